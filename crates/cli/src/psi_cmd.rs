@@ -40,6 +40,8 @@ Examples:
                                       the same for party A alone, of addresses however they are written
   hushwire local psi --a shop.csv --b charity.csv --key email --reveal sum:given,count
                                       both learn how many addresses are in both files, and what these gave in all
+  hushwire local psi --a shop.csv --b charity.csv --key email --reveal columns:since,given --payload-bytes 16
+                                      A learns which of its addresses are in both files, and of these since when B has them and what they gave
   hushwire local psi --a a.csv --b b.csv --key first --key last --normalise \"nfc case\" --reveal flags
                                       names of two columns; party A learns it for each of its rows (a column in_both)
 
@@ -75,13 +77,18 @@ pub(crate) struct PsiArgs {
     normalise: Vec<String>,
     /// The result: items tells which keys are in both files, by the rows that have them; flags tells one party all of its rows
     /// with a column in_both; size tells both parties how many keys are in both files; sum:COLUMN,count the same, and the sum of that
-    /// column of B's file over the rows with such a key (of A's: sum:COLUMN@a,count)
+    /// column of B's file over the rows with such a key (of A's: sum:COLUMN@a,count); columns:NAME,NAME tells one party the rows that have
+    /// such a key, with these columns of the other file behind its own
     #[arg(long, value_name = "WHAT", default_value = "items")]
     reveal: String,
-    /// The party that learns the result: a, b or both [default: both; of flags, a]
+    /// The bytes of text that a row has at most in the columns that --reveal columns:… names, all together: each row sends as many, so that
+    /// nobody sees how long its fields are [default: 64]
+    #[arg(long, value_name = "N")]
+    payload_bytes: Option<usize>,
+    /// The party that learns the result: a, b or both [default: both; of flags and columns, a]
     #[arg(long, value_name = "WHO", value_parser = ["a", "b", "both"])]
     to: Option<String>,
-    /// The method: vole (an oblivious PRF; items and flags of millions of keys), circuit (the same with a circuit behind it; flags,
+    /// The method: vole (an oblivious PRF; items, flags and columns of millions of keys), circuit (the same with a circuit behind it; flags,
     /// sizes and sums), phasing or scs (circuits of hash tables, or of sorted sets, for thousands) [default: vole; of a size or a sum,
     /// circuit]
     #[arg(long, visible_alias = "circuit", value_name = "NAME", value_parser = ["vole", "circuit", "phasing", "scs"])]
@@ -135,6 +142,7 @@ impl PsiArgs {
             Some(_) => vec![Member::Party(0), Member::Party(1)],
         };
         job.method = parsed(self.method.as_deref())?;
+        job.payload_bytes = self.payload_bytes;
         job.security = self.security.parse().map_err(Error::Usage)?;
         job.protocol = parsed(self.protocol.as_deref())?;
         job.scheme = parsed(self.scheme.as_deref())?;

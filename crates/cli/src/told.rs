@@ -133,9 +133,17 @@ pub(crate) struct PsiReport {
     /// Of a column, over the rows with a common key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sum: Option<i64>,
+    /// Of the other party's file, where one party learns them; and the bytes of text that a row of them has at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) columns: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payload_bytes: Option<usize>,
     /// With items that are in no file: which.
     #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<Vec<String>>,
+    /// Of each of these the other party's fields in `columns`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    values: Option<Vec<Vec<String>>>,
     /// With flags that are in no file: of each of this party's rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     flags: Option<Vec<bool>>,
@@ -160,11 +168,13 @@ impl Told for PsiTask {
     }
 
     fn report(&self, learnt: &Intersection) -> PsiReport {
-        let (items, flags) = match &learnt.common {
-            Common::Items(items) => (Some(items.clone()), None),
-            Common::Flags(flags) => (None, Some(flags.clone())),
-            Common::Size(_) | Common::Sum { .. } | Common::Filed | Common::Nothing => (None, None),
+        let (items, flags, values) = match &learnt.common {
+            Common::Items(items) => (Some(items.clone()), None, None),
+            Common::Columns { keys, fields } => (Some(keys.clone()), None, Some(fields.clone())),
+            Common::Flags(flags) => (None, Some(flags.clone()), None),
+            Common::Size(_) | Common::Sum { .. } | Common::Filed | Common::Nothing => (None, None, None),
         };
+        let carried = self.carried();
         let sum = if let Common::Sum { sum, .. } = learnt.common { Some(sum) } else { None };
         let rows = self.job().reveal == PsiReveal::Flags;
         let found = if rows { learnt.rows } else { learnt.found };
@@ -180,7 +190,10 @@ impl Told for PsiTask {
             found,
             rows: learnt.rows,
             sum,
+            columns: carried.map(|carried| carried.names().to_vec()),
+            payload_bytes: carried.map(hushwire_psi::Carried::bytes),
             items,
+            values,
             flags,
             value_bits: learnt.width,
             ands: learnt.ands,

@@ -2,9 +2,9 @@
 
 use crate::{ParquetError, Rows, rows::guarded, write::refused};
 use parquet::{
-    basic::{Compression, Repetition, Type as Physical},
+    basic::{Compression, LogicalType, Repetition, Type as Physical},
     column::reader::{ColumnReader, ColumnReaderImpl},
-    data_type::{BoolType, DataType},
+    data_type::{BoolType, ByteArray, ByteArrayType, DataType},
     errors::ParquetError as Codec,
     file::{
         metadata::KeyValue,
@@ -19,13 +19,38 @@ use std::{io::Write, path::Path, sync::Arc};
 /// LOCAL: rows of a column that are decoded at once.
 const BATCH: usize = 4096;
 
+/// Gives a field of a column behind the file's own, by the number of its row in the file and its own among those columns.
+pub type Beside<'a> = dyn Fn(usize, usize) -> &'a [u8] + 'a;
+
 /// The rows that a copy has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum Copied<'a> {
     /// Those whose flags are set.
     Marked,
     /// All, with the flags in a last column of this name.
     All(&'a str),
+    /// Those whose flags are set, with text in last columns of these names.
+    With(&'a [String], &'a Beside<'a>),
+}
+
+impl Copied<'_> {
+    fn names(&self) -> Vec<&str> {
+        match self {
+            Copied::Marked => vec![],
+            Copied::All(name) => vec![name],
+            Copied::With(names, _) => names.iter().map(String::as_str).collect(),
+        }
+    }
+
+    /// The type of a last column.
+    fn declared(&self, name: &str) -> Result<Type, Codec> {
+        let of =
+            |physical| Type::primitive_type_builder(name, physical).with_repetition(Repetition::REQUIRED);
+        match self {
+            Copied::With(..) => of(Physical::BYTE_ARRAY).with_logical_type(Some(LogicalType::String)).build(),
+            _ => of(Physical::BOOLEAN).build(),
+        }
+    }
 }
 
 impl Rows {
@@ -33,7 +58,7 @@ impl Rows {
     /// too. `flags` are of its rows, one for each.
     ///
     /// # Errors
-    /// The file has not as many rows, or cannot be decoded; it has a column of the flags' name; `to` refuses, and the error names
+    /// The file has not as many rows, or cannot be decoded; it has a column of a last one's name; `to` refuses, and the error names
     /// no file.
     pub fn copy(
         &self,
@@ -47,24 +72,26 @@ impl Rows {
         }
         let meta = self.reader().metadata().file_metadata();
         let (root, mut said) = (meta.schema_descr().root_schema_ptr(), meta.key_value_metadata().cloned());
-        let schema = match copied {
-            Copied::Marked => root,
-            Copied::All(name) if root.get_fields().iter().any(|field| field.name() == name) => {
-                let cause = format!("it has a column {name} already, as the flags' would be called");
-                return wrong(cause, "rename it, or name a file for the result that ends in .csv");
-            }
-            Copied::All(name) => {
-                // What programs wrote there of columns is not of these.
-                said = None;
-                let made = || {
-                    let flag = Type::primitive_type_builder(name, Physical::BOOLEAN);
-                    let flag = flag.with_repetition(Repetition::REQUIRED).build()?;
-                    let fields = root.get_fields().iter().cloned().chain([Arc::new(flag)]).collect();
-                    Type::group_type_builder(root.name()).with_fields(fields).build()
-                };
-                Arc::new(made().map_err(|e: Codec| refused(&e))?)
-            }
-        };
+        let names = copied.names();
+        if let Some(name) = names.iter().find(|name| root.get_fields().iter().any(|f| f.name() == **name)) {
+            let cause = if matches!(copied, Copied::All(_)) {
+                format!("it has a column {name} already, as the flags' would be called")
+            } else {
+                format!("it has a column {name} already, as one beside it would be called")
+            };
+            return wrong(cause, "rename it, or name a file for the result that ends in .csv");
+        }
+        let mut schema = root.clone();
+        if !names.is_empty() {
+            // What programs wrote there of columns is not of these.
+            said = None;
+            let made = || {
+                let more = names.iter().map(|name| copied.declared(name).map(Arc::new));
+                let fields = root.get_fields().iter().cloned().map(Ok).chain(more);
+                Type::group_type_builder(root.name()).with_fields(fields.collect::<Result<_, _>>()?).build()
+            };
+            schema = Arc::new(made().map_err(|e: Codec| refused(&e))?);
+        }
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_created_by("hushwire".to_owned())
@@ -76,10 +103,10 @@ impl Rows {
         for at in 0..self.reader().num_row_groups() {
             let rows = self.reader().metadata().row_group(at).num_rows();
             let flags = &flags[begin..begin + usize::try_from(rows).unwrap_or(0)];
-            begin += flags.len();
-            if copied != Copied::Marked || flags.contains(&true) {
-                self.copy_group(at, flags, copied, &mut file)?;
+            if matches!(copied, Copied::All(_)) || flags.contains(&true) {
+                self.copy_group(at, begin, flags, copied, &mut file)?;
             }
+            begin += flags.len();
         }
         file.close().map_err(|e| refused(&e))?;
         Ok(())
@@ -88,6 +115,7 @@ impl Rows {
     fn copy_group(
         &self,
         at: usize,
+        begin: usize,
         flags: &[bool],
         copied: Copied<'_>,
         file: &mut SerializedFileWriter<impl Write + Send>,
@@ -95,8 +123,9 @@ impl Rows {
         let group = guarded(self.path(), || self.reader().get_row_group(at))?;
         let mut to = file.next_row_group().map_err(|e| refused(&e))?;
         let missing = || refused(&Codec::General("the copy has fewer columns".into()));
-        let all = vec![true; if copied == Copied::Marked { 0 } else { flags.len() }];
-        let kept = if copied == Copied::Marked { flags } else { &all };
+        let is_whole = matches!(copied, Copied::All(_));
+        let all = vec![true; if is_whole { flags.len() } else { 0 }];
+        let kept = if is_whole { &all } else { flags };
         for (column, meta) in group.metadata().columns().iter().enumerate() {
             let descriptor = meta.column_descr();
             let mut reader = guarded(self.path(), || group.get_column_reader(column))?;
@@ -121,9 +150,16 @@ impl Rows {
             )?;
             writer.close().map_err(|e| refused(&e))?;
         }
-        if copied != Copied::Marked {
+        for column in 0..copied.names().len() {
             let mut writer = to.next_column().map_err(|e| refused(&e))?.ok_or_else(missing)?;
-            writer.typed::<BoolType>().write_batch(flags, None, None).map_err(|e| refused(&e))?;
+            let written = if let Copied::With(_, field) = copied {
+                let rows = flags.iter().enumerate().filter(|(_, flag)| **flag);
+                let texts = rows.map(|(row, _)| ByteArray::from(field(begin + row, column).to_vec()));
+                writer.typed::<ByteArrayType>().write_batch(&texts.collect::<Vec<_>>(), None, None)
+            } else {
+                writer.typed::<BoolType>().write_batch(flags, None, None)
+            };
+            written.map_err(|e| refused(&e))?;
             writer.close().map_err(|e| refused(&e))?;
         }
         to.close().map_err(|e| refused(&e))?;

@@ -45,7 +45,7 @@ mod rows;
 mod tests;
 mod write;
 
-pub use copy::Copied;
+pub use copy::{Beside, Copied};
 pub use kind::{Column, Kind};
 pub use rows::{Record, Rows, is_decoding};
 pub use write::{Field, Writer, write};

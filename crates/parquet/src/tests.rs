@@ -187,6 +187,12 @@ fn copies_have_the_marked_rows_as_they_stand() {
         let flagged =
             whole.iter().zip(flags).map(|(row, flag)| [&row[..], &[Some(flag.to_string())]].concat());
         assert_eq!(all(&out).expect("read"), flagged.collect::<Vec<_>>());
+        let (names, text) = (["first".to_owned(), "second".to_owned()], [["a", "b"], ["c", "d"], ["e", ""]]);
+        let field = |row: usize, column: usize| text[row][column].as_bytes();
+        copy(&flags, Copied::With(&names, &field)).expect("copied");
+        let beside = whole.iter().zip(text).zip(flags).filter(|(_, flag)| *flag);
+        let beside = beside.map(|((row, text), _)| [&row[..], &text.map(|t| Some(t.to_owned()))].concat());
+        assert_eq!(all(&out).expect("read"), beside.collect::<Vec<_>>());
     }
     // A file that changed, and a name that is there.
     for flags in [&[true; 2][..], &[true; 4]] {

@@ -4,6 +4,7 @@
 //! rows     Rows        a table's file, CSV or (with the feature `parquet`) Parquet
 //! strict               CSV as RFC 4180 has it
 //! keys     Keys, Set   keys of a table's rows in an agreed form, and the different ones among them
+//! columns  Carried     columns that one party brings for the other, as payloads of its keys
 //! salt     Salt        keys as values of 40 + log a + log b bits, values as bins
 //! tables   cuckoo, …   values in A's cuckoo table, in B's simple table
 //! plan     Terms, Plan what both agree on, what follows from the sets' sizes
@@ -24,6 +25,7 @@
 
 mod amounts;
 pub mod circuit;
+mod columns;
 mod engine;
 mod error;
 mod hashes;
@@ -40,10 +42,11 @@ mod tables;
 mod write;
 
 pub use amounts::amounts;
+pub use columns::{Beside, Carried, MOST_PAYLOAD_BYTES};
 pub use error::{Place, PsiError};
 pub use keys::{Formed, KeyColumn, KeySpec, Keys, LeftOut, Normal, Sample, Set};
 pub use plan::{Method, Protocol, Reveal, Side, Terms};
 pub use rows::{Rows, check_format, is_parquet};
 pub use salt::value_width;
 pub use session::{Found, Observer, Outcome, intersect};
-pub use write::{csv_line, write_flags, write_parquet, write_rows};
+pub use write::{csv_line, write_columns, write_flags, write_parquet, write_parquet_columns, write_rows};

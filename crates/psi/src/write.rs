@@ -1,6 +1,6 @@
 //! Results as CSV and as Parquet.
 
-use crate::{PsiError, Rows};
+use crate::{Beside, PsiError, Rows};
 use std::{io::Write, path::Path};
 
 /// The name of the column with the flags.
@@ -58,12 +58,39 @@ pub fn write_flags(
     writer.flush().map_err(|e| PsiError::Output(e.to_string()))
 }
 
+/// The rows of a table whose flags are set, with columns of the other party behind its own. `path` is what errors name.
+///
+/// # Errors
+/// As [`write_rows`].
+pub fn write_columns(
+    path: &Path,
+    rows: &mut Rows<'_>,
+    flags: &[bool],
+    beside: Beside<'_>,
+    out: impl Write,
+) -> Result<(), PsiError> {
+    rows.select_all()?;
+    let mut writer = csv::WriterBuilder::new().from_writer(out);
+    let mut header = rows.header().clone();
+    beside.carried.names().iter().for_each(|name| header.push_field(name.as_bytes()));
+    writer.write_byte_record(&header).map_err(|e| failed(&e))?;
+    let mut at = 0;
+    each(path, rows, flags, |row, flag| {
+        at += 1;
+        if !flag {
+            return Ok(());
+        }
+        let theirs = beside.fields(at - 1);
+        writer.write_record(row.iter().chain(theirs.iter().map(|field| field.as_bytes())))
+    })?;
+    writer.flush().map_err(|e| PsiError::Output(e.to_string()))
+}
+
 /// The rows of a table whose flags are set, or `all` of them with a last column `in_both`, as a Parquet file: of a Parquet file with its
 /// types, of CSV as text. `path` is what errors name.
 ///
 /// # Errors
 /// As [`write_rows`]; a field of CSV is not UTF-8; the table has a column `in_both`; this build writes no Parquet.
-#[cfg(feature = "parquet")]
 pub fn write_parquet(
     path: &Path,
     rows: &mut Rows<'_>,
@@ -71,9 +98,51 @@ pub fn write_parquet(
     all: bool,
     out: impl Write + Send,
 ) -> Result<(), PsiError> {
+    parquet(path, rows, flags, if all { More::Flags } else { More::Nothing }, out)
+}
+
+/// As [`write_columns`], as a Parquet file: the other party's columns are text.
+///
+/// # Errors
+/// As [`write_parquet`].
+pub fn write_parquet_columns(
+    path: &Path,
+    rows: &mut Rows<'_>,
+    flags: &[bool],
+    beside: Beside<'_>,
+    out: impl Write + Send,
+) -> Result<(), PsiError> {
+    parquet(path, rows, flags, More::Columns(beside), out)
+}
+
+/// The columns behind those of the table.
+#[derive(Clone, Copy)]
+#[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "nobody writes them"))]
+enum More<'a> {
+    Nothing,
+    /// Of all rows, the flags.
+    Flags,
+    Columns(Beside<'a>),
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(
+    path: &Path,
+    rows: &mut Rows<'_>,
+    flags: &[bool],
+    more: More<'_>,
+    out: impl Write + Send,
+) -> Result<(), PsiError> {
     use hushwire_parquet::{Column, Copied, Field, Kind, Writer};
+    let all = matches!(more, More::Flags);
     if let Some(file) = rows.parquet() {
-        return Ok(file.copy(flags, if all { Copied::All(FLAG) } else { Copied::Marked }, out)?);
+        let copied = match more {
+            More::Nothing => return Ok(file.copy(flags, Copied::Marked, out)?),
+            More::Flags => return Ok(file.copy(flags, Copied::All(FLAG), out)?),
+            More::Columns(beside) => beside,
+        };
+        let field = |row: usize, column: usize| copied.fields(row)[column].as_bytes();
+        return Ok(file.copy(flags, Copied::With(copied.carried.names(), &field), out)?);
     }
     let names = rows.header().iter().map(|name| String::from_utf8_lossy(name).trim().to_owned());
     let mut columns: Vec<Column> = names.map(|name| Column::new(&name, Kind::Text, false)).collect();
@@ -90,11 +159,13 @@ pub fn write_parquet(
         }
         columns.push(Column::new(FLAG, Kind::Boolean, false));
     }
+    let theirs = if let More::Columns(beside) = &more { beside.carried.names() } else { &[] };
+    columns.extend(theirs.iter().map(|name| Column::new(name, Kind::Text, false)));
     let mut table = Writer::new(out, &columns)?;
-    let (mut group, mut marks) = (vec![csv::ByteRecord::new(); GROUP], vec![]);
+    let (mut group, mut marks, mut at) = (vec![csv::ByteRecord::new(); GROUP], vec![], 0);
     let mut put = |group: &[csv::ByteRecord], marks: &[bool]| {
         table.group(group.len(), |row, column| match column {
-            column if column == width => Field::Boolean(marks[row]),
+            column if column == width && all => Field::Boolean(marks[row]),
             column => Field::Text(group[row].get(column).unwrap_or_default()),
         })
     };
@@ -102,6 +173,7 @@ pub fn write_parquet(
     let mut flags = flags.iter();
     while rows.read()?.is_some() {
         let mark = *flags.next().ok_or_else(changed)?;
+        at += 1;
         if !all && !mark {
             continue;
         }
@@ -110,7 +182,11 @@ pub fn write_parquet(
             let remedy = "save the file as UTF-8, or name a file for the result that ends in .csv";
             return Err(PsiError::file(path, rows.place(), cause, remedy));
         }
-        group[marks.len()].clone_from(rows.last());
+        let record = &mut group[marks.len()];
+        record.clone_from(rows.last());
+        if let More::Columns(beside) = &more {
+            beside.fields(at - 1).iter().for_each(|field| record.push_field(field.as_bytes()));
+        }
         marks.push(mark);
         if marks.len() == GROUP {
             put(&group, &marks)?;
@@ -126,16 +202,12 @@ pub fn write_parquet(
     Ok(table.finish()?)
 }
 
-/// As it is with the feature `parquet`.
-///
-/// # Errors
-/// This build writes no Parquet.
 #[cfg(not(feature = "parquet"))]
-pub fn write_parquet(
+fn parquet(
     _: &Path,
     _: &mut Rows<'_>,
     _: &[bool],
-    _: bool,
+    _: More<'_>,
     _: impl Write + Send,
 ) -> Result<(), PsiError> {
     Err(PsiError::Output("this hushwire was built without Parquet".to_owned()))

@@ -2,7 +2,10 @@
 
 mod grammar;
 
-use hushwire_psi::{KeyColumn, KeySpec, Keys, Place, PsiError, Rows, Set, csv_line, write_flags, write_rows};
+use hushwire_psi::{
+    Beside, Carried, KeyColumn, KeySpec, Keys, Place, PsiError, Rows, Set, csv_line, write_columns,
+    write_flags, write_rows,
+};
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -280,4 +283,123 @@ proptest! {
             grammar::compare(&[b"\xef\xbb\xbf", &csv[..]].concat());
         }
     }
+}
+
+fn carried(names: &[&str], bytes: usize) -> Result<Carried, String> {
+    Carried::new(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>(), bytes)
+}
+
+/// The fields that go with each different key of column `k`.
+fn payloads(csv: &str, carried: &Carried) -> Result<Vec<Vec<String>>, String> {
+    let path = Path::new("b.csv");
+    let keys = Keys::from_csv(path, csv.as_bytes(), &KeySpec::column("k")).expect("keys");
+    let payloads = carried.read(path, || Rows::new(path, csv.as_bytes()), &keys);
+    let payloads = payloads.map_err(|e| {
+        assert!(matches!(e, PsiError::File { .. }), "{e:?}");
+        e.to_string()
+    })?;
+    let fields = (0..payloads.count()).map(|i| {
+        let fields = carried.fields(payloads.get(i)).expect("fields");
+        fields.into_iter().map(str::to_owned).collect()
+    });
+    Ok(fields.collect())
+}
+
+proptest! {
+    /// Fields of any text, also of lengths of two bytes, come back as they were; nothing else is as long and is fields.
+    #[test]
+    fn fields_come_back_from_payloads(
+        rows in prop::collection::vec(prop::collection::vec("[ -~äß€😀\n\"]{0,9}", 3), 0..12),
+        bytes in prop::sample::select(vec![108usize, 255, 256, 4096]),
+        at in any::<prop::sample::Index>(),
+    ) {
+        let mut csv = "a,k,b,\"c, d\"\n".to_owned();
+        for (i, row) in rows.iter().enumerate() {
+            let fields = [row[0].clone(), format!("key {i}"), row[1].clone(), row[2].clone()];
+            csv += &format!("{}\n", csv_line(&fields).expect("a line"));
+        }
+        let carried = carried(&["c, d", "a"], bytes).expect("columns");
+        let expected: Vec<Vec<String>> = rows.iter().map(|row| vec![row[2].clone(), row[0].clone()]).collect();
+        prop_assert_eq!(payloads(&csv, &carried), Ok(expected));
+        let mut zeros = vec![0; carried.payload_bytes()];
+        prop_assert_eq!(carried.fields(&zeros), Some(vec![""; 2]));
+        let lengths = carried.payload_bytes() - bytes;
+        zeros[lengths + at.index(bytes)] = 0xff;
+        prop_assert_eq!(carried.fields(&zeros), None, "bytes behind the fields");
+        zeros.fill(0xff);
+        prop_assert_eq!(carried.fields(&zeros), None, "a length beyond the end, or no text");
+        prop_assert_eq!(carried.fields(&zeros[1..]), None);
+    }
+}
+
+#[test]
+fn columns_that_cannot_be_carried_are_named_with_their_row() {
+    let wide = carried(&["plan", "größe"], 7).expect("columns");
+    assert_eq!(wide.payload_bytes(), 9);
+    let read = |csv: &str| payloads(csv, &wide);
+    let fields = |rows: &[[&str; 2]]| {
+        Ok(rows.iter().map(|row| row.map(str::to_owned).to_vec()).collect::<Vec<Vec<String>>>())
+    };
+    // Empty fields are fields; rows without a key count for nothing; rows of one key may come again.
+    let csv = "k,plan,größe\nx,,\n,much too wide,1\ny,gold,€\nx,,\n";
+    assert_eq!(read(csv), fields(&[["", ""], ["gold", "€"]]));
+    for (csv, words) in [
+        ("k,plan\nx,a\n", "no column is called größe; the first line names k, plan"),
+        ("k,plan,größe,plan\nx,a,1,b\n", "two columns are called plan"),
+        (
+            "k,plan,größe\nx,a,1\ny,silver,\nz,silver,€\n,platinum,\n",
+            "line 4: it has 9 bytes of text in plan, größe, and 7 are agreed for a row; agree on 9 payload bytes or more",
+        ),
+        (
+            "k,plan,größe\nx,a,1\ny,b,2\nx,a,3\n",
+            "line 4: its key is that of line 2, with another field in größe; leave one row for each key",
+        ),
+    ] {
+        let refused = read(csv).expect_err(csv);
+        assert!(refused.contains(words), "{refused}");
+    }
+    let long = format!("k,plan,größe\nx,{},\n", "y".repeat(5000));
+    assert!(read(&long).expect_err("long").contains("the widest row has 5000 bytes, and 4096 are the most"));
+    let path = Path::new("b.csv");
+    let latin = b"k,plan,gr\xc3\xb6\xc3\x9fe\nx,\xe4,1\n";
+    let keys = Keys::from_csv(path, &latin[..], &KeySpec::column("k")).expect("keys");
+    let odd = wide.read(path, || Rows::new(path, &latin[..]), &keys).expect_err("Latin-1").to_string();
+    assert!(odd.contains("line 2: column plan is not UTF-8"), "{odd}");
+    // A file that changed since its keys were read.
+    for text in ["k,plan,größe\n", "k,plan,größe\nx,a,1\ny,a,1\n"] {
+        let changed = wide.read(path, || Rows::new(path, text.as_bytes()), &keys).expect_err("other rows");
+        assert!(changed.to_string().contains("it has changed since the run began"), "{changed}");
+    }
+    for (names, bytes, words) in [
+        (&["a", " a"][..], 9, "the column a is named twice"),
+        (&[], 9, "no column is named"),
+        (&["a", " "], 9, "no column is named"),
+        (&["a"], 0, "0 bytes of text a row are not between 1 and 4096"),
+        (&["a"], 4097, "4097 bytes"),
+        (&["a"; 65], 9, "twice"),
+    ] {
+        assert!(carried(names, bytes).is_err_and(|e| e.contains(words)), "{names:?}");
+    }
+}
+
+#[test]
+fn columns_of_the_other_party_stand_behind_those_of_the_table() {
+    let path = Path::new("a.csv");
+    let text = "id,k\n1,x\n2,\"y, z\"\n3,\n4,x\n";
+    let theirs = carried(&["plan", "note"], 30).expect("columns");
+    let keys =
+        Keys::from_csv(path, &b"k,plan,note\nx,gold,\"a \"\"b\"\"\"\nw,tin,\n"[..], &KeySpec::column("k"));
+    let other = "k,plan,note\nx,gold,\"a \"\"b\"\"\"\nw,tin,\n";
+    let payloads =
+        theirs.read(path, || Rows::new(path, other.as_bytes()), &keys.expect("keys")).expect("fields");
+    let beside = Beside { carried: &theirs, payloads: &payloads, of_row: &[Some(0), None, None, Some(0)] };
+    let mut rows = Rows::new(path, text.as_bytes()).expect("a table");
+    theirs.check_result(path, &rows).expect("other names");
+    let mut out = vec![];
+    write_columns(path, &mut rows, &[true, false, false, true], beside, &mut out).expect("written");
+    let expected = "id,k,plan,note\n1,x,gold,\"a \"\"b\"\"\"\n4,x,gold,\"a \"\"b\"\"\"\n";
+    assert_eq!(String::from_utf8(out).ok().as_deref(), Some(expected));
+    let rows = Rows::new(path, &b"id, note\n"[..]).expect("a table");
+    let e = theirs.check_result(path, &rows).expect_err("a name twice").to_string();
+    assert!(e.contains("it has a column note already") && e.contains("rename one of them"), "{e}");
 }

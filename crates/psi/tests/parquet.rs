@@ -3,7 +3,8 @@
 
 use hushwire_parquet::{Column, Field, Kind, write};
 use hushwire_psi::{
-    KeyColumn, KeySpec, Keys, Place, PsiError, Rows, amounts, write_flags, write_parquet, write_rows,
+    Beside, Carried, KeyColumn, KeySpec, Keys, Place, PsiError, Rows, amounts, write_columns, write_flags,
+    write_parquet, write_parquet_columns, write_rows,
 };
 use std::{fs::File, path::Path};
 
@@ -161,4 +162,57 @@ fn files_that_do_not_serve_are_errors_with_their_place() {
     let mut rows = Rows::open(&csv).expect("open");
     let e = write_parquet(&csv, &mut rows, &[true], true, std::io::sink()).expect_err("twice").to_string();
     assert!(e.contains("it has a column in_both already"), "{e}");
+}
+
+/// Columns of the other party, from either format into either: text beside the types of the table.
+#[test]
+fn columns_of_the_other_party_go_from_either_format_to_either() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let [parquet, csv, out] = ["t.parquet", "t.csv", "out.parquet"].map(|name| dir.path().join(name));
+    table(&parquet);
+    std::fs::write(&csv, CSV).expect("written");
+    let names = ["day".to_owned(), "n".to_owned()];
+    let theirs = Carried::new(&names, 20).expect("columns");
+    // Rows of one key have other days, and those of no key count for nothing.
+    let spec = KeySpec::column("name");
+    let payloads = [&parquet, &csv].map(|path| {
+        let keys = Keys::read(path, &spec).expect("keys");
+        theirs.read(path, || Rows::open(path), &keys).expect("fields")
+    });
+    assert_eq!(payloads[0], payloads[1]);
+    assert_eq!(theirs.fields(payloads[0].get(1)), Some(vec!["1970-01-02", ""]), "NULL is empty");
+    let e = theirs.read(
+        &parquet,
+        || Rows::open(&parquet),
+        &Keys::read(&parquet, &KeySpec::column("n")).expect("keys"),
+    );
+    let e = e.expect_err("two rows have 7").to_string();
+    assert!(e.contains("row 4: its key is that of row 1, with another field in day; "), "{e}");
+
+    let names = ["other".to_owned(), "one more".to_owned()];
+    let theirs = Carried::new(&names, 20).expect("columns");
+    let of_row = [Some(3), None, Some(1), Some(0), None];
+    let beside = Beside { carried: &theirs, payloads: &payloads[0], of_row: &of_row };
+    let flags = of_row.map(|common| common.is_some());
+    let mut text = vec![];
+    write_columns(&csv, &mut Rows::open(&csv).expect("open"), &flags, beside, &mut text).expect("written");
+    for from in [&parquet, &csv] {
+        let mut rows = Rows::open(from).expect("open");
+        write_parquet_columns(from, &mut rows, &flags, beside, File::create(&out).expect("a file"))
+            .expect("written");
+        let (mut rows, mut found) = (Rows::open(&out).expect("open"), vec![]);
+        write_rows(&out, &mut rows, &[true; 3], &mut found).expect("written");
+        assert_eq!(String::from_utf8(found), String::from_utf8(text.clone()), "{}", from.display());
+    }
+    let names = ["n".to_owned()];
+    let twice = Carried::new(&names, 20).expect("columns");
+    let beside = Beside { carried: &twice, ..beside };
+    let written = write_parquet_columns(
+        &parquet,
+        &mut Rows::open(&parquet).expect("open"),
+        &flags,
+        beside,
+        std::io::sink(),
+    );
+    assert!(written.expect_err("twice").to_string().contains("it has a column n already"));
 }

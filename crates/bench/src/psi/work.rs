@@ -157,6 +157,7 @@ fn run(
                 sender_items,
                 security: point.security,
                 both_learn: false,
+                payload_bytes: 0,
             };
             let digests = digests(context, n, is_sender);
             let mut driver = Driver::new();

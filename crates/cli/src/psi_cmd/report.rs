@@ -77,6 +77,7 @@ impl Report {
             keys: [a, b],
             found,
             sum,
+            columns,
             value_bits,
             ands,
             ..
@@ -92,6 +93,10 @@ impl Report {
             (_, 1) => "1 key is in both files".to_owned(),
             (_, found) => format!("{found} keys are in both files"),
         };
+        let what = columns.as_ref().map_or(what.clone(), |columns| {
+            let other = if self.of_b { "A" } else { "B" };
+            format!("{what}, with party {other}'s {}", columns.join(", "))
+        });
         let with = scheme.map_or_else(String::new, |scheme| format!(" ({scheme})"));
         let how = match protocol {
             Some(protocol) => {

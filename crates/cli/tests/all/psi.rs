@@ -115,6 +115,105 @@ fn flags_follow_the_rows_of_a() {
     assert_eq!(report["found"], 16);
 }
 
+/// The rows of one party with columns of the other's file, against a join of texts: quotes, Unicode, a key twice on both sides.
+#[test]
+fn columns_of_the_other_file_stand_beside_common_rows() {
+    let place = Place::new();
+    place.put("a.csv", "id,email\n1,ann@x\n2,bob@x\n3,\n4,eve@x\n5,ann@x\n".as_bytes());
+    let theirs = "mail,plan,\"paid, €\",since\neve@x,\"a, b\",7,2020\nann@x,größer,,2021\nzoe@x,x,1,2022\nann@x,größer,,2023\n";
+    place.put("b.csv", theirs.as_bytes());
+    let line = "local psi --a a.csv --b b.csv --key-a email --key-b mail --transport unix";
+    let joined = "id,email,\"paid, €\",plan\n1,ann@x,,größer\n4,eve@x,7,\"a, b\"\n5,ann@x,,größer\n";
+    let run = |options: &[&str]| {
+        let ran =
+            common::Ran::new(place.hushwire(line).args(options).output().unwrap_or_else(|e| panic!("{e}")));
+        assert_eq!(ran.code, Some(0), "{options:?}: {}", ran.err);
+        ran
+    };
+    let columns = ["--reveal", "columns:\"paid, €\",plan"];
+    for security in ["semi-honest", "malicious"] {
+        let ran = run(&[&columns[..], &["--security", security]].concat());
+        assert_eq!(ran.out, joined);
+        assert!(
+            ran.err.contains("2 keys are in both files, with party B's paid, €, plan: 3 different keys at A"),
+            "{}",
+            ran.err
+        );
+    }
+    run(&[&columns[..], &["--out", "joined.csv", "--payload-bytes", "8"]].concat());
+    assert_eq!(place.get("joined.csv"), joined.as_bytes());
+    let json = run(&[&columns[..], &["--json", "-"]].concat()).out;
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap_or_default();
+    assert_eq!(
+        (&report["reveal"], &report["to"]),
+        (&"columns:\"paid, €\",plan".into(), &serde_json::json!(["party0"]))
+    );
+    assert_eq!(
+        (&report["columns"], &report["payload_bytes"]),
+        (&serde_json::json!(["paid, €", "plan"]), &64.into())
+    );
+    assert_eq!(report["items"], serde_json::json!(["ann@x", "eve@x"]));
+    assert_eq!(report["values"], serde_json::json!([["", "größer"], ["7", "a, b"]]));
+    // B learns them of A's file.
+    let ran = run(&["--reveal", "columns:id", "--to", "b", "--key-a", "id", "--key-b", "since"]);
+    assert_eq!(ran.out, "mail,plan,\"paid, €\",since,id\n");
+}
+
+#[test]
+fn columns_that_cannot_be_learnt_are_refused_by_name() {
+    let place = Place::new();
+    place.put("a.csv", b"id,email\n1,ann@x\n");
+    place.put("b.csv", b"email,plan,n\nann@x,gold,1\nbob@x,silver,1\nann@x,gold,2\n");
+    let line = "local psi --a a.csv --b b.csv --key email --transport unix --out x.csv --reveal";
+    for (options, code, words) in [
+        (
+            "columns:plan --method circuit",
+            2,
+            "the method circuit carries no columns of the other party's file; take the method vole",
+        ),
+        ("columns:plan --method phasing", 2, "the method phasing carries no columns"),
+        ("columns:plan --method scs", 2, "the method scs carries no columns"),
+        (
+            "columns:plan --protocol gmw",
+            2,
+            "which carry no columns of the other party's file; leave them out",
+        ),
+        (
+            "columns:plan --to both",
+            2,
+            "columns of the other party's file are learnt by one party; name one party in `to`",
+        ),
+        ("columns:plan,plan", 2, "the column plan is named twice"),
+        ("columns:", 2, "--reveal: it has an empty name"),
+        ("columns:plan --payload-bytes 0", 2, "0 bytes of text a row are not between 1 and 4096"),
+        (
+            "items --payload-bytes 9",
+            2,
+            "payload bytes are of columns of the other party's file, and none is revealed",
+        ),
+        ("columns:offer", 4, "party B cannot read b.csv, line 1: no column is called offer"),
+        (
+            "columns:n",
+            4,
+            "party B cannot read b.csv, line 4: its key is that of line 2, with another field in n; leave one row for each key",
+        ),
+        (
+            "columns:plan --payload-bytes 4",
+            4,
+            "party B cannot read b.csv, line 3: it has 6 bytes of text in plan, and 4 are agreed for a row; agree on 6 payload bytes or more",
+        ),
+        (
+            "columns:email",
+            4,
+            "party A cannot read a.csv: it has a column email already, as the other party's would be called beside it; rename one of them",
+        ),
+    ] {
+        let ran = place.ran(&format!("{line} {options}"));
+        assert!(ran.code == Some(code) && ran.err.contains(words), "{options}: {:?} {}", ran.code, ran.err);
+    }
+    assert_eq!(place.names(), ["a.csv", "b.csv"], "nothing is left of a run that failed");
+}
+
 #[test]
 fn empty_files_and_columns_of_other_names() {
     let place = Place::new();
@@ -243,6 +342,11 @@ fn parquet_goes_in_and_comes_out() {
     let told = ok(&format!("--a a.csv --b b.parquet {key} --reveal sum:row,count")).out;
     assert_eq!(told, format!("count,sum\n{},{sum}\n", shown.len()));
     assert_eq!(ok(&format!("--a a.parquet --b b.csv {key} --reveal size")).out, format!("{}\n", shown.len()));
+    // Columns of the other file, which is Parquet, beside a result that is.
+    world.place.put("mine.csv", format!("id,email\n7,{}\n8,none\n", world.b[0]).as_bytes());
+    ok(&format!("--a mine.csv --b b.parquet {key} --reveal columns:note --out with.parquet"));
+    let joined = ok("--a with.parquet --b with.parquet --key id --to a").out;
+    assert_eq!(joined, format!("id,email,note\n7,{},\"x, y\"\n", world.b[0]));
 
     // Numbers and days are the text that CSV has, and keep their types.
     world.place.put("typed.csv", b"id,day,price\n7,2026-11-23,1.50\n8,,2.00\n9,2026-01-01,\n");

@@ -69,6 +69,33 @@ fn flags_go_to_the_party_that_the_job_names() {
 }
 
 #[test]
+fn columns_go_to_the_party_that_the_job_names_and_members_must_agree_on_them() {
+    let world = world("reveal = \"columns:id\"\nto = \"party1\"\npayload-bytes = 3");
+    let all = ended(&world, "");
+    assert_eq!(
+        of(&all, "party1").out,
+        "mail,since,id\neve@x,2020,4\nann@x,2021,1\n",
+        "{}",
+        of(&all, "party1").err
+    );
+    let other = of(&all, "party0");
+    assert_eq!((other.code, other.out.as_str()), (Some(0), ""), "{}", other.err);
+    let text = String::from_utf8(world.place.get("job.toml")).unwrap_or_default();
+    for (theirs, field, [ours, others]) in [
+        (text.replace("bytes = 3", "bytes = 30"), "payload-bytes", ["3", "30"]),
+        (text.replace("columns:id", "columns:email"), "reveal", ["columns:id", "columns:email"]),
+    ] {
+        world.place.put("other.toml", theirs.as_bytes());
+        let lines = ["job.toml", "other.toml"].map(|job| format!("party {job} --config r/"));
+        for member in end(&world, [lines[0].clone() + "party0.toml", lines[1].clone() + "party1.toml"]) {
+            let own = if member.name == "party0" { ours } else { others };
+            let differs = format!("has another plan, which differs in {field} (ours: {own})");
+            assert!(member.code == Some(3) && member.err.contains(&differs), "{differs}: {}", member.err);
+        }
+    }
+}
+
+#[test]
 fn a_party_with_another_job_is_told_what_differs() {
     let world = world("reveal = \"size\"\nmethod = \"phasing\"");
     let text = String::from_utf8(world.place.get("job.toml")).unwrap_or_default();

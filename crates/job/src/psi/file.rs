@@ -8,7 +8,7 @@ use crate::{
 };
 use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
-use hushwire_psi::{KeyColumn, KeySpec, Method, Normal};
+use hushwire_psi::{KeyColumn, KeySpec, MOST_PAYLOAD_BYTES, Method, Normal};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -115,8 +115,11 @@ pub struct PsiJob {
     /// The forms of their fields: one for each column, or one for all of them.
     #[serde(with = "by_name::all")]
     pub forms: Vec<Normal>,
-    /// The parties that learn it; empty for both, and party 0 alone where flags are revealed.
+    /// The parties that learn it; empty for both, and party 0 alone where flags or columns are revealed.
     pub to: Vec<Member>,
+    /// The bytes of text that a row has at most in the columns that the other party learns; 64 if it does not say.
+    #[serde(default)]
+    pub payload_bytes: Option<usize>,
 }
 
 impl PsiJob {
@@ -136,6 +139,7 @@ impl PsiJob {
             columns,
             forms: vec![Normal::default()],
             to: vec![],
+            payload_bytes: None,
         }
     }
 
@@ -162,9 +166,12 @@ impl PsiJob {
         let scheme = top.take("scheme").map(|v| v.parsed(protocol::private_scheme, "write scheme = \"mi\""));
         let ot = top.take("ot").map(|v| v.parsed(protocol::extension, "write ot = \"softspoken4\""));
         let (scheme, ot) = (scheme.transpose()?, ot.transpose()?);
-        let reveal = top
-            .take("reveal")
-            .map(|v| v.parsed(str::parse, "write \"items\", \"flags\", \"size\" or \"sum:COLUMN,count\""));
+        let reveal = top.take("reveal").map(|v| {
+            v.parsed(
+                str::parse,
+                "write \"items\", \"flags\", \"size\", \"sum:COLUMN,count\" or \"columns:NAME,NAME\"",
+            )
+        });
         let reveal = reveal.transpose()?.unwrap_or(PsiReveal::Items);
         let method = method(&mut top)?;
         let security =
@@ -173,8 +180,10 @@ impl PsiJob {
         let columns = columns(&mut top)?;
         let forms = top.take("normalise").map(forms).transpose()?.unwrap_or_default();
         let to = top.take("to").map(recipients).transpose()?.unwrap_or_default();
+        let payload_bytes = top.take("payload-bytes").map(|v| v.number(1..=MOST_PAYLOAD_BYTES as u64));
+        let payload_bytes = payload_bytes.transpose()?.map(|bytes| bytes as usize);
         top.finish()?;
-        Ok(Self { method, security, protocol, scheme, ot, reveal, columns, forms, to })
+        Ok(Self { method, security, protocol, scheme, ot, reveal, columns, forms, to, payload_bytes })
     }
 }
 

@@ -10,8 +10,8 @@ use super::{PsiMethod, PsiSecurity, PsiTask};
 use hushwire_ot::{Context, Level};
 use hushwire_prg::Seed;
 use hushwire_psi::{
-    Found, Keys, Outcome, PsiError, Set, Side, Terms, circuit, intersect,
-    plain::{Digester, ItemDigest, Parameters, Receiver, Sender, cost},
+    Beside, Carried, Found, Keys, Outcome, PsiError, Set, Side, Terms, circuit, intersect,
+    plain::{Digester, ItemDigest, Opened, Parameters, Payloads, Receiver, Sender, cost},
 };
 use hushwire_wire::{
     Channel,
@@ -43,7 +43,42 @@ pub(super) enum Learnt {
         flags: Vec<bool>,
         found: u64,
         first: Vec<bool>,
+        theirs: Option<Theirs>,
     },
+}
+
+/// Columns of the other party.
+pub(super) struct Theirs {
+    carried: Carried,
+    payloads: Payloads,
+    /// Of each row, which of the common keys it has.
+    of_row: Vec<Option<u32>>,
+    /// Whether a payload did not open, or is none of these columns.
+    ///
+    /// SECURITY: known to nobody else, or a corrupt sender learns whether the key is common whose payload it damaged.
+    pub(super) is_damaged: bool,
+}
+
+impl Theirs {
+    fn new(carried: &Carried, set: &Set<ItemDigest>, opened: Opened) -> Self {
+        let Opened { common, payloads, damaged } = opened;
+        let mut ranks = vec![None; set.count()];
+        for (item, rank) in common.iter().zip(0..) {
+            ranks[*item as usize] = Some(rank);
+        }
+        let of_row = set.by_row().map(|item| item.and_then(|item| ranks[item])).collect();
+        let odd = (0..payloads.count()).filter(|i| carried.fields(payloads.get(*i)).is_none()).count();
+        Self { carried: carried.clone(), payloads, of_row, is_damaged: damaged + odd > 0 }
+    }
+
+    pub(super) fn beside(&self) -> Beside<'_> {
+        Beside { carried: &self.carried, payloads: &self.payloads, of_row: &self.of_row }
+    }
+
+    /// The other party's fields of the key in a row of this one's.
+    pub(super) fn fields(&self, row: usize) -> Vec<String> {
+        self.beside().fields(row).into_iter().map(str::to_owned).collect()
+    }
 }
 
 /// A party that is about to begin.
@@ -59,7 +94,14 @@ pub(super) struct Find<'a> {
 type Kept = (Ended, Option<Keys>);
 
 impl Find<'_> {
-    pub(super) fn by_vole(mut self, channel: &mut Channel, keys: Keys, keep: bool) -> Result<Kept, PsiError> {
+    /// `payloads` are those of this party's different keys, where it brings columns for the other one.
+    pub(super) fn by_vole(
+        mut self,
+        channel: &mut Channel,
+        keys: Keys,
+        keep: bool,
+        payloads: Payloads,
+    ) -> Result<Kept, PsiError> {
         let (mut set, kept) = self.set(keys, keep);
         let sizes = self.sizes(channel, set.count())?;
         let receiver = self.task.receiver(sizes);
@@ -69,13 +111,20 @@ impl Find<'_> {
             PsiSecurity::Malicious => Level::Malicious,
         };
         let both_learn = self.task.recipients().len() == 2;
-        let parameters = Parameters { receiver_items, sender_items, security, both_learn };
-        let common = if self.index == receiver {
-            Some(self.receive(channel, &parameters, set.take_items())?)
+        let carried = self.task.carried();
+        let payload_bytes = carried.map_or(0, Carried::payload_bytes);
+        let parameters = Parameters { receiver_items, sender_items, security, both_learn, payload_bytes };
+        let learnt = if self.index == receiver {
+            let opened = self.receive(channel, &parameters, set.take_items())?;
+            let mut learnt = rows(&set, &opened.common, kept.is_some());
+            if let (Learnt::Rows { theirs, .. }, Some(carried)) = (&mut learnt, carried) {
+                *theirs = Some(Theirs::new(carried, &set, opened));
+            }
+            learnt
         } else {
-            self.send(channel, &parameters, set.take_items())?
+            let common = self.send(channel, &parameters, set.take_items(), payloads)?;
+            common.map_or(Learnt::Nothing, |common| rows(&set, &common, kept.is_some()))
         };
-        let learnt = common.map_or(Learnt::Nothing, |common| rows(&set, &common, kept.is_some()));
         let width = if security == Level::Malicious { 128 } else { hushwire_psi::value_width(sizes) };
         Ok((Ended { learnt, sizes, method: PsiMethod::Vole, width, ands: 0 }, kept))
     }
@@ -138,10 +187,10 @@ impl Find<'_> {
         channel: &mut Channel,
         parameters: &Parameters,
         digests: Vec<ItemDigest>,
-    ) -> Result<Vec<u32>, PsiError> {
+    ) -> Result<Opened, PsiError> {
         let mut machine = Receiver::new(&self.context, parameters, digests, &Seed::random())?;
         self.drive(channel, &mut machine, cost(parameters)[0].rounds)?;
-        Ok(machine.finish())
+        Ok(machine.open())
     }
 
     fn send(
@@ -149,8 +198,10 @@ impl Find<'_> {
         channel: &mut Channel,
         parameters: &Parameters,
         digests: Vec<ItemDigest>,
+        payloads: Payloads,
     ) -> Result<Option<Vec<u32>>, PsiError> {
-        let mut machine = Sender::new(&self.context, parameters, digests, &Seed::random())?;
+        let (context, seed) = (&self.context, Seed::random());
+        let mut machine = Sender::with_payloads(context, parameters, digests, payloads, &seed)?;
         self.drive(channel, &mut machine, cost(parameters)[1].rounds)?;
         Ok(machine.finish())
     }
@@ -196,7 +247,7 @@ impl Find<'_> {
             Found::Size(size) => Learnt::Size(*size),
             Found::Keys(own) => {
                 let found = own.iter().filter(|found| **found).count() as u64;
-                Learnt::Rows { flags: set.flags(own), found, first }
+                Learnt::Rows { flags: set.flags(own), found, first, theirs: None }
             }
         };
         let Outcome { sizes: [a, b], circuit, width, ands, .. } = outcome;
@@ -210,7 +261,7 @@ fn rows(set: &Set<ItemDigest>, common: &[u32], keep: bool) -> Learnt {
     let mut own = vec![false; set.count()];
     common.iter().for_each(|item| own[*item as usize] = true);
     let first = if keep { first(set) } else { vec![] };
-    Learnt::Rows { flags: set.flags(&own), found: common.len() as u64, first }
+    Learnt::Rows { flags: set.flags(&own), found: common.len() as u64, first, theirs: None }
 }
 
 /// The rows with which a key comes first.

@@ -12,6 +12,9 @@
 //! The protocol, what it hides and what it does not, is [`hushwire_psi`]'s. The one input of a party is called `csv`, and its
 //! one output `result`.
 
+mod chosen;
+#[cfg(test)]
+mod damaged;
 mod file;
 mod found;
 mod part;

@@ -2,7 +2,7 @@
 
 use super::{
     Common, Intersection, PsiReveal, PsiTask,
-    found::{Ended, Find, Learnt},
+    found::{Ended, Find, Learnt, Theirs},
     plan::Way,
     rows::Table,
 };
@@ -14,7 +14,7 @@ use crate::{
     two_party::name,
     two_party_engine::Failure,
 };
-use hushwire_psi::{KeySpec, Keys, LeftOut, Normal, PsiError, Sample, amounts, is_parquet};
+use hushwire_psi::{KeySpec, Keys, LeftOut, Normal, PsiError, Sample, amounts, is_parquet, plain::Payloads};
 use hushwire_wire::{PartyId, Reason};
 use std::io::Write;
 use zeroize::Zeroizing;
@@ -32,12 +32,16 @@ pub struct PsiPart {
     keys: Option<Keys>,
     /// Of each row, where they are added up.
     amounts: Zeroizing<Vec<i64>>,
+    /// Of each different key, where the other party learns columns.
+    pub(super) payloads: Payloads,
     file: Option<NewFile>,
     /// Whether that is Parquet.
     as_parquet: bool,
     /// Whether the result goes back to the caller.
     shows: bool,
     ended: Option<Ended>,
+    /// Found when the peer's part was over, and told when it waits for nothing more.
+    late: Option<JobError>,
     text: Option<Vec<u8>>,
 }
 
@@ -49,13 +53,21 @@ impl PsiPart {
         let spec = task.job.key(index).map_err(|e| JobError::internal(STEP, e))?;
         let table = Table::new(task.csv(config)?)?;
         let keys = table.open().and_then(|mut rows| Keys::from_rows(table.path(), &mut rows, &spec));
-        let keys = Some(keys.map_err(of_file)?);
+        let keys = keys.map_err(of_file)?;
         let amounts = match task.summed(index) {
             None => Zeroizing::default(),
             Some(column) => {
                 let read = table.open().and_then(|mut rows| amounts(table.path(), &mut rows, column));
                 read.map_err(of_file)?
             }
+        };
+        let payloads = match task.carried() {
+            None => Payloads::default(),
+            Some(carried) if task.learns(&config.me) => {
+                table.open().and_then(|rows| carried.check_result(table.path(), &rows)).map_err(of_file)?;
+                Payloads::default()
+            }
+            Some(carried) => carried.read(table.path(), || table.open(), &keys).map_err(of_file)?,
         };
         let place = task.result(config)?;
         let as_parquet = matches!(&place, OutputPlace::File(path) if is_parquet(path));
@@ -73,12 +85,14 @@ impl PsiPart {
             index,
             table,
             spec,
-            keys,
+            keys: Some(keys),
             amounts,
+            payloads,
             file,
             as_parquet,
             shows,
             ended: None,
+            late: None,
             text: None,
         })
     }
@@ -114,11 +128,15 @@ impl PsiPart {
             (Learnt::Sum { count, sum }, _) => Common::Sum { count: *count, sum: *sum },
             (Learnt::Rows { .. }, _) if !self.shows => Common::Filed,
             (Learnt::Rows { flags, .. }, PsiReveal::Flags) => Common::Flags(flags.clone()),
-            (Learnt::Rows { flags, first, .. }, _) => {
-                let keys = self.keys.iter().flat_map(Keys::each).zip(flags).zip(first);
-                let common = keys.filter(|((_, found), first)| **found && **first);
-                let items = common.filter_map(|((key, _), _)| key.map(line));
-                Common::Items(items.collect::<Result<_, _>>()?)
+            (Learnt::Rows { flags, first, theirs, .. }, _) => {
+                let keys = self.keys.iter().flat_map(Keys::each).zip(flags).zip(first).enumerate();
+                let common = keys.filter(|(_, ((_, found), first))| **found && **first);
+                let (mut keys, mut fields) = (vec![], vec![]);
+                for (row, ((key, _), _)) in common {
+                    keys.extend(key.map(line).transpose()?);
+                    fields.extend(theirs.as_ref().map(|theirs| theirs.fields(row)));
+                }
+                if theirs.is_some() { Common::Columns { keys, fields } } else { Common::Items(keys) }
             }
         })
     }
@@ -152,7 +170,7 @@ impl Part for PsiPart {
         let find = Find { task: &self.task, index: self.index, context, observer: &mut hears };
         let keys = self.keys.take().unwrap_or_default();
         let ended = match &self.task.way {
-            Way::Vole => find.by_vole(&mut channel, keys, self.shows),
+            Way::Vole => find.by_vole(&mut channel, keys, self.shows, std::mem::take(&mut self.payloads)),
             Way::Bins(reveal) => find.by_bins(&mut channel, keys, self.shows, &self.amounts, *reveal),
             Way::Circuit(terms) => find.by_circuit(&mut channel, keys, terms),
         };
@@ -165,6 +183,10 @@ impl Part for PsiPart {
             }
             failed(&agreement, e)
         })?;
+        if let Learnt::Rows { theirs: Some(Theirs { is_damaged: true, .. }), .. } = &ended.learnt {
+            let damaged = PsiError::Abort { peer: Some(peer), check: "payload" };
+            self.late = Some(failed(&agreement, damaged));
+        }
         self.keys = keys.filter(|_| self.shows);
         self.ended = Some(ended);
         Ok(Links { word: vec![control], kept: vec![channel] })
@@ -184,12 +206,13 @@ impl Part for PsiPart {
                 file.writer()?.write_all(text.as_bytes()).map_err(|e| file.error(&e))?;
             }
             (_, None) if number.is_some() => self.text = number.map(String::into_bytes),
-            (Learnt::Rows { flags, .. }, Some(file)) => {
-                self.table.write_file(reveal, flags, file, self.as_parquet, of_file)?;
+            (Learnt::Rows { flags, theirs, .. }, Some(file)) => {
+                let beside = theirs.as_ref().map(Theirs::beside);
+                self.table.write_file(reveal, flags, beside, file, self.as_parquet, of_file)?;
             }
-            (Learnt::Rows { flags, .. }, None) if self.shows => {
-                let mut text = vec![];
-                self.table.write(reveal, flags, &mut text).map_err(of_file)?;
+            (Learnt::Rows { flags, theirs, .. }, None) if self.shows => {
+                let (mut text, beside) = (vec![], theirs.as_ref().map(Theirs::beside));
+                self.table.write(reveal, flags, beside, &mut text).map_err(of_file)?;
                 self.text = Some(text);
             }
             _ => {}
@@ -199,6 +222,9 @@ impl Part for PsiPart {
 
     fn commit(mut self) -> Result<Intersection, JobError> {
         let missing = || JobError::internal(STEP, "there is no result");
+        if let Some(late) = self.late.take() {
+            return Err(late);
+        }
         let ended = self.ended.take().ok_or_else(missing)?;
         let common = self.common(&ended.learnt).map_err(of_file)?;
         let (found, rows) = match &ended.learnt {

@@ -1,16 +1,22 @@
 //! The agreement on an intersection, and what its run comes to.
 
-use super::{CSV, PsiJob, PsiMethod, PsiPart, PsiReveal, PsiSecurity, RESULT, of_file};
+use super::{
+    CSV, PsiJob, PsiMethod, PsiPart, PsiReveal, PsiSecurity, RESULT,
+    chosen::{Chosen, method, wrong},
+    of_file,
+};
 use crate::{
     Agreement, Field, Forecast, InputPlace, JobError, Member, MemberConfig, OutputPlace, Protocol, Task,
     as_text, protocol::by_name, suggest,
 };
-use hushwire_psi::{Method, Reveal, Side, Terms, check_format, circuit, is_parquet};
+use hushwire_psi::{Carried, Method, Reveal, Side, Terms, check_format, circuit, is_parquet};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
-const PLAN_VERSION: u32 = 6;
+const PLAN_VERSION: u32 = 7;
+/// AGREEMENT: bytes of text of a row in the columns that the other party learns, where a job does not say.
+const PAYLOAD_BYTES: usize = 64;
 
 /// A party's result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +34,13 @@ pub enum Common {
     Items(Vec<String>),
     /// For each row of this party's file, whether its key is in both.
     Flags(Vec<bool>),
+    /// The keys in both files as in [`Common::Items`], and of each the other party's fields in the columns that were agreed.
+    Columns {
+        /// The keys.
+        keys: Vec<String>,
+        /// The other party's fields, key by key.
+        fields: Vec<Vec<String>>,
+    },
     /// Rows of this party's file that are in the place that was named for them, and nowhere else.
     Filed,
     /// Nothing, as agreed.
@@ -65,6 +78,8 @@ pub struct PsiTask {
     protocol: Protocol,
     scheme: Option<hushwire_garble::Scheme>,
     to: Vec<Member>,
+    /// The columns that who learns nothing brings for the other party.
+    carried: Option<Carried>,
 }
 
 /// A method, and what it takes.
@@ -76,41 +91,6 @@ pub(super) enum Way {
 }
 
 const PARTIES: [Member; 2] = [Member::Party(0), Member::Party(1)];
-
-fn wrong(cause: impl std::fmt::Display, remedy: &str) -> JobError {
-    JobError::usage("planning the job", cause, remedy)
-}
-
-/// The method that a job comes to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Chosen {
-    Vole,
-    Bins,
-    /// `None`: that with fewer ANDs.
-    Circuit(Option<Method>),
-}
-
-fn method(job: &PsiJob) -> Result<Chosen, JobError> {
-    let of_circuits = job.protocol.is_some() || job.scheme.is_some() || job.ot.is_some();
-    let number = matches!(job.reveal, PsiReveal::Size | PsiReveal::Sum { .. });
-    Ok(match job.method {
-        Some(method @ (PsiMethod::Vole | PsiMethod::Bins)) if of_circuits => {
-            let cause = format!(
-                "`protocol`, `scheme` and `ot` are of circuits of whole sets, and the method is {method}"
-            );
-            return Err(wrong(cause, "leave them out, or take the method phasing or scs"));
-        }
-        Some(PsiMethod::Vole) if number => {
-            let cause = "the method vole tells which items are common, and not their number alone";
-            return Err(wrong(cause, "take the method circuit, or reveal items"));
-        }
-        Some(PsiMethod::Bins) => Chosen::Bins,
-        Some(PsiMethod::Circuit(circuit)) => Chosen::Circuit(Some(circuit)),
-        None if of_circuits => Chosen::Circuit(None),
-        None if number => Chosen::Bins,
-        Some(PsiMethod::Vole) | None => Chosen::Vole,
-    })
-}
 
 impl PsiTask {
     /// The name that member files have for a party's rows.
@@ -147,7 +127,7 @@ impl PsiTask {
             chosen.admits(member).map_err(|(cause, _)| wrong(cause, "name party0, party1 or both"))?;
         }
         let to = match (job.to.as_slice(), &job.reveal) {
-            ([], PsiReveal::Flags) => vec![Member::Party(0)],
+            ([], PsiReveal::Flags | PsiReveal::Columns { .. }) => vec![Member::Party(0)],
             ([], _) => PARTIES.to_vec(),
             (given, _) => given.to_vec(),
         };
@@ -156,6 +136,12 @@ impl PsiTask {
                 return Err(wrong(
                     "a number is learnt by both parties",
                     "leave `to` out, or reveal items or flags",
+                ));
+            }
+            (PsiReveal::Columns { .. }, 2) => {
+                return Err(wrong(
+                    "columns of the other party's file are learnt by one party",
+                    "name one party in `to`, or reveal items",
                 ));
             }
             (PsiReveal::Flags, 2) => {
@@ -204,7 +190,26 @@ impl PsiTask {
             }),
         };
         let protocol = if method == Chosen::Bins { Protocol::Gmw } else { chosen };
-        Ok(Self { job: job.clone(), way, protocol, scheme, to })
+        let carried = match (&job.reveal, job.payload_bytes) {
+            (PsiReveal::Columns { names }, bytes) => {
+                let carried = Carried::new(names, bytes.unwrap_or(PAYLOAD_BYTES));
+                Some(carried.map_err(|cause| {
+                    wrong(cause, "name each column of the other party's file once, and few bytes of text")
+                })?)
+            }
+            (_, None) => None,
+            (_, Some(_)) => {
+                let cause = "payload bytes are of columns of the other party's file, and none is revealed";
+                return Err(wrong(cause, "leave them out, or reveal columns:NAME"));
+            }
+        };
+        Ok(Self { job: job.clone(), way, protocol, scheme, to, carried })
+    }
+
+    /// The columns that one party brings and the other one learns, where any are.
+    #[must_use]
+    pub fn carried(&self) -> Option<&Carried> {
+        self.carried.as_ref()
     }
 
     /// The protocol of the circuits, where there are any.
@@ -279,7 +284,7 @@ impl PsiTask {
 
     /// Whether rows of the parties' files are learnt, and no number.
     pub(super) fn tells_rows(&self) -> bool {
-        matches!(self.job.reveal, PsiReveal::Items | PsiReveal::Flags)
+        matches!(self.job.reveal, PsiReveal::Items | PsiReveal::Flags | PsiReveal::Columns { .. })
     }
 
     /// Refuses a file for the result whose format does not take it.
@@ -347,6 +352,7 @@ impl Task for PsiTask {
         let [a, b] = columns.each_ref().map(names);
         let scheme = self.scheme.map(|s| format!(", scheme {}", s.agreed())).unwrap_or_default();
         let to: Vec<_> = self.to.iter().map(Member::key).collect();
+        let payload_bytes = self.carried.as_ref().map_or("none".to_owned(), |c| c.bytes().to_string());
         let (protocol, method) = match &self.way {
             Way::Vole => (self.job.security.to_string(), PsiMethod::Vole.name()),
             Way::Bins(_) => (self.job.security.to_string(), PsiMethod::Bins.name()),
@@ -367,6 +373,7 @@ impl Task for PsiTask {
                 Field::new("to", to.join(" and ")),
                 Field::new("columns", format!("{a} and {b}")),
                 Field::new("normalise", self.forms()),
+                Field::new("payload-bytes", payload_bytes),
             ],
             lanes: 2,
             client_lanes: 1,

@@ -1,12 +1,12 @@
 //! The part of an intersection that is learnt.
 
-use hushwire_psi::Reveal;
-use std::{fmt, str::FromStr};
+use hushwire_psi::{Reveal, Rows, csv_line};
+use std::{fmt, path::Path, str::FromStr};
 
 /// The part of the intersection that is learnt.
 ///
 /// ```text
-/// items | flags | size | sum:COLUMN,count | sum:COLUMN@party0,count
+/// items | flags | size | sum:COLUMN,count | sum:COLUMN@party0,count | columns:NAME,NAME
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PsiReveal {
@@ -23,16 +23,21 @@ pub enum PsiReveal {
         /// The party's number.
         of: u8,
     },
+    /// To one party: which keys are in both sets, and of these the fields that the other party has in some columns.
+    Columns {
+        /// The columns, in the other party's file.
+        names: Vec<String>,
+    },
 }
 
 impl PsiReveal {
-    /// The same for circuits of whole sets, which reveal no sum.
+    /// The same for circuits of whole sets, which reveal no sum and no columns.
     pub(super) fn of_sets(&self) -> Option<Reveal> {
         match self {
             Self::Items => Some(Reveal::Items),
             Self::Flags => Some(Reveal::Flags),
             Self::Size => Some(Reveal::Size),
-            Self::Sum { .. } => None,
+            Self::Sum { .. } | Self::Columns { .. } => None,
         }
     }
 }
@@ -54,6 +59,9 @@ impl fmt::Display for PsiReveal {
             Self::Flags => f.write_str("flags"),
             Self::Size => f.write_str("size"),
             Self::Sum { column, of } => write!(f, "sum:{column}@party{of},count"),
+            Self::Columns { names } => {
+                write!(f, "columns:{}", csv_line(names).unwrap_or_else(|_| names.join(",")))
+            }
         }
     }
 }
@@ -74,9 +82,27 @@ impl FromStr for PsiReveal {
                 column => Ok(Self::Sum { column: column.to_owned(), of }),
             };
         }
-        text.parse::<Reveal>()
-            .map(Self::from)
-            .map_err(|_| format!("{text:?} is none of items, flags, size and sum:COLUMN,count"))
+        if let Some(names) = text.strip_prefix("columns:") {
+            return Ok(Self::Columns { names: listed(names)? });
+        }
+        text.parse::<Reveal>().map(Self::from).map_err(|_| {
+            format!("{text:?} is none of items, flags, size, sum:COLUMN,count and columns:NAME,NAME")
+        })
+    }
+}
+
+/// Names as a line of CSV, so that one with a comma stands in quotes.
+fn listed(text: &str) -> Result<Vec<String>, String> {
+    let wrong =
+        |cause: String| format!("{cause}: write columns:NAME,NAME, and a name with a comma in quotes");
+    let mut rows = Rows::new(Path::new("the list"), text.as_bytes()).map_err(|e| wrong(e.cause()))?;
+    let names = rows.header().iter().map(|name| String::from_utf8_lossy(name).trim().to_owned());
+    let names: Vec<String> = names.collect();
+    match rows.read() {
+        Ok(None) if !names.is_empty() && names.iter().all(|name| !name.is_empty()) => Ok(names),
+        Ok(None) => Err(wrong("it has an empty name".to_owned())),
+        Ok(Some(_)) => Err(wrong("it has a line end".to_owned())),
+        Err(e) => Err(wrong(e.cause())),
     }
 }
 
@@ -94,12 +120,28 @@ mod tests {
             ("sum:x@y,count", "sum:x@y@party1,count"),
             ("sum:x@a,count", "sum:x@party0,count"),
             ("sum:x@party0,count", "sum:x@party0,count"),
+            ("columns:plan", "columns:plan"),
+            ("columns: plan , Größe,\"a, \"\"b\"\"\"", "columns:plan,Größe,\"a, \"\"b\"\"\""),
         ] {
             let reveal: PsiReveal = text.parse().unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(reveal.to_string(), written);
             assert_eq!(written.parse(), Ok(reveal));
         }
-        for text in ["sum", "sum:", "sum:,count", "sum:x", "sum:x,size", "count", ""] {
+        for text in [
+            "sum",
+            "sum:",
+            "sum:,count",
+            "sum:x",
+            "sum:x,size",
+            "count",
+            "",
+            "columns",
+            "columns:",
+            "columns:a,,b",
+            "columns:a,",
+            "columns:a b\"",
+            "columns:a\nb",
+        ] {
             assert!(text.parse::<PsiReveal>().is_err(), "{text}");
         }
     }

@@ -2,7 +2,10 @@
 
 use super::{CSV, PsiReveal};
 use crate::{InputPlace, JobError, NewFile};
-use hushwire_psi::{Place, PsiError, Rows, write_flags, write_parquet, write_rows};
+use hushwire_psi::{
+    Beside, Place, PsiError, Rows, write_columns, write_flags, write_parquet, write_parquet_columns,
+    write_rows,
+};
 use std::{
     fs,
     io::{BufWriter, Write},
@@ -66,11 +69,18 @@ impl Table {
         PsiError::File { path: self.path.clone(), place: None::<Place>, cause, remedy }
     }
 
-    /// Writes rows with set flags, or all of them with their flags.
-    pub(super) fn write(&self, reveal: &PsiReveal, flags: &[bool], out: impl Write) -> Result<(), PsiError> {
+    /// Writes rows with set flags, with columns of the other party where there are any, or all rows with their flags.
+    pub(super) fn write(
+        &self,
+        reveal: &PsiReveal,
+        flags: &[bool],
+        beside: Option<Beside<'_>>,
+        out: impl Write,
+    ) -> Result<(), PsiError> {
         let mut rows = self.open()?;
-        match reveal {
-            PsiReveal::Flags => write_flags(&self.path, &mut rows, flags, out),
+        match (reveal, beside) {
+            (PsiReveal::Flags, _) => write_flags(&self.path, &mut rows, flags, out),
+            (_, Some(beside)) => write_columns(&self.path, &mut rows, flags, beside, out),
             _ => write_rows(&self.path, &mut rows, flags, out),
         }
     }
@@ -85,16 +95,20 @@ impl Table {
         &self,
         reveal: &PsiReveal,
         flags: &[bool],
+        beside: Option<Beside<'_>>,
         file: &NewFile,
         as_parquet: bool,
         of: impl Fn(PsiError) -> JobError,
     ) -> Result<(), JobError> {
         let mut heard = Heard { file: BufWriter::with_capacity(1 << 18, file.writer()?), error: None };
         let written = match as_parquet {
-            false => self.write(reveal, flags, &mut heard),
-            true => self.open().and_then(|mut rows| {
-                let all = *reveal == PsiReveal::Flags;
-                write_parquet(&self.path, &mut rows, flags, all, &mut heard)
+            false => self.write(reveal, flags, beside, &mut heard),
+            true => self.open().and_then(|mut rows| match beside {
+                Some(beside) => write_parquet_columns(&self.path, &mut rows, flags, beside, &mut heard),
+                None => {
+                    let all = *reveal == PsiReveal::Flags;
+                    write_parquet(&self.path, &mut rows, flags, all, &mut heard)
+                }
             }),
         };
         let written = written.and_then(|()| heard.flush().map_err(|e| PsiError::Output(e.to_string())));

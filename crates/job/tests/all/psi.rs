@@ -143,6 +143,43 @@ fn sums_are_those_of_the_rows_with_a_common_key() {
     assert!(task.open(&mut other).is_ok());
 }
 
+/// Rows of one party with the other's columns; of a key that comes twice on either side; of none.
+#[test]
+fn columns_are_those_of_the_other_party_s_row() {
+    let b = "mail,n,plan\neve@x,3,\nann@x,-40,\"a, b\"\nzoe@x,1,z\nann@x,-40,\"a, b\"\n,9,9\n";
+    for security in ["semi-honest", "malicious"] {
+        for (a, text, keys) in [
+            (A, "id,email,plan,n\n1,ann@x,\"a, b\",-40\n4,eve@x,,3\n5,ann@x,\"a, b\",-40\n", [3, 3]),
+            ("email\nzoe@x\n", "email,plan,n\nzoe@x,z,1\n", [1, 3]),
+            ("email\nbob@x\n", "email,plan,n\n", [1, 3]),
+            ("email\n", "email,plan,n\n", [0, 3]),
+        ] {
+            let task = task(&format!(
+                "reveal = \"columns:plan,n\"\nsecurity = \"{security}\"\npayload-bytes = 9\n{COLUMNS}"
+            ));
+            let task = task.unwrap_or_else(|e| panic!("{e}"));
+            let [ours, theirs] = both([&task, &task], [(memory(a), None), (memory(b), None)]).map(learnt);
+            assert_eq!(ours.text.as_deref().map(String::from_utf8_lossy).as_deref(), Some(text));
+            assert_eq!((ours.keys, theirs.common, theirs.text), (keys, Common::Nothing, None));
+            let Common::Columns { keys, fields } = ours.common else { panic!("{:?}", ours.common) };
+            let rows: Vec<(&str, [&str; 2])> = match keys.len() {
+                2 => vec![("ann@x", ["a, b", "-40"]), ("eve@x", ["", "3"])],
+                1 => vec![("zoe@x", ["z", "1"])],
+                _ => vec![],
+            };
+            assert!(
+                keys.iter().eq(rows.iter().map(|(key, _)| key))
+                    && fields == rows.iter().map(|(_, f)| f.to_vec()).collect::<Vec<_>>()
+            );
+        }
+    }
+    let task = task(&format!("reveal = \"columns:plan,n\"\n{COLUMNS}")).unwrap_or_else(|e| panic!("{e}"));
+    let error = refused(&task, 1, (memory("mail,n\nann@x,1\n"), None));
+    assert!(error.kind == Kind::File && error.to_string().contains("no column is called plan"), "{error}");
+    let error = refused(&task, 0, (memory("email,plan\nann@x,1\n"), None));
+    assert!(error.to_string().contains("it has a column plan already"), "{error}");
+}
+
 fn both_learn_items(items: &PsiTask) {
     assert_eq!(items.job().reveal, PsiReveal::Items, "what there is without a word");
     let ended = both([items, items], [(memory(A), None), (memory(B), None)]).map(learnt);

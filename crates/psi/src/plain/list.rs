@@ -153,6 +153,17 @@ impl List {
     }
 }
 
+#[cfg(test)]
+impl List {
+    /// All values, rising.
+    pub(super) fn each(&self) -> Vec<u128> {
+        let all = self.starts.windows(2).enumerate().flat_map(|(bucket, span)| {
+            (span[0]..span[1]).map(move |i| (bucket as u128) << self.shape.low | self.low(i as usize))
+        });
+        all.collect()
+    }
+}
+
 /// Bytes that a read may go past a list's end.
 const PAD: usize = 17;
 

@@ -2,7 +2,8 @@
 //!
 //! **Functionality.** Receiver and sender bring sets of items as digests ([`Digester`]) → the numbers of the receiver's items
 //! that the sender has too ([`Receiver::finish`]); where both learn, the sender gets the numbers of its own
-//! ([`Sender::finish`]). Items that come twice count once in the protocol and are given with both numbers.
+//! ([`Sender::finish`]). Items that come twice count once in the protocol and are given with both numbers. Where it is agreed, the sender
+//! brings a payload with each item ([`Sender::with_payloads`]), and the receiver learns those of the common ones ([`Receiver::open`]).
 //!
 //! **Paper.** Raghuraman and Rindal, "Blazing Fast PSI from Improved OKVS and Subfield VOLE" (ePrint 2022/320), Fig. 4: an
 //! oblivious PRF from a store (`okvs`) and subfield VOLE ([`hushwire_ot::vole`]).
@@ -13,6 +14,7 @@
 //! R ──► S   A' = u + P, bin by bin; P is the store of d(x) → h(x)               S: q' = q + A'Δ = t + PΔ
 //! S ──► R   f(y) = H(Decode(q', y) + h(y)Δ), all in order of size
 //! R         x is common iff H(Decode(t, x)) is among them
+//! S ──► R   where payloads go with items: each sealed under a key that comes from its item's PRF, in the same order
 //! R ──► S   where both learn: a bit for each of S's values
 //!
 //! malicious: S ──► R a commitment to w_S first; R ──► S w_R, S ──► R w_S between A' and the values; at last both a digest
@@ -35,11 +37,17 @@
 //! may send values of no item. Where both learn, R proves each of S's items with 64 more bits of BLAKE3, which only who has the
 //! item knows: it may leave out, not add. At the end both compare digests of all that was said after the VOLE.
 //!
+//! **Payloads** ([`payload`](Payloads)). The same oblivious PRF gives a second value, under another hash of the same input: the key of the
+//! item's payload. It is of this project, as is the proof by the one above: value and key are both random oracles' (semi-honest: a correlation robust hash's and a
+//! random oracle's) on an input that holds Δ as long as R has not the item. A corrupt R opens the payloads of as many items as it may bring, about
+//! 1.3 n_R; a corrupt S may send any, and damaged ones for items of its choice: R counts these when all is said ([`Opened::damaged`]), and S
+//! does not learn of it, or it would learn whether R has those items.
+//!
 //! Both learn both sizes; whoever has fewer different items than the size says is not found out.
 //!
 //! **Notation.** x, X, n_R: receiver's; y, Y, n_S: sender's; B, F: fields of the VOLE; P, A', u: elements of B; q, t, Δ: of F.
 //!
-//! **Rounds and bytes** beside the set-up of OTs ([`cost`]): the VOLE's; a message a bin from R, 8 bytes an entry and about
+//! **Rounds and bytes** beside the set-up of OTs ([`cost`]): the VOLE's; payloads and 8 bytes with each, in messages of 2^20 bytes; a message a bin from R, 8 bytes an entry and about
 //! 1.25 entries an item (1.3 where there are few); from S (2 + r) bits an item in messages of 2^16 items, r = 40 + ⌈log n_R⌉ (+ 1); one bit for each of
 //! S's items where both learn. Malicious: 16 bytes an entry, 130 − log n_S bits an item, 8 bytes for each of S's items where
 //! both learn, 144 bytes more.
@@ -52,6 +60,9 @@ mod close;
 mod digest;
 mod hash;
 mod list;
+mod payload;
+#[cfg(test)]
+mod payload_tests;
 mod receiver;
 mod sender;
 mod sizes;
@@ -59,6 +70,7 @@ mod sizes;
 mod tests;
 
 pub use digest::{Digester, ItemDigest};
+pub use payload::{Opened, Payloads};
 pub use receiver::Receiver;
 pub use sender::Sender;
 pub use sizes::{MOST_ITEMS, Parameters, cost};

@@ -14,7 +14,8 @@ use hushwire_wire::gated;
 use super::close::{DIGEST, MASK, Mask, OPENING, Spoken, block};
 use super::hash::Functions;
 use super::list::{List, Shape};
-use super::{ItemDigest, Parameters};
+use super::payload::{Incoming, Pieces};
+use super::{ItemDigest, Opened, Parameters};
 use crate::PsiError;
 use crate::okvs::{Binned, Decode, Encoder, Layout, Module, no_addition};
 
@@ -24,7 +25,9 @@ pub struct Receiver(Box<dyn Half>);
 
 /// A half in one of the fields.
 trait Half: Machine<Error = PsiError> + Send {
-    fn finish(self: Box<Self>) -> Vec<u32>;
+    fn open(self: Box<Self>) -> Opened;
+    #[cfg(test)]
+    fn inside(&mut self) -> (&mut Vec<ItemDigest>, Option<&Incoming>);
 }
 
 impl Receiver {
@@ -59,7 +62,22 @@ impl Receiver {
     /// If rounds are left (the caller's bug).
     #[must_use]
     pub fn finish(self) -> Vec<u32> {
-        self.0.finish()
+        self.0.open().common
+    }
+
+    /// The same, with the sender's payload of each.
+    ///
+    /// # Panics
+    /// As [`Receiver::finish`].
+    #[must_use]
+    pub fn open(self) -> Opened {
+        self.0.open()
+    }
+
+    /// The digests that it evaluates, and what it has of payloads.
+    #[cfg(test)]
+    pub(super) fn inside(&mut self) -> (&mut Vec<ItemDigest>, Option<&Incoming>) {
+        self.0.inside()
     }
 }
 
@@ -90,6 +108,8 @@ enum Phase<S: Security, F: Field> {
     High,
     /// This message of low parts.
     Low(usize),
+    /// This message of payloads.
+    Payloads(usize),
     Answer,
     Close,
     Done,
@@ -118,6 +138,8 @@ struct State<S: Security, F: Field> {
     /// In the order of bins, cut to the bits that are sent.
     values: Vec<u128>,
     tags: Vec<u64>,
+    incoming: Option<Incoming>,
+    pieces: Pieces,
     list: Option<List>,
     common: Vec<u32>,
     answer: Vec<u8>,
@@ -161,6 +183,8 @@ where
             pads: Prg::new(context.backend, &seed.derive("psi receiver", &context.sid.0), "psi masks"),
             values: Vec::new(),
             tags: Vec::new(),
+            incoming: (parameters.payload_bytes > 0).then(|| Incoming::new(context, digests.len())),
+            pieces: Pieces::new(parameters),
             list: None,
             common: Vec::new(),
             answer: Vec::new(),
@@ -185,6 +209,7 @@ where
             Phase::Store(_) => said("store of items", self.layout.bin_entries() * F::Base::BYTES),
             Phase::High => heard("values, high parts", self.shape.high_bytes()),
             Phase::Low(piece) => heard("values, low parts", self.shape.low_bytes(*piece)),
+            Phase::Payloads(piece) => heard("payloads", self.pieces.bytes(*piece)),
             Phase::Answer => said("items in common", self.parameters.answer_bytes()),
             Phase::Done => None,
         }
@@ -208,7 +233,7 @@ where
                 out.copy_from_slice(&self.spoken.digest(Role::Receiver));
                 return Ok(());
             }
-            Phase::Commitment(_) | Phase::Opening | Phase::Low(_) | Phase::Done => {}
+            Phase::Commitment(_) | Phase::Opening | Phase::Low(_) | Phase::Payloads(_) | Phase::Done => {}
         }
         if !out.is_empty() {
             self.spoken.hear(Role::Receiver, out);
@@ -221,6 +246,7 @@ where
             self.spoken.hear(Role::Sender, message.heard);
         }
         let close = if S::LEVEL == Level::Malicious { Phase::Close } else { Phase::Done };
+        let after_values = if self.parameters.both_learn { Phase::Answer } else { close };
         self.phase = match core::mem::replace(&mut self.phase, Phase::Done) {
             Phase::Commitment(vole) => {
                 self.commitment.copy_from_slice(message.heard);
@@ -259,15 +285,21 @@ where
                     Phase::Low(piece + 1)
                 } else {
                     self.compare();
-                    if self.parameters.both_learn { Phase::Answer } else { close }
+                    if self.pieces.count() > 0 { Phase::Payloads(0) } else { after_values }
                 }
             }
-            Phase::Answer => close,
+            Phase::Payloads(piece) => {
+                if let Some(incoming) = &mut self.incoming {
+                    incoming.hear(&self.pieces, piece, message.heard);
+                }
+                if piece + 1 < self.pieces.count() { Phase::Payloads(piece + 1) } else { after_values }
+            }
+            Phase::Answer if S::LEVEL == Level::Malicious => Phase::Close,
             Phase::Close => {
                 self.spoken.compare(Role::Sender, message.heard)?;
                 Phase::Done
             }
-            Phase::Done => Phase::Done,
+            Phase::Answer | Phase::Done => Phase::Done,
         };
         Ok(())
     }
@@ -333,6 +365,9 @@ where
                     self.tags.push(output.tag);
                 }
             });
+            if let Some(incoming) = &mut self.incoming {
+                incoming.keys(self.mask, digests, &inputs);
+            }
         }
     }
 
@@ -343,9 +378,14 @@ where
             // Of a value that is not common the tag is not known.
             self.pads.fill(&mut self.answer);
         }
+        let mut wanted = vec![];
         for (place, value) in core::mem::take(&mut self.values).into_iter().enumerate() {
             if let Some(at) = list.find(value) {
-                self.common.push(self.binned.item(place));
+                let item = self.binned.item(place);
+                self.common.push(item);
+                if self.incoming.is_some() {
+                    wanted.push([item, at as u32, place as u32]);
+                }
                 match self.tags.get(place) {
                     Some(tag) => self.answer[8 * at..8 * at + 8].copy_from_slice(&tag.to_le_bytes()),
                     None => self.answer[at / 8] |= 1 << (at % 8),
@@ -353,6 +393,9 @@ where
             }
         }
         self.common.sort_unstable();
+        if let Some(incoming) = &mut self.incoming {
+            incoming.want(wanted, self.parameters.payload_bytes);
+        }
     }
 }
 
@@ -399,9 +442,18 @@ impl<F: Field<Base: Module<<F as Field>::Base>>> Bin<F> {
 gated!([S: Security, F: Field<Base: Module<<F as Field>::Base>>] State<S, F>, PsiError;);
 
 impl<S: Security, F: Field<Base: Module<<F as Field>::Base>>> Half for State<S, F> {
-    fn finish(self: Box<Self>) -> Vec<u32> {
-        assert!(self.round(0).is_none(), "finish comes after the last round");
-        self.common
+    fn open(self: Box<Self>) -> Opened {
+        assert!(self.round(0).is_none(), "the end comes after the last round");
+        let common = self.common;
+        match self.incoming {
+            Some(incoming) => incoming.open(common),
+            None => Opened { common, ..Opened::default() },
+        }
+    }
+
+    #[cfg(test)]
+    fn inside(&mut self) -> (&mut Vec<ItemDigest>, Option<&Incoming>) {
+        (&mut self.digests, self.incoming.as_ref())
     }
 }
 

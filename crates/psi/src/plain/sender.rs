@@ -13,7 +13,8 @@ use hushwire_wire::gated;
 use super::close::{DIGEST, MASK, Mask, OPENING, Spoken, block};
 use super::hash::{Functions, Output};
 use super::list::{self, Shape};
-use super::{ItemDigest, Parameters};
+use super::payload::{Outgoing, Pieces};
+use super::{ItemDigest, Parameters, Payloads};
 use crate::PsiError;
 use crate::okvs::{Binned, Decode, Layout, Shift};
 
@@ -24,29 +25,54 @@ pub struct Sender(Box<dyn Half>);
 /// A half in one of the fields.
 trait Half: Machine<Error = PsiError> + Send {
     fn finish(self: Box<Self>) -> Option<Vec<u32>>;
+    #[cfg(test)]
+    fn outgoing(&mut self) -> Option<&mut Outgoing>;
 }
 
 impl Sender {
-    /// As [`super::Receiver::new`].
+    /// As [`super::Receiver::new`], of a run without payloads.
     ///
     /// # Errors
     /// As there.
+    ///
+    /// # Panics
+    /// It has payloads (the caller's bug).
     pub fn new(
         context: &Context,
         parameters: &Parameters,
         digests: Vec<ItemDigest>,
         seed: &Seed,
     ) -> Result<Self, PsiError> {
+        let payloads = Payloads::default();
+        Self::with_payloads(context, parameters, digests, payloads, seed)
+    }
+
+    /// The same, with the payload of each item. Of items that come twice, that of the first is sent.
+    ///
+    /// # Errors
+    /// As [`Sender::new`].
+    ///
+    /// # Panics
+    /// There are not as many payloads as items, or they have another length than agreed (the caller's bug).
+    pub fn with_payloads(
+        context: &Context,
+        parameters: &Parameters,
+        digests: Vec<ItemDigest>,
+        payloads: Payloads,
+        seed: &Seed,
+    ) -> Result<Self, PsiError> {
         parameters.check(digests.len(), parameters.sender_items)?;
+        assert_eq!(payloads.width(), parameters.payload_bytes, "payloads of the length agreed on");
+        assert!(payloads.width() == 0 || payloads.count() == digests.len(), "a payload for each item");
         Ok(Sender(match (parameters.security, parameters.is_short()) {
             (Level::SemiHonest, true) => {
-                Box::new(State::<SemiHonest, Pair64>::new(context, parameters, digests, seed)?)
+                Box::new(State::<SemiHonest, Pair64>::new(context, parameters, digests, payloads, seed)?)
             }
             (Level::SemiHonest, false) => {
-                Box::new(State::<SemiHonest, Full128>::new(context, parameters, digests, seed)?)
+                Box::new(State::<SemiHonest, Full128>::new(context, parameters, digests, payloads, seed)?)
             }
             (Level::Malicious, _) => {
-                Box::new(State::<Malicious, Full128>::new(context, parameters, digests, seed)?)
+                Box::new(State::<Malicious, Full128>::new(context, parameters, digests, payloads, seed)?)
             }
         }))
     }
@@ -58,6 +84,11 @@ impl Sender {
     #[must_use]
     pub fn finish(self) -> Option<Vec<u32>> {
         self.0.finish()
+    }
+
+    #[cfg(test)]
+    pub(super) fn outgoing(&mut self) -> Option<&mut Outgoing> {
+        self.0.outgoing()
     }
 }
 
@@ -88,6 +119,8 @@ enum Phase<S: Security, F: Field> {
     High,
     /// This message of low parts.
     Low(usize),
+    /// This message of payloads.
+    Payloads(usize),
     Answer,
     Close,
     Done,
@@ -126,6 +159,8 @@ struct State<S: Security, F: Field> {
     /// In malicious modes, item by item: values that are longer than a key holds, and tags.
     values: Vec<u128>,
     tags: Vec<u64>,
+    outgoing: Option<Outgoing>,
+    pieces: Pieces,
     /// Of values that come more than once, all but the first: the value's place in the list, and the item.
     again: Vec<[u32; 2]>,
     common: Vec<u32>,
@@ -137,6 +172,7 @@ impl<S: Security, F: Field> State<S, F> {
         context: &Context,
         parameters: &Parameters,
         digests: Vec<ItemDigest>,
+        payloads: Payloads,
         seed: &Seed,
     ) -> Result<Self, PsiError> {
         let layout = parameters.layout();
@@ -172,6 +208,8 @@ impl<S: Security, F: Field> State<S, F> {
             values: vec![0; if is_malicious { digests.len() } else { 0 }],
             tags: vec![0; if parameters.has_tags() { digests.len() } else { 0 }],
             keys: Vec::with_capacity(digests.len()),
+            outgoing: (payloads.width() > 0).then(|| Outgoing::new(context, payloads)),
+            pieces: Pieces::new(parameters),
             again: Vec::new(),
             common: Vec::new(),
             digests,
@@ -194,6 +232,7 @@ impl<S: Security, F: Field> State<S, F> {
             Phase::Opening => said("opening of a mask", OPENING),
             Phase::High => said("values, high parts", self.shape.high_bytes()),
             Phase::Low(piece) => said("values, low parts", self.shape.low_bytes(*piece)),
+            Phase::Payloads(piece) => said("payloads", self.pieces.bytes(*piece)),
             Phase::Answer => heard("items in common", self.parameters.answer_bytes()),
             Phase::Close => Some(Round::even("comparing what was said", DIGEST)),
             Phase::Done => None,
@@ -218,6 +257,12 @@ impl<S: Security, F: Field> State<S, F> {
             Phase::Low(piece) => {
                 let piece = *piece;
                 list::write_low(&self.shape, piece, |i| self.value(i), out);
+            }
+            Phase::Payloads(piece) => {
+                let items = self.keys[self.pieces.range(*piece)].iter().map(|key| *key as u32);
+                if let Some(outgoing) = &self.outgoing {
+                    outgoing.write(items, &mut self.pads, out);
+                }
             }
             Phase::Close => {
                 out.copy_from_slice(&self.spoken.digest(Role::Sender));
@@ -269,8 +314,10 @@ impl<S: Security, F: Field> State<S, F> {
             }
             Phase::High => Phase::Low(0),
             Phase::Low(piece) if piece + 1 < self.shape.pieces() => Phase::Low(piece + 1),
-            Phase::Low(_) if self.parameters.both_learn => Phase::Answer,
-            Phase::Low(_) => close,
+            Phase::Low(_) if self.pieces.count() > 0 => Phase::Payloads(0),
+            Phase::Payloads(piece) if piece + 1 < self.pieces.count() => Phase::Payloads(piece + 1),
+            Phase::Low(_) | Phase::Payloads(_) if self.parameters.both_learn => Phase::Answer,
+            Phase::Low(_) | Phase::Payloads(_) => close,
             Phase::Answer => {
                 self.learn(message.heard);
                 close
@@ -337,6 +384,9 @@ impl<S: Security, F: Field> State<S, F> {
             }
         };
         self.functions.outputs(bin, self.mask, ours, inputs, &mut self.scratch, take);
+        if let Some(outgoing) = &mut self.outgoing {
+            outgoing.seal(self.mask, ours, inputs, items);
+        }
     }
 
     /// All values in order, each once, and random ones in place of those that are missing.
@@ -400,6 +450,11 @@ impl<S: Security, F: Field> Half for State<S, F> {
         assert!(self.round(0).is_none(), "finish comes after the last round");
         self.parameters.both_learn.then_some(self.common)
     }
+
+    #[cfg(test)]
+    fn outgoing(&mut self) -> Option<&mut Outgoing> {
+        self.outgoing.as_mut()
+    }
 }
 
 #[cfg(test)]
@@ -413,11 +468,18 @@ mod tests {
     fn only_tags_prove_what_is_common() {
         let context = Context { sid: Sid([3; 32]), backend: Backend::best() };
         let security = Level::Malicious;
-        let parameters = Parameters { receiver_items: 4, sender_items: 4, security, both_learn: true };
+        let parameters =
+            Parameters { receiver_items: 4, sender_items: 4, security, both_learn: true, payload_bytes: 0 };
         let state = || {
             let seed = Seed::from_bytes([1; 16]);
-            let mut state = State::<Malicious, Full128>::new(&context, &parameters, vec![[0; 32]; 3], &seed)
-                .expect("few items");
+            let mut state = State::<Malicious, Full128>::new(
+                &context,
+                &parameters,
+                vec![[0; 32]; 3],
+                Payloads::default(),
+                &seed,
+            )
+            .expect("few items");
             // Items 2, 0, nobody's and 1, by their values; item 3 is no item.
             state.keys = [2, 0, 3, 1].iter().zip(1..).map(|(item, value)| value << 32 | item).collect();
             state.tags = vec![10, 11, 12, 13];

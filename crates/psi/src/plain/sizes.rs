@@ -8,6 +8,7 @@ use hushwire_wire::Cost;
 
 use super::close::{DIGEST, MASK, OPENING};
 use super::list::Shape;
+use super::payload::Pieces;
 use crate::{PsiError, okvs::Layout};
 
 /// The most items of a party.
@@ -26,6 +27,8 @@ pub struct Parameters {
     pub security: Level,
     /// Whether the sender learns the intersection too.
     pub both_learn: bool,
+    /// Bytes of the [payload](super::Payloads) that goes with each of the sender's items; 0 where none does.
+    pub payload_bytes: usize,
 }
 
 impl Parameters {
@@ -104,11 +107,13 @@ fn cost_in<F: Field>(parameters: &Parameters) -> [Cost; 2] {
     let is_malicious = parameters.security == Level::Malicious;
     // Commitment, mask, opening and comparison.
     let more = if is_malicious { [MASK + DIGEST, DIGEST + OPENING + DIGEST] } else { [0, 0] };
-    let rounds = layout.bins() + 1 + shape.pieces() + usize::from(parameters.both_learn);
+    let payloads = Pieces::new(parameters);
+    let rounds = layout.bins() + 1 + shape.pieces() + payloads.count() + usize::from(parameters.both_learn);
     let rounds = rounds + if is_malicious { 4 } else { 0 };
     let receiver = layout.entries() * F::Base::BYTES + answer + more[0];
-    let sender =
-        more[1] + shape.high_bytes() + (0..shape.pieces()).map(|piece| shape.low_bytes(piece)).sum::<usize>();
+    let low = (0..shape.pieces()).map(|piece| shape.low_bytes(piece));
+    let sealed = (0..payloads.count()).map(|piece| payloads.bytes(piece));
+    let sender = more[1] + shape.high_bytes() + low.chain(sealed).sum::<usize>();
     [(of_receiver, receiver), (of_sender, sender)].map(|(vole, bytes)| Cost {
         rounds: vole.rounds + rounds as u64,
         bytes_sent: vole.bytes_sent + bytes as u64,

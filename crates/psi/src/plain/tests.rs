@@ -46,7 +46,7 @@ fn run(
 }
 
 fn parameters(receiver_items: usize, sender_items: usize, both_learn: bool) -> Parameters {
-    Parameters { receiver_items, sender_items, security: Level::SemiHonest, both_learn }
+    Parameters { receiver_items, sender_items, security: Level::SemiHonest, both_learn, payload_bytes: 0 }
 }
 
 fn honest(receiver: &[u64], sender: &[u64], both_learn: bool) -> Result<(), TestCaseError> {
@@ -217,7 +217,7 @@ fn cost_is_what_moves() {
         (50, 20, true, Malicious),
         (300, 1000, false, Malicious),
     ] {
-        let parameters = Parameters { receiver_items, sender_items, security, both_learn };
+        let parameters = Parameters { receiver_items, sender_items, security, both_learn, payload_bytes: 0 };
         let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
         let mut r = Receiver::new(&context(), &parameters, vec![], &seeds[0]).expect("few items");
         let mut s = Sender::new(&context(), &parameters, digests(&[1]), &seeds[1]).expect("few items");
