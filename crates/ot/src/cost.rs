@@ -57,7 +57,7 @@ impl Protocol {
         let ticks = match self.core() {
             Core::Rows(kind) => row_ticks(&row_chunks(kind, count), &self.check(level), given, payload),
             Core::Ferret(set, _) => {
-                let chunks = tree_chunks(&set, level, count, SEGMENT);
+                let chunks = tree_chunks(&set, level, count, SEGMENT, false);
                 let turns = if malicious { checked_turns(chunks.len()) } else { turns(chunks.len()) };
                 silent_ticks(&chunks, &turns, given, payload)
             }
@@ -199,7 +199,7 @@ fn silent_ticks(
 }
 
 /// OTs and message bytes of each chunk: 8192, the last one's columns a multiple of 512.
-fn row_chunks(kind: Kind, count: usize) -> Vec<(usize, usize)> {
+pub(crate) fn row_chunks(kind: Kind, count: usize) -> Vec<(usize, usize)> {
     let full = 8192;
     let bits = kind.cost(Level::SemiHonest).bits_per_ot;
     let lens = (0..count.div_ceil(full)).map(|i| full.min(count - i * full));
@@ -207,15 +207,23 @@ fn row_chunks(kind: Kind, count: usize) -> Vec<(usize, usize)> {
 }
 
 /// OTs and message bytes of each chunk: a tree, and a round's refill with its first; a segment's first tree lends 128
-/// OTs to its check.
-pub(crate) fn tree_chunks(set: &Set, level: Level, count: usize, segment: usize) -> Vec<(usize, usize)> {
+/// OTs to its check. Where `count` was said to be the limit, the last round has no refill.
+pub(crate) fn tree_chunks(
+    set: &Set,
+    level: Level,
+    count: usize,
+    segment: usize,
+    is_limit: bool,
+) -> Vec<(usize, usize)> {
     let mut chunks: Vec<(usize, usize)> = Vec::new();
-    let mut left = count;
+    let (mut left, mut made) = (count, 0);
     while left > 0 {
         let i = chunks.len();
         let spent = if level == Level::Malicious && i.is_multiple_of(segment) { 128 } else { 0 };
-        let first = i.is_multiple_of(set.trees() - set.refill_trees());
-        let trees = if first { 1 + set.refill_trees() } else { 1 };
+        let refills = made == 0 && !(is_limit && set.is_enough(level, left));
+        let trees = if refills { 1 + set.refill_trees() } else { 1 };
+        // A last round may end with its last tree, and then nothing is left.
+        made = (made + trees) % set.trees();
         let len = left.min(set.leaves() - spent);
         chunks.push((len, trees * set.tree_bytes()));
         left -= len;

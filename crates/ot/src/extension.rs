@@ -75,6 +75,10 @@ pub trait Extension<S: Security>: Send {
     /// The message is malformed.
     fn chunk(&mut self, heard: &[u8], said: &mut [u8], blocks: &mut [Block]) -> Result<(), OtError>;
 
+    /// Says before the first chunk that no more than `count` OTs will be taken, in segments of which each has a chunk at least: what would
+    /// serve later ones need not be made. AGREEMENT: both ends say the same, or neither.
+    fn limit(&mut self, _count: usize) {}
+
     /// Says whether the blocks of coming chunks are for later, so that they may be written past the caches. LOCAL: no
     /// result depends on it.
     fn stream(&mut self, _on: bool) {}

@@ -1,6 +1,7 @@
 //! The part that the protocols over ristretto255 share: scalars, encodings in batches, hashes of a session.
 
-use core::iter::zip;
+use core::{iter::zip, ops::Range};
+use std::{sync::LazyLock, thread};
 
 use curve25519_dalek::constants::RISTRETTO_BASEPOINT_TABLE;
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoBasepointTable};
@@ -80,14 +81,17 @@ pub(super) fn blind(half: RistrettoPoint, half_t: &RistrettoPoint, bit: bool) ->
 pub(super) fn blinded(
     half_betas: &[Scalar],
     choices: &[bool],
-    blind: impl Fn(RistrettoPoint, bool) -> RistrettoPoint,
+    blind: impl Fn(RistrettoPoint, bool) -> RistrettoPoint + Sync,
     out: &mut [[u8; POINT]],
 ) {
-    let mut halves = Zeroizing::new(Vec::with_capacity(choices.len()));
-    for (beta, choice) in zip(half_betas, choices) {
-        halves.push(blind(RISTRETTO_BASEPOINT_TABLE * beta, *choice));
-    }
-    encode_doubles(&halves, out);
+    let all = shared(choices.len(), |part| {
+        let mut halves = Zeroizing::new(Vec::with_capacity(part.len()));
+        for (beta, choice) in zip(&half_betas[part.clone()], &choices[part]) {
+            halves.push(blind(RISTRETTO_BASEPOINT_TABLE * beta, *choice));
+        }
+        secret_doubles(&halves)
+    });
+    out.copy_from_slice(&all);
 }
 
 /// For each of R's points P, the encodings of s P and of what `other` makes of it and s T.
@@ -95,26 +99,67 @@ pub(super) fn sender_secrets(
     points: &[RistrettoPoint],
     half_s: &Scalar,
     half_t: &RistrettoPoint,
-    other: impl Fn(&RistrettoPoint, &RistrettoPoint) -> RistrettoPoint,
+    other: impl Fn(&RistrettoPoint, &RistrettoPoint) -> RistrettoPoint + Sync,
 ) -> Zeroizing<Vec<[u8; POINT]>> {
     let half_st = Zeroizing::new((half_t + half_t) * half_s);
-    let mut halves = Zeroizing::new(Vec::with_capacity(2 * points.len()));
-    for point in points {
-        let half = point * half_s;
-        halves.push(half);
-        halves.push(other(&half, &half_st));
-    }
-    secret_doubles(&halves)
+    shared(points.len(), |part| {
+        let mut halves = Zeroizing::new(Vec::with_capacity(2 * part.len()));
+        for point in &points[part] {
+            let half = point * half_s;
+            halves.push(half);
+            halves.push(other(&half, &half_st));
+        }
+        secret_doubles(&halves)
+    })
 }
 
 /// The encodings of β_i S.
 pub(super) fn receiver_secrets(half_betas: &[Scalar], s: &RistrettoPoint) -> Zeroizing<Vec<[u8; POINT]>> {
     let table = RistrettoBasepointTable::create(s);
-    let mut halves = Zeroizing::new(Vec::with_capacity(half_betas.len()));
-    for beta in half_betas {
-        halves.push(&table * beta);
-    }
-    secret_doubles(&halves)
+    shared(half_betas.len(), |part| {
+        let mut halves = Zeroizing::new(Vec::with_capacity(part.len()));
+        for beta in &half_betas[part] {
+            halves.push(&table * beta);
+        }
+        secret_doubles(&halves)
+    })
+}
+
+/// LOCAL: OTs from which on a thread more is less than their share of the multiplications.
+const SHARE: usize = 16;
+/// LOCAL: threads at most, this one among them.
+const THREADS: usize = 4;
+
+/// The encodings that `work` makes of every part of 0 .. `count`, in order: parts are made at the same time where there are processors for
+/// them. While one party multiplies the other one waits for it.
+fn shared(
+    count: usize,
+    work: impl Fn(Range<usize>) -> Zeroizing<Vec<[u8; POINT]>> + Sync,
+) -> Zeroizing<Vec<[u8; POINT]>> {
+    static PROCESSORS: LazyLock<usize> =
+        LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
+    let threads = PROCESSORS.min(THREADS).min(count / SHARE).max(1);
+    let mut parts = (0..threads).map(|i| count * i / threads..count * (i + 1) / threads);
+    let (first, work) = (parts.next().unwrap_or(0..count), &work);
+    thread::scope(|scope| {
+        let others: Vec<_> = parts
+            .map(|part| {
+                let own = part.clone();
+                (part, thread::Builder::new().spawn_scoped(scope, move || work(own)).ok())
+            })
+            .collect();
+        let each = first.len();
+        let first = work(first);
+        // With its capacity from the start: growing would leave copies behind.
+        let mut all = Zeroizing::new(Vec::with_capacity(first.len().checked_div(each).unwrap_or(0) * count));
+        all.extend_from_slice(&first);
+        for (part, thread) in others {
+            // A thread that the system did not give leaves its part to this one.
+            let made = thread.and_then(|thread| thread.join().ok()).unwrap_or_else(|| work(part));
+            all.extend_from_slice(&made);
+        }
+        all
+    })
 }
 
 /// The points of a message.

@@ -23,8 +23,11 @@ pub struct Ferret<S, E> {
     /// The next round's.
     next: Buffer,
     round: u64,
-    /// Trees made in this round, always fewer than t.
+    /// Trees made in this round, fewer than t but for the end of a last round.
     made: usize,
+    /// OTs that are still to be taken, where that was said, and whether this round is enough for them: it has no refill.
+    left: Option<usize>,
+    is_last: bool,
     /// The LPN matrix of this round.
     code: Aes128,
     stock: Stock,
@@ -84,6 +87,8 @@ impl<S: Security, E: End> Ferret<S, E> {
             next: buffer(set.refill_trees() * set.leaves()),
             round: 0,
             made: 0,
+            left: None,
+            is_last: false,
             code: public_key(context, &set, "code", 0),
             stock: Stock { blocks: Buffer::new(), at: 0 },
             outputs: context.backend,
@@ -101,7 +106,7 @@ impl<S: Security, E: End> Ferret<S, E> {
 
     /// Trees of the next message: the refill's come with a round's first.
     fn trees_due(&self) -> usize {
-        if self.made == 0 { 1 + self.set.refill_trees() } else { 1 }
+        if self.made == 0 && !self.is_last { 1 + self.set.refill_trees() } else { 1 }
     }
 
     /// OTs that the next tree brings.
@@ -135,7 +140,7 @@ impl<S: Security, E: End> Ferret<S, E> {
 
     /// A new round once all trees of this one are made.
     fn turn(&mut self) {
-        if self.made == self.set.trees() {
+        if self.made == self.set.trees() && !self.is_last {
             core::mem::swap(&mut self.base, &mut self.next);
             self.base[16 * self.set.base()..].zeroize();
             self.base.set_len(16 * self.set.base());
@@ -144,8 +149,18 @@ impl<S: Security, E: End> Ferret<S, E> {
             self.next.set_len(16 * self.set.refill_trees() * self.set.leaves());
             self.round += 1;
             self.made = 0;
+            self.see_end();
             self.code = public_key(&self.context, &self.set, "code", self.round);
             self.grower.set_key(public_key(&self.context, &self.set, "half tree", self.round));
+        }
+    }
+
+    /// Before a round's first tree: whether it is the last one.
+    fn see_end(&mut self) {
+        self.is_last = self.left.is_some_and(|left| self.set.is_enough(S::LEVEL, left));
+        if self.is_last {
+            self.next.zeroize();
+            self.next = Buffer::new();
         }
     }
 
@@ -185,6 +200,9 @@ impl<S: Security, E: End> Extension<S> for Ferret<S, E> {
         if message != bytes {
             return Err(OtError::malformed("ferret: trees", format!("{message} bytes instead of {bytes}")));
         }
+        if let Some(left) = &mut self.left {
+            *left = left.checked_sub(blocks.len()).expect("no more OTs than was said");
+        }
         self.is_open = true;
         if self.stock.len() > 0 {
             self.stock.take(self.outputs, blocks);
@@ -194,7 +212,7 @@ impl<S: Security, E: End> Extension<S> for Ferret<S, E> {
         let (heard_first, heard) = heard.split_at(cut.min(heard.len()));
         let cut = cut.min(said.len());
         let (said_first, said) = said.split_at_mut(cut);
-        if self.made == 0 {
+        if self.made == 0 && !self.is_last {
             let mut next = core::mem::take(&mut self.next);
             self.trees(heard_first, said_first, next.blocks_mut());
             self.next = next;
@@ -218,6 +236,12 @@ impl<S: Security, E: End> Extension<S> for Ferret<S, E> {
         }
         self.turn();
         Ok(())
+    }
+
+    fn limit(&mut self, count: usize) {
+        assert!(self.round == 0 && self.made == 0, "a limit is said before the first chunk");
+        self.left = Some(count);
+        self.see_end();
     }
 
     fn stream(&mut self, on: bool) {

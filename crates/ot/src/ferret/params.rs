@@ -83,6 +83,12 @@ impl Set {
         self.base().div_ceil(self.leaves())
     }
 
+    /// Whether a round without a refill brings so many OTs, whatever checks take of its trees.
+    pub(crate) fn is_enough(&self, level: Level, count: usize) -> bool {
+        let spare = if level == Level::Malicious { SPARE } else { 0 };
+        count <= self.trees() * (self.leaves() - spare)
+    }
+
     /// Bytes of a tree's message.
     #[must_use]
     pub const fn tree_bytes(&self) -> usize {

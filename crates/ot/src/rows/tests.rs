@@ -206,6 +206,9 @@ impl<S: Security> Extension<S> for Box<dyn Extension<S>> {
     fn chunk(&mut self, heard: &[u8], said: &mut [u8], blocks: &mut [Block]) -> Result<(), OtError> {
         (**self).chunk(heard, said, blocks)
     }
+    fn limit(&mut self, count: usize) {
+        (**self).limit(count);
+    }
     fn check_steps(&self) -> &[crate::CheckStep] {
         (**self).check_steps()
     }

@@ -16,8 +16,14 @@ const LOCAL: usize = 10;
 /// LOCAL: outputs whose streams are made at once.
 const PIECE: usize = 256;
 
-/// An entry of the table at the party that holds u as well.
-pub(super) type Pair<F> = (Block, <F as Field>::Base);
+/// An entry of the table at the party that holds u as well: t, then u in the first bytes. Half a cache line, so that no read takes two.
+pub(super) type Pair = [Block; 2];
+
+pub(super) fn pair<B: Base>(t: Block, u: B) -> Pair {
+    let mut pair = [t, Block::ZERO];
+    u.to_bytes(&mut pair[1].0);
+    pair
+}
 
 /// The keys of one round's code, and memory for its streams.
 pub(super) struct Code {
@@ -48,7 +54,7 @@ impl Code {
     pub(super) fn add_pairs<F: Field>(
         &mut self,
         first: usize,
-        table: &[Pair<F>],
+        table: &[Pair],
         t: &mut [Block],
         u: &mut [F::Base],
     ) {
@@ -123,7 +129,7 @@ impl<F: Field> WordKernel for Single<'_, F> {
 struct Double<'a, F: Field> {
     words: &'a [u8],
     elements: &'a [u8],
-    table: &'a [Pair<F>],
+    table: &'a [Pair],
     t: &'a mut [Block],
     u: &'a mut [F::Base],
 }
@@ -138,8 +144,9 @@ impl<F: Field> WordKernel for Double<'_, F> {
         for ((t, u), terms) in outputs.zip(terms::<F::Base>(self.words, self.elements, table.len())) {
             let mut sums = [[0; 2]; 2];
             for (at, factor) in terms {
-                let (t, u) = table[at];
-                for (sum, product) in sums.iter_mut().zip([F::scale(factor, t, w), factor.product(u, w)]) {
+                let [t, u] = &table[at];
+                let u = F::Base::from_bytes(&u.0);
+                for (sum, product) in sums.iter_mut().zip([F::scale(factor, *t, w), factor.product(u, w)]) {
                     *sum = [sum[0] ^ product[0], sum[1] ^ product[1]];
                 }
             }
@@ -172,14 +179,15 @@ mod tests {
     fn is_as_defined<F: Field>() {
         let (mut table, n) = (vec![Block::ZERO; 64], 600);
         stream(3).fill_blocks(&mut table);
-        let pairs: Vec<Pair<F>> =
+        let pairs: Vec<(Block, F::Base)> =
             table.iter().enumerate().map(|(i, t)| (*t, F::Base::from_word(77 + i as u64))).collect();
+        let table_of_pairs: Vec<Pair> = pairs.iter().map(|(t, u)| pair(*t, *u)).collect();
         let (words, elements) = {
             let mut code = code(Backend::best());
             code.streams::<F>(0, n);
             (code.words, code.elements)
         };
-        let expected: Vec<Pair<F>> = (0..n)
+        let expected: Vec<(Block, F::Base)> = (0..n)
             .map(|i| {
                 let mut sum = (Block::ZERO, F::Base::default());
                 for j in 10 * i..10 * i + 10 {
@@ -202,8 +210,8 @@ mod tests {
                 u.fill(F::Base::default());
                 code.add::<F>(0, &table, &mut q[..cut]);
                 code.add::<F>(cut, &table, &mut q[cut..]);
-                code.add_pairs::<F>(0, &pairs, &mut t[..cut], &mut u[..cut]);
-                code.add_pairs::<F>(cut, &pairs, &mut t[cut..], &mut u[cut..]);
+                code.add_pairs::<F>(0, &table_of_pairs, &mut t[..cut], &mut u[..cut]);
+                code.add_pairs::<F>(cut, &table_of_pairs, &mut t[cut..], &mut u[cut..]);
                 for (i, expected) in expected.iter().enumerate() {
                     assert_eq!((t[i], u[i], q[i]), (expected.0, expected.1, expected.0), "output {i}");
                 }

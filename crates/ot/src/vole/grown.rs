@@ -5,8 +5,12 @@
 //! tree     a half tree, as Ferret's; w_j = H(j, leaf_j), of which the receiver misses w_α
 //!          S: d = q_β ⊕ (⊕ w_j), q_j = w_j         R: t_j = w_j, but t_α = d ⊕ t_β ⊕ (⊕_{j≠α} t_j) = q_α + βΔ; u_α = β
 //! output   q, t, u ⊕ the code's sums of ten entries of the table, each times a uniform element of B
-//! round    R = ⌈(k + t) / 2^h⌉ trees become the next table and the next βs, the others come out
+//! round    R = ⌈(k + t) / 2^h⌉ trees become the next table and the next βs, the others come out; k, t of the next round, h of this one
 //! ```
+//!
+//! The first round's set is small, for its table is packed from OTs. What does not fit into that round comes from rounds of a larger set, which
+//! take fewer bytes an entry; the first one then makes no more than their table. A set's rounds have at most its t trees: rounds with fewer
+//! are the same LPN with fewer outputs.
 //!
 //! H is π(π(x) ⊕ j) ⊕ π(x), and not the cheaper hash with σ: the receiver gets H(j, y ⊕ Δ) ⊕ βΔ for some y that it knows, and for a β that is
 //! like σ on a part of Δ, the sum of σ(Δ) and βΔ would lack that part.
@@ -19,63 +23,118 @@ use hushwire_prg::Seed;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
-use super::code::{Code, Pair};
+use super::code::{Code, Pair, pair};
 use super::field::{Base, Field};
 use super::seal::{SEAL, Seal};
 use crate::ferret::Set;
-use crate::ferret::end::public_key;
+use crate::ferret::end::{buffer, public_key};
 use crate::ferret::nodes::Patch;
 use crate::ferret::tree::{End, Grower, SpcotReceiver, SpcotSender, Tree};
 use crate::{CheckStep, Context, Level, OtError, Role, Security};
 
-/// AGREEMENT: trees of a message: as many as make a message cost little beside them, few enough that both parties work at
-/// once.
+/// AGREEMENT: trees of a message, and their leaves, at most: as many as make a message cost little beside them, few enough that both parties
+/// work at once.
 const BURST: usize = 64;
+const BURST_LEAVES: usize = 1 << 15;
+
+/// A round's set and trees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Turn {
+    set: Set,
+    /// Trees that become the next round's base, which come first, and trees that come out.
+    refill: usize,
+    out: usize,
+}
+
+impl Turn {
+    /// That makes the base of rounds of `next`, and `out` trees.
+    fn before(set: &Set, next: &Set, out: usize) -> Self {
+        Self { set: *set, refill: (next.secrets() + next.trees()).div_ceil(set.leaves()), out }
+    }
+
+    fn last(set: &Set, entries: usize) -> Self {
+        Self { set: *set, refill: 0, out: entries.div_ceil(set.leaves()) }
+    }
+
+    fn trees(&self) -> usize {
+        self.refill + self.out
+    }
+
+    /// Trees of the message that begins when `made` are made.
+    fn burst(&self, made: usize) -> usize {
+        (BURST_LEAVES / self.set.leaves()).clamp(1, BURST).min(self.trees() - made)
+    }
+}
 
 /// The price of a number of entries. AGREEMENT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
-    /// The trees of each round: those that become the next round's base come first, and no last round has any.
-    rounds: Vec<[usize; 2]>,
+    rounds: Vec<Turn>,
     /// Packed entries and COTs that it starts from.
     pub(super) entries: usize,
     pub(super) cots: usize,
 }
 
-/// Trees of a round that become the next round's base.
-fn refill(set: &Set) -> usize {
-    (set.secrets() + set.trees()).div_ceil(set.leaves())
-}
-
 impl Plan {
-    pub(super) fn new(set: &Set, level: Level, count: usize) -> Self {
-        let (mut rounds, mut left) = (vec![], count);
-        while left > set.trees() * set.leaves() {
-            rounds.push([refill(set), set.trees() - refill(set)]);
-            left -= rounds[rounds.len() - 1][1] * set.leaves();
+    /// For `count` entries, by the first set if one round of it is enough, else by the second from a table that the first one makes.
+    pub(super) fn new([first, then]: &[Set; 2], level: Level, count: usize) -> Self {
+        let whole = |set: &Set| set.trees() * set.leaves();
+        let mut rounds = vec![];
+        if count <= whole(first) {
+            rounds.push(Turn::last(first, count));
+        } else {
+            rounds.push(Turn::before(first, then, 0));
+            let mut left = count;
+            while left > whole(then) {
+                let refill = Turn::before(then, then, 0).refill;
+                rounds.push(Turn::before(then, then, then.trees() - refill));
+                left -= (then.trees() - refill) * then.leaves();
+            }
+            rounds.push(Turn::last(then, left));
         }
-        rounds.push([0, left.div_ceil(set.leaves())]);
-        let trees: usize = rounds.iter().flatten().sum();
         let spare = usize::from(level == Level::Malicious);
-        let entries = set.secrets() + rounds[0].iter().sum::<usize>() + spare;
-        Self { rounds, entries, cots: trees * set.depth() }
-    }
-
-    fn trees(&self) -> usize {
-        self.rounds.iter().flatten().sum()
-    }
-
-    /// Trees of each message.
-    fn bursts(&self) -> impl Iterator<Item = usize> + use<> {
-        let trees = self.trees();
-        (0..trees).step_by(BURST).map(move |at| BURST.min(trees - at))
+        let entries = first.secrets() + rounds[0].trees() + spare;
+        let cots = rounds.iter().map(|turn| turn.trees() * turn.set.depth()).sum();
+        Self { rounds, entries, cots }
     }
 
     /// Messages, each with its sender and bytes.
-    pub(super) fn messages(&self, set: &Set, level: Level) -> Vec<(Role, usize)> {
-        let trees = self.bursts().map(|trees| (Role::Sender, trees * tree_bytes(set)));
+    pub(super) fn messages(&self, level: Level) -> Vec<(Role, usize)> {
+        let mut messages = vec![];
+        for turn in &self.rounds {
+            let mut made = 0;
+            while made < turn.trees() {
+                messages.push((Role::Sender, turn.burst(made) * tree_bytes(&turn.set)));
+                made += turn.burst(made);
+            }
+        }
         let check = SEAL.iter().map(|step| (step.from, step.bytes));
-        trees.chain(check.filter(|_| level == Level::Malicious)).collect()
+        messages.extend(check.filter(|_| level == Level::Malicious));
+        messages
+    }
+
+    /// Each round's set, its trees and the entries that it begins with; entries that come out.
+    #[cfg(test)]
+    pub(super) fn turns(&self) -> (Vec<(Set, usize, usize)>, usize) {
+        let made = self.rounds.iter().map(|turn| turn.refill * turn.set.leaves());
+        let bases = core::iter::once(self.entries).chain(made);
+        let turns = self.rounds.iter().zip(bases).map(|(turn, base)| (turn.set, turn.trees(), base));
+        (turns.collect(), self.rounds.iter().map(|turn| turn.out * turn.set.leaves()).sum())
+    }
+
+    /// Entries of the largest base of rounds 0, 2, .. and of rounds 1, 3, ..: bases change places.
+    fn rooms(&self) -> [usize; 2] {
+        let mut rooms = [self.entries, 0];
+        for (i, turn) in self.rounds.iter().enumerate() {
+            let room = &mut rooms[(i + 1) % 2];
+            *room = (turn.refill * turn.set.leaves()).max(*room);
+        }
+        rooms
+    }
+
+    /// Leaves of the largest tree.
+    fn widest(&self) -> usize {
+        self.rounds.iter().map(|turn| turn.set.leaves()).max().expect("there is a round")
     }
 }
 
@@ -86,25 +145,27 @@ fn tree_bytes(set: &Set) -> usize {
 
 /// A party's part of the trees.
 enum Half<F: Field> {
-    Sender { trees: Box<SpcotSender>, table: Vec<Block>, next: Vec<Block>, q: Buffer },
-    Receiver { table: Vec<Pair<F>>, next: Vec<Pair<F>>, t: Buffer, u: Vec<F::Base> },
+    Sender { trees: Box<SpcotSender>, q: Buffer },
+    Receiver { t: Buffer, u: Vec<F::Base> },
 }
 
 /// Entries as they grow.
 pub(super) struct Growing<S: Security, F: Field> {
     context: Context,
-    set: Set,
     plan: Plan,
     count: usize,
     half: Half<F>,
+    /// This round's base, and what is made of the next one's: blocks at the sender, pairs at the receiver. On pages that random reads like.
+    table: Buffer,
+    next: Buffer,
     grower: Grower,
     hash: Aes128,
     code: Code,
     cots: Buffer,
     round: usize,
-    /// Trees of this round, of all rounds, and entries that are made.
+    /// Trees of this round, the COTs that all trees have taken, and entries that are made.
     made: usize,
-    trees: usize,
+    taken: usize,
     entries: usize,
     leaves: Buffer,
     values: Buffer,
@@ -120,26 +181,32 @@ pub(super) enum Base0<F: Field> {
 }
 
 impl<S: Security, F: Field> Growing<S, F> {
-    /// For `count` entries from a base as the plan has it.
-    pub(super) fn new(context: &Context, set: &Set, count: usize, base: Base0<F>, cots: Buffer) -> Self {
-        let plan = Plan::new(set, S::LEVEL, count);
+    /// For `count` entries from a base as the plan for these sets has it.
+    pub(super) fn new(
+        context: &Context,
+        sets: &[Set; 2],
+        count: usize,
+        base: Base0<F>,
+        cots: Buffer,
+    ) -> Self {
+        let plan = Plan::new(sets, S::LEVEL, count);
+        let set = &sets[0];
         assert_eq!(cots.blocks().len(), plan.cots, "the COTs of all trees");
         let mut wide = Buffer::new();
         wide.set_len(16 * count);
         let spare = plan.entries - 1;
         let hides = S::LEVEL == Level::Malicious;
-        // The table and the next one change places at every turn: room in both for either, or the smaller would grow and leave a copy behind.
-        let room = plan.entries.max(set.leaves() * plan.rounds[0][0]);
-        let (half, seal) = match base {
+        let widest = plan.widest();
+        let (half, [table, next], seal) = match base {
             Base0::Sender { delta, mut q, seed } => {
                 assert_eq!(q.blocks().len(), plan.entries, "the entries of the base");
                 let seal =
                     hides.then(|| Seal::new(context, set, Some(delta), q.blocks()[spare], Gf128::ZERO));
                 let trees = Box::new(SpcotSender::new(context, delta, &seed));
-                let [mut table, next] = [(); 2].map(|()| Vec::with_capacity(room));
-                table.extend_from_slice(q.blocks());
+                let mut tables = plan.rooms().map(buffer);
+                tables[0].blocks_mut()[..plan.entries].copy_from_slice(q.blocks());
                 q.zeroize();
-                (Half::Sender { trees, table, next, q: wide }, seal)
+                (Half::Sender { trees, q: wide }, tables, seal)
             }
             Base0::Receiver { mut t, mut u } => {
                 assert!(
@@ -148,35 +215,38 @@ impl<S: Security, F: Field> Growing<S, F> {
                 );
                 let seal =
                     hides.then(|| Seal::new(context, set, None, t.blocks()[spare], F::whole(u[spare])));
-                let [mut table, next] = [(); 2].map(|()| Vec::with_capacity(room));
-                table.extend(t.blocks().iter().copied().zip(u.iter().copied()));
+                let mut tables = plan.rooms().map(|entries| buffer(2 * entries));
+                for ((place, t), u) in pairs_mut(&mut tables[0]).iter_mut().zip(t.blocks()).zip(&u) {
+                    *place = pair(*t, *u);
+                }
                 t.zeroize();
                 u.zeroize();
-                (Half::Receiver { table, next, t: wide, u: Vec::with_capacity(count) }, seal)
+                (Half::Receiver { t: wide, u: Vec::with_capacity(count) }, tables, seal)
             }
         };
         let [mut leaves, mut values] = [Buffer::new(), Buffer::new()];
-        leaves.set_len(16 * set.leaves());
-        values.set_len(16 * set.leaves());
+        leaves.set_len(16 * widest);
+        values.set_len(16 * widest);
         let (grower, hash, code) = keys(context, set, 0);
-        let grower = Grower::new(context.backend, set.leaves(), grower);
+        let grower = Grower::new(context.backend, widest, grower);
         Self {
             context: *context,
-            set: *set,
             plan,
             count,
             half,
+            table,
+            next,
             grower,
             hash,
             code,
             cots,
             round: 0,
             made: 0,
-            trees: 0,
+            taken: 0,
             entries: 0,
             leaves,
             values,
-            noise: vec![F::Base::default(); set.leaves()],
+            noise: vec![F::Base::default(); widest],
             seal,
             level: PhantomData,
         }
@@ -184,9 +254,8 @@ impl<S: Security, F: Field> Growing<S, F> {
 
     /// The next message.
     pub(super) fn step(&self) -> Option<CheckStep> {
-        let left = self.plan.trees() - self.trees;
-        if left > 0 {
-            let bytes = left.min(BURST) * tree_bytes(&self.set);
+        if let Some(turn) = self.plan.rounds.get(self.round) {
+            let bytes = turn.burst(self.made) * tree_bytes(&turn.set);
             return Some(CheckStep { name: "VOLE: trees", from: Role::Sender, bytes });
         }
         self.seal.as_ref()?.step()
@@ -194,10 +263,10 @@ impl<S: Security, F: Field> Growing<S, F> {
 
     /// Does that step, with one of the messages empty.
     pub(super) fn act(&mut self, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
-        if self.trees == self.plan.trees() {
+        let Some(turn) = self.plan.rounds.get(self.round) else {
             return self.seal.as_mut().expect("there is a step").act(heard, said);
-        }
-        let bytes = tree_bytes(&self.set);
+        };
+        let bytes = tree_bytes(&turn.set);
         for message in said.chunks_exact_mut(bytes) {
             self.tree(&[], message);
         }
@@ -209,17 +278,20 @@ impl<S: Security, F: Field> Growing<S, F> {
 
     /// One tree; turns the round after its last.
     fn tree(&mut self, heard: &[u8], said: &mut [u8]) {
-        let (set, backend) = (self.set, self.context.backend);
-        let cots = &self.cots.blocks()[self.trees * set.depth()..][..set.depth()];
-        let (leaves, values) = (self.leaves.blocks_mut(), self.values.blocks_mut());
+        let turn = self.plan.rounds[self.round];
+        let (set, refill, backend) = (turn.set, turn.refill, self.context.backend);
+        let cots = &self.cots.blocks()[self.taken..][..set.depth()];
+        let leaves = &mut self.leaves.blocks_mut()[..set.leaves()];
+        let values = &mut self.values.blocks_mut()[..set.leaves()];
         let noise = set.secrets() + self.made;
+        let refilled = self.made * set.leaves()..(self.made + 1) * set.leaves();
         let grower = &mut self.grower;
         let cut = set.tree_bytes();
-        let [refill, _] = self.plan.rounds[self.round];
         let first = self.made * set.leaves();
         let outputs = if self.made < refill { 0 } else { set.leaves().min(self.count - self.entries) };
         match &mut self.half {
-            Half::Sender { trees, table, next, q } => {
+            Half::Sender { trees, q } => {
+                let table = self.table.blocks();
                 let (levels, d) = said.split_at_mut(cut);
                 trees.tree(Tree { grower, cots, heard: &[], said: levels, leaves: &mut *leaves });
                 backend.tccr::<1>(&self.hash, first as u128, leaves, values);
@@ -229,11 +301,12 @@ impl<S: Security, F: Field> Growing<S, F> {
                 }
                 self.code.add::<F>(first, &table[..set.secrets()], values);
                 if self.made < refill {
-                    next.extend_from_slice(values);
+                    self.next.blocks_mut()[refilled].copy_from_slice(values);
                 }
                 q.blocks_mut()[self.entries..][..outputs].copy_from_slice(&values[..outputs]);
             }
-            Half::Receiver { table, next, t, u } => {
+            Half::Receiver { t, u } => {
+                let table: &[Pair] = self.table.blocks().as_chunks().0;
                 let (levels, d) = heard.split_at(cut);
                 let place = SpcotReceiver.tree(Tree {
                     grower,
@@ -244,7 +317,8 @@ impl<S: Security, F: Field> Growing<S, F> {
                 });
                 backend.tccr::<1>(&self.hash, first as u128, leaves, values);
                 // What stands at α is part of the sum, and so goes.
-                let (of_noise, beta) = table[noise];
+                let [of_noise, beta] = table[noise];
+                let beta = F::Base::from_bytes(&beta.0);
                 let add = total(values) ^ of_noise ^ block(d);
                 let right = place & 1 == 1;
                 let add = [add.and_bit(!right), add.and_bit(right)];
@@ -252,22 +326,26 @@ impl<S: Security, F: Field> Growing<S, F> {
                 if let Some(seal) = &mut self.seal {
                     seal.tree(heard, values, Some((place, F::whole(beta))));
                 }
-                for (j, noise) in self.noise.iter_mut().enumerate() {
+                let noises = &mut self.noise[..set.leaves()];
+                for (j, noise) in noises.iter_mut().enumerate() {
                     let here = 0u64.wrapping_sub(u64::from((j as u64).ct_eq(&(place as u64)).unwrap_u8()));
                     *noise = beta.masked(here);
                 }
-                self.code.add_pairs::<F>(first, &table[..set.secrets()], values, &mut self.noise);
+                self.code.add_pairs::<F>(first, &table[..set.secrets()], values, noises);
                 if self.made < refill {
-                    next.extend(values.iter().copied().zip(self.noise.iter().copied()));
+                    let next = &mut pairs_mut(&mut self.next)[refilled];
+                    for ((place, t), u) in next.iter_mut().zip(&*values).zip(&*noises) {
+                        *place = pair(*t, *u);
+                    }
                 }
                 t.blocks_mut()[self.entries..][..outputs].copy_from_slice(&values[..outputs]);
-                u.extend_from_slice(&self.noise[..outputs]);
+                u.extend_from_slice(&noises[..outputs]);
             }
         }
         self.entries += outputs;
-        self.trees += 1;
+        self.taken += set.depth();
         self.made += 1;
-        if self.made == self.plan.rounds[self.round].iter().sum::<usize>() {
+        if self.made == turn.trees() {
             self.turn();
         }
     }
@@ -275,22 +353,10 @@ impl<S: Security, F: Field> Growing<S, F> {
     /// The next round, if there is one.
     fn turn(&mut self) {
         (self.round, self.made) = (self.round + 1, 0);
-        if self.round == self.plan.rounds.len() {
-            return;
-        }
-        match &mut self.half {
-            Half::Sender { table, next, .. } => {
-                core::mem::swap(table, next);
-                next.iter_mut().for_each(Zeroize::zeroize);
-                next.clear();
-            }
-            Half::Receiver { table, next, .. } => {
-                core::mem::swap(table, next);
-                wipe(next);
-                next.clear();
-            }
-        }
-        let (grower, hash, code) = keys(&self.context, &self.set, self.round as u64);
+        let Some(Turn { set, .. }) = self.plan.rounds.get(self.round) else { return };
+        core::mem::swap(&mut self.table, &mut self.next);
+        self.next.zeroize();
+        let (grower, hash, code) = keys(&self.context, set, self.round as u64);
         self.grower.set_key(grower);
         (self.hash, self.code) = (hash, code);
     }
@@ -298,10 +364,7 @@ impl<S: Security, F: Field> Growing<S, F> {
     /// The places of both tables: where one moved, it left a copy behind.
     #[cfg(test)]
     pub(super) fn tables(&self) -> [usize; 2] {
-        let mut places = match &self.half {
-            Half::Sender { table, next, .. } => [table, next].map(|table| table.as_ptr().addr()),
-            Half::Receiver { table, next, .. } => [table, next].map(|table| table.as_ptr().addr()),
-        };
+        let mut places = [&self.table, &self.next].map(|table| table.as_ptr().addr());
         places.sort_unstable();
         places
     }
@@ -330,27 +393,19 @@ fn block(bytes: &[u8]) -> Block {
     Block(*bytes.first_chunk().expect("a block of 16 bytes"))
 }
 
-fn wipe<B: Base>(pairs: &mut [(Block, B)]) {
-    for (t, u) in pairs {
-        t.zeroize();
-        u.zeroize();
-    }
+fn pairs_mut(table: &mut Buffer) -> &mut [Pair] {
+    table.blocks_mut().as_chunks_mut().0
 }
 
 impl<S: Security, F: Field> Drop for Growing<S, F> {
     fn drop(&mut self) {
-        for secret in [&mut self.cots, &mut self.leaves, &mut self.values] {
+        for secret in [&mut self.cots, &mut self.leaves, &mut self.values, &mut self.table, &mut self.next] {
             secret.zeroize();
         }
         self.noise.zeroize();
         match &mut self.half {
-            Half::Sender { table, next, q, .. } => {
-                table.iter_mut().chain(next).for_each(Zeroize::zeroize);
-                q.zeroize();
-            }
-            Half::Receiver { table, next, t, u } => {
-                wipe(table);
-                wipe(next);
+            Half::Sender { q, .. } => q.zeroize(),
+            Half::Receiver { t, u } => {
                 t.zeroize();
                 u.zeroize();
             }

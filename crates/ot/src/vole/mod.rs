@@ -60,16 +60,25 @@ pub use field::{Base, Field, Full128, Pair64};
 use grown::{Base0, Growing, Plan};
 use packed::{Packing, messages};
 
-/// AGREEMENT: OTs from which on a larger set pays its longer set-up.
+/// AGREEMENT: OTs beyond which a larger set pays its longer set-up: those of b9's first round.
 const MANY: usize = 1 << 19;
-/// AGREEMENT: entries from which on growing them costs less than packing all.
-const GROWN: usize = 1 << 17;
-/// SECURITY: the set that entries grow by, which Ferret's smallest is; its estimate over B is in SECURITY.md.
-const GROWTH: Set = B9;
+/// AGREEMENT: entries from which on growing them costs less than packing all; b9's table takes 2^16 packed ones.
+const GROWN: usize = 9 << 13;
+/// SECURITY: the sets that entries grow by, Ferret's, from whose smallest the first table comes; their estimates over B are in SECURITY.md.
+const GROWTH: [Set; 2] = [B9, B11];
 
-/// The OTs that `cots` of them come from.
-fn protocol(cots: usize) -> (Protocol, Set) {
-    if cots < MANY { (Protocol::FerretB9, B9) } else { (Protocol::FerretB11, B11) }
+/// The OTs that `cots` of them come from: rows alone where Ferret's set-up takes as many.
+fn protocol(cots: usize) -> Protocol {
+    match cots {
+        0..=MANY => {
+            if cots <= B9.rows() {
+                Protocol::SoftSpoken4
+            } else {
+                Protocol::FerretB9
+            }
+        }
+        _ => Protocol::FerretB11,
+    }
 }
 
 /// How `count` entries come about: packed entries, OTs beside them, and from these the others, if there are so many.
@@ -86,13 +95,13 @@ fn plan<F: Field>(level: Level, count: usize) -> (usize, usize, Option<Plan>) {
 pub fn cost<F: Field>(level: Level, count: usize) -> [Cost; 2] {
     let (packed, beside, plan) = plan::<F>(level, count);
     let cots = packed * F::COTS + beside;
-    let (protocol, set) = protocol(cots);
-    let mut all: Vec<_> =
-        messages(&set, level, cots).into_iter().map(|bytes| (Role::Sender, bytes)).collect();
+    let protocol = protocol(cots);
+    let (from, chunks) = messages(&protocol.core(), level, cots);
+    let mut all: Vec<_> = chunks.into_iter().map(|bytes| (from, bytes)).collect();
     if count > 0 {
         all.extend(protocol.check(level));
     }
-    all.extend(plan.iter().flat_map(|plan| plan.messages(&GROWTH, level)));
+    all.extend(plan.iter().flat_map(|plan| plan.messages(level)));
     [Role::Sender, Role::Receiver].map(|role| {
         let bytes = all.iter().filter(|(from, _)| *from == role).map(|(_, bytes)| bytes);
         Cost { rounds: all.len() as u64, bytes_sent: bytes.sum::<usize>() as u64 }
@@ -158,7 +167,7 @@ impl<S: Security, F: Field> End<S, F> {
     fn new(role: Role, context: &Context, count: usize, seed: &Seed) -> Result<Self, OtError> {
         let context = context.child("vole", 0);
         let (packed, beside, _) = plan::<F>(S::LEVEL, count);
-        let (protocol, _) = protocol(packed * F::COTS + beside);
+        let protocol = protocol(packed * F::COTS + beside);
         let opening = match role {
             Role::Sender => Opening::sender(&context, protocol, seed)?,
             Role::Receiver => Opening::receiver(&context, protocol, seed)?,
@@ -232,8 +241,8 @@ impl<S: Security, F: Field> End<S, F> {
             if opening.round(0).is_none() {
                 let extension = self.opening.take().expect("it is here").extension();
                 let (packed, beside, _) = plan::<F>(S::LEVEL, self.count);
-                let (_, set) = protocol(packed * F::COTS + beside);
-                self.packing = Some(Packing::new(extension, &set, packed, beside));
+                let protocol = protocol(packed * F::COTS + beside);
+                self.packing = Some(Packing::new(extension, &protocol.core(), packed, beside));
             }
             return Ok(());
         }

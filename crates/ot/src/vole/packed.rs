@@ -10,18 +10,43 @@ use super::field::{Base, Field};
 use crate::{
     CheckStep, Extension, Level, OtError, Role, Security,
     bits::lsbs,
-    cost::tree_chunks,
-    ferret::{Set, end::buffer},
+    cost::{row_chunks, tree_chunks},
+    ferret::end::buffer,
+    protocol::Core,
 };
 
-/// AGREEMENT: chunks of a message: as many as make a message cost little beside them, few enough that both parties work at
+/// AGREEMENT: trees of a message: as many as make a message cost little beside them, few enough that both parties work at
 /// once.
 const BURST: usize = 16;
 
-/// Bytes of the messages that make `cots` OTs in one segment.
-pub(super) fn messages(set: &Set, level: Level, cots: usize) -> Vec<usize> {
-    let chunks = tree_chunks(set, level, cots, usize::MAX);
-    chunks.chunks(BURST).map(|burst| burst.iter().map(|(_, bytes)| bytes).sum()).collect()
+/// The chunks that make OTs in one segment, all that there will be, and those of a message.
+struct Chunks {
+    all: Vec<(usize, usize)>,
+    burst: usize,
+}
+
+impl Chunks {
+    fn new(core: &Core, level: Level, cots: usize) -> Self {
+        match core {
+            Core::Rows(kind) => Self { all: row_chunks(*kind, cots), burst: 1 },
+            Core::Ferret(set, _) => {
+                Self { all: tree_chunks(set, level, cots, usize::MAX, true), burst: BURST }
+            }
+        }
+    }
+
+    fn messages(&self) -> Vec<usize> {
+        self.all.chunks(self.burst).map(|burst| burst.iter().map(|(_, bytes)| bytes).sum()).collect()
+    }
+}
+
+/// Bytes of the messages that make `cots` OTs, and their sender.
+pub(super) fn messages(core: &Core, level: Level, cots: usize) -> (Role, Vec<usize>) {
+    let from = match core {
+        Core::Rows(_) => Role::Receiver,
+        Core::Ferret(..) => Role::Sender,
+    };
+    (from, Chunks::new(core, level, cots).messages())
 }
 
 /// The COTs of an extension, packed into entries as they come.
@@ -33,8 +58,9 @@ pub(super) struct Packing<S: Security, F: Field> {
     /// Entries and COTs that are made.
     entries: usize,
     cots: usize,
-    /// Bytes of each message; the next one.
+    /// Bytes of each message, and its chunks; the next one.
     messages: Vec<usize>,
+    burst: usize,
     next: usize,
     /// COTs that make no whole entry yet, or stand beside entries; then room for a chunk.
     scratch: Buffer,
@@ -52,9 +78,19 @@ pub(super) struct Packing<S: Security, F: Field> {
 }
 
 impl<S: Security, F: Field> Packing<S, F> {
-    /// For `count` entries, and `beside` COTs, from an end of Ferret with this set that has made nothing yet.
-    pub(super) fn new(extension: Box<dyn Extension<S>>, set: &Set, count: usize, beside: usize) -> Self {
-        let (mut wide, whole) = (Buffer::new(), set.leaves().div_ceil(F::COTS));
+    /// For `count` entries, and `beside` COTs, from an end of this kind that has made nothing yet.
+    pub(super) fn new(
+        mut extension: Box<dyn Extension<S>>,
+        core: &Core,
+        count: usize,
+        beside: usize,
+    ) -> Self {
+        let cots = count * F::COTS + beside;
+        extension.limit(cots);
+        let chunks = Chunks::new(core, S::LEVEL, cots);
+        let most = chunks.all.iter().map(|(len, _)| *len).max().unwrap_or(0);
+        // A chunk's, and one that was begun.
+        let (mut wide, whole) = (Buffer::new(), most.div_ceil(F::COTS) + 1);
         wide.set_len(16 * count);
         let narrow = if extension.role() == Role::Receiver { Vec::with_capacity(count) } else { Vec::new() };
         let mut packing = Self {
@@ -63,10 +99,11 @@ impl<S: Security, F: Field> Packing<S, F> {
             beside,
             entries: 0,
             cots: 0,
-            messages: messages(set, S::LEVEL, count * F::COTS + beside),
+            messages: chunks.messages(),
+            burst: chunks.burst,
             next: 0,
             // The most that is ever held: growing would leave a copy behind.
-            scratch: buffer(beside + F::COTS + set.leaves()),
+            scratch: buffer(beside + F::COTS + most),
             rest: 0,
             check: None,
             powers: (0..F::COTS).map(|i| 1 << i).collect(),
@@ -102,7 +139,7 @@ impl<S: Security, F: Field> Packing<S, F> {
             return Ok(());
         }
         self.next += 1;
-        for _ in 0..BURST {
+        for _ in 0..self.burst {
             if self.left() == 0 {
                 break;
             }

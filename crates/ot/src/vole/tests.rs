@@ -7,12 +7,14 @@ use hushwire_wire::drive::{Lockstep, Place};
 
 use super::grown::{Base0, Growing, Plan};
 use super::packed::Packing;
-use super::{Base, Field, Full128, GROWN, Pair64, Receiver, Sender, cost, plan, protocol};
-use crate::ferret::Set;
+use super::{Base, Field, Full128, GROWN, GROWTH, Pair64, Receiver, Sender, cost, plan, protocol};
 use crate::ferret::end::buffer;
 use crate::ferret::rig::stream;
 use crate::ferret::rig::{DELTA, TINY, WIDE, context, deal, ends};
-use crate::{Check, Extension, Machine, Malicious, Opening, OtError, Role, Security, SemiHonest};
+use crate::ferret::{B9, Set};
+use crate::protocol::Core;
+use crate::rows::Kind;
+use crate::{Check, Extension, Level, Machine, Malicious, Opening, OtError, Role, Security, SemiHonest};
 
 /// Products bit by bit, as the definitions have them.
 trait Slow: Field {
@@ -57,14 +59,18 @@ fn holds<F: Slow>(delta: Block, q: &[Block], t: &[Block], u: &[F::Base]) {
     assert_eq!(bytes.len(), u.len(), "no u comes twice");
 }
 
-/// Both ends over Ferret's smallest trees; `edit` gets a message's number and its bytes.
+/// Ferret's smallest trees.
+const SMALL: Core = Core::Ferret(TINY, Kind::SoftSpoken4);
+
+/// Both ends over them; `edit` gets a message's number and its bytes.
 fn pack<S: Security, F: Field>(
     count: usize,
     mut edit: impl FnMut(usize, &mut Vec<u8>),
 ) -> Result<[Packing<S, F>; 2], OtError> {
     let (s, r) = ends::<S>(Backend::best(), TINY);
     let (s, r): (Box<dyn Extension<S>>, Box<dyn Extension<S>>) = (Box::new(s), Box::new(r));
-    let (mut s, mut r) = (Packing::<S, F>::new(s, &TINY, count, 0), Packing::<S, F>::new(r, &TINY, count, 0));
+    let (mut s, mut r) =
+        (Packing::<S, F>::new(s, &SMALL, count, 0), Packing::<S, F>::new(r, &SMALL, count, 0));
     let (mut number, places) = (0, [s.places(), r.places()]);
     while let Some(step) = s.step() {
         assert_eq!(r.step(), Some(step));
@@ -82,7 +88,8 @@ fn pack<S: Security, F: Field>(
 }
 
 fn entries_hold<S: Security, F: Slow>() {
-    for count in [1, 2, 7, 40, 300] {
+    // The last ones end within a last round, which has no refill, and with it.
+    for count in [1, 2, 7, 40, 300, 10 * (256 - 128) / F::COTS, 10 * 256 / F::COTS] {
         let [s, r] = pack::<S, F>(count, |_, _| {}).expect("an honest run");
         assert_eq!(s.delta(), Some(DELTA));
         holds::<F>(DELTA, s.wide.blocks(), r.wide.blocks(), &r.narrow);
@@ -126,7 +133,7 @@ fn machines_hold<S: Security, F: Slow>(count: usize) {
         return assert_eq!(all, [0; 3]);
     }
     let (packed, beside, _) = plan::<F>(S::LEVEL, count);
-    let (protocol, _) = protocol(packed * F::COTS + beside);
+    let protocol = protocol(packed * F::COTS + beside);
     let mut set_up = Opening::<S>::sender(&context, protocol, &seeds[0]).expect("the level exists");
     let mut peer = Opening::<S>::receiver(&context, protocol, &seeds[1]).expect("the level exists");
     let set_up = moved(&mut set_up, &mut peer);
@@ -140,6 +147,7 @@ fn machines_make_entries_from_base_ots_on() {
     machines_hold::<SemiHonest, Pair64>(0);
     machines_hold::<SemiHonest, Pair64>(200);
     machines_hold::<Malicious, Full128>(100);
+    machines_hold::<Malicious, Full128>(B9.rows() / 128 + 1);
     machines_hold::<SemiHonest, Pair64>(GROWN + 5);
 }
 
@@ -165,14 +173,14 @@ fn dealt<F: Slow>(entries: usize, cots: usize) -> [(Base0<F>, hushwire_block::Bu
 /// Both ends over a small set; `edit` gets a message's number and its bytes.
 fn grow<S: Security, F: Slow>(
     backend: Backend,
-    set: &Set,
+    sets: &[Set; 2],
     count: usize,
     mut edit: impl FnMut(usize, &mut Vec<u8>),
 ) -> Result<[Growing<S, F>; 2], OtError> {
-    let plan = Plan::new(set, S::LEVEL, count);
+    let plan = Plan::new(sets, S::LEVEL, count);
     let mut ends = dealt::<F>(plan.entries, plan.cots)
-        .map(|(base, cots)| Growing::<S, F>::new(&context(backend), set, count, base, cots));
-    let mut messages = plan.messages(set, S::LEVEL).into_iter();
+        .map(|(base, cots)| Growing::<S, F>::new(&context(backend), sets, count, base, cots));
+    let mut messages = plan.messages(S::LEVEL).into_iter();
     let tables = ends.each_ref().map(Growing::tables);
     let mut number = 0;
     while let Some(step) = ends[0].step() {
@@ -189,14 +197,34 @@ fn grow<S: Security, F: Slow>(
     Ok(ends)
 }
 
-/// One round, several, and the last tree cut short.
+/// One round, several, and the last tree cut short; of one set, and of two in either order.
 fn grown_entries_hold<S: Security, F: Slow>() {
-    let whole = TINY.trees() * TINY.leaves();
-    for count in [1, TINY.leaves(), whole - 3, whole, whole + 1, 3 * whole + 77] {
-        let [mut s, mut r] = grow::<S, F>(Backend::best(), &TINY, count, |_, _| {}).expect("an honest run");
-        let ((q, _), (t, u)) = (s.take(), r.take());
-        assert_eq!(q.blocks().len(), count);
-        holds::<F>(DELTA, q.blocks(), t.blocks(), &u);
+    for sets in [[TINY, TINY], [TINY, WIDE], [WIDE, TINY]] {
+        let [whole, then] = sets.map(|set| set.trees() * set.leaves());
+        for count in [1, TINY.leaves(), whole - 3, whole, whole + 1, then, then + 1, 2 * then + 77] {
+            let [mut s, mut r] =
+                grow::<S, F>(Backend::best(), &sets, count, |_, _| {}).expect("an honest run");
+            let ((q, _), (t, u)) = (s.take(), r.take());
+            assert_eq!(q.blocks().len(), count);
+            holds::<F>(DELTA, q.blocks(), t.blocks(), &u);
+        }
+    }
+}
+
+/// Rounds stay within their sets: more trees would be another LPN than what was estimated.
+#[test]
+fn no_round_has_more_trees_than_its_set() {
+    for count in [1, 1 << 17, 1 << 19, (1 << 19) + 1, 1_309_672, 1 << 21, (1 << 21) + 1, 1 << 24, 350 << 20] {
+        for level in [Level::SemiHonest, Level::Malicious] {
+            let (turns, made) = Plan::new(&GROWTH, level, count).turns();
+            assert!(made >= count && made < count + GROWTH[1].leaves(), "{made} for {count}");
+            for (set, trees, base) in turns {
+                assert!(
+                    trees <= set.trees() && base >= set.secrets() + trees,
+                    "{trees} of {set:?} for {count}"
+                );
+            }
+        }
     }
 }
 
@@ -211,7 +239,7 @@ fn grown_entries_hold_in_every_field_at_every_level() {
 fn every_tier_grows_the_same_entries() {
     let all = |backend| {
         let [mut s, mut r] =
-            grow::<SemiHonest, Pair64>(backend, &TINY, 4000, |_, _| {}).expect("an honest run");
+            grow::<SemiHonest, Pair64>(backend, &[TINY, WIDE], 4000, |_, _| {}).expect("an honest run");
         let ((q, _), (t, u)) = (s.take(), r.take());
         (q.blocks().to_vec(), t.blocks().to_vec(), u)
     };
@@ -224,14 +252,15 @@ fn every_tier_grows_the_same_entries() {
 /// Every kind of message of a malicious run with a bit flipped at every place, and messages exchanged.
 #[test]
 fn changed_trees_and_checks_are_caught() {
-    for (set, count) in [(TINY, 6000), (WIDE, 12_000)] {
+    for sets in [[TINY, WIDE], [WIDE, TINY]] {
+        let (set, count) = (sets[1], 12_000);
         let mut lengths = vec![];
-        let honest = grow::<Malicious, Full128>(Backend::best(), &set, count, |_, message| {
+        let honest = grow::<Malicious, Full128>(Backend::best(), &sets, count, |_, message| {
             lengths.push(message.len());
         });
         assert!(honest.is_ok() && lengths.len() >= 3);
         let caught = |what: &str, edit: &mut dyn FnMut(usize, &mut Vec<u8>)| {
-            let result = grow::<Malicious, Full128>(Backend::best(), &set, count, edit);
+            let result = grow::<Malicious, Full128>(Backend::best(), &sets, count, edit);
             let result = result.map(|_| ());
             assert!(matches!(result, Err(OtError::Abort { check: Check::Leaves, .. })), "{what}: {result:?}");
         };
@@ -252,14 +281,14 @@ fn changed_trees_and_checks_are_caught() {
             });
         }
         let tree = 16 * (set.depth() + 1);
-        caught("the first tree's message twice", &mut |n, message| {
-            if n == 0 {
+        caught("a tree's message twice", &mut |n, message| {
+            if n == 1 {
                 message.copy_within(..tree, tree);
             }
         });
         for level in 0..=set.depth() {
             caught(&format!("block {level} of a tree"), &mut |n, message| {
-                if n == 0 {
+                if n == 1 {
                     message[3 * tree + 16 * level + 5] ^= 1;
                 }
             });
@@ -312,7 +341,7 @@ fn entries_share_nothing_with_ots_of_the_same_session() {
         message
     }
     let (context, seed) = (context(Backend::best()), Seed::from_bytes([5; 16]));
-    let (count, (ot, _)) = (100, protocol(100 * Pair64::COTS));
+    let (count, ot) = (100, protocol(100 * Pair64::COTS));
     let pairs = [
         [
             first(Sender::<SemiHonest, Pair64>::new(&context, count, &seed).expect("it exists")),
