@@ -55,7 +55,9 @@ impl Protocol {
         let given = !matches!(what, Functionality::Rcot | Functionality::Rot);
         let malicious = level == Level::Malicious;
         let ticks = match self.core() {
-            Core::Rows(kind) => row_ticks(&row_chunks(kind, count), &self.check(level), given, payload),
+            Core::Rows(kind) => {
+                row_ticks(&row_chunks(kind, count), &self.core().check(level), given, payload)
+            }
             Core::Ferret(set, _) => {
                 let chunks = tree_chunks(&set, level, count, SEGMENT, false);
                 let turns = if malicious { checked_turns(chunks.len()) } else { turns(chunks.len()) };
@@ -66,13 +68,15 @@ impl Protocol {
         [Role::Sender, Role::Receiver]
             .map(|role| Cost { rounds, bytes_sent: ticks.0.iter().map(|sent| sent[role as usize]).sum() })
     }
+}
 
+impl Core {
     /// Messages of a check, one a tick.
     pub(crate) fn check(self, level: Level) -> Vec<(Role, usize)> {
         if level == Level::SemiHonest {
             return Vec::new();
         }
-        match self.core() {
+        match self {
             Core::Rows(kind) => {
                 let [sender, receiver] = kind.cost(level).check_bytes;
                 let both = [(Role::Sender, sender), (Role::Receiver, receiver)];

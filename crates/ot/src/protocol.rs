@@ -40,10 +40,19 @@ pub enum Protocol {
 }
 
 /// The core that a protocol stands on.
+#[derive(Clone, Copy)]
 pub(crate) enum Core {
     Rows(Kind),
     /// A set, over rows of this kind.
     Ferret(Set, Kind),
+}
+
+impl Core {
+    /// The rows that it is, or stands on.
+    fn rows(&self) -> Kind {
+        let (Core::Rows(kind) | Core::Ferret(_, kind)) = *self;
+        kind
+    }
 }
 
 /// AGREEMENT: the rows that Ferret starts from.
@@ -86,13 +95,7 @@ impl Protocol {
     /// Whether it exists at this level.
     #[must_use]
     pub fn supports(self, level: Level) -> bool {
-        self.rows().supports(level).is_ok()
-    }
-
-    /// The rows that it is, or stands on.
-    fn rows(self) -> Kind {
-        let (Core::Rows(kind) | Core::Ferret(_, kind)) = self.core();
-        kind
+        self.core().rows().supports(level).is_ok()
     }
 
     pub(crate) fn core(self) -> Core {
@@ -180,9 +183,13 @@ impl<S: Security> Opening<S> {
     /// # Errors
     /// The protocol does not exist at this level.
     pub fn sender(context: &Context, protocol: Protocol, seed: &Seed) -> Result<Self, OtError> {
-        let (part, kind) = (context.child("rows", 0), protocol.rows());
+        Self::sender_of(context, protocol.core(), seed)
+    }
+
+    pub(crate) fn sender_of(context: &Context, core: Core, seed: &Seed) -> Result<Self, OtError> {
+        let (part, kind) = (context.child("rows", 0), core.rows());
         let rows = rows::SetupSender::<S>::new::<S::DefaultBase>(&part, kind, &seed.derive("ot rows", &[]))?;
-        Ok(Self::sender_on(rows, context, protocol, seed))
+        Ok(Self::sender_on(rows, context, core, seed))
     }
 
     /// The sender's, with a Δ of the caller's, of which bit 0 is taken as 1: one towards several peers.
@@ -195,15 +202,15 @@ impl<S: Security> Opening<S> {
         seed: &Seed,
         delta: Block,
     ) -> Result<Self, OtError> {
-        let (part, kind) = (context.child("rows", 0), protocol.rows());
-        let seed_of_rows = seed.derive("ot rows", &[]);
+        let (part, core) = (context.child("rows", 0), protocol.core());
+        let (kind, seed_of_rows) = (core.rows(), seed.derive("ot rows", &[]));
         let rows = rows::SetupSender::<S>::with_delta::<S::DefaultBase>(&part, kind, &seed_of_rows, delta)?;
-        Ok(Self::sender_on(rows, context, protocol, seed))
+        Ok(Self::sender_on(rows, context, core, seed))
     }
 
-    fn sender_on(rows: rows::SetupSender<S>, context: &Context, protocol: Protocol, seed: &Seed) -> Self {
+    fn sender_on(rows: rows::SetupSender<S>, context: &Context, core: Core, seed: &Seed) -> Self {
         let seed = seed.derive("ot ferret", &context.sid.0);
-        Self::on(Box::new(rows), context, protocol, move |part, set, rows| {
+        Self::on(Box::new(rows), context, core, move |part, set, rows| {
             Box::new(ferret::SenderBoot::new(part, set, rows, &seed))
         })
     }
@@ -213,10 +220,14 @@ impl<S: Security> Opening<S> {
     /// # Errors
     /// As [`Opening::sender`].
     pub fn receiver(context: &Context, protocol: Protocol, seed: &Seed) -> Result<Self, OtError> {
-        let (part, kind) = (context.child("rows", 0), protocol.rows());
+        Self::receiver_of(context, protocol.core(), seed)
+    }
+
+    pub(crate) fn receiver_of(context: &Context, core: Core, seed: &Seed) -> Result<Self, OtError> {
+        let (part, kind) = (context.child("rows", 0), core.rows());
         let rows =
             rows::SetupReceiver::<S>::new::<S::DefaultBase>(&part, kind, &seed.derive("ot rows", &[]))?;
-        Ok(Self::on(Box::new(rows), context, protocol, |part, set, rows| {
+        Ok(Self::on(Box::new(rows), context, core, |part, set, rows| {
             Box::new(ferret::ReceiverBoot::new(part, set, rows))
         }))
     }
@@ -224,11 +235,11 @@ impl<S: Security> Opening<S> {
     fn on(
         rows: Box<dyn Stage<S>>,
         context: &Context,
-        protocol: Protocol,
+        core: Core,
         boot: impl FnOnce(&Context, Set, Box<dyn Extension<S>>) -> Box<dyn Stage<S>> + Send + 'static,
     ) -> Self {
         let part = context.child("ferret", 0);
-        let boot: Option<Boot<S>> = match protocol.core() {
+        let boot: Option<Boot<S>> = match core {
             Core::Rows(_) => None,
             Core::Ferret(set, _) => Some(Box::new(move |rows| boot(&part, set, rows))),
         };

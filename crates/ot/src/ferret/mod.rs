@@ -56,7 +56,8 @@
 //! **Notation.** Δ, s, leaves, K (sender's COT), M (receiver's): blocks; χ: GF(2^128), one for each leaf; α: leaf's
 //! place, h bits; table: k blocks.
 //!
-//! **Rounds and bytes.** A chunk: 16 h bytes from the sender; a round's first 16 h (R + 1). A check: 16 bytes from the
+//! **Rounds and bytes.** A chunk: 16 h bytes from the sender; a round's first 16 h (R + 1), but 16 h where all OTs that will be taken were said to
+//! fit ([`Extension::limit`](crate::Extension::limit)). A check: 16 bytes from the
 //! receiver, 32 from the sender, and 128 OTs. Set-up: `Set::rows` COTs of a row-based extension, then for all but b9
 //! one message for each 64 trees of the smallest set of which a round is enough (b9; b10 for b12, b11 for b13).
 //!

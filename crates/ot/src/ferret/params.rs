@@ -22,9 +22,9 @@ pub const B13: Set = Set::new("b13", 20, 1024, 13);
 pub const B12: Set = Set::new("b12", 19, 1024, 12);
 /// n = 2^21, k = 2^18, h = 11: what circuits and intersections take.
 pub const B11: Set = Set::new("b11", 18, 1024, 11);
-/// n = 2^20, k = 2^17, h = 10.
+/// n = 2^20, k = 2^17, h = 10: what VOLE entries grow by where they are more than a round of b9.
 pub const B10: Set = Set::new("b10", 17, 1024, 10);
-/// n = 2^19, k = 2^16, h = 9: the shortest set-up, and what VOLE entries grow by.
+/// n = 2^19, k = 2^16, h = 9: the shortest set-up, and what VOLE entries grow by first.
 pub const B9: Set = Set::new("b9", 16, 1024, 9);
 
 impl Set {

@@ -98,6 +98,11 @@ impl Plan {
         Self { rounds, entries, cots }
     }
 
+    /// Whether entries grow by both sets.
+    pub(super) fn has_both_sets(&self) -> bool {
+        self.rounds.len() > 1
+    }
+
     /// Messages, each with its sender and bytes.
     pub(super) fn messages(&self, level: Level) -> Vec<(Role, usize)> {
         let mut messages = vec![];

@@ -4,7 +4,7 @@
 //! t = q + uΔ. Δ is the sender's for all entries. [`Pair64`] has B = GF(2^64) and F = B², [`Full128`] both GF(2^128).
 //!
 //! **Paper.** Few entries are packed from correlated OTs as Keller, Orsini, Scholl, CCS 2016 (MASCOT), section 4.1, have it, the
-//! receiver's choices being random; the OTs are Ferret's ([`crate::ferret`]). Many grow from as many packed ones as a table
+//! receiver's choices being random; the OTs are Ferret's ([`crate::ferret`]), or where these would need as many rows, rows ([`crate::rows`]). Many grow from as many packed ones as a table
 //! has, by learning parity with noise over B: Weng, Yang, Katz, Wang, ePrint 2020/925 (Wolverine), Figs. 7 and 8, on regular
 //! noise, trees as Guo et al., ePrint 2022/1431, have them.
 //!
@@ -19,8 +19,8 @@
 //! coefficients of GF(2) let an attacker look at any one bit of B. The check is one for all trees, at the end, and a
 //! digest from the sender: only the receiver has something to lose, and it says nothing before.
 //!
-//! **Security.** Packed: that of Ferret's OTs at level `S`. Grown: besides, LPN over B with regular noise (Ferret's b9: n = 2^19, k = 2^16, t = 1024;
-//! `scripts/lpn-parameters` and SECURITY.md have the estimates), and a tweakable circular
+//! **Security.** Packed: that of the OTs at level `S`. Grown: besides, LPN over B with regular noise (Ferret's b9: n = 2^19, k = 2^16, t = 1024;
+//! beyond 2^19 entries also b10: n = 2^20, k = 2^17, whose secrets are outputs of b9; `scripts/lpn-parameters` and SECURITY.md have the estimates), and a tweakable circular
 //! correlation robust hash, a public key for each round. Malicious: packed entries and OTs are checked as Ferret's are, before
 //! they serve; a change of what a tree's sender says passes with probability 2^−123, or where its guess of the
 //! receiver's place is right (a guess of j bits passes with 2^−j, and LPN is taken with that leakage, as Ferret's is).
@@ -30,7 +30,7 @@
 //! **Notation.** Δ, q, t: elements of F, as blocks, the low half of a pair first; u, β: of B; bit i of a number is x^i.
 //!
 //! **Rounds and bytes** ([`cost`]). The set-up of the OTs; one message for sixteen trees from the sender, [`Field::COTS`] OTs a packed
-//! entry; for grown entries one message for 64 trees, 160 bytes for 512 entries. In the malicious mode 16 bytes from the receiver and 32 from
+//! entry; for grown entries one message for 64 trees of b9, 160 bytes for 512 entries, or 32 of b10, 176 bytes for 1024. In the malicious mode 16 bytes from the receiver and 32 from
 //! the sender after either.
 //!
 //! **Constant time.** All of both parties' values are secret; carry-less products and what Ferret does are constant time.
@@ -51,10 +51,11 @@ use hushwire_prg::Seed;
 use hushwire_wire::Cost;
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::ferret::{B9, B11, Set};
+use crate::ferret::{B9, B10, B11, Set};
 use crate::machine::{Guarded, Latch, guarded};
 use crate::{
-    CheckStep, Context, Exchanged, Level, Machine, Opening, OtError, Protocol, Role, Round, Security,
+    CheckStep, Context, Exchanged, Level, Machine, Opening, OtError, Role, Round, Security, protocol::Core,
+    rows::Kind,
 };
 pub use field::{Base, Field, Full128, Pair64};
 use grown::{Base0, Growing, Plan};
@@ -65,19 +66,18 @@ const MANY: usize = 1 << 19;
 /// AGREEMENT: entries from which on growing them costs less than packing all; b9's table takes 2^16 packed ones.
 const GROWN: usize = 9 << 13;
 /// SECURITY: the sets that entries grow by, Ferret's, from whose smallest the first table comes; their estimates over B are in SECURITY.md.
-const GROWTH: [Set; 2] = [B9, B11];
+/// AGREEMENT: b11 would save another tenth of a byte an item, but its table is larger than what a core has of a busy machine's caches.
+const GROWTH: [Set; 2] = [B9, B10];
 
-/// The OTs that `cots` of them come from: rows alone where Ferret's set-up takes as many.
-fn protocol(cots: usize) -> Protocol {
-    match cots {
-        0..=MANY => {
-            if cots <= B9.rows() {
-                Protocol::SoftSpoken4
-            } else {
-                Protocol::FerretB9
-            }
-        }
-        _ => Protocol::FerretB11,
+/// The OTs that come first: rows alone where Ferret's set-up takes as many. Where entries are so many that a second set is worth its table, rows
+/// of half the length are worth their time.
+fn core<F: Field>(level: Level, count: usize) -> Core {
+    let (packed, beside, plan) = plan::<F>(level, count);
+    match packed * F::COTS + beside {
+        cots if cots <= B9.rows() => Core::Rows(Kind::SoftSpoken4),
+        cots if cots <= MANY => Core::Ferret(B9, Kind::SoftSpoken4),
+        _ if plan.is_some_and(|plan| plan.has_both_sets()) => Core::Ferret(B11, Kind::SoftSpoken8),
+        _ => Core::Ferret(B11, Kind::SoftSpoken4),
     }
 }
 
@@ -95,11 +95,11 @@ fn plan<F: Field>(level: Level, count: usize) -> (usize, usize, Option<Plan>) {
 pub fn cost<F: Field>(level: Level, count: usize) -> [Cost; 2] {
     let (packed, beside, plan) = plan::<F>(level, count);
     let cots = packed * F::COTS + beside;
-    let protocol = protocol(cots);
-    let (from, chunks) = messages(&protocol.core(), level, cots);
+    let core = core::<F>(level, count);
+    let (from, chunks) = messages(&core, level, cots);
     let mut all: Vec<_> = chunks.into_iter().map(|bytes| (from, bytes)).collect();
     if count > 0 {
-        all.extend(protocol.check(level));
+        all.extend(core.check(level));
     }
     all.extend(plan.iter().flat_map(|plan| plan.messages(level)));
     [Role::Sender, Role::Receiver].map(|role| {
@@ -166,11 +166,10 @@ struct End<S: Security, F: Field> {
 impl<S: Security, F: Field> End<S, F> {
     fn new(role: Role, context: &Context, count: usize, seed: &Seed) -> Result<Self, OtError> {
         let context = context.child("vole", 0);
-        let (packed, beside, _) = plan::<F>(S::LEVEL, count);
-        let protocol = protocol(packed * F::COTS + beside);
+        let core = core::<F>(S::LEVEL, count);
         let opening = match role {
-            Role::Sender => Opening::sender(&context, protocol, seed)?,
-            Role::Receiver => Opening::receiver(&context, protocol, seed)?,
+            Role::Sender => Opening::sender_of(&context, core, seed)?,
+            Role::Receiver => Opening::receiver_of(&context, core, seed)?,
         };
         Ok(Self {
             role,
@@ -241,8 +240,8 @@ impl<S: Security, F: Field> End<S, F> {
             if opening.round(0).is_none() {
                 let extension = self.opening.take().expect("it is here").extension();
                 let (packed, beside, _) = plan::<F>(S::LEVEL, self.count);
-                let protocol = protocol(packed * F::COTS + beside);
-                self.packing = Some(Packing::new(extension, &protocol.core(), packed, beside));
+                let core = core::<F>(S::LEVEL, self.count);
+                self.packing = Some(Packing::new(extension, &core, packed, beside));
             }
             return Ok(());
         }

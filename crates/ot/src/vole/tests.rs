@@ -7,7 +7,7 @@ use hushwire_wire::drive::{Lockstep, Place};
 
 use super::grown::{Base0, Growing, Plan};
 use super::packed::Packing;
-use super::{Base, Field, Full128, GROWN, GROWTH, Pair64, Receiver, Sender, cost, plan, protocol};
+use super::{Base, Field, Full128, GROWN, GROWTH, Pair64, Receiver, Sender, core, cost};
 use crate::ferret::end::buffer;
 use crate::ferret::rig::stream;
 use crate::ferret::rig::{DELTA, TINY, WIDE, context, deal, ends};
@@ -132,10 +132,9 @@ fn machines_hold<S: Security, F: Slow>(count: usize) {
     if count == 0 {
         return assert_eq!(all, [0; 3]);
     }
-    let (packed, beside, _) = plan::<F>(S::LEVEL, count);
-    let protocol = protocol(packed * F::COTS + beside);
-    let mut set_up = Opening::<S>::sender(&context, protocol, &seeds[0]).expect("the level exists");
-    let mut peer = Opening::<S>::receiver(&context, protocol, &seeds[1]).expect("the level exists");
+    let core = core::<F>(S::LEVEL, count);
+    let mut set_up = Opening::<S>::sender_of(&context, core, &seeds[0]).expect("the level exists");
+    let mut peer = Opening::<S>::receiver_of(&context, core, &seeds[1]).expect("the level exists");
     let set_up = moved(&mut set_up, &mut peer);
     let [sender, receiver] = cost::<F>(S::LEVEL, count);
     let declared = [sender.rounds, sender.bytes_sent, receiver.bytes_sent];
@@ -341,15 +340,15 @@ fn entries_share_nothing_with_ots_of_the_same_session() {
         message
     }
     let (context, seed) = (context(Backend::best()), Seed::from_bytes([5; 16]));
-    let (count, ot) = (100, protocol(100 * Pair64::COTS));
+    let (count, ot) = (100, core::<Pair64>(Level::SemiHonest, 100));
     let pairs = [
         [
             first(Sender::<SemiHonest, Pair64>::new(&context, count, &seed).expect("it exists")),
-            first(Opening::<SemiHonest>::sender(&context, ot, &seed).expect("it exists")),
+            first(Opening::<SemiHonest>::sender_of(&context, ot, &seed).expect("it exists")),
         ],
         [
             first(Receiver::<SemiHonest, Pair64>::new(&context, count, &seed).expect("it exists")),
-            first(Opening::<SemiHonest>::receiver(&context, ot, &seed).expect("it exists")),
+            first(Opening::<SemiHonest>::receiver_of(&context, ot, &seed).expect("it exists")),
         ],
     ];
     // One of both parties speaks.
