@@ -25,7 +25,7 @@ pub struct Ferret<S, E> {
     round: u64,
     /// Trees made in this round, fewer than t but for the end of a last round.
     made: usize,
-    /// OTs that are still to be taken, where that was said, and whether this round is enough for them: it has no refill.
+    /// OTs still to be taken, where that was said, and whether this round is enough for them: it has no refill.
     left: Option<usize>,
     is_last: bool,
     /// The LPN matrix of this round.
@@ -200,9 +200,7 @@ impl<S: Security, E: End> Extension<S> for Ferret<S, E> {
         if message != bytes {
             return Err(OtError::malformed("ferret: trees", format!("{message} bytes instead of {bytes}")));
         }
-        if let Some(left) = &mut self.left {
-            *left = left.checked_sub(blocks.len()).expect("no more OTs than was said");
-        }
+        self.left = self.left.map(|left| left.checked_sub(blocks.len()).expect("no more OTs than was said"));
         self.is_open = true;
         if self.stock.len() > 0 {
             self.stock.take(self.outputs, blocks);

@@ -4,8 +4,8 @@
 //! t = q + uΔ. Δ is the sender's for all entries. [`Pair64`] has B = GF(2^64) and F = B², [`Full128`] both GF(2^128).
 //!
 //! **Paper.** Few entries are packed from correlated OTs as Keller, Orsini, Scholl, CCS 2016 (MASCOT), section 4.1, have it, the
-//! receiver's choices being random; the OTs are Ferret's ([`crate::ferret`]), or where these would need as many rows, rows ([`crate::rows`]). Many grow from as many packed ones as a table
-//! has, by learning parity with noise over B: Weng, Yang, Katz, Wang, ePrint 2020/925 (Wolverine), Figs. 7 and 8, on regular
+//! receiver's choices being random; the OTs are Ferret's ([`crate::ferret`]), or rows ([`crate::rows`]) where Ferret's set-up would take as many of
+//! them. Many grow from as many packed ones as a table has, by learning parity with noise over B: Weng, Yang, Katz, Wang, ePrint 2020/925 (Wolverine), Figs. 7 and 8, on regular
 //! noise, trees as Guo et al., ePrint 2022/1431, have them.
 //!
 //! ```text
@@ -20,8 +20,8 @@
 //! digest from the sender: only the receiver has something to lose, and it says nothing before.
 //!
 //! **Security.** Packed: that of the OTs at level `S`. Grown: besides, LPN over B with regular noise (Ferret's b9: n = 2^19, k = 2^16, t = 1024;
-//! beyond 2^19 entries also b10: n = 2^20, k = 2^17, whose secrets are outputs of b9; `scripts/lpn-parameters` and SECURITY.md have the estimates), and a tweakable circular
-//! correlation robust hash, a public key for each round. Malicious: packed entries and OTs are checked as Ferret's are, before
+//! beyond 2^19 entries semi-honest ones also b10: n = 2^20, k = 2^17, whose secrets are outputs of b9; `scripts/lpn-parameters` and SECURITY.md have the
+//! estimates), and a tweakable circular correlation robust hash, a public key for each round. Malicious: packed entries and OTs are checked as Ferret's are, before
 //! they serve; a change of what a tree's sender says passes with probability 2^−123, or where its guess of the
 //! receiver's place is right (a guess of j bits passes with 2^−j, and LPN is taken with that leakage, as Ferret's is).
 //! [`Sender::finish`] and [`Receiver::finish`] come after all checks. Where F is no field ([`Field::IS_FIELD`]), malicious
@@ -30,8 +30,8 @@
 //! **Notation.** Δ, q, t: elements of F, as blocks, the low half of a pair first; u, β: of B; bit i of a number is x^i.
 //!
 //! **Rounds and bytes** ([`cost`]). The set-up of the OTs; one message for sixteen trees from the sender, [`Field::COTS`] OTs a packed
-//! entry; for grown entries one message for 64 trees of b9, 160 bytes for 512 entries, or 32 of b10, 176 bytes for 1024. In the malicious mode 16 bytes from the receiver and 32 from
-//! the sender after either.
+//! entry, or one from the receiver for 8192 rows; for grown entries one message for 64 trees of b9, 160 bytes for 512 entries, or 32 of b10, 176
+//! bytes for 1024. In the malicious mode 16 bytes from the receiver and 32 from the sender after either; after rows those of their check.
 //!
 //! **Constant time.** All of both parties' values are secret; carry-less products and what Ferret does are constant time.
 //! Places of the table that an entry adds are public.
@@ -40,6 +40,7 @@ mod code;
 mod field;
 mod grown;
 mod packed;
+mod plan;
 mod seal;
 #[cfg(test)]
 mod tests;
@@ -58,16 +59,23 @@ use crate::{
     rows::Kind,
 };
 pub use field::{Base, Field, Full128, Pair64};
-use grown::{Base0, Growing, Plan};
+use grown::{Base0, Growing};
 use packed::{Packing, messages};
+use plan::Plan;
 
 /// AGREEMENT: OTs beyond which a larger set pays its longer set-up: those of b9's first round.
 const MANY: usize = 1 << 19;
 /// AGREEMENT: entries from which on growing them costs less than packing all; b9's table takes 2^16 packed ones.
 const GROWN: usize = 9 << 13;
 /// SECURITY: the sets that entries grow by, Ferret's, from whose smallest the first table comes; their estimates over B are in SECURITY.md.
-/// AGREEMENT: b11 would save another tenth of a byte an item, but its table is larger than what a core has of a busy machine's caches.
-const GROWTH: [Set; 2] = [B9, B10];
+/// AGREEMENT: b10 halves the bytes and takes its time where others use the caches too, so that malicious modes, which nobody asks for fewer bytes,
+/// stay with b9; b11 would halve them again, with a table that is larger than what a core has of a busy machine's caches.
+const fn growth(level: Level) -> [Set; 2] {
+    match level {
+        Level::SemiHonest => [B9, B10],
+        Level::Malicious => [B9, B9],
+    }
+}
 
 /// The OTs that come first: rows alone where Ferret's set-up takes as many. Where entries are so many that a second set is worth its table, rows
 /// of half the length are worth their time.
@@ -86,7 +94,7 @@ fn plan<F: Field>(level: Level, count: usize) -> (usize, usize, Option<Plan>) {
     if count < GROWN || level == Level::Malicious && !F::IS_FIELD {
         return (count, 0, None);
     }
-    let plan = Plan::new(&GROWTH, level, count);
+    let plan = Plan::new(&growth(level), level, count);
     (plan.entries, plan.cots, Some(plan))
 }
 
@@ -214,7 +222,8 @@ impl<S: Security, F: Field> End<S, F> {
             Some(delta) => Base0::Sender { delta, q: wide, seed: self.seed.clone() },
             None => Base0::Receiver { t: wide, u: narrow },
         };
-        self.growing = Some(Growing::new(&self.context, &GROWTH, self.count, base, packing.beside()));
+        self.growing =
+            Some(Growing::new(&self.context, &growth(S::LEVEL), self.count, base, packing.beside()));
     }
 
     fn exchange(&self) -> Option<Round> {

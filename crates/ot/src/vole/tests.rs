@@ -5,9 +5,10 @@ use hushwire_block::{Block, Gf64, Gf128};
 use hushwire_prg::Seed;
 use hushwire_wire::drive::{Lockstep, Place};
 
-use super::grown::{Base0, Growing, Plan};
+use super::grown::{Base0, Growing};
 use super::packed::Packing;
-use super::{Base, Field, Full128, GROWN, GROWTH, Pair64, Receiver, Sender, core, cost};
+use super::plan::Plan;
+use super::{Base, Field, Full128, GROWN, Pair64, Receiver, Sender, core, cost, growth};
 use crate::ferret::end::buffer;
 use crate::ferret::rig::stream;
 use crate::ferret::rig::{DELTA, TINY, WIDE, context, deal, ends};
@@ -215,8 +216,9 @@ fn grown_entries_hold<S: Security, F: Slow>() {
 fn no_round_has_more_trees_than_its_set() {
     for count in [1, 1 << 17, 1 << 19, (1 << 19) + 1, 1_309_672, 1 << 21, (1 << 21) + 1, 1 << 24, 350 << 20] {
         for level in [Level::SemiHonest, Level::Malicious] {
-            let (turns, made) = Plan::new(&GROWTH, level, count).turns();
-            assert!(made >= count && made < count + GROWTH[1].leaves(), "{made} for {count}");
+            let sets = growth(level);
+            let (turns, made) = Plan::new(&sets, level, count).turns();
+            assert!(made >= count && made < count + sets[1].leaves(), "{made} for {count}");
             for (set, trees, base) in turns {
                 assert!(
                     trees <= set.trees() && base >= set.secrets() + trees,
