@@ -6,6 +6,7 @@ use common::{Oracle, compare};
 use hushwire_sql::cell;
 use hushwire_sql::test_support::World;
 use hushwire_tables::{
+    Query,
     algebra::{Column, ColumnType, Part, Schema, Table, Value},
     plain::Row,
 };
@@ -92,6 +93,43 @@ fn every_operator_has_the_rows_of_sqlite() {
     let queries: Vec<&str> = lines.split(';').map(str::trim).filter(|sql| !sql.is_empty()).collect();
     for world in worlds() {
         check(&world, &queries);
+    }
+}
+
+/// Rows that an ORDER BY leaves equal would stand in the order of keys that nobody asked for.
+#[test]
+fn no_limit_and_no_number_goes_by_hidden_keys() {
+    let world = world(&A, &B);
+    let groups = "SELECT t, SUM(k) AS total, COUNT(*) AS n FROM a GROUP BY t";
+    let few =
+        "its order leaves rows equal, which would stand in the order of keys that the result does not show";
+    for (sql, remedy) in [
+        (
+            "SELECT SUM(n) FROM (GROUPS ORDER BY total LIMIT 2) AS g",
+            "SELECT SUM(n) FROM (GROUPS ORDER BY total, n LIMIT 2) AS g",
+        ),
+        (
+            "SELECT SUM(n) FROM (GROUPS LIMIT 1 OFFSET 1) AS g",
+            "SELECT SUM(n) FROM (GROUPS ORDER BY t NULLS LAST LIMIT 1 OFFSET 1) AS g",
+        ),
+        (
+            "SELECT SUM(n) FROM (SELECT n, ROW_NUMBER() OVER (ORDER BY total) AS r FROM (GROUPS) AS g) AS h WHERE r = 1",
+            "SELECT SUM(n) FROM (SELECT n, ROW_NUMBER() OVER (ORDER BY total, t) AS r FROM (GROUPS) AS g) AS h WHERE r = 1",
+        ),
+        (
+            "SELECT n, LAG(n) OVER (ORDER BY total) AS before FROM (GROUPS) AS g",
+            "SELECT n, LAG(n) OVER (ORDER BY total, n) AS before FROM (GROUPS) AS g",
+        ),
+        (
+            "SELECT SUM(n) OVER (ORDER BY total ROWS UNBOUNDED PRECEDING) AS so_far FROM (GROUPS) AS g",
+            "SELECT SUM(n) OVER (ORDER BY total) AS so_far FROM (GROUPS) AS g",
+        ),
+    ] {
+        let relation = |sql: &str| world.run(&sql.replace("GROUPS", groups)).0;
+        let query = |sql: &str| Query::new("q", &relation(sql), &["analyst"]).map(drop);
+        let refused = query(sql).err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(refused.contains(few) && refused.contains("; order by columns"), "{sql}: {refused}");
+        assert_eq!(query(remedy), Ok(()), "{remedy}");
     }
 }
 

@@ -67,11 +67,20 @@ struct Way {
     tags: bool,
 }
 
+/// What the order of rows tells beside what is shown and asked for.
+struct Tells {
+    /// That of the result's rows does.
+    more: bool,
+    /// The rows themselves do: the error of an operator that chose or numbered them by it.
+    unfair: Option<TableError>,
+}
+
 impl Query {
     /// A query of a name, whose result the members `to` learn.
     ///
     /// # Errors
-    /// More operations than a computation has; names that are none.
+    /// More operations than a computation has; names that are none; a limit, a row's number, a neighbour or a sum up to a row that would go
+    /// by the order of keys which neither an ORDER BY names nor the result shows.
     pub fn new(name: &str, relation: &Relation, to: &[&str]) -> Result<Query, TableError> {
         Self::made(name, relation, to, Way::default())
     }
@@ -99,25 +108,26 @@ impl Query {
     }
 
     fn made(name: &str, relation: &Relation, to: &[&str], way: Way) -> Result<Query, TableError> {
-        let (query, tells_more) = Self::lowered(name, relation, to, way)?;
-        if !tells_more || way.in_place {
+        let (query, tells) = Self::lowered(name, relation, to, way)?;
+        if way.in_place || (!tells.more && tells.unfair.is_none()) {
             return Ok(query);
         }
-        // Equal rows may still stand in that order, which nobody sees.
-        Ok(Self::lowered(name, &settled(relation)?, to, way)?.0)
+        // Equal rows may still stand in that order, which nobody sees. Limits above all else are fair then.
+        let (query, tells) = Self::lowered(name, &settled(relation)?, to, way)?;
+        tells.unfair.map_or(Ok(query), Err)
     }
 
-    /// The computation of a relation, and whether the order of its rows tells of columns that it does not show.
-    fn lowered(name: &str, relation: &Relation, to: &[&str], way: Way) -> Result<(Query, bool), TableError> {
+    /// The computation of a relation, and what the order of rows tells in it.
+    fn lowered(name: &str, relation: &Relation, to: &[&str], way: Way) -> Result<(Query, Tells), TableError> {
         let is_result = !way.in_place;
         let b = Builder::new(name);
-        let (tables, notes, lines, promises, nulls, tells_more) = {
-            let mut lower = Lower::new(&b);
+        let (tables, notes, lines, promises, nulls, tells) = {
+            let mut lower = Lower::new(&b, relation);
             lower.tags = way.tags;
             let rows = lower.lower(relation, &[]);
-            let tells_more = rows.tells_more();
             let to: Vec<Member> = to.iter().map(|name| lower.member(name)).collect();
-            let Finished { tables, promises, notes, lines } = lower.finish();
+            let Finished { tables, promises, notes, lines, ties } = lower.finish();
+            let tells = Tells { more: rows.tells_more(), unfair: rows.unfair(&ties) };
             let held = promises.iter().map(|(_, holds)| *holds).reduce(|a, c| a & c);
             let rows = match held {
                 Some(held) => rows.clone().kept(held.broadcast(Shape::vector(rows.rows))),
@@ -138,7 +148,7 @@ impl Query {
                 b.output(&format!("promise{k}"), *holds, &to);
             }
             let promises = promises.into_iter().map(|(promise, _)| promise).collect();
-            (tables, notes, lines, promises, nulls, tells_more)
+            (tables, notes, lines, promises, nulls, tells)
         };
         let computation = b.finish()?;
         let is_sort = |node: &&Node| {
@@ -151,7 +161,7 @@ impl Query {
         let tags = computation.nodes().iter().any(|node| matches!(node.op, Op::Meet { .. }));
         let query =
             Query { computation, tables, schema, nulls, promises, notes, lines, sorts, order, tags, cut };
-        Ok((query, tells_more))
+        Ok((query, tells))
     }
 
     /// The computation, without symbols: row counts are part of it.

@@ -45,11 +45,19 @@ fn of_shown(relation: &Relation, shown: Vec<Expr>) -> Order {
     let known = |is: bool| if is { Order::Shown } else { Order::Tables };
     match relation.operator() {
         Operator::OrderBy(_, keys) => {
-            let by: Vec<&Expr> = keys.iter().map(|key| &key.expr).collect();
-            if !by.iter().all(|e| is_shown(e)) {
-                return Order::Asked;
+            let mut by: Vec<&Expr> = vec![];
+            let is_settled = |by: &[&Expr]| shown.iter().all(|e| by.contains(&e) || e.columns().is_empty());
+            for key in keys {
+                // Rows that are equal in all that is shown may stand in any order.
+                if is_settled(&by) {
+                    break;
+                }
+                if !is_shown(&key.expr) {
+                    return Order::Asked;
+                }
+                by.push(&key.expr);
             }
-            known(shown.iter().all(|e| by.contains(&e)) || relation.is_unique_by(by))
+            known(is_settled(&by) || relation.is_unique_by(by))
         }
         Operator::Aggregate { keys, .. } => known((0..keys.len()).all(|at| is_shown(&Expr::Column(at)))),
         Operator::Distinct(_) => known(all(relation).iter().all(is_shown)),
@@ -63,22 +71,34 @@ fn of_shown(relation: &Relation, shown: Vec<Expr>) -> Order {
 /// The same rows in an order that follows from what is shown of them, and before that from an ORDER BY that there is: below the limits, so
 /// that it also says which rows these keep.
 pub(crate) fn settled(relation: &Relation) -> Result<Relation, TableError> {
-    settled_by(relation, all(relation))
+    settled_by(relation, all(relation), vec![])
 }
 
-fn settled_by(relation: &Relation, shown: Vec<Expr>) -> Result<Relation, TableError> {
+/// All columns of expressions.
+fn columns_of(exprs: &[Expr]) -> impl Iterator<Item = Expr> {
+    exprs.iter().flat_map(Expr::columns).map(Expr::Column)
+}
+
+/// `used` are columns that conditions above read: rows that are equal in what is shown may differ there in whether they stay, and a limit goes by
+/// these too.
+fn settled_by(relation: &Relation, shown: Vec<Expr>, used: Vec<Expr>) -> Result<Relation, TableError> {
     match relation.operator() {
         Operator::OrderBy(input, keys) => {
             let more = keys_of(input, shown)?;
             let more = more.into_iter().filter(|key| !keys.iter().any(|known| known.expr == key.expr));
             input.order_by(keys.iter().cloned().chain(more).collect())
         }
-        Operator::Limit { input, skip, fetch } => settled_by(input, shown)?.limit(*skip, *fetch),
+        Operator::Limit { input, skip, fetch } => {
+            let read: Vec<Expr> = columns_of(&shown).chain(used).collect();
+            settled_by(input, [shown, read].concat(), vec![])?.limit(*skip, *fetch)
+        }
         Operator::Project(input, columns) if is_cut(input) => {
-            settled_by(input, below(&shown, columns))?.project(columns.clone())
+            settled_by(input, below(&shown, columns), columns_of(&below(&used, columns)).collect())?
+                .project(columns.clone())
         }
         Operator::Filter(input, condition) if is_cut(input) => {
-            settled_by(input, shown)?.filter(condition.clone())
+            let used = used.into_iter().chain(condition.columns().into_iter().map(Expr::Column)).collect();
+            settled_by(input, shown, used)?.filter(condition.clone())
         }
         _ => relation.order_by(keys_of(relation, shown)?),
     }

@@ -236,6 +236,11 @@ impl Relation {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
+    /// A number that those which are one and the same share, while one of them is there.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0) as usize
+    }
+
     /// The relations that it stands on.
     #[must_use]
     pub fn inputs(&self) -> Vec<&Relation> {

@@ -18,6 +18,7 @@ mod partners;
 mod rows;
 mod sets;
 mod texts;
+mod ties;
 mod window;
 
 use crate::algebra::{Expr, Operator, Relation, Schema, SortKey, Table};
@@ -26,6 +27,7 @@ use expr::Scope;
 use hushwire_compute::{Builder, Member, Shape, Val};
 use rows::{Key, Rows};
 use std::collections::BTreeMap;
+use ties::Tie;
 
 /// A column that an operator above will want rows sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +61,8 @@ pub(crate) struct Lower<'b> {
     line: usize,
     depth: usize,
     ids: u32,
+    uses: ties::Uses,
+    ties: Vec<Tie>,
     /// Whether joins with a unique side go by tags of keys.
     pub(crate) tags: bool,
 }
@@ -69,6 +73,8 @@ pub(crate) struct Finished<'b> {
     pub(crate) promises: Vec<(String, Val<'b>)>,
     pub(crate) notes: Vec<Note>,
     pub(crate) lines: Vec<u32>,
+    /// Operators that go by an order which nobody named.
+    pub(crate) ties: Vec<Tie>,
 }
 
 /// The names of a table's inputs: of its table, part and column.
@@ -85,7 +91,8 @@ pub(crate) fn valid_name(table: usize, part: usize) -> String {
 }
 
 impl<'b> Lower<'b> {
-    pub(crate) fn new(b: &'b Builder) -> Self {
+    /// A way to lower a relation, or a part of it.
+    pub(crate) fn new(b: &'b Builder, relation: &Relation) -> Self {
         Lower {
             b,
             members: BTreeMap::new(),
@@ -97,6 +104,8 @@ impl<'b> Lower<'b> {
             line: 0,
             depth: 0,
             ids: 0,
+            uses: ties::uses(relation),
+            ties: vec![],
             tags: false,
         }
     }
@@ -108,7 +117,8 @@ impl<'b> Lower<'b> {
     /// Tables, promises, lines, and each node's line, once all is lowered.
     pub(crate) fn finish(self) -> Finished<'b> {
         let tables = self.tables.into_iter().map(|(table, _)| table).collect();
-        Finished { tables, promises: self.promises, notes: self.notes, lines: self.lines }
+        let Lower { promises, notes, lines, ties, .. } = self;
+        Finished { tables, promises, notes, lines, ties }
     }
 
     /// Nodes since the last call are of the operator of this line.
@@ -196,7 +206,13 @@ impl<'b> Lower<'b> {
             }
             Operator::OrderBy(input, keys) => self.ordered(input, keys),
             Operator::Limit { input, skip, fetch } => {
-                let rows = self.lower(input, wants);
+                let some = *fetch != Some(0) && *skip < input.rows();
+                let is_cut = some && (*skip > 0 || fetch.is_some_and(|fetch| fetch < input.rows()));
+                // Rows that are chosen stand in no order that is only of use above.
+                let rows = self.lower(input, if is_cut { &[] } else { wants });
+                if is_cut {
+                    self.limit_is_fair(relation, input, &rows);
+                }
                 let end = fetch.map_or(rows.rows, |fetch| fetch.saturating_add(*skip)).min(rows.rows);
                 let first = rows.packed(end);
                 first.sliced((*skip).min(end), end)

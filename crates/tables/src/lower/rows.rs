@@ -98,7 +98,7 @@ impl<'b> Rows<'b> {
     }
 
     /// Whether a column is one of some, or follows from them.
-    fn is_known(&self, id: u32, by: &[u32]) -> bool {
+    pub(super) fn is_known(&self, id: u32, by: &[u32]) -> bool {
         by.contains(&id)
             || self.follows.iter().any(|(from, to)| to.contains(&id) && from.iter().all(|f| by.contains(f)))
     }

@@ -69,8 +69,10 @@ impl<'b> Lower<'b> {
             descending: true,
             nulls_first: false,
         });
-        let told = partition.iter().chain(order.iter().map(|key| &key.cell)).map(|cell| cell.id);
-        let told = told.chain(rows.told.iter().copied()).collect();
+        let by: Vec<u32> =
+            partition.iter().chain(order.iter().map(|key| &key.cell)).map(|cell| cell.id).collect();
+        self.window_is_fair(relation, input, &rows, &by);
+        let told = by.into_iter().chain(rows.told.iter().copied()).collect();
         let keys: Vec<Key<'b>> =
             partition.iter().copied().map(Key::up).chain(flag).chain(order.iter().copied()).collect();
         let (mut sorted, more) = if rows.has_order(&keys) {

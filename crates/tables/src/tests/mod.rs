@@ -5,6 +5,7 @@ mod groups;
 mod joins;
 mod orders;
 mod three;
+mod ties;
 
 use crate::{Query, TableError, algebra::*, plain};
 use hushwire_compute::{Comparison, Tensor, evaluate, test_support::Dice};

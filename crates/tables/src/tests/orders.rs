@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn key(at: usize, descending: bool, nulls_first: bool) -> SortKey {
+pub(super) fn key(at: usize, descending: bool, nulls_first: bool) -> SortKey {
     SortKey { expr: column(at), descending, nulls_first }
 }
 
@@ -162,18 +162,28 @@ fn plans_are_told() {
 /// A table of keys of a type beside a shown column and a flag, and what a relation on it shows.
 fn shown(keys: &[Value], ty: ColumnType, relation: &dyn Fn(&Relation) -> Relation) -> (Vec<Row>, Query) {
     let amounts = [40, 10, 30, 20];
-    let columns = vec![Column::new("key", ty), Column::new("amount", ColumnType::Integer).nullable()];
-    let part = Part { owner: "owner".into(), rows: 4 };
-    let table =
-        Table { name: "t".into(), schema: Schema(columns), parts: vec![part], padded: true, unique: vec![] };
-    let rows: Vec<Row> =
-        keys.iter().zip(amounts).map(|(key, n)| vec![key.clone(), Value::Number(n)]).collect();
-    let query = Query::new("q", &relation(&Relation::scan(table).unwrap()), &["analyst"]).unwrap();
-    let outputs = evaluate(query.computation(), &query.inputs("t", 0, &rows).unwrap()).unwrap();
-    (query.rows(&outputs).unwrap(), query)
+    let (table, rows) = keyed(keys, ty, &amounts);
+    let query = Query::new("q", &relation(&table), &["analyst"]).unwrap();
+    (rows_of(&query, &rows), query)
 }
 
-fn sums_of(of: &Relation) -> Relation {
+/// What a query on a table shows.
+pub(super) fn rows_of(query: &Query, rows: &[Row]) -> Vec<Row> {
+    let outputs = evaluate(query.computation(), &query.inputs("t", 0, rows).unwrap()).unwrap();
+    query.rows(&outputs).unwrap()
+}
+
+/// A table of keys of a type beside amounts, with its rows.
+pub(super) fn keyed(keys: &[Value], ty: ColumnType, amounts: &[i128]) -> (Relation, Vec<Row>) {
+    let columns = vec![Column::new("key", ty), Column::new("amount", ColumnType::Integer).nullable()];
+    let part = Part { owner: "owner".into(), rows: keys.len() as u64 };
+    let table =
+        Table { name: "t".into(), schema: Schema(columns), parts: vec![part], padded: true, unique: vec![] };
+    let rows = keys.iter().zip(amounts).map(|(key, n)| vec![key.clone(), Value::Number(*n)]).collect();
+    (Relation::scan(table).unwrap(), rows)
+}
+
+pub(super) fn sums_of(of: &Relation) -> Relation {
     let sums = vec![Aggregate::new("sum", Function::Sum, column(1))];
     of.aggregate(named([column(0)]), sums, 0, None).unwrap()
 }

@@ -1,0 +1,190 @@
+//! Limits, rows' numbers and neighbours where an order leaves rows equal: they go by no order of keys that nobody named.
+
+use super::orders::{key, keyed, rows_of};
+use super::*;
+
+/// Of four keys, the first of which comes twice: sums are 15, 40, 15 and 25, so that an order by sums leaves two rows equal, of which one
+/// counts 2 and the other 1.
+const AMOUNTS: [i128; 5] = [10, 40, 15, 25, 5];
+
+type Way = Box<dyn Fn(&Relation) -> Relation>;
+
+/// Keys beside their sums and counts.
+fn sums(of: &Relation) -> Relation {
+    let figures = vec![Aggregate::new("sum", Function::Sum, column(1)), Aggregate::count_rows("n")];
+    of.aggregate(named([column(0)]), figures, 0, None).unwrap()
+}
+
+fn numbered(of: &Relation, partition: Vec<Expr>, order: Vec<SortKey>, function: WindowFunction) -> Relation {
+    let functions = vec![("figure".to_owned(), function)];
+    of.window(Window { partition, order, functions }).unwrap()
+}
+
+fn total(of: &Relation, at: usize) -> Relation {
+    of.aggregate(vec![], vec![Aggregate::new("total", Function::Sum, column(at))], 0, None).unwrap()
+}
+
+fn ordered(of: &Relation, by: &[usize]) -> Relation {
+    of.order_by(by.iter().map(|at| key(*at, false, false)).collect()).unwrap()
+}
+
+fn limited(of: &Relation, rows: u64) -> Relation {
+    of.limit(0, Some(rows)).unwrap()
+}
+
+/// Sums beside a figure of their neighbours in no order.
+fn neighbours(of: &Relation, function: WindowFunction) -> Relation {
+    ordered(&numbered(&sums(of), vec![], vec![], function).select(&[1, 3]).unwrap(), &[0, 1])
+}
+
+/// Keys in one order, and those keys in the other: two inputs that differ in nothing else.
+fn kinds() -> Vec<(ColumnType, [Vec<Value>; 2])> {
+    let both = |keys: [Value; 4]| {
+        let [a, b, c, d] = keys;
+        [[&a, &b, &c, &d, &a], [&d, &c, &b, &a, &d]].map(|keys| keys.into_iter().cloned().collect())
+    };
+    vec![
+        (ColumnType::Varchar(8), both(["ann", "bob", "cyd", "dan"].map(Value::text))),
+        (ColumnType::Varchar(20), both(["ann", "bob", "cyd", "dan"].map(Value::text))),
+        (ColumnType::Digest { bits: 64 }, both([5, 6, 7, 8].map(Value::Number))),
+        (ColumnType::Digest { bits: 128 }, both([5, 6, 7, -8].map(Value::Number))),
+        (ColumnType::BigInt, both([1, 2, 3, 4].map(Value::Number))),
+    ]
+}
+
+/// Each of these ways would tell how keys compare that it does not show: two inputs that differ in that alone have different results. So no
+/// query goes there.
+#[test]
+fn an_order_of_hidden_keys_chooses_and_numbers_no_rows() {
+    let first = |t: &Relation| {
+        let numbers = numbered(&sums(t), vec![], vec![key(1, false, false)], WindowFunction::RowNumber);
+        numbers.filter(greater(int(2), column(3))).unwrap()
+    };
+    let ways: Vec<(&str, Way)> = vec![
+        ("a limit", Box::new(|t| total(&limited(&sums(t), 2), 1))),
+        ("an offset", Box::new(|t| total(&sums(t).limit(1, None).unwrap(), 1))),
+        ("a limit among equals", Box::new(|t| total(&limited(&ordered(&sums(t), &[1]), 1), 2))),
+        ("a limit below an order", Box::new(|t| ordered(&limited(&sums(t), 2).select(&[1]).unwrap(), &[0]))),
+        (
+            "a limit below a join",
+            Box::new(|t| {
+                let (two, on) = (limited(&sums(t), 2), vec![(column(0), column(0))]);
+                total(&t.join(&two, JoinKind::Semi, on, None, None).unwrap(), 1)
+            }),
+        ),
+        ("numbers among equals", Box::new(move |t| total(&first(t), 2))),
+        ("neighbours before", Box::new(|t| neighbours(t, WindowFunction::Lag(column(1), 1)))),
+        ("neighbours behind", Box::new(|t| neighbours(t, WindowFunction::Lead(column(1), 2)))),
+        ("sums up to a row", Box::new(|t| neighbours(t, WindowFunction::RunningSum(column(1), Frame::Rows)))),
+    ];
+    for (ty, keys) in kinds() {
+        for (name, way) in &ways {
+            let shown = keys.each_ref().map(|keys| {
+                let (table, rows) = keyed(keys, ty, &AMOUNTS);
+                // As operators would have it.
+                rows_of(&Query::in_place("q", &way(&table), &["analyst"], false).unwrap(), &rows)
+            });
+            assert_ne!(shown[0], shown[1], "{name} by {ty} tells nothing");
+            let (table, _) = keyed(&keys[0], ty, &AMOUNTS);
+            let Err(refused) = Query::new("q", &way(&table), &["analyst"]) else {
+                panic!("{name} by {ty} is a query")
+            };
+            let words = refused.to_string();
+            assert!(words.contains("its order leaves rows equal"), "{words}");
+            assert!(words.contains("; order by columns that no two rows share"), "{words}");
+        }
+    }
+}
+
+/// Orders that say which row comes first as far as it matters, that of tables' rows, and that of shown columns.
+#[test]
+fn limits_and_numbers_that_go_by_no_hidden_order_are_queries() {
+    let ways: Vec<(&str, Way)> = vec![
+        ("all that is used", Box::new(|t| total(&limited(&ordered(&sums(t), &[1, 2]), 1), 2))),
+        ("rows of the table", Box::new(|t| total(&limited(t, 2), 1))),
+        ("rows of the table in an order", Box::new(|t| total(&limited(&ordered(t, &[1]), 2), 1))),
+        (
+            "rows of the table beside a unique partner",
+            Box::new(|t| {
+                let on = vec![(column(0), column(0))];
+                let joined = t.join(&sums(t), JoinKind::Inner, on, None, None).unwrap();
+                limited(&joined.select(&[3, 4]).unwrap(), 2).distinct().unwrap()
+            }),
+        ),
+        (
+            "rows of the table within a key",
+            Box::new(|t| {
+                let numbers = numbered(t, vec![column(0)], vec![], WindowFunction::RowNumber);
+                total(&numbers.filter(greater(int(2), column(2))).unwrap(), 1)
+            }),
+        ),
+        (
+            "ranks",
+            Box::new(|t| {
+                let ranks = numbered(&sums(t), vec![], vec![key(1, false, false)], WindowFunction::Rank);
+                ranks.select(&[1, 3]).unwrap()
+            }),
+        ),
+        (
+            "sums up to equals",
+            Box::new(|t| {
+                let sum = WindowFunction::RunningSum(column(2), Frame::Peers);
+                numbered(&sums(t), vec![], vec![key(1, false, false)], sum).select(&[1, 3]).unwrap()
+            }),
+        ),
+        (
+            "no column",
+            Box::new(|t| {
+                limited(&sums(t), 2).aggregate(vec![], vec![Aggregate::count_rows("n")], 0, None).unwrap()
+            }),
+        ),
+        ("a limit at the top", Box::new(|t| limited(&sums(t), 2).select(&[1]).unwrap())),
+        (
+            "a limit below an expression",
+            Box::new(|t| {
+                let twice = column(1).arithmetic(Arithmetic::Multiply, int(2));
+                limited(&sums(t), 2).project(named([twice])).unwrap()
+            }),
+        ),
+        (
+            "a limit below a condition",
+            Box::new(|t| {
+                let one = limited(&sums(t), 1).filter(greater(column(2), int(1))).unwrap();
+                one.select(&[1]).unwrap()
+            }),
+        ),
+    ];
+    for (ty, keys) in kinds() {
+        for (name, way) in &ways {
+            let shown = keys.each_ref().map(|keys| {
+                let (table, rows) = keyed(keys, ty, &AMOUNTS);
+                let query = Query::new("q", &way(&table), &["analyst"]);
+                rows_of(&query.unwrap_or_else(|e| panic!("{name} by {ty}: {e}")), &rows)
+            });
+            assert_eq!(shown[0], shown[1], "{name} by {ty}");
+        }
+        // Whoever sees the keys may see which are the least.
+        let (table, rows) = keyed(&keys[0], ty, &AMOUNTS);
+        let query = Query::new("q", &ordered(&limited(&sums(&table), 2), &[1]), &["analyst"]).unwrap();
+        assert_eq!(rows_of(&query, &rows).len(), 2);
+    }
+}
+
+/// Keys that an ORDER BY names are asked for, and a window may name them too.
+#[test]
+fn named_keys_choose_rows() {
+    for (ty, keys) in kinds().into_iter().filter(|(ty, _)| ty.is_ordered()) {
+        let shown = keys.each_ref().map(|keys| {
+            let (table, rows) = keyed(keys, ty, &AMOUNTS);
+            let first = limited(&ordered(&sums(&table), &[0]), 1);
+            let numbers = vec![key(1, false, false), key(0, false, false)];
+            let numbers = numbered(&sums(&table), vec![], numbers, WindowFunction::RowNumber);
+            let least = numbers.filter(greater(int(2), column(3))).unwrap();
+            [total(&first, 1), total(&least, 2)].map(|relation| {
+                rows_of(&Query::new("q", &relation, &["analyst"]).unwrap(), &rows)[0][0].clone()
+            })
+        });
+        let numbers = |all: [i128; 2]| all.map(Value::Number);
+        assert_eq!(shown, [numbers([15, 2]), numbers([25, 1])], "{ty}");
+    }
+}
