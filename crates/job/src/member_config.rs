@@ -183,14 +183,21 @@ impl MemberConfig {
         let mut error = explain(plan, e);
         let holder = |pin: &str| self.peers.iter().find(|p| p.pin.to_string() == pin).map(|p| &p.member);
         let own = self.identity.pin().to_string();
-        let cause = if let Some(listed) = holder(&own) {
-            Some(format!("our own key is the one that our file lists for {listed}"))
+        let peer = with_names(&peer.to_string(), &plan.clients);
+        let told = if let Some(listed) = holder(&own) {
+            Some((format!("our own key is the one that our file lists for {listed}"), SWAPPED.to_owned()))
+        } else if presented == own {
+            Some((format!("{peer} came with the key of {}", self.me), SWAPPED.to_owned()))
         } else {
-            let of = if presented == own { Some(&self.me) } else { holder(&presented) };
-            of.map(|of| format!("{} came with the key of {of}", with_names(&peer.to_string(), &plan.clients)))
+            holder(&presented).map(|of| {
+                let remedy = format!(
+                    "see that neither addresses nor pins of {peer} and {of} are swapped in this member's file"
+                );
+                (format!("{peer} came with the key of {of}"), remedy)
+            })
         };
-        if let Some(cause) = cause {
-            (error.cause, error.remedy) = (cause, SWAPPED.to_owned());
+        if let Some((cause, remedy)) = told {
+            (error.cause, error.remedy) = (cause, remedy);
         }
         error
     }

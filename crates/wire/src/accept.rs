@@ -42,6 +42,12 @@ impl Joining<'_> {
     /// Whether to go on accepting; `grace` holds when that ends for a party that gave up.
     fn may_accept(&self, grace: &mut Option<Instant>) -> bool {
         if self.guard.given_up.load(Ordering::SeqCst) {
+            // A single peer that only dials has heard why: whoever comes now comes to the next session on this port.
+            if let [peer] = &self.cfg.peers[..]
+                && peer.address.is_none()
+            {
+                return false;
+            }
             return Instant::now() < *grace.get_or_insert_with(|| Instant::now() + GRACE);
         }
         self.guard.check().is_ok()

@@ -308,6 +308,18 @@ impl Joining<'_> {
         self.moved.bump();
     }
 
+    /// Whom the others hear to be to blame, and why. Where one member answers at the address of another, it is this party's own
+    /// list that is wrong, and neither of them.
+    fn blames(&self, e: &NetError) -> (PartyId, Reason) {
+        let listed = |shown: &str| self.cfg.peers.iter().any(|peer| peer.pin.to_string() == shown);
+        match e {
+            NetError::UnknownPeer { peer: Some(_), presented, .. } if listed(presented) => {
+                (self.cfg.me, Reason::Failed)
+            }
+            _ => (e.culprit(self.cfg.me), Reason::of(e)),
+        }
+    }
+
     /// The links, or the most telling error.
     fn into_net(self) -> Result<Net, NetError> {
         let errors = core::mem::take(&mut *lock(&self.errors));
@@ -326,8 +338,8 @@ impl Joining<'_> {
             Some(e) => Err(e),
         };
         let session = session.inspect_err(|e| {
-            let culprit = e.culprit(self.cfg.me);
-            self.watched.watch().abort(culprit, Reason::of(e), "connect");
+            let (culprit, why) = self.blames(e);
+            self.watched.watch().abort(culprit, why, "connect");
         })?;
         let lanes = if self.cfg.me.is_client() { self.cfg.client_lanes } else { self.cfg.lanes };
         let mut net = Net::new(self.cfg.me, lanes, self.cfg.stall);

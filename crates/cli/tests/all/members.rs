@@ -151,6 +151,25 @@ fn a_wrong_pin_is_refused() {
     assert!(!world.place.names().contains(&"sum.hex".to_owned()));
 }
 
+/// Party 0's file has two addresses the wrong way round: nobody else is to blame, and nobody is sent round in a circle.
+#[test]
+fn addresses_that_are_swapped_are_said_to_be() {
+    let world = World::new(JOB);
+    for name in ALL {
+        world.file(name, |text| text.replace("20s", "8s"));
+    }
+    let [one, two] = [1, 2].map(|i: usize| format!("127.0.0.1:{}", world.ports[i]));
+    world.file("party0", |text| text.replace(&one, "ONE").replace(&two, &one).replace("ONE", &two));
+    let ended = world.run(&ALL, |_| String::new());
+    for (name, ran) in &ended {
+        assert_eq!(ran.code, Some(3), "{name}: {}", ran.err);
+        assert!(!ran.err.contains("was refused during"), "{name}: {}", ran.err);
+    }
+    let error = &ended["party0"].err;
+    let words = ["came with the key of party", "addresses", "party 1", "party 2", "this member's file"];
+    words.iter().for_each(|word| assert!(error.contains(word), "no {word:?} in {error}"));
+}
+
 #[test]
 fn another_circuit_or_parameter_is_named_on_both_sides() {
     for (from, to, field, ours, theirs) in [

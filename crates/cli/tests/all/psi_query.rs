@@ -100,6 +100,26 @@ fn who_asks_learns_which_of_its_rows_are_in_the_list() {
     drop(ended(owner));
 }
 
+/// A query that failed took whoever came half a second later with it.
+#[test]
+fn a_query_after_a_bad_one_is_answered() {
+    let world = World::new();
+    let other = PUBLISH.replace("all.key", "other.key").replace("all.list", "other.list");
+    assert_eq!(world.place.ran(&other).code, Some(0));
+    let owner = world.answer("");
+    let [pin, _] = &world.pins;
+    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 20", world.address);
+    for _ in 0..3 {
+        let keys = "--in mine.csv --key mail --normalise email --list other.list";
+        let bad = ended(world.start(&format!("psi query {keys} {link}")));
+        assert!(bad.code == Some(3) && bad.err.contains("not of the owner's key"), "{}", bad.err);
+    }
+    let good = world.query("");
+    assert!(good.code == Some(0) && good.err.contains("3 of 4 keys are in the list"), "{}", good.err);
+    let owner = ended(owner);
+    assert!(owner.code == Some(0) && owner.err.contains("answered 4 keys"), "{}", owner.err);
+}
+
 #[test]
 fn keys_stay_private_and_lists_fit_them() {
     let world = World::new();
