@@ -100,6 +100,11 @@ pub fn number(text: &str, width: usize) -> Result<Zeroizing<Vec<u8>>, HexError> 
     } else {
         let (found, expected) = (text.chars().count(), width.div_ceil(4));
         if found != expected {
+            // What is no digit is not counted as one.
+            let odd = text.chars().enumerate().find(|(_, c)| !c.is_ascii_hexdigit());
+            if let Some((i, found)) = odd {
+                return Err(HexError::Digit { found, at: i + 1, expected: "0-9 or a-f" });
+            }
             return Err(HexError::Length { found, expected, width });
         }
         if width == 0 { false } else { hexadecimal(text, &mut bytes)? }

@@ -35,9 +35,12 @@ pub fn read_private_key(path: &Path) -> Result<Zeroizing<String>, JobError> {
     if meta.is_file() && mode & 0o077 != 0 && text.contains("PRIVATE KEY-----") {
         let shown = path.display();
         let cause = format!("its permissions {mode:04o} let other users at the private key");
-        let remedy = format!(
-            "run `chmod 600 {shown}`, and `hushwire keys rotate {shown}` if somebody may have read it"
-        );
+        let then = if text.contains("HUSHWIRE PSI PRIVATE KEY-----") {
+            "publish the list anew under another key".to_owned()
+        } else {
+            format!("`hushwire keys rotate {shown}`")
+        };
+        let remedy = format!("run `chmod 600 {shown}`, and {then} if somebody may have read it");
         return Err(JobError { kind: Kind::Refused, ..JobError::file(DOING, path, cause, remedy) });
     }
     Ok(match mark::strip_str(&text) {

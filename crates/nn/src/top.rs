@@ -24,17 +24,26 @@ impl Labels {
         Labels(text.lines().map(|line| line.trim().to_owned()).collect())
     }
 
+    /// Looks whether there is a label for each of so many classes, or none at all.
+    ///
+    /// # Errors
+    /// There are labels, and fewer of them, or more.
+    pub fn check(&self, classes: usize) -> Result<(), NnError> {
+        if self.0.is_empty() || self.0.len() == classes {
+            return Ok(());
+        }
+        let cause = format!("there are {} for {classes} classes", self.0.len());
+        Err(NnError::new("the labels", cause, "write one a line, in the model's order"))
+    }
+
     /// The `n` likeliest classes of every sample along the first axis, the likeliest first.
     ///
     /// # Errors
-    /// There are labels, and fewer of them than classes.
+    /// As [`check`](Self::check).
     pub fn top(&self, output: &Array, n: usize) -> Result<Vec<Vec<Likely>>, NnError> {
         let samples = output.lengths.first().copied().unwrap_or(1).max(1);
         let classes = (output.data.len() / samples).max(1);
-        if !self.0.is_empty() && self.0.len() < classes {
-            let cause = format!("there are {} for {classes} classes", self.0.len());
-            return Err(NnError::new("the labels", cause, "write one a line, in the model's order"));
-        }
+        self.check(classes)?;
         let likely = |row: &[f32], class: usize| Likely {
             class,
             label: self.0.get(class).map(|label| shown(label)),

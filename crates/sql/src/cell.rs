@@ -115,7 +115,9 @@ pub fn read(text: &str, ty: ColumnType) -> Result<Value, SqlError> {
             let steps = steps.map(|x| (x * f64::from(2u32).powi(frac.into())).round_ties_even());
             (steps.map(|x| Value::Number(x as i128)), "a number")
         }
-        ColumnType::Varchar(_) => (Some(Value::text(text)), "a string without zero bytes"),
+        ColumnType::Varchar(_) => {
+            (Some(text).filter(|text| !text.contains('\0')).map(Value::text), "a string without zero bytes")
+        }
         ColumnType::Digest { .. } => (None, "a digest, which only a reader with the key can make"),
     };
     match value {

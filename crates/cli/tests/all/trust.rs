@@ -67,6 +67,13 @@ fn a_private_key_that_others_can_read_is_refused() {
     ] {
         bad(&place, &args, 5, &["key.pem", "0644", "chmod 600", "keys rotate"]);
     }
+    // A key of lists is no member's: it is not rotated, the list is published anew.
+    place.put("list.key", b"-----BEGIN HUSHWIRE PSI PRIVATE KEY-----\n");
+    set_mode(&place, "list.key", 0o644);
+    place.put("a.csv", b"k\n1\n");
+    let publish = "psi publish --in a.csv --key k --secret list.key --out list";
+    let ran = bad(&place, publish, 5, &["list.key", "chmod 600", "publish the list anew"]);
+    assert!(!ran.err.contains("rotate"), "{}", ran.err);
 }
 
 #[test]

@@ -39,9 +39,12 @@ pub(super) fn within(plan: &Plan, cut: Cut, memory: Option<u64>) -> Result<Cut, 
         return Ok(cut);
     }
     let takes = plan.memory(cut);
-    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
-    let cause =
-        format!("it takes up to {} MiB of memory at each party, and may take {} MiB", mib(takes), mib(most));
+    // In bytes where both would round to the same.
+    let (takes, most) = match [takes, most].map(|bytes| bytes.div_ceil(1 << 20)) {
+        [a, b] if a > b => (format!("{a} MiB"), format!("{b} MiB")),
+        _ => (format!("{takes} bytes"), format!("{most} bytes")),
+    };
+    let cause = format!("it takes up to {takes} of memory at each party, and may take {most}");
     let remedy = "allow more memory, take fewer threads, or bring fewer rows";
     Err(JobError::usage("planning the job", cause, remedy))
 }

@@ -201,8 +201,8 @@ impl<'q> Binder<'q> {
             }
             E::ILike { .. } => return no("ILIKE"),
             E::SimilarTo { .. } | E::RLike { .. } => return no("a regular expression"),
-            E::AnyOp { .. } => return no("ANY; write IN or EXISTS"),
-            E::AllOp { .. } => return no("ALL; write NOT EXISTS"),
+            E::AnyOp { .. } => return Err(SqlError::at(at, "ANY is not supported", "write IN or EXISTS")),
+            E::AllOp { .. } => return Err(SqlError::at(at, "ALL is not supported", "write NOT EXISTS")),
             E::Case { operand, conditions, else_result, .. } => {
                 let operand = operand.as_ref().map(|e| self.expr(env, calls, e)).transpose()?;
                 self.case(env, calls, operand.as_ref(), conditions, else_result.as_deref(), at)?

@@ -68,7 +68,9 @@ pub(super) fn read_as(expr: Expr, ty: ColumnType, at: At) -> Result<Expr, SqlErr
                 ColumnType::Date | ColumnType::Timestamp => match crate::cell::read(&text, ty) {
                     Ok(value) => Ok(Expr::Literal(value, ty)),
                     Err(e) => {
-                        Err(SqlError::at(at, format!("'{text}' is no {ty}: {}", e.cause()), e.remedy()))
+                        let plain = e.cause() == format!("it is no {ty}");
+                        let more = if plain { String::new() } else { format!(": {}", e.cause()) };
+                        Err(SqlError::at(at, format!("'{text}' is no {ty}{more}"), e.remedy()))
                     }
                 },
                 ColumnType::Digest { .. } => Err(SqlError::at(
