@@ -256,6 +256,11 @@ impl MeasureArgs {
     }
 }
 
+/// A line on standard error, if that takes it: the exit code says as much.
+fn told(line: std::fmt::Arguments<'_>) {
+    let _ = io::Write::write_all(&mut io::stderr(), format!("{line}\n").as_bytes());
+}
+
 /// Runs what the process's arguments ask for.
 pub(crate) fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -267,10 +272,10 @@ pub(crate) fn main() -> ExitCode {
         }
         Err(e) => {
             match cli.log.log_format {
-                Format::Text => eprintln!("error: {e}"),
+                Format::Text => told(format_args!("error: {e}")),
                 Format::Json => {
                     let line = serde_json::json!({"level": "ERROR", "message": e.to_string(), "exit_code": e.code()});
-                    eprintln!("{line}");
+                    told(format_args!("{line}"));
                 }
             }
             ExitCode::from(e.code())

@@ -335,6 +335,7 @@ fn cost(args: &CostArgs) -> Result<(), Error> {
 }
 
 fn eval(args: &EvalArgs) -> Result<(), Error> {
+    args.values.streams(&args.file)?;
     let c = load(&args.file)?;
     let mut lengths = args.values.symbols(&c)?;
     let (places, outputs) = (args.values.inputs(&c, &BTreeMap::new())?, args.values.outputs(&c)?);

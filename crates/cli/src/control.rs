@@ -1,5 +1,6 @@
 //! The messages between the supervisor and a member's process over the member's stdin and stdout: one JSON line each.
 
+use crate::{error::Error, log};
 use hushwire::LocalMember;
 use hushwire_job::{Job, JobError, Outcome, Peer};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -89,7 +90,8 @@ pub(crate) fn orders() -> Receiver<ToMember> {
             match hear(&line) {
                 Ok(order) => drop(sender.send(order)),
                 Err(e) => {
-                    eprintln!("error: a party process is started by `hushwire local`, not by hand ({e})");
+                    let what = format!("a party process is started by `hushwire local`, not by hand ({e})");
+                    log::failed(&Error::Usage(what));
                     process::exit(2);
                 }
             }

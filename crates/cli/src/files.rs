@@ -2,7 +2,7 @@
 
 use crate::{error::Error, out};
 use clap::Args;
-use hushwire_job::{InputPlace, open_input};
+use hushwire_job::{InputPlace, open_input, read_once, refuse_once};
 use std::{
     fmt::Display,
     fs::{self, DirBuilder, File, Permissions},
@@ -55,7 +55,11 @@ pub(crate) fn stream() -> Result<InputPlace, Error> {
 
 /// A file that another process reads as well: what comes by standard input is kept in memory.
 pub(crate) fn input(path: &Path) -> Result<InputPlace, Error> {
-    if is_stream(path) { stream() } else { Ok(InputPlace::File(path.to_owned())) }
+    match is_stream(path) {
+        true => stream(),
+        false if read_once(path) => Err(refuse_once(path).into()),
+        false => Ok(InputPlace::File(path.to_owned())),
+    }
 }
 
 /// The text of a file, or of standard input.
@@ -112,9 +116,14 @@ impl Passing {
         self.dir.join(self.name)
     }
 
+    /// The file, which has no name from now on: whoever ends this process while it is read leaves nothing behind.
+    pub(crate) fn open(self) -> Result<File, Error> {
+        File::open(self.file()).map_err(|e| Error::io("read", &self.file(), &e))
+    }
+
     /// Writes the file to standard output.
-    pub(crate) fn show(&self) -> Result<(), Error> {
-        let mut file = File::open(self.file()).map_err(|e| Error::io("read", &self.file(), &e))?;
+    pub(crate) fn show(self) -> Result<(), Error> {
+        let mut file = self.open()?;
         out::with(|to| io::copy(&mut file, to).map(drop))
     }
 }

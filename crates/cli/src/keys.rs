@@ -2,7 +2,7 @@
 
 use crate::{
     error::Error,
-    files::{appended, is_stream},
+    files::{RunFiles, appended, is_stream},
     log, out,
 };
 use clap::{Args, Subcommand};
@@ -259,6 +259,7 @@ fn init(args: &InitArgs) -> Result<(), Error> {
     if path.symlink_metadata().is_ok() {
         return Err(taken());
     }
+    RunFiles::default().allows(if args.out.is_some() { "with --out" } else { "with --dir" }, &path)?;
     let identity = made(&args.name, args.days)?;
     let pem = identity.to_pem();
     if !keep(&path, &pem)?.commit_new()? {

@@ -136,6 +136,7 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
     let begun = Instant::now();
     let backend = args.common.backend()?;
     let shape = crate::options::net(&args.net)?;
+    args.values.streams(&args.file)?;
     let mut job = args.job()?;
     let computation = job.computation.load()?;
     let inputs = args.values.inputs(&computation, &job.public)?;

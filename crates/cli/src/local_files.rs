@@ -1,6 +1,11 @@
 //! `hushwire local files`: every member's files for a rehearsal on this machine, pins filled in.
 
-use crate::{error::Error, files::NewFile, member_cmd::unknown_kind, out};
+use crate::{
+    error::Error,
+    files::{NewFile, RunFiles},
+    member_cmd::unknown_kind,
+    out,
+};
 use clap::Args;
 use hushwire_job::{
     CircuitJob, ComputeJob, ComputeTask, Job, Member, Prepared, PsiTask, Task,
@@ -68,6 +73,7 @@ pub(crate) fn run(args: &FilesArgs) -> Result<(), Error> {
         Job::Infer(job) => hushwire_job::InferTask::new(job)?.agreement().members(),
         _ => return Err(unknown_kind()),
     };
+    RunFiles::default().allows("with --dir", &args.dir)?;
     DirBuilder::new().mode(0o700).create(&args.dir).map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => Error::refused(
             format!("{} is there already, perhaps with keys in it", args.dir.display()),

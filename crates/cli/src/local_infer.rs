@@ -78,7 +78,7 @@ pub(crate) struct LocalInferArgs {
     #[command(flatten)]
     numbers: NumbersArgs,
     /// Compute threads of each party
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]
     threads: Option<u16>,
     /// Show what each member learns, and the price, and run nothing
     #[arg(long)]
@@ -124,6 +124,9 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         return out::text(explained(&task, &network, &secure, has_aes(backend))?);
     }
     let labels = labels(args.labels.as_deref())?;
+    if let Some(classes) = classes(&network) {
+        labels.check(classes).map_err(|e| of_nn(&e))?;
+    }
     let mut run = RunFiles::new(args.common.replace.force);
     for (role, path) in [
         ("the model", Some(&args.model)),
@@ -224,6 +227,13 @@ fn layer_at(network: &Network, done: u64, of: u64) -> String {
     let at = network.layers.len() as u64 * done / of.max(1);
     let layer = network.layers.get(at as usize);
     layer.map_or(String::new(), |layer| format!("{} {}", layer.kind.name(), layer.name))
+}
+
+/// The classes of each input, where the output is a list for each.
+fn classes(network: &Network) -> Option<usize> {
+    let (_, at) = network.outputs.first()?;
+    let lengths = &network.layers[*at].lengths;
+    (lengths.len() >= 2).then(|| lengths[1..].iter().product())
 }
 
 fn labels(path: Option<&Path>) -> Result<Labels, Error> {

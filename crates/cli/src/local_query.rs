@@ -15,8 +15,8 @@ use crate::{
 use clap::Args;
 use hushwire::Local;
 use hushwire_job::{
-    Answer, InputPlace, Job, Member, OutputPlace, Pad, QueryJob, QueryPartOf, QueryTable, QueryTask, Task,
-    check_format, count, declaration, infer,
+    Answer, InputPlace, Job, JobError, Member, OutputPlace, Pad, QueryJob, QueryPartOf, QueryTable,
+    QueryTask, Task, check_format, count, declaration, infer,
 };
 use hushwire_wire::Shape;
 use std::{
@@ -114,6 +114,9 @@ fn part(text: &str) -> Result<(&str, &Path, Member), Error> {
     let form = || Error::Usage(format!("--table {text:?}: write name=file.csv@owner"));
     let (table, rest) = text.split_once('=').ok_or_else(form)?;
     let (path, owner) = rest.rsplit_once('@').ok_or_else(form)?;
+    if table.is_empty() || path.is_empty() {
+        return Err(form());
+    }
     Ok((table, Path::new(path), member("--table", owner)?))
 }
 
@@ -195,7 +198,9 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
     let backend = args.common.backend()?;
     let shape = crate::options::net(&args.net)?;
     let given = args.given()?;
-    args.out.as_deref().map_or(Ok(()), check_format)?;
+    if let Some(Err(e)) = args.out.as_deref().map(check_format) {
+        return Err(JobError { step: e.step.replacen("cannot read", "cannot write", 1), ..e }.into());
+    }
     let job = args.job(&given)?;
     let task = QueryTask::new(&job)?;
     if args.explain {
@@ -251,7 +256,10 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
     let how = (args.between.transport.as_str(), shape, backend);
     let (of_kind, members) = (task.report(&learnt), task.agreement().members());
     let report = KindReport::new("local query", of_kind, begun, how, members, &ended);
-    let rows = learnt.count.map_or(String::new(), |count| format!("{count} rows; "));
+    let rows = learnt.count.map_or(String::new(), |count| match count {
+        1 => "1 row; ".to_owned(),
+        count => format!("{count} rows; "),
+    });
     log::note!("{}", report.for_people(&rows));
     let price = task.price(has_aes(backend))?;
     let (bytes, time) = (size::show(price.bytes_sent), progress::duration(price.seconds(shape)));

@@ -4,13 +4,14 @@
 //! too, for programs. Values, keys and shares are never logged, by nobody.
 
 use crate::error::Error;
+use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use clap::{ArgAction, Args, ValueEnum};
 use hushwire_wire::printable;
 use std::{
     borrow::Cow,
     fmt,
-    io::{self, IsTerminal},
+    io::{self, IsTerminal, Write},
     sync::atomic::{AtomicBool, Ordering},
 };
 use tracing::level_filters::LevelFilter;
@@ -61,7 +62,7 @@ pub(crate) fn start(args: &LogArgs) {
         _ => LevelFilter::TRACE,
     };
     let builder = tracing_subscriber::fmt()
-        .with_writer(io::stderr)
+        .with_writer(|| Told)
         .with_max_level(level)
         .with_target(false)
         .with_ansi(false);
@@ -71,6 +72,29 @@ pub(crate) fn start(args: &LogArgs) {
     } else {
         tracing::subscriber::set_global_default(builder.finish())
     };
+}
+
+/// Standard error, which never fails: a command whose words nobody can read goes on to its result.
+struct Told;
+
+impl Write for Told {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // A full disk or a closed pipe: there is no other place to say so.
+        let _ = io::stderr().write_all(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes lines with colours, where those are wanted, in one piece: other processes may write there too.
+fn put(text: &str) {
+    let mut whole = AutoStream::new(Vec::<u8>::new(), AutoStream::choice(&io::stderr()));
+    // Memory takes everything.
+    let _ = writeln!(whole, "{text}");
+    let _ = Told.write_all(&whole.into_inner());
 }
 
 fn json() -> bool {
@@ -90,7 +114,7 @@ pub(crate) fn say(text: fmt::Arguments<'_>) {
     if json() {
         tracing::info!("{text}");
     } else if !QUIET.load(Ordering::Relaxed) {
-        anstream::eprintln!("{text}");
+        put(&text);
     }
 }
 
@@ -101,7 +125,7 @@ pub(crate) fn warn(text: impl fmt::Display) {
     if json() {
         tracing::warn!("{text}");
     } else {
-        anstream::eprintln!("{WARNING}warning:{WARNING:#} {text}");
+        put(&format!("{WARNING}warning:{WARNING:#} {text}"));
     }
 }
 
@@ -112,7 +136,7 @@ pub(crate) fn failed(e: &Error) {
     if json() {
         tracing::error!(exit_code = e.code(), "{text}");
     } else {
-        anstream::eprintln!("{ERROR}error:{ERROR:#} {text}");
+        put(&format!("{ERROR}error:{ERROR:#} {text}"));
     }
 }
 

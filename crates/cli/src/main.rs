@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 // Results leave through `out`, which knows what to do when nobody takes them.
 #![deny(clippy::print_stdout)]
+// Words leave through `log`, which goes on when nobody takes them.
+#![deny(clippy::print_stderr)]
 
 mod args;
 mod bench;

@@ -1,6 +1,11 @@
 //! `hushwire man`: the manual pages, from the same description of the command line as `--help` and the completions.
 
-use crate::{args::Cli, error::Error, files::NewFile, log, out};
+use crate::{
+    args::Cli,
+    error::Error,
+    files::{NewFile, RunFiles},
+    log, out,
+};
 use clap::{Args, Command, CommandFactory};
 use std::path::PathBuf;
 
@@ -21,9 +26,12 @@ pub(crate) struct ManArgs {
 pub(crate) fn run(args: &ManArgs) -> Result<(), Error> {
     let pages = pages(command())?;
     let Some(dir) = &args.dir else { return out::text(&pages[0].1) };
+    RunFiles::new(true).allows("with --dir", &dir.join("page"))?;
     std::fs::create_dir_all(dir).map_err(|e| Error::io("make the directory", dir, &e))?;
     for (name, page) in &pages {
-        NewFile::create(&dir.join(format!("{name}.1")), 0o644)?.write(page)?;
+        let path = dir.join(format!("{name}.1"));
+        RunFiles::new(true).allows("with --dir", &path)?;
+        NewFile::create(&path, 0o644)?.write(page)?;
     }
     log::note!("{} pages are in {}", pages.len(), dir.display());
     Ok(())

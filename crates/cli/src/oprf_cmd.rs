@@ -10,7 +10,7 @@ use crate::{
     log, out, progress, size,
 };
 use clap::{Args, Subcommand};
-use hushwire_job::JobError;
+use hushwire_job::{JobError, read_once, refuse_once};
 use hushwire_psi::{
     KeyColumn, KeySpec, Keys, LeftOut, PsiError, Rows, Set, check_format, is_parquet,
     oprf::{List, PublishError, Refusal, Terms, answer, ask, digest, publish},
@@ -328,6 +328,9 @@ fn query(args: &QueryArgs) -> Result<(), Error> {
         if is_stream(path) {
             let what = format!("{option} -: a query reads it more than once; name a file");
             return Err(Error::Usage(what));
+        }
+        if read_once(path) {
+            return Err(refuse_once(path).into());
         }
     }
     let list = List::open(&args.list).map_err(of_file)?;

@@ -2,7 +2,7 @@
 
 use crate::{
     error::Error,
-    files::{is_stream, stream},
+    files::{is_stream, one_stream, stream},
 };
 use clap::Args;
 use hushwire_compute::{Computation, Visibility};
@@ -46,6 +46,16 @@ fn unknown(option: &str, name: &str, known: &[&str]) -> Error {
 }
 
 impl ValueArgs {
+    /// Refuses standard input for two of the inputs, or for one and the computation itself, which is `file`: before anything of it is read.
+    pub(crate) fn streams(&self, file: &Path) -> Result<(), Error> {
+        let inputs = self.inputs.iter().filter_map(|whole| whole.split_once('='));
+        let inputs = inputs.map(|(name, rest)| (format!("--in {name}"), Some(located(rest).0)));
+        one_stream(
+            "standard input",
+            std::iter::once(("the computation".to_owned(), Some(file))).chain(inputs),
+        )
+    }
+
     /// Every input's place, by name.
     ///
     /// Those of `public` have one already.
@@ -159,8 +169,12 @@ pub(crate) fn symbols(given: &[String], computation: &Computation) -> Result<BTr
         if !names.contains(&name) {
             return Err(unknown("--symbol", name, &names));
         }
-        let number = number.parse().map_err(|_| {
-            Error::Usage(format!("--symbol {whole:?}: a length is a whole number, as in {name}=1000"))
+        let number = number.parse::<u64>().map_err(|e| {
+            let cause = match e.kind() {
+                std::num::IntErrorKind::PosOverflow => "no length is so large".to_owned(),
+                _ => format!("a length is a whole number, as in {name}=1000"),
+            };
+            Error::Usage(format!("--symbol {whole:?}: {cause}"))
         })?;
         all.insert(name.to_owned(), number);
     }
@@ -193,13 +207,18 @@ fn is_csv(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.eq_ignore_ascii_case("csv"))
 }
 
-/// `FILE[:COLUMN,…]`; `-` for standard input.
-fn place(name: &str, text: &str) -> Result<InputPlace, Error> {
+/// The file and the columns of `FILE[:COLUMN,…]`.
+fn located(text: &str) -> (&Path, Option<&str>) {
     let whole = Path::new(text);
-    let (file, columns) = match text.rsplit_once(':') {
+    match text.rsplit_once(':') {
         Some((file, columns)) if !whole.exists() => (Path::new(file), Some(columns)),
         _ => (whole, None),
-    };
+    }
+}
+
+/// `FILE[:COLUMN,…]`; `-` for standard input.
+fn place(name: &str, text: &str) -> Result<InputPlace, Error> {
+    let (file, columns) = located(text);
     let from = if is_stream(file) { stream()? } else { InputPlace::File(file.to_owned()) };
     let columns = match columns {
         Some(columns) => columns.split(',').map(str::to_owned).collect(),

@@ -23,7 +23,6 @@ use hushwire_psi::Side;
 use hushwire_wire::Shape;
 use indicatif::ProgressBar;
 use std::{
-    fs::File,
     io,
     path::{Path, PathBuf},
     str::FromStr,
@@ -234,8 +233,7 @@ struct Out {
 impl Out {
     /// The bytes that the process wrote become the file.
     fn deliver(self) -> Result<(), Error> {
-        let from = self.passing.file();
-        let mut whole = File::open(&from).map_err(|e| Error::io("read", &from, &e))?;
+        let mut whole = self.passing.open()?;
         io::copy(&mut whole, &mut self.file.writer()?).map_err(|e| self.file.error(&e))?;
         Ok(self.file.commit()?)
     }

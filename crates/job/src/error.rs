@@ -124,7 +124,7 @@ pub fn io_remedy(source: &io::Error) -> &'static str {
         K::NotFound => "check the spelling and that its directory exists",
         K::PermissionDenied | K::ReadOnlyFilesystem => "check the permissions of it and of its directory",
         K::StorageFull | K::QuotaExceeded | K::FileTooLarge => {
-            "free space on that disk, or name a file on another one; nothing was kept"
+            "free space on that disk, or name a file on another one; no part of it was kept"
         }
         K::IsADirectory => "name a file in it",
         K::NotADirectory => "name a directory, or move that file away",

@@ -87,6 +87,6 @@ pub use psi::{Common, Intersection, PsiJob, PsiMethod, PsiPart, PsiReveal, PsiSe
 pub use query::{Answer, Pad, QueryPart, QueryTask, check_format, count, declaration, infer};
 pub use query::{QueryJob, QueryPartOf, QueryTable};
 pub use run::{Outcome, Part, Stats, Task, first_error, open, run, run_part};
-pub use run_files::{RunFiles, open_input};
+pub use run_files::{RunFiles, open_input, read_once, refuse_once};
 pub use shelves::{Preparation, PreparationPart};
 pub use suggest::nearest;

@@ -42,7 +42,20 @@ impl NewFile {
     pub fn create(target: &Path, mode: u32) -> Result<Self, JobError> {
         let fail = |e: io::Error| JobError::io("write", target, &e);
         // A link is followed: what it names is replaced, not the link.
-        let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_path_buf());
+        let target = match fs::canonicalize(target) {
+            Ok(real) => real,
+            // What is put in place at the end would be in the way of the link itself.
+            Err(_) if fs::symlink_metadata(target).is_ok_and(|there| there.is_symlink()) => {
+                let cause = "it is a link that leads to no file";
+                return Err(JobError::file(
+                    "write",
+                    target,
+                    cause,
+                    "remove the link, or name the file itself",
+                ));
+            }
+            Err(_) => target.to_path_buf(),
+        };
         let there = match fs::metadata(&target) {
             Ok(meta) if meta.is_dir() => return Err(fail(io::ErrorKind::IsADirectory.into())),
             Ok(meta) if !meta.is_file() => {
@@ -271,6 +284,13 @@ mod tests {
         for path in [dir.path(), Path::new("/dev/null"), &dir.path().join("no/such")] {
             let error = NewFile::create(path, 0o600).err().unwrap_or_else(|| panic!("{path:?}")).to_string();
             assert!(error.contains(&path.display().to_string()) && error.contains("; "), "{error}");
+        }
+        // Whole runs were lost at their ends for these.
+        for (name, leads) in [("nowhere", "none"), ("round", "round")] {
+            let path = dir.path().join(name);
+            std::os::unix::fs::symlink(leads, &path).unwrap_or_else(|e| panic!("{e}"));
+            let error = NewFile::create(&path, 0o600).err().unwrap_or_else(|| panic!("{path:?}")).to_string();
+            assert!(error.contains("a link that leads to no file"), "{error}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::{
     JobError, Kind, NewFile,
+    aes_ctr::{Ledger, share_file},
     claim::{self, Claim},
 };
 use std::{
@@ -67,7 +68,25 @@ pub fn open_input(path: &Path) -> io::Result<File> {
     File::open(if path == Path::new("-") { Path::new("/dev/stdin") } else { path })
 }
 
-/// Whether a private key, or a share of a key, is in a file.
+/// Whether a file gives its content once and no second time, as a pipe does.
+#[must_use]
+pub fn read_once(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
+/// The refusal of such a file where it would be read again.
+#[must_use]
+pub fn refuse_once(path: &Path) -> JobError {
+    let cause = "it is no plain file, and is read more than once";
+    JobError::file(
+        "use",
+        path,
+        cause,
+        "copy it into a file, or give - for standard input where a command takes that",
+    )
+}
+
+/// Whether a private key, a share of a key, or the ledger of a key's counters is in a file.
 fn holds_a_key(path: &Path) -> bool {
     if !path.is_file() {
         // Reading a pipe would take something from somebody.
@@ -76,7 +95,15 @@ fn holds_a_key(path: &Path) -> bool {
     let mut start = zeroize::Zeroizing::new(Vec::with_capacity(KEY_WITHIN as usize));
     let read = File::open(path).and_then(|file| file.take(KEY_WITHIN).read_to_end(&mut start));
     let pem = b"PRIVATE KEY-----";
-    read.is_ok() && (start.starts_with(b"HWSHARE") || start.windows(pem.len()).any(|part| part == pem))
+    read.is_ok()
+        && (start.starts_with(b"HWSHARE")
+            || Ledger::begins(&start)
+            || start.windows(pem.len()).any(|part| part == pem))
+}
+
+/// Whether a directory holds the shares of a key, of whatever run.
+fn holds_shares(dir: &Path) -> bool {
+    (0..3).any(|party| share_file::path(dir, party).exists())
 }
 
 fn refused(path: &Path, cause: String, remedy: String) -> JobError {
@@ -103,7 +130,8 @@ impl RunFiles {
         self.reads.push(Known::new(role.into(), path));
     }
 
-    /// Protects a directory of keys: no output goes into it.
+    /// Protects a directory of keys, which need not hold any yet: no output goes into it. One that holds shares of a key is protected
+    /// without a word.
     pub fn keys_in(&mut self, directory: &Path) {
         self.keys.push(resolve(directory));
     }
@@ -134,6 +162,14 @@ impl RunFiles {
         Ok(NewFile::create(path, mode)?.claimed(claim, self.force))
     }
 
+    /// Looks whether a file that is made without this, or a directory, may be called so.
+    ///
+    /// # Errors
+    /// It is a file that this run reads, or a key, or among the shares of one.
+    pub fn allows(&self, option: &str, path: &Path) -> Result<(), JobError> {
+        self.output(option, path).map(drop)
+    }
+
     /// Looks whether an output may be called so at all, before a program does anything that cannot be undone.
     ///
     /// # Errors
@@ -153,11 +189,14 @@ impl RunFiles {
         if let Some(other) = self.writes.iter().find(|other| other.is(&output)) {
             return refuse(format!("that would overwrite {}", other.role));
         }
-        if self.keys.iter().any(|dir| output.path.starts_with(dir)) {
+        let own = self.keys.iter().any(|dir| output.path.starts_with(dir));
+        if own || output.path.ancestors().skip(1).any(holds_shares) {
             return refuse("keys are kept in that directory, and nothing else".into());
         }
         if holds_a_key(&output.path) {
-            return refuse("that would overwrite a private key".into());
+            return refuse(
+                "that would overwrite a private key, a share of one, or the ledger of its counters".into(),
+            );
         }
         Ok(output)
     }
@@ -227,6 +266,16 @@ mod tests {
             place.refused(force, "here/keys/new", "keys are kept");
             place.refused(force, "key.pem", "a private key");
             place.refused(force, "share", "a private key");
+        }
+        // Shares and ledgers of other runs, wherever they are.
+        fs::create_dir_all(place.at("k/below")).unwrap_or_else(|e| panic!("{e}"));
+        fs::write(place.at("k/party-1.share"), "HWSHARE1…").unwrap_or_else(|e| panic!("{e}"));
+        let ledger = serde_json::to_vec_pretty(&Ledger::default()).unwrap_or_default();
+        fs::write(place.at("ledger"), ledger).unwrap_or_else(|e| panic!("{e}"));
+        for force in [false, true] {
+            place.refused(force, "k/ledger.json", "keys are kept");
+            place.refused(force, "k/below/new", "keys are kept");
+            place.refused(force, "ledger", "the ledger");
         }
         // A file that is not there yet is protected by its name.
         let mut files = RunFiles::new(true);

@@ -105,6 +105,43 @@ fn a_stray_quote_is_an_error_with_its_place() {
     good(&place, psi, &["995"]);
 }
 
+/// A pipe was read twice, and the messages were about what was not there the second time.
+#[test]
+fn what_can_be_read_once_is_told_so() {
+    let place = Place::new();
+    let made = Command::new("mkfifo").arg(place.at("pipe.csv")).status();
+    assert!(made.is_ok_and(|made| made.success()), "no pipe was made");
+    place.put("b.csv", b"id,x\n2,3\n");
+    let mut commands = vec!["local psi --a pipe.csv --b b.csv --key id --transport unix"];
+    if cfg!(feature = "sql") {
+        let query = "local query --table t=pipe.csv@alice --sql-file q.sql --transport unix";
+        place.put("q.sql", b"SELECT COUNT(*) FROM t");
+        commands.push(query);
+    }
+    if cfg!(feature = "nn") {
+        commands.push("local infer --model b.csv --input pipe.csv --transport unix");
+    }
+    for args in commands {
+        let ran = place.ran(args);
+        let words = ["pipe.csv", "it is no plain file", "copy it into a file"];
+        assert!(
+            ran.code == Some(4) && words.iter().all(|word| ran.err.contains(word)),
+            "{args}: {}",
+            ran.err
+        );
+    }
+}
+
+#[cfg(feature = "nn")]
+#[test]
+fn threads_have_a_range_everywhere() {
+    let place = Place::new();
+    for threads in ["0", "129"] {
+        let ran = place.ran(&format!("local infer --model m --input x --threads {threads}"));
+        assert!(ran.code == Some(2) && ran.err.contains("1..=128"), "{threads}: {}", ran.err);
+    }
+}
+
 #[test]
 fn the_version_names_commit_and_tiers() {
     let place = Place::new();

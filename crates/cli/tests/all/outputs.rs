@@ -256,3 +256,55 @@ fn what_holds_inputs_or_outputs_is_for_its_owner_alone() {
         assert_eq!(place.mode(name), 0o600, "{name} is open to others");
     }
 }
+
+/// The ledger of another run's key was replaced, which tells which counters were used.
+#[test]
+fn nothing_goes_among_shares_of_a_key() {
+    let place = furnished();
+    ends(&place, "local aes-ctr --transport shm --in a --key-shares k", 0, &[]);
+    let kept = ["k/ledger.json", "k/party-0.share"].map(|name| (name, place.get(name)));
+    place.put("book", &kept[0].1);
+    let less = format!("{LESS} --inputs 0=01,1=02");
+    for args in [
+        format!("{less} --output 0=k/ledger.json --force"),
+        format!("{less} --output 0=k/new --force"),
+        format!("{less} --json k/report.json"),
+        format!("{PSI} --out k/both.csv"),
+        format!("local aes-ctr --transport shm --in a --key-file key --iv-hex {IV} --out k/a.enc"),
+        "circuit make less:8 --out k/less.txt".to_owned(),
+        "man --dir k".to_owned(),
+        "man --dir k/man".to_owned(),
+        "keys init --out k/x.pem".to_owned(),
+        "local files job.toml --dir k/files".to_owned(),
+    ] {
+        ends(&place, &args, 5, &["keys are kept in that directory"]);
+    }
+    ends(&place, &format!("{less} --output 0=book --force"), 5, &["book", "ledger"]);
+    assert_eq!(place.get("book"), kept[0].1);
+    kept.iter().for_each(|(name, bytes)| assert_eq!(&place.get(name), bytes, "{name}"));
+    let mut names: Vec<_> = fs::read_dir(place.at("k"))
+        .map(|all| all.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
+        .unwrap_or_default();
+    names.sort();
+    assert_eq!(names, ["ledger.json", "lock", "party-0.share", "party-1.share", "party-2.share"]);
+}
+
+/// Whole runs were done, and their results lost.
+#[test]
+fn links_that_lead_nowhere_are_refused_before_the_run() {
+    let place = furnished();
+    for (link, to) in [("nowhere", "none"), ("round", "round")] {
+        symlink(to, place.at(link)).unwrap_or_else(|e| panic!("{e}"));
+        for args in [
+            format!("{LESS} --inputs 0=01,1=02 --output 0={link}"),
+            format!("{LESS} --inputs 0=01,1=02 --json {link} --force"),
+            format!("{PSI} --out {link}"),
+            format!("local aes-ctr --transport shm --in a --out {link}"),
+            format!("circuit make less:8 --out {link}"),
+        ] {
+            ends(&place, &args, 4, &[link, "it is a link that leads to no file"]);
+            let ran = place.ran(&args);
+            assert!(!ran.err.contains("time:"), "it ran: {}", ran.err);
+        }
+    }
+}

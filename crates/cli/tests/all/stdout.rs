@@ -158,3 +158,73 @@ fn data_goes_through_pipes() {
     assert!(code == Some(2) && err.contains("stays in its file"), "{err}");
     assert_eq!(place.names(), ["a.csv", "b.bin", "k", "k.pem"]);
 }
+
+/// The second reader of it found nothing, and the result was one of nothing.
+#[test]
+fn standard_input_is_for_one_reader() {
+    let place = place();
+    let text = "computation two\nmembers a, b\nsymbols n, m\ninput x: i32[n] from a\ninput y: i32[m] from b\n\
+                output s = sum(x) + sum(y) to a\n";
+    place.put("two.hwc", text.as_bytes());
+    place.put("y.csv", b"y\n4\n");
+    let through = |args: &str, input: &str| place.through(args, input.as_bytes());
+    for command in ["local compute", "compute eval"] {
+        for (args, names) in [
+            ("two.hwc --in a/x=-:x --in b/y=-:y", ["--in a/x", "--in b/y"]),
+            ("two.hwc --in x=- --in y=-", ["--in x", "--in y"]),
+            ("- --in x=- --in y=y.csv", ["the computation", "--in x"]),
+        ] {
+            let (code, out, err) = through(&format!("{command} {args}"), "x\n1\n2\n");
+            assert!(code == Some(2) && out.is_empty(), "{command} {args}: {code:?} {err}");
+            let words = names.into_iter().chain(["both standard input"]);
+            words.for_each(|word| assert!(err.contains(word), "{command} {args}: no {word:?} in {err}"));
+        }
+        let (code, out, err) = through(&format!("{command} two.hwc --in x=-:x --in y=y.csv"), "x\n1\n2\n");
+        assert!(code == Some(0) && String::from_utf8_lossy(&out).contains('7'), "{command}: {err}");
+    }
+}
+
+/// Notes and errors that nobody can read cost no result, and no exit code.
+#[test]
+fn a_standard_error_that_takes_nothing_costs_no_result() {
+    let place = place();
+    let less = "local run --circuit less:8 --inputs 0=01,1=02 --transport shm";
+    let psi = "local psi --a a.csv --b a.csv --column k --reveal size --transport unix";
+    let full = || File::options().write(true).open("/dev/full").unwrap_or_else(|e| panic!("{e}"));
+    let closed = || io::pipe().map(|(_, writer)| writer).unwrap_or_else(|e| panic!("{e}"));
+    for (args, code, out) in [
+        (less.to_owned(), 0, "0=1\n"),
+        (format!("-vv {less}"), 0, "0=1\n"),
+        (format!("--log-format json {less}"), 0, "0=1\n"),
+        (psi.to_owned(), 0, "2\n"),
+        ("local run --circuit less:8".to_owned(), 2, ""),
+        ("--log-format json local run --circuit less:8".to_owned(), 2, ""),
+    ] {
+        for stderr in [Stdio::from(full()), Stdio::from(closed())] {
+            let ran = place.hushwire(&args).stderr(stderr).output().unwrap_or_else(|e| panic!("{args}: {e}"));
+            let ran = Ran::new(ran);
+            assert_eq!((ran.code, ran.out.as_str()), (Some(code), out), "{args}");
+        }
+    }
+}
+
+/// A result in the open stayed among temporary files when the run was ended while its reader was slow.
+#[test]
+fn what_goes_by_leaves_no_name() {
+    let place = place();
+    let (bytes, tmp) = (vec![1; 1 << 18], place.at("tmp"));
+    place.put("big", &bytes);
+    std::fs::create_dir(&tmp).unwrap_or_else(|e| panic!("{e}"));
+    let run = "local run --circuit less:8 --instances 262144 --input-file 0=big --input-file 1=big";
+    let (mut reader, writer) = io::pipe().unwrap_or_else(|e| panic!("{e}"));
+    let mut command = place.hushwire(&format!("{run} --output 0=- --transport unix"));
+    let child = command.env("TMPDIR", &tmp).stdout(writer).stderr(Stdio::null()).spawn();
+    drop(command);
+    let mut child = child.unwrap_or_else(|e| panic!("{e}"));
+    reader.read_exact(&mut [0]).unwrap_or_else(|e| panic!("{e}"));
+    let left: Vec<_> = std::fs::read_dir(&tmp).map(|all| all.flatten().collect()).unwrap_or_default();
+    let ended = child.try_wait();
+    child.kill().and_then(|()| child.wait()).unwrap_or_else(|e| panic!("{e}"));
+    assert!(matches!(ended, Ok(None)), "it waits for its reader");
+    assert!(left.is_empty(), "{left:?}");
+}

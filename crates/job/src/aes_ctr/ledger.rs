@@ -72,6 +72,15 @@ pub(super) enum NoIv {
 }
 
 impl Ledger {
+    /// Whether a file that begins so is a ledger, as [`KeyDir`](super::KeyDir) writes them.
+    pub(crate) fn begins(text: &[u8]) -> bool {
+        /// LOCAL: what stands before the ranges is shorter.
+        const WITHIN: usize = 512;
+        let head = String::from_utf8_lossy(&text[..text.len().min(WITHIN)]);
+        head.trim_start().starts_with("{")
+            && ["\"key_id\":", "\"ranges\":"].iter().all(|field| head.contains(field))
+    }
+
     /// The first range that `blocks` counters from `iv` would run into. Ranges under other keys count as well: an
     /// imported key may be the one that was given earlier.
     pub(super) fn clash(&self, iv: Iv, blocks: u64) -> Option<&Range> {

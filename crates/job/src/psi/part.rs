@@ -51,7 +51,8 @@ impl PsiPart {
             return Err(JobError::internal(STEP, "a client cannot take part"));
         };
         let spec = task.job.key(index).map_err(|e| JobError::internal(STEP, e))?;
-        let table = Table::new(task.csv(config)?)?;
+        let again = task.tells_rows() || task.summed(index).is_some();
+        let table = Table::new(task.csv(config)?, again)?;
         let keys = table.open().and_then(|mut rows| Keys::from_rows(table.path(), &mut rows, &spec));
         let keys = keys.map_err(of_file)?;
         let amounts = match task.summed(index) {

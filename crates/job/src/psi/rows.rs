@@ -1,7 +1,7 @@
 //! A party's rows: read once for their keys, and again for the result, so that they are never held.
 
 use super::{CSV, PsiReveal};
-use crate::{InputPlace, JobError, NewFile};
+use crate::{InputPlace, JobError, NewFile, read_once, refuse_once};
 use hushwire_psi::{
     Beside, Place, PsiError, Rows, write_columns, write_flags, write_parquet, write_parquet_columns,
     write_rows,
@@ -37,11 +37,13 @@ impl Stamp {
 }
 
 impl Table {
-    pub(super) fn new(place: &InputPlace) -> Result<Self, JobError> {
+    /// Rows that are read once, or `again` for a result.
+    pub(super) fn new(place: &InputPlace, again: bool) -> Result<Self, JobError> {
         match place {
             InputPlace::Memory(bytes) => {
                 Ok(Self { path: PathBuf::from(format!("input {CSV}")), rows: Source::Memory(bytes.clone()) })
             }
+            InputPlace::File(path) if again && read_once(path) => Err(refuse_once(path)),
             InputPlace::File(path) => Ok(Self { path: path.clone(), rows: Source::File(Stamp::of(path)) }),
             _ => Err(JobError::internal("reading inputs", "rows are text")),
         }

@@ -79,8 +79,8 @@ const ROWS: &[Row] = &[
     row(JOBS, "unwritable", "itself", 4, "error: [me] cannot write /sys/hushwire.{port}.out: [denied]; check the permissions of it and of its directory"),
     row("ot local-psi local-aes-ctr", "unwritable", "itself", 4, "error: cannot write /sys/hushwire.{port}.out: [denied]; check the permissions of it and of its directory"),
 
-    row(JOBS, "full-disk", "itself", 4, "error: [me] cannot write r/full/out: No space left on device (os error 28); free space on that disk, or name a file on another one; nothing was kept"),
-    row("ot local-psi local-aes-ctr", "full-disk", "itself", 4, "error: cannot write r/full/out: No space left on device (os error 28); free space on that disk, or name a file on another one; nothing was kept"),
+    row(JOBS, "full-disk", "itself", 4, "error: [me] cannot write r/full/out: No space left on device (os error 28); free space on that disk, or name a file on another one; no part of it was kept"),
+    row("ot local-psi local-aes-ctr", "full-disk", "itself", 4, "error: cannot write r/full/out: No space left on device (os error 28); free space on that disk, or name a file on another one; no part of it was kept"),
     row(JOBS, "full-disk", "others", 3, "error: [me] failed during [step]: [victim]: failed during the use of a file, as [peer] says; read the error of the first"),
     row("aes-ctr", "full-disk", "others", 3, "error: [me] failed during connect: [victim]: did not come within 4s during connect: no greeting of [victim] came to our own 127.0.0.1:{port}; start the members that do not run, and see that addresses are right and no firewall is between"),
     row("aes-ctr", "full-disk", "others", 3, "error: [me] failed during connect: [victim]: did not come during connect, as [other] says; start it, and see that its address is right and no firewall is between"),
