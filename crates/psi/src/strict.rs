@@ -5,7 +5,8 @@
 //! file       record, line end, record, …, line end or not     line end: CR LF, or LF alone
 //! field      "…" with quotes doubled, or text without quotes, CR, LF and commas
 //! ```
-//! An empty line holds no record.
+//! An empty line holds no record. A record with its line end has [`RECORD`] bytes at most: a quote that is never closed would otherwise take the rest
+//! of a file, of any length, into memory.
 
 use crate::{PsiError, error::Place};
 use std::{
@@ -51,6 +52,10 @@ enum Kind {
     Unclosed,
     /// A carriage return that ends no line.
     Return,
+    /// A record that is longer than [`RECORD`].
+    Long,
+    /// The same, in a quoted field.
+    LongField,
     /// Text of two bytes a character.
     Utf16,
 }
@@ -62,6 +67,8 @@ impl Kind {
             Kind::After => "the field goes on after its closing quote",
             Kind::Unclosed => "the quote that opens here is not closed",
             Kind::Return => "a carriage return stands alone",
+            Kind::Long => "the record that begins here has more than 16 MiB",
+            Kind::LongField => "the quote that opens here makes a record of more than 16 MiB",
             Kind::Utf16 => "it is UTF-16",
         }
     }
@@ -73,6 +80,10 @@ impl Kind {
             }
             Kind::Unclosed => "close it at the end of the field, and double quotes within the field",
             Kind::Return => "end lines with LF or CR LF, and put quotes around a field that holds a line end",
+            Kind::Long => "end records with a line end, and leave out fields that are no part of a table",
+            Kind::LongField => {
+                "close it at the end of the field, and leave out fields that are no part of a table"
+            }
             Kind::Utf16 => "save the file as UTF-8 at both parties",
         }
     }
@@ -93,6 +104,8 @@ impl std::fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
+/// LOCAL: most bytes of a record, the first one with the columns' names among them.
+pub(crate) const RECORD: usize = 16 << 20;
 /// LOCAL: bytes that are looked at together.
 const CHUNK: usize = 128;
 
@@ -132,6 +145,9 @@ pub(crate) struct Strict<R> {
     place: Spot,
     /// The beginning of a quoted field, or of a line end.
     begun: Spot,
+    /// The beginning of the record, and its bytes so far.
+    record: Spot,
+    length: usize,
     /// True until a byte was read.
     fresh: bool,
 }
@@ -139,7 +155,7 @@ pub(crate) struct Strict<R> {
 impl<R: Read> Strict<R> {
     pub(crate) fn new(inner: R) -> Self {
         let start = Spot { line: 1, column: 1 };
-        Self { inner, at: At::Field, place: start, begun: start, fresh: true }
+        Self { inner, at: At::Field, place: start, begun: start, record: start, length: 0, fresh: true }
     }
 
     fn take(&mut self, byte: u8) -> Result<(), Fault> {
@@ -163,8 +179,18 @@ impl<R: Read> Strict<R> {
             (At::Quote, _) => return fault(Kind::After, here),
             (At::Field | At::Plain, _) => At::Plain,
         };
+        self.length += 1;
+        if self.length > RECORD {
+            let is_quoted = matches!(self.at, At::Quoted | At::Quote);
+            let (kind, place) =
+                if is_quoted { (Kind::LongField, self.begun) } else { (Kind::Long, self.record) };
+            return fault(kind, place);
+        }
         if byte == b'\n' {
             self.place = Spot { line: here.line + 1, column: 1 };
+            if self.at == At::Field {
+                (self.record, self.length) = (self.place, 0);
+            }
         } else if byte & 0xc0 != 0x80 {
             // Not the first byte of a character that goes on: those are where their first one is.
             self.place.column = here.column + 1;
@@ -178,10 +204,12 @@ impl<R: Read> Strict<R> {
         let line = match chunk.iter().rposition(|byte| *byte == b'\n').filter(|_| lines > 0) {
             Some(end) => {
                 self.place = Spot { line: self.place.line + lines, column: 1 };
+                (self.record, self.length) = (self.place, 0);
                 &chunk[end + 1..]
             }
             None => chunk,
         };
+        self.length += line.len();
         self.place.column += line.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
         self.at = if chunk.ends_with(b",") || chunk.ends_with(b"\n") { At::Field } else { At::Plain };
     }
@@ -211,7 +239,8 @@ impl<R: Read> Read for Strict<R> {
         for chunk in bytes.chunks(CHUNK) {
             // All of the chunk, without a branch for each byte.
             let odd = chunk.iter().fold(false, |odd, byte| odd | matches!(byte, b'"' | b'\r'));
-            if odd || !matches!(self.at, At::Field | At::Plain) {
+            // One that may be too long is looked at byte by byte, too.
+            if odd || !matches!(self.at, At::Field | At::Plain) || self.length > RECORD - CHUNK {
                 chunk.iter().try_for_each(|byte| self.take(*byte)).map_err(io::Error::other)?;
             } else {
                 self.pass(chunk);

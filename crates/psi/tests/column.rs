@@ -7,7 +7,10 @@ use hushwire_psi::{
     write_flags, write_rows,
 };
 use proptest::prelude::*;
-use std::path::Path;
+use std::{
+    io::{self, Read},
+    path::Path,
+};
 
 fn read(csv: &[u8], name: &str) -> Result<Keys, String> {
     Keys::from_csv(Path::new("a.csv"), csv, &KeySpec::column(name)).map_err(|e| {
@@ -119,6 +122,50 @@ fn what_no_csv_has_is_refused_where_it_stands() {
     }
     let wide = read(b"\xff\xfei\0d\0\n\0", "id").err().unwrap();
     assert_eq!(wide, "cannot read a.csv: it is UTF-16; save the file as UTF-8 at both parties");
+}
+
+/// A file may go on for ever behind a quote that nobody closes; memory does not.
+#[test]
+fn records_have_an_end() {
+    /// Most bytes of a record, with its line end.
+    const MOST: usize = 16 << 20;
+    let fault = |csv: &mut dyn Read| -> String {
+        let mut rows = match Rows::new(Path::new("a.csv"), csv) {
+            Ok(rows) => rows,
+            Err(e) => return e.to_string(),
+        };
+        loop {
+            match rows.read() {
+                Ok(Some(_)) => {}
+                Ok(None) => return String::new(),
+                Err(e) => return e.to_string(),
+            }
+        }
+    };
+    const QUOTED: &str = "the quote that opens here makes a record of more than 16 MiB; close it at the end";
+    const PLAIN: &str = "the record that begins here has more than 16 MiB; end records with a line end";
+    for (csv, byte, place, cause) in [
+        (&b"id,x\n1,2\n3,\""[..], b'x', "line 3, character 3", QUOTED),
+        (b"id,x\n1,2\n3,\"", b'\n', "line 3, character 3", QUOTED),
+        (b"id,x\n1,2\n\"a\nb\",", b'x', "line 3, character 1", PLAIN),
+        (b"id,x\n1,2\n", b',', "line 3, character 1", PLAIN),
+        (b"", b'i', "line 1, character 1", PLAIN),
+        (b"id,\"", b'x', "line 1, character 4", QUOTED),
+    ] {
+        let error = fault(&mut csv.chain(io::repeat(byte)));
+        assert!(error.starts_with(&format!("cannot read a.csv, {place}: {cause}")), "{error}");
+    }
+    let record = |length: usize, quote: &str| {
+        let inner = length - 1 - 2 * quote.len();
+        format!("{quote}{}{}{quote}\n", "é".repeat(inner / 2), "x".repeat(inner % 2))
+    };
+    for quote in ["", "\""] {
+        for (length, is_good) in [(MOST, true), (MOST + 1, false)] {
+            let csv = ["id\n1\n", &record(length, quote), "2\n", &record(length, quote)].concat();
+            let error = fault(&mut csv.as_bytes());
+            assert_eq!(error.is_empty(), is_good, "{length} {quote:?}: {error}");
+        }
+    }
 }
 
 /// A quote that opens in the first row would swallow a thousand, and the set would have a few keys.
