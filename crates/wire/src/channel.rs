@@ -11,11 +11,19 @@ use crate::{NetError, PartyId, Rx, Tap, Tx, link::wait_any, watch::Hold};
 
 /// LOCAL: how soon a channel that waits hears that the session has ended, and how long it waits before it says so.
 const SLICE: Duration = Duration::from_millis(200);
+/// LOCAL: bytes a second of a lane that is slower than any in use.
+const LEAST_RATE: u64 = 1024;
+/// LOCAL: pauses of a message, each as long as the stall limit at most. An honest peer that keeps several messages in flight begins
+/// one, computes, ends others, and only then goes on with it.
+const PAUSES: u32 = 4;
 
 /// Ordered exact-length messages out to one peer and in from another (which may be the same), on one lane.
 ///
 /// Lengths are agreed, never announced: the buffers that a caller passes say how many bytes move. After any error
 /// both links are closed and every later call answers [`NetError::Dropped`].
+///
+/// A peer may be silent for the stall limit between two bytes, and a message may wait four times as long as that and a second for each KiB
+/// of it in all: [`NetError::Stalled`] and [`NetError::Slow`] end what takes longer.
 ///
 /// In a session of several processes an error names the party that is to blame, even when the link that failed leads
 /// to another that ended because of it. Then all parties have been told, and all channels of the session fail.
@@ -172,7 +180,7 @@ impl Channel {
         self.exchange(step, &[], into)
     }
 
-    /// Moves bytes both ways until all have moved; the stall limit restarts with every byte.
+    /// Moves bytes both ways until all have moved. The stall limit restarts with every byte, that of the whole message does not.
     fn pump(
         &mut self,
         step: &str,
@@ -182,6 +190,8 @@ impl Channel {
     ) -> Result<(), NetError> {
         let mut got = 0;
         let mut still_since: Option<Instant> = None;
+        // Only who waits looks at the clock.
+        let mut waits_since: Option<Instant> = None;
         let watched = self.watched.as_ref().map(Hold::another);
         let watched = watched.as_ref().map(Hold::shared);
         let mut waiting = None;
@@ -214,7 +224,9 @@ impl Channel {
             let since = *still_since.get_or_insert(now);
             let still = now - since;
             let peer = if received { self.to } else { self.from };
-            let mut limit = self.stall.saturating_sub(still);
+            let waited = now - *waits_since.get_or_insert(now);
+            let most = self.most(out.len() + into.len());
+            let mut limit = self.stall.saturating_sub(still).min(most.saturating_sub(waited));
             if let Some(watched) = watched {
                 if let Err(e) = watched.check(step) {
                     return Err(self.end(step, e));
@@ -224,10 +236,16 @@ impl Channel {
                 }
                 limit = limit.min(SLICE);
             }
-            if still >= self.stall {
+            if still >= self.stall || waited >= most {
                 // It may wait itself, for a party that does not get on.
                 let peer = watched.map_or(peer, |watched| peer.map(|peer| watched.behind(peer)));
-                let e = NetError::Stalled { peer, step: step.to_owned(), after: self.stall };
+                let [moved, bytes] = [sending.taken + got, out.len() + into.len()].map(|n| n as u64);
+                let name = step.to_owned();
+                let e = if still >= self.stall {
+                    NetError::Stalled { peer, step: name, after: self.stall }
+                } else {
+                    NetError::Slow { peer, step: name, moved, bytes, after: most }
+                };
                 return Err(self.end(step, e));
             }
             let out_wait =
@@ -241,6 +259,11 @@ impl Channel {
                 return Err(self.fail(step, (self.from.or(self.to), e)));
             }
         }
+    }
+
+    /// The time that a message of so many bytes, both ways, may take from its first wait on.
+    fn most(&self, bytes: usize) -> Duration {
+        self.stall.saturating_mul(PAUSES).saturating_add(Duration::from_secs(bytes as u64 / LEAST_RATE))
     }
 
     /// One attempt to send; true when a byte moved.

@@ -59,6 +59,19 @@ pub enum NetError {
         /// The stall limit.
         after: Duration,
     },
+    /// Bytes moved, never the stall limit apart, and so few that the message took longer than any link in use needs.
+    Slow {
+        /// The peer that this party waited for.
+        peer: Option<PartyId>,
+        /// The step under way.
+        step: String,
+        /// Bytes of the message that moved, both ways.
+        moved: u64,
+        /// All bytes of the message, both ways.
+        bytes: u64,
+        /// The limit of such a message.
+        after: Duration,
+    },
     /// The operating system refused to send or receive.
     Io {
         /// The other end of the link.
@@ -237,6 +250,9 @@ impl NetError {
             Self::Stalled { step, after, .. } => {
                 format!("{who}: stalled during {step}: no byte moved for {after:?}")
             }
+            Self::Slow { step, moved, bytes, after, .. } => {
+                format!("{who}: too slow during {step}: {moved} of {bytes} bytes moved in {after:?}")
+            }
             Self::Io { step, source, .. } => format!("{who}: link failed during {step}: {source}"),
             Self::Tls { step, source, .. } => format!("{who}: TLS failed during {step}: {source}"),
             Self::Unlisted { .. } => {
@@ -295,6 +311,7 @@ impl NetError {
             Self::Aborted { why, .. } => others_remedy(*why),
             Self::Blamed { why, .. } => own_remedy(*why),
             Self::Stalled { .. } => "see whether it still runs, or raise the stall limit",
+            Self::Slow { .. } => "see the network between the hosts, or raise the stall limit",
             Self::Io { .. } => "see the network between the hosts and start again",
             Self::Tls { .. } => "see that both sides run the same release and transport",
             Self::Unlisted { own, .. } => return format!("let it list our pin, {own}").into(),
@@ -341,6 +358,7 @@ impl NetError {
             | Self::Aborted { peer, .. }
             | Self::Expired { peer, .. }
             | Self::Stalled { peer, .. }
+            | Self::Slow { peer, .. }
             | Self::Io { peer, .. }
             | Self::Tls { peer, .. }
             | Self::HandshakeMismatch { peer, .. }
@@ -377,6 +395,7 @@ impl NetError {
                 | Self::Blamed { .. }
                 | Self::Dropped { .. }
                 | Self::Stalled { .. }
+                | Self::Slow { .. }
         )
     }
 
@@ -423,7 +442,7 @@ impl Reason {
                 Self::Died
             }
             NetError::Dead { .. } => Self::Silent,
-            NetError::Stalled { .. } => Self::Stalled,
+            NetError::Stalled { .. } | NetError::Slow { .. } => Self::Stalled,
             NetError::Connect { .. } | NetError::Absent { .. } => Self::Absent,
             NetError::Duplicate { .. } => Self::Duplicate,
             // Another program or release, perhaps; a certificate that the peer refuses is this party's own.

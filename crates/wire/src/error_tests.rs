@@ -57,6 +57,10 @@ fn messages_are_whole() {
             "party 1: stalled during layer 3: no byte moved for 120s; see whether it still runs, or raise the stall limit".into(),
         ),
         (
+            NetError::Slow { peer: ONE, step: step(), moved: 7, bytes: 2048, after: 482 * second },
+            "party 1: too slow during layer 3: 7 of 2048 bytes moved in 482s; see the network between the hosts, or raise the stall limit".into(),
+        ),
+        (
             NetError::Io { peer: ONE, step: step(), source: os(113) },
             "party 1: link failed during layer 3: No route to host (os error 113); see the network between the hosts and start again".into(),
         ),

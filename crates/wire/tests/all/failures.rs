@@ -131,6 +131,45 @@ fn a_slow_peer_does_not_stall() {
     }
 }
 
+/// Either way: who receives a message that drips, and who sends one that is read in drips.
+#[test]
+fn a_peer_that_drips_does_not_hold_a_message_for_ever() {
+    let stall = Duration::from_millis(400);
+    for (over, receives) in [(Over::Queues, true), (Over::Tls, true), (Over::Queues, false)] {
+        let mut nets = over.nets(2, 1, stall, Some(1));
+        let (mut b, mut a) = (nets.pop().unwrap_or_else(|| panic!("two nets")), nets.remove(0));
+        let (ended, end) = mpsc::channel::<()>();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                let mut channel = ok(b.channel(0, Some(PartyId(0)), Some(PartyId(0))));
+                // Far longer than the limit, and no hang where there is none.
+                for _ in 0..60 {
+                    if end.recv_timeout(stall / 8) != Err(mpsc::RecvTimeoutError::Timeout) {
+                        break;
+                    }
+                    let moved =
+                        if receives { channel.send("drip", &[7]) } else { channel.recv("drip", &mut [7]) };
+                    if moved.is_err() {
+                        break;
+                    }
+                }
+            });
+            let mut channel = ok(a.channel(0, Some(PartyId(1)), Some(PartyId(1))));
+            let begun = Instant::now();
+            let e = match receives {
+                true => err(channel.recv("layer 3", &mut [0; 500])),
+                false => err(channel.send("layer 3", &[0; 500])),
+            };
+            drop(ended);
+            assert!(
+                matches!(&e, NetError::Slow { peer: Some(PartyId(1)), step, bytes: 500, .. } if step == "layer 3"),
+                "{over:?}: {e}"
+            );
+            assert!(begun.elapsed() >= 4 * stall, "{over:?}: {:?}", begun.elapsed());
+        });
+    }
+}
+
 #[test]
 fn a_lane_is_taken_once() {
     let (mut a, _b) = two(Over::Queues, LONG);
