@@ -7,7 +7,7 @@
 //! ```
 //!
 //! **Source.** M. Albrecht et al., "Homomorphic encryption standard", 2018, table 1 (ternary secrets, classical, 128 bits);
-//! `docs/bfv_parameters.py` estimates them again.
+//! `scripts/bfv-parameters` estimates them again.
 
 use crate::{
     BfvError,
