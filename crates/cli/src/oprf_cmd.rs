@@ -16,6 +16,7 @@ use hushwire_psi::{
     oprf::{List, PublishError, Refusal, Terms, answer, ask, digest, publish},
     write_parquet, write_rows,
 };
+use hushwire_wire::Channel;
 use link::{LinkArgs, Side};
 use secret::Secret;
 use std::{
@@ -273,6 +274,17 @@ impl Budget {
         (self.left, self.at) = ((self.left + back).min(self.per_hour), Instant::now());
         self.left as u64
     }
+
+    /// Answers a query, and counts it before its answer leaves.
+    fn answer(
+        &mut self,
+        channel: &mut Channel,
+        secret: &Secret,
+        most: u64,
+    ) -> Result<Result<u64, Refusal>, PsiError> {
+        let left = self.now();
+        answer(channel, &secret.key, most, left, |count| self.left -= count as f64)
+    }
 }
 
 fn answer_queries(args: &AnswerArgs) -> Result<(), Error> {
@@ -309,13 +321,9 @@ fn one(
     budget: &mut Budget,
 ) -> Result<Option<String>, Error> {
     let Some(mut open) = link.open()? else { return Ok(None) };
-    let left = budget.now();
-    let answered = answer(&mut open.channel, &secret.key, most, left).map_err(|e| open.failed(e))?;
+    let answered = budget.answer(&mut open.channel, secret, most).map_err(|e| open.failed(e))?;
     let told = match answered {
-        Ok(count) => {
-            budget.left -= count as f64;
-            format!("answered {count} keys")
-        }
+        Ok(count) => format!("answered {count} keys"),
         Err(Refusal::AtOnce(_)) => "refused a query: more keys than --most".to_owned(),
         Err(Refusal::ForNow(left)) => format!("refused a query: {left} keys are left of --per-hour"),
     };
@@ -422,5 +430,29 @@ mod tests {
         assert_eq!(budget.now(), 7);
         budget.at -= Duration::from_secs(36_000);
         assert_eq!(budget.now(), 3600);
+    }
+
+    /// It has what it read of the answer: whoever could do so at no cost would try out keys at any rate.
+    #[test]
+    fn an_asker_that_goes_mid_answer_is_charged() {
+        let key = hushwire_psi::oprf::Key::draw().unwrap_or_else(|e| panic!("{e}"));
+        let secret = Secret { key, forms: "trim".to_owned() };
+        let ids = [0, 1].map(hushwire_wire::PartyId);
+        // A part of the answer at a time, as on a network.
+        let mut nets = hushwire_wire::inproc::mesh_capped(&ids, 1, Duration::from_secs(60), 64);
+        let [mut asker, mut owner] =
+            [0, 1].map(|i: usize| nets[i].channel(0, Some(ids[1 - i]), Some(ids[1 - i])).expect("a lane"));
+        let blinded = secret.key.public().repeat(10);
+        let asks = thread::spawn(move || {
+            asker.send("items asked", &10u64.to_le_bytes()).expect("it goes");
+            asker.recv("verdict", &mut [0; 9]).expect("it comes");
+            asker.send("blinded items", &blinded).expect("it goes");
+            asker.recv("evaluated items", &mut [0; 5 * 32]).expect("half of it comes");
+        });
+        let mut budget = Budget { left: 12.0, at: Instant::now(), per_hour: 12.0 };
+        let answered = budget.answer(&mut owner, &secret, 100);
+        asks.join().expect("it ends");
+        assert!(answered.is_err(), "{answered:?}");
+        assert_eq!(budget.now(), 2);
     }
 }

@@ -4,6 +4,7 @@
 //! asker ──► count 8
 //! owner ──► 0: it answers; 1: more than it answers at once; 2: more than it answers for now; then how many it would, 8
 //! asker ──► count × 32: blinded items
+//! owner     takes the whole query off its budget
 //! owner ──► count × 32: the same times its key
 //! ```
 
@@ -80,8 +81,10 @@ pub fn ask(channel: &mut Channel, items: &[Item]) -> Result<Result<Vec<u128>, Re
     Ok(Ok(values))
 }
 
-/// Answers one query of up to `at_once` items, and `for_now`, if those are fewer; the number of items asked comes back, also where it
-/// was refused.
+/// Answers one query of up to `at_once` items, and `for_now`, if those are fewer; the number of items asked comes back, or the refusal.
+///
+/// `charge` is told that number once all items are evaluated and before a byte of them leaves: an asker that goes with a part of the answer
+/// has asked for the whole.
 ///
 /// # Errors
 /// The asker sends what is no point, or the channel failed.
@@ -90,6 +93,7 @@ pub fn answer(
     key: &Key,
     at_once: u64,
     for_now: u64,
+    charge: impl FnOnce(u64),
 ) -> Result<Result<u64, Refusal>, PsiError> {
     let mut count = [0; 8];
     channel.recv("items asked", &mut count)?;
@@ -115,6 +119,7 @@ pub fn answer(
         };
         *bytes = (point * key.0).compress().to_bytes();
     }
+    charge(count);
     channel.send("evaluated items", &message)?;
     Ok(Ok(count))
 }
@@ -142,7 +147,12 @@ mod tests {
         for count in [0, 1, 9] {
             let [mut asker, mut owner] = channels();
             let theirs = key.clone();
-            let answered = thread::spawn(move || answer(&mut owner, &theirs, 9, 9));
+            let answered = thread::spawn(move || {
+                let mut charged = None;
+                let answered = answer(&mut owner, &theirs, 9, 9, |count| charged = Some(count));
+                assert_eq!(charged, Some(count as u64));
+                answered
+            });
             let values = ask(&mut asker, &items[..count]).expect("an honest owner").expect("few items");
             assert_eq!(values, key.values(&items[..count]));
             assert_eq!(answered.join().expect("it ends").expect("an honest asker"), Ok(count as u64));
@@ -154,7 +164,9 @@ mod tests {
         let items = [[1; 32]; 5];
         for (at_once, for_now, refusal) in [(4, 9, Refusal::AtOnce(4)), (5, 2, Refusal::ForNow(2))] {
             let [mut asker, mut owner] = channels();
-            let answered = thread::spawn(move || answer(&mut owner, &Key::draw()?, at_once, for_now));
+            let answered = thread::spawn(move || {
+                answer(&mut owner, &Key::draw()?, at_once, for_now, |_| panic!("nothing is answered"))
+            });
             assert_eq!(ask(&mut asker, &items).expect("a verdict"), Err(refusal));
             assert_eq!(answered.join().expect("it ends").expect("a verdict"), Err(refusal));
         }
@@ -166,7 +178,9 @@ mod tests {
     fn what_is_no_point_ends_the_query() {
         for bad in [[0; 32], [0xff; 32]] {
             let [mut asker, mut owner] = channels();
-            let answered = thread::spawn(move || answer(&mut owner, &Key::draw()?, 9, 9).map(drop));
+            let answered = thread::spawn(move || {
+                answer(&mut owner, &Key::draw()?, 9, 9, |_| panic!("nothing is answered")).map(drop)
+            });
             asker.send("items asked", &1u64.to_le_bytes()).expect("it goes");
             asker.recv("verdict", &mut [0; 9]).expect("it comes");
             asker.send("blinded items", &bad).expect("it goes");
