@@ -42,7 +42,7 @@ pub(crate) fn is_stream(path: &Path) -> bool {
 /// A file that never gets a name, among temporary ones: what comes by standard input until its length is known, and what
 /// goes to standard output until it is whole.
 pub(crate) fn unnamed() -> Result<NewFile, Error> {
-    Ok(NewFile::create(&std::env::temp_dir().join("hushwire-stream"), 0o600)?)
+    Ok(NewFile::nameless(&std::env::temp_dir())?)
 }
 
 /// All of standard input, as an input's place.

@@ -7,11 +7,11 @@ use crate::{
 use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags};
 use std::{
     ffi::OsString,
-    fs::{self, File, OpenOptions, Permissions},
+    fs::{self, DirBuilder, File, OpenOptions, Permissions},
     io::{self, Write},
     os::{
         fd::AsRawFd,
-        unix::fs::{OpenOptionsExt, PermissionsExt},
+        unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
     },
     path::{Path, PathBuf},
 };
@@ -88,6 +88,23 @@ impl NewFile {
         Ok(new)
     }
 
+    /// Starts a file for its owner alone that never gets a name, in `dir`, which others may write as well: nothing that is there already
+    /// is opened, replaced or in the way.
+    ///
+    /// # Errors
+    /// The directory cannot be written.
+    pub fn nameless(dir: &Path) -> Result<Self, JobError> {
+        let fail = |e: &io::Error| JobError::io("write", dir, e);
+        // It could not be named even by another process.
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::EXCL;
+        let file = match rustix::fs::open(dir, flags, Mode::RUSR | Mode::WUSR) {
+            Ok(file) => file.into(),
+            Err(_) => named_and_removed(dir).map_err(|e| fail(&e))?,
+        };
+        let target = dir.to_path_buf();
+        Ok(Self { target, dir: dir.to_path_buf(), file, named: None, claim: None, replaces: None })
+    }
+
     /// The same, held by a claim. Unless it is forced, only what is there now will be replaced.
     pub(crate) fn claimed(mut self, claim: Claim, force: bool) -> Self {
         self.claim = Some(claim);
@@ -144,6 +161,9 @@ impl NewFile {
     /// # Errors
     /// The disk refused; nothing is left.
     pub fn commit(mut self) -> Result<(), JobError> {
+        if self.target == self.dir {
+            return Err(JobError::internal("naming a file", "it was to have no name"));
+        }
         if let Some(before) = self.replaces
             && before != fs::metadata(&self.target).ok().map(|there| State::of(&there))
         {
@@ -231,6 +251,20 @@ fn unnamed(dir: &Path, mode: u32) -> Option<File> {
     Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())).exists().then_some(file)
 }
 
+/// A file in a directory of this user's alone, both of which lose their names at once.
+fn named_and_removed(dir: &Path) -> io::Result<File> {
+    let mut drawn = [0; 16];
+    getrandom::fill(&mut drawn).map_err(io::Error::other)?;
+    let own = dir.join(format!("hushwire-{}", hex::encode(drawn)));
+    // It fails where anything has that name, a link as well.
+    DirBuilder::new().mode(0o700).create(&own)?;
+    let path = own.join("stream");
+    let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path);
+    let removed = if file.is_ok() { fs::remove_file(&path) } else { Ok(()) };
+    fs::remove_dir(&own)?;
+    removed.and(file)
+}
+
 fn hidden_name(target: &Path) -> Result<PathBuf, JobError> {
     let mut name = OsString::from(".");
     name.push(target.file_name().unwrap_or_default());
@@ -276,6 +310,31 @@ mod tests {
         NewFile::create(&path, 0o644).and_then(|new| new.write(b"two")).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(mode_of(&path), 0o600, "anything else keeps those of the file that it replaces");
         assert_eq!(names(dir.path()), ["x"]);
+    }
+
+    /// Whatever somebody else put into a directory for temporary files, under whatever name.
+    #[test]
+    fn nameless_files_meet_no_name() {
+        use std::io::{Read, Seek};
+        let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+        type Make = fn(&Path) -> Result<File, JobError>;
+        let made: [Make; 2] = [
+            |dir| NewFile::nameless(dir).and_then(|new| new.writer()),
+            |dir| named_and_removed(dir).map_err(|e| JobError::io("write", dir, &e)),
+        ];
+        for make in made {
+            let mut file = make(dir.path()).unwrap_or_else(|e| panic!("{e}"));
+            assert!(names(dir.path()).is_empty());
+            assert_eq!(file.metadata().map_or(0, |meta| meta.permissions().mode() & 0o777), 0o600);
+            let mut back = String::new();
+            let kept = file.write_all(b"secret").and_then(|()| file.rewind());
+            kept.and_then(|()| file.read_to_string(&mut back)).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(back, "secret");
+            let error = make(&dir.path().join("none")).err().unwrap_or_else(|| panic!("no directory"));
+            assert!(error.to_string().contains("none: No such file"), "{error}");
+        }
+        let named = NewFile::nameless(dir.path()).and_then(NewFile::commit);
+        assert!(named.is_err() && names(dir.path()).is_empty());
     }
 
     #[test]

@@ -40,6 +40,24 @@ fn into(place: &Place, args: &str, stdout: impl Into<Stdio>) -> Ran {
     Ran::new(ran.unwrap_or_else(|e| panic!("{args}: {e}")))
 }
 
+/// Whatever other users of the machine put among temporary files, under the one name that such files once had.
+#[test]
+fn results_pass_through_files_without_a_name() {
+    let place = place();
+    for links in [false, true] {
+        let temporary = place.at(if links { "links" } else { "blocks" });
+        let name = temporary.join("hushwire-stream");
+        let other = place.at("other");
+        std::fs::create_dir_all(&other).and_then(|()| std::fs::create_dir(&temporary)).expect("directories");
+        let put = if links { std::os::unix::fs::symlink(&other, &name) } else { std::fs::create_dir(&name) };
+        put.expect("a name");
+        let mut publish = place.hushwire("psi publish --in a.csv --key k --secret a.key --out - --force");
+        let ran = Ran::new(publish.env("TMPDIR", &temporary).output().expect("it runs"));
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert_eq!(std::fs::read_dir(&other).expect("it is there").count(), 0);
+    }
+}
+
 #[test]
 fn a_full_standard_output_is_exit_code_4_everywhere() {
     let place = place();

@@ -83,8 +83,8 @@ pub(super) fn open(job: &AesCtrJob, config: &mut MemberConfig) -> Result<OwnersF
             (path, Output::File(new))
         }
         Some(OutputPlace::Unnamed) => {
-            let stream = std::env::temp_dir().join("hushwire-stream");
-            (PathBuf::from("standard output"), Output::Unnamed(NewFile::create(&stream, 0o600)?))
+            let stream = NewFile::nameless(&std::env::temp_dir())?;
+            (PathBuf::from("standard output"), Output::Unnamed(stream))
         }
         _ => (PathBuf::from("memory"), Output::Memory(vec![])),
     };
