@@ -220,10 +220,11 @@ impl Chosen {
     /// As members agree on it.
     pub(crate) fn agreed(self) -> String {
         let text = self.text(Scheme::agreed);
-        // Of the first revision the evaluator did not prove what it says of ANDs.
-        let two = Protocol::Authgarble(2).to_string();
-        if self.protocol == Protocol::Authgarble(2) {
-            text.replacen(&two, &format!("{two} revision 2"), 1)
+        // Of the first revision the evaluator between two did not prove what it says of ANDs, and parties of more did not compare
+        // what they were told of preprocessing.
+        let name = self.protocol.to_string();
+        if matches!(self.protocol, Protocol::Authgarble(_)) {
+            text.replacen(&name, &format!("{name} revision 2"), 1)
         } else {
             text
         }

@@ -3,12 +3,14 @@
 //! ```text
 //! name of a stock   n parties - this party's place - hash of all parties' pins - extension of OT - triples - masks - id; the id is the same at all parties
 //! ahead             as a run as far as the run's name; then on every thread set-up, preprocessing, and to the shelf
-//! run               all ──► all: for each size that threads take, ids of its stocks; each thread takes the least one that all have and no thread
-//!                   before it takes, and marks it as used
+//! run               all ──► all: for each size that threads take, ids of its stocks
+//!                   of three and more, all ──► all: a hash of the ids of everybody, 32 bytes; the run ends where two differ
+//!                   each thread takes the least one that all have and no thread before it takes, and marks it as used
 //! ```
 //!
-//! Whoever says other ids to one party than to another makes them take stocks that do not fit: their MACs fail. Where there is none
-//! that all have, the run preprocesses as it goes.
+//! Whoever says other ids to one party than to another would make them take stocks that do not fit, of which MACs fail with the name of a
+//! party that did nothing. So the parties compare what each was told before a stock counts as used; where they differ, nobody can say
+//! who of the others lied, and nobody is named. Where there is none that all have, the run preprocesses as it goes.
 
 use crate::{
     Agreement, Field, Forecast, JobError, Kind, Member, MemberConfig, Part, Plan, Prepared, Protocol, Task,
@@ -20,7 +22,7 @@ use crate::{
 };
 use hushwire_authgarble::{Need, Shelf, ShelfError, Stock};
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, Identity};
+use hushwire_wire::{Channel, Identity, NetError, PartyId, Reason};
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
@@ -40,6 +42,8 @@ const MOST: u64 = 1 << 21;
 const MOST_TIMES: u32 = 1000;
 /// Separates the key of stocks from any other use of a party's identity.
 const DOMAIN: &str = "hushwire 2026 authgarble shelf key v2";
+/// AGREEMENT: separates the hash of offers from any other use of BLAKE3.
+const OFFERS: &str = "hushwire 2026 authgarble shelf offers v1";
 
 type Id = [u8; ID];
 
@@ -139,17 +143,18 @@ pub(crate) fn meet(
         }
         own.extend(offers);
     }
-    let failed = |e| explain(&member.agreement, e).during(MEETING);
-    for channel in &mut *control {
-        channel.start(MEETING, &own).map_err(failed)?;
-    }
-    let mut all = vec![];
-    for channel in control {
-        let mut theirs = vec![0; own.len()];
-        channel.finish(MEETING, &own, &mut theirs).map_err(failed)?;
-        all.push(theirs);
-    }
-    all.push(own);
+    let offers = exchange(control, index, own).map_err(|e| explain(&member.agreement, e).during(MEETING))?;
+    let Some(all) = offers else {
+        if let Some(watch) = member.net.watch() {
+            watch.abort(PartyId(index as u8), Reason::Failed, MEETING);
+        }
+        return Err(JobError::new(
+            Kind::Network,
+            MEETING,
+            "the parties were told of different preprocessing, so that one of them lies, and nobody can say which",
+            "run again; if it comes back, run without `shelf`",
+        ));
+    };
     let take = |(id, place): (Option<Id>, &usize)| {
         let (Some(id), Some(shelf)) = (id, &shelf) else { return Ok(None) };
         let name = format!("{}{}", sizes[*place], hex::encode(id));
@@ -166,6 +171,36 @@ pub(crate) fn meet(
         Ok(Some(stock))
     };
     choose(&all, &places).into_iter().zip(&places).map(take).collect()
+}
+
+/// What everybody offers, this party's among it; `None` where others were told something else.
+fn exchange(control: &mut [Channel], index: usize, own: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, NetError> {
+    let mut all = to_all(control, &own)?;
+    all.insert(index, own);
+    if all.len() == 2 {
+        // What one said, the other heard.
+        return Ok(Some(all));
+    }
+    let mut hash = blake3::Hasher::new_derive_key(OFFERS);
+    // All are as long.
+    for offers in &all {
+        hash.update(offers);
+    }
+    let heard = hash.finalize();
+    let others = to_all(control, heard.as_bytes())?;
+    Ok(others.iter().all(|other| other == heard.as_bytes()).then_some(all))
+}
+
+/// Says the same to every other party, and hears as many bytes from each.
+fn to_all(control: &mut [Channel], own: &[u8]) -> Result<Vec<Vec<u8>>, NetError> {
+    for channel in &mut *control {
+        channel.start(MEETING, own)?;
+    }
+    let finish = |channel: &mut Channel| {
+        let mut theirs = vec![0; own.len()];
+        channel.finish(MEETING, own, &mut theirs).map(|()| theirs)
+    };
+    control.iter_mut().map(finish).collect()
 }
 
 /// Ids that a party offers of the size at `place`.
@@ -327,6 +362,46 @@ mod tests {
         let double = [offers(two, &[&[7], &[7]]), offers(two, &[&[7], &[7]])];
         assert_eq!(ids(choose(&double, two)), [Some(7), None]);
         assert_eq!(ids(choose(&[offers(two, &[&[], &[]]), offers(two, &[&[], &[]])], two)), [None, None]);
+    }
+
+    /// Party 2 says of another stock to 0 than to 1, and then to each that it heard what that one heard.
+    #[test]
+    fn stocks_are_taken_where_all_were_told_the_same() {
+        let own = [[7, 5], [7, 5], [5, 7]].map(|ids| ids.map(|id| [id; ID]).concat());
+        let ends = |lies: bool| {
+            let ids: Vec<_> = (0..3).map(PartyId).collect();
+            let nets = hushwire_wire::inproc::mesh(&ids, 1, std::time::Duration::from_secs(60));
+            let side = |(index, mut net): (usize, hushwire_wire::Net)| {
+                let others = (0..3).filter(|other| *other != index);
+                let to = others
+                    .map(|other| Some(ids[other]))
+                    .map(|peer| net.channel(0, peer, peer).expect("a lane"));
+                let mut control: Vec<Channel> = to.collect();
+                if !lies || index < 2 {
+                    return exchange(&mut control, index, own[index].clone()).expect("both rounds");
+                }
+                let said = [own[2].clone(), [[7; ID], [0; ID]].concat()];
+                for (channel, said) in control.iter_mut().zip(&said) {
+                    channel.exchange(MEETING, said, &mut vec![0; said.len()]).expect("it goes");
+                }
+                for (channel, said) in control.iter_mut().zip(said) {
+                    let mut hash = blake3::Hasher::new_derive_key(OFFERS);
+                    for offers in [&own[0], &own[1], &said] {
+                        hash.update(offers);
+                    }
+                    channel.exchange(MEETING, hash.finalize().as_bytes(), &mut [0; 32]).expect("it goes");
+                }
+                None
+            };
+            std::thread::scope(|scope| {
+                let side = &side;
+                let sides: Vec<_> =
+                    nets.into_iter().enumerate().map(|net| scope.spawn(move || side(net))).collect();
+                sides.into_iter().map(|side| side.join().expect("it ends")).collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(ends(false), vec![Some(own.to_vec()); 3]);
+        assert_eq!(ends(true), [None, None, None]);
     }
 
     /// More threads than stocks that are offered beyond their number.
