@@ -95,6 +95,10 @@ pub(crate) struct PsiArgs {
     /// The security: against semi-honest parties, or with vole against malicious ones
     #[arg(long, value_name = "LEVEL", default_value = "semi-honest", value_parser = ["semi-honest", "malicious"])]
     security: String,
+    /// The most different keys of either party, or of A and of B, as in 1000000,5000; who brings more is refused before anything is
+    /// computed [default: 1048576, or four times the other's]
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', num_args = 1, value_parser = clap::value_parser!(u64).range(..=1 << 40))]
+    most_items: Vec<u64>,
     /// The protocol of phasing and scs: yao (garbled circuits, few rounds) or gmw (shares of bits, many rounds) [default: yao]
     #[arg(long, value_name = "NAME", value_parser = ["yao", "gmw"])]
     protocol: Option<String>,
@@ -142,6 +146,14 @@ impl PsiArgs {
         };
         job.method = parsed(self.method.as_deref())?;
         job.payload_bytes = self.payload_bytes;
+        job.most_items = match self.most_items[..] {
+            [] => [None; 2],
+            [both] => [Some(both); 2],
+            [a, b] => [Some(a), Some(b)],
+            _ => {
+                return Err(Error::Usage("--most-items: give one number, or that of A and that of B".into()));
+            }
+        };
         job.security = self.security.parse().map_err(Error::Usage)?;
         job.protocol = parsed(self.protocol.as_deref())?;
         job.scheme = parsed(self.scheme.as_deref())?;

@@ -75,6 +75,19 @@ pub enum PsiError {
         /// The remedy, as a clause.
         remedy: &'static str,
     },
+    /// A set has more keys than [`Most`](crate::Most) allows.
+    TooMany {
+        /// Whether it is this party's.
+        own: bool,
+        /// Its different keys.
+        count: u64,
+        /// Those of the other set.
+        other: u64,
+        /// The most that it may have.
+        most: u64,
+        /// Whether that was agreed on, and does not follow from the other set.
+        agreed: bool,
+    },
     /// No salt was found under which both sets fit their tables.
     NoSalt(u8),
     /// A message that no party following the protocol sends.
@@ -132,6 +145,19 @@ impl PsiError {
             Self::TooLarge { whose, count, what, most, .. } => {
                 format!("{whose} {count} different keys, and {what} takes {most} at most")
             }
+            Self::TooMany { own, count, other, most, agreed } => {
+                let [whose, others] =
+                    if *own { ["this party", "the peer"] } else { ["the peer", "this party"] };
+                let bound = match agreed {
+                    true => format!("{most} are agreed on for it at most"),
+                    false => {
+                        format!(
+                            "where nothing is agreed on it may have {most}, which is 2^20 or four times the other's"
+                        )
+                    }
+                };
+                format!("{whose} has {count} different keys and {others} {other}, and {bound}")
+            }
             Self::NoSalt(tried) => format!(
                 "no salt out of {tried} fits both sets, which happens by chance in no lifetime: the keys of a party were \
                  chosen to collide"
@@ -163,6 +189,7 @@ impl PsiError {
             Self::File { remedy, .. } => return remedy.clone().into(),
             Self::Terms { .. } => "give both parties the same options, and one of them side a",
             Self::TooLarge { remedy, .. } => remedy,
+            Self::TooMany { .. } => "agree on `most-items` (--most-items) if a set is meant to be so large",
             Self::NoSalt(_) => "look for odd ones among them",
             Self::Malformed { .. } => "run the same version at both sides",
             Self::Random(_) => "see the system's log",

@@ -1,6 +1,6 @@
 //! The terms that both parties agree on, and the plan that follows from the sizes of their sets.
 
-use crate::{PsiError, salt::value_width};
+use crate::{Most, PsiError, salt::value_width};
 use core::{fmt, str::FromStr};
 use hushwire_circuit::phasing::{self, Tables};
 use hushwire_circuit::sort::{Compare, Shape};
@@ -74,6 +74,8 @@ pub struct Terms {
     pub scheme: Scheme,
     /// The extension that makes the oblivious transfers.
     pub ot: Extension,
+    /// The most keys of A and of B.
+    pub most: Most,
 }
 
 impl Terms {
@@ -81,14 +83,17 @@ impl Terms {
     #[must_use]
     pub fn new(reveal: Reveal) -> Terms {
         let (scheme, ot) = (Scheme::default(), Extension::SoftSpoken4);
-        Terms { reveal, circuit: None, protocol: Protocol::Yao, scheme, ot }
+        Terms { reveal, circuit: None, protocol: Protocol::Yao, scheme, ot, most: Most::default() }
     }
 
     pub(crate) fn digest(&self) -> [u8; 32] {
         let circuit = self.circuit.map_or("", Method::name);
-        let mut hash = blake3::Hasher::new_derive_key("hushwire psi terms v1");
+        let mut hash = blake3::Hasher::new_derive_key("hushwire psi terms v2");
         for name in [self.reveal.name(), circuit, self.protocol.name(), self.scheme.name(), self.ot.name()] {
             hash.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
+        }
+        for most in self.most.0 {
+            hash.update(&[u8::from(most.is_some())]).update(&most.unwrap_or_default().to_le_bytes());
         }
         *hash.finalize().as_bytes()
     }

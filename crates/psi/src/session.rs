@@ -64,7 +64,7 @@ pub struct Outcome {
 /// Intersects `keys`, which are all different, with the peer's.
 ///
 /// # Errors
-/// The peer wants something else or brings too many keys, the protocol failed, or the channel did.
+/// The peer wants something else, a party brings more keys than agreed, the protocol failed, or the channel did.
 ///
 /// # Panics
 /// If there are more keys than fit 32 bits (the caller's bug).
@@ -142,10 +142,11 @@ fn hello(
         return Err(whole("the peer has", other));
     }
     let other = other as usize;
-    let ((first, second), sizes) = match side {
-        Side::A => ((ours, theirs), [count, other]),
-        Side::B => ((theirs, ours), [other, count]),
+    let ((first, second), sizes, me) = match side {
+        Side::A => ((ours, theirs), [count, other], 0),
+        Side::B => ((theirs, ours), [other, count], 1),
     };
+    terms.most.check(sizes, me)?;
     let mut hash = blake3::Hasher::new_derive_key(DOMAIN);
     hash.update(&first).update(&second);
     Ok((*hash.finalize().as_bytes(), sizes))

@@ -99,6 +99,10 @@ pub struct PsiJob {
     /// The adversary that the run withstands; [`PsiSecurity::Malicious`] is of the method vole.
     #[serde(with = "by_name::one")]
     pub security: PsiSecurity,
+    /// The most different keys of party 0 and of party 1; `None`: 2^20, or four times the other's. Who brings a set learns of every key in it
+    /// whether the other has it, and memory follows from both sizes.
+    #[serde(default)]
+    pub most_items: [Option<u64>; 2],
     /// The protocol that computes circuits: [`Protocol::Yao`], which is there without a word, or [`Protocol::Gmw`].
     pub protocol: Option<Protocol>,
     /// The garbling scheme, where the protocol garbles.
@@ -132,6 +136,7 @@ impl PsiJob {
         Self {
             method,
             security,
+            most_items: [None; 2],
             protocol,
             scheme,
             ot,
@@ -177,13 +182,26 @@ impl PsiJob {
         let security =
             top.take("security").map(|v| v.parsed(str::parse, "write \"semi-honest\" or \"malicious\""));
         let security = security.transpose()?.unwrap_or(PsiSecurity::SemiHonest);
+        let most_items = top.take("most-items").map(most_items).transpose()?.unwrap_or_default();
         let columns = columns(&mut top)?;
         let forms = top.take("normalise").map(forms).transpose()?.unwrap_or_default();
         let to = top.take("to").map(recipients).transpose()?.unwrap_or_default();
         let payload_bytes = top.take("payload-bytes").map(|v| v.number(1..=MOST_PAYLOAD_BYTES as u64));
         let payload_bytes = payload_bytes.transpose()?.map(|bytes| bytes as usize);
         top.finish()?;
-        Ok(Self { method, security, protocol, scheme, ot, reveal, columns, forms, to, payload_bytes })
+        Ok(Self {
+            method,
+            security,
+            most_items,
+            protocol,
+            scheme,
+            ot,
+            reveal,
+            columns,
+            forms,
+            to,
+            payload_bytes,
+        })
     }
 }
 
@@ -198,6 +216,20 @@ fn method(top: &mut Section<'_>) -> Result<Option<PsiMethod>, JobError> {
         return Ok(Some(PsiMethod::Circuit(circuit)));
     }
     method.map(|v| v.parsed(str::parse, "write \"vole\", \"circuit\", \"phasing\" or \"scs\"")).transpose()
+}
+
+/// One number for both parties, or that of each.
+fn most_items(value: Value<'_>) -> Result<[Option<u64>; 2], JobError> {
+    let wrong =
+        value.error("is neither one number nor two", "write most-items = 1000000, or [1000000, 5000]");
+    if let Ok(both) = value.number(0..=u64::MAX) {
+        return Ok([Some(both); 2]);
+    }
+    let numbers = value.list()?.into_iter().map(|value| value.number(0..=u64::MAX).map(Some));
+    match numbers.collect::<Result<Vec<_>, _>>()?.as_slice() {
+        [a, b] => Ok([*a, *b]),
+        _ => Err(wrong),
+    }
 }
 
 /// `key` for both, or `keys` with those of each; `column` and `columns` are keys of one column.

@@ -10,7 +10,7 @@ use super::{PsiMethod, PsiSecurity, PsiTask};
 use hushwire_ot::{Context, Level};
 use hushwire_prg::Seed;
 use hushwire_psi::{
-    Beside, Carried, Found, Keys, Outcome, PsiError, Set, Side, Terms, circuit, intersect,
+    Beside, Carried, Found, Keys, Most, Outcome, PsiError, Set, Side, Terms, circuit, intersect,
     plain::{Digester, ItemDigest, Opened, Parameters, Payloads, Receiver, Sender, cost},
 };
 use hushwire_wire::{
@@ -175,11 +175,14 @@ impl Find<'_> {
         if keep { (Set::of_by(&keys, digests), Some(keys)) } else { (Set::by(keys, digests), None) }
     }
 
+    /// What both tell, before anything is reserved for it.
     fn sizes(&self, channel: &mut Channel, own: usize) -> Result<[usize; 2], PsiError> {
         let mut theirs = [0; 8];
         channel.exchange("set sizes", &(own as u64).to_le_bytes(), &mut theirs)?;
         let theirs = usize::try_from(u64::from_le_bytes(theirs)).unwrap_or(usize::MAX);
-        Ok(if self.index == 0 { [own, theirs] } else { [theirs, own] })
+        let sizes = if self.index == 0 { [own, theirs] } else { [theirs, own] };
+        Most(self.task.job.most_items).check(sizes, self.index.into())?;
+        Ok(sizes)
     }
 
     fn receive(

@@ -262,7 +262,7 @@ fn failed(agreement: &Agreement, e: PsiError) -> JobError {
         PsiError::Ot(e) => Failure::from(e),
         PsiError::Yao(e) => Failure::from(e),
         PsiError::Gmw(e) => Failure::from(e),
-        PsiError::Terms { .. } | PsiError::TooLarge { .. } => {
+        PsiError::Terms { .. } | PsiError::TooLarge { .. } | PsiError::TooMany { .. } => {
             Failure::ours(Kind::Usage, e.cause(), e.remedy())
         }
         PsiError::NoStore | PsiError::Random(_) => Failure::ours(Kind::Internal, e.cause(), e.remedy()),

@@ -9,12 +9,12 @@ use crate::{
     Agreement, Field, Forecast, InputPlace, JobError, Member, MemberConfig, OutputPlace, Protocol, Task,
     as_text, protocol::by_name, suggest,
 };
-use hushwire_psi::{Carried, Method, Reveal, Side, Terms, check_format, circuit, is_parquet};
+use hushwire_psi::{Carried, Method, Most, Reveal, Side, Terms, check_format, circuit, is_parquet};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
-const PLAN_VERSION: u32 = 8;
+const PLAN_VERSION: u32 = 9;
 /// AGREEMENT: bytes of text of a row in the columns that the other party learns, where a job does not say.
 const PAYLOAD_BYTES: usize = 64;
 
@@ -169,6 +169,7 @@ impl PsiTask {
         }
         // Items that one party learns are flags in another form.
         let (one, both) = (to.len() == 1, job.reveal.of_sets());
+        let [of_a, of_b] = job.most_items;
         let way = match (method, both) {
             (Chosen::Vole, _) => Way::Vole,
             (Chosen::Bins, None) => Way::Bins(circuit::Reveal::Sum),
@@ -186,6 +187,7 @@ impl PsiTask {
                 circuit,
                 scheme: scheme.unwrap_or_default(),
                 ot: ot.unwrap_or(hushwire_ot::Protocol::SoftSpoken4),
+                most: Most(if to == [Member::Party(1)] { [of_b, of_a] } else { [of_a, of_b] }),
                 ..Terms::new(if one { Reveal::Flags } else { reveal })
             }),
         };
@@ -372,6 +374,7 @@ impl Task for PsiTask {
                 Field::new("reveal", reveal.to_string()),
                 Field::new("to", to.join(" and ")),
                 Field::new("columns", format!("{a} and {b}")),
+                Field::new("most items", Most(self.job.most_items).to_string()),
                 Field::new("normalise", self.forms()),
                 Field::new("payload-bytes", payload_bytes),
             ],

@@ -116,6 +116,47 @@ fn both_learn_a_size_and_items_each_in_its_own_words() {
     }
 }
 
+/// A set of more keys than agreed is a dictionary: whoever brings it, nothing is computed.
+#[test]
+fn a_set_larger_than_agreed_ends_the_run() {
+    for method in ["vole", "circuit", "scs"] {
+        // Both learn a size by circuits alone.
+        let reveal = if method == "vole" { "items" } else { "size" };
+        for (most, [own, other]) in [
+            (
+                "[3, 3]",
+                [
+                    "this party has 4 different keys and the peer 3",
+                    "the peer has 4 different keys and this party 3",
+                ],
+            ),
+            ("[3, 4]", [""; 2]),
+            ("4", [""; 2]),
+        ] {
+            let keys =
+                format!("method = \"{method}\"\nreveal = \"{reveal}\"\nmost-items = {most}\n{COLUMNS}");
+            let task = task(&keys).unwrap_or_else(|e| panic!("{e}"));
+            let ended = both([&task, &task], [(memory(A), None), (memory(B), None)]);
+            if own.is_empty() {
+                drop(ended.map(learnt));
+                continue;
+            }
+            let errors = ended.map(|ended| ended.expect_err("taken"));
+            let said = [&errors[1], &errors[0]].map(ToString::to_string);
+            let bound = "and 3 are agreed on for it at most; agree on `most-items`";
+            let tells = |i: usize, whose: &str| said[i].contains(whose) && said[i].contains(bound);
+            assert!(tells(0, own) || tells(1, other), "{said:?}");
+            assert!(errors.iter().all(|e| e.consequence || e.kind == Kind::Usage), "{said:?}");
+        }
+    }
+    let [a, b] = ["[3, 4]", "[4, 4]"].map(|most| task(&format!("most-items = {most}\n{COLUMNS}")));
+    let (a, b) = (a.unwrap_or_else(|e| panic!("{e}")), b.unwrap_or_else(|e| panic!("{e}")));
+    let ended = both([&a, &b], [(memory(A), None), (memory(B), None)]).map(|ended| ended.expect_err("alike"));
+    assert!(ended.iter().any(|e| e.to_string().contains("most items (ours: ")), "{ended:?}");
+    let wrong = task(&format!("most-items = [1, 2, 3]\n{COLUMNS}")).expect_err("three");
+    assert!(wrong.contains("is neither one number nor two"), "{wrong}");
+}
+
 /// All rows of a common key count, on the side that has the column.
 #[test]
 fn sums_are_those_of_the_rows_with_a_common_key() {

@@ -17,6 +17,8 @@ pub const MOST_ITEMS: usize = 1 << 28;
 const MOST_PAIR64: usize = 1 << 24;
 
 /// The terms of one intersection. AGREEMENT.
+///
+/// Memory follows from the sizes: who takes the peer's from the peer looks at them with [`Most`](crate::Most) before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parameters {
     /// Items of the receiver, or a bound on them.
