@@ -84,6 +84,12 @@ macro_rules! members {
                 self.0.own(input, owner);
             }
 
+            /// Says how many bytes values and work on them may take at each party, the same at all members: 2 GiB, where nobody does and inputs say how
+            /// long they are.
+            pub fn allow(&mut self, memory: u64) {
+                self.0.allow(memory);
+            }
+
             /// Runs a computation: what this member brings goes in by name, and so do public inputs, which all members have
             /// alike; what it learns comes out by name.
             ///
@@ -215,6 +221,8 @@ impl Three {
             let remedy = format!("it has {}", known.join(", "));
             return Err(JobError::usage("starting the run", cause, remedy));
         }
+        // All that is brought is this program's own.
+        self.parties.iter_mut().for_each(|party| party.allow(u64::MAX));
         let mut shares = [const { BTreeMap::new() }; 3];
         for (i, name) in computation.members().iter().enumerate() {
             // More members than parties: each has one of them compute for it.

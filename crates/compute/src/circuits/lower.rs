@@ -31,9 +31,9 @@ struct Lower<'a> {
     values: Vec<Value>,
 }
 
-/// The program of a computation without symbols.
-pub(super) fn lower(computation: &Computation) -> Result<Program, ComputeError> {
-    let mut lower = Lower { computation, stages: Stages::default(), values: vec![] };
+/// The program of a computation without symbols, of at most so many registers.
+pub(super) fn lower(computation: &Computation, most: usize) -> Result<Program, ComputeError> {
+    let mut lower = Lower { computation, stages: Stages::new(most), values: vec![] };
     let mut inputs = vec![];
     for node in computation.nodes() {
         if matches!(node.op, Op::Input(_)) {
@@ -94,6 +94,7 @@ impl Lower<'_> {
             Value::Bits(bits) => return Ok(bits),
             Value::Known(tensor) => {
                 let width = tensor.scalar().bits();
+                self.stages.room(tensor.len(), width)?;
                 let bit = |k: usize| tensor.element(k / width)[k % width / 64] >> (k % width % 64) & 1 == 1;
                 let bits: Vec<bool> = (0..tensor.len() * width).map(bit).collect();
                 self.stages.constants(&bits)?

@@ -29,7 +29,15 @@ use std::sync::Arc;
 /// A length has no number yet, places of a `gather` that are no constants, or a computation of more bits than a program
 /// has registers.
 pub fn program(computation: &Computation) -> Result<Program, ComputeError> {
-    lower::lower(computation)
+    program_within(computation, stages::MAX_REGISTERS)
+}
+
+/// The same of at most so many bits, inputs and all that is computed from them; it ends before it takes memory for more.
+///
+/// # Errors
+/// As [`program`].
+pub fn program_within(computation: &Computation, most_bits: usize) -> Result<Program, ComputeError> {
+    lower::lower(computation, most_bits)
 }
 
 /// An element-wise operation on one element of each operand, as a block: its inputs are the operands that have no number in

@@ -8,7 +8,7 @@ use std::{ops::Range, sync::Arc};
 pub(super) type Reg = u32;
 
 /// Most bits in registers.
-const MAX_REGISTERS: usize = 1 << 31;
+pub(super) const MAX_REGISTERS: usize = 1 << 31;
 
 /// Bits of the numbers below `n`.
 pub(super) fn bits_for(n: usize) -> usize {
@@ -16,22 +16,34 @@ pub(super) fn bits_for(n: usize) -> usize {
 }
 
 /// Stages so far.
-#[derive(Default)]
 pub(super) struct Stages {
     registers: usize,
+    most: usize,
     stages: Vec<Stage>,
     zero: Option<Reg>,
 }
 
 impl Stages {
+    /// None yet, and at most so many registers.
+    pub(super) fn new(most: usize) -> Self {
+        Self { registers: 0, most: most.min(MAX_REGISTERS), stages: vec![], zero: None }
+    }
+
+    /// The number of registers with `n` times `width` more, if they may be so many: to be asked before anything is made of that size.
+    pub(super) fn room(&self, n: usize, width: usize) -> Result<usize, ComputeError> {
+        let end = n.checked_mul(width).and_then(|n| n.checked_add(self.registers));
+        end.filter(|end| *end <= self.most).ok_or_else(|| {
+            let cause = match self.most {
+                MAX_REGISTERS => "the computation has more bits than a circuit holds".to_owned(),
+                most => format!("as a circuit the computation has more than {most} bits"),
+            };
+            ComputeError::ty(cause, "bring fewer rows, or run it on numbers")
+        })
+    }
+
     /// Fresh registers.
     pub(super) fn registers(&mut self, n: usize) -> Result<Range<Reg>, ComputeError> {
-        let end = self.registers.checked_add(n).filter(|end| *end <= MAX_REGISTERS).ok_or_else(|| {
-            ComputeError::ty(
-                "the computation has more bits than a circuit holds",
-                "bring fewer rows, or run it on numbers",
-            )
-        })?;
+        let end = self.room(n, 1)?;
         let start = core::mem::replace(&mut self.registers, end);
         Ok(start as Reg..end as Reg)
     }
@@ -76,6 +88,7 @@ impl Stages {
 
     /// The numbers below `n`, `bits` registers each.
     pub(super) fn numbers(&mut self, n: usize, bits: usize) -> Result<Vec<Reg>, ComputeError> {
+        self.room(n, bits)?;
         let all: Vec<bool> = (0..n as u64).flat_map(|k| (0..bits).map(move |i| k >> i & 1 == 1)).collect();
         self.constants(&all)
     }

@@ -131,6 +131,20 @@ fn what_is_moved_costs_nothing() {
     assert!(product("x * 5") * 20 < product("x * y"), "a known factor is part of the block");
 }
 
+/// Numbers that all know have bits as well, once they are moved with what nobody sees.
+#[test]
+fn circuits_keep_to_a_number_of_bits() {
+    for (expr, bits) in [("x + y", 3 * 64 * 100), ("permute(x, order(y))", 1 << 20)] {
+        let c = one("u64", "[100]", expr);
+        assert!(circuits::program_within(&c, bits).is_ok(), "{expr}");
+        let error = circuits::program_within(&c, 3 * 64 * 100 - 1).err().expect("too many").to_string();
+        assert!(
+            error.contains("as a circuit the computation has more than 19199 bits; bring fewer rows"),
+            "{error}"
+        );
+    }
+}
+
 #[test]
 fn a_permutation_runs_again_without_comparing() {
     let rows = |expr: &str| circuits::program(&one("u64", "[64]", expr)).unwrap().ands();

@@ -2,6 +2,7 @@
 
 use super::{
     file::refused,
+    lengths::Told,
     public::Public,
     threads::{THREADS, far},
     values::Values,
@@ -15,6 +16,10 @@ use hushwire_three::{Plan, ThreeError};
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 use zeroize::Zeroizing;
 
+/// The remedy where values or circuits take more memory than they may.
+const ROOM: &str = "bring fewer rows, or agree on their number under [symbols], as in n = \"<= 100000\", or on more `memory` under [parameters]";
+/// AGREEMENT: bytes of a circuit's bit, about: places where it is written and read, and a label.
+const BIT_BYTES: u64 = 32;
 /// LOCAL: no value of a computation has more bits.
 const MOST_BITS: usize = 1 << 33;
 
@@ -34,6 +39,42 @@ pub(crate) struct Extent {
 /// The first that is not.
 pub fn fits(computation: &Computation) -> Result<(), JobError> {
     computation.nodes().iter().try_for_each(|node| Extent::new(&node.ty).map(drop))
+}
+
+/// Refuses a computation whose values take more bytes at a party than so many, in the order in which they stand: of each a share of two
+/// words, from where it is computed to where it is last read. Nothing is made of these sizes before.
+pub(super) fn within(computation: &Computation, most: u64) -> Result<(), JobError> {
+    let nodes = computation.nodes();
+    let mut last: Vec<usize> = (0..nodes.len()).collect();
+    for (at, node) in nodes.iter().enumerate() {
+        node.arguments.iter().for_each(|read| last[read.0 as usize] = at);
+    }
+    computation.outputs().iter().for_each(|output| last[output.value.0 as usize] = nodes.len());
+    let mut ends = vec![0u64; nodes.len() + 1];
+    let (mut live, mut peak) = (0u64, 0);
+    for (at, node) in nodes.iter().enumerate() {
+        let bits = node.ty.shape.elements().and_then(|n| n.checked_mul(node.ty.scalar.bits()));
+        let bytes = bits.map_or(u64::MAX, |bits| 2 * (bits as u64).div_ceil(8));
+        live = live.saturating_add(bytes);
+        ends[last[at]] = ends[last[at]].saturating_add(bytes);
+        peak = peak.max(live);
+        live -= ends[at].min(live);
+    }
+    if peak <= most {
+        return Ok(());
+    }
+    let [takes, may] = [peak, most].map(|bytes| bytes.div_ceil(1 << 20));
+    let cause = format!("values take {takes} MiB of memory at each party at once, and may take {may} MiB");
+    Err(JobError::usage("the computation", cause, ROOM))
+}
+
+/// An error of lengths that members told names them.
+pub(super) fn says(told: &Told, mut e: JobError) -> JobError {
+    let said: Vec<_> = told.iter().map(|(symbol, (n, who))| format!("{symbol} is {n} at {who}")).collect();
+    if !said.is_empty() {
+        e.cause = format!("{}: {}", said.join(", "), e.cause);
+    }
+    e
 }
 
 impl Extent {
@@ -219,6 +260,11 @@ impl Bound {
     /// The form in which the protocol's parties run it, which follows from the computation alone: a circuit where there is
     /// no other.
     pub(crate) fn form(&self, chosen: Chosen) -> Result<Form, JobError> {
+        self.form_within(chosen, None)
+    }
+
+    /// The same; a circuit whose bits take more bytes than so many is refused before it is made.
+    pub(super) fn form_within(&self, chosen: Chosen, most: Option<u64>) -> Result<Form, JobError> {
         let steps = match chosen.protocol {
             Protocol::Rep3 => Plan::new(self.rest()).ok(),
             #[cfg(feature = "two")]
@@ -227,7 +273,19 @@ impl Bound {
         };
         match steps {
             Some(plan) => Ok(Form::Steps(plan)),
-            None => Ok(Form::Circuit(Arc::new(self.program()?))),
+            None => {
+                let bits = most.map(|most| usize::try_from(most / BIT_BYTES).unwrap_or(usize::MAX));
+                let program = match bits {
+                    None => self.program()?,
+                    Some(bits) => circuits::program_within(self.rest(), bits).map_err(|e| match e {
+                        hushwire_compute::ComputeError::Type { cause, .. } => {
+                            JobError::usage("the computation", cause, ROOM)
+                        }
+                        e => refused(None, &e),
+                    })?,
+                };
+                Ok(Form::Circuit(Arc::new(program)))
+            }
         }
     }
 

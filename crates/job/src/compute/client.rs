@@ -2,7 +2,7 @@
 
 use super::{
     bound::{Bound, places},
-    lengths::Lengths,
+    lengths::{Lengths, Told},
     part,
 };
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 use hushwire_rep3::{Owner, Role};
 use hushwire_wire::{Channel, PartyId};
-use std::{collections::BTreeMap, ops::Range};
+use std::ops::Range;
 use zeroize::Zeroizing;
 
 const OUT: &str = "receiving outputs";
@@ -45,11 +45,7 @@ impl Client {
         Ok(Self { me: member.config.me.clone(), to, from, owner, turn: 0 })
     }
 
-    pub(super) fn agree(
-        &mut self,
-        member: &MemberSession,
-        lengths: Lengths,
-    ) -> Result<BTreeMap<String, u64>, JobError> {
+    pub(super) fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, JobError> {
         lengths.at_client(&member.agreement, &mut self.to, &mut self.from)
     }
 

@@ -83,6 +83,9 @@ pub struct ComputeJob {
     pub members: BTreeMap<String, Member>,
     /// Lengths that are agreed before the run; owners' inputs say the others.
     pub symbols: BTreeMap<String, u64>,
+    /// The most that lengths may be of which owners' inputs say the numbers.
+    #[serde(default)]
+    pub bounds: BTreeMap<String, u64>,
     /// Values of public inputs, which all members have alike.
     #[serde(default)]
     pub public: BTreeMap<String, PublicPlace>,
@@ -92,8 +95,9 @@ pub struct ComputeJob {
     /// Compute threads of each of three parties; two have one.
     #[serde(default)]
     pub threads: Option<u16>,
-    /// Bytes that values and work on them may take at each of three parties: pieces of columns are shortened to keep to it, and a
-    /// computation that takes more in any pieces is refused.
+    /// Bytes that values and work on them may take at each party. Of three, pieces of columns are shortened to keep to it, and a
+    /// computation that takes more in any pieces is refused; of others one whose values, or whose circuit's bits, take more. `None`: any,
+    /// but 2 GiB where owners say lengths that nobody bounds.
     #[serde(default)]
     pub memory: Option<u64>,
 }
@@ -110,6 +114,7 @@ impl ComputeJob {
             computation,
             members: BTreeMap::new(),
             symbols: BTreeMap::new(),
+            bounds: BTreeMap::new(),
             public: BTreeMap::new(),
             owners: BTreeMap::new(),
             threads: None,
@@ -127,7 +132,13 @@ impl ComputeJob {
         let computation = top.need("computation", "computation = \"bill.hwc\"")?.path()?;
         let who = |value: Value<'_>| value.parsed(str::parse, "write \"party0\" or \"client:alice\"");
         let members = table(&mut top, "members", who)?;
-        let symbols = table(&mut top, "symbols", |value| value.number(0..=1 << 40))?;
+        let (mut symbols, mut bounds) = (BTreeMap::new(), BTreeMap::new());
+        for (name, length) in table(&mut top, "symbols", |value| length(&value))? {
+            match length {
+                Length::Is(n) => symbols.insert(name, n),
+                Length::AtMost(n) => bounds.insert(name, n),
+            };
+        }
         let public = table(&mut top, "public", PublicPlace::of)?;
         let owners = table(&mut top, "owners", who)?;
         let (threads, memory) = top.take("parameters").map(parameters).transpose()?.unwrap_or_default();
@@ -141,12 +152,29 @@ impl ComputeJob {
             computation,
             members,
             symbols,
+            bounds,
             public,
             owners,
             threads,
             memory,
         })
     }
+}
+
+/// A length under `[symbols]`.
+enum Length {
+    Is(u64),
+    AtMost(u64),
+}
+
+/// `100`, or `"<= 100"` where inputs say it.
+fn length(value: &Value<'_>) -> Result<Length, JobError> {
+    let Ok(text) = value.text() else { return value.number(0..=1 << 40).map(Length::Is) };
+    let most = text.trim().strip_prefix("<=").and_then(|n| n.trim().parse().ok());
+    let wrong = || {
+        value.error("is no length", "write a number, or as in \"<= 100000\" the most that an input may have")
+    };
+    most.filter(|n| *n <= 1 << 40).map(Length::AtMost).ok_or_else(wrong)
 }
 
 /// Compute threads, and bytes of memory, where a job says so.

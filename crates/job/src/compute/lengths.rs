@@ -5,7 +5,8 @@
 //! party ↔ party    what it knows and heard
 //! party → client   what all came to
 //! ```
-//! Every party hears what every other heard, so that a client who told two of them different numbers ends the run.
+//! Every party hears what every other heard, so that a client who told two of them different numbers ends the run. Who brings nothing that
+//! has a length says nothing of it, and what was agreed on as the most holds for whoever says it.
 
 use crate::{JobError, Kind, Member, agreement::Agreement, member_config::explain};
 use hushwire_wire::Channel;
@@ -13,17 +14,30 @@ use std::collections::BTreeMap;
 
 pub(super) const STEP: &str = "agreeing on lengths";
 
+/// A symbol that neither the job nor a public value binds.
+pub(super) struct Open {
+    pub(super) symbol: String,
+    /// Those who bring an input that has it.
+    pub(super) owners: Vec<Member>,
+    /// The most that was agreed on.
+    pub(super) most: Option<u64>,
+}
+
+/// Numbers of such symbols, and who said each first.
+pub(super) type Told = BTreeMap<String, (u64, Member)>;
+
 /// Symbols in the computation's order, the number of each, and who said it.
 pub(super) struct Lengths {
-    symbols: Vec<String>,
+    symbols: Vec<Open>,
+    me: Member,
     found: Vec<Option<(u64, Member)>>,
 }
 
 impl Lengths {
     /// The lengths that `me` knows of these symbols.
-    pub(super) fn new(symbols: Vec<String>, known: &BTreeMap<String, u64>, me: &Member) -> Self {
-        let found = symbols.iter().map(|symbol| Some((*known.get(symbol)?, me.clone()))).collect();
-        Self { symbols, found }
+    pub(super) fn new(symbols: Vec<Open>, known: &BTreeMap<String, u64>, me: &Member) -> Self {
+        let found = symbols.iter().map(|open| Some((*known.get(&open.symbol)?, me.clone()))).collect();
+        Self { symbols, me: me.clone(), found }
     }
 
     /// Whether there is nothing to agree on.
@@ -38,12 +52,28 @@ impl Lengths {
 
     /// Takes in what another member knows.
     fn hear(&mut self, from: &Member, message: &[u8]) -> Result<(), JobError> {
-        for ((symbol, found), bytes) in self.symbols.iter().zip(&mut self.found).zip(message.chunks_exact(8))
-        {
+        let is_client = |member: &Member| matches!(member, Member::Client(_));
+        for ((open, found), bytes) in self.symbols.iter().zip(&mut self.found).zip(message.chunks_exact(8)) {
             let n = bytes.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte));
+            let Open { symbol, owners, .. } = open;
+            // Parties tell clients what all came to.
+            let may = is_client(&self.me) || owners.contains(from);
             match found {
                 _ if n == u64::MAX => {}
-                None => *found = Some((n, from.clone())),
+                _ if is_client(from) && !may => return Err(not_its(from, symbol, n)),
+                None if may => {
+                    open.within(n, from)?;
+                    *found = Some((n, from.clone()));
+                }
+                // What a party says of others' inputs, clients have said here as well.
+                None => match owners.iter().find(|owner| is_client(owner)) {
+                    None => return Err(not_its(from, symbol, n)),
+                    Some(client) => {
+                        let cause =
+                            format!("{client} told {from} that {symbol} is {n}, and {} nothing", self.me);
+                        return Err(JobError::usage(STEP, cause, "let it run this release, unchanged"));
+                    }
+                },
                 Some((own, _)) if *own == n => {}
                 Some((own, who)) => {
                     let cause = format!("{symbol} is {own} at {who} and {n} at {from}");
@@ -55,9 +85,9 @@ impl Lengths {
     }
 
     /// Everything has a number.
-    fn finish(&self) -> Result<BTreeMap<String, u64>, JobError> {
-        let all = self.symbols.iter().zip(&self.found).map(|(symbol, found)| match found {
-            Some((n, _)) => Ok((symbol.clone(), *n)),
+    fn finish(&self) -> Result<Told, JobError> {
+        let all = self.symbols.iter().zip(&self.found).map(|(Open { symbol, .. }, found)| match found {
+            Some(told) => Ok((symbol.clone(), told.clone())),
             None => {
                 let cause = format!("no input says how long {symbol} is");
                 Err(JobError::usage(STEP, cause, format!("write {symbol} = … under [symbols]")))
@@ -72,7 +102,7 @@ impl Lengths {
         agreement: &Agreement,
         parties: &mut [&mut Channel],
         clients: impl Iterator<Item = &'a mut (String, Channel)>,
-    ) -> Result<BTreeMap<String, u64>, JobError> {
+    ) -> Result<Told, JobError> {
         let net = |e| explain(agreement, e).during(STEP);
         let (mut message, mut clients): (_, Vec<_>) = (self.message(), clients.collect());
         for (name, channel) in &mut clients {
@@ -98,7 +128,7 @@ impl Lengths {
         agreement: &Agreement,
         to: &mut [Channel],
         from: &mut [Channel],
-    ) -> Result<BTreeMap<String, u64>, JobError> {
+    ) -> Result<Told, JobError> {
         let net = |e| explain(agreement, e).during(STEP);
         let (own, mut first) = (self.message(), None);
         for channel in to {
@@ -114,6 +144,25 @@ impl Lengths {
         }
         self.finish()
     }
+}
+
+impl Open {
+    /// Holds what somebody says to what was agreed on.
+    pub(super) fn within(&self, n: u64, who: &Member) -> Result<(), JobError> {
+        let Some(most) = self.most.filter(|most| n > *most) else { return Ok(()) };
+        let symbol = &self.symbol;
+        let cause = format!("{symbol} is {n} at {who}, and {most} is the most that was agreed on");
+        Err(JobError::usage(
+            STEP,
+            cause,
+            format!("bring fewer rows, or agree on more for {symbol} under [symbols]"),
+        ))
+    }
+}
+
+fn not_its(who: &Member, symbol: &str, n: u64) -> JobError {
+    let cause = format!("{who} says that {symbol} is {n}, and brings nothing that has it");
+    JobError::usage(STEP, cause, "let it run this release, unchanged")
 }
 
 /// The member from whom a channel comes.
@@ -134,21 +183,53 @@ mod tests {
 
     fn lengths(known: &[(&str, u64)]) -> Lengths {
         let known = known.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
-        Lengths::new(vec!["n".into(), "m".into()], &known, &Member::Party(0))
+        Lengths::new(symbols(), &known, &Member::Party(0))
+    }
+
+    fn bob() -> Member {
+        Member::Client("bob".into())
+    }
+
+    /// Parties 0 and 1 and bob bring what has n, party 1 alone what has m.
+    fn symbols() -> Vec<Open> {
+        let open = |symbol: &str, owners, most| Open { symbol: symbol.to_owned(), owners, most };
+        let [a, b] = [Member::Party(0), Member::Party(1)];
+        vec![open("n", vec![a, b.clone(), bob()], Some(9)), open("m", vec![b], None)]
+    }
+
+    #[test]
+    fn who_brings_nothing_that_has_a_length_says_nothing_of_it() {
+        let heard = |from: &Member, known: &[(&str, u64)]| {
+            let mut lengths = Lengths::new(symbols(), &BTreeMap::new(), &Member::Party(0));
+            lengths.hear(from, &self::lengths(known).message()).map_err(|e| e.to_string())
+        };
+        assert_eq!(heard(&bob(), &[("n", 9)]), Ok(()));
+        let refused = |from: &Member, known| heard(from, known).expect_err("taken");
+        let text = refused(&bob(), &[("m", 1 << 27)]);
+        assert!(
+            text.contains("client bob says that m is 134217728, and brings nothing that has it; "),
+            "{text}"
+        );
+        assert!(refused(&Member::Party(2), &[("m", 3)]).contains("party 2 says that m is 3"));
+        let text = refused(&Member::Party(2), &[("n", 3)]);
+        assert!(text.contains("client bob told party 2 that n is 3, and party 0 nothing"), "{text}");
+        let text = refused(&bob(), &[("n", 10)]);
+        assert!(text.contains("n is 10 at client bob, and 9 is the most that was agreed on; "), "{text}");
     }
 
     #[test]
     fn what_each_knows_comes_together() {
         let (mut a, b) = (lengths(&[("n", 3)]), lengths(&[("m", 0), ("n", 3)]));
+        let said = |n, who| (n, Member::Party(who));
         a.hear(&Member::Party(1), &b.message()).unwrap_or_else(|e| panic!("{e}"));
         let all = a.finish().unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!(all, BTreeMap::from([("m".to_owned(), 0), ("n".to_owned(), 3)]));
+        assert_eq!(all, BTreeMap::from([("m".to_owned(), said(0, 1)), ("n".to_owned(), said(3, 0))]));
     }
 
     #[test]
     fn who_differs_and_what_nobody_knows_is_named() {
         let mut a = lengths(&[("n", 3)]);
-        let error = a.hear(&Member::Client("bob".into()), &lengths(&[("n", 4)]).message()).err();
+        let error = a.hear(&bob(), &lengths(&[("n", 4)]).message()).err();
         let error = error.unwrap_or_else(|| panic!("taken")).to_string();
         assert!(error.contains("n is 3 at party 0 and 4 at client bob"), "{error}");
         let error = lengths(&[("n", 3)]).finish().err().unwrap_or_else(|| panic!("taken")).to_string();

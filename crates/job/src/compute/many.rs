@@ -2,7 +2,7 @@
 
 use super::{
     bound::{Bound, Form},
-    lengths::Lengths,
+    lengths::{Lengths, Told},
     two,
 };
 use crate::{
@@ -13,7 +13,6 @@ use crate::{
 };
 use hushwire_authgarble::Party;
 use hushwire_wire::Channel;
-use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
 /// A party's links and its engine.
@@ -36,11 +35,7 @@ impl Many {
         Ok(Self { me, index, n: usize::from(chosen.protocol.parties()), control, channels, party })
     }
 
-    pub(super) fn agree(
-        &mut self,
-        member: &MemberSession,
-        lengths: Lengths,
-    ) -> Result<BTreeMap<String, u64>, JobError> {
+    pub(super) fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, JobError> {
         let mut control: Vec<_> = self.control.iter_mut().collect();
         lengths.at_party(&member.agreement, &mut control, std::iter::empty())
     }

@@ -3,7 +3,7 @@
 use super::{
     bound::{Bound, Extent, Form},
     delay,
-    lengths::Lengths,
+    lengths::{Lengths, Told},
     part::{GoOn, cancelled},
     two::failed,
 };
@@ -19,7 +19,6 @@ use hushwire_compute::Tensor;
 use hushwire_prg::Seed;
 use hushwire_two::{Distance, Party, TwoError};
 use hushwire_wire::Channel;
-use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
 /// A party's links and its side of the protocol.
@@ -49,11 +48,7 @@ impl Pair {
         Ok(Self { me: Member::Party(index), index, control, channel, party })
     }
 
-    pub(super) fn agree(
-        &mut self,
-        member: &MemberSession,
-        lengths: Lengths,
-    ) -> Result<BTreeMap<String, u64>, JobError> {
+    pub(super) fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, JobError> {
         lengths.at_party(&member.agreement, &mut [&mut self.control], std::iter::empty())
     }
 

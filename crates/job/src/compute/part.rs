@@ -4,9 +4,9 @@
 use super::pair::Pair;
 use super::{
     ComputeTask, Computed,
-    bound::{Bound, Form},
+    bound::{Bound, Form, says},
     client::Client,
-    lengths::Lengths,
+    lengths::{Lengths, Told},
     many::Many,
     outputs::{Sink, sinks},
     threads::within,
@@ -61,9 +61,10 @@ impl ComputePart {
             symbols = task.lengths(&symbols, &lengths)?;
             inputs.insert(name.to_owned(), values);
         }
+        let own = task.own(&symbols, &me)?;
         if task.unbound().iter().all(|symbol| symbols.contains_key(symbol)) {
             // What these lengths violate shows before anybody is dialled.
-            task.bound(&symbols)?;
+            task.bound_within(&symbols, &own)?;
         }
         let sinks = sinks(task, config)?;
         Ok(Self { task: task.clone(), inputs, sinks, symbols, ands: 0 })
@@ -151,21 +152,23 @@ impl Engine {
         own: BTreeMap<String, Values>,
         go_on: GoOn<'_>,
     ) -> Result<Ran, JobError> {
-        let lengths = Lengths::new(task.unbound(), &symbols, &member.config.me);
+        let lengths = Lengths::new(task.open_symbols(), &symbols, &member.config.me);
+        let mut told = Told::new();
         if !lengths.is_empty() {
-            symbols.extend(match self {
+            told = match self {
                 Engine::Three(engine) => engine.agree(member, lengths),
                 Engine::Two(engine) => engine.agree(member, lengths),
                 Engine::Many(engine) => engine.agree(member, lengths),
                 #[cfg(feature = "two")]
                 Engine::Pair(engine) => engine.agree(member, lengths),
                 Engine::Client(engine) => engine.agree(member, lengths),
-            }?);
+            }?;
+            symbols.extend(told.iter().map(|(symbol, (n, _))| (symbol.clone(), *n)));
         }
-        let bound = task.bound(&symbols)?;
+        let bound = task.bound_within(&symbols, &told)?;
         let own = &bound.brought(&member.config.me, own)?[..];
         // Clients take it for the form in which values come and go.
-        let form = bound.form(task.chosen())?;
+        let form = bound.form_within(task.chosen(), task.most_memory(&told)).map_err(|e| says(&told, e))?;
         let bound = bound.through(&form);
         let ands = match self {
             Engine::Client(_) => 0,

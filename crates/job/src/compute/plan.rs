@@ -2,8 +2,9 @@
 
 use super::{
     Bound, ComputationSource, ComputeJob, ComputePart,
-    bound::fits,
+    bound::{fits, says, within},
     file::refused,
+    lengths::{Open, Told},
     public::Public,
     threads::{lanes, threads},
     values::Values,
@@ -12,8 +13,10 @@ use crate::{Agreement, Chosen, Field, Forecast, JobError, Member, MemberConfig, 
 use hushwire_compute::{Computation, Dim, Tensor, Type, Visibility};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
+/// AGREEMENT: bytes that a computation may take at each party where members tell lengths, and neither a bound on them nor memory was agreed on.
+const UNAGREED: u64 = 2 << 30;
 /// AGREEMENT: the meaning of the fields, the cut, the way in which computations become circuits, and the bytes that a run sends.
-const PLAN_VERSION: u32 = 5;
+const PLAN_VERSION: u32 = 6;
 
 /// A computation's job, read and planned.
 #[derive(Clone)]
@@ -59,7 +62,9 @@ impl ComputeTask {
                 crate::suggest::remedy(odd, &names),
             ));
         }
-        if let Some(odd) = job.symbols.keys().find(|name| !computation.symbols().contains(name)) {
+        if let Some(odd) =
+            job.symbols.keys().chain(job.bounds.keys()).find(|name| !computation.symbols().contains(name))
+        {
             let names: Vec<_> = computation.symbols().iter().map(String::as_str).collect();
             return Err(wrong(
                 format!("the computation has no symbol {odd}"),
@@ -72,6 +77,12 @@ impl ComputeTask {
         }
         let owners = owners(job, &computation, &members)?;
         let public = Arc::new(Public::read(&job.public, &computation, &job.symbols)?);
+        for (symbol, most) in &job.bounds {
+            if let Some(n) = public.symbols.get(symbol).filter(|n| *n > most) {
+                let cause = format!("{symbol} is {n}, and {most} is the most that was agreed on");
+                return Err(wrong(cause, format!("write more for {symbol} under [symbols]")));
+            }
+        }
         let learn = |to: &[hushwire_compute::Member]| {
             let mut to: Vec<_> = to.iter().map(|of| members[usize::from(of.0)].clone()).collect();
             to.sort();
@@ -179,6 +190,20 @@ impl ComputeTask {
         self.computation.symbols().iter().filter(unbound).cloned().collect()
     }
 
+    /// The same with those who may say them, and the most that was agreed on.
+    pub(super) fn open_symbols(&self) -> Vec<Open> {
+        let has = |ty: &Type, symbol: &str| {
+            ty.shape.0.iter().any(|dim| matches!(dim, Dim::Symbol(name) if **name == *symbol))
+        };
+        let open = |symbol: String| {
+            let inputs = self.computation.inputs().zip(&self.owners);
+            let owners =
+                inputs.filter(|((_, ty), _)| has(ty, &symbol)).filter_map(|(_, owner)| owner.clone());
+            Open { owners: owners.collect(), most: self.job.bounds.get(&symbol).copied(), symbol }
+        };
+        self.unbound().into_iter().map(open).collect()
+    }
+
     /// An error of the computation, with its file.
     pub(crate) fn refused(&self, e: &hushwire_compute::ComputeError) -> JobError {
         let path = match &self.job.computation {
@@ -198,6 +223,21 @@ impl ComputeTask {
         found.map_err(|e| JobError::usage("reading inputs", e.cause(), e.remedy()))
     }
 
+    /// The numbers that this member's inputs say, none of which is more than was agreed on.
+    pub(super) fn own(&self, symbols: &BTreeMap<String, u64>, me: &Member) -> Result<Told, JobError> {
+        let own = |open: Open| {
+            let n = *symbols.get(&open.symbol)?;
+            Some(open.within(n, me).map(|()| (open.symbol, (n, me.clone()))))
+        };
+        self.open_symbols().into_iter().filter_map(own).collect()
+    }
+
+    /// Bytes that a computation may take at each party whose lengths were told so.
+    pub(super) fn most_memory(&self, told: &Told) -> Option<u64> {
+        let unagreed = told.keys().any(|symbol| !self.job.bounds.contains_key(symbol));
+        self.job.memory.or(unagreed.then_some(UNAGREED))
+    }
+
     /// Holds an input of this member to the range that it promises.
     pub(crate) fn promised(&self, name: &str, values: &Values) -> Result<(), JobError> {
         let tensor = Tensor::from_records(values.scalar, &values.lengths, &values.records);
@@ -210,8 +250,22 @@ impl ComputeTask {
     /// # Errors
     /// A symbol has no number, an operation does not take these lengths, or a value is too large.
     pub fn bound(&self, symbols: &BTreeMap<String, u64>) -> Result<Bound, JobError> {
+        self.bound_within(symbols, &Told::new())
+    }
+
+    /// The same where members told lengths: it takes no more memory for them than was agreed on.
+    pub(super) fn bound_within(
+        &self,
+        symbols: &BTreeMap<String, u64>,
+        told: &Told,
+    ) -> Result<Bound, JobError> {
         let computation = self.computation.bind(symbols).map_err(|e| self.refused(&e))?;
-        fits(&computation)?;
+        fits(&computation).map_err(|e| says(told, e))?;
+        // Three parties' plans know better what they take, and shorten pieces; without a word this is the more generous.
+        let planned = self.job.protocol == Protocol::Rep3 && self.job.memory.is_some();
+        if let Some(most) = self.most_memory(told).filter(|_| !planned) {
+            within(&computation, most).map_err(|e| says(told, e))?;
+        }
         // Where public values are missing, for a forecast, the first party brings them.
         let inputs = computation.inputs().zip(&self.owners);
         let first = |(name, _): (&str, &Type)| (!self.public.has(name)).then_some(Member::Party(0));
@@ -293,7 +347,8 @@ impl Task for ComputeTask {
         let digest = hex::encode(self.computation.digest());
         let name = self.computation.name();
         let members = self.computation.members().iter().zip(&self.members);
-        let symbols = self.job.symbols.iter().map(|(name, n)| format!("{name} = {n}"));
+        let bounds = self.job.bounds.iter().map(|(name, n)| format!("{name} <= {n}"));
+        let symbols = self.job.symbols.iter().map(|(name, n)| format!("{name} = {n}")).chain(bounds);
         let owners = self.job.owners.iter().map(|(name, is)| format!("{name}: {}", is.key()));
         let public = self.public.digests();
         Agreement {

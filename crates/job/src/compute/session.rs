@@ -140,6 +140,8 @@ pub struct ComputeSession {
     members: BTreeMap<String, Member>,
     /// Of secret inputs.
     owners: BTreeMap<String, Member>,
+    /// Bytes that a computation may take, where more or less than by default.
+    memory: Option<u64>,
     asked: Arc<AtomicBool>,
     broken: bool,
 }
@@ -189,7 +191,7 @@ impl ComputeSession {
             let engine = Engine::open(&mut member, chosen, threads, |member| !is_party(member))?;
             let asked = Arc::new(AtomicBool::new(false));
             let (members, owners) = (BTreeMap::new(), BTreeMap::new());
-            Ok(Self { member, engine, chosen, members, owners, asked, broken: false })
+            Ok(Self { member, engine, chosen, members, owners, memory: None, asked, broken: false })
         };
         opened().map_err(|e: JobError| e.of(&me))
     }
@@ -209,6 +211,12 @@ impl ComputeSession {
     /// Says who brings a secret input, the same at all members.
     pub fn own(&mut self, input: &str, owner: Member) {
         self.owners.insert(input.to_owned(), owner);
+    }
+
+    /// Says how many bytes values and work on them may take at each party, as [`ComputeJob::memory`] does, the same at all members: by default 2 GiB
+    /// where members' inputs say how long they are.
+    pub fn allow(&mut self, memory: u64) {
+        self.memory = Some(memory);
     }
 
     /// A handle that ends the session from another thread.
@@ -256,7 +264,7 @@ impl ComputeSession {
         inputs: &BTreeMap<String, Value>,
     ) -> Result<BTreeMap<String, Tensor>, JobError> {
         let mut job = ComputeJob::new(self.chosen.protocol, ComputationSource::Text(String::new()));
-        (job.scheme, job.ot) = (self.chosen.scheme, self.chosen.ot);
+        (job.scheme, job.ot, job.memory) = (self.chosen.scheme, self.chosen.ot, self.memory);
         job.linear = (job.protocol == Protocol::Two).then_some(self.chosen.linear);
         let known = |name: &String| self.members.get(name).cloned();
         let clients = self.member.agreement.clients.clone();
@@ -310,6 +318,7 @@ impl ComputeSession {
             own.insert(name.to_owned(), values);
         }
         let symbols = task.lengths(task.known(), &lengths)?;
+        task.own(&symbols, &me)?;
         self.agree(&task)?;
         let (observer, asked) = (self.member.observer.clone(), self.asked.clone());
         let mut hears = |done, whole| {

@@ -34,7 +34,7 @@ pub(super) fn far(threads: u16) -> Cut {
 
 /// A plan's cut, in pieces as short as the memory that it may take asks for; refuses a plan that takes more in any pieces.
 pub(super) fn within(plan: &Plan, cut: Cut, memory: Option<u64>) -> Result<Cut, JobError> {
-    let Some(most) = memory else { return Ok(cut) };
+    let Some(most) = memory.filter(|most| *most < u64::MAX) else { return Ok(cut) };
     if let Some(cut) = plan.cut_within(cut, most) {
         return Ok(cut);
     }

@@ -3,7 +3,7 @@
 use super::{
     bound::{Bound, Extent, Form, places},
     delay,
-    lengths::Lengths,
+    lengths::{Lengths, Told},
     part::{self, GoOn, cancelled},
 };
 use crate::{
@@ -19,7 +19,7 @@ use hushwire_prg::Seed;
 use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Party, Rep3Error, Role, Shares};
 use hushwire_three::{Cut, ThreeError};
 use hushwire_wire::{Channel, drive::Driver};
-use std::{collections::BTreeMap, ops::Range};
+use std::ops::Range;
 use zeroize::Zeroizing;
 
 /// A party's links.
@@ -87,11 +87,7 @@ impl Three {
         Ok(())
     }
 
-    pub(super) fn agree(
-        &mut self,
-        member: &MemberSession,
-        lengths: Lengths,
-    ) -> Result<BTreeMap<String, u64>, JobError> {
+    pub(super) fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, JobError> {
         let [forward, backward] = &mut self.control;
         lengths.at_party(&member.agreement, &mut [forward, backward], self.doors.clients.iter_mut())
     }

@@ -2,7 +2,7 @@
 
 use super::{
     bound::{Bound, Extent, Form},
-    lengths::Lengths,
+    lengths::{Lengths, Told},
 };
 use crate::{
     Chosen, JobError, Member,
@@ -14,7 +14,6 @@ use crate::{
 use hushwire_circuit::Planes;
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, Reason};
-use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
 /// A party's links and its engine.
@@ -37,11 +36,7 @@ impl Two {
         Ok(Self { me: Member::Party(index), index, control, channel, engine })
     }
 
-    pub(super) fn agree(
-        &mut self,
-        member: &MemberSession,
-        lengths: Lengths,
-    ) -> Result<BTreeMap<String, u64>, JobError> {
+    pub(super) fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, JobError> {
         lengths.at_party(&member.agreement, &mut [&mut self.control], std::iter::empty())
     }
 

@@ -19,6 +19,8 @@ enum Lie {
     None,
     /// Another length to this party.
     Length(usize),
+    /// A length that no party has memory for, to all.
+    Huge,
     /// A seed that is not the neighbour's to this party.
     Seed(usize),
     /// An explicit share that is not the other holder's to this party.
@@ -61,11 +63,15 @@ fn mallory(task: &ComputeTask, config: &MemberConfig, lie: Lie) {
             seeds[0] ^= 1;
             seeds[16] ^= 1;
         }
-        let n = if lie == Lie::Length(p) { 4u64 } else { 3 };
+        let n = match lie {
+            Lie::Length(other) if other == p => 4u64,
+            Lie::Huge => 1 << 27,
+            _ => 3,
+        };
         let _ = channel.send("seeds", &seeds).and_then(|()| channel.send("lengths", &n.to_le_bytes()));
     }
     let heard = from.iter_mut().all(|channel| channel.recv("lengths", &mut [0; 8]).is_ok());
-    assert!(heard || matches!(lie, Lie::Length(_)), "{lie:?}");
+    assert!(heard || matches!(lie, Lie::Length(_) | Lie::Huge), "{lie:?}");
     for (channel, message) in to.iter_mut().zip(&messages) {
         let _ = if message.is_empty() { Ok(()) } else { channel.send("shares", message) };
     }
@@ -77,8 +83,11 @@ fn mallory(task: &ComputeTask, config: &MemberConfig, lie: Lie) {
 
 /// The ends of the three parties.
 fn ends(lie: Lie) -> Vec<Result<Vec<u8>, JobError>> {
-    let task = ComputeTask::new(&ComputeJob::new(Protocol::Rep3, ComputationSource::Text(TEXT.to_owned())));
-    let task = task.unwrap_or_else(|e| panic!("{e}"));
+    ends_of(&ComputeJob::new(Protocol::Rep3, ComputationSource::Text(TEXT.to_owned())), lie)
+}
+
+fn ends_of(job: &ComputeJob, lie: Lie) -> Vec<Result<Vec<u8>, JobError>> {
+    let task = ComputeTask::new(job).unwrap_or_else(|e| panic!("{e}"));
     let (mut configs, mut peers) = (vec![], vec![]);
     for me in task.agreement().members() {
         let identity = Identity::generate(&me.to_string()).unwrap_or_else(|e| panic!("{e}"));
@@ -132,6 +141,30 @@ fn a_client_that_tells_parties_different_things_ends_the_run() {
     }
 }
 
+/// Whatever a client says, no party reserves memory for more than was agreed on, or for more than 2 GiB where nothing was.
+#[test]
+fn a_client_that_says_a_length_beyond_all_bounds_ends_the_run() {
+    let mut job = ComputeJob::new(Protocol::Rep3, ComputationSource::Text(TEXT.replace("u8", "u64")));
+    for (bound, words) in [
+        (
+            None,
+            "n is 134217728 at client mallory: values take 4097 MiB of memory at each party at once, and may take 2048 MiB; bring fewer rows, or agree on",
+        ),
+        (
+            Some(100),
+            "n is 134217728 at client mallory, and 100 is the most that was agreed on; bring fewer rows",
+        ),
+    ] {
+        job.bounds = bound.map(|most| ("n".to_owned(), most)).into_iter().collect();
+        let errors: Vec<_> =
+            ends_of(&job, Lie::Huge).into_iter().map(|end| end.expect_err("taken")).collect();
+        assert!(errors.iter().any(|e| e.to_string().contains(words)), "{errors:?}");
+        // Who finds it a moment later may hear of it before.
+        let told = |e: &JobError| e.consequence || e.to_string().contains(words);
+        assert!(errors.iter().all(told), "{errors:?}");
+    }
+}
+
 #[test]
 fn an_honest_client_by_hand_is_taken() {
     let all = ends(Lie::None);
@@ -165,6 +198,13 @@ fn jobs_that_make_no_sense_are_refused_with_a_remedy() {
     assert!(error.contains("protocol yao has no clients"), "{error}");
     let error = refused(&|job| job.symbols = BTreeMap::from([("m".to_owned(), 3)]));
     assert!(error.contains("no symbol m"), "{error}");
+    let error = refused(&|job| job.bounds = BTreeMap::from([("m".to_owned(), 3)]));
+    assert!(error.contains("no symbol m"), "{error}");
+    let error = refused(&|job| {
+        job.symbols = BTreeMap::from([("n".to_owned(), 4)]);
+        job.bounds = BTreeMap::from([("n".to_owned(), 3)]);
+    });
+    assert!(error.contains("n is 4, and 3 is the most that was agreed on; write more for n"), "{error}");
     let error = refused(&|job| job.computation = ComputationSource::Text("computation".into()));
     assert!(error.contains("the computation, line 1"), "{error}");
 }
