@@ -1,36 +1,39 @@
 //! `hushwire compute`: computations as files, without any party.
 
+mod cost;
+
 use crate::{
     error::Error,
     files::{Replace, RunFiles, json_file},
-    local_compute::in_turn,
-    member_cmd::has_aes,
+    local_compute::protocols,
     out,
-    places::{ValueArgs, symbols},
-    progress, size,
+    places::ValueArgs,
+    progress,
+    run_report::word,
+    size,
     told::{json, output_line},
 };
-use clap::{Args, Subcommand};
-use hushwire_aes::Backend;
-use hushwire_compute::{Computation, Explanation, MembersPart, Tensor, Visibility, evaluate};
-use hushwire_job::{
-    ComputationSource, ComputeJob, ComputeTask, Forecast, JobError, Member, OutputPlace, Protocol, Shown,
-    fits, read_input,
+use clap::{
+    Args, Subcommand,
+    builder::{PossibleValuesParser, TypedValueParser as _},
 };
-use hushwire_wire::Shape;
+use cost::{Figures, costs};
+use hushwire_compute::{Computation, Explanation, MembersPart, Tensor, evaluate};
+use hushwire_job::{ComputationSource, JobError, OutputPlace, Protocol, Shown, fits, read_input};
 use serde::Serialize;
 use std::{
     collections::BTreeMap,
     fmt::Write,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 pub(crate) const HELP: &str = "\
 Examples:
   hushwire compute check bill.hwc                   whether it is right; if not, which line is not, and why
   hushwire compute explain bill.hwc                 what each member brings and learns, and what it costs
-  hushwire compute cost bill.hwc --symbol n=100000  ANDs, rounds, bytes and times with every protocol
+  hushwire compute cost bill.hwc --symbol n=100000  ANDs, rounds, bytes and times with rep3, yao and gmw
+  hushwire compute cost bill.hwc --protocol authgarble:3
+                                                    the same with another, among three parties of whom two may cheat
   hushwire compute eval bill.hwc --in price=shop.csv --in amount=order.csv
                                                     the result in the open, to compare with
   hushwire compute format bill.hwc                  the same in canonical form
@@ -52,7 +55,7 @@ enum ComputeCommand {
     /// Say in words what each member brings and learns, and what a run costs.
     #[command(after_help = "Example:\n  hushwire compute explain bill.hwc --symbol n=5000")]
     Explain(CostArgs),
-    /// Show ANDs, rounds, bytes and times with every protocol.
+    /// Show ANDs, rounds, bytes and times with each protocol.
     #[command(after_help = "Example:\n  hushwire compute cost bill.hwc --symbol n=5000 --json -")]
     Cost(CostArgs),
     /// Write the canonical form; comments are no part of it.
@@ -84,6 +87,9 @@ struct LengthArgs {
 struct CostArgs {
     #[command(flatten)]
     of: LengthArgs,
+    /// A protocol to price, once for each: rep3, yao, gmw, authgarble:N or, where it is built in, two [default: rep3, yao and gmw]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(protocols()).try_map(|s| s.parse::<Protocol>()))]
+    protocol: Vec<Protocol>,
     /// Write the figures for programs to FILE; - is standard output, in place of the text
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -114,11 +120,6 @@ struct EvalArgs {
     #[command(flatten)]
     replace: Replace,
 }
-
-/// LOCAL: rows of a table whose length nobody has said.
-const ROWS: u64 = 1000;
-/// LOCAL: processes of one machine, which wake each other over sockets.
-const LOOPBACK: Shape = Shape { bits_per_second: None, rtt: Duration::from_micros(60) };
 
 /// Runs the command.
 pub(crate) fn run(args: &ComputeArgs) -> Result<(), Error> {
@@ -159,70 +160,6 @@ fn format(args: &FormatArgs) -> Result<(), Error> {
     files.reads("the computation", &args.file);
     // It can be made again.
     Ok(files.create("with --out", path, "a computation", 0o644)?.write(text.as_bytes())?)
-}
-
-/// The figures of one protocol.
-#[derive(Serialize)]
-struct Figures {
-    protocol: String,
-    /// How it runs: as one circuit, or in steps on numbers and bits.
-    form: &'static str,
-    /// Of a circuit.
-    ands: Option<u64>,
-    /// Exchanges one after the other.
-    rounds: u64,
-    /// Payload of the party that sends most, without set-ups and TLS.
-    bytes_sent: u64,
-    /// Bytes of values and of work on them at each party, at most, where it runs in steps.
-    memory_bytes: Option<u64>,
-    /// Seconds on one machine, in one room, and across a continent.
-    loopback_seconds: f64,
-    lan_seconds: f64,
-    wan_seconds: f64,
-}
-
-impl Figures {
-    fn new(protocol: Protocol, forecast: &Forecast, ands: Option<u64>, memory_bytes: Option<u64>) -> Self {
-        Self {
-            protocol: protocol.name().to_owned(),
-            form: if ands.is_some() { "circuit" } else { "steps" },
-            ands,
-            rounds: forecast.rounds,
-            bytes_sent: forecast.bytes_sent,
-            memory_bytes,
-            loopback_seconds: forecast.seconds(LOOPBACK),
-            lan_seconds: forecast.seconds(Shape::lan()),
-            wan_seconds: forecast.seconds(Shape::wan()),
-        }
-    }
-}
-
-/// The content of `cost --json`.
-#[derive(Serialize)]
-struct Costs {
-    computation: String,
-    symbols: BTreeMap<String, u64>,
-    protocols: Vec<Figures>,
-}
-
-fn costs(args: &LengthArgs, c: &Computation) -> Result<Costs, Error> {
-    let mut lengths = symbols(&args.symbol, c)?;
-    for name in c.symbols() {
-        lengths.entry(name.clone()).or_insert(ROWS);
-    }
-    let mut protocols = vec![];
-    for protocol in Protocol::ALL {
-        let mut job = ComputeJob::new(protocol, ComputationSource::Text(c.to_string()));
-        in_turn(&mut job, c);
-        // Whoever brings it: the forecast is of the party that sends most.
-        let secret = c.inputs().filter(|(_, ty)| ty.visibility == Visibility::Secret);
-        job.owners = secret.map(|(name, _)| (name.to_owned(), Member::Party(0))).collect();
-        let task = ComputeTask::new(&job)?;
-        let bound = task.bound(&lengths)?;
-        let (forecast, ands) = bound.forecast(task.chosen(), has_aes(Backend::best()))?;
-        protocols.push(Figures::new(protocol, &forecast, ands, bound.memory(protocol, task.threads())?));
-    }
-    Ok(Costs { computation: c.name().to_owned(), symbols: lengths, protocols })
 }
 
 /// `n = 1000, m = 3`, or nothing.
@@ -266,7 +203,7 @@ struct ExplainedMember {
 
 fn explain(args: &CostArgs) -> Result<(), Error> {
     let c = load(&args.of.file)?;
-    let costs = costs(&args.of, &c)?;
+    let costs = costs(args, &c)?;
     let mut files = RunFiles::new(args.replace.force);
     files.reads("the computation", &args.of.file);
     let file = json_file(&mut files, args.json.as_deref(), &format!("compute explain, {}", c.name()), 0o644)?;
@@ -275,14 +212,15 @@ fn explain(args: &CostArgs) -> Result<(), Error> {
         let _ = writeln!(text, "with {}:", lengths(&costs.symbols));
     }
     for of in &costs.protocols {
-        let parties = if of.protocol == "rep3" { "three" } else { "two" };
         let _ = writeln!(
             text,
-            "  {} takes {parties} parties {} round{}, and none sends more than {}: about {} on one machine, {} \
+            "  {} takes {} parties {} round{}{}, and none sends more than {}: about {} on one machine, {} \
              in one room (10 Gbit/s, 0.2 ms), {} across a continent (100 Mbit/s, 40 ms){}",
             of.protocol,
+            word(of.parties.into()),
             of.rounds,
             if of.rounds == 1 { "" } else { "s" },
+            of.ands.map_or(String::new(), |ands| format!(" and {ands} ANDs")),
             size::show(of.bytes_sent),
             seconds(of.loopback_seconds),
             seconds(of.lan_seconds),
@@ -309,7 +247,7 @@ fn explain(args: &CostArgs) -> Result<(), Error> {
 
 fn cost(args: &CostArgs) -> Result<(), Error> {
     let c = load(&args.of.file)?;
-    let costs = costs(&args.of, &c)?;
+    let costs = costs(args, &c)?;
     let mut files = RunFiles::new(args.replace.force);
     files.reads("the computation", &args.of.file);
     let file = json_file(&mut files, args.json.as_deref(), &format!("compute cost, {}", c.name()), 0o644)?;
@@ -318,7 +256,7 @@ fn cost(args: &CostArgs) -> Result<(), Error> {
     let _ = writeln!(text, "{}{}{of}", c.name(), if of.is_empty() { "" } else { " with " });
     let _ = writeln!(
         text,
-        "{:<8} {:>12} {:>8} {:>12} {:>12} {:>12} {:>12}",
+        "{:<12} {:>12} {:>8} {:>12} {:>12} {:>12} {:>12}",
         "", "ANDs", "rounds", "sent", "loopback", "lan", "wan"
     );
     for of in &costs.protocols {
@@ -327,7 +265,7 @@ fn cost(args: &CostArgs) -> Result<(), Error> {
             (size::show(of.bytes_sent), of.ands.map_or("-".to_owned(), |ands| ands.to_string()));
         let _ = writeln!(
             text,
-            "{:<8} {:>12} {:>8} {sent:>12} {here:>12} {lan:>12} {wan:>12}",
+            "{:<12} {:>12} {:>8} {sent:>12} {here:>12} {lan:>12} {wan:>12}",
             of.protocol, ands, of.rounds
         );
     }

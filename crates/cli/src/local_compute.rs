@@ -83,7 +83,7 @@ pub(crate) struct LocalComputeArgs {
 }
 
 /// Protocols as they are written here.
-fn protocols() -> Vec<&'static str> {
+pub(crate) fn protocols() -> Vec<&'static str> {
     let two = Protocol::NAMES.iter().filter(|name| **name == Protocol::Two.name());
     Protocol::WRITTEN.iter().chain(two).copied().collect()
 }

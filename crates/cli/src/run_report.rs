@@ -63,7 +63,7 @@ pub(crate) struct RunReport {
 }
 
 /// A number of parties.
-fn word(parties: usize) -> &'static str {
+pub(crate) fn word(parties: usize) -> &'static str {
     const WORDS: [&str; 9] = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"];
     WORDS.get(parties).unwrap_or(&"many")
 }

@@ -5,6 +5,7 @@ use crate::{
     Chosen, Prepared, Protocol,
     aes_ctr::{AesCtrJob, Cut},
 };
+use hushwire_authgarble::{Form, Need, Roles, Task, garble_cost, online_cost, preprocess_cost};
 use hushwire_circuit::{Program, TwoParty, planes::plane_bytes};
 use hushwire_garble::Scheme;
 use hushwire_ot::{Functionality, Level};
@@ -85,6 +86,35 @@ impl Forecast {
         // Copies of a block stand side by side in place of instances, a byte where eight would be.
         let compute = time(ands, if aes_instructions { with } else { without });
         Self { work: ands, unit: ANDS, rounds, bytes_sent, compute, far: None }
+    }
+
+    /// Of a program that `n` parties of authenticated garbling run once, all of whose phases but the set-up are in it.
+    pub(crate) fn of_roles(
+        chosen: Chosen,
+        n: u8,
+        program: &Program,
+        roles: Roles,
+        aes_instructions: bool,
+    ) -> Self {
+        let parties = usize::from(n);
+        let task = Task::new(program, roles, 1, Form::best(parties));
+        let made = preprocess_cost(parties, chosen_ot(chosen.ot), task.need());
+        let own = |me| {
+            let (garbled, run) = (garble_cost(me, parties, &task), online_cost(me, parties, &task));
+            [made.rounds + garbled.rounds + run.rounds, made.bytes_sent + garbled.bytes_sent + run.bytes_sent]
+        };
+        let each: Vec<[u64; 2]> = (0..parties).map(own).collect();
+        let most = |of: usize| each.iter().map(|cost| cost[of]).max().unwrap_or_default();
+        let [with, without] = rates(chosen.protocol, chosen.scheme);
+        let work = program.ands();
+        Self {
+            work,
+            unit: ANDS,
+            rounds: most(0),
+            bytes_sent: most(1),
+            compute: time(work, if aes_instructions { with } else { without }),
+            far: None,
+        }
     }
 
     /// Of steps on shares of numbers and bits, on one thread: `sent` are the bytes of the party that sends most. Three parties
@@ -242,9 +272,9 @@ fn chosen_ot(given: Option<hushwire_ot::Protocol>) -> hushwire_ot::Protocol {
 /// Bytes that a garbler sends for one of so many ANDs of authenticated garbling among `n` parties.
 fn authenticated(ot: hushwire_ot::Protocol, n: u8, ands: u64) -> usize {
     let (n, ands) = (usize::from(n), ands.clamp(1, 1 << 16));
-    let need = hushwire_authgarble::Need { triples: ands, masks: ands };
-    let made = hushwire_authgarble::preprocess_cost(n, ot, need).bytes_sent / ands;
-    made as usize + hushwire_authgarble::Form::best(n).table_bytes(n, ands as usize) / ands as usize
+    let need = Need { triples: ands, masks: ands };
+    let made = preprocess_cost(n, ot, need).bytes_sent / ands;
+    made as usize + Form::best(n).table_bytes(n, ands as usize) / ands as usize
 }
 
 fn xors(program: &Program) -> u64 {

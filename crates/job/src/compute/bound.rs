@@ -334,7 +334,8 @@ impl Bound {
         n_party::roles(program, n, self.owners.iter(), self.recipients.iter().map(|to| &to[..]))
     }
 
-    /// The forecast of a run on a CPU with AES instructions or without, and the ANDs of the circuit that it is, if it is one.
+    /// The forecast of a run on a CPU with AES instructions or without, and its AND gates: those of the circuit that it is, or those that two
+    /// parties on numbers compute on bits; none of three parties' steps, which are of many kinds.
     ///
     /// # Errors
     /// It is too large to be run.
@@ -347,16 +348,20 @@ impl Bound {
         let bound = self.clone().through(&form);
         match form {
             Form::Circuit(program) => {
+                let ands = Some(program.ands());
+                if let Protocol::Authgarble(n) = chosen.protocol {
+                    let roles = self.among(&program, n.into());
+                    return Ok((Forecast::of_roles(chosen, n, &program, roles, aes_instructions), ands));
+                }
                 let who = self.between_two(&program);
-                let forecast = Forecast::of_program(chosen, &program, &who, aes_instructions);
-                Ok((forecast, Some(program.ands())))
+                Ok((Forecast::of_program(chosen, &program, &who, aes_instructions), ands))
             }
             #[cfg(feature = "two")]
-            // Where rounds count, there are so many.
-            Form::Pair(plan) => Ok((
-                Forecast::of_pair(chosen, &plan.tally(hushwire_two::Distance::Far), aes_instructions),
-                None,
-            )),
+            Form::Pair(plan) => {
+                // Where rounds count, there are so many.
+                let tally = plan.tally(hushwire_two::Distance::Far);
+                Ok((Forecast::of_pair(chosen, &tally, aes_instructions), Some(tally.triples)))
+            }
             Form::Steps(plan) => {
                 let refused = |e: ThreeError| match e {
                     ThreeError::Compute(e) => refused(None, &e),

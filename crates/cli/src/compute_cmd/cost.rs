@@ -1,0 +1,87 @@
+//! The price of a computation with each protocol.
+
+use super::CostArgs;
+use crate::{error::Error, local_compute::in_turn, member_cmd::has_aes, places::symbols};
+use hushwire_aes::Backend;
+use hushwire_compute::{Computation, Visibility};
+use hushwire_job::{ComputationSource, ComputeJob, ComputeTask, Forecast, Member, Protocol};
+use hushwire_wire::Shape;
+use serde::Serialize;
+use std::{collections::BTreeMap, time::Duration};
+
+/// LOCAL: rows of a table whose length nobody has said.
+const ROWS: u64 = 1000;
+/// LOCAL: processes of one machine, which wake each other over sockets.
+const LOOPBACK: Shape = Shape { bits_per_second: None, rtt: Duration::from_micros(60) };
+
+/// The figures of one protocol.
+#[derive(Serialize)]
+pub(super) struct Figures {
+    pub(super) protocol: String,
+    #[serde(skip)]
+    pub(super) parties: u8,
+    /// How it runs: as one circuit, or in steps on numbers and bits.
+    pub(super) form: &'static str,
+    /// Of a circuit, or of two parties' steps on bits.
+    pub(super) ands: Option<u64>,
+    /// Exchanges one after the other.
+    pub(super) rounds: u64,
+    /// Payload of the party that sends most, without set-ups and TLS.
+    pub(super) bytes_sent: u64,
+    /// Bytes of values and of work on them at each party, at most, where it runs in steps.
+    pub(super) memory_bytes: Option<u64>,
+    /// Seconds on one machine, in one room, and across a continent.
+    pub(super) loopback_seconds: f64,
+    pub(super) lan_seconds: f64,
+    pub(super) wan_seconds: f64,
+}
+
+impl Figures {
+    fn new(protocol: Protocol, forecast: &Forecast, ands: Option<u64>, memory_bytes: Option<u64>) -> Self {
+        Self {
+            protocol: protocol.to_string(),
+            parties: protocol.parties(),
+            form: match protocol {
+                Protocol::Two => "steps",
+                _ if ands.is_some() => "circuit",
+                _ => "steps",
+            },
+            ands,
+            rounds: forecast.rounds,
+            bytes_sent: forecast.bytes_sent,
+            memory_bytes,
+            loopback_seconds: forecast.seconds(LOOPBACK),
+            lan_seconds: forecast.seconds(Shape::lan()),
+            wan_seconds: forecast.seconds(Shape::wan()),
+        }
+    }
+}
+
+/// The content of `cost --json`.
+#[derive(Serialize)]
+pub(super) struct Costs {
+    pub(super) computation: String,
+    pub(super) symbols: BTreeMap<String, u64>,
+    pub(super) protocols: Vec<Figures>,
+}
+
+pub(super) fn costs(args: &CostArgs, c: &Computation) -> Result<Costs, Error> {
+    let mut lengths = symbols(&args.of.symbol, c)?;
+    for name in c.symbols() {
+        lengths.entry(name.clone()).or_insert(ROWS);
+    }
+    let mut protocols = vec![];
+    let asked = if args.protocol.is_empty() { &Protocol::ALL[..] } else { &args.protocol };
+    for protocol in asked.iter().copied() {
+        let mut job = ComputeJob::new(protocol, ComputationSource::Text(c.to_string()));
+        in_turn(&mut job, c);
+        // Whoever brings it: the forecast is of the party that sends most.
+        let secret = c.inputs().filter(|(_, ty)| ty.visibility == Visibility::Secret);
+        job.owners = secret.map(|(name, _)| (name.to_owned(), Member::Party(0))).collect();
+        let task = ComputeTask::new(&job)?;
+        let bound = task.bound(&lengths)?;
+        let (forecast, ands) = bound.forecast(task.chosen(), has_aes(Backend::best()))?;
+        protocols.push(Figures::new(protocol, &forecast, ands, bound.memory(protocol, task.threads())?));
+    }
+    Ok(Costs { computation: c.name().to_owned(), symbols: lengths, protocols })
+}
