@@ -240,7 +240,7 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
     let ended = run_all(local, &Job::Query(job.clone()), Member::to_string, phases, &bar, |done, of| {
         bar.set_length(of);
         bar.set_position(done);
-        bar.set_message(operator_at(&course, done));
+        bar.set_message(progress::under_way(&course, done).map_or(String::new(), progress::cut));
     })?;
     bar.finish_and_clear();
     let mut learnt = Answer::default();
@@ -274,12 +274,6 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
     }
     let printed = args.out.is_none().then(|| aligned(&learnt).into_bytes());
     deliver(printed, &report, json, args.common.json.as_deref())
-}
-
-/// The operator that is under way when so many steps are done.
-fn operator_at(course: &[(u64, String)], done: u64) -> String {
-    let begun = course.partition_point(|(begins, _)| *begins <= done);
-    course.get(begun.saturating_sub(1)).map_or(String::new(), |(_, operator)| progress::cut(operator))
 }
 
 /// The plan, its price over three networks, and who learns what.

@@ -182,9 +182,13 @@ fn member<T: Told>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Res
     announced(task.forecast(aes, None));
     let later = task.clone();
     let forecast = move |extent| announced(later.forecast(aes, Some(extent)));
+    // Planned a second time only where somebody looks, at a party, which alone sees the steps.
+    let is_party = matches!(me, hushwire_job::Member::Party(_));
+    let is_watched = !bar.is_hidden() || tracing::enabled!(tracing::Level::TRACE);
+    let course = if is_party && is_watched { task.course()? } else { vec![] };
     let begun = Instant::now();
     debug!(member = me.key(), transport, tier, circuit = plan.title, "joining");
-    let outcome = Member::new(config).observer(observer(&bar, begun, forecast)).run(task)?;
+    let outcome = Member::new(config).observer(observer(&bar, begun, course, forecast)).run(task)?;
     bar.finish_and_clear();
     let stats = &outcome.stats;
     debug!(
@@ -201,7 +205,7 @@ fn member<T: Told>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Res
         size::show(stats.bytes_sent)
     );
     let report = MemberReport {
-        command: if matches!(me, hushwire_job::Member::Party(_)) { "party" } else { "client" },
+        command: if is_party { "party" } else { "client" },
         version: env!("CARGO_PKG_VERSION"),
         of_kind: task.report(&outcome.learnt),
         transport,
@@ -241,9 +245,14 @@ pub(crate) fn has_aes(backend: Backend) -> bool {
     backend.tier() != Tier::Portable
 }
 
-/// Tells a person what happens, and with `-v` when.
+/// Tells a person what happens, and with `-v` when: of a run that has a `course`, what is under way.
 /// `forecast` hears how much there is to do, before any of it is done.
-fn observer(bar: &ProgressBar, begun: Instant, forecast: impl Fn(u64) + Send + Sync + 'static) -> Observer {
+fn observer(
+    bar: &ProgressBar,
+    begun: Instant,
+    course: Vec<(u64, String)>,
+    forecast: impl Fn(u64) + Send + Sync + 'static,
+) -> Observer {
     let bar = bar.clone();
     Arc::new(move |event| match event {
         Event::Note(note) => bar.suspend(|| log::note!("{note}")),
@@ -258,7 +267,14 @@ fn observer(bar: &ProgressBar, begun: Instant, forecast: impl Fn(u64) + Send + S
         Event::Progress(done, of) => {
             bar.set_length(of);
             bar.set_position(done);
-            trace!(done, of, after_seconds = begun.elapsed().as_secs_f64(), "computing");
+            let after_seconds = begun.elapsed().as_secs_f64();
+            match progress::under_way(&course, done) {
+                Some(operator) => {
+                    bar.set_message(progress::cut(operator));
+                    trace!(done, of, after_seconds, operator, "computing");
+                }
+                None => trace!(done, of, after_seconds, "computing"),
+            }
             if done == of {
                 debug!(instances = of, after_seconds = begun.elapsed().as_secs_f64(), "computed");
             }

@@ -41,6 +41,12 @@ pub(crate) fn cut(message: &str) -> String {
     shown.take(MESSAGE - 1).chain(['…']).collect()
 }
 
+/// What is under way when so much is done of a run with this course.
+pub(crate) fn under_way(course: &[(u64, String)], done: u64) -> Option<&str> {
+    let begun = course.partition_point(|(begins, _)| *begins <= done);
+    course.get(begun.saturating_sub(1)).map(|(_, what)| what.as_str())
+}
+
 /// As much as fits into a terminal of `width` columns.
 fn style(width: u16, what: &'static str) -> ProgressStyle {
     let template = match what {
@@ -233,6 +239,15 @@ mod tests {
         assert!(drawn(120, "operators").1.contains("left join on person = id, salar…"));
         assert_eq!(cut("a\x1b[2Jb"), "a?[2Jb");
         assert!(drawn(120, "ANDs").1.contains("876,543,210,987/987,654,321,987 ANDs"));
+    }
+
+    #[test]
+    fn a_course_says_what_is_under_way() {
+        let course = [(0, "scan".to_owned()), (5, "join".to_owned()), (9, "the result".to_owned())];
+        let found = [0, 4, 5, 8, 9, 100].map(|done| under_way(&course, done));
+        let [scan, join, result] = ["scan", "join", "the result"].map(Some);
+        assert_eq!(found, [scan, scan, join, join, result, result]);
+        assert_eq!(under_way(&[], 3), None);
     }
 
     #[test]

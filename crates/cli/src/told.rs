@@ -1,11 +1,17 @@
 //! The words and figures of each kind of job in `party` and `client`.
 
+#[cfg(feature = "sql")]
+mod query;
+
+#[cfg(feature = "sql")]
+pub(crate) use query::aligned;
+
 use crate::{run_report, size};
 use hushwire_compute::Scalar;
 use hushwire_garble::Scheme;
 use hushwire_job::{
-    Common, ComputeTask, Computed, Intersection, Preparation, Prepared, Protocol, PsiReveal, PsiTask, Shown,
-    Task,
+    Common, ComputeTask, Computed, Intersection, JobError, Preparation, Prepared, Protocol, PsiReveal,
+    PsiTask, Shown, Task,
     aes_ctr::{AesCtrJob, Iv, KeyMode, Learnt},
 };
 use serde::Serialize;
@@ -18,6 +24,14 @@ pub(crate) trait Told: Task + Clone + Send + Sync + 'static {
 
     /// The end of the progress bar and its unit; 0 where only the run tells.
     fn extent(&self) -> (u64, &'static str);
+
+    /// What a run is of, in turn, in words, each with the progress from which on it is under way: nothing where that has no parts.
+    ///
+    /// # Errors
+    /// It is too large to be run.
+    fn course(&self) -> Result<Vec<(u64, String)>, JobError> {
+        Ok(vec![])
+    }
 
     /// The work of a run, as `5 instances of less:32`.
     fn work(&self, learnt: &Self::Learnt) -> String;
@@ -277,92 +291,6 @@ impl Told for ComputeTask {
             symbols: learnt.symbols.clone(),
             outputs: learnt.shown.iter().map(|(j, shown)| (name(*j), json(shown))).collect(),
             ands: Some(learnt.ands).filter(|ands| *ands > 0),
-        }
-    }
-}
-
-/// Fields of a query in a member's report.
-#[cfg(feature = "sql")]
-#[derive(Serialize)]
-pub(crate) struct QueryReport {
-    sql: String,
-    protocol: &'static str,
-    /// Names and types of the result's columns.
-    columns: Vec<(String, String)>,
-    /// Rows of the result, where this member learns it.
-    count: Option<u64>,
-    /// The rows' fields as text; those that went to a file are not here.
-    rows: Vec<Vec<Option<String>>>,
-    /// Rounds and payload of the party that sends most, as the plan has them: sorts as they are likely, set-ups not counted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    predicted: Option<Predicted>,
-}
-
-/// The price of a query before it runs.
-#[cfg(feature = "sql")]
-#[derive(Serialize)]
-struct Predicted {
-    rounds: u64,
-    bytes_sent: u64,
-}
-
-/// A result for people: columns side by side, numbers to the right.
-#[cfg(feature = "sql")]
-pub(crate) fn aligned(answer: &hushwire_job::Answer) -> String {
-    let shown = |field: &Option<String>| {
-        // Owners' text may not move a terminal's cursor.
-        let text = field.as_deref().unwrap_or("NULL");
-        text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect::<String>()
-    };
-    let header = answer.columns.iter().map(|(name, _)| shown(&Some(name.clone()))).collect();
-    let rows: Vec<Vec<String>> = std::iter::once(header)
-        .chain(answer.rows.iter().map(|row| row.iter().map(shown).collect()))
-        .collect();
-    let wide = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..answer.columns.len()).map(wide).collect();
-    let right = |at: usize| {
-        let ty = &answer.columns[at].1;
-        ["SMALLINT", "INTEGER", "BIGINT", "DECIMAL", "DOUBLE"].iter().any(|number| ty.starts_with(number))
-    };
-    let line = |row: &Vec<String>| {
-        let cell = |(at, text): (usize, &String)| {
-            let width = widths[at];
-            if right(at) { format!("{text:>width$}") } else { format!("{text:<width$}") }
-        };
-        row.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
-    };
-    let rule = widths.iter().map(|width| "-".repeat(*width)).collect::<Vec<_>>().join("  ") + "\n";
-    let (header, body) = (line(&rows[0]), rows[1..].iter().map(line).collect::<String>());
-    header + &rule + &body
-}
-
-#[cfg(feature = "sql")]
-impl Told for hushwire_job::QueryTask {
-    type Report = QueryReport;
-
-    fn extent(&self) -> (u64, &'static str) {
-        (0, "steps")
-    }
-
-    fn work(&self, learnt: &hushwire_job::Answer) -> String {
-        learnt.count.map_or("a query".to_owned(), |count| format!("a query with {count} rows"))
-    }
-
-    fn printed(&self, learnt: &hushwire_job::Answer) -> Vec<u8> {
-        if learnt.count.is_some() && !learnt.rows.is_empty() { aligned(learnt).into_bytes() } else { vec![] }
-    }
-
-    fn report(&self, learnt: &hushwire_job::Answer) -> QueryReport {
-        QueryReport {
-            sql: self.job().sql.clone(),
-            protocol: "rep3",
-            columns: learnt.columns.clone(),
-            count: learnt.count,
-            rows: learnt.rows.clone(),
-            predicted: self
-                .price(true)
-                .ok()
-                .map(|price| Predicted { rounds: price.rounds, bytes_sent: price.bytes_sent }),
         }
     }
 }

@@ -1,0 +1,91 @@
+//! The words and figures of queries.
+
+use super::Told;
+use hushwire_job::{Answer, JobError, QueryTask};
+use serde::Serialize;
+
+/// Fields of a query in a member's report.
+#[derive(Serialize)]
+pub(crate) struct QueryReport {
+    sql: String,
+    protocol: &'static str,
+    /// Names and types of the result's columns.
+    columns: Vec<(String, String)>,
+    /// Rows of the result, where this member learns it.
+    count: Option<u64>,
+    /// The rows' fields as text; those that went to a file are not here.
+    rows: Vec<Vec<Option<String>>>,
+    /// Rounds and payload of the party that sends most, as the plan has them: sorts as they are likely, set-ups not counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predicted: Option<Predicted>,
+}
+
+/// The price of a query before it runs.
+#[derive(Serialize)]
+struct Predicted {
+    rounds: u64,
+    bytes_sent: u64,
+}
+
+/// A result for people: columns side by side, numbers to the right.
+pub(crate) fn aligned(answer: &Answer) -> String {
+    let shown = |field: &Option<String>| {
+        // Owners' text may not move a terminal's cursor.
+        let text = field.as_deref().unwrap_or("NULL");
+        text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect::<String>()
+    };
+    let header = answer.columns.iter().map(|(name, _)| shown(&Some(name.clone()))).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(header)
+        .chain(answer.rows.iter().map(|row| row.iter().map(shown).collect()))
+        .collect();
+    let wide = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..answer.columns.len()).map(wide).collect();
+    let right = |at: usize| {
+        let ty = &answer.columns[at].1;
+        ["SMALLINT", "INTEGER", "BIGINT", "DECIMAL", "DOUBLE"].iter().any(|number| ty.starts_with(number))
+    };
+    let line = |row: &Vec<String>| {
+        let cell = |(at, text): (usize, &String)| {
+            let width = widths[at];
+            if right(at) { format!("{text:>width$}") } else { format!("{text:<width$}") }
+        };
+        row.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+    };
+    let rule = widths.iter().map(|width| "-".repeat(*width)).collect::<Vec<_>>().join("  ") + "\n";
+    let (header, body) = (line(&rows[0]), rows[1..].iter().map(line).collect::<String>());
+    header + &rule + &body
+}
+
+impl Told for QueryTask {
+    type Report = QueryReport;
+
+    fn extent(&self) -> (u64, &'static str) {
+        (0, "operators")
+    }
+
+    fn course(&self) -> Result<Vec<(u64, String)>, JobError> {
+        QueryTask::course(self)
+    }
+
+    fn work(&self, learnt: &Answer) -> String {
+        learnt.count.map_or("a query".to_owned(), |count| format!("a query with {count} rows"))
+    }
+
+    fn printed(&self, learnt: &Answer) -> Vec<u8> {
+        if learnt.count.is_some() && !learnt.rows.is_empty() { aligned(learnt).into_bytes() } else { vec![] }
+    }
+
+    fn report(&self, learnt: &Answer) -> QueryReport {
+        QueryReport {
+            sql: self.job().sql.clone(),
+            protocol: "rep3",
+            columns: learnt.columns.clone(),
+            count: learnt.count,
+            rows: learnt.rows.clone(),
+            predicted: self
+                .price(true)
+                .ok()
+                .map(|price| Predicted { rounds: price.rounds, bytes_sent: price.bytes_sent }),
+        }
+    }
+}
