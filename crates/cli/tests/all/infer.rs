@@ -1,6 +1,9 @@
 //! `local infer` and `model`: networks among processes, and what is refused.
 
-use crate::common::{Place, Ran};
+use crate::{
+    common::{Place, Ran},
+    documented::check,
+};
 use hushwire_nn::{Array, Floats, Network, npy, zoo};
 
 /// A model of a few layers, and three images.
@@ -36,6 +39,25 @@ fn bad(place: &Place, args: &str, code: i32, words: &[&str]) {
 }
 
 const INFER: &str = "local infer --model m.onnx --input x.npy --transport unix";
+
+/// Where fields of reports are documented, and under which heading.
+pub(crate) const FIELDS: [&str; 2] = [include_str!("../../../../docs/models.md"), "## Reports"];
+
+#[test]
+fn every_field_of_a_report_is_documented_and_there() {
+    let (place, expected) = place();
+    let report = |more: &str| -> serde_json::Value {
+        serde_json::from_str(&good(&place, &format!("{INFER} --json - {more}")).out).expect("a report")
+    };
+    let (shown, filed) = (report(""), report("--protocol two --output y.npy"));
+    check(FIELDS[0], FIELDS[1], "local", &[], &[&shown, &filed]);
+    assert_eq!(shown["output"].as_array().map(Vec::len), Some(expected.data.len()));
+    assert_eq!(
+        (filed["output"].as_array().map(Vec::len), &filed["shape"]),
+        (Some(expected.data.len()), &shown["shape"])
+    );
+    assert_eq!((&shown["protocol"], &filed["protocol"]), (&"rep3".into(), &"two".into()));
+}
 
 #[test]
 fn three_processes_run_an_owners_network_on_a_clients_images() {

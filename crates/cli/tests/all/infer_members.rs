@@ -2,6 +2,8 @@
 
 use crate::{
     common::Place,
+    documented::check,
+    infer::FIELDS,
     rehearsal::{Ended, Rehearsal, Running},
 };
 use hushwire_nn::{Array, Floats, Network, npy, zoo};
@@ -82,11 +84,20 @@ fn killed(members: &[&'static str], victims: &[(&str, u64)]) {
 fn members_of_an_inference_end_well_with_three_parties_and_without() {
     for members in [&THREE[..], &TWO] {
         let (world, expected) = world(members);
-        world
-            .end(world.start_all(if members.len() == 2 { &TWO } else { &THREE }))
-            .iter()
-            .for_each(Ended::good);
+        let line = |name: &&'static str| {
+            world.spawn(name, world.place.hushwire(&format!("{} --json -", Rehearsal::line(name))))
+        };
+        let all = world.end(members.iter().map(line).collect());
+        all.iter().for_each(Ended::good);
         right(&world, &expected);
+        for command in ["party", "client"] {
+            let of = all.iter().filter(|member| member.name.starts_with("party") == (command == "party"));
+            let reports: Vec<serde_json::Value> =
+                of.map(|member| serde_json::from_str(&member.out).expect(member.name)).collect();
+            if !reports.is_empty() {
+                check(FIELDS[0], FIELDS[1], command, &[], &reports.iter().collect::<Vec<_>>());
+            }
+        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! `local psi`: both parties as processes, each with its own file.
 
-use crate::common::{self, Place};
+use crate::{
+    common::{self, Place},
+    documented::check,
+};
 use std::collections::BTreeSet;
 
 /// Rows with a key each, and one without.
@@ -96,6 +99,44 @@ fn items_are_those_of_the_plain_intersection() {
         "they are in the file"
     );
     assert_eq!(report["parties"].as_array().map(Vec::len), Some(2));
+}
+
+/// Where fields of reports are documented, and under which heading.
+pub(crate) const FIELDS: [&str; 2] = [include_str!("../../../../docs/psi.md"), "## Reports"];
+
+/// A field is there in one of these reports at least: one that another option makes belongs into a run of its own.
+#[test]
+fn every_field_of_a_report_is_documented_and_there() {
+    let place = Place::new();
+    place.put("a.csv", b"id,n\n1,10\n2,20\n3,30\n");
+    place.put("b.csv", b"id,m\n2,5\n3,7\n9,1\n");
+    let report = |options: &str| -> serde_json::Value {
+        let ran =
+            place.ran(&format!("local psi --a a.csv --b b.csv --key id --transport unix --json - {options}"));
+        serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{options}: {e}: {}", ran.err))
+    };
+    let reports =
+        ["", "--reveal flags", "--reveal size --method scs", "--reveal sum:m,count", "--reveal columns:m"]
+            .map(report);
+    check(FIELDS[0], FIELDS[1], "local", &[], &reports.each_ref());
+    let [items, flags, size, sum, columns] = reports;
+    let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap_or_default();
+    assert_eq!(
+        (&items["items"], &items["found"], &items["rows"]),
+        (&json("[\"2\", \"3\"]"), &2.into(), &2.into())
+    );
+    assert_eq!((&flags["flags"], &flags["found"]), (&json("[false, true, true]"), &2.into()));
+    assert_eq!(
+        (&size["found"], &size["protocol"], &size["scheme"]),
+        (&2.into(), &"yao".into(), &"mi".into())
+    );
+    assert!(size["ands"].as_u64() > Some(0), "{size}");
+    assert_eq!((&sum["sum"], &sum["found"], &sum["method"]), (&12.into(), &2.into(), &"circuit".into()));
+    assert_eq!((&columns["columns"], &columns["payload_bytes"]), (&json("[\"m\"]"), &64.into()));
+    assert_eq!((&columns["items"], &columns["values"]), (&items["items"], &json("[[\"5\"], [\"7\"]]")));
+    for report in [&items, &flags, &sum, &columns] {
+        assert_eq!((&report["protocol"], &report["scheme"]), (&json("null"), &json("null")), "{report}");
+    }
 }
 
 #[test]

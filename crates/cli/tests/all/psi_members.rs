@@ -1,6 +1,10 @@
 //! An intersection as a job of two parties that each start their own process, with files from `local files`.
 
-use crate::rehearsal::{Ended, Rehearsal};
+use crate::{
+    documented::check,
+    psi::FIELDS,
+    rehearsal::{Ended, Rehearsal},
+};
 use std::time::{Duration, Instant};
 
 const BOTH: [&str; 2] = ["party0", "party1"];
@@ -57,6 +61,19 @@ fn each_party_has_its_own_file_result_and_report() {
         assert_eq!((&report["keys"], &report["items"]), (&serde_json::json!([3, 3]), &items));
         assert_eq!(report["rows"], 2);
     }
+}
+
+#[test]
+fn every_field_of_a_partys_report_is_documented_and_there() {
+    let mut reports = vec![];
+    for reveal in ["items", "flags", "sum:since,count", "columns:since"] {
+        let all = ended(&world(&format!("reveal = \"{reveal}\"")), "--json -");
+        for member in &all {
+            member.good();
+            reports.push(serde_json::from_str(&member.out).unwrap_or_else(|e| panic!("{reveal}: {e}")));
+        }
+    }
+    check(FIELDS[0], FIELDS[1], "party", &[], &reports.iter().collect::<Vec<_>>());
 }
 
 #[test]

@@ -1,6 +1,12 @@
 //! `local query`: SQL over CSV files among processes, and what is refused.
 
-use crate::common::{Place, Ran};
+use crate::{
+    common::{Place, Ran},
+    documented::check,
+};
+
+/// Where fields of reports are documented, and under which heading.
+pub(crate) const FIELDS: [&str; 2] = [include_str!("../../../../docs/sql.md"), "## Reports"];
 
 /// Salaries of one owner in cents of people of another; one person has none, one salary is nobody's.
 fn place() -> Place {
@@ -42,6 +48,19 @@ fn three_processes_answer_a_query_over_two_owners_files() {
     assert_eq!(csv, "city,people,total\nBasel,1,3000.00\nBern,3,3000.50\n\"Genf, GE\",1,\n");
     let report: serde_json::Value = serde_json::from_str(&text(&place, "report.json")).expect("a report");
     assert_eq!((report["count"].as_u64(), report["columns"][2][0].as_str()), (Some(3), Some("total")));
+}
+
+#[test]
+fn every_field_of_a_report_is_documented_and_there() {
+    let place = place();
+    let report = |more: &str| -> serde_json::Value {
+        serde_json::from_str(&good(&place, MEANS, &format!("--json - {more}")).out).expect("a report")
+    };
+    let (shown, filed) = (report(""), report("--out result.csv"));
+    check(FIELDS[0], FIELDS[1], "local", &[], &[&shown, &filed]);
+    assert_eq!(shown["rows"][2], serde_json::json!(["Genf, GE", "1", null]));
+    assert_eq!((&filed["rows"], &filed["count"]), (&serde_json::json!([]), &3.into()));
+    assert_eq!(filed["columns"], shown["columns"]);
 }
 
 /// Where nothing is sorted the prediction is exact, but for what members say before and after.

@@ -1,6 +1,10 @@
 //! Queries as jobs of members that each start their own process: what happens when they do not agree, leave, or are killed.
 
-use crate::rehearsal::{Ended, Rehearsal, Running};
+use crate::{
+    documented::check,
+    query::FIELDS,
+    rehearsal::{Ended, Rehearsal, Running},
+};
 use std::{
     fmt::Write,
     thread::sleep,
@@ -65,6 +69,36 @@ fn six_members_answer_a_query() {
     let all = world.end(world.start_all(&ALL));
     all.iter().for_each(Ended::good);
     assert_eq!(String::from_utf8(world.place.get("r/result.csv")).unwrap_or_default(), expected(9));
+}
+
+/// Reports of members, and the operator that a party has under way.
+#[test]
+fn members_report_each_documented_field_and_parties_each_operator() {
+    let world = world(9);
+    let line = |name: &&'static str| {
+        let line = format!("{} --json - -vv --log-format json", Rehearsal::line(name));
+        world.spawn(name, world.place.hushwire(&line))
+    };
+    let all = world.end(ALL.iter().map(line).collect());
+    all.iter().for_each(Ended::good);
+    let report = |name: &str| -> serde_json::Value {
+        serde_json::from_str(&of(&all, name).out).unwrap_or_else(|e| panic!("{name}: {e}"))
+    };
+    let reports: Vec<_> = ALL.iter().map(|name| report(name)).collect();
+    check(FIELDS[0], FIELDS[1], "party", &[], &reports[..3].iter().collect::<Vec<_>>());
+    check(FIELDS[0], FIELDS[1], "client", &[], &reports[3..].iter().collect::<Vec<_>>());
+    // The analyst alone learns the result, which is in its file.
+    let learnt = |report: &serde_json::Value| (report["count"].clone(), report["rows"].clone());
+    for report in &reports[..5] {
+        assert_eq!(learnt(report), (serde_json::Value::Null, serde_json::json!([])), "{report}");
+    }
+    assert_eq!(learnt(&reports[5]), (3.into(), serde_json::json!([])), "{}", reports[5]);
+    for name in ALL {
+        let said = &of(&all, name).err;
+        let operators = ["inner join on", "groups by"];
+        let told = operators.iter().all(|words| said.contains(&format!("\"operator\":\"{words}")));
+        assert_eq!(told, name.starts_with("party"), "{name}: {said}");
+    }
 }
 
 #[test]
