@@ -1,6 +1,8 @@
 //! The rows of a table's file, CSV or Parquet, as text fields.
 
-use crate::{InputPlace, JobError, Kind, psi::of_file};
+#[cfg(feature = "parquet")]
+use crate::Kind;
+use crate::{InputPlace, JobError, psi::of_file};
 use hushwire_psi::Rows;
 use std::path::{Path, PathBuf};
 
