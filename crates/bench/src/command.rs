@@ -257,7 +257,7 @@ impl MeasureArgs {
 }
 
 /// A line on standard error, if that takes it: the exit code says as much.
-fn told(line: std::fmt::Arguments<'_>) {
+fn told(line: fmt::Arguments<'_>) {
     let _ = io::Write::write_all(&mut io::stderr(), format!("{line}\n").as_bytes());
 }
 

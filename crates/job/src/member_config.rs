@@ -191,7 +191,8 @@ impl MemberConfig {
         } else {
             holder(&presented).map(|of| {
                 let remedy = format!(
-                    "see that neither addresses nor pins of {peer} and {of} are swapped in this member's file"
+                    "see that neither addresses nor pins of {peer} and {of} are swapped in this member's file; where they are not, \
+                     give every member its own key file"
                 );
                 (format!("{peer} came with the key of {of}"), remedy)
             })

@@ -218,7 +218,8 @@ fn a_bin_that_memory_could_not_hold_is_refused() {
         hello[72] ^= b'a' ^ b'b';
         b.send("hello", &hello).unwrap();
     });
-    let terms = Terms { circuit: Some(Method::Phasing), ..Terms::new(Reveal::Flags) };
+    let most = hushwire_psi::Most([Some(1 << 22); 2]);
+    let terms = Terms { circuit: Some(Method::Phasing), most, ..Terms::new(Reveal::Flags) };
     let error =
         intersect(&mut a, Side::A, &keys(0, 17), &terms, Backend::best(), &mut |_, _| {}).unwrap_err();
     assert!(matches!(error, PsiError::TooLarge { .. }), "{error}");

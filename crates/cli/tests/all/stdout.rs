@@ -209,7 +209,7 @@ fn a_standard_error_that_takes_nothing_costs_no_result() {
     let less = "local run --circuit less:8 --inputs 0=01,1=02 --transport shm";
     let psi = "local psi --a a.csv --b a.csv --column k --reveal size --transport unix";
     let full = || File::options().write(true).open("/dev/full").unwrap_or_else(|e| panic!("{e}"));
-    let closed = || io::pipe().map(|(_, writer)| writer).unwrap_or_else(|e| panic!("{e}"));
+    let closed = || io::pipe().map_or_else(|e| panic!("{e}"), |(_, writer)| writer);
     for (args, code, out) in [
         (less.to_owned(), 0, "0=1\n"),
         (format!("-vv {less}"), 0, "0=1\n"),
