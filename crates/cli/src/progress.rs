@@ -41,7 +41,7 @@ pub(crate) fn cut(message: &str) -> String {
     shown.take(MESSAGE - 1).chain(['…']).collect()
 }
 
-/// What is under way when so much is done of a run with this course.
+/// The part that is under way when so much is done of a run with this course.
 pub(crate) fn under_way(course: &[(u64, String)], done: u64) -> Option<&str> {
     let begun = course.partition_point(|(begins, _)| *begins <= done);
     course.get(begun.saturating_sub(1)).map(|(_, what)| what.as_str())

@@ -25,7 +25,7 @@ pub(crate) trait Told: Task + Clone + Send + Sync + 'static {
     /// The end of the progress bar and its unit; 0 where only the run tells.
     fn extent(&self) -> (u64, &'static str);
 
-    /// What a run is of, in turn, in words, each with the progress from which on it is under way: nothing where that has no parts.
+    /// The parts of a run, in turn, in words, each with the progress from which on it is under way: nothing where that has no parts.
     ///
     /// # Errors
     /// It is too large to be run.

@@ -173,7 +173,7 @@ pub(crate) fn meet(
     choose(&all, &places).into_iter().zip(&places).map(take).collect()
 }
 
-/// What everybody offers, this party's among it; `None` where others were told something else.
+/// The offers of all, this party's among them; `None` where others were told something else.
 fn exchange(control: &mut [Channel], index: usize, own: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, NetError> {
     let mut all = to_all(control, &own)?;
     all.insert(index, own);

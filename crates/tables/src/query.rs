@@ -67,7 +67,7 @@ struct Way {
     tags: bool,
 }
 
-/// What the order of rows tells beside what is shown and asked for.
+/// The things that the order of rows tells beside what is shown and asked for.
 struct Tells {
     /// That of the result's rows does.
     more: bool,

@@ -57,7 +57,7 @@ fn a_declared_cost_is_what_a_run_says() {
     }
 }
 
-/// What a longer run takes more is what it was said to: set-ups, which no price has, are those of the shorter one.
+/// The cost of more rows is what it was said to be: set-ups, which no price has, are those of the shorter one.
 #[test]
 fn two_parties_on_numbers_and_authenticated_garbling_have_a_price() {
     let place = bill();

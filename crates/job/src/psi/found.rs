@@ -175,7 +175,7 @@ impl Find<'_> {
         if keep { (Set::of_by(&keys, digests), Some(keys)) } else { (Set::by(keys, digests), None) }
     }
 
-    /// What both tell, before anything is reserved for it.
+    /// The sizes that both tell, before anything is reserved for them.
     fn sizes(&self, channel: &mut Channel, own: usize) -> Result<[usize; 2], PsiError> {
         let mut theirs = [0; 8];
         channel.exchange("set sizes", &(own as u64).to_le_bytes(), &mut theirs)?;

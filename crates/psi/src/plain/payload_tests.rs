@@ -258,7 +258,7 @@ fn is_round(machine: &impl Machine, name: &str) -> bool {
     machine.round(0).is_some_and(|round| round.name == name)
 }
 
-/// What a corrupt sender sees is the same whether the receiver has the item whose payload it damaged or not: rounds, lengths and a good
+/// A corrupt sender sees the same whether the receiver has the item whose payload it damaged or not: rounds, lengths and a good
 /// end. The receiver knows.
 #[test]
 fn a_sender_that_damages_a_payload_sees_nothing_of_it() {

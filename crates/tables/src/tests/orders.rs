@@ -167,7 +167,7 @@ fn shown(keys: &[Value], ty: ColumnType, relation: &dyn Fn(&Relation) -> Relatio
     (rows_of(&query, &rows), query)
 }
 
-/// What a query on a table shows.
+/// The rows that a query on a table shows.
 pub(super) fn rows_of(query: &Query, rows: &[Row]) -> Vec<Row> {
     let outputs = evaluate(query.computation(), &query.inputs("t", 0, rows).unwrap()).unwrap();
     query.rows(&outputs).unwrap()
