@@ -1,7 +1,6 @@
 //! Tables, and SQLite as an oracle that shares nothing with the planner.
 #![allow(dead_code, unreachable_pub, reason = "each test has its own use of it")]
 
-#[cfg(feature = "tpch")]
 pub mod three;
 
 use hushwire_sql::{cell, test_support::World};

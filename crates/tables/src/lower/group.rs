@@ -10,7 +10,7 @@ use crate::{
     algebra::{Aggregate, Column, ColumnType, Expr, Function, Range, Relation},
     plain::bound_promise,
 };
-use hushwire_compute::{Comparison, Scalar, Shape, Val};
+use hushwire_compute::{Comparison, Scalar, Scan, Shape, Val};
 
 impl<'b> Lower<'b> {
     #[expect(clippy::too_many_arguments, reason = "the parts of one operator")]
@@ -158,8 +158,8 @@ impl<'b> Lower<'b> {
         } else {
             ends
         };
-        let mut made =
-            Rows { valid: Some(valid), columns: keys.clone(), packed: false, told, ..rows.clone() };
+        let columns = keys.iter().map(|key| of_valid_rows(*key, &runs, starts, rows.valid)).collect();
+        let mut made = Rows { valid: Some(valid), columns, packed: false, told, ..rows.clone() };
         for ((aggregate, argument), column) in aggregates.iter().zip(arguments).zip(figures) {
             let (valid, argument, fresh) = self.each_once(&rows, &by, aggregate, argument);
             let cell = figure(&grouping, aggregate, column, valid, argument, fresh, (self.b, rows.rows));
@@ -220,6 +220,17 @@ impl<'b> Lower<'b> {
             counts & seen.equals(number(seen, 1))
         });
         (sorted.valid, Some(cell), Some(fresh))
+    }
+}
+
+/// A key whose value in the last row of a run is that of the run's valid rows. Keys of the run are so in all of its rows; what follows from
+/// them does in valid rows alone.
+fn of_valid_rows<'b>(key: Cell<'b>, runs: &[Cell<'b>], starts: Val<'b>, valid: Option<Val<'b>>) -> Cell<'b> {
+    match valid {
+        Some(valid) if runs.iter().all(|run| run.id != key.id) => {
+            key.map(|val| val.scan(Scan::First, starts | valid))
+        }
+        _ => key,
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     Lower, Want,
     cell::{Cell, both, either, is_number, resized, scalar, truth, width, zero},
     meeting::{Found, Keys, Meeting},
-    rows::{Rows, Sorted},
+    rows::{Rows, Sorted, behind},
 };
 use crate::algebra::{
     ColumnType, Expr, JoinKind, Pairing, Relation, Schema, by_extremes, is_partnership, pairing,
@@ -85,6 +85,10 @@ impl<'b> Lower<'b> {
         if have || !ids.iter().all(known) || keys.null.is_some() || wants.len() < ids.len() {
             return None;
         }
+        // Right rows stand in the order too, and their keys fit into the left columns.
+        if keys.as_they_stand.contains(&false) {
+            return None;
+        }
         let order: Vec<usize> = wants.iter().map_while(key_of).take(ids.len()).collect();
         let mut each = order.clone();
         each.sort_unstable();
@@ -127,6 +131,13 @@ impl<'b> Lower<'b> {
             made.rows = l.rows + r.rows;
             made.valid = Some(meeting.of_left(l.valid_or_true()));
             made.packed = false;
+            // The order holds for right rows as well: other operators tell from keys where groups begin.
+            for ((id, left), right) in l_keys.ids.iter().zip(&l_keys.values).zip(&r_keys.values) {
+                let key = meeting.sorted(behind(self.b, *right, *left));
+                for cell in made.columns.iter_mut().filter(|cell| Some(cell.id) == *id) {
+                    cell.val = key;
+                }
+            }
             let ids = l_keys.ids.iter().flatten();
             made.told = ids.clone().chain(&l.told).copied().collect();
             made.sorted = ids

@@ -23,6 +23,8 @@ pub(super) struct Keys<'b> {
     pub(super) null: Option<Val<'b>>,
     /// The columns that they are, where they are some as they stand.
     pub(super) ids: Vec<Option<u32>>,
+    /// Which of them have the type and the width of their columns.
+    pub(super) as_they_stand: Vec<bool>,
 }
 
 /// Rows of both sides in the order of their keys, the right ones first of each key.
@@ -37,7 +39,8 @@ pub(super) struct Meeting<'b> {
 
 impl<'b> Keys<'b> {
     pub(super) fn of(values: Vec<Val<'b>>) -> Self {
-        Keys { ids: vec![None; values.len()], values, null: None }
+        let (ids, as_they_stand) = (vec![None; values.len()], vec![false; values.len()]);
+        Keys { values, null: None, ids, as_they_stand }
     }
 
     /// Which rows are valid and have all keys; none where all do.
@@ -212,15 +215,16 @@ impl<'b> Found<'b> {
 
 impl<'b> Lower<'b> {
     pub(super) fn keys(&self, join: &Join<'_>, l: &Rows<'b>, r: &Rows<'b>) -> [Keys<'b>; 2] {
-        let mut made = [(); 2].map(|()| Keys { values: vec![], null: None, ids: vec![] });
+        let mut made = [(); 2].map(|()| Keys::of(vec![]));
         for (a, b) in join.on {
             let cells = [self.scope(join.left, l).value(a), self.scope(join.right, r).value(b)];
-            let ids = cells.map(|cell| cell.id);
             let [x, y] = self.alike(cells[0].spread(l.rows), cells[1].spread(r.rows));
-            for (keys, (cell, id)) in made.iter_mut().zip([(x, ids[0]), (y, ids[1])]) {
+            for (keys, (cell, was)) in made.iter_mut().zip([(x, cells[0]), (y, cells[1])]) {
                 keys.values.push(cell.canonical());
                 keys.null = either(keys.null, cell.null);
-                keys.ids.push(Some(id).filter(|id| *id != u32::MAX));
+                keys.ids.push(Some(was.id).filter(|id| *id != u32::MAX));
+                let scalars = [cell, was].map(|c| c.val.ty().map(|ty| ty.scalar));
+                keys.as_they_stand.push(cell.ty == was.ty && scalars[0] == scalars[1]);
             }
         }
         made
