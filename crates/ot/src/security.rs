@@ -1,6 +1,6 @@
 //! Security levels as types, so that an extension cannot stand on base OTs that are too weak for it.
 
-use crate::base::{BaseProtocol, ChouOrlandi, Csw};
+use crate::base::{BaseProtocol, ChouOrlandi, ChouOrlandi16, Csw};
 
 mod sealed {
     pub trait Sealed {}
@@ -23,6 +23,8 @@ pub trait Security: sealed::Sealed + Send + Sync + 'static {
     type Base: BaseSecurity;
     /// The base OTs it takes where nobody says otherwise.
     type DefaultBase: BaseProtocol<Level: AtLeast<Self::Base>>;
+    /// Those that take the least time, whatever they send.
+    type FastBase: BaseProtocol<Level: AtLeast<Self::Base>>;
 }
 
 /// Parties follow the protocol and are curious.
@@ -38,11 +40,13 @@ impl Security for SemiHonest {
     const LEVEL: Level = Level::SemiHonest;
     type Base = Passive;
     type DefaultBase = ChouOrlandi;
+    type FastBase = ChouOrlandi16;
 }
 impl Security for Malicious {
     const LEVEL: Level = Level::Malicious;
     type Base = SelectiveFailure;
     type DefaultBase = Csw;
+    type FastBase = Csw;
 }
 
 /// The adversary that base OTs withstand: [`Passive`], [`SelectiveFailure`] or [`Full`].

@@ -50,7 +50,7 @@ pub(super) fn encode_doubles(points: &[RistrettoPoint], out: &mut [[u8; POINT]])
 }
 
 /// The encodings, of which [`encode_doubles`] tells; zeroized on drop.
-fn secret_doubles(points: &[RistrettoPoint]) -> Zeroizing<Vec<[u8; POINT]>> {
+pub(super) fn secret_doubles(points: &[RistrettoPoint]) -> Zeroizing<Vec<[u8; POINT]>> {
     let mut out = Zeroizing::new(vec![[0; POINT]; points.len()]);
     encode_doubles(points, &mut out);
     out
@@ -132,7 +132,7 @@ const THREADS: usize = 4;
 
 /// The encodings that `work` makes of every part of 0 .. `count`, in order: parts are made at the same time where there are processors for
 /// them. While one party multiplies the other one waits for it.
-fn shared(
+pub(super) fn shared(
     count: usize,
     work: impl Fn(Range<usize>) -> Zeroizing<Vec<[u8; POINT]>> + Sync,
 ) -> Zeroizing<Vec<[u8; POINT]>> {
@@ -196,6 +196,20 @@ impl Oracle {
         }
         let hash = Zeroizing::new(self.digest(&input[..len]));
         Block(*hash.first_chunk().expect("a digest is longer than a block"))
+    }
+
+    /// As many bytes as `out` has, from the hash of `parts` in OT `index`.
+    pub(super) fn fill<const N: usize>(&self, index: usize, parts: [&[u8; POINT]; N], out: &mut [u8]) {
+        let mut input = Zeroizing::new([0; 9 + 3 * POINT]);
+        let (head, points) = input.split_at_mut(9);
+        head[..8].copy_from_slice(&(index as u64).to_le_bytes());
+        for (room, part) in zip(points.chunks_exact_mut(POINT), parts) {
+            room.copy_from_slice(part);
+        }
+        for (number, out) in zip(0.., out.chunks_mut(DIGEST)) {
+            input[8] = number;
+            out.copy_from_slice(&Zeroizing::new(self.digest(&input[..9 + N * POINT]))[..out.len()]);
+        }
     }
 
     /// A point whose discrete logarithm nobody knows.

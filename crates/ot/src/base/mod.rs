@@ -7,6 +7,7 @@
 //! |---|---|---|---|---|---|
 //! | [`NaorPinkas`] | semi-honest parties | 2 | 32 n, 64 | Naor–Pinkas, SODA 2001 | hashes take session and i |
 //! | [`ChouOrlandi`] | semi-honest parties | 2 | 32 n, 32 | Chou–Orlandi, Latincrypt 2015 | hashes take session and i |
+//! | [`ChouOrlandi16`] | semi-honest parties | 3 | 8 n, 32 + 256 n | the same, out of sixteen | four OTs of one, whose keys the sender draws |
 //! | [`Csw`] | malicious parties, with selective failure | 3 | 64 + 32 N, 64 + 48 N, where N = max(n, 80) | Canetti–Sarkar–Wang, PKC 2020 | Π binds both messages; short batches are filled up; z goes ahead of the rest |
 //!
 //! Levels are types: an extension asks for base OTs that are strong enough, and nothing makes weak ones strong.
@@ -34,6 +35,7 @@
 //! with AVX2 where the CPU has it.
 
 mod chou_orlandi;
+mod chou_orlandi16;
 mod csw;
 mod group;
 mod naor_pinkas;
@@ -48,6 +50,7 @@ use hushwire_prg::Seed;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 pub use chou_orlandi::ChouOrlandi;
+pub use chou_orlandi16::{ChouOrlandi16, Receiver16, Sender16};
 pub use csw::{Csw, CswReceiver, CswSender, MIN_BATCH};
 pub use naor_pinkas::NaorPinkas;
 pub use passive::{PassiveReceiver, PassiveSender};

@@ -7,7 +7,7 @@ use hushwire_block::Block;
 use hushwire_ot::{
     Context, Duplex, Exchanged, Machine, Malicious, OtError, Receiver, Receiving, Round, Security,
     SemiHonest, Sender, Sending, Sid, Triples,
-    base::{BaseProtocol, ChouOrlandi, Csw, NaorPinkas},
+    base::{BaseProtocol, ChouOrlandi, ChouOrlandi16, Csw, NaorPinkas},
     ferret::{self, B10, B11},
     lockstep,
     rows::{Kind, RootReceiver, RootSender, SetupReceiver, SetupSender},
@@ -166,9 +166,10 @@ fn set_ups<S: Security>(kind: Kind, run: Run<'_>) {
 pub(crate) type Case = (&'static str, fn(&mut World, Run<'_>));
 
 /// All machines. The last ones take long to come to their end.
-pub(crate) const CASES: [Case; 19] = [
+pub(crate) const CASES: [Case; 20] = [
     ("naor-pinkas", |_, run| base::<NaorPinkas>(run)),
     ("chou-orlandi", |_, run| base::<ChouOrlandi>(run)),
+    ("chou-orlandi16", |_, run| base::<ChouOrlandi16>(run)),
     ("csw", |_, run| base::<Csw>(run)),
     ("random COTs", |w, run| w.semi_honest.random_cots(run)),
     ("chosen OTs", |w, run| w.semi_honest.chosen_ots(run)),

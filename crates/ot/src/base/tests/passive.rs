@@ -1,28 +1,33 @@
-//! Naor–Pinkas and Chou–Orlandi.
+//! Naor–Pinkas and Chou–Orlandi, out of two and out of sixteen.
 
 use curve25519_dalek::{RistrettoPoint, Scalar, constants::RISTRETTO_BASEPOINT_POINT};
 use hushwire_block::Block;
 
-use super::super::{BaseProtocol, ChouOrlandi, NaorPinkas, ReceiveBase};
+use super::super::{BaseProtocol, ChouOrlandi, ChouOrlandi16, NaorPinkas, ReceiveBase};
 use super::{Run, bad_points, choices, honest, trace};
 use crate::{Exchanged, Machine, OtError, Role};
 
 #[test]
 fn honest_parties_agree() {
     honest::<ChouOrlandi>();
+    honest::<ChouOrlandi16>();
     honest::<NaorPinkas>();
 }
 
 #[test]
 fn bytes_on_the_wire_are_pinned() {
     assert_eq!(trace::<ChouOrlandi>(), ["sender 32 93e3ee73f45d2262", "receiver 3200 71874403a4db51c0"]);
+    assert_eq!(
+        trace::<ChouOrlandi16>(),
+        ["sender 32 cf0fb4a22ab12f2c", "receiver 800 e969d1066f4ad305", "sender 25600 96b74d8546f46dde"]
+    );
     assert_eq!(trace::<NaorPinkas>(), ["sender 64 eaaefbb7dc79633f", "receiver 3200 aee5f33f8311aa1f"]);
 }
 
-fn rejects_bad_points<P: BaseProtocol>(first: &str, points: usize) {
+fn rejects_bad_points<P: BaseProtocol>(first: &str, points: usize, others: usize) {
     let run = Run::new(1, 2, 3, choices(4, 4));
     for (at, from, name, count) in
-        [(0, Role::Sender, first, points), (1, Role::Receiver, "base OT points", 4)]
+        [(0, Role::Sender, first, points), (1, Role::Receiver, "base OT points", others)]
     {
         for bad in bad_points() {
             for i in 0..count {
@@ -40,8 +45,9 @@ fn rejects_bad_points<P: BaseProtocol>(first: &str, points: usize) {
 
 #[test]
 fn points_that_are_none_are_malformed() {
-    rejects_bad_points::<ChouOrlandi>("base OT point", 1);
-    rejects_bad_points::<NaorPinkas>("base OT parameters", 2);
+    rejects_bad_points::<ChouOrlandi>("base OT point", 1, 4);
+    rejects_bad_points::<ChouOrlandi16>("base OT point", 1, 1);
+    rejects_bad_points::<NaorPinkas>("base OT parameters", 2, 4);
 }
 
 /// The receiver's keys against a sender's whose first message is `first`.
@@ -87,5 +93,54 @@ fn receivers_agree_with_senders_written_from_the_papers() {
         let p = if run.choices[i] { c - point(p0) } else { point(p0) };
         let parts: [&[u8]; 3] = [&[u8::from(run.choices[i])], &sent, &(p * a).compress().to_bytes()];
         assert_eq!(keys[i], key(&run, "naor-pinkas", i, &parts), "OT {i}");
+    }
+}
+
+/// The sender out of sixteen from the paper: every choice of four opens its keys and, with its point, none of the other fifteen entries.
+#[test]
+fn a_group_opens_the_keys_of_its_choices_alone() {
+    let a = Scalar::from(1_234_567u64);
+    let big_a = RISTRETTO_BASEPOINT_POINT * a;
+    let sent = big_a.compress().to_bytes();
+    let run = |c: u8| Run::new(5, 6, 7, (0..4).map(|l| c >> l & 1 == 1).collect());
+    let mut seen = std::collections::HashSet::new();
+    for c in 0..16u8 {
+        let run = run(c);
+        let mut receiver = run.receiver::<ChouOrlandi16>();
+        receiver.write(0, &mut []).unwrap();
+        receiver.read(&[Exchanged::heard(&sent)]).unwrap();
+        let mut point_sent = [0; 32];
+        receiver.write(0, &mut point_sent).unwrap();
+        receiver.read(&[Exchanged::heard(&[])]).unwrap();
+        assert!(seen.insert(point_sent), "choices {c}");
+        let hash = blake3::derive_key("hushwire 2026 ot chou-orlandi16 key v1", &run.context().sid.0);
+        let entry = |other: u8| {
+            let secret = (point(&point_sent) - big_a * Scalar::from(other)) * a;
+            let parts = [sent, point_sent, secret.compress().to_bytes()].concat();
+            let half = |number| blake3::keyed_hash(&hash, &[&[0; 8][..], &[number], &parts].concat());
+            let mut pad = [*half(0).as_bytes(), *half(1).as_bytes()].concat();
+            // Key l of choice b is 2 l + b + 1, sixteen times over.
+            (0..64).for_each(|i| pad[i] ^= 2 * (i as u8 / 16) + (other >> (i / 16) & 1) + 1);
+            pad
+        };
+        let message: Vec<u8> = (0..16).flat_map(entry).collect();
+        let keys = |message: &[u8]| {
+            let mut receiver = run.receiver::<ChouOrlandi16>();
+            receiver.write(0, &mut []).unwrap();
+            receiver.read(&[Exchanged::heard(&sent)]).unwrap();
+            receiver.write(0, &mut [0; 32]).unwrap();
+            receiver.read(&[Exchanged::heard(&[])]).unwrap();
+            receiver.write(0, &mut []).unwrap();
+            receiver.read(&[Exchanged::heard(message)]).unwrap();
+            receiver.finish().keys().to_vec()
+        };
+        let wanted: Vec<Block> = (0..4).map(|l| Block([2 * l + (c >> l & 1) + 1; 16])).collect();
+        assert_eq!(keys(&message), wanted, "choices {c}");
+        // Nothing but the entry of its choices counts.
+        let mut others = message.clone();
+        for (at, byte) in others.iter_mut().enumerate() {
+            *byte ^= u8::from(at / 64 != usize::from(c)) * 0x55;
+        }
+        assert_eq!(keys(&others), wanted, "choices {c}");
     }
 }
