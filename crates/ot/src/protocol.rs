@@ -7,7 +7,9 @@ use hushwire_prg::Seed;
 use hushwire_wire::Channel;
 
 use crate::{
-    Context, Driver, Exchanged, Extension, Level, Machine, OtError, Receiver, Round, Security, Sender,
+    AtLeast, Context, Driver, Exchanged, Extension, Level, Machine, OtError, Receiver, Round, Security,
+    Sender,
+    base::BaseProtocol,
     ferret::{self, Set},
     rows::{self, Kind},
 };
@@ -183,12 +185,16 @@ impl<S: Security> Opening<S> {
     /// # Errors
     /// The protocol does not exist at this level.
     pub fn sender(context: &Context, protocol: Protocol, seed: &Seed) -> Result<Self, OtError> {
-        Self::sender_of(context, protocol.core(), seed)
+        Self::sender_of::<S::DefaultBase>(context, protocol.core(), seed)
     }
 
-    pub(crate) fn sender_of(context: &Context, core: Core, seed: &Seed) -> Result<Self, OtError> {
+    /// The same over base OTs `B`.
+    pub(crate) fn sender_of<B>(context: &Context, core: Core, seed: &Seed) -> Result<Self, OtError>
+    where
+        B: BaseProtocol<Level: AtLeast<S::Base>>,
+    {
         let (part, kind) = (context.child("rows", 0), core.rows());
-        let rows = rows::SetupSender::<S>::new::<S::DefaultBase>(&part, kind, &seed.derive("ot rows", &[]))?;
+        let rows = rows::SetupSender::<S>::new::<B>(&part, kind, &seed.derive("ot rows", &[]))?;
         Ok(Self::sender_on(rows, context, core, seed))
     }
 
@@ -220,13 +226,16 @@ impl<S: Security> Opening<S> {
     /// # Errors
     /// As [`Opening::sender`].
     pub fn receiver(context: &Context, protocol: Protocol, seed: &Seed) -> Result<Self, OtError> {
-        Self::receiver_of(context, protocol.core(), seed)
+        Self::receiver_of::<S::DefaultBase>(context, protocol.core(), seed)
     }
 
-    pub(crate) fn receiver_of(context: &Context, core: Core, seed: &Seed) -> Result<Self, OtError> {
+    /// The same over base OTs `B`.
+    pub(crate) fn receiver_of<B>(context: &Context, core: Core, seed: &Seed) -> Result<Self, OtError>
+    where
+        B: BaseProtocol<Level: AtLeast<S::Base>>,
+    {
         let (part, kind) = (context.child("rows", 0), core.rows());
-        let rows =
-            rows::SetupReceiver::<S>::new::<S::DefaultBase>(&part, kind, &seed.derive("ot rows", &[]))?;
+        let rows = rows::SetupReceiver::<S>::new::<B>(&part, kind, &seed.derive("ot rows", &[]))?;
         Ok(Self::on(Box::new(rows), context, core, |part, set, rows| {
             Box::new(ferret::ReceiverBoot::new(part, set, rows))
         }))

@@ -80,6 +80,7 @@ mod weights;
 
 pub use boot::Boot;
 pub use end::Ferret;
+pub(crate) use params::{B4, B5, B7};
 pub use params::{B9, B10, B11, B12, B13, Set};
 pub(crate) use weights::Weights;
 

@@ -6,7 +6,7 @@ use crate::{Level, Security};
 pub(super) const SPARE: usize = 128;
 
 /// A regular LPN instance: n = t · 2^h outputs of which t are noisy, one in each tree of 2^h leaves; k = 2^`log_k`
-/// secrets. SECURITY: the five sets are named and never tuned. All have k = 128 · 2^h and t = 1024; see [`crate::ferret`]
+/// secrets. SECURITY: sets are named and never tuned. All have k = 128 · 2^h, the five of OTs t = 1024; see [`crate::ferret`]
 /// for what they were measured with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Set {
@@ -27,8 +27,16 @@ pub const B10: Set = Set::new("b10", 17, 1024, 10);
 /// n = 2^19, k = 2^16, h = 9: the shortest set-up, and what VOLE entries grow by first.
 pub const B9: Set = Set::new("b9", 16, 1024, 9);
 
+/// n = 66 560, k = 2^14, h = 7: what makes the table of b9 where VOLE entries grow, and nothing else. As many trees as that takes: fewer for the same k
+/// are harder.
+pub(crate) const B7: Set = Set::new("b7", 14, 520, 7);
+/// n = 16 928, k = 2^12, h = 5: what makes the table of b7 in the same way.
+pub(crate) const B5: Set = Set::new("b5", 12, 529, 5);
+/// n = 4640, k = 2^11, h = 4: what makes the table of b5.
+pub(crate) const B4: Set = Set::new("b4", 11, 290, 4);
+
 impl Set {
-    /// All of them, the smallest first.
+    /// All of those that OTs come from, the smallest first.
     pub const ALL: [Set; 5] = [B9, B10, B11, B12, B13];
 
     pub(super) const fn new(name: &'static str, log_k: u32, trees: usize, depth: u32) -> Set {

@@ -8,9 +8,9 @@
 //! round    R = ⌈(k + t) / 2^h⌉ trees become the next table and the next βs, the others come out; k, t of the next round, h of this one
 //! ```
 //!
-//! The first round's set is small, for its table is packed from OTs. What does not fit into that round comes from rounds of a larger set, which
-//! take fewer bytes an entry; the first one then makes no more than their table. A set's rounds have at most its t trees: rounds with fewer
-//! are the same LPN with fewer outputs.
+//! The first round's set is the smallest, for its table is packed from OTs. What does not fit into that round comes from a larger set, which
+//! takes fewer bytes an entry; the smaller ones then make no more than its table, each the next one's. A set's rounds have at most its t trees: rounds
+//! with fewer are the same LPN with fewer outputs.
 //!
 //! H is π(π(x) ⊕ j) ⊕ π(x), and not the cheaper hash with σ: the receiver gets H(j, y ⊕ Δ) ⊕ βΔ for some y that it knows, and for a β that is
 //! like σ on a part of Δ, the sum of σ(Δ) and βΔ would lack that part.
@@ -72,13 +72,7 @@ pub(super) enum Base0<F: Field> {
 
 impl<S: Security, F: Field> Growing<S, F> {
     /// For `count` entries from a base as the plan for these sets has it.
-    pub(super) fn new(
-        context: &Context,
-        sets: &[Set; 2],
-        count: usize,
-        base: Base0<F>,
-        cots: Buffer,
-    ) -> Self {
+    pub(super) fn new(context: &Context, sets: &[Set], count: usize, base: Base0<F>, cots: Buffer) -> Self {
         let plan = Plan::new(sets, S::LEVEL, count);
         let set = &sets[0];
         assert_eq!(cots.blocks().len(), plan.cots, "the COTs of all trees");

@@ -5,7 +5,7 @@
 //!
 //! **Paper.** Few entries are packed from correlated OTs as Keller, Orsini, Scholl, CCS 2016 (MASCOT), section 4.1, have it, the
 //! receiver's choices being random; the OTs are Ferret's ([`crate::ferret`]), or rows ([`crate::rows`]) where Ferret's set-up would take as many of
-//! them. Many grow from as many packed ones as a table has, by learning parity with noise over B: Weng, Yang, Katz, Wang, ePrint 2020/925 (Wolverine), Figs. 7 and 8, on regular
+//! them. Many grow from as many packed ones as a small table has, which makes a larger one, by learning parity with noise over B: Weng, Yang, Katz, Wang, ePrint 2020/925 (Wolverine), Figs. 7 and 8, on regular
 //! noise, trees as Guo et al., ePrint 2022/1431, have them.
 //!
 //! ```text
@@ -19,9 +19,9 @@
 //! coefficients of GF(2) let an attacker look at any one bit of B. The check is one for all trees, at the end, and a
 //! digest from the sender: only the receiver has something to lose, and it says nothing before.
 //!
-//! **Security.** Packed: that of the OTs at level `S`. Grown: besides, LPN over B with regular noise (Ferret's b9: n = 2^19, k = 2^16, t = 1024;
-//! beyond 2^19 entries semi-honest ones also b10: n = 2^20, k = 2^17, whose secrets are outputs of b9; `scripts/lpn-parameters` and SECURITY.md have the
-//! estimates), and a tweakable circular correlation robust hash, a public key for each round. Malicious: packed entries and OTs are checked as Ferret's are, before
+//! **Security.** Packed: that of the OTs at level `S`. Grown: besides, LPN over B with regular noise, for a chain of sets of which each one's secrets are
+//! outputs of the one before (b4: n = 4640, k = 2^11, t = 290; beyond as many entries b5: n = 16 928, k = 2^12, t = 529; b7: n = 66 560, k = 2^14, t = 520; Ferret's
+//! b9: n = 2^19, k = 2^16, t = 1024; beyond 2^19 entries semi-honest ones also b10: n = 2^20, k = 2^17; `scripts/lpn-parameters` and SECURITY.md have the estimates), and a tweakable circular correlation robust hash, a public key for each round. Malicious: packed entries and OTs are checked as Ferret's are, before
 //! they serve; a change of what a tree's sender says passes with probability 2^−123, or where its guess of the
 //! receiver's place is right (a guess of j bits passes with 2^−j, and LPN is taken with that leakage, as Ferret's is).
 //! [`Sender::finish`] and [`Receiver::finish`] come after all checks. Where F is no field ([`Field::IS_FIELD`]), malicious
@@ -30,8 +30,8 @@
 //! **Notation.** Δ, q, t: elements of F, as blocks, the low half of a pair first; u, β: of B; bit i of a number is x^i.
 //!
 //! **Rounds and bytes** ([`cost`]). The set-up of the OTs; one message for sixteen trees from the sender, [`Field::COTS`] OTs a packed
-//! entry, or one from the receiver for 8192 rows; for grown entries one message for 64 trees of b9, 160 bytes for 512 entries, or 32 of b10, 176
-//! bytes for 1024. In the malicious mode 16 bytes from the receiver and 32 from the sender after either; after rows those of their check.
+//! entry, or one from the receiver for 8192 rows; for grown entries one message for 256 trees of b4, b5 or b7, 64 of b9, 32 of b10; a tree of 2^h entries has
+//! 16 (h + 1) bytes. In the malicious mode 16 bytes from the receiver and 32 from the sender after either; after rows those of their check.
 //!
 //! **Constant time.** All of both parties' values are secret; carry-less products and what Ferret does are constant time.
 //! Places of the table that an entry adds are public.
@@ -52,7 +52,7 @@ use hushwire_prg::Seed;
 use hushwire_wire::Cost;
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::ferret::{B9, B10, B11, Set};
+use crate::ferret::{B4, B5, B7, B9, B10, B11, Set};
 use crate::machine::{Guarded, Latch, guarded};
 use crate::{
     CheckStep, Context, Exchanged, Level, Machine, Opening, OtError, Role, Round, Security, protocol::Core,
@@ -63,29 +63,30 @@ use grown::{Base0, Growing};
 use packed::{Packing, messages};
 use plan::Plan;
 
-/// AGREEMENT: OTs beyond which a larger set pays its longer set-up: those of b9's first round.
-const MANY: usize = 1 << 19;
-/// AGREEMENT: entries from which on growing them costs less than packing all; b9's table takes 2^16 packed ones.
-const GROWN: usize = 9 << 13;
-/// SECURITY: the sets that entries grow by, Ferret's, from whose smallest the first table comes; their estimates over B are in SECURITY.md.
+/// AGREEMENT: OTs beyond which a larger set pays its longer set-up and its table, which is more than a core's second cache: two rounds of b9.
+const MANY: usize = 1 << 20;
+/// AGREEMENT: entries from which on growing them costs less than packing all; b4's table takes 2338 packed ones.
+const GROWN: usize = 5 << 9;
+/// SECURITY: the sets that entries grow by, each from a table that the one before makes; their estimates over B are in SECURITY.md.
 /// AGREEMENT: b10 halves the bytes and takes its time where others use the caches too, so that malicious modes, which nobody asks for fewer bytes,
 /// stay with b9; b11 would halve them again, with a table that is larger than what a core has of a busy machine's caches.
-const fn growth(level: Level) -> [Set; 2] {
+const fn growth(level: Level) -> &'static [Set] {
     match level {
-        Level::SemiHonest => [B9, B10],
-        Level::Malicious => [B9, B9],
+        Level::SemiHonest => &[B4, B5, B7, B9, B10],
+        Level::Malicious => &[B4, B5, B7, B9],
     }
 }
 
-/// The OTs that come first: rows alone where Ferret's set-up takes as many. Where entries are so many that a second set is worth its table, rows
+/// The OTs that come first: rows alone where Ferret's set-up takes as many. Where entries are so many that b10 is worth its table, rows
 /// of half the length are worth their time.
 fn core<F: Field>(level: Level, count: usize) -> Core {
     let (packed, beside, plan) = plan::<F>(level, count);
+    let is_long = plan.is_some_and(|plan| plan.reaches(B10));
+    let rows = if is_long { Kind::SoftSpoken8 } else { Kind::SoftSpoken4 };
     match packed * F::COTS + beside {
-        cots if cots <= B9.rows() => Core::Rows(Kind::SoftSpoken4),
-        cots if cots <= MANY => Core::Ferret(B9, Kind::SoftSpoken4),
-        _ if plan.is_some_and(|plan| plan.has_both_sets()) => Core::Ferret(B11, Kind::SoftSpoken8),
-        _ => Core::Ferret(B11, Kind::SoftSpoken4),
+        cots if cots <= B9.rows() => Core::Rows(rows),
+        cots if cots <= MANY => Core::Ferret(B9, rows),
+        _ => Core::Ferret(B11, rows),
     }
 }
 
@@ -94,7 +95,7 @@ fn plan<F: Field>(level: Level, count: usize) -> (usize, usize, Option<Plan>) {
     if count < GROWN || level == Level::Malicious && !F::IS_FIELD {
         return (count, 0, None);
     }
-    let plan = Plan::new(&growth(level), level, count);
+    let plan = Plan::new(growth(level), level, count);
     (plan.entries, plan.cots, Some(plan))
 }
 
@@ -176,8 +177,8 @@ impl<S: Security, F: Field> End<S, F> {
         let context = context.child("vole", 0);
         let core = core::<F>(S::LEVEL, count);
         let opening = match role {
-            Role::Sender => Opening::sender_of(&context, core, seed)?,
-            Role::Receiver => Opening::receiver_of(&context, core, seed)?,
+            Role::Sender => Opening::sender_of::<S::FastBase>(&context, core, seed)?,
+            Role::Receiver => Opening::receiver_of::<S::FastBase>(&context, core, seed)?,
         };
         Ok(Self {
             role,
@@ -223,7 +224,7 @@ impl<S: Security, F: Field> End<S, F> {
             None => Base0::Receiver { t: wide, u: narrow },
         };
         self.growing =
-            Some(Growing::new(&self.context, &growth(S::LEVEL), self.count, base, packing.beside()));
+            Some(Growing::new(&self.context, growth(S::LEVEL), self.count, base, packing.beside()));
     }
 
     fn exchange(&self) -> Option<Round> {

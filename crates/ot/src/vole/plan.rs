@@ -6,7 +6,7 @@ use crate::{Level, Role};
 
 /// AGREEMENT: trees of a message, and their leaves, at most: as many as make a message cost little beside them, few enough that both parties
 /// work at once.
-const BURST: usize = 64;
+const BURST: usize = 256;
 const BURST_LEAVES: usize = 1 << 15;
 
 /// The set and the trees of a round.
@@ -19,9 +19,9 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// A round of `set` that makes the base of a round of `next`, and `out` trees.
-    fn before(set: &Set, next: &Set, out: usize) -> Self {
-        Self { set: *set, refill: (next.secrets() + next.trees()).div_ceil(set.leaves()), out }
+    /// A round of `set` that makes the base of a round of `next` with so many `trees`, and `out` trees.
+    fn before(set: &Set, next: &Set, trees: usize, out: usize) -> Self {
+        Self { set: *set, refill: (next.secrets() + trees).div_ceil(set.leaves()), out }
     }
 
     /// A round of `set` that makes nothing but so many entries.
@@ -50,26 +50,30 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// For `count` entries, by the first set if one round of it is enough, else by the second from a table that the first one makes.
-    pub(super) fn new([first, then]: &[Set; 2], level: Level, count: usize) -> Self {
-        let (mut rounds, mut set, mut left) = (vec![], first, count);
-        while left > set.trees() * set.leaves() {
-            let refill = Turn::before(set, then, 0).refill;
-            // Entries of the first set cost more where the second one is another.
-            let out = if set == then { set.trees() - refill } else { 0 };
-            rounds.push(Turn::before(set, then, out));
-            (set, left) = (then, left - out * set.leaves());
+    /// For `count` entries: by the first of these sets of which a round is enough, or by rounds of the last one. One round of each set before it
+    /// makes the base of the next set's first, and nothing else.
+    pub(super) fn new(sets: &[Set], level: Level, count: usize) -> Self {
+        let most = |set: &Set| set.trees() * set.leaves();
+        let at = sets.iter().position(|set| count <= most(set)).unwrap_or(sets.len() - 1);
+        let (set, mut left, mut rounds) = (&sets[at], count, vec![]);
+        while left > most(set) {
+            let refill = Turn::before(set, set, set.trees(), 0).refill;
+            rounds.push(Turn::before(set, set, set.trees(), set.trees() - refill));
+            left -= (set.trees() - refill) * set.leaves();
         }
         rounds.push(Turn::last(set, left));
+        for set in sets[..at].iter().rev() {
+            rounds.insert(0, Turn::before(set, &rounds[0].set, rounds[0].trees(), 0));
+        }
         let spare = usize::from(level == Level::Malicious);
-        let entries = first.secrets() + rounds[0].trees() + spare;
+        let entries = rounds[0].set.secrets() + rounds[0].trees() + spare;
         let cots = rounds.iter().map(|turn| turn.trees() * turn.set.depth()).sum();
         Self { rounds, entries, cots }
     }
 
-    /// Whether entries grow by both sets.
-    pub(super) fn has_both_sets(&self) -> bool {
-        self.rounds.first().map(|turn| turn.set) != self.rounds.last().map(|turn| turn.set)
+    /// Whether entries come from the last of these sets.
+    pub(super) fn reaches(&self, set: Set) -> bool {
+        self.rounds.last().is_some_and(|turn| turn.set == set)
     }
 
     /// Messages, each with its sender and bytes.

@@ -9,9 +9,10 @@ use super::grown::{Base0, Growing};
 use super::packed::Packing;
 use super::plan::Plan;
 use super::{Base, Field, Full128, GROWN, Pair64, Receiver, Sender, core, cost, growth};
+use crate::base::ChouOrlandi16;
 use crate::ferret::end::buffer;
 use crate::ferret::rig::stream;
-use crate::ferret::rig::{DELTA, TINY, WIDE, context, deal, ends};
+use crate::ferret::rig::{DELTA, SHORT, TINY, WIDE, context, deal, ends};
 use crate::ferret::{B9, Set};
 use crate::protocol::Core;
 use crate::rows::Kind;
@@ -134,8 +135,10 @@ fn machines_hold<S: Security, F: Slow>(count: usize) {
         return assert_eq!(all, [0; 3]);
     }
     let core = core::<F>(S::LEVEL, count);
-    let mut set_up = Opening::<S>::sender_of(&context, core, &seeds[0]).expect("the level exists");
-    let mut peer = Opening::<S>::receiver_of(&context, core, &seeds[1]).expect("the level exists");
+    let mut set_up =
+        Opening::<S>::sender_of::<S::FastBase>(&context, core, &seeds[0]).expect("the level exists");
+    let mut peer =
+        Opening::<S>::receiver_of::<S::FastBase>(&context, core, &seeds[1]).expect("the level exists");
     let set_up = moved(&mut set_up, &mut peer);
     let [sender, receiver] = cost::<F>(S::LEVEL, count);
     let declared = [sender.rounds, sender.bytes_sent, receiver.bytes_sent];
@@ -149,6 +152,9 @@ fn machines_make_entries_from_base_ots_on() {
     machines_hold::<Malicious, Full128>(100);
     machines_hold::<Malicious, Full128>(B9.rows() / 128 + 1);
     machines_hold::<SemiHonest, Pair64>(GROWN + 5);
+    machines_hold::<Malicious, Full128>(GROWN);
+    machines_hold::<Malicious, Full128>(17_000);
+    machines_hold::<SemiHonest, Pair64>(70_000);
 }
 
 /// Packed entries that a dealer made: both ends' of Δ, for `entries`, and as many COTs.
@@ -173,7 +179,7 @@ fn dealt<F: Slow>(entries: usize, cots: usize) -> [(Base0<F>, hushwire_block::Bu
 /// Both ends over a small set; `edit` gets a message's number and its bytes.
 fn grow<S: Security, F: Slow>(
     backend: Backend,
-    sets: &[Set; 2],
+    sets: &[Set],
     count: usize,
     mut edit: impl FnMut(usize, &mut Vec<u8>),
 ) -> Result<[Growing<S, F>; 2], OtError> {
@@ -199,11 +205,11 @@ fn grow<S: Security, F: Slow>(
 
 /// One round, several, and the last tree cut short; of one set, and of two in either order.
 fn grown_entries_hold<S: Security, F: Slow>() {
-    for sets in [[TINY, TINY], [TINY, WIDE], [WIDE, TINY]] {
-        let [whole, then] = sets.map(|set| set.trees() * set.leaves());
+    for sets in [&[TINY, TINY][..], &[TINY, WIDE], &[WIDE, TINY], &[SHORT, TINY, WIDE]] {
+        let [whole, then] = [sets[0], sets[1]].map(|set| set.trees() * set.leaves());
         for count in [1, TINY.leaves(), whole - 3, whole, whole + 1, then, then + 1, 2 * then + 77] {
             let [mut s, mut r] =
-                grow::<S, F>(Backend::best(), &sets, count, |_, _| {}).expect("an honest run");
+                grow::<S, F>(Backend::best(), sets, count, |_, _| {}).expect("an honest run");
             let ((q, _), (t, u)) = (s.take(), r.take());
             assert_eq!(q.blocks().len(), count);
             holds::<F>(DELTA, q.blocks(), t.blocks(), &u);
@@ -214,11 +220,31 @@ fn grown_entries_hold<S: Security, F: Slow>() {
 /// Rounds stay within their sets: more trees would be another LPN than what was estimated.
 #[test]
 fn no_round_has_more_trees_than_its_set() {
-    for count in [1, 1 << 17, 1 << 19, (1 << 19) + 1, 1_309_672, 1 << 21, (1 << 21) + 1, 1 << 24, 350 << 20] {
+    for count in [
+        1,
+        2561,
+        4640,
+        4641,
+        16_928,
+        16_929,
+        66_560,
+        66_561,
+        1 << 17,
+        1 << 19,
+        (1 << 19) + 1,
+        1_309_672,
+        1 << 21,
+        (1 << 21) + 1,
+        1 << 24,
+        350 << 20,
+    ] {
         for level in [Level::SemiHonest, Level::Malicious] {
             let sets = growth(level);
-            let (turns, made) = Plan::new(&sets, level, count).turns();
-            assert!(made >= count && made < count + sets[1].leaves(), "{made} for {count}");
+            let (turns, made) = Plan::new(sets, level, count).turns();
+            assert!(
+                made >= count && made < count + sets.last().expect("sets").leaves(),
+                "{made} for {count}"
+            );
             for (set, trees, base) in turns {
                 assert!(
                     trees <= set.trees() && base >= set.secrets() + trees,
@@ -253,15 +279,15 @@ fn every_tier_grows_the_same_entries() {
 /// Every kind of message of a malicious run with a bit flipped at every place, and messages exchanged.
 #[test]
 fn changed_trees_and_checks_are_caught() {
-    for sets in [[TINY, WIDE], [WIDE, TINY]] {
+    for sets in [&[TINY, WIDE][..], &[WIDE, TINY], &[SHORT, TINY, WIDE]] {
         let (set, count) = (sets[1], 12_000);
         let mut lengths = vec![];
-        let honest = grow::<Malicious, Full128>(Backend::best(), &sets, count, |_, message| {
+        let honest = grow::<Malicious, Full128>(Backend::best(), sets, count, |_, message| {
             lengths.push(message.len());
         });
         assert!(honest.is_ok() && lengths.len() >= 3);
         let caught = |what: &str, edit: &mut dyn FnMut(usize, &mut Vec<u8>)| {
-            let result = grow::<Malicious, Full128>(Backend::best(), &sets, count, edit);
+            let result = grow::<Malicious, Full128>(Backend::best(), sets, count, edit);
             let result = result.map(|_| ());
             assert!(matches!(result, Err(OtError::Abort { check: Check::Leaves, .. })), "{what}: {result:?}");
         };
@@ -290,7 +316,7 @@ fn changed_trees_and_checks_are_caught() {
         for level in 0..=set.depth() {
             caught(&format!("block {level} of a tree"), &mut |n, message| {
                 if n == 1 {
-                    message[3 * tree + 16 * level + 5] ^= 1;
+                    message[tree + 16 * level + 5] ^= 1;
                 }
             });
         }
@@ -346,11 +372,13 @@ fn entries_share_nothing_with_ots_of_the_same_session() {
     let pairs = [
         [
             first(Sender::<SemiHonest, Pair64>::new(&context, count, &seed).expect("it exists")),
-            first(Opening::<SemiHonest>::sender_of(&context, ot, &seed).expect("it exists")),
+            first(Opening::<SemiHonest>::sender_of::<ChouOrlandi16>(&context, ot, &seed).expect("it exists")),
         ],
         [
             first(Receiver::<SemiHonest, Pair64>::new(&context, count, &seed).expect("it exists")),
-            first(Opening::<SemiHonest>::receiver_of(&context, ot, &seed).expect("it exists")),
+            first(
+                Opening::<SemiHonest>::receiver_of::<ChouOrlandi16>(&context, ot, &seed).expect("it exists"),
+            ),
         ],
     ];
     // One of both parties speaks.
