@@ -52,6 +52,9 @@
 //! S's items where both learn. Malicious: 16 bytes an entry, 130 − log n_S bits an item, 8 bytes for each of S's items where
 //! both learn, 144 bytes more.
 //!
+//! **Time.** Work that no number of items changes: base OTs, rows of SoftSpoken, and the OTs of 2338 packed entries, from which a VOLE of any size grows
+//! ([`hushwire_ot::vole`]): as much as ten thousand items take. So the rate is flat from some 2^16 items on (docs/benchmarks.md has the parts).
+//!
 //! **Constant time.** Products and hashes are. Memory is read at places that depend on digests, and sorts take the time that
 //! values make them take; digests and values are hashes under keys of this session. Whoever watches the caches of a
 //! party's machine learns about its items.

@@ -13,7 +13,7 @@ use hushwire_wire::gated;
 
 use super::close::{DIGEST, MASK, Mask, OPENING, Spoken, block};
 use super::hash::Functions;
-use super::list::{List, Shape};
+use super::list::{AHEAD, List, Shape};
 use super::payload::{Incoming, Pieces};
 use super::{ItemDigest, Opened, Parameters};
 use crate::PsiError;
@@ -379,8 +379,12 @@ where
             self.pads.fill(&mut self.answer);
         }
         let mut wanted = vec![];
-        for (place, value) in core::mem::take(&mut self.values).into_iter().enumerate() {
-            if let Some(at) = list.find(value) {
+        let values = core::mem::take(&mut self.values);
+        for (place, value) in values.iter().enumerate() {
+            if place.is_multiple_of(AHEAD) {
+                list.warm(&values[place..values.len().min(place + AHEAD)]);
+            }
+            if let Some(at) = list.find(*value) {
                 let item = self.binned.item(place);
                 self.common.push(item);
                 if self.incoming.is_some() {

@@ -156,7 +156,7 @@ struct State<S: Security, F: Field> {
     /// Values, or their first 96 bits, above the numbers of their items; from the high part on in order. Numbers beyond the
     /// last item's are nobody's: random values in the place of missing ones.
     keys: Vec<u128>,
-    /// In malicious modes, item by item: values that are longer than a key holds, and tags.
+    /// In malicious modes: values, which are longer than a key holds, item by item, from the high part on in order; tags, item by item.
     values: Vec<u128>,
     tags: Vec<u64>,
     outgoing: Option<Outgoing>,
@@ -241,8 +241,7 @@ impl<S: Security, F: Field> State<S, F> {
 
     /// The i-th value of the list.
     fn value(&self, i: usize) -> u128 {
-        let key = self.keys[i];
-        if S::LEVEL == Level::Malicious { self.values[key as u32 as usize] } else { key >> 32 }
+        if S::LEVEL == Level::Malicious { self.values[i] } else { self.keys[i] >> 32 }
     }
 
     fn say(&mut self, out: &mut [u8]) -> Result<(), PsiError> {
@@ -418,6 +417,10 @@ impl<S: Security, F: Field> State<S, F> {
             }
             self.keys.sort_unstable();
             self.keys.dedup_by_key(|key| *key >> 32);
+        }
+        if S::LEVEL == Level::Malicious {
+            // Once, and not for each part of the list: they lie far apart.
+            self.values = self.keys.iter().map(|key| self.values[*key as u32 as usize]).collect();
         }
         self.again = again
             .into_iter()
