@@ -197,17 +197,33 @@ fn arithmetic(
     Value::Number(wrapped(made, to))
 }
 
+/// Whether a string is like a pattern. Where a part between two `%` begins first it ends first, so that what stands before the last `%`
+/// is never tried again.
 fn like(text: &[u8], tokens: &[Token]) -> bool {
-    match (tokens.split_first(), text.split_first()) {
-        (None, rest) => rest.is_none(),
-        (Some((Token::Many, after)), _) => (0..=text.len()).any(|from| like(&text[from..], after)),
-        (Some((Token::One, _)), Some((first, _))) if continues(*first) => false,
-        (Some((Token::One, after)), Some((_, rest))) => {
-            let end = rest.iter().position(|byte| !continues(*byte)).unwrap_or(rest.len());
-            like(&rest[end..], after)
+    let (mut at, mut token) = (0, 0);
+    let mut last: Option<(usize, usize)> = None;
+    loop {
+        let next = match (tokens.get(token), text.get(at)) {
+            (Some(Token::Many), _) => {
+                last = Some((token + 1, at));
+                Some(at)
+            }
+            (None, None) => return true,
+            (Some(Token::One), Some(first)) if !continues(*first) => {
+                let rest = &text[at + 1..];
+                Some(at + 1 + rest.iter().position(|byte| !continues(*byte)).unwrap_or(rest.len()))
+            }
+            (Some(Token::Byte(byte)), Some(first)) if byte == first => Some(at + 1),
+            _ => None,
+        };
+        match (next, &mut last) {
+            (Some(next), _) => (at, token) = (next, token + 1),
+            (None, Some((behind, from))) if *from < text.len() => {
+                *from += 1;
+                (at, token) = (*from, *behind);
+            }
+            _ => return false,
         }
-        (Some((Token::Byte(byte), after)), Some((first, rest))) => byte == first && like(rest, after),
-        (Some(_), None) => false,
     }
 }
 
@@ -240,6 +256,51 @@ mod tests {
             assert_eq!(like(text.as_bytes(), &tokens), expected, "{text} LIKE {pattern}");
         }
         assert_eq!(tokens("a!", Some('!')), None);
+    }
+
+    /// A pattern of many `%` that fails at its end.
+    #[test]
+    fn long_patterns_end_soon() {
+        let text = "a".repeat(4000);
+        let many = tokens(&("%a".repeat(60) + "b"), None).unwrap();
+        assert!(!like(text.as_bytes(), &many));
+        let many = tokens(&("%_".repeat(60) + "%a"), None).unwrap();
+        assert!(like(text.as_bytes(), &many));
+    }
+
+    /// The walk agrees with trying every way of filling a `%`.
+    #[test]
+    fn patterns_are_as_every_split_has_them() {
+        fn every(text: &[u8], tokens: &[Token]) -> bool {
+            match (tokens.split_first(), text.split_first()) {
+                (None, rest) => rest.is_none(),
+                (Some((Token::Many, after)), _) => (0..=text.len()).any(|from| every(&text[from..], after)),
+                (Some((Token::One, _)), Some((first, _))) if continues(*first) => false,
+                (Some((Token::One, after)), Some((_, rest))) => {
+                    let end = rest.iter().position(|byte| !continues(*byte)).unwrap_or(rest.len());
+                    every(&rest[end..], after)
+                }
+                (Some((Token::Byte(byte), after)), Some((first, rest))) => {
+                    byte == first && every(rest, after)
+                }
+                (Some(_), None) => false,
+            }
+        }
+        let mut seed = 1u64;
+        let mut pick = |of: &[&str]| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            of[(seed >> 33) as usize % of.len()].to_owned()
+        };
+        let mut found = 0;
+        for _ in 0..20_000 {
+            let text: String = (0..6).map(|_| pick(&["a", "b", "é", ""])).collect();
+            let pattern: String = (0..5).map(|_| pick(&["a", "b", "é", "%", "_", "%"])).collect();
+            let tokens = tokens(&pattern, None).unwrap();
+            let made = like(text.as_bytes(), &tokens);
+            assert_eq!(made, every(text.as_bytes(), &tokens), "{text} LIKE {pattern}");
+            found += usize::from(made);
+        }
+        assert!((2000..18_000).contains(&found), "{found} are alike");
     }
 
     /// Days of `date -u -d @…`.
