@@ -6,7 +6,7 @@
 use super::{Columns, Facts, Id, Ids, Kind, Plan, conjuncts, filtered, reads};
 use crate::catalog::Catalog;
 use hushwire_compute::Comparison;
-use hushwire_tables::algebra::{Expr, common_type};
+use hushwire_tables::algebra::{ColumnType, Expr, Value, common_type};
 
 /// Tables and conditions of one FROM and WHERE.
 #[derive(Default)]
@@ -21,10 +21,17 @@ struct Edge {
 }
 
 /// Columns of a common type for an equality, computed in the item where they are expressions or need a cast.
-fn key(expr: Expr, item: &mut Plan, to: hushwire_tables::algebra::ColumnType, columns: &mut Columns) -> Id {
+fn key(expr: Expr, item: &mut Plan, to: ColumnType, columns: &mut Columns) -> Id {
     let ty = expr.check(&columns.0).map_or(to, |t| t.ty);
-    let same = ty == to || matches!(to, hushwire_tables::algebra::ColumnType::Varchar(_));
-    let expr = if same { expr } else { expr.cast(to) };
+    let same = ty == to || matches!(to, ColumnType::Varchar(_));
+    let expr = match to {
+        _ if same => expr,
+        // Unlike a CAST it is refused where its values may be too large, once their range is known.
+        ColumnType::Double { .. } | ColumnType::Decimal { .. } => {
+            Expr::Coalesce(vec![expr, Expr::Literal(Value::Null, to)])
+        }
+        _ => expr.cast(to),
+    };
     if let Expr::Column(id) = expr {
         return id;
     }

@@ -35,10 +35,11 @@ pub(crate) type Ids = BTreeSet<Id>;
 pub(crate) struct Columns(pub(crate) Schema);
 
 impl Columns {
-    /// A number for a new column. Of these, types and NULLs count alone: ranges depend on rows, and are judged where relations are made. A decimal has
-    /// the least here, so that none is refused for what its digits could hold.
+    /// A number for a new column. Of these, types and NULLs count alone: ranges depend on rows, and are judged where relations are made. Numbers have
+    /// the least here, so that none is refused for what its type could hold.
     pub(crate) fn add(&mut self, column: Column) -> Id {
-        let range = matches!(column.ty, ColumnType::Decimal { .. }).then_some(Range { low: 0, high: 0 });
+        let number = column.ty.is_numeric() || matches!(column.ty, ColumnType::Date | ColumnType::Timestamp);
+        let range = number.then_some(Range { low: 0, high: 0 });
         self.0.0.push(Column { range, ..column });
         self.0.0.len() - 1
     }

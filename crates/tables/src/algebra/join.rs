@@ -4,7 +4,7 @@ use super::{
     expr::Expr,
     relation::{JoinKind, Relation},
     types::{Column, ColumnType, Schema},
-    typing::common_type,
+    typing::{NARROWER, common_type, keep_values},
 };
 use crate::TableError;
 use hushwire_compute::Comparison;
@@ -92,11 +92,18 @@ pub(super) fn joined_schema(
         return Err(TableError::ty("a join without keys", remedy));
     }
     for (a, b) in on {
-        let types = [a.check(left.schema())?.ty, b.check(right.schema())?.ty];
-        if common_type(types[0], types[1]).is_none() {
+        let both = [a.check(left.schema())?, b.check(right.schema())?];
+        let types = both.map(|t| t.ty);
+        let shown = || {
             let (a, b) = (a.shown(left.schema()), b.shown(right.schema()));
-            let cause = format!("a join on {a}: {} and {b}: {}", types[0], types[1]);
-            return Err(TableError::ty(cause, "keys have a common type; cast one"));
+            format!("a join on {a}: {} and {b}: {}", types[0], types[1])
+        };
+        match common_type(types[0], types[1]) {
+            None => return Err(TableError::ty(shown(), "keys have a common type; cast one")),
+            Some(ty) if !keep_values(ty, &both) => {
+                return Err(TableError::ty(format!("{}, which {ty} does not hold", shown()), NARROWER));
+            }
+            Some(_) => {}
         }
     }
     let both = Schema([left.schema().columns(), right.schema().columns()].concat());

@@ -4,7 +4,7 @@ use super::{
     aggregate::Aggregate,
     expr::Expr,
     types::{Column, Schema, Value},
-    typing::united,
+    typing::{NARROWER, keep_values, united},
     window::Window,
 };
 use crate::TableError;
@@ -283,7 +283,11 @@ pub(super) fn united_schema(left: &Schema, right: &Schema) -> Result<Schema, Tab
     }
     let pairs = left.columns().iter().zip(right.columns());
     let column = |(a, b): (&Column, &Column)| match united(&[a.expr_type(), b.expr_type()]) {
-        Some(ty) => Ok(ty.column(&a.name)),
+        Some(one) if !keep_values(one.ty, &[a.expr_type(), b.expr_type()]) => {
+            let cause = format!("a set operation on {a} and {b}, which {} does not hold", one.ty);
+            Err(TableError::ty(cause, NARROWER))
+        }
+        Some(one) => Ok(one.column(&a.name)),
         None => Err(TableError::ty(format!("a set operation on {a} and {b}"), remedy)),
     };
     Ok(Schema(pairs.map(column).collect::<Result<_, _>>()?))

@@ -133,6 +133,22 @@ pub(crate) fn rescaled(from: ColumnType, range: Range, to: ColumnType) -> Option
     Some(Range { low: one(range.low)?, high: one(range.high)? })
 }
 
+/// Whether numbers of these ranges keep their values in the type that they are compared in. Those that may be beyond their own type's
+/// digits have wrapped, or are quotients, and are taken as they are; so are dates, of years that no file has.
+pub(crate) fn keep_values(ty: ColumnType, all: &[ExprType]) -> bool {
+    let keeps = |t: &ExprType| {
+        let numbers = ty.is_numeric() && t.ty.is_numeric() && t.ty != ty;
+        !numbers
+            || !t.ty.range().holds(t.range)
+            || rescaled(t.ty, t.range, ty).is_some_and(|range| held(ty).holds(range))
+    };
+    all.iter().all(keeps)
+}
+
+/// How to bring together types whose common one does not have all their values.
+pub(crate) const NARROWER: &str =
+    "CAST one to a type that has its values and that the other can be compared with, as BIGINT to INTEGER";
+
 fn arithmetic_range(op: Arithmetic, ty: ColumnType, a: ExprType, b: ExprType) -> Option<Range> {
     let Range { low: b_low, high: b_high } = b.range;
     match op {
@@ -230,6 +246,9 @@ impl Expr {
             Expr::Compare(comparison, ..) => {
                 let ty = common_type(operands[0].ty, operands[1].ty)
                     .ok_or_else(|| wrong(told(), "types that are compared have a common one; cast one"))?;
+                if !keep_values(ty, &operands) {
+                    return Err(wrong(format!("{}, which {ty} does not hold", told()), NARROWER));
+                }
                 if comparison.orders() && !ty.is_ordered() {
                     return Err(wrong(told(), "digests are equal or not; bring the column as VARCHAR(n)"));
                 }
@@ -252,10 +271,16 @@ impl Expr {
                     then.chain(operands.last().filter(|_| otherwise.is_some())).copied().collect();
                 let one = united(&values)
                     .ok_or_else(|| wrong(told(), "values of branches have one type; cast one"))?;
+                if !keep_values(one.ty, &values) {
+                    return Err(wrong(format!("{}, which {} does not hold", told(), one.ty), NARROWER));
+                }
                 ExprType { nullable: one.nullable || otherwise.is_none(), ..one }
             }
             Expr::Coalesce(_) => {
                 let one = united(&operands).ok_or_else(|| wrong(told(), "values have one type; cast one"))?;
+                if !keep_values(one.ty, &operands) {
+                    return Err(wrong(format!("{}, which {} does not hold", told(), one.ty), NARROWER));
+                }
                 ExprType { nullable: operands.iter().all(|t| t.nullable), ..one }
             }
             Expr::Cast(_, to) => {
