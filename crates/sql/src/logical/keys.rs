@@ -116,12 +116,15 @@ impl Facts {
             (_, true, _) | (Kind::Full, _, true) => self.rows.saturating_add(right.rows),
             _ => self.rows.saturating_mul(right.rows).saturating_add(self.rows).saturating_add(right.rows),
         };
-        // What follows from nothing does not in rows beside NULLs.
+        // Beside NULLs a side's columns are all NULL, which follows from NULLs of its own only where no row of its own has them: a key
+        // that met is none.
         let outer = kind != Kind::Inner;
-        let kept = |facts: &Facts, all: bool| {
-            facts.follows.iter().filter(|(from, _)| all || !from.is_empty()).cloned().collect::<Vec<_>>()
+        let met = |facts: &Facts| {
+            let met = |(from, _): &&(Ids, Ids)| kind == Kind::Left && !from.is_disjoint(&theirs);
+            facts.follows.iter().filter(met).cloned().collect::<Vec<_>>()
         };
-        let mut follows = [kept(&self, kind != Kind::Full), kept(right, !outer)].concat();
+        let mine = if kind == Kind::Full { vec![] } else { self.follows.clone() };
+        let mut follows = [mine, if outer { met(right) } else { right.follows.clone() }].concat();
         if !outer {
             for (a, b) in on {
                 follows.extend([(Ids::from([*a]), Ids::from([*b])), (Ids::from([*b]), Ids::from([*a]))]);
