@@ -119,6 +119,7 @@ impl<'q> Binder<'q> {
         self.deeper(at)?;
         let made = self.unchecked(env, calls, expr, at)?;
         self.depth -= 1;
+        self.within_size(&made, at)?;
         self.ty(&made, at)?;
         Ok(made)
     }

@@ -19,6 +19,24 @@ struct Shared {
     right: Id,
 }
 
+/// Makes the names of two columns one, which stands for `one`; beside their tables' names they stay what they were.
+fn merged(left_names: &mut Scope, right_names: &mut Scope, Shared { left, right }: Shared, one: Id) {
+    for name in right_names.0.iter_mut().filter(|name| name.id == right) {
+        name.merged = true;
+    }
+    let Some(at) = left_names.0.iter().position(|name| name.id == left && !name.merged) else { return };
+    if one == left {
+        return;
+    }
+    let alone = Name { table: None, id: one, ..left_names.0[at].clone() };
+    if left_names.0[at].table.is_none() {
+        left_names.0[at] = alone;
+    } else {
+        left_names.0[at].merged = true;
+        left_names.0.insert(at, alone);
+    }
+}
+
 impl<'q> Binder<'q> {
     /// The tables of a FROM, and the conditions of its inner joins.
     pub(super) fn from(
@@ -96,7 +114,7 @@ impl<'q> Binder<'q> {
         let mut conditions = match constraint {
             JoinConstraint::On(condition) => {
                 let both = Scope([left_names.0.clone(), right_names.0.clone()].concat());
-                let env = Env { scope: &both, outer };
+                let env = Env { scope: &both, outer, barred: Some("ON") };
                 let mut calls = Calls::none("ON");
                 let condition = self.condition(&env, &mut calls, condition)?;
                 conjuncts(condition)
@@ -115,7 +133,9 @@ impl<'q> Binder<'q> {
                 let common: Vec<String> = left_names
                     .0
                     .iter()
-                    .filter(|l| right_names.0.iter().any(|r| r.name.eq_ignore_ascii_case(&l.name)))
+                    .filter(|l| {
+                        !l.merged && right_names.0.iter().any(|r| r.name.eq_ignore_ascii_case(&l.name))
+                    })
                     .map(|l| l.name.clone())
                     .collect();
                 let mut all = vec![];
@@ -138,7 +158,8 @@ impl<'q> Binder<'q> {
             Pool { items: vec![plan], conditions: vec![] }
         };
         let mut pool = plan;
-        for Shared { left, right } in shared {
+        for shared in shared {
+            let Shared { left, right } = shared;
             let one = match (kind, turned) {
                 (Kind::Full, _) => {
                     let either = Expr::Coalesce(vec![Expr::Column(left), Expr::Column(right)]);
@@ -152,16 +173,7 @@ impl<'q> Binder<'q> {
                 (_, true) => right,
                 _ => left,
             };
-            for (name, keep) in
-                left_names.0.iter_mut().map(|n| (n, true)).chain(right_names.0.iter_mut().map(|n| (n, false)))
-            {
-                if name.id == left && keep {
-                    // Named alone it is the one column; with its table's name it is that too, which is the same but for NULLs.
-                    name.id = one;
-                } else if name.id == right && !keep {
-                    name.merged = true;
-                }
-            }
+            merged(&mut left_names, &mut right_names, shared, one);
         }
         Ok((pool, Scope([left_names.0, right_names.0].concat())))
     }
@@ -174,7 +186,7 @@ impl<'q> Binder<'q> {
         shared: &mut Vec<Shared>,
     ) -> Result<Expr, SqlError> {
         let mut side = |scope: &Scope| -> Result<Id, SqlError> {
-            let env = Env { scope, outer: None };
+            let env = Env::alone(scope);
             match self.resolve(&env, std::slice::from_ref(name))? {
                 Expr::Column(id) => Ok(id),
                 _ => unreachable!("names are of columns"),

@@ -22,6 +22,9 @@ fn arguments(function: &ast::Function) -> Result<(Option<Vec<&ast::Expr>>, bool)
     }
     let distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);
     if let [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)] = &list.args[..] {
+        if distinct {
+            return Err(SqlError::unsupported(function, "DISTINCT * in a function"));
+        }
         return Ok((None, distinct));
     }
     let mut args = vec![];

@@ -40,6 +40,12 @@ struct Common<'q> {
 
 /// LOCAL: no expression is deeper.
 const DEEPEST: usize = 1000;
+/// LOCAL: no query has more parts, one that WITH names counted wherever it is named.
+const MOST_QUERIES: usize = 1000;
+/// LOCAL: parts of one expression, with those that functions repeat.
+const LARGEST: usize = 1 << 14;
+/// LOCAL: parts of all expressions, each as often as it is a part.
+const MOST_PARTS: usize = 1 << 22;
 
 pub(crate) struct Binder<'q> {
     catalog: &'q Catalog,
@@ -49,6 +55,10 @@ pub(crate) struct Binder<'q> {
     common: Vec<Common<'q>>,
     /// Expressions and queries around the one that is bound.
     depth: usize,
+    /// Queries that were bound.
+    queries: usize,
+    /// Parts of the expressions that were bound.
+    parts: usize,
 }
 
 /// A query's rows, with names and numbers of its columns.
@@ -59,7 +69,8 @@ pub(crate) struct Bound {
 
 impl<'q> Binder<'q> {
     pub(crate) fn new(catalog: &'q Catalog) -> Self {
-        Binder { catalog, columns: Columns::default(), named: BTreeMap::new(), common: vec![], depth: 0 }
+        let (columns, named) = (Columns::default(), BTreeMap::new());
+        Binder { catalog, columns, named, common: vec![], depth: 0, queries: 0, parts: 0 }
     }
 
     /// Counts a level, and refuses one too many.
@@ -68,6 +79,34 @@ impl<'q> Binder<'q> {
         if self.depth > DEEPEST {
             let cause = format!("the query is nested deeper than {DEEPEST} levels");
             return Err(SqlError::at(at, cause, "write a list in place of a chain, or split the query"));
+        }
+        Ok(())
+    }
+
+    /// Counts a query, and refuses one too many.
+    fn another(&mut self, at: At) -> Result<(), SqlError> {
+        self.queries += 1;
+        if self.queries > MOST_QUERIES {
+            let cause = format!("there are more than {MOST_QUERIES} queries within it");
+            let remedy =
+                "name tables of WITH less often: each counts, with those within it, wherever it is named";
+            return Err(SqlError::at(at, cause, remedy));
+        }
+        Ok(())
+    }
+
+    /// Counts an expression's parts, and refuses too many.
+    fn within_size(&mut self, expr: &Expr, at: At) -> Result<(), SqlError> {
+        let size = size(expr);
+        self.parts += size;
+        if size > LARGEST || self.parts > MOST_PARTS {
+            let cause =
+                "its expressions are too large, with what functions such as ABS repeat of their arguments";
+            return Err(SqlError::at(
+                at,
+                cause,
+                "compute parts of them in a derived table, or split the query",
+            ));
         }
         Ok(())
     }
@@ -101,6 +140,7 @@ impl<'q> Binder<'q> {
     fn query(&mut self, query: &'q ast::Query, outer: Option<&Env<'_>>) -> Result<Bound, SqlError> {
         refuse_clauses(query)?;
         self.deeper(query.into())?;
+        self.another(query.into())?;
         let before = self.common.len();
         let all = self.with(query.with.as_ref());
         let bound = all.and_then(|()| self.ordered(query, outer));
@@ -148,6 +188,7 @@ impl<'q> Binder<'q> {
     fn body(&mut self, body: &'q ast::SetExpr, outer: Option<&Env<'_>>) -> Result<Bound, SqlError> {
         match body {
             ast::SetExpr::Select(select) => {
+                self.another(body.span().into())?;
                 let Selected { bound, correlated, .. } = self.select(select, &[], outer, false)?;
                 match correlated.first() {
                     None => Ok(bound),
@@ -220,7 +261,7 @@ impl<'q> Binder<'q> {
             return Ok(bound);
         }
         let scope = Scope::of(None, &bound.columns);
-        let env = Env { scope: &scope, outer: None };
+        let env = Env::alone(&scope);
         let (mut keys, mut more) = (vec![], vec![]);
         for key in order {
             let expr = match ordinal(&key.expr, bound.columns.len())? {
@@ -233,6 +274,11 @@ impl<'q> Binder<'q> {
         let plan = Plan::Sort { input: Box::new(bound.plan.extended(more)), keys };
         Ok(Bound { plan, ..bound })
     }
+}
+
+/// The parts of an expression.
+fn size(expr: &Expr) -> usize {
+    1 + expr.operands().into_iter().map(size).sum::<usize>()
 }
 
 /// Keys of ORDER BY.

@@ -37,6 +37,15 @@ impl Scope {
 pub(super) struct Env<'e> {
     pub(super) scope: &'e Scope,
     pub(super) outer: Option<&'e Env<'e>>,
+    /// The clause, where it may name no column of the scopes around: WHERE alone correlates.
+    pub(super) barred: Option<&'static str>,
+}
+
+impl<'e> Env<'e> {
+    /// A scope with none around.
+    pub(super) const fn alone(scope: &'e Scope) -> Self {
+        Env { scope, outer: None, barred: None }
+    }
 }
 
 /// Whether an identifier means a name: letters' case counts between quotes.
@@ -58,6 +67,7 @@ impl Binder<'_> {
         let at: At = path[0].span.into();
         let shown = path.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join(".");
         let mut around = Some(env);
+        let mut barred = None;
         while let Some(env) = around {
             let is = |name: &&Name| {
                 means(column, &name.name)
@@ -70,9 +80,14 @@ impl Binder<'_> {
                     let cause = format!("{shown} may be a column of several tables");
                     return Err(SqlError::at(at, cause, "write table.column"));
                 }
+                if let Some(clause) = barred {
+                    let clause = format!("a column of the query around in {clause} of a subquery");
+                    return Err(SqlError::unsupported(at, &clause));
+                }
                 self.named.insert(name.id, at);
                 return Ok(Expr::Column(name.id));
             }
+            barred = barred.or(env.barred);
             around = env.outer;
         }
         let mut known: Vec<String> = env.scope.0.iter().map(|name| name.name.clone()).collect();

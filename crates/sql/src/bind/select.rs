@@ -1,12 +1,22 @@
 //! SELECT: conditions, groups, the list, DISTINCT, order.
 
-use super::{Binder, Bound, Env, expr::Calls, foreign, ordinal, scope::means, sort_key, subquery::attached};
+use super::{
+    Binder, Bound, Env,
+    expr::Calls,
+    foreign, ordinal,
+    scope::means,
+    sort_key,
+    subquery::{attached, of_no_row},
+};
 use crate::{
     SqlError,
     error::At,
     logical::{Facts, Id, Ids, Key, Plan, conjuncts, map, reads},
 };
-use hushwire_tables::algebra::{Aggregate, Column, Expr, Function, WindowFunction};
+use hushwire_tables::{
+    algebra::{Aggregate, Column, Expr, Function, Relation, Schema, WindowFunction},
+    plain::{Tables, evaluate},
+};
 use sqlparser::ast::{self, Spanned};
 
 /// A SELECT's rows.
@@ -14,12 +24,25 @@ pub(super) struct Selected {
     pub(super) bound: Bound,
     /// Conditions on columns of the query around, with their places.
     pub(super) correlated: Vec<(Expr, At)>,
-    /// Whether it has one row for each value of what it is correlated by: an aggregate without GROUP BY.
-    pub(super) one: bool,
+    /// Whether it is an aggregate without GROUP BY, which has a row even of nothing, unless HAVING drops it.
+    pub(super) one: Option<Empty>,
     /// Its figures, whose values of no row at all a scalar subquery must know.
     pub(super) figures: Vec<(Id, Aggregate)>,
     /// The list's expressions, before it was given columns.
     pub(super) list: Vec<Expr>,
+    /// Whether the list reads more than figures and keys of its groups: columns of subqueries.
+    pub(super) beside: bool,
+}
+
+/// The rows of an aggregate of no row at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Empty {
+    /// One, as of any rows.
+    One,
+    /// None, since HAVING is not true of it.
+    None,
+    /// One, while HAVING may drop that of others; or unknown before the query runs.
+    Unsure,
 }
 
 /// An item of the list, bound.
@@ -56,7 +79,7 @@ impl<'q> Binder<'q> {
     ) -> Result<Selected, SqlError> {
         refuse_clauses(select)?;
         let (mut pool, scope) = self.from(&select.from, outer)?;
-        let env = Env { scope: &scope, outer };
+        let env = Env { scope: &scope, outer, barred: None };
         let own: Ids = pool.items.iter().flat_map(Plan::columns).collect();
         let mut correlated: Vec<(Expr, At)> = vec![];
         let mut calls = Calls::subqueries("WHERE");
@@ -86,19 +109,38 @@ impl<'q> Binder<'q> {
         attached(self, &mut pool, calls.subqueries.take().unwrap_or_default())?;
         let plan = self.joined(pool);
         let mut calls = Calls::all(select);
-        let keys = self.group_by(select, &env)?;
+        let within = |clause| Env { barred: Some(clause), ..env };
+        let keys = self.group_by(select, &within("GROUP BY"))?;
         let mut items = vec![];
-        if !exists || !keys.is_empty() || select.having.is_some() {
+        // Of EXISTS the list counts for one thing: whether it aggregates. Its columns may then be of any query.
+        let mut aggregates = false;
+        if exists {
+            let (mut all, mut none) = (Calls::all(select), vec![]);
             for item in &select.projection {
-                self.item(&env, &mut calls, item, &mut items)?;
+                self.item(&env, &mut all, item, &mut none)?;
+            }
+            aggregates = !all.aggregates.is_empty();
+        } else {
+            for item in &select.projection {
+                self.item(&within("the list"), &mut calls, item, &mut items)?;
             }
         }
-        let having = select.having.as_ref().map(|e| self.condition(&env, &mut calls, e)).transpose()?;
-        let orders = if exists { vec![] } else { self.orders(&env, &mut calls, order, &items)? };
+        let within_having = within("HAVING");
+        let having =
+            select.having.as_ref().map(|e| self.condition(&within_having, &mut calls, e)).transpose()?;
+        let orders =
+            if exists { vec![] } else { self.orders(&within("ORDER BY"), &mut calls, order, &items)? };
         let figures = calls.aggregates.clone();
-        let grouped = !keys.is_empty() || !figures.is_empty() || having.is_some();
+        // EXISTS is then true whatever the rows are, and needs no groups of them.
+        let always = aggregates && keys.is_empty() && having.is_none();
+        let aggregates = aggregates && (!always || correlated.is_empty());
+        let grouped = aggregates || !keys.is_empty() || !figures.is_empty() || having.is_some();
         let mut subqueries = calls.subqueries.take().unwrap_or_default();
         let windows = calls.windows.take().unwrap_or_default();
+        if !correlated.is_empty() && !windows.is_empty() {
+            // Its rows are those of one row around, and here they are all.
+            return Err(SqlError::unsupported(select, "a window function in a correlated subquery"));
+        }
 
         let mut plan = plan;
         let mut groups = Groups::default();
@@ -188,8 +230,28 @@ impl<'q> Binder<'q> {
         if !sorted.is_empty() {
             plan = Plan::Sort { input: Box::new(plan), keys: sorted };
         }
-        let one = grouped && groups_by(select).is_empty();
-        Ok(Selected { bound: Bound { plan, columns }, correlated, one, figures, list })
+        let one = (always || grouped && groups_by(select).is_empty()).then(|| match &having {
+            None => Empty::One,
+            Some(having) => self.of_nothing(having, &figures),
+        });
+        let known = |id: &Id| {
+            figures.iter().any(|(figure, _)| figure == id) || groups.keys.iter().any(|(_, key)| key == id)
+        };
+        let beside = list.iter().flat_map(reads).any(|id| !known(&id));
+        Ok(Selected { bound: Bound { plan, columns }, correlated, one, figures, list, beside })
+    }
+
+    /// What HAVING leaves of an aggregate of no row.
+    fn of_nothing(&self, having: &Expr, figures: &[(Id, Aggregate)]) -> Empty {
+        let having = of_no_row(having, figures, &self.columns);
+        if !reads(&having).is_empty() {
+            return Empty::Unsure;
+        }
+        let one = Relation::values(Schema::default(), vec![vec![]]).and_then(|one| one.filter(having));
+        match one.and_then(|one| evaluate(&one, &Tables::new())) {
+            Ok(rows) if rows.is_empty() => Empty::None,
+            _ => Empty::Unsure,
+        }
     }
 
     /// One row for each value of the list, and of what it is correlated by.

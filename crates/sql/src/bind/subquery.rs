@@ -8,7 +8,12 @@
 //! ```
 //! A subquery is attached to the smallest part of FROM that has the columns it is correlated by.
 
-use super::{Binder, Bound, Env, expr::Calls, foreign, limited, order_by, select::Selected};
+use super::{
+    Binder, Bound, Env,
+    expr::Calls,
+    foreign, limited, order_by,
+    select::{Empty, Selected},
+};
 use crate::{
     SqlError,
     error::At,
@@ -80,9 +85,23 @@ struct Inner {
     plan: Plan,
     columns: Vec<(String, Id)>,
     on: Vec<Expr>,
-    one: bool,
+    one: Option<Empty>,
     figures: Vec<(Id, Aggregate)>,
     list: Vec<Expr>,
+    beside: bool,
+}
+
+impl Inner {
+    /// Of what a correlated aggregate has for a row around without rows of its own; `None` where it is none, or stands alone.
+    fn correlated(&self, at: At) -> Result<Option<Empty>, SqlError> {
+        match self.one.filter(|_| !self.on.is_empty()) {
+            Some(Empty::Unsure) => {
+                let clause = "HAVING of a correlated aggregate that no rows may meet";
+                Err(SqlError::unsupported(at, clause))
+            }
+            one => Ok(one),
+        }
+    }
 }
 
 impl<'q> Binder<'q> {
@@ -99,21 +118,23 @@ impl<'q> Binder<'q> {
         }
         let ast::SetExpr::Select(select) = query.body.as_ref() else {
             let Bound { plan, columns } = self.query(query, Some(env))?;
-            return Ok(Inner { plan, columns, on: vec![], one: false, figures: vec![], list: vec![] });
+            let (figures, list) = (vec![], vec![]);
+            return Ok(Inner { plan, columns, on: vec![], one: None, figures, list, beside: false });
         };
         super::refuse_clauses(query)?;
+        self.another(at)?;
         let before = self.common.len();
         self.with(query.with.as_ref())?;
         let selected = self.select(select, order_by(query)?, Some(env), exists);
         self.common.truncate(before);
-        let Selected { bound: Bound { plan, columns }, correlated, one, figures, list } = selected?;
+        let Selected { bound: Bound { plan, columns }, correlated, one, figures, list, beside } = selected?;
         let limits = query.limit_clause.is_some() || query.fetch.is_some();
         if limits && !correlated.is_empty() {
             return Err(SqlError::unsupported(at, "LIMIT in a correlated subquery"));
         }
         let plan = limited(plan, query)?;
         let on = correlated.into_iter().map(|(condition, _)| condition).collect();
-        Ok(Inner { plan, columns, on, one, figures, list })
+        Ok(Inner { plan, columns, on, one, figures, list, beside })
     }
 
     fn stand_in(
@@ -138,7 +159,11 @@ impl<'q> Binder<'q> {
         query: &'q ast::Query,
         at: At,
     ) -> Result<Expr, SqlError> {
-        let Inner { plan, on, .. } = self.inner(env, calls, query, true, at)?;
+        let inner = self.inner(env, calls, query, true, at)?;
+        if inner.correlated(at)? == Some(Empty::One) {
+            return Ok(truth(true));
+        }
+        let Inner { plan, on, .. } = inner;
         Ok(self.stand_in(calls, (ColumnType::Boolean, false), Sort::Exists, (plan, on), at))
     }
 
@@ -150,11 +175,17 @@ impl<'q> Binder<'q> {
         query: &'q ast::Query,
         at: At,
     ) -> Result<Expr, SqlError> {
-        let Inner { plan, columns, on, .. } = self.inner(env, calls, query, false, at)?;
-        let [(_, right)] = columns[..] else {
-            let cause = format!("the subquery of IN has {} columns", columns.len());
+        let inner = self.inner(env, calls, query, false, at)?;
+        let [(_, right)] = inner.columns[..] else {
+            let cause = format!("the subquery of IN has {} columns", inner.columns.len());
             return Err(SqlError::at(at, cause, "select one"));
         };
+        if inner.correlated(at)? == Some(Empty::One) {
+            // There is one row whatever there is: to be among its values is to be equal.
+            let value = self.value_of(calls, inner, at)?;
+            return self.compared(Comparison::Equal, left, value, at);
+        }
+        let Inner { plan, on, .. } = inner;
         // Its types are checked here.
         self.compared(Comparison::Equal, left.clone(), Expr::Column(right), at)?;
         let nullable = left.check(&self.columns.0)?.nullable || self.columns.of(right).nullable;
@@ -168,25 +199,45 @@ impl<'q> Binder<'q> {
         query: &'q ast::Query,
         at: At,
     ) -> Result<Expr, SqlError> {
-        let Inner { plan, columns, on, one, figures, list } = self.inner(env, calls, query, false, at)?;
+        let inner = self.inner(env, calls, query, false, at)?;
+        self.value_of(calls, inner, at)
+    }
+
+    /// The value of a subquery's one row, NULL where there is none.
+    fn value_of(&mut self, calls: &mut Calls<'q>, inner: Inner, at: At) -> Result<Expr, SqlError> {
+        let one = inner.correlated(at)?;
+        let Inner { plan, columns, on, figures, list, beside, .. } = inner;
         let [(_, value)] = columns[..] else {
             let cause = format!("the subquery has {} columns in place of a value", columns.len());
             return Err(SqlError::at(at, cause, "select one"));
         };
         let facts = Facts::of(&plan, self.catalog);
         let inner = plan.ids();
-        let by: Ids = on
-            .iter()
-            .filter(|condition| matches!(condition, Expr::Compare(Comparison::Equal, ..)))
-            .flat_map(reads)
-            .filter(|id| inner.contains(id))
-            .collect();
+        // A column that is equal to something outside; rows may share any other expression.
+        let column = |condition: &Expr| match condition {
+            Expr::Compare(Comparison::Equal, a, b) => {
+                let outside = |e: &Expr| reads(e).is_disjoint(&inner);
+                match (a.as_ref(), b.as_ref()) {
+                    (Expr::Column(id), e) | (e, Expr::Column(id)) if inner.contains(id) && outside(e) => {
+                        Some(*id)
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        let by: Ids = on.iter().filter_map(column).collect();
         if !facts.is_unique(&by) {
             let remedy = "aggregate it, limit it to one row, or declare the key by which it has one";
             return Err(SqlError::at(at, "the subquery may have several rows in place of a value", remedy));
         }
         let exactly = on.is_empty() && always_one(&plan);
-        let empty = (one && !exactly).then(|| empty_value(&list, &figures, &self.columns)).flatten();
+        let empty = one.filter(|one| *one == Empty::One);
+        let empty = empty.and_then(|_| empty_value(&list, &figures, &self.columns));
+        if empty.is_some() && beside {
+            let clause = "a subquery beside an aggregate in a correlated subquery";
+            return Err(SqlError::unsupported(at, clause));
+        }
         let column = self.columns.of(value);
         let kind = (column.ty, column.nullable || !exactly);
         Ok(self.stand_in(calls, kind, Sort::Scalar { value, empty, exactly }, (plan, on), at))
@@ -356,16 +407,24 @@ fn empty_value(
         }
     }
     let [expr] = list else { return None };
-    let counts = |function| matches!(function, Function::Count | Function::CountRows);
     if strict(expr) && figures.iter().all(|(_, a)| !counts(a.function)) {
         return None;
     }
+    Some(of_no_row(expr, figures, columns))
+}
+
+const fn counts(function: Function) -> bool {
+    matches!(function, Function::Count | Function::CountRows)
+}
+
+/// An expression on figures, whose values are those of no row at all.
+pub(super) fn of_no_row(expr: &Expr, figures: &[(Id, Aggregate)], columns: &crate::logical::Columns) -> Expr {
     let value = |(id, aggregate): &(Id, Aggregate)| {
         let value = if counts(aggregate.function) { Value::Number(0) } else { Value::Null };
         (*id, Expr::Literal(value, columns.of(*id).ty))
     };
     let by: BTreeMap<Id, Expr> = figures.iter().map(value).collect();
-    Some(replaced(expr, &by))
+    replaced(expr, &by)
 }
 
 /// Attaches subqueries to the parts of a FROM, each to the first that has all columns it stands on, or to all parts joined.

@@ -1,7 +1,7 @@
 //! Plans as relations: numbers of columns become places.
 
-use super::{Columns, Id, Ids, Kind, Plan, replaced};
-use crate::{SqlError, catalog::Catalog};
+use super::{Columns, Id, Ids, Kind, Plan, reads, replaced};
+use crate::{SqlError, catalog::Catalog, error::At};
 use hushwire_tables::{
     TableError,
     algebra::{
@@ -79,8 +79,12 @@ fn places(ids: impl IntoIterator<Item = Id>) -> Places {
     all
 }
 
-fn placed(expr: &Expr, places: &Places) -> Expr {
-    replaced(expr, &places.iter().map(|(id, at)| (*id, Expr::Column(*at))).collect())
+/// An expression on places. A number that has none would be read as a place.
+fn placed(expr: &Expr, places: &Places) -> Result<Expr, SqlError> {
+    if reads(expr).iter().any(|id| !places.contains_key(id)) {
+        return Err(SqlError::unsupported(At::default(), "a column of the query around in this place"));
+    }
+    Ok(replaced(expr, &places.iter().map(|(id, at)| (*id, Expr::Column(*at))).collect()))
 }
 
 impl Emitter<'_> {
@@ -99,11 +103,12 @@ impl Emitter<'_> {
             Plan::One => Ok((self.one(Relation::values(Schema::default(), vec![vec![]]))?, Places::new())),
             Plan::Filter { input, condition } => {
                 let (input, at) = self.plan(input)?;
-                Ok((self.one(input.filter(placed(condition, &at)))?, at))
+                Ok((self.one(input.filter(placed(condition, &at)?))?, at))
             }
             Plan::Project { input, columns } => {
                 let (input, at) = self.plan(input)?;
-                let made = columns.iter().map(|(id, expr)| (self.name(*id), placed(expr, &at))).collect();
+                let made = columns.iter().map(|(id, expr)| Ok((self.name(*id), placed(expr, &at)?)));
+                let made = made.collect::<Result<_, SqlError>>()?;
                 Ok((self.one(input.project(made))?, places(columns.iter().map(|(id, _)| *id))))
             }
             Plan::Join { kind, left, right, on, residual } => {
@@ -113,18 +118,22 @@ impl Emitter<'_> {
             Plan::Window { input, partition, order, calls } => {
                 let ids: Vec<Id> = plan.columns();
                 let (input, at) = self.plan(input)?;
-                let call = |call: &WindowFunction| match call {
-                    WindowFunction::RunningSum(e, frame) => {
-                        WindowFunction::RunningSum(placed(e, &at), *frame)
-                    }
-                    WindowFunction::Lag(e, by) => WindowFunction::Lag(placed(e, &at), *by),
-                    WindowFunction::Lead(e, by) => WindowFunction::Lead(placed(e, &at), *by),
-                    other => other.clone(),
+                let call = |call: &WindowFunction| -> Result<_, SqlError> {
+                    Ok(match call {
+                        WindowFunction::RunningSum(e, frame) => {
+                            WindowFunction::RunningSum(placed(e, &at)?, *frame)
+                        }
+                        WindowFunction::Lag(e, by) => WindowFunction::Lag(placed(e, &at)?, *by),
+                        WindowFunction::Lead(e, by) => WindowFunction::Lead(placed(e, &at)?, *by),
+                        other => other.clone(),
+                    })
                 };
+                let functions = calls.iter().map(|(id, c)| Ok((self.name(*id), call(c)?)));
+                let functions = functions.collect::<Result<_, SqlError>>()?;
                 let window = Window {
                     partition: partition.iter().map(|id| Expr::Column(at[id])).collect(),
                     order: keys(order, &at),
-                    functions: calls.iter().map(|(id, c)| (self.name(*id), call(c))).collect(),
+                    functions,
                 };
                 let first = input.schema().columns().len();
                 let relation = self.one(input.window(window))?;
@@ -182,7 +191,7 @@ impl Emitter<'_> {
         let shift = left.schema().columns().len();
         let mut both = left_at.clone();
         both.extend(right_at.iter().map(|(id, at)| (*id, at + shift)));
-        let residual = residual.map(|e| placed(e, &both));
+        let residual = residual.map(|e| placed(e, &both)).transpose()?;
         if on.is_empty() && kind == Kind::Inner {
             let crossed = self.one(left.cross(&right))?;
             let made = residual.map_or(Ok(crossed.clone()), |e| crossed.filter(e));
@@ -221,13 +230,13 @@ impl Emitter<'_> {
     ) -> Result<(Relation, Places), SqlError> {
         let (input, at) = self.plan(input)?;
         let made = keys.iter().map(|id| (self.name(*id), Expr::Column(at[id]))).collect();
-        let figures = aggregates.iter().map(|(id, aggregate)| Aggregate {
-            name: self.name(*id),
-            argument: aggregate.argument.as_ref().map(|e| placed(e, &at)),
-            ..aggregate.clone()
-        });
+        let figure = |(id, aggregate): &(Id, Aggregate)| -> Result<Aggregate, SqlError> {
+            let argument = aggregate.argument.as_ref().map(|e| placed(e, &at)).transpose()?;
+            Ok(Aggregate { name: self.name(*id), argument, ..aggregate.clone() })
+        };
+        let figures = aggregates.iter().map(figure).collect::<Result<Vec<_>, _>>()?;
         let least = if asked { self.options.min_group } else { 0 };
-        let relation = self.one(input.aggregate(made, figures.collect(), least, None))?;
+        let relation = self.one(input.aggregate(made, figures, least, None))?;
         Ok((relation, places(keys.iter().copied().chain(aggregates.iter().map(|(id, _)| *id)))))
     }
 }

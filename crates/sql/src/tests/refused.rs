@@ -9,7 +9,7 @@ fn refused(sql: &str) -> String {
 }
 
 /// Each query, and how its error begins.
-const CASES: [(&str, &str); 46] = [
+const CASES: [(&str, &str); 60] = [
     ("SELEC 1", "line 1, column 1: "),
     ("SELECT id FROM shop\nWHERE (id = 1", "line 2, column 14: "),
     ("SELECT 1; SELECT 2", "there are several statements; "),
@@ -103,6 +103,59 @@ const CASES: [(&str, &str); 46] = [
         "line 1, column 8: the window function ntile is not supported; ",
     ),
     ("SELECT id FROM shop QUALIFY id > 1", "line 1, column "),
+    ("SELECT COUNT(DISTINCT *) FROM shop", "line 1, column 8: DISTINCT * in a function is not supported; "),
+    (
+        "SELECT id, (SELECT SUM(pieces + id) FROM sale WHERE shop = id) FROM shop",
+        "line 1, column 33: a column of the query around in the list of a subquery is not supported; ",
+    ),
+    (
+        "SELECT id, (SELECT city FROM goods WHERE goods.id = shop.id) FROM shop",
+        "line 1, column 20: a column of the query around in the list of a subquery is not supported; ",
+    ),
+    (
+        "SELECT id FROM shop WHERE 1 < (SELECT SUM(pieces) FROM sale WHERE shop = id HAVING SUM(pieces) > id)",
+        "line 1, column 98: a column of the query around in HAVING of a subquery is not supported; ",
+    ),
+    (
+        "SELECT id FROM shop WHERE EXISTS (SELECT 1 FROM sale WHERE shop = id GROUP BY day, city)",
+        "line 1, column 84: a column of the query around in GROUP BY of a subquery is not supported; ",
+    ),
+    (
+        "SELECT id FROM shop WHERE id IN (SELECT shop FROM sale ORDER BY city)",
+        "line 1, column 65: a column of the query around in ORDER BY of a subquery is not supported; ",
+    ),
+    (
+        "SELECT id FROM shop WHERE EXISTS (SELECT * FROM sale JOIN goods ON goods.id = goods AND city = name)",
+        "line 1, column 89: a column of the query around in ON of a subquery is not supported; ",
+    ),
+    (
+        "SELECT id FROM shop WHERE id IN (SELECT ROW_NUMBER() OVER (ORDER BY day) FROM sale WHERE shop = id)",
+        "line 1, column 34: a window function in a correlated subquery is not supported; ",
+    ),
+    (
+        "SELECT id FROM shop WHERE EXISTS (SELECT 1 FROM sale WHERE shop = id HAVING COUNT(*) = 0)",
+        "line 1, column 35: HAVING of a correlated aggregate that no rows may meet is not supported; ",
+    ),
+    (
+        "SELECT id FROM shop WHERE 0 IN (SELECT COUNT(*) FROM sale WHERE shop = id HAVING COUNT(*) < 3)",
+        "line 1, column 27: HAVING of a correlated aggregate that no rows may meet is not supported; ",
+    ),
+    (
+        "SELECT id, (SELECT COUNT(*) FROM sale WHERE shop = id HAVING COUNT(*) < 3) FROM shop",
+        "line 1, column 13: HAVING of a correlated aggregate that no rows may meet is not supported; ",
+    ),
+    (
+        "SELECT id, (SELECT COUNT(*) + (SELECT MAX(id) FROM goods) FROM sale WHERE shop = id) FROM shop",
+        "line 1, column 13: a subquery beside an aggregate in a correlated subquery is not supported; ",
+    ),
+    (
+        "SELECT id, (SELECT name FROM goods WHERE goods.id % 2 = shop.id) FROM shop",
+        "line 1, column 13: the subquery may have several rows in place of a value; ",
+    ),
+    (
+        "SELECT id FROM shop WHERE CAST(id AS DOUBLE) < 3000000000",
+        "line 1, column 32: CAST(id AS DOUBLE(32)) < 3000000000: DOUBLE(32) and BIGINT, which DOUBLE(32) does not hold; ",
+    ),
     ("SELECT * FROM shop a, goods a", "line 1, column "),
     ("SELECT $1 FROM shop", "line 1, column 8: a parameter is not supported; "),
     ("SELECT CAST(id AS JSON) FROM shop", "line 1, column 13: the type JSON is not supported; "),
@@ -130,6 +183,56 @@ fn deep_nesting_is_refused_without_a_crash() {
     assert!(refused(&chain(20_000)).contains("nested deeper than 1000 levels"));
     assert!(plan(&chain(400)).is_ok());
     assert!(refused(&format!("SELECT '{}'", "x".repeat(1 << 16))).contains("64 KiB"));
+}
+
+#[test]
+fn a_common_type_that_does_not_hold_both_is_refused() {
+    let double = "CAST(id AS DOUBLE)";
+    for sql in [
+        "SELECT shop.id FROM shop, sale WHERE DBL = pieces",
+        "SELECT pieces FROM sale UNION SELECT DBL FROM shop",
+        "SELECT CASE WHEN id > 1 THEN pieces ELSE DBL END FROM shop, sale WHERE id = shop",
+        "SELECT COALESCE(pieces, DBL) FROM shop, sale WHERE id = shop",
+        "SELECT id FROM shop, sale WHERE id = shop AND pieces > DBL",
+        "SELECT id FROM shop WHERE DBL < 3000000000",
+        "SELECT id FROM shop LEFT JOIN sale ON DBL = pieces",
+        "SELECT id FROM shop WHERE DBL IN (SELECT pieces FROM sale)",
+    ] {
+        let error = refused(&sql.replace("DBL", double));
+        assert!(error.contains("which DOUBLE(32) does not hold; CAST one"), "{sql}\n{error}");
+    }
+    for sql in [
+        "SELECT shop.id FROM shop, sale WHERE DBL = CAST(pieces AS INTEGER)",
+        "SELECT id FROM shop UNION SELECT DBL FROM shop",
+        "SELECT id FROM shop WHERE DBL < 2000000000",
+        "SELECT city FROM shop GROUP BY city HAVING COUNT(*) > MAX(DBL)",
+        "SELECT goods FROM sale, goods WHERE goods = id GROUP BY goods HAVING AVG(pieces) > AVG(price)",
+    ] {
+        assert_eq!(plan(&sql.replace("DBL", double)).map(drop), Ok(()), "{sql}");
+    }
+}
+
+/// A short text that stands for much: each of these would be planned for years.
+#[test]
+fn what_grows_with_every_level_is_refused() {
+    let repeated = |open: &str, close: &str, n: usize| {
+        format!("SELECT {}id{} FROM shop", open.repeat(n), close.repeat(n))
+    };
+    let too_large =
+        "its expressions are too large, with what functions such as ABS repeat of their arguments";
+    for (open, close) in [("ABS(", ")"), ("NULLIF(", ", 1)"), ("COALESCE(NULLIF(", ", 2), 3)")] {
+        let few = plan(&repeated(open, close, 4)).map(drop);
+        assert_eq!(few, Ok(()), "{open}");
+        assert!(refused(&repeated(open, close, 20)).contains(too_large), "{open}");
+    }
+    let named = |n: usize| {
+        let more = (1..n).map(|i| format!(", t{i} AS (SELECT a.id FROM t{} a, t{} b)", i - 1, i - 1));
+        format!("WITH t0 AS (SELECT id FROM shop){} SELECT id FROM t{}", more.collect::<String>(), n - 1)
+    };
+    assert_eq!(plan(&named(3)).map(drop), Ok(()));
+    assert!(refused(&named(40)).contains("there are more than 1000 queries within it"));
+    let union = format!("SELECT id FROM shop{}", " UNION ALL SELECT id FROM shop".repeat(1500));
+    assert!(refused(&union).contains("there are more than 1000 queries within it"));
 }
 
 #[test]

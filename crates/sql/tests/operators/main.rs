@@ -4,6 +4,7 @@
 mod common;
 mod keys;
 mod random;
+mod subqueries;
 
 use common::{Oracle, compare};
 use hushwire_sql::cell;
