@@ -40,4 +40,4 @@ pub use cost::{circuit_cost, triples, triples_cost};
 pub use error::GmwError;
 pub use party::Party;
 pub use stock::Stock;
-pub use supply::{mirrored, open_both_ways};
+pub use supply::{by_windows, open_both_ways};

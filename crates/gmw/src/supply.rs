@@ -53,7 +53,8 @@ impl Supply {
     ) -> Result<(), GmwError> {
         let mut triples = Triples::new(&mut self.sender, &mut self.receiver, count, self.first);
         let (talker, listener) = triples.ways();
-        mirrored::<GmwError>(channel, STEP, [talker, listener], &mut self.out, &mut self.into)?;
+        let (both, buffers) = ([talker, listener], [&mut self.out, &mut self.into]);
+        by_windows::<GmwError>(channel, STEP, both, WINDOW, buffers, |_, said| said)?;
         stock.add(triples.finish());
         Ok(())
     }
@@ -85,34 +86,41 @@ pub fn open_both_ways(
     }
 }
 
-/// Runs a machine of which every round only speaks, and its mirror image of which every round only hears, a window at a time: the next
-/// window is computed while one is on its way. Buffers are kept by the caller, two each way.
+/// Runs a machine of which every round only speaks, and another of which every round only hears, a window of so many chunks at a time: the next
+/// window is computed while one is on its way. `heard` tells the length of the window that comes, by its number and the length of the one that
+/// goes with it, `None` where either party has no more; a mirror image hears as much as is said. Buffers are kept by the caller, two each way.
 ///
 /// # Errors
 /// The channel failed, or a machine did.
-pub fn mirrored<E: From<OtError> + From<NetError>>(
+pub fn by_windows<E: From<OtError> + From<NetError>>(
     channel: &mut Channel,
     step: &'static str,
     [talker, listener]: [&mut dyn Machine<Error = OtError>; 2],
-    [out, next]: &mut [Vec<u8>; 2],
-    [into, last]: &mut [Vec<u8>; 2],
+    chunks: usize,
+    [[out, next], [into, last]]: [&mut [Vec<u8>; 2]; 2],
+    mut heard: impl FnMut(usize, Option<usize>) -> Option<usize>,
 ) -> Result<(), E> {
     let peer = channel.from();
-    let (mut more, mut came) = (talk(talker, out, peer)?, false);
-    while more {
+    let (mut more, mut came) = (talk(talker, chunks, out, peer)?, false);
+    for window in 0.. {
+        let comes = heard(window, more.then_some(out.len()));
+        if !more && comes.is_none() {
+            break;
+        }
         channel.start(step, out)?;
         if came {
-            listen(listener, last, peer)?;
+            listen(listener, chunks, last, peer)?;
         }
-        more = talk(talker, next, peer)?;
-        into.resize(out.len(), 0);
+        next.clear();
+        more = more && talk(talker, chunks, next, peer)?;
+        into.resize(comes.unwrap_or(0), 0);
         channel.finish(step, out, into)?;
-        came = true;
+        came = comes.is_some();
         std::mem::swap(out, next);
         std::mem::swap(into, last);
     }
     if came {
-        listen(listener, last, peer)?;
+        listen(listener, chunks, last, peer)?;
     }
     Ok(())
 }
@@ -120,11 +128,12 @@ pub fn mirrored<E: From<OtError> + From<NetError>>(
 /// The messages of a window, one after the other; false when there are no more.
 fn talk(
     talker: &mut dyn Machine<Error = OtError>,
+    chunks: usize,
     out: &mut Vec<u8>,
     peer: Option<PartyId>,
 ) -> Result<bool, OtError> {
     out.clear();
-    for chunk in 0..WINDOW {
+    for chunk in 0..chunks {
         let Some(tick) = talker.round(0) else { return Ok(chunk > 0) };
         let from = out.len();
         out.resize(from + tick.out, 0);
@@ -139,10 +148,11 @@ fn talk(
 /// The reverse of [`talk`], at the other party.
 fn listen(
     listener: &mut dyn Machine<Error = OtError>,
+    chunks: usize,
     mut message: &[u8],
     peer: Option<PartyId>,
 ) -> Result<(), OtError> {
-    for _ in 0..WINDOW {
+    for _ in 0..chunks {
         let Some(tick) = listener.round(0) else { return Ok(()) };
         let (chunk, rest) = message.split_at(tick.into.min(message.len()));
         listener

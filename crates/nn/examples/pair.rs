@@ -6,7 +6,7 @@ use hushwire_nn::{Floats, INPUT, Members, Network, Numbers, Secure, decode, zoo}
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
 use hushwire_two::{Distance, Party, Plan, Products, Spent};
-use hushwire_wire::{Meter, PartyId, inproc};
+use hushwire_wire::{Cost, Meter, PartyId, inproc};
 use std::{collections::BTreeMap, thread, time::Duration, time::Instant};
 
 const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
@@ -27,11 +27,12 @@ fn main() {
     let owners: Vec<usize> = c.inputs().map(|(name, _)| usize::from(name == INPUT)).collect();
     let start = Instant::now();
     let plan = Plan::with(c, &owners, &[[false, true]], products).expect("a plan");
-    let tally = plan.tally(Distance::Near);
+    let tally = plan.costs(ot, Distance::Near).all;
     println!(
-        "planned in {:.2} s; {} rounds, {:?} OTs",
+        "planned in {:.2} s; {} rounds, {:?} MB, {:?} OTs",
         start.elapsed().as_secs_f64(),
         tally.rounds,
+        tally.bytes.map(|bytes| bytes >> 20),
         tally.cots
     );
     let own = |i: usize| -> Vec<Tensor> {
@@ -41,28 +42,29 @@ fn main() {
     let nets = inproc::mesh_capped(&IDS, 1, Duration::from_secs(600), usize::MAX);
     let start = Instant::now();
     let (plan, own) = (&plan, &own);
-    let ran: Vec<(Vec<Tensor>, BTreeMap<usize, Spent>, u64)> = thread::scope(|scope| {
+    let ran: Vec<(Vec<Tensor>, BTreeMap<usize, Spent>, Cost)> = thread::scope(|scope| {
         let party = |(i, mut net): (usize, hushwire_wire::Net)| {
             scope.spawn(move || {
                 let peer = Some(IDS[1 - i]);
                 let mut channel = net.channel(0, peer, peer).expect("the lane is there");
                 let context = Context { sid: Sid([4; 32]), backend: Backend::best() };
+                let party = Party::open(&mut channel, i, &context, ot, &Seed::random()).expect("a set-up");
                 let meter = Meter::new();
                 channel.tap(meter.tap());
-                let party = Party::open(&mut channel, i, &context, ot, &Seed::random()).expect("a set-up");
                 let mut party = party.threads(threads);
                 let made = party.run(&mut channel, plan, own(i), &mut |_, _| true).expect("an honest run");
-                (made, party.spent().clone(), meter.reading().bytes_sent())
+                (made, party.spent().clone(), meter.reading().cost())
             })
         };
         let threads: Vec<_> = nets.into_iter().enumerate().map(party).collect();
         threads.into_iter().map(|t| t.join().expect("it ends")).collect()
     });
     println!(
-        "{name} {products:?} {ot}: {:.2} s, {} + {} MB",
+        "{name} {products:?} {ot}: {:.2} s, {} rounds, {} + {} MB",
         start.elapsed().as_secs_f64(),
-        ran[0].2 >> 20,
-        ran[1].2 >> 20
+        ran[0].2.rounds,
+        ran[0].2.bytes_sent >> 20,
+        ran[1].2.bytes_sent >> 20
     );
     let found = decode(c, &ran[1].0[0]);
     let expected = floats.value(network.outputs[0].1);

@@ -70,6 +70,54 @@ impl Protocol {
     }
 }
 
+/// The lengths of what an end says or hears in its calls of random OTs, correlated or not, in semi-honest mode, from counts alone. Calls follow
+/// each other: one takes what those before it made and did not hand out.
+#[derive(Clone)]
+pub struct Chunks {
+    core: Core,
+    /// OTs that were made and not handed out.
+    left: usize,
+    /// Trees of a silent extension's round.
+    trees: usize,
+}
+
+impl Chunks {
+    /// Those of an end that was just set up.
+    #[must_use]
+    pub fn new(protocol: Protocol) -> Self {
+        Self { core: protocol.core(), left: 0, trees: 0 }
+    }
+
+    /// The party that speaks; the other says nothing.
+    #[must_use]
+    pub fn speaker(&self) -> Role {
+        match self.core {
+            Core::Rows(_) => Role::Receiver,
+            Core::Ferret(..) => Role::Sender,
+        }
+    }
+
+    /// Bytes of each chunk of the next call, of `count` OTs; none in a chunk of what was left.
+    pub fn call(&mut self, count: usize) -> Vec<usize> {
+        let (mut chunks, mut wanted) = (vec![], count);
+        while wanted > 0 {
+            let (made, bytes) = match &self.core {
+                _ if self.left > 0 => (self.left, 0),
+                Core::Rows(kind) => row_chunk(*kind, wanted.min(FULL)),
+                Core::Ferret(set, _) => {
+                    let trees = if self.trees == 0 { 1 + set.refill_trees() } else { 1 };
+                    self.trees = (self.trees + trees) % set.trees();
+                    (set.leaves(), trees * set.tree_bytes())
+                }
+            };
+            let taken = wanted.min(made);
+            (self.left, wanted) = (made - taken, wanted - taken);
+            chunks.push(bytes);
+        }
+        chunks
+    }
+}
+
 impl Core {
     /// Messages of a check, one a tick.
     pub(crate) fn check(self, level: Level) -> Vec<(Role, usize)> {
@@ -204,10 +252,17 @@ fn silent_ticks(
 
 /// OTs and message bytes of each chunk: 8192, the last one's columns a multiple of 512.
 pub(crate) fn row_chunks(kind: Kind, count: usize) -> Vec<(usize, usize)> {
-    let full = 8192;
-    let bits = kind.cost(Level::SemiHonest).bits_per_ot;
-    let lens = (0..count.div_ceil(full)).map(|i| full.min(count - i * full));
-    lens.map(|len| (len, bits * len.next_multiple_of(512) / 8)).collect()
+    let lens = (0..count.div_ceil(FULL)).map(|i| FULL.min(count - i * FULL));
+    lens.map(|len| (len, row_chunk(kind, len).1)).collect()
+}
+
+/// OTs of a full chunk of rows.
+const FULL: usize = 8192;
+
+/// OTs that a chunk for `len` makes, and its message's bytes.
+fn row_chunk(kind: Kind, len: usize) -> (usize, usize) {
+    let made = len.next_multiple_of(512);
+    (made, kind.cost(Level::SemiHonest).bits_per_ot * made / 8)
 }
 
 /// OTs and message bytes of each chunk: a tree, and a round's refill with its first; a segment's first tree lends 128

@@ -45,7 +45,7 @@ pub mod vole;
 mod work;
 
 pub use context::{Context, Sid};
-pub use cost::Functionality;
+pub use cost::{Chunks, Functionality};
 pub use drive::{Driver, drive};
 pub use ends::{Receiver, Sender, Verify};
 pub use error::{Check, OtError};

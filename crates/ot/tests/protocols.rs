@@ -5,8 +5,8 @@ use std::{thread, time::Duration};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_ot::{
-    Context, Driver, Functionality, Level, Malicious, Opening, OtError, Protocol, Receiving, Security,
-    SemiHonest, Sending, Sid, drive, open_receiver, open_sender,
+    Chunks, Context, Driver, Functionality, Level, Malicious, Opening, OtError, Protocol, Receiving, Role,
+    Security, SemiHonest, Sending, Sid, drive, open_receiver, open_sender,
 };
 use hushwire_prg::{Prg, Seed};
 use hushwire_wire::{Channel, Cost, Meter, PartyId, inproc};
@@ -244,6 +244,56 @@ fn the_meter_shows_what_is_declared() {
                     );
                 }
             }
+        }
+    }
+}
+
+/// The lengths of a call follow from the counts of those before it: what they left over is sent by nobody.
+#[test]
+fn chunks_of_calls_that_follow_each_other() {
+    let counts = [700, 1, 511, 8_192, 8_193, 0, 30_000, 5];
+    for protocol in [Protocol::Iknp, Protocol::SoftSpoken4, Protocol::SoftSpoken8, Protocol::FerretB10] {
+        let said = |channel: &mut Channel, run: &mut dyn FnMut(&mut Channel, usize)| {
+            counts.map(|count| {
+                let meter = Meter::new();
+                channel.tap(meter.tap());
+                run(channel, count);
+                meter.reading().cost()
+            })
+        };
+        let (sent, received) = parties(
+            |channel| {
+                let driver = &mut Driver::new();
+                let mut sender =
+                    open_sender::<SemiHonest>(driver, channel, &context(6), protocol, &Seed::random())
+                        .unwrap();
+                said(channel, &mut |channel, count| {
+                    let mut q = vec![Block::ZERO; count];
+                    driver.run(channel, &mut sender.extend(Sending::Rcot(&mut q))).expect("an honest run");
+                })
+            },
+            |channel| {
+                let driver = &mut Driver::new();
+                let mut receiver =
+                    open_receiver::<SemiHonest>(driver, channel, &context(6), protocol, &Seed::random())
+                        .unwrap();
+                said(channel, &mut |channel, count| {
+                    let mut t = vec![Block::ZERO; count];
+                    driver
+                        .run(channel, &mut receiver.extend(Receiving::Rcot(&mut t)))
+                        .expect("an honest run");
+                })
+            },
+        );
+        let mut chunks = Chunks::new(protocol);
+        for (k, count) in counts.into_iter().enumerate() {
+            let bytes = chunks.call(count);
+            let rounds = bytes.iter().filter(|bytes| **bytes > 0).count() as u64;
+            let cost = |bytes_sent: usize| Cost { rounds, bytes_sent: bytes_sent as u64 };
+            let spoken = cost(bytes.iter().sum());
+            let declared =
+                if chunks.speaker() == Role::Sender { [spoken, cost(0)] } else { [cost(0), spoken] };
+            assert_eq!([sent[k], received[k]], declared, "{protocol}, call {k} of {count}");
         }
     }
 }

@@ -16,12 +16,13 @@
 //! circuits by [`hushwire_gmw`]; [`Party::convolve`] by [`hushwire_bfv`].
 //! **Security.** Semi-honest, one corrupted party; what the OTs assume, κ = 128. Which steps run, and the lengths of all messages, follow
 //! from the computation and its bound lengths alone. Values are opened where the computation says `reveal`.
-//! **Rounds and bytes.** [`Plan::tally`].
+//! **Rounds and bytes.** [`Plan::costs`]; besides OTs, [`Plan::tally`].
 #![forbid(unsafe_code)]
 
 mod apply;
 mod blocks;
 mod compare;
+mod costs;
 mod encrypted;
 mod error;
 mod form;
@@ -42,6 +43,7 @@ mod tally;
 mod tests;
 
 pub use apply::Operation;
+pub use costs::Costs;
 pub use error::TwoError;
 pub use hushwire_bfv::{Conv, Linear};
 pub use party::Party;

@@ -17,7 +17,7 @@ use hushwire_gmw::Stock;
 use hushwire_ot::{Context, Protocol};
 use hushwire_prg::Seed;
 use hushwire_wire::{
-    Channel,
+    Channel, Cost, Meter,
     drive::{Abreast, Driver},
 };
 use std::{collections::BTreeMap, time::Instant};
@@ -39,6 +39,7 @@ pub struct Party {
     opened: u64,
     /// Of the last run's nodes.
     spent: BTreeMap<usize, Spent>,
+    meter: Option<Meter>,
     runs: u64,
     /// Allotments of OTs so far.
     pieces: u64,
@@ -76,6 +77,7 @@ impl Party {
             threads,
             opened,
             spent,
+            meter: None,
             runs: 0,
             pieces: 0,
             lost: false,
@@ -92,6 +94,12 @@ impl Party {
     #[must_use]
     pub fn threads(self, threads: usize) -> Party {
         Party { threads, ..self }
+    }
+
+    /// The same with a meter that counts on this party's channel: what it reads is told by node ([`Self::spent`]).
+    #[must_use]
+    pub fn metered(self, meter: &Meter) -> Party {
+        Party { meter: Some(meter.clone()), ..self }
     }
 
     /// Runs a plan. `own` are the inputs that this party brings, in the computation's order; gives the outputs that it learns, likewise.
@@ -123,10 +131,15 @@ impl Party {
             }
             let slots: Vec<Slot> = wave.iter().map(|(at, _)| *at).collect();
             for group in plan.groups(&slots, self.distance) {
-                let begun = Instant::now();
+                let (begun, before) = (Instant::now(), self.read());
                 self.group(channel, &mut run, &wave, &group)?;
+                let after = self.read();
+                let cost = Cost {
+                    rounds: after.rounds - before.rounds,
+                    bytes_sent: after.bytes_sent - before.bytes_sent,
+                };
                 // Pieces that share their rounds are mostly of one node.
-                run.took(&plan.steps[group[0].0], begun);
+                run.took(&plan.steps[group[0].0], begun, cost);
             }
             run.end(&slots);
         }
@@ -158,7 +171,7 @@ impl Party {
         let mut plays: Vec<Play<'_, Form>> = vec![];
         for ((piece, tally), cots) in group.iter().zip(&tallies).zip(allotted) {
             let mut stock = Stock::new();
-            self.supply.triples(channel, tally.triples, &mut stock)?;
+            self.supply.triples(channel, self.distance, tally.triples, &mut stock)?;
             let context = self.next_context();
             let (at, rows) = piece;
             let reads = &wave.iter().find(|(slot, _)| slot == at).expect("a step of the wave").1;
@@ -203,7 +216,11 @@ impl Party {
         Ok(abreast.into_machines().flat_map(|play| play.finish().into_inner()).collect())
     }
 
-    /// The time that each node of the last run took, by its number.
+    fn read(&self) -> Cost {
+        self.meter.as_ref().map_or(Cost::default(), |meter| meter.reading().cost())
+    }
+
+    /// The time that each node of the last run took, by its number, and what it sent where there is a meter.
     #[must_use]
     pub fn spent(&self) -> &BTreeMap<usize, Spent> {
         &self.spent
@@ -248,7 +265,7 @@ impl Party {
     /// OTs for several pieces, made at once.
     fn allot(&mut self, channel: &mut Channel, tallies: &[Tally]) -> Result<Vec<Cots>, TwoError> {
         let sum = |party: usize| tallies.iter().map(|tally| tally.cots[party]).sum();
-        let made = self.supply.cots(channel, sum(self.index), sum(1 - self.index))?;
+        let made = self.supply.cots(channel, self.distance, sum(self.index), sum(1 - self.index))?;
         let [mut sent, mut received] = [0, 0];
         if let [_] = tallies {
             return Ok(vec![made]);
@@ -269,7 +286,7 @@ impl Party {
 
     /// Both parties compare what they are about to run.
     fn agree(&mut self, channel: &mut Channel, plan: &Plan) -> Result<(), TwoError> {
-        let mut hash = blake3::Hasher::new_derive_key("hushwire two run v1");
+        let mut hash = blake3::Hasher::new_derive_key("hushwire two run v2");
         hash.update(&self.context.sid.0);
         hash.update(&self.runs.to_le_bytes());
         hash.update(&plan.digest);

@@ -11,6 +11,7 @@ use crate::{
 };
 use hushwire_circuit::{Program, planes::plane_bytes};
 use hushwire_compute::{Computation, Op, Scalar, Tensor};
+use hushwire_wire::Cost;
 use std::{ops::Range, sync::Arc, time::Duration};
 
 /// A step's number, which is that of its value.
@@ -164,13 +165,15 @@ pub(crate) struct Step {
     pub(crate) node: usize,
 }
 
-/// The time that a node of a computation took at a party.
+/// The time that a node of a computation took at a party, and what it sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// All of it: OTs, messages and waiting, too.
     pub all: Duration,
     /// Of that, products of matrices and kernels.
     pub products: Duration,
+    /// What a meter counted meanwhile, where the party has one.
+    pub cost: Cost,
 }
 
 /// AGREEMENT: OTs of a direction of a piece, which then stay in the cache.
@@ -294,13 +297,24 @@ impl Distance {
     /// The distance of parties who hear each other's answers after such a time.
     #[must_use]
     pub fn of(round_trip: Duration) -> Self {
-        if round_trip < Duration::from_micros(300) { Distance::Near } else { Distance::Far }
+        if round_trip < Distance::FAR { Distance::Near } else { Distance::Far }
     }
+
+    /// The round trip of parties who are far from each other, and of all who are farther.
+    pub const FAR: Duration = Duration::from_micros(300);
 
     const fn cots(self) -> usize {
         match self {
             Distance::Near => 1 << 17,
             Distance::Far => 1 << 21,
+        }
+    }
+
+    /// Chunks of OTs whose messages travel together.
+    pub(crate) const fn window(self) -> usize {
+        match self {
+            Distance::Near => 8,
+            Distance::Far => 64,
         }
     }
 }
@@ -429,21 +443,6 @@ impl Plan {
             }
         }
         waves
-    }
-
-    /// The cost of a run besides that of making OTs and triples: the comparison of plans, the steps, the opening of outputs.
-    #[must_use]
-    pub fn tally(&self, distance: Distance) -> Tally {
-        let mut all = Tally::message([blake3::OUT_LEN; 2]);
-        for wave in self.waves() {
-            for group in self.groups(&wave, distance) {
-                let beside = |sum: Tally, piece| sum.beside(self.tally_of(piece));
-                all = all.then(group.iter().fold(Tally::default(), beside));
-            }
-        }
-        let due = |party: usize| self.outputs.iter().filter(move |o| o.to[party]);
-        let bytes = |party| due(party).map(|o| o.bytes(self.steps[o.slot].size)).sum();
-        all.then(Tally::message([bytes(1), bytes(0)]))
     }
 }
 

@@ -8,6 +8,7 @@ use crate::{
     plan::{Input, Piece, Plan, Slot, Spent, Step},
 };
 use hushwire_compute::Tensor;
+use hushwire_wire::Cost;
 use std::{collections::BTreeMap, time::Instant};
 
 /// The values of a plan under way.
@@ -88,7 +89,7 @@ impl<'p> Run<'p> {
                 let reads = self.take(step);
                 let begun = Instant::now();
                 let form = local(self.party, &self.brought, step, &reads)?;
-                self.took(step, begun);
+                self.took(step, begun, Cost::default());
                 self.put(at, form);
             }
         }
@@ -96,9 +97,11 @@ impl<'p> Run<'p> {
     }
 
     /// A step, or a part of it, took the time since then.
-    pub(crate) fn took(&mut self, step: &Step, begun: Instant) {
+    pub(crate) fn took(&mut self, step: &Step, begun: Instant, cost: Cost) {
         let (spent, time) = (self.spent.entry(step.node).or_default(), begun.elapsed());
         spent.all += time;
+        spent.cost.rounds += cost.rounds;
+        spent.cost.bytes_sent += cost.bytes_sent;
         if step.is_product() {
             spent.products += time;
         }

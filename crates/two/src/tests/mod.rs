@@ -1,6 +1,7 @@
 //! Operations and runs against what they compute in the open.
 
 mod attacks;
+mod costs;
 mod ops;
 mod pair;
 mod random;

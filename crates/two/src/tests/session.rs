@@ -15,7 +15,10 @@ use std::{thread, time::Duration};
 const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
 
 /// Runs both parties on threads, over queues in memory.
-fn sessions<T: Send>(ot: Protocol, party: impl Fn(usize, &mut Party, &mut Channel) -> T + Sync) -> [T; 2] {
+pub(crate) fn sessions<T: Send>(
+    ot: Protocol,
+    party: impl Fn(usize, &mut Party, &mut Channel) -> T + Sync,
+) -> [T; 2] {
     let nets = inproc::mesh_capped(&IDS, 1, Duration::from_secs(120), usize::MAX);
     let party = &party;
     let results: Vec<T> = thread::scope(|scope| {
@@ -37,7 +40,7 @@ fn sessions<T: Send>(ot: Protocol, party: impl Fn(usize, &mut Party, &mut Channe
     results.try_into().ok().expect("two parties")
 }
 
-fn own(c: &Computation, given: &Values, owners: &[usize], party: usize) -> Vec<Tensor> {
+pub(crate) fn own(c: &Computation, given: &Values, owners: &[usize], party: usize) -> Vec<Tensor> {
     let all = c.inputs().zip(owners).filter(|(_, owner)| **owner == party);
     all.map(|((name, _), _)| given[name].clone()).collect()
 }

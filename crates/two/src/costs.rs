@@ -1,0 +1,93 @@
+//! The cost of runs: of steps, and of the OTs and triples that they use.
+
+use crate::{
+    plan::{Distance, Plan},
+    supply::CALL,
+    tally::Tally,
+};
+use hushwire_ot::{Chunks, Protocol, Role};
+use std::collections::BTreeMap;
+
+/// The cost of a session's first run, set-up excluded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Costs {
+    /// All of it: OTs and triples, steps, the comparison of plans, the opening of outputs.
+    pub all: Tally,
+    /// Of that, each node's of the computation, by its number. Pieces that share their rounds count as the first one's.
+    pub nodes: BTreeMap<usize, Tally>,
+}
+
+/// The lengths of messages that make OTs, as far as a session has got: from counts alone.
+#[derive(Clone)]
+pub(crate) struct Ledger {
+    /// By the party that is the sender.
+    ways: [Chunks; 2],
+}
+
+impl Ledger {
+    pub(crate) fn new(ot: Protocol) -> Self {
+        Self { ways: [0, 1].map(|_| Chunks::new(ot)) }
+    }
+
+    /// Bytes of each window that party 0 says, and party 1, while as many OTs are made as each is the sender of.
+    pub(crate) fn windows(&mut self, counts: [usize; 2], distance: Distance) -> [Vec<usize>; 2] {
+        let mut said: [Vec<usize>; 2] = Default::default();
+        for (sender, (way, count)) in self.ways.iter_mut().zip(counts).enumerate() {
+            let speaker = if way.speaker() == Role::Sender { sender } else { 1 - sender };
+            said[speaker] = way.call(count).chunks(distance.window()).map(|of| of.iter().sum()).collect();
+        }
+        said
+    }
+
+    fn cots(&mut self, counts: [usize; 2], distance: Distance) -> Tally {
+        let said = self.windows(counts, distance);
+        let window = |k: usize| said.each_ref().map(|of| of.get(k).copied().unwrap_or(0));
+        let windows = said.each_ref().map(Vec::len).into_iter().max().unwrap_or(0);
+        (0..windows).fold(Tally::default(), |sum, k| sum.then(Tally::message(window(k))))
+    }
+
+    fn triples(&mut self, count: u64, distance: Distance) -> Tally {
+        let calls = (0..count).step_by(CALL as usize).map(|first| (count - first).min(CALL) as usize);
+        calls.fold(Tally::default(), |sum, now| sum.then(self.cots([now; 2], distance)))
+    }
+}
+
+impl Plan {
+    /// The cost of a run besides that of making OTs and triples: the comparison of plans, the steps, the opening of outputs.
+    #[must_use]
+    pub fn tally(&self, distance: Distance) -> Tally {
+        self.walk(distance, None).all
+    }
+
+    /// The cost of a session's first run with OTs and triples by such an extension. Later runs may send less: they take what the OTs
+    /// of those before have left over.
+    #[must_use]
+    pub fn costs(&self, ot: Protocol, distance: Distance) -> Costs {
+        self.walk(distance, Some(Ledger::new(ot)))
+    }
+
+    fn walk(&self, distance: Distance, mut ledger: Option<Ledger>) -> Costs {
+        let mut costs = Costs { all: Tally::message([blake3::OUT_LEN; 2]), ..Costs::default() };
+        for wave in self.waves() {
+            for group in self.groups(&wave, distance) {
+                let tallies: Vec<Tally> = group.iter().map(|piece| self.tally_of(piece)).collect();
+                let mut cost = Tally::default();
+                if let Some(ledger) = &mut ledger {
+                    let sum = |party: usize| tallies.iter().map(|tally| tally.cots[party]).sum();
+                    cost = ledger.cots([sum(0), sum(1)], distance);
+                    for tally in &tallies {
+                        cost = cost.then(ledger.triples(tally.triples, distance));
+                    }
+                }
+                cost = cost.then(tallies.into_iter().fold(Tally::default(), Tally::beside));
+                let node = costs.nodes.entry(self.steps[group[0].0].node).or_default();
+                *node = node.then(cost);
+                costs.all = costs.all.then(cost);
+            }
+        }
+        let due = |party: usize| self.outputs.iter().filter(move |o| o.to[party]);
+        let bytes = |party| due(party).map(|o| o.bytes(self.steps[o.slot].size)).sum();
+        costs.all = costs.all.then(Tally::message([bytes(1), bytes(0)]));
+        costs
+    }
+}

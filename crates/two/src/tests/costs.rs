@@ -1,0 +1,79 @@
+//! Declared costs against the meter's: of whole runs and of every node.
+
+use super::{
+    random::{plan_of, text},
+    session::{own, sessions},
+};
+use crate::{Distance, Party, Plan, Products};
+use hushwire_aes::Backend;
+use hushwire_compute::{Computation, evaluate, test_support::inputs};
+use hushwire_ot::{Context, Protocol, Sid};
+use hushwire_prg::Seed;
+use hushwire_wire::Meter;
+use std::{collections::HashSet, mem::discriminant};
+
+/// Layers with weights, comparisons, maxima, products and shifts, and what runs on bits.
+fn network() -> Computation {
+    text(
+        "input x: i32[1, 3, 13, 11] from m\ninput w: i32[5, 3, 3, 3] from m\ninput u: i32[150, 7] from m\n\
+         input v: i32[1, 5, 1, 1] from m\n\
+         y = wrapping(conv2d(wrapping(x), wrapping(w), pad=[1, 1, 1, 1]))\nr = max(y, 0)\n\
+         n = wrapping(r * broadcast(v, [1, 5, 13, 11]))\np = pool_max(n, [2, 2], stride=[2, 2])\n\
+         t = wrapping(matmul(wrapping(reshape(p, [1, 150])), wrapping(u))) >> 3\n\
+         q = reshape(n, [715])\ns = wrapping(q * q)\nk = select(q == s, q, s / 3)\nl = q & s\n\
+         output best = argmax(reshape(t, [7])) to m\noutput a = select(q < s, k, l) to m\n\
+         output b = reveal(sum(q)) + s to m",
+    )
+}
+
+fn compare(c: &Computation, plan: &Plan, owners: &[usize], ot: Protocol, distance: Distance) {
+    let given = inputs(c, 5, 0);
+    let expected = evaluate(c, &given).expect("a result");
+    let what = format!("{ot} {distance:?}");
+    let made = sessions(ot, |i, _, channel| {
+        let context = Context { sid: Sid([8; 32]), backend: Backend::best() };
+        let seed = Seed::from_bytes([i as u8 + 3; 16]);
+        let party = Party::open(channel, i, &context, ot, &seed).expect("a set-up");
+        let meter = Meter::new();
+        channel.tap(meter.tap());
+        let mut party = party.distance(distance).metered(&meter);
+        let made = party.run(channel, plan, own(c, &given, owners, i), &mut |_, _| true).expect("honest");
+        (made, meter.reading().cost(), party.spent().clone())
+    });
+    let costs = plan.costs(ot, distance);
+    for (i, (made, cost, spent)) in made.into_iter().enumerate() {
+        let due = c.outputs().iter().zip(&plan.outputs).filter(|(_, of)| of.to[i]);
+        due.zip(made).for_each(|((output, _), made)| assert_eq!(made, expected[&output.name], "{what}"));
+        assert_eq!(cost, costs.all.cost(i), "{what}: party {i}");
+        for (node, spent) in spent {
+            let declared = costs.nodes.get(&node).map(|tally| tally.cost(i)).unwrap_or_default();
+            assert_eq!(spent.cost, declared, "{what}: party {i}, node {node}, {:?}", c.nodes()[node].op);
+        }
+    }
+}
+
+/// Every operation with messages, both kinds of products, extensions in which either end speaks, both distances.
+#[test]
+fn nodes_and_runs_cost_what_is_declared() {
+    let c = network();
+    let sort = text("input x: u8[9] from m\ninput y: u8[9] from m\noutput a = permute(x, order(y)) to m");
+    let (sorts, owners_of_sort) = plan_of(&sort, 1).expect("a plan");
+    compare(&sort, &sorts, &owners_of_sort, Protocol::SoftSpoken2, Distance::Near);
+    let owners = [1, 0, 0, 0];
+    let learns = [[true, true], [true, false], [false, true]];
+    let mut seen = HashSet::new();
+    let mut talks = |plan: &Plan| {
+        seen.extend(plan.steps.iter().filter(|step| step.talks()).map(|step| discriminant(&step.prim)));
+    };
+    talks(&sorts);
+    for products in [Products::He, Products::Ot] {
+        let plan = Plan::with(&c, &owners, &learns, products).expect("a plan");
+        talks(&plan);
+        for ot in [Protocol::SoftSpoken2, Protocol::SoftSpoken4, Protocol::FerretB10] {
+            for distance in [Distance::Near, Distance::Far] {
+                compare(&c, &plan, &owners, ot, distance);
+            }
+        }
+    }
+    assert_eq!(seen.len(), 15, "each kind of step with messages");
+}
