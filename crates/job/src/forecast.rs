@@ -26,11 +26,20 @@ pub struct Forecast {
     pub bytes_sent: u64,
     /// The time of arithmetic alone.
     compute: Duration,
-    /// Rounds and bytes between parties that are far apart, where these depend on it: three parties take trees in place of ripples.
-    far: Option<(u64, u64)>,
+    /// The cost between parties that are far apart, where it depends on that: three parties take trees in place of ripples, two make
+    /// OTs for more pieces at a time.
+    far: Option<Far>,
 }
 
-/// One way from which on a forecast takes parties to be far apart.
+/// The cost between parties who are far apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Far {
+    /// The time of a message from which on they are.
+    from: Duration,
+    cost: Cost,
+}
+
+/// One way from which on a forecast takes three parties to be far apart.
 const FAR: Duration = Duration::from_millis(1);
 
 const ANDS: &str = "ANDs";
@@ -123,28 +132,25 @@ impl Forecast {
     pub fn of_steps((rounds, sent): (u64, u64), far: (u64, u64), aes_instructions: bool) -> Self {
         let [with, without] = rates(Protocol::Rep3, None);
         let compute = time(sent.saturating_mul(8), if aes_instructions { with } else { without });
+        let far = Far { from: FAR, cost: Cost { rounds: far.0, bytes_sent: far.1 } };
         Self { work: sent.saturating_mul(8), unit: "bits", rounds, bytes_sent: sent, compute, far: Some(far) }
     }
 
-    /// Of steps of two parties on numbers, with the OTs that they take.
+    /// Of steps of two parties on numbers, with the OTs that they take: exact for the party that sends most.
     #[cfg(feature = "two")]
-    pub(crate) fn of_pair(chosen: Chosen, tally: &hushwire_two::Tally, aes_instructions: bool) -> Self {
+    pub(crate) fn of_pair(chosen: Chosen, plan: &hushwire_two::Plan, aes_instructions: bool) -> Self {
+        use hushwire_two::Distance;
         let ot = chosen_ot(chosen.ot);
-        let cots = tally.cots[0].max(tally.cots[1]);
-        let both = ot.cost(Level::SemiHonest, Functionality::Rcot, cots.max(1));
-        let triples = hushwire_gmw::triples_cost(ot, tally.triples);
-        let own = tally.bytes[0].max(tally.bytes[1]);
-        let sent = both.iter().map(|cost| cost.bytes_sent).sum::<u64>() + triples.bytes_sent + own;
-        let work = cots as u64 + 2 * tally.triples;
+        let [near, far] = [Distance::Near, Distance::Far].map(|distance| plan.costs(ot, distance).all);
+        let [near_cost, far_cost] = [near, far].map(|tally| {
+            let bytes_sent = tally.bytes.into_iter().max().unwrap_or_default();
+            Cost { rounds: tally.rounds, bytes_sent }
+        });
+        let work = near.cots.into_iter().max().unwrap_or_default() as u64 + 2 * near.triples;
         let compute = time(work, if aes_instructions { 5e6 } else { 3e5 });
-        Self {
-            work,
-            unit: "OTs",
-            rounds: tally.rounds + triples.rounds,
-            bytes_sent: sent,
-            compute,
-            far: None,
-        }
+        let far = Far { from: Distance::FAR / 2, cost: far_cost };
+        let Cost { rounds, bytes_sent } = near_cost;
+        Self { work, unit: "OTs", rounds, bytes_sent, compute, far: Some(far) }
     }
 
     /// Of so many ANDs of two parties on one thread, under Yao's protocol with a scheme or under GMW: what is known where there is
@@ -216,7 +222,7 @@ impl Forecast {
     #[must_use]
     pub fn seconds(&self, net: Shape) -> f64 {
         let (rounds, bytes) = match self.far {
-            Some(far) if net.one_way() >= FAR => far,
+            Some(Far { from, cost }) if net.one_way() >= from => (cost.rounds, cost.bytes_sent),
             _ => (self.rounds, self.bytes_sent),
         };
         let sent = net.bits_per_second.map_or(0.0, |rate| 8.0 * bytes as f64 / rate as f64);

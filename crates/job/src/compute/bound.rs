@@ -358,9 +358,8 @@ impl Bound {
             }
             #[cfg(feature = "two")]
             Form::Pair(plan) => {
-                // Where rounds count, there are so many.
-                let tally = plan.tally(hushwire_two::Distance::Far);
-                Ok((Forecast::of_pair(chosen, &tally, aes_instructions), Some(tally.triples)))
+                let triples = plan.tally(hushwire_two::Distance::Near).triples;
+                Ok((Forecast::of_pair(chosen, &plan, aes_instructions), Some(triples)))
             }
             Form::Steps(plan) => {
                 let refused = |e: ThreeError| match e {
