@@ -150,14 +150,14 @@ enum Bench {
     Infer(NetArgs),
     /// Table 9 of the VASA paper: networks between two parties, operation by operation, with batching and wider AES or without.
     #[command(
-        after_help = "Example:\n  hushwire bench table9 --only network=squeezenet-cifar,linear=ot --json table9.json"
+        after_help = "Example:\n  hushwire bench table9 --only network=squeezenet-cifar,linear=he,ot=softspoken4,ring=37,net=lan --json table9.json"
     )]
-    Table9(OptionsArgs),
+    Table9(NetArgs),
     /// Table 7 of the VASA paper: geometric means of Table 9.
     #[command(
-        after_help = "Example:\n  hushwire bench table7 --only networks=squeezenets,linear=he --json table7.json"
+        after_help = "Example:\n  hushwire bench table7 --only networks=squeezenets,linear=he,ring=32,transport=tcp-tls --net 1Gbps,5ms --json table7.json"
     )]
-    Table7(OptionsArgs),
+    Table7(NetArgs),
     /// Relational operators among three parties on tables that nobody sees: sorts, filters, groups and joins.
     #[command(after_help = "Example:\n  hushwire bench tables --only op=join,net=none --json tables.json")]
     Tables(NetArgs),
@@ -337,10 +337,12 @@ fn run(bench: &Bench) -> Result<(), Error> {
             hushwire_bench::infer::run(&args.measure.options, backend, net)?;
         }
         Bench::Table9(args) => {
-            hushwire_bench::infer::table9(&args.options)?;
+            let (backend, net) = args.given()?;
+            hushwire_bench::infer::table9(&args.measure.options, backend, net)?;
         }
         Bench::Table7(args) => {
-            hushwire_bench::infer::table7(&args.options)?;
+            let (backend, net) = args.given()?;
+            hushwire_bench::infer::table7(&args.measure.options, backend, net)?;
         }
         Bench::Psi(args) => {
             let (backend, net) = (args.measure.backend()?, args.given()?.1);

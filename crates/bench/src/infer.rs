@@ -66,13 +66,12 @@ enum Parties {
 
 impl Parties {
     fn new(point: &Point, backend: Backend) -> Result<Self, BoxError> {
-        let Way::Two { products, ot, .. } = point.way else {
+        if point.way == Way::Three {
             return Ok(Parties::Three(Box::new(Trio::new(point, backend)?)));
-        };
+        }
         let backend = point.way.implementation().backend(backend).ok_or("this CPU has no such AES")?;
-        let Point { transport, net, threads, .. } = *point;
         let work = Work::new(point.network, point.op, point.bits)?;
-        Ok(Parties::Two(Box::new(Pair::new(work, Terms { products, ot, transport, net, threads }, backend)?)))
+        Ok(Parties::Two(Box::new(Pair::new(work, Terms::of(point)?, backend)?)))
     }
 
     fn work(&self) -> &Work {

@@ -23,14 +23,14 @@ const OTS: [Protocol; 3] = [Protocol::SoftSpoken2, Protocol::SoftSpoken4, Protoc
 impl Way {
     /// Three parties, then two in every way.
     fn all() -> Vec<Self> {
-        let mut ways = vec![Way::Three];
-        for products in [Products::He, Products::Ot] {
-            for ot in OTS {
-                let ways_of = |implementation| Way::Two { products, ot, implementation };
-                ways.extend(Implementation::ALL.map(ways_of));
-            }
-        }
-        ways
+        let two = [Products::He, Products::Ot].into_iter().flat_map(Self::between_two);
+        std::iter::once(Way::Three).chain(two).collect()
+    }
+
+    /// Two parties with such products.
+    pub(super) fn between_two(products: Products) -> Vec<Self> {
+        let of = |ot| Implementation::ALL.map(|implementation| Way::Two { products, ot, implementation });
+        OTS.into_iter().flat_map(of).collect()
     }
 
     /// The one that has most to say: `products` on the fastest link.
@@ -79,16 +79,27 @@ impl Point {
         let mut points = vec![];
         for (network, op) in what {
             for way in Way::all() {
-                for (bits, transport) in way.rings().into_iter().flat_map(|b| Transport::ALL.map(|t| (b, t)))
-                {
-                    // Queues in memory are no link that could be shaped.
-                    let far = |net: &Shape| transport != Transport::Inproc || *net == Shape::NONE;
-                    for net in nets.iter().copied().filter(far) {
-                        let point =
-                            |&threads: &usize| Self { network, op, way, bits, transport, net, threads };
-                        points.extend(threads.iter().map(point));
-                    }
-                }
+                points.extend(Self::of(network, op, way, threads, nets));
+            }
+        }
+        points
+    }
+
+    /// A network computed in one way, over every ring and link on which that says something.
+    pub(super) fn of(
+        network: &'static str,
+        op: &'static str,
+        way: Way,
+        threads: &[usize],
+        nets: &[Shape],
+    ) -> Vec<Self> {
+        let mut points = vec![];
+        for (bits, transport) in way.rings().into_iter().flat_map(|b| Transport::ALL.map(|t| (b, t))) {
+            // Queues in memory are no link that could be shaped.
+            let far = |net: &Shape| transport != Transport::Inproc || *net == Shape::NONE;
+            for net in nets.iter().copied().filter(far) {
+                let point = |&threads: &usize| Self { network, op, way, bits, transport, net, threads };
+                points.extend(threads.iter().map(point));
             }
         }
         points.retain(Point::says_something);
@@ -98,20 +109,34 @@ impl Point {
     /// Whether another point does not say the same: narrower AES is for one ring over one link, and a layer without products has one way to
     /// multiply.
     fn says_something(&self) -> bool {
-        let Way::Two { products, ot, implementation } = self.way else { return true };
-        let plain = self.bits == 32 && self.transport == Transport::TcpInsecure && ot == OTS[0];
+        let Way::Two { products, implementation, .. } = self.way else { return true };
         let multiplies = matches!(self.op, "all" | "conv" | "matmul");
-        (plain || implementation == Implementation::Batched) && (multiplies || products == Products::He)
+        let is_widest = implementation == Implementation::Batched;
+        (self.is_plain() || is_widest) && (multiplies || products == Products::He)
+    }
+
+    /// Whether two parties have the ring and the extension of the paper's tables, over plain TCP.
+    pub(super) fn is_plain(&self) -> bool {
+        let ot = match self.way {
+            Way::Three => return false,
+            Way::Two { ot, .. } => ot,
+        };
+        self.bits == 32 && self.transport == Transport::TcpInsecure && ot == OTS[0]
     }
 
     pub(super) fn params(&self) -> Params {
+        self.params_as("network", self.network, self.op).with("threads", self.threads)
+    }
+
+    /// The same, less threads, of several networks or of a part of one.
+    pub(super) fn params_as(&self, key: &str, name: &str, op: &str) -> Params {
         let (protocol, products, ot) = match self.way {
             Way::Three => ("rep3", "none", "none"),
             Way::Two { products, ot, .. } => ("two", linear(products), ot.name()),
         };
         Params::new()
-            .with("network", self.network)
-            .with("op", self.op)
+            .with(key, name)
+            .with("op", op)
             .with("protocol", protocol)
             .with("linear", products)
             .with("ot", ot)
@@ -119,7 +144,6 @@ impl Point {
             .with("implementation", self.way.implementation().name())
             .with("transport", self.transport.name())
             .with("net", self.net.to_string())
-            .with("threads", self.threads)
     }
 
     /// Whether a run without options measures it: rings of 32 bits over plain TCP, over networks the smaller ones.

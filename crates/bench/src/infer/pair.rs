@@ -10,10 +10,13 @@ use hushwire_compute::{Op, Tensor};
 use hushwire_nn::INPUT;
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
-use hushwire_two::{Distance, Party, Plan, Products};
-use hushwire_wire::{Meter, PartyId, SessionId, Shape};
+use hushwire_two::{Costs, Distance, Party, Plan, Products};
+use hushwire_wire::{Cost, Meter, PartyId, SessionId, Shape};
 
-use super::work::Work;
+use super::{
+    grid::{Point, Way},
+    work::Work,
+};
 use crate::{
     BoxError,
     bounds::count,
@@ -30,6 +33,17 @@ pub(super) struct Terms {
     pub(super) threads: usize,
 }
 
+impl Terms {
+    /// Those of a point between two parties.
+    pub(super) fn of(point: &Point) -> Result<Self, BoxError> {
+        let Point { transport, net, threads, .. } = *point;
+        match point.way {
+            Way::Two { products, ot, .. } => Ok(Self { products, ot, transport, net, threads }),
+            Way::Three => Err("three parties are no pair".into()),
+        }
+    }
+}
+
 /// Two parties, connected anew for each repetition.
 pub(super) struct Pair {
     terms: Terms,
@@ -37,8 +51,11 @@ pub(super) struct Pair {
     pub(super) work: Work,
     plan: Plan,
     owners: Vec<usize>,
+    declared: Costs,
     runs: u64,
     meters: [Meter; 2],
+    /// Of the last repetition, rounds of each operation and bytes that both parties sent for it.
+    pub(super) costs: BTreeMap<&'static str, Cost>,
     /// Of each repetition, the milliseconds of each operation at the owner.
     pub(super) spent: Vec<BTreeMap<&'static str, f64>>,
 }
@@ -62,7 +79,9 @@ impl Pair {
         let learns = vec![[false, true]; work.computation.outputs().len()];
         let plan = Plan::with(&work.computation, &owners, &learns, terms.products)?;
         let meters = [Meter::new(), Meter::new()];
-        Ok(Self { terms, backend, work, plan, owners, runs: 0, meters, spent: vec![] })
+        let declared = plan.costs(terms.ot, Distance::of(terms.net.rtt));
+        let (costs, spent) = Default::default();
+        Ok(Self { terms, backend, work, plan, owners, declared, runs: 0, meters, costs, spent })
     }
 
     /// Bytes of the party that sends more and of both, of one repetition.
@@ -102,9 +121,17 @@ impl Pair {
                 let context = Context { sid, backend: self.backend };
                 let begin = Instant::now();
                 let party = Party::open(&mut channel, i, &context, self.terms.ot, &Seed::random())?;
-                let mut party = party.threads(self.terms.threads).distance(Distance::of(self.terms.net.rtt));
+                let party = party.threads(self.terms.threads).distance(Distance::of(self.terms.net.rtt));
+                let meter = Meter::new();
+                channel.tap(meter.tap());
+                let mut party = party.metered(&meter);
                 let made = party.run(&mut channel, &self.plan, own, &mut |_, _| true)?;
-                Ok((begin, Instant::now(), made, party.spent().clone()))
+                let end = Instant::now();
+                let (cost, declared) = (meter.reading().cost(), self.declared.all.cost(i));
+                if cost != declared {
+                    return Err(format!("party {i} spent {cost:?} where {declared:?} was declared").into());
+                }
+                Ok((begin, end, made, party.spent().clone()))
             })?;
             let begin = ran.iter().map(|ran| ran.0).min();
             let end = ran.iter().map(|ran| ran.1).max();
@@ -112,8 +139,12 @@ impl Pair {
             took += whole;
             self.runs += 1;
             let mut spent = BTreeMap::from([("total", 1e3 * whole.as_secs_f64())]);
+            self.costs = BTreeMap::new();
             for (node, of) in &ran[0].3 {
                 let op = &self.work.computation.nodes()[*node].op;
+                let cost = self.costs.entry(column(op)).or_default();
+                cost.rounds += of.cost.rounds;
+                cost.bytes_sent += of.cost.bytes_sent + ran[1].3.get(node).map_or(0, |of| of.cost.bytes_sent);
                 *spent.entry(column(op)).or_default() += 1e3 * of.all.as_secs_f64();
                 *spent.entry("matmul").or_default() += 1e3 * of.products.as_secs_f64();
             }

@@ -84,15 +84,21 @@ fn means_of_the_papers_figures() {
     }
 }
 
+/// The table of the small network, of the cases with these values.
+fn table_of(only: &[&str]) -> (Report, String) {
+    let options = crate::trial::options(&[&["network=small"], only].concat());
+    let cases = tables::cases(&options, Backend::best(), None, true).unwrap();
+    let (ran, report, printed) =
+        crate::trial::run("table9", cases, &options, |report| tables::print(report, true));
+    assert!(ran.is_ok(), "{ran:?}");
+    (report, printed)
+}
+
 /// Every column of a network that has them all, by both kinds of products, and the table of it.
 #[test]
 fn columns_of_a_small_network() {
-    let options = crate::trial::options(&["network=small", "implementation=batched"]);
-    let (ran, report, printed) =
-        crate::trial::run("table9", tables::cases(&options, true).unwrap(), &options, |r| {
-            tables::print(r, true)
-        });
-    assert!(ran.is_ok(), "{ran:?}");
+    let (report, printed) =
+        table_of(&["implementation=batched", "ot=softspoken2", "ring=32", "transport=inproc"]);
     assert_eq!(report.rows.len(), 2 * Column::ALL.len());
     let median = |op: &str, linear: &str| {
         report
@@ -105,6 +111,61 @@ fn columns_of_a_small_network() {
     for linear in ["ot", "he"] {
         let [conv, matmul, total] = ["conv", "matmul", "total"].map(|op| median(op, linear));
         assert!(0.0 < matmul && matmul <= conv && conv < total, "{linear}: {matmul} of {conv} of {total}");
+        let cost = |op: &str| {
+            let row = report.rows.iter().find(|row| row.is(&[("op", op), ("linear", linear)])).unwrap();
+            (row.bytes_per_unit.unwrap(), row.rounds.unwrap())
+        };
+        let parts = ["conv", "trunc", "relu", "batchnorm", "maxpool"].map(cost);
+        let sum = parts.iter().fold((0.0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+        assert!(parts.iter().all(|part| part.0 > 0.0 && part.1 > 0), "{linear}: {parts:?}");
+        assert!(sum.0 < cost("total").0 && sum.1 < cost("total").1, "{linear}: the set-up is left");
     }
-    assert!(printed.contains("| small | he | batched |"), "{printed}");
+    assert!(printed.contains("| small | he | softspoken2 | 32 | inproc | none | batched |"), "{printed}");
+}
+
+/// Rows of other rings, extensions and links stand for themselves, beside each other in the table.
+#[test]
+fn tables_have_rings_extensions_and_links() {
+    let ways = [("softspoken2", "32"), ("softspoken4", "32"), ("softspoken2", "37"), ("softspoken4", "37")];
+    let (report, printed) = table_of(&[
+        "linear=he",
+        "ring=32",
+        "ring=37",
+        "ot=softspoken2",
+        "ot=softspoken4",
+        "transport=unix",
+        "net=lan",
+        "implementation=batched",
+    ]);
+    assert_eq!(report.rows.len(), ways.len() * Column::ALL.len());
+    for (ot, ring) in ways {
+        let of = [("ot", ot), ("ring", ring), ("transport", "unix"), ("net", "lan"), ("op", "total")];
+        assert_eq!(report.rows.iter().filter(|row| row.is(&of)).count(), 1, "{ot} {ring}");
+        let line = format!("| small | he | {ot} | {ring} | unix | lan | batched |");
+        assert!(printed.contains(&line), "{line} in {printed}");
+    }
+}
+
+/// Without options the tables are the paper's: its ring and extension over plain TCP; a network that is asked for takes the place of none.
+#[test]
+fn core_rows_of_tables_are_plain() {
+    let of = |net: Option<Shape>, each| {
+        let options = BenchOptions::default();
+        options.select(tables::cases(&options, Backend::best(), net, each).unwrap()).unwrap()
+    };
+    for each in [true, false] {
+        let mut counts = vec![];
+        for (net, name) in [(None, "none"), (Some(Shape::lan()), "lan")] {
+            let core = of(net, each);
+            let plain = [("ot", "softspoken2"), ("ring", "32"), ("transport", "tcp-insecure"), ("net", name)];
+            let is = |(key, value): &(&str, &str)| {
+                core.iter().all(|c| c.params.text(key).as_deref() == Some(value))
+            };
+            assert!(plain.iter().all(is), "{name}");
+            counts.push(core.len());
+        }
+        let implementations = Implementation::ALL.iter().filter(|i| i.backend(Backend::best()).is_some());
+        let ways = if each { 2 * implementations.count() + 1 } else { 1 };
+        assert_eq!(counts, [ways * Column::ALL.len(); 2], "{each}");
+    }
 }
