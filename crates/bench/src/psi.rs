@@ -3,11 +3,12 @@
 //! | `method` | `reveal` | `security` |
 //! |---|---|---|
 //! | `vole` | `items`: the receiver learns which of its items are common | both |
+//! | `vole` | `columns`: the same, and 16 bytes that the sender has for each (`payload`) | both |
 //! | `circuit` | `size`, `flags`, `sum` of the receiver's numbers; to 5.5 million items | semi-honest |
 //! | `phasing`, `scs` | `items`: the circuits of the seed's paper, by Yao's protocol, of a few keys | semi-honest |
 //!
 //! Each party has n items of eight bytes, half of them common. A repetition goes from items to the result: digests, the
-//! set-up of OTs, the protocol; connecting is not part of it. Every result is compared with what it must be: a wrong one fails
+//! set-up of OTs, the protocol, for `columns` also filling and comparing them; connecting is not part of it. Every result is compared with what it must be: a wrong one fails
 //! the run. Metrics `time` in ms and `rate` in items of a party a second; bytes are those of both parties for an item, and memory is of both. The
 //! limit is what digests of all items take (BLAKE3), or what the bytes of the busier party take on the link.
 
@@ -70,6 +71,7 @@ impl Point {
         Params::new()
             .with("method", self.method.name())
             .with("reveal", self.method.reveal())
+            .with("payload", self.method.payload())
             .with("security", security)
             .with("n", self.n)
             .with("transport", self.transport.name())

@@ -1,6 +1,7 @@
 //! Every method finds what it must at a small size, and rows carry the keys that the issue lists.
 
 use hushwire_aes::Backend;
+use hushwire_ot::Level;
 use hushwire_wire::Shape;
 
 use super::work::{Method, Parties};
@@ -17,6 +18,21 @@ fn every_method_finds_the_common_half() {
         parties.time(1).expect("the common half");
         let [busier, both] = parties.bytes();
         assert!(busier > 0.0 && both > busier && parties.rounds() > 0);
+    }
+}
+
+/// 16 bytes of columns and 8 of a seal for each of the sender's items, and nothing else.
+#[test]
+fn columns_add_their_bytes_and_their_seals() {
+    let n = 300;
+    for security in [Level::SemiHonest, Level::Malicious] {
+        let [without, with] = [Method::Vole, Method::VoleColumns].map(|method| {
+            let point = Point { method, security, n, transport: Transport::Inproc, net: Shape::NONE };
+            let mut parties = Parties::new(&point, Backend::default());
+            parties.time(1).expect("the common half");
+            parties.bytes()[1]
+        });
+        assert!((with - without - (24 * n) as f64).abs() < 0.5, "{security:?}: {without}, then {with}");
     }
 }
 

@@ -15,6 +15,7 @@ use crate::{BoxError, bounds::count, net};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     Vole,
+    VoleColumns,
     CircuitSize,
     CircuitFlags,
     CircuitSum,
@@ -24,9 +25,11 @@ pub(super) enum Method {
 
 impl Method {
     /// All, at the levels that they have.
-    pub(super) const ALL: [(Self, Level); 7] = [
+    pub(super) const ALL: [(Self, Level); 9] = [
         (Self::Vole, Level::SemiHonest),
         (Self::Vole, Level::Malicious),
+        (Self::VoleColumns, Level::SemiHonest),
+        (Self::VoleColumns, Level::Malicious),
         (Self::CircuitSize, Level::SemiHonest),
         (Self::CircuitFlags, Level::SemiHonest),
         (Self::CircuitSum, Level::SemiHonest),
@@ -36,7 +39,7 @@ impl Method {
 
     pub(super) const fn name(self) -> &'static str {
         match self {
-            Self::Vole => "vole",
+            Self::Vole | Self::VoleColumns => "vole",
             Self::CircuitSize | Self::CircuitFlags | Self::CircuitSum => "circuit",
             Self::Phasing => "phasing",
             Self::Scs => "scs",
@@ -48,6 +51,7 @@ impl Method {
             Self::CircuitSize => "size",
             Self::CircuitFlags => "flags",
             Self::CircuitSum => "sum",
+            Self::VoleColumns => "columns",
             Self::Vole | Self::Phasing | Self::Scs => "items",
         }
     }
@@ -56,7 +60,15 @@ impl Method {
     pub(super) const fn most(self) -> usize {
         match self {
             Self::CircuitSize | Self::CircuitFlags | Self::CircuitSum => circuit::MOST_ITEMS,
-            Self::Vole | Self::Phasing | Self::Scs => plain::MOST_ITEMS,
+            Self::Vole | Self::VoleColumns | Self::Phasing | Self::Scs => plain::MOST_ITEMS,
+        }
+    }
+
+    /// Bytes of the columns that go with each of the sender's items.
+    pub(super) const fn payload(self) -> usize {
+        match self {
+            Self::VoleColumns => PAYLOAD,
+            _ => 0,
         }
     }
 
@@ -64,6 +76,15 @@ impl Method {
     pub(super) const fn is_small(self) -> bool {
         matches!(self, Self::Phasing | Self::Scs)
     }
+}
+
+/// Bytes of the columns, where there are any: a field of 15 bytes with its length.
+const PAYLOAD: usize = 16;
+
+/// The sender's columns of an item.
+fn payload(item: [u8; 8]) -> [u8; PAYLOAD] {
+    let word = u64::from_le_bytes(item);
+    (u128::from(word) << 64 | u128::from(!word)).to_le_bytes()
 }
 
 /// Item `i` of the receiver, or of the sender, of n each: the second half of one is the first of the other.
@@ -150,25 +171,39 @@ fn run(
 ) -> Result<Option<u64>, BoxError> {
     let (n, is_sender, seed) = (point.n, party == 1, Seed::random());
     match point.method {
-        Method::Vole => {
+        Method::Vole | Method::VoleColumns => {
             let (receiver_items, sender_items) = (n, n);
             let terms = plain::Parameters {
                 receiver_items,
                 sender_items,
                 security: point.security,
                 both_learn: false,
-                payload_bytes: 0,
+                payload_bytes: point.method.payload(),
             };
             let digests = digests(context, n, is_sender);
             let mut driver = Driver::new();
             if is_sender {
-                let mut sender = plain::Sender::new(context, &terms, digests, &seed)?;
+                let mut payloads = plain::Payloads::new(terms.payload_bytes, n);
+                if terms.payload_bytes > 0 {
+                    (0..n).for_each(|i| payloads.push(&payload(item(i, n, true))));
+                }
+                let mut sender = plain::Sender::with_payloads(context, &terms, digests, payloads, &seed)?;
                 driver.run(channel, &mut sender)?;
                 return Ok(None);
             }
             let mut receiver = plain::Receiver::new(context, &terms, digests, &seed)?;
             driver.run(channel, &mut receiver)?;
-            Ok(Some(receiver.finish().len() as u64))
+            let opened = receiver.open();
+            if terms.payload_bytes > 0 {
+                opened.check()?;
+                let is_right = |(at, i): (usize, &u32)| {
+                    opened.payloads.get(at) == payload(item(*i as usize, n, false)).as_slice()
+                };
+                if !opened.common.iter().enumerate().all(is_right) {
+                    return Err("columns that are not those of their items".into());
+                }
+            }
+            Ok(Some(opened.common.len() as u64))
         }
         Method::CircuitSize | Method::CircuitFlags | Method::CircuitSum => {
             circuit(point, context, is_sender, channel, &seed)
