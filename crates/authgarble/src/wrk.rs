@@ -47,16 +47,37 @@ fn keys(context: &Context, garbler: usize) -> HashKeys {
     HashKeys::new(context.backend, context.sid.child("rows of garbler", garbler as u64), "hash")
 }
 
-/// H of consecutive ANDs from `first` on, `n` blocks each: `x` repeats every input n times.
-fn hash(backend: Backend, keys: &mut HashKeys, first: u64, n: usize, x: &[Block], out: &mut [Block]) {
+/// H of consecutive ANDs from `first` on, `n` blocks each; `x` has an input each, and is changed.
+///
+/// An AND's n hashes have one input: its first permutation is shared, and n + 1 calls take the place of 2 n.
+fn hash(backend: Backend, keys: &mut HashKeys, first: u64, n: usize, x: &mut [Block], out: &mut [Block]) {
     let (mut from, mut number) = (0, first);
     while from < x.len() {
         // A key serves 2^20 ANDs.
         let left = ((1 << 20) - number % (1 << 20)) as usize;
-        let to = x.len().min(from + n * left);
-        let tweak = u128::from(number) * n as u128;
-        backend.tccr::<1>(keys.at(number), tweak, &x[from..to], &mut out[from..to]);
-        number += ((to - from) / n) as u64;
+        let to = x.len().min(from + left);
+        let (key, tweak) = (keys.at(number), u128::from(number) * n as u128);
+        let (x, out) = (&mut x[from..to], &mut out[n * from..n * to]);
+        if backend.is_batched() {
+            backend.ecb_encrypt(key, x);
+            for ((out, x), tweak) in out.chunks_exact_mut(n).zip(&*x).zip((tweak..).step_by(n)) {
+                for (out, tweak) in out.iter_mut().zip(tweak..) {
+                    *out = *x ^ Block::from_u128(tweak);
+                }
+            }
+            backend.ecb_encrypt(key, out);
+            for (out, x) in out.chunks_exact_mut(n).zip(&*x) {
+                out.iter_mut().for_each(|out| *out ^= *x);
+            }
+        } else {
+            // Block by block, as the implementation `ref` is measured.
+            for (out, x) in out.chunks_exact_mut(n).zip(&*x) {
+                out.fill(*x);
+            }
+            let inputs = Blocks::of(out.iter().copied());
+            backend.tccr::<1>(key, tweak, &inputs, out);
+        }
+        number += (to - from) as u64;
         from = to;
     }
 }
@@ -126,10 +147,10 @@ impl Garbling {
             for (row, pads) in pads.iter_mut().enumerate() {
                 let [u, v] = [delta.and_bit(row & 2 != 0), delta.and_bit(row & 1 != 0)];
                 let pairs = operands[2 * first..2 * (first + len)].chunks_exact(2);
-                for (x, pair) in x.chunks_exact_mut(n).zip(pairs) {
-                    x.fill(mix(pair[0] ^ u, pair[1] ^ v));
+                for (x, pair) in x.iter_mut().zip(pairs) {
+                    *x = mix(pair[0] ^ u, pair[1] ^ v);
                 }
-                hash(*backend, keys, first as u64, n, &x[..len * n], &mut pads[..len * n]);
+                hash(*backend, keys, first as u64, n, &mut x[..len], &mut pads[..len * n]);
             }
             for (k, table) in from_bytes_mut(tables).chunks_exact_mut(4 * n).enumerate() {
                 for (row, pads) in table.chunks_exact_mut(n).zip(&*pads) {
@@ -214,12 +235,13 @@ pub(crate) fn evaluate(job: &Job<'_>, tables: &Tables, inputs: &[u8], labels: &[
     let mut well = true;
     let (mut x, mut pads) = (blocks(0), blocks(0));
     let mut keys: Vec<HashKeys> = (1..n).map(|garbler| keys(context, garbler)).collect();
+    let mut at = Vec::new();
     rows.run(context.backend, program, |mut layer| {
-        if x.len() < layer.len() * n {
-            (x, pads) = (blocks(layer.len() * n), blocks(layer.len() * n));
+        if pads.len() < layer.len() * n {
+            (x, pads) = (blocks(layer.len() * (n - 1)), blocks(layer.len() * n));
         }
-        let mut scratch = [&mut x[..layer.len() * n], &mut pads[..layer.len() * n]];
-        well &= ands(job, tables, &mut keys, &mut layer, &mut scratch);
+        let mut scratch = [&mut x[..layer.len() * (n - 1)], &mut pads[..layer.len() * n]];
+        well &= ands(job, tables, &mut keys, &mut layer, &mut at, &mut scratch);
     });
     let out = rows.outputs(program);
     let of = |g: usize| Blocks::of(out.iter().skip(g).step_by(width).copied());
@@ -238,25 +260,29 @@ fn ands(
     tables: &Tables,
     keys: &mut [HashKeys],
     layer: &mut Layer<'_>,
+    at: &mut Vec<usize>,
     [x, pads]: &mut [&mut [Block]; 2],
 ) -> bool {
     let Job { context, n, delta, .. } = *job;
     let (first, len, width) = (layer.first, layer.len(), width(n));
-    let all: Vec<&[Block]> = (0..n - 1).map(|slot| from_bytes(tables.of(slot))).collect();
-    let lambda = |(a, b): (&[Block], &[Block])| 2 * usize::from(a[n - 1].lsb()) + usize::from(b[n - 1].lsb());
-    let at: Vec<usize> = layer.operand(0).zip(layer.operand(1)).map(lambda).collect();
+    at.clear();
+    for (k, (a, b)) in layer.operand(0).zip(layer.operand(1)).enumerate() {
+        at.push(2 * usize::from(a[n - 1].lsb()) + usize::from(b[n - 1].lsb()));
+        for slot in 0..n - 1 {
+            x[slot * len + k] = mix(a[slot], b[slot]);
+        }
+    }
     // The place of a row, and its part of the sum.
-    for (k, (product, row)) in layer.products.chunks_exact_mut(width).zip(&at).enumerate() {
+    for (k, (product, row)) in layer.products.chunks_exact_mut(width).zip(&*at).enumerate() {
         product.fill(Block::ZERO);
         product[n - 1] = Block::from_u128(u128::from(tables.own[first + k] >> row & 1));
     }
     let mut wrong = Block::ZERO;
     for slot in 0..n - 1 {
-        for (x, (a, b)) in x.chunks_exact_mut(n).zip(layer.operand(0).zip(layer.operand(1))) {
-            x.fill(mix(a[slot], b[slot]));
-        }
+        let x = &mut x[slot * len..(slot + 1) * len];
         hash(context.backend, &mut keys[slot], first as u64, n, x, pads);
-        let rows = all[slot][4 * n * first..4 * n * (first + len)].chunks_exact(4 * n).zip(&at);
+        let table: &[Block] = from_bytes(tables.of(slot));
+        let rows = table[4 * n * first..4 * n * (first + len)].chunks_exact(4 * n).zip(&*at);
         let products = layer.products.chunks_exact_mut(width).zip(pads.chunks_exact(n));
         for ((product, pad), (table, row)) in products.zip(rows) {
             let row = &table[row * n..(row + 1) * n];
