@@ -83,9 +83,21 @@ impl Task {
         Need { triples, masks: triples + (self.program.input_bits() * self.instances) as u64 }
     }
 
-    fn digest(&self, context: &Context, n: usize) -> [u8; 32] {
+    /// The digest of circuit, roles, instances, form and the number of parties: equal wherever the same thing is about to be run.
+    #[must_use]
+    pub fn name(&self) -> [u8; 32] {
+        let n = self.roles.learns.first().map_or(0, Vec::len);
+        self.hash(blake3::Hasher::new_derive_key("hushwire authgarble task name v1"), n)
+    }
+
+    /// The same, of a session.
+    pub(crate) fn digest(&self, context: &Context, n: usize) -> [u8; 32] {
         let mut hash = blake3::Hasher::new_derive_key("hushwire authgarble task v1");
         hash.update(&context.sid.0);
+        self.hash(hash, n)
+    }
+
+    fn hash(&self, mut hash: blake3::Hasher, n: usize) -> [u8; 32] {
         let form = match self.form {
             Form::Rows => 0,
             // 1 was that of evaluators that did not prove Λ of ANDs.
@@ -105,7 +117,7 @@ impl Task {
     }
 }
 
-/// A party's garbled circuit: it serves for one evaluation.
+/// A party's garbled circuit: it serves for one evaluation, at once or out of a [`Shelf`](crate::Shelf).
 #[cfg_attr(test, derive(Clone))]
 pub struct Garbled {
     pub(crate) task: Task,
@@ -118,6 +130,14 @@ pub struct Garbled {
     /// λ of this party's own input bits, one a byte.
     pub(crate) own: Zeroizing<Vec<u8>>,
     pub(crate) side: Side,
+}
+
+impl Garbled {
+    /// The name of what its parties garbled together: public, the same for all of them, and no other circuit's.
+    #[must_use]
+    pub fn id(&self) -> [u8; 16] {
+        *self.context.child("authgarble circuit id", 0).sid.0.first_chunk().expect("32 bytes hold 16")
+    }
 }
 
 impl Drop for Garbled {
@@ -138,7 +158,7 @@ pub(crate) enum Side {
 /// garbler's hashes, and of no use after one evaluation: not wiped, but on huge pages.
 #[derive(Default)]
 pub(crate) struct Tables {
-    of: Vec<Buffer>,
+    pub(crate) of: Vec<Buffer>,
     /// Party 0's bits of the rows of every AND, one byte each.
     pub(crate) own: Zeroizing<Vec<u8>>,
 }

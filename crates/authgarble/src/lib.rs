@@ -29,7 +29,7 @@
 //!
 //! ```text
 //! Setup ─ preprocess ─► Stock ─ garble (a circuit) ─► Garbled ─ evaluate (inputs) ─► outputs
-//! each step is a Script: a Machine with a slot for every peer; a Stock may wait on a Shelf, a directory
+//! each step is a Script: a Machine with a slot for every peer; a Stock, or what is Garbled, may wait on a Shelf, a directory
 //! ```
 //!
 //! **Missing.** YWZ20 (ePrint 2019/1104), half gates between n parties with one bit of authentication for an AND: the linear check of all
@@ -60,6 +60,8 @@ mod room;
 mod rows;
 mod script;
 mod sealed;
+mod sealed_garbled;
+mod sealed_stock;
 mod setup;
 mod shares;
 mod shelf;

@@ -1,10 +1,11 @@
 //! One party of a session over channels: all phases of one circuit after the other.
 
-use crate::{AuthError, Form, Need, Roles, Script, Setup, Stock, Task};
+use crate::{AuthError, Form, Garbled, Need, Roles, Script, Setup, Stock, Task};
 use hushwire_circuit::{Planes, Program};
 use hushwire_ot::{Context, OtError, Protocol};
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, drive::Driver};
+use std::collections::VecDeque;
 
 /// AGREEMENT: triples that are made in advance at most, where a run takes fewer: they wait in memory.
 const AHEAD: u64 = 1 << 18;
@@ -20,6 +21,8 @@ pub struct Party {
     form: Form,
     seed: Seed,
     stock: Option<Stock>,
+    /// Circuits of the next runs, garbled before.
+    garbled: VecDeque<Garbled>,
     /// Set-ups so far.
     epochs: u64,
     driver: Driver,
@@ -32,8 +35,8 @@ impl Party {
     #[must_use]
     pub fn new(context: &Context, [me, n]: [usize; 2], ot: Protocol, form: Form, seed: &Seed) -> Party {
         let seed = seed.clone();
-        let (stock, driver) = (None, Driver::new());
-        Party { context: *context, me, n, ot, form, seed, stock, epochs: 0, driver, lost: false }
+        let (stock, garbled, driver) = (None, VecDeque::new(), Driver::new());
+        Party { context: *context, me, n, ot, form, seed, stock, garbled, epochs: 0, driver, lost: false }
     }
 
     /// Takes a stock that was made before, by [`Party::prepare`] of an earlier session of the same parties, for the next runs.
@@ -44,6 +47,18 @@ impl Party {
     pub fn with_stock(mut self, stock: Stock) -> Party {
         assert_eq!((stock.me(), stock.parties()), (self.me, self.n), "a stock of this party");
         self.stock = Some(stock);
+        self
+    }
+
+    /// Takes circuits that were garbled before, by [`Party::garble`] of an earlier session of the same parties: the next runs are of these, in
+    /// their order, and have the online phase alone.
+    ///
+    /// # Panics
+    /// If they are another party's, or of another number of parties (the caller's bug).
+    #[must_use]
+    pub fn with_garbled(mut self, circuits: Vec<Garbled>) -> Party {
+        assert!(circuits.iter().all(|g| (g.me, g.n) == (self.me, self.n)), "circuits of this party");
+        self.garbled = circuits.into();
         self
     }
 
@@ -61,6 +76,25 @@ impl Party {
         Ok(stock)
     }
 
+    /// All phases before the online one, of the circuits that one later session runs, in its order; agreed. A channel for each peer, in the
+    /// order of parties. The circuits share a set-up, which nothing else does.
+    ///
+    /// # Errors
+    /// A check failed, the parties garble different things, or a channel failed.
+    pub fn garble(&mut self, channels: &mut [Channel], tasks: &[Task]) -> Result<Vec<Garbled>, AuthError> {
+        let sum = |sum: Need, need: Need| Need {
+            triples: sum.triples + need.triples,
+            masks: sum.masks + need.masks,
+        };
+        let need = tasks.iter().map(Task::need).fold(Need::default(), sum);
+        let mut stock = self.prepare(channels, need)?;
+        self.lost = true;
+        let circuits = tasks.iter().map(|task| drive(&mut self.driver, channels, stock.garble(task)));
+        let circuits = circuits.collect::<Result<_, _>>()?;
+        self.lost = false;
+        Ok(circuits)
+    }
+
     /// Runs `program` on as many sets of inputs as the planes have instances: `inputs` are those that this party brings, in the circuit's
     /// order; gives the outputs that it learns, likewise. `ahead` is what this run and those after it take, for one preprocessing
     /// as far as it is not too much; agreed. A channel for each peer, in the order of parties.
@@ -69,7 +103,7 @@ impl Party {
     /// A check failed, the parties run different things, or a channel failed.
     ///
     /// # Panics
-    /// If the roles are another program's, or there is not a channel for each peer (the caller's bug).
+    /// If the roles are another program's, there is not a channel for each peer, or another circuit was garbled before (the caller's bug).
     pub fn run(
         &mut self,
         channels: &mut [Channel],
@@ -82,6 +116,12 @@ impl Party {
             return Err(OtError::Lost { step: "authenticated garbling" }.into());
         }
         let task = Task::new(program, roles.clone(), inputs.instances(), self.form);
+        if let Some(garbled) = self.garbled.pop_front() {
+            assert!(garbled.task.name() == task.name(), "the circuit that was garbled for this run");
+            let outputs = drive(&mut self.driver, channels, garbled.evaluate(inputs))?;
+            self.lost = false;
+            return Ok(outputs);
+        }
         let mut stock = match self.stock.take().filter(|stock| stock.left().covers(task.need())) {
             Some(stock) => stock,
             None => self.stock(channels, task.need(), ahead)?,

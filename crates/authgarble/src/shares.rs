@@ -3,7 +3,8 @@
 //! Party i holds x_i of x = x_0 ⊕ … ⊕ x_{n−1} and, for every peer j, M = K ⊕ x_i Δ_j, where j holds K; and K of the
 //! peer's x_j. Bit 0 of every Δ is 1 and bit 0 of every K is 0, so that bit 0 of every M is x_i: MACs carry their bit.
 
-use hushwire_block::{Block, Buffer, Wipe};
+use crate::sealed::Reader;
+use hushwire_block::{Block, Buffer, Wipe, as_bytes_mut};
 use std::ops::{Deref, DerefMut, Range};
 use subtle::ConstantTimeEq;
 
@@ -24,6 +25,14 @@ impl Blocks {
         let mut list = blocks(from.len());
         list.iter_mut().zip(from).for_each(|(to, from)| *to = from);
         list
+    }
+
+    /// So many blocks of a plaintext.
+    pub(crate) fn read(plain: &mut Reader<'_>, len: usize) -> Option<Blocks> {
+        let bytes = plain.bytes(len.checked_mul(16)?)?;
+        let mut list = blocks(len);
+        as_bytes_mut(&mut list).copy_from_slice(bytes);
+        Some(list)
     }
 
     /// The first `len`; the others are wiped.
@@ -75,6 +84,12 @@ impl Shares {
     pub(crate) fn zeros(slots: usize, len: usize) -> Shares {
         let many = || (0..slots).map(|_| blocks(len)).collect();
         Shares { macs: many(), keys: many() }
+    }
+
+    /// Those of `len` bits out of a plaintext, MACs by peer, then keys by peer.
+    pub(crate) fn read(plain: &mut Reader<'_>, slots: usize, len: usize) -> Option<Shares> {
+        let mut lists = || (0..slots).map(|_| Blocks::read(plain, len)).collect::<Option<_>>();
+        Some(Shares { macs: lists()?, keys: lists()? })
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -1,15 +1,21 @@
-//! Stocks on disk, each used once: the only part of this crate that does I/O.
+//! Stocks and garbled circuits on disk, each used once: the only part of this crate that does I/O.
 //!
 //! ```text
-//! DIR/NAME.stock     a sealed stock; written beside, synced, and linked to its name, so that it is whole or not there
+//! DIR/NAME.stock     a sealed stock, of the function-independent phase
+//! DIR/NAME.garbled   sealed garbled circuits of one run, of the function-dependent phase
 //! DIR/.*.part        one that is being written; whoever opens the directory while nobody writes removes what a crash left
-//! DIR/used           names of stocks that were taken, 32 bytes each, appended and synced before the stock is handed out
+//! DIR/used           names of what was taken, 32 bytes each, appended and synced before it is handed out
 //! ```
 //!
-//! A stock whose name is in `used` is refused, copied back or not. Whatever is killed between two writes leaves either a stock that nobody
-//! has seen, or one that is used. `used` must stay: with it a party forgets what it has opened.
+//! A file is written beside, synced, and linked to its name, so that it is whole or not there. One whose name is in `used` is refused, copied
+//! back or not. Whatever is killed between two writes leaves either a file that nobody has seen, or one that is used. `used` must stay:
+//! without it a party forgets what it has opened; a garbler that opens labels of a circuit twice tells the evaluator everything.
 
-use crate::Stock;
+use crate::{
+    Garbled, Stock, Task,
+    sealed::Unsealed,
+    sealed_garbled::{self, Refused},
+};
 use hushwire_aes::Backend;
 use hushwire_prg::Seed;
 use rustix::fs::{FlockOperation, flock};
@@ -23,20 +29,51 @@ use thiserror::Error;
 
 const NAME: usize = 32;
 
-/// The reason why a stock cannot be kept or taken.
+/// Endings of the names of files.
+const STOCK: &str = "stock";
+const GARBLED: &str = "garbled";
+
+/// The reason why preprocessing cannot be kept or taken.
 #[derive(Debug, Error)]
 pub enum ShelfError {
-    /// The file was read, and its triples were used before.
+    /// The file was read, and its contents were used before.
     #[error("{path}: this preprocessing was used before, and may not be used again; delete that file")]
     Used {
         /// The file.
         path: PathBuf,
     },
-    /// The file is none of this party's stocks, or was changed.
+    /// The file is none of this party's, or was changed.
     #[error(
         "{path}: this is no preprocessing under this key, or it was changed; delete that file, or put back the private key under which it was made"
     )]
     Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is of another version of this program.
+    #[error("{path}: this preprocessing is of another version; delete that file, and prepare again")]
+    Version {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file holds circuits of another place among the parties, or of other numbers of them.
+    #[error(
+        "{path}: it was garbled by party {} of {}, and is asked for by party {} of {}; keep preprocessing under the names it was made with",
+        found[0], found[1], expected[0], expected[1]
+    )]
+    Party {
+        /// The file.
+        path: PathBuf,
+        /// Party and number of parties in the file.
+        found: [usize; 2],
+        /// Those that were asked for.
+        expected: [usize; 2],
+    },
+    /// The file holds another circuit, or the same for other roles, another form or other numbers of instances.
+    #[error(
+        "{path}: another circuit was garbled, or other roles or instances; keep preprocessing under the names it was made with"
+    )]
+    Circuit {
         /// The file.
         path: PathBuf,
     },
@@ -50,7 +87,7 @@ pub enum ShelfError {
     },
 }
 
-/// A directory of one party's stocks.
+/// A directory of one party's preprocessing.
 pub struct Shelf {
     dir: PathBuf,
     key: Seed,
@@ -107,8 +144,22 @@ impl Shelf {
     /// # Errors
     /// The file cannot be written.
     pub fn put(&self, name: &str, stock: Stock) -> Result<(), ShelfError> {
-        let path = self.path(&format!("{name}.stock"));
-        let (id, sealed) = stock.seal(&self.key);
+        self.keep(&format!("{name}.{STOCK}"), stock.seal(&self.key))
+    }
+
+    /// Keeps garbled circuits of one run, in the order in which it takes them, under a name of which there is none yet.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    ///
+    /// # Panics
+    /// If there is no circuit, or they are of several parties (the caller's bug).
+    pub fn put_garbled(&self, name: &str, circuits: Vec<Garbled>) -> Result<(), ShelfError> {
+        self.keep(&format!("{name}.{GARBLED}"), sealed_garbled::seal(&circuits, &self.key))
+    }
+
+    fn keep(&self, file: &str, (id, sealed): ([u8; NAME], Vec<u8>)) -> Result<(), ShelfError> {
+        let path = self.path(file);
         let beside = self.path(&format!(".{}.part", hex(&id[..8])));
         let write = || {
             // Held while the file is there, so that nobody takes it for what a crash left.
@@ -138,11 +189,24 @@ impl Shelf {
     /// # Errors
     /// The directory cannot be read.
     pub fn names(&self) -> Result<Vec<String>, ShelfError> {
+        self.ending(STOCK)
+    }
+
+    /// Names of the garbled circuits that are there, likewise.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn garbled_names(&self) -> Result<Vec<String>, ShelfError> {
+        self.ending(GARBLED)
+    }
+
+    fn ending(&self, end: &str) -> Result<Vec<String>, ShelfError> {
         let io = |source| ShelfError::Io { path: self.dir.clone(), source };
         let mut names = vec![];
         for entry in fs::read_dir(&self.dir).map_err(io)? {
             let file = entry.map_err(io)?.file_name();
-            names.extend(file.to_str().and_then(|name| name.strip_suffix(".stock")).map(str::to_owned));
+            let name = file.to_str().and_then(|name| name.strip_suffix(end)?.strip_suffix('.'));
+            names.extend(name.map(str::to_owned));
         }
         names.sort_unstable();
         Ok(names)
@@ -153,19 +217,52 @@ impl Shelf {
     /// # Errors
     /// It was used before, it is of another key, or a file cannot be read or written.
     pub fn take(&self, backend: Backend, name: &str) -> Result<Stock, ShelfError> {
-        let path = self.path(&format!("{name}.stock"));
+        self.hand_out(&format!("{name}.{STOCK}"), |sealed| {
+            Stock::unseal(backend, &self.key, sealed).map_err(Refused::Bytes)
+        })
+    }
+
+    /// Takes the garbled circuits of these tasks as party `me` among `n`: they are marked as used before this returns, and their file is removed.
+    /// What is refused is neither.
+    ///
+    /// # Errors
+    /// They were used before, they are of another key, party or task, or a file cannot be read or written.
+    pub fn take_garbled(
+        &self,
+        backend: Backend,
+        name: &str,
+        [me, n]: [usize; 2],
+        tasks: &[Task],
+    ) -> Result<Vec<Garbled>, ShelfError> {
+        self.hand_out(&format!("{name}.{GARBLED}"), |sealed| {
+            sealed_garbled::unseal(backend, &self.key, sealed, [me, n], tasks)
+        })
+    }
+
+    fn hand_out<T>(
+        &self,
+        file: &str,
+        unseal: impl FnOnce(Vec<u8>) -> Result<([u8; NAME], T), Refused>,
+    ) -> Result<T, ShelfError> {
+        let path = self.path(file);
         let io = |source| ShelfError::Io { path: path.clone(), source };
         self.step().map_err(io)?;
         let sealed = fs::read(&path).map_err(io)?;
-        let Some((id, stock)) = Stock::unseal(backend, &self.key, sealed) else {
-            return Err(ShelfError::Foreign { path });
+        let (id, contents) = match unseal(sealed) {
+            Ok(unsealed) => unsealed,
+            Err(Refused::Bytes(Unsealed::Foreign)) => return Err(ShelfError::Foreign { path }),
+            Err(Refused::Bytes(Unsealed::Version)) => return Err(ShelfError::Version { path }),
+            Err(Refused::Party([found, expected])) => {
+                return Err(ShelfError::Party { path, found, expected });
+            }
+            Err(Refused::Circuit) => return Err(ShelfError::Circuit { path }),
         };
         if !self.mark(&id).map_err(io)? {
             return Err(ShelfError::Used { path });
         }
         self.step().map_err(io)?;
         fs::remove_file(&path).map_err(io)?;
-        Ok(stock)
+        Ok(contents)
     }
 
     /// Marks a name as used; false where it is already.
@@ -199,7 +296,7 @@ impl Shelf {
     }
 }
 
-/// Removes the parts of stocks whose writers are gone: those that are there while nobody holds the directory's lock.
+/// Removes the parts of files whose writers are gone: those that are there while nobody holds the directory's lock.
 fn sweep(dir: &Path) -> io::Result<()> {
     let lock = File::open(dir)?;
     match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
@@ -222,186 +319,4 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        Form, Need,
-        rig::{World, random_circuit, run, seed, stocks},
-    };
-    use hushwire_prg::Prg;
-
-    /// Tells a process of the tests what to do, in which directory, and after how many steps it is killed.
-    pub(super) const CHILD: &str = "HUSHWIRE_SHELF_CHILD";
-
-    /// The work of a process that [`killed_processes_hand_out_nothing_twice`] kills.
-    #[test]
-    fn child() {
-        let Ok(told) = std::env::var(CHILD) else { return };
-        let mut told = told.splitn(3, ':');
-        let mut next = || told.next().expect("three words").to_owned();
-        let (what, life, dir) = (next(), next().parse().expect("a number"), next());
-        let shelf = shelf(Path::new(&dir), 0);
-        shelf.life.set(life);
-        if what == "put" {
-            let stock = stocks(91, 2, Need { triples: 0, masks: 20 }).remove(0);
-            shelf.put("a", stock).expect("it is kept");
-        } else {
-            shelf.take(Backend::best(), "a").expect("it is there");
-            fs::write(Path::new(&dir).join("handed"), "").expect("a file");
-        }
-    }
-
-    /// A process with these orders, killed or not.
-    fn run_child(dir: &Path, what: &str, life: usize) -> bool {
-        use std::os::unix::process::ExitStatusExt;
-        let this = std::env::current_exe().expect("this test");
-        let ran = std::process::Command::new(this)
-            .args(["--exact", "shelf::tests::child", "--test-threads=1"])
-            .env(CHILD, format!("{what}:{life}:{}", dir.display()))
-            .output()
-            .expect("a process");
-        assert!(ran.status.success() || ran.status.signal() == Some(9), "{ran:?}");
-        ran.status.success()
-    }
-
-    /// The same with processes, which are killed between any two writes by a signal that they cannot see.
-    #[test]
-    fn killed_processes_hand_out_nothing_twice() {
-        let all = tempfile::tempdir().expect("a directory");
-        let life = |what: &str, life: usize| {
-            let dir = all.path().join(format!("{what}{life}"));
-            let ended = run_child(&dir, what, life);
-            (dir, ended)
-        };
-        let mut kept = 0;
-        for steps in 0.. {
-            let (dir, ended) = life("put", steps);
-            let taken = shelf(&dir, 0).take(Backend::best(), "a");
-            assert!(!ended || taken.is_ok(), "whole when it was kept");
-            assert!(taken.is_ok() || matches!(taken, Err(ShelfError::Io { .. })), "whole or not there");
-            kept += usize::from(taken.is_ok());
-            if ended {
-                assert!(steps >= 7, "killed between all writes");
-                break;
-            }
-        }
-        assert!(kept >= 2);
-        let (mut handed, mut refused) = (0, 0);
-        for steps in 0.. {
-            let dir = all.path().join(format!("take{steps}"));
-            assert!(run_child(&dir, "put", usize::MAX));
-            let path = dir.join("0").join("a.stock");
-            let copy = fs::read(&path).expect("it is there");
-            let ended = run_child(&dir, "take", steps);
-            assert_eq!(ended, dir.join("handed").exists());
-            handed += usize::from(ended);
-            // Put back by whoever repairs what a crash has left.
-            fs::write(&path, &copy).expect("copied back");
-            let again = shelf(&dir, 0).take(Backend::best(), "a");
-            assert!(!(ended && again.is_ok()), "handed out twice after {steps} steps");
-            refused += usize::from(matches!(again, Err(ShelfError::Used { .. })));
-            fs::write(&path, &copy).expect("copied back");
-            let again = shelf(&dir, 0).take(Backend::best(), "a");
-            assert!(matches!(again, Err(ShelfError::Used { .. })), "used by then, whoever used it");
-            if ended {
-                assert!(steps >= 8, "killed between all writes");
-                break;
-            }
-        }
-        assert!(handed == 1 && refused >= 3, "marked before it is handed out: {refused}");
-    }
-
-    fn parts(dir: &Path) -> usize {
-        let names = fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("an entry").file_name());
-        names.filter(|name| name.to_string_lossy().ends_with(".part")).count()
-    }
-
-    /// Parts that somebody writes stay; those that a crash left go.
-    #[test]
-    fn only_parts_that_nobody_writes_are_removed() {
-        let all = tempfile::tempdir().expect("a directory");
-        drop(shelf(all.path(), 0));
-        let dir = all.path().join("0");
-        fs::write(dir.join(".00ff.part"), "a piece").expect("a file");
-        let writing = File::open(&dir).expect("the directory");
-        flock(&writing, FlockOperation::LockShared).expect("a lock");
-        drop(shelf(all.path(), 0));
-        assert_eq!(parts(&dir), 1, "somebody writes it");
-        drop(writing);
-        drop(shelf(all.path(), 0));
-        assert_eq!(parts(&dir), 0, "nobody writes it");
-    }
-
-    fn shelf(dir: &Path, party: usize) -> Shelf {
-        Shelf::open(&dir.join(party.to_string()), seed(3, party)).expect("a directory")
-    }
-
-    /// Preprocessing that waited on disk serves as well as any, once.
-    #[test]
-    fn stocks_from_disk_run_once() {
-        let mut prg = Prg::new(Backend::best(), &seed(3, 9), "shelf");
-        let program = random_circuit(&mut prg);
-        let world = World::new(&mut prg, &program, 3, 2, Form::Rows);
-        let dir = tempfile::tempdir().expect("a directory");
-        for (p, stock) in stocks(90, 3, world.task.need()).into_iter().enumerate() {
-            shelf(dir.path(), p).put("a", stock).expect("it is kept");
-        }
-        let file = |p: usize| dir.path().join(p.to_string()).join("a.stock");
-        assert_eq!(shelf(dir.path(), 1).names().expect("a directory"), ["a"]);
-        let copy = fs::read(file(1)).expect("it is there");
-        let mut all: Vec<_> =
-            (0..3).map(|p| shelf(dir.path(), p).take(Backend::best(), "a").expect("it is there")).collect();
-        let garbled = run(all.iter_mut().map(|stock| stock.garble(&world.task)).collect()).expect("honest");
-        assert!(world.evaluate(garbled).expect("honest") == world.outputs);
-        assert!(matches!(shelf(dir.path(), 1).take(Backend::best(), "a"), Err(ShelfError::Io { .. })));
-        assert!(shelf(dir.path(), 1).names().expect("a directory").is_empty());
-        // Copied back, it is known; changed or under another key, it is nobody's.
-        fs::write(file(1), &copy).expect("a file");
-        assert!(matches!(shelf(dir.path(), 1).take(Backend::best(), "a"), Err(ShelfError::Used { .. })));
-        for place in [0, 30, 60, copy.len() / 2, copy.len() - 1] {
-            let mut changed = copy.clone();
-            changed[place] ^= 1;
-            fs::write(file(1), &changed).expect("a file");
-            let taken = shelf(dir.path(), 1).take(Backend::best(), "a");
-            assert!(matches!(taken, Err(ShelfError::Foreign { .. })), "{place}");
-        }
-        fs::write(file(2), &copy).expect("a file");
-        assert!(matches!(shelf(dir.path(), 2).take(Backend::best(), "a"), Err(ShelfError::Foreign { .. })));
-    }
-
-    /// Killed after any step of a write, a stock is whole or not there; after any of a take, it is handed out once at most.
-    #[test]
-    fn whoever_is_killed_hands_out_nothing_twice() {
-        let need = Need { triples: 0, masks: 20 };
-        for life in 0..8 {
-            let dir = tempfile::tempdir().expect("a directory");
-            let first = shelf(dir.path(), 0);
-            first.life.set(life);
-            let stock = stocks(91, 2, need).remove(0);
-            let kept = first.put("a", stock).is_ok();
-            assert_eq!(kept, life >= 7);
-            let taken = shelf(dir.path(), 0).take(Backend::best(), "a");
-            assert_eq!(taken.is_ok(), life >= 5, "linked, and so whole, from the fifth step on");
-            assert_eq!(parts(&dir.path().join("0")), 0, "nothing is left over after {life} steps");
-        }
-        let mut refused = 0;
-        for life in 0..9 {
-            let dir = tempfile::tempdir().expect("a directory");
-            let stock = stocks(91, 2, need).remove(0);
-            shelf(dir.path(), 0).put("a", stock).expect("it is kept");
-            let path = dir.path().join("0").join("a.stock");
-            let copy = fs::read(&path).expect("it is there");
-            let killed = shelf(dir.path(), 0);
-            killed.life.set(life);
-            let handed = killed.take(Backend::best(), "a").is_ok();
-            fs::write(&path, &copy).expect("copied back");
-            let again = shelf(dir.path(), 0).take(Backend::best(), "a");
-            assert!(!(handed && again.is_ok()), "handed out twice after {life} steps");
-            refused += usize::from(matches!(again, Err(ShelfError::Used { .. })));
-            // Once more, whatever happened before.
-            fs::write(&path, &copy).expect("copied back");
-            assert!(matches!(shelf(dir.path(), 0).take(Backend::best(), "a"), Err(ShelfError::Used { .. })));
-        }
-        assert!(refused >= 3, "marked before it is handed out");
-    }
-}
+mod tests;

@@ -236,7 +236,7 @@ fn gather(ended: &[OfProcess<Outputs>]) -> Result<Outputs, Error> {
             return Err(Error::internal("comparing outputs", cause));
         }
     }
-    Ok(Outputs { digits: shown.into_iter().collect(), records: vec![] })
+    Ok(Outputs { digits: shown.into_iter().collect(), ..Outputs::default() })
 }
 
 fn report(

@@ -13,7 +13,7 @@ use hushwire::Member;
 use hushwire_aes::{Backend, Tier};
 use hushwire_job::{
     ClientFile, ComputeTask, Event, Forecast, Job, JobError, MemberConfig, MemberFile, Observer, PartyFile,
-    Preparation, Prepared, PsiTask, Task,
+    Phase, Preparation, Prepared, PsiTask, Task,
 };
 use hushwire_wire::{Shape, TransportKind};
 use indicatif::ProgressBar;
@@ -28,14 +28,14 @@ const LONG: f64 = 10.0;
 
 /// `hushwire party`
 pub(crate) fn party(args: &PartyArgs) -> Result<(), Error> {
-    let PartyArgs { member: args, prepare } = args;
+    let PartyArgs { member: args, prepare, up_to } = args;
     let (backend, job) = (args.common.backend()?, Job::read(&args.job)?);
     let file = PartyFile::read(&args.config)?;
     let member = file.member.clone();
     let config = || MemberConfig::of_party(file, &args.run, backend);
     match prepare {
         None => run_job(args, &job, &member, config),
-        Some(times) => prepare_runs(args, &job, &member, *times, config),
+        Some(times) => prepare_runs(args, &job, &member, *times, (*up_to).into(), config),
     }
 }
 
@@ -45,6 +45,7 @@ fn prepare_runs(
     job: &Job,
     file: &MemberFile,
     times: u32,
+    up_to: Phase,
     config: impl FnOnce() -> Result<MemberConfig, JobError>,
 ) -> Result<(), Error> {
     check_transport(args, file.transport)?;
@@ -53,7 +54,7 @@ fn prepare_runs(
         let remedy = "name a job with a circuit and protocol authgarble, or run this one as it is";
         return Err(Error::Usage(format!("only circuits can be prepared; {remedy}")));
     };
-    let task = Preparation::new(Prepared::new(job)?, times)?;
+    let task = Preparation::new(Prepared::new(job)?, times)?.up_to(up_to);
     noted(&task.prepared);
     member(args, &task, config().map_err(|e| e.of(&file.me))?)
 }

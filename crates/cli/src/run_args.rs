@@ -2,11 +2,11 @@
 
 use crate::options::{Between, Common};
 use clap::{
-    Args,
+    Args, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use hushwire_garble::Scheme;
-use hushwire_job::{BitOrderChoice, Protocol};
+use hushwire_job::{BitOrderChoice, Phase, Protocol};
 use std::path::PathBuf;
 
 pub(crate) const RUN_HELP: &str = "\
@@ -119,6 +119,28 @@ pub(crate) struct PartyArgs {
     /// directory that the party's file names, and each run takes of it once what all parties have
     #[arg(long, value_name = "RUNS")]
     pub(crate) prepare: Option<u32>,
+    /// The last phase that --prepare makes
+    #[arg(long, value_name = "PHASE", value_enum, default_value_t, requires = "prepare")]
+    pub(crate) up_to: UpTo,
+}
+
+/// A phase of protocol authgarble that comes before inputs.
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub(crate) enum UpTo {
+    /// Triples and masks, for this circuit or any that takes as much
+    #[default]
+    FunctionIndependent,
+    /// The garbled circuit: later runs of this job have the online phase alone
+    FunctionDependent,
+}
+
+impl From<UpTo> for Phase {
+    fn from(up_to: UpTo) -> Self {
+        match up_to {
+            UpTo::FunctionIndependent => Phase::FunctionIndependent,
+            UpTo::FunctionDependent => Phase::FunctionDependent,
+        }
+    }
 }
 
 /// The options of `party` and `client`.

@@ -10,8 +10,8 @@ use crate::{run_report, size};
 use hushwire_compute::Scalar;
 use hushwire_garble::Scheme;
 use hushwire_job::{
-    Common, ComputeTask, Computed, Intersection, JobError, Preparation, Prepared, Protocol, PsiReveal,
-    PsiTask, Shown, Task,
+    Common, ComputeTask, Computed, FromDisk, Intersection, JobError, Phase, Preparation, Prepared, Protocol,
+    PsiReveal, PsiTask, Shown, Task,
     aes_ctr::{AesCtrJob, Iv, KeyMode, Learnt},
 };
 use serde::Serialize;
@@ -57,6 +57,9 @@ pub(crate) struct CircuitReport {
     outputs: BTreeMap<String, String>,
     /// AND gates of one instance.
     pub(crate) ands: u64,
+    /// Threads that took phases of authgarble from disk; of a party that has a directory for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_disk: Option<FromDisk>,
 }
 
 impl Told for Prepared {
@@ -86,6 +89,7 @@ impl Told for Prepared {
             instances: plan.instances,
             outputs: outputs.into_iter().collect(),
             ands: self.program.ands(),
+            from_disk: learnt.from_disk,
         }
     }
 }
@@ -95,6 +99,8 @@ impl Told for Prepared {
 pub(crate) struct PreparationReport {
     circuit: String,
     protocol: Protocol,
+    /// The last phase that was made.
+    up_to: &'static str,
     /// Runs that it serves.
     runs: u32,
     /// Files that were made.
@@ -110,7 +116,11 @@ impl Told for Preparation {
 
     fn work(&self, _: &u64) -> String {
         let plural = if self.times == 1 { "" } else { "s" };
-        format!("preprocessing for {} run{plural} of {}", self.times, self.prepared.plan.circuit)
+        let (times, circuit) = (self.times, &self.prepared.plan.circuit);
+        match self.up_to {
+            Phase::FunctionIndependent => format!("preprocessing for {times} run{plural} of {circuit}"),
+            Phase::FunctionDependent => format!("garbled circuits for {times} run{plural} of {circuit}"),
+        }
     }
 
     fn printed(&self, _: &u64) -> Vec<u8> {
@@ -120,7 +130,7 @@ impl Told for Preparation {
     fn report(&self, learnt: &u64) -> PreparationReport {
         let plan = &self.prepared.plan;
         let (circuit, protocol) = (plan.circuit.clone(), plan.protocol);
-        PreparationReport { circuit, protocol, runs: self.times, stocks: *learnt }
+        PreparationReport { circuit, protocol, up_to: self.up_to.name(), runs: self.times, stocks: *learnt }
     }
 }
 

@@ -30,6 +30,17 @@ pub struct Outputs {
     pub digits: Vec<(usize, String)>,
     /// Records of those that were wanted in memory: one for each instance, one after the other.
     pub records: Vec<(usize, Vec<u8>)>,
+    /// The phases of authenticated garbling that came from this party's shelf, if it has one.
+    pub from_disk: Option<FromDisk>,
+}
+
+/// Threads of a run that took a phase of authenticated garbling from disk, where it was made before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FromDisk {
+    /// Triples and masks.
+    pub function_independent: u16,
+    /// Garbled circuits, and so the phases before as well: only the online phase was left.
+    pub function_dependent: u16,
 }
 
 impl Task for Prepared {
@@ -58,7 +69,7 @@ impl Task for Prepared {
     fn open(&self, config: &mut MemberConfig) -> Result<CircuitPart, JobError> {
         let sources = Arc::new(place::sources(&self.plan, &config.me, &config.inputs)?);
         let sinks = Arc::new(place::sinks(&self.plan, &config.me, &config.outputs, &mut config.files)?);
-        Ok(CircuitPart { prepared: self.clone(), sources, sinks })
+        Ok(CircuitPart { prepared: self.clone(), sources, sinks, from_disk: None })
     }
 }
 
@@ -67,6 +78,7 @@ pub struct CircuitPart {
     pub(crate) prepared: Prepared,
     pub(crate) sources: Arc<Vec<Option<place::Source>>>,
     pub(crate) sinks: Arc<Vec<Option<place::Sink>>>,
+    pub(crate) from_disk: Option<FromDisk>,
 }
 
 impl Part for CircuitPart {
@@ -93,7 +105,7 @@ impl Part for CircuitPart {
         let Ok(sinks) = Arc::try_unwrap(self.sinks) else {
             return Err(JobError::internal("writing outputs", "a thread still holds them"));
         };
-        let mut outputs = Outputs::default();
+        let mut outputs = Outputs { from_disk: self.from_disk, ..Outputs::default() };
         for (j, sink) in sinks.into_iter().enumerate() {
             match sink.map(place::Sink::commit).transpose()?.flatten() {
                 Some(Shown::Digits(digits)) => outputs.digits.push((j, digits)),

@@ -62,7 +62,7 @@ pub fn panic_is_caught() -> bool {
 }
 
 pub use agreement::{Agreement, Field};
-pub use circuit::Outputs;
+pub use circuit::{FromDisk, Outputs};
 pub use compute::{
     Bound, Cancel, ComputationSource, ComputeJob, ComputePart, ComputeSession, ComputeTask, Computed,
     PublicPlace, Shown, Value, fits, read_input,
@@ -88,5 +88,5 @@ pub use query::{Answer, Pad, QueryPart, QueryTask, check_format, count, declarat
 pub use query::{QueryJob, QueryPartOf, QueryTable};
 pub use run::{Outcome, Part, Stats, Task, first_error, open, run, run_part};
 pub use run_files::{RunFiles, open_input, read_once, refuse_once};
-pub use shelves::{Preparation, PreparationPart};
+pub use shelves::{Phase, Preparation, PreparationPart};
 pub use suggest::nearest;

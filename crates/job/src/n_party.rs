@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! all       32 fresh bytes each to every other ─► the run's name; every thread has a name under it
-//! all       ids of preprocessing that waits on their shelves: what all have is taken (`shelves.rs`)
-//! thread t  batches t, t + threads, …: set-up and preprocessing when there is none left, garbling, evaluation
+//! all       ids of preprocessing that waits on their shelves: what all have is taken (`shelves`)
+//! thread t  batches t, t + threads, …: set-up and preprocessing when there is none left, garbling unless that was done before, evaluation
 //! ```
 //!
 //! Whoever says other fresh bytes to one party than to another gives them names that differ, and their first messages do not fit.
@@ -16,9 +16,9 @@ use crate::{
     flow::COMPUTE,
     member_config::explain,
     run::{Links, MemberSession},
-    shelves,
+    shelves::{self, Ahead},
 };
-use hushwire_authgarble::{AuthError, Form, Need, Party, Roles, Stock, Task};
+use hushwire_authgarble::{AuthError, Form, Need, Party, Roles, Task};
 use hushwire_circuit::Program;
 use hushwire_ot::{Context, OtError, Sid};
 use hushwire_prg::Seed;
@@ -135,7 +135,7 @@ pub(crate) fn failed(
 
 /// Computes all batches as party `index`.
 pub(crate) fn compute(
-    part: &CircuitPart,
+    part: &mut CircuitPart,
     member: &mut MemberSession,
     index: usize,
 ) -> Result<Links, JobError> {
@@ -143,14 +143,15 @@ pub(crate) fn compute(
     let mut control = channels(member, 1, member.agreement.control_lane(), index)?;
     let context = name(member, index, &mut control)?;
     let roles = plan.among(&part.prepared.program);
-    let each = need(&part.prepared.program, &roles, 1);
-    let stocks = shelves::meet(&plan, member, index, &mut control, each)?;
+    let taken = shelves::meet(&part.prepared, member, index, &mut control)?;
+    part.from_disk = member.config.shelf.is_some().then(|| shelves::from_disk(&taken));
     let lanes = (0..plan.threads).map(|t| channels(member, 0, t, index));
-    let lanes = lanes.zip(stocks).map(|(lane, stock)| Ok((lane?, stock)));
+    let lanes = lanes.zip(taken).map(|(lane, taken)| Ok((lane?, taken)));
     let lanes = lanes.collect::<Result<Vec<_>, JobError>>()?;
     let batches = Batches::new(part, member, index, context);
-    let kept = batches
-        .on_threads(lanes, |all, t, (channels, stock)| thread(all, &roles, t, channels, stock.take()))?;
+    let kept = batches.on_threads(lanes, |all, t, (channels, taken)| {
+        thread(all, &roles, t, channels, std::mem::replace(taken, Ahead::Nothing))
+    })?;
     Ok(Links { word: control, kept: kept.into_iter().flat_map(|(channels, _)| channels).collect() })
 }
 
@@ -160,12 +161,14 @@ fn thread(
     roles: &Roles,
     t: u16,
     channels: &mut [Channel],
-    stock: Option<Stock>,
+    taken: Ahead,
 ) -> Result<(), JobError> {
-    let mut party = party(all.plan.chosen(), &all.context(t), all.index)?;
-    if let Some(stock) = stock {
-        party = party.with_stock(stock);
-    }
+    let party = party(all.plan.chosen(), &all.context(t), all.index)?;
+    let mut party = match taken {
+        Ahead::Nothing => party,
+        Ahead::Stock(stock) => party.with_stock(*stock),
+        Ahead::Circuits(circuits) => party.with_garbled(circuits),
+    };
     let each = need(&all.program, roles, 1);
     all.each(t, |Batch { inputs, step, left }| {
         let ahead = Need { triples: left * each.triples, masks: left * each.masks };

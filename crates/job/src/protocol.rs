@@ -221,10 +221,10 @@ impl Chosen {
     pub(crate) fn agreed(self) -> String {
         let text = self.text(Scheme::agreed);
         // Of the first revision the evaluator between two did not prove what it says of ANDs, and parties of more did not compare
-        // what they were told of preprocessing.
+        // what they were told of preprocessing; of the second nobody offered garbled circuits.
         let name = self.protocol.to_string();
         if matches!(self.protocol, Protocol::Authgarble(_)) {
-            text.replacen(&name, &format!("{name} revision 2"), 1)
+            text.replacen(&name, &format!("{name} revision 3"), 1)
         } else {
             text
         }

@@ -2,14 +2,14 @@
 
 use crate::common::{World, check};
 use hushwire_job::{
-    ComputationSource, ComputeJob, ComputeTask, InputPlace, JobError, Member, MemberConfig, Observer,
-    Outcome, OutputPlace, Outputs, Peer, Preparation, Protocol, Task, run,
+    ComputationSource, ComputeJob, ComputeTask, Event, FromDisk, InputPlace, JobError, Member, MemberConfig,
+    Observer, Outcome, OutputPlace, Outputs, Peer, Phase, Preparation, Protocol, Task, run,
 };
 use hushwire_wire::{Identity, Listener, TransportKind};
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex},
     thread,
 };
 use zeroize::Zeroizing;
@@ -44,7 +44,7 @@ fn another_number_of_parties_is_another_job() {
     let (ours, theirs) = (world(&among(2)).plan.agreement(), world(&among(3)).plan.agreement());
     assert!(
         ours.differences(&theirs.tags())[0]
-            .starts_with("protocol (ours: authgarble:2 revision 2, ot softspoken4")
+            .starts_with("protocol (ours: authgarble:2 revision 3, ot softspoken4")
     );
     assert_eq!(theirs.members(), [0, 1, 2].map(Member::Party));
     let shown = world(&among(2)).run(|_, member, config| {
@@ -101,6 +101,8 @@ fn five_salaries() {
 
 /// Three parties that keep their keys from run to run, and a directory of preprocessing each.
 struct Kept {
+    /// Lines for the people at each party, of all runs.
+    notes: &'static [Mutex<Vec<String>>; 3],
     world: World,
     identities: Vec<Identity>,
     /// Who of them is party 0, 1 and 2 of the next run.
@@ -113,7 +115,7 @@ impl Kept {
         // Two threads, of which one has more to do.
         let world = World::under(&among(3), "add:8", 6, &all[..2], &[&all], "batch = 2\nthreads = 2");
         let identities = (0..3).map(|p| Identity::generate(&format!("p{p}")).expect("a key")).collect();
-        Self { world, identities, seats: [0, 1, 2] }
+        Self { notes: Box::leak(Box::default()), world, identities, seats: [0, 1, 2] }
     }
 
     fn shelf(&self, party: usize) -> PathBuf {
@@ -121,9 +123,17 @@ impl Kept {
     }
 
     fn stocks(&self, party: usize) -> Vec<PathBuf> {
+        self.ending(party, "stock")
+    }
+
+    fn garbled(&self, party: usize) -> Vec<PathBuf> {
+        self.ending(party, "garbled")
+    }
+
+    fn ending(&self, party: usize, ending: &str) -> Vec<PathBuf> {
         let Ok(dir) = fs::read_dir(self.shelf(party)) else { return vec![] };
         let all = dir.map(|entry| entry.expect("an entry").path());
-        all.filter(|path| path.extension().is_some_and(|end| end == "stock")).collect()
+        all.filter(|path| path.extension().is_some_and(|end| end == ending)).collect()
     }
 
     /// All parties' ends of a task; those in `with` have their shelves.
@@ -143,6 +153,7 @@ impl Kept {
             })
             .collect();
         let peers: Vec<_> = parts.iter().map(|(_, peer, _)| peer.clone()).collect();
+        let notes = self.notes;
         thread::scope(|scope| {
             let running: Vec<_> = parts
                 .into_iter()
@@ -156,7 +167,12 @@ impl Kept {
                     config.inputs =
                         (0..2).filter(|i| *i == p).map(|i| (i.to_string(), value(i as u8 + 1))).collect();
                     config.outputs.insert("0".into(), OutputPlace::Memory);
-                    scope.spawn(move || run(task, config, &(Arc::new(|_| {}) as Observer)))
+                    let heard = move |event| {
+                        if let Event::Note(note) = event {
+                            notes[p].lock().expect("no panic").push(note);
+                        }
+                    };
+                    scope.spawn(move || run(task, config, &(Arc::new(heard) as Observer)))
                 })
                 .collect();
             running.into_iter().map(|party| party.join().expect("no panic")).collect()
@@ -165,19 +181,31 @@ impl Kept {
 
     /// A run of the job, whose results are right: bytes that its parties sent.
     fn sum(&self, with: &[usize]) -> u64 {
+        self.summed(with).0
+    }
+
+    /// The same, and what came from the disk of each.
+    fn summed(&self, with: &[usize]) -> (u64, Vec<Option<FromDisk>>) {
         let ends = self.run(&self.world.prepared, with);
-        let sent = ends.into_iter().map(|end| {
-            let Outcome { learnt: Outputs { records, .. }, stats } = end.unwrap_or_else(|e| panic!("{e}"));
+        let ends = ends.into_iter().map(|end| {
+            let Outcome { learnt: Outputs { records, from_disk, .. }, stats } =
+                end.unwrap_or_else(|e| panic!("{e}"));
             // Nine bits, in two bytes each.
             assert_eq!(records, [(0, vec![0, 0, 3, 0, 6, 0, 9, 0, 12, 0, 15, 0])]);
-            stats.bytes_sent
+            (stats.bytes_sent, from_disk)
         });
-        sent.sum()
+        let (sent, from_disk): (Vec<_>, Vec<_>) = ends.unzip();
+        (sent.into_iter().sum(), from_disk)
     }
 
     /// Preprocessing for so many runs.
     fn prepare(&self, times: u32) {
+        self.prepare_up_to(times, Phase::FunctionIndependent);
+    }
+
+    fn prepare_up_to(&self, times: u32, up_to: Phase) {
         let task = Preparation::new(self.world.prepared.clone(), times).unwrap_or_else(|e| panic!("{e}"));
+        let task = task.up_to(up_to);
         for end in self.run(&task, &[0, 1, 2]) {
             let end = end.unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(end.learnt, 2 * u64::from(times), "a stock for each thread and run");
@@ -305,4 +333,139 @@ fn only_authgarble_is_prepared_and_where_there_is_a_place() {
         let error = end.expect_err("it has no shelf").to_string();
         assert!(error.contains("[authgarble]") && error.contains("shelf"), "{error}");
     }
+}
+
+/// What a run says of the phases that it had on disk.
+fn disk(independent: u16, dependent: u16) -> Vec<Option<FromDisk>> {
+    vec![Some(FromDisk { function_independent: independent, function_dependent: dependent }); 3]
+}
+
+/// Circuits garbled ahead leave the online phase to one run each; they come before stocks, which stay.
+#[test]
+fn circuits_garbled_ahead_serve_one_run_each() {
+    let kept = Kept::new();
+    let all = [0, 1, 2];
+    let (whole, none) = kept.summed(&[]);
+    assert_eq!(none, [None; 3], "nobody has a directory");
+    kept.prepare_up_to(2, Phase::FunctionDependent);
+    kept.prepare(1);
+    let (stocked, online) = ((2, 0), (2, 2));
+    let mut bytes = vec![];
+    for (left, stocks, (independent, dependent)) in
+        [(2, 2, online), (0, 2, online), (0, 0, stocked), (0, 0, (0, 0))]
+    {
+        let (sent, from_disk) = kept.summed(&all);
+        assert_eq!(from_disk, disk(independent, dependent));
+        assert!(all.iter().all(|p| (kept.garbled(*p).len(), kept.stocks(*p).len()) == (left, stocks)));
+        bytes.push(sent);
+    }
+    assert!(bytes[0] == bytes[1] && bytes[1] < bytes[2] && bytes[2] < whole / 2, "{bytes:?} of {whole}");
+    assert!(bytes[3] > whole / 2);
+}
+
+/// A circuit serves the job that it was garbled for alone; another job takes nothing of it.
+#[test]
+fn circuits_garbled_ahead_are_of_one_job() {
+    let kept = Kept::new();
+    let all = [0, 1, 2];
+    kept.prepare_up_to(1, Phase::FunctionDependent);
+    let mut other = kept;
+    let ours = other.world;
+    other.world = World::under(
+        &among(3),
+        "sub:8",
+        6,
+        &["party0", "party1"],
+        &[&["party0", "party1", "party2"]],
+        "batch = 2\nthreads = 2",
+    );
+    let shelves = all.map(|p| (ours.at(&format!("shelf{p}")), other.world.at(&format!("shelf{p}"))));
+    for (from, to) in &shelves {
+        fs::rename(from, to).expect("a directory");
+    }
+    let ends = other.run(&other.world.prepared, &all);
+    for end in ends {
+        let end = end.unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(end.learnt.from_disk, disk(0, 0)[0]);
+    }
+    assert!(all.iter().all(|p| other.garbled(*p).len() == 2), "they wait");
+    for (from, to) in &shelves {
+        fs::rename(to, from).expect("a directory");
+    }
+    other.world = ours;
+    assert_eq!(other.summed(&all).1, disk(2, 2));
+}
+
+/// Where one party has lost its copies the others are told who it is, nothing is used, and the run does all phases.
+#[test]
+fn a_party_that_lost_its_circuits_is_named() {
+    let kept = Kept::new();
+    let all = [0, 1, 2];
+    kept.prepare_up_to(1, Phase::FunctionDependent);
+    let aside = kept.world.at("aside");
+    fs::create_dir_all(&aside).expect("a directory");
+    let copies = copied(&kept.garbled(1), &aside);
+    kept.garbled(1).iter().for_each(|path| fs::remove_file(path).expect("it is there"));
+    assert_eq!(kept.summed(&all).1, disk(0, 0));
+    for (p, notes) in kept.notes.iter().enumerate() {
+        let notes = notes.lock().expect("no panic");
+        let told = notes.iter().filter(|note| note.contains("are not used: party 1 has no copy")).count();
+        assert_eq!(told, usize::from(p != 1), "{notes:?}");
+    }
+    assert!([0, 2].iter().all(|p| kept.garbled(*p).len() == 2), "they wait");
+    // Found again, they serve.
+    copied(&copies, &kept.shelf(1));
+    assert_eq!(kept.summed(&all).1, disk(2, 2));
+    let notes = kept.notes[1].lock().expect("no panic");
+    assert!(notes.contains(&"the function-dependent phase is taken from disk by 2 of 2 threads".to_owned()));
+}
+
+/// Put back, changed, or under another's name: every party ends, and the reason is named.
+#[test]
+fn circuits_that_are_not_what_they_say_are_refused() {
+    let kept = Kept::new();
+    let all = [0, 1, 2];
+    let ends = |kept: &Kept| -> Vec<String> {
+        let ends = kept.run(&kept.world.prepared, &all);
+        ends.into_iter().map(|end| end.expect_err("no outputs").to_string()).collect()
+    };
+    kept.prepare_up_to(1, Phase::FunctionDependent);
+    let aside = kept.world.at("aside");
+    let copies = all.map(|p| {
+        let to = aside.join(p.to_string());
+        fs::create_dir_all(&to).expect("a directory");
+        copied(&kept.garbled(p), &to)
+    });
+    assert_eq!(kept.summed(&all).1, disk(2, 2));
+    // Out of a backup, at all of them.
+    for p in all {
+        copied(&copies[p], &kept.shelf(p));
+    }
+    let errors = ends(&kept);
+    assert!(
+        errors.iter().any(|e| e.contains("was used before") && e.contains("delete that file")),
+        "{errors:?}"
+    );
+    all.iter().flat_map(|p| kept.garbled(*p)).for_each(|path| fs::remove_file(path).expect("it is there"));
+    // A bit of one file.
+    kept.prepare_up_to(1, Phase::FunctionDependent);
+    for path in kept.garbled(2) {
+        let mut bytes = fs::read(&path).expect("it is there");
+        let place = bytes.len() / 2;
+        bytes[place] ^= 1;
+        fs::write(&path, bytes).expect("a file");
+    }
+    let errors = ends(&kept);
+    assert!(errors.iter().any(|e| e.contains("or it was changed")), "{errors:?}");
+    all.iter().flat_map(|p| kept.garbled(*p)).for_each(|path| fs::remove_file(path).expect("it is there"));
+    // Names of the two threads' files swapped at one party: the contents are of other circuits.
+    kept.prepare_up_to(1, Phase::FunctionDependent);
+    let files = kept.garbled(0);
+    let [first, second] = &files[..] else { panic!("two threads") };
+    let between = first.with_extension("between");
+    fs::rename(first, &between).expect("a name");
+    fs::rename(second, first).expect("a name");
+    fs::rename(&between, second).expect("a name");
+    let errors = ends(&kept);
+    assert!(errors.iter().any(|e| e.contains("another circuit was garbled")), "{errors:?}");
 }

@@ -1,0 +1,196 @@
+//! Garbled circuits of one run as the plaintext of a file: what every party keeps between the function-dependent phase and the online one.
+//!
+//! ```text
+//! n 1 | me 1 | circuits 8, then of each
+//! digest 32 of the session and the task | sid 32 | Δ 16 | seed 16 | λ of own inputs: 8, bits | input bits 8 | output bits 8 | ANDs 8
+//! shares of masks: inputs, outputs, λ_α, λ_β, s of ANDs, each MACs by peer, then keys by peer
+//! side 1:  0  own bits of rows: 8, bytes | tables of each peer: 8, bytes
+//!          1  labels of inputs, outputs, ANDs: 8, blocks each
+//! ```
+//!
+//! The circuit itself is not kept, but its digest: whoever takes the file brings the circuit, and the digests must be equal.
+
+use crate::{
+    Garbled, Task,
+    garble::{Side, Tables},
+    masks::Masks,
+    sealed::{self, Kind, Reader, Unsealed},
+    shares::{Blocks, Shares},
+    wrk::Labels,
+};
+use hushwire_aes::Backend;
+use hushwire_block::{Block, Buffer, as_bytes};
+use hushwire_ot::{Context, Sid};
+use hushwire_prg::Seed;
+use zeroize::Zeroizing;
+
+const KIND: Kind = Kind {
+    magic: b"hushwire authcircuits v1",
+    family: b"hushwire authcircuits v",
+    keys: ["authgarble circuits mac", "authgarble circuits cipher"],
+};
+
+/// The reason why garbled circuits are not taken.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    Bytes(Unsealed),
+    /// They are of another party, or of another number of parties: `me` and `n` of the file, and those that were asked for.
+    Party([[usize; 2]; 2]),
+    /// They are of another circuit, other roles, another form or other numbers of instances.
+    Circuit,
+}
+
+impl From<Unsealed> for Refused {
+    fn from(e: Unsealed) -> Self {
+        Refused::Bytes(e)
+    }
+}
+
+/// Counts or writes: the same line does both, so that a length is never another than what is written.
+trait Sink {
+    fn put(&mut self, bytes: &[u8]);
+
+    fn number(&mut self, number: usize) {
+        self.put(&(number as u64).to_le_bytes());
+    }
+
+    fn counted(&mut self, bytes: &[u8]) {
+        self.number(bytes.len());
+        self.put(bytes);
+    }
+
+    fn blocks(&mut self, list: &[Block]) {
+        self.number(list.len());
+        self.put(as_bytes(list));
+    }
+}
+
+struct Count(usize);
+
+impl Sink for Count {
+    fn put(&mut self, bytes: &[u8]) {
+        self.0 += bytes.len();
+    }
+}
+
+impl Sink for Vec<u8> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}
+
+/// Garbled circuits under `key`, with a name that no other file has.
+///
+/// # Panics
+/// If there is none, or they are of several parties (the caller's bug).
+pub(crate) fn seal(circuits: &[Garbled], key: &Seed) -> ([u8; 32], Vec<u8>) {
+    let backend = circuits.first().expect("at least one circuit").context.backend;
+    let mut len = Count(0);
+    write(circuits, &mut len);
+    sealed::seal(backend, &KIND, key, len.0, |plain| write(circuits, plain))
+}
+
+fn write(circuits: &[Garbled], to: &mut impl Sink) {
+    let Garbled { me, n, .. } = circuits[0];
+    to.put(&[n as u8, me as u8]);
+    to.number(circuits.len());
+    for garbled in circuits {
+        assert_eq!((garbled.me, garbled.n), (me, n), "circuits of one party");
+        to.put(&garbled.task.digest(&garbled.context, n));
+        to.put(&garbled.context.sid.0);
+        to.put(&garbled.delta.0);
+        to.put(garbled.seed.expose());
+        to.counted(&garbled.own);
+        let Masks { inputs, outputs, alpha, beta, s } = &garbled.masks;
+        for list in [inputs, outputs, s] {
+            to.number(list.len());
+        }
+        for shares in [inputs, outputs, alpha, beta, s] {
+            shares.lists().for_each(|list| to.put(as_bytes(list)));
+        }
+        match &garbled.side {
+            Side::Evaluator(tables) => {
+                to.put(&[0]);
+                to.counted(&tables.own);
+                (0..n - 1).for_each(|slot| to.counted(tables.of(slot)));
+            }
+            Side::Garbler(labels) => {
+                to.put(&[1]);
+                [&labels.inputs, &labels.outputs, &labels.ands].into_iter().for_each(|list| to.blocks(list));
+            }
+        }
+    }
+}
+
+/// The garbled circuits of these tasks, of party `me` among `n`, and their name.
+pub(crate) fn unseal(
+    backend: Backend,
+    key: &Seed,
+    sealed: Vec<u8>,
+    [me, n]: [usize; 2],
+    tasks: &[Task],
+) -> Result<([u8; 32], Vec<Garbled>), Refused> {
+    let (name, plain) = sealed::unseal(backend, &KIND, key, sealed)?;
+    let mut plain = plain.reader();
+    let foreign = || Refused::Bytes(Unsealed::Foreign);
+    let [theirs, place] = plain.array().ok_or_else(foreign)?.map(usize::from);
+    if [place, theirs] != [me, n] {
+        return Err(Refused::Party([[place, theirs], [me, n]]));
+    }
+    if plain.count(1).ok_or_else(foreign)? != tasks.len() {
+        return Err(Refused::Circuit);
+    }
+    let mut circuits = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        let digest: [u8; 32] = plain.array().ok_or_else(foreign)?;
+        let context = Context { sid: Sid(plain.array().ok_or_else(foreign)?), backend };
+        if digest != task.digest(&context, n) {
+            return Err(Refused::Circuit);
+        }
+        circuits.push(read(&mut plain, context, [me, n], task).ok_or_else(foreign)?);
+    }
+    if plain.is_done() { Ok((name, circuits)) } else { Err(foreign()) }
+}
+
+fn read(plain: &mut Reader<'_>, context: Context, [me, n]: [usize; 2], task: &Task) -> Option<Garbled> {
+    let delta = Block(plain.array()?);
+    let seed = Seed::from_bytes(plain.array()?);
+    let own = Zeroizing::new(counted(plain)?.to_vec());
+    let [inputs, outputs, ands] = [plain.count(16)?, plain.count(16)?, plain.count(0)?];
+    let mut shares = |len| Shares::read(plain, n - 1, len);
+    let masks = Masks {
+        inputs: shares(inputs)?,
+        outputs: shares(outputs)?,
+        alpha: shares(ands)?,
+        beta: shares(ands)?,
+        s: shares(ands)?,
+    };
+    let side = match plain.array()? {
+        [0] => {
+            let own = Zeroizing::new(counted(plain)?.to_vec());
+            let table = |_| {
+                let bytes = counted(plain)?;
+                let mut table = Buffer::new();
+                table.set_len(bytes.len());
+                table.copy_from_slice(bytes);
+                Some(table)
+            };
+            let of = (0..n - 1).map(table).collect::<Option<_>>()?;
+            Side::Evaluator(Tables { of, own })
+        }
+        [1] => {
+            let mut list = || {
+                let len = plain.count(16)?;
+                Blocks::read(plain, len)
+            };
+            Side::Garbler(Labels { inputs: list()?, outputs: list()?, ands: list()? })
+        }
+        _ => return None,
+    };
+    Some(Garbled { task: task.clone(), context, me, n, delta, seed, masks, own, side })
+}
+
+fn counted<'a>(plain: &mut Reader<'a>) -> Option<&'a [u8]> {
+    let len = plain.count(1)?;
+    plain.bytes(len)
+}
