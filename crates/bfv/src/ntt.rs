@@ -164,25 +164,25 @@ impl Doubles {
         Doubles { p: p as f64, inverse: 1.0 / p as f64 }
     }
 
-    /// The nearest integer; |x| ≤ 2^51.
+    /// The integer nearest to x / p, or one of the two; |x| ≤ 2^51 p.
     #[inline(always)]
-    fn round(x: f64) -> f64 {
-        (x + ROUND) - ROUND
+    fn quotient(self, x: f64) -> f64 {
+        x.mul_add(self.inverse, ROUND) - ROUND
     }
 
-    /// a·b modulo p, between −p and p: as far from p/2 as |a| / 4. |a| < 2p, so that quotients stay below 2^51: [`Self::round`] rounds no greater ones. |b| < p.
+    /// a·b modulo p, between −p and p: as far from p/2 as |a| / 4. |a| < 2p, so that quotients stay below 2^51: [`Self::quotient`] rounds no greater ones. |b| < p.
     #[inline(always)]
     pub(crate) fn times(self, a: f64, b: f64) -> f64 {
         debug_assert!(a.abs() < 2.0 * self.p && b.abs() < self.p, "{a} times {b}");
         let h = a * b;
         let low = a.mul_add(b, -h);
-        let q = Self::round(h * self.inverse);
+        let q = self.quotient(h);
         (-q).mul_add(self.p, h) + low
     }
 
     #[inline(always)]
     pub(crate) fn small(self, a: f64) -> f64 {
-        (-Self::round(a * self.inverse)).mul_add(self.p, a)
+        (-self.quotient(a)).mul_add(self.p, a)
     }
 
     /// The residue below p; |a| < 4p.
