@@ -182,10 +182,11 @@ impl Dice {
     fn chained(&mut self) -> String {
         let join = self.pick(&["JOIN", "LEFT JOIN"]);
         let inner = self.pick(&["JOIN", "LEFT JOIN"]);
-        let keys = self.pick(&["j.y, j.u", "j.y, j.c", "j.c, j.u", "j.k, j.c", "j.y, j.s"]);
+        let keys =
+            self.pick(&["j.y, j.e", "j.y, j.e", "j.y, j.u", "j.y, j.c", "j.c, j.u", "j.k, j.c", "j.y, j.s"]);
         let filter = self.maybe(" WHERE ", ["p", "x", "s"]);
         format!(
-            "SELECT {keys}, COUNT(*) FROM r {join} (SELECT q.k, q.y, p.u, p.s, COALESCE(p.x, 7) AS c FROM q {inner} p ON q.y = p.k{filter}) AS j ON r.{} = j.{} GROUP BY {keys}",
+            "SELECT {keys}, COUNT(*) FROM r {join} (SELECT q.k, q.y, p.u, p.s, COALESCE(p.x, 7) AS c, COALESCE(q.y, 7) AS e FROM q {inner} p ON q.y = p.k{filter}) AS j ON r.{} = j.{} GROUP BY {keys}",
             self.pick(&["k", "z"]),
             self.pick(&["k", "k", "y"])
         )
@@ -310,7 +311,7 @@ fn many(seed: u64, worlds: u64, queries: usize) {
 
 #[test]
 fn nulls_zeros_and_empty_strings_have_the_rows_of_sqlite() {
-    many(0xcafe, 6, 40);
+    many(0xcafe, 12, 60);
 }
 
 #[test]
