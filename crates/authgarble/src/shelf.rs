@@ -155,7 +155,10 @@ impl Shelf {
     /// # Panics
     /// If there is no circuit, or they are of several parties (the caller's bug).
     pub fn put_garbled(&self, name: &str, circuits: Vec<Garbled>) -> Result<(), ShelfError> {
-        self.keep(&format!("{name}.{GARBLED}"), sealed_garbled::seal(&circuits, &self.key))
+        let sealed = sealed_garbled::seal(&circuits, &self.key);
+        // From here on they are on the disk, or nowhere.
+        drop(circuits);
+        self.keep(&format!("{name}.{GARBLED}"), sealed)
     }
 
     fn keep(&self, file: &str, (id, sealed): ([u8; NAME], Vec<u8>)) -> Result<(), ShelfError> {
