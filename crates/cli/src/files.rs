@@ -15,6 +15,12 @@ use zeroize::Zeroizing;
 
 pub(crate) use hushwire_job::{NewFile, RunFiles};
 
+/// A file that reaches the limit of sizes is an error of the write, as a full disk is, and not this process's death by SIGXFSZ.
+pub(crate) fn outlive_the_largest() {
+    // With a handler, whatever it does, the system says EFBIG. Where it cannot be set, all is as it was.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+}
+
 /// The options of every command that writes files.
 #[derive(Args)]
 pub(crate) struct Replace {

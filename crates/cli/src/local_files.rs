@@ -173,8 +173,16 @@ fn columns(job: &ComputeJob, me: &Member) -> Vec<String> {
 /// The tables that a member of a query brings.
 fn tables(job: &hushwire_job::QueryJob, me: &Member) -> Vec<String> {
     let mine = job.tables.iter().filter(|table| table.parts.iter().any(|part| part.owner == *me));
-    let inputs: Vec<_> =
-        mine.map(|table| format!("{} = {{ file = \"{}.csv\" }}", quoted(&table.name), table.name)).collect();
+    let line = |table: &hushwire_job::QueryTable| {
+        // The owners of parts rehearse in one directory.
+        let file = match (&table.parts[..], me) {
+            ([_], _) => table.name.clone(),
+            (_, Member::Client(name)) => format!("{}-{name}", table.name),
+            (_, Member::Party(i)) => format!("{}-party{i}", table.name),
+        };
+        format!("{} = {{ file = \"{file}.csv\" }}", quoted(&table.name))
+    };
+    let inputs: Vec<_> = mine.map(line).collect();
     if inputs.is_empty() { inputs } else { [vec!["\n[inputs]".to_owned()], inputs].concat() }
 }
 

@@ -123,8 +123,11 @@ pub fn io_remedy(source: &io::Error) -> &'static str {
     match source.kind() {
         K::NotFound => "check the spelling and that its directory exists",
         K::PermissionDenied | K::ReadOnlyFilesystem => "check the permissions of it and of its directory",
-        K::StorageFull | K::QuotaExceeded | K::FileTooLarge => {
+        K::StorageFull | K::QuotaExceeded => {
             "free space on that disk, or name a file on another one; no part of it was kept"
+        }
+        K::FileTooLarge => {
+            "allow larger files (`ulimit -f`), or name one on another disk; no part of it was kept"
         }
         K::IsADirectory => "name a file in it",
         K::NotADirectory => "name a directory, or move that file away",

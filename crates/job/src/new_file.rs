@@ -228,8 +228,17 @@ impl NewFile {
             self.named = Some(hidden);
         }
         if let Some(named) = &self.named {
-            fs::rename(named, &self.target)?;
-            self.named = None;
+            // Where nothing may be replaced: a link fails if a file came there meanwhile. The hidden name goes in the end.
+            let linked = (self.replaces == Some(None)).then(|| fs::hard_link(named, &self.target));
+            match linked {
+                Some(Ok(())) => {}
+                Some(Err(e)) if e.kind() == io::ErrorKind::AlreadyExists => return Err(e),
+                // Some file systems have no links.
+                Some(Err(_)) | None => {
+                    fs::rename(named, &self.target)?;
+                    self.named = None;
+                }
+            }
         }
         File::open(&self.dir)?.sync_all()
     }

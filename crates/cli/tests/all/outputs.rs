@@ -121,6 +121,38 @@ fn what_runs_twice_replaces_its_own_outputs() {
     ends(&place, other, 5, &["both.csv", "not the file that this job wrote last"]);
 }
 
+/// One job is one computation or query, whatever rows it is about.
+#[test]
+fn results_of_other_computations_and_queries_are_kept() {
+    let place = Place::new();
+    place.put("a.csv", b"k\n1\n2\n");
+    let text = |op: &str| {
+        let inputs = "input x: u16[n] from alice\ninput y: u16[n] from bob";
+        format!("computation same\nmembers alice, bob\nsymbols n\n{inputs}\noutput z = {op} to alice\n")
+    };
+    let compute = "local compute c.hwc --transport shm --in alice/x=a.csv:k --in bob/y=a.csv:k --out z=z.csv";
+    let query = "local query --transport shm --table t=a.csv@alice --out rows.csv --sql-file query.sql";
+    for (first, other, file) in
+        [(text("x + y"), text("x * y"), "z.csv"), (String::new(), String::new(), "rows.csv")]
+    {
+        let line = |text: &str, sql: &str| {
+            place.put("c.hwc", text.as_bytes());
+            place.put("query.sql", sql.as_bytes());
+            if text.is_empty() { query } else { compute }
+        };
+        place.put("a.csv", b"k\n1\n2\n");
+        ends(&place, line(&first, "SELECT k FROM t"), 0, &[]);
+        place.put("a.csv", b"k\n1\n2\n3\n");
+        ends(&place, line(&first, "SELECT k FROM t"), 0, &[]);
+        let kept = place.get(file);
+        let changed = line(&other, "SELECT k + 1 FROM t");
+        ends(&place, changed, 5, &[file, "not the file that this job wrote last", "--force"]);
+        assert_eq!(place.get(file), kept);
+        ends(&place, &format!("{changed} --force"), 0, &[]);
+        assert_ne!(place.get(file), kept);
+    }
+}
+
 #[test]
 fn no_output_is_something_that_the_run_reads_or_a_key() {
     let place = furnished();

@@ -4,12 +4,13 @@ mod codec;
 #[cfg(test)]
 mod fed;
 
-use crate::{JobError, NewFile};
+use crate::{JobError, Kind, NewFile};
 use codec::{decode, encode, len, size_of};
 use hushwire_rep3::{KeySize, Role, Shares};
 use std::{
     fs::File,
     io::Read,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 use zeroize::Zeroizing;
@@ -33,12 +34,24 @@ pub fn path(dir: &Path, party: usize) -> PathBuf {
 /// Reads the share of `role` at `path`, and the name of its key.
 ///
 /// # Errors
-/// The file cannot be read, or is not what this party wrote.
+/// The file cannot be read, other users may read or change it, or it is not what this party wrote.
 pub fn read(path: &Path, role: Role) -> Result<(KeyId, Shares), JobError> {
+    let io = |e| JobError::io("read the share", path, &e);
+    let file = File::open(path).map_err(io)?;
+    // Of the file that was opened, whatever has its name by now.
+    let mode = file.metadata().map_err(io)?.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        let shown = path.display();
+        let cause =
+            format!("its permissions {mode:04o} let other users at it, and two of three shares are the key");
+        let remedy = format!(
+            "run `chmod 600 {shown}`, and encrypt anew under another key if somebody may have read it"
+        );
+        return Err(JobError { kind: Kind::Refused, ..JobError::file("use the share", path, cause, remedy) });
+    }
     let most = len(KeySize::Aes256) + 1;
     let mut bytes = Zeroizing::new(Vec::with_capacity(most));
-    let read = File::open(path).and_then(|file| file.take(most as u64).read_to_end(&mut bytes));
-    read.map_err(|e| JobError::io("read the share", path, &e))?;
+    file.take(most as u64).read_to_end(&mut bytes).map_err(io)?;
     decode(role, &bytes).map_err(|cause| {
         let remedy = "restore this party's own file from its backup; no other file can stand in for it";
         JobError::file("use the share", path, cause, remedy)
@@ -91,6 +104,24 @@ mod tests {
             stored(&at, role, &id, &share());
             let (read_id, read) = read(&at, role).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!((read_id, &read.own, &read.next), (id, &share().own, &share().next));
+        }
+    }
+
+    #[test]
+    fn a_share_that_others_can_read_or_change_is_refused() {
+        use std::fs::{Permissions, set_permissions};
+        let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+        let at = path(dir.path(), 0);
+        stored(&at, Role::ALL[0], &[7; 16], &share());
+        for (mode, refused) in [(0o600, false), (0o400, false), (0o640, true), (0o604, true), (0o620, true)] {
+            set_permissions(&at, Permissions::from_mode(mode)).unwrap_or_else(|e| panic!("{e}"));
+            match read(&at, Role::ALL[0]) {
+                Ok(_) => assert!(!refused, "{mode:o}"),
+                Err(e) => {
+                    assert!(refused && e.kind == Kind::Refused, "{mode:o}: {e}");
+                    assert!(e.remedy.contains("chmod 600"), "{e}");
+                }
+            }
         }
     }
 

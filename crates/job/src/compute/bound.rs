@@ -20,6 +20,8 @@ use zeroize::Zeroizing;
 const ROOM: &str = "bring fewer rows, or agree on their number under [symbols], as in n = \"<= 100000\", or on more `memory` under [parameters]";
 /// AGREEMENT: bytes of a circuit's bit, about: places where it is written and read, and a label.
 const BIT_BYTES: u64 = 32;
+/// AGREEMENT: bytes of a plan's lists that are made whatever memory was agreed on.
+const PLAN_BYTES: u64 = 512 << 20;
 /// LOCAL: no value of a computation has more bits.
 const MOST_BITS: usize = 1 << 33;
 
@@ -44,6 +46,23 @@ pub fn fits(computation: &Computation) -> Result<(), JobError> {
 /// Refuses a computation whose values take more bytes at a party than so many, in the order in which they stand: of each a share of two
 /// words, from where it is computed to where it is last read. Nothing is made of these sizes before.
 pub(super) fn within(computation: &Computation, most: u64) -> Result<(), JobError> {
+    held(computation, most, |elements, bits| {
+        elements.checked_mul(bits).map(|bits| 2 * (bits as u64).div_ceil(8))
+    })
+}
+
+/// The same before three parties' plan, which knows better what values take, and shortens pieces, but has lists of places itself: of elements,
+/// a word each, to `most` bytes, or to what a plan may take however little that is.
+pub(super) fn plannable(computation: &Computation, most: u64) -> Result<(), JobError> {
+    held(computation, most.max(PLAN_BYTES), |elements, _| (elements as u64).checked_mul(8))
+}
+
+/// Holds values' `bytes`, of so many elements of so many bits, to `most` at once.
+fn held(
+    computation: &Computation,
+    most: u64,
+    bytes: impl Fn(usize, usize) -> Option<u64>,
+) -> Result<(), JobError> {
     let nodes = computation.nodes();
     let mut last: Vec<usize> = (0..nodes.len()).collect();
     for (at, node) in nodes.iter().enumerate() {
@@ -53,8 +72,8 @@ pub(super) fn within(computation: &Computation, most: u64) -> Result<(), JobErro
     let mut ends = vec![0u64; nodes.len() + 1];
     let (mut live, mut peak) = (0u64, 0);
     for (at, node) in nodes.iter().enumerate() {
-        let bits = node.ty.shape.elements().and_then(|n| n.checked_mul(node.ty.scalar.bits()));
-        let bytes = bits.map_or(u64::MAX, |bits| 2 * (bits as u64).div_ceil(8));
+        let elements = node.ty.shape.elements();
+        let bytes = elements.and_then(|n| bytes(n, node.ty.scalar.bits())).unwrap_or(u64::MAX);
         live = live.saturating_add(bytes);
         ends[last[at]] = ends[last[at]].saturating_add(bytes);
         peak = peak.max(live);

@@ -2,7 +2,7 @@
 
 use super::{
     Bound, ComputationSource, ComputeJob, ComputePart,
-    bound::{fits, says, within},
+    bound::{fits, plannable, says, within},
     file::refused,
     lengths::{Open, Told},
     public::Public,
@@ -263,8 +263,9 @@ impl ComputeTask {
         fits(&computation).map_err(|e| says(told, e))?;
         // Three parties' plans know better what they take, and shorten pieces; without a word this is the more generous.
         let planned = self.job.protocol == Protocol::Rep3 && self.job.memory.is_some();
-        if let Some(most) = self.most_memory(told).filter(|_| !planned) {
-            within(&computation, most).map_err(|e| says(told, e))?;
+        if let Some(most) = self.most_memory(told) {
+            let held = if planned { plannable } else { within };
+            held(&computation, most).map_err(|e| says(told, e))?;
         }
         // Where public values are missing, for a forecast, the first party brings them.
         let inputs = computation.inputs().zip(&self.owners);
@@ -275,9 +276,10 @@ impl ComputeTask {
         Bound::new(computation, cut, self.public.clone(), self.recipients.clone())
     }
 
-    /// Names the runs that may replace each other's file of output `name`.
+    /// Names the runs that may replace each other's file of output `name`: those of the same computation, whatever its lengths.
     pub(crate) fn writer(&self, name: &str) -> String {
-        format!("output {name} of {}", self.computation.name())
+        let digest = hex::encode(&self.computation.digest()[..8]);
+        format!("output {name} of {} {digest}", self.computation.name())
     }
 }
 

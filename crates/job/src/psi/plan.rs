@@ -117,7 +117,7 @@ impl PsiTask {
         let method = method(job)?;
         if method != Chosen::Vole && job.security == PsiSecurity::Malicious {
             let cause = "circuits withstand semi-honest parties alone";
-            return Err(wrong(cause, "take the method vole, which reveals items or flags"));
+            return Err(wrong(cause, "take the method vole, which reveals items, flags or columns"));
         }
         let (scheme, ot) = match method {
             Chosen::Circuit(_) => (chosen.scheme(job.scheme)?, chosen.extension(job.ot)?),

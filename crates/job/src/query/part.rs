@@ -76,7 +76,7 @@ impl QueryPart {
             let cause = format!("{me} does not learn an output called `{odd}`");
             return Err(JobError::usage("preparing the result", cause, suggest::remedy(odd, known)));
         }
-        let mut create = |path| config.files.create("for the result", path, "the result of a query", 0o600);
+        let mut create = |path| config.files.create("for the result", path, &task.writer(), 0o600);
         let mut parquet = false;
         let file = match &place {
             Some(OutputPlace::Csv(path) | OutputPlace::File(path)) => {

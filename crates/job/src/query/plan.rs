@@ -154,6 +154,15 @@ impl QueryTask {
         *hasher.finalize().as_bytes()
     }
 
+    /// Names the runs that may replace each other's result: those that ask the same of tables of the same names and owners, of whatever rows.
+    pub(super) fn writer(&self) -> String {
+        let tables = self.job.tables.iter();
+        let tables: Vec<_> = tables.map(|t| (&t.name, t.parts.iter().map(|p| &p.owner).collect())).collect();
+        let asked: (&str, &[Member], Vec<(&String, Vec<&Member>)>) = (&self.job.sql, &self.job.to, tables);
+        let digest = blake3::hash(format!("{asked:?}").as_bytes());
+        format!("the result of query {}", &digest.to_hex()[..16])
+    }
+
     /// The query as a computation.
     #[must_use]
     pub fn query(&self) -> &Query {

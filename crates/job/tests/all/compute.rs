@@ -145,17 +145,25 @@ fn a_client_that_tells_parties_different_things_ends_the_run() {
 #[test]
 fn a_client_that_says_a_length_beyond_all_bounds_ends_the_run() {
     let mut job = ComputeJob::new(Protocol::Rep3, ComputationSource::Text(TEXT.replace("u8", "u64")));
-    for (bound, words) in [
+    for (bound, memory, words) in [
         (
+            None,
             None,
             "n is 134217728 at client mallory: values take 4097 MiB of memory at each party at once, and may take 2048 MiB; bring fewer rows, or agree on",
         ),
         (
+            None,
+            Some(64 << 20),
+            "n is 134217728 at client mallory: values take 2048 MiB of memory at each party at once, and may take 512 MiB; bring fewer rows, or agree on",
+        ),
+        (
             Some(100),
+            None,
             "n is 134217728 at client mallory, and 100 is the most that was agreed on; bring fewer rows",
         ),
     ] {
         job.bounds = bound.map(|most| ("n".to_owned(), most)).into_iter().collect();
+        job.memory = memory;
         let errors: Vec<_> =
             ends_of(&job, Lie::Huge).into_iter().map(|end| end.expect_err("taken")).collect();
         assert!(errors.iter().any(|e| e.to_string().contains(words)), "{errors:?}");

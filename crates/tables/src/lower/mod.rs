@@ -193,7 +193,11 @@ impl<'b> Lower<'b> {
                 self.join(&join, wants)
             }
             Operator::Cross(left, right) => {
-                let (l, r) = (self.lower(left, wants), self.lower(right, &[]));
+                // The order of pairs is the left side's, as far as that is asked for.
+                let width = left.schema().columns().len();
+                let of_left: Vec<Want> =
+                    wants.iter().copied().take_while(|want| want.column < width).collect();
+                let (l, r) = (self.lower(left, &of_left), self.lower(right, &[]));
                 self.crossed(&l, &r)
             }
             Operator::Aggregate { input, keys, aggregates, min_group, bound } => {
