@@ -116,6 +116,32 @@ fn every_operator_has_the_rows_of_sqlite() {
     }
 }
 
+/// A number is cast to what the type's digits hold, or to NULL: beside the same said by CASE, and in the open beside lowered.
+#[test]
+fn casts_beyond_a_type_are_null() {
+    let world = world(&A, &B);
+    for (of, ty, low, high) in [
+        ("m", "DECIMAL(3, 2)", "-9.99", "9.99"),
+        ("m", "DECIMAL(2, 1)", "-9.94", "9.94"),
+        ("m * m", "SMALLINT", "-32768.49", "32767.49"),
+        ("k * 9000", "SMALLINT", "-32768", "32767"),
+        ("x * 20000000000", "INTEGER", "-2147483648", "2147483647"),
+        ("k * 1000000000000000000", "DECIMAL(38, 20)", "-999999999999999999", "999999999999999999"),
+    ] {
+        let cast = format!("SELECT k, CAST({of} AS {ty}) AS c FROM a ORDER BY k");
+        let case = format!(
+            "SELECT k, CASE WHEN {of} BETWEEN {low} AND {high} THEN CAST({of} AS {ty}) END AS c FROM a ORDER BY k"
+        );
+        let ((plan, rows), (_, said)) = (world.run(&cast), world.run(&case));
+        assert_eq!(rows, said, "{cast}");
+        assert_eq!(rows, world.lowered(&plan), "{cast}: in the open and lowered");
+        let casts = rows.iter().filter(|row| !row[1].is_null()).count();
+        let whole = world.run(&format!("SELECT k, {of} AS c FROM a ORDER BY k")).1;
+        let values = whole.iter().filter(|row| !row[1].is_null()).count();
+        assert!(0 < casts && casts < values, "{cast}: {casts} of {values} are held");
+    }
+}
+
 /// Rows that an ORDER BY leaves equal would stand in the order of keys that nobody asked for.
 #[test]
 fn no_limit_and_no_number_goes_by_hidden_keys() {

@@ -32,5 +32,5 @@ pub(crate) use {
     aggregate::{average_type, sum_type, variance_type},
     join::{by_extremes, is_partnership, pairing},
     pattern::{Token, continues, tokens},
-    typing::{fitted, has_range, held, rescaled},
+    typing::{castable_part, fitted, has_range, held, rescaled},
 };

@@ -149,6 +149,28 @@ pub(crate) fn keep_values(ty: ColumnType, all: &[ExprType]) -> bool {
 pub(crate) const NARROWER: &str =
     "CAST one to a type that has its values and that the other can be compared with, as BIGINT to INTEGER";
 
+/// The numbers, in steps of their type, that another type's digits hold when they are cast to it, 0 among them; `None` where all of their range are.
+pub(crate) fn castable_part(of: ExprType, to: ColumnType) -> Option<Range> {
+    if !of.ty.is_numeric() || !to.is_numeric() {
+        return None;
+    }
+    let within = |n: i128| to.range().low <= n && n <= to.range().high;
+    let fits = |n: i128| crate::plain::numbers::rescale(n, of.ty, to).is_some_and(within);
+    let last = |end: i128| {
+        if fits(end) {
+            return end;
+        }
+        let (mut inside, mut outside) = (0, end);
+        while outside.abs_diff(inside) > 1 {
+            let middle = inside + (outside - inside) / 2;
+            if fits(middle) { inside = middle } else { outside = middle }
+        }
+        inside
+    };
+    let part = Range { low: last(of.range.low.min(0)), high: last(of.range.high.max(0)) };
+    (!part.holds(of.range)).then_some(part)
+}
+
 fn arithmetic_range(op: Arithmetic, ty: ColumnType, a: ExprType, b: ExprType) -> Option<Range> {
     let Range { low: b_low, high: b_high } = b.range;
     match op {
@@ -294,8 +316,13 @@ impl Expr {
                     ColumnType::Boolean => {
                         fitted(*to, rescaled(ColumnType::Integer, Range { low: 0, high: 1 }, *to))
                     }
-                    ty => fitted(*to, rescaled(ty, from.range, *to)),
+                    ty => match castable_part(from, *to) {
+                        Some(part) => rescaled(ty, part, *to).unwrap_or_else(|| to.range()),
+                        None => fitted(*to, rescaled(ty, from.range, *to)),
+                    },
                 };
+                // A number that the type does not hold is cast to NULL.
+                let nullable = nullable || castable_part(from, *to).is_some();
                 ExprType { ty: *to, nullable, range }
             }
             Expr::InList(_, list) => {

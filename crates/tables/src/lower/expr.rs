@@ -7,7 +7,7 @@ use super::{
     texts,
 };
 use crate::{
-    algebra::{Arithmetic, ColumnType, Expr, Range, Schema, Value, common_type, held, tokens},
+    algebra::{Arithmetic, ColumnType, Expr, Range, Schema, Value, castable_part, common_type, held, tokens},
     plain,
 };
 use hushwire_compute::{Builder, Comparison, Scalar, Val};
@@ -88,9 +88,28 @@ impl<'b> Scope<'_, 'b> {
                     None => cell,
                 })
             }
-            Expr::Cast(_, to) => {
-                let made = operands[0].converted(*to);
-                Cell { val: if is_number(*to) { made.sized(own.range) } else { made.val }, ..is(made.val) }
+            Expr::Cast(inner, to) => {
+                let of = operands[0];
+                let made = of.converted(*to);
+                let val = if is_number(*to) { made.sized(own.range) } else { made.val };
+                let typed = inner.check(self.schema).expect("it was checked");
+                match castable_part(typed, *to) {
+                    None => Cell { val, ..is(val) },
+                    Some(part) => {
+                        let beyond = |by: Comparison, end: i128| of.val.compare(by, number(of.val, end));
+                        let low = (part.low > of.range.low).then(|| beyond(Comparison::Less, part.low));
+                        let high =
+                            (part.high < of.range.high).then(|| beyond(Comparison::Greater, part.high));
+                        // The cell may know a narrower range than its type says; then none is beyond.
+                        let none = || of.val.compare(Comparison::NotEqual, of.val);
+                        let out = either(low, high).unwrap_or_else(none);
+                        Cell {
+                            val: self.b.select(out, number(val, 0), val),
+                            null: either(null, Some(out)),
+                            ..is(val)
+                        }
+                    }
+                }
             }
             Expr::InList(_, list) => {
                 let of = operands[0];

@@ -106,7 +106,13 @@ pub(crate) fn value(expr: &Expr, schema: &Schema, row: &[Value]) -> Value {
             let first = all.iter().find(|e| !of(e).is_null());
             first.map_or(Value::Null, |e| converted(of(e), ty(e), own()))
         }
-        Expr::Cast(a, to) => converted(of(a), ty(a), *to),
+        Expr::Cast(a, to) => match of(a) {
+            Value::Number(n) if ty(a).is_numeric() && to.is_numeric() => {
+                let held = rescale(n, ty(a), *to).filter(|n| to.range().low <= *n && *n <= to.range().high);
+                held.map_or(Value::Null, Value::Number)
+            }
+            value => converted(value, ty(a), *to),
+        },
         Expr::InList(a, list) => match of(a) {
             Value::Null => Value::Null,
             x if list.contains(&x) => Value::Boolean(true),
