@@ -3,7 +3,7 @@
 use crate::{
     bench::BenchArgs,
     circuit_cmd::CircuitArgs,
-    completions, compute_cmd, doctor, keys, local_compute, local_files,
+    completions, compute_cmd, doctor, job_cmd, keys, local_compute, local_files,
     log::LogArgs,
     man, oprf_cmd,
     options::{Between, Common},
@@ -70,6 +70,9 @@ pub(crate) enum Command {
     #[cfg(feature = "nn")]
     #[command(arg_required_else_help = true, after_help = crate::model_cmd::HELP)]
     Model(crate::model_cmd::ModelArgs),
+    /// Look at a job before taking part: its terms, and the digest by which an operator allows it.
+    #[command(arg_required_else_help = true, after_help = job_cmd::HELP)]
+    Job(job_cmd::JobArgs),
     /// Be one party of a job, with the others anywhere.
     #[command(arg_required_else_help = true, after_help = run_args::PARTY_HELP)]
     Party(run_args::PartyArgs),

@@ -306,5 +306,6 @@ fn explained(task: &QueryTask, aes: bool) -> Result<String, Error> {
         line(format!("{member} learns {learns}{tags}"));
     }
     line(format!("the result goes to {}", to.join(", ")));
+    line(format!("members may allow it by the digest of its terms, {}", task.terms().digest()));
     Ok(text)
 }

@@ -15,6 +15,7 @@ mod doctor;
 mod error;
 mod files;
 mod job;
+mod job_cmd;
 mod keys;
 mod local;
 mod local_compute;
@@ -79,6 +80,7 @@ fn main() -> ExitCode {
         Command::Local { job: LocalJob::Infer(args) } => local_infer::run(&args),
         #[cfg(feature = "nn")]
         Command::Model(args) => model_cmd::run(&args),
+        Command::Job(args) => job_cmd::run(&args),
         Command::Party(args) => member_cmd::party(&args),
         Command::Client(args) => member_cmd::client(&args),
         Command::Ot(args) => ot_cmd::run(&args),

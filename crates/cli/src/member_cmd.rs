@@ -12,8 +12,8 @@ use crate::{
 use hushwire::Member;
 use hushwire_aes::{Backend, Tier};
 use hushwire_job::{
-    ClientFile, ComputeTask, Event, Forecast, Job, JobError, MemberConfig, MemberFile, Observer, PartyFile,
-    Phase, Preparation, Prepared, PsiTask, Task,
+    Allowed, ClientFile, ComputeTask, Event, Forecast, Job, JobError, MemberConfig, MemberFile, Observer,
+    PartyFile, Phase, Preparation, Prepared, PsiTask, Task,
 };
 use hushwire_wire::{Shape, TransportKind};
 use indicatif::ProgressBar;
@@ -56,7 +56,8 @@ fn prepare_runs(
     };
     let task = Preparation::new(Prepared::new(job)?, times)?.up_to(up_to);
     noted(&task.prepared);
-    member(args, &task, config().map_err(|e| e.of(&file.me))?)
+    let config = config().and_then(|config| allowing(args, config));
+    member(args, &task, config.map_err(|e| e.of(&file.me))?)
 }
 
 /// `hushwire client`
@@ -76,7 +77,7 @@ fn run_job(
 ) -> Result<(), Error> {
     check_transport(args, file.transport)?;
     file.warnings.iter().for_each(log::warn);
-    let config = || config().map_err(|e| e.of(&file.me));
+    let config = || config().and_then(|config| allowing(args, config)).map_err(|e| e.of(&file.me));
     match job {
         Job::Circuit(job) => {
             let task = Prepared::new(job)?;
@@ -92,6 +93,18 @@ fn run_job(
         Job::Infer(job) => member(args, &hushwire_job::InferTask::new(job)?, config()?),
         _ => Err(unknown_kind()),
     }
+}
+
+/// The configuration with the jobs that the command line allows.
+fn allowing(args: &MemberArgs, mut config: MemberConfig) -> Result<MemberConfig, JobError> {
+    for path in &args.allow_file {
+        config.allow(Allowed::read(path)?);
+        config.files.reads("the digests that are allowed", path);
+    }
+    if !args.allow.is_empty() {
+        config.allow(args.allow.iter().copied());
+    }
+    Ok(config)
 }
 
 /// A kind of job that the library has and the command line does not.
@@ -183,10 +196,10 @@ fn member<T: Told>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Res
     announced(task.forecast(aes, None));
     let later = task.clone();
     let forecast = move |extent| announced(later.forecast(aes, Some(extent)));
-    // Planned a second time only where somebody looks, at a party, which alone sees the steps.
     let is_party = matches!(me, hushwire_job::Member::Party(_));
+    // Planned a second time only where somebody looks.
     let is_watched = !bar.is_hidden() || tracing::enabled!(tracing::Level::TRACE);
-    let course = if is_party && is_watched { task.course()? } else { vec![] };
+    let course = if is_watched { task.course()? } else { vec![] };
     let begun = Instant::now();
     debug!(member = me.key(), transport, tier, circuit = plan.title, "joining");
     let outcome = Member::new(config).observer(observer(&bar, begun, course, forecast)).run(task)?;

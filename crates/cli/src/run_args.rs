@@ -6,7 +6,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use hushwire_garble::Scheme;
-use hushwire_job::{BitOrderChoice, Phase, Protocol};
+use hushwire_job::{BitOrderChoice, Phase, Protocol, TermsDigest};
 use std::path::PathBuf;
 
 pub(crate) const RUN_HELP: &str = "\
@@ -89,6 +89,8 @@ Examples:
   hushwire party job.toml --config party0.toml       in one terminal, or on one machine
   hushwire party job.toml --config party1.toml       in another
   hushwire party job.toml --config party2.toml       in a third
+  hushwire party job.toml --config party0.toml --allow-file allowed.txt
+                                                     only if this job's digest (`hushwire job digest`) is in that file
 
 All members have the same job file. A party file is a party's own: who it is, where it listens, its key, the others' \
 addresses and pins, where its inputs lie and its outputs go. docs/jobs.md has every key. Members may start in any order.
@@ -103,6 +105,8 @@ Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed
 pub(crate) const CLIENT_HELP: &str = "\
 Examples:
   hushwire client job.toml --config alice.toml       brings the inputs of client:alice, takes her outputs
+  hushwire client job.toml --config alice.toml --allow-file allowed.txt
+                                                     only if this job's digest (`hushwire job digest`) is in that file
 
 A client does not compute: it shares its inputs to the parties, or adds up the outputs that it may learn. It dials the \
 parties and listens to nobody. docs/jobs.md has every key of its file.
@@ -158,6 +162,13 @@ pub(crate) struct MemberArgs {
     /// Take part over tcp-insecure if the member's file says so: everybody between the hosts reads and changes everything
     #[arg(long)]
     pub(crate) allow_insecure: bool,
+    /// Take part in jobs of this digest, and in others that are named so, here or in the member's file, and in no more; `hushwire job
+    /// digest` prints it
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) allow: Vec<TermsDigest>,
+    /// The same for all digests in a file, one in each line; what follows # is a remark
+    #[arg(long, value_name = "FILE")]
+    pub(crate) allow_file: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) common: Common,
 }

@@ -3,7 +3,7 @@
 use hushwire_aes::Backend;
 use hushwire_job::{
     Agreement, ClientFile, InputPlace, JobError, Member as Name, MemberConfig, Observer, Outcome,
-    OutputPlace, Part, PartyFile, Peer, RunFiles, Task, aes_ctr::AesCtrPlaces,
+    OutputPlace, Part, PartyFile, Peer, RunFiles, Task, TermsDigest, aes_ctr::AesCtrPlaces,
 };
 use hushwire_wire::{Identity, Listener, SessionId, Shape};
 use serde::{Deserialize, Serialize};
@@ -66,6 +66,14 @@ impl Member {
         self
     }
 
+    /// Takes part in the jobs whose terms have this digest, and in others that are allowed by the file or by another call, and in no
+    /// more.
+    #[must_use]
+    pub fn allow(mut self, digest: TermsDigest) -> Self {
+        self.config.allow([digest]);
+        self
+    }
+
     /// A listener to the run's events.
     #[must_use]
     pub fn observer(mut self, observer: Observer) -> Self {
@@ -85,10 +93,9 @@ impl Member {
     /// Meets the others and runs this member's side of a job of any kind to its end.
     ///
     /// # Errors
-    /// Something failed here or elsewhere; no output is in place.
+    /// Something failed here or elsewhere, or the job is not allowed; no output is in place.
     pub fn run<T: Task>(self, task: &T) -> Result<Outcome<T::Learnt>, JobError> {
-        let Opened { agreement, part, member } = self.open(task)?;
-        hushwire_job::run_part(agreement, part, member.config, &member.observer)
+        hushwire_job::run(task, self.config, &self.observer)
     }
 }
 

@@ -17,12 +17,26 @@ pub struct Field {
     pub text: String,
     /// Its value as people are shown it, where that is another text.
     pub shown: Option<String>,
+    /// The text of it among the job's [`Terms`](crate::Terms); none of sizes and of how the work is cut.
+    pub term: Option<String>,
 }
 
 impl Field {
-    /// A field that is shown as it is.
+    /// A field that is shown as it is, and is a term of the job.
     pub fn new(name: &'static str, text: impl Into<String>) -> Self {
-        Self { name, text: text.into(), shown: None }
+        let text = text.into();
+        Self { name, term: Some(text.clone()), text, shown: None }
+    }
+
+    /// A size, or a part of how the work is cut: no term of the job.
+    pub fn size(name: &'static str, text: impl Into<String>) -> Self {
+        Self { term: None, ..Self::new(name, text) }
+    }
+
+    /// The same field as another text among the terms: without versions, which change with releases.
+    #[must_use]
+    pub fn meaning(self, term: impl Into<String>) -> Self {
+        Self { term: Some(term.into()), ..self }
     }
 
     fn tag(&self, kind: &str) -> [u8; 4] {

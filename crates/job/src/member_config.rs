@@ -1,8 +1,8 @@
 //! One member's place in a run: its identity, its peers, its values, and the session they make.
 
 use crate::{
-    ClientFile, InputPlace, JobError, Member, MemberFile, OutputPlace, PartyFile, Peer, RunFiles,
-    aes_ctr::AesCtrPlaces, agreement::Agreement,
+    Allowed, ClientFile, InputPlace, JobError, Member, MemberFile, OutputPlace, PartyFile, Peer, RunFiles,
+    Terms, TermsDigest, aes_ctr::AesCtrPlaces, agreement::Agreement,
 };
 use hushwire_aes::Backend;
 use hushwire_wire::{
@@ -62,6 +62,8 @@ pub struct MemberConfig {
     pub aes_ctr: AesCtrPlaces,
     /// The directory of preprocessing that is made ahead, where this party keeps any.
     pub shelf: Option<PathBuf>,
+    /// The jobs in which this member takes part; any, where nothing is said.
+    pub allowed: Option<Allowed>,
     /// The files that this member reads besides its inputs, and whether outputs may replace files of others.
     pub files: RunFiles,
 }
@@ -95,6 +97,7 @@ impl MemberConfig {
             outputs: BTreeMap::new(),
             aes_ctr: AesCtrPlaces::default(),
             shelf: None,
+            allowed: None,
             files: RunFiles::default(),
         }
     }
@@ -139,11 +142,25 @@ impl MemberConfig {
             outputs: file.outputs,
             aes_ctr: file.aes_ctr,
             shelf: file.shelf,
+            allowed: file.allowed,
             files,
             ..Self::new(file.me, identity, listener)
         };
         config.protect_inputs();
         config
+    }
+
+    /// Allows these jobs besides those that are allowed already; where none were named so far, no others are from now on.
+    pub fn allow(&mut self, digests: impl IntoIterator<Item = TermsDigest>) {
+        self.allowed.get_or_insert_default().extend(digests);
+    }
+
+    /// Whether this member takes part in a job of these terms.
+    ///
+    /// # Errors
+    /// Jobs are named in which it does, and this is none of them.
+    pub fn allows(&self, terms: &Terms) -> Result<(), JobError> {
+        self.allowed.as_ref().map_or(Ok(()), |allowed| allowed.check(terms))
     }
 
     /// Keeps outputs away from the files of inputs. [`run()`](crate::run()) does so; earlier, it keeps away what a
@@ -161,8 +178,14 @@ impl MemberConfig {
         let config = self.config(plan)?;
         let hears = observer.clone();
         let names = plan.clients.clone();
-        let heard: wire::Observer = Arc::new(move |event| {
-            hears(Event::Note(with_names(&event.to_string(), &names)));
+        let heard: wire::Observer = Arc::new(move |event| match event {
+            // All parties say the same, of which one is enough.
+            wire::Event::Comes { peer, done, of } => {
+                if *peer == PartyId(0) {
+                    hears(Event::Progress(*done, *of));
+                }
+            }
+            event => hears(Event::Note(with_names(&event.to_string(), &names))),
         });
         let net = wire::connect_observed(&config, &self.identity, self.listener.as_deref(), heard);
         let mut net = net.map_err(|e| self.refused(plan, e).during("connect"))?;

@@ -1,7 +1,7 @@
 //! The party file and the client file: who one is, where the others are, and where values lie. Each member has its own.
 
 use crate::{
-    JobError, Member, Warning,
+    Allowed, JobError, Member, Warning,
     aes_ctr::AesCtrPlaces,
     as_text,
     member_config::{CONNECT, STALL},
@@ -117,6 +117,8 @@ pub struct MemberFile {
     pub aes_ctr: AesCtrPlaces,
     /// The directory of preprocessing that was made ahead, where it keeps any.
     pub shelf: Option<PathBuf>,
+    /// The jobs in which it takes part; any, where nothing is said.
+    pub allowed: Option<Allowed>,
     /// Warnings: settings that are not wrong and should not stay so.
     pub warnings: Vec<Warning>,
 }
@@ -237,6 +239,7 @@ impl MemberFile {
                 return Err(top.error("no peers are listed", "add a [[peers]] table for each of the others"));
             }
         };
+        let allowed = allowed(top.take("allow"), top.take("allow-file"))?;
         let file = top.file().to_path_buf();
         let inputs = places(top.take("inputs"), input_place)?;
         let outputs = places(top.take("outputs"), output_place)?;
@@ -256,6 +259,7 @@ impl MemberFile {
             outputs,
             aes_ctr,
             shelf,
+            allowed,
             warnings: vec![],
         })
     }
@@ -281,6 +285,21 @@ impl MemberFile {
         Identity::from_pem(&read_private_key(&self.key)?)
             .map_err(|e| JobError::file("use the key", &self.key, e.cause(), e.remedy()))
     }
+}
+
+/// The digests under `allow`, and those in the file under `allow-file`.
+fn allowed(digests: Option<Value<'_>>, file: Option<Value<'_>>) -> Result<Option<Allowed>, JobError> {
+    let mut allowed = file.map(|file| Allowed::read(&file.path()?)).transpose()?;
+    if let Some(digests) = digests {
+        let remedy = "write what `hushwire job digest JOB.toml` prints, as in [\"blake3:…\"]";
+        let digests = digests
+            .list()?
+            .iter()
+            .map(|digest| digest.parsed(str::parse, remedy))
+            .collect::<Result<Vec<_>, _>>()?;
+        allowed.get_or_insert_default().extend(digests);
+    }
+    Ok(allowed)
 }
 
 /// The table `[authgarble]`.

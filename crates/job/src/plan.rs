@@ -154,9 +154,14 @@ impl Plan {
     /// Everything that binds, and the links that members make.
     #[must_use]
     pub fn agreement(&self) -> Agreement {
-        let fields = FIELDS.into_iter().zip(self.texts()).map(|(name, text)| Field {
-            shown: (name == FIELDS[1]).then(|| format!("{}, digest {}", self.circuit, &text[..16])),
-            ..Field::new(name, text)
+        let fields = FIELDS.into_iter().zip(self.texts()).map(|(name, text)| match name {
+            "protocol" => Field::new(name, text).meaning(self.computing()),
+            "circuit" => {
+                let shown = Some(format!("{}, digest {}", self.circuit, &text[..16]));
+                Field { shown, ..Field::new(name, text) }
+            }
+            "instances" | "batch" | "threads and lanes" => Field::size(name, text),
+            _ => Field::new(name, text),
         });
         Agreement {
             kind: "circuit",

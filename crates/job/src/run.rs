@@ -7,14 +7,17 @@
 //! ```
 
 use crate::{
-    Forecast, JobError, Kind, MemberConfig, Protocol,
+    Forecast, JobError, Kind, MemberConfig, Protocol, Terms,
     agreement::Agreement,
     confirm,
-    member_config::{Observer, explain},
+    member_config::{Event, Observer, explain},
 };
 use hushwire_wire::{Channel, Meter, Net, PartyId, Reason, SessionId, Turns};
 use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, sync::Arc, time::Instant};
+
+/// The step in which a member takes no part, as the others hear it.
+pub(crate) const ADMISSION: &str = "admission of the job";
 
 /// A job of some kind, read and planned: all that a run needs of it.
 pub trait Task {
@@ -25,6 +28,11 @@ pub trait Task {
 
     /// The terms that all members must have alike.
     fn agreement(&self) -> Agreement;
+
+    /// The terms of the job, whose digest operators allow: of an agreement's fields those that are neither sizes nor how the work is cut.
+    fn terms(&self) -> Terms {
+        Terms::of(&self.agreement())
+    }
 
     /// Remarks for people on how the job was read.
     fn notes(&self) -> &[String] {
@@ -97,25 +105,48 @@ pub struct Stats {
     pub rounds: u64,
 }
 
-/// Runs `config`'s side of a job to its end: outputs are in place when it returns.
+/// Runs `config`'s side of a job to its end: outputs are in place when it returns. In a job that this member does not allow it takes
+/// no part: before any input is opened, it meets the others to tell them.
 ///
 /// # Errors
-/// Something failed here or elsewhere; no output is in place.
+/// Something failed here or elsewhere, or the job is not allowed; no output is in place.
 pub fn run<T: Task>(
     task: &T,
     mut config: MemberConfig,
     observer: &Observer,
 ) -> Result<Outcome<T::Learnt>, JobError> {
+    let agreement = task.agreement();
+    if let Err(refused) = agreement.admits(&config.me).and_then(|()| config.allows(&task.terms())) {
+        return Err(if refused.kind == Kind::Refused {
+            decline(agreement, config, observer, refused)
+        } else {
+            refused
+        });
+    }
     let part = open(task, &mut config)?;
     run_part(task.agreement(), part, config, observer)
+}
+
+/// Meets the others only to tell them that this member takes no part, so that nobody waits for it.
+fn decline(agreement: Agreement, config: MemberConfig, observer: &Observer, refused: JobError) -> JobError {
+    let refused = refused.of(&config.me);
+    observer(Event::Note(format!("{} does not allow this job, and tells the others so", config.me)));
+    // Whoever cannot be met cannot be told: the error stays this one.
+    if let Ok(member) = MemberSession::new(agreement, config, observer)
+        && let Some(watch) = member.net.watch()
+    {
+        watch.abort(member.net.me(), Reason::Declined, ADMISSION);
+    }
+    refused
 }
 
 /// The first half of [`run`]: opens the member's files. Nobody is dialled.
 ///
 /// # Errors
-/// A file cannot be used, a value is missing, or is nobody's.
+/// The member does not allow the job; a file cannot be used, a value is missing, or is nobody's.
 pub fn open<T: Task>(task: &T, config: &mut MemberConfig) -> Result<T::Part, JobError> {
-    let opened = task.agreement().admits(&config.me).and_then(|()| {
+    let admitted = task.agreement().admits(&config.me).and_then(|()| config.allows(&task.terms()));
+    let opened = admitted.and_then(|()| {
         config.protect_inputs();
         task.open(config)
     });

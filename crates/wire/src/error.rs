@@ -490,6 +490,9 @@ fn others_remedy(why: Reason) -> &'static str {
     match why {
         Reason::Died | Reason::Silent => "see its own log and its host, then start again",
         Reason::Absent => "start it, and see that its address is right and no firewall is between",
+        Reason::Declined => {
+            "ask its operator to allow this job, by the digest that `hushwire job digest` prints"
+        }
         _ => "read the error of the first",
     }
 }
@@ -503,7 +506,7 @@ fn own_remedy(why: Reason) -> &'static str {
         Reason::Refused => "read its error, and compare pins, keys and jobs of both",
         Reason::Duplicate => "end all processes of this party but one and start again",
         Reason::Cheated => "read its error, and run the same release everywhere",
-        Reason::Failed | Reason::Interrupted | Reason::Left => "read its error",
+        Reason::Failed | Reason::Interrupted | Reason::Left | Reason::Declined => "read its error",
     }
 }
 

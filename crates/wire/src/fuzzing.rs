@@ -61,7 +61,7 @@ pub fn notice(bytes: &[u8]) {
     let (peer, why, step) = match notice {
         Notice::Abort { culprit, why, step } => (culprit, why, step),
         Notice::Alive(Some((peer, step))) => (peer, Reason::Stalled, step),
-        Notice::Alive(None) | Notice::Goodbye | Notice::Joined(_) => return,
+        Notice::Alive(None) | Notice::Goodbye | Notice::Joined(_) | Notice::Comes { .. } => return,
     };
     let step = step.as_str().to_owned();
     shown(&NetError::Aborted { peer: Some(peer), by: PartyId(0), step, why });
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn hellos_of_any_bytes() {
         let mut said = [0; HELLO_BYTES];
-        said[..12].copy_from_slice(b"hushwire\x05\x00\x01\x00");
+        said[..12].copy_from_slice(b"hushwire\x06\x00\x01\x00");
         said[94] = 4;
         assert!(Hello::decode(&said).is_ok());
         drive(hello, &[&said, &[22, 3, 1, 2, 0, 1, 0, 1, 252]]);

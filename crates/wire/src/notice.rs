@@ -8,7 +8,8 @@
 //!        +------+-------+------+--------+------------------+
 //! ```
 //! Every notice is as long as this, so that a peer cannot ask for memory. The step is printable ASCII; a notice that
-//! its sender has joined carries the session's id in its place.
+//! its sender has joined carries the session's id in its place, and one of how far it is two numbers of eight bytes each, least
+//! significant byte first.
 
 use core::fmt;
 
@@ -22,6 +23,10 @@ const STEP_BYTES: usize = NOTICE_BYTES - HEAD_BYTES;
 const ID_BYTES: usize = 16;
 /// The kind of a notice whose text is an id.
 const JOINED: u8 = 4;
+/// The kind of a notice whose text is two numbers.
+const COMES: u8 = 5;
+/// Bytes of both.
+const COMES_BYTES: usize = 16;
 /// The number that means no party.
 const NOBODY: u8 = 0xff;
 
@@ -49,10 +54,12 @@ pub enum Reason {
     Cheated,
     /// Another process with its key had joined before.
     Duplicate,
+    /// It takes no part in jobs of this kind: its operator has not allowed it.
+    Declined,
 }
 
 /// AGREEMENT: the place of a reason is its code.
-const REASONS: [Reason; 10] = [
+const REASONS: [Reason; 11] = [
     Reason::Failed,
     Reason::Interrupted,
     Reason::Died,
@@ -63,6 +70,7 @@ const REASONS: [Reason; 10] = [
     Reason::Refused,
     Reason::Cheated,
     Reason::Duplicate,
+    Reason::Declined,
 ];
 
 /// Reads after a party's name: "party 1: died".
@@ -79,6 +87,7 @@ impl fmt::Display for Reason {
             Self::Refused => "was refused",
             Self::Cheated => "sent a message that no honest party sends",
             Self::Duplicate => "was started twice",
+            Self::Declined => "declined",
         })
     }
 }
@@ -121,6 +130,8 @@ pub(crate) enum Notice {
     Abort { culprit: PartyId, why: Reason, step: Step },
     /// It has all its connections, in the session of this id.
     Joined(SessionId),
+    /// It has computed so many steps of so many: of a party, for clients.
+    Comes { done: u64, of: u64 },
 }
 
 impl Notice {
@@ -138,6 +149,12 @@ impl Notice {
                 step.text[..ID_BYTES].copy_from_slice(&session.0);
                 (JOINED, NOBODY, 0, step)
             }
+            Self::Comes { done, of } => {
+                let mut step = Step { text: [0; STEP_BYTES], len: COMES_BYTES as u8 };
+                step.text[..8].copy_from_slice(&done.to_le_bytes());
+                step.text[8..COMES_BYTES].copy_from_slice(&of.to_le_bytes());
+                (COMES, NOBODY, 0, step)
+            }
         };
         let mut bytes = [0; NOTICE_BYTES];
         bytes[..HEAD_BYTES].copy_from_slice(&[kind, party, why, step.len]);
@@ -152,7 +169,9 @@ impl Notice {
         step.text.copy_from_slice(&bytes[HEAD_BYTES..]);
         let (name, zeros) =
             step.text.split_at_checked(usize::from(len)).ok_or("its step is longer than a notice")?;
-        if (kind != JOINED && !name.iter().all(|&b| printable(b))) || zeros.iter().any(|&b| b != 0) {
+        if (kind != JOINED && kind != COMES && !name.iter().all(|&b| printable(b)))
+            || zeros.iter().any(|&b| b != 0)
+        {
             return Err("its step is not printable text");
         }
         let culprit = (party != NOBODY).then_some(PartyId(party));
@@ -167,7 +186,19 @@ impl Notice {
                 id.copy_from_slice(&step.text[..ID_BYTES]);
                 Self::Joined(SessionId(id))
             }
-            (1..=JOINED, _) => return Err("it names a party where none belongs, or none where one does"),
+            (COMES, None) => {
+                let number = |at: usize| {
+                    let mut bytes = [0; 8];
+                    bytes.copy_from_slice(&step.text[at..at + 8]);
+                    u64::from_le_bytes(bytes)
+                };
+                let (done, of) = (number(0), number(8));
+                if done > of {
+                    return Err("it says that more is done than there is");
+                }
+                Self::Comes { done, of }
+            }
+            (1..=COMES, _) => return Err("it names a party where none belongs, or none where one does"),
             _ => return Err("its kind does not exist"),
         };
         // Fields that a kind does not use are as we write them.
@@ -194,7 +225,10 @@ mod tests {
         let waits = Notice::Alive(Some((PartyId(1), Step::new("x"))));
         let joined = Notice::Joined(SessionId([0x9b; 16]));
         assert_eq!(joined.encode()[..5], [4, 255, 0, 16, 0x9b]);
-        for notice in [abort(), Notice::Alive(None), Notice::Goodbye, waits, joined] {
+        let comes = Notice::Comes { done: 3, of: 0x0102 };
+        let bytes = comes.encode();
+        assert_eq!((&bytes[..5], &bytes[12..15]), (&[5, 255, 0, 16, 3][..], &[2, 1, 0][..]));
+        for notice in [abort(), Notice::Alive(None), Notice::Goodbye, waits, joined, comes] {
             assert!(Notice::decode(&notice.encode()) == Ok(notice));
         }
         for (code, &why) in REASONS.iter().enumerate() {
@@ -216,9 +250,10 @@ mod tests {
             (0, 0),
             (0, 4),
             (0, 5),
+            (0, 6),
             (0, 2),
             (1, NOBODY),
-            (2, 10),
+            (2, 11),
             (3, 6),
             (3, 8),
             (3, 61),
@@ -237,6 +272,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn no_more_is_done_than_there_is() {
+        let comes = |done, of| Notice::Comes { done, of }.encode();
+        for (done, of) in [(0, 0), (3, 3), (0, u64::MAX)] {
+            assert!(Notice::decode(&comes(done, of)) == Ok(Notice::Comes { done, of }));
+        }
+        assert!(Notice::decode(&comes(4, 3)).is_err());
+        for (at, value) in [(1, 0), (2, 1), (3, 15), (3, 17), (20, 1)] {
+            let mut bytes = comes(3, 300);
+            bytes[at] = value;
+            assert!(Notice::decode(&bytes).is_err(), "byte {at} = {value}");
+        }
+    }
+
     proptest! {
         #[test]
         fn decode_never_panics_and_is_exact(
@@ -246,7 +295,7 @@ mod tests {
         ) {
             let mut bytes = [0; NOTICE_BYTES];
             for (byte, small) in bytes.iter_mut().zip(head) {
-                *byte = if plain { small % 5 } else { small };
+                *byte = if plain { small % 6 } else { small };
             }
             for (byte, c) in bytes[HEAD_BYTES..].iter_mut().zip(step) {
                 *byte = if plain { 0 } else { c };

@@ -82,6 +82,15 @@ pub enum Event {
         /// The party that this peer awaits in turn, and the step, as it says itself.
         behind: Option<(PartyId, String)>,
     },
+    /// How far a party is, as it says itself: a client hears it about once a second while parties compute.
+    Comes {
+        /// The party.
+        peer: PartyId,
+        /// Steps that are done.
+        done: u64,
+        /// All steps.
+        of: u64,
+    },
     /// A certificate ends soon; said once, when the session begins.
     Expiring {
         /// The holder of the certificate: this party or a peer.
@@ -112,6 +121,7 @@ impl fmt::Display for Event {
                     (None, None) => f.write_str("it is alive"),
                 }
             }
+            Self::Comes { peer, done, of } => write!(f, "{peer} has done {done} of {of} steps"),
             Self::Expiring { party, validity } => write!(
                 f,
                 "the certificate of {party} ends soon, it holds {validity}; run `hushwire keys rotate` there and give \

@@ -44,6 +44,11 @@ impl Watch {
         self.0.tell(step);
     }
 
+    /// Says how far this party is, `done` steps of `of`: clients hear it with the next heartbeat, about once a second.
+    pub fn comes(&self, done: u64, of: u64) {
+        self.0.lock().comes = Some((done.min(of), of));
+    }
+
     /// Whether the session still stands, for a party that computes long between messages.
     ///
     /// # Errors
@@ -166,6 +171,8 @@ pub(crate) struct State {
     pub(crate) announced: Option<SessionId>,
     /// The sessions that peers have joined, as they say.
     pub(crate) joined: BTreeMap<PartyId, SessionId>,
+    /// How far this party is, until the next heartbeat.
+    pub(crate) comes: Option<(u64, u64)>,
     /// Links that the watcher has not yet taken over.
     pub(crate) fresh: Vec<(PartyId, Half)>,
     /// The notice for all peers, once there is one; `told` when they can read it.

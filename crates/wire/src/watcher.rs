@@ -50,7 +50,7 @@ pub(crate) struct Watcher {
 struct Peer {
     tx: Option<Box<dyn Tx>>,
     rx: Option<Box<dyn Rx>>,
-    /// At most four notices: a heartbeat is only written after the one before is gone.
+    /// At most five notices: a heartbeat, and how far this party is, are only written after those before are gone.
     out: Vec<u8>,
     inbox: [u8; NOTICE_BYTES],
     got: usize,
@@ -124,8 +124,12 @@ impl Watcher {
         } else if begun >= self.next_beat {
             self.next_beat = begun + BEAT;
             let wait = self.report(begun);
-            for peer in self.peers.values_mut().filter(|peer| peer.out.is_empty()) {
+            let comes = self.shared.lock().comes.take();
+            for (id, peer) in self.peers.iter_mut().filter(|(_, peer)| peer.out.is_empty()) {
                 peer.say(Notice::Alive(wait));
+                if let Some((done, of)) = comes.filter(|_| id.is_client()) {
+                    peer.say(Notice::Comes { done, of });
+                }
             }
         }
         self.peers.values_mut().for_each(Peer::flush);
@@ -303,6 +307,11 @@ impl Peer {
             Notice::Joined(session) => {
                 shared.lock().joined.insert(id, session);
                 shared.ring();
+            }
+            Notice::Comes { done, of } => {
+                if let Some(observer) = &shared.observer {
+                    observer(&Event::Comes { peer: id, done, of });
+                }
             }
             Notice::Goodbye => {
                 self.left = true;

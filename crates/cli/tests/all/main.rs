@@ -1,6 +1,8 @@
 //! The command as a person starts it. One program, so that it is linked once.
 
 mod aes_jobs;
+#[cfg(feature = "sql")]
+mod allowed;
 mod bench;
 mod circuit;
 mod common;

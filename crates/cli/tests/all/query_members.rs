@@ -11,9 +11,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-const ALL: [&str; 6] = ["party0", "party1", "party2", "alice", "bob", "analyst"];
+pub(crate) const ALL: [&str; 6] = ["party0", "party1", "party2", "alice", "bob", "analyst"];
 
-fn job(rows: usize) -> String {
+pub(crate) fn job(rows: usize) -> String {
     format!(
         "kind = \"query\"\nto = [\"client:analyst\"]\n\
          sql = \"SELECT city, SUM(salary) AS total FROM salaries JOIN people ON person = id GROUP BY city ORDER BY city\"\n\
@@ -25,7 +25,7 @@ fn job(rows: usize) -> String {
 }
 
 /// Everybody's files for a query of so many salaries, each of a person of one of three cities.
-fn world(rows: usize) -> Rehearsal {
+pub(crate) fn world(rows: usize) -> Rehearsal {
     let world = Rehearsal::new(&job(rows));
     let (mut salaries, mut people) = ("person,salary\n".to_owned(), "id,city\n".to_owned());
     for i in 0..rows {
@@ -41,19 +41,19 @@ fn world(rows: usize) -> Rehearsal {
 }
 
 /// The answer, from the same rows in the open.
-fn expected(rows: usize) -> String {
+pub(crate) fn expected(rows: usize) -> String {
     let mut cents = [0; 3];
     (0..rows).for_each(|i| cents[(i * 7 + 3) % rows % 3] += 100 * i + 50);
     let line = |city: &str, cents: usize| format!("{city},{}.{:02}\n", cents / 100, cents % 100);
     format!("city,total\n{}{}{}", line("Basel", cents[1]), line("Bern", cents[0]), line("Genf", cents[2]))
 }
 
-fn of<'a>(all: &'a [Ended], name: &str) -> &'a Ended {
+pub(crate) fn of<'a>(all: &'a [Ended], name: &str) -> &'a Ended {
     all.iter().find(|member| member.name == name).unwrap_or_else(|| panic!("{name}"))
 }
 
 /// Nothing of a result stands where the analyst's should.
-fn no_result(world: &Rehearsal) {
+pub(crate) fn no_result(world: &Rehearsal) {
     let left: Vec<String> = world.left().into_iter().filter(|name| !name.ends_with(".csv")).collect();
     assert!(left.is_empty() && !world.place.at("r/result.csv").exists(), "{left:?}");
 }
@@ -97,7 +97,8 @@ fn members_report_each_documented_field_and_parties_each_operator() {
         let said = &of(&all, name).err;
         let operators = ["inner join on", "groups by"];
         let told = operators.iter().all(|words| said.contains(&format!("\"operator\":\"{words}")));
-        assert_eq!(told, name.starts_with("party"), "{name}: {said}");
+        // Clients hear it from parties once a second, and this is over sooner.
+        assert!(told || !name.starts_with("party"), "{name}: {said}");
     }
 }
 

@@ -139,14 +139,15 @@ impl AesCtrJob {
         let Cut { sbox, chunk_blocks, threads, lanes, hdl } = &self.cut;
         let hardware = hdl.iter().flatten().map(|index| Member::Party(*index).key());
         let fields = vec![
-            Field::new("protocol", format!("{}, aes-ctr version {VERSION}", Protocol::Rep3)),
+            Field::new("protocol", format!("{}, aes-ctr version {VERSION}", Protocol::Rep3))
+                .meaning(Protocol::Rep3.to_string()),
             Field::new("owner", self.owner.clone()),
             Field::new("key", self.key.name()),
             Field::new("key bits", self.key_bits.to_string()),
-            Field::new("S-box", sbox.name()),
-            Field::new("hardware", hardware.collect::<Vec<_>>().join(", ")),
-            Field::new("batch", chunk_blocks.to_string()),
-            Field::new("threads and lanes", format!("{threads} and {lanes}")),
+            Field::size("S-box", sbox.name()),
+            Field::size("hardware", hardware.collect::<Vec<_>>().join(", ")),
+            Field::size("batch", chunk_blocks.to_string()),
+            Field::size("threads and lanes", format!("{threads} and {lanes}")),
         ];
         Agreement {
             kind: Self::KIND,

@@ -359,7 +359,8 @@ impl Task for ComputeTask {
             protocol: self.job.protocol,
             clients: self.clients.clone(),
             fields: vec![
-                Field::new("protocol", format!("{}, compute version {PLAN_VERSION}", self.chosen.agreed())),
+                Field::new("protocol", format!("{}, compute version {PLAN_VERSION}", self.chosen.agreed()))
+                    .meaning(self.chosen.to_string()),
                 Field {
                     shown: Some(format!("{name}, digest {}", &digest[..16])),
                     ..Field::new("computation", digest.clone())
@@ -368,10 +369,10 @@ impl Task for ComputeTask {
                     "members",
                     join(members.map(|(name, is)| format!("{name}: {}", is.key())).collect()),
                 ),
-                Field::new("symbols", join(symbols.collect())),
-                Field::new("threads", self.threads.to_string()),
+                Field::size("symbols", join(symbols.collect())),
+                Field::size("threads", self.threads.to_string()),
                 // Pieces depend on it.
-                Field::new(
+                Field::size(
                     "memory",
                     self.job.memory.map_or("any".to_owned(), |bytes| format!("{bytes} bytes")),
                 ),

@@ -8,7 +8,8 @@ use super::{
 };
 use crate::{
     Agreement, Chosen, Event, Field, JobError, Kind, Member, MemberConfig, Observer, Protocol, Stats, Task,
-    member_config::explain, run::MemberSession,
+    member_config::explain,
+    run::{ADMISSION, MemberSession},
 };
 use hushwire_compute::{Computation, Scalar, Tensor, Visibility};
 use hushwire_wire::{PartyId, Reason, Watch};
@@ -252,7 +253,11 @@ impl ComputeSession {
             let e = if self.asked.load(Ordering::SeqCst) { cancelled() } else { e };
             if let (false, Some(watch)) = (e.kind == Kind::Network, self.member.net.watch()) {
                 // Others learn at once who failed, and not only that links closed.
-                watch.abort(self.member.net.me(), Reason::Failed, &e.step);
+                let (why, step) = match e.kind {
+                    Kind::Refused => (Reason::Declined, ADMISSION),
+                    _ => (Reason::Failed, e.step.as_str()),
+                };
+                watch.abort(self.member.net.me(), why, step);
             }
             e.of(&me)
         })
@@ -290,6 +295,7 @@ impl ComputeSession {
             }
         }
         let task = ComputeTask::of(&job, Arc::new(computation.clone()))?;
+        self.member.config.allows(&task.terms())?;
         task.complete()?;
         if let Some(odd) = task.agreement().clients.iter().find(|client| !clients.contains(client)) {
             let remedy = "connect with it, or say who does its part with `assign` or `own`";

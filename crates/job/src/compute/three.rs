@@ -152,7 +152,12 @@ impl Three {
                 drop(shares);
                 let first = [&mut self.ring, &mut self.doors.io];
                 let lanes = std::iter::once(first).chain(self.lanes.iter_mut().map(<[Channel; 2]>::each_mut));
-                let mut go_on = |done: usize, whole: usize| go_on(done as u64, whole as u64);
+                let clients = self.doors.watch.clone().filter(|_| !self.doors.clients.is_empty());
+                let mut go_on = |done: usize, whole: usize| {
+                    // The plan is public, and so is how long each step takes.
+                    clients.iter().for_each(|watch| watch.comes(done as u64, whole as u64));
+                    go_on(done as u64, whole as u64)
+                };
                 let (party, lanes) = (&mut self.party, lanes.collect());
                 let outputs = hushwire_three::run(party, lanes, plan, self.cut, inputs, &mut go_on);
                 all(&outputs.map_err(of_steps)?)

@@ -3,7 +3,7 @@
 use super::{QueryJob, QueryPart};
 use crate::{
     Agreement, Bound, ComputationSource, ComputeJob, ComputeTask, Field, Forecast, JobError, Member,
-    MemberConfig, Protocol, Task, suggest,
+    MemberConfig, Protocol, Task, Terms, suggest,
 };
 use hushwire_sql::{Catalog, Options, SqlError, relation, schema};
 use hushwire_tables::{
@@ -236,6 +236,37 @@ impl Task for QueryTask {
         };
         let fields = [sql, tables].into_iter().chain(inner.fields).collect();
         Agreement { kind: "query", title: "query".to_owned(), fields, ..inner }
+    }
+
+    /// The query and its options, the tables that are declared, their owners, and who learns the result. No row counts, and
+    /// nothing of how this release plans it.
+    fn terms(&self) -> Terms {
+        let QueryJob { sql, to, min_group, join_bound, tag_joins, tables } = &self.job;
+        let sorted = |mut keys: Vec<String>| {
+            keys.sort();
+            keys
+        };
+        let mut terms = vec![("protocol", Protocol::Rep3.to_string()), ("sql", sql.clone())];
+        terms.extend(sorted(to.iter().map(Member::key).collect()).into_iter().map(|to| ("to", to)));
+        // 0 and 1 both leave out no group.
+        terms.push(("min-group", (*min_group).max(1).to_string()));
+        terms.push(("join-bound", join_bound.map_or("none".to_owned(), |bound| bound.to_string())));
+        terms.push(("tag-joins", tag_joins.to_string()));
+        let mut tables: Vec<_> = tables.iter().collect();
+        tables.sort_by(|a, b| a.name.cmp(&b.name));
+        for table in tables {
+            terms.push(("table", table.name.clone()));
+            // Planning has read them; a column that could not be read would stand as it is written.
+            let canonical = |text: &String| {
+                schema::column(text).map_or(text.clone(), |column| schema::declaration(&column))
+            };
+            terms.extend(table.columns.iter().map(|text| ("column", canonical(text))));
+            terms.extend(table.key.iter().map(|column| ("key", column.clone())));
+            let owners = sorted(table.parts.iter().map(|part| part.owner.key()).collect());
+            terms.extend(owners.into_iter().map(|owner| ("owner", owner)));
+            terms.push(("padded", table.padded.to_string()));
+        }
+        Terms::new("query", terms)
     }
 
     fn open(&self, config: &mut MemberConfig) -> Result<QueryPart, JobError> {

@@ -3,7 +3,7 @@
 
 use super::{STEP, circuits, garbled_prefix, need, prefix, refused, shelf};
 use crate::{
-    Agreement, Field, Forecast, JobError, Member, MemberConfig, Part, Prepared, Protocol, Task,
+    Agreement, Field, Forecast, JobError, Member, MemberConfig, Part, Prepared, Protocol, Task, Terms,
     flow::COMPUTE,
     n_party,
     run::{Links, MemberSession},
@@ -84,6 +84,11 @@ impl Task for Preparation {
         agreement.fields.push(Field::new("times", self.times.to_string()));
         agreement.fields.push(Field::new("up to", self.up_to.name()));
         agreement
+    }
+
+    /// Those of the runs that it serves: who allows them allows this.
+    fn terms(&self) -> Terms {
+        self.prepared.terms()
     }
 
     fn reads(&self) -> Vec<(String, PathBuf)> {

@@ -177,6 +177,39 @@ fn ends_over(
 }
 
 #[test]
+fn clients_hear_how_far_a_party_is_and_parties_do_not() {
+    let world = world(2, true);
+    let ears: Vec<_> = (0..3).map(|_| ears()).collect();
+    thread::scope(|scope| {
+        let (world, ears) = (&world, &ears);
+        for me in 0..3 {
+            scope.spawn(move || {
+                let (cfg, identity) = (&world.configs[me], &world.identities[me]);
+                let (listener, observer) = (world.listeners[me].as_ref(), ears[me].0.clone());
+                let mut net = ok(connect_observed(cfg, identity, listener, observer));
+                if me == 0 {
+                    let watch = net.watch().unwrap_or_else(|| panic!("no watch"));
+                    // The last one counts.
+                    watch.comes(2, 7);
+                    watch.comes(3, 7);
+                    thread::sleep(Duration::from_millis(2500));
+                    ok(channel(&mut net, Some(1), None).send("end", &[9]));
+                    ok(channel(&mut net, Some(PartyId::OWNER.0), None).send("end", &[9]));
+                } else {
+                    ok(channel(&mut net, None, Some(0)).recv("end", &mut [0]));
+                }
+            });
+        }
+    });
+    for (me, (_, heard)) in ears.iter().enumerate() {
+        let heard = heard.lock().unwrap_or_else(|e| panic!("{e}"));
+        let told = heard.iter().filter(|event| matches!(event, Event::Comes { .. }));
+        let comes = Event::Comes { peer: PartyId(0), done: 3, of: 7 };
+        assert_eq!(told.collect::<Vec<_>>(), if me == 2 { vec![&comes] } else { vec![] }, "{me}");
+    }
+}
+
+#[test]
 fn whom_a_party_blames_is_what_all_hear() {
     ends(
         |net| {

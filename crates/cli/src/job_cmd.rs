@@ -1,0 +1,110 @@
+//! `hushwire job`: what a job asks of its members, before any of them takes part.
+
+use crate::{
+    error::Error,
+    files::{Replace, RunFiles, json_file, reads},
+    member_cmd::unknown_kind,
+    out,
+    run_report::deliver,
+};
+use clap::{Args, Subcommand};
+use hushwire_job::{ComputeTask, Job, Prepared, PsiTask, Task, Terms};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+pub(crate) const HELP: &str = "\
+Examples:
+  hushwire job show job.toml                 what is computed, of whose data, and who learns what; and its digest
+  hushwire job digest job.toml >> allowed.txt
+                                             allows it, for --allow-file allowed.txt of `hushwire party` and `client`
+
+The digest covers the job's terms: the kind, the computation, the protocol, the inputs with their types and owners, and who learns \
+what. For a query these are the SQL, min-group, join-bound, tag-joins, the tables with columns, keys and owners, and the recipients. \
+It covers neither row counts, instances and lengths that the job file binds, nor batches, threads, memory, addresses and labels.";
+
+/// Look at a job before taking part: its terms, and the digest by which operators allow it. Nothing of a member's own is read.
+#[derive(Args)]
+pub(crate) struct JobArgs {
+    #[command(subcommand)]
+    command: JobCommand,
+}
+
+#[derive(Subcommand)]
+enum JobCommand {
+    /// Print the digest of a job's terms and nothing else.
+    #[command(
+        after_help = "Example:\n  hushwire party job.toml --config party0.toml --allow $(hushwire job digest job.toml)"
+    )]
+    Digest(DigestArgs),
+    /// Show the terms of a job, one in a line, and their digest.
+    #[command(after_help = "Example:\n  hushwire job show job.toml --json -")]
+    Show(ShowArgs),
+}
+
+#[derive(Args)]
+struct DigestArgs {
+    /// The job file; - is standard input
+    #[arg(value_name = "JOB.toml")]
+    job: PathBuf,
+}
+
+#[derive(Args)]
+struct ShowArgs {
+    /// The job file; - is standard input
+    #[arg(value_name = "JOB.toml")]
+    job: PathBuf,
+    /// Write them for programs to FILE; - is standard output, in place of the text
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    replace: Replace,
+}
+
+/// The terms of a job for programs.
+#[derive(Serialize)]
+struct TermsReport<'a> {
+    command: &'static str,
+    version: &'static str,
+    digest: String,
+    kind: &'a str,
+    /// Names and texts, in order.
+    terms: &'a [(&'static str, String)],
+}
+
+/// The terms of the job in a file.
+fn terms(path: &Path) -> Result<Terms, Error> {
+    Ok(match Job::read(path)? {
+        Job::Circuit(job) => Prepared::new(&job)?.terms(),
+        Job::AesCtr(job) => job.terms(),
+        Job::Psi(job) => PsiTask::new(&job)?.terms(),
+        Job::Compute(job) => ComputeTask::new(&job)?.terms(),
+        #[cfg(feature = "sql")]
+        Job::Query(job) => hushwire_job::QueryTask::new(&job)?.terms(),
+        #[cfg(feature = "nn")]
+        Job::Infer(job) => hushwire_job::InferTask::new(&job)?.terms(),
+        _ => return Err(unknown_kind()),
+    })
+}
+
+/// Prints what was asked for.
+pub(crate) fn run(args: &JobArgs) -> Result<(), Error> {
+    match &args.command {
+        JobCommand::Digest(args) => out::line(terms(&args.job)?.digest()),
+        JobCommand::Show(args) => {
+            let mut files = RunFiles::new(args.replace.force);
+            reads(&mut files, "the job file", &args.job);
+            let file = json_file(&mut files, args.json.as_deref(), "job show", 0o644)?;
+            let terms = terms(&args.job)?;
+            let digest = terms.digest().to_string();
+            let text = format!("{terms}digest: {digest}\n");
+            let report = TermsReport {
+                command: "job show",
+                version: env!("CARGO_PKG_VERSION"),
+                digest,
+                kind: terms.kind(),
+                terms: terms.list(),
+            };
+            deliver(Some(text.into_bytes()), &report, file, args.json.as_deref())
+        }
+    }
+}

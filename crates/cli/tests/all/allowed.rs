@@ -1,0 +1,131 @@
+//! Members that take part in jobs of certain digests alone.
+
+use crate::{
+    query_members::{ALL, expected, job, no_result, of, world},
+    rehearsal::{Ended, Rehearsal},
+};
+
+/// The standard output of a command that ends well.
+fn said(world: &Rehearsal, line: &str) -> String {
+    let ran = world.place.ran(line);
+    assert_eq!(ran.code, Some(0), "{line}: {}", ran.err);
+    ran.out
+}
+
+/// The digest of a job file there.
+fn digest(world: &Rehearsal, file: &str) -> String {
+    said(world, &format!("job digest {file}")).trim().to_owned()
+}
+
+#[test]
+fn members_that_allow_a_job_run_it_whatever_the_way_in_which_they_say_so() {
+    let world = world(9);
+    let digest = digest(&world, "job.toml");
+    world.set("party0", &format!("allow = \"{digest}\""));
+    world.set("bob", "allow-file = \"allowed.txt\"");
+    world.place.put(
+        "r/allowed.txt",
+        format!("# of others too\nblake3:{:064}\n{digest}  # the sums\n", 1).as_bytes(),
+    );
+    let line = |name: &&'static str| {
+        let options = match *name {
+            "party1" => format!(" --allow {digest}"),
+            "alice" => " --allow-file r/allowed.txt".to_owned(),
+            // Of two sources both count.
+            "party0" => format!(" --allow blake3:{:064}", 2),
+            _ => String::new(),
+        };
+        world.spawn(name, world.place.hushwire(&(Rehearsal::line(name) + &options)))
+    };
+    let all = world.end(ALL.iter().map(line).collect());
+    all.iter().for_each(Ended::good);
+    assert_eq!(String::from_utf8(world.place.get("r/result.csv")).unwrap_or_default(), expected(9));
+}
+
+#[test]
+fn a_job_that_a_party_or_an_owner_does_not_allow_ends_at_every_member_at_once() {
+    for refuses in ["party1", "alice"] {
+        let world = world(9);
+        // Inputs are not looked at: there are none.
+        let input = if refuses == "alice" { "r/salaries.csv" } else { "r/nothing.csv" };
+        world.place.put(input, b"");
+        let line = |name: &&'static str| {
+            let none = if *name == refuses { format!(" --allow blake3:{:064}", 7) } else { String::new() };
+            world.spawn(name, world.place.hushwire(&(Rehearsal::line(name) + &none)))
+        };
+        let all = world.end(ALL.iter().map(line).collect());
+        let (own, digest) = (of(&all, refuses), digest(&world, "job.toml"));
+        assert!(own.code == Some(5) && own.out.is_empty(), "{own:?}");
+        for words in ["refused: ", &digest, "hushwire job show", "--allow"] {
+            assert!(own.error().contains(words), "{words}: {}", own.error());
+        }
+        for member in all.iter().filter(|member| member.name != refuses) {
+            member.blames(refuses);
+            for words in ["declined during admission of the job", "hushwire job digest"] {
+                assert!(member.error().contains(words), "{words}: {}", member.error());
+            }
+        }
+        no_result(&world);
+    }
+}
+
+#[test]
+fn a_digest_binds_the_question_and_not_the_sizes() {
+    let world = world(9);
+    let of = |text: &str| {
+        world.place.put("other.toml", text.as_bytes());
+        digest(&world, "other.toml")
+    };
+    let ours = of(&job(9));
+    assert_eq!(ours, digest(&world, "job.toml"));
+    assert_eq!(ours, of(&job(5000)), "row counts are no terms");
+    assert_eq!(ours, of(&job(9).replace("salary DECIMAL(10, 2) NOT NULL", "salary  numeric(10,2) not null")));
+    let mut seen = vec![ours];
+    for (from, to) in [
+        ("SUM(salary)", "MAX(salary)"),
+        ("to = [", "min-group = 5\nto = ["),
+        ("to = [", "tag-joins = true\nto = ["),
+        ("to = [", "join-bound = 100\nto = ["),
+        ("client:analyst", "client:bob"),
+        ("DECIMAL(10, 2)", "DECIMAL(10, 3)"),
+        ("person INTEGER NOT NULL", "person INTEGER"),
+        ("client:alice", "client:anna"),
+        ("parts = [\"client:alice 9\"]", "parts = [\"client:alice 9\"]\npadded = true"),
+        ("key = [\"id\"]", "key = [\"id\", \"city\"]\n"),
+    ] {
+        let changed = job(9).replace(from, to);
+        let needs_bound = to.contains("\"id\", ");
+        let changed = if needs_bound { format!("join-bound = 9\n{changed}") } else { changed };
+        let digest = of(&changed);
+        assert!(!seen.contains(&digest), "{to} changes nothing");
+        seen.push(digest);
+    }
+    let shown = said(&world, "job show job.toml");
+    for line in ["kind: query\n", "min-group: 1\n", "to: client:analyst\n", "owner: client:alice\n", &seen[0]]
+    {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    let report = said(&world, "job show job.toml --json -");
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((&report["digest"], &report["kind"]), (&seen[0].clone().into(), &"query".into()));
+}
+
+#[test]
+fn lists_of_digests_are_read_strictly() {
+    let world = world(9);
+    let bad = |line: &str, code, words: &[&str]| {
+        let ran = world.place.ran(line);
+        assert_eq!(ran.code, Some(code), "{line}: {}", ran.err);
+        words.iter().for_each(|word| assert!(ran.err.contains(word), "{word}: {}", ran.err));
+    };
+    bad(
+        "party job.toml --config r/party0.toml --allow blake3:12",
+        2,
+        &["blake3:12", "64 hexadecimal digits"],
+    );
+    world.place.put("odd.txt", b"# one\nsha256:00\n");
+    bad("client job.toml --config r/alice.toml --allow-file odd.txt", 4, &["odd.txt, line 2", "job digest"]);
+    bad("client job.toml --config r/alice.toml --allow-file none.txt", 4, &["none.txt"]);
+    world.set("party2", "allow = [\"blake3:zz\"]");
+    bad("party job.toml --config r/party2.toml", 4, &["r/party2.toml, line 1", "blake3:zz"]);
+}
