@@ -154,7 +154,7 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
     for (name, place) in &outputs {
         let (OutputPlace::Csv(path) | OutputPlace::File(path)) = place else { continue };
         // Its first recipient writes it, which knows only its own files.
-        run.check("with --out", path, &format!("output {name} of {}", computation.name()))?;
+        run.check("with --out", path, &task.writer(name))?;
     }
     let json = args.common.json_file(&mut run, &format!("local compute, {}", computation.name()))?;
     let mut local = Local::new(&task).transport(args.between.kind()?).shape(shape).backend(backend);

@@ -140,7 +140,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         args.output.as_deref().filter(|path| is_stream(path)).map(|_| Passing::new()).transpose()?;
     let output = passing.as_ref().map(Passing::file).or_else(|| args.output.clone());
     if let (Some(path), None) = (&args.output, &passing) {
-        run.check("with --output", path, "the output of a network")?;
+        run.check("with --output", path, &task.writer())?;
     }
     let json = args.common.json_file(&mut run, "local infer")?;
     let mut local = Local::new(&task).transport(args.between.kind()?).shape(shape).backend(backend);

@@ -216,7 +216,7 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
     let passing = args.out.as_deref().filter(|path| is_stream(path)).map(|_| Passing::new()).transpose()?;
     let out = passing.as_ref().map(Passing::file).or_else(|| args.out.clone());
     if let (Some(path), None) = (&args.out, &passing) {
-        run.check("with --out", path, "the result of a query")?;
+        run.check("with --out", path, &task.writer())?;
     }
     let json = args.common.json_file(&mut run, "local query")?;
     let mut local = Local::new(&task).transport(args.between.kind()?).shape(shape).backend(backend);

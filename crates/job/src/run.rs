@@ -120,7 +120,7 @@ pub fn run<T: Task>(
         return Err(if refused.kind == Kind::Refused {
             decline(agreement, config, observer, refused)
         } else {
-            refused
+            refused.of(&config.me)
         });
     }
     let part = open(task, &mut config)?;

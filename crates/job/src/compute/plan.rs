@@ -277,7 +277,8 @@ impl ComputeTask {
     }
 
     /// Names the runs that may replace each other's file of output `name`: those of the same computation, whatever its lengths.
-    pub(crate) fn writer(&self, name: &str) -> String {
+    #[must_use]
+    pub fn writer(&self, name: &str) -> String {
         let digest = hex::encode(&self.computation.digest()[..8]);
         format!("output {name} of {} {digest}", self.computation.name())
     }

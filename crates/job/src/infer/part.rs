@@ -204,7 +204,7 @@ impl InferPart {
         }
         let file = match &place {
             Some(OutputPlace::File(path)) => {
-                Some(config.files.create("for the output", path, &task.compute().writer(OUTPUT), 0o600)?)
+                Some(config.files.create("for the output", path, &task.writer(), 0o600)?)
             }
             None | Some(OutputPlace::Show | OutputPlace::Memory | OutputPlace::Discard) => None,
             Some(_) => {

@@ -77,6 +77,12 @@ impl InferTask {
         self.numbers
     }
 
+    /// Names the runs that may replace each other's output: those of the same network with the same scales, whatever its weights.
+    #[must_use]
+    pub fn writer(&self) -> String {
+        self.compute.writer("output")
+    }
+
     /// The job of the computation.
     pub(super) fn compute(&self) -> &ComputeTask {
         &self.compute

@@ -1,6 +1,6 @@
 //! The agreement on a query, and the computation that it is.
 
-use super::{QueryJob, QueryPart};
+use super::{QueryJob, QueryPart, QueryTable};
 use crate::{
     Agreement, Bound, ComputationSource, ComputeJob, ComputeTask, Field, Forecast, JobError, Member,
     MemberConfig, Protocol, Task, Terms, suggest,
@@ -155,11 +155,13 @@ impl QueryTask {
     }
 
     /// Names the runs that may replace each other's result: those that ask the same of tables of the same names and owners, of whatever rows.
-    pub(super) fn writer(&self) -> String {
-        let tables = self.job.tables.iter();
-        let tables: Vec<_> = tables.map(|t| (&t.name, t.parts.iter().map(|p| &p.owner).collect())).collect();
-        let asked: (&str, &[Member], Vec<(&String, Vec<&Member>)>) = (&self.job.sql, &self.job.to, tables);
-        let digest = blake3::hash(format!("{asked:?}").as_bytes());
+    #[must_use]
+    pub fn writer(&self) -> String {
+        let QueryJob { sql, to, tables, .. } = &self.job;
+        let owners = |table: &QueryTable| table.parts.iter().map(|part| part.owner.key()).collect::<Vec<_>>();
+        let tables: Vec<_> = tables.iter().map(|table| (&table.name, owners(table))).collect();
+        let to: Vec<_> = to.iter().map(Member::key).collect();
+        let digest = blake3::hash(format!("{:?}", (sql, to, tables)).as_bytes());
         format!("the result of query {}", &digest.to_hex()[..16])
     }
 

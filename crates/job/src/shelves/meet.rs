@@ -331,15 +331,16 @@ mod tests {
 
     #[test]
     fn whoever_lacks_a_copy_is_named() {
-        let places: &[usize] = &[0, 0];
-        let of = [&[1, 2, 3][..], &[3], &[4], &[]].map(|ids| offers(places, &[ids]));
+        // Circuits are of one size, triples of another.
+        let places: &[usize] = &[0, 1];
+        let of = [&[1, 2, 3][..], &[3], &[4], &[]].map(|ids| offers(places, &[ids, &[]]));
         assert_eq!(
             [0, 1, 2, 3].map(|p| lacking(&of, places, p, 0)),
             [vec![2, 3], vec![2, 3], vec![0, 1, 3], vec![]]
         );
         let taken =
             |all: [u8; 2]| all.map(|kind| if kind == 0 { Ahead::Nothing } else { Ahead::Circuits(vec![]) });
-        let told = |index, all| notes(&of, &[0, 0], index, 1, &taken(all)[..1]);
+        let told = |index, all| notes(&of, places, index, 1, &taken(all)[..1]);
         assert_eq!(
             told(2, [0, 0]),
             [

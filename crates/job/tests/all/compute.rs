@@ -154,7 +154,7 @@ fn a_client_that_says_a_length_beyond_all_bounds_ends_the_run() {
         (
             None,
             Some(64 << 20),
-            "n is 134217728 at client mallory: values take 2048 MiB of memory at each party at once, and may take 512 MiB; bring fewer rows, or agree on",
+            "n is 134217728 at client mallory: values take 2049 MiB of memory at each party at once, and may take 512 MiB; bring fewer rows, or agree on",
         ),
         (
             Some(100),

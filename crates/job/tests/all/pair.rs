@@ -41,7 +41,7 @@ fn run_two(
         let running: Vec<_> = running.collect();
         running.into_iter().map(|party| party.join().expect("a party ends")).collect()
     });
-    made.try_into().ok().expect("two parties")
+    made.try_into().unwrap_or_else(|_| panic!("two parties"))
 }
 
 #[test]

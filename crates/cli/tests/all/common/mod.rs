@@ -35,6 +35,11 @@ impl Place {
     /// Writes a file.
     pub(crate) fn put(&self, name: &str, bytes: &[u8]) {
         fs::write(self.at(name), bytes).unwrap_or_else(|e| panic!("{name}: {e}"));
+        // Shares of keys are taken as the command leaves them, for their owner alone.
+        if name.ends_with(".share") {
+            let own = fs::Permissions::from_mode(0o600);
+            fs::set_permissions(self.at(name), own).unwrap_or_else(|e| panic!("{name}: {e}"));
+        }
     }
 
     /// Reads a file.
