@@ -138,7 +138,7 @@ enum Bench {
     /// Table 6 of the VASA paper: SHA-256 among three parties of which two may cheat, phase by phase.
     #[command(after_help = "Example:\n  hushwire bench table6 --only phase=online --json table6.json")]
     Table6(OptionsArgs),
-    /// Private set intersection of items in memory: methods, results and sizes from 2^12 to 10^7, beside the peers' figures.
+    /// Private set intersection of items in memory: methods, results and sizes from 2^12 to 10^7.
     #[command(
         after_help = "Example:\n  hushwire bench psi --only method=vole,n=1048576,net=none --json psi.json"
     )]
