@@ -1,4 +1,4 @@
-//! What a party keeps on a disk, as bytes under a key of its own.
+//! The files that a party keeps on a disk, as bytes under a key of its own.
 //!
 //! ```text
 //! magic 24 | nonce 32 | plaintext ⊕ AES-CTR stream | BLAKE3 of all before, keyed

@@ -226,7 +226,7 @@ impl Shelf {
     }
 
     /// Takes the garbled circuits of these tasks as party `me` among `n`: they are marked as used before this returns, and their file is removed.
-    /// What is refused is neither.
+    /// A file that is refused is neither.
     ///
     /// # Errors
     /// They were used before, they are of another key, party or task, or a file cannot be read or written.

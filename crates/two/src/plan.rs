@@ -172,7 +172,7 @@ pub struct Spent {
     pub all: Duration,
     /// Of that, products of matrices and kernels.
     pub products: Duration,
-    /// What a meter counted meanwhile, where the party has one.
+    /// The count of a meter meanwhile, where the party has one.
     pub cost: Cost,
 }
 

@@ -184,7 +184,7 @@ fn measure(
     Ok(vec![row])
 }
 
-/// What a line of the printed table has in its first cells: products, extension, ring, transport and net.
+/// The first cells of a line of the printed table: products, extension, ring, transport and net.
 const WAYS: [&str; 5] = ["linear", "ot", "ring", "transport", "net"];
 
 /// The table, as far as it was measured.

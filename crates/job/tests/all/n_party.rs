@@ -335,7 +335,7 @@ fn only_authgarble_is_prepared_and_where_there_is_a_place() {
     }
 }
 
-/// What a run says of the phases that it had on disk.
+/// The words of a run on the phases that it had on disk.
 fn disk(independent: u16, dependent: u16) -> Vec<Option<FromDisk>> {
     vec![Some(FromDisk { function_independent: independent, function_dependent: dependent }); 3]
 }

@@ -241,7 +241,7 @@ impl<'q> Binder<'q> {
         Ok(Selected { bound: Bound { plan, columns }, correlated, one, figures, list, beside })
     }
 
-    /// What HAVING leaves of an aggregate of no row.
+    /// The rest of HAVING for an aggregate of no row.
     fn of_nothing(&self, having: &Expr, figures: &[(Id, Aggregate)]) -> Empty {
         let having = of_no_row(having, figures, &self.columns);
         if !reads(&having).is_empty() {
