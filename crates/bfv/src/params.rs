@@ -87,8 +87,9 @@ impl Set {
         // Errors of the upload times weights, of all outputs that an answer holds since every coefficient has an error, and roundings of q m / t, a
         // half each at most, where numbers stand alone.
         let hidden = SIGMA * TAIL * w * (terms * layer.outputs as f64).sqrt() + terms * w / 2.0 + 1.0;
-        let flooding = (hidden * coefficients.max(1) as f64).log2().ceil() as u32 + STATISTICAL;
+        // Errors of the fresh encryption do not depend on weights, but its first half counts as uniform only for somebody who does not see them.
         let fresh = SIGMA * TAIL * (2.0 * n.sqrt() + 1.0);
+        let flooding = ((hidden + fresh) * coefficients.max(1) as f64).log2().ceil() as u32 + STATISTICAL;
         let divided = (f64::from(BITS) - 1e-9) * (self.primes() - kept) as f64;
         let root = TAIL * n.sqrt();
         let switched = (2f64.powi(flooding as i32) + hidden + fresh) / 2f64.powf(divided)
@@ -185,6 +186,19 @@ mod tests {
         assert!(refused.is_err_and(|e| e.to_string().contains("64 bits")));
         let margin = Set::Large.margin(&layer(32, 1 << 12, 576), 1 << 22).ok();
         assert!(margin.is_some_and(|m| m.flooding > 40 + 22 + 17 && m.noise < m.room / 2.0), "{margin:?}");
+    }
+
+    /// Weights that add next to nothing are flooded as widely as the fresh encryption needs.
+    #[test]
+    fn flooding_covers_the_fresh_encryption() {
+        let layer = Layer { ring: 16, weight: 1, terms: 1, outputs: 1 };
+        for (set, n) in [(Set::Small, 4096.0f64), (Set::Large, 8192.0)] {
+            let margin = set.margin(&layer, 1 << 10).expect("it fits");
+            // A product of a ternary secret and an error has a deviation of σ √(2n / 3), twice.
+            let deviation = SIGMA * (4.0 * n / 3.0).sqrt();
+            assert!(margin.hidden < deviation, "weights add less");
+            assert!(f64::from(margin.flooding) >= 40.0 + 10.0 + (TAIL * deviation).log2(), "{margin:?}");
+        }
     }
 
     /// Twice the coefficients take a bit more, and never fewer.

@@ -286,7 +286,7 @@ impl Party {
 
     /// Both parties compare what they are about to run.
     fn agree(&mut self, channel: &mut Channel, plan: &Plan) -> Result<(), TwoError> {
-        let mut hash = blake3::Hasher::new_derive_key("hushwire two run v2");
+        let mut hash = blake3::Hasher::new_derive_key("hushwire two run v3");
         hash.update(&self.context.sid.0);
         hash.update(&self.runs.to_le_bytes());
         hash.update(&plan.digest);

@@ -7,6 +7,10 @@ use crate::{
 };
 use hushwire_circuit::named;
 use hushwire_prg::Prg;
+use std::{
+    process::Stdio,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 /// Tells a process of the tests what to do, in which directory, and after how many steps it is killed.
 pub(super) const CHILD: &str = "HUSHWIRE_SHELF_CHILD";
@@ -88,15 +92,28 @@ fn garbled_of(world: u8, n: usize, tasks: &[Task]) -> Vec<Vec<Garbled>> {
     circuits
 }
 
+/// Held while a process is started, and by tests that count locks as gone with who held them: between its fork and its
+/// exec a new process has the locks of every thread of this one.
+static FORKS: Mutex<()> = Mutex::new(());
+
+fn no_forks() -> MutexGuard<'static, ()> {
+    FORKS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A process with these orders, killed or not.
 fn run_child(dir: &Path, what: &str, life: usize) -> bool {
     use std::os::unix::process::ExitStatusExt;
     let this = std::env::current_exe().expect("this test");
-    let ran = std::process::Command::new(this)
+    let mut command = std::process::Command::new(this);
+    command
         .args(["--exact", "shelf::tests::child", "--test-threads=1"])
         .env(CHILD, format!("{what}:{life}:{}", dir.display()))
-        .output()
-        .expect("a process");
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let forking = no_forks();
+    let child = command.spawn().expect("a process");
+    drop(forking);
+    let ran = child.wait_with_output().expect("a process");
     assert!(ran.status.success() || ran.status.signal() == Some(9), "{ran:?}");
     ran.status.success()
 }
@@ -157,6 +174,7 @@ fn parts(dir: &Path) -> usize {
 /// Parts that somebody writes stay; those that a crash left go.
 #[test]
 fn only_parts_that_nobody_writes_are_removed() {
+    let _alone = no_forks();
     let all = tempfile::tempdir().expect("a directory");
     drop(shelf(all.path(), 0));
     let dir = all.path().join("0");
@@ -215,6 +233,7 @@ fn whoever_is_killed_hands_out_nothing_twice() {
 
 fn killed(what: What) {
     for life in 0..8 {
+        let _alone = no_forks();
         let dir = tempfile::tempdir().expect("a directory");
         let first = shelf(dir.path(), 0);
         first.life.set(life);
