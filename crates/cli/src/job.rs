@@ -9,7 +9,9 @@ use crate::{
 };
 use hushwire_job::{
     InputPlace, JobError,
-    aes_ctr::{AesCtrJob, Cut, Holds, Iv, Key, KeyDir, KeyMode, KeySource, Ledger, Unfit, share_file},
+    aes_ctr::{
+        AesCtrJob, Cut, Direction, Holds, Iv, Key, KeyDir, KeyMode, KeySource, Ledger, Unfit, share_file,
+    },
 };
 use hushwire_rep3::Sbox;
 use std::{
@@ -203,7 +205,8 @@ impl Choice {
             KeyMode::Imported => KeySource::Imported,
             KeyMode::Drawn | KeyMode::Kept => KeySource::Kept,
         };
-        let job = AesCtrJob { owner: OWNER.to_owned(), key: source, key_bits, cut };
+        let direction = if args.decrypt { Direction::Decrypt } else { Direction::Encrypt };
+        let job = AesCtrJob { owner: OWNER.to_owned(), direction, key: source, key_bits, cut };
         let history_lost = args.history_lost && mode == KeyMode::Kept;
         Ok(Self { job, mode, key_id, iv, key, dir: path.map(Path::to_path_buf), history_lost })
     }

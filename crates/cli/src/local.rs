@@ -100,7 +100,7 @@ fn encrypt(
     let to = if is_stream(&files.out) { OutputPlace::Unnamed } else { OutputPlace::File(files.out.clone()) };
     let mut local = Local::new(&task).transport(args.between.kind()?).backend(backend);
     local = local.data(files.data()).result(to).said(Said::Options);
-    local = local.decrypt(args.decrypt).history_lost(choice.history_lost);
+    local = local.history_lost(choice.history_lost);
     if let Some(iv) = choice.iv {
         local = local.iv(iv);
     }

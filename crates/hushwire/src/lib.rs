@@ -31,7 +31,8 @@
 //! run.result(OutputPlace::File(secret.clone())).run()?;
 //! assert_ne!(std::fs::read(&secret)?, b"Dear Bob");
 //!
-//! let run = Local::new(&job).keys(&keys).decrypt(true).data(InputPlace::File(secret));
+//! let job = job.decrypting();
+//! let run = Local::new(&job).keys(&keys).data(InputPlace::File(secret));
 //! let ended = run.result(OutputPlace::Memory).run()?;
 //! assert_eq!(ended.bytes(), Some(&b"Dear Bob"[..]));
 //! # Ok(())

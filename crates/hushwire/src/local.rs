@@ -313,13 +313,6 @@ impl Local<'_, AesCtrJob> {
         self
     }
 
-    /// Decrypts: the counter is looked up in the ledger, and nothing is recorded.
-    #[must_use]
-    pub fn decrypt(mut self, decrypt: bool) -> Self {
-        self.owner().decrypt = decrypt;
-        self
-    }
-
     /// Goes on with a key whose ledger is lost: counters are drawn from now on, and may not be chosen.
     #[must_use]
     pub fn history_lost(mut self, lost: bool) -> Self {

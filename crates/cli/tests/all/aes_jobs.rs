@@ -114,10 +114,30 @@ fn a_drawn_key_is_kept_for_later_runs_and_no_counter_serves_twice() {
     world.edit("r/alice.toml", |text| {
         text.replace("data.bin.enc", "plain.bin").replace("data.bin", "old.bin")
     });
-    add(&world, "decrypt = true");
+    // Who allowed the encryption did not allow that.
+    let digest = |world: &Rehearsal| world.place.ran("job digest job.toml").out.trim().to_owned();
+    let encrypts = digest(&world);
+    world.edit("job.toml", |text| text.replace("[parameters]", "direction = \"decrypt\"\n[parameters]"));
+    let allow = |digest: &str| world.set("party1", &format!("allow = \"{digest}\""));
+    allow(&encrypts);
+    for ended in run(&world) {
+        match ended.name {
+            "party1" => {
+                assert!(ended.code == Some(5) && ended.error().contains(&digest(&world)), "{}", ended.err);
+            }
+            _ => ended.blames("party1"),
+        }
+    }
+    world.edit("r/party1.toml", |text| text.replace(&encrypts, &digest(&world)));
     good(&world);
     assert!(world.place.get("r/plain.bin") == world.place.get("r/data.bin"));
     assert_eq!(ledger(&world)["ranges"].as_array().map(Vec::len), Some(2));
+    // A file of older releases, in which the owner alone said so.
+    add(&world, "decrypt = true");
+    let alone = world.end(world.start_all(&["alice"]));
+    assert!(alone[0].code == Some(4) || alone[0].code == Some(2), "{}", alone[0].err);
+    assert!(alone[0].error().contains("direction = \"decrypt\""), "{}", alone[0].err);
+    remove(&world, "decrypt = true");
     // A file that the ledger does not know is not decrypted; its owner never dials.
     world.place.put("r/old.bin", &first[1..]);
     let alone = world.end(world.start_all(&["alice"]));

@@ -46,7 +46,7 @@ pub use ledger::{Ledger, Range};
 pub use party::DeviceUse;
 pub use places::{AesCtrPlaces, Said};
 pub use share_file::KeyId;
-pub use spec::{AesCtrJob, KeySource};
+pub use spec::{AesCtrJob, Direction, KeySource};
 
 use crate::{
     Agreement, Forecast, JobError, Member, MemberConfig, NewFile, Part, Task,

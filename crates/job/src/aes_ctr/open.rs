@@ -49,7 +49,7 @@ pub(super) fn open(job: &AesCtrJob, config: &mut MemberConfig) -> Result<OwnersF
         config.files.keys_in(dir);
     }
     let said = places.said;
-    let counters = match (&places.ledger, places.decrypt) {
+    let counters = match (&places.ledger, job.direction.decrypts()) {
         (Some(dir), false) => {
             let choice = (places.iv, places.history_lost, said);
             Counters::use_up(job, dir, choice, data.bytes, out)?
@@ -62,7 +62,7 @@ pub(super) fn open(job: &AesCtrJob, config: &mut MemberConfig) -> Result<OwnersF
             _ => {
                 return Err(usage(
                     "the counters that were used must be recorded, and this member's file names no place for that",
-                    "add [aes-ctr] with ledger = \"DIRECTORY\"; to decrypt, or with key = \"given\" in the job, iv = \"…\" \
+                    "add [aes-ctr] with ledger = \"DIRECTORY\"; with direction = \"decrypt\" or key = \"given\" in the job, iv = \"…\" \
                      will do",
                 ));
             }
@@ -70,7 +70,7 @@ pub(super) fn open(job: &AesCtrJob, config: &mut MemberConfig) -> Result<OwnersF
     };
     let Counters { iv, expects, book } = counters;
     // A ledger is of one key that is kept, so that what it wrote last may be replaced by what it writes next.
-    let writer = match (places.decrypt, job.key, &key, &places.ledger) {
+    let writer = match (job.direction.decrypts(), job.key, &key, &places.ledger) {
         (true, ..) => format!("aes-ctr, decrypting {}", resolve(&data.path).display()),
         (false, KeySource::Given, Some(key), _) => format!("aes-ctr under key {}", key.fingerprint()),
         (false, .., Some(dir)) => format!("aes-ctr with the ledger {}", resolve(dir).display()),

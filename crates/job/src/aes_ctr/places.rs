@@ -16,8 +16,6 @@ pub struct AesCtrPlaces {
     pub ledger: Option<PathBuf>,
     /// Of the owner: the first counter block; drawn or found in the ledger where it is not given.
     pub iv: Option<Iv>,
-    /// Of the owner: whether the file is decrypted, and its counter is looked up in place of being used up.
-    pub decrypt: bool,
     /// Of the owner: whether a ledger that is not there was lost, and no counter may be chosen under the key.
     pub history_lost: bool,
     /// The form in which a person said all this, for remedies.
@@ -50,9 +48,14 @@ impl AesCtrPlaces {
         let ledger = section.take("ledger").map(|v| v.path()).transpose()?;
         let iv =
             section.take("iv").map(|v| v.parsed(Iv::from_hex, "write 32 hexadecimal digits")).transpose()?;
-        let decrypt = section.take("decrypt").map(|v| v.flag()).transpose()?.unwrap_or_default();
+        if let Some(decrypt) = section.take("decrypt") {
+            return Err(decrypt.error(
+                "is said in the job file, so that all members agree on it",
+                "write direction = \"decrypt\" there, and leave it out here",
+            ));
+        }
         let history_lost = section.take("history-lost").map(|v| v.flag()).transpose()?.unwrap_or_default();
         section.finish()?;
-        Ok(Self { key_share, ledger, iv, decrypt, history_lost, said: Said::File })
+        Ok(Self { key_share, ledger, iv, history_lost, said: Said::File })
     }
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
 /// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// AGREEMENT: compute threads, where the job does not say.
 const THREADS: u16 = 2;
 /// The most blocks of a chunk that a job may ask for: 1 MiB of the file.
@@ -64,11 +64,54 @@ impl FromStr for KeySource {
     }
 }
 
-/// A job that encrypts a file of one client, or decrypts it: in counter mode that is the same.
+/// The use of the keystream. Parties compute the same for both, and allow each by itself: its owner counts differently.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// Counters that were never used are used up.
+    #[default]
+    Encrypt,
+    /// The counter is the one of an earlier encryption, which the owner's ledger knows by the file.
+    Decrypt,
+}
+
+impl Direction {
+    /// The names in job files.
+    pub const NAMES: [&str; 2] = ["encrypt", "decrypt"];
+
+    /// Its name in job files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Encrypt => "encrypt",
+            Self::Decrypt => "decrypt",
+        }
+    }
+
+    /// Whether it is decryption.
+    #[must_use]
+    pub const fn decrypts(self) -> bool {
+        matches!(self, Self::Decrypt)
+    }
+}
+
+impl FromStr for Direction {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut all = [Self::Encrypt, Self::Decrypt].into_iter();
+        all.find(|direction| direction.name() == text)
+            .ok_or_else(|| format!("there is no direction {text:?}; {}", suggest::remedy(text, &Self::NAMES)))
+    }
+}
+
+/// A job that encrypts a file of one client, or decrypts it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AesCtrJob {
     /// The client that brings the file and learns the result.
     pub owner: String,
+    /// Whether the file is encrypted or decrypted: a term of the job.
+    pub direction: Direction,
     /// Where the key comes from.
     pub key: KeySource,
     /// 128, 192 or 256.
@@ -92,7 +135,14 @@ impl AesCtrJob {
     pub fn new(owner: &str) -> Self {
         let cut =
             Cut { sbox: Sbox::Tower, chunk_blocks: CHUNK_BLOCKS, threads: THREADS, lanes: LANES, hdl: None };
-        Self { owner: owner.to_owned(), key: KeySource::Kept, key_bits: 128, cut }
+        let direction = Direction::Encrypt;
+        Self { owner: owner.to_owned(), direction, key: KeySource::Kept, key_bits: 128, cut }
+    }
+
+    /// The same job in the other direction: what it encrypted is decrypted.
+    #[must_use]
+    pub fn decrypting(self) -> Self {
+        Self { direction: Direction::Decrypt, ..self }
     }
 
     pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, JobError> {
@@ -101,6 +151,9 @@ impl AesCtrJob {
         }
         let owner = top.need("owner", "owner = \"client:alice\"")?;
         let owner = owner.parsed(client, "write owner = \"client:alice\"")?;
+        let direction = top.take("direction");
+        let direction =
+            direction.map(|v| v.parsed(str::parse, "write direction = \"encrypt\"")).transpose()?;
         let key = top.take("key").map(|v| v.parsed(str::parse, "write key = \"kept\"")).transpose()?;
         let key_bits = top.take("key-bits").map(|v| key_bits(&v)).transpose()?.unwrap_or(128);
         let sbox = top.take("sbox").map(|v| v.parsed(str::parse, "write sbox = \"tower\"")).transpose()?;
@@ -124,7 +177,8 @@ impl AesCtrJob {
                 hdl: None,
             },
         };
-        Ok(Self { owner, key: key.unwrap_or_default(), key_bits, cut })
+        let (direction, key) = (direction.unwrap_or_default(), key.unwrap_or_default());
+        Ok(Self { owner, direction, key, key_bits, cut })
     }
 
     /// The length of the key.
@@ -142,12 +196,13 @@ impl AesCtrJob {
             Field::new("protocol", format!("{}, aes-ctr version {VERSION}", Protocol::Rep3))
                 .meaning(Protocol::Rep3.to_string()),
             Field::new("owner", self.owner.clone()),
+            Field::new("direction", self.direction.name()),
             Field::new("key", self.key.name()),
             Field::new("key bits", self.key_bits.to_string()),
             Field::size("S-box", sbox.name()),
             Field::size("hardware", hardware.collect::<Vec<_>>().join(", ")),
-            Field::size("batch", chunk_blocks.to_string()),
-            Field::size("threads and lanes", format!("{threads} and {lanes}")),
+            // In one: the first eight fields are named where members differ.
+            Field::size("batch, threads and lanes", format!("{chunk_blocks}, {threads} and {lanes}")),
         ];
         Agreement {
             kind: Self::KIND,
@@ -228,7 +283,7 @@ fn parameters(value: Value<'_>, hardware: bool) -> Result<Parameters, JobError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Job;
+    use crate::{Allowed, Job, Terms};
     use std::path::Path;
 
     fn job(keys: &str) -> Result<AesCtrJob, String> {
@@ -250,7 +305,7 @@ mod tests {
         let depth = job("hardware = [\"party1\"]\nsbox = \"depth4\"").map(|job| job.cut.sbox);
         assert_eq!(depth, Ok(Sbox::Depth4));
         let other = job("hardware = [\"party1\"]").unwrap_or_else(|e| panic!("{e}"));
-        for (theirs, fields) in [(&soft, 4), (&other, 1)] {
+        for (theirs, fields) in [(&soft, 3), (&other, 1)] {
             let differences = hard.agreement().differences(&theirs.agreement().tags());
             assert!(
                 differences.len() == fields
@@ -258,6 +313,24 @@ mod tests {
                 "{differences:?}"
             );
         }
+    }
+
+    #[test]
+    fn encryption_and_decryption_are_two_jobs_to_whoever_allows_one() {
+        let encrypts = job("").unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(job("direction = \"encrypt\"").as_ref(), Ok(&encrypts));
+        let decrypts = job("direction = \"decrypt\"").unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(encrypts.clone().decrypting(), decrypts);
+        let terms = [&encrypts, &decrypts].map(|job| Terms::of(&job.agreement()));
+        assert_ne!(terms[0].digest(), terms[1].digest());
+        let allowed: Allowed = [terms[0].digest()].into_iter().collect();
+        assert!(allowed.check(&terms[0]).is_ok() && allowed.check(&terms[1]).is_err());
+        assert_eq!(
+            encrypts.agreement().differences(&decrypts.agreement().tags()),
+            ["direction (ours: encrypt)"]
+        );
+        let error = job("direction = \"decript\"").err().unwrap_or_default();
+        assert!(error.contains("line 3") && error.contains("did you mean `decrypt`"), "{error}");
     }
 
     #[test]

@@ -156,7 +156,7 @@ mod tests {
 
     fn job(key: KeySource) -> AesCtrJob {
         let cut = Cut { sbox: Sbox::Tower, chunk_blocks: 256, threads: 1, lanes: 1, hdl: None };
-        AesCtrJob { owner: "alice".into(), key, key_bits: 192, cut }
+        AesCtrJob { key, key_bits: 192, cut, ..AesCtrJob::new("alice") }
     }
 
     fn terms(key: KeyMode, key_id: Option<&str>) -> Terms {
