@@ -136,8 +136,8 @@ impl LocalQueryArgs {
         given.collect()
     }
 
-    /// The tables, whose types and row counts are those of the files.
-    fn declared(&self, given: &[Given]) -> Result<Vec<QueryTable>, Error> {
+    /// The tables, whose types and row counts are those of the files, and the columns without values.
+    fn declared(&self, given: &[Given]) -> Result<(Vec<QueryTable>, Vec<Guess>), Error> {
         let mut names: Vec<&str> = vec![];
         for part in given {
             if !names.contains(&part.table.as_str()) {
@@ -145,7 +145,7 @@ impl LocalQueryArgs {
             }
         }
         let declared = self.schema.as_deref().map(QueryTable::schema).transpose()?.unwrap_or_default();
-        let mut tables = vec![];
+        let (mut tables, mut guessed) = (vec![], vec![]);
         for name in names {
             let parts: Vec<&Given> = given.iter().filter(|part| part.table == name).collect();
             let files: Vec<&InputPlace> = parts.iter().map(|part| &part.place).collect();
@@ -155,8 +155,9 @@ impl LocalQueryArgs {
                     (table.columns.clone(), files.iter().map(|file| count(file)).collect::<Result<_, _>>()?)
                 }
                 None => {
-                    let (columns, counts) = infer(&files)?;
-                    (columns.iter().map(declaration).collect(), counts)
+                    let found = infer(&files)?;
+                    guessed.extend(found.guessed.into_iter().map(|column| (name.to_owned(), column)));
+                    (found.columns.iter().map(declaration).collect(), found.rows)
                 }
             };
             let part = |(part, rows): (&&Given, &u64)| {
@@ -176,20 +177,41 @@ impl LocalQueryArgs {
             let table = table.ok_or_else(|| Error::Usage(format!("--key: there is no table {name}")))?;
             table.key = columns.split(',').map(|column| column.trim().to_owned()).collect();
         }
-        Ok(tables)
+        Ok((tables, guessed))
     }
 
-    fn job(&self, given: &[Given]) -> Result<QueryJob, Error> {
+    /// The job, planned.
+    fn task(&self, given: &[Given]) -> Result<QueryTask, Error> {
         let sql = match (&self.sql, &self.sql_file) {
             (Some(sql), _) => sql.clone(),
             (None, Some(path)) => files::text(path)?,
             (None, None) => return Err(Error::Usage("write the query with --sql".into())),
         };
         let to = self.to.iter().map(|name| member("--to", name)).collect::<Result<_, _>>()?;
-        let tables = self.declared(given)?;
+        let (tables, guessed) = self.declared(given)?;
         let (min_group, join_bound, tag_joins) = (self.min_group, self.join_bound, self.tag_join);
-        Ok(QueryJob { sql, to, min_group, join_bound, tag_joins, tables })
+        let job = QueryJob { sql, to, min_group, join_bound, tag_joins, tables };
+        Ok(QueryTask::new(&job).map_err(|e| with_guesses(e, &job.sql, &guessed))?)
     }
+}
+
+/// A column without any value, whose type nobody said: its table's name and its own.
+type Guess = (String, String);
+
+/// A refusal of a query that may be due to columns without any value, whose type nobody said.
+fn with_guesses(e: JobError, sql: &str, guessed: &[Guess]) -> JobError {
+    let sql = sql.to_lowercase();
+    let named = guessed.iter().filter(|(_, column)| sql.contains(&column.to_lowercase()));
+    let named: Vec<String> = named.map(|(table, column)| format!("{table}.{column}")).collect();
+    let Some((last, others)) = named.split_last() else { return e };
+    let (of, their) = match others {
+        [] => (format!("column {last} has no values and was taken"), "its type"),
+        _ => {
+            (format!("columns {} and {last} have no values and were taken", others.join(", ")), "their types")
+        }
+    };
+    let remedy = format!("{}; {of} for VARCHAR(1): give {their} with --schema FILE", e.remedy);
+    JobError { remedy, ..e }
 }
 
 /// Runs the query.
@@ -201,8 +223,8 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
     if let Some(Err(e)) = args.out.as_deref().map(check_format) {
         return Err(JobError { step: e.step.replacen("cannot read", "cannot write", 1), ..e }.into());
     }
-    let job = args.job(&given)?;
-    let task = QueryTask::new(&job)?;
+    let task = args.task(&given)?;
+    let job = task.job().clone();
     if args.explain {
         return out::text(explained(&task, has_aes(backend))?);
     }

@@ -38,6 +38,12 @@ pub(crate) fn months_later(day: i128, months: i128) -> Option<i128> {
     (1..=9999).contains(&year).then(|| days(year, month, of_month.min(days_of_month(year, month))))
 }
 
+/// So many days later, within the years that can be written.
+pub(crate) fn days_later(day: i128, days: i128) -> Option<i128> {
+    let day = day + days;
+    (1..=9999).contains(&date(day)[0]).then_some(day)
+}
+
 fn digits(text: &str, most: usize) -> Option<i128> {
     let plain = !text.is_empty() && text.len() <= most && text.bytes().all(|b| b.is_ascii_digit());
     plain.then(|| text.parse().ok())?
@@ -106,10 +112,13 @@ pub fn read(text: &str, ty: ColumnType) -> Result<Value, SqlError> {
             read_decimal(trimmed, scale).map(Value::Number),
             "a number with no more digits than the type has",
         ),
-        ColumnType::Date => (read_date(trimmed).map(Value::Number), "a date as 2026-11-23"),
-        ColumnType::Timestamp => {
-            (read_timestamp(trimmed).map(Value::Number), "a time as 2026-11-23 14:05:00")
+        ColumnType::Date => {
+            (read_date(trimmed).map(Value::Number), "a date as 2026-11-23, of the years 0001 to 9999")
         }
+        ColumnType::Timestamp => (
+            read_timestamp(trimmed).map(Value::Number),
+            "a time as 2026-11-23 14:05:00, of the years 0001 to 9999",
+        ),
         ColumnType::Double { frac } => {
             let steps = trimmed.parse::<f64>().ok().filter(|x| x.is_finite());
             let steps = steps.map(|x| (x * f64::from(2u32).powi(frac.into())).round_ties_even());
@@ -136,9 +145,11 @@ pub fn show(value: &Value, ty: ColumnType) -> String {
         Value::Text(bytes) => return String::from_utf8_lossy(bytes).into_owned(),
         Value::Number(n) => *n,
     };
+    // As ISO 8601 has years outside of four digits: 10000, and -0001 before 0000, the year before 0001.
     let as_date = |day: i128| {
         let [year, month, day] = date(day);
-        format!("{year:04}-{month:02}-{day:02}")
+        let sign = if year < 0 { "-" } else { "" };
+        format!("{sign}{:04}-{month:02}-{day:02}", year.unsigned_abs())
     };
     match ty {
         ColumnType::Decimal { scale: scale @ 1.., .. } => {

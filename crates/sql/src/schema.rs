@@ -151,6 +151,12 @@ impl Inferred {
         Ok(())
     }
 
+    /// Whether nothing but NULL was seen of it and no file says its type, so that any type fits, and the column's is a guess.
+    #[must_use]
+    pub fn is_a_guess(&self) -> bool {
+        !self.any && !self.declared
+    }
+
     /// The column.
     #[must_use]
     pub fn column(&self, name: &str) -> Column {

@@ -153,6 +153,26 @@ fn a_plan_is_explained_and_mistakes_are_named() {
 
 /// Names of columns are not words alone, and are asked for between quotes.
 #[test]
+fn a_column_without_values_is_named_where_a_query_is_refused() {
+    let place = Place::new();
+    place.put("e.csv", b"id,bonus,note\n1,,\n2,,x\n");
+    let run = |sql: &str, more: &str| {
+        place.put("query.sql", sql.as_bytes());
+        place.ran(&format!("local query --table e=e.csv@alice --transport unix --sql-file query.sql {more}"))
+    };
+    let ran = run("SELECT SUM(bonus) AS total FROM e", "");
+    let hint = "column e.bonus has no values and was taken for VARCHAR(1): give its type with --schema FILE";
+    assert!(ran.code == Some(2) && ran.err.contains("SUM: an argument of VARCHAR(1)"), "{}", ran.err);
+    assert!(ran.err.contains(hint), "{}", ran.err);
+    let ran = run("SELECT SUM(note) AS total FROM e", "");
+    assert!(ran.code == Some(2) && !ran.err.contains("no values"), "{}", ran.err);
+    let declared = "columns = [\"id INTEGER\", \"bonus INTEGER\"]";
+    place.put("schema.toml", format!("[[tables]]\nname = \"e\"\n{declared}\n").as_bytes());
+    let ran = run("SELECT SUM(bonus) AS total FROM e", "--schema schema.toml --out total.csv");
+    assert_eq!((ran.code, text(&place, "total.csv").as_str()), (Some(0), "total\n\"\"\n"), "{}", ran.err);
+}
+
+#[test]
 fn tables_queries_and_results_go_through_pipes() {
     let place = Place::new();
     let sql = b"SELECT \"first name\", n FROM t WHERE n > 1";
@@ -278,7 +298,7 @@ fn parquet_is_named_where_the_build_has_none() {
     place.put("one.sql", b"SELECT COUNT(*) FROM people");
     for more in ["--table people=people.parquet@bob", "--table people=b.csv@bob --out out.parquet"] {
         let ran = place.ran(&format!("local query {more} --sql-file one.sql --transport unix"));
-        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        assert_eq!(ran.code, Some(4), "{}", ran.err);
         assert!(ran.err.contains("--features parquet"), "{}", ran.err);
     }
 }

@@ -28,7 +28,7 @@ pub use part::QueryPart;
 #[cfg(feature = "sql")]
 pub use plan::{Answer, QueryTask};
 #[cfg(feature = "sql")]
-pub use rows::{Pad, count, infer};
+pub use rows::{InferredTable, Pad, count, infer};
 #[cfg(feature = "sql")]
 pub use source::check_format;
 

@@ -147,12 +147,23 @@ fn digest_of<'v>(values: impl Iterator<Item = &'v Value>) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
+/// A table's columns, as its files suggest them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InferredTable {
+    /// The columns, of the narrowest types that take their fields.
+    pub columns: Vec<Column>,
+    /// The rows of each file.
+    pub rows: Vec<u64>,
+    /// The names of columns without any value, to which any type would fit.
+    pub guessed: Vec<String>,
+}
+
 /// The columns of a table's files, with the narrowest types that take their fields, and the rows of each. What a Parquet file declares
 /// bounds the choice: its strings stay strings. Files of one table are seen one after the other.
 ///
 /// # Errors
 /// A file cannot be read, or the files name other columns.
-pub fn infer(files: &[&InputPlace]) -> Result<(Vec<Column>, Vec<u64>), JobError> {
+pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, JobError> {
     let (mut names, mut seen, mut counts) = (vec![], vec![], vec![]);
     for place in files {
         let mut file = Source::open(STREAM, place)?;
@@ -190,7 +201,13 @@ pub fn infer(files: &[&InputPlace]) -> Result<(Vec<Column>, Vec<u64>), JobError>
         }
         counts.push(rows);
     }
-    Ok((names.iter().zip(&seen).map(|(name, inferred)| inferred.column(name)).collect(), counts))
+    let all = || names.iter().zip(&seen);
+    let guessed = all().filter(|(_, inferred)| inferred.is_a_guess()).map(|(name, _)| name.clone());
+    Ok(InferredTable {
+        columns: all().map(|(name, inferred)| inferred.column(name)).collect(),
+        rows: counts,
+        guessed: guessed.collect(),
+    })
 }
 
 /// The rows of a table's file.

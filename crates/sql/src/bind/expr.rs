@@ -451,7 +451,10 @@ impl<'q> Binder<'q> {
     ) -> Result<Expr, SqlError> {
         let number = |e: Option<Expr>, otherwise: u16| match e {
             None => Ok(otherwise),
-            Some(Expr::Literal(Value::Number(n), ty)) if ty.is_integer() => u16::try_from(n).map_err(|_| ()),
+            // No string is as long as what 16 bits do not hold.
+            Some(Expr::Literal(Value::Number(n @ 0..), ty)) if ty.is_integer() => {
+                Ok(u16::try_from(n).unwrap_or(u16::MAX))
+            }
             Some(_) => Err(()),
         };
         let wrong = |()| {
@@ -459,7 +462,16 @@ impl<'q> Binder<'q> {
             SqlError::at(at, "SUBSTRING takes whole numbers that are literals", remedy)
         };
         let (from, length) = (number(from, 1).map_err(wrong)?, number(length, u16::MAX).map_err(wrong)?);
-        Ok(Expr::Substring { of: Box::new(of), from, length })
+        match self.ty(&of, at)? {
+            // Nothing of it is taken, however long the string is; of NULL that is NULL.
+            ColumnType::Varchar(bytes) if from > bytes || (from > 0 && length == 0) => {
+                let ty = ColumnType::Varchar(1);
+                let null = (of.is_null(), Expr::Literal(Value::Null, ty));
+                let none = Expr::Literal(Value::text(""), ty);
+                Ok(Expr::Case { branches: vec![null], otherwise: Some(Box::new(none)) })
+            }
+            _ => Ok(Expr::Substring { of: Box::new(of), from, length }),
+        }
     }
 }
 

@@ -180,7 +180,7 @@ impl<'q> Binder<'q> {
         }
         // The least and the greatest are the same of each value once.
         let distinct = distinct && !matches!(function, Function::Min | Function::Max | Function::CountRows);
-        let aggregate = Aggregate { name: "figure".into(), function, argument, distinct };
+        let aggregate = Aggregate { name: function.to_string(), function, argument, distinct };
         Ok(Expr::Column(self.figure(&mut calls.aggregates, aggregate, at)?))
     }
 

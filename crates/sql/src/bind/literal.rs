@@ -148,19 +148,20 @@ pub(super) fn moved(expr: Expr, ty: ColumnType, by: Span, at: At) -> Result<Expr
     use hushwire_tables::algebra::Arithmetic;
     let unit = if ty == ColumnType::Timestamp { crate::cell::DAY } else { 1 };
     match (by, &expr) {
-        (Span::Days(n), Expr::Literal(Value::Number(day), _)) => {
-            Ok(Expr::Literal(Value::Number(day + n * unit), ty))
+        (_, Expr::Literal(Value::Number(steps), _)) => {
+            let (day, time) = (steps.div_euclid(unit), steps.rem_euclid(unit));
+            let later = match by {
+                Span::Days(n) => crate::cell::days_later(day, n),
+                Span::Months(n) => crate::cell::months_later(day, n),
+            };
+            match later {
+                Some(day) => Ok(Expr::Literal(Value::Number(day * unit + time), ty)),
+                None => Err(SqlError::at(at, "the date leaves the years 1 to 9999", "move it by less")),
+            }
         }
         (Span::Days(n), _) => {
             let steps = Expr::Literal(Value::Number(n * unit), ColumnType::BigInt);
             Ok(expr.arithmetic(Arithmetic::Add, steps))
-        }
-        (Span::Months(n), Expr::Literal(Value::Number(steps), _)) => {
-            let (day, time) = (steps.div_euclid(unit), steps.rem_euclid(unit));
-            match crate::cell::months_later(day, n) {
-                Some(day) => Ok(Expr::Literal(Value::Number(day * unit + time), ty)),
-                None => Err(SqlError::at(at, "the date leaves the years 1 to 9999", "move it by less")),
-            }
         }
         (Span::Months(_), _) => Err(SqlError::unsupported(at, "a column moved by months or years")),
     }

@@ -32,7 +32,7 @@ impl<'q> Binder<'q> {
         calls.windows = windows;
         let (partition, order, call) = made?;
         let mut all = calls.windows.take().unwrap_or_default();
-        let expr = self.called(&mut all, &partition, &order, call, at);
+        let expr = self.called(&mut all, &partition, &order, (&name.to_ascii_uppercase(), call), at);
         calls.windows = Some(all);
         expr
     }
@@ -91,7 +91,7 @@ impl<'q> Binder<'q> {
         all: &mut Vec<Over>,
         partition: &[Expr],
         order: &[(Expr, crate::logical::Key)],
-        call: Call,
+        (name, call): (&str, Call),
         at: At,
     ) -> Result<Expr, SqlError> {
         let mut one = |binder: &mut Self, call: WindowFunction| -> Result<Expr, SqlError> {
@@ -103,7 +103,7 @@ impl<'q> Binder<'q> {
             if let Some((id, _)) = all[place].calls.iter().find(|(_, other)| *other == call) {
                 return Ok(Expr::Column(*id));
             }
-            let id = binder.window_column(partition, order, &call, at)?;
+            let id = binder.window_column(partition, order, (name, &call), at)?;
             all[place].calls.push((id, call));
             Ok(Expr::Column(id))
         };
@@ -127,7 +127,7 @@ impl<'q> Binder<'q> {
         &mut self,
         partition: &[Expr],
         order: &[(Expr, crate::logical::Key)],
-        call: &WindowFunction,
+        (name, call): (&str, &WindowFunction),
         at: At,
     ) -> Result<Id, SqlError> {
         let key = |(expr, key): &(Expr, crate::logical::Key)| SortKey {
@@ -138,7 +138,7 @@ impl<'q> Binder<'q> {
         let window = Window {
             partition: partition.to_vec(),
             order: order.iter().map(key).collect(),
-            functions: vec![("figure".into(), call.clone())],
+            functions: vec![(name.to_owned(), call.clone())],
         };
         let none = Relation::values(self.columns.0.clone(), vec![])?;
         let made = none.window(window).map_err(|e| SqlError::from(e).or_at(at))?;

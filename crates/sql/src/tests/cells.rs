@@ -1,4 +1,4 @@
-use crate::cell::{date, months_later, read, show};
+use crate::cell::{DAY, date, days_later, months_later, read, show};
 use hushwire_tables::algebra::{ColumnType, Value};
 use proptest::prelude::*;
 
@@ -69,6 +69,37 @@ fn months_keep_to_the_calendar() {
         assert_eq!(months_later(day(from), months), Some(day(to)), "{from}");
     }
     assert_eq!(months_later(day("9999-12-01"), 1), None);
+    assert_eq!(days_later(day("9999-12-30"), 1), Some(day("9999-12-31")));
+    assert_eq!(days_later(day("9999-12-31"), 1), None);
+    assert_eq!(days_later(day("0001-01-01"), -1), None);
+}
+
+#[test]
+fn dates_outside_of_four_digits_are_shown_and_not_read() {
+    // Columns may be moved there; Python and ISO 8601 count the same days.
+    for (day, text) in [
+        (2_932_896, "9999-12-31"),
+        (2_932_897, "10000-01-01"),
+        (2_932_897 + 146_097, "10400-01-01"),
+        (-719_162, "0001-01-01"),
+        (-719_163, "0000-12-31"),
+        (-719_528, "0000-01-01"),
+        (-719_529, "-0001-12-31"),
+        (-719_528 - 146_097, "-0400-01-01"),
+    ] {
+        let written = (1..=9999).contains(&date(day)[0]);
+        for (ty, n, text) in [
+            (ColumnType::Date, day, text.to_owned()),
+            (ColumnType::Timestamp, day * DAY, format!("{text} 00:00:00")),
+        ] {
+            let value = Value::Number(n);
+            assert_eq!(show(&value, ty), text);
+            let told = read(&text, ty).map_err(|e| e.remedy().to_owned());
+            let far =
+                |told: &Result<Value, String>| matches!(told, Err(e) if e.contains("the years 0001 to 9999"));
+            assert!(if written { told == Ok(value) } else { far(&told) }, "{text}: {told:?}");
+        }
+    }
 }
 
 proptest! {

@@ -64,7 +64,7 @@ fn subqueries_are_joins() {
     );
     check(
         "SELECT id FROM shop WHERE 3 < (SELECT SUM(pieces) FROM sale WHERE shop = id)",
-        "filter[3 < figure] Left1(shop(id), group[1, 1] sale(shop pieces))",
+        "filter[3 < SUM] Left1(shop(id), group[1, 1] sale(shop pieces))",
     );
     check(
         "SELECT id FROM shop WHERE NOT EXISTS (SELECT * FROM sale WHERE shop = id AND goods <> id)",

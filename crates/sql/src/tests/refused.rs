@@ -9,7 +9,7 @@ fn refused(sql: &str) -> String {
 }
 
 /// Each query, and how its error begins.
-const CASES: [(&str, &str); 60] = [
+const CASES: [(&str, &str); 66] = [
     ("SELEC 1", "line 1, column 1: "),
     ("SELECT id FROM shop\nWHERE (id = 1", "line 2, column 14: "),
     ("SELECT 1; SELECT 2", "there are several statements; "),
@@ -155,6 +155,27 @@ const CASES: [(&str, &str); 60] = [
     (
         "SELECT id FROM shop WHERE CAST(id AS DOUBLE) < 3000000000",
         "line 1, column 32: CAST(id AS DOUBLE(32)) < 3000000000: DOUBLE(32) and BIGINT, which DOUBLE(32) does not hold; ",
+    ),
+    (
+        "SELECT AVG(city) FROM shop",
+        "line 1, column 8: AVG: an argument of VARCHAR(20); it takes numbers; MIN and MAX take all that has an order, ",
+    ),
+    ("SELECT VAR_POP(day) FROM sale", "line 1, column 8: VAR_POP: an argument of DATE; "),
+    (
+        "SELECT EXTRACT(MONTH FROM id) FROM shop",
+        "line 1, column 27: EXTRACT(MONTH FROM id): INTEGER; it takes a DATE or a TIMESTAMP",
+    ),
+    (
+        "SELECT SUBSTRING(city FROM 0 FOR 2) FROM shop",
+        "line 1, column 18: SUBSTRING(city FROM 0 FOR 2): VARCHAR(20); bytes are counted from 1 up to its length, ",
+    ),
+    (
+        "SELECT DATE '9999-12-31' + INTERVAL '1' DAY FROM shop",
+        "line 1, column 13: the date leaves the years 1 to 9999; ",
+    ),
+    (
+        "SELECT id FROM sale, shop WHERE day > '10000-01-01'",
+        "line 1, column 33: '10000-01-01' is no DATE; write a date as 2026-11-23, of the years 0001 to 9999",
     ),
     ("SELECT * FROM shop a, goods a", "line 1, column "),
     ("SELECT $1 FROM shop", "line 1, column 8: a parameter is not supported; "),

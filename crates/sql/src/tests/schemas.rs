@@ -81,6 +81,12 @@ fn types_are_the_narrowest_that_take_all_fields() {
     ] {
         assert_eq!(inferred(fields), expected, "{fields:?}");
     }
+    let guess = |field: Option<&str>| {
+        let mut all = Inferred::default();
+        field.iter().for_each(|field| all.see(field).unwrap_or_else(|e| panic!("{e}")));
+        all.is_a_guess()
+    };
+    assert!(guess(None) && guess(Some("")) && !guess(Some("x")), "only what has no values is a guess");
     assert!(Inferred::default().see(&"x".repeat(513)).is_err());
 }
 

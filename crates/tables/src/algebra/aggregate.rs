@@ -6,6 +6,7 @@ use super::{
     typing::{ExprType, fitted, held},
 };
 use crate::TableError;
+use std::fmt;
 
 /// A figure of a group's rows. Of rows whose argument is NULL nothing counts; of no other row it is NULL, but for counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,6 +28,21 @@ pub enum Function {
     VariancePopulation,
     /// The same over n (n − 1), NULL of one row.
     VarianceSample,
+}
+
+/// Its name in SQL.
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Function::CountRows | Function::Count => "COUNT",
+            Function::Sum => "SUM",
+            Function::Average => "AVG",
+            Function::Min => "MIN",
+            Function::Max => "MAX",
+            Function::VariancePopulation => "VAR_POP",
+            Function::VarianceSample => "VAR_SAMP",
+        })
+    }
 }
 
 /// A figure, and its column.
@@ -63,12 +79,11 @@ impl Aggregate {
 
     /// The figure's column for groups of at most so many rows. `grouped` says that no group is empty.
     pub(super) fn check(&self, schema: &Schema, rows: u64, grouped: bool) -> Result<Column, TableError> {
-        let wrong = |cause: String, remedy: &str| {
-            Err(TableError::ty(format!("aggregate {} ({:?}): {cause}", self.name, self.function), remedy))
-        };
+        let wrong =
+            |cause: String, remedy: &str| Err(TableError::ty(format!("{}: {cause}", self.function), remedy));
         let Some(argument) = &self.argument else {
             if self.function != Function::CountRows {
-                return wrong("no argument".into(), "only the count of rows has none");
+                return wrong("no argument".into(), "only COUNT(*) has none");
             }
             let range = Range { low: 0, high: rows.into() };
             return Ok(ExprType { ty: ColumnType::BigInt, nullable: false, range }.column(&self.name));
@@ -77,7 +92,10 @@ impl Aggregate {
         let nullable = of.nullable || !grouped;
         let made = match self.function {
             Function::CountRows => {
-                return wrong("an argument".into(), "it counts rows; Count counts arguments");
+                return wrong(
+                    "an argument".into(),
+                    "COUNT(*) has none; COUNT of an argument is another function",
+                );
             }
             Function::Count => {
                 let range = Range { low: 0, high: rows.into() };
@@ -87,7 +105,7 @@ impl Aggregate {
             _ if !of.ty.is_numeric() => {
                 return wrong(
                     format!("an argument of {}", of.ty),
-                    "it takes numbers, and an order for min and max",
+                    "it takes numbers; MIN and MAX take all that has an order, and COUNT takes anything",
                 );
             }
             Function::Sum => {

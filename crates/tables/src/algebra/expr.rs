@@ -46,6 +46,17 @@ pub enum DatePart {
     Day,
 }
 
+/// Its name in SQL.
+impl fmt::Display for DatePart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DatePart::Year => "YEAR",
+            DatePart::Month => "MONTH",
+            DatePart::Day => "DAY",
+        })
+    }
+}
+
 /// A value of a row. Where an operand is NULL the result is, but for what says otherwise: logic has three values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expr {
@@ -290,7 +301,7 @@ impl fmt::Display for Shown<'_> {
             Expr::Substring { of: a, from, length } => {
                 write!(f, "SUBSTRING({} FROM {from} FOR {length})", of(a))
             }
-            Expr::Extract(part, a) => write!(f, "EXTRACT({part:?} FROM {})", of(a)),
+            Expr::Extract(part, a) => write!(f, "EXTRACT({part} FROM {})", of(a)),
             Expr::Coalesce(all) => {
                 let all: Vec<String> = all.iter().map(of).collect();
                 write!(f, "COALESCE({})", all.join(", "))

@@ -346,7 +346,10 @@ impl Expr {
                     return Err(wrong(told(), "it takes a VARCHAR(n)"));
                 };
                 if *from == 0 || *from > bytes || *length == 0 {
-                    return Err(wrong(told(), "bytes are counted from 1, and it takes one at least"));
+                    return Err(wrong(
+                        told(),
+                        "bytes are counted from 1 up to its length, and it takes one at least",
+                    ));
                 }
                 let ty = ColumnType::Varchar((*length).min(bytes - from + 1));
                 ExprType { ty, nullable, range: ty.range() }

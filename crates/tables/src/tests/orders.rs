@@ -148,7 +148,7 @@ fn plans_are_told() {
     let grouped = joined.aggregate(named([column(0)]), counts, 3, None).unwrap();
     let told = Query::new("q", &grouped, &["analyst"]).unwrap().explain(None);
     let expected = [
-        "groups by order, of 3 rows or more: CountRows(*): 15 rows; keeps the order of its rows",
+        "groups by order, of 3 rows or more: COUNT(*): 15 rows; keeps the order of its rows",
         "  inner join on order = order: 15 rows; sorts 15 rows of both sides; checks that order of table orders is unique; \
          leaves rows in the order of keys",
         "sorts: 1",
