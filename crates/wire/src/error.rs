@@ -268,7 +268,7 @@ impl NetError {
             Self::UnknownPeer { peer, step, presented } => {
                 if shows_another(*peer, presented).is_some() {
                     format!(
-                        "{who}: shows another certificate than listed during {step}: its pin is {presented}"
+                        "{who}: presents another key than the pinned one during {step}: its pin is {presented}"
                     )
                 } else {
                     format!("{who}: unknown during {step}: {presented} is not listed")
@@ -322,9 +322,12 @@ impl NetError {
             Self::Duplicate { .. } => "end all of its processes but one and start again",
             Self::UnknownPeer { peer, presented, .. } => match shows_another(*peer, presented) {
                 Some(peer) => {
-                    let pins =
-                        "ask there, over another channel, whether that is what `hushwire keys pin` prints";
+                    let pins = "was its key rotated? ask there, over another channel, whether that is what `hushwire \
+                                keys pin` prints";
                     return format!("{pins}, and correct the pin of {peer} if it is").into();
+                }
+                None if presented.starts_with("sha256:") => {
+                    "if a member's key was rotated and it confirms this pin, list it for that member"
                 }
                 None => "add its pin if it belongs here",
             },
@@ -490,6 +493,9 @@ fn others_remedy(why: Reason) -> &'static str {
     match why {
         Reason::Died | Reason::Silent => "see its own log and its host, then start again",
         Reason::Absent => "start it, and see that its address is right and no firewall is between",
+        Reason::Refused => {
+            "read the error of the first; if its key was rotated, all others must list its new pin"
+        }
         Reason::Declined => {
             "ask its operator to allow this job, by the digest that `hushwire job digest` prints"
         }
@@ -503,7 +509,9 @@ fn own_remedy(why: Reason) -> &'static str {
         Reason::Died | Reason::Silent | Reason::Stalled | Reason::Absent => {
             "see whether this process was stopped, its host overloaded or the network between them cut"
         }
-        Reason::Refused => "read its error, and compare pins, keys and jobs of both",
+        Reason::Refused => {
+            "read its error, and compare pins, keys and jobs of both: after `hushwire keys rotate` all others must list the new pin"
+        }
         Reason::Duplicate => "end all processes of this party but one and start again",
         Reason::Cheated => "read its error, and run the same release everywhere",
         Reason::Failed | Reason::Interrupted | Reason::Left | Reason::Declined => "read its error",

@@ -30,7 +30,7 @@ fn messages_are_whole() {
         ),
         (
             NetError::Aborted { peer: ONE, by: PartyId(2), step: step(), why: Reason::Refused },
-            "party 1: was refused during layer 3, as party 2 says; read the error of the first".into(),
+            "party 1: was refused during layer 3, as party 2 says; read the error of the first; if its key was rotated, all others must list its new pin".into(),
         ),
         (
             NetError::Blamed { by: PartyId(2), step: step(), why: Reason::Silent },
@@ -38,7 +38,7 @@ fn messages_are_whole() {
         ),
         (
             NetError::Blamed { by: PartyId(2), step: "connect".into(), why: Reason::Refused },
-            "party 2: ended the session during connect: it says that this party was refused; read its error, and compare pins, keys and jobs of both".into(),
+            "party 2: ended the session during connect: it says that this party was refused; read its error, and compare pins, keys and jobs of both: after `hushwire keys rotate` all others must list the new pin".into(),
         ),
         (
             NetError::Blamed { by: PartyId(2), step: step(), why: Reason::Cheated },
@@ -74,11 +74,11 @@ fn messages_are_whole() {
         ),
         (
             NetError::UnknownPeer { peer: ONE, step: "handshake".into(), presented: pin.to_string() },
-            format!("party 1: shows another certificate than listed during handshake: its pin is sha256:{ab}; ask there, over another channel, whether that is what `hushwire keys pin` prints, and correct the pin of party 1 if it is"),
+            format!("party 1: presents another key than the pinned one during handshake: its pin is sha256:{ab}; was its key rotated? ask there, over another channel, whether that is what `hushwire keys pin` prints, and correct the pin of party 1 if it is"),
         ),
         (
             NetError::UnknownPeer { peer: None, step: "handshake".into(), presented: pin.to_string() },
-            format!("unknown peer: unknown during handshake: sha256:{ab} is not listed; add its pin if it belongs here"),
+            format!("unknown peer: unknown during handshake: sha256:{ab} is not listed; if a member's key was rotated and it confirms this pin, list it for that member"),
         ),
         (
             NetError::Duplicate { peer: ONE, what: "another process with its key joined before".into() },

@@ -3,7 +3,11 @@
 use std::{
     io::{self, ErrorKind, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
     time::{Duration, Instant},
 };
 
@@ -118,10 +122,39 @@ impl Guard<'_> {
     }
 }
 
+/// The addresses of a host and port. The system's resolver knows no deadline, so that a thread asks it, which is left alone when time is over.
+fn resolve(address: &str, guard: &Guard<'_>) -> io::Result<Vec<SocketAddr>> {
+    if let Ok(addr) = address.parse() {
+        return Ok(vec![addr]);
+    }
+    let name = address.to_owned();
+    looked_up(guard, move || Ok(name.to_socket_addrs()?.collect()))
+}
+
+fn looked_up(
+    guard: &Guard<'_>,
+    ask: impl FnOnce() -> io::Result<Vec<SocketAddr>> + Send + 'static,
+) -> io::Result<Vec<SocketAddr>> {
+    let (tell, told) = mpsc::channel();
+    // Nobody may listen any more.
+    let asks = move || drop(tell.send(ask()));
+    thread::Builder::new().name("hushwire-name".to_owned()).spawn(asks)?;
+    loop {
+        let late = |_| io::Error::new(ErrorKind::TimedOut, "its name was not resolved in time");
+        match told.recv_timeout(guard.check().map_err(late)?.min(LOOK)) {
+            Ok(found) => return found,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(io::Error::other("the system's resolver did not come back"));
+            }
+        }
+    }
+}
+
 /// One attempt to connect to `address`, over each of the addresses that it resolves to.
 pub(crate) fn dial(address: &str, guard: &Guard<'_>, socket_buffer: Option<usize>) -> io::Result<TcpStream> {
     let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
-    for addr in address.to_socket_addrs()? {
+    for addr in resolve(address, guard)? {
         match dial_one(addr, guard, socket_buffer) {
             Ok(stream) => return Ok(stream),
             Err(e) => last = e,
@@ -212,5 +245,26 @@ pub(crate) fn try_read(socket: &mut impl Read, into: &mut [u8]) -> io::Result<us
             Err(e) if e.kind() == ErrorKind::Interrupted => {}
             read => return read,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_nobody_resolves_is_waited_for_until_the_deadline_alone() {
+        let given_up = AtomicBool::new(false);
+        let guard =
+            |limit| Guard { deadline: Instant::now() + limit, given_up: &given_up, out: None::<&AtomicBool> };
+        let (_open, never) = mpsc::channel();
+        let late =
+            looked_up(&guard(Duration::from_millis(50)), move || never.recv().map_err(io::Error::other));
+        let late = late.err().map(|e| (e.kind(), e.to_string()));
+        assert_eq!(late, Some((ErrorKind::TimedOut, "its name was not resolved in time".to_owned())));
+        let patient = guard(Duration::from_secs(60));
+        let address = SocketAddr::from(([127, 0, 0, 1], 7000));
+        assert_eq!(looked_up(&patient, move || Ok(vec![address])).ok(), Some(vec![address]));
+        assert_eq!(resolve("127.0.0.1:7000", &patient).ok(), Some(vec![address]));
     }
 }

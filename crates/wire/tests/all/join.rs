@@ -107,7 +107,7 @@ fn a_wrong_pin_is_no_accusation_of_who_lists_it() {
     let pin = world.identities[1].pin();
     let heard: Vec<_> = world.connect().into_iter().map(|result| err(result).to_string()).collect();
     let shows = format!(
-        "party 1: shows another certificate than listed during handshake: its pin is {pin}; ask there, over another \
+        "party 1: presents another key than the pinned one during handshake: its pin is {pin}; was its key rotated? ask there, over another \
          channel, whether that is what `hushwire keys pin` prints, and correct the pin of party 1 if it is"
     );
     assert_eq!(heard[0], shows);
@@ -119,7 +119,7 @@ fn a_wrong_pin_is_no_accusation_of_who_lists_it() {
     for text in &heard[2..] {
         // Whoever heard it first says it.
         let told = ["party 0", "party 1", "party 2", "owner"].map(|by| {
-            format!("party 1: was refused during connect, as {by} says; read the error of the first")
+            format!("party 1: was refused during connect, as {by} says; read the error of the first; if its key was rotated, all others must list its new pin")
         });
         assert!(told.contains(text), "{text}");
     }

@@ -57,14 +57,14 @@ const ROWS: &[Row] = &[
     row("local-aes-ctr", "freeze", "itself", 3, "error: [other] failed during [step]: [me]: fell silent during [there], as [other] says; see its own log and its host, then start again"),
 
     // Whoever dials a party with another key knows that it is the wrong one.
-    row("ot", "wrong-pin mistaken-pin", "receiver", 3, "error: [me] failed during connect: [peer]: shows another certificate than listed during handshake: its pin is {pin}; compare --pin with what `hushwire keys pin` prints there"),
-    row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: shows another certificate than listed during handshake: its pin is {pin}; ask there, over another channel, whether that is what `hushwire keys pin` prints, and correct the pin of [victim] if it is"),
-    row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: was refused during connect, as [peer] says; read the error of the first"),
+    row("ot", "wrong-pin mistaken-pin", "receiver", 3, "error: [me] failed during connect: [peer]: presents another key than the pinned one during handshake: its pin is {pin}; compare --pin with what `hushwire keys pin` prints there"),
+    row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: presents another key than the pinned one during handshake: its pin is {pin}; was its key rotated? ask there, over another channel, whether that is what `hushwire keys pin` prints, and correct the pin of [victim] if it is"),
+    row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: was refused during connect, as [peer] says; read the error of the first; if its key was rotated, all others must list its new pin"),
     // It ended when only the control link to it was there, and not yet the one by which it could say why.
     row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: died during connect: its links closed and it said no goodbye; see its own log and its host, then start again"),
     row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: died during connect, as [other] says; see its own log and its host, then start again"),
     row(STARTED, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: refuses our certificate during handshake: it lists another pin for this party; let it list our pin, {pin}"),
-    row(JOBS, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: ended the session during connect: it says that this party was refused; read its error, and compare pins, keys and jobs of both"),
+    row(JOBS, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: ended the session during connect: it says that this party was refused; read its error, and compare pins, keys and jobs of both: after `hushwire keys rotate` all others must list the new pin"),
     // Who is dialled by another key sees a stranger, waits on, and says in the end that one was there.
     row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come within 8s during connect: no greeting of [victim] came to our own 127.0.0.1:{port}[stranger]; start the members that do not run, and see that addresses are right and no firewall is between"),
     row("rep3 aes-ctr", "wrong-pin mistaken-pin", "client", 3, "error: [me] failed during connect: [victim]: did not come within 8s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
@@ -264,7 +264,7 @@ fn strangers(victim: &str) -> Vec<String> {
     let closed =
         "closed the link during handshake: its process ended or dropped the session; read its own error";
     let because = [
-        "unknown peer: unknown during handshake: {pin} is not listed; add its pin if it belongs here".to_owned(),
+        "unknown peer: unknown during handshake: {pin} is not listed; if a member's key was rotated and it confirms this pin, list it for that member".to_owned(),
         "unknown peer: refuses our certificate during handshake: it lists another pin for this party; let it list our pin, {pin}".to_owned(),
         format!("unknown peer: {closed}"),
         // Whose key is right is known before it finds ours to be wrong.
