@@ -6,9 +6,9 @@ use hushwire_job::{JobError, Kind, session_of};
 use hushwire_psi::{PsiError, oprf::Terms};
 use hushwire_wire::{
     Channel, Identity, Listener, Net, NetError, PartyId, PeerConfig, Pin, Reason, SessionConfig,
-    TransportKind, connect,
+    TransportKind, connect_observed,
 };
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 /// LOCAL: how long no byte may move while the other side is alive.
 const STALL: Duration = Duration::from_secs(120);
@@ -80,6 +80,12 @@ impl LinkArgs {
     }
 }
 
+/// Both sides by their names.
+fn named(text: &str) -> String {
+    let sides = [(0, "the owner"), (1, "who asks")].into_iter();
+    sides.fold(text.to_owned(), |text, (id, name)| text.replace(&PartyId(id).to_string(), name))
+}
+
 impl Prepared {
     /// Meets the other side; `None` where an owner has waited and nobody came.
     pub(super) fn open(&self) -> Result<Option<Link<'_>>, Error> {
@@ -88,6 +94,7 @@ impl Prepared {
             Side::Owner(listener) => (Some(listener), None, IDLE),
             Side::Asker(address) => (None, Some(address.clone()), self.wait),
         };
+        let peer_address = address.clone();
         let peer = PeerConfig { id: other, address, pin: self.pin };
         let config = SessionConfig {
             job_digest: self.digest,
@@ -100,7 +107,17 @@ impl Prepared {
                 TransportKind::TcpTls,
             )
         };
-        let mut net = match connect(&config, &self.identity, listener) {
+        // An owner waits for whoever comes, and that is no news.
+        let waits = listener.is_none();
+        if let Some(address) = &peer_address {
+            log::note!("connecting to the owner at {address}, for at most {} s", wait.as_secs());
+        }
+        let heard = Arc::new(move |event: &hushwire_wire::Event| {
+            if waits || !matches!(event, hushwire_wire::Event::Joining { .. }) {
+                log::note!("{}", named(&event.to_string()));
+            }
+        });
+        let mut net = match connect_observed(&config, &self.identity, listener, heard) {
             Err(NetError::Absent { .. }) if listener.is_some() => return Ok(None),
             net => net.map_err(|e| self.explain("connect", e))?,
         };
@@ -121,10 +138,8 @@ impl Prepared {
             error.remedy =
                 "get the list again from its owner, who names the --secret it was published under".to_owned();
         }
-        for (id, name) in [(0, "the owner"), (1, "who asks")] {
-            for text in [&mut error.cause, &mut error.remedy] {
-                *text = text.replace(&PartyId(id).to_string(), name);
-            }
+        for text in [&mut error.cause, &mut error.remedy] {
+            *text = named(text);
         }
         error.during(step).of(self.side.name()).into()
     }

@@ -153,6 +153,22 @@ fn keys_stay_private_and_lists_fit_them() {
     assert!(ran.code == Some(4) && ran.err.contains("it is no list"), "{}", ran.err);
 }
 
+#[test]
+fn an_owner_that_is_not_there_is_waited_for_with_words() {
+    let world = World::new();
+    // Somebody is at the address who says nothing.
+    let silent = TcpListener::bind(&world.address).unwrap_or_else(|e| panic!("{e}"));
+    let [pin, _] = &world.pins;
+    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 4", world.address);
+    let keys = "--in mine.csv --key mail --normalise email --list all.list";
+    let ran = ended(world.start(&format!("psi query {keys} {link}")));
+    drop(silent);
+    let connecting = format!("connecting to the owner at {}, for at most 4 s", world.address);
+    for words in [connecting.as_str(), "still waiting for the owner to join, for 3 s"] {
+        assert!(ran.code == Some(3) && ran.err.contains(words), "{words}: {}", ran.err);
+    }
+}
+
 #[cfg(feature = "parquet")]
 #[test]
 fn lists_and_queries_may_be_of_parquet() {
