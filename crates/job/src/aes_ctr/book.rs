@@ -10,9 +10,10 @@ use crate::JobError;
 
 /// A ledger, held against other runs until the key and its counters are chosen.
 pub(super) struct Book {
+    // Let go before the directory, which is tidied then.
+    lock: Option<Locked>,
     dir: KeyDir,
     ledger: Ledger,
-    lock: Option<Locked>,
     /// The absolute name of the output, which identifies the range in the ledger.
     out: String,
 }

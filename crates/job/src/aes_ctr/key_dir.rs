@@ -5,14 +5,17 @@ use crate::{JobError, NewFile, Warning};
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
     io,
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
-/// A key directory that is there.
+/// A key directory that is there. One that holds no key and no ledger when this goes is left as it was before: of a run that failed
+/// before it had a key nothing stays.
 pub struct KeyDir {
     path: PathBuf,
     open_to_others: bool,
+    /// Made for this.
+    made: bool,
 }
 
 /// Keeps other runs from choosing counters, or a key, at the same time.
@@ -29,17 +32,43 @@ pub enum Holds {
     Key,
 }
 
+/// LOCAL: how often a directory or a lock is made anew that another run, which fails, has removed meanwhile.
+const TRIES: usize = 100;
+/// The name of the lock's file.
+const LOCK: &str = "lock";
+
+/// Whether a file has that name still.
+fn is_at(file: &File, path: &Path) -> bool {
+    let of = |meta: io::Result<fs::Metadata>| meta.map(|meta| (meta.dev(), meta.ino())).ok();
+    let ours = of(file.metadata());
+    ours.is_some() && ours == of(fs::metadata(path))
+}
+
+impl Drop for KeyDir {
+    fn drop(&mut self) {
+        // What cannot be removed stays, and harms nobody.
+        let _ = self.tidy();
+    }
+}
+
 impl KeyDir {
     /// Opens `path`, made with mode 0700 when it is not there.
     ///
     /// # Errors
     /// It cannot be made, or is no directory.
     pub fn create(path: &Path) -> Result<Self, JobError> {
-        match DirBuilder::new().mode(0o700).create(path) {
-            Ok(()) => Ok(Self { path: path.to_path_buf(), open_to_others: false }),
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Self::open(path),
-            Err(e) => Err(JobError::io("make the key directory", path, &e)),
+        for _ in 0..TRIES {
+            match DirBuilder::new().mode(0o700).create(path) {
+                Ok(()) => return Ok(Self { path: path.to_path_buf(), open_to_others: false, made: true }),
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(JobError::io("make the key directory", path, &e)),
+            }
+            match fs::metadata(path) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                _ => break,
+            }
         }
+        Self::open(path)
     }
 
     /// Opens `path`.
@@ -53,7 +82,7 @@ impl KeyDir {
             return Err(JobError::io("open the key directory", path, &e));
         }
         let open_to_others = meta.permissions().mode() & 0o077 != 0;
-        Ok(Self { path: path.to_path_buf(), open_to_others })
+        Ok(Self { path: path.to_path_buf(), open_to_others, made: false })
     }
 
     /// The warning where other users can look into it.
@@ -76,10 +105,45 @@ impl KeyDir {
     /// # Errors
     /// The lock's file cannot be made.
     pub fn lock(&self) -> Result<Locked, JobError> {
-        let path = self.path.join("lock");
-        let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let locked = open.and_then(|file| file.lock().map(|()| Locked { _file: file }));
-        locked.map_err(|e| JobError::io("lock", &path, &e))
+        let path = self.path.join(LOCK);
+        for _ in 0..TRIES {
+            let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+            let file = match open {
+                // A run that failed has removed the directory meanwhile, which held nothing.
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                    match DirBuilder::new().mode(0o700).create(&self.path) {
+                        Err(e) if e.kind() != io::ErrorKind::AlreadyExists => {
+                            return Err(JobError::io("make the key directory", &self.path, &e));
+                        }
+                        _ => continue,
+                    }
+                }
+                open => open.and_then(|file| file.lock().map(|()| file)),
+            };
+            let file = file.map_err(|e| JobError::io("lock", &path, &e))?;
+            // Or the file, so that others lock another one by that name.
+            if is_at(&file, &path) {
+                return Ok(Locked { _file: file });
+            }
+        }
+        Err(JobError::file("lock", &path, "it comes and goes", "see what removes it"))
+    }
+
+    /// Removes the lock's file where nothing else is in the directory and nobody holds it, and the directory if it was made for this.
+    fn tidy(&self) -> io::Result<()> {
+        for entry in fs::read_dir(&self.path)? {
+            if entry?.file_name() != LOCK {
+                return Ok(());
+            }
+        }
+        let path = self.path.join(LOCK);
+        if let Ok(file) = OpenOptions::new().write(true).open(&path)
+            && file.try_lock().is_ok()
+            && is_at(&file, &path)
+        {
+            fs::remove_file(&path)?;
+        }
+        if self.made { fs::remove_dir(&self.path) } else { Ok(()) }
     }
 
     /// Whether all three shares are there, or none.
