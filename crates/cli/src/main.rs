@@ -48,7 +48,7 @@ mod told;
 mod version;
 
 use args::{Cli, Command, LocalJob};
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::{
     ffi::{OsStr, OsString},
@@ -101,11 +101,17 @@ fn main() -> ExitCode {
     }
 }
 
+/// The command and all below it, to whose options -2 is a number that they refuse, and no option.
+fn numbers(command: clap::Command) -> clap::Command {
+    command.allow_negative_numbers(true).mut_subcommands(numbers)
+}
+
 /// The command that the command line asks for; or, where it is wrong or asked for help, how that ended.
 fn by_a_person() -> Result<Command, ExitCode> {
     let args = with_run(std::env::args_os().collect());
     out::start(&args);
-    match Cli::try_parse_from(args) {
+    let parsed = numbers(Cli::command()).try_get_matches_from(args);
+    match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => {
             log::start(&cli.log);
             Ok(cli.command)

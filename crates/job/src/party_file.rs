@@ -162,8 +162,10 @@ impl PartyFile {
         }
         let index = top.need("index", "index = 0")?.number(0..=u64::from(crate::MOST_PARTIES) - 1)? as u8;
         let listen = top.need("listen", "listen = \"0.0.0.0:7000\"")?;
-        let listen = listen.parsed(address, "write host:port, as \"0.0.0.0:7000\"")?;
-        Ok(Self { listen, member: MemberFile::rest(top, Member::Party(index))? })
+        let at = listen.parsed(address, "write host:port, as \"0.0.0.0:7000\"")?;
+        let member = MemberFile::rest(top, Member::Party(index))?;
+        fits(&listen, &at, member.transport)?;
+        Ok(Self { listen: at, member })
     }
 }
 
@@ -234,7 +236,7 @@ impl MemberFile {
         let connect_timeout = top.take("connect-timeout").map(|v| v.duration()).transpose()?;
         let stall = top.take("stall").map(|v| v.duration()).transpose()?;
         let peers = match top.take("peers") {
-            Some(list) => peers(&me, list)?,
+            Some(list) => peers(&me, list, transport.unwrap_or(TransportKind::TcpTls))?,
             None => {
                 return Err(top.error("no peers are listed", "add a [[peers]] table for each of the others"));
             }
@@ -333,7 +335,22 @@ fn address(text: &str) -> Result<String, String> {
     }
 }
 
-fn peers(me: &Member, list: Value<'_>) -> Result<Vec<Peer>, JobError> {
+/// Refuses an address of another transport's form.
+fn fits(value: &Value<'_>, address: &str, transport: TransportKind) -> Result<(), JobError> {
+    match (transport.is_local(), address.starts_with("unix:")) {
+        (true, false) => Err(value.error(
+            format!("is an address for TCP, and the transport is {transport}"),
+            "write \"unix:/PATH\", a socket's file on this host; between hosts write transport = \"tcp-tls\", or leave it out",
+        )),
+        (false, true) => Err(value.error(
+            format!("is a socket's file on this host, and the transport is {transport}"),
+            "write host:port, as \"10.0.0.2:7000\"; among processes of this host write transport = \"unix\" or \"shm\"",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn peers(me: &Member, list: Value<'_>, transport: TransportKind) -> Result<Vec<Peer>, JobError> {
     let mut peers: Vec<Peer> = vec![];
     for mut section in list.sections()? {
         let (index, client) = (section.take("index"), section.take("client"));
@@ -359,7 +376,9 @@ fn peers(me: &Member, list: Value<'_>) -> Result<Vec<Peer>, JobError> {
         let address = match &member {
             Member::Party(_) => {
                 let value = section.need("address", "address = \"10.0.0.2:7000\"")?;
-                Some(value.parsed(address, "write host:port, as \"10.0.0.2:7000\"")?)
+                let address = value.parsed(address, "write host:port, as \"10.0.0.2:7000\"")?;
+                fits(&value, &address, transport)?;
+                Some(address)
             }
             Member::Client(_) => {
                 if let Some(value) = section.take("address") {

@@ -135,9 +135,9 @@ fn bad_numbers_are_named_with_row_column_and_value() {
     shop(b"", &["it is empty"]);
     place.put("shop.csv", b"price\n1\n2\n");
     let run = format!("local compute bill.hwc {IN} --transport unix");
-    bad(&place, &run, 2, &["n is 2 at client shop and 3 at client client; bring as many rows of both"]);
+    bad(&place, &run, 4, &["n is 2 at client shop and 3 at client client; bring as many rows of both"]);
     for protocol in ["yao", "gmw"] {
-        bad(&place, &format!("{run} --protocol {protocol}"), 2, &["agreeing on lengths: n is "]);
+        bad(&place, &format!("{run} --protocol {protocol}"), 4, &["agreeing on lengths: n is "]);
     }
     place.put("odd.bin", &[1, 2, 3]);
     let run = "local compute bill.hwc --in price=odd.bin --in amount=order.csv --transport unix";
@@ -342,5 +342,5 @@ fn shapes_that_overflow_and_columns_without_rows() {
         "total=0\ndear=[]\n"
     );
     place.put("order.csv", b"amount\n1\n\n2\n");
-    bad(&place, &format!("local compute bill.hwc {IN} --transport unix"), 2, &["n is 0 at client shop and"]);
+    bad(&place, &format!("local compute bill.hwc {IN} --transport unix"), 4, &["n is 0 at client shop and"]);
 }

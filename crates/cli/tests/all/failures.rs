@@ -181,6 +181,7 @@ fn command_lines_that_make_no_sense() {
         ("--in a --sbox none", &["tower", "gf256"][..]),
         ("--in a --transport pigeon", &["tcp-tls"]),
         ("--in a --threads 0", &["--threads"]),
+        ("--in a --threads -2", &["invalid value '-2' for '--threads", "is not in 1.."]),
         ("--in a --memory lots", &["256MiB"]),
         ("--in a --memory 1MiB", &["too small", "at least --memory"]),
         ("--in a --key-hex 00 --key-file k", &["--key-file"]),

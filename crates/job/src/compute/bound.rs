@@ -7,7 +7,7 @@ use super::{
     threads::{THREADS, far},
     values::Values,
 };
-use crate::{Chosen, Forecast, JobError, Member, Protocol, n_party, plan::between_two};
+use crate::{Chosen, Forecast, JobError, Kind, Member, Protocol, n_party, plan::between_two};
 use hushwire_authgarble::Roles;
 use hushwire_circuit::{Planes, Program, TwoParty, planes::plane_bytes};
 use hushwire_compute::{Computation, Cut, Op, Scalar, Tensor, Type, Value, circuits};
@@ -92,6 +92,8 @@ pub(super) fn says(told: &Told, mut e: JobError) -> JobError {
     let said: Vec<_> = told.iter().map(|(symbol, (n, who))| format!("{symbol} is {n} at {who}")).collect();
     if !said.is_empty() {
         e.cause = format!("{}: {}", said.join(", "), e.cause);
+        // Nothing is wrong with what was asked for, but with what a member brings.
+        e.kind = if e.kind == Kind::Usage { Kind::File } else { e.kind };
     }
     e
 }

@@ -77,7 +77,7 @@ impl Lengths {
                 Some((own, _)) if *own == n => {}
                 Some((own, who)) => {
                     let cause = format!("{symbol} is {own} at {who} and {n} at {from}");
-                    return Err(JobError::usage(STEP, cause, "bring as many rows of both"));
+                    return Err(JobError::new(Kind::File, STEP, cause, "bring as many rows of both"));
                 }
             }
         }
@@ -152,11 +152,8 @@ impl Open {
         let Some(most) = self.most.filter(|most| n > *most) else { return Ok(()) };
         let symbol = &self.symbol;
         let cause = format!("{symbol} is {n} at {who}, and {most} is the most that was agreed on");
-        Err(JobError::usage(
-            STEP,
-            cause,
-            format!("bring fewer rows, or agree on more for {symbol} under [symbols]"),
-        ))
+        let remedy = format!("bring fewer rows, or agree on more for {symbol} under [symbols]");
+        Err(JobError::new(Kind::File, STEP, cause, remedy))
     }
 }
 

@@ -9,7 +9,9 @@ use super::{
     threads::{lanes, threads},
     values::Values,
 };
-use crate::{Agreement, Chosen, Field, Forecast, JobError, Member, MemberConfig, Protocol, Task, protocol};
+use crate::{
+    Agreement, Chosen, Field, Forecast, JobError, Kind, Member, MemberConfig, Protocol, Task, protocol,
+};
 use hushwire_compute::{Computation, Dim, Tensor, Type, Visibility};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -242,7 +244,7 @@ impl ComputeTask {
     pub(crate) fn promised(&self, name: &str, values: &Values) -> Result<(), JobError> {
         let tensor = Tensor::from_records(values.scalar, &values.lengths, &values.records);
         let kept = self.computation.check_promises(&BTreeMap::from([(name.to_owned(), tensor)]));
-        kept.map_err(|e| JobError::usage("reading inputs", e.cause(), e.remedy()))
+        kept.map_err(|e| JobError::new(Kind::File, "reading inputs", e.cause(), e.remedy()))
     }
 
     /// The computation with these lengths.
@@ -259,7 +261,7 @@ impl ComputeTask {
         symbols: &BTreeMap<String, u64>,
         told: &Told,
     ) -> Result<Bound, JobError> {
-        let computation = self.computation.bind(symbols).map_err(|e| self.refused(&e))?;
+        let computation = self.computation.bind(symbols).map_err(|e| says(told, self.refused(&e)))?;
         fits(&computation).map_err(|e| says(told, e))?;
         // Three parties' plans know better what they take, and shorten pieces; without a word this is the more generous.
         let planned = self.job.protocol == Protocol::Rep3 && self.job.memory.is_some();

@@ -166,7 +166,8 @@ fn a_client_that_says_a_length_beyond_all_bounds_ends_the_run() {
         job.memory = memory;
         let errors: Vec<_> =
             ends_of(&job, Lie::Huge).into_iter().map(|end| end.expect_err("taken")).collect();
-        assert!(errors.iter().any(|e| e.to_string().contains(words)), "{errors:?}");
+        let found = |e: &&JobError| e.to_string().contains(words);
+        assert_eq!(errors.iter().find(found).map(|e| e.kind), Some(Kind::File), "{errors:?}");
         // Who finds it a moment later may hear of it before.
         let told = |e: &JobError| e.consequence || e.to_string().contains(words);
         assert!(errors.iter().all(told), "{errors:?}");

@@ -153,6 +153,8 @@ fn mistakes_in_a_party_file_name_their_line() {
         ("key =", "keys =", &["line 4", "`keys`", "`key`"]),
         ("\"500ms\"", "\"soon\"", &["line 5", "connect-timeout"]),
         ("stall = 30", "transport = \"pigeon\"", &["line 6", "pigeon", "tcp-tls"]),
+        ("stall = 30", "transport = \"unix\"", &["line 10", "address for TCP", "unix:/PATH", "tcp-tls"]),
+        ("127.0.0.1:7000", "unix:/tmp/party0", &["line 3", "socket's file", "tcp-tls", "host:port"]),
         ("index = 1", "index = 0", &["line 9", "itself"]),
         ("index = 2", "index = 1", &["line 14", "twice"]),
         ("address = \"example.org:7001\"", "", &["line 8", "`address` is missing"]),
