@@ -27,6 +27,7 @@ mod members;
 mod openssl;
 mod ot;
 mod outputs;
+mod preparation;
 mod psi;
 mod psi_members;
 mod psi_query;
