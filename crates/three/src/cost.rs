@@ -100,6 +100,7 @@ fn size(step: &Step, reads: &[Size], inputs: &mut impl Iterator<Item = Size>) ->
         Prim::Apply { scalar, lengths, .. } | Prim::Open { scalar, lengths } => {
             Size::Known(scalar.bits(), lengths.iter().product())
         }
+        Prim::Targets { .. } => reads[0],
         Prim::AsBits => match reads[0] {
             Size::Known(width, rows) => Size::Bits(width, rows),
             other => other,
@@ -253,7 +254,7 @@ impl Talk<'_> {
         }
         let size = |size: &Size| if self.extent.cuts { size.with_rows(rows) } else { *size };
         let forms = self.reads.iter().map(|of| size(of).zeros(party)).collect::<Result<Vec<_>, _>>()?;
-        let ready = begin(party.next_batch()?, self.step, &forms, (self.extent.rows, cut.few()))?;
+        let ready = begin(party.next_batch()?, self.step, &forms, self.extent.rows, cut)?;
         Ok(ready.cost().expect("every machine but a sort declares its cost"))
     }
 }

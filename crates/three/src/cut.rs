@@ -29,6 +29,10 @@ const NANOSECONDS_A_ROW: u64 = 2;
 const MANY: usize = 1 << 21;
 /// AGREEMENT: lanes of a thread. While one waits for the others, the other computes.
 const LANES: usize = 2;
+/// AGREEMENT: pieces' rows in a message of a column that is permuted: long enough for the system's calls, short enough for the second cache.
+const IN_MESSAGE: usize = 4;
+/// AGREEMENT: pieces' rows beyond which steps that run whole take turns: their memory outweighs what one computes while another waits.
+const ALONE: usize = 64;
 /// Pieces begin on whole bytes of bit planes, and have no fewer rows than circuits take without packing bits.
 const UNIT: usize = 64;
 
@@ -94,6 +98,11 @@ impl Cut {
         self.few
     }
 
+    /// Rows of a column in one message, where rows are moved whole.
+    pub(crate) fn rows_of_message(&self) -> usize {
+        self.most.saturating_mul(IN_MESSAGE)
+    }
+
     /// With trees up to so many rows, whatever the delay: for predictions.
     #[must_use]
     pub fn with_few(self, few: usize) -> Cut {
@@ -122,7 +131,7 @@ impl Cut {
         groups.into_iter().flatten().map(|(_, rows)| rows).collect()
     }
 
-    /// The groups of a wave: of each, steps by their places in `steps`, and rows of them.
+    /// The groups of a wave: of each, steps by their places in `steps`, and rows of them. Some are empty where long steps take turns.
     pub(crate) fn groups(&self, steps: &[Extent]) -> Vec<Vec<(usize, Range<usize>)>> {
         let mut groups = vec![];
         let mut put = |group: usize, step: usize, rows: Range<usize>| {
@@ -131,13 +140,21 @@ impl Cut {
             }
             groups[group].push((step, rows));
         };
-        let mut whole = 0;
+        let (mut whole, mut alone) = (0, 0);
         for (step, extent) in steps.iter().enumerate() {
             let rows = extent.rows;
             if !extent.cuts {
                 // Long ones have a lane each; there are no more of them than lanes, and so no more rounds.
-                let group = if rows >= self.least { whole % self.lanes() } else { 0 };
-                whole += usize::from(rows >= self.least);
+                let group = if rows > self.most.saturating_mul(ALONE) {
+                    alone += 1;
+                    let turn = (alone - 1) / self.threads;
+                    (alone - 1) % self.threads + turn * self.lanes()
+                } else if rows >= self.least {
+                    whole += 1;
+                    (whole - 1) % self.lanes()
+                } else {
+                    0
+                };
                 put(group, step, 0..rows);
                 continue;
             }
@@ -214,5 +231,11 @@ mod tests {
         assert_eq!(lengths(near, &[(1000, true), (1000, true)]).len(), 1);
         let lanes: Vec<usize> = (0..6).map(|group| near.lane(group)).collect();
         assert_eq!(lanes, [0, 2, 1, 3, 0, 2], "threads first");
+        // A lane of each thread has the longest steps, one behind the other.
+        let long = ALONE * NEAR + 1;
+        let groups = lengths(near, &[(long, false), (long, false), (long, false), (9, false)]);
+        let steps = [vec![(0, long), (3, 9)], vec![(1, long)], vec![], vec![], vec![(2, long)]];
+        assert_eq!(groups, steps);
+        assert_eq!([0, 1, 4].map(|group| near.lane(group)), [0, 2, 0]);
     }
 }

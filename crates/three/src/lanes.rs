@@ -34,7 +34,7 @@ impl<'p, C: BorrowMut<Channel> + Send> Lanes<'p, C> {
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<(), ThreeError> {
         let mut queues: Vec<Vec<Group<'p>>> = self.lanes.iter().map(|_| vec![]).collect();
-        for (i, group) in groups.into_iter().enumerate() {
+        for (i, group) in groups.into_iter().enumerate().filter(|(_, group)| !group.is_empty()) {
             queues[self.cut.lane(i)].push(group);
         }
         let each = self.cut.lanes_of_thread();

@@ -67,6 +67,10 @@ pub(crate) fn local(role: Role, batch: &mut Batch, step: &Step, reads: &[Form]) 
             let x = reads[0].words();
             Form::Words(in_ring!(x.ring(), fold(x, *axis, *prefix)))
         }
+        Prim::Targets { ones_first, more } => {
+            let x = reads[0].words();
+            Form::Words(in_ring!(x.ring(), targets(role, x, *ones_first, *more)))
+        }
         Prim::PoolSum(pooling) => {
             let x = reads[0].words();
             Form::Words(in_ring!(x.ring(), pooled(pooling, x)))
@@ -145,4 +149,35 @@ fn fold<W: Held>(x: &Words, axis: Axis, prefix: bool) -> Words {
         let all = |k: usize| (0..axis.n).map(move |i| x[axis.place(k, i)]);
         (0..axis.series()).map(|k| all(k).fold(W::default(), W::plus)).collect()
     })
+}
+
+/// Of flags `f`, with `S` ones up to a row and `T` in all, and ones first: a zero of row `i` goes to `T + i − S`, and a one to `S − 1`; with zeros
+/// first to `i − S` and to `n − T + S − 1`.
+fn targets<W: Held>(role: Role, flags: &Words, ones_first: bool, more: bool) -> Words {
+    let flags = W::column(flags);
+    let rows = flags.rows();
+    let share = |held: usize, flags: &[W]| {
+        let all = flags.iter().fold(W::default(), |sum, flag| sum.plus(*flag));
+        // What all know is in x_0 alone.
+        let known = role.constant_slot() == Some(held);
+        let number = |n: usize| if known { W::of(n as u64) } else { W::default() };
+        let mut ones = W::default();
+        let mut place = 0;
+        let start = match (more, ones_first) {
+            (false, false) => W::default(),
+            (false, true) => all,
+            (true, false) => number(rows).minus(all),
+            (true, true) => W::default().minus(all),
+        };
+        pool::collect(flags.iter().map(|flag| {
+            ones = ones.plus(*flag);
+            place += 1;
+            if more {
+                start.plus(ones).plus(ones).minus(number(place))
+            } else {
+                start.plus(number(place - 1)).minus(ones)
+            }
+        }))
+    };
+    W::words(Rep3 { own: share(0, &flags.own), next: share(1, &flags.next) })
 }

@@ -345,7 +345,7 @@ impl<'a> Lower<'a> {
             }
             (Op::Order { descending }, _) if self.rings && to[0] > 1 && self.is_bit(&args) => {
                 let flags = self.bits(args[0])?;
-                Ok(order(self.partition(flags, to[0], descending[0] ^ self.scalar(args[0]).is_signed())?))
+                Ok(order(self.partition(flags, descending[0] ^ self.scalar(args[0]).is_signed())?))
             }
             (Op::Order { descending }, _) => {
                 let reads = args.iter().map(|a| self.bits(*a)).collect::<Lowered<_>>()?;

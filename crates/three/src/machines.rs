@@ -1,14 +1,13 @@
 //! Steps that talk: the machine of each, and the value that it leaves.
 
 use crate::{
-    ThreeError,
+    Cut, ThreeError,
     form::{Form, Held, Words, in_ring, lowered},
     picks::{Picks, Run},
     plan::{Key, Prim, Step},
     rows,
     windows::convolved,
 };
-use hushwire_aes::Backend;
 use hushwire_circuit::{Adder, Planes, Program};
 use hushwire_compute::{Scalar, Tensor};
 use hushwire_rep3::{
@@ -43,16 +42,12 @@ where
     }
 }
 
-/// Begins a step that talks, or a piece of it, on values of as many rows. The whole step has `of` rows; up to `few` of them fewer rounds are
-/// worth more ANDs.
-pub(crate) fn begin<'p>(
-    mut batch: Batch,
-    step: &'p Step,
-    reads: &[Form],
-    (of, few): (usize, usize),
-) -> Begun<'p> {
+/// Begins a step that talks, or a piece of it, on values of as many rows. The whole step has `of` rows. Values that nobody else has are let go
+/// of once they are dropped by the caller.
+pub(crate) fn begin<'p>(mut batch: Batch, step: &'p Step, reads: &[Form], of: usize, cut: Cut) -> Begun<'p> {
+    let few = cut.few();
     let adder = if of <= few { Adder::Prefix } else { Adder::Ripple };
-    let (role, backend) = (batch.role(), batch.backend());
+    let role = batch.role();
     match &step.prim {
         Prim::Block(program) => strings(block(&mut batch, program, reads)?, |m| Ok(m.finish())),
         Prim::Flat(program, [width, rows]) => {
@@ -96,20 +91,23 @@ pub(crate) fn begin<'p>(
         Prim::Choose => in_ring!(reads[1].words().ring(), choose(&mut batch, reads)),
         Prim::Compact { kept } => in_ring!(reads[1].words().ring(), compact(batch, reads, *kept)),
         Prim::FromPlaces => {
-            let places = u64::column(reads[0].words());
+            let machine = match reads[0].words() {
+                Words::U32(places) => FromPlaces::of_narrow(&mut batch, places.clone())?,
+                places => FromPlaces::new(&mut batch, u64::column(places))?,
+            };
             // They say which row comes; the machine takes where each goes.
-            ready(FromPlaces::new(&mut batch, places)?, |made: FromPlaces| {
+            ready(machine.in_pieces(cut.rows_of_message()), |made: FromPlaces| {
                 Ok(Form::Order(made.finish()?, true))
             })
         }
         Prim::Places { rows } => {
             let numbers: Vec<u64> = (0..*rows as u64).collect();
             let numbers = Form::Words(u64::words(Column::known(role, &numbers)));
-            permuted::<u64>(&mut batch, &numbers, &reads[0])
+            permuted::<u64>(&mut batch, cut, &numbers, &reads[0])
         }
         Prim::Permute { inner } => match &reads[0] {
-            Form::Words(words) => in_ring!(words.ring(), permuted(&mut batch, &reads[0], &reads[1])),
-            _ => permuted_bits(&mut batch, backend, &reads[0], *inner, &reads[1]),
+            Form::Words(words) => in_ring!(words.ring(), permuted(&mut batch, cut, &reads[0], &reads[1])),
+            _ => permuted_bits(&mut batch, cut, &reads[0], *inner, &reads[1]),
         },
         Prim::Less { signed } => in_ring!(reads[0].words().ring(), less(&mut batch, reads, *signed, adder)),
         Prim::LessBounded => in_ring!(reads[0].words().ring(), less_bounded(&mut batch, reads, adder)),
@@ -241,23 +239,28 @@ fn truncate<'p, W: Held>(
 
 fn permute<G: Group>(
     batch: &mut Batch,
+    cut: Cut,
     columns: Vec<Arc<Column<G::Word>>>,
     by: &Form,
 ) -> Result<Permute<G>, ThreeError> {
     let (order, inverse) = by.order();
-    let machine = Permute::<G>::new(batch.context(), order.clone(), columns)?;
+    let machine =
+        Permute::<G>::new(batch.context(), order.clone(), columns)?.in_pieces(cut.rows_of_message());
     Ok(if inverse { machine.inverse() } else { machine })
 }
 
 /// Rows of words in an order.
-fn permuted<'p, W: Held>(batch: &mut Batch, x: &Form, by: &Form) -> Begun<'p> {
+fn permuted<'p, W: Held>(batch: &mut Batch, cut: Cut, x: &Form, by: &Form) -> Begun<'p> {
     let columns = columns_of(W::column(x.words()), by.order().0.rows());
-    column(permute::<Sum<W>>(batch, columns, by)?, |m| interleaved(&m.finish()))
+    column(permute::<Sum<W>>(batch, cut, columns, by)?, |m| interleaved(m.finish()))
 }
 
 /// A column for each place in a row.
-fn columns_of<W: Held>(all: &Column<W>, rows: usize) -> Vec<Arc<Column<W>>> {
+fn columns_of<W: Held>(all: &Arc<Column<W>>, rows: usize) -> Vec<Arc<Column<W>>> {
     let inner = all.rows().checked_div(rows).unwrap_or(0);
+    if inner == 1 {
+        return vec![all.clone()];
+    }
     let column = |k: usize| {
         let of = |share: &[W]| pool::collect((0..rows).map(|r| share[r * inner + k]));
         Arc::new(Rep3 { own: of(&all.own), next: of(&all.next) })
@@ -266,7 +269,10 @@ fn columns_of<W: Held>(all: &Column<W>, rows: usize) -> Vec<Arc<Column<W>>> {
 }
 
 /// The reverse of [`columns_of`].
-fn interleaved<W: Held>(columns: &[Column<W>]) -> Column<W> {
+fn interleaved<W: Held>(mut columns: Vec<Column<W>>) -> Column<W> {
+    if columns.len() == 1 {
+        return columns.remove(0);
+    }
     let rows = columns.first().map_or(0, Column::rows);
     let of = |share: fn(&Column<W>) -> &[W]| {
         let mut all = pool::room(rows * columns.len());
@@ -279,23 +285,28 @@ fn interleaved<W: Held>(columns: &[Column<W>]) -> Column<W> {
 fn compact<'p, W: Held>(batch: Batch, reads: &[Form], kept: usize) -> Begun<'p> {
     let (flags, all) = (u64::column(reads[0].words()), W::column(reads[1].words()));
     let machine = Compact::<W>::new(batch, flags, &columns_of(all, flags.rows()), kept)?;
-    column(machine, |m| interleaved(&m.finish()))
+    column(machine, |m| interleaved(m.finish()))
 }
 
 /// The same of bits: flags a byte at a time, longer strings 64 bits.
-fn permuted_bits<'p>(batch: &mut Batch, backend: Backend, x: &Form, inner: usize, by: &Form) -> Begun<'p> {
+fn permuted_bits<'p>(batch: &mut Batch, cut: Cut, x: &Form, inner: usize, by: &Form) -> Begun<'p> {
     let permuted = if x.bits().width() <= 8 { permuted_strings::<u8> } else { permuted_strings::<u64> };
-    permuted(batch, backend, x, inner, by)
+    permuted(batch, cut, x, inner, by)
 }
 
 fn permuted_strings<'p, W: Held>(
     batch: &mut Batch,
-    backend: Backend,
+    cut: Cut,
     x: &Form,
     inner: usize,
     by: &Form,
 ) -> Begun<'p> {
-    let (rows, width) = (by.order().0.rows(), x.bits().width());
+    let (rows, width, backend) = (by.order().0.rows(), x.bits().width(), batch.backend());
+    if inner == 1 && width <= W::BITS {
+        let words = Arc::new(x.bits().to_words::<W>(backend)?);
+        let machine = permute::<Xor<W>>(batch, cut, vec![words], by)?;
+        return strings(machine, move |m| Bits::of_lower(backend, &m.finish()[0], width));
+    }
     let limbs = width.div_ceil(W::BITS);
     let mut columns = vec![];
     for k in 0..inner {
@@ -306,7 +317,7 @@ fn permuted_strings<'p, W: Held>(
             columns.push(Arc::new(planes.to_words::<W>(backend)?));
         }
     }
-    let machine = permute::<Xor<W>>(batch, columns, by)?;
+    let machine = permute::<Xor<W>>(batch, cut, columns, by)?;
     ready(machine, move |m| {
         let mut values = vec![];
         for limbs in m.finish().chunks(limbs) {

@@ -69,6 +69,8 @@ pub(crate) enum Prim {
     Scale,
     /// Sums along an axis of words; with `prefix` after each element.
     Fold { axis: Axis, prefix: bool },
+    /// Flags as words 0 or 1 → where the row of each goes if it is 0, rows of one value first; with `more`, how much farther it goes if it is 1.
+    Targets { ones_first: bool, more: bool },
     /// Words → as many bits.
     ToBits(usize),
     /// Bits → words.
@@ -101,7 +103,7 @@ pub(crate) enum Prim {
     Sort { rows: usize, keys: Vec<Key> },
     /// Bits of keys → an order that brings equal ones together, the first `first` rows before others of one key.
     Meet { rows: usize, first: usize },
-    /// Places of rows, words of 64 bits → the order in which row `places[i]` comes i-th.
+    /// Places of rows, words of 32 or 64 bits → the order in which row `places[i]` comes i-th.
     FromPlaces,
     /// An order, undone.
     Invert,

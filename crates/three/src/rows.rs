@@ -73,7 +73,7 @@ pub(crate) fn narrowed(bits: &Bits, width: usize) -> Result<Bits, ShareError> {
 /// Planes `from..to`.
 pub(crate) fn between(bits: &Bits, from: usize, to: usize) -> Result<Bits, ShareError> {
     let height = plane_bytes(bits.rows());
-    let of = |share: &[u8]| share[from * height..to * height].to_vec();
+    let of = |share: &[u8]| pool::copy(&share[from * height..to * height]);
     let shares = bits.shares();
     Bits::new(to - from, bits.rows(), Rep3 { own: of(&shares.own), next: of(&shares.next) })
 }

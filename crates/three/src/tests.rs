@@ -518,6 +518,22 @@ fn an_order_by_one_bit_is_a_partition() {
     }
 }
 
+/// Rows move in several messages, steps that take turns among them: bits of two widths, numbers, and places.
+#[test]
+fn long_columns_are_moved_in_pieces() {
+    let rows = 4500;
+    let c = text(&format!(
+        "input x: i64[{rows}] from m\ninput f: bool[{rows}] from m\np = order(desc f)\nq = permute(x, p)\n\
+         output y = q to m\noutput s = select(permute(f, p), q, x) to m\n\
+         output n = permute(x * x, p) to m\noutput z = permute(q, invert(p)) to m"
+    ));
+    let given = given(&c, rows);
+    let cost = |cut: Cut| check_cut(&c, &given, Plan::new, Backend::best(), cut).expect("it runs on shares");
+    let near = Cut::new(1, Duration::ZERO);
+    let (pieces, whole) = (cost(near.with_rows(64)), cost(near));
+    assert!(pieces.bytes_sent == whole.bytes_sent && pieces.rounds > whole.rounds);
+}
+
 #[test]
 fn memory_is_that_of_values_while_they_are_read_and_of_pieces() {
     let memory = |body: &str, n: u64, cut: Cut| {

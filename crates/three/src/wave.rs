@@ -20,7 +20,8 @@ use std::{
 pub(crate) struct Task<'p> {
     at: Slot,
     step: &'p Step,
-    reads: Vec<Form>,
+    /// The values that it reads: those of a step that runs whole are its machine's alone once it has begun.
+    reads: Mutex<Vec<Form>>,
     extent: Extent,
     made: Made,
 }
@@ -30,16 +31,15 @@ type Made = Arc<Mutex<Joined>>;
 impl<'p> Task<'p> {
     pub(crate) fn new(at: Slot, step: &'p Step, reads: Vec<Form>) -> Self {
         let extent = step.extent(reads.iter().map(Form::rows));
-        Task { at, step, reads, extent, made: Arc::new(Mutex::new(Joined::Nothing)) }
+        Task { at, step, reads: Mutex::new(reads), extent, made: Arc::new(Mutex::new(Joined::Nothing)) }
     }
 }
 
-/// A part of a step, not yet begun; it keeps what the step reads. A batch is its own.
+/// A part of a step, not yet begun. A batch is its own.
 struct Piece<'p> {
     task: Arc<Task<'p>>,
     rows: Range<usize>,
-    /// As [`Cut::few`].
-    few: usize,
+    cut: Cut,
     batch: Batch,
 }
 
@@ -53,18 +53,24 @@ pub(crate) type Flight<'p> = With<Abreast<Box<dyn Ready + 'p>>, Vec<Place<'p>>>;
 pub(crate) type Place<'p> = (Arc<Task<'p>>, Range<usize>);
 
 impl<'p> Group<'p> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn begin(self) -> Result<Flight<'p>, ThreeError> {
         let (mut machines, mut places) = (vec![], vec![]);
-        for Piece { task, rows, few, batch } in self.0 {
+        for Piece { task, rows, cut, batch } in self.0 {
             let all = task.extent.rows;
+            let mut reads = task.reads.lock().unwrap_or_else(PoisonError::into_inner);
             let ready = if rows.len() == all || !task.extent.cuts {
-                begin(batch, task.step, &task.reads, (all, few))
+                let reads = std::mem::take(&mut *reads);
+                begin(batch, task.step, &reads, all, cut)
             } else {
-                let reads =
-                    task.reads.iter().map(|form| piece(form, &rows)).collect::<Result<Vec<_>, _>>()?;
-                begin(batch, task.step, &reads, (all, few))
+                let reads = reads.iter().map(|form| piece(form, &rows)).collect::<Result<Vec<_>, _>>()?;
+                begin(batch, task.step, &reads, all, cut)
             };
             machines.push(ready?);
+            drop(reads);
             places.push((task, rows));
         }
         Ok(With { machine: Abreast::new(machines), with: places })
@@ -94,8 +100,8 @@ impl<'p> Wave<'p> {
         let mut group = |of: Vec<(usize, Range<usize>)>| -> Result<Group<'p>, ThreeError> {
             let mut pieces = vec![];
             for (task, rows) in of {
-                let (task, few, batch) = (tasks[task].clone(), cut.few(), party.next_batch()?);
-                pieces.push(Piece { task, rows, few, batch });
+                let (task, batch) = (tasks[task].clone(), party.next_batch()?);
+                pieces.push(Piece { task, rows, cut, batch });
             }
             Ok(Group(pieces))
         };

@@ -138,7 +138,7 @@ impl<W: Word> Compact<W> {
                     let columns = (0..self.columns)
                         .map(|i| Rep3 { own: column(i, &payload.own), next: column(i, &payload.next) });
                     self.masked = columns.map(Arc::new).collect();
-                    self.step = Step::Place(FromPlaces::narrow(&mut self.batch, places)?);
+                    self.step = Step::Place(FromPlaces::of_narrow(&mut self.batch, Arc::new(places))?);
                 }
                 Step::Place(places) => {
                     let permutation = places.finish()?;

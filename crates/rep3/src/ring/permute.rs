@@ -20,7 +20,8 @@
 //! ```
 //!
 //! **Security.** Semi-honest, one party. Every message has a mask whose key its reader lacks, and each mask serves one word.
-//! **Rounds and bytes.** Two rounds: X sends a word a row and column, Y two, Z one.
+//! **Rounds and bytes.** Two rounds: X sends a word a row and column, Y two, Z one. [`Permute::in_pieces`] sends the same bytes in more rounds:
+//! the memory of messages is that of a piece then, and parties work while others do.
 
 use super::{
     column::{Column, Word},
@@ -38,7 +39,7 @@ use hushwire_wire::{
     Cost,
     drive::{Exchanged, Round},
 };
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// Memory of a [`Permute`], kept from one to the next: fresh pages are half of its time.
 #[derive(Default)]
@@ -67,8 +68,10 @@ pub struct Permute<G: Group> {
     count: usize,
     inverse: bool,
     end: End,
+    /// AGREEMENT: rows of a column in a message, at most.
+    most: usize,
     /// Rounds that are done.
-    rounds: u8,
+    rounds: usize,
     space: PermuteSpace<G::Word>,
     out: Vec<Column<G::Word>>,
     gate: Gate,
@@ -98,6 +101,7 @@ impl<G: Group> Permute<G> {
             columns,
             inverse: false,
             end: End::Shares,
+            most: usize::MAX,
             rounds: 0,
             space: PermuteSpace::default(),
             out: vec![],
@@ -109,6 +113,14 @@ impl<G: Group> Permute<G> {
     #[must_use]
     pub fn inverse(mut self) -> Self {
         self.inverse = true;
+        self
+    }
+
+    /// Messages of one column's words, for about so many rows each, where columns have more. All parties say the same.
+    #[must_use]
+    pub fn in_pieces(mut self, rows: usize) -> Self {
+        // Every piece begins with a word of the masks.
+        self.most = rows.max(1).checked_next_multiple_of(16).unwrap_or(usize::MAX);
         self
     }
 
@@ -159,20 +171,36 @@ impl<G: Group> Permute<G> {
         usize::from(!self.inverse)
     }
 
+    /// Pieces of a column, and of a phase; columns of one piece go together.
+    fn pieces(&self) -> [usize; 2] {
+        let each = self.permutation.rows().div_ceil(self.most).max(1);
+        [each, if each == 1 { 1 } else { each * self.count }]
+    }
+
+    /// Whether this is the second phase, and the columns and rows of which the round is.
+    fn piece(&self) -> (bool, Range<usize>, Range<usize>) {
+        let (rows, [each, all]) = (self.permutation.rows(), self.pieces());
+        let at = self.rounds % all;
+        let columns = if each == 1 { 0..self.count } else { at / each..at / each + 1 };
+        let first = if each == 1 { 0 } else { at % each * self.most };
+        (self.rounds >= all, columns, first..rows.min(first.saturating_add(self.most)))
+    }
+
     fn exchange(&self) -> Option<[Round; 2]> {
-        let bytes = self.words() * G::Word::BYTES;
-        if self.rounds == 2 || bytes == 0 {
+        if self.words() == 0 || self.rounds == 2 * self.pieces()[1] {
             return None;
         }
+        let (second, columns, rows) = self.piece();
+        let bytes = columns.len() * rows.len() * G::Word::BYTES;
         let name = "permutation of rows";
         let ahead = |out, into| Round { name, out, into };
-        let (ahead, back) = match (self.rounds, self.part()) {
-            (0, Part::X) => (ahead(bytes, 0), Round::even(name, 0)),
-            (0, Part::Y) => (ahead(bytes, bytes), Round::even(name, 0)),
-            (0, Part::Z) => (ahead(0, bytes), Round::even(name, 0)),
-            (_, Part::X) => (ahead(0, 0), Round::even(name, 0)),
-            (_, Part::Y) => (ahead(bytes, 0), Round { name, out: 0, into: bytes }),
-            (_, Part::Z) => (ahead(0, bytes), Round { name, out: bytes, into: 0 }),
+        let (ahead, back) = match (second, self.part()) {
+            (false, Part::X) => (ahead(bytes, 0), Round::even(name, 0)),
+            (false, Part::Y) => (ahead(bytes, bytes), Round::even(name, 0)),
+            (false, Part::Z) => (ahead(0, bytes), Round::even(name, 0)),
+            (true, Part::X) => (ahead(0, 0), Round::even(name, 0)),
+            (true, Part::Y) => (ahead(bytes, 0), Round { name, out: 0, into: bytes }),
+            (true, Part::Z) => (ahead(0, bytes), Round { name, out: bytes, into: 0 }),
         };
         Some(if self.inverse { [ahead, back] } else { [back, ahead] })
     }
@@ -182,64 +210,69 @@ impl<G: Group> Permute<G> {
         if self.inverse { side.other() } else { side }
     }
 
-    /// The first word of the stream for the new summands, behind the masks.
-    fn second_half(&self) -> u64 {
-        (self.count * (self.permutation.rows() * G::Word::BYTES).div_ceil(16)) as u64
+    /// The first word of the stream for the masks of a column, and for its new summands, which stand behind all masks.
+    fn streams(&self, column: usize) -> [u64; 2] {
+        let words = (self.permutation.rows() * G::Word::BYTES).div_ceil(16);
+        [column, self.count + column].map(|place| (place * words) as u64)
     }
 
     fn say(&mut self, _slot: usize, out: &mut [u8]) {
         if out.is_empty() {
             return;
         }
+        let (second_phase, columns, piece) = self.piece();
         let (rows, part) = (self.permutation.rows(), self.part());
-        let second_half = self.second_half();
+        let streams: Vec<[u64; 2]> = columns.clone().map(|column| self.streams(column)).collect();
+        // Words of the stream before the piece.
+        let before = (piece.start * G::Word::BYTES / 16) as u64;
         let (left, right) = (self.side(Side::Left), self.side(Side::Right));
         let stage = |side| self.permutation.stage(side, self.inverse);
+        let masks = |side, first| PairWords::new(&self.cx, side, first);
         let PermuteSpace { all, one } = &mut self.space;
-        let bytes = rows * G::Word::BYTES;
-        match (self.rounds, part) {
-            (0, Part::X) => {
-                let (first, second) = (stage(right), stage(left));
-                let mut masks = [right, left].map(|side| PairWords::new(&self.cx, side, 0));
-                all.set_len(rows);
-                one.set_len(rows);
-                for (column, out) in self.columns.iter().zip(out.chunks_exact_mut(bytes)) {
-                    let Rep3 { own, next } = &**column;
-                    let sums = own.iter().zip(next).map(|(x, y)| G::plus(*x, *y));
-                    scatter(first.into, sums, all);
-                    through(&mut masks[0], first.from, all, second.into, one, G::plus);
-                    leave(&mut masks[1], second.from, one, out, G::plus);
+        let out = out.chunks_exact_mut(piece.len() * G::Word::BYTES);
+        for ((column, [mask, fresh]), out) in columns.zip(streams).zip(out) {
+            let begins = piece.start == 0;
+            match (second_phase, part) {
+                (false, Part::X) => {
+                    let (first, second) = (stage(right), stage(left));
+                    if begins {
+                        all.set_len(rows);
+                        one.set_len(rows);
+                        let Rep3 { own, next } = &*self.columns[column];
+                        let sums = own.iter().zip(next).map(|(x, y)| G::plus(*x, *y));
+                        scatter(first.into, sums, all);
+                        through(&mut masks(right, mask), first.from, all, second.into, one, G::plus);
+                    }
+                    leave(&mut masks(left, mask + before), &second.from[piece.clone()], one, out, G::plus);
                 }
-            }
-            (0, _) => {
-                let first = stage(left);
-                let mut masks = PairWords::new(&self.cx, left, 0);
-                one.set_len(rows);
-                for (column, out) in self.columns.iter().zip(out.chunks_exact_mut(bytes)) {
-                    let third = if right == Side::Right { &column.next } else { &column.own };
-                    scatter(first.into, third.iter().copied(), one);
-                    leave(&mut masks, first.from, one, out, G::minus);
+                (false, _) => {
+                    let first = stage(left);
+                    if begins {
+                        one.set_len(rows);
+                        let Rep3 { own, next } = &*self.columns[column];
+                        let third = if right == Side::Right { next } else { own };
+                        scatter(first.into, third.iter().copied(), one);
+                    }
+                    leave(&mut masks(left, mask + before), &first.from[piece.clone()], one, out, G::minus);
                 }
-            }
-            (_, Part::Y) => {
-                let third = stage(right);
-                let mut masks = PairWords::new(&self.cx, left, second_half);
-                for (all, out) in all.chunks_exact(rows).zip(out.chunks_exact_mut(bytes)) {
+                (true, Part::Y) => {
+                    let (from, all) = (&stage(right).from[piece.clone()], &all[column * rows..][..rows]);
                     match self.end {
-                        End::Shares => leave(&mut masks, third.from, all, out, G::minus),
-                        End::Open => gather(third.from, all, out),
+                        End::Shares => leave(&mut masks(left, fresh + before), from, all, out, G::minus),
+                        End::Open => gather(from, all, out),
                     }
                 }
-            }
-            (_, _) => {
-                let (second, third) = (stage(right), stage(left));
-                let mut masks = [0, second_half].map(|first| PairWords::new(&self.cx, right, first));
-                one.set_len(rows);
-                for (all, out) in all.chunks_exact(rows).zip(out.chunks_exact_mut(bytes)) {
-                    through(&mut masks[0], second.from, all, third.into, one, G::minus);
+                (true, _) => {
+                    let (second, third) = (stage(right), stage(left));
+                    if begins {
+                        let all = &all[column * rows..][..rows];
+                        one.set_len(rows);
+                        through(&mut masks(right, mask), second.from, all, third.into, one, G::minus);
+                    }
+                    let from = &third.from[piece.clone()];
                     match self.end {
-                        End::Shares => leave(&mut masks[1], third.from, one, out, G::minus),
-                        End::Open => gather(third.from, one, out),
+                        End::Shares => leave(&mut masks(right, fresh + before), from, one, out, G::minus),
+                        End::Open => gather(from, one, out),
                     }
                 }
             }
@@ -247,81 +280,82 @@ impl<G: Group> Permute<G> {
     }
 
     fn hear(&mut self, messages: [Exchanged<'_>; 2]) {
+        let (second_phase, columns, piece) = self.piece();
         let (rows, part) = (self.permutation.rows(), self.part());
         let (ahead, back) = (messages[self.ahead()], messages[1 - self.ahead()]);
-        let bytes = rows * G::Word::BYTES;
-        let right = self.side(Side::Right);
-        if self.rounds == 0 {
-            if part != Part::X {
-                let into = self.permutation.stage(right, self.inverse).into;
-                let all = &mut self.space.all;
-                all.set_len(rows * self.count);
-                for (all, heard) in all.chunks_exact_mut(rows).zip(ahead.heard.chunks_exact(bytes)) {
-                    scatter(into, heard.chunks_exact(G::Word::BYTES).map(G::Word::read), all);
-                }
-            }
-        } else {
+        if second_phase {
             let (own, heard) = match part {
                 Part::X => (&[][..], &[][..]),
                 Part::Y => (ahead.own, back.heard),
                 Part::Z => (back.own, ahead.heard),
             };
-            self.end(rows, own, heard);
+            self.end(columns, &piece, own, heard);
+        } else if part != Part::X {
+            let right = self.side(Side::Right);
+            let into = &self.permutation.stage(right, self.inverse).into[piece.clone()];
+            let all = &mut self.space.all;
+            all.set_len(rows * self.count);
+            let heard = ahead.heard.chunks_exact(piece.len() * G::Word::BYTES);
+            for (column, heard) in columns.zip(heard) {
+                scatter(into, words_in(heard), &mut all[column * rows..][..rows]);
+            }
         }
         self.rounds += 1;
     }
 
-    /// The result from the last two messages, in the memory of columns that nobody else has.
-    fn end(&mut self, rows: usize, own: &[u8], heard: &[u8]) {
-        let (part, bytes) = (self.part(), rows * G::Word::BYTES);
-        let columns = std::mem::take(&mut self.columns);
-        let [mut left, mut right] =
-            [Side::Left, Side::Right].map(|side| PairWords::new(&self.cx, side, self.second_half()));
+    /// A piece of the result from the last two messages, in the memory of columns that nobody else has.
+    fn end(&mut self, which: Range<usize>, piece: &Range<usize>, own: &[u8], heard: &[u8]) {
+        let (part, rows) = (self.part(), self.permutation.rows());
+        for column in std::mem::take(&mut self.columns) {
+            let room = |_| Rep3 { own: pool::room(rows), next: pool::room(rows) };
+            let mut column = Arc::try_unwrap(column).unwrap_or_else(room);
+            column.own.clear();
+            column.next.clear();
+            self.out.push(column);
+        }
+        let (bytes, before) = (piece.len() * G::Word::BYTES, (piece.start * G::Word::BYTES / 16) as u64);
         let open = self.end == End::Open;
-        let masks = |words: &mut PairWords<'_>, out: &mut Vec<G::Word>| {
-            if !open {
-                words.runs::<G::Word>(rows, |_, masks| out.extend(words_in::<G::Word>(masks)));
-            }
-        };
-        let mut results = Vec::with_capacity(columns.len());
-        for (i, column) in columns.into_iter().enumerate() {
+        for (i, column) in which.enumerate() {
+            let [_, fresh] = self.streams(column);
+            let masks = |side, out: &mut Vec<G::Word>| {
+                if !open {
+                    let mut words = PairWords::new(&self.cx, side, fresh + before);
+                    let take = |_, masks: &[u8]| out.extend(words_in::<G::Word>(masks));
+                    words.runs::<G::Word>(piece.len(), take);
+                }
+            };
             let sum = |out: &mut Vec<G::Word>| {
                 let [own, heard] = [own, heard].map(|message| words_in(&message[i * bytes..(i + 1) * bytes]));
                 out.extend(own.zip(heard).map(|(u, v)| G::plus(u, v)));
             };
-            let room = |_| Rep3 { own: pool::room(rows), next: pool::room(rows) };
-            let mut column = Arc::try_unwrap(column).unwrap_or_else(room);
-            let Rep3 { own, next } = &mut column;
-            own.clear();
-            next.clear();
+            let Rep3 { own, next } = &mut self.out[column];
             // A mask of two parties is their summand: `own` with the left neighbour, `next` with the right one.
             match (part, self.inverse) {
                 (Part::X, _) => {
-                    masks(&mut left, own);
-                    masks(&mut right, next);
+                    masks(Side::Left, own);
+                    masks(Side::Right, next);
                 }
                 (Part::Y, false) | (Part::Z, true) => {
-                    masks(&mut left, own);
+                    masks(Side::Left, own);
                     sum(next);
                 }
                 (Part::Y, true) | (Part::Z, false) => {
                     sum(own);
-                    masks(&mut right, next);
+                    masks(Side::Right, next);
                 }
             }
-            results.push(column);
         }
-        self.out = results;
     }
 }
 
 two_way!([G: Group] Permute<G>;
     fn cost(&self) -> Option<Cost> {
-        Some(permute_cost(self.cx.role, self.inverse, self.words() * G::Word::BYTES))
+        let cost = permute_cost(self.cx.role, self.inverse, self.words() * G::Word::BYTES);
+        Some(Cost { rounds: cost.rounds * self.pieces()[1] as u64, ..cost })
     }
 );
 
-/// The cost of permuting columns that have so many bytes in all.
+/// The cost of permuting columns that have so many bytes in all, in two rounds.
 #[must_use]
 pub fn permute_cost(role: Role, inverse: bool, bytes: usize) -> Cost {
     let messages = match part(role, inverse) {

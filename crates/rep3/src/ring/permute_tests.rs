@@ -14,6 +14,7 @@ use hushwire_wire::{
     NetError,
     drive::{Abreast, Lockstep, Machine},
 };
+use std::collections::BTreeMap;
 
 fn prg() -> Prg {
     Prg::new(Backend::best(), &Seed::random(), "test")
@@ -42,14 +43,14 @@ fn run<G: Group>(
     parties: &mut [Party; 3],
     permutations: &[Arc<Permutation>; 3],
     columns: Vec<Shared<G::Word>>,
-    inverse: bool,
+    (inverse, most): (bool, usize),
 ) -> Vec<Shared<G::Word>> {
     let columns: Vec<_> = columns.into_iter().map(|c| c.map(Arc::new)).collect();
     let mut machines: Vec<_> = (0..3)
         .map(|p| {
             let cx = parties[p].next_batch().unwrap().context();
             let own = columns.iter().map(|c| c[p].clone()).collect();
-            let machine = Permute::<G>::new(cx, permutations[p].clone(), own).unwrap();
+            let machine = Permute::<G>::new(cx, permutations[p].clone(), own).unwrap().in_pieces(most);
             if inverse { machine.inverse() } else { machine }
         })
         .collect();
@@ -61,22 +62,24 @@ fn run<G: Group>(
 fn goes_and_comes_back<W: Word>() {
     let mut parties = parties();
     let prg = &mut prg();
-    for rows in [0, 1, 2, 3, 9, 511, 1000, 5000] {
+    let whole = [0, 1, 2, 3, 9, 511, 1000, 5000].map(|rows| (rows, usize::MAX));
+    // In pieces of which the last is shorter, as long, or the only one.
+    for (rows, most) in whole.into_iter().chain([(1000, 16), (1024, 512), (1000, 300), (9, 1), (0, 1)]) {
         let permutations = permutations(&mut parties, rows);
         let order = row_order(permutations.each_ref().map(|p| &**p));
         let numbers: [Vec<W>; 3] = [0; 3].map(|_| (0..rows).map(|_| W::of(prg.next_u64())).collect());
         let expected = numbers.each_ref().map(|v| order.iter().map(|i| v[*i as usize]).collect::<Vec<_>>());
 
         let columns = numbers.iter().map(|v| share_words(prg, v)).collect();
-        let there = run::<Sum<W>>(&mut parties, &permutations, columns, false);
+        let there = run::<Sum<W>>(&mut parties, &permutations, columns, (false, most));
         assert!(there.iter().map(open_words).eq(expected.iter().cloned()));
-        let back = run::<Sum<W>>(&mut parties, &permutations, there, true);
+        let back = run::<Sum<W>>(&mut parties, &permutations, there, (true, most));
         assert!(back.iter().map(open_words).eq(numbers.iter().cloned()));
 
         let columns = numbers.iter().map(|v| share_bits(prg, v)).collect();
-        let there = run::<Xor<W>>(&mut parties, &permutations, columns, false);
+        let there = run::<Xor<W>>(&mut parties, &permutations, columns, (false, most));
         assert!(there.iter().map(open_bits).eq(expected.iter().cloned()));
-        let back = run::<Xor<W>>(&mut parties, &permutations, there, true);
+        let back = run::<Xor<W>>(&mut parties, &permutations, there, (true, most));
         assert!(back.iter().map(open_bits).eq(numbers.iter().cloned()));
     }
 }
@@ -93,7 +96,7 @@ fn rows_move_together_there_and_back() {
 fn no_columns_are_no_rounds() {
     let mut parties = parties();
     let permutations = permutations(&mut parties, 7);
-    assert!(run::<Sum<u8>>(&mut parties, &permutations, vec![], false).is_empty());
+    assert!(run::<Sum<u8>>(&mut parties, &permutations, vec![], (false, 3)).is_empty());
 }
 
 #[test]
@@ -150,7 +153,7 @@ fn columns_of_several_widths_share_two_rounds() {
 #[test]
 fn messages_are_masked_by_keys_that_their_readers_lack() {
     const ROWS: usize = 300;
-    for inverse in [false, true] {
+    for (inverse, most) in [(false, ROWS), (true, ROWS), (false, 100), (true, 16), (false, 1)] {
         let mut parties = parties();
         let permutations = permutations(&mut parties, ROWS);
         let numbers: Vec<u64> = (0..ROWS as u64).collect();
@@ -192,20 +195,21 @@ fn messages_are_masked_by_keys_that_their_readers_lack() {
                 let columns = vec![Arc::new(column)];
                 let machine =
                     Permute::<Sum<u64>>::new(batch.context(), permutation.clone(), columns).unwrap();
+                let machine = machine.in_pieces(most);
                 if inverse { machine.inverse() } else { machine }
             })
             .collect();
-        let mut seen = vec![];
+        // The pieces of a phase, one behind the other, are the message of all rows.
+        let pieces = ROWS.div_ceil(most.next_multiple_of(16));
+        let mut seen = BTreeMap::<(usize, usize), Vec<u8>>::new();
         Lockstep::new()
             .run_edited(&mut machines, |place, message| {
                 if !message.is_empty() {
-                    seen.push((place.round, place.party, message.clone()));
+                    seen.entry((place.round / pieces, place.party)).or_default().extend(&*message);
                 }
             })
             .unwrap();
-        let mut expected = expected.to_vec();
-        expected.sort();
-        seen.sort();
-        assert!(seen == expected, "inverse: {inverse}");
+        let expected = expected.into_iter().map(|(phase, party, words)| ((phase, party), words));
+        assert!(seen == expected.collect(), "inverse: {inverse}, {most} rows in a message");
     }
 }

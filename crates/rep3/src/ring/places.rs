@@ -41,13 +41,24 @@ impl FromPlaces {
     pub fn new(batch: &mut Batch, places: &Column<u64>) -> Result<FromPlaces, ShareError> {
         // A place below 2^32 is what its shares' lower halves add up to.
         let narrow = |share: &[u64]| pool::collect(share.iter().map(|place| *place as u32));
-        Self::narrow(batch, Column { own: narrow(&places.own), next: narrow(&places.next) })
+        let narrow = Column { own: narrow(&places.own), next: narrow(&places.next) };
+        Self::of_narrow(batch, Arc::new(narrow))
     }
 
-    pub(super) fn narrow(batch: &mut Batch, places: Column<u32>) -> Result<FromPlaces, ShareError> {
+    /// The same of places modulo 2^32.
+    ///
+    /// # Errors
+    /// As [`FromPlaces::new`].
+    pub fn of_narrow(batch: &mut Batch, places: Arc<Column<u32>>) -> Result<FromPlaces, ShareError> {
         let fresh = Fresh::draw(batch.context(), places.rows())?;
-        let shuffle = fresh.shuffle(batch.context(), vec![Arc::new(places)])?.open();
+        let shuffle = fresh.shuffle(batch.context(), vec![places])?.open();
         Ok(FromPlaces { role: batch.session().role(), fresh, shuffle })
+    }
+
+    /// As [`Permute::in_pieces`].
+    #[must_use]
+    pub fn in_pieces(self, rows: usize) -> Self {
+        FromPlaces { shuffle: self.shuffle.in_pieces(rows), ..self }
     }
 
     /// The permutation, after the run.
@@ -129,7 +140,10 @@ mod tests {
     fn run(parties: &mut [Party; 3], places: [Column<u64>; 3]) -> [FromPlaces; 3] {
         let machines = parties.iter_mut().zip(places);
         let mut machines: Vec<_> = machines
-            .map(|(party, places)| FromPlaces::new(&mut party.next_batch().unwrap(), &places).unwrap())
+            .map(|(party, places)| {
+                let machine = FromPlaces::new(&mut party.next_batch().unwrap(), &places).unwrap();
+                machine.in_pieces(1 + places.rows() / 3)
+            })
             .collect();
         Lockstep::new().run(&mut machines).unwrap();
         machines.try_into().ok().unwrap()

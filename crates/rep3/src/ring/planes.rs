@@ -181,6 +181,7 @@ pub(crate) fn to_words<W: Word>(backend: Backend, planes: &[u8], words: &mut [W]
 }
 
 /// The planes of words, in memory of their own.
+#[cfg(test)]
 pub(crate) fn planes_of<W: Word>(backend: Backend, words: &[W]) -> Vec<u8> {
     let mut planes = pool::zeros(W::BITS * plane_bytes(words.len()));
     to_planes(backend, words, &mut planes);
@@ -194,9 +195,24 @@ impl Bits {
     /// # Errors
     /// [`ShareError::Operand`] unless both shares have as many rows.
     pub fn of_words<W: Word>(backend: Backend, words: &Column<W>) -> Result<Bits, ShareError> {
+        Self::of_lower(backend, words, W::BITS)
+    }
+
+    /// Strings of the lower `width` bits.
+    ///
+    /// # Errors
+    /// As [`Bits::of_words`].
+    ///
+    /// # Panics
+    /// If words have fewer bits (the caller's bug).
+    pub fn of_lower<W: Word>(backend: Backend, words: &Column<W>, width: usize) -> Result<Bits, ShareError> {
         let rows = rows(&[words])?;
-        let of = |share: &[W]| planes_of(backend, share);
-        Bits::new(W::BITS, rows, Rep3 { own: of(&words.own), next: of(&words.next) })
+        let of = |share: &[W]| {
+            let mut planes = pool::zeros(width * plane_bytes(rows));
+            to_planes(backend, share, &mut planes);
+            planes
+        };
+        Bits::new(width, rows, Rep3 { own: of(&words.own), next: of(&words.next) })
     }
 
     /// The words, shared by ⊕: undoes [`Bits::of_words`]. Bits that a row lacks are 0.
