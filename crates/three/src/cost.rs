@@ -100,7 +100,6 @@ fn size(step: &Step, reads: &[Size], inputs: &mut impl Iterator<Item = Size>) ->
         Prim::Apply { scalar, lengths, .. } | Prim::Open { scalar, lengths } => {
             Size::Known(scalar.bits(), lengths.iter().product())
         }
-        Prim::Targets { .. } => reads[0],
         Prim::AsBits => match reads[0] {
             Size::Known(width, rows) => Size::Bits(width, rows),
             other => other,
@@ -138,6 +137,7 @@ fn size(step: &Step, reads: &[Size], inputs: &mut impl Iterator<Item = Size>) ->
         | Prim::Truncate { .. }
         | Prim::Fold { .. }
         | Prim::Permute { .. }
+        | Prim::Targets { .. }
         | Prim::Invert => reads[0],
     }
 }

@@ -186,7 +186,7 @@ impl<'a> Lower<'a> {
                 let width = self.scalar(at).bits();
                 self.step(Prim::ToBits(width), vec![slot])
             }
-            Forms { known: Some(slot), .. } => self.step(Prim::AsBits, vec![slot]),
+            Forms { known: Some(slot), .. } => self.known_as(Prim::AsBits, at, slot)?,
             Forms { order: Some(_), .. } => {
                 let slot = self.places(at)?;
                 self.step(Prim::ToBits(64), vec![slot])
@@ -210,13 +210,30 @@ impl<'a> Lower<'a> {
                 return Ok(self.step(Prim::Inject(ring), vec![slot]));
             }
             Forms { bits: Some(slot), .. } => self.step(Prim::ToWords(ring), vec![slot]),
-            Forms { known: Some(slot), .. } => self.step(Prim::AsWords(ring), vec![slot]),
+            Forms { known: Some(slot), .. } => self.known_as(Prim::AsWords(ring), at, slot)?,
             _ => return Err(self.unsupported(at)),
         };
         if self.ring(self.scalar(at)) == Some(ring) {
             self.forms[at].words = Some(slot);
         }
         Ok(slot)
+    }
+
+    /// Known elements as shares; a single one that was repeated is repeated as such.
+    fn known_as(&mut self, prim: Prim, at: usize, slot: Slot) -> Lowered<Slot> {
+        let node = &self.computation.nodes()[at];
+        if let (Op::Broadcast(_), Some(from)) = (&node.op, node.arguments.first()) {
+            let from = from.0 as usize;
+            let [one, all] =
+                [self.lengths(from)?, self.lengths(at)?].map(|lengths| lengths.iter().product::<usize>());
+            if let (Some(known), 1, 2..) = (self.forms[from].known, one, all) {
+                let known = self.step(prim, vec![known]);
+                return Ok(
+                    self.pick(Picks::of_runs([Run::Steps { from: 0, step: 0, len: all }]), vec![known])
+                );
+            }
+        }
+        Ok(self.step(prim, vec![slot]))
     }
 
     /// A node's value as an order.
