@@ -139,7 +139,7 @@ impl Inferred {
             ColumnType::Boolean => {
                 ["true", "false"].iter().any(|word| field.trim().eq_ignore_ascii_case(word))
             }
-            // A number that begins with zeros is a code, whose zeros count.
+            // A number that begins with zeros or a plus is a code, whose characters count.
             ty if ty.is_numeric() && is_code(field.trim()) => false,
             ColumnType::Decimal { .. } => is_number(field.trim()),
             ty => cell::read(field, *ty).is_ok(),
@@ -176,8 +176,10 @@ impl Inferred {
     }
 }
 
+/// Whether its signs or zeros would be lost in a number: `+49`, `007`, `-01`.
 fn is_code(field: &str) -> bool {
-    field.len() > 1 && field.starts_with('0') && !field.starts_with("0.")
+    let digits = field.strip_prefix('-').unwrap_or(field);
+    field.starts_with('+') || digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.")
 }
 
 /// Whether it is digits with a sign, a point, or none, no more than a decimal may have.

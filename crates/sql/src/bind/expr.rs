@@ -133,6 +133,10 @@ impl<'q> Binder<'q> {
     ) -> Result<Expr, SqlError> {
         use ast::Expr as E;
         let no = |clause: &str| Err(SqlError::unsupported(at, clause));
+        if compared_operand(expr).is_some_and(|e| matches!(e, E::Exists { negated: true, .. })) {
+            let cause = "NOT EXISTS before a comparison can be read in two ways";
+            return Err(SqlError::at(at, cause, "put what NOT belongs to in parentheses"));
+        }
         macro_rules! of {
             ($e:expr) => {
                 self.expr(env, calls, $e)?
@@ -333,7 +337,7 @@ impl<'q> Binder<'q> {
     }
 
     /// A whole number in 64 bits.
-    fn wide(&self, expr: Expr, at: At) -> Result<Expr, SqlError> {
+    pub(super) fn wide(&self, expr: Expr, at: At) -> Result<Expr, SqlError> {
         Ok(match self.ty(&expr, at)? {
             ColumnType::SmallInt | ColumnType::Integer => match expr {
                 Expr::Literal(value, _) => Expr::Literal(value, ColumnType::BigInt),
@@ -514,5 +518,28 @@ pub(super) fn column_type(ty: &ast::DataType, at: At) -> Result<ColumnType, SqlE
         Ok(made)
     } else {
         Err(SqlError::at(at, format!("{ty} cannot be"), "check its digits or its length"))
+    }
+}
+
+/// The first operand of what binds more tightly than NOT.
+fn compared_operand(expr: &ast::Expr) -> Option<&ast::Expr> {
+    use ast::{BinaryOperator as B, Expr as E};
+    match expr {
+        E::BinaryOp { op: B::And | B::Or, .. } => None,
+        E::BinaryOp { left: e, .. }
+        | E::IsNull(e)
+        | E::IsNotNull(e)
+        | E::IsTrue(e)
+        | E::IsNotTrue(e)
+        | E::IsFalse(e)
+        | E::IsNotFalse(e)
+        | E::IsUnknown(e)
+        | E::IsNotUnknown(e)
+        | E::IsDistinctFrom(e, _)
+        | E::IsNotDistinctFrom(e, _)
+        | E::Between { expr: e, .. }
+        | E::InList { expr: e, .. }
+        | E::InSubquery { expr: e, .. } => Some(e),
+        _ => None,
     }
 }

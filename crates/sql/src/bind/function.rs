@@ -113,6 +113,8 @@ impl<'q> Binder<'q> {
             }
             ("abs", 1) => {
                 let Some(a) = next() else { return wrong() };
+                // The least number of a type has its absolute value in the next one only.
+                let a = self.wide(a, at)?;
                 let ty = self.ty(&a, at)?;
                 let below = a.clone().compare(Comparison::Less, Expr::Literal(Value::Number(0), ty));
                 let branches = vec![(below, Expr::Negate(Box::new(a.clone())))];

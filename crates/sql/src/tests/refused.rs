@@ -9,7 +9,7 @@ fn refused(sql: &str) -> String {
 }
 
 /// Each query, and how its error begins.
-const CASES: [(&str, &str); 66] = [
+const CASES: [(&str, &str); 67] = [
     ("SELEC 1", "line 1, column 1: "),
     ("SELECT id FROM shop\nWHERE (id = 1", "line 2, column 14: "),
     ("SELECT 1; SELECT 2", "there are several statements; "),
@@ -84,6 +84,10 @@ const CASES: [(&str, &str); 66] = [
     (
         "SELECT id FROM shop WHERE EXISTS (SELECT * FROM sale WHERE EXISTS (SELECT * FROM goods WHERE goods.id = sale.goods AND goods.id = shop.id))",
         "line 1, column 68: a column of a query that is two levels around is not supported; ",
+    ),
+    (
+        "SELECT id FROM shop WHERE NOT EXISTS (SELECT * FROM sale) >= FALSE",
+        "line 1, column 39: NOT EXISTS before a comparison can be read in two ways; ",
     ),
     ("SELECT id FROM shop, LATERAL (SELECT 1 AS one) AS x", "line 1, column "),
     (

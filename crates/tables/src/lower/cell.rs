@@ -8,7 +8,10 @@
 //! NULL          a flag beside; the number or string is anything
 //! ```
 
-use super::divide::{Divisor, Quotient, divided};
+use super::{
+    divide::{Divisor, Quotient, divided},
+    rows::LOST,
+};
 use crate::{
     algebra::{ColumnType, Range, Value, fitted, has_range, rescaled},
     plain::numbers::DAY,
@@ -174,7 +177,9 @@ impl<'b> Cell<'b> {
             return self;
         }
         let b = self.builder();
-        match (self.ty, to) {
+        // Values that become one are another column's, whose groups and order are its own.
+        let id = if is_exact(self.ty, to) { self.id } else { LOST };
+        let made = match (self.ty, to) {
             (ColumnType::Varchar(from), ColumnType::Varchar(bytes)) => {
                 let val = if bytes < from {
                     self.val.part(8 * (from - bytes), 8 * from)
@@ -192,7 +197,8 @@ impl<'b> Cell<'b> {
                 let range = fitted(to, rescaled(self.ty, self.range, to));
                 self.with(resized(self.scaled(to), width(range)), to, range)
             }
-        }
+        };
+        Cell { id, ..made }
     }
 
     /// Steps of another type, in as many bits as that needs.
@@ -215,6 +221,18 @@ impl<'b> Cell<'b> {
         let val = resized(self.val, width(more));
         let val = if times == 1 { val } else { val * number(val, times) };
         nearest(val, more, by)
+    }
+}
+
+/// Whether different values of a type stay different in another.
+fn is_exact(from: ColumnType, to: ColumnType) -> bool {
+    use ColumnType::{Date, Double, Timestamp, Varchar};
+    match (from, to) {
+        (Varchar(from), Varchar(to)) => from <= to,
+        (Timestamp, Date) | (Double { .. }, _) if !matches!(to, Double { .. }) => false,
+        (Double { frac: f }, Double { frac: g }) => f <= g,
+        (from, Double { .. }) => from.scale() == 0,
+        (from, to) => from.scale() <= to.scale(),
     }
 }
 

@@ -4,6 +4,7 @@ use super::{
     cell::{Cell, both, either, is_number, number, resized, tensor, truth, width},
     dates,
     divide::{Divisor, divided},
+    rows::LOST,
     texts,
 };
 use crate::{
@@ -148,11 +149,12 @@ impl<'b> Scope<'_, 'b> {
         made.with(val, ty, range)
     }
 
+    /// One of two values, which is no longer the column that either of them was.
     fn choose(&self, condition: Val<'b>, yes: Cell<'b>, no: Cell<'b>) -> Cell<'b> {
         let flag = |null: Option<Val<'b>>| null.unwrap_or_else(|| truth(self.b, false));
         let null = (yes.null.is_some() || no.null.is_some())
             .then(|| self.b.select(condition, flag(yes.null), flag(no.null)));
-        Cell { val: self.b.select(condition, yes.val, no.val), null, ..yes }
+        Cell { val: self.b.select(condition, yes.val, no.val), null, id: LOST, ..yes }
     }
 
     /// Whether a comparison holds, of what is not NULL.

@@ -124,14 +124,20 @@ fn promised<'a>(relation: &'a Relation, columns: &[usize]) -> Option<(&'a Relati
                 .collect();
             promised(input, &below)
         }
-        Operator::Filter(input, _)
-        | Operator::OrderBy(input, _)
-        | Operator::Limit { input, .. }
-        | Operator::Window(input, _) => promised(input, columns),
+        Operator::Filter(input, _) | Operator::OrderBy(input, _) | Operator::Limit { input, .. } => {
+            promised(input, columns)
+        }
+        // Its own columns come after the input's.
+        Operator::Window(input, _) => {
+            let count = input.schema().columns().len();
+            let own: Vec<usize> = columns.iter().copied().filter(|at| *at < count).collect();
+            promised(input, &own)
+        }
         Operator::Join { left, right, .. } | Operator::Cross(left, right) => {
             let count = left.schema().columns().len();
+            let own: Vec<usize> = columns.iter().copied().filter(|at| *at < count).collect();
             let shifted: Vec<usize> = columns.iter().filter_map(|at| at.checked_sub(count)).collect();
-            promised(left, columns).or_else(|| promised(right, &shifted))
+            promised(left, &own).or_else(|| promised(right, &shifted))
         }
         Operator::Set { left, .. } => promised(left, columns),
         Operator::Values(_) | Operator::Aggregate { .. } | Operator::Distinct(_) => None,
