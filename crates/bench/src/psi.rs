@@ -7,6 +7,8 @@
 //! | `circuit` | `size`, `flags`, `sum` of the receiver's numbers; to 5.5 million items | semi-honest |
 //! | `phasing`, `scs` | `items`: the circuits of the seed's paper, by Yao's protocol, of a few keys | semi-honest |
 //!
+//! `store` is `clustered` or `band` where a method has one.
+//!
 //! Each party has n items of eight bytes, half of them common. A repetition goes from items to the result: digests, the
 //! set-up of OTs, the protocol, for `columns` also filling and comparing them; connecting is not part of it. Every result is compared with what it must be: a wrong one fails
 //! the run. Metrics `time` in ms and `rate` in items of a party a second; bytes are those of both parties for an item, and memory is of both. The
@@ -18,6 +20,7 @@ mod work;
 
 use hushwire_aes::Backend;
 use hushwire_ot::Level;
+use hushwire_psi::Store;
 use hushwire_wire::Shape;
 
 use crate::timing::{peak_memory_bytes, reset_peak_memory};
@@ -39,6 +42,7 @@ const FEW: usize = 1 << 10;
 struct Point {
     method: Method,
     security: Level,
+    store: Option<Store>,
     n: usize,
     transport: Transport,
     net: Shape,
@@ -50,11 +54,13 @@ impl Point {
         for (method, security) in Method::ALL {
             let sizes = if method.is_small() { &[FEW][..] } else { &SIZES[..] };
             for &n in sizes.iter().filter(|n| **n <= method.most()) {
-                for transport in Transport::ALL {
-                    for &net in nets {
-                        // Queues in memory are no link that could be shaped.
-                        if net == Shape::NONE || transport != Transport::Inproc {
-                            points.push(Self { method, security, n, transport, net });
+                for &store in method.stores() {
+                    for transport in Transport::ALL {
+                        for &net in nets {
+                            // Queues in memory are no link that could be shaped.
+                            if net == Shape::NONE || transport != Transport::Inproc {
+                                points.push(Self { method, security, store, n, transport, net });
+                            }
                         }
                     }
                 }
@@ -73,20 +79,23 @@ impl Point {
             .with("reveal", self.method.reveal())
             .with("payload", self.method.payload())
             .with("security", security)
+            .with("store", self.store.map_or("none", Store::name))
             .with("n", self.n)
             .with("transport", self.transport.name())
             .with("net", self.net.to_string())
     }
 
-    /// Whether a run without options measures it: plain TCP, every size of plain intersections, 2^20 of the others; over
-    /// the modelled network plain intersections of 2^20.
+    /// Whether a run without options measures it: plain TCP, every size of plain intersections, 2^20 of the others and of band
+    /// stores; over the modelled network plain intersections of 2^20.
     fn is_core(&self, given: bool) -> bool {
         let plain = self.transport == Transport::TcpInsecure;
         let vole = self.method == Method::Vole;
         if self.net != Shape::NONE && !given {
             return plain && vole && self.n == NAMED;
         }
-        plain && (self.method.is_small() || self.n == NAMED || vole && self.security == Level::SemiHonest)
+        let band = self.store == Some(Store::Band);
+        let every_size = vole && !band && self.security == Level::SemiHonest;
+        plain && (self.method.is_small() || self.n == NAMED || every_size)
     }
 
     fn is_quick(&self) -> bool {

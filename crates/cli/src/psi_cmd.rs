@@ -95,6 +95,9 @@ pub(crate) struct PsiArgs {
     /// The security: against semi-honest parties, or with vole against malicious ones
     #[arg(long, value_name = "LEVEL", default_value = "semi-honest", value_parser = ["semi-honest", "malicious"])]
     security: String,
+    /// The store of vole and circuit: clustered (fast), or band (fewer bytes on a slow link, more processor time) [default: clustered]
+    #[arg(long, value_name = "KIND", value_parser = ["clustered", "band"])]
+    store: Option<String>,
     /// The most different keys of either party, or of A and of B, as in 1000000,5000; who brings more is refused before anything is
     /// computed [default: 1048576, or four times the other's]
     #[arg(long, value_name = "N[,N]", value_delimiter = ',', num_args = 1, value_parser = clap::value_parser!(u64).range(..=1 << 40))]
@@ -145,6 +148,7 @@ impl PsiArgs {
             Some(_) => vec![Member::Party(0), Member::Party(1)],
         };
         job.method = parsed(self.method.as_deref())?;
+        job.store = parsed(self.store.as_deref())?;
         job.payload_bytes = self.payload_bytes;
         job.most_items = match self.most_items[..] {
             [] => [None; 2],

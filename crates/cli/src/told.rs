@@ -140,6 +140,8 @@ pub(crate) struct PsiReport {
     pub(crate) reveal: String,
     pub(crate) method: &'static str,
     pub(crate) security: &'static str,
+    /// The kind of store, where the method has one.
+    pub(crate) store: Option<&'static str>,
     /// That of the method's circuits, where it has any.
     pub(crate) protocol: Option<Protocol>,
     pub(crate) scheme: Option<&'static str>,
@@ -206,6 +208,7 @@ impl Told for PsiTask {
             reveal: self.job().reveal.to_string(),
             method: learnt.method.name(),
             security: self.job().security.name(),
+            store: self.store().map(hushwire_psi::Store::name),
             protocol: self.protocol(),
             scheme: self.scheme().map(Scheme::name),
             keys: learnt.keys,

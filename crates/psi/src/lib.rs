@@ -47,6 +47,7 @@ pub use columns::{Beside, Carried, MOST_PAYLOAD_BYTES};
 pub use error::{Place, PsiError};
 pub use keys::{Formed, KeyColumn, KeySpec, Keys, LeftOut, Normal, Sample, Set};
 pub use most::Most;
+pub use okvs::Store;
 pub use plan::{Method, Protocol, Reveal, Side, Terms};
 pub use rows::{Rows, check_format, is_parquet};
 pub use salt::value_width;

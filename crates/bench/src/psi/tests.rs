@@ -2,6 +2,7 @@
 
 use hushwire_aes::Backend;
 use hushwire_ot::Level;
+use hushwire_psi::Store;
 use hushwire_wire::Shape;
 
 use super::work::{Method, Parties};
@@ -13,11 +14,13 @@ use crate::net::Transport;
 fn every_method_finds_the_common_half() {
     for (method, security) in Method::ALL {
         let n = if method.is_small() { 6 } else { 50 };
-        let point = Point { method, security, n, transport: Transport::Inproc, net: Shape::NONE };
-        let mut parties = Parties::new(&point, Backend::default());
-        parties.time(1).expect("the common half");
-        let [busier, both] = parties.bytes();
-        assert!(busier > 0.0 && both > busier && parties.rounds() > 0);
+        for &store in method.stores() {
+            let point = Point { method, security, store, n, transport: Transport::Inproc, net: Shape::NONE };
+            let mut parties = Parties::new(&point, Backend::default());
+            parties.time(1).expect("the common half");
+            let [busier, both] = parties.bytes();
+            assert!(busier > 0.0 && both > busier && parties.rounds() > 0);
+        }
     }
 }
 
@@ -27,7 +30,8 @@ fn columns_add_their_bytes_and_their_seals() {
     let n = 300;
     for security in [Level::SemiHonest, Level::Malicious] {
         let [without, with] = [Method::Vole, Method::VoleColumns].map(|method| {
-            let point = Point { method, security, n, transport: Transport::Inproc, net: Shape::NONE };
+            let store = Some(Store::Clustered);
+            let point = Point { method, security, store, n, transport: Transport::Inproc, net: Shape::NONE };
             let mut parties = Parties::new(&point, Backend::default());
             parties.time(1).expect("the common half");
             parties.bytes()[1]

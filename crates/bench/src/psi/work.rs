@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use hushwire_aes::Backend;
 use hushwire_ot::{Context, Level, Sid};
 use hushwire_prg::Seed;
-use hushwire_psi::{Found, Side, Terms, circuit, intersect, plain};
+use hushwire_psi::{Found, Side, Store, Terms, circuit, intersect, plain};
 use hushwire_wire::{Channel, Meter, drive::Driver};
 
 use super::Point;
@@ -69,6 +69,15 @@ impl Method {
         match self {
             Self::VoleColumns => PAYLOAD,
             _ => 0,
+        }
+    }
+
+    /// The stores that are measured: of the circuits of whole sets there is none.
+    pub(super) const fn stores(self) -> &'static [Option<Store>] {
+        match self {
+            Self::Vole | Self::CircuitSize => &[Some(Store::Clustered), Some(Store::Band)],
+            Self::VoleColumns | Self::CircuitFlags | Self::CircuitSum => &[Some(Store::Clustered)],
+            Self::Phasing | Self::Scs => &[None],
         }
     }
 
@@ -179,6 +188,7 @@ fn run(
                 security: point.security,
                 both_learn: false,
                 payload_bytes: point.method.payload(),
+                store: point.store.unwrap_or_default(),
             };
             let digests = digests(context, n, is_sender);
             let mut driver = Driver::new();
@@ -238,7 +248,12 @@ fn circuit(
         Method::CircuitFlags => circuit::Reveal::Flags,
         _ => circuit::Reveal::Size,
     };
-    let terms = circuit::Parameters { receiver_items: n, sender_items: n, reveal };
+    let terms = circuit::Parameters {
+        receiver_items: n,
+        sender_items: n,
+        reveal,
+        store: point.store.unwrap_or_default(),
+    };
     let digests = digests(context, n, is_sender);
     let outcome = if is_sender {
         circuit::send(channel, context, &terms, &digests, seed, &mut |_, _| {})?

@@ -72,6 +72,7 @@ impl Report {
             reveal,
             method,
             security,
+            store,
             protocol,
             scheme,
             keys: [a, b],
@@ -104,7 +105,10 @@ impl Report {
                     "{protocol}{with} and the circuit {method}: {ands} ANDs on values of {value_bits} bits"
                 )
             }
-            None => format!("{method} ({security}), values of {value_bits} bits"),
+            None => {
+                let store = store.map_or_else(String::new, |store| format!(", {store} store"));
+                format!("{method} ({security}{store}), values of {value_bits} bits")
+            }
         };
         let sent: Vec<_> = self.parties.iter().map(|p| size::show(p.bytes_sent)).collect();
         let memory = self.parties.iter().filter_map(|p| p.peak_memory_bytes).max();

@@ -232,6 +232,11 @@ fn columns_that_cannot_be_learnt_are_refused_by_name() {
             2,
             "payload bytes are of columns of the other party's file, and none is revealed",
         ),
+        (
+            "items --store band --method phasing",
+            2,
+            "circuits of whole sets have no store, and `store` is band; leave it out, or take the method vole or circuit",
+        ),
         ("columns:offer", 4, "party B cannot read b.csv, line 1: no column is called offer"),
         (
             "columns:n",

@@ -101,6 +101,7 @@ fn columns_go_to_the_party_that_the_job_names_and_members_must_agree_on_them() {
     for (theirs, field, [ours, others]) in [
         (text.replace("bytes = 3", "bytes = 30"), "payload-bytes", ["3", "30"]),
         (text.replace("columns:id", "columns:email"), "reveal", ["columns:id", "columns:email"]),
+        (format!("{text}\nstore = \"band\"\n"), "method", ["vole, clustered store", "vole, band store"]),
     ] {
         world.place.put("other.toml", theirs.as_bytes());
         let lines = ["job.toml", "other.toml"].map(|job| format!("party {job} --config r/"));

@@ -8,7 +8,7 @@ use crate::{
 };
 use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
-use hushwire_psi::{KeyColumn, KeySpec, MOST_PAYLOAD_BYTES, Method, Normal};
+use hushwire_psi::{KeyColumn, KeySpec, MOST_PAYLOAD_BYTES, Method, Normal, Store};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -103,6 +103,10 @@ pub struct PsiJob {
     /// whether the other has it, and memory follows from both sizes.
     #[serde(default)]
     pub most_items: [Option<u64>; 2],
+    /// The kind of store that the receiver's digests go into, of the methods [`PsiMethod::Vole`] and [`PsiMethod::Bins`]; `None` for
+    /// [`Store::Clustered`].
+    #[serde(default, with = "by_name")]
+    pub store: Option<Store>,
     /// The protocol that computes circuits: [`Protocol::Yao`], which is there without a word, or [`Protocol::Gmw`].
     pub protocol: Option<Protocol>,
     /// The garbling scheme, where the protocol garbles.
@@ -131,12 +135,13 @@ impl PsiJob {
     #[must_use]
     pub fn new(reveal: impl Into<PsiReveal>, column: &str) -> Self {
         let columns = [column, column].map(|column| vec![column.to_owned()]);
-        let (method, protocol, scheme, ot) = (None, None, None, None);
+        let (method, store, protocol, scheme, ot) = (None, None, None, None, None);
         let security = PsiSecurity::SemiHonest;
         Self {
             method,
             security,
             most_items: [None; 2],
+            store,
             protocol,
             scheme,
             ot,
@@ -183,6 +188,8 @@ impl PsiJob {
             top.take("security").map(|v| v.parsed(str::parse, "write \"semi-honest\" or \"malicious\""));
         let security = security.transpose()?.unwrap_or(PsiSecurity::SemiHonest);
         let most_items = top.take("most-items").map(most_items).transpose()?.unwrap_or_default();
+        let store = top.take("store").map(|v| v.parsed(str::parse, "write \"clustered\" or \"band\""));
+        let store = store.transpose()?;
         let columns = columns(&mut top)?;
         let forms = top.take("normalise").map(forms).transpose()?.unwrap_or_default();
         let to = top.take("to").map(recipients).transpose()?.unwrap_or_default();
@@ -193,6 +200,7 @@ impl PsiJob {
             method,
             security,
             most_items,
+            store,
             protocol,
             scheme,
             ot,

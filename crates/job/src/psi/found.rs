@@ -113,7 +113,9 @@ impl Find<'_> {
         let both_learn = self.task.recipients().len() == 2;
         let carried = self.task.carried();
         let payload_bytes = carried.map_or(0, Carried::payload_bytes);
-        let parameters = Parameters { receiver_items, sender_items, security, both_learn, payload_bytes };
+        let store = self.task.store().unwrap_or_default();
+        let parameters =
+            Parameters { receiver_items, sender_items, security, both_learn, payload_bytes, store };
         let learnt = if self.index == receiver {
             let opened = self.receive(channel, &parameters, set.take_items())?;
             let mut learnt = rows(&set, &opened.common, kept.is_some());
@@ -142,7 +144,8 @@ impl Find<'_> {
         let sizes = self.sizes(channel, set.count())?;
         let receiver = self.task.receiver(sizes);
         let [receiver_items, sender_items] = if receiver == 0 { sizes } else { [sizes[1], sizes[0]] };
-        let terms = circuit::Parameters { receiver_items, sender_items, reveal };
+        let store = self.task.store().unwrap_or_default();
+        let terms = circuit::Parameters { receiver_items, sender_items, reveal, store };
         // All rows of a key count.
         let mut numbers = Zeroizing::new(vec![0u64; set.count()]);
         for (item, amount) in set.by_row().zip(amounts) {

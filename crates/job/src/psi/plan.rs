@@ -9,12 +9,12 @@ use crate::{
     Agreement, Field, Forecast, InputPlace, JobError, Member, MemberConfig, OutputPlace, Protocol, Task,
     as_text, protocol::by_name, suggest,
 };
-use hushwire_psi::{Carried, Method, Most, Reveal, Side, Terms, check_format, circuit, is_parquet};
+use hushwire_psi::{Carried, Method, Most, Reveal, Side, Store, Terms, check_format, circuit, is_parquet};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
-const PLAN_VERSION: u32 = 10;
+const PLAN_VERSION: u32 = 11;
 /// AGREEMENT: bytes of text of a row in the columns that the other party learns, where a job does not say.
 const PAYLOAD_BYTES: usize = 64;
 
@@ -77,6 +77,8 @@ pub struct PsiTask {
     pub(super) way: Way,
     protocol: Protocol,
     scheme: Option<hushwire_garble::Scheme>,
+    /// The kind of the stores; none of circuits of whole sets.
+    store: Option<Store>,
     to: Vec<Member>,
     /// The columns that who learns nothing brings for the other party.
     carried: Option<Carried>,
@@ -122,6 +124,14 @@ impl PsiTask {
         let (scheme, ot) = match method {
             Chosen::Circuit(_) => (chosen.scheme(job.scheme)?, chosen.extension(job.ot)?),
             _ => (None, None),
+        };
+        let store = match (method, job.store) {
+            (Chosen::Circuit(_), Some(store)) => {
+                let cause = format!("circuits of whole sets have no store, and `store` is {store}");
+                return Err(wrong(cause, "leave it out, or take the method vole or circuit"));
+            }
+            (Chosen::Circuit(_), None) => None,
+            (Chosen::Vole | Chosen::Bins, store) => Some(store.unwrap_or_default()),
         };
         for member in &job.to {
             chosen.admits(member).map_err(|(cause, _)| wrong(cause, "name party0, party1 or both"))?;
@@ -205,7 +215,7 @@ impl PsiTask {
                 return Err(wrong(cause, "leave them out, or reveal columns:NAME"));
             }
         };
-        Ok(Self { job: job.clone(), way, protocol, scheme, to, carried })
+        Ok(Self { job: job.clone(), way, protocol, scheme, store, to, carried })
     }
 
     /// The columns that one party brings and the other one learns, where any are.
@@ -230,6 +240,12 @@ impl PsiTask {
     #[must_use]
     pub fn scheme(&self) -> Option<hushwire_garble::Scheme> {
         self.scheme
+    }
+
+    /// The kind of store that digests go into; none of circuits of whole sets.
+    #[must_use]
+    pub fn store(&self) -> Option<Store> {
+        self.store
     }
 
     /// Whether `member` learns the result.
@@ -363,6 +379,7 @@ impl Task for PsiTask {
                 (format!("{}{scheme}, ot {}", self.protocol, terms.ot), method)
             }
         };
+        let store = self.store.map(|store| format!(", {store} store")).unwrap_or_default();
         Agreement {
             kind: "psi",
             title: self.title(),
@@ -370,7 +387,7 @@ impl Task for PsiTask {
             clients: vec![],
             fields: vec![
                 Field::new("protocol", format!("{protocol}, psi version {PLAN_VERSION}")).meaning(protocol),
-                Field::new("method", method),
+                Field::new("method", format!("{method}{store}")).meaning(method),
                 Field::new("reveal", reveal.to_string()),
                 Field::new("to", to.join(" and ")),
                 Field::new("columns", format!("{a} and {b}")),

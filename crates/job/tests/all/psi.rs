@@ -95,7 +95,8 @@ fn common() -> BTreeSet<String> {
 
 #[test]
 fn both_learn_a_size_and_items_each_in_its_own_words() {
-    for method in ["", "method = \"circuit\"", "protocol = \"yao\"", "protocol = \"gmw\""] {
+    for method in ["", "store = \"band\"", "method = \"circuit\"", "protocol = \"yao\"", "protocol = \"gmw\""]
+    {
         let size = task(&format!("{method}\nreveal = \"size\"\n{COLUMNS}"));
         let size = size.unwrap_or_else(|e| panic!("{e}"));
         for ended in both([&size, &size], [(memory(A), None), (memory(B), None)]).map(learnt) {
@@ -107,6 +108,8 @@ fn both_learn_a_size_and_items_each_in_its_own_words() {
         "",
         "method = \"vole\"",
         "security = \"malicious\"",
+        "store = \"band\"",
+        "store = \"band\"\nsecurity = \"malicious\"",
         "method = \"phasing\"",
         "circuit = \"scs\"",
         "protocol = \"gmw\"",
@@ -388,7 +391,7 @@ fn whoever_has_another_plan_is_told_what_differs() {
     assert_eq!(differences.len(), 2, "{differences:?}");
     assert!(
         differences[0].starts_with("protocol (ours: semi-honest, ")
-            && differences[1] == "method (ours: vole)"
+            && differences[1] == "method (ours: vole, clustered store)"
     );
     let theirs = plan("reveal = \"size\"\ncolumn = \"email\"\nprotocol = \"yao\"");
     let rows = || (memory("email\nx\n"), None);
@@ -413,6 +416,12 @@ fn files_and_plans_that_make_no_sense_are_refused() {
             ["semi-honest parties", "method vole"],
         ),
         ("column = \"email\"\nmethod = \"volt\"", ["line 3", "phasing"]),
+        ("column = \"email\"\nstore = \"bend\"", ["line 3", "neither clustered nor band"]),
+        (
+            "column = \"email\"\nmethod = \"scs\"\nstore = \"clustered\"",
+            ["`store` is clustered", "vole or circuit"],
+        ),
+        ("column = \"email\"\nprotocol = \"gmw\"\nstore = \"band\"", ["`store` is band", "vole or circuit"]),
         ("column = \"email\"\nmethod = \"vole\"\ncircuit = \"scs\"", ["line 4", "keep `method`"]),
         ("column = \"email\"\nmethod = \"vole\"\nprotocol = \"gmw\"", ["of whole sets", "phasing or scs"]),
         (

@@ -42,8 +42,8 @@ mod tests;
 
 pub use session::{Outcome, receive, send};
 
-use crate::PsiError;
 use crate::okvs::Layout;
+use crate::{PsiError, Store};
 
 /// The values that parties learn.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -65,6 +65,8 @@ pub struct Parameters {
     pub sender_items: usize,
     /// The result.
     pub reveal: Reveal,
+    /// The kind of both stores.
+    pub store: Store,
 }
 
 /// The most items of a party. SECURITY: each is evaluated at three places, in a field of 64 bits: 3 · 2^−64 of them, in all below 2^−40.
@@ -101,12 +103,12 @@ impl Parameters {
 
     /// The store of the receiver's items.
     fn asked(&self) -> Layout {
-        Layout::new(self.receiver_items)
+        Layout::new(self.store, self.receiver_items)
     }
 
     /// The store of the sender's values.
     fn told(&self) -> Layout {
-        Layout::new(table::HASHES * self.sender_items)
+        Layout::new(self.store, table::HASHES * self.sender_items)
     }
 
     fn check(&self, own: usize, agreed: usize) -> Result<(), PsiError> {

@@ -33,7 +33,7 @@ pub(super) fn ask(
     Driver::new().run(channel, &mut vole)?;
     let ReceiverEntries { u, t } = vole.finish();
     let (binned, len) = (Binned::new(layout, digests), layout.bin_entries());
-    let mut encoder = Encoder::<Gf64, Gf64>::new(layout);
+    let mut encoder = Encoder::<Gf64, Gf64>::new(context.backend, layout);
     let (mut store, mut message) = (vec![Gf64::ZERO; len], vec![0; 8 * len]);
     for (bin, u) in u.chunks_exact(len).enumerate() {
         encoder.clear();
@@ -55,7 +55,7 @@ pub(super) fn ask(
         let (delta, add, out) = (Block::ZERO, no_addition, &mut inputs[..]);
         let field = PhantomData::<Pair64>;
         let digests = items.iter().map(|item| &digests[*item as usize]);
-        Clmul::best().run(Decode { layout, bin: t, digests, delta, add, out, field });
+        Decode { layout, bin: t, digests, delta, add, out, field }.run_on(context.backend);
         hash(context, bin, &inputs, &mut outputs);
         for (item, value) in items.iter().zip(&outputs) {
             values[*item as usize] = *value;
@@ -92,7 +92,7 @@ pub(super) fn answer(
         let add = |_, digest: &Digest| Gf64(tail(digest));
         let digests = items.iter().map(|item| &digests[*item as usize]);
         let field = PhantomData::<Pair64>;
-        Clmul::best().run(Decode { layout, bin: bin_entries, digests, delta: *delta, add, out, field });
+        Decode { layout, bin: bin_entries, digests, delta: *delta, add, out, field }.run_on(context.backend);
         hash(context, bin, &inputs, &mut outputs);
         for (item, value) in items.iter().zip(&outputs) {
             values[*item as usize] = *value;
@@ -104,13 +104,14 @@ pub(super) fn answer(
 /// Sends the store that gives `values` for `digests`, which all differ; its free entries are random.
 pub(super) fn tell(
     channel: &mut Channel,
+    context: &Context,
     layout: &Layout,
     digests: &[Digest],
     values: &[Gf64],
     fill: &mut Prg,
 ) -> Result<(), PsiError> {
     let (binned, len) = (Binned::new(layout, digests), layout.bin_entries());
-    let mut encoder = Encoder::<Gf64, Gf64>::new(layout);
+    let mut encoder = Encoder::<Gf64, Gf64>::new(context.backend, layout);
     let (mut store, mut message) = (vec![Gf64::ZERO; len], vec![0; 8 * len]);
     for bin in 0..layout.bins() {
         encoder.clear();
@@ -127,7 +128,12 @@ pub(super) fn tell(
 }
 
 /// Hears that store: what it gives for `digests`.
-pub(super) fn hear(channel: &mut Channel, layout: &Layout, digests: &[Digest]) -> Result<Vec<u64>, PsiError> {
+pub(super) fn hear(
+    channel: &mut Channel,
+    context: &Context,
+    layout: &Layout,
+    digests: &[Digest],
+) -> Result<Vec<u64>, PsiError> {
     let (binned, len) = (Binned::new(layout, digests), layout.bin_entries());
     let mut values = vec![0; digests.len()];
     let (mut store, mut message) = (vec![Block::ZERO; len], vec![0; 8 * len]);
@@ -141,7 +147,7 @@ pub(super) fn hear(channel: &mut Channel, layout: &Layout, digests: &[Digest]) -
         out.resize(items.len(), Block::ZERO);
         let (delta, add, field) = (Block::ZERO, no_addition, PhantomData::<Pair64>);
         let digests = items.iter().map(|item| &digests[*item as usize]);
-        Clmul::best().run(Decode { layout, bin: &store, digests, delta, add, out: &mut out, field });
+        Decode { layout, bin: &store, digests, delta, add, out: &mut out, field }.run_on(context.backend);
         for (item, value) in items.iter().zip(&out) {
             values[*item as usize] = low(*value);
         }

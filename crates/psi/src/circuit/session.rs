@@ -90,7 +90,7 @@ pub fn receive(
     let part = |label| seed.derive(label, &context.sid.0);
     let values = ask(channel, &context.child("opprf", 0), &parameters.asked(), &asked, &part("psi vole"))?;
     observer(1, STEPS);
-    let told = hear(channel, &parameters.told(), &asked)?;
+    let told = hear(channel, context, &parameters.told(), &asked)?;
     // Empty bins have something random too.
     let mut random = Prg::new(context.backend, &part("psi empty bins"), "empty bins");
     let mut bins = Zeroizing::new(vec![0; parameters.bins()]);
@@ -157,7 +157,7 @@ pub fn send(
     let masked =
         |((item, j), value): (&(usize, usize), &_)| Gf64(low(*value) ^ bins[places.bin(&digests[*item], *j)]);
     let masked: Vec<Gf64> = all.iter().zip(&values).map(masked).collect();
-    tell(channel, &parameters.told(), &asked, &masked, &mut random)?;
+    tell(channel, context, &parameters.told(), &asked, &masked, &mut random)?;
     let instances = parameters.bins() / GROUP;
     let mut masks =
         || -> Zeroizing<Vec<u64>> { Zeroizing::new((0..instances).map(|_| random.next_u64()).collect()) };

@@ -63,7 +63,10 @@ fn check(receiver: &[u64], sender: &[u64]) {
         (Reveal::Flags, [Outcome::Flags(flags), Outcome::Nothing]),
         (Reveal::Sum, [Outcome::Sum { count, sum }, Outcome::Sum { count, sum }]),
     ] {
-        let parameters = Parameters { receiver_items: receiver.len(), sender_items: sender.len(), reveal };
+        // Either store with each result, in turns of sizes.
+        let store = Store::ALL[(receiver.len() + sender.len() + usize::from(reveal == Reveal::Flags)) % 2];
+        let parameters =
+            Parameters { receiver_items: receiver.len(), sender_items: sender.len(), reveal, store };
         assert_eq!(run(&parameters, receiver, sender).0, expected, "{parameters:?}");
     }
 }
@@ -103,7 +106,7 @@ fn large_sets_have_the_plain_intersection() {
 #[test]
 fn bytes_depend_on_sizes_alone() {
     for reveal in [Reveal::Size, Reveal::Flags, Reveal::Sum] {
-        let parameters = Parameters { receiver_items: 30, sender_items: 20, reveal };
+        let parameters = Parameters { receiver_items: 30, sender_items: 20, reveal, store: Store::Clustered };
         let all: Vec<u64> = (0..30).collect();
         let (_, first) = run(&parameters, &all, &all[..20]);
         assert_eq!(run(&parameters, &[], &[]).1, first);
@@ -115,7 +118,12 @@ fn bytes_depend_on_sizes_alone() {
 fn a_table_holds_every_item_in_a_bin_of_its_own() {
     let items: Vec<u64> = (0..20_000).collect();
     let digests = digests(&items);
-    let parameters = Parameters { receiver_items: items.len(), sender_items: 1, reveal: Reveal::Size };
+    let parameters = Parameters {
+        receiver_items: items.len(),
+        sender_items: 1,
+        reveal: Reveal::Size,
+        store: Store::Clustered,
+    };
     let places = Places::new(&context(), parameters.bins());
     let table = places.cuckoo(&context(), &digests, &Seed::from_bytes([3; 16])).expect("there is room");
     let mut seen = vec![false; items.len()];
@@ -148,7 +156,8 @@ fn items_that_come_twice_have_the_first_s_place() {
 
 #[test]
 fn more_items_than_agreed_are_refused() {
-    let parameters = Parameters { receiver_items: 1, sender_items: 1, reveal: Reveal::Size };
+    let parameters =
+        Parameters { receiver_items: 1, sender_items: 1, reveal: Reveal::Size, store: Store::Clustered };
     let meters = [Meter::new(), Meter::new()];
     let [mut a, _b] = channels(&meters);
     let seed = Seed::from_bytes([1; 16]);

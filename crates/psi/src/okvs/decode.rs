@@ -2,12 +2,13 @@
 
 use core::marker::PhantomData;
 
+use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_ot::vole::{Base, Field};
-use hushwire_simd::clmul::{WordKernel, Words};
+use hushwire_simd::clmul::{Clmul, WordKernel, Words};
 
 use super::two_core::dense_powers;
-use super::{DENSE, Digest, Layout, dense};
+use super::{DENSE, Digest, Layout, band, dense};
 
 /// Values in F of digests of one bin: `out[i]` = value of the i-th digest + `add(i, digest)` · `delta`.
 pub(crate) struct Decode<'a, F: Field, D, A> {
@@ -21,21 +22,43 @@ pub(crate) struct Decode<'a, F: Field, D, A> {
     pub(crate) field: PhantomData<F>,
 }
 
-impl<'a, F, D, A> WordKernel for Decode<'a, F, D, A>
+impl<'a, F, D, A> Decode<'a, F, D, A>
 where
     F: Field,
-    D: ExactSizeIterator<Item = &'a Digest>,
+    D: ExactSizeIterator<Item = &'a Digest> + Clone,
+    A: Fn(usize, &Digest) -> F::Base,
+{
+    /// Writes the values, by the store's own way.
+    ///
+    /// # Panics
+    /// If `bin` is not a bin, or `out` not as long as `digests` (the caller's bug).
+    pub(crate) fn run_on(self, backend: Backend) {
+        assert!(
+            self.bin.len() == self.layout.bin_entries() && self.digests.len() == self.out.len(),
+            "a bin, and a place for each"
+        );
+        let clmul = Clmul::best();
+        let Some(band) = self.layout.band() else { return clmul.run(Clustered(self)) };
+        let Decode { bin, digests, delta, add, out, field, .. } = self;
+        band::decode(backend, band, bin, digests.clone(), out);
+        clmul.run(Add { digests, delta, add, out, field });
+    }
+}
+
+/// The values of a clustered store.
+pub(super) struct Clustered<'a, F: Field, D, A>(pub(super) Decode<'a, F, D, A>);
+
+impl<'a, F, D, A> WordKernel for Clustered<'a, F, D, A>
+where
+    F: Field,
+    D: Iterator<Item = &'a Digest>,
     A: Fn(usize, &Digest) -> F::Base,
 {
     type Out = ();
 
     #[inline(always)]
     fn run<W: Words>(self, words: W) {
-        let Decode { layout, bin, digests, delta, add, out, .. } = self;
-        assert!(
-            bin.len() == layout.bin_entries() && digests.len() == out.len(),
-            "a bin, and a place for each"
-        );
+        let Decode { layout, bin, digests, delta, add, out, .. } = self.0;
         let (sparse, entries) = bin.split_at(bin.len() - DENSE);
         for (i, (digest, out)) in digests.zip(out).enumerate() {
             let [a, b, c] = layout.positions(digest).map(|at| sparse[at as usize]);
@@ -46,6 +69,31 @@ where
                 wide = [wide[0] ^ product[0], wide[1] ^ product[1]];
             }
             *out = a ^ b ^ c ^ F::reduce(wide);
+        }
+    }
+}
+
+/// `out[i]` += `add(i, digest)` · `delta`.
+struct Add<'a, F: Field, D, A> {
+    digests: D,
+    delta: Block,
+    add: A,
+    out: &'a mut [Block],
+    field: PhantomData<F>,
+}
+
+impl<'a, F, D, A> WordKernel for Add<'a, F, D, A>
+where
+    F: Field,
+    D: Iterator<Item = &'a Digest>,
+    A: Fn(usize, &Digest) -> F::Base,
+{
+    type Out = ();
+
+    #[inline(always)]
+    fn run<W: Words>(self, words: W) {
+        for (i, (digest, out)) in self.digests.zip(self.out).enumerate() {
+            *out ^= F::times((self.add)(i, digest), self.delta, words);
         }
     }
 }

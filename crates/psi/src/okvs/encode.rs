@@ -1,4 +1,4 @@
-//! Solving a bin: peeling, then the core, then back.
+//! Solving a bin of a clustered store: peeling, then the core, then back.
 
 use core::marker::PhantomData;
 
@@ -24,7 +24,7 @@ struct Cell {
 }
 
 /// The rows of one bin, and the memory for solving it.
-pub(crate) struct Encoder<B, V> {
+pub(crate) struct Peeler<B, V> {
     layout: Layout,
     clmul: Clmul,
     positions: Vec<[u32; 3]>,
@@ -37,7 +37,7 @@ pub(crate) struct Encoder<B, V> {
     field: PhantomData<B>,
 }
 
-impl<B: Base, V: Module<B>> Encoder<B, V> {
+impl<B: Base, V: Module<B>> Peeler<B, V> {
     pub(crate) fn new(layout: &Layout) -> Self {
         Self {
             layout: *layout,
@@ -67,14 +67,7 @@ impl<B: Base, V: Module<B>> Encoder<B, V> {
         self.values.push(value);
     }
 
-    /// Writes the bin's entries: those that no row binds are random ones of `fill`, or zero. Gives the number of dense
-    /// entries that the rows bind.
-    ///
-    /// # Errors
-    /// There is no solution.
-    ///
-    /// # Panics
-    /// If `out` is not a bin long (the caller's bug).
+    /// As [`Encoder::solve`](super::Encoder::solve).
     pub(crate) fn solve(&mut self, out: &mut [V], fill: Option<&mut Prg>) -> Result<usize, NoSolution> {
         assert_eq!(out.len(), self.layout.bin_entries(), "the entries of a bin");
         match fill {
@@ -85,7 +78,7 @@ impl<B: Base, V: Module<B>> Encoder<B, V> {
         for at in 0..self.cells.len() {
             self.peel(at as u32);
         }
-        self.clmul.run(Solve { encoder: self, out, field: PhantomData })
+        self.clmul.run(Solve { peeler: self, out, field: PhantomData })
     }
 
     fn count(&mut self) {
@@ -172,9 +165,9 @@ impl<B: Base, V: Module<B>> Encoder<B, V> {
     }
 }
 
-/// The part of [`Encoder::solve`] that multiplies.
+/// The part of [`Peeler::solve`] that multiplies.
 struct Solve<'a, B, V> {
-    encoder: &'a mut Encoder<B, V>,
+    peeler: &'a mut Peeler<B, V>,
     out: &'a mut [V],
     field: PhantomData<B>,
 }
@@ -184,29 +177,25 @@ impl<B: Base, V: Module<B>> WordKernel for Solve<'_, B, V> {
 
     #[inline(always)]
     fn run<W: Words>(self, words: W) -> Self::Out {
-        let Solve { encoder, out, .. } = self;
-        let (sparse, dense) = out.split_at_mut(encoder.cells.len());
+        let Solve { peeler, out, .. } = self;
+        let (sparse, dense) = out.split_at_mut(peeler.cells.len());
         let mut bound = 0;
-        if encoder.order.len() < encoder.positions.len() {
-            let rows = encoder.core()?;
+        if peeler.order.len() < peeler.positions.len() {
+            let rows = peeler.core()?;
             let mut core = Core::new();
             for row in rows {
                 let row = row as usize;
-                core.add(
-                    encoder.positions[row],
-                    dense_powers(encoder.dense[row], words),
-                    encoder.values[row],
-                );
+                core.add(peeler.positions[row], dense_powers(peeler.dense[row], words), peeler.values[row]);
             }
             bound = core.solve(sparse, dense, words)?;
         }
         let is_dense = dense.iter().any(|d| *d != V::default());
-        for [row, at] in encoder.order.iter().rev() {
+        for [row, at] in peeler.order.iter().rev() {
             let (row, at) = (*row as usize, *at as usize);
-            let [a, b, c] = encoder.positions[row].map(|at| sparse[at as usize]);
-            let mut value = encoder.values[row].plus(a).plus(b).plus(c);
+            let [a, b, c] = peeler.positions[row].map(|at| sparse[at as usize]);
+            let mut value = peeler.values[row].plus(a).plus(b).plus(c);
             if is_dense {
-                let powers: [B; DENSE] = dense_powers(encoder.dense[row], words);
+                let powers: [B; DENSE] = dense_powers(peeler.dense[row], words);
                 for (power, d) in powers.iter().zip(&*dense) {
                     value = value.plus(d.scaled(*power, words));
                 }

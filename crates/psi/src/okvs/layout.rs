@@ -1,6 +1,7 @@
-//! Sizes of a store, from the number of pairs alone, and a digest's places in it.
+//! Sizes of a store, from its kind and the number of pairs alone, and a digest's places in it.
 
-use super::{Digest, word};
+use super::band::Band;
+use super::{Digest, Store, word};
 
 /// SECURITY: dense entries of a bin.
 pub(crate) const DENSE: usize = 3;
@@ -17,7 +18,10 @@ pub(crate) struct Layout {
     bins: usize,
     #[cfg(test)]
     capacity: usize,
+    /// Entries of a bin, those beside the dense ones of a clustered store.
     sparse: usize,
+    /// The rows of a bin, where they are bands.
+    band: Option<Band>,
 }
 
 /// ln x for x > 0 by operations that every machine rounds alike.
@@ -65,25 +69,32 @@ fn capacity(items: usize, bins: usize, lambda: f64) -> usize {
 impl Layout {
     /// For up to `items` pairs.
     #[must_use]
-    pub(crate) fn new(items: usize) -> Self {
-        Self::with_bins(items, items.div_ceil(BIN).max(1))
+    pub(crate) fn new(store: Store, items: usize) -> Self {
+        Self::with_bins(store, items, items.div_ceil(BIN).max(1))
     }
 
     /// For up to `items` pairs in `bins` bins.
-    pub(crate) fn with_bins(items: usize, bins: usize) -> Self {
+    pub(crate) fn with_bins(store: Store, items: usize, bins: usize) -> Self {
         let lambda = LAMBDA + log2(bins as f64);
         let capacity = capacity(items, bins, lambda).max(1);
         let size = capacity as f64;
+        let band = (store == Store::Band).then(|| Band::new(capacity, lambda + log2(size)));
         let expansion = 1.223 + (lambda + 9.2) / exp2(0.555 * log2(size) + 2.336);
-        let sparse = (expansion * size) as usize + 1;
+        let sparse = ((expansion * size) as usize + 1).max(DENSE);
         Layout {
             #[cfg(test)]
             items,
             bins,
             #[cfg(test)]
             capacity,
-            sparse: sparse.max(DENSE),
+            sparse: band.as_ref().map_or(sparse, Band::columns),
+            band,
         }
+    }
+
+    /// The rows of a bin, where they are bands.
+    pub(super) fn band(&self) -> Option<&Band> {
+        self.band.as_ref()
     }
 
     /// Pairs that it is for.
@@ -107,7 +118,7 @@ impl Layout {
     /// Entries of a bin, dense ones last.
     #[must_use]
     pub(crate) fn bin_entries(&self) -> usize {
-        self.sparse + DENSE
+        self.sparse + if self.band.is_some() { 0 } else { DENSE }
     }
 
     /// Entries of the store.
@@ -122,7 +133,7 @@ impl Layout {
         below(word(digest, 0), self.bins as u32) as usize
     }
 
-    /// The digest's three positions in its bin, all different.
+    /// The digest's three positions in its bin of a clustered store, all different.
     #[inline(always)]
     pub(crate) fn positions(&self, digest: &Digest) -> [u32; 3] {
         let sparse = self.sparse as u32;
@@ -139,11 +150,11 @@ impl Layout {
 
 /// A number below `bound` from 32 uniform bits.
 #[inline(always)]
-fn below(word: u32, bound: u32) -> u32 {
+pub(super) fn below(word: u32, bound: u32) -> u32 {
     ((u64::from(word) * u64::from(bound)) >> 32) as u32
 }
 
-/// Items by bin, in their order.
+/// Items by bin, in their order; of bands those together that start near each other, so that one walk over a bin meets them.
 pub(crate) struct Binned {
     starts: Vec<u32>,
     items: Vec<u32>,
@@ -151,17 +162,21 @@ pub(crate) struct Binned {
 
 impl Binned {
     pub(crate) fn new(layout: &Layout, digests: &[Digest]) -> Self {
-        let mut starts = vec![0; layout.bins + 1];
+        let groups = layout.band().map_or(1, Band::groups);
+        let group = |digest: &Digest| {
+            layout.bin(digest) * groups + layout.band().map_or(0, |band| band.group(digest))
+        };
+        let mut next = vec![0; layout.bins * groups + 1];
         for digest in digests {
-            starts[layout.bin(digest) + 1] += 1;
+            next[group(digest) + 1] += 1;
         }
-        for bin in 0..layout.bins {
-            starts[bin + 1] += starts[bin];
+        for i in 0..layout.bins * groups {
+            next[i + 1] += next[i];
         }
-        let mut next = starts.clone();
+        let starts = next.iter().step_by(groups).copied().collect();
         let mut items = vec![0; digests.len()];
         for (i, digest) in digests.iter().enumerate() {
-            let next = &mut next[layout.bin(digest)];
+            let next = &mut next[group(digest)];
             items[*next as usize] = i as u32;
             *next += 1;
         }
@@ -210,11 +225,11 @@ mod tests {
     fn sizes_are_those_of_the_design() {
         // 1.249 at 2^20 with bins of 2^18, 1.285 with bins of 2^16, 1.35 with bins of 2^14.
         let expansion = |layout: Layout| layout.entries() as f64 / layout.items() as f64;
-        assert!((expansion(Layout::new(1 << 20)) - 1.249).abs() < 0.005);
-        assert!((expansion(Layout::with_bins(1 << 20, 16)) - 1.285).abs() < 0.01);
-        assert!((expansion(Layout::with_bins(1 << 20, 64)) - 1.35).abs() < 0.01);
+        assert!((expansion(Layout::new(Store::Clustered, 1 << 20)) - 1.249).abs() < 0.005);
+        assert!((expansion(Layout::with_bins(Store::Clustered, 1 << 20, 16)) - 1.285).abs() < 0.01);
+        assert!((expansion(Layout::with_bins(Store::Clustered, 1 << 20, 64)) - 1.35).abs() < 0.01);
         for items in [0, 1, 2, 3, 10, 1000, 262_144, 262_145, 10_000_000] {
-            let layout = Layout::new(items);
+            let layout = Layout::new(Store::Clustered, items);
             assert!(layout.capacity() * layout.bins() >= items && layout.sparse >= layout.capacity());
         }
     }
@@ -236,7 +251,7 @@ mod tests {
 
     #[test]
     fn positions_are_three_different_ones_and_uniform() {
-        let layout = Layout { items: 1, bins: 1, capacity: 1, sparse: 5 };
+        let layout = Layout { items: 1, bins: 1, capacity: 1, sparse: 5, band: None };
         let mut seen = [0; 125];
         for i in 0..60_000u32 {
             let digest = *blake3::hash(&i.to_le_bytes()).as_bytes();

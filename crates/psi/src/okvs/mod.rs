@@ -22,23 +22,28 @@
 //! no proof: sparse = capacity · (1.223 + (λ' + 9.2) / 2^(0.555 log2 capacity + 2.336)). Tests count the dense entries that
 //! instances need: no more than the three that there are.
 //!
+//! **Two kinds** ([`Store`]). What stands above is the clustered one; `band` has fewer entries, and its own rows and bound.
+//!
 //! **Constant time.** No: memory is read at places that depend on digests, and the time depends on the core. Digests are
 //! hashes under the session's name; whoever watches this machine's caches learns about the items.
 
+mod band;
 mod decode;
 mod encode;
 mod layout;
 mod module;
+mod store;
 #[cfg(test)]
 mod tests;
 mod two_core;
 
 pub(crate) use decode::{Decode, Shift, no_addition};
-pub(crate) use encode::Encoder;
 #[cfg(test)]
 pub(crate) use encode::NoSolution;
 pub(crate) use layout::{Binned, DENSE, Layout};
 pub(crate) use module::Module;
+pub(crate) use store::Encoder;
+pub use store::Store;
 
 /// A digest of an item, in the form that rows are made from.
 pub type Digest = [u8; 32];

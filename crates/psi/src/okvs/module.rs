@@ -13,6 +13,12 @@ pub(crate) trait Module<B: Base>: Copy + Default + PartialEq {
     fn scaled<W: Words>(self, b: B, words: W) -> Self;
     /// A random one.
     fn random(prg: &mut Prg) -> Self;
+    /// Words of a value: one or two.
+    const WORDS: usize;
+    /// The words, zero beyond the last one.
+    fn words(self) -> [u64; 2];
+    /// From its words.
+    fn of_words(words: [u64; 2]) -> Self;
 }
 
 impl Module<Gf64> for Gf64 {
@@ -27,6 +33,15 @@ impl Module<Gf64> for Gf64 {
     fn random(prg: &mut Prg) -> Self {
         Gf64(prg.next_u64())
     }
+    const WORDS: usize = 1;
+    #[inline(always)]
+    fn words(self) -> [u64; 2] {
+        [self.0, 0]
+    }
+    #[inline(always)]
+    fn of_words([word, _]: [u64; 2]) -> Self {
+        Gf64(word)
+    }
 }
 
 impl Module<Gf128> for Gf128 {
@@ -40,5 +55,14 @@ impl Module<Gf128> for Gf128 {
     }
     fn random(prg: &mut Prg) -> Self {
         prg.next_block().into()
+    }
+    const WORDS: usize = 2;
+    #[inline(always)]
+    fn words(self) -> [u64; 2] {
+        [self.0 as u64, (self.0 >> 64) as u64]
+    }
+    #[inline(always)]
+    fn of_words([low, high]: [u64; 2]) -> Self {
+        Gf128(u128::from(high) << 64 | u128::from(low))
     }
 }

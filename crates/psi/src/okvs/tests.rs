@@ -9,17 +9,18 @@ use hushwire_prg::{Prg, Seed};
 use hushwire_simd::clmul::{Clmul, WordKernel, Words};
 use proptest::prelude::*;
 
+use super::decode::Clustered;
 use super::layout::Binned;
 use super::*;
 
-fn digests(seed: u64, count: usize) -> Vec<Digest> {
+pub(super) fn digests(seed: u64, count: usize) -> Vec<Digest> {
     let mut reader = blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof();
     let mut digests = vec![[0; 32]; count];
     digests.iter_mut().for_each(|digest| reader.fill(digest));
     digests
 }
 
-fn prg(seed: u8) -> Prg {
+pub(super) fn prg(seed: u8) -> Prg {
     Prg::new(Backend::best(), &Seed::from_bytes([seed; 16]), "test")
 }
 
@@ -51,7 +52,7 @@ fn round_trip<B: Base, V: Module<B>>(
 ) -> Result<usize, NoSolution> {
     let binned = Binned::new(layout, digests);
     let mut store = vec![V::default(); layout.entries()];
-    let mut encoder = Encoder::<B, V>::new(layout);
+    let mut encoder = Encoder::<B, V>::new(Backend::best(), layout);
     let mut most = 0;
     for (bin, out) in store.chunks_exact_mut(layout.bin_entries()).enumerate() {
         encoder.clear();
@@ -72,7 +73,7 @@ fn round_trip<B: Base, V: Module<B>>(
 fn every_pair_comes_back() {
     let mut values = prg(1);
     for (items, bins) in [(0, 1), (1, 1), (2, 1), (100, 1), (100, 7), (5000, 3)] {
-        let layout = Layout::with_bins(items, bins);
+        let layout = Layout::with_bins(Store::Clustered, items, bins);
         let digests = digests(items as u64, items);
         let words: Vec<_> = digests.iter().map(|digest| Gf64(tail(digest))).collect();
         round_trip::<Gf64, Gf64>(&layout, &digests, &words, None).expect("there is a solution");
@@ -85,9 +86,9 @@ fn every_pair_comes_back() {
 #[test]
 fn a_filled_store_looks_random() {
     // No entry is zero, and two fills differ everywhere but for chance.
-    let layout = Layout::new(50);
+    let layout = Layout::new(Store::Clustered, 50);
     let digests = digests(3, 50);
-    let mut encoder = Encoder::<Gf64, Gf64>::new(&layout);
+    let mut encoder = Encoder::<Gf64, Gf64>::new(Backend::best(), &layout);
     let stores = [4, 5].map(|seed| {
         encoder.clear();
         digests.iter().for_each(|digest| encoder.push(digest, Gf64(u64::MAX)));
@@ -109,8 +110,8 @@ fn at_positions(encoder: &mut Encoder<Gf64, Gf64>, count: usize, word: u32) {
 
 #[test]
 fn the_dense_part_holds_as_many_collisions_as_it_has_entries() {
-    let layout = Layout::new(100);
-    let mut encoder = Encoder::<Gf64, Gf64>::new(&layout);
+    let layout = Layout::new(Store::Clustered, 100);
+    let mut encoder = Encoder::<Gf64, Gf64>::new(Backend::best(), &layout);
     let mut store = vec![Gf64::ZERO; layout.entries()];
     for (rows, bound) in [(1, Ok(0)), (2, Ok(1)), (3, Ok(2)), (4, Ok(3)), (5, Err(NoSolution))] {
         encoder.clear();
@@ -122,7 +123,7 @@ fn the_dense_part_holds_as_many_collisions_as_it_has_entries() {
 
 #[test]
 fn duplicates_count_once_and_contradictions_are_no_pairs() {
-    let layout = Layout::with_bins(3000, 2);
+    let layout = Layout::with_bins(Store::Clustered, 3000, 2);
     let mut all = digests(5, 3000);
     // Each twice, one a thousand times.
     all.extend(all.clone());
@@ -139,7 +140,7 @@ fn decodes<F: Field>()
 where
     F::Base: Module<F::Base>,
 {
-    let layout = Layout::with_bins(700, 3);
+    let layout = Layout::with_bins(Store::Clustered, 700, 3);
     let digests = digests(8, 700);
     let binned = Binned::new(&layout, &digests);
     let mut random = prg(9);
@@ -151,7 +152,7 @@ where
         let items = binned.bin(1);
         let mut out = vec![Block::ZERO; items.len()];
         let (layout, bin, digests) = (&layout, &bin[..], &digests[..]);
-        clmul.run(Decode::<F, _, _> {
+        clmul.run(Clustered(Decode::<F, _, _> {
             layout,
             bin,
             digests: items.iter().map(|item| &digests[*item as usize]),
@@ -159,7 +160,7 @@ where
             add,
             out: &mut out,
             field: PhantomData,
-        });
+        }));
         for (item, out) in items.iter().zip(&out) {
             let wanted = clmul.run(Expected::<F>(layout, bin, &digests[*item as usize], delta, PhantomData));
             assert_eq!(*out, wanted);
@@ -197,8 +198,8 @@ fn decoding_is_the_definition_in_every_form() {
 
 /// Instances of `items` pairs by the number of dense entries that they bind, those without a solution last.
 fn gaps(items: usize, instances: u64) -> [u64; DENSE + 2] {
-    let layout = Layout::new(items);
-    let mut encoder = Encoder::<Gf64, Gf64>::new(&layout);
+    let layout = Layout::new(Store::Clustered, items);
+    let mut encoder = Encoder::<Gf64, Gf64>::new(Backend::best(), &layout);
     let mut store = vec![Gf64::ZERO; layout.entries()];
     let mut found = [0; DENSE + 2];
     for seed in 0..instances {
@@ -216,7 +217,7 @@ fn gaps(items: usize, instances: u64) -> [u64; DENSE + 2] {
 fn gaps_stay_below_the_bound(instances: u64) {
     for items in [4, 16, 64, 256] {
         let found = gaps(items, instances);
-        let sparse = (Layout::new(items).bin_entries() - DENSE) as f64;
+        let sparse = (Layout::new(Store::Clustered, items).bin_entries() - DENSE) as f64;
         let n = items as f64;
         // Pairs of rows at one triple, of sparse^3 / 6; four rows at six places, each place twice.
         let pairs = n * n / 2.0 / (sparse * sparse * sparse / 6.0);
@@ -245,7 +246,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
     fn any_number_of_pairs_in_any_bins(items in 0..400usize, bins in 1..9usize, seed in any::<u64>()) {
-        let layout = Layout::with_bins(items, bins);
+        let layout = Layout::with_bins(Store::Clustered, items, bins);
         let digests = digests(seed, items);
         let values: Vec<_> = digests.iter().map(|digest| Gf64(tail(digest))).collect();
         prop_assert!(round_trip::<Gf64, Gf64>(&layout, &digests, &values, None).is_ok());

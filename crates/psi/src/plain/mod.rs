@@ -33,7 +33,7 @@
 //! Malicious (Rindal and Schoppmann, "VOLE-PSI", EUROCRYPT 2021, Fig. 5): B = F = GF(2^128); h(x) is 128 bits of BLAKE3 of the
 //! digest; before the VOLE S commits to a mask w_S, after A' R says w_R and S opens; f(y) = BLAKE3(Decode + h(y)Δ + w_R + w_S ‖
 //! d(y)), 128 bits, a random oracle. The masks keep S from fixing values before it knows A'. The VOLE's OTs are checked. A
-//! corrupt R may bring as many items as the store has entries, about 1.3 n_R: P needs not come from n_R items. A corrupt S
+//! corrupt R may bring as many items as the store has entries, about 1.3 n_R (of a band store 1.1 n_R): P needs not come from n_R items. A corrupt S
 //! may send values of no item. Where both learn, R proves each of S's items with 64 more bits of BLAKE3, which only who has the
 //! item knows: it may leave out, not add. At the end both compare digests of all that was said after the VOLE.
 //!
@@ -48,7 +48,7 @@
 //! **Notation.** x, X, n_R: receiver's; y, Y, n_S: sender's; B, F: fields of the VOLE; P, A', u: elements of B; q, t, Δ: of F.
 //!
 //! **Rounds and bytes** beside the set-up of OTs ([`cost`]): the VOLE's; payloads and 8 bytes with each, in messages of 2^20 bytes; a message a bin from R, 8 bytes an entry and about
-//! 1.25 entries an item (1.3 where there are few); from S (2 + r) bits an item in messages of 2^16 items, r = 40 + ⌈log n_R⌉ (+ 1); one bit for each of
+//! 1.25 entries an item (1.3 where there are few), of a [band store](crate::Store::Band) 1.06; from S (2 + r) bits an item in messages of 2^16 items, r = 40 + ⌈log n_R⌉ (+ 1); one bit for each of
 //! S's items where both learn. Malicious: 16 bytes an entry, 130 − log n_S bits an item, 8 bytes for each of S's items where
 //! both learn, 144 bytes more.
 //!

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::payload::{Key, Pieces, SEAL, Seals, opens};
 use super::*;
-use crate::PsiError;
+use crate::{PsiError, Store};
 
 const LEVELS: [Level; 2] = [Level::SemiHonest, Level::Malicious];
 
@@ -37,7 +37,9 @@ fn payloads(items: &[u64], width: usize) -> Payloads {
 
 fn parameters(security: Level, sizes: [usize; 2], payload_bytes: usize, both_learn: bool) -> Parameters {
     let [receiver_items, sender_items] = sizes;
-    Parameters { receiver_items, sender_items, security, both_learn, payload_bytes }
+    // The same in either store: a value of the PRF is a value.
+    let store = if payload_bytes.is_multiple_of(2) { Store::Clustered } else { Store::Band };
+    Parameters { receiver_items, sender_items, security, both_learn, payload_bytes, store }
 }
 
 type Found = (Opened, Option<Vec<u32>>);
@@ -212,9 +214,9 @@ fn truncated_and_replayed_payloads_are_noticed() {
             });
             assert!(matches!(end, Err(PsiError::Net(_))), "{security:?}: {end:?}");
         }
-        // A run before, whose VOLE was another one.
+        // A run before, with another store: so few items of so many more that all its bands are others.
         let mut before = vec![];
-        let others = Parameters { receiver_items: 4, ..parameters };
+        let others = Parameters { receiver_items: 40, ..parameters };
         let earlier = round_of_payloads(&others, &items[..4], &items);
         let noted = run(&others, &items[..4], &items, |place, message| {
             if (place.round, place.party) == (earlier, 1) {

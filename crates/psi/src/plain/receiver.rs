@@ -3,11 +3,11 @@
 use core::marker::PhantomData;
 use std::thread;
 
+use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_ot::vole::{self, Base, Field, Full128, Pair64, ReceiverEntries};
 use hushwire_ot::{Context, Level, Malicious, Role, Security, SemiHonest};
 use hushwire_prg::{Prg, Seed};
-use hushwire_simd::clmul::Clmul;
 use hushwire_wire::drive::{Exchanged, Latch, Machine, Misstep, Round};
 use hushwire_wire::gated;
 
@@ -173,7 +173,7 @@ where
                 Level::Malicious => Phase::Commitment(Box::new(vole)),
             },
             binned,
-            bins: (0..threads(&layout)).map(|_| Bin::new(&layout)).collect(),
+            bins: (0..threads(&layout)).map(|_| Bin::new(context.backend, &layout)).collect(),
             ahead: Vec::new(),
             entries: None,
             functions: Functions::new::<S>(context),
@@ -350,7 +350,7 @@ where
         for (bin, t) in t.chunks_exact(self.layout.bin_entries()).enumerate() {
             let digests = &digests[self.binned.span(bin)];
             inputs.resize(digests.len(), Block::ZERO);
-            Clmul::best().run(Decode::<F, _, _> {
+            Decode::<F, _, _> {
                 layout: &self.layout,
                 bin: t,
                 digests: digests.iter(),
@@ -358,7 +358,8 @@ where
                 add: no_addition,
                 out: &mut inputs,
                 field: PhantomData,
-            });
+            }
+            .run_on(self.context.backend);
             self.functions.outputs(bin, self.mask, digests, &inputs, &mut scratch, |_, output| {
                 self.values.push(output.value & self.shape.mask());
                 if self.parameters.has_tags() {
@@ -418,9 +419,9 @@ struct Bin<F: Field> {
 }
 
 impl<F: Field<Base: Module<<F as Field>::Base>>> Bin<F> {
-    fn new(layout: &Layout) -> Self {
+    fn new(backend: Backend, layout: &Layout) -> Self {
         let store = vec![F::Base::default(); layout.bin_entries()];
-        Bin { encoder: Encoder::new(layout), store, of_items: Vec::new() }
+        Bin { encoder: Encoder::new(backend, layout), store, of_items: Vec::new() }
     }
 
     fn message(

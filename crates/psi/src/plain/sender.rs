@@ -335,13 +335,12 @@ impl<S: Security, F: Field> State<S, F> {
         let entries = self.entries.as_mut().expect("the VOLE is done");
         let (len, delta) = (self.layout.bin_entries(), *entries.delta);
         let q = &mut entries.q[bin * len..(bin + 1) * len];
-        let clmul = Clmul::best();
-        clmul.run(Shift::<F> { q, message, delta, field: PhantomData });
+        Clmul::best().run(Shift::<F> { q, message, delta, field: PhantomData });
         let digests = &self.digests[self.binned.span(bin)];
         self.functions.values(digests, &mut self.of_items);
         let of_items = &self.of_items;
         self.inputs.resize(digests.len(), Block::ZERO);
-        clmul.run(Decode::<F, _, _> {
+        Decode::<F, _, _> {
             layout: &self.layout,
             bin: q,
             digests: digests.iter(),
@@ -349,7 +348,8 @@ impl<S: Security, F: Field> State<S, F> {
             add: |i, _: &ItemDigest| of_items[i],
             out: &mut self.inputs,
             field: PhantomData,
-        });
+        }
+        .run_on(self.context.backend);
         if S::LEVEL == Level::Malicious {
             self.unhashed.extend_from_slice(&self.inputs);
         } else {
@@ -463,6 +463,7 @@ impl<S: Security, F: Field> Half for State<S, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Store;
     use hushwire_aes::Backend;
     use hushwire_ot::Sid;
 
@@ -471,8 +472,14 @@ mod tests {
     fn only_tags_prove_what_is_common() {
         let context = Context { sid: Sid([3; 32]), backend: Backend::best() };
         let security = Level::Malicious;
-        let parameters =
-            Parameters { receiver_items: 4, sender_items: 4, security, both_learn: true, payload_bytes: 0 };
+        let parameters = Parameters {
+            receiver_items: 4,
+            sender_items: 4,
+            security,
+            both_learn: true,
+            payload_bytes: 0,
+            store: Store::Clustered,
+        };
         let state = || {
             let seed = Seed::from_bytes([1; 16]);
             let mut state = State::<Malicious, Full128>::new(

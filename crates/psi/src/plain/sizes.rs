@@ -9,7 +9,7 @@ use hushwire_wire::Cost;
 use super::close::{DIGEST, MASK, OPENING};
 use super::list::Shape;
 use super::payload::Pieces;
-use crate::{PsiError, okvs::Layout};
+use crate::{PsiError, Store, okvs::Layout};
 
 /// The most items of a party.
 pub const MOST_ITEMS: usize = 1 << 28;
@@ -31,6 +31,8 @@ pub struct Parameters {
     pub both_learn: bool,
     /// Bytes of the [payload](super::Payloads) that goes with each of the sender's items; 0 where none does.
     pub payload_bytes: usize,
+    /// The kind of the receiver's store.
+    pub store: Store,
 }
 
 impl Parameters {
@@ -46,7 +48,7 @@ impl Parameters {
 
     /// The store.
     pub(super) fn layout(&self) -> Layout {
-        Layout::new(self.receiver_items)
+        Layout::new(self.store, self.receiver_items)
     }
 
     /// The list of the sender's values.

@@ -10,7 +10,7 @@ use hushwire_wire::drive::{Lockstep, Machine, Place};
 use proptest::prelude::*;
 
 use super::*;
-use crate::PsiError;
+use crate::{PsiError, Store};
 
 fn context() -> Context {
     Context { sid: Sid([7; 32]), backend: Backend::best() }
@@ -47,7 +47,8 @@ fn run(
 }
 
 fn parameters(receiver_items: usize, sender_items: usize, both_learn: bool) -> Parameters {
-    Parameters { receiver_items, sender_items, security: Level::SemiHonest, both_learn, payload_bytes: 0 }
+    let (security, store) = (Level::SemiHonest, Store::Clustered);
+    Parameters { receiver_items, sender_items, security, both_learn, payload_bytes: 0, store }
 }
 
 fn honest(receiver: &[u64], sender: &[u64], both_learn: bool) -> Result<(), TestCaseError> {
@@ -63,10 +64,13 @@ fn honest_at(
     sender: &[u64],
     both_learn: bool,
 ) -> Result<(), TestCaseError> {
-    let parameters = Parameters { security, ..parameters(receiver.len(), sender.len(), both_learn) };
-    let (found, told) = run(&parameters, receiver, sender, |_, _| {}).expect("an honest run");
-    prop_assert_eq!(found, common(receiver, sender));
-    prop_assert_eq!(told, both_learn.then(|| common(sender, receiver)));
+    for store in Store::ALL {
+        let parameters =
+            Parameters { security, store, ..parameters(receiver.len(), sender.len(), both_learn) };
+        let (found, told) = run(&parameters, receiver, sender, |_, _| {}).expect("an honest run");
+        prop_assert_eq!(found, common(receiver, sender));
+        prop_assert_eq!(told, both_learn.then(|| common(sender, receiver)));
+    }
     Ok(())
 }
 
@@ -163,6 +167,19 @@ fn keys_that_were_chosen_against_a_name_are_keys_like_others_under_another() {
     assert_eq!((r.finish(), s.finish()), (vec![0, 1, 2, 3, 4], Some(vec![0, 1, 2, 3, 4])));
 }
 
+/// The same with bands: more keys that start together than a band has bits.
+#[test]
+fn keys_that_were_chosen_to_start_together_end_the_session_by_name() {
+    let parameters = Parameters { store: Store::Band, ..parameters(500, 5, true) };
+    let mut digests = digests(&(0..500).collect::<Vec<_>>());
+    digests.iter_mut().for_each(|digest| digest[4..8].fill(0));
+    let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
+    let mut r = Receiver::new(&context(), &parameters, digests.clone(), &seeds[0]).expect("few items");
+    let mut s = Sender::new(&context(), &parameters, digests[..5].to_vec(), &seeds[1]).expect("few items");
+    let mut parties: [&mut dyn Machine<Error = PsiError>; 2] = [&mut r, &mut s];
+    assert!(matches!(Lockstep::new().run(&mut parties), Err(PsiError::NoStore)));
+}
+
 /// Lengths of all messages, by round and party.
 fn lengths(parameters: &Parameters, receiver: &[u64], sender: &[u64]) -> Vec<(usize, usize, usize)> {
     let mut lengths = vec![];
@@ -175,13 +192,15 @@ fn lengths(parameters: &Parameters, receiver: &[u64], sender: &[u64]) -> Vec<(us
 
 #[test]
 fn lengths_depend_on_sizes_alone() {
-    for security in [Level::SemiHonest, Level::Malicious] {
-        let parameters = Parameters { security, ..parameters(60, 40, true) };
+    let levels = [Level::SemiHonest, Level::Malicious];
+    for (security, store) in levels.into_iter().flat_map(|security| Store::ALL.map(|store| (security, store)))
+    {
+        let parameters = Parameters { security, store, ..parameters(60, 40, true) };
         let first = lengths(&parameters, &(0..60).collect::<Vec<_>>(), &(0..40).collect::<Vec<_>>());
         for (receiver, sender) in
             [(vec![], vec![]), (vec![3; 60], vec![3; 40]), ((100..160).collect(), vec![1])]
         {
-            assert_eq!(lengths(&parameters, &receiver, &sender), first, "{security:?}");
+            assert_eq!(lengths(&parameters, &receiver, &sender), first, "{security:?}, {store}");
         }
     }
 }
@@ -220,14 +239,18 @@ fn cost_is_what_moves() {
     use Level::{Malicious, SemiHonest};
     // What VOLE takes for so few entries.
     use Protocol::{FerretB9, SoftSpoken4};
-    for (receiver_items, sender_items, both_learn, security, protocol) in [
-        (50, 70_000, true, SemiHonest, SoftSpoken4),
-        (2000, 10, false, SemiHonest, FerretB9),
-        (0, 5, true, SemiHonest, SoftSpoken4),
-        (50, 20, true, Malicious, SoftSpoken4),
-        (1000, 300, false, Malicious, FerretB9),
+    for (receiver_items, sender_items, both_learn, security, protocol, store) in [
+        (50, 70_000, true, SemiHonest, SoftSpoken4, Store::Clustered),
+        (2000, 10, false, SemiHonest, FerretB9, Store::Clustered),
+        (2000, 10, false, SemiHonest, FerretB9, Store::Band),
+        (0, 5, true, SemiHonest, SoftSpoken4, Store::Band),
+        (50, 20, true, Malicious, SoftSpoken4, Store::Clustered),
+        (1000, 300, false, Malicious, FerretB9, Store::Clustered),
+        (1000, 300, false, Malicious, FerretB9, Store::Band),
     ] {
-        let parameters = Parameters { receiver_items, sender_items, security, both_learn, payload_bytes: 0 };
+        let payload_bytes = 0;
+        let parameters =
+            Parameters { receiver_items, sender_items, security, both_learn, payload_bytes, store };
         let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
         let mut r = Receiver::new(&context(), &parameters, vec![], &seeds[0]).expect("few items");
         let mut s = Sender::new(&context(), &parameters, digests(&[1]), &seeds[1]).expect("few items");
@@ -252,14 +275,18 @@ fn cost_is_what_moves() {
 /// before: an honest party ends with an error of a check, or one that names the message.
 #[test]
 fn changed_messages_are_caught_in_the_malicious_mode() {
-    let parameters = Parameters { security: Level::Malicious, ..parameters(6, 5, true) };
+    Store::ALL.into_iter().for_each(changed_messages_are_caught);
+}
+
+fn changed_messages_are_caught(store: Store) {
+    let parameters = Parameters { security: Level::Malicious, store, ..parameters(6, 5, true) };
     let items: Vec<u64> = (0..6).collect();
     let all = lengths(&parameters, &items, &items[1..]);
     let all: Vec<_> = all.into_iter().filter(|(.., len)| *len > 0).collect();
-    // The OTs' own tests change each of theirs; here one in nine of them, and all of this protocol's.
+    // The OTs' own tests change each of theirs; here one in nine of them with one store, and all of this protocol's.
     let own = all.len() - 9;
     for (i, (round, party, len)) in all.iter().copied().enumerate() {
-        if i < own && i % 9 != 1 {
+        if i < own && (i % 9 != 1 || store == Store::Band) {
             continue;
         }
         let mut before = vec![];
@@ -274,7 +301,7 @@ fn changed_messages_are_caught_in_the_malicious_mode() {
                     }
                 }
             });
-            assert_named(&result, &format!("change {change} of message {i} of {}", all.len()));
+            assert_named(&result, &format!("{store}: change {change} of message {i} of {}", all.len()));
         }
         let result = run(&parameters, &items, &items[1..], |place, message| {
             if (place.round, place.party) == (round, party) {
