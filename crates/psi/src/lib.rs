@@ -52,4 +52,6 @@ pub use plan::{Method, Protocol, Reveal, Side, Terms};
 pub use rows::{Rows, check_format, is_parquet};
 pub use salt::value_width;
 pub use session::{Found, Observer, Outcome, intersect};
-pub use write::{csv_line, write_columns, write_flags, write_parquet, write_parquet_columns, write_rows};
+pub use write::{
+    check_parquet, csv_line, write_columns, write_flags, write_parquet, write_parquet_columns, write_rows,
+};

@@ -101,6 +101,42 @@ pub fn write_parquet(
     parquet(path, rows, flags, if all { More::Flags } else { More::Nothing }, out)
 }
 
+/// Whether any rows of a table can be in a Parquet file, as [`write_parquet`] and [`write_parquet_columns`] have it: checked of all rows before
+/// anything runs, so that no error tells which of them are common.
+///
+/// # Errors
+/// The table cannot be read; a field of CSV is not UTF-8; for a file of `all` rows, the table has a column `in_both` already.
+pub fn check_parquet(path: &Path, rows: &mut Rows<'_>, all: bool) -> Result<(), PsiError> {
+    let names: Vec<_> =
+        rows.header().iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
+    if all && names.iter().any(|name| name == FLAG) {
+        return Err(flagged(path));
+    }
+    #[cfg(feature = "parquet")]
+    if rows.parquet().is_some() {
+        return Ok(());
+    }
+    while rows.read()?.is_some() {
+        utf8(path, rows, &names)?;
+    }
+    Ok(())
+}
+
+fn flagged(path: &Path) -> PsiError {
+    let cause = format!("it has a column {FLAG} already, as the flags' would be called");
+    PsiError::file(path, None, cause, "rename it, or name a file for the result that ends in .csv")
+}
+
+/// The row read last can be text of Parquet.
+fn utf8(path: &Path, rows: &Rows<'_>, names: &[String]) -> Result<(), PsiError> {
+    let Some(odd) = rows.last().iter().position(|field| std::str::from_utf8(field).is_err()) else {
+        return Ok(());
+    };
+    let cause = format!("column {} is not UTF-8", names.get(odd).map_or("", |name| name));
+    let remedy = "save the file as UTF-8, or name a file for the result that ends in .csv";
+    Err(PsiError::file(path, rows.place(), cause, remedy))
+}
+
 /// As [`write_columns`], as a Parquet file: the other party's columns are text.
 ///
 /// # Errors
@@ -144,18 +180,13 @@ fn parquet(
         let field = |row: usize, column: usize| copied.fields(row)[column].as_bytes();
         return Ok(file.copy(flags, Copied::With(copied.carried.names(), &field), out)?);
     }
-    let names = rows.header().iter().map(|name| String::from_utf8_lossy(name).trim().to_owned());
-    let mut columns: Vec<Column> = names.map(|name| Column::new(&name, Kind::Text, false)).collect();
+    let names: Vec<_> =
+        rows.header().iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
+    let mut columns: Vec<Column> = names.iter().map(|name| Column::new(name, Kind::Text, false)).collect();
     let width = columns.len();
     if all {
         if columns.iter().any(|column| column.name == FLAG) {
-            let cause = format!("it has a column {FLAG} already, as the flags' would be called");
-            return Err(PsiError::file(
-                path,
-                None,
-                cause,
-                "rename it, or name a file for the result that ends in .csv",
-            ));
+            return Err(flagged(path));
         }
         columns.push(Column::new(FLAG, Kind::Boolean, false));
     }
@@ -177,11 +208,7 @@ fn parquet(
         if !all && !mark {
             continue;
         }
-        if let Some(odd) = rows.last().iter().position(|field| std::str::from_utf8(field).is_err()) {
-            let cause = format!("column {} is not UTF-8", columns.get(odd).map_or("", |column| &column.name));
-            let remedy = "save the file as UTF-8, or name a file for the result that ends in .csv";
-            return Err(PsiError::file(path, rows.place(), cause, remedy));
-        }
+        utf8(path, rows, &names)?;
         let record = &mut group[marks.len()];
         record.clone_from(rows.last());
         if let More::Columns(beside) = &more {

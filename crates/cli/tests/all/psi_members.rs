@@ -168,3 +168,26 @@ fn parties_may_have_parquet() {
     let read = "local psi --a r/common.parquet --b r/party1.csv --key mail --to a --transport unix";
     assert_eq!(world.place.ran(read).out, "mail,since\neve@x,2020\nann@x,2021\n");
 }
+
+/// A row that a Parquet result cannot have is refused before anybody is met, common or not: the sender learns nothing of it.
+#[cfg(feature = "parquet")]
+#[test]
+fn a_row_that_is_not_utf8_ends_alike_whether_it_is_common_or_not() {
+    let world = world("reveal = \"items\"\nto = \"party0\"");
+    world.edit("r/party0.toml", |text| {
+        format!("connect-timeout = \"2s\"\n{text}\n[outputs]\nresult = {{ file = \"common.parquet\" }}\n")
+    });
+    world.set("party1", "connect-timeout = \"2s\"");
+    world.place.put("r/party0.csv", b"id,email\n\xfc,ann@x\n2,bob@x\n");
+    let mut ends = vec![];
+    for keys in ["ann@x", "eve@x"] {
+        world.place.put("r/party1.csv", format!("mail,since\n{keys},2020\n").as_bytes());
+        let all = ended(&world, "");
+        let error = of(&all, "party0").error();
+        assert!(of(&all, "party0").code == Some(4) && error.contains("column id is not UTF-8"), "{error}");
+        assert!(!world.place.at("r/common.parquet").exists());
+        let sender = of(&all, "party1");
+        ends.push((sender.code, sender.error().to_owned()));
+    }
+    assert_eq!(ends[0], ends[1]);
+}

@@ -177,3 +177,75 @@ fn a_party_that_is_killed_in_the_midst_of_a_query_is_named_by_all() {
     }
     assert!(in_time > 0, "every kill came after the end of the query");
 }
+
+/// A broken promise is known to who learns the result alone. An owner who learns nothing ends alike whether its row breaks one or not:
+/// it would otherwise find out the keys of another.
+#[test]
+fn a_broken_promise_is_told_to_none_but_who_learns_the_result() {
+    let table = |name: &str, key: &str, parts: &str| {
+        format!(
+            "[[tables]]\nname = \"{name}\"\ncolumns = [\"id INTEGER NOT NULL\", \"x INTEGER NOT NULL\"]\n{key}parts = [{parts}]\n"
+        )
+    };
+    let head = "kind = \"query\"\nto = [\"client:analyst\"]\n";
+    let both = "\"client:alice 1\", \"client:bob 2\"";
+    // A key that two owners have, and more pairs than were agreed on.
+    let sql = "SELECT SUM(people.x) AS total FROM visits JOIN people ON visits.id = people.id";
+    let (people, visits) =
+        (table("people", "key = [\"id\"]\n", both), table("visits", "", "\"client:analyst 1\""));
+    let key = format!("{head}sql = \"{sql}\"\n{people}{visits}");
+    let sql = "SELECT SUM(people.x) AS total FROM people JOIN others ON people.id = others.id";
+    let (ours, theirs) = (table("people", "", "\"client:alice 1\""), table("others", "", "\"client:bob 2\""));
+    let pairs = format!("{head}join-bound = 1\nsql = \"{sql}\"\n{ours}{theirs}");
+    for (job, files, promise) in
+        [(key, ["people", "people"], "is unique"), (pairs, ["people", "others"], "at most 1 pairs")]
+    {
+        let world = Rehearsal::new(&job);
+        world.edit("r/analyst.toml", |text| {
+            format!("{text}\n[outputs]\nresult = {{ csv = \"result.csv\" }}\n")
+        });
+        world.place.put("r/visits.csv", b"id,x\n2,1\n");
+        let [alices, bobs] = ["alice", "bob"].map(|name| format!("r/{name}-rows.csv"));
+        for (name, table) in ["alice", "bob"].into_iter().zip(files) {
+            world.edit(&format!("r/{name}.toml"), |text| {
+                let (rest, _) = text.split_once("[inputs]").unwrap_or((text, ""));
+                format!("{rest}[inputs]\n{table} = {{ file = \"{name}-rows.csv\" }}\n")
+            });
+        }
+        // In the second job both of bob's rows meet the one of alice.
+        let rest = if files[1] == "others" { "2,6\n2,7\n" } else { "2,6\n3,7\n" };
+        world.place.put(&bobs, format!("id,x\n{rest}").as_bytes());
+        let mut ends = vec![];
+        for id in [7, 2] {
+            let _ = std::fs::remove_file(world.place.at("r/result.csv"));
+            world.place.put(&alices, format!("id,x\n{id},5\n").as_bytes());
+            let all = world.end(world.start_all(&ALL));
+            let analyst = of(&all, "analyst");
+            if id == 2 {
+                let error = analyst.error();
+                assert!(
+                    analyst.code == Some(2)
+                        && error.contains("a promise is broken")
+                        && error.contains(promise),
+                    "{error}"
+                );
+                no_result(&world);
+            } else {
+                analyst.good();
+            }
+            let others = ALL[..5].iter().map(|name| {
+                let member = of(&all, name);
+                let errors = member
+                    .err
+                    .lines()
+                    .filter(|line| line.contains("error"))
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>();
+                (*name, member.code, member.out.clone(), errors)
+            });
+            ends.push(others.collect::<Vec<_>>());
+        }
+        assert_eq!(ends[0], ends[1]);
+        assert!(ends[1].iter().all(|(_, code, ..)| *code == Some(0)), "{ends:?}");
+    }
+}

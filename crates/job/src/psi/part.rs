@@ -4,7 +4,7 @@ use super::{
     Common, Intersection, PsiReveal, PsiTask,
     found::{Ended, Find, Learnt, Theirs},
     plan::Way,
-    rows::Table,
+    rows::{Refused, Table},
 };
 use crate::{
     Event, JobError, Kind, Member, MemberConfig, NewFile, OutputPlace, Part,
@@ -40,7 +40,7 @@ pub struct PsiPart {
     /// Whether the result goes back to the caller.
     shows: bool,
     ended: Option<Ended>,
-    /// Found when the peer's part was over, and told when it waits for nothing more.
+    /// An error of the result itself, told when the peer waits for nothing more: it would hear of common rows otherwise.
     late: Option<JobError>,
     text: Option<Vec<u8>>,
 }
@@ -75,8 +75,8 @@ impl PsiPart {
         if let OutputPlace::File(path) = &place {
             task.check_result(path)?;
         }
-        if task.tells_rows() && !as_parquet && place != OutputPlace::Discard {
-            table.check_csv().map_err(of_file)?;
+        if task.tells_rows() && place != OutputPlace::Discard {
+            table.check(&task.job.reveal, as_parquet).map_err(of_file)?;
         }
         let mut create = |path| config.files.create("for output result", path, &task.writer(), 0o600);
         let file = if let OutputPlace::File(path) = &place { Some(create(path)?) } else { None };
@@ -209,12 +209,19 @@ impl Part for PsiPart {
             (_, None) if number.is_some() => self.text = number.map(String::into_bytes),
             (Learnt::Rows { flags, theirs, .. }, Some(file)) => {
                 let beside = theirs.as_ref().map(Theirs::beside);
-                self.table.write_file(reveal, flags, beside, file, self.as_parquet, of_file)?;
+                match self.table.write_file(reveal, flags, beside, file, self.as_parquet) {
+                    Ok(()) => {}
+                    Err(Refused::Disk(e)) => return Err(e),
+                    // Of rows that are common: the peer hears of them from nobody.
+                    Err(Refused::Rows(e)) => self.late = self.late.take().or(Some(of_file(e))),
+                }
             }
             (Learnt::Rows { flags, theirs, .. }, None) if self.shows => {
                 let (mut text, beside) = (vec![], theirs.as_ref().map(Theirs::beside));
-                self.table.write(reveal, flags, beside, &mut text).map_err(of_file)?;
-                self.text = Some(text);
+                match self.table.write(reveal, flags, beside, &mut text) {
+                    Ok(()) => self.text = Some(text),
+                    Err(e) => self.late = self.late.take().or(Some(of_file(e))),
+                }
             }
             _ => {}
         }

@@ -3,8 +3,8 @@
 use super::{CSV, PsiReveal};
 use crate::{InputPlace, JobError, NewFile, read_once, refuse_once};
 use hushwire_psi::{
-    Beside, Place, PsiError, Rows, write_columns, write_flags, write_parquet, write_parquet_columns,
-    write_rows,
+    Beside, Place, PsiError, Rows, check_parquet, write_columns, write_flags, write_parquet,
+    write_parquet_columns, write_rows,
 };
 use std::{
     fs,
@@ -19,6 +19,14 @@ use zeroize::Zeroizing;
 pub(super) struct Table {
     path: PathBuf,
     rows: Source,
+}
+
+/// The end of a result that was not written.
+pub(super) enum Refused {
+    /// The disk took no more.
+    Disk(JobError),
+    /// The rows are not as a result can have them, or changed meanwhile.
+    Rows(PsiError),
 }
 
 enum Source {
@@ -87,12 +95,17 @@ impl Table {
         }
     }
 
-    /// Whether all columns can be written as CSV, before anything runs.
-    pub(super) fn check_csv(&self) -> Result<(), PsiError> {
-        self.open()?.select_all()
+    /// Whether all rows can be in a result, before anything runs: an error that depends on which ones are would tell of them.
+    pub(super) fn check(&self, reveal: &PsiReveal, as_parquet: bool) -> Result<(), PsiError> {
+        let mut rows = self.open()?;
+        if as_parquet {
+            check_parquet(&self.path, &mut rows, *reveal == PsiReveal::Flags)
+        } else {
+            rows.select_all()
+        }
     }
 
-    /// The same, to a file that has no name yet, as Parquet where that is asked for. Of an error the file is named to which it belongs.
+    /// The same, to a file that has no name yet, as Parquet where that is asked for.
     pub(super) fn write_file(
         &self,
         reveal: &PsiReveal,
@@ -100,9 +113,9 @@ impl Table {
         beside: Option<Beside<'_>>,
         file: &NewFile,
         as_parquet: bool,
-        of: impl Fn(PsiError) -> JobError,
-    ) -> Result<(), JobError> {
-        let mut heard = Heard { file: BufWriter::with_capacity(1 << 18, file.writer()?), error: None };
+    ) -> Result<(), Refused> {
+        let writer = file.writer().map_err(Refused::Disk)?;
+        let mut heard = Heard { file: BufWriter::with_capacity(1 << 18, writer), error: None };
         let written = match as_parquet {
             false => self.write(reveal, flags, beside, &mut heard),
             true => self.open().and_then(|mut rows| match beside {
@@ -115,8 +128,8 @@ impl Table {
         };
         let written = written.and_then(|()| heard.flush().map_err(|e| PsiError::Output(e.to_string())));
         match (written, heard.error) {
-            (Err(_), Some(e)) => Err(file.error(&e)),
-            (Err(e), None) => Err(of(e)),
+            (Err(_), Some(e)) => Err(Refused::Disk(file.error(&e))),
+            (Err(e), None) => Err(Refused::Rows(e)),
             (Ok(()), _) => Ok(()),
         }
     }

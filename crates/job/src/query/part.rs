@@ -28,6 +28,8 @@ pub struct QueryPart {
     /// Whether the rows go back to the caller.
     shows: bool,
     rows: Option<Vec<Vec<Option<String>>>>,
+    /// An error of the result itself. Only who learns the result may know of it: it is told when nobody waits for this member any more.
+    late: Option<JobError>,
 }
 
 /// The error of rows that are not what was agreed on, with their file.
@@ -97,7 +99,28 @@ impl QueryPart {
             .map(|j| (query.computation().outputs()[j].name.clone(), OutputPlace::Memory))
             .collect();
         let inner = task.compute().open(config)?;
-        Ok(Self { task: task.clone(), inner, learns, file, parquet, shows, rows: None })
+        Ok(Self { task: task.clone(), inner, learns, file, parquet, shows, rows: None, late: None })
+    }
+
+    /// The result as text, and as a file has it where there is one. Whatever fails here follows from the result.
+    fn formed(&self) -> Result<(Vec<Vec<Option<String>>>, Vec<u8>), JobError> {
+        let query = self.task.query();
+        let outputs = self.inner.learnt().map(|(j, extent, records)| {
+            let tensor = Tensor::from_records(extent.scalar, &extent.lengths, records);
+            (query.computation().outputs()[j].name.clone(), tensor)
+        });
+        let values = query.rows(&outputs.collect()).map_err(of_tables)?;
+        let rows = shown(query.schema(), &values);
+        let mut bytes = vec![];
+        if self.file.is_some() {
+            if self.parquet {
+                #[cfg(feature = "parquet")]
+                super::rows::parquet(&mut bytes, query.schema(), &values)?;
+            } else {
+                bytes = csv(query.schema(), &rows)?;
+            }
+        }
+        Ok((rows, bytes))
     }
 }
 
@@ -113,27 +136,24 @@ impl Part for QueryPart {
         if !self.learns {
             return Ok(());
         }
-        let query = self.task.query();
-        let outputs = self.inner.learnt().map(|(j, extent, records)| {
-            let tensor = Tensor::from_records(extent.scalar, &extent.lengths, records);
-            (query.computation().outputs()[j].name.clone(), tensor)
-        });
-        let values = query.rows(&outputs.collect()).map_err(of_tables)?;
-        let rows = shown(query.schema(), &values);
-        if let Some(file) = &self.file {
-            if self.parquet {
-                #[cfg(feature = "parquet")]
-                super::rows::parquet(file.writer()?, query.schema(), &values)?;
-            } else {
-                file.writer()?.write_all(&csv(query.schema(), &rows)?).map_err(|e| file.error(&e))?;
+        match self.formed() {
+            Ok((rows, bytes)) => {
+                if let Some(file) = &self.file {
+                    file.writer()?.write_all(&bytes).map_err(|e| file.error(&e))?;
+                    file.sync()?;
+                }
+                self.rows = Some(rows);
             }
-            file.sync()?;
+            // An error now would tell everybody that a promise is broken, of rows that they may have chosen to find that out.
+            Err(e) => self.late = Some(e),
         }
-        self.rows = Some(rows);
         Ok(())
     }
 
     fn commit(mut self) -> Result<Answer, JobError> {
+        if let Some(late) = self.late.take() {
+            return Err(late);
+        }
         self.inner.commit()?;
         self.file.take().map_or(Ok(()), NewFile::commit)?;
         let columns = self.task.query().schema().columns().iter();
