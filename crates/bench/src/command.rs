@@ -136,8 +136,10 @@ enum Bench {
     )]
     Authgarble(NetArgs),
     /// Table 6 of the VASA paper: SHA-256 among three parties of which two may cheat, phase by phase.
-    #[command(after_help = "Example:\n  hushwire bench table6 --only phase=online --json table6.json")]
-    Table6(OptionsArgs),
+    #[command(
+        after_help = "Example:\n  hushwire bench table6 --only phase=online,transport=tcp-tls --net lan --json table6.json"
+    )]
+    Table6(NetArgs),
     /// Private set intersection of items in memory: methods, results and sizes from 2^12 to 10^7.
     #[command(
         after_help = "Example:\n  hushwire bench psi --only method=vole,n=1048576,net=none --json psi.json"
@@ -330,7 +332,8 @@ fn run(bench: &Bench) -> Result<(), Error> {
             hushwire_bench::authgarble::run(&args.measure.options, backend, net)?;
         }
         Bench::Table6(args) => {
-            hushwire_bench::authgarble::table6(&args.options)?;
+            let (backend, net) = args.given()?;
+            hushwire_bench::authgarble::table6(&args.measure.options, backend, net)?;
         }
         Bench::Infer(args) => {
             let (backend, net) = args.given()?;

@@ -3,12 +3,7 @@
 use hushwire_authgarble::Form;
 use hushwire_wire::Shape;
 
-use crate::{
-    Params,
-    implementation::Implementation,
-    link::Link,
-    net::{NETS, Transport},
-};
+use crate::{Params, implementation::Implementation, link::Link, net::Transport};
 
 /// A circuit, and how many run side by side.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,11 +98,16 @@ impl Point {
         points
     }
 
-    /// SHA-256 among three over loopback.
-    pub(super) fn table6() -> Vec<Self> {
-        let all = Self::all(&NETS[..1]);
-        let paper = |p: &Self| p.circuit == Circuit::one("sha256") && p.parties == 3;
-        all.into_iter().filter(|p| paper(p) && p.transport == Transport::TcpInsecure).collect()
+    /// SHA-256 among three, over all transports and these networks.
+    pub(super) fn table6(nets: &[Shape]) -> Vec<Self> {
+        let all = Self::all(nets).into_iter();
+        all.filter(|p| p.circuit == Circuit::one("sha256") && p.parties == 3).collect()
+    }
+
+    /// Whether the paper's Table 6 has it: SHA-256 among three over loopback.
+    pub(super) fn is_the_papers(&self) -> bool {
+        let link = self.transport == Transport::TcpInsecure && self.net == Shape::NONE;
+        link && self.circuit == Circuit::one("sha256") && self.parties == 3
     }
 
     pub(super) fn params(&self) -> Params {

@@ -17,7 +17,7 @@ pub(super) fn ms(implementation: Implementation, phase: Phase) -> f64 {
 
 /// As a row has it: for SHA-256 among three over plain TCP.
 pub(super) fn stated(point: &Point) -> Paper {
-    if !Point::table6().contains(point) {
+    if !point.is_the_papers() {
         return Paper::default();
     }
     Paper::new(ms(point.implementation, point.phase), &Unit::MS, "VASA, Table 6")
@@ -25,13 +25,25 @@ pub(super) fn stated(point: &Point) -> Paper {
         .with("phase", point.phase.name())
 }
 
-/// The table, as far as it was measured.
+/// The table of each link, as far as it was measured.
 pub(super) fn print(report: &Report) -> String {
-    let mut out = String::from("\nMilliseconds, ours / the paper's (Core i7-1068NG7, openings unchecked).");
-    out += " Improv% is over the line above.\n\n| | setup | function-independent | function-dependent | online |\n";
-    out += "|---|--:|--:|--:|--:|\n";
+    let mut links = vec![];
+    for row in &report.rows {
+        let link = ["transport", "net"].map(|key| row.params.text(key).unwrap_or_default());
+        if !links.contains(&link) {
+            links.push(link);
+        }
+    }
+    links.iter().map(|[transport, net]| print_link(report, transport, net)).collect()
+}
+
+fn print_link(report: &Report, transport: &str, net: &str) -> String {
+    let mut out = format!("\nMilliseconds over {transport}, net {net}: ours / the paper's over loopback");
+    out += " (Core i7-1068NG7, openings unchecked). Improv% is over the line above.\n\n";
+    out += "| | setup | function-independent | function-dependent | online |\n|---|--:|--:|--:|--:|\n";
     let ours = |implementation: Implementation, phase: Phase| {
-        let wanted = [("implementation", implementation.name()), ("phase", phase.name())];
+        let row = [("implementation", implementation.name()), ("phase", phase.name())];
+        let wanted = [row[0], row[1], ("transport", transport), ("net", net)];
         report.rows.iter().find(|row| row.is(&wanted)).map(|row| row.median)
     };
     let text = |value: Option<f64>| value.map_or("—".to_owned(), |v| format!("{v:.1}"));

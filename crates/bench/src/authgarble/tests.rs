@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::implementation::Implementation;
-use crate::{limits, net::Transport, trial};
+use crate::{limits, trial};
 
 fn report(only: &[&str]) -> Report {
     let options = trial::options(only);
@@ -52,7 +52,8 @@ fn every_row_of_the_json_has_every_field() {
 fn ywz20_is_refused_by_its_name_with_what_there_is() {
     for variant in ["variant=ywz20", "variant=YWZ20"] {
         let options = trial::options(&[variant]);
-        for refused in [cases(&options, Backend::best(), None), table6_cases(&options)] {
+        for refused in [cases(&options, Backend::best(), None), table6_cases(&options, Backend::best(), None)]
+        {
             let text = refused.err().unwrap().to_string();
             assert!(text.contains("2019/1104") && text.contains("take wrk17"), "{text}");
         }
@@ -62,7 +63,7 @@ fn ywz20_is_refused_by_its_name_with_what_there_is() {
 #[test]
 fn table_6_stands_beside_the_papers() {
     let options = trial::options(&["implementation=batched"]);
-    let cases = table6_cases(&options).unwrap();
+    let cases = table6_cases(&options, Backend::best(), None).unwrap();
     let (ran, report, printed) = trial::run("table6", cases, &options, paper::print);
     ran.unwrap();
     assert_eq!(report.rows.len(), Phase::ALL.len());
@@ -72,7 +73,27 @@ fn table_6_stands_beside_the_papers() {
     }
     assert!(printed.contains("| batched | ") && printed.contains(" / 453.0 |"), "{printed}");
     // A CPU without VAES has fewer lines.
-    assert!(Point::table6().len() == 12);
+    let papers = |point: &&Point| point.is_the_papers();
+    assert!(Point::table6(&NETS).iter().filter(papers).count() == 12);
+}
+
+/// A network that is given is the one that is measured, over plain TCP, and says so.
+#[test]
+fn table_6_is_measured_over_networks_too() {
+    let options = trial::options(&["implementation=batched", "phase=online"]);
+    let lan = "10Gbps,100us".parse().unwrap();
+    let cases = table6_cases(&options, Backend::best(), Some(lan)).unwrap();
+    let (ran, report, printed) = trial::run("table6", cases, &options, paper::print);
+    ran.unwrap();
+    let [row] = &report.rows[..] else { panic!("{} rows", report.rows.len()) };
+    assert!(row.is(&[("net", &lan.to_string()), ("transport", "tcp-insecure")]) && row.rounds > Some(0));
+    assert!(row.paper.value_in(&Unit::MS).is_none(), "the paper has loopback alone");
+    assert!(printed.contains(&format!("over tcp-insecure, net {lan}: ")), "{printed}");
+    let all = Point::table6(&NETS);
+    for transport in Transport::ALL {
+        let nets = all.iter().filter(|p| p.transport == transport && p.phase == Phase::Online);
+        assert_eq!(nets.count(), if transport == Transport::Inproc { 3 } else { 9 });
+    }
 }
 
 #[test]

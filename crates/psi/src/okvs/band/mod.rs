@@ -28,8 +28,8 @@
 //! The ideal queue in the matrix's place is an assumption, no proof. Experiments bear it out (ADR 20): in 32 settings of n = 256 … 16 384, w = 32 … 64,
 //! ε = 0.05 … 0.15, up to 2·10^6 systems each, fewer failed than n e^(−η w) says, by factors of 2 to 130, of 10 and more at 0.05. Tests count again.
 //!
-//! **Constant time.** As [`super`]: which entries are read depends on the start; the bits of the band are masks, no branches, where values are
-//! read. Solving branches on them.
+//! **Constant time.** As [`super`]: which entries are read depends on the start; bits of the band become masks by a table that a byte of them
+//! indexes, without branches, where values are read. Solving branches on them. Both depend on the party's own digests alone.
 
 mod decode;
 mod rows;
