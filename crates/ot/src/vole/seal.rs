@@ -110,3 +110,85 @@ impl Drop for Seal {
 fn length<const N: usize>(heard: &[u8], name: &'static str) -> Result<[u8; N], OtError> {
     heard.try_into().map_err(|_| OtError::malformed(name, format!("{} bytes instead of {N}", heard.len())))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ferret::rig::{TINY, WIDE, stream};
+
+    const LEAVES: usize = 256;
+    const PLACE: usize = 77;
+
+    /// Both ends' values of a tree: the noise beta is in the receiver's place.
+    fn values(delta: Gf128, beta: Gf128) -> [Vec<Block>; 2] {
+        let mut q = vec![Block::ZERO; LEAVES];
+        stream(9).fill_blocks(&mut q);
+        let mut t = q.clone();
+        t[PLACE] = (Gf128::from(t[PLACE]) + beta.mul(delta, Clmul::best())).into();
+        [q, t]
+    }
+
+    fn context(sid: u8) -> Context {
+        Context { sid: Sid([sid; 32]), backend: Backend::best() }
+    }
+
+    /// A seal that has seen trees of these messages, all with the same values.
+    fn folded(sid: u8, set: &Set, trees: &[&[u8]]) -> [Gf128; 2] {
+        let mut seal = Seal::new(&context(sid), set, None, Block::ZERO, Gf128::ZERO);
+        let [q, _] = values(Gf128(3), Gf128(5));
+        trees.iter().for_each(|message| seal.tree(message, &q, Some((PLACE, Gf128(5)))));
+        [seal.value, seal.masked]
+    }
+
+    #[test]
+    fn coefficients_bind_session_set_and_every_message_so_far() {
+        let folds = [
+            folded(1, &TINY, &[b"one", b"two"]),
+            folded(2, &TINY, &[b"one", b"two"]),
+            folded(1, &WIDE, &[b"one", b"two"]),
+            folded(1, &TINY, &[b"one", b"twp"]),
+            folded(1, &TINY, &[b"onf", b"two"]),
+            folded(1, &TINY, &[b"two", b"one"]),
+            folded(1, &TINY, &[b"one"]),
+            folded(1, &TINY, &[b"onf"]),
+        ];
+        for (i, fold) in folds.iter().enumerate() {
+            assert!(folds[..i].iter().all(|other| other[0] != fold[0] && other[1] != fold[1]), "seal {i}");
+        }
+    }
+
+    /// The end of a check where the sender's message put `errors` into the receiver's values.
+    fn checked(errors: &[(usize, Gf128)]) -> Result<(), OtError> {
+        let (delta, beta, noise, clmul) = (Gf128(3), Gf128(5), Gf128(7), Clmul::best());
+        let [q, mut t] = values(delta, beta);
+        for (at, error) in errors {
+            t[*at] = (Gf128::from(t[*at]) + *error).into();
+        }
+        let y = Gf128(11);
+        let z = y + noise.mul(delta, clmul);
+        let mut sender = Seal::new(&context(1), &TINY, Some(delta.into()), y.into(), Gf128::ZERO);
+        let mut receiver = Seal::new(&context(1), &TINY, None, z.into(), noise);
+        sender.tree(b"levels and sum", &q, None);
+        receiver.tree(b"levels and sum", &t, Some((PLACE, beta)));
+        let (mut said, mut digest) = ([0; 16], [0; 32]);
+        receiver.act(&[], &mut said)?;
+        sender.act(&said, &mut [])?;
+        sender.act(&[], &mut digest)?;
+        receiver.act(&digest, &mut [])
+    }
+
+    /// A sender that knew a tree's coefficients before its message could choose errors whose fold is 0, and learn from what follows whether the noise
+    /// stands at one of them. The best that it can know are those before the message.
+    #[test]
+    fn errors_that_cancel_under_the_coefficients_before_the_message_are_found() {
+        assert!(checked(&[]).is_ok());
+        assert!(checked(&[(3, Gf128(1))]).is_err());
+        let transcript = Transcript::new(&context(1).sid.child("vole trees", 0), TINY.name());
+        let known = Weights::new(Backend::best(), &transcript.challenge("values"), LEAVES);
+        let errors = [(3, known.at(9, LEAVES)), (9, known.at(3, LEAVES))];
+        let mut cancels = vec![Block::ZERO; LEAVES];
+        errors.iter().for_each(|(at, error)| cancels[*at] = (*error).into());
+        assert_eq!(known.sum(&cancels), Gf128::ZERO, "they would not be found");
+        assert!(matches!(checked(&errors), Err(OtError::Abort { .. })));
+    }
+}
