@@ -16,6 +16,9 @@ use hushwire_tables::TableError;
 use std::{collections::BTreeMap, io::Write, sync::Arc};
 use zeroize::Zeroizing;
 
+/// A result's rows: fields as text, NULLs as none.
+type Fields = Vec<Vec<Option<String>>>;
+
 /// A member's rows on their way in, and the place of the result.
 pub struct QueryPart {
     task: QueryTask,
@@ -27,7 +30,7 @@ pub struct QueryPart {
     parquet: bool,
     /// Whether the rows go back to the caller.
     shows: bool,
-    rows: Option<Vec<Vec<Option<String>>>>,
+    rows: Option<Fields>,
     /// An error of the result itself. Only who learns the result may know of it: it is told when nobody waits for this member any more.
     late: Option<JobError>,
 }
@@ -103,7 +106,7 @@ impl QueryPart {
     }
 
     /// The result as text, and as a file has it where there is one. Whatever fails here follows from the result.
-    fn formed(&self) -> Result<(Vec<Vec<Option<String>>>, Vec<u8>), JobError> {
+    fn formed(&self) -> Result<(Fields, Vec<u8>), JobError> {
         let query = self.task.query();
         let outputs = self.inner.learnt().map(|(j, extent, records)| {
             let tensor = Tensor::from_records(extent.scalar, &extent.lengths, records);
