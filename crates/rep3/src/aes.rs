@@ -10,7 +10,7 @@
 use crate::kernels::{Linear, Pair, Source};
 use crate::keys::expansion_sboxes;
 use crate::machine::{Between, SboxRounds, Sboxes};
-use crate::{Context, ExpandedKeys, KeySize, Rep3, Sbox, Shares, Workspace};
+use crate::{Context, ExpandedKeys, KeySize, Rep3, Sbox, Shares, Workspace, pool};
 use hushwire_block::Buffer;
 use hushwire_wire::{Cost, drive::Exchanged};
 use std::sync::Arc;
@@ -125,7 +125,7 @@ impl AesBlocks {
     #[must_use]
     pub fn output(&self) -> Shares {
         let Blocks { blocks, state, .. } = &self.between;
-        Rep3 { own: self.own().to_vec(), next: state[1][..16 * blocks].to_vec() }
+        Rep3 { own: pool::copy(self.own()), next: pool::copy(&state[1][..16 * blocks]) }
     }
 
     /// The buffers, for the next batch.

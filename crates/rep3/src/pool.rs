@@ -48,7 +48,7 @@ macro_rules! elements {
     )*};
 }
 
-elements!(u8 u16 u32 u64 [u32; 2]);
+elements!(u8 u16 u32 u64 [u32; 2] [u64; 2]);
 
 fn bytes<T>(vector: &Vec<T>) -> usize {
     vector.capacity() * size_of::<T>()
@@ -91,8 +91,8 @@ impl<T> Shelved for Shelf<T> {
 
 /// Frees so many bytes at least, if there are so many, those of other types too.
 fn free(mut most: usize) {
-    let pairs = <[u32; 2]>::shelf();
-    let shelves: [&dyn Shelved; 5] = [u8::shelf(), u16::shelf(), u32::shelf(), u64::shelf(), pairs];
+    let [pairs, longer]: [&dyn Shelved; 2] = [<[u32; 2]>::shelf(), <[u64; 2]>::shelf()];
+    let shelves: [&dyn Shelved; 6] = [u8::shelf(), u16::shelf(), u32::shelf(), u64::shelf(), pairs, longer];
     for shelf in shelves {
         most -= shelf.free(most).min(most);
     }

@@ -6,7 +6,7 @@
 //! output to party r:  it lacks x_{r+2}, which its left neighbour has as `own`
 //! ```
 
-use crate::{Addition, Batch, Role, ShareError, Shares};
+use crate::{Addition, Batch, Role, ShareError, Shares, pool::Scratch};
 use hushwire_block::Wiped;
 use hushwire_wire::{
     Cost, NetError,
@@ -126,7 +126,7 @@ impl Sharing {
 /// Outputs to parties under way.
 #[must_use = "run it, then finish"]
 pub struct Reveal {
-    out: Wiped<Vec<u8>>,
+    out: Scratch<u8>,
     /// The sum of the two shares that this party holds of what it learns; afterwards, the value.
     value: Wiped<Vec<u8>>,
     /// The parts of `value`.
@@ -137,7 +137,8 @@ pub struct Reveal {
 
 impl Reveal {
     pub(crate) fn new(me: Role, outputs: &[Output], shares: &Shares) -> Self {
-        let (mut out, mut value) = (Wiped::new(vec![]), Wiped::new(vec![]));
+        let all = |party: Role| outputs.iter().filter(|o| o.learns[party.index()]).map(|o| o.bytes).sum();
+        let (mut out, mut value) = (Scratch::room(all(me.right())), Wiped::new(Vec::with_capacity(all(me))));
         let (mut at, mut parts) = (0, vec![]);
         for Output { learns, bytes, addition } in outputs {
             let place = at..at + bytes;
@@ -153,6 +154,18 @@ impl Reveal {
             }
         }
         let done = outputs.iter().all(|output| !output.learns.contains(&true));
+        Reveal { out, value, parts, done, latch: Latch::new() }
+    }
+
+    /// One output of bytes whose shares add up by ⊕, from `out`, this party's own share if the right neighbour learns it, and `value`, the sum
+    /// of both if this party does; each empty otherwise.
+    pub(crate) fn of_sums(learns: [bool; 3], me: Role, out: Scratch<u8>, value: Wiped<Vec<u8>>) -> Self {
+        debug_assert_eq!(
+            (out.is_empty(), value.is_empty()),
+            (!learns[me.right().index()], !learns[me.index()])
+        );
+        let parts = if value.is_empty() { vec![] } else { vec![(Addition::Xor, value.len())] };
+        let done = !learns.contains(&true);
         Reveal { out, value, parts, done, latch: Latch::new() }
     }
 

@@ -26,9 +26,11 @@ use super::{
     sort::{nothing, one},
 };
 use crate::{
-    Addition, AesBlocks, Batch, ExpandedKeys, KeyExpansion, KeySize, Output, Rep3, Reveal, Role, Sbox,
-    ShareError, Shares, Workspace, cost as aes_cost, expansion_cost, pool,
+    AesBlocks, Batch, ExpandedKeys, KeyExpansion, KeySize, Rep3, Reveal, Role, Sbox, ShareError, Shares,
+    Workspace, cost as aes_cost, expansion_cost,
+    pool::{self, Scratch},
 };
+use hushwire_block::Wiped;
 use hushwire_circuit::planes::plane_bytes;
 use hushwire_wire::{
     Cost, NetError,
@@ -67,8 +69,12 @@ pub struct Meet {
     columns: Vec<Column<u32>>,
     keys: Option<Arc<ExpandedKeys>>,
     ws: Workspace,
-    /// Tags of rows that are done; of the rows under way what was chained so far.
-    tags: Shares,
+    /// Rows whose tags are done, and of those tags, as they are opened, the own share if the right neighbour learns them, and the sum of both if
+    /// this party does.
+    done: usize,
+    said: Scratch<u8>,
+    sums: Wiped<Vec<u8>>,
+    /// Of the rows under way what was chained so far.
     chained: Shares,
     /// The block of the key under way.
     block: usize,
@@ -86,7 +92,7 @@ impl Meet {
             return Err(ShareError::Length { what, expected: (1 << 31) - 1, found: rows });
         }
         let fresh = Fresh::draw(batch.context(), rows)?;
-        let cx = batch.context();
+        let (role, cx) = (batch.role(), batch.context());
         let width = keys.iter().map(|key| key.width()).sum();
         let height = plane_bytes(rows);
         let mut planes: Vec<[&[u8]; 2]> = vec![];
@@ -100,7 +106,7 @@ impl Meet {
             planes.extend((0..key.width()).map(plane));
         }
         let word = |planes: &[[&[u8]; 2]], share: usize| {
-            let mut joined = pool::Scratch::<u8>::room(planes.len() * height);
+            let mut joined = Scratch::<u8>::room(planes.len() * height);
             planes.iter().for_each(|plane| joined.extend_from_slice(plane[share]));
             let mut words = pool::zeros::<u32>(rows);
             to_words(cx.backend, &joined, &mut words);
@@ -121,7 +127,9 @@ impl Meet {
             columns: vec![],
             keys: None,
             ws: Workspace::default(),
-            tags: Rep3 { own: Vec::with_capacity(20 * rows), next: Vec::with_capacity(20 * rows) },
+            done: 0,
+            said: Scratch::room(if LEARNS[role.right().index()] { 20 * rows } else { 0 }),
+            sums: Wiped::new(pool::room(if LEARNS[role.index()] { 20 * rows } else { 0 })),
             chained: none(),
             block: 0,
             order: (0..rows as u32).collect(),
@@ -167,13 +175,17 @@ impl Meet {
                     self.ws = machine.into_workspace();
                     self.block += 1;
                     if self.block == blocks(self.width) {
-                        self.tags.own.extend_from_slice(&self.chained.own);
-                        self.tags.next.extend_from_slice(&self.chained.next);
+                        self.done += self.chained.len() / 16;
                         self.block = 0;
+                        self.say();
                     }
-                    if self.tags.own.len() < 16 * self.rows { self.encrypt() } else { self.open() }
+                    if self.done < self.rows { self.encrypt() } else { self.open() }
                 }
-                Step::Open(reveal) => self.hear(&reveal.finish()),
+                Step::Open(reveal) => {
+                    let opened = reveal.finish().into_inner();
+                    self.hear(&opened);
+                    pool::give(opened);
+                }
                 Step::Done | Step::Lost => return,
             }
         }
@@ -181,18 +193,17 @@ impl Meet {
 
     /// Begins the next block of the rows under way.
     fn encrypt(&mut self) {
-        let from = self.tags.own.len() / 16;
-        let rows = from..self.rows.min(from.saturating_add(self.piece));
+        let rows = self.done..self.rows.min(self.done.saturating_add(self.piece));
         let keys = self.columns.len() - 1;
         let words =
             &self.columns[..keys][(self.block * WORDS).min(keys)..(self.block * WORDS + WORDS).min(keys)];
         let input = |share: fn(&Column<u32>) -> &[u32], chained: &[u8]| {
-            let mut bytes = if self.block == 0 { vec![0; 16 * rows.len()] } else { chained.to_vec() };
+            let mut bytes = if self.block == 0 { pool::zeros(16 * rows.len()) } else { pool::copy(chained) };
             for (at, words) in words.iter().enumerate() {
-                for (block, word) in bytes.chunks_exact_mut(16).zip(&share(words)[rows.clone()]) {
-                    for (byte, key) in block[4 * at..].iter_mut().zip(word.to_le_bytes()) {
-                        *byte ^= key;
-                    }
+                for (block, word) in bytes.as_chunks_mut::<16>().0.iter_mut().zip(&share(words)[rows.clone()])
+                {
+                    let part = &mut block.as_chunks_mut::<4>().0[at];
+                    *part = (u32::from_le_bytes(*part) ^ word).to_le_bytes();
                 }
             }
             bytes
@@ -206,15 +217,24 @@ impl Meet {
         self.step = Step::Encrypt(Box::new(AesBlocks::new(SBOX, cx, keys, &input, ws)));
     }
 
+    /// Puts what is chained to what is opened.
+    fn say(&mut self) {
+        append(self.batch.role(), [&self.chained.own, &self.chained.next], &mut self.said, &mut self.sums);
+    }
+
     /// Opens tags and sides to the two parties of the last stage, who move rows by them.
     fn open(&mut self) {
-        let mut shares = std::mem::replace(&mut self.tags, none());
         let sides = self.columns.pop().expect("the sides are the last");
-        shares.own.extend(sides.own.iter().flat_map(|word| word.to_le_bytes()));
-        shares.next.extend(sides.next.iter().flat_map(|word| word.to_le_bytes()));
+        let bytes = |share: &[u32]| {
+            let mut bytes = Scratch::room(4 * share.len());
+            bytes.extend(share.iter().flat_map(|word| word.to_le_bytes()));
+            bytes
+        };
+        let (own, next, role) = (bytes(&sides.own), bytes(&sides.next), self.batch.role());
+        append(role, [&own, &next], &mut self.said, &mut self.sums);
         self.columns.clear();
-        let two = Output { learns: LEARNS, bytes: shares.own.len(), addition: Addition::Xor };
-        self.step = Step::Open(self.batch.reveal(&[two], &shares));
+        let (said, sums) = (std::mem::take(&mut self.said), std::mem::take(&mut self.sums));
+        self.step = Step::Open(Reveal::of_sums(LEARNS, role, said, sums));
     }
 
     /// The order by tag, then side.
@@ -223,11 +243,8 @@ impl Meet {
             return;
         }
         let (tags, sides) = opened.split_at(16 * self.rows);
-        let named = tags.as_chunks().0.iter().zip(sides.as_chunks().0).zip(0..self.rows as u32);
-        let named = named.map(|((tag, [side, ..]), row): ((&[u8; 16], &[u8; 4]), u32)| {
-            (u128::from_le_bytes(*tag), u32::from(side & 1) << 31 | row)
-        });
-        self.order = in_order(named);
+        let sides = sides.as_chunks::<4>().0.iter().map(|[side, ..]| side & 1 == 1);
+        self.order = in_order(tags.as_chunks().0, sides);
     }
 
     /// Runs a step; lost if it fails.
@@ -244,22 +261,46 @@ fn none() -> Shares {
     Rep3 { own: vec![], next: vec![] }
 }
 
-/// Rows by tag, then side. Tags are as good as random, so that their upper bits part them evenly: what is left to sort lies in the first
-/// cache.
-fn in_order(named: impl ExactSizeIterator<Item = (u128, u32)> + Clone) -> Vec<u32> {
-    let bits = (named.len() / 64).max(1).ilog2().min(16);
-    let part = |tag: u128| if bits == 0 { 0 } else { (tag >> (128 - bits)) as usize };
+/// What a party keeps of shares that are opened: its own share for a neighbour who learns them, and the sum of both if it does itself.
+fn append(role: Role, [own, next]: [&[u8]; 2], said: &mut Scratch<u8>, sums: &mut Vec<u8>) {
+    if LEARNS[role.right().index()] {
+        said.extend_from_slice(own);
+    }
+    if LEARNS[role.index()] {
+        sums.extend(own.iter().zip(next).map(|(own, next)| own ^ next));
+    }
+}
+
+/// Rows by tag, then side, then number. Tags are as good as random, so that their upper bits part them evenly: what is left to sort lies in the
+/// first cache, and has the upper half of a tag, which tells nearly all that differ apart.
+fn in_order(tags: &[[u8; 16]], sides: impl Iterator<Item = bool>) -> Vec<u32> {
+    let bits = (tags.len() / 64).max(1).ilog2().min(16);
+    let tag = |row: u32| u128::from_le_bytes(tags[row as usize]);
+    let upper = |tag: &[u8; 16]| (u128::from_le_bytes(*tag) >> 64) as u64;
+    let part = |upper: u64| if bits == 0 { 0 } else { (upper >> (64 - bits)) as usize };
     let mut ends = vec![0usize; (1 << bits) + 1];
-    named.clone().for_each(|(tag, _)| ends[part(tag) + 1] += 1);
+    tags.iter().for_each(|tag| ends[part(upper(tag)) + 1] += 1);
     (1..ends.len()).for_each(|i| ends[i] += ends[i - 1]);
-    let (starts, mut all) = (ends.clone(), vec![(0, 0); named.len()]);
-    for (tag, row) in named {
-        let end = &mut ends[part(tag)];
-        all[*end] = (tag, row);
+    let (starts, mut all) = (ends.clone(), pool::zeros::<[u64; 2]>(tags.len()));
+    for ((tag, second), row) in tags.iter().zip(sides).zip(0u64..) {
+        let end = &mut ends[part(upper(tag))];
+        all[*end] = [upper(tag), u64::from(second) << 32 | row];
         *end += 1;
     }
-    starts.windows(2).for_each(|part| all[part[0]..part[1]].sort_unstable());
-    all.into_iter().map(|(_, row)| row & !(1 << 31)).collect()
+    for part in starts.windows(2) {
+        let part = &mut all[part[0]..part[1]];
+        part.sort_unstable();
+        // Of one upper half there may be several tags.
+        for same in part.chunk_by_mut(|a, b| a[0] == b[0]) {
+            let first = tag(same[0][1] as u32);
+            if same[1..].iter().any(|[_, row]| tag(*row as u32) != first) {
+                same.sort_unstable_by_key(|[_, row]| (tag(*row as u32), *row));
+            }
+        }
+    }
+    let order = all.iter().map(|[_, row]| *row as u32).collect();
+    pool::give(all);
+    order
 }
 
 /// Blocks of a key of so many bits; an empty one has one, too.

@@ -140,3 +140,22 @@ fn what_is_opened_tells_how_often_keys_repeat_and_no_more() {
     }
     assert!(opened[0].keys().all(|tag| !opened[1].contains_key(tag)), "every run has a key of its own");
 }
+
+/// Tags whose upper halves are the same are told apart by their lower ones, and rows of one tag stay together.
+#[test]
+fn rows_are_ordered_by_whole_tags_then_sides_then_numbers() {
+    let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
+    for rows in [0, 1, 2, 65, 5000] {
+        let (mut tags, mut sides) = (vec![], vec![]);
+        for _ in 0..rows {
+            let drawn = prg.next_u64();
+            let upper = u128::from(drawn % 3) << 126 | u128::from(drawn >> 8 & 3) << 64;
+            tags.push((upper | u128::from(drawn >> 16 & 7)).to_le_bytes());
+            sides.push(drawn >> 32 & 1 == 1);
+        }
+        let mut expected: Vec<u32> = (0..rows).collect();
+        let key = |row: &u32| (u128::from_le_bytes(tags[*row as usize]), sides[*row as usize], *row);
+        expected.sort_unstable_by_key(key);
+        assert_eq!(in_order(&tags, sides.iter().copied()), expected);
+    }
+}

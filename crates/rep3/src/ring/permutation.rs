@@ -15,16 +15,18 @@ use super::{
     masks::{PairWords, Side},
     permute::Permute,
 };
-use crate::{
-    Batch, Context, Role, ShareError,
-    pool::{self, Scratch},
-};
+use crate::{Batch, Context, Role, ShareError, pool::Scratch};
 use std::sync::Arc;
 
 /// AGREEMENT: rows that a bucket has on average, at most, while there are fewer than [`BUCKETS`]: 32 KiB of 64-bit words.
 const BUCKET: usize = 4096;
 /// AGREEMENT: the most buckets, a power of two: each has a line and a page that are written to in turn.
 const BUCKETS: usize = 2048;
+
+/// Buckets of a stage of so many rows, a power of two.
+fn buckets(rows: usize) -> usize {
+    rows.div_ceil(BUCKET).next_power_of_two().min(BUCKETS)
+}
 
 /// One stage, as the two parties that drew it hold it.
 #[derive(Clone)]
@@ -74,6 +76,39 @@ impl Stage {
             (rest, at) = (others, end);
         }
         Stage { into: Arc::new(into), from: Arc::new(from) }
+    }
+
+    /// This stage, whose row `j` then goes to place `places[j]`; none unless those are all of them once. Both movements of it are within
+    /// the caches as well: buckets are places that follow each other.
+    fn then(&self, places: &[u32]) -> Option<Stage> {
+        let rows = self.from.len();
+        let shift = rows.div_ceil(buckets(rows)).max(1).next_power_of_two().ilog2();
+        // Where what lies at a place of the room goes.
+        let mut goes = Scratch::zeros(rows);
+        self.from.iter().zip(places).for_each(|(at, place)| goes[*at as usize] = *place);
+        let mut next: Vec<u32> = (0..rows).step_by(1 << shift).map(|first| first as u32).collect();
+        let (mut into, mut room) = (Scratch::room(rows), Scratch::zeros(rows));
+        for at in self.into.iter() {
+            let place = goes[*at as usize];
+            let bucket = (place >> shift) as usize;
+            let next = next.get_mut(bucket)?;
+            // No more rows than a bucket has places.
+            if *next as usize >= rows.min((bucket + 1) << shift) {
+                return None;
+            }
+            into.push(*next);
+            room[*next as usize] = place;
+            *next += 1;
+        }
+        let mut from = goes;
+        from.fill(u32::MAX);
+        for (at, place) in (0..).zip(room.iter()) {
+            match from.get_mut(*place as usize) {
+                Some(free) if *free == u32::MAX => *free = at,
+                _ => return None,
+            }
+        }
+        Some(Stage { into: Arc::new(into), from: Arc::new(from) })
     }
 
     fn moves(&self, inverse: bool) -> Moves<'_> {
@@ -142,7 +177,7 @@ impl Fresh {
             let what = "a column to permute, which has 2^32 - 1 rows at most,";
             return Err(ShareError::Length { what, expected: u32::MAX as usize, found: rows });
         };
-        let buckets = rows.div_ceil(BUCKET).next_power_of_two().min(BUCKETS) as u32;
+        let buckets = buckets(rows) as u32;
         let [left, right] = [Side::Left, Side::Right]
             .map(|side| Stage::draw(count, buckets, &mut PairWords::new(&cx, side, 0)));
         Ok(Fresh(Arc::new(Permutation { role: cx.role, rows, left, right })))
@@ -159,16 +194,31 @@ impl Fresh {
 
     /// The permutation that shuffles first and then takes row `order[i]` to place `i`: with an order that was opened under it,
     /// and which is as uniform as it is. Parties 1 and 2 keep it in the last stage; party 0 has no use for it.
+    ///
+    /// # Panics
+    /// If that is no order (the caller's bug).
     pub(super) fn then(self, order: &[u32]) -> Arc<Permutation> {
+        if self.0.role.index() == 0 {
+            return self.0;
+        }
+        let mut places = Scratch::zeros(order.len());
+        (0..).zip(order).for_each(|(place, row)| places[*row as usize] = place);
+        self.then_to(&places).expect("every row once")
+    }
+
+    /// The same of where each row goes.
+    ///
+    /// # Errors
+    /// [`ShareError::Places`] at parties 1 and 2 unless places are all of them once. Party 0 cannot tell.
+    pub(super) fn then_to(self, places: &[u32]) -> Result<Arc<Permutation>, ShareError> {
         let Permutation { role, rows, mut left, mut right } = Permutation::clone(&self.0);
         let last = match role.index() {
             1 => &mut right,
             2 => &mut left,
-            _ => return self.0,
+            _ => return Ok(self.0),
         };
-        let from = pool::collect(order.iter().map(|row| last.from[*row as usize]));
-        last.from = Arc::new(Scratch::new(from));
-        Arc::new(Permutation { role, rows, left, right })
+        *last = last.then(places).filter(|_| places.len() == rows).ok_or(ShareError::Places { rows })?;
+        Ok(Arc::new(Permutation { role, rows, left, right }))
     }
 }
 
@@ -229,6 +279,26 @@ pub(super) mod tests {
             assert!(moved + 20 > rows, "a uniform permutation leaves one row where it was, on average");
             order.sort_unstable();
             assert!(order.into_iter().eq(0..rows as u32));
+        }
+    }
+
+    #[test]
+    fn a_stage_followed_by_places_is_one_stage() {
+        let [mut party, ..] = parties();
+        let cx = party.next_batch().unwrap().context();
+        let mut words = PairWords::new(&cx, Side::Left, 0);
+        for rows in [0, 1, 2, 4096, 4097, 20_000] {
+            let [first, second] =
+                [0; 2].map(|_| Stage::draw(rows, buckets(rows as usize) as u32, &mut words));
+            let (first_rows, order) = (rows_of(&first), rows_of(&second));
+            let mut places = vec![0; rows as usize];
+            (0..).zip(&order).for_each(|(place, row)| places[*row as usize] = place);
+            let both = first.then(&places).unwrap_or_else(|| panic!("{rows} places"));
+            let expected: Vec<u32> = order.iter().map(|row| first_rows[*row as usize]).collect();
+            assert_eq!(rows_of(&both), expected);
+            // Buckets of places: the second movement stays in one of them.
+            let span = (rows as usize).div_ceil(buckets(rows as usize)).max(1).next_power_of_two();
+            assert!(both.from.iter().enumerate().all(|(place, at)| place / span == *at as usize / span));
         }
     }
 

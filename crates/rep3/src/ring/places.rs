@@ -67,25 +67,12 @@ impl FromPlaces {
     /// [`ShareError::Places`] at parties 1 and 2 if the places were not all of them once. Party 0 cannot tell.
     pub fn finish(self) -> Result<Arc<Permutation>, ShareError> {
         let opened = self.shuffle.finish();
-        match self.role.index() {
-            1 => Ok(self.fresh.then(&order(&opened[0].next)?)),
-            2 => Ok(self.fresh.then(&order(&opened[0].own)?)),
-            _ => Ok(self.fresh.then(&[])),
-        }
+        self.fresh.then_to(match self.role.index() {
+            1 => &opened[0].next,
+            2 => &opened[0].own,
+            _ => &[],
+        })
     }
-}
-
-/// The row that comes to each place.
-fn order(places: &[u32]) -> Result<Vec<u32>, ShareError> {
-    let rows = places.len();
-    let mut order = vec![u32::MAX; rows];
-    for (row, place) in (0..).zip(places) {
-        match order.get_mut(*place as usize) {
-            Some(free) if *free == u32::MAX => *free = row,
-            _ => return Err(ShareError::Places { rows }),
-        }
-    }
-    Ok(order)
 }
 
 impl Machine for FromPlaces {
@@ -208,6 +195,22 @@ mod tests {
             let shared = share_words(prg, &places);
             let [_, y, z] = run(&mut parties, shared).map(FromPlaces::finish);
             assert_eq!([y.err(), z.err()], [0; 2].map(|_| Some(ShareError::Places { rows: 3 })));
+        }
+    }
+
+    /// A place that two rows have is found wherever they are: beside each other, in two buckets, and past the last row.
+    #[test]
+    fn places_of_many_rows_are_refused_too() {
+        const ROWS: usize = 9000;
+        let (mut parties, prg) = (parties(), &mut prg());
+        let there = shuffled(prg, ROWS);
+        for (row, place) in [(17, there[18]), (17, there[8999]), (8999, ROWS), (0, u32::MAX as usize)] {
+            let mut places: Vec<u64> = there.iter().map(|place| *place as u64).collect();
+            assert_ne!(places[row], place as u64);
+            places[row] = place as u64;
+            let shared = share_words(prg, &places);
+            let [_, y, z] = run(&mut parties, shared).map(FromPlaces::finish);
+            assert_eq!([y.err(), z.err()], [0; 2].map(|_| Some(ShareError::Places { rows: ROWS })));
         }
     }
 
