@@ -121,6 +121,22 @@ impl Form {
         }
     }
 
+    /// Whether this is so many bits of so many rows, and nobody else has them.
+    pub(crate) fn is_alone_bits(&mut self, width: usize, rows: usize) -> bool {
+        let Form::Bits(bits) = self else { return false };
+        (bits.width(), bits.rows()) == (width, rows) && Arc::get_mut(bits).and_then(Bits::alone).is_some()
+    }
+
+    /// Whether this is words of so many rows, and nobody else has them.
+    pub(crate) fn is_alone_words(&mut self, rows: usize) -> bool {
+        fn is_alone<W: Held>(words: &mut Words) -> bool {
+            Arc::get_mut(W::column_mut(words)).is_some()
+        }
+        let all = self.rows();
+        let Form::Words(words) = self else { return false };
+        all == rows && in_ring!(words.ring(), is_alone(words))
+    }
+
     pub(crate) fn order(&self) -> (&Arc<Permutation>, bool) {
         match self {
             Form::Order(order, inverse) => (order, *inverse),

@@ -48,6 +48,8 @@ pub(crate) enum Joined {
     },
     /// A vector that all know.
     Known(Tensor),
+    /// A value that the step reads, of the same kind and size, over which pieces are put; nobody else has it.
+    Over(Form),
     /// All of it, in one piece.
     Whole(Form),
 }
@@ -71,7 +73,15 @@ impl Joined {
             };
         }
         match self {
-            Joined::Words(words) => in_ring!(words.ring(), put_words(words, rows, &piece)),
+            Joined::Words(words) | Joined::Over(Form::Words(words)) => {
+                in_ring!(words.ring(), put_words(words, rows, &piece));
+            }
+            Joined::Over(Form::Bits(bits)) => {
+                let (from, height) = (piece.bits().shares(), plane_bytes(of));
+                let shares = Arc::get_mut(bits).and_then(Bits::alone).expect("nobody else has it");
+                put_planes(&mut shares.own, &from.own, height, rows);
+                put_planes(&mut shares.next, &from.next, height, rows);
+            }
             Joined::Known(all) => {
                 let known = piece.known();
                 rows.clone()
@@ -87,6 +97,22 @@ impl Joined {
         }
     }
 
+    /// The value that is written over.
+    pub(crate) fn over(&self) -> &Form {
+        match self {
+            Joined::Over(form) => form,
+            _ => unreachable!("it is there until all pieces have come"),
+        }
+    }
+
+    /// The value that would be written over, for a step that runs whole.
+    pub(crate) fn take_over(&mut self) -> Form {
+        match std::mem::replace(self, Joined::Nothing) {
+            Joined::Over(form) => form,
+            _ => unreachable!("nothing was put yet"),
+        }
+    }
+
     /// The value of so many rows, all of whose pieces have come.
     ///
     /// # Errors
@@ -97,7 +123,7 @@ impl Joined {
             Joined::Words(words) => Form::Words(words),
             Joined::Known(all) => Form::Known(Arc::new(all)),
             Joined::Bits { width, shares } => Form::Bits(Arc::new(Bits::new(width, rows, shares)?)),
-            Joined::Whole(form) => form,
+            Joined::Whole(form) | Joined::Over(form) => form,
         })
     }
 }

@@ -115,13 +115,15 @@ impl<'p> Run<'p> {
 
     /// The values that a step reads; those that nobody reads again go.
     fn take(&mut self, step: &Step) -> Vec<Form> {
-        let take = |slot: &Slot| {
-            self.readers[*slot] -= 1;
-            let value = &mut self.values[*slot];
-            let form = if self.readers[*slot] == 0 { value.take() } else { value.clone() };
-            form.expect("it ran, and is kept while it has readers")
-        };
-        step.reads.iter().map(take).collect()
+        step.reads.iter().map(|slot| self.read(*slot)).collect()
+    }
+
+    /// A value for one of its readers; the last one has it alone.
+    fn read(&mut self, slot: Slot) -> Form {
+        self.readers[slot] -= 1;
+        let value = &mut self.values[slot];
+        let form = if self.readers[slot] == 0 { value.take() } else { value.clone() };
+        form.expect("it ran, and is kept while it has readers")
     }
 
     /// Runs all steps that need no message and whose values are there.
@@ -145,10 +147,9 @@ impl<'p> Run<'p> {
         Wave::new(ready.into_iter().map(task).collect(), self.cut, party)
     }
 
-    pub(crate) fn outputs(self) -> Result<Vec<Shares>, ThreeError> {
-        let output =
-            |(slot, door): &(Slot, Door)| goes(self.values[*slot].as_ref().expect("every step ran"), *door);
-        Ok(self.plan.outputs.iter().map(output).collect())
+    pub(crate) fn outputs(mut self) -> Result<Vec<Shares>, ThreeError> {
+        let plan = self.plan;
+        Ok(plan.outputs.iter().map(|(slot, door)| goes(self.read(*slot), *door)).collect())
     }
 }
 
@@ -165,7 +166,7 @@ fn came(shares: Shares, door: Door) -> Result<Form, ShareError> {
 }
 
 /// Shares of an output in bytes.
-fn goes(form: &Form, door: Door) -> Shares {
+fn goes(form: Form, door: Door) -> Shares {
     fn words<W: Held>(words: &Words, bits: usize) -> Shares {
         let column = lowered(W::column(words), bits);
         let all = |share: &[W]| {
@@ -175,8 +176,9 @@ fn goes(form: &Form, door: Door) -> Shares {
         };
         Shares { own: all(&column.own), next: all(&column.next) }
     }
-    match door.ring {
-        None => (**form.bits()).clone().trimmed().into_shares(),
-        Some(ring) => in_ring!(ring, words(form.words(), door.scalar.bits())),
+    match (door.ring, form) {
+        (None, Form::Bits(bits)) => Arc::unwrap_or_clone(bits).trimmed().into_shares(),
+        (Some(ring), form) => in_ring!(ring, words(form.words(), door.scalar.bits())),
+        (None, _) => unreachable!("a plan knows the forms of its values"),
     }
 }

@@ -534,6 +534,22 @@ fn long_columns_are_moved_in_pieces() {
     assert!(pieces.bytes_sent == whole.bytes_sent && pieces.rounds > whole.rounds);
 }
 
+/// Values that others read, or that go out, stay as they are, where steps that run in pieces make theirs over others.
+#[test]
+fn values_that_are_read_again_are_not_written_over() {
+    let rows = 500;
+    let c = text(&format!(
+        "input x: u32[{rows}] from m\ninput y: u32[{rows}] from m\ninput f: bool[{rows}] from m\n\
+         a = x * y\nb = a * y\nc = select(f, b, x)\noutput p = a to m\noutput q = c * x to m\noutput o = b * b to m\n\
+         g = (x < y) & f\nd = select(g, y, x) & y\noutput r = d & x to m\noutput s = g to m\noutput t = d to m"
+    ));
+    let given = given(&c, rows);
+    for cut in [Cut::whole(), Cut::whole().with_rows(64), Cut::new(2, Duration::ZERO).with_rows(64)] {
+        check_cut(&c, &given, Plan::new, Backend::best(), cut).expect("it runs on shares");
+        check_cut(&c, &given, Plan::on_bits, Backend::best(), cut).expect("it runs on bits");
+    }
+}
+
 #[test]
 fn memory_is_that_of_values_while_they_are_read_and_of_pieces() {
     let memory = |body: &str, n: u64, cut: Cut| {

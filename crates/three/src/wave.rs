@@ -6,22 +6,23 @@ use crate::{
     form::Form,
     machines::{Ready, begin},
     pieces::{Joined, piece},
-    plan::{Slot, Step},
+    plan::{Prim, Slot, Step},
     run::Run,
 };
-use hushwire_rep3::{Batch, Party};
+use hushwire_rep3::{Batch, Party, ShareError};
 use hushwire_wire::drive::{Abreast, With};
 use std::{
     ops::Range,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 /// A step of a wave.
 pub(crate) struct Task<'p> {
     at: Slot,
     step: &'p Step,
-    /// The values that it reads: those of a step that runs whole are its machine's alone once it has begun.
-    reads: Mutex<Vec<Form>>,
+    /// The values that it reads: those of a step that runs whole are its machine's alone once it has begun. `None` is the one in whose memory
+    /// the value is made, which lies in `made`.
+    reads: Mutex<Vec<Option<Form>>>,
     extent: Extent,
     made: Made,
 }
@@ -31,8 +32,47 @@ type Made = Arc<Mutex<Joined>>;
 impl<'p> Task<'p> {
     pub(crate) fn new(at: Slot, step: &'p Step, reads: Vec<Form>) -> Self {
         let extent = step.extent(reads.iter().map(Form::rows));
-        Task { at, step, reads: Mutex::new(reads), extent, made: Arc::new(Mutex::new(Joined::Nothing)) }
+        let mut reads: Vec<Option<Form>> = reads.into_iter().map(Some).collect();
+        let made = match home(step, extent, &mut reads).and_then(Option::take) {
+            Some(form) => Joined::Over(form),
+            None => Joined::Nothing,
+        };
+        Task { at, step, reads: Mutex::new(reads), extent, made: Arc::new(Mutex::new(made)) }
     }
+
+    /// The values that it reads, whole; they are the caller's from then on.
+    fn whole(&self) -> Vec<Form> {
+        let reads = std::mem::take(&mut *lock(&self.reads));
+        let of = |read: Option<Form>| read.unwrap_or_else(|| lock(&self.made).take_over());
+        reads.into_iter().map(of).collect()
+    }
+
+    /// Rows of the values that it reads. Of the one that is written over these rows are as they were, since pieces are read before they are
+    /// made, and no two have a row in common.
+    fn rows(&self, rows: &Range<usize>) -> Result<Vec<Form>, ShareError> {
+        let reads = lock(&self.reads);
+        let of = |read: &Option<Form>| match read {
+            Some(form) => piece(form, rows),
+            None => piece(lock(&self.made).over(), rows),
+        };
+        reads.iter().map(of).collect()
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The value in whose memory a step's may be made: of the same kind and size, read by nobody else, rows each for themselves. Fresh memory
+/// would cost more than the step.
+fn home<'r>(step: &Step, extent: Extent, reads: &'r mut [Option<Form>]) -> Option<&'r mut Option<Form>> {
+    let rows = extent.rows;
+    let fits = |form: &mut Form| match &step.prim {
+        Prim::Block(program) => form.is_alone_bits(program.output_bits(), rows),
+        Prim::Product | Prim::Choose => form.is_alone_words(rows),
+        _ => false,
+    };
+    reads.iter_mut().filter(|_| extent.cuts).find_map(|read| read.as_mut().is_some_and(fits).then_some(read))
 }
 
 /// A part of a step, not yet begun. A batch is its own.
@@ -61,15 +101,9 @@ impl<'p> Group<'p> {
         let (mut machines, mut places) = (vec![], vec![]);
         for Piece { task, rows, cut, batch } in self.0 {
             let all = task.extent.rows;
-            let mut reads = task.reads.lock().unwrap_or_else(PoisonError::into_inner);
-            let ready = if rows.len() == all || !task.extent.cuts {
-                let reads = std::mem::take(&mut *reads);
-                begin(batch, task.step, &reads, all, cut)
-            } else {
-                let reads = reads.iter().map(|form| piece(form, &rows)).collect::<Result<Vec<_>, _>>()?;
-                begin(batch, task.step, &reads, all, cut)
-            };
-            machines.push(ready?);
+            let is_whole = rows.len() == all || !task.extent.cuts;
+            let reads = if is_whole { task.whole() } else { task.rows(&rows)? };
+            machines.push(begin(batch, task.step, &reads, all, cut)?);
             drop(reads);
             places.push((task, rows));
         }
@@ -81,7 +115,7 @@ impl<'p> Group<'p> {
 pub(crate) fn land(flight: Flight<'_>) -> Result<(), ThreeError> {
     for (ready, (task, rows)) in flight.machine.into_machines().zip(flight.with) {
         let form = ready.finish()?;
-        task.made.lock().unwrap_or_else(PoisonError::into_inner).put(task.extent.rows, &rows, form);
+        lock(&task.made).put(task.extent.rows, &rows, form);
     }
     Ok(())
 }
@@ -121,10 +155,38 @@ impl<'p> Wave<'p> {
     /// The values, after all groups have landed.
     pub(crate) fn end(self, run: &mut Run<'_>) -> Result<(), ThreeError> {
         for (at, rows, made) in self.made {
-            let joined =
-                std::mem::replace(&mut *made.lock().unwrap_or_else(PoisonError::into_inner), Joined::Nothing);
+            let joined = std::mem::replace(&mut *lock(&made), Joined::Nothing);
             run.put(at, run.shaped(at, joined.form(rows)?));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::form::Words;
+    use hushwire_rep3::ring::Column;
+
+    fn column(rows: usize) -> Arc<Column<u32>> {
+        Arc::new(Column::zeros(rows))
+    }
+
+    /// Which of the values a product is made over.
+    fn over(cuts: bool, reads: [Arc<Column<u32>>; 2]) -> Option<usize> {
+        let step = Step { prim: Prim::Product, reads: vec![0, 1], node: 0 };
+        let mut reads = reads.map(|column| Some(Form::Words(Words::U32(column))));
+        home(&step, Extent { rows: 100, cuts }, &mut reads).and_then(Option::take)?;
+        reads.iter().position(Option::is_none)
+    }
+
+    #[test]
+    fn a_value_is_made_over_one_of_its_size_that_nobody_else_has() {
+        assert_eq!(over(true, [column(100), column(100)]), Some(0));
+        let kept = column(100);
+        assert_eq!(over(true, [kept.clone(), column(100)]), Some(1));
+        assert_eq!(over(true, [kept.clone(), kept.clone()]), None);
+        assert_eq!(over(true, [column(99), column(99)]), None);
+        assert_eq!(over(false, [column(100), column(100)]), None);
     }
 }

@@ -202,6 +202,11 @@ impl Bits {
         Arc::unwrap_or_clone(self.shares)
     }
 
+    /// The planes' shares to be written over, where nobody else has them.
+    pub fn alone(&mut self) -> Option<&mut Shares> {
+        Arc::get_mut(&mut self.shares)
+    }
+
     /// The planes' shares, for who keeps them.
     pub(crate) fn held(&self) -> &Arc<Shares> {
         &self.shares
