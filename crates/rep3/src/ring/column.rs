@@ -207,6 +207,15 @@ impl Bits {
         Arc::get_mut(&mut self.shares)
     }
 
+    /// The planes' shares to be written over as a whole: what stands there is lost where nobody else has it, and zero otherwise.
+    pub(crate) fn over(&mut self) -> &mut Shares {
+        if Arc::get_mut(&mut self.shares).is_none() {
+            let bytes = self.shares.len();
+            self.shares = Arc::new(Rep3 { own: pool::zeros(bytes), next: pool::zeros(bytes) });
+        }
+        Arc::get_mut(&mut self.shares).expect("they are new, or nobody else has them")
+    }
+
     /// The planes' shares, for who keeps them.
     pub(crate) fn held(&self) -> &Arc<Shares> {
         &self.shares

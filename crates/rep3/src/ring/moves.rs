@@ -1,7 +1,16 @@
 //! A party's work when columns are permuted: its part, and the movements of rows between masks.
 
-use super::{column::Word, masks::PairWords};
-use crate::Role;
+use super::{
+    column::Word,
+    masks::PairWords,
+    planes::{to_planes, to_words},
+};
+use crate::{Role, pool::Scratch, xor_into};
+use hushwire_aes::Backend;
+use hushwire_circuit::planes::plane_bytes;
+
+/// LOCAL: rows whose bits are turned at a time: what is turned stays in the caches. A multiple of 8.
+const TURNED: usize = 4096;
 
 /// The part of the protocol that a party has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +36,38 @@ pub(super) fn words_in<W: Word>(bytes: &[u8]) -> impl Iterator<Item = W> + '_ {
 /// The first movement of a stage.
 pub(super) fn scatter<W: Word>(into: &[u32], rows: impl Iterator<Item = W>, room: &mut [W]) {
     into.iter().zip(rows).for_each(|(place, row)| room[*place as usize] = row);
+}
+
+/// The same of rows whose bits lie in planes, of one share or the sum of several.
+pub(super) fn scatter_planes<W: Word>(backend: Backend, into: &[u32], shares: &[&[u8]], room: &mut [W]) {
+    let height = plane_bytes(into.len()).max(1);
+    let width = shares[0].len() / height;
+    let (mut planes, mut words) = (Scratch::zeros(width * TURNED / 8), Scratch::zeros(TURNED));
+    for (t, into) in into.chunks(TURNED).enumerate() {
+        let bytes = plane_bytes(into.len());
+        let (planes, words) = (&mut planes[..width * bytes], &mut words[..into.len()]);
+        for (b, plane) in planes.chunks_exact_mut(bytes).enumerate() {
+            let at = b * height + t * TURNED / 8;
+            plane.copy_from_slice(&shares[0][at..at + bytes]);
+            shares[1..].iter().for_each(|share| xor_into(plane, &share[at..at + bytes]));
+        }
+        to_words(backend, planes, words);
+        scatter(into, words.iter().copied(), room);
+    }
+}
+
+/// Rows from row `first` on, a multiple of 8, to their bits in planes of `height` bytes.
+pub(super) fn turn<W: Word>(backend: Backend, words: &[W], first: usize, height: usize, planes: &mut [u8]) {
+    let width = planes.len() / height.max(1);
+    let mut turned = Scratch::zeros(width * TURNED / 8);
+    for (t, words) in words.chunks(TURNED).enumerate() {
+        let (bytes, at) = (plane_bytes(words.len()), (first + t * TURNED) / 8);
+        let turned = &mut turned[..width * bytes];
+        to_planes(backend, words, turned);
+        for (plane, turned) in planes.chunks_exact_mut(height).zip(turned.chunks_exact(bytes)) {
+            plane[at..at + bytes].copy_from_slice(turned);
+        }
+    }
 }
 
 /// The second movement of a stage, a mask on every word, and the first of the next stage.

@@ -24,17 +24,20 @@
 //! the memory of messages is that of a piece then, and parties work while others do.
 
 use super::{
-    column::{Column, Word},
+    column::{Bits, Column, Word},
     gate::{Gate, two_way},
-    group::Group,
+    group::{Group, Xor},
     masks::{PairWords, Side},
-    moves::{Part, gather, leave, part, scatter, through, words_in},
+    moves::{Part, gather, leave, part, scatter, scatter_planes, through, turn, words_in},
     permutation::Permutation,
+    planes::fits,
+    summand::{same, shape},
 };
 use crate::{
     Context, Rep3, Role, ShareError,
     pool::{self, Scratch},
 };
+use hushwire_circuit::planes::plane_bytes;
 use hushwire_wire::{
     Cost,
     drive::{Exchanged, Round},
@@ -58,12 +61,19 @@ enum End {
     Open,
 }
 
+/// A column that is permuted.
+enum Source<W: Word> {
+    Words(Arc<Column<W>>),
+    /// Strings of no more bits than a word has, which are turned to words and back a few rows at a time.
+    Planes(Arc<Bits>),
+}
+
 /// One party's half of permuting columns of one width. Columns of several widths have a machine each, under the same permutation,
 /// which run abreast in the same two rounds.
 pub struct Permute<G: Group> {
     cx: Context,
     permutation: Arc<Permutation>,
-    columns: Vec<Arc<Column<G::Word>>>,
+    columns: Vec<Source<G::Word>>,
     /// Columns, which are `columns` and then `out`.
     count: usize,
     inverse: bool,
@@ -73,7 +83,9 @@ pub struct Permute<G: Group> {
     /// Rounds that are done.
     rounds: usize,
     space: PermuteSpace<G::Word>,
+    /// Of strings, their planes are in `planes`, and the piece under way is in the one column of `out`.
     out: Vec<Column<G::Word>>,
+    planes: Option<Bits>,
     gate: Gate,
 }
 
@@ -93,8 +105,12 @@ impl<G: Group> Permute<G> {
                 return Err(ShareError::Length { what: "a column to permute", expected, found });
             }
         }
+        Ok(Self::of(cx, permutation, columns.into_iter().map(Source::Words).collect()))
+    }
+
+    fn of(cx: Context, permutation: Arc<Permutation>, columns: Vec<Source<G::Word>>) -> Self {
         debug_assert_eq!(cx.role, permutation.role());
-        Ok(Permute {
+        Permute {
             cx,
             permutation,
             count: columns.len(),
@@ -105,8 +121,9 @@ impl<G: Group> Permute<G> {
             rounds: 0,
             space: PermuteSpace::default(),
             out: vec![],
+            planes: None,
             gate: Gate::default(),
-        })
+        }
     }
 
     /// Row i to place p(i) instead.
@@ -238,9 +255,15 @@ impl<G: Group> Permute<G> {
                     if begins {
                         all.set_len(rows);
                         one.set_len(rows);
-                        let Rep3 { own, next } = &*self.columns[column];
-                        let sums = own.iter().zip(next).map(|(x, y)| G::plus(*x, *y));
-                        scatter(first.into, sums, all);
+                        match &self.columns[column] {
+                            Source::Words(words) => {
+                                let sums = words.own.iter().zip(&words.next).map(|(x, y)| G::plus(*x, *y));
+                                scatter(first.into, sums, all);
+                            }
+                            Source::Planes(bits) => {
+                                scatter_planes(self.cx.backend, first.into, &bits.shares().pair(), all);
+                            }
+                        }
                         through(&mut masks(right, mask), first.from, all, second.into, one, G::plus);
                     }
                     leave(&mut masks(left, mask + before), &second.from[piece.clone()], one, out, G::plus);
@@ -249,9 +272,17 @@ impl<G: Group> Permute<G> {
                     let first = stage(left);
                     if begins {
                         one.set_len(rows);
-                        let Rep3 { own, next } = &*self.columns[column];
-                        let third = if right == Side::Right { next } else { own };
-                        scatter(first.into, third.iter().copied(), one);
+                        let third = usize::from(right == Side::Right);
+                        match &self.columns[column] {
+                            Source::Words(words) => {
+                                let third = [&words.own, &words.next][third];
+                                scatter(first.into, third.iter().copied(), one);
+                            }
+                            Source::Planes(bits) => {
+                                let third = bits.shares().pair()[third];
+                                scatter_planes(self.cx.backend, first.into, &[third], one);
+                            }
+                        }
                     }
                     leave(&mut masks(left, mask + before), &first.from[piece.clone()], one, out, G::minus);
                 }
@@ -307,8 +338,14 @@ impl<G: Group> Permute<G> {
     fn end(&mut self, which: Range<usize>, piece: &Range<usize>, own: &[u8], heard: &[u8]) {
         let (part, rows) = (self.part(), self.permutation.rows());
         for column in std::mem::take(&mut self.columns) {
-            let room = |_| Rep3 { own: pool::room(rows), next: pool::room(rows) };
-            let mut column = Arc::try_unwrap(column).unwrap_or_else(room);
+            let room = |rows| Rep3 { own: pool::room(rows), next: pool::room(rows) };
+            let mut column = match column {
+                Source::Words(column) => Arc::try_unwrap(column).unwrap_or_else(|_| room(rows)),
+                Source::Planes(bits) => {
+                    self.planes = Some(Arc::unwrap_or_clone(bits));
+                    room(rows.min(self.most))
+                }
+            };
             column.own.clear();
             column.next.clear();
             self.out.push(column);
@@ -344,6 +381,40 @@ impl<G: Group> Permute<G> {
                     masks(Side::Right, next);
                 }
             }
+            if let Some(bits) = &mut self.planes {
+                let (backend, height) = (self.cx.backend, plane_bytes(rows));
+                let planes = bits.over();
+                for (words, planes) in [(own, &mut planes.own), (next, &mut planes.next)] {
+                    turn(backend, words, piece.start, height, planes);
+                    words.clear();
+                }
+            }
+        }
+    }
+}
+
+impl<W: Word> Permute<Xor<W>> {
+    /// The same of strings of bits, one a row, which move as words do and stay in planes.
+    ///
+    /// # Errors
+    /// [`ShareError`] if a row has more bits than a word, or there are not as many rows as the permutation's.
+    pub fn of_bits(cx: Context, permutation: Arc<Permutation>, bits: Arc<Bits>) -> Result<Self, ShareError> {
+        fits::<W>(&bits)?;
+        same("strings to permute", (bits.width(), permutation.rows()), shape(&bits))?;
+        Ok(Self::of(cx, permutation, vec![Source::Planes(bits)]))
+    }
+
+    /// The strings in their new order, after the run.
+    ///
+    /// # Panics
+    /// If it has not run, or runs on columns of words (the caller's bug).
+    #[must_use]
+    pub fn finish_bits(self) -> Bits {
+        match (self.planes, self.columns.into_iter().next()) {
+            (Some(bits), _) => bits,
+            // No rows have no rounds.
+            (None, Some(Source::Planes(bits))) if bits.rows() == 0 => Arc::unwrap_or_clone(bits),
+            _ => panic!("strings that were permuted"),
         }
     }
 }

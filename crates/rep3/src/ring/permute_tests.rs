@@ -92,6 +92,65 @@ fn rows_move_together_there_and_back() {
     goes_and_comes_back::<u64>();
 }
 
+/// Strings of bits move as their words do, message for message, whether their planes are written over or somebody else has them.
+fn strings_move<W: Word>(widths: [usize; 3]) {
+    use crate::ring::test_support::{open_bits, share_bits};
+    let (prg, best) = (&mut prg(), Backend::best());
+    for (rows, most) in [(0, 1), (1, 16), (9, 16), (4095, usize::MAX), (9001, 4096), (9001, usize::MAX)] {
+        for (width, inverse, kept) in widths.into_iter().flat_map(|w| [(w, false, true), (w, true, false)]) {
+            let numbers: Vec<u64> = (0..rows).map(|_| prg.next_u64() & (u64::MAX >> (64 - width))).collect();
+            let shared = share_bits(prg, width, &numbers);
+            let mut parties = parties();
+            let permutations = permutations(&mut parties, rows);
+            let order = row_order(permutations.each_ref().map(|p| &**p));
+            let said = |machines: &mut [Permute<Xor<W>>]| {
+                let mut said = vec![];
+                let hear = |at: hushwire_wire::drive::Place, message: &mut Vec<u8>| {
+                    said.push((at.party, at.slot, message.clone()));
+                };
+                Lockstep::new().run_edited(machines, hear).unwrap();
+                said
+            };
+            let batches = parties.each_mut().map(|party| party.next_batch().unwrap().number());
+            let cx = |p: usize| test_support::context(&parties[p], batches[p], 0);
+            let turned = |machine: Permute<Xor<W>>| if inverse { machine.inverse() } else { machine };
+            let as_words = |p: usize| {
+                let words = vec![Arc::new(shared[p].to_words::<W>(best).unwrap())];
+                turned(Permute::new(cx(p), permutations[p].clone(), words).unwrap().in_pieces(most))
+            };
+            let others = shared.clone().map(Arc::new);
+            let as_bits = |p: usize| {
+                let bits = if kept { others[p].clone() } else { Arc::new(shared[p].clone().trimmed()) };
+                turned(Permute::of_bits(cx(p), permutations[p].clone(), bits).unwrap().in_pieces(most))
+            };
+            let (mut words, mut bits) = ([0, 1, 2].map(as_words), [0, 1, 2].map(as_bits));
+            assert!(said(&mut words) == said(&mut bits), "the same messages");
+            let out = bits.map(Permute::finish_bits);
+            let mut expected = vec![0; rows];
+            for (place, row) in order.iter().enumerate() {
+                let (from, to) = if inverse { (place, *row as usize) } else { (*row as usize, place) };
+                expected[to] = numbers[from];
+            }
+            assert_eq!(open_bits(&out), expected, "{rows} rows of {width} bits");
+            assert_eq!(open_bits(&others.map(|bits| (*bits).clone())), numbers, "others have what they had");
+        }
+    }
+}
+
+#[test]
+fn strings_of_bits_move_as_their_words_do() {
+    strings_move::<u8>([1, 5, 8]);
+    strings_move::<u64>([9, 33, 64]);
+    let [mut party, ..] = parties();
+    let batch = &mut party.next_batch().unwrap();
+    let permutation = Permutation::random(batch, 7).ok().unwrap();
+    for (width, rows) in [(9, 7), (8, 6usize)] {
+        let none = || vec![0; width * rows.div_ceil(8)];
+        let bits = Arc::new(Bits::new(width, rows, Rep3 { own: none(), next: none() }).unwrap());
+        assert!(Permute::<Xor<u8>>::of_bits(batch.context(), permutation.clone(), bits).is_err());
+    }
+}
+
 #[test]
 fn no_columns_are_no_rounds() {
     let mut parties = parties();
