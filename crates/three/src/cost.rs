@@ -137,6 +137,7 @@ fn size(step: &Step, reads: &[Size], inputs: &mut impl Iterator<Item = Size>) ->
         | Prim::Truncate { .. }
         | Prim::Fold { .. }
         | Prim::Permute { .. }
+        | Prim::Farther { .. }
         | Prim::Targets { .. }
         | Prim::Invert => reads[0],
     }

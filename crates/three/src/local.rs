@@ -67,9 +67,13 @@ pub(crate) fn local(role: Role, batch: &mut Batch, step: &Step, reads: &[Form]) 
             let x = reads[0].words();
             Form::Words(in_ring!(x.ring(), fold(x, *axis, *prefix)))
         }
-        Prim::Targets { ones_first, more } => {
+        Prim::Farther { ones_first } => {
             let x = reads[0].words();
-            Form::Words(in_ring!(x.ring(), targets(role, x, *ones_first, *more)))
+            Form::Words(in_ring!(x.ring(), farther(role, x, *ones_first)))
+        }
+        Prim::Targets { ones_first } => {
+            let [x, y] = [reads[0].words(), reads[1].words()];
+            Form::Words(in_ring!(x.ring(), targets(role, [x, y], *ones_first)))
         }
         Prim::PoolSum(pooling) => {
             let x = reads[0].words();
@@ -151,33 +155,42 @@ fn fold<W: Held>(x: &Words, axis: Axis, prefix: bool) -> Words {
     })
 }
 
-/// Of flags `f`, with `S` ones up to a row and `T` in all, and ones first: a zero of row `i` goes to `T + i − S`, and a one to `S − 1`; with zeros
-/// first to `i − S` and to `n − T + S − 1`.
-fn targets<W: Held>(role: Role, flags: &Words, ones_first: bool, more: bool) -> Words {
+/// Where the rows of zeros and of ones begin, in a summand of the flags: of `T` ones among `n` rows.
+fn begins<W: Held>(flags: &[W], ones_first: bool, known: bool) -> [W; 2] {
+    let all = flags.iter().fold(W::default(), |sum, flag| sum.plus(*flag));
+    let rows = if known { W::of(flags.len() as u64) } else { W::default() };
+    if ones_first { [all, W::default()] } else { [W::default(), rows.minus(all)] }
+}
+
+/// Of flags, with `S` ones up to row `i`: a zero goes to where zeros begin and `i − S` farther, a one to where ones begin and `S − 1` farther. What
+/// all know is in x_0 alone.
+fn farther<W: Held>(role: Role, flags: &Words, ones_first: bool) -> Words {
     let flags = W::column(flags);
-    let rows = flags.rows();
     let share = |held: usize, flags: &[W]| {
-        let all = flags.iter().fold(W::default(), |sum, flag| sum.plus(*flag));
-        // What all know is in x_0 alone.
         let known = role.constant_slot() == Some(held);
-        let number = |n: usize| if known { W::of(n as u64) } else { W::default() };
-        let mut ones = W::default();
-        let mut place = 0;
-        let start = match (more, ones_first) {
-            (false, false) => W::default(),
-            (false, true) => all,
-            (true, false) => number(rows).minus(all),
-            (true, true) => W::default().minus(all),
-        };
+        let step = if known { W::of(1) } else { W::default() };
+        let [zeros, ones] = begins(flags, ones_first, known);
+        // Two more at each one, and one less at each row.
+        let mut more = ones.minus(zeros);
         pool::collect(flags.iter().map(|flag| {
-            ones = ones.plus(*flag);
-            place += 1;
-            if more {
-                start.plus(ones).plus(ones).minus(number(place))
-            } else {
-                start.plus(number(place - 1)).minus(ones)
-            }
+            more = more.plus(*flag).plus(*flag).minus(step);
+            more
         }))
     };
     W::words(Rep3 { own: share(0, &flags.own), next: share(1, &flags.next) })
+}
+
+/// Where rows go if they are zeros, and what they go farther besides.
+fn targets<W: Held>(role: Role, [flags, farther]: [&Words; 2], ones_first: bool) -> Words {
+    let (flags, farther) = (W::column(flags), W::column(farther));
+    let share = |held: usize, flags: &[W], farther: &[W]| {
+        let known = role.constant_slot() == Some(held);
+        let step = if known { W::of(1) } else { W::default() };
+        let mut place = begins(flags, ones_first, known)[0].minus(step);
+        pool::collect(flags.iter().zip(farther).map(|(flag, farther)| {
+            place = place.plus(step).minus(*flag);
+            place.plus(*farther)
+        }))
+    };
+    W::words(Rep3 { own: share(0, &flags.own, &farther.own), next: share(1, &flags.next, &farther.next) })
 }

@@ -303,9 +303,11 @@ fn permuted_strings<'p, W: Held>(
 ) -> Begun<'p> {
     let (rows, width, backend) = (by.order().0.rows(), x.bits().width(), batch.backend());
     if inner == 1 && width <= W::BITS {
-        let words = Arc::new(x.bits().to_words::<W>(backend)?);
-        let machine = permute::<Xor<W>>(batch, cut, vec![words], by)?;
-        return strings(machine, move |m| Bits::of_lower(backend, &m.finish()[0], width));
+        let (order, inverse) = by.order();
+        let machine = Permute::<Xor<W>>::of_bits(batch.context(), order.clone(), x.bits().clone())?
+            .in_pieces(cut.rows_of_message());
+        let machine = if inverse { machine.inverse() } else { machine };
+        return strings(machine, |m| Ok(m.finish_bits()));
     }
     let limbs = width.div_ceil(W::BITS);
     let mut columns = vec![];

@@ -14,10 +14,9 @@ impl Lower<'_> {
     /// no wider words.
     pub(crate) fn partition(&mut self, flags: Slot, ones_first: bool) -> Lowered<Slot> {
         let ones = self.step(Prim::Inject(Ring::U32), vec![flags]);
-        let [of_zero, more] =
-            [false, true].map(|more| self.step(Prim::Targets { ones_first, more }, vec![ones]));
+        let more = self.step(Prim::Farther { ones_first }, vec![ones]);
         let chosen = self.step(Prim::Product, vec![ones, more]);
-        let places = self.step(Prim::Sum { minus: false }, vec![of_zero, chosen]);
+        let places = self.step(Prim::Targets { ones_first }, vec![ones, chosen]);
         // Rows go to places; an order says which row comes to each.
         let order = self.step(Prim::FromPlaces, vec![places]);
         Ok(self.step(Prim::Invert, vec![order]))

@@ -69,8 +69,10 @@ pub(crate) enum Prim {
     Scale,
     /// Sums along an axis of words; with `prefix` after each element.
     Fold { axis: Axis, prefix: bool },
-    /// Flags as words 0 or 1 → where the row of each goes if it is 0, rows of one value first; with `more`, how much farther it goes if it is 1.
-    Targets { ones_first: bool, more: bool },
+    /// Flags as words 0 or 1 → how much farther the row of each goes if it is 1 than if it is 0, rows of one value first.
+    Farther { ones_first: bool },
+    /// Flags, and how much farther each row goes → where it goes.
+    Targets { ones_first: bool },
     /// Words → as many bits.
     ToBits(usize),
     /// Bits → words.
