@@ -15,16 +15,20 @@ use sqlparser::ast::{self, Ident, JoinConstraint, JoinOperator};
 
 /// Columns that USING or NATURAL makes one: the two names, and the column that stands for both.
 struct Shared {
+    /// Their name: two names of a side may mean one column, as in `SELECT y AS k, y AS z`.
+    name: Ident,
     left: Id,
     right: Id,
 }
 
 /// Makes the names of two columns one, which stands for `one`; beside their tables' names they stay what they were.
-fn merged(left_names: &mut Scope, right_names: &mut Scope, Shared { left, right }: Shared, one: Id) {
-    for name in right_names.0.iter_mut().filter(|name| name.id == right) {
+fn merged(left_names: &mut Scope, right_names: &mut Scope, shared: &Shared, one: Id) {
+    let Shared { left, right, .. } = *shared;
+    let is = |name: &Name, id: Id| name.id == id && means(&shared.name, &name.name);
+    for name in right_names.0.iter_mut().filter(|name| is(name, right)) {
         name.merged = true;
     }
-    let Some(at) = left_names.0.iter().position(|name| name.id == left && !name.merged) else { return };
+    let Some(at) = left_names.0.iter().position(|name| is(name, left) && !name.merged) else { return };
     if one == left {
         return;
     }
@@ -159,7 +163,7 @@ impl<'q> Binder<'q> {
         };
         let mut pool = plan;
         for shared in shared {
-            let Shared { left, right } = shared;
+            let Shared { left, right, .. } = shared;
             let one = match (kind, turned) {
                 (Kind::Full, _) => {
                     let either = Expr::Coalesce(vec![Expr::Column(left), Expr::Column(right)]);
@@ -173,7 +177,7 @@ impl<'q> Binder<'q> {
                 (_, true) => right,
                 _ => left,
             };
-            merged(&mut left_names, &mut right_names, shared, one);
+            merged(&mut left_names, &mut right_names, &shared, one);
         }
         Ok((pool, Scope([left_names.0, right_names.0].concat())))
     }
@@ -193,7 +197,7 @@ impl<'q> Binder<'q> {
             }
         };
         let (left, right) = (side(left)?, side(right)?);
-        shared.push(Shared { left, right });
+        shared.push(Shared { name: name.clone(), left, right });
         let at = name.span.into();
         self.compared(hushwire_compute::Comparison::Equal, Expr::Column(left), Expr::Column(right), at)
     }

@@ -47,7 +47,7 @@ const QUERIES: [&str; 35] = [
 ];
 
 /// Where columns of one name are one, and SQLite knows it by their tables' names too.
-const USING: [&str; 8] = [
+const USING: [&str; 12] = [
     "SELECT b.k FROM a RIGHT JOIN b USING (k) WHERE a.k IS NULL",
     "SELECT a.k, b.k, k FROM a RIGHT JOIN b USING (k)",
     "SELECT a.k, b.k, k FROM a FULL JOIN b USING (k)",
@@ -56,6 +56,11 @@ const USING: [&str; 8] = [
     "SELECT k, x, y FROM a RIGHT JOIN b USING (k)",
     "SELECT k, a.t, c.t FROM a FULL JOIN b USING (k) FULL JOIN b AS c USING (k)",
     "SELECT k, t, x, y, a.k, b.t FROM a NATURAL FULL JOIN b",
+    // Two names of one column, of which one alone is shared.
+    "SELECT * FROM (SELECT k, k AS z FROM a) c JOIN (SELECT k AS w, k, k AS v FROM b) d USING (k)",
+    "SELECT * FROM (SELECT x AS g, x AS k FROM a) c FULL JOIN (SELECT k, k AS v FROM b) d USING (k)",
+    "SELECT g, k, v, c.k, d.k FROM (SELECT x AS g, x AS k FROM a) c FULL JOIN (SELECT k, k AS v FROM b) d USING (k)",
+    "SELECT g, k, v FROM (SELECT x AS g, x AS k FROM a) c NATURAL RIGHT JOIN (SELECT k AS v, k FROM b) d",
 ];
 
 #[test]
