@@ -63,11 +63,10 @@ pub(crate) fn folded(network: &Network) -> Network {
     for layer in &network.layers {
         if let Kind::Affine(scale, shift) = &layer.kind
             && readers[layer.reads[0]] == 1
-            && (layer.lengths.len() == 4 || layer.lengths.len() == 2)
         {
             let at = new.places[layer.reads[0]];
-            // A product of matrices has its outputs along the last axis.
-            let fits = new.layers[at].lengths.len() == 4 || matches!(new.layers[at].kind, Kind::Dense(..));
+            // Channels are axis 1. A product of matrices has its outputs along the last axis, which is that one of two alone.
+            let fits = matches!(new.layers[at].kind, Kind::Conv(_)) || layer.lengths.len() == 2;
             if let Some(kind) = absorbed(&new.layers[at].kind, scale, shift).filter(|_| fits) {
                 new.layers[at].kind = kind;
                 new.places.push(at);

@@ -230,3 +230,26 @@ fn what_is_folded_computes_the_same() {
         .map(|network| Floats::new(network, &x, true).unwrap().value(network.outputs[0].1).clone());
     close(&one, &other.lengths, &other.data.iter().map(|x| f64::from(*x)).collect::<Vec<_>>());
 }
+
+/// A product's outputs lie along the last axis, and channels along axis 1: of four axes, they are two even where they are as long.
+#[test]
+fn a_normalization_after_a_product_is_one_of_channels() {
+    let x = zoo::sample(&[2, 3, 4, 5], 6);
+    let build = |apart: bool| {
+        let mut w = Writer::new("m", 7, &x.lengths);
+        let weights = w.random(&[5, 3], 1.0);
+        let product = w.op("MatMul", &["input", &weights], &[]);
+        let y = if apart { product } else { w.batch_norm(&product, 3) };
+        run(&w.finish(&y), &x)
+    };
+    let (before, found) = (build(true), build(false));
+    // Of each channel, what is added to 0 and what 1 is multiplied by are those of two of its elements, and hold for all others.
+    for channel in 0..3 {
+        let of = |x: &Array, i: usize| f64::from(x.data[((i / 12) * 3 + channel) * 12 + i % 12]);
+        let factor = (of(&found, 1) - of(&found, 0)) / (of(&before, 1) - of(&before, 0));
+        for i in 2..24 {
+            let expected = of(&found, 0) + factor * (of(&before, i) - of(&before, 0));
+            assert!((of(&found, i) - expected).abs() < 1e-3, "channel {channel}, element {i}");
+        }
+    }
+}

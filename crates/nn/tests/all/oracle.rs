@@ -147,6 +147,11 @@ fn layers(cases: &mut Vec<Case>) {
         });
     }
     add("BatchNormalization", &[2, 3, 4, 5], &|w| w.batch_norm("input", 3));
+    add("BatchNormalization of a product", &[2, 3, 4, 5], &|w| {
+        let weights = w.random(&[5, 3], 1.0);
+        let product = w.op("MatMul", &["input", &weights], &[]);
+        w.batch_norm(&product, 3)
+    });
     for axis in [-1, 1] {
         let of: &[usize] = if axis == 1 { &[3, 4] } else { &[4] };
         add(&format!("LayerNormalization {axis}"), &[2, 3, 4], &|w| {
