@@ -3,7 +3,10 @@
 use hushwire::{
     Client, Local, Party,
     compute::{Computation, Scalar, Tensor, Visibility, evaluate, test_support},
-    job::{Chosen, Event, JobError, Member, MemberConfig, Observer, Peer, Protocol, Value},
+    job::{
+        Chosen, ComputationSource, ComputeJob, ComputeTask, Event, JobError, Kind, Member, MemberConfig,
+        Observer, Peer, Protocol, Task, Value,
+    },
     wire::{Identity, Listener, TransportKind},
 };
 use std::{
@@ -47,6 +50,15 @@ fn one_session_serves_many_computations() {
 
 /// Two or three parties over TLS, each with a part of its own, on threads.
 fn parties<T: Send>(protocol: Protocol, work: impl Fn(u8, Result<Party, JobError>) -> T + Sync) -> Vec<T> {
+    parties_with(protocol, |_| (), work)
+}
+
+/// Likewise, each with what `furnish` adds to its settings.
+fn parties_with<T: Send>(
+    protocol: Protocol,
+    furnish: impl Fn(&mut MemberConfig),
+    work: impl Fn(u8, Result<Party, JobError>) -> T + Sync,
+) -> Vec<T> {
     let chosen = Chosen::new(protocol, None, None).unwrap_or_else(|e| panic!("{e}"));
     let threads = (protocol == Protocol::Rep3).then_some(3);
     let (mut configs, mut peers) = (vec![], vec![]);
@@ -62,6 +74,7 @@ fn parties<T: Send>(protocol: Protocol, work: impl Fn(u8, Result<Party, JobError
             let peers = peers.iter().filter(|peer| peer.member != config.me);
             config.peers = peers.cloned().collect();
             config.transport = TransportKind::TcpTls;
+            furnish(&mut config);
             let work = &work;
             let observer: Observer = Arc::new(|_| {});
             scope.spawn(move || work(index, Party::connect_with(config, chosen, threads, &observer)))
@@ -96,6 +109,34 @@ fn parties_that_met_compute_with_every_protocol() {
         assert_eq!((of(0), of(1)), (vec!["sorted", "z"], vec!["less", "s", "sorted"]), "{protocol}");
         assert!(learnt.iter().flatten().all(|(name, tensor)| expected[name] == *tensor), "{protocol}");
     }
+}
+
+/// A party of a session computes what it allows, and nothing else.
+#[test]
+fn a_party_of_a_session_refuses_what_it_does_not_allow() {
+    let [sum, other] = ["x + y", "x"].map(|expr| {
+        let head = "computation c\nmembers a, b\ninput x: u8 from a\ninput y: u8 from b\n";
+        format!("{head}output z = {expr} to b\n")
+    });
+    let job = ComputeJob::new(Protocol::Gmw, ComputationSource::Text(sum.clone()));
+    let allowed = ComputeTask::new(&job).unwrap_or_else(|e| panic!("{e}")).terms().digest();
+    let furnish = |config: &mut MemberConfig| {
+        if config.me == Member::Party(0) {
+            config.allow([allowed]);
+        }
+    };
+    let (sum, other) = (computation(&sum), computation(&other));
+    let errors = parties_with(Protocol::Gmw, furnish, |index, party| {
+        let mut party = party.unwrap_or_else(|e| panic!("{e}"));
+        let inputs = || [(["x", "y"][usize::from(index)], 3u8)];
+        party.run(&sum, inputs()).unwrap_or_else(|e| panic!("{e}"));
+        party.run(&other, inputs()).err()
+    });
+    let errors: Vec<_> = errors.into_iter().flatten().collect();
+    assert_eq!(errors.len(), 2);
+    assert!(
+        errors[0].kind == Kind::Refused && errors[0].to_string().contains("in jobs that it allows alone")
+    );
 }
 
 type Values = BTreeMap<String, Tensor>;

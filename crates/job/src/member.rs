@@ -50,6 +50,11 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
     Err(format!("{name:?} is not a name of 1 to 64 letters, digits, '-', '_' and '.'"))
 }
 
+/// The index in a party's name.
+fn index(name: &str) -> Option<u8> {
+    name.strip_prefix("party").and_then(|digits| digits.trim_start_matches([' ', ':']).parse().ok())
+}
+
 impl fmt::Display for Member {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -64,11 +69,13 @@ impl FromStr for Member {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if let Some(name) = text.strip_prefix("client:") {
-            return check_name(name).map(|()| Self::Client(name.to_owned()));
+            // Computations and queries name members without a word on their kind.
+            return match index(name) {
+                Some(_) => Err(format!("{name:?} is a party's name; give the client another one")),
+                None => check_name(name).map(|()| Self::Client(name.to_owned())),
+            };
         }
-        let index =
-            text.strip_prefix("party").and_then(|digits| digits.trim_start_matches([' ', ':']).parse().ok());
-        match index {
+        match index(text) {
             Some(index) if index < MOST_PARTIES => Ok(Self::Party(index)),
             Some(index) => Err(format!("there is no party {index}, only 0 to {}", MOST_PARTIES - 1)),
             None => Err(format!("{text:?} is neither a party, as party0, nor a client, as client:alice")),
@@ -100,7 +107,18 @@ mod tests {
             assert_eq!(member.key().parse(), Ok(member));
         }
         assert_eq!("party 1".parse(), Ok(Member::Party(1)));
-        for bad in ["party8", "party", "party-1", "client:", "client:a b", "alice", "", "client"] {
+        for bad in [
+            "party8",
+            "party",
+            "party-1",
+            "client:",
+            "client:a b",
+            "alice",
+            "",
+            "client",
+            "client:party0",
+            "client:party8",
+        ] {
             assert!(bad.parse::<Member>().is_err(), "{bad}");
         }
     }

@@ -131,6 +131,9 @@ impl MemberConfig {
         let mut files = RunFiles::default();
         files.reads("this member's own file", &file.file);
         files.reads("this member's private key", &file.key);
+        if let Some(allowed) = &file.allow_file {
+            files.reads("the jobs that this member allows", allowed);
+        }
         let mut config = Self {
             peers: file.peers,
             transport: file.transport,

@@ -119,6 +119,8 @@ pub struct MemberFile {
     pub shelf: Option<PathBuf>,
     /// The jobs in which it takes part; any, where nothing is said.
     pub allowed: Option<Allowed>,
+    /// The file in which some of their digests stand.
+    pub allow_file: Option<PathBuf>,
     /// Warnings: settings that are not wrong and should not stay so.
     pub warnings: Vec<Warning>,
 }
@@ -241,7 +243,8 @@ impl MemberFile {
                 return Err(top.error("no peers are listed", "add a [[peers]] table for each of the others"));
             }
         };
-        let allowed = allowed(top.take("allow"), top.take("allow-file"))?;
+        let allow_file = top.take("allow-file").map(|file| file.path()).transpose()?;
+        let allowed = allowed(top.take("allow"), allow_file.as_deref())?;
         let file = top.file().to_path_buf();
         let inputs = places(top.take("inputs"), input_place)?;
         let outputs = places(top.take("outputs"), output_place)?;
@@ -262,6 +265,7 @@ impl MemberFile {
             aes_ctr,
             shelf,
             allowed,
+            allow_file,
             warnings: vec![],
         })
     }
@@ -290,8 +294,8 @@ impl MemberFile {
 }
 
 /// The digests under `allow`, and those in the file under `allow-file`.
-fn allowed(digests: Option<Value<'_>>, file: Option<Value<'_>>) -> Result<Option<Allowed>, JobError> {
-    let mut allowed = file.map(|file| Allowed::read(&file.path()?)).transpose()?;
+fn allowed(digests: Option<Value<'_>>, file: Option<&Path>) -> Result<Option<Allowed>, JobError> {
+    let mut allowed = file.map(Allowed::read).transpose()?;
     if let Some(digests) = digests {
         let remedy = "write what `hushwire job digest JOB.toml` prints, as in [\"blake3:…\"]";
         let digests = digests

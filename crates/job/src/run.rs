@@ -34,6 +34,11 @@ pub trait Task {
         Terms::of(&self.agreement())
     }
 
+    /// Whether the agreement has digests of files that the job names, other than of what it computes: a member that declines keeps them to itself.
+    fn tells_of_files(&self) -> bool {
+        false
+    }
+
     /// Remarks for people on how the job was read.
     fn notes(&self) -> &[String] {
         &[]
@@ -118,7 +123,7 @@ pub fn run<T: Task>(
     let agreement = task.agreement();
     if let Err(refused) = agreement.admits(&config.me).and_then(|()| config.allows(&task.terms())) {
         return Err(if refused.kind == Kind::Refused {
-            decline(agreement, config, observer, refused)
+            decline(task, agreement, config, observer, refused)
         } else {
             refused.of(&config.me)
         });
@@ -127,9 +132,21 @@ pub fn run<T: Task>(
     run_part(task.agreement(), part, config, observer)
 }
 
-/// Meets the others only to tell them that this member takes no part, so that nobody waits for it.
-fn decline(agreement: Agreement, config: MemberConfig, observer: &Observer, refused: JobError) -> JobError {
+/// Meets the others only to tell them that this member takes no part, so that nobody waits for it. Whoever wrote the job may have named files
+/// of this machine in it: then nothing is said of them, and the others wait as for somebody who does not come.
+fn decline(
+    task: &impl Task,
+    agreement: Agreement,
+    config: MemberConfig,
+    observer: &Observer,
+    refused: JobError,
+) -> JobError {
     let refused = refused.of(&config.me);
+    if task.tells_of_files() {
+        let why = "the job names files of this machine, of which nothing is told";
+        observer(Event::Note(format!("{} does not allow this job; {why}", config.me)));
+        return refused;
+    }
     observer(Event::Note(format!("{} does not allow this job, and tells the others so", config.me)));
     // Whoever cannot be met cannot be told: the error stays this one.
     if let Ok(member) = MemberSession::new(agreement, config, observer)

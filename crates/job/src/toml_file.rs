@@ -170,6 +170,11 @@ impl<'a> Value<'a> {
         self.error(format!("is {}, where {wanted} is wanted", self.value.type_str()), "see docs/jobs.md")
     }
 
+    /// The directory that paths in the file start from.
+    pub(crate) fn dir(&self) -> PathBuf {
+        self.source.dir()
+    }
+
     pub(crate) fn text(&self) -> Result<&str, JobError> {
         self.value.as_str().ok_or_else(|| self.wrong("text in quotes"))
     }

@@ -192,11 +192,17 @@ impl ComputeTask {
         self.computation.symbols().iter().filter(unbound).cloned().collect()
     }
 
+    /// The numbers that the job gives to symbols that are no input's length. Nobody's values fix them, and a computation may add them up and
+    /// compare with them: they are terms, as numbers that stand in the computation are.
+    fn free_symbols(&self) -> Option<String> {
+        let fixed = |symbol: &str| self.computation.inputs().any(|(_, ty)| has(ty, symbol));
+        let free = self.job.symbols.iter().filter(|(name, _)| !fixed(name));
+        let free: Vec<_> = free.map(|(name, n)| format!("{name} = {n}")).collect();
+        (!free.is_empty()).then(|| free.join(", "))
+    }
+
     /// The same with those who may say them, and the most that was agreed on.
     pub(super) fn open_symbols(&self) -> Vec<Open> {
-        let has = |ty: &Type, symbol: &str| {
-            ty.shape.0.iter().any(|dim| matches!(dim, Dim::Symbol(name) if **name == *symbol))
-        };
         let open = |symbol: String| {
             let inputs = self.computation.inputs().zip(&self.owners);
             let owners =
@@ -286,6 +292,11 @@ impl ComputeTask {
     }
 }
 
+/// Whether a symbol is a length of values of this type.
+fn has(ty: &Type, symbol: &str) -> bool {
+    ty.shape.0.iter().any(|dim| matches!(dim, Dim::Symbol(name) if **name == *symbol))
+}
+
 /// The owner of each input: the member that its type names, the one that the job names of a secret one, none of a public one.
 fn owners(
     job: &ComputeJob,
@@ -372,7 +383,7 @@ impl Task for ComputeTask {
                     "members",
                     join(members.map(|(name, is)| format!("{name}: {}", is.key())).collect()),
                 ),
-                Field::size("symbols", join(symbols.collect())),
+                Field { term: self.free_symbols(), ..Field::size("symbols", join(symbols.collect())) },
                 Field::size("threads", self.threads.to_string()),
                 // Pieces depend on it.
                 Field::size(
@@ -393,6 +404,10 @@ impl Task for ComputeTask {
             lanes: lanes(self.job.protocol, self.threads),
             client_lanes: 1,
         }
+    }
+
+    fn tells_of_files(&self) -> bool {
+        self.job.public.values().any(|place| place.path().is_some())
     }
 
     fn reads(&self) -> Vec<(String, PathBuf)> {

@@ -1,12 +1,15 @@
 //! Values that all members know: the job has them, and members compare digests of them before a run.
 
 use super::values::Values;
-use crate::{InputPlace, JobError, Kind, as_text, party_file::input_place, suggest, toml_file::Value};
+use crate::{
+    InputPlace, JobError, Kind, as_text, party_file::input_place, run_files::resolve, suggest,
+    toml_file::Value,
+};
 use hushwire_compute::{Computation, Tensor, Type, Visibility};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     sync::Arc,
 };
 use zeroize::Zeroizing;
@@ -35,7 +38,10 @@ impl PublicPlace {
     /// The place that stands in a job file.
     pub(super) fn of(value: Value<'_>) -> Result<Self, JobError> {
         let line = value.error("is no place of elements", "write a file, a csv with its column, or values");
-        Ok(match input_place(value.section()?)? {
+        let remedy = "put the file beside the job or below it, and name it from there";
+        let outside = value.error("is no file below the job's folder", remedy);
+        let folder = value.dir();
+        let place = match input_place(value.section()?)? {
             InputPlace::File(path) => Self::File(path),
             InputPlace::Csv(from, columns) => match *from {
                 InputPlace::File(path) => Self::Csv(path, columns),
@@ -43,7 +49,12 @@ impl PublicPlace {
             },
             InputPlace::Values(text) => Self::Values(text.to_string()),
             _ => return Err(line),
-        })
+        };
+        // All members hear a digest of it: whoever wrote the job does not choose among all files of who runs it.
+        match place.path() {
+            Some(path) if !is_below(path, &folder) => Err(outside),
+            _ => Ok(place),
+        }
     }
 
     /// The file that is read, where it is one.
@@ -66,6 +77,14 @@ impl PublicPlace {
         };
         Values::read(name, ty, &place, symbols)
     }
+}
+
+/// Whether a path leads to a file below a folder, links included.
+fn is_below(path: &Path, folder: &Path) -> bool {
+    let plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    let inner = path.strip_prefix(folder).is_ok_and(|inner| inner.components().all(plain));
+    let folder = if folder == Path::new("") { Path::new(".") } else { folder };
+    inner && resolve(path).starts_with(resolve(folder))
 }
 
 /// The public values of a job, as far as they are there.

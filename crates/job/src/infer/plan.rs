@@ -113,6 +113,10 @@ impl Task for InferTask {
         Agreement { kind: "infer", title: "inference".to_owned(), ..self.compute.agreement() }
     }
 
+    fn tells_of_files(&self) -> bool {
+        self.compute.tells_of_files()
+    }
+
     fn reads(&self) -> Vec<(String, PathBuf)> {
         self.compute.reads()
     }

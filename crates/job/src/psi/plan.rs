@@ -284,9 +284,9 @@ impl PsiTask {
         if index == a { Side::A } else { Side::B }
     }
 
-    /// Names the runs that may replace each other's file.
+    /// Names the runs that may replace each other's file: those of the same terms.
     pub(super) fn writer(&self) -> String {
-        format!("output {RESULT} of {}", self.title())
+        format!("output {RESULT} of psi {}", self.terms().digest())
     }
 
     fn title(&self) -> String {

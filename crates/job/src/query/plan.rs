@@ -1,6 +1,6 @@
 //! The agreement on a query, and the computation that it is.
 
-use super::{QueryJob, QueryPart, QueryTable};
+use super::{QueryJob, QueryPart};
 use crate::{
     Agreement, Bound, ComputationSource, ComputeJob, ComputeTask, Field, Forecast, JobError, Member,
     MemberConfig, Protocol, Task, Terms, suggest,
@@ -95,6 +95,19 @@ impl QueryTask {
     /// # Errors
     /// The query is refused, names what is not declared, or is larger than a computation may be.
     pub fn new(job: &QueryJob) -> Result<Self, JobError> {
+        // The computation tells members apart by these names.
+        let members = job.tables.iter().flat_map(|table| table.parts.iter().map(|part| &part.owner));
+        if let Some(odd) = members
+            .chain(&job.to)
+            .find(|of| matches!(of, Member::Client(name) if name.parse::<Member>().is_ok()))
+        {
+            let remedy = "give the client another name, or name the party, as party0";
+            return Err(JobError::usage(
+                "planning the job",
+                format!("{odd} is called as a party is"),
+                remedy,
+            ));
+        }
         let catalog = catalog(job)?;
         let options = Options { min_group: job.min_group, join_bound: job.join_bound };
         let relation = relation(&job.sql, &catalog, options).map_err(|e| of_sql(&e))?;
@@ -154,15 +167,10 @@ impl QueryTask {
         *hasher.finalize().as_bytes()
     }
 
-    /// Names the runs that may replace each other's result: those that ask the same of tables of the same names and owners, of whatever rows.
+    /// Names the runs that may replace each other's result: those of the same terms, of whatever rows.
     #[must_use]
     pub fn writer(&self) -> String {
-        let QueryJob { sql, to, tables, .. } = &self.job;
-        let owners = |table: &QueryTable| table.parts.iter().map(|part| part.owner.key()).collect::<Vec<_>>();
-        let tables: Vec<_> = tables.iter().map(|table| (&table.name, owners(table))).collect();
-        let to: Vec<_> = to.iter().map(Member::key).collect();
-        let digest = blake3::hash(format!("{:?}", (sql, to, tables)).as_bytes());
-        format!("the result of query {}", &digest.to_hex()[..16])
+        format!("the result of query {}", self.terms().digest())
     }
 
     /// The query as a computation.

@@ -16,4 +16,5 @@ mod plans;
 mod psi;
 mod run;
 mod schemas;
+mod terms;
 mod two_party;
