@@ -18,7 +18,7 @@ use crate::{
 use clap::{Args, Subcommand};
 use hushwire_aes::Backend;
 use hushwire_job::Forecast;
-use hushwire_ot::{Level, Malicious, Protocol, Security, SemiHonest};
+use hushwire_ot::{Level, Protocol};
 use hushwire_wire::Shape;
 use link::Link;
 use serde::Serialize;
@@ -222,10 +222,7 @@ fn send(args: &SendArgs) -> Result<(), Error> {
     let prepared = Prepared::new(&args.link, messages.len(), &mut files)?;
     let mut link = Link::open(Side::Sender, prepared.args, prepared.terms, prepared.backend)?;
     let begun = Instant::now();
-    match prepared.terms.level {
-        Level::SemiHonest => link.send::<SemiHonest>(&messages)?,
-        Level::Malicious => link.send::<Malicious>(&messages)?,
-    }
+    link.send(&messages)?;
     link.confirm()?;
     prepared.report("ot send", &link, begun)
 }
@@ -234,7 +231,7 @@ fn recv(args: &RecvArgs) -> Result<(), Error> {
     let choices = values::choices(&args.choices)?;
     let mut files = RunFiles::new(args.link.common.replace.force);
     files.reads("the choices", &args.choices);
-    let prepared = Prepared::new(&args.link, choices.count(), &mut files)?;
+    let prepared = Prepared::new(&args.link, choices.count, &mut files)?;
     let stream = is_stream(&args.out);
     if stream && args.link.common.json.as_deref().is_some_and(is_stream) {
         let what = "--out and --json are both standard output; give one of them a file";
@@ -246,18 +243,11 @@ fn recv(args: &RecvArgs) -> Result<(), Error> {
     };
     let mut link = Link::open(Side::Receiver, prepared.args, prepared.terms, prepared.backend)?;
     let begun = Instant::now();
-    let chosen = match prepared.terms.level {
-        Level::SemiHonest => receive::<SemiHonest>(&mut link, &choices)?,
-        Level::Malicious => receive::<Malicious>(&mut link, &choices)?,
-    };
+    let chosen = link.receive(&choices.bits, choices.count)?;
     // What the sender hears is true: the result is on the disk, and only lacks its name.
     values::put(&out, &chosen).inspect_err(|_| link.abort())?;
     link.confirm()?;
     let told = if stream { out::file(&out) } else { Ok(out.commit()?) };
     prepared.report("ot recv", &link, begun)?;
     told
-}
-
-fn receive<S: Security>(link: &mut Link, choices: &values::Choices) -> Result<values::Blocks, Error> {
-    link.receive::<S>(&choices.bits, choices.count())
 }

@@ -31,6 +31,7 @@ mod formulas;
 mod hasher;
 #[cfg(test)]
 mod ideal;
+pub mod lines;
 mod machine;
 mod pipeline;
 mod protocol;
@@ -39,6 +40,7 @@ mod secret;
 mod security;
 mod steps;
 mod transcript;
+mod transfer;
 mod triples;
 mod verified;
 pub mod vole;
@@ -58,6 +60,7 @@ pub use security::{
 };
 pub use steps::{Duplex, lockstep};
 pub use transcript::Transcript;
+pub use transfer::Transfer;
 pub use triples::{BitTriples, Triples};
 pub use verified::{Unverified, Verified};
 pub use work::{Receiving, Sending};

@@ -10,8 +10,7 @@ use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_job::aes_ctr::draw;
 use hushwire_job::session_of;
-use hushwire_ot::{Context, Driver, OtError, Receiving, Security, Sending, Sid, open_receiver, open_sender};
-use hushwire_prg::Seed;
+use hushwire_ot::{Context, OtError, Sid, Transfer};
 use hushwire_wire::{
     Channel, Identity, Listener, Meter, MeterReading, Net, PeerConfig, Pin, Reason, SessionConfig,
     TransportKind, connect_observed,
@@ -20,8 +19,8 @@ use indicatif::ProgressBar;
 use std::{sync::Arc, time::Duration};
 use zeroize::Zeroizing;
 
-/// AGREEMENT: OTs between two steps of the progress bar.
-const BATCH: usize = 1 << 18;
+/// LOCAL: with fewer OTs than this there is nothing to wait for.
+const SOON: u64 = 1 << 18;
 /// LOCAL: how long no byte may move while the other side is alive.
 const STALL: Duration = Duration::from_secs(120);
 /// AGREEMENT: separates the run's name from any other use of BLAKE3.
@@ -31,8 +30,7 @@ const DOMAIN: &str = "hushwire 2026 ot command sid v1";
 pub(super) struct Link {
     me: Side,
     terms: Terms,
-    context: Context,
-    driver: Driver,
+    transfer: Transfer,
     channel: Channel,
     meter: Meter,
     /// Last, so that the channel closes before the goodbye.
@@ -77,7 +75,8 @@ impl Link {
         let mut hasher = blake3::Hasher::new_derive_key(DOMAIN);
         hasher.update(&first).update(&second).update(&terms.tags());
         let context = Context { sid: Sid(*hasher.finalize().as_bytes()), backend };
-        Ok(Self { me, terms, context, driver: Driver::new(), channel, meter, net })
+        let transfer = Transfer { context, protocol: terms.protocol, level: terms.level };
+        Ok(Self { me, terms, transfer, channel, meter, net })
     }
 
     /// The payload moved so far.
@@ -86,51 +85,21 @@ impl Link {
     }
 
     /// The sender's side of all OTs.
-    pub(super) fn send<S: Security>(&mut self, messages: &[[Block; 2]]) -> Result<(), Error> {
-        let sent = self.try_send::<S>(messages);
+    pub(super) fn send(&mut self, messages: &[[Block; 2]]) -> Result<(), Error> {
+        let bar = progress(self.terms.count);
+        let sent = self.transfer.send(&mut self.channel, messages, &mut |done| bar.inc(done as u64));
+        bar.finish_and_clear();
         sent.map_err(|e| self.failed(e))
     }
 
-    fn try_send<S: Security>(&mut self, messages: &[[Block; 2]]) -> Result<(), OtError> {
-        let Self { context, driver, channel, terms, .. } = self;
-        let mut sender = open_sender::<S>(driver, channel, context, terms.protocol, &Seed::random())?;
-        let bar = progress(terms.count);
-        for batch in messages.chunks(BATCH) {
-            let mut steps = sender.extend(Sending::Ot(batch));
-            driver.run(channel, &mut steps)?;
-            let made = steps.finish();
-            let mut check = sender.verify();
-            driver.run(channel, &mut check)?;
-            made.open(&check.finish())?;
-            bar.inc(batch.len() as u64);
-        }
-        bar.finish_and_clear();
-        Ok(())
-    }
-
-    /// The receiver's side of all OTs: the chosen messages, which the checks of `S` have covered.
-    pub(super) fn receive<S: Security>(&mut self, choices: &[u8], count: usize) -> Result<Blocks, Error> {
-        let received = self.try_receive::<S>(choices, count);
-        received.map_err(|e| self.failed(e))
-    }
-
-    fn try_receive<S: Security>(&mut self, choices: &[u8], count: usize) -> Result<Blocks, OtError> {
-        let Self { context, driver, channel, terms, .. } = self;
-        let mut receiver = open_receiver::<S>(driver, channel, context, terms.protocol, &Seed::random())?;
-        let bar = progress(terms.count);
+    /// The receiver's side of all OTs: the chosen messages, which the checks of its level have covered.
+    pub(super) fn receive(&mut self, choices: &[u8], count: usize) -> Result<Blocks, Error> {
+        let bar = progress(self.terms.count);
         let mut chosen = Zeroizing::new(vec![Block::ZERO; count]);
-        // A batch's choices fill whole bytes.
-        for (messages, choices) in chosen.chunks_mut(BATCH).zip(choices.chunks(BATCH / 8)) {
-            let done = messages.len();
-            let mut steps = receiver.extend(Receiving::Ot { choices, messages });
-            driver.run(channel, &mut steps)?;
-            let made = steps.finish();
-            let mut check = receiver.verify();
-            driver.run(channel, &mut check)?;
-            made.open(&check.finish())?;
-            bar.inc(done as u64);
-        }
+        let received =
+            self.transfer.receive(&mut self.channel, choices, &mut chosen, &mut |done| bar.inc(done as u64));
         bar.finish_and_clear();
+        received.map_err(|e| self.failed(e))?;
         Ok(chosen)
     }
 
@@ -172,7 +141,7 @@ fn who(args: &LinkArgs, transport: TransportKind) -> Result<(Identity, Pin), Err
 
 /// A bar for people at a terminal.
 fn progress(count: u64) -> ProgressBar {
-    if count <= BATCH as u64 {
+    if count <= SOON {
         return ProgressBar::hidden();
     }
     crate::progress::bar(count, "OTs")

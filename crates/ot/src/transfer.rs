@@ -1,0 +1,107 @@
+//! Chosen OTs of a whole table over a channel, at a level that is known when the program runs.
+
+use hushwire_block::Block;
+use hushwire_prg::Seed;
+use hushwire_wire::Channel;
+
+use crate::{
+    Context, Driver, Level, Malicious, OtError, Protocol, Receiving, Security, SemiHonest, Sending,
+    open_receiver, open_sender,
+};
+
+/// AGREEMENT: OTs between two checks; a multiple of eight, so that a batch's choices fill whole bytes.
+const BATCH: usize = 1 << 18;
+
+/// Terms of a transfer, the same at both ends.
+#[derive(Clone, Copy)]
+pub struct Transfer {
+    /// Agreed, and of no other transfer.
+    pub context: Context,
+    /// The extension.
+    pub protocol: Protocol,
+    /// The security; the protocol must exist at this level.
+    pub level: Level,
+}
+
+impl Transfer {
+    /// Offers all pairs of `messages`. `done` hears of each batch's OTs once they are checked.
+    ///
+    /// # Errors
+    /// The protocol does not exist at this level, the channel failed, or the receiver cheated.
+    pub fn send(
+        &self,
+        channel: &mut Channel,
+        messages: &[[Block; 2]],
+        done: &mut dyn FnMut(usize),
+    ) -> Result<(), OtError> {
+        match self.level {
+            Level::SemiHonest => self.send_at::<SemiHonest>(channel, messages, done),
+            Level::Malicious => self.send_at::<Malicious>(channel, messages, done),
+        }
+    }
+
+    /// Takes one message of each pair into `chosen`: bit `i % 8` of byte `i / 8` of `choices` chooses for OT `i`. `done`
+    /// hears of each batch's OTs once they are checked. After an error `chosen` has nothing to rely on.
+    ///
+    /// # Errors
+    /// As [`Transfer::send`], where the sender cheated.
+    ///
+    /// # Panics
+    /// If there are fewer choices than places (the caller's bug).
+    pub fn receive(
+        &self,
+        channel: &mut Channel,
+        choices: &[u8],
+        chosen: &mut [Block],
+        done: &mut dyn FnMut(usize),
+    ) -> Result<(), OtError> {
+        assert!(8 * choices.len() >= chosen.len(), "a choice for every OT");
+        match self.level {
+            Level::SemiHonest => self.receive_at::<SemiHonest>(channel, choices, chosen, done),
+            Level::Malicious => self.receive_at::<Malicious>(channel, choices, chosen, done),
+        }
+    }
+
+    fn send_at<S: Security>(
+        &self,
+        channel: &mut Channel,
+        messages: &[[Block; 2]],
+        done: &mut dyn FnMut(usize),
+    ) -> Result<(), OtError> {
+        let driver = &mut Driver::new();
+        let mut sender = open_sender::<S>(driver, channel, &self.context, self.protocol, &Seed::random())?;
+        for batch in messages.chunks(BATCH) {
+            let mut steps = sender.extend(Sending::Ot(batch));
+            driver.run(channel, &mut steps)?;
+            let made = steps.finish();
+            let mut check = sender.verify();
+            driver.run(channel, &mut check)?;
+            made.open(&check.finish())?;
+            done(batch.len());
+        }
+        Ok(())
+    }
+
+    fn receive_at<S: Security>(
+        &self,
+        channel: &mut Channel,
+        choices: &[u8],
+        chosen: &mut [Block],
+        done: &mut dyn FnMut(usize),
+    ) -> Result<(), OtError> {
+        let driver = &mut Driver::new();
+        let mut receiver =
+            open_receiver::<S>(driver, channel, &self.context, self.protocol, &Seed::random())?;
+        for (messages, choices) in chosen.chunks_mut(BATCH).zip(choices.chunks(BATCH / 8)) {
+            let count = messages.len();
+            let mut steps = receiver.extend(Receiving::Ot { choices, messages });
+            driver.run(channel, &mut steps)?;
+            let made = steps.finish();
+            let mut check = receiver.verify();
+            driver.run(channel, &mut check)?;
+            made.open(&check.finish())?;
+            done(count);
+        }
+        Ok(())
+    }
+}
