@@ -105,3 +105,56 @@ impl Transfer {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sid;
+    use hushwire_aes::Backend;
+    use hushwire_wire::{PartyId, inproc};
+    use std::{thread, time::Duration};
+
+    /// More than a batch, so that choices of the second one must be found.
+    const COUNT: usize = BATCH + 1001;
+
+    fn run(protocol: Protocol, level: Level) -> Result<(), OtError> {
+        let context = Context { sid: Sid([9; 32]), backend: Backend::best() };
+        let transfer = Transfer { context, protocol, level };
+        let ids = [PartyId(0), PartyId(1)];
+        let mut nets = inproc::mesh(&ids, 1, Duration::from_secs(10)).into_iter();
+        let (Some(mut zero), Some(mut one)) = (nets.next(), nets.next()) else { panic!("two parties") };
+        let message = |i: usize, choice: u8| Block::from_u128(2 * i as u128 + u128::from(choice));
+        let choices: Vec<u8> = (0..COUNT.div_ceil(8)).map(|i| (i * 151 >> 3) as u8).collect();
+        let mut chosen = vec![Block::ZERO; COUNT];
+        let mut batches = vec![];
+        thread::scope(|scope| {
+            let sending = scope.spawn(move || {
+                let messages: Vec<_> = (0..COUNT).map(|i| [message(i, 0), message(i, 1)]).collect();
+                let mut channel = zero.channel(0, Some(ids[1]), Some(ids[1]))?;
+                transfer.send(&mut channel, &messages, &mut |_| ())
+            });
+            let mut channel = one.channel(0, Some(ids[0]), Some(ids[0]))?;
+            let received =
+                transfer.receive(&mut channel, &choices, &mut chosen, &mut |done| batches.push(done));
+            drop(channel);
+            sending.join().expect("no panic").and(received)
+        })?;
+        assert_eq!(batches, [BATCH, COUNT - BATCH]);
+        for (i, block) in chosen.iter().enumerate() {
+            assert_eq!(*block, message(i, choices[i / 8] >> (i % 8) & 1), "OT {i}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn every_choice_gets_its_message() {
+        for level in [Level::SemiHonest, Level::Malicious] {
+            run(Protocol::SoftSpoken4, level).unwrap_or_else(|e| panic!("{e}"));
+        }
+    }
+
+    #[test]
+    fn an_extension_that_the_level_lacks_is_refused() {
+        assert!(run(Protocol::Iknp, Level::Malicious).is_err());
+    }
+}
