@@ -91,6 +91,12 @@ fn columns_of_one_owner_follow_from_its_keys_where_they_are_there() {
     let b = owned("b", columns("y"), Some(0), false, &["0|5|", "1||''", "4|1|b", "7|7|c"]);
     let world = World::new(vec![a, b]).expect("two tables");
     let more = [
+        // A group of NULL beside one of 0 that has partners.
+        "SELECT g.x, a.k FROM (SELECT x FROM a GROUP BY x) AS g LEFT JOIN a ON g.x = a.x",
+        "SELECT g.x, a.k FROM (SELECT x FROM a GROUP BY x) AS g FULL JOIN a ON g.x = a.x",
+        "SELECT g.x FROM (SELECT x FROM a GROUP BY x) AS g WHERE NOT EXISTS (SELECT 1 FROM a WHERE a.x = g.x)",
+        "SELECT g.x FROM (SELECT x FROM a GROUP BY x) AS g WHERE EXISTS (SELECT 1 FROM a WHERE a.x = g.x AND a.k > g.x)",
+        "SELECT g.x FROM (SELECT x FROM a GROUP BY x) AS g WHERE NOT EXISTS (SELECT 1 FROM a WHERE a.x = g.x AND a.k > g.x)",
         "SELECT b.k, b.t, COUNT(*) FROM a LEFT JOIN b ON a.x = b.k GROUP BY b.k, b.t",
         "SELECT b.k, b.t, COUNT(*) FROM a LEFT JOIN b ON a.k = b.y GROUP BY b.k, b.t",
         "SELECT a.k, b.k, b.t, COUNT(*) FROM a FULL JOIN b ON a.x = b.k GROUP BY a.k, b.k, b.t",

@@ -178,7 +178,7 @@ impl<'b> Lower<'b> {
             }
             JoinKind::Right | JoinKind::Full => {
                 let valid = both(l.valid, Some(pass)).expect("one is there");
-                let alone = r.clone().kept(!meeting.met(valid));
+                let alone = r.clone().kept(!r_keys.met(meeting, valid));
                 if join.kind == JoinKind::Full {
                     without(&mut made.columns[columns..], pass);
                 } else {

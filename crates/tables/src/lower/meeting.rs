@@ -49,6 +49,14 @@ impl<'b> Keys<'b> {
     }
 }
 
+impl<'b> Keys<'b> {
+    /// Which right rows of these keys have a flagged left row of theirs. A NULL stands among keys of 0, and meets none.
+    pub(super) fn met(&self, meeting: &Meeting<'b>, flags: Val<'b>) -> Val<'b> {
+        let met = meeting.met(flags);
+        both(Some(met), self.null.map(|null| !null)).expect("one is there")
+    }
+}
+
 /// A key in parts of 128 bits at most.
 fn parts(key: Val<'_>) -> Vec<Val<'_>> {
     match key.ty().map(|ty| ty.scalar) {

@@ -29,7 +29,7 @@ impl<'b> Lower<'b> {
             let schema = Schema([turned.left.schema().columns(), turned.right.schema().columns()].concat());
             flags = flags & self.scope_of(&schema, &pairs).value(residual).spread(pairs.rows).val;
         }
-        let met = found.meeting.met(flags);
+        let met = r_keys.met(&found.meeting, flags);
         r.clone().kept(if turned.kind == JoinKind::Semi { met } else { !met })
     }
 
