@@ -125,8 +125,9 @@ impl<'q> Binder<'q> {
         if let Some((id, _)) = more.iter().find(|(_, other)| other == expr) {
             return Ok(*id);
         }
-        let ty = expr.check(&self.columns.0)?;
-        let id = self.column(name, ty.ty, ty.nullable);
+        let ty = expr.check(&self.columns.0)?.ty;
+        let nullable = self.columns.may_be_null(expr)?;
+        let id = self.column(name, ty, nullable);
         more.push((id, expr.clone()));
         Ok(id)
     }

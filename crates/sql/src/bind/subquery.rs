@@ -188,7 +188,7 @@ impl<'q> Binder<'q> {
         let Inner { plan, on, .. } = inner;
         // Its types are checked here.
         self.compared(Comparison::Equal, left.clone(), Expr::Column(right), at)?;
-        let nullable = left.check(&self.columns.0)?.nullable || self.columns.of(right).nullable;
+        let nullable = self.columns.may_be_null(&left)? || self.columns.of(right).nullable;
         Ok(self.stand_in(calls, (ColumnType::Boolean, nullable), Sort::In(left, right), (plan, on), at))
     }
 
@@ -261,7 +261,7 @@ impl<'q> Binder<'q> {
             Sort::Exists if taken(&negative) => Ok(self.semi(Kind::Anti, item, plan, on)),
             Sort::Exists => self.marked(item, plan, on, id, at),
             Sort::In(left, right) => {
-                let nulls = left.check(&self.columns.0)?.nullable;
+                let nulls = self.columns.may_be_null(&left)?;
                 let equal = self.compared(Comparison::Equal, left.clone(), Expr::Column(right), at)?;
                 if taken(&positive) {
                     on.push(equal);

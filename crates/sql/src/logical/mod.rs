@@ -19,8 +19,9 @@ pub(crate) use keys::Facts;
 pub(crate) use prune::prune;
 pub(crate) use push::filtered;
 
-use hushwire_tables::algebra::{
-    Aggregate, Column, ColumnType, Expr, Range, Schema, SetOperation, WindowFunction,
+use hushwire_tables::{
+    TableError,
+    algebra::{Aggregate, Column, ColumnType, Expr, Range, Schema, SetOperation, WindowFunction},
 };
 use std::collections::BTreeSet;
 
@@ -44,10 +45,34 @@ impl Columns {
         self.0.0.len() - 1
     }
 
+    /// Whether an expression may be NULL. Whether a CAST may be one follows from the numbers that it is of, of which nothing is known here: it may
+    /// where its types say so.
+    pub(crate) fn may_be_null(&self, expr: &Expr) -> Result<bool, TableError> {
+        let nullable = expr.check(&self.0)?.nullable;
+        if nullable || !parts_of(expr).iter().any(|part| matches!(part, Expr::Cast(..))) {
+            return Ok(nullable);
+        }
+        let whole = |column: &Column| Column { range: None, ..column.clone() };
+        let whole = Schema(self.0.columns().iter().map(whole).collect());
+        Ok(expr.check(&whole).map_or(true, |of| of.nullable))
+    }
+
     /// The column of a number.
     pub(crate) fn of(&self, id: Id) -> &Column {
         &self.0.0[id]
     }
+}
+
+/// An expression and all within it.
+fn parts_of(expr: &Expr) -> Vec<&Expr> {
+    let mut all = vec![expr];
+    let mut next = 0;
+    while let Some(part) = all.get(next) {
+        let operands = part.operands();
+        all.extend(operands);
+        next += 1;
+    }
+    all
 }
 
 /// The kinds of joins that keep all rows of one side or more.

@@ -142,6 +142,30 @@ fn casts_beyond_a_type_are_null() {
     }
 }
 
+/// A number that its type does not hold is a NULL of NOT IN, too: on both sides, beside the same said by CASE.
+#[test]
+fn casts_beyond_a_type_are_nulls_of_not_in() {
+    let world = world(&A, &B);
+    let cast = "CAST(k * 9000 AS SMALLINT)";
+    let case = "CASE WHEN k * 9000 <= 32767 THEN CAST(k * 9000 AS SMALLINT) END";
+    for query in [
+        "SELECT k FROM a WHERE $C NOT IN (SELECT k FROM b)",
+        "SELECT k FROM a WHERE $C NOT IN (SELECT b.k FROM b WHERE b.k > 99)",
+        "SELECT k FROM a WHERE $C + 1 NOT IN (SELECT b.k FROM b WHERE b.k = a.k)",
+        "SELECT k FROM a WHERE k NOT IN (SELECT $C FROM b)",
+        "SELECT k FROM a WHERE k NOT IN (SELECT $C FROM b GROUP BY $C)",
+    ] {
+        let [cast, case] = [cast, case].map(|of| query.replace("$C", of));
+        let ((plan, mut rows), (_, mut said)) = (world.run(&cast), world.run(&case));
+        rows.sort();
+        said.sort();
+        assert_eq!(rows, said, "{cast}");
+        let mut lowered = world.lowered(&plan);
+        lowered.sort();
+        assert_eq!(rows, lowered, "{cast}: in the open and lowered");
+    }
+}
+
 /// Rows that an ORDER BY leaves equal would stand in the order of keys that nobody asked for.
 #[test]
 fn no_limit_and_no_number_goes_by_hidden_keys() {
