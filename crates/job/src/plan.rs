@@ -1,7 +1,7 @@
 //! The plan of a circuit's job: its values, its members, and how the work is cut.
 
 use crate::{
-    BitOrderChoice, Chosen, CircuitJob, JobError, Linear, Member, Protocol, Terms,
+    BitOrderChoice, Chosen, CircuitJob, JobError, Linear, Member, Protocol,
     agreement::{Agreement, Field},
     n_party,
 };
@@ -208,10 +208,11 @@ impl Plan {
         (self.instances - first).min(u64::from(self.batch)) as usize
     }
 
-    /// Names the runs that may replace each other's file of output `name`, for [`RunFiles`](crate::RunFiles): those of the same terms.
+    /// Names the runs that may replace each other's file of output `name`, for [`RunFiles`](crate::RunFiles): those of the same circuit,
+    /// whatever the protocol.
     #[must_use]
     pub fn writer(&self, name: &str) -> String {
-        format!("output {name} of {} {}", self.circuit, Terms::of(&self.agreement()).digest())
+        format!("output {name} of {} {}", self.circuit, hex::encode(&self.circuit_digest[..8]))
     }
 
     /// Bytes of an instance's value of `width` bits.

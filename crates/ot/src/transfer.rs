@@ -124,7 +124,7 @@ mod tests {
         let mut nets = inproc::mesh(&ids, 1, Duration::from_secs(10)).into_iter();
         let (Some(mut zero), Some(mut one)) = (nets.next(), nets.next()) else { panic!("two parties") };
         let message = |i: usize, choice: u8| Block::from_u128(2 * i as u128 + u128::from(choice));
-        let choices: Vec<u8> = (0..COUNT.div_ceil(8)).map(|i| (i * 151 >> 3) as u8).collect();
+        let choices: Vec<u8> = (0..COUNT.div_ceil(8)).map(|i| ((i * 151) >> 3) as u8).collect();
         let mut chosen = vec![Block::ZERO; COUNT];
         let mut batches = vec![];
         thread::scope(|scope| {
