@@ -202,3 +202,21 @@ fn results_of_queries_are_of_the_same_terms_and_members_have_names_of_their_own(
     let error = hushwire_job::QueryTask::new(&job).err().map(|e| e.to_string()).unwrap_or_default();
     assert!(error.contains("client party0 is called as a party is"), "{error}");
 }
+
+#[test]
+fn results_of_circuits_are_of_the_circuit_and_not_of_its_name() {
+    let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+    let writer = |gate: &str, protocol: &str| {
+        let text = format!("1 3\n2 1 1\n1 1\n\n2 1 0 1 2 {gate}\n");
+        fs::write(dir.path().join("gate.txt"), text).unwrap_or_else(|e| panic!("{e}"));
+        let job = format!(
+            "protocol = \"{protocol}\"\ncircuit-file = \"gate.txt\"\n[[inputs]]\nfrom = \"party0\"\n[[inputs]]\nfrom = \"party1\"\n\
+             [[outputs]]\nto = [\"party1\"]\n"
+        );
+        let Ok(Job::Circuit(job)) = parsed(&job, dir.path()) else { panic!("no circuit: {job}") };
+        Prepared::new(&job).map_or_else(|e| panic!("{e}"), |task| task.plan.writer("z"))
+    };
+    let ours = writer("AND", "rep3");
+    assert_eq!(ours, writer("AND", "gmw"));
+    assert_ne!(ours, writer("XOR", "rep3"));
+}
