@@ -284,11 +284,13 @@ impl ComputeTask {
         Bound::new(computation, cut, self.public.clone(), self.recipients.clone())
     }
 
-    /// Names the runs that may replace each other's file of output `name`: those of the same computation, whatever its lengths.
+    /// Names the runs that may replace each other's file of output `name`: those of the same computation with the same numbers, whatever its
+    /// inputs' lengths.
     #[must_use]
     pub fn writer(&self, name: &str) -> String {
         let digest = hex::encode(&self.computation.digest()[..8]);
-        format!("output {name} of {} {digest}", self.computation.name())
+        let numbers = self.free_symbols().map(|numbers| format!(" with {numbers}")).unwrap_or_default();
+        format!("output {name} of {} {digest}{numbers}", self.computation.name())
     }
 }
 

@@ -284,8 +284,9 @@ impl PsiTask {
         if index == a { Side::A } else { Side::B }
     }
 
-    /// Names the runs that may replace each other's file: those of the same terms.
-    pub(super) fn writer(&self) -> String {
+    /// Names the runs that may replace each other's result: those of the same terms, of whatever rows.
+    #[must_use]
+    pub fn writer(&self) -> String {
         format!("output {RESULT} of psi {}", self.terms().digest())
     }
 

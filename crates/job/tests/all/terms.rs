@@ -93,6 +93,31 @@ fn terms_of_each_kind_bind_and_sizes_do_not() {
     );
 }
 
+/// Owners and public values of computations, too; and results are of the terms that tell what they are.
+#[test]
+fn owners_public_values_and_what_a_result_tells_are_terms() {
+    let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+    let text = "computation c\nmembers a\nsymbols k\ninput p: u8 public\ninput s: u32 secret\n\
+                output z = s + sum(broadcast(const(u32, 1), [k])) to a\n";
+    fs::write(dir.path().join("c.hwc"), text).unwrap_or_else(|e| panic!("{e}"));
+    let base = "computation = \"c.hwc\"\n[symbols]\nk = 5\n[public]\np = { values = \"7\" }\n[owners]\ns = \"client:bob\"\n";
+    let terms = [("\"7\"", "\"8\""), ("client:bob", "client:eve"), ("client:bob", "party1")];
+    bind(base, &terms, &[], dir.path());
+    let writer = |text: &str| {
+        let Ok(Job::Compute(job)) = parsed(text, dir.path()) else { panic!("no computation: {text}") };
+        ComputeTask::new(&job).map_or_else(|e| panic!("{e}"), |task| task.writer("z"))
+    };
+    assert_ne!(writer(base), writer(&base.replace("k = 5", "k = 6")));
+    let writer = |text: &str| {
+        let Ok(Job::Psi(job)) = parsed(text, dir.path()) else { panic!("no intersection: {text}") };
+        PsiTask::new(&job).map_or_else(|e| panic!("{e}"), |task| task.writer())
+    };
+    let base = "kind = \"psi\"\nkey = \"email\"\nto = \"party0\"\nreveal = \"items\"\n";
+    assert_eq!(writer(base), writer(&base.replace("to =", "most-items = 9\nto =")));
+    assert_ne!(writer(base), writer(&base.replace("items", "flags")));
+    assert_ne!(writer(base), writer(&base.replace("party0", "party1")));
+}
+
 #[test]
 fn a_public_file_of_a_job_lies_below_the_job() {
     let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
