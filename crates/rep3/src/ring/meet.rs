@@ -261,7 +261,7 @@ fn none() -> Shares {
     Rep3 { own: vec![], next: vec![] }
 }
 
-/// What a party keeps of shares that are opened: its own share for a neighbour who learns them, and the sum of both if it does itself.
+/// The part of shares to be opened that a party keeps: its own share for a neighbour who learns them, and the sum of both if it does itself.
 fn append(role: Role, [own, next]: [&[u8]; 2], said: &mut Scratch<u8>, sums: &mut Vec<u8>) {
     if LEARNS[role.right().index()] {
         said.extend_from_slice(own);
