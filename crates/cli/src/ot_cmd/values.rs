@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 /// Messages, wiped when dropped.
 pub(super) type Blocks = Zeroizing<Vec<Block>>;
 
-/// A file's text; a mark in front is no part of it.
+/// The values in the lines of a file; a mark in front is no part of them.
 fn read<T>(
     path: &Path,
     lines: impl Fn(&str) -> Result<T, BadLine>,

@@ -47,9 +47,7 @@ impl<'b> Keys<'b> {
     pub(super) fn present(&self, valid: Option<Val<'b>>) -> Option<Val<'b>> {
         both(valid, self.null.map(|null| !null))
     }
-}
 
-impl<'b> Keys<'b> {
     /// Which right rows of these keys have a flagged left row of theirs. A NULL stands among keys of 0, and meets none.
     pub(super) fn met(&self, meeting: &Meeting<'b>, flags: Val<'b>) -> Val<'b> {
         let met = meeting.met(flags);
