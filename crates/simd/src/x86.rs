@@ -4,6 +4,7 @@ use crate::bytes::{planes_mul, slice8};
 use crate::portable::{affine_soft, mul_soft};
 use crate::{Kernel, Lanes, Tier};
 use std::arch::{asm, x86_64::*};
+use std::mem::MaybeUninit;
 
 /// AES-NI, one block a vector; `G`: with GFNI. Made only by [`crate::dispatch`] after detection.
 #[derive(Clone, Copy)]
@@ -42,20 +43,35 @@ pub(crate) fn run<K: Kernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
     }
 }
 
+/// An object in the caller's frame that is aligned as a `V` is, so that the frame is. LLVM aligns a frame for its objects
+/// alone: vectors that it puts aside for want of registers stand across the ends of cache lines where no object asks for more.
+#[inline(always)]
+fn align_frame<V>() {
+    let place = MaybeUninit::<V>::uninit();
+    // SAFETY: there is nothing in it.
+    unsafe { asm!("/* {} */", in(reg) &raw const place, options(nostack, preserves_flags)) }
+}
+
 macro_rules! wrapper {
-    ($name:ident, $features:literal, $token:expr) => {
+    ($name:ident, $features:literal, $token:expr, $v:ty) => {
         #[target_feature(enable = $features)]
         fn $name<K: Kernel>(kernel: K) -> K::Out {
+            align_frame::<$v>();
             kernel.run($token)
         }
     };
 }
-wrapper!(x512g, "avx512f,avx512bw,avx512dq,avx512vl,vaes,aes,avx2,sse4.1,ssse3,gfni", X512::<true>(()));
-wrapper!(x512, "avx512f,avx512bw,avx512dq,avx512vl,vaes,aes,avx2,sse4.1,ssse3", X512::<false>(()));
-wrapper!(x256g, "vaes,aes,avx2,sse4.1,ssse3,gfni", X256::<true>(()));
-wrapper!(x256, "vaes,aes,avx2,sse4.1,ssse3", X256::<false>(()));
-wrapper!(x128g, "aes,sse4.1,ssse3,gfni", X128::<true>(()));
-wrapper!(x128, "aes,sse4.1,ssse3", X128::<false>(()));
+wrapper!(
+    x512g,
+    "avx512f,avx512bw,avx512dq,avx512vl,vaes,aes,avx2,sse4.1,ssse3,gfni",
+    X512::<true>(()),
+    __m512i
+);
+wrapper!(x512, "avx512f,avx512bw,avx512dq,avx512vl,vaes,aes,avx2,sse4.1,ssse3", X512::<false>(()), __m512i);
+wrapper!(x256g, "vaes,aes,avx2,sse4.1,ssse3,gfni", X256::<true>(()), __m256i);
+wrapper!(x256, "vaes,aes,avx2,sse4.1,ssse3", X256::<false>(()), __m256i);
+wrapper!(x128g, "aes,sse4.1,ssse3,gfni", X128::<true>(()), __m128i);
+wrapper!(x128, "aes,sse4.1,ssse3", X128::<false>(()), __m128i);
 
 /// Runs a soft bytewise operation through memory: only where GFNI is missing, off the fast paths.
 macro_rules! through_memory {
