@@ -30,13 +30,21 @@ impl<H: Hashes, const M: usize> Kernel for GarbleAnds<'_, H, M> {
             let copies = are_copies::<L>(&pairs[..n]);
             let mut part = Part::new(n, pairs.len().min(out.len() / 16).min(tables.len() / 32), alone);
             while let Some(vectors) = part.next::<L, M>() {
+                if vectors == M && !L::SOFT {
+                    loop {
+                        let (at, gate) = (part.at, first + part.at as u64);
+                        let (p, o, t) = (&pairs[at..], &mut out[16 * at..], &mut tables[32 * at..]);
+                        garble::<L, H, M>(l, hash, &ready, delta, hashed, gate, copies, wires, p, o, t);
+                        if !part.again(M / 2 * L::N) {
+                            break;
+                        }
+                    }
+                    continue;
+                }
                 let (at, gate) = (part.at, first + part.at as u64);
                 let (p, o, t) = (&pairs[at..], &mut out[16 * at..], &mut tables[32 * at..]);
                 match vectors {
-                    8 if M == 8 && !L::SOFT => {
-                        garble::<L, H, 8>(l, hash, &ready, delta, hashed, gate, copies, wires, p, o, t);
-                    }
-                    4 if M >= 4 => {
+                    4 if M > 4 || L::SOFT => {
                         garble::<L, H, 4>(l, hash, &ready, delta, hashed, gate, copies, wires, p, o, t);
                     }
                     2 if !L::SOFT => {
@@ -136,13 +144,23 @@ impl<H: Hashes, const M: usize> Kernel for EvaluateAnds<'_, H, M> {
             let copies = are_copies::<L>(&pairs[..n]);
             let mut part = Part::new(n, pairs.len().min(out.len() / 16).min(tables.len() / 32), alone);
             while let Some(vectors) = part.next::<L, M>() {
+                if vectors == M && !L::SOFT {
+                    loop {
+                        let (at, gate) = (part.at, first + part.at as u64);
+                        let (p, o, t) = (&pairs[at..], &mut out[16 * at..], &tables[32 * at..]);
+                        evaluate::<L, H, M>(l, hash, &ready, gate, copies, wires, p, o, t);
+                        if !part.again(M / 2 * L::N) {
+                            break;
+                        }
+                    }
+                    continue;
+                }
                 let (at, gate) = (part.at, first + part.at as u64);
                 let (p, o, t) = (&pairs[at..], &mut out[16 * at..], &tables[32 * at..]);
                 match vectors {
-                    8 if M == 8 && !L::SOFT => {
-                        evaluate::<L, H, 8>(l, hash, &ready, gate, copies, wires, p, o, t);
+                    4 if M > 4 || L::SOFT => {
+                        evaluate::<L, H, 4>(l, hash, &ready, gate, copies, wires, p, o, t);
                     }
-                    4 if M >= 4 => evaluate::<L, H, 4>(l, hash, &ready, gate, copies, wires, p, o, t),
                     2 if !L::SOFT => evaluate::<L, H, 2>(l, hash, &ready, gate, copies, wires, p, o, t),
                     _ => {
                         let (mut q, mut made, mut table) = ([[0; 2]; 8], [0; 128], [0; 256]);

@@ -116,4 +116,15 @@ impl Part {
         self.from = self.at + gates;
         Some(vectors)
     }
+
+    /// Goes on to another whole group of `gates` gates, where there is one.
+    #[inline(always)]
+    pub(super) fn again(&mut self, gates: usize) -> bool {
+        let whole = self.n - self.at >= 2 * gates;
+        if whole {
+            self.at += gates;
+            self.from = self.at + gates;
+        }
+        whole
+    }
 }
