@@ -222,7 +222,7 @@ fn columns_that_cannot_be_learnt_are_refused_by_name() {
         (
             "columns:plan --to both",
             2,
-            "columns of the other party's file are learnt by one party; name one party in `to`",
+            "columns of the other party's file are learnt by one party; let one party learn it (`to = \"party0\"`, `--to a`), or reveal items",
         ),
         ("columns:plan,plan", 2, "the column plan is named twice"),
         ("columns:", 2, "--reveal: it has an empty name"),

@@ -92,6 +92,9 @@ pub(super) enum Way {
     Circuit(Terms),
 }
 
+/// The remedy where one party is to learn, in a job's file and on a command line.
+const ONE: &str = "let one party learn it (`to = \"party0\"`, `--to a`)";
+
 const PARTIES: [Member; 2] = [Member::Party(0), Member::Party(1)];
 
 impl PsiTask {
@@ -145,20 +148,17 @@ impl PsiTask {
             (PsiReveal::Size | PsiReveal::Sum { .. }, 1) => {
                 return Err(wrong(
                     "a number is learnt by both parties",
-                    "leave `to` out, or reveal items or flags",
+                    "leave out `to` (`--to`), or reveal items or flags",
                 ));
             }
             (PsiReveal::Columns { .. }, 2) => {
                 return Err(wrong(
                     "columns of the other party's file are learnt by one party",
-                    "name one party in `to`, or reveal items",
+                    &format!("{ONE}, or reveal items"),
                 ));
             }
             (PsiReveal::Flags, 2) => {
-                return Err(wrong(
-                    "flags are learnt by one party",
-                    "name one party in `to`, or reveal items",
-                ));
+                return Err(wrong("flags are learnt by one party", &format!("{ONE}, or reveal items")));
             }
             _ => {}
         }
@@ -187,7 +187,7 @@ impl PsiTask {
             (Chosen::Bins, Some(_)) if one => Way::Bins(circuit::Reveal::Flags),
             (Chosen::Bins, Some(_)) => {
                 let cause = "the method circuit tells one party which items are common, or both how many";
-                return Err(wrong(cause, "name one party in `to`, or take the method vole"));
+                return Err(wrong(cause, &format!("{ONE}, or take the method vole")));
             }
             (Chosen::Circuit(_), None) => {
                 return Err(wrong("circuits of whole sets add nothing up", "take the method circuit"));
