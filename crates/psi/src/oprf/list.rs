@@ -1,28 +1,31 @@
 //! The published list: values in order, cut, by their first bits.
 //!
 //! ```text
-//! magic 8 | public key 32 | items n 8 | prefix bits p 8 | length of forms 8, forms | starts (2^p + 1) × 4 | n × 6
+//! magic 8 | public key 32 | items n 8 | prefix bits p 8 | length of forms 8, forms | starts (2^p + 1) × 4 | n × 6 | BLAKE3 of all that 32
 //! ```
 //! A value's first p bits name its bucket, in which the next 48 stand in order; `starts` say where buckets begin. Numbers are
 //! little endian. p = ⌈log n⌉ − 5, and so 16 to 32 items are in a bucket and a list has 6.1 to 6.3 bytes an item. Forms name how keys
 //! were brought into their forms, so that who asks does the same.
+//! The digest finds damage, by which a key that is in the list would seem not to be; who it is of, the public key says.
 
 use super::{Item, Key, PublicKey};
 use crate::PsiError;
 use std::{
     fs::File,
-    io::{self, BufWriter, Read, Write},
+    io::{self, BufWriter, Read, Seek, Write},
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
     thread,
 };
 
 /// AGREEMENT: the first bytes of a list.
-const MAGIC: &[u8; 8] = b"HWPSIL\x00\x01";
+const MAGIC: &[u8; 8] = b"HWPSIL\x00\x02";
 /// AGREEMENT: bytes of a value past its bucket.
 const REST: usize = 6;
 /// AGREEMENT: bits that a bucket's number lacks of that of items.
 const BUCKET: u32 = 5;
+/// AGREEMENT: bytes of the digest at the end.
+const DIGEST: u64 = 32;
 /// LOCAL: bytes of forms.
 const FORMS: usize = 1 << 12;
 /// LOCAL: items that a thread evaluates between two words on progress.
@@ -69,7 +72,7 @@ pub fn publish(
     }
     values.sort_unstable();
     let bits = prefix_bits(items.len());
-    let mut out = BufWriter::with_capacity(1 << 18, out);
+    let mut out = Sealed { out: BufWriter::with_capacity(1 << 18, out), hash: blake3::Hasher::new() };
     out.write_all(MAGIC)?;
     out.write_all(&key.public())?;
     for number in [values.len() as u64, bits.into(), forms.len() as u64] {
@@ -86,7 +89,27 @@ pub fn publish(
     for value in &values {
         out.write_all(&cut(*value, bits).1.to_le_bytes()[..REST])?;
     }
+    let Sealed { mut out, hash } = out;
+    out.write_all(hash.finalize().as_bytes())?;
     Ok(out.flush()?)
+}
+
+/// A writer that keeps the hash of its bytes.
+struct Sealed<W> {
+    out: W,
+    hash: blake3::Hasher,
+}
+
+impl<W: Write> Write for Sealed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n = self.out.write(bytes)?;
+        self.hash.update(&bytes[..n]);
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// The reason why a list was not written.
@@ -118,10 +141,10 @@ pub struct List {
 }
 
 impl List {
-    /// Opens a list.
+    /// Opens a list, which is read to its end: a byte that changed since it was published is found before anything is asked.
     ///
     /// # Errors
-    /// The file cannot be read, or is none.
+    /// The file cannot be read, is none, or is damaged.
     pub fn open(path: &Path) -> Result<Self, PsiError> {
         let wrong =
             |cause: &str| PsiError::file(path, None, cause, "name a list that `hushwire psi publish` wrote");
@@ -132,6 +155,10 @@ impl List {
         let number = |at: usize| head[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
         let (items, bits, length) = (number(40), number(48), number(56));
         let expected = usize::try_from(items).ok().filter(|n| *n < u32::MAX as usize).map(prefix_bits);
+        if head[..7] == MAGIC[..7] && head[7] != MAGIC[7] {
+            let cause = "it is a list of another version of hushwire";
+            return Err(PsiError::file(path, None, cause, "have its owner publish it anew"));
+        }
         if head[..8] != *MAGIC || expected.map(u64::from) != Some(bits) || length > FORMS as u64 {
             return Err(wrong("it is no list"));
         }
@@ -139,9 +166,17 @@ impl List {
         file.read_exact(&mut forms).map_err(|_| wrong("it is cut off"))?;
         let forms = String::from_utf8(forms).map_err(|_| wrong("it is no list"))?;
         let starts = 64 + length;
-        let whole = starts + 4 * ((1 << bits) + 1) + REST as u64 * items;
+        let whole = starts + 4 * ((1 << bits) + 1) + REST as u64 * items + DIGEST;
         if file.metadata().map_err(refused)?.len() != whole {
             return Err(wrong("it is cut off, or longer than it says"));
+        }
+        let mut hash = blake3::Hasher::new();
+        file.rewind().map_err(refused)?;
+        hash.update_reader((&mut file).take(whole - DIGEST)).map_err(refused)?;
+        let mut digest = [0; DIGEST as usize];
+        file.read_exact(&mut digest).map_err(refused)?;
+        if hash.finalize() != digest {
+            return Err(PsiError::file(path, None, "it is damaged", "get it again from its owner"));
         }
         let public = head[8..].first_chunk().copied().unwrap_or_default();
         Ok(Self { path: path.to_owned(), file, public, items, bits: bits as u32, forms, starts })
@@ -213,7 +248,7 @@ mod tests {
             let items: Vec<Item> = (0..n).map(item).collect();
             let (list, bytes) = list(dir.path(), &key, &items);
             assert_eq!((list.items(), list.public(), list.forms()), (n.into(), key.public(), "trim"));
-            assert!(bytes.len() <= 68 + 8 + 7 * n as usize, "{n}: {}", bytes.len());
+            assert!(bytes.len() <= 68 + 8 + 7 * n as usize + 32, "{n}: {}", bytes.len());
             let others: Vec<Item> = (n..n + 50).map(item).collect();
             assert!(key.values(&items).into_iter().all(|value| list.contains(value).expect("it is read")));
             assert!(!key.values(&others).into_iter().any(|value| list.contains(value).expect("it is read")));
@@ -237,15 +272,24 @@ mod tests {
             assert!(opened(&bytes[..cut]).is_err(), "{cut}");
         }
         assert!(opened(&[&bytes[..], b"x"].concat()).is_err());
-        for at in [0, 40, 47, 48, 55, 56, 63] {
+        // Whatever byte changes, the digest's own too; with a digest that fits, numbers that do not fit each other.
+        let sealed = |mut bytes: Vec<u8>| {
+            let end = bytes.len() - DIGEST as usize;
+            let digest = blake3::hash(&bytes[..end]);
+            bytes[end..].copy_from_slice(digest.as_bytes());
+            bytes
+        };
+        for at in 0..bytes.len() {
             let mut changed = bytes.clone();
             changed[at] ^= 0x40;
             assert!(opened(&changed).is_err(), "{at}");
+            assert_eq!(opened(&sealed(changed)).is_err(), at < 8 || (40..64).contains(&at), "{at}, sealed");
         }
         // Buckets that go backwards or past the end are found out when they are read.
         let mut changed = bytes.clone();
         let starts = whole.starts as usize;
         changed[starts..starts + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+        let changed = sealed(changed);
         assert!(opened(&changed).expect("it opens").contains(0).is_err());
     }
 }
