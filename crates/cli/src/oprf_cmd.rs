@@ -114,7 +114,7 @@ struct AnswerArgs {
     #[arg(long, value_name = "FILE")]
     secret: PathBuf,
     /// The address on which queries are waited for, HOST:PORT
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = hushwire_job::address)]
     listen: String,
     #[command(flatten)]
     link: LinkArgs,
@@ -137,7 +137,7 @@ struct QueryArgs {
     #[arg(long, value_name = "LIST")]
     list: PathBuf,
     /// The address on which the owner listens
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = hushwire_job::address)]
     connect: String,
     #[command(flatten)]
     link: LinkArgs,

@@ -115,10 +115,10 @@ struct LinkArgs {
 #[group(required = true, multiple = false)]
 struct PlaceArgs {
     /// Wait for the other side here, HOST:PORT or unix:/path; one side listens, the other one connects
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = hushwire_job::address)]
     listen: Option<String>,
     /// The address on which the other side listens
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = hushwire_job::address)]
     connect: Option<String>,
 }
 

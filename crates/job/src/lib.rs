@@ -78,7 +78,7 @@ pub use kind::Job;
 pub use member::Member;
 pub use member_config::{Event, MemberConfig, Observer, session_of};
 pub use new_file::NewFile;
-pub use party_file::{ClientFile, InputPlace, MemberFile, OutputPlace, PartyFile, Peer};
+pub use party_file::{ClientFile, InputPlace, MemberFile, OutputPlace, PartyFile, Peer, address};
 pub use plan::{FIELDS, Plan};
 pub use prepare::{Found, Prepared};
 pub use private_file::read_private_key;

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
     fs::{self, File},
+    net::Ipv6Addr,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     sync::Arc,
@@ -326,15 +327,23 @@ fn transport_named(name: &str) -> Result<TransportKind, String> {
     })
 }
 
-/// `host:port`, not yet resolved, or `unix:/path`.
-fn address(text: &str) -> Result<String, String> {
+/// An address, `host:port`, not yet resolved, or `unix:/path`. An IPv6 address stands in brackets before its port.
+///
+/// # Errors
+/// It is neither; the text says so.
+pub fn address(text: &str) -> Result<String, String> {
     if text.strip_prefix("unix:").is_some_and(|path| !path.is_empty()) {
         return Ok(text.to_owned());
     }
-    let port =
-        text.rsplit_once(':').filter(|(host, _)| !host.is_empty()).map(|(_, port)| port.parse::<u16>());
-    match port {
-        Some(Ok(_)) => Ok(text.to_owned()),
+    // What has colons left is an IPv6 address, in brackets or as std takes it, or one without its port.
+    let is_host = |host: &str| {
+        !host.is_empty()
+            && (!host.contains(':')
+                || host.starts_with('[') && host.ends_with(']')
+                || host.parse::<Ipv6Addr>().is_ok())
+    };
+    match text.rsplit_once(':') {
+        Some((host, port)) if is_host(host) && port.parse::<u16>().is_ok() => Ok(text.to_owned()),
         _ => Err(format!("{text:?} is not host:port")),
     }
 }

@@ -235,6 +235,9 @@ fn what_cannot_work_is_said_before_anybody_is_dialled() {
         (format!("ot send --messages pairs.txt --connect {}", world.address), 2, &["--key", "--pin"]),
         (format!("ot send --messages pairs.txt {}", world.keys(0)), 2, &["--listen", "--connect"]),
         (format!("ot send --messages pairs.txt --listen x:1 {link}"), 2, &["--listen"]),
+        (format!("ot send --messages pairs.txt --listen 127.0.0.1 {}", world.keys(0)), 2, &["not host:port"]),
+        (format!("ot send --messages pairs.txt --connect fe80::1 {}", world.keys(0)), 2, &["not host:port"]),
+        (format!("ot send --messages pairs.txt --connect x:99999 {}", world.keys(0)), 2, &["not host:port"]),
         (
             format!(
                 "ot send --messages pairs.txt --connect {} --key bits.txt --pin {}",
