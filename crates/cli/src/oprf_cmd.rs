@@ -141,6 +141,9 @@ struct QueryArgs {
     connect: String,
     #[command(flatten)]
     link: LinkArgs,
+    /// The time to wait for the owner, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    wait: u64,
     /// The file to write the rows to whose keys are in the list, Parquet if it is called .parquet; - is standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
@@ -360,7 +363,8 @@ fn query(args: &QueryArgs) -> Result<(), Error> {
         return Err(Error::Usage(format!("--normalise: {cause}")));
     }
     let terms = Terms { public: list.public(), forms };
-    let link = args.link.prepare(Side::Asker(args.connect.clone()), &terms)?;
+    let link =
+        args.link.prepare(Side::Asker(args.connect.clone(), Duration::from_secs(args.wait)), &terms)?;
     let mut open = link.open()?.ok_or_else(|| link.nobody())?;
     let values = match ask(&mut open.channel, set.items()).map_err(|e| open.failed(e))? {
         Ok(values) => values,

@@ -25,21 +25,18 @@ pub(super) struct LinkArgs {
     /// The other side's pin, which `hushwire keys pin` prints there
     #[arg(long, value_name = "PIN")]
     pin: String,
-    /// The time to wait for the owner, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    wait: u64,
 }
 
 /// A side, and its place.
 pub(super) enum Side {
     Owner(Listener),
-    /// The owner's address.
-    Asker(String),
+    /// The owner's address, and the time to wait for it.
+    Asker(String, Duration),
 }
 
 impl Side {
     fn id(&self) -> PartyId {
-        PartyId(u8::from(matches!(self, Self::Asker(_))))
+        PartyId(u8::from(matches!(self, Self::Asker(..))))
     }
 
     fn name(&self) -> &'static str {
@@ -52,7 +49,6 @@ pub(super) struct Prepared {
     side: Side,
     identity: Identity,
     pin: Pin,
-    wait: Duration,
     digest: [u8; 32],
 }
 
@@ -72,11 +68,10 @@ impl LinkArgs {
     pub(super) fn prepare(&self, side: Side, terms: &Terms) -> Result<Prepared, Error> {
         let pin = self.pin.parse().map_err(|e| Error::Usage(format!("--pin: {e}")))?;
         let identity = keys::identity(&self.identity)?;
-        let wait = Duration::from_secs(self.wait);
         if let Side::Owner(listener) = &side {
             log::note!("listening on {}", listener.address());
         }
-        Ok(Prepared { side, identity, pin, wait, digest: terms.digest() })
+        Ok(Prepared { side, identity, pin, digest: terms.digest() })
     }
 }
 
@@ -92,7 +87,7 @@ impl Prepared {
         let other = PartyId(1 - self.side.id().0);
         let (listener, address, wait) = match &self.side {
             Side::Owner(listener) => (Some(listener), None, IDLE),
-            Side::Asker(address) => (None, Some(address.clone()), self.wait),
+            Side::Asker(address, wait) => (None, Some(address.clone()), *wait),
         };
         let peer_address = address.clone();
         let peer = PeerConfig { id: other, address, pin: self.pin };
@@ -134,9 +129,17 @@ impl Prepared {
         let differs = matches!(e, NetError::HandshakeMismatch { field: "job digest", .. });
         let mut error = JobError::from(e);
         if differs {
-            error.cause = "the list is not of the owner's key".to_owned();
-            error.remedy =
-                "get the list again from its owner, who names the --secret it was published under".to_owned();
+            let (cause, remedy) = match self.side {
+                Side::Owner(_) => (
+                    "who asks has a list of another key",
+                    "give it the list that was published under --secret; other queries are answered meanwhile",
+                ),
+                Side::Asker(..) => (
+                    "the list is not of the owner's key",
+                    "get the list again from its owner, who names the --secret it was published under",
+                ),
+            };
+            (error.cause, error.remedy) = (cause.to_owned(), remedy.to_owned());
         }
         for text in [&mut error.cause, &mut error.remedy] {
             *text = named(text);

@@ -118,6 +118,9 @@ fn a_query_after_a_bad_one_is_answered() {
     assert!(good.code == Some(0) && good.err.contains("3 of 4 keys are in the list"), "{}", good.err);
     let owner = ended(owner);
     assert!(owner.code == Some(0) && owner.err.contains("answered 4 keys"), "{}", owner.err);
+    // The owner hears that the other side's list is another's, not that its own is.
+    let told = owner.err.contains("who asks has a list of another key");
+    assert!(told && !owner.err.contains("get the list again"), "{}", owner.err);
 }
 
 #[test]
