@@ -105,6 +105,11 @@ mod tests {
     fn a_kind_that_is_not_known_is_named_with_its_line_and_the_near_one() {
         let error = parsed("protocol = \"rep3\"\nkind = \"circut\"\n").err().unwrap_or_default();
         assert!(error.contains("line 2") && error.contains("did you mean `circuit`?"), "{error}");
+    }
+
+    #[cfg(all(feature = "nn", feature = "two"))]
+    #[test]
+    fn names_of_a_field_that_are_not_known_have_the_near_one_as_remedy() {
         let text = "kind = \"infer\"\nprotocol = \"two\"\not = \"ferret_b11\"\n";
         let error = parsed(text).err().unwrap_or_default();
         assert!(error.ends_with("; did you mean `ferret-b11`?"), "the near one alone: {error}");
