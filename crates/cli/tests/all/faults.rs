@@ -51,7 +51,7 @@ fn whoever_is_killed_whenever() {
         world.end(world.start_all(&ALL)).iter().for_each(Ended::good);
         begun.elapsed()
     });
-    let total = runs[0].min(runs[1]);
+    let mut total = runs[0].min(runs[1]);
     assert!(
         world.kept("party2").as_ref() == Some(&expected) && world.kept("bob").as_ref() == Some(&expected)
     );
@@ -82,6 +82,8 @@ fn whoever_is_killed_whenever() {
             // It was done, and the others are too.
             assert!(status.success(), "{what}: {status}");
             ended.iter().for_each(Ended::good);
+            // So long a run takes at most, whatever held up those that were timed.
+            total = total.min(moment);
         }
         in_time += usize::from(ended.iter().any(|member| member.code != Some(0)));
         judge(&world, victim, &ended, &expected, &what);
