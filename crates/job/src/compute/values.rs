@@ -110,7 +110,8 @@ impl Values {
             let start = records.len();
             records.resize(start + scalar.record(), 0);
             scalar.read(element, &mut records[start..]).map_err(|e| {
-                JobError::usage(
+                JobError::new(
+                    Kind::File,
                     format!("reading input {name}"),
                     format!("element {}: {}", i + 1, e.cause),
                     e.remedy,
@@ -149,8 +150,10 @@ impl Values {
     pub(super) fn checked(self, name: &str, ty: &Type) -> Result<Self, JobError> {
         let differs = |(dim, n): (&Dim, &usize)| matches!(dim, Dim::Known(known) if *known != *n as u64);
         if ty.shape.0.iter().zip(&self.lengths).any(differs) {
-            let cause = format!("it has {} elements along {:?}, and is declared {ty}", name, self.lengths);
-            return Err(JobError::usage(
+            let lengths = self.lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(" × ");
+            let cause = format!("it has {lengths} elements, and is declared {ty}");
+            return Err(JobError::new(
+                Kind::File,
                 format!("reading input {name}"),
                 cause,
                 "bring as many, or declare it otherwise",
@@ -172,8 +175,9 @@ fn lengths(
     elements: usize,
     symbols: &BTreeMap<String, u64>,
 ) -> Result<Vec<usize>, JobError> {
-    let refuse =
-        |cause: String, remedy: &str| Err(JobError::usage(format!("reading input {name}"), cause, remedy));
+    let refuse = |cause: String, remedy: &str| {
+        Err(JobError::new(Kind::File, format!("reading input {name}"), cause, remedy))
+    };
     let known = |dim: &Dim| match dim {
         Dim::Known(n) => Some(*n),
         Dim::Symbol(symbol) => symbols.get(&**symbol).copied(),
@@ -203,4 +207,27 @@ fn lengths(
         .map(|known| usize::try_from(known.unwrap_or(n)))
         .collect::<Result<_, _>>()
         .or_else(|_| refuse(format!("{ty} has more elements than can be counted"), "bring fewer"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hushwire_compute::{Shape, Visibility};
+
+    #[test]
+    fn values_that_do_not_fit_are_errors_of_a_file_with_their_lengths() {
+        let ty = Type::new(Scalar::unsigned(8), Shape::vector(Dim::Known(3)), Visibility::Secret);
+        let of_text = |text: &str| Values::of_text("x", &ty, text, &BTreeMap::new()).err();
+        let long = Values { scalar: ty.scalar, lengths: vec![4], records: Zeroizing::new(vec![0; 4]) };
+        for (error, words) in [
+            (of_text("1,2"), "it has 2 elements"),
+            (of_text("1,2,256"), "element 3"),
+            (long.checked("x", &ty).err(), "it has 4 elements, and is declared"),
+        ] {
+            let error = error.unwrap_or_else(|| panic!("no error of {words:?}"));
+            assert_eq!(error.kind, Kind::File, "{error}");
+            assert!(error.to_string().contains(words), "{error}");
+        }
+        assert!(of_text("1,2,3").is_none());
+    }
 }
