@@ -93,6 +93,7 @@ pub use record::{Record, Recording, Replay};
 pub use session::{PeerConfig, SessionConfig, TransportKind};
 pub use shape::Shape;
 pub use tamper::{Edit, Tamper, TamperHits};
+pub use tcp::resolve;
 pub use transcript::{Transcript, TranscriptDigest};
 pub use turns::Turns;
 pub use validity::Validity;

@@ -23,10 +23,13 @@ use crate::{Rx, Tx, link::poll_fds};
 /// member tries again after a second; the system may allow fewer.
 const BACKLOG: i32 = 4096;
 
+/// LOCAL: the time that the system has to find the addresses of a name that this process listens on.
+const NAME: Duration = Duration::from_secs(20);
+
 /// Listens on `addr`, without blocking; of a name's addresses on the first that works.
 pub(crate) fn bind(addr: &str) -> io::Result<TcpListener> {
     let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
-    for addr in addr.to_socket_addrs()? {
+    for addr in resolve(addr, NAME)? {
         match bind_one(addr) {
             Ok(socket) => return Ok(socket),
             Err(e) => last = e,
@@ -122,8 +125,17 @@ impl Guard<'_> {
     }
 }
 
+/// The addresses of a host and port, or `TimedOut` after `limit`.
+///
+/// # Errors
+/// The system knows no such name, or says nothing in time.
+pub fn resolve(address: &str, limit: Duration) -> io::Result<Vec<SocketAddr>> {
+    let goes_on = AtomicBool::new(false);
+    resolve_under(address, &Guard { deadline: Instant::now() + limit, given_up: &goes_on, out: None })
+}
+
 /// The addresses of a host and port. The system's resolver knows no deadline, so that a thread asks it, which is left alone when time is over.
-fn resolve(address: &str, guard: &Guard<'_>) -> io::Result<Vec<SocketAddr>> {
+fn resolve_under(address: &str, guard: &Guard<'_>) -> io::Result<Vec<SocketAddr>> {
     if let Ok(addr) = address.parse() {
         return Ok(vec![addr]);
     }
@@ -154,7 +166,7 @@ fn looked_up(
 /// One attempt to connect to `address`, over each of the addresses that it resolves to.
 pub(crate) fn dial(address: &str, guard: &Guard<'_>, socket_buffer: Option<usize>) -> io::Result<TcpStream> {
     let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
-    for addr in resolve(address, guard)? {
+    for addr in resolve_under(address, guard)? {
         match dial_one(addr, guard, socket_buffer) {
             Ok(stream) => return Ok(stream),
             Err(e) => last = e,
@@ -265,6 +277,10 @@ mod tests {
         let patient = guard(Duration::from_secs(60));
         let address = SocketAddr::from(([127, 0, 0, 1], 7000));
         assert_eq!(looked_up(&patient, move || Ok(vec![address])).ok(), Some(vec![address]));
-        assert_eq!(resolve("127.0.0.1:7000", &patient).ok(), Some(vec![address]));
+        assert_eq!(resolve_under("127.0.0.1:7000", &patient).ok(), Some(vec![address]));
+        assert_eq!(resolve("127.0.0.1:7000", Duration::ZERO).ok(), Some(vec![address]));
+        // Nobody has had a chance to answer.
+        let error = resolve("localhost:7000", Duration::ZERO).err().map(|e| e.kind());
+        assert_eq!(error, Some(ErrorKind::TimedOut));
     }
 }

@@ -200,7 +200,7 @@ impl Rounds<'_> {
     /// Dials until the peer answers, says something that time does not change, or time is over.
     fn look(&self, peer: &PeerConfig) -> Vec<Check> {
         let Some(address) = &peer.address else { return vec![] };
-        if let Some(check) = unresolved(address) {
+        if let Some(check) = unresolved(address, self.patient.wait) {
             return vec![check];
         }
         if !self.may_dial() {

@@ -1,8 +1,8 @@
 //! The meaning of an error of a look at a peer, and the remedy.
 
 use super::{Patient, report::Check};
-use hushwire_wire::{NetError, PeerConfig};
-use std::{io, net::ToSocketAddrs, time::Duration};
+use hushwire_wire::{NetError, PeerConfig, resolve};
+use std::{io, time::Duration};
 
 /// The reason why a peer could not be looked at, and how far one came.
 pub(super) fn explain(patient: &Patient, peer: &PeerConfig, address: &str, e: &NetError) -> Vec<Check> {
@@ -70,13 +70,13 @@ pub(super) fn wrong_pin(patient: &Patient, peer: &PeerConfig, shown: &str) -> Ch
     )
 }
 
-/// The fault of an address that no waiting repairs.
-pub(super) fn unresolved(address: &str) -> Option<Check> {
+/// The fault of an address that no waiting repairs. Of the time to `wait` no more is spent on its name.
+pub(super) fn unresolved(address: &str, wait: Duration) -> Option<Check> {
     if address.starts_with("unix:") {
         return None;
     }
-    let cause = match address.to_socket_addrs() {
-        Ok(found) if found.len() > 0 => return None,
+    let cause = match resolve(address, wait) {
+        Ok(found) if !found.is_empty() => return None,
         Ok(_) => "the name has no address".to_owned(),
         Err(e) => e.to_string(),
     };
