@@ -186,9 +186,15 @@ impl KeyArgs {
             false => Keys::read(&self.input, &spec),
         };
         let keys = keys.map_err(of_file)?;
-        let LeftOut { empty, malformed, .. } = keys.left_out();
-        if empty + malformed > 0 {
-            log::note!("{} of {} rows have no key", empty + malformed, keys.rows());
+        let LeftOut { empty, malformed, first_malformed } = keys.left_out();
+        if empty > 0 {
+            log::note!("{empty} of {} rows have no key", keys.rows());
+        }
+        if let Some(place) = first_malformed {
+            let (of, forms) = (keys.rows(), self.normalise.join(", "));
+            log::note!(
+                "{malformed} of {of} rows have a key that is not of its form ({forms}); the first is in {place}"
+            );
         }
         Ok((Set::new(keys, digest), forms.join("; ")))
     }

@@ -15,6 +15,7 @@ use std::{
     cell::Cell,
     fs::File,
     io,
+    os::unix::fs::FileExt,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
 };
@@ -225,6 +226,14 @@ impl Rows {
     /// # Errors
     /// As [`Rows::open`].
     pub fn new(path: &Path, file: File) -> Result<Self, ParquetError> {
+        let mut begin = [0; 4];
+        // Whatever else is wrong with a shorter file, or one that cannot be read so, the decoder says.
+        if file.read_exact_at(&mut begin, 0).is_ok() && !matches!(&begin, b"PAR1" | b"PARE") {
+            let cause = "it is no good Parquet: it does not begin as Parquet does";
+            let remedy =
+                "if it is CSV, give it a name that ends in .csv; otherwise write it anew from its source";
+            return Err(ParquetError::new(path, cause, remedy));
+        }
         let reader = guarded(path, || SerializedFileReader::new(file))?;
         let meta = reader.metadata().file_metadata();
         let (mut columns, mut forms) = (vec![], vec![]);

@@ -33,7 +33,8 @@ pub(crate) fn broken(path: &Path, e: csv::Error) -> PsiError {
     match e.into_kind() {
         csv::ErrorKind::Io(e) => refused(path, &e),
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            let cause = format!("it has {len} fields where the first line has {expected_len}");
+            let s = if len == 1 { "" } else { "s" };
+            let cause = format!("it has {len} field{s} where the first line has {expected_len}");
             let remedy = "give it as many; put quotes around a field that has commas in it";
             PsiError::file(path, line, cause, remedy)
         }
@@ -58,6 +59,11 @@ enum Kind {
     LongField,
     /// Text of two bytes a character.
     Utf16,
+    Parquet,
+    /// gzip, zstd or bzip2.
+    Packed,
+    /// A ZIP archive, which spreadsheets are.
+    Zip,
 }
 
 impl Kind {
@@ -70,6 +76,9 @@ impl Kind {
             Kind::Long => "the record that begins here has more than 16 MiB",
             Kind::LongField => "the quote that opens here makes a record of more than 16 MiB",
             Kind::Utf16 => "it is UTF-16",
+            Kind::Parquet => "it is Parquet",
+            Kind::Packed => "it is compressed",
+            Kind::Zip => "it is a spreadsheet or another ZIP archive",
         }
     }
 
@@ -85,9 +94,28 @@ impl Kind {
                 "close it at the end of the field, and leave out fields that are no part of a table"
             }
             Kind::Utf16 => "save the file as UTF-8 at both parties",
+            Kind::Parquet => "give it a name that ends in .parquet",
+            Kind::Packed => "unpack it, and name the CSV in it",
+            Kind::Zip => "save the table as CSV with commas between columns",
+        }
+    }
+
+    /// The format whose files begin so, where that cannot be text. `head` has [`HEAD`] bytes, or all of a shorter file.
+    fn of(head: &[u8]) -> Option<Self> {
+        let begins = |with: &[u8]| head.starts_with(with);
+        match () {
+            // Four letters might name a column; a header that is no text follows them.
+            () if begins(b"PAR1\x15") => Some(Kind::Parquet),
+            () if begins(&[0xff, 0xfe]) || begins(&[0xfe, 0xff]) => Some(Kind::Utf16),
+            () if begins(&[0x1f, 0x8b]) || begins(&[0x28, 0xb5, 0x2f, 0xfd]) => Some(Kind::Packed),
+            () if begins(b"PK\x03\x04") => Some(Kind::Zip),
+            () => None,
         }
     }
 }
+
+/// Bytes at a file's beginning that tell its format.
+const HEAD: usize = 5;
 
 /// A deviation and where it is.
 #[derive(Debug)]
@@ -148,14 +176,14 @@ pub(crate) struct Strict<R> {
     /// The beginning of the record, and its bytes so far.
     record: Spot,
     length: usize,
-    /// True until a byte was read.
-    fresh: bool,
+    /// The first bytes, while their number is below [`HEAD`].
+    head: Vec<u8>,
 }
 
 impl<R: Read> Strict<R> {
     pub(crate) fn new(inner: R) -> Self {
         let start = Spot { line: 1, column: 1 };
-        Self { inner, at: At::Field, place: start, begun: start, record: start, length: 0, fresh: true }
+        Self { inner, at: At::Field, place: start, begun: start, record: start, length: 0, head: vec![] }
     }
 
     fn take(&mut self, byte: u8) -> Result<(), Fault> {
@@ -230,11 +258,11 @@ impl<R: Read> Read for Strict<R> {
             self.end().map_err(io::Error::other)?;
         }
         let bytes = &buffer[..read];
-        let start = self.fresh;
-        self.fresh &= read == 0;
-        // Its mark; the reader before this gives two bytes at once where there are two.
-        if start && (bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])) {
-            return Err(io::Error::other(Fault { kind: Kind::Utf16, place: None }));
+        if self.head.len() < HEAD {
+            self.head.extend(bytes.iter().take(HEAD - self.head.len()));
+            if let Some(kind) = Kind::of(&self.head) {
+                return Err(io::Error::other(Fault { kind, place: None }));
+            }
         }
         for chunk in bytes.chunks(CHUNK) {
             // All of the chunk, without a branch for each byte.

@@ -73,7 +73,7 @@ fn what_is_wrong_is_said_with_file_line_and_remedy() {
     );
     assert_eq!(
         error(b"id,x\n1,2\n3\n", "id"),
-        "cannot read a.csv, line 3: it has 1 fields where the first line has 2; give it as many; put quotes around a field that has commas in it"
+        "cannot read a.csv, line 3: it has 1 field where the first line has 2; give it as many; put quotes around a field that has commas in it"
     );
     assert_eq!(
         error(b"x,id\n1,2\n3,\xff\xfe\n", "id"),
@@ -120,8 +120,22 @@ fn what_no_csv_has_is_refused_where_it_stands() {
         let start = format!("cannot read a.csv, line {line}, character {character}: {cause}; ");
         assert!(error.to_string().starts_with(&start), "{error}");
     }
-    let wide = read(b"\xff\xfei\0d\0\n\0", "id").err().unwrap();
-    assert_eq!(wide, "cannot read a.csv: it is UTF-16; save the file as UTF-8 at both parties");
+    for (csv, message) in [
+        (&b"\xff\xfei\0d\0\n\0"[..], "it is UTF-16; save the file as UTF-8 at both parties"),
+        (b"PAR1\x15\x04\"", "it is Parquet; give it a name that ends in .parquet"),
+        (b"\x1f\x8b\x08\"\r", "it is compressed; unpack it, and name the CSV in it"),
+        (b"\x28\xb5\x2f\xfd\"", "it is compressed; unpack it, and name the CSV in it"),
+        (
+            b"PK\x03\x04\r\"",
+            "it is a spreadsheet or another ZIP archive; save the table as CSV with commas between columns",
+        ),
+    ] {
+        assert_eq!(read(csv, "id").err().unwrap(), format!("cannot read a.csv: {message}"));
+        let marked = [b"\xef\xbb\xbf", csv].concat();
+        assert_eq!(read(&marked, "id").err().unwrap(), format!("cannot read a.csv: {message}"));
+    }
+    // Columns may be called like a format.
+    assert!(read(b"PAR1,PK\n1,2\n", "PK").is_ok());
 }
 
 /// A file may go on for ever behind a quote that nobody closes; memory does not.
@@ -302,8 +316,10 @@ proptest! {
         if open {
             csv.truncate(csv.trim_ascii_end().len().max(csv.len() - end.len()));
         }
-        // What begins like a mark is one, and what begins like UTF-16 is no text.
-        prop_assume!(!csv.starts_with(b"\xef\xbb\xbf") && !csv.starts_with(b"\xff\xfe") && !csv.starts_with(b"\xfe\xff"));
+        // What begins like a mark is one, and what begins like UTF-16 or like packed bytes is no text.
+        prop_assume!(![&b"\xef\xbb\xbf"[..], b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"]
+            .iter()
+            .any(|begin| csv.starts_with(begin)));
         if marked {
             csv.splice(0..0, *b"\xef\xbb\xbf");
         }

@@ -339,7 +339,7 @@ fn what_is_wrong_is_named_with_party_file_and_remedy() {
     assert_eq!(ran.code, Some(4));
     assert!(
         ran.err
-            .contains("error: party B cannot read b.csv, line 3: it has 1 fields where the first line has 2"),
+            .contains("error: party B cannot read b.csv, line 3: it has 1 field where the first line has 2"),
         "{}",
         ran.err
     );

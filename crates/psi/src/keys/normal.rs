@@ -96,11 +96,14 @@ fn text(field: &str, nfc: bool, case: bool, out: &mut String) {
     }
 }
 
-/// Something, an @, something, and no white space or control character.
+/// Something, an @, something. White space, control characters, those without width and what stands around an address in a
+/// message's header or a link are no part of it.
 fn is_address(text: &str) -> bool {
+    let around = |c: char| matches!(c, '<' | '>' | '(' | ')' | ',' | ';' | ':' | '"');
+    let unseen = |c: char| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}');
     let parts = text.split_once('@');
     parts.is_some_and(|(local, domain)| !local.is_empty() && !domain.is_empty() && !domain.contains('@'))
-        && !text.chars().any(|c| c.is_whitespace() || c.is_control())
+        && !text.chars().any(|c| c.is_whitespace() || c.is_control() || around(c) || unseen(c))
 }
 
 impl fmt::Display for Normal {
@@ -194,6 +197,11 @@ mod tests {
             ("email", "a@", "(malformed)"),
             ("email", "a@b@c", "(malformed)"),
             ("email", "a b@c", "(malformed)"),
+            ("email", "<a@b.c>", "(malformed)"),
+            ("email", "mailto:a@b.c", "(malformed)"),
+            ("email", "a@b.c;", "(malformed)"),
+            ("email", "a\u{200b}@b.c", "(malformed)"),
+            ("email", "o'neil+tag@b.c", "o'neil+tag@b.c"),
         ] {
             assert_eq!(formed(form, field), expected, "{form} of {field:?}");
         }

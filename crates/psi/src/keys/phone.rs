@@ -25,10 +25,10 @@ impl Phone {
         let digits = out;
         let international = field.starts_with('+') || field.starts_with("(+");
         let field = if international { field.replace("(0)", "") } else { field.to_owned() };
-        for (i, c) in field.chars().enumerate() {
+        let number = field.strip_prefix("(+").or_else(|| field.strip_prefix('+')).unwrap_or(&field);
+        for c in number.chars() {
             match c {
                 '0'..='9' => digits.push(c),
-                '+' if i <= 1 && digits.is_empty() => {}
                 ' ' | '\u{a0}' | '\u{202f}' | '-' | '\u{2010}' | '\u{2011}' | '\u{2013}' | '.' | '/'
                 | '(' | ')' => {}
                 _ => return malformed(digits),
@@ -105,6 +105,9 @@ mod tests {
             ("49", "030 123456 x7", ""),
             ("49", "ask Ann", ""),
             ("49", "+49 30 + 1", ""),
+            ("49", "++49 30 123456", ""),
+            ("49", "(++49) 30 123456", ""),
+            ("49", "0+30 123456", ""),
             ("49", "+1234567890123456", ""),
             ("49", "+0301234567", ""),
             ("49", "00", ""),
