@@ -18,8 +18,8 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
 use cost::{Figures, costs};
-use hushwire_compute::{Computation, Explanation, MembersPart, Tensor, evaluate};
-use hushwire_job::{ComputationSource, JobError, OutputPlace, Protocol, Shown, fits, read_input};
+use hushwire_compute::{Computation, ComputeError, Explanation, MembersPart, Tensor, evaluate};
+use hushwire_job::{ComputationSource, JobError, Kind, OutputPlace, Protocol, Shown, fits, read_input};
 use serde::Serialize;
 use std::{
     collections::BTreeMap,
@@ -291,18 +291,23 @@ fn eval(args: &EvalArgs) -> Result<(), Error> {
     }
     let report = json_file(&mut files, args.json.as_deref(), &format!("compute eval, {}", c.name()), 0o600)?;
     let (mut inputs, mut known) = (BTreeMap::new(), BTreeMap::new());
-    let wrong = |e: hushwire_compute::ComputeError| {
-        Error::Job(JobError::usage("the computation", e.cause(), e.remedy()))
+    let wrong = |e: ComputeError| Error::Job(JobError::usage("the computation", e.cause(), e.remedy()));
+    // As a member's values are in a run.
+    let unfit = |e: ComputeError| match e {
+        ComputeError::Input { .. } => {
+            Error::Job(JobError::new(Kind::File, "reading inputs", e.cause(), e.remedy()))
+        }
+        e => wrong(e),
     };
     for (name, ty) in c.inputs() {
         let tensor = read_input(name, ty, &places[name], &lengths)?;
         known.insert(name.to_owned(), tensor.lengths().to_vec());
-        lengths = c.symbols_with(&lengths, &known).map_err(wrong)?;
+        lengths = c.symbols_with(&lengths, &known).map_err(unfit)?;
         inputs.insert(name.to_owned(), tensor);
     }
     let bound = c.bind(&lengths).map_err(wrong)?;
     fits(&bound)?;
-    let results = evaluate(&bound, &inputs).map_err(wrong)?;
+    let results = evaluate(&bound, &inputs).map_err(unfit)?;
     let shown = |tensor: &Tensor| Shown::new(tensor.scalar(), tensor.lengths(), &tensor.records());
     for (name, place, file) in begun {
         let tensor = &results[name];

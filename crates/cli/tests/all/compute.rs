@@ -176,7 +176,7 @@ fn the_command_line_is_checked_before_anything_starts() {
     bad(
         &place,
         &format!("local compute bill.hwc {all} --symbol n=4"),
-        2,
+        4,
         &["its n is 3, the agreed one is 4"],
     );
     place.put(
@@ -242,7 +242,7 @@ fn public_values_are_everybodys_and_secret_ones_are_brought_by_whom_the_job_says
         &["rates.csv, line 3: row 2, column rate: \"70000\" does not fit u16"],
     );
     place.put("rates.csv", b"rate\n3\n");
-    bad(&place, &run("--value bank/seed=1"), 2, &["its n is 3, the agreed one is 1"]);
+    bad(&place, &run("--value bank/seed=1"), 4, &["its n is 3, the agreed one is 1"]);
     // In a job file they have tables of their own.
     place.put("rates.csv", b"rate\n3\n500\n7\n");
     let job = |rest: &str| place.put("job.toml", format!("computation = \"rates.hwc\"\n{rest}").as_bytes());
@@ -343,4 +343,26 @@ fn shapes_that_overflow_and_columns_without_rows() {
     );
     place.put("order.csv", b"amount\n1\n\n2\n");
     bad(&place, &format!("local compute bill.hwc {IN} --transport unix"), 4, &["n is 0 at client shop and"]);
+}
+
+/// Values that do not keep what their input promises, or that do not go together, are their owner's fault: exit code 4, before
+/// anybody is met, wherever they come from.
+#[test]
+fn values_that_do_not_keep_promises_end_with_the_code_of_values() {
+    let place = Place::new();
+    let text = "computation kept\nmembers m, w\nsymbols n\ninput x: u16[n] in 0..1000 from m\ninput y: u16[n] from m\n\
+        output s = sum(x * y) to w\n";
+    place.put("kept.hwc", text.as_bytes());
+    place.put("x.csv", b"x\n5\n1000\n");
+    let broken = "element 1 is not within 0 to 999, which it promises";
+    let uneven = "reading input y: it has 2 elements, and u16[n] has 3";
+    for (run, net) in [("compute eval", ""), ("local compute", "--transport unix")] {
+        assert_eq!(
+            good(&place, &format!("{run} kept.hwc --value m/x=5,999 --value m/y=1,2 {net}")).out,
+            "s=2003\n"
+        );
+        bad(&place, &format!("{run} kept.hwc --value m/x=5,1000 --value m/y=1,2 {net}"), 4, &["x: ", broken]);
+        bad(&place, &format!("{run} kept.hwc --in m/x=x.csv --value m/y=1,2 {net}"), 4, &[broken]);
+        bad(&place, &format!("{run} kept.hwc --value m/x=1,2,3 --value m/y=1,2 {net}"), 4, &[uneven]);
+    }
 }

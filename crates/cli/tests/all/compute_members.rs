@@ -176,6 +176,6 @@ fn a_job_file_runs_with_everybody_here() {
     assert!(ran.err.contains("hushwire local compute job.toml --in"), "{}", ran.err);
     world.edit("job.toml", |text| format!("{text}\n[symbols]\nn = 5\n"));
     let ran = world.place.ran(&format!("local compute job.toml {values}"));
-    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    assert_eq!(ran.code, Some(4), "{}", ran.err);
     assert!(ran.err.contains("its n is 2, the agreed one is 5"), "{}", ran.err);
 }

@@ -109,6 +109,12 @@ fn windows_and_scans_name_their_operands() {
             "conv2d(x, k, groups=2, stride=[1])",
             "`conv2d` has other arguments than it takes; 2 numbers from 0 are expected in brackets".into(),
         ),
+        ("max(v)", "`max` has other arguments than it takes; it compares two, and of one column it is max_of(x)".into()),
+        (
+            "histogram(v, [0, 1])",
+            "`histogram` has other arguments than it takes; write a list with its type, as in const(u8[3], [1, 2, 4])"
+                .into(),
+        ),
         ("conv2d(x, k, size=[1])", "`conv2d` has no argument size; it has stride and pad".into()),
         ("conv2d(x, k, stride=[1, 1], stride=[1, 1])", "stride stands twice; write it once".into()),
         (

@@ -35,8 +35,13 @@ impl<'a> Arguments<'a> {
     }
 
     pub(super) fn value(&mut self) -> Lowered<&'a Expr> {
-        match self.first("a value is missing")? {
+        let missing = match self.name {
+            "min" | "max" => format!("it compares two, and of one column it is {}_of(x)", self.name),
+            _ => "a value is missing".to_owned(),
+        };
+        match self.first(&missing)? {
             Argument::Value { desc: false, value } => Ok(value),
+            Argument::List(_) => Err(self.wrong("write a list with its type, as in const(u8[3], [1, 2, 4])")),
             _ => Err(self.wrong("a value is expected")),
         }
     }

@@ -228,7 +228,7 @@ impl ComputeTask {
         lengths: &BTreeMap<String, Vec<usize>>,
     ) -> Result<BTreeMap<String, u64>, JobError> {
         let found = self.computation.symbols_with(known, lengths);
-        found.map_err(|e| JobError::usage("reading inputs", e.cause(), e.remedy()))
+        found.map_err(|e| JobError::new(Kind::File, "reading inputs", e.cause(), e.remedy()))
     }
 
     /// The numbers that this member's inputs say, none of which is more than was agreed on.
