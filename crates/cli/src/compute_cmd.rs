@@ -6,7 +6,7 @@ use crate::{
     error::Error,
     files::{Replace, RunFiles, json_file},
     local_compute::protocols,
-    out,
+    log, out,
     places::ValueArgs,
     progress,
     run_report::word,
@@ -133,7 +133,14 @@ pub(crate) fn run(args: &ComputeArgs) -> Result<(), Error> {
 }
 
 fn load(file: &Path) -> Result<Computation, Error> {
-    Ok(ComputationSource::File(file.to_owned()).load()?)
+    let computation = ComputationSource::File(file.to_owned()).load()?;
+    remark(&computation);
+    Ok(computation)
+}
+
+/// Says what the computation may not mean.
+pub(crate) fn remark(computation: &Computation) {
+    computation.remarks().iter().for_each(log::warn);
 }
 
 fn check(file: &Path) -> Result<(), Error> {

@@ -1,6 +1,7 @@
 //! `hushwire local compute`: a computation among processes of this machine, each with its owner's files.
 
 use crate::{
+    compute_cmd::remark,
     error::Error,
     files::RunFiles,
     log,
@@ -115,6 +116,7 @@ impl LocalComputeArgs {
         (job.threads, job.memory) = (self.threads.or(job.threads), self.memory.or(job.memory));
         // Processes are told the text: they need not read the file again, which may be a pipe.
         let computation = job.computation.load()?;
+        remark(&computation);
         job.computation = ComputationSource::Text(computation.to_string());
         job.symbols.extend(self.values.symbols(&computation)?);
         self.values.owners(&computation, &mut job)?;

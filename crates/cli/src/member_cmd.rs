@@ -1,6 +1,7 @@
 //! `hushwire party` and `hushwire client`: one member of a job, for real.
 
 use crate::{
+    compute_cmd::remark,
     control::peak_memory,
     error::Error,
     log, progress,
@@ -86,7 +87,11 @@ fn run_job(
         }
         Job::AesCtr(job) => member(args, job, config()?),
         Job::Psi(job) => member(args, &PsiTask::new(job)?, config()?),
-        Job::Compute(job) => member(args, &ComputeTask::new(job)?, config()?),
+        Job::Compute(job) => {
+            let task = ComputeTask::new(job)?;
+            remark(task.computation());
+            member(args, &task, config()?)
+        }
         #[cfg(feature = "sql")]
         Job::Query(job) => member(args, &hushwire_job::QueryTask::new(job)?, config()?),
         #[cfg(feature = "nn")]

@@ -274,6 +274,36 @@ pub enum Op {
 }
 
 impl Op {
+    /// Whether results depend on the operands' elements in the same place alone.
+    #[must_use]
+    pub const fn is_element_wise(&self) -> bool {
+        matches!(
+            self,
+            Op::Add
+                | Op::Sub
+                | Op::Mul
+                | Op::Div
+                | Op::Rem
+                | Op::Neg
+                | Op::Abs
+                | Op::Min
+                | Op::Max
+                | Op::And
+                | Op::Or
+                | Op::Xor
+                | Op::Not
+                | Op::Compare(_)
+                | Op::Select
+                | Op::ShiftLeft(_)
+                | Op::ShiftRight(_)
+                | Op::Rescale(_)
+                | Op::Cast(_)
+                | Op::Circuit(_)
+                | Op::Part { .. }
+                | Op::Join
+        )
+    }
+
     /// The values that three parties see of it beside lengths, in words that follow its name. Circuits show nothing.
     #[must_use]
     pub const fn leaks(&self) -> Option<&'static str> {

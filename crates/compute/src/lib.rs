@@ -33,6 +33,7 @@ mod infer;
 mod netlist;
 mod range;
 mod record;
+mod remarks;
 mod tensor;
 #[doc(hidden)]
 pub mod test_support;

@@ -339,7 +339,7 @@ impl<'a> Lower<'a> {
                 let lengths: Vec<&[usize]> = lengths.iter().map(Vec::as_slice).collect();
                 match picks(&node.op, &lengths, &to) {
                     Some(picks) => self.moved(&args, picks),
-                    None if element_wise(&node.op) => self.each(&node.op, &args, scalar, &to),
+                    None if node.op.is_element_wise() => self.each(&node.op, &args, scalar, &to),
                     None => self.flat(node, &args, rows),
                 }
             }
@@ -467,33 +467,4 @@ impl<'a> Lower<'a> {
         let reads = wired.map(|(a, _)| self.bits(*a)).collect::<Lowered<_>>()?;
         Ok(bits(self.step(Prim::Flat(program), reads, Size::Bits(node.ty.scalar.bits(), rows))))
     }
-}
-
-/// Whether an operation's results depend on the operands' elements in the same place alone.
-fn element_wise(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Add
-            | Op::Sub
-            | Op::Mul
-            | Op::Div
-            | Op::Rem
-            | Op::Neg
-            | Op::Abs
-            | Op::Min
-            | Op::Max
-            | Op::And
-            | Op::Or
-            | Op::Xor
-            | Op::Not
-            | Op::Compare(_)
-            | Op::Select
-            | Op::ShiftLeft(_)
-            | Op::ShiftRight(_)
-            | Op::Rescale(_)
-            | Op::Cast(_)
-            | Op::Circuit(_)
-            | Op::Part { .. }
-            | Op::Join
-    )
 }

@@ -8,8 +8,9 @@ use crate::{
 use hushwire_circuit::named;
 use hushwire_prg::Prg;
 use std::{
-    process::Stdio,
+    process::{Child, Stdio},
     sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
 };
 
 /// Tells a process of the tests what to do, in which directory, and after how many steps it is killed.
@@ -100,9 +101,8 @@ fn no_forks() -> MutexGuard<'static, ()> {
     FORKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A process with these orders, killed or not.
-fn run_child(dir: &Path, what: &str, life: usize) -> bool {
-    use std::os::unix::process::ExitStatusExt;
+/// A process with these orders, on its way.
+fn start_child(dir: &Path, what: &str, life: usize) -> Child {
     let this = std::env::current_exe().expect("this test");
     let mut command = std::process::Command::new(this);
     command
@@ -110,12 +110,46 @@ fn run_child(dir: &Path, what: &str, life: usize) -> bool {
         .env(CHILD, format!("{what}:{life}:{}", dir.display()))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let forking = no_forks();
-    let child = command.spawn().expect("a process");
-    drop(forking);
-    let ran = child.wait_with_output().expect("a process");
+    let _forking = no_forks();
+    command.spawn().expect("a process")
+}
+
+/// The same to its end, killed or not.
+fn run_child(dir: &Path, what: &str, life: usize) -> bool {
+    use std::os::unix::process::ExitStatusExt;
+    let ran = start_child(dir, what, life).wait_with_output().expect("a process");
     assert!(ran.status.success() || ran.status.signal() == Some(9), "{ran:?}");
     ran.status.success()
+}
+
+/// Of two processes that have both read a file before either marks it, one has it.
+#[cfg(target_os = "linux")]
+#[test]
+fn of_two_processes_at_once_one_takes_a_file() {
+    use std::os::unix::fs::MetadataExt;
+    for what in What::ALL {
+        let dir = tempfile::tempdir().expect("a directory");
+        what.put(&shelf(dir.path(), 0)).expect("it is kept");
+        let marks = File::create(dir.path().join("0").join("used")).expect("a file");
+        flock(&marks, FlockOperation::LockExclusive).expect("nobody else is here");
+        let both = [0, 1].map(|_| start_child(dir.path(), &format!("take-{}", what.name()), usize::MAX));
+        let inode = format!(":{} ", marks.metadata().expect("a file").ino());
+        let waiting = || {
+            let locks = fs::read_to_string("/proc/locks").expect("the system's locks");
+            locks.lines().filter(|line| line.contains("->") && line.contains(&inode)).count()
+        };
+        let until = Instant::now() + Duration::from_mins(1);
+        while waiting() < 2 {
+            assert!(Instant::now() < until, "both have read the {}, and wait to mark it", what.name());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        flock(&marks, FlockOperation::Unlock).expect("it was held");
+        let ended = both.map(|child| child.wait_with_output().expect("a process"));
+        assert_eq!(ended.iter().filter(|ran| ran.status.success()).count(), 1, "{ended:?}");
+        let refused = ended.iter().find(|ran| !ran.status.success()).expect("one");
+        let told = [&refused.stdout[..], &refused.stderr].concat();
+        assert!(String::from_utf8_lossy(&told).contains("Used"), "{refused:?}");
+    }
 }
 
 /// The same with processes, which are killed between any two writes by a signal that they cannot see.

@@ -366,3 +366,26 @@ fn values_that_do_not_keep_promises_end_with_the_code_of_values() {
         bad(&place, &format!("{run} kept.hwc --value m/x=1,2,3 --value m/y=1,2 {net}"), 4, &[uneven]);
     }
 }
+
+#[test]
+fn a_product_that_wraps_early_is_remarked_wherever_it_is_read() {
+    let place = Place::new();
+    let text = |product: &str| {
+        format!(
+            "computation area\nmembers a, b\ninput x: fixed(32, 16) from a\ninput y: fixed(32, 16) from b\noutput z = {product} to a\n"
+        )
+    };
+    place.put("kept.hwc", text("multiply(x, y)").as_bytes());
+    place.put("wraps.hwc", text("rescale(x * y, 16)").as_bytes());
+    let values = "--value a/x=1.5 --value b/y=-2";
+    for run in
+        ["compute eval", "local compute --transport unix", "local compute --protocol yao --transport unix"]
+    {
+        let ran = good(&place, &format!("{run} kept.hwc {values}"));
+        assert_eq!((ran.out.as_str(), ran.err.contains("warning")), ("z=-3.0\n", false), "{}", ran.err);
+        let ran = good(&place, &format!("{run} wraps.hwc {values}"));
+        let warning = "warning: `*` of x: fixed(32, 16) and y: fixed(32, 16) has 32 fractional bits and none before the point";
+        assert!(ran.err.contains(warning) && ran.err.matches("warning").count() == 1, "{run}: {}", ran.err);
+    }
+    assert!(good(&place, "compute check wraps.hwc").err.contains("multiply(x, y) keeps their type"));
+}

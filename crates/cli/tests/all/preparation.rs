@@ -54,3 +54,26 @@ fn a_garbled_circuit_that_waits_on_disk_serves_one_run() {
     let alone = world.place.ran(&format!("{} --up-to function-dependent", Rehearsal::line("party0")));
     assert!(alone.code == Some(2) && alone.err.contains("--prepare"), "{}", alone.err);
 }
+
+/// Who allows a job allows what is made ahead for it, and nothing for another.
+#[test]
+fn what_is_made_ahead_is_allowed_by_the_digest_of_its_job() {
+    let world = Rehearsal::new(JOB);
+    for party in PARTIES {
+        world.edit(&format!("r/{party}.toml"), |text| {
+            format!("{text}\n[authgarble]\nshelf = \"{party}.shelf\"\n")
+        });
+    }
+    let digest = world.place.ran("job digest job.toml").out.trim().to_owned();
+    for ended in run(&world, &format!("--prepare 1 --allow {digest}")) {
+        assert!(ended.err.contains("for 1 run of less:32"), "{}: {}", ended.name, ended.err);
+    }
+    world.edit("job.toml", |text| text.replace("less:32", "add:32").replace("\"less\"", "\"sum\""));
+    let start = |name: &'static str| {
+        let allow = if name == "party0" { format!(" --allow {digest}") } else { String::new() };
+        world.spawn(name, world.place.hushwire(&format!("{} --prepare 1{allow}", Rehearsal::line(name))))
+    };
+    let all = world.end(PARTIES.into_iter().map(start).collect());
+    assert!(all[0].code == Some(5) && all[0].error().contains("--allow"), "{}", all[0].error());
+    all[1].blames("party0");
+}

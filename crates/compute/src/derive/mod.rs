@@ -45,7 +45,7 @@ const fn form(
 /// Most keys of a group.
 const KEYS: usize = 16;
 
-const FORMS: [Form; 23] = [
+const FORMS: [Form; 24] = [
     form("clamp", 3..=3, |_, v, _| v[0].clamp(v[1], v[2])),
     form("variance", 1..=1, |_, v, _| v[0].variance()),
     form("median", 1..=1, |_, v, _| v[0].median()),
@@ -53,6 +53,7 @@ const FORMS: [Form; 23] = [
     Form { name: "top_k", operands: 1..=1, rows: true, make: |_, v, rows| v[0].top_k(rows) },
     form("shift_left", 2..=2, |_, v, _| v[0].shift_left_by(v[1])),
     form("shift_right", 2..=2, |_, v, _| v[0].shift_right_by(v[1])),
+    form("multiply", 2..=2, |_, v, _| v[0].multiply(v[1])),
     form("divide", 2..=2, |_, v, _| v[0].divide(v[1])),
     form("reciprocal", 1..=1, |_, v, _| v[0].reciprocal()),
     form("sqrt", 1..=1, |_, v, _| v[0].sqrt()),

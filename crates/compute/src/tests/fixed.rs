@@ -127,6 +127,34 @@ fn rounding_is_to_the_nearest_of_two_the_greater() {
 }
 
 #[test]
+fn products_keep_their_type_and_are_exact() {
+    for ty in TYPES.into_iter().chain([[8, 8], [8, 1], [9, 0], [48, 40]]) {
+        let rows = rows(ty);
+        let made = evaluate(&of(ty, "multiply(x, y)"), &given(ty, &rows)).unwrap().remove("z").unwrap();
+        for (i, [x, y]) in rows.iter().enumerate() {
+            let floor = (x * y) >> ty[1];
+            assert_eq!(
+                made.number(i).unwrap(),
+                floor << (128 - ty[0]) >> (128 - ty[0]),
+                "{x} by {y} of {ty:?}"
+            );
+        }
+    }
+    let refused = |x: &str, y: &str| {
+        let text = format!(
+            "computation c\nmembers m\ninput x: {x} from m\ninput y: {y} from m\noutput z = multiply(x, y) to m\n"
+        );
+        text.parse::<Computation>().unwrap_err().to_string()
+    };
+    assert!(
+        refused("fixed(100, 28)", "fixed(100, 28)")
+            .contains("whose bits and fractional bits are below 128 together")
+    );
+    assert!(refused("i8", "i8").contains("`multiply` of"));
+    assert!(refused("fixed(8, 4)", "fixed(8, 3)").contains("operands have one type"));
+}
+
+#[test]
 fn edges_have_results() {
     for ty in TYPES {
         let one = |expr: &str, x: i128, y: i128| {
@@ -151,7 +179,7 @@ fn edges_have_results() {
 
 #[test]
 fn circuits_give_the_same_bits() {
-    let all = "divide(x, y) + reciprocal(y) ^ sqrt(x) ^ exp(x) ^ log(x) ^ sigmoid(x) ^ tanh(x) ^ softmax(x) ^ round(y)";
+    let all = "divide(x, y) + reciprocal(y) ^ sqrt(x) ^ exp(x) ^ log(x) ^ sigmoid(x) ^ tanh(x) ^ softmax(x) ^ round(y) ^ multiply(x, y)";
     for ty in [[32, 16], [16, 8], [33, 13]] {
         let rows: Vec<[i128; 2]> = rows(ty).into_iter().rev().step_by(97).collect();
         assert!(check(&of(ty, all), &given(ty, &rows)).unwrap().is_some());
@@ -189,6 +217,7 @@ fn functions_cost_what_is_stated() {
         ("sigmoid(x)", [37, 137]),
         ("tanh(x)", [37, 137]),
         ("round(x)", [1, 1]),
+        ("multiply(x, y)", [3, 10]),
     ];
     for (expr, thousands) in figures {
         for (ty, thousand) in [[32, 16], [64, 32]].into_iter().zip(thousands) {

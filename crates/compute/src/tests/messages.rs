@@ -173,3 +173,27 @@ fn inputs_that_do_not_fit_are_named() {
     let message = with(vector(2), Some(Tensor::zeros(Scalar::signed(8), &[2]))).unwrap_err();
     assert_eq!(message, "input \"y\": it is i8 with axes [2], not u8[n]; bring values of that type");
 }
+
+#[test]
+fn products_without_bits_before_the_point_are_remarked() {
+    let of = |inputs: &str, expr: &str| {
+        let text = format!("computation c\nmembers m\n{inputs}\noutput z = {expr} to m\n");
+        text.parse::<Computation>().unwrap().remarks()
+    };
+    let two = "input x: fixed(32, 16)[2] from m\ninput y: fixed(32, 16)[2] from m";
+    assert_eq!(
+        of(two, "rescale(x * -y, 16)"),
+        [
+            "`*` of x: fixed(32, 16)[2] and (-): fixed(32, 16)[2] has 32 fractional bits and none before the point, so that products from \
+          0.5 on wrap: multiply(x, y) keeps their type; or cast both to more bits before"
+        ]
+    );
+    let matrices = "input x: fixed(8, 4)[2, 2] from m";
+    assert!(of(matrices, "matmul(x, x)")[0].ends_with("from 0.5 on wrap: cast both to more bits before"));
+    for expr in ["multiply(x, y)", "wrapping(x) * y", "x * cast(y, fixed(32, 0))", "x + y", "divide(x, y)"] {
+        assert_eq!(of(two, expr), [""; 0], "{expr}");
+    }
+    let small = "input x: fixed(32, 16) in -0.5..0.5 from m";
+    assert_eq!(of(small, "x * x"), [""; 0], "what is promised fits");
+    assert_eq!(of("input x: fixed(32, 12) from m", "x * x"), [""; 0], "8 bits are left");
+}

@@ -29,7 +29,7 @@
 //!
 //! ```text
 //! clamp(x, 0, 9) variance(x) median(x) histogram(x, edges) top_k(x, rows=3) shift_left(x, y) shift_right(x, y)
-//! divide(x, y) reciprocal(x) sqrt(x) exp(x) log(x) sigmoid(x) tanh(x) softmax(x) round(x)
+//! multiply(x, y) divide(x, y) reciprocal(x) sqrt(x) exp(x) log(x) sigmoid(x) tanh(x) softmax(x) round(x)
 //!                                                              of fixed numbers, with errors as their documentation says
 //! group_end(key) group_count(key) group_last(x, key) group_sum(x, key) group_min(x, key) group_max(x, key) group_mean(x, key)
 //! ```
