@@ -105,9 +105,10 @@ impl Chunks {
                 _ if self.left > 0 => (self.left, 0),
                 Core::Rows(kind) => row_chunk(*kind, wanted.min(FULL)),
                 Core::Ferret(set, _) => {
-                    let trees = if self.trees == 0 { 1 + set.refill_trees() } else { 1 };
-                    self.trees = (self.trees + trees) % set.trees();
-                    (set.leaves(), trees * set.tree_bytes())
+                    let refill = if self.trees == 0 { set.refill_trees() } else { 0 };
+                    let trees = set.trees_for(wanted, 0, self.trees + refill);
+                    self.trees = (self.trees + refill + trees) % set.trees();
+                    (trees * set.leaves(), (refill + trees) * set.tree_bytes())
                 }
             };
             let taken = wanted.min(made);
@@ -169,7 +170,7 @@ enum Turn {
     Receiver { places: bool, choices: usize },
 }
 
-/// Semi-honest: sixteen chunks and one more, then the choices of sixteen, and so on; at the end all that are left.
+/// Semi-honest: four chunks and one more, then the choices of four, and so on; at the end all that are left.
 fn turns(chunks: usize) -> Vec<Turn> {
     let mut turns = Vec::new();
     let mut unsaid = 0;
@@ -265,7 +266,7 @@ fn row_chunk(kind: Kind, len: usize) -> (usize, usize) {
     (made, kind.cost(Level::SemiHonest).bits_per_ot * made / 8)
 }
 
-/// OTs and message bytes of each chunk: a tree, and a round's refill with its first; a segment's first tree lends 128
+/// OTs and message bytes of each chunk: trees, and a round's refill with its first; a segment's first chunk lends 128
 /// OTs to its check. Where `count` was said to be the limit, the last round has no refill.
 pub(crate) fn tree_chunks(
     set: &Set,
@@ -280,11 +281,12 @@ pub(crate) fn tree_chunks(
         let i = chunks.len();
         let spent = if level == Level::Malicious && i.is_multiple_of(segment) { 128 } else { 0 };
         let refills = made == 0 && !(is_limit && set.is_enough(level, left));
-        let trees = if refills { 1 + set.refill_trees() } else { 1 };
+        let refill = if refills { set.refill_trees() } else { 0 };
+        let trees = set.trees_for(left, spent, made + refill);
         // A last round may end with its last tree, and then nothing is left.
-        made = (made + trees) % set.trees();
-        let len = left.min(set.leaves() - spent);
-        chunks.push((len, trees * set.tree_bytes()));
+        made = (made + refill + trees) % set.trees();
+        let len = left.min(trees * set.leaves() - spent);
+        chunks.push((len, (refill + trees) * set.tree_bytes()));
         left -= len;
     }
     chunks

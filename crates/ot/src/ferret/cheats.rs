@@ -7,7 +7,7 @@ use hushwire_simd::clmul::Clmul;
 
 use super::check::LeafCheck;
 use super::params::SPARE;
-use super::rig::{DELTA, TINY, WIDE, context, deal, ends, extend, set_up_edited, stream};
+use super::rig::{DELTA, FOURS, TINY, WIDE, context, deal, ends, extend, set_up_edited, stream};
 use super::tree::{End, Grower, SpcotReceiver, SpcotSender, Tree};
 use super::weights::Weights;
 use super::{B11, Set};
@@ -32,8 +32,19 @@ fn caught(result: &Result<(), OtError>, what: &str) {
 #[test]
 fn any_flip_in_a_tree_is_caught() {
     // The first chunk of the first round has the refill's two trees before its own; the tenth is in the second round.
-    // A wide tree has four pieces, and a refill of one.
-    for (set, chunk, trees) in [(TINY, 0, 3), (TINY, 1, 1), (TINY, 9, 1), (WIDE, 0, 2), (WIDE, 10, 1)] {
+    // A wide tree has four pieces, and a refill of one. Of four trees in a chunk each counts, and so do a round's last three.
+    let cases = [
+        (TINY, 0, 3),
+        (TINY, 1, 1),
+        (TINY, 9, 1),
+        (WIDE, 0, 2),
+        (WIDE, 10, 1),
+        (FOURS, 0, 6),
+        (FOURS, 1, 4),
+        (FOURS, 4, 3),
+        (FOURS, 6, 4),
+    ];
+    for (set, chunk, trees) in cases {
         for c in 0..trees * set.depth() {
             for bit in [1, 64, 127] {
                 let flip = |m: &mut Vec<u8>| m[16 * c + bit / 8] ^= 1 << (bit % 8);
@@ -47,7 +58,14 @@ fn any_flip_in_a_tree_is_caught() {
 
 #[test]
 fn zeroed_swapped_and_replayed_trees_are_caught() {
-    for (set, chunk) in [(TINY, 0), (TINY, 1), (TINY, 5), (WIDE, 0), (WIDE, 1), (WIDE, 10)] {
+    // Trees of one chunk in another order.
+    for (chunk, with) in [(0, 384), (1, 128), (1, 384), (4, 256)] {
+        let swap = |m: &mut Vec<u8>| (0..128).for_each(|i| m.swap(i, with + i));
+        caught(&changed(FOURS, chunk, 0, swap), "trees that change places");
+    }
+    for (set, chunk) in
+        [(TINY, 0), (TINY, 1), (TINY, 5), (WIDE, 0), (WIDE, 1), (WIDE, 10), (FOURS, 1), (FOURS, 4)]
+    {
         let last = 16 * (set.depth() - 1);
         caught(&changed(set, chunk, 0, |m| m.fill(0)), "zeroed");
         caught(&changed(set, chunk, 0, |m| m[..16].fill(0)), "a zeroed c");
@@ -145,7 +163,7 @@ fn guess(set: Set, round: u8, unknown: usize, stray: usize) -> (bool, bool) {
             place =
                 SpcotReceiver.tree(Tree { grower, cots, heard: &heard, said: &mut [], leaves: &mut *leaves });
         }
-        check.tree(&message, leaves, place);
+        check.trees(&message, leaves, &[place]);
         check.give_spare(spare);
         check.close();
     }
@@ -154,7 +172,7 @@ fn guess(set: Set, round: u8, unknown: usize, stray: usize) -> (bool, bool) {
     let mut transcript = Transcript::new(&context.sid, set.name());
     transcript.absorb(Role::Sender, &message);
     let weights = Weights::new(context.backend, &transcript.challenge("leaves"), set.leaves());
-    let chi = weights.at(2 * guess, set.leaves()) + weights.at(2 * guess + 1, set.leaves());
+    let chi = weights.at(2 * guess) + weights.at(2 * guess + 1);
 
     let [s, r] = &mut ends;
     let (mut masked, mut digest) = ([0; 16], [0; 32]);

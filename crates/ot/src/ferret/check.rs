@@ -1,4 +1,4 @@
-//! The malicious mode's check: one fold of a segment's leaves, with a challenge for every tree.
+//! The malicious mode's check: one fold of a segment's leaves, with a challenge for every chunk of trees.
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Gf128};
@@ -90,16 +90,19 @@ impl LeafCheck {
         self.open.spare = Some(spare.to_vec());
     }
 
-    /// A tree's leaves, before anything is added to them, its message and the place only the receiver knows.
+    /// The leaves of a chunk's trees, before anything is added to them, the trees' messages, and the places among these leaves that
+    /// only the receiver knows, one a tree.
     ///
-    /// The tree's coefficients come from a challenge that binds its message and all before it, so that none of its errors
+    /// Coefficients come from a challenge that binds these messages and all before them, so that no error of these trees
     /// was chosen with them in sight.
-    pub(super) fn tree(&mut self, message: &[u8], leaves: &[Block], place: usize) {
-        self.transcript.absorb(Role::Sender, message);
+    pub(super) fn trees(&mut self, messages: &[u8], leaves: &[Block], places: &[usize]) {
+        self.transcript.absorb(Role::Sender, messages);
         let weights = Weights::new(self.backend, &self.transcript.challenge("leaves"), leaves.len());
         self.open.fold += weights.sum(leaves);
-        self.open.places += weights.at(place, leaves.len());
-        self.open.trees += 1;
+        for place in places {
+            self.open.places += weights.at(*place);
+        }
+        self.open.trees += places.len();
     }
 
     /// Freezes the open segment and opens the next.
@@ -181,7 +184,7 @@ mod tests {
         stream(9).fill_blocks(&mut leaves);
         let mut check = LeafCheck::new(&context, set);
         for message in trees {
-            check.tree(message, &leaves, 77);
+            check.trees(message, &leaves, &[77]);
         }
         check
     }

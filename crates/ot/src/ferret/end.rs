@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::{Block, Buffer};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::check::{LeafCheck, STEPS};
 use super::nodes::Copy;
@@ -38,7 +38,7 @@ pub struct Ferret<S, E> {
     level: PhantomData<S>,
 }
 
-/// OTs of a tree that nobody has taken yet.
+/// OTs of a chunk that nobody has taken yet.
 struct Stock {
     blocks: Buffer,
     at: usize,
@@ -104,36 +104,52 @@ impl<S: Security, E: End> Ferret<S, E> {
         self.set
     }
 
-    /// Trees of the next message: the refill's come with a round's first.
-    fn trees_due(&self) -> usize {
-        if self.made == 0 && !self.is_last { 1 + self.set.refill_trees() } else { 1 }
+    /// Trees of the refill, which come with a round's first chunk.
+    fn refill_due(&self) -> usize {
+        if self.made == 0 && !self.is_last { self.set.refill_trees() } else { 0 }
     }
 
-    /// OTs that the next tree brings.
-    fn yields(&self) -> usize {
-        let spare = if self.check.as_ref().is_some_and(LeafCheck::wants_spare) { SPARE } else { 0 };
-        self.set.leaves() - spare
+    /// OTs of the next chunk's trees that stay with the check.
+    fn spare_due(&self) -> usize {
+        if self.check.as_ref().is_some_and(LeafCheck::wants_spare) { SPARE } else { 0 }
+    }
+
+    /// Trees of the next chunk when `wanted` OTs are wanted and none is in stock, the refill's apart.
+    fn trees_for(&self, wanted: usize) -> usize {
+        self.set.trees_for(wanted, self.spare_due(), self.made + self.refill_due())
     }
 
     /// The round's next trees into `out`; `heard` or `said` is their messages.
     pub(super) fn trees(&mut self, heard: &[u8], said: &mut [u8], out: &mut [Block]) {
         let (set, bytes) = (self.set, self.set.tree_bytes());
-        for (i, leaves) in out.chunks_exact_mut(set.leaves()).enumerate() {
-            let span = i * bytes..(i + 1) * bytes;
+        // Where a check binds a chunk's messages before it weighs a leaf; elsewhere a tree's leaves stay in the first cache.
+        let group = if self.check.is_some() { set.chunk_trees() } else { 1 };
+        for (i, out) in out.chunks_mut(group * set.leaves()).enumerate() {
+            let trees = out.len() / set.leaves();
+            let span = i * group * bytes..(i * group + trees) * bytes;
             let (heard, said) = match E::ROLE {
                 Role::Sender => (heard, &mut said[span]),
                 Role::Receiver => (&heard[span], &mut *said),
             };
             let (table, cots) = self.base.blocks().split_at(set.secrets());
-            let cots = &cots[self.made * set.depth()..][..set.depth()];
-            let grower = &mut self.grower;
-            let place = self.end.tree(Tree { grower, cots, heard, said: &mut *said, leaves: &mut *leaves });
+            let mut places = Zeroizing::new(Vec::with_capacity(trees));
+            for (j, leaves) in out.chunks_exact_mut(set.leaves()).enumerate() {
+                let span = j * bytes..(j + 1) * bytes;
+                let (heard, said) = match E::ROLE {
+                    Role::Sender => (heard, &mut said[span]),
+                    Role::Receiver => (&heard[span], &mut *said),
+                };
+                let cots = &cots[(self.made + j) * set.depth()..][..set.depth()];
+                let grower = &mut self.grower;
+                let place = self.end.tree(Tree { grower, cots, heard, said, leaves });
+                places.push(j * set.leaves() + place);
+            }
             if let Some(check) = &mut self.check {
-                check.tree(if E::ROLE == Role::Sender { said } else { heard }, leaves, place);
+                check.trees(if E::ROLE == Role::Sender { said } else { heard }, out, &places);
             }
             let first = self.made as u128 * (10 * set.leaves() / 4) as u128;
-            self.context.backend.lpn_accumulate(&self.code, first, table, leaves);
-            self.made += 1;
+            self.context.backend.lpn_accumulate(&self.code, first, table, out);
+            self.made += trees;
         }
         self.is_open = true;
     }
@@ -187,11 +203,18 @@ impl<S: Security, E: End> Extension<S> for Ferret<S, E> {
 
     fn chunk_len(&self, wanted: usize) -> usize {
         let have = self.stock.len();
-        wanted.min(if have > 0 { have } else { self.yields() })
+        if have > 0 {
+            return wanted.min(have);
+        }
+        wanted.min(self.trees_for(wanted) * self.set.leaves() - self.spare_due())
     }
 
-    fn chunk_bytes(&self, _len: usize) -> usize {
-        if self.stock.len() > 0 { 0 } else { self.trees_due() * self.set.tree_bytes() }
+    fn chunk_bytes(&self, len: usize) -> usize {
+        if self.stock.len() > 0 {
+            0
+        } else {
+            (self.refill_due() + self.trees_for(len)) * self.set.tree_bytes()
+        }
     }
 
     fn chunk(&mut self, heard: &[u8], said: &mut [u8], blocks: &mut [Block]) -> Result<(), OtError> {
@@ -206,18 +229,20 @@ impl<S: Security, E: End> Extension<S> for Ferret<S, E> {
             self.stock.take(self.outputs, blocks);
             return Ok(());
         }
-        let cut = (self.trees_due() - 1) * self.set.tree_bytes();
+        let (trees, spare, refill) = (self.trees_for(blocks.len()), self.spare_due(), self.refill_due());
+        let cut = refill * self.set.tree_bytes();
         let (heard_first, heard) = heard.split_at(cut.min(heard.len()));
         let cut = cut.min(said.len());
         let (said_first, said) = said.split_at_mut(cut);
-        if self.made == 0 && !self.is_last {
+        if refill > 0 {
             let mut next = core::mem::take(&mut self.next);
             self.trees(heard_first, said_first, next.blocks_mut());
             self.next = next;
         }
-        let (leaves, yields) = (self.set.leaves(), self.yields());
+        let leaves = trees * self.set.leaves();
+        let yields = leaves - spare;
         assert!(blocks.len() <= yields, "as many OTs as were promised");
-        // A tree that goes past the caches is made inside them.
+        // Trees that go past the caches are made inside them.
         if blocks.len() == leaves && !self.outputs.is_streamed() {
             self.trees(heard, said, blocks);
         } else {

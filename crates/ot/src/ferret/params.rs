@@ -5,6 +5,10 @@ use crate::{Level, Security};
 /// COTs that a check uses up: one for each bit of a field element. SECURITY.
 pub(super) const SPARE: usize = 128;
 
+/// AGREEMENT: OTs of a chunk of whole trees: as many as take longer than a message and the waking of who waits for it. SECURITY: no more, for the
+/// bound of a check's coefficients ([`super::weights`]).
+pub(super) const CHUNK: usize = 8192;
+
 /// A regular LPN instance: n = t · 2^h outputs of which t are noisy, one in each tree of 2^h leaves; k = 2^`log_k`
 /// secrets. SECURITY: sets are named and never tuned. All have k = 128 · 2^h, the five of OTs t = 1024; see [`crate::ferret`]
 /// for what they were measured with.
@@ -14,6 +18,8 @@ pub struct Set {
     log_k: u32,
     trees: usize,
     depth: u32,
+    /// OTs of a chunk of whole trees.
+    chunk: usize,
 }
 
 /// n = 2^23, k = 2^20, h = 13: the fewest bytes, and a table of 16 MiB.
@@ -40,7 +46,13 @@ impl Set {
     pub const ALL: [Set; 5] = [B9, B10, B11, B12, B13];
 
     pub(super) const fn new(name: &'static str, log_k: u32, trees: usize, depth: u32) -> Set {
-        Set { name, log_k, trees, depth }
+        Set { name, log_k, trees, depth, chunk: CHUNK }
+    }
+
+    /// With chunks of fewer OTs, for sets of tests: a round of theirs is shorter than a chunk.
+    #[cfg(test)]
+    pub(super) const fn in_chunks_of(self, chunk: usize) -> Set {
+        Set { chunk, ..self }
     }
 
     /// The set of this name: `b9` to `b13`.
@@ -91,6 +103,17 @@ impl Set {
         self.base().div_ceil(self.leaves())
     }
 
+    /// Trees of a whole chunk.
+    #[must_use]
+    pub const fn chunk_trees(&self) -> usize {
+        if self.leaves() < self.chunk { self.chunk / self.leaves() } else { 1 }
+    }
+
+    /// Trees of a chunk for `wanted` more OTs, when `made` trees of the round are made and `spare` OTs stay with the check.
+    pub(crate) fn trees_for(&self, wanted: usize, spare: usize, made: usize) -> usize {
+        wanted.saturating_add(spare).div_ceil(self.leaves()).min(self.chunk_trees()).min(self.trees - made)
+    }
+
     /// Whether a round without a refill brings so many OTs, whatever checks take of its trees.
     pub(crate) fn is_enough(&self, level: Level, count: usize) -> bool {
         let spare = if level == Level::Malicious { SPARE } else { 0 };
@@ -104,14 +127,17 @@ impl Set {
     }
 
     /// Bits on the wire per OT that comes out, once running: t·h blocks for t − R trees. Checks of segments of 16
-    /// chunks add 1.6 % for `b13`, 16 % for `b9` at most: 48 bytes and 128 OTs each.
+    /// chunks add 1.4 % for `b13`, 0.2 % for `b9`: 48 bytes and 128 OTs each.
     #[must_use]
     pub fn bits_per_ot<S: Security>(&self) -> f64 {
         let trees = self.trees - self.refill_trees();
         let message = (8 * self.trees * self.tree_bytes()) as f64;
         let (spent, check) = match S::LEVEL {
             Level::SemiHonest => (0.0, 0.0),
-            Level::Malicious => (SPARE as f64 / 16.0, 8.0 * 48.0 / 16.0),
+            Level::Malicious => {
+                let trees = 16.0 * self.chunk_trees() as f64;
+                (SPARE as f64 / trees, 8.0 * 48.0 / trees)
+            }
         };
         let trees = trees as f64;
         (message + trees * check) / (trees * (self.leaves() as f64 - spent))

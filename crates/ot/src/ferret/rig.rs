@@ -13,11 +13,13 @@ use crate::{CheckStep, Context, Exchanged, Extension, Level, Machine, OtError, R
 
 pub(crate) const DELTA: Block = Block::from_u128(0xfedc_ba98_7654_3210_0f1e_2d3c_4b5a_6979);
 /// Small enough to cross rounds in no time; no security at all.
-pub(crate) const TINY: Set = Set::new("tiny", 8, 10, 8);
+pub(crate) const TINY: Set = Set::new("tiny", 8, 10, 8).in_chunks_of(1 << 8);
+/// As small, with chunks of four trees, of which a round is no multiple.
+pub(crate) const FOURS: Set = Set::new("fours", 8, 21, 8).in_chunks_of(4 << 8);
 /// As much smaller as makes its base.
 pub(crate) const SHORT: Set = Set::new("short", 5, 17, 4);
 /// As small, with trees of four pieces of the check.
-pub(crate) const WIDE: Set = Set::new("wide", 8, 10, 10);
+pub(crate) const WIDE: Set = Set::new("wide", 8, 10, 10).in_chunks_of(1 << 10);
 
 pub(crate) fn context(backend: Backend) -> Context {
     Context { sid: Sid([7; 32]), backend }

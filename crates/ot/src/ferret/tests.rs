@@ -4,7 +4,8 @@ use hushwire_aes::Backend;
 use hushwire_block::{Block, Buffer};
 
 use super::nodes::{Copy, LeftSum, Patch};
-use super::rig::{TINY, ends, extend, no_edit, set_up, stream};
+use super::params::SPARE;
+use super::rig::{FOURS, TINY, ends, extend, no_edit, set_up, stream};
 use super::{B9, B10, B11, B12, B13, Set};
 use crate::{Extension, Level, Malicious, Security, SemiHonest};
 
@@ -75,20 +76,44 @@ fn crosses_rounds<S: Security>(set: Set, rounds: usize, segment: usize) {
 fn relation_holds_over_rounds() {
     crosses_rounds::<SemiHonest>(TINY, 3, 16);
     crosses_rounds::<Malicious>(TINY, 3, 3);
+    crosses_rounds::<SemiHonest>(FOURS, 3, 16);
+    crosses_rounds::<Malicious>(FOURS, 3, 3);
     crosses_rounds::<SemiHonest>(B10, 1, 16);
     crosses_rounds::<Malicious>(B10, 1, 16);
 }
 
 #[test]
 fn odd_requests_come_from_stock() {
-    fn odd<S: Security>() {
-        let mut ends = ends::<S>(Backend::best(), TINY);
-        for count in [1, 127, 128, 129, 1000, 3, 255, 256, 257] {
+    fn odd<S: Security>(set: Set) {
+        let mut ends = ends::<S>(Backend::best(), set);
+        for count in [1, 127, 128, 129, 1000, 3, 255, 256, 257, 895, 896, 897] {
             extend(&mut ends, count, 2, no_edit).expect("an honest run").holds();
         }
     }
-    odd::<SemiHonest>();
-    odd::<Malicious>();
+    for set in [TINY, FOURS] {
+        odd::<SemiHonest>(set);
+        odd::<Malicious>(set);
+    }
+}
+
+/// Who waits for a chunk's message must have a chunk's time of work meanwhile, whatever the set.
+#[test]
+fn a_chunk_is_as_long_in_every_set_and_no_longer_than_what_is_wanted() {
+    for set in Set::ALL {
+        assert_eq!(set.chunk_trees() * set.leaves(), 8192, "{}", set.name());
+        let made = set.trees() - 3;
+        for spare in [0, SPARE] {
+            let trees = |wanted, made| set.trees_for(wanted, spare, made);
+            assert_eq!(trees(usize::MAX, 0), set.chunk_trees());
+            assert_eq!(trees(usize::MAX, made), set.chunk_trees().min(3), "no more than the round has");
+            assert_eq!([trees(1, made), trees(set.leaves() - spare, made)], [1; 2]);
+            assert_eq!(trees(set.leaves() - spare + 1, 0), set.chunk_trees().min(2));
+        }
+    }
+    let (s, _) = ends::<SemiHonest>(Backend::best(), FOURS);
+    assert_eq!([1, 256, 257, 1024, 5000].map(|wanted| s.chunk_len(wanted)), [1, 256, 257, 1024, 1024]);
+    let refill = FOURS.refill_trees();
+    assert_eq!([1, 256, 257, 1024].map(|len| s.chunk_bytes(len)), [1, 1, 2, 4].map(|t| 128 * (refill + t)));
 }
 
 #[test]
@@ -116,13 +141,13 @@ fn set_up_and_first_chunks_of_every_set() {
 
 #[test]
 fn cost_is_what_was_declared() {
-    for set in [TINY, B10] {
+    for set in [TINY, FOURS, B10] {
         let round = (set.trees() - set.refill_trees()) * set.leaves();
         let run = extend(&mut ends::<SemiHonest>(Backend::best(), set), round, 16, no_edit).expect("honest");
         let bits = (8 * run.sent[0].len()) as f64 / round as f64;
         assert!((bits - set.bits_per_ot::<SemiHonest>()).abs() < 1e-9 && run.sent[1].is_empty());
     }
-    for (set, most) in [(B13, 0.24), (B12, 0.45), (B11, 0.84), (B10, 1.6), (B9, 3.1)] {
+    for (set, most) in [(B13, 0.24), (B12, 0.435), (B11, 0.795), (B10, 1.45), (B9, 2.63)] {
         assert!(set.bits_per_ot::<SemiHonest>() < set.bits_per_ot::<Malicious>());
         assert!(set.bits_per_ot::<Malicious>() < most, "{}", set.name());
         let first = set.bootstrap();
@@ -141,5 +166,5 @@ fn bytes_and_outputs_are_pinned_on_every_backend() {
     let (s, r, sent) = set_up::<Malicious>(Backend::best(), B11);
     let mut run = extend(&mut (s, r), 5000, 16, no_edit).expect("honest");
     run.sent[0].extend(&sent[0]);
-    assert_eq!(run.digest(), "afa6a7f56799ef3a");
+    assert_eq!(run.digest(), "f3c90ec670be92e7");
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! rows        tick i: chunk i and its choices from the receiver; payload a lag behind, from the sender
-//! silent      the sender's ticks: chunk, payload; after sixteen chunks and one more the receiver's: all sixteen's choices
+//! silent      the sender's ticks: chunk, payload; after four chunks and one more the receiver's: all four's choices
 //! every 16th  a segment ends, checked in the next ticks
 //! ```
 //!

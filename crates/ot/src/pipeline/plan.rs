@@ -6,9 +6,9 @@ use crate::{Level, Role, Security, bits::bytes, work::Work};
 /// AGREEMENT: chunks between two checks.
 pub(crate) const SEGMENT: usize = 16;
 
-/// AGREEMENT: chunks whose choices travel in one message over a silent extension. The sender holds their blocks until then,
-/// and each turn costs a message's time where that is longer than a chunk's.
-pub(crate) const GROUP: usize = 16;
+/// AGREEMENT: chunks whose choices travel in one message over a silent extension. The sender holds their blocks until then, a quarter of the
+/// second cache of most cores, and each turn costs a message's time where that is longer than a chunk's.
+pub(crate) const GROUP: usize = 4;
 
 /// The parts of one tick's messages.
 #[derive(Clone, Copy, Default)]

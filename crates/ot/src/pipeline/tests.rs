@@ -249,12 +249,12 @@ fn choices_travel_in_groups_and_nobody_waits_for_a_chunk() {
         }
         [random, given, paid]
     }
-    // A byte of choices a chunk, after 17 chunks, after 33, and after all 41.
+    // A byte of choices a chunk, after 5 chunks, after 9 and so on, and after all 41.
     let [random, given, paid] = run::<SemiHonest>();
     assert_eq!(random, Turns { receivers: 0, choices: 0, ticks: 41, held: [0, 0] });
-    assert_eq!(given, Turns { receivers: 3, choices: 41, ticks: 44, held: [GROUP + 2, 0] });
-    // Payload follows a chunk a tick: 24 while chunks are made, 17 behind them.
-    assert_eq!(paid, Turns { receivers: 3, choices: 41, ticks: 61, held: [GROUP + 2, GROUP + 1] });
+    assert_eq!(given, Turns { receivers: 10, choices: 41, ticks: 51, held: [GROUP + 2, 0] });
+    // Payload follows a chunk a tick: 36 while chunks are made, 5 behind them.
+    assert_eq!(paid, Turns { receivers: 10, choices: 41, ticks: 56, held: [GROUP + 2, GROUP + 1] });
     // The checks of two segments take a turn each while chunks are left, and their choices another; the last one's, of 9
     // chunks, follow all chunks.
     let [random, given, paid] = run::<Malicious>();

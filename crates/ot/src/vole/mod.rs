@@ -29,7 +29,7 @@
 //!
 //! **Notation.** Δ, q, t: elements of F, as blocks, the low half of a pair first; u, β: of B; bit i of a number is x^i.
 //!
-//! **Rounds and bytes** ([`cost`]). The set-up of the OTs; one message for sixteen trees from the sender, [`Field::COTS`] OTs a packed
+//! **Rounds and bytes** ([`cost`]). The set-up of the OTs; one message for 8192 OTs from the sender, [`Field::COTS`] OTs a packed
 //! entry, or one from the receiver for 8192 rows; for grown entries one message for 256 trees of b4, b5 or b7, 64 of b9, 32 of b10; a tree of 2^h entries has
 //! 16 (h + 1) bytes. In the malicious mode 16 bytes from the receiver and 32 from the sender after either; after rows those of their check.
 //!

@@ -15,28 +15,11 @@ use crate::{
     protocol::Core,
 };
 
-/// AGREEMENT: trees of a message: as many as make a message cost little beside them, few enough that both parties work at
-/// once.
-const BURST: usize = 16;
-
-/// The chunks that make OTs in one segment, all that there will be, and those of a message.
-struct Chunks {
-    all: Vec<(usize, usize)>,
-    burst: usize,
-}
-
-impl Chunks {
-    fn new(core: &Core, level: Level, cots: usize) -> Self {
-        match core {
-            Core::Rows(kind) => Self { all: row_chunks(*kind, cots), burst: 1 },
-            Core::Ferret(set, _) => {
-                Self { all: tree_chunks(set, level, cots, usize::MAX, true), burst: BURST }
-            }
-        }
-    }
-
-    fn messages(&self) -> Vec<usize> {
-        self.all.chunks(self.burst).map(|burst| burst.iter().map(|(_, bytes)| bytes).sum()).collect()
+/// OTs and message bytes of the chunks that make `cots` OTs in one segment, when there will be no more.
+fn chunks(core: &Core, level: Level, cots: usize) -> Vec<(usize, usize)> {
+    match core {
+        Core::Rows(kind) => row_chunks(*kind, cots),
+        Core::Ferret(set, _) => tree_chunks(set, level, cots, usize::MAX, true),
     }
 }
 
@@ -46,7 +29,7 @@ pub(super) fn messages(core: &Core, level: Level, cots: usize) -> (Role, Vec<usi
         Core::Rows(_) => Role::Receiver,
         Core::Ferret(..) => Role::Sender,
     };
-    (from, Chunks::new(core, level, cots).messages())
+    (from, chunks(core, level, cots).into_iter().map(|(_, bytes)| bytes).collect())
 }
 
 /// The COTs of an extension, packed into entries as they come.
@@ -58,10 +41,6 @@ pub(super) struct Packing<S: Security, F: Field> {
     /// Entries and COTs that are made.
     entries: usize,
     cots: usize,
-    /// Bytes of each message, and its chunks; the next one.
-    messages: Vec<usize>,
-    burst: usize,
-    next: usize,
     /// COTs that make no whole entry yet, or stand beside entries; then room for a chunk.
     scratch: Buffer,
     rest: usize,
@@ -87,8 +66,7 @@ impl<S: Security, F: Field> Packing<S, F> {
     ) -> Self {
         let cots = count * F::COTS + beside;
         extension.limit(cots);
-        let chunks = Chunks::new(core, S::LEVEL, cots);
-        let most = chunks.all.iter().map(|(len, _)| *len).max().unwrap_or(0);
+        let most = chunks(core, S::LEVEL, cots).into_iter().map(|(len, _)| len).max().unwrap_or(0);
         // A chunk's, and one that was begun.
         let (mut wide, whole) = (Buffer::new(), most.div_ceil(F::COTS) + 1);
         wide.set_len(16 * count);
@@ -99,9 +77,6 @@ impl<S: Security, F: Field> Packing<S, F> {
             beside,
             entries: 0,
             cots: 0,
-            messages: chunks.messages(),
-            burst: chunks.burst,
-            next: 0,
             // The most that is ever held: growing would leave a copy behind.
             scratch: buffer(beside + F::COTS + most),
             rest: 0,
@@ -127,28 +102,18 @@ impl<S: Security, F: Field> Packing<S, F> {
         if let Some(step) = self.check {
             return self.extension.check_steps().get(step).copied();
         }
-        let bytes = self.messages[self.next];
+        let bytes = self.extension.chunk_bytes(self.extension.chunk_len(self.left()));
         Some(CheckStep { name: "VOLE: correlated OTs", from: self.extension.speaker(), bytes })
     }
 
     /// Does that step, with one of the messages empty.
-    pub(super) fn act(&mut self, mut heard: &[u8], mut said: &mut [u8]) -> Result<(), OtError> {
+    pub(super) fn act(&mut self, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
         if let Some(step) = self.check {
             self.extension.check(step, heard, said)?;
             self.check = Some(step + 1);
             return Ok(());
         }
-        self.next += 1;
-        for _ in 0..self.burst {
-            if self.left() == 0 {
-                break;
-            }
-            let bytes = self.extension.chunk_bytes(self.extension.chunk_len(self.left()));
-            let (now, later) = heard.split_at(bytes.min(heard.len()));
-            let (out, rest) = said.split_at_mut(bytes.min(said.len()));
-            self.chunk(now, out)?;
-            (heard, said) = (later, rest);
-        }
+        self.chunk(heard, said)?;
         self.end();
         Ok(())
     }

@@ -59,7 +59,7 @@ impl Seal {
         let weights = Weights::new(self.backend, &self.transcript.challenge("values"), values.len());
         self.value += weights.sum(values);
         if let Some((place, beta)) = noise {
-            self.masked += weights.at(place, values.len()).mul(beta, self.clmul);
+            self.masked += weights.at(place).mul(beta, self.clmul);
         }
     }
 
@@ -185,7 +185,7 @@ mod tests {
         assert!(checked(&[(3, Gf128(1))]).is_err());
         let transcript = Transcript::new(&context(1).sid.child("vole trees", 0), TINY.name());
         let known = Weights::new(Backend::best(), &transcript.challenge("values"), LEAVES);
-        let errors = [(3, known.at(9, LEAVES)), (9, known.at(3, LEAVES))];
+        let errors = [(3, known.at(9)), (9, known.at(3))];
         let mut cancels = vec![Block::ZERO; LEAVES];
         errors.iter().for_each(|(at, error)| cancels[*at] = (*error).into());
         assert_eq!(known.sum(&cancels), Gf128::ZERO, "they would not be found");
