@@ -93,6 +93,12 @@ impl JobError {
         Self::file(doing, path, source, io_remedy(source))
     }
 
+    /// The step as the other members are told it: how files are called here is nobody else's business. Refusals to write one name it too.
+    pub(crate) fn told(&self) -> &str {
+        let of_file = self.kind == Kind::File || self.step.starts_with("cannot ");
+        if of_file { "the use of a file" } else { &self.step }
+    }
+
     /// Names who failed, unless that is known already.
     #[must_use]
     pub fn of(mut self, who: impl fmt::Display) -> Self {

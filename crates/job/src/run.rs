@@ -165,6 +165,7 @@ pub fn open<T: Task>(task: &T, config: &mut MemberConfig) -> Result<T::Part, Job
     let admitted = task.agreement().admits(&config.me).and_then(|()| config.allows(&task.terms()));
     let opened = admitted.and_then(|()| {
         config.protect_inputs();
+        task.reads().into_iter().for_each(|(role, path)| config.files.reads(role, &path));
         task.open(config)
     });
     opened.map_err(|e| e.of(&config.me))
@@ -231,9 +232,7 @@ impl MemberSession {
         if let (Err(e), Some(watch)) = (&finished, watch) {
             // Others learn at once who failed, and not only that links closed.
             if e.kind != Kind::Network {
-                // How files are called here is nobody else's business.
-                let step = if e.kind == Kind::File { "the use of a file" } else { &e.step };
-                watch.abort(me, Reason::Failed, step);
+                watch.abort(me, Reason::Failed, e.told());
             }
         }
         let rounds = finished?;

@@ -38,6 +38,15 @@ fn honest(job: &AesCtrJob) -> [Vec<u8>; 3] {
 
 /// Runs the parties against an owner who says `messages`. Their errors come back, and which of them keep a share.
 fn play(job: &AesCtrJob, messages: &[Vec<u8>; 3]) -> ([String; 3], [bool; 3]) {
+    play_with(job, messages, |_| {})
+}
+
+/// Likewise; `meanwhile` happens to the place of the first party's share once all have met.
+fn play_with(
+    job: &AesCtrJob,
+    messages: &[Vec<u8>; 3],
+    meanwhile: impl Fn(&Path),
+) -> ([String; 3], [bool; 3]) {
     let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
     let members = job.agreement().members();
     let identities: Vec<_> =
@@ -98,6 +107,7 @@ fn play(job: &AesCtrJob, messages: &[Vec<u8>; 3]) -> ([String; 3], [bool; 3]) {
             assert_eq!(held, [0; 17], "no party has a share yet");
             kept.push((from, net.channel(0, peer, None).expect("a channel")));
         }
+        meanwhile(&share(0));
         for ((_, to), message) in kept.iter_mut().zip(messages) {
             // Once the parties know, nobody listens any more.
             let _ = to.send("terms and key", message);
@@ -122,6 +132,18 @@ fn an_honest_owner_is_believed() {
         // It never says that it is done; but nobody says that it deviates.
         assert!(said.iter().all(|said| !said.contains("different")), "{said:?}");
         assert_eq!(stored, [key == "kept"; 3], "{said:?}");
+    }
+}
+
+#[test]
+fn the_others_are_not_told_how_the_file_of_a_share_is_called() {
+    let job = job("kept");
+    let taken = |place: &Path| std::fs::write(place, "of somebody else").expect("a file");
+    let (said, _) = play_with(&job, &honest(&job), taken);
+    assert!(said[0].contains("cannot write") && said[0].contains("0.share"), "{said:?}");
+    for said in &said[1..] {
+        assert!(said.contains("party 0") && said.contains("the use of a file"), "{said}");
+        assert!(!said.contains("0.share"), "{said}");
     }
 }
 

@@ -1,7 +1,8 @@
 //! Whole jobs over real links: parties and clients as threads, judged by the plain evaluator.
 
 use crate::common::{self, REP3, World};
-use hushwire_job::{InputPlace, Kind, OutputPlace};
+use hushwire_job::{InputPlace, Kind, MemberConfig, OutputPlace, open};
+use hushwire_wire::Identity;
 use std::fs;
 
 fn check(circuit: &str, instances: u64, inputs: &[&str], outputs: &[&[&str]], parameters: &str) {
@@ -118,4 +119,21 @@ fn a_record_that_does_not_fit_ends_everybody_and_names_who() {
         }
     }
     assert!(!world.at("out").exists());
+}
+
+#[test]
+fn an_output_never_replaces_what_the_job_itself_reads() {
+    let circuit = "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n";
+    let job = "protocol = \"rep3\"\ncircuit-file = \"c.txt\"\ninstances = 8\n[[inputs]]\nfrom = \"party0\"\n\
+        [[inputs]]\nfrom = \"party1\"\n[[outputs]]\nto = [\"party2\"]\n";
+    let world = World::of(job, &[("c.txt", circuit)]);
+    let me = world.plan.outputs[0].1[0].clone();
+    let identity = Identity::generate("party2").expect("a key");
+    let mut config = MemberConfig::new(me, identity, None);
+    // Not even one that may replace files of others.
+    config.files.set_force(true);
+    config.outputs.insert("0".into(), OutputPlace::File(world.at("c.txt")));
+    let error = open(&world.prepared, &mut config).err().expect("the circuit is no output");
+    assert!(error.kind == Kind::Refused && error.cause.contains("overwrite the circuit"), "{error}");
+    assert_eq!(fs::read_to_string(world.at("c.txt")).expect("it is there"), circuit);
 }
