@@ -59,10 +59,11 @@ impl Member {
         self
     }
 
-    /// The files that the run reads besides inputs, and what its outputs may replace.
+    /// The files that the run reads besides inputs and the member's own, and what its outputs may replace.
     #[must_use]
     pub fn files(mut self, files: RunFiles) -> Self {
-        self.config.files = files;
+        let own = std::mem::replace(&mut self.config.files, files);
+        self.config.files.protect(own);
         self
     }
 

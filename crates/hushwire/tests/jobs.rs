@@ -2,11 +2,14 @@
 
 use hushwire::{
     CircuitBuilder, Local,
-    job::{Common, InputPlace, Kind, Member, MemberConfig, OutputPlace, Protocol, PsiJob, PsiTask},
+    job::{
+        Common, InputPlace, Kind, Member, MemberConfig, OutputPlace, Protocol, PsiJob, PsiTask, RunFiles,
+        Task,
+    },
     psi::Reveal,
     wire::{Identity, Listener, TransportKind},
 };
-use std::sync::Arc;
+use std::{fs, os::unix::fs::PermissionsExt, sync::Arc};
 
 #[test]
 fn records_go_in_and_out_in_memory() {
@@ -127,4 +130,32 @@ fn jobs_at_once_share_each_partys_port() {
     });
     let shown: Vec<_> = outputs.into_iter().flatten().map(|(_, digits)| digits).collect();
     assert_eq!(shown, ["01f", "1", "01f"]);
+}
+
+#[test]
+fn an_output_that_may_replace_files_of_others_replaces_none_of_the_members_own() {
+    let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+    let at = |name: &str| dir.path().join(name);
+    let put = |name: &str, text: &str| fs::write(at(name), text).unwrap_or_else(|e| panic!("{e}"));
+    let identity = Identity::generate("a").unwrap_or_else(|e| panic!("{e}"));
+    put("a.pem", &identity.to_pem());
+    fs::set_permissions(at("a.pem"), PermissionsExt::from_mode(0o600)).unwrap_or_else(|e| panic!("{e}"));
+    put("allowed.txt", "");
+    let peers: String = (0..3)
+        .map(|i| format!("[[peers]]\nindex = {i}\naddress = \"127.0.0.1:1\"\npin = \"{}\"\n", identity.pin()))
+        .collect();
+    put("a.toml", &format!("name = \"a\"\nkey = \"a.pem\"\nallow-file = \"allowed.txt\"\n{peers}"));
+    let job = CircuitBuilder::named(Protocol::Rep3, "add:8").input("x", "party0").input("y", "party1");
+    let job = job.output("sum", ["client:a"]).build().unwrap_or_else(|e| panic!("{e}"));
+    for (name, what) in [
+        ("a.toml", "this member's own file"),
+        ("a.pem", "this member's private key"),
+        ("allowed.txt", "the jobs that this member allows"),
+    ] {
+        let member = hushwire::Member::client(&at("a.toml"), "").unwrap_or_else(|e| panic!("{e}"));
+        let member = member.files(RunFiles::new(true)).allow(job.terms().digest());
+        let opened = member.keep("sum", OutputPlace::File(at(name))).open(&job);
+        let error = opened.err().unwrap_or_else(|| panic!("{name} was taken for an output"));
+        assert!(error.kind == Kind::Refused && error.cause.contains(what), "{name}: {error}");
+    }
 }

@@ -130,6 +130,13 @@ impl RunFiles {
         self.reads.push(Known::new(role.into(), path));
     }
 
+    /// Protects what `other` protects, too.
+    pub fn protect(&mut self, other: Self) {
+        self.reads.extend(other.reads);
+        self.keys.extend(other.keys);
+        self.writes.extend(other.writes);
+    }
+
     /// Protects a directory of keys, which need not hold any yet: no output goes into it. One that holds shares of a key is protected
     /// without a word.
     pub fn keys_in(&mut self, directory: &Path) {
