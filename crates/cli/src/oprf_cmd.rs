@@ -10,7 +10,7 @@ use crate::{
     log, out, progress, size,
 };
 use clap::{Args, Subcommand};
-use hushwire_job::{JobError, read_once, refuse_once};
+use hushwire_job::{JobError, Stamp, read_once, refuse_once};
 use hushwire_psi::{
     KeyColumn, KeySpec, Keys, LeftOut, PsiError, Rows, Set, check_format, is_parquet,
     oprf::{List, PublishError, Refusal, Terms, answer, ask, digest, publish},
@@ -161,6 +161,12 @@ pub(crate) fn run(args: &OprfArgs) -> Result<(), Error> {
 }
 
 impl KeyArgs {
+    /// What makes a result another one, in words.
+    fn named(&self) -> String {
+        let (columns, forms) = (&self.key, &self.normalise);
+        format!("keys {columns:?} in the forms {forms:?} of {}", crate::files::absolute(&self.input))
+    }
+
     fn spec(&self) -> Result<KeySpec, Error> {
         let forms = match self.normalise.as_slice() {
             [one] => vec![one; self.key.len()],
@@ -217,7 +223,8 @@ fn publish_list(args: &PublishArgs) -> Result<(), Error> {
     if there {
         files.reads("the secret key", &args.secret);
     }
-    let job = format!("list of {}", crate::files::absolute(&args.keys.input));
+    // Another key, other columns or forms make another list.
+    let job = format!("list under {}, {}", crate::files::absolute(&args.secret), args.keys.named());
     let stream = is_stream(&args.out);
     let out = if stream { unnamed()? } else { files.create("with --out", &args.out, &job, 0o644)? };
     let (set, forms) = args.keys.read()?;
@@ -355,7 +362,7 @@ fn query(args: &QueryArgs) -> Result<(), Error> {
     files.reads("the keys", &args.keys.input);
     files.reads("the list", &args.list);
     args.link.reads(&mut files);
-    let job = format!("query of {}", crate::files::absolute(&args.keys.input));
+    let job = format!("query of the list {}, {}", crate::files::absolute(&args.list), args.keys.named());
     let stream = is_stream(&args.out);
     let out = (!stream).then(|| files.create("with --out", &args.out, &job, 0o600)).transpose()?;
     let as_parquet = out.is_some() && is_parquet(&args.out);
@@ -363,6 +370,7 @@ fn query(args: &QueryArgs) -> Result<(), Error> {
     if !as_parquet {
         Rows::open(&args.keys.input).and_then(|mut rows| rows.select_all()).map_err(of_file)?;
     }
+    let stamp = Stamp::of(&args.keys.input);
     let (set, forms) = args.keys.read()?;
     if list.forms() != forms {
         let cause = format!("the list has keys in the form {}, and these would be in {forms}", list.forms());
@@ -385,7 +393,7 @@ fn query(args: &QueryArgs) -> Result<(), Error> {
     let flags = set.flags(&found);
     let write = |to: &mut dyn std::io::Write| {
         let path: &Path = &args.keys.input;
-        write_rows(path, &mut Rows::open(path)?, &flags, to)
+        write_rows(path, &mut stamp.rows(path)?, &flags, to)
     };
     match out {
         None => {
@@ -397,7 +405,8 @@ fn query(args: &QueryArgs) -> Result<(), Error> {
             let mut to = BufWriter::new(file.writer()?);
             let written = match as_parquet {
                 false => write(&mut to),
-                true => Rows::open(&args.keys.input)
+                true => stamp
+                    .rows(&args.keys.input)
                     .and_then(|mut rows| write_parquet(&args.keys.input, &mut rows, &flags, false, &mut to)),
             };
             written.map_err(|e| match e {

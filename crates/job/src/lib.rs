@@ -83,7 +83,7 @@ pub use plan::{FIELDS, Plan};
 pub use prepare::{Found, Prepared};
 pub use private_file::read_private_key;
 pub use protocol::{Chosen, Linear, MOST_PARTIES, Protocol, extension, extensions, private_scheme};
-pub use psi::{Common, Intersection, PsiJob, PsiMethod, PsiPart, PsiReveal, PsiSecurity, PsiTask};
+pub use psi::{Common, Intersection, PsiJob, PsiMethod, PsiPart, PsiReveal, PsiSecurity, PsiTask, Stamp};
 #[cfg(feature = "sql")]
 pub use query::{Answer, InferredTable, Pad, QueryPart, QueryTask, check_format, count, declaration, infer};
 pub use query::{QueryJob, QueryPartOf, QueryTable};

@@ -123,6 +123,58 @@ fn a_query_after_a_bad_one_is_answered() {
     assert!(told && !owner.err.contains("get the list again"), "{}", owner.err);
 }
 
+/// The rows would be others than those whose keys were asked for.
+#[test]
+fn a_file_that_changes_while_it_is_asked_about_gives_no_result() {
+    let world = World::new();
+    let wait = TcpListener::bind(&world.address).unwrap_or_else(|e| panic!("{e}"));
+    let [pin, _] = &world.pins;
+    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 20", world.address);
+    let keys = "--in mine.csv --key mail --normalise email --list all.list --out known.csv";
+    let asker = world.start(&format!("psi query {keys} {link}"));
+    // It has read its keys when it comes.
+    drop(wait.accept().unwrap_or_else(|e| panic!("{e}")));
+    drop(wait);
+    let mut lines: Vec<_> =
+        world.place.get("mine.csv").split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+    lines[1..].rotate_left(2);
+    world.place.put("mine.csv", &lines.join(&b'\n'));
+    let owner = world.answer("");
+    let ran = ended(asker);
+    drop(ended(owner));
+    assert!(
+        ran.code == Some(4) && ran.err.contains("changed since the run began"),
+        "{:?}: {}",
+        ran.code,
+        ran.err
+    );
+    assert!(!world.place.at("known.csv").exists());
+}
+
+#[test]
+fn results_of_other_lists_and_keys_replace_none_unasked() {
+    let world = World::new();
+    let other = |from: &str, to: &str| PUBLISH.replace(from, to);
+    for other in
+        [other("all.key", "other.key"), other("--key email", "--key id"), other("ise email", "ise case")]
+    {
+        let ran = world.place.ran(&other);
+        assert!(ran.code == Some(5) && ran.err.contains("all.list"), "{other}: {}", ran.err);
+    }
+    assert_eq!(world.place.ran(&other("all.list", "other.list")).code, Some(0));
+    let owner = world.answer("");
+    let ran = world.query("--out known.csv");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    drop(ended(owner));
+    let [pin, _] = &world.pins;
+    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 1", world.address);
+    for of in ["--key mail --list other.list", "--key note --list all.list"] {
+        let query = format!("psi query --in mine.csv {of} --normalise email {link} --out known.csv");
+        let ran = ended(world.start(&query));
+        assert!(ran.code == Some(5) && ran.err.contains("known.csv"), "{of}: {}", ran.err);
+    }
+}
+
 #[test]
 fn keys_stay_private_and_lists_fit_them() {
     let world = World::new();

@@ -3,7 +3,7 @@
 //! ```text
 //! file   PsiJob    the keys of a job file of this kind
 //! plan   PsiTask   who is side A, what is revealed in which form; the agreement
-//! rows   Table     a party's rows, read twice
+//! rows   Table     a party's rows, read twice; the stamp of a file that is
 //! part   PsiPart   reads keys, writes the result
 //! reveal PsiReveal the part that is learnt
 //! found  Find      the intersection by a circuit of whole sets, or by an oblivious PRF of digests, with a circuit of its outputs or without
@@ -27,6 +27,7 @@ pub use part::PsiPart;
 pub(crate) use part::of_file;
 pub use plan::{Common, Intersection, PsiTask};
 pub use reveal::PsiReveal;
+pub use rows::Stamp;
 
 /// The input's name in member files.
 const CSV: &str = "csv";

@@ -34,13 +34,28 @@ enum Source {
     Memory(Arc<Zeroizing<Vec<u8>>>),
 }
 
-/// The length of a file and when it was changed, which are others if it is.
+/// The state of a file that is read for its keys, and again for the result: its length and when it was changed, which are others if it is.
 #[derive(PartialEq, Eq)]
-struct Stamp(Option<(u64, Option<SystemTime>)>);
+pub struct Stamp(Option<(u64, Option<SystemTime>)>);
 
 impl Stamp {
-    fn of(path: &Path) -> Self {
+    /// The state now.
+    #[must_use]
+    pub fn of(path: &Path) -> Self {
         Self(fs::metadata(path).ok().map(|meta| (meta.len(), meta.modified().ok())))
+    }
+
+    /// The file's rows, in this state.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has changed: its rows would be taken for others.
+    pub fn rows(&self, path: &Path) -> Result<Rows<'static>, PsiError> {
+        let rows = Rows::open(path)?;
+        if *self == Self::of(path) {
+            return Ok(rows);
+        }
+        let (cause, remedy) = ("it has changed since the run began".to_owned(), "run again".to_owned());
+        Err(PsiError::File { path: path.to_owned(), place: None::<Place>, cause, remedy })
     }
 }
 
@@ -64,19 +79,8 @@ impl Table {
     pub(super) fn open(&self) -> Result<Rows<'_>, PsiError> {
         match &self.rows {
             Source::Memory(bytes) => Rows::new(&self.path, &bytes[..]),
-            Source::File(stamp) => {
-                let rows = Rows::open(&self.path)?;
-                if *stamp != Stamp::of(&self.path) {
-                    return Err(self.changed());
-                }
-                Ok(rows)
-            }
+            Source::File(stamp) => stamp.rows(&self.path),
         }
-    }
-
-    fn changed(&self) -> PsiError {
-        let (cause, remedy) = ("it has changed since the run began".to_owned(), "run again".to_owned());
-        PsiError::File { path: self.path.clone(), place: None::<Place>, cause, remedy }
     }
 
     /// Writes rows with set flags, with columns of the other party where there are any, or all rows with their flags.
