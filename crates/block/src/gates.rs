@@ -52,20 +52,46 @@ impl Kernel for Strips<'_> {
     fn run<L: Lanes>(self, l: L) {
         let Strips { bytes, strip, gates } = self;
         let len = 16 * strip;
-        let whole = len / L::BYTES * L::BYTES;
         for gate in gates {
             let [a, b, out] = gate.map(|w| w as usize * len);
             assert!(a.max(b).max(out) + len <= bytes.len(), "a gate names a wire that does not exist");
-            // Wires are the same or apart, so that a vector may be written before the next is read.
-            for i in (0..whole).step_by(L::BYTES) {
-                let x = l.xor(l.load(&bytes[a + i..]), l.load(&bytes[b + i..]));
-                l.store(x, &mut bytes[out + i..]);
+            // SAFETY: it was checked that these rows lie within `bytes`.
+            unsafe { sum_rows(l, bytes.as_mut_ptr(), [a, b], out, len) };
+        }
+    }
+}
+
+/// The sum of rows of `len` bytes, whole blocks, at the places `from`, to the row at `out`: without a check for each vector, which
+/// would be most of the instructions. Rows are the same or apart.
+///
+/// # Safety
+/// All rows lie within the bytes that `bytes` was made from.
+#[inline(always)]
+unsafe fn sum_rows<L: Lanes, const N: usize>(
+    l: L,
+    bytes: *mut u8,
+    from: [usize; N],
+    out: usize,
+    len: usize,
+) {
+    let whole = len / L::BYTES * L::BYTES;
+    // SAFETY: the caller's promise. A vector or block is read and done with before one is written, so that rows may be the same.
+    unsafe {
+        for i in (0..whole).step_by(L::BYTES) {
+            let mut x = [l.zero(); N];
+            for (x, row) in x.iter_mut().zip(from) {
+                *x = l.load(std::slice::from_raw_parts(bytes.add(row + i), L::BYTES));
             }
-            for i in (whole..len).step_by(16) {
-                let block = |at: usize| Block(*bytes[at + i..].first_chunk().expect("it was checked"));
-                let sum = block(a) ^ block(b);
-                bytes[out + i..][..16].copy_from_slice(&sum.0);
-            }
+            let sum = if N == 3 { l.xor3(x[0], x[1], x[2]) } else { l.xor(x[0], x[1]) };
+            l.store(sum, std::slice::from_raw_parts_mut(bytes.add(out + i), L::BYTES));
+        }
+        for i in (whole..len).step_by(16) {
+            let block = |row: usize| bytes.add(row + i).cast::<[u64; 2]>();
+            let sum = from.iter().fold([0; 2], |[low, high], row| {
+                let x = block(*row).read_unaligned();
+                [low ^ x[0], high ^ x[1]]
+            });
+            block(out).write_unaligned(sum);
         }
     }
 }
@@ -180,20 +206,11 @@ impl<W: Copy + Into<u32>> Kernel for StripSums<'_, W> {
     fn run<L: Lanes>(self, l: L) {
         let StripSums { bytes, strip, gates } = self;
         let len = 16 * strip;
-        let whole = len / L::BYTES * L::BYTES;
         for gate in gates {
             let [a, b, c, out] = gate.map(|w| w.into() as usize / 2 * len);
             assert!(a.max(b).max(c).max(out) + len <= bytes.len(), "a gate names a wire that does not exist");
-            // Wires are the same or apart, so that a vector may be written before the next is read.
-            for i in (0..whole).step_by(L::BYTES) {
-                let x = l.xor3(l.load(&bytes[a + i..]), l.load(&bytes[b + i..]), l.load(&bytes[c + i..]));
-                l.store(x, &mut bytes[out + i..]);
-            }
-            for i in (whole..len).step_by(16) {
-                let block = |at: usize| Block(*bytes[at + i..].first_chunk().expect("it was checked"));
-                let sum = block(a) ^ block(b) ^ block(c);
-                bytes[out + i..][..16].copy_from_slice(&sum.0);
-            }
+            // SAFETY: it was checked that these rows lie within `bytes`.
+            unsafe { sum_rows(l, bytes.as_mut_ptr(), [a, b, c], out, len) };
         }
     }
 }

@@ -18,7 +18,7 @@
 use crate::count::count_steps;
 use crate::steps::Steps;
 use crate::{Bit, Builder, Layered, Program, shuffle, words};
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// Hash functions of the tables.
 pub const HASHES: usize = 3;
@@ -225,10 +225,12 @@ fn flag_steps(steps: &mut Steps, tables: &Tables, more: usize) -> (Vec<u32>, u32
         let (places, start) = (PLACES.min(bin - first), first == 0);
         let block = compare(item, places, start);
         steps.push(&block, bins, move |hear| {
+            let mut reads = vec![];
             for k in 0..bins {
                 let flag = (flags + k) as u32;
-                let mut reads = run(table + k * item, item);
-                reads.extend(run(simple + (k * bin + first) * item, places * item));
+                reads.clear();
+                reads.extend(span(table + k * item, item));
+                reads.extend(span(simple + (k * bin + first) * item, places * item));
                 if !start {
                     reads.push(flag);
                 }
@@ -243,10 +245,12 @@ fn flag_steps(steps: &mut Steps, tables: &Tables, more: usize) -> (Vec<u32>, u32
     for (groups_of, places) in [(0..whole, PLACES), (whole..groups, theirs - whole * PLACES)] {
         let block = compare(width, places, true);
         steps.push(&block, groups_of.len() * stash, move |hear| {
+            let mut reads = vec![];
             for s in 0..stash {
                 for g in groups_of.clone() {
-                    let mut reads = run(own + s * width, width);
-                    reads.extend(run(values + g * PLACES * width, places * width));
+                    reads.clear();
+                    reads.extend(span(own + s * width, width));
+                    reads.extend(span(values + g * PLACES * width, places * width));
                     hear(&reads, &[(partial + s * groups + g) as u32]);
                 }
             }
@@ -278,6 +282,11 @@ fn compare(width: usize, places: usize, start: bool) -> Arc<Layered> {
 }
 
 /// Registers from `first` on.
+fn span(first: usize, count: usize) -> Range<u32> {
+    first as u32..(first + count) as u32
+}
+
+/// The same, as a list.
 fn run(first: usize, count: usize) -> Vec<u32> {
-    (first as u32..(first + count) as u32).collect()
+    span(first, count).collect()
 }

@@ -291,12 +291,18 @@ fn gather<W: Copy>(registers: &[W], reads: &[u32], ins: usize, to: &mut [W]) {
         std::hint::black_box(registers[*r as usize]);
     }
     let copies = reads.len() / ins.max(1);
-    for (tile, reads) in reads.chunks(TILE * ins.max(1)).enumerate() {
+    let whole = copies - copies % TILE;
+    let of = |copy: usize| &reads[copy * ins..][..ins];
+    for copy in (0..whole).step_by(TILE) {
+        let tile: [&[u32]; TILE] = [of(copy), of(copy + 1), of(copy + 2), of(copy + 3)];
         for i in 0..ins {
-            let to = &mut to[i * copies + tile * TILE..];
-            for (to, reads) in to.iter_mut().zip(reads.chunks_exact(ins)) {
-                *to = registers[reads[i] as usize];
-            }
+            let wires = tile.map(|reads| registers[reads[i] as usize]);
+            to[i * copies + copy..][..TILE].copy_from_slice(&wires);
+        }
+    }
+    for copy in whole..copies {
+        for (i, r) in of(copy).iter().enumerate() {
+            to[i * copies + copy] = registers[*r as usize];
         }
     }
 }
