@@ -51,42 +51,37 @@ impl Kernel for Strips<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
         let Strips { bytes, strip, gates } = self;
-        let len = 16 * strip;
+        let rows = bytes.len() / 16 / strip;
         for gate in gates {
-            let [a, b, out] = gate.map(|w| w as usize * len);
-            assert!(a.max(b).max(out) + len <= bytes.len(), "a gate names a wire that does not exist");
-            // SAFETY: it was checked that these rows lie within `bytes`.
-            unsafe { sum_rows(l, bytes.as_mut_ptr(), [a, b], out, len) };
+            let [a, b, out] = gate.map(|w| w as usize);
+            assert!(a.max(b).max(out) < rows, "a gate names a wire that does not exist");
+            // SAFETY: these are numbers of rows, of which `bytes` has so many.
+            unsafe { sum_rows(l, bytes.as_mut_ptr(), 16 * strip, [a, b], out) };
         }
     }
 }
 
-/// The sum of rows of `len` bytes, whole blocks, at the places `from`, to the row at `out`: without a check for each vector, which
-/// would be most of the instructions. Rows are the same or apart.
+/// The sum of the rows `from`, `len` bytes each, to the row `out`, which may be one of them. A check for each vector would be most
+/// of the instructions.
 ///
 /// # Safety
-/// All rows lie within the bytes that `bytes` was made from.
+/// The bytes that `bytes` was made from have all these rows, and `len` is a multiple of 16.
 #[inline(always)]
-unsafe fn sum_rows<L: Lanes, const N: usize>(
-    l: L,
-    bytes: *mut u8,
-    from: [usize; N],
-    out: usize,
-    len: usize,
-) {
+unsafe fn sum_rows<L: Lanes, const N: usize>(l: L, bytes: *mut u8, len: usize, from: [usize; N], out: usize) {
+    const { assert!(N == 2 || N == 3, "sums of two or three") };
     let whole = len / L::BYTES * L::BYTES;
-    // SAFETY: the caller's promise. A vector or block is read and done with before one is written, so that rows may be the same.
+    // SAFETY: the caller's promise. A vector or block is read before it is written, and nothing refers to it any more then.
     unsafe {
         for i in (0..whole).step_by(L::BYTES) {
             let mut x = [l.zero(); N];
             for (x, row) in x.iter_mut().zip(from) {
-                *x = l.load(std::slice::from_raw_parts(bytes.add(row + i), L::BYTES));
+                *x = l.load(std::slice::from_raw_parts(bytes.add(row * len + i), L::BYTES));
             }
-            let sum = if N == 3 { l.xor3(x[0], x[1], x[2]) } else { l.xor(x[0], x[1]) };
-            l.store(sum, std::slice::from_raw_parts_mut(bytes.add(out + i), L::BYTES));
+            let sum = if N == 3 { l.xor3(x[0], x[1], x[N - 1]) } else { l.xor(x[0], x[1]) };
+            l.store(sum, std::slice::from_raw_parts_mut(bytes.add(out * len + i), L::BYTES));
         }
         for i in (whole..len).step_by(16) {
-            let block = |row: usize| bytes.add(row + i).cast::<[u64; 2]>();
+            let block = |row: usize| bytes.add(row * len + i).cast::<[u64; 2]>();
             let sum = from.iter().fold([0; 2], |[low, high], row| {
                 let x = block(*row).read_unaligned();
                 [low ^ x[0], high ^ x[1]]
@@ -205,12 +200,12 @@ impl<W: Copy + Into<u32>> Kernel for StripSums<'_, W> {
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
         let StripSums { bytes, strip, gates } = self;
-        let len = 16 * strip;
+        let rows = bytes.len() / 16 / strip;
         for gate in gates {
-            let [a, b, c, out] = gate.map(|w| w.into() as usize / 2 * len);
-            assert!(a.max(b).max(c).max(out) + len <= bytes.len(), "a gate names a wire that does not exist");
-            // SAFETY: it was checked that these rows lie within `bytes`.
-            unsafe { sum_rows(l, bytes.as_mut_ptr(), [a, b, c], out, len) };
+            let [a, b, c, out] = gate.map(|w| w.into() as usize / 2);
+            assert!(a.max(b).max(c).max(out) < rows, "a gate names a wire that does not exist");
+            // SAFETY: these are numbers of rows, of which `bytes` has so many.
+            unsafe { sum_rows(l, bytes.as_mut_ptr(), 16 * strip, [a, b, c], out) };
         }
     }
 }

@@ -296,8 +296,9 @@ fn gather<W: Copy>(registers: &[W], reads: &[u32], ins: usize, to: &mut [W]) {
     for copy in (0..whole).step_by(TILE) {
         let tile: [&[u32]; TILE] = [of(copy), of(copy + 1), of(copy + 2), of(copy + 3)];
         for i in 0..ins {
-            let wires = tile.map(|reads| registers[reads[i] as usize]);
-            to[i * copies + copy..][..TILE].copy_from_slice(&wires);
+            for (to, reads) in to[i * copies + copy..][..TILE].iter_mut().zip(tile) {
+                *to = registers[reads[i] as usize];
+            }
         }
     }
     for copy in whole..copies {
