@@ -377,9 +377,9 @@ fn suite(n: usize, form: Form, whole: bool, seen: &mut Seen) {
     }
 }
 
-/// Steps of which some lies change nothing: rows that nobody decrypts, an x that is 0 in a leaky AND, choices of OTs that are made
-/// to fill up a call.
-const MAY_PASS: [&str; 3] = ["garbled tables", "leaky ANDs", "OT extension"];
+/// Steps of which some lies change nothing: rows that nobody decrypts and coefficients of a Λ that is 0, an x that is 0 in a leaky AND, choices of OTs
+/// that are made to fill up a call, bit 0 of garbler 1's labels of inputs, which is Λ whatever it says.
+const MAY_PASS: [&str; 4] = ["garbled tables", "leaky ANDs", "OT extension", "labels of inputs"];
 
 /// Steps of which some lies are noticed by the liar's own half alone, which a liar leaves out: tables that make other labels and the same Λ. What the
 /// evaluator takes from a garbler's labels is compared with MACs ([`a_garbler_that_garbles_another_function_is_caught`]).
@@ -390,6 +390,7 @@ fn all_checks(whole: bool) {
     let mut seen = Seen::default();
     suite(2, Form::HalfGates, whole, &mut seen);
     suite(3, Form::Rows, whole, &mut seen);
+    suite(3, Form::HalfGates, whole, &mut seen);
     two_keys(&mut seen);
     println!(
         "{} lies were caught: {:?}; passed: {:?}; the liar alone noticed: {:?}",
@@ -428,9 +429,9 @@ fn two_keys(seen: &mut Seen) {
     }
 }
 
-/// Party 0's (evaluator) and party 1's garbled circuit of `ands` chained ANDs: x of party 1 with 1, the result with 1, …, where y of party 0
-/// is 1. Both learn the last.
-fn chain(ands: usize) -> (World, Vec<Garbled>) {
+/// The garbled circuits of `n` parties of `ands` chained ANDs: x of party 1 with 1, the result with 1, …, where y of party 0 is 1. All learn
+/// the last.
+fn chain(n: usize, ands: usize) -> (World, Vec<Garbled>) {
     let mut builder = Builder::new();
     let (x, y) = (builder.input(1)[0], builder.input(1)[0]);
     let mut last = x;
@@ -440,94 +441,178 @@ fn chain(ands: usize) -> (World, Vec<Garbled>) {
     }
     let program = Program::flat("chain", &builder.finish(&[vec![last]]));
     let mut prg = Prg::new(Backend::best(), &seed(10, 2), "chain");
-    let world = World::new(&mut prg, &program, 2, 1, Form::HalfGates);
-    let world = world.with_roles(&program, vec![1, 0], vec![vec![true; 2]]);
-    let mut stocks = stocks(79, 2, world.task.need());
+    let world = World::new(&mut prg, &program, n, 1, Form::HalfGates);
+    let world = world.with_roles(&program, vec![1, 0], vec![vec![true; n]]);
+    let mut stocks = stocks(77 + n as u8, n, world.task.need());
     let garbled = run(stocks.iter_mut().map(|stock| stock.garble(&world.task)).collect());
     (world, garbled.expect("honest parties"))
 }
 
-/// An evaluator that says a wrong Λ of an AND which another one reads: the garbler's hash of MACs would be over λ of the other operand
-/// there, of which the evaluator knows all but that bit. The garbler ends before it says anything.
+/// The online scripts of parties with these circuits.
+fn online(world: &World, garbled: Vec<Garbled>) -> Vec<Script<'static, Planes>> {
+    garbled.into_iter().zip(&world.inputs).map(|(g, inputs)| g.evaluate(inputs)).collect()
+}
+
+/// An evaluator that says a wrong Λ of an AND which another one reads, to one garbler or to all: a garbler's MACs would be over λ of the other operand
+/// there, of which the evaluator knows all but that bit. A garbler that hears it ends before it says anything.
 #[test]
 fn a_garbler_answers_no_wrong_masked_and() {
-    for wrong in 0..4 {
-        let (world, garbled) = chain(4);
-        let mut scripts: Vec<_> =
-            garbled.into_iter().zip(&world.inputs).map(|(g, inputs)| g.evaluate(inputs)).collect();
-        let (mut lied, mut answers) = (false, 0);
-        let ran = Lockstep::wired(Wiring::Mesh).run_edited(&mut scripts, |place, message| {
-            // Λ of four ANDs, and the hash.
-            if place.party == 0 && message.len() == 1 + 32 && !lied {
-                message[0] ^= 1 << wrong;
-                lied = true;
-            } else if lied && place.party == 1 {
-                answers += message.len();
-            }
-        });
-        let aborted = matches!(ran, Err(AuthError::Abort { check: Check::AndLabels, .. }));
-        assert!(lied && aborted && scripts[1].is_lost(), "AND {wrong}: {ran:?}");
-        assert_eq!(answers, 0, "AND {wrong}: the garbler said something");
-    }
-}
-
-/// A garbler whose table flips the Λ of the AND that the output is, and which takes its own check out, is caught by its MACs.
-#[test]
-fn a_garbler_that_garbles_another_function_is_caught() {
-    let (world, mut garbled) = chain(1);
-    assert!(world.evaluate(garbled.clone()).expect("honest parties") == world.outputs);
-    let delta = garbled[1].delta;
-    let Side::Garbler(labels) = &mut garbled[1].side else { panic!("party 1 garbles") };
-    labels.ands[0] ^= delta;
-    labels.outputs[0] ^= delta;
-    let Side::Evaluator(tables) = &mut garbled[0].side else { panic!("party 0 evaluates") };
-    // The bit after the two blocks of the only AND.
-    tables.flip(0, 32);
-    let mut scripts: Vec<_> =
-        garbled.into_iter().zip(&world.inputs).map(|(g, inputs)| g.evaluate(inputs)).collect();
-    let ran = Lockstep::wired(Wiring::Mesh).run(&mut scripts);
-    assert!(matches!(ran, Err(AuthError::Abort { check: Check::Ands, .. })), "{ran:?}");
-    assert!(scripts[0].is_lost() && scripts[0].result().is_none());
-}
-
-/// A garbler that spoils row (0, 0) of an AND ends the run when the evaluator comes to that row: one time in four, whatever the inputs
-/// are.
-#[test]
-fn aborts_tell_nothing_of_inputs() {
-    const RUNS: usize = 160;
-    let program = named::program("add:2").expect("it has a name");
-    let mut aborts = [0usize; 2];
-    for (input, aborts) in [0u8, 0xff].into_iter().zip(&mut aborts) {
-        let roles =
-            Roles::new(&program, 3, vec![0, 0], vec![vec![true, false, false]; program.outputs().len()]);
-        let task = Task::new(&program, roles, 1, Form::Rows);
-        let need = task.need();
-        let all = Need { triples: RUNS as u64 * need.triples, masks: RUNS as u64 * need.masks };
-        let mut stocks = stocks(80 + (input & 1), 3, all);
-        let mut inputs = [Planes::zeros(4, 1), Planes::zeros(0, 1), Planes::zeros(0, 1)];
-        inputs[0].fill(input & 1);
-        for _ in 0..RUNS {
-            let scripts: Vec<_> = stocks.iter_mut().map(|stock| stock.garble(&task)).collect();
-            let mut scripts = scripts;
-            // Garbler 1's first row of its first table: the block with the MAC for the evaluator.
-            let spoil = |place: Place, message: &mut Vec<u8>| {
-                if place.party == 1 && place.slot == 0 && message.len() == task.form.table_bytes(3, 2) {
-                    message[5] ^= 0x10;
+    for (n, told) in [(2, 1..2), (3, 1..2), (3, 2..3), (3, 1..3)] {
+        for wrong in 0..4 {
+            let (world, garbled) = chain(n, 4);
+            let mut scripts = online(&world, garbled);
+            let (mut lied, mut answers) = (0, 0);
+            let ran = Lockstep::wired(Wiring::Mesh).run_edited(&mut scripts, |place, message| {
+                // Λ of four ANDs, the seed and the hash.
+                if place.party == 0 && message.len() == 1 + 16 + 32 && told.contains(&(place.slot + 1)) {
+                    message[0] ^= 1 << wrong;
+                    lied += 1;
+                } else if lied > 0 && told.contains(&place.party) {
+                    answers += message.len();
                 }
-            };
-            assert!(program.ands() == 2, "two bits are added with two ANDs");
-            Lockstep::wired(Wiring::Mesh).run_edited(&mut scripts, spoil).expect("nothing is read yet");
-            let garbled: Vec<_> = scripts.into_iter().map(Script::finish).collect();
-            let ran = run(garbled.into_iter().zip(&inputs).map(|(g, i)| g.evaluate(i)).collect());
-            match ran {
-                Ok(_) => {}
-                Err(AuthError::Abort { check: Check::Rows, .. }) => *aborts += 1,
-                Err(e) => panic!("another check: {e}"),
-            }
+            });
+            let aborted = matches!(ran, Err(AuthError::Abort { check: Check::AndLabels, .. }));
+            assert!(lied == told.len() && aborted, "AND {wrong} to {told:?}: {ran:?}");
+            // Under one thread the first to end ends the run.
+            assert!(scripts[told.start].is_lost());
+            assert_eq!(answers, 0, "AND {wrong} to {told:?}: a garbler said something");
         }
     }
+}
+
+/// Flips garbler 1's bit of an AND at the evaluator: its Λ is wrong, and all labels are those of the right one.
+fn flip_bit(evaluator: &mut Garbled, and: usize) {
+    let m = evaluator.n - 1;
+    let Side::Evaluator(tables) = &mut evaluator.side else { panic!("party 0 evaluates") };
+    tables.of[0][16 * (3 * m * and + 2)] ^= 1;
+}
+
+/// A garbler takes the labels of the wrong Λ of an AND, whose bit was flipped, for right.
+fn forget_right_label(garbler: &mut Garbled, and: usize) {
+    let flipped = Block::from_u128(u128::from(garbler.me == 1));
+    let delta = garbler.delta;
+    let Side::Garbler(labels) = &mut garbler.side else { panic!("it garbles") };
+    labels.ands[and] ^= delta ^ flipped;
+}
+
+/// Garblers that make the Λ of the AND that the output is another, and take their own checks out, are caught by their MACs: the first alone, and
+/// all of them together.
+#[test]
+fn garblers_that_garble_another_function_are_caught() {
+    for n in [2, 3] {
+        let (world, mut garbled) = chain(n, 1);
+        assert!(ran(online(&world, garbled.clone())).is_ok_and(|outputs| outputs == world.outputs));
+        (1..n).for_each(|garbler| forget_right_label(&mut garbled[garbler], 0));
+        flip_bit(&mut garbled[0], 0);
+        let mut scripts = online(&world, garbled);
+        let ran = Lockstep::wired(Wiring::Mesh).run(&mut scripts);
+        assert!(matches!(ran, Err(AuthError::Abort { check: Check::Ands, .. })), "{n} parties: {ran:?}");
+        assert!(scripts[0].is_lost() && scripts[0].result().is_none());
+    }
+}
+
+/// An evaluator whose tables make another Λ of one wire is found by every garbler that kept to its own: their labels are those of the right one.
+#[test]
+fn labels_of_an_honest_garbler_are_those_of_right_ands() {
+    for honest in [1, 2] {
+        let (world, mut garbled) = chain(3, 4);
+        forget_right_label(&mut garbled[3 - honest], 1);
+        flip_bit(&mut garbled[0], 1);
+        let mut scripts = online(&world, garbled);
+        let ran = Lockstep::wired(Wiring::Mesh).run(&mut scripts);
+        assert!(matches!(ran, Err(AuthError::Abort { check: Check::AndLabels, .. })), "{honest}: {ran:?}");
+        assert!(scripts.iter().all(|script| script.result().is_none()));
+    }
+}
+
+/// Runs of an attack for each of two inputs.
+const RUNS: usize = 160;
+
+/// Attacks on the two ANDs of an adder, whose inputs party 0 brings and whose sum it learns, [`RUNS`] times for inputs of zeros and of ones: what `attack`
+/// changes while tables travel, and online. How often `seen` was true of a run, for each.
+fn repeated(
+    form: Form,
+    attack: impl Fn(Place, &mut Vec<u8>),
+    seen: impl Fn(Result<(), AuthError>, &[u8]) -> bool,
+) -> [usize; 2] {
+    let program = named::program("add:2").expect("it has a name");
+    assert!(program.ands() == 2, "two bits are added with two ANDs");
+    [0u8, 0xff].map(|input| {
+        let learns = vec![vec![true, false, false]; program.outputs().len()];
+        let task = Task::new(&program, Roles::new(&program, 3, vec![0, 0], learns), 1, form);
+        let need = task.need();
+        let all = Need { triples: RUNS as u64 * need.triples, masks: RUNS as u64 * need.masks };
+        let mut stocks = stocks(80 + 2 * form as u8 + (input & 1), 3, all);
+        let mut inputs = [Planes::zeros(4, 1), Planes::zeros(0, 1), Planes::zeros(0, 1)];
+        inputs[0].fill(input & 1);
+        let run = |_: &usize| {
+            let mut scripts: Vec<_> = stocks.iter_mut().map(|stock| stock.garble(&task)).collect();
+            Lockstep::wired(Wiring::Mesh)
+                .run_edited(&mut scripts, |place, message| attack(place, message))
+                .expect("nothing is read yet");
+            let garbled: Vec<_> = scripts.into_iter().map(Script::finish).collect();
+            let mut scripts: Vec<_> = garbled.into_iter().zip(&inputs).map(|(g, i)| g.evaluate(i)).collect();
+            // The evaluator's masked ANDs to garbler 1, if it says any.
+            let mut said = vec![];
+            let ran = Lockstep::wired(Wiring::Mesh).run_edited(&mut scripts, |place, message| {
+                if place.party == 0 && place.slot == 0 && message.len() == 1 + 16 + 32 {
+                    said.push(message[0]);
+                }
+            });
+            seen(ran, &said)
+        };
+        (0..RUNS).filter(run).count()
+    })
+}
+
+/// Changes the block of a garbler's first table.
+fn spoil(form: Form, garbler: usize, block: usize) -> impl Fn(Place, &mut Vec<u8>) {
+    move |place, message| {
+        if place.party == garbler && place.slot == 0 && message.len() == form.table_bytes([garbler, 3], 2) {
+            message[16 * block + 5] ^= 0x10;
+        }
+    }
+}
+
+/// A garbler that spoils row (0, 0) of an AND ends the run when the evaluator comes to that row, one time in four, and one that spoils
+/// a coefficient of Λ when that is 1, one time in two, whatever the inputs are: of its own label, or of another's.
+#[test]
+fn aborts_tell_nothing_of_inputs() {
+    let rows = repeated(Form::Rows, spoil(Form::Rows, 1, 0), |ran, _| match ran {
+        Ok(()) => false,
+        Err(AuthError::Abort { check: Check::Rows, .. }) => true,
+        Err(e) => panic!("another check: {e}"),
+    });
     // 40 of each are due, with a deviation of 5.5.
-    assert!(aborts.iter().all(|n| (18..=62).contains(n)), "{aborts:?}");
+    assert!(rows.iter().all(|n| (18..=62).contains(n)), "{rows:?}");
+    // Of garbler 1's label, then of garbler 2's; both by garbler 1.
+    for block in [0, 1, 2, 3] {
+        let halves = repeated(Form::HalfGates, spoil(Form::HalfGates, 1, block), |ran, _| match ran {
+            Ok(()) => false,
+            Err(AuthError::Abort { check: Check::AndLabels, .. }) => true,
+            Err(e) => panic!("another check: {e}"),
+        });
+        // 80 of each are due, with a deviation of 6.3.
+        assert!(halves.iter().all(|n| (55..=105).contains(n)), "block {block}: {halves:?}");
+    }
+}
+
+/// A garbler that says a wrong bit of the first AND makes the evaluator go on with a wrong Λ, which what it says of the second AND depends on: it
+/// is as often 1 for one input as for the other, and nobody comes to a result.
+#[test]
+fn what_is_said_before_the_check_tells_nothing_of_inputs() {
+    let form = Form::HalfGates;
+    let flip = |place: Place, message: &mut Vec<u8>| {
+        if place.party == 1 && place.slot == 0 && message.len() == form.table_bytes([1, 3], 2) {
+            *message.last_mut().expect("bits") ^= 1;
+        }
+    };
+    let ones = repeated(form, flip, |ran, said| {
+        let aborted = matches!(ran, Err(AuthError::Abort { check: Check::AndLabels, .. }));
+        assert!(aborted && said.len() == 1, "{ran:?}");
+        said[0] & 2 == 2
+    });
+    assert!(ones.iter().all(|n| (55..=105).contains(n)), "{ones:?}");
 }
 
 /// A party that spoils what it sends for leaky ANDs is caught with probability 1/2 for each.

@@ -5,6 +5,7 @@ use crate::{
     bits::ots,
     bucket,
     garble::pieces,
+    online::SEED,
     preprocess::batches,
     room::{HASH, NONCE, opened_bytes},
     setup::TRIALS,
@@ -141,8 +142,8 @@ pub fn garble(me: usize, n: usize, task: &Task) -> Cost {
     tally.confirm();
     tally.each(opened_bytes(2, ands));
     tally.reveal(me, |p| task.roles.input_bits(&task.program, p) * task.instances);
-    for piece in pieces(task.form.table_bytes(n, ands), ands) {
-        tally.round(if me == 0 { 0 } else { piece });
+    for piece in pieces(ands) {
+        tally.round(if me == 0 { 0 } else { task.form.table_bytes([me, n], piece.len()) });
     }
     tally.cost
 }
@@ -156,13 +157,14 @@ pub fn online(me: usize, n: usize, task: &Task) -> Cost {
     tally.broadcast((0..n).map(own).max().unwrap_or(0).div_ceil(8));
     tally.confirm();
     tally.round(if me == 0 { 0 } else { 16 * program.input_bits() * instances });
-    if task.form == Form::HalfGates {
-        let ands = program.ands() as usize * instances;
-        tally.round(if me == 0 { ands.div_ceil(8) + HASH } else { 0 });
-        tally.round(if me == 0 { 0 } else { HASH });
+    let said = |bytes: usize| if me == 0 { (n - 1) * bytes } else { 0 };
+    match task.form {
+        Form::Rows => tally.round(said((program.output_bits() * instances).div_ceil(8) + HASH)),
+        Form::HalfGates => {
+            tally.round(said((program.ands() as usize * instances).div_ceil(8) + SEED + HASH));
+            tally.round(if me == 0 { 0 } else { 16 });
+        }
     }
-    let outputs = (program.output_bits() * instances).div_ceil(8) + HASH;
-    tally.round(if me == 0 { (n - 1) * outputs } else { 0 });
     tally.reveal(me, |p| task.roles.output_bits(program, p) * instances);
     tally.each(HASH);
     tally.cost

@@ -25,13 +25,13 @@ pub enum Check {
     MaskedWires,
     /// MACs of the masks of a party's inputs.
     InputMasks,
-    /// MACs of the bits in a garbled row, at the evaluator.
+    /// MACs of the bits in a garbled row, at the evaluator (rows).
     Rows,
-    /// The evaluator's labels of all ANDs against the Λ that it says, before the garbler answers (two parties).
+    /// The evaluator's labels of all ANDs against the Λ that it says, before a garbler answers (half gates).
     AndLabels,
-    /// MACs of every AND's masks against what was evaluated (two parties).
+    /// MACs of every AND's masks against what was evaluated (half gates).
     Ands,
-    /// The evaluator's labels of the outputs.
+    /// The evaluator's labels of the outputs (rows).
     Labels,
     /// MACs of the masks of outputs.
     OutputMasks,

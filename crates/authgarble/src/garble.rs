@@ -1,10 +1,11 @@
 //! The function-dependent phase: a circuit is garbled with what a stock holds.
 
 use crate::{
-    AuthError, Check, Need, Roles, Script, Stock, cost, krrw,
+    AuthError, Check, Need, Roles, Script, Stock, cost, half,
     masks::{self, Job, Masks},
     room::Room,
     script::Talk,
+    shares::Blocks,
     wrk,
 };
 use hushwire_block::{Block, Buffer};
@@ -12,50 +13,54 @@ use hushwire_circuit::Program;
 use hushwire_ot::Context;
 use hushwire_prg::Seed;
 use hushwire_wire::PartyId;
+use std::ops::Range;
 use zeroize::{Zeroize, Zeroizing};
 
 /// AGREEMENT: ANDs whose tables travel in one message: while one is on its way, the next is garbled.
 const PIECE: usize = 1 << 12;
 
-/// The form of garbled ANDs.
+/// The form of garbled ANDs, for any number of parties.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Form {
-    /// Four rows of n blocks from every garbler: any number of parties (WRK17b).
+    /// Four rows of n blocks from every garbler, each with its MAC (WRK17b).
     Rows,
-    /// Two blocks and a bit from one garbler: two parties (KRRW18).
+    /// 3 n − 4 blocks from every garbler and a bit from one, checked all at once: KRRW18 between two, YWZ20 among more.
     HalfGates,
 }
 
 impl Form {
-    /// The one with fewer bytes among `n` parties.
+    /// Both.
+    pub const ALL: [Form; 2] = [Form::Rows, Form::HalfGates];
+
+    /// The one that is taken where nobody says otherwise, among `n` parties.
     #[must_use]
     pub fn best(n: usize) -> Form {
         if n == 2 { Form::HalfGates } else { Form::Rows }
     }
 
-    /// Bytes of a garbler's tables of `ands` ANDs among `n` parties.
+    /// Bytes of `garbler`'s tables of `ands` ANDs among `n` parties.
     #[must_use]
-    pub fn table_bytes(self, n: usize, ands: usize) -> usize {
+    pub fn table_bytes(self, [garbler, n]: [usize; 2], ands: usize) -> usize {
         match self {
             Form::Rows => ands * wrk::table_bytes(n),
-            Form::HalfGates => krrw::table_bytes(ands),
+            Form::HalfGates => half::table_bytes([garbler, n], ands),
         }
     }
 
-    /// As users write it.
+    /// As users write it, among `n` parties.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn name(self, n: usize) -> &'static str {
         match self {
             Form::Rows => "wrk17",
-            Form::HalfGates => "krrw18",
+            Form::HalfGates if n == 2 => "krrw18",
+            Form::HalfGates => "ywz20",
         }
     }
 }
 
-/// Bytes of the messages that tables of so many ANDs travel in.
-pub(crate) fn pieces(total: usize, ands: usize) -> impl Iterator<Item = usize> {
-    let piece = PIECE * total.div_ceil(ands.max(1)).max(1);
-    (0..total).step_by(piece).map(move |from| piece.min(total - from))
+/// The ANDs whose tables travel in each message.
+pub(crate) fn pieces(ands: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..ands).step_by(PIECE).map(move |from| from..ands.min(from + PIECE))
 }
 
 /// A circuit on instances with its roles, as parties agree on it.
@@ -100,8 +105,8 @@ impl Task {
     fn hash(&self, mut hash: blake3::Hasher, n: usize) -> [u8; 32] {
         let form = match self.form {
             Form::Rows => 0,
-            // 1 was that of evaluators that did not prove Λ of ANDs.
-            Form::HalfGates => 2,
+            // 1 and 2 were those of two parties alone.
+            Form::HalfGates => 3,
         };
         for word in [n, self.instances, form] {
             hash.update(&(word as u64).to_le_bytes());
@@ -154,13 +159,15 @@ pub(crate) enum Side {
     Garbler(wrk::Labels),
 }
 
-/// All garblers' tables at the evaluator, with its own part in them where they are rows ([`wrk::absorb`]). A row is hidden by its
-/// garbler's hashes, and of no use after one evaluation: not wiped, but on huge pages.
+/// The tables at the evaluator, with its own part in them: of rows those of each garbler ([`wrk::absorb`]), of half gates their sums
+/// ([`half::absorb`]). What garblers' hashes hide is of no use after one evaluation: not wiped, but on huge pages.
 #[derive(Default)]
 pub(crate) struct Tables {
     pub(crate) of: Vec<Buffer>,
-    /// Party 0's bits of the rows of every AND, one byte each.
+    /// Of rows party 0's bits of them, one byte for each AND.
     pub(crate) own: Zeroizing<Vec<u8>>,
+    /// Party 0's keys in the check of half gates: three blocks of each AND.
+    pub(crate) checks: Blocks,
 }
 
 #[cfg(test)]
@@ -172,7 +179,8 @@ impl Clone for Tables {
             buffer.copy_from_slice(old);
             buffer
         };
-        Tables { of: self.of.iter().map(copy).collect(), own: self.own.clone() }
+        let Tables { of, own, checks } = self;
+        Tables { of: of.iter().map(copy).collect(), own: own.clone(), checks: checks.clone() }
     }
 }
 
@@ -181,21 +189,14 @@ impl Tables {
     pub(crate) fn of(&self, slot: usize) -> &[u8] {
         &self.of[slot]
     }
-
-    /// Flips bit 0 of a byte of the tables of a slot.
-    #[cfg(test)]
-    pub(crate) fn flip(&mut self, slot: usize, byte: usize) {
-        self.of[slot][byte] ^= 1;
-    }
 }
 
 impl Stock {
     /// The function-dependent phase of a circuit: takes its triples and masks out of the stock, whatever becomes of it.
     ///
     /// # Panics
-    /// If the roles are not of as many parties, or half gates of more than two are asked for (the caller's bug).
+    /// If the roles are not of as many parties (the caller's bug).
     pub fn garble<'a>(&'a mut self, task: &Task) -> Script<'a, Garbled> {
-        assert!(task.form == Form::Rows || self.n == 2, "half gates are for two parties");
         assert!(task.roles.learns.iter().all(|l| l.len() == self.n), "roles of as many parties");
         let (me, n, task) = (self.me, self.n, task.clone());
         let cost = cost::garble(me, n, &task);
@@ -217,15 +218,12 @@ async fn run(talk: Talk, stock: &mut Stock, task: Task) -> Result<Garbled, AuthE
         return Err(AuthError::Mismatch { peer: PartyId(peer as u8) });
     }
     room.confirm().await?;
-    let mut masks = masks::make(&mut room, delta, &task.program, task.instances, taken.0, taken.1).await?;
+    let masks = masks::make(&mut room, delta, &task.program, task.instances, taken.0, taken.1).await?;
     let due: Vec<_> = (0..n).map(|p| task.roles.inputs_of(&task.program, p, task.instances)).collect();
     let due: Vec<_> = due.iter().map(|places| &places[..]).collect();
     let own = room.reveal("masks of inputs", Check::InputMasks, delta, &masks.inputs, &due).await?;
     let side = tables(&mut room, &context, &task, delta, &masks).await?;
-    if task.form == Form::Rows {
-        masks.keep_ends();
-    }
-    let own = Zeroizing::new(own);
+    let (masks, own) = (Masks::of_ends(masks.inputs, masks.outputs), Zeroizing::new(own));
     Ok(Garbled { task, context, me, n, delta, seed, masks, own, side })
 }
 
@@ -241,47 +239,38 @@ async fn tables(
     let ands = masks.s.len();
     let job = Job { context, me, n, delta, program: &task.program, instances: task.instances, masks };
     let mut made = match (me, task.form) {
-        (0, _) => Made::Nothing(Tables::default()),
+        (0, Form::Rows) => Made::Nothing(wrk::own(&job)),
+        (0, Form::HalfGates) => Made::Nothing(half::own(&job)),
         (_, Form::Rows) => Made::Rows(Box::new(wrk::Garbling::new(&job, &mut room.own))),
-        (_, Form::HalfGates) => Made::Whole(krrw::garble(&job, &mut room.own)),
+        (_, Form::HalfGates) => Made::Halves(Box::new(half::Garbling::new(&job, &mut room.own))),
     };
-    let total = task.form.table_bytes(n, ands);
-    if let Made::Nothing(tables) = &mut made {
-        tables.of.resize_with(n - 1, Buffer::new);
-        tables.of.iter_mut().for_each(|tables| tables.set_len(total));
-        if task.form == Form::Rows {
-            *tables.own = wrk::own(&job);
-        }
-    }
     // Messages whose memory serves for every piece.
     let mut messages = vec![Vec::new(); n - 1];
-    let mut from = 0;
-    for (piece, len) in pieces(total, ands).enumerate() {
+    for piece in pieces(ands) {
         let mut into = vec![0; n - 1];
         messages.iter_mut().for_each(Vec::clear);
         match &mut made {
-            Made::Nothing(_) => into.fill(len),
-            Made::Rows(garbling) => {
-                garbling.tables(&job, piece * PIECE..ands.min((piece + 1) * PIECE), &mut messages[0]);
+            Made::Nothing(_) => {
+                let bytes = |slot| task.form.table_bytes([slot + 1, n], piece.len());
+                into.iter_mut().enumerate().for_each(|(slot, into)| *into = bytes(slot));
             }
-            Made::Whole((_, own)) => messages[0].extend_from_slice(&own[from..from + len]),
+            Made::Rows(garbling) => garbling.tables(&job, piece.clone(), &mut messages[0]),
+            Made::Halves(garbling) => garbling.tables(&job, piece.clone(), &mut messages[0]),
         }
         messages = room.talk.exchange("garbled tables", messages, into).await;
         if let Made::Nothing(tables) = &mut made {
-            for (slot, (to, message)) in tables.of.iter_mut().zip(&messages).enumerate() {
-                let to = &mut to[from..from + len];
-                to.copy_from_slice(message);
-                if task.form == Form::Rows {
-                    wrk::absorb(&job, slot, piece * PIECE, to);
+            for (slot, message) in messages.iter().enumerate() {
+                match task.form {
+                    Form::Rows => wrk::absorb(&job, slot, piece.start, message, tables),
+                    Form::HalfGates => half::absorb(n, slot, piece.clone(), message, tables),
                 }
             }
         }
-        from += len;
     }
     Ok(match made {
         Made::Nothing(tables) => Side::Evaluator(tables),
         Made::Rows(garbling) => Side::Garbler(garbling.labels),
-        Made::Whole((labels, _)) => Side::Garbler(labels),
+        Made::Halves(garbling) => Side::Garbler(garbling.labels),
     })
 }
 
@@ -290,5 +279,5 @@ enum Made {
     /// The evaluator's: those of the others.
     Nothing(Tables),
     Rows(Box<wrk::Garbling>),
-    Whole((wrk::Labels, Vec<u8>)),
+    Halves(Box<half::Garbling>),
 }

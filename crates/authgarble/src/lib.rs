@@ -4,10 +4,12 @@
 //! inputs → bit planes of the outputs to those who learn them, or an abort at every honest party.
 //! **Papers.** WRK17b: X. Wang, S. Ranellucci, J. Katz, "Global-scale secure multiparty computation", CCS 2017 (ePrint 2017/189), for
 //! n parties; KRRW18: J. Katz, S. Ranellucci, M. Rosulek, X. Wang, "Optimizing authenticated garbling", Crypto 2018 (ePrint 2018/578),
-//! for leaky ANDs and, between two, half gates ([`Form`]).
+//! for leaky ANDs and, between two, half gates; YWZ20: K. Yang, X. Wang, J. Zhang, "More efficient MPC from improved triple generation and
+//! authenticated garbling", CCS 2020 (ePrint 2019/1104), for the idea of half gates and of one check of all ANDs among n ([`Form`]).
 //! **Deviations.** Parties' bits and leaky ANDs are checked by one fold over GF(2^128) in place of sums over GF(2) or a block of each;
-//! bits are opened with one hash of all their MACs; between two the evaluator proves Λ of the ANDs with a hash of their labels before the garbler
-//! answers (`krrw`); masks of wires never enter leaky ANDs, but Beaver's products with triples from
+//! bits are opened with one hash of all their MACs; tables and check of half gates among n are derived, with their proof, where they stand (`half`): the
+//! evaluator proves Λ of the ANDs with a hash of their labels before a garbler answers, with a weighted sum of its MACs; YWZ20's authenticated bits
+//! from a bare extension and its triples are not built, since bits here cost less than there; masks of wires never enter leaky ANDs, but Beaver's products with triples from
 //! buckets of fresh bits, which shifts of lists fill in place of a permutation (a bound of its own: `bucket`); broadcasts are compared by a hash said with the next one; every party gets outputs, from a proof of labels,
 //! after a last word of all. The four rows of a gate carry whole blocks, not ρ bits, for the evaluator's check.
 //! **Security.** Malicious, n − 1 of n parties, with abort: who cheats may learn its outputs and deny others theirs, and the last
@@ -21,8 +23,8 @@
 //! |---|---|---|
 //! | set-up | [`Setup`] | none; about 30 KB to each peer |
 //! | function-independent | [`Stock`] | to each peer 12·B for 3·B authenticated bits, 16·B + B/8 for leaky ANDs, (B − 1)/8 for buckets, 4 for its mask |
-//! | function-dependent | [`Garbled`] | to each peer 1/4; a garbler 64 n to the evaluator, or 32 + 1/8 ([`Form::HalfGates`]) |
-//! | online | [`Planes`](hushwire_circuit::Planes) | none; between two 1/8 from the evaluator, and a hash |
+//! | function-dependent | [`Garbled`] | to each peer 1/4; a garbler 64 n to the evaluator, or 16 (3 n − 4), garbler 1 and 1/8 ([`Form::HalfGates`]) |
+//! | online | [`Planes`](hushwire_circuit::Planes) | none; of half gates 1/8 from the evaluator to each garbler |
 //!
 //! B is 5 from 432 triples on, 4 from 4,096 on; a batch has at most 2^18. Exactly: [`setup_cost`], [`preprocess_cost`], [`garble_cost`], [`online_cost`].
 //! **Constant time.** Shares, keys, MACs, labels, masks and inputs are secret; Λ at the evaluator, opened bits and all sizes are public.
@@ -32,10 +34,8 @@
 //! each step is a Script: a Machine with a slot for every peer; a Stock, or what is Garbled, may wait on a Shelf, a directory
 //! ```
 //!
-//! **Missing.** YWZ20 (ePrint 2019/1104), half gates between n parties with one bit of authentication for an AND: the linear check of all
-//! masked bits among n parties, and what its proof asks of it, could not be taken from the paper's text, and are not guessed. Threads for
-//! pairs of parties. Memory of the function-dependent
-//! phase grows with ANDs and live wires; between two parties KRRW18's evaluator says Λ of all ANDs at once.
+//! **Missing.** Threads for pairs of parties. Memory of the function-dependent
+//! phase grows with ANDs and live wires; with half gates the evaluator says Λ of all ANDs at once.
 #![forbid(unsafe_code)]
 
 #[cfg(test)]
@@ -45,7 +45,8 @@ mod bucket;
 mod cost;
 mod error;
 mod garble;
-mod krrw;
+mod half;
+mod hash;
 mod leaky;
 mod masks;
 mod online;

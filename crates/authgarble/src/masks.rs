@@ -35,19 +35,17 @@ pub(crate) struct Job<'a> {
 pub(crate) struct Masks {
     pub(crate) inputs: Shares,
     pub(crate) outputs: Shares,
-    /// λ_α, λ_β and s of every AND; none where garbled rows hold them.
+    /// λ_α, λ_β and s of every AND; none once tables are made.
     pub(crate) alpha: Shares,
     pub(crate) beta: Shares,
     pub(crate) s: Shares,
 }
 
 impl Masks {
-    /// Forgets those of ANDs.
-    pub(crate) fn keep_ends(&mut self) {
-        let slots = self.inputs.slots();
-        for list in [&mut self.alpha, &mut self.beta, &mut self.s] {
-            *list = Shares::zeros(slots, 0);
-        }
+    /// Those of inputs and outputs alone.
+    pub(crate) fn of_ends(inputs: Shares, outputs: Shares) -> Masks {
+        let none = || Shares::zeros(0, 0);
+        Masks { inputs, outputs, alpha: none(), beta: none(), s: none() }
     }
 }
 
@@ -105,8 +103,8 @@ fn constant(me: usize, slots: usize, delta: Block) -> Vec<Block> {
     row
 }
 
-fn gather(layer: &Layer<'_>, which: usize, to: &mut Shares) {
-    for (k, row) in layer.operand(which).enumerate() {
+fn gather(layer: &Layer<'_, Block>, which: usize, to: &mut Shares) {
+    for (k, row) in layer.operands.of(which).enumerate() {
         to.lists_mut().zip(row).for_each(|(list, block)| list[layer.first + k] = *block);
     }
 }

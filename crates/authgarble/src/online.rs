@@ -3,26 +3,32 @@
 //! ```text
 //! 1  all → all       x ⊕ λ of their inputs           (and a round to compare, where there are more than two)
 //! 2  garblers → 0    labels of all inputs
-//! 3  0 → 1, 1 → 0    two parties: Λ of all ANDs and a hash of their labels, which proves them; one hash of MACs of all ANDs
-//! 4  0 → garblers    Λ of the outputs, and a hash of the garbler's own labels of them, which only an evaluation gives
-//! 5  all → all       masks of outputs to those who learn them, with MACs
-//! 6  all → all       a last word: every party has passed all its checks
+//! 3  of rows         0 → garblers: Λ of the outputs, and a hash of the garbler's own labels of them, which only an evaluation gives
+//!    of half gates   0 → garblers: Λ of all ANDs, a seed, and a hash of the garbler's labels of them; garblers → 0: a sum of their MACs (`half`)
+//! 4  all → all       masks of outputs to those who learn them, with MACs
+//! 5  all → all       a last word: every party has passed all its checks
 //! ```
 
 use crate::{
-    AuthError, Check, Form, Garbled, Script, cost,
+    AuthError, Check, Form, Garbled, Script,
+    bits::Weights,
+    cost,
     garble::{Side, Tables},
-    krrw,
+    half,
     masks::Job,
     room::{HASH, Room},
     script::Talk,
     shares::{Blocks, is_packed, pack, same, unpack},
-    wrk::{self, Evaluated},
+    wrk,
 };
 use hushwire_block::{Block, as_bytes, from_bytes};
 use hushwire_circuit::{Planes, planes::plane_bytes};
+use hushwire_prg::Seed;
 use hushwire_wire::PartyId;
 use zeroize::Zeroizing;
+
+/// Bytes of the seed of weights.
+pub(crate) const SEED: usize = 16;
 
 impl Garbled {
     fn job(&self) -> Job<'_> {
@@ -120,32 +126,36 @@ async fn evaluator(
     public: &[u8],
     labels: &[Vec<u8>],
 ) -> Result<Vec<u8>, AuthError> {
-    let (job, n) = (garbled.job(), garbled.n);
-    let evaluated = match garbled.task.form {
-        Form::Rows => {
-            let labels: Vec<&[Block]> = labels.iter().map(|labels| from_bytes(labels)).collect();
-            wrk::evaluate(&job, tables, public, &labels)
+    let (job, slots) = (garbled.job(), garbled.n - 1);
+    let labels: Vec<&[Block]> = labels.iter().map(|labels| from_bytes(labels)).collect();
+    if garbled.task.form == Form::Rows {
+        let wrk::Evaluated { outputs, labels, well } = wrk::evaluate(&job, tables, public, &labels);
+        if !well {
+            return Err(AuthError::abort(Check::Rows));
         }
-        Form::HalfGates => {
-            let labels = from_bytes(&labels[0]);
-            let (evaluated, ands) = krrw::evaluate(&job, tables.of(0), public, labels);
-            let said = [&pack(&ands.public)[..], &digest(room, "labels of ands", 1, &ands.labels)].concat();
-            room.talk.exchange("masked ANDs", vec![said], vec![0]).await;
-            let heard = room.talk.exchange("MACs of ANDs", vec![vec![]], vec![HASH]).await;
-            if !same(&digest(room, "ands", 1, &ands.macs), &heard[0]) {
-                return Err(AuthError::abort_of(Check::Ands, 1));
-            }
-            evaluated
-        }
-    };
-    let Evaluated { outputs, labels, well } = evaluated;
-    if !well {
-        return Err(AuthError::abort(Check::Rows));
+        let packed = pack(&outputs);
+        let proof = |slot: usize| digest(room, "labels", slot + 1, &labels[slot]);
+        let out = (0..slots).map(|slot| [&packed[..], &proof(slot)].concat()).collect();
+        room.talk.exchange("labels of outputs", out, vec![0; slots]).await;
+        return Ok(outputs);
     }
-    let packed = pack(&outputs);
-    let proof = |slot: usize| digest(room, "labels", slot + 1, &labels[slot]);
-    let out = (0..n - 1).map(|slot| [&packed[..], &proof(slot)].concat()).collect();
-    room.talk.exchange("labels of outputs", out, vec![0; n - 1]).await;
+    let half::Evaluated { outputs, ands, labels, macs } = half::evaluate(&job, tables, public, &labels);
+    let mut seed = [0; SEED];
+    room.own.fill(&mut seed);
+    let packed = pack(&ands);
+    let proof = |slot: usize| digest(room, "labels of ands", slot + 1, &labels[slot]);
+    let out = (0..slots).map(|slot| [&packed[..], &seed, &proof(slot)].concat()).collect();
+    room.talk.exchange("masked ANDs", out, vec![0; slots]).await;
+    let expected = weighed(room, seed, &macs);
+    let heard = room.talk.exchange("MACs of ANDs", vec![vec![]; slots], vec![16; slots]).await;
+    let sum = heard.iter().fold(expected, |sum, theirs| sum ^ from_bytes(theirs)[0]);
+    if !same(&sum.0, &[0; 16]) {
+        return Err(if slots == 1 {
+            AuthError::abort_of(Check::Ands, 1)
+        } else {
+            AuthError::abort(Check::Ands)
+        });
+    }
     Ok(outputs)
 }
 
@@ -156,32 +166,44 @@ async fn garbler(
     labels: &wrk::Labels,
     public: &[u8],
 ) -> Result<Vec<u8>, AuthError> {
-    let Garbled { task, me, n, delta, masks, .. } = garbled;
-    if task.form == Form::HalfGates {
-        let ands = masks.s.len();
-        let bytes = ands.div_ceil(8);
-        let heard = room.talk.exchange("masked ANDs", vec![vec![]], vec![bytes + HASH]).await;
-        let gates = room.bits("masked ANDs", 0, &heard[0][..bytes], ands)?;
-        // Before anything is said that depends on them.
-        let expected = digest(room, "labels of ands", 1, &chosen(&labels.ands, &gates, *delta));
+    let (me, slots, delta) = (garbled.me, garbled.n - 1, garbled.delta);
+    let silent = || vec![Vec::new(); slots];
+    let mut into = vec![0; slots];
+    if garbled.task.form == Form::Rows {
+        let count = labels.outputs.len();
+        let bytes = count.div_ceil(8);
+        into[0] = bytes + HASH;
+        let heard = room.talk.exchange("labels of outputs", silent(), into).await;
+        let outputs = room.bits("labels of outputs", 0, &heard[0][..bytes], count)?;
+        let expected = digest(room, "labels", me, &chosen(&labels.outputs, &outputs, delta));
         if !same(&expected, &heard[0][bytes..]) {
-            return Err(AuthError::abort_of(Check::AndLabels, 0));
+            return Err(AuthError::abort_of(Check::Labels, 0));
         }
-        let macs = krrw::macs(&garbled.job(), public, &gates);
-        let proof = digest(room, "ands", 1, &macs);
-        room.talk.exchange("MACs of ANDs", vec![proof.to_vec()], vec![0]).await;
+        return Ok(outputs);
     }
-    let count = labels.outputs.len();
+    let count = labels.ands.len();
     let bytes = count.div_ceil(8);
-    let mut into = vec![0; n - 1];
-    into[0] = bytes + HASH;
-    let heard = room.talk.exchange("labels of outputs", vec![vec![]; n - 1], into).await;
-    let outputs = room.bits("labels of outputs", 0, &heard[0][..bytes], count)?;
-    let expected = digest(room, "labels", *me, &chosen(&labels.outputs, &outputs, *delta));
-    if !same(&expected, &heard[0][bytes..]) {
-        return Err(AuthError::abort_of(Check::Labels, 0));
+    into[0] = bytes + SEED + HASH;
+    let heard = room.talk.exchange("masked ANDs", silent(), into).await;
+    let (packed, rest) = heard[0].split_at(bytes);
+    let (seed, proof) = rest.split_first_chunk().expect("the length that was asked for");
+    let ands = room.bits("masked ANDs", 0, packed, count)?;
+    // Before anything is said that depends on them.
+    let expected = digest(room, "labels of ands", me, &chosen(&labels.ands, &ands, delta));
+    if !same(&expected, proof) {
+        return Err(AuthError::abort_of(Check::AndLabels, 0));
     }
+    let (macs, outputs) = half::macs(&garbled.job(), &labels.macs, public, &ands);
+    let mut out = silent();
+    out[0] = weighed(room, *seed, &macs).0.to_vec();
+    room.talk.exchange("MACs of ANDs", out, vec![0; slots]).await;
     Ok(outputs)
+}
+
+/// Σ χ M of all ANDs' MACs, χ from the evaluator's seed.
+fn weighed(room: &Room, seed: [u8; SEED], macs: &[Block]) -> Block {
+    let (sums, _) = Weights::new(room, &Seed::from_bytes(seed), "MACs of ANDs").fold(&[macs], None);
+    Block::from_u128(sums[0].0)
 }
 
 /// One hash of many blocks that `garbler` knows as well as the evaluator.

@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn parties_over_channels() {
         let mut prg = Prg::new(Backend::best(), &seed(5, 0), "party");
-        for (n, form) in [(2, Form::HalfGates), (3, Form::Rows)] {
+        for (n, form) in [(2, Form::HalfGates), (3, Form::Rows), (3, Form::HalfGates)] {
             let program = random_circuit(&mut prg);
             let worlds: Vec<_> = (1..4).map(|k| World::new(&mut prg, &program, n, k, form)).collect();
             // Enough for the first two; the third finds too little and preprocesses anew.

@@ -44,9 +44,11 @@ fn traces(backend: Backend, n: usize, form: Form) -> [String; 4] {
 }
 
 /// By number of parties: the hash of all messages of every phase. A change here is a change of the protocol.
-const PINNED: [(usize, Form, [&str; 4]); 2] = [
-    (2, Form::HalfGates, ["2dcef31b1d5d21ae", "e42596523c0f65a5", "ddebedce2dac1cdf", "7bd3a8d12a6d6eb4"]),
+const PINNED: [(usize, Form, [&str; 4]); 4] = [
+    (2, Form::HalfGates, ["2dcef31b1d5d21ae", "e42596523c0f65a5", "78bc114edacead98", "52f2c6d08c81474d"]),
     (3, Form::Rows, ["7c4cad4f0b47755e", "1eafc904dc9bddd5", "35fccb32cd619379", "febb780eb6458f29"]),
+    (3, Form::HalfGates, ["7c4cad4f0b47755e", "1eafc904dc9bddd5", "b9fa5d327dc93941", "f1f00e5de5652405"]),
+    (5, Form::HalfGates, ["e670bb743799f560", "746b84ad650ecbf7", "d1454d7f2865eadd", "5bf596cf9a9e3443"]),
 ];
 
 /// Every tier, and every width of batches, sends the same bytes.
@@ -57,10 +59,11 @@ fn traces_are_pinned_on_every_tier_and_width() {
         let found = PINNED.map(|(n, form, _)| traces(backend, n, form));
         assert_eq!(found, PINNED.map(|(.., pinned)| pinned.map(str::to_owned)));
     }
-    let (n, form, pinned) = PINNED[0];
-    for tier in cpu().tiers() {
-        let backend = Backend::forced(*tier).expect("the CPU has it");
-        assert_eq!(traces(backend, n, form), pinned, "{tier}");
+    for (n, form, pinned) in [PINNED[0], PINNED[2]] {
+        for tier in cpu().tiers() {
+            let backend = Backend::forced(*tier).expect("the CPU has it");
+            assert_eq!(traces(backend, n, form), pinned, "{tier}");
+        }
     }
 }
 
@@ -114,15 +117,16 @@ fn bytes_for_an_and_are_those_of_the_page() {
         let (owners, learns) =
             (vec![0; program.inputs().len()], vec![vec![true; n]; program.outputs().len()]);
         let roles = Roles::new(&program, n, owners, learns);
-        let task = Task::new(&program, roles.clone(), instances, Form::Rows);
-        near(scale(garble_cost(1, n, &task).bytes_sent), peers / 4.0 + 64.0 * n as f64, "function-dependent");
-        if n == 2 {
-            let task = Task::new(&program, roles, instances, Form::HalfGates);
-            near(scale(garble_cost(1, n, &task).bytes_sent), 0.25 + 32.125, "half gates");
-            // Inputs and outputs beside Λ of every AND: a bit for each is on the page.
-            let ends = (program.output_bits() * instances).div_ceil(8) * 2
-                + (program.input_bits() * instances).div_ceil(8);
-            near(scale(online_cost(0, n, &task).bytes_sent - ends as u64), 0.125, "online");
-        }
+        let task = |form| Task::new(&program, roles.clone(), instances, form);
+        let rows = garble_cost(1, n, &task(Form::Rows)).bytes_sent;
+        near(scale(rows), peers / 4.0 + 64.0 * n as f64, "function-dependent");
+        let halves = task(Form::HalfGates);
+        let blocks = 16.0 * (3 * n - 4) as f64;
+        near(scale(garble_cost(1, n, &halves).bytes_sent), peers / 4.0 + blocks + 0.125, "half gates");
+        near(scale(garble_cost(n - 1, n, &halves).bytes_sent), peers / 4.0 + blocks, "half gates");
+        // Inputs and outputs beside Λ of every AND: a bit for each is on the page.
+        let ends = (program.output_bits() + program.input_bits()) * instances / 8;
+        let online = online_cost(0, n, &halves).bytes_sent - (n - 1) as u64 * ends as u64;
+        near(scale(online), peers / 8.0, "online");
     }
 }

@@ -1,7 +1,7 @@
-//! The walk of a program whose wires are rows of blocks.
+//! The walk of a program whose wires are rows of blocks, or of public bits.
 //!
 //! ```text
-//! a slot      lane after lane, `width` blocks each; lane = copy · instances + instance
+//! a slot      lane after lane, `width` cells each; lane = copy · instances + instance
 //! ANDs        numbered in the order of the walk: layer after layer, AND after AND, lane after lane
 //! ```
 
@@ -9,91 +9,157 @@ use crate::shares::{Blocks, blocks};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, gates::xor_gates};
 use hushwire_circuit::{ONE, Program, Slot, Stage, Walk, Wires, ZERO, input_slot};
-use std::ops::Range;
+use std::ops::{DerefMut, Range};
 
 /// AGREEMENT: lanes of a strip of copies, at least one copy: more take more memory and no less time.
 const LANES: usize = 256;
 
+/// The cells that rows are made of.
+pub(crate) trait Cell: Copy {
+    const ZERO: Self;
+    type List: DerefMut<Target = [Self]>;
+
+    fn list(len: usize) -> Self::List;
+
+    /// Slot `c` = slot `a` ⊕ slot `b` for gates [a, b, c] in turn, of `lane` cells each.
+    fn xor(backend: Backend, slots: &mut [Self], lane: usize, gates: &[[Slot; 3]]);
+}
+
+impl Cell for Block {
+    const ZERO: Block = Block::ZERO;
+    type List = Blocks;
+
+    fn list(len: usize) -> Blocks {
+        blocks(len)
+    }
+
+    fn xor(backend: Backend, slots: &mut [Block], lane: usize, gates: &[[Slot; 3]]) {
+        xor_gates(backend.tier(), slots, lane, gates);
+    }
+}
+
+/// A public bit.
+impl Cell for u8 {
+    const ZERO: u8 = 0;
+    type List = Vec<u8>;
+
+    fn list(len: usize) -> Vec<u8> {
+        vec![0; len]
+    }
+
+    fn xor(_: Backend, slots: &mut [u8], lane: usize, gates: &[[Slot; 3]]) {
+        for gate in gates {
+            let [a, b, c] = gate.map(|slot| slot as usize * lane);
+            if lane == 1 {
+                slots[c] = slots[a] ^ slots[b];
+                continue;
+            }
+            for k in 0..lane {
+                slots[c + k] = slots[a + k] ^ slots[b + k];
+            }
+        }
+    }
+}
+
 /// Rows of registers and slots.
-pub(crate) struct Rows {
+pub(crate) struct Rows<T: Cell> {
+    walk: Walk,
+    /// ANDs so far.
+    ands: usize,
     width: usize,
     instances: usize,
-    registers: Blocks,
-    slots: Blocks,
+    registers: T::List,
+    slots: T::List,
     lanes: usize,
     /// A lane of the constant 1.
-    one: Vec<Block>,
-    written: Blocks,
-    products: Blocks,
+    one: Vec<T>,
+    written: T::List,
+    products: T::List,
 }
 
 /// The ANDs of a layer.
-pub(crate) struct Layer<'a> {
-    slots: &'a [Block],
-    ands: &'a [[Slot; 2]],
-    lane: usize,
-    width: usize,
+pub(crate) struct Layer<'a, T> {
+    pub(crate) operands: Operands<'a, T>,
     /// The number of the first AND.
     pub(crate) first: usize,
     /// The place of the products: AND after AND, lane after lane.
-    pub(crate) products: &'a mut [Block],
+    pub(crate) products: &'a mut [T],
 }
 
-impl Layer<'_> {
-    /// ANDs of all lanes.
-    pub(crate) fn len(&self) -> usize {
-        self.ands.len() * self.lane / self.width
-    }
+/// The operands of the ANDs of a layer.
+#[derive(Clone, Copy)]
+pub(crate) struct Operands<'a, T> {
+    slots: &'a [T],
+    ands: &'a [[Slot; 2]],
+    lane: usize,
+    width: usize,
+}
 
+impl<'a, T> Operands<'a, T> {
     /// The rows of an operand, 0 or 1, in the order of the ANDs' numbers.
-    pub(crate) fn operand(&self, which: usize) -> impl Iterator<Item = &[Block]> {
-        let slots = self.slots;
-        let slot = move |gate: &[Slot; 2]| &slots[gate[which] as usize * self.lane..][..self.lane];
-        self.ands.iter().flat_map(move |gate| slot(gate).chunks_exact(self.width))
+    pub(crate) fn of(self, which: usize) -> impl Iterator<Item = &'a [T]> {
+        let Operands { slots, ands, lane, width } = self;
+        ands.iter().flat_map(move |gate| slots[gate[which] as usize * lane..][..lane].chunks_exact(width))
     }
 }
 
-impl Rows {
-    /// Rows of `width` blocks, with these rows of the inputs: bit after bit, instance after instance.
+impl<T: Cell> Rows<T> {
+    /// Rows of `width` cells, with these rows of the inputs: bit after bit, instance after instance.
     pub(crate) fn new(
         program: &Program,
         instances: usize,
         width: usize,
-        one: Vec<Block>,
-        inputs: impl Iterator<Item = Block>,
-    ) -> Rows {
-        let mut registers = blocks(program.registers() * instances * width);
+        one: Vec<T>,
+        inputs: impl Iterator<Item = T>,
+    ) -> Rows<T> {
+        let mut registers = T::list(program.registers() * instances * width);
         registers.iter_mut().zip(inputs).for_each(|(to, from)| *to = from);
-        let none = || blocks(0);
+        let none = || T::list(0);
         let (slots, written, products) = (none(), none(), none());
-        Rows { width, instances, registers, slots, lanes: 0, one, written, products }
+        let walk = Walk::default();
+        Rows { walk, ands: 0, width, instances, registers, slots, lanes: 0, one, written, products }
     }
 
     /// Runs the program; `ands` makes the products of each layer that has any.
-    pub(crate) fn run(&mut self, backend: Backend, program: &Program, mut ands: impl FnMut(Layer<'_>)) {
-        let (mut walk, mut first) = (Walk::default(), 0);
-        while let Some((block, layer)) = walk.next(program, self) {
+    pub(crate) fn run(&mut self, backend: Backend, program: &Program, ands: impl FnMut(Layer<'_, T>)) {
+        self.advance(backend, program, usize::MAX, ands);
+    }
+
+    /// Runs the program up to a layer after which `until` ANDs are made, or to its end.
+    pub(crate) fn advance(
+        &mut self,
+        backend: Backend,
+        program: &Program,
+        until: usize,
+        mut ands: impl FnMut(Layer<'_, T>),
+    ) {
+        let mut walk = std::mem::take(&mut self.walk);
+        while self.ands < until
+            && let Some((block, layer)) = walk.next(program, self)
+        {
             let layer = &block.layers()[layer];
             let lane = self.lanes * self.width;
             for (slot, product) in layer.products.iter().zip(self.products.chunks_exact(lane)) {
                 self.slots[*slot as usize * lane..][..lane].copy_from_slice(product);
             }
-            xor_gates(backend.tier(), &mut self.slots, lane, &layer.xors);
-            resize(&mut self.products, layer.ands.len() * lane);
+            T::xor(backend, &mut self.slots, lane, &layer.xors);
+            resize::<T>(&mut self.products, layer.ands.len() * lane);
             if !layer.ands.is_empty() {
-                let Rows { slots, products, width, .. } = self;
+                let Rows { slots, products, width, ands: first, .. } = self;
                 let products = &mut products[..layer.ands.len() * lane];
-                ands(Layer { slots, ands: &layer.ands, lane, width: *width, first, products });
-                first += layer.ands.len() * self.lanes;
+                let operands = Operands { slots, ands: &layer.ands, lane, width: *width };
+                ands(Layer { operands, first: *first, products });
+                self.ands += layer.ands.len() * self.lanes;
             }
             walk.ran(self);
         }
+        self.walk = walk;
     }
 
     /// Rows of the outputs: bit after bit, instance after instance.
-    pub(crate) fn outputs(&self, program: &Program) -> Blocks {
+    pub(crate) fn outputs(&self, program: &Program) -> T::List {
         let len = self.instances * self.width;
-        let mut out = blocks(program.output_bits() * len);
+        let mut out = T::list(program.output_bits() * len);
         for (to, register) in out.chunks_exact_mut(len).zip(program.output_registers()) {
             to.copy_from_slice(&self.registers[*register as usize * len..][..len]);
         }
@@ -101,14 +167,14 @@ impl Rows {
     }
 }
 
-/// Makes room for `len` blocks; what grows out of its memory is wiped.
-fn resize(list: &mut Blocks, len: usize) {
+/// Makes room for `len` cells; blocks that grow out of their memory are wiped.
+fn resize<T: Cell>(list: &mut T::List, len: usize) {
     if len > list.len() {
-        *list = blocks(len);
+        *list = T::list(len);
     }
 }
 
-impl Wires for Rows {
+impl<T: Cell> Wires for Rows<T> {
     fn most(&self, _copies: usize) -> usize {
         (LANES / self.instances).max(1)
     }
@@ -117,8 +183,8 @@ impl Wires for Rows {
         let len = self.instances * self.width;
         self.lanes = copies.len() * self.instances;
         let lane = self.lanes * self.width;
-        resize(&mut self.slots, stage.block.slots() * lane);
-        self.slots[ZERO as usize * lane..][..lane].fill(Block::ZERO);
+        resize::<T>(&mut self.slots, stage.block.slots() * lane);
+        self.slots[ZERO as usize * lane..][..lane].fill(T::ZERO);
         for row in self.slots[ONE as usize * lane..][..lane].chunks_exact_mut(self.width) {
             row.copy_from_slice(&self.one);
         }
@@ -137,7 +203,7 @@ impl Wires for Rows {
         let len = self.instances * self.width;
         let lane = self.lanes * self.width;
         let outputs = stage.block.output_slots();
-        resize(&mut self.written, stage.writes.len() * len);
+        resize::<T>(&mut self.written, stage.writes.len() * len);
         for (c, copy) in copies.clone().enumerate() {
             for (i, slot) in outputs.iter().enumerate() {
                 let from = *slot as usize * lane + c * len;

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! n 1 | me 1 | circuits 8, then of each
-//! digest 32 of the session and the task | sid 32 | Δ 16 | seed 16 | λ of own inputs: 8, bits | input bits 8 | output bits 8 | ANDs 8
-//! shares of masks: inputs, outputs, λ_α, λ_β, s of ANDs, each MACs by peer, then keys by peer
-//! side 1:  0  own bits of rows: 8, bytes | tables of each peer: 8, bytes
-//!          1  labels of inputs, outputs, ANDs: 8, blocks each
+//! digest 32 of the session and the task | sid 32 | Δ 16 | seed 16 | λ of own inputs: 8, bits | input bits 8 | output bits 8
+//! shares of masks: inputs, outputs, each MACs by peer, then keys by peer
+//! side 1:  0  bits of ANDs: 8, bytes | keys of the check: 8, blocks | tables 8, each: 8, bytes
+//!          1  labels of inputs, outputs, ANDs, MACs of ANDs' λ_β, λ_α, s: 8, blocks each
 //! ```
 //!
 //! The circuit itself is not kept, but its digest: whoever takes the file brings the circuit, and the digests must be equal.
@@ -25,7 +25,7 @@ use hushwire_prg::Seed;
 use zeroize::Zeroizing;
 
 const KIND: Kind = Kind {
-    magic: b"hushwire authcircuits v1",
+    magic: b"hushwire authcircuits v2",
     family: b"hushwire authcircuits v",
     keys: ["authgarble circuits mac", "authgarble circuits cipher"],
 };
@@ -101,22 +101,24 @@ fn write(circuits: &[Garbled], to: &mut impl Sink) {
         to.put(&garbled.delta.0);
         to.put(garbled.seed.expose());
         to.counted(&garbled.own);
-        let Masks { inputs, outputs, alpha, beta, s } = &garbled.masks;
-        for list in [inputs, outputs, s] {
+        let Masks { inputs, outputs, .. } = &garbled.masks;
+        for list in [inputs, outputs] {
             to.number(list.len());
         }
-        for shares in [inputs, outputs, alpha, beta, s] {
+        for shares in [inputs, outputs] {
             shares.lists().for_each(|list| to.put(as_bytes(list)));
         }
         match &garbled.side {
             Side::Evaluator(tables) => {
                 to.put(&[0]);
                 to.counted(&tables.own);
-                (0..n - 1).for_each(|slot| to.counted(tables.of(slot)));
+                to.blocks(&tables.checks);
+                to.number(tables.of.len());
+                tables.of.iter().for_each(|table| to.counted(table));
             }
-            Side::Garbler(labels) => {
+            Side::Garbler(Labels { inputs, outputs, ands, macs }) => {
                 to.put(&[1]);
-                [&labels.inputs, &labels.outputs, &labels.ands].into_iter().for_each(|list| to.blocks(list));
+                [inputs, outputs, ands].into_iter().chain(macs).for_each(|list| to.blocks(list));
             }
         }
     }
@@ -156,18 +158,14 @@ fn read(plain: &mut Reader<'_>, context: Context, [me, n]: [usize; 2], task: &Ta
     let delta = Block(plain.array()?);
     let seed = Seed::from_bytes(plain.array()?);
     let own = Zeroizing::new(counted(plain)?.to_vec());
-    let [inputs, outputs, ands] = [plain.count(16)?, plain.count(16)?, plain.count(0)?];
+    let [inputs, outputs] = [plain.count(16)?, plain.count(16)?];
     let mut shares = |len| Shares::read(plain, n - 1, len);
-    let masks = Masks {
-        inputs: shares(inputs)?,
-        outputs: shares(outputs)?,
-        alpha: shares(ands)?,
-        beta: shares(ands)?,
-        s: shares(ands)?,
-    };
+    let masks = Masks::of_ends(shares(inputs)?, shares(outputs)?);
     let side = match plain.array()? {
         [0] => {
             let own = Zeroizing::new(counted(plain)?.to_vec());
+            let checks = list(plain)?;
+            let tables = plain.count(8)?;
             let table = |_| {
                 let bytes = counted(plain)?;
                 let mut table = Buffer::new();
@@ -175,15 +173,13 @@ fn read(plain: &mut Reader<'_>, context: Context, [me, n]: [usize; 2], task: &Ta
                 table.copy_from_slice(bytes);
                 Some(table)
             };
-            let of = (0..n - 1).map(table).collect::<Option<_>>()?;
-            Side::Evaluator(Tables { of, own })
+            let of = (0..tables).map(table).collect::<Option<_>>()?;
+            Side::Evaluator(Tables { of, own, checks })
         }
         [1] => {
-            let mut list = || {
-                let len = plain.count(16)?;
-                Blocks::read(plain, len)
-            };
-            Side::Garbler(Labels { inputs: list()?, outputs: list()?, ands: list()? })
+            let mut list = || list(plain);
+            let [inputs, outputs, ands] = [list()?, list()?, list()?];
+            Side::Garbler(Labels { inputs, outputs, ands, macs: [list()?, list()?, list()?] })
         }
         _ => return None,
     };
@@ -193,4 +189,9 @@ fn read(plain: &mut Reader<'_>, context: Context, [me, n]: [usize; 2], task: &Ta
 fn counted<'a>(plain: &mut Reader<'a>) -> Option<&'a [u8]> {
     let len = plain.count(1)?;
     plain.bytes(len)
+}
+
+fn list(plain: &mut Reader<'_>) -> Option<Blocks> {
+    let len = plain.count(16)?;
+    Blocks::read(plain, len)
 }

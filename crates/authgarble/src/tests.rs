@@ -46,9 +46,7 @@ fn a_stock_may_hold_masks_alone() {
 #[test]
 fn random_circuits_do_what_the_evaluator_does() {
     let mut prg = prg("random circuits");
-    for (n, form) in
-        [(2, Form::HalfGates), (2, Form::Rows), (3, Form::Rows), (4, Form::Rows), (5, Form::Rows)]
-    {
+    for (n, form) in (2..=5).flat_map(|n| Form::ALL.map(|form| (n, form))) {
         let worlds: Vec<World> = (0..6)
             .map(|k| World::new(&mut prg, &random_circuit(&mut fresh(k)), n, [1, 3, 9][k % 3], form))
             .collect();
@@ -56,7 +54,7 @@ fn random_circuits_do_what_the_evaluator_does() {
             triples: sum.triples + need.triples,
             masks: sum.masks + need.masks,
         });
-        let mut stocks = stocks(50 + n as u8, n, need);
+        let mut stocks = stocks(50 + 2 * n as u8 + form as u8, n, need);
         for world in worlds {
             let garbled = run(stocks.iter_mut().map(|stock| stock.garble(&world.task)).collect());
             let outputs = world.evaluate(garbled.expect("honest parties")).expect("honest parties");
@@ -69,41 +67,48 @@ fn fresh(k: usize) -> Prg {
     Prg::new(Backend::best(), &seed(1, k), "circuits")
 }
 
-fn named_circuit(name: &str, parties: &[(usize, Form)]) {
+/// On one stock for both forms.
+fn named_circuit(name: &str, parties: &[usize]) {
     let program = named::program(name).expect("it has a name");
-    for (n, form) in parties {
-        let world = World::new(&mut prg(name), &program, *n, 1, *form);
-        assert!(world.run(*n as u8).expect("honest parties") == world.outputs, "{n} parties, {form:?}");
+    for &n in parties {
+        let worlds = Form::ALL.map(|form| World::new(&mut prg(name), &program, n, 1, form));
+        let need = worlds[0].task.need();
+        let mut stocks = stocks(n as u8, n, Need { triples: 2 * need.triples, masks: 2 * need.masks });
+        for world in worlds {
+            let garbled = run(stocks.iter_mut().map(|stock| stock.garble(&world.task)).collect());
+            let outputs = world.evaluate(garbled.expect("honest parties")).expect("honest parties");
+            assert!(outputs == world.outputs, "{n} parties, {}", world.task.form.name(n));
+        }
     }
 }
 
 #[test]
-fn aes_among_several() {
-    named_circuit("aes128", &[(2, Form::HalfGates), (2, Form::Rows), (3, Form::Rows)]);
+fn aes_among_two_and_three() {
+    named_circuit("aes128", &[2, 3]);
 }
 
 #[test]
 fn sha256_among_three() {
-    named_circuit("sha256", &[(3, Form::Rows)]);
+    named_circuit("sha256", &[3]);
 }
 
 /// As many parties as a job may have.
 #[test]
-#[ignore = "a minute: eight parties"]
+#[ignore = "minutes: eight parties"]
 fn eight_parties() {
     let mut prg = prg("eight");
-    for k in 0..3 {
-        let world = World::new(&mut prg, &random_circuit(&mut fresh(20 + k)), 8, [1, 9, 3][k], Form::Rows);
+    for (k, form) in (0..6).map(|k| (k, Form::ALL[k % 2])) {
+        let world = World::new(&mut prg, &random_circuit(&mut fresh(20 + k)), 8, [1, 9, 3][k % 3], form);
         assert!(world.run(k as u8).expect("honest parties") == world.outputs);
     }
-    named_circuit("aes128", &[(5, Form::Rows), (8, Form::Rows)]);
-    named_circuit("sha256", &[(2, Form::HalfGates), (4, Form::Rows), (8, Form::Rows)]);
+    named_circuit("aes128", &[5, 8]);
+    named_circuit("sha256", &[2, 4, 8]);
 }
 
 /// Blocks in stages, with many copies side by side.
 #[test]
 fn programs_in_stages() {
-    named_circuit("sort:8x5", &[(2, Form::HalfGates), (4, Form::Rows)]);
+    named_circuit("sort:8x5", &[2, 4]);
 }
 
 #[test]

@@ -16,16 +16,18 @@
 
 use crate::{
     garble::Tables,
+    hash::hash,
     masks::{Job, Masks},
     room::HashKeys,
     rows::{Layer, Rows},
     shares::{Blocks, Shares, blocks, one},
 };
 use hushwire_aes::Backend;
-use hushwire_block::{Block, Gf128, from_bytes, from_bytes_mut};
+use hushwire_block::{Block, Buffer, Gf128, from_bytes, from_bytes_mut};
 use hushwire_ot::Context;
 use hushwire_prg::Prg;
 use std::ops::Range;
+use zeroize::Zeroizing;
 
 /// LOCAL: ANDs that are hashed at a time.
 const STRIP: usize = 256;
@@ -48,35 +50,14 @@ fn keys(context: &Context, garbler: usize) -> HashKeys {
 }
 
 /// H of consecutive ANDs from `first` on, `n` blocks each; `x` has an input each, and is changed.
-///
-/// An AND's n hashes have one input: its first permutation is shared, and n + 1 calls take the place of 2 n.
-fn hash(backend: Backend, keys: &mut HashKeys, first: u64, n: usize, x: &mut [Block], out: &mut [Block]) {
+fn hashes(backend: Backend, keys: &mut HashKeys, first: u64, n: usize, x: &mut [Block], out: &mut [Block]) {
     let (mut from, mut number) = (0, first);
     while from < x.len() {
         // A key serves 2^20 ANDs.
         let left = ((1 << 20) - number % (1 << 20)) as usize;
         let to = x.len().min(from + left);
-        let (key, tweak) = (keys.at(number), u128::from(number) * n as u128);
         let (x, out) = (&mut x[from..to], &mut out[n * from..n * to]);
-        if backend.is_batched() {
-            backend.ecb_encrypt(key, x);
-            for ((out, x), tweak) in out.chunks_exact_mut(n).zip(&*x).zip((tweak..).step_by(n)) {
-                for (out, tweak) in out.iter_mut().zip(tweak..) {
-                    *out = *x ^ Block::from_u128(tweak);
-                }
-            }
-            backend.ecb_encrypt(key, out);
-            for (out, x) in out.chunks_exact_mut(n).zip(&*x) {
-                out.iter_mut().for_each(|out| *out ^= *x);
-            }
-        } else {
-            // Block by block, as the implementation `ref` is measured.
-            for (out, x) in out.chunks_exact_mut(n).zip(&*x) {
-                out.fill(*x);
-            }
-            let inputs = Blocks::of(out.iter().copied());
-            backend.tccr::<1>(key, tweak, &inputs, out);
-        }
+        hash(backend, keys.at(number), x, out, n, |k| (u128::from(number) + k as u128) * n as u128);
         number += (to - from) as u64;
         from = to;
     }
@@ -85,11 +66,13 @@ fn hash(backend: Backend, keys: &mut HashKeys, first: u64, n: usize, x: &mut [Bl
 /// The labels that a garbler keeps for the online phase.
 #[cfg_attr(test, derive(Clone))]
 pub(crate) struct Labels {
-    /// L_{w,0} of inputs and outputs: bit after bit, instance after instance.
+    /// L_{w,0} of inputs and, of rows, of outputs: bit after bit, instance after instance.
     pub(crate) inputs: Blocks,
     pub(crate) outputs: Blocks,
     /// L_{γ,0} of every AND, of half gates; none of rows, which prove themselves.
     pub(crate) ands: Blocks,
+    /// The MACs for the evaluator of this garbler's shares of λ_β, λ_α and s of every AND, of half gates.
+    pub(crate) macs: [Blocks; 3],
 }
 
 /// A label with bit 0 clear.
@@ -122,14 +105,15 @@ impl Garbling {
         let mut operands = blocks(2 * ands);
         let mut rows = Rows::new(program, instances, 1, vec![Block::ZERO], inputs.iter().copied());
         rows.run(context.backend, program, |layer| {
-            let pairs = layer.operand(0).zip(layer.operand(1));
+            let pairs = layer.operands.of(0).zip(layer.operands.of(1));
             for (pair, (a, b)) in operands[2 * layer.first..].chunks_exact_mut(2).zip(pairs) {
                 pair.copy_from_slice(&[a[0], b[0]]);
             }
-            let len = layer.len();
+            let len = layer.products.len();
             layer.products.copy_from_slice(&made[layer.first..layer.first + len]);
         });
-        let labels = Labels { inputs, outputs: rows.outputs(program), ands: blocks(0) };
+        let labels =
+            Labels { inputs, outputs: rows.outputs(program), ands: blocks(0), macs: Default::default() };
         let scratch = std::array::from_fn(|_| blocks(STRIP * n));
         Garbling { labels, operands, made, scratch, keys: keys(context, me) }
     }
@@ -150,7 +134,7 @@ impl Garbling {
                 for (x, pair) in x.iter_mut().zip(pairs) {
                     *x = mix(pair[0] ^ u, pair[1] ^ v);
                 }
-                hash(*backend, keys, first as u64, n, &mut x[..len], &mut pads[..len * n]);
+                hashes(*backend, keys, first as u64, n, &mut x[..len], &mut pads[..len * n]);
             }
             for (k, table) in from_bytes_mut(tables).chunks_exact_mut(4 * n).enumerate() {
                 for (row, pads) in table.chunks_exact_mut(n).zip(&*pads) {
@@ -187,19 +171,28 @@ fn fill(table: &mut [Block], job: &Job<'_>, k: usize, label: Block) {
     }
 }
 
-/// Party 0's bits of the four rows of every AND, one byte each.
-pub(crate) fn own(job: &Job<'_>) -> Vec<u8> {
+/// The place of all garblers' tables, with party 0's bits of the four rows of every AND, one byte each.
+pub(crate) fn own(job: &Job<'_>) -> Tables {
     let bits = |k| {
         let rows = four(job.masks, |list| &list.macs[0], k);
         rows.iter().rev().fold(0, |byte, mac| byte << 1 | u8::from(mac.lsb())) ^ 8
     };
-    (0..job.masks.s.len()).map(bits).collect()
+    let ands = job.masks.s.len();
+    let place = |_| {
+        let mut tables = Buffer::new();
+        tables.set_len(table_bytes(job.n) * ands);
+        tables
+    };
+    let of = (1..job.n).map(place).collect();
+    Tables { of, own: Zeroizing::new((0..ands).map(bits).collect()), checks: blocks(0) }
 }
 
-/// Adds to the tables of ANDs from `first` on, from the garbler of `slot`, what party 0 has: the keys of the garbler's bits, which
+/// Takes the tables of ANDs from `first` on, from the garbler of `slot`, and adds to them what party 0 has: the keys of the garbler's bits, which
 /// leaves a multiple of its Δ of an honest MAC, and the MACs that the label takes. Online nothing else is read then.
-pub(crate) fn absorb(job: &Job<'_>, slot: usize, first: usize, tables: &mut [u8]) {
+pub(crate) fn absorb(job: &Job<'_>, slot: usize, first: usize, message: &[u8], tables: &mut Tables) {
     let Job { n, masks, .. } = *job;
+    let tables = &mut tables.of[slot][table_bytes(n) * first..][..message.len()];
+    tables.copy_from_slice(message);
     for (k, table) in from_bytes_mut(tables).chunks_exact_mut(4 * n).enumerate() {
         let keys = four(masks, |list| &list.keys[slot], first + k);
         let mut macs = four(masks, |list| &list.macs[slot], first + k);
@@ -237,10 +230,11 @@ pub(crate) fn evaluate(job: &Job<'_>, tables: &Tables, inputs: &[u8], labels: &[
     let mut keys: Vec<HashKeys> = (1..n).map(|garbler| keys(context, garbler)).collect();
     let mut at = Vec::new();
     rows.run(context.backend, program, |mut layer| {
-        if pads.len() < layer.len() * n {
-            (x, pads) = (blocks(layer.len() * (n - 1)), blocks(layer.len() * n));
+        let len = layer.products.len() / width;
+        if pads.len() < len * n {
+            (x, pads) = (blocks(len * (n - 1)), blocks(len * n));
         }
-        let mut scratch = [&mut x[..layer.len() * (n - 1)], &mut pads[..layer.len() * n]];
+        let mut scratch = [&mut x[..len * (n - 1)], &mut pads[..len * n]];
         well &= ands(job, tables, &mut keys, &mut layer, &mut at, &mut scratch);
     });
     let out = rows.outputs(program);
@@ -249,7 +243,7 @@ pub(crate) fn evaluate(job: &Job<'_>, tables: &Tables, inputs: &[u8], labels: &[
     Evaluated { outputs, labels: (0..n - 1).map(of).collect(), well }
 }
 
-/// LOCAL: blocks of a wire at the evaluator: labels by garbler, then Λ; one more where that fills a vector.
+/// LOCAL: blocks of a wire at the evaluator among `n`: labels by garbler, then Λ; one more where that fills a vector.
 fn width(n: usize) -> usize {
     if n % 4 == 3 { n + 1 } else { n }
 }
@@ -259,14 +253,15 @@ fn ands(
     job: &Job<'_>,
     tables: &Tables,
     keys: &mut [HashKeys],
-    layer: &mut Layer<'_>,
+    layer: &mut Layer<'_, Block>,
     at: &mut Vec<usize>,
     [x, pads]: &mut [&mut [Block]; 2],
 ) -> bool {
     let Job { context, n, delta, .. } = *job;
-    let (first, len, width) = (layer.first, layer.len(), width(n));
+    let (first, width) = (layer.first, width(n));
+    let len = layer.products.len() / width;
     at.clear();
-    for (k, (a, b)) in layer.operand(0).zip(layer.operand(1)).enumerate() {
+    for (k, (a, b)) in layer.operands.of(0).zip(layer.operands.of(1)).enumerate() {
         at.push(2 * usize::from(a[n - 1].lsb()) + usize::from(b[n - 1].lsb()));
         for slot in 0..n - 1 {
             x[slot * len + k] = mix(a[slot], b[slot]);
@@ -280,7 +275,7 @@ fn ands(
     let mut wrong = Block::ZERO;
     for slot in 0..n - 1 {
         let x = &mut x[slot * len..(slot + 1) * len];
-        hash(context.backend, &mut keys[slot], first as u64, n, x, pads);
+        hashes(context.backend, &mut keys[slot], first as u64, n, x, pads);
         let table: &[Block] = from_bytes(tables.of(slot));
         let rows = table[4 * n * first..4 * n * (first + len)].chunks_exact(4 * n).zip(&*at);
         let products = layer.products.chunks_exact_mut(width).zip(pads.chunks_exact(n));

@@ -26,11 +26,10 @@ mod tests;
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 use hushwire_aes::Backend;
-use hushwire_authgarble::Form;
 use hushwire_wire::Shape;
 
 use crate::{
-    BenchOptions, BoxError, Case, Context, Error, Measurement, Report, Result, Row, Timer, Unit,
+    BenchOptions, BoxError, Case, Context, Measurement, Report, Result, Row, Timer, Unit,
     bounds::count,
     link,
     net::{NETS, Transport},
@@ -86,7 +85,6 @@ fn made(
     sets: impl Fn(&Point) -> [bool; 2],
 ) -> Result<Vec<Case<'static>>> {
     options.one_thread()?;
-    refuse_ywz20(options)?;
     let seen = Seen::default();
     let case = |point: Point| {
         let (seen, [core, quick]) = (seen.clone(), sets(&point));
@@ -94,19 +92,6 @@ fn made(
         Case::new("authgarble", point.params(), work).core(core).quick(quick)
     };
     Ok(points.into_iter().filter(|p| p.implementation.backend(backend).is_some()).map(case).collect())
-}
-
-/// Says of the variant that papers have, and this crate not, why that is so.
-fn refuse_ywz20(options: &BenchOptions) -> Result<()> {
-    let asked = options.only.iter().find(|s| s.key == "variant" && s.value.eq_ignore_ascii_case("ywz20"));
-    let Some(asked) = asked else { return Ok(()) };
-    let hint = " (ePrint 2019/1104 is not built: the check that its proof rests on is not guessed; take wrk17 among n parties)";
-    Err(Error::UnknownValue {
-        key: asked.key.clone(),
-        value: asked.value.clone(),
-        hint: hint.to_owned(),
-        known: [Form::Rows, Form::HalfGates].map(|form| form.name().to_owned()).to_vec(),
-    })
 }
 
 fn measure(ctx: &mut Context<'_>, point: &Point, backend: Backend, seen: &Seen) -> Result<Row, BoxError> {

@@ -87,7 +87,7 @@ struct LengthArgs {
 struct CostArgs {
     #[command(flatten)]
     of: LengthArgs,
-    /// A protocol to price, once for each: rep3, yao, gmw, authgarble:N or, where it is built in, two [default: rep3, yao and gmw]
+    /// A protocol to price, once for each: rep3, yao, gmw, authgarble:N, authgarble:N:ywz20 or, where it is built in, two [default: rep3, yao and gmw]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(protocols()).try_map(|s| s.parse::<Protocol>()))]
     protocol: Vec<Protocol>,
     /// Write the figures for programs to FILE; - is standard output, in place of the text

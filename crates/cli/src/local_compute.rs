@@ -58,7 +58,7 @@ pub(crate) struct LocalComputeArgs {
     #[command(flatten)]
     values: ValueArgs,
     /// The protocol of the parties: rep3 (three), yao, gmw or, where it is built in, two (two), authgarble:N (N, of which all but one may
-    /// cheat) [default: the job's, else rep3]
+    /// cheat), authgarble:N:ywz20 (the same in fewer bytes) [default: the job's, else rep3]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(protocols()).try_map(|s| s.parse::<Protocol>()))]
     protocol: Option<Protocol>,
     /// The scheme of yao's gates [default: the job's, else mi]

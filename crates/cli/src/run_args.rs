@@ -53,7 +53,7 @@ pub(crate) struct RunArgs {
     /// The number of instances, each on its own values [default: the job's, else 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=hushwire_job::MOST_INSTANCES))]
     pub(crate) instances: Option<u64>,
-    /// The protocol of the parties: rep3 with three parties, yao or gmw with two, authgarble:N with N of which all but one may cheat [default: the job's, else rep3]
+    /// The protocol of the parties: rep3 with three parties, yao or gmw with two, authgarble:N with N of which all but one may cheat, authgarble:N:ywz20 the same in fewer bytes [default: the job's, else rep3]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Protocol::WRITTEN).try_map(|s| s.parse::<Protocol>()))]
     pub(crate) protocol: Option<Protocol>,
     /// The scheme of yao's gates: prp, mi, mi4, circ, prf or three-halves [default: the job's, else mi]

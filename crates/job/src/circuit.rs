@@ -91,7 +91,7 @@ impl Part for CircuitPart {
             (Member::Party(index), Protocol::Yao | Protocol::Gmw | Protocol::Two) => {
                 two_party::compute(self, member, usize::from(*index))
             }
-            (Member::Party(index), Protocol::Authgarble(_)) => {
+            (Member::Party(index), Protocol::Authgarble(_) | Protocol::Ywz20(_)) => {
                 n_party::compute(self, member, usize::from(*index))
             }
         }

@@ -59,7 +59,7 @@ const fn rates(protocol: Protocol, scheme: Option<Scheme>) -> [f64; 2] {
         (Protocol::Yao, Some(Scheme::Prf)) => [8e6, 4e5],
         (Protocol::Yao, _) => [2e7, 7e5],
         (Protocol::Gmw | Protocol::Two, _) => [3e6, 2e5],
-        (Protocol::Authgarble(_), _) => [2e5, 2e4],
+        (Protocol::Authgarble(_) | Protocol::Ywz20(_), _) => [2e5, 2e4],
     }
 }
 
@@ -106,7 +106,8 @@ impl Forecast {
         aes_instructions: bool,
     ) -> Self {
         let parties = usize::from(n);
-        let task = Task::new(program, roles, 1, Form::best(parties));
+        let form = chosen.protocol.authenticated().map_or(Form::best(parties), |(_, form)| form);
+        let task = Task::new(program, roles, 1, form);
         let made = preprocess_cost(parties, chosen_ot(chosen.ot), task.need());
         let own = |me| {
             let (garbled, run) = (garble_cost(me, parties, &task), online_cost(me, parties, &task));
@@ -171,7 +172,9 @@ impl Forecast {
                 8 * format.and_bytes + format.and_bits
             }
             Protocol::Gmw | Protocol::Two => TRIPLE_BITS + 2,
-            Protocol::Authgarble(n) => 8 * authenticated(chosen_ot(None), n, ands),
+            Protocol::Authgarble(_) | Protocol::Ywz20(_) => {
+                8 * authenticated(chosen_ot(None), protocol, ands)
+            }
         };
         let [with, without] = rates(protocol, scheme);
         let compute = time(ands, if aes_instructions { with } else { without });
@@ -249,9 +252,9 @@ fn batch(chosen: Chosen, program: &Program, who: &TwoParty, n: usize) -> Cost {
             let triples = triples.unwrap_or_default();
             Cost { rounds: cost.rounds, bytes_sent: cost.bytes_sent + triples.bytes_sent + ends }
         }
-        Protocol::Authgarble(parties) => {
+        Protocol::Authgarble(_) | Protocol::Ywz20(_) => {
             let ands = program.ands() * n as u64;
-            let each = authenticated(chosen_ot(chosen.ot), parties, ands) as u64;
+            let each = authenticated(chosen_ot(chosen.ot), chosen.protocol, ands) as u64;
             // Coins, checks and openings of a set-up, a preprocessing and a run: about as many whatever the circuit is.
             Cost { rounds: 80, bytes_sent: ands * each + 16 * ends * 8 }
         }
@@ -275,12 +278,13 @@ fn chosen_ot(given: Option<hushwire_ot::Protocol>) -> hushwire_ot::Protocol {
     given.unwrap_or(hushwire_ot::Protocol::SoftSpoken4)
 }
 
-/// Bytes that a garbler sends for one of so many ANDs of authenticated garbling among `n` parties.
-fn authenticated(ot: hushwire_ot::Protocol, n: u8, ands: u64) -> usize {
+/// Bytes that a garbler sends for one of so many ANDs of authenticated garbling.
+fn authenticated(ot: hushwire_ot::Protocol, protocol: Protocol, ands: u64) -> usize {
+    let Some((n, form)) = protocol.authenticated() else { return 0 };
     let (n, ands) = (usize::from(n), ands.clamp(1, 1 << 16));
     let need = Need { triples: ands, masks: ands };
     let made = preprocess_cost(n, ot, need).bytes_sent / ands;
-    made as usize + Form::best(n).table_bytes(n, ands as usize) / ands as usize
+    made as usize + form.table_bytes([1, n], ands as usize) / ands as usize
 }
 
 fn xors(program: &Program) -> u64 {

@@ -206,16 +206,20 @@ impl CircuitJob {
     }
 }
 
-/// The protocol among `parties`, where the file says how many.
+/// The protocol among `parties` and in the `variant` that the file names, where it does.
 pub(crate) fn among(top: &mut Section<'_>, protocol: Protocol) -> Result<Protocol, JobError> {
-    let Some(parties) = top.take("parties") else { return Ok(protocol) };
-    let n = parties.number(2..=crate::MOST_PARTIES.into())? as u8;
-    let fits = matches!(protocol, Protocol::Authgarble(_)) || n == protocol.parties();
-    if fits {
-        return Ok(protocol.among(n));
+    let mut protocol = protocol;
+    if let Some(parties) = top.take("parties") {
+        let n = parties.number(2..=crate::MOST_PARTIES.into())? as u8;
+        if protocol.authenticated().is_none() && n != protocol.parties() {
+            let cause = format!("protocol {protocol} has {} parties", protocol::words(protocol.parties()));
+            return Err(parties.error(cause, "leave `parties` out, or take protocol authgarble"));
+        }
+        protocol = protocol.among(n);
     }
-    let cause = format!("protocol {protocol} has {} parties", protocol::words(protocol.parties()));
-    Err(parties.error(cause, "leave `parties` out, or take protocol authgarble"))
+    let variant = top.take("variant");
+    let variant = variant.map(|v| v.parsed(|name| protocol.variant(name), "leave `variant` out"));
+    Ok(variant.transpose()?.unwrap_or(protocol))
 }
 
 /// Reads a member; a party must be one of the protocol's. Clients are for the plan to judge, which knows all of them.

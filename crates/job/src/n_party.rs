@@ -69,11 +69,10 @@ pub(crate) fn name(
 
 /// A party of a protocol among n, which was told its OT extension.
 pub(crate) fn party(chosen: crate::Chosen, context: &Context, index: usize) -> Result<Party, JobError> {
-    let Some(ot) = chosen.ot else {
+    let (Some(ot), Some((n, form))) = (chosen.ot, chosen.protocol.authenticated()) else {
         return Err(JobError::internal(COMPUTE, format!("{chosen} is no plan for n parties")));
     };
-    let n = usize::from(chosen.protocol.parties());
-    Ok(Party::new(context, [index, n], ot, Form::best(n), &Seed::random()))
+    Ok(Party::new(context, [index, n.into()], ot, form, &Seed::random()))
 }
 
 /// Owners and recipients among `n` parties. Nobody else is counted.

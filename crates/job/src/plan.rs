@@ -261,7 +261,7 @@ fn fitting_batch(protocol: Protocol, program: &Program) -> u32 {
             batch <= 64 || registers * (batch / 8) <= BATCH_BYTES
         }
         Protocol::Yao => batch <= 1 || registers * LABEL * batch <= LABEL_BYTES,
-        Protocol::Authgarble(_) => batch <= 1 || program.ands() * batch <= AUTHENTICATED,
+        Protocol::Authgarble(_) | Protocol::Ywz20(_) => batch <= 1 || program.ands() * batch <= AUTHENTICATED,
     };
     while !fits(batch) {
         batch /= 2;
@@ -285,7 +285,9 @@ fn lanes(job: &CircuitJob) -> Result<u16, JobError> {
         (Protocol::Two, _) => {
             Err(wrong("protocol two computes on numbers, and runs no circuit file", "take gmw or yao"))
         }
-        (Protocol::Yao | Protocol::Gmw | Protocol::Authgarble(_), None | Some(1)) => Ok(1),
+        (Protocol::Yao | Protocol::Gmw | Protocol::Authgarble(_) | Protocol::Ywz20(_), None | Some(1)) => {
+            Ok(1)
+        }
         (protocol, Some(_)) => Err(wrong(
             format!("protocol {protocol} has one lane on each thread"),
             "leave out `lanes`, and raise `threads` under [parameters]",

@@ -1,6 +1,7 @@
 //! The protocols by name: how many parties each has, and what else it must be told.
 
 use crate::{JobError, Member, suggest};
+use hushwire_authgarble::Form;
 use hushwire_garble::Scheme;
 use hushwire_ot::{Level, Protocol as Extension};
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use std::{fmt, str::FromStr};
 /// The most parties that a protocol has.
 pub const MOST_PARTIES: u8 = 8;
 
-/// The protocol between computing parties. All but [`Protocol::Authgarble`] are semi-honest.
+/// The protocol between computing parties. All but [`Protocol::Authgarble`] and [`Protocol::Ywz20`] are semi-honest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
@@ -23,6 +24,8 @@ pub enum Protocol {
     Two,
     /// So many parties, of which all but one may be corrupt and deviate.
     Authgarble(u8),
+    /// The same among three and more, with half gates: fewer bytes and one more round.
+    Ywz20(u8),
 }
 
 impl Protocol {
@@ -35,7 +38,7 @@ impl Protocol {
         &["rep3", "yao", "gmw", "authgarble"]
     };
     /// Everything that may be written for `--protocol`.
-    pub const WRITTEN: [&str; 11] = [
+    pub const WRITTEN: [&str; 17] = [
         "rep3",
         "yao",
         "gmw",
@@ -47,6 +50,12 @@ impl Protocol {
         "authgarble:6",
         "authgarble:7",
         "authgarble:8",
+        "authgarble:3:ywz20",
+        "authgarble:4:ywz20",
+        "authgarble:5:ywz20",
+        "authgarble:6:ywz20",
+        "authgarble:7:ywz20",
+        "authgarble:8:ywz20",
     ];
     /// Parties of `authgarble` where nobody says otherwise.
     pub const FEW: u8 = 3;
@@ -59,7 +68,7 @@ impl Protocol {
             Self::Yao => "yao",
             Self::Gmw => "gmw",
             Self::Two => "two",
-            Self::Authgarble(_) => "authgarble",
+            Self::Authgarble(_) | Self::Ywz20(_) => "authgarble",
         }
     }
 
@@ -68,7 +77,37 @@ impl Protocol {
     pub(crate) const fn among(self, n: u8) -> Self {
         match self {
             Self::Authgarble(_) => Self::Authgarble(n),
+            Self::Ywz20(_) if n > 2 => Self::Ywz20(n),
+            // Between two that is how it is done.
+            Self::Ywz20(_) => Self::Authgarble(n),
             fixed => fixed,
+        }
+    }
+
+    /// Authenticated garbling in the variant of that name.
+    ///
+    /// # Errors
+    /// It has no such variant.
+    pub(crate) fn variant(self, name: &str) -> Result<Self, String> {
+        let Some((n, _)) = self.authenticated() else {
+            return Err(format!("protocol {self} has no variants"));
+        };
+        let one = |form: Form| form.name(n.into()) == name;
+        match Form::ALL.into_iter().find(|form| one(*form)) {
+            Some(form) if form == Form::best(n.into()) => Ok(Self::Authgarble(n)),
+            Some(Form::HalfGates) => Ok(Self::Ywz20(n)),
+            _ if n == 2 => Err(format!("no variant {name:?} for two parties: krrw18 is theirs")),
+            _ => Err(format!("no variant {name:?} among {n} parties: they have wrk17 and ywz20")),
+        }
+    }
+
+    /// The number of parties and the form of authenticated garbling, where it is that.
+    #[must_use]
+    pub(crate) fn authenticated(self) -> Option<(u8, Form)> {
+        match self {
+            Self::Authgarble(n) => Some((n, Form::best(n.into()))),
+            Self::Ywz20(n) => Some((n, Form::HalfGates)),
+            _ => None,
         }
     }
 
@@ -78,7 +117,7 @@ impl Protocol {
         match self {
             Self::Rep3 => 3,
             Self::Yao | Self::Gmw | Self::Two => 2,
-            Self::Authgarble(n) => n,
+            Self::Authgarble(n) | Self::Ywz20(n) => n,
         }
     }
 
@@ -111,7 +150,7 @@ impl Protocol {
         match (self, given) {
             (Self::Rep3, Some(_)) => Err(self.has_no("ot", "no oblivious transfer")),
             (Self::Rep3, None) => Ok(None),
-            (Self::Authgarble(_), Some(given)) if !given.supports(Level::Malicious) => {
+            (Self::Authgarble(_) | Self::Ywz20(_), Some(given)) if !given.supports(Level::Malicious) => {
                 let cause = format!("protocol {self} is malicious, and {given} is not");
                 Err(JobError::usage(
                     "planning the job",
@@ -221,10 +260,10 @@ impl Chosen {
     pub(crate) fn agreed(self) -> String {
         let text = self.text(Scheme::agreed);
         // Of the first revision the evaluator between two did not prove what it says of ANDs, and parties of more did not compare
-        // what they were told of preprocessing; of the second nobody offered garbled circuits.
+        // what they were told of preprocessing; of the second nobody offered garbled circuits; of the third two parties compared hashes of MACs.
         let name = self.protocol.to_string();
-        if matches!(self.protocol, Protocol::Authgarble(_)) {
-            text.replacen(&name, &format!("{name} revision 3"), 1)
+        if self.protocol.authenticated().is_some() {
+            text.replacen(&name, &format!("{name} revision 4"), 1)
         } else {
             text
         }
@@ -285,6 +324,7 @@ impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Authgarble(n) => f.pad(&format!("authgarble:{n}")),
+            Self::Ywz20(n) => f.pad(&format!("authgarble:{n}:ywz20")),
             _ => f.pad(self.name()),
         }
     }
@@ -304,13 +344,20 @@ impl FromStr for Protocol {
 
     fn from_str(name: &str) -> Result<Self, String> {
         if let Some(rest) = name.strip_prefix("authgarble") {
-            let parties = match rest.strip_prefix(':') {
-                None if rest.is_empty() => Some(Self::FEW),
-                None => None,
-                Some(n) => n.parse().ok().filter(|n| (2..=MOST_PARTIES).contains(n)),
+            let mut words = rest.split(':');
+            let parties = match [words.next(), words.next()] {
+                [Some(""), None] => Some(Self::FEW),
+                [Some(""), Some(n)] => n.parse().ok().filter(|n| (2..=MOST_PARTIES).contains(n)),
+                _ => None,
             };
-            let remedy = format!("write authgarble:N for N parties, 2 to {MOST_PARTIES}");
-            return parties.map(Self::Authgarble).ok_or(format!("no protocol is called {name:?}; {remedy}"));
+            let variant = words.next();
+            let Some(parties) = parties.filter(|_| words.next().is_none()) else {
+                let remedy =
+                    format!("write authgarble:N for N parties, 2 to {MOST_PARTIES}, or authgarble:N:ywz20");
+                return Err(format!("no protocol is called {name:?}; {remedy}"));
+            };
+            let protocol = Self::Authgarble(parties);
+            return variant.map_or(Ok(protocol), |variant| protocol.variant(variant));
         }
         let two = cfg!(feature = "two").then_some(Self::Two);
         Self::ALL
@@ -387,9 +434,26 @@ mod tests {
             assert_eq!(Protocol::Authgarble(n).to_string().parse(), Ok(Protocol::Authgarble(n)));
         }
         assert!(Protocol::WRITTEN.iter().all(|name| name.parse::<Protocol>().is_ok()));
-        for bad in ["authgarble:", "authgarble:1", "authgarble:9", "authgarbled"] {
+        for n in 3..=MOST_PARTIES {
+            assert_eq!(Protocol::Ywz20(n).to_string().parse(), Ok(Protocol::Ywz20(n)));
+            assert_eq!(format!("authgarble:{n}:wrk17").parse(), Ok(Protocol::Authgarble(n)));
+        }
+        assert_eq!("authgarble:2:krrw18".parse(), Ok(Protocol::Authgarble(2)));
+        for bad in [
+            "authgarble:",
+            "authgarble:1",
+            "authgarble:9",
+            "authgarbled",
+            "authgarble:2:ywz20",
+            "authgarble:3:krrw18",
+            "authgarble:3:",
+            "authgarble:3:ywz20:",
+        ] {
             assert!(bad.parse::<Protocol>().is_err(), "{bad}");
         }
+        // Parties of other variants do not meet.
+        let agreed = |protocol| Chosen::new(protocol, None, None).map(Chosen::agreed).expect("a choice");
+        assert_ne!(agreed(Protocol::Authgarble(3)), agreed(Protocol::Ywz20(3)));
         let error = "yoa".parse::<Protocol>().err().unwrap_or_default();
         assert!(error.contains("yoa") && error.contains("`yao`"), "{error}");
     }

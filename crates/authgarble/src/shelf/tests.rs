@@ -301,7 +301,7 @@ fn killed(what: What) {
 #[test]
 fn circuits_from_disk_run_once() {
     let mut prg = Prg::new(Backend::best(), &seed(3, 11), "shelf");
-    for (n, form) in [(2, Form::HalfGates), (2, Form::Rows), (3, Form::Rows), (5, Form::Rows)] {
+    for (n, form) in [2, 3, 5].into_iter().flat_map(|n| Form::ALL.map(|form| (n, form))) {
         let program = random_circuit(&mut prg);
         let worlds = [3, 1].map(|instances| World::new(&mut prg, &program, n, instances, form));
         let tasks = worlds.each_ref().map(|world| world.task.clone());
@@ -322,7 +322,7 @@ fn circuits_from_disk_run_once() {
             assert!(
                 world.evaluate(garbled).expect("honest") == world.outputs,
                 "{n} parties, {}",
-                form.name()
+                form.name(n)
             );
         }
         assert!((0..n).all(|p| matches!(take(p), Err(ShelfError::Io { .. }))));

@@ -71,14 +71,12 @@ impl Point {
         let mut points = vec![];
         for circuit in Circuit::ALL {
             for parties in 2..=MOST {
-                for variant in [Form::Rows, Form::HalfGates] {
+                for variant in Form::ALL {
                     for implementation in Implementation::ALL {
                         for transport in Transport::ALL {
                             for &net in nets {
-                                // Half gates are for two; queues in memory are no link that could be shaped.
-                                if (variant == Form::Rows || parties == 2)
-                                    && (net == Shape::NONE || transport != Transport::Inproc)
-                                {
+                                // Queues in memory are no link that could be shaped.
+                                if net == Shape::NONE || transport != Transport::Inproc {
                                     points.extend(Phase::ALL.map(|phase| Self {
                                         circuit,
                                         parties,
@@ -114,7 +112,7 @@ impl Point {
         Params::new()
             .with("circuit", self.circuit.text())
             .with("parties", self.parties)
-            .with("variant", self.variant.name())
+            .with("variant", self.variant.name(self.parties))
             .with("phase", self.phase.name())
             .with("implementation", self.implementation.name())
             .with("transport", self.transport.name())
@@ -126,14 +124,15 @@ impl Point {
         Self { phase: Phase::Setup, ..*self }.params().to_string()
     }
 
-    /// Whether a run without options measures it: over plain TCP, batched, one circuit among 2 to 8, batches of circuits among three;
+    /// Whether a run without options measures it: over plain TCP, batched, one circuit among 2 to 8, both variants among three and more, batches of circuits among three;
     /// all implementations on SHA-256 among three; over modelled networks AES-128 among two and three.
     pub(super) fn is_core(&self, given: bool) -> bool {
+        let batched = self.implementation == Implementation::Batched;
         let best = self.variant == Form::best(self.parties);
-        if self.transport != Transport::TcpInsecure || !best {
+        let other = self.parties > 2 && batched && self.circuit.copies == 1 && self.net == Shape::NONE;
+        if self.transport != Transport::TcpInsecure || !(best || other) {
             return false;
         }
-        let batched = self.implementation == Implementation::Batched;
         let few = self.parties <= 3;
         if self.net != Shape::NONE && !given {
             return batched && few && self.circuit == Circuit::one("aes128");

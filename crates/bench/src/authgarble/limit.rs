@@ -1,12 +1,12 @@
 //! The limits of a phase: AES of all parties, their bytes on the link, and the delay of its rounds.
 //!
-//! AES calls of a party for an AND, B the ANDs of a bucket, a hash two calls:
+//! AES calls of a party for an AND, B the ANDs of a bucket; k hashes of one input are k + 1 calls:
 //!
 //! | phase | calls |
 //! |---|---|
 //! | function-independent | to each peer 3 B OTs each way of 4 calls, and 3 B hashes |
-//! | function-dependent | a garbler 4 n hashes, of half gates 4 |
-//! | online | the evaluator (n − 1) n hashes, of half gates 2 |
+//! | function-dependent | a garbler n hashes of 4 inputs, of half gates n − 1 |
+//! | online | the evaluator n hashes of n − 1 inputs, of half gates n − 1 of 2 (n − 1) |
 
 use hushwire_aes::Backend;
 use hushwire_authgarble::{Form, bucket_size};
@@ -33,10 +33,10 @@ pub(super) fn calls(point: &Point, ands: u64) -> u64 {
             let b = bucket_size(ands) as u64;
             n * (n - 1) * b * (3 * 2 * 4 + 3 * 2)
         }
-        Phase::Dependent if half => 4 * 2,
-        Phase::Dependent => (n - 1) * 4 * n * 2,
-        Phase::Online if half => 2 * 2,
-        Phase::Online => (n - 1) * n * 2,
+        Phase::Dependent if half => (n - 1) * 4 * n,
+        Phase::Dependent => (n - 1) * 4 * (n + 1),
+        Phase::Online if half => (n - 1) * 2 * n,
+        Phase::Online => (n - 1) * (n + 1),
     }
 }
 
@@ -51,9 +51,9 @@ pub(super) fn of(
     let spent = run.phase(point.phase);
     let at = point.params().to_string();
     // Where there are fewer cores than parties, they share them.
-    let working = match (point.phase, point.variant) {
-        (Phase::Online, _) | (Phase::Dependent, Form::HalfGates) => 1,
-        (Phase::Dependent, _) => point.parties - 1,
+    let working = match point.phase {
+        Phase::Online => 1,
+        Phase::Dependent => point.parties - 1,
         _ => point.parties,
     };
     let cores = working.min(thread::available_parallelism()?.get());

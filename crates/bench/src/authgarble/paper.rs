@@ -25,25 +25,26 @@ pub(super) fn stated(point: &Point) -> Paper {
         .with("phase", point.phase.name())
 }
 
-/// The table of each link, as far as it was measured.
+/// The table of each link and variant, as far as it was measured.
 pub(super) fn print(report: &Report) -> String {
     let mut links = vec![];
     for row in &report.rows {
-        let link = ["transport", "net"].map(|key| row.params.text(key).unwrap_or_default());
+        let link = ["transport", "net", "variant"].map(|key| row.params.text(key).unwrap_or_default());
         if !links.contains(&link) {
             links.push(link);
         }
     }
-    links.iter().map(|[transport, net]| print_link(report, transport, net)).collect()
+    links.iter().map(|link| print_link(report, *link)).collect()
 }
 
-fn print_link(report: &Report, transport: &str, net: &str) -> String {
-    let mut out = format!("\nMilliseconds over {transport}, net {net}: ours / the paper's over loopback");
+fn print_link(report: &Report, [transport, net, variant]: [&str; 3]) -> String {
+    let mut out =
+        format!("\nMilliseconds over {transport}, net {net}: ours ({variant}) / the paper's over loopback");
     out += " (Core i7-1068NG7, openings unchecked). Improv% is over the line above.\n\n";
     out += "| | setup | function-independent | function-dependent | online |\n|---|--:|--:|--:|--:|\n";
     let ours = |implementation: Implementation, phase: Phase| {
         let row = [("implementation", implementation.name()), ("phase", phase.name())];
-        let wanted = [row[0], row[1], ("transport", transport), ("net", net)];
+        let wanted = [row[0], row[1], ("transport", transport), ("net", net), ("variant", variant)];
         report.rows.iter().find(|row| row.is(&wanted)).map(|row| row.median)
     };
     let text = |value: Option<f64>| value.map_or("—".to_owned(), |v| format!("{v:.1}"));

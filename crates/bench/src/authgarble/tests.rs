@@ -16,7 +16,9 @@ fn report(only: &[&str]) -> Report {
 
 #[test]
 fn every_row_of_the_json_has_every_field() {
-    for (parties, variant, transport) in [("2", "krrw18", "unix"), ("3", "wrk17", "inproc")] {
+    for (parties, variant, transport) in
+        [("2", "krrw18", "unix"), ("3", "wrk17", "inproc"), ("4", "ywz20", "inproc")]
+    {
         let only = [
             "circuit=aes128",
             &format!("parties={parties}"),
@@ -49,38 +51,29 @@ fn every_row_of_the_json_has_every_field() {
 }
 
 #[test]
-fn ywz20_is_refused_by_its_name_with_what_there_is() {
-    for variant in ["variant=ywz20", "variant=YWZ20"] {
-        let options = trial::options(&[variant]);
-        for refused in [cases(&options, Backend::best(), None), table6_cases(&options, Backend::best(), None)]
-        {
-            let text = refused.err().unwrap().to_string();
-            assert!(text.contains("2019/1104") && text.contains("take wrk17"), "{text}");
-        }
-    }
-}
-
-#[test]
 fn table_6_stands_beside_the_papers() {
     let options = trial::options(&["implementation=batched"]);
     let cases = table6_cases(&options, Backend::best(), None).unwrap();
     let (ran, report, printed) = trial::run("table6", cases, &options, paper::print);
     ran.unwrap();
-    assert_eq!(report.rows.len(), Phase::ALL.len());
-    for (row, phase) in report.rows.iter().zip(Phase::ALL) {
+    assert_eq!(report.rows.len(), 2 * Phase::ALL.len());
+    for (row, phase) in report.rows.iter().zip(Phase::ALL.into_iter().cycle()) {
         let paper = row.paper.value_in(&Unit::MS);
         assert!(paper.is_some_and(|ms| ms.to_bits() == paper::ms(Implementation::Batched, phase).to_bits()));
+    }
+    for variant in ["ours (wrk17)", "ours (ywz20)"] {
+        assert!(printed.contains(variant), "{printed}");
     }
     assert!(printed.contains("| batched | ") && printed.contains(" / 453.0 |"), "{printed}");
     // A CPU without VAES has fewer lines.
     let papers = |point: &&Point| point.is_the_papers();
-    assert!(Point::table6(&NETS).iter().filter(papers).count() == 12);
+    assert!(Point::table6(&NETS).iter().filter(papers).count() == 24);
 }
 
 /// A network that is given is the one that is measured, over plain TCP, and says so.
 #[test]
 fn table_6_is_measured_over_networks_too() {
-    let options = trial::options(&["implementation=batched", "phase=online"]);
+    let options = trial::options(&["implementation=batched", "phase=online", "variant=ywz20"]);
     let lan = "10Gbps,100us".parse().unwrap();
     let cases = table6_cases(&options, Backend::best(), Some(lan)).unwrap();
     let (ran, report, printed) = trial::run("table6", cases, &options, paper::print);
@@ -92,7 +85,7 @@ fn table_6_is_measured_over_networks_too() {
     let all = Point::table6(&NETS);
     for transport in Transport::ALL {
         let nets = all.iter().filter(|p| p.transport == transport && p.phase == Phase::Online);
-        assert_eq!(nets.count(), if transport == Transport::Inproc { 3 } else { 9 });
+        assert_eq!(nets.count(), if transport == Transport::Inproc { 6 } else { 18 });
     }
 }
 
@@ -121,13 +114,16 @@ fn the_sets_hold_what_they_must() {
 fn calls_are_counted() {
     let at = |parties, variant: &str, phase| {
         let all = Point::all(&NETS);
-        let found = all.iter().find(|p| (p.parties, p.variant.name(), p.phase) == (parties, variant, phase));
+        let found =
+            all.iter().find(|p| (p.parties, p.variant.name(p.parties), p.phase) == (parties, variant, phase));
         limit::calls(found.unwrap(), 22_272)
     };
     // Buckets of 4: 12 OTs each way of 4 calls, 12 hashes of 2, for each of 6 pairs.
     assert_eq!(at(3, "wrk17", Phase::Independent), 6 * (24 * 4 + 24));
-    assert_eq!(at(3, "wrk17", Phase::Dependent), 2 * 24);
-    assert_eq!(at(3, "wrk17", Phase::Online), 12);
+    assert_eq!(at(3, "wrk17", Phase::Dependent), 2 * 4 * 4);
+    assert_eq!(at(3, "wrk17", Phase::Online), 2 * 4);
+    assert_eq!(at(3, "ywz20", Phase::Dependent), 2 * 4 * 3);
+    assert_eq!(at(3, "ywz20", Phase::Online), 2 * 2 * 3);
     assert_eq!(at(2, "krrw18", Phase::Dependent), 8);
     assert_eq!(at(2, "krrw18", Phase::Online), 4);
     assert_eq!(at(2, "krrw18", Phase::Setup), 0);

@@ -370,7 +370,7 @@ impl Bound {
         match form {
             Form::Circuit(program) => {
                 let ands = Some(program.ands());
-                if let Protocol::Authgarble(n) = chosen.protocol {
+                if let Some((n, _)) = chosen.protocol.authenticated() {
                     let roles = self.among(&program, n.into());
                     return Ok((Forecast::of_roles(chosen, n, &program, roles, aes_instructions), ands));
                 }

@@ -136,7 +136,7 @@ impl Engine {
             (Member::Party(_), Protocol::Two) => {
                 return Err(JobError::internal(COMPUTE, "this build has no protocol two"));
             }
-            (Member::Party(index), Protocol::Authgarble(_)) => {
+            (Member::Party(index), Protocol::Authgarble(_) | Protocol::Ywz20(_)) => {
                 Engine::Many(Box::new(Many::open(member, index, chosen)?))
             }
         })

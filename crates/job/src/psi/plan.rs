@@ -112,7 +112,7 @@ impl PsiTask {
         let protocol = match chosen {
             Protocol::Yao => hushwire_psi::Protocol::Yao,
             Protocol::Gmw => hushwire_psi::Protocol::Gmw,
-            Protocol::Rep3 | Protocol::Two | Protocol::Authgarble(_) => {
+            Protocol::Rep3 | Protocol::Two | Protocol::Authgarble(_) | Protocol::Ywz20(_) => {
                 return Err(wrong(
                     "an intersection has two parties, and no protocol of more",
                     "take yao or gmw",

@@ -48,8 +48,8 @@ fn need(plan: &Plan, t: u16, each: Need) -> Need {
 fn circuits(prepared: &Prepared, t: u16) -> Vec<Task> {
     let (plan, program) = (&prepared.plan, &prepared.program);
     let (n, roles) = (usize::from(plan.parties()), plan.among(program));
-    let form = Form::best(n);
-    let bytes = (n as u64 - 1) * form.table_bytes(n, program.ands() as usize) as u64;
+    let form = plan.protocol.authenticated().map_or(Form::best(n), |(_, form)| form);
+    let bytes = (n as u64 - 1) * form.table_bytes([1, n], program.ands() as usize) as u64;
     let whole = whole_batches(batches(plan, t), MOST_TABLES / bytes.max(1));
     whole
         .take(MOST_CIRCUITS)

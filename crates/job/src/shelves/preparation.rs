@@ -3,7 +3,7 @@
 
 use super::{STEP, circuits, garbled_prefix, need, prefix, refused, shelf};
 use crate::{
-    Agreement, Field, Forecast, JobError, Member, MemberConfig, Part, Prepared, Protocol, Task, Terms,
+    Agreement, Field, Forecast, JobError, Member, MemberConfig, Part, Prepared, Task, Terms,
     flow::COMPUTE,
     n_party,
     run::{Links, MemberSession},
@@ -53,7 +53,7 @@ impl Preparation {
     /// # Errors
     /// The job has another protocol than authgarble, or the number is none that one command makes.
     pub fn new(prepared: Prepared, times: u32) -> Result<Self, JobError> {
-        if !matches!(prepared.plan.protocol, Protocol::Authgarble(_)) {
+        if prepared.plan.protocol.authenticated().is_none() {
             let cause = format!("protocol {} has no preprocessing", prepared.plan.protocol);
             return Err(JobError::usage(STEP, cause, "take authgarble, or run the job as it is"));
         }

@@ -24,6 +24,8 @@ fn any_party_brings_and_learns() {
     check(&among(2), "add:13", 30, &two, &[&two], "batch = 16\nthreads = 2");
     check(&among(3), "less:32", 9, &["party2", "party1"], &[&["party0", "party2"]], "");
     check(&among(5), "mux:5", 7, &["party4", "party1", "party3"], &[&all], "threads = 1");
+    let halves = format!("{}\nvariant = \"ywz20\"", among(4));
+    check(&halves, "less:32", 9, &["party3", "party1"], &[&["party0", "party2"]], "batch = 4\nthreads = 2");
     // Nobody learns anything, and one owner of everything.
     check(&among(3), "add:4", 3, &["party1", "party1"], &[&[]], "");
 }
@@ -35,6 +37,15 @@ fn the_number_of_parties() {
     check("protocol = \"authgarble\"", "add:4", 1, &["party0", "party2"], &[&all], "");
     check("protocol = \"authgarble:4\"", "add:4", 1, &["party0", "party3"], &[&all], "");
     check("protocol = \"authgarble:4\"\nparties = 2", "add:4", 1, &["party0", "party1"], &[&["party1"]], "");
+    check("protocol = \"authgarble:4:ywz20\"\nparties = 3", "add:4", 1, &["party0", "party2"], &[&all], "");
+    check(
+        "protocol = \"authgarble:4:ywz20\"\nparties = 2",
+        "add:4",
+        1,
+        &["party0", "party1"],
+        &[&["party1"]],
+        "",
+    );
 }
 
 #[test]
@@ -42,9 +53,11 @@ fn another_number_of_parties_is_another_job() {
     let two = ["party0", "party1"];
     let world = |protocol: &str| World::under(protocol, "add:4", 1, &two, &[&two], "");
     let (ours, theirs) = (world(&among(2)).plan.agreement(), world(&among(3)).plan.agreement());
+    let halves = world("protocol = \"authgarble:3:ywz20\"").plan.agreement();
+    assert!(theirs.differences(&halves.tags())[0].starts_with("protocol (ours: authgarble:3 revision 4, "));
     assert!(
         ours.differences(&theirs.tags())[0]
-            .starts_with("protocol (ours: authgarble:2 revision 3, ot softspoken4")
+            .starts_with("protocol (ours: authgarble:2 revision 4, ot softspoken4")
     );
     assert_eq!(theirs.members(), [0, 1, 2].map(Member::Party));
     let shown = world(&among(2)).run(|_, member, config| {

@@ -1,0 +1,37 @@
+//! Hashes of one input with several tweaks.
+
+use crate::shares::Blocks;
+use hushwire_aes::{Aes128, Backend};
+use hushwire_block::Block;
+
+/// `out[m k + t] = tccr(x[k], tweak(k) + t)` for t < m; `x` is changed.
+///
+/// The m hashes of an input share its first permutation: m + 1 calls take the place of 2 m.
+pub(crate) fn hash(
+    backend: Backend,
+    key: &Aes128,
+    x: &mut [Block],
+    out: &mut [Block],
+    m: usize,
+    tweak: impl Fn(usize) -> u128,
+) {
+    if backend.is_batched() {
+        backend.ecb_encrypt(key, x);
+        for (k, (out, x)) in out.chunks_exact_mut(m).zip(&*x).enumerate() {
+            for (out, tweak) in out.iter_mut().zip(tweak(k)..) {
+                *out = *x ^ Block::from_u128(tweak);
+            }
+        }
+        backend.ecb_encrypt(key, out);
+        for (out, x) in out.chunks_exact_mut(m).zip(&*x) {
+            out.iter_mut().for_each(|out| *out ^= *x);
+        }
+    } else {
+        // Block by block, as the implementation `ref` is measured.
+        for (k, (out, x)) in out.chunks_exact_mut(m).zip(&*x).enumerate() {
+            out.fill(*x);
+            let inputs = Blocks::of(out.iter().copied());
+            backend.tccr::<1>(key, tweak(k), &inputs, out);
+        }
+    }
+}
