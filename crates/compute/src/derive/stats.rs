@@ -14,23 +14,25 @@ impl<'b> Val<'b> {
     }
 
     /// The variance of all elements of a column: the mean of squared distances from the mean, each mean rounded towards 0 as
-    /// [`Reduction::Mean`] says; of fixed numbers rounded towards −∞ to as many fractional bits. Squares and their sum must
-    /// fit: cast to a wider type before. Integers without a sign get one bit more on the way.
+    /// [`Reduction::Mean`] says; of fixed numbers rounded towards −∞ to as many fractional bits. It is right wherever it fits the
+    /// type, of up to 2^31 rows, and of types of up to 95 bits and fractional bits together; inside they are wider.
     #[must_use]
     pub fn variance(self) -> Self {
         let Some(ty) = self.typed("variance", "it takes a column of numbers", column) else {
             return self.none();
         };
-        let x = match ty.scalar {
-            Scalar::Int { signed: false, bits: bits @ ..128 } => self.cast(Scalar::signed(bits + 1)),
-            _ => self,
+        // A square is no greater than the sum of all of them, which is the result times the rows.
+        let (frac, bits) = (ty.scalar.frac(), ty.scalar.bits());
+        let bits = (bits + usize::from(frac) + 33).min(128) as u8;
+        let wide = match ty.scalar {
+            Scalar::Fixed { frac, .. } => Scalar::Fixed { bits, frac },
+            Scalar::Int { signed: false, bits: 128 } => ty.scalar,
+            _ => Scalar::signed(bits),
         };
+        let x = self.cast(wide);
         let distance = x - x.mean();
-        let mean = (distance * distance).reduce(Reduction::Mean, 0);
-        match ty.scalar {
-            Scalar::Fixed { frac, .. } => mean.rescale(frac),
-            scalar => mean.cast(scalar),
-        }
+        let mean = (distance * distance).mean();
+        if frac == 0 { mean } else { mean.rescale(frac) }.cast(ty.scalar)
     }
 
     /// The middle element of a column by size, of two middle ones the lesser. A column of no rows has none, and stops the

@@ -203,3 +203,22 @@ fn what_text_calls_by_name_is_shown_by_it() {
     let read = Computation::from_bytes(&c.to_bytes()).unwrap();
     assert!(read == c && read.to_string().contains("min(") && !read.to_string().contains("clamp"), "{read}");
 }
+
+#[test]
+fn a_variance_that_fits_its_type_is_right() {
+    let of = |ty: &str, rows: &[i128]| {
+        let text = format!(
+            "computation c\nmembers m\nsymbols n\ninput x: {ty}[n] from m\noutput y = variance(x) to m\n"
+        );
+        let c: Computation = text.parse().unwrap();
+        let x = Tensor::from_numbers(c.nodes()[0].ty.scalar, &[rows.len()], rows.iter().copied());
+        evaluate(&c, &[("x".to_owned(), x)].into()).unwrap().remove("y").unwrap().number(0).unwrap()
+    };
+    // The squares and sums of these have more bits than their types.
+    assert_eq!(of("fixed(32, 16)", &[4, -1, 1, 3].map(|x| x << 16)), 241_664, "of 3.6875");
+    assert_eq!(of("fixed(64, 32)", &[30_000, 30_000, -30_000].map(|x| x << 32)), 800_000_000 << 32);
+    assert_eq!(of("u8", &[250, 250, 240, 240]), 25);
+    assert_eq!(of("i32", &[2_000_000_000, 2_000_040_000]), 400_000_000);
+    assert_eq!(of("i128", &[-3, 3]), 9);
+    assert_eq!(of("u128", &[3, 3]), 0);
+}
