@@ -28,8 +28,9 @@ pub(crate) fn refused(path: &Path, e: &io::Error) -> PsiError {
     PsiError::file(path, None, e.to_string(), remedy)
 }
 
-pub(crate) fn broken(path: &Path, e: csv::Error) -> PsiError {
-    let line = e.position().map(|p| Place::line(p.line()));
+/// An error of the parser, which counts `late` lines too few.
+pub(crate) fn broken(path: &Path, e: csv::Error, late: u64) -> PsiError {
+    let line = e.position().map(|p| Place::line(p.line() + late));
     match e.into_kind() {
         csv::ErrorKind::Io(e) => refused(path, &e),
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
@@ -178,19 +179,38 @@ pub(crate) struct Strict<R> {
     length: usize,
     /// The first bytes, while their number is below [`HEAD`].
     head: Vec<u8>,
+    /// Whether the first record ends with a carriage return and a line feed.
+    two: bool,
 }
 
 impl<R: Read> Strict<R> {
     pub(crate) fn new(inner: R) -> Self {
         let start = Spot { line: 1, column: 1 };
-        Self { inner, at: At::Field, place: start, begun: start, record: start, length: 0, head: vec![] }
+        Self {
+            inner,
+            at: At::Field,
+            place: start,
+            begun: start,
+            record: start,
+            length: 0,
+            head: vec![],
+            two: false,
+        }
+    }
+
+    /// Whether lines end with two bytes, as far as the first of them tells.
+    pub(crate) fn ends_lines_with_two(&self) -> bool {
+        self.two
     }
 
     fn take(&mut self, byte: u8) -> Result<(), Fault> {
         let here = self.place;
         let fault = |kind, place: Spot| Err(Fault { kind, place: Some(place.into()) });
         self.at = match (self.at, byte) {
-            (At::Return, b'\n') => At::Field,
+            (At::Return, b'\n') => {
+                self.two |= self.record.line == 1;
+                At::Field
+            }
             (At::Return, _) => return fault(Kind::Return, self.begun),
             (At::Quoted, b'"') => At::Quote,
             (At::Field, b'"') => {

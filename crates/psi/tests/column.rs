@@ -262,6 +262,31 @@ fn keys_of_several_columns_are_no_others_keys() {
     assert!(spec(&[]).is_err() && spec(&[("a", "trim"), (" a", "case")]).is_err());
 }
 
+/// Lines are counted alike whatever ends them, behind a header and behind a quoted line end.
+#[test]
+fn lines_that_end_with_two_bytes_are_counted_as_others() {
+    for end in ["\n", "\r\n"] {
+        let file = |text: &str| text.replace('|', end).into_bytes();
+        let error = |text: &str| read(&file(text), "id").err().unwrap();
+        for (text, line) in [
+            ("id,x|1|", 2),
+            ("id,x|1,2|3|", 3),
+            ("id,x|1,2|4,\"a\nb\"|3|5,6|", 5),
+            ("\"id\",\"x\"|1,2|3,4|5|", 4),
+        ] {
+            let told = error(text);
+            assert!(told.starts_with(&format!("cannot read a.csv, line {line}: it has 1 field")), "{told}");
+        }
+        let text = file("id,x|1,2|3,4|");
+        let mut rows = Rows::new(Path::new("a.csv"), &text[..]).unwrap();
+        let mut lines = vec![];
+        while let Some(record) = rows.read().unwrap() {
+            lines.push(record.position().unwrap().line());
+        }
+        assert_eq!((lines, rows.place()), (vec![2, 3], Some(Place::line(3))));
+    }
+}
+
 #[test]
 fn rows_are_written() {
     let (path, mut out) = (Path::new("a.csv"), vec![]);

@@ -131,7 +131,9 @@ impl<'t> Incoming<'t> {
     /// Fewer rows than were agreed, of a table that is not padded.
     pub fn finish(mut self) -> Result<BTreeMap<String, Vec<u8>>, TableError> {
         if !self.table.padded && self.taken < self.rows {
-            let cause = format!("part {} has {} rows where {} were agreed", self.part, self.taken, self.rows);
+            let rows = if self.taken == 1 { "row" } else { "rows" };
+            let cause =
+                format!("part {} has {} {rows} where {} were agreed", self.part, self.taken, self.rows);
             return Err(self.refuse(cause, "bring as many, or agree on a padded table"));
         }
         self.put(self.rows - self.taken, |_, _| &Value::Null, false);

@@ -122,9 +122,9 @@ fn rows_that_are_not_those_agreed_are_named_by_their_owner() {
     world.place.put("r/people.csv", b"id,city\n1,Bern\n");
     let all = world.end(world.start_all(&["bob"]));
     let error = of(&all, "bob").error();
-    assert_eq!(of(&all, "bob").code, Some(2), "{error}");
+    assert_eq!(of(&all, "bob").code, Some(4), "{error}");
     assert!(
-        error.contains("table people, ") && error.contains(".csv: part 0 has 1 rows where 9 were agreed"),
+        error.contains("table people, ") && error.contains(".csv: part 0 has 1 row where 9 were agreed"),
         "{error}"
     );
     world.place.put("r/people.csv", b"id,town\n1,Bern\n");

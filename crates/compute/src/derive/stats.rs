@@ -15,7 +15,7 @@ impl<'b> Val<'b> {
 
     /// The variance of all elements of a column: the mean of squared distances from the mean, each mean rounded towards 0 as
     /// [`Reduction::Mean`] says; of fixed numbers rounded towards −∞ to as many fractional bits. It is right wherever it fits the
-    /// type, of up to 2^31 rows, and of types of up to 95 bits and fractional bits together; inside they are wider.
+    /// type, of up to 2^31 rows, and of types of up to 96 bits and fractional bits together; inside they are wider.
     #[must_use]
     pub fn variance(self) -> Self {
         let Some(ty) = self.typed("variance", "it takes a column of numbers", column) else {
@@ -23,7 +23,7 @@ impl<'b> Val<'b> {
         };
         // A square is no greater than the sum of all of them, which is the result times the rows.
         let (frac, bits) = (ty.scalar.frac(), ty.scalar.bits());
-        let bits = (bits + usize::from(frac) + 33).min(128) as u8;
+        let bits = (bits + usize::from(frac) + 32).min(128) as u8;
         let wide = match ty.scalar {
             Scalar::Fixed { frac, .. } => Scalar::Fixed { bits, frac },
             Scalar::Int { signed: false, bits: 128 } => ty.scalar,

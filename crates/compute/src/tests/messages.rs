@@ -196,4 +196,19 @@ fn products_without_bits_before_the_point_are_remarked() {
     let small = "input x: fixed(32, 16) in -0.5..0.5 from m";
     assert_eq!(of(small, "x * x"), [""; 0], "what is promised fits");
     assert_eq!(of("input x: fixed(32, 12) from m", "x * x"), [""; 0], "8 bits are left");
+    assert_eq!(
+        of(two, "mean(x)"),
+        [
+            "`mean` of x: fixed(32, 16)[2] adds up in fixed(32, 16), and wraps where the sum does not fit: cast it to more bits before, or \
+          promise a range"
+        ]
+    );
+    for (inputs, expr) in [
+        (two, "mean(cast(x, fixed(64, 16)))"),
+        (two, "mean(wrapping(x))"),
+        ("input x: u16[9] in 0..1000 from m", "mean(x)"),
+        ("input x: i64[9] from m", "mean(x)"),
+    ] {
+        assert_eq!(of(inputs, expr), [""; 0], "{expr}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::{QueryJob, QueryPart};
 use crate::{
-    Agreement, Bound, ComputationSource, ComputeJob, ComputeTask, Field, Forecast, JobError, Member,
+    Agreement, Bound, ComputationSource, ComputeJob, ComputeTask, Field, Forecast, JobError, Kind, Member,
     MemberConfig, Protocol, Task, Terms, suggest,
 };
 use hushwire_sql::{Catalog, Options, SqlError, relation, schema};
@@ -48,7 +48,9 @@ pub(super) fn of_sql(e: &SqlError) -> JobError {
 pub(super) fn of_tables(e: TableError) -> JobError {
     match e {
         TableError::Type { cause, remedy } => JobError::usage("the query", cause, remedy),
-        TableError::Rows { table, cause, remedy } => JobError::usage(format!("table {table}"), cause, remedy),
+        TableError::Rows { table, cause, remedy } => {
+            JobError::new(Kind::File, format!("table {table}"), cause, remedy)
+        }
         TableError::Promise { promise, remedy } => {
             JobError::usage("the result", format!("a promise is broken, {promise}"), remedy)
         }
