@@ -1,21 +1,56 @@
-//! Functions that are no homogeneous ones: their operands have the nominal scale.
+//! Functions that are no homogeneous ones: their operands have the nominal scale. That of a layer normalization has any.
 
-use super::lower::{Lower, shape};
+use super::{
+    Numbers,
+    lower::{Lower, shape},
+};
 use crate::{Kind, Layer, NnError};
-use hushwire_compute::{Op, Reduction, Val};
+use hushwire_compute::{Op, Reduction, Scalar, Val};
 
 /// LOCAL: most rows of a softmax, and most products of matrices of one layer, each of which is operations of its own.
 const ROWS: usize = 4096;
 
+/// Fractional bits of the sum of squares while its root is taken, as many as leave the steps of the root in words of 64 bits.
+const ROOT: u8 = 20;
+
+/// The sizes of a layer normalization's numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Normalization {
+    /// Bits that distances have below a step of their operand, so that the mean's rounding is less than theirs.
+    pub(super) guard: u8,
+    /// Bits of the root and of the factor of a row, and fractional bits of their quotient's steps.
+    bits: u8,
+    quotient: u8,
+    /// Fractional bits of products of distances and factors.
+    point: u8,
+    /// The root of the greatest sum of squares.
+    pub(super) most: f64,
+}
+
+impl Normalization {
+    pub(super) fn new(numbers: Numbers, n: usize) -> Self {
+        let guard = ((64 - numbers.bits) / 4).min(2);
+        // No result is greater than √n, and a twentieth more for what is rounded.
+        let fits = |point: &u8| n as f64 * 1.05 <= 2f64.powi(2 * i32::from(numbers.bits - 1 - point));
+        let point = (numbers.frac..numbers.bits - 1).rev().find(fits).unwrap_or(numbers.frac);
+        // Words of 64 bits hold what a quotient of 40 bits takes inside.
+        let (bits, quotient, most) =
+            if numbers.bits <= 32 { (40, 14, 2f64.powi(39 - 10)) } else { (64, ROOT, 2f64.powf(31.5)) };
+        Normalization { guard, bits, quotient, point, most }
+    }
+}
+
 impl<'b> Lower<'b, '_> {
     pub(super) fn function(&mut self, at: usize, layer: &Layer) -> Result<Val<'b>, NnError> {
+        if let Kind::LayerNorm(axis, ..) = &layer.kind {
+            return Ok(self.normalized(at, layer, *axis));
+        }
         let x = self.at_nominal(layer.reads[0], at);
         Ok(match &layer.kind {
             Kind::Sigmoid => x.sigmoid(),
             Kind::Tanh => x.tanh(),
             Kind::Gelu(_) => self.gelu(x),
             Kind::Softmax(axis) => self.softmax(x, layer, *axis)?,
-            Kind::LayerNorm(axis, _, _, epsilon) => self.normalized(x, at, layer, *axis, *epsilon),
             Kind::MatMul => {
                 let y = self.at_nominal(layer.reads[1], at + 1_000_000);
                 self.products([x, y], layer)?
@@ -65,19 +100,31 @@ impl<'b> Lower<'b, '_> {
         Ok(self.b.apply(Op::Transpose(back), &[self.b.concat(0, &all).reshape(shape(&turned))]))
     }
 
-    fn normalized(&mut self, x: Val<'b>, at: usize, layer: &Layer, axis: usize, epsilon: f32) -> Val<'b> {
-        let (frac, cut) = (self.numbers.frac, self.numbers.cut);
+    /// Distances d from the mean, times √n / √(Σ d² + n ε). Squares and their sum are whole in words of 64 bits, so that rows of small variance
+    /// lose nothing; and as the scale of the operand divides itself out, it is any: ε at that scale is an input of the owner's.
+    fn normalized(&mut self, at: usize, layer: &Layer, axis: usize) -> Val<'b> {
+        let Numbers { bits, frac, cut } = self.numbers;
         let n: usize = layer.lengths[axis..].iter().product();
         let rows = layer.lengths.iter().product::<usize>() / n;
         let whole = shape(&[rows, n]);
-        let wide = |v: Val<'b>| v.reshape(shape(&[rows, 1])).broadcast(whole.clone());
-        let x = x.reshape(whole.clone());
-        let distance = x - wide(x.reduce(Reduction::Mean, 1));
-        let variance = (distance * distance).rescale(frac).reduce(Reduction::Mean, 1);
-        // A step at least, so that no deviation is 0.
-        let least = (f64::from(epsilon) * 2f64.powi(frac.into())).round().max(1.0);
-        let deviation = (variance + self.b.number(self.nominal(), least as i128)).sqrt();
-        let unit = (distance * wide(deviation.reciprocal())).rescale(frac);
+        let repeated = |v: Val<'b>| v.reshape(shape(&[rows, 1])).broadcast(whole.clone());
+        let fixed = |bits, frac| Scalar::Fixed { bits, frac };
+        let steps_of = |v: Val<'b>, frac: u8| v.cast(Scalar::Bits(64)).cast(fixed(64, frac));
+        let sizes = Normalization::new(self.numbers, n);
+        let x = self.value(layer.reads[0]).reshape(whole.clone());
+        let wide = x.cast(fixed(64, frac)) << sizes.guard.into();
+        let distance = wide - repeated(wide.reduce(Reduction::Mean, 1));
+        let squares = (distance * distance).reduce(Reduction::Sum, 1) + self.least(at, layer.reads[0]);
+        let root = steps_of(squares, ROOT).sqrt();
+        let root = if sizes.quotient == ROOT { root } else { steps_of(root, sizes.quotient) };
+        let of = fixed(sizes.bits, sizes.quotient);
+        // The root has ROOT / 2 bits behind the point, and the factor as many as products of distances have room for.
+        let point = i32::from(sizes.point) + i32::from(ROOT / 2) - i32::from(sizes.quotient);
+        let dividend = ((n as f64).sqrt() * 2f64.powi(point)).round();
+        let factor = self.b.number(of, dividend as i128).broadcast(shape(&[rows])).divide(root.cast(of));
+        let factor = factor.cast(Scalar::Bits(sizes.bits.into())).cast(fixed(sizes.bits, sizes.point - frac));
+        let factor = factor.cast(fixed(bits, sizes.point - frac));
+        let unit = (distance.cast(fixed(bits, frac)) * repeated(factor)).rescale(sizes.point - frac);
         let [factors, terms] = self.of_nominal(at, vec![1, n]);
         let made = unit * factors.broadcast(whole.clone()) + terms.broadcast(whole);
         made.rescale(cut).reshape(shape(&layer.lengths))

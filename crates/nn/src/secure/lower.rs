@@ -104,7 +104,7 @@ impl<'b> Lower<'b, '_> {
 
     /// An input of the owner.
     fn weights(&mut self, name: &str, recipe: Recipe) -> Val<'b> {
-        let (scalar, lengths) = (self.fixed(recipe.frac), shape(&recipe.lengths));
+        let (scalar, lengths) = (recipe.scalar(self.numbers), shape(&recipe.lengths));
         let name = format!("{name}{}", recipe.layer);
         self.recipes.push((name.clone(), recipe));
         self.b.input(&name, scalar, lengths, self.owner)
@@ -285,6 +285,13 @@ impl<'b> Lower<'b, '_> {
             ..Recipe::of(at, Part::Terms, lengths)
         };
         [self.weights("weights", factors), self.weights("bias", terms)]
+    }
+
+    /// What a layer normalization adds to sums of squares of another layer's values.
+    pub(super) fn least(&mut self, at: usize, from: usize) -> Val<'b> {
+        let frac = 2 * self.numbers.frac;
+        let recipe = Recipe { frac, from: Some(self.node(from)), ..Recipe::of(at, Part::Least, vec![]) };
+        self.weights("least", recipe)
     }
 
     fn zero(&self, of: Val<'b>) -> Val<'b> {

@@ -22,6 +22,7 @@ use crate::{
     float::Floats,
     scale::{Bound, Classes, Scales},
 };
+use functions::Normalization;
 use hushwire_compute::{Computation, Scalar, Tensor};
 use recipe::Recipe;
 use std::collections::BTreeMap;
@@ -176,6 +177,14 @@ impl Secure {
             bounds.push(bound(placed.node, size, room(cut) / free, whole));
             if let Some(most) = self.balanced(layer, placed.node, greatest) {
                 bounds.push(bound(self.placed[layer.reads[0]].node, 1.0, most, f64::INFINITY));
+            }
+            if let Kind::LayerNorm(axis, ..) = &layer.kind {
+                // The root of a sum of squares: of distances of all elements that are twice as large at most, or of one alone.
+                let n = layer.lengths[*axis..].iter().product::<usize>();
+                let sizes = Normalization::new(self.numbers, n);
+                let (from, most) = (layer.reads[0], sizes.most / 2f64.powi(sizes.guard.into()));
+                let all = most / (2.0 * free * (n as f64).sqrt());
+                bounds.push(bound(self.placed[from].node, f64::from(greatest[from]), all, most));
             }
             if let Kind::AveragePool(pool, _) = &layer.kind {
                 // Sums of a window, at the scale of what is summed.

@@ -1,6 +1,6 @@
 //! Recipes of the owner's inputs: from which weights, and at which scale.
 
-use super::Numbers;
+use super::{Numbers, functions::Normalization};
 use crate::{Kind, Network, NnError, scale::Scales};
 use hushwire_compute::{Scalar, Tensor};
 
@@ -15,6 +15,8 @@ pub(super) enum Part {
     Low,
     /// The upper bound of a clip.
     High,
+    /// What is added to a normalization's sum of squares, at the square of its operand's scale: a step at least, so that no root is 0.
+    Least,
     /// The number 1.
     One,
 }
@@ -34,6 +36,12 @@ pub(super) struct Recipe {
 }
 
 impl Recipe {
+    /// Sums of squares have words of 64 bits.
+    pub(super) fn scalar(&self, numbers: Numbers) -> Scalar {
+        let bits = if self.part == Part::Least { 64 } else { numbers.bits };
+        Scalar::Fixed { bits, frac: self.frac }
+    }
+
     pub(super) fn tensor(
         &self,
         network: &Network,
@@ -41,10 +49,15 @@ impl Recipe {
         scales: &Scales,
     ) -> Result<Tensor, NnError> {
         let layer = &network.layers[self.layer];
+        let scalar = self.scalar(numbers);
         let one = [1.0];
-        let (low, high);
+        let (low, high, least);
         let data: &[f32] = match (&layer.kind, self.part) {
             (_, Part::One) => &one,
+            (Kind::LayerNorm(.., epsilon), Part::Least) => {
+                least = [*epsilon];
+                &least
+            }
             (Kind::Conv(conv), Part::Factors) => &conv.weights.data,
             (Kind::Conv(conv), Part::Terms) => &conv.bias,
             (Kind::Dense(weights, _), Part::Factors) | (Kind::AddWeights(weights), _) => &weights.data,
@@ -68,26 +81,33 @@ impl Recipe {
             return Err(NnError::new(place, cause, "agree on the network's computation again"));
         }
         let of = |node: Option<usize>| node.map_or(1.0, |node| scales.of(node));
-        let times = of(self.to) / of(self.from) * 2f64.powi(self.shift.into());
+        let times = match &layer.kind {
+            Kind::LayerNorm(axis, ..) if self.part == Part::Least => {
+                let n = layer.lengths[*axis..].iter().product::<usize>();
+                let scale = of(self.from) * 2f64.powi(Normalization::new(numbers, n).guard.into());
+                n as f64 * scale * scale
+            }
+            _ => of(self.to) / of(self.from) * 2f64.powi(self.shift.into()),
+        };
         let half = if self.half { 2f64.powi(i32::from(numbers.cut) - 1) } else { 0.0 };
-        let most = 2f64.powi(i32::from(numbers.bits) - 1);
+        let most = 2f64.powi(scalar.bits() as i32 - 1);
         let mut all = Vec::with_capacity(data.len());
         for x in data {
             // Bounds beyond the ring bound nothing.
             let clips = matches!(self.part, Part::Low | Part::High);
             let steps = (f64::from(*x) * times + half).round();
             let steps = if clips { steps.clamp(1.0 - most / 2.0, most / 2.0 - 1.0) } else { steps };
+            let steps = if self.part == Part::Least && steps < 1.0 { 1.0 } else { steps };
             if steps.abs() >= most || steps.is_nan() {
                 let remedy = "take more bits (--bits), or calibrate with inputs that the network sees";
                 return Err(NnError::new(
                     place,
-                    format!("a weight, {x}, does not fit {} bits", numbers.bits),
+                    format!("a weight, {x}, does not fit {} bits", scalar.bits()),
                     remedy,
                 ));
             }
             all.push(steps as i128);
         }
-        let scalar = Scalar::Fixed { bits: numbers.bits, frac: self.frac };
         Ok(Tensor::from_numbers(scalar, &self.lengths, all))
     }
 }

@@ -5,7 +5,7 @@ use hushwire_compute::evaluate;
 use hushwire_nn::{
     Array, Floats, INPUT, Members, Network, Numbers, Report, Secure, decode,
     onnx::{Attribute, Model},
-    zoo::Writer,
+    zoo::{self, Writer},
 };
 
 /// Every operator, in a network with a shortcut, branches and all kinds of pooling.
@@ -141,4 +141,41 @@ fn scales_that_do_not_agree_are_aligned() {
     let network = network(&w.finish(&y), None);
     let report = report(&network, Numbers::default(), &sample(&network, 5));
     assert!(report.layers.iter().all(|layer| layer.deviation < 0.005), "{report:?}");
+}
+
+/// Rows of small and of large variance, far from 0 and near it, next to each other: of elements that are whole steps, so that nothing but the
+/// normalization rounds.
+#[test]
+fn normalizations_of_rows_of_any_variance() {
+    let n = 48;
+    let spreads = [0.004f32, 0.016, 0.06, 0.5, 3.0, 12.0];
+    let random = zoo::sample(&[spreads.len(), n], 5);
+    let row = |(k, x): (usize, &f32)| {
+        let mean = if k / n % 2 == 0 { 5.0 } else { -0.25 };
+        ((x * spreads[k / n] + mean) * 1024.0).round() / 1024.0
+    };
+    let elements = random.data.iter().enumerate().map(row).collect();
+    let input = Array::new(&[spreads.len(), n], elements);
+    let normalized = |before: bool, epsilon: f32| {
+        let mut w = Writer::new("m", 3, &input.lengths);
+        let of = |k: usize, to: f32| (0..k).map(|i| to * (i as f32 % 3.0 - 1.0)).collect::<Vec<_>>();
+        let x = if before {
+            // An identity, behind which the scale is free.
+            let one = (0..n * n).map(|i| f32::from(i % (n + 1) == 0)).collect();
+            let one = w.weights(&[n, n], one);
+            w.op("MatMul", &["input", &one], &[])
+        } else {
+            "input".to_owned()
+        };
+        let [scale, shift] = [vec![1.0; n], of(n, 0.5)].map(|data| w.weights(&[n], data));
+        let y = w.op("LayerNormalization", &[&x, &scale, &shift], &[("epsilon", Attribute::Float(epsilon))]);
+        network(&w.finish(&y), Some(&input.lengths))
+    };
+    for (bits, frac, allowed) in [(32, 10, 0.02), (41, 13, 0.003), (64, 20, 0.0001)] {
+        for (before, epsilon) in [(false, 1e-5), (true, 1e-5), (true, 0.25)] {
+            let report = report(&normalized(before, epsilon), Numbers { frac, ..Numbers::of(bits) }, &input);
+            let last = report.layers.last().unwrap();
+            assert!(last.error < allowed, "{bits} bits, {before}, {epsilon}: {last:?}");
+        }
+    }
 }
