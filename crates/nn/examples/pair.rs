@@ -1,4 +1,5 @@
-//! A network of the zoo between two parties of this process, a thread each, and where its time goes: `pair [network] [he|ot] [extension] [threads]`.
+//! A network of the zoo between two parties of this process, a thread each, and where its time and its bytes go:
+//! `pair [network] [he|ot] [extension] [threads]`; without threads, which are 0 then, it is only planned.
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Op, Tensor};
@@ -27,7 +28,8 @@ fn main() {
     let owners: Vec<usize> = c.inputs().map(|(name, _)| usize::from(name == INPUT)).collect();
     let start = Instant::now();
     let plan = Plan::with(c, &owners, &[[false, true]], products).expect("a plan");
-    let tally = plan.costs(ot, Distance::Near).all;
+    let costs = plan.costs(ot, Distance::Near);
+    let tally = costs.all;
     println!(
         "planned in {:.2} s; {} rounds, {:?} MB, {:?} OTs",
         start.elapsed().as_secs_f64(),
@@ -35,6 +37,27 @@ fn main() {
         tally.bytes.map(|bytes| bytes >> 20),
         tally.cots
     );
+    let op_of = |node: usize| match &c.nodes()[node].op {
+        Op::Conv2d { .. } => "conv",
+        Op::Max => "relu",
+        Op::Pool { .. } => "pool",
+        Op::Rescale(_) => "trunc",
+        Op::MatMul => "matmul",
+        Op::Mul => "batchnorm",
+        _ => "others",
+    };
+    let mut bytes = BTreeMap::<&str, [u64; 2]>::new();
+    for (node, cost) in &costs.nodes {
+        let of = bytes.entry(op_of(*node)).or_default();
+        (of[0], of[1]) =
+            (of[0] + cost.bytes[0] + cost.bytes[1], of[1] + (cost.cots[0] + cost.cots[1]) as u64);
+    }
+    for (op, [bytes, cots]) in bytes {
+        println!("{op:10} {:8.1} MB both ways, {:8.2} million OTs", bytes as f64 / 1e6, cots as f64 / 1e6);
+    }
+    if threads == 0 {
+        return;
+    }
     let own = |i: usize| -> Vec<Tensor> {
         let all = c.inputs().zip(&owners).filter(|(_, owner)| **owner == i);
         all.map(|((name, _), _)| inputs[name].clone()).collect()
@@ -72,16 +95,7 @@ fn main() {
     println!("off by {worst} of {}", expected.greatest());
     let mut by_op = BTreeMap::<&str, Spent>::new();
     for (node, spent) in &ran[0].1 {
-        let op = match &c.nodes()[*node].op {
-            Op::Conv2d { .. } => "conv",
-            Op::Max => "relu",
-            Op::Pool { .. } => "pool",
-            Op::Rescale(_) => "trunc",
-            Op::MatMul => "matmul",
-            Op::Mul => "batchnorm",
-            _ => "others",
-        };
-        let of = by_op.entry(op).or_default();
+        let of = by_op.entry(op_of(*node)).or_default();
         (of.all, of.products) = (of.all + spent.all, of.products + spent.products);
     }
     for (op, spent) in by_op {

@@ -2,6 +2,7 @@
 
 mod layers;
 mod numbers;
+mod rectify;
 mod windows;
 
 use crate::{
@@ -28,6 +29,8 @@ pub(crate) struct Forms {
     pub(crate) known: Option<Slot>,
     pub(crate) bits: Option<Slot>,
     pub(crate) words: Option<Slot>,
+    /// Words of numbers from 0 on, in a smaller ring that they fit as signed ones.
+    pub(crate) narrow: Option<Slot>,
 }
 
 pub(crate) struct Lower<'a> {
@@ -42,6 +45,9 @@ pub(crate) struct Lower<'a> {
     products: Products,
     /// The node under way.
     now: usize,
+    only_readers: Vec<Option<usize>>,
+    /// Nodes that their reader computes with its own step.
+    left: BTreeSet<usize>,
     /// Keys that layers so far have: parameters, ring and evaluator.
     keys: BTreeSet<(Set, u32, usize)>,
 }
@@ -67,6 +73,10 @@ fn known(slot: Slot) -> Forms {
     Forms { known: Some(slot), ..Forms::default() }
 }
 
+fn narrow(slot: Slot) -> Forms {
+    Forms { narrow: Some(slot), ..Forms::default() }
+}
+
 /// Bits of the ring of a scalar's numbers; none for what is no number, or wider than a word.
 pub(crate) fn ring(scalar: Scalar) -> Option<u32> {
     (scalar.is_number() && scalar.bits() <= 64).then(|| scalar.bits() as u32)
@@ -89,9 +99,11 @@ impl<'a> Lower<'a> {
             adders: HashMap::new(),
             products,
             now: 0,
+            only_readers: rectify::only_readers(computation),
+            left: BTreeSet::new(),
             keys: BTreeSet::new(),
         };
-        let mut hash = blake3::Hasher::new_derive_key("hushwire two plan v2");
+        let mut hash = blake3::Hasher::new_derive_key("hushwire two plan v3");
         hash.update(&computation.digest());
         hash.update(&[products as u8]);
         for owner in owners {
@@ -180,6 +192,7 @@ impl<'a> Lower<'a> {
     fn output(&mut self, at: usize) -> Lowered<Slot> {
         match self.forms[at] {
             Forms { known: Some(slot), .. } | Forms { words: Some(slot), .. } => Ok(slot),
+            Forms { narrow: Some(_), .. } => self.words(at, self.scalar(at).bits() as u32),
             _ => self.bits(at),
         }
     }
@@ -228,8 +241,9 @@ impl<'a> Lower<'a> {
             Forms { bits: Some(slot), .. } => return Ok(slot),
             Forms { input: Some(k), .. } => self.input_bits(k),
             Forms { known: Some(slot), .. } => self.step(Prim::AsBits, vec![slot], size),
-            Forms { words: Some(slot), .. } => {
+            Forms { words: Some(_), .. } | Forms { narrow: Some(_), .. } => {
                 let ring = self.scalar(at).bits() as u32;
+                let slot = self.words(at, ring)?;
                 let adder = self.adder(ring, rows <= FEW);
                 self.step(Prim::ToBits(adder), vec![slot], size)
             }
@@ -261,6 +275,11 @@ impl<'a> Lower<'a> {
             self.holders[slot] = [owner == 0, owner == 1];
             self.forms[at].words = Some(slot);
         }
+        if let (None, Some(slot), Some(own)) = (self.forms[at].words, self.forms[at].narrow, own) {
+            let now = std::mem::replace(&mut self.now, at);
+            self.forms[at].words = Some(self.step(Prim::Extend, vec![slot], Size::Words(own, rows)));
+            self.now = now;
+        }
         if let Some(slot) = self.forms[at].words {
             let narrow = Size::Words(to, rows);
             return Ok(if own == Some(to) { slot } else { self.step(Prim::Narrow, vec![slot], narrow) });
@@ -281,7 +300,9 @@ impl<'a> Lower<'a> {
     /// Whether a value is there as numbers, or may be for nothing.
     fn has_words(&self, at: usize) -> bool {
         let forms = self.forms[at];
-        forms.words.is_some() || forms.input.is_some() && ring(self.scalar(at)).is_some()
+        forms.words.is_some()
+            || forms.narrow.is_some()
+            || forms.input.is_some() && ring(self.scalar(at)).is_some()
     }
 
     fn any_words(&self, args: &[usize]) -> bool {
@@ -303,6 +324,9 @@ impl<'a> Lower<'a> {
         if let Some(reads) = args.iter().map(|a| self.forms[*a].known).collect::<Option<Vec<Slot>>>() {
             let prim = Prim::Apply { op: node.op.clone(), scalar, lengths: to };
             return Ok(known(self.step(prim, reads, Size::Known(rows))));
+        }
+        if let Some(forms) = self.rectified(at)? {
+            return Ok(forms);
         }
         if let Some(ring) = ring(scalar)
             && let Some(forms) = self.number(node, &args, &to, ring)?
@@ -376,6 +400,12 @@ impl<'a> Lower<'a> {
 
     /// Elements moved, all of them in one form.
     fn moved(&mut self, args: &[usize], picks: Vec<usize>) -> Lowered<Forms> {
+        let narrows = args.iter().map(|a| self.forms[*a].narrow).collect::<Option<Vec<Slot>>>();
+        if let Some(slots) = narrows
+            && slots.windows(2).all(|two| self.steps[two[0]].size.ring() == self.steps[two[1]].size.ring())
+        {
+            return Ok(narrow(self.pick(slots, picks)));
+        }
         if let (Some(ring), true) = (ring(self.scalar(args[0])), self.any_words(args)) {
             let reads = args.iter().map(|a| self.words(*a, ring)).collect::<Lowered<_>>()?;
             return Ok(words(self.pick(reads, picks)));

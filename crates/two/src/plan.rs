@@ -97,6 +97,10 @@ pub(crate) enum Prim {
     Widen,
     /// Words without so many lower bits, rounded towards −∞.
     Truncate { by: u32, sign: Sign },
+    /// Words without so many lower bits, 0 in place of those below 0, modulo as much less: words → words.
+    Rectify { by: u32 },
+    /// The same numbers, from 0 on, modulo more: words → words.
+    Extend,
     /// A block on every row: bits … → bits.
     Block(Arc<Program>),
     /// A program on all bits of all elements: bits … → bits.
@@ -196,6 +200,8 @@ impl Step {
             | Prim::Equal
             | Prim::Widen
             | Prim::Truncate { .. }
+            | Prim::Rectify { .. }
+            | Prim::Extend
             | Prim::Encrypted(_)
             | Prim::Open { .. } => true,
             Prim::Block(program) | Prim::Flat(program) => program.ands() > 0,
@@ -233,6 +239,8 @@ impl Step {
             (Prim::Equal, [x, _]) => tally::equal(rows, x.ring()),
             (Prim::Widen, [x]) => tally::widen(rows, x.ring()),
             (Prim::Encrypted(layer), _) => layer.tally(),
+            (Prim::Rectify { by }, [x]) => tally::rectify(rows, x.ring(), *by),
+            (Prim::Extend, [x]) => tally::extend(rows, x.ring(), self.size.ring()),
             (Prim::Truncate { by, sign }, _) => tally::truncate(rows, self.size.ring(), *by, *sign),
             (Prim::Open { scalar, .. }, [Size::Words(..)]) => {
                 Tally::message([packed(rows, scalar.bits()); 2])

@@ -99,6 +99,39 @@ impl Kit {
         Ok(self.unwrapped(&y, &wrap, &products[0], ring, by, sign))
     }
 
+    /// Signed numbers without their `by` lowest bits, rounded towards −∞, and 0 in place of those below 0; modulo 2^(ring − by), which is all that
+    /// is left of them. One comparison in two parts has the carry out of the lowest bits and the sign.
+    pub(crate) async fn rectify(&mut self, x: &[u64], ring: u32, by: u32) -> Made<Wiped<Vec<u64>>> {
+        let parts = [Part::order(by), Part { from: by, bits: ring - 1 - by, equal: true }];
+        let mut orders = self.carries(x, &parts).await.into_iter();
+        let [low, high] = [(); 2].map(|()| orders.next().expect("a part each"));
+        let (low, equal) = (low.greater, high.equal.expect("it was asked for"));
+        let through = self.and(&equal, &low, &[Run { count: low.len(), width: 1 }]).await;
+        // The highest bit is 0: those of both shares and the carry into them.
+        let mut keep = top(x, ring);
+        let flip = u8::from(self.index == 0);
+        let carries = high.greater.iter().zip(&through[..]);
+        keep.iter_mut().zip(carries).for_each(|(keep, (g, t))| *keep ^= g ^ t ^ flip);
+        // Of the wrap of all bits nothing is left modulo 2^(ring − by).
+        let left = ring - by;
+        let products = self.bits_by_bits(&[&low], &[left - 1]).await?;
+        let carry = low.iter().zip(&products[0][..]).map(|(b, p)| u64::from(*b).wrapping_sub(p << 1));
+        let y = x.iter().zip(carry).map(|(x, c)| (x >> by).wrapping_add(c) & mask(left));
+        let y: Wiped<Vec<u64>> = Wiped::new(y.collect());
+        self.times_bit(&keep, &y, left).await
+    }
+
+    /// Numbers in [0, 2^(ring − 1)) in the ring of `to` bits: with a highest bit of 0 shares wrap where one of theirs is 1.
+    pub(crate) async fn extend(&mut self, x: &[u64], ring: u32, to: u32) -> Made<Wiped<Vec<u64>>> {
+        let top = top(x, ring);
+        let products = self.bits_by_bits(&[&top], &[to - ring]).await?;
+        let one = |((x, m), p): ((&u64, &u8), &u64)| {
+            let wrap = u64::from(*m).wrapping_sub(*p);
+            x.wrapping_sub(wrap << ring) & mask(to)
+        };
+        Ok(Wiped::new(x.iter().zip(&top[..]).zip(&products[0][..]).map(one).collect()))
+    }
+
     fn offset(&self, x: &[u64], ring: u32, sign: Sign) -> Wiped<Vec<u64>> {
         let first = if self.index == 0 { sign.offset(ring) } else { 0 };
         Wiped::new(x.iter().map(|x| x.wrapping_add(first) & mask(ring)).collect())

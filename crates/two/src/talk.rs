@@ -60,6 +60,8 @@ async fn run(kit: &mut Kit, stock: Stock, step: &Step, reads: &[Form]) -> Result
         Prim::LessBounded => bits(kit.less_bounded(numbers(0), numbers(1), reads[0].words().ring).await),
         Prim::Equal => bits(kit.equal(numbers(0), numbers(1), reads[0].words().ring).await),
         Prim::Widen => words(kit.widen(numbers(0), reads[0].words().ring).await),
+        Prim::Rectify { by } => words(kit.rectify(numbers(0), reads[0].words().ring, *by).await?),
+        Prim::Extend => words(kit.extend(numbers(0), reads[0].words().ring, step.size.ring()).await?),
         Prim::Truncate { by, sign } => words(kit.truncate(numbers(0), step.size.ring(), *by, *sign).await?),
         Prim::Block(program) => {
             let made = kit.circuit(program.clone(), &joined(reads, false), stock).await?;

@@ -142,6 +142,19 @@ pub(crate) fn truncate(rows: usize, ring: u32, by: u32, sign: Sign) -> Tally {
     compare(rows, &parts).then(and(&[Run { count: rows, width: 1 }])).then(last)
 }
 
+/// Numbers from 0 on without lower bits, 0 in place of others.
+pub(crate) fn rectify(rows: usize, ring: u32, by: u32) -> Tally {
+    let parts = [Part::order(by), Part { from: by, bits: ring - 1 - by, equal: true }];
+    let sign = compare(rows, &parts).then(and(&[Run { count: rows, width: 1 }]));
+    let carry = bits_by_bits(rows, [ring - by - 1].into_iter());
+    sign.then(carry).then(times_bit(rows, ring - by))
+}
+
+/// Numbers from 0 on in a larger ring.
+pub(crate) fn extend(rows: usize, ring: u32, to: u32) -> Tally {
+    bits_by_bits(rows, [to - ring].into_iter())
+}
+
 /// One bit more of signed numbers.
 pub(crate) fn widen(rows: usize, ring: u32) -> Tally {
     compare(rows, &[Part::order(ring)])

@@ -1,17 +1,49 @@
 //! Reductions in trees, convolutions as products of matrices, and pooling.
 
-use super::{Forms, Lower, Lowered, bits, words};
+use super::{Forms, Lower, Lowered, bits, narrow, words};
 use crate::plan::{Axis, Prim, Size, Slot};
 use hushwire_compute::{
     Node, Op, Reduction, Scalar, Shape, Steps, Tensor,
     back_end::{Convolution, pooled},
 };
-use std::sync::Arc;
+use std::{cmp::Ordering, sync::Arc};
 
 /// Columns of which the rows are compared: the values, and the places that go with them.
 struct Columns {
     value: Slot,
     place: Option<Slot>,
+}
+
+/// Places of elements that are compared with each other, as many in each series.
+pub(super) type Series = Vec<Vec<usize>>;
+
+/// The windows of a plane in passes, each over what the one before leaves; nothing where a window has no element. Where windows overlap or touch, those of
+/// their rows in every column come first: that takes fewer comparisons where they overlap, and as many where they touch.
+pub(super) fn passes(lengths: &[usize], size: [u32; 2], steps: Steps) -> Option<Vec<Series>> {
+    let [above, left, below, right] = steps.padding;
+    let [down, aside] = steps.strides;
+    let tall = ([size[0], 1], Steps { strides: [down, 1], padding: [above, 0, below, 0] });
+    let wide = ([1, size[1]], Steps { strides: [1, aside], padding: [0, left, 0, right] });
+    let is_apart = steps.strides.iter().zip(size).any(|(stride, n)| *stride > n);
+    let (mut now, mut all) = (lengths.to_vec(), vec![]);
+    for (size, steps) in if is_apart { vec![(size, steps)] } else { vec![tall, wide] } {
+        let mut next = now.clone();
+        for (k, to) in next.iter_mut().rev().take(2).rev().enumerate() {
+            let around = (steps.padding[k] + steps.padding[k + 2]) as usize;
+            *to = (*to + around - size[k] as usize) / steps.strides[k] as usize + 1;
+        }
+        let mut windows: Series =
+            (0..next.iter().product()).map(|at| pooled(&now, size, steps, at)).collect();
+        let most = windows.iter().map(Vec::len).max()?;
+        if windows.iter().any(Vec::is_empty) {
+            return None;
+        }
+        // An element twice changes neither.
+        windows.iter_mut().for_each(|w| w.resize(most, w[0]));
+        all.push(windows);
+        now = next;
+    }
+    Some(all)
 }
 
 impl Lower<'_> {
@@ -31,14 +63,14 @@ impl Lower<'_> {
         }
         let all = self.comparable(of)?;
         let best = self.tree(of, all, &series, least, places);
-        Ok(words(if places { best } else { self.narrowed(best, of) }))
+        Ok(if places { words(best) } else { self.narrowed(best, of) })
     }
 
     /// The best of each series of elements of `all`, which have the range of node `of`, all of one length of 1 or more, or its place as words of
     /// 64 bits: the first where several are best.
     fn tree(&mut self, of: usize, all: Slot, series: &[Vec<usize>], least: bool, places: bool) -> Slot {
         let (ring, count) = (self.scalar(of).bits() as u32, series.len());
-        let is_wide = self.steps[all].size.ring() > ring;
+        let is_bounded = self.steps[all].size.ring() != ring;
         let mut n = series[0].len();
         // Column after column: element i of all series.
         let at = |i: usize| series.iter().map(move |s| s[i]);
@@ -60,7 +92,7 @@ impl Lower<'_> {
             let [x, y] = [0, 1].map(|k| self.pick(vec![now.value], half(k)));
             // The later one only if it is strictly better.
             let reads = if least { [y, x] } else { [x, y] };
-            let better = if is_wide {
+            let better = if is_bounded {
                 let rows = self.steps[x].size.rows();
                 self.step(Prim::LessBounded, reads.to_vec(), Size::Bits(1, rows))
             } else {
@@ -76,9 +108,12 @@ impl Lower<'_> {
         now.place.unwrap_or(now.value)
     }
 
-    /// A node's value as words whose differences are signed numbers of their ring: with a bit more where they are of the whole ring, which takes a
-    /// comparison each, and leaves one of three to each comparison after.
+    /// A node's value as words whose differences are signed numbers of their ring: the narrow ones that there are, and with a bit more where they are of the
+    /// whole ring, which takes a comparison each, and leaves one of three to each comparison after.
     fn comparable(&mut self, of: usize) -> Lowered<Slot> {
+        if let Some(slot) = self.forms[of].narrow {
+            return Ok(slot);
+        }
         let ring = self.scalar(of).bits() as u32;
         let slot = self.words(of, ring)?;
         if ring >= 64 || !self.scalar(of).is_signed() || self.is_bounded(of, of, ring) {
@@ -88,13 +123,14 @@ impl Lower<'_> {
         Ok(self.step(Prim::Widen, vec![slot], Size::Words(ring + 1, rows)))
     }
 
-    /// Words in the ring of a node's numbers.
-    fn narrowed(&mut self, slot: Slot, of: usize) -> Slot {
-        let (own, rows) = (self.scalar(of).bits() as u32, self.steps[slot].size.rows());
-        if self.steps[slot].size.ring() == own {
-            return slot;
+    /// Words of [`Self::comparable`] as a value of the node's type.
+    fn narrowed(&mut self, slot: Slot, of: usize) -> Forms {
+        let (own, size) = (self.scalar(of).bits() as u32, self.steps[slot].size);
+        match size.ring().cmp(&own) {
+            Ordering::Less => narrow(slot),
+            Ordering::Equal => words(slot),
+            Ordering::Greater => words(self.step(Prim::Narrow, vec![slot], Size::Words(own, size.rows()))),
         }
-        self.step(Prim::Narrow, vec![slot], Size::Words(own, rows))
     }
 
     fn joined(&mut self, of: Slot, reads: [Slot; 3], odd: &[usize]) -> Slot {
@@ -175,30 +211,18 @@ impl Lower<'_> {
         Ok(self.pick(parts, picks))
     }
 
-    /// The best of each window: of its rows in every column first, then of those. That takes fewer comparisons where windows overlap,
-    /// and as many where they touch.
-    fn best_of_windows(&mut self, of: usize, size: [u32; 2], steps: Steps, least: bool) -> Lowered<Slot> {
-        let lengths = self.lengths(of)?;
-        let [above, left, below, right] = steps.padding;
-        let [down, aside] = steps.strides;
-        let tall = Steps { strides: [down, 1], padding: [above, 0, below, 0] };
-        let wide = Steps { strides: [1, aside], padding: [0, left, 0, right] };
-        let mut slot = self.comparable(of)?;
-        let mut now = lengths;
-        for (size, steps, axis) in [([size[0], 1], tall, 2), ([1, size[1]], wide, 3)] {
-            let around = [steps.padding[0] + steps.padding[2], steps.padding[1] + steps.padding[3]];
-            let mut next = now.clone();
-            let k = axis - 2;
-            next[axis] = (now[axis] + around[k] as usize - size[k] as usize) / steps.strides[k] as usize + 1;
-            let rows = next.iter().product();
-            let mut windows: Vec<Vec<usize>> = (0..rows).map(|at| pooled(&now, size, steps, at)).collect();
-            let most = windows.iter().map(Vec::len).max().unwrap_or(0);
-            // An element twice changes neither.
-            windows.iter_mut().for_each(|w| w.resize(most, w[0]));
-            slot = self.tree(of, slot, &windows, least, false);
-            now = next;
+    /// The best of each window of a node's elements, of which `slot` has comparable words: a pass after the other.
+    pub(super) fn best_of_windows(
+        &mut self,
+        of: usize,
+        mut slot: Slot,
+        passes: &[Series],
+        least: bool,
+    ) -> Forms {
+        for series in passes {
+            slot = self.tree(of, slot, series, least, false);
         }
-        Ok(self.narrowed(slot, of))
+        self.narrowed(slot, of)
     }
 
     /// Windows of sums, the least and the greatest; nothing where it is done by a circuit.
@@ -210,11 +234,12 @@ impl Lower<'_> {
         ring: u32,
         rows: usize,
     ) -> Lowered<Option<Forms>> {
-        let lengths = self.lengths(of)?;
-        let mut windows: Vec<Vec<usize>> = (0..rows).map(|at| pooled(&lengths, size, steps, at)).collect();
-        let most = windows.iter().map(Vec::len).max().unwrap_or(0);
         match reduction {
             Reduction::Sum => {
+                let lengths = self.lengths(of)?;
+                let mut windows: Vec<Vec<usize>> =
+                    (0..rows).map(|at| pooled(&lengths, size, steps, at)).collect();
+                let most = windows.iter().map(Vec::len).max().unwrap_or(0);
                 let slot = self.words(of, ring)?;
                 let zero = self.zeros(ring, 1);
                 let nothing = lengths.iter().product();
@@ -223,18 +248,9 @@ impl Lower<'_> {
                 Ok(Some(words(self.step(Prim::SumEach(most), vec![each], Size::Words(ring, rows)))))
             }
             Reduction::Min | Reduction::Max if self.has_words(of) => {
-                if windows.is_empty() || windows.iter().any(Vec::is_empty) {
-                    return Ok(None);
-                }
-                let least = reduction == Reduction::Min;
-                if steps.strides.iter().zip(size).all(|(stride, n)| *stride <= n) {
-                    return Ok(Some(words(self.best_of_windows(of, size, steps, least)?)));
-                }
-                // An element twice changes neither.
-                windows.iter_mut().for_each(|w| w.resize(most, w[0]));
-                let all = self.comparable(of)?;
-                let best = self.tree(of, all, &windows, least, false);
-                Ok(Some(words(self.narrowed(best, of))))
+                let Some(passes) = passes(&self.lengths(of)?, size, steps) else { return Ok(None) };
+                let slot = self.comparable(of)?;
+                Ok(Some(self.best_of_windows(of, slot, &passes, reduction == Reduction::Min)))
             }
             _ => Ok(None),
         }

@@ -203,3 +203,31 @@ fn rows_by_a_factor_each() {
         assert_eq!(sum(&made.map(|share| share.to_vec()), ring), expected, "{ring} {holders:?}");
     }
 }
+
+/// Rectified and cut at once, in the ring that is left, and from there back to the whole one.
+#[test]
+fn rectifiers_that_cut() {
+    for ring in RINGS.into_iter().filter(|ring| *ring > 2) {
+        for by in [1, 3, 4, 13, ring - 3, ring - 2] {
+            if by < 1 || by > ring - 2 {
+                continue;
+            }
+            let x = numbers("x", ROWS, ring);
+            let xs = shared(&mut prg("a"), &x, ring);
+            let (made, _) = both([100 * ROWS; 2], |mut kit, i| {
+                let x = xs[i].clone();
+                async move {
+                    let small = kit.rectify(&x, ring, by).await?;
+                    let whole = kit.extend(&small, ring - by, ring).await?;
+                    Ok([small, whole])
+                }
+            });
+            let [small, whole] =
+                [(0, ring - by), (1, ring)].map(|(k, ring)| sum(&[0, 1].map(|i| made[i][k].to_vec()), ring));
+            for (i, x) in x.iter().enumerate() {
+                let expected = if signed(*x, ring) < 0 { 0 } else { x >> by };
+                assert_eq!([small[i], whole[i]], [expected; 2], "{x} by {by} modulo 2^{ring}");
+            }
+        }
+    }
+}

@@ -256,6 +256,46 @@ fn layers_of_one_partys_weights() {
     }
 }
 
+/// Maxima with 0 that only a shift reads, behind pools and not, and what is done with them after; and such that something else reads, too.
+#[test]
+fn rectifiers_before_shifts() {
+    let bodies = [
+        ("y = max(t, 0) >> 5", "y", 1),
+        ("y = max(0, t) >> 28", "y + t", 1),
+        ("r = max(t, 0)\ny = r >> 5", "y + r", 0),
+        ("r = max(t, 1)\ny = r >> 5", "y", 0),
+        ("y = max(t, 0) >> 0", "y", 0),
+        ("y = max(t, 0) >> 31", "y", 0),
+        ("p = pool_max(t, [3, 3], stride=[2, 2], pad=[0, 1, 0, 0])\ny = max(p, 0) >> 9", "y * y", 1),
+        ("p = pool_max(t, [2, 2], stride=[3, 3])\ny = max(p, 0) >> 9", "y", 1),
+        ("p = pool_max(t, [3, 3])\ny = max(p, 0) >> 9", "y + p", 1),
+        ("p = pool_max(t, [5, 6])\ny = max(p, 0) >> 9\nz = reshape(y, [4])", "max_of(z) + argmax_of(z)", 1),
+        (
+            "a = max(t, 0) >> 9\nb = max(-t, 0) >> 9\nc = concat(a, b, axis=1)\ny = pool_max(c, [2, 3], stride=[2, 2])",
+            "y",
+            2,
+        ),
+        (
+            "a = max(t, 0) >> 9\nb = max(-t, 0) >> 8\nc = concat(a, b, axis=1)\ny = pool_max(c, [2, 3], stride=[2, 2])",
+            "y",
+            2,
+        ),
+        ("p = reshape(t, [12, 10])\ny = pool_max(p, [3, 2])", "y", 0),
+    ];
+    for (body, output, count) in bodies {
+        let output = output.replace("argmax_of(z)", "cast(argmax(z), i32)");
+        let c = text(&format!(
+            "input x: i32[2, 2, 5, 6] from m\ninput s: i32[2, 2, 5, 6] from m\nt = wrapping(x) * wrapping(s)\n{body}\n\
+             output a = {output} to m"
+        ));
+        let given = inputs(&c, 11, 0);
+        let (plan, _) = plan_of(&c, 1).unwrap();
+        let found = plan.steps.iter().filter(|step| matches!(step.prim, Prim::Rectify { .. })).count();
+        assert_eq!(found, count, "{body}");
+        assert!(check(&c, &given, 1), "{body}");
+    }
+}
+
 /// Weights beyond what a layer has room for are refused before a message.
 #[test]
 fn weights_without_room() {
