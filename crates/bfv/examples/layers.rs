@@ -1,7 +1,7 @@
 //! Rates of layers under encryption on one core: `rates`.
 
 use hushwire_aes::Backend;
-use hushwire_bfv::{Conv, Encryptor, Evaluator, Linear, Set, transform};
+use hushwire_bfv::{Conv, Encryptor, Evaluator, Linear, Set, transform, transformed_weights};
 use hushwire_prg::{Prg, Seed};
 use std::time::Instant;
 
@@ -26,6 +26,7 @@ fn main() {
         (conv(64, 58, 64, 3), 1 << 22),
         (conv(64, 16, 256, 3), 1 << 22),
         (conv(128, 55, 16, 1), 1 << 22),
+        (conv(512, 7, 2048, 1), 1 << 22),
         (Conv::matrix(1000, 512), 1 << 22),
         // So few bits of flooding as the small parameters have room for: the rate that they would have.
         (conv(64, 58, 64, 3), 1),
@@ -44,6 +45,22 @@ fn main() {
             .collect();
         let weights: Vec<i64> =
             (0..conv.terms() * conv.outputs as u64).map(|_| (prg.next_u64() % 8192) as i64 - 4096).collect();
+        let start = Instant::now();
+        let bytes = transformed_weights(backend, &linear, &weights);
+        let transforms = start.elapsed().as_secs_f64();
+        // A file of as many bytes, read from the system's cache.
+        let path = std::env::temp_dir().join(format!("hushwire-transforms-{}", std::process::id()));
+        std::fs::write(&path, vec![1u8; bytes]).expect("room for a file");
+        let start = Instant::now();
+        let read = std::fs::read(&path).expect("the file").len();
+        println!(
+            "transforms of {} weights: {:.2} MB, made in {:.2} ms, read in {:.2} ms",
+            weights.len(),
+            read as f64 / 1e6,
+            transforms * 1e3,
+            start.elapsed().as_secs_f64() * 1e3
+        );
+        std::fs::remove_file(&path).expect("the file goes");
         let start = Instant::now();
         let upload = encryptor.upload(&linear, &image, 1);
         let sent = start.elapsed().as_secs_f64();

@@ -31,7 +31,7 @@ mod tests;
 
 pub use conv::Conv;
 pub use error::BfvError;
-#[doc(hidden)]
-pub use linear::transform;
 pub use linear::{Encryptor, Evaluator, Linear};
+#[doc(hidden)]
+pub use linear::{transform, transformed_weights};
 pub use params::{Layer, Margin, STATISTICAL, Set};

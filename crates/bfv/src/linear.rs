@@ -315,6 +315,14 @@ impl Evaluator {
     }
 }
 
+/// The transforms of a layer's weights, answer after answer, for measurements; their bytes.
+#[doc(hidden)]
+#[must_use]
+pub fn transformed_weights(backend: Backend, linear: &Linear, weights: &[i64]) -> usize {
+    let ground = Ground::new(backend, linear.set, linear.ring);
+    (0..linear.layout.groups()).map(|g| Factors::new(&ground, &linear.layout, weights, g).bytes()).sum()
+}
+
 /// The transforms of one prime, for measurements.
 #[doc(hidden)]
 pub fn transform(backend: Backend, set: Set) -> impl FnMut() {

@@ -48,6 +48,10 @@ impl Uploads {
 }
 
 impl Factors {
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.iter().map(|of| size_of_val(&of[..])).sum()
+    }
+
     pub(crate) fn new(ground: &Ground, layout: &Layout, weights: &[i64], group: usize) -> Self {
         let (blocks, taps) = (layout.blocks(), layout.taps());
         let zeros = || Zeroizing::new(vec![0.0; layout.n / layout.width * blocks * taps]);
