@@ -12,12 +12,25 @@ mod three;
 mod trained;
 mod two;
 
-use hushwire_nn::{Array, Network, onnx::Model, zoo};
+use hushwire_nn::{
+    Array, Network,
+    onnx::{self, Model},
+    zoo,
+};
 
 /// A model's network, by way of its file.
 fn network(model: &Model, input: Option<&[usize]>) -> Network {
     let read = Model::read(&model.to_bytes()).unwrap();
     Network::new(read, input).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The larger published architectures for small images, which leave one pixel to the last convolutions.
+fn larger() -> impl Iterator<Item = Network> {
+    ["resnet50", "densenet121"].into_iter().map(|name| {
+        let mut model = zoo::make(name, 1).unwrap();
+        model.graph.inputs[0].lengths = Some([1, 3, 32, 32].map(onnx::Dim::Known).to_vec());
+        network(&model, None)
+    })
 }
 
 fn sample(network: &Network, seed: u64) -> Array {

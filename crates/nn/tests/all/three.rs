@@ -1,6 +1,6 @@
 //! Whole networks among three parties against the plain evaluator, bit by bit.
 
-use super::{fixed::every_operator, network, sample};
+use super::{fixed::every_operator, larger, network, sample};
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Output, Tensor, evaluate};
 use hushwire_nn::{INPUT, Members, Network, Numbers, Secure, zoo};
@@ -112,5 +112,13 @@ fn squeezenet_among_three_parties() {
 fn resnet50_and_densenet121_among_three_parties() {
     for name in ["resnet50", "densenet121"] {
         check(&network(&zoo::make(name, 1).unwrap(), None), Numbers::default(), 3);
+    }
+}
+
+#[test]
+#[ignore = "minutes at this level"]
+fn larger_networks_among_three_parties() {
+    for network in larger() {
+        check(&network, Numbers::default(), 3);
     }
 }

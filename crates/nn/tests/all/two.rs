@@ -1,6 +1,6 @@
 //! Whole networks between the model's owner and the client against the plain evaluator, bit by bit.
 
-use super::{fixed::every_operator, network, three::prepared};
+use super::{fixed::every_operator, larger, network, three::prepared};
 use hushwire_aes::Backend;
 use hushwire_compute::{Tensor, evaluate};
 use hushwire_nn::{INPUT, Network, Numbers, zoo};
@@ -109,4 +109,12 @@ fn squeezenet_for_small_images_between_two_parties() {
 #[ignore = "minutes at this level"]
 fn squeezenet_between_two_parties() {
     check(&network(&zoo::make("squeezenet", 1).unwrap(), None), Numbers::default(), 3, Products::He);
+}
+
+#[test]
+#[ignore = "minutes at this level"]
+fn larger_networks_between_two_parties() {
+    for network in larger() {
+        check(&network, Numbers::default(), 3, Products::He);
+    }
 }
