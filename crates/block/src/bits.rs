@@ -10,9 +10,18 @@ pub fn xor_range(bits: &[u8], start: usize, len: usize, out: &mut [u8]) {
     if shift == 0 {
         out.iter_mut().zip(&bits[first..]).for_each(|(out, bits)| *out ^= bits);
     } else {
-        for (i, out) in out.iter_mut().enumerate() {
-            let high = bits.get(first + i + 1).map_or(0, |b| b << (8 - shift));
-            *out ^= bits[first + i] >> shift | high;
+        // Words of eight bytes, while there is a byte behind them.
+        let from = &bits[first..];
+        let behind = from.iter().skip(8).step_by(8);
+        let (words, _) = out.as_chunks_mut::<8>();
+        let whole = words.len().min(from.len().saturating_sub(1) / 8);
+        for ((out, word), behind) in words[..whole].iter_mut().zip(from.as_chunks::<8>().0).zip(behind) {
+            let word = u64::from_le_bytes(*word) >> shift | u64::from(*behind) << (64 - shift);
+            *out = (u64::from_le_bytes(*out) ^ word).to_le_bytes();
+        }
+        for (i, out) in out.iter_mut().enumerate().skip(8 * whole) {
+            let high = from.get(i + 1).map_or(0, |b| b << (8 - shift));
+            *out ^= from[i] >> shift | high;
         }
     }
     if let (Some(last), used @ 1..) = (out.last_mut(), len % 8) {

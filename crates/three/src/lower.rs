@@ -219,21 +219,38 @@ impl<'a> Lower<'a> {
         Ok(slot)
     }
 
-    /// Known elements as shares; a single one that was repeated is repeated as such.
+    /// Known elements as shares; single ones that were repeated are repeated as such.
     fn known_as(&mut self, prim: Prim, at: usize, slot: Slot) -> Lowered<Slot> {
-        let node = &self.computation.nodes()[at];
-        if let (Op::Broadcast(_), Some(from)) = (&node.op, node.arguments.first()) {
-            let from = from.0 as usize;
-            let [one, all] =
-                [self.lengths(from)?, self.lengths(at)?].map(|lengths| lengths.iter().product::<usize>());
-            if let (Some(known), 1, 2..) = (self.forms[from].known, one, all) {
-                let known = self.step(prim, vec![known]);
-                return Ok(
-                    self.pick(Picks::of_runs([Run::Steps { from: 0, step: 0, len: all }]), vec![known])
-                );
-            }
+        let mut runs = vec![];
+        if self.lengths(at)?.iter().product::<usize>() < 2 || !self.repeated(at, &mut runs)? {
+            return Ok(self.step(prim, vec![slot]));
         }
-        Ok(self.step(prim, vec![slot]))
+        let of = |(from, (_, len)): (usize, &(Slot, usize))| Run::Steps { from, step: 0, len: *len };
+        let picks = Picks::of_runs(runs.iter().enumerate().map(of));
+        let elements = runs.iter().map(|(slot, _)| self.step(prim.clone(), vec![*slot])).collect();
+        Ok(self.pick(picks, elements))
+    }
+
+    /// Appends the single known elements of which a value is made, each with the times that it stands there; false if it is made otherwise.
+    fn repeated(&self, at: usize, runs: &mut Vec<(Slot, usize)>) -> Lowered<bool> {
+        let node = &self.computation.nodes()[at];
+        let elements = self.lengths(at)?.iter().product();
+        match (&node.op, &node.arguments[..]) {
+            (Op::Broadcast(_), [from]) if self.lengths(from.0 as usize)?.iter().product::<usize>() == 1 => {
+                let known = self.forms[from.0 as usize].known;
+                runs.extend(known.map(|slot| (slot, elements)));
+                Ok(known.is_some())
+            }
+            (Op::Concat(0), parts) => {
+                for part in parts {
+                    if !self.repeated(part.0 as usize, runs)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
     }
 
     /// A node's value as an order.

@@ -8,6 +8,7 @@
 //! Bits of a run are moved a word at a time.
 
 use hushwire_block::bits::xor_range;
+use std::cmp::Ordering;
 
 /// Places that follow each other in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -160,8 +161,8 @@ impl Placed {
         }
     }
 
-    /// Copies the run's bits, each value's of which are in a plane, to bits `at` and on, which are 0. `moved` is memory to work in.
-    pub(crate) fn copy_bits(self, planes: &[&[u8]], out: &mut [u8], at: usize, moved: &mut Vec<u8>) {
+    /// Copies the run's bits, each value's of which are in a plane, to bits `at` and on, which are 0.
+    pub(crate) fn copy_bits(self, planes: &[&[u8]], out: &mut [u8], at: usize) {
         let len = self.len();
         match self {
             _ if len < SHORT => {
@@ -170,44 +171,37 @@ impl Placed {
                     let bit = planes[of][place / 8] >> (place % 8) & 1;
                     out[(at + i) / 8] |= bit << ((at + i) % 8);
                 }
-                return;
             }
             Placed::Steps { of, from, step: 1, .. } if at.is_multiple_of(8) => {
-                return xor_range(planes[of], from, len, &mut out[at / 8..]);
+                xor_range(planes[of], from, len, &mut out[at / 8..]);
             }
-            _ => {}
-        }
-        moved.clear();
-        moved.resize(len.div_ceil(8), 0);
-        match self {
-            Placed::Steps { of, from, step: 1, .. } => xor_range(planes[of], from, len, moved),
+            Placed::Steps { of, from, step: 1, .. } => put(out, at, len, |i| word(planes[of], from + 64 * i)),
             Placed::Steps { of, from, step: 0, .. } => {
                 let bit = planes[of][from / 8] >> (from % 8) & 1;
-                moved.fill(0u8.wrapping_sub(bit));
+                put(out, at, len, |_| 0u64.wrapping_sub(bit.into()));
             }
             Placed::Steps { of, from, step: 2, .. } => {
                 let even = |place| u64::from(every_second(word(planes[of], place)));
-                words(moved, |i| even(from + 128 * i) | even(from + 128 * i + 64) << 32);
+                put(out, at, len, |i| even(from + 128 * i) | even(from + 128 * i + 64) << 32);
             }
-            Placed::Steps { of, from, step: -1, .. } => words(moved, |i| {
+            Placed::Steps { of, from, step: -1, .. } => put(out, at, len, |i| {
                 let last = from - 64 * i;
                 match last.checked_sub(63) {
                     Some(first) => word(planes[of], first).reverse_bits(),
                     None => (word(planes[of], 0) << (63 - last)).reverse_bits(),
                 }
             }),
-            Placed::Turns { of: [a, b], from: [first, second], .. } => words(moved, |i| {
+            Placed::Turns { of: [a, b], from: [first, second], .. } => put(out, at, len, |i| {
                 let half = |of: usize, from: usize| spread(word(planes[of], from + 32 * i) as u32);
                 half(a, first) | half(b, second) << 1
             }),
-            Placed::Steps { .. } => words(moved, |i| {
+            Placed::Steps { .. } => put(out, at, len, |i| {
                 (64 * i..len.min(64 * (i + 1))).fold(0, |word, k| {
                     let (of, place) = self.place(k);
                     word | u64::from(planes[of][place / 8] >> (place % 8) & 1) << (k % 64)
                 })
             }),
         }
-        or_range(moved, len, out, at);
     }
 
     /// The value of element `i` of the run, and the place in it.
@@ -221,39 +215,24 @@ impl Placed {
     }
 }
 
-/// The first `len` bits of `from` to bits `at` and on, which are 0; `from` is changed past them.
-fn or_range(from: &mut [u8], len: usize, out: &mut [u8], at: usize) {
-    if let Some(last) = from.get_mut(len / 8) {
-        *last &= !(0xff << (len % 8));
-    }
-    let (first, shift) = (at / 8, at % 8);
-    let out = &mut out[first..(at + len).div_ceil(8)];
-    if shift == 0 {
-        out.copy_from_slice(&from[..out.len()]);
-        return;
-    }
+/// The first `len` bits of words in order to bits `at` and on, which are 0.
+fn put(out: &mut [u8], at: usize, len: usize, word: impl Fn(usize) -> u64) {
+    let (shift, last) = (at % 8, len / 64);
+    let word = |i: usize| match i.cmp(&last) {
+        Ordering::Less => word(i),
+        Ordering::Equal if len % 64 > 0 => word(i) & (u64::MAX >> (64 - len % 64)),
+        _ => 0,
+    };
+    let out = &mut out[at / 8..(at + len).div_ceil(8)];
     let mut carry = u64::from(out[0]);
-    for (i, from) in from[..len.div_ceil(8)].chunks(8).enumerate() {
-        let mut bytes = [0; 8];
-        bytes[..from.len()].copy_from_slice(from);
-        let word = u64::from_le_bytes(bytes);
-        let to = &mut out[8 * i..];
-        let whole = (word << shift | carry).to_le_bytes();
-        let bytes = to.len().min(8);
-        to[..bytes].copy_from_slice(&whole[..bytes]);
-        carry = word >> (64 - shift);
-        // Of the last word there may be bits left.
-        if let (8, Some(byte)) = (from.len(), to.get_mut(8)) {
-            *byte = carry as u8;
-        }
+    let (words, rest) = out.as_chunks_mut::<8>();
+    for (i, to) in words.iter_mut().enumerate() {
+        let word = u128::from(word(i)) << shift;
+        *to = (word as u64 | carry).to_le_bytes();
+        carry = (word >> 64) as u64;
     }
-}
-
-/// Words in order, as bytes, as many as there is room for.
-fn words(out: &mut [u8], word: impl Fn(usize) -> u64) {
-    for (i, bytes) in out.chunks_mut(8).enumerate() {
-        bytes.copy_from_slice(&word(i).to_le_bytes()[..bytes.len()]);
-    }
+    let word = word(words.len()) << shift | carry;
+    rest.copy_from_slice(&word.to_le_bytes()[..rest.len()]);
 }
 
 /// 64 bits from a bit on, zeros behind the plane's end.
@@ -355,11 +334,11 @@ mod tests {
             let all: Vec<u8> = elements.concat();
             let expected: Vec<u8> = list.iter().map(|place| all[*place]).collect();
             let (mut found, mut out) = (vec![], vec![0; list.len().div_ceil(8)]);
-            let (mut at, mut moved) = (0, vec![]);
+            let mut at = 0;
             let values: Vec<&[u8]> = elements.iter().map(Vec::as_slice).collect();
             for run in Picks::of(&list).within(&lengths) {
                 run.copy(&values, &mut found);
-                run.copy_bits(&planes, &mut out, at, &mut moved);
+                run.copy_bits(&planes, &mut out, at);
                 at += run.len();
             }
             assert_eq!(found, expected);

@@ -44,8 +44,7 @@ fn pick_bits(forms: &[&Form], picks: &Picks) -> Result<Bits, ShareError> {
     let lengths: Vec<usize> = parts.iter().map(|bits| bits.rows()).collect();
     let runs = picks.within(&lengths);
     let (width, height) = (parts[0].width(), plane_bytes(picks.len()));
-    let mut moved = vec![];
-    let mut share = |of: fn(&Shares) -> &[u8]| {
+    let share = |of: fn(&Shares) -> &[u8]| {
         let mut out = pool::zeros(width * height);
         for (plane, to) in out.chunks_exact_mut(height.max(1)).enumerate() {
             let plane_of = |bits: &&'_ Bits| {
@@ -55,7 +54,7 @@ fn pick_bits(forms: &[&Form], picks: &Picks) -> Result<Bits, ShareError> {
             let planes: Vec<&[u8]> = parts.iter().map(|bits| &of(bits.shares())[plane_of(bits)]).collect();
             let mut at = 0;
             for run in &runs {
-                run.copy_bits(&planes, to, at, &mut moved);
+                run.copy_bits(&planes, to, at);
                 at += run.len();
             }
         }

@@ -40,8 +40,8 @@ impl Tiles {
     }
 
     /// The words of all tiles, in the order in which they are written: the turned ones of 16 neighbours are 128 bits apart.
-    pub(super) fn words(&mut self) -> impl Iterator<Item = &mut [[u8; 4]]> {
-        self.words.iter_mut().map(|tile| tile.as_chunks_mut().0)
+    pub(super) fn words(&mut self) -> impl Iterator<Item = &mut [[u8; 4]; TILE]> {
+        self.words.iter_mut().filter_map(|tile| tile.as_chunks_mut().0.first_chunk_mut())
     }
 
     /// The place of word `i` of `words` in its tile: one that is not full has bits in the words' order, behind which are zeros.
@@ -70,12 +70,11 @@ impl Tiles {
         );
         let turned: &[[u8; 16]] = self.turned.as_chunks().0;
         for (b, plane) in planes.chunks_exact_mut(height).enumerate() {
-            let rows = turned[b..].iter().step_by(32);
-            for (piece, row) in plane[at..at + plane_bytes(words)].chunks_mut(16).zip(rows) {
-                match <&mut [u8; 16]>::try_from(&mut *piece) {
-                    Ok(piece) => *piece = *row,
-                    Err(_) => piece.copy_from_slice(&row[..piece.len()]),
-                }
+            let mut rows = turned[b..].iter().step_by(32);
+            let (pieces, rest) = plane[at..at + plane_bytes(words)].as_chunks_mut();
+            pieces.iter_mut().zip(&mut rows).for_each(|(piece, row)| *piece = *row);
+            if let Some(row) = rows.next() {
+                rest.copy_from_slice(&row[..rest.len()]);
             }
         }
     }

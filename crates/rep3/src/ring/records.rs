@@ -86,11 +86,10 @@ impl Records {
     fn fill<const N: usize>(&self, pairs: &[Pair], side: usize, tiles: &mut Tiles) {
         let records = self.words.as_chunks::<N>().0;
         let mut words = tiles.words();
-        let mut words: [[&mut [[u8; 4]]; 2]; N] = std::array::from_fn(|_| {
-            std::array::from_fn(|_| &mut words.next().expect("two tiles a column")[..TILE])
-        });
-        // What a tile that is not full had before is another pair's.
+        let mut words: [[&mut [[u8; 4]; TILE]; 2]; N] =
+            std::array::from_fn(|_| std::array::from_fn(|_| words.next().expect("two tiles a column")));
         if pairs.len() < TILE {
+            // What it had before is another pair's.
             words.iter_mut().flatten().for_each(|words| words.fill([0; 4]));
         }
         let mut put = |at: usize, pair: &Pair| {
@@ -99,10 +98,11 @@ impl Records {
                 words[1][at] = word[1].to_le_bytes();
             }
         };
-        if pairs.len() == TILE {
-            pairs.iter().enumerate().for_each(|(i, pair)| put(i, pair));
-        } else {
-            pairs.iter().enumerate().for_each(|(i, pair)| put(Tiles::place(i, pairs.len()), pair));
+        // Of a whole tile the places need no check.
+        if let Ok(pairs) = <&[Pair; TILE]>::try_from(pairs) {
+            (0..TILE).for_each(|i| put(i, &pairs[i]));
+            return;
         }
+        pairs.iter().enumerate().for_each(|(i, pair)| put(Tiles::place(i, pairs.len()), pair));
     }
 }
