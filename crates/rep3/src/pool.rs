@@ -3,9 +3,9 @@
 //! Fresh pages are most of the time of an operation on a million rows: the system clears each before it gives it, and a virtual machine maps
 //! it first. All of it is LOCAL: which memory a value lies in shows in no message.
 //!
-//! **Bounds.** [`MOST`] bytes in a process, none when its last session has ended. A vector that no kept one has the length for
-//! takes the place of as many kept bytes, beyond a slack, so that what is kept and what is in use together stay about the most that was
-//! ever in use.
+//! **Bounds.** [`MOST`] bytes in a process, [`IDLE`] after a computation ([`trim`]), none when its last session has ended. A vector that no kept
+//! one has the length for takes the place of as many kept bytes, beyond a slack, so that what is kept and what is in use together stay about the
+//! most that was ever in use.
 //! **Secrets.** A vector is wiped on its way in, all of its capacity, as it is without a pool before it is freed.
 
 use hushwire_block::{Flat, Wipe};
@@ -20,6 +20,9 @@ use std::{
 /// LOCAL: bytes kept in a process at most, bytes from which on a new vector takes the place of kept ones, and bytes of a vector at least:
 /// below them the allocator is as fast.
 pub const MOST: usize = 1 << 30;
+/// LOCAL: bytes that stay when a computation has ended: what it worked on is more than its results are opened with, and than the next one needs
+/// unless that is as large.
+pub const IDLE: usize = 256 << 20;
 const SLACK: usize = 32 << 20;
 const LEAST: usize = 32 << 10;
 
@@ -96,6 +99,15 @@ fn free(mut most: usize) {
     for shelf in shelves {
         most -= shelf.free(most).min(most);
     }
+}
+
+/// Frees what is kept beyond [`IDLE`] bytes, at the end of a computation.
+pub fn trim() {
+    trim_to(IDLE);
+}
+
+fn trim_to(most: usize) {
+    free(BYTES.load(Ordering::Relaxed).saturating_sub(most));
 }
 
 /// So many zeros.
@@ -287,6 +299,16 @@ mod tests {
         assert_eq!(shelf.free(1), 8 * 300, "whole vectors go");
         assert_eq!(shelf.free(usize::MAX), 8 * 100);
         assert_eq!(shelf.free(1), 0);
+    }
+
+    #[test]
+    fn what_is_kept_is_freed_down_to_a_bound() {
+        // Of a length that no other test uses.
+        const OTHER: usize = 234_567;
+        let _open = Open::new();
+        give(vec![0u16; OTHER]);
+        trim_to(0);
+        assert!(u16::shelf().vectors().iter().all(|vector| vector.capacity() != OTHER));
     }
 
     #[test]

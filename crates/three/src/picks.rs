@@ -220,7 +220,7 @@ fn put(out: &mut [u8], at: usize, len: usize, word: impl Fn(usize) -> u64) {
     let (shift, last) = (at % 8, len / 64);
     let word = |i: usize| match i.cmp(&last) {
         Ordering::Less => word(i),
-        Ordering::Equal if len % 64 > 0 => word(i) & (u64::MAX >> (64 - len % 64)),
+        Ordering::Equal if !len.is_multiple_of(64) => word(i) & (u64::MAX >> (64 - len % 64)),
         _ => 0,
     };
     let out = &mut out[at / 8..(at + len).div_ceil(8)];

@@ -43,7 +43,9 @@ pub fn run<C: BorrowMut<Channel> + Send>(
         }
         let mut wave = run.wave(party)?;
         if wave.is_empty() {
-            return run.outputs();
+            let outputs = run.outputs()?;
+            pool::trim();
+            return Ok(outputs);
         }
         lanes.run(wave.groups(), &Stop::default(), &mut go_on)?;
         wave.end(&mut run)?;
