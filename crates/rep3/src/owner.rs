@@ -27,9 +27,13 @@ fn explicit(batch: u32, input: usize) -> usize {
     (batch as usize + input) % 3
 }
 
-fn grow(backend: Backend, seed: &Seed, batch: u32, input: usize, out: &mut [u8]) {
+/// LOCAL: bytes of a value that are shared at a time, whole words of every size.
+const PIECE: usize = 1 << 18;
+
+/// What a share of an input grows as.
+fn stream(backend: Backend, seed: &Seed, batch: u32, input: usize) -> Prg {
     let place = [batch.to_le_bytes(), (input as u32).to_le_bytes()].concat();
-    Prg::new(backend, &seed.derive(LABEL, &place), "planes").fill(out);
+    Prg::new(backend, &seed.derive(LABEL, &place), "planes")
 }
 
 /// An owner's side: fresh seeds of the three shares of all that it brings.
@@ -59,20 +63,38 @@ impl Owner {
         &self,
         batch: u32,
         input: usize,
-        mut value: Zeroizing<Vec<u8>>,
+        value: Zeroizing<Vec<u8>>,
         addition: Addition,
         messages: &mut [Zeroizing<Vec<u8>>; 3],
     ) {
-        let mut grown = Zeroizing::new(vec![0; value.len()]);
+        let (full, holders) = self.full(batch, input, value, addition);
+        for party in holders {
+            messages[party.index()].extend_from_slice(&full);
+        }
+    }
+
+    /// The share of a value that comes in full, once for each batch and input, and the parties that hold it. What the others grow from is made a
+    /// piece at a time, so that a value takes its own memory alone.
+    #[must_use]
+    pub fn full(
+        &self,
+        batch: u32,
+        input: usize,
+        mut value: Zeroizing<Vec<u8>>,
+        addition: Addition,
+    ) -> (Zeroizing<Vec<u8>>, [Role; 2]) {
+        let mut grown = Zeroizing::new(vec![0; value.len().min(PIECE)]);
         let e = explicit(batch, input);
         for other in [(e + 1) % 3, (e + 2) % 3] {
-            grow(self.backend, &self.seeds[other], batch, input, &mut grown);
-            addition.take(&mut value, &grown);
+            let mut stream = stream(self.backend, &self.seeds[other], batch, input);
+            for piece in value.chunks_mut(PIECE) {
+                let grown = &mut grown[..piece.len()];
+                stream.fill(grown);
+                addition.take(piece, grown);
+            }
         }
         // x_e is party e's own, and the next of the one before.
-        for party in [e, (e + 2) % 3] {
-            messages[party].extend_from_slice(&value);
-        }
+        (value, [Role::ALL[e], Role::ALL[e].left()])
     }
 }
 
@@ -125,7 +147,7 @@ impl<'s> OwnerInputs<'s> {
                     full.push((s, place.clone()));
                 } else {
                     let out = &mut share[place.clone()];
-                    grow(session.backend(), &seeds[s], turn, input, out);
+                    stream(session.backend(), &seeds[s], turn, input).fill(out);
                 }
             }
             places.push(place);
@@ -171,5 +193,27 @@ impl OwnerInputs<'_> {
         }
         self.done = true;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_values_are_shared_as_their_streams_run() {
+        let owner = Owner::new(Backend::best());
+        for addition in [Addition::Xor, Addition::Words(8)] {
+            let value: Vec<u8> = (0..2 * PIECE + 24).map(|i| (i ^ (i >> 7)) as u8).collect();
+            let (full, holders) = owner.full(1, 4, value.clone().into(), addition);
+            assert_eq!(holders.map(Role::index), [2, 1], "share 2 is party 2's own, and the next of party 1");
+            let mut sum = full.to_vec();
+            for seed in &owner.seeds[..2] {
+                let mut grown = vec![0; value.len()];
+                stream(owner.backend, seed, 1, 4).fill(&mut grown);
+                addition.add(&mut sum, &grown);
+            }
+            assert!(sum == value, "{addition:?}");
+        }
     }
 }

@@ -49,26 +49,27 @@ impl Client {
         lengths.at_client(&member.agreement, &mut self.to, &mut self.from)
     }
 
-    /// Sends the records of its inputs, in order; those of what it learns come back.
+    /// Sends the records of its inputs, in order; those of what it learns come back. An input is shared, and its records go, before the next is
+    /// looked at: a party takes all of them as one message, which is the same bytes.
     pub(super) fn run(
         &mut self,
         member: &MemberSession,
         bound: &Bound,
-        own: &[Zeroizing<Vec<u8>>],
+        own: Vec<Zeroizing<Vec<u8>>>,
     ) -> Result<Vec<Zeroizing<Vec<u8>>>, JobError> {
-        let mut messages = [0; 3].map(|_| Zeroizing::new(vec![]));
+        let failed = |e| explain(&member.agreement, e).during(IN);
         let mine = bound.owners.iter().zip(&bound.inputs).enumerate();
         let mine = mine.filter(|(_, (owner, _))| **owner == self.me);
         for ((i, (_, extent)), records) in mine.zip(own) {
-            self.owner.share(self.turn, i, extent.whole(records), extent.addition, &mut messages);
+            let value = extent.whole(&records);
+            drop(records);
+            let (full, holders) = self.owner.full(self.turn, i, value, extent.addition);
+            for party in holders.into_iter().filter(|_| !full.is_empty()) {
+                self.to[party.index()].send(IN, &full).map_err(failed)?;
+            }
         }
         let spent = || JobError::internal(IN, "a session runs 2^32 computations");
         self.turn = self.turn.checked_add(1).ok_or_else(spent)?;
-        for (channel, message) in self.to.iter_mut().zip(&messages) {
-            if !message.is_empty() {
-                channel.send(IN, message).map_err(|e| explain(&member.agreement, e).during(IN))?;
-            }
-        }
         let mine: Vec<_> =
             bound.recipients.iter().zip(&bound.outputs).filter(|(to, _)| to.contains(&self.me)).collect();
         let places = places(mine.iter().map(|(_, extent)| *extent));

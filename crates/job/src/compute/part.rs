@@ -15,7 +15,7 @@ use super::{
     values::Values,
 };
 use crate::{
-    Event, JobError, Kind, Member, MemberConfig, Part, Protocol,
+    Event, InputPlace, JobError, Kind, Member, MemberConfig, Part, Protocol,
     flow::COMPUTE,
     run::{self, MemberSession},
     suggest,
@@ -54,8 +54,12 @@ impl ComputePart {
         let mut symbols = task.known().clone();
         let (mut inputs, mut lengths) = (BTreeMap::new(), BTreeMap::new());
         for (_, name, ty) in task.inputs_of(&me) {
-            let place = config.inputs.get(name).ok_or_else(|| lacks(&me, name))?;
-            let values = Values::read(name, ty, place, &symbols)?;
+            let place = config.inputs.get_mut(name).ok_or_else(|| lacks(&me, name))?;
+            let values = match place {
+                // The only copy, where nobody else has one.
+                InputPlace::Memory(bytes) => Values::taken(name, ty, std::mem::take(bytes), &symbols)?,
+                place => Values::read(name, ty, place, &symbols)?,
+            };
             task.promised(name, &values)?;
             lengths.insert(name.to_owned(), values.lengths.clone());
             symbols = task.lengths(&symbols, &lengths)?;
@@ -166,7 +170,7 @@ impl Engine {
             symbols.extend(told.iter().map(|(symbol, (n, _))| (symbol.clone(), *n)));
         }
         let bound = task.bound_within(&symbols, &told)?;
-        let own = &bound.brought(&member.config.me, own)?[..];
+        let own = bound.brought(&member.config.me, own)?;
         // Clients take it for the form in which values come and go.
         let form = bound.form_within(task.chosen(), task.most_memory(&told)).map_err(|e| says(&told, e))?;
         let bound = bound.through(&form);
@@ -181,11 +185,11 @@ impl Engine {
             return Err(cancelled());
         }
         let learnt = match self {
-            Engine::Three(engine) => engine.run(member, &bound, &form, own, go_on)?,
-            Engine::Two(engine) => engine.run(member, &bound, &form, own)?,
-            Engine::Many(engine) => engine.run(member, &bound, &form, own)?,
+            Engine::Three(engine) => engine.run(member, &bound, &form, &own, go_on)?,
+            Engine::Two(engine) => engine.run(member, &bound, &form, &own)?,
+            Engine::Many(engine) => engine.run(member, &bound, &form, &own)?,
             #[cfg(feature = "two")]
-            Engine::Pair(engine) => engine.run(member, &bound, &form, own, go_on)?,
+            Engine::Pair(engine) => engine.run(member, &bound, &form, &own, go_on)?,
             Engine::Client(engine) => engine.run(member, &bound, own)?,
         };
         if ands > 0 {

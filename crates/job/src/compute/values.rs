@@ -8,6 +8,7 @@ use std::{
     fs::File,
     io::Read,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 use zeroize::Zeroizing;
 
@@ -39,8 +40,7 @@ impl Values {
         symbols: &BTreeMap<String, u64>,
     ) -> Result<Self, JobError> {
         let whole = |records, path: &Path| Self::of_records(name, ty, records, path, symbols);
-        let (memory, io) =
-            (PathBuf::from(format!("input {name}")), |path: &Path, e| JobError::io("read", path, &e));
+        let io = |path: &Path, e| JobError::io("read", path, &e);
         match place {
             InputPlace::Csv(from, columns) => Self::of_csv(name, ty, from, columns),
             InputPlace::Values(text) => Self::of_text(name, ty, text, symbols),
@@ -49,13 +49,24 @@ impl Values {
                 whole(all_of(file).map_err(|e| io(path, e))?, path)
             }
             InputPlace::Open(file, path) => whole(all_of(&**file).map_err(|e| io(path, e))?, path),
-            InputPlace::Memory(bytes) => whole(Zeroizing::new(bytes.to_vec()), &memory),
+            InputPlace::Memory(bytes) => Self::taken(name, ty, bytes.clone(), symbols),
             InputPlace::Hex(_) | InputPlace::HexFile(_) => Err(JobError::usage(
                 format!("reading input {name}"),
                 "a computation takes no digits",
                 "give it as { csv = \"…\", column = \"…\" }, { file = \"…\" } or { values = \"1, 2\" }",
             )),
         }
+    }
+
+    /// Records in memory, which are copied only if somebody else has them.
+    pub(super) fn taken(
+        name: &str,
+        ty: &Type,
+        bytes: Arc<Zeroizing<Vec<u8>>>,
+        symbols: &BTreeMap<String, u64>,
+    ) -> Result<Self, JobError> {
+        let records = Arc::unwrap_or_clone(bytes);
+        Self::of_records(name, ty, records, &PathBuf::from(format!("input {name}")), symbols)
     }
 
     /// Columns of a CSV file: one for a vector or a single element, as many as the second axis has for a matrix.

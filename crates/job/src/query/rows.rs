@@ -65,7 +65,7 @@ const PIECE: usize = 1 << 12;
 ///
 /// The columns in the places `ascii` hold no other characters.
 ///
-/// Of keys a digest of 256 bits is kept, by which a row that repeats one is found.
+/// Of keys a digest of 128 bits is kept, by which a row that repeats one is found; that two of n keys have one is less likely than n² / 2^129.
 ///
 /// # Errors
 /// The file lacks a column, a field is no value of its column's type, or two rows have the same key.
@@ -81,7 +81,7 @@ pub(super) fn read(
     file.choose(columns.iter().map(|column| column.name.as_str()))?;
     let path = file.path().to_owned();
     let mut rows: Vec<Row> = vec![];
-    let mut keys: Vec<HashSet<[u8; 32]>> = vec![HashSet::new(); table.unique.len()];
+    let mut keys: Vec<HashSet<[u8; 16]>> = vec![HashSet::new(); table.unique.len()];
     while let Some(record) = file.read()? {
         let wrong = |cause: String, remedy: &str| {
             let step = format!("cannot read {}, {}", path.display(), record.place());
@@ -134,7 +134,7 @@ pub(super) fn read(
 }
 
 /// Values told apart.
-fn digest_of<'v>(values: impl Iterator<Item = &'v Value>) -> [u8; 32] {
+fn digest_of<'v>(values: impl Iterator<Item = &'v Value>) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new_derive_key("hushwire 2026-11-23 keys of a table's rows");
     for value in values {
         match value {
@@ -144,7 +144,9 @@ fn digest_of<'v>(values: impl Iterator<Item = &'v Value>) -> [u8; 32] {
             Value::Text(text) => hasher.update(&[3]).update(&(text.len() as u64).to_le_bytes()).update(text),
         };
     }
-    *hasher.finalize().as_bytes()
+    let mut digest = [0; 16];
+    hasher.finalize_xof().fill(&mut digest);
+    digest
 }
 
 /// A table's columns, as its files suggest them.
