@@ -34,7 +34,7 @@ pub(super) fn print(report: &Report) -> String {
             links.push(link);
         }
     }
-    links.iter().map(|link| print_link(report, *link)).collect()
+    links.iter().map(|link| print_link(report, link.each_ref().map(String::as_str))).collect()
 }
 
 fn print_link(report: &Report, [transport, net, variant]: [&str; 3]) -> String {
