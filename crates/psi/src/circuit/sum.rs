@@ -42,12 +42,13 @@ impl Share {
     pub(super) fn with(self, other: Share) -> Share {
         let mut both = self;
         both.add(other.count, other.sum);
-        both.cut()
+        both.cut(true)
     }
 
-    /// The count modulo 2^24: more of a share would tell how often it wrapped around.
-    fn cut(self) -> Share {
-        Share { count: self.count & ((1 << (8 * COUNT)) - 1), ..self }
+    /// The count modulo 2^24: more of a share would tell how often it wrapped around. No sum where no numbers are added up.
+    fn cut(self, with_numbers: bool) -> Share {
+        let count = self.count & ((1 << (8 * COUNT)) - 1);
+        Share { count, sum: if with_numbers { self.sum } else { 0 } }
     }
 }
 
@@ -91,7 +92,7 @@ pub(super) fn offer(
         }
         channel.send(STEP, &message)?;
     }
-    Ok(share.cut())
+    Ok(share.cut(numbers.is_some()))
 }
 
 /// S's share; `bits` are its shares of b.
@@ -121,7 +122,7 @@ pub(super) fn choose(
             share.add(own[0].wrapping_add(count), own[1].wrapping_add(sum));
         }
     }
-    Ok(share.cut())
+    Ok(share.cut(with_numbers))
 }
 
 /// Bits of words of their own, packed.
