@@ -76,10 +76,9 @@ impl Protocol {
     #[must_use]
     pub(crate) const fn among(self, n: u8) -> Self {
         match self {
-            Self::Authgarble(_) => Self::Authgarble(n),
             Self::Ywz20(_) if n > 2 => Self::Ywz20(n),
-            // Between two that is how it is done.
-            Self::Ywz20(_) => Self::Authgarble(n),
+            // Between two both are one.
+            Self::Authgarble(_) | Self::Ywz20(_) => Self::Authgarble(n),
             fixed => fixed,
         }
     }
