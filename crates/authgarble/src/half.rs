@@ -306,7 +306,7 @@ fn evaluate_of<const M: usize>(
     Evaluated { outputs, ands: public, labels: lists, macs }
 }
 
-/// What three coefficients come to at Λ_α = u and Λ_β = v.
+/// The sum of three coefficients at Λ_α = u and Λ_β = v.
 #[inline]
 fn at(sums: &[Block], u: bool, v: bool) -> Block {
     sums[2] ^ sums[0].and_bit(u) ^ sums[1].and_bit(v)

@@ -161,7 +161,7 @@ pub(crate) fn run(args: &OprfArgs) -> Result<(), Error> {
 }
 
 impl KeyArgs {
-    /// What makes a result another one, in words.
+    /// The terms by which results differ, in words.
     fn named(&self) -> String {
         let (columns, forms) = (&self.key, &self.normalise);
         format!("keys {columns:?} in the forms {forms:?} of {}", crate::files::absolute(&self.input))

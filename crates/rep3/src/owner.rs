@@ -30,7 +30,7 @@ fn explicit(batch: u32, input: usize) -> usize {
 /// LOCAL: bytes of a value that are shared at a time, whole words of every size.
 const PIECE: usize = 1 << 18;
 
-/// What a share of an input grows as.
+/// The stream from which a share of an input grows.
 fn stream(backend: Backend, seed: &Seed, batch: u32, input: usize) -> Prg {
     let place = [batch.to_le_bytes(), (input as u32).to_le_bytes()].concat();
     Prg::new(backend, &seed.derive(LABEL, &place), "planes")

@@ -22,6 +22,17 @@ to = ["party0", "party1"]
 threads = 1
 "#;
 
+/// Both parties, with a shelf each.
+fn world() -> Rehearsal {
+    let world = Rehearsal::new(JOB);
+    for party in PARTIES {
+        world.edit(&format!("r/{party}.toml"), |text| {
+            format!("{text}\n[authgarble]\nshelf = \"{party}.shelf\"\n")
+        });
+    }
+    world
+}
+
 fn run(world: &Rehearsal, options: &str) -> Vec<Ended> {
     let start = |name: &'static str| {
         world.spawn(name, world.place.hushwire(&format!("{} {options}", Rehearsal::line(name))))
@@ -33,12 +44,7 @@ fn run(world: &Rehearsal, options: &str) -> Vec<Ended> {
 
 #[test]
 fn a_garbled_circuit_that_waits_on_disk_serves_one_run() {
-    let world = Rehearsal::new(JOB);
-    for party in PARTIES {
-        world.edit(&format!("r/{party}.toml"), |text| {
-            format!("{text}\n[authgarble]\nshelf = \"{party}.shelf\"\n")
-        });
-    }
+    let world = world();
     for ended in run(&world, "--prepare 1 --up-to function-dependent") {
         let done = "is done: garbled circuits for 1 run of less:32";
         assert!(ended.out.is_empty() && ended.err.contains(done), "{}: {}", ended.name, ended.err);
@@ -58,12 +64,7 @@ fn a_garbled_circuit_that_waits_on_disk_serves_one_run() {
 /// Who allows a job allows what is made ahead for it, and nothing for another.
 #[test]
 fn what_is_made_ahead_is_allowed_by_the_digest_of_its_job() {
-    let world = Rehearsal::new(JOB);
-    for party in PARTIES {
-        world.edit(&format!("r/{party}.toml"), |text| {
-            format!("{text}\n[authgarble]\nshelf = \"{party}.shelf\"\n")
-        });
-    }
+    let world = world();
     let digest = world.place.ran("job digest job.toml").out.trim().to_owned();
     for ended in run(&world, &format!("--prepare 1 --allow {digest}")) {
         assert!(ended.err.contains("for 1 run of less:32"), "{}: {}", ended.name, ended.err);

@@ -287,7 +287,7 @@ impl<'b> Lower<'b, '_> {
         [self.weights("weights", factors), self.weights("bias", terms)]
     }
 
-    /// What a layer normalization adds to sums of squares of another layer's values.
+    /// The epsilon of a layer normalization, as it is added to sums of squares of another layer's values.
     pub(super) fn least(&mut self, at: usize, from: usize) -> Val<'b> {
         let frac = 2 * self.numbers.frac;
         let recipe = Recipe { frac, from: Some(self.node(from)), ..Recipe::of(at, Part::Least, vec![]) };

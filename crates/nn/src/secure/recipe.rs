@@ -15,7 +15,7 @@ pub(super) enum Part {
     Low,
     /// The upper bound of a clip.
     High,
-    /// What is added to a normalization's sum of squares, at the square of its operand's scale: a step at least, so that no root is 0.
+    /// A normalization's epsilon, added to its sum of squares at the square of its operand's scale: a step at least, so that no root is 0.
     Least,
     /// The number 1.
     One,

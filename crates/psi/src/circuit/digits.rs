@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a dealer of OTs gives, and both shorter words.
+    /// Both shorter words, with OTs of a dealer.
     fn shorten(level: Level, [x, y]: [u64; 2], pads: &[[u16; 2]], choices: u64) -> [u64; 2] {
         let drawn = choices.to_le_bytes();
         let own: Vec<u16> =

@@ -123,7 +123,7 @@ impl Ots {
     }
 }
 
-/// What the end that hears says, and the end that speaks hears.
+/// The silent half of an end: nothing is said, or nothing heard.
 struct Nothing;
 
 impl Machine for Nothing {
@@ -175,7 +175,7 @@ mod tests {
         ([held, chosen], meters.each_ref().map(|meter| meter.reading().bytes_sent()))
     }
 
-    /// What holder and chooser send: OTs, digits and tables.
+    /// Bytes that holder and chooser send: OTs, digits and tables.
     fn cost(ot: Protocol, width: usize, bins: usize) -> [u64; 2] {
         let mut chunks = Chunks::new(ot);
         let (mut holder, mut chooser, mut ots) = (0, 0, 0);
