@@ -50,8 +50,8 @@ impl Level {
 
     /// The last bit of a shorter word where a bit of the word stands for itself, and nothing else.
     fn rest(self, word: u64) -> u64 {
-        let ots = self.ots();
-        if ots == self.width { 0 } else { (word >> ots & 1) << (ots / self.digit) }
+        let last = (word & mask(self.width as u32)) >> self.ots();
+        last << (self.ots() / self.digit)
     }
 
     /// The chooser's half of a word, as far as it says d; `choices` are its OTs'.

@@ -164,12 +164,12 @@ mod tests {
                 let seed = Seed::from_bytes([1; 16]);
                 let mut end =
                     open_receiver(&mut Driver::new(), &mut b, context, ot, &seed).expect("a set-up");
-                let _ = meters[1].take();
+                meters[1].take();
                 choose(&mut b, &mut end, ot, width, chosen).expect("an honest run");
             });
             let seed = Seed::from_bytes([2; 16]);
             let mut end = open_sender(&mut Driver::new(), &mut a, context, ot, &seed).expect("a set-up");
-            let _ = meters[0].take();
+            meters[0].take();
             hold(&mut a, &mut end, ot, width, held).expect("an honest run");
         });
         ([held, chosen], meters.each_ref().map(|meter| meter.reading().bytes_sent()))

@@ -42,13 +42,12 @@ impl Share {
     pub(super) fn with(self, other: Share) -> Share {
         let mut both = self;
         both.add(other.count, other.sum);
-        both.cut(true)
+        both.cut()
     }
 
-    /// The count modulo 2^24: more of a share would tell how often it wrapped around. No sum where no numbers are added up.
-    fn cut(self, with_numbers: bool) -> Share {
-        let count = self.count & ((1 << (8 * COUNT)) - 1);
-        Share { count, sum: if with_numbers { self.sum } else { 0 } }
+    /// The count modulo 2^24: more of a share would tell how often it wrapped around.
+    fn cut(self) -> Share {
+        Share { count: self.count & ((1 << (8 * COUNT)) - 1), ..self }
     }
 }
 
@@ -92,7 +91,7 @@ pub(super) fn offer(
         }
         channel.send(STEP, &message)?;
     }
-    Ok(share.cut(numbers.is_some()))
+    Ok(share.cut())
 }
 
 /// S's share; `bits` are its shares of b.
@@ -122,7 +121,7 @@ pub(super) fn choose(
             share.add(own[0].wrapping_add(count), own[1].wrapping_add(sum));
         }
     }
-    Ok(share.cut(with_numbers))
+    Ok(share.cut())
 }
 
 /// Bits of words of their own, packed.
