@@ -15,7 +15,6 @@ pub mod fold;
 pub mod gates;
 pub mod gf128;
 mod gf64;
-pub mod pack;
 mod tagged;
 pub mod transpose;
 mod wipe;

@@ -29,11 +29,6 @@ pub(crate) fn lsbs(blocks: &[Block], out: &mut [u8]) {
     }
 }
 
-/// The first 16 bits of a block.
-pub(crate) fn low16(block: &Block) -> u16 {
-    u16::from_le_bytes([block.0[0], block.0[1]])
-}
-
 /// Bit 0 of both blocks of every pair, packed; the last bytes are filled up with zeros.
 pub(crate) fn pair_lsbs(pairs: &[[Block; 2]], zero: &mut [u8], one: &mut [u8]) {
     let bit = |byte: u8, block: &Block| byte << 1 | block.0[0] & 1;

@@ -6,7 +6,7 @@ use zeroize::ZeroizeOnDrop;
 
 use crate::{
     Context, Extension, Level, Role, Security,
-    bits::{low16, pair_lsbs},
+    bits::pair_lsbs,
     secret::{Blocks, refit},
 };
 
@@ -102,27 +102,15 @@ impl OtHasher {
         }
     }
 
-    /// [`OtHasher::pairs`], of which `use_them` keeps a part.
-    fn pairs_for(&mut self, first: u64, q: &[Block], use_them: impl FnOnce(&[[Block; 2]])) {
+    /// Bit 0 of both blocks of [`OtHasher::pairs`], packed.
+    pub(crate) fn pair_bits(&mut self, first: u64, q: &[Block], zero: &mut [u8], one: &mut [u8]) {
         let mut pairs = core::mem::take(&mut self.pairs);
         refit(&mut pairs, q.len());
         let streamed = core::mem::replace(&mut self.streamed, false);
         self.pairs(first, q, &mut pairs);
         self.streamed = streamed;
-        use_them(&pairs);
+        pair_lsbs(&pairs, zero, one);
         self.pairs = pairs;
-    }
-
-    /// Bit 0 of both blocks of [`OtHasher::pairs`], packed.
-    pub(crate) fn pair_bits(&mut self, first: u64, q: &[Block], zero: &mut [u8], one: &mut [u8]) {
-        self.pairs_for(first, q, |pairs| pair_lsbs(pairs, zero, one));
-    }
-
-    /// The first 16 bits of both blocks of [`OtHasher::pairs`].
-    pub(crate) fn short_pairs(&mut self, first: u64, q: &[Block], out: &mut [[u16; 2]]) {
-        self.pairs_for(first, q, |pairs| {
-            out.iter_mut().zip(pairs).for_each(|(short, pair)| *short = [low16(&pair[0]), low16(&pair[1])]);
-        });
     }
 
     /// [`OtHasher::pairs`], xored with `messages`.

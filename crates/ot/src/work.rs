@@ -1,10 +1,10 @@
-//! The use of a chunk's random correlated OTs: the functionalities, for either role.
+//! The use of a chunk's random correlated OTs: the four functionalities, for either role.
 
 use hushwire_block::{Block, from_bytes, from_bytes_mut};
 use zeroize::Zeroizing;
 
 use crate::{
-    bits::{add_chosen, add_where, bytes, low16, lsbs, put_range, xor_range},
+    bits::{add_chosen, add_where, bytes, lsbs, put_range, xor_range},
     end::Made,
     hasher::OtHasher,
 };
@@ -23,8 +23,6 @@ pub enum Sending<'a> {
         /// Whether the receiver brings choices. AGREEMENT.
         chosen: bool,
     },
-    /// Random OT of 16 bits, for choices that the extension draws: both messages.
-    ShortRot(&'a mut [[u16; 2]]),
     /// Chosen OT of these messages.
     Ot(&'a [[Block; 2]]),
     /// Chosen OT of bits, packed: message 0 and message 1 of `count` OTs.
@@ -54,13 +52,6 @@ pub enum Receiving<'a> {
         choices: &'a mut [u8],
         /// The place of the messages.
         messages: &'a mut [Block],
-    },
-    /// Random OT of 16 bits, for choices that the extension draws.
-    ShortRot {
-        /// The place of the choices.
-        choices: &'a mut [u8],
-        /// The place of the messages.
-        messages: &'a mut [u16],
     },
     /// Random OT for these choices.
     RotChosen {
@@ -132,7 +123,6 @@ impl Work for Sending<'_> {
         match self {
             Sending::Rcot(q) | Sending::Cot(q) => q.len(),
             Sending::Rot { pairs, .. } => pairs.len(),
-            Sending::ShortRot(pairs) => pairs.len(),
             Sending::Ot(messages) => messages.len(),
             Sending::BitOt { count, .. } => *count,
         }
@@ -146,7 +136,7 @@ impl Work for Sending<'_> {
 
     fn is_chosen(&self) -> bool {
         match self {
-            Sending::Rcot(_) | Sending::ShortRot(_) => false,
+            Sending::Rcot(_) => false,
             Sending::Rot { chosen, .. } => *chosen,
             Sending::Cot(_) | Sending::Ot(_) | Sending::BitOt { .. } => true,
         }
@@ -156,7 +146,7 @@ impl Work for Sending<'_> {
         match self {
             Sending::Ot(_) => 32 * len,
             Sending::BitOt { .. } => 2 * bytes(len),
-            _ => 0,
+            Sending::Rcot(_) | Sending::Cot(_) | Sending::Rot { .. } => 0,
         }
     }
 
@@ -178,12 +168,8 @@ impl Work for Sending<'_> {
             (_, Some(derandomize)) => chunk.add_where(hasher.backend(), derandomize, added),
             (_, None) => {}
         }
-        match self {
-            Sending::Rot { pairs, .. } => hasher.pairs(chunk.first, &chunk.blocks, &mut pairs[range]),
-            Sending::ShortRot(pairs) => {
-                hasher.short_pairs(chunk.first, &chunk.blocks, &mut pairs[range]);
-            }
-            _ => {}
+        if let Sending::Rot { pairs, .. } = self {
+            hasher.pairs(chunk.first, &chunk.blocks, &mut pairs[range]);
         }
     }
 
@@ -200,7 +186,7 @@ impl Work for Sending<'_> {
                     xor_range(message, chunk.start, chunk.len, out);
                 }
             }
-            _ => {}
+            Sending::Rcot(_) | Sending::Cot(_) | Sending::Rot { .. } => {}
         }
     }
 }
@@ -212,7 +198,6 @@ impl Work for Receiving<'_> {
             Receiving::Rot { messages, .. }
             | Receiving::RotChosen { messages, .. }
             | Receiving::Ot { messages, .. } => messages.len(),
-            Receiving::ShortRot { messages, .. } => messages.len(),
             Receiving::BitOt { count, .. } => *count,
         }
     }
@@ -220,7 +205,7 @@ impl Work for Receiving<'_> {
     fn assert_sizes(&self) {
         let held = match self {
             Receiving::Rcot(_) => return,
-            Receiving::Rot { choices, .. } | Receiving::ShortRot { choices, .. } => choices.len(),
+            Receiving::Rot { choices, .. } => choices.len(),
             Receiving::Cot { choices, .. }
             | Receiving::RotChosen { choices, .. }
             | Receiving::Ot { choices, .. } => choices.len(),
@@ -230,7 +215,7 @@ impl Work for Receiving<'_> {
     }
 
     fn is_chosen(&self) -> bool {
-        !matches!(self, Receiving::Rcot(_) | Receiving::Rot { .. } | Receiving::ShortRot { .. })
+        !matches!(self, Receiving::Rcot(_) | Receiving::Rot { .. })
     }
 
     fn payload_bytes(&self, len: usize) -> usize {
@@ -261,14 +246,6 @@ impl Work for Receiving<'_> {
             Receiving::Rot { choices, messages } => {
                 put_range(&chunk.bits, len, choices, start);
                 hasher.hash(chunk.first, &chunk.blocks, &mut messages[range]);
-            }
-            Receiving::ShortRot { choices, messages } => {
-                put_range(&chunk.bits, len, choices, start);
-                hasher.hash_here(chunk.first, &mut chunk.blocks);
-                messages[range]
-                    .iter_mut()
-                    .zip(&*chunk.blocks)
-                    .for_each(|(short, block)| *short = low16(block));
             }
             Receiving::Cot { choices, t } => {
                 xor_range(choices, start, len, &mut chunk.bits);

@@ -165,7 +165,8 @@ impl Find<'_> {
             circuit::Outcome::Sum { count, sum } => Learnt::Sum { count, sum: sum as i64 },
             circuit::Outcome::Flags(common) => rows(&set, &common, kept.is_some()),
         };
-        Ok((Ended { learnt, sizes, method: PsiMethod::Bins, width: terms.width(), ands: 0 }, kept))
+        let (width, ands) = (terms.width(), terms.ands());
+        Ok((Ended { learnt, sizes, method: PsiMethod::Bins, width, ands }, kept))
     }
 
     /// The different keys as digests under the session's name, and the keys themselves where they are kept.

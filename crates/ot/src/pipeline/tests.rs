@@ -57,13 +57,6 @@ fn every_functionality<S: Security>(speaker: Role, size: usize, count: usize) {
         assert_eq!(*t, pair[usize::from(bits::bit(&random, i))]);
         assert_ne!(pair[0], pair[1]);
     }
-    let (mut shorts, mut short) = (vec![[0; 2]; count], vec![0; count]);
-    let (send, receive) = (Sending::ShortRot(&mut shorts), &mut random);
-    run(ends, send, Receiving::ShortRot { choices: receive, messages: &mut short }).expect("an honest run");
-    for (i, (pair, short)) in shorts.iter().zip(&short).enumerate() {
-        assert_eq!(*short, pair[usize::from(bits::bit(&random, i))], "OT {i}");
-    }
-    assert!(count < 100 || shorts.iter().filter(|pair| pair[0] == pair[1]).count() < count / 8);
     let send = Sending::Rot { pairs: &mut pairs, chosen: true };
     run(ends, send, Receiving::RotChosen { choices: &choices, messages: &mut t }).expect("an honest run");
     for (i, (pair, t)) in pairs.iter().zip(&t).enumerate() {

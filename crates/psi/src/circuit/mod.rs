@@ -5,8 +5,7 @@
 //!
 //! **Paper.** Pinkas, Schneider, Tkachenko, Yanai, "Efficient circuit-based PSI with linear communication", EUROCRYPT 2019,
 //! Fig. 3, with the programmable oblivious PRF of Rindal and Schoppmann, "VOLE-PSI", EUROCRYPT 2021, section 6: a store of
-//! masked values in the clear. Digits by one-out-of-2^k OT (Naor, Pinkas, STOC 1999) as Rathee et al., CCS 2020 (CrypTFlow2), and Chandran, Gupta, Shah, PETS 2022,
-//! compare them; shares of digits compared again instead of an AND tree, in the manner of Couteau, ACNS 2018.
+//! masked values in the clear.
 //!
 //! ```text
 //! R         a cuckoo table: each item x in one of three bins, under the hash function j that put it there
@@ -14,31 +13,27 @@
 //! S         for each bin i a random r_i; a store of (y, j) → F(y, j) ⊕ r_i, i = h_j(y), for j = 1, 2, 3
 //! S ──► R   the store; its free entries are random
 //! R         in bin i what the store gives for (x, j), ⊕ F(x, j): r_i if S has x, something random if not
-//! digits    in every bin: is it r_i? Words of both become shorter ones, equal if and only if they were, and in the end one bit each, of which
-//!           S turns its own: shares of a flag (`digits.rs`, `equal.rs`)
-//! flags     S ──► R its shares; or
-//! OT        Σ flag, or Σ flag · v besides, from shares of flags: the receiver knows whose number v a bin has (`sum.rs`)
+//! GMW       in every bin: is it r_i? Flags, or their number; where numbers v are added up, shares of flags besides
+//! OT        Σ flag · v, from shares of flags: the receiver knows whose number v a bin has (`sum.rs`)
 //! ```
 //!
 //! **Deviations.** No stash: a table of 1.27 bins an item (of 4096 at least) that holds less is tried again with other
-//! evictions; none below 2^−40, by the experiments of that paper.
+//! evictions; none below 2^−40, by the experiments of that paper. Numbers of bins are opened under masks, of which only the sum is taken off.
 //!
-//! **Security.** Semi-honest, one corrupted party: that of the VOLE, of random OTs and of the hash as in
-//! [`crate::plain`]. S sees A' alone. Of a comparison S's digits go under choices that only it knows; of a table R's pads hide every entry but one from S,
-//! and that one is under R's random share. The store's values are masked by F at places that R cannot evaluate but for common
+//! **Security.** Semi-honest, one corrupted party: that of the VOLE, of [`hushwire_gmw`] and of the hash as in
+//! [`crate::plain`]. S sees A' alone. The store's values are masked by F at places that R cannot evaluate but for common
 //! items, and there it gets r_i, random, once a bin. A bin whose item S has not matches with probability
 //! 2^−(40 + log bins). Both learn the sizes of both sets.
 //!
 //! **Notation.** r: 64 bits, of which ℓ = 40 + ⌈log bins⌉ are compared; v: 64 bits; bins: β.
 //!
 //! **Rounds and bytes.** A plain intersection's A', 8 bytes an entry of 1.25 n_R; the store, 8 bytes an entry of
-//! 3.8 n_S; a comparison of 61 bits: 88 OTs a bin, 88 bits from S and 236 from R; an OT a bin and 3 bytes to count, 8 more with numbers; or a bit a bin with flags.
+//! 3.8 n_S; ANDs by GMW: ℓ a bin ([`hushwire_gmw::circuit_cost`]); with numbers an OT a bin, 8 bytes beside its own.
 //!
 //! **Constant time.** As [`crate::plain`]; the table's evictions depend on digests.
 
-mod digits;
-mod equal;
 mod opprf;
+mod program;
 mod session;
 mod sum;
 mod table;
@@ -84,16 +79,26 @@ impl Parameters {
         self.receiver_items == 0 || self.sender_items == 0
     }
 
-    /// β.
+    /// β, a multiple of the bins of one instance.
     fn bins(&self) -> usize {
         let items = self.receiver_items.max(FEWEST);
-        items + items.div_ceil(100) * 27
+        (items + items.div_ceil(100) * 27).next_multiple_of(program::GROUP)
     }
 
     /// ℓ, the bits that are compared in a bin.
     #[must_use]
     pub fn width(&self) -> usize {
         40 + self.bins().next_power_of_two().ilog2() as usize
+    }
+
+    /// AND gates of the comparison.
+    #[must_use]
+    pub fn ands(&self) -> u64 {
+        if self.is_empty() {
+            0
+        } else {
+            program::program(self).0.ands() * (self.bins() / program::GROUP) as u64
+        }
     }
 
     /// The store of the receiver's items.

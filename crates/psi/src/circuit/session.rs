@@ -1,30 +1,27 @@
 //! Both parties' sides of a run.
 
 use hushwire_block::Gf64;
-use hushwire_ot::{Context, Driver, Protocol, open_receiver, open_sender};
+use hushwire_circuit::Planes;
+use hushwire_gmw::Party;
+use hushwire_ot::{Context, Protocol};
 use hushwire_prg::{Prg, Seed};
 use hushwire_wire::Channel;
 use zeroize::Zeroizing;
 
-use super::equal::{choose, hold};
 use super::opprf::{answer, ask, hear, low, tell};
-use super::sum::{self, Share};
+use super::program::{COUNT, GROUP, mask_planes, planes, program};
+use super::sum;
 use super::table::{HASHES, Places, distinct};
 use super::{Parameters, Reveal};
 use crate::PsiError;
 use crate::okvs::Digest;
 
-/// Steps that an observer hears of: the oblivious PRF, the store, the comparison.
+/// Steps that an observer hears of: the oblivious PRF, the store, the circuit.
 const STEPS: u64 = 3;
 
-/// AGREEMENT: the OTs of the comparison: large sets pay the longer set-up. A table of b10 stays in a core's second cache; sums, which send
-/// eight bytes a bin more, take the set with half as many bytes.
+/// AGREEMENT: the OTs below the circuit: large sets pay the longer set-up.
 fn ot(parameters: &Parameters) -> Protocol {
-    match parameters.reveal {
-        _ if parameters.bins() < 1 << 15 => Protocol::SoftSpoken4,
-        Reveal::Size | Reveal::Flags => Protocol::FerretB10,
-        Reveal::Sum => Protocol::FerretB11,
-    }
+    if parameters.bins() < 1 << 15 { Protocol::SoftSpoken4 } else { Protocol::FerretB11 }
 }
 
 /// The result of one party.
@@ -102,28 +99,28 @@ pub fn receive(
         bins[*bin] = low(*value) ^ told;
     }
     observer(2, STEPS);
-    let (comparing, ot) = (context.child("psi bins", 0), ot(parameters));
-    let mut end = open_sender(&mut Driver::new(), channel, &comparing, ot, &part("psi comparison"))?;
-    hold(channel, &mut end, ot, parameters.width(), &mut bins)?;
+    let run = Run { context, parameters, seed: &part("psi gmw") };
+    let learnt = run.compare(channel, 0, &bins, &[], &[])?;
     observer(3, STEPS);
+    let mut learnt = learnt.into_iter();
+    let mut next = || learnt.next().expect("an output for each");
     if parameters.reveal == Reveal::Flags {
-        let mut theirs = vec![0; bins.len().div_ceil(8)];
-        channel.recv("flags", &mut theirs)?;
+        let flags = next();
+        let at = |bin: usize| flags[bin / GROUP] >> (bin % GROUP) & 1 == 1;
         let mut common = vec![false; own.len()];
-        for (bin, item) in held {
-            common[item as usize] = bins[bin] ^ u64::from(theirs[bin / 8] >> (bin % 8) & 1) == 1;
-        }
+        held.iter().for_each(|(bin, item)| common[*item as usize] = at(*bin));
         let is_common = |item: &u32| common[like[*item as usize] as usize];
         return Ok(Outcome::Flags((0..digests.len() as u32).filter(is_common).collect()));
     }
-    let mut of_bins = Zeroizing::new(vec![]);
+    let count = next().iter().copied().fold(0u64, u64::wrapping_add);
+    let mut total = 0;
     if parameters.reveal == Reveal::Sum {
-        of_bins.resize(bins.len(), 0);
+        let mut of_bins = Zeroizing::new(vec![0; parameters.bins()]);
         held.iter().for_each(|(bin, item)| of_bins[*bin] = numbers[firsts[*item as usize] as usize]);
+        let (context, seed) = run.of_sum();
+        total = sum::offer(channel, &context, &flags_of(&next()), &of_bins, &seed)?;
     }
-    let numbers = Some(&of_bins[..]).filter(|_| parameters.reveal == Reveal::Sum);
-    let share = sum::offer(channel, &mut end, &bins, numbers)?;
-    open(channel, parameters, share)
+    open(channel, parameters, [count, total])
 }
 
 /// The sender's side.
@@ -161,32 +158,95 @@ pub fn send(
         |((item, j), value): (&(usize, usize), &_)| Gf64(low(*value) ^ bins[places.bin(&digests[*item], *j)]);
     let masked: Vec<Gf64> = all.iter().zip(&values).map(masked).collect();
     tell(channel, context, &parameters.told(), &asked, &masked, &mut random)?;
+    let instances = parameters.bins() / GROUP;
+    let mut masks =
+        || -> Zeroizing<Vec<u64>> { Zeroizing::new((0..instances).map(|_| random.next_u64()).collect()) };
+    let (counts, flags) = (masks(), masks());
     observer(2, STEPS);
-    let (comparing, ot) = (context.child("psi bins", 0), ot(parameters));
-    let mut end = open_receiver(&mut Driver::new(), channel, &comparing, ot, &part("psi comparison"))?;
-    choose(channel, &mut end, ot, parameters.width(), &mut bins)?;
-    // Bits are equal where words are: one party's, turned, is its share of the flag.
-    bins.iter_mut().for_each(|bit| *bit ^= 1);
+    let run = Run { context, parameters, seed: &part("psi gmw") };
+    run.compare(channel, 1, &bins, &counts, &flags)?;
     observer(3, STEPS);
     if parameters.reveal == Reveal::Flags {
-        channel.send("flags", &sum::pack_bits(&bins))?;
         return Ok(Outcome::Nothing);
     }
-    let share = sum::choose(channel, &mut end, &bins, parameters.reveal == Reveal::Sum)?;
-    open(channel, parameters, share)
+    let count = counts.iter().fold(0u64, |sum, mask| sum.wrapping_sub(*mask));
+    let mut total = 0;
+    if parameters.reveal == Reveal::Sum {
+        let (context, seed) = run.of_sum();
+        total = sum::choose(channel, &context, &flags_of(&flags), &seed)?;
+    }
+    open(channel, parameters, [count, total])
 }
 
-/// Both parties' shares of the results added up.
-fn open(channel: &mut Channel, parameters: &Parameters, ours: Share) -> Result<Outcome, PsiError> {
+struct Run<'a> {
+    context: &'a Context,
+    parameters: &'a Parameters,
+    seed: &'a Seed,
+}
+
+impl Run<'_> {
+    /// The circuit on all bins, for party `index`; the masks are the sender's. Gives the outputs, instance by instance.
+    fn compare(
+        &self,
+        channel: &mut Channel,
+        index: usize,
+        bins: &[u64],
+        counts: &[u64],
+        flags: &[u64],
+    ) -> Result<Vec<Zeroizing<Vec<u64>>>, PsiError> {
+        let Run { context, parameters, seed } = *self;
+        let (program, roles) = program(parameters);
+        let instances = bins.len() / GROUP;
+        let mut inputs = vec![planes(bins, parameters.width())];
+        if index == 1 && parameters.reveal != Reveal::Flags {
+            inputs.push(mask_planes(counts, COUNT));
+        }
+        if index == 1 && parameters.reveal == Reveal::Sum {
+            inputs.push(mask_planes(flags, GROUP));
+        }
+        let inputs = Planes::join(instances, inputs);
+        let ot = ot(parameters);
+        let mut party = Party::open(channel, index, &context.child("psi bins", 0), ot, seed)?;
+        let learnt = party.run(channel, &program, &roles, &inputs)?;
+        if index == 1 {
+            return Ok(vec![]);
+        }
+        let widths = program.outputs().to_vec();
+        let split = learnt.split(&widths).zip(&widths);
+        Ok(split.map(|(planes, width)| numbers_of(&planes, width.div_ceil(8))).collect())
+    }
+
+    /// The name and the randomness of the sum's OTs.
+    fn of_sum(&self) -> (Context, Seed) {
+        (self.context.child("psi sum", 0), self.seed.derive("psi sum", &[]))
+    }
+}
+
+/// Bits of words, a word for each instance.
+fn flags_of(words: &[u64]) -> Zeroizing<Vec<bool>> {
+    Zeroizing::new(words.iter().flat_map(|word| (0..GROUP).map(move |bin| word >> bin & 1 == 1)).collect())
+}
+
+/// Values of up to eight bytes.
+fn numbers_of(planes: &Planes, bytes: usize) -> Zeroizing<Vec<u64>> {
+    let number = |value: &[u8]| value.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
+    Zeroizing::new(planes.unpack().chunks_exact(bytes).map(number).collect())
+}
+
+/// Both parties' shares of the results added up: a number modulo 2^32, for more of its sum would tell how often masked numbers
+/// wrapped around, and one modulo 2^64.
+fn open(channel: &mut Channel, parameters: &Parameters, ours: [u64; 2]) -> Result<Outcome, PsiError> {
     let mut said = Zeroizing::new([0; 16]);
     let mut heard = Zeroizing::new([0; 16]);
-    for (out, share) in said.chunks_exact_mut(8).zip([ours.count, ours.sum]) {
+    let ours = [u64::from(ours[0] as u32), ours[1]];
+    for (out, share) in said.chunks_exact_mut(8).zip(ours) {
         out.copy_from_slice(&share.to_le_bytes());
     }
     channel.exchange("opening results", &said[..], &mut heard[..])?;
     let mut words = heard.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word));
-    let mut word = || words.next().expect("two words");
-    let Share { count, sum } = ours.with(Share { count: word(), sum: word() });
+    let mut result = || words.next().expect("two words");
+    let (count, sum) = (ours[0].wrapping_add(result()), ours[1].wrapping_add(result()));
+    let count = u64::from(count as u32);
     Ok(match parameters.reveal {
         Reveal::Sum => Outcome::Sum { count, sum },
         _ => Outcome::Size(count),

@@ -25,7 +25,7 @@ fn number(item: u64) -> u64 {
     (item + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-pub(super) fn channels(meters: &[Meter; 2]) -> [Channel; 2] {
+fn channels(meters: &[Meter; 2]) -> [Channel; 2] {
     let ids = [PartyId(0), PartyId(1)];
     let mut nets = inproc::mesh(&ids, 1, Duration::from_secs(60));
     let mut channel = |me: usize| {
