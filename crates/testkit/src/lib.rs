@@ -4,11 +4,13 @@
 mod executable;
 mod mutated;
 mod net;
+mod port;
 mod trace;
 
 pub use executable::executable;
 pub use mutated::mutated;
 pub use net::{Transport, run_three};
+pub use port::Port;
 pub use trace::Traced;
 
 use hushwire_aes::Backend;

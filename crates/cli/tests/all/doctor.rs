@@ -1,6 +1,7 @@
 //! `hushwire doctor`: every member a process with its own files, as on machines of their own.
 
 use crate::common::{Place, Ran};
+use hushwire_testkit::Port;
 use hushwire_wire::{Identity, Validity};
 use serde_json::Value;
 use std::{
@@ -21,7 +22,7 @@ const JOB: &str = "protocol = \"rep3\"\ncircuit = \"less:32\"\n\
 struct World {
     place: Place,
     pins: Vec<String>,
-    ports: Vec<u16>,
+    ports: [Port; 3],
 }
 
 impl World {
@@ -31,10 +32,7 @@ impl World {
             let identity = Identity::generate("a member").unwrap_or_else(|e| panic!("{e}"));
             pins.push(key(&place, i, &identity));
         }
-        // Free now; nobody else asks for them within the test.
-        let sockets: Vec<_> =
-            (0..3).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<Result<_, _>>().unwrap_or_default();
-        let ports = sockets.iter().filter_map(|s| s.local_addr().ok()).map(|a| a.port()).collect();
+        let ports = [(); 3].map(|()| Port::new());
         let world = Self { place, pins, ports };
         (0..4).for_each(|i| world.file(i, "", |text| text));
         world
@@ -44,11 +42,11 @@ impl World {
     fn file(&self, me: usize, more: &str, change: impl Fn(String) -> String) {
         let mut text = match me {
             3 => "name = \"alice\"\n".to_owned(),
-            _ => format!("index = {me}\nlisten = \"127.0.0.1:{}\"\n", self.ports[me]),
+            _ => format!("index = {me}\nlisten = \"{}\"\n", self.ports[me]),
         };
         text += &format!("key = \"{me}.pem\"\nconnect-timeout = \"30s\"\n");
         for peer in (0..3).filter(|peer| *peer != me) {
-            let (port, pin) = (self.ports[peer], &self.pins[peer]);
+            let (port, pin) = (self.ports[peer].number(), &self.pins[peer]);
             text += &format!("[[peers]]\nindex = {peer}\naddress = \"127.0.0.1:{port}\"\npin = \"{pin}\"\n");
         }
         self.place.put(&format!("{me}.toml"), change(text + more).as_bytes());
@@ -173,9 +171,7 @@ fn a_wrong_pin_is_named_on_both_sides_and_spoils_nothing_else() {
 #[test]
 fn nobody_there_and_names_without_address() {
     let world = World::new();
-    world.file(0, "", |text| {
-        text.replacen(&format!("127.0.0.1:{}", world.ports[2]), "nowhere.invalid:7000", 1)
-    });
+    world.file(0, "", |text| text.replacen(&world.ports[2].to_string(), "nowhere.invalid:7000", 1));
     let found = &world.doctors(&[0], 1)[0];
     assert_eq!(found.ran.code, Some(3));
     let absent = found.is("party 1 at", "reachable", "fail");
@@ -231,7 +227,7 @@ fn a_party_that_waits_is_not_disturbed() {
             assert!(found.is(peer, "round trip", "skipped").contains("waits in a run"));
         }
     }
-    let address = format!("127.0.0.1:{}", world.ports[0]);
+    let address = world.ports[0].to_string();
     let pin = end(world.start(&format!("keys pin {address}")));
     assert_eq!((pin.out.trim(), pin.code), (world.pins[0].as_str(), Some(0)), "{}", pin.err);
     assert!(pin.err.contains("over another channel"), "{}", pin.err);
@@ -247,7 +243,7 @@ fn a_party_that_waits_is_not_disturbed() {
 #[test]
 fn the_port_in_use_is_a_warning() {
     let world = World::new();
-    let held = TcpListener::bind(format!("127.0.0.1:{}", world.ports[0])).unwrap_or_else(|e| panic!("{e}"));
+    let held = TcpListener::bind(world.ports[0].to_string()).unwrap_or_else(|e| panic!("{e}"));
     let found = world.doctors(&[0, 1], 3);
     let port = found[0].is("party 0, this host", "port", "warn");
     assert!(port.contains("held by another process"), "{port}");

@@ -1,10 +1,10 @@
 //! `party` and `client`: every member a process with its own files, as on machines of their own.
 
 use crate::common::{Place, Ran};
+use hushwire_testkit::Port;
 use hushwire_wire::Identity;
 use std::{
     collections::BTreeMap,
-    net::TcpListener,
     os::unix::fs::PermissionsExt,
     process::{Child, Command, Stdio},
     thread::sleep,
@@ -30,7 +30,7 @@ const ALL: [&str; 5] = ["party0", "party1", "party2", "alice", "bob"];
 struct World {
     place: Place,
     pins: BTreeMap<&'static str, String>,
-    ports: Vec<u16>,
+    ports: [Port; 3],
 }
 
 impl World {
@@ -46,10 +46,7 @@ impl World {
                 .unwrap_or_else(|e| panic!("{e}"));
             pins.insert(name, identity.pin().to_string());
         }
-        // Free now; nobody else asks for them within the test.
-        let sockets: Vec<_> =
-            (0..3).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<Result<_, _>>().unwrap_or_default();
-        let ports = sockets.iter().filter_map(|s| s.local_addr().ok()).map(|a| a.port()).collect();
+        let ports = [(); 3].map(|()| Port::new());
         let world = Self { place, pins, ports };
         for name in ALL {
             world.file(name, |text| text);
@@ -61,7 +58,7 @@ impl World {
     fn file(&self, name: &str, change: impl Fn(String) -> String) {
         let mut text = match name.strip_prefix("party") {
             Some(index) => {
-                let port = self.ports[index.parse::<usize>().unwrap_or(0)];
+                let port = self.ports[index.parse::<usize>().unwrap_or(0)].number();
                 format!("index = {index}\nlisten = \"127.0.0.1:{port}\"\n")
             }
             None => format!("name = \"{name}\"\n"),
@@ -70,7 +67,7 @@ impl World {
         for (peer, pin) in self.pins.iter().filter(|(peer, _)| **peer != name) {
             match peer.strip_prefix("party") {
                 Some(index) => {
-                    let port = self.ports[index.parse::<usize>().unwrap_or(0)];
+                    let port = self.ports[index.parse::<usize>().unwrap_or(0)].number();
                     text += &format!(
                         "[[peers]]\nindex = {index}\naddress = \"127.0.0.1:{port}\"\npin = \"{pin}\"\n"
                     );
@@ -158,7 +155,7 @@ fn addresses_that_are_swapped_are_said_to_be() {
     for name in ALL {
         world.file(name, |text| text.replace("20s", "8s"));
     }
-    let [one, two] = [1, 2].map(|i: usize| format!("127.0.0.1:{}", world.ports[i]));
+    let [one, two] = [1, 2].map(|i: usize| world.ports[i].to_string());
     world.file("party0", |text| text.replace(&one, "ONE").replace(&two, &one).replace("ONE", &two));
     let ended = world.run(&ALL, |_| String::new());
     for (name, ran) in &ended {

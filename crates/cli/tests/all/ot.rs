@@ -1,12 +1,12 @@
 //! `ot send` and `ot recv`: each side a process with its own files, as on two machines.
 
 use crate::common::{Place, Ran, bytes};
+use hushwire_testkit::Port;
 use hushwire_wire::Identity;
 use std::{
     fmt::Write,
     fs::Permissions,
     io::{BufRead, BufReader},
-    net::TcpListener,
     os::unix::fs::PermissionsExt,
     process::{Child, Stdio},
     time::{Duration, Instant},
@@ -18,7 +18,7 @@ const LONG: Duration = Duration::from_secs(60);
 /// Keys of both sides, a port, and files of `count` lines.
 struct World {
     place: Place,
-    address: String,
+    port: Port,
     pins: [String; 2],
     pairs: Vec<[u128; 2]>,
     choices: Vec<bool>,
@@ -35,16 +35,13 @@ impl World {
             std::fs::set_permissions(place.at(&file), private).unwrap_or_else(|e| panic!("{e}"));
             identity.pin().to_string()
         });
-        // Free now; nobody else asks for it within the test.
-        let socket = TcpListener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("{e}"));
-        let address = socket.local_addr().unwrap_or_else(|e| panic!("{e}")).to_string();
         let noise = bytes(33 * count, 7);
         let pairs: Vec<[u128; 2]> = noise
             .chunks_exact(33)
             .map(|b| [0, 16].map(|at| u128::from_le_bytes(*b[at..].first_chunk().unwrap_or(&[0; 16]))))
             .collect();
         let choices: Vec<bool> = noise.chunks_exact(33).map(|b| b[32] & 1 == 1).collect();
-        let world = Self { place, address, pins, pairs, choices };
+        let world = Self { place, port: Port::new(), pins, pairs, choices };
         world.write(count);
         world
     }
@@ -71,11 +68,11 @@ impl World {
     }
 
     fn send(&self, options: &str) -> Child {
-        self.start(&format!("ot send --messages pairs.txt --listen {} {options}", self.address))
+        self.start(&format!("ot send --messages pairs.txt --listen {} {options}", self.port))
     }
 
     fn recv(&self, options: &str) -> Child {
-        self.start(&format!("ot recv --choices bits.txt --out out.txt --connect {} {options}", self.address))
+        self.start(&format!("ot recv --choices bits.txt --out out.txt --connect {} {options}", self.port))
     }
 
     fn start(&self, args: &str) -> Child {
@@ -138,7 +135,7 @@ fn any_protocol_over_any_transport_and_either_side_may_listen() {
         ("softspoken8", "malicious", "unix"),
     ] {
         let address = match transport {
-            "tcp-insecure" => world.address.clone(),
+            "tcp-insecure" => world.port.to_string(),
             _ => format!("unix:{}", world.place.at("socket").display()),
         };
         let options = format!("--protocol {protocol} --security {security} --transport {transport}");
@@ -180,7 +177,7 @@ fn what_differs_is_named_on_both_sides() {
     terms(" --security semi-honest", "malicious", "semi-honest");
     let both = [
         world.send(&world.keys(0)),
-        world.start(&format!("ot send --messages pairs.txt --connect {} {}", world.address, world.keys(1))),
+        world.start(&format!("ot send --messages pairs.txt --connect {} {}", world.port, world.keys(1))),
     ];
     for ran in both.map(ended) {
         assert_eq!(ran.code, Some(3), "{}", ran.err);
@@ -219,7 +216,7 @@ fn what_cannot_work_is_said_before_anybody_is_dialled() {
     let world = World::new(3);
     world.place.put("odd.txt", b"1 2\n3\n");
     world.place.put("empty.txt", b"");
-    let link = format!("--connect {} {}", world.address, world.keys(0));
+    let link = format!("--connect {} {}", world.port, world.keys(0));
     for (args, code, words) in [
         (format!("ot send --messages gone.txt {link}"), 4, &["gone.txt"][..]),
         (format!("ot send --messages odd.txt {link}"), 4, &["odd.txt", "line 2", "32 hexadecimal digits"]),
@@ -232,7 +229,7 @@ fn what_cannot_work_is_said_before_anybody_is_dialled() {
             &["iknp", "malicious", "softspoken4"],
         ),
         (format!("ot send --messages pairs.txt --protocol ikmp {link}"), 2, &["ikmp", "softspoken4"]),
-        (format!("ot send --messages pairs.txt --connect {}", world.address), 2, &["--key", "--pin"]),
+        (format!("ot send --messages pairs.txt --connect {}", world.port), 2, &["--key", "--pin"]),
         (format!("ot send --messages pairs.txt {}", world.keys(0)), 2, &["--listen", "--connect"]),
         (format!("ot send --messages pairs.txt --listen x:1 {link}"), 2, &["--listen"]),
         (format!("ot send --messages pairs.txt --listen 127.0.0.1 {}", world.keys(0)), 2, &["not host:port"]),
@@ -241,13 +238,13 @@ fn what_cannot_work_is_said_before_anybody_is_dialled() {
         (
             format!(
                 "ot send --messages pairs.txt --connect {} --key bits.txt --pin {}",
-                world.address, world.pins[0]
+                world.port, world.pins[0]
             ),
             4,
             &["bits.txt", "hushwire keys init"],
         ),
         (
-            format!("ot send --messages pairs.txt --connect {} --key sender.pem --pin 12", world.address),
+            format!("ot send --messages pairs.txt --connect {} --key sender.pem --pin 12", world.port),
             2,
             &["--pin"],
         ),

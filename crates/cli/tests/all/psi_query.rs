@@ -1,6 +1,7 @@
 //! `hushwire psi`: a list published once, and queries to its owner, each side a process with its own files.
 
 use crate::common::{Place, Ran};
+use hushwire_testkit::Port;
 use hushwire_wire::Identity;
 use std::{
     fs::Permissions,
@@ -17,7 +18,7 @@ const PUBLISH: &str =
 
 struct World {
     place: Place,
-    address: String,
+    port: Port,
     pins: [String; 2],
 }
 
@@ -37,9 +38,7 @@ impl World {
         place.put("all.csv", format!("id,email\n{all}").as_bytes());
         let mine = "mail,note\nuser7@x.org,a\nuser300@x.org,b\n USER299@X.org ,c\nnone,d\nuser0@x.org,e\nuser7@X.org,f\n";
         place.put("mine.csv", mine.as_bytes());
-        let socket = TcpListener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("{e}"));
-        let address = socket.local_addr().unwrap_or_else(|e| panic!("{e}")).to_string();
-        let world = Self { place, address, pins };
+        let world = Self { place, port: Port::new(), pins };
         let ran = world.place.ran(PUBLISH);
         assert!(ran.code == Some(0) && ran.err.contains("300 keys published"), "{}", ran.err);
         world
@@ -52,13 +51,13 @@ impl World {
 
     fn answer(&self, options: &str) -> Child {
         let [_, asker] = &self.pins;
-        let link = format!("--listen {} --identity owner.pem --pin {asker}", self.address);
+        let link = format!("--listen {} --identity owner.pem --pin {asker}", self.port);
         self.start(&format!("psi answer --secret all.key {link} --queries 1 {options}"))
     }
 
     fn query(&self, options: &str) -> Ran {
         let [owner, _] = &self.pins;
-        let link = format!("--connect {} --identity asker.pem --pin {owner} --wait 20", self.address);
+        let link = format!("--connect {} --identity asker.pem --pin {owner} --wait 20", self.port);
         let keys = "--in mine.csv --key mail --normalise email --list all.list";
         ended(self.start(&format!("psi query {keys} {link} {options}")))
     }
@@ -108,7 +107,7 @@ fn a_query_after_a_bad_one_is_answered() {
     assert_eq!(world.place.ran(&other).code, Some(0));
     let owner = world.answer("");
     let [pin, _] = &world.pins;
-    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 20", world.address);
+    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 20", world.port);
     for _ in 0..3 {
         let keys = "--in mine.csv --key mail --normalise email --list other.list";
         let bad = ended(world.start(&format!("psi query {keys} {link}")));
@@ -127,9 +126,9 @@ fn a_query_after_a_bad_one_is_answered() {
 #[test]
 fn a_file_that_changes_while_it_is_asked_about_gives_no_result() {
     let world = World::new();
-    let wait = TcpListener::bind(&world.address).unwrap_or_else(|e| panic!("{e}"));
+    let wait = TcpListener::bind(world.port.to_string()).unwrap_or_else(|e| panic!("{e}"));
     let [pin, _] = &world.pins;
-    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 20", world.address);
+    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 20", world.port);
     let keys = "--in mine.csv --key mail --normalise email --list all.list --out known.csv";
     let asker = world.start(&format!("psi query {keys} {link}"));
     // It has read its keys when it comes.
@@ -167,7 +166,7 @@ fn results_of_other_lists_and_keys_replace_none_unasked() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     drop(ended(owner));
     let [pin, _] = &world.pins;
-    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 1", world.address);
+    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 1", world.port);
     for of in ["--key mail --list other.list", "--key note --list all.list"] {
         let query = format!("psi query --in mine.csv {of} --normalise email {link} --out known.csv");
         let ran = ended(world.start(&query));
@@ -212,13 +211,13 @@ fn keys_stay_private_and_lists_fit_them() {
 fn an_owner_that_is_not_there_is_waited_for_with_words() {
     let world = World::new();
     // Somebody is at the address who says nothing.
-    let silent = TcpListener::bind(&world.address).unwrap_or_else(|e| panic!("{e}"));
+    let silent = TcpListener::bind(world.port.to_string()).unwrap_or_else(|e| panic!("{e}"));
     let [pin, _] = &world.pins;
-    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 4", world.address);
+    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 4", world.port);
     let keys = "--in mine.csv --key mail --normalise email --list all.list";
     let ran = ended(world.start(&format!("psi query {keys} {link}")));
     drop(silent);
-    let connecting = format!("connecting to the owner at {}, for at most 4 s", world.address);
+    let connecting = format!("connecting to the owner at {}, for at most 4 s", world.port);
     for words in [connecting.as_str(), "still waiting for the owner to join, for 3 s"] {
         assert!(ran.code == Some(3) && ran.err.contains(words), "{words}: {}", ran.err);
     }
@@ -242,7 +241,7 @@ fn lists_and_queries_may_be_of_parquet() {
     assert_eq!(world.place.get("again.list"), world.place.get("all.list"));
     let owner = world.answer("");
     let [pin, _] = &world.pins;
-    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 20", world.address);
+    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 20", world.port);
     let keys = "--in mine.parquet --key mail --normalise email --list all.list --out known.parquet";
     let ran = ended(world.start(&format!("psi query {keys} {link}")));
     assert_eq!(ran.code, Some(0), "{}", ran.err);
