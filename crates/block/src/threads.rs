@@ -40,14 +40,20 @@ pub fn abreast<T: Send, R: Send>(threads: usize, items: Vec<T>, f: impl Fn(T) ->
 #[cfg(test)]
 mod tests {
     use super::abreast;
+    use std::{thread::sleep, time::Duration};
 
     #[test]
     fn results_keep_the_order_of_items() {
+        // Whoever takes the second item takes no other one for a while.
+        let slow = |i: usize| {
+            sleep(Duration::from_millis(if i < 2 { 5 + 20 * i as u64 } else { 0 }));
+            i * i
+        };
         for threads in [0, 1, 2, 3, 40] {
             for len in [0, 1, 2, 17] {
                 let items: Vec<usize> = (0..len).collect();
                 let squares: Vec<usize> = items.iter().map(|i| i * i).collect();
-                assert_eq!(abreast(threads, items, |i| i * i), squares, "{threads} threads, {len} items");
+                assert_eq!(abreast(threads, items, slow), squares, "{threads} threads, {len} items");
             }
         }
     }
