@@ -7,7 +7,7 @@
 use crate::{
     AuthError, Check, Form, Garbled, Need, Roles, Script, Setup, Stock, Task, bucket,
     garble::Side,
-    rig::{World, context, run, seed, setups, stocks},
+    rig::{World, context, run, seed, setups, stocks, threads},
 };
 use hushwire_aes::Backend;
 use hushwire_block::Block;
@@ -339,7 +339,9 @@ fn lies(all: &[(Place, &'static str)], whole: bool) -> Vec<(Place, Lie, &'static
 }
 
 fn setup_scripts(n: usize) -> Vec<Script<'static, Setup>> {
-    (0..n).map(|me| Setup::open(&context(77), me, n, Protocol::SoftSpoken4, &seed(77, me))).collect()
+    (0..n)
+        .map(|me| Setup::open(&context(77), [me, n], threads(me), Protocol::SoftSpoken4, &seed(77, me)))
+        .collect()
 }
 
 fn suite(n: usize, form: Form, whole: bool, seen: &mut Seen) {
@@ -419,7 +421,16 @@ fn every_lie_about_every_message() {
 fn two_keys(seen: &mut Seen) {
     for liar in 0..3 {
         let twist = |me| if me == liar { Block::from_u128(1 << 77) } else { Block::ZERO };
-        let open = |me| Setup::opening(&context(78), me, 3, Protocol::SoftSpoken4, &seed(78, me), twist(me));
+        let open = |me| {
+            Setup::opening(
+                &context(78),
+                [me, 3],
+                threads(me),
+                Protocol::SoftSpoken4,
+                &seed(78, me),
+                twist(me),
+            )
+        };
         let ran = run((0..3).map(open).collect());
         match ran {
             Err(e @ AuthError::Abort { check: Check::Delta, .. }) => seen.caught(&e),

@@ -11,13 +11,14 @@
 
 use crate::{
     AuthError, Check,
-    room::Room,
-    shares::{Blocks, Shares, blocks, pack, same},
+    room::{Room, Side},
+    shares::{Blocks, Shares, blocks, pack, same, worth},
 };
-use hushwire_block::{Block, Gf128, fold::Fold};
-use hushwire_ot::{Malicious, Receiver, Receiving, Sender, Sending, Unverified};
+use hushwire_block::{Block, Gf128, abreast, fold::Fold};
+use hushwire_ot::{Machine, Malicious, OtError, Receiver, Receiving, Sender, Sending, Unverified};
 use hushwire_prg::{Prg, Seed};
 use hushwire_simd::clmul::Clmul;
+use std::iter;
 use zeroize::Zeroizing;
 
 /// SECURITY: bits that hide a fold over GF(2^128).
@@ -39,45 +40,16 @@ pub(crate) struct Ends {
     pub(crate) receiver: Receiver<Malicious>,
 }
 
-/// The steps with one peer: the OTs in which the party with the lower number is sender come first in messages.
-enum Way<A, B> {
-    Sends(hushwire_ot::Duplex<A, B>),
-    Receives(hushwire_ot::Duplex<B, A>),
-}
-
-impl<A, B> Way<A, B>
+/// Runs a sender's machine and a receiver's with every peer: the OTs in which the party with the lower number is sender come first in messages.
+pub(crate) async fn both_ways<A, B>(room: &Room, machines: &mut [(A, B)]) -> Result<(), AuthError>
 where
-    A: hushwire_ot::Machine<Error = hushwire_ot::OtError>,
-    B: hushwire_ot::Machine<Error = hushwire_ot::OtError>,
+    A: Machine<Error = OtError> + Send,
+    B: Machine<Error = OtError> + Send,
 {
-    fn machine(&mut self) -> &mut dyn hushwire_ot::Machine<Error = hushwire_ot::OtError> {
-        match self {
-            Way::Sends(machine) => machine,
-            Way::Receives(machine) => machine,
-        }
-    }
-}
-
-/// Runs a sender's machine and a receiver's with every peer.
-pub(crate) async fn both_ways<A, B>(room: &mut Room, machines: &mut [(A, B)]) -> Result<(), AuthError>
-where
-    A: hushwire_ot::Machine<Error = hushwire_ot::OtError>,
-    B: hushwire_ot::Machine<Error = hushwire_ot::OtError>,
-{
-    let me = room.talk.me();
-    let mut ways: Vec<_> = machines
-        .iter_mut()
-        .enumerate()
-        .map(|(slot, (sender, receiver))| {
-            if me < room.talk.peer(slot) {
-                Way::Sends(hushwire_ot::Duplex::new(sender, receiver))
-            } else {
-                Way::Receives(hushwire_ot::Duplex::new(receiver, sender))
-            }
-        })
-        .collect();
-    room.pairs(ways.iter_mut().map(Way::machine).collect()).await?;
-    Ok(())
+    let pairs = machines.iter_mut().enumerate().map(|(slot, (sender, receiver))| -> [Side<'_>; 2] {
+        if room.talk.me() < room.talk.peer(slot) { [sender, receiver] } else { [receiver, sender] }
+    });
+    room.pairs(pairs.collect()).await
 }
 
 /// `count` random authenticated bits of every party.
@@ -92,7 +64,7 @@ pub(crate) async fn authenticated(
     room.own.fill(&mut choices);
     choices.iter_mut().for_each(|bit| *bit &= 1);
     let choices = Zeroizing::new(pack(&choices));
-    let mut shares = Shares::zeros(ends.len(), all);
+    let mut shares = Shares::zeros(room.talk.threads(), ends.len(), all);
     extend(room, ends, &choices, &mut shares).await?;
     if checked {
         shares.lists_mut().for_each(|list| list.truncate(count + EXTRA));
@@ -131,36 +103,44 @@ async fn extend(
     Ok(())
 }
 
-/// Public weights from a coin.
-pub(crate) struct Weights(Prg);
+/// Σ χ_k x_k for each list of as many blocks, with the same public weights from a coin; and Σ χ_k over the bits that are 1.
+pub(crate) fn folds(
+    room: &Room,
+    coin: &Seed,
+    label: &str,
+    lists: &[&[Block]],
+    bits: Option<&[Block]>,
+) -> (Vec<Gf128>, Gf128) {
+    let len = lists.first().map_or(0, |list| list.len());
+    let (backend, threads) = (room.backend(), worth(room.talk.threads(), len));
+    // Every thread draws the weights for itself: that is little beside the products of a list.
+    let groups: Vec<_> =
+        lists.chunks(lists.len().div_ceil(threads)).zip(iter::once(bits).chain(iter::repeat(None))).collect();
+    let made =
+        abreast(threads, groups, |(lists, bits)| fold(Prg::new(backend, coin, label), len, lists, bits));
+    let sum = made.iter().fold(0, |sum, (_, part)| sum ^ part.0);
+    (made.into_iter().flat_map(|(folds, _)| folds).collect(), Gf128(sum))
+}
 
-impl Weights {
-    pub(crate) fn new(room: &Room, coin: &Seed, label: &str) -> Weights {
-        Weights(Prg::new(room.backend(), coin, label))
-    }
-
-    /// Σ χ_k x_k for each list of as many blocks, with the same weights; and Σ χ_k over the bits that are 1.
-    pub(crate) fn fold(&mut self, lists: &[&[Block]], bits: Option<&[Block]>) -> (Vec<Gf128>, Gf128) {
-        let len = lists.first().map_or(0, |list| list.len());
-        let clmul = Clmul::best();
-        let mut folds: Vec<Fold> = lists.iter().map(|_| Fold::new()).collect();
-        let mut sum = Gf128::ZERO;
-        let mut raw = vec![Block::ZERO; STRIP];
-        let mut chi = vec![Gf128::ZERO; STRIP];
-        for from in (0..len).step_by(STRIP) {
-            let strip = STRIP.min(len - from);
-            self.0.fill_blocks(&mut raw[..strip]);
-            chi.iter_mut().zip(&raw).for_each(|(chi, raw)| *chi = Gf128(raw.to_u128()));
-            for (fold, list) in folds.iter_mut().zip(lists) {
-                fold.add(clmul, &chi[..strip], &list[from..from + strip]);
-            }
-            for (raw, mac) in raw[..strip].iter().zip(bits.iter().flat_map(|bits| &bits[from..from + strip]))
-            {
-                sum.0 ^= raw.and_bit(mac.lsb()).to_u128();
-            }
+/// The same of one thread's lists.
+fn fold(mut weights: Prg, len: usize, lists: &[&[Block]], bits: Option<&[Block]>) -> (Vec<Gf128>, Gf128) {
+    let clmul = Clmul::best();
+    let mut folds: Vec<Fold> = lists.iter().map(|_| Fold::new()).collect();
+    let mut sum = Gf128::ZERO;
+    let mut raw = vec![Block::ZERO; STRIP];
+    let mut chi = vec![Gf128::ZERO; STRIP];
+    for from in (0..len).step_by(STRIP) {
+        let strip = STRIP.min(len - from);
+        weights.fill_blocks(&mut raw[..strip]);
+        chi.iter_mut().zip(&raw).for_each(|(chi, raw)| *chi = Gf128(raw.to_u128()));
+        for (fold, list) in folds.iter_mut().zip(lists) {
+            fold.add(clmul, &chi[..strip], &list[from..from + strip]);
         }
-        (folds.iter().map(Fold::finish).collect(), sum)
+        for (raw, mac) in raw[..strip].iter().zip(bits.iter().flat_map(|bits| &bits[from..from + strip])) {
+            sum.0 ^= raw.and_bit(mac.lsb()).to_u128();
+        }
     }
+    (folds.iter().map(Fold::finish).collect(), sum)
 }
 
 /// Σ_t X^t x_t.
@@ -172,9 +152,8 @@ fn packed(list: &[Block]) -> Gf128 {
 async fn consistent(room: &mut Room, ends: &[Ends], count: usize, shares: &Shares) -> Result<(), AuthError> {
     let coin = room.coin().await?;
     room.confirm().await?;
-    let mut weights = Weights::new(room, &coin, "authenticated bits");
     let lists: Vec<&[Block]> = shares.lists().map(|list| &list[..count]).collect();
-    let (sums, x) = weights.fold(&lists, Some(lists[0]));
+    let (sums, x) = folds(room, &coin, "authenticated bits", &lists, Some(lists[0]));
     let sums: Vec<Gf128> =
         sums.iter().zip(shares.lists()).map(|(sum, list)| Gf128(sum.0 ^ packed(&list[count..]).0)).collect();
     let lsbs: Blocks = {

@@ -5,10 +5,10 @@ use crate::{
     masks::{self, Job, Masks},
     room::Room,
     script::Talk,
-    shares::Blocks,
+    shares::{Blocks, Shares, worth},
     wrk,
 };
-use hushwire_block::{Block, Buffer};
+use hushwire_block::{Block, Buffer, abreast};
 use hushwire_circuit::Program;
 use hushwire_ot::Context;
 use hushwire_prg::Seed;
@@ -198,14 +198,14 @@ impl Stock {
     /// If the roles are not of as many parties (the caller's bug).
     pub fn garble<'a>(&'a mut self, task: &Task) -> Script<'a, Garbled> {
         assert!(task.roles.learns.iter().all(|l| l.len() == self.n), "roles of as many parties");
-        let (me, n, task) = (self.me, self.n, task.clone());
+        let (me, n, threads, task) = (self.me, self.n, self.threads, task.clone());
         let cost = cost::garble(me, n, &task);
-        Script::new(me, n, move |talk| run(talk, self, task)).costing(cost)
+        Script::new([me, n], threads, move |talk| run(talk, self, task)).costing(cost)
     }
 }
 
 async fn run(talk: Talk, stock: &mut Stock, task: Task) -> Result<Garbled, AuthError> {
-    let (me, n, delta) = (stock.me, stock.n, stock.delta);
+    let (me, n, threads, delta) = (stock.me, stock.n, stock.threads, stock.delta);
     let context = stock.context.child("authgarble run", stock.runs);
     let seed = stock.seed.derive("authgarble run", &stock.runs.to_le_bytes());
     stock.runs += 1;
@@ -223,6 +223,7 @@ async fn run(talk: Talk, stock: &mut Stock, task: Task) -> Result<Garbled, AuthE
     let due: Vec<_> = due.iter().map(|places| &places[..]).collect();
     let own = room.reveal("masks of inputs", Check::InputMasks, delta, &masks.inputs, &due).await?;
     let side = tables(&mut room, &context, &task, delta, &masks).await?;
+    Shares::wipe(threads, [masks.alpha, masks.beta, masks.s]);
     let (masks, own) = (Masks::of_ends(masks.inputs, masks.outputs), Zeroizing::new(own));
     Ok(Garbled { task, context, me, n, delta, seed, masks, own, side })
 }
@@ -235,13 +236,13 @@ async fn tables(
     delta: Block,
     masks: &Masks,
 ) -> Result<Side, AuthError> {
-    let (me, n) = (room.talk.me(), room.talk.n());
+    let (me, n, threads) = (room.talk.me(), room.talk.n(), room.talk.threads());
     let ands = masks.s.len();
     let job = Job { context, me, n, delta, program: &task.program, instances: task.instances, masks };
     let mut made = match (me, task.form) {
         (0, Form::Rows) => Made::Nothing(wrk::own(&job)),
         (0, Form::HalfGates) => Made::Nothing(half::own(&job)),
-        (_, Form::Rows) => Made::Rows(Box::new(wrk::Garbling::new(&job, &mut room.own))),
+        (_, Form::Rows) => Made::Rows(Box::new(wrk::Garbling::new(&job, threads, &mut room.own))),
         (_, Form::HalfGates) => Made::Halves(Box::new(half::Garbling::new(&job, &mut room.own))),
     };
     // Messages whose memory serves for every piece.
@@ -259,10 +260,19 @@ async fn tables(
         }
         messages = room.talk.exchange("garbled tables", messages, into).await;
         if let Made::Nothing(tables) = &mut made {
-            for (slot, message) in messages.iter().enumerate() {
-                match task.form {
-                    Form::Rows => wrk::absorb(&job, slot, piece.start, message, tables),
-                    Form::HalfGates => half::absorb(n, slot, piece.clone(), message, tables),
+            let all = messages.iter().enumerate();
+            match task.form {
+                Form::Rows => {
+                    abreast(
+                        worth(threads, piece.len()),
+                        all.zip(&mut tables.of).collect(),
+                        |((slot, message), of)| {
+                            wrk::absorb(&job, slot, piece.start, message, of);
+                        },
+                    );
+                }
+                Form::HalfGates => {
+                    all.for_each(|(slot, message)| half::absorb(n, slot, piece.clone(), message, tables));
                 }
             }
         }

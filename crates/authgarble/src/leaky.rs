@@ -14,15 +14,16 @@
 
 use crate::{
     AuthError, Check,
-    bits::Weights,
+    bits::folds,
     room::{HashKeys, Room},
     shares::{Shares, add, blocks, pack},
 };
-use hushwire_block::{Block, from_bytes, from_bytes_mut};
-use std::ops::Range;
+use hushwire_block::{Block, abreast, from_bytes, from_bytes_mut};
 
 /// LOCAL: ANDs that are hashed at a time; it divides 2^20, the span of a hash's key.
 const STRIP: usize = 1024;
+/// LOCAL: ANDs that a thread takes at a time; what it reads and writes of them for one peer stays in its cache.
+const PART: usize = 1 << 13;
 
 /// z = x y for shares of random bits: `bits` are x, y and r of `len` ANDs, one list after the other, and r becomes z. `first` is the
 /// number of the first AND of this session.
@@ -34,67 +35,67 @@ pub(crate) async fn multiply(
     bits: &mut Shares,
 ) -> Result<(), AuthError> {
     let (me, slots) = (room.talk.me(), bits.slots());
-    let (x, y, r) = (0..len, len..2 * len, 2 * len..3 * len);
-    // C, then S.
-    let mut c = blocks(len);
-    product(delta, bits, y, &mut c);
+    let (threads, r) = (room.talk.threads(), 2 * len);
     let mut s = blocks(len);
-    product(delta, bits, r.clone(), &mut s);
-    let mut out = Vec::with_capacity(slots);
-    let mut pads = blocks(2 * STRIP);
-    for slot in 0..slots {
-        let mut message = vec![0; 16 * len];
-        let mut keys = keys(room, me, room.talk.peer(slot));
-        for (from, to, number) in strips(first, len) {
-            let (pads, _) = pads[..2 * (to - from)].as_chunks_mut();
-            room.backend().pads_tccr(
-                keys.at(number),
-                u128::from(number),
-                delta,
-                &bits.keys[slot][from..to],
-                pads,
-            );
-            let message = from_bytes_mut(&mut message[16 * from..16 * to]);
-            let sums = s[from..to].iter_mut().zip(&c[from..to]);
-            for ((u, [zero, one]), (s, c)) in message.iter_mut().zip(pads.iter()).zip(sums) {
-                *s ^= *zero;
-                *u = *zero ^ *one ^ *c;
+    let mut out = vec![vec![0; 16 * len]; slots];
+    let mut messages: Vec<_> =
+        out.iter_mut().map(|message| from_bytes_mut(message).chunks_mut(PART)).collect();
+    let parts = s.chunks_mut(PART).map(|s| (s, messages.iter_mut().filter_map(Iterator::next).collect()));
+    let (shared, here) = (&*bits, &*room);
+    let say = |(k, (s, messages)): (usize, (&mut [Block], Vec<&mut [Block]>))| {
+        let at = k * PART;
+        let mut c = blocks(s.len());
+        product(delta, shared, len + at, &mut c);
+        product(delta, shared, r + at, s);
+        let mut pads = blocks(2 * STRIP);
+        for (slot, message) in messages.into_iter().enumerate() {
+            let mut keys = keys(here, me, here.talk.peer(slot));
+            for (from, to, number) in strips(first + at as u64, s.len()) {
+                let (pads, _) = pads[..2 * (to - from)].as_chunks_mut();
+                let known = &shared.keys[slot][at + from..at + to];
+                here.backend().pads_tccr(keys.at(number), u128::from(number), delta, known, pads);
+                let sums = s[from..to].iter_mut().zip(&c[from..to]);
+                for ((u, [zero, one]), (s, c)) in message[from..to].iter_mut().zip(pads.iter()).zip(sums) {
+                    *s ^= *zero;
+                    *u = *zero ^ *one ^ *c;
+                }
             }
         }
-        out.push(message);
-    }
-    for (s, (c, x)) in s.iter_mut().zip(c.iter().zip(&bits.macs[0][x])) {
-        *s ^= c.and_bit(x.lsb());
-    }
-    drop(c);
+        for (s, (c, x)) in s.iter_mut().zip(c.iter().zip(&shared.macs[0][at..])) {
+            *s ^= c.and_bit(x.lsb());
+        }
+    };
+    abreast(threads, parts.enumerate().collect(), say);
     let heard = room.talk.exchange("leaky ANDs", out, vec![16 * len; slots]).await;
-    let mut hashes = blocks(STRIP);
-    for (slot, message) in heard.iter().enumerate() {
-        let message = from_bytes(message);
-        let mut keys = keys(room, room.talk.peer(slot), me);
-        for (from, to, number) in strips(first, len) {
-            let hashes = &mut hashes[..to - from];
-            let macs = &bits.macs[slot][from..to];
-            room.backend().tccr::<1>(keys.at(number), u128::from(number), macs, hashes);
-            let terms = hashes.iter().zip(&message[from..to]).zip(macs);
-            for (s, ((hash, u), mac)) in s[from..to].iter_mut().zip(terms) {
-                *s ^= *hash ^ u.and_bit(mac.lsb());
+    abreast(threads, s.chunks_mut(PART).enumerate().collect(), |(k, s)| {
+        let at = k * PART;
+        let mut hashes = blocks(STRIP);
+        for (slot, message) in heard.iter().enumerate() {
+            let mut keys = keys(here, here.talk.peer(slot), me);
+            for (from, to, number) in strips(first + at as u64, s.len()) {
+                let hashes = &mut hashes[..to - from];
+                let macs = &shared.macs[slot][at + from..at + to];
+                here.backend().tccr::<1>(keys.at(number), u128::from(number), macs, hashes);
+                let terms = hashes.iter().zip(&from_bytes(message)[at + from..at + to]).zip(macs);
+                for (s, ((hash, u), mac)) in s[from..to].iter_mut().zip(terms) {
+                    *s ^= *hash ^ u.and_bit(mac.lsb());
+                }
             }
         }
-    }
+    });
     drop(heard);
     let d = said(room, &s).await?;
-    for (s, d) in s.iter_mut().zip(&d) {
-        *s ^= delta.and_bit(*d == 1);
-    }
-    bits.add_public(me, delta, r.start, &d);
+    abreast(threads, s.chunks_mut(PART).zip(d.chunks(PART)).collect(), |(s, d)| {
+        s.iter_mut().zip(d).for_each(|(s, d)| *s ^= delta.and_bit(*d == 1));
+    });
+    bits.add_public(threads, me, delta, r, &d);
     check(room, &s).await
 }
 
-/// `out` = b_i Δ_i ⊕ Σ_j (K_i[b_j] ⊕ M_j[b_i]): this party's part of b Δ, for the bits in `range`.
-fn product(delta: Block, bits: &Shares, range: Range<usize>, out: &mut [Block]) {
-    out.iter_mut().zip(&bits.macs[0][range.clone()]).for_each(|(out, mac)| *out = delta.and_bit(mac.lsb()));
-    bits.lists().for_each(|list| add(out, &list[range.clone()]));
+/// `out` = b_i Δ_i ⊕ Σ_j (K_i[b_j] ⊕ M_j[b_i]): this party's part of b Δ, for as many bits from `first` on.
+fn product(delta: Block, bits: &Shares, first: usize, out: &mut [Block]) {
+    out.iter_mut().zip(&bits.macs[0][first..]).for_each(|(out, mac)| *out = delta.and_bit(mac.lsb()));
+    bits.lists().for_each(|list| add(out, &list[first..]));
 }
 
 /// All say bit 1 of S; the sums.
@@ -114,7 +115,7 @@ async fn said(room: &mut Room, s: &[Block]) -> Result<Vec<u8>, AuthError> {
 async fn check(room: &mut Room, s: &[Block]) -> Result<(), AuthError> {
     let coin = room.coin().await?;
     room.confirm().await?;
-    let (sums, _) = Weights::new(room, &coin, "leaky ANDs").fold(&[s], None);
+    let (sums, _) = folds(room, &coin, "leaky ANDs", &[s], None);
     let names = ["committing to sums of leaky ANDs", "opening sums of leaky ANDs"];
     let all = room.together(names, &sums[0].0.to_le_bytes()).await?;
     let sum = all.iter().fold(Block::ZERO, |sum, own| sum ^ from_bytes(own)[0]);

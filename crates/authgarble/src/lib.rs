@@ -34,8 +34,11 @@
 //! each step is a Script: a Machine with a slot for every peer; a Stock, or what is Garbled, may wait on a Shelf, a directory
 //! ```
 //!
-//! **Missing.** Threads for pairs of parties. Memory of the function-dependent
-//! phase grows with ANDs and live wires; with half gates the evaluator says Λ of all ANDs at once.
+//! **Threads.** LOCAL: [`Party::threads`] share a party's own work between two messages: OTs with each peer in each direction, and then lists or
+//! parts of lists, which are disjoint. No byte depends on them. One thread evaluates, and one walks the circuit for labels, since layers of most
+//! circuits are thin; a party's base OTs take up to four processors of themselves.
+//!
+//! **Missing.** Memory of the function-dependent phase grows with ANDs and live wires; with half gates the evaluator says Λ of all ANDs at once.
 #![forbid(unsafe_code)]
 
 #[cfg(test)]

@@ -11,11 +11,12 @@
 use crate::{
     AuthError, Check,
     room::Room,
-    rows::{Layer, Rows},
-    shares::{Shares, add, one},
+    rows::Rows,
+    shares::{Blocks, Shares, add, one, worth},
     stock::Triples,
 };
-use hushwire_block::Block;
+use hushwire_aes::Backend;
+use hushwire_block::{Block, abreast};
 use hushwire_circuit::Program;
 use hushwire_ot::Context;
 
@@ -44,7 +45,7 @@ pub(crate) struct Masks {
 impl Masks {
     /// Those of inputs and outputs alone.
     pub(crate) fn of_ends(inputs: Shares, outputs: Shares) -> Masks {
-        let none = || Shares::zeros(0, 0);
+        let none = || Shares::zeros(1, 0, 0);
         Masks { inputs, outputs, alpha: none(), beta: none(), s: none() }
     }
 }
@@ -58,41 +59,72 @@ pub(crate) async fn make(
     triples: Triples,
     fresh: Shares,
 ) -> Result<Masks, AuthError> {
-    let (me, slots) = (room.talk.me(), room.talk.slots());
     let (ands, bits) = (triples.len(), fresh.len() - triples.len());
-    let (mut alpha, mut beta) = (Shares::zeros(slots, ands), Shares::zeros(slots, ands));
-    let outputs = {
-        let row = |k: usize| fresh.lists().map(move |list| list[k]);
-        let mut rows =
-            Rows::new(program, instances, 2 * slots, constant(me, slots, delta), (0..bits).flat_map(row));
-        rows.run(room.backend(), program, |layer| {
-            gather(&layer, 0, &mut alpha);
-            gather(&layer, 1, &mut beta);
-            let first = bits + layer.first;
-            for (k, product) in layer.products.chunks_exact_mut(2 * slots).enumerate() {
-                product.iter_mut().zip(fresh.lists()).for_each(|(to, list)| *to = list[first + k]);
-            }
-        });
-        columns(&rows.outputs(program), slots)
-    };
+    let (me, slots, threads) = (room.talk.me(), room.talk.slots(), worth(room.talk.threads(), ands));
+    let [mut alpha, mut beta] = [0, 1].map(|_| Shares::zeros(threads, slots, ands));
+    let mut outputs = Shares::zeros(1, slots, program.output_bits() * instances);
+    // A thread walks the program with some of the lists.
+    let width = (2 * slots).div_ceil(threads);
+    let constants = constant(me, slots, delta);
+    let lists =
+        fresh.lists().zip(&constants).zip(alpha.lists_mut().zip(beta.lists_mut())).zip(outputs.lists_mut());
+    let mut columns: Vec<_> = lists
+        .map(|(((fresh, one), (alpha, beta)), out)| Column { fresh, one: *one, operands: [alpha, beta], out })
+        .collect();
+    let backend = room.backend();
+    abreast(threads, columns.chunks_mut(width).collect(), |columns| {
+        walk(backend, program, instances, bits, columns);
+    });
     let Triples { mut a, mut b, c: mut s } = triples;
-    for (sum, wire) in a.lists_mut().chain(b.lists_mut()).zip(alpha.lists().chain(beta.lists())) {
-        add(sum, wire);
-    }
+    let sums = a.lists_mut().chain(b.lists_mut()).zip(alpha.lists().chain(beta.lists()));
+    abreast(threads, sums.collect(), |(sum, wire)| add(sum, wire));
     // d and e.
     let opened = room.open("opening masked wires", Check::MaskedWires, delta, &[&a, &b]).await?;
     let (d, e) = opened.split_at(ands);
     let lists = s.lists_mut().zip(fresh.lists()).zip(a.lists().zip(b.lists()));
-    for (((s, fresh), (a, b)), (alpha, beta)) in lists.zip(alpha.lists().zip(beta.lists())) {
+    let lists = lists.zip(alpha.lists().zip(beta.lists())).collect();
+    abreast(threads, lists, |(((s, fresh), (a, b)), (alpha, beta))| {
         let fresh = &fresh[bits..];
         for k in 0..ands {
             let (a, b) = (a[k] ^ alpha[k], b[k] ^ beta[k]);
             s[k] ^= fresh[k] ^ b.and_bit(d[k] == 1) ^ a.and_bit(e[k] == 1);
         }
-    }
+    });
     let both: Vec<u8> = d.iter().zip(e).map(|(d, e)| d & e).collect();
-    s.add_public(me, delta, 0, &both);
+    s.add_public(threads, me, delta, 0, &both);
+    Shares::wipe(threads, [a, b]);
     Ok(Masks { inputs: fresh.part(&(0..bits)), outputs, alpha, beta, s })
+}
+
+/// One of the lists of shares on its way through a program.
+struct Column<'a> {
+    /// Of inputs, then of ANDs.
+    fresh: &'a [Block],
+    one: Block,
+    /// Those of ANDs' operands, to be found.
+    operands: [&'a mut Blocks; 2],
+    out: &'a mut Blocks,
+}
+
+/// Finds operands and outputs; the first `bits` masks are those of inputs.
+fn walk(backend: Backend, program: &Program, instances: usize, bits: usize, columns: &mut [Column<'_>]) {
+    let width = columns.len();
+    let inputs = (0..bits).flat_map(|k| columns.iter().map(move |column| column.fresh[k]));
+    let one = columns.iter().map(|column| column.one).collect();
+    let mut rows = Rows::new(program, instances, width, one, inputs);
+    rows.run(backend, program, |layer| {
+        for which in [0, 1] {
+            for (k, row) in (layer.first..).zip(layer.operands.of(which)) {
+                columns.iter_mut().zip(row).for_each(|(column, block)| column.operands[which][k] = *block);
+            }
+        }
+        for (k, product) in (bits + layer.first..).zip(layer.products.chunks_exact_mut(width)) {
+            product.iter_mut().zip(&*columns).for_each(|(to, column)| *to = column.fresh[k]);
+        }
+    });
+    for (k, row) in rows.outputs(program).chunks_exact(width).enumerate() {
+        columns.iter_mut().zip(row).for_each(|(column, block)| column.out[k] = *block);
+    }
 }
 
 /// A row of the public constant 1: its mask is 1, so that what the evaluator sees of it is 0.
@@ -101,19 +133,4 @@ fn constant(me: usize, slots: usize, delta: Block) -> Vec<Block> {
     let at = if me == 0 { 0..slots } else { slots..slots + 1 };
     row[at].fill(one(me, delta));
     row
-}
-
-fn gather(layer: &Layer<'_, Block>, which: usize, to: &mut Shares) {
-    for (k, row) in layer.operands.of(which).enumerate() {
-        to.lists_mut().zip(row).for_each(|(list, block)| list[layer.first + k] = *block);
-    }
-}
-
-/// Shares from rows.
-fn columns(rows: &[Block], slots: usize) -> Shares {
-    let mut shares = Shares::zeros(slots, rows.len() / (2 * slots));
-    for (k, row) in rows.chunks_exact(2 * slots).enumerate() {
-        shares.lists_mut().zip(row).for_each(|(list, block)| list[k] = *block);
-    }
-    shares
 }

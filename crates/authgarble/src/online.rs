@@ -11,7 +11,7 @@
 
 use crate::{
     AuthError, Check, Form, Garbled, Script,
-    bits::Weights,
+    bits::folds,
     cost,
     garble::{Side, Tables},
     half,
@@ -42,7 +42,7 @@ impl Garbled {
     pub fn evaluate(self, inputs: &Planes) -> Script<'static, Planes> {
         let (me, n, inputs) = (self.me, self.n, inputs.clone());
         let cost = cost::online(me, n, &self.task);
-        Script::new(me, n, move |talk| run(talk, self, inputs)).costing(cost)
+        Script::new([me, n], 1, move |talk| run(talk, self, inputs)).costing(cost)
     }
 }
 
@@ -202,7 +202,7 @@ async fn garbler(
 
 /// Σ χ M of all ANDs' MACs, χ from the evaluator's seed.
 fn weighed(room: &Room, seed: [u8; SEED], macs: &[Block]) -> Block {
-    let (sums, _) = Weights::new(room, &Seed::from_bytes(seed), "MACs of ANDs").fold(&[macs], None);
+    let (sums, _) = folds(room, &Seed::from_bytes(seed), "MACs of ANDs", &[macs], None);
     Block::from_u128(sums[0].0)
 }
 

@@ -19,6 +19,7 @@ pub struct Party {
     n: usize,
     ot: Protocol,
     form: Form,
+    threads: usize,
     seed: Seed,
     stock: Option<Stock>,
     /// Circuits of the next runs, garbled before.
@@ -34,9 +35,16 @@ impl Party {
     /// randomness for this session alone.
     #[must_use]
     pub fn new(context: &Context, [me, n]: [usize; 2], ot: Protocol, form: Form, seed: &Seed) -> Party {
-        let seed = seed.clone();
+        let (context, seed, threads) = (*context, seed.clone(), 1);
         let (stock, garbled, driver) = (None, VecDeque::new(), Driver::new());
-        Party { context: *context, me, n, ot, form, seed, stock, garbled, epochs: 0, driver, lost: false }
+        Party { context, me, n, ot, form, threads, seed, stock, garbled, epochs: 0, driver, lost: false }
+    }
+
+    /// LOCAL: the same with so many threads for its own work: with one peer and another, and on parts of long lists.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Party {
+        let stock = self.stock.map(|stock| stock.on_threads(threads));
+        Party { threads, stock, ..self }
     }
 
     /// Takes a stock that was made before, by [`Party::prepare`] of an earlier session of the same parties, for the next runs.
@@ -46,7 +54,7 @@ impl Party {
     #[must_use]
     pub fn with_stock(mut self, stock: Stock) -> Party {
         assert_eq!((stock.me(), stock.parties()), (self.me, self.n), "a stock of this party");
-        self.stock = Some(stock);
+        self.stock = Some(stock.on_threads(self.threads));
         self
     }
 
@@ -141,7 +149,7 @@ impl Party {
         let part = |all: u64| if ahead.triples > AHEAD { all * AHEAD / ahead.triples } else { all };
         let need =
             Need { triples: part(ahead.triples).max(now.triples), masks: part(ahead.masks).max(now.masks) };
-        let open = Setup::open(&context, self.me, self.n, self.ot, &seed);
+        let open = Setup::open(&context, [self.me, self.n], self.threads, self.ot, &seed);
         let setup = drive(&mut self.driver, channels, open)?;
         drive(&mut self.driver, channels, setup.preprocess(need))
     }
@@ -187,7 +195,8 @@ mod tests {
                             .map(|id| net.channel(0, Some(*id), Some(*id)).expect("the lane is there"))
                             .collect();
                         let ot = Protocol::SoftSpoken4;
-                        let mut party = Party::new(&context(7), [me, n], ot, form, &seed(7, me));
+                        let party = Party::new(&context(7), [me, n], ot, form, &seed(7, me));
+                        let mut party = party.threads(1 + me);
                         for world in worlds {
                             let ran = party.run(
                                 &mut channels,

@@ -28,11 +28,23 @@ fn traced<T>(mut scripts: Vec<Script<'_, T>>) -> (Vec<T>, String) {
 
 /// The traces of the four phases.
 fn traces(backend: Backend, n: usize, form: Form) -> [String; 4] {
+    traces_of("mul:6", 3, 1, backend, n, form)
+}
+
+/// The same of so many instances of a circuit, every party's work on so many threads.
+fn traces_of(
+    circuit: &str,
+    instances: usize,
+    threads: usize,
+    backend: Backend,
+    n: usize,
+    form: Form,
+) -> [String; 4] {
     let context = Context { sid: Sid([17; 32]), backend };
-    let program = named::program("mul:6").expect("it has a name");
+    let program = named::program(circuit).expect("it has a name");
     let mut prg = Prg::new(Backend::best(), &seed(18, n), "pinned");
-    let world = World::new(&mut prg, &program, n, 3, form);
-    let open = |me| Setup::open(&context, me, n, Protocol::SoftSpoken4, &seed(19, me));
+    let world = World::new(&mut prg, &program, n, instances, form);
+    let open = |me| Setup::open(&context, [me, n], threads, Protocol::SoftSpoken4, &seed(19, me));
     let (setups, one) = traced((0..n).map(open).collect());
     let need = world.task.need();
     let (mut stocks, two) = traced(setups.into_iter().map(|setup| setup.preprocess(need)).collect());
@@ -67,6 +79,18 @@ fn traces_are_pinned_on_every_tier_and_width() {
     }
 }
 
+/// Lists that are long enough for several threads, in parts of which the last one is shorter.
+#[test]
+fn threads_change_no_byte() {
+    for (n, form) in [(2, Form::HalfGates), (3, Form::Rows)] {
+        let of = |threads| traces_of("aes128", 1, threads, Backend::best(), n, form);
+        let one = of(1);
+        for threads in [2, 5] {
+            assert_eq!(of(threads), one, "{threads} threads, {n} parties");
+        }
+    }
+}
+
 /// Set-ups cost what they say, with every extension by rows.
 #[test]
 fn set_ups_cost_what_they_say() {
@@ -75,7 +99,8 @@ fn set_ups_cost_what_they_say() {
     for (n, ot) in SET_UPS {
         let (mut spent, mut rounds) = (vec![0; n], 0);
         let context = Context { sid: Sid([23; 32]), backend: Backend::best() };
-        let mut scripts: Vec<_> = (0..n).map(|me| Setup::open(&context, me, n, ot, &seed(23, me))).collect();
+        let mut scripts: Vec<_> =
+            (0..n).map(|me| Setup::open(&context, [me, n], 1, ot, &seed(23, me))).collect();
         let count = |place: hushwire_wire::drive::Place, message: &mut Vec<u8>| {
             spent[place.party] += message.len() as u64;
             rounds = rounds.max(place.round as u64 + 1);

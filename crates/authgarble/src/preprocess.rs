@@ -14,7 +14,7 @@ use crate::{
     shares::Shares,
     stock::Triples,
 };
-use hushwire_block::Block;
+use hushwire_block::{Block, abreast};
 use hushwire_prg::Prg;
 
 /// The use that a stock is made for.
@@ -39,7 +39,7 @@ pub(crate) async fn run(talk: Talk, mut setup: Setup, need: Need) -> Result<Stoc
     let mut room = Room::new(talk, context, &setup.seed);
     let (slots, delta) = (setup.n - 1, setup.delta);
     let sizes = batches(need.triples as usize);
-    let mut triples = Triples::zeros(slots, sizes.iter().sum());
+    let mut triples = Triples::zeros(setup.threads, slots, sizes.iter().sum());
     let (mut made, mut ands) = (0, 0);
     for n in sizes {
         batch(&mut room, &mut setup.ends, delta, ands, n, &mut triples, made).await?;
@@ -81,22 +81,24 @@ async fn batch(
     let coin = room.coin().await?;
     room.confirm().await?;
     let shifts = bucket::shifts(&mut Prg::new(room.backend(), &coin, "buckets"), n, b);
-    let mut d = Shares::zeros(bits.slots(), n * (b - 1));
-    for (d, list) in d.lists_mut().zip(bits.lists()) {
+    let threads = room.talk.threads();
+    let mut d = Shares::zeros(threads, bits.slots(), n * (b - 1));
+    abreast(threads, d.lists_mut().zip(bits.lists()).collect(), |(d, list)| {
         let (first, others) = list[ands..2 * ands].split_at(n);
         for ((d, other), shift) in d.chunks_exact_mut(n).zip(others.chunks_exact(n)).zip(&shifts) {
             for (d, (y, other)) in d.iter_mut().zip(first.iter().zip(bucket::shifted(other, *shift))) {
                 *d = *y ^ *other;
             }
         }
-    }
+    });
     let opened = room.open("opening buckets", Check::Buckets, delta, &[&d]).await?;
-    drop(d);
+    Shares::wipe(threads, [d]);
     let to = made..made + n;
     let places = triples.a.lists_mut().zip(triples.b.lists_mut()).zip(triples.c.lists_mut());
-    for (list, ((a, b), c)) in bits.lists().zip(places) {
+    abreast(threads, bits.lists().zip(places).collect(), |(list, ((a, b), c))| {
         combine(&shifts, &opened, list, [&mut a[to.clone()], &mut b[to.clone()], &mut c[to.clone()]]);
-    }
+    });
+    Shares::wipe(threads, [bits]);
     Ok(())
 }
 

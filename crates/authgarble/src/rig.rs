@@ -22,8 +22,14 @@ pub(crate) fn run<T>(mut scripts: Vec<Script<'_, T>>) -> Result<Vec<T>, AuthErro
     Ok(scripts.into_iter().map(Script::finish).collect())
 }
 
+/// Some parties have several threads, whatever is tested.
+pub(crate) fn threads(me: usize) -> usize {
+    1 + me % 2
+}
+
 pub(crate) fn setups(world: u8, n: usize) -> Vec<Setup> {
-    let open = |me| Setup::open(&context(world), me, n, Protocol::SoftSpoken4, &seed(world, me));
+    let open =
+        |me| Setup::open(&context(world), [me, n], threads(me), Protocol::SoftSpoken4, &seed(world, me));
     run((0..n).map(open).collect()).expect("honest parties")
 }
 

@@ -3,11 +3,11 @@
 use crate::{
     AuthError, Check,
     script::Talk,
-    shares::{Blocks, Shares, blocks, is_packed, same, unpack},
+    shares::{Blocks, Shares, blocks, is_packed, same, unpack, worth},
 };
 use hushwire_aes::{Aes128, Backend};
-use hushwire_block::{Block, as_bytes};
-use hushwire_ot::{Context, Machine, OtError, Sid};
+use hushwire_block::{Block, abreast, as_bytes};
+use hushwire_ot::{Context, Machine, OtError, Round, Sid};
 use hushwire_prg::{Prg, Seed};
 use hushwire_wire::{PartyId, drive::Exchanged};
 
@@ -162,18 +162,22 @@ impl Room {
         lists: &[&Shares],
     ) -> Result<Vec<u8>, AuthError> {
         let (number, slots) = (self.number(), self.talk.slots());
-        let out = (0..slots).map(|slot| {
+        let len = lists.first().map_or(0, |shares| shares.len());
+        let (threads, here) = (worth(self.talk.threads(), len), &*self);
+        let out = abreast(threads, (0..slots).collect(), |slot| {
             let macs: Vec<&[Block]> = lists.iter().map(|shares| &shares.macs[slot][..]).collect();
-            self.opening(number, slot, &macs)
+            here.opening(number, slot, &macs)
         });
-        let out = out.collect();
-        let length = opened_bytes(lists.len(), lists.first().map_or(0, |shares| shares.len()));
+        let length = opened_bytes(lists.len(), len);
         let heard = self.talk.exchange(name, out, vec![length; slots]).await;
         let own = lists.iter().flat_map(|shares| shares.macs[0].iter());
         let mut sum: Vec<u8> = own.map(|mac| mac.0[0] & 1).collect();
-        for (slot, message) in heard.iter().enumerate() {
+        let said = abreast(threads, heard.iter().enumerate().collect(), |(slot, message)| {
             let keys: Vec<&[Block]> = lists.iter().map(|shares| &shares.keys[slot][..]).collect();
-            self.opened(name, check, [number, slot as u64], delta, message, &keys, &mut sum)?;
+            here.opened(name, check, [number, slot as u64], delta, message, &keys)
+        });
+        for bits in said {
+            sum.iter_mut().zip(bits?).for_each(|(sum, bit)| *sum ^= bit);
         }
         Ok(sum)
     }
@@ -198,7 +202,8 @@ impl Room {
         let mut sum: Vec<u8> = mine.iter().map(|k| u8::from(shares.bit(*k as usize))).collect();
         for (slot, message) in heard.iter().enumerate() {
             let keys = picked(&shares.keys[slot], mine);
-            self.opened(name, check, [number, slot as u64], delta, message, &[&keys], &mut sum)?;
+            let bits = self.opened(name, check, [number, slot as u64], delta, message, &[&keys])?;
+            sum.iter_mut().zip(bits).for_each(|(sum, bit)| *sum ^= bit);
         }
         Ok(sum)
     }
@@ -219,8 +224,7 @@ impl Room {
         message
     }
 
-    /// Adds the bits of a peer to `sum`, when the hash is that of their MACs; of the opening of this number, from this slot.
-    #[expect(clippy::too_many_arguments, reason = "an opening's name, number and parts")]
+    /// The bits of a peer, one a byte, when the hash is that of their MACs; of the opening of this number, from this slot.
     fn opened(
         &self,
         name: &'static str,
@@ -229,17 +233,16 @@ impl Room {
         delta: Block,
         message: &[u8],
         lists: &[&[Block]],
-        sum: &mut [u8],
-    ) -> Result<(), AuthError> {
+    ) -> Result<Vec<u8>, AuthError> {
         let (slot, len) = (slot as usize, lists.first().map_or(0, |keys| keys.len()));
         if len == 0 {
-            return Ok(());
+            return Ok(vec![]);
         }
         let (packed, theirs) = message.split_at(message.len() - HASH);
         let peer = self.talk.peer(slot);
         let mut hash = self.macs(number, [peer, self.talk.me()]);
         let mut piece = blocks(PIECE.min(len));
-        let mut all = Vec::with_capacity(sum.len());
+        let mut all = Vec::with_capacity(lists.len() * len);
         for (keys, packed) in lists.iter().zip(packed.chunks_exact(len.div_ceil(8))) {
             let bits = self.bits(name, slot, packed, len)?;
             for (keys, bits) in keys.chunks(PIECE).zip(bits.chunks(PIECE)) {
@@ -253,8 +256,7 @@ impl Room {
         if !same(hash.finalize().as_bytes(), theirs) {
             return Err(AuthError::abort_of(check, peer));
         }
-        sum.iter_mut().zip(&all).for_each(|(sum, bit)| *sum ^= bit);
-        Ok(())
+        Ok(all)
     }
 
     /// Packed bits that came from a peer, one a byte.
@@ -271,37 +273,56 @@ impl Room {
         Err(AuthError::Malformed { peer: PartyId(self.talk.peer(slot) as u8), message })
     }
 
-    /// A machine with each peer, all of them side by side.
-    pub(crate) async fn pairs<M: Machine<Error = OtError>>(
-        &mut self,
-        mut machines: Vec<M>,
-    ) -> Result<Vec<M>, AuthError> {
+    /// Two machines with each peer, all of them side by side. Those of a peer have one message, in which the first one's part comes first.
+    pub(crate) async fn pairs(&self, pairs: Vec<[Side<'_>; 2]>) -> Result<(), AuthError> {
+        let mut sides: Vec<_> = pairs.into_iter().flatten().collect();
+        let (mut heard, mut into) = (Vec::new(), vec![0; sides.len()]);
         loop {
-            let rounds: Vec<_> = machines.iter().map(|machine| machine.round(0)).collect();
-            let Some(name) = rounds.iter().flatten().next().map(|round| round.name) else {
-                return Ok(machines);
-            };
-            let (mut out, mut into) = (Vec::new(), Vec::new());
-            for (slot, (machine, round)) in machines.iter_mut().zip(&rounds).enumerate() {
-                let mut message = vec![0; round.map_or(0, |round| round.out)];
-                if round.is_some() {
-                    machine.write(0, &mut message).map_err(|e| self.blame(slot, e))?;
+            let parts = heard.iter().zip(into.chunks_exact(2)).flat_map(|(message, into): (&Vec<u8>, _)| {
+                let (first, second) = message.split_at(into[0]);
+                [Some(first), Some(second)]
+            });
+            let steps = sides.iter_mut().zip(parts.chain(std::iter::repeat(None)));
+            let made =
+                abreast(self.talk.threads(), steps.collect(), |(side, heard)| next(&mut **side, heard));
+            let (mut name, mut out) = (None, vec![Vec::new(); self.talk.slots()]);
+            for (k, made) in made.into_iter().enumerate() {
+                let (round, message) = made.map_err(|e| self.blame(k / 2, e))?;
+                name = name.or(round.map(|round| round.name));
+                into[k] = round.map_or(0, |round| round.into);
+                if k % 2 == 0 {
+                    out[k / 2] = message;
+                } else {
+                    out[k / 2].extend(message);
                 }
-                out.push(message);
-                into.push(round.map_or(0, |round| round.into));
             }
-            let heard = self.talk.exchange(name, out, into).await;
-            for (slot, (machine, round)) in machines.iter_mut().zip(&rounds).enumerate() {
-                if round.is_some() {
-                    machine.read(&[Exchanged::heard(&heard[slot])]).map_err(|e| self.blame(slot, e))?;
-                }
-            }
+            let Some(name) = name else { return Ok(()) };
+            heard = self
+                .talk
+                .exchange(name, out, into.chunks_exact(2).map(|into| into[0] + into[1]).collect())
+                .await;
         }
     }
 
     fn blame(&self, slot: usize, e: OtError) -> AuthError {
         e.of(Some(PartyId(self.talk.peer(slot) as u8))).into()
     }
+}
+
+/// A machine with a peer.
+pub(crate) type Side<'a> = &'a mut (dyn Machine<Error = OtError> + Send);
+
+/// A machine that still runs takes the message of its round, and makes that of the next one.
+fn next(machine: Side<'_>, heard: Option<&[u8]>) -> Result<(Option<Round>, Vec<u8>), OtError> {
+    if let (Some(heard), Some(_)) = (heard, machine.round(0)) {
+        machine.read(&[Exchanged::heard(heard)])?;
+    }
+    let round = machine.round(0);
+    let mut message = vec![0; round.map_or(0, |round| round.out)];
+    if round.is_some() {
+        machine.write(0, &mut message)?;
+    }
+    Ok((round, message))
 }
 
 /// The public keys of a hash, another for every 2^20 numbers. The last one is kept: a layer of a circuit may have few gates, and to

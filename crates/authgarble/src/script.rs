@@ -13,10 +13,9 @@ use hushwire_wire::{
     drive::{Exchanged, Machine, Misstep, Round},
 };
 use std::{
-    cell::RefCell,
     future::{Future, poll_fn},
     pin::Pin,
-    rc::Rc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
 };
 
@@ -36,15 +35,21 @@ struct Asked {
 
 /// The line's end of the messages: one party among `n`, with a slot for each peer, in the order of parties.
 pub(crate) struct Talk {
-    post: Rc<RefCell<Post>>,
+    post: Arc<Mutex<Post>>,
     me: usize,
     n: usize,
+    threads: usize,
 }
 
 impl Talk {
     /// This party.
     pub(crate) fn me(&self) -> usize {
         self.me
+    }
+
+    /// LOCAL: threads of this party's own work.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
     }
 
     /// Parties.
@@ -70,8 +75,8 @@ impl Talk {
         into: Vec<usize>,
     ) -> Vec<Vec<u8>> {
         debug_assert!(out.len() == self.slots() && into.len() == self.slots(), "a message for each slot");
-        self.post.borrow_mut().asked = Some(Asked { name, out, into });
-        poll_fn(|_| match self.post.borrow_mut().heard.take() {
+        lock(&self.post).asked = Some(Asked { name, out, into });
+        poll_fn(|_| match lock(&self.post).heard.take() {
             Some(heard) => Poll::Ready(heard),
             None => Poll::Pending,
         })
@@ -79,12 +84,16 @@ impl Talk {
     }
 }
 
+fn lock(post: &Mutex<Post>) -> MutexGuard<'_, Post> {
+    post.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A line under way, behind a machine with a slot for each peer ([`Wiring::Mesh`](hushwire_wire::drive::Wiring::Mesh)).
 ///
 /// Take its steps under any driver, then [`finish`](Script::finish).
 #[must_use = "take its steps, then finish"]
 pub struct Script<'a, T> {
-    post: Rc<RefCell<Post>>,
+    post: Arc<Mutex<Post>>,
     slots: usize,
     line: Line<'a, T>,
     cost: Option<Cost>,
@@ -98,12 +107,13 @@ enum Line<'a, T> {
 }
 
 impl<'a, T> Script<'a, T> {
-    pub(crate) fn new<F>(me: usize, n: usize, line: impl FnOnce(Talk) -> F) -> Self
+    /// Of party `me` among `n`, which works on so many threads.
+    pub(crate) fn new<F>([me, n]: [usize; 2], threads: usize, line: impl FnOnce(Talk) -> F) -> Self
     where
         F: Future<Output = Result<T, AuthError>> + 'a,
     {
-        let post = Rc::new(RefCell::new(Post::default()));
-        let line = Line::Runs(Box::pin(line(Talk { post: post.clone(), me, n })));
+        let post = Arc::new(Mutex::new(Post::default()));
+        let line = Line::Runs(Box::pin(line(Talk { post: post.clone(), me, n, threads: threads.max(1) })));
         let mut script = Script { post, slots: n - 1, line, cost: None };
         // What fails before the first round is reported by the first step.
         let _: Result<(), Misstep> = script.run("the beginning");
@@ -181,7 +191,7 @@ impl<T> Machine for Script<'_, T> {
             // Some round, so that nobody takes it for done.
             Line::Lost(name, _) => Some(Round::even(name, 0)),
             Line::Runs(_) => {
-                let post = self.post.borrow();
+                let post = lock(&self.post);
                 let asked = post.asked.as_ref().expect("a line waits for nothing but messages");
                 Some(Round { name: asked.name, out: asked.out[slot].len(), into: asked.into[slot] })
             }
@@ -191,7 +201,7 @@ impl<T> Machine for Script<'_, T> {
     fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), AuthError> {
         self.alive()?;
         let fault = {
-            let mut post = self.post.borrow_mut();
+            let mut post = lock(&self.post);
             let Some(asked) = &mut post.asked else { return Ok(()) };
             let message = &mut asked.out[slot];
             if out.len() == message.len() {
@@ -207,7 +217,7 @@ impl<T> Machine for Script<'_, T> {
 
     fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), AuthError> {
         self.alive()?;
-        let Some(mut asked) = self.post.borrow_mut().asked.take() else { return Ok(()) };
+        let Some(mut asked) = lock(&self.post).asked.take() else { return Ok(()) };
         let step = asked.name;
         if messages.len() != self.slots {
             return self.lose(step, Misstep::Buffer { step, found: messages.len(), expected: self.slots });
@@ -225,7 +235,7 @@ impl<T> Machine for Script<'_, T> {
             old
         };
         let heard = std::mem::take(&mut asked.out).into_iter().zip(messages).map(kept).collect();
-        self.post.borrow_mut().heard = Some(heard);
+        lock(&self.post).heard = Some(heard);
         self.run(step)?;
         self.alive()
     }

@@ -33,6 +33,7 @@ pub struct Setup {
     pub(crate) context: Context,
     pub(crate) me: usize,
     pub(crate) n: usize,
+    pub(crate) threads: usize,
     pub(crate) ot: Protocol,
     pub(crate) delta: Block,
     pub(crate) ends: Vec<Ends>,
@@ -49,24 +50,32 @@ impl Setup {
     /// The set-up of party `me` among `n`. `context` and `ot` are agreed, and the context is of no other set-up; `seed` is this
     /// party's secret randomness for this set-up alone.
     ///
+    /// LOCAL: `threads` share this party's own work, here and in what comes of it; no message depends on them.
+    ///
     /// # Panics
     /// If there are not 2 to 128 parties, or `me` is none of them (the caller's bug).
-    pub fn open(context: &Context, me: usize, n: usize, ot: Protocol, seed: &Seed) -> Script<'static, Setup> {
-        Self::opening(context, me, n, ot, seed, Block::ZERO)
+    pub fn open(
+        context: &Context,
+        [me, n]: [usize; 2],
+        threads: usize,
+        ot: Protocol,
+        seed: &Seed,
+    ) -> Script<'static, Setup> {
+        Self::opening(context, [me, n], threads, ot, seed, Block::ZERO)
     }
 
     /// The same; towards its last peer the party has Δ ⊕ `twist`, which only a test has other than zero.
     pub(crate) fn opening(
         context: &Context,
-        me: usize,
-        n: usize,
+        [me, n]: [usize; 2],
+        threads: usize,
         ot: Protocol,
         seed: &Seed,
         twist: Block,
     ) -> Script<'static, Setup> {
         assert!((2..=128).contains(&n) && me < n, "party {me} of {n}");
         let (context, seed) = (*context, seed.derive("authgarble set-up", &context.sid.0));
-        let script = Script::new(me, n, move |talk| async move {
+        let script = Script::new([me, n], threads, move |talk| async move {
             let mut room = Room::new(talk, context.child("authgarble set-up", 0), &seed);
             // Bit 1 of the sum of all Δ is 1, so that bit 1 of what leaky ANDs sum up to is their bit.
             let pinned = Block::from_u128(3);
@@ -74,7 +83,7 @@ impl Setup {
             let delta = room.own.next_block();
             let delta = delta ^ (delta & pinned) ^ bits;
             let ends = open_all(&mut room, &context, ot, &seed, [delta, twist]).await?;
-            let mut setup = Setup { context, me, n, ot, delta, ends, seed };
+            let mut setup = Setup { context, me, n, threads, ot, delta, ends, seed };
             if n > 2 {
                 setup.one_delta(&mut room).await?;
             }
@@ -88,7 +97,7 @@ impl Setup {
 
     /// The function-independent phase. It takes the set-up along: a check that fails may tell Δ, which must by then have hidden nothing.
     pub fn preprocess(self, need: Need) -> Script<'static, Stock> {
-        let (me, n) = (self.me, self.n);
+        let (me, n, threads) = (self.me, self.n, self.threads);
         let cost = cost::preprocess(n, self.ot, need);
         let in_advance = [
             Protocol::FerretB9,
@@ -98,7 +107,7 @@ impl Setup {
             Protocol::FerretB13,
         ];
         let exact = !in_advance.contains(&self.ot);
-        let script = Script::new(me, n, move |talk| preprocess::run(talk, self, need));
+        let script = Script::new([me, n], threads, move |talk| preprocess::run(talk, self, need));
         if exact { script.costing(cost) } else { script }
     }
 

@@ -4,7 +4,7 @@
 //! peer's x_j. Bit 0 of every Δ is 1 and bit 0 of every K is 0, so that bit 0 of every M is x_i: MACs carry their bit.
 
 use crate::sealed::Reader;
-use hushwire_block::{Block, Buffer, Wipe, as_bytes_mut};
+use hushwire_block::{Block, Buffer, Wipe, abreast, as_bytes_mut};
 use std::ops::{Deref, DerefMut, Range};
 use subtle::ConstantTimeEq;
 
@@ -72,6 +72,14 @@ impl Drop for Blocks {
     }
 }
 
+/// LOCAL: a list of fewer blocks is done with before another thread has begun.
+const SHORT: usize = 1 << 12;
+
+/// Threads for lists of so many blocks.
+pub(crate) fn worth(threads: usize, len: usize) -> usize {
+    if len < SHORT { 1 } else { threads }
+}
+
 /// This party's part of `len` shared bits: for every peer a MAC of its own bit and a key of the peer's.
 #[cfg_attr(test, derive(Clone))]
 pub(crate) struct Shares {
@@ -80,10 +88,21 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    /// Shares of zeros.
-    pub(crate) fn zeros(slots: usize, len: usize) -> Shares {
-        let many = || (0..slots).map(|_| blocks(len)).collect();
-        Shares { macs: many(), keys: many() }
+    /// Shares of zeros. The first touch of fresh memory takes long: it is the threads' work.
+    pub(crate) fn zeros(threads: usize, slots: usize, len: usize) -> Shares {
+        let mut macs = abreast(worth(threads, len), vec![(); 2 * slots], |()| blocks(len));
+        let keys = macs.split_off(slots);
+        Shares { macs, keys }
+    }
+
+    /// Drops shares, and so wipes them.
+    pub(crate) fn wipe<const N: usize>(threads: usize, all: [Shares; N]) {
+        let threads = worth(threads, all.iter().map(Shares::len).max().unwrap_or(0));
+        abreast(
+            threads,
+            all.into_iter().flat_map(|shares| [shares.macs, shares.keys]).flatten().collect(),
+            drop,
+        );
     }
 
     /// Those of `len` bits out of a plaintext, MACs by peer, then keys by peer.
@@ -122,14 +141,14 @@ impl Shares {
     }
 
     /// Adds public bits from share `first` on, which party 0 takes upon itself.
-    pub(crate) fn add_public(&mut self, me: usize, delta: Block, first: usize, bits: &[u8]) {
+    pub(crate) fn add_public(&mut self, threads: usize, me: usize, delta: Block, first: usize, bits: &[u8]) {
         let one = one(me, delta);
         let lists = if me == 0 { &mut self.macs[..] } else { &mut self.keys[..1] };
-        for list in lists {
+        abreast(worth(threads, bits.len()), lists.iter_mut().collect(), |list: &mut Blocks| {
             for (block, bit) in list[first..].iter_mut().zip(bits) {
                 *block ^= one.and_bit(*bit == 1);
             }
-        }
+        });
     }
 }
 

@@ -19,8 +19,8 @@ pub(crate) struct Triples {
 }
 
 impl Triples {
-    pub(crate) fn zeros(slots: usize, len: usize) -> Triples {
-        let zeros = || Shares::zeros(slots, len);
+    pub(crate) fn zeros(threads: usize, slots: usize, len: usize) -> Triples {
+        let zeros = || Shares::zeros(threads, slots, len);
         Triples { a: zeros(), b: zeros(), c: zeros() }
     }
 
@@ -37,7 +37,7 @@ impl Triples {
 fn take(shares: &mut Shares, range: &Range<usize>) -> Shares {
     let slots = shares.slots();
     if *range == (0..shares.len()) {
-        return std::mem::replace(shares, Shares::zeros(slots, 0));
+        return std::mem::replace(shares, Shares::zeros(1, slots, 0));
     }
     let mut taken = Shares { macs: Vec::with_capacity(slots), keys: Vec::with_capacity(slots) };
     let mut lists = shares.lists_mut().map(|list| {
@@ -59,6 +59,7 @@ pub struct Stock {
     pub(crate) context: Context,
     pub(crate) me: usize,
     pub(crate) n: usize,
+    pub(crate) threads: usize,
     pub(crate) delta: Block,
     pub(crate) seed: Seed,
     triples: Triples,
@@ -78,7 +79,8 @@ impl Drop for Stock {
 impl Stock {
     pub(crate) fn new(setup: &Setup, triples: Triples, masks: Shares) -> Stock {
         let seed = setup.seed.derive("authgarble stock", &[]);
-        Self::with(setup.context, [setup.me, setup.n], setup.delta, seed, 0, triples, masks)
+        let stock = Self::with(setup.context, [setup.me, setup.n], setup.delta, seed, 0, triples, masks);
+        stock.on_threads(setup.threads)
     }
 
     /// Of party `me` among `n`, after `runs` circuits.
@@ -91,7 +93,15 @@ impl Stock {
         triples: Triples,
         masks: Shares,
     ) -> Stock {
-        Stock { context, me, n, delta, seed, triples, masks, used_triples: 0, used_masks: 0, runs }
+        let (used_triples, used_masks) = (0, 0);
+        Stock { context, me, n, threads: 1, delta, seed, triples, masks, used_triples, used_masks, runs }
+    }
+
+    /// LOCAL: the same, of a party with so many threads for its own work; one that a shelf gives has one.
+    #[must_use]
+    pub fn on_threads(mut self, threads: usize) -> Stock {
+        self.threads = threads;
+        self
     }
 
     /// This party.

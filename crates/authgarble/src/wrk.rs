@@ -23,7 +23,7 @@ use crate::{
     shares::{Blocks, Shares, blocks, one},
 };
 use hushwire_aes::Backend;
-use hushwire_block::{Block, Buffer, Gf128, from_bytes, from_bytes_mut};
+use hushwire_block::{Block, Buffer, Gf128, abreast, from_bytes, from_bytes_mut};
 use hushwire_ot::Context;
 use hushwire_prg::Prg;
 use std::ops::Range;
@@ -88,6 +88,12 @@ pub(crate) struct Garbling {
     operands: Blocks,
     /// L_{γ,0} of every AND.
     made: Blocks,
+    /// The place of each thread.
+    places: Vec<Place>,
+}
+
+/// A thread's.
+struct Place {
     /// Inputs and outputs of hashes, of each of the four rows.
     scratch: [Blocks; 5],
     keys: HashKeys,
@@ -95,7 +101,7 @@ pub(crate) struct Garbling {
 
 impl Garbling {
     /// Draws labels and walks the program.
-    pub(crate) fn new(job: &Job<'_>, own: &mut Prg) -> Garbling {
+    pub(crate) fn new(job: &Job<'_>, threads: usize, own: &mut Prg) -> Garbling {
         let Job { context, me, n, program, instances, masks, .. } = *job;
         let ands = masks.s.len();
         let mut inputs = blocks(masks.inputs.len());
@@ -114,20 +120,33 @@ impl Garbling {
         });
         let labels =
             Labels { inputs, outputs: rows.outputs(program), ands: blocks(0), macs: Default::default() };
-        let scratch = std::array::from_fn(|_| blocks(STRIP * n));
-        Garbling { labels, operands, made, scratch, keys: keys(context, me) }
+        let place =
+            |_| Place { scratch: std::array::from_fn(|_| blocks(STRIP * n)), keys: keys(context, me) };
+        Garbling { labels, operands, made, places: (0..threads).map(place).collect() }
     }
 
     /// Garbler `me`'s tables of the ANDs in `range`, after those that `out` has.
     pub(crate) fn tables(&mut self, job: &Job<'_>, range: Range<usize>, out: &mut Vec<u8>) {
+        let Garbling { operands, made, places, .. } = self;
+        let (begin, threads) = (out.len(), places.len());
+        let each = range.len().div_ceil(threads).next_multiple_of(STRIP);
+        out.resize(begin + range.len() * table_bytes(job.n), 0);
+        let parts = out[begin..].chunks_mut(each * table_bytes(job.n)).zip(places.iter_mut());
+        let parts = range.step_by(each).zip(parts).collect();
+        abreast(threads, parts, |(first, (tables, place))| {
+            place.tables(job, [&*operands, &*made], first, tables);
+        });
+    }
+}
+
+impl Place {
+    /// The tables of ANDs from `first` on: `operands` and `made` are their labels at Λ = 0.
+    fn tables(&mut self, job: &Job<'_>, [operands, made]: [&[Block]; 2], first: usize, out: &mut [u8]) {
         let Job { context: Context { backend, .. }, n, delta, .. } = *job;
-        let Garbling { operands, made, scratch: [x, pads @ ..], keys, .. } = self;
-        let begin = out.len();
-        out.resize(begin + range.len() * table_bytes(n), 0);
-        for (first, tables) in
-            range.clone().step_by(STRIP).zip(out[begin..].chunks_mut(STRIP * table_bytes(n)))
-        {
-            let len = STRIP.min(range.end - first);
+        let Place { scratch: [x, pads @ ..], keys } = self;
+        for (first, tables) in (first..).step_by(STRIP).zip(out.chunks_mut(STRIP * table_bytes(n))) {
+            let tables = from_bytes_mut(tables);
+            let len = tables.len() / (4 * n);
             for (row, pads) in pads.iter_mut().enumerate() {
                 let [u, v] = [delta.and_bit(row & 2 != 0), delta.and_bit(row & 1 != 0)];
                 let pairs = operands[2 * first..2 * (first + len)].chunks_exact(2);
@@ -136,7 +155,7 @@ impl Garbling {
                 }
                 hashes(*backend, keys, first as u64, n, &mut x[..len], &mut pads[..len * n]);
             }
-            for (k, table) in from_bytes_mut(tables).chunks_exact_mut(4 * n).enumerate() {
+            for (k, table) in tables.chunks_exact_mut(4 * n).enumerate() {
                 for (row, pads) in table.chunks_exact_mut(n).zip(&*pads) {
                     row.copy_from_slice(&pads[k * n..(k + 1) * n]);
                 }
@@ -189,9 +208,9 @@ pub(crate) fn own(job: &Job<'_>) -> Tables {
 
 /// Takes the tables of ANDs from `first` on, from the garbler of `slot`, and adds to them what party 0 has: the keys of the garbler's bits, which
 /// leaves a multiple of its Δ of an honest MAC, and the MACs that the label takes. Online nothing else is read then.
-pub(crate) fn absorb(job: &Job<'_>, slot: usize, first: usize, message: &[u8], tables: &mut Tables) {
+pub(crate) fn absorb(job: &Job<'_>, slot: usize, first: usize, message: &[u8], tables: &mut [u8]) {
     let Job { n, masks, .. } = *job;
-    let tables = &mut tables.of[slot][table_bytes(n) * first..][..message.len()];
+    let tables = &mut tables[table_bytes(n) * first..][..message.len()];
     tables.copy_from_slice(message);
     for (k, table) in from_bytes_mut(tables).chunks_exact_mut(4 * n).enumerate() {
         let keys = four(masks, |list| &list.keys[slot], first + k);
@@ -216,6 +235,22 @@ pub(crate) struct Evaluated {
 
 /// Evaluates all ANDs: `tables` and `labels` of the inputs by garbler, `inputs` Λ of the inputs, one a byte.
 pub(crate) fn evaluate(job: &Job<'_>, tables: &Tables, inputs: &[u8], labels: &[&[Block]]) -> Evaluated {
+    // Among a known number of parties, loops over them are unrolled.
+    match job.n {
+        3 => evaluate_of::<3>(job, tables, inputs, labels),
+        4 => evaluate_of::<4>(job, tables, inputs, labels),
+        5 => evaluate_of::<5>(job, tables, inputs, labels),
+        _ => evaluate_of::<0>(job, tables, inputs, labels),
+    }
+}
+
+/// The same among N parties, or any number where N is 0.
+fn evaluate_of<const N: usize>(
+    job: &Job<'_>,
+    tables: &Tables,
+    inputs: &[u8],
+    labels: &[&[Block]],
+) -> Evaluated {
     let Job { context, n, program, instances, .. } = *job;
     let width = width(n);
     let row = |k: usize| {
@@ -235,7 +270,7 @@ pub(crate) fn evaluate(job: &Job<'_>, tables: &Tables, inputs: &[u8], labels: &[
             (x, pads) = (blocks(len * (n - 1)), blocks(len * n));
         }
         let mut scratch = [&mut x[..len * (n - 1)], &mut pads[..len * n]];
-        well &= ands(job, tables, &mut keys, &mut layer, &mut at, &mut scratch);
+        well &= ands::<N>(job, tables, &mut keys, &mut layer, &mut at, &mut scratch);
     });
     let out = rows.outputs(program);
     let of = |g: usize| Blocks::of(out.iter().skip(g).step_by(width).copied());
@@ -249,7 +284,7 @@ fn width(n: usize) -> usize {
 }
 
 /// The ANDs of a layer; whether all MACs are right.
-fn ands(
+fn ands<const N: usize>(
     job: &Job<'_>,
     tables: &Tables,
     keys: &mut [HashKeys],
@@ -257,7 +292,8 @@ fn ands(
     at: &mut Vec<usize>,
     [x, pads]: &mut [&mut [Block]; 2],
 ) -> bool {
-    let Job { context, n, delta, .. } = *job;
+    let Job { context, delta, .. } = *job;
+    let n = if N == 0 { job.n } else { N };
     let (first, width) = (layer.first, width(n));
     let len = layer.products.len() / width;
     at.clear();

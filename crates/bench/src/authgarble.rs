@@ -10,6 +10,7 @@
 //!
 //! `implementation` is `ref` (AES-NI, one block after the other), `vaes` (the widest VAES, one block after the other) and `batched`
 //! (the widest VAES, as many blocks at once as there are). `circuit` may have a number of copies before it: so many side by side.
+//! `threads` share the work of each party in all phases but the last.
 //! A run goes through all phases, each begun by all parties at once and over with the last; rows of one run's phases share it.
 //! Every party's outputs are compared with plain evaluation in every run.
 //!
@@ -62,8 +63,10 @@ pub fn table6(options: &BenchOptions, backend: Backend, net: Option<Shape>) -> R
 
 fn cases(options: &BenchOptions, backend: Backend, net: Option<Shape>) -> Result<Vec<Case<'static>>> {
     let nets = net.map_or(NETS.to_vec(), |net| vec![net]);
-    let points = Point::all(&nets);
-    made(options, points, backend, move |point| [point.is_core(net.is_some()), point.is_quick()])
+    let threads = options.threads.map_or(vec![1, 2], |threads| vec![threads]);
+    let points = Point::all(&threads, &nets);
+    let sets = move |point: &Point| [point.is_core(net.is_some(), threads[0]), point.is_quick(threads[0])];
+    made(points, backend, sets)
 }
 
 fn table6_cases(options: &BenchOptions, backend: Backend, net: Option<Shape>) -> Result<Vec<Case<'static>>> {
@@ -74,17 +77,15 @@ fn table6_cases(options: &BenchOptions, backend: Backend, net: Option<Shape>) ->
     let wanted = |p: &Point| {
         (any_transport || p.transport == Transport::TcpInsecure) && (any_net || p.net == Shape::NONE)
     };
-    let points = Point::table6(&nets).into_iter().filter(wanted).collect();
-    made(options, points, backend, |_| [true, true])
+    let points = Point::table6(options.threads.unwrap_or(1), &nets).into_iter().filter(wanted).collect();
+    made(points, backend, |_| [true, true])
 }
 
 fn made(
-    options: &BenchOptions,
     points: Vec<Point>,
     backend: Backend,
     sets: impl Fn(&Point) -> [bool; 2],
 ) -> Result<Vec<Case<'static>>> {
-    options.one_thread()?;
     let seen = Seen::default();
     let case = |point: Point| {
         let (seen, [core, quick]) = (seen.clone(), sets(&point));

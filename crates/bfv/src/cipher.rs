@@ -17,7 +17,7 @@ use crate::{
     sample::{errors, floods, ternary, uniform, words},
 };
 use hushwire_aes::Backend;
-use hushwire_block::Wiped;
+use hushwire_block::{Wiped, abreast};
 use hushwire_prg::{Prg, Seed};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -184,23 +184,6 @@ impl Ground {
         }
         poly
     }
-}
-
-/// Results of `f` for all items, in their order, on so many threads.
-pub(crate) fn abreast<T: Send, R: Send>(threads: usize, items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let each = items.len().div_ceil(threads.max(1)).max(1);
-    if items.len() <= each {
-        return items.into_iter().map(f).collect();
-    }
-    let (mut items, f) = (items.into_iter(), &f);
-    std::thread::scope(|scope| {
-        let mut parts = vec![];
-        while items.len() > 0 {
-            let part: Vec<T> = items.by_ref().take(each).collect();
-            parts.push(scope.spawn(move || part.into_iter().map(f).collect::<Vec<R>>()));
-        }
-        parts.into_iter().flat_map(|part| part.join().expect("threads end as the caller's would")).collect()
-    })
 }
 
 /// x^(p − 2); both are public.

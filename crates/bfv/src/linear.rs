@@ -2,13 +2,14 @@
 
 use crate::{
     BfvError, Conv, Layer, Margin, Set,
-    cipher::{Client, Ground, Server, abreast, packed},
+    cipher::{Client, Ground, Server, packed},
     conv::Layout,
     ntt::{BITS, Prime},
     plain::plain,
     sums::{Factors, Uploads, sums},
 };
 use hushwire_aes::Backend;
+use hushwire_block::abreast;
 use hushwire_prg::Seed;
 
 /// A layer that fits, which both parties agree on.

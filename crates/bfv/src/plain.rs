@@ -1,8 +1,8 @@
 //! Convolutions in the open: a party's own share by its own weights.
 
-use crate::{Conv, cipher::abreast};
+use crate::Conv;
 use hushwire_aes::Backend;
-use hushwire_block::{Flat, Wiped};
+use hushwire_block::{Flat, Wiped, abreast};
 use hushwire_simd::{Kernel, Lanes};
 use std::ops::Range;
 

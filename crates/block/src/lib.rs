@@ -16,6 +16,7 @@ pub mod gates;
 pub mod gf128;
 mod gf64;
 mod tagged;
+mod threads;
 pub mod transpose;
 mod wipe;
 
@@ -25,4 +26,5 @@ pub use gates::Sums;
 pub use gf64::Gf64;
 pub use gf128::Gf128;
 pub use tagged::Tagged;
+pub use threads::abreast;
 pub use wipe::{Flat, Wipe, Wiped};

@@ -67,7 +67,7 @@ pub(crate) struct LocalComputeArgs {
     /// The OT extension of yao and gmw [default: the job's, else softspoken4]
     #[arg(long, value_name = "NAME", value_parser = hushwire_job::extension)]
     ot: Option<hushwire_ot::Protocol>,
-    /// Compute threads of each of three parties' processes [default: the job's, else 2]
+    /// Compute threads of each of three or n parties' processes [default: the job's, else 2 of three and 1 of n]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]
     threads: Option<u16>,
     /// Memory that values and work on them may take at each of three parties, as in 2GiB: pieces of columns are

@@ -269,7 +269,7 @@ fn report(
         transport: args.between.transport.clone(),
         net: shape.to_string(),
         aes_tier: backend.tier().name(),
-        threads: plan.threads,
+        threads: plan.threads * plan.beside,
         lanes_per_thread: plan.lanes,
         batch: plan.batch,
         parties,

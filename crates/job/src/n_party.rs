@@ -67,12 +67,17 @@ pub(crate) fn name(
     Ok(Context { sid: Sid(*hash.finalize().as_bytes()), backend: member.config.backend })
 }
 
-/// A party of a protocol among n, which was told its OT extension.
-pub(crate) fn party(chosen: crate::Chosen, context: &Context, index: usize) -> Result<Party, JobError> {
+/// A party of a protocol among n, which was told its OT extension; LOCAL: `threads` share its work.
+pub(crate) fn party(
+    chosen: crate::Chosen,
+    context: &Context,
+    index: usize,
+    threads: u16,
+) -> Result<Party, JobError> {
     let (Some(ot), Some((n, form))) = (chosen.ot, chosen.protocol.authenticated()) else {
         return Err(JobError::internal(COMPUTE, format!("{chosen} is no plan for n parties")));
     };
-    Ok(Party::new(context, [index, n.into()], ot, form, &Seed::random()))
+    Ok(Party::new(context, [index, n.into()], ot, form, &Seed::random()).threads(threads.into()))
 }
 
 /// Owners and recipients among `n` parties. Nobody else is counted.
@@ -162,7 +167,7 @@ fn thread(
     channels: &mut [Channel],
     taken: Ahead,
 ) -> Result<(), JobError> {
-    let party = party(all.plan.chosen(), &all.context(t), all.index)?;
+    let party = party(all.plan.chosen(), &all.context(t), all.index, all.plan.beside)?;
     let mut party = match taken {
         Ahead::Nothing => party,
         Ahead::Stock(stock) => party.with_stock(*stock),

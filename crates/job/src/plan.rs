@@ -60,8 +60,10 @@ pub struct Plan {
     pub outputs: Vec<(String, Vec<Member>)>,
     /// Instances that are computed at once.
     pub batch: u32,
-    /// Compute threads of each party.
+    /// Compute threads of each party, each with batches of its own.
     pub threads: u16,
+    /// LOCAL: threads that share the work of each of these on a batch, among n parties: where there are fewer batches than threads.
+    pub beside: u16,
     /// Batches in flight on each thread; 1 where two parties compute.
     pub lanes: u16,
     /// Clients in the order of their numbers.
@@ -96,6 +98,9 @@ impl Plan {
         }
         // A short job needs fewer connections.
         let threads = u64::from(given.threads.unwrap_or(THREADS)).min(batches);
+        // Only where the job says so: parties that have no core of their own for each thread lose by it.
+        let shared = job.protocol.authenticated().and(given.threads);
+        let beside = shared.map_or(1, |asked| asked / threads as u16);
         let lanes = u64::from(lanes(job)?).min(batches.div_ceil(threads));
         Ok(Self {
             protocol: job.protocol,
@@ -111,6 +116,7 @@ impl Plan {
             outputs: job.outputs.iter().map(|o| (o.name.clone(), o.to.clone())).collect(),
             batch: batch as u32,
             threads: threads as u16,
+            beside,
             lanes: lanes as u16,
             clients,
         })

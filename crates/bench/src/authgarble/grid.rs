@@ -61,13 +61,15 @@ pub(super) struct Point {
     pub(super) implementation: Implementation,
     pub(super) transport: Transport,
     pub(super) net: Shape,
+    /// Threads of each party.
+    pub(super) threads: usize,
 }
 
 /// Parties of a job at most.
 const MOST: usize = 8;
 
 impl Point {
-    pub(super) fn all(nets: &[Shape]) -> Vec<Self> {
+    pub(super) fn all(threads: &[usize], nets: &[Shape]) -> Vec<Self> {
         let mut points = vec![];
         for circuit in Circuit::ALL {
             for parties in 2..=MOST {
@@ -77,7 +79,7 @@ impl Point {
                             for &net in nets {
                                 // Queues in memory are no link that could be shaped.
                                 if net == Shape::NONE || transport != Transport::Inproc {
-                                    points.extend(Phase::ALL.map(|phase| Self {
+                                    let of = |phase, threads| Self {
                                         circuit,
                                         parties,
                                         variant,
@@ -85,7 +87,10 @@ impl Point {
                                         implementation,
                                         transport,
                                         net,
-                                    }));
+                                        threads,
+                                    };
+                                    let each = threads.iter().map(|n| Phase::ALL.map(|phase| of(phase, *n)));
+                                    points.extend(each.flatten());
                                 }
                             }
                         }
@@ -96,9 +101,9 @@ impl Point {
         points
     }
 
-    /// SHA-256 among three, over all transports and these networks.
-    pub(super) fn table6(nets: &[Shape]) -> Vec<Self> {
-        let all = Self::all(nets).into_iter();
+    /// SHA-256 among three of so many threads, over all transports and these networks.
+    pub(super) fn table6(threads: usize, nets: &[Shape]) -> Vec<Self> {
+        let all = Self::all(&[threads], nets).into_iter();
         all.filter(|p| p.circuit == Circuit::one("sha256") && p.parties == 3).collect()
     }
 
@@ -117,6 +122,7 @@ impl Point {
             .with("implementation", self.implementation.name())
             .with("transport", self.transport.name())
             .with("net", self.net.to_string())
+            .with("threads", self.threads)
     }
 
     /// The run that this phase is of.
@@ -126,11 +132,12 @@ impl Point {
 
     /// Whether a run without options measures it: over plain TCP, batched, one circuit among 2 to 8, both variants among three and more, batches of circuits among three;
     /// all implementations on SHA-256 among three; over modelled networks AES-128 among two and three.
-    pub(super) fn is_core(&self, given: bool) -> bool {
+    pub(super) fn is_core(&self, given: bool, least_threads: usize) -> bool {
         let batched = self.implementation == Implementation::Batched;
         let best = self.variant == Form::best(self.parties);
         let other = self.parties > 2 && batched && self.circuit.copies == 1 && self.net == Shape::NONE;
-        if self.transport != Transport::TcpInsecure || !(best || other) {
+        let least = self.threads == least_threads;
+        if self.transport != Transport::TcpInsecure || !(best || other) || !least {
             return false;
         }
         let few = self.parties <= 3;
@@ -141,11 +148,15 @@ impl Point {
         sha || batched && (self.circuit.copies == 1 || few)
     }
 
-    pub(super) fn is_quick(&self) -> bool {
+    pub(super) fn is_quick(&self, least_threads: usize) -> bool {
         let small = self.circuit == Circuit::one("aes128") && self.parties <= 3;
         let best = self.variant == Form::best(self.parties);
         let plain = self.transport == Transport::TcpInsecure && self.net == Shape::NONE;
-        small && best && plain && self.implementation == Implementation::Batched
+        small
+            && best
+            && plain
+            && self.threads == least_threads
+            && self.implementation == Implementation::Batched
     }
 
     /// The link that a phase goes over, in messages of about so many bytes.

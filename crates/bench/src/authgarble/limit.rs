@@ -50,11 +50,11 @@ pub(super) fn of(
 ) -> Result<Bound, BoxError> {
     let spent = run.phase(point.phase);
     let at = point.params().to_string();
-    // Where there are fewer cores than parties, they share them.
+    // Where there are fewer cores than their threads, parties share them.
     let working = match point.phase {
         Phase::Online => 1,
-        Phase::Dependent => point.parties - 1,
-        _ => point.parties,
+        Phase::Dependent => (point.parties - 1) * point.threads,
+        _ => point.parties * point.threads,
     };
     let cores = working.min(thread::available_parallelism()?.get());
     let blocks = count(calls(point, run.ands) * run.ands);

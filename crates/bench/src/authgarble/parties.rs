@@ -85,6 +85,7 @@ struct Links {
     channels: Vec<Channel>,
     meter: Meter,
     driver: Driver,
+    threads: usize,
 }
 
 /// The state of a party between two phases.
@@ -109,7 +110,7 @@ impl Parties {
         let (n, copies) = (point.parties, point.circuit.copies);
         let session = SessionId::fresh()?;
         let nets = mesh(n, point.transport, point.net, session, 1)?;
-        let ends = nets.into_iter().enumerate().map(|(me, net)| Links::open(net, me, n));
+        let ends = nets.into_iter().enumerate().map(|(me, net)| Links::open(net, me, n, point.threads));
         let ends = ends.collect::<Result<_, _>>()?;
         let owners = (0..program.inputs().len()).map(|i| i % n).collect();
         let roles = Roles::new(&program, n, owners, vec![vec![true; n]; program.outputs().len()]);
@@ -152,7 +153,7 @@ impl Parties {
 }
 
 impl Links {
-    fn open(mut net: Net, me: usize, n: usize) -> Result<Self, BoxError> {
+    fn open(mut net: Net, me: usize, n: usize, threads: usize) -> Result<Self, BoxError> {
         let meter = Meter::new();
         let peers = (0..n).filter(|p| *p != me).map(|p| Some(PartyId(p as u8)));
         let channel = |peer| -> Result<Channel, BoxError> {
@@ -161,7 +162,7 @@ impl Links {
             Ok(channel)
         };
         let channels = peers.map(channel).collect::<Result<_, _>>()?;
-        Ok(Self { channels, meter, driver: Driver::new() })
+        Ok(Self { channels, meter, driver: Driver::new(), threads })
     }
 
     /// All phases. A party that fails waits at the other barriers, its channels closed: nobody waits for ever.
@@ -207,7 +208,8 @@ impl Links {
     ) -> Result<State, AuthError> {
         Ok(match state {
             State::Begin => {
-                let open = Setup::open(context, me, self.channels.len() + 1, OT, seed);
+                let n = self.channels.len() + 1;
+                let open = Setup::open(context, [me, n], self.threads, OT, seed);
                 State::Setup(Box::new(self.drive(open, rounds)?))
             }
             State::Setup(setup) => State::Stock(Box::new(self.drive(setup.preprocess(task.need()), rounds)?)),

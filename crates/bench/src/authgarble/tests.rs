@@ -16,8 +16,8 @@ fn report(only: &[&str]) -> Report {
 
 #[test]
 fn every_row_of_the_json_has_every_field() {
-    for (parties, variant, transport) in
-        [("2", "krrw18", "unix"), ("3", "wrk17", "inproc"), ("4", "ywz20", "inproc")]
+    for (parties, variant, transport, threads) in
+        [("2", "krrw18", "unix", "1"), ("3", "wrk17", "inproc", "2"), ("4", "ywz20", "inproc", "1")]
     {
         let only = [
             "circuit=aes128",
@@ -26,6 +26,7 @@ fn every_row_of_the_json_has_every_field() {
             &format!("transport={transport}"),
             "implementation=batched",
             "net=none",
+            &format!("threads={threads}"),
         ];
         let report = report(&only);
         let phases: Vec<_> = report.rows.iter().map(|row| row.params.text("phase").unwrap()).collect();
@@ -38,7 +39,7 @@ fn every_row_of_the_json_has_every_field() {
             let keys: Vec<_> = row["params"].as_object().unwrap().keys().map(String::as_str).collect();
             assert_eq!(
                 keys,
-                ["circuit", "parties", "variant", "phase", "implementation", "transport", "net"]
+                ["circuit", "parties", "variant", "phase", "implementation", "transport", "net", "threads"]
             );
             assert_eq!(row["params"]["parties"].as_u64(), parties.parse().ok());
             assert_eq!((&row["metric"], &row["unit"]), (&"time".into(), &"ms".into()));
@@ -67,7 +68,7 @@ fn table_6_stands_beside_the_papers() {
     assert!(printed.contains("| batched | ") && printed.contains(" / 453.0 |"), "{printed}");
     // A CPU without VAES has fewer lines.
     let papers = |point: &&Point| point.is_the_papers();
-    assert!(Point::table6(&NETS).iter().filter(papers).count() == 24);
+    assert!(Point::table6(1, &NETS).iter().filter(papers).count() == 24);
 }
 
 /// A network that is given is the one that is measured, over plain TCP, and says so.
@@ -82,7 +83,7 @@ fn table_6_is_measured_over_networks_too() {
     assert!(row.is(&[("net", &lan.to_string()), ("transport", "tcp-insecure")]) && row.rounds > Some(0));
     assert!(row.paper.value_in(&Unit::MS).is_none(), "the paper has loopback alone");
     assert!(printed.contains(&format!("over tcp-insecure, net {lan}: ")), "{printed}");
-    let all = Point::table6(&NETS);
+    let all = Point::table6(1, &NETS);
     for transport in Transport::ALL {
         let nets = all.iter().filter(|p| p.transport == transport && p.phase == Phase::Online);
         assert_eq!(nets.count(), if transport == Transport::Inproc { 6 } else { 18 });
@@ -91,9 +92,9 @@ fn table_6_is_measured_over_networks_too() {
 
 #[test]
 fn the_sets_hold_what_they_must() {
-    let points = Point::all(&NETS);
-    let core: Vec<_> = points.iter().filter(|point| point.is_core(false)).collect();
-    let quick: Vec<_> = points.iter().filter(|point| point.is_quick()).collect();
+    let points = Point::all(&[1, 2], &NETS);
+    let core: Vec<_> = points.iter().filter(|point| point.is_core(false, 1)).collect();
+    let quick: Vec<_> = points.iter().filter(|point| point.is_quick(1)).collect();
     assert_eq!(quick.len(), 2 * Phase::ALL.len());
     for parties in 2..=8 {
         for circuit in ["aes128", "sha256"] {
@@ -106,14 +107,14 @@ fn the_sets_hold_what_they_must() {
         assert!(core.iter().any(|p| p.net == net));
     }
     assert!(core.iter().any(|p| p.circuit.copies > 1));
-    assert!(core.iter().all(|p| p.transport == Transport::TcpInsecure));
+    assert!(core.iter().all(|p| p.transport == Transport::TcpInsecure && p.threads == 1));
 }
 
 /// The counts of AES calls, by hand.
 #[test]
 fn calls_are_counted() {
     let at = |parties, variant: &str, phase| {
-        let all = Point::all(&NETS);
+        let all = Point::all(&[1], &NETS);
         let found =
             all.iter().find(|p| (p.parties, p.variant.name(p.parties), p.phase) == (parties, variant, phase));
         limit::calls(found.unwrap(), 22_272)

@@ -92,7 +92,7 @@ pub struct ComputeJob {
     /// Of secret inputs, who brings them.
     #[serde(default)]
     pub owners: BTreeMap<String, Member>,
-    /// Compute threads of each of three parties; two have one.
+    /// Compute threads of each of three or n parties; two have one.
     #[serde(default)]
     pub threads: Option<u16>,
     /// Bytes that values and work on them may take at each party. Of three, pieces of columns are shortened to keep to it, and a

@@ -26,12 +26,17 @@ pub(super) struct Many {
 }
 
 impl Many {
-    pub(super) fn open(member: &mut MemberSession, index: u8, chosen: Chosen) -> Result<Self, JobError> {
+    pub(super) fn open(
+        member: &mut MemberSession,
+        index: u8,
+        chosen: Chosen,
+        threads: u16,
+    ) -> Result<Self, JobError> {
         let (lane, me, index) = (member.agreement.control_lane(), Member::Party(index), usize::from(index));
         let mut control = n_party::channels(member, 1, lane, index)?;
         let context = n_party::name(member, index, &mut control)?;
         let channels = n_party::channels(member, 0, 0, index)?;
-        let party = n_party::party(chosen, &context, index)?;
+        let party = n_party::party(chosen, &context, index, threads)?;
         Ok(Self { me, index, n: usize::from(chosen.protocol.parties()), control, channels, party })
     }
 

@@ -141,7 +141,7 @@ impl Engine {
                 return Err(JobError::internal(COMPUTE, "this build has no protocol two"));
             }
             (Member::Party(index), Protocol::Authgarble(_) | Protocol::Ywz20(_)) => {
-                Engine::Many(Box::new(Many::open(member, index, chosen)?))
+                Engine::Many(Box::new(Many::open(member, index, chosen, threads)?))
             }
         })
     }

@@ -11,10 +11,12 @@ pub(super) const THREADS: u16 = 2;
 pub(super) fn threads(protocol: Protocol, asked: Option<u16>) -> Result<u16, (String, &'static str)> {
     match (protocol, asked) {
         (Protocol::Rep3, asked) => Ok(asked.unwrap_or(THREADS).max(1)),
+        // They share the work with peers, and take cores of their own to gain.
+        (Protocol::Authgarble(_) | Protocol::Ywz20(_), asked) => Ok(asked.unwrap_or(1).max(1)),
         (_, None | Some(1)) => Ok(1),
         (_, Some(n)) => Err((
             format!("{n} threads are asked for, and a party of protocol {protocol} computes on one"),
-            "leave out `threads`, or take protocol rep3",
+            "leave out `threads`, or take protocol rep3 or authgarble",
         )),
     }
 }

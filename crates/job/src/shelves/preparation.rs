@@ -133,7 +133,8 @@ impl Part for PreparationPart {
         let (agreement, watch, config) = (&member.agreement, member.net.watch(), &member.config);
         let kept = on_threads((0..).zip(lanes).collect(), |(t, mut channels): (u16, Vec<Channel>)| {
             let shelf = shelf(&self.dir, &config.identity)?;
-            let mut party = n_party::party(plan.chosen(), &context.child("thread", t.into()), index)?;
+            let context = context.child("thread", t.into());
+            let mut party = n_party::party(plan.chosen(), &context, index, plan.beside)?;
             let failed = |e| n_party::failed(agreement, watch.as_ref(), index, COMPUTE, e);
             let (need, tasks) = (need(plan, t, each), circuits(&self.preparation.prepared, t));
             for _ in 0..self.preparation.times {

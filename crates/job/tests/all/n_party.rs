@@ -23,7 +23,7 @@ fn any_party_brings_and_learns() {
     let (all, two) = (["party0", "party1", "party2", "party3", "party4"], ["party0", "party1"]);
     check(&among(2), "add:13", 30, &two, &[&two], "batch = 16\nthreads = 2");
     check(&among(3), "less:32", 9, &["party2", "party1"], &[&["party0", "party2"]], "");
-    check(&among(5), "mux:5", 7, &["party4", "party1", "party3"], &[&all], "threads = 1");
+    check(&among(5), "mux:5", 7, &["party4", "party1", "party3"], &[&all], "threads = 3");
     let halves = format!("{}\nvariant = \"ywz20\"", among(4));
     check(&halves, "less:32", 9, &["party3", "party1"], &[&["party0", "party2"]], "batch = 4\nthreads = 2");
     // Nobody learns anything, and one owner of everything.

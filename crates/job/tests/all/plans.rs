@@ -160,6 +160,22 @@ fn two_parties_are_two() {
     assert_eq!((two.owners, two.learns), (vec![0, 1], vec![[true, true]]));
 }
 
+/// Threads beyond batches share the work on one, among n parties whose job asks for them.
+#[test]
+fn more_threads_than_batches_stand_beside_them() {
+    let of = |protocol: &str, instances: &str, asked: &str| {
+        let text = TWO.replace("\"yao\"", protocol).replace("100000", instances);
+        let plan = plan(&format!("{text}[parameters]\nbatch = 8\n{asked}"));
+        (plan.threads, plan.beside)
+    };
+    let many = "\"authgarble\"\nparties = 2";
+    assert_eq!(of(many, "8", "threads = 5"), (1, 5));
+    assert_eq!(of(many, "16", "threads = 5"), (2, 2));
+    assert_eq!(of(many, "80", "threads = 5"), (5, 1));
+    assert_eq!(of(many, "8", ""), (1, 1));
+    assert_eq!(of("\"yao\"", "8", "threads = 5"), (1, 1));
+}
+
 #[test]
 fn what_a_protocol_does_not_have_is_refused() {
     for (from, to, words) in [
