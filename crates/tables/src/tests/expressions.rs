@@ -199,6 +199,9 @@ fn wide_numbers_are_exact_or_refused() {
     }
     let [d, e, y] = [column(3), column(4), column(1)];
     let product = d.clone().arithmetic(Multiply, e.clone());
+    let square = d.clone().arithmetic(Multiply, d.clone());
+    take(square.clone().arithmetic(Multiply, d.clone()));
+    take(d.clone().arithmetic(Multiply, square));
     take(product.clone().arithmetic(Multiply, d.clone()));
     take(d.clone().arithmetic(Multiply, product.clone()));
     take(product.clone().arithmetic(Divide, d.clone()));
@@ -216,7 +219,7 @@ fn wide_numbers_are_exact_or_refused() {
         (0..5).for_each(|at| take(column(at).cast(to)));
         take(product.clone().cast(to));
     }
-    for shown in ["(d * e)", "((d * e) * d)", "(d / e)", "(y * y)", "((y * y) / y)", "-y", "d < y", "(x / y)"]
+    for shown in ["(d * e)", "((d * d) * d)", "(d / e)", "(y * y)", "((y * y) / y)", "-y", "d < y", "(x / y)"]
     {
         assert!(taken.iter().any(|e| e == shown), "{shown} is refused; {taken:?}");
     }
