@@ -73,29 +73,23 @@ impl Claim {
         let name = name(target);
         let mut refused = io::Error::from(io::ErrorKind::NotFound);
         for directory in directories {
-            let opened = own(directory).and_then(|()| {
-                let mut options = OpenOptions::new();
-                options.read(true).write(true).create(true).truncate(false).mode(0o600);
-                options.open(directory.join(&name))
-            });
-            let mut file = match opened {
-                Ok(file) => file,
-                Err(e) => {
-                    refused = e;
-                    continue;
+            let locked =
+                own(directory).map_err(TryLockError::Error).and_then(|()| lock(&directory.join(&name)));
+            let (file, mut record) = match locked {
+                Ok(mut file) => {
+                    let record = read(&mut file);
+                    (file, record)
                 }
-            };
-            let locked = file.try_lock();
-            let mut record = read(&mut file);
-            match locked {
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Err(taken(target, &record)),
-                // A file system without locks.
+                Err(TryLockError::WouldBlock) => {
+                    let record = File::open(directory.join(&name)).map(|mut file| read(&mut file));
+                    return Err(taken(target, &record.unwrap_or_default()));
+                }
+                // Nothing can be written there, or by a file system without locks.
                 Err(TryLockError::Error(e)) => {
                     refused = e;
                     continue;
                 }
-            }
+            };
             record.path = target.to_path_buf();
             (record.process, record.job) = (std::process::id(), job.to_owned());
             let mut claim = Self { file, record };
@@ -126,6 +120,20 @@ impl Claim {
         self.file.rewind()?;
         self.file.set_len(0)?;
         self.file.write_all(&text)
+    }
+}
+
+/// The record's file, locked, and made where there is none.
+fn lock(path: &Path) -> Result<File, TryLockError> {
+    loop {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let file = options.open(path).map_err(TryLockError::Error)?;
+        file.try_lock()?;
+        // A record that was forgotten between the two holds back nobody: the next run makes another of its name.
+        if file.metadata().map_err(TryLockError::Error)?.nlink() > 0 {
+            return Ok(file);
+        }
     }
 }
 
@@ -207,6 +215,35 @@ mod tests {
         assert!(Claim::take_in(&state, &dir.path().join("y"), "two").is_ok(), "another path is free");
         drop(first);
         assert!(take("two").is_ok());
+    }
+
+    #[test]
+    fn a_record_that_is_forgotten_meanwhile_claims_nothing() {
+        use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+        let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+        let (state, path) = ([dir.path().join("hushwire/outputs")], dir.path().join("x"));
+        let (record, held) = (state[0].join(name(&path)), AtomicBool::new(false));
+        let mut claims = 0;
+        let attempt = || match Claim::take_in(&state, &path, "one") {
+            Ok(claim) => {
+                assert!(!held.swap(true, SeqCst), "two claims on one path");
+                std::thread::sleep(std::time::Duration::from_micros(50));
+                held.store(false, SeqCst);
+                // Others may have opened it, and lock it once this claim is gone.
+                let _ = fs::remove_file(&record);
+                drop(claim);
+                1
+            }
+            Err(e) => {
+                assert_eq!(e.kind, Kind::Refused, "{e}");
+                0
+            }
+        };
+        std::thread::scope(|scope| {
+            let threads = [(); 4].map(|()| scope.spawn(|| (0..3000).map(|_| attempt()).sum::<u32>()));
+            claims = threads.into_iter().map(|t| t.join().unwrap_or_else(|_| panic!("it panicked"))).sum();
+        });
+        assert!(claims > 0);
     }
 
     #[test]

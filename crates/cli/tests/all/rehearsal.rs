@@ -135,14 +135,15 @@ impl Rehearsal {
         }
     }
 
-    /// Waits for members to end, at most until `within` from `since` on.
+    /// Waits for members to end, at most until `within` from `since` on; how they did, in the order that they are given in.
     pub(crate) fn end_within(
         &self,
         mut running: Vec<Running>,
         since: Instant,
         within: Duration,
     ) -> Vec<Ended> {
-        let mut ended = vec![];
+        let names: Vec<_> = running.iter().map(|member| member.name).collect();
+        let mut ended: Vec<Ended> = vec![];
         loop {
             running.retain_mut(|member| match member.child.try_wait() {
                 Ok(Some(status)) => {
@@ -152,7 +153,10 @@ impl Rehearsal {
                 Ok(None) => true,
                 Err(e) => panic!("{}: {e}", member.name),
             });
-            let Some(slow) = running.first() else { return ended };
+            let Some(slow) = running.first() else {
+                ended.sort_by_key(|member| names.iter().position(|name| *name == member.name));
+                return ended;
+            };
             assert!(
                 since.elapsed() < within,
                 "{} and {} more still run after {within:?}; it says: {}; the others: {ended:?}",

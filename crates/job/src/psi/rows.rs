@@ -1,7 +1,7 @@
 //! A party's rows: read once for their keys, and again for the result, so that they are never held.
 
 use super::{CSV, PsiReveal};
-use crate::{InputPlace, JobError, NewFile, read_once, refuse_once};
+use crate::{InputPlace, JobError, NewFile, claim::State, read_once, refuse_once};
 use hushwire_psi::{
     Beside, Place, PsiError, Rows, check_parquet, write_columns, write_flags, write_parquet,
     write_parquet_columns, write_rows,
@@ -11,7 +11,6 @@ use std::{
     io::{BufWriter, Write},
     path::{Path, PathBuf},
     sync::Arc,
-    time::SystemTime,
 };
 use zeroize::Zeroizing;
 
@@ -34,15 +33,15 @@ enum Source {
     Memory(Arc<Zeroizing<Vec<u8>>>),
 }
 
-/// The state of a file that is read for its keys, and again for the result: its length and when it was changed, which are others if it is.
+/// The state of a file that is read for its keys, and again for the result: another if it has changed or gives place to another.
 #[derive(PartialEq, Eq)]
-pub struct Stamp(Option<(u64, Option<SystemTime>)>);
+pub struct Stamp(Option<State>);
 
 impl Stamp {
     /// The state now.
     #[must_use]
     pub fn of(path: &Path) -> Self {
-        Self(fs::metadata(path).ok().map(|meta| (meta.len(), meta.modified().ok())))
+        Self(fs::metadata(path).ok().map(|meta| State::of(&meta)))
     }
 
     /// The file's rows, in this state.
@@ -163,5 +162,26 @@ impl<W: Write> Write for Heard<W> {
     fn flush(&mut self) -> std::io::Result<()> {
         let flushed = self.file.flush();
         self.note(flushed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_takes_the_place_of_another_of_its_length_and_time_is_another() {
+        let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+        let [first, second] = ["first.csv", "second.csv"].map(|name| dir.path().join(name));
+        fs::write(&first, "k\n1\n").unwrap_or_else(|e| panic!("{e}"));
+        fs::write(&second, "k\n2\n").unwrap_or_else(|e| panic!("{e}"));
+        let stamp = Stamp::of(&first);
+        let time = fs::metadata(&first).and_then(|meta| meta.modified()).unwrap_or_else(|e| panic!("{e}"));
+        let set = fs::File::options().append(true).open(&second).and_then(|file| file.set_modified(time));
+        set.unwrap_or_else(|e| panic!("{e}"));
+        assert!(stamp.rows(&first).is_ok());
+        fs::rename(&second, &first).unwrap_or_else(|e| panic!("{e}"));
+        let error = stamp.rows(&first).err().map(|e| e.to_string());
+        assert!(error.is_some_and(|e| e.contains("has changed")));
     }
 }
