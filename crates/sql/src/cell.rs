@@ -131,7 +131,15 @@ pub fn read(text: &str, ty: ColumnType) -> Result<Value, SqlError> {
     };
     match value {
         Some(value) if value.fits(ty) => Ok(value),
-        Some(_) => Err(SqlError::new(format!("it is too large for {ty}"), "declare a wider type")),
+        Some(_) => {
+            let wider = match ty {
+                ColumnType::Double { .. } => {
+                    "declare a DECIMAL of as many digits, or a DOUBLE with fewer bits behind the point"
+                }
+                _ => "declare a wider type",
+            };
+            Err(SqlError::new(format!("it is too large for {ty}"), wider))
+        }
         None => Err(SqlError::new(format!("it is no {ty}"), format!("write {form}"))),
     }
 }

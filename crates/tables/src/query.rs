@@ -2,7 +2,7 @@
 
 use crate::{
     TableError,
-    algebra::{ColumnType, Relation, Schema, Table, Value},
+    algebra::{Column, ColumnType, Relation, Schema, Table, Value},
     ascii::{Places, cut},
     incoming::Incoming,
     lower::{
@@ -156,7 +156,7 @@ impl Query {
             matches!(node.op, Op::Order { .. }) && node.arguments.iter().map(bits).sum::<usize>() > 1
         };
         let sorts = computation.nodes().iter().filter(is_sort).count();
-        let schema = relation.schema().clone();
+        let schema = Schema(relation.schema().columns().iter().map(Column::shown).collect());
         let (order, cut) = (order(relation), cut(relation));
         let tags = computation.nodes().iter().any(|node| matches!(node.op, Op::Meet { .. }));
         let query =
@@ -183,7 +183,7 @@ impl Query {
         &self.tables
     }
 
-    /// The columns of its result.
+    /// The columns of its result. Whole numbers and decimals that may have more digits than their type are of a wider one.
     #[must_use]
     pub fn schema(&self) -> &Schema {
         &self.schema

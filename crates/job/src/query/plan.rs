@@ -229,6 +229,16 @@ impl QueryTask {
     }
 }
 
+/// The beginning of a text, on one line.
+fn begin(text: &str) -> String {
+    const MOST: usize = 80;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{} …", &line[..end]),
+        None => line,
+    }
+}
+
 impl Task for QueryTask {
     type Learnt = Answer;
     type Part = QueryPart;
@@ -236,16 +246,13 @@ impl Task for QueryTask {
     fn agreement(&self) -> Agreement {
         let inner = self.compute.agreement();
         let digest = blake3::hash(self.job.sql.as_bytes());
-        let sql = Field {
-            shown: Some(format!("digest {}", &digest.to_hex()[..16])),
-            ..Field::new("sql", digest.to_hex().to_string())
-        };
+        // Shown as people wrote them: the digest that operators know is that of all terms.
+        let sql =
+            Field { shown: Some(begin(&self.job.sql)), ..Field::new("sql", digest.to_hex().to_string()) };
         // Types that lead to one computation may still be different ones: a decimal's point is in no share.
+        let names: Vec<&str> = self.job.tables.iter().map(|table| table.name.as_str()).collect();
         let tables = format!("{:?}", self.job.tables);
-        let tables = Field {
-            shown: Some(format!("digest {}", &blake3::hash(tables.as_bytes()).to_hex()[..16])),
-            ..Field::new("tables", tables)
-        };
+        let tables = Field { shown: Some(begin(&names.join(", "))), ..Field::new("tables", tables) };
         let fields = [sql, tables].into_iter().chain(inner.fields).collect();
         Agreement { kind: "query", title: "query".to_owned(), fields, ..inner }
     }
@@ -283,5 +290,36 @@ impl Task for QueryTask {
 
     fn open(&self, config: &mut MemberConfig) -> Result<QueryPart, JobError> {
         QueryPart::open(self, config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::{QueryPartOf, QueryTable};
+
+    /// Members whose queries differ are told no digest but that of all terms, which other commands print.
+    #[test]
+    fn what_differs_is_shown_as_it_is_written() {
+        let task = |sql: &str, column: &str| {
+            let parts = vec![QueryPartOf { owner: Member::Client("alice".into()), rows: 3 }];
+            let columns = vec![column.to_owned()];
+            let table = QueryTable { name: "people".into(), columns, key: vec![], parts, padded: false };
+            let job = QueryJob {
+                sql: sql.into(),
+                to: vec![Member::Client("bob".into())],
+                min_group: 0,
+                join_bound: None,
+                tag_joins: false,
+                tables: vec![table],
+            };
+            QueryTask::new(&job).unwrap_or_else(|e| panic!("{e}")).agreement()
+        };
+        let ours = task("SELECT SUM(n)\n FROM people", "n INTEGER NOT NULL");
+        let theirs = task("SELECT SUM(n) + 1 FROM people", "n BIGINT NOT NULL");
+        let told = ours.differences(&theirs.tags());
+        assert!(told.contains(&"sql (ours: SELECT SUM(n) FROM people)".to_owned()), "{told:?}");
+        assert!(told.contains(&"tables (ours: people)".to_owned()), "{told:?}");
+        assert_eq!(begin(&"é".repeat(200)), "é".repeat(80) + " …");
     }
 }

@@ -4,6 +4,7 @@ use super::{
     Binder, Env,
     literal::{as_decimal, interval, literal, moved, read_as, typed},
     subquery::Subquery,
+    together,
 };
 use crate::{
     SqlError,
@@ -365,7 +366,7 @@ impl<'q> Binder<'q> {
         let (ta, tb) = (self.ty(&a, at)?, self.ty(&b, at)?);
         if common_type(ta, tb).is_none() {
             let cause = format!("{ta} is compared with {tb}");
-            return Err(SqlError::at(at, cause, "compare values of the same kind, or cast one"));
+            return Err(SqlError::at(at, cause, together([ta, tb])));
         }
         Ok(a.compare(op, b))
     }
@@ -409,7 +410,8 @@ impl<'q> Binder<'q> {
                 ty = match ty {
                     Some(ty) if dated && of_literals => Some(ty),
                     Some(ty) => Some(common_type(ty, next).ok_or_else(|| {
-                        SqlError::at(at, format!("values of {ty} and of {next} in one place"), "cast one")
+                        let cause = format!("values of {ty} and of {next} in one place");
+                        SqlError::at(at, cause, together([ty, next]))
                     })?),
                     None => Some(next),
                 };

@@ -146,6 +146,10 @@ impl<'q> Binder<'q> {
                         let precision = (precision - has + scale + 1).min(38);
                         Ok(a.cast(ColumnType::Decimal { precision, scale }))
                     }
+                    // It has no decimal digits of its own.
+                    ColumnType::Double { .. } => {
+                        Ok(a.cast(ColumnType::Decimal { precision: 38, scale: scale.min(18) }))
+                    }
                     ty if ty.is_integer() || matches!(ty, ColumnType::Decimal { .. }) => Ok(a),
                     ty => Err(SqlError::unsupported(at, &format!("ROUND of {ty}"))),
                 }

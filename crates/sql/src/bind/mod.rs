@@ -25,7 +25,7 @@ use crate::{
     logical::{Columns, Id, Ids, Key, Plan},
 };
 use expr::Calls;
-use hushwire_tables::algebra::{Column, ColumnType, Expr, SetOperation, common_type};
+use hushwire_tables::algebra::{Column, ColumnType, Expr, SetOperation, Value, castable, common_type};
 use scope::{Env, Scope};
 use select::Selected;
 use sqlparser::ast::{self, Spanned};
@@ -55,6 +55,8 @@ pub(crate) struct Binder<'q> {
     common: Vec<Common<'q>>,
     /// Expressions and queries around the one that is bound.
     depth: usize,
+    /// Columns of nothing but NULLs without a type of their own.
+    nulls: Ids,
     /// Queries that were bound.
     queries: usize,
     /// Parts of the expressions that were bound.
@@ -69,8 +71,8 @@ pub(crate) struct Bound {
 
 impl<'q> Binder<'q> {
     pub(crate) fn new(catalog: &'q Catalog) -> Self {
-        let (columns, named) = (Columns::default(), BTreeMap::new());
-        Binder { catalog, columns, named, common: vec![], depth: 0, queries: 0, parts: 0 }
+        let (columns, named, nulls) = (Columns::default(), BTreeMap::new(), Ids::new());
+        Binder { catalog, columns, named, common: vec![], depth: 0, nulls, queries: 0, parts: 0 }
     }
 
     /// Counts a level, and refuses one too many.
@@ -128,6 +130,9 @@ impl<'q> Binder<'q> {
         let ty = expr.check(&self.columns.0)?.ty;
         let nullable = self.columns.may_be_null(expr)?;
         let id = self.column(name, ty, nullable);
+        if matches!(expr, Expr::Literal(Value::Null, ColumnType::Boolean)) {
+            self.nulls.insert(id);
+        }
         more.push((id, expr.clone()));
         Ok(id)
     }
@@ -236,14 +241,25 @@ impl<'q> Binder<'q> {
         }
         let mut columns = vec![];
         for ((name, a), (_, b)) in left.columns.iter_mut().zip(&mut right.columns) {
+            // A NULL is one of the other side's type.
+            let untyped = [*a, *b].map(|id| self.nulls.contains(&id));
+            match untyped {
+                [true, false] => *a = self.nulls_of(self.columns.of(*b).ty, &mut left.plan),
+                [false, true] => *b = self.nulls_of(self.columns.of(*a).ty, &mut right.plan),
+                _ => {}
+            }
             let types = [*a, *b].map(|id| self.columns.of(id).ty);
             let Some(ty) = common_type(types[0], types[1]) else {
                 let cause =
                     format!("column {name} is {} on one side and {} on the other", types[0], types[1]);
-                return Err(SqlError::at(at, cause, "cast one of them"));
+                return Err(SqlError::at(at, cause, together(types)));
             };
             let nullable = [*a, *b].iter().any(|id| self.columns.of(*id).nullable);
-            columns.push((name.clone(), self.column(name, ty, nullable)));
+            let id = self.column(name, ty, nullable);
+            if untyped == [true, true] {
+                self.nulls.insert(id);
+            }
+            columns.push((name.clone(), id));
         }
         let ids = |columns: &[(String, Id)]| columns.iter().map(|(_, id)| *id).collect::<Vec<_>>();
         let plan = Plan::Set {
@@ -254,6 +270,14 @@ impl<'q> Binder<'q> {
             columns: ids(&columns),
         };
         Ok(Bound { plan, columns })
+    }
+
+    /// A column of NULLs beside those of a plan.
+    fn nulls_of(&mut self, ty: ColumnType, plan: &mut Plan) -> Id {
+        let id = self.column("null", ty, true);
+        let was = std::mem::replace(plan, Plan::One);
+        *plan = was.extended(vec![(id, Expr::Literal(Value::Null, ty))]);
+        id
     }
 
     /// ORDER BY behind a set operation: of its columns alone.
@@ -274,6 +298,18 @@ impl<'q> Binder<'q> {
         }
         let plan = Plan::Sort { input: Box::new(bound.plan.extended(more)), keys };
         Ok(Bound { plan, ..bound })
+    }
+}
+
+/// The way to bring values of two types without a common one into one place.
+fn together(types: [ColumnType; 2]) -> &'static str {
+    let [a, b] = types;
+    if castable(a, b) || castable(b, a) {
+        "cast one of them"
+    } else if types.iter().any(|ty| matches!(ty, ColumnType::Digest { .. })) {
+        "declare the column as VARCHAR(n): of a digest one knows whether it equals another, and not its string"
+    } else {
+        "choose values of one kind; none of the two types can be cast to the other"
     }
 }
 

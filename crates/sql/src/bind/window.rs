@@ -112,9 +112,10 @@ impl<'q> Binder<'q> {
             Call::Mean(sum, count) => {
                 let (sum, count) = (one(self, sum)?, one(self, count)?);
                 let ty = self.ty(&sum, at)?;
-                // As an average has them: four digits more.
+                // As an average has them: four digits more. A sum of more than 19 is no NULL, as it would be of a CAST.
                 let sum = if ty.is_integer() {
-                    sum.cast(ColumnType::Decimal { precision: 19, scale: 0 })
+                    let digits = ColumnType::Decimal { precision: 19, scale: 0 };
+                    Expr::Coalesce(vec![sum, Expr::Literal(Value::Null, digits)])
                 } else {
                     sum
                 };
@@ -143,7 +144,9 @@ impl<'q> Binder<'q> {
         let none = Relation::values(self.columns.0.clone(), vec![])?;
         let made = none.window(window).map_err(|e| SqlError::from(e).or_at(at))?;
         let Some(column) = made.schema().columns().last() else { unreachable!("a window adds a column") };
-        let column = Column { range: None, ..column.clone() };
+        // A sum may be NULL for its size, but for one of ones.
+        let sums = matches!(call, WindowFunction::RunningSum(of, _) if !counts(of));
+        let column = Column { range: None, nullable: column.nullable || sums, ..column.clone() };
         Ok(self.columns.add(column))
     }
 }
@@ -153,6 +156,16 @@ enum Call {
     One(WindowFunction),
     /// A sum over a count.
     Mean(WindowFunction, WindowFunction),
+}
+
+/// Whether its sum is a count.
+fn counts(of: &Expr) -> bool {
+    match of {
+        Expr::Case { branches, otherwise } => {
+            otherwise.iter().map(AsRef::as_ref).chain(branches.iter().map(|b| &b.1)).all(counts)
+        }
+        other => matches!(other, Expr::Literal(..)),
+    }
 }
 
 /// 1 where there is a value, so that the sum counts them.

@@ -106,6 +106,14 @@ pub fn same(value: &Value, ty: ColumnType, oracle: &Json) -> bool {
             let step = 10f64.powi(-i32::from(scale)) * 1.01;
             theirs.is_some_and(|theirs| (ours - theirs).abs() <= step + theirs.abs() * 1e-9)
         }
+        (_, ColumnType::Double { .. }) => {
+            let (ours, theirs) = (cell::show(value, ty).parse::<f64>().expect("a number"), oracle.as_f64());
+            theirs.is_some_and(|theirs| (ours - theirs).abs() <= 1e-8 + theirs.abs() * 1e-9)
+        }
+        // SQLite goes on in floating point where 64 bits end.
+        (Value::Number(n), _) if i64::try_from(*n).is_err() => {
+            oracle.as_f64().is_some_and(|theirs| (*n as f64 - theirs).abs() <= theirs.abs() * 1e-9)
+        }
         (Value::Number(n), _) => oracle.as_i64().map(i128::from) == Some(*n),
         (Value::Text(_), _) => false,
     }

@@ -1,9 +1,10 @@
 //! Figures of groups.
 
 use super::{
+    bounds::{Mean, Variance, sum_range},
     expr::Expr,
     types::{Column, ColumnType, MAX_DIGITS, Range, Schema},
-    typing::{ExprType, fitted, held},
+    typing::{ExprType, FEWER},
 };
 use crate::TableError;
 use std::fmt;
@@ -15,7 +16,7 @@ pub enum Function {
     CountRows,
     /// How many arguments there are.
     Count,
-    /// The sum: of integers BIGINT, of decimals with ten more digits.
+    /// The sum: of integers BIGINT, of decimals with ten more digits. NULL from about 8.5 · 10^37 of the last digit on.
     Sum,
     /// The mean towards 0: of integers and decimals with four more digits behind the point.
     Average,
@@ -24,7 +25,7 @@ pub enum Function {
     /// The greatest.
     Max,
     /// The mean square distance from the mean towards 0, (n Σx² − (Σx)²) / n², in 128 bits; of integers and decimals with four more digits
-    /// behind the point than a square has.
+    /// behind the point than a square has; NULL where that is not enough.
     VariancePopulation,
     /// The same over n (n − 1), NULL of one row.
     VarianceSample,
@@ -101,7 +102,11 @@ impl Aggregate {
                 let range = Range { low: 0, high: rows.into() };
                 ExprType { ty: ColumnType::BigInt, nullable: false, range }
             }
-            Function::Min | Function::Max if of.ty.is_ordered() => ExprType { nullable, ..of },
+            Function::Min | Function::Max if !of.ty.is_ordered() => {
+                let remedy = "digests are equal or not and have no order; declare the column as VARCHAR(n)";
+                return wrong(format!("an argument of {}", of.ty), remedy);
+            }
+            Function::Min | Function::Max => ExprType { nullable, ..of },
             _ if !of.ty.is_numeric() => {
                 return wrong(
                     format!("an argument of {}", of.ty),
@@ -109,31 +114,25 @@ impl Aggregate {
                 );
             }
             Function::Sum => {
-                let ty = sum_type(of.ty);
-                let end = |n: i128| n.checked_mul(rows.into());
-                let exact = end(of.range.low.min(0)).zip(end(of.range.high.max(0)));
-                let range = fitted(ty, exact.map(|(low, high)| Range { low, high }));
-                ExprType { ty, nullable, range }
+                let (range, leaves) = sum_range(of.range, rows);
+                ExprType { ty: sum_type(of.ty), nullable: nullable || leaves, range }
             }
             Function::Average => {
-                let ty = average_type(of.ty);
-                let end = |n: i128| super::typing::rescaled(of.ty, Range { low: n, high: n }, ty);
-                let exact = end(of.range.low.min(0)).zip(end(of.range.high.max(0)));
-                let exact = exact.map(|(low, high)| Range { low: low.low, high: high.high });
-                // Where the sum or its digits may wrap, so may the mean.
-                let sum = of.range.low.unsigned_abs().max(of.range.high.unsigned_abs());
-                let whole = sum.checked_mul(rows.into()).and_then(|n| n.checked_mul(10_000));
-                let safe = whole.is_some_and(|n| n <= i128::MAX.unsigned_abs());
-                let exact = exact.filter(|_| safe && held(sum_type(of.ty)).holds(of.range));
-                ExprType { ty, nullable, range: fitted(ty, exact) }
+                let (mean, leaves) = average_mean(of, rows);
+                let nullable = nullable || leaves || mean.most.is_some();
+                ExprType { ty: average_type(of.ty), nullable, range: mean.range }
             }
             Function::VariancePopulation | Function::VarianceSample => {
-                let ty = variance_type(of.ty);
-                let nullable = nullable || self.function == Function::VarianceSample;
-                ExprType { ty, nullable, range: held(ty) }
-            }
-            Function::Min | Function::Max => {
-                return wrong(format!("an argument of {}", of.ty), "digests have no order");
+                let Some(variance) = variance_of(of, rows) else {
+                    let cause = format!(
+                        "an argument of {}, whose squares may have more than {MAX_DIGITS} digits",
+                        of.ty
+                    );
+                    return wrong(cause, FEWER);
+                };
+                let nullable = nullable || variance.may_leave() || self.function == Function::VarianceSample;
+                let range = variance.mean.range;
+                ExprType { ty: variance_type(of.ty), nullable, range }
             }
         };
         Ok(made.column(&self.name))
@@ -141,7 +140,7 @@ impl Aggregate {
 }
 
 /// The type of a sum.
-pub(crate) fn sum_type(of: ColumnType) -> ColumnType {
+pub(super) fn sum_type(of: ColumnType) -> ColumnType {
     match of {
         ColumnType::Decimal { precision, scale } => {
             ColumnType::Decimal { precision: (precision + 10).min(MAX_DIGITS), scale }
@@ -152,7 +151,7 @@ pub(crate) fn sum_type(of: ColumnType) -> ColumnType {
 }
 
 /// The type of a mean.
-pub(crate) fn average_type(of: ColumnType) -> ColumnType {
+fn average_type(of: ColumnType) -> ColumnType {
     match of {
         ColumnType::Decimal { precision, scale } => ColumnType::Decimal {
             precision: (precision + 4).min(MAX_DIGITS),
@@ -164,9 +163,26 @@ pub(crate) fn average_type(of: ColumnType) -> ColumnType {
 }
 
 /// The type of a variance.
-pub(crate) fn variance_type(of: ColumnType) -> ColumnType {
+fn variance_type(of: ColumnType) -> ColumnType {
     match of {
         ColumnType::Double { .. } => of,
         _ => ColumnType::Decimal { precision: MAX_DIGITS, scale: (2 * of.scale() + 4).min(MAX_DIGITS) },
     }
+}
+
+/// The digits of the mean of so many numbers, and whether their sum may be NULL for its size.
+pub(crate) fn average_mean(of: ExprType, rows: u64) -> (Mean, bool) {
+    let digits = average_type(of.ty).scale() - of.ty.scale();
+    (Mean::new(of.range, digits), sum_range(of.range, rows).1)
+}
+
+/// The variance of so many numbers; `None` where it would not be computed in 128 bits.
+pub(crate) fn variance_of(of: ExprType, rows: u64) -> Option<Variance> {
+    let ColumnType::Double { frac } = of.ty else {
+        let digits = variance_type(of.ty).scale().checked_sub(2 * of.ty.scale())?;
+        return Variance::new(of.range, rows, digits);
+    };
+    let mut made = Variance::new(of.range, rows, 0)?;
+    made.mean.range.high >>= frac;
+    Some(made)
 }

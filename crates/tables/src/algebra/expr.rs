@@ -14,8 +14,8 @@ pub enum Arithmetic {
     Subtract,
     /// The product; of decimals with as many digits behind the point as both have.
     Multiply,
-    /// The quotient towards 0, NULL where the divisor is 0. Of decimals with four more digits behind the point than the dividend
-    /// has; the dividend with its new digits wraps at 128 bits.
+    /// The quotient towards 0, NULL where the divisor is 0, and where it may have more than 38 digits if it has more than 33. Of decimals
+    /// with four more digits behind the point than the dividend has.
     Divide,
     /// The remainder with the dividend's sign, NULL where the divisor is 0.
     Remainder,
@@ -85,7 +85,7 @@ pub enum Expr {
         /// The value where no condition is true.
         otherwise: Option<Box<Expr>>,
     },
-    /// The same in another type. Digits and fractions that go are rounded, halves away from 0; what is too large wraps; strings are cut.
+    /// The same in another type. Digits and fractions that go are rounded, halves away from 0; what is too large is NULL; strings are cut.
     Cast(Box<Expr>, ColumnType),
     /// Whether it equals a value of a public list, as SQL's IN has it: NULL where it is none of them and one is NULL.
     InList(Box<Expr>, Vec<Value>),

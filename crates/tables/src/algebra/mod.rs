@@ -11,6 +11,7 @@
 //! [`common_type`] says; nothing else is converted unasked.
 
 mod aggregate;
+mod bounds;
 mod expr;
 mod join;
 mod operators;
@@ -25,12 +26,13 @@ pub use expr::{Arithmetic, DatePart, Expr};
 pub use join::Pairing;
 pub use relation::{JoinKind, MAX_ROWS, Operator, Part, Relation, SetOperation, SortKey, Table};
 pub use types::{Column, ColumnType, MAX_DIGITS, MAX_TEXT, Range, Schema, Value};
-pub use typing::{ExprType, common_type};
+pub use typing::{ExprType, castable, common_type};
 pub use window::{Frame, Window, WindowFunction};
 
 pub(crate) use {
-    aggregate::{average_type, sum_type, variance_type},
+    aggregate::{average_mean, variance_of},
+    bounds::{Mean, NUMBERS, Quotient, UPPER, Variance, greatest, sum_range},
     join::{by_extremes, is_partnership, pairing},
     pattern::{Token, continues, tokens},
-    typing::{castable_part, fitted, has_range, held, rescaled},
+    typing::{castable_part, fitted, has_range, rescaled},
 };

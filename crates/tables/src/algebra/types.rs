@@ -1,5 +1,6 @@
 //! Types of columns, and values in the open.
 
+use crate::plain::numbers::DAY;
 use core::fmt;
 
 /// Most bytes of a string.
@@ -7,10 +8,14 @@ pub const MAX_TEXT: u16 = 512;
 /// Most decimal digits of a number.
 pub const MAX_DIGITS: u8 = 38;
 
+/// The first day of the year 1, and the last one of 9999.
+const YEAR_1: i128 = -719_162;
+const YEAR_9999: i128 = 2_932_896;
+
 /// The type of a column's values. Each of them may be NULL besides where the column says so.
 ///
-/// Numbers are whole numbers of a step, two's complement. Arithmetic is exact where the type's width holds the result, and wraps
-/// modulo that width otherwise: an error would tell all parties about the data.
+/// Numbers are whole numbers of a step. Arithmetic on them is exact, in as many bits as ranges say, 128 at most, or refused; a sum of
+/// rows or a quotient that has more is NULL: an error would tell all parties about the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ColumnType {
     /// True or false.
@@ -28,9 +33,9 @@ pub enum ColumnType {
         /// Digits behind the point, at most `precision`.
         scale: u8,
     },
-    /// Days since 1970-01-01, 32 bits.
+    /// Days since 1970-01-01, in 32 bits: those of the years 1 to 9999, and others that arithmetic moves a date to.
     Date,
-    /// Microseconds since 1970-01-01 00:00, 64 bits.
+    /// Microseconds since 1970-01-01 00:00, in 64 bits, of the same years.
     Timestamp,
     /// A string of at most so many bytes, none of which is 0: zeros pad it. Compared byte by byte.
     Varchar(u16),
@@ -87,7 +92,7 @@ impl ColumnType {
         !matches!(self, ColumnType::Digest { .. })
     }
 
-    /// Bits in which a value is held, at which arithmetic wraps.
+    /// Bits in which a value is held that no arithmetic made.
     #[must_use]
     pub const fn bits(self) -> u16 {
         match self {
@@ -104,8 +109,7 @@ impl ColumnType {
         }
     }
 
-    /// The least and the greatest number of its steps; that of strings and truth values is 0 to 0. A decimal's are those of its
-    /// digits, which results that wrapped may leave.
+    /// The least and the greatest number of its steps; that of strings and truth values is 0 to 0. Arithmetic may leave them.
     #[must_use]
     pub const fn range(self) -> Range {
         match self {
@@ -116,6 +120,8 @@ impl ColumnType {
                 let most = 10i128.pow(precision as u32) - 1;
                 Range { low: -most, high: most }
             }
+            ColumnType::Date => Range { low: YEAR_1, high: YEAR_9999 },
+            ColumnType::Timestamp => Range { low: YEAR_1 * DAY, high: (YEAR_9999 + 1) * DAY - 1 },
             _ => Range::of_bits(self.bits()),
         }
     }

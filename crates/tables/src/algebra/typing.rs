@@ -1,10 +1,11 @@
 //! Types, NULLs and ranges of expressions.
 
 use super::{
+    bounds::{NUMBERS, arithmetic_range},
     expr::{Arithmetic, DatePart, Expr},
     types::{Column, ColumnType, MAX_DIGITS, Range, Schema, Value},
 };
-use crate::TableError;
+use crate::{TableError, plain::numbers::DAY};
 
 /// The type of an expression's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub struct ExprType {
     pub ty: ColumnType,
     /// Whether it may be NULL.
     pub nullable: bool,
-    /// All numbers that it may be, from ranges of columns and literals; those of its bits where it may wrap.
+    /// All numbers that it may be, from ranges of columns and literals; more than its type's digits where they follow from arithmetic.
     pub range: Range,
 }
 
@@ -28,6 +29,22 @@ impl ExprType {
 }
 
 impl Column {
+    /// The same as a result has it: of a type that holds its range, where another holds more of the same steps.
+    #[must_use]
+    pub(crate) fn shown(&self) -> Column {
+        let range = self.expr_type().range;
+        let wider = match self.ty {
+            ty if ty.range().holds(range) => ty,
+            ty if ty.is_integer() && ColumnType::Integer.range().holds(range) => ColumnType::Integer,
+            ty if ty.is_integer() && ColumnType::BigInt.range().holds(range) => ColumnType::BigInt,
+            ty if ty.is_integer() || matches!(ty, ColumnType::Decimal { .. }) => {
+                ColumnType::Decimal { precision: MAX_DIGITS, scale: ty.scale() }
+            }
+            ty => ty,
+        };
+        Column { ty: wider, ..self.clone() }
+    }
+
     /// Its values' type and range.
     #[must_use]
     pub fn expr_type(&self) -> ExprType {
@@ -39,15 +56,18 @@ pub(crate) const fn has_range(ty: ColumnType) -> bool {
     !matches!(ty, ColumnType::Boolean | ColumnType::Varchar(_) | ColumnType::Digest { .. })
 }
 
-/// All numbers of a type's bits, which are more than a decimal's digits.
+/// All numbers that values of a type may be on their way: 128 bits of them, and dates of years that 32 bits hold.
 pub(crate) const fn held(ty: ColumnType) -> Range {
+    const DAYS: i128 = 1 << 38;
     match ty {
         ColumnType::Boolean | ColumnType::Varchar(_) | ColumnType::Digest { .. } => ty.range(),
-        _ => Range::of_bits(ty.bits()),
+        ColumnType::Date => Range { low: -DAYS, high: DAYS },
+        ColumnType::Timestamp => Range { low: -DAYS * DAY, high: DAYS * DAY },
+        _ => NUMBERS,
     }
 }
 
-/// The exact range where the type holds it, else all of its bits: the result may have wrapped.
+/// A range, or all numbers that a type may have where it is not known.
 pub(crate) fn fitted(ty: ColumnType, exact: Option<Range>) -> Range {
     exact.filter(|range| held(ty).holds(*range)).unwrap_or(held(ty))
 }
@@ -122,25 +142,17 @@ pub(crate) fn arithmetic_type(op: Arithmetic, a: ColumnType, b: ColumnType) -> O
     }
 }
 
-fn of_all(corners: [Option<i128>; 4]) -> Option<Range> {
-    let all = corners.into_iter().collect::<Option<Vec<_>>>()?;
-    Some(Range { low: *all.iter().min()?, high: *all.iter().max()? })
-}
-
 /// A range in steps of another type of numbers, dates or timestamps; `None` where a product overflows.
 pub(crate) fn rescaled(from: ColumnType, range: Range, to: ColumnType) -> Option<Range> {
     let one = |n: i128| crate::plain::numbers::rescale(n, from, to);
     Some(Range { low: one(range.low)?, high: one(range.high)? })
 }
 
-/// Whether numbers of these ranges keep their values in the type that they are compared in. Those that may be beyond their own type's
-/// digits have wrapped, or are quotients, and are taken as they are; so are dates, of years that no file has.
+/// Whether numbers of these ranges keep their values in the type that they are compared in.
 pub(crate) fn keep_values(ty: ColumnType, all: &[ExprType]) -> bool {
     let keeps = |t: &ExprType| {
         let numbers = ty.is_numeric() && t.ty.is_numeric() && t.ty != ty;
-        !numbers
-            || !t.ty.range().holds(t.range)
-            || rescaled(t.ty, t.range, ty).is_some_and(|range| held(ty).holds(range))
+        !numbers || rescaled(t.ty, t.range, ty).is_some_and(|range| held(ty).holds(range))
     };
     all.iter().all(keeps)
 }
@@ -148,6 +160,9 @@ pub(crate) fn keep_values(ty: ColumnType, all: &[ExprType]) -> bool {
 /// How to bring together types whose common one does not have all their values.
 pub(crate) const NARROWER: &str =
     "CAST one to a type that has its values and that the other can be compared with, as BIGINT to INTEGER";
+
+/// How to bring a result into 128 bits.
+pub(crate) const FEWER: &str = "declare columns with fewer digits, or CAST one to INTEGER, DOUBLE or a DECIMAL of 18 digits at most if its values have no more: one that has is NULL";
 
 /// The numbers, in steps of their type, that another type's digits hold when they are cast to it, 0 among them; `None` where all of their range are.
 pub(crate) fn castable_part(of: ExprType, to: ColumnType) -> Option<Range> {
@@ -169,38 +184,6 @@ pub(crate) fn castable_part(of: ExprType, to: ColumnType) -> Option<Range> {
     };
     let part = Range { low: last(of.range.low.min(0)), high: last(of.range.high.max(0)) };
     (!part.holds(of.range)).then_some(part)
-}
-
-fn arithmetic_range(op: Arithmetic, ty: ColumnType, a: ExprType, b: ExprType) -> Option<Range> {
-    let Range { low: b_low, high: b_high } = b.range;
-    match op {
-        Arithmetic::Add | Arithmetic::Subtract => {
-            let same = |t: ExprType| match t.ty {
-                _ if ty.is_numeric() && t.ty.is_numeric() => rescaled(t.ty, t.range, ty),
-                ColumnType::Date if ty == ColumnType::BigInt => {
-                    rescaled(t.ty, t.range, ColumnType::Timestamp)
-                }
-                _ => Some(t.range),
-            };
-            let (a, b) = (same(a)?, same(b)?);
-            let (low, high) = if op == Arithmetic::Add {
-                (a.low.checked_add(b.low), a.high.checked_add(b.high))
-            } else {
-                (a.low.checked_sub(b.high), a.high.checked_sub(b.low))
-            };
-            Some(Range { low: low?, high: high? })
-        }
-        Arithmetic::Multiply if !matches!(ty, ColumnType::Double { .. }) => {
-            let Range { low, high } = a.range;
-            of_all([
-                low.checked_mul(b_low),
-                low.checked_mul(b_high),
-                high.checked_mul(b_low),
-                high.checked_mul(b_high),
-            ])
-        }
-        _ => None,
-    }
 }
 
 fn err(expr: &Expr, schema: &Schema, cause: &str, remedy: &str) -> TableError {
@@ -243,17 +226,15 @@ impl Expr {
                 let remedy =
                     "it takes numbers whose digits behind the point are 38 at most, and dates by days";
                 let ty = arithmetic_type(*op, a.ty, b.ty).ok_or_else(|| wrong(told(), remedy))?;
+                let range = arithmetic_range(*op, ty, a, b).filter(|range| held(ty).holds(*range));
+                let range = range.ok_or_else(|| match ty {
+                    ColumnType::Date | ColumnType::Timestamp => wrong(told(), "CAST the number to INTEGER"),
+                    _ => wrong(
+                        format!("{}, whose result may have more than {MAX_DIGITS} digits", told()),
+                        FEWER,
+                    ),
+                })?;
                 let divides = matches!(op, Arithmetic::Divide | Arithmetic::Remainder);
-                let exact = arithmetic_range(*op, ty, a, b);
-                // Of what stays within its digits neither would anybody expect to wrap.
-                let known = [a, b].iter().all(|t| t.ty.range().holds(t.range));
-                let fits = exact.is_some_and(|range| held(ty).holds(range));
-                if matches!(ty, ColumnType::Decimal { .. }) && known && !divides && !fits {
-                    let cause = format!("{}, whose result may have more than {MAX_DIGITS} digits", told());
-                    let remedy = "declare columns with fewer digits, or CAST one to a DECIMAL of 18 digits at most if its values have no more";
-                    return Err(wrong(cause, remedy));
-                }
-                let range = fitted(ty, exact);
                 ExprType { ty, nullable: nullable || divides, range }
             }
             Expr::Negate(_) => {
@@ -272,7 +253,10 @@ impl Expr {
                     return Err(wrong(format!("{}, which {ty} does not hold", told()), NARROWER));
                 }
                 if comparison.orders() && !ty.is_ordered() {
-                    return Err(wrong(told(), "digests are equal or not; bring the column as VARCHAR(n)"));
+                    return Err(wrong(
+                        told(),
+                        "digests are equal or not and have no order; declare the column as VARCHAR(n)",
+                    ));
                 }
                 truth(nullable)
             }
@@ -407,7 +391,9 @@ pub(crate) fn united(all: &[ExprType]) -> Option<ExprType> {
     Some(ExprType { ty, nullable: all.iter().any(|t| t.nullable), range: fitted(ty, exact) })
 }
 
-fn castable(from: ColumnType, to: ColumnType) -> bool {
+/// Whether values of a type can be cast to another.
+#[must_use]
+pub fn castable(from: ColumnType, to: ColumnType) -> bool {
     use ColumnType::{Boolean, Date, Timestamp, Varchar};
     match (from, to) {
         _ if from == to => true,

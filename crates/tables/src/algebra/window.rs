@@ -2,10 +2,11 @@
 
 use super::{
     aggregate::sum_type,
+    bounds::sum_range,
     expr::Expr,
     relation::SortKey,
     types::{Column, ColumnType, Range, Schema},
-    typing::{ExprType, fitted},
+    typing::ExprType,
 };
 use crate::TableError;
 
@@ -25,7 +26,7 @@ pub enum WindowFunction {
     RowNumber,
     /// One more than there are rows before it that are not equal to it.
     Rank,
-    /// The sum of what is not NULL up to it; NULL before there is any.
+    /// The sum of what is not NULL up to it; NULL before there is any, and where [`Function::Sum`](super::Function::Sum) is for its size.
     RunningSum(Expr, Frame),
     /// The value of the row so many before it; NULL where there is none.
     Lag(Expr, u64),
@@ -63,11 +64,8 @@ impl Window {
                         let cause = format!("a running sum of {}: {}", expr.shown(schema), of.ty);
                         return Err(TableError::ty(cause, "it takes numbers"));
                     }
-                    let ty = sum_type(of.ty);
-                    let end = |n: i128| n.checked_mul(rows.into());
-                    let exact = end(of.range.low.min(0)).zip(end(of.range.high.max(0)));
-                    let range = fitted(ty, exact.map(|(low, high)| Range { low, high }));
-                    ExprType { ty, nullable: of.nullable, range }
+                    let (range, leaves) = sum_range(of.range, rows);
+                    ExprType { ty: sum_type(of.ty), nullable: of.nullable || leaves, range }
                 }
                 WindowFunction::Lag(expr, _) | WindowFunction::Lead(expr, _) => {
                     ExprType { nullable: true, ..expr.check(schema)? }
@@ -84,7 +82,10 @@ pub(super) fn check_order(keys: &[SortKey], schema: &Schema) -> Result<(), Table
     for SortKey { expr, .. } in keys {
         if !expr.check(schema)?.ty.is_ordered() {
             let cause = format!("an order by {}, a digest", expr.shown(schema));
-            return Err(TableError::ty(cause, "digests are equal or not; bring the column as VARCHAR(n)"));
+            return Err(TableError::ty(
+                cause,
+                "digests are equal or not and have no order; declare the column as VARCHAR(n)",
+            ));
         }
     }
     Ok(())

@@ -118,6 +118,12 @@ pub(crate) fn resized(val: Val<'_>, bits: u8) -> Val<'_> {
     }
 }
 
+/// Whether numbers are larger in size.
+pub(crate) fn beyond(val: Val<'_>, most: i128) -> Val<'_> {
+    let below = val.compare(Comparison::Less, number(val, -most));
+    below | val.compare(Comparison::Greater, number(val, most))
+}
+
 pub(crate) fn either<'b>(a: Option<Val<'b>>, b: Option<Val<'b>>) -> Option<Val<'b>> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a | b),

@@ -1,14 +1,17 @@
 //! Expressions as arithmetic on columns.
 
 use super::{
-    cell::{Cell, both, either, is_number, number, resized, tensor, truth, width},
+    cell::{Cell, beyond, both, either, is_number, mirrored, number, resized, tensor, truth, width},
     dates,
     divide::{Divisor, divided},
     rows::LOST,
     texts,
 };
 use crate::{
-    algebra::{Arithmetic, ColumnType, Expr, Range, Schema, Value, castable_part, common_type, held, tokens},
+    algebra::{
+        Arithmetic, ColumnType, Expr, ExprType, Quotient, Range, Schema, Value, castable_part, common_type,
+        greatest, tokens,
+    },
     plain,
 };
 use hushwire_compute::{Builder, Comparison, Scalar, Val};
@@ -47,7 +50,10 @@ impl<'b> Scope<'_, 'b> {
         let is = |val: Val<'b>| Cell { val, null, ty: own.ty, range: own.range, id: u32::MAX };
         match expr {
             Expr::Column(_) | Expr::Literal(..) => unreachable!("it was answered before"),
-            Expr::Arithmetic(op, ..) => self.arithmetic(*op, operands[0], operands[1], &is(operands[0].val)),
+            Expr::Arithmetic(op, a, b) => {
+                let types = [a, b].map(|e| e.check(self.schema).expect("it was checked"));
+                self.arithmetic(*op, operands[0], operands[1], types, &is(operands[0].val))
+            }
             Expr::Negate(_) => is(-operands[0].sized(own.range)),
             Expr::Compare(comparison, ..) => {
                 is(self.compared(*comparison, operands[0], operands[1])).definite()
@@ -142,6 +148,12 @@ impl<'b> Scope<'_, 'b> {
         }
     }
 
+    /// The same in the range that the check gives it: what may be too large of it is decided by that.
+    pub(crate) fn typed(&self, expr: &Expr) -> Cell<'b> {
+        let (cell, own) = (self.value(expr), expr.check(self.schema).expect("it was checked"));
+        if is_number(own.ty) { cell.with(cell.sized(own.range), own.ty, own.range) } else { cell }
+    }
+
     /// A value of the type and width of others that it is chosen from.
     pub(crate) fn united(&self, cell: Cell<'b>, ty: ColumnType, range: Range) -> Cell<'b> {
         let made = cell.converted(ty);
@@ -175,7 +187,14 @@ impl<'b> Scope<'_, 'b> {
         }
     }
 
-    fn arithmetic(&self, op: Arithmetic, x: Cell<'b>, y: Cell<'b>, to: &Cell<'b>) -> Cell<'b> {
+    fn arithmetic(
+        &self,
+        op: Arithmetic,
+        x: Cell<'b>,
+        y: Cell<'b>,
+        [a, b]: [ExprType; 2],
+        to: &Cell<'b>,
+    ) -> Cell<'b> {
         let numbers = to.ty.is_numeric() && x.ty.is_numeric() && y.ty.is_numeric();
         let same = |cell: Cell<'b>| match (cell.ty, to.ty) {
             _ if numbers => cell.converted(to.ty),
@@ -187,40 +206,64 @@ impl<'b> Scope<'_, 'b> {
             (Arithmetic::Add, _) => done(same(x).sized(to.range) + same(y).sized(to.range)),
             (Arithmetic::Subtract, _) => done(same(x).sized(to.range) - same(y).sized(to.range)),
             (Arithmetic::Multiply, ColumnType::Double { frac }) => {
-                let wide = Range::of_bits(128);
-                done((same(x).sized(wide) * same(y).sized(wide)) >> u16::from(frac))
+                done(scaled_product(same(x), same(y), frac, to.range))
             }
             (Arithmetic::Multiply, _) => done(x.sized(to.range) * y.sized(to.range)),
-            (Arithmetic::Divide, ColumnType::Double { frac }) => {
+            (Arithmetic::Divide, _) => {
+                let by = Quotient::new(to.ty, a, b).expect("it was checked");
+                let [x, y] = [x, y].map(|c| if let ColumnType::Double { .. } = to.ty { same(c) } else { c });
+                self.quotient(x, y, &by, to)
+            }
+            (Arithmetic::Remainder, _) => {
                 let (x, y) = (same(x), same(y));
-                self.divided(Arithmetic::Divide, x, 1 << frac, y, to)
+                let found = divided(x.val, x.range, Divisor::Column(y.val, y.range));
+                Cell { null: either(to.null, self.is_zero(y)), ..done(found.rest) }
             }
-            (Arithmetic::Divide, ColumnType::Decimal { .. }) => {
-                self.divided(op, x, 10i128.pow(u32::from(y.ty.scale()) + 4), y, to)
-            }
-            (Arithmetic::Divide, _) => self.divided(op, x, 1, y, to),
-            (Arithmetic::Remainder, _) => self.divided(op, same(x), 1, same(y), to),
         }
     }
 
-    /// `x times / y` or its remainder, NULL where y is 0.
-    fn divided(&self, op: Arithmetic, x: Cell<'b>, times: i128, y: Cell<'b>, to: &Cell<'b>) -> Cell<'b> {
-        let end = |n: i128| n.checked_mul(times);
-        let range = end(x.range.low).zip(end(x.range.high)).map(|(low, high)| Range { low, high });
-        let range = range.unwrap_or(Range::of_bits(128));
-        let dividend = resized(x.val, width(range));
-        let dividend = if times == 1 { dividend } else { dividend * number(dividend, times) };
-        let found = divided(dividend, range, Divisor::Column(y.val, y.range));
-        let made = if op == Arithmetic::Divide { found.whole } else { found.rest };
-        let divisor = y.val;
-        let null = if y.range.low <= 0 && y.range.high >= 0 {
-            either(to.null, Some(divisor.equals(number(divisor, 0))))
-        } else {
-            to.null
-        };
-        let range = held(to.ty);
-        Cell { null, ..to.with(resized(made, width(range)), to.ty, range) }
+    /// Whether a divisor is 0, where it may be.
+    fn is_zero(&self, y: Cell<'b>) -> Option<Val<'b>> {
+        (y.range.low <= 0 && y.range.high >= 0).then(|| y.val.equals(number(y.val, 0)))
     }
+
+    /// `x / y` by long division, NULL where y is 0 or the quotient is too large.
+    fn quotient(&self, x: Cell<'b>, y: Cell<'b>, by: &Quotient, to: &Cell<'b>) -> Cell<'b> {
+        let times = |val: Val<'b>, range: Range, times: i128| {
+            let range =
+                Range { low: range.low.saturating_mul(times), high: range.high.saturating_mul(times) };
+            let val = resized(val, width(range));
+            (if times == 1 { val } else { val * number(val, times) }, range)
+        };
+        let divided = |(val, range): (Val<'b>, Range)| divided(val, range, Divisor::Column(y.val, y.range));
+        let found = divided(times(x.val, x.range, by.first));
+        let large = by.most.map(|most| beyond(found.whole, most));
+        let bits = width(to.range);
+        let rests = mirrored(y.range);
+        let (mut whole, mut rest) = (resized(found.whole, bits), found.rest);
+        for more in &by.more {
+            let next = divided(times(rest, rests, *more));
+            whole = whole * number(whole, *more) + resized(next.whole, bits);
+            rest = next.rest;
+        }
+        let null = [to.null, self.is_zero(y), large].into_iter().fold(None, either);
+        Cell { null, ..to.with(whole, to.ty, to.range) }
+    }
+}
+
+/// A product in steps of 2^-frac, as [`plain::numbers::product`] finds it.
+fn scaled_product<'b>(x: Cell<'b>, y: Cell<'b>, frac: u8, to: Range) -> Val<'b> {
+    if let Some(whole) = greatest(x.range).checked_mul(greatest(y.range)) {
+        let whole = mirrored(Range { low: 0, high: whole });
+        return (x.sized(whole) * y.sized(whole)) >> u16::from(frac);
+    }
+    // The factor whose lower bits leave the other one a place in 128 is the one that is cut.
+    let (x, y) = if greatest(x.range).checked_mul(1 << frac).is_some() { (x, y) } else { (y, x) };
+    let upper = resized(y.val >> u16::from(frac), width(to));
+    let cut = resized(y.val, 128);
+    let lower = cut - ((cut >> u16::from(frac)) * number(cut, 1 << frac));
+    let x_wide = resized(x.val, 128);
+    resized((x_wide * lower) >> u16::from(frac), width(to)) + x.sized(to) * upper
 }
 
 impl Cell<'_> {

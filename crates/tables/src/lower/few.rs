@@ -3,11 +3,11 @@
 use super::{
     Lower,
     cell::{Cell, tensor},
-    figures::{Grouping, figure},
-    group::is_group,
+    figures::{Grouping, Of, figure},
+    group::{Asked, is_group},
     rows::{Rows, Sorted},
 };
-use crate::algebra::{Aggregate, Column, ColumnType, Function, Range, Value, has_range};
+use crate::algebra::{Aggregate, ColumnType, Function, Range, Value, has_range};
 use hushwire_compute::{Op, Shape, Val};
 
 /// Most public keys of groups that are summed without a sort.
@@ -19,10 +19,7 @@ impl<'b> Lower<'b> {
         &mut self,
         rows: &Rows<'b>,
         keys: &[Cell<'b>],
-        aggregates: &[Aggregate],
-        arguments: &[Option<Cell<'b>>],
-        columns: &[Column],
-        min_group: u64,
+        asked: Asked<'_, 'b>,
     ) -> Option<Rows<'b>> {
         let summed = |a: &Aggregate| {
             let sums = matches!(
@@ -31,7 +28,7 @@ impl<'b> Lower<'b> {
             );
             sums && !a.distinct
         };
-        if !aggregates.iter().all(summed) || rows.rows == 0 {
+        if !asked.aggregates.iter().all(summed) || rows.rows == 0 {
             return None;
         }
         let domains: Vec<Vec<Value>> = keys.iter().map(domain).collect::<Option<_>>()?;
@@ -80,7 +77,7 @@ impl<'b> Lower<'b> {
             .collect();
         let grouping = Grouping::Few(self.b.apply(Op::Concat(0), &flags));
         let counts = grouping.count(None, rows.rows);
-        let valid = Some(is_group(counts, min_group));
+        let valid = Some(is_group(counts, asked.min_group));
         let mut cells = vec![];
         for (k, (cell, domain)) in keys.iter().zip(&domains).enumerate() {
             let values = || combinations.iter().map(|at| &domain[at[k]]);
@@ -92,8 +89,9 @@ impl<'b> Lower<'b> {
                 cell.null.map(|_| self.b.constant(tensor(ColumnType::Boolean, none, &[count], nulls.iter())));
             cells.push(Cell { val, null, ..*cell });
         }
-        for ((aggregate, argument), column) in aggregates.iter().zip(arguments).zip(&columns[keys.len()..]) {
-            let cell = figure(&grouping, aggregate, column, None, *argument, None, (self.b, rows.rows));
+        let of = Of { b: self.b, rows: rows.rows, all: asked.all };
+        for (aggregate, argument, column) in asked.each() {
+            let cell = figure(&grouping, aggregate, column, None, argument, None, of);
             cells.push(self.named(cell));
         }
         let sorted = keys.iter().map(|cell| Sorted { id: cell.id, descending: false, nulls_first: false });

@@ -1,12 +1,15 @@
 //! Figures of groups, whichever way rows are grouped.
 
 use super::{
-    cell::{Cell, both, extreme, number, resized, scalar, width, zero},
-    divide::{Divisor, divided},
+    cell::{Cell, beyond, both, either, extreme, mirrored, number, resized, scalar, width, zero},
+    divide::{Divisor, Quotient, divided},
     group::{counted, ones},
     rows::one_row,
 };
-use crate::algebra::{Aggregate, Column, ColumnType, Function, Range, held, sum_type, variance_type};
+use crate::algebra::{
+    Aggregate, Column, ColumnType, ExprType, Function, Mean, NUMBERS, Range, UPPER, average_mean, sum_range,
+    variance_of,
+};
 use hushwire_compute::{Builder, Comparison, Reduction, Scalar, Scan, Shape, Val};
 
 /// The way in which rows are grouped.
@@ -32,6 +35,21 @@ impl<'b> Grouping<'b> {
         }
     }
 
+    /// Sums of numbers of a range, of at most so many in all, and which of them are NULL for their size. They have a place for digits that they
+    /// are multiplied by, if there is one.
+    fn checked_sum(
+        &self,
+        numbers: &dyn Fn(u8) -> Val<'b>,
+        (range, most): (Range, u64),
+        times: i128,
+    ) -> (Val<'b>, Option<Val<'b>>) {
+        let (to, looked_at) = sum_range(range, most);
+        let bits = width(multiplied(to, times).unwrap_or(to));
+        let x = numbers(if looked_at { width(range) } else { bits });
+        let sum = self.sum(resized(x, bits));
+        (sum, looked_at.then(|| leaves(self.sum(upper(x, most)))))
+    }
+
     /// How many rows are flagged, or all of a group.
     pub(super) fn count(&self, flag: Option<Val<'b>>, rows: u64) -> Val<'b> {
         match (self, flag) {
@@ -53,6 +71,29 @@ impl<'b> Grouping<'b> {
     }
 }
 
+/// The upper 64 bits of numbers, in as many as so many sums of them have.
+pub(super) fn upper(x: Val<'_>, most: u64) -> Val<'_> {
+    let all = Range::of_bits(64);
+    let sums = Range { low: all.low * i128::from(most.max(1)), high: all.high * i128::from(most.max(1)) };
+    resized(x >> 64, width(sums))
+}
+
+/// Whether sums of the upper bits are those of a sum that is NULL for its size.
+pub(super) fn leaves(upper: Val<'_>) -> Val<'_> {
+    let below = upper.compare(Comparison::Less, number(upper, UPPER.low));
+    below | upper.compare(Comparison::Greater, number(upper, UPPER.high))
+}
+
+/// The rows that figures are of.
+#[derive(Clone, Copy)]
+pub(super) struct Of<'b> {
+    pub(super) b: &'b Builder,
+    /// Rows, valid or not.
+    pub(super) rows: u64,
+    /// The most that are valid.
+    pub(super) all: u64,
+}
+
 /// A figure. `valid` are the rows that count, and `fresh` those of them that are the first of their equals, where it counts different
 /// ones.
 pub(super) fn figure<'b>(
@@ -62,8 +103,9 @@ pub(super) fn figure<'b>(
     valid: Option<Val<'b>>,
     argument: Option<Cell<'b>>,
     fresh: Option<Val<'b>>,
-    (b, rows): (&'b Builder, u64),
+    of: Of<'b>,
 ) -> Cell<'b> {
+    let Of { b, rows, all: most } = of;
     let own = column.expr_type();
     let is = |val: Val<'b>, null: Option<Val<'b>>| {
         let val = if super::cell::is_number(own.ty) { resized(val, width(own.range)) } else { val };
@@ -124,51 +166,71 @@ pub(super) fn figure<'b>(
                 _ => is(made.cast(scalar(ty, range)), null),
             }
         }
-        Function::Sum => is(grouping.sum(chosen(width(own.range))), null),
-        Function::Average => is(average(grouping, column.ty, argument, rows, &chosen, count()), null),
+        Function::Sum => {
+            let (sum, leaves) = grouping.checked_sum(&chosen, (argument.range, most), 1);
+            is(sum, either(null, leaves))
+        }
+        Function::Average => {
+            let typed = ExprType { ty: argument.ty, nullable, range: argument.range };
+            let (digits, _) = average_mean(typed, most);
+            let (sum, left) = grouping.checked_sum(&chosen, (argument.range, most), digits.times);
+            let of_sum = sum_range(argument.range, most).0;
+            let (mean, leaves) = mean((sum, of_sum), (count(), Range { low: 0, high: rows.into() }), &digits);
+            is(mean, [null, left, leaves].into_iter().fold(None, either))
+        }
         Function::VariancePopulation | Function::VarianceSample => {
+            let typed = ExprType { ty: argument.ty, nullable, range: argument.range };
+            let varied = variance_of(typed, most).expect("it was checked");
             let (x, n) = (chosen(128), resized(count(), 128));
-            let (sum, squares) = (grouping.sum(x), grouping.sum(x * x));
+            let square = |bits: u8| resized(x * x, bits);
+            let (squares, left) = grouping.checked_sum(&square, (varied.squares, most), 1);
+            let squares = resized(squares, 128);
+            let larger = |most| squares.compare(Comparison::Greater, number(squares, most));
+            let larger = varied.most_squares.map(larger);
+            let sum = grouping.sum(x);
             let one_less = if aggregate.function == Function::VarianceSample { n - number(n, 1) } else { n };
-            let size = n * squares - sum * sum;
-            let by = n * one_less;
-            let squared = i128::from(rows).checked_mul(rows.into()).unwrap_or(i128::MAX);
-            let divisor = Divisor::Column(by, Range { low: 0, high: squared });
-            let over = |size: Val<'b>| resized(divided(size, Range::of_bits(128), divisor).whole, 128);
-            let made = match variance_type(argument.ty) {
-                ColumnType::Double { frac } => over(size) >> u16::from(frac),
-                ty => over(size * number(size, 10i128.pow((ty.scale() - 2 * argument.ty.scale()).into()))),
+            let (size, by) = (n * squares - sum * sum, n * one_less);
+            let counts = i128::from(rows).checked_mul(rows.into()).unwrap_or(i128::MAX);
+            let (made, leaves) = mean((size, NUMBERS), (by, Range { low: 0, high: counts }), &varied.mean);
+            let made = match argument.ty {
+                ColumnType::Double { frac } => resized(made, 128) >> u16::from(frac),
+                _ => made,
             };
             let null = match aggregate.function {
                 Function::VarianceSample => Some(by.equals(number(by, 0))),
                 _ => null,
             };
-            is(resized(made, width(own.range)), null)
+            is(made, [null, left, larger, leaves].into_iter().fold(None, either))
         }
     }
 }
 
-fn average<'b>(
-    grouping: &Grouping<'b>,
-    to: ColumnType,
-    argument: Cell<'b>,
-    rows: u64,
-    chosen: &dyn Fn(u8) -> Val<'b>,
-    count: Val<'b>,
-) -> Val<'b> {
-    let end = |n: i128, times: i128| n.checked_mul(rows.into()).and_then(|n| n.checked_mul(times));
-    let counts = Range { low: 0, high: rows.into() };
-    if to == argument.ty {
-        let ty = held(sum_type(argument.ty));
-        let sum = grouping.sum(chosen(width(ty)));
-        return divided(sum, ty, Divisor::Column(count, counts)).whole;
+/// A range times a number, where 128 bits hold it.
+fn multiplied(range: Range, times: i128) -> Option<Range> {
+    Some(Range { low: range.low.checked_mul(times)?, high: range.high.checked_mul(times)? })
+}
+
+/// A sum of a range over a count with a mean's digits, and which are NULL for their size.
+fn mean<'b>(
+    (sum, range): (Val<'b>, Range),
+    (count, counts): (Val<'b>, Range),
+    digits: &Mean,
+) -> (Val<'b>, Option<Val<'b>>) {
+    let times = digits.times;
+    let by = || Divisor::Column(count, counts);
+    if let Some(range) = multiplied(range, times) {
+        let sum = resized(sum, width(range));
+        let sum = if times == 1 { sum } else { sum * number(sum, times) };
+        return (divided(sum, range, by()).whole, None);
     }
-    let times = 10i128.pow((to.scale() - argument.ty.scale()).into());
-    let Range { low, high } = argument.range;
-    let range = end(low.min(0), times).zip(end(high.max(0), times)).map(|(low, high)| Range { low, high });
-    let range = range.unwrap_or(Range::of_bits(128));
-    let sum = grouping.sum(chosen(width(range)));
-    divided(sum * number(sum, times), range, Divisor::Column(count, counts)).whole
+    let Quotient { whole, rest } = divided(sum, range, by());
+    let leaves = digits.most.map(|most| beyond(whole, most));
+    let rests = mirrored(Range { low: 0, high: counts.high.saturating_mul(times) });
+    let rest = resized(rest, width(rests));
+    let more = divided(rest * number(rest, times), rests, by()).whole;
+    let bits = width(digits.range);
+    let whole = resized(whole, bits);
+    (whole * number(whole, times) + resized(more, bits), leaves)
 }
 
 /// The public count of all rows, as a column of one row.

@@ -3,7 +3,7 @@
 use super::{
     Lower, Want,
     cell::{Cell, number, resized, truth, width},
-    figures::{Grouping, all_count, figure},
+    figures::{Grouping, Of, all_count, figure},
     rows::{Key, Rows, Sorted, ends},
 };
 use crate::{
@@ -11,6 +11,25 @@ use crate::{
     plain::bound_promise,
 };
 use hushwire_compute::{Comparison, Scalar, Scan, Shape, Val};
+
+/// The figures that are asked of groups.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a, 'b> {
+    pub(super) aggregates: &'a [Aggregate],
+    pub(super) arguments: &'a [Option<Cell<'b>>],
+    /// Their columns.
+    pub(super) figures: &'a [Column],
+    pub(super) min_group: u64,
+    /// The most rows of all groups: their relation's, of which there may be more on the way.
+    pub(super) all: u64,
+}
+
+impl<'a, 'b> Asked<'a, 'b> {
+    pub(super) fn each(self) -> impl Iterator<Item = (&'a Aggregate, Option<Cell<'b>>, &'a Column)> {
+        let arguments = self.arguments.iter().copied();
+        self.aggregates.iter().zip(arguments).zip(self.figures).map(|((a, cell), column)| (a, cell, column))
+    }
+}
 
 impl<'b> Lower<'b> {
     #[expect(clippy::too_many_arguments, reason = "the parts of one operator")]
@@ -35,7 +54,7 @@ impl<'b> Lower<'b> {
         let child = if child.len() == keys.len() { child } else { vec![] };
         let rows = self.lower(input, &child);
         let evaluated = |this: &mut Self, e: &Expr| {
-            let cell = this.scope(input, &rows).value(e).spread(rows.rows);
+            let cell = this.scope(input, &rows).typed(e).spread(rows.rows);
             this.named(cell)
         };
         let cells: Vec<Cell<'b>> = keys.iter().map(|(_, e)| evaluated(self, e)).collect();
@@ -43,12 +62,13 @@ impl<'b> Lower<'b> {
             aggregates.iter().map(|a| a.argument.as_ref().map(|e| evaluated(self, e))).collect();
         let columns = relation.schema().columns();
         let figures = &columns[keys.len()..];
+        let asked = Asked { aggregates, arguments: &arguments, figures, min_group, all: input.rows() };
         let made = if keys.is_empty() {
-            self.all_rows(&rows, aggregates, &arguments, figures, min_group)
-        } else if let Some(made) = self.few_keys(&rows, &cells, aggregates, &arguments, columns, min_group) {
+            self.all_rows(&rows, asked)
+        } else if let Some(made) = self.few_keys(&rows, &cells, asked) {
             made
         } else {
-            self.sorted_groups(&rows, &cells, &order, aggregates, &arguments, figures, min_group)
+            self.sorted_groups(&rows, &cells, &order, asked)
         };
         match bound.filter(|bound| !keys.is_empty() && *bound < made.rows) {
             Some(bound) => {
@@ -67,22 +87,16 @@ impl<'b> Lower<'b> {
     }
 
     /// One row of all.
-    fn all_rows(
-        &mut self,
-        rows: &Rows<'b>,
-        aggregates: &[Aggregate],
-        arguments: &[Option<Cell<'b>>],
-        figures: &[Column],
-        min_group: u64,
-    ) -> Rows<'b> {
+    fn all_rows(&mut self, rows: &Rows<'b>, asked: Asked<'_, 'b>) -> Rows<'b> {
         let grouping = Grouping::All;
-        let mut made = self.one_row_of(min_group, || match rows.valid {
+        let mut made = self.one_row_of(asked.min_group, || match rows.valid {
             Some(valid) => grouping.count(Some(valid), rows.rows),
             None => all_count(self.b, rows.rows),
         });
-        for ((aggregate, argument), column) in aggregates.iter().zip(arguments).zip(figures) {
-            let (valid, argument, fresh) = self.each_once(rows, &[], aggregate, *argument);
-            let cell = figure(&grouping, aggregate, column, valid, argument, fresh, (self.b, rows.rows));
+        for (aggregate, argument, column) in asked.each() {
+            let (valid, argument, fresh) = self.each_once(rows, &[], aggregate, argument);
+            let of = Of { b: self.b, rows: rows.rows, all: asked.all };
+            let cell = figure(&grouping, aggregate, column, valid, argument, fresh, of);
             made.columns.push(self.named(cell));
         }
         made
@@ -97,17 +111,14 @@ impl<'b> Lower<'b> {
     }
 
     /// Groups as the last rows of runs of equal keys.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one operator")]
     pub(super) fn sorted_groups(
         &mut self,
         rows: &Rows<'b>,
         keys: &[Cell<'b>],
         order: &[Want],
-        aggregates: &[Aggregate],
-        arguments: &[Option<Cell<'b>>],
-        figures: &[Column],
-        min_group: u64,
+        asked: Asked<'_, 'b>,
     ) -> Rows<'b> {
+        let Asked { aggregates, arguments, min_group, .. } = asked;
         let by: Vec<Key<'b>> = order
             .iter()
             .map(|want| Key {
@@ -160,9 +171,10 @@ impl<'b> Lower<'b> {
         };
         let columns = keys.iter().map(|key| of_valid_rows(*key, &runs, starts, rows.valid)).collect();
         let mut made = Rows { valid: Some(valid), columns, packed: false, told, ..rows.clone() };
-        for ((aggregate, argument), column) in aggregates.iter().zip(arguments).zip(figures) {
+        for (aggregate, argument, column) in (Asked { arguments: &arguments, ..asked }).each() {
             let (valid, argument, fresh) = self.each_once(&rows, &by, aggregate, argument);
-            let cell = figure(&grouping, aggregate, column, valid, argument, fresh, (self.b, rows.rows));
+            let of = Of { b: self.b, rows: rows.rows, all: asked.all };
+            let cell = figure(&grouping, aggregate, column, valid, argument, fresh, of);
             made.columns.push(self.named(cell));
         }
         made

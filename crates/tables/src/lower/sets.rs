@@ -3,6 +3,7 @@
 use super::{
     Lower, Want,
     cell::{Cell, number, scalar, truth, zero},
+    group::Asked,
     group::counted,
     meeting::{Keys, Meeting},
     rows::{Rows, behind},
@@ -78,7 +79,8 @@ impl<'b> Lower<'b> {
         let order: Vec<Want> = (0..rows.columns.len())
             .map(|column| Want { column, descending: false, nulls_first: false })
             .collect();
-        self.sorted_groups(rows, &rows.columns.clone(), &order, &[], &[], &[], 0)
+        let asked = Asked { aggregates: &[], arguments: &[], figures: &[], min_group: 0, all: rows.rows };
+        self.sorted_groups(rows, &rows.columns.clone(), &order, asked)
     }
 
     /// Left rows that have an equal right row, or none: the k-th of equal left rows has the k-th right one.

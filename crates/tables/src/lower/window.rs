@@ -3,15 +3,18 @@
 use super::{
     Lower, Want,
     cell::{Cell, both, either, number, resized, width, zero},
+    figures::{leaves, upper},
     group::{counted, ones},
     rows::{Key, Rows, behind, ends, reversed},
 };
-use crate::algebra::{Column, ColumnType, Expr, Frame, Relation, Window, WindowFunction};
+use crate::algebra::{Column, ColumnType, Expr, Frame, Relation, Window, WindowFunction, sum_range};
 use hushwire_compute::{Comparison, Scan, Shape, Val};
 
 /// Rows sorted for a window.
 struct Sorted<'b> {
     rows: u64,
+    /// The most that are valid.
+    all: u64,
     valid: Option<Val<'b>>,
     /// Where a partition begins.
     partitions: Val<'b>,
@@ -33,7 +36,7 @@ impl<'b> Lower<'b> {
             .collect();
         let rows = self.lower(input, &below);
         let value = |this: &mut Self, e: &Expr| {
-            let cell = this.scope(input, &rows).value(e).spread(rows.rows);
+            let cell = this.scope(input, &rows).typed(e).spread(rows.rows);
             this.named(cell)
         };
         let partition: Vec<Cell<'b>> = window.partition.iter().map(|e| value(self, e)).collect();
@@ -89,6 +92,7 @@ impl<'b> Lower<'b> {
         let partitions = sorted.starts(partition);
         let on = Sorted {
             rows: sorted.rows,
+            all: input.rows(),
             valid: sorted.valid,
             partitions,
             peers: sorted.starts(&[partition, order].concat()),
@@ -124,15 +128,18 @@ impl<'b> Lower<'b> {
                 let last =
                     |val: Val<'b>| if *frame == Frame::Rows { val } else { on.at_last_peer(self, val) };
                 let counts = both(on.valid, cell.null.map(|null| !null));
-                let x = resized(cell.val, bits);
+                let (_, looked_at) = sum_range(cell.range, on.all);
+                let x = if looked_at { cell.val } else { resized(cell.val, bits) };
                 let x = counts.map_or(x, |counts| self.b.select(counts, x, number(x, 0)));
-                let sum = last(x.scan(Scan::Sum, on.partitions));
+                let sum_of = |x: Val<'b>| last(x.scan(Scan::Sum, on.partitions));
+                let sum = sum_of(resized(x, bits));
+                let large = looked_at.then(|| leaves(sum_of(upper(x, on.all))));
                 let null = cell.null.map(|null| {
                     let seen = counted(both(on.valid, Some(!null)).expect("one is there"), on.rows);
                     let seen = last(seen.scan(Scan::Sum, on.partitions));
                     seen.equals(number(seen, 0))
                 });
-                is(sum, null)
+                is(sum, either(null, large))
             }
             (WindowFunction::Lag(_, by), Some(cell)) => {
                 let by = (*by).min(on.rows);

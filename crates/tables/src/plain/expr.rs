@@ -1,46 +1,24 @@
 //! Expressions of one row.
 
-use super::numbers::{DAY, civil, nearest, rescale};
+use super::numbers::{DAY, civil, product, quotient, rescale};
 use crate::algebra::{
-    Arithmetic, ColumnType, DatePart, Expr, Schema, Token, Value, common_type, continues, tokens,
+    Arithmetic, ColumnType, DatePart, Expr, ExprType, Quotient, Schema, Token, Value, common_type, continues,
+    tokens,
 };
 use core::cmp::Ordering;
 use hushwire_compute::Comparison;
 
-/// A number modulo a type's bits.
-pub(crate) fn wrapped(n: i128, ty: ColumnType) -> i128 {
-    let unused = 128 - u32::from(ty.bits());
-    (n << unused) >> unused
-}
-
 /// A value as one of another type.
 pub(crate) fn converted(value: Value, from: ColumnType, to: ColumnType) -> Value {
-    let number = |n: i128| Value::Number(wrapped(scaled(n, from, to), to));
+    let number = |n: i128, from| rescale(n, from, to).map_or(Value::Null, Value::Number);
     match (value, to) {
         (Value::Text(mut bytes), ColumnType::Varchar(most)) => {
             bytes.truncate(most.into());
             Value::Text(bytes)
         }
-        (Value::Boolean(truth), to) if to != ColumnType::Boolean => {
-            Value::Number(wrapped(scaled(truth.into(), ColumnType::Integer, to), to))
-        }
-        (Value::Number(n), _) if from != to => number(n),
+        (Value::Boolean(truth), to) if to != ColumnType::Boolean => number(truth.into(), ColumnType::Integer),
+        (Value::Number(n), _) if from != to => number(n, from),
         (value, _) => value,
-    }
-}
-
-/// As [`rescale`], a product modulo 2^128.
-fn scaled(n: i128, from: ColumnType, to: ColumnType) -> i128 {
-    if let Some(exact) = rescale(n, from, to) {
-        return exact;
-    }
-    let unit = |scale: u8| 10i128.pow(scale.into());
-    match (from, to) {
-        (ColumnType::Double { frac: f }, ColumnType::Double { frac: g }) => n.wrapping_shl((g - f).into()),
-        (from, ColumnType::Double { frac }) => nearest(n.wrapping_mul(1 << frac), unit(from.scale())),
-        (ColumnType::Double { frac }, to) => nearest(n.wrapping_mul(unit(to.scale())), 1 << frac),
-        (ColumnType::Date, _) => n.wrapping_mul(DAY),
-        (from, to) => n.wrapping_mul(unit(to.scale() - from.scale())),
     }
 }
 
@@ -69,11 +47,14 @@ pub(crate) fn value(expr: &Expr, schema: &Schema, row: &[Value]) -> Value {
         Expr::Column(at) => row[*at].clone(),
         Expr::Literal(value, _) => value.clone(),
         Expr::Arithmetic(op, a, b) => match (of(a), of(b)) {
-            (Value::Number(x), Value::Number(y)) => arithmetic(*op, (x, ty(a)), (y, ty(b)), own()),
+            (Value::Number(x), Value::Number(y)) => {
+                let types = [a, b].map(|e| e.check(schema).expect("it was checked"));
+                arithmetic(*op, [x, y], types, own()).map_or(Value::Null, Value::Number)
+            }
             _ => Value::Null,
         },
         Expr::Negate(a) => match of(a) {
-            Value::Number(n) => Value::Number(wrapped(n.wrapping_neg(), own())),
+            Value::Number(n) => Value::Number(-n),
             _ => Value::Null,
         },
         Expr::Compare(comparison, a, b) => {
@@ -159,48 +140,27 @@ fn holds(comparison: Comparison, found: Ordering) -> bool {
     }
 }
 
-fn arithmetic(
-    op: Arithmetic,
-    (x, a): (i128, ColumnType),
-    (y, b): (i128, ColumnType),
-    to: ColumnType,
-) -> Value {
-    let numbers = to.is_numeric() && a.is_numeric() && b.is_numeric();
+/// The result; `None` where it is NULL.
+fn arithmetic(op: Arithmetic, [x, y]: [i128; 2], [a, b]: [ExprType; 2], to: ColumnType) -> Option<i128> {
+    let numbers = to.is_numeric() && a.ty.is_numeric() && b.ty.is_numeric();
     // Sums are of one scale, and so are remainders; products add theirs.
     let same = |n: i128, from: ColumnType| match (from, to) {
-        _ if numbers => wrapped(scaled(n, from, to), to),
-        (ColumnType::Date, ColumnType::BigInt) => n.wrapping_mul(DAY),
-        _ => n,
+        _ if numbers => rescale(n, from, to),
+        (ColumnType::Date, ColumnType::BigInt) => rescale(n, from, ColumnType::Timestamp),
+        _ => Some(n),
     };
-    let double = match to {
-        ColumnType::Double { frac } => Some(frac),
-        _ => None,
-    };
-    let made = match op {
-        Arithmetic::Add => same(x, a).wrapping_add(same(y, b)),
-        Arithmetic::Subtract => same(x, a).wrapping_sub(same(y, b)),
-        Arithmetic::Multiply => match double {
-            Some(frac) => same(x, a).wrapping_mul(same(y, b)) >> frac,
-            None => x.wrapping_mul(y),
-        },
-        Arithmetic::Divide | Arithmetic::Remainder if y == 0 => return Value::Null,
-        Arithmetic::Divide => match double {
-            Some(_) if same(y, b) == 0 => return Value::Null,
-            Some(frac) => (same(x, a) << frac).wrapping_div(same(y, b)),
-            None if matches!(to, ColumnType::Decimal { .. }) => {
-                x.wrapping_mul(10i128.pow(u32::from(b.scale()) + 4)).wrapping_div(y)
-            }
-            None => x.wrapping_div(y),
-        },
-        Arithmetic::Remainder => {
-            let (x, y) = (same(x, a), same(y, b));
-            if y == 0 {
-                return Value::Null;
-            }
-            x.wrapping_rem(y)
+    let both = || Some((same(x, a.ty)?, same(y, b.ty)?));
+    match (op, to) {
+        (Arithmetic::Add, _) => both()?.0.checked_add(both()?.1),
+        (Arithmetic::Subtract, _) => both()?.0.checked_sub(both()?.1),
+        (Arithmetic::Multiply, ColumnType::Double { frac }) => product(both()?.0, both()?.1, frac),
+        (Arithmetic::Multiply, _) => x.checked_mul(y),
+        (Arithmetic::Divide, _) => {
+            let (x, y) = if matches!(to, ColumnType::Double { .. }) { both()? } else { (x, y) };
+            quotient(x, y, &Quotient::new(to, a, b)?)
         }
-    };
-    Value::Number(wrapped(made, to))
+        (Arithmetic::Remainder, _) => both()?.0.checked_rem(both()?.1),
+    }
 }
 
 /// Whether a string is like a pattern. Where a part between two `%` begins first it ends first, so that what stands before the last `%`

@@ -2,14 +2,18 @@
 
 use super::{
     Row,
-    expr::{value, wrapped},
+    expr::value,
+    numbers::{mean, sum},
 };
-use crate::algebra::{Aggregate, ColumnType, Function, Schema, Value, average_type, sum_type, variance_type};
+use crate::algebra::{
+    Aggregate, ColumnType, Function, Schema, Value, Variance, average_mean, sum_range, variance_of,
+};
 
-pub(super) fn figure(aggregate: &Aggregate, schema: &Schema, rows: &[Row]) -> Value {
+/// The figure of a group's rows, of at most so many in all.
+pub(super) fn figure(aggregate: &Aggregate, schema: &Schema, rows: &[Row], all: u64) -> Value {
     let count = |n: usize| Value::Number(n as i128);
     let Some(argument) = &aggregate.argument else { return count(rows.len()) };
-    let ty = argument.check(schema).expect("it was checked").ty;
+    let of = argument.check(schema).expect("it was checked");
     let mut values: Vec<Value> = rows.iter().map(|row| value(argument, schema, row)).collect();
     values.retain(|v| !v.is_null());
     values.sort();
@@ -23,42 +27,37 @@ pub(super) fn figure(aggregate: &Aggregate, schema: &Schema, rows: &[Row]) -> Va
         })
     };
     let n = values.len() as i128;
-    match aggregate.function {
-        Function::CountRows | Function::Count => count(values.len()),
-        _ if values.is_empty() => Value::Null,
-        Function::Min => values[0].clone(),
-        Function::Max => values[values.len() - 1].clone(),
-        Function::Sum => {
-            let to = sum_type(ty);
-            Value::Number(numbers().fold(0, |sum, x| wrapped(sum.wrapping_add(x), to)))
-        }
-        Function::Average => {
-            let to = average_type(ty);
-            let sum = numbers().fold(0i128, i128::wrapping_add);
-            let sum = if to == ty { wrapped(sum, sum_type(ty)) } else { sum.wrapping_mul(digits(ty, to)) };
-            Value::Number(wrapped(sum / n, to))
-        }
-        Function::VariancePopulation => variance(numbers(), n * n, ty),
-        Function::VarianceSample if n == 1 => Value::Null,
-        Function::VarianceSample => variance(numbers(), n * (n - 1), ty),
-    }
-}
-
-/// The power of ten that a mean or a variance has more.
-fn digits(of: ColumnType, to: ColumnType) -> i128 {
-    10i128.pow((to.scale() - of.scale()).into())
-}
-
-fn variance(numbers: impl Iterator<Item = i128>, by: i128, ty: ColumnType) -> Value {
-    let to = variance_type(ty);
-    let (mut n, mut sum, mut squares) = (0i128, 0i128, 0i128);
-    for x in numbers {
-        (n, sum, squares) = (n + 1, sum.wrapping_add(x), squares.wrapping_add(x.wrapping_mul(x)));
-    }
-    let size = n.wrapping_mul(squares).wrapping_sub(sum.wrapping_mul(sum));
-    let made = match ty {
-        ColumnType::Double { frac } => size.wrapping_div(by) >> frac,
-        _ => size.wrapping_mul(10i128.pow((to.scale() - 2 * ty.scale()).into())).wrapping_div(by),
+    let variance = |by: i128| {
+        let variance = variance_of(of, all).expect("it was checked");
+        varied(numbers(), by, &variance).map(|made| match of.ty {
+            ColumnType::Double { frac } => made >> frac,
+            _ => made,
+        })
     };
-    Value::Number(wrapped(made, to))
+    let made = match aggregate.function {
+        Function::CountRows | Function::Count => return count(values.len()),
+        _ if values.is_empty() => None,
+        Function::Min => return values[0].clone(),
+        Function::Max => return values[values.len() - 1].clone(),
+        Function::Sum => sum(numbers(), sum_range(of.range, all).1),
+        Function::Average => {
+            let (digits, looked_at) = average_mean(of, all);
+            sum(numbers(), looked_at).and_then(|sum| mean(sum, n, &digits))
+        }
+        Function::VariancePopulation => variance(n * n),
+        Function::VarianceSample if n == 1 => None,
+        Function::VarianceSample => variance(n * (n - 1)),
+    };
+    made.map_or(Value::Null, Value::Number)
+}
+
+/// (n Σx² − (Σx)²) / `by`; `None` where it is NULL for its size.
+fn varied(numbers: impl Iterator<Item = i128> + Clone, by: i128, of: &Variance) -> Option<i128> {
+    let looked_at = of.most_squares.is_some();
+    let squares = sum(numbers.clone().map(|x| x * x), looked_at)?;
+    if of.most_squares.is_some_and(|most| squares > most) {
+        return None;
+    }
+    let (n, sum) = numbers.fold((0, 0), |(n, sum), x| (n + 1, sum + x));
+    mean(n * squares - sum * sum, by, &of.mean)
 }

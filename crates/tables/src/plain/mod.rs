@@ -75,7 +75,8 @@ pub fn evaluate(relation: &Relation, tables: &Tables) -> Result<Vec<Row>, TableE
             }
             groups.retain(|_, rows| rows.len() as u64 >= *min_group);
             let group = |(mut key, rows): (Row, Vec<Row>)| {
-                let figures = aggregates.iter().map(|a| figures::figure(a, input.schema(), &rows));
+                let figures =
+                    aggregates.iter().map(|a| figures::figure(a, input.schema(), &rows, input.rows()));
                 key.extend(figures);
                 key
             };
@@ -113,7 +114,7 @@ pub fn evaluate(relation: &Relation, tables: &Tables) -> Result<Vec<Row>, TableE
             }
             if *all { found } else { different(found) }
         }
-        Operator::Window(input, window) => windows::windowed(window, input.schema(), schema, of(input)?),
+        Operator::Window(input, window) => windows::windowed(window, input, of(input)?),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Numbers of one type in another's steps, and days as dates.
 
-use crate::algebra::ColumnType;
+use crate::algebra::{ColumnType, Mean, Quotient, Range, UPPER};
 
 /// Microseconds of a day.
 pub(crate) const DAY: i128 = 86_400_000_000;
@@ -11,6 +11,46 @@ pub(crate) fn nearest(n: i128, d: i128) -> i128 {
     let (whole, rest) = (size / d.unsigned_abs(), size % d.unsigned_abs());
     let whole = (whole + u128::from(rest >= d.unsigned_abs() - rest)).cast_signed();
     if n < 0 { whole.wrapping_neg() } else { whole }
+}
+
+/// A product of numbers in steps of 2^-frac, towards −∞; `None` where it is not found in 128 bits.
+pub(crate) fn product(x: i128, y: i128, frac: u8) -> Option<i128> {
+    let in_parts = |x: i128, y: i128| {
+        let (upper, lower) = (y >> frac, y & ((1 << frac) - 1));
+        x.checked_mul(upper)?.checked_add(x.checked_mul(lower)? >> frac)
+    };
+    let whole = x.checked_mul(y).map(|product| product >> frac);
+    whole.or_else(|| in_parts(x, y)).or_else(|| in_parts(y, x))
+}
+
+/// The quotient of two numbers; `None` where it is NULL.
+pub(crate) fn quotient(x: i128, y: i128, by: &Quotient) -> Option<i128> {
+    let x = x.checked_mul(by.first)?;
+    let (mut whole, mut rest) = (x.checked_div(y)?, x.checked_rem(y)?);
+    if by.most.is_some_and(|most| whole.saturating_abs() > most) {
+        return None;
+    }
+    for times in &by.more {
+        let next = rest * times;
+        (whole, rest) = (whole * times + next / y, next % y);
+    }
+    Some(whole)
+}
+
+/// The sum of numbers; `None` where it is NULL for its size, if it is looked at.
+pub(crate) fn sum(numbers: impl Iterator<Item = i128>, looked_at: bool) -> Option<i128> {
+    let (mut sum, mut upper) = (0i128, 0i128);
+    for n in numbers {
+        (sum, upper) = (sum.wrapping_add(n), upper + (n >> 64));
+    }
+    (!looked_at || UPPER.holds(Range { low: upper, high: upper })).then_some(sum)
+}
+
+/// A sum over a count with a mean's digits; `None` where it is NULL for its size.
+pub(crate) fn mean(sum: i128, count: i128, digits: &Mean) -> Option<i128> {
+    let (whole, rest) = (sum / count, sum % count);
+    let held = digits.most.is_none_or(|most| whole.saturating_abs() <= most);
+    held.then(|| whole * digits.times + rest * digits.times / count)
 }
 
 /// Steps of one type as steps of another, rounded; `None` where a product leaves 128 bits. Truth values count as integers.

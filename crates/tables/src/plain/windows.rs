@@ -1,14 +1,11 @@
 //! Functions of neighbours.
 
-use super::{
-    Row,
-    expr::{value, wrapped},
-    in_order,
-};
-use crate::algebra::{Expr, Frame, Schema, Value, Window, WindowFunction};
+use super::{Row, expr::value, in_order, numbers};
+use crate::algebra::{Expr, Frame, Relation, Value, Window, WindowFunction, sum_range};
 use core::cmp::Ordering;
 
-pub(super) fn windowed(window: &Window, schema: &Schema, to: &Schema, mut rows: Vec<Row>) -> Vec<Row> {
+pub(super) fn windowed(window: &Window, input: &Relation, mut rows: Vec<Row>) -> Vec<Row> {
+    let schema = input.schema();
     let partition = |row: &Row| -> Row { window.partition.iter().map(|e| value(e, schema, row)).collect() };
     let within = |a: &Row, b: &Row| in_order(&window.order, schema, a, b);
     rows.sort_by(|a, b| partition(a).cmp(&partition(b)).then_with(|| within(a, b)));
@@ -23,17 +20,22 @@ pub(super) fn windowed(window: &Window, schema: &Schema, to: &Schema, mut rows: 
             let other = |at: Option<usize>, e: &Expr| {
                 at.and_then(|at| part.get(at)).map_or(Value::Null, |row| value(e, schema, row))
             };
-            let figure = |(k, (_, function)): (usize, &(String, WindowFunction))| match function {
+            let figure = |(_, function): &(String, WindowFunction)| match function {
                 WindowFunction::RowNumber => Value::Number(i as i128 + 1),
                 WindowFunction::Rank => Value::Number(first as i128 + 1),
                 WindowFunction::RunningSum(e, frame) => {
                     let end = if *frame == Frame::Rows { i } else { last };
-                    let ty = to.columns()[schema.columns().len() + k].ty;
-                    let seen = part[..=end].iter().filter_map(|row| match value(e, schema, row) {
-                        Value::Number(n) => Some(n),
-                        _ => None,
-                    });
-                    seen.reduce(|a, b| wrapped(a.wrapping_add(b), ty)).map_or(Value::Null, Value::Number)
+                    let of = e.check(schema).expect("it was checked");
+                    let seen: Vec<i128> = part[..=end]
+                        .iter()
+                        .filter_map(|row| match value(e, schema, row) {
+                            Value::Number(n) => Some(n),
+                            _ => None,
+                        })
+                        .collect();
+                    let looked_at = sum_range(of.range, input.rows()).1;
+                    let sum = numbers::sum(seen.iter().copied(), looked_at);
+                    sum.filter(|_| !seen.is_empty()).map_or(Value::Null, Value::Number)
                 }
                 WindowFunction::Lag(e, by) => {
                     let at = usize::try_from(*by).ok().and_then(|by| i.checked_sub(by));
@@ -44,7 +46,7 @@ pub(super) fn windowed(window: &Window, schema: &Schema, to: &Schema, mut rows: 
                     other(at, e)
                 }
             };
-            let figures: Row = window.functions.iter().enumerate().map(figure).collect();
+            let figures: Row = window.functions.iter().map(figure).collect();
             out.push([row.clone(), figures].concat());
         }
     }

@@ -112,7 +112,7 @@ fn all() -> Vec<Expr> {
     for part in [DatePart::Year, DatePart::Month, DatePart::Day] {
         all.push(Expr::Extract(part, Box::new(day.clone())));
         all.push(Expr::Extract(part, Box::new(time.clone())));
-        let any = key.clone().arithmetic(Multiply, int(250_000)).cast(ColumnType::BigInt);
+        let any = key.clone().arithmetic(Multiply, int(250_000)).cast(ColumnType::Integer);
         all.push(Expr::Extract(
             part,
             Box::new(Expr::literal(Value::Number(3), ColumnType::Date).arithmetic(Add, any)),
@@ -149,48 +149,155 @@ fn conditions_keep_what_is_true_for_sure() {
     }
 }
 
-#[test]
-fn wide_numbers_wrap_alike() {
-    let wide = ColumnType::Decimal { precision: 38, scale: 6 };
+/// A table of one owner's rows.
+fn table_of(columns: Vec<Column>, rows: Vec<Row>) -> (Relation, Data) {
     let mut data = Data::default();
+    let parts = vec![Part { owner: "a".into(), rows: rows.len() as u64 }];
+    data.parts.insert("t".into(), vec![rows]);
+    let table = Table { name: "t".into(), schema: Schema(columns), parts, padded: false, unique: vec![] };
+    (Relation::scan(table).unwrap(), data)
+}
+
+/// Numbers at the ends of their types, whose sums, products and quotients have more bits than these.
+fn ends() -> (Relation, Data) {
     let columns = vec![
-        Column::new("x", wide),
+        Column::new("x", ColumnType::Decimal { precision: 38, scale: 6 }),
         Column::new("y", ColumnType::BigInt),
         Column::new("z", ColumnType::SmallInt),
+        Column::new("d", ColumnType::Double { frac: 32 }),
+        Column::new("e", ColumnType::Double { frac: 20 }).nullable(),
     ];
-    let table = data.table(&mut Dice(1), "t", columns, 0);
-    let Operator::Scan(table) = table.operator() else { unreachable!() };
-    let mut table = table.clone();
     let most = 10i128.pow(38) - 1;
     let mut rows = vec![];
-    for x in [most, -most, 0, 1, 123_456_789_000_001] {
-        for y in [i64::MIN, i64::MAX, -1, 3] {
+    for (x, d) in [(most, i64::MAX), (-most, i64::MIN), (0, 0), (1, 1), (123_456_789_000_001, -(5 << 31))] {
+        for (y, e) in [(i64::MIN, 1), (i64::MAX, i64::MIN), (-1, 3 << 19), (3, i64::MAX)] {
             for z in [i16::MIN, -1, 0, 7] {
-                rows.push([x, y.into(), z.into()].map(Value::Number).to_vec());
+                let numbers: [i128; 5] = [x, y.into(), z.into(), d.into(), e.into()];
+                rows.push(numbers.map(Value::Number).to_vec());
             }
         }
     }
-    table.parts = vec![Part { owner: "a".into(), rows: rows.len() as u64 }];
-    table.padded = false;
-    data.parts.insert("t".into(), vec![rows]);
-    let table = Relation::scan(table).unwrap();
+    table_of(columns, rows)
+}
+
+#[test]
+fn wide_numbers_are_exact_or_refused() {
+    let (table, data) = ends();
+    let mut taken = vec![];
+    let mut take = |e: Expr| {
+        if e.check(table.schema()).is_ok() {
+            check(&table.project(named([e.clone()])).unwrap(), &data).unwrap();
+            taken.push(e.shown(table.schema()).to_string());
+        }
+    };
     for op in [Add, Subtract, Multiply, Divide, Remainder] {
-        for (a, b) in [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (2, 1), (2, 2)] {
-            let e = column(a).arithmetic(op, column(b));
-            if e.check(table.schema()).is_ok() {
-                check(&table.project(named([e])).unwrap(), &data).unwrap();
+        for a in 0..5 {
+            for b in 0..5 {
+                take(column(a).arithmetic(op, column(b)));
             }
         }
     }
+    let [d, e, y] = [column(3), column(4), column(1)];
+    let product = d.clone().arithmetic(Multiply, e.clone());
+    let square = d.clone().arithmetic(Multiply, d.clone());
+    take(square.clone().arithmetic(Multiply, d.clone()));
+    take(d.clone().arithmetic(Multiply, square));
+    take(product.clone().arithmetic(Multiply, d.clone()));
+    take(d.clone().arithmetic(Multiply, product.clone()));
+    take(product.clone().arithmetic(Divide, d.clone()));
+    take(d.clone().arithmetic(Divide, product.clone()));
+    take(product.clone().arithmetic(Divide, product.clone()).arithmetic(Multiply, int(100)));
+    take(y.clone().arithmetic(Multiply, y.clone()).arithmetic(Divide, y.clone()));
+    take(Expr::Negate(Box::new(y.clone())));
+    take(d.compare(Comparison::Less, y));
     for to in [
         ColumnType::SmallInt,
+        ColumnType::BigInt,
         ColumnType::Double { frac: 20 },
         ColumnType::Decimal { precision: 20, scale: 2 },
     ] {
-        for at in 0..3 {
-            check(&table.project(named([column(at).cast(to)])).unwrap(), &data).unwrap();
-        }
+        (0..5).for_each(|at| take(column(at).cast(to)));
+        take(product.clone().cast(to));
     }
+    for shown in ["(d * e)", "((d * d) * d)", "(d / e)", "(y * y)", "((y * y) / y)", "-y", "d < y", "(x / y)"]
+    {
+        assert!(taken.iter().any(|e| e == shown), "{shown} is refused; {taken:?}");
+    }
+}
+
+/// Results that 64 bits do not hold, as everybody computes them.
+#[test]
+fn nothing_wraps() {
+    let double = ColumnType::Double { frac: 32 };
+    let columns = vec![
+        Column::new("d", double),
+        Column::new("y", ColumnType::BigInt),
+        Column::new("k", ColumnType::Integer),
+    ];
+    let row = [50_000 << 32, i128::from(i64::MAX), 2].map(Value::Number).to_vec();
+    let (table, data) = table_of(columns, vec![row]);
+    let [d, y, k] = [0, 1, 2].map(column);
+    let times = |a: &Expr, b: &Expr| a.clone().arithmetic(Multiply, b.clone());
+    let made = [
+        (times(&d, &d), 2_500_000_000 << 32),
+        (times(&times(&d, &d), &d), 125_000_000_000_000 << 32),
+        (d.clone().arithmetic(Add, int(i32::MAX.into())), (i128::from(i32::MAX) + 50_000) << 32),
+        (y.clone().arithmetic(Add, int(1)), 1 << 63),
+        (times(&y, &y), i128::from(i64::MAX) * i128::from(i64::MAX)),
+        (times(&times(&y, &k), &k), i128::from(i64::MAX) * 4),
+    ];
+    let (exprs, expected): (Vec<Expr>, Vec<i128>) = made.into_iter().unzip();
+    let relation = table.project(exprs.iter().map(|e| ("e".to_owned(), e.clone())).collect()).unwrap();
+    let expected: Row = expected.into_iter().map(Value::Number).collect();
+    assert_eq!(check(&relation, &data).unwrap(), vec![expected]);
+    let query = Query::new("q", &relation, &["analyst"]).unwrap();
+    let types: Vec<String> = query.schema().columns().iter().map(|c| c.ty.to_string()).collect();
+    assert_eq!(types[3..], ["DECIMAL(38, 0)"; 3], "whole numbers of more than 64 bits are none of BIGINT");
+    // What might have more than 128 bits is refused, and its remedy helps.
+    let large = times(&times(&y, &y), &y);
+    let error = large.check(table.schema()).unwrap_err().to_string();
+    assert!(error.contains("more than 38 digits") && error.contains("CAST"), "{error}");
+    let cast = times(&times(&y, &y).cast(ColumnType::Decimal { precision: 18, scale: 0 }), &y);
+    assert_eq!(check(&table.project(named([cast])).unwrap(), &data).unwrap(), vec![vec![Value::Null]]);
+}
+
+/// Sums, means and variances at the ends, among them some that are NULL for their size.
+#[test]
+fn figures_that_are_too_large_are_null() {
+    let (table, data) = ends();
+    let figures = |at: usize| {
+        use Function::{Average, Sum, VariancePopulation, VarianceSample};
+        let of = |function| Aggregate::new("f", function, column(at));
+        let all = [Sum, Average, VariancePopulation, VarianceSample].map(of);
+        let made = table.aggregate(vec![], all.to_vec(), 0, None).is_ok();
+        if made { all.to_vec() } else { all[..2].to_vec() }
+    };
+    let mut nulls = 0;
+    for at in 0..5 {
+        assert!(figures(at).len() == 4 || at == 0, "squares of 64 bits have 128");
+        for keys in [vec![], vec![2], vec![4], vec![0]] {
+            let keys = named(keys.into_iter().map(column));
+            let made = table.aggregate(keys, figures(at), 0, None).unwrap();
+            nulls += check(&made, &data).unwrap().concat().iter().filter(|v| v.is_null()).count();
+        }
+        let window = Window {
+            partition: vec![column(2)],
+            order: (0..5)
+                .map(|at| SortKey { expr: column(at), descending: false, nulls_first: false })
+                .collect(),
+            functions: vec![("s".into(), WindowFunction::RunningSum(column(at), Frame::Rows))],
+        };
+        let made = table.window(window).unwrap();
+        nulls += check(&made, &data).unwrap().concat().iter().filter(|v| v.is_null()).count();
+    }
+    assert!(nulls > 20, "{nulls} are NULL");
+    // A sum of 64-bit numbers is itself.
+    let [sum, mean] = [Function::Sum, Function::Average].map(|f| Aggregate::new("f", f, column(1)));
+    let ends =
+        table.filter(column(1).equals(Expr::literal(Value::Number(i64::MAX.into()), ColumnType::BigInt)));
+    let made = ends.unwrap().aggregate(vec![], vec![sum, mean], 0, None).unwrap();
+    let [sum, mean] = [20, 10_000].map(|n| Value::Number(i128::from(i64::MAX) * n));
+    assert_eq!(check(&made, &data).unwrap(), vec![vec![sum, mean]]);
 }
 
 /// `_` is a character of UTF-8, of however many bytes.
