@@ -51,11 +51,9 @@ impl Party {
     ///
     /// # Panics
     /// If it is another party's, or of another number of parties (the caller's bug).
-    #[must_use]
-    pub fn with_stock(mut self, stock: Stock) -> Party {
+    pub fn take_stock(&mut self, stock: Stock) {
         assert_eq!((stock.me(), stock.parties()), (self.me, self.n), "a stock of this party");
         self.stock = Some(stock.on_threads(self.threads));
-        self
     }
 
     /// Takes circuits that were garbled before, by [`Party::garble`] of an earlier session of the same parties: the next runs are of these, in
@@ -63,11 +61,9 @@ impl Party {
     ///
     /// # Panics
     /// If they are another party's, or of another number of parties (the caller's bug).
-    #[must_use]
-    pub fn with_garbled(mut self, circuits: Vec<Garbled>) -> Party {
+    pub fn take_garbled(&mut self, circuits: Vec<Garbled>) {
         assert!(circuits.iter().all(|g| (g.me, g.n) == (self.me, self.n)), "circuits of this party");
         self.garbled = circuits.into();
-        self
     }
 
     /// A set-up and the function-independent phase, for runs of later sessions that take `need`, which is agreed. A channel for each

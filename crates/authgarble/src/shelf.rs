@@ -42,6 +42,12 @@ pub enum ShelfError {
         /// The file.
         path: PathBuf,
     },
+    /// There is no file of that name any more.
+    #[error("{path}: this preprocessing is not there any more: another run took it meanwhile; run again")]
+    Gone {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file is none of this party's, or was changed.
     #[error(
         "{path}: this is no preprocessing under this key, or it was changed; delete that file, or put back the private key under which it was made"
@@ -218,7 +224,7 @@ impl Shelf {
     /// Takes a stock: it is marked as used before this returns, and its file is removed.
     ///
     /// # Errors
-    /// It was used before, it is of another key, or a file cannot be read or written.
+    /// It was used before or is not there, it is of another key, or a file cannot be read or written.
     pub fn take(&self, backend: Backend, name: &str) -> Result<Stock, ShelfError> {
         self.hand_out(&format!("{name}.{STOCK}"), |sealed| {
             Stock::unseal(backend, &self.key, sealed).map_err(Refused::Bytes)
@@ -229,7 +235,7 @@ impl Shelf {
     /// A file that is refused is neither.
     ///
     /// # Errors
-    /// They were used before, they are of another key, party or task, or a file cannot be read or written.
+    /// They were used before or are not there, they are of another key, party or task, or a file cannot be read or written.
     pub fn take_garbled(
         &self,
         backend: Backend,
@@ -250,7 +256,11 @@ impl Shelf {
         let path = self.path(file);
         let io = |source| ShelfError::Io { path: path.clone(), source };
         self.step().map_err(io)?;
-        let sealed = fs::read(&path).map_err(io)?;
+        let sealed = match fs::read(&path) {
+            Ok(sealed) => sealed,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(ShelfError::Gone { path }),
+            Err(e) => return Err(io(e)),
+        };
         let (id, contents) = match unseal(sealed) {
             Ok(unsealed) => unsealed,
             Err(Refused::Bytes(Unsealed::Foreign)) => return Err(ShelfError::Foreign { path }),

@@ -16,8 +16,8 @@ use crate::{
 use clap::Args;
 use hushwire::Local;
 use hushwire_job::{
-    ComputationSource, InferJob, InferTask, Inferred, Job, Linear, Member, OutputPlace, Protocol, Task,
-    array_in, network_in,
+    ComputationSource, FromDisk, InferJob, InferTask, Inferred, Job, Linear, Member, OutputPlace, Protocol,
+    Task, array_in, network_in,
 };
 use hushwire_nn::{Array, Labels, Network, Secure};
 use hushwire_wire::Shape;
@@ -342,6 +342,9 @@ pub(crate) struct InferReport {
     shape: Option<Vec<usize>>,
     /// Its elements, where they are few.
     output: Vec<f32>,
+    /// Phases of authgarble that came from disk, as a circuit's report has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_disk: Option<FromDisk>,
 }
 
 impl Told for InferTask {
@@ -365,6 +368,7 @@ impl Told for InferTask {
             protocol: self.job().protocol,
             shape: learnt.lengths.clone(),
             output: learnt.elements.clone(),
+            from_disk: learnt.from_disk,
         }
     }
 }

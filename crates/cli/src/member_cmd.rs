@@ -4,7 +4,9 @@ use crate::{
     compute_cmd::remark,
     control::peak_memory,
     error::Error,
-    log, progress,
+    log,
+    places::symbols,
+    progress,
     run_args::{MemberArgs, PartyArgs},
     run_report::{self, OfMember},
     size,
@@ -14,7 +16,7 @@ use hushwire::Member;
 use hushwire_aes::{Backend, Tier};
 use hushwire_job::{
     Allowed, ClientFile, ComputeTask, Event, Forecast, Job, JobError, MemberConfig, MemberFile, Observer,
-    PartyFile, Phase, Preparation, Prepared, PsiTask, Task,
+    PartyFile, Phase, Preparable, Preparation, Prepared, PsiTask, Task,
 };
 use hushwire_wire::{Shape, TransportKind};
 use indicatif::ProgressBar;
@@ -29,15 +31,25 @@ const LONG: f64 = 10.0;
 
 /// `hushwire party`
 pub(crate) fn party(args: &PartyArgs) -> Result<(), Error> {
-    let PartyArgs { member: args, prepare, up_to } = args;
+    let PartyArgs { member: args, prepare, up_to, symbol } = args;
     let (backend, job) = (args.common.backend()?, Job::read(&args.job)?);
     let file = PartyFile::read(&args.config)?;
     let member = file.member.clone();
     let config = || MemberConfig::of_party(file, &args.run, backend);
     match prepare {
         None => run_job(args, &job, &member, config),
-        Some(times) => prepare_runs(args, &job, &member, *times, (*up_to).into(), config),
+        Some(times) => {
+            let ahead = Ahead { times: *times, up_to: (*up_to).into(), symbol };
+            prepare_runs(args, &job, &member, &ahead, config)
+        }
     }
+}
+
+/// The options of `--prepare`.
+struct Ahead<'a> {
+    times: u32,
+    up_to: Phase,
+    symbol: &'a [String],
 }
 
 /// `hushwire party --prepare`
@@ -45,18 +57,42 @@ fn prepare_runs(
     args: &MemberArgs,
     job: &Job,
     file: &MemberFile,
-    times: u32,
-    up_to: Phase,
+    ahead: &Ahead<'_>,
     config: impl FnOnce() -> Result<MemberConfig, JobError>,
 ) -> Result<(), Error> {
     check_transport(args, file.transport)?;
     file.warnings.iter().for_each(log::warn);
-    let Job::Circuit(job) = job else {
-        let remedy = "name a job with a circuit and protocol authgarble, or run this one as it is";
-        return Err(Error::Usage(format!("only circuits can be prepared; {remedy}")));
-    };
-    let task = Preparation::new(Prepared::new(job)?, times)?.up_to(up_to);
-    noted(&task.prepared);
+    match job {
+        Job::Compute(job) => {
+            let (mut job, computation) = (job.clone(), Arc::new(job.computation.load()?));
+            job.symbols.extend(symbols(ahead.symbol, &computation)?);
+            let task = ComputeTask::of(&job, computation)?;
+            remark(task.computation());
+            prepare(args, task, file, ahead, config)
+        }
+        _ if !ahead.symbol.is_empty() => {
+            Err(Error::Usage("--symbol: only computations have lengths; leave it out".to_owned()))
+        }
+        Job::Circuit(job) => prepare(args, Prepared::new(job)?, file, ahead, config),
+        #[cfg(feature = "nn")]
+        Job::Infer(job) => prepare(args, hushwire_job::InferTask::new(job)?, file, ahead, config),
+        _ => {
+            let what = "only jobs of circuits, computations and inferences can be prepared";
+            let remedy = "name one of these with protocol authgarble, or run this one as it is";
+            Err(Error::Usage(format!("{what}; {remedy}")))
+        }
+    }
+}
+
+fn prepare(
+    args: &MemberArgs,
+    job: impl Preparable + Clone + Send + Sync + 'static,
+    file: &MemberFile,
+    ahead: &Ahead<'_>,
+    config: impl FnOnce() -> Result<MemberConfig, JobError>,
+) -> Result<(), Error> {
+    let task = Preparation::new(job, ahead.times)?.up_to(ahead.up_to);
+    noted(&task);
     let config = config().and_then(|config| allowing(args, config));
     member(args, &task, config.map_err(|e| e.of(&file.me))?)
 }

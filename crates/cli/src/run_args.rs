@@ -91,6 +91,8 @@ Examples:
   hushwire party job.toml --config party2.toml       in a third
   hushwire party job.toml --config party0.toml --allow-file allowed.txt
                                                      only if this job's digest (`hushwire job digest`) is in that file
+  hushwire party job.toml --config party0.toml --prepare 10 --symbol n=500
+                                                     preprocessing for ten later runs, of a computation on 500 rows each
 
 All members have the same job file. A party file is a party's own: who it is, where it listens, its key, the others' \
 addresses and pins, where its inputs lie and its outputs go. docs/jobs.md has every key. Members may start in any order.
@@ -119,19 +121,22 @@ Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed
 pub(crate) struct PartyArgs {
     #[command(flatten)]
     pub(crate) member: MemberArgs,
-    /// Make the preprocessing of protocol authgarble for so many runs of this job, and nothing else: it waits, sealed, in the
-    /// directory that the party's file names, and each run takes of it once what all parties have
+    /// Make the preprocessing of protocol authgarble for so many runs of this job, a circuit's or a computation's, and nothing else: it
+    /// waits, sealed, in the directory that the party's file names, and each run takes of it once what all parties have
     #[arg(long, value_name = "RUNS")]
     pub(crate) prepare: Option<u32>,
     /// The last phase that --prepare makes
     #[arg(long, value_name = "PHASE", value_enum, default_value_t, requires = "prepare")]
     pub(crate) up_to: UpTo,
+    /// With --prepare: the length that a symbol of a computation will stand for, where the job does not say
+    #[arg(long, value_name = "NAME=NUMBER", requires = "prepare")]
+    pub(crate) symbol: Vec<String>,
 }
 
 /// A phase of protocol authgarble that comes before inputs.
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub(crate) enum UpTo {
-    /// Triples and masks, for this circuit or any that takes as much
+    /// Triples and masks, for this job or any that takes as much
     #[default]
     FunctionIndependent,
     /// The garbled circuit: later runs of this job have the online phase alone

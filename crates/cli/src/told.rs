@@ -10,8 +10,8 @@ use crate::{run_report, size};
 use hushwire_compute::Scalar;
 use hushwire_garble::Scheme;
 use hushwire_job::{
-    Common, ComputeTask, Computed, FromDisk, Intersection, JobError, Phase, Preparation, Prepared, Protocol,
-    PsiReveal, PsiTask, Shown, Task,
+    Agreement, Common, ComputeTask, Computed, FromDisk, Intersection, JobError, Phase, Preparable,
+    Preparation, Prepared, Protocol, PsiReveal, PsiTask, Shown, Task,
     aes_ctr::{AesCtrJob, Iv, KeyMode, Learnt},
 };
 use serde::Serialize;
@@ -97,7 +97,12 @@ impl Told for Prepared {
 /// Fields of preprocessing in a member's report.
 #[derive(Serialize)]
 pub(crate) struct PreparationReport {
-    circuit: String,
+    /// The circuit of a circuit's job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    circuit: Option<String>,
+    /// The computation of any other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    computation: Option<String>,
     protocol: Protocol,
     /// The last phase that was made.
     up_to: &'static str,
@@ -107,7 +112,7 @@ pub(crate) struct PreparationReport {
     stocks: u64,
 }
 
-impl Told for Preparation {
+impl<T: Preparable + Clone + Send + Sync + 'static> Told for Preparation<T> {
     type Report = PreparationReport;
 
     fn extent(&self) -> (u64, &'static str) {
@@ -116,10 +121,10 @@ impl Told for Preparation {
 
     fn work(&self, _: &u64) -> String {
         let plural = if self.times == 1 { "" } else { "s" };
-        let (times, circuit) = (self.times, &self.prepared.plan.circuit);
+        let (times, what) = (self.times, self.job.agreement().title);
         match self.up_to {
-            Phase::FunctionIndependent => format!("preprocessing for {times} run{plural} of {circuit}"),
-            Phase::FunctionDependent => format!("garbled circuits for {times} run{plural} of {circuit}"),
+            Phase::FunctionIndependent => format!("preprocessing for {times} run{plural} of {what}"),
+            Phase::FunctionDependent => format!("garbled circuits for {times} run{plural} of {what}"),
         }
     }
 
@@ -128,9 +133,11 @@ impl Told for Preparation {
     }
 
     fn report(&self, learnt: &u64) -> PreparationReport {
-        let plan = &self.prepared.plan;
-        let (circuit, protocol) = (plan.circuit.clone(), plan.protocol);
-        PreparationReport { circuit, protocol, up_to: self.up_to.name(), runs: self.times, stocks: *learnt }
+        let Agreement { kind, title, protocol, .. } = self.job.agreement();
+        let (circuit, computation) =
+            if kind == "circuit" { (Some(title), None) } else { (None, Some(title)) };
+        let (up_to, runs, stocks) = (self.up_to.name(), self.times, *learnt);
+        PreparationReport { circuit, computation, protocol, up_to, runs, stocks }
     }
 }
 
@@ -245,6 +252,9 @@ pub(crate) struct ComputeReport {
     /// AND gates, where it ran as a circuit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ands: Option<u64>,
+    /// Phases of authgarble that came from disk, as a circuit's report has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_disk: Option<FromDisk>,
 }
 
 /// An output for programs: truth values, integers of up to 64 bits as numbers, everything else as text, in lists as its axes
@@ -304,6 +314,7 @@ impl Told for ComputeTask {
             symbols: learnt.symbols.clone(),
             outputs: learnt.shown.iter().map(|(j, shown)| (name(*j), json(shown))).collect(),
             ands: Some(learnt.ands).filter(|ands| *ands > 0),
+            from_disk: learnt.from_disk,
         }
     }
 }

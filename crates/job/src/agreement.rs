@@ -39,6 +39,11 @@ impl Field {
         Self { term: Some(term.into()), ..self }
     }
 
+    /// In a message of what differs.
+    fn ours(&self) -> String {
+        format!("{} (ours: {})", self.name, self.shown.as_ref().unwrap_or(&self.text))
+    }
+
     fn tag(&self, kind: &str) -> [u8; 4] {
         let mut hash = blake3::Hasher::new_derive_key("hushwire plan field v1");
         if let Some(kind) = prefix(kind) {
@@ -108,7 +113,13 @@ impl Agreement {
             return vec![format!("everything (ours: {} of kind {})", self.title, self.kind)];
         }
         let named = self.fields.iter().take(TAGS).enumerate().filter(|(i, _)| differs(*i));
-        named.map(|(_, f)| format!("{} (ours: {})", f.name, f.shown.as_ref().unwrap_or(&f.text))).collect()
+        named.map(|(_, field)| field.ours()).collect()
+    }
+
+    /// Our fields that have no tags: where digests differ and tags do not, it is some of these.
+    #[must_use]
+    pub fn untagged(&self) -> Vec<String> {
+        self.fields.iter().skip(TAGS).map(Field::ours).collect()
     }
 
     /// The last lane between parties.
@@ -170,5 +181,6 @@ mod tests {
         let theirs = agreement("circuit", &texts);
         assert_eq!(ours.tags(), theirs.tags());
         assert_ne!(ours.digest(), theirs.digest());
+        assert_eq!(ours.untagged(), ["size (ours: x)"]);
     }
 }

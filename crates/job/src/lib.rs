@@ -89,6 +89,6 @@ pub use query::{Answer, InferredTable, Pad, QueryPart, QueryTask, check_format, 
 pub use query::{QueryJob, QueryPartOf, QueryTable};
 pub use run::{Outcome, Part, Stats, Task, first_error, open, run, run_part};
 pub use run_files::{RunFiles, open_input, read_once, refuse_once};
-pub use shelves::{Phase, Preparation, PreparationPart};
+pub use shelves::{Phase, Preparable, Preparation, PreparationPart, Wants};
 pub use suggest::nearest;
 pub use terms::{Allowed, Terms, TermsDigest};

@@ -286,6 +286,10 @@ pub(crate) fn explain(plan: &Agreement, e: NetError) -> JobError {
             let mut tags = [0; 32];
             hex::decode_to_slice(theirs, &mut tags).ok().map(|()| plan.differences(&tags).join(", "))
         }
+        // Tags are alike.
+        NetError::HandshakeMismatch { field: "parameters digest", .. } => {
+            Some(plan.untagged().join(" or ")).filter(|rest| !rest.is_empty())
+        }
         NetError::HandshakeMismatch { field: "session id", .. } => {
             Some("the run's label (--run), or it is of another run".to_owned())
         }

@@ -16,7 +16,7 @@ use crate::{
     flow::COMPUTE,
     member_config::explain,
     run::{Links, MemberSession},
-    shelves::{self, Ahead},
+    shelves::{self, Ahead, Wants},
 };
 use hushwire_authgarble::{AuthError, Form, Need, Party, Roles, Task};
 use hushwire_circuit::Program;
@@ -147,7 +147,7 @@ pub(crate) fn compute(
     let mut control = channels(member, 1, member.agreement.control_lane(), index)?;
     let context = name(member, index, &mut control)?;
     let roles = plan.among(&part.prepared.program);
-    let taken = shelves::meet(&part.prepared, member, index, &mut control)?;
+    let taken = shelves::meet(&Wants::of(&part.prepared), member, index, &mut control)?;
     part.from_disk = member.config.shelf.is_some().then(|| shelves::from_disk(&taken));
     let lanes = (0..plan.threads).map(|t| channels(member, 0, t, index));
     let lanes = lanes.zip(taken).map(|(lane, taken)| Ok((lane?, taken)));
@@ -167,12 +167,8 @@ fn thread(
     channels: &mut [Channel],
     taken: Ahead,
 ) -> Result<(), JobError> {
-    let party = party(all.plan.chosen(), &all.context(t), all.index, all.plan.beside)?;
-    let mut party = match taken {
-        Ahead::Nothing => party,
-        Ahead::Stock(stock) => party.with_stock(*stock),
-        Ahead::Circuits(circuits) => party.with_garbled(circuits),
-    };
+    let mut party = party(all.plan.chosen(), &all.context(t), all.index, all.plan.beside)?;
+    taken.give(&mut party);
     let each = need(&all.program, roles, 1);
     all.each(t, |Batch { inputs, step, left }| {
         let ahead = Need { triples: left * each.triples, masks: left * each.masks };

@@ -259,10 +259,11 @@ impl Chosen {
     pub(crate) fn agreed(self) -> String {
         let text = self.text(Scheme::agreed);
         // Of the first revision the evaluator between two did not prove what it says of ANDs, and parties of more did not compare
-        // what they were told of preprocessing; of the second nobody offered garbled circuits; of the third two parties compared hashes of MACs.
+        // what they were told of preprocessing; of the second nobody offered garbled circuits; of the third two parties compared hashes of MACs;
+        // of the fourth computations took nothing from disk.
         let name = self.protocol.to_string();
         if self.protocol.authenticated().is_some() {
-            text.replacen(&name, &format!("{name} revision 4"), 1)
+            text.replacen(&name, &format!("{name} revision 5"), 1)
         } else {
             text
         }

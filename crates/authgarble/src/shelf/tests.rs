@@ -167,7 +167,7 @@ fn killed_processes(what: What) {
         let ended = run_child(&dir, &put, steps);
         let taken = what.take(&shelf(&dir, 0));
         assert!(!ended || taken.is_ok(), "whole when it was kept");
-        assert!(taken.is_ok() || matches!(taken, Err(ShelfError::Io { .. })), "whole or not there");
+        assert!(taken.is_ok() || matches!(taken, Err(ShelfError::Gone { .. })), "whole or not there");
         kept += usize::from(taken.is_ok());
         if ended {
             assert!(steps >= 7, "killed between all writes");
@@ -243,7 +243,7 @@ fn stocks_from_disk_run_once() {
         (0..3).map(|p| shelf(dir.path(), p).take(Backend::best(), "a").expect("it is there")).collect();
     let garbled = run(all.iter_mut().map(|stock| stock.garble(&world.task)).collect()).expect("honest");
     assert!(world.evaluate(garbled).expect("honest") == world.outputs);
-    assert!(matches!(shelf(dir.path(), 1).take(Backend::best(), "a"), Err(ShelfError::Io { .. })));
+    assert!(matches!(shelf(dir.path(), 1).take(Backend::best(), "a"), Err(ShelfError::Gone { .. })));
     assert!(shelf(dir.path(), 1).names().expect("a directory").is_empty());
     // Copied back, it is known; changed or under another key, it is nobody's.
     fs::write(file(1), &copy).expect("a file");
@@ -325,7 +325,7 @@ fn circuits_from_disk_run_once() {
                 form.name(n)
             );
         }
-        assert!((0..n).all(|p| matches!(take(p), Err(ShelfError::Io { .. }))));
+        assert!((0..n).all(|p| matches!(take(p), Err(ShelfError::Gone { .. }))));
     }
 }
 

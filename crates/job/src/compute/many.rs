@@ -6,10 +6,11 @@ use super::{
     two,
 };
 use crate::{
-    Chosen, JobError, Member,
+    Chosen, FromDisk, JobError, Member,
     flow::COMPUTE,
     n_party,
     run::{Links, MemberSession},
+    shelves::{self, Wants},
 };
 use hushwire_authgarble::Party;
 use hushwire_wire::Channel;
@@ -19,7 +20,10 @@ use zeroize::Zeroizing;
 pub(super) struct Many {
     me: Member,
     index: usize,
-    n: usize,
+    chosen: Chosen,
+    threads: u16,
+    /// The phases of the last run that came from this party's shelf, if it has one.
+    pub(super) from_disk: Option<FromDisk>,
     pub(super) control: Vec<Channel>,
     channels: Vec<Channel>,
     party: Party,
@@ -37,7 +41,7 @@ impl Many {
         let context = n_party::name(member, index, &mut control)?;
         let channels = n_party::channels(member, 0, 0, index)?;
         let party = n_party::party(chosen, &context, index, threads)?;
-        Ok(Self { me, index, n: usize::from(chosen.protocol.parties()), control, channels, party })
+        Ok(Self { me, index, chosen, threads, from_disk: None, control, channels, party })
     }
 
     pub(super) fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, JobError> {
@@ -57,7 +61,11 @@ impl Many {
             return Err(JobError::internal(COMPUTE, "n parties have no steps"));
         };
         let inputs = two::inputs(&self.me, bound, own)?;
-        let roles = bound.among(program, self.n);
+        let roles = bound.among(program, self.chosen.protocol.parties().into());
+        let wants = Wants::once(self.chosen, program, &roles, self.threads);
+        let taken = shelves::meet(&wants, member, self.index, &mut self.control)?;
+        self.from_disk = member.config.shelf.is_some().then(|| shelves::from_disk(&taken));
+        taken.into_iter().for_each(|taken| taken.give(&mut self.party));
         let ahead = n_party::need(program, &roles, 1);
         let learnt = self.party.run(&mut self.channels, program, &roles, &inputs, ahead).map_err(|e| {
             n_party::failed(&member.agreement, member.net.watch().as_ref(), self.index, COMPUTE, e)

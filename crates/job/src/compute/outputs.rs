@@ -1,7 +1,7 @@
 //! Outputs: CSV, records, or back to the caller.
 
 use super::{ComputeTask, bound::Extent};
-use crate::{JobError, MemberConfig, NewFile, OutputPlace, as_text, suggest};
+use crate::{FromDisk, JobError, MemberConfig, NewFile, OutputPlace, as_text, suggest};
 use hushwire_compute::Scalar;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -83,6 +83,8 @@ pub struct Computed {
     pub symbols: BTreeMap<String, u64>,
     /// ANDs of the circuit.
     pub ands: u64,
+    /// The phases of authenticated garbling that came from this party's shelf, if it has one.
+    pub from_disk: Option<FromDisk>,
 }
 
 /// Bytes as digits between our own processes.

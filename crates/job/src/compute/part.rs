@@ -15,7 +15,7 @@ use super::{
     values::Values,
 };
 use crate::{
-    Event, InputPlace, JobError, Kind, Member, MemberConfig, Part, Protocol,
+    Event, FromDisk, InputPlace, JobError, Kind, Member, MemberConfig, Part, Protocol,
     flow::COMPUTE,
     run::{self, MemberSession},
     suggest,
@@ -40,6 +40,7 @@ pub struct ComputePart {
     /// The numbers that its inputs, and the job, give symbols.
     symbols: BTreeMap<String, u64>,
     ands: u64,
+    from_disk: Option<FromDisk>,
 }
 
 impl ComputePart {
@@ -71,7 +72,7 @@ impl ComputePart {
             task.bound_within(&symbols, &own)?;
         }
         let sinks = sinks(task, config)?;
-        Ok(Self { task: task.clone(), inputs, sinks, symbols, ands: 0 })
+        Ok(Self { task: task.clone(), inputs, sinks, symbols, ands: 0, from_disk: None })
     }
 }
 
@@ -210,6 +211,14 @@ impl Engine {
         }
     }
 
+    /// The phases of the last run that came from this party's shelf, where there is one.
+    fn from_disk(&self) -> Option<FromDisk> {
+        match self {
+            Engine::Many(engine) => engine.from_disk,
+            _ => None,
+        }
+    }
+
     fn into_links(self) -> run::Links {
         match self {
             Engine::Three(engine) => engine.into_links(),
@@ -235,7 +244,7 @@ impl Part for ComputePart {
             true
         };
         let ran = engine.run(member, &self.task, std::mem::take(&mut self.symbols), own, &mut hears)?;
-        (self.symbols, self.ands) = (ran.symbols, ran.ands);
+        (self.symbols, self.ands, self.from_disk) = (ran.symbols, ran.ands, engine.from_disk());
         for ((j, sink), records) in self.sinks.iter_mut().zip(ran.learnt) {
             sink.put(&ran.bound.outputs[*j], records);
         }
@@ -247,7 +256,8 @@ impl Part for ComputePart {
     }
 
     fn commit(self) -> Result<Computed, JobError> {
-        let mut learnt = Computed { symbols: self.symbols, ands: self.ands, ..Computed::default() };
+        let (symbols, ands, from_disk) = (self.symbols, self.ands, self.from_disk);
+        let mut learnt = Computed { symbols, ands, from_disk, ..Computed::default() };
         self.sinks.into_iter().try_for_each(|(j, sink)| sink.commit(j, &mut learnt))?;
         Ok(learnt)
     }

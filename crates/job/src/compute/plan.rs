@@ -2,7 +2,7 @@
 
 use super::{
     Bound, ComputationSource, ComputeJob, ComputePart,
-    bound::{fits, plannable, says, within},
+    bound::{Form, fits, plannable, says, within},
     file::refused,
     lengths::{Open, Told},
     public::Public,
@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     Agreement, Chosen, Field, Forecast, JobError, Kind, Member, MemberConfig, Protocol, Task, protocol,
+    shelves::{Preparable, Wants},
 };
 use hushwire_compute::{Computation, Dim, Tensor, Type, Visibility};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
@@ -432,5 +433,24 @@ impl Task for ComputeTask {
 
     fn open(&self, config: &mut MemberConfig) -> Result<ComputePart, JobError> {
         ComputePart::open(self, config)
+    }
+}
+
+impl Preparable for ComputeTask {
+    /// Of the circuit that it is.
+    fn wants(&self) -> Result<Wants, JobError> {
+        self.complete()?;
+        if let Some(symbol) = self.unbound().first() {
+            let cause = format!("its size depends on {symbol}, which only a run's inputs say");
+            let remedy =
+                format!("write {symbol} = … under [symbols] of the job, or say it with --symbol {symbol}=…");
+            return Err(JobError::usage("preprocessing", cause, remedy));
+        }
+        let bound = self.bound(self.known())?;
+        let Form::Circuit(program) = bound.form_within(self.chosen, self.most_memory(&Told::new()))? else {
+            return Err(JobError::internal("preprocessing", "its protocol runs no circuits"));
+        };
+        let roles = bound.among(&program, self.chosen.protocol.parties().into());
+        Ok(Wants::once(self.chosen, &program, &roles, self.threads))
     }
 }

@@ -243,13 +243,13 @@ impl Part for InferPart {
             file.sync()?;
         }
         let elements = if array.data.len() <= SHOWN { array.data } else { vec![] };
-        self.learnt = Inferred { lengths: Some(array.lengths), elements };
+        self.learnt = Inferred { lengths: Some(array.lengths), elements, from_disk: None };
         Ok(())
     }
 
     fn commit(mut self) -> Result<Inferred, JobError> {
-        self.inner.commit()?;
+        let from_disk = self.inner.commit()?.from_disk;
         self.file.take().map_or(Ok(()), NewFile::commit)?;
-        Ok(self.learnt)
+        Ok(Inferred { from_disk, ..self.learnt })
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{InferJob, InferPart};
 use crate::{
-    Agreement, Bound, ComputeJob, ComputeTask, Forecast, JobError, Linear, MemberConfig, Protocol, Task,
+    Agreement, Bound, ComputeJob, ComputeTask, Forecast, FromDisk, JobError, Linear, MemberConfig,
+    Preparable, Protocol, Task, Wants,
 };
 use hushwire_compute::Computation;
 use hushwire_nn::{Members, NnError, Numbers};
@@ -24,6 +25,8 @@ pub struct Inferred {
     pub lengths: Option<Vec<usize>>,
     /// Its elements, where they are few.
     pub elements: Vec<f32>,
+    /// The phases of authenticated garbling that came from this party's shelf, if it has one.
+    pub from_disk: Option<FromDisk>,
 }
 
 pub(super) fn of_nn(e: &NnError) -> JobError {
@@ -123,5 +126,11 @@ impl Task for InferTask {
 
     fn open(&self, config: &mut MemberConfig) -> Result<InferPart, JobError> {
         InferPart::open(self, config)
+    }
+}
+
+impl Preparable for InferTask {
+    fn wants(&self) -> Result<Wants, JobError> {
+        self.compute.wants()
     }
 }

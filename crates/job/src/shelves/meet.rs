@@ -10,15 +10,14 @@
 //! party that did nothing. So the parties compare what each was told before a file counts as used; where they differ, nobody can say
 //! who of the others lied, and nobody is named. Where there is none that all have, the run preprocesses as it goes, and says who lacks a copy.
 
-use super::{STEP, circuits, garbled_prefix, need, prefix, refused, shelf};
+use super::{STEP, Want, Wants, garbled_prefix, prefix, refused, shelf};
 use crate::{
-    JobError, Kind, Prepared,
+    JobError, Kind,
     circuit::FromDisk,
     member_config::{Event, explain},
-    n_party,
     run::MemberSession,
 };
-use hushwire_authgarble::{Garbled, Shelf, Stock, Task};
+use hushwire_authgarble::{Garbled, Party, Shelf, Stock};
 use hushwire_wire::{Channel, NetError, PartyId, Reason};
 use std::collections::BTreeSet;
 
@@ -42,6 +41,17 @@ pub(crate) enum Ahead {
     Circuits(Vec<Garbled>),
 }
 
+impl Ahead {
+    /// Gives it to the party that runs next.
+    pub(crate) fn give(self, party: &mut Party) {
+        match self {
+            Ahead::Nothing => {}
+            Ahead::Stock(stock) => party.take_stock(*stock),
+            Ahead::Circuits(circuits) => party.take_garbled(circuits),
+        }
+    }
+}
+
 /// The sizes that threads take, as begins of names, each once, and for each thread the place of its own among them.
 fn sizes(prefixes: Vec<String>) -> (Vec<String>, Vec<usize>) {
     let mut sizes: Vec<String> = vec![];
@@ -57,17 +67,15 @@ fn sizes(prefixes: Vec<String>) -> (Vec<String>, Vec<usize>) {
 
 /// For each thread of party `index`, what all parties have on their disks, if there is anything. It counts as used from here on.
 pub(crate) fn meet(
-    prepared: &Prepared,
+    wants: &Wants,
     member: &MemberSession,
     index: usize,
     control: &mut [Channel],
 ) -> Result<Vec<Ahead>, JobError> {
-    let (config, plan) = (&member.config, &prepared.plan);
+    let (config, chosen) = (&member.config, wants.chosen);
     let shelf = config.shelf.as_deref().map(|dir| shelf(dir, &config.identity)).transpose()?;
-    let tasks: Vec<_> = (0..plan.threads).map(|t| circuits(prepared, t)).collect();
-    let each = n_party::need(&prepared.program, &plan.among(&prepared.program), 1);
-    let garbled = tasks.iter().map(|tasks| garbled_prefix(plan, config, index, tasks));
-    let stocks = (0..plan.threads).map(|t| prefix(plan, config, index, need(plan, t, each)));
+    let garbled = wants.threads.iter().map(|want| garbled_prefix(chosen, config, index, &want.circuits));
+    let stocks = wants.threads.iter().map(|want| prefix(chosen, config, index, want.need));
     let (sizes, places) = sizes(garbled.chain(stocks).collect());
     let own = own(shelf.as_ref(), &sizes, &places)?;
     let offers = exchange(control, index, own).map_err(|e| explain(&member.agreement, e).during(MEETING))?;
@@ -82,27 +90,27 @@ pub(crate) fn meet(
             "run again; if it comes back, run without `shelf`",
         ));
     };
-    let chosen = choose(&all, &places);
-    let threads = usize::from(plan.threads);
-    let names: Vec<_> = chosen
+    let common = choose(&all, &places);
+    let threads = wants.threads.len();
+    let names: Vec<_> = common
         .iter()
         .zip(&places)
         .map(|(id, place)| id.map(|id| format!("{}{}", sizes[*place], hex::encode(id))))
         .collect();
     let (garbled, stocks) = names.split_at(threads);
-    let take = |((garbled, stock), tasks): ((&Option<String>, &Option<String>), &Vec<Task>)| {
+    let take = |((garbled, stock), want): ((&Option<String>, &Option<String>), &Want)| {
         let Some(shelf) = &shelf else { return Ok(Ahead::Nothing) };
-        let place = [index, usize::from(plan.parties())];
+        let place = [index, usize::from(chosen.protocol.parties())];
         match (garbled, stock) {
             (Some(name), _) => {
-                let taken = shelf.take_garbled(config.backend, name, place, tasks);
+                let taken = shelf.take_garbled(config.backend, name, place, &want.circuits);
                 taken.map(Ahead::Circuits).map_err(|e| refused(&e))
             }
             (None, Some(name)) => take_stock(shelf, member, name, place),
             (None, None) => Ok(Ahead::Nothing),
         }
     };
-    let taken: Vec<_> = garbled.iter().zip(stocks).zip(&tasks).map(take).collect::<Result<_, _>>()?;
+    let taken: Vec<_> = garbled.iter().zip(stocks).zip(&wants.threads).map(take).collect::<Result<_, _>>()?;
     let notes = notes(&all, &places, index, threads, &taken);
     notes.into_iter().for_each(|note| (member.observer)(Event::Note(note)));
     Ok(taken)

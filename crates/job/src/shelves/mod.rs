@@ -6,16 +6,17 @@
 //! of circuits       hash of circuit, roles, form and instances - id      function-dependent: serves this circuit alone
 //! ```
 //!
-//! The id is the same at all parties. `preparation` makes files, `meet` takes them.
+//! The id is the same at all parties. [`Wants`] says what a job's threads take, `preparation` makes files of it, `meet` takes them.
 
 mod meet;
 mod preparation;
 
 pub(crate) use meet::{Ahead, from_disk, meet};
-pub use preparation::{Phase, Preparation, PreparationPart};
+pub use preparation::{Phase, Preparable, Preparation, PreparationPart};
 
-use crate::{JobError, Kind, Member, MemberConfig, Plan, Prepared};
-use hushwire_authgarble::{Form, Need, Shelf, ShelfError, Task};
+use crate::{Chosen, JobError, Kind, Member, MemberConfig, Prepared};
+use hushwire_authgarble::{Form, Need, Roles, Shelf, ShelfError, Task};
+use hushwire_circuit::Program;
 use hushwire_prg::Seed;
 use hushwire_wire::Identity;
 use std::path::Path;
@@ -32,29 +33,62 @@ const MOST_CIRCUITS: usize = 1 << 12;
 /// Separates the key of stocks from any other use of a party's identity.
 const DOMAIN: &str = "hushwire 2026 authgarble shelf key v2";
 
-/// Instances of the batches of thread `t`, in turn.
-fn batches(plan: &Plan, t: u16) -> impl Iterator<Item = u64> {
-    let mine = (u32::from(t)..plan.batches()).step_by(plan.threads.into());
-    mine.map(|b| plan.instances_of(b) as u64)
+/// The preprocessing that a run takes, which all its members know before it.
+pub struct Wants {
+    chosen: Chosen,
+    threads: Vec<Want>,
+    /// LOCAL: threads that share the work of each of them.
+    beside: u16,
 }
 
-/// The stock that thread `t` of a plan takes in a run; `each` is an instance's. It serves whole batches, at least the first.
-fn need(plan: &Plan, t: u16, each: Need) -> Need {
-    let instances: u64 = whole_batches(batches(plan, t), MOST / each.triples.max(1)).sum();
-    Need { triples: instances * each.triples, masks: instances * each.masks }
+/// The preprocessing that a thread takes.
+struct Want {
+    /// The stock.
+    need: Need,
+    /// The circuits that it runs, in turn, as far as they fit in a file.
+    circuits: Vec<Task>,
 }
 
-/// The circuits that thread `t` of a plan runs, in turn: its batches, at least the first, as far as their tables fit in a file.
-fn circuits(prepared: &Prepared, t: u16) -> Vec<Task> {
-    let (plan, program) = (&prepared.plan, &prepared.program);
-    let (n, roles) = (usize::from(plan.parties()), plan.among(program));
-    let form = plan.protocol.authenticated().map_or(Form::best(n), |(_, form)| form);
-    let bytes = (n as u64 - 1) * form.table_bytes([1, n], program.ands() as usize) as u64;
-    let whole = whole_batches(batches(plan, t), MOST_TABLES / bytes.max(1));
-    whole
-        .take(MOST_CIRCUITS)
-        .map(|instances| Task::new(program, roles.clone(), instances as usize, form))
-        .collect()
+impl Wants {
+    /// Of a program, with the instances of each thread's batches, in turn.
+    fn new<B: Iterator<Item = u64> + Clone>(
+        chosen: Chosen,
+        program: &Program,
+        roles: &Roles,
+        threads: impl Iterator<Item = B>,
+        beside: u16,
+    ) -> Self {
+        let n = chosen.protocol.parties().into();
+        let form = chosen.protocol.authenticated().map_or(Form::best(n), |(_, form)| form);
+        let task = |instances: u64| Task::new(program, roles.clone(), instances as usize, form);
+        let (each, tables) = (task(1).need(), form.table_bytes([1, n], program.ands() as usize));
+        let most = MOST_TABLES / ((n - 1) * tables).max(1) as u64;
+        let want = |batches: B| {
+            let instances: u64 = whole_batches(batches.clone(), MOST / each.triples.max(1)).sum();
+            let need = Need { triples: instances * each.triples, masks: instances * each.masks };
+            Want { need, circuits: whole_batches(batches, most).take(MOST_CIRCUITS).map(task).collect() }
+        };
+        Self { chosen, threads: threads.map(want).collect(), beside }
+    }
+
+    /// Of a circuit's job.
+    pub(crate) fn of(Prepared { plan, program, .. }: &Prepared) -> Self {
+        let batches = |t: u16| {
+            let mine = (u32::from(t)..plan.batches()).step_by(plan.threads.into());
+            mine.map(|b| plan.instances_of(b) as u64)
+        };
+        Self::new(plan.chosen(), program, &plan.among(program), (0..plan.threads).map(batches), plan.beside)
+    }
+
+    /// Of a circuit that runs once, with so many threads that share its work.
+    pub(crate) fn once(chosen: Chosen, program: &Program, roles: &Roles, threads: u16) -> Self {
+        Self::new(chosen, program, roles, std::iter::once(std::iter::once(1)), threads)
+    }
+
+    /// Threads of each party.
+    fn threads(&self) -> u16 {
+        self.threads.len() as u16
+    }
 }
 
 /// The first batches: as many as hold `most` instances together, or one.
@@ -70,23 +104,23 @@ fn whole_batches(batches: impl Iterator<Item = u64>, most: u64) -> impl Iterator
 /// The begin of the names of stocks that a thread of party `index` takes.
 ///
 /// Parties that meet again in another order are other parties to a stock: it binds each of them to its place.
-fn prefix(plan: &Plan, config: &MemberConfig, index: usize, need: Need) -> String {
-    let ot = plan.ot.map_or("none", hushwire_ot::Protocol::name);
+fn prefix(chosen: Chosen, config: &MemberConfig, index: usize, need: Need) -> String {
+    let ot = chosen.ot.map_or("none", hushwire_ot::Protocol::name);
     let Need { triples, masks } = need;
-    format!("{}{ot}-{triples}-{masks}-", company(plan, config, index))
+    format!("{}{ot}-{triples}-{masks}-", company(chosen, config, index))
 }
 
 /// The begin of the names of files with these circuits, of party `index`.
-fn garbled_prefix(plan: &Plan, config: &MemberConfig, index: usize, tasks: &[Task]) -> String {
+fn garbled_prefix(chosen: Chosen, config: &MemberConfig, index: usize, tasks: &[Task]) -> String {
     let mut hash = blake3::Hasher::new_derive_key("hushwire 2026 authgarble shelf circuits v1");
     for task in tasks {
         hash.update(&task.name());
     }
-    format!("{}{}-", company(plan, config, index), &hash.finalize().to_hex()[..32])
+    format!("{}{}-", company(chosen, config, index), &hash.finalize().to_hex()[..32])
 }
 
-fn company(plan: &Plan, config: &MemberConfig, index: usize) -> String {
-    let n = plan.parties();
+fn company(chosen: Chosen, config: &MemberConfig, index: usize) -> String {
+    let n = chosen.protocol.parties();
     format!("n{n}-p{index}-{}-", among(config, n))
 }
 

@@ -1,7 +1,7 @@
 //! Preprocessing for runs that are still to come: as a run as far as the run's name; then on every thread set-up, preprocessing and, of
 //! circuits, garbling, and to the shelf.
 
-use super::{STEP, circuits, garbled_prefix, need, prefix, refused, shelf};
+use super::{STEP, Want, Wants, garbled_prefix, prefix, refused, shelf};
 use crate::{
     Agreement, Field, Forecast, JobError, Member, MemberConfig, Part, Prepared, Task, Terms,
     flow::COMPUTE,
@@ -36,32 +36,48 @@ impl Phase {
     }
 }
 
-/// Preprocessing for runs of a circuit's job that are still to come, and nothing of the job itself: members bring no inputs.
+/// A job whose runs may take preprocessing that was made ahead.
+pub trait Preparable: Task {
+    /// The preprocessing of a run, as far as its protocol has any.
+    ///
+    /// # Errors
+    /// It depends on what only a run tells.
+    fn wants(&self) -> Result<Wants, JobError>;
+}
+
+impl Preparable for Prepared {
+    fn wants(&self) -> Result<Wants, JobError> {
+        Ok(Wants::of(self))
+    }
+}
+
+/// Preprocessing for runs of a job that are still to come, and nothing of the job itself: members bring no inputs.
 #[derive(Clone)]
-pub struct Preparation {
+pub struct Preparation<T> {
     /// The job.
-    pub prepared: Prepared,
+    pub job: T,
     /// Runs that it is for.
     pub times: u32,
     /// The last phase that is made.
     pub up_to: Phase,
 }
 
-impl Preparation {
+impl<T: Preparable> Preparation<T> {
     /// For `times` runs.
     ///
     /// # Errors
     /// The job has another protocol than authgarble, or the number is none that one command makes.
-    pub fn new(prepared: Prepared, times: u32) -> Result<Self, JobError> {
-        if prepared.plan.protocol.authenticated().is_none() {
-            let cause = format!("protocol {} has no preprocessing", prepared.plan.protocol);
+    pub fn new(job: T, times: u32) -> Result<Self, JobError> {
+        let protocol = job.agreement().protocol;
+        if protocol.authenticated().is_none() {
+            let cause = format!("protocol {protocol} has no preprocessing");
             return Err(JobError::usage(STEP, cause, "take authgarble, or run the job as it is"));
         }
         if !(1..=MOST_TIMES).contains(&times) {
             let remedy = format!("prepare 1 to {MOST_TIMES} runs at once");
             return Err(JobError::usage(STEP, format!("{times} runs cannot be prepared"), remedy));
         }
-        Ok(Self { prepared, times, up_to: Phase::default() })
+        Ok(Self { job, times, up_to: Phase::default() })
     }
 
     /// The same as far as another phase.
@@ -71,28 +87,37 @@ impl Preparation {
     }
 }
 
-impl Task for Preparation {
+impl<T: Preparable> Task for Preparation<T> {
     /// Files that were made.
     type Learnt = u64;
     type Part = PreparationPart;
 
     fn agreement(&self) -> Agreement {
-        let mut agreement = self.prepared.plan.agreement();
+        let mut agreement = self.job.agreement();
         // Whoever runs the job meets nobody who prepares it.
         agreement.kind = "preprocessing";
         agreement.title = format!("preprocessing for {}", agreement.title);
-        agreement.fields.push(Field::new("times", self.times.to_string()));
-        agreement.fields.push(Field::new("up to", self.up_to.name()));
+        let ours = [Field::new("runs", self.times.to_string()), Field::new("up to", self.up_to.name())];
+        // First, so that they are named where they differ.
+        agreement.fields.splice(0..0, ours);
         agreement
     }
 
     /// Those of the runs that it serves: who allows them allows this.
     fn terms(&self) -> Terms {
-        self.prepared.terms()
+        self.job.terms()
+    }
+
+    fn tells_of_files(&self) -> bool {
+        self.job.tells_of_files()
+    }
+
+    fn notes(&self) -> &[String] {
+        self.job.notes()
     }
 
     fn reads(&self) -> Vec<(String, PathBuf)> {
-        self.prepared.reads()
+        self.job.reads()
     }
 
     fn forecast(&self, _: bool, _: Option<u64>) -> Option<Forecast> {
@@ -106,13 +131,20 @@ impl Task for Preparation {
         };
         // It is made here, and shows at once if it cannot be.
         shelf(dir, &config.identity)?;
-        Ok(PreparationPart { preparation: self.clone(), dir: dir.clone() })
+        Ok(PreparationPart {
+            wants: self.job.wants()?,
+            times: self.times,
+            up_to: self.up_to,
+            dir: dir.clone(),
+        })
     }
 }
 
 /// A party's part of preprocessing.
 pub struct PreparationPart {
-    preparation: Preparation,
+    wants: Wants,
+    times: u32,
+    up_to: Phase,
     dir: PathBuf,
 }
 
@@ -123,31 +155,29 @@ impl Part for PreparationPart {
         let Member::Party(index) = member.config.me else {
             return Err(JobError::internal(STEP, "a client prepares nothing"));
         };
-        let (index, plan) = (usize::from(index), &self.preparation.prepared.plan);
+        let (index, chosen) = (usize::from(index), self.wants.chosen);
         let mut control = n_party::channels(member, 1, member.agreement.control_lane(), index)?;
         let context = n_party::name(member, index, &mut control)?;
-        let lanes = (0..plan.threads).map(|t| n_party::channels(member, 0, t, index));
+        let lanes = (0..self.wants.threads()).map(|t| n_party::channels(member, 0, t, index));
         let lanes = lanes.collect::<Result<Vec<_>, _>>()?;
-        let program = &self.preparation.prepared.program;
-        let each = n_party::need(program, &plan.among(program), 1);
         let (agreement, watch, config) = (&member.agreement, member.net.watch(), &member.config);
         let kept = on_threads((0..).zip(lanes).collect(), |(t, mut channels): (u16, Vec<Channel>)| {
             let shelf = shelf(&self.dir, &config.identity)?;
             let context = context.child("thread", t.into());
-            let mut party = n_party::party(plan.chosen(), &context, index, plan.beside)?;
+            let mut party = n_party::party(chosen, &context, index, self.wants.beside)?;
             let failed = |e| n_party::failed(agreement, watch.as_ref(), index, COMPUTE, e);
-            let (need, tasks) = (need(plan, t, each), circuits(&self.preparation.prepared, t));
-            for _ in 0..self.preparation.times {
-                let kept = match self.preparation.up_to {
+            let Want { need, circuits } = &self.wants.threads[usize::from(t)];
+            for _ in 0..self.times {
+                let kept = match self.up_to {
                     Phase::FunctionIndependent => {
-                        let stock = party.prepare(&mut channels, need).map_err(failed)?;
-                        let name = prefix(plan, config, index, need) + &hex::encode(stock.id());
+                        let stock = party.prepare(&mut channels, *need).map_err(failed)?;
+                        let name = prefix(chosen, config, index, *need) + &hex::encode(stock.id());
                         shelf.put(&name, stock)
                     }
                     Phase::FunctionDependent => {
-                        let all = party.garble(&mut channels, &tasks).map_err(failed)?;
+                        let all = party.garble(&mut channels, circuits).map_err(failed)?;
                         let id = all.first().map(|first| hex::encode(first.id())).unwrap_or_default();
-                        shelf.put_garbled(&(garbled_prefix(plan, config, index, &tasks) + &id), all)
+                        shelf.put_garbled(&(garbled_prefix(chosen, config, index, circuits) + &id), all)
                     }
                 };
                 kept.map_err(|e| refused(&e))?;
@@ -162,6 +192,6 @@ impl Part for PreparationPart {
     }
 
     fn commit(self) -> Result<u64, JobError> {
-        Ok(u64::from(self.preparation.times) * u64::from(self.preparation.prepared.plan.threads))
+        Ok(u64::from(self.times) * u64::from(self.wants.threads()))
     }
 }

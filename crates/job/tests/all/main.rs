@@ -1,6 +1,7 @@
 //! Jobs from outside: files, plans, and members on loopback. One program, so that it is linked once.
 
 mod aes_ctr;
+mod ahead;
 mod any_file;
 mod common;
 mod compute;

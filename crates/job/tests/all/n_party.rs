@@ -54,10 +54,10 @@ fn another_number_of_parties_is_another_job() {
     let world = |protocol: &str| World::under(protocol, "add:4", 1, &two, &[&two], "");
     let (ours, theirs) = (world(&among(2)).plan.agreement(), world(&among(3)).plan.agreement());
     let halves = world("protocol = \"authgarble:3:ywz20\"").plan.agreement();
-    assert!(theirs.differences(&halves.tags())[0].starts_with("protocol (ours: authgarble:3 revision 4, "));
+    assert!(theirs.differences(&halves.tags())[0].starts_with("protocol (ours: authgarble:3 revision 5, "));
     assert!(
         ours.differences(&theirs.tags())[0]
-            .starts_with("protocol (ours: authgarble:2 revision 4, ot softspoken4")
+            .starts_with("protocol (ours: authgarble:2 revision 5, ot softspoken4")
     );
     assert_eq!(theirs.members(), [0, 1, 2].map(Member::Party));
     let shown = world(&among(2)).run(|_, member, config| {
@@ -113,17 +113,24 @@ fn five_salaries() {
 }
 
 /// Three parties that keep their keys from run to run, and a directory of preprocessing each.
-struct Kept {
+pub(crate) struct Kept {
     /// Lines for the people at each party, of all runs.
-    notes: &'static [Mutex<Vec<String>>; 3],
+    pub(crate) notes: &'static [Mutex<Vec<String>>; 3],
     world: World,
     identities: Vec<Identity>,
     /// Who of them is party 0, 1 and 2 of the next run.
     seats: [usize; 3],
 }
 
+/// The inputs and outputs of a party of the circuit's job.
+fn sums(party: usize, config: &mut MemberConfig) {
+    let value = |of: u8| InputPlace::memory((0..6).map(|i| i * of).collect::<Vec<u8>>());
+    config.inputs = (0..2).filter(|i| *i == party).map(|i| (i.to_string(), value(i as u8 + 1))).collect();
+    config.outputs.insert("0".into(), OutputPlace::Memory);
+}
+
 impl Kept {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let all = ["party0", "party1", "party2"];
         // Two threads, of which one has more to do.
         let world = World::under(&among(3), "add:8", 6, &all[..2], &[&all], "batch = 2\nthreads = 2");
@@ -131,15 +138,15 @@ impl Kept {
         Self { notes: Box::leak(Box::default()), world, identities, seats: [0, 1, 2] }
     }
 
-    fn shelf(&self, party: usize) -> PathBuf {
+    pub(crate) fn shelf(&self, party: usize) -> PathBuf {
         self.world.at(&format!("shelf{party}"))
     }
 
-    fn stocks(&self, party: usize) -> Vec<PathBuf> {
+    pub(crate) fn stocks(&self, party: usize) -> Vec<PathBuf> {
         self.ending(party, "stock")
     }
 
-    fn garbled(&self, party: usize) -> Vec<PathBuf> {
+    pub(crate) fn garbled(&self, party: usize) -> Vec<PathBuf> {
         self.ending(party, "garbled")
     }
 
@@ -149,12 +156,12 @@ impl Kept {
         all.filter(|path| path.extension().is_some_and(|end| end == ending)).collect()
     }
 
-    /// All parties' ends of a task; those in `with` have their shelves.
-    fn run<T: Task<Learnt: Send> + Sync>(
+    /// The parties' places in a run; those in `with` have their shelves.
+    pub(crate) fn configs(
         &self,
-        task: &T,
         with: &[usize],
-    ) -> Vec<Result<Outcome<T::Learnt>, JobError>> {
+        furnish: impl Fn(usize, &mut MemberConfig),
+    ) -> Vec<MemberConfig> {
         let seated = self.seats.iter().map(|who| &self.identities[*who]);
         let parts: Vec<_> = seated
             .zip(0..)
@@ -166,30 +173,45 @@ impl Kept {
             })
             .collect();
         let peers: Vec<_> = parts.iter().map(|(_, peer, _)| peer.clone()).collect();
-        let notes = self.notes;
+        let parts = parts.into_iter().enumerate().map(|(p, (identity, peer, listener))| {
+            let identity = Identity::from_pem(&identity.to_pem()).expect("its own text");
+            let mut config = MemberConfig::new(peer.member, identity, Some(listener));
+            config.peers = peers.iter().filter(|peer| peer.member != config.me).cloned().collect();
+            config.shelf = with.contains(&p).then(|| self.shelf(self.seats[p]));
+            furnish(p, &mut config);
+            config
+        });
+        parts.collect()
+    }
+
+    /// Runs every party on a thread; its notes are kept.
+    pub(crate) fn each<R: Send>(
+        &self,
+        configs: Vec<MemberConfig>,
+        run: impl Fn(usize, MemberConfig, &Observer) -> R + Sync,
+    ) -> Vec<R> {
+        let (notes, run) = (self.notes, &run);
         thread::scope(|scope| {
-            let running: Vec<_> = parts
-                .into_iter()
-                .enumerate()
-                .map(|(p, (identity, peer, listener))| {
-                    let identity = Identity::from_pem(&identity.to_pem()).expect("its own text");
-                    let mut config = MemberConfig::new(peer.member, identity, Some(listener));
-                    config.peers = peers.iter().filter(|peer| peer.member != config.me).cloned().collect();
-                    config.shelf = with.contains(&p).then(|| self.shelf(self.seats[p]));
-                    let value = |of: u8| InputPlace::memory((0..6).map(|i| i * of).collect::<Vec<u8>>());
-                    config.inputs =
-                        (0..2).filter(|i| *i == p).map(|i| (i.to_string(), value(i as u8 + 1))).collect();
-                    config.outputs.insert("0".into(), OutputPlace::Memory);
-                    let heard = move |event| {
-                        if let Event::Note(note) = event {
-                            notes[p].lock().expect("no panic").push(note);
-                        }
-                    };
-                    scope.spawn(move || run(task, config, &(Arc::new(heard) as Observer)))
-                })
-                .collect();
+            let spawn = |(p, config): (usize, MemberConfig)| {
+                let heard = move |event| {
+                    if let Event::Note(note) = event {
+                        notes[p].lock().expect("no panic").push(note);
+                    }
+                };
+                scope.spawn(move || run(p, config, &(Arc::new(heard) as Observer)))
+            };
+            let running: Vec<_> = configs.into_iter().enumerate().map(spawn).collect();
             running.into_iter().map(|party| party.join().expect("no panic")).collect()
         })
+    }
+
+    /// All parties' ends of a task; those in `with` have their shelves.
+    fn run<T: Task<Learnt: Send> + Sync>(
+        &self,
+        task: &T,
+        with: &[usize],
+    ) -> Vec<Result<Outcome<T::Learnt>, JobError>> {
+        self.each(self.configs(with, sums), |_, config, observer| run(task, config, observer))
     }
 
     /// A run of the job, whose results are right: bytes that its parties sent.
@@ -226,7 +248,7 @@ impl Kept {
     }
 }
 
-fn copied(from: &[PathBuf], to: &Path) -> Vec<PathBuf> {
+pub(crate) fn copied(from: &[PathBuf], to: &Path) -> Vec<PathBuf> {
     let copy = |path: &PathBuf| {
         let to = to.join(path.file_name().expect("a name"));
         fs::copy(path, &to).expect("a copy");
