@@ -490,7 +490,7 @@ fn reports_have_a_form_for_each_column_of_the_key() {
     for (options, forms) in [
         ("--key mail", &["trim"][..]),
         ("--key mail --key name", &["trim", "trim"]),
-        ("--key mail --key name --normalise email,case", &["email", "case"]),
+        ("--key mail --key name --normalise email --normalise case", &["email", "case"]),
         ("--key mail --key name --normalise case", &["case", "case"]),
     ] {
         let ran = place
