@@ -490,8 +490,8 @@ fn reports_have_a_form_for_each_column_of_the_key() {
     for (options, forms) in [
         ("--key mail", &["trim"][..]),
         ("--key mail --key name", &["trim", "trim"]),
-        ("--key mail --key name --normalise email --normalise case", &["email", "case"]),
-        ("--key mail --key name --normalise case", &["case", "case"]),
+        ("--key mail --key name --normalise email --normalise case", &["email", "trim case"]),
+        ("--key mail --key name --normalise case", &["trim case", "trim case"]),
     ] {
         let ran = place
             .ran(&format!("local psi --a a.csv --b a.csv {options} --reveal size --transport unix --json -"));
