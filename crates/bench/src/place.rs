@@ -34,15 +34,28 @@ pub(crate) fn put(path: &Path, text: &str) -> Result<()> {
         return fs::write(path, text).map_err(|e| failed("writing", path, e));
     }
     // Through a link, the file it points to is replaced, not the link.
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let mut name = path.file_name().unwrap_or_default().to_owned();
+    let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut name = place.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));
-    let temporary = path.with_file_name(name);
+    let temporary = place.with_file_name(name);
+    // Errors name the file that was asked for.
     let written = fs::write(&temporary, text)
-        .map_err(|e| failed("writing", &temporary, e))
-        .and_then(|()| fs::rename(&temporary, path).map_err(|e| failed("replacing", path, e)));
+        .map_err(|e| failed("writing", path, e))
+        .and_then(|()| fs::rename(&temporary, &place).map_err(|e| failed("replacing", path, e)));
     if written.is_err() {
         drop(fs::remove_file(&temporary));
     }
     written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::put;
+    use std::path::Path;
+
+    #[test]
+    fn errors_name_the_file_that_was_asked_for() {
+        let error = put(Path::new("/no-folder-of-that-name/x.json"), "{}").unwrap_err().to_string();
+        assert!(error.contains("/no-folder-of-that-name/x.json") && !error.contains(".tmp"), "{error}");
+    }
 }

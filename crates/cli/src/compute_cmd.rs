@@ -312,7 +312,7 @@ fn eval(args: &EvalArgs) -> Result<(), Error> {
         lengths = c.symbols_with(&lengths, &known).map_err(unfit)?;
         inputs.insert(name.to_owned(), tensor);
     }
-    let bound = c.bind(&lengths).map_err(wrong)?;
+    let bound = c.bind(&lengths).map_err(unfit)?;
     fits(&bound)?;
     let results = evaluate(&bound, &inputs).map_err(unfit)?;
     let shown = |tensor: &Tensor| Shown::new(tensor.scalar(), tensor.lengths(), &tensor.records());

@@ -16,7 +16,7 @@ use clap::Args;
 use hushwire::Local;
 use hushwire_job::{
     Answer, InputPlace, Job, JobError, Member, OutputPlace, Pad, QueryJob, QueryPartOf, QueryTable,
-    QueryTask, Task, check_format, count, declaration, infer,
+    QueryTask, Task, check_output, count, declaration, infer,
 };
 use hushwire_wire::Shape;
 use std::{
@@ -220,9 +220,7 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
     let backend = args.common.backend()?;
     let shape = crate::options::net(&args.net)?;
     let given = args.given()?;
-    if let Some(Err(e)) = args.out.as_deref().map(check_format) {
-        return Err(JobError { step: e.step.replacen("cannot read", "cannot write", 1), ..e }.into());
-    }
+    args.out.as_deref().map(check_output).transpose()?;
     let task = args.task(&given)?;
     let job = task.job().clone();
     if args.explain {

@@ -12,7 +12,7 @@ use crate::{
 use clap::{Args, Subcommand};
 use hushwire_job::{JobError, Stamp, read_once, refuse_once};
 use hushwire_psi::{
-    KeyColumn, KeySpec, Keys, LeftOut, PsiError, Rows, Set, check_format, is_parquet,
+    KeyColumn, KeySpec, Keys, LeftOut, PsiError, Rows, Set, check_output, is_parquet,
     oprf::{List, PublishError, Refusal, Terms, answer, ask, digest, publish},
     write_parquet, write_rows,
 };
@@ -212,6 +212,7 @@ fn of_file(e: PsiError) -> Error {
             let place = place.map_or_else(String::new, |place| format!("{place}: "));
             Error::file("read", &path, format!("{place}{cause}"), remedy)
         }
+        PsiError::Unwritable { path, cause, remedy } => Error::file("write", &path, cause, remedy),
         e => Error::internal("writing the result", e.cause()),
     }
 }
@@ -228,6 +229,12 @@ fn publish_list(args: &PublishArgs) -> Result<(), Error> {
     let stream = is_stream(&args.out);
     let out = if stream { unnamed()? } else { files.create("with --out", &args.out, &job, 0o644)? };
     let (set, forms) = args.keys.read()?;
+    // What nobody's key is in would say of every key that it is missing.
+    let rows = set.by_row().count();
+    if rows > 0 && set.items().is_empty() {
+        let cause = format!("none of its {rows} rows has a key in the form {forms}");
+        return Err(Error::file("publish", &args.keys.input, cause, "give another --key or --normalise"));
+    }
     let secret = match there {
         true => Secret::read(&args.secret)?,
         false => {
@@ -366,7 +373,7 @@ fn query(args: &QueryArgs) -> Result<(), Error> {
     let stream = is_stream(&args.out);
     let out = (!stream).then(|| files.create("with --out", &args.out, &job, 0o600)).transpose()?;
     let as_parquet = out.is_some() && is_parquet(&args.out);
-    check_format(&args.out).map_err(of_file)?;
+    check_output(&args.out).map_err(of_file)?;
     if !as_parquet {
         Rows::open(&args.keys.input).and_then(|mut rows| rows.select_all()).map_err(of_file)?;
     }

@@ -100,7 +100,7 @@ pub(crate) struct PsiArgs {
     store: Option<String>,
     /// The most different keys of either party, or of A and of B, as in 1000000,5000; who brings more is refused before anything is
     /// computed [default: 1048576, or four times the other's]
-    #[arg(long, value_name = "N[,N]", value_delimiter = ',', num_args = 1, value_parser = clap::value_parser!(u64).range(..=1 << 40))]
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', num_args = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     most_items: Vec<u64>,
     /// The protocol of phasing and scs: yao (garbled circuits, few rounds) or gmw (shares of bits, many rounds) [default: yao]
     #[arg(long, value_name = "NAME", value_parser = ["yao", "gmw"])]

@@ -219,7 +219,11 @@ impl Told for PsiTask {
             protocol: self.protocol(),
             scheme: self.scheme().map(Scheme::name),
             keys: learnt.keys,
-            normalise: self.job().forms.iter().map(ToString::to_string).collect(),
+            normalise: self
+                .job()
+                .key(0)
+                .map(|key| key.columns().iter().map(|column| column.normal.to_string()).collect())
+                .unwrap_or_default(),
             to: self.recipients().iter().map(hushwire_job::Member::key).collect(),
             found,
             rows: learnt.rows,

@@ -1,21 +1,24 @@
 //! Symbols get their numbers.
 
-use crate::{Computation, ComputeError, Dim, Op, Range, Shape, Tensor, Value, draft::Draft, tensor::Decimal};
+use crate::{
+    Computation, ComputeError, Dim, Op, Range, Shape, Tensor, Value, derive::Written, draft::Draft,
+    tensor::Decimal,
+};
 use std::collections::BTreeMap;
 
 impl Computation {
     /// The same computation with every symbol replaced by its number, checked anew with these lengths.
     ///
     /// # Errors
-    /// A symbol without a number, or an operation that does not take these lengths.
+    /// A symbol without a number, or an operation that does not take these lengths, such as the median of no rows.
     pub fn bind(&self, symbols: &BTreeMap<String, u64>) -> Result<Computation, ComputeError> {
         let shape = |shape: &Shape| {
-            shape.bind(symbols).map_err(|name| ComputeError::Input {
-                cause: "the length has no number".into(),
-                remedy: format!("say {name}=…, or bring an input that has it"),
-                input: name,
+            shape.bind(symbols).map_err(|name| {
+                let remedy = format!("say {name}=…, or bring an input that has it");
+                ComputeError::ty(format!("length {name} has no number"), remedy)
             })
         };
+        self.check_rows(symbols)?;
         let mut draft = Draft::new(&self.name)?;
         for member in &self.members {
             draft.member(member)?;
@@ -36,6 +39,10 @@ impl Computation {
             };
             let arguments = node.arguments.iter().map(|v| values[v.0 as usize]).collect();
             values.push(draft.push(op, arguments)?);
+        }
+        for (value, form) in &self.forms {
+            let operands = form.operands.iter().map(|v| values[v.0 as usize]).collect();
+            draft.written(values[value.0 as usize], Written { operands, ..form.clone() });
         }
         for output in &self.outputs {
             draft.output(&output.name, values[output.value.0 as usize], output.to.clone())?;
@@ -105,11 +112,11 @@ impl Computation {
         Ok(found.into_iter().map(|(symbol, (n, _))| (symbol, n)).collect())
     }
 
-    /// Compares inputs with the ranges that they promise: for those who bring them, before they do. Inputs that are not there
-    /// are not looked at.
+    /// Compares inputs with the ranges that they promise, and edges of histograms that follow from them with their order: for
+    /// those who bring them, before they do. Inputs that are not there are not looked at.
     ///
     /// # Errors
-    /// An element lies outside.
+    /// An element lies outside, or edges fall.
     pub fn check_promises(&self, inputs: &BTreeMap<String, Tensor>) -> Result<(), ComputeError> {
         for (at, node) in self.nodes.iter().enumerate() {
             let (Op::Input(name), Some(range)) = (&node.op, self.promised(Value(at as u32))) else {
@@ -128,7 +135,7 @@ impl Computation {
                 });
             }
         }
-        Ok(())
+        self.check_edges(inputs)
     }
 }
 

@@ -232,10 +232,7 @@ impl Draft {
 
     /// A value as messages show it.
     pub(crate) fn show(&self, value: Value) -> String {
-        match self.0.value_name(value) {
-            Some(name) => name.to_owned(),
-            None => format!("({})", name(&self.0.node(value).op)),
-        }
+        self.0.shown_as(value)
     }
 
     fn known_member(&self, member: Member) -> Result<(), ComputeError> {

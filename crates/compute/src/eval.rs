@@ -205,7 +205,7 @@ fn two(scalar: Scalar, lengths: &[usize], of: &[&Tensor], f: &dyn Fn(u128, u128)
 }
 
 /// On numbers of one scalar, and strings of bits and truth values of at most 128 bits, which have no sign.
-fn less(scalar: Scalar, x: u128, y: u128) -> bool {
+pub(crate) fn less(scalar: Scalar, x: u128, y: u128) -> bool {
     if scalar.is_signed() { number(scalar, x) < number(scalar, y) } else { x < y }
 }
 

@@ -1,7 +1,7 @@
 //! The graph: operations on whole vectors, each value computed once.
 
 use crate::{Member, Netlist, Range, Scalar, Shape, Steps, Tensor, Type};
-use crate::{derive::Written, range::Known};
+use crate::{derive::Written, infer::name, range::Known};
 use std::collections::BTreeMap;
 
 /// A value's number: that of the node that computes it.
@@ -426,6 +426,14 @@ impl Computation {
     #[must_use]
     pub fn value_name(&self, value: Value) -> Option<&str> {
         self.names.get(&value).map(String::as_str)
+    }
+
+    /// A value's name, or its operation.
+    pub(crate) fn shown_as(&self, value: Value) -> String {
+        match self.value_name(value) {
+            Some(name) => name.to_owned(),
+            None => format!("({})", name(&self.node(value).op)),
+        }
     }
 }
 

@@ -1,18 +1,62 @@
 //! Remarks on what a computation is unlikely to mean, though it has a meaning.
 
-use crate::{Computation, Node, Op, Range, Reduction, Scalar, Value, infer::name};
+use crate::{Computation, Node, Op, Range, Reduction, Scalar, Value, derive::Written, infer::name};
 
 /// Bits of numbers whose sums, within means, are often more than such a type holds.
 const NARROW: usize = 32;
 
 impl Computation {
     /// Sentences for people about what is likely to wrap where it is not meant, unless ranges say that it fits, or `wrapping` that it is meant:
-    /// products of fixed numbers whose fractional bits leave none before the point, and the sums within means of narrow types.
+    /// products of fixed numbers whose fractional bits leave none before the point, and the sums within means of narrow types. And, of text,
+    /// about groups by keys that are sorted otherwise or told as they came: their figures stand in other rows.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let nodes = self.nodes().iter().enumerate();
         let remark = |(i, node)| self.wraps_early(Value(i as u32), node).or_else(|| self.wraps_within(node));
-        nodes.filter_map(remark).collect()
+        let groups = self.forms.values().filter(|form| form.name.starts_with("group_"));
+        let mut remarks: Vec<String> = nodes.filter_map(remark).collect();
+        for remark in groups.filter_map(|form| self.in_other_rows(form)) {
+            if !remarks.contains(&remark) {
+                remarks.push(remark);
+            }
+        }
+        remarks
+    }
+
+    /// Figures of groups come in ascending order of their keys, which people may take for the order that the keys have.
+    fn in_other_rows(&self, form: &Written) -> Option<String> {
+        let keys = match form.name {
+            "group_end" | "group_count" => &form.operands[..],
+            _ => &form.operands[1..],
+        };
+        let odd = |key: &&Value| {
+            let permuted = self.node(**key).op == Op::Permute;
+            let told = self.outputs().iter().any(|output| output.value == **key);
+            (permuted || told) && !self.ascends(keys)
+        };
+        let key = self.shown_as(*keys.iter().find(odd)?);
+        let all: Vec<_> = keys.iter().map(|key| self.shown_as(*key)).collect();
+        Some(format!(
+            "groups by {0} come in ascending order of {0}, whatever the order of its rows, so that figures of groups stand in other rows than \
+             {key}: group_last({key}, {0}) has the keys beside them",
+            all.join(", ")
+        ))
+    }
+
+    /// Whether columns are sorted by themselves, the first most significant.
+    fn ascends(&self, columns: &[Value]) -> bool {
+        let permuted =
+            columns.iter().map(|column| match (&self.node(*column).op, &*self.node(*column).arguments) {
+                (Op::Permute, [of, order]) => Some((*of, *order)),
+                _ => None,
+            });
+        let Some(permuted) = permuted.collect::<Option<Vec<_>>>() else { return false };
+        let by = self.node(permuted[0].1);
+        let Op::Order { descending } = &by.op else { return false };
+        let sorted = |(at, (of, order)): (usize, &(Value, Value))| {
+            *order == permuted[0].1 && by.arguments.get(at) == Some(of) && !descending[at]
+        };
+        permuted.iter().enumerate().all(sorted)
     }
 
     fn wraps_within(&self, node: &Node) -> Option<String> {
@@ -31,11 +75,7 @@ impl Computation {
 
     /// A value with its type, as messages have it.
     fn shown(&self, of: Value) -> String {
-        let Node { op, ty, .. } = self.node(of);
-        match self.value_name(of) {
-            Some(name) => format!("{name}: {ty}"),
-            None => format!("({}): {ty}", name(op)),
-        }
+        format!("{}: {}", self.shown_as(of), self.node(of).ty)
     }
 
     fn wraps_early(&self, value: Value, node: &Node) -> Option<String> {

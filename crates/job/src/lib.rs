@@ -85,7 +85,7 @@ pub use private_file::read_private_key;
 pub use protocol::{Chosen, Linear, MOST_PARTIES, Protocol, extension, extensions, private_scheme};
 pub use psi::{Common, Intersection, PsiJob, PsiMethod, PsiPart, PsiReveal, PsiSecurity, PsiTask, Stamp};
 #[cfg(feature = "sql")]
-pub use query::{Answer, InferredTable, Pad, QueryPart, QueryTask, check_format, count, declaration, infer};
+pub use query::{Answer, InferredTable, Pad, QueryPart, QueryTask, check_output, count, declaration, infer};
 pub use query::{QueryJob, QueryPartOf, QueryTable};
 pub use run::{Outcome, Part, Stats, Task, first_error, open, run, run_part};
 pub use run_files::{RunFiles, open_input, read_once, refuse_once};

@@ -57,6 +57,15 @@ pub enum PsiError {
         /// The remedy, as a clause.
         remedy: String,
     },
+    /// A file that was to be written, in a format that cannot be.
+    Unwritable {
+        /// The file's path.
+        path: PathBuf,
+        /// The reason.
+        cause: String,
+        /// The remedy, as a clause.
+        remedy: String,
+    },
     /// The parties do not ask for the same thing.
     Terms {
         /// The party at fault, where a channel knows it.
@@ -137,6 +146,7 @@ impl PsiError {
                 let place = place.map_or_else(String::new, |place| format!(", {place}"));
                 format!("cannot read {}{place}: {cause}", path.display())
             }
+            Self::Unwritable { path, cause, .. } => format!("cannot write {}: {cause}", path.display()),
             Self::Terms { peer } => format!(
                 "{}: asks for another intersection: the circuit, the protocol, the scheme or the result to reveal differs, or \
                  both are the same side",
@@ -186,7 +196,7 @@ impl PsiError {
     #[must_use]
     pub fn remedy(&self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
-            Self::File { remedy, .. } => return remedy.clone().into(),
+            Self::File { remedy, .. } | Self::Unwritable { remedy, .. } => return remedy.clone().into(),
             Self::Terms { .. } => "give both parties the same options, and one of them side a",
             Self::TooLarge { remedy, .. } => remedy,
             Self::TooMany { .. } => "agree on `most-items` (--most-items) if a set is meant to be so large",

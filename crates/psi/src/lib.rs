@@ -49,9 +49,9 @@ pub use keys::{Formed, KeyColumn, KeySpec, Keys, LeftOut, Normal, Sample, Set};
 pub use most::Most;
 pub use okvs::Store;
 pub use plan::{Method, Protocol, Reveal, Side, Terms};
-pub use rows::{Rows, check_format, is_parquet};
+pub use rows::{Rows, check_input, check_output, is_parquet};
 pub use salt::value_width;
 pub use session::{Found, Observer, Outcome, intersect};
 pub use write::{
-    check_parquet, csv_line, write_columns, write_flags, write_parquet, write_parquet_columns, write_rows,
+    check_result, csv_line, write_columns, write_flags, write_parquet, write_parquet_columns, write_rows,
 };

@@ -18,17 +18,35 @@ pub fn is_parquet(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"))
 }
 
-/// Refuses a file of a format that this build does not have.
+/// Whether a file's name says that it is Parquet, and this build has none.
+fn lacks(path: &Path) -> bool {
+    !cfg!(feature = "parquet") && is_parquet(path)
+}
+
+const BUILD: &str =
+    "build it with `cargo build --release -p hushwire-cli --features parquet`, or take CSV instead";
+
+/// Refuses a file for a result in a format that this build does not have.
 ///
 /// # Errors
 /// It is called Parquet, and the build has none.
-pub fn check_format(path: &Path) -> Result<(), PsiError> {
-    if cfg!(feature = "parquet") || !is_parquet(path) {
+pub fn check_output(path: &Path) -> Result<(), PsiError> {
+    if !lacks(path) {
         return Ok(());
     }
-    let remedy =
-        "build it with `cargo build --release -p hushwire-cli --features parquet`, or take CSV instead";
-    Err(PsiError::file(path, None, "it is Parquet, and this hushwire was built without it", remedy))
+    let cause = "it would be Parquet, and this hushwire was built without it".to_owned();
+    Err(PsiError::Unwritable { path: path.to_owned(), cause, remedy: BUILD.to_owned() })
+}
+
+/// The same of a file that is read.
+///
+/// # Errors
+/// As [`check_output`].
+pub fn check_input(path: &Path) -> Result<(), PsiError> {
+    if !lacks(path) {
+        return Ok(());
+    }
+    Err(PsiError::file(path, None, "it is Parquet, and this hushwire was built without it", BUILD))
 }
 
 /// The records of a file whose columns have names, each of one width.
@@ -53,7 +71,7 @@ impl Rows<'static> {
     /// # Errors
     /// The file cannot be read; its first line is not as RFC 4180 has it; or it is called Parquet and is none, or this build reads none.
     pub fn open(path: &Path) -> Result<Self, PsiError> {
-        check_format(path)?;
+        check_input(path)?;
         #[cfg(feature = "parquet")]
         if is_parquet(path) {
             let rows = hushwire_parquet::Rows::open(path)?;

@@ -39,7 +39,7 @@ pub fn write_rows(path: &Path, rows: &mut Rows<'_>, flags: &[bool], out: impl Wr
 /// A table with a flag for each of its rows, 1 or 0, in a last column `in_both`. `path` is what errors name.
 ///
 /// # Errors
-/// The table cannot be read, or has not as many rows; `out` takes no more.
+/// The table cannot be read, has not as many rows, or has a column `in_both` already; `out` takes no more.
 pub fn write_flags(
     path: &Path,
     rows: &mut Rows<'_>,
@@ -47,6 +47,7 @@ pub fn write_flags(
     out: impl Write,
 ) -> Result<(), PsiError> {
     rows.select_all()?;
+    room_for_flags(path, rows)?;
     let mut writer = csv::WriterBuilder::new().from_writer(out);
     let mut header = rows.header().clone();
     header.push_field(FLAG.as_bytes());
@@ -101,30 +102,40 @@ pub fn write_parquet(
     parquet(path, rows, flags, if all { More::Flags } else { More::Nothing }, out)
 }
 
-/// Whether any rows of a table can be in a Parquet file, as [`write_parquet`] and [`write_parquet_columns`] have it: checked of all rows before
-/// anything runs, so that no error tells which of them are common.
+/// Whether any rows of a table can be in a result, of `all` rows with flags, as CSV or as Parquet: checked of all rows before anything runs,
+/// so that no error tells which of them are common.
 ///
 /// # Errors
-/// The table cannot be read; a field of CSV is not UTF-8; for a file of `all` rows, the table has a column `in_both` already.
-pub fn check_parquet(path: &Path, rows: &mut Rows<'_>, all: bool) -> Result<(), PsiError> {
-    let names: Vec<_> =
-        rows.header().iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
-    if all && names.iter().any(|name| name == FLAG) {
-        return Err(flagged(path));
+/// The table cannot be read; with flags, it has a column `in_both` already; for CSV, a column has no text; for Parquet, a field of CSV is not UTF-8.
+pub fn check_result(path: &Path, rows: &mut Rows<'_>, all: bool, as_parquet: bool) -> Result<(), PsiError> {
+    if all {
+        room_for_flags(path, rows)?;
+    }
+    if !as_parquet {
+        return rows.select_all();
     }
     #[cfg(feature = "parquet")]
     if rows.parquet().is_some() {
         return Ok(());
     }
+    let names = names(rows);
     while rows.read()?.is_some() {
         utf8(path, rows, &names)?;
     }
     Ok(())
 }
 
-fn flagged(path: &Path) -> PsiError {
-    let cause = format!("it has a column {FLAG} already, as the flags' would be called");
-    PsiError::file(path, None, cause, "rename it, or name a file for the result that ends in .csv")
+fn names(rows: &Rows<'_>) -> Vec<String> {
+    rows.header().iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect()
+}
+
+/// The flags' name is no column's.
+fn room_for_flags(path: &Path, rows: &Rows<'_>) -> Result<(), PsiError> {
+    if names(rows).iter().any(|name| name == FLAG) {
+        let cause = format!("it has a column {FLAG} already, as the flags' would be called");
+        return Err(PsiError::file(path, None, cause, "rename it, or leave it out"));
+    }
+    Ok(())
 }
 
 /// The row read last can be text of Parquet.
@@ -180,14 +191,11 @@ fn parquet(
         let field = |row: usize, column: usize| copied.fields(row)[column].as_bytes();
         return Ok(file.copy(flags, Copied::With(copied.carried.names(), &field), out)?);
     }
-    let names: Vec<_> =
-        rows.header().iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
+    let names = names(rows);
     let mut columns: Vec<Column> = names.iter().map(|name| Column::new(name, Kind::Text, false)).collect();
     let width = columns.len();
     if all {
-        if columns.iter().any(|column| column.name == FLAG) {
-            return Err(flagged(path));
-        }
+        room_for_flags(path, rows)?;
         columns.push(Column::new(FLAG, Kind::Boolean, false));
     }
     let theirs = if let More::Columns(beside) = &more { beside.carried.names() } else { &[] };

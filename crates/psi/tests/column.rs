@@ -3,8 +3,8 @@
 mod grammar;
 
 use hushwire_psi::{
-    Beside, Carried, KeyColumn, KeySpec, Keys, Place, PsiError, Rows, Set, csv_line, write_columns,
-    write_flags, write_rows,
+    Beside, Carried, KeyColumn, KeySpec, Keys, Place, PsiError, Rows, Set, check_result, csv_line,
+    write_columns, write_flags, write_rows,
 };
 use proptest::prelude::*;
 use std::{
@@ -227,6 +227,11 @@ fn rows_with_flags_are_written_strictly() {
     assert_eq!(written, "id,x,in_both\n1,\"a\"\"b\",1\n2,\"c,d\",0\n");
     assert!(flags("id,x\n1,a\n2,\"b\n").unwrap_err().to_string().contains("line 3, character 3"));
     assert!(flags("id,x\n1,a\n").unwrap_err().to_string().contains("changed"));
+    let twice = "it has a column in_both already";
+    assert!(flags("id,in_both\n1,a\n2,b\n").unwrap_err().to_string().contains(twice));
+    // It is so before anything runs, of flags alone.
+    let check = |all| check_result(&path, &mut Rows::open(&path).unwrap(), all, false);
+    assert!(check(true).unwrap_err().to_string().contains(twice) && check(false).is_ok());
 }
 
 #[test]
@@ -492,4 +497,16 @@ fn columns_of_the_other_party_stand_behind_those_of_the_table() {
     let rows = Rows::new(path, &b"id, note\n"[..]).expect("a table");
     let e = theirs.check_result(path, &rows).expect_err("a name twice").to_string();
     assert!(e.contains("it has a column note already") && e.contains("rename one of them"), "{e}");
+}
+
+#[test]
+#[cfg(not(feature = "parquet"))]
+fn a_result_in_a_format_that_the_build_lacks_cannot_be_written() {
+    let said = |error: PsiError| error.to_string();
+    let to = Path::new("x.parquet");
+    let cause = "cannot write x.parquet: it would be Parquet, and this hushwire was built without it";
+    assert!(said(hushwire_psi::check_output(to).unwrap_err()).starts_with(cause));
+    let cause = "cannot read x.parquet: it is Parquet, and this hushwire was built without it";
+    assert!(said(Rows::open(to).map(|_| ()).unwrap_err()).starts_with(cause));
+    assert!(hushwire_psi::check_output(Path::new("x.csv")).is_ok());
 }

@@ -192,7 +192,7 @@ fn the_command_line_is_checked_before_anything_starts() {
         &["more than this machine takes"],
     );
     assert_eq!(good(&place, "compute eval huge.hwc --value x=7 --symbol n=2").out, "y=[7, 7]\n");
-    bad(&place, "compute eval huge.hwc --value x=1", 2, &["n: the length has no number"]);
+    bad(&place, "compute eval huge.hwc --value x=1", 2, &["length n has no number"]);
     let unsaid = "local compute huge.hwc --value x=1 --transport unix";
     bad(&place, unsaid, 2, &["no input says how long n is; write n = … under [symbols]"]);
 }
@@ -388,4 +388,44 @@ fn a_product_that_wraps_early_is_remarked_wherever_it_is_read() {
         assert!(ran.err.contains(warning) && ran.err.matches("warning").count() == 1, "{run}: {}", ran.err);
     }
     assert!(good(&place, "compute check wraps.hwc").err.contains("multiply(x, y) keeps their type"));
+}
+
+/// What has no value is refused with one code, whoever computes it.
+#[test]
+fn medians_of_nothing_and_edges_that_fall_are_refused_alike() {
+    let place = Place::new();
+    let text = |inputs: &str, expr: &str| {
+        format!(
+            "computation c\nmembers m\nsymbols n\ninput x: i32[n] from m\n{inputs}output y = {expr} to m\n"
+        )
+    };
+    place.put("median.hwc", text("", "median(x)").as_bytes());
+    place.put("top.hwc", text("", "top_k(x, rows=3)").as_bytes());
+    place.put("edges.hwc", text("input e: i32[3] public\n", "histogram(x, e)").as_bytes());
+    place.put("none.csv", b"x\n");
+    place.put("one.csv", b"x\n7\n");
+    place.put("edges.csv", b"e\n10\n0\n10\n");
+    let fall = "e: as the edges of a histogram they fall from 10 to 0";
+    for (args, words) in [
+        ("median.hwc --in x=none.csv", "x: a column of no rows has no median"),
+        ("top.hwc --in x=one.csv", "x: `top_k` takes 3 rows of a column of 1"),
+        ("edges.hwc --in x=one.csv --in e=edges.csv", fall),
+    ] {
+        bad(&place, &format!("compute eval {args}"), 4, &[words]);
+        for protocol in [
+            "rep3",
+            "yao",
+            "authgarble:2",
+            #[cfg(feature = "two")]
+            "two",
+        ] {
+            bad(&place, &format!("local compute {args} --protocol {protocol} --transport unix"), 4, &[words]);
+        }
+    }
+    place.put("fixed.hwc", text("", "histogram(x, const(i32[3], [10, 0, 10]))").as_bytes());
+    bad(&place, "compute check fixed.hwc", 4, &["line 5, column 12", "its edges fall from 10 to 0"]);
+    // Groups beside a column in another order are remarked.
+    place.put("groups.hwc", text("", "group_count(x)").replace("output", "output x to m\noutput").as_bytes());
+    let ran = good(&place, "compute check groups.hwc");
+    assert!(ran.err.contains("group_last(x, x) has the keys beside them"), "{}", ran.err);
 }

@@ -447,10 +447,55 @@ fn parquet_that_does_not_serve_is_named_and_nothing_is_written() {
 fn parquet_is_named_where_the_build_has_none() {
     let world = World::new(0..4, 2..6);
     world.place.put("a.parquet", b"PAR1");
-    for options in ["--a a.parquet", "--a a.csv --out x.parquet"] {
+    for (options, words) in [
+        ("--a a.parquet", "cannot read a.parquet: it is Parquet, and this hushwire was built without it"),
+        (
+            "--a a.csv --out x.parquet",
+            "cannot write x.parquet: it would be Parquet, and this hushwire was built without it",
+        ),
+    ] {
         let ran = world.place.ran(&format!("local psi --b b.csv --key email --transport unix {options}"));
-        let words = "it is Parquet, and this hushwire was built without it";
         assert!(ran.code == Some(4) && ran.err.contains(words), "{options}: {:?} {}", ran.code, ran.err);
         assert!(ran.err.contains("--features parquet"), "{}", ran.err);
+    }
+}
+
+/// Flags that would have a column's name are refused before anything runs, as CSV and as Parquet.
+#[test]
+fn flags_need_a_name_of_their_own() {
+    let place = Place::new();
+    place.put("a.csv", b"mail,in_both\nx@y,0\n");
+    place.put("b.csv", b"mail\nx@y\n");
+    for out in ["", " --out x.csv"] {
+        let run =
+            format!("local psi --a a.csv --b b.csv --key mail --reveal flags --to a --transport unix{out}");
+        let ran = place.ran(&run);
+        let words = "it has a column in_both already, as the flags' would be called";
+        assert!(
+            ran.code == Some(4) && ran.out.is_empty() && ran.err.contains(words),
+            "{:?} {}",
+            ran.code,
+            ran.err
+        );
+    }
+    // The other party's file may have one.
+    let ran = place.ran("local psi --a a.csv --b b.csv --key mail --reveal flags --to b --transport unix");
+    assert_eq!((ran.code, &*ran.out), (Some(0), "mail,in_both\nx@y,1\n"), "{}", ran.err);
+}
+
+#[test]
+fn reports_have_a_form_for_each_column_of_the_key() {
+    let place = Place::new();
+    place.put("a.csv", b"mail,name\nx@y,x\n");
+    for (options, forms) in [
+        ("--key mail", &["trim"][..]),
+        ("--key mail --key name", &["trim", "trim"]),
+        ("--key mail --key name --normalise email --normalise case", &["email", "trim case"]),
+        ("--key mail --key name --normalise case", &["trim case", "trim case"]),
+    ] {
+        let ran = place
+            .ran(&format!("local psi --a a.csv --b a.csv {options} --reveal size --transport unix --json -"));
+        let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap_or_default();
+        assert_eq!(report["normalise"], serde_json::json!(forms), "{options}: {}", ran.err);
     }
 }

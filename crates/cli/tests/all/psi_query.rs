@@ -250,3 +250,16 @@ fn lists_and_queries_may_be_of_parquet() {
     let known = "mail,note\nuser7@x.org,a\n USER299@X.org ,c\nuser0@x.org,e\nuser7@X.org,f\n";
     assert_eq!(world.place.ran(read).out, known);
 }
+
+#[test]
+fn a_list_of_no_keys_is_not_published_of_rows_that_were_to_have_some() {
+    let place = Place::new();
+    place.put("all.csv", b"id,name\n1,Ann\n2,Bob\n");
+    let before = place.names();
+    let ran =
+        place.ran("psi publish --in all.csv --key name --normalise email --secret new.key --out all.list");
+    let words = "none of its 2 rows has a key in the form email";
+    assert!(ran.code == Some(4) && ran.err.contains(words), "{:?} {}", ran.code, ran.err);
+    assert!(ran.err.contains("give another --key or --normalise"), "{}", ran.err);
+    assert_eq!(place.names(), before, "neither a list nor a key");
+}

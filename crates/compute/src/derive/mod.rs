@@ -2,15 +2,18 @@
 //!
 //! They are functions on values under construction, so that they read as the arithmetic that they are. What they make is
 //! checked, ranged, counted and explained as if it had been written out. What text called by name is shown by that name again;
-//! the binary form, and what the builder made, have what it stands for.
+//! the binary form, and what the builder made, have what it stands for. Forms that have no value for some lengths or elements are kept by
+//! name from the builder, too, so that [`Computation::bind`](crate::Computation::bind) and
+//! [`Computation::check_promises`](crate::Computation::check_promises) say so.
 //! Where a length is a symbol, it is a public number that is computed too: `sum` of so many ones.
 
 mod constants;
 mod fixed;
+mod rules;
 mod stats;
 mod tables;
 
-use crate::{Builder, ComputeError, Scalar, Shape, Tensor, Type, Val, Value, draft::Draft};
+use crate::{Builder, ComputeError, Op, Scalar, Shape, Tensor, Type, Val, Value, draft::Draft};
 use core::ops::RangeInclusive;
 use std::cell::RefCell;
 pub use tables::Groups;
@@ -143,6 +146,26 @@ impl<'b> Val<'b> {
             Some(ty) => self.builder.number(ty.scalar, steps),
             None => self.none(),
         }
+    }
+
+    /// Its elements, where they stand in the computation.
+    fn constant(self) -> Option<Tensor> {
+        let draft = self.builder.draft.borrow();
+        match &draft.as_ref().ok()?.so_far().node(self.value?).op {
+            Op::Constant(tensor) => Some(tensor.clone()),
+            _ => None,
+        }
+    }
+
+    /// Keeps that it is a form's value, whose rule is looked at once lengths and public elements are known.
+    fn called(self, name: &'static str, operands: &[Val<'b>], rows: Option<u64>) -> Self {
+        let operands: Option<Vec<Value>> = operands.iter().map(|v| v.value).collect();
+        if let (Some(made), Some(operands), Ok(draft)) =
+            (self.value, operands, self.builder.draft.borrow_mut().as_mut())
+        {
+            draft.written(made, Written { name, operands, rows });
+        }
+        self
     }
 
     /// All bits 0, as a single element of its type.

@@ -1,5 +1,6 @@
 //! Figures of a column, and shifts by what is not known.
 
+use super::rules;
 use crate::{Comparison, Reduction, Scalar, Shape, Type, Val, Visibility};
 
 fn column(ty: &Type) -> bool {
@@ -35,21 +36,24 @@ impl<'b> Val<'b> {
         if frac == 0 { mean } else { mean.rescale(frac) }.cast(ty.scalar)
     }
 
-    /// The middle element of a column by size, of two middle ones the lesser. A column of no rows has none, and stops the
-    /// run.
+    /// The middle element of a column by size, of two middle ones the lesser. A column of no rows has none, and is refused.
     #[must_use]
     pub fn median(self) -> Self {
-        if self.typed("median", "it takes a column of numbers", column).is_none() {
+        let Some(ty) = self.typed("median", "it takes a column of numbers", column) else {
             return self.none();
+        };
+        if let Some((cause, remedy)) = rules::lacks_rows("median", &ty.shape, None) {
+            return self.builder.refused("median", &[self], &format!("{cause}: {remedy}"));
         }
         let sorted = self.permute(self.builder.order(&[(self, false)]));
         let rows = self.ones().sum();
         let middle = (rows - rows.steps(1)) / rows.steps(2);
-        sorted.gather(middle.reshape(Shape::vector(1))).reshape(Shape::scalar())
+        let median = sorted.gather(middle.reshape(Shape::vector(1))).reshape(Shape::scalar());
+        median.called("median", &[self], None)
     }
 
-    /// How many elements of a column lie from each of the rising public `edges` on and below the next, as u64: one count less
-    /// than there are edges.
+    /// How many elements of a column lie from each of the public `edges` on and below the next, as u64: one count less than
+    /// there are edges. No edge is below the one before it: others are refused, unless they are opened on the way.
     #[must_use]
     pub fn histogram(self, edges: Val<'b>) -> Self {
         let Some(ty) = self.typed("histogram", "it takes a column of numbers", column) else {
@@ -63,6 +67,10 @@ impl<'b> Val<'b> {
             let remedy = "edges are a public column of the same type, of known length, two at least";
             return self.builder.refused("histogram", &[self, edges], remedy);
         }
+        if let Some([high, low]) = edges.constant().and_then(|edges| rules::falls(&edges)) {
+            let remedy = format!("its edges fall from {high} to {low}: write them in ascending order");
+            return self.builder.refused("histogram", &[self, edges], &remedy);
+        }
         let many = edges.ty().and_then(|ty| ty.shape.lengths()).map_or(0, |l| l[0] as u64);
         let from = |k| {
             let edge = edges.slice(k, k + 1).reshape(Shape::scalar());
@@ -71,16 +79,20 @@ impl<'b> Val<'b> {
         };
         let counts: Vec<Val<'b>> = (0..many).map(from).collect();
         let [low, high] = [&counts[..counts.len() - 1], &counts[1..]].map(|c| self.builder.concat(0, c));
-        low - high
+        (low - high).called("histogram", &[self, edges], None)
     }
 
     /// The greatest elements of a column, the greatest first. Their places are the first of `order(desc x)`.
     #[must_use]
     pub fn top_k(self, rows: u64) -> Self {
-        if self.typed("top_k", "it takes a column of numbers", column).is_none() {
+        let Some(ty) = self.typed("top_k", "it takes a column of numbers", column) else {
             return self.none();
+        };
+        if let Some((cause, remedy)) = rules::lacks_rows("top_k", &ty.shape, Some(rows)) {
+            return self.builder.refused("top_k", &[self], &format!("{cause}: {remedy}"));
         }
-        self.permute(self.builder.order(&[(self, true)])).slice(0, rows)
+        let greatest = self.permute(self.builder.order(&[(self, true)])).slice(0, rows);
+        greatest.called("top_k", &[self], Some(rows))
     }
 
     /// Shifted towards the high end by an unsigned number of bits; zeros follow. By its width or more it is 0.

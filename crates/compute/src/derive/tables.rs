@@ -2,8 +2,9 @@
 
 use crate::{Builder, Comparison, Scalar, Scan, Val};
 
-/// Rows of equal keys, side by side. Every figure is a column with as many rows as the keys, in the keys' order: the last row of
-/// each group has the group's figure, all other rows are 0. [`Groups::end`] says which rows those are, so that
+/// Rows of equal keys, side by side. Every figure is a column with as many rows as the keys, in ascending order of the keys
+/// whatever order they had: the last row of each group has the group's figure, all other rows are 0. Figures of keys 3, 1, 3, 2
+/// are those of 1, of 2, a 0, and that of 3; [`Groups::last`] of a key has the keys beside them. [`Groups::end`] says which rows those are, so that
 /// [`Op::Compact`](crate::Op::Compact) can drop the others, to a public count.
 #[derive(Clone, Copy)]
 pub struct Groups<'b> {

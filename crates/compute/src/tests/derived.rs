@@ -1,7 +1,7 @@
 //! Derived forms against their definitions, in the open and as circuits.
 
 use super::circuits::check;
-use crate::{Builder, Computation, Scalar, Shape, Tensor, evaluate};
+use crate::{Builder, Computation, ComputeError, Scalar, Shape, Tensor, evaluate};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -149,18 +149,77 @@ fn operands_that_forms_do_not_take_are_named() {
         ),
         ("clamp(x, 0)", "`clamp` has other arguments than it takes; it takes 3"),
         ("top_k(x)", "say how many rows: rows=10"),
+        (
+            "histogram(x, const(i8[3], [10, 0, 10]))",
+            "its edges fall from 10 to 0: write them in ascending order",
+        ),
+        ("median(slice(e, 0..0))", "a column of no rows has no median: bring a row at least"),
+        (
+            "top_k(e, rows=4)",
+            "`top_k` of e: i8[3]; `top_k` takes 4 rows of a column of 3: bring as many at least, or take fewer",
+        ),
         ("group_sum(x)", "it takes at least 2"),
         ("group_sum(f, x)", "`scan_sum` of f: bool[n]; it takes a column of numbers"),
     ] {
         assert!(refused(expr).contains(message), "{}", refused(expr));
     }
-    // No row has no middle.
-    let c: Computation =
-        "computation c\nmembers m\nsymbols n\ninput x: i8[n] from m\noutput z = median(x) to m\n"
-            .parse()
-            .unwrap();
-    let nothing = BTreeMap::from([("x".to_owned(), Tensor::zeros(Scalar::signed(8), &[0]))]);
-    assert!(evaluate(&c, &nothing).unwrap_err().to_string().contains("none of the 0 rows"));
+}
+
+#[test]
+fn what_has_no_value_is_refused_once_lengths_and_public_values_are_known() {
+    let c = |inputs: &str, expr: &str| {
+        let text = format!(
+            "computation c\nmembers m\nsymbols n\ninput x: i8[n] from m\n{inputs}output z = {expr} to m\n"
+        );
+        text.parse::<Computation>().unwrap()
+    };
+    let run = |c: &Computation, x: &[i128], edges: &[i128]| {
+        let of = |x: &[i128]| Tensor::from_numbers(Scalar::signed(8), &[x.len()], x.iter().copied());
+        let given = [("x", x), ("e", edges)].map(|(name, x)| (name.to_owned(), of(x)));
+        evaluate(c, &BTreeMap::from(given))
+    };
+    let message = |c: &Computation, x: &[i128], edges: &[i128]| run(c, x, edges).unwrap_err().to_string();
+    let no_median = "input \"x\": a column of no rows has no median; bring a row at least";
+    assert_eq!(message(&c("", "median(x)"), &[], &[]), no_median);
+    // So it is of what the builder made, and of what has lost its symbols.
+    let b = Builder::new("c");
+    let m = b.member("m");
+    let n = b.symbol("n");
+    b.output("z", b.input("x", Scalar::signed(8), Shape::vector(n), m).median(), &[m]);
+    assert_eq!(message(&b.finish().unwrap(), &[], &[]), no_median);
+    let none = c("", "median(x)").bind(&BTreeMap::from([("n".to_owned(), 0)]));
+    assert!(matches!(none, Err(ComputeError::Input { .. })), "the values' fault");
+    assert_eq!(
+        message(&c("", "top_k(x, rows=3)"), &[1], &[]),
+        "input \"x\": `top_k` takes 3 rows of a column of 1; bring as many at least, or take fewer"
+    );
+    let edged = c("input e: i8[3] public\n", "histogram(x, e)");
+    let fall =
+        "input \"e\": as the edges of a histogram they fall from 10 to 0; bring them in ascending order";
+    assert_eq!(message(&edged, &[-10, -11, 0], &[10, 0, 10]), fall);
+    let bound = edged.bind(&BTreeMap::from([("n".to_owned(), 3)])).unwrap();
+    assert_eq!(message(&bound, &[-10, -11, 0], &[10, 0, 10]), fall);
+    let found = run(&edged, &[-10, -11, 0], &[-11, -11, 10]).unwrap();
+    assert_eq!(
+        [0, 1].map(|i| found["z"].number(i)),
+        [Some(0), Some(3)],
+        "equal edges have nothing between them"
+    );
+    // What follows from public values is looked at, what is opened on the way is not.
+    let doubled = c("input e: i8[3] public\n", "histogram(x, -e)");
+    assert!(
+        message(&doubled, &[0], &[1, 2, 3])
+            .contains("(-)\": as the edges of a histogram they fall from -1 to -2")
+    );
+    let public = |e: &[i128]| {
+        BTreeMap::from([("e".to_owned(), Tensor::from_numbers(Scalar::signed(8), &[3], e.iter().copied()))])
+    };
+    assert!(
+        edged.check_promises(&public(&[3, 2, 1])).is_err()
+            && edged.check_promises(&public(&[1, 2, 3])).is_ok()
+    );
+    let opened = c("input e: i8[3] from m\n", "histogram(x, reveal(e))");
+    assert!(opened.check_promises(&BTreeMap::new()).is_ok());
 }
 
 /// Lines of a text that its formatter writes again as they are.

@@ -212,3 +212,40 @@ fn products_without_bits_before_the_point_are_remarked() {
         assert_eq!(of(inputs, expr), [""; 0], "{expr}");
     }
 }
+
+#[test]
+fn groups_whose_rows_line_up_with_no_column_beside_them_are_remarked() {
+    let of = |order: &str, outputs: &[&str]| {
+        let outputs: String =
+            outputs.iter().enumerate().map(|(i, o)| format!("output o{i} = {o} to m\n")).collect();
+        let text = format!(
+            "computation c\nmembers m\nsymbols n\ninput k: u8[n] from m\ninput j: u8[n] from m\ninput x: i32[n] from m\n\
+             o = order({order})\nks = permute(k, o)\njs = permute(j, o)\nxs = permute(x, o)\n{outputs}"
+        );
+        text.parse::<Computation>().unwrap().remarks()
+    };
+    assert_eq!(
+        of("desc k", &["ks", "group_sum(xs, ks)", "group_count(ks)"]),
+        [
+            "groups by ks come in ascending order of ks, whatever the order of its rows, so that figures of groups stand in other rows than \
+             ks: group_last(ks, ks) has the keys beside them"
+        ]
+    );
+    for (order, outputs) in [
+        ("j", &["group_sum(xs, ks)"][..]),
+        ("j, k", &["group_count(ks)"]),
+        ("k, desc j", &["group_sum(xs, ks, js)"]),
+        ("k", &["group_sum(x, k)", "k"]),
+    ] {
+        assert_eq!(of(order, outputs).len(), 1, "{order}: {outputs:?}");
+    }
+    assert!(of("k, j", &["group_sum(x, k, j)", "j"])[0].contains("groups by k, j come"));
+    for (order, outputs) in [
+        ("k", &["ks", "group_sum(xs, ks)"][..]),
+        ("k, desc j", &["ks", "group_max(xs, ks)"]),
+        ("k, j", &["ks", "js", "group_end(ks, js)"]),
+        ("desc k", &["ks", "group_sum(x, k)", "group_last(k, k)"]),
+    ] {
+        assert_eq!(of(order, outputs), [""; 0], "{order}: {outputs:?}");
+    }
+}

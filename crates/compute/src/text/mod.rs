@@ -21,8 +21,8 @@
 //! matmul(x, y) broadcast(x, [n]) reshape(x, [2, n]) transpose(x, [1, 0]) slice(x, 0..5) concat(x, y)
 //! gather(x, places) order(key, desc key) permute(x, p) invert(p) compact(flags, x, rows=10) meet(key, key, first=10)
 //! scan_sum(starts, x) scan_min(starts, x) scan_max(starts, x) copy_down(starts, x) wrapping(x)
-//! conv2d(x, kernels, stride=[1, 1], pad=[0, 0, 0, 0], groups=1)                                   as they are by default
-//! pool_max(x, [2, 2], stride=[2, 2]) pool_min(…) pool_sum(…) pool_mean(…) part(s, 0..8) join(s, t) circuit(name, s, t)
+//! conv2d(x, kernels, stride=[1, 1], pad=[0, 0, 0, 0], groups=1)                  as they are by default, also of the next
+//! pool_max(x, [2, 2], stride=[1, 1], pad=[0, 0, 0, 0]) pool_min(…) pool_sum(…) pool_mean(…) part(s, 0..8) join(s, t) circuit(name, s, t)
 //! ```
 //!
 //! Forms that stand for several of these; `key` may be several:
@@ -33,6 +33,19 @@
 //!                                                              of fixed numbers, with errors as their documentation says
 //! group_end(key) group_count(key) group_last(x, key) group_sum(x, key) group_min(x, key) group_max(x, key) group_mean(x, key)
 //! ```
+//!
+//! Rows of `group_*` come in ascending order of the keys, whatever order they had: the last row of each group has its figure, the others
+//! have 0. They line up with each other, and with no column that comes otherwise; `group_last(key, key)` has the keys:
+//!
+//! ```text
+//! k                    3  1  3  2
+//! x                   30 10 31 20
+//! group_last(k, k)     1  2  0  3
+//! group_sum(x, k)     10 20  0 61
+//! group_count(k)       1  1  0  2
+//! ```
+//!
+//! `median` of no rows and `top_k` of fewer than it takes are refused, and so are edges of `histogram` that fall.
 //!
 //! A circuit stands in the text as a Bristol Fashion file: `circuit name [`, its lines, `]`.
 //!

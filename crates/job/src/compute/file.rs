@@ -57,6 +57,10 @@ fn read(path: &Path) -> Result<String, JobError> {
 pub(crate) fn refused(path: Option<&Path>, e: &ComputeError) -> JobError {
     let place = e.place().map(|place| format!(", {place}")).unwrap_or_default();
     match path {
+        // Its elements or lengths are at fault, whoever wrote it.
+        _ if matches!(e, ComputeError::Input { .. }) => {
+            JobError::new(Kind::File, "reading inputs", e.cause(), e.remedy())
+        }
         Some(path) => JobError::new(Kind::File, format!("{}{place}", path.display()), e.cause(), e.remedy()),
         None => JobError::usage(format!("the computation{place}"), e.cause(), e.remedy()),
     }

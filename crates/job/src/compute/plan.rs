@@ -13,7 +13,7 @@ use crate::{
     Agreement, Chosen, Field, Forecast, JobError, Kind, Member, MemberConfig, Protocol, Task, protocol,
     shelves::{Preparable, Wants},
 };
-use hushwire_compute::{Computation, Dim, Tensor, Type, Visibility};
+use hushwire_compute::{Computation, ComputeError, Dim, Tensor, Type, Visibility};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 /// AGREEMENT: bytes that a computation may take at each party where members tell lengths, and neither a bound on them nor memory was agreed on.
@@ -214,7 +214,7 @@ impl ComputeTask {
     }
 
     /// An error of the computation, with its file.
-    pub(crate) fn refused(&self, e: &hushwire_compute::ComputeError) -> JobError {
+    pub(crate) fn refused(&self, e: &ComputeError) -> JobError {
         let path = match &self.job.computation {
             ComputationSource::File(path) => Some(path.as_path()),
             ComputationSource::Text(_) => None,
@@ -268,7 +268,10 @@ impl ComputeTask {
         symbols: &BTreeMap<String, u64>,
         told: &Told,
     ) -> Result<Bound, JobError> {
-        let computation = self.computation.bind(symbols).map_err(|e| says(told, self.refused(&e)))?;
+        let refused = |e: &ComputeError| says(told, self.refused(e));
+        let computation = self.computation.bind(symbols).map_err(|e| refused(&e))?;
+        // What follows from public values may have had no length before.
+        computation.check_promises(&self.public.values).map_err(|e| refused(&e))?;
         fits(&computation).map_err(|e| says(told, e))?;
         // Three parties' plans know better what they take, and shorten pieces; without a word this is the more generous.
         let planned = self.job.protocol == Protocol::Rep3 && self.job.memory.is_some();

@@ -118,7 +118,8 @@ impl Public {
             public.symbols = computation.symbols_with(&public.symbols, &lengths).map_err(refused)?;
             public.values.insert(name.to_owned(), values.tensor());
         }
-        computation.check_promises(&public.values).map_err(refused)?;
+        let kept = computation.check_promises(&public.values);
+        kept.map_err(|e| JobError::new(Kind::File, "reading inputs", e.cause(), e.remedy()))?;
         Ok(public)
     }
 

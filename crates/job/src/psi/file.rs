@@ -226,14 +226,17 @@ fn method(top: &mut Section<'_>) -> Result<Option<PsiMethod>, JobError> {
     method.map(|v| v.parsed(str::parse, "write \"vole\", \"circuit\", \"phasing\" or \"scs\"")).transpose()
 }
 
-/// One number for both parties, or that of each.
+/// One number for both parties, or that of each; 0 would refuse every set.
 fn most_items(value: Value<'_>) -> Result<[Option<u64>; 2], JobError> {
     let wrong =
         value.error("is neither one number nor two", "write most-items = 1000000, or [1000000, 5000]");
-    if let Ok(both) = value.number(0..=u64::MAX) {
+    if let Ok(both) = value.number(1..=u64::MAX) {
         return Ok([Some(both); 2]);
     }
-    let numbers = value.list()?.into_iter().map(|value| value.number(0..=u64::MAX).map(Some));
+    if value.number(0..=0).is_ok() {
+        return Err(value.error("is 0, which no set keeps to", "agree on 1 at least"));
+    }
+    let numbers = value.list()?.into_iter().map(|value| value.number(1..=u64::MAX).map(Some));
     match numbers.collect::<Result<Vec<_>, _>>()?.as_slice() {
         [a, b] => Ok([*a, *b]),
         _ => Err(wrong),

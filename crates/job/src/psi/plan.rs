@@ -9,7 +9,7 @@ use crate::{
     Agreement, Field, Forecast, InputPlace, JobError, Member, MemberConfig, OutputPlace, Protocol, Task,
     as_text, protocol::by_name, suggest,
 };
-use hushwire_psi::{Carried, Method, Most, Reveal, Side, Store, Terms, check_format, circuit, is_parquet};
+use hushwire_psi::{Carried, Method, Most, Reveal, Side, Store, Terms, check_output, circuit, is_parquet};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -311,7 +311,7 @@ impl PsiTask {
     /// # Errors
     /// It is called Parquet, and the result is no table, or the build has no Parquet.
     pub fn check_result(&self, path: &Path) -> Result<(), JobError> {
-        check_format(path).map_err(of_file)?;
+        check_output(path).map_err(of_file)?;
         if self.tells_rows() || !is_parquet(path) {
             return Ok(());
         }

@@ -3,7 +3,7 @@
 use super::{CSV, PsiReveal};
 use crate::{InputPlace, JobError, NewFile, claim::State, read_once, refuse_once};
 use hushwire_psi::{
-    Beside, Place, PsiError, Rows, check_parquet, write_columns, write_flags, write_parquet,
+    Beside, Place, PsiError, Rows, check_result, write_columns, write_flags, write_parquet,
     write_parquet_columns, write_rows,
 };
 use std::{
@@ -100,12 +100,7 @@ impl Table {
 
     /// Whether all rows can be in a result, before anything runs: an error that depends on which ones are would tell of them.
     pub(super) fn check(&self, reveal: &PsiReveal, as_parquet: bool) -> Result<(), PsiError> {
-        let mut rows = self.open()?;
-        if as_parquet {
-            check_parquet(&self.path, &mut rows, *reveal == PsiReveal::Flags)
-        } else {
-            rows.select_all()
-        }
+        check_result(&self.path, &mut self.open()?, *reveal == PsiReveal::Flags, as_parquet)
     }
 
     /// The same, to a file that has no name yet, as Parquet where that is asked for.

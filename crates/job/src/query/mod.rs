@@ -30,7 +30,7 @@ pub use plan::{Answer, QueryTask};
 #[cfg(feature = "sql")]
 pub use rows::{InferredTable, Pad, count, infer};
 #[cfg(feature = "sql")]
-pub use source::check_format;
+pub use source::check_output;
 
 /// The output's name in member files.
 #[cfg(feature = "sql")]

@@ -4,7 +4,7 @@ use super::{
     Answer, QueryTask, RESULT,
     plan::of_tables,
     rows::{csv, read, shown},
-    source::{check_format, is_parquet},
+    source::{check_output, is_parquet},
 };
 use crate::{
     ComputePart, InputPlace, JobError, MemberConfig, NewFile, OutputPlace, Part, Task,
@@ -85,7 +85,7 @@ impl QueryPart {
         let mut parquet = false;
         let file = match &place {
             Some(OutputPlace::Csv(path) | OutputPlace::File(path)) => {
-                check_format(path)?;
+                check_output(path)?;
                 parquet = is_parquet(path);
                 Some(create(path)?)
             }

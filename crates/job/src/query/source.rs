@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 pub(super) use hushwire_psi::is_parquet;
 
-/// Refuses a file of a format that this build does not have.
+/// Refuses a file for a result in a format that this build does not have.
 ///
 /// # Errors
-/// It is Parquet, and the build has none.
-pub fn check_format(path: &Path) -> Result<(), JobError> {
-    hushwire_psi::check_format(path).map_err(of_file)
+/// It is called Parquet, and the build has none.
+pub fn check_output(path: &Path) -> Result<(), JobError> {
+    hushwire_psi::check_output(path).map_err(of_file)
 }
 
 enum Of<'a> {
@@ -84,7 +84,7 @@ fn parquet(path: &Path, file: Option<&std::fs::File>) -> Result<Of<'static>, Job
 
 #[cfg(not(feature = "parquet"))]
 fn parquet(path: &Path, _: Option<&std::fs::File>) -> Result<Of<'static>, JobError> {
-    check_format(path)?;
+    hushwire_psi::check_input(path).map_err(of_file)?;
     Err(JobError::internal("reading a table", "a build without Parquet takes it for one with"))
 }
 

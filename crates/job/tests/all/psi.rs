@@ -158,6 +158,10 @@ fn a_set_larger_than_agreed_ends_the_run() {
     assert!(ended.iter().any(|e| e.to_string().contains("most items (ours: ")), "{ended:?}");
     let wrong = task(&format!("most-items = [1, 2, 3]\n{COLUMNS}")).expect_err("three");
     assert!(wrong.contains("is neither one number nor two"), "{wrong}");
+    for none in ["0", "[0, 1]", "[1, 0]"] {
+        let wrong = task(&format!("most-items = {none}\n{COLUMNS}")).expect_err(none);
+        assert!(wrong.contains("most-items"), "{wrong}");
+    }
 }
 
 /// All rows of a common key count, on the side that has the column.
