@@ -3,9 +3,10 @@
 use crate::{
     error::Error,
     files::{self, Passing, RunFiles, is_stream, one_stream, reads},
+    inferred::{self, InferReport},
     log,
     member_cmd::has_aes,
-    model_cmd::{NumbersArgs, of_nn, planned},
+    model_cmd::{NumbersArgs, of_file, planned, wrapped},
     options::{Between, Common},
     out, progress,
     run_report::{OfMember, deliver, split},
@@ -16,10 +17,10 @@ use crate::{
 use clap::Args;
 use hushwire::Local;
 use hushwire_job::{
-    ComputationSource, FromDisk, InferJob, InferTask, Inferred, Job, Linear, Member, OutputPlace, Protocol,
-    Task, array_in, network_in,
+    ComputationSource, InferJob, InferTask, Job, Linear, Member, OutputPlace, Protocol, Task, array_in,
+    network_in, sizes,
 };
-use hushwire_nn::{Array, Labels, Network, Secure};
+use hushwire_nn::{Floats, Labels, Network, NnError, Secure};
 use hushwire_wire::Shape;
 use serde::Serialize;
 use std::{
@@ -104,9 +105,9 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     streams(args)?;
     let (model, input) = (files::input(&args.model)?, files::input(&args.input)?);
     let calibration = args.calibrate.as_deref().map(files::input).transpose()?;
-    let lengths = array_in(&input)?.lengths;
-    let network = network_in(&model, Some(&lengths))?;
-    let secure = planned(&network, &args.numbers)?;
+    let array = array_in(&input)?;
+    let network = network_in(&model, Some(&array.lengths))?;
+    let secure = planned(&args.model, &network, &args.numbers)?;
     let member = |name: &str| name.parse::<Member>().map_err(|e| Error::internal("naming members", e));
     let protocol = args.protocol.parse::<Protocol>().map_err(Error::Usage)?;
     let [owner, client] = if protocol == Protocol::Two { THEMSELVES } else { APART };
@@ -123,10 +124,16 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     if args.explain {
         return out::text(explained(&task, &network, &secure, has_aes(backend))?);
     }
-    let labels = labels(args.labels.as_deref())?;
-    if let Some(classes) = classes(&network) {
-        labels.check(classes).map_err(|e| of_nn(&e))?;
-    }
+    let labels = labels(args.labels.as_deref(), &network)?;
+    // Here alone one process has both files.
+    let given = calibration.as_ref().map(array_in).transpose()?;
+    let (greatest, headroom) = sizes(&network, given.as_ref())?;
+    secure.input(&array).map_err(|e| of_file(&args.input, &e))?;
+    let of_model = |e: NnError| of_file(&args.model, &e);
+    let floats = Floats::new(&network, &array, false).map_err(of_model)?;
+    let rooms = secure.rooms(&network, &greatest, headroom, &floats).map_err(of_model)?;
+    let warning = wrapped(network.layers.iter().map(|layer| layer.name.as_str()).zip(rooms));
+    drop((secure, array, given, floats));
     let mut run = RunFiles::new(args.common.replace.force);
     for (role, path) in [
         ("the model", Some(&args.model)),
@@ -155,7 +162,9 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     if let Some(path) = output {
         local = local.keep(job.client.clone(), "output", OutputPlace::File(path));
     }
-    drop((secure, lengths));
+    if let Some(warning) = warning {
+        log::note!("{warning}");
+    }
     let bar = progress::bar(0, "layers");
     let ended = run_all(
         local,
@@ -198,8 +207,8 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     if let Some(path) = &args.output {
         log::note!("the output is in {}", path.display());
     }
-    let printed = args.output.is_none() || !labels_given(args);
-    let printed = printed.then(|| top(&learnt, &labels)).transpose()?.unwrap_or_default();
+    let printed = args.output.is_none() || args.labels.is_some();
+    let printed = if printed { inferred::lines(&task, &learnt, &labels) } else { String::new() };
     deliver(Some(printed.into_bytes()), &report, json, args.common.json.as_deref())
 }
 
@@ -218,10 +227,6 @@ fn streams(args: &LocalInferArgs) -> Result<(), Error> {
     Ok(())
 }
 
-fn labels_given(args: &LocalInferArgs) -> bool {
-    args.labels.is_none() && args.output.is_some()
-}
-
 /// The layer that is about under way when so many steps of all are done: by their share.
 fn layer_at(network: &Network, done: u64, of: u64) -> String {
     let at = network.layers.len() as u64 * done / of.max(1);
@@ -229,35 +234,19 @@ fn layer_at(network: &Network, done: u64, of: u64) -> String {
     layer.map_or(String::new(), |layer| format!("{} {}", layer.kind.name(), layer.name))
 }
 
-/// The classes of each input, where the output is a list for each.
-fn classes(network: &Network) -> Option<usize> {
-    let (_, at) = network.outputs.first()?;
-    let lengths = &network.layers[*at].lengths;
-    (lengths.len() >= 2).then(|| lengths[1..].iter().product())
-}
-
-fn labels(path: Option<&Path>) -> Result<Labels, Error> {
+/// The names of the output's classes: as many as there are classes.
+fn labels(path: Option<&Path>, network: &Network) -> Result<Labels, Error> {
     let Some(path) = path else { return Ok(Labels::default()) };
-    Ok(Labels::parse(&files::text(path)?))
-}
-
-/// The likeliest classes of every input, or nothing where the output is no list for each.
-fn top(learnt: &Inferred, labels: &Labels) -> Result<String, Error> {
-    let mut text = String::new();
-    let Some(lengths) = learnt.lengths.clone().filter(|lengths| lengths.len() >= 2) else { return Ok(text) };
-    if learnt.elements.is_empty() {
-        return Ok(text);
+    let refused = |cause: &str, remedy: &str| Err(Error::file("use", path, cause, remedy));
+    let labels = Labels::parse(&files::text(path)?);
+    let Some(classes) = network.classes() else {
+        return refused("the model's output has one axis, and no classes along it", "leave --labels out");
+    };
+    if labels.is_empty() {
+        return refused("it has no names", "write one a line, in the model's order");
     }
-    let array = Array { lengths, data: learnt.elements.clone() };
-    for (i, likely) in labels.top(&array, 5).map_err(|e| of_nn(&e))?.iter().enumerate() {
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "input {i}");
-        for one in likely {
-            let label = one.label.as_deref().unwrap_or_default();
-            let _ = writeln!(text, "  {:>10.4}  {:>5}  {label}", one.output, one.class);
-        }
-    }
-    Ok(text)
+    labels.check(classes).map_err(|e| of_file(path, &e))?;
+    Ok(labels)
 }
 
 /// The parts of members, the price over three networks, and what the client learns of the model.
@@ -330,45 +319,5 @@ impl Report {
             self.aes_tier,
             memory.map_or("unknown".to_owned(), size::show)
         )
-    }
-}
-
-/// Fields of an inference in a member's report.
-#[derive(Serialize)]
-pub(crate) struct InferReport {
-    network: String,
-    protocol: Protocol,
-    /// Lengths of the output, where this member learns it.
-    shape: Option<Vec<usize>>,
-    /// Its elements, where they are few.
-    output: Vec<f32>,
-    /// Phases of authgarble that came from disk, as a circuit's report has them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from_disk: Option<FromDisk>,
-}
-
-impl Told for InferTask {
-    type Report = InferReport;
-
-    fn extent(&self) -> (u64, &'static str) {
-        (0, "steps")
-    }
-
-    fn work(&self, _: &Inferred) -> String {
-        "an inference".to_owned()
-    }
-
-    fn printed(&self, learnt: &Inferred) -> Vec<u8> {
-        top(learnt, &Labels::default()).unwrap_or_default().into_bytes()
-    }
-
-    fn report(&self, learnt: &Inferred) -> InferReport {
-        InferReport {
-            network: hex::encode(self.computation().digest()),
-            protocol: self.job().protocol,
-            shape: learnt.lengths.clone(),
-            output: learnt.elements.clone(),
-            from_disk: learnt.from_disk,
-        }
     }
 }

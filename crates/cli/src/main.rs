@@ -14,6 +14,8 @@ mod control;
 mod doctor;
 mod error;
 mod files;
+#[cfg(feature = "nn")]
+mod inferred;
 mod job;
 mod job_cmd;
 mod keys;

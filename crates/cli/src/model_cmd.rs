@@ -3,10 +3,10 @@
 use crate::{
     error::Error,
     files::{NewFile, Replace, RunFiles, is_stream, one_stream, reads},
-    out,
+    log, out,
 };
 use clap::{Args, Subcommand};
-use hushwire_job::{JobError, Kind, model, network_of, read_array, sizes};
+use hushwire_job::{JobError, Kind, network_of, read_array, sizes};
 use hushwire_nn::{Array, Members, Network, NnError, Numbers, Report, Secure, npy, zoo};
 use std::{
     fmt::Write,
@@ -54,21 +54,24 @@ enum ModelCommand {
 /// The ring and its numbers.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct NumbersArgs {
-    /// Bits of every number, 16 to 64; 32 and 64 are fastest
+    /// Bits of every number, 16 to 64; 32 and 64 are fastest, and more of them leave more room
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u8).range(16..=64))]
     bits: u8,
-    /// Fractional bits of inputs and outputs [default: about a third]
-    #[arg(long, value_name = "N")]
+    /// Fractional bits of inputs and outputs, 4 to 32, and 8 fewer than --bits at most [default: about a third]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(4..=32))]
     frac: Option<u8>,
-    /// Bits that are cut behind each layer with weights [default: less than half]
-    #[arg(long, value_name = "N")]
+    /// Bits that are cut behind each layer with weights, 1 to 58: --bits less --frac less 2 at most [default: less than half]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=58))]
     cut: Option<u8>,
 }
 
 impl NumbersArgs {
-    fn numbers(self) -> Numbers {
+    fn numbers(self) -> Result<Numbers, Error> {
         let usual = Numbers::of(self.bits);
-        Numbers { frac: self.frac.unwrap_or(usual.frac), cut: self.cut.unwrap_or(usual.cut), ..usual }
+        let numbers =
+            Numbers { frac: self.frac.unwrap_or(usual.frac), cut: self.cut.unwrap_or(usual.cut), ..usual };
+        numbers.check().map_err(|e| Error::Usage(e.to_string()))?;
+        Ok(numbers)
     }
 }
 
@@ -130,9 +133,30 @@ pub(crate) fn of_nn(e: &NnError) -> Error {
     JobError::new(Kind::File, e.place(), e.cause(), e.remedy()).into()
 }
 
-/// A network's computation.
-pub(crate) fn planned(network: &Network, numbers: &NumbersArgs) -> Result<Secure, Error> {
-    Secure::new(network, numbers.numbers(), &Members::default()).map_err(|e| of_nn(&e))
+/// The error of a file.
+pub(crate) fn of_file(path: &Path, e: &NnError) -> Error {
+    JobError::new(Kind::File, format!("{}, {}", path.display(), e.place()), e.cause(), e.remedy()).into()
+}
+
+/// The computation of the network that a file has.
+pub(crate) fn planned(path: &Path, network: &Network, numbers: &NumbersArgs) -> Result<Secure, Error> {
+    Secure::new(network, numbers.numbers()?, &Members::default()).map_err(|e| of_file(path, &e))
+}
+
+/// A warning about layers whose values wrap, of all with the room that is left to them.
+pub(crate) fn wrapped<'a>(rooms: impl Iterator<Item = (&'a str, f32)>) -> Option<String> {
+    let mut wrapped = rooms.filter(|(_, room)| *room < 0.0);
+    let (name, room) = wrapped.next()?;
+    let more = match wrapped.count() {
+        0 => String::new(),
+        1 => ", as do those of another layer".to_owned(),
+        n => format!(", as do those of {n} other layers"),
+    };
+    let remedy = "take scales from inputs like these (--calibrate), or more bits (--bits)";
+    Some(format!(
+        "warning: values of layer {name} are {:.1} bits too large and wrap{more}, so that the output is wrong; {remedy}",
+        -room
+    ))
 }
 
 /// Runs the command.
@@ -140,20 +164,20 @@ pub(crate) fn run(args: &ModelArgs) -> Result<(), Error> {
     match &args.command {
         ModelCommand::Info(args) => {
             let network = network_of(&args.model, args.shape.as_deref())?;
-            planned(&network, &args.numbers)?;
+            planned(&args.model, &network, &args.numbers)?;
             out::text(info(&network))
         }
         ModelCommand::Check(args) => check(args),
         ModelCommand::Explain(args) => {
             let network = network_of(&args.model, args.shape.as_deref())?;
-            let secure = planned(&network, &args.numbers)?;
+            let secure = planned(&args.model, &network, &args.numbers)?;
             let told = secure.computation().explain();
             let weights = "a name that begins with weights, bias, terms, low, high or align is the owner's; shapes show, values do not\n";
             out::text(told + weights)
         }
         ModelCommand::Plan(args) => {
             let network = network_of(&args.one.model, args.one.shape.as_deref())?;
-            let secure = planned(&network, &args.one.numbers)?;
+            let secure = planned(&args.one.model, &network, &args.one.numbers)?;
             let mut run = RunFiles::new(args.replace.force);
             reads(&mut run, "the model", &args.one.model);
             let out = output(&mut run, "with --out", &args.out, "a network")?;
@@ -217,12 +241,14 @@ fn check(args: &CheckArgs) -> Result<(), Error> {
     one_stream("standard input", ins)?;
     let given = args.input.as_deref().map(read_array).transpose()?;
     let lengths = given.as_ref().map(|input: &Array| input.lengths.as_slice());
-    let network = Network::new(model(&args.model)?, lengths).map_err(|e| of_nn(&e))?;
+    let network = network_of(&args.model, lengths)?;
+    let secure = planned(&args.model, &network, &args.numbers)?;
     let input = given.unwrap_or_else(|| zoo::sample(&network.layers[network.inputs[0].1].lengths, 0));
+    secure.input(&input).map_err(|e| of_file(args.input.as_deref().unwrap_or(&args.model), &e))?;
     let calibration = args.calibrate.as_deref().map(read_array).transpose()?;
     let (greatest, headroom) = sizes(&network, calibration.as_ref())?;
-    let report = Report::new(&network, args.numbers.numbers(), &greatest, headroom, &input);
-    let report = report.map_err(|e| of_nn(&e))?;
+    let report = Report::new(&network, secure.numbers(), &greatest, headroom, &input);
+    let report = report.map_err(|e| of_file(&args.model, &e))?;
     let mut text = format!(
         "{:<20} {:>12} {:>12} {:>12} {:>6}  layer\n",
         "operator", "greatest", "error", "deviation", "room"
@@ -234,6 +260,14 @@ fn check(args: &CheckArgs) -> Result<(), Error> {
             layer.op, layer.greatest, layer.error, layer.deviation, layer.room, layer.name
         );
     }
-    let _ = writeln!(text, "the first class is the same for {} of {}", report.agree, report.samples);
+    let of_model = network.places(network.outputs[0].1).is_some();
+    let what = if of_model { "the place that the model finds" } else { "the first class" };
+    if report.places > 0 {
+        let _ = writeln!(text, "{what} is the same for {} of {}", report.agree, report.places);
+    }
+    let rooms = report.layers.iter().map(|layer| (layer.name.as_str(), layer.room));
+    if let Some(warning) = wrapped(rooms) {
+        log::note!("{warning}");
+    }
     out::text(text)
 }

@@ -1,5 +1,7 @@
 //! Arrays of floating-point numbers.
 
+use crate::NnError;
+
 /// Numbers along axes, the last axis fastest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Array {
@@ -30,6 +32,15 @@ impl Array {
     #[must_use]
     pub fn greatest(&self) -> f32 {
         self.data.iter().fold(0.0, |most: f32, x| most.max(x.abs()))
+    }
+
+    /// Looks whether all elements are finite numbers. The place of an error names what the array is.
+    ///
+    /// # Errors
+    /// One is not.
+    pub fn check_finite(&self, place: &str) -> Result<(), NnError> {
+        let odd = self.data.iter().position(|x| !x.is_finite());
+        odd.map_or(Ok(()), |i| Err(NnError::new(place, format!("element {i} is not finite"), "correct it")))
     }
 
     /// The same elements along other axes.

@@ -13,6 +13,8 @@ pub struct Floats {
     values: Vec<Arc<Array>>,
     /// The greatest size of an element of each layer's value.
     greatest: Vec<f32>,
+    /// Of each layer normalization the greatest root of a row's sum of squared distances from its mean.
+    roots: Vec<f32>,
 }
 
 impl Floats {
@@ -24,11 +26,16 @@ impl Floats {
         check(network, input)?;
         let mut readers = network.readers();
         let mut values: Vec<Arc<Array>> = Vec::with_capacity(network.layers.len());
-        let mut greatest = vec![];
+        let (mut greatest, mut roots) = (vec![], vec![]);
         for layer in &network.layers {
             let reads: Vec<Arc<Array>> = layer.reads.iter().map(|at| values[*at].clone()).collect();
             let made = if layer.kind == Kind::Input { Arc::new(input.clone()) } else { value(layer, &reads) };
             greatest.push(made.greatest());
+            roots.push(if let Kind::LayerNorm(axis, ..) = &layer.kind {
+                root(&reads[0], *axis)
+            } else {
+                0.0
+            });
             values.push(made);
             for at in layer.reads.iter().filter(|_| !keep) {
                 readers[*at] -= 1;
@@ -37,7 +44,7 @@ impl Floats {
                 }
             }
         }
-        Ok(Floats { values, greatest })
+        Ok(Floats { values, greatest, roots })
     }
 
     /// The value of a layer that was kept.
@@ -51,6 +58,10 @@ impl Floats {
     pub fn greatest(&self) -> &[f32] {
         &self.greatest
     }
+
+    pub(crate) fn root(&self, layer: usize) -> f32 {
+        self.roots[layer]
+    }
 }
 
 /// Whether an array is an input of a network.
@@ -61,14 +72,7 @@ pub(crate) fn check(network: &Network, input: &Array) -> Result<(), NnError> {
         let cause = format!("it has the shape {:?}, and the network takes {wanted:?}", input.lengths);
         return Err(NnError::new(format!("input {name}"), cause, "bring an array of that shape"));
     }
-    if let Some(i) = input.data.iter().position(|x| !x.is_finite()) {
-        return Err(NnError::new(
-            format!("input {name}"),
-            format!("element {i} is not finite"),
-            "correct it",
-        ));
-    }
-    Ok(())
+    input.check_finite(&format!("input {name}"))
 }
 
 fn value(layer: &Layer, reads: &[Arc<Array>]) -> Arc<Array> {
@@ -278,13 +282,23 @@ fn arg_max(x: &Array, axis: usize, to: &[usize]) -> Array {
     Array { lengths: to.to_vec(), data: firsts.into_iter().map(one).collect() }
 }
 
+/// The mean of numbers, and the sum of squared distances from it.
+fn spread(row: &[f32]) -> (f32, f32) {
+    let mean = row.iter().sum::<f32>() / row.len() as f32;
+    (mean, row.iter().map(|x| (x - mean).powi(2)).sum())
+}
+
+fn root(x: &Array, axis: usize) -> f32 {
+    let n = x.lengths[axis..].iter().product();
+    x.data.chunks(n).map(|row| spread(row).1.sqrt()).fold(0.0, f32::max)
+}
+
 fn normalized(x: &Array, axis: usize, scale: &[f32], shift: &[f32], epsilon: f32) -> Array {
     let n: usize = x.lengths[axis..].iter().product();
     let mut out = x.clone();
     for line in out.data.chunks_mut(n) {
-        let mean = line.iter().sum::<f32>() / n as f32;
-        let variance = line.iter().map(|x| (x - mean).powi(2)).sum::<f32>() / n as f32;
-        let factor = 1.0 / (variance + epsilon).sqrt();
+        let (mean, squares) = spread(line);
+        let factor = 1.0 / (squares / n as f32 + epsilon).sqrt();
         for (i, x) in line.iter_mut().enumerate() {
             *x = (*x - mean) * factor * scale[i] + shift[i];
         }

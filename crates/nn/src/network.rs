@@ -172,6 +172,26 @@ impl Network {
         }
     }
 
+    /// The number of places among which a layer's elements are the first of the greatest, where they come from an ArgMax.
+    #[must_use]
+    pub fn places(&self, layer: usize) -> Option<usize> {
+        let Layer { kind, reads, .. } = &self.layers[layer];
+        match kind {
+            Kind::ArgMax(axis) => Some(self.layers[reads[0]].lengths[*axis]),
+            Kind::Reshape | Kind::Transpose(_) => self.places(reads[0]),
+            _ => None,
+        }
+    }
+
+    /// The classes that the output is about: those that it is places of, or else the elements of each sample along its first axis.
+    /// None of an output of one axis, which says nothing of what is along it.
+    #[must_use]
+    pub fn classes(&self) -> Option<usize> {
+        let (_, at) = self.outputs.first()?;
+        let lengths = &self.layers[*at].lengths;
+        self.places(*at).or_else(|| (lengths.len() >= 2).then(|| lengths[1..].iter().product()))
+    }
+
     /// How many layers, or outputs, read each layer.
     pub(crate) fn readers(&self) -> Vec<usize> {
         let mut readers = vec![0; self.layers.len()];

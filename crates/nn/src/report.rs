@@ -1,6 +1,6 @@
 //! The fixed-point result against floating point, layer by layer and at the end.
 
-use crate::{Array, Kind, Network, NnError, Numbers, Secure, float::Floats};
+use crate::{Array, Network, NnError, Numbers, Secure, float::Floats};
 use hushwire_compute::evaluate;
 
 /// One layer's values on sample inputs.
@@ -18,7 +18,7 @@ pub struct LayerReport {
     pub error: f32,
     /// The root of the mean of squared errors.
     pub deviation: f32,
-    /// Bits left above the greatest element in the ring.
+    /// Bits left above the greatest element in the ring; fewer than 0 where it wrapped, so that the output is wrong.
     pub room: f32,
 }
 
@@ -27,9 +27,10 @@ pub struct LayerReport {
 pub struct Report {
     /// Every layer.
     pub layers: Vec<LayerReport>,
-    /// Samples, along the first axis of outputs.
-    pub samples: usize,
-    /// Samples whose greatest output is in the same place.
+    /// Places that are compared: of the greatest output of each sample along the first axis, or all that the network itself finds; none
+    /// of samples with one output each.
+    pub places: usize,
+    /// Those that are the same.
     pub agree: usize,
 }
 
@@ -53,6 +54,7 @@ impl Report {
         let refused = |e: hushwire_compute::ComputeError| NnError::new("the network", e.cause(), e.remedy());
         let values = evaluate(secure.computation(), &inputs).map_err(refused)?;
         drop(inputs);
+        let rooms = secure.rooms_at(network, &scales, &floats);
         let mut layers = vec![];
         let mut outcome = (0, 0);
         for (at, layer) in network.layers.iter().enumerate() {
@@ -60,7 +62,6 @@ impl Report {
             let (fixed, float) = (secure.decoded(at, &scales, value), floats.value(at));
             let errors = fixed.data.iter().zip(&float.data).map(|(x, y)| f64::from((x - y).abs()));
             let squares: f64 = errors.clone().map(|e| e * e).sum();
-            let most = (0..value.len()).filter_map(|i| value.number(i)).map(i128::unsigned_abs).max();
             layers.push(LayerReport {
                 name: layer.name.clone(),
                 op: layer.kind.name(),
@@ -68,27 +69,25 @@ impl Report {
                 greatest: float.greatest(),
                 error: errors.fold(0.0, f64::max) as f32,
                 deviation: (squares / fixed.data.len().max(1) as f64).sqrt() as f32,
-                room: f32::from(numbers.bits - 1) - (most.unwrap_or(0).max(1) as f32).log2(),
+                room: rooms[at],
             });
             if at == network.outputs[0].1 {
-                let places = |of: &Array| rows(of, &layer.kind);
-                let (fixed, float) = (places(&fixed), places(float));
+                let found = network.places(at).is_some();
+                let [fixed, float] = [&fixed, float].map(|of| if found { of.data.clone() } else { best(of) });
                 outcome = (fixed.iter().zip(&float).filter(|(a, b)| a == b).count(), fixed.len());
             }
         }
-        Ok(Report { layers, samples: outcome.1, agree: outcome.0 })
+        Ok(Report { layers, places: outcome.1, agree: outcome.0 })
     }
 }
 
-/// Of each sample the place of the greatest output, or the places that the network itself found.
-fn rows(of: &Array, kind: &Kind) -> Vec<usize> {
+/// Of each sample the place of the greatest output, where it has more than one.
+fn best(of: &Array) -> Vec<f32> {
     let samples = of.lengths.first().copied().unwrap_or(1).max(1);
-    let each = (of.data.len() / samples).max(1);
-    let best = |row: &[f32]| {
-        if matches!(kind, Kind::ArgMax(_)) {
-            return row[0] as usize;
-        }
-        (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best })
-    };
-    of.data.chunks(each).map(best).collect()
+    let each = of.data.len() / samples;
+    if each < 2 {
+        return vec![];
+    }
+    let best = |row: &[f32]| (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best });
+    of.data.chunks(each).map(|row| best(row) as f32).collect()
 }

@@ -4,7 +4,7 @@ use crate::{
     common::{Place, Ran},
     documented::check,
 };
-use hushwire_nn::{Array, Floats, Network, npy, zoo};
+use hushwire_nn::{Array, Floats, Network, npy, onnx::Attribute, zoo};
 
 /// A model of a few layers, and three images.
 fn place() -> (Place, Array) {
@@ -202,4 +202,118 @@ fn networks_and_arrays_go_through_pipes() {
         bad(&place, args, 2, &["both standard", "a file"]);
     }
     assert!(!place.at("-").exists());
+}
+
+/// A model whose output is the class of each input, without the axis if so said, and inputs of classes 2, 0 and 1.
+pub(crate) fn places(keep: bool) -> (Vec<u8>, Vec<u8>) {
+    let mut w = zoo::Writer::new("places", 3, &[1, 3]);
+    let one = w.weights(&[3, 3], vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+    let x = w.op("MatMul", &["input", &one], &[]);
+    let x =
+        w.op("ArgMax", &[&x], &[("axis", Attribute::Int(1)), ("keepdims", Attribute::Int(i64::from(keep)))]);
+    let input = Array::new(&[3, 3], vec![0.5, 0.0, 1.0, 1.0, 0.5, 0.0, 0.0, 1.0, 0.5]);
+    (w.finish(&x).to_bytes(), npy::write(&input))
+}
+
+#[test]
+fn outputs_of_one_axis_are_printed() {
+    let place = Place::new();
+    place.put("labels.txt", b"ant\nbee\ncat\n");
+    place.put("two.txt", b"ant\nbee\n");
+    place.put("none.txt", b"");
+    for keep in [false, true] {
+        let (model, input) = places(keep);
+        place.put("m.onnx", &model);
+        place.put("x.npy", &input);
+        let lines = |more: &str| good(&place, &format!("{INFER} --calibrate x.npy {more}")).out;
+        let numbers = "input 0\n      2\ninput 1\n      0\ninput 2\n      1\n";
+        assert_eq!(lines(""), numbers, "{keep}");
+        let names = "input 0\n      2  cat\ninput 1\n      0  ant\ninput 2\n      1  bee\n";
+        assert_eq!(lines("--labels labels.txt"), names, "{keep}");
+        bad(&place, &format!("{INFER} --labels two.txt"), 4, &["two.txt", "2 for 3 classes"]);
+        bad(&place, &format!("{INFER} --labels none.txt"), 4, &["none.txt", "no names"]);
+    }
+    // A list of numbers has no classes.
+    let mut w = zoo::Writer::new("list", 3, &[1, 3]);
+    let x = w.gemm("input", [3, 1]);
+    let shape = w.op("Constant", &[], &[("value_ints", Attribute::Ints(vec![-1]))]);
+    let x = w.op("Reshape", &[&x, &shape], &[]);
+    place.put("m.onnx", &w.finish(&x).to_bytes());
+    let told = good(&place, &format!("{INFER} --json report.json")).out;
+    let report: serde_json::Value = serde_json::from_slice(&place.get("report.json")).expect("a report");
+    assert_eq!(report["shape"], serde_json::json!([3]));
+    let line =
+        |(i, x): (usize, &serde_json::Value)| format!("  {:>10.4}  {i:>5}\n", x.as_f64().expect("a number"));
+    let elements = report["output"].as_array().expect("a list").iter().enumerate().map(line);
+    assert_eq!(told, format!("output\n{}", elements.collect::<String>()));
+    bad(&place, &format!("{INFER} --labels labels.txt"), 4, &["labels.txt", "one axis"]);
+}
+
+/// Two layers, and inputs of which the second is far larger: of a hidden layer, whose scale comes from calibration.
+pub(crate) fn wrapping() -> (Vec<u8>, [Vec<u8>; 2]) {
+    let mut w = zoo::Writer::new("hidden", 3, &[1, 4]);
+    let x = w.gemm("input", [4, 8]);
+    let x = w.op("Clip", &[&x], &[("min", Attribute::Float(-2.0)), ("max", Attribute::Float(2.0))]);
+    let x = w.gemm(&x, [8, 3]);
+    let of = |x: f32| npy::write(&Array::new(&[1, 4], vec![x, -x, x, x]));
+    (w.finish(&x).to_bytes(), [of(1.0), of(1000.0)])
+}
+
+#[test]
+fn values_that_wrap_are_told() {
+    let place = Place::new();
+    let (model, [small, large]) = wrapping();
+    place.put("m.onnx", &model);
+    place.put("small.npy", &small);
+    place.put("large.npy", &large);
+    for command in ["model check m.onnx", "local infer --transport unix --model m.onnx"] {
+        let run = |args: &str| good(&place, &format!("{command} {args}")).err;
+        let told = run("--input large.npy --calibrate small.npy");
+        let words = ["warning: values of layer gemm_0 are", "too large and wrap", "--calibrate", "--bits"];
+        assert!(words.iter().all(|word| told.contains(word)), "{command}: {told}");
+        for args in ["--input large.npy --calibrate large.npy", "--input small.npy --calibrate small.npy"] {
+            let told = run(args);
+            assert!(!told.contains("wrap"), "{command} {args}: {told}");
+        }
+    }
+}
+
+#[test]
+fn what_models_and_inputs_lack_is_named() {
+    let (place, _) = place();
+    for command in ["model check m.onnx", "model plan m.onnx --out n.hwc", INFER] {
+        bad(&place, &format!("{command} --frac 2"), 2, &["--frac", "4..=32"]);
+        bad(&place, &format!("{command} --cut 0"), 2, &["--cut", "1..=58"]);
+        bad(&place, &format!("{command} --frac 20"), 2, &["13 bits to cut of 32 with 20", "1 to 10 (--cut)"]);
+    }
+    let mut odd = npy::read(&place.get("x.npy")).expect("an array");
+    odd.data[1] = f32::NAN;
+    place.put("odd.npy", &npy::write(&odd));
+    odd.data[1] = 1e9;
+    place.put("far.npy", &npy::write(&odd));
+    for command in ["model check m.onnx", "local infer --transport unix --model m.onnx"] {
+        let nan = ["odd.npy", "element 1 is not finite; correct it"];
+        bad(&place, &format!("{command} --input odd.npy"), 4, &nan);
+        bad(&place, &format!("{command} --input x.npy --calibrate odd.npy"), 4, &nan);
+        bad(&place, &format!("{command} --input far.npy"), 4, &["far.npy", "element 1 does not fit"]);
+    }
+    place.put("odd.npy", &npy::write(&zoo::sample(&[3, 2, 8, 7], 5)));
+    bad(&place, "model check m.onnx --input odd.npy", 4, &["m.onnx", "[3, 2, 8, 7]"]);
+    let mut w = zoo::Writer::new("one", 3, &[1, 4]);
+    let x = w.gemm("input", [4, 1]);
+    let mut model = w.finish(&x);
+    place.put("one.onnx", &model.to_bytes());
+    let told = good(&place, "model check one.onnx").out;
+    assert!(told.contains("Gemm") && !told.contains("is the same"), "{told}");
+    model.graph.outputs.push(model.graph.inputs[0].clone());
+    place.put("outputs.onnx", &model.to_bytes());
+    for command in ["info", "check", "explain"] {
+        let words = ["outputs.onnx", "2 outputs: gemm_0, input"];
+        bad(&place, &format!("model {command} outputs.onnx"), 4, &words);
+    }
+    let (model, input) = places(false);
+    place.put("places.onnx", &model);
+    place.put("three.npy", &input);
+    let told = good(&place, "model check places.onnx --input three.npy").out;
+    assert!(told.contains("the place that the model finds is the same for 3 of 3"), "{told}");
 }

@@ -3,7 +3,7 @@
 use crate::{
     common::Place,
     documented::check,
-    infer::FIELDS,
+    infer::{FIELDS, places, wrapping},
     rehearsal::{Ended, Rehearsal, Running},
 };
 use hushwire_nn::{Array, Floats, Network, npy, zoo};
@@ -109,4 +109,46 @@ fn a_member_that_is_killed_in_the_midst_of_a_layer_is_named_by_all_three_parties
 #[test]
 fn an_owner_or_a_client_that_is_killed_in_the_midst_of_a_layer_is_named_by_the_other() {
     killed(&TWO, &[("party0", 700), ("party1", 1500)]);
+}
+
+/// Everybody's run of a model on an input, of which the client names no file for the output.
+fn shown(model: &[u8], shape: &str, input: &[u8], calibration: &[u8]) -> Vec<Ended> {
+    let place = Place::new();
+    place.put("m.onnx", model);
+    let ran = place.ran(&format!("model plan m.onnx --out network.hwc --shape {shape}"));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let job =
+        "kind = \"infer\"\nnetwork = \"network.hwc\"\nowner = \"client:lab\"\nclient = \"client:ann\"\n";
+    let world = Rehearsal::within(place, job);
+    world.place.put("r/model.onnx", model);
+    world.place.put("r/input.npy", input);
+    world.place.put("r/calibration.npy", calibration);
+    world.edit("r/lab.toml", |old| {
+        old.replace("[inputs]", "[inputs]\ncalibration = { file = \"calibration.npy\" }")
+    });
+    world.edit("r/ann.toml", |old| old.replace("[outputs]\noutput = { file = \"output.npy\" }\n", ""));
+    let all = world.end(world.start_all(&THREE));
+    all.iter().for_each(Ended::good);
+    all
+}
+
+fn out_of<'a>(all: &'a [Ended], name: &str) -> &'a str {
+    &all.iter().find(|member| member.name == name).expect(name).out
+}
+
+#[test]
+fn a_client_without_a_file_is_shown_the_classes_that_a_model_finds() {
+    let (model, input) = places(false);
+    let all = shown(&model, "3,3", &input, &input);
+    assert_eq!(out_of(&all, "ann"), "input 0\n      2\ninput 1\n      0\ninput 2\n      1\n");
+    assert_eq!(out_of(&all, "lab"), "");
+}
+
+/// Whether values wrapped is about both the model and the input: no member learns it.
+#[test]
+fn members_are_not_told_that_values_wrap() {
+    let (model, [small, large]) = wrapping();
+    let all = shown(&model, "1,4", &large, &small);
+    assert!(out_of(&all, "ann").starts_with("input 0\n"));
+    all.iter().for_each(|member| assert!(!member.err.contains("wrap"), "{}: {}", member.name, member.err));
 }

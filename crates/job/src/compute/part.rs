@@ -212,7 +212,7 @@ impl Engine {
     }
 
     /// The phases of the last run that came from this party's shelf, where there is one.
-    fn from_disk(&self) -> Option<FromDisk> {
+    fn taken(&self) -> Option<FromDisk> {
         match self {
             Engine::Many(engine) => engine.from_disk,
             _ => None,
@@ -244,7 +244,7 @@ impl Part for ComputePart {
             true
         };
         let ran = engine.run(member, &self.task, std::mem::take(&mut self.symbols), own, &mut hears)?;
-        (self.symbols, self.ands, self.from_disk) = (ran.symbols, ran.ands, engine.from_disk());
+        (self.symbols, self.ands, self.from_disk) = (ran.symbols, ran.ands, engine.taken());
         for ((j, sink), records) in self.sinks.iter_mut().zip(ran.learnt) {
             sink.put(&ran.bound.outputs[*j], records);
         }

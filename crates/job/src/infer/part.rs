@@ -100,7 +100,7 @@ pub fn network_in(place: &InputPlace, input: Option<&[usize]>) -> Result<Network
 /// An array's file.
 ///
 /// # Errors
-/// The file cannot be read, or is no array of numbers.
+/// The file cannot be read, or is no array of finite numbers.
 pub fn read_array(path: &Path) -> Result<Array, JobError> {
     array_in(&InputPlace::File(path.to_owned()))
 }
@@ -114,7 +114,8 @@ pub fn array_in(place: &InputPlace) -> Result<Array, JobError> {
 }
 
 fn array(name: &str, place: &InputPlace) -> Result<Array, JobError> {
-    npy::read(&bytes(name, place)?).map_err(|e| of_file(place, &e))
+    let array = npy::read(&bytes(name, place)?);
+    array.and_then(|array| array.check_finite(name).map(|()| array)).map_err(|e| of_file(place, &e))
 }
 
 /// The greatest sizes of a network's values on calibration inputs, one after the other along the array's first axis, or on inputs

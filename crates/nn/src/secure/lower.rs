@@ -5,7 +5,7 @@ use super::{
     recipe::{Part, Recipe},
     value_name,
 };
-use crate::{Kind, Layer, Network, NnError, Pool, scale::Classes};
+use crate::{Kind, Layer, Network, NnError, Pool, error::shown, scale::Classes};
 use hushwire_compute::{Builder, Dim, Member, Op, Reduction, Scalar, Shape, Tensor, Val};
 
 /// A value on its way.
@@ -38,6 +38,12 @@ pub(super) fn lowered(
     members: &Members,
     probe: bool,
 ) -> Result<Secure, NnError> {
+    numbers.check()?;
+    let [(_, result)] = network.outputs[..] else {
+        let names: Vec<String> = network.outputs.iter().map(|(name, _)| shown(name)).collect();
+        let cause = format!("it has {} outputs: {}", names.len(), names.join(", "));
+        return Err(NnError::new("the model", cause, "export it with the one that the client is to learn"));
+    };
     let b = Builder::new("network");
     let refused = |e: hushwire_compute::ComputeError| NnError::new("the network", e.cause(), e.remedy());
     let owner = b.member(&members.owner);
@@ -61,12 +67,9 @@ pub(super) fn lowered(
             b.output(&format!("l{at}"), held.val, &[owner]);
         }
     }
-    for (k, (_, at)) in network.outputs.iter().enumerate() {
-        let held = lower.output(*at, network.layers.len() + k);
-        // Which output it is shows by its place; names of the file may be of any kind.
-        let name = if k == 0 { "output".to_owned() } else { format!("output{k}") };
-        b.output(&name, held, &[client]);
-    }
+    // Names of the file may be of any kind.
+    let held = lower.output(result, network.layers.len());
+    b.output("output", held, &[client]);
     let placed = lower.held.iter().map(|held| held.placed).collect();
     let Lower { recipes, classes, .. } = lower;
     Ok(Secure { computation: b.finish().map_err(refused)?, numbers, recipes, classes, placed })

@@ -10,12 +10,13 @@
 //! `b s' 2^cut`, and half of what one step of the cut value is, so that cutting rounds to the nearest. The wide value is cut where
 //! the next layer with weights, or a sum, takes it: behind the rectifier, whose comparison then sees what it is asked for.
 //!
-//! Sums wrap modulo 2^bits where the network's values are larger than calibration saw by more than the headroom. Nothing tells: the
-//! report on sample inputs ([`Report`](crate::Report)) shows how much room is left.
+//! Sums wrap modulo 2^bits where the network's values are larger than calibration saw by more than the headroom. Nothing tells in a run, where
+//! nobody has both model and input: [`Secure::rooms`] and the report on sample inputs ([`Report`](crate::Report)) say how much room is left.
 
 mod functions;
 mod lower;
 mod recipe;
+mod rooms;
 
 use crate::{
     Array, Kind, Layer, Network, NnError,
@@ -67,15 +68,25 @@ impl Numbers {
         Ok(numbers)
     }
 
-    fn check(self) -> Result<(), NnError> {
+    /// Looks whether the numbers are ones that networks can have.
+    ///
+    /// # Errors
+    /// One of them is out of its bounds, which the error names.
+    pub fn check(self) -> Result<(), NnError> {
         let Numbers { bits, frac, cut } = self;
-        let fits =
-            (16..=64).contains(&bits) && frac >= 4 && cut >= 1 && frac + cut + 2 <= bits && frac + 8 <= bits;
-        if fits && frac <= 32 {
-            return Ok(());
-        }
-        let cause = format!("{bits} bits with {frac} fractional ones and {cut} that are cut");
-        Err(NnError::new("the numbers", cause, "take 16 to 64 bits, and leave some before the point"))
+        let within = |what: &str, option: &str, number: u8, least: u8, most: u8| {
+            if (least..=most).contains(&number) {
+                return Ok(());
+            }
+            let remedy = format!("take {least} to {most} ({option})");
+            Err(NnError::new("the numbers", format!("{number} {what}"), remedy))
+        };
+        within("bits", "--bits", bits, 16, 64)?;
+        let (of, most) = (format!("fractional bits of {bits}"), (bits - 8).min(32));
+        within(&of, "--frac", frac, 4, most)?;
+        // What is cut stands behind the fractional bits, and two bits stand before them.
+        let of = format!("bits to cut of {bits} with {frac} fractional ones");
+        within(&of, "--cut", cut, 1, bits - frac - 2)
     }
 }
 
@@ -127,15 +138,13 @@ impl Secure {
     /// The computation of a network.
     ///
     /// # Errors
-    /// The numbers make no sense, or a layer is not supported on values of its shape.
+    /// The numbers make no sense, the network has several outputs, or a layer is not supported on values of its shape.
     pub fn new(network: &Network, numbers: Numbers, members: &Members) -> Result<Self, NnError> {
-        numbers.check()?;
         lower::lowered(network, numbers, members, false)
     }
 
     /// The same whose outputs are the values of all layers, for the plain evaluator alone.
     pub(crate) fn probed(network: &Network, numbers: Numbers) -> Result<Self, NnError> {
-        numbers.check()?;
         lower::lowered(network, numbers, &Members::default(), true)
     }
 
@@ -261,7 +270,7 @@ fn whole(value: &Tensor) -> Array {
 /// An array as the client's input of a network's computation.
 ///
 /// # Errors
-/// The computation is no network's, the array has another shape, or an element is too large for the ring.
+/// The computation is no network's, the array has another shape, or an element is not finite or too large for the ring.
 pub fn encode(computation: &Computation, array: &Array) -> Result<Tensor, NnError> {
     let place = format!("input {INPUT}");
     let found = computation.inputs().find(|(name, _)| *name == INPUT);
@@ -273,14 +282,18 @@ pub fn encode(computation: &Computation, array: &Array) -> Result<Tensor, NnErro
     };
     if ty.shape.lengths().as_deref() != Some(&array.lengths[..]) {
         let cause = format!("it has the shape {:?}, and the network takes {}", array.lengths, ty.shape);
-        return Err(NnError::new(place, cause, "bring an array of that shape"));
+        let shape = array.lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        let remedy = format!(
+            "bring an array of that shape, or agree on a network for this one (`hushwire model plan --shape {shape}`)"
+        );
+        return Err(NnError::new(place, cause, remedy));
     }
+    array.check_finite(&place)?;
     let most = 2f64.powi(i32::from(bits) - 1);
     let mut numbers = Vec::with_capacity(array.data.len());
     for (i, x) in array.data.iter().enumerate() {
         let steps = (f64::from(*x) * 2f64.powi(frac.into())).round();
-        // Neither does what is not a number.
-        if steps.abs() >= most || steps.is_nan() {
+        if steps.abs() >= most {
             let cause = format!("element {i} does not fit {}", ty.scalar);
             return Err(NnError::new(place, cause, "prepare inputs as the network was trained with"));
         }

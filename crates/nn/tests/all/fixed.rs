@@ -4,7 +4,7 @@ use super::{network, sample};
 use hushwire_compute::evaluate;
 use hushwire_nn::{
     Array, Floats, INPUT, Members, Network, Numbers, Report, Secure, decode,
-    onnx::{Attribute, Model},
+    onnx::{Attribute, Model, ValueInfo},
     zoo::{self, Writer},
 };
 
@@ -118,14 +118,85 @@ fn numbers_that_do_not_fit_are_refused() {
     assert!(error.contains("element 0 does not fit"), "{error}");
     let error = secure.input(&Array::new(&[4, 1], vec![1.0; 4])).unwrap_err().to_string();
     assert!(error.contains("[4, 1]") && error.contains("[1, 4]"), "{error}");
-    for numbers in [Numbers { bits: 8, frac: 4, cut: 1 }, Numbers { bits: 32, frac: 20, cut: 12 }] {
-        assert!(Secure::new(&network, numbers, &Members::default()).is_err());
+    assert!(error.contains("model plan --shape 4,1"), "{error}");
+    for odd in [f32::NAN, f32::INFINITY] {
+        let error = secure.input(&Array::new(&[1, 4], vec![0.0, odd, 1.0, 1.0])).unwrap_err().to_string();
+        assert!(error.contains("element 1 is not finite"), "{error}");
     }
 }
 
-/// A sum of values whose scales differ by what pooling leaves of a division.
+/// Every bound of the numbers, from both of its sides, and its words.
 #[test]
-fn scales_that_do_not_agree_are_aligned() {
+fn numbers_out_of_bounds_name_the_bound() {
+    let mut w = Writer::new("m", 3, &[1, 4]);
+    let y = w.gemm("input", [4, 2]);
+    let network = network(&w.finish(&y), None);
+    let new = |[bits, frac, cut]: [u8; 3]| {
+        Secure::new(&network, Numbers { bits, frac, cut }, &Members::default()).map_err(|e| e.to_string())
+    };
+    for fit in [[16, 4, 1], [16, 8, 6], [32, 4, 26], [32, 24, 6], [40, 32, 6], [64, 32, 30], [64, 4, 58]] {
+        assert!(new(fit).is_ok(), "{fit:?}");
+    }
+    for (odd, words) in [
+        ([15, 4, 1], "15 bits; take 16 to 64 (--bits)"),
+        ([65, 4, 1], "65 bits; take 16 to 64 (--bits)"),
+        ([32, 2, 13], "2 fractional bits of 32; take 4 to 24 (--frac)"),
+        ([32, 25, 1], "25 fractional bits of 32; take 4 to 24 (--frac)"),
+        ([64, 33, 1], "33 fractional bits of 64; take 4 to 32 (--frac)"),
+        ([32, 10, 0], "0 bits to cut of 32 with 10 fractional ones; take 1 to 20 (--cut)"),
+        ([32, 10, 21], "21 bits to cut of 32 with 10 fractional ones; take 1 to 20 (--cut)"),
+        ([32, 250, 250], "250 fractional bits of 32; take 4 to 24 (--frac)"),
+    ] {
+        let error = new(odd).err().unwrap_or_default();
+        assert!(error.ends_with(words), "{odd:?}: {error}");
+    }
+}
+
+/// Evaluates a network on an input times powers of two, where scales come from the input itself: of the first layer with a wrong value, or one
+/// before it, the room is below 0, and where no value is wrong it is not. Some wrap, and some do not.
+fn wraps_where_it_says(network: &Network, input: &Array, most: u32) {
+    let greatest = network.calibrated([input]).unwrap();
+    let mut seen = [false; 2];
+    for times in 0..=most {
+        let data = input.data.iter().map(|x| x * (1u32 << times) as f32).collect();
+        let large = Array::new(&input.lengths, data);
+        let report = Report::new(network, Numbers::default(), &greatest, 1, &large).unwrap();
+        let wrong = report.layers.iter().position(|layer| layer.error > 0.3 * layer.greatest.max(0.1));
+        let said = report.layers.iter().position(|layer| layer.room < 0.0);
+        assert_eq!(said.is_some(), wrong.is_some(), "{said:?}, {wrong:?}, 2^{times}: {report:?}");
+        assert!(said <= wrong, "{said:?}, {wrong:?}, 2^{times}: {report:?}");
+        seen[usize::from(wrong.is_some())] = true;
+    }
+    assert_eq!(seen, [true; 2]);
+}
+
+#[test]
+fn room_is_below_zero_where_values_wrap() {
+    let every = network(&every_operator(1), Some(&[2, 3, 9, 9]));
+    wraps_where_it_says(&every, &sample(&every, 1), 8);
+    let mut w = Writer::new("m", 3, &[1, 8, 8]);
+    let y = w.op("MatMul", &["input", "input"], &[]);
+    let products = network(&w.finish(&y), None);
+    wraps_where_it_says(&products, &sample(&products, 2), 12);
+    let mut w = Writer::new("m", 3, &[4, 48]);
+    let [scale, shift] = [1.0, 0.0].map(|x| w.weights(&[48], vec![x; 48]));
+    let y = w.op("LayerNormalization", &["input", &scale, &shift], &[]);
+    let normalized = network(&w.finish(&y), Some(&[4, 48]));
+    wraps_where_it_says(&normalized, &sample(&normalized, 3), 17);
+    let mut w = Writer::new("m", 3, &[1, 16]);
+    let y = w.op("Gelu", &["input"], &[]);
+    let gelu = network(&w.finish(&y), None);
+    wraps_where_it_says(&gelu, &sample(&gelu, 4), 14);
+    let mut w = Writer::new("m", 3, &[1, 1, 8, 8]);
+    let y = w.op("GlobalAveragePool", &["input"], &[]);
+    let mean = network(&w.finish(&y), None);
+    wraps_where_it_says(&mean, &Array::new(&[1, 1, 8, 8], vec![1.0; 64]), 17);
+    let aligned = aligned();
+    wraps_where_it_says(&aligned, &sample(&aligned, 5), 12);
+}
+
+/// A sum of values whose scales differ by what pooling leaves of a division.
+fn aligned() -> Network {
     let mut w = Writer::new("m", 3, &[1, 2, 6, 6]);
     let x = w.conv("input", [2, 4], 3, 1, 1, true);
     let pooled = w.pool("AveragePool", &x, 3, 1, 1, false);
@@ -138,7 +209,12 @@ fn scales_that_do_not_agree_are_aligned() {
     let whole = w.op("Pad", &[&whole, &pads], &[]);
     let sum = w.op("Add", &[&x, &whole], &[]);
     let y = w.op("Concat", &[&sum, &pooled, &whole], &[("axis", Attribute::Int(1))]);
-    let network = network(&w.finish(&y), None);
+    network(&w.finish(&y), None)
+}
+
+#[test]
+fn scales_that_do_not_agree_are_aligned() {
+    let network = aligned();
     let report = report(&network, Numbers::default(), &sample(&network, 5));
     assert!(report.layers.iter().all(|layer| layer.deviation < 0.005), "{report:?}");
 }
@@ -178,4 +254,34 @@ fn normalizations_of_rows_of_any_variance() {
             assert!(last.error < allowed, "{bits} bits, {before}, {epsilon}: {last:?}");
         }
     }
+}
+
+/// All places that a network finds are compared, and of a sample with one output nothing.
+#[test]
+fn all_places_are_compared() {
+    let of = |network: &Network| report(network, Numbers::default(), &sample(network, 5)).places;
+    let mut w = Writer::new("m", 3, &[2, 3, 4, 4]);
+    let y = w.op("ArgMax", &["input"], &[("axis", Attribute::Int(1)), ("keepdims", Attribute::Int(0))]);
+    let y = w.op("Flatten", &[&y], &[]);
+    let maps = network(&w.finish(&y), Some(&[2, 3, 4, 4]));
+    assert_eq!((of(&maps), maps.classes()), (32, Some(3)));
+    let two = |outputs: usize| {
+        let mut w = Writer::new("m", 3, &[2, 4]);
+        let y = w.gemm("input", [4, outputs]);
+        network(&w.finish(&y), Some(&[2, 4]))
+    };
+    assert_eq!((of(&two(3)), of(&two(1))), (2, 0));
+}
+
+/// Its client would learn the second without being told it.
+#[test]
+fn several_outputs_are_refused() {
+    let mut w = Writer::new("m", 3, &[1, 4]);
+    let y = w.gemm("input", [4, 3]);
+    let mut model = w.finish(&y);
+    let second = ValueInfo { name: "input".into(), lengths: None };
+    model.graph.outputs.push(second);
+    let refused = Secure::new(&network(&model, None), Numbers::default(), &Members::default());
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("it has 2 outputs: gemm_0, input"), "{refused}");
 }

@@ -131,6 +131,6 @@ fn a_trained_network_says_the_same() {
     let right = rows.zip(&classes).filter(|(row, class)| best(row) == **class).count();
     assert!(right >= 270, "it has learnt: {right} of 300");
     let report = report(&network, Numbers::default(), &test);
-    assert_eq!(report.samples, 300);
+    assert_eq!(report.places, 300);
     assert!(report.agree >= 297, "{} of 300 agree", report.agree);
 }

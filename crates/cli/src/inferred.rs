@@ -1,0 +1,93 @@
+//! The result of an inference: in lines, and in reports.
+
+use crate::told::Told;
+use hushwire_compute::Scalar;
+use hushwire_job::{FromDisk, InferTask, Inferred, Protocol};
+use hushwire_nn::{Array, Labels};
+use serde::Serialize;
+
+/// The output in lines: of every sample along the first axis the places that the network found, or its likeliest classes; else all
+/// elements. Nothing where this member does not learn it. The labels are as many as classes, or none.
+pub(crate) fn lines(task: &InferTask, learnt: &Inferred, labels: &Labels) -> String {
+    let mut text = String::new();
+    let mut line = |line: String| text.extend([&line, "\n"]);
+    let Some(lengths) = &learnt.lengths else { return text };
+    let elements = &learnt.elements;
+    let count: usize = lengths.iter().product();
+    if elements.len() != count {
+        line(format!("the output has {count} elements, too many to print; name a file for it"));
+        return text;
+    }
+    if count == 0 {
+        return text;
+    }
+    let c = task.computation();
+    let places = !matches!(c.node(c.outputs()[0].value).ty.scalar, Scalar::Fixed { .. });
+    if places {
+        let samples = lengths.first().copied().unwrap_or(1);
+        let across = if lengths.len() > 1 { lengths[lengths.len() - 1] } else { 1 };
+        for (i, sample) in elements.chunks(count / samples).enumerate() {
+            line(format!("input {i}"));
+            if labels.is_empty() {
+                let row = |row: &[f32]| row.iter().map(|place| format!(" {place:>5}")).collect::<String>();
+                sample.chunks(across).for_each(|places| line(format!(" {}", row(places))));
+            } else {
+                let label = |place: f32| labels.of(place as usize).unwrap_or_default();
+                sample.iter().for_each(|place| line(format!("  {place:>5}  {}", label(*place))));
+            }
+        }
+    } else if lengths.len() < 2 {
+        line("output".to_owned());
+        elements.iter().enumerate().for_each(|(i, x)| line(format!("  {x:>10.4}  {i:>5}")));
+    } else {
+        let array = Array::new(lengths, elements.clone());
+        for (i, likely) in labels.top(&array, 5).iter().enumerate() {
+            line(format!("input {i}"));
+            for one in likely {
+                let label = one.label.as_deref().unwrap_or_default();
+                line(format!("  {:>10.4}  {:>5}  {label}", one.output, one.class));
+            }
+        }
+    }
+    text
+}
+
+/// Fields of an inference in a member's report.
+#[derive(Serialize)]
+pub(crate) struct InferReport {
+    network: String,
+    protocol: Protocol,
+    /// Lengths of the output, where this member learns it.
+    shape: Option<Vec<usize>>,
+    /// Its elements, where they are few.
+    output: Vec<f32>,
+    /// Phases of authgarble that came from disk, as a circuit's report has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_disk: Option<FromDisk>,
+}
+
+impl Told for InferTask {
+    type Report = InferReport;
+
+    fn extent(&self) -> (u64, &'static str) {
+        (0, "steps")
+    }
+
+    fn work(&self, _: &Inferred) -> String {
+        "an inference".to_owned()
+    }
+
+    fn printed(&self, learnt: &Inferred) -> Vec<u8> {
+        lines(self, learnt, &Labels::default()).into_bytes()
+    }
+
+    fn report(&self, learnt: &Inferred) -> InferReport {
+        InferReport {
+            network: hex::encode(self.computation().digest()),
+            protocol: self.job().protocol,
+            shape: learnt.lengths.clone(),
+            output: learnt.elements.clone(),
+            from_disk: learnt.from_disk,
+        }
+    }
+}
