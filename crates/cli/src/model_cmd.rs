@@ -143,9 +143,9 @@ pub(crate) fn planned(path: &Path, network: &Network, numbers: &NumbersArgs) -> 
     Secure::new(network, numbers.numbers()?, &Members::default()).map_err(|e| of_file(path, &e))
 }
 
-/// A warning about layers whose values wrap, of all with the room that is left to them.
+/// A warning about layers whose values wrap, of all with the room that is left to them: 0 is a value of just one more than fits.
 pub(crate) fn wrapped<'a>(rooms: impl Iterator<Item = (&'a str, f32)>) -> Option<String> {
-    let mut wrapped = rooms.filter(|(_, room)| *room < 0.0);
+    let mut wrapped = rooms.filter(|(_, room)| *room <= 0.0);
     let (name, room) = wrapped.next()?;
     let more = match wrapped.count() {
         0 => String::new(),
