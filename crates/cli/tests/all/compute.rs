@@ -390,7 +390,7 @@ fn a_product_that_wraps_early_is_remarked_wherever_it_is_read() {
     assert!(good(&place, "compute check wraps.hwc").err.contains("multiply(x, y) keeps their type"));
 }
 
-/// What has no value is refused with one code, whoever computes it.
+/// A form without a value is refused with one code, whoever computes it.
 #[test]
 fn medians_of_nothing_and_edges_that_fall_are_refused_alike() {
     let place = Place::new();
