@@ -70,7 +70,7 @@ fn operations_on_bits_and_orders_are_right() {
 
 #[test]
 fn two_threads_share_the_work() {
-    let only = ["transport=inproc", "transport=shm", "net=none", "type=u32"];
+    let only = ["transport=inproc", "net=none", "type=u32"];
     for (op, n) in [("mul", "n=1048576"), ("less", "n=131072"), ("matmul", "n=256"), ("dot", "n=65536")] {
         let op = format!("op={op}");
         let rows = |threads: &str| {
@@ -83,7 +83,7 @@ fn two_threads_share_the_work() {
                 .collect::<Vec<_>>()
         };
         let (one, two) = (rows("threads=1"), rows("threads=2"));
-        assert_eq!((one.len(), two.len()), (4, 4), "{op}");
+        assert_eq!((one.len(), two.len()), (2, 2), "{op}");
         for ((metric, rounds, bytes), (_, of_two, bytes_of_two)) in one.into_iter().zip(two) {
             assert_eq!(bytes, bytes_of_two, "{op}, {metric}: the same work");
             let pieces = matches!(op.as_str(), "op=mul" | "op=less");
