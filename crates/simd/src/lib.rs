@@ -27,6 +27,7 @@ mod lanes;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
+mod prefetch;
 pub mod sbox;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -36,5 +37,6 @@ pub use lanes::{Kernel, Lanes};
 #[cfg(target_arch = "aarch64")]
 pub use neon::Neon;
 pub use portable::Portable;
+pub use prefetch::prefetch;
 #[cfg(target_arch = "x86_64")]
 pub use x86::{X128, X256, X512};

@@ -6,7 +6,7 @@
 use super::hash::Hashes;
 use super::work::{Next, Part, Work};
 use hushwire_aes::kernel::{Tweaks, without_bit_0};
-use hushwire_simd::{Kernel, Lanes};
+use hushwire_simd::{Kernel, Lanes, prefetch};
 
 /// Makes tables and labels of gates from number `first` on, in groups of at most `M` vectors of labels: 4 or 8.
 pub(super) struct GarbleAnds<'a, H, const M: usize> {
@@ -125,6 +125,10 @@ fn load<L: Lanes>(l: L, copies: bool, wires: &[[u8; 16]], pairs: &[[u32; 2]]) ->
     l.load_pairs(wires, pairs)
 }
 
+/// LOCAL: how many bytes before their use tables are asked for. The CPU reads ahead by itself, but not across pages, and wide tiers
+/// would wait.
+const AHEAD: usize = 2048;
+
 /// Uses the tables of gates from number `first` on.
 pub(super) struct EvaluateAnds<'a, H, const M: usize> {
     pub(super) hash: &'a H,
@@ -195,6 +199,9 @@ fn evaluate<L: Lanes, H: Hashes, const M: usize>(
     tables: &[u8],
 ) {
     let (bytes, pairs) = (M / 2 * L::BYTES, &pairs[..M / 2 * L::N]);
+    if let (true, Some(ahead)) = (L::N > 1, tables.get(AHEAD..AHEAD + 2 * bytes)) {
+        prefetch(ahead);
+    }
     let (out, tables) = (&mut out[..bytes], &tables[..2 * bytes]);
     let tweaks = Tweaks::<L, M>::new::<2>(l, gate).next(l);
     let mut x = [l.zero(); M];
