@@ -77,7 +77,7 @@ pub struct Chunks {
     core: Core,
     /// OTs that were made and not handed out.
     left: usize,
-    /// Trees of a silent extension's round.
+    /// Trees of a silent extension's round that came out.
     trees: usize,
 }
 
@@ -105,9 +105,9 @@ impl Chunks {
                 _ if self.left > 0 => (self.left, 0),
                 Core::Rows(kind) => row_chunk(*kind, wanted.min(FULL)),
                 Core::Ferret(set, _) => {
-                    let refill = if self.trees == 0 { set.refill_trees() } else { 0 };
-                    let trees = set.trees_for(wanted, 0, self.trees + refill);
-                    self.trees = (self.trees + refill + trees) % set.trees();
+                    let trees = set.trees_for(wanted, 0, set.refill_trees() + self.trees);
+                    let refill = set.refill_share(self.trees, trees);
+                    self.trees = (self.trees + trees) % (set.trees() - set.refill_trees());
                     (trees * set.leaves(), (refill + trees) * set.tree_bytes())
                 }
             };
@@ -266,7 +266,7 @@ fn row_chunk(kind: Kind, len: usize) -> (usize, usize) {
     (made, kind.cost(Level::SemiHonest).bits_per_ot * made / 8)
 }
 
-/// OTs and message bytes of each chunk: trees, and a round's refill with its first; a segment's first chunk lends 128
+/// OTs and message bytes of each chunk: trees, and their share of the round's refill; a segment's first chunk lends 128
 /// OTs to its check. Where `count` was said to be the limit, the last round has no refill.
 pub(crate) fn tree_chunks(
     set: &Set,
@@ -276,15 +276,16 @@ pub(crate) fn tree_chunks(
     is_limit: bool,
 ) -> Vec<(usize, usize)> {
     let mut chunks: Vec<(usize, usize)> = Vec::new();
-    let (mut left, mut made) = (count, 0);
+    let (mut left, mut out, mut is_last) = (count, 0, false);
     while left > 0 {
         let i = chunks.len();
         let spent = if level == Level::Malicious && i.is_multiple_of(segment) { 128 } else { 0 };
-        let refills = made == 0 && !(is_limit && set.is_enough(level, left));
-        let refill = if refills { set.refill_trees() } else { 0 };
-        let trees = set.trees_for(left, spent, made + refill);
+        is_last |= out == 0 && is_limit && set.is_enough(level, left);
+        let all = set.trees() - if is_last { 0 } else { set.refill_trees() };
+        let trees = set.trees_for(left, spent, set.trees() - all + out);
+        let refill = if is_last { 0 } else { set.refill_share(out, trees) };
         // A last round may end with its last tree, and then nothing is left.
-        made = (made + refill + trees) % set.trees();
+        out = (out + trees) % all;
         let len = left.min(trees * set.leaves() - spent);
         chunks.push((len, (refill + trees) * set.tree_bytes()));
         left -= len;

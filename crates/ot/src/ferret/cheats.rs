@@ -31,16 +31,18 @@ fn caught(result: &Result<(), OtError>, what: &str) {
 
 #[test]
 fn any_flip_in_a_tree_is_caught() {
-    // The first chunk of the first round has the refill's two trees before its own; the tenth is in the second round.
+    // A round's first and fifth chunk have a tree of the refill before their own; the tenth is in the second round.
     // A wide tree has four pieces, and a refill of one. Of four trees in a chunk each counts, and so do a round's last three.
     let cases = [
-        (TINY, 0, 3),
+        (TINY, 0, 2),
         (TINY, 1, 1),
+        (TINY, 4, 2),
         (TINY, 9, 1),
         (WIDE, 0, 2),
         (WIDE, 10, 1),
-        (FOURS, 0, 6),
+        (FOURS, 0, 5),
         (FOURS, 1, 4),
+        (FOURS, 2, 5),
         (FOURS, 4, 3),
         (FOURS, 6, 4),
     ];
@@ -74,8 +76,8 @@ fn zeroed_swapped_and_replayed_trees_are_caught() {
     }
     let mut before = vec![];
     let replay = |n: usize, step: usize, message: &mut Vec<u8>| match (n, step) {
-        (3, 0) => before.clone_from(message),
-        (4, 0) => message.clone_from(&before),
+        (2, 0) => before.clone_from(message),
+        (3, 0) => message.clone_from(&before),
         _ => {}
     };
     let mut ends = ends::<Malicious>(Backend::best(), TINY);
@@ -125,7 +127,7 @@ fn other_lengths_are_malformed() {
     fn malformed<T>(result: &Result<T, OtError>) {
         assert!(matches!(result, Err(OtError::Malformed { .. })));
     }
-    for len in [0, 15, 16 * 3 * 8 - 1, 16 * 3 * 8 + 16] {
+    for len in [0, 15, 16 * 2 * 8 - 1, 16 * 2 * 8 + 16] {
         let (_, mut r) = ends::<SemiHonest>(Backend::best(), TINY);
         malformed(&r.chunk(&vec![0; len], &mut [], &mut [Block::ZERO]));
     }

@@ -23,8 +23,9 @@ pub struct Ferret<S, E> {
     /// The next round's.
     next: Buffer,
     round: u64,
-    /// Trees made in this round, fewer than t but for the end of a last round.
+    /// Trees made in this round, fewer than t but for the end of a last round; those of them that are the next round's base.
     made: usize,
+    refilled: usize,
     /// OTs still to be taken, where that was said, and whether this round is enough for them: it has no refill.
     left: Option<usize>,
     is_last: bool,
@@ -87,6 +88,7 @@ impl<S: Security, E: End> Ferret<S, E> {
             next: buffer(set.refill_trees() * set.leaves()),
             round: 0,
             made: 0,
+            refilled: 0,
             left: None,
             is_last: false,
             code: public_key(context, &set, "code", 0),
@@ -104,9 +106,9 @@ impl<S: Security, E: End> Ferret<S, E> {
         self.set
     }
 
-    /// Trees of the refill, which come with a round's first chunk.
-    fn refill_due(&self) -> usize {
-        if self.made == 0 && !self.is_last { self.set.refill_trees() } else { 0 }
+    /// Trees of the refill that come with the next `trees` trees.
+    fn refill_due(&self, trees: usize) -> usize {
+        if self.is_last { 0 } else { self.set.refill_share(self.made - self.refilled, trees) }
     }
 
     /// OTs of the next chunk's trees that stay with the check.
@@ -116,7 +118,8 @@ impl<S: Security, E: End> Ferret<S, E> {
 
     /// Trees of the next chunk when `wanted` OTs are wanted and none is in stock, the refill's apart.
     fn trees_for(&self, wanted: usize) -> usize {
-        self.set.trees_for(wanted, self.spare_due(), self.made + self.refill_due())
+        let refill = if self.is_last { 0 } else { self.set.refill_trees() };
+        self.set.trees_for(wanted, self.spare_due(), self.made - self.refilled + refill)
     }
 
     /// The round's next trees into `out`; `heard` or `said` is their messages.
@@ -164,7 +167,7 @@ impl<S: Security, E: End> Ferret<S, E> {
             self.next.zeroize();
             self.next.set_len(16 * self.set.refill_trees() * self.set.leaves());
             self.round += 1;
-            self.made = 0;
+            (self.made, self.refilled) = (0, 0);
             self.see_end();
             self.code = public_key(&self.context, &self.set, "code", self.round);
             self.grower.set_key(public_key(&self.context, &self.set, "half tree", self.round));
@@ -213,7 +216,8 @@ impl<S: Security, E: End> Extension<S> for Ferret<S, E> {
         if self.stock.len() > 0 {
             0
         } else {
-            (self.refill_due() + self.trees_for(len)) * self.set.tree_bytes()
+            let trees = self.trees_for(len);
+            (self.refill_due(trees) + trees) * self.set.tree_bytes()
         }
     }
 
@@ -229,14 +233,17 @@ impl<S: Security, E: End> Extension<S> for Ferret<S, E> {
             self.stock.take(self.outputs, blocks);
             return Ok(());
         }
-        let (trees, spare, refill) = (self.trees_for(blocks.len()), self.spare_due(), self.refill_due());
+        let (trees, spare) = (self.trees_for(blocks.len()), self.spare_due());
+        let refill = self.refill_due(trees);
         let cut = refill * self.set.tree_bytes();
         let (heard_first, heard) = heard.split_at(cut.min(heard.len()));
         let cut = cut.min(said.len());
         let (said_first, said) = said.split_at_mut(cut);
         if refill > 0 {
             let mut next = core::mem::take(&mut self.next);
-            self.trees(heard_first, said_first, next.blocks_mut());
+            let leaves = self.refilled * self.set.leaves()..(self.refilled + refill) * self.set.leaves();
+            self.trees(heard_first, said_first, &mut next.blocks_mut()[leaves]);
+            self.refilled += refill;
             self.next = next;
         }
         let leaves = trees * self.set.leaves();

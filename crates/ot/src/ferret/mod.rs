@@ -18,7 +18,7 @@
 //! ```
 //!
 //! **Deviations.** Half trees instead of GGM with two sums a level, so h blocks a tree and no message of choices. The
-//! refill is made with a round's first chunk, not its last. The 128 COTs that hide a check's place sum are outputs of
+//! refill is made with all of a round's chunks, a share with each, not with its last. The 128 COTs that hide a check's place sum are outputs of
 //! the segment's first chunk (set-up: last) that go nowhere else, not a part of the base: any number of checks, whenever
 //! the caller wants one. Their choice bits, which nobody else sees, hide the place sum, itself a public linear map of
 //! the round's noise: what the sender sees is LPN with as many equations as without a check, 128 of which have dense
@@ -56,8 +56,8 @@
 //! **Notation.** Δ, s, leaves, K (sender's COT), M (receiver's): blocks; χ: GF(2^128), one for each leaf; α: leaf's
 //! place, h bits; table: k blocks.
 //!
-//! **Rounds and bytes.** A chunk has as many trees as the OTs that are wanted take, 8192 OTs at most: 16 h bytes a tree from the sender. A round's
-//! first has R trees more, but not where all OTs that will be taken were said to fit ([`Extension::limit`](crate::Extension::limit)). A check: 16 bytes from the
+//! **Rounds and bytes.** A chunk has as many trees as the OTs that are wanted take, 8192 OTs at most: 16 h bytes a tree from the sender. It has
+//! its share of the R trees of the refill before them, but not where all OTs that will be taken were said to fit ([`Extension::limit`](crate::Extension::limit)). A check: 16 bytes from the
 //! receiver, 32 from the sender, and 128 OTs. Set-up: `Set::rows` COTs of a row-based extension, then for all but b9
 //! one message for each 64 trees of the smallest set of which a round is enough (b9; b10 for b12, b11 for b13).
 //!

@@ -103,15 +103,24 @@ impl Set {
         self.base().div_ceil(self.leaves())
     }
 
+    /// Trees of the refill that come with the next `trees` trees of a round that has one, when `out` came out: at any time as large a part of the
+    /// refill as of the round, so that neither end waits while the other makes it.
+    #[must_use]
+    pub(crate) const fn refill_share(&self, out: usize, trees: usize) -> usize {
+        let (refill, all) = (self.refill_trees(), self.trees - self.refill_trees());
+        (refill * (out + trees)).div_ceil(all) - (refill * out).div_ceil(all)
+    }
+
     /// Trees of a whole chunk.
     #[must_use]
     pub const fn chunk_trees(&self) -> usize {
         if self.leaves() < self.chunk { self.chunk / self.leaves() } else { 1 }
     }
 
-    /// Trees of a chunk for `wanted` more OTs, when `made` trees of the round are made and `spare` OTs stay with the check.
-    pub(crate) fn trees_for(&self, wanted: usize, spare: usize, made: usize) -> usize {
-        wanted.saturating_add(spare).div_ceil(self.leaves()).min(self.chunk_trees()).min(self.trees - made)
+    /// Trees of a chunk for `wanted` more OTs, its share of the refill apart, when `taken` trees of the round came out or are its refill, and
+    /// `spare` OTs stay with the check.
+    pub(crate) fn trees_for(&self, wanted: usize, spare: usize, taken: usize) -> usize {
+        wanted.saturating_add(spare).div_ceil(self.leaves()).min(self.chunk_trees()).min(self.trees - taken)
     }
 
     /// Whether a round without a refill brings so many OTs, whatever checks take of its trees.

@@ -112,8 +112,30 @@ fn a_chunk_is_as_long_in_every_set_and_no_longer_than_what_is_wanted() {
     }
     let (s, _) = ends::<SemiHonest>(Backend::best(), FOURS);
     assert_eq!([1, 256, 257, 1024, 5000].map(|wanted| s.chunk_len(wanted)), [1, 256, 257, 1024, 1024]);
-    let refill = FOURS.refill_trees();
-    assert_eq!([1, 256, 257, 1024].map(|len| s.chunk_bytes(len)), [1, 1, 2, 4].map(|t| 128 * (refill + t)));
+    let share = |trees| FOURS.refill_share(0, trees);
+    assert_eq!([1, 256, 257, 1024].map(|len| s.chunk_bytes(len)), [1, 1, 2, 4].map(|t| 128 * (share(t) + t)));
+}
+
+/// A whole refill in one chunk keeps the other end waiting for as long as that takes.
+#[test]
+fn a_refill_is_spread_over_its_round() {
+    for set in [TINY, FOURS].into_iter().chain(Set::ALL) {
+        let (refill, all) = (set.refill_trees(), set.trees() - set.refill_trees());
+        for step in [1, set.chunk_trees(), 3] {
+            let (mut out, mut refilled) = (0, 0);
+            while out < all {
+                let trees = step.min(all - out);
+                let share = set.refill_share(out, trees);
+                assert!(
+                    share <= (refill * trees).div_ceil(all),
+                    "{}: {share} trees with {trees}",
+                    set.name()
+                );
+                (out, refilled) = (out + trees, refilled + share);
+            }
+            assert_eq!(refilled, refill, "{}: the next round's base is whole", set.name());
+        }
+    }
 }
 
 #[test]
@@ -161,10 +183,10 @@ fn bytes_and_outputs_are_pinned_on_every_backend() {
     for backend in Backend::all() {
         let semi = extend(&mut ends::<SemiHonest>(backend, TINY), 5000, 16, no_edit).expect("honest");
         let full = extend(&mut ends::<Malicious>(backend, TINY), 5000, 4, no_edit).expect("honest");
-        assert_eq!([semi.digest(), full.digest()], ["8ae4f7b9bdfc340b", "5fbd6a0022ededd2"], "{backend:?}");
+        assert_eq!([semi.digest(), full.digest()], ["e8472f8e19a06ff9", "d288d87541ac8b47"], "{backend:?}");
     }
     let (s, r, sent) = set_up::<Malicious>(Backend::best(), B11);
     let mut run = extend(&mut (s, r), 5000, 16, no_edit).expect("honest");
     run.sent[0].extend(&sent[0]);
-    assert_eq!(run.digest(), "f3c90ec670be92e7");
+    assert_eq!(run.digest(), "ac1303cc30b783b0");
 }
