@@ -38,7 +38,7 @@ pub(crate) struct Prime {
     /// 1 / N.
     scale: u64,
     /// The roots of x^N + 1, in the order of transformed values.
-    pub(crate) points: Vec<f64>,
+    pub(crate) points: Vec<u64>,
 }
 
 /// The roots of a stage, as numbers and in doubles.
@@ -93,7 +93,7 @@ impl Prime {
             inverse.push(Roots::new(whole(&|e| 2 * n as u64 - e)));
             exponents = roots.iter().flat_map(|e| [*e, e + n as u64]).collect();
         }
-        let points = exponents.iter().map(|e| power(psi, *e, p) as f64).collect();
+        let points = exponents.iter().map(|e| power(psi, *e, p)).collect();
         Prime { p, forward, inverse, scale: power(n as u64, p - 2, p), points }
     }
 
@@ -144,7 +144,7 @@ pub(crate) fn reduced(x: u64, p: u64) -> u64 {
 
 /// Residues as integers in doubles, between −p and p or a few times as far.
 #[derive(Clone, Copy)]
-pub(crate) struct Doubles {
+struct Doubles {
     p: f64,
     inverse: f64,
 }
@@ -153,14 +153,8 @@ pub(crate) struct Doubles {
 const ROUND: f64 = 6_755_399_441_055_744.0;
 const TWO_52: f64 = 4_503_599_627_370_496.0;
 
-/// A residue in a double, by vectors of any tier: as the lowest bits of 2^52 and more.
-#[inline(always)]
-pub(crate) fn double(x: u64) -> f64 {
-    f64::from_bits(x | TWO_52.to_bits()) - TWO_52
-}
-
 impl Doubles {
-    pub(crate) fn new(p: u64) -> Self {
+    fn new(p: u64) -> Self {
         Doubles { p: p as f64, inverse: 1.0 / p as f64 }
     }
 
@@ -172,7 +166,7 @@ impl Doubles {
 
     /// a·b modulo p, between −p and p: as far from p/2 as |a| / 4. |a| < 2p, so that quotients stay below 2^51: [`Self::quotient`] rounds no greater ones. |b| < p.
     #[inline(always)]
-    pub(crate) fn times(self, a: f64, b: f64) -> f64 {
+    fn times(self, a: f64, b: f64) -> f64 {
         debug_assert!(a.abs() < 2.0 * self.p && b.abs() < self.p, "{a} times {b}");
         let h = a * b;
         let low = a.mul_add(b, -h);
@@ -181,13 +175,13 @@ impl Doubles {
     }
 
     #[inline(always)]
-    pub(crate) fn small(self, a: f64) -> f64 {
+    fn small(self, a: f64) -> f64 {
         (-self.quotient(a)).mul_add(self.p, a)
     }
 
     /// The residue below p; |a| < 4p.
     #[inline(always)]
-    pub(crate) fn residue(self, a: f64) -> u64 {
+    fn residue(self, a: f64) -> u64 {
         let small = self.small(a);
         // Bits of 2^52 + x, where x is an integer from 0 on. A sign becomes a mask.
         let sign = ((small.to_bits() as i64) >> 63) as u64;

@@ -1,45 +1,47 @@
 //! Sums of products of transformed uploads and weights, over all uploads of a tile.
 //!
-//! The value of weights at a point z is Σ_l z^(w − 1 − l) Q_l(z^W), and Q_l(z^W) is the same at W points side by side. Values of uploads
+//! The value of weights at a point z is Σ_l z^(w − 1 − l) Q_l(z^W), and Q_l(z^W) is the same at W points side by side. So uploads are summed
+//! times Q_l for each column l, and these sums times powers of z. Products are added in halves of 52 bits, and reduced where a sum is whole. Values of uploads
 //! stand in the order in which they are read: at eight points, of all uploads, of both halves.
 
 use crate::{
     BfvError,
     cipher::{Ground, Poly},
     conv::{LEAST, Layout},
-    ntt::{Doubles, Prime, double, reduced, times},
+    ntt::{BITS, Prime},
 };
-use hushwire_simd::{Kernel, Lanes};
+use hushwire_simd::{
+    Tier,
+    madd52::{Eight, Madd52, NumberKernel, Numbers},
+};
 use zeroize::Zeroizing;
 
 /// Points of a vector.
 const WIDE: usize = LEAST;
-/// LOCAL: vectors of which uploads stay in the cache while all answers' weights pass.
-const STRIP: usize = 64;
-/// Products that are summed before a sum is reduced: each is below p, so that the sum stays below 2^53.
-const FEW: usize = 6;
+/// LOCAL: vectors of which uploads stay in the nearest cache while all answers' weights pass.
+const GROUP: usize = 4;
+/// Products of residues that are summed before they are reduced: halves of 52 bits stay below 2^63, and those above, of 48 bits each, below 2^59. So few in tests
+/// that layers have more.
+const MANY: usize = if cfg!(test) { 3 } else { 1 << 11 };
 
 /// Transformed uploads of a tile, of each prime.
-pub(crate) struct Uploads(Vec<Vec<f64>>);
+pub(crate) struct Uploads(Vec<Vec<u64>>);
 
 /// Transformed weights of an answer, of each prime: at each run of points and of each upload, those of all columns. Runs of one point have eight values side by
 /// side.
-pub(crate) struct Factors(Vec<Zeroizing<Vec<f64>>>);
+pub(crate) struct Factors(Vec<Zeroizing<Vec<u64>>>);
 
 impl Uploads {
     /// Of a tile's pairs as they were sent, one behind the other.
     pub(crate) fn read(ground: &Ground, layout: &Layout, sent: &[u8]) -> Result<Self, BfvError> {
         let pairs = sent.chunks_exact(ground.pair_bytes());
-        let blocks = pairs.len();
-        let mut all = vec![vec![0.0; 2 * blocks * layout.n]; ground.primes.len()];
+        let stride = 2 * pairs.len();
+        let mut all = vec![vec![0; stride * layout.n]; ground.primes.len()];
         for (b, pair) in pairs.enumerate() {
             for (half, polys) in ground.read("an upload", pair)?.iter().enumerate() {
                 for (of, poly) in all.iter_mut().zip(polys) {
-                    let places =
-                        of.as_chunks_mut::<WIDE>().0.iter_mut().skip(2 * b + half).step_by(2 * blocks);
-                    for (to, values) in places.zip(poly.as_chunks::<WIDE>().0) {
-                        *to = values.map(double);
-                    }
+                    let places = of.as_chunks_mut::<WIDE>().0.iter_mut().skip(2 * b + half).step_by(stride);
+                    places.zip(poly.as_chunks::<WIDE>().0).for_each(|(to, values)| *to = *values);
                 }
             }
         }
@@ -54,20 +56,19 @@ impl Factors {
 
     pub(crate) fn new(ground: &Ground, layout: &Layout, weights: &[i64], group: usize) -> Self {
         let (blocks, taps) = (layout.blocks(), layout.taps());
-        let zeros = || Zeroizing::new(vec![0.0; layout.n / layout.width * blocks * taps]);
+        let zeros = || Zeroizing::new(vec![0; layout.n / layout.width * blocks * taps]);
         let mut of: Vec<_> = ground.primes.iter().map(|_| zeros()).collect();
         for block in 0..blocks {
             for (l, column) in Zeroizing::new(layout.weights(weights, block, group)).iter().enumerate() {
                 for (of, values) in of.iter_mut().zip(&*Zeroizing::new(ground.transformed(column))) {
                     if layout.width == 1 {
                         for (j, values) in values.chunks_exact(WIDE).enumerate() {
-                            let to = &mut of[(j * blocks + block) * WIDE..][..WIDE];
-                            to.iter_mut().zip(values).for_each(|(to, x)| *to = double(*x));
+                            of[(j * blocks + block) * WIDE..][..WIDE].copy_from_slice(values);
                         }
                         continue;
                     }
                     for (run, x) in values.iter().enumerate() {
-                        of[(run * blocks + block) * taps + l] = double(*x);
+                        of[(run * blocks + block) * taps + l] = *x;
                     }
                 }
             }
@@ -84,125 +85,182 @@ pub(crate) fn sums(
     answers: &[Factors],
 ) -> Vec<[Poly; 2]> {
     let mut all: Vec<[Poly; 2]> = answers.iter().map(|_| [ground.zero(), ground.zero()]).collect();
+    let form = if ground.backend.tier() == Tier::Vaes512 { Madd52::best() } else { Madd52::portable() };
     for (k, prime) in ground.primes.iter().enumerate() {
-        for from in (0..layout.n / WIDE).step_by(STRIP) {
-            for (answer, [a, b]) in answers.iter().zip(&mut all) {
-                ground.backend.run(Strip {
-                    prime,
-                    uploads: &uploads.0[k],
-                    factors: &answer.0[k],
-                    blocks: layout.blocks(),
-                    taps: layout.taps(),
-                    width: layout.width,
-                    vectors: from..(from + STRIP).min(layout.n / WIDE),
-                    out: [&mut a[k], &mut b[k]],
-                });
-            }
-        }
+        form.run(Tile {
+            prime,
+            uploads: uploads.0[k].as_chunks().0,
+            factors: answers.iter().map(|answer| &answer.0[k][..]).collect(),
+            blocks: layout.blocks(),
+            taps: layout.taps(),
+            width: layout.width,
+            out: all.iter_mut().map(|[a, b]| [&mut a[k], &mut b[k]].map(|of| of.as_chunks_mut().0)).collect(),
+        });
     }
     all
 }
 
-struct Strip<'a> {
+struct Tile<'a> {
     prime: &'a Prime,
-    uploads: &'a [f64],
-    factors: &'a [f64],
+    uploads: &'a [Eight],
+    /// Of each answer.
+    factors: Vec<&'a [u64]>,
     blocks: usize,
     taps: usize,
     width: usize,
-    vectors: std::ops::Range<usize>,
-    out: [&'a mut Vec<u64>; 2],
+    out: Vec<[&'a mut [Eight]; 2]>,
 }
 
-impl Kernel for Strip<'_> {
+impl NumberKernel for Tile<'_> {
     type Out = ();
     #[inline(always)]
-    fn run<L: Lanes>(self, _: L) {
-        if L::BYTES == 64 && !L::SOFT { wide(self) } else { narrow(self) }
-    }
-}
-
-type Vector = [f64; WIDE];
-
-#[inline(always)]
-fn add(of: Doubles, sums: &mut [Vector; 2], pair: &[f64], v: &Vector) {
-    for (sum, x) in sums.iter_mut().zip(pair.as_chunks::<WIDE>().0) {
-        for i in 0..WIDE {
-            sum[i] += of.times(v[i], x[i]);
+    fn run<M: Numbers>(self, m: M) {
+        match self.width {
+            1 => grouped::<M, GROUP, true>(self, m),
+            // As many vectors as have weights in common.
+            8 => grouped::<M, 1, false>(self, m),
+            16 => grouped::<M, 2, false>(self, m),
+            _ => grouped::<M, GROUP, false>(self, m),
         }
     }
 }
 
-#[inline(always)]
-fn reduce(of: Doubles, sums: &mut [Vector; 2]) {
-    for sum in sums {
-        for i in 0..WIDE {
-            sum[i] = of.small(sum[i]);
-        }
+/// Sums of products in halves.
+type Halves<V> = [V; 2];
+
+/// Residues modulo p = 2^50 − c.
+#[derive(Clone, Copy)]
+struct Modulus<M: Numbers> {
+    m: M,
+    p: M::V,
+    /// c and 2^52 modulo p, which is 4 c, and masks of as many bits.
+    c: M::V,
+    k: M::V,
+    bits: M::V,
+    low: M::V,
+}
+
+impl<M: Numbers> Modulus<M> {
+    #[inline(always)]
+    fn new(m: M, p: u64) -> Self {
+        let c = (1 << BITS) - p;
+        let [p, c, k, bits, low] = [p, c, 4 * c, (1 << BITS) - 1, (1 << 52) - 1].map(|x| m.splat(x));
+        Modulus { m, p, c, k, bits, low }
+    }
+
+    #[inline(always)]
+    fn add(self, [low, high]: Halves<M::V>, a: M::V, b: M::V) -> Halves<M::V> {
+        [self.m.low(low, a, b), self.m.high(high, a, b)]
+    }
+
+    /// The residue of low + 2^52 high, below p; low < 2^64, high < 2^60.
+    #[inline(always)]
+    fn residue(self, [low, high]: Halves<M::V>) -> M::V {
+        let m = self.m;
+        let high = m.add(high, m.shr::<52>(low));
+        // 2^50 is c: what is above 50 bits of the higher half, below 2^11, comes down times c.
+        let high = m.low(m.and(high, self.bits), m.shr::<50>(high), self.c);
+        // And what is above 52 bits, below 2^50 + 2^32, times 2^52, in two steps: 75 bits, then 46.
+        let up = m.high(m.splat(0), high, self.k);
+        let sum = m.low(m.low(m.and(low, self.low), high, self.k), up, self.k);
+        // Below 2^54, twice p once that is folded.
+        m.less(m.low(m.and(sum, self.bits), m.shr::<50>(sum), self.c), self.p)
     }
 }
 
+/// The sums at `G` vectors side by side, of which uploads are read for all answers; `EACH` where every point has weights of its own.
 #[inline(always)]
-fn wide(strip: Strip<'_>) {
-    let Strip { prime, uploads, factors, blocks, taps, width, vectors, out: [a, b] } = strip;
-    let of = Doubles::new(prime.p);
-    for j in vectors {
-        let z: &Vector = prime.points[j * WIDE..].first_chunk().expect("a vector of points");
-        let uploads = &uploads[j * blocks * 2 * WIDE..][..blocks * 2 * WIDE];
-        let mut sums = [[0.0; WIDE]; 2];
-        if width == 1 {
-            let factors = factors[j * blocks * WIDE..][..blocks * WIDE].as_chunks::<WIDE>().0;
-            for (pairs, factors) in uploads.chunks(FEW * 2 * WIDE).zip(factors.chunks(FEW)) {
-                for (pair, v) in pairs.chunks_exact(2 * WIDE).zip(factors) {
-                    add(of, &mut sums, pair, v);
-                }
-                reduce(of, &mut sums);
-            }
-        } else {
-            let factors = &factors[j * WIDE / width * blocks * taps..][..blocks * taps];
-            for (pairs, factors) in uploads.chunks(FEW * 2 * WIDE).zip(factors.chunks(FEW * taps)) {
-                for (pair, q) in pairs.chunks_exact(2 * WIDE).zip(factors.chunks_exact(taps)) {
-                    let mut v = [q[0]; WIDE];
-                    for q in &q[1..] {
-                        for i in 0..WIDE {
-                            v[i] = of.times(v[i], z[i]) + q;
+fn grouped<M: Numbers, const G: usize, const EACH: bool>(tile: Tile<'_>, m: M) {
+    let Tile { prime, uploads, factors, blocks, taps, width, mut out } = tile;
+    let (modulus, stride) = (Modulus::new(m, prime.p), 2 * blocks);
+    let points = prime.points.as_chunks::<WIDE>().0;
+    for from in (0..points.len()).step_by(G) {
+        let uploads = &uploads[from * stride..][..G * stride];
+        for (of, out) in factors.iter().zip(&mut out) {
+            let mut sums = [[m.splat(0); 2]; G];
+            for l in 0..taps {
+                let mut now = [[m.splat(0); 2]; G];
+                for first in (0..blocks).step_by(MANY) {
+                    let mut held = [[[m.splat(0); 2]; 2]; G];
+                    for b in first..blocks.min(first + MANY) {
+                        let shared = if EACH {
+                            m.splat(0)
+                        } else {
+                            m.splat(of[(from * WIDE / width * blocks + b) * taps + l])
+                        };
+                        for g in 0..G {
+                            let own = if EACH {
+                                let at = ((from + g) * blocks + b) * WIDE;
+                                m.load(of[at..].first_chunk().expect("eight weights"))
+                            } else {
+                                shared
+                            };
+                            for half in 0..2 {
+                                let x = m.load(&uploads[g * stride + 2 * b + half]);
+                                held[g][half] = modulus.add(held[g][half], x, own);
+                            }
                         }
                     }
-                    add(of, &mut sums, pair, &v);
+                    for g in 0..G {
+                        for half in 0..2 {
+                            let [low, high] = held[g][half];
+                            now[g][half] = modulus.residue([m.add(low, now[g][half]), high]);
+                        }
+                    }
                 }
-                reduce(of, &mut sums);
+                for g in 0..G {
+                    let z = m.load(&points[from + g]);
+                    for half in 0..2 {
+                        sums[g][half] = if l == 0 {
+                            now[g][half]
+                        } else {
+                            modulus.residue(modulus.add([now[g][half], m.splat(0)], sums[g][half], z))
+                        };
+                    }
+                }
             }
-        }
-        for (out, sum) in [&mut *a, &mut *b].into_iter().zip(&sums) {
-            let out = &mut out[j * WIDE..][..WIDE];
-            for i in 0..WIDE {
-                out[i] = of.residue(sum[i]);
+            for g in 0..G {
+                for half in 0..2 {
+                    m.store(sums[g][half], &mut out[half][from + g]);
+                }
             }
         }
     }
 }
 
-fn narrow(strip: Strip<'_>) {
-    let Strip { prime, uploads, factors, blocks, taps, width, vectors, out } = strip;
-    let p = prime.p;
-    for at in vectors.start * WIDE..vectors.end * WIDE {
-        let (j, i) = (at / WIDE, at % WIDE);
-        let z = prime.points[at] as u64;
-        let mut sums = [0; 2];
-        for block in 0..blocks {
-            let v = if width == 1 {
-                factors[(j * blocks + block) * WIDE + i] as u64
-            } else {
-                let q = &factors[(at / width * blocks + block) * taps..][..taps];
-                q.iter().fold(0, |v, q| reduced(times(v, z, p) + *q as u64, p))
-            };
-            for (half, sum) in sums.iter_mut().enumerate() {
-                let x = uploads[((j * blocks + block) * 2 + half) * WIDE + i] as u64;
-                *sum = reduced(*sum + times(v, x, p), p);
-            }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Residue(u64, Halves<Eight>);
+
+    impl NumberKernel for Residue {
+        type Out = Eight;
+        #[inline(always)]
+        fn run<M: Numbers>(self, m: M) -> Eight {
+            let Residue(p, halves) = self;
+            let mut out = [0; 8];
+            m.store(Modulus::new(m, p).residue(halves.map(|half| m.load(&half))), &mut out);
+            out
         }
-        for k in 0..2 {
-            out[k][at] = sums[k];
+    }
+
+    #[test]
+    fn greatest_sums_have_residues_in_every_form() {
+        let high = (1 << 60) - 1;
+        for k in 0..3 {
+            let p = Prime::new(k, 64).p;
+            let halves = [
+                [u64::MAX, 0, u64::MAX, 0, p, p - 1, (1 << 52) - 1, 1 << 52],
+                [high, high, 0, 0, 0, 1, (1 << 50) - 1, 1 << 50],
+            ];
+            for form in [Madd52::portable(), Madd52::best()] {
+                let found = form.run(Residue(p, halves));
+                for i in 0..8 {
+                    let whole = u128::from(halves[0][i]) + (u128::from(halves[1][i]) << 52);
+                    assert_eq!(u128::from(found[i]), whole % u128::from(p), "{i} of {form:?}");
+                }
+            }
         }
     }
 }

@@ -57,6 +57,8 @@ pub(crate) fn lines(task: &InferTask, learnt: &Inferred, labels: &Labels) -> Str
 pub(crate) struct InferReport {
     network: String,
     protocol: Protocol,
+    /// The OT extension of two parties.
+    ot: Option<&'static str>,
     /// Lengths of the output, where this member learns it.
     shape: Option<Vec<usize>>,
     /// Its elements, where they are few.
@@ -85,6 +87,7 @@ impl Told for InferTask {
         InferReport {
             network: hex::encode(self.computation().digest()),
             protocol: self.job().protocol,
+            ot: self.chosen().ot.map(hushwire_ot::Protocol::name),
             shape: learnt.lengths.clone(),
             output: learnt.elements.clone(),
             from_disk: learnt.from_disk,

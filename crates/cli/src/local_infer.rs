@@ -17,15 +17,17 @@ use crate::{
 use clap::Args;
 use hushwire::Local;
 use hushwire_job::{
-    ComputationSource, InferJob, InferTask, Job, Linear, Member, OutputPlace, Protocol, Task, array_in,
-    network_in, sizes,
+    ComputationSource, InferJob, InferTask, Job, Linear, Link, Member, OutputPlace, Protocol, Task, array_in,
+    check_calibration, network_in, sizes,
 };
-use hushwire_nn::{Floats, Labels, Network, NnError, Secure};
+use hushwire_nn::{Array, Floats, Labels, Network, NnError, Secure};
 use hushwire_wire::Shape;
 use serde::Serialize;
 use std::{
     fmt::Write,
     path::{Path, PathBuf},
+    sync::Arc,
+    thread,
     time::Instant,
 };
 
@@ -73,9 +75,9 @@ pub(crate) struct LocalInferArgs {
     /// Linear layers of protocol two: he, under encryption, or ot
     #[arg(long, value_name = "KIND")]
     linear: Option<Linear>,
-    /// The extension of oblivious transfer of protocol two: a fast link takes softspoken2, a slow one ferret-b11 [default: softspoken4]
-    #[arg(long, value_name = "NAME", value_parser = hushwire_job::extension)]
-    ot: Option<hushwire_ot::Protocol>,
+    /// The extension of oblivious transfer of protocol two: softspoken2 sends most, ferret-b11 least, and auto is the quickest over --net
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = hushwire_job::extension_or_auto)]
+    ot: Extension,
     #[command(flatten)]
     numbers: NumbersArgs,
     /// Compute threads of each party
@@ -93,6 +95,9 @@ pub(crate) struct LocalInferArgs {
     common: Common,
 }
 
+/// None is the one that is quickest over the link.
+type Extension = Option<hushwire_ot::Protocol>;
+
 /// Owner and client, where three parties compute, and where they do it themselves.
 const APART: [&str; 2] = ["client:owner", "client:client"];
 const THEMSELVES: [&str; 2] = ["party0", "party1"];
@@ -106,7 +111,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let (model, input) = (files::input(&args.model)?, files::input(&args.input)?);
     let calibration = args.calibrate.as_deref().map(files::input).transpose()?;
     let array = array_in(&input)?;
-    let network = network_in(&model, Some(&array.lengths))?;
+    let network = Arc::new(network_in(&model, Some(&array.lengths))?);
     let secure = planned(&args.model, &network, &args.numbers)?;
     let member = |name: &str| name.parse::<Member>().map_err(|e| Error::internal("naming members", e));
     let protocol = args.protocol.parse::<Protocol>().map_err(Error::Usage)?;
@@ -114,6 +119,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let job = InferJob {
         protocol,
         ot: args.ot,
+        link: (protocol == Protocol::Two && args.ot.is_none()).then_some(Link(shape)),
         linear: args.linear,
         network: ComputationSource::Text(secure.computation().to_string()),
         owner: member(owner)?,
@@ -125,15 +131,9 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         return out::text(explained(&task, &network, &secure, has_aes(backend))?);
     }
     let labels = labels(args.labels.as_deref(), &network)?;
-    // Here alone one process has both files.
     let given = calibration.as_ref().map(array_in).transpose()?;
-    let (greatest, headroom) = sizes(&network, given.as_ref())?;
+    given.iter().try_for_each(|given| check_calibration(&network, given))?;
     secure.input(&array).map_err(|e| of_file(&args.input, &e))?;
-    let of_model = |e: NnError| of_file(&args.model, &e);
-    let floats = Floats::new(&network, &array, false).map_err(of_model)?;
-    let rooms = secure.rooms(&network, &greatest, headroom, &floats).map_err(of_model)?;
-    let warning = wrapped(network.layers.iter().map(|layer| layer.name.as_str()).zip(rooms));
-    drop((secure, array, given, floats));
     let mut run = RunFiles::new(args.common.replace.force);
     for (role, path) in [
         ("the model", Some(&args.model)),
@@ -162,10 +162,12 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     if let Some(path) = output {
         local = local.keep(job.client.clone(), "output", OutputPlace::File(path));
     }
-    if let Some(warning) = warning {
-        log::note!("{warning}");
-    }
     let bar = progress::bar(0, "layers");
+    // Here alone one process has both files. A run that fails does not wait for it.
+    let room = {
+        let (model, network) = (args.model.clone(), Arc::clone(&network));
+        thread::spawn(move || warning(&model, &network, &secure, &array, given.as_ref()))
+    };
     let ended = run_all(
         local,
         &Job::Infer(job.clone()),
@@ -179,6 +181,10 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         },
     )?;
     bar.finish_and_clear();
+    let room = room.join().map_err(|_| Error::internal("looking for values that wrap", "it panicked"))?;
+    if let Some(warning) = room? {
+        log::note!("{warning}");
+    }
     let learnt = ended.iter().map(|process| &process.outcome.learnt).find(|learnt| learnt.lengths.is_some());
     let learnt = learnt.cloned().unwrap_or_default();
     let members = task.agreement().members().into_iter().zip(&ended);
@@ -210,6 +216,21 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let printed = args.output.is_none() || args.labels.is_some();
     let printed = if printed { inferred::lines(&task, &learnt, &labels) } else { String::new() };
     deliver(Some(printed.into_bytes()), &report, json, args.common.json.as_deref())
+}
+
+/// The warning about values that wrap on this input: in floating point, which takes about as long as a fast run.
+fn warning(
+    model: &Path,
+    network: &Network,
+    secure: &Secure,
+    array: &Array,
+    calibration: Option<&Array>,
+) -> Result<Option<String>, Error> {
+    let of_model = |e: NnError| of_file(model, &e);
+    let (greatest, headroom) = sizes(network, calibration)?;
+    let floats = Floats::new(network, array, false).map_err(of_model)?;
+    let rooms = secure.rooms(network, &greatest, headroom, &floats).map_err(of_model)?;
+    Ok(wrapped(network.layers.iter().map(|layer| layer.name.as_str()).zip(rooms)))
 }
 
 /// Standard input and output are one file each.
@@ -272,6 +293,11 @@ fn explained(task: &InferTask, network: &Network, secure: &Secure, aes: bool) ->
         [("on this machine", Shape::NONE), ("over a LAN", Shape::lan()), ("over a WAN", Shape::wan())]
     {
         line(format!("predicted {name}: {}", progress::duration(price.seconds(net))));
+    }
+    if let (Some(ot), Some(link)) = (task.chosen().ot, task.chosen().link) {
+        let prices = task.by_link().iter();
+        let prices: Vec<_> = prices.map(|(ot, seconds)| format!("{ot} {seconds:.2} s")).collect();
+        line(format!("oblivious transfer by {ot}, the quickest over link {link}: {}", prices.join(", ")));
     }
     line("the client learns the output, and of the model its architecture: operators, shapes, and these numbers".into());
     line("the client learns no weight, no bias, no bound of a clip, and no scale".into());

@@ -60,16 +60,15 @@ pub(crate) struct NumbersArgs {
     /// Fractional bits of inputs and outputs, 4 to 32, and 8 fewer than --bits at most [default: about a third]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(4..=32))]
     frac: Option<u8>,
-    /// Bits that are cut behind each layer with weights, 1 to 58: --bits less --frac less 2 at most [default: less than half]
+    /// Bits that are cut behind each layer with weights, 1 to 58: --bits less --frac less 2 at most [default: six tenths of what --frac leaves, up to 24]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=58))]
     cut: Option<u8>,
 }
 
 impl NumbersArgs {
     fn numbers(self) -> Result<Numbers, Error> {
-        let usual = Numbers::of(self.bits);
-        let numbers =
-            Numbers { frac: self.frac.unwrap_or(usual.frac), cut: self.cut.unwrap_or(usual.cut), ..usual };
+        let usual = Numbers::with_frac(self.bits, self.frac.unwrap_or(Numbers::of(self.bits).frac));
+        let numbers = Numbers { cut: self.cut.unwrap_or(usual.cut), ..usual };
         numbers.check().map_err(|e| Error::Usage(e.to_string()))?;
         Ok(numbers)
     }

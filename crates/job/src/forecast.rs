@@ -26,6 +26,8 @@ pub struct Forecast {
     pub bytes_sent: u64,
     /// The time of arithmetic alone.
     compute: Duration,
+    /// Of arithmetic while nothing is sent: that comes on top.
+    alone: Duration,
     /// The cost between parties that are far apart, where it depends on that: three parties take trees in place of ripples, two make
     /// OTs for more pieces at a time.
     far: Option<Far>,
@@ -63,6 +65,27 @@ const fn rates(protocol: Protocol, scheme: Option<Scheme>) -> [f64; 2] {
     }
 }
 
+/// LOCAL: nanoseconds of a core for a correlated OT that it sends or receives between two parties on numbers, with AES instructions: put to use, and made by an
+/// extension. From runs of SqueezeNet on a machine that others used (docs/benchmarks.md). Builds with other numbers may choose another extension, which they agree on by
+/// its name.
+#[cfg(feature = "two")]
+const USED: f64 = 22.0;
+
+#[cfg(feature = "two")]
+const fn made(ot: hushwire_ot::Protocol) -> f64 {
+    use hushwire_ot::Protocol;
+    match ot {
+        Protocol::SoftSpoken2 => 5.0,
+        Protocol::SoftSpoken4 | Protocol::Iknp => 6.0,
+        Protocol::SoftSpoken8 => 33.0,
+        _ => 40.0,
+    }
+}
+
+/// LOCAL: products of a second under encryption, by both parties one after the other.
+#[cfg(feature = "two")]
+const ENCRYPTED: f64 = 1.5e8;
+
 impl Prepared {
     /// The forecast of a run on a CPU with AES instructions or without.
     #[must_use]
@@ -81,6 +104,7 @@ impl Prepared {
             // The last batch may be a short one.
             bytes_sent: (one.bytes_sent as f64 * plan.instances as f64 / f64::from(plan.batch)) as u64,
             compute: time(ands, rate),
+            alone: Duration::ZERO,
             far: None,
         }
     }
@@ -94,7 +118,7 @@ impl Forecast {
         let [with, without] = rates(chosen.protocol, chosen.scheme);
         // Copies of a block stand side by side in place of instances, a byte where eight would be.
         let compute = time(ands, if aes_instructions { with } else { without });
-        Self { work: ands, unit: ANDS, rounds, bytes_sent, compute, far: None }
+        Self { work: ands, unit: ANDS, rounds, bytes_sent, compute, alone: Duration::ZERO, far: None }
     }
 
     /// Of a program that `n` parties of authenticated garbling run once, all of whose phases but the set-up are in it.
@@ -123,6 +147,7 @@ impl Forecast {
             rounds: most(0),
             bytes_sent: most(1),
             compute: time(work, if aes_instructions { with } else { without }),
+            alone: Duration::ZERO,
             far: None,
         }
     }
@@ -134,24 +159,38 @@ impl Forecast {
         let [with, without] = rates(Protocol::Rep3, None);
         let compute = time(sent.saturating_mul(8), if aes_instructions { with } else { without });
         let far = Far { from: FAR, cost: Cost { rounds: far.0, bytes_sent: far.1 } };
-        Self { work: sent.saturating_mul(8), unit: "bits", rounds, bytes_sent: sent, compute, far: Some(far) }
+        Self {
+            work: sent.saturating_mul(8),
+            unit: "bits",
+            rounds,
+            bytes_sent: sent,
+            compute,
+            alone: Duration::ZERO,
+            far: Some(far),
+        }
     }
 
-    /// Of steps of two parties on numbers, with the OTs that they take: exact for the party that sends most.
+    /// Of steps of two parties on numbers, with OTs by such an extension: bytes and rounds are exact for the party that sends most.
     #[cfg(feature = "two")]
-    pub(crate) fn of_pair(chosen: Chosen, plan: &hushwire_two::Plan, aes_instructions: bool) -> Self {
+    pub(crate) fn of_pair(
+        ot: hushwire_ot::Protocol,
+        plan: &hushwire_two::Plan,
+        aes_instructions: bool,
+    ) -> Self {
         use hushwire_two::Distance;
-        let ot = chosen_ot(chosen.ot);
         let [near, far] = [Distance::Near, Distance::Far].map(|distance| plan.costs(ot, distance).all);
         let [near_cost, far_cost] = [near, far].map(|tally| {
             let bytes_sent = tally.bytes.into_iter().max().unwrap_or_default();
             Cost { rounds: tally.rounds, bytes_sent }
         });
-        let work = near.cots.into_iter().max().unwrap_or_default() as u64 + 2 * near.triples;
-        let compute = time(work, if aes_instructions { 5e6 } else { 3e5 });
+        // Of both directions, as each party computes for each.
+        let work = near.cots.into_iter().sum::<usize>() as u64 + 2 * near.triples;
+        let slower = if aes_instructions { 1.0 } else { 16.0 };
+        let compute = time(work, 1e9 / ((USED + made(ot)) * slower));
         let far = Far { from: Distance::FAR / 2, cost: far_cost };
         let Cost { rounds, bytes_sent } = near_cost;
-        Self { work, unit: "OTs", rounds, bytes_sent, compute, far: Some(far) }
+        let alone = time(plan.encrypted_products(), ENCRYPTED);
+        Self { work, unit: "OTs", rounds, bytes_sent, compute, alone, far: Some(far) }
     }
 
     /// Of so many ANDs of two parties on one thread, under Yao's protocol with a scheme or under GMW: what is known where there is
@@ -184,6 +223,7 @@ impl Forecast {
             rounds: 0,
             bytes_sent: ands.saturating_mul(bits as u64) / 8,
             compute,
+            alone: Duration::ZERO,
             far: None,
         }
     }
@@ -208,6 +248,7 @@ impl Forecast {
             // The result goes to the owner.
             bytes_sent: (one.bytes_sent as f64 * blocks as f64 / chunk as f64) as u64 + bytes,
             compute: time(blocks, rate),
+            alone: Duration::ZERO,
             far: None,
         })
     }
@@ -218,7 +259,15 @@ impl Forecast {
         let both = ot.cost(level, Functionality::Ot, count.max(1));
         let bytes_sent = both.iter().map(|cost| cost.bytes_sent).max().unwrap_or_default();
         let compute = time(count as u64, if aes_instructions { 5e6 } else { 3e5 });
-        Self { work: count as u64, unit: "OTs", rounds: 0, bytes_sent, compute, far: None }
+        Self {
+            work: count as u64,
+            unit: "OTs",
+            rounds: 0,
+            bytes_sent,
+            compute,
+            alone: Duration::ZERO,
+            far: None,
+        }
     }
 
     /// The time over such a network in seconds: what is sent and what is computed overlap, round trips come on top.
@@ -231,7 +280,7 @@ impl Forecast {
         let sent = net.bits_per_second.map_or(0.0, |rate| 8.0 * bytes as f64 / rate as f64);
         let computed = self.compute.as_secs_f64() * (bytes as f64 / self.bytes_sent.max(1) as f64).max(1.0);
         // One way: who waits for a message has sent its own.
-        computed.max(sent) + rounds as f64 * net.rtt.as_secs_f64() / 2.0
+        computed.max(sent) + self.alone.as_secs_f64() + rounds as f64 * net.rtt.as_secs_f64() / 2.0
     }
 }
 
@@ -274,7 +323,7 @@ fn batch(chosen: Chosen, program: &Program, who: &TwoParty, n: usize) -> Cost {
 }
 
 /// The extension that there is without a word.
-fn chosen_ot(given: Option<hushwire_ot::Protocol>) -> hushwire_ot::Protocol {
+pub(crate) fn chosen_ot(given: Option<hushwire_ot::Protocol>) -> hushwire_ot::Protocol {
     given.unwrap_or(hushwire_ot::Protocol::SoftSpoken4)
 }
 

@@ -114,6 +114,6 @@ mod tests {
         let error = parsed(text).err().unwrap_or_default();
         assert!(error.ends_with("; did you mean `ferret-b11`?"), "the near one alone: {error}");
         let error = parsed("kind = \"infer\"\not = \"fast\"\n").err().unwrap_or_default();
-        assert!(error.ends_with("; write ot = \"softspoken4\""), "{error}");
+        assert!(error.ends_with("; write ot = \"auto\""), "{error}");
     }
 }

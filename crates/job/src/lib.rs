@@ -28,6 +28,7 @@ mod forecast;
 mod infer;
 mod job_file;
 mod kind;
+mod link;
 mod member;
 mod member_config;
 mod n_party;
@@ -72,9 +73,13 @@ pub use error::{JobError, Kind, Warning, io_remedy};
 pub use forecast::Forecast;
 pub use infer::InferJob;
 #[cfg(feature = "nn")]
-pub use infer::{InferPart, InferTask, Inferred, array_in, model, network_in, network_of, read_array, sizes};
+pub use infer::{
+    InferPart, InferTask, Inferred, array_in, check_calibration, model, network_in, network_of, read_array,
+    sizes,
+};
 pub use job_file::{BitOrderChoice, CircuitJob, CircuitSource, Input, MOST_INSTANCES, Output, Parameters};
 pub use kind::Job;
+pub use link::Link;
 pub use member::Member;
 pub use member_config::{Event, MemberConfig, Observer, session_of};
 pub use new_file::NewFile;
@@ -82,7 +87,9 @@ pub use party_file::{ClientFile, InputPlace, MemberFile, OutputPlace, PartyFile,
 pub use plan::{FIELDS, Plan};
 pub use prepare::{Found, Prepared};
 pub use private_file::read_private_key;
-pub use protocol::{Chosen, Linear, MOST_PARTIES, Protocol, extension, extensions, private_scheme};
+pub use protocol::{
+    Chosen, Linear, MOST_PARTIES, Protocol, extension, extension_or_auto, extensions, private_scheme,
+};
 pub use psi::{Common, Intersection, PsiJob, PsiMethod, PsiPart, PsiReveal, PsiSecurity, PsiTask, Stamp};
 #[cfg(feature = "sql")]
 pub use query::{Answer, InferredTable, Pad, QueryPart, QueryTask, check_output, count, declaration, infer};

@@ -1,6 +1,6 @@
 //! The protocols by name: how many parties each has, and what else it must be told.
 
-use crate::{JobError, Member, suggest};
+use crate::{JobError, Link, Member, suggest};
 use hushwire_authgarble::Form;
 use hushwire_garble::Scheme;
 use hushwire_ot::{Level, Protocol as Extension};
@@ -231,6 +231,8 @@ pub struct Chosen {
     pub ot: Option<Extension>,
     /// The means of linear layers, where the protocol has a choice.
     pub linear: Linear,
+    /// The link by which the extension was chosen, where nobody named one.
+    pub link: Option<Link>,
 }
 
 impl Chosen {
@@ -240,7 +242,7 @@ impl Chosen {
     /// The protocol has no such choice, or the scheme hides nothing.
     pub fn new(protocol: Protocol, scheme: Option<Scheme>, ot: Option<Extension>) -> Result<Self, JobError> {
         let (scheme, ot, linear) = (protocol.scheme(scheme)?, protocol.extension(ot)?, Linear::Ot);
-        Ok(Self { protocol, scheme, ot, linear })
+        Ok(Self { protocol, scheme, ot, linear, link: None })
     }
 
     /// The same with linear layers of that kind; none: as they were.
@@ -272,8 +274,9 @@ impl Chosen {
     fn text(self, scheme: impl Fn(Scheme) -> &'static str) -> String {
         let scheme = self.scheme.map(|s| format!(", scheme {}", scheme(s))).unwrap_or_default();
         let ot = self.ot.map(|ot| format!(", ot {ot}")).unwrap_or_default();
+        let link = self.link.map(|link| format!(" by link {link}")).unwrap_or_default();
         let linear = if self.linear == Linear::He { ", linear he" } else { "" };
-        format!("{}{scheme}{ot}{linear}", self.protocol)
+        format!("{}{scheme}{ot}{link}{linear}", self.protocol)
     }
 }
 
@@ -318,6 +321,14 @@ pub fn extension(name: &str) -> Result<Extension, String> {
     extensions()
         .find(|e| e.name() == name)
         .ok_or_else(|| format!("no semi-honest OT is called {name:?}; {}", suggest::remedy(name, &known)))
+}
+
+/// One of [`extensions`], or none where the link is to decide, which is called `auto`.
+///
+/// # Errors
+/// None of them has that name.
+pub fn extension_or_auto(name: &str) -> Result<Option<Extension>, String> {
+    if name == "auto" { Ok(None) } else { extension(name).map(Some) }
 }
 
 impl fmt::Display for Protocol {

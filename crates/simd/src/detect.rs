@@ -73,6 +73,8 @@ pub struct Features {
     pub vpclmul: bool,
     /// Byte operations on 512-bit vectors.
     pub avx512bw: bool,
+    /// Products of 52 bits on 512-bit vectors.
+    pub ifma: bool,
 }
 
 /// Tiers and features of this CPU. Fields are private so that a `Cpu` never claims more than was detected.
@@ -135,6 +137,7 @@ fn detect() -> Cpu {
         clmul: has!("pclmulqdq") && has!("sse4.1"),
         vpclmul: has!("vpclmulqdq") && has!("pclmulqdq") && has!("sse4.1") && has!("avx512f"),
         avx512bw: has!("avx512bw"),
+        ifma: has!("avx512f") && has!("avx512ifma"),
     };
     Cpu { tiers, features }
 }
@@ -146,12 +149,15 @@ fn detect() -> Cpu {
     if aes {
         tiers.push(Tier::Neon);
     }
-    Cpu { tiers, features: Features { gfni: false, clmul: aes, vpclmul: false, avx512bw: false } }
+    Cpu {
+        tiers,
+        features: Features { gfni: false, clmul: aes, vpclmul: false, avx512bw: false, ifma: false },
+    }
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn detect() -> Cpu {
-    let features = Features { gfni: false, clmul: false, vpclmul: false, avx512bw: false };
+    let features = Features { gfni: false, clmul: false, vpclmul: false, avx512bw: false, ifma: false };
     Cpu { tiers: vec![Tier::Portable], features }
 }
 

@@ -13,7 +13,7 @@
 //! portable  Portable   4                   nothing (bit-sliced, constant time)
 //! ```
 //!
-//! GFNI (`G`) and carry-less multiplication ([`clmul`]) are capabilities of their own: no tier implies them.
+//! GFNI (`G`), carry-less multiplication ([`clmul`]) and products of 52 bits ([`madd52`]) are capabilities of their own: no tier implies them.
 //! AVX-512BW and DQ are part of the `vaes512` tier only because every CPU with 512-bit VAES has them (Intel's since Ice Lake, AMD's since
 //! Zen 4); they are detected, not assumed, and a machine that hides one of them runs `vaes256`. DQ multiplies 64-bit numbers (`vpmullq`),
 //! for which all other tiers take three 32-bit products.
@@ -24,6 +24,7 @@ pub mod bytes;
 pub mod clmul;
 mod detect;
 mod lanes;
+pub mod madd52;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;

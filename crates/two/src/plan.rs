@@ -372,6 +372,12 @@ impl Plan {
         })
     }
 
+    /// Products that layers under encryption compute.
+    #[must_use]
+    pub fn encrypted_products(&self) -> u64 {
+        self.layers().map(|(_, layer)| layer.linear.coefficients() * layer.linear.conv().terms()).sum()
+    }
+
     /// The input whose words a step has, in its order or another.
     pub(crate) fn input_of(&self, at: Slot) -> Option<usize> {
         match &self.steps[at].prim {

@@ -94,6 +94,17 @@ fn owner_and_client_run_a_network_with_each_other() {
     }
     let told = good(&place, &format!("{INFER} --protocol two --explain")).out;
     assert!(told.contains("there is nobody else") && !told.contains("three parties"), "{told}");
+    // The link that --net models chooses, unless an extension is named.
+    for (args, expected) in [("--ot auto --net 5Mbps,1ms", "ferret-b11"), ("--ot softspoken8", "softspoken8")]
+    {
+        let told = good(&place, &format!("{INFER} --protocol two {args} --explain")).out;
+        let chosen = told.contains(&format!("by {expected}, the quickest over link 5Mbps,1ms: softspoken4 "));
+        assert_eq!(chosen, args.contains("auto"), "{told}");
+        let told = good(&place, &format!("{INFER} --protocol two {args} --output - --json r.json"));
+        assert!(!told.out.is_empty());
+        let report: serde_json::Value = serde_json::from_slice(&place.get("r.json")).expect("a report");
+        assert_eq!(report["ot"], expected);
+    }
     bad(&place, &format!("{INFER} --linear he"), 2, &["rep3", "linear"]);
     bad(&place, &format!("{INFER} --protocol two --ot softspoken9"), 2, &["softspoken9"]);
 }
@@ -284,7 +295,8 @@ fn what_models_and_inputs_lack_is_named() {
     for command in ["model check m.onnx", "model plan m.onnx --out n.hwc", INFER] {
         bad(&place, &format!("{command} --frac 2"), 2, &["--frac", "4..=32"]);
         bad(&place, &format!("{command} --cut 0"), 2, &["--cut", "1..=58"]);
-        bad(&place, &format!("{command} --frac 20"), 2, &["13 bits to cut of 32 with 20", "1 to 10 (--cut)"]);
+        let words = ["13 bits to cut of 32 with 20", "1 to 10 (--cut)"];
+        bad(&place, &format!("{command} --frac 20 --cut 13"), 2, &words);
     }
     let mut odd = npy::read(&place.get("x.npy")).expect("an array");
     odd.data[1] = f32::NAN;

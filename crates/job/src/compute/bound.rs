@@ -7,7 +7,9 @@ use super::{
     threads::{THREADS, far},
     values::Values,
 };
-use crate::{Chosen, Forecast, JobError, Kind, Member, Protocol, n_party, plan::between_two};
+use crate::{
+    Chosen, Forecast, JobError, Kind, Member, Protocol, forecast::chosen_ot, n_party, plan::between_two,
+};
 use hushwire_authgarble::Roles;
 use hushwire_circuit::{Planes, Program, TwoParty, planes::plane_bytes};
 use hushwire_compute::{Computation, Cut, Op, Scalar, Tensor, Type, Value, circuits};
@@ -355,6 +357,24 @@ impl Bound {
         n_party::roles(program, n, self.owners.iter(), self.recipients.iter().map(|to| &to[..]))
     }
 
+    /// The forecasts of a run of two parties on numbers with each of these extensions, on CPUs with AES instructions: the same at both, whatever
+    /// theirs are. None of a run of another form.
+    ///
+    /// # Errors
+    /// It is too large to be run.
+    #[cfg(feature = "nn")]
+    pub(crate) fn by_extension(
+        &self,
+        chosen: Chosen,
+        of: &[hushwire_ot::Protocol],
+    ) -> Result<Vec<Forecast>, JobError> {
+        match self.form(chosen)? {
+            #[cfg(feature = "two")]
+            Form::Pair(plan) => Ok(of.iter().map(|ot| Forecast::of_pair(*ot, &plan, true)).collect()),
+            _ => Ok(vec![]),
+        }
+    }
+
     /// The forecast of a run on a CPU with AES instructions or without, and its AND gates: those of the circuit that it is, or those that two
     /// parties on numbers compute on bits; none of three parties' steps, which are of many kinds.
     ///
@@ -380,7 +400,8 @@ impl Bound {
             #[cfg(feature = "two")]
             Form::Pair(plan) => {
                 let triples = plan.tally(hushwire_two::Distance::Near).triples;
-                Ok((Forecast::of_pair(chosen, &plan, aes_instructions), Some(triples)))
+                let ot = chosen_ot(chosen.ot);
+                Ok((Forecast::of_pair(ot, &plan, aes_instructions), Some(triples)))
             }
             Form::Steps(plan) => {
                 let refused = |e: ThreeError| match e {

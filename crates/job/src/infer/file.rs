@@ -1,7 +1,7 @@
 //! The job file of an inference.
 
 use crate::{
-    ComputationSource, JobError, Linear, Member, Protocol,
+    ComputationSource, JobError, Linear, Link, Member, Protocol,
     protocol::{self, by_name},
     toml_file::Section,
 };
@@ -20,9 +20,12 @@ use serde::{Deserialize, Serialize};
 pub struct InferJob {
     /// The protocol of the parties.
     pub protocol: Protocol,
-    /// The extension of oblivious transfer of two parties.
+    /// The extension of oblivious transfer of two parties; none: the one that is quickest over their link.
     #[serde(default, with = "by_name")]
     pub ot: Option<Extension>,
+    /// The link between two parties, where it is to choose the extension.
+    #[serde(default, with = "by_name")]
+    pub link: Option<Link>,
     /// The means of two parties' linear layers; encryption unless it says otherwise.
     #[serde(default)]
     pub linear: Option<Linear>,
@@ -40,9 +43,10 @@ impl InferJob {
     pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, JobError> {
         let protocol = top.take("protocol").map(|v| v.parsed(str::parse, "write protocol = \"rep3\""));
         let protocol = protocol.transpose()?.unwrap_or(Protocol::Rep3);
-        let ot = top.take("ot").map(|v| v.parsed(protocol::extension, "write ot = \"softspoken4\""));
+        let ot = top.take("ot").map(|v| v.parsed(protocol::extension_or_auto, "write ot = \"auto\""));
+        let link = top.take("link").map(|v| v.parsed(str::parse, "write link = \"lan\""));
         let linear = top.take("linear").map(|v| v.parsed(str::parse, "write linear = \"he\" or \"ot\""));
-        let (ot, linear) = (ot.transpose()?, linear.transpose()?);
+        let (ot, link, linear) = (ot.transpose()?.flatten(), link.transpose()?, linear.transpose()?);
         let network = top.need("network", "network = \"squeezenet.hwc\"")?.path()?;
         let who = "write \"party0\" or \"client:hospital\"";
         let owner = top.need("owner", "owner = \"client:hospital\"")?.parsed(str::parse, who)?;
@@ -52,6 +56,7 @@ impl InferJob {
         Ok(InferJob {
             protocol,
             ot,
+            link,
             linear,
             network: ComputationSource::File(network),
             owner,

@@ -118,6 +118,20 @@ fn array(name: &str, place: &InputPlace) -> Result<Array, JobError> {
     array.and_then(|array| array.check_finite(name).map(|()| array)).map_err(|e| of_file(place, &e))
 }
 
+/// Looks whether calibration inputs have the network's shape.
+///
+/// # Errors
+/// They have another.
+pub fn check_calibration(network: &Network, array: &Array) -> Result<(), JobError> {
+    let lengths = &network.layers[network.inputs[0].1].lengths;
+    if array.lengths.get(1..) == lengths.get(1..) && !array.data.is_empty() {
+        return Ok(());
+    }
+    let cause = format!("they have the shape {:?}, and the network takes {lengths:?}", array.lengths);
+    let remedy = "bring inputs of that shape, any number";
+    Err(JobError::usage("reading calibration inputs", cause, remedy))
+}
+
 /// The greatest sizes of a network's values on calibration inputs, one after the other along the array's first axis, or on inputs
 /// that are made up, and the bits to leave free above them.
 ///
@@ -130,14 +144,7 @@ pub fn sizes(network: &Network, calibration: Option<&Array>) -> Result<(Vec<f32>
         let made_up: Vec<Array> = (0..4).map(|seed| zoo::sample(&lengths, seed)).collect();
         return Ok((network.calibrated(&made_up).map_err(|e| of_nn(&e))?, MADE_UP_HEADROOM));
     };
-    if array.lengths.get(1..) != lengths.get(1..) || array.data.is_empty() {
-        let cause = format!("they have the shape {:?}, and the network takes {lengths:?}", array.lengths);
-        return Err(JobError::usage(
-            "reading calibration inputs",
-            cause,
-            "bring inputs of that shape, any number",
-        ));
-    }
+    check_calibration(network, array)?;
     // As many inputs at once as the network takes; the first ones again where the last are fewer.
     let parts = array.data.chunks(whole).map(|part| {
         let data = part.iter().chain(array.data.iter().cycle()).take(whole).copied().collect();

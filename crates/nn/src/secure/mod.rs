@@ -47,10 +47,20 @@ impl Numbers {
         Numbers { bits, frac, cut: (bits.saturating_sub(6) / 2).min(24) }
     }
 
+    /// The same with so many fractional bits: of the others as large a part is cut, so that fewer of them leave fewer to cut.
+    #[must_use]
+    pub fn with_frac(bits: u8, frac: u8) -> Self {
+        let usual = Numbers::of(bits);
+        let [others, before, cut] =
+            [bits.saturating_sub(frac), bits.saturating_sub(usual.frac), usual.cut].map(u32::from);
+        let cut = (others * cut / before.max(1)).clamp(1, 24) as u8;
+        Numbers { bits, frac, cut }
+    }
+
     /// The numbers of a network's computation.
     ///
     /// # Errors
-    /// The computation is no network's.
+    /// The computation is no network's, as one with several outputs.
     pub fn of_computation(computation: &Computation) -> Result<Self, NnError> {
         let (mut input, mut cut) = (None, None);
         for (name, ty) in computation.inputs() {
@@ -63,7 +73,13 @@ impl Numbers {
         let remedy = "write it with `hushwire model plan`";
         let (bits, frac) =
             input.ok_or_else(|| NnError::new("the network", "it has no fixed-point input", remedy))?;
-        let numbers = Numbers { bits, frac, cut: cut.unwrap_or(Numbers::of(bits).cut) };
+        let names: Vec<&str> = computation.outputs().iter().map(|output| output.name.as_str()).collect();
+        if names.len() != 1 {
+            let cause = format!("it has {} outputs: {}", names.len(), names.join(", "));
+            return Err(NnError::new("the network", cause, remedy));
+        }
+        let usual = Numbers::with_frac(bits, frac);
+        let numbers = Numbers { cut: cut.unwrap_or(usual.cut), ..usual };
         numbers.check()?;
         Ok(numbers)
     }

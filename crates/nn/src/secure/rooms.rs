@@ -31,7 +31,13 @@ impl Secure {
             match &layer.kind {
                 _ if network.places(at).is_some() => whole,
                 // As they are before they are cut.
-                Kind::MatMul | Kind::Gelu(_) => own(frac),
+                Kind::MatMul => own(frac),
+                // The square of its operand, which is clamped, and the cube times 2 √(2/π), have twice the fractional bits, too.
+                Kind::Gelu(_) => {
+                    let x = size(layer.reads[0]).min(8.0);
+                    let inner = (x * x).max(1.6 * x * (1.0 + 0.044_715 * x * x));
+                    own(frac).min(left(inner, placed.node, frac))
+                }
                 Kind::LayerNorm(axis, ..) => {
                     let n = layer.lengths[*axis..].iter().product();
                     let (sizes, node) =

@@ -152,6 +152,39 @@ fn numbers_out_of_bounds_name_the_bound() {
     }
 }
 
+/// Whatever the fractional bits, there are defaults that fit, and those of the usual ones are the usual ones.
+#[test]
+fn what_is_cut_follows_fractional_bits() {
+    for bits in 16..=64 {
+        assert_eq!(Numbers::with_frac(bits, Numbers::of(bits).frac), Numbers::of(bits));
+        for frac in 4..=(bits - 8).min(32) {
+            assert!(Numbers::with_frac(bits, frac).check().is_ok(), "{bits} {frac}");
+        }
+    }
+    assert_eq!([4, 10, 20, 24].map(|frac| Numbers::with_frac(32, frac).cut), [16, 13, 7, 4]);
+}
+
+/// The square of a Gelu's operand wraps in rings where its result fits.
+#[test]
+fn room_knows_the_square_within_a_gelu() {
+    let mut w = Writer::new("m", 3, &[1, 2]);
+    let y = w.op("Gelu", &["input"], &[]);
+    let gelu = network(&w.finish(&y), None);
+    let room = |bits, x: f32| {
+        let input = Array::new(&[1, 2], vec![x, -x]);
+        let greatest = gelu.calibrated([&input]).unwrap();
+        let report = Report::new(&gelu, Numbers::of(bits), &greatest, 1, &input).unwrap();
+        let layer = report.layers.last().unwrap().clone();
+        (layer.room, layer.error)
+    };
+    // 5 fractional bits leave 2^5 for a square.
+    for (x, wraps) in [(4.0, false), (5.5, false), (6.0, true)] {
+        let (left, error) = room(16, x);
+        assert_eq!([left < 0.0, error > 0.3], [wraps; 2], "{x}: {left}, {error}");
+        assert!(room(32, x).0 > 0.0);
+    }
+}
+
 /// Evaluates a network on an input times powers of two, where scales come from the input itself: of the first layer with a wrong value, or one
 /// before it, the room is below 0, and where no value is wrong it is not. Some wrap, and some do not.
 fn wraps_where_it_says(network: &Network, input: &Array, most: u32) {
