@@ -7,9 +7,7 @@ use super::{
     threads::{THREADS, far},
     values::Values,
 };
-use crate::{
-    Chosen, Forecast, JobError, Kind, Member, Protocol, forecast::chosen_ot, n_party, plan::between_two,
-};
+use crate::{Chosen, Forecast, JobError, Kind, Member, Protocol, n_party, plan::between_two};
 use hushwire_authgarble::Roles;
 use hushwire_circuit::{Planes, Program, TwoParty, planes::plane_bytes};
 use hushwire_compute::{Computation, Cut, Op, Scalar, Tensor, Type, Value, circuits};
@@ -363,6 +361,7 @@ impl Bound {
     /// # Errors
     /// It is too large to be run.
     #[cfg(feature = "nn")]
+    #[cfg_attr(not(feature = "two"), expect(unused_variables))]
     pub(crate) fn by_extension(
         &self,
         chosen: Chosen,
@@ -400,7 +399,7 @@ impl Bound {
             #[cfg(feature = "two")]
             Form::Pair(plan) => {
                 let triples = plan.tally(hushwire_two::Distance::Near).triples;
-                let ot = chosen_ot(chosen.ot);
+                let ot = crate::forecast::chosen_ot(chosen.ot);
                 Ok((Forecast::of_pair(ot, &plan, aes_instructions), Some(triples)))
             }
             Form::Steps(plan) => {
