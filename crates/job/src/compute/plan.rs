@@ -10,7 +10,7 @@ use super::{
     values::Values,
 };
 use crate::{
-    Agreement, Chosen, Field, Forecast, JobError, Kind, Link, Member, MemberConfig, Protocol, Task, protocol,
+    Agreement, Chosen, Field, Forecast, JobError, Kind, Member, MemberConfig, Protocol, Task, protocol,
     shelves::{Preparable, Wants},
 };
 use hushwire_compute::{Computation, ComputeError, Dim, Tensor, Type, Visibility};
@@ -132,7 +132,7 @@ impl ComputeTask {
 
     /// The same with an extension of oblivious transfer that a link has chosen.
     #[cfg(feature = "nn")]
-    pub(crate) fn over(mut self, link: Link, ot: hushwire_ot::Protocol) -> Self {
+    pub(crate) fn over(mut self, link: crate::Link, ot: hushwire_ot::Protocol) -> Self {
         self.chosen = Chosen { ot: Some(ot), link: Some(link), ..self.chosen };
         self
     }
