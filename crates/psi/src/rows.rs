@@ -98,7 +98,8 @@ impl<'a> Rows<'a> {
     pub fn new(path: &Path, csv: impl Read + 'a) -> Result<Self, PsiError> {
         let text = mark::strip_read(csv).map_err(|e| refused(path, &e))?;
         let mut reader = csv::ReaderBuilder::new().from_reader(Strict::new(Box::new(text) as Box<dyn Read>));
-        let header = reader.byte_headers().map_err(|e| broken(path, e, 0))?.clone();
+        let header = reader.byte_headers().map_err(|e| broken(path, e, None))?.clone();
+        reader.get_mut().next_record();
         let (of, record) = (Of::Csv(Box::new(reader)), csv::ByteRecord::new());
         Ok(Self { path: path.to_owned(), of, header, record, place: None })
     }
@@ -185,12 +186,11 @@ impl<'a> Rows<'a> {
         let more = match &mut self.of {
             Of::Csv(reader) => {
                 let more = reader.read_byte_record(&mut self.record);
-                // Its line feed, which the parser takes with the record after it, is no line of that one.
-                let late = u64::from(reader.get_ref().ends_lines_with_two());
-                let more = more.map_err(|e| broken(&self.path, e, late))?;
-                if let Some(mut at) = self.record.position().cloned() {
-                    at.set_line(at.line() + late);
-                    self.place = Some(Place::line(at.line()));
+                let line = reader.get_mut().next_record();
+                let more = more.map_err(|e| broken(&self.path, e, line))?;
+                if let (Some(line), Some(mut at)) = (line, self.record.position().cloned()) {
+                    at.set_line(line);
+                    self.place = Some(Place::line(line));
                     self.record.set_position(Some(at));
                 }
                 more

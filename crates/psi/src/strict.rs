@@ -10,6 +10,7 @@
 
 use crate::{PsiError, error::Place};
 use std::{
+    collections::VecDeque,
     io::{self, Read},
     path::Path,
 };
@@ -28,9 +29,9 @@ pub(crate) fn refused(path: &Path, e: &io::Error) -> PsiError {
     PsiError::file(path, None, e.to_string(), remedy)
 }
 
-/// An error of the parser, which counts `late` lines too few.
-pub(crate) fn broken(path: &Path, e: csv::Error, late: u64) -> PsiError {
-    let line = e.position().map(|p| Place::line(p.line() + late));
+/// An error of the parser in the record that begins at `line`.
+pub(crate) fn broken(path: &Path, e: csv::Error, line: Option<u64>) -> PsiError {
+    let line = line.map(Place::line);
     match e.into_kind() {
         csv::ErrorKind::Io(e) => refused(path, &e),
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
@@ -179,8 +180,9 @@ pub(crate) struct Strict<R> {
     length: usize,
     /// The first bytes, while their number is below [`HEAD`].
     head: Vec<u8>,
-    /// Whether the first record ends with a carriage return and a line feed.
-    two: bool,
+    /// Lines in which records begin that were handed on and not yet asked for. The parser has another count: for it empty lines, and the line
+    /// feed behind a carriage return, belong to the record after them.
+    begins: VecDeque<u64>,
 }
 
 impl<R: Read> Strict<R> {
@@ -194,23 +196,20 @@ impl<R: Read> Strict<R> {
             record: start,
             length: 0,
             head: vec![],
-            two: false,
+            begins: VecDeque::new(),
         }
     }
 
-    /// Whether lines end with two bytes, as far as the first of them tells.
-    pub(crate) fn ends_lines_with_two(&self) -> bool {
-        self.two
+    /// The line in which the next record begins, asked once for each that the parser has found.
+    pub(crate) fn next_record(&mut self) -> Option<u64> {
+        self.begins.pop_front()
     }
 
     fn take(&mut self, byte: u8) -> Result<(), Fault> {
         let here = self.place;
         let fault = |kind, place: Spot| Err(Fault { kind, place: Some(place.into()) });
         self.at = match (self.at, byte) {
-            (At::Return, b'\n') => {
-                self.two |= self.record.line == 1;
-                At::Field
-            }
+            (At::Return, b'\n') => At::Field,
             (At::Return, _) => return fault(Kind::Return, self.begun),
             (At::Quoted, b'"') => At::Quote,
             (At::Field, b'"') => {
@@ -227,6 +226,9 @@ impl<R: Read> Strict<R> {
             (At::Quote, _) => return fault(Kind::After, here),
             (At::Field | At::Plain, _) => At::Plain,
         };
+        if self.length == 0 && !matches!(byte, b'\r' | b'\n') {
+            self.begins.push_back(here.line);
+        }
         self.length += 1;
         if self.length > RECORD {
             let is_quoted = matches!(self.at, At::Quoted | At::Quote);
@@ -248,17 +250,18 @@ impl<R: Read> Strict<R> {
 
     /// Takes bytes that have no quote and no carriage return, where none is open: there is nothing in them to be refused.
     fn pass(&mut self, chunk: &[u8]) {
-        let lines = chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
-        let line = match chunk.iter().rposition(|byte| *byte == b'\n').filter(|_| lines > 0) {
-            Some(end) => {
-                self.place = Spot { line: self.place.line + lines, column: 1 };
-                (self.record, self.length) = (self.place, 0);
-                &chunk[end + 1..]
+        for line in chunk.split_inclusive(|byte| *byte == b'\n') {
+            if self.length == 0 && line != b"\n" {
+                self.begins.push_back(self.place.line);
             }
-            None => chunk,
-        };
-        self.length += line.len();
-        self.place.column += line.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
+            if line.ends_with(b"\n") {
+                self.place = Spot { line: self.place.line + 1, column: 1 };
+                (self.record, self.length) = (self.place, 0);
+            } else {
+                self.length += line.len();
+                self.place.column += line.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
+            }
+        }
         self.at = if chunk.ends_with(b",") || chunk.ends_with(b"\n") { At::Field } else { At::Plain };
     }
 

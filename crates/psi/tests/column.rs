@@ -267,6 +267,25 @@ fn keys_of_several_columns_are_no_others_keys() {
     assert!(spec(&[]).is_err() && spec(&[("a", "trim"), (" a", "case")]).is_err());
 }
 
+/// Found by the fuzz target: a line behind the last one was named where line ends differ.
+#[test]
+fn lines_are_counted_whatever_ends_each() {
+    let error = |text: &str| read(text.as_bytes(), "id").err().unwrap();
+    let narrow = "it has 1 field where the first line has 2";
+    for (text, line) in [
+        ("id,x\r\na,\"two\nlines\"\r\nb,\"c\"\nd", 5),
+        ("id,x\na,b\r\nc", 3),
+        ("id,x\r\na,b\nc", 3),
+        ("id,x\n\n\r\na,b\n\n\n\r\nc\n", 8),
+        ("\r\n\nid,x\r\n\r\na\n", 5),
+    ] {
+        let said = error(text);
+        assert!(said.contains(narrow) && said.contains(&format!("line {line}")), "{text:?}: {said}");
+    }
+    let many = "a,b\n".repeat(5000);
+    assert!(error(&format!("id,x\r\n{many}c\r\n")).contains("line 5002"));
+}
+
 /// Lines are counted alike whatever ends them, behind a header and behind a quoted line end.
 #[test]
 fn lines_that_end_with_two_bytes_are_counted_as_others() {
