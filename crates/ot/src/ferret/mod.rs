@@ -18,8 +18,9 @@
 //! ```
 //!
 //! **Deviations.** Half trees instead of GGM with two sums a level, so h blocks a tree and no message of choices. The
-//! refill is made with all of a round's chunks, a share with each, not with its last: its
-//! trees are weighed by a challenge of their own, and what a base gives before the check that covers it stays unverified until then. The 128 COTs that hide a check's place sum are outputs of
+//! refill is made with all of a round's chunks, a share with each, not with its last: its trees are weighed by a challenge
+//! of their own, and what a base gives before the check that covers it stays unverified until then. The 128 COTs that
+//! hide a check's place sum are outputs of
 //! the segment's first chunk (set-up: last) that go nowhere else, not a part of the base: any number of checks, whenever
 //! the caller wants one. Their choice bits, which nobody else sees, hide the place sum, itself a public linear map of
 //! the round's noise: what the sender sees is LPN with as many equations as without a check, 128 of which have dense
