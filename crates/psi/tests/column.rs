@@ -276,6 +276,8 @@ fn lines_are_counted_whatever_ends_each() {
         ("id,x\r\na,\"two\nlines\"\r\nb,\"c\"\nd", 5),
         ("id,x\na,b\r\nc", 3),
         ("id,x\r\na,b\nc", 3),
+        // Without quotes and carriage returns bytes are looked at many at a time.
+        ("id,x\n\na,b\n\n\nc\n", 6),
         ("id,x\n\n\r\na,b\n\n\n\r\nc\n", 8),
         ("\r\n\nid,x\r\n\r\na\n", 5),
     ] {
