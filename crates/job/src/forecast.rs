@@ -99,18 +99,26 @@ impl Prepared {
         let rate = f64::from(plan.threads) * if aes_instructions { with } else { without };
         Forecast {
             work: ands,
-            unit: ANDS,
             rounds: one.rounds * batches.div_ceil(lanes),
             // The last batch may be a short one.
             bytes_sent: (one.bytes_sent as f64 * plan.instances as f64 / f64::from(plan.batch)) as u64,
             compute: time(ands, rate),
-            alone: Duration::ZERO,
-            far: None,
+            ..Forecast::NOTHING
         }
     }
 }
 
 impl Forecast {
+    const NOTHING: Self = Self {
+        work: 0,
+        unit: ANDS,
+        rounds: 0,
+        bytes_sent: 0,
+        compute: Duration::ZERO,
+        alone: Duration::ZERO,
+        far: None,
+    };
+
     /// Of a program that runs once, on one thread. `who` is for two parties.
     #[must_use]
     pub fn of_program(chosen: Chosen, program: &Program, who: &TwoParty, aes_instructions: bool) -> Self {
@@ -118,7 +126,7 @@ impl Forecast {
         let [with, without] = rates(chosen.protocol, chosen.scheme);
         // Copies of a block stand side by side in place of instances, a byte where eight would be.
         let compute = time(ands, if aes_instructions { with } else { without });
-        Self { work: ands, unit: ANDS, rounds, bytes_sent, compute, alone: Duration::ZERO, far: None }
+        Self { work: ands, rounds, bytes_sent, compute, ..Self::NOTHING }
     }
 
     /// Of a program that `n` parties of authenticated garbling run once, all of whose phases but the set-up are in it.
@@ -143,12 +151,10 @@ impl Forecast {
         let work = program.ands();
         Self {
             work,
-            unit: ANDS,
             rounds: most(0),
             bytes_sent: most(1),
             compute: time(work, if aes_instructions { with } else { without }),
-            alone: Duration::ZERO,
-            far: None,
+            ..Self::NOTHING
         }
     }
 
@@ -165,8 +171,8 @@ impl Forecast {
             rounds,
             bytes_sent: sent,
             compute,
-            alone: Duration::ZERO,
             far: Some(far),
+            ..Self::NOTHING
         }
     }
 
@@ -217,15 +223,7 @@ impl Forecast {
         };
         let [with, without] = rates(protocol, scheme);
         let compute = time(ands, if aes_instructions { with } else { without });
-        Self {
-            work: ands,
-            unit: ANDS,
-            rounds: 0,
-            bytes_sent: ands.saturating_mul(bits as u64) / 8,
-            compute,
-            alone: Duration::ZERO,
-            far: None,
-        }
+        Self { work: ands, bytes_sent: ands.saturating_mul(bits as u64) / 8, compute, ..Self::NOTHING }
     }
 
     /// Of the encryption of so many bytes, or their decryption. `None` where parties are devices, which are as fast as they are.
@@ -248,8 +246,7 @@ impl Forecast {
             // The result goes to the owner.
             bytes_sent: (one.bytes_sent as f64 * blocks as f64 / chunk as f64) as u64 + bytes,
             compute: time(blocks, rate),
-            alone: Duration::ZERO,
-            far: None,
+            ..Self::NOTHING
         })
     }
 
@@ -259,15 +256,7 @@ impl Forecast {
         let both = ot.cost(level, Functionality::Ot, count.max(1));
         let bytes_sent = both.iter().map(|cost| cost.bytes_sent).max().unwrap_or_default();
         let compute = time(count as u64, if aes_instructions { 5e6 } else { 3e5 });
-        Self {
-            work: count as u64,
-            unit: "OTs",
-            rounds: 0,
-            bytes_sent,
-            compute,
-            alone: Duration::ZERO,
-            far: None,
-        }
+        Self { work: count as u64, unit: "OTs", bytes_sent, compute, ..Self::NOTHING }
     }
 
     /// The time over such a network in seconds: what is sent and what is computed overlap, round trips come on top.
