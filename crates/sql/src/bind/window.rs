@@ -72,14 +72,20 @@ impl<'q> Binder<'q> {
                 WindowFunction::RunningSum(counted(of), frame),
             ),
             ("lag" | "lead", [of, rest @ ..], false) => {
-                let by = match rest {
-                    [] => 1,
-                    [Expr::Literal(Value::Number(n), ty)] if ty.is_integer() && *n >= 0 => *n as u64,
-                    _ => return no("LAG or LEAD by what is no literal, or with a default"),
+                let by = match rest.first() {
+                    None => 1,
+                    Some(Expr::Literal(Value::Number(n), ty)) if ty.is_integer() && *n >= 0 => *n as u64,
+                    Some(_) => return no("LAG or LEAD by what is no literal"),
                 };
-                let lag = name == "lag";
-                let of = of.clone();
-                Call::One(if lag { WindowFunction::Lag(of, by) } else { WindowFunction::Lead(of, by) })
+                let neighbour = |of: Expr| match name {
+                    "lag" => WindowFunction::Lag(of, by),
+                    _ => WindowFunction::Lead(of, by),
+                };
+                match rest {
+                    [] | [_] => Call::One(neighbour(of.clone())),
+                    [_, default] => Call::Or(neighbour(of.clone()), neighbour(one()), default.clone()),
+                    _ => return no("LAG or LEAD with more than three arguments"),
+                }
             }
             _ => return no(&format!("the window function {name}")),
         };
@@ -109,6 +115,12 @@ impl<'q> Binder<'q> {
         };
         match call {
             Call::One(call) => one(self, call),
+            Call::Or(value, there, default) => {
+                let (value, there) = (one(self, value)?, one(self, there)?);
+                let mut both = self.united(vec![default, value], at)?;
+                let otherwise = both.pop().map(Box::new);
+                Ok(Expr::Case { branches: vec![(there.is_null(), both.swap_remove(0))], otherwise })
+            }
             Call::Mean(sum, count) => {
                 let (sum, count) = (one(self, sum)?, one(self, count)?);
                 let ty = self.ty(&sum, at)?;
@@ -156,6 +168,8 @@ enum Call {
     One(WindowFunction),
     /// A sum over a count.
     Mean(WindowFunction, WindowFunction),
+    /// A neighbour's value, what is NULL only where there is no such neighbour, and the value in its place then.
+    Or(WindowFunction, WindowFunction, Expr),
 }
 
 /// Whether its sum is a count.

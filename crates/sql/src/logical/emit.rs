@@ -48,7 +48,7 @@ fn scanned(plan: &Plan, read: &mut BTreeMap<usize, BTreeSet<usize>>) {
         Plan::Scan { table, columns } => {
             read.entry(*table).or_default().extend(columns.iter().map(|(_, at)| *at));
         }
-        Plan::One => {}
+        Plan::One | Plan::Values { .. } => {}
         Plan::Filter { input, .. }
         | Plan::Project { input, .. }
         | Plan::Group { input, .. }
@@ -101,6 +101,19 @@ impl Emitter<'_> {
         match plan {
             Plan::Scan { table, columns } => self.scan(*table, columns),
             Plan::One => Ok((self.one(Relation::values(Schema::default(), vec![vec![]]))?, Places::new())),
+            Plan::Values { columns, rows } => {
+                let column = |(k, id): (usize, &Id)| {
+                    let made = Column { range: None, ..self.columns.of(*id).clone() };
+                    let numbers = || rows.iter().filter_map(|row| row[k].number());
+                    // No more bits than they have: the rows are public.
+                    match numbers().min().zip(numbers().max()) {
+                        Some((low, high)) => made.within(low, high),
+                        None => made,
+                    }
+                };
+                let schema = Schema(columns.iter().enumerate().map(column).collect());
+                Ok((self.one(Relation::values(schema, rows.clone()))?, places(columns.iter().copied())))
+            }
             Plan::Filter { input, condition } => {
                 let (input, at) = self.plan(input)?;
                 Ok((self.one(input.filter(placed(condition, &at)?))?, at))

@@ -21,7 +21,7 @@ pub(crate) use push::filtered;
 
 use hushwire_tables::{
     TableError,
-    algebra::{Aggregate, Column, ColumnType, Expr, Range, Schema, SetOperation, WindowFunction},
+    algebra::{Aggregate, Column, ColumnType, Expr, Range, Schema, SetOperation, Value, WindowFunction},
 };
 use std::collections::BTreeSet;
 
@@ -105,6 +105,8 @@ pub(crate) enum Plan {
     Scan { table: usize, columns: Vec<(Id, usize)> },
     /// One row without columns.
     One,
+    /// Public rows of columns.
+    Values { columns: Vec<Id>, rows: Vec<Vec<Value>> },
     /// Rows for which a condition is true.
     Filter { input: Box<Plan>, condition: Expr },
     /// Computed columns; what is not among them goes.
@@ -136,6 +138,7 @@ impl Plan {
         match self {
             Plan::Scan { columns, .. } => columns.iter().map(|(id, _)| *id).collect(),
             Plan::One => vec![],
+            Plan::Values { columns, .. } => columns.clone(),
             Plan::Filter { input, .. } | Plan::Sort { input, .. } | Plan::Limit { input, .. } => {
                 input.columns()
             }
@@ -189,6 +192,6 @@ pub(crate) fn shows_groups(plan: &Plan) -> bool {
         | Plan::Limit { input, .. } => shows_groups(input),
         Plan::Join { kind: Kind::Semi | Kind::Anti, left, .. } => shows_groups(left),
         Plan::Set { left, right, .. } => shows_groups(&left.0) && shows_groups(&right.0),
-        Plan::Join { .. } | Plan::Scan { .. } | Plan::One => false,
+        Plan::Join { .. } | Plan::Scan { .. } | Plan::One | Plan::Values { .. } => false,
     }
 }

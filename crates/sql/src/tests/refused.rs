@@ -9,7 +9,7 @@ fn refused(sql: &str) -> String {
 }
 
 /// Each query, and how its error begins.
-const CASES: [(&str, &str); 66] = [
+const CASES: [(&str, &str); 70] = [
     ("SELEC 1", "line 1, column 1: "),
     ("SELECT id FROM shop\nWHERE (id = 1", "line 2, column 14: "),
     ("SELECT 1; SELECT 2", "there are several statements; "),
@@ -107,6 +107,10 @@ const CASES: [(&str, &str); 66] = [
         "line 1, column 8: the window function ntile is not supported; ",
     ),
     ("SELECT id FROM shop QUALIFY id > 1", "line 1, column "),
+    ("VALUES (1, 2), (3)", "line 1, column 16: rows of VALUES have 2 and 1 values; "),
+    ("VALUES (1), ('x')", "line 1, column 8: values of INTEGER and of VARCHAR(1) in one place; "),
+    ("SELECT id FROM shop WHERE id IN (VALUES (id))", "line 1, column 42: no column is called id; "),
+    ("SELECT id FROM shop UNION VALUES (1, 2)", "line 1, column 1: its sides have 1 and 2 columns; "),
     ("SELECT COUNT(DISTINCT *) FROM shop", "line 1, column 8: DISTINCT * in a function is not supported; "),
     (
         "SELECT id, (SELECT SUM(pieces + id) FROM sale WHERE shop = id) FROM shop",
