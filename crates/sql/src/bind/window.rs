@@ -55,6 +55,10 @@ impl<'q> Binder<'q> {
         }
         let no = |clause: &str| Err(SqlError::unsupported(at, clause));
         let frame = frame(spec, !order.is_empty(), at)?;
+        if is_whole(spec) && !matches!(name, "row_number" | "rank" | "dense_rank" | "lag" | "lead") {
+            // All rows of the partition are the same in any order.
+            order.clear();
+        }
         let star = args.is_none();
         let mut of = vec![];
         for arg in args.unwrap_or_default() {
@@ -64,6 +68,10 @@ impl<'q> Binder<'q> {
         let call = match (name, &of[..], star) {
             ("row_number", [], false) => Call::One(WindowFunction::RowNumber),
             ("rank", [], false) => Call::One(WindowFunction::Rank),
+            ("dense_rank", [], false) => Call::One(WindowFunction::DenseRank),
+            ("min" | "max", [of], false) => {
+                Call::One(WindowFunction::Extreme { of: of.clone(), greatest: name == "max", frame })
+            }
             ("sum", [of], false) => Call::One(WindowFunction::RunningSum(of.clone(), frame)),
             ("count", [], true) => Call::One(WindowFunction::RunningSum(one(), frame)),
             ("count", [of], false) => Call::One(WindowFunction::RunningSum(counted(of), frame)),
@@ -214,18 +222,25 @@ fn named<'q>(
     }
 }
 
-/// The rows that a function is asked of: those up to this one.
+/// Whether a frame is all rows of a partition, as it says.
+fn is_whole(spec: &ast::WindowSpec) -> bool {
+    spec.window_frame.as_ref().is_some_and(|frame| {
+        frame.units != Units::Groups
+            && frame.start_bound == Bound::Preceding(None)
+            && frame.end_bound == Some(Bound::Following(None))
+    })
+}
+
+/// The rows that a function is asked of: those up to this one, or all.
 fn frame(spec: &ast::WindowSpec, ordered: bool, at: At) -> Result<Frame, SqlError> {
     let Some(frame) = &spec.window_frame else { return Ok(Frame::Peers) };
     let here = matches!(frame.end_bound, None | Some(Bound::CurrentRow));
     match (frame.units, &frame.start_bound) {
         (Units::Rows, Bound::Preceding(None)) if here && ordered => Ok(Frame::Rows),
         (Units::Range, Bound::Preceding(None)) if here => Ok(Frame::Peers),
-        (Units::Range | Units::Rows, Bound::Preceding(None))
-            if !ordered && frame.end_bound == Some(Bound::Following(None)) =>
-        {
-            Ok(Frame::Peers)
+        _ if is_whole(spec) => Ok(Frame::Peers),
+        _ => {
+            Err(SqlError::unsupported(at, "a frame other than from the first row to this one or to the last"))
         }
-        _ => Err(SqlError::unsupported(at, "a frame other than from the first row to this one")),
     }
 }

@@ -6,7 +6,6 @@ use hushwire_tables::{
     TableError,
     algebra::{
         Aggregate, Column, ColumnType, Expr, JoinKind, Relation, Schema, SortKey, Table, Value, Window,
-        WindowFunction,
     },
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -131,17 +130,7 @@ impl Emitter<'_> {
             Plan::Window { input, partition, order, calls } => {
                 let ids: Vec<Id> = plan.columns();
                 let (input, at) = self.plan(input)?;
-                let call = |call: &WindowFunction| -> Result<_, SqlError> {
-                    Ok(match call {
-                        WindowFunction::RunningSum(e, frame) => {
-                            WindowFunction::RunningSum(placed(e, &at)?, *frame)
-                        }
-                        WindowFunction::Lag(e, by) => WindowFunction::Lag(placed(e, &at)?, *by),
-                        WindowFunction::Lead(e, by) => WindowFunction::Lead(placed(e, &at)?, *by),
-                        other => other.clone(),
-                    })
-                };
-                let functions = calls.iter().map(|(id, c)| Ok((self.name(*id), call(c)?)));
+                let functions = calls.iter().map(|(id, c)| Ok((self.name(*id), c.of(|e| placed(e, &at))?)));
                 let functions = functions.collect::<Result<_, SqlError>>()?;
                 let window = Window {
                     partition: partition.iter().map(|id| Expr::Column(at[id])).collect(),

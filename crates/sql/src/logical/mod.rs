@@ -171,16 +171,6 @@ impl Plan {
     }
 }
 
-/// The argument of a window's function.
-pub(crate) fn argument(call: &WindowFunction) -> Option<&Expr> {
-    match call {
-        WindowFunction::RunningSum(expr, _)
-        | WindowFunction::Lag(expr, _)
-        | WindowFunction::Lead(expr, _) => Some(expr),
-        _ => None,
-    }
-}
-
 /// Whether all rows of a plan are groups that the query asked for, so that small ones are left out.
 pub(crate) fn shows_groups(plan: &Plan) -> bool {
     match plan {

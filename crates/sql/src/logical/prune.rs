@@ -49,7 +49,7 @@ pub(crate) fn prune(plan: Plan, needed: &Ids) -> Plan {
             }
             let mut below = needed.clone();
             below.extend(partition.iter().copied().chain(order.iter().map(|key| key.id)));
-            below.extend(calls.iter().filter_map(|(_, call)| super::argument(call)).flat_map(Expr::columns));
+            below.extend(calls.iter().filter_map(|(_, call)| call.argument()).flat_map(Expr::columns));
             Plan::Window { input: Box::new(prune(*input, &below)), partition, order, calls }
         }
         Plan::Sort { input, keys } => {
