@@ -138,7 +138,6 @@ impl Plan {
         match self {
             Plan::Scan { columns, .. } => columns.iter().map(|(id, _)| *id).collect(),
             Plan::One => vec![],
-            Plan::Values { columns, .. } => columns.clone(),
             Plan::Filter { input, .. } | Plan::Sort { input, .. } | Plan::Limit { input, .. } => {
                 input.columns()
             }
@@ -151,7 +150,7 @@ impl Plan {
             Plan::Window { input, calls, .. } => {
                 input.columns().into_iter().chain(calls.iter().map(|(id, _)| *id)).collect()
             }
-            Plan::Set { columns, .. } => columns.clone(),
+            Plan::Values { columns, .. } | Plan::Set { columns, .. } => columns.clone(),
         }
     }
 
