@@ -143,7 +143,6 @@ impl<'q> Binder<'q> {
                 self.expr(env, calls, $e)?
             };
         }
-        let is_up = matches!(expr, E::Ceil { .. });
         Ok(match expr {
             E::Identifier(name) => self.resolve(env, std::slice::from_ref(name))?,
             E::CompoundIdentifier(path) => self.resolve(env, path)?,
@@ -255,13 +254,15 @@ impl<'q> Binder<'q> {
             }
             E::Function(function) => self.function(env, calls, function, at)?,
             E::Tuple(_) => return no("a row of values"),
-            E::Ceil { expr, field } | E::Floor { expr, field } => {
-                if *field != ast::CeilFloorKind::DateTimeField(ast::DateTimeField::NoDateTime) {
-                    return no("CEIL or FLOOR to a unit or to digits");
-                }
+            E::Ceil { expr, field: NO_UNIT } => {
                 let of = of!(expr);
-                self.next_whole(of, is_up, at)?
+                self.next_whole(of, true, at)?
             }
+            E::Floor { expr, field: NO_UNIT } => {
+                let of = of!(expr);
+                self.next_whole(of, false, at)?
+            }
+            E::Ceil { .. } | E::Floor { .. } => return no("CEIL or FLOOR to a unit or to digits"),
             E::Position { .. } => return no("POSITION"),
             E::Trim { .. } => return no("TRIM"),
             E::Overlay { .. } => return no("OVERLAY"),
@@ -541,6 +542,9 @@ impl<'q> Binder<'q> {
         }
     }
 }
+
+/// CEIL and FLOOR to whole numbers, as the parser has it.
+const NO_UNIT: ast::CeilFloorKind = ast::CeilFloorKind::DateTimeField(ast::DateTimeField::NoDateTime);
 
 fn negate(expr: Expr, negated: bool) -> Expr {
     if negated { expr.not() } else { expr }
