@@ -89,14 +89,21 @@ pub struct Inferred {
     empty: bool,
     any: bool,
     declared: bool,
+    /// Bits behind the point of the DOUBLE that takes all its numbers; `None` where none does.
+    frac: Option<u8>,
 }
+
+/// The bits behind the point of a DOUBLE that has no other.
+const FRAC: u8 = 32;
 
 impl Default for Inferred {
     fn default() -> Self {
         use ColumnType::{BigInt, Boolean, Date, Integer, Timestamp};
         let digits = ColumnType::Decimal { precision: MAX_DIGITS, scale: MAX_DIGITS / 2 };
-        let candidates = vec![Boolean, Integer, BigInt, digits, Date, Timestamp];
-        Inferred { candidates, whole: 1, scale: 0, bytes: 1, empty: false, any: false, declared: false }
+        let double = ColumnType::Double { frac: FRAC };
+        let candidates = vec![Boolean, Integer, BigInt, digits, Date, Timestamp, double];
+        let (empty, any, declared, frac) = (false, false, false, Some(FRAC));
+        Inferred { candidates, whole: 1, scale: 0, bytes: 1, empty, any, declared, frac }
     }
 }
 
@@ -142,8 +149,14 @@ impl Inferred {
             // A number that begins with zeros or a plus is a code, whose characters count.
             ty if ty.is_numeric() && is_code(field.trim()) => false,
             ColumnType::Decimal { .. } => is_number(field.trim()),
+            // Whether a DOUBLE holds it is seen apart: a number that none holds makes no string of the others.
+            ColumnType::Double { .. } => is_real(field.trim(), self.declared),
             ty => cell::read(field, *ty).is_ok(),
         });
+        if self.candidates.iter().any(|ty| matches!(ty, ColumnType::Double { .. })) {
+            let held = |frac: &u8| cell::read(field, ColumnType::Double { frac: *frac }).is_ok();
+            self.frac = self.frac.and_then(|most| (0..=most).rev().find(held));
+        }
         let number = field.trim().trim_start_matches(['+', '-']);
         let (whole, behind) = number.split_once('.').unwrap_or((number, ""));
         self.whole = self.whole.max(whole.len().min(usize::from(MAX_DIGITS)) as u8);
@@ -157,22 +170,42 @@ impl Inferred {
         !self.any && !self.declared
     }
 
-    /// The column.
+    /// Whether some DOUBLE takes all numbers so far.
     #[must_use]
-    pub fn column(&self, name: &str) -> Column {
+    pub fn has_double(&self) -> bool {
+        self.frac.is_some()
+    }
+
+    /// The column.
+    ///
+    /// # Errors
+    /// All its fields are numbers, and no type has all of them.
+    pub fn column(&self, name: &str) -> Result<Column, SqlError> {
         let ty = match self.candidates.first() {
-            Some(ColumnType::Integer | ColumnType::BigInt) if self.scale > 0 => self.decimal(),
-            Some(ColumnType::Decimal { .. }) => self.decimal(),
+            Some(ColumnType::Integer | ColumnType::BigInt) if self.scale > 0 => self.number()?,
+            Some(ColumnType::Decimal { .. }) => self.number()?,
+            Some(ColumnType::Double { .. }) if self.any || self.declared => self.double()?,
             Some(ty) if self.any || self.declared => *ty,
             _ => ColumnType::Varchar(self.bytes),
         };
         let made = Column::new(name, ty);
-        if self.empty { made.nullable() } else { made }
+        Ok(if self.empty { made.nullable() } else { made })
     }
 
-    fn decimal(&self) -> ColumnType {
+    /// The decimal of all digits, or a DOUBLE where these are too many together.
+    fn number(&self) -> Result<ColumnType, SqlError> {
         let ty = ColumnType::Decimal { precision: self.whole.saturating_add(self.scale), scale: self.scale };
-        if ty.is_valid() { ty } else { ColumnType::Varchar(self.bytes) }
+        if ty.is_valid() { Ok(ty) } else { self.double() }
+    }
+
+    /// The DOUBLE with as many bits behind the point as its numbers leave.
+    fn double(&self) -> Result<ColumnType, SqlError> {
+        let remedy = "mend the file, where NULL stands for no number, or declare the column in a schema: VARCHAR(n) keeps the text";
+        let cause = "it is no number below 2^63, which the widest DOUBLE holds, and all others of the column are numbers";
+        match self.frac {
+            Some(frac) => Ok(ColumnType::Double { frac }),
+            None => Err(SqlError::new(cause, remedy)),
+        }
     }
 }
 
@@ -189,4 +222,12 @@ fn is_number(field: &str) -> bool {
     let digits = whole.len() + behind.len();
     [whole, behind].iter().all(|part| part.bytes().all(|b| b.is_ascii_digit()))
         && (1..=usize::from(MAX_DIGITS)).contains(&digits)
+}
+
+/// Whether it is a number as floating point is written, with an exponent, or with more digits than a decimal may have. Many digits without a
+/// point are more likely a name.
+fn is_real(field: &str, declared: bool) -> bool {
+    let plain = field.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'+' | b'-' | b'.' | b'e' | b'E'));
+    let real = plain && (field.contains(['.', 'e', 'E']) || is_number(field));
+    (real || declared) && field.parse::<f64>().is_ok()
 }

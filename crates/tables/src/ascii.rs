@@ -1,6 +1,6 @@
 //! Columns of tables of whose strings a relation takes bytes.
 
-use crate::algebra::{Expr, Operator, Relation, WindowFunction};
+use crate::algebra::{Expr, Operator, Relation};
 use std::collections::BTreeSet;
 
 /// Columns: their table's name, and their place in it.
@@ -37,7 +37,7 @@ fn walk(relation: &Relation, found: &mut Places) {
         Operator::OrderBy(input, keys) => keys.iter().for_each(|key| substrings(input, &key.expr, found)),
         Operator::Window(input, window) => {
             let order = window.order.iter().map(|key| &key.expr);
-            let arguments = window.functions.iter().filter_map(|(_, function)| argument(function));
+            let arguments = window.functions.iter().filter_map(|(_, function)| function.argument());
             window.partition.iter().chain(order).chain(arguments).for_each(|e| substrings(input, e, found));
         }
         Operator::Scan(_)
@@ -48,13 +48,6 @@ fn walk(relation: &Relation, found: &mut Places) {
         | Operator::Set { .. } => {}
     }
     relation.inputs().into_iter().for_each(|input| walk(input, found));
-}
-
-fn argument(function: &WindowFunction) -> Option<&Expr> {
-    match function {
-        WindowFunction::RunningSum(e, _) | WindowFunction::Lag(e, _) | WindowFunction::Lead(e, _) => Some(e),
-        WindowFunction::RowNumber | WindowFunction::Rank => None,
-    }
 }
 
 /// The columns that stand in a SUBSTRING.
@@ -100,7 +93,7 @@ fn origins(relation: &Relation, at: usize, found: &mut Places) {
             origins(right, at, found);
         }
         Operator::Window(input, window) => match at.checked_sub(width(input)) {
-            Some(at) => argument(&window.functions[at].1).into_iter().for_each(|e| of_expr(input, e, found)),
+            Some(at) => window.functions[at].1.argument().into_iter().for_each(|e| of_expr(input, e, found)),
             None => origins(input, at, found),
         },
     }

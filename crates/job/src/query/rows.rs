@@ -3,7 +3,7 @@
 use super::source::Source;
 use crate::{InputPlace, JobError, Kind};
 use hushwire_sql::{
-    cell,
+    SqlError, cell,
     schema::{self, Inferred},
 };
 use hushwire_tables::{
@@ -160,13 +160,19 @@ pub struct InferredTable {
     pub guessed: Vec<String>,
 }
 
+fn of_column(step: String, name: &str, e: &SqlError) -> JobError {
+    JobError::new(Kind::File, step, format!("column {name}: {}", e.cause()), e.remedy())
+}
+
 /// The columns of a table's files, with the narrowest types that take their fields, and the rows of each. What a Parquet file declares
 /// bounds the choice: its strings stay strings. Files of one table are seen one after the other.
 ///
 /// # Errors
-/// A file cannot be read, or the files name other columns.
+/// A file cannot be read, or the files name other columns; a column is of numbers, one of which no type holds.
 pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, JobError> {
     let (mut names, mut seen, mut counts) = (vec![], vec![], vec![]);
+    // Of each column, where the first number stands that no type holds.
+    let mut odd: Vec<Option<String>> = vec![];
     for place in files {
         let mut file = Source::open(STREAM, place)?;
         let path = file.path().to_owned();
@@ -176,6 +182,7 @@ pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, JobError> {
         }
         if names.is_empty() {
             seen = vec![Inferred::default(); header.len()];
+            odd = vec![None; header.len()];
             names.clone_from(&header);
         }
         file.choose(names.iter().map(String::as_str))?;
@@ -190,11 +197,12 @@ pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, JobError> {
             for (at, inferred) in seen.iter_mut().enumerate() {
                 match record.get(at) {
                     Some(text) if !text.is_empty() || record.empty_is_null() => {
-                        inferred.see(&String::from_utf8_lossy(text)).map_err(|e| {
-                            let step = format!("cannot read {}, {}", path.display(), record.place());
-                            let cause = format!("column {}: {}", names[at], e.cause());
-                            JobError::new(Kind::File, step, cause, e.remedy())
-                        })?;
+                        let step = || format!("cannot read {}, {}", path.display(), record.place());
+                        let seen = inferred.see(&String::from_utf8_lossy(text));
+                        seen.map_err(|e| of_column(step(), &names[at], &e))?;
+                        if odd[at].is_none() && !inferred.has_double() {
+                            odd[at] = Some(step());
+                        }
                     }
                     Some(_) => {}
                     None => inferred.null(),
@@ -205,8 +213,11 @@ pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, JobError> {
     }
     let all = || names.iter().zip(&seen);
     let guessed = all().filter(|(_, inferred)| inferred.is_a_guess()).map(|(name, _)| name.clone());
+    let column = |((name, inferred), odd): ((&String, &Inferred), &Option<String>)| {
+        inferred.column(name).map_err(|e| of_column(odd.clone().unwrap_or_default(), name, &e))
+    };
     Ok(InferredTable {
-        columns: all().map(|(name, inferred)| inferred.column(name)).collect(),
+        columns: all().zip(&odd).map(column).collect::<Result<_, _>>()?,
         rows: counts,
         guessed: guessed.collect(),
     })
@@ -247,6 +258,9 @@ pub(super) fn csv(schema: &Schema, rows: &[Vec<Option<String>>]) -> Result<Vec<u
 }
 
 /// A result as Parquet.
+///
+/// # Errors
+/// A number has 39 digits: arithmetic may have it, and no decimal of a file.
 #[cfg(feature = "parquet")]
 pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[Row]) -> Result<(), JobError> {
     use hushwire_parquet::{Field, Kind as Type};
@@ -263,6 +277,14 @@ pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[R
         ColumnType::Varchar(_) | ColumnType::Digest { .. } => Type::Text,
     };
     let types: Vec<ColumnType> = schema.columns().iter().map(|column| column.ty).collect();
+    let decimal = |ty: &ColumnType| matches!(ty, ColumnType::Decimal { .. });
+    for (at, column) in schema.columns().iter().enumerate().filter(|(_, column)| decimal(&column.ty)) {
+        if rows.iter().any(|row| !row[at].fits(column.ty)) {
+            let cause = format!("column {} has a number of more digits than {}", column.name, column.ty);
+            let remedy = "write the result as CSV, or CAST the column to DOUBLE, or to a DECIMAL, which makes such numbers NULL";
+            return Err(JobError::new(Kind::File, "cannot write the result", cause, remedy));
+        }
+    }
     let columns = schema.columns().iter();
     let columns: Vec<_> =
         columns.map(|c| hushwire_parquet::Column::new(&c.name, kind(c.ty), c.nullable)).collect();
@@ -337,5 +359,62 @@ mod tests {
         let error = pieces((0..2 * PIECE).chain([3])).unwrap_err();
         assert!(error.cause.contains("a row before it has the same y, x, the table's key"), "{error}");
         assert!(error.step.contains(&format!("line {}", 2 * PIECE + 2)), "{error}");
+    }
+
+    fn in_memory(text: &str) -> InputPlace {
+        InputPlace::Memory(Arc::new(Zeroizing::new(text.as_bytes().to_vec())))
+    }
+
+    /// Numbers that no type holds are named by line and column, and never become text.
+    #[test]
+    fn a_number_that_no_type_holds_is_named() {
+        let place = in_memory("a,b\n1,0.5\n2,1e300\n3,2e300\n");
+        let e = infer(&[&place]).unwrap_err().to_string();
+        assert!(e.contains("line 3") && e.contains("column b: it is no number below 2^63"), "{e}");
+        let columns = infer(&[&in_memory("a\n1e12\n0.5\n")]).unwrap().columns;
+        assert_eq!(columns[0].to_string(), "a DOUBLE(23) NOT NULL");
+    }
+
+    /// A DOUBLE of a file is as wide as its numbers, or refused.
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn doubles_of_parquet_are_as_wide_as_their_numbers() {
+        use hushwire_parquet::{Column, Field, Kind, write};
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.parquet");
+        let inferred = |numbers: &[f64]| {
+            let columns = [Column::new("x", Kind::Double, false)];
+            let file = std::fs::File::create(&path).unwrap();
+            write(file, &columns, numbers.len(), |row, _| Field::Real(numbers[row])).unwrap();
+            infer(&[&InputPlace::File(path.clone())])
+                .map(|table| table.columns[0].to_string())
+                .map_err(|e| e.to_string())
+        };
+        assert_eq!(inferred(&[0.5, 2_147_483_647.0]), Ok("x DOUBLE(32) NOT NULL".into()));
+        assert_eq!(inferred(&[0.5, 2_147_483_648.0]), Ok("x DOUBLE(31) NOT NULL".into()));
+        assert_eq!(inferred(&[-1e18]), Ok("x DOUBLE(3) NOT NULL".into()));
+        for odd in [f64::NAN, f64::INFINITY, 1e19, -1e300] {
+            let e = inferred(&[1.0, odd, 2.0]).unwrap_err();
+            let named = e.contains("t.parquet, row 2") && e.contains("column x: it is no number below 2^63");
+            assert!(named && e.contains("VARCHAR(n) keeps the text"), "{odd}: {e}");
+        }
+    }
+
+    /// Arithmetic has numbers of 39 digits, and no decimal of a file.
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn a_result_of_39_digits_is_no_parquet() {
+        let digits = ColumnType::Decimal { precision: 38, scale: 2 };
+        let schema = Schema(vec![Column::new("id", ColumnType::Integer), Column::new("total", digits)]);
+        let rows = |n: i128| vec![vec![Value::Number(7), Value::Number(n)]];
+        let most = 10i128.pow(38) - 1;
+        for n in [most, -most] {
+            parquet(vec![], &schema, &rows(n)).unwrap_or_else(|e| panic!("{n}: {e}"));
+        }
+        for n in [most + 1, -most - 1, i128::MAX] {
+            let e = parquet(vec![], &schema, &rows(n)).unwrap_err().to_string();
+            let cause = "column total has a number of more digits than DECIMAL(38, 2)";
+            assert!(e.contains(cause) && e.contains("write the result as CSV"), "{e}");
+        }
     }
 }

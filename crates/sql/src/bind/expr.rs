@@ -179,6 +179,11 @@ impl<'q> Binder<'q> {
                 let most = self.compared(Comparison::LessOrEqual, expr, high, at)?;
                 negate(least.and(most), *negated)
             }
+            E::InList { expr, list, negated } if matches!(expr.as_ref(), E::Tuple(_)) => {
+                let any = list.iter().map(|row| self.rows_equal(env, calls, expr, row, at));
+                let any = any.collect::<Result<Vec<_>, _>>()?.into_iter().reduce(Expr::or);
+                negate(any.unwrap_or_else(|| truth(false)), *negated)
+            }
             E::InList { expr, list, negated } => {
                 let expr = of!(expr);
                 let list = list.iter().map(|e| self.expr(env, calls, e)).collect::<Result<Vec<_>, _>>()?;
@@ -249,8 +254,15 @@ impl<'q> Binder<'q> {
             }
             E::Function(function) => self.function(env, calls, function, at)?,
             E::Tuple(_) => return no("a row of values"),
-            E::Ceil { .. } => return no("CEIL"),
-            E::Floor { .. } => return no("FLOOR"),
+            E::Ceil { expr, field: NO_UNIT } => {
+                let of = of!(expr);
+                self.next_whole(of, true, at)?
+            }
+            E::Floor { expr, field: NO_UNIT } => {
+                let of = of!(expr);
+                self.next_whole(of, false, at)?
+            }
+            E::Ceil { .. } | E::Floor { .. } => return no("CEIL or FLOOR to a unit or to digits"),
             E::Position { .. } => return no("POSITION"),
             E::Trim { .. } => return no("TRIM"),
             E::Overlay { .. } => return no("OVERLAY"),
@@ -282,6 +294,10 @@ impl<'q> Binder<'q> {
             super::literal::Span::Months(n) => super::literal::Span::Months(-n),
         };
         match (left, op, right) {
+            (ast::Expr::Tuple(_), B::Eq | B::NotEq, ast::Expr::Tuple(_)) => {
+                let equal = self.rows_equal(env, calls, left, right, at)?;
+                return Ok(negate(equal, *op == B::NotEq));
+            }
             (_, B::Plus | B::Minus, ast::Expr::Interval(by)) => {
                 let by = interval(by)?;
                 let expr = self.expr(env, calls, left)?;
@@ -320,6 +336,52 @@ impl<'q> Binder<'q> {
             other => return Err(SqlError::unsupported(at, &format!("the operator {other}"))),
         };
         self.arithmetic(arithmetic, a, b, at)
+    }
+
+    /// Whether two rows of values are equal, pair by pair.
+    fn rows_equal(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        left: &'q ast::Expr,
+        right: &'q ast::Expr,
+        at: At,
+    ) -> Result<Expr, SqlError> {
+        let (ast::Expr::Tuple(left), ast::Expr::Tuple(right)) = (left, right) else {
+            return Err(SqlError::at(at, "a row of values beside one value", "write as many on both sides"));
+        };
+        if left.len() != right.len() {
+            let cause = format!("rows of {} and {} values are compared", left.len(), right.len());
+            return Err(SqlError::at(at, cause, "write as many on both sides"));
+        }
+        let mut all = truth(true);
+        for (place, (a, b)) in left.iter().zip(right).enumerate() {
+            let (a, b) = (self.expr(env, calls, a)?, self.expr(env, calls, b)?);
+            let equal = self.compared(Comparison::Equal, a, b, at)?;
+            all = if place == 0 { equal } else { all.and(equal) };
+        }
+        Ok(all)
+    }
+
+    /// The next whole number, up or down, of as many digits as it may have.
+    fn next_whole(&mut self, of: Expr, up: bool, at: At) -> Result<Expr, SqlError> {
+        let ty = match self.ty(&of, at)? {
+            ty if ty.is_integer() => return Ok(of),
+            ColumnType::Decimal { precision, scale } => {
+                ColumnType::Decimal { precision: (precision - scale + 1).min(38), scale: 0 }
+            }
+            ColumnType::Double { .. } => ColumnType::Decimal { precision: 38, scale: 0 },
+            ty => return Err(SqlError::unsupported(at, &format!("CEIL or FLOOR of {ty}"))),
+        };
+        let nearest = of.clone().cast(ty);
+        let one = Expr::Literal(Value::Number(1), ColumnType::Decimal { precision: 1, scale: 0 });
+        let (passed, step) = if up {
+            (Comparison::Less, Arithmetic::Add)
+        } else {
+            (Comparison::Greater, Arithmetic::Subtract)
+        };
+        let branches = vec![(nearest.clone().compare(passed, of), nearest.clone().arithmetic(step, one))];
+        Ok(Expr::Case { branches, otherwise: Some(Box::new(nearest)) })
     }
 
     /// Arithmetic: of whole numbers in 64 bits, of decimals with literals of as few digits as they have.
@@ -480,6 +542,9 @@ impl<'q> Binder<'q> {
         }
     }
 }
+
+/// CEIL and FLOOR to whole numbers, as the parser has it.
+const NO_UNIT: ast::CeilFloorKind = ast::CeilFloorKind::DateTimeField(ast::DateTimeField::NoDateTime);
 
 fn negate(expr: Expr, negated: bool) -> Expr {
     if negated { expr.not() } else { expr }

@@ -37,6 +37,11 @@ fn arguments(function: &ast::Function) -> Result<(Option<Vec<&ast::Expr>>, bool)
     Ok((Some(args), distinct))
 }
 
+/// The same with 32 bits behind the point, exactly: unlike a CAST none is NULL for its size.
+pub(super) fn as_double(of: Expr) -> Expr {
+    Expr::Coalesce(vec![of, Expr::Literal(Value::Null, ColumnType::Double { frac: 32 })])
+}
+
 fn aggregate(name: &str) -> Option<Function> {
     Some(match name {
         "count" => Function::Count,
@@ -201,7 +206,13 @@ impl<'q> Binder<'q> {
     ) -> Result<Option<Expr>, SqlError> {
         let of = match args {
             None if function == Function::Count => None,
-            Some([one]) => Some(self.expr(env, calls, one)?),
+            Some([one]) => {
+                let of = self.expr(env, calls, one)?;
+                // A mean has as many bits behind the point as a quotient.
+                let average = function == Function::Average;
+                let narrow = matches!(self.ty(&of, at)?, ColumnType::Double { frac: ..32 });
+                Some(if average && narrow { as_double(of) } else { of })
+            }
             _ => return Err(SqlError::at(at, "an aggregate takes one argument", "give it one")),
         };
         let filter = filter.map(|e| self.condition(env, calls, e)).transpose()?;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! mod         whole queries: WITH, set operations, ORDER BY, LIMIT
-//! from        tables, derived tables, joins
+//! from        tables, derived tables, joins     values: rows that are written
 //! select      WHERE, GROUP BY, HAVING, the list, DISTINCT
 //! expr        expressions and their types     literal, function, window: their parts
 //! subquery    EXISTS, IN and scalar subqueries as joins
@@ -16,6 +16,7 @@ mod literal;
 mod scope;
 mod select;
 mod subquery;
+mod values;
 mod window;
 
 use crate::{
@@ -222,7 +223,7 @@ impl<'q> Binder<'q> {
                 let (left, right) = (self.body(left, outer)?, self.body(right, outer)?);
                 self.set(kind, all, left, right, body.span().into())
             }
-            ast::SetExpr::Values(values) => Err(SqlError::unsupported(values.span(), "VALUES")),
+            ast::SetExpr::Values(values) => self.values(values),
             other => Err(SqlError::unsupported(other.span(), "a statement in place of a SELECT")),
         }
     }

@@ -14,7 +14,7 @@ use crate::{
     logical::{Facts, Id, Ids, Key, Plan, conjuncts, map, reads},
 };
 use hushwire_tables::{
-    algebra::{Aggregate, Column, Expr, Function, Relation, Schema, WindowFunction},
+    algebra::{Aggregate, Column, Expr, Function, Relation, Schema},
     plain::{Tables, evaluate},
 };
 use sqlparser::ast::{self, Spanned};
@@ -192,16 +192,7 @@ impl<'q> Binder<'q> {
             }
             let mut made = vec![];
             for (id, call) in over.calls {
-                let of = |e: &Expr| rewritten(self, e, At::default());
-                made.push((
-                    id,
-                    match &call {
-                        WindowFunction::RunningSum(e, frame) => WindowFunction::RunningSum(of(e)?, *frame),
-                        WindowFunction::Lag(e, by) => WindowFunction::Lag(of(e)?, *by),
-                        WindowFunction::Lead(e, by) => WindowFunction::Lead(of(e)?, *by),
-                        other => other.clone(),
-                    },
-                ));
+                made.push((id, call.of(|e| rewritten(self, e, At::default()))?));
             }
             plan = Plan::Window {
                 input: Box::new(plan.extended(more)),

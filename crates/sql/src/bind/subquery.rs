@@ -387,6 +387,7 @@ fn always_one(plan: &Plan) -> bool {
     match plan {
         Plan::Group { keys, .. } => keys.is_empty(),
         Plan::One => true,
+        Plan::Values { rows, .. } => rows.len() == 1,
         Plan::Project { input, .. } | Plan::Sort { input, .. } => always_one(input),
         _ => false,
     }

@@ -55,6 +55,10 @@ impl<'q> Binder<'q> {
         }
         let no = |clause: &str| Err(SqlError::unsupported(at, clause));
         let frame = frame(spec, !order.is_empty(), at)?;
+        if is_whole(spec) && !matches!(name, "row_number" | "rank" | "dense_rank" | "lag" | "lead") {
+            // All rows of the partition are the same in any order.
+            order.clear();
+        }
         let star = args.is_none();
         let mut of = vec![];
         for arg in args.unwrap_or_default() {
@@ -64,6 +68,10 @@ impl<'q> Binder<'q> {
         let call = match (name, &of[..], star) {
             ("row_number", [], false) => Call::One(WindowFunction::RowNumber),
             ("rank", [], false) => Call::One(WindowFunction::Rank),
+            ("dense_rank", [], false) => Call::One(WindowFunction::DenseRank),
+            ("min" | "max", [of], false) => {
+                Call::One(WindowFunction::Extreme { of: of.clone(), greatest: name == "max", frame })
+            }
             ("sum", [of], false) => Call::One(WindowFunction::RunningSum(of.clone(), frame)),
             ("count", [], true) => Call::One(WindowFunction::RunningSum(one(), frame)),
             ("count", [of], false) => Call::One(WindowFunction::RunningSum(counted(of), frame)),
@@ -72,14 +80,20 @@ impl<'q> Binder<'q> {
                 WindowFunction::RunningSum(counted(of), frame),
             ),
             ("lag" | "lead", [of, rest @ ..], false) => {
-                let by = match rest {
-                    [] => 1,
-                    [Expr::Literal(Value::Number(n), ty)] if ty.is_integer() && *n >= 0 => *n as u64,
-                    _ => return no("LAG or LEAD by what is no literal, or with a default"),
+                let by = match rest.first() {
+                    None => 1,
+                    Some(Expr::Literal(Value::Number(n), ty)) if ty.is_integer() && *n >= 0 => *n as u64,
+                    Some(_) => return no("LAG or LEAD by what is no literal"),
                 };
-                let lag = name == "lag";
-                let of = of.clone();
-                Call::One(if lag { WindowFunction::Lag(of, by) } else { WindowFunction::Lead(of, by) })
+                let neighbour = |of: Expr| match name {
+                    "lag" => WindowFunction::Lag(of, by),
+                    _ => WindowFunction::Lead(of, by),
+                };
+                match rest {
+                    [] | [_] => Call::One(neighbour(of.clone())),
+                    [_, default] => Call::Or(neighbour(of.clone()), neighbour(one()), default.clone()),
+                    _ => return no("LAG or LEAD with more than three arguments"),
+                }
             }
             _ => return no(&format!("the window function {name}")),
         };
@@ -109,6 +123,12 @@ impl<'q> Binder<'q> {
         };
         match call {
             Call::One(call) => one(self, call),
+            Call::Or(value, there, default) => {
+                let (value, there) = (one(self, value)?, one(self, there)?);
+                let mut both = self.united(vec![default, value], at)?;
+                let otherwise = both.pop().map(Box::new);
+                Ok(Expr::Case { branches: vec![(there.is_null(), both.swap_remove(0))], otherwise })
+            }
             Call::Mean(sum, count) => {
                 let (sum, count) = (one(self, sum)?, one(self, count)?);
                 let ty = self.ty(&sum, at)?;
@@ -156,6 +176,8 @@ enum Call {
     One(WindowFunction),
     /// A sum over a count.
     Mean(WindowFunction, WindowFunction),
+    /// A neighbour's value, what is NULL only where there is no such neighbour, and the value in its place then.
+    Or(WindowFunction, WindowFunction, Expr),
 }
 
 /// Whether its sum is a count.
@@ -200,18 +222,25 @@ fn named<'q>(
     }
 }
 
-/// The rows that a function is asked of: those up to this one.
+/// Whether a frame is all rows of a partition, as it says.
+fn is_whole(spec: &ast::WindowSpec) -> bool {
+    spec.window_frame.as_ref().is_some_and(|frame| {
+        frame.units != Units::Groups
+            && frame.start_bound == Bound::Preceding(None)
+            && frame.end_bound == Some(Bound::Following(None))
+    })
+}
+
+/// The rows that a function is asked of: those up to this one, or all.
 fn frame(spec: &ast::WindowSpec, ordered: bool, at: At) -> Result<Frame, SqlError> {
     let Some(frame) = &spec.window_frame else { return Ok(Frame::Peers) };
     let here = matches!(frame.end_bound, None | Some(Bound::CurrentRow));
     match (frame.units, &frame.start_bound) {
         (Units::Rows, Bound::Preceding(None)) if here && ordered => Ok(Frame::Rows),
         (Units::Range, Bound::Preceding(None)) if here => Ok(Frame::Peers),
-        (Units::Range | Units::Rows, Bound::Preceding(None))
-            if !ordered && frame.end_bound == Some(Bound::Following(None)) =>
-        {
-            Ok(Frame::Peers)
+        _ if is_whole(spec) => Ok(Frame::Peers),
+        _ => {
+            Err(SqlError::unsupported(at, "a frame other than from the first row to this one or to the last"))
         }
-        _ => Err(SqlError::unsupported(at, "a frame other than from the first row to this one")),
     }
 }

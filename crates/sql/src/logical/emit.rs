@@ -6,7 +6,6 @@ use hushwire_tables::{
     TableError,
     algebra::{
         Aggregate, Column, ColumnType, Expr, JoinKind, Relation, Schema, SortKey, Table, Value, Window,
-        WindowFunction,
     },
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -48,7 +47,7 @@ fn scanned(plan: &Plan, read: &mut BTreeMap<usize, BTreeSet<usize>>) {
         Plan::Scan { table, columns } => {
             read.entry(*table).or_default().extend(columns.iter().map(|(_, at)| *at));
         }
-        Plan::One => {}
+        Plan::One | Plan::Values { .. } => {}
         Plan::Filter { input, .. }
         | Plan::Project { input, .. }
         | Plan::Group { input, .. }
@@ -101,6 +100,19 @@ impl Emitter<'_> {
         match plan {
             Plan::Scan { table, columns } => self.scan(*table, columns),
             Plan::One => Ok((self.one(Relation::values(Schema::default(), vec![vec![]]))?, Places::new())),
+            Plan::Values { columns, rows } => {
+                let column = |(k, id): (usize, &Id)| {
+                    let made = Column { range: None, ..self.columns.of(*id).clone() };
+                    let numbers = || rows.iter().filter_map(|row| row[k].number());
+                    // No more bits than they have: the rows are public.
+                    match numbers().min().zip(numbers().max()) {
+                        Some((low, high)) => made.within(low, high),
+                        None => made,
+                    }
+                };
+                let schema = Schema(columns.iter().enumerate().map(column).collect());
+                Ok((self.one(Relation::values(schema, rows.clone()))?, places(columns.iter().copied())))
+            }
             Plan::Filter { input, condition } => {
                 let (input, at) = self.plan(input)?;
                 Ok((self.one(input.filter(placed(condition, &at)?))?, at))
@@ -118,17 +130,7 @@ impl Emitter<'_> {
             Plan::Window { input, partition, order, calls } => {
                 let ids: Vec<Id> = plan.columns();
                 let (input, at) = self.plan(input)?;
-                let call = |call: &WindowFunction| -> Result<_, SqlError> {
-                    Ok(match call {
-                        WindowFunction::RunningSum(e, frame) => {
-                            WindowFunction::RunningSum(placed(e, &at)?, *frame)
-                        }
-                        WindowFunction::Lag(e, by) => WindowFunction::Lag(placed(e, &at)?, *by),
-                        WindowFunction::Lead(e, by) => WindowFunction::Lead(placed(e, &at)?, *by),
-                        other => other.clone(),
-                    })
-                };
-                let functions = calls.iter().map(|(id, c)| Ok((self.name(*id), call(c)?)));
+                let functions = calls.iter().map(|(id, c)| Ok((self.name(*id), c.of(|e| placed(e, &at))?)));
                 let functions = functions.collect::<Result<_, SqlError>>()?;
                 let window = Window {
                     partition: partition.iter().map(|id| Expr::Column(at[id])).collect(),

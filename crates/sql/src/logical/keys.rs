@@ -3,7 +3,7 @@
 use super::{Columns, Ids, Kind, Plan, conjuncts};
 use crate::catalog::Catalog;
 use hushwire_compute::Comparison;
-use hushwire_tables::algebra::{Expr, SetOperation};
+use hushwire_tables::algebra::{Expr, SetOperation, distinct};
 
 /// Facts of a plan's rows.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +32,12 @@ impl Facts {
                 Facts { unique, follows, rows: table.rows() }
             }
             Plan::One => Facts { unique: vec![Ids::new()], follows: vec![], rows: 1 },
+            Plan::Values { columns, rows } => {
+                let keys = distinct(rows, columns.len()).into_iter();
+                let unique: Vec<Ids> = keys.map(|key| key.iter().map(|at| columns[*at]).collect()).collect();
+                let follows = unique.iter().map(|key| (key.clone(), plan.ids())).collect();
+                Facts { unique, follows, rows: rows.len() as u64 }
+            }
             Plan::Filter { input, condition } => {
                 let mut facts = of(input);
                 for part in conjuncts(condition.clone()) {

@@ -21,7 +21,7 @@ pub(crate) use push::filtered;
 
 use hushwire_tables::{
     TableError,
-    algebra::{Aggregate, Column, ColumnType, Expr, Range, Schema, SetOperation, WindowFunction},
+    algebra::{Aggregate, Column, ColumnType, Expr, Range, Schema, SetOperation, Value, WindowFunction},
 };
 use std::collections::BTreeSet;
 
@@ -105,6 +105,8 @@ pub(crate) enum Plan {
     Scan { table: usize, columns: Vec<(Id, usize)> },
     /// One row without columns.
     One,
+    /// Public rows of columns.
+    Values { columns: Vec<Id>, rows: Vec<Vec<Value>> },
     /// Rows for which a condition is true.
     Filter { input: Box<Plan>, condition: Expr },
     /// Computed columns; what is not among them goes.
@@ -148,7 +150,7 @@ impl Plan {
             Plan::Window { input, calls, .. } => {
                 input.columns().into_iter().chain(calls.iter().map(|(id, _)| *id)).collect()
             }
-            Plan::Set { columns, .. } => columns.clone(),
+            Plan::Values { columns, .. } | Plan::Set { columns, .. } => columns.clone(),
         }
     }
 
@@ -168,16 +170,6 @@ impl Plan {
     }
 }
 
-/// The argument of a window's function.
-pub(crate) fn argument(call: &WindowFunction) -> Option<&Expr> {
-    match call {
-        WindowFunction::RunningSum(expr, _)
-        | WindowFunction::Lag(expr, _)
-        | WindowFunction::Lead(expr, _) => Some(expr),
-        _ => None,
-    }
-}
-
 /// Whether all rows of a plan are groups that the query asked for, so that small ones are left out.
 pub(crate) fn shows_groups(plan: &Plan) -> bool {
     match plan {
@@ -189,6 +181,6 @@ pub(crate) fn shows_groups(plan: &Plan) -> bool {
         | Plan::Limit { input, .. } => shows_groups(input),
         Plan::Join { kind: Kind::Semi | Kind::Anti, left, .. } => shows_groups(left),
         Plan::Set { left, right, .. } => shows_groups(&left.0) && shows_groups(&right.0),
-        Plan::Join { .. } | Plan::Scan { .. } | Plan::One => false,
+        Plan::Join { .. } | Plan::Scan { .. } | Plan::One | Plan::Values { .. } => false,
     }
 }

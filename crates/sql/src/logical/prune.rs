@@ -10,6 +10,11 @@ pub(crate) fn prune(plan: Plan, needed: &Ids) -> Plan {
             Plan::Scan { table, columns: columns.into_iter().filter(|(id, _)| needed.contains(id)).collect() }
         }
         Plan::One => Plan::One,
+        Plan::Values { columns, rows } => {
+            let kept: Vec<usize> = (0..columns.len()).filter(|k| needed.contains(&columns[*k])).collect();
+            let rows = rows.iter().map(|row| kept.iter().map(|k| row[*k].clone()).collect()).collect();
+            Plan::Values { columns: kept.iter().map(|k| columns[*k]).collect(), rows }
+        }
         Plan::Filter { input, condition } => {
             let input = Box::new(prune(*input, &(needed | &reads(&condition))));
             Plan::Filter { input, condition }
@@ -44,7 +49,7 @@ pub(crate) fn prune(plan: Plan, needed: &Ids) -> Plan {
             }
             let mut below = needed.clone();
             below.extend(partition.iter().copied().chain(order.iter().map(|key| key.id)));
-            below.extend(calls.iter().filter_map(|(_, call)| super::argument(call)).flat_map(Expr::columns));
+            below.extend(calls.iter().filter_map(|(_, call)| call.argument()).flat_map(Expr::columns));
             Plan::Window { input: Box::new(prune(*input, &below)), partition, order, calls }
         }
         Plan::Sort { input, keys } => {

@@ -9,7 +9,7 @@ fn refused(sql: &str) -> String {
 }
 
 /// Each query, and how its error begins.
-const CASES: [(&str, &str); 66] = [
+const CASES: [(&str, &str); 74] = [
     ("SELEC 1", "line 1, column 1: "),
     ("SELECT id FROM shop\nWHERE (id = 1", "line 2, column 14: "),
     ("SELECT 1; SELECT 2", "there are several statements; "),
@@ -100,13 +100,30 @@ const CASES: [(&str, &str); 66] = [
     ),
     (
         "SELECT SUM(id) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM shop",
-        "line 1, column 8: a frame other than from the first row to this one is not supported; ",
+        "line 1, column 8: a frame other than from the first row to this one or to the last is not supported; ",
     ),
     (
         "SELECT NTILE(3) OVER (ORDER BY id) FROM shop",
         "line 1, column 8: the window function ntile is not supported; ",
     ),
     ("SELECT id FROM shop QUALIFY id > 1", "line 1, column "),
+    (
+        "SELECT id FROM shop WHERE (id, city) = (1, 2, 3)",
+        "line 1, column 28: rows of 2 and 3 values are compared; ",
+    ),
+    (
+        "SELECT id FROM shop WHERE (id, city) IN (1, 2)",
+        "line 1, column 28: a row of values beside one value; ",
+    ),
+    (
+        "SELECT MAX(city) OVER (ORDER BY id) FROM shop",
+        "line 1, column 8: the least or the greatest of city: VARCHAR(20); over a window it takes what has an order, ",
+    ),
+    ("SELECT CEIL(day) FROM sale", "line 1, column 13: CEIL or FLOOR of DATE is not supported; "),
+    ("VALUES (1, 2), (3)", "line 1, column 16: rows of VALUES have 2 and 1 values; "),
+    ("VALUES (1), ('x')", "line 1, column 8: values of INTEGER and of VARCHAR(1) in one place; "),
+    ("SELECT id FROM shop WHERE id IN (VALUES (id))", "line 1, column 42: no column is called id; "),
+    ("SELECT id FROM shop UNION VALUES (1, 2)", "line 1, column 1: its sides have 1 and 2 columns; "),
     ("SELECT COUNT(DISTINCT *) FROM shop", "line 1, column 8: DISTINCT * in a function is not supported; "),
     (
         "SELECT id, (SELECT SUM(pieces + id) FROM sale WHERE shop = id) FROM shop",

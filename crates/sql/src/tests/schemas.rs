@@ -61,7 +61,7 @@ fn types_are_the_narrowest_that_take_all_fields() {
     let inferred = |fields: &[&str]| {
         let mut all = Inferred::default();
         fields.iter().for_each(|field| all.see(field).unwrap_or_else(|e| panic!("{e}")));
-        all.column("c").to_string()
+        all.column("c").unwrap_or_else(|e| panic!("{e}")).to_string()
     };
     for (fields, expected) in [
         (&["1", "-2"][..], "c INTEGER NOT NULL"),
@@ -76,6 +76,13 @@ fn types_are_the_narrowest_that_take_all_fields() {
         (&["-01", "1"], "c VARCHAR(3) NOT NULL"),
         (&["-0.5", "0"], "c DECIMAL(2, 1) NOT NULL"),
         (&["true", "FALSE"], "c BOOLEAN NOT NULL"),
+        (&["1.5e3", "-2", "4E-2"], "c DOUBLE(32) NOT NULL"),
+        (&["1e10", "0.5"], "c DOUBLE(29) NOT NULL"),
+        (&["12345678901234.5", "0.1234567890123456789012345"], "c DOUBLE(19) NOT NULL"),
+        (&["1e5", "2f6"], "c VARCHAR(3) NOT NULL"),
+        (&["1", "nan"], "c VARCHAR(3) NOT NULL"),
+        // Forty digits are a name.
+        (&["1234567890123456789012345678901234567890"], "c VARCHAR(40) NOT NULL"),
         (&["2026-11-23"], "c DATE NOT NULL"),
         (&["2026-11-23", "2026-11-23 10:00"], "c TIMESTAMP NOT NULL"),
         (&["2026-11-23", "soon"], "c VARCHAR(10) NOT NULL"),
@@ -104,7 +111,7 @@ fn what_a_file_declares_bounds_the_choice() {
                 field => all.see(field).unwrap_or_else(|e| panic!("{e}")),
             }
         }
-        all.column("c").to_string()
+        all.column("c").unwrap_or_else(|e| panic!("{e}")).to_string()
     };
     for (declared, fields, expected) in [
         (&["VARCHAR"][..], &["12", "7"][..], "c VARCHAR(2) NOT NULL"),
@@ -115,10 +122,35 @@ fn what_a_file_declares_bounds_the_choice() {
         (&["DOUBLE"], &["0.1", "1000000"], "c DOUBLE(32) NOT NULL"),
         (&["BIGINT", "DOUBLE"], &["5"], "c DOUBLE(32) NOT NULL"),
         (&["DOUBLE", "BIGINT"], &["5"], "c DOUBLE(32) NOT NULL"),
+        (&["DOUBLE"], &["2147483647.5", "-2147483648"], "c DOUBLE(32) NOT NULL"),
+        (&["DOUBLE"], &["0.5", "2147483648"], "c DOUBLE(31) NOT NULL"),
+        (&["DOUBLE"], &["NULL", "9007199254740993"], "c DOUBLE(9)"),
+        (&["DOUBLE"], &["9223372036854774784", "-9223372036854775808"], "c DOUBLE(0) NOT NULL"),
+        (&["DOUBLE"], &["NULL"], "c DOUBLE(32)"),
+        (&["BIGINT", "DOUBLE"], &["9007199254740993"], "c DOUBLE(9) NOT NULL"),
         (&["DATE"], &["NULL"], "c DATE"),
         (&["DATE", "BIGINT"], &["2026-11-23", "5"], "c VARCHAR(10) NOT NULL"),
         (&["TIMESTAMP"], &["2026-11-23 00:00:00"], "c TIMESTAMP NOT NULL"),
     ] {
         assert_eq!(inferred(declared, fields), expected, "{declared:?} {fields:?}");
+    }
+}
+
+/// A column of numbers never becomes text for the size of one of them.
+#[test]
+fn numbers_that_no_type_holds_are_refused() {
+    for (declared, fields) in [
+        (Some("DOUBLE"), &["1", "9223372036854775808", "2"][..]),
+        (Some("DOUBLE"), &["NaN"]),
+        (Some("DOUBLE"), &["-inf", "1"]),
+        (None, &["1e300", "1"]),
+        (None, &["12345678901234567890.5", "0.12345678901234567891"]),
+    ] {
+        let mut all = Inferred::default();
+        declared.iter().for_each(|ty| all.declare(parse_type(ty)));
+        fields.iter().for_each(|field| all.see(field).unwrap_or_else(|e| panic!("{e}")));
+        assert!(!all.has_double(), "{fields:?}");
+        let e = all.column("c").map(|c| c.to_string()).unwrap_err().to_string();
+        assert!(e.contains("it is no number below 2^63") && e.contains("; mend the file"), "{fields:?}: {e}");
     }
 }

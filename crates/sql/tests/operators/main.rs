@@ -180,6 +180,29 @@ fn no_number_wraps() {
     }
 }
 
+/// Doubles with few bits behind the point have 32 there beside digits behind it, in quotients and in means.
+#[test]
+fn narrow_doubles_keep_fractions() {
+    let double = |name, frac| Column::new(name, ColumnType::Double { frac }).nullable();
+    let columns = vec![Column::new("k", ColumnType::Integer), double("w", 0), double("v", 20)];
+    let rows = ["1|9000000000000000000|8000000000000.25", "2|-3|0.5", "3||", "4|7|-1.75", "5|8|1000000"];
+    let world = World::new(vec![table("n", columns, 0, &rows)]).expect("a table");
+    check(
+        &world,
+        &[
+            "SELECT k, w + 1, w * 0.5, w + 0.25, v * 0.07, v + w, v * 2, w / 3, v / 3, 10 / w FROM n",
+            "SELECT k FROM n WHERE w > 7.5 OR w = -3 AND v < 0.75",
+            "SELECT k FROM n WHERE v = 0.5 OR v = -1.75 OR w = 8",
+            "SELECT AVG(w), AVG(v), SUM(w), SUM(v), MIN(w), MAX(v) FROM n WHERE k > 1",
+            "SELECT k, COALESCE(w, 0.5), CASE WHEN k > 3 THEN v ELSE 0.125 END, -w, ABS(v) FROM n",
+            "SELECT k, SUM(w) OVER (ORDER BY k), AVG(w) OVER (ORDER BY k) FROM n WHERE k > 1",
+            "SELECT k, ROUND(w * 0.5, 2), ROUND(v, 1) FROM n",
+            "SELECT k FROM n JOIN (SELECT column1 AS c FROM (VALUES (0.5), (-1.75))) AS q ON v = c",
+            "SELECT v FROM n UNION ALL SELECT 0.125",
+        ],
+    );
+}
+
 /// A NULL that stands for itself is of the other side's type.
 #[test]
 fn bare_nulls_take_a_type() {

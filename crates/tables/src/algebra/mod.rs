@@ -24,6 +24,7 @@ mod window;
 pub use aggregate::{Aggregate, Function};
 pub use expr::{Arithmetic, DatePart, Expr};
 pub use join::Pairing;
+pub use operators::distinct;
 pub use relation::{JoinKind, MAX_ROWS, Operator, Part, Relation, SetOperation, SortKey, Table};
 pub use types::{Column, ColumnType, MAX_DIGITS, MAX_TEXT, Range, Schema, Value};
 pub use typing::{ExprType, castable, common_type};

@@ -10,6 +10,7 @@ use super::{
     window::{Window, check_order},
 };
 use crate::TableError;
+use std::collections::HashSet;
 
 type Made = Result<Relation, TableError>;
 
@@ -26,6 +27,19 @@ fn check_columns(of: &str, columns: &[Column]) -> Result<(), TableError> {
         }
     }
     Ok(())
+}
+
+/// What is unique of public rows: each column whose values are all different, none of them NULL; the empty set of one row or none.
+#[must_use]
+pub fn distinct(rows: &[Vec<Value>], columns: usize) -> Vec<Vec<usize>> {
+    if rows.len() < 2 {
+        return vec![vec![]];
+    }
+    let differ = |at: &usize| {
+        let mut seen = HashSet::new();
+        rows.iter().all(|row| !row[*at].is_null() && seen.insert(&row[*at]))
+    };
+    (0..columns).filter(differ).map(|at| vec![at]).collect()
 }
 
 impl Relation {
@@ -73,7 +87,7 @@ impl Relation {
                 return Err(TableError::ty(cause, "write a value of the type for each column"));
             }
         }
-        let unique = if rows.len() < 2 { vec![vec![]] } else { vec![] };
+        let unique = distinct(&rows, schema.columns().len());
         let count = rows.len() as u64;
         Relation::new(Operator::Values(rows), schema, count, unique)
     }

@@ -204,6 +204,15 @@ impl Value {
         matches!(self, Value::Null)
     }
 
+    /// The number that it is, if it is one.
+    #[must_use]
+    pub const fn number(&self) -> Option<i128> {
+        match self {
+            Value::Number(n) => Some(*n),
+            _ => None,
+        }
+    }
+
     /// Whether it is a value of a type: NULL is of every type.
     #[must_use]
     pub fn fits(&self, ty: ColumnType) -> bool {

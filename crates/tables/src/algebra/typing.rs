@@ -88,20 +88,24 @@ const fn decimal(whole: u8, scale: u8) -> ColumnType {
     ColumnType::Decimal { precision, scale }
 }
 
+/// Bits behind the point that a DOUBLE has beside digits behind it, and a quotient of one, whatever it declares.
+const FRAC: u8 = 32;
+
 const fn larger(a: u8, b: u8) -> u8 {
     if a > b { a } else { b }
 }
 
 /// The type in which values of two types are compared, chosen from, and put in one column. Integers take the wider, integers and
-/// decimals the digits of both, and all numbers become doubles beside one; dates become timestamps; strings take the longer.
+/// decimals the digits of both, and all numbers become doubles beside one, with 32 bits behind the point at least beside digits there; dates become timestamps; strings take the longer.
 #[must_use]
 pub fn common_type(a: ColumnType, b: ColumnType) -> Option<ColumnType> {
     use ColumnType::{BigInt, Date, Decimal, Double, Integer, SmallInt, Timestamp, Varchar};
     Some(match (a, b) {
         _ if a == b => a,
         (Double { frac: f }, Double { frac: g }) => Double { frac: larger(f, g) },
-        (Double { .. }, other) if other.is_numeric() => a,
-        (other, Double { .. }) if other.is_numeric() => b,
+        (Double { frac }, other) | (other, Double { frac }) if other.is_numeric() => {
+            Double { frac: if other.scale() > 0 { larger(frac, FRAC) } else { frac } }
+        }
         (Decimal { .. }, other) | (other, Decimal { .. }) if other.is_numeric() => {
             decimal(larger(whole_digits(a), whole_digits(b)), larger(a.scale(), b.scale()))
         }
@@ -115,7 +119,7 @@ pub fn common_type(a: ColumnType, b: ColumnType) -> Option<ColumnType> {
 
 /// The type of arithmetic on two.
 pub(crate) fn arithmetic_type(op: Arithmetic, a: ColumnType, b: ColumnType) -> Option<ColumnType> {
-    use ColumnType::{BigInt, Date, Decimal, Integer, Timestamp};
+    use ColumnType::{BigInt, Date, Decimal, Double, Integer, Timestamp};
     match (op, a, b) {
         (Arithmetic::Add, day @ (Date | Timestamp), by) if by.is_integer() => return Some(day),
         (Arithmetic::Add, by, day @ (Date | Timestamp)) if by.is_integer() => return Some(day),
@@ -126,7 +130,12 @@ pub(crate) fn arithmetic_type(op: Arithmetic, a: ColumnType, b: ColumnType) -> O
         _ => {}
     }
     let common = common_type(a, b)?;
-    let Decimal { .. } = common else { return Some(common) };
+    let Decimal { .. } = common else {
+        return Some(match (op, common) {
+            (Arithmetic::Divide, Double { frac }) => Double { frac: larger(frac, FRAC) },
+            _ => common,
+        });
+    };
     let (whole, scale) = (larger(whole_digits(a), whole_digits(b)), larger(a.scale(), b.scale()));
     match op {
         Arithmetic::Add | Arithmetic::Subtract => Some(decimal(whole + 1, scale)),

@@ -26,6 +26,17 @@ pub enum WindowFunction {
     RowNumber,
     /// One more than there are rows before it that are not equal to it.
     Rank,
+    /// One more than there are different values of the order before its own.
+    DenseRank,
+    /// The least (or the greatest) of what is not NULL up to it; NULL before there is any.
+    Extreme {
+        /// Its argument; a string has 16 bytes at most.
+        of: Expr,
+        /// Whether it is the greatest.
+        greatest: bool,
+        /// The rows that it is of.
+        frame: Frame,
+    },
     /// The sum of what is not NULL up to it; NULL before there is any, and where [`Function::Sum`](super::Function::Sum) is for its size.
     RunningSum(Expr, Frame),
     /// The value of the row so many before it; NULL where there is none.
@@ -45,6 +56,36 @@ pub struct Window {
     pub functions: Vec<(String, WindowFunction)>,
 }
 
+impl WindowFunction {
+    /// Its argument.
+    #[must_use]
+    pub const fn argument(&self) -> Option<&Expr> {
+        match self {
+            WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => None,
+            WindowFunction::Extreme { of, .. }
+            | WindowFunction::RunningSum(of, _)
+            | WindowFunction::Lag(of, _)
+            | WindowFunction::Lead(of, _) => Some(of),
+        }
+    }
+
+    /// The same of another argument, where it has one.
+    ///
+    /// # Errors
+    /// Those of `to`.
+    pub fn of<E>(&self, to: impl FnOnce(&Expr) -> Result<Expr, E>) -> Result<WindowFunction, E> {
+        Ok(match self {
+            WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => self.clone(),
+            WindowFunction::Extreme { of, greatest, frame } => {
+                WindowFunction::Extreme { of: to(of)?, greatest: *greatest, frame: *frame }
+            }
+            WindowFunction::RunningSum(of, frame) => WindowFunction::RunningSum(to(of)?, *frame),
+            WindowFunction::Lag(of, by) => WindowFunction::Lag(to(of)?, *by),
+            WindowFunction::Lead(of, by) => WindowFunction::Lead(to(of)?, *by),
+        })
+    }
+}
+
 impl Window {
     /// The columns of its functions for so many rows.
     pub(super) fn check(&self, schema: &Schema, rows: u64) -> Result<Vec<Column>, TableError> {
@@ -55,8 +96,18 @@ impl Window {
         let count = Range { low: 1, high: i128::from(rows).max(1) };
         let column = |(name, function): &(String, WindowFunction)| {
             Ok(match function {
-                WindowFunction::RowNumber | WindowFunction::Rank => {
+                WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => {
                     ExprType { ty: ColumnType::BigInt, nullable: false, range: count }
+                }
+                WindowFunction::Extreme { of: expr, .. } => {
+                    let of = expr.check(schema)?;
+                    let wide = matches!(of.ty, ColumnType::Varchar(17..));
+                    if wide || !of.ty.is_ordered() {
+                        let cause = format!("the least or the greatest of {}: {}", expr.shown(schema), of.ty);
+                        let remedy = "over a window it takes what has an order, of strings 16 bytes at most: CAST it to VARCHAR(16), or group in a derived table and join";
+                        return Err(TableError::ty(cause, remedy));
+                    }
+                    of
                 }
                 WindowFunction::RunningSum(expr, _) => {
                     let of = expr.check(schema)?;

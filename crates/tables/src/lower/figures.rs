@@ -141,20 +141,16 @@ pub(super) fn figure<'b>(
         Function::Min | Function::Max => {
             let greatest = aggregate.function == Function::Max;
             let (ty, range) = (argument.ty, argument.range);
-            let ordered = match ty {
-                ColumnType::Boolean => Scalar::unsigned(1),
-                ColumnType::Varchar(17..) => {
-                    // It is the last row's.
-                    let val = match grouping {
-                        Grouping::All if rows == 0 => zero(b, scalar(ty, range)).broadcast(Shape::vector(1)),
-                        Grouping::All => argument.val.slice(rows - 1, rows),
-                        _ => argument.val,
-                    };
-                    return is(val, null);
-                }
-                ColumnType::Varchar(bytes) => Scalar::unsigned(8 * bytes as u8),
-                _ => scalar(ty, range),
-            };
+            if let ColumnType::Varchar(17..) = ty {
+                // It is the last row's.
+                let val = match grouping {
+                    Grouping::All if rows == 0 => zero(b, scalar(ty, range)).broadcast(Shape::vector(1)),
+                    Grouping::All => argument.val.slice(rows - 1, rows),
+                    _ => argument.val,
+                };
+                return is(val, null);
+            }
+            let ordered = ordered(ty, range);
             let x = argument.val.cast(ordered);
             let x = counts.map_or(x, |counts| b.select(counts, x, b.constant(extreme(ordered, !greatest))));
             let made = grouping.extreme(x, greatest);
@@ -202,6 +198,15 @@ pub(super) fn figure<'b>(
             };
             is(made, [null, left, larger, leaves].into_iter().fold(None, either))
         }
+    }
+}
+
+/// The scalar in whose order a type's values are, of strings those of 16 bytes at most.
+pub(super) fn ordered(ty: ColumnType, range: Range) -> Scalar {
+    match ty {
+        ColumnType::Boolean => Scalar::unsigned(1),
+        ColumnType::Varchar(bytes) => Scalar::unsigned(8 * bytes as u8),
+        _ => scalar(ty, range),
     }
 }
 

@@ -90,7 +90,7 @@ fn below(relation: &Relation, used: &Used) -> Vec<(Relation, Used)> {
         Operator::Set { left, right, .. } => vec![(left.clone(), all(left)), (right.clone(), all(right))],
         Operator::Window(input, window) => {
             let own = used.iter().copied().filter(|at| *at < input.schema().columns().len()).collect();
-            let functions = called(input, window, used).filter_map(argument);
+            let functions = called(input, window, used).filter_map(WindowFunction::argument);
             let keys = window.partition.iter().chain(window.order.iter().map(|key| &key.expr));
             vec![(input.clone(), &with(&mut keys.chain(functions)) | &own)]
         }
@@ -108,16 +108,14 @@ fn called<'a>(
     functions.filter(move |(k, _)| used.contains(&(first + k))).map(|(_, (_, function))| function)
 }
 
-fn argument(function: &WindowFunction) -> Option<&Expr> {
-    match function {
-        WindowFunction::RowNumber | WindowFunction::Rank => None,
-        WindowFunction::RunningSum(e, _) | WindowFunction::Lag(e, _) | WindowFunction::Lead(e, _) => Some(e),
-    }
-}
-
 /// Whether a function tells rows apart that are equal in its order.
 fn tells_apart(function: &WindowFunction) -> bool {
-    !matches!(function, WindowFunction::Rank | WindowFunction::RunningSum(_, Frame::Peers))
+    use WindowFunction::{DenseRank, Extreme, Rank, RunningSum};
+    match function {
+        Rank | DenseRank => false,
+        RunningSum(_, frame) | Extreme { frame, .. } => *frame != Frame::Peers,
+        _ => true,
+    }
 }
 
 impl<'b> Lower<'b> {
@@ -141,7 +139,8 @@ impl<'b> Lower<'b> {
             called(input, window, &used).filter(|function| tells_apart(function)).collect();
         if !functions.is_empty() {
             let own = used.iter().copied().filter(|at| *at < input.schema().columns().len());
-            let arguments = functions.into_iter().filter_map(argument).flat_map(Expr::columns);
+            let arguments =
+                functions.into_iter().filter_map(WindowFunction::argument).flat_map(Expr::columns);
             self.note_ties(relation, input, rows, by, &own.chain(arguments).collect());
         }
     }

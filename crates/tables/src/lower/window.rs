@@ -2,8 +2,8 @@
 
 use super::{
     Lower, Want,
-    cell::{Cell, both, either, number, resized, width, zero},
-    figures::{leaves, upper},
+    cell::{Cell, both, either, extreme, number, resized, scalar, width, zero},
+    figures::{leaves, ordered, upper},
     group::{counted, ones},
     rows::{Key, Rows, behind, ends, reversed},
 };
@@ -52,12 +52,7 @@ impl<'b> Lower<'b> {
         let arguments: Vec<Option<Cell<'b>>> = window
             .functions
             .iter()
-            .map(|(_, function)| match function {
-                WindowFunction::RowNumber | WindowFunction::Rank => None,
-                WindowFunction::RunningSum(e, _) | WindowFunction::Lag(e, _) | WindowFunction::Lead(e, _) => {
-                    Some(value(self, e))
-                }
-            })
+            .map(|(_, function)| function.argument().map(|e| value(self, e)))
             .collect();
         let more: Vec<Cell<'b>> = partition
             .iter()
@@ -123,10 +118,32 @@ impl<'b> Lower<'b> {
             id: u32::MAX,
         };
         let bits = width(own.range);
+        let last = |frame: Frame, val: Val<'b>| match frame {
+            Frame::Rows => val,
+            Frame::Peers => on.at_last_peer(self, val),
+        };
         match (function, argument) {
+            (WindowFunction::Extreme { greatest, frame, .. }, Some(cell)) => {
+                let counts = both(on.valid, cell.null.map(|null| !null));
+                let ordered = ordered(cell.ty, cell.range);
+                let x = cell.val.cast(ordered);
+                let neutral = self.b.constant(extreme(ordered, !greatest));
+                let x = counts.map_or(x, |counts| self.b.select(counts, x, neutral));
+                let scan = if *greatest { Scan::Max } else { Scan::Min };
+                let made = last(*frame, x.scan(scan, on.partitions));
+                let null =
+                    cell.null.map(|null| on.none_seen(both(on.valid, Some(!null)), |val| last(*frame, val)));
+                let val = match cell.ty {
+                    ColumnType::Boolean => {
+                        let val = made.compare(Comparison::NotEqual, number(made, 0));
+                        null.map_or(val, |null| val & !null)
+                    }
+                    _ => made.cast(scalar(cell.ty, cell.range)),
+                };
+                Cell { val, null, id: u32::MAX, ..cell }
+            }
             (WindowFunction::RunningSum(_, frame), Some(cell)) => {
-                let last =
-                    |val: Val<'b>| if *frame == Frame::Rows { val } else { on.at_last_peer(self, val) };
+                let last = |val: Val<'b>| last(*frame, val);
                 let counts = both(on.valid, cell.null.map(|null| !null));
                 let (_, looked_at) = sum_range(cell.range, on.all);
                 let x = if looked_at { cell.val } else { resized(cell.val, bits) };
@@ -134,11 +151,7 @@ impl<'b> Lower<'b> {
                 let sum_of = |x: Val<'b>| last(x.scan(Scan::Sum, on.partitions));
                 let sum = sum_of(resized(x, bits));
                 let large = looked_at.then(|| leaves(sum_of(upper(x, on.all))));
-                let null = cell.null.map(|null| {
-                    let seen = counted(both(on.valid, Some(!null)).expect("one is there"), on.rows);
-                    let seen = last(seen.scan(Scan::Sum, on.partitions));
-                    seen.equals(number(seen, 0))
-                });
+                let null = cell.null.map(|null| on.none_seen(both(on.valid, Some(!null)), last));
                 is(sum, either(null, large))
             }
             (WindowFunction::Lag(_, by), Some(cell)) => {
@@ -155,6 +168,11 @@ impl<'b> Lower<'b> {
                 let wrong = up(on.number).compare(Comparison::NotEqual, expected);
                 let none = either(Some(wrong), on.valid.map(|valid| !up(valid))).expect("one is there");
                 self.neighbour(cell.map(up), none)
+            }
+            (WindowFunction::DenseRank, _) => {
+                // Of rows that are not there nobody asks.
+                let peers = counted(on.peers, on.rows).scan(Scan::Sum, on.partitions);
+                is(resized(peers, bits), None)
             }
             (WindowFunction::Rank, _) => is(resized(on.number.scan(Scan::First, on.peers), bits), None),
             _ => is(resized(on.number, bits), None),
@@ -175,6 +193,13 @@ impl<'b> Lower<'b> {
 }
 
 impl<'b> Sorted<'b> {
+    /// Whether no flagged row is among those up to one, as `last` has them.
+    fn none_seen(&self, flags: Option<Val<'b>>, last: impl Fn(Val<'b>) -> Val<'b>) -> Val<'b> {
+        let seen = counted(flags.expect("one is there"), self.rows);
+        let seen = last(seen.scan(Scan::Sum, self.partitions));
+        seen.equals(number(seen, 0))
+    }
+
     /// The value of the last row that is equal in the order.
     fn at_last_peer(&self, lower: &Lower<'b>, val: Val<'b>) -> Val<'b> {
         let last = reversed(ends(lower.b, self.peers, self.rows), self.rows);

@@ -23,6 +23,18 @@ pub(super) fn windowed(window: &Window, input: &Relation, mut rows: Vec<Row>) ->
             let figure = |(_, function): &(String, WindowFunction)| match function {
                 WindowFunction::RowNumber => Value::Number(i as i128 + 1),
                 WindowFunction::Rank => Value::Number(first as i128 + 1),
+                WindowFunction::DenseRank => {
+                    let rank =
+                        1 + part[..=i].windows(2).filter(|two| within(&two[0], &two[1]).is_ne()).count();
+                    Value::Number(rank as i128)
+                }
+                WindowFunction::Extreme { of, greatest, frame } => {
+                    let end = if *frame == Frame::Rows { i } else { last };
+                    let values = part[..=end].iter().map(|row| value(of, schema, row));
+                    let values = values.filter(|value| !value.is_null());
+                    let found = if *greatest { values.max() } else { values.min() };
+                    found.unwrap_or(Value::Null)
+                }
                 WindowFunction::RunningSum(e, frame) => {
                     let end = if *frame == Frame::Rows { i } else { last };
                     let of = e.check(schema).expect("it was checked");

@@ -28,6 +28,10 @@ fn orders_and_limits() {
     });
 }
 
+fn extreme(of: usize, greatest: bool, frame: Frame) -> WindowFunction {
+    WindowFunction::Extreme { of: column(of), greatest, frame }
+}
+
 #[test]
 fn windows() {
     sizes(4, |dice, rows| {
@@ -38,12 +42,17 @@ fn windows() {
             let more = |(name, function): (&str, WindowFunction)| (name.to_owned(), function);
             let mut all = vec![
                 ("rank", WindowFunction::Rank),
+                ("dense", WindowFunction::DenseRank),
+                ("least", extreme(1, false, Frame::Peers)),
+                ("flagged", extreme(3, true, Frame::Peers)),
                 ("sum", WindowFunction::RunningSum(column(4), Frame::Peers)),
                 ("keys", WindowFunction::RunningSum(column(0), Frame::Peers)),
             ];
             if total {
                 all.extend([
                     ("n", WindowFunction::RowNumber),
+                    ("first", extreme(2, false, Frame::Rows)),
+                    ("most", extreme(4, true, Frame::Rows)),
                     ("rows", WindowFunction::RunningSum(column(1), Frame::Rows)),
                     ("price", WindowFunction::RunningSum(column(4), Frame::Rows)),
                     ("before", WindowFunction::Lag(column(2), 1)),

@@ -216,6 +216,8 @@ fn operators() -> Vec<Relation> {
         order: vec![by(1)],
         functions: vec![
             ("n".into(), WindowFunction::Rank),
+            ("d".into(), WindowFunction::DenseRank),
+            ("least".into(), WindowFunction::Extreme { of: column(1), greatest: false, frame: Frame::Peers }),
             ("before".into(), WindowFunction::Lag(column(1), 1)),
         ],
     };

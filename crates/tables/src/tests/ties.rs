@@ -75,6 +75,13 @@ fn an_order_of_hidden_keys_chooses_and_numbers_no_rows() {
         ("numbers among equals", Box::new(move |t| total(&first(t), 2))),
         ("neighbours before", Box::new(|t| neighbours(t, WindowFunction::Lag(column(1), 1)))),
         ("neighbours behind", Box::new(|t| neighbours(t, WindowFunction::Lead(column(1), 2)))),
+        (
+            "the greatest up to a row",
+            Box::new(|t| {
+                let (of, greatest) = (column(1), true);
+                neighbours(t, WindowFunction::Extreme { of, greatest, frame: Frame::Rows })
+            }),
+        ),
         ("sums up to a row", Box::new(|t| neighbours(t, WindowFunction::RunningSum(column(1), Frame::Rows)))),
     ];
     for (ty, keys) in kinds() {
@@ -122,6 +129,13 @@ fn limits_and_numbers_that_go_by_no_hidden_order_are_queries() {
             "ranks",
             Box::new(|t| {
                 let ranks = numbered(&sums(t), vec![], vec![key(1, false, false)], WindowFunction::Rank);
+                ranks.select(&[1, 3]).unwrap()
+            }),
+        ),
+        (
+            "dense ranks",
+            Box::new(|t| {
+                let ranks = numbered(&sums(t), vec![], vec![key(1, false, false)], WindowFunction::DenseRank);
                 ranks.select(&[1, 3]).unwrap()
             }),
         ),

@@ -1,0 +1,49 @@
+//! VALUES: public rows that a query writes.
+
+use super::{Binder, Bound, Env, expr::Calls, scope::Scope};
+use crate::{SqlError, error::At, logical::Plan};
+use hushwire_tables::{
+    algebra::{Expr, Relation, Schema, Value},
+    plain::{Tables, evaluate},
+};
+use sqlparser::ast::{self, Spanned};
+
+impl<'q> Binder<'q> {
+    /// The rows of a VALUES, whose columns are called column1, column2 and so on.
+    pub(super) fn values(&mut self, values: &'q ast::Values) -> Result<Bound, SqlError> {
+        let at: At = values.span().into();
+        self.another(at)?;
+        let width = values.rows.first().map_or(0, |row| row.len());
+        let scope = Scope::default();
+        let mut written: Vec<Vec<Expr>> = vec![vec![]; width];
+        for row in &values.rows {
+            if row.len() != width {
+                let cause = format!("rows of VALUES have {width} and {} values", row.len());
+                return Err(SqlError::at(row.opening_token.0.span, cause, "write as many in each"));
+            }
+            for (column, value) in written.iter_mut().zip(row.iter()) {
+                column.push(self.expr(&Env::alone(&scope), &mut Calls::none("VALUES"), value)?);
+            }
+        }
+        let (mut columns, mut rows) = (vec![], vec![vec![]; values.rows.len()]);
+        for (k, all) in written.into_iter().enumerate() {
+            let null = all.iter().all(|e| matches!(e, Expr::Literal(Value::Null, _)));
+            let all = self.united(all, at)?;
+            let ty = self.ty(&Expr::Coalesce(all.clone()), at)?;
+            let of = |e: Expr| (String::new(), Expr::Coalesce(vec![e, Expr::Literal(Value::Null, ty)]));
+            let one = Relation::values(Schema::default(), vec![vec![]])?;
+            let made =
+                one.project(all.into_iter().map(of).collect()).map_err(|e| SqlError::from(e).or_at(at))?;
+            let column = evaluate(&made, &Tables::new())?.pop().unwrap_or_default();
+            let name = format!("column{}", k + 1);
+            let id = self.column(&name, ty, column.iter().any(Value::is_null));
+            if null {
+                self.nulls.insert(id);
+            }
+            columns.push((name, id));
+            rows.iter_mut().zip(column).for_each(|(row, value)| row.push(value));
+        }
+        let plan = Plan::Values { columns: columns.iter().map(|(_, id)| *id).collect(), rows };
+        Ok(Bound { plan, columns })
+    }
+}
