@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// A member that dies before it has met anybody is only missing; this is how long the others wait for it.
 const JOIN: &str = "connect-timeout = \"8s\"";
 const KILLS: u32 = 12;
-const INSTANCES: usize = 3_000_000;
+const INSTANCES: usize = 1_000_000;
 
 /// Numbers that differ from run to run; printed, so that a failure shows them.
 fn seed() -> u64 {

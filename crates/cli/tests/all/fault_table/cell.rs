@@ -178,12 +178,14 @@ impl Cell {
     }
 
     /// Whether the ordinary run has it. Psi and aes-ctr are jobs as the others: each fault befalls one of their members there,
-    /// one after the other.
+    /// one after the other; and a pause, which everybody outlives alike, befalls one member of each protocol.
     pub(crate) fn is_ordinary(&self) -> bool {
         let members = self.protocol.members();
         let fault = Fault::all(Duration::ZERO).iter().position(|fault| fault.name() == self.fault.name());
         let turn = fault.map(|fault| members[fault % members.len()]);
-        let turns = self.protocol.is_intersection() || self.protocol == Protocol::AesCtr;
+        let turns = self.protocol.is_intersection()
+            || self.protocol == Protocol::AesCtr
+            || self.fault == Fault::Pause;
         let middle = matches!(self.fault, Fault::Kill | Fault::Pause | Fault::Freeze(_) | Fault::FullDisk);
         // Before and after the protocol, methods of an intersection have everything in common.
         let same = matches!(self.protocol, Protocol::PsiVole | Protocol::PsiBins) && !middle;
