@@ -5,7 +5,8 @@
 //!         over the channel of OTs              over the channel of steps
 //! ```
 //!
-//! Both parties make the same lots in the order in which their plan uses them, so that no word is needed about it. How far a maker is ahead is its own affair.
+//! Both parties make the same lots in the order in which their plan uses them, so that no word is needed about it. Both makers stop at the same lot, but for one that
+//! a party has taken before the other: so neither waits much longer for the other than runs wait for each other.
 
 use crate::{
     TwoError,
@@ -20,7 +21,7 @@ use std::{
     thread,
 };
 
-/// LOCAL: OTs, sent and received, that are made and not in use, of 16 bytes each: 16 MiB, unless a single lot has more. With 64 MiB a run of SqueezeNet took
+/// AGREEMENT: OTs, sent and received, that are made and not in use, of 16 bytes each: 16 MiB, unless a single lot has more. With 64 MiB a run of SqueezeNet took
 /// some per cent more processor time.
 pub(crate) const AHEAD: usize = 1 << 20;
 

@@ -1,7 +1,7 @@
 //! The cost of runs: of steps, and of the OTs and triples that they use.
 
 use crate::{
-    plan::{Distance, Plan},
+    plan::{BEGIN, Distance, Plan},
     supply::CALL,
     tally::Tally,
 };
@@ -78,7 +78,7 @@ impl Plan {
 
     fn walk(&self, distance: Distance, mut ledger: Option<Ledger>) -> Costs {
         let mut costs = Costs::default();
-        let mut steps = Tally::message([blake3::OUT_LEN; 2]);
+        let mut steps = Tally::message([BEGIN; 2]);
         for wave in self.waves() {
             for group in self.groups(&wave, distance) {
                 let tallies = self.tallies(&group);

@@ -6,7 +6,7 @@ use crate::{
     encrypted::{Job, Keys, Layer, signed},
     form::{Form, Words},
     kit::Kit,
-    plan::{COEFFICIENTS, Distance, Piece, Plan, Prim, Slot, Spent, read},
+    plan::{BEGIN, COEFFICIENTS, Distance, Piece, Plan, Prim, Slot, Spent, read},
     play::Play,
     run::Run,
     supply::{Lot, Supply},
@@ -101,15 +101,15 @@ impl Party {
         Party { threads, ..self }
     }
 
-    /// The same with OTs made ahead of their use, by a thread beside that of a run, or in turn with what uses them. The peer need not know. Where nothing is
-    /// said they are made ahead where rounds count, and where this party has more than two threads.
+    /// The same with OTs made ahead of their use, by a thread beside that of a run, or in turn with what uses them. They are made ahead where both parties would
+    /// have it so; a party of which nothing is said would where rounds count, and where it has more than two threads.
     #[must_use]
     pub fn ahead(self, ahead: bool) -> Party {
         Party { ahead: Some(ahead), ..self }
     }
 
     /// On the two cores of one machine both parties keep both busy, and run as long either way or longer.
-    fn is_ahead(&self) -> bool {
+    fn would_be_ahead(&self) -> bool {
         self.ahead.unwrap_or(self.distance == Distance::Far || self.threads > 2)
     }
 
@@ -147,10 +147,10 @@ impl Party {
         if std::mem::replace(&mut self.lost, true) {
             return Err(TwoError::Lost);
         }
-        self.agree(channel, plan)?;
+        let ahead = self.agree(channel, plan)?;
         let mut supply = self.supply.take().ok_or(TwoError::Lost)?;
         let distance = self.distance;
-        let ran = if self.is_ahead() {
+        let ran = if ahead {
             Shelf::beside(&mut supply, channel, distance, plan.lots(distance), |channel, shelf| {
                 self.steps(channel, &mut run, go_on, &mut |_| shelf.take())
             })
@@ -308,17 +308,24 @@ impl Party {
         self.context.child("two piece", self.pieces)
     }
 
-    /// Both parties compare what they are about to run.
-    fn agree(&mut self, channel: &mut Channel, plan: &Plan) -> Result<(), TwoError> {
+    /// Both parties compare what they are about to run, and tell whether OTs are made ahead: where one alone did it, its thread would wait for the other through
+    /// all steps that take none.
+    fn agree(&mut self, channel: &mut Channel, plan: &Plan) -> Result<bool, TwoError> {
         let mut hash = blake3::Hasher::new_derive_key("hushwire two run v4");
         hash.update(&self.context.sid.0);
         hash.update(&self.runs.to_le_bytes());
         hash.update(&plan.digest);
         hash.update(&[self.distance as u8]);
-        let (ours, mut theirs) = (*hash.finalize().as_bytes(), [0; blake3::OUT_LEN]);
+        let (mut ours, mut theirs) = ([0; BEGIN], [0; BEGIN]);
+        ours[0] = self.would_be_ahead().into();
+        ours[1..].copy_from_slice(hash.finalize().as_bytes());
         channel.exchange("comparing computations", &ours, &mut theirs)?;
         self.runs += 1;
-        if ours == theirs { Ok(()) } else { Err(TwoError::Mismatch { peer: channel.from() }) }
+        if ours[1..] == theirs[1..] {
+            Ok(ours[0] & theirs[0] == 1)
+        } else {
+            Err(TwoError::Mismatch { peer: channel.from() })
+        }
     }
 
     /// Opens outputs to those who learn them, and to nobody else.

@@ -327,6 +327,9 @@ impl Distance {
     }
 }
 
+/// Bytes with which a run begins: what it is, and whether the party would have OTs made ahead.
+pub(crate) const BEGIN: usize = blake3::OUT_LEN + 1;
+
 /// The count of a meter on a channel, where there is one.
 pub(crate) fn read(meter: Option<&Meter>, channel: &Channel) -> Cost {
     meter.map_or(Cost::default(), |meter| meter.lane(channel.lane()))

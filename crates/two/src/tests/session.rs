@@ -192,9 +192,9 @@ fn a_party_that_leaves_ends_the_other() {
     }
 }
 
-/// Of each party, whether a thread of its own makes OTs is nobody else's affair: messages are the same on both lanes.
+/// Where one party would not have OTs made ahead they are made in turn at both; messages are as many and as long either way.
 #[test]
-fn the_peer_does_not_see_who_makes_ots_ahead() {
+fn ots_are_made_ahead_or_in_turn() {
     let c = text("input x: i32[40000] from m\noutput y = max(x, 0) / 3 to m");
     let plan = Plan::new(&c, &[0], &[[true; 2]]).unwrap();
     let given = inputs(&c, 3, 0);
