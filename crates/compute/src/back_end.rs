@@ -123,7 +123,8 @@ mod tests {
     #[test]
     fn moves_are_the_evaluators() {
         let shape = |to: &[usize]| crate::Shape(to.iter().map(|n| (*n as u64).into()).collect());
-        let cases: [(Op, &[&[usize]], &[usize]); 12] = [
+        type Case<'a> = (Op, &'a [&'a [usize]], &'a [usize]);
+        let cases: [Case<'_>; 12] = [
             (Op::Transpose(vec![2, 0, 3, 1]), &[&[2, 3, 4, 5]], &[4, 2, 5, 3]),
             (Op::Transpose(vec![0, 2, 1]), &[&[2, 3, 4]], &[2, 4, 3]),
             (Op::Concat(1), &[&[2, 3, 4], &[2, 1, 4], &[2, 5, 4]], &[2, 9, 4]),
