@@ -265,9 +265,9 @@ impl MemberSession {
         if self.agreement.protocol != Protocol::Rep3 {
             return self.turns.rounds();
         }
-        let (control, exchanges) = (self.agreement.control_lane(), self.meters[0].reading().exchanges);
-        let lanes = exchanges.iter().filter(|(lane, _)| **lane != control).map(|(_, n)| *n);
-        exchanges.get(&control).copied().unwrap_or(0) + lanes.max().unwrap_or(0)
+        let (control, lanes) = (self.agreement.control_lane(), self.meters[0].reading().lanes);
+        let others = lanes.iter().filter(|(lane, _)| **lane != control).map(|(_, cost)| cost.rounds);
+        lanes.get(&control).map_or(0, |cost| cost.rounds) + others.max().unwrap_or(0)
     }
 
     /// A channel that counts, for computing with meter 0 and for everything else with meter 1.

@@ -1,5 +1,6 @@
 //! A network of the zoo between two parties of this process, a thread each, and where its time and its bytes go:
-//! `pair [network] [he|ot] [extension] [threads]`; without threads, which are 0 then, it is only planned.
+//! `pair [network] [he|ot] [extension] [threads] [ahead|in-turn] [net]`; without threads, which are 0 then, it is only planned. OTs are made ahead of their
+//! use or in turn, and the network between the two is `none`, `lan`, `wan`, or as in `1Gbps,5ms`.
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Op, Tensor};
@@ -7,7 +8,7 @@ use hushwire_nn::{Floats, INPUT, Members, Network, Numbers, Secure, decode, zoo}
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
 use hushwire_two::{Distance, Party, Plan, Products, Spent};
-use hushwire_wire::{Cost, Meter, PartyId, inproc};
+use hushwire_wire::{Cost, Meter, PartyId, Shape, inproc};
 use std::{collections::BTreeMap, thread, time::Duration, time::Instant};
 
 const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
@@ -18,6 +19,9 @@ fn main() {
     let products = if args.next().as_deref() == Some("ot") { Products::Ot } else { Products::He };
     let ot: Protocol = args.next().and_then(|n| n.parse().ok()).unwrap_or(Protocol::SoftSpoken2);
     let threads: usize = args.next().and_then(|n| n.parse().ok()).unwrap_or(2);
+    let ahead = args.next().as_deref() != Some("in-turn");
+    let net: Shape = args.next().map_or(Shape::NONE, |n| n.parse().expect("a network's shape"));
+    let distance = Distance::of(net.rtt);
     let network = Network::new(zoo::make(&name, 1).expect("a network"), None).expect("supported");
     let input = zoo::sample(&network.layers[network.inputs[0].1].lengths, 7);
     let floats = Floats::new(&network, &input, true).expect("values");
@@ -28,7 +32,7 @@ fn main() {
     let owners: Vec<usize> = c.inputs().map(|(name, _)| usize::from(name == INPUT)).collect();
     let start = Instant::now();
     let plan = Plan::with(c, &owners, &[[false, true]], products).expect("a plan");
-    let costs = plan.costs(ot, Distance::Near);
+    let costs = plan.costs(ot, distance);
     let tally = costs.all;
     println!(
         "planned in {:.2} s; {} rounds, {:?} MB, {:?} OTs",
@@ -62,19 +66,21 @@ fn main() {
         let all = c.inputs().zip(&owners).filter(|(_, owner)| **owner == i);
         all.map(|((name, _), _)| inputs[name].clone()).collect()
     };
-    let nets = inproc::mesh_capped(&IDS, 1, Duration::from_secs(600), usize::MAX);
+    let mut nets = inproc::mesh_capped(&IDS, 2, Duration::from_secs(600), usize::MAX);
+    nets.iter_mut().for_each(|of| of.shape(net));
     let start = Instant::now();
     let (plan, own) = (&plan, &own);
     let ran: Vec<(Vec<Tensor>, BTreeMap<usize, Spent>, Cost)> = thread::scope(|scope| {
         let party = |(i, mut net): (usize, hushwire_wire::Net)| {
             scope.spawn(move || {
                 let peer = Some(IDS[1 - i]);
-                let mut channel = net.channel(0, peer, peer).expect("the lane is there");
+                let [mut channel, ots] =
+                    [0, 1].map(|lane| net.channel(lane, peer, peer).expect("the lane is there"));
                 let context = Context { sid: Sid([4; 32]), backend: Backend::best() };
-                let party = Party::open(&mut channel, i, &context, ot, &Seed::random()).expect("a set-up");
+                let party = Party::open(ots, i, &context, ot, &Seed::random()).expect("a set-up");
                 let meter = Meter::new();
                 channel.tap(meter.tap());
-                let mut party = party.threads(threads);
+                let mut party = party.threads(threads).ahead(ahead).distance(distance).metered(&meter);
                 let made = party.run(&mut channel, plan, own(i), &mut |_, _| true).expect("an honest run");
                 (made, party.spent().clone(), meter.reading().cost())
             })

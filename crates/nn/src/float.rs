@@ -1,8 +1,9 @@
 //! Networks in floating point: the oracle of what is computed on shares, and the source of scales.
 
 use crate::{
-    Array, Conv, Kind, Layer, Network, NnError, Pool,
+    Array, Kind, Layer, Network, NnError, Pool,
     array::{places, steps},
+    convolved::convolved,
     windows::span,
 };
 use std::sync::Arc;
@@ -117,45 +118,6 @@ fn value(layer: &Layer, reads: &[Arc<Array>]) -> Arc<Array> {
 
 fn sum(a: &Array, b: &Array) -> Array {
     Array { lengths: a.lengths.clone(), data: a.data.iter().zip(&b.data).map(|(a, b)| a + b).collect() }
-}
-
-/// Rows of weights meet rows of the plane, so that the innermost loop runs along memory.
-fn convolved(conv: &Conv, x: &Array, to: &[usize]) -> Array {
-    let [inner, height, width] = [conv.weights.lengths[1], conv.weights.lengths[2], conv.weights.lengths[3]];
-    let [channels, rows, columns] = [x.lengths[1], x.lengths[2], x.lengths[3]];
-    let [outputs, down, across] = [to[1], to[2], to[3]];
-    let [stride, step] = conv.steps.strides.map(|n| n as usize);
-    let [above, left] = [conv.steps.padding[0] as usize, conv.steps.padding[1] as usize];
-    let mut out = Array::zeros(to);
-    for (plane, sums) in out.data.chunks_mut(down * across).enumerate() {
-        let (image, output) = (plane / outputs, plane % outputs);
-        sums.fill(conv.bias[output]);
-        let first = output / (outputs / conv.groups) * inner;
-        for (c, i, j) in
-            (0..inner).flat_map(|c| (0..height).flat_map(move |i| (0..width).map(move |j| (c, i, j))))
-        {
-            let w = conv.weights.data[((output * inner + c) * height + i) * width + j];
-            let from = &x.data[(image * channels + first + c) * rows * columns..][..rows * columns];
-            // Windows whose element i, j lies within the plane.
-            let begins = left.saturating_sub(j).div_ceil(step);
-            let ends = (columns + left).saturating_sub(j).div_ceil(step).min(across);
-            for row in 0..down {
-                let Some(r) = (row * stride + i).checked_sub(above).filter(|r| *r < rows) else { continue };
-                if begins >= ends {
-                    continue;
-                }
-                let line = &from[r * columns..][..columns];
-                let sums = &mut sums[row * across + begins..row * across + ends];
-                let line = &line[begins * step + j - left..];
-                if step == 1 {
-                    sums.iter_mut().zip(line).for_each(|(sum, x)| *sum += w * x);
-                } else {
-                    sums.iter_mut().zip(line.iter().step_by(step)).for_each(|(sum, x)| *sum += w * x);
-                }
-            }
-        }
-    }
-    out
 }
 
 fn dense(x: &Array, weights: &Array, bias: &[f32], to: &[usize]) -> Array {

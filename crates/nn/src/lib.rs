@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod array;
+mod convolved;
 mod error;
 mod float;
 mod import;

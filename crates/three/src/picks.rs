@@ -165,6 +165,11 @@ impl Placed {
     pub(crate) fn copy_bits(self, planes: &[&[u8]], out: &mut [u8], at: usize) {
         let len = self.len();
         match self {
+            Placed::Steps { of, from, step: 1, .. } if len < SHORT => {
+                let bits = (word(planes[of], from) & ((1 << len) - 1)) << (at % 8);
+                let out = &mut out[at / 8..(at + len).div_ceil(8)];
+                out.iter_mut().zip(bits.to_le_bytes()).for_each(|(out, bits)| *out |= bits);
+            }
             _ if len < SHORT => {
                 for i in 0..len {
                     let (of, place) = self.place(i);

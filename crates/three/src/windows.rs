@@ -299,9 +299,10 @@ impl Lower<'_> {
         let slot = if columns.stride == 1 {
             self.bits(from)?
         } else {
+            let turned: Vec<usize> = (0..columns.n).map(turn).collect();
             let mut picks = vec![0; planes * rows.n * columns.n];
-            for (place, line) in (0..picks.len()).map(|place| (place, place / columns.n * columns.n)) {
-                picks[line + turn(place - line)] = place;
+            for (line, places) in picks.chunks_exact_mut(columns.n.max(1)).enumerate() {
+                turned.iter().enumerate().for_each(|(c, to)| places[*to] = line * columns.n + c);
             }
             let prim = Prim::Pick(Arc::new(Picks::of(&picks)));
             // Words move faster than bits, and are brought to bits in the order in which they are compared.
@@ -318,14 +319,17 @@ impl Lower<'_> {
         };
         let lines = planes * rows.n;
         let across = (0..columns.size).map(|i| {
-            let line = move |l: usize| (0..columns.windows).map(move |c| (l, columns.nearest(c, i)));
-            (0..lines).flat_map(line).map(|(l, c)| l * columns.n + turn(c)).collect()
+            let line: Vec<usize> = (0..columns.windows).map(|c| turn(columns.nearest(c, i))).collect();
+            strided(lines, columns.n, &line)
         });
         let slot = self.best(op, from, slot, across.collect());
         let down = (0..rows.size).map(|i| {
-            let line = move |p: usize| (0..rows.windows).map(move |r| p * rows.n + rows.nearest(r, i));
-            let line = (0..planes).flat_map(line);
-            line.flat_map(|l| l * columns.windows..(l + 1) * columns.windows).collect()
+            let each = |r: usize| {
+                let first = rows.nearest(r, i) * columns.windows;
+                first..first + columns.windows
+            };
+            let plane: Vec<usize> = (0..rows.windows).flat_map(each).collect();
+            strided(planes, rows.n * columns.windows, &plane)
         });
         Ok(bits(self.best(op, from, slot, down.collect())))
     }
@@ -345,6 +349,13 @@ impl Lower<'_> {
         }
         slots[0]
     }
+}
+
+/// The same places of each of `n` parts that are so many elements long.
+fn strided(n: usize, each: usize, places: &[usize]) -> Vec<usize> {
+    let mut all = Vec::with_capacity(n * places.len());
+    (0..n).for_each(|part| all.extend(places.iter().map(|place| part * each + place)));
+    all
 }
 
 /// Whether a count is a number of the scalar's width, so that one of that width divides by it.

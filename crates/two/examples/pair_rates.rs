@@ -36,18 +36,18 @@ fn main() {
     let ring: u32 = args.next().and_then(|n| n.parse().ok()).unwrap_or(32);
     let ot: Protocol = args.next().and_then(|n| n.parse().ok()).unwrap_or(Protocol::SoftSpoken2);
     println!("{rows} rows modulo 2^{ring}, {ot}, {:?}", Backend::best());
-    let nets = inproc::mesh_capped(&IDS, 1, Duration::from_secs(600), usize::MAX);
+    let nets = inproc::mesh_capped(&IDS, 2, Duration::from_secs(600), usize::MAX);
     thread::scope(|scope| {
         for (i, mut net) in nets.into_iter().enumerate() {
             scope.spawn(move || {
                 let peer = Some(IDS[1 - i]);
-                let mut channel = net.channel(0, peer, peer).expect("the lane is there");
+                let [mut channel, mut ots] =
+                    [0, 1].map(|lane| net.channel(lane, peer, peer).expect("the lane is there"));
                 let context = Context { sid: Sid([4; 32]), backend: Backend::best() };
-                let mut party =
-                    Party::open(&mut channel, i, &context, ot, &Seed::random()).expect("a set-up");
                 let mut prg = Prg::new(Backend::best(), &Seed::random(), "shares");
                 let meter = Meter::new();
-                channel.tap(meter.tap());
+                [&mut channel, &mut ots].into_iter().for_each(|channel| channel.tap(meter.tap()));
+                let mut party = Party::open(ots, i, &context, ot, &Seed::random()).expect("a set-up");
                 for (name, operation, elements) in operations(rows) {
                     let lengths = match operation {
                         Operation::MatMul { shape: [r, k, c], .. } => vec![r * k, k * c],

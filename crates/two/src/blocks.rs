@@ -7,81 +7,113 @@ use hushwire_block::{Block, Wipe, as_bytes_mut};
 use std::{
     cell::RefCell,
     ops::{Deref, DerefMut, Range},
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// LOCAL: vectors that a thread keeps, and the fewest and the most blocks of one that is kept.
-const KEPT: usize = 24;
+/// LOCAL: vectors that are kept in one place, the fewest blocks of one that is kept, and the most: by a thread, and where they go back to another one.
+const KEPT: usize = 32;
 const LEAST: usize = 1 << 10;
-const MOST: usize = 1 << 19;
+const MOST: [usize; 2] = [1 << 19, 1 << 21];
+
+/// Cleared memory for the next blocks.
+#[derive(Default)]
+struct Spare(Vec<Vec<Block>>);
+
+impl Spare {
+    /// The one with room for so many that fits best, unless it is far too large.
+    fn take(&mut self, n: usize) -> Option<Vec<Block>> {
+        let fits = |of: &Vec<Block>| (n..=n.max(LEAST) * 4).contains(&of.capacity());
+        let best = (0..self.0.len()).filter(|k| fits(&self.0[*k])).min_by_key(|k| self.0[*k].capacity());
+        best.map(|k| self.0.swap_remove(k))
+    }
+
+    fn keep(&mut self, cleared: Vec<Block>, most: usize) {
+        if self.0.len() < KEPT && (LEAST..=most).contains(&cleared.capacity()) {
+            self.0.push(cleared);
+        }
+    }
+}
 
 thread_local! {
-    static SPARE: RefCell<Vec<Vec<Block>>> = const { RefCell::new(vec![]) };
+    static SPARE: RefCell<Spare> = const { RefCell::new(Spare(vec![])) };
+}
+
+/// The place to which blocks go back that one thread fills and another one drops.
+#[derive(Clone, Default)]
+pub(crate) struct Home(Arc<Mutex<Spare>>);
+
+impl Home {
+    fn lock(&self) -> MutexGuard<'_, Spare> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Zeros in memory of this place.
+    pub(crate) fn zeros(&self, n: usize) -> Blocks {
+        let spare = self.lock().take(n);
+        let mut own = spare.unwrap_or_else(|| Vec::with_capacity(n));
+        own.resize(n, Block::ZERO);
+        Blocks { own, home: Some(self.clone()) }
+    }
 }
 
 /// Blocks, cleared when they go.
 #[derive(Default)]
-pub(crate) struct Blocks(Vec<Block>);
+pub(crate) struct Blocks {
+    own: Vec<Block>,
+    /// Nothing where they go back to the thread that drops them.
+    home: Option<Home>,
+}
 
 impl Blocks {
     /// None, with room for so many.
     pub(crate) fn with_room(n: usize) -> Self {
-        let spare = SPARE.with_borrow_mut(|spare| {
-            // The one that fits best, unless it is far too large.
-            let fits = |of: &Vec<Block>| (n..=n.max(LEAST) * 4).contains(&of.capacity());
-            let best = (0..spare.len()).filter(|k| fits(&spare[*k])).min_by_key(|k| spare[*k].capacity());
-            best.map(|k| spare.swap_remove(k))
-        });
-        Blocks(spare.unwrap_or_else(|| Vec::with_capacity(n)))
+        let spare = SPARE.with_borrow_mut(|spare| spare.take(n));
+        spare.unwrap_or_else(|| Vec::with_capacity(n)).into()
     }
 
     pub(crate) fn zeros(n: usize) -> Self {
         let mut blocks = Self::with_room(n);
-        blocks.0.resize(n, Block::ZERO);
+        blocks.own.resize(n, Block::ZERO);
         blocks
     }
 
     /// As many as the iterator says that it has.
     pub(crate) fn collected(of: impl ExactSizeIterator<Item = Block>) -> Self {
         let mut blocks = Self::with_room(of.len());
-        blocks.0.extend(of);
+        blocks.own.extend(of);
         blocks
     }
 }
 
 impl From<Vec<Block>> for Blocks {
-    fn from(blocks: Vec<Block>) -> Self {
-        Blocks(blocks)
+    fn from(own: Vec<Block>) -> Self {
+        Blocks { own, home: None }
     }
 }
 
 impl Deref for Blocks {
     type Target = [Block];
     fn deref(&self) -> &[Block] {
-        &self.0
+        &self.own
     }
 }
 
 impl DerefMut for Blocks {
     fn deref_mut(&mut self) -> &mut [Block] {
-        &mut self.0
+        &mut self.own
     }
 }
 
 impl Drop for Blocks {
     fn drop(&mut self) {
         // What was never filled has held nothing.
-        as_bytes_mut(&mut self.0).wipe();
-        self.0.clear();
-        if (LEAST..=MOST).contains(&self.0.capacity()) {
-            let own = std::mem::take(&mut self.0);
+        as_bytes_mut(&mut self.own).wipe();
+        self.own.clear();
+        let own = std::mem::take(&mut self.own);
+        match &self.home {
+            Some(home) => home.lock().keep(own, MOST[1]),
             // At the end of a thread there is no place to keep it.
-            let _ = SPARE.try_with(|spare| {
-                let mut spare = spare.borrow_mut();
-                if spare.len() < KEPT {
-                    spare.push(own);
-                }
-            });
+            None => drop(SPARE.try_with(|spare| spare.borrow_mut().keep(own, MOST[0]))),
         }
     }
 }
@@ -134,10 +166,23 @@ mod tests {
         drop(first);
         let mut again = Blocks::with_room(2500);
         assert_eq!(again.as_ptr(), place);
-        again.0.resize(again.0.capacity(), Block::ZERO);
+        again.own.resize(again.own.capacity(), Block::ZERO);
         assert!(!again.contains(&block));
         assert_ne!(Blocks::collected([block; 2000].into_iter()).as_ptr(), place, "it is in use");
         assert_eq!(*Blocks::zeros(2), [Block::ZERO; 2]);
+    }
+
+    #[test]
+    fn what_another_thread_drops_comes_again() {
+        let home = Home::default();
+        let mut first = home.zeros(5000);
+        let place = first.as_ptr() as usize;
+        first[7] = Block::from_u128(7);
+        std::thread::spawn(move || drop(first)).join().expect("no panic");
+        assert_ne!(Blocks::zeros(5000).as_ptr() as usize, place, "it has a place of its own");
+        let again = home.zeros(5000);
+        assert_eq!(again.as_ptr() as usize, place);
+        assert!(again.iter().all(|block| *block == Block::ZERO));
     }
 
     #[test]

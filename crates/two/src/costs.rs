@@ -1,7 +1,7 @@
 //! The cost of runs: of steps, and of the OTs and triples that they use.
 
 use crate::{
-    plan::{Distance, Plan},
+    plan::{BEGIN, Distance, Plan},
     supply::CALL,
     tally::Tally,
 };
@@ -11,9 +11,12 @@ use std::collections::BTreeMap;
 /// The cost of a session's first run, set-up excluded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Costs {
-    /// All of it: OTs and triples, steps, the comparison of plans, the opening of outputs.
+    /// All of it: OTs and triples, steps, the comparison of plans, the opening of outputs. OTs go by a lane of their own, and rounds are those of the busier
+    /// lane, as a meter counts them.
     pub all: Tally,
-    /// Of that, each node's of the computation, by its number. Pieces that share their rounds count as the first one's.
+    /// Of that, making OTs and triples.
+    pub ots: Tally,
+    /// Of all of it, each node's of the computation, by its number: of making its OTs, then of its steps. Pieces that share their rounds count as the first one's.
     pub nodes: BTreeMap<usize, Tally>,
 }
 
@@ -46,6 +49,13 @@ impl Ledger {
         (0..windows).fold(Tally::default(), |sum, k| sum.then(Tally::message(window(k))))
     }
 
+    /// Pieces that share their rounds.
+    fn lot(&mut self, tallies: &[Tally], distance: Distance) -> Tally {
+        let sum = |party: usize| tallies.iter().map(|tally| tally.cots[party]).sum();
+        let cots = self.cots([sum(0), sum(1)], distance);
+        tallies.iter().fold(cots, |sum, tally| sum.then(self.triples(tally.triples, distance)))
+    }
+
     fn triples(&mut self, count: u64, distance: Distance) -> Tally {
         let calls = (0..count).step_by(CALL as usize).map(|first| (count - first).min(CALL) as usize);
         calls.fold(Tally::default(), |sum, now| sum.then(self.cots([now; 2], distance)))
@@ -67,27 +77,21 @@ impl Plan {
     }
 
     fn walk(&self, distance: Distance, mut ledger: Option<Ledger>) -> Costs {
-        let mut costs = Costs { all: Tally::message([blake3::OUT_LEN; 2]), ..Costs::default() };
+        let mut costs = Costs::default();
+        let mut steps = Tally::message([BEGIN; 2]);
         for wave in self.waves() {
             for group in self.groups(&wave, distance) {
-                let tallies: Vec<Tally> = group.iter().map(|piece| self.tally_of(piece)).collect();
-                let mut cost = Tally::default();
-                if let Some(ledger) = &mut ledger {
-                    let sum = |party: usize| tallies.iter().map(|tally| tally.cots[party]).sum();
-                    cost = ledger.cots([sum(0), sum(1)], distance);
-                    for tally in &tallies {
-                        cost = cost.then(ledger.triples(tally.triples, distance));
-                    }
-                }
-                cost = cost.then(tallies.into_iter().fold(Tally::default(), Tally::beside));
+                let tallies = self.tallies(&group);
+                let ots = ledger.as_mut().map_or(Tally::default(), |ledger| ledger.lot(&tallies, distance));
+                let used = tallies.into_iter().fold(Tally::default(), Tally::beside);
                 let node = costs.nodes.entry(self.steps[group[0].0].node).or_default();
-                *node = node.then(cost);
-                costs.all = costs.all.then(cost);
+                *node = node.then(ots).then(used);
+                (costs.ots, steps) = (costs.ots.then(ots), steps.then(used));
             }
         }
         let due = |party: usize| self.outputs.iter().filter(move |o| o.to[party]);
         let bytes = |party| due(party).map(|o| o.bytes(self.steps[o.slot].size)).sum();
-        costs.all = costs.all.then(Tally::message([bytes(1), bytes(0)]));
+        costs.all = steps.then(Tally::message([bytes(1), bytes(0)])).beside(costs.ots);
         costs
     }
 }

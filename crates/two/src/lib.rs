@@ -19,6 +19,7 @@
 //! **Rounds and bytes.** [`Plan::costs`]; besides OTs, [`Plan::tally`].
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod apply;
 mod blocks;
 mod compare;

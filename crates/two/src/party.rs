@@ -2,22 +2,22 @@
 
 use crate::{
     Operation, Tally, TwoError,
+    ahead::Shelf,
     encrypted::{Job, Keys, Layer, signed},
     form::{Form, Words},
-    kit::{Cots, Kit},
-    plan::{COEFFICIENTS, Distance, Piece, Plan, Prim, Slot, Spent},
+    kit::Kit,
+    plan::{BEGIN, COEFFICIENTS, Distance, Piece, Plan, Prim, Slot, Spent, read},
     play::Play,
     run::Run,
-    supply::Supply,
+    supply::{Lot, Supply},
     talk::{begin, opened, share_bytes},
 };
 use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
-use hushwire_gmw::Stock;
 use hushwire_ot::{Context, Protocol};
 use hushwire_prg::Seed;
 use hushwire_wire::{
-    Channel, Cost, Meter,
+    Channel, Meter,
     drive::{Abreast, Driver},
 };
 use std::{collections::BTreeMap, time::Instant};
@@ -27,7 +27,8 @@ use zeroize::Zeroizing;
 pub struct Party {
     index: usize,
     context: Context,
-    supply: Supply,
+    /// Not there while a run has it.
+    supply: Option<Supply>,
     /// Of keys of encryption.
     seed: Seed,
     keys: Keys,
@@ -35,6 +36,8 @@ pub struct Party {
     distance: Distance,
     /// LOCAL: threads of layers under encryption.
     threads: usize,
+    /// LOCAL: whether OTs are made ahead of their use, where the caller says so.
+    ahead: Option<bool>,
     /// Results that layers under encryption have opened.
     opened: u64,
     /// Of the last run's nodes.
@@ -47,7 +50,8 @@ pub struct Party {
 }
 
 impl Party {
-    /// Sets up OTs both ways. `context` and `ot` are agreed; `seed` is this party's secret randomness, for this session alone.
+    /// Sets up OTs both ways. `ots` is a channel that makes them and carries nothing else; `context` and `ot` are agreed; `seed` is this party's secret
+    /// randomness, for this session alone.
     ///
     /// # Errors
     /// `ot` has no semi-honest form, an OT message is malformed, or the channel failed.
@@ -55,17 +59,17 @@ impl Party {
     /// # Panics
     /// If `index` is neither 0 nor 1, or the channel does not lead to the peer and back (the caller's bug).
     pub fn open(
-        channel: &mut Channel,
+        ots: Channel,
         index: usize,
         context: &Context,
         ot: Protocol,
         seed: &Seed,
     ) -> Result<Party, TwoError> {
         assert!(index < 2, "parties are 0 and 1");
-        let supply = Supply::open(channel, index, context, ot, seed)?;
+        let supply = Some(Supply::open(ots, index, context, ot, seed)?);
         let (context, driver) = (*context, Driver::new());
         let (seed, keys) = (seed.derive("two encryption", &context.sid.0), Keys::default());
-        let (threads, opened, spent) = (1, 0, BTreeMap::new());
+        let (threads, ahead, opened, spent) = (1, None, 0, BTreeMap::new());
         Ok(Party {
             index,
             context,
@@ -75,6 +79,7 @@ impl Party {
             driver,
             distance: Distance::Near,
             threads,
+            ahead,
             opened,
             spent,
             meter: None,
@@ -96,10 +101,33 @@ impl Party {
         Party { threads, ..self }
     }
 
-    /// The same with a meter that counts on this party's channel: what it reads is told by node ([`Self::spent`]).
+    /// The same with OTs made ahead of their use, by a thread beside that of a run, or in turn with what uses them. They are made ahead where both parties would
+    /// have it so; a party of which nothing is said would where rounds count, and where it has more than two threads.
     #[must_use]
-    pub fn metered(self, meter: &Meter) -> Party {
+    pub fn ahead(self, ahead: bool) -> Party {
+        Party { ahead: Some(ahead), ..self }
+    }
+
+    /// On the two cores of one machine both parties keep both busy, and run as long either way or longer.
+    fn would_be_ahead(&self) -> bool {
+        self.ahead.unwrap_or(self.distance == Distance::Far || self.threads > 2)
+    }
+
+    /// The same with a meter that counts on this party's channel, and from here on on that of OTs, a lane of its own: what it reads is told by
+    /// node ([`Self::spent`]).
+    #[must_use]
+    pub fn metered(mut self, meter: &Meter) -> Party {
+        if let Some(supply) = &mut self.supply {
+            supply.channel.tap(meter.tap());
+            supply.meter = Some(meter.clone());
+        }
         Party { meter: Some(meter.clone()), ..self }
+    }
+
+    /// The channel of OTs, when no run follows; nothing where a run left it to a thread that panicked.
+    #[must_use]
+    pub fn into_channel(self) -> Option<Channel> {
+        self.supply.map(|supply| supply.channel)
     }
 
     /// Runs a plan. `own` are the inputs that this party brings, in the computation's order; gives the outputs that it learns, likewise.
@@ -119,7 +147,33 @@ impl Party {
         if std::mem::replace(&mut self.lost, true) {
             return Err(TwoError::Lost);
         }
-        self.agree(channel, plan)?;
+        let ahead = self.agree(channel, plan)?;
+        let mut supply = self.supply.take().ok_or(TwoError::Lost)?;
+        let distance = self.distance;
+        let ran = if ahead {
+            Shelf::beside(&mut supply, channel, distance, plan.lots(distance), |channel, shelf| {
+                self.steps(channel, &mut run, go_on, &mut |_| shelf.take())
+            })
+        } else {
+            self.steps(channel, &mut run, go_on, &mut |tallies| supply.lot(distance, tallies))
+        };
+        self.supply = Some(supply);
+        ran?;
+        self.spent = std::mem::take(&mut run.spent);
+        let learnt = self.reveal(channel, plan, &run.outputs())?;
+        self.lost = false;
+        Ok(learnt)
+    }
+
+    /// All steps of a run, wave by wave; `lots` has the OTs of each group of pieces, in order.
+    fn steps(
+        &mut self,
+        channel: &mut Channel,
+        run: &mut Run<'_>,
+        go_on: &mut dyn FnMut(usize, usize) -> bool,
+        lots: &mut dyn FnMut(&[Tally]) -> Result<Lot, TwoError>,
+    ) -> Result<(), TwoError> {
+        let plan = run.plan;
         loop {
             run.alone()?;
             if !go_on(run.done(), plan.steps.len()) {
@@ -127,35 +181,30 @@ impl Party {
             }
             let wave = run.wave();
             if wave.is_empty() {
-                break;
+                return Ok(());
             }
             let slots: Vec<Slot> = wave.iter().map(|(at, _)| *at).collect();
             for group in plan.groups(&slots, self.distance) {
-                let (begun, before) = (Instant::now(), self.read());
-                self.group(channel, &mut run, &wave, &group)?;
-                let after = self.read();
-                let cost = Cost {
-                    rounds: after.rounds - before.rounds,
-                    bytes_sent: after.bytes_sent - before.bytes_sent,
-                };
+                let (begun, before) = (Instant::now(), read(self.meter.as_ref(), channel));
+                let lot = lots(&plan.tallies(&group))?;
+                let made = lot.cost;
+                self.group(channel, run, &wave, &group, lot)?;
+                let cost = read(self.meter.as_ref(), channel).since(before);
                 // Pieces that share their rounds are mostly of one node.
-                run.took(&plan.steps[group[0].0], begun, cost);
+                run.took(&plan.steps[group[0].0], begun, made.then(cost));
             }
             run.end(&slots);
         }
-        self.spent = std::mem::take(&mut run.spent);
-        let learnt = self.reveal(channel, plan, &run.outputs())?;
-        self.lost = false;
-        Ok(learnt)
     }
 
-    /// Pieces that share their rounds: OTs for all of them, then their messages.
+    /// Pieces that share their rounds, with their OTs.
     fn group(
         &mut self,
         channel: &mut Channel,
         run: &mut Run<'_>,
         wave: &[(Slot, Vec<Form>)],
         group: &[Piece],
+        lot: Lot,
     ) -> Result<(), TwoError> {
         let plan = run.plan;
         if let [(at, _)] = group
@@ -166,18 +215,14 @@ impl Party {
             run.land(&group[0], Form::Words(Words::new(layer.linear.ring(), made)));
             return Ok(());
         }
-        let tallies: Vec<_> = group.iter().map(|piece| plan.tally_of(piece)).collect();
-        let allotted = self.allot(channel, &tallies)?;
         let mut plays: Vec<Play<'_, Form>> = vec![];
-        for ((piece, tally), cots) in group.iter().zip(&tallies).zip(allotted) {
-            let mut stock = Stock::new();
-            self.supply.triples(channel, self.distance, tally.triples, &mut stock)?;
+        for (piece, ots) in group.iter().zip(lot.pieces) {
             let context = self.next_context();
             let (at, rows) = piece;
             let reads = &wave.iter().find(|(slot, _)| slot == at).expect("a step of the wave").1;
             let reads =
                 reads.iter().map(|form| if plan.is_whole(*at) { form.clone() } else { form.rows(rows) });
-            plays.push(begin(self.index, &context, (cots, stock), &plan.steps[*at], reads.collect())?);
+            plays.push(begin(self.index, &context, ots, &plan.steps[*at], reads.collect())?);
         }
         let mut abreast = Abreast::new(plays);
         self.driver.run(channel, &mut abreast)?;
@@ -199,11 +244,10 @@ impl Party {
             return Err(TwoError::Lost);
         }
         let tallies: Vec<_> = pieces.iter().map(|x| operation.tally(ring, x[0].len())).collect();
-        let mut allotted = self.allot(channel, &tallies)?.into_iter();
+        let lot = self.supply.as_mut().ok_or(TwoError::Lost)?.lot(self.distance, &tallies)?;
         let mut plays = vec![];
-        for x in pieces {
-            let (index, context) = (self.index, self.next_context());
-            let (cots, operation) = (allotted.next().ok_or(TwoError::Lost)?, *operation);
+        for (x, (cots, _)) in pieces.into_iter().zip(lot.pieces) {
+            let (index, context, operation) = (self.index, self.next_context(), *operation);
             plays.push(Play::new(move |talk| async move {
                 let x = Zeroizing::new(x);
                 operation.run(&mut Kit::new(talk, index, &context, cots), ring, &x).await
@@ -214,10 +258,6 @@ impl Party {
         self.lost = false;
         // The caller's from here on.
         Ok(abreast.into_machines().flat_map(|play| play.finish().into_inner()).collect())
-    }
-
-    fn read(&self) -> Cost {
-        self.meter.as_ref().map_or(Cost::default(), |meter| meter.reading().cost())
     }
 
     /// The time that each node of the last run took, by its number, and what it sent where there is a meter.
@@ -262,39 +302,30 @@ impl Party {
         Ok(job.end(play, &mut self.keys))
     }
 
-    /// OTs for several pieces, made at once.
-    fn allot(&mut self, channel: &mut Channel, tallies: &[Tally]) -> Result<Vec<Cots>, TwoError> {
-        let sum = |party: usize| tallies.iter().map(|tally| tally.cots[party]).sum();
-        let made = self.supply.cots(channel, self.distance, sum(self.index), sum(1 - self.index))?;
-        let [mut sent, mut received] = [0, 0];
-        if let [_] = tallies {
-            return Ok(vec![made]);
-        }
-        let part = |tally: &Tally| {
-            let [q, t] = [tally.cots[self.index], tally.cots[1 - self.index]];
-            (sent, received) = (sent + q, received + t);
-            Cots { delta: made.delta, q: made.q.part(sent - q..sent), t: made.t.part(received - t..received) }
-        };
-        Ok(tallies.iter().map(part).collect())
-    }
-
     /// A context for the pads of one piece: no other has it.
     fn next_context(&mut self) -> Context {
         self.pieces += 1;
         self.context.child("two piece", self.pieces)
     }
 
-    /// Both parties compare what they are about to run.
-    fn agree(&mut self, channel: &mut Channel, plan: &Plan) -> Result<(), TwoError> {
-        let mut hash = blake3::Hasher::new_derive_key("hushwire two run v3");
+    /// Both parties compare what they are about to run, and tell whether OTs are made ahead: where one alone did it, its thread would wait for the other through
+    /// all steps that take none.
+    fn agree(&mut self, channel: &mut Channel, plan: &Plan) -> Result<bool, TwoError> {
+        let mut hash = blake3::Hasher::new_derive_key("hushwire two run v4");
         hash.update(&self.context.sid.0);
         hash.update(&self.runs.to_le_bytes());
         hash.update(&plan.digest);
         hash.update(&[self.distance as u8]);
-        let (ours, mut theirs) = (*hash.finalize().as_bytes(), [0; blake3::OUT_LEN]);
+        let (mut ours, mut theirs) = ([0; BEGIN], [0; BEGIN]);
+        ours[0] = self.would_be_ahead().into();
+        ours[1..].copy_from_slice(hash.finalize().as_bytes());
         channel.exchange("comparing computations", &ours, &mut theirs)?;
         self.runs += 1;
-        if ours == theirs { Ok(()) } else { Err(TwoError::Mismatch { peer: channel.from() }) }
+        if ours[1..] == theirs[1..] {
+            Ok(ours[0] & theirs[0] == 1)
+        } else {
+            Err(TwoError::Mismatch { peer: channel.from() })
+        }
     }
 
     /// Opens outputs to those who learn them, and to nobody else.

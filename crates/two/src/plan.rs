@@ -11,7 +11,7 @@ use crate::{
 };
 use hushwire_circuit::{Program, planes::plane_bytes};
 use hushwire_compute::{Computation, Op, Scalar, Tensor};
-use hushwire_wire::Cost;
+use hushwire_wire::{Channel, Cost, Meter};
 use std::{ops::Range, sync::Arc, time::Duration};
 
 /// A step's number, which is that of its value.
@@ -327,6 +327,14 @@ impl Distance {
     }
 }
 
+/// Bytes with which a run begins: what it is, and whether the party would have OTs made ahead.
+pub(crate) const BEGIN: usize = blake3::OUT_LEN + 1;
+
+/// The count of a meter on a channel, where there is one.
+pub(crate) fn read(meter: Option<&Meter>, channel: &Channel) -> Cost {
+    meter.map_or(Cost::default(), |meter| meter.lane(channel.lane()))
+}
+
 /// A part of a step: which, and which of its rows.
 pub(crate) type Piece = (Slot, Range<usize>);
 
@@ -405,6 +413,17 @@ impl Plan {
     /// The cost of a piece.
     pub(crate) fn tally_of(&self, (at, rows): &Piece) -> Tally {
         self.steps[*at].tally(&self.reads(*at), rows.len())
+    }
+
+    /// The costs of pieces that share their rounds.
+    pub(crate) fn tallies(&self, group: &[Piece]) -> Vec<Tally> {
+        group.iter().map(|piece| self.tally_of(piece)).collect()
+    }
+
+    /// The costs of all pieces that share their rounds, in the order of a run.
+    pub(crate) fn lots(&self, distance: Distance) -> impl Iterator<Item = Vec<Tally>> + Send {
+        let groups = self.waves().into_iter().flat_map(move |wave| self.groups(&wave, distance));
+        groups.map(|group| self.tallies(&group))
     }
 
     /// The steps of a wave in pieces, those side by side that share rounds. AGREEMENT.

@@ -1,20 +1,37 @@
-//! OTs ahead of their use, over a channel.
+//! OTs and triples for pieces of steps, over a channel of their own.
 
-use crate::{TwoError, blocks::Blocks, costs::Ledger, kit::Cots, plan::Distance};
+use crate::{
+    TwoError,
+    blocks::Home,
+    costs::Ledger,
+    kit::Cots,
+    plan::{Distance, read},
+    tally::Tally,
+};
 use hushwire_gmw::{Stock, by_windows, open_both_ways};
 use hushwire_ot::{
     Context, Driver, Machine, OtError, Protocol, Receiver, Receiving, SemiHonest, Sender, Sending, Triples,
 };
 use hushwire_prg::Seed;
-use hushwire_wire::Channel;
+use hushwire_wire::{Channel, Cost, Meter};
 
 /// AGREEMENT: triples that are made at a time.
 pub(crate) const CALL: u64 = 1 << 20;
 
 const STEP: &str = "OTs ahead of their use";
 
+/// OTs and triples of pieces that share their rounds.
+pub(crate) struct Lot {
+    /// Of each piece.
+    pub(crate) pieces: Vec<(Cots, Stock)>,
+    /// Of making them, where a meter counts.
+    pub(crate) cost: Cost,
+}
+
 /// Both ends of the OTs of one party.
 pub(crate) struct Supply {
+    pub(crate) channel: Channel,
+    pub(crate) meter: Option<Meter>,
     index: usize,
     sender: Sender<SemiHonest>,
     receiver: Receiver<SemiHonest>,
@@ -22,13 +39,14 @@ pub(crate) struct Supply {
     silent: bool,
     /// Tells what the peer says next: what is said one way is not always as long as what is said the other way.
     ledger: Ledger,
+    home: Home,
     out: [Vec<u8>; 2],
     into: [Vec<u8>; 2],
 }
 
 impl Supply {
     pub(crate) fn open(
-        channel: &mut Channel,
+        mut channel: Channel,
         index: usize,
         context: &Context,
         ot: Protocol,
@@ -36,10 +54,28 @@ impl Supply {
     ) -> Result<Supply, OtError> {
         let contexts = [0, 1].map(|sender| context.child("two OTs from", sender));
         let seeds = [seed.derive("two sender", &[]), seed.derive("two receiver", &[])];
-        let (sender, receiver) = open_both_ways(&mut Driver::new(), channel, index, contexts, ot, seeds)?;
+        let (sender, receiver) =
+            open_both_ways(&mut Driver::new(), &mut channel, index, contexts, ot, seeds)?;
         let silent = ot.name().starts_with("ferret");
         let (out, into) = Default::default();
-        Ok(Supply { index, sender, receiver, silent, ledger: Ledger::new(ot), out, into })
+        let (ledger, home) = (Ledger::new(ot), Home::default());
+        Ok(Supply { channel, meter: None, index, sender, receiver, silent, ledger, home, out, into })
+    }
+
+    /// OTs and triples for pieces of such costs: all OTs at once, then triples piece by piece.
+    pub(crate) fn lot(&mut self, distance: Distance, tallies: &[Tally]) -> Result<Lot, TwoError> {
+        let before = read(self.meter.as_ref(), &self.channel);
+        let [mine, theirs] = [self.index, 1 - self.index];
+        let sum = |party: usize| tallies.iter().map(|tally| tally.cots[party]).sum();
+        let made = self.cots(distance, sum(mine), sum(theirs))?;
+        let ([mut sent, mut received], mut pieces) = ([0, 0], vec![]);
+        for tally in tallies {
+            let [q, t] = [tally.cots[mine], tally.cots[theirs]];
+            (sent, received) = (sent + q, received + t);
+            let [q, t] = [made.q.part(sent - q..sent), made.t.part(received - t..received)];
+            pieces.push((Cots { delta: made.delta, q, t }, self.triples(distance, tally.triples)?));
+        }
+        Ok(Lot { pieces, cost: read(self.meter.as_ref(), &self.channel).since(before) })
     }
 
     /// Lengths of the windows that the peer says while this party sends and receives so many OTs.
@@ -50,15 +86,8 @@ impl Supply {
     }
 
     /// OTs in both directions: `sent` and `received` of them.
-    pub(crate) fn cots(
-        &mut self,
-        channel: &mut Channel,
-        distance: Distance,
-        sent: usize,
-        received: usize,
-    ) -> Result<Cots, TwoError> {
-        let mut q = Blocks::zeros(sent);
-        let mut t = Blocks::zeros(received);
+    fn cots(&mut self, distance: Distance, sent: usize, received: usize) -> Result<Cots, TwoError> {
+        let [mut q, mut t] = [sent, received].map(|n| self.home.zeros(n));
         let heard = self.heard(sent, received, distance);
         let mut send = self.sender.extend(Sending::Rcot(&mut q));
         let mut receive = self.receiver.extend(Receiving::Rcot(&mut t));
@@ -66,19 +95,14 @@ impl Supply {
             if self.silent { [&mut send, &mut receive] } else { [&mut receive, &mut send] };
         let buffers = [&mut self.out, &mut self.into];
         let next = |k: usize, _| heard.get(k).copied();
-        by_windows::<TwoError>(channel, STEP, both, distance.window(), buffers, next)?;
+        by_windows::<TwoError>(&mut self.channel, STEP, both, distance.window(), buffers, next)?;
         drop((send, receive));
         Ok(Cots { delta: self.sender.delta(), q: q.into(), t: t.into() })
     }
 
-    /// As many triples, in whole bytes.
-    pub(crate) fn triples(
-        &mut self,
-        channel: &mut Channel,
-        distance: Distance,
-        mut count: u64,
-        stock: &mut Stock,
-    ) -> Result<(), TwoError> {
+    /// So many triples, in whole bytes.
+    fn triples(&mut self, distance: Distance, mut count: u64) -> Result<Stock, TwoError> {
+        let mut stock = Stock::new();
         while count > 0 {
             let now = count.min(CALL);
             let heard = self.heard(now as usize, now as usize, distance);
@@ -87,10 +111,10 @@ impl Supply {
             let (talker, listener) = triples.ways();
             let (both, buffers) = ([talker, listener], [&mut self.out, &mut self.into]);
             let next = |k: usize, _| heard.get(k).copied();
-            by_windows::<TwoError>(channel, STEP, both, distance.window(), buffers, next)?;
+            by_windows::<TwoError>(&mut self.channel, STEP, both, distance.window(), buffers, next)?;
             stock.add(triples.finish());
             count -= now;
         }
-        Ok(())
+        Ok(stock)
     }
 }

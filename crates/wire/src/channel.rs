@@ -7,7 +7,7 @@ use std::{
 
 use rustix::event::PollFlags;
 
-use crate::{NetError, PartyId, Rx, Tap, Tx, link::wait_any, watch::Hold};
+use crate::{Cut, NetError, PartyId, Rx, Tap, Tx, link::wait_any, watch::Hold};
 
 /// LOCAL: how soon a channel that waits hears that the session has ended, and how long it waits before it says so.
 const SLICE: Duration = Duration::from_millis(200);
@@ -40,6 +40,7 @@ pub struct Channel {
     taps: Vec<Box<dyn Tap>>,
     sending: Option<Sending>,
     dropped: bool,
+    cut: Option<Cut>,
     /// Last, so that the links close before the goodbye.
     watched: Option<Hold>,
 }
@@ -68,7 +69,8 @@ impl Channel {
     ) -> Self {
         let (to, tx) = tx.unzip();
         let (from, rx) = rx.unzip();
-        Self { lane, to, from, tx, rx, stall, taps: Vec::new(), sending: None, dropped: false, watched: None }
+        let (taps, sending, dropped, cut, watched) = (Vec::new(), None, false, None, None);
+        Self { lane, to, from, tx, rx, stall, taps, sending, dropped, cut, watched }
     }
 
     pub(crate) fn attend(&mut self, watched: Option<Hold>) {
@@ -96,6 +98,12 @@ impl Channel {
     /// Adds a tap, nearer the wire than those before it.
     pub fn tap(&mut self, tap: Box<dyn Tap>) {
         self.taps.push(tap);
+    }
+
+    /// A step that waits fails with [`NetError::Dropped`] soon after `cut` has been cut, which is for another thread of this party that failed. `None` is for
+    /// a channel that no other thread ends.
+    pub fn until(&mut self, cut: Option<&Cut>) {
+        self.cut = cut.cloned();
     }
 
     /// Starts to send `out`: takes what the transport accepts now and never blocks. The same `out` must be given
@@ -227,6 +235,14 @@ impl Channel {
             let waited = now - *waits_since.get_or_insert(now);
             let most = self.most(out.len() + into.len());
             let mut limit = self.stall.saturating_sub(still).min(most.saturating_sub(waited));
+            if let Some(cut) = &self.cut {
+                if cut.is_cut() {
+                    // Its cause is told by the thread that failed.
+                    self.drop_links();
+                    return Err(self.dropped_error(step));
+                }
+                limit = limit.min(SLICE);
+            }
             if let Some(watched) = watched {
                 if let Err(e) = watched.check(step) {
                     return Err(self.end(step, e));

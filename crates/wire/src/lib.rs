@@ -23,6 +23,7 @@ mod accept;
 mod bell;
 mod channel;
 mod connect;
+mod cut;
 pub mod drive;
 mod error;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -76,6 +77,7 @@ mod watcher;
 
 pub use channel::Channel;
 pub use connect::{connect, connect_observed};
+pub use cut::Cut;
 pub use error::{NetError, OtherUser};
 pub use id::{PartyId, SessionId};
 pub use identity::{Identity, IdentityError, Pin};

@@ -16,6 +16,20 @@ pub struct Cost {
     pub bytes_sent: u64,
 }
 
+impl Cost {
+    /// The cost of both, one after the other.
+    #[must_use]
+    pub fn then(self, other: Cost) -> Cost {
+        Cost { rounds: self.rounds + other.rounds, bytes_sent: self.bytes_sent + other.bytes_sent }
+    }
+
+    /// The cost since the count was `before`.
+    #[must_use]
+    pub fn since(self, before: Cost) -> Cost {
+        Cost { rounds: self.rounds - before.rounds, bytes_sent: self.bytes_sent - before.bytes_sent }
+    }
+}
+
 /// Payload bytes to and from one peer.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Traffic {
@@ -30,15 +44,15 @@ pub struct Traffic {
 pub struct MeterReading {
     /// Bytes by peer.
     pub peers: BTreeMap<PartyId, Traffic>,
-    /// Finished exchanges by lane, over all channels of that lane.
-    pub exchanges: BTreeMap<u16, u64>,
+    /// Finished exchanges, and bytes sent to all peers, by lane, over all channels of that lane.
+    pub lanes: BTreeMap<u16, Cost>,
 }
 
 impl MeterReading {
     /// Rounds: the exchanges of the busiest lane, since lanes run beside each other.
     #[must_use]
     pub fn rounds(&self) -> u64 {
-        self.exchanges.values().copied().max().unwrap_or(0)
+        self.lanes.values().map(|cost| cost.rounds).max().unwrap_or(0)
     }
 
     /// Bytes sent to all peers.
@@ -77,6 +91,12 @@ impl Meter {
         Box::new(self.clone())
     }
 
+    /// The counts of one lane so far.
+    #[must_use]
+    pub fn lane(&self, lane: u16) -> Cost {
+        self.lock().lanes.get(&lane).copied().unwrap_or_default()
+    }
+
     /// The counts so far.
     #[must_use]
     pub fn reading(&self) -> MeterReading {
@@ -95,8 +115,10 @@ impl Meter {
 }
 
 impl Tap for Meter {
-    fn outgoing(&mut self, to: PartyId, _lane: u16, msg: &[u8]) -> Option<Vec<u8>> {
-        self.lock().peers.entry(to).or_default().bytes_sent += msg.len() as u64;
+    fn outgoing(&mut self, to: PartyId, lane: u16, msg: &[u8]) -> Option<Vec<u8>> {
+        let (mut counts, bytes) = (self.lock(), msg.len() as u64);
+        counts.peers.entry(to).or_default().bytes_sent += bytes;
+        counts.lanes.entry(lane).or_default().bytes_sent += bytes;
         None
     }
 
@@ -105,6 +127,6 @@ impl Tap for Meter {
     }
 
     fn finished(&mut self, lane: u16) {
-        *self.lock().exchanges.entry(lane).or_default() += 1;
+        self.lock().lanes.entry(lane).or_default().rounds += 1;
     }
 }

@@ -105,7 +105,7 @@ impl Pair {
     pub(super) fn time(&mut self, repetitions: u64) -> Result<Duration, BoxError> {
         let mut took = Duration::ZERO;
         for _ in 0..repetitions {
-            let nets = net::nets::<2>(self.terms.transport, self.terms.net, SessionId::fresh()?, 1)?;
+            let nets = net::nets::<2>(self.terms.transport, self.terms.net, SessionId::fresh()?, 2)?;
             let own = [0, 1].map(|i| self.own(i));
             let sid = Sid(*Seed::random()
                 .derive("bench pair", &[])
@@ -116,11 +116,11 @@ impl Pair {
             let ends = nets.into_iter().zip(own);
             let ran = net::each(ends, |i, (mut net, own)| {
                 let peer = Some(PartyId(1 - i as u8));
-                let mut channel = net.channel(0, peer, peer)?;
-                channel.tap(self.meters[i].tap());
+                let (mut channel, mut ots) = (net.channel(0, peer, peer)?, net.channel(1, peer, peer)?);
+                [&mut channel, &mut ots].into_iter().for_each(|channel| channel.tap(self.meters[i].tap()));
                 let context = Context { sid, backend: self.backend };
                 let begin = Instant::now();
-                let party = Party::open(&mut channel, i, &context, self.terms.ot, &Seed::random())?;
+                let party = Party::open(ots, i, &context, self.terms.ot, &Seed::random())?;
                 let party = party.threads(self.terms.threads).distance(Distance::of(self.terms.net.rtt));
                 let meter = Meter::new();
                 channel.tap(meter.tap());

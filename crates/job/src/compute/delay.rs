@@ -4,10 +4,11 @@ use hushwire_wire::{Channel, NetError};
 use std::time::{Duration, Instant};
 
 /// AGREEMENT: exchanges that are timed, after one by which nobody waits for another to begin.
-const TIMED: usize = 2;
+const TIMED: usize = 3;
 const STEP: &str = "measuring delays";
 
-/// Times exchanges with all others, of which every party hears: the longest of the parties' shortest.
+/// Times exchanges with all others, of which every party hears: the longest of the parties' shortest. A party that begins late finds the other's message there, and the
+/// other one waits as much longer, in turns: two exchanges in a row take twice the delay at both.
 pub(super) fn announced<const N: usize>(control: &mut [Channel; N]) -> Result<Duration, NetError> {
     let mut exchange = |own: u64| -> Result<[u64; N], NetError> {
         let (own, mut theirs) = (own.to_le_bytes(), [[0; 8]; N]);
@@ -18,12 +19,33 @@ pub(super) fn announced<const N: usize>(control: &mut [Channel; N]) -> Result<Du
         Ok(theirs.map(u64::from_le_bytes))
     };
     exchange(0)?;
-    let mut own = u64::MAX;
-    for _ in 0..TIMED {
-        let begun = Instant::now();
+    let mut times = [Instant::now(); TIMED + 1];
+    for time in &mut times[1..] {
         exchange(0)?;
-        own = own.min(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        *time = Instant::now();
     }
+    let own = shortest(&times);
     let theirs = exchange(own)?;
     Ok(Duration::from_nanos(theirs.into_iter().fold(own, u64::max)))
+}
+
+/// Half of the shortest time of two exchanges in a row, in nanoseconds; `times` are those at which exchanges end.
+fn shortest(times: &[Instant]) -> u64 {
+    let pairs = times.windows(3).map(|three| (three[2] - three[0]).as_nanos() / 2);
+    pairs.min().and_then(|least| u64::try_from(least).ok()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parties of whom one begins a delay later than the other: exchanges take no time and twice the delay, in turns.
+    #[test]
+    fn who_begins_late_measures_the_same() {
+        let begun = Instant::now();
+        for late in [0, 7, 20] {
+            let ends = [0, 20 + late, 40, 60 + late].map(|ms| begun + Duration::from_millis(ms));
+            assert_eq!(Duration::from_nanos(shortest(&ends)), Duration::from_millis(20), "{late} ms late");
+        }
+    }
 }

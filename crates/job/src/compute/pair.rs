@@ -35,9 +35,9 @@ impl Pair {
         let (lane, peer) = (member.agreement.control_lane(), Some(peer_of(index.into())));
         let mut control = member.channel(1, lane, peer, peer)?;
         let context = name(member, index.into(), &mut control)?;
-        let mut channel = member.channel(0, 0, peer, peer)?;
+        let (channel, ots) = (member.channel(0, 0, peer, peer)?, member.channel(0, 1, peer, peer)?);
         let ot = chosen.ot.ok_or_else(|| JobError::internal(SETUP, "protocol two has an OT extension"))?;
-        let party = Party::open(&mut channel, index.into(), &context, ot, &Seed::random());
+        let party = Party::open(ots, index.into(), &context, ot, &Seed::random());
         // LOCAL: while one party multiplies under encryption the other waits.
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
         let party = party.map_err(|e| failed(member, index, SETUP, e.into()))?.threads(cores);
@@ -78,7 +78,8 @@ impl Pair {
     }
 
     pub(super) fn into_links(self) -> Links {
-        Links { word: vec![self.control], kept: vec![self.channel] }
+        let kept = std::iter::once(self.channel).chain(self.party.into_channel()).collect();
+        Links { word: vec![self.control], kept }
     }
 }
 

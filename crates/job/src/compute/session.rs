@@ -23,7 +23,7 @@ use std::{
 use zeroize::Zeroizing;
 
 /// AGREEMENT: the bytes that sessions send besides those of computations.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const AGREE: &str = "agreeing on the computation";
 
 /// An input that a program holds.

@@ -21,10 +21,11 @@ pub(super) fn threads(protocol: Protocol, asked: Option<u16>) -> Result<u16, (St
     }
 }
 
-/// Lanes between parties: those of computing, and that of control.
+/// Lanes between parties: those of computing, among them that of OTs between two parties on numbers, and that of control.
 pub(super) fn lanes(protocol: Protocol, threads: u16) -> u16 {
     match protocol {
         Protocol::Rep3 => Cut::new(threads, Duration::ZERO).lanes() as u16 + 1,
+        Protocol::Two => 3,
         _ => 2,
     }
 }

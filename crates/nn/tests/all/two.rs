@@ -16,20 +16,20 @@ use std::{
 
 const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
 
-/// Lengths of all messages that a party sends, in order.
+/// Lengths of all messages that a party sends on each lane, in order.
 #[derive(Clone, Default)]
-struct Lengths(Arc<Mutex<Vec<usize>>>);
+struct Lengths(Arc<Mutex<[Vec<usize>; 2]>>);
 
 impl Tap for Lengths {
-    fn outgoing(&mut self, _to: PartyId, _lane: u16, msg: &[u8]) -> Option<Vec<u8>> {
-        self.0.lock().unwrap().push(msg.len());
+    fn outgoing(&mut self, _to: PartyId, lane: u16, msg: &[u8]) -> Option<Vec<u8>> {
+        self.0.lock().unwrap()[usize::from(lane)].push(msg.len());
         None
     }
     fn incoming(&mut self, _from: PartyId, _lane: u16, _msg: &mut [u8]) {}
 }
 
 /// Runs a network between two parties, of whom the second has the input and learns the output; the lengths of what each said.
-fn check(network: &Network, numbers: Numbers, seed: u64, products: Products) -> [Vec<usize>; 2] {
+fn check(network: &Network, numbers: Numbers, seed: u64, products: Products) -> [[Vec<usize>; 2]; 2] {
     let (c, inputs) = prepared(network, numbers, seed);
     let owners: Vec<usize> = c.inputs().map(|(name, _)| usize::from(name == INPUT)).collect();
     let plan = Plan::with(&c, &owners, &vec![[false, true]; c.outputs().len()], products).unwrap();
@@ -39,18 +39,24 @@ fn check(network: &Network, numbers: Numbers, seed: u64, products: Products) -> 
         all.map(|((name, _), _)| inputs[name].clone()).collect()
     };
     let lengths: [Lengths; 2] = Default::default();
-    let nets = inproc::mesh_capped(&IDS, 1, Duration::from_secs(600), usize::MAX);
+    let nets = inproc::mesh_capped(&IDS, 2, Duration::from_secs(600), usize::MAX);
     let (plan, own, taps) = (&plan, &own, &lengths);
     let made: Vec<Vec<Tensor>> = thread::scope(|scope| {
         let party = |(i, mut net): (usize, hushwire_wire::Net)| {
             scope.spawn(move || {
                 let peer = Some(IDS[1 - i]);
-                let mut channel = net.channel(0, peer, peer).unwrap();
-                channel.tap(Box::new(taps[i].clone()));
+                let [mut channel, mut ots] = [0, 1].map(|lane| net.channel(lane, peer, peer).unwrap());
+                [&mut channel, &mut ots]
+                    .into_iter()
+                    .for_each(|channel| channel.tap(Box::new(taps[i].clone())));
                 let context = Context { sid: Sid([4; 32]), backend: Backend::best() };
                 let seed = Seed::from_bytes([i as u8 + 1; 16]);
-                let party = Party::open(&mut channel, i, &context, Protocol::SoftSpoken2, &seed).unwrap();
-                party.threads(2).run(&mut channel, plan, own(i), &mut |_, _| true).unwrap()
+                let party = Party::open(ots, i, &context, Protocol::SoftSpoken2, &seed).unwrap();
+                party
+                    .threads(2)
+                    .ahead(products == Products::He)
+                    .run(&mut channel, plan, own(i), &mut |_, _| true)
+                    .unwrap()
             })
         };
         let threads: Vec<_> = nets.into_iter().enumerate().map(party).collect();
@@ -75,7 +81,7 @@ fn every_operator_between_two_parties() {
             check(&network, Numbers::default(), seed, products)
         });
         assert_eq!(said[0], said[1]);
-        assert!(said[0].iter().all(|all| all.len() > 100), "parties spoke");
+        assert!(said[0].iter().flatten().all(|all| all.len() > 20), "parties spoke");
     }
 }
 

@@ -4,11 +4,9 @@ use super::{
     random::{plan_of, text},
     session::{own, sessions},
 };
-use crate::{Distance, Party, Plan, Products};
-use hushwire_aes::Backend;
+use crate::{Distance, Plan, Products};
 use hushwire_compute::{Computation, evaluate, test_support::inputs};
-use hushwire_ot::{Context, Protocol, Sid};
-use hushwire_prg::Seed;
+use hushwire_ot::Protocol;
 use hushwire_wire::Meter;
 use std::{collections::HashSet, mem::discriminant};
 
@@ -30,21 +28,19 @@ fn compare(c: &Computation, plan: &Plan, owners: &[usize], ot: Protocol, distanc
     let given = inputs(c, 5, 0);
     let expected = evaluate(c, &given).expect("a result");
     let what = format!("{ot} {distance:?}");
-    let made = sessions(ot, |i, _, channel| {
-        let context = Context { sid: Sid([8; 32]), backend: Backend::best() };
-        let seed = Seed::from_bytes([i as u8 + 3; 16]);
-        let party = Party::open(channel, i, &context, ot, &seed).expect("a set-up");
+    let made = sessions(ot, |i, party, channel| {
         let meter = Meter::new();
         channel.tap(meter.tap());
         let mut party = party.distance(distance).metered(&meter);
         let made = party.run(channel, plan, own(c, &given, owners, i), &mut |_, _| true).expect("honest");
-        (made, meter.reading().cost(), party.spent().clone())
+        (made, meter, party.spent().clone())
     });
     let costs = plan.costs(ot, distance);
-    for (i, (made, cost, spent)) in made.into_iter().enumerate() {
+    for (i, (made, meter, spent)) in made.into_iter().enumerate() {
         let due = c.outputs().iter().zip(&plan.outputs).filter(|(_, of)| of.to[i]);
         due.zip(made).for_each(|((output, _), made)| assert_eq!(made, expected[&output.name], "{what}"));
-        assert_eq!(cost, costs.all.cost(i), "{what}: party {i}");
+        assert_eq!(meter.reading().cost(), costs.all.cost(i), "{what}: party {i}");
+        assert_eq!(meter.lane(1), costs.ots.cost(i), "{what}: party {i}'s OTs");
         for (node, spent) in spent {
             let declared = costs.nodes.get(&node).map(|tally| tally.cost(i)).unwrap_or_default();
             assert_eq!(spent.cost, declared, "{what}: party {i}, node {node}, {:?}", c.nodes()[node].op);

@@ -1,5 +1,6 @@
 //! Operations and runs against what they compute in the open.
 
+mod ahead;
 mod attacks;
 mod costs;
 mod ops;

@@ -5,7 +5,7 @@ use crate::{
     Distance, Plan, Products, TwoError,
     encrypted::{Job, Keys, signed},
     form::{Form, Words},
-    plan::Prim,
+    plan::{BEGIN, Prim},
     play::Play,
     run::Run,
     talk::{begin, opened, share_bytes},
@@ -25,7 +25,7 @@ pub(crate) type Values = BTreeMap<String, Tensor>;
 pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, TwoError> {
     let mut own = own.into_iter();
     let mut runs = [0, 1].map(|i| Run::new(i, plan, own.next().expect("two")).expect("inputs fit"));
-    let (mut bytes, mut rounds, mut pieces) = ([32u64; 2], 1, 0);
+    let (mut bytes, mut rounds, mut pieces) = ([BEGIN as u64; 2], 1, 0);
     let mut keys: [Keys; 2] = Default::default();
     loop {
         runs.iter_mut().try_for_each(Run::alone)?;

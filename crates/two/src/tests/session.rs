@@ -7,31 +7,37 @@ use super::{
 use crate::{Conv, Distance, Linear, Operation, Party, Plan, Sign, TwoError, ring::mask};
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Tensor, evaluate, test_support::inputs};
-use hushwire_ot::{Context, Protocol, Sid};
+use hushwire_ot::{Context, OtError, Protocol, Sid};
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, Meter, MeterReading, PartyId, inproc};
 use std::{thread, time::Duration};
 
 const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
 
-/// Runs both parties on threads, over queues in memory.
+/// Of each party the channels of steps and of OTs, over queues in memory.
+pub(crate) fn links() -> [[Channel; 2]; 2] {
+    let mut nets = inproc::mesh_capped(&IDS, 2, Duration::from_secs(120), usize::MAX).into_iter();
+    [1, 0].map(|peer| {
+        let (mut net, peer) = (nets.next().expect("two parties"), Some(IDS[peer]));
+        [0, 1].map(|lane| net.channel(lane, peer, peer).expect("the lane is there"))
+    })
+}
+
+/// Runs both parties on threads.
 pub(crate) fn sessions<T: Send>(
     ot: Protocol,
-    party: impl Fn(usize, &mut Party, &mut Channel) -> T + Sync,
+    party: impl Fn(usize, Party, &mut Channel) -> T + Sync,
 ) -> [T; 2] {
-    let nets = inproc::mesh_capped(&IDS, 1, Duration::from_secs(120), usize::MAX);
     let party = &party;
     let results: Vec<T> = thread::scope(|scope| {
-        let nets = nets.into_iter().enumerate();
-        let threads: Vec<_> = nets
-            .map(|(i, mut net)| {
+        let links = links().into_iter().enumerate();
+        let threads: Vec<_> = links
+            .map(|(i, [mut channel, ots])| {
                 scope.spawn(move || {
-                    let peer = Some(IDS[1 - i]);
-                    let mut channel = net.channel(0, peer, peer).expect("the lane is there");
                     let context = Context { sid: Sid([9; 32]), backend: Backend::best() };
                     let seed = Seed::from_bytes([i as u8 + 1; 16]);
-                    let mut open = Party::open(&mut channel, i, &context, ot, &seed).expect("a set-up");
-                    party(i, &mut open, &mut channel)
+                    let open = Party::open(ots, i, &context, ot, &seed).expect("a set-up");
+                    party(i, open.ahead(true), &mut channel)
                 })
             })
             .collect();
@@ -63,7 +69,7 @@ fn a_session_runs_several_computations() {
     let expected = evaluate(&c, &given).unwrap();
     let (plan, owners) = plan_of(&c, 1).unwrap();
     for ot in [Protocol::SoftSpoken2, Protocol::SoftSpoken4, Protocol::FerretB10] {
-        let made = sessions(ot, |i, party, channel| {
+        let made = sessions(ot, |i, mut party, channel| {
             let mut run = || party.run(channel, &plan, own(&c, &given, &owners, i), &mut |_, _| true);
             let first = run().expect("an honest run");
             assert_eq!(first, run().expect("an honest run"));
@@ -85,7 +91,7 @@ fn the_meter_reads_what_is_declared() {
     );
     let (plan, owners) = plan_of(&c, 1).unwrap();
     let given = inputs(&c, 3, 0);
-    let readings: [MeterReading; 2] = sessions(Protocol::SoftSpoken4, |i, party, channel| {
+    let readings: [MeterReading; 2] = sessions(Protocol::SoftSpoken4, |i, mut party, channel| {
         let meter = Meter::new();
         channel.tap(meter.tap());
         party.run(channel, &plan, own(&c, &given, &owners, i), &mut |_, _| true).expect("an honest run");
@@ -107,7 +113,7 @@ fn channels_by_a_factor_each() {
         let plan = Plan::new(&c, &[0, 1], &[[false, true]]).unwrap();
         assert_eq!(plan.tally(Distance::Near).cots, [2 * 3 * 32, 0], "{product}");
         let given = inputs(&c, 3, 0);
-        let made = sessions(Protocol::SoftSpoken2, |i, party, channel| {
+        let made = sessions(Protocol::SoftSpoken2, |i, mut party, channel| {
             party.run(channel, &plan, own(&c, &given, &[0, 1], i), &mut |_, _| true).expect("an honest run")
         });
         assert_eq!(made[1], [evaluate(&c, &given).unwrap()["y"].clone()]);
@@ -119,7 +125,7 @@ fn what_ends_a_run() {
     let [c, other] = ["x < 5", "x < 6"].map(|e| text(&format!("input x: u8[3] from m\noutput y = {e} to m")));
     let plans = [&c, &other].map(|c| Plan::new(c, &[0], &[[true; 2]]).unwrap());
     let given = inputs(&c, 1, 0);
-    let made = sessions(Protocol::SoftSpoken2, |i, party, channel| {
+    let made = sessions(Protocol::SoftSpoken2, |i, mut party, channel| {
         let wrong = party.run(channel, &plans[0], vec![], &mut |_, _| true);
         if i == 0 {
             assert!(matches!(wrong, Err(TwoError::Inputs { found: 0, expected: 1 })));
@@ -151,19 +157,65 @@ fn distance_counts_rounds() {
     assert_eq!(Distance::of(Duration::from_millis(1)), Distance::Far);
     let given = inputs(&c, 3, 0);
     let expected = &evaluate(&c, &given).unwrap()["y"];
-    let made = sessions(Protocol::SoftSpoken2, |i, _, channel| {
-        let context = Context { sid: Sid([8; 32]), backend: Backend::best() };
-        let seed = Seed::from_bytes([i as u8 + 3; 16]);
-        let mut open = || Party::open(channel, i, &context, Protocol::SoftSpoken2, &seed).expect("a set-up");
-        let mut both = [open().distance(Distance::Far), open()];
-        let first = both[0].run(channel, &plan, own(&c, &given, &[0], i), &mut |_, _| true);
-        let second = both[1 - i].run(channel, &plan, own(&c, &given, &[0], i), &mut |_, _| true);
-        (first.expect("an honest run"), second.err())
-    });
-    for (first, second) in made {
-        assert_eq!(first[0], *expected);
-        assert!(second.is_some());
+    let run = |distances: [Distance; 2]| {
+        sessions(Protocol::SoftSpoken2, |i, party, channel| {
+            let mut party = party.distance(distances[i]);
+            party.run(channel, &plan, own(&c, &given, &[0], i), &mut |_, _| true)
+        })
+    };
+    for made in run([Distance::Far; 2]) {
+        assert_eq!(made.expect("an honest run")[0], *expected);
     }
+    assert!(run([Distance::Far, Distance::Near]).iter().all(Result::is_err));
+}
+
+/// A party that goes in the midst of a layer, with OTs made ahead at both, ends the other with an error of the network.
+#[test]
+fn a_party_that_leaves_ends_the_other() {
+    let c = text("input x: i32[60000] from m\noutput y = max(x, 0) / 3 to m");
+    let plan = Plan::new(&c, &[0], &[[true; 2]]).unwrap();
+    let given = inputs(&c, 3, 0);
+    for ot in [Protocol::SoftSpoken4, Protocol::FerretB10] {
+        for leaves in [0, 1] {
+            let made = sessions(ot, |i, mut party, channel| {
+                let mut rounds = 0;
+                let mut go_on = |_: usize, _: usize| {
+                    rounds += 1;
+                    i != leaves || rounds < 2
+                };
+                party.run(channel, &plan, own(&c, &given, &[0], i), &mut go_on).err()
+            });
+            assert!(matches!(made[leaves], Some(TwoError::Cancelled)), "{ot}: {made:?}");
+            let of_net = |e: &TwoError| matches!(e, TwoError::Net(_) | TwoError::Ot(OtError::Net(_)));
+            assert!(made[1 - leaves].as_ref().is_some_and(of_net), "{ot}: {made:?}");
+        }
+    }
+}
+
+/// Where one party would not have OTs made ahead they are made in turn at both; messages are as many and as long either way.
+#[test]
+fn ots_are_made_ahead_or_in_turn() {
+    let c = text("input x: i32[40000] from m\noutput y = max(x, 0) / 3 to m");
+    let plan = Plan::new(&c, &[0], &[[true; 2]]).unwrap();
+    let given = inputs(&c, 3, 0);
+    let expected = &evaluate(&c, &given).unwrap()["y"];
+    let mut readings = vec![];
+    for ahead in [[true; 2], [false, true], [false; 2]] {
+        let made = sessions(Protocol::FerretB10, |i, party, channel| {
+            let meter = Meter::new();
+            channel.tap(meter.tap());
+            let mut party = party.metered(&meter).ahead(ahead[i]);
+            let made = party.run(channel, &plan, own(&c, &given, &[0], i), &mut |_, _| true);
+            (
+                made.expect("an honest run"),
+                meter.reading(),
+                party.spent().iter().map(|(k, s)| (*k, s.cost)).collect::<Vec<_>>(),
+            )
+        });
+        assert!(made.iter().all(|(made, ..)| made[0] == *expected), "{ahead:?}");
+        readings.push(made.map(|(_, reading, spent)| (reading, spent)));
+    }
+    assert!(readings.iter().all(|reading| *reading == readings[0]));
 }
 
 #[test]
@@ -171,7 +223,7 @@ fn a_run_that_is_cancelled_ends_between_rounds() {
     let c = text("input x: u8[3] from m\noutput y = x / 3 to m");
     let (plan, owners) = plan_of(&c, 1).unwrap();
     let given = inputs(&c, 1, 0);
-    let made = sessions(Protocol::SoftSpoken2, |i, party, channel| {
+    let made = sessions(Protocol::SoftSpoken2, |i, mut party, channel| {
         party.run(channel, &plan, own(&c, &given, &owners, i), &mut |done, all| done == all)
     });
     assert!(made.into_iter().all(|made| matches!(made, Err(TwoError::Cancelled))));
@@ -202,7 +254,7 @@ fn operations_on_shares() {
         Operation::Multiply,
         Operation::TruncateBelow { by: 12, sign: Sign::Positive },
     ];
-    let made = sessions(Protocol::SoftSpoken2, |i, party, channel| {
+    let made = sessions(Protocol::SoftSpoken2, |i, mut party, channel| {
         operations.map(|operation| {
             let columns = [&xs[i][..], &ys[i][..]];
             party.apply(channel, &operation, ring, &columns[..operation.columns()]).expect("honest")
@@ -234,7 +286,7 @@ fn layers_under_encryption() {
     let words: Vec<u64> = weights.iter().map(|w| *w as u64).collect();
     let xs = shared(&mut prg("a"), &x, 32);
     for evaluator in [0, 1] {
-        let made = sessions(Protocol::SoftSpoken2, |i, party, channel| {
+        let made = sessions(Protocol::SoftSpoken2, |i, mut party, channel| {
             let own: &[i64] = if i == evaluator { &weights } else { &[] };
             let meter = Meter::new();
             channel.tap(meter.tap());
@@ -259,7 +311,7 @@ fn layers_under_encryption() {
 #[test]
 fn a_greater_weight_is_refused() {
     let linear = Linear::new(Conv::matrix(1, 2), 16, 5, 1).unwrap();
-    let made = sessions(Protocol::SoftSpoken2, |i, party, channel| {
+    let made = sessions(Protocol::SoftSpoken2, |i, mut party, channel| {
         let own: &[i64] = if i == 0 { &[5, -6] } else { &[] };
         let first = party.convolve(channel, &linear, 0, own, &[1, 2]);
         (first.err(), if i == 0 { party.apply(channel, &Operation::Relu, 8, &[&[1]]).err() } else { None })

@@ -9,8 +9,8 @@ use std::{
 
 use crate::common::{World, each, err, ok};
 use hushwire_wire::{
-    Event, Listener, Net, NetError, Observer, PartyId, Reason, SessionId, TransportKind, connect,
-    connect_observed,
+    Cut, Event, Listener, Net, NetError, Observer, PartyId, Reason, SessionConfig, SessionId, TransportKind,
+    connect, connect_observed, inproc,
 };
 
 const TLS: TransportKind = TransportKind::TcpTls;
@@ -323,4 +323,27 @@ fn two_sessions_on_one_port_do_not_meet() {
     // The end of one is not the end of the other.
     swap(first, 1);
     swap(second, 2);
+}
+
+/// A thread that fails ends a wait of another one's channel, long before the stall limit, and the peer's with it.
+#[test]
+fn a_wait_ends_when_another_thread_cuts_it() {
+    let nets = inproc::mesh(&[PartyId(0), PartyId(1)], 1, SessionConfig::PATIENCE);
+    let mut ends =
+        nets.into_iter().zip([1, 0]).map(|(mut net, peer)| channel(&mut net, Some(peer), Some(peer)));
+    let (Some(mut one), Some(mut other)) = (ends.next(), ends.next()) else { panic!("two parties") };
+    let (cut, begun) = (Cut::default(), Instant::now());
+    one.until(Some(&cut));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            assert!(matches!(
+                one.recv("a step", &mut [0]),
+                Err(NetError::Dropped { peer: Some(PartyId(1)), .. })
+            ));
+        });
+        scope.spawn(|| assert!(matches!(other.recv("a step", &mut [0]), Err(NetError::Closed { .. }))));
+        thread::sleep(Duration::from_millis(300));
+        cut.cut();
+    });
+    assert!(begun.elapsed() < SessionConfig::PATIENCE / 2);
 }
