@@ -118,7 +118,9 @@ fn columns_of_a_small_network() {
         let parts = ["conv", "trunc", "relu", "batchnorm", "maxpool"].map(cost);
         let sum = parts.iter().fold((0.0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
         assert!(parts.iter().all(|part| part.0 > 0.0 && part.1 > 0), "{linear}: {parts:?}");
-        assert!(sum.0 < cost("total").0 && sum.1 < cost("total").1, "{linear}: the set-up is left");
+        // OTs go by a lane of their own beside that of steps: operations have the rounds of both, all of a run those of the busier one.
+        let (all, busier) = cost("total");
+        assert!(sum.0 < all && busier < sum.1 && sum.1 < 2 * busier, "{linear}: {sum:?} of {all}, {busier}");
     }
     assert!(printed.contains("| small | he | softspoken2 | 32 | inproc | none | batched |"), "{printed}");
 }
