@@ -88,7 +88,10 @@ fn bytes_and_rounds_of_two_are_as_forecast() {
             let numbers = (0..n as i32).flat_map(|i| (i * 7919 - 50_000).to_le_bytes());
             InputPlace::memory(numbers.collect::<Vec<u8>>())
         };
-        let inputs = [vec![("x", numbers(300)), ("z", numbers(2001))], vec![("w", numbers(27_000)), ("v", numbers(2001))]];
+        let inputs = [
+            vec![("x", numbers(300)), ("z", numbers(2001))],
+            vec![("w", numbers(27_000)), ("v", numbers(2001))],
+        ];
         let made = run_two(&task, inputs, [&[], &["y", "r"]]);
         let sent = made.iter().map(|outcome| outcome.stats.bytes_sent).max().unwrap_or_default();
         let rounds = made.iter().map(|outcome| outcome.stats.rounds).max().unwrap_or_default();
