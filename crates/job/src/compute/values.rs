@@ -189,6 +189,11 @@ fn lengths(
     let refuse = |cause: String, remedy: &str| {
         Err(JobError::new(Kind::File, format!("reading input {name}"), cause, remedy))
     };
+    // Nothing that is brought would do: of the computation and not of a file, as every other member says it.
+    let uncounted = || {
+        let cause = format!("{ty} has more elements than can be counted");
+        Err(JobError::usage(format!("reading input {name}"), cause, "take smaller lengths"))
+    };
     let known = |dim: &Dim| match dim {
         Dim::Known(n) => Some(*n),
         Dim::Symbol(symbol) => symbols.get(&**symbol).copied(),
@@ -197,7 +202,7 @@ fn lengths(
     let product = known.iter().flatten().try_fold(1u64, |product, n| product.checked_mul(*n));
     let open = known.iter().filter(|n| n.is_none()).count() as u64;
     let n = match (product, open) {
-        (None, _) => return refuse(format!("{ty} has more elements than can be counted"), "bring fewer"),
+        (None, _) => return uncounted(),
         (Some(product), 0) if product == elements as u64 => 0,
         (Some(product), 0) => {
             return refuse(format!("it has {elements} elements, and {ty} has {product}"), "bring as many");
@@ -217,7 +222,7 @@ fn lengths(
         .iter()
         .map(|known| usize::try_from(known.unwrap_or(n)))
         .collect::<Result<_, _>>()
-        .or_else(|_| refuse(format!("{ty} has more elements than can be counted"), "bring fewer"))
+        .or_else(|_| uncounted())
 }
 
 #[cfg(test)]
@@ -240,5 +245,9 @@ mod tests {
             assert!(error.to_string().contains(words), "{error}");
         }
         assert!(of_text("1,2,3").is_none());
+        // No file is to blame for lengths that nothing fills.
+        let huge = Type { shape: Shape(vec![Dim::Known(1 << 32); 3]), ..ty };
+        let error = Values::of_text("x", &huge, "1", &BTreeMap::new()).unwrap_err();
+        assert!(error.kind == Kind::Usage && error.to_string().contains("than can be counted"), "{error}");
     }
 }
