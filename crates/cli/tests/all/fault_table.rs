@@ -6,7 +6,7 @@
 //! Cells that cannot exist are named with their reason in `Cell::without`: the processes of `local psi` and
 //! `local aes-ctr` have no keys, addresses or outputs of their own, since a supervisor starts them and writes the result.
 //!
-//! The standard run stops a member for longer than the liveness limit of 8 s, and has each fault once for psi and aes-ctr as jobs;
+//! The standard run stops a member for longer than the liveness limit of 8 s, has each fault once for psi and aes-ctr as jobs, and a pause once a protocol;
 //! with `--ignored` it is every cell, a minute, and kills fall into several moments. `HUSHWIRE_FAULTS=rep3/party1/kill` runs the cells whose name contains that, and
 //! `HUSHWIRE_FAULTS_PRINT=1` prints what everybody said.
 
