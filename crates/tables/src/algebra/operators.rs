@@ -29,7 +29,7 @@ fn check_columns(of: &str, columns: &[Column]) -> Result<(), TableError> {
     Ok(())
 }
 
-/// What is unique of public rows: each column whose values are all different, none of them NULL; the empty set of one row or none.
+/// The unique columns of public rows: each whose values are all different, none of them NULL; the empty set of one row or none.
 #[must_use]
 pub fn distinct(rows: &[Vec<Value>], columns: usize) -> Vec<Vec<usize>> {
     if rows.len() < 2 {

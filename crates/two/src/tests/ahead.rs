@@ -1,4 +1,4 @@
-//! What a thread that makes OTs ahead and the one that uses them do to each other.
+//! A thread that makes OTs ahead and the one that uses them: limits, failures and ends of either.
 
 use super::session::links;
 use crate::{
