@@ -74,7 +74,7 @@ impl Talk {
         out: Vec<Vec<u8>>,
         into: Vec<usize>,
     ) -> Vec<Vec<u8>> {
-        debug_assert!(out.len() == self.slots() && into.len() == self.slots(), "a message for each slot");
+        assert!(out.len() == self.slots() && into.len() == self.slots(), "a message for each slot");
         lock(&self.post).asked = Some(Asked { name, out, into });
         poll_fn(|_| match lock(&self.post).heard.take() {
             Some(heard) => Poll::Ready(heard),

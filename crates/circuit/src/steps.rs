@@ -60,8 +60,8 @@ impl Stages for Steps {
             reads.extend_from_slice(r);
             writes.extend_from_slice(w);
         });
-        debug_assert_eq!(reads.len(), copies * block.input_bits());
-        debug_assert_eq!(writes.len(), copies * block.output_slots().len());
+        assert_eq!(reads.len(), copies * block.input_bits());
+        assert_eq!(writes.len(), copies * block.output_slots().len());
         Stage { block: block.clone(), copies: *copies, reads, writes }
     }
 }

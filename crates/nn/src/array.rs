@@ -46,7 +46,7 @@ impl Array {
     /// The same elements along other axes.
     #[must_use]
     pub(crate) fn reshaped(mut self, lengths: &[usize]) -> Self {
-        debug_assert_eq!(lengths.iter().product::<usize>(), self.data.len());
+        assert_eq!(lengths.iter().product::<usize>(), self.data.len());
         self.lengths = lengths.to_vec();
         self
     }

@@ -263,7 +263,7 @@ impl Run<'_, '_> {
                 let mask = bits(&[mask.into()], SIZE_BITS);
                 append(&mut inputs, mask.iter().copied());
             }
-            debug_assert_eq!(inputs.len(), roles.input_bits(&program, self.side.number()));
+            assert_eq!(inputs.len(), roles.input_bits(&program, self.side.number()));
             let learnt = self.engine.run(self.channel, &program, &roles, inputs)?;
             match (terms.reveal, self.side, piece) {
                 (_, Side::B, _) => {}

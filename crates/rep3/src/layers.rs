@@ -179,8 +179,8 @@ impl Slots {
         rec: Option<Told<'_>>,
         outside: Outside<'_>,
     ) {
-        debug_assert_eq!(arrived[0].len(), layer.products.len() * self.plane);
-        debug_assert_eq!(message.len(), layer.ands.len() * self.plane);
+        assert_eq!(arrived[0].len(), layer.products.len() * self.plane);
+        assert_eq!(message.len(), layer.ands.len() * self.plane);
         cx.backend.run(Run { layer, number, arrived, message, rec, outside, slots: self });
     }
 

@@ -76,7 +76,7 @@ impl Sbox {
 
     /// Bytes of the message of preparing round `k` for `times` S-box layers of `n` S-boxes.
     pub(crate) fn prepared_bytes(self, k: usize, n: usize, times: usize) -> usize {
-        debug_assert!(self == Sbox::Lut256, "only lut256 prepares");
+        assert!(self == Sbox::Lut256, "only lut256 prepares");
         times * ONE_HOT.layers()[k].ands.len() * (n / 8)
     }
 

@@ -132,7 +132,7 @@ impl Shares {
 
 /// `a ^= b`, lengths equal.
 pub fn xor_into(a: &mut [u8], b: &[u8]) {
-    debug_assert_eq!(a.len(), b.len());
+    assert_eq!(a.len(), b.len());
     for (a, b) in a.iter_mut().zip(b) {
         *a ^= b;
     }

@@ -102,14 +102,14 @@ pub(crate) fn opened(
         Form::Known(tensor) => (**tensor).clone().reshaped(lengths),
         Form::Words(_) => {
             let bits = scalar.bits() as u32;
-            debug_assert_eq!(shares[0].len(), packed(n, bits as usize));
+            assert_eq!(shares[0].len(), packed(n, bits as usize));
             let [a, b] = shares.map(|share| unpack(share, n, bits));
             let sums = a.iter().zip(b).map(|(a, b)| u128::from(a.wrapping_add(b)));
             Tensor::from_words(scalar, lengths, sums)
         }
         Form::Bits(_) => {
             let mut planes = Planes::zeros(scalar.bits(), n);
-            debug_assert_eq!(shares[0].len(), scalar.bits() * plane_bytes(n));
+            assert_eq!(shares[0].len(), scalar.bits() * plane_bytes(n));
             for share in shares {
                 planes.iter_mut().zip(share).for_each(|(x, y)| *x ^= y);
             }

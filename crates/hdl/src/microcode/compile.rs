@@ -126,7 +126,7 @@ impl Graph {
         for output in graph.outputs.clone() {
             graph.demand(output, false);
         }
-        debug_assert!(slots[ZERO as usize] == NOTHING, "constants stay");
+        assert!(slots[ZERO as usize] == NOTHING, "constants stay");
         Ok(graph)
     }
 

@@ -136,7 +136,7 @@ impl<'b> Lower<'b, '_> {
         }
         let from = self.classes.fresh();
         let tied = self.classes.tie(from, to, times);
-        debug_assert!(tied, "what is fresh is tied to nothing");
+        assert!(tied, "what is fresh is tied to nothing");
         let recipe = Recipe {
             layer: at,
             part: Part::One,
@@ -328,7 +328,7 @@ impl<'b> Lower<'b, '_> {
             let node = self.node(from);
             return Held::cut_already(x.pool(Reduction::Mean, size, pool.steps), node);
         }
-        debug_assert_eq!(layer.lengths.len(), 4);
+        assert_eq!(layer.lengths.len(), 4);
         let bits = count.ilog2() as u16;
         let mut sums = x.pool(Reduction::Sum, size, pool.steps);
         if bits > 0 {
@@ -336,7 +336,7 @@ impl<'b> Lower<'b, '_> {
         }
         let node = self.classes.fresh();
         let tied = self.classes.tie(node, self.node(from), count as f64 / f64::from(1u32 << bits));
-        debug_assert!(tied, "what is fresh is tied to nothing");
+        assert!(tied, "what is fresh is tied to nothing");
         Held::cut_already(sums, node)
     }
 

@@ -86,7 +86,7 @@ impl LeafCheck {
 
     /// 128 COTs that go nowhere else.
     pub(super) fn give_spare(&mut self, spare: &[Block]) {
-        debug_assert_eq!(spare.len(), SPARE);
+        assert_eq!(spare.len(), SPARE);
         self.open.spare = Some(spare.to_vec());
     }
 

@@ -72,7 +72,7 @@ impl Code {
         for (bytes, stream, key) in
             [(4, &mut self.words, &self.places), (F::Base::BYTES, &mut self.elements, &self.factors)]
         {
-            debug_assert!((first * LOCAL * bytes).is_multiple_of(16), "outputs begin with a block");
+            assert!((first * LOCAL * bytes).is_multiple_of(16), "outputs begin with a block");
             stream.resize(len * LOCAL * bytes, 0);
             let at = first as u128 * (LOCAL * bytes) as u128 / 16;
             self.backend.counter_bytes(key, at, stream);

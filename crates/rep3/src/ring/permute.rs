@@ -109,7 +109,7 @@ impl<G: Group> Permute<G> {
     }
 
     fn of(cx: Context, permutation: Arc<Permutation>, columns: Vec<Source<G::Word>>) -> Self {
-        debug_assert_eq!(cx.role, permutation.role());
+        assert_eq!(cx.role, permutation.role());
         Permute {
             cx,
             permutation,
