@@ -78,6 +78,9 @@ pub(crate) struct LocalInferArgs {
     /// The extension of oblivious transfer of protocol two: softspoken2 sends most, ferret-b11 least, and auto is the quickest over --net
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = hushwire_job::extension_or_auto)]
     ot: Extension,
+    /// OTs of protocol two made ahead of their use, beside it: yes, no, or auto, which is where rounds take long or cores are to spare
+    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = hushwire_job::ahead_or_auto)]
+    ahead: Ahead,
     #[command(flatten)]
     numbers: NumbersArgs,
     /// Compute threads of each party
@@ -97,6 +100,9 @@ pub(crate) struct LocalInferArgs {
 
 /// None is the one that is quickest over the link.
 type Extension = Option<hushwire_ot::Protocol>;
+
+/// None is by distance and cores.
+type Ahead = Option<bool>;
 
 /// Owner and client, where three parties compute, and where they do it themselves.
 const APART: [&str; 2] = ["client:owner", "client:client"];
@@ -121,6 +127,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         ot: args.ot,
         link: (protocol == Protocol::Two && args.ot.is_none()).then_some(Link(shape)),
         linear: args.linear,
+        ahead: args.ahead,
         network: ComputationSource::Text(secure.computation().to_string()),
         owner: member(owner)?,
         client: member(client)?,

@@ -1,6 +1,9 @@
 //! A run's rounds, bytes and time, from its plan and its circuit alone: the costs that protocols declare, and the rates at which
 //! they were measured to compute.
 
+#[cfg(feature = "two")]
+mod pair;
+
 use crate::{
     Chosen, Prepared, Protocol,
     aes_ctr::{AesCtrJob, Cut},
@@ -26,19 +29,11 @@ pub struct Forecast {
     pub bytes_sent: u64,
     /// The time of arithmetic alone.
     compute: Duration,
-    /// Of arithmetic while nothing is sent: that comes on top.
-    alone: Duration,
-    /// The cost between parties that are far apart, where it depends on that: three parties take trees in place of ripples, two make
-    /// OTs for more pieces at a time.
-    far: Option<Far>,
-}
-
-/// The cost between parties who are far apart.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Far {
-    /// The time of a message from which on they are.
-    from: Duration,
-    cost: Cost,
+    /// The cost between three parties that are far apart, who take trees in place of ripples.
+    far: Option<Cost>,
+    /// Of two parties on numbers: their time is that of two lanes.
+    #[cfg(feature = "two")]
+    pair: Option<pair::Pair>,
 }
 
 /// One way from which on a forecast takes three parties to be far apart.
@@ -64,27 +59,6 @@ const fn rates(protocol: Protocol, scheme: Option<Scheme>) -> [f64; 2] {
         (Protocol::Authgarble(_) | Protocol::Ywz20(_), _) => [2e5, 2e4],
     }
 }
-
-/// LOCAL: nanoseconds of a core for a correlated OT that it sends or receives between two parties on numbers, with AES instructions: put to use, and made by an
-/// extension. From runs of SqueezeNet on a machine that others used (docs/benchmarks.md). Builds with other numbers may choose another extension, which they agree on by
-/// its name.
-#[cfg(feature = "two")]
-const USED: f64 = 22.0;
-
-#[cfg(feature = "two")]
-const fn made(ot: hushwire_ot::Protocol) -> f64 {
-    use hushwire_ot::Protocol;
-    match ot {
-        Protocol::SoftSpoken2 => 5.0,
-        Protocol::SoftSpoken4 | Protocol::Iknp => 6.0,
-        Protocol::SoftSpoken8 => 33.0,
-        _ => 40.0,
-    }
-}
-
-/// LOCAL: products of a second under encryption, by both parties one after the other.
-#[cfg(feature = "two")]
-const ENCRYPTED: f64 = 1.5e8;
 
 impl Prepared {
     /// The forecast of a run on a CPU with AES instructions or without.
@@ -115,8 +89,9 @@ impl Forecast {
         rounds: 0,
         bytes_sent: 0,
         compute: Duration::ZERO,
-        alone: Duration::ZERO,
         far: None,
+        #[cfg(feature = "two")]
+        pair: None,
     };
 
     /// Of a program that runs once, on one thread. `who` is for two parties.
@@ -164,7 +139,7 @@ impl Forecast {
     pub fn of_steps((rounds, sent): (u64, u64), far: (u64, u64), aes_instructions: bool) -> Self {
         let [with, without] = rates(Protocol::Rep3, None);
         let compute = time(sent.saturating_mul(8), if aes_instructions { with } else { without });
-        let far = Far { from: FAR, cost: Cost { rounds: far.0, bytes_sent: far.1 } };
+        let far = Cost { rounds: far.0, bytes_sent: far.1 };
         Self {
             work: sent.saturating_mul(8),
             unit: "bits",
@@ -176,27 +151,13 @@ impl Forecast {
         }
     }
 
-    /// Of steps of two parties on numbers, with OTs by such an extension: bytes and rounds are exact for the party that sends most.
+    /// Of steps of two parties on numbers, with OTs by the extension of `chosen`: bytes and rounds are exact for the party that sends most.
     #[cfg(feature = "two")]
-    pub(crate) fn of_pair(
-        ot: hushwire_ot::Protocol,
-        plan: &hushwire_two::Plan,
-        aes_instructions: bool,
-    ) -> Self {
-        use hushwire_two::Distance;
-        let [near, far] = [Distance::Near, Distance::Far].map(|distance| plan.costs(ot, distance).all);
-        let [near_cost, far_cost] = [near, far].map(|tally| {
-            let bytes_sent = tally.bytes.into_iter().max().unwrap_or_default();
-            Cost { rounds: tally.rounds, bytes_sent }
-        });
-        // Of both directions, as each party computes for each.
-        let work = near.cots.into_iter().sum::<usize>() as u64 + 2 * near.triples;
-        let slower = if aes_instructions { 1.0 } else { 16.0 };
-        let compute = time(work, 1e9 / ((USED + made(ot)) * slower));
-        let far = Far { from: Distance::FAR / 2, cost: far_cost };
-        let Cost { rounds, bytes_sent } = near_cost;
-        let alone = time(plan.encrypted_products(), ENCRYPTED);
-        Self { work, unit: "OTs", rounds, bytes_sent, compute, alone, far: Some(far) }
+    pub(crate) fn of_pair(chosen: Chosen, plan: &hushwire_two::Plan, aes_instructions: bool) -> Self {
+        let ot = chosen_ot(chosen.ot);
+        let (pair, work, Cost { rounds, bytes_sent }) =
+            pair::Pair::new(plan, ot, chosen.ahead, aes_instructions);
+        Self { work, unit: "OTs", rounds, bytes_sent, pair: Some(pair), ..Self::NOTHING }
     }
 
     /// Of so many ANDs of two parties on one thread, under Yao's protocol with a scheme or under GMW: what is known where there is
@@ -262,14 +223,18 @@ impl Forecast {
     /// The time over such a network in seconds: what is sent and what is computed overlap, round trips come on top.
     #[must_use]
     pub fn seconds(&self, net: Shape) -> f64 {
+        #[cfg(feature = "two")]
+        if let Some(pair) = &self.pair {
+            return pair.seconds(net);
+        }
         let (rounds, bytes) = match self.far {
-            Some(Far { from, cost }) if net.one_way() >= from => (cost.rounds, cost.bytes_sent),
+            Some(far) if net.one_way() >= FAR => (far.rounds, far.bytes_sent),
             _ => (self.rounds, self.bytes_sent),
         };
         let sent = net.bits_per_second.map_or(0.0, |rate| 8.0 * bytes as f64 / rate as f64);
         let computed = self.compute.as_secs_f64() * (bytes as f64 / self.bytes_sent.max(1) as f64).max(1.0);
         // One way: who waits for a message has sent its own.
-        computed.max(sent) + self.alone.as_secs_f64() + rounds as f64 * net.rtt.as_secs_f64() / 2.0
+        computed.max(sent) + rounds as f64 * net.rtt.as_secs_f64() / 2.0
     }
 }
 
@@ -312,7 +277,7 @@ fn batch(chosen: Chosen, program: &Program, who: &TwoParty, n: usize) -> Cost {
 }
 
 /// The extension that there is without a word.
-pub(crate) fn chosen_ot(given: Option<hushwire_ot::Protocol>) -> hushwire_ot::Protocol {
+fn chosen_ot(given: Option<hushwire_ot::Protocol>) -> hushwire_ot::Protocol {
     given.unwrap_or(hushwire_ot::Protocol::SoftSpoken4)
 }
 

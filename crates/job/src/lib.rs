@@ -88,7 +88,8 @@ pub use plan::{FIELDS, Plan};
 pub use prepare::{Found, Prepared};
 pub use private_file::read_private_key;
 pub use protocol::{
-    Chosen, Linear, MOST_PARTIES, Protocol, extension, extension_or_auto, extensions, private_scheme,
+    Chosen, Linear, MOST_PARTIES, Protocol, ahead_or_auto, extension, extension_or_auto, extensions,
+    private_scheme,
 };
 pub use psi::{Common, Intersection, PsiJob, PsiMethod, PsiPart, PsiReveal, PsiSecurity, PsiTask, Stamp};
 #[cfg(feature = "sql")]

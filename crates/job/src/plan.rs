@@ -131,7 +131,8 @@ impl Plan {
     /// The protocol with what it was told.
     #[must_use]
     pub fn chosen(&self) -> Chosen {
-        Chosen { protocol: self.protocol, scheme: self.scheme, ot: self.ot, linear: Linear::Ot, link: None }
+        let Self { protocol, scheme, ot, .. } = *self;
+        Chosen { protocol, scheme, ot, linear: Linear::Ot, link: None, ahead: None }
     }
 
     /// The number of computing parties, 2 or 3.

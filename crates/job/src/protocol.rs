@@ -233,6 +233,8 @@ pub struct Chosen {
     pub linear: Linear,
     /// The link by which the extension was chosen, where nobody named one.
     pub link: Option<Link>,
+    /// Whether two parties on numbers make OTs ahead of their use; none: as far from each other as they are.
+    pub ahead: Option<bool>,
 }
 
 impl Chosen {
@@ -242,7 +244,7 @@ impl Chosen {
     /// The protocol has no such choice, or the scheme hides nothing.
     pub fn new(protocol: Protocol, scheme: Option<Scheme>, ot: Option<Extension>) -> Result<Self, JobError> {
         let (scheme, ot, linear) = (protocol.scheme(scheme)?, protocol.extension(ot)?, Linear::Ot);
-        Ok(Self { protocol, scheme, ot, linear, link: None })
+        Ok(Self { protocol, scheme, ot, linear, link: None, ahead: None })
     }
 
     /// The same with linear layers of that kind; none: as they were.
@@ -254,6 +256,18 @@ impl Chosen {
             (_, None) => Ok(self),
             (Protocol::Two, Some(linear)) => Ok(Self { linear, ..self }),
             (protocol, Some(_)) => Err(protocol.has_no("linear", "one kind of linear layers")),
+        }
+    }
+
+    /// The same with OTs made ahead of their use or in turn; none: as it was.
+    ///
+    /// # Errors
+    /// The protocol has no such choice.
+    pub fn with_ahead(self, given: Option<bool>) -> Result<Self, JobError> {
+        match (self.protocol, given) {
+            (_, None) => Ok(self),
+            (Protocol::Two, ahead) => Ok(Self { ahead, ..self }),
+            (protocol, Some(_)) => Err(protocol.has_no("ahead", "no OTs that are made ahead of their use")),
         }
     }
 
@@ -276,7 +290,8 @@ impl Chosen {
         let ot = self.ot.map(|ot| format!(", ot {ot}")).unwrap_or_default();
         let link = self.link.map(|link| format!(" by link {link}")).unwrap_or_default();
         let linear = if self.linear == Linear::He { ", linear he" } else { "" };
-        format!("{}{scheme}{ot}{link}{linear}", self.protocol)
+        let ahead = self.ahead.map(|ahead| if ahead { ", OTs ahead" } else { ", OTs in turn" });
+        format!("{}{scheme}{ot}{link}{linear}{}", self.protocol, ahead.unwrap_or_default())
     }
 }
 
@@ -329,6 +344,19 @@ pub fn extension(name: &str) -> Result<Extension, String> {
 /// None of them has that name.
 pub fn extension_or_auto(name: &str) -> Result<Option<Extension>, String> {
     if name == "auto" { Ok(None) } else { extension(name).map(Some) }
+}
+
+/// Whether OTs are made ahead of their use: `yes`, `no`, or none where the parties' distance is to decide, which is called `auto`.
+///
+/// # Errors
+/// It is called otherwise.
+pub fn ahead_or_auto(name: &str) -> Result<Option<bool>, String> {
+    match name {
+        "auto" => Ok(None),
+        "yes" => Ok(Some(true)),
+        "no" => Ok(Some(false)),
+        _ => Err(format!("{name:?} does not say when OTs are made ahead; take auto, yes or no")),
+    }
 }
 
 impl fmt::Display for Protocol {

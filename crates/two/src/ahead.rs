@@ -11,10 +11,10 @@
 use crate::{
     TwoError,
     plan::Distance,
-    supply::{Lot, Supply},
+    supply::{Lot, STEP, Supply},
     tally::Tally,
 };
-use hushwire_wire::{Channel, Cut};
+use hushwire_wire::{Channel, Cut, NetError};
 use std::{
     collections::VecDeque,
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
@@ -22,8 +22,11 @@ use std::{
 };
 
 /// AGREEMENT: OTs, sent and received, that are made and not in use, of 16 bytes each: 16 MiB, unless a single lot has more. With 64 MiB a run of SqueezeNet took
-/// some per cent more processor time.
+/// some per cent more processor time; over 100 Mbit/s and 40 ms neither 64 nor 512 MiB made that for CIFAR quicker.
 pub(crate) const AHEAD: usize = 1 << 20;
+
+/// The name of the thread that makes lots, as debuggers and `/proc` show it.
+const MAKER: &str = "ots ahead";
 
 /// The place between a thread that makes lots and the one that uses them.
 #[derive(Default)]
@@ -46,12 +49,6 @@ struct State {
     failed: Option<TwoError>,
 }
 
-/// OTs of pieces in both directions, a triple as two of them: as one that is sent and one that is received.
-fn ots(tallies: &[Tally]) -> usize {
-    let one = |tally: &Tally| tally.cots[0] + tally.cots[1] + 2 * tally.triples as usize;
-    tallies.iter().map(one).sum()
-}
-
 impl Shelf {
     /// Runs `user` beside a thread that makes the lots which it takes, those of `tallies` in order.
     pub(crate) fn beside<T>(
@@ -66,10 +63,14 @@ impl Shelf {
         supply.channel.until(Some(&shelf.cut));
         let used = thread::scope(|scope| {
             let _end = End(&shelf);
-            scope.spawn(|| {
+            let fill = || {
                 let _end = End(&shelf);
                 shelf.fill(supply, distance, tallies);
-            });
+            };
+            let maker = thread::Builder::new().name(MAKER.to_owned()).spawn_scoped(scope, fill);
+            if let Err(source) = maker {
+                return Err(NetError::Io { peer: None, step: STEP.to_owned(), source }.into());
+            }
             let used = user(channel, &shelf);
             shelf.end(used.is_err());
             used
@@ -82,7 +83,7 @@ impl Shelf {
 
     fn fill(&self, supply: &mut Supply, distance: Distance, tallies: impl Iterator<Item = Vec<Tally>>) {
         for tallies in tallies {
-            let ots = ots(&tallies);
+            let ots = tallies.iter().map(Tally::ots).sum();
             if !self.room(ots) {
                 return;
             }

@@ -16,6 +16,10 @@ pub struct Costs {
     pub all: Tally,
     /// Of that, making OTs and triples.
     pub ots: Tally,
+    /// And the rest: steps, the comparison of plans, the opening of outputs.
+    pub steps: Tally,
+    /// OTs of the first lot, which nothing is beside ([`Tally::ots`]).
+    pub first: usize,
     /// Of all of it, each node's of the computation, by its number: of making its OTs, then of its steps. Pieces that share their rounds count as the first one's.
     pub nodes: BTreeMap<usize, Tally>,
 }
@@ -66,7 +70,7 @@ impl Plan {
     /// The cost of a run besides that of making OTs and triples: the comparison of plans, the steps, the opening of outputs.
     #[must_use]
     pub fn tally(&self, distance: Distance) -> Tally {
-        self.walk(distance, None).all
+        self.walk(distance, None).steps
     }
 
     /// The cost of a session's first run with OTs and triples by such an extension. Later runs may send less: they take what the OTs
@@ -83,6 +87,9 @@ impl Plan {
             for group in self.groups(&wave, distance) {
                 let tallies = self.tallies(&group);
                 let ots = ledger.as_mut().map_or(Tally::default(), |ledger| ledger.lot(&tallies, distance));
+                if costs.first == 0 {
+                    costs.first = tallies.iter().map(Tally::ots).sum();
+                }
                 let used = tallies.into_iter().fold(Tally::default(), Tally::beside);
                 let node = costs.nodes.entry(self.steps[group[0].0].node).or_default();
                 *node = node.then(ots).then(used);
@@ -91,7 +98,8 @@ impl Plan {
         }
         let due = |party: usize| self.outputs.iter().filter(move |o| o.to[party]);
         let bytes = |party| due(party).map(|o| o.bytes(self.steps[o.slot].size)).sum();
-        costs.all = steps.then(Tally::message([bytes(1), bytes(0)])).beside(costs.ots);
+        costs.steps = steps.then(Tally::message([bytes(1), bytes(0)]));
+        costs.all = costs.steps.beside(costs.ots);
         costs
     }
 }

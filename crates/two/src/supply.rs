@@ -18,7 +18,7 @@ use hushwire_wire::{Channel, Cost, Meter};
 /// AGREEMENT: triples that are made at a time.
 pub(crate) const CALL: u64 = 1 << 20;
 
-const STEP: &str = "OTs ahead of their use";
+pub(crate) const STEP: &str = "OTs ahead of their use";
 
 /// OTs and triples of pieces that share their rounds.
 pub(crate) struct Lot {

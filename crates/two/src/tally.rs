@@ -31,6 +31,12 @@ impl Tally {
         Cost { rounds: self.rounds, bytes_sent: self.bytes[party] }
     }
 
+    /// OTs of both directions, a triple as two of them: as one that is sent and one that is received.
+    #[must_use]
+    pub fn ots(&self) -> usize {
+        self.cots[0] + self.cots[1] + 2 * self.triples as usize
+    }
+
     fn sum(self, other: Tally, rounds: u64) -> Tally {
         let each = [0, 1];
         Tally {

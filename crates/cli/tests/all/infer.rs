@@ -78,13 +78,13 @@ fn three_processes_run_an_owners_network_on_a_clients_images() {
     assert_eq!(ran.out.matches("input ").count(), 3);
 }
 
-/// The same bits, whoever computes: linear layers under encryption and by OT, three parties between.
+/// The same bits, whoever computes: linear layers under encryption and by OT, OTs ahead of their use and in turn, three parties between.
 #[test]
 fn owner_and_client_run_a_network_with_each_other() {
     let (place, _) = place();
     good(&place, &format!("{INFER} --output three.npy --calibrate x.npy"));
-    for linear in ["he", "ot"] {
-        let args = format!("{INFER} --protocol two --linear {linear} --calibrate x.npy");
+    for (linear, ahead) in [("he", "yes"), ("ot", "no")] {
+        let args = format!("{INFER} --protocol two --linear {linear} --ahead {ahead} --calibrate x.npy");
         good(&place, &format!("{args} --output {linear}.npy --json {linear}.json"));
         assert_eq!(place.get(&format!("{linear}.npy")), place.get("three.npy"), "{linear}");
         let report: serde_json::Value =
@@ -106,6 +106,8 @@ fn owner_and_client_run_a_network_with_each_other() {
         assert_eq!(report["ot"], expected);
     }
     bad(&place, &format!("{INFER} --linear he"), 2, &["rep3", "linear"]);
+    bad(&place, &format!("{INFER} --ahead no"), 2, &["rep3", "ahead"]);
+    bad(&place, &format!("{INFER} --protocol two --ahead maybe"), 2, &["maybe", "auto, yes or no"]);
     bad(&place, &format!("{INFER} --protocol two --ot softspoken9"), 2, &["softspoken9"]);
 }
 

@@ -16,8 +16,8 @@ const THREE: [&str; 5] = ["party0", "party1", "party2", "lab", "ann"];
 const TWO: [&str; 2] = ["party0", "party1"];
 
 /// Everybody's files for a published network, and what it gives in floating point: `members` are [`THREE`] or [`TWO`], of which the last two are
-/// owner and client.
-fn world(members: &[&str]) -> (Rehearsal, Array) {
+/// owner and client. `terms` are lines of the job besides.
+fn world(members: &[&str], terms: &str) -> (Rehearsal, Array) {
     let made = zoo::make("squeezenet-cifar", 1).expect("a network");
     let input = zoo::sample(&[1, 3, 32, 32], 2);
     let place = Place::new();
@@ -29,7 +29,7 @@ fn world(members: &[&str]) -> (Rehearsal, Array) {
     } else {
         "owner = \"client:lab\"\nclient = \"client:ann\"\n"
     };
-    let job = format!("kind = \"infer\"\nnetwork = \"network.hwc\"\n{who}");
+    let job = format!("kind = \"infer\"\nnetwork = \"network.hwc\"\n{terms}{who}");
     let world = Rehearsal::within(place, &job);
     world.place.put("r/model.onnx", &made.to_bytes());
     world.place.put("r/input.npy", &npy::write(&input));
@@ -55,16 +55,32 @@ fn take(running: &mut Vec<Running>, name: &str) -> Running {
     running.remove(at)
 }
 
-/// Kills each of `victims` some time after all have met. Whoever is left names it and has no output; a run that had ended has all of its output.
-fn killed(members: &[&'static str], victims: &[(&str, u64)]) {
-    let (world, expected) = world(members);
+/// Whether a process has a thread that makes OTs ahead of their use; none where the system does not tell.
+fn makes_ots_ahead(pid: u32) -> Option<bool> {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
+    // A thread may end meanwhile.
+    let name = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm")).ok();
+    Some(tasks.filter_map(name).any(|name| name.trim_end() == "ots ahead"))
+}
+
+/// Kills each of `victims` some time after all have met, of those that make OTs `ahead` after the thread is there that does. Whoever is left names it and has no output;
+/// a run that had ended has all of its output.
+fn killed(members: &[&'static str], terms: &str, ahead: bool, victims: &[(&str, u64)]) {
+    let (world, expected) = world(members, terms);
     let mut in_time = 0;
     for (victim, wait) in victims {
         let _ = std::fs::remove_file(world.place.at("r/output.npy"));
         let mut running = world.start_all(members);
         let parties: Vec<&str> = members.iter().copied().filter(|name| name.starts_with("party")).collect();
         world.until_said(&parties, "all members are connected");
+        let pid = running.iter().find(|member| member.name == *victim).expect("it runs").pid();
+        let met = Instant::now();
+        while ahead && makes_ots_ahead(pid) == Some(false) {
+            assert!(met.elapsed() < Duration::from_mins(2), "{victim} makes no OTs ahead");
+            sleep(Duration::from_millis(1));
+        }
         sleep(Duration::from_millis(*wait));
+        assert!(ahead || makes_ots_ahead(pid) != Some(true), "{victim} makes OTs ahead");
         let begun = Instant::now();
         let ended = take(&mut running, victim).kill().is_some();
         let all = world.end_within(running, begun, Duration::from_mins(2));
@@ -83,7 +99,7 @@ fn killed(members: &[&'static str], victims: &[(&str, u64)]) {
 #[test]
 fn members_of_an_inference_end_well_with_three_parties_and_without() {
     for members in [&THREE[..], &TWO] {
-        let (world, expected) = world(members);
+        let (world, expected) = world(members, "");
         let line = |name: &&'static str| {
             world.spawn(name, world.place.hushwire(&format!("{} --json -", Rehearsal::line(name))))
         };
@@ -103,12 +119,17 @@ fn members_of_an_inference_end_well_with_three_parties_and_without() {
 
 #[test]
 fn a_member_that_is_killed_in_the_midst_of_a_layer_is_named_by_all_three_parties() {
-    killed(&THREE, &[("party1", 100), ("lab", 1), ("party0", 600)]);
+    killed(&THREE, "", false, &[("party1", 100), ("lab", 1), ("party0", 600)]);
 }
 
 #[test]
 fn an_owner_or_a_client_that_is_killed_in_the_midst_of_a_layer_is_named_by_the_other() {
-    killed(&TWO, &[("party0", 700), ("party1", 1500)]);
+    killed(&TWO, "ahead = \"no\"\n", false, &[("party0", 700), ("party1", 1500)]);
+}
+
+#[test]
+fn an_owner_or_a_client_that_is_killed_while_it_makes_ots_ahead_is_named_by_the_other() {
+    killed(&TWO, "ahead = \"yes\"\n", true, &[("party0", 1), ("party1", 100), ("party0", 700)]);
 }
 
 /// Everybody's run of a model on an input, of which the client names no file for the output.

@@ -369,7 +369,10 @@ impl Bound {
     ) -> Result<Vec<Forecast>, JobError> {
         match self.form(chosen)? {
             #[cfg(feature = "two")]
-            Form::Pair(plan) => Ok(of.iter().map(|ot| Forecast::of_pair(*ot, &plan, true)).collect()),
+            Form::Pair(plan) => {
+                let with = |ot: &hushwire_ot::Protocol| Chosen { ot: Some(*ot), ..chosen };
+                Ok(of.iter().map(|ot| Forecast::of_pair(with(ot), &plan, true)).collect())
+            }
             _ => Ok(vec![]),
         }
     }
@@ -399,8 +402,7 @@ impl Bound {
             #[cfg(feature = "two")]
             Form::Pair(plan) => {
                 let triples = plan.tally(hushwire_two::Distance::Near).triples;
-                let ot = crate::forecast::chosen_ot(chosen.ot);
-                Ok((Forecast::of_pair(ot, &plan, aes_instructions), Some(triples)))
+                Ok((Forecast::of_pair(chosen, &plan, aes_instructions), Some(triples)))
             }
             Form::Steps(plan) => {
                 let refused = |e: ThreeError| match e {

@@ -80,6 +80,9 @@ pub struct ComputeJob {
     /// The means of two parties' linear layers.
     #[serde(default)]
     pub linear: Option<Linear>,
+    /// Whether two parties make OTs ahead of their use; none: where they are far from each other, or have cores to spare.
+    #[serde(default)]
+    pub ahead: Option<bool>,
     /// The computation.
     pub computation: ComputationSource,
     /// Of members of the computation, which members of the job they are. Those that are not here are the clients of their
@@ -115,6 +118,7 @@ impl ComputeJob {
             scheme: None,
             ot: None,
             linear: None,
+            ahead: None,
             computation,
             members: BTreeMap::new(),
             symbols: BTreeMap::new(),
@@ -132,7 +136,9 @@ impl ComputeJob {
         let scheme = top.take("scheme").map(|v| v.parsed(protocol::private_scheme, "write scheme = \"mi\""));
         let ot = top.take("ot").map(|v| v.parsed(protocol::extension, "write ot = \"softspoken4\""));
         let linear = top.take("linear").map(|v| v.parsed(str::parse, "write linear = \"he\" or \"ot\""));
+        let ahead = top.take("ahead").map(|v| v.parsed(protocol::ahead_or_auto, "write ahead = \"auto\""));
         let (scheme, ot, linear) = (scheme.transpose()?, ot.transpose()?, linear.transpose()?);
+        let ahead = ahead.transpose()?.flatten();
         let computation = top.need("computation", "computation = \"bill.hwc\"")?.path()?;
         let who = |value: Value<'_>| value.parsed(str::parse, "write \"party0\" or \"client:alice\"");
         let members = table(&mut top, "members", who)?;
@@ -153,6 +159,7 @@ impl ComputeJob {
             scheme,
             ot,
             linear,
+            ahead,
             computation,
             members,
             symbols,

@@ -45,6 +45,7 @@ impl Pair {
         let delay = delay::announced(&mut links);
         let delay = delay.map_err(|e| explain(&member.agreement, e).during("measuring delays"))?;
         let ([control], party) = (links, party.distance(Distance::of(delay)));
+        let party = if let Some(ahead) = chosen.ahead { party.ahead(ahead) } else { party };
         Ok(Self { me: Member::Party(index), index, control, channel, party })
     }
 

@@ -57,6 +57,7 @@ impl ComputeTask {
     /// A member of it has no place in the protocol, or an input is brought by nobody.
     pub fn of(job: &ComputeJob, computation: Arc<Computation>) -> Result<Self, JobError> {
         let chosen = Chosen::new(job.protocol, job.scheme, job.ot)?.with_linear(job.linear)?;
+        let chosen = chosen.with_ahead(job.ahead)?;
         let names = computation.members();
         if let Some(odd) = job.members.keys().find(|name| !names.contains(name)) {
             let names: Vec<_> = names.iter().map(String::as_str).collect();

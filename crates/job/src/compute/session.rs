@@ -271,6 +271,7 @@ impl ComputeSession {
         let mut job = ComputeJob::new(self.chosen.protocol, ComputationSource::Text(String::new()));
         (job.scheme, job.ot, job.memory) = (self.chosen.scheme, self.chosen.ot, self.memory);
         job.linear = (job.protocol == Protocol::Two).then_some(self.chosen.linear);
+        job.ahead = self.chosen.ahead;
         let known = |name: &String| self.members.get(name).cloned();
         let clients = self.member.agreement.clients.clone();
         let turn = |i: usize, name: &String| {

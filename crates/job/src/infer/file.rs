@@ -29,6 +29,9 @@ pub struct InferJob {
     /// The means of two parties' linear layers; encryption unless it says otherwise.
     #[serde(default)]
     pub linear: Option<Linear>,
+    /// Whether two parties make OTs ahead of their use; none: where they are far from each other, or have cores to spare.
+    #[serde(default)]
+    pub ahead: Option<bool>,
     /// The network's computation, as `hushwire model plan` writes it.
     pub network: ComputationSource,
     /// The model's owner.
@@ -46,7 +49,9 @@ impl InferJob {
         let ot = top.take("ot").map(|v| v.parsed(protocol::extension_or_auto, "write ot = \"auto\""));
         let link = top.take("link").map(|v| v.parsed(str::parse, "write link = \"lan\""));
         let linear = top.take("linear").map(|v| v.parsed(str::parse, "write linear = \"he\" or \"ot\""));
+        let ahead = top.take("ahead").map(|v| v.parsed(protocol::ahead_or_auto, "write ahead = \"auto\""));
         let (ot, link, linear) = (ot.transpose()?.flatten(), link.transpose()?, linear.transpose()?);
+        let ahead = ahead.transpose()?.flatten();
         let network = top.need("network", "network = \"squeezenet.hwc\"")?.path()?;
         let who = "write \"party0\" or \"client:hospital\"";
         let owner = top.need("owner", "owner = \"client:hospital\"")?.parsed(str::parse, who)?;
@@ -58,6 +63,7 @@ impl InferJob {
             ot,
             link,
             linear,
+            ahead,
             network: ComputationSource::File(network),
             owner,
             client,

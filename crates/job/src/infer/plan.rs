@@ -55,6 +55,7 @@ impl InferTask {
         let Members { owner, client } = Members::default();
         compute.members = BTreeMap::from([(owner, job.owner.clone()), (client, job.client.clone())]);
         (compute.threads, compute.ot, compute.linear) = (job.threads, job.ot, job.linear);
+        compute.ahead = job.ahead;
         if job.protocol == Protocol::Two {
             compute.linear = Some(job.linear.unwrap_or(Linear::He));
         }
@@ -192,6 +193,7 @@ mod tests {
             ot: None,
             link: None,
             linear: None,
+            ahead: None,
             network: ComputationSource::Text(secure.computation().to_string()),
             owner: Member::Party(0),
             client: Member::Party(1),
@@ -237,6 +239,21 @@ mod tests {
             assert_eq!(differs.len(), 1, "{differs:?}");
             assert!(differs[0].starts_with("protocol (ours: two, ot softspoken2 by link lan"), "{differs:?}");
         }
+    }
+
+    /// A term of two parties, which members have alike.
+    #[test]
+    fn ots_ahead_are_agreed_on() {
+        let of = |ahead| InferTask::new(&InferJob { ahead, ..job(4) }).unwrap_or_else(|e| panic!("{e}"));
+        let told = [None, Some(true), Some(false)].map(|ahead| of(ahead).agreement());
+        for (i, theirs) in told.iter().enumerate() {
+            let differs = told[0].differences(&theirs.tags());
+            assert_eq!(differs.len(), usize::from(i > 0), "{differs:?}");
+        }
+        assert!(of(Some(true)).chosen().to_string().ends_with(", OTs ahead"));
+        let three = InferJob { protocol: Protocol::Rep3, client: Member::Client("c".into()), ..job(4) };
+        let error = InferTask::new(&InferJob { ahead: Some(false), ..three }).err().map(|e| e.to_string());
+        assert!(error.is_some_and(|error| error.contains("`ahead`")));
     }
 
     #[test]

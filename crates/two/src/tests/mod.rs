@@ -3,6 +3,7 @@
 mod ahead;
 mod attacks;
 mod costs;
+mod lane;
 mod ops;
 mod pair;
 mod random;

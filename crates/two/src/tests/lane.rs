@@ -1,0 +1,232 @@
+//! The lane of OTs in runs that make them ahead: faults of it, a peer that says more or less there than was agreed, and the order of messages.
+
+use super::{
+    random::text,
+    session::{links, own},
+};
+use crate::{Distance, Party, Plan, TwoError};
+use hushwire_aes::Backend;
+use hushwire_compute::{Computation, Tensor, evaluate, test_support::inputs};
+use hushwire_ot::{Context, OtError, Protocol, Sid};
+use hushwire_prg::Seed;
+use hushwire_wire::{Channel, Meter, PartyId, Rx, Tap, Tx, Wait};
+use std::{
+    io::{self, ErrorKind, Read, Write},
+    net::Shutdown,
+    os::{fd::AsFd, unix::net::UnixStream},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// What befalls the bytes that a party sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fault {
+    /// The link goes.
+    Lost,
+    /// Bytes are others from there on, as if nothing below kept them.
+    Damaged,
+    /// A byte is left out.
+    Shorter,
+    /// A byte is said twice.
+    Longer,
+}
+
+/// One end of a link.
+struct End {
+    stream: UnixStream,
+    /// Bytes that are still good, and what comes then.
+    fault: Option<(usize, Fault)>,
+    /// Bytes count from here on.
+    armed: Arc<AtomicBool>,
+}
+
+fn or_later(moved: io::Result<usize>) -> io::Result<usize> {
+    moved.or_else(|e| if e.kind() == ErrorKind::WouldBlock { Ok(0) } else { Err(e) })
+}
+
+impl Tx for End {
+    fn try_send(&mut self, out: &[u8]) -> io::Result<usize> {
+        let Some((good, fault)) = self.fault.filter(|_| self.armed.load(Ordering::SeqCst)) else {
+            return or_later(self.stream.write(out));
+        };
+        if good > 0 {
+            let sent = or_later(self.stream.write(&out[..out.len().min(good)]))?;
+            self.fault = Some((good - sent, fault));
+            return Ok(sent);
+        }
+        let taken = match fault {
+            Fault::Lost => {
+                self.stream.shutdown(Shutdown::Both)?;
+                return Err(ErrorKind::BrokenPipe.into());
+            }
+            Fault::Damaged => {
+                let other: Vec<u8> = out.iter().map(|byte| byte ^ 0xa5).collect();
+                return or_later(self.stream.write(&other));
+            }
+            Fault::Shorter => 1,
+            // The byte comes again with those behind it.
+            Fault::Longer if or_later(self.stream.write(&out[..1]))? == 1 => {
+                self.fault = None;
+                return self.try_send(out);
+            }
+            Fault::Longer => 0,
+        };
+        self.fault = self.fault.filter(|_| taken == 0);
+        Ok(taken)
+    }
+
+    fn try_flush(&mut self) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    fn wait_on(&self) -> Wait<'_> {
+        Wait::Fd(self.stream.as_fd())
+    }
+}
+
+impl Rx for End {
+    fn try_recv(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self.stream.read(into) {
+            Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
+            moved => or_later(moved),
+        }
+    }
+
+    fn wait_on(&self) -> Wait<'_> {
+        Wait::Fd(self.stream.as_fd())
+    }
+}
+
+/// The lane of OTs of both parties, of which the second has the fault; on it no byte may be missing for two seconds.
+fn lanes(fault: Option<(usize, Fault)>, armed: &Arc<AtomicBool>) -> [Channel; 2] {
+    let (a, b) = UnixStream::pair().expect("a pair");
+    [(a, None), (b, fault)].map(|(stream, fault)| {
+        stream.set_nonblocking(true).expect("a socket");
+        let peer = PartyId(u8::from(fault.is_none()));
+        let other = stream.try_clone().expect("a socket");
+        let rx = End { stream: other, fault: None, armed: armed.clone() };
+        let tx = End { stream, fault, armed: armed.clone() };
+        Channel::new(1, Some((peer, Box::new(tx))), Some((peer, Box::new(rx))), Duration::from_secs(2))
+    })
+}
+
+/// What both parties' runs end with, OTs made ahead at both.
+fn ended(plan: &Plan, own: [Vec<Tensor>; 2], ot: Protocol, fault: Option<(usize, Fault)>) -> Ends {
+    let armed = Arc::new(AtomicBool::new(false));
+    let ends = links().into_iter().zip(lanes(fault, &armed)).zip(own).enumerate();
+    thread::scope(|scope| {
+        let armed = &armed;
+        let party = |(i, (([mut channel, _], ots), own)): (usize, (([Channel; 2], Channel), _))| {
+            scope.spawn(move || {
+                let context = Context { sid: Sid([5; 32]), backend: Backend::best() };
+                let seed = Seed::from_bytes([i as u8 + 1; 16]);
+                let party = Party::open(ots, i, &context, ot, &seed).expect("a set-up");
+                if i == 1 {
+                    armed.store(true, Ordering::SeqCst);
+                }
+                party.ahead(true).run(&mut channel, plan, own, &mut |_, _| true)
+            })
+        };
+        let running: Vec<_> = ends.map(party).collect();
+        running.into_iter().map(|party| party.join().expect("no party panics")).collect()
+    })
+}
+
+type Ends = Vec<Result<Vec<Tensor>, TwoError>>;
+
+/// Of two comparisons, one after the other.
+fn clipped(rows: usize) -> (Computation, Plan) {
+    let c = text(&format!("input x: i32[{rows}] from m\noutput y = min(max(x, 0), 1000) to m"));
+    let plan = Plan::new(&c, &[0], &[[true; 2]]).unwrap();
+    (c, plan)
+}
+
+/// A lane that goes, and one on which less comes than was agreed, end both with errors of the network, and soon. Other bytes, and more of them, give other OTs: no
+/// more than the peer could do to its own (a link with TLS ends there), and nobody waits or panics.
+#[test]
+fn faults_of_the_lane_end_both() {
+    let (c, plan) = clipped(40_000);
+    let given = inputs(&c, 3, 0);
+    let expected = &evaluate(&c, &given).unwrap()["y"];
+    let own = || [0, 1].map(|i| own(&c, &given, &[0], i));
+    // In the midst of lots that are made while others are used.
+    for (ot, good) in [(Protocol::SoftSpoken4, 900_000), (Protocol::FerretB10, 40_000)] {
+        for made in ended(&plan, own(), ot, None) {
+            assert_eq!(made.expect("an honest run")[0], *expected, "{ot}");
+        }
+        for fault in [Fault::Lost, Fault::Damaged, Fault::Shorter, Fault::Longer] {
+            let begun = Instant::now();
+            let ends = ended(&plan, own(), ot, Some((good, fault)));
+            assert!(begun.elapsed() < Duration::from_secs(30), "{ot}: {fault:?} takes long");
+            let right = |made: &Vec<Tensor>| made[0] == *expected;
+            assert!(!ends.iter().flatten().any(right), "{ot}: {fault:?} came too late");
+            let of_net = |e: &TwoError| matches!(e, TwoError::Net(_) | TwoError::Ot(OtError::Net(_)));
+            if matches!(fault, Fault::Lost | Fault::Shorter) {
+                assert!(ends.iter().all(|end| end.as_ref().is_err_and(of_net)), "{ot}: {fault:?}: {ends:?}");
+            }
+        }
+    }
+}
+
+/// Waits before the first step's message until all OTs of the run have been said, for a time.
+struct Late {
+    meter: Meter,
+    all: u64,
+    messages: usize,
+    patience: Duration,
+    /// All OTs had been said then.
+    were: Arc<AtomicBool>,
+}
+
+impl Tap for Late {
+    fn outgoing(&mut self, _to: PartyId, _lane: u16, _msg: &[u8]) -> Option<Vec<u8>> {
+        self.messages += 1;
+        // The first compares computations.
+        if self.messages == 2 {
+            let begun = Instant::now();
+            while self.meter.lane(1).bytes_sent < self.all && begun.elapsed() < self.patience {
+                thread::sleep(Duration::from_millis(1));
+            }
+            self.were.store(self.meter.lane(1).bytes_sent == self.all, Ordering::SeqCst);
+        }
+        None
+    }
+
+    fn incoming(&mut self, _from: PartyId, _lane: u16, _msg: &mut [u8]) {}
+}
+
+/// Where both would make OTs ahead, those of all steps are made while the first one waits; else they are made in turn.
+#[test]
+fn steps_and_their_ots_go_beside_each_other() {
+    let (c, plan) = clipped(8000);
+    let given = inputs(&c, 3, 0);
+    let ot = Protocol::SoftSpoken4;
+    assert!(plan.lots(Distance::Near).count() > 2);
+    for (ahead, patience) in [([true; 2], 60_000), ([true, false], 200), ([false; 2], 200)] {
+        let ran = thread::scope(|scope| {
+            let party = |(i, [mut channel, ots]): (usize, [Channel; 2])| {
+                let (plan, own) = (&plan, own(&c, &given, &[0], i));
+                scope.spawn(move || {
+                    let context = Context { sid: Sid([6; 32]), backend: Backend::best() };
+                    let seed = Seed::from_bytes([i as u8 + 1; 16]);
+                    let (meter, were) = (Meter::new(), Arc::new(AtomicBool::new(false)));
+                    let party = Party::open(ots, i, &context, ot, &seed).expect("a set-up");
+                    let mut party = party.metered(&meter).ahead(ahead[i]);
+                    let all = plan.costs(ot, Distance::Near).ots.bytes[i];
+                    let patience = Duration::from_millis(patience);
+                    let late = Late { meter, all, messages: 0, patience, were: were.clone() };
+                    channel.tap(Box::new(late));
+                    party.run(&mut channel, plan, own, &mut |_, _| true).expect("an honest run");
+                    were.load(Ordering::SeqCst)
+                })
+            };
+            let running: Vec<_> = links().into_iter().enumerate().map(party).collect();
+            running.into_iter().map(|party| party.join().expect("no party panics")).collect::<Vec<_>>()
+        });
+        assert!(ran.iter().all(|were| *were == (ahead == [true; 2])), "{ahead:?}: {ran:?}");
+    }
+}
