@@ -154,15 +154,15 @@ impl Kit {
         (Blocks::collected(q.iter().zip(unpack_bits(&heard, sends)).map(turn)), t)
     }
 
-    /// Products of choices with vectors of `each` numbers: `corr(g, m)` is number m of the vector of OT g that this party sends;
-    /// `put(side, g, m, share)` takes its shares, modulo 2^width. One round, and one for each message of payload.
+    /// Products of choices with vectors of `each` numbers: `corr(g, vector)` writes the vector of OT g that this party sends;
+    /// `put(side, g, shares)` takes its shares, modulo 2^width. One round, and one for each message of payload.
     pub(crate) async fn products(
         &mut self,
         choices: &[u8],
         [sent, received]: [&[Run]; 2],
         each: usize,
-        corr: impl Fn(usize, usize) -> u64,
-        mut put: impl FnMut(Side, usize, usize, u64),
+        corr: impl Fn(usize, &mut [u64]),
+        mut put: impl FnMut(Side, usize, &[u64]),
     ) -> Result<(), TwoError> {
         let (q, t) = self.choose(choices, count(sent)).await;
         let mut out = chunks(sent, each).into_iter();
@@ -190,8 +190,8 @@ impl Kit {
         q: &[Block],
         [first, count, each]: [usize; 3],
         width: u32,
-        corr: &impl Fn(usize, usize) -> u64,
-        put: &mut impl FnMut(Side, usize, usize, u64),
+        corr: &impl Fn(usize, &mut [u64]),
+        put: &mut impl FnMut(Side, usize, &[u64]),
         packer: &mut Packer,
     ) {
         let (held, delta) = (128 / width as usize, self.cots.delta);
@@ -199,6 +199,7 @@ impl Kit {
         let room = count.min(STRIP);
         let mut keys = Blocks::zeros(room);
         let [mut zeros, mut ones] = [(); 2].map(|()| Blocks::zeros(blocks * room));
+        let [mut vector, mut shares] = [(); 2].map(|()| Wiped::new(vec![0u64; each]));
         for start in (first..first + count).step_by(STRIP) {
             let q = &q[start..(start + STRIP).min(first + count)];
             let n = q.len();
@@ -210,14 +211,17 @@ impl Kit {
                 self.hash(Side::Sent, tweak, turned, &mut ones[j * n..][..n]);
             }
             for g in 0..n {
-                for m in 0..each {
-                    let (block, shift) = (m / held * n + g, (m % held) as u32 * width);
-                    let zero = (zeros[block].to_u128() >> shift) as u64;
-                    let one = (ones[block].to_u128() >> shift) as u64;
-                    let said = zero.wrapping_sub(one).wrapping_add(corr(start + g, m));
-                    packer.push(said & mask(width), width);
-                    put(Side::Sent, start + g, m, zero.wrapping_neg() & mask(width));
+                corr(start + g, &mut vector);
+                for (j, (said, shares)) in vector.chunks_mut(held).zip(shares.chunks_mut(held)).enumerate() {
+                    let [mut zero, mut one] = [&zeros, &ones].map(|pads| pads[j * n + g].to_u128());
+                    for (said, share) in said.iter_mut().zip(shares) {
+                        let number = (zero as u64).wrapping_sub(one as u64).wrapping_add(*said);
+                        packer.push(number & mask(width), width);
+                        *share = (zero as u64).wrapping_neg() & mask(width);
+                        (zero, one) = (zero >> width, one >> width);
+                    }
                 }
+                put(Side::Sent, start + g, &shares);
             }
         }
     }
@@ -228,12 +232,13 @@ impl Kit {
         choices: &[u8],
         [first, count, each]: [usize; 3],
         width: u32,
-        put: &mut impl FnMut(Side, usize, usize, u64),
+        put: &mut impl FnMut(Side, usize, &[u64]),
         unpacker: &mut Unpacker<'_>,
     ) {
         let held = 128 / width as usize;
         let blocks = each.div_ceil(held);
         let mut pads = Blocks::zeros(blocks * count.min(STRIP));
+        let mut shares = Wiped::new(vec![0u64; each]);
         for start in (first..first + count).step_by(STRIP) {
             let t = &t[start..(start + STRIP).min(first + count)];
             let n = t.len();
@@ -243,12 +248,14 @@ impl Kit {
             }
             for g in 0..n {
                 let chosen = u64::from(choices[start + g]).wrapping_neg();
-                for m in 0..each {
-                    let (block, shift) = (m / held * n + g, (m % held) as u32 * width);
-                    let pad = (pads[block].to_u128() >> shift) as u64;
-                    let share = pad.wrapping_add(unpacker.pull(width) & chosen) & mask(width);
-                    put(Side::Received, start + g, m, share);
+                for (j, shares) in shares.chunks_mut(held).enumerate() {
+                    let mut pad = pads[j * n + g].to_u128();
+                    for share in shares {
+                        *share = (pad as u64).wrapping_add(unpacker.pull(width) & chosen) & mask(width);
+                        pad >>= width;
+                    }
                 }
+                put(Side::Received, start + g, &shares);
             }
         }
     }

@@ -88,8 +88,8 @@ impl Kit {
         let part = |bit: u8, x: u64| u64::from(bit).wrapping_neg() & x;
         let mut sum: Wiped<Vec<u64>> = Wiped::new(b.iter().zip(x).map(|(b, x)| part(*b, *x)).collect());
         let run = [Run { count: x.len(), width: ring }];
-        let corr = |g: usize, _| x[g].wrapping_sub(part(b[g], x[g]) << 1);
-        let put = |_, g: usize, _, share: u64| sum[g] = sum[g].wrapping_add(share) & mask(ring);
+        let corr = |g: usize, vector: &mut [u64]| vector[0] = x[g].wrapping_sub(part(b[g], x[g]) << 1);
+        let put = |_, g: usize, shares: &[u64]| sum[g] = sum[g].wrapping_add(shares[0]) & mask(ring);
         self.products(b, [&run, &run], 1, corr, put).await?;
         Ok(sum)
     }
@@ -130,10 +130,12 @@ impl Kit {
         let choices: Vec<u8> = used.iter().flat_map(|k| bits[*k][received.clone()].iter().copied()).collect();
         let choices = Wiped::new(choices);
         let mut out = vec![Wiped::new(vec![0; rows]); bits.len()];
-        let corr = |g: usize, _| u64::from(bits[used[g / sent.len()]][sent.start + g % sent.len()]);
-        let put = |side, g: usize, _, share: u64| {
+        let corr = |g: usize, vector: &mut [u64]| {
+            vector[0] = u64::from(bits[used[g / sent.len()]][sent.start + g % sent.len()]);
+        };
+        let put = |side, g: usize, shares: &[u64]| {
             let of = if side == Side::Sent { &sent } else { &received };
-            out[used[g / of.len()]][of.start + g % of.len()] = share;
+            out[used[g / of.len()]][of.start + g % of.len()] = shares[0];
         };
         let (out_runs, in_runs) = (runs(sent.len()), runs(received.len()));
         self.products(&choices, [&out_runs, &in_runs], 1, corr, put).await?;
@@ -202,16 +204,19 @@ impl Kit {
         }
         // Vectors are columns of A.
         let columns_of_a = Wiped::new(transposed(a, rows, inner));
+        // Column by column, as vectors come.
         let mut out = Wiped::new(vec![0u64; rows * columns]);
-        let corr = |g: usize, m: usize| columns_of_a[g % entries / columns * rows + m];
-        let put = |_, g: usize, m: usize, share: u64| {
-            let out = &mut out[m * columns + g % columns];
-            *out = out.wrapping_add(share << (g / entries));
+        let corr = |g: usize, vector: &mut [u64]| {
+            vector.copy_from_slice(&columns_of_a[g % entries / columns * rows..][..rows]);
+        };
+        let put = |_, g: usize, shares: &[u64]| {
+            let column = out[g % columns * rows..][..rows].iter_mut();
+            column.zip(shares).for_each(|(out, share)| *out = out.wrapping_add(share << (g / entries)));
         };
         let (sent, received) = (runs(sends), runs(receives));
         self.products(&choices, [&sent, &received], rows, corr, put).await?;
         out.iter_mut().for_each(|out| *out &= mask(ring));
-        Ok(out)
+        Ok(Wiped::new(transposed(&out, columns, rows)))
     }
 
     /// Products of rows of numbers, as many in each, with a factor for each row, whose bits are choices.
@@ -236,11 +241,11 @@ impl Kit {
         }
         let own = rows.iter().enumerate().map(|(at, x)| x.wrapping_mul(factors[at / each]));
         let mut out: Wiped<Vec<u64>> = Wiped::new(own.collect());
-        let put = |_, g: usize, m: usize, share: u64| {
-            let out = &mut out[g % n * each + m];
-            *out = out.wrapping_add(share << (g / n));
+        let put = |_, g: usize, shares: &[u64]| {
+            let row = out[g % n * each..][..each].iter_mut();
+            row.zip(shares).for_each(|(out, share)| *out = out.wrapping_add(share << (g / n)));
         };
-        let corr = |g: usize, m: usize| rows[g % n * each + m];
+        let corr = |g: usize, vector: &mut [u64]| vector.copy_from_slice(&rows[g % n * each..][..each]);
         let (sent, received) = (runs(sends), runs(receives));
         self.products(&choices, [&sent, &received], each, corr, put).await?;
         out.iter_mut().for_each(|out| *out &= mask(ring));

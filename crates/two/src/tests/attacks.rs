@@ -24,7 +24,8 @@ fn vectors(width: u32, each: usize, corr: impl Fn(usize) -> u64 + Sync) -> (Vec<
         async move {
             let (choices, runs): (&[u8], [&[Run]; 2]) =
                 if i == 0 { (&[], [&runs, &[]]) } else { (&choices, [&[], &runs]) };
-            kit.products(choices, runs, each, |_, m| corr(m), |_, _, _, _| {}).await
+            let corr = |_, vector: &mut [u64]| vector.iter_mut().enumerate().for_each(|(m, v)| *v = corr(m));
+            kit.products(choices, runs, each, corr, |_, _, _| {}).await
         }
     });
     let said: Vec<&Vec<u8>> = spent.messages.iter().filter(|m| !m.is_empty()).collect();
