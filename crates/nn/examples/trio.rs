@@ -3,7 +3,7 @@
 //! the process's processor time stands beside.
 
 use hushwire_aes::Backend;
-use hushwire_compute::Tensor;
+use hushwire_compute::{Tensor, evaluate};
 use hushwire_nn::{Floats, INPUT, Members, Network, Numbers, Secure, decode, zoo};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Party, Role, Shares};
@@ -45,6 +45,7 @@ fn main() -> Result<(), Error> {
     for ((name, _), door) in c.inputs().zip(plan.inputs()) {
         shares.iter_mut().zip(shared(&mut prg, &inputs[name], *door)).for_each(|(to, share)| to.push(share));
     }
+    let exact = evaluate(c, &inputs)?;
     for _ in 0..runs {
         let nets = nets(tcp, cut.lanes() as u16)?;
         let (begun, before) = (Instant::now(), processor_time()?);
@@ -62,6 +63,7 @@ fn main() -> Result<(), Error> {
         let ty = &c.node(c.outputs()[0].value).ty;
         let door = plan.outputs().next().expect("a network has an output");
         let value: Tensor = opened([0, 1, 2].map(|p| &ran[p].0[0]), door, ty);
+        assert!(exact.values().next() == Some(&value), "the output is not the evaluator's");
         let (found, expected) = (decode(c, &value), floats.value(network.outputs[0].1));
         let worst = found.data.iter().zip(&expected.data).map(|(x, y)| (x - y).abs()).fold(0.0, f32::max);
         println!("off by {worst} of {}", expected.greatest());
