@@ -86,7 +86,7 @@ fn each_operation_at_every_edge() {
         "3 / x",
     ];
     for scalar in ["u4", "i4", "fixed(8, 3)"] {
-        let kind = crate::Scalar::parse(scalar).unwrap();
+        let kind = Scalar::parse(scalar).unwrap();
         for expr in exprs {
             let c = one(scalar, "[n]", expr);
             let all = 1u128 << kind.bits().min(4);
