@@ -3,11 +3,15 @@
 //! ```text
 //! apply      one operation on values that all know
 //! Picks      an operation that only moves elements, as places
+//! Rectifiers maxima with 0 that are read without their lowest bits
 //! planes     values as bit planes, the form in which they are brought and learnt
 //! ```
 
-pub use crate::windows::{Convolution, pooled};
 use crate::{ComputeError, Op, Scalar, Tensor, eval::compute};
+pub use crate::{
+    rectify::Rectifiers,
+    windows::{Convolution, pooled},
+};
 use hushwire_circuit::{Planes, planes::value_bytes};
 
 /// One operation on values that all members know. `scalar` and `lengths` are its result's.

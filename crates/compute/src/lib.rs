@@ -33,6 +33,7 @@ mod infer;
 mod netlist;
 mod range;
 mod record;
+mod rectify;
 mod remarks;
 mod tensor;
 #[doc(hidden)]

@@ -97,7 +97,7 @@ fn value(layer: &Layer, reads: &[Arc<Array>]) -> Arc<Array> {
         Kind::Clip(low, high) => {
             each(&|x| x.max(low.unwrap_or(f32::NEG_INFINITY)).min(high.unwrap_or(f32::INFINITY)))
         }
-        Kind::MaxPool(pool) => pooled(pool, x, to, |all, _| all.fold(f32::NEG_INFINITY, f32::max)),
+        Kind::MaxPool(pool) => maxima(pool, x, to),
         Kind::AveragePool(pool, around) => {
             let whole = pool.size[0] * pool.size[1];
             pooled(pool, x, to, |all, n| all.sum::<f32>() / if *around { whole } else { n } as f32)
@@ -140,6 +140,28 @@ fn products(a: &Array, b: &Array, to: &[usize]) -> Array {
         let one = Array::new(&[m, k], a.data[at * m * k..][..m * k].to_vec());
         let other = Array::new(&[k, n], b.data[at * k * n..][..k * n].to_vec());
         sums.copy_from_slice(&dense(&one, &other, &vec![0.0; n], &[m, n]).data);
+    }
+    out
+}
+
+/// The greatest of each window: of the columns of its rows, then of those, which come to the same in whatever order.
+fn maxima(pool: &Pool, x: &Array, to: &[usize]) -> Array {
+    let [rows, columns] = [x.lengths[2], x.lengths[3]];
+    let [stride, step] = pool.steps.strides.map(|n| n as usize);
+    let [above, left] = [0, 1].map(|k| pool.steps.padding[k] as usize);
+    let mut out = Array::zeros(to);
+    let mut best = vec![0f32; columns];
+    for (made, i) in out.data.chunks_exact_mut(to[3].max(1)).zip(0..) {
+        let (plane, window) = (i / to[2], i % to[2]);
+        best.fill(f32::NEG_INFINITY);
+        for row in span(window, pool.size[0], stride, above, rows) {
+            let line = &x.data[(plane * rows + row) * columns..][..columns];
+            best.iter_mut().zip(line).for_each(|(best, x)| *best = best.max(*x));
+        }
+        for (made, window) in made.iter_mut().zip(0..) {
+            let across = &best[span(window, pool.size[1], step, left, columns)];
+            *made = across.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        }
     }
     out
 }

@@ -29,6 +29,8 @@ pub(crate) enum Function {
     Select,
     /// u + x_2.
     Sum(Adder),
+    /// Bits of u + x_2, of a number below 0 none where it is rectified.
+    Part { adder: Adder, from: usize, to: usize, rectified: bool },
     /// Order of two or three numbers that are sums.
     SumsLess { adder: Adder, signed: bool },
     /// The highest bit of u + x_2.

@@ -32,6 +32,7 @@ mod partition;
 mod picks;
 mod pieces;
 mod plan;
+mod rectify;
 mod rows;
 mod run;
 mod series;

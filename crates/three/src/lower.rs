@@ -9,11 +9,11 @@ use crate::{
 use hushwire_circuit::Program;
 use hushwire_compute::{
     Comparison, Computation, ComputeError, Node, Op, Range, Scalar, Tensor, Value, Visibility,
-    back_end::{self, picks},
+    back_end::{self, Rectifiers, picks},
     circuits::{self, Operand},
 };
 use std::{
-    collections::{HashMap, hash_map::Entry},
+    collections::{BTreeSet, HashMap, hash_map::Entry},
     sync::Arc,
 };
 
@@ -23,11 +23,13 @@ pub(crate) struct Forms {
     pub(crate) known: Option<Slot>,
     pub(crate) bits: Option<Slot>,
     pub(crate) words: Option<Slot>,
+    /// Bits of numbers from 0 on, and how many: those above them are 0.
+    pub(crate) narrow: Option<(Slot, usize)>,
     order: Option<Slot>,
 }
 
 pub(crate) struct Lower<'a> {
-    computation: &'a Computation,
+    pub(crate) computation: &'a Computation,
     rings: bool,
     steps: Vec<Step>,
     pub(crate) forms: Vec<Forms>,
@@ -35,6 +37,11 @@ pub(crate) struct Lower<'a> {
     blocks: HashMap<BlockKey, Arc<Program>>,
     /// Steps that were made before.
     made: HashMap<(Same, Vec<Slot>), Slot>,
+    pub(crate) rectifiers: Rectifiers<'a>,
+    /// Nodes that their reader computes with its own step.
+    pub(crate) left: BTreeSet<usize>,
+    /// The node that steps are of.
+    pub(crate) now: usize,
 }
 
 /// A primitive that has the same value wherever it reads the same: scans by one column of starts, say, pick and join its flags alike.
@@ -77,6 +84,10 @@ pub(crate) fn words(slot: Slot) -> Forms {
     Forms { words: Some(slot), ..Forms::default() }
 }
 
+pub(crate) fn narrow(slot: Slot, width: usize) -> Forms {
+    Forms { narrow: Some((slot, width)), ..Forms::default() }
+}
+
 fn known(slot: Slot) -> Forms {
     Forms { known: Some(slot), ..Forms::default() }
 }
@@ -91,12 +102,22 @@ fn refuse(cause: impl Into<String>, remedy: &str) -> ComputeError {
 
 impl<'a> Lower<'a> {
     pub(crate) fn plan(computation: &'a Computation, rings: bool) -> Lowered<Plan> {
-        let (blocks, made) = (HashMap::new(), HashMap::new());
-        let mut lower = Lower { computation, rings, steps: vec![], forms: vec![], blocks, made };
+        let mut lower = Lower {
+            computation,
+            rings,
+            steps: vec![],
+            forms: vec![],
+            blocks: HashMap::new(),
+            made: HashMap::new(),
+            rectifiers: Rectifiers::new(computation),
+            left: BTreeSet::new(),
+            now: 0,
+        };
         let mut inputs = vec![];
         let numbers = doors::numbers(computation, |scalar| lower.ring(scalar));
         for at in 0..computation.nodes().len() {
             let node = &computation.nodes()[at];
+            lower.now = at;
             let forms = if matches!(node.op, Op::Input(_)) {
                 let mut door = Door::bits(node.ty.scalar, lower.lengths(at)?.iter().product());
                 if numbers[at] && node.ty.visibility != Visibility::Public {
@@ -127,7 +148,7 @@ impl<'a> Lower<'a> {
                 Entry::Vacant(place) => *place.insert(slot),
             };
         }
-        self.steps.push(Step { prim, reads, node: self.forms.len() });
+        self.steps.push(Step { prim, reads, node: self.now });
         slot
     }
 
@@ -182,14 +203,15 @@ impl<'a> Lower<'a> {
         let forms = self.forms[at];
         let slot = match forms {
             Forms { bits: Some(slot), .. } => return Ok(slot),
+            Forms { narrow: Some((slot, width)), .. } => self.widened(slot, width, self.scalar(at).bits()),
             Forms { words: Some(slot), .. } => {
                 let width = self.scalar(at).bits();
-                self.step(Prim::ToBits(width), vec![slot])
+                self.step(Prim::to_bits(width), vec![slot])
             }
             Forms { known: Some(slot), .. } => self.known_as(Prim::AsBits, at, slot)?,
             Forms { order: Some(_), .. } => {
                 let slot = self.places(at)?;
-                self.step(Prim::ToBits(64), vec![slot])
+                self.step(Prim::to_bits(64), vec![slot])
             }
             _ => return Err(self.unsupported(at)),
         };
@@ -209,7 +231,9 @@ impl<'a> Lower<'a> {
             Forms { bits: Some(slot), .. } if self.scalar(at) == Scalar::Bool => {
                 return Ok(self.step(Prim::Inject(ring), vec![slot]));
             }
-            Forms { bits: Some(slot), .. } => self.step(Prim::ToWords(ring), vec![slot]),
+            Forms { narrow: Some((slot, _)), .. } | Forms { bits: Some(slot), .. } => {
+                self.step(Prim::ToWords(ring), vec![slot])
+            }
             Forms { known: Some(slot), .. } => self.known_as(Prim::AsWords(ring), at, slot)?,
             _ => return Err(self.unsupported(at)),
         };
@@ -301,6 +325,9 @@ impl<'a> Lower<'a> {
             }
             let prim = Prim::Apply { op: node.op.clone(), scalar, lengths: to };
             return Ok(known(self.step(prim, reads)));
+        }
+        if let Some(forms) = self.rectified(at)? {
+            return Ok(forms);
         }
         let ring = self.ring(scalar);
         match (&node.op, ring) {
@@ -435,7 +462,16 @@ impl<'a> Lower<'a> {
         let full = |at: &usize| {
             self.ring(self.scalar(*at)).is_some_and(|ring| ring.bits() == self.scalar(*at).bits())
         };
-        self.any_words(args) && args.iter().all(|a| self.forms[*a].bits.is_none() && full(a))
+        self.any_words(args) && args.iter().all(|a| !self.has_bits(*a) && full(a))
+    }
+
+    fn has_bits(&self, at: usize) -> bool {
+        self.forms[at].bits.is_some() || self.forms[at].narrow.is_some()
+    }
+
+    /// Whether a value is numbers alone.
+    pub(crate) fn is_words(&self, at: usize) -> bool {
+        self.forms[at].words.is_some() && !self.has_bits(at)
     }
 
     fn truncated(&mut self, at: usize, ring: Ring, bits: usize) -> Lowered<Forms> {
@@ -505,6 +541,16 @@ impl<'a> Lower<'a> {
         Ok(bits(prim(self, slot)))
     }
 
+    /// Bits of numbers from 0 on with zeros above them.
+    fn widened(&mut self, slot: Slot, from: usize, to: usize) -> Slot {
+        if from == to {
+            return slot;
+        }
+        let [from, to] = [from, to].map(|bits| Scalar::unsigned(bits as u8));
+        let block = self.block(&Op::Cast(to), vec![from], vec![None], to);
+        self.step(Prim::Block(block), vec![slot])
+    }
+
     /// One element in as many places as there are, where there is one alone.
     fn spread(&mut self, slot: Slot, from: &[usize], to: &[usize]) -> Slot {
         if from == to {
@@ -550,6 +596,12 @@ impl<'a> Lower<'a> {
         if let (Some(ring), true) = (ring, self.any_words(args)) {
             let reads = args.iter().map(|a| self.words(*a, ring)).collect::<Lowered<_>>()?;
             return Ok(words(self.pick(picks, reads)));
+        }
+        let narrows: Option<Vec<(Slot, usize)>> = args.iter().map(|a| self.forms[*a].narrow).collect();
+        if let Some(narrows) = narrows {
+            let width = narrows.iter().map(|(_, width)| *width).max().unwrap_or(0);
+            let reads = narrows.into_iter().map(|(slot, own)| self.widened(slot, own, width)).collect();
+            return Ok(narrow(self.pick(picks, reads), width));
         }
         let reads = args.iter().map(|a| self.bits(*a)).collect::<Lowered<_>>()?;
         Ok(bits(self.pick(picks, reads)))

@@ -21,7 +21,7 @@ use hushwire_wire::{
     NetError,
     drive::{Machine, With},
 };
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// AGREEMENT: rows of a meeting that are encrypted at a time, at most, however far parties are.
 pub(crate) const MEETING: usize = 1 << 18;
@@ -77,8 +77,8 @@ pub(crate) fn begin<'p>(mut batch: Batch, step: &'p Step, reads: &[Form], of: us
             let machine = Meet::new(batch, *rows, &keys, *first)?.pieces_of(few.min(MEETING));
             ready(machine, |meet: Meet| Ok(Form::Order(meet.finish(), false)))
         }
-        Prim::ToBits(width) => {
-            in_ring!(reads[0].words().ring(), to_bits(&mut batch, &reads[0], *width, adder))
+        Prim::ToBits { bits, rectified } => {
+            in_ring!(reads[0].words().ring(), to_bits(&mut batch, &reads[0], bits, *rectified, adder))
         }
         Prim::ToWords(ring) => in_ring!(*ring, to_words(&mut batch, &reads[0], adder)),
         Prim::Inject(ring) => in_ring!(*ring, inject(&mut batch, &reads[0])),
@@ -184,9 +184,19 @@ where
     ready(machine, move |m| Ok(Form::Bits(Arc::new(finish(m)?))))
 }
 
-fn to_bits<'p, W: Held>(batch: &mut Batch, x: &Form, width: usize, adder: Adder) -> Begun<'p> {
-    let machine = OnNumbers::<W>::to_bits(batch, W::column(x.words()), adder)?;
-    strings(machine, move |m| rows::narrowed(&m.finish(), width))
+fn to_bits<'p, W: Held>(
+    batch: &mut Batch,
+    x: &Form,
+    bits: &Range<usize>,
+    rectified: bool,
+    adder: Adder,
+) -> Begun<'p> {
+    let (x, bits) = (W::column(x.words()), bits.clone());
+    let machine = match rectified {
+        true => OnNumbers::<W>::rectified(batch, x, bits, adder)?,
+        false => OnNumbers::<W>::some_bits(batch, x, bits, adder)?,
+    };
+    strings(machine, |m| Ok(m.finish()))
 }
 
 fn to_words<'p, W: Held>(batch: &mut Batch, x: &Form, adder: Adder) -> Begun<'p> {

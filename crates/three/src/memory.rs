@@ -132,7 +132,7 @@ fn work(prim: &Prim, reads: &[Size], made: Size) -> u64 {
         // A byte for every bit of an element.
         Prim::Flat(program, _) => 24 * (read + made) + slots(program, 1),
         Prim::Truncate { .. } => 40 * read,
-        Prim::ToBits(_) | Prim::Less { .. } | Prim::LessBounded | Prim::Equal => 16 * read,
+        Prim::ToBits { .. } | Prim::Less { .. } | Prim::LessBounded | Prim::Equal => 16 * read,
         // Of a row its tag, twice, beside its place; and the encryption of some rows at a time, of most where parties are far.
         Prim::Meet { rows, .. } => 4 * read + 96 * *rows as u64 + 256 * (*rows).min(MEETING) as u64,
         Prim::Sort { .. } | Prim::Compact { .. } | Prim::FromPlaces => 16 * (read + made),

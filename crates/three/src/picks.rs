@@ -8,7 +8,10 @@
 //! Bits of a run are moved a word at a time.
 
 use hushwire_block::bits::xor_range;
-use std::cmp::Ordering;
+use std::{
+    cmp::Ordering,
+    hash::{Hash, Hasher},
+};
 
 /// Places that follow each other in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,7 +21,7 @@ pub(crate) enum Run {
 }
 
 /// Places among all elements of several values, one behind the other.
-#[derive(Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Picks {
     runs: Vec<Run>,
     len: usize,
@@ -33,6 +36,13 @@ pub(crate) enum Placed {
 
 /// Runs shorter than this are moved bit by bit.
 const SHORT: usize = 16;
+
+/// Lists are long, and different ones differ in their length or at an end, as a rule.
+impl Hash for Picks {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.len, self.runs.len(), self.runs.first(), self.runs.last()).hash(state);
+    }
+}
 
 impl Picks {
     /// Every place in a list, in runs as long as they are found.
@@ -63,8 +73,22 @@ impl Picks {
         picks
     }
 
+    /// The same places of each of `parts` that are so many elements long.
+    pub(crate) fn of_each(parts: usize, each: usize, places: &[usize]) -> Picks {
+        let (one, mut picks) = (Picks::of(places), Picks::default());
+        (0..parts).for_each(|part| one.runs.iter().for_each(|run| picks.push(run.behind(part * each))));
+        picks
+    }
+
     fn push(&mut self, run: Run) {
         self.len += run.len();
+        if let (Some(Run::Steps { from, step: 1, len }), Run::Steps { from: next, step: 1, len: more }) =
+            (self.runs.last_mut(), run)
+            && *from + *len == next
+        {
+            *len += more;
+            return;
+        }
         self.runs.push(run);
     }
 
@@ -126,6 +150,16 @@ impl Picks {
 }
 
 impl Run {
+    /// The same run so many elements further.
+    fn behind(self, elements: usize) -> Run {
+        match self {
+            Run::Steps { from, step, len } => Run::Steps { from: from + elements, step, len },
+            Run::Turns { first, second, len } => {
+                Run::Turns { first: first + elements, second: second + elements, len }
+            }
+        }
+    }
+
     fn len(self) -> usize {
         match self {
             Run::Steps { len, .. } | Run::Turns { len, .. } => len,

@@ -4,7 +4,7 @@ use crate::{Door, cut::Extent, form::Ring, lower::Lower, picks::Picks, windows::
 use hushwire_circuit::Program;
 use hushwire_compute::{Computation, ComputeError, Op, Scalar, Tensor};
 use hushwire_rep3::ring::Geometry;
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// A step's number, which is that of its value.
 pub(crate) type Slot = usize;
@@ -73,8 +73,8 @@ pub(crate) enum Prim {
     Farther { ones_first: bool },
     /// Flags, and how much farther each row goes → where it goes.
     Targets { ones_first: bool },
-    /// Words → as many bits.
-    ToBits(usize),
+    /// Words → these of their bits. Rectified are numbers of as many bits in two's complement: they have 0 in place of what is below 0, and no sign.
+    ToBits { bits: Range<usize>, rectified: bool },
     /// Bits → words.
     ToWords(Ring),
     /// One bit each → words that are 0 or 1.
@@ -123,6 +123,13 @@ pub(crate) enum Prim {
     Open { scalar: Scalar, lengths: Vec<usize> },
 }
 
+impl Prim {
+    /// Words → as many bits.
+    pub(crate) fn to_bits(width: usize) -> Prim {
+        Prim::ToBits { bits: 0..width, rectified: false }
+    }
+}
+
 /// A primitive and what it reads, all computed before.
 #[derive(Clone)]
 pub(crate) struct Step {
@@ -136,7 +143,7 @@ impl Step {
     /// Whether the parties talk.
     pub(crate) fn talks(&self) -> bool {
         match &self.prim {
-            Prim::ToBits(_)
+            Prim::ToBits { .. }
             | Prim::ToWords(_)
             | Prim::Inject(_)
             | Prim::Product
@@ -165,7 +172,7 @@ impl Step {
     fn is_row_by_row(&self) -> bool {
         matches!(
             &self.prim,
-            Prim::ToBits(_)
+            Prim::ToBits { .. }
                 | Prim::ToWords(_)
                 | Prim::Inject(_)
                 | Prim::Product

@@ -64,11 +64,6 @@ fn pick_bits(forms: &[&Form], picks: &Picks) -> Result<Bits, ShareError> {
     Bits::new(width, picks.len(), shares)
 }
 
-/// The lower planes alone.
-pub(crate) fn narrowed(bits: &Bits, width: usize) -> Result<Bits, ShareError> {
-    between(bits, 0, width)
-}
-
 /// Planes `from..to`.
 pub(crate) fn between(bits: &Bits, from: usize, to: usize) -> Result<Bits, ShareError> {
     let height = plane_bytes(bits.rows());

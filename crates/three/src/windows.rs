@@ -9,12 +9,13 @@
 
 use crate::{
     form::{Form, Held, Ring, Words, known_numbers},
-    lower::{Forms, Lower, Lowered, bits, words},
+    lower::{Forms, Lower, Lowered, bits, narrow, words},
     machines::{Begun, column},
     picks::Picks,
     plan::{Prim, Slot},
 };
 use hushwire_aes::Backend;
+use hushwire_circuit::Program;
 use hushwire_compute::{Node, Op, Reduction, Scalar, Steps, Value};
 use hushwire_rep3::{
     Batch, Rep3, ShareError, pool,
@@ -58,7 +59,7 @@ pub(crate) struct Pooling {
 
 impl Pooling {
     /// From lengths to lengths.
-    fn new(from: &[usize], to: &[usize], size: [u32; 2], steps: Steps) -> Pooling {
+    pub(crate) fn new(from: &[usize], to: &[usize], size: [u32; 2], steps: Steps) -> Pooling {
         let last = from.len() - 2;
         let along = |k: usize| Along {
             n: from[last + k],
@@ -241,7 +242,7 @@ impl Lower<'_> {
             return Ok(self.quotient(sums, from, count));
         }
         // Windows of one size at a time, then all in their places.
-        let all = self.step(Prim::ToBits(scalar.bits()), vec![sums]);
+        let all = self.step(Prim::to_bits(scalar.bits()), vec![sums]);
         let mut quotients = vec![];
         let mut places = vec![0; pooling.windows()];
         let mut behind = 0;
@@ -274,7 +275,7 @@ impl Lower<'_> {
             let prim = Prim::Truncate { bits: count.ilog2(), signed: scalar.is_signed() };
             return words(self.step(prim, vec![sums]));
         }
-        let sums = self.step(Prim::ToBits(scalar.bits()), vec![sums]);
+        let sums = self.step(Prim::to_bits(scalar.bits()), vec![sums]);
         bits(self.divided(sums, scalar, count))
     }
 
@@ -288,58 +289,73 @@ impl Lower<'_> {
         self.step(Prim::Block(block), vec![of])
     }
 
-    /// The least or the greatest of every window. A window that reaches beyond its plane takes the element at the edge again.
+    /// The least or the greatest of every window, as they are in bits: of numbers from 0 on, or of all.
     fn pooled_extremes(&mut self, op: &Op, from: usize, pooling: Pooling) -> Lowered<Forms> {
+        let forms = self.forms[from];
+        if let (Some((slot, width)), None) = (forms.narrow, forms.words) {
+            let slot = self.extremes(op, Scalar::unsigned(width as u8), slot, None, pooling);
+            return Ok(narrow(slot, width));
+        }
+        let scalar = self.scalar(from);
+        Ok(bits(match (forms.bits, forms.words) {
+            (None, Some(slot)) if pooling.columns.stride > 1 => {
+                let to_bits = Prim::to_bits(scalar.bits());
+                self.extremes(op, scalar, slot, Some(to_bits), pooling)
+            }
+            _ => {
+                let slot = self.bits(from)?;
+                self.extremes(op, scalar, slot, None, pooling)
+            }
+        }))
+    }
+
+    /// The least or the greatest of every window, of bits of a scalar or of words that a step brings to such bits. A window that reaches
+    /// beyond its plane takes the element at the edge again.
+    pub(crate) fn extremes(
+        &mut self,
+        op: &Op,
+        scalar: Scalar,
+        mut slot: Slot,
+        to_bits: Option<Prim>,
+        pooling: Pooling,
+    ) -> Slot {
         let Pooling { planes, rows, columns } = pooling;
         // Columns that are a stride apart stand together, so that a window's elements are runs of bits.
         let turn = |column: usize| {
             let (phase, turns) = (column % columns.stride, columns.n % columns.stride);
             phase * (columns.n / columns.stride) + phase.min(turns) + column / columns.stride
         };
-        let slot = if columns.stride == 1 {
-            self.bits(from)?
-        } else {
+        if columns.stride > 1 {
             let turned: Vec<usize> = (0..columns.n).map(turn).collect();
-            let mut picks = vec![0; planes * rows.n * columns.n];
-            for (line, places) in picks.chunks_exact_mut(columns.n.max(1)).enumerate() {
-                turned.iter().enumerate().for_each(|(c, to)| places[*to] = line * columns.n + c);
-            }
-            let prim = Prim::Pick(Arc::new(Picks::of(&picks)));
-            // Words move faster than bits, and are brought to bits in the order in which they are compared.
-            match (self.forms[from].bits, self.forms[from].words) {
-                (None, Some(slot)) => {
-                    let slot = self.step(prim, vec![slot]);
-                    self.step(Prim::ToBits(self.scalar(from).bits()), vec![slot])
-                }
-                _ => {
-                    let slot = self.bits(from)?;
-                    self.step(prim, vec![slot])
-                }
-            }
-        };
+            let mut line = vec![0; columns.n];
+            turned.iter().enumerate().for_each(|(c, to)| line[*to] = c);
+            slot = self.pick(Picks::of_each(planes * rows.n, columns.n, &line), vec![slot]);
+        }
+        // Words move faster than bits, and are brought to bits in the order in which they are compared.
+        if let Some(to_bits) = to_bits {
+            slot = self.step(to_bits, vec![slot]);
+        }
+        let block = self.block(op, vec![scalar; 2], vec![None; 2], scalar);
         let lines = planes * rows.n;
         let across = (0..columns.size).map(|i| {
             let line: Vec<usize> = (0..columns.windows).map(|c| turn(columns.nearest(c, i))).collect();
-            strided(lines, columns.n, &line)
+            Picks::of_each(lines, columns.n, &line)
         });
-        let slot = self.best(op, from, slot, across.collect());
+        let slot = self.best(&block, slot, across.collect());
         let down = (0..rows.size).map(|i| {
             let each = |r: usize| {
                 let first = rows.nearest(r, i) * columns.windows;
                 first..first + columns.windows
             };
             let plane: Vec<usize> = (0..rows.windows).flat_map(each).collect();
-            strided(planes, rows.n * columns.windows, &plane)
+            Picks::of_each(planes, rows.n * columns.windows, &plane)
         });
-        Ok(bits(self.best(op, from, slot, down.collect())))
+        self.best(&block, slot, down.collect())
     }
 
-    /// The least or the greatest of elements of a value's bits: of those that the lists have in one place.
-    fn best(&mut self, op: &Op, of: usize, slot: Slot, lists: Vec<Vec<usize>>) -> Slot {
-        let scalar = self.scalar(of);
-        let block = self.block(op, vec![scalar; 2], vec![None; 2], scalar);
-        let mut slots: Vec<Slot> =
-            lists.into_iter().map(|picks| self.pick(Picks::of(&picks), vec![slot])).collect();
+    /// The least or the greatest of elements of bits, by a block: of those that the lists have in one place.
+    fn best(&mut self, block: &Arc<Program>, slot: Slot, lists: Vec<Picks>) -> Slot {
+        let mut slots: Vec<Slot> = lists.into_iter().map(|picks| self.pick(picks, vec![slot])).collect();
         while slots.len() > 1 {
             let join = |pair: &[Slot]| match *pair {
                 [one, other] => self.step(Prim::Block(block.clone()), vec![one, other]),
@@ -349,13 +365,6 @@ impl Lower<'_> {
         }
         slots[0]
     }
-}
-
-/// The same places of each of `n` parts that are so many elements long.
-fn strided(n: usize, each: usize, places: &[usize]) -> Vec<usize> {
-    let mut all = Vec::with_capacity(n * places.len());
-    (0..n).for_each(|part| all.extend(places.iter().map(|place| part * each + place)));
-    all
 }
 
 /// Whether a count is a number of the scalar's width, so that one of that width divides by it.

@@ -13,7 +13,7 @@ use hushwire_bfv::Set;
 use hushwire_circuit::{Builder, Layered, Program, words as gates};
 use hushwire_compute::{
     Computation, ComputeError, Node, Op, Range, Reduction, Scalar, Tensor, Value, Visibility,
-    back_end::picks,
+    back_end::{Rectifiers, picks},
     circuits::{self, Operand},
 };
 use std::{
@@ -45,7 +45,7 @@ pub(crate) struct Lower<'a> {
     products: Products,
     /// The node under way.
     now: usize,
-    only_readers: Vec<Option<usize>>,
+    rectifiers: Rectifiers<'a>,
     /// Nodes that their reader computes with its own step.
     left: BTreeSet<usize>,
     /// Keys that layers so far have: parameters, ring and evaluator.
@@ -99,7 +99,7 @@ impl<'a> Lower<'a> {
             adders: HashMap::new(),
             products,
             now: 0,
-            only_readers: rectify::only_readers(computation),
+            rectifiers: Rectifiers::new(computation),
             left: BTreeSet::new(),
             keys: BTreeSet::new(),
         };

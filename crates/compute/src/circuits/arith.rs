@@ -24,10 +24,14 @@ pub(super) fn element(
         Op::Abs if signed => absolute(b, x).0,
         Op::Abs | Op::Wrapping => x.clone(),
         Op::Min | Op::Max => {
-            let (low, high) = if *op == Op::Min { (x, y()) } else { (y(), x) };
-            let choose = less(b, signed, low, high);
-            // Equal ones are the same either way.
-            words::mux(b, choose, x, y())
+            let (mut one, mut other) = if *op == Op::Min { (x, y()) } else { (y(), x) };
+            // Equal ones are the same either way. Turned round, a comparison with a known number may borrow nothing from its lowest bits: one
+            // with 0 is then the sign.
+            if one.first() == Some(&Bit::ZERO) || other.first() == Some(&Bit::ONE) {
+                (one, other) = (other, one);
+            }
+            let choose = less(b, signed, one, other);
+            if *op == Op::Min { words::mux(b, choose, one, other) } else { words::mux(b, choose, other, one) }
         }
         Op::And => x.iter().zip(y()).map(|(x, y)| b.and(*x, *y)).collect(),
         Op::Or => {

@@ -1,7 +1,7 @@
 //! Circuits against the evaluator.
 
 use crate::test_support::{computation, inputs};
-use crate::{Computation, ComputeError, Tensor, circuits, evaluate};
+use crate::{Computation, ComputeError, Op, Scalar, Tensor, circuits, evaluate};
 use hushwire_circuit::eval;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -86,7 +86,7 @@ fn each_operation_at_every_edge() {
         "3 / x",
     ];
     for scalar in ["u4", "i4", "fixed(8, 3)"] {
-        let kind = crate::Scalar::parse(scalar).unwrap();
+        let kind = Scalar::parse(scalar).unwrap();
         for expr in exprs {
             let c = one(scalar, "[n]", expr);
             let all = 1u128 << kind.bits().min(4);
@@ -106,7 +106,7 @@ fn each_operation_at_every_edge() {
 #[test]
 fn composed_permutations_are_undone_from_their_end() {
     let c = one("u4", "[n]", "permute(x, invert(permute(order(y), order(x))))");
-    let column = |numbers: [i128; 7]| Tensor::from_numbers(crate::Scalar::unsigned(4), &[7], numbers);
+    let column = |numbers: [i128; 7]| Tensor::from_numbers(Scalar::unsigned(4), &[7], numbers);
     let given = BTreeMap::from([
         ("x".to_owned(), column([3, 9, 1, 7, 7, 0, 4])),
         ("y".to_owned(), column([5, 2, 8, 2, 0, 6, 1])),
@@ -129,6 +129,36 @@ fn what_is_moved_costs_nothing() {
     }
     let product = |expr: &str| circuits::program(&one("u64", "", expr)).unwrap().ands();
     assert!(product("x * 5") * 20 < product("x * y"), "a known factor is part of the block");
+}
+
+/// A comparison with 0 is the sign, on whichever side it stands, and one with another known number begins at the first bit that borrows.
+#[test]
+fn extremes_with_a_known_number_compare_no_more_than_they_must() {
+    let i32 = Scalar::signed(32);
+    let cost = |op: &Op, known: [Option<u128>; 2]| {
+        let program = circuits::element(op, &[i32; 2], &known, i32);
+        (program.ands(), program.depth())
+    };
+    for op in [Op::Max, Op::Min] {
+        for known in [[None, Some(0)], [Some(0), None]] {
+            let (ands, depth) = cost(&op, known);
+            assert!(ands <= 32 && depth == 1, "{op:?} {known:?}: {ands} ANDs, depth {depth}");
+        }
+        for number in [1 << 16, (1 << 16) - 1, (1 << 32) - (1 << 16)] {
+            let (ands, _) = cost(&op, [None, Some(number)]);
+            assert!(ands <= 48, "{op:?} {number}: {ands} ANDs");
+        }
+        assert!(cost(&op, [None, None]).0 == 64);
+    }
+    for expr in ["max(x, 0)", "min(0, x)", "min(x, 4)", "max(x, 3)", "max(-8, x)", "min(x, -1)", "max(7, y)"]
+    {
+        for bits in [5, 8] {
+            let (scalar, all) = (Scalar::signed(bits), 0..1u128 << bits);
+            let column = Tensor::from_words(scalar, &[1 << bits], all);
+            let given = BTreeMap::from([("x".to_owned(), column.clone()), ("y".to_owned(), column)]);
+            assert!(check(&one(&format!("i{bits}"), "[n]", expr), &given).unwrap().is_some());
+        }
+    }
 }
 
 /// Numbers that all know have bits as well, once they are moved with what nobody sees.

@@ -196,7 +196,7 @@ impl Form for Patches {
         for group in 0..self.geometry.groups {
             let (x, y) = (x.map(|x| part(x, group, pictures)), y.map(|y| part(y, group, filters)));
             let z = &mut z[group * results..][..results];
-            backend.run(Gemm { left: self, shape: self.shape, x, y, z });
+            Gemm { left: self, shape: self.shape, x, y, z }.run(backend);
         }
     }
 

@@ -73,7 +73,7 @@ pub(super) fn plain<W: Word>(
     let y_next: Vec<W> = first.iter().zip(&*y).map(|(first, second)| first.minus(*second)).collect();
     let y_next = Wiped::new(y_next);
     let left = Halves { left, depth };
-    backend.run(Gemm { left: &left, shape: [rows, half, columns], x: [a, a], y: [&y, &y_next], z });
+    Gemm { left: &left, shape: [rows, half, columns], x: [a, a], y: [&y, &y_next], z }.run(backend);
 }
 
 /// Adds the product of the left factor (`rows` × `depth`) and `y` (`depth` × `columns`, row-major) to `z`.
@@ -93,16 +93,14 @@ struct Part {
     depth: Range<usize>,
 }
 
-impl<W: Word> Kernel for Gemm<'_, W> {
-    type Out = ();
-    #[inline(always)]
-    fn run<L: Lanes>(mut self, _: L) {
+impl<W: Word> Gemm<'_, W> {
+    pub(super) fn run(mut self, backend: Backend) {
         let [rows, depth, columns] = self.shape;
         if depth == 0 {
             return;
         }
         if columns < NARROW {
-            return self.narrow();
+            return backend.run(Narrow(self));
         }
         let deep = (PANEL / (2 * N * W::Wide::BYTES)).min(depth);
         let mut right =
@@ -118,7 +116,7 @@ impl<W: Word> Kernel for Gemm<'_, W> {
                 for row in (0..rows).step_by(ROWS) {
                     let rows = row..rows.min(row + ROWS);
                     self.pack_left(rows.clone(), &part, &mut left);
-                    self.multiply(rows, &part, &left, &right);
+                    self.multiply(backend, rows, &part, &left, &right);
                 }
             }
         }
@@ -130,7 +128,6 @@ fn zeros<T: Flat>(len: usize, zero: T) -> Wiped<Vec<T>> {
 }
 
 impl<W: Word> Gemm<'_, W> {
-    #[inline(always)]
     fn pack_right(&self, part: &Part, panels: &mut [[W::Wide; N]]) {
         let (columns, deep) = (self.shape[2], part.depth.len());
         let starts = part.columns.clone().step_by(N);
@@ -147,7 +144,6 @@ impl<W: Word> Gemm<'_, W> {
         }
     }
 
-    #[inline(always)]
     fn pack_left(&self, rows: Range<usize>, part: &Part, panels: &mut [[W::Wide; M]]) {
         let deep = part.depth.len();
         let mut line = Wiped::new([W::default(); PANEL / (4 * N)]);
@@ -161,13 +157,19 @@ impl<W: Word> Gemm<'_, W> {
         }
     }
 
-    #[inline(always)]
-    fn multiply(&mut self, rows: Range<usize>, part: &Part, left: &[[W::Wide; M]], right: &[[W::Wide; N]]) {
+    fn multiply(
+        &mut self,
+        backend: Backend,
+        rows: Range<usize>,
+        part: &Part,
+        left: &[[W::Wide; M]],
+        right: &[[W::Wide; N]],
+    ) {
         let (columns, deep) = (self.shape[2], part.depth.len());
         for (from, right) in part.columns.clone().step_by(N).zip(right.chunks_exact(2 * deep)) {
             let width = N.min(part.columns.end - from);
             for (row, left) in rows.clone().step_by(M).zip(left.chunks_exact(2 * deep)) {
-                let sums = tile(left, right);
+                let sums = backend.run(Tile { left, right });
                 for (row, sums) in (row..rows.end).zip(&sums) {
                     let z = &mut self.z[row * columns + from..][..width];
                     z.iter_mut().zip(sums).for_each(|(z, sum)| *z = z.plus(W::narrow(*sum)));
@@ -175,12 +177,17 @@ impl<W: Word> Gemm<'_, W> {
             }
         }
     }
+}
 
-    /// A few columns: transposed, and inner products with each row.
+/// A few columns: transposed, and inner products with each row.
+struct Narrow<'a, W>(Gemm<'a, W>);
+
+impl<W: Word> Kernel for Narrow<'_, W> {
+    type Out = ();
     #[inline(always)]
-    fn narrow(&mut self) {
-        let [rows, depth, columns] = self.shape;
-        let turned = self.y.map(|share| {
+    fn run<L: Lanes>(self, _: L) {
+        let Gemm { left, shape: [rows, depth, columns], x, y, z } = self.0;
+        let turned = y.map(|share| {
             let mut turned = zeros(share.len(), W::default());
             for (p, row) in share.chunks_exact(columns).enumerate() {
                 row.iter().enumerate().for_each(|(j, word)| turned[j * depth + p] = *word);
@@ -193,9 +200,9 @@ impl<W: Word> Gemm<'_, W> {
                 let len = GATHERED.min(depth - from);
                 let [own, next] = &mut gathered;
                 let (own, next) = (&mut own[..len], &mut next[..len]);
-                self.left.copy(self.x[0], 0, row, from, own);
-                self.left.copy(self.x[1], 1, row, from, next);
-                for (j, z) in self.z[row * columns..][..columns].iter_mut().enumerate() {
+                left.copy(x[0], 0, row, from, own);
+                left.copy(x[1], 1, row, from, next);
+                for (j, z) in z[row * columns..][..columns].iter_mut().enumerate() {
                     let y = [&turned[0][j * depth + from..][..len], &turned[1][j * depth + from..][..len]];
                     *z = z.plus(inner([own, next], y));
                 }
@@ -204,16 +211,25 @@ impl<W: Word> Gemm<'_, W> {
     }
 }
 
-/// The sums of a panel's rows and columns. Loops are left as loops on purpose: unrolled, they are no vectors any more.
-#[inline(always)]
-fn tile<T: Word>(left: &[[T; M]], right: &[[T; N]]) -> [[T; N]; M] {
-    let mut sums = [[T::default(); N]; M];
-    for (left, right) in left.iter().zip(right) {
-        for i in 0..M {
-            for j in 0..N {
-                sums[i][j] = sums[i][j].plus(left[i].times(right[j]));
+/// The sums of a panel's rows and columns.
+struct Tile<'a, T> {
+    left: &'a [[T; M]],
+    right: &'a [[T; N]],
+}
+
+impl<T: Word> Kernel for Tile<'_, T> {
+    type Out = [[T; N]; M];
+    /// A kernel by itself, with loops left as loops, on purpose: unrolled, or among the loops around it, they are not always made vectors.
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) -> [[T; N]; M] {
+        let mut sums = [[T::default(); N]; M];
+        for (left, right) in self.left.iter().zip(self.right) {
+            for i in 0..M {
+                for j in 0..N {
+                    sums[i][j] = sums[i][j].plus(left[i].times(right[j]));
+                }
             }
         }
+        sums
     }
-    sums
 }

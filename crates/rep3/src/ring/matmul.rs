@@ -75,7 +75,7 @@ impl Form for Matrices {
     }
 
     fn add<W: Word>(&self, backend: Backend, x: Pair<'_, W>, y: Pair<'_, W>, z: &mut [W]) {
-        backend.run(Gemm { left: &RowMajor(self.0[1]), shape: self.0, x, y, z });
+        Gemm { left: &RowMajor(self.0[1]), shape: self.0, x, y, z }.run(backend);
     }
 
     fn tell<W: Word>(&self, x: Pair<'_, W>, y: Pair<'_, W>, tell: &mut Tell<'_>) {

@@ -5,6 +5,8 @@
 //!
 //!              inputs dealt    output                      ANDs: ripple      rounds: ripple, prefix
 //! to_bits      x               x                           k − 1             k, 2 + ⌈log(k − 1)⌉
+//! some_bits    x               bits from … to − 1 of x     to − 1            to, 2 + ⌈log(to − 1)⌉
+//! rectified    x               from … to − 2, max(x, 0)    2 to − from − 2   1 more
 //! less         x, y (, x − y)  x < y                       3 k − 2           k + 1, 3 + ⌈log(k − 1)⌉
 //! less_bounded x − y           sign of x − y               k − 1             k, 2 + ⌈log(k − 1)⌉
 //! equal        x − y           x − y = 0                   k − 1             1 + log k
@@ -39,7 +41,7 @@ use crate::{
 };
 use hushwire_circuit::{Adder, Bit, Builder, Circuit, Program, words};
 use hushwire_wire::Cost;
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// One party's half of a circuit on the bits of numbers: one machine, whatever the circuit computes.
 pub struct OnNumbers<W: Word> {
@@ -62,6 +64,56 @@ impl<W: Word> OnNumbers<W> {
         Self::run(batch, &[x], Function::Sum(adder), |b, sums| {
             let [(u, x_2)] = sums else { unreachable!("one number") };
             adder.sum(b, u, x_2)
+        })
+    }
+
+    /// Some bits of every number of `x`: its quotient by 2^from modulo 2^(to − from), towards −∞.
+    ///
+    /// # Errors
+    /// [`ShareError::Operand`] unless both shares have as many rows, and the bits are a word's.
+    pub fn some_bits(
+        batch: &mut Batch,
+        x: &Column<W>,
+        bits: Range<usize>,
+        adder: Adder,
+    ) -> Result<Self, ShareError> {
+        Self::part(batch, x, bits, false, adder)
+    }
+
+    /// The same of numbers of `to` bits in two's complement, with 0 in place of those below 0; their sign, which is 0 then, is left out.
+    ///
+    /// # Errors
+    /// As [`some_bits`](Self::some_bits), and where there is no sign.
+    pub fn rectified(
+        batch: &mut Batch,
+        x: &Column<W>,
+        bits: Range<usize>,
+        adder: Adder,
+    ) -> Result<Self, ShareError> {
+        Self::part(batch, x, bits, true, adder)
+    }
+
+    fn part(
+        batch: &mut Batch,
+        x: &Column<W>,
+        Range { start, end }: Range<usize>,
+        rectified: bool,
+        adder: Adder,
+    ) -> Result<Self, ShareError> {
+        let least = start + usize::from(rectified);
+        if !(least..=W::BITS).contains(&end) {
+            let what = "the end of a number's bits";
+            return Err(ShareError::Operand { what, expected: (W::BITS, x.rows()), found: (end, x.rows()) });
+        }
+        let function = Function::Part { adder, from: start, to: end, rectified };
+        Self::run(batch, &[x], function, |b, sums| {
+            let [(u, x_2)] = sums else { unreachable!("one number") };
+            let mut sum = adder.sum(b, &u[..end], &x_2[..end]).split_off(start);
+            if rectified && let Some(sign) = sum.pop() {
+                let positive = b.not(sign);
+                sum.iter_mut().for_each(|bit| *bit = b.and(*bit, positive));
+            }
+            sum
         })
     }
 

@@ -8,6 +8,7 @@ use super::*;
 use crate::{Rep3, ShareError};
 use hushwire_circuit::Adder;
 use hushwire_wire::drive::Place;
+use std::ops::Range;
 
 fn there_and_back<W: Word>(adder: Adder, rows: usize, numbers: &[W]) {
     let shares = share_words(&mut random(), numbers);
@@ -33,6 +34,38 @@ fn numbers_become_bits_and_numbers_again() {
     all_rows::<u16>();
     all_rows::<u32>();
     all_rows::<u64>();
+}
+
+/// Bits from any one on, of numbers of any width, and those of what is not below 0 alone.
+#[test]
+fn some_bits_are_those_of_the_number_and_rectified_ones_have_no_sign() {
+    let numbers = numbers::<u32>(&mut random(), 200);
+    let shares = share_words(&mut random(), &numbers);
+    for adder in Adder::ALL {
+        for bits in [0..32, 13..32, 31..32, 0..20, 7..20, 5..6] {
+            let (from, to) = (bits.start, bits.end);
+            let mask = |width: usize| (1u64 << width) - 1;
+            let some = run(|b, i| OnNumbers::some_bits(b, &shares[i], bits.clone(), adder).unwrap());
+            let expected: Vec<u64> = numbers.iter().map(|x| (x.number() & mask(to)) >> from).collect();
+            assert_eq!(open_bits(&some.map(OnNumbers::finish)), expected, "{bits:?}, {adder:?}");
+            let rectified = run(|b, i| OnNumbers::rectified(b, &shares[i], bits.clone(), adder).unwrap());
+            let rectified = rectified.map(OnNumbers::finish);
+            assert_eq!(rectified[0].width(), to - from - 1);
+            let positive = |x: &u64| if x >> (to - from - 1) & 1 == 1 { 0 } else { *x };
+            assert_eq!(open_bits(&rectified), expected.iter().map(positive).collect::<Vec<_>>(), "{bits:?}");
+        }
+    }
+    let mut party = parties().into_iter().next().unwrap();
+    let mut refused = |rectified: bool, bits: Range<usize>| {
+        let (batch, x) = (&mut party.next_batch().unwrap(), &shares[0]);
+        match rectified {
+            true => OnNumbers::rectified(batch, x, bits, Adder::Ripple).err(),
+            false => OnNumbers::some_bits(batch, x, bits, Adder::Ripple).err(),
+        }
+    };
+    assert!(
+        refused(false, 0..33).is_some() && refused(true, 4..4).is_some() && refused(false, 4..4).is_none()
+    );
 }
 
 #[test]

@@ -1,0 +1,64 @@
+//! Rectifiers of which the lowest bits go at once, `max(x, 0) >> by`: back ends that compute them in one have less to compare and to convert.
+
+use crate::{Computation, Op};
+
+/// What reads the values of a computation, for shifts of maxima with 0 that nothing else reads.
+pub struct Rectifiers<'a> {
+    computation: &'a Computation,
+    only_readers: Vec<Option<usize>>,
+}
+
+impl<'a> Rectifiers<'a> {
+    /// Those of a computation.
+    #[must_use]
+    pub fn new(computation: &'a Computation) -> Self {
+        let mut readers: Vec<Vec<Option<usize>>> = vec![vec![]; computation.nodes().len()];
+        for (at, node) in computation.nodes().iter().enumerate() {
+            node.arguments.iter().for_each(|value| readers[value.0 as usize].push(Some(at)));
+        }
+        computation.outputs().iter().for_each(|output| readers[output.value.0 as usize].push(None));
+        let only = |of: Vec<Option<usize>>| if let [only] = of[..] { only } else { None };
+        Rectifiers { computation, only_readers: readers.into_iter().map(only).collect() }
+    }
+
+    /// The only node that reads one, and once, where it is no output.
+    #[must_use]
+    pub fn only_reader(&self, node: usize) -> Option<usize> {
+        self.only_readers[node]
+    }
+
+    /// The bits that a shift takes off signed numbers of 64 bits at most, of which two at least stay.
+    #[must_use]
+    pub fn cut(&self, node: usize) -> Option<u32> {
+        let node = &self.computation.nodes()[node];
+        let by = match node.op {
+            Op::Rescale(by) => u32::from(by),
+            Op::ShiftRight(by) => u32::from(by),
+            _ => return None,
+        };
+        let scalar = node.ty.scalar;
+        let bits = scalar.bits() as u32;
+        (scalar.is_signed() && bits <= 64 && (1..bits - 1).contains(&by)).then_some(by)
+    }
+
+    /// The operand of a maximum with 0, of as many elements.
+    #[must_use]
+    pub fn operand(&self, node: usize) -> Option<usize> {
+        let at = |node: usize| &self.computation.nodes()[node];
+        let is_zero = |node: usize| match &at(node).op {
+            Op::Constant(tensor) => tensor.words().iter().all(|word| *word == 0),
+            _ => false,
+        };
+        let (Op::Max, [x, y]) = (&at(node).op, &at(node).arguments[..]) else { return None };
+        let [x, y] = [x, y].map(|value| value.0 as usize);
+        let of = if is_zero(y) { x } else { y };
+        let has_zero = is_zero(x) || is_zero(y);
+        (has_zero && at(of).ty.shape == at(node).ty.shape).then_some(of)
+    }
+
+    /// The operand of a maximum with 0 that only a shift reads.
+    #[must_use]
+    pub fn cut_operand(&self, node: usize) -> Option<usize> {
+        self.operand(node).filter(|_| self.only_reader(node).is_some_and(|reader| self.cut(reader).is_some()))
+    }
+}

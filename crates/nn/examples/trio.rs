@@ -1,0 +1,113 @@
+//! A network of the zoo among three parties of this process, a thread each, and where its time goes:
+//! `trio [network] [threads] [inproc|tcp] [runs] [rows of a piece]`. Times are from shares to shares, the first run's with memory that is still fresh;
+//! the process's processor time stands beside.
+
+use hushwire_aes::Backend;
+use hushwire_compute::{Tensor, evaluate};
+use hushwire_nn::{Floats, INPUT, Members, Network, Numbers, Secure, decode, zoo};
+use hushwire_prg::{Prg, Seed};
+use hushwire_rep3::{Party, Role, Shares};
+use hushwire_three::{
+    Cut, Plan, run,
+    test_support::{opened, shared},
+};
+use hushwire_wire::{Channel, Cost, LocalParties, Meter, Net, SessionId, TransportKind, inproc};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
+fn main() -> Result<(), Error> {
+    let mut args = std::env::args().skip(1);
+    let name = args.next().unwrap_or("squeezenet-cifar".into());
+    let threads: u16 = args.next().map_or(Ok(1), |n| n.parse())?;
+    let tcp = args.next().as_deref() == Some("tcp");
+    let runs: usize = args.next().map_or(Ok(3), |n| n.parse())?;
+    let rows: Option<usize> = args.next().map(|n| n.parse()).transpose()?;
+    let network = Network::new(zoo::make(&name, 1)?, None)?;
+    let input = zoo::sample(&network.layers[network.inputs[0].1].lengths, 7);
+    let floats = Floats::new(&network, &input, true)?;
+    let secure = Secure::new(&network, Numbers::of(32), &Members::default())?;
+    let mut inputs = secure.weights(&network, floats.greatest(), 2)?;
+    inputs.insert(INPUT.to_owned(), secure.input(&input)?);
+    let c = secure.computation();
+    let start = Instant::now();
+    let plan = Plan::new(c)?;
+    let cut = Cut::new(threads, Duration::from_micros(20));
+    let cut = rows.map_or(cut, |rows| cut.with_rows(rows));
+    let planned = start.elapsed();
+    let costs = [0, 1, 2].map(|party| plan.cost(party, cut).map(|cost| cost.cost));
+    println!("planned in {planned:.2?}; {costs:?}");
+    let mut prg = Prg::new(Backend::best(), &Seed::random(), "trio");
+    let mut shares: [Vec<Shares>; 3] = Default::default();
+    for ((name, _), door) in c.inputs().zip(plan.inputs()) {
+        shares.iter_mut().zip(shared(&mut prg, &inputs[name], *door)).for_each(|(to, share)| to.push(share));
+    }
+    let exact = evaluate(c, &inputs)?;
+    for _ in 0..runs {
+        let nets = nets(tcp, cut.lanes() as u16)?;
+        let (begun, before) = (Instant::now(), processor_time()?);
+        let ran: Vec<(Vec<Shares>, Cost)> = thread::scope(|scope| {
+            let party = |((net, role), inputs): ((Net, Role), Vec<Shares>)| {
+                let plan = &plan;
+                scope.spawn(move || party(net, role, plan, cut, inputs))
+            };
+            let threads: Vec<_> = nets.into_iter().zip(Role::ALL).zip(shares.clone()).map(party).collect();
+            threads.into_iter().map(|t| t.join().expect("a party ends")).collect::<Result<_, Error>>()
+        })?;
+        let (took, spent) = (begun.elapsed(), processor_time()? - before);
+        let bytes: Vec<u64> = ran.iter().map(|(_, cost)| cost.bytes_sent >> 20).collect();
+        println!("{name}: {took:.2?}, {spent:.2?} of processors, {} rounds, {bytes:?} MiB", ran[0].1.rounds);
+        let ty = &c.node(c.outputs()[0].value).ty;
+        let door = plan.outputs().next().expect("a network has an output");
+        let value: Tensor = opened([0, 1, 2].map(|p| &ran[p].0[0]), door, ty);
+        assert!(exact.values().next() == Some(&value), "the output is not the evaluator's");
+        let (found, expected) = (decode(c, &value), floats.value(network.outputs[0].1));
+        let worst = found.data.iter().zip(&expected.data).map(|(x, y)| (x - y).abs()).fold(0.0, f32::max);
+        println!("off by {worst} of {}", expected.greatest());
+    }
+    Ok(())
+}
+
+/// Everybody's nets, with a lane more for session keys.
+fn nets(tcp: bool, lanes: u16) -> Result<Vec<Net>, Error> {
+    let ids = Role::ALL.map(Role::id);
+    if !tcp {
+        return Ok(inproc::mesh_capped(&ids, lanes + 1, Duration::from_secs(600), 2 << 20));
+    }
+    let mut parties = LocalParties::bind(&ids, TransportKind::TcpInsecure, SessionId::fresh()?)?;
+    parties.configs.iter_mut().for_each(|config| config.lanes = lanes + 1);
+    Ok(parties.connect().into_iter().collect::<Result<_, _>>()?)
+}
+
+fn party(
+    mut net: Net,
+    role: Role,
+    plan: &Plan,
+    cut: Cut,
+    inputs: Vec<Shares>,
+) -> Result<(Vec<Shares>, Cost), Error> {
+    let (left, right) = (Some(role.left().id()), Some(role.right().id()));
+    let last = cut.lanes() as u16;
+    let mut keys = net.channel(last, right, left)?;
+    let mut party = Party::open(role, Backend::best(), SessionId([7; 16]), Seed::random(), &mut keys)?;
+    let meter = Meter::new();
+    let mut lane = |l| -> Result<[Channel; 2], Error> {
+        let mut pair = [net.channel(l, left, right)?, net.channel(l, right, left)?];
+        pair.iter_mut().for_each(|channel| channel.tap(meter.tap()));
+        Ok(pair)
+    };
+    let lanes = (0..last).map(&mut lane).collect::<Result<Vec<_>, _>>()?;
+    let made = run(&mut party, lanes, plan, cut, inputs, &mut |_, _| true)?;
+    Ok((made, meter.reading().cost()))
+}
+
+/// The time that all processors have spent on this process, in hundredths of a second.
+fn processor_time() -> Result<Duration, Error> {
+    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks = fields.skip(11).take(2).map(str::parse::<u64>).sum::<Result<u64, _>>()?;
+    Ok(Duration::from_millis(10 * ticks))
+}

@@ -1,0 +1,169 @@
+//! Rectifiers: bits of numbers are found without their sign, and without the lowest ones where these go at once.
+//!
+//! `max(x, 0) >> by` is computed where the shift stands, if nothing else reads the maximum. So is `max(pool(x), 0) >> by`, whose pool is of numbers
+//! without their lowest bits, which is the same: shorter ones are compared.
+
+use crate::{
+    lower::{Forms, Lower, Lowered, narrow},
+    plan::{Prim, Slot},
+    windows::Pooling,
+};
+use hushwire_circuit::{Builder, Circuit, Layered, Program};
+use hushwire_compute::{Op, Reduction, Scalar};
+use std::sync::Arc;
+
+impl Lower<'_> {
+    /// What is computed of a maximum with 0, or of a shift of one; forms of nothing of what its reader computes, and `None` of all else.
+    pub(crate) fn rectified(&mut self, at: usize) -> Lowered<Option<Forms>> {
+        let op = &self.computation.nodes()[at].op;
+        let is_left = match op {
+            Op::Max => {
+                let of = self.rectifiers.cut_operand(at);
+                of.is_some_and(|of| self.left.contains(&of) || self.is_words(of))
+            }
+            Op::Pool { reduction: Reduction::Max, .. } => {
+                let reader = self.rectifiers.only_reader(at);
+                let of = reader.and_then(|reader| self.rectifiers.cut_operand(reader));
+                of == Some(at) && self.is_words(self.argument(at)) && !self.lengths(at)?.contains(&0)
+            }
+            _ => false,
+        };
+        if is_left {
+            self.left.insert(at);
+            return Ok(Some(Forms::default()));
+        }
+        if let Some(by) = self.rectifiers.cut(at).filter(|_| self.left.contains(&self.argument(at))) {
+            let made = self.rectified_and_cut(self.argument(at), by as usize);
+            self.now = at;
+            return made.map(Some);
+        }
+        let of = self.rectifiers.operand(at).filter(|of| self.is_words(*of) && self.scalar(at).is_signed());
+        of.map(|of| self.positive(of, 0)).transpose()
+    }
+
+    fn argument(&self, at: usize) -> usize {
+        self.computation.nodes()[at].arguments[0].0 as usize
+    }
+
+    /// Numbers without their lowest bits where they are positive, else 0.
+    fn positive(&mut self, of: usize, by: usize) -> Lowered<Forms> {
+        let (slot, bits) = self.own_words(of)?;
+        let prim = Prim::ToBits { bits: by..bits, rectified: true };
+        Ok(narrow(self.step(prim, vec![slot]), bits - by - 1))
+    }
+
+    /// The words of a value, and how many bits its numbers have.
+    fn own_words(&mut self, of: usize) -> Lowered<(Slot, usize)> {
+        let scalar = self.scalar(of);
+        let ring = self.ring(scalar).expect("numbers have one");
+        Ok((self.words(of, ring)?, scalar.bits()))
+    }
+
+    /// A maximum that was left, and the pool before it if that was, without their lowest bits.
+    fn rectified_and_cut(&mut self, max: usize, by: usize) -> Lowered<Forms> {
+        let of = self.rectifiers.operand(max).expect("it was left to its reader");
+        // Progress and costs are of the nodes that people know.
+        self.now = max;
+        let Op::Pool { size, steps, .. } = self.computation.nodes()[of].op else {
+            return self.positive(of, by);
+        };
+        if !self.left.contains(&of) {
+            return self.positive(of, by);
+        }
+        let from = self.argument(of);
+        let (slot, bits) = self.own_words(from)?;
+        let pooling = Pooling::new(&self.lengths(from)?, &self.lengths(of)?, size, steps);
+        let (to_bits, width) = (Prim::ToBits { bits: by..bits, rectified: false }, bits - by);
+        let scalar = Scalar::Int { signed: true, bits: width as u8 };
+        self.now = of;
+        let slot = self.extremes(&Op::Max, scalar, slot, Some(to_bits), pooling);
+        self.now = max;
+        let program = Program::of_block("rectifier", Arc::new(Layered::new(&rectifier(width))));
+        Ok(narrow(self.step(Prim::Block(Arc::new(program)), vec![slot]), width - 1))
+    }
+}
+
+/// A number of so many bits if it is positive, else 0, without the sign.
+fn rectifier(width: usize) -> Circuit {
+    let mut b = Builder::new();
+    let x = b.input(width);
+    let positive = b.not(x[width - 1]);
+    let out = x[..width - 1].iter().map(|bit| b.and(*bit, positive)).collect();
+    b.finish(&[out])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Cut, Plan, plan::Prim, tests::check};
+    use hushwire_compute::{
+        Computation,
+        test_support::{Dice, inputs},
+    };
+
+    fn computation(scalar: &str, x: [usize; 4], body: &str) -> Computation {
+        let text = format!("computation c\nmembers m\ninput a: {scalar}{x:?} from m\nx = a * a\n{body}\n");
+        text.parse().unwrap_or_else(|e| panic!("{e}: {text}"))
+    }
+
+    /// Whatever reads a rectifier, a pool before it, or both, on numbers that fill their ring and others.
+    #[test]
+    fn rectifiers_are_the_evaluators() {
+        let mut dice = Dice::new(7);
+        for round in 0..60 {
+            let mut below = |n: usize| dice.below(n);
+            let scalar = ["i8", "i16", "i32", "i64", "i37", "i20", "u16"][round % 7];
+            let by = 1 + below(5);
+            let [size, stride, more] = [1, 1, 0].map(|least| [least + below(3), least + below(3)]);
+            let x = [1 + below(2), 1 + below(3), size[0] + more[0], size[1] + more[1]];
+            let around = [0, 1, 2, 3].map(|k| below(size[k % 2]));
+            let pool = format!("p = pool_max(x, {size:?}, stride={stride:?}, pad={around:?})");
+            for body in [
+                format!("y = max(x, 0) >> {by}\noutput z = y * y to m"),
+                format!("y = max(0, x) >> {by}\noutput z = y to m"),
+                format!("y = max(x, 0)\noutput z = y * y to m\noutput w = y >> {by} to m"),
+                format!(
+                    "y = max(x, 0) >> {by}\nw = max(x + x, 0) >> {}\noutput z = concat(y, w, axis=1) * 3 to m",
+                    by + 1
+                ),
+                format!("{pool}\noutput z = max(p, 0) >> {by} to m"),
+                format!("{pool}\ny = max(p, 0) >> {by}\noutput z = y * y to m\noutput w = p to m"),
+                format!(
+                    "y = max(x, 0) >> {by}\nz = pool_max(y, {size:?}, stride={stride:?}, pad={around:?})\noutput z = z * z to m"
+                ),
+                format!(
+                    "y = max(x, 0) >> {by}\noutput z = pool_min(y, {size:?}, stride={stride:?}, pad={around:?}) to m\noutput w = y - x to m"
+                ),
+            ] {
+                let c = computation(scalar, x, &body);
+                assert!(check(&c, &inputs(&c, round as u64, 0), Plan::new).is_some());
+            }
+        }
+    }
+
+    /// Bits of ANDs of a row.
+    fn ands(body: &str) -> u64 {
+        let cost = |body: &str| {
+            let c = computation("i32", [1, 1, 8, 64], body);
+            let plan = Plan::new(&c).unwrap();
+            let rectified =
+                plan.steps.iter().filter(|s| matches!(s.prim, Prim::ToBits { rectified: true, .. }));
+            (plan.cost(2, Cut::whole().with_few(0)).unwrap().cost.bytes_sent, rectified.count())
+        };
+        let ((with, rectifiers), (without, 0)) = (cost(body), cost("output z = x to m")) else {
+            panic!("{body}")
+        };
+        assert!(rectifiers <= 1);
+        8 * (with - without) / 512
+    }
+
+    #[test]
+    fn rectifiers_cost_a_conversion_and_the_bits_that_stay() {
+        assert_eq!(ands("output z = max(x, 0) to m"), 31 + 31);
+        assert_eq!(ands("output z = max(x, 0) >> 13 to m"), 31 + 18);
+        // Neighbours are compared without the 13 bits, and a sign: half as many are left.
+        assert_eq!(
+            2 * ands("p = pool_max(x, [1, 2], stride=[1, 2])\noutput z = max(p, 0) >> 13 to m"),
+            2 * 31 + 2 * 19 + 18
+        );
+    }
+}
