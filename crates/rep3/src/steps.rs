@@ -160,10 +160,7 @@ impl Reveal {
     /// One output of bytes whose shares add up by ⊕, from `out`, this party's own share if the right neighbour learns it, and `value`, the sum
     /// of both if this party does; each empty otherwise.
     pub(crate) fn of_sums(learns: [bool; 3], me: Role, out: Scratch<u8>, value: Wiped<Vec<u8>>) -> Self {
-        assert_eq!(
-            (out.is_empty(), value.is_empty()),
-            (!learns[me.right().index()], !learns[me.index()])
-        );
+        assert_eq!((out.is_empty(), value.is_empty()), (!learns[me.right().index()], !learns[me.index()]));
         let parts = if value.is_empty() { vec![] } else { vec![(Addition::Xor, value.len())] };
         let done = !learns.contains(&true);
         Reveal { out, value, parts, done, latch: Latch::new() }
