@@ -15,7 +15,7 @@ const KEPT: usize = 32;
 const LEAST: usize = 1 << 10;
 const MOST: [usize; 2] = [1 << 19, 1 << 21];
 
-/// Cleared memory for the next blocks.
+/// Memory for the next blocks: zeros, as far as its length goes.
 #[derive(Default)]
 struct Spare(Vec<Vec<Block>>);
 
@@ -25,6 +25,13 @@ impl Spare {
         let fits = |of: &Vec<Block>| (n..=n.max(LEAST) * 4).contains(&of.capacity());
         let best = (0..self.0.len()).filter(|k| fits(&self.0[*k])).min_by_key(|k| self.0[*k].capacity());
         best.map(|k| self.0.swap_remove(k))
+    }
+
+    /// So many zeros; those that are kept are not written again.
+    fn zeros(&mut self, n: usize) -> Vec<Block> {
+        let mut own = self.take(n).unwrap_or_else(|| Vec::with_capacity(n));
+        own.resize(n, Block::ZERO);
+        own
     }
 
     fn keep(&mut self, cleared: Vec<Block>, most: usize) {
@@ -49,10 +56,7 @@ impl Home {
 
     /// Zeros in memory of this place.
     pub(crate) fn zeros(&self, n: usize) -> Blocks {
-        let spare = self.lock().take(n);
-        let mut own = spare.unwrap_or_else(|| Vec::with_capacity(n));
-        own.resize(n, Block::ZERO);
-        Blocks { own, home: Some(self.clone()) }
+        Blocks { own: self.lock().zeros(n), home: Some(self.clone()) }
     }
 }
 
@@ -68,13 +72,13 @@ impl Blocks {
     /// None, with room for so many.
     pub(crate) fn with_room(n: usize) -> Self {
         let spare = SPARE.with_borrow_mut(|spare| spare.take(n));
-        spare.unwrap_or_else(|| Vec::with_capacity(n)).into()
+        let mut own = spare.unwrap_or_else(|| Vec::with_capacity(n));
+        own.clear();
+        own.into()
     }
 
     pub(crate) fn zeros(n: usize) -> Self {
-        let mut blocks = Self::with_room(n);
-        blocks.own.resize(n, Block::ZERO);
-        blocks
+        SPARE.with_borrow_mut(|spare| spare.zeros(n)).into()
     }
 
     /// As many as the iterator says that it has.
@@ -108,7 +112,6 @@ impl Drop for Blocks {
     fn drop(&mut self) {
         // What was never filled has held nothing.
         as_bytes_mut(&mut self.own).wipe();
-        self.own.clear();
         let own = std::mem::take(&mut self.own);
         match &self.home {
             Some(home) => home.lock().keep(own, MOST[1]),
@@ -183,6 +186,18 @@ mod tests {
         let again = home.zeros(5000);
         assert_eq!(again.as_ptr() as usize, place);
         assert!(again.iter().all(|block| *block == Block::ZERO));
+    }
+
+    /// Shorter and longer than what was kept, and where more was filled than had been zeros.
+    #[test]
+    fn zeros_are_zeros_whatever_was_there() {
+        let block = Block::from_u128(7);
+        for (filled, n) in [(3000, 2500), (2500, 3000), (3000, 3000), (2000, 4000), (4000, 2000)] {
+            drop(Blocks::collected(std::iter::repeat_n(block, filled)));
+            let mut zeros = Blocks::zeros(n);
+            assert!(zeros.len() == n && zeros.iter().all(|block| *block == Block::ZERO), "{filled} {n}");
+            zeros.fill(block);
+        }
     }
 
     #[test]

@@ -12,16 +12,13 @@
 
 use crate::{
     blocks::Blocks,
-    kit::{Kit, Run, Side},
+    kit::{Kit, Run, STRIP, Side},
     ring::{Packer, Unpacker, packed},
 };
 use hushwire_block::{Block, Wiped};
 
 /// AGREEMENT: bits of a digit.
 const DIGIT: u32 = 4;
-
-/// LOCAL: rows whose pads are made at a time.
-const STRIP: usize = 512;
 
 /// Rows of which party 0 is the sender, out of `rows`: the first ones. Party 1 is that of the others.
 pub(crate) fn half(rows: usize) -> usize {
@@ -200,12 +197,17 @@ impl Kit {
     ) -> Wiped<Vec<u8>> {
         let tweak = self.tweaks(Side::Received, keys.len());
         self.tweaks(Side::Received, keys.len());
-        let mut out = Blocks::zeros(keys.len());
-        self.hash(Side::Received, tweak, keys, &mut out);
-        let share =
+        let mut out = Blocks::zeros(keys.len().min(STRIP));
+        let mut share =
             |(b, pad): (u64, &Block)| (unpacker.pull(2 << d) >> (2 * b) ^ pad.to_u128() as u64) as u8 & 3;
         let mut shares = Wiped::new(Vec::with_capacity(keys.len()));
-        shares.extend(digits.zip(out.iter()).map(share));
+        let mut digits = digits;
+        for (k, strip) in keys.chunks(STRIP).enumerate() {
+            let out = &mut out[..strip.len()];
+            self.hash(Side::Received, tweak + (k * STRIP) as u128, strip, out);
+            // A pad first: a strip takes as many digits as it has.
+            shares.extend(out.iter().zip(&mut digits).map(|(pad, b)| share((b, pad))));
+        }
         shares
     }
 

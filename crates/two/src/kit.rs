@@ -21,9 +21,10 @@ use crate::{
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::{Block, Wiped};
 use hushwire_ot::Context;
+use std::ops::Range;
 
 /// LOCAL: OTs that are hashed at a time, so that their pads stay in the cache.
-const STRIP: usize = 512;
+pub(crate) const STRIP: usize = 512;
 
 /// AGREEMENT: bits of payload in a message, unless a single vector has more.
 const CHUNK: usize = 1 << 25;
@@ -266,26 +267,39 @@ impl Kit {
         let n = u.len();
         let (q, t) = self.choose(u, n).await;
         let bits = runs.iter().map(|run| run.count * run.width as usize).sum();
-        let widths = || runs.iter().flat_map(|run| std::iter::repeat_n(run.width, run.count));
-        let turned = Blocks::collected(q.iter().map(|q| *q ^ self.cots.delta));
-        let mut pads = [(); 3].map(|()| Blocks::zeros(n));
         let [sent, received] = [Side::Sent, Side::Received].map(|side| self.tweaks(side, n));
-        self.hash(Side::Sent, sent, &q, &mut pads[0]);
-        self.hash(Side::Sent, sent, &turned, &mut pads[1]);
-        self.hash(Side::Received, received, &t, &mut pads[2]);
         let mut packer = Packer::new(bits / 8);
         let mut out = Wiped::new(vec![0; n]);
-        for (i, width) in widths().enumerate() {
-            let most = mask(width) as u8;
-            let [zero, one, pad] = [0, 1, 2].map(|k| pads[k][i].to_u128() as u8);
-            packer.push(u64::from((zero ^ one ^ v[i]) & most), width);
-            out[i] = (zero ^ pad ^ (u[i].wrapping_neg() & v[i])) & most;
+        let mut strip = [(); 4].map(|()| Blocks::zeros(n.min(STRIP)));
+        for (rows, width) in strips(runs) {
+            let (at, most) = (rows.start as u128, mask(width) as u8);
+            let [turned, zeros, ones, pads] = strip.each_mut().map(|blocks| &mut blocks[..rows.len()]);
+            let q = &q[rows.clone()];
+            turned.iter_mut().zip(q).for_each(|(turned, q)| *turned = *q ^ self.cots.delta);
+            self.hash(Side::Sent, sent + at, q, zeros);
+            self.hash(Side::Sent, sent + at, turned, ones);
+            self.hash(Side::Received, received + at, &t[rows.clone()], pads);
+            for (k, i) in rows.enumerate() {
+                let [zero, one, pad] = [zeros[k], ones[k], pads[k]].map(|block| block.to_u128() as u8);
+                packer.push(u64::from((zero ^ one ^ v[i]) & most), width);
+                out[i] = (zero ^ pad ^ (u[i].wrapping_neg() & v[i])) & most;
+            }
         }
         let heard = self.talk.exchange("payload", packer.finish(), packed(bits, 1)).await;
         let mut unpacker = Unpacker::new(&heard);
-        for (i, width) in widths().enumerate() {
-            out[i] ^= unpacker.pull(width) as u8 & u[i].wrapping_neg();
+        for (rows, width) in strips(runs) {
+            rows.for_each(|i| out[i] ^= unpacker.pull(width) as u8 & u[i].wrapping_neg());
         }
         out
     }
+}
+
+/// The rows of each run, a strip at a time, and their width.
+fn strips(runs: &[Run]) -> impl Iterator<Item = (Range<usize>, u32)> {
+    let mut first = 0;
+    runs.iter().flat_map(move |run| {
+        let (from, to) = (first, first + run.count);
+        first = to;
+        (from..to).step_by(STRIP).map(move |at| (at..to.min(at + STRIP), run.width))
+    })
 }
