@@ -2,7 +2,7 @@
 
 use crate::{Computation, Op};
 
-/// What reads the values of a computation, for shifts of maxima with 0 that nothing else reads.
+/// Readers of a computation's values, for shifts of maxima with 0 that nothing else reads.
 pub struct Rectifiers<'a> {
     computation: &'a Computation,
     only_readers: Vec<Option<usize>>,

@@ -13,7 +13,7 @@ use hushwire_compute::{Op, Reduction, Scalar};
 use std::sync::Arc;
 
 impl Lower<'_> {
-    /// What is computed of a maximum with 0, or of a shift of one; forms of nothing of what its reader computes, and `None` of all else.
+    /// Forms of a maximum with 0, or of a shift of one: none of a node that its reader computes. `None` for all else.
     pub(crate) fn rectified(&mut self, at: usize) -> Lowered<Option<Forms>> {
         let op = &self.computation.nodes()[at].op;
         let is_left = match op {

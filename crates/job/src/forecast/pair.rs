@@ -22,7 +22,7 @@ const fn made(ot: Protocol) -> f64 {
 /// LOCAL: products of a second under encryption, by both parties one after the other.
 const ENCRYPTED: f64 = 1.5e8;
 
-/// What a lane carries, and computes for it.
+/// Rounds and bytes of a lane, and the arithmetic for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Lane {
     cost: Cost,

@@ -22,7 +22,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What befalls the bytes that a party sends.
+/// A fault of the bytes that a party sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
     /// The link goes.
@@ -114,7 +114,7 @@ fn lanes(fault: Option<(usize, Fault)>, armed: &Arc<AtomicBool>) -> [Channel; 2]
     })
 }
 
-/// What both parties' runs end with, OTs made ahead at both.
+/// Both parties' results, OTs made ahead at both.
 fn ended(plan: &Plan, own: [Vec<Tensor>; 2], ot: Protocol, fault: Option<(usize, Fault)>) -> Ends {
     let armed = Arc::new(AtomicBool::new(false));
     let ends = links().into_iter().zip(lanes(fault, &armed)).zip(own).enumerate();
