@@ -214,12 +214,9 @@ impl Rounds<'_> {
                 Ok(Found::InSession(validity)) => return self.in_session(peer, validity),
                 Err(e) => e,
             };
-            debug!(peer = %peer.id, address, %e, "not yet");
-            let passes = matches!(e, NetError::Io { .. } | NetError::Closed { .. });
-            if !passes || Instant::now() + AGAIN >= self.deadline {
+            if !self.goes_on_after(peer, &e) {
                 return explain(self.patient, peer, address, &e);
             }
-            thread::sleep(AGAIN);
         }
     }
 
@@ -229,20 +226,40 @@ impl Rounds<'_> {
         self.patient.file.transport != TransportKind::TcpTls || own.holds_at(SystemTime::now())
     }
 
-    /// The checks of a peer as a stranger sees it.
+    /// The checks of a peer as a stranger sees it, who waits for it as `look` does.
     fn seen_by_a_stranger(&self, peer: &PeerConfig, address: &str) -> Vec<Check> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        match presented(address, left.clamp(AGAIN, GRACE)) {
-            Ok(pin) if pin == peer.pin => vec![
-                Check::ok("reachable", "it answers"),
-                Check::ok("pin", format!("it shows {pin}, as listed")),
-                Check::skipped("round trip", "our own certificate does not hold, so it would refuse us"),
-            ],
-            Ok(pin) => {
-                vec![Check::ok("reachable", "it answers"), wrong_pin(self.patient, peer, &pin.to_string())]
+        loop {
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            let e = match presented(address, left.clamp(AGAIN, GRACE)) {
+                Ok(pin) if pin == peer.pin => {
+                    let found = "our own certificate does not hold, so it would refuse us";
+                    return vec![
+                        Check::ok("reachable", "it answers"),
+                        Check::ok("pin", format!("it shows {pin}, as listed")),
+                        Check::skipped("round trip", found),
+                    ];
+                }
+                Ok(pin) => {
+                    let wrong = wrong_pin(self.patient, peer, &pin.to_string());
+                    return vec![Check::ok("reachable", "it answers"), wrong];
+                }
+                Err(e) => e,
+            };
+            if !self.goes_on_after(peer, &e) {
+                return explain(self.patient, peer, address, &e);
             }
-            Err(e) => explain(self.patient, peer, address, &e),
         }
+    }
+
+    /// Waits a little and says whether to dial again: the peer may not be there yet, and there is time.
+    fn goes_on_after(&self, peer: &PeerConfig, e: &NetError) -> bool {
+        debug!(peer = %peer.id, %e, "not yet");
+        let passes = matches!(e, NetError::Connect { .. } | NetError::Io { .. } | NetError::Closed { .. });
+        let goes_on = passes && Instant::now() + AGAIN < self.deadline;
+        if goes_on {
+            thread::sleep(AGAIN);
+        }
+        goes_on
     }
 
     /// The checks of a peer once hellos were exchanged.
