@@ -81,6 +81,14 @@ impl<L: Lanes> Lanes for Alone<L> {
         self.0.shl64::<S>(a)
     }
     #[inline(always)]
+    fn shr64_by(self, a: L::V, bits: u32) -> L::V {
+        self.0.shr64_by(a, bits)
+    }
+    #[inline(always)]
+    fn shl64_by(self, a: L::V, bits: u32) -> L::V {
+        self.0.shl64_by(a, bits)
+    }
+    #[inline(always)]
     fn gf8_affine(self, a: L::V, matrix: u64) -> L::V {
         self.0.gf8_affine(a, matrix)
     }

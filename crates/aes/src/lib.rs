@@ -33,6 +33,7 @@ mod limit;
 mod lpn;
 mod pads;
 mod rekey;
+mod tables;
 
 pub use backend::{Backend, BackendError, ENV};
 pub use ggm::GgmKeys;

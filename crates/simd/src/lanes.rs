@@ -25,6 +25,30 @@ pub trait Lanes: Copy + Send + Sync {
     /// # Panics
     /// If `src` is shorter (the caller's bug).
     fn load(self, src: &[u8]) -> Self::V;
+    /// The first words of `src`, `2 * N` of them.
+    ///
+    /// # Panics
+    /// If there are fewer (the caller's bug).
+    #[inline(always)]
+    fn load64(self, src: &[u64]) -> Self::V {
+        let mut bytes = [[0; 8]; 8];
+        for (bytes, word) in bytes.iter_mut().zip(&src[..2 * Self::N]) {
+            *bytes = word.to_le_bytes();
+        }
+        self.load(bytes.as_flattened())
+    }
+    /// Writes to the first words of `dst`, `2 * N` of them.
+    ///
+    /// # Panics
+    /// If there are fewer (the caller's bug).
+    #[inline(always)]
+    fn store64(self, v: Self::V, dst: &mut [u64]) {
+        let mut bytes = [0; 64];
+        self.store(v, &mut bytes);
+        for (word, bytes) in dst[..2 * Self::N].iter_mut().zip(bytes.as_chunks().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+    }
     /// Writes to the first [`Lanes::BYTES`] bytes of `dst`.
     ///
     /// # Panics
@@ -63,6 +87,10 @@ pub trait Lanes: Copy + Send + Sync {
     fn shr64<const S: i32>(self, a: Self::V) -> Self::V;
     /// Logical shift left of every 64-bit word by `S` bits, `S < 64`.
     fn shl64<const S: i32>(self, a: Self::V) -> Self::V;
+    /// Logical shift right of every 64-bit word by `bits`, a public number; by 64, to 0.
+    fn shr64_by(self, a: Self::V, bits: u32) -> Self::V;
+    /// Logical shift left of every 64-bit word by `bits`, a public number; by 64, to 0.
+    fn shl64_by(self, a: Self::V, bits: u32) -> Self::V;
     /// Wrapping addition of 64-bit words.
     fn add64(self, a: Self::V, b: Self::V) -> Self::V;
     /// Moves bytes inside each 128-bit lane: byte `i` of a lane becomes byte `idx[i] & 15` of it, or 0 where

@@ -82,6 +82,16 @@ impl Lanes for Neon {
         // SAFETY: the token proves the features.
         unsafe { vreinterpretq_u8_u64(vshlq_u64(vreinterpretq_u64_u8(a), vdupq_n_s64(i64::from(S)))) }
     }
+    #[inline(always)]
+    fn shr64_by(self, a: uint8x16_t, bits: u32) -> uint8x16_t {
+        // SAFETY: the token proves the features.
+        unsafe { vreinterpretq_u8_u64(vshlq_u64(vreinterpretq_u64_u8(a), vdupq_n_s64(-i64::from(bits)))) }
+    }
+    #[inline(always)]
+    fn shl64_by(self, a: uint8x16_t, bits: u32) -> uint8x16_t {
+        // SAFETY: the token proves the features.
+        unsafe { vreinterpretq_u8_u64(vshlq_u64(vreinterpretq_u64_u8(a), vdupq_n_s64(i64::from(bits)))) }
+    }
     fn slice(self, v: &mut [uint8x16_t; 8]) {
         #[target_feature(enable = "neon,aes")]
         #[inline(never)]

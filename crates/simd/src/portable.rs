@@ -225,6 +225,14 @@ impl Lanes for Portable {
         a.map(|x| x << S)
     }
     #[inline(always)]
+    fn shr64_by(self, a: Words, bits: u32) -> Words {
+        a.map(|x| x.checked_shr(bits).unwrap_or(0))
+    }
+    #[inline(always)]
+    fn shl64_by(self, a: Words, bits: u32) -> Words {
+        a.map(|x| x.checked_shl(bits).unwrap_or(0))
+    }
+    #[inline(always)]
     fn add64(self, a: Words, b: Words) -> Words {
         zip(a, b, u64::wrapping_add)
     }

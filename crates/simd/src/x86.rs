@@ -172,6 +172,16 @@ macro_rules! lanes {
                 unsafe { $sll(a, _mm_cvtsi32_si128(S)) }
             }
             #[inline(always)]
+            fn shr64_by(self, a: $v, bits: u32) -> $v {
+                // SAFETY: the token proves the features.
+                unsafe { $srl(a, _mm_cvtsi32_si128(bits.cast_signed())) }
+            }
+            #[inline(always)]
+            fn shl64_by(self, a: $v, bits: u32) -> $v {
+                // SAFETY: the token proves the features.
+                unsafe { $sll(a, _mm_cvtsi32_si128(bits.cast_signed())) }
+            }
+            #[inline(always)]
             fn add64(self, a: $v, b: $v) -> $v {
                 // SAFETY: the token proves the features.
                 unsafe { $add64(a, b) }

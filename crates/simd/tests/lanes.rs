@@ -17,6 +17,15 @@ fn noise(seed: u64, n: usize) -> Vec<u8> {
         .collect()
 }
 
+/// The same vector by way of words.
+#[inline(always)]
+fn words<L: Lanes>(l: L, v: L::V) -> L::V {
+    let mut words = [0; 8];
+    l.store64(v, &mut words);
+    words.iter_mut().for_each(|word| *word = word.swap_bytes());
+    l.load64(&words)
+}
+
 /// All operations on 64 bytes, as bytes, in a fixed order.
 struct Every<'a>(&'a [u8], &'a [u8]);
 
@@ -25,7 +34,7 @@ impl Kernel for Every<'_> {
     type Out = Vec<Vec<u8>>;
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) -> Vec<Vec<u8>> {
-        let mut out = vec![vec![0; 64]; 30];
+        let mut out = vec![vec![0; 64]; 35];
         for o in (0..64).step_by(L::BYTES) {
             let (a, b) = (l.load(&self.0[o..]), l.load(&self.1[o..]));
             let k = l.splat(self.1[..16].try_into().unwrap());
@@ -48,6 +57,11 @@ impl Kernel for Every<'_> {
                 l.andnot(a, b),
                 l.shr64::<5>(a),
                 l.shl64::<9>(a),
+                l.shr64_by(a, 5),
+                l.shl64_by(a, 63),
+                l.or(l.shr64_by(a, 0), l.shl64_by(a, 64)),
+                l.shr64_by(a, 64),
+                words(l, a),
                 l.add64(a, b),
                 l.shuffle(a, b),
                 l.enc(a, b),

@@ -69,23 +69,8 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// None, with room for so many.
-    pub(crate) fn with_room(n: usize) -> Self {
-        let spare = SPARE.with_borrow_mut(|spare| spare.take(n));
-        let mut own = spare.unwrap_or_else(|| Vec::with_capacity(n));
-        own.clear();
-        own.into()
-    }
-
     pub(crate) fn zeros(n: usize) -> Self {
         SPARE.with_borrow_mut(|spare| spare.zeros(n)).into()
-    }
-
-    /// As many as the iterator says that it has.
-    pub(crate) fn collected(of: impl ExactSizeIterator<Item = Block>) -> Self {
-        let mut blocks = Self::with_room(of.len());
-        blocks.own.extend(of);
-        blocks
     }
 }
 
@@ -164,14 +149,15 @@ mod tests {
     #[test]
     fn memory_is_cleared_and_comes_again() {
         let block = Block::from_u128(7);
-        let first = Blocks::collected(std::iter::repeat_n(block, 3000));
+        let mut first = Blocks::zeros(3000);
+        first.fill(block);
         let place = first.as_ptr();
         drop(first);
-        let mut again = Blocks::with_room(2500);
+        let mut again = Blocks::zeros(2500);
         assert_eq!(again.as_ptr(), place);
         again.own.resize(again.own.capacity(), Block::ZERO);
         assert!(!again.contains(&block));
-        assert_ne!(Blocks::collected([block; 2000].into_iter()).as_ptr(), place, "it is in use");
+        assert_ne!(Blocks::zeros(2000).as_ptr(), place, "it is in use");
         assert_eq!(*Blocks::zeros(2), [Block::ZERO; 2]);
     }
 
@@ -193,7 +179,7 @@ mod tests {
     fn zeros_are_zeros_whatever_was_there() {
         let block = Block::from_u128(7);
         for (filled, n) in [(3000, 2500), (2500, 3000), (3000, 3000), (2000, 4000), (4000, 2000)] {
-            drop(Blocks::collected(std::iter::repeat_n(block, filled)));
+            Blocks::zeros(filled).fill(block);
             let mut zeros = Blocks::zeros(n);
             assert!(zeros.len() == n && zeros.iter().all(|block| *block == Block::ZERO), "{filled} {n}");
             zeros.fill(block);

@@ -11,14 +11,11 @@
 //! asked for.
 
 use crate::{
-    blocks::Blocks,
-    kit::{Kit, Run, STRIP, Side},
+    digits::DIGIT,
+    kit::{Kit, Run},
     ring::{Packer, Unpacker, packed},
 };
-use hushwire_block::{Block, Wiped};
-
-/// AGREEMENT: bits of a digit.
-const DIGIT: u32 = 4;
+use hushwire_block::Wiped;
 
 /// Rows of which party 0 is the sender, out of `rows`: the first ones. Party 1 is that of the others.
 pub(crate) fn half(rows: usize) -> usize {
@@ -56,38 +53,6 @@ pub(crate) struct Order {
     pub(crate) equal: Option<Wiped<Vec<u8>>>,
 }
 
-/// Twice the field element in each of sixteen bytes.
-#[inline(always)]
-fn double(x: u128) -> u128 {
-    const ONES: u128 = u128::from_ne_bytes([1; 16]);
-    let high = x >> 7 & ONES;
-    (x << 1 & !ONES) ^ high ^ high << 1 ^ high << 3 ^ high << 4
-}
-
-/// Σ 2^j blocks[j] of each `d` blocks.
-fn joined(blocks: &[Block], d: usize) -> Blocks {
-    let sum = |of: &[Block]| of.iter().rev().fold(0, |sum, block| double(sum) ^ block.to_u128());
-    Blocks::collected(blocks.chunks_exact(d).map(|of| Block::from_u128(sum(of))))
-}
-
-/// The multiple of Δ that makes a key which no digit has.
-pub(crate) const NOBODYS: usize = 16;
-
-/// mΔ for all digits m, and for [`NOBODYS`].
-pub(crate) fn multiples(delta: Block) -> Blocks {
-    let powers: Vec<u128> =
-        std::iter::successors(Some(delta.to_u128()), |x| Some(double(*x))).take(5).collect();
-    let of = |m: usize| (0..5).filter(|j| m >> j & 1 == 1).fold(0, |sum, j| sum ^ powers[j]);
-    (0..=NOBODYS).map(|m| Block::from_u128(of(m))).collect::<Vec<_>>().into()
-}
-
-/// The two bits of a digit against every value: a > m at bit 2m, a = m at bit 2m + 1.
-#[inline(always)]
-fn table(a: u64) -> u32 {
-    let below = ((1u64 << (2 * a)) - 1) as u32 & 0x5555_5555;
-    below | 2 << (2 * a)
-}
-
 impl Kit {
     /// Compares the parties' own numbers, which have been cut to the parts' bits: of the first [`half`] of the rows party 0's is a, of the
     /// others party 1's. An order for each part.
@@ -122,10 +87,9 @@ impl Kit {
         let mut packer = Packer::new(message(sent.len()));
         let (mut shares, mut at) = (vec![], 0);
         for (from, d, _) in &all {
-            let q = &q[at..at + sent.len() * *d as usize];
-            at += q.len();
             let digits = own[sent.clone()].iter().map(|a| a >> from & ((1 << d) - 1));
-            shares.push(self.say_digits(&joined(q, *d as usize), *d, digits, &mut packer));
+            shares.push(self.say_digits(&q, [at, sent.len()], *d, digits, &mut packer));
+            at += sent.len() * *d as usize;
         }
         let heard = self.talk.exchange("digits", packer.finish(), message(received.len())).await;
         let (mut unpacker, mut at) = (Unpacker::new(&heard), 0);
@@ -134,7 +98,7 @@ impl Kit {
             let t = &t[at..at + received.len() * d as usize];
             at += t.len();
             let digits = own[received.clone()].iter().map(|b| b >> from & ((1 << d) - 1));
-            let taken = self.hear_digits(&joined(t, d as usize), d, digits, &mut unpacker);
+            let taken = self.hear_digits(t, d, digits, &mut unpacker);
             let both = if self.index == 0 { [&said[..], &taken] } else { [&taken[..], &said] };
             let both = Wiped::new(both.concat());
             leaves.push(Order {
@@ -144,71 +108,6 @@ impl Kit {
         }
         let mut leaves = leaves.into_iter();
         parts.iter().map(|part| leaves.by_ref().take(part.digits().len()).collect()).collect()
-    }
-
-    /// The sender's messages of a digit, and its shares.
-    fn say_digits(
-        &mut self,
-        keys: &[Block],
-        d: u32,
-        digits: impl Iterator<Item = u64>,
-        packer: &mut Packer,
-    ) -> Wiped<Vec<u8>> {
-        let tweak = self.tweaks(Side::Sent, keys.len());
-        // SECURITY: this party's share comes from a key that no digit has. That of digit 0 would tell it to a peer whose digit is 0.
-        let own = self.tweaks(Side::Sent, keys.len());
-        let multiples = multiples(self.delta());
-        let room = keys.len().min(STRIP);
-        let [mut x, mut out] = [(); 2].map(|()| Blocks::zeros(room));
-        let mut words = Wiped::new(vec![0u32; room]);
-        let mut shares = Wiped::new(Vec::with_capacity(keys.len()));
-        let mut digits = digits;
-        for (k, strip) in keys.chunks(STRIP).enumerate() {
-            let n = strip.len();
-            let (x, out, words) = (&mut x[..n], &mut out[..n], &mut words[..n]);
-            words.fill(0);
-            for m in 0..1usize << d {
-                x.iter_mut().zip(strip).for_each(|(x, key)| *x = *key ^ multiples[m]);
-                self.hash(Side::Sent, tweak + (k * STRIP) as u128, x, out);
-                for (word, pad) in words.iter_mut().zip(&*out) {
-                    *word |= (pad.to_u128() as u32 & 3) << (2 * m);
-                }
-            }
-            x.iter_mut().zip(strip).for_each(|(x, key)| *x = *key ^ multiples[NOBODYS]);
-            self.hash(Side::Sent, own + (k * STRIP) as u128, x, out);
-            for ((word, a), pad) in words.iter().zip(&mut digits).zip(&*out) {
-                let share = pad.to_u128() as u32 & 3;
-                let shares_of_all = ((share & 1) * 0x5555_5555) | ((share >> 1) * 0xaaaa_aaaa);
-                let said = word ^ table(a) ^ shares_of_all;
-                packer.push(u64::from(said) & ((1 << (2u32 << d)) - 1), 2 << d);
-                shares.push(share as u8);
-            }
-        }
-        shares
-    }
-
-    /// The receiver's shares of a digit.
-    fn hear_digits(
-        &mut self,
-        keys: &[Block],
-        d: u32,
-        digits: impl Iterator<Item = u64>,
-        unpacker: &mut Unpacker<'_>,
-    ) -> Wiped<Vec<u8>> {
-        let tweak = self.tweaks(Side::Received, keys.len());
-        self.tweaks(Side::Received, keys.len());
-        let mut out = Blocks::zeros(keys.len().min(STRIP));
-        let mut share =
-            |(b, pad): (u64, &Block)| (unpacker.pull(2 << d) >> (2 * b) ^ pad.to_u128() as u64) as u8 & 3;
-        let mut shares = Wiped::new(Vec::with_capacity(keys.len()));
-        let mut digits = digits;
-        for (k, strip) in keys.chunks(STRIP).enumerate() {
-            let out = &mut out[..strip.len()];
-            self.hash(Side::Received, tweak + (k * STRIP) as u128, strip, out);
-            // A pad first: a strip takes as many digits as it has.
-            shares.extend(out.iter().zip(&mut digits).map(|(pad, b)| share((b, pad))));
-        }
-        shares
     }
 
     /// Neighbours join. Two rounds.

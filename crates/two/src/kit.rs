@@ -15,6 +15,8 @@
 use crate::{
     TwoError,
     blocks::{Blocks, Part},
+    lanes::{self, LANES},
+    long::LONG,
     play::Talk,
     ring::{Packer, Unpacker, mask, pack_bits, packed, unpack_bits},
 };
@@ -34,6 +36,31 @@ pub(crate) struct Cots {
     pub(crate) delta: Block,
     pub(crate) q: Part,
     pub(crate) t: Part,
+}
+
+/// OTs that this party sends, with the choices that the peer said.
+pub(crate) struct Sent {
+    pub(crate) q: Part,
+    /// c ⊕ r of each, in bytes of their own: the peer's message, which is public.
+    pub(crate) turned: Vec<u8>,
+    delta: Block,
+}
+
+impl Sent {
+    /// q' of an OT.
+    #[inline(always)]
+    pub(crate) fn key(&self, g: usize) -> Block {
+        let turned = u128::from(self.turned[g]).wrapping_neg();
+        Block::from_u128(self.q[g].to_u128() ^ (turned & self.delta.to_u128()))
+    }
+
+    /// q' of some.
+    fn keys(&self, of: Range<usize>, out: &mut [Block]) {
+        let delta = self.delta.to_u128();
+        for ((out, q), turned) in out.iter_mut().zip(&self.q[of.clone()]).zip(&self.turned[of]) {
+            *out = Block::from_u128(q.to_u128() ^ (u128::from(*turned).wrapping_neg() & delta));
+        }
+    }
 }
 
 /// Everything that a protocol of one party needs besides shares.
@@ -69,6 +96,7 @@ pub(crate) type Chunk = Vec<(usize, usize, u32)>;
 /// A payload in messages: vectors of `each` numbers.
 pub(crate) fn chunks(runs: &[Run], each: usize) -> Vec<Chunk> {
     let (mut all, mut chunk, mut bits, mut at) = (vec![], vec![], 0, 0);
+    let each = if each < LONG { each } else { each.next_multiple_of(LANES) };
     for run in runs {
         let one = each * run.width as usize;
         let mut left = run.count;
@@ -93,7 +121,8 @@ pub(crate) fn chunks(runs: &[Run], each: usize) -> Vec<Chunk> {
 
 /// Bytes of a message's payload.
 pub(crate) fn chunk_bytes(chunk: &Chunk, each: usize) -> usize {
-    packed(chunk.iter().map(|(_, count, width)| count * *width as usize).sum(), each)
+    let bits = chunk.iter().map(|(_, count, width)| count * *width as usize).sum();
+    if each < LONG { packed(bits, each) } else { lanes::bytes(bits * each.div_ceil(LANES)) }
 }
 
 fn count(runs: &[Run]) -> usize {
@@ -142,17 +171,20 @@ impl Kit {
         self.cots.t.part(from..from + n)
     }
 
-    /// The blocks of the next OTs, for choices that each party brings as bits in bytes of their own: q' of `sends` of them, and t. One round.
-    pub(crate) async fn choose(&mut self, choices: &[u8], sends: usize) -> (Blocks, Part) {
+    /// Words of two bits of each pad of some keys, as [`Backend::tccr_tables`] has them.
+    pub(crate) fn tables(&self, tweak: u128, keys: &[Block], distances: &[Block], out: &mut [u32]) {
+        self.backend.tccr_tables(&self.keys[self.key(Side::Sent)], tweak, keys, distances, out);
+    }
+
+    /// The next OTs, for choices that each party brings as bits in bytes of their own: `sends` that it sends, and t. One round.
+    pub(crate) async fn choose(&mut self, choices: &[u8], sends: usize) -> (Sent, Part) {
         let t = self.receive(choices.len());
         let said: Vec<u8> = choices.iter().zip(t.iter()).map(|(c, t)| c ^ u8::from(t.lsb())).collect();
         let heard = self.talk.exchange("choices", pack_bits(&said), packed(sends, 1)).await;
-        let (from, delta) = (self.used[0], self.cots.delta.to_u128());
+        let from = self.used[0];
         self.used[0] += sends;
-        let q = &self.cots.q[from..from + sends];
-        let turn =
-            |(q, d): (&Block, u8)| Block::from_u128(q.to_u128() ^ (u128::from(d).wrapping_neg() & delta));
-        (Blocks::collected(q.iter().zip(unpack_bits(&heard, sends)).map(turn)), t)
+        let q = self.cots.q.part(from..from + sends);
+        (Sent { q, turned: unpack_bits(&heard, sends), delta: self.cots.delta }, t)
     }
 
     /// Products of choices with vectors of `each` numbers: `corr(g, vector)` writes the vector of OT g that this party sends;
@@ -174,11 +206,18 @@ impl Kit {
                 return Ok(());
             }
             let (now, next) = (now.unwrap_or_default(), next.unwrap_or_default());
-            let mut packer = Packer::new(chunk_bytes(&now, each));
+            let (bytes, into) = (chunk_bytes(&now, each), chunk_bytes(&next, each));
+            if each >= LONG {
+                let said = self.say_long(&q, now, each, &corr, &mut put);
+                let heard = self.talk.exchange("payload", said, into).await;
+                self.hear_long(&t, choices, next, each, &mut put, &heard);
+                continue;
+            }
+            let mut packer = Packer::new(bytes);
             for (first, count, width) in now {
                 self.say_run(&q, [first, count, each], width, &corr, &mut put, &mut packer);
             }
-            let heard = self.talk.exchange("payload", packer.finish(), chunk_bytes(&next, each)).await;
+            let heard = self.talk.exchange("payload", packer.finish(), into).await;
             let mut unpacker = Unpacker::new(&heard);
             for (first, count, width) in next {
                 self.hear_run(&t, choices, [first, count, each], width, &mut put, &mut unpacker);
@@ -188,7 +227,7 @@ impl Kit {
 
     fn say_run(
         &mut self,
-        q: &[Block],
+        q: &Sent,
         [first, count, each]: [usize; 3],
         width: u32,
         corr: &impl Fn(usize, &mut [u64]),
@@ -198,18 +237,18 @@ impl Kit {
         let (held, delta) = (128 / width as usize, self.cots.delta);
         let blocks = each.div_ceil(held);
         let room = count.min(STRIP);
-        let mut keys = Blocks::zeros(room);
+        let [mut keys, mut others] = [(); 2].map(|()| Blocks::zeros(room));
         let [mut zeros, mut ones] = [(); 2].map(|()| Blocks::zeros(blocks * room));
         let [mut vector, mut shares] = [(); 2].map(|()| Wiped::new(vec![0u64; each]));
         for start in (first..first + count).step_by(STRIP) {
-            let q = &q[start..(start + STRIP).min(first + count)];
-            let n = q.len();
-            let turned = &mut keys[..n];
-            turned.iter_mut().zip(q).for_each(|(turned, q)| *turned = *q ^ delta);
+            let n = STRIP.min(first + count - start);
+            let (keys, others) = (&mut keys[..n], &mut others[..n]);
+            q.keys(start..start + n, keys);
+            others.iter_mut().zip(&*keys).for_each(|(other, key)| *other = *key ^ delta);
             for j in 0..blocks {
                 let tweak = self.tweaks(Side::Sent, n);
-                self.hash(Side::Sent, tweak, q, &mut zeros[j * n..][..n]);
-                self.hash(Side::Sent, tweak, turned, &mut ones[j * n..][..n]);
+                self.hash(Side::Sent, tweak, keys, &mut zeros[j * n..][..n]);
+                self.hash(Side::Sent, tweak, others, &mut ones[j * n..][..n]);
             }
             for g in 0..n {
                 corr(start + g, &mut vector);
@@ -270,14 +309,14 @@ impl Kit {
         let [sent, received] = [Side::Sent, Side::Received].map(|side| self.tweaks(side, n));
         let mut packer = Packer::new(bits / 8);
         let mut out = Wiped::new(vec![0; n]);
-        let mut strip = [(); 4].map(|()| Blocks::zeros(n.min(STRIP)));
+        let mut strip = [(); 5].map(|()| Blocks::zeros(n.min(STRIP)));
         for (rows, width) in strips(runs) {
             let (at, most) = (rows.start as u128, mask(width) as u8);
-            let [turned, zeros, ones, pads] = strip.each_mut().map(|blocks| &mut blocks[..rows.len()]);
-            let q = &q[rows.clone()];
-            turned.iter_mut().zip(q).for_each(|(turned, q)| *turned = *q ^ self.cots.delta);
-            self.hash(Side::Sent, sent + at, q, zeros);
-            self.hash(Side::Sent, sent + at, turned, ones);
+            let [keys, others, zeros, ones, pads] = strip.each_mut().map(|blocks| &mut blocks[..rows.len()]);
+            q.keys(rows.clone(), keys);
+            others.iter_mut().zip(&*keys).for_each(|(other, key)| *other = *key ^ self.cots.delta);
+            self.hash(Side::Sent, sent + at, keys, zeros);
+            self.hash(Side::Sent, sent + at, others, ones);
             self.hash(Side::Received, received + at, &t[rows.clone()], pads);
             for (k, i) in rows.enumerate() {
                 let [zero, one, pad] = [zeros[k], ones[k], pads[k]].map(|block| block.to_u128() as u8);

@@ -3,8 +3,10 @@
 use super::pair::{both, context, dealt, prg, random, shared};
 use crate::{
     Operation,
-    compare::{NOBODYS, multiples},
+    digits::{NOBODYS, multiples},
     kit::{Cots, Kit, Run, Side},
+    lanes::LANES,
+    long::LONG,
     play::Talk,
     ring::{mask, pack, pack_bits, unpack, unpack_bits},
 };
@@ -29,7 +31,10 @@ fn vectors(width: u32, each: usize, corr: impl Fn(usize) -> u64 + Sync) -> (Vec<
         }
     });
     let said: Vec<&Vec<u8>> = spent.messages.iter().filter(|m| !m.is_empty()).collect();
-    (said[0].clone(), unpack(said[1], n * each, width))
+    // Long vectors stand in lanes, whose words are in place where they are of 64 bits.
+    let held = if each < LONG { each } else { each.next_multiple_of(LANES) };
+    let all = unpack(said[1], n * held, width);
+    (said[0].clone(), all.chunks(held).flat_map(|vector| vector[..each].to_vec()).collect())
 }
 
 #[test]
@@ -82,6 +87,23 @@ fn pads_of_a_vector_have_tweaks() {
     };
     assert_eq!(differs(&bad), 5, "the attack works where pads repeat");
     assert_eq!(differs(&|g, m| payload[g * each + m]), 0, "and finds nothing where they do not");
+}
+
+/// Likewise where vectors are long: neither within a piece of pads, nor from piece to piece, nor from OT to OT does a pad come again.
+#[test]
+fn pads_of_a_long_vector_have_tweaks() {
+    const EACH: usize = 1200;
+    let (width, zeros) = (64, |_: usize| 0);
+    let (_, payload) = vectors(width, EACH, zeros);
+    let seen: std::collections::HashSet<u64> = payload.iter().copied().collect();
+    assert_eq!((payload.len(), seen.len()), (5 * EACH, 5 * EACH), "of 64 bits none comes twice by chance");
+    // The same OTs with tweaks that begin again at each piece: its numbers are those of the piece before.
+    let [sender, _] = dealt([5, 0]);
+    let q = sender.q.to_vec();
+    let kit = kit(0, sender);
+    let mut pieces = [(); 2].map(|()| vec![Block::ZERO; 256]);
+    pieces.iter_mut().for_each(|pads| kit.hash(Side::Sent, 0, &[q[0]; 256], pads));
+    assert_eq!(pieces[0], pieces[1], "the attack works where tweaks begin again");
 }
 
 /// An OT used twice shows whether two choices are the same.

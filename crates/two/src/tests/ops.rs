@@ -1,7 +1,7 @@
 //! Every operation against plain arithmetic.
 
 use super::pair::{both, prg, random, shared};
-use crate::{Sign, ops::Holders, ring::mask};
+use crate::{Sign, ops::Holders, ring::mask, tally};
 
 const RINGS: [u32; 9] = [1, 2, 5, 8, 16, 32, 37, 41, 64];
 
@@ -154,6 +154,11 @@ fn products_and_matrices() {
             ([2, 2, 2], [[true, false], [false, true]]),
             ([2, 2, 2], [[true, false], [true, false]]),
             ([150, 1, 1], [[true, true], [true, true]]),
+            // Long vectors: the shortest, and of several pieces, of which the last is short.
+            ([63, 2, 1], [[true, true], [true, true]]),
+            ([64, 2, 1], [[true, true], [true, true]]),
+            ([517, 1, 3], [[true, true], [true, true]]),
+            ([1, 2, 1100], [[false, true], [true, false]]),
             ([0, 1, 1], [[true, true], [true, true]]),
         ] {
             let [r, k, c]: [usize; 3] = shape;
@@ -164,7 +169,7 @@ fn products_and_matrices() {
                 _ => shared(&mut prg(label), x, ring),
             };
             let (xs, ys) = (held(&a, holders[0], "a"), held(&b, holders[1], "b"));
-            let (made, _) = both([64 * 300; 2], |mut kit, i| {
+            let (made, spent) = both([64 * 300; 2], |mut kit, i| {
                 let (x, y) = (xs[i].clone(), ys[i].clone());
                 async move {
                     let product = kit.matmul([&x, &y], shape, holders, ring).await?;
@@ -173,6 +178,13 @@ fn products_and_matrices() {
                     Ok([product, each])
                 }
             });
+            let n = a.len().min(b.len());
+            let cost = tally::matmul(shape, holders, ring).then(tally::multiply(n, 1, holders, ring));
+            assert_eq!(
+                (spent.bytes, spent.rounds),
+                (cost.bytes, cost.rounds),
+                "{ring} {shape:?} {holders:?}"
+            );
             let [product, each] = [0, 1].map(|k| sum(&[0, 1].map(|i| made[i][k].to_vec()), ring));
             let plain = crate::ops::local_matmul(&a, &b, shape, ring);
             assert_eq!(product, plain, "{ring} {shape:?} {holders:?}");
@@ -193,7 +205,7 @@ fn rows_by_a_factor_each() {
             _ => shared(&mut prg("b"), &factors, ring),
         };
         // An OT for each bit of a factor, not of a number.
-        let cots = crate::tally::multiply(5, 9, [[true; 2], holders], ring).cots;
+        let cots = tally::multiply(5, 9, [[true; 2], holders], ring).cots;
         assert_eq!(cots.iter().sum::<usize>(), 5 * ring as usize * holders.iter().filter(|h| **h).count());
         let (made, _) = both(cots, |mut kit, i| {
             let (x, f) = (xs[i].clone(), fs[i].clone());

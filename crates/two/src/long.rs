@@ -1,0 +1,98 @@
+//! Products of choices with long vectors, an OT at a time: its pads stay in the first cache, and its numbers go eight at a time.
+
+use crate::{
+    blocks::Blocks,
+    kit::{Chunk, Kit, Sent, Side, chunk_bytes},
+    lanes::{self, LANES, Packer, Unpacker, bytes},
+};
+use hushwire_block::{Block, Wiped, as_bytes};
+
+/// AGREEMENT: numbers of a vector from which on it is a long one, and goes in whole rows of lanes.
+pub(crate) const LONG: usize = 64;
+
+/// AGREEMENT: numbers whose pads are made at a time. In each lane they have as many whole words as a number has bits.
+const PIECE: usize = 64 * LANES;
+
+/// Blocks of the pads of `n` numbers.
+fn blocks(n: usize, width: u32) -> usize {
+    bytes(n.div_ceil(LANES) * width as usize) / size_of::<Block>()
+}
+
+/// Room for the pads of a piece, and for the key that they are all made from.
+struct Pads {
+    keys: Blocks,
+    pads: Blocks,
+}
+
+impl Pads {
+    fn new(each: usize, width: u32) -> Self {
+        let [keys, pads] = [(); 2].map(|()| Blocks::zeros(blocks(each.min(PIECE), width)));
+        Pads { keys, pads }
+    }
+
+    /// The pads of a key with tweaks from `tweak` on.
+    fn of(&mut self, kit: &Kit, side: Side, tweak: u128, key: Block, blocks: usize) -> &[u8] {
+        let (keys, pads) = (&mut self.keys[..blocks], &mut self.pads[..blocks]);
+        keys.fill(key);
+        kit.hash(side, tweak, keys, pads);
+        as_bytes(pads)
+    }
+}
+
+impl Kit {
+    /// The payload of some OTs that this party sends; `corr` and `put` as [`Kit::products`] has them.
+    pub(crate) fn say_long(
+        &mut self,
+        q: &Sent,
+        chunk: Chunk,
+        each: usize,
+        corr: &impl Fn(usize, &mut [u64]),
+        put: &mut impl FnMut(Side, usize, &[u64]),
+    ) -> Vec<u8> {
+        let mut packer = Packer::new(chunk_bytes(&chunk, each));
+        let [mut vector, mut shares] = [(); 2].map(|()| Wiped::new(vec![0; each.next_multiple_of(LANES)]));
+        for (first, count, width) in chunk {
+            let [mut zeros, mut ones] = [(); 2].map(|()| Pads::new(each, width));
+            for g in first..first + count {
+                corr(g, &mut vector[..each]);
+                let key = q.key(g);
+                for (vector, shares) in vector.chunks(PIECE).zip(shares.chunks_mut(PIECE)) {
+                    let blocks = blocks(vector.len(), width);
+                    let tweak = self.tweaks(Side::Sent, blocks);
+                    let zeros = zeros.of(self, Side::Sent, tweak, key, blocks);
+                    let ones = ones.of(self, Side::Sent, tweak, key ^ self.delta(), blocks);
+                    lanes::say(self.backend(), vector, [zeros, ones], width, shares, &mut packer);
+                }
+                put(Side::Sent, g, &shares[..each]);
+            }
+        }
+        packer.finish()
+    }
+
+    /// The reverse, of OTs that it receives.
+    pub(crate) fn hear_long(
+        &mut self,
+        t: &[Block],
+        choices: &[u8],
+        chunk: Chunk,
+        each: usize,
+        put: &mut impl FnMut(Side, usize, &[u64]),
+        heard: &[u8],
+    ) {
+        let mut unpacker = Unpacker::new(heard);
+        let mut shares = Wiped::new(vec![0; each.next_multiple_of(LANES)]);
+        for (first, count, width) in chunk {
+            let mut pads = Pads::new(each, width);
+            for (g, t) in (first..).zip(&t[first..first + count]) {
+                let chosen = u64::from(choices[g]).wrapping_neg();
+                for shares in shares.chunks_mut(PIECE) {
+                    let blocks = blocks(shares.len(), width);
+                    let tweak = self.tweaks(Side::Received, blocks);
+                    let pads = pads.of(self, Side::Received, tweak, *t, blocks);
+                    lanes::hear(self.backend(), pads, chosen, width, shares, &mut unpacker);
+                }
+                put(Side::Received, g, &shares[..each]);
+            }
+        }
+    }
+}
