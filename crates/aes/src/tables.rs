@@ -50,6 +50,7 @@ impl Tables<'_> {
         let of = [l.load(x), tweaks.next(l)[0]];
         let mut out = l.zero();
         match self.distances.len() {
+            1 => out = some::<L, 1>(l, keys, of, self.distances.first_chunk().expect("one"), out),
             2 => out = some::<L, 2>(l, keys, of, self.distances.first_chunk().expect("two"), out),
             4 => out = some::<L, 4>(l, keys, of, self.distances.first_chunk().expect("four"), out),
             _ => {
@@ -90,11 +91,11 @@ impl Backend {
     /// With H as [`Backend::tccr`] and tweak first + n: `out[n]` becomes Σ 4^m · (H(x\[n\] ⊕ distances\[m\]) mod 4).
     ///
     /// # Panics
-    /// If the lengths of `x` and `out` differ, or there are not 2, 4, 8 or 16 distances.
+    /// If the lengths of `x` and `out` differ, or there are not 1, 2, 4, 8 or 16 distances.
     pub fn tccr_tables(&self, key: &Aes128, first: u128, x: &[Block], distances: &[Block], out: &mut [u32]) {
         assert_eq!(x.len(), out.len(), "a table per input");
         let m = distances.len();
-        assert!((2..=ENTRIES).contains(&m) && m.is_power_of_two(), "{m} distances: not 2, 4, 8 or 16");
+        assert!((1..=ENTRIES).contains(&m) && m.is_power_of_two(), "{m} distances: not 1, 2, 4, 8 or 16");
         for (first, start, end) in runs(first, x.len()) {
             let (x, out) = (as_bytes(&x[start..end]), &mut out[start..end]);
             self.run_batch(Tables { key, first, x, distances, out });

@@ -91,7 +91,7 @@ fn pads() {
 fn tables() {
     let (key, x, distances) = (Aes128::new(&[1; 16]), blocks(9, 99), blocks(10, 16));
     for (n, first) in LENGTHS.into_iter().flat_map(|n| FIRSTS.map(|first| (n, first))) {
-        for entries in [2, 4, 8, 16] {
+        for entries in [1, 2, 4, 8, 16] {
             let mut want = vec![0u32; n];
             for (m, distance) in distances[..entries].iter().enumerate() {
                 let moved: Vec<Block> = x[..n].iter().map(|x| *x ^ *distance).collect();

@@ -13,7 +13,7 @@
 use crate::{
     digits::DIGIT,
     kit::{Kit, Run},
-    ring::{Packer, Unpacker, packed},
+    ring::packed,
 };
 use hushwire_block::Wiped;
 
@@ -53,6 +53,11 @@ pub(crate) struct Order {
     pub(crate) equal: Option<Wiped<Vec<u8>>>,
 }
 
+/// Bytes of the tables of `rows` rows. Each digit begins a byte.
+pub(crate) fn table_bytes<'a>(rows: usize, digits: impl Iterator<Item = &'a (u32, u32, bool)>) -> usize {
+    digits.map(|(_, d, _)| packed(rows, 2 << d)).sum()
+}
+
 impl Kit {
     /// Compares the parties' own numbers, which have been cut to the parts' bits: of the first [`half`] of the rows party 0's is a, of the
     /// others party 1's. An order for each part.
@@ -83,22 +88,20 @@ impl Kit {
         }
         let choices = Wiped::new(choices);
         let (q, t) = self.choose(&choices, sent.len() * bits as usize).await;
-        let message = |rows: usize| packed(rows, all.iter().map(|(_, d, _)| 2 << d).sum());
-        let mut packer = Packer::new(message(sent.len()));
+        let mut message = Vec::with_capacity(table_bytes(sent.len(), all.iter()));
         let (mut shares, mut at) = (vec![], 0);
         for (from, d, _) in &all {
-            let digits = own[sent.clone()].iter().map(|a| a >> from & ((1 << d) - 1));
-            shares.push(self.say_digits(&q, [at, sent.len()], *d, digits, &mut packer));
+            shares.push(self.say_digits(&q, at, &own[sent.clone()], [*from, *d], &mut message));
             at += sent.len() * *d as usize;
         }
-        let heard = self.talk.exchange("digits", packer.finish(), message(received.len())).await;
-        let (mut unpacker, mut at) = (Unpacker::new(&heard), 0);
+        let heard = self.talk.exchange("digits", message, table_bytes(received.len(), all.iter())).await;
+        let (mut heard, mut at) = (&heard[..], 0);
         let mut leaves = vec![];
         for ((from, d, equal), said) in all.into_iter().zip(shares) {
             let t = &t[at..at + received.len() * d as usize];
             at += t.len();
-            let digits = own[received.clone()].iter().map(|b| b >> from & ((1 << d) - 1));
-            let taken = self.hear_digits(t, d, digits, &mut unpacker);
+            let (taken, rest) = self.hear_digits(t, &own[received.clone()], [from, d], heard);
+            heard = rest;
             let both = if self.index == 0 { [&said[..], &taken] } else { [&taken[..], &said] };
             let both = Wiped::new(both.concat());
             leaves.push(Order {

@@ -3,7 +3,7 @@
 use crate::{
     blocks::Blocks,
     kit::{Kit, STRIP, Sent, Side},
-    ring::{Packer, Unpacker},
+    ring::{pack_words, unpack_words},
 };
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Wiped, as_bytes, as_bytes_mut};
@@ -94,73 +94,88 @@ fn table(a: u64) -> u32 {
     below | 2 << (2 * a)
 }
 
+/// The corrections of a digit's OTs as a number.
+#[inline(always)]
+fn number<const D: usize>(bits: &[u8; D]) -> usize {
+    bits.iter().rev().fold(0, |number, bit| number << 1 | usize::from(*bit))
+}
+
+/// Adds to each key as many Δ as its OTs' corrections say, which the peer said: Σ 2^j q'_j is Σ 2^j q_j and those.
+fn turn<const D: usize>(keys: &mut [Block], turned: &[u8], multiples: &[Block]) {
+    for (key, turned) in keys.iter_mut().zip(turned.as_chunks::<D>().0) {
+        *key ^= multiples[number(turned)];
+    }
+}
+
 impl Kit {
-    /// The sender's messages of a digit of `d` bits of `rows` rows, whose OTs are those from `at` on, and its shares.
+    /// The sender's messages of a digit of `d` bits of each number in `a`, from bit `from` on, and its shares; the OTs are those from `at` on.
     pub(crate) fn say_digits(
         &mut self,
         sent: &Sent,
-        [at, rows]: [usize; 2],
-        d: u32,
-        mut digits: impl Iterator<Item = u64>,
-        packer: &mut Packer,
+        at: usize,
+        a: &[u64],
+        [from, d]: [u32; 2],
+        message: &mut Vec<u8>,
     ) -> Wiped<Vec<u8>> {
+        let (rows, bits) = (a.len(), d as usize);
         let tweak = self.tweaks(Side::Sent, rows);
         // SECURITY: this party's share comes from a key that no digit has. That of digit 0 would tell it to a peer whose digit is 0.
         let own = self.tweaks(Side::Sent, rows);
         let multiples = multiples(self.delta());
         let room = rows.min(STRIP);
-        let [mut keys, mut pads] = [(); 2].map(|()| Blocks::zeros(room));
-        let mut words = Wiped::new(vec![0u32; room]);
+        let mut keys = Blocks::zeros(room);
+        let [mut words, mut pads] = [(); 2].map(|()| Wiped::new(vec![0u32; room]));
         let mut shares = Wiped::new(Vec::with_capacity(rows));
-        let bits = d as usize;
-        for start in (0..rows).step_by(STRIP) {
-            let n = STRIP.min(rows - start);
-            let (keys, pads, words) = (&mut keys[..n], &mut pads[..n], &mut words[..n]);
+        for (a, start) in a.chunks(STRIP).zip((0..).step_by(STRIP)) {
+            let n = a.len();
+            let (keys, words, pads) = (&mut keys[..n], &mut words[..n], &mut pads[..n]);
             let of = at + bits * start..at + bits * (start + n);
             joined(self.backend(), &sent.q[of.clone()], bits, keys);
-            // Σ 2^j q'_j is Σ 2^j q_j and as many Δ as the corrections, which the peer said, are as a number.
-            for (key, turned) in keys.iter_mut().zip(sent.turned[of].chunks_exact(bits)) {
-                let digit = turned.iter().rev().fold(0, |digit, bit| digit << 1 | usize::from(*bit));
-                *key ^= multiples[digit];
+            let turned = &sent.turned[of];
+            match d {
+                1 => turn::<1>(keys, turned, &multiples),
+                2 => turn::<2>(keys, turned, &multiples),
+                3 => turn::<3>(keys, turned, &multiples),
+                _ => turn::<4>(keys, turned, &multiples),
             }
-            self.tables(tweak + start as u128, keys, &multiples[..1 << d], words);
-            keys.iter_mut().for_each(|key| *key ^= multiples[NOBODYS]);
-            self.hash(Side::Sent, own + start as u128, keys, pads);
-            for ((word, a), pad) in words.iter().zip(&mut digits).zip(&*pads) {
-                let share = pad.to_u128() as u32 & 3;
+            self.tables(Side::Sent, tweak + start as u128, keys, &multiples[..1 << d], words);
+            self.tables(Side::Sent, own + start as u128, keys, &multiples[NOBODYS..], pads);
+            for ((word, a), share) in words.iter_mut().zip(a).zip(&*pads) {
                 let shares_of_all = ((share & 1) * 0x5555_5555) | ((share >> 1) * 0xaaaa_aaaa);
-                let said = word ^ table(a) ^ shares_of_all;
-                packer.push(u64::from(said) & ((1 << (2u32 << d)) - 1), 2 << d);
-                shares.push(share as u8);
+                *word ^= table(a >> from & ((1 << d) - 1)) ^ shares_of_all;
             }
+            shares.extend(pads.iter().map(|share| *share as u8));
+            pack_words(words, 2 << d, message);
         }
         shares
     }
 
-    /// The receiver's shares of a digit of each of the OTs.
-    pub(crate) fn hear_digits(
+    /// The receiver's shares of a digit of each number in `b`, and the bytes that follow the digits'.
+    pub(crate) fn hear_digits<'a>(
         &mut self,
         t: &[Block],
-        d: u32,
-        mut digits: impl Iterator<Item = u64>,
-        unpacker: &mut Unpacker<'_>,
-    ) -> Wiped<Vec<u8>> {
-        let bits = d as usize;
-        let rows = t.len() / bits;
+        b: &[u64],
+        [from, d]: [u32; 2],
+        heard: &'a [u8],
+    ) -> (Wiped<Vec<u8>>, &'a [u8]) {
+        let (rows, bits) = (b.len(), d as usize);
         let tweak = self.tweaks(Side::Received, rows);
         self.tweaks(Side::Received, rows);
-        let [mut keys, mut pads] = [(); 2].map(|()| Blocks::zeros(rows.min(STRIP)));
-        let mut share =
-            |(b, pad): (u64, &Block)| (unpacker.pull(2 << d) >> (2 * b) ^ pad.to_u128() as u64) as u8 & 3;
+        let room = rows.min(STRIP);
+        let (mut keys, mut pads) = (Blocks::zeros(room), Wiped::new(vec![0u32; room]));
         let mut shares = Wiped::new(Vec::with_capacity(rows));
-        for start in (0..rows).step_by(STRIP) {
-            let n = STRIP.min(rows - start);
-            joined(self.backend(), &t[bits * start..bits * (start + n)], bits, &mut keys[..n]);
-            self.hash(Side::Received, tweak + start as u128, &keys[..n], &mut pads[..n]);
-            // A pad first: a strip takes as many digits as it has.
-            shares.extend(pads[..n].iter().zip(&mut digits).map(|(pad, b)| share((b, pad))));
+        let (words, rest) = unpack_words(heard, rows, 2 << d);
+        for ((b, words), start) in b.chunks(STRIP).zip(words.chunks(STRIP)).zip((0..).step_by(STRIP)) {
+            let (n, last) = (b.len(), start + b.len());
+            let (keys, pads) = (&mut keys[..n], &mut pads[..n]);
+            joined(self.backend(), &t[bits * start..bits * last], bits, keys);
+            self.tables(Side::Received, tweak + start as u128, keys, &[Block::ZERO], pads);
+            let digits = b.iter().map(|b| b >> from & ((1 << d) - 1));
+            shares.extend(
+                digits.zip(words).zip(&*pads).map(|((b, word), pad)| (word >> (2 * b) ^ pad) as u8 & 3),
+            );
         }
-        shares
+        (shares, rest)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
     lanes::{self, LANES},
     long::LONG,
     play::Talk,
-    ring::{Packer, Unpacker, mask, pack_bits, packed, unpack_bits},
+    ring::{Packer, Unpacker, mask, pack_bits, pack_few, packed, unpack_bits, unpack_few},
 };
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::{Block, Wiped};
@@ -172,8 +172,8 @@ impl Kit {
     }
 
     /// Words of two bits of each pad of some keys, as [`Backend::tccr_tables`] has them.
-    pub(crate) fn tables(&self, tweak: u128, keys: &[Block], distances: &[Block], out: &mut [u32]) {
-        self.backend.tccr_tables(&self.keys[self.key(Side::Sent)], tweak, keys, distances, out);
+    pub(crate) fn tables(&self, side: Side, tweak: u128, x: &[Block], distances: &[Block], out: &mut [u32]) {
+        self.backend.tccr_tables(&self.keys[self.key(side)], tweak, x, distances, out);
     }
 
     /// The next OTs, for choices that each party brings as bits in bytes of their own: `sends` that it sends, and t. One round.
@@ -300,37 +300,51 @@ impl Kit {
         }
     }
 
-    /// Shares of u·v of shared bits u and shared strings v of `width` bits, at most 8, in bytes; runs of as many rows have one width each.
+    /// Shares of u·v of shared bits u and shared strings v of `width` bits, 1 or 2, in bytes; runs of as many rows have one width each.
     /// Two rounds, two OTs a row, one each way.
     pub(crate) async fn and(&mut self, u: &[u8], v: &[u8], runs: &[Run]) -> Wiped<Vec<u8>> {
         let n = u.len();
         let (q, t) = self.choose(u, n).await;
-        let bits = runs.iter().map(|run| run.count * run.width as usize).sum();
         let [sent, received] = [Side::Sent, Side::Received].map(|side| self.tweaks(side, n));
-        let mut packer = Packer::new(bits / 8);
+        let mut message = Vec::with_capacity(and_bytes(runs));
         let mut out = Wiped::new(vec![0; n]);
-        let mut strip = [(); 5].map(|()| Blocks::zeros(n.min(STRIP)));
+        let both = Blocks::from(vec![Block::ZERO, self.cots.delta]);
+        let room = n.min(STRIP);
+        let mut keys = Blocks::zeros(room);
+        let [mut pairs, mut pads] = [(); 2].map(|()| Wiped::new(vec![0u32; room]));
+        let mut said = Wiped::new(vec![0u8; room]);
         for (rows, width) in strips(runs) {
-            let (at, most) = (rows.start as u128, mask(width) as u8);
-            let [keys, others, zeros, ones, pads] = strip.each_mut().map(|blocks| &mut blocks[..rows.len()]);
+            let (at, most, count) = (rows.start as u128, mask(width) as u8, rows.len());
+            let (keys, pairs, pads) = (&mut keys[..count], &mut pairs[..count], &mut pads[..count]);
             q.keys(rows.clone(), keys);
-            others.iter_mut().zip(&*keys).for_each(|(other, key)| *other = *key ^ self.cots.delta);
-            self.hash(Side::Sent, sent + at, keys, zeros);
-            self.hash(Side::Sent, sent + at, others, ones);
-            self.hash(Side::Received, received + at, &t[rows.clone()], pads);
-            for (k, i) in rows.enumerate() {
-                let [zero, one, pad] = [zeros[k], ones[k], pads[k]].map(|block| block.to_u128() as u8);
-                packer.push(u64::from((zero ^ one ^ v[i]) & most), width);
-                out[i] = (zero ^ pad ^ (u[i].wrapping_neg() & v[i])) & most;
+            self.tables(Side::Sent, sent + at, keys, &both, pairs);
+            self.tables(Side::Received, received + at, &t[rows.clone()], &both[..1], pads);
+            let (u, v, out, said) = (&u[rows.clone()], &v[rows.clone()], &mut out[rows], &mut said[..count]);
+            for i in 0..count {
+                // H(q') below H(q' ⊕ Δ), two bits of each.
+                let [zero, one] = [pairs[i] as u8, (pairs[i] >> 2) as u8];
+                said[i] = (zero ^ one ^ v[i]) & most;
+                out[i] = (zero ^ pads[i] as u8 ^ (u[i].wrapping_neg() & v[i])) & most;
             }
+            pack_few(said, width, &mut message);
         }
-        let heard = self.talk.exchange("payload", packer.finish(), packed(bits, 1)).await;
-        let mut unpacker = Unpacker::new(&heard);
-        for (rows, width) in strips(runs) {
-            rows.for_each(|i| out[i] ^= unpacker.pull(width) as u8 & u[i].wrapping_neg());
+        let heard = self.talk.exchange("payload", message, and_bytes(runs)).await;
+        let (mut heard, mut at) = (&heard[..], 0);
+        for run in runs {
+            let (said, rest) = unpack_few(heard, run.count, run.width);
+            let rows = at..at + run.count;
+            for ((out, u), said) in out[rows.clone()].iter_mut().zip(&u[rows]).zip(&said) {
+                *out ^= said & u.wrapping_neg();
+            }
+            (heard, at) = (rest, at + run.count);
         }
         out
     }
+}
+
+/// Bytes of the payload of ANDs. Each run begins a byte.
+pub(crate) fn and_bytes(runs: &[Run]) -> usize {
+    runs.iter().map(|run| packed(run.count, run.width as usize)).sum()
 }
 
 /// The rows of each run, a strip at a time, and their width.

@@ -110,6 +110,57 @@ pub(crate) fn unpack_bits(bytes: &[u8], count: usize) -> Vec<u8> {
     out
 }
 
+/// Packs numbers of `bits` bits, 1 or 2, that stand in bytes of their own; each call begins a byte.
+pub(crate) fn pack_few(few: &[u8], bits: u32, out: &mut Vec<u8>) {
+    if bits == 1 {
+        return out.extend(pack_bits(few));
+    }
+    let (eights, rest) = few.as_chunks::<8>();
+    for b in eights {
+        let x = u64::from_le_bytes(*b);
+        let x = (x | x >> 6) & 0x000f_000f_000f_000f;
+        let x = (x | x >> 12) & 0x0000_00ff_0000_00ff;
+        out.extend_from_slice(&((x | x >> 24) as u16).to_le_bytes());
+    }
+    out.extend(rest.chunks(4).map(|four| four.iter().rev().fold(0, |byte, x| byte << 2 | x)));
+}
+
+/// The reverse of [`pack_few`]: `count` numbers and the bytes that follow.
+pub(crate) fn unpack_few(bytes: &[u8], count: usize, bits: u32) -> (Vec<u8>, &[u8]) {
+    let (own, rest) = bytes.split_at(packed(count, bits as usize));
+    if bits == 1 {
+        return (unpack_bits(own, count), rest);
+    }
+    let mut out = Vec::with_capacity(count.next_multiple_of(4));
+    for byte in own {
+        let x = u32::from(*byte);
+        let x = (x | x << 12) & 0x000f_000f;
+        out.extend_from_slice(&((x | x << 6) & 0x0303_0303).to_le_bytes());
+    }
+    out.truncate(count);
+    (out, rest)
+}
+
+/// Appends numbers of so many bits, at most 32; each call begins a byte.
+pub(crate) fn pack_words(words: &[u32], bits: u32, out: &mut Vec<u8>) {
+    if bits == 32 {
+        return out.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    }
+    let mut packer = Packer::new(packed(words.len(), bits as usize));
+    words.iter().for_each(|word| packer.push(u64::from(*word) & mask(bits), bits));
+    out.extend(packer.finish());
+}
+
+/// The reverse of [`pack_words`]: `count` numbers and the bytes that follow.
+pub(crate) fn unpack_words(bytes: &[u8], count: usize, bits: u32) -> (Vec<u32>, &[u8]) {
+    let (own, rest) = bytes.split_at(packed(count, bits as usize));
+    if bits == 32 {
+        return (own.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect(), rest);
+    }
+    let mut unpacker = Unpacker::new(own);
+    ((0..count).map(|_| unpacker.pull(bits) as u32).collect(), rest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,6 +186,33 @@ mod tests {
             prop_assert_eq!(unpack(&pack(&numbers, bits), numbers.len(), bits), cut);
             let ones: Vec<u8> = numbers.iter().map(|n| (n & 1) as u8).collect();
             prop_assert_eq!(unpack_bits(&pack_bits(&ones), ones.len()), ones);
+        }
+
+        /// One behind the other, each from a byte on, as the columns that [`pack`] makes.
+        #[test]
+        fn few_bits_and_words_come_back(
+            runs in prop::collection::vec((prop::collection::vec(any::<u32>(), 0..40), 1u32..=5), 0..5),
+        ) {
+            let (mut few, mut words, mut want) = (vec![], vec![], [vec![], vec![]]);
+            for (numbers, d) in &runs {
+                let wide: Vec<u64> = numbers.iter().map(|n| u64::from(*n)).collect();
+                let small: Vec<u8> = numbers.iter().map(|n| *n as u8 & mask(1 + d % 2) as u8).collect();
+                pack_few(&small, 1 + d % 2, &mut few);
+                pack_words(numbers, 1 << d, &mut words);
+                want[0].extend(pack(&wide, 1 + d % 2));
+                want[1].extend(pack(&wide, 1 << d));
+            }
+            prop_assert_eq!([&few, &words], [&want[0], &want[1]]);
+            let (mut few, mut words) = (&few[..], &words[..]);
+            for (numbers, d) in runs {
+                let [small, wide]: [Vec<u32>; 2];
+                let (own, rest) = unpack_few(few, numbers.len(), 1 + d % 2);
+                (small, few) = (own.into_iter().map(u32::from).collect(), rest);
+                (wide, words) = unpack_words(words, numbers.len(), 1 << d);
+                let cut = |bits: u32| numbers.iter().map(|n| n & mask(bits) as u32).collect::<Vec<_>>();
+                prop_assert_eq!([small, wide], [cut(1 + d % 2), cut(1 << d)]);
+            }
+            prop_assert!(few.is_empty() && words.is_empty());
         }
     }
 }

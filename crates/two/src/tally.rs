@@ -1,8 +1,8 @@
 //! The cost of operations, from sizes alone.
 
 use crate::{
-    compare::{Part, half},
-    kit::{Run, chunk_bytes, chunks},
+    compare::{Part, half, table_bytes},
+    kit::{Run, and_bytes, chunk_bytes, chunks},
     ops::{Holders, Shape},
     ring::packed,
     shift::{Sign, wrap_width},
@@ -84,8 +84,7 @@ pub(crate) fn products(runs: [&[Run]; 2], each: usize) -> Tally {
 
 fn and(runs: &[Run]) -> Tally {
     let count = runs.iter().map(|run| run.count).sum();
-    let bits = runs.iter().map(|run| run.count * run.width as usize).sum();
-    Tally::choices([count; 2]).then(Tally::message([packed(bits, 1); 2]))
+    Tally::choices([count; 2]).then(Tally::message([and_bytes(runs); 2]))
 }
 
 /// A comparison of numbers in parts.
@@ -93,9 +92,8 @@ pub(crate) fn compare(rows: usize, parts: &[Part]) -> Tally {
     let turns = turns(rows);
     let digits: Vec<Vec<_>> = parts.iter().map(|part| part.digits()).collect();
     let bits: u32 = digits.iter().flatten().map(|(_, d, _)| d).sum();
-    let tables: usize = digits.iter().flatten().map(|(_, d, _)| 2usize << d).sum();
     let leaves = Tally::choices(turns.map(|n| n * bits as usize));
-    let mut all = leaves.then(Tally::message(turns.map(|n| packed(n, tables))));
+    let mut all = leaves.then(Tally::message(turns.map(|n| table_bytes(n, digits.iter().flatten()))));
     let mut trees: Vec<Vec<bool>> =
         digits.iter().map(|tree| tree.iter().map(|(_, _, equal)| *equal).collect()).collect();
     while trees.iter().any(|tree| tree.len() > 1) {
