@@ -40,3 +40,4 @@ pub use ggm::GgmKeys;
 pub use hushwire_simd::Tier;
 pub use key::{Aes128, Aes192, Aes256, Key};
 pub use limit::Rounds;
+pub use tables::Taken;

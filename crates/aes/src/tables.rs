@@ -5,28 +5,28 @@ use crate::{Aes128, Backend};
 use hushwire_block::{Block, as_bytes};
 use hushwire_simd::{Kernel, Lanes};
 
-/// Most entries of a table: two bits of each are a word.
-const ENTRIES: usize = 16;
+/// A distance, and the bits of its hash that are taken.
+pub type Taken = (Block, u32);
 
 struct Tables<'a> {
     key: &'a Aes128,
     first: u128,
     x: &'a [u8],
-    distances: &'a [Block],
+    of: &'a [Taken],
     out: &'a mut [u32],
 }
 
-/// Two bits of `M` hashes of each block of `x`, below those that are in `out`.
+/// The bits of `M` hashes of each block of `x`, added to those of `out`.
 #[inline(always)]
 fn some<L: Lanes, const M: usize>(
     l: L,
     keys: &[L::V; 11],
     [x, tweak]: [L::V; 2],
-    distances: &[Block; M],
+    of: &[Taken; M],
     out: L::V,
 ) -> L::V {
     let mut v = [x; M];
-    for (v, distance) in v.iter_mut().zip(distances) {
+    for (v, (distance, _)) in v.iter_mut().zip(of) {
         *v = l.xor(*v, l.splat(&distance.0));
     }
     l.encrypt(keys, &mut v);
@@ -35,10 +35,9 @@ fn some<L: Lanes, const M: usize>(
         *v = l.xor(*v, tweak);
     }
     l.encrypt_xor(keys, &masks, &mut v);
-    let (mut out, two) = (out, l.splat(&3u128.to_le_bytes()));
-    // The last entry first: two bits at a time move up.
-    for v in v.iter().rev() {
-        out = l.or(l.shl64::<2>(out), l.and(*v, two));
+    let mut out = out;
+    for (v, (_, taken)) in v.iter().zip(of) {
+        out = l.xor(out, l.and(*v, l.splat(&u128::from(*taken).to_le_bytes())));
     }
     out
 }
@@ -47,17 +46,18 @@ impl Tables<'_> {
     /// The words of a vector of blocks, each in the first bytes of its block.
     #[inline(always)]
     fn step<L: Lanes>(&self, l: L, keys: &[L::V; 11], tweaks: &mut Counter<L, 1>, x: &[u8]) -> [u8; 64] {
-        let of = [l.load(x), tweaks.next(l)[0]];
+        let x = [l.load(x), tweaks.next(l)[0]];
         let mut out = l.zero();
-        match self.distances.len() {
-            1 => out = some::<L, 1>(l, keys, of, self.distances.first_chunk().expect("one"), out),
-            2 => out = some::<L, 2>(l, keys, of, self.distances.first_chunk().expect("two"), out),
-            4 => out = some::<L, 4>(l, keys, of, self.distances.first_chunk().expect("four"), out),
-            _ => {
-                for eight in self.distances.as_chunks().0.iter().rev() {
-                    out = some::<L, 8>(l, keys, of, eight, out);
-                }
-            }
+        let (fours, rest) = self.of.as_chunks::<4>();
+        for four in fours {
+            out = some(l, keys, x, four, out);
+        }
+        let (twos, rest) = rest.as_chunks::<2>();
+        for two in twos {
+            out = some(l, keys, x, two, out);
+        }
+        for one in rest.as_chunks::<1>().0 {
+            out = some(l, keys, x, one, out);
         }
         let mut bytes = [0; 64];
         l.store(out, &mut bytes);
@@ -88,17 +88,15 @@ impl Kernel for Tables<'_> {
 }
 
 impl Backend {
-    /// With H as [`Backend::tccr`] and tweak first + n: `out[n]` becomes Σ 4^m · (H(x\[n\] ⊕ distances\[m\]) mod 4).
+    /// With H as [`Backend::tccr`] and tweak first + n: `out[n]` becomes the sum (xor) of (H(x\[n\] ⊕ distance) mod 2^32) ∧ bits over all of `of`.
     ///
     /// # Panics
-    /// If the lengths of `x` and `out` differ, or there are not 1, 2, 4, 8 or 16 distances.
-    pub fn tccr_tables(&self, key: &Aes128, first: u128, x: &[Block], distances: &[Block], out: &mut [u32]) {
-        assert_eq!(x.len(), out.len(), "a table per input");
-        let m = distances.len();
-        assert!((1..=ENTRIES).contains(&m) && m.is_power_of_two(), "{m} distances: not 1, 2, 4, 8 or 16");
+    /// If the lengths of `x` and `out` differ.
+    pub fn tccr_tables(&self, key: &Aes128, first: u128, x: &[Block], of: &[Taken], out: &mut [u32]) {
+        assert_eq!(x.len(), out.len(), "a word per input");
         for (first, start, end) in runs(first, x.len()) {
             let (x, out) = (as_bytes(&x[start..end]), &mut out[start..end]);
-            self.run_batch(Tables { key, first, x, distances, out });
+            self.run_batch(Tables { key, first, x, of, out });
         }
     }
 }

@@ -4,8 +4,8 @@
 //! two bits (a > m, a = m) under a mask; R takes the one of its digit. Neighbouring digits join: `gt = gt_hi ⊕ eq_hi·gt_lo`,
 //! `eq = eq_hi·eq_lo`.
 //!
-//! **Source.** D. Rathee et al., "CrypTFlow2", CCS 2020, section 3.1. Deviations: an OT of 16 comes from four correlated OTs, whose
-//! blocks are joined to Σ 2^j q_j in GF(2^8)^16, so that the key of value m is H(Σ ⊕ mΔ): 16 hashes at the sender and one at the receiver.
+//! **Source.** D. Rathee et al., "CrypTFlow2", CCS 2020, section 3.1. Deviations: an OT of 16 comes from four correlated OTs by eight
+//! hashes at the sender and two at the receiver ([`crate::digits`]).
 //! An AND of one bit with two takes two correlated OTs. Half of the rows have the roles swapped, so that both parties work alike.
 //! **Cost of a row.** One OT for each bit; a digit of d bits d + 2·2^d bits; a join 2 OTs and 2 + 2·2 bits, or 2 + 2 where no equality is
 //! asked for.

@@ -1,11 +1,22 @@
 //! Digits of comparisons by 1-of-16 OT, from correlated OTs of their bits; [`crate::compare`] has the protocol.
+//!
+//! ```text
+//! halves    a digit's lower two bits l and the rest h
+//! keys      K_l = q'_0 ⊕ 2 q'_1 and K_h = q'_2 ⊕ 2 q'_3 in GF(2^8)^16     at the receiver K_l ⊕ lΔ, K_h ⊕ hΔ
+//! pads      two bits each: H(K_l ⊕ iΔ) ⊕ H(K_h ⊕ jΔ) at bit 2m for the value m = 4j + i
+//! ```
+//!
+//! Of a hash 32 bits are taken, and of those each value has two of its own: a pad of which one hash is unknown has bits of it that no other
+//! pad has. So eight hashes make sixteen pads, and the receiver makes two.
+//!
+//! **Source.** M. Naor, B. Pinkas, "Computationally Secure Oblivious Transfer", J. Cryptology 2005, section 3: 1-of-N from OTs of the bits.
 
 use crate::{
     blocks::Blocks,
     kit::{Kit, STRIP, Sent, Side},
     ring::{pack_words, unpack_words},
 };
-use hushwire_aes::Backend;
+use hushwire_aes::{Backend, Taken};
 use hushwire_block::{Block, Wiped, as_bytes, as_bytes_mut};
 use hushwire_simd::{Kernel, Lanes};
 
@@ -27,64 +38,81 @@ fn doubled<L: Lanes>(l: L, x: L::V, ones: L::V) -> L::V {
     l.xor3(low, l.shl64::<3>(high), l.shl64::<4>(high))
 }
 
-/// Σ 2^j x_j of each `D` blocks.
-struct Joined<'a, const D: usize> {
+/// The first of each `d` blocks, and twice the second.
+struct Joined<'a> {
     blocks: &'a [u8],
+    d: usize,
     out: &'a mut [u8],
 }
 
-impl<const D: usize> Joined<'_, D> {
-    #[inline(always)]
-    fn step<L: Lanes>(l: L, ones: L::V, from: &[u8], out: &mut [u8]) {
-        let mut sum = l.load_strided(&from[16 * (D - 1)..], 16 * D);
-        for j in (0..D - 1).rev() {
-            sum = l.xor(doubled(l, sum, ones), l.load_strided(&from[16 * j..], 16 * D));
-        }
-        l.store(sum, out);
-    }
-}
-
-impl<const D: usize> Kernel for Joined<'_, D> {
+impl Kernel for Joined<'_> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        let ones = l.splat(&[1; 16]);
-        let mut from = self.blocks.chunks_exact(D * L::BYTES);
-        let mut to = self.out.chunks_exact_mut(L::BYTES);
-        for (from, out) in (&mut from).zip(&mut to) {
-            Self::step(l, ones, from, out);
-        }
-        let (from, out) = (from.remainder(), to.into_remainder());
-        if !out.is_empty() {
-            let (mut blocks, mut sums) = ([0; 64 * DIGIT as usize], [0; 64]);
-            blocks[..from.len()].copy_from_slice(from);
-            Self::step(l, ones, &blocks, &mut sums);
-            out.copy_from_slice(&sums[..out.len()]);
+        let (ones, stride) = (l.splat(&[1; 16]), 16 * self.d);
+        for (k, out) in self.out.chunks_exact_mut(L::BYTES).enumerate() {
+            let from = &self.blocks[k * L::N * stride..];
+            let [low, high] = [l.load_strided(from, stride), l.load_strided(&from[16..], stride)];
+            l.store(l.xor(low, doubled(l, high, ones)), out);
         }
     }
 }
 
-/// Keys from the blocks of each `d` OTs.
-fn joined(backend: Backend, blocks: &[Block], d: usize, out: &mut [Block]) {
-    assert_eq!(blocks.len(), d * out.len(), "an OT for each bit");
-    let (blocks, out) = (as_bytes(blocks), as_bytes_mut(out));
-    match d {
-        1 => backend.run(Joined::<1> { blocks, out }),
-        2 => backend.run(Joined::<2> { blocks, out }),
-        3 => backend.run(Joined::<3> { blocks, out }),
-        _ => backend.run(Joined::<4> { blocks, out }),
+/// A half of a digit: its first bit and its bits, one or two.
+#[derive(Clone, Copy)]
+struct Half {
+    from: usize,
+    bits: usize,
+}
+
+impl Half {
+    /// The halves of a digit of `d` bits; of two bits there is one alone.
+    fn of(d: u32) -> impl Iterator<Item = Half> + Clone {
+        (0..d as usize).step_by(2).map(move |from| Half { from, bits: 2.min(d as usize - from) })
+    }
+
+    /// Keys from the blocks of each `d` OTs.
+    fn keys(self, backend: Backend, blocks: &[Block], d: usize, out: &mut [Block]) {
+        assert_eq!(blocks.len(), d * out.len(), "an OT for each bit");
+        let blocks = blocks.get(self.from..).unwrap_or_default();
+        let sum = |of: &[Block]| match self.bits {
+            1 => of[0],
+            _ => Block::from_u128(of[0].to_u128() ^ double(of[1].to_u128())),
+        };
+        let vectors = if self.bits == 1 { 0 } else { out.len() / 4 * 4 };
+        backend.run(Joined { blocks: as_bytes(blocks), d, out: as_bytes_mut(&mut out[..vectors]) });
+        for (out, of) in out.iter_mut().zip(blocks.chunks(d)).skip(vectors) {
+            *out = sum(of);
+        }
+    }
+
+    /// As many Δ to each key as its OTs' corrections say, which the peer said.
+    fn turn(self, keys: &mut [Block], turned: &[u8], d: usize, multiples: &[Block]) {
+        for (key, turned) in keys.iter_mut().zip(turned.chunks_exact(d)) {
+            let bits = &turned[self.from..self.from + self.bits];
+            *key ^= multiples[usize::from(bits[0]) | usize::from(bits[self.bits - 1]) << (self.bits - 1)];
+        }
+    }
+
+    /// For each value of the half its distance, and two bits for each digit that has it.
+    fn taken(self, d: u32, multiples: &[Block]) -> Vec<Taken> {
+        let values = 0..1usize << self.bits;
+        let bits = |value: usize| {
+            let has = |m: &usize| m >> self.from & ((1 << self.bits) - 1) == value;
+            (0..1 << d).filter(has).fold(0, |bits, m| bits | 3 << (2 * m))
+        };
+        values.map(|value| (multiples[value], bits(value))).collect()
     }
 }
 
-/// The multiple of Δ that makes a key which no digit has.
-pub(crate) const NOBODYS: usize = 16;
+/// The multiple of Δ that makes a key which no half of a digit has.
+pub(crate) const NOBODYS: usize = 4;
 
-/// mΔ for all digits m, and for [`NOBODYS`].
+/// mΔ for all halves m of digits, and for [`NOBODYS`].
 pub(crate) fn multiples(delta: Block) -> Blocks {
-    let powers: Vec<u128> =
-        std::iter::successors(Some(delta.to_u128()), |x| Some(double(*x))).take(5).collect();
-    let of = |m: usize| (0..5).filter(|j| m >> j & 1 == 1).fold(0, |sum, j| sum ^ powers[j]);
-    (0..=NOBODYS).map(|m| Block::from_u128(of(m))).collect::<Vec<_>>().into()
+    let one = delta.to_u128();
+    let two = double(one);
+    [0, one, two, one ^ two, double(two)].map(Block::from_u128).to_vec().into()
 }
 
 /// The two bits of a digit against every value: a > m at bit 2m, a = m at bit 2m + 1.
@@ -92,19 +120,6 @@ pub(crate) fn multiples(delta: Block) -> Blocks {
 fn table(a: u64) -> u32 {
     let below = ((1u64 << (2 * a)) - 1) as u32 & 0x5555_5555;
     below | 2 << (2 * a)
-}
-
-/// The corrections of a digit's OTs as a number.
-#[inline(always)]
-fn number<const D: usize>(bits: &[u8; D]) -> usize {
-    bits.iter().rev().fold(0, |number, bit| number << 1 | usize::from(*bit))
-}
-
-/// Adds to each key as many Δ as its OTs' corrections say, which the peer said: Σ 2^j q'_j is Σ 2^j q_j and those.
-fn turn<const D: usize>(keys: &mut [Block], turned: &[u8], multiples: &[Block]) {
-    for (key, turned) in keys.iter_mut().zip(turned.as_chunks::<D>().0) {
-        *key ^= multiples[number(turned)];
-    }
 }
 
 impl Kit {
@@ -118,10 +133,13 @@ impl Kit {
         message: &mut Vec<u8>,
     ) -> Wiped<Vec<u8>> {
         let (rows, bits) = (a.len(), d as usize);
-        let tweak = self.tweaks(Side::Sent, rows);
         // SECURITY: this party's share comes from a key that no digit has. That of digit 0 would tell it to a peer whose digit is 0.
         let own = self.tweaks(Side::Sent, rows);
         let multiples = multiples(self.delta());
+        let nobodys = [(multiples[NOBODYS], 3)];
+        let halves: Vec<_> = Half::of(d)
+            .map(|half| (half, self.tweaks(Side::Sent, rows), half.taken(d, &multiples)))
+            .collect();
         let room = rows.min(STRIP);
         let mut keys = Blocks::zeros(room);
         let [mut words, mut pads] = [(); 2].map(|()| Wiped::new(vec![0u32; room]));
@@ -130,19 +148,18 @@ impl Kit {
             let n = a.len();
             let (keys, words, pads) = (&mut keys[..n], &mut words[..n], &mut pads[..n]);
             let of = at + bits * start..at + bits * (start + n);
-            joined(self.backend(), &sent.q[of.clone()], bits, keys);
-            let turned = &sent.turned[of];
-            match d {
-                1 => turn::<1>(keys, turned, &multiples),
-                2 => turn::<2>(keys, turned, &multiples),
-                3 => turn::<3>(keys, turned, &multiples),
-                _ => turn::<4>(keys, turned, &multiples),
+            for (word, a) in words.iter_mut().zip(a) {
+                *word = table(a >> from & ((1 << d) - 1));
             }
-            self.tables(Side::Sent, tweak + start as u128, keys, &multiples[..1 << d], words);
-            self.tables(Side::Sent, own + start as u128, keys, &multiples[NOBODYS..], pads);
-            for ((word, a), share) in words.iter_mut().zip(a).zip(&*pads) {
-                let shares_of_all = ((share & 1) * 0x5555_5555) | ((share >> 1) * 0xaaaa_aaaa);
-                *word ^= table(a >> from & ((1 << d) - 1)) ^ shares_of_all;
+            for (half, tweak, taken) in &halves {
+                half.keys(self.backend(), &sent.q[of.clone()], bits, keys);
+                half.turn(keys, &sent.turned[of.clone()], bits, &multiples);
+                self.tables(Side::Sent, tweak + start as u128, keys, taken, pads);
+                words.iter_mut().zip(&*pads).for_each(|(word, pad)| *word ^= pad);
+            }
+            self.tables(Side::Sent, own + start as u128, keys, &nobodys, pads);
+            for (word, share) in words.iter_mut().zip(&*pads) {
+                *word ^= ((share & 1) * 0x5555_5555) | ((share >> 1) * 0xaaaa_aaaa);
             }
             shares.extend(pads.iter().map(|share| *share as u8));
             pack_words(words, 2 << d, message);
@@ -159,21 +176,24 @@ impl Kit {
         heard: &'a [u8],
     ) -> (Wiped<Vec<u8>>, &'a [u8]) {
         let (rows, bits) = (b.len(), d as usize);
-        let tweak = self.tweaks(Side::Received, rows);
         self.tweaks(Side::Received, rows);
+        let halves: Vec<_> = Half::of(d).map(|half| (half, self.tweaks(Side::Received, rows))).collect();
         let room = rows.min(STRIP);
-        let (mut keys, mut pads) = (Blocks::zeros(room), Wiped::new(vec![0u32; room]));
+        let mut keys = Blocks::zeros(room);
+        let [mut words, mut pads] = [(); 2].map(|()| Wiped::new(vec![0u32; room]));
         let mut shares = Wiped::new(Vec::with_capacity(rows));
-        let (words, rest) = unpack_words(heard, rows, 2 << d);
-        for ((b, words), start) in b.chunks(STRIP).zip(words.chunks(STRIP)).zip((0..).step_by(STRIP)) {
-            let (n, last) = (b.len(), start + b.len());
-            let (keys, pads) = (&mut keys[..n], &mut pads[..n]);
-            joined(self.backend(), &t[bits * start..bits * last], bits, keys);
-            self.tables(Side::Received, tweak + start as u128, keys, &[Block::ZERO], pads);
+        let (said, rest) = unpack_words(heard, rows, 2 << d);
+        for ((b, said), start) in b.chunks(STRIP).zip(said.chunks(STRIP)).zip((0..).step_by(STRIP)) {
+            let n = b.len();
+            let (keys, words, pads) = (&mut keys[..n], &mut words[..n], &mut pads[..n]);
+            words.copy_from_slice(said);
+            for (half, tweak) in &halves {
+                half.keys(self.backend(), &t[bits * start..bits * (start + n)], bits, keys);
+                self.tables(Side::Received, tweak + start as u128, keys, &[(Block::ZERO, u32::MAX)], pads);
+                words.iter_mut().zip(&*pads).for_each(|(word, pad)| *word ^= pad);
+            }
             let digits = b.iter().map(|b| b >> from & ((1 << d) - 1));
-            shares.extend(
-                digits.zip(words).zip(&*pads).map(|((b, word), pad)| (word >> (2 * b) ^ pad) as u8 & 3),
-            );
+            shares.extend(digits.zip(&*words).map(|(b, word)| (word >> (2 * b)) as u8 & 3));
         }
         (shares, rest)
     }
@@ -186,18 +206,44 @@ mod tests {
 
     proptest! {
         #[test]
-        fn blocks_are_joined_as_their_definition_says(
-            d in 1usize..=4,
+        fn keys_are_joined_as_their_definition_says(
+            d in 1u32..=4,
             blocks in prop::collection::vec(any::<u128>(), 0..120),
         ) {
-            let blocks: Vec<Block> = blocks[..blocks.len() / d * d].iter().copied().map(Block::from_u128).collect();
-            let sum = |of: &[Block]| of.iter().rev().fold(0, |sum, block| double(sum) ^ block.to_u128());
-            let want: Vec<Block> = blocks.chunks(d).map(|of| Block::from_u128(sum(of))).collect();
-            for backend in Backend::all() {
-                let mut got = vec![Block::ZERO; want.len()];
-                joined(backend, &blocks, d, &mut got);
-                prop_assert_eq!(&got, &want);
+            let bits = d as usize;
+            let blocks: Vec<Block> =
+                blocks[..blocks.len() / bits * bits].iter().copied().map(Block::from_u128).collect();
+            for (half, backend) in Half::of(d).flat_map(|half| Backend::all().into_iter().map(move |b| (half, b))) {
+                let mut got = vec![Block::ZERO; blocks.len() / bits];
+                half.keys(backend, &blocks, bits, &mut got);
+                for (of, key) in blocks.chunks(bits).zip(got) {
+                    let own = &of[half.from..half.from + half.bits];
+                    let sum = own.iter().rev().fold(0, |sum, block| double(sum) ^ block.to_u128());
+                    prop_assert_eq!(key.to_u128(), sum);
+                }
             }
+        }
+    }
+
+    /// Of every two values one half differs at least, and there the pad has bits of a hash that no other value takes.
+    #[test]
+    fn each_value_has_bits_of_its_own_in_each_half() {
+        let multiples = multiples(Block::from_u128(7));
+        for d in 1..=DIGIT {
+            let mut bits = 0;
+            for half in Half::of(d) {
+                bits += half.bits;
+                let taken = half.taken(d, &multiples);
+                assert_eq!(taken.len(), 1 << half.bits);
+                for m in 0..1usize << d {
+                    let value = m >> half.from & ((1 << half.bits) - 1);
+                    for (i, (distance, bits)) in taken.iter().enumerate() {
+                        assert_eq!(*distance, multiples[i]);
+                        assert_eq!(bits >> (2 * m) & 3, if i == value { 3 } else { 0 });
+                    }
+                }
+            }
+            assert_eq!(bits, d as usize, "all bits of a digit are in its halves");
         }
     }
 }

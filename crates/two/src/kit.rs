@@ -20,7 +20,7 @@ use crate::{
     play::Talk,
     ring::{Packer, Unpacker, mask, pack_bits, pack_few, packed, unpack_bits, unpack_few},
 };
-use hushwire_aes::{Aes128, Backend};
+use hushwire_aes::{Aes128, Backend, Taken};
 use hushwire_block::{Block, Wiped};
 use hushwire_ot::Context;
 use std::ops::Range;
@@ -171,9 +171,9 @@ impl Kit {
         self.cots.t.part(from..from + n)
     }
 
-    /// Words of two bits of each pad of some keys, as [`Backend::tccr_tables`] has them.
-    pub(crate) fn tables(&self, side: Side, tweak: u128, x: &[Block], distances: &[Block], out: &mut [u32]) {
-        self.backend.tccr_tables(&self.keys[self.key(side)], tweak, x, distances, out);
+    /// Words of bits of pads of some keys, as [`Backend::tccr_tables`] has them.
+    pub(crate) fn tables(&self, side: Side, tweak: u128, x: &[Block], of: &[Taken], out: &mut [u32]) {
+        self.backend.tccr_tables(&self.keys[self.key(side)], tweak, x, of, out);
     }
 
     /// The next OTs, for choices that each party brings as bits in bytes of their own: `sends` that it sends, and t. One round.
@@ -308,7 +308,8 @@ impl Kit {
         let [sent, received] = [Side::Sent, Side::Received].map(|side| self.tweaks(side, n));
         let mut message = Vec::with_capacity(and_bytes(runs));
         let mut out = Wiped::new(vec![0; n]);
-        let both = Blocks::from(vec![Block::ZERO, self.cots.delta]);
+        // Of H(q') the two lowest bits, of H(q' ⊕ Δ) the next ones.
+        let both = [(Block::ZERO, 3), (self.cots.delta, 3 << 2)];
         let room = n.min(STRIP);
         let mut keys = Blocks::zeros(room);
         let [mut pairs, mut pads] = [(); 2].map(|()| Wiped::new(vec![0u32; room]));
@@ -318,13 +319,12 @@ impl Kit {
             let (keys, pairs, pads) = (&mut keys[..count], &mut pairs[..count], &mut pads[..count]);
             q.keys(rows.clone(), keys);
             self.tables(Side::Sent, sent + at, keys, &both, pairs);
-            self.tables(Side::Received, received + at, &t[rows.clone()], &both[..1], pads);
+            self.tables(Side::Received, received + at, &t[rows.clone()], &[(Block::ZERO, 15)], pads);
             let (u, v, out, said) = (&u[rows.clone()], &v[rows.clone()], &mut out[rows], &mut said[..count]);
             for i in 0..count {
-                // H(q') below H(q' ⊕ Δ), two bits of each.
-                let [zero, one] = [pairs[i] as u8, (pairs[i] >> 2) as u8];
+                let [zero, one, pad] = [pairs[i], pairs[i] >> 2, pads[i] >> (2 * u[i])].map(|x| x as u8);
                 said[i] = (zero ^ one ^ v[i]) & most;
-                out[i] = (zero ^ pads[i] as u8 ^ (u[i].wrapping_neg() & v[i])) & most;
+                out[i] = (zero ^ pad ^ (u[i].wrapping_neg() & v[i])) & most;
             }
             pack_few(said, width, &mut message);
         }
