@@ -140,6 +140,39 @@ mod tests {
         }
     }
 
+    /// Maxima with other numbers, or with more zeros than numbers, are no rectifiers; cuts go from one bit to all of them.
+    #[test]
+    fn what_looks_like_a_rectifier_is_the_evaluators() {
+        for scalar in ["i8", "i37"] {
+            let bits: usize = scalar[1..].parse().unwrap();
+            let mut bodies: Vec<String> = [
+                "y = max(x, 1)\noutput z = y * y to m",
+                "y = max(-1, x) >> 1\noutput z = y to m",
+                "y = max(x, const(SCALAR[1, 2, 2, 2], [0, 0, 0, 4, 0, 0, 0, 0])) >> 1\noutput z = y to m",
+                "y = max(x, const(SCALAR[1, 2, 2, 2], [0, 0, 0, 0, 0, 0, 0, 0])) >> 1\noutput z = y to m",
+                "s = sum(reshape(x, [8]))\ny = max(s, const(SCALAR[3], [0, 0, 0])) >> 1\noutput z = y to m",
+                "y = max(x, 0) >> 1\nw = max(x + x, 0) >> 2\noutput z = concat(w, y, axis=1) to m",
+            ]
+            .map(|body| body.replace("SCALAR", scalar))
+            .into();
+            bodies.extend([0, 1, bits - 2, bits - 1].iter().flat_map(|by| {
+                [
+                    format!("y = max(x, 0) >> {by}\noutput z = y to m"),
+                    format!("y = max(x, 0) >> {by}\noutput z = y * y to m"),
+                    format!("p = pool_max(x, [2, 2], stride=[1, 1])\noutput z = max(p, 0) >> {by} to m"),
+                ]
+            }));
+            for body in bodies {
+                let c = computation(scalar, [1, 2, 2, 2], &body);
+                for seed in 0..8 {
+                    assert!(check(&c, &inputs(&c, seed, 0), Plan::new).is_some(), "{body}");
+                }
+            }
+        }
+        let c = computation("i16", [1, 0, 2, 2], "p = pool_max(x, [2, 2])\noutput z = max(p, 0) >> 3 to m");
+        assert!(check(&c, &inputs(&c, 1, 0), Plan::new).is_some());
+    }
+
     /// Bits of ANDs of a row.
     fn ands(body: &str) -> u64 {
         let cost = |body: &str| {

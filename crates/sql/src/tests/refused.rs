@@ -9,7 +9,7 @@ fn refused(sql: &str) -> String {
 }
 
 /// Each query, and how its error begins.
-const CASES: [(&str, &str); 74] = [
+const CASES: [(&str, &str); 78] = [
     ("SELEC 1", "line 1, column 1: "),
     ("SELECT id FROM shop\nWHERE (id = 1", "line 2, column 14: "),
     ("SELECT 1; SELECT 2", "there are several statements; "),
@@ -101,6 +101,22 @@ const CASES: [(&str, &str); 74] = [
     (
         "SELECT SUM(id) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM shop",
         "line 1, column 8: a frame other than from the first row to this one or to the last is not supported; ",
+    ),
+    (
+        "SELECT SUM(id) OVER (ORDER BY id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) FROM shop",
+        "line 1, column 8: a frame other than from the first row to this one or to the last is not supported; ",
+    ),
+    (
+        "SELECT SUM(id) OVER (ROWS UNBOUNDED PRECEDING) FROM shop",
+        "line 1, column 8: a frame other than from the first row to this one or to the last is not supported; ",
+    ),
+    (
+        "SELECT SUM(id) OVER (ORDER BY id GROUPS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM shop",
+        "line 1, column 8: a frame other than from the first row to this one or to the last is not supported; ",
+    ),
+    (
+        "SELECT LAG(id, -1) OVER (ORDER BY id) FROM shop",
+        "line 1, column 8: LAG or LEAD by what is no literal is not supported; ",
     ),
     (
         "SELECT NTILE(3) OVER (ORDER BY id) FROM shop",

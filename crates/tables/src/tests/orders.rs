@@ -37,7 +37,12 @@ fn windows() {
     sizes(4, |dice, rows| {
         let mut data = Data::default();
         let table = data.table(dice, "t", columns(), rows).select(&[0, 1, 2, 3, 4]).unwrap();
-        let table = if pick(dice, 2) == 0 { table } else { table.distinct().unwrap() };
+        let table = match pick(dice, 3) {
+            0 => table,
+            1 => table.distinct().unwrap(),
+            // Rows that are not there have the partitions and the order of others.
+            _ => table.filter(greater(column(4), int(0))).unwrap(),
+        };
         let functions = |total: bool| {
             let more = |(name, function): (&str, WindowFunction)| (name.to_owned(), function);
             let mut all = vec![
@@ -45,6 +50,7 @@ fn windows() {
                 ("dense", WindowFunction::DenseRank),
                 ("least", extreme(1, false, Frame::Peers)),
                 ("flagged", extreme(3, true, Frame::Peers)),
+                ("last", extreme(0, true, Frame::Peers)),
                 ("sum", WindowFunction::RunningSum(column(4), Frame::Peers)),
                 ("keys", WindowFunction::RunningSum(column(0), Frame::Peers)),
             ];

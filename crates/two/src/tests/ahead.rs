@@ -11,6 +11,7 @@ use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, NetError};
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::mpsc::{Receiver, Sender, channel as queue},
     thread,
     time::{Duration, Instant},
@@ -92,6 +93,26 @@ fn a_maker_that_fails_ends_a_run_that_waits_for_ots() {
         },
     );
     assert!(matches!(made, Err(TwoError::Net(_))), "{made:?}");
+}
+
+/// Whoever panics, the other one ends, and the caller hears of it.
+#[test]
+fn a_panic_of_either_ends_the_other() {
+    type User = fn(&mut Channel, &Shelf) -> Result<(), TwoError>;
+    let waits: User = |channel, _| Ok(channel.recv("a step", &mut [0])?);
+    let panics: User = |_, _| panic!("a user that fails");
+    for (user, of_user) in [(panics, true), (waits, false)] {
+        let made = both(
+            |(mut channel, mut supply)| {
+                let lots = lots().inspect(|_| assert!(of_user, "a maker that fails"));
+                let beside =
+                    || Shelf::beside(&mut supply, &mut channel, Distance::Near, lots, user).map_err(drop);
+                catch_unwind(AssertUnwindSafe(beside))
+            },
+            |_side, done| assert!(done.recv().is_err()),
+        );
+        assert!(made.is_err(), "a panic of a user: {of_user}");
+    }
 }
 
 /// A maker stops when so many OTs wait, and goes on when some are taken.

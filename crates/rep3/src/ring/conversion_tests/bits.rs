@@ -68,6 +68,38 @@ fn some_bits_are_those_of_the_number_and_rectified_ones_have_no_sign() {
     );
 }
 
+/// A session keeps its circuits: each that differs from one before in a single thing is its own.
+#[test]
+fn circuits_that_a_session_keeps_are_those_that_are_asked_for() {
+    let (x, y): (Vec<u16>, Vec<u16>) = (numbers(&mut random(), 200), numbers(&mut random(), 200));
+    let [xs, ys] = [&x, &y].map(|v| share_words(&mut random(), v));
+    let mut session = parties();
+    for adder in Adder::ALL {
+        for bits in [0..16, 3..16, 3..9, 0..9] {
+            let width = bits.len();
+            let some = |x: &u16| u64::from(x >> bits.start) & ((1 << width) - 1);
+            let positive = |x: &u16| if some(x) >> (width - 1) == 1 { 0 } else { some(x) };
+            let made = in_session(&mut session, |b, i| {
+                OnNumbers::some_bits(b, &xs[i], bits.clone(), adder).unwrap()
+            });
+            assert_eq!(open_bits(&made.map(OnNumbers::finish)), x.iter().map(some).collect::<Vec<_>>());
+            let made = in_session(&mut session, |b, i| {
+                OnNumbers::rectified(b, &xs[i], bits.clone(), adder).unwrap()
+            });
+            assert_eq!(open_bits(&made.map(OnNumbers::finish)), x.iter().map(positive).collect::<Vec<_>>());
+        }
+        for is_signed in [false, true] {
+            let made = in_session(&mut session, |b, i| {
+                OnNumbers::less(b, &xs[i], &ys[i], is_signed, adder).unwrap()
+            });
+            let less =
+                |(x, y): (&u16, &u16)| u64::from(if is_signed { signed(*x) < signed(*y) } else { x < y });
+            let expected: Vec<u64> = x.iter().zip(&y).map(less).collect();
+            assert_eq!(open_bits(&made.map(OnNumbers::finish)), expected, "{adder:?}, {is_signed}");
+        }
+    }
+}
+
 #[test]
 fn every_byte_from_many_splits() {
     // Each number 16 times, so that the summands fall together in all ways.

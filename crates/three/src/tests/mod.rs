@@ -1,0 +1,163 @@
+//! Runs of three parties against the evaluator.
+
+mod operations;
+mod plans;
+mod runs;
+
+use crate::{
+    Cut, Plan, ThreeError,
+    run::Run,
+    test_support::{opened, shared},
+    wave::{Group, Wave, land},
+};
+use hushwire_aes::Backend;
+use hushwire_compute::{
+    Computation, ComputeError, Tensor, evaluate,
+    test_support::{computation, inputs},
+};
+use hushwire_prg::{Prg, Seed};
+use hushwire_rep3::{Party, Shares};
+use hushwire_wire::{
+    Cost,
+    drive::{Lockstep, Machine, Place},
+};
+use std::collections::BTreeMap;
+
+type Values = BTreeMap<String, Tensor>;
+
+/// The outputs, in order, the cost of party 0, and whether all of that was declared.
+type Ran = (Vec<Tensor>, Cost, bool);
+
+/// Runs three parties in lockstep.
+fn three(
+    backend: Backend,
+    plan: &Plan,
+    cut: Cut,
+    bound: &Computation,
+    given: &Values,
+) -> Result<Ran, ThreeError> {
+    let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
+    let mut shares: [Vec<Shares>; 3] = Default::default();
+    for ((name, _), door) in bound.inputs().zip(plan.inputs()) {
+        for (to, share) in shares.iter_mut().zip(shared(&mut prg, &given[name], *door)) {
+            to.push(share);
+        }
+    }
+    let mut parties = Party::three(backend);
+    let mut runs: Vec<Run<'_>> = parties
+        .iter()
+        .zip(shares)
+        .map(|(party, inputs)| Run::new(party.role(), plan, cut, inputs))
+        .collect::<Result<_, _>>()?;
+    let (mut cost, mut declared) = (Cost::default(), true);
+    loop {
+        let mut waves: Vec<Wave<'_>> = vec![];
+        for (party, run) in parties.iter_mut().zip(&mut runs) {
+            run.alone(&mut party.next_batch()?)?;
+            waves.push(run.wave(party)?);
+        }
+        if waves[0].is_empty() {
+            break;
+        }
+        let mut groups: Vec<_> = waves.iter_mut().map(|wave| wave.groups().into_iter()).collect();
+        let mut rounds = vec![0; cut.lanes()];
+        for lane in (0..).map(|group| cut.lane(group)) {
+            let Some(flights) = groups.iter_mut().map(Iterator::next).collect::<Option<Vec<_>>>() else {
+                break;
+            };
+            let mut flights = flights.into_iter().map(Group::begin).collect::<Result<Vec<_>, _>>()?;
+            // A sort's cost depends on what it opens, and is counted.
+            let own = flights[0].cost();
+            declared &= own.is_some();
+            let mut spent = Cost::default();
+            Lockstep::new().run_edited(&mut flights, |place: Place, message| {
+                spent.rounds = spent.rounds.max(place.round as u64 + 1);
+                spent.bytes_sent += if place.party == 0 { message.len() as u64 } else { 0 };
+            })?;
+            let own = own.unwrap_or(spent);
+            rounds[lane] += own.rounds;
+            cost.bytes_sent += own.bytes_sent;
+            flights.into_iter().try_for_each(land)?;
+        }
+        cost.rounds += rounds.into_iter().max().unwrap();
+        runs.iter_mut().zip(waves).try_for_each(|(run, wave)| wave.end(run))?;
+    }
+    let outputs: Vec<Vec<Shares>> = runs.into_iter().map(Run::outputs).collect::<Result<_, _>>()?;
+    let opened = plan.outputs().enumerate().map(|(k, door)| {
+        let all = [0, 1, 2].map(|p| &outputs[p][k]);
+        (0..3).for_each(|p| assert_eq!(all[p].next, all[(p + 1) % 3].own, "shares fit"));
+        opened(all, door, &bound.node(bound.outputs()[k].value).ty)
+    });
+    Ok((opened.collect(), cost, declared))
+}
+
+/// Whether three parties gave what the evaluator gives; none where either refuses.
+pub(crate) fn check(
+    c: &Computation,
+    given: &Values,
+    plan: fn(&Computation) -> Result<Plan, ComputeError>,
+) -> Option<Cost> {
+    check_cut(c, given, plan, Backend::best(), Cut::whole())
+}
+
+fn check_cut(
+    c: &Computation,
+    given: &Values,
+    plan: fn(&Computation) -> Result<Plan, ComputeError>,
+    backend: Backend,
+    cut: Cut,
+) -> Option<Cost> {
+    let expected = evaluate(c, given).ok()?;
+    let bound = c.bind(&c.symbols_of(given).unwrap()).unwrap();
+    let plan = match plan(&bound) {
+        Ok(plan) => plan,
+        Err(e) if e.to_string().contains("do not run") => return None,
+        Err(e) => panic!("{e}\n{c}"),
+    };
+    let (opened, cost, declared) = match three(backend, &plan, cut, &bound, given) {
+        Ok(ran) => ran,
+        Err(e) => panic!("{e}\n{c}"),
+    };
+    let planned = plan.cost(0, cut).unwrap();
+    if declared {
+        assert_eq!(planned.cost, cost, "{c}");
+    } else {
+        assert!(planned.cost.rounds >= cost.rounds && planned.cost.bytes_sent >= cost.bytes_sent, "{c}");
+    }
+    for (output, opened) in bound.outputs().iter().zip(opened) {
+        let expected = &expected[&output.name];
+        assert!(opened == *expected, "{}: {opened:?} for {expected:?}\n{c}", output.name);
+    }
+    Some(cost)
+}
+
+fn random_computations(plan: fn(&Computation) -> Result<Plan, ComputeError>) {
+    let mut compared = 0;
+    for seed in 0..200 {
+        let c = computation(seed);
+        let given = inputs(&c, seed ^ 1, [0, 1, 2, 3, 9, 17][seed as usize % 6]);
+        compared += u32::from(check(&c, &given, plan).is_some());
+    }
+    assert!(compared > 100, "{compared}");
+}
+
+#[test]
+fn random_computations_on_bits() {
+    random_computations(Plan::on_bits);
+}
+
+#[test]
+fn random_computations_on_numbers() {
+    random_computations(Plan::new);
+}
+
+/// A computation of one member's numbers.
+fn text(body: &str) -> Computation {
+    let text = format!("computation c\nmembers m\nsymbols n\n{body}\n");
+    text.parse().unwrap_or_else(|e| panic!("{e}: {text}"))
+}
+
+/// Inputs of this many rows each.
+fn given(c: &Computation, n: usize) -> Values {
+    inputs(c, 7, n)
+}

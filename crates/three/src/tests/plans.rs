@@ -1,0 +1,58 @@
+//! Plans: what is computed once, and what is built in.
+
+use super::{check, given, text};
+use crate::{Cut, Door, Plan};
+use hushwire_rep3::Addition;
+use hushwire_wire::Cost;
+
+#[test]
+fn inputs_come_as_numbers_where_nobody_asks_for_their_bits() {
+    let forms = |lines: &str| {
+        let c = text(&format!("input x: i32[4] from m\ninput y: i32[4] from m\n{lines}"));
+        let plan = Plan::new(&c).unwrap();
+        let number = |door: &Door| matches!(door.addition(), Addition::Words(_));
+        let cost = plan.cost(0, Cut::whole()).unwrap().cost;
+        check(&c, &given(&c, 5), Plan::new).unwrap();
+        let outputs: Vec<bool> = plan.outputs().map(|door| number(&door)).collect();
+        ([number(&plan.inputs()[0]), number(&plan.inputs()[1])], outputs, cost)
+    };
+    let sum = forms("output s = sum(x + y) to m");
+    assert_eq!(sum, ([true; 2], vec![true], Cost::default()));
+    assert_eq!(forms("output s = transpose(x - y, [0]) to m").2, Cost::default());
+    let product = forms("output p = x * y to m");
+    assert_eq!((product.0, product.1, product.2.rounds), ([true; 2], vec![true], 1));
+    assert_eq!(forms("output s = sum(x) to m\noutput l = x < y to m").0, [false; 2]);
+    assert_eq!(forms("output s = x + 1 < y to m").0, [false; 2]);
+    assert_eq!(forms("output s = permute(x, order(y)) * x to m").0, [true, false]);
+    assert_eq!(forms("output s = x to m\noutput t = y to m").0, [false; 2]);
+}
+
+#[test]
+fn the_same_is_computed_once_and_what_nobody_reads_never() {
+    let steps = |lines: &str| {
+        let inputs = "input f: bool[9] from m\ninput x: u8[9] from m\ninput y: u8[9] from m";
+        let c = text(&format!("{inputs}\n{lines}"));
+        check(&c, &given(&c, 6), Plan::new).unwrap();
+        Plan::new(&c).unwrap().steps.len() - 3
+    };
+    let alone = steps("output z = x & y to m");
+    assert_eq!(steps("w = x * y\nv = w < y\noutput z = x & y to m"), alone);
+    // Two columns are copied down by flags that are picked and joined once.
+    let one = steps("output a = copy_down(f, x) to m");
+    let both = steps("output a = copy_down(f, x) to m\noutput b = copy_down(f, y) to m");
+    assert!(both - one < one, "{both} steps of two, {one} of one");
+    let order = "o = order(x)\noutput a = permute(y, o) to m";
+    assert_eq!(steps(order), steps(&format!("{order}\noutput b = permute(y, o) to m")));
+}
+
+/// A circuit has a number of the computation built in, whatever steps it comes through, and no AND for what follows from it.
+#[test]
+fn numbers_of_the_computation_are_built_in_however_they_are_made() {
+    let bytes = |with: &str| {
+        let c = text(&format!("input x: i64[9] from m\ninput y: i64[9] from m\noutput z = x < {with} to m"));
+        check(&c, &given(&c, 7), Plan::new).unwrap();
+        Plan::new(&c).unwrap().cost(0, Cut::whole()).unwrap().cost.bytes_sent
+    };
+    assert_eq!(bytes("cast(const(i8, 5), i64)"), bytes("const(i64, 5)"));
+    assert!(bytes("cast(const(i8, 0), i64)") < bytes("y"));
+}
