@@ -128,7 +128,9 @@ fn certificates_that_end_soon_are_reported() {
             });
         }
     });
-    let heard = heard.lock().unwrap_or_else(|e| panic!("{e}")).clone();
+    let mut heard = heard.lock().unwrap_or_else(|e| panic!("{e}")).clone();
+    // On a busy host they may have to wait for each other.
+    heard.retain(|event| !matches!(event, Event::Joining { .. }));
     let expiring = Event::Expiring { party: PartyId(1), validity: soon };
     assert_eq!(heard, [expiring.clone(), expiring.clone()]);
     assert!(expiring.to_string().contains(&soon.to_string()), "{expiring}");
