@@ -130,7 +130,11 @@ fn a_slow_peer_does_not_stall() {
             assert_eq!(into, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
         });
     };
-    thread::scope(|scope| Over::ALL.map(|over| drop(scope.spawn(move || drip(over)))));
+    thread::scope(|scope| {
+        for over in Over::ALL {
+            scope.spawn(move || drip(over));
+        }
+    });
 }
 
 /// Either way: who receives a message that drips, and who sends one that is read in drips.
@@ -171,8 +175,9 @@ fn a_peer_that_drips_does_not_hold_a_message_for_ever() {
         });
     };
     thread::scope(|scope| {
-        [(Over::Queues, true), (Over::Tls, true), (Over::Queues, false)]
-            .map(|(over, receives)| drop(scope.spawn(move || drip(over, receives))))
+        for (over, receives) in [(Over::Queues, true), (Over::Tls, true), (Over::Queues, false)] {
+            scope.spawn(move || drip(over, receives));
+        }
     });
 }
 

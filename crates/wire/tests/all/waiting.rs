@@ -2,7 +2,10 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex, MutexGuard},
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -150,6 +153,71 @@ fn a_late_party_is_waited_for_by_name() {
             let last = format!(" s; last: party 2 at {address}: ");
             assert!(text.contains(&last) && text.contains("refused"), "{text}");
         }
+    }
+}
+
+/// The watcher of a client is held up, as by a busy host, while a party ends the session and closes its links.
+#[test]
+fn the_cause_is_heard_and_told_by_a_watcher_that_is_late() {
+    for client_ends in [false, true] {
+        let world = world(2, true);
+        let (held, late) = (AtomicBool::new(false), Arc::new(AtomicBool::new(false)));
+        let over = late.clone();
+        let slow: Observer = Arc::new(move |event: &Event| {
+            if matches!(event, Event::Comes { .. }) {
+                thread::sleep(Duration::from_secs(3));
+                over.store(true, Ordering::SeqCst);
+            }
+        });
+        thread::scope(|scope| {
+            for me in 0..3 {
+                let (world, held, late, slow) = (&world, &held, &late, slow.clone());
+                scope.spawn(move || {
+                    let (cfg, identity) = (&world.configs[me], &world.identities[me]);
+                    let observer = if me == 2 { slow } else { ears().0 };
+                    let mut net = ok(connect_observed(cfg, identity, world.listeners[me].as_ref(), observer));
+                    let told = |e: NetError, told: PartyId| {
+                        let expected =
+                            matches!(&e, NetError::Aborted { peer: Some(PartyId(1)), by, .. } if *by == told);
+                        assert!(expected, "{me}: {e}");
+                    };
+                    match me {
+                        0 => {
+                            let watch = net.watch().unwrap_or_else(|| panic!("no watch"));
+                            watch.comes(1, 7);
+                            // Until the client's watcher has it.
+                            thread::sleep(Duration::from_millis(1500));
+                            held.store(true, Ordering::SeqCst);
+                            if client_ends {
+                                let mut lane = channel(&mut net, None, Some(PartyId::OWNER.0));
+                                told(err(lane.recv("input", &mut [0])), PartyId::OWNER);
+                            } else {
+                                net.abort(PartyId(1), Reason::Cheated, "a check");
+                            }
+                        }
+                        1 => {
+                            let mut lane = channel(&mut net, None, Some(0));
+                            // What it is accused of, it hears from who says so.
+                            assert!(matches!(err(lane.recv("idle", &mut [0])), NetError::Blamed { .. }));
+                        }
+                        _ if client_ends => {
+                            while !held.load(Ordering::SeqCst) {
+                                thread::sleep(Duration::from_millis(10));
+                            }
+                            net.abort(PartyId(1), Reason::Cheated, "a check");
+                            assert!(
+                                late.load(Ordering::SeqCst),
+                                "it did not wait until its peers could read it"
+                            );
+                        }
+                        _ => {
+                            let mut lane = channel(&mut net, None, Some(0));
+                            told(err(lane.recv("result", &mut [0])), PartyId(0));
+                        }
+                    }
+                });
+            }
+        });
     }
 }
 
