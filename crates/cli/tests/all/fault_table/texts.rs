@@ -62,6 +62,7 @@ const ROWS: &[Row] = &[
     row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: was refused during connect, as [peer] says; read the error of the first; if its key was rotated, all others must list its new pin"),
     // It ended when only the control link to it was there, and not yet the one by which it could say why.
     row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: died during connect: its links closed and it said no goodbye; see its own log and its host, then start again"),
+    row("rep3 aes-ctr", "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: died during connect: its links closed and it said no goodbye; see its own log and its host, then start again"),
     row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: died during connect, as [other] says; see its own log and its host, then start again"),
     row(STARTED, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: refuses our certificate during handshake: it lists another pin for this party; let it list our pin, {pin}"),
     row(JOBS, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: ended the session during connect: it says that this party was refused; read its error, and compare pins, keys and jobs of both: after `hushwire keys rotate` all others must list the new pin"),
