@@ -1,7 +1,10 @@
 //! Addresses that a test can name before somebody listens there.
 
 use std::fmt::{self, Display, Formatter};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::process::id;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use socket2::{Domain, Socket, Type};
 
@@ -22,13 +25,35 @@ impl Port {
     /// If there is none: it is for tests.
     #[must_use]
     pub fn new() -> Self {
-        let held = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
-        held.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).expect("a port");
+        Self::at(0).expect("a port")
+    }
+
+    /// Takes so many neighbouring ports. They lie below those that the system gives to connections, and no test of this process
+    /// gets them twice.
+    ///
+    /// # Panics
+    /// If there are none: it is for tests.
+    #[must_use]
+    pub fn row<const N: usize>() -> [Self; N] {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let row = (0..2000).find_map(|_| {
+            let place = id().wrapping_mul(211).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % 2000;
+            let first = 10_000 + place as usize * N;
+            let ports = (first..first + N).map_while(|port| Self::at(u16::try_from(port).ok()?).ok());
+            ports.collect::<Vec<_>>().try_into().ok()
+        });
+        row.expect("neighbouring ports")
+    }
+
+    /// Takes the port of that number, 0 for one of the system's choice.
+    fn at(port: u16) -> io::Result<Self> {
+        let held = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+        held.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)).into())?;
         // Chosen without sharing, and shared from now on with those who ask for it by number. It never listens: whoever
         // dials while nobody else does is refused.
-        held.set_reuse_address(true).expect("a port that others can listen at");
-        let address = held.local_addr().expect("an address").as_socket().expect("an address of IPv4");
-        Self { address, _held: held }
+        held.set_reuse_address(true)?;
+        let address = held.local_addr()?.as_socket().ok_or(io::ErrorKind::Unsupported)?;
+        Ok(Self { address, _held: held })
     }
 
     /// The number of the port.
@@ -74,5 +99,15 @@ mod tests {
         let numbers: BTreeSet<u16> =
             others.iter().filter_map(|l| l.local_addr().ok()).map(|a| a.port()).collect();
         assert!(numbers.len() > 100 && !numbers.contains(&port.number()));
+    }
+
+    #[test]
+    fn rows_are_neighbours_that_nobody_else_gets() {
+        let rows = [(); 20].map(|()| Port::row::<3>().map(|port| port.number()));
+        assert!(rows.iter().all(|[a, b, c]| (a + 1, b + 1) == (*b, *c)), "{rows:?}");
+        let held = Port::row::<2>();
+        let listener = TcpListener::bind(held[1].to_string()).expect("the kept port");
+        assert!(Port::at(held[0].number()).is_err() && Port::at(held[1].number()).is_err());
+        drop(listener);
     }
 }

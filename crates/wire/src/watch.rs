@@ -23,10 +23,11 @@ use crate::{
     watcher::Watcher,
 };
 
-/// LOCAL: how long a channel that failed waits for the control links to tell the cause.
-const WORD: Duration = Duration::from_secs(1);
-/// LOCAL: how long a party that fails waits until its peers can read why.
-const TELL: Duration = Duration::from_millis(500);
+/// LOCAL: how long a channel that failed waits for the control links to tell the cause. The word is there already, or nearly, where
+/// there is one: the rest is for watchers that a busy host holds up.
+const WORD: Duration = Duration::from_secs(5);
+/// LOCAL: how long a party that fails waits until its peers can read why. Its watcher alone can hold that up.
+const TELL: Duration = Duration::from_secs(5);
 
 /// Ends a session for all parties, and tells whether another has.
 ///

@@ -117,7 +117,7 @@ fn a_death_deep_in_yao_is_found_where_it_was() {
         let killed = running.remove(at);
         let begun = Instant::now();
         assert!(killed.kill().is_none(), "it was done too soon");
-        for member in world.files.end_within(running, begun, Duration::from_secs(20)) {
+        for member in world.files.end_within(running, begun, Duration::from_mins(1)) {
             let died = |step| {
                 format!(
                     "error: {} failed during computing batch {{n}} of {{n}}: {}: died during {step}: its links closed \
@@ -143,13 +143,13 @@ fn a_death_deep_in_yao_is_found_where_it_was() {
 fn all_who_are_missing_are_named() {
     let world = Rehearsal::new(&sums("add:32", 1));
     for name in ["party0", "alice"] {
-        world.set(name, "connect-timeout = \"2s\"");
+        world.set(name, "connect-timeout = \"8s\"");
     }
     let remedy =
         "start the members that do not run, and see that addresses are right and no firewall is between";
     for member in world.end(world.start_all(&["party0"])) {
         let text = format!(
-            "error: party 0 failed during connect: party 1, party 2, client alice and client bob: did not come within 2s \
+            "error: party 0 failed during connect: party 1, party 2, client alice and client bob: did not come within 8s \
              during connect: party 1 at 127.0.0.1:{{port}}: Connection refused (os error 111), party 2 at \
              127.0.0.1:{{port}}: Connection refused (os error 111), no greeting of client alice came to our own 127.0.0.1:{{port}}, \
              no greeting of client bob came to our own 127.0.0.1:{{port}}; {remedy}"
@@ -157,11 +157,11 @@ fn all_who_are_missing_are_named() {
         assert_says(&member, 3, &[&text]);
     }
     // Parties that are all there have only clients to miss.
-    ["party1", "party2"].iter().for_each(|name| world.set(name, "connect-timeout = \"2s\""));
+    ["party1", "party2"].iter().for_each(|name| world.set(name, "connect-timeout = \"8s\""));
     for member in world.end(world.start_all(&["party0", "party1", "party2"])) {
         let title = title(member.name);
         let own = format!(
-            "error: {title} failed during connect: client alice and client bob: did not come within 2s during connect: \
+            "error: {title} failed during connect: client alice and client bob: did not come within 8s during connect: \
              no greeting of client alice came to our own 127.0.0.1:{{port}}, no greeting of client bob came to our own 127.0.0.1:{{port}}; \
              {remedy}"
         );
@@ -184,7 +184,7 @@ fn too_few_open_files_are_called_so() {
     running.push(world.spawn("party0", command));
     let begun = Instant::now();
     let short = |member: &Ended| member.name == "party0";
-    let ended = world.end_within(running, begun, Duration::from_secs(40));
+    let ended = world.end_within(running, begun, Duration::from_mins(1));
     let member = ended.iter().find(|member| short(member)).unwrap_or_else(|| panic!("it did not end"));
     let text = "error: party 0 failed during connect: this process has too many open files during connect: Too many open files \
                 (os error 24); allow it more (`ulimit -n` in the shell that starts it)";

@@ -11,10 +11,10 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// The longest time from a kill to everybody's end.
-const LIMIT: Duration = Duration::from_secs(10);
+/// The longest time from a kill to everybody's end, the wait for the missing and slack for a busy host in it.
+const LIMIT: Duration = Duration::from_secs(45);
 /// A member that dies before it has met anybody is only missing; this is how long the others wait for it.
-const JOIN: &str = "connect-timeout = \"8s\"";
+const JOIN: &str = "connect-timeout = \"12s\"";
 const KILLS: u32 = 12;
 const INSTANCES: usize = 1_000_000;
 
@@ -101,7 +101,10 @@ fn judge(world: &Rehearsal, victim: &str, ended: &[Ended], expected: &[u8], what
             assert!(output.as_deref() == wanted, "{what}: {} has a wrong output", member.name);
             continue;
         }
-        member.blames(victim);
+        // Who comes when all others have ended meets nobody.
+        if !(member.error().contains("did not come within ") && member.error().contains(&title(victim))) {
+            member.blames(victim);
+        }
         assert!(output.is_none(), "{what}: {} has an output", member.name);
         // Some can only have ended well when all that was left was to say so.
         assert!(good == 0 || member.error().contains("confirmation"), "{what}: {}", member.err);
@@ -153,7 +156,7 @@ fn a_party_that_is_stopped_is_named() {
     assert!(running.iter_mut().all(Running::lives) && stopped.lives(), "somebody ended too soon");
     let begun = Instant::now();
     stopped.signal("-STOP");
-    for member in world.end_within(running, begun, 2 * LIMIT) {
+    for member in world.end_within(running, begun, LIMIT) {
         member.blames("party1");
         // Links that close would show a death at once; this was silence.
         assert!(

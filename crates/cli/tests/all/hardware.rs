@@ -269,7 +269,7 @@ fn a_job_names_its_hardware_and_each_party_starts_its_own() {
     world.place.put("r/key.bin", KEY.as_bytes());
     world.edit("r/alice.toml", |text| format!("{text}iv = \"{IV}\"\n"));
     for name in ["party0", "party1", "party2", "alice"] {
-        world.set(name, "connect-timeout = \"3s\"");
+        world.set(name, "connect-timeout = \"8s\"");
     }
     // Who is no hardware looks for no device.
     let run = |first: &Path| {

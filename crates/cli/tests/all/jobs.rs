@@ -239,7 +239,7 @@ fn a_member_that_is_killed_ends_everything() {
         let pid = victim.unwrap_or_else(|| panic!("no {name}")).to_string();
         assert!(Command::new("kill").args(["-KILL", &pid]).status().is_ok_and(|s| s.success()));
         let ran = Ran::new(run.wait_with_output().unwrap_or_else(|e| panic!("{e}")));
-        assert!(begun.elapsed() < Duration::from_secs(15), "took {:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_mins(1), "took {:?}", begun.elapsed());
         assert_eq!(ran.code, Some(3), "{}", ran.err);
         assert!(ran.err.contains(name) && ran.err.contains("signal 9"), "{}", ran.err);
         assert!(pids.iter().all(|pid| !runs(*pid)), "some still run");

@@ -207,7 +207,7 @@ fn runs_with_other_labels_do_not_mix() {
 fn who_does_not_come_is_named() {
     let world = World::new(JOB);
     for name in ALL {
-        world.file(name, |text| text.replace("20s", "4s"));
+        world.file(name, |text| text.replace("20s", "10s"));
     }
     let ended = world.run(&["party0", "party1", "alice", "bob"], |_| String::new());
     for (name, ran) in &ended {
@@ -247,7 +247,7 @@ fn a_party_that_is_killed_ends_the_others() {
         assert_eq!(ran.code, Some(3), "{name}: {}", ran.err);
         assert!(ran.err.contains("party 0"), "{name}: {}", ran.err);
     }
-    assert!(begun.elapsed() < Duration::from_secs(20), "took {:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_mins(1), "took {:?}", begun.elapsed());
     let names = world.place.names();
     assert!(
         !names.iter().any(|name| name == "sum.bin" || name == "bob.bin" || name.ends_with(".part")),

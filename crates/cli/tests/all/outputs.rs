@@ -218,7 +218,7 @@ fn no_output_is_something_that_the_run_reads_or_a_key() {
 fn two_runs_do_not_write_one_file() {
     let place = Place::new();
     place.put("a", &bytes(100, 1));
-    let sparse = fs::File::create(place.at("big")).and_then(|file| file.set_len(1 << 30));
+    let sparse = fs::File::create(place.at("big")).and_then(|file| file.set_len(4 << 30));
     sparse.unwrap_or_else(|e| panic!("{e}"));
     let mut command = place.command("--in big --out x --key-shares k");
     let mut first = command.stderr(Stdio::null()).spawn().unwrap_or_else(|e| panic!("{e}"));

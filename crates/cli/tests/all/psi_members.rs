@@ -175,9 +175,9 @@ fn parties_may_have_parquet() {
 fn a_row_that_is_not_utf8_ends_alike_whether_it_is_common_or_not() {
     let world = world("reveal = \"items\"\nto = \"party0\"");
     world.edit("r/party0.toml", |text| {
-        format!("connect-timeout = \"2s\"\n{text}\n[outputs]\nresult = {{ file = \"common.parquet\" }}\n")
+        format!("connect-timeout = \"6s\"\n{text}\n[outputs]\nresult = {{ file = \"common.parquet\" }}\n")
     });
-    world.set("party1", "connect-timeout = \"2s\"");
+    world.set("party1", "connect-timeout = \"6s\"");
     world.place.put("r/party0.csv", b"id,email\n\xfc,ann@x\n2,bob@x\n");
     let mut ends = vec![];
     for keys in ["ann@x", "eve@x"] {

@@ -213,12 +213,12 @@ fn an_owner_that_is_not_there_is_waited_for_with_words() {
     // Somebody is at the address who says nothing.
     let silent = TcpListener::bind(world.port.to_string()).unwrap_or_else(|e| panic!("{e}"));
     let [pin, _] = &world.pins;
-    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 4", world.port);
+    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 8", world.port);
     let keys = "--in mine.csv --key mail --normalise email --list all.list";
     let ran = ended(world.start(&format!("psi query {keys} {link}")));
     drop(silent);
-    let connecting = format!("connecting to the owner at {}, for at most 4 s", world.port);
-    for words in [connecting.as_str(), "still waiting for the owner to join, for 3 s"] {
+    let connecting = format!("connecting to the owner at {}, for at most 8 s", world.port);
+    for words in [connecting.as_str(), "still waiting for the owner to join, for "] {
         assert!(ran.code == Some(3) && ran.err.contains(words), "{words}: {}", ran.err);
     }
 }

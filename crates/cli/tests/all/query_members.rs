@@ -36,7 +36,7 @@ pub(crate) fn world(rows: usize) -> Rehearsal {
     world.place.put("r/salaries.csv", salaries.as_bytes());
     world.place.put("r/people.csv", people.as_bytes());
     world.edit("r/analyst.toml", |text| format!("{text}\n[outputs]\nresult = {{ csv = \"result.csv\" }}\n"));
-    ALL.iter().for_each(|name| world.set(name, "connect-timeout = \"8s\""));
+    ALL.iter().for_each(|name| world.set(name, "connect-timeout = \"30s\""));
     world
 }
 
@@ -137,6 +137,7 @@ fn rows_that_are_not_those_agreed_are_named_by_their_owner() {
 #[test]
 fn an_owner_who_leaves_is_named_by_all() {
     let world = world(9);
+    ALL.iter().for_each(|name| world.edit(&format!("r/{name}.toml"), |text| text.replace("30s", "60s")));
     // The analyst comes last: all others have met, and wait for it.
     let mut running = world.start_all(&ALL[..5]);
     world.until_said(&ALL[..3], "still waiting for client analyst to join");
@@ -238,7 +239,7 @@ fn a_broken_promise_is_told_to_none_but_who_learns_the_result() {
                 let errors = member
                     .err
                     .lines()
-                    .filter(|line| line.contains("error"))
+                    .filter(|line| line.starts_with("error"))
                     .map(str::to_owned)
                     .collect::<Vec<_>>();
                 (*name, member.code, member.out.clone(), errors)

@@ -1,11 +1,10 @@
 //! A job among processes on loopback, with files made by `hushwire local files`.
 
 use crate::common::Place;
+use hushwire_testkit::Port;
 use std::{
     fs::{self, File},
-    net::TcpListener,
-    process::{Child, Command, ExitStatus, Stdio, id},
-    sync::atomic::{AtomicU16, Ordering},
+    process::{Child, Command, ExitStatus, Stdio},
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -34,6 +33,7 @@ pub(crate) fn title(name: &str) -> String {
 pub(crate) struct Rehearsal {
     pub(crate) place: Place,
     pub(crate) port: u16,
+    _ports: [Port; 3],
 }
 
 impl Rehearsal {
@@ -44,18 +44,19 @@ impl Rehearsal {
 
     /// As [`Rehearsal::new`], where files that the job names stand already.
     pub(crate) fn within(place: Place, job: &str) -> Self {
-        let port = three_ports();
+        let ports = Port::row();
+        let port = ports[0].number();
         place.put("job.toml", job.as_bytes());
         let ran = place.ran(&format!("local files job.toml --dir r --port {port}"));
         assert_eq!(ran.code, Some(0), "{}", ran.err);
-        Self { place, port }
+        Self { place, port, _ports: ports }
     }
 
     /// A directory `r` without files, and a port.
     pub(crate) fn bare() -> Self {
-        let (place, port) = (Place::new(), three_ports());
+        let (place, ports) = (Place::new(), Port::row());
         fs::create_dir(place.at("r")).unwrap_or_else(|e| panic!("{e}"));
-        Self { place, port }
+        Self { place, port: ports[0].number(), _ports: ports }
     }
 
     /// Changes a file that is there; its permissions stay.
@@ -249,18 +250,4 @@ impl Ended {
             _ => panic!("{}: not one error, but: {}", self.name, self.err),
         }
     }
-}
-
-/// The first of three neighbouring ports that are free now. They lie below those that outgoing connections get, and no
-/// test of this process gets them twice.
-fn three_ports() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    for _ in 0..2000 {
-        let place = id().wrapping_mul(211) + u32::from(NEXT.fetch_add(1, Ordering::SeqCst));
-        let port = 10_000 + 3 * (place % 6000) as u16;
-        if (port..port + 3).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {
-            return port;
-        }
-    }
-    panic!("no three neighbouring ports are free");
 }

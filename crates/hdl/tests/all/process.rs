@@ -1,6 +1,6 @@
 //! A device's process ends with the device, and when it fails.
 
-use crate::common::HELLO;
+use crate::common::{HELLO, PATIENCE};
 use hushwire_hdl::{Cause, Device};
 use hushwire_testkit::executable;
 use std::{
@@ -26,11 +26,11 @@ fn pid(folder: &Path) -> String {
     folder.join("pid").display().to_string()
 }
 
-/// Whether its process ends within a second.
-fn gone(folder: &Path) -> bool {
+/// Whether its process ends in time.
+fn gone(folder: &Path, within: Duration) -> bool {
     let number = fs::read_to_string(pid(folder)).unwrap();
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(1) {
+    while begun.elapsed() < within {
         let asked = Command::new("kill").args(["-0", number.trim()]).stderr(Stdio::null()).status();
         if !asked.unwrap().success() {
             return true;
@@ -46,7 +46,7 @@ fn a_process_that_failed_is_ended_even_if_it_is_stopped() {
     // Nonsense as answer to the request for statistics.
     let device = start(folder.path(), "head -c 8 <&0 >/dev/null; printf QQQQQQQQ >&0; kill -STOP $$");
     assert!(matches!(device.statistics().err().unwrap().cause, Cause::Protocol(_)));
-    assert!(gone(folder.path()), "its process is still there");
+    assert!(gone(folder.path(), PATIENCE), "its process is still there");
     assert!(device.check().is_err());
 }
 
@@ -56,7 +56,7 @@ fn a_process_that_does_not_end_by_itself_is_ended() {
     let device = start(folder.path(), "exec sleep 100");
     let other = device.clone();
     drop(device);
-    assert!(!gone(folder.path()), "another batch needs it");
+    assert!(!gone(folder.path(), Duration::from_secs(1)), "another batch needs it");
     drop(other);
-    assert!(gone(folder.path()), "its process is still there");
+    assert!(gone(folder.path(), PATIENCE), "its process is still there");
 }

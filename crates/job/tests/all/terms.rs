@@ -152,7 +152,7 @@ fn declining(at: &TcpListener) -> MemberConfig {
     let peer =
         |i| Peer { member: Member::Party(i), address: Some(address.clone()), pin: identity("p").pin() };
     config.peers = (0..3).map(peer).collect();
-    config.connect_timeout = Duration::from_millis(400);
+    config.connect_timeout = Duration::from_secs(4);
     config.allow([]);
     config
 }

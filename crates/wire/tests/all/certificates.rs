@@ -78,7 +78,7 @@ fn our_own_certificate_is_looked_at_first() {
 
 /// The certificate of `late` ends between its own look at it and the handshake.
 fn expires_meanwhile(mut world: World, late: usize, judge: usize) {
-    replace(&mut world, late, Validity::lasting(Duration::from_secs(3)));
+    replace(&mut world, late, Validity::lasting(Duration::from_secs(6)));
     let (world, id) = (&world, world.configs[late].me);
     thread::scope(|scope| {
         scope.spawn(move || {
@@ -86,7 +86,7 @@ fn expires_meanwhile(mut world: World, late: usize, judge: usize) {
             assert!(is_expired(&e, id), "its holder: {e}");
             assert!(e.to_string().contains("says that it does not hold today"), "{e}");
         });
-        thread::sleep(Duration::from_millis(3300));
+        thread::sleep(Duration::from_millis(6300));
         let e = err(join(world, judge));
         assert!(is_expired(&e, id), "its peer: {e}");
         assert!(e.to_string().contains("not by our clock"), "{e}");
@@ -97,14 +97,14 @@ fn expires_meanwhile(mut world: World, late: usize, judge: usize) {
 fn a_peer_s_expired_certificate_is_named_on_both_sides() {
     // Longer than the certificate.
     let mut parties = world(2, false);
-    parties.configs.iter_mut().for_each(|cfg| cfg.connect_timeout = Duration::from_secs(15));
+    parties.configs.iter_mut().for_each(|cfg| cfg.connect_timeout = Duration::from_secs(30));
     expires_meanwhile(parties, 1, 0);
 }
 
 #[test]
 fn an_owner_s_expired_certificate_is_named_on_both_sides() {
     let mut parties = world(1, true);
-    parties.configs.iter_mut().for_each(|cfg| cfg.connect_timeout = Duration::from_secs(15));
+    parties.configs.iter_mut().for_each(|cfg| cfg.connect_timeout = Duration::from_secs(30));
     expires_meanwhile(parties, 1, 0);
 }
 
@@ -128,7 +128,9 @@ fn certificates_that_end_soon_are_reported() {
             });
         }
     });
-    let heard = heard.lock().unwrap_or_else(|e| panic!("{e}")).clone();
+    let mut heard = heard.lock().unwrap_or_else(|e| panic!("{e}")).clone();
+    // On a busy host they may have to wait for each other.
+    heard.retain(|event| !matches!(event, Event::Joining { .. }));
     let expiring = Event::Expiring { party: PartyId(1), validity: soon };
     assert_eq!(heard, [expiring.clone(), expiring.clone()]);
     assert!(expiring.to_string().contains(&soon.to_string()), "{expiring}");

@@ -13,6 +13,8 @@ use hushwire_wire::{
 };
 
 const BOTH: [TransportKind; 2] = [TransportKind::TcpTls, TransportKind::TcpInsecure];
+/// Ends "at once": before anybody gives up, with slack for a busy host.
+const SOON: Duration = Duration::from_secs(20);
 const LOOPBACK: &str = "127.0.0.1";
 
 fn two(transport: TransportKind) -> World {
@@ -37,7 +39,7 @@ fn both_hear(field: &str, transport: TransportKind, change: impl Fn(&mut Session
             e => panic!("party {me} over {transport}, {field}: {e}"),
         }
     }
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
 }
 
 #[test]
@@ -58,7 +60,7 @@ fn a_peer_that_claims_another_id_is_named_on_both_sides() {
 #[test]
 fn another_wire_version_is_named_on_both_sides() {
     let mut world = two(TransportKind::TcpInsecure);
-    world.listeners[1] = None;
+    let _held = world.absent(1);
     let address = world.configs[1].peers[0].address.clone().unwrap_or_default();
     let stray = thread::spawn(move || {
         let mut hello = [0; 128];
@@ -81,9 +83,6 @@ fn another_wire_version_is_named_on_both_sides() {
 fn a_wrong_pin_is_an_unknown_peer() {
     let mut world = two(TransportKind::TcpTls);
     world.configs[0].peers[0].pin = Pin([1; 32]);
-    for cfg in &mut world.configs {
-        cfg.connect_timeout = Duration::from_secs(3);
-    }
     let results: Vec<_> = world.connect().into_iter().map(err).collect();
     let presented = world.identities[1].pin().to_string();
     assert!(
@@ -128,20 +127,18 @@ fn a_wrong_pin_is_no_accusation_of_who_lists_it() {
 #[test]
 fn all_who_did_not_come_are_named() {
     let mut world = World::new(3, true, TransportKind::TcpTls, 1, LOOPBACK);
-    world.configs[0].connect_timeout = Duration::from_millis(500);
+    world.configs[0].connect_timeout = Duration::from_secs(4);
     let here = world.listeners[0].as_ref().map(Listener::address).unwrap_or_default();
-    let addresses = [0, 1].map(|i| world.configs[0].peers[i].address.clone().unwrap_or_default());
-    (world.listeners[1], world.listeners[2]) = (None, None);
+    let [(one, _one), (two, _two)] = [1, 2].map(|of| world.absent(of));
     let e = err(connect(&world.configs[0], &world.identities[0], world.listeners[0].as_ref()));
     let refused = "Connection refused (os error 111)";
     if cfg!(target_os = "linux") {
         assert_eq!(
             e.to_string(),
             format!(
-                "party 1, party 2 and owner: did not come within 500ms during connect: party 1 at {}: {refused}, \
-                 party 2 at {}: {refused}, no greeting of owner came to our own {here}; start the members that do not run, and see that \
-                 addresses are right and no firewall is between",
-                addresses[0], addresses[1]
+                "party 1, party 2 and owner: did not come within 4s during connect: party 1 at {one}: {refused}, \
+                 party 2 at {two}: {refused}, no greeting of owner came to our own {here}; start the members that do not run, and see that \
+                 addresses are right and no firewall is between"
             )
         );
     }
@@ -168,7 +165,7 @@ fn strangers_do_not_end_or_delay_a_session() {
         thread::sleep(Duration::from_millis(100));
         (world.nets(), stranger.join().unwrap_or_else(|_| panic!("the stranger panicked")))
     });
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
     assert!(matches!(refused, NetError::Unlisted { peer: Some(PartyId(0)), .. }), "{refused}");
     drop((silent, noisy));
     assert_eq!(nets.len(), 4);
@@ -202,9 +199,8 @@ fn an_owner_without_a_port_talks_to_all_parties() {
 #[test]
 fn an_absent_peer_is_named_with_its_address() {
     let mut world = two(TransportKind::TcpTls);
-    let address = world.configs[0].peers[0].address.clone().unwrap_or_default();
-    world.listeners[1] = None;
-    world.configs[0].connect_timeout = Duration::from_millis(500);
+    let (address, _held) = world.absent(1);
+    world.configs[0].connect_timeout = Duration::from_secs(4);
     let e = err(connect(&world.configs[0], &world.identities[0], world.listeners[0].as_ref()));
     assert!(
         matches!(&e, NetError::Connect { peer: Some(PartyId(1)), address: a, .. } if *a == address),

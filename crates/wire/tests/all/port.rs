@@ -65,14 +65,15 @@ fn jobs_at_once_on_one_port_each_meet_their_own() {
 #[test]
 fn one_port_has_one_session_of_a_name_and_one_key() {
     let world = world(2, false, TransportKind::TcpTls);
-    let join = |me: usize, job, identity: usize| {
+    let join_within = |me: usize, job, identity: usize, seconds| {
         let mut cfg = config(&world, me, job);
-        cfg.connect_timeout = Duration::from_secs(3);
+        cfg.connect_timeout = Duration::from_secs(seconds);
         connect(&cfg, &world.identities[identity], world.listeners[me].as_ref())
     };
+    let join = |me, job, identity| join_within(me, job, identity, 30);
     thread::scope(|scope| {
         let first = scope.spawn(|| join(0, 0, 0));
-        thread::sleep(Duration::from_millis(300));
+        thread::sleep(Duration::from_secs(2));
         for (error, word) in [(err(join(0, 0, 0)), "job and label"), (err(join(0, 1, 1)), "another key")] {
             assert!(matches!(&error, NetError::Config { what, .. } if what.contains(word)), "{error}");
         }
@@ -82,8 +83,8 @@ fn one_port_has_one_session_of_a_name_and_one_key() {
     });
     // A hello for nobody is no reason to end: who waits for somebody else waits on.
     thread::scope(|scope| {
-        let odd = scope.spawn(|| join(1, 3, 1));
-        let waits = scope.spawn(|| join(0, 0, 0));
+        let odd = scope.spawn(|| join_within(1, 3, 1, 3));
+        let waits = scope.spawn(|| join_within(0, 0, 0, 3));
         for ended in [odd, waits] {
             let error = err(ended.join().unwrap_or_else(|e| panic!("{e:?}")));
             assert!(matches!(&error, NetError::Absent { .. } | NetError::Connect { .. }), "{error}");

@@ -134,7 +134,7 @@ impl Fault {
         Duration::from_secs(match self {
             Self::Freeze(frozen) => return frozen,
             Self::Pause => 5,
-            Self::Absent | Self::Unwritable => 4,
+            Self::Absent | Self::Unwritable => 8,
             _ => 0,
         })
     }

@@ -15,9 +15,9 @@ use std::{
 };
 
 /// The time that all wait for the missing, where somebody will be.
-pub(crate) const JOIN: Duration = Duration::from_secs(4);
+pub(crate) const JOIN: Duration = Duration::from_secs(8);
 /// As [`JOIN`], where the last comes later than the others.
-pub(crate) const LATE: Duration = Duration::from_secs(8);
+pub(crate) const LATE: Duration = Duration::from_secs(15);
 /// A disk of 64 KiB without a free block, seen by one process alone and gone with it. Its files in the end are listed
 /// in `r/full.left`.
 const FULL: &str = "mount -t tmpfs -o size=64k tmpfs r/full || exit 99; cat /dev/zero > r/full/fill 2>/dev/null; \

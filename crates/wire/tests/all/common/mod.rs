@@ -2,11 +2,14 @@
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
 use std::{
+    net::{Ipv4Addr, SocketAddr},
     ops::{Deref, DerefMut},
     sync::atomic::{AtomicU32, Ordering},
     thread,
     time::Duration,
 };
+
+use socket2::{Domain, Socket, Type};
 
 use hushwire_wire::{Listener, LocalParties, Net, NetError, PartyId, SessionId, TransportKind, inproc};
 
@@ -47,9 +50,25 @@ impl World {
         let mut world = ok(LocalParties::bind_at(host, &ids, transport, SessionId([7; 16])));
         for config in &mut world.configs {
             (config.job_digest, config.params) = ([8; 32], [9; 32]);
-            (config.lanes, config.connect_timeout) = (lanes, Duration::from_secs(10));
+            (config.lanes, config.connect_timeout) = (lanes, Duration::from_secs(30));
         }
         Self(world)
+    }
+
+    /// Party `of` is not there: whoever dials it is refused as long as the answer is kept, and nobody else comes to listen at that port.
+    pub fn absent(&mut self, of: u8) -> (String, Socket) {
+        let held = ok(Socket::new(Domain::IPV4, Type::STREAM, None));
+        ok(held.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()));
+        // The party may come yet, and listen there.
+        ok(held.set_reuse_address(true));
+        let address = ok(held.local_addr()).as_socket().map(|at| at.to_string()).unwrap_or_default();
+        self.listeners[usize::from(of)] = None;
+        for peer in
+            self.configs.iter_mut().flat_map(|cfg| &mut cfg.peers).filter(|peer| peer.id == PartyId(of))
+        {
+            peer.address = Some(address.clone());
+        }
+        (address, held)
     }
 
     pub fn nets(&self) -> Vec<Net> {
