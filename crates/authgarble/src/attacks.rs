@@ -4,6 +4,8 @@
 //! lie is caught where another party ends. No changed run may end with a result at an honest party, but where the change is one that the
 //! proof lets pass: a row that is never decrypted, which leaves the outputs right.
 
+mod keys;
+
 use crate::{
     AuthError, Check, Form, Garbled, Need, Roles, Script, Setup, Stock, Task, bucket,
     garble::Side,
@@ -141,14 +143,22 @@ impl<S: Machine> Machine for Actor<'_, S> {
 }
 
 fn lied<T>(scripts: Vec<Script<'_, T>>, liar: &mut Liar, schedules: &[Schedule]) -> End<T> {
-    let who = liar.at.party;
+    edited(scripts, liar.at.party, schedules, |place, message| liar.edit(place, message))
+}
+
+/// A run in which the messages of `who` may be changed.
+fn edited<T>(
+    scripts: Vec<Script<'_, T>>,
+    who: usize,
+    schedules: &[Schedule],
+    edit: impl FnMut(Place, &mut Vec<u8>),
+) -> End<T> {
     let actor = |(party, script)| {
         let liar = (party == who).then(|| &schedules[party]);
         Actor { script, liar, at: 0, lost: false }
     };
     let mut actors: Vec<_> = scripts.into_iter().enumerate().map(actor).collect();
-    let ran = Lockstep::wired(Wiring::Mesh).run_edited(&mut actors, |place, m| liar.edit(place, m));
-    match ran {
+    match Lockstep::wired(Wiring::Mesh).run_edited(&mut actors, edit) {
         Ok(()) => End::Done(actors.into_iter().map(|a| (!a.lost).then(|| a.script.finish())).collect()),
         Err(e) => {
             let done = |party: &usize| *party != who && actors[*party].script.result().is_some();

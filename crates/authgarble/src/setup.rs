@@ -26,7 +26,7 @@ use zeroize::Zeroize;
 /// SECURITY: ρ: a party with two keys passes with probability 2^−ρ.
 pub(crate) const TRIALS: usize = 40;
 /// The number of the commitments of the check of Δ, beyond all others of a room.
-const NUMBER: u64 = 1 << 32;
+pub(crate) const NUMBER: u64 = 1 << 32;
 
 /// One party after the set-up: its Δ and the OTs with every peer. It serves for one preprocessing.
 pub struct Setup {
