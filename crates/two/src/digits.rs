@@ -94,14 +94,18 @@ impl Half {
         }
     }
 
-    /// For each value of the half its distance, and two bits for each digit that has it.
-    fn taken(self, d: u32, multiples: &[Block]) -> Vec<Taken> {
-        let values = 0..1usize << self.bits;
+    /// Values that it may have.
+    fn values(self) -> usize {
+        1 << self.bits
+    }
+
+    /// For each of its values the distance, and two bits for each digit that has it.
+    fn taken(self, d: u32, multiples: &[Block]) -> [Taken; 4] {
         let bits = |value: usize| {
-            let has = |m: &usize| m >> self.from & ((1 << self.bits) - 1) == value;
+            let has = |m: &usize| m >> self.from & (self.values() - 1) == value;
             (0..1 << d).filter(has).fold(0, |bits, m| bits | 3 << (2 * m))
         };
-        values.map(|value| (multiples[value], bits(value))).collect()
+        std::array::from_fn(|value| (multiples[value], bits(value)))
     }
 }
 
@@ -137,9 +141,7 @@ impl Kit {
         let own = self.tweaks(Side::Sent, rows);
         let multiples = multiples(self.delta());
         let nobodys = [(multiples[NOBODYS], 3)];
-        let halves: Vec<_> = Half::of(d)
-            .map(|half| (half, self.tweaks(Side::Sent, rows), half.taken(d, &multiples)))
-            .collect();
+        let tweaks = [(); 2].map(|()| self.tweaks(Side::Sent, rows));
         let room = rows.min(STRIP);
         let mut keys = Blocks::zeros(room);
         let [mut words, mut pads] = [(); 2].map(|()| Wiped::new(vec![0u32; room]));
@@ -151,10 +153,11 @@ impl Kit {
             for (word, a) in words.iter_mut().zip(a) {
                 *word = table(a >> from & ((1 << d) - 1));
             }
-            for (half, tweak, taken) in &halves {
+            for (half, tweak) in Half::of(d).zip(tweaks) {
                 half.keys(self.backend(), &sent.q[of.clone()], bits, keys);
                 half.turn(keys, &sent.turned[of.clone()], bits, &multiples);
-                self.tables(Side::Sent, tweak + start as u128, keys, taken, pads);
+                let taken = half.taken(d, &multiples);
+                self.tables(Side::Sent, tweak + start as u128, keys, &taken[..half.values()], pads);
                 words.iter_mut().zip(&*pads).for_each(|(word, pad)| *word ^= pad);
             }
             self.tables(Side::Sent, own + start as u128, keys, &nobodys, pads);
@@ -177,7 +180,7 @@ impl Kit {
     ) -> (Wiped<Vec<u8>>, &'a [u8]) {
         let (rows, bits) = (b.len(), d as usize);
         self.tweaks(Side::Received, rows);
-        let halves: Vec<_> = Half::of(d).map(|half| (half, self.tweaks(Side::Received, rows))).collect();
+        let tweaks = [(); 2].map(|()| self.tweaks(Side::Received, rows));
         let room = rows.min(STRIP);
         let mut keys = Blocks::zeros(room);
         let [mut words, mut pads] = [(); 2].map(|()| Wiped::new(vec![0u32; room]));
@@ -187,7 +190,7 @@ impl Kit {
             let n = b.len();
             let (keys, words, pads) = (&mut keys[..n], &mut words[..n], &mut pads[..n]);
             words.copy_from_slice(said);
-            for (half, tweak) in &halves {
+            for (half, tweak) in Half::of(d).zip(tweaks) {
                 half.keys(self.backend(), &t[bits * start..bits * (start + n)], bits, keys);
                 self.tables(Side::Received, tweak + start as u128, keys, &[(Block::ZERO, u32::MAX)], pads);
                 words.iter_mut().zip(&*pads).for_each(|(word, pad)| *word ^= pad);
@@ -234,10 +237,10 @@ mod tests {
             for half in Half::of(d) {
                 bits += half.bits;
                 let taken = half.taken(d, &multiples);
-                assert_eq!(taken.len(), 1 << half.bits);
+                assert!(taken[half.values()..].iter().all(|(_, bits)| *bits == 0), "nobody has them");
                 for m in 0..1usize << d {
                     let value = m >> half.from & ((1 << half.bits) - 1);
-                    for (i, (distance, bits)) in taken.iter().enumerate() {
+                    for (i, (distance, bits)) in taken[..half.values()].iter().enumerate() {
                         assert_eq!(*distance, multiples[i]);
                         assert_eq!(bits >> (2 * m) & 3, if i == value { 3 } else { 0 });
                     }
