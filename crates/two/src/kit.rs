@@ -25,7 +25,7 @@ use hushwire_block::{Block, Wiped};
 use hushwire_ot::Context;
 use std::ops::Range;
 
-/// LOCAL: OTs that are hashed at a time, so that their pads stay in the cache.
+/// AGREEMENT: OTs that are hashed at a time, so that their pads stay in the cache: a multiple of eight, since payload of a strip is in whole bytes.
 pub(crate) const STRIP: usize = 512;
 
 /// AGREEMENT: bits of payload in a message, unless a single vector has more.
