@@ -12,7 +12,7 @@ use hushwire_block::{Block, Buffer, abreast};
 use hushwire_circuit::Program;
 use hushwire_ot::Context;
 use hushwire_prg::Seed;
-use hushwire_wire::PartyId;
+use hushwire_wire::{PartyId, Process};
 use std::ops::Range;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -135,6 +135,7 @@ pub struct Garbled {
     /// λ of this party's own input bits, one a byte.
     pub(crate) own: Zeroizing<Vec<u8>>,
     pub(crate) side: Side,
+    pub(crate) process: Process,
 }
 
 impl Garbled {
@@ -225,7 +226,8 @@ async fn run(talk: Talk, stock: &mut Stock, task: Task) -> Result<Garbled, AuthE
     let side = tables(&mut room, &context, &task, delta, &masks).await?;
     Shares::wipe(threads, [masks.alpha, masks.beta, masks.s]);
     let (masks, own) = (Masks::of_ends(masks.inputs, masks.outputs), Zeroizing::new(own));
-    Ok(Garbled { task, context, me, n, delta, seed, masks, own, side })
+    let process = Process::here();
+    Ok(Garbled { task, context, me, n, delta, seed, masks, own, side, process })
 }
 
 /// Every garbler's tables, sent to the evaluator.

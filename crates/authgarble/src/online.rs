@@ -54,6 +54,7 @@ fn bits(planes: &Planes) -> Zeroizing<Vec<u8>> {
 }
 
 async fn run(talk: Talk, garbled: Garbled, inputs: Planes) -> Result<Planes, AuthError> {
+    garbled.process.check("masked inputs")?;
     let (expected, instances) = (garbled.own.len() / garbled.task.instances, garbled.task.instances);
     if inputs.width() != expected || inputs.instances() != instances {
         return Err(AuthError::Inputs { found: inputs.width(), expected });

@@ -4,9 +4,10 @@ use crate::{AuthError, Form, Garbled, Need, Roles, Script, Setup, Stock, Task};
 use hushwire_circuit::{Planes, Program};
 use hushwire_ot::{Context, OtError, Protocol};
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, drive::Driver};
+use hushwire_wire::{Channel, Process, drive::Driver};
 use std::collections::VecDeque;
 
+const STEP: &str = "authenticated garbling";
 /// AGREEMENT: triples that are made in advance at most, where a run takes fewer: they wait in memory.
 const AHEAD: u64 = 1 << 18;
 
@@ -28,6 +29,7 @@ pub struct Party {
     epochs: u64,
     driver: Driver,
     lost: bool,
+    process: Process,
 }
 
 impl Party {
@@ -37,7 +39,8 @@ impl Party {
     pub fn new(context: &Context, [me, n]: [usize; 2], ot: Protocol, form: Form, seed: &Seed) -> Party {
         let (context, seed, threads) = (*context, seed.clone(), 1);
         let (stock, garbled, driver) = (None, VecDeque::new(), Driver::new());
-        Party { context, me, n, ot, form, threads, seed, stock, garbled, epochs: 0, driver, lost: false }
+        let (epochs, lost, process) = (0, false, Process::here());
+        Party { context, me, n, ot, form, threads, seed, stock, garbled, epochs, driver, lost, process }
     }
 
     /// LOCAL: the same with so many threads for its own work: with one peer and another, and on parts of long lists.
@@ -70,11 +73,9 @@ impl Party {
     /// peer, in the order of parties.
     ///
     /// # Errors
-    /// A check failed, or a channel did.
+    /// A check failed, or a channel did; this is a fork of the process that opened the session, here and below.
     pub fn prepare(&mut self, channels: &mut [Channel], need: Need) -> Result<Stock, AuthError> {
-        if std::mem::replace(&mut self.lost, true) {
-            return Err(OtError::Lost { step: "authenticated garbling" }.into());
-        }
+        self.begin()?;
         let stock = self.stock(channels, need, need)?;
         self.lost = false;
         Ok(stock)
@@ -116,9 +117,7 @@ impl Party {
         inputs: &Planes,
         ahead: Need,
     ) -> Result<Planes, AuthError> {
-        if std::mem::replace(&mut self.lost, true) {
-            return Err(OtError::Lost { step: "authenticated garbling" }.into());
-        }
+        self.begin()?;
         let task = Task::new(program, roles.clone(), inputs.instances(), self.form);
         if let Some(garbled) = self.garbled.pop_front() {
             assert!(garbled.task.name() == task.name(), "the circuit that was garbled for this run");
@@ -134,6 +133,15 @@ impl Party {
         let outputs = drive(&mut self.driver, channels, garbled.evaluate(inputs))?;
         (self.stock, self.lost) = (Some(stock), false);
         Ok(outputs)
+    }
+
+    /// Lost until all has gone well.
+    fn begin(&mut self) -> Result<(), AuthError> {
+        self.process.check(STEP)?;
+        if std::mem::replace(&mut self.lost, true) {
+            return Err(OtError::Lost { step: STEP }.into());
+        }
+        Ok(())
     }
 
     fn stock(&mut self, channels: &mut [Channel], now: Need, ahead: Need) -> Result<Stock, AuthError> {

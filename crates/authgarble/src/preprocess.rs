@@ -35,6 +35,7 @@ impl Need {
 }
 
 pub(crate) async fn run(talk: Talk, mut setup: Setup, need: Need) -> Result<Stock, AuthError> {
+    setup.process.check("preprocessing")?;
     let context = setup.context.child("authgarble preprocessing", 0);
     let mut room = Room::new(talk, context, &setup.seed);
     let (slots, delta) = (setup.n - 1, setup.delta);

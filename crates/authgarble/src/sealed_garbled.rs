@@ -22,6 +22,7 @@ use hushwire_aes::Backend;
 use hushwire_block::{Block, Buffer, as_bytes};
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::Seed;
+use hushwire_wire::Process;
 use zeroize::Zeroizing;
 
 const KIND: Kind = Kind {
@@ -183,7 +184,8 @@ fn read(plain: &mut Reader<'_>, context: Context, [me, n]: [usize; 2], task: &Ta
         }
         _ => return None,
     };
-    Some(Garbled { task: task.clone(), context, me, n, delta, seed, masks, own, side })
+    let (task, process) = (task.clone(), Process::here());
+    Some(Garbled { task, context, me, n, delta, seed, masks, own, side, process })
 }
 
 fn counted<'a>(plain: &mut Reader<'a>) -> Option<&'a [u8]> {

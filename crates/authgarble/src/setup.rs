@@ -21,6 +21,7 @@ use crate::{
 use hushwire_block::{Block, as_bytes, from_bytes};
 use hushwire_ot::{Context, Malicious, Opening, Protocol};
 use hushwire_prg::Seed;
+use hushwire_wire::Process;
 use zeroize::Zeroize;
 
 /// SECURITY: ρ: a party with two keys passes with probability 2^−ρ.
@@ -38,6 +39,7 @@ pub struct Setup {
     pub(crate) delta: Block,
     pub(crate) ends: Vec<Ends>,
     pub(crate) seed: Seed,
+    pub(crate) process: Process,
 }
 
 impl Drop for Setup {
@@ -83,7 +85,8 @@ impl Setup {
             let delta = room.own.next_block();
             let delta = delta ^ (delta & pinned) ^ bits;
             let ends = open_all(&mut room, &context, ot, &seed, [delta, twist]).await?;
-            let mut setup = Setup { context, me, n, threads, ot, delta, ends, seed };
+            let process = Process::here();
+            let mut setup = Setup { context, me, n, threads, ot, delta, ends, seed, process };
             if n > 2 {
                 setup.one_delta(&mut room).await?;
             }

@@ -7,6 +7,7 @@ use crate::{
 use hushwire_block::{Block, Wipe, as_bytes_mut};
 use hushwire_ot::Context;
 use hushwire_prg::Seed;
+use hushwire_wire::Process;
 use std::ops::Range;
 use zeroize::Zeroize;
 
@@ -68,6 +69,7 @@ pub struct Stock {
     used_masks: usize,
     /// Circuits garbled so far: each has a session name of its own.
     pub(crate) runs: u64,
+    process: Process,
 }
 
 impl Drop for Stock {
@@ -93,8 +95,21 @@ impl Stock {
         triples: Triples,
         masks: Shares,
     ) -> Stock {
-        let (used_triples, used_masks) = (0, 0);
-        Stock { context, me, n, threads: 1, delta, seed, triples, masks, used_triples, used_masks, runs }
+        let (threads, used_triples, used_masks, process) = (1, 0, 0, Process::here());
+        Stock {
+            context,
+            me,
+            n,
+            threads,
+            delta,
+            seed,
+            triples,
+            masks,
+            used_triples,
+            used_masks,
+            runs,
+            process,
+        }
     }
 
     /// LOCAL: the same, of a party with so many threads for its own work; one that a shelf gives has one.
@@ -133,6 +148,7 @@ impl Stock {
 
     /// The next triples and masks, which are gone then.
     pub(crate) fn take(&mut self, triples: usize, masks: usize) -> Result<(Triples, Shares), AuthError> {
+        self.process.check("taking triples")?;
         let left = self.left();
         for (what, found, expected) in [("triples", left.triples, triples), ("masks", left.masks, masks)] {
             if found < expected as u64 {

@@ -6,7 +6,7 @@ use crate::{CircuitBatch, CircuitWorkspace, GmwError, Stock, triples};
 use hushwire_circuit::{Planes, Program, TwoParty, planes::plane_bytes};
 use hushwire_ot::{Context, Protocol};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{Channel, drive::Driver};
+use hushwire_wire::{Channel, Process, drive::Driver};
 use zeroize::Zeroizing;
 
 /// One of two parties, ready to run circuits.
@@ -21,6 +21,7 @@ pub struct Party {
     driver: Driver,
     runs: u64,
     lost: bool,
+    process: Process,
 }
 
 impl Party {
@@ -56,6 +57,7 @@ impl Party {
             driver: Driver::new(),
             runs: 0,
             lost: false,
+            process: Process::here(),
         })
     }
 
@@ -65,7 +67,7 @@ impl Party {
     ///
     /// # Errors
     /// The inputs have another width; the parties disagree on what is run; an OT message is malformed; the channel failed;
-    /// a run before failed.
+    /// a run before failed; this is a fork of the process that opened the session.
     ///
     /// # Panics
     /// If there are no instances, or the roles are another program's (the caller's bug).
@@ -85,6 +87,7 @@ impl Party {
         if found != expected {
             return Err(GmwError::Inputs { found, expected });
         }
+        self.process.check("a run of GMW")?;
         if std::mem::replace(&mut self.lost, true) {
             return Err(GmwError::Lost);
         }

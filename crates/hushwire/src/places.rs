@@ -1,7 +1,7 @@
 //! Places where the parties of a run on one machine listen.
 
 use hushwire_job::JobError;
-use hushwire_wire::{SessionId, TransportKind};
+use hushwire_wire::{Process, SessionId, TransportKind};
 use std::{
     fs::{self, DirBuilder},
     os::unix::fs::DirBuilderExt,
@@ -10,7 +10,7 @@ use std::{
 
 /// Loopback ports that the system chooses, or Unix sockets in a directory that is removed when this is dropped.
 #[derive(Debug)]
-pub struct Places(Option<PathBuf>);
+pub struct Places(Option<PathBuf>, Process);
 
 impl Places {
     /// Places for a transport.
@@ -19,14 +19,14 @@ impl Places {
     /// The directory cannot be made.
     pub fn of(transport: TransportKind) -> Result<Self, JobError> {
         if !transport.is_local() {
-            return Ok(Self(None));
+            return Ok(Self(None, Process::here()));
         }
         // Random, and nothing that is secret.
         let name = SessionId::fresh().map_err(|e| JobError::internal("naming a directory", e))?;
         let path = std::env::temp_dir().join(format!("hushwire-{}", &name.to_string()[..16]));
         let made = DirBuilder::new().mode(0o700).create(&path);
         made.map_err(|e| JobError::io("make the directory", &path, &e))?;
-        Ok(Self(Some(path)))
+        Ok(Self(Some(path), Process::here()))
     }
 
     /// The address of a party.
@@ -41,7 +41,8 @@ impl Places {
 
 impl Drop for Places {
     fn drop(&mut self) {
-        if let Some(dir) = &self.0 {
+        // A fork leaves the directory to the process that made it.
+        if let Some(dir) = self.0.as_ref().filter(|_| self.1.is_here()) {
             // Nothing is left to tell of a failure here.
             let _ = fs::remove_dir_all(dir);
         }

@@ -145,7 +145,10 @@ pub fn io_remedy(source: &io::Error) -> &'static str {
 /// The party, the step and the cause stay together: the step is a message's, not the job's.
 impl From<NetError> for JobError {
     fn from(e: NetError) -> Self {
-        let kind = if matches!(e, NetError::Config { .. }) { Kind::Usage } else { Kind::Network };
+        let kind = match e {
+            NetError::Config { .. } | NetError::Forked { .. } => Kind::Usage,
+            _ => Kind::Network,
+        };
         Self { consequence: e.is_consequence(), ..Self::new(kind, "", e.cause(), e.remedy()) }
     }
 }

@@ -2,6 +2,7 @@
 
 use hushwire_aes::Backend;
 use hushwire_block::Block;
+use hushwire_wire::Process;
 use zeroize::ZeroizeOnDrop;
 
 use crate::{
@@ -25,11 +26,13 @@ pub(crate) struct End<S: Security> {
     pub(crate) busy: bool,
     /// Buffers for blocks of chunks, kept for the next ones: fresh pages cost as much as an OT. Wiped with the end.
     pub(crate) spare: Vec<Blocks>,
+    /// A fork of it would go on with the same rows, and the same numbers of OTs.
+    pub(crate) process: Process,
 }
 
 impl<S: Security> End<S> {
     pub(crate) fn new(context: &Context, extension: Box<dyn Extension<S>>) -> Self {
-        let hasher = OtHasher::new(context, &*extension);
+        let (hasher, process) = (OtHasher::new(context, &*extension), extension.process());
         Self {
             extension,
             hasher,
@@ -38,6 +41,7 @@ impl<S: Security> End<S> {
             in_segment: 0,
             busy: false,
             spare: Vec::new(),
+            process,
         }
     }
 }

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use hushwire_block::Block;
+use hushwire_wire::Process;
 
 use crate::{OtError, Security};
 
@@ -58,6 +59,11 @@ pub trait Extension<S: Security>: Send {
 
     /// The end that sends the message of a chunk.
     fn speaker(&self) -> Role;
+
+    /// The process that drew the secrets from which it grows. A fork of that process may not grow the same OTs.
+    fn process(&self) -> Process {
+        Process::here()
+    }
 
     /// The sender's Δ; `None` at the receiver.
     fn delta(&self) -> Option<Block>;

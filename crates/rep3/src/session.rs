@@ -3,7 +3,7 @@
 use crate::{Context, Role, Shares, consistency::TagKeys, kept::Kept};
 use hushwire_aes::Backend;
 use hushwire_prg::{Address, Prss, PrssKeys, Seed};
-use hushwire_wire::{Channel, NetError, SessionId};
+use hushwire_wire::{Channel, NetError, Process, SessionId};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -18,6 +18,7 @@ pub(crate) struct Session {
     prss: Arc<Prss>,
     tag_keys: TagKeys,
     kept: Arc<Kept>,
+    process: Process,
 }
 
 impl Session {
@@ -43,7 +44,12 @@ impl Session {
     pub(crate) fn from_keys(role: Role, backend: Backend, id: SessionId, keys: &PrssKeys) -> Session {
         let tag_keys = TagKeys::new(id, &keys.own, &keys.prev);
         let prss = Arc::new(Prss::new(backend, keys, &id.0, LABEL));
-        Session { role, backend, prss, tag_keys, kept: Kept::new() }
+        Session { role, backend, prss, tag_keys, kept: Kept::new(), process: Process::here() }
+    }
+
+    /// Refuses a step in a fork of the process that opened the session: its zero-shares would come twice.
+    pub(crate) fn check(&self, step: &str) -> Result<(), NetError> {
+        self.process.check(step)
     }
 
     pub(crate) fn device_keys(&self) -> Zeroizing<[[u8; 16]; 2]> {

@@ -189,8 +189,10 @@ impl Producer {
 
 impl Drop for Producer {
     fn drop(&mut self) {
-        self.side.map.header().writer_gone.0.store(1, Ordering::Release);
-        self.side.ring_bell();
+        if self.side.is_own() {
+            self.side.map.header().writer_gone.0.store(1, Ordering::Release);
+            self.side.ring_bell();
+        }
     }
 }
 
@@ -265,8 +267,10 @@ impl Consumer {
 
 impl Drop for Consumer {
     fn drop(&mut self) {
-        self.side.map.header().reader_gone.0.store(1, Ordering::Release);
-        self.side.ring_bell();
+        if self.side.is_own() {
+            self.side.map.header().reader_gone.0.store(1, Ordering::Release);
+            self.side.ring_bell();
+        }
     }
 }
 

@@ -29,12 +29,20 @@ pub(crate) struct Side {
     pub(crate) ended: Cell<bool>,
     /// A sleep was announced.
     dozes: Cell<bool>,
+    /// The process that opened this end.
+    process: u32,
 }
 
 impl Side {
     pub(crate) fn new(map: Map, ear: OwnedFd, bell: OwnedFd, lifeline: BorrowedFd<'_>) -> io::Result<Self> {
         let lifeline = lifeline.try_clone_to_owned()?;
-        Ok(Self { map, ear, bell, lifeline, ended: Cell::new(false), dozes: Cell::new(false) })
+        let (ended, dozes, process) = (Cell::new(false), Cell::new(false), std::process::id());
+        Ok(Self { map, ear, bell, lifeline, ended, dozes, process })
+    }
+
+    /// Whether this is the process that opened this end, and not a fork of it, with which it shares the map.
+    pub(crate) fn is_own(&self) -> bool {
+        self.process == std::process::id()
     }
 
     /// Says in `flag` that this side is about to sleep, unless `moves` then finds that it may move already.

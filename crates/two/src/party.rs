@@ -17,7 +17,7 @@ use hushwire_compute::Tensor;
 use hushwire_ot::{Context, Protocol};
 use hushwire_prg::Seed;
 use hushwire_wire::{
-    Channel, Meter,
+    Channel, Meter, Process,
     drive::{Abreast, Driver},
 };
 use std::{collections::BTreeMap, time::Instant};
@@ -47,6 +47,7 @@ pub struct Party {
     /// Allotments of OTs so far.
     pieces: u64,
     lost: bool,
+    process: Process,
 }
 
 impl Party {
@@ -86,6 +87,7 @@ impl Party {
             runs: 0,
             pieces: 0,
             lost: false,
+            process: Process::here(),
         })
     }
 
@@ -135,7 +137,8 @@ impl Party {
     ///
     /// # Errors
     /// Other inputs than the plan takes; the parties disagree on what is run; an operation on known values failed; an OT
-    /// message is malformed; the channel failed; `go_on` said no; a run before failed.
+    /// message is malformed; the channel failed; `go_on` said no; a run before failed; this is a fork of the process that
+    /// opened the session.
     pub fn run(
         &mut self,
         channel: &mut Channel,
@@ -143,6 +146,7 @@ impl Party {
         own: Vec<Tensor>,
         go_on: &mut dyn FnMut(usize, usize) -> bool,
     ) -> Result<Vec<Tensor>, TwoError> {
+        self.process.check("a run of two parties")?;
         let mut run = Run::new(self.index, plan, own)?;
         if std::mem::replace(&mut self.lost, true) {
             return Err(TwoError::Lost);

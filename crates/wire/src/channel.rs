@@ -7,7 +7,7 @@ use std::{
 
 use rustix::event::PollFlags;
 
-use crate::{Cut, NetError, PartyId, Rx, Tap, Tx, link::wait_any, watch::Hold};
+use crate::{Cut, NetError, PartyId, Process, Rx, Tap, Tx, link::wait_any, watch::Hold};
 
 /// LOCAL: how soon a channel that waits hears that the session has ended, and how long it waits before it says so.
 const SLICE: Duration = Duration::from_millis(200);
@@ -41,6 +41,7 @@ pub struct Channel {
     sending: Option<Sending>,
     dropped: bool,
     cut: Option<Cut>,
+    process: Process,
     /// Last, so that the links close before the goodbye.
     watched: Option<Hold>,
 }
@@ -70,7 +71,8 @@ impl Channel {
         let (to, tx) = tx.unzip();
         let (from, rx) = rx.unzip();
         let (taps, sending, dropped, cut, watched) = (Vec::new(), None, false, None, None);
-        Self { lane, to, from, tx, rx, stall, taps, sending, dropped, cut, watched }
+        let process = Process::here();
+        Self { lane, to, from, tx, rx, stall, taps, sending, dropped, cut, process, watched }
     }
 
     pub(crate) fn attend(&mut self, watched: Option<Hold>) {
@@ -110,11 +112,12 @@ impl Channel {
     /// to [`Channel::finish`]. `step` names what is under way, for errors.
     ///
     /// # Errors
-    /// The link to the peer is gone, or the channel failed earlier.
+    /// The link to the peer is gone, the channel failed earlier, or this is a fork of the process that opened it.
     ///
     /// # Panics
     /// When the message before is not finished, or there is no link to send on: a bug of the caller.
     pub fn start(&mut self, step: &str, out: &[u8]) -> Result<(), NetError> {
+        self.process.check(step)?;
         self.alive(step)?;
         assert!(self.sending.is_none(), "{step}: start before the message before was finished");
         assert!(out.is_empty() || self.tx.is_some(), "{step}: this channel has nobody to send to");
@@ -328,6 +331,17 @@ impl Channel {
         self.end(step, NetError::from_link(peer, step, source))
     }
 
+    /// Ends the session because the fresh bytes of the peer do not fit its commitment (see [`Toss`](crate::Toss)): all
+    /// other parties hear who it was.
+    pub fn unfit(&mut self, step: &str) -> NetError {
+        self.deviated(self.from, step, "its fresh bytes are not those that it committed to")
+    }
+
+    /// Ends the session because a party left the protocol; `peer` where it is known which.
+    pub(crate) fn deviated(&mut self, peer: Option<PartyId>, step: &str, what: &'static str) -> NetError {
+        self.end(step, NetError::Deviated { peer, step: step.to_owned(), what })
+    }
+
     /// Tells the peers, then closes both links: in this order nobody takes this party for the first to fail.
     fn end(&mut self, step: &str, own: NetError) -> NetError {
         let e = match &self.watched {
@@ -340,7 +354,8 @@ impl Channel {
 
     /// Whether all that was begun was ended, and nothing failed.
     fn in_order(&self) -> bool {
-        let failed = self.dropped
+        let failed = !self.process.is_here()
+            || self.dropped
             || std::thread::panicking()
             || self.watched.as_ref().is_some_and(|watched| watched.shared().check("").is_err());
         !failed && self.sending.is_none()

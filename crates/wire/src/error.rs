@@ -149,6 +149,22 @@ pub enum NetError {
         /// The fault of the message.
         what: String,
     },
+    /// A party does not follow the protocol: no network and no other release explains what it sent.
+    Deviated {
+        /// The party that sent it; `None` where it may be any of them.
+        peer: Option<PartyId>,
+        /// The step under way.
+        step: String,
+        /// What it did, about "it".
+        what: &'static str,
+    },
+    /// This process is a fork of the one that opened the session: both would hide different values under the same masks.
+    Forked {
+        /// The step that was asked for.
+        step: String,
+        /// The number of the process that opened the session.
+        opened_by: u32,
+    },
     /// This party's own port or socket cannot be had.
     Listen {
         /// The address on which it was to listen.
@@ -278,6 +294,14 @@ impl NetError {
             Self::Malformed { msg, what, .. } => {
                 format!("{who}: sent a malformed message during {msg}: {what}")
             }
+            Self::Deviated { peer, step, what } => {
+                let who = peer.map_or("a party".to_owned(), |peer| peer.to_string());
+                format!("{who}: left the protocol during {step}: {what}")
+            }
+            Self::Forked { step, opened_by } => format!(
+                "this process is a fork of process {opened_by}, which opened the session, during {step}: the same masks would \
+                 hide different values in both"
+            ),
             Self::Listen { address, source } => format!("cannot listen on {}: {source}", printable(address)),
             Self::Descriptors { step, source } => {
                 format!("this process has too many open files during {step}: {source}")
@@ -333,6 +357,10 @@ impl NetError {
             },
             Self::OtherUser { .. } => "run the parties of one host as one user, or use tcp-tls",
             Self::Malformed { .. } => "run the same release everywhere",
+            Self::Deviated { .. } => "nothing of this run may be used; find out why before another",
+            Self::Forked { .. } => {
+                "open a new session in this process, and go on with the old one in the other"
+            }
             Self::Listen { source, .. } => listen_remedy(source),
             Self::Descriptors { .. } => "allow it more (`ulimit -n` in the shell that starts it)",
             Self::Connect { .. } => {
@@ -353,7 +381,7 @@ impl NetError {
     #[must_use]
     pub fn peer(&self) -> Option<PartyId> {
         match self {
-            Self::Listen { .. } | Self::Descriptors { .. } | Self::Misstep(_) => None,
+            Self::Listen { .. } | Self::Descriptors { .. } | Self::Misstep(_) | Self::Forked { .. } => None,
             Self::Blamed { by, .. } => Some(*by),
             Self::Absent { peers, .. } => peers.first().copied(),
             Self::Closed { peer, .. }
@@ -370,6 +398,7 @@ impl NetError {
             | Self::UnknownPeer { peer, .. }
             | Self::OtherUser { peer, .. }
             | Self::Malformed { peer, .. }
+            | Self::Deviated { peer, .. }
             | Self::Connect { peer, .. }
             | Self::LaneTaken { peer, .. }
             | Self::Dropped { peer, .. }
@@ -462,8 +491,11 @@ impl Reason {
             | NetError::LaneTaken { .. }
             | NetError::Dropped { .. }
             | NetError::Misstep(_)
+            | NetError::Forked { .. }
+            // This party says so of itself, as it cannot tell which of the others it was.
+            | NetError::Deviated { peer: None, .. }
             | NetError::Config { .. } => Self::Failed,
-            NetError::Tls { .. } | NetError::Malformed { .. } => Self::Cheated,
+            NetError::Tls { .. } | NetError::Malformed { .. } | NetError::Deviated { .. } => Self::Cheated,
         }
     }
 }

@@ -105,6 +105,18 @@ fn messages_are_whole() {
             "party 1: sent a malformed message during notice: its kind does not exist; run the same release everywhere".into(),
         ),
         (
+            NetError::Deviated { peer: ONE, step: step(), what: "x" },
+            "party 1: left the protocol during layer 3: x; nothing of this run may be used; find out why before another".into(),
+        ),
+        (
+            NetError::Deviated { peer: None, step: step(), what: "x" },
+            "a party: left the protocol during layer 3: x; nothing of this run may be used; find out why before another".into(),
+        ),
+        (
+            NetError::Forked { step: step(), opened_by: 7 },
+            "this process is a fork of process 7, which opened the session, during layer 3: the same masks would hide different values in both; open a new session in this process, and go on with the old one in the other".into(),
+        ),
+        (
             NetError::Dropped { peer: ONE, step: step() },
             "party 1: channel is closed during layer 3: an earlier step on it failed; read the first error".into(),
         ),
@@ -172,6 +184,8 @@ fn the_others_hear_of_the_party_that_is_to_blame() {
         (tls("layer 3", alert(rustls::AlertDescription::InternalError)), PartyId(1), Reason::Failed),
         (NetError::Malformed { peer: ONE, msg: "hello", what: String::new() }, PartyId(1), Reason::Refused),
         (NetError::Malformed { peer: ONE, msg: "shares", what: String::new() }, PartyId(1), Reason::Cheated),
+        (NetError::Deviated { peer: ONE, step: step(), what: "x" }, PartyId(1), Reason::Cheated),
+        (NetError::Deviated { peer: None, step: step(), what: "x" }, me, Reason::Failed),
         (NetError::Blamed { by: PartyId(1), step: step(), why: Reason::Silent }, me, Reason::Silent),
         (NetError::Descriptors { step: step(), source: os(24) }, me, Reason::Failed),
         (

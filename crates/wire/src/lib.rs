@@ -15,6 +15,8 @@
 //! a party that gives up says because of whom ([`Watch`]), and so every [`NetError`] names the first cause. An
 //! [`Observer`] hears for whom it waits.
 //!
+//! A [`Toss`] makes fresh bytes of all parties into a name that none of them can choose.
+//!
 //! A [`Tap`] sees every message of a channel: [`Meter`], [`Transcript`], [`Record`] and [`Tamper`].
 #![forbid(unsafe_code)]
 
@@ -51,6 +53,7 @@ mod pacer;
 mod port;
 mod printable;
 mod probe;
+mod process;
 mod record;
 mod roster;
 mod session;
@@ -65,6 +68,7 @@ mod tls;
 mod tls_greet;
 mod tls_link;
 mod tls_records;
+mod toss;
 mod transcript;
 mod transport;
 mod turns;
@@ -91,11 +95,13 @@ pub use notice::Reason;
 pub use observe::{Event, Observer};
 pub use printable::printable;
 pub use probe::{Found, Incoming, Prober, Visit};
+pub use process::Process;
 pub use record::{Record, Recording, Replay};
 pub use session::{PeerConfig, SessionConfig, TransportKind};
 pub use shape::Shape;
 pub use tamper::{Edit, Tamper, TamperHits};
 pub use tcp::resolve;
+pub use toss::{Toss, Unfit, Word};
 pub use transcript::{Transcript, TranscriptDigest};
 pub use turns::Turns;
 pub use validity::Validity;

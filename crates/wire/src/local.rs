@@ -3,7 +3,8 @@
 use std::{env, fs, path::PathBuf, thread};
 
 use crate::{
-    Identity, Listener, Net, NetError, PartyId, PeerConfig, SessionConfig, SessionId, TransportKind, connect,
+    Identity, Listener, Net, NetError, PartyId, PeerConfig, Process, SessionConfig, SessionId, TransportKind,
+    connect,
 };
 
 /// Parties that are ready to join one session. What is public may be changed before they [`connect`](Self::connect).
@@ -48,7 +49,7 @@ impl LocalParties {
         for (id, identity) in ids.iter().zip(&identities) {
             let listener = match &sockets {
                 _ if id.is_client() => None,
-                Some(Sockets(folder)) => {
+                Some(Sockets(folder, _)) => {
                     Some(Listener::bind(&format!("unix:{}", folder.join(id.0.to_string()).display()))?)
                 }
                 None => Some(Listener::bind(&format!("{host}:0"))?),
@@ -89,7 +90,7 @@ impl LocalParties {
 }
 
 /// A directory of this user's alone for Unix sockets, removed with what is in it.
-struct Sockets(PathBuf);
+struct Sockets(PathBuf, Process);
 
 impl Sockets {
     /// `unique` is a name that nobody has used: the path may not be there yet.
@@ -103,12 +104,15 @@ impl Sockets {
             peer: None,
             what: format!("{} cannot be made for sockets: {e}", folder.display()),
         })?;
-        Ok(Self(folder))
+        Ok(Self(folder, Process::here()))
     }
 }
 
 impl Drop for Sockets {
     fn drop(&mut self) {
+        if !self.1.is_here() {
+            return;
+        }
         // A directory for temporary files that stays behind does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }

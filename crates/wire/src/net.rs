@@ -6,8 +6,8 @@ use std::{
 };
 
 use crate::{
-    Channel, NetError, PartyId, Reason, Rx, SessionId, Shape, Tx, Validity, Watch, shaped::shape_all,
-    watch::Hold,
+    Channel, NetError, PartyId, Process, Reason, Rx, SessionId, Shape, Tx, Validity, Watch,
+    shaped::shape_all, watch::Hold,
 };
 
 type Lane = (PartyId, u16);
@@ -28,6 +28,7 @@ pub struct Net {
     rx: BTreeMap<Lane, Option<Box<dyn Rx>>>,
     certificates: BTreeMap<PartyId, Validity>,
     session: Option<SessionId>,
+    process: Process,
     /// Last, so that the data's links close before the goodbye. In one process nobody watches.
     watched: Option<Hold>,
 }
@@ -44,6 +45,7 @@ impl Net {
             rx: BTreeMap::new(),
             certificates: BTreeMap::new(),
             session: None,
+            process: Process::here(),
             watched: None,
         }
     }
@@ -136,13 +138,15 @@ impl Net {
     /// Takes the links to `to` and from `from` on `lane` as one channel.
     ///
     /// # Errors
-    /// [`NetError::LaneTaken`] when a link was taken before or is not part of this session; none is taken then.
+    /// [`NetError::LaneTaken`] when a link was taken before or is not part of this session; [`NetError::Forked`] in a
+    /// fork of the process that opened the session. None is taken then.
     pub fn channel(
         &mut self,
         lane: u16,
         to: Option<PartyId>,
         from: Option<PartyId>,
     ) -> Result<Channel, NetError> {
+        self.process.check("channel set-up")?;
         let tx = to.map(|peer| free(&mut self.tx, peer, lane).map(|slot| (peer, slot))).transpose()?;
         let rx = from.map(|peer| free(&mut self.rx, peer, lane).map(|slot| (peer, slot))).transpose()?;
         let tx = tx.and_then(|(peer, slot)| Some((peer, slot.take()?)));
@@ -155,7 +159,8 @@ impl Net {
 
 impl Drop for Net {
     fn drop(&mut self) {
-        let failed = self.watched.as_ref().is_some_and(|watched| watched.shared().check("").is_err());
+        let failed = !self.process.is_here()
+            || self.watched.as_ref().is_some_and(|watched| watched.shared().check("").is_err());
         if !failed && !std::thread::panicking() {
             self.tx.values_mut().flatten().for_each(|tx| tx.close());
         }

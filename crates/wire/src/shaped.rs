@@ -15,7 +15,7 @@ use std::{
 };
 
 use crate::{
-    Shape, Signal, Tx, Wait,
+    Process, Shape, Signal, Tx, Wait,
     pacer::{Line, Pacer, Piece, State},
     shape::Schedule,
     waker::Waker,
@@ -58,7 +58,9 @@ fn shape_with(shape: Shape, linger: Duration, links: Vec<Box<dyn Tx>>, queue: us
             line.fail(io::Error::new(e.kind(), format!("no thread to shape this link with: {e}")));
         }
     }
-    let shaped = |(line, waker)| Box::new(ShapedTx { pacer: pacer.clone(), line, waker }) as Box<dyn Tx>;
+    let shaped = |(line, waker)| {
+        Box::new(ShapedTx { pacer: pacer.clone(), line, waker, process: Process::here() }) as Box<dyn Tx>
+    };
     wakers.into_iter().enumerate().map(shaped).collect()
 }
 
@@ -85,6 +87,7 @@ struct ShapedTx {
     pacer: Arc<Pacer>,
     line: usize,
     waker: Arc<Waker>,
+    process: Process,
 }
 
 impl Tx for ShapedTx {
@@ -161,6 +164,10 @@ impl crate::link::Doze for ShapedTx {
 
 impl Drop for ShapedTx {
     fn drop(&mut self) {
+        if !self.process.is_here() {
+            // The pacer stayed behind in the process that was forked.
+            return;
+        }
         let mut state = self.pacer.lock();
         let line = &mut state.lines[self.line];
         line.closed = true;

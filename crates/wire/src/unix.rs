@@ -20,7 +20,7 @@ use std::{
 use rustix::fs::{FlockOperation, flock};
 use socket2::{Domain, SockAddr, Socket, Type};
 
-use crate::error::OtherUser;
+use crate::{Process, error::OtherUser};
 
 /// LOCAL: connections that wait to be accepted.
 const BACKLOG: i32 = 1024;
@@ -31,6 +31,8 @@ pub(crate) struct UnixPath {
     path: PathBuf,
     /// Device and inode of the file, so that a successor's is left alone.
     file: (u64, u64),
+    /// A fork leaves the file to the process that bound it.
+    process: Process,
 }
 
 impl UnixPath {
@@ -51,7 +53,7 @@ impl UnixPath {
         fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
         socket.listen(BACKLOG)?;
         let file = inode(path)?;
-        Ok(Self { socket: socket.into(), path: path.to_owned(), file })
+        Ok(Self { socket: socket.into(), path: path.to_owned(), file, process: Process::here() })
     }
 
     /// The next connection that waits.
@@ -76,7 +78,7 @@ impl UnixPath {
 
 impl Drop for UnixPath {
     fn drop(&mut self) {
-        if inode(&self.path).is_ok_and(|file| file == self.file) {
+        if self.process.is_here() && inode(&self.path).is_ok_and(|file| file == self.file) {
             // A file that stays is replaced by the next listener.
             let _ = fs::remove_file(&self.path);
         }

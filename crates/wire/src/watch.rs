@@ -17,7 +17,7 @@ use std::{
 };
 
 use crate::{
-    NetError, Observer, PartyId, Reason, Rx, SessionId, Tx,
+    NetError, Observer, PartyId, Process, Reason, Rx, SessionId, Tx,
     bell::{self, Bell},
     notice::{Notice, Step},
     watcher::Watcher,
@@ -40,6 +40,9 @@ impl Watch {
     /// `culprit`, which may be this party. Returns when the peers can read it, or soon after. Only the first cause
     /// counts: after one is known, others hear that one.
     pub fn abort(&self, culprit: PartyId, why: Reason, step: &str) {
+        if !self.0.process.is_here() {
+            return;
+        }
         let step = Step::new(step);
         self.0.settle(Verdict { culprit, why, step, from: Source::Told(self.0.me) });
         self.0.tell(step);
@@ -73,6 +76,7 @@ impl Hold {
         let (waker, wake) = bell::pair()?;
         let shared = Arc::new(Shared {
             me,
+            process: Process::here(),
             liveness,
             observer,
             waker,
@@ -101,7 +105,7 @@ impl Hold {
 impl Drop for Hold {
     fn drop(&mut self) {
         // Else a party that panics would end in good order.
-        if thread::panicking() {
+        if thread::panicking() && self.shared().process.is_here() {
             let shared = self.shared();
             let (culprit, step) = (shared.me, Step::new("a panic"));
             shared.settle(Verdict { culprit, why: Reason::Failed, step, from: Source::Told(culprit) });
@@ -112,6 +116,11 @@ impl Drop for Hold {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        if !self.shared.process.is_here() {
+            // There is nothing to join: threads stay behind.
+            std::mem::forget(self.thread.take());
+            return;
+        }
         self.shared.lock().ending = true;
         self.shared.wake();
         if let Some(thread) = self.thread.take().filter(|t| t.thread().id() != thread::current().id()) {
@@ -146,6 +155,8 @@ pub(crate) enum Half {
 
 pub(crate) struct Shared {
     pub(crate) me: PartyId,
+    /// A fork has no watcher, and would wait for it; nor may it speak to the peers.
+    process: Process,
     pub(crate) liveness: Duration,
     pub(crate) observer: Option<Observer>,
     waker: Bell,

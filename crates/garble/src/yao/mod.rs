@@ -71,7 +71,7 @@ use gate::{Gate, Running};
 use hushwire_circuit::{Planes, Program, TwoParty};
 use hushwire_ot::{Context, Exchanged, Machine, OtError, Protocol, Round};
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, Cost, drive::Driver};
+use hushwire_wire::{Channel, Cost, Process, drive::Driver};
 use job::Job;
 
 /// The terms that both parties agree on before they open. AGREEMENT.
@@ -99,6 +99,7 @@ pub struct Party {
     driver: Driver,
     stats: Stats,
     lost: bool,
+    process: Process,
 }
 
 /// One role under one scheme.
@@ -170,7 +171,7 @@ impl Party {
     /// The same as a [`Machine`]. Until it is finished, every later call fails.
     ///
     /// # Errors
-    /// A run before failed, or was not finished.
+    /// A run before failed, or was not finished; this is a fork of the process that opened the session.
     ///
     /// # Panics
     /// As [`Party::run`].
@@ -180,6 +181,7 @@ impl Party {
         roles: &'p TwoParty,
         inputs: &'p Planes,
     ) -> Result<Run<'p>, GarbleError> {
+        self.process.check(STEP)?;
         let job = Job::new(program, roles, inputs.instances());
         assert_eq!(inputs.width(), job.input_bits(self.role), "planes of this party's inputs");
         if core::mem::replace(&mut self.lost, true) {

@@ -11,7 +11,7 @@ use crate::{Family, GarbleError, Role, Scheme, SessionNonce, half, prf, three_ha
 use hushwire_block::Block;
 use hushwire_ot::{self as ot, Context, Exchanged, Machine, Round, SemiHonest};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::drive::Driver;
+use hushwire_wire::{Process, drive::Driver};
 use std::time::Instant;
 
 /// The set-up of a [`Party`], a [`Machine`].
@@ -19,6 +19,7 @@ use std::time::Instant;
 pub struct Opening {
     gate: Gate<SetUp>,
     begun: Instant,
+    process: Process,
 }
 
 /// A side of a family, when its OTs are set up and the start point is known.
@@ -84,7 +85,7 @@ impl Opening {
         let [ot_seed, seed] = ["yao ot", "yao garbler"].map(|label| seed.derive(label, &context.sid.0));
         let (context, make, phase) = (*context, side::<F> as Make, Phase::Terms);
         let set_up = SetUp { role, context, terms, ot_seed, seed, make, phase };
-        Opening { gate: Gate::new(set_up), begun: Instant::now() }
+        Opening { gate: Gate::new(set_up), begun: Instant::now(), process: Process::here() }
     }
 
     /// The party, when there is no round any more.
@@ -98,7 +99,7 @@ impl Opening {
             unreachable!("it was done")
         };
         let stats = Stats { setup: self.begun.elapsed(), ..Stats::default() };
-        Party { role, side, driver: Driver::new(), stats, lost: false }
+        Party { role, side, driver: Driver::new(), stats, lost: false, process: self.process }
     }
 }
 

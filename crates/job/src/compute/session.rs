@@ -12,7 +12,7 @@ use crate::{
     run::{ADMISSION, MemberSession},
 };
 use hushwire_compute::{Computation, Scalar, Tensor, Visibility};
-use hushwire_wire::{PartyId, Reason, Watch};
+use hushwire_wire::{PartyId, Process, Reason, Watch};
 use std::{
     collections::BTreeMap,
     sync::{
@@ -145,6 +145,7 @@ pub struct ComputeSession {
     memory: Option<u64>,
     asked: Arc<AtomicBool>,
     broken: bool,
+    process: Process,
 }
 
 /// The agreement of a session among the parties and these clients.
@@ -192,7 +193,8 @@ impl ComputeSession {
             let engine = Engine::open(&mut member, chosen, threads, |member| !is_party(member))?;
             let asked = Arc::new(AtomicBool::new(false));
             let (members, owners) = (BTreeMap::new(), BTreeMap::new());
-            Ok(Self { member, engine, chosen, members, owners, memory: None, asked, broken: false })
+            let process = Process::here();
+            Ok(Self { member, engine, chosen, members, owners, memory: None, asked, broken: false, process })
         };
         opened().map_err(|e: JobError| e.of(&me))
     }
@@ -236,13 +238,14 @@ impl ComputeSession {
     ///
     /// # Errors
     /// An input is missing or does not fit, members run different computations or bring different lengths, the run was
-    /// cancelled, or somebody failed. The session is of no more use then.
+    /// cancelled, or somebody failed. The session is of no more use then. A fork of the process that opened the session is refused.
     pub fn run(
         &mut self,
         computation: &Computation,
         inputs: &BTreeMap<String, Value>,
     ) -> Result<BTreeMap<String, Tensor>, JobError> {
         let me = self.me().clone();
+        self.process.check(AGREE).map_err(|e| JobError::from(e).during(AGREE).of(&me))?;
         if self.broken {
             let cause = "the session ended with the error of an earlier run";
             return Err(JobError::usage(AGREE, cause, "connect anew").of(&me));

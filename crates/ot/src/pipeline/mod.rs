@@ -46,6 +46,8 @@ struct Message {
 
 /// The tick of a call that cannot run.
 const LOST: &str = "OT extension";
+/// A call in a fork.
+const CALL: &str = "a call of an OT extension";
 
 /// One call of an extension: OTs of one functionality, or a check of what is open.
 ///
@@ -85,6 +87,8 @@ pub struct Pipeline<'e, W: Work, S: Security> {
     /// Whether the last segment closes with the call.
     close: bool,
     latch: Latch,
+    /// Looked at once a call: whether this is a fork of the process that opened the end.
+    forked: bool,
 }
 
 impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
@@ -95,7 +99,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         assert!(chosen || !pays, "payload is for choices");
         let opens = pays || chosen && end.extension.speaker() == Role::Sender;
         let lost = core::mem::replace(&mut end.busy, true);
-        let (base, count) = (end.next, work.count());
+        let (base, count, forked) = (end.next, work.count(), !end.process.is_here());
         let streamed = 16 * count >= STREAMED;
         end.extension.stream(streamed && work.place(0, 0).is_some());
         end.hasher.streamed = streamed;
@@ -120,12 +124,17 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
             verified: 0,
             close: close || opens,
             latch: if lost { Latch::lost(LOST) } else { Latch::new() },
+            forked,
         };
         if !lost {
             pipeline.close_segment();
             pipeline.plan_tick();
         }
         pipeline
+    }
+
+    fn here(&self) -> Result<(), OtError> {
+        if self.forked { Ok(self.end.process.check(CALL)?) } else { Ok(()) }
     }
 
     fn me(&self) -> Role {
@@ -323,6 +332,7 @@ impl<W: Work, S: Security> Guarded for Pipeline<'_, W, S> {
     }
 
     fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
+        self.here()?;
         let Some(plan) = self.plan else { return Ok(()) };
         let me = self.me();
         let [chunk, check, choices, _] = self.parts(&plan, me);
@@ -348,6 +358,7 @@ impl<W: Work, S: Security> Guarded for Pipeline<'_, W, S> {
     }
 
     fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
+        self.here()?;
         let Some(plan) = self.plan else { return Ok(()) };
         let me = self.me();
         let [chunk, check, choices, _] = self.parts(&plan, me.other());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hushwire_aes::Aes128;
 use hushwire_block::{Block, Buffer, Gf128, from_bytes_mut};
 use hushwire_simd::clmul::Clmul;
+use hushwire_wire::Process;
 use zeroize::Zeroize;
 
 use crate::{CheckStep, Context, Extension, OtError, Role, Security, machine::wrong_length};
@@ -21,6 +22,7 @@ use super::{
 /// All keys of one set-up.
 pub(super) struct Keys {
     pub(super) kind: Kind,
+    pub(super) process: Process,
     /// Leaf x of tree i at (i − first tree) · 2^k + x.
     pub(super) leaves: Vec<Aes128>,
     /// Makes row 0 where k = 1.
@@ -155,6 +157,10 @@ impl<S: Security> Extension<S> for Receiver {
 
     fn speaker(&self) -> Role {
         Role::Receiver
+    }
+
+    fn process(&self) -> Process {
+        self.keys.process
     }
 
     fn delta(&self) -> Option<Block> {

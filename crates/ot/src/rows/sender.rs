@@ -9,6 +9,7 @@ use hushwire_aes::Aes128;
 use hushwire_block::{Block, Buffer, Gf128, from_bytes};
 use hushwire_prg::Prg;
 use hushwire_simd::clmul::Clmul;
+use hushwire_wire::Process;
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroize;
 
@@ -31,6 +32,7 @@ const CHUNK: &str = "OT extension";
 /// All keys of one set-up.
 pub(super) struct Keys {
     pub(super) kind: Kind,
+    pub(super) process: Process,
     /// Leaf y ⊕ α of tree i at (i − first tree) · 2^k + y; nothing at y = 0.
     pub(super) leaves: Vec<Aes128>,
     pub(super) delta: Delta,
@@ -175,6 +177,10 @@ impl<S: Security> Extension<S> for Sender {
 
     fn speaker(&self) -> Role {
         Role::Receiver
+    }
+
+    fn process(&self) -> Process {
+        self.keys.process
     }
 
     fn delta(&self) -> Option<Block> {

@@ -10,6 +10,7 @@ use core::{marker::PhantomData, sync::atomic::AtomicBool};
 use hushwire_aes::Aes128;
 use hushwire_block::{Block, as_bytes, from_bytes, from_bytes_mut};
 use hushwire_prg::Seed;
+use hushwire_wire::Process;
 
 use crate::{
     Context, Exchanged, Level, Machine, OtError, Role, Round, Security, Transcript,
@@ -163,7 +164,8 @@ impl<S: Security> SetupSender<S> {
 
     fn done<B: ?Sized, T>(&mut self, leaves: Vec<Aes128>) -> Stage<B, T, sender::Keys> {
         let delta = self.delta.take().expect("Δ goes to the keys once");
-        Stage::Done(sender::Keys { kind: self.kind, leaves, delta, failed: AtomicBool::new(false) })
+        let (process, failed) = (Process::here(), AtomicBool::new(false));
+        Stage::Done(sender::Keys { kind: self.kind, process, leaves, delta, failed })
     }
 
     /// Rebuilds the trees and checks them.
@@ -241,7 +243,12 @@ impl<S: Security> SetupReceiver<S> {
     }
 
     fn done<B: ?Sized, T>(&self, leaves: Vec<Aes128>) -> Stage<B, T, receiver::Keys> {
-        Stage::Done(receiver::Keys { kind: self.kind, leaves, own: self.own.clone() })
+        Stage::Done(receiver::Keys {
+            kind: self.kind,
+            process: Process::here(),
+            leaves,
+            own: self.own.clone(),
+        })
     }
 
     /// Makes all trees.
