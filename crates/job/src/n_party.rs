@@ -1,12 +1,12 @@
 //! The side of one of n parties in a run, of whom all but one may be corrupt: every thread has a channel to each peer.
 //!
 //! ```text
-//! all       32 fresh bytes each to every other ─► the run's name; every thread has a name under it
+//! all       commit to 32 fresh bytes each, then open them ─► the run's name; every thread has a name under it
 //! all       ids of preprocessing that waits on their shelves: what all have is taken (`shelves`)
 //! thread t  batches t, t + threads, …: set-up and preprocessing when there is none left, garbling unless that was done before, evaluation
 //! ```
 //!
-//! Whoever says other fresh bytes to one party than to another gives them names that differ, and their first messages do not fit.
+//! Whoever commits to other fresh bytes towards one party than towards another is found out before the run has a name.
 
 use crate::{
     JobError, Kind, Member,
@@ -17,16 +17,16 @@ use crate::{
     member_config::explain,
     run::{Links, MemberSession},
     shelves::{self, Ahead, Wants},
+    two_party::toss,
 };
 use hushwire_authgarble::{AuthError, Form, Need, Party, Roles, Task};
 use hushwire_circuit::Program;
-use hushwire_ot::{Context, OtError, Sid};
+use hushwire_ot::{Context, OtError};
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, PartyId, Reason, Watch};
 
-/// AGREEMENT: separates the run's name from any other use of BLAKE3.
-const DOMAIN: &str = "hushwire 2026 job of n sid v2";
-const NAME: &str = "naming the run";
+/// AGREEMENT: separates the run's name from any other toss.
+const DOMAIN: &str = "hushwire 2026 job of n sid v3";
 
 /// A channel to each peer, in the order of parties.
 pub(crate) fn channels(
@@ -40,31 +40,14 @@ pub(crate) fn channels(
     peers.map(|peer| member.channel(meter, lane, peer, peer)).collect()
 }
 
-/// The name of this run and no other: every party's fresh part makes it new, whatever the session's id.
+/// The name of this run and no other: every party's fresh bytes make it new, whatever the session's id, and no party can
+/// choose it.
 pub(crate) fn name(
     member: &MemberSession,
     index: usize,
     control: &mut [Channel],
 ) -> Result<Context, JobError> {
-    let mut own = [0; 32];
-    getrandom::fill(&mut own).map_err(|e| JobError::internal(NAME, e))?;
-    let failed = |e| explain(&member.agreement, e).during(NAME);
-    for channel in &mut *control {
-        channel.start(NAME, &own).map_err(failed)?;
-    }
-    let mut fresh = vec![];
-    for channel in control {
-        let mut theirs = [0; 32];
-        channel.finish(NAME, &own, &mut theirs).map_err(failed)?;
-        fresh.push(theirs);
-    }
-    fresh.insert(index, own);
-    let mut hash = blake3::Hasher::new_derive_key(DOMAIN);
-    hash.update(&member.session().0).update(&member.agreement.digest());
-    for fresh in &fresh {
-        hash.update(fresh);
-    }
-    Ok(Context { sid: Sid(*hash.finalize().as_bytes()), backend: member.config.backend })
+    toss(DOMAIN, member, index, control)
 }
 
 /// A party of a protocol among n, which was told its OT extension; LOCAL: `threads` share its work.

@@ -1,7 +1,7 @@
 //! Two parties' side of a run: every thread has a channel of its own and an engine of the protocol on it.
 //!
 //! ```text
-//! both      32 fresh bytes each ─► the run's name; every thread has a name under it
+//! both      commit to 32 fresh bytes each, then open them ─► the run's name; every thread has a name under it
 //! thread t  set-up, then batches t, t + threads, …: planes of own inputs in, planes of what one learns out
 //! ```
 
@@ -16,10 +16,10 @@ use crate::{
 use hushwire_circuit::TwoParty;
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, PartyId, Reason, SessionId};
+use hushwire_wire::{Channel, PartyId, Reason, SessionId, Toss};
 
-/// AGREEMENT: separates the run's name from any other use of BLAKE3.
-const DOMAIN: &str = "hushwire 2026 job of two sid v1";
+/// AGREEMENT: separates the run's name from any other toss.
+const DOMAIN: &str = "hushwire 2026 job of two sid v2";
 const NAME: &str = "naming the run";
 pub(crate) const SETUP: &str = "oblivious transfer set-up";
 
@@ -63,21 +63,28 @@ pub(crate) fn peer_of(index: usize) -> PartyId {
     PartyId(1 - index as u8)
 }
 
-/// The name of this run and no other: either party's fresh part makes it new, whatever the session's id.
+/// The name of this run and no other: either party's fresh bytes make it new, whatever the session's id, and neither party
+/// can choose it.
 pub(crate) fn name(member: &MemberSession, index: usize, control: &mut Channel) -> Result<Context, JobError> {
-    let (mut own, mut theirs) = ([0; 32], [0; 32]);
-    getrandom::fill(&mut own).map_err(|e| JobError::internal(NAME, e))?;
-    control.exchange(NAME, &own, &mut theirs).map_err(|e| explain(&member.agreement, e).during(NAME))?;
-    let fresh = if index == 0 { [own, theirs] } else { [theirs, own] };
-    let sid = sid(member.session(), &member.agreement.digest(), &fresh);
-    Ok(Context { sid, backend: member.config.backend })
+    toss(DOMAIN, member, index, std::slice::from_mut(control))
 }
 
-/// AGREEMENT: `fresh` is party 0's part, then party 1's.
-fn sid(session: SessionId, plan: &[u8; 32], fresh: &[[u8; 32]; 2]) -> Sid {
-    let mut hash = blake3::Hasher::new_derive_key(DOMAIN);
-    hash.update(&session.0).update(plan).update(&fresh[0]).update(&fresh[1]);
-    Sid(*hash.finalize().as_bytes())
+/// A run's name, from fresh bytes of this party and of all at the other ends of `control`.
+pub(crate) fn toss(
+    domain: &'static str,
+    member: &MemberSession,
+    index: usize,
+    control: &mut [Channel],
+) -> Result<Context, JobError> {
+    let about = about(member.session(), &member.agreement.digest());
+    let toss = Toss::new(domain, &about, index as u8).map_err(|e| JobError::internal(NAME, e))?;
+    let sid = toss.among(NAME, control).map_err(|e| explain(&member.agreement, e).during(NAME))?;
+    Ok(Context { sid: Sid(sid), backend: member.config.backend })
+}
+
+/// AGREEMENT: what a run's name is about: the session and the plan.
+fn about(session: SessionId, plan: &[u8; 32]) -> Vec<u8> {
+    [&session.0[..], plan].concat()
 }
 
 #[cfg(test)]
@@ -85,18 +92,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_depends_on_everything() {
-        let (session, plan, fresh) = (SessionId([1; 16]), [2; 32], [[3; 32], [4; 32]]);
-        let names = [
-            sid(session, &plan, &fresh),
-            sid(SessionId([0; 16]), &plan, &fresh),
-            sid(session, &[0; 32], &fresh),
-            sid(session, &plan, &[[0; 32], [4; 32]]),
-            sid(session, &plan, &[[3; 32], [0; 32]]),
-            sid(session, &plan, &[[4; 32], [3; 32]]),
-        ];
-        for (i, a) in names.iter().enumerate() {
-            assert!(names[..i].iter().all(|b| a != b), "{i}");
-        }
+    fn a_name_is_about_the_session_and_the_plan() {
+        let of = |session, plan| about(SessionId([session; 16]), &[plan; 32]);
+        assert!(of(1, 2) != of(0, 2) && of(1, 2) != of(1, 0) && of(1, 2).len() == 48);
     }
 }

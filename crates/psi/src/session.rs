@@ -1,7 +1,8 @@
 //! One party's side of a run.
 //!
 //! ```text
-//! hello     32 fresh bytes, keys 8, terms 32, side 1  ◄──►
+//! hello     commitment 32, keys 8, terms 32, side 1   ◄──►
+//! name      the fresh bytes committed to 32           ◄──►
 //! salt t    whether one's values fit their tables 1   ◄──►   t = 0, 1, … until both do
 //! circuit   the protocol's messages                   ◄──►
 //! size      tables alone: a share of the number 4     ◄──►
@@ -20,11 +21,11 @@ use hushwire_aes::Backend;
 use hushwire_circuit::{oblivious, psi, shuffle};
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::Channel;
+use hushwire_wire::{Channel, Toss};
 use zeroize::Zeroizing;
 
-/// AGREEMENT: separates the run's name from any other use of BLAKE3.
-const DOMAIN: &str = "hushwire psi sid v1";
+/// AGREEMENT: separates the run's name from any other toss, and from any other use of BLAKE3.
+const DOMAINS: [&str; 2] = ["hushwire psi toss v2", "hushwire psi sid v2"];
 /// AGREEMENT: salts that are tried.
 const ATTEMPTS: u8 = 32;
 /// AGREEMENT: bytes of a value in a list of items.
@@ -126,7 +127,10 @@ fn hello(
         return Err(whole("this party has", count as u64));
     }
     let (mut ours, mut theirs) = ([0; 73], [0; 73]);
-    getrandom::fill(&mut ours[..32]).map_err(|e| PsiError::Random(e.to_string()))?;
+    let me = side.number();
+    let toss = Toss::new(DOMAINS[0], &terms.digest(), me as u8);
+    let toss = toss.map_err(|e| PsiError::Random(e.to_string()))?;
+    ours[..32].copy_from_slice(&toss.commitment());
     ours[32..40].copy_from_slice(&(count as u64).to_le_bytes());
     ours[40..72].copy_from_slice(&terms.digest());
     ours[72] = side.name().as_bytes()[0];
@@ -142,13 +146,17 @@ fn hello(
         return Err(whole("the peer has", other));
     }
     let other = other as usize;
-    let ((first, second), sizes, me) = match side {
-        Side::A => ((ours, theirs), [count, other], 0),
-        Side::B => ((theirs, ours), [other, count], 1),
+    let (hellos, sizes) = match side {
+        Side::A => ([ours, theirs], [count, other]),
+        Side::B => ([theirs, ours], [other, count]),
     };
     terms.most.check(sizes, me)?;
-    let mut hash = blake3::Hasher::new_derive_key(DOMAIN);
-    hash.update(&first).update(&second);
+    let (mut commitment, mut opening) = ([0; 32], [0; 32]);
+    commitment.copy_from_slice(&theirs[..32]);
+    channel.exchange("name", &toss.opening(), &mut opening)?;
+    let fresh = toss.name(&[[commitment, opening]]).map_err(|_| channel.unfit("name"))?;
+    let mut hash = blake3::Hasher::new_derive_key(DOMAINS[1]);
+    hash.update(&fresh).update(hellos.as_flattened());
     Ok((*hash.finalize().as_bytes(), sizes))
 }
 
@@ -415,7 +423,7 @@ fn secret_order(count: usize) -> Zeroizing<Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hushwire_wire::PartyId;
+    use hushwire_wire::{NetError, PartyId};
 
     /// Each of the 24 orders of four values comes about as often as the others: χ² with 23 degrees of freedom is below 70
     /// but with probability 10^−6.
@@ -432,33 +440,57 @@ mod tests {
         assert!(chi < 70.0, "{chi}: {counts:?}");
     }
 
-    /// The run's name is of both parties' fresh bytes and sizes, and so are salts, whatever one of them says again.
+    /// A peer that knows its messages; what both said, and how `hello` ends.
+    #[expect(clippy::type_complexity, reason = "two hellos and an ending")]
+    fn beside(
+        side: Side,
+        opens: fn(&Toss, [u8; 32]) -> [u8; 32],
+    ) -> ([[u8; 73]; 2], Result<([u8; 32], [usize; 2]), PsiError>) {
+        let (ids, terms) = ([PartyId(0), PartyId(1)], Terms::new(Reveal::Size));
+        let mut nets = hushwire_wire::inproc::mesh(&ids, 1, std::time::Duration::from_secs(60));
+        let mut channel = |me: usize| nets[me].channel(0, Some(ids[1 - me]), Some(ids[1 - me])).expect("new");
+        let (mut ours, mut theirs) = (channel(0), channel(1));
+        let peer = std::thread::spawn(move || {
+            let toss = Toss::new(DOMAINS[0], &terms.digest(), 1 - side.number() as u8).expect("it draws");
+            let (mut heard, mut said) = ([0; 73], [0; 73]);
+            theirs.recv("hello", &mut heard).expect("it comes");
+            said[..32].copy_from_slice(&toss.commitment());
+            said[32..40].copy_from_slice(&5u64.to_le_bytes());
+            said[40..73].copy_from_slice(&heard[40..]);
+            said[72] ^= b'a' ^ b'b';
+            theirs.send("hello", &said).expect("it goes");
+            let mut opening = [0; 32];
+            theirs.recv("name", &mut opening).expect("it comes");
+            theirs.send("name", &opens(&toss, opening)).expect("it goes");
+            [heard, said]
+        });
+        let ended = hello(&mut ours, side, 3, &terms);
+        let [heard, said] = peer.join().expect("it ends");
+        (if side == Side::A { [heard, said] } else { [said, heard] }, ended)
+    }
+
+    /// The run's name is of both parties' fresh bytes and sizes, and so are salts.
     #[test]
     fn runs_are_named_by_what_both_say_freshly() {
-        let ids = [PartyId(0), PartyId(1)];
-        let terms = Terms::new(Reveal::Size);
         let mut names = std::collections::HashSet::new();
         for side in [Side::A, Side::A, Side::B, Side::B] {
-            let mut nets = hushwire_wire::inproc::mesh(&ids, 1, std::time::Duration::from_secs(60));
-            let mut channel =
-                |me: usize| nets[me].channel(0, Some(ids[1 - me]), Some(ids[1 - me])).expect("new");
-            let (mut ours, mut theirs) = (channel(0), channel(1));
-            let peer = std::thread::spawn(move || {
-                let (mut heard, mut said) = ([0; 73], [7; 73]);
-                theirs.recv("hello", &mut heard).expect("it comes");
-                said[32..40].copy_from_slice(&5u64.to_le_bytes());
-                said[40..73].copy_from_slice(&heard[40..]);
-                said[72] ^= b'a' ^ b'b';
-                theirs.send("hello", &said).expect("it goes");
-                (heard, said)
-            });
-            let (sid, sizes) = hello(&mut ours, side, 3, &terms).expect("they agree");
-            let (heard, said) = peer.join().expect("it ends");
-            let both = if side == Side::A { [heard, said] } else { [said, heard] };
+            let (hellos, ended) = beside(side, |toss, _| toss.opening());
+            let (sid, sizes) = ended.expect("they agree");
             assert_eq!(sizes, if side == Side::A { [3, 5] } else { [5, 3] });
-            let mut hash = blake3::Hasher::new_derive_key("hushwire psi sid v1");
-            assert_eq!(sid, *hash.update(both.as_flattened()).finalize().as_bytes());
             assert!(names.insert(sid), "a name comes again");
+            assert!(hellos.iter().all(|hello| names.iter().all(|name| *name != hello[..32])));
+        }
+    }
+
+    /// A peer that hears this party's bytes before it says its own could choose the name, and so bins and salts.
+    #[test]
+    fn a_peer_that_chooses_its_bytes_last_is_named() {
+        let other = |_: &Toss, heard: [u8; 32]| heard.map(|byte| byte ^ 1);
+        let same = |_: &Toss, heard: [u8; 32]| heard;
+        for opens in [other as fn(&Toss, [u8; 32]) -> [u8; 32], same] {
+            let (_, ended) = beside(Side::A, opens);
+            let Err(PsiError::Net(NetError::Deviated { peer, .. })) = ended else { panic!("{ended:?}") };
+            assert_eq!(peer, Some(PartyId(1)));
         }
     }
 

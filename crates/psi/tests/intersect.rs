@@ -2,7 +2,7 @@
 
 use hushwire_aes::Backend;
 use hushwire_psi::{Found, KeySpec, Keys, Method, Outcome, PsiError, Reveal, Set, Side, Terms, intersect};
-use hushwire_wire::{Channel, PartyId, Tap, inproc};
+use hushwire_wire::{Channel, PartyId, Tap, Toss, inproc};
 use proptest::prelude::*;
 use std::{
     collections::HashSet,
@@ -235,18 +235,23 @@ fn a_peer_with_impossible_numbers_is_named() {
         theirs[32..40].copy_from_slice(&count.to_le_bytes());
         theirs
     };
+    let terms = || Terms::new(Reveal::Items);
     for (count, salt) in [(u64::MAX, None), (1 << 40, None), (3, Some(7u8))] {
         let [mut a, mut b] = channels();
         let peer = thread::spawn(move || {
             let mut ours = [0; 73];
             b.recv("hello", &mut ours).unwrap();
-            b.send("hello", &hello(count, &ours)).unwrap();
+            let toss = Toss::new("hushwire psi toss v2", &ours[40..72], 1).unwrap();
+            let mut theirs = hello(count, &ours);
+            theirs[..32].copy_from_slice(&toss.commitment());
+            b.send("hello", &theirs).unwrap();
             if let Some(salt) = salt {
+                b.exchange("name", &toss.opening(), &mut [0; 32]).unwrap();
                 b.exchange("salt", &[salt], &mut [0]).unwrap();
             }
         });
-        let (keys, terms) = (keys(0, 3), Terms::new(Reveal::Items));
-        let error = intersect(&mut a, Side::A, &keys, &terms, Backend::best(), &mut |_, _| {}).unwrap_err();
+        let keys = keys(0, 3);
+        let error = intersect(&mut a, Side::A, &keys, &terms(), Backend::best(), &mut |_, _| {}).unwrap_err();
         match salt {
             None => assert!(matches!(error, PsiError::TooLarge { .. }), "{error}"),
             Some(_) => assert!(matches!(error, PsiError::Malformed { message: "salt", .. }), "{error}"),

@@ -19,7 +19,7 @@ pub(crate) const HELLO_BYTES: usize = 128;
 /// AGREEMENT: opens every hello.
 const MAGIC: [u8; 8] = *b"hushwire";
 /// AGREEMENT: the bytes on the wire change with it.
-pub(crate) const WIRE_VERSION: u16 = 8;
+pub(crate) const WIRE_VERSION: u16 = 9;
 /// AGREEMENT: the lane of heartbeats and notices. No session has so many lanes that one of data is called this.
 pub(crate) const CONTROL_LANE: u16 = u16::MAX;
 /// The bytes that must be zero.

@@ -40,7 +40,7 @@ fn field(theirs: &Hello) -> Option<&'static str> {
 fn every_field_is_compared() {
     assert_eq!(field(&answer()), None);
     let cases = [
-        ("wire version", Hello { version: 9, ..answer() }),
+        ("wire version", Hello { version: WIRE_VERSION + 1, ..answer() }),
         ("transport", Hello { shm: true, ..answer() }),
         ("session id", Hello { session: SessionId([9; 16]), ..answer() }),
         ("job digest", Hello { job_digest: [9; 32], ..answer() }),

@@ -4,6 +4,10 @@
 //! settles its nonce; a connection that shows another is another process with the same key, and is refused. When all
 //! connections are there, the parties' nonces and the agreed name make the session's id, so that no two sessions
 //! share one even where their names repeat, and everybody compares it before anything else moves.
+//!
+//! Whoever says its nonce last can choose among ids. Nothing rests on that: an id is a label. rep3 derives from it under
+//! seeds that a party draws later and shows to one neighbour, and every protocol in which names are hashed with inputs
+//! or keys tosses one of its own ([`Toss`](crate::Toss)), which binds the id.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

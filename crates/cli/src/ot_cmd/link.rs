@@ -8,11 +8,10 @@ use super::{
 use crate::{error::Error, keys, log};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
-use hushwire_job::aes_ctr::draw;
 use hushwire_job::session_of;
 use hushwire_ot::{Context, OtError, Sid, Transfer};
 use hushwire_wire::{
-    Channel, Identity, Listener, Meter, MeterReading, Net, PeerConfig, Pin, Reason, SessionConfig,
+    Channel, Identity, Listener, Meter, MeterReading, Net, PeerConfig, Pin, Reason, SessionConfig, Toss,
     TransportKind, connect_observed,
 };
 use indicatif::ProgressBar;
@@ -23,8 +22,8 @@ use zeroize::Zeroizing;
 const SOON: u64 = 1 << 18;
 /// LOCAL: how long no byte may move while the other side is alive.
 const STALL: Duration = Duration::from_secs(120);
-/// AGREEMENT: separates the run's name from any other use of BLAKE3.
-const DOMAIN: &str = "hushwire 2026 ot command sid v1";
+/// AGREEMENT: separates the run's name from any other toss.
+const DOMAIN: &str = "hushwire 2026 ot command sid v2";
 
 /// The link to the other side.
 pub(super) struct Link {
@@ -67,14 +66,11 @@ impl Link {
         let meter = Meter::new();
         channel.tap(meter.tap());
         log::note!("connected");
-        // Each side's part is fresh, so that the name is.
-        let own: [u8; 32] = draw("naming the run")?;
-        let mut theirs = [0; 32];
-        channel.exchange("names", &own, &mut theirs).map_err(explain)?;
-        let (first, second) = if me == Side::Sender { (own, theirs) } else { (theirs, own) };
-        let mut hasher = blake3::Hasher::new_derive_key(DOMAIN);
-        hasher.update(&first).update(&second).update(&terms.tags());
-        let context = Context { sid: Sid(*hasher.finalize().as_bytes()), backend };
+        // Each side's part is fresh, so that the name is, and committed to, so that neither side can choose it.
+        let toss = Toss::new(DOMAIN, &terms.tags(), me.id().0);
+        let toss = toss.map_err(|e| Error::internal("naming the run", e))?;
+        let sid = toss.among("names", std::slice::from_mut(&mut channel)).map_err(explain)?;
+        let context = Context { sid: Sid(sid), backend };
         let transfer = Transfer { context, protocol: terms.protocol, level: terms.level };
         Ok(Self { me, terms, transfer, channel, meter, net })
     }

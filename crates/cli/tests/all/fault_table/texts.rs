@@ -175,6 +175,7 @@ fn steps(cell: &Cell, member: &str) -> (&'static [&'static str], &'static [&'sta
             &[
                 "naming the run",
                 "hello",
+                "name",
                 "salt",
                 "Yao terms",
                 "base OT point",
