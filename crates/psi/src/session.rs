@@ -127,7 +127,7 @@ fn hello(
         return Err(whole("this party has", count as u64));
     }
     let (mut ours, mut theirs) = ([0; 73], [0; 73]);
-    let me = side.number();
+    let me = usize::from(side == Side::B);
     let toss = Toss::new(DOMAINS[0], &terms.digest(), me as u8);
     let toss = toss.map_err(|e| PsiError::Random(e.to_string()))?;
     ours[..32].copy_from_slice(&toss.commitment());
@@ -451,7 +451,7 @@ mod tests {
         let mut channel = |me: usize| nets[me].channel(0, Some(ids[1 - me]), Some(ids[1 - me])).expect("new");
         let (mut ours, mut theirs) = (channel(0), channel(1));
         let peer = std::thread::spawn(move || {
-            let toss = Toss::new(DOMAINS[0], &terms.digest(), 1 - side.number() as u8).expect("it draws");
+            let toss = Toss::new(DOMAINS[0], &terms.digest(), u8::from(side == Side::A)).expect("it draws");
             let (mut heard, mut said) = ([0; 73], [0; 73]);
             theirs.recv("hello", &mut heard).expect("it comes");
             said[..32].copy_from_slice(&toss.commitment());
