@@ -8,7 +8,7 @@ use crate::{
     local_compute::protocols,
     log, out,
     places::ValueArgs,
-    progress,
+    price::seconds,
     run_report::word,
     size,
     told::{json, output_line},
@@ -17,7 +17,7 @@ use clap::{
     Args, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
-use cost::{Figures, costs};
+use cost::{Figures, Refusal, costs};
 use hushwire_compute::{Computation, ComputeError, Explanation, MembersPart, Tensor, evaluate};
 use hushwire_job::{ComputationSource, JobError, Kind, OutputPlace, Protocol, Shown, fits, read_input};
 use serde::Serialize;
@@ -174,14 +174,6 @@ fn lengths(symbols: &BTreeMap<String, u64>) -> String {
     symbols.iter().map(|(name, n)| format!("{name} = {n}")).collect::<Vec<_>>().join(", ")
 }
 
-fn seconds(s: f64) -> String {
-    match s {
-        ..0.0995 => format!("{:.0} ms", (1000.0 * s).max(1.0)),
-        ..9.95 => format!("{s:.1} s"),
-        _ => progress::duration(s),
-    }
-}
-
 /// The content of `explain --json`: values as `name: type`.
 #[derive(Serialize)]
 struct Explained {
@@ -198,6 +190,7 @@ struct Explained {
     /// Seen by three parties beside these, in words.
     leaks: Vec<String>,
     protocols: Vec<Figures>,
+    refused: Vec<Refusal>,
 }
 
 /// One member's part.
@@ -221,12 +214,17 @@ fn explain(args: &CostArgs) -> Result<(), Error> {
     for of in &costs.protocols {
         let _ = writeln!(
             text,
-            "  {} takes {} parties {} round{}{}, and none sends more than {}: about {} on one machine, {} \
+            "  {} takes {} parties {} round{}{}{}, and none sends more than {}: about {} on one machine, {} \
              in one room (10 Gbit/s, 0.2 ms), {} across a continent (100 Mbit/s, 40 ms){}",
             of.protocol,
             word(of.parties.into()),
             of.rounds,
             if of.rounds == 1 { "" } else { "s" },
+            if of.wan_rounds == of.rounds {
+                String::new()
+            } else {
+                format!(" ({} where they are far apart)", of.wan_rounds)
+            },
             of.ands.map_or(String::new(), |ands| format!(" and {ands} ANDs")),
             size::show(of.bytes_sent),
             seconds(of.loopback_seconds),
@@ -235,6 +233,9 @@ fn explain(args: &CostArgs) -> Result<(), Error> {
             of.memory_bytes
                 .map_or(String::new(), |bytes| format!("; up to {} of memory a party", size::show(bytes)))
         );
+    }
+    for Refusal { protocol, cause, remedy } in &costs.refused {
+        let _ = writeln!(text, "  {protocol} cannot run it: {cause}; {remedy}");
     }
     let Explanation { members, public, secret, opened, leaks, lengths: _ } = c.explained();
     let part = |MembersPart { name, brings, learns }| ExplainedMember { name, brings, learns };
@@ -248,6 +249,7 @@ fn explain(args: &CostArgs) -> Result<(), Error> {
         opened,
         leaks,
         protocols: costs.protocols,
+        refused: costs.refused,
     };
     crate::run_report::deliver(Some(text.into_bytes()), &explained, file, args.json.as_deref())
 }
@@ -275,6 +277,9 @@ fn cost(args: &CostArgs) -> Result<(), Error> {
             "{:<12} {:>12} {:>8} {sent:>12} {here:>12} {lan:>12} {wan:>12}",
             of.protocol, ands, of.rounds
         );
+    }
+    for Refusal { protocol, cause, remedy } in &costs.refused {
+        let _ = writeln!(text, "{protocol:<12} cannot run it: {cause}; {remedy}");
     }
     crate::run_report::deliver(Some(text.into_bytes()), &costs, file, args.json.as_deref())
 }

@@ -8,7 +8,7 @@ use crate::{
     member_cmd::has_aes,
     model_cmd::{NumbersArgs, of_file, planned, wrapped},
     options::{Between, Common},
-    out, progress,
+    out, price, progress,
     run_report::{OfMember, deliver, split},
     size,
     supervisor::run_all,
@@ -21,7 +21,6 @@ use hushwire_job::{
     check_calibration, network_in, sizes,
 };
 use hushwire_nn::{Array, Floats, Labels, Network, NnError, Secure};
-use hushwire_wire::Shape;
 use serde::Serialize;
 use std::{
     fmt::Write,
@@ -295,12 +294,7 @@ fn explained(task: &InferTask, network: &Network, secure: &Secure, aes: bool) ->
         // Writing to a string does not fail.
         let _ = writeln!(text, "{s}");
     };
-    line(format!("{} rounds, {} from the party that sends most", price.rounds, size::show(price.bytes_sent)));
-    for (name, net) in
-        [("on this machine", Shape::NONE), ("over a LAN", Shape::lan()), ("over a WAN", Shape::wan())]
-    {
-        line(format!("predicted {name}: {}", progress::duration(price.seconds(net))));
-    }
+    price::everywhere(&price).into_iter().for_each(&mut line);
     if let (Some(ot), Some(link)) = (task.chosen().ot, task.chosen().link) {
         let prices = task.by_link().iter();
         let prices: Vec<_> = prices.map(|(ot, seconds)| format!("{ot} {seconds:.2} s")).collect();

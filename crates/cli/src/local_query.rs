@@ -6,9 +6,8 @@ use crate::{
     log,
     member_cmd::has_aes,
     options::{Between, Common},
-    out, progress,
+    out, price, progress,
     run_report::{KindReport, deliver},
-    size,
     supervisor::run_all,
     told::{Told, aligned},
 };
@@ -18,7 +17,6 @@ use hushwire_job::{
     Answer, InputPlace, Job, JobError, Member, OutputPlace, Pad, QueryJob, QueryPartOf, QueryTable,
     QueryTask, Task, check_output, count, declaration, infer,
 };
-use hushwire_wire::Shape;
 use std::{
     fmt::Write,
     path::{Path, PathBuf},
@@ -282,8 +280,7 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
     });
     log::note!("{}", report.for_people(&rows));
     let price = task.price(has_aes(backend))?;
-    let (bytes, time) = (size::show(price.bytes_sent), progress::duration(price.seconds(shape)));
-    log::note!("predicted: {} rounds, {bytes} from the party that sends most, {time}", price.rounds);
+    log::note!("predicted: {}", price::over(&price, shape));
     if let Some(passing) = passing {
         let told = passing.show();
         deliver(None, &report, json, args.common.json.as_deref())?;
@@ -304,12 +301,7 @@ fn explained(task: &QueryTask, aes: bool) -> Result<String, Error> {
         // Writing to a string does not fail.
         let _ = writeln!(text, "{s}");
     };
-    line(format!("{} rounds, {} from the party that sends most", price.rounds, size::show(price.bytes_sent)));
-    for (name, net) in
-        [("on this machine", Shape::NONE), ("over a LAN", Shape::lan()), ("over a WAN", Shape::wan())]
-    {
-        line(format!("predicted {name}: {}", progress::duration(price.seconds(net))));
-    }
+    price::everywhere(&price).into_iter().for_each(&mut line);
     let to: Vec<String> = task.job().to.iter().map(ToString::to_string).collect();
     for member in task.agreement().members() {
         let learns = if task.job().to.contains(&member) {

@@ -38,6 +38,7 @@ mod options;
 mod ot_cmd;
 mod out;
 mod places;
+mod price;
 mod progress;
 mod psi_cmd;
 mod report;

@@ -285,12 +285,13 @@ pub(crate) fn announce(forecast: &Forecast, net: Shape, network: &str) {
     if seconds < LONG {
         return;
     }
-    let rounds = if forecast.rounds == 0 { String::new() } else { format!("{} rounds, ", forecast.rounds) };
+    let cost = forecast.over(net);
+    let rounds = if cost.rounds == 0 { String::new() } else { format!("{} rounds, ", cost.rounds) };
     log::note!(
         "{} {}, {rounds}{} from each party: about {} {network}",
         progress::short(forecast.work as f64),
         forecast.unit,
-        size::show(forecast.bytes_sent),
+        size::show(cost.bytes_sent),
         progress::duration(seconds),
     );
 }

@@ -27,22 +27,37 @@ pub struct Forecast {
     pub rounds: u64,
     /// Payload, without set-ups and TLS.
     pub bytes_sent: u64,
+    /// Exchanges of set-ups, of shares of inputs and of the last word, which are in the time alone.
+    pub set_up: u64,
     /// The time of arithmetic alone.
     compute: Duration,
-    /// The cost between three parties that are far apart, who take trees in place of ripples.
-    far: Option<Cost>,
+    /// The costs between three parties whose messages are under way at least so long, who take more trees in place of
+    /// ripples.
+    farther: [Option<(Duration, Cost)>; 2],
     /// Of two parties on numbers: their time is that of two lanes.
     #[cfg(feature = "two")]
     pair: Option<pair::Pair>,
 }
 
-/// One way from which on a forecast takes three parties to be far apart.
-const FAR: Duration = Duration::from_millis(1);
+/// LOCAL: one way from which on a forecast takes three parties to be in different rooms, and far apart.
+pub(crate) const FARTHER: [Duration; 2] = [Duration::from_micros(75), Duration::from_millis(1)];
 
 const ANDS: &str = "ANDs";
 
 fn time(work: u64, rate: f64) -> Duration {
     Duration::try_from_secs_f64(work as f64 / rate).unwrap_or(Duration::MAX)
+}
+
+/// LOCAL: messages one after the other before and after computing, as runs over 200 ms took them.
+const fn set_up(protocol: Protocol) -> u64 {
+    match protocol {
+        Protocol::Rep3 => 13,
+        Protocol::Yao => 11,
+        Protocol::Gmw => 12,
+        Protocol::Two => 15,
+        Protocol::Authgarble(2) | Protocol::Ywz20(2) => 9,
+        Protocol::Authgarble(_) | Protocol::Ywz20(_) => 27,
+    }
 }
 
 /// Bits that a party sends for a triple with the extension that there is without a word: [`hushwire_gmw::triples_cost`] says more.
@@ -77,7 +92,7 @@ impl Prepared {
             // The last batch may be a short one.
             bytes_sent: (one.bytes_sent as f64 * plan.instances as f64 / f64::from(plan.batch)) as u64,
             compute: time(ands, rate),
-            ..Forecast::NOTHING
+            ..Forecast::of_set_up(plan.protocol)
         }
     }
 }
@@ -88,11 +103,17 @@ impl Forecast {
         unit: ANDS,
         rounds: 0,
         bytes_sent: 0,
+        set_up: 0,
         compute: Duration::ZERO,
-        far: None,
+        farther: [None; 2],
         #[cfg(feature = "two")]
         pair: None,
     };
+
+    /// Nothing but the protocol's set-up.
+    const fn of_set_up(protocol: Protocol) -> Self {
+        Self { set_up: set_up(protocol), ..Self::NOTHING }
+    }
 
     /// Of a program that runs once, on one thread. `who` is for two parties.
     #[must_use]
@@ -101,7 +122,7 @@ impl Forecast {
         let [with, without] = rates(chosen.protocol, chosen.scheme);
         // Copies of a block stand side by side in place of instances, a byte where eight would be.
         let compute = time(ands, if aes_instructions { with } else { without });
-        Self { work: ands, rounds, bytes_sent, compute, ..Self::NOTHING }
+        Self { work: ands, rounds, bytes_sent, compute, ..Self::of_set_up(chosen.protocol) }
     }
 
     /// Of a program that `n` parties of authenticated garbling run once, all of whose phases but the set-up are in it.
@@ -129,25 +150,29 @@ impl Forecast {
             rounds: most(0),
             bytes_sent: most(1),
             compute: time(work, if aes_instructions { with } else { without }),
-            ..Self::NOTHING
+            ..Self::of_set_up(chosen.protocol)
         }
     }
 
     /// Of steps on shares of numbers and bits, on one thread: `sent` are the bytes of the party that sends most. Three parties
-    /// compute about as much for a bit that they send, whatever it is of. `far` are rounds and bytes where parties are far apart.
+    /// compute about as much for a bit that they send, whatever it is of. `farther` are rounds and bytes where messages are under way
+    /// for 75 µs and for a millisecond at least.
     #[must_use]
-    pub fn of_steps((rounds, sent): (u64, u64), far: (u64, u64), aes_instructions: bool) -> Self {
+    pub fn of_steps((rounds, sent): (u64, u64), farther: [(u64, u64); 2], aes_instructions: bool) -> Self {
         let [with, without] = rates(Protocol::Rep3, None);
         let compute = time(sent.saturating_mul(8), if aes_instructions { with } else { without });
-        let far = Cost { rounds: far.0, bytes_sent: far.1 };
+        let farther = [0, 1].map(|k| {
+            let (rounds, bytes_sent) = farther[k];
+            Some((FARTHER[k], Cost { rounds, bytes_sent }))
+        });
         Self {
             work: sent.saturating_mul(8),
             unit: "bits",
             rounds,
             bytes_sent: sent,
             compute,
-            far: Some(far),
-            ..Self::NOTHING
+            farther,
+            ..Self::of_set_up(Protocol::Rep3)
         }
     }
 
@@ -157,7 +182,7 @@ impl Forecast {
         let ot = chosen_ot(chosen.ot);
         let (pair, work, Cost { rounds, bytes_sent }) =
             pair::Pair::new(plan, ot, chosen.ahead, aes_instructions);
-        Self { work, unit: "OTs", rounds, bytes_sent, pair: Some(pair), ..Self::NOTHING }
+        Self { work, unit: "OTs", rounds, bytes_sent, pair: Some(pair), ..Self::of_set_up(Protocol::Two) }
     }
 
     /// Of so many ANDs of two parties on one thread, under Yao's protocol with a scheme or under GMW: what is known where there is
@@ -168,7 +193,7 @@ impl Forecast {
         Self::of_ands(protocol, scheme, ands, aes_instructions)
     }
 
-    /// The same of any protocol.
+    /// The same of any protocol; rounds are counted of authenticated garbling, whose preprocessing takes nearly all of them.
     #[must_use]
     pub fn of_ands(protocol: Protocol, scheme: Option<Scheme>, ands: u64, aes_instructions: bool) -> Self {
         let bits = match protocol {
@@ -179,12 +204,19 @@ impl Forecast {
             }
             Protocol::Gmw | Protocol::Two => TRIPLE_BITS + 2,
             Protocol::Authgarble(_) | Protocol::Ywz20(_) => {
-                8 * authenticated(chosen_ot(None), protocol, ands)
+                8 * authenticated(chosen_ot(None), protocol, ands).0
             }
         };
+        let rounds = authenticated(chosen_ot(None), protocol, ands).1;
         let [with, without] = rates(protocol, scheme);
         let compute = time(ands, if aes_instructions { with } else { without });
-        Self { work: ands, bytes_sent: ands.saturating_mul(bits as u64) / 8, compute, ..Self::NOTHING }
+        Self {
+            work: ands,
+            rounds,
+            bytes_sent: ands.saturating_mul(bits as u64) / 8,
+            compute,
+            ..Self::of_set_up(protocol)
+        }
     }
 
     /// Of the encryption of so many bytes, or their decryption. `None` where parties are devices, which are as fast as they are.
@@ -220,21 +252,31 @@ impl Forecast {
         Self { work: count as u64, unit: "OTs", bytes_sent, compute, ..Self::NOTHING }
     }
 
+    /// Rounds and bytes over such a network: parties that are farther apart take fewer rounds for more bytes.
+    #[must_use]
+    pub fn over(&self, net: Shape) -> Cost {
+        #[cfg(feature = "two")]
+        if let Some(pair) = &self.pair {
+            return pair.over(net);
+        }
+        let near = Cost { rounds: self.rounds, bytes_sent: self.bytes_sent };
+        let farther = self.farther.iter().flatten().rev().find(|(from, _)| net.one_way() >= *from);
+        farther.map_or(near, |(_, cost)| *cost)
+    }
+
     /// The time over such a network in seconds: what is sent and what is computed overlap, round trips come on top.
     #[must_use]
     pub fn seconds(&self, net: Shape) -> f64 {
+        let waits = |rounds: u64| rounds as f64 * net.rtt.as_secs_f64() / 2.0;
         #[cfg(feature = "two")]
         if let Some(pair) = &self.pair {
-            return pair.seconds(net);
+            return pair.seconds(net) + waits(self.set_up);
         }
-        let (rounds, bytes) = match self.far {
-            Some(far) if net.one_way() >= FAR => (far.rounds, far.bytes_sent),
-            _ => (self.rounds, self.bytes_sent),
-        };
+        let Cost { rounds, bytes_sent: bytes } = self.over(net);
         let sent = net.bits_per_second.map_or(0.0, |rate| 8.0 * bytes as f64 / rate as f64);
         let computed = self.compute.as_secs_f64() * (bytes as f64 / self.bytes_sent.max(1) as f64).max(1.0);
         // One way: who waits for a message has sent its own.
-        computed.max(sent) + rounds as f64 * net.rtt.as_secs_f64() / 2.0
+        computed.max(sent) + waits(rounds.saturating_add(self.set_up))
     }
 }
 
@@ -257,9 +299,9 @@ fn batch(chosen: Chosen, program: &Program, who: &TwoParty, n: usize) -> Cost {
         }
         Protocol::Authgarble(_) | Protocol::Ywz20(_) => {
             let ands = program.ands() * n as u64;
-            let each = authenticated(chosen_ot(chosen.ot), chosen.protocol, ands) as u64;
-            // Coins, checks and openings of a set-up, a preprocessing and a run: about as many whatever the circuit is.
-            Cost { rounds: 80, bytes_sent: ands * each + 16 * ends * 8 }
+            let (each, made) = authenticated(chosen_ot(chosen.ot), chosen.protocol, ands);
+            // Coins, checks and openings of a set-up and a run: about as many whatever the circuit is.
+            Cost { rounds: made.max(40) + 40, bytes_sent: ands * each as u64 + 16 * ends * 8 }
         }
         Protocol::Yao => {
             let format = chosen.scheme.unwrap_or_default().format();
@@ -281,13 +323,14 @@ fn chosen_ot(given: Option<hushwire_ot::Protocol>) -> hushwire_ot::Protocol {
     given.unwrap_or(hushwire_ot::Protocol::SoftSpoken4)
 }
 
-/// Bytes that a garbler sends for one of so many ANDs of authenticated garbling.
-fn authenticated(ot: hushwire_ot::Protocol, protocol: Protocol, ands: u64) -> usize {
-    let Some((n, form)) = protocol.authenticated() else { return 0 };
-    let (n, ands) = (usize::from(n), ands.clamp(1, 1 << 16));
-    let need = Need { triples: ands, masks: ands };
-    let made = preprocess_cost(n, ot, need).bytes_sent / ands;
-    made as usize + form.table_bytes([1, n], ands as usize) / ands as usize
+/// Bytes that a garbler sends for one of so many ANDs of authenticated garbling, and rounds of their preprocessing.
+fn authenticated(ot: hushwire_ot::Protocol, protocol: Protocol, all: u64) -> (usize, u64) {
+    let Some((n, form)) = protocol.authenticated() else { return (0, 0) };
+    let (n, ands) = (usize::from(n), all.clamp(1, 1 << 16));
+    let made = preprocess_cost(n, ot, Need { triples: ands, masks: ands });
+    let tables = form.table_bytes([1, n], ands as usize) / ands as usize;
+    let rounds = u128::from(made.rounds) * u128::from(all) / u128::from(ands);
+    ((made.bytes_sent / ands) as usize + tables, u64::try_from(rounds).unwrap_or(u64::MAX))
 }
 
 fn xors(program: &Program) -> u64 {
@@ -306,13 +349,15 @@ mod tests {
 
     #[test]
     fn three_parties_that_are_far_apart_have_a_forecast_of_their_own() {
-        let forecast = Forecast::of_steps((1000, 1_000_000), (100, 3_000_000), true);
+        let forecast = Forecast::of_steps((1000, 1_000_000), [(400, 2_000_000), (100, 3_000_000)], true);
+        let rounds = [Shape::NONE, Shape::lan(), Shape::wan()].map(|net| forecast.over(net).rounds);
+        assert_eq!((rounds, forecast.over(Shape::wan()).bytes_sent), ([1000, 400, 100], 3_000_000));
         let far = Shape::wan();
-        // 100 rounds of 20 ms one way, and three megabytes at 100 Mb/s.
-        let expected = 100.0 * 0.02 + 0.24;
+        // 100 rounds and those of the set-up of 20 ms one way, and three megabytes at 100 Mb/s.
+        let expected = 113.0 * 0.02 + 0.24;
         assert!((forecast.seconds(far) - expected).abs() < 0.01, "{}", forecast.seconds(far));
         let near = Shape::lan();
-        let expected = 1000.0 * 0.0001 + forecast.compute.as_secs_f64();
+        let expected = 400.0 * 0.0001 + 2.0 * forecast.compute.as_secs_f64();
         assert!((forecast.seconds(near) - expected).abs() < 0.01, "{}", forecast.seconds(near));
     }
 }

@@ -1,18 +1,19 @@
 //! The price of a computation with each protocol.
 
 use super::CostArgs;
-use crate::{error::Error, local_compute::in_turn, member_cmd::has_aes, places::symbols};
+use crate::{error::Error, local_compute::in_turn, member_cmd::has_aes, places::symbols, price::LOOPBACK};
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Visibility};
-use hushwire_job::{ComputationSource, ComputeJob, ComputeTask, Forecast, Member, Protocol};
+use hushwire_job::{ComputationSource, ComputeJob, ComputeTask, Forecast, Kind, Member, Protocol};
 use hushwire_wire::Shape;
 use serde::Serialize;
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 /// LOCAL: rows of a table whose length nobody has said.
 const ROWS: u64 = 1000;
-/// LOCAL: processes of one machine, which wake each other over sockets.
-const LOOPBACK: Shape = Shape { bits_per_second: None, rtt: Duration::from_micros(60) };
+/// LOCAL: bytes of a circuit's bits from which on it is not made for its price. Four times what a run takes by default; a
+/// circuit that is so large is made in less than half of it.
+const MOST: u64 = 8 << 30;
 
 /// The figures of one protocol.
 #[derive(Serialize)]
@@ -24,8 +25,9 @@ pub(super) struct Figures {
     pub(super) form: &'static str,
     /// Of a circuit, or of two parties' steps on bits.
     pub(super) ands: Option<u64>,
-    /// Exchanges one after the other.
+    /// Exchanges one after the other, on one machine and across a continent.
     pub(super) rounds: u64,
+    pub(super) wan_rounds: u64,
     /// Payload of the party that sends most, without set-ups and TLS.
     pub(super) bytes_sent: u64,
     /// Bytes of values and of work on them at each party, at most, where it runs in steps.
@@ -48,6 +50,7 @@ impl Figures {
             },
             ands,
             rounds: forecast.rounds,
+            wan_rounds: forecast.over(Shape::wan()).rounds,
             bytes_sent: forecast.bytes_sent,
             memory_bytes,
             loopback_seconds: forecast.seconds(LOOPBACK),
@@ -63,6 +66,16 @@ pub(super) struct Costs {
     pub(super) computation: String,
     pub(super) symbols: BTreeMap<String, u64>,
     pub(super) protocols: Vec<Figures>,
+    /// The protocols that were asked for and cannot run it.
+    pub(super) refused: Vec<Refusal>,
+}
+
+/// A protocol that cannot run a computation.
+#[derive(Serialize)]
+pub(super) struct Refusal {
+    pub(super) protocol: String,
+    pub(super) cause: String,
+    pub(super) remedy: String,
 }
 
 pub(super) fn costs(args: &CostArgs, c: &Computation) -> Result<Costs, Error> {
@@ -70,7 +83,8 @@ pub(super) fn costs(args: &CostArgs, c: &Computation) -> Result<Costs, Error> {
     for name in c.symbols() {
         lengths.entry(name.clone()).or_insert(ROWS);
     }
-    let mut protocols = vec![];
+    let (mut protocols, mut refused) = (vec![], vec![]);
+    let mut first = None;
     let asked = if args.protocol.is_empty() { &Protocol::ALL[..] } else { &args.protocol };
     for protocol in asked.iter().copied() {
         let mut job = ComputeJob::new(protocol, ComputationSource::Text(c.to_string()));
@@ -80,8 +94,19 @@ pub(super) fn costs(args: &CostArgs, c: &Computation) -> Result<Costs, Error> {
         job.owners = secret.map(|(name, _)| (name.to_owned(), Member::Party(0))).collect();
         let task = ComputeTask::new(&job)?;
         let bound = task.bound(&lengths)?;
-        let (forecast, ands) = bound.forecast(task.chosen(), has_aes(Backend::best()))?;
-        protocols.push(Figures::new(protocol, &forecast, ands, bound.memory(protocol, task.threads())?));
+        match bound.price(task.chosen(), has_aes(Backend::best()), task.threads(), MOST) {
+            Ok((forecast, ands, memory)) => protocols.push(Figures::new(protocol, &forecast, ands, memory)),
+            // One protocol that is too small for it says nothing of the others.
+            Err(e) if e.kind == Kind::Usage => {
+                let (protocol, cause, remedy) = (protocol.to_string(), e.cause.clone(), e.remedy.clone());
+                refused.push(Refusal { protocol, cause, remedy });
+                first = first.or(Some(e));
+            }
+            Err(e) => return Err(e.into()),
+        }
     }
-    Ok(Costs { computation: c.name().to_owned(), symbols: lengths, protocols })
+    match first {
+        Some(e) if protocols.is_empty() => Err(e.into()),
+        _ => Ok(Costs { computation: c.name().to_owned(), symbols: lengths, protocols, refused }),
+    }
 }

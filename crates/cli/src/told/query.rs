@@ -2,6 +2,7 @@
 
 use super::Told;
 use hushwire_job::{Answer, JobError, QueryTask};
+use hushwire_wire::{Cost, Shape};
 use serde::Serialize;
 
 /// Fields of a query in a member's report.
@@ -25,6 +26,9 @@ pub(crate) struct QueryReport {
 struct Predicted {
     rounds: u64,
     bytes_sent: u64,
+    /// Between parties that are far apart.
+    wan_rounds: u64,
+    wan_bytes_sent: u64,
 }
 
 /// A result for people: columns side by side, numbers to the right.
@@ -82,10 +86,10 @@ impl Told for QueryTask {
             columns: learnt.columns.clone(),
             count: learnt.count,
             rows: learnt.rows.clone(),
-            predicted: self
-                .price(true)
-                .ok()
-                .map(|price| Predicted { rounds: price.rounds, bytes_sent: price.bytes_sent }),
+            predicted: self.price(true).ok().map(|price| {
+                let Cost { rounds: wan_rounds, bytes_sent: wan_bytes_sent } = price.over(Shape::wan());
+                Predicted { rounds: price.rounds, bytes_sent: price.bytes_sent, wan_rounds, wan_bytes_sent }
+            }),
         }
     }
 }

@@ -63,6 +63,33 @@ fn every_field_of_a_report_is_documented_and_there() {
     assert_eq!(filed["columns"], shown["columns"]);
 }
 
+/// Parties that are farther apart take fewer rounds for more bytes, and so does what is predicted for them: a join of so many rows
+/// that those on one machine would not.
+#[test]
+fn predictions_are_those_of_the_network() {
+    let place = Place::new();
+    let table = |names: &str, of: fn(u32) -> (u32, u32)| {
+        let rows: String = (0..150).map(of).map(|(key, value)| format!("{key},{value}\n")).collect();
+        format!("{names}\n{rows}").into_bytes()
+    };
+    place.put("a.csv", &table("k,v", |i| (i, 7919 * i % 1000)));
+    place.put("b.csv", &table("k,w", |i| (104_729 * i % 300, i)));
+    let query = "local query --table a=a.csv@alice --table b=b.csv@bob --transport unix --net max,4ms --json - --sql-file q.sql";
+    place.put("q.sql", b"SELECT COUNT(*) AS n, SUM(w) AS s FROM a JOIN b ON a.k = b.k WHERE v < w");
+    let ran = place.ran(query);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let report: serde_json::Value = serde_json::from_str(&ran.out).expect("a report");
+    let most = |field: &str| {
+        report["parties"].as_array().expect("parties").iter().filter_map(|p| p[field].as_u64()).max()
+    };
+    let predicted = |field: &str| report["predicted"][field].as_u64().expect(field);
+    let (rounds, far, near) = (most("rounds").expect("rounds"), predicted("wan_rounds"), predicted("rounds"));
+    assert!(rounds <= 2 * far && far <= 2 * rounds, "{rounds} rounds, predicted {far}");
+    assert!(2 * near > 3 * far, "{near} rounds on one machine, {far} over a network");
+    let line = ran.err.lines().find_map(|line| line.strip_prefix("predicted: "));
+    assert!(line.is_some_and(|line| line.contains(&format!(", {far} rounds, "))), "{}", ran.err);
+}
+
 /// Where nothing is sorted the prediction is exact, but for what members say before and after.
 #[test]
 fn predictions_stand_beside_what_a_run_took() {
@@ -87,6 +114,11 @@ fn predictions_stand_beside_what_a_run_took() {
     let plan =
         good(&place, "SELECT city, salary FROM salaries JOIN people ON person = id", "--tag-join --explain")
             .out;
+    for net in ["on this machine: ", "over a LAN: ", "over a WAN: "] {
+        let line = plan.lines().find_map(|line| line.strip_prefix(&format!("predicted {net}")));
+        let line = line.unwrap_or_else(|| panic!("no {net} in {plan}"));
+        assert!(line.contains(" rounds, ") && line.ends_with(" from the party that sends most"), "{line}");
+    }
     for words in [
         "by tags, which show parties 1 and 2 how many rows of either side have one key",
         "learns nothing of rows or of the result but how often keys of joins by tags repeat",

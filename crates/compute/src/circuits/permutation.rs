@@ -11,6 +11,14 @@ struct Column {
     swaps: Vec<Reg>,
 }
 
+/// Exchanges of a network for so many rows at least: those of the largest power of two up to there, (p² − p + 4) 2^(p − 2) − 1
+/// for 2^p rows (D. Knuth, TAOCP 3, section 5.2.2, exercise 13).
+fn least_exchanges(rows: usize) -> usize {
+    let Some(p) = rows.checked_ilog2().filter(|p| *p > 1) else { return rows / 2 };
+    let p = p as usize;
+    ((p * p - p + 4) << (p - 2)) - 1
+}
+
 /// One network's columns, run from the first or from the last.
 #[derive(Clone)]
 struct Pass {
@@ -36,8 +44,10 @@ impl Permutation {
     ) -> Result<Self, ComputeError> {
         // The row's number below the key makes all keys different.
         let bits = bits_for(rows);
-        let numbers = stages.numbers(rows, bits)?;
         let wide = width + bits;
+        // Before any memory is taken for what cannot be.
+        stages.room(least_exchanges(rows), 1 + 2 * wide)?;
+        let numbers = stages.numbers(rows, bits)?;
         let mut records: Vec<Vec<Reg>> =
             (0..rows).map(|r| [&numbers[r * bits..][..bits], &keys[r * width..][..width]].concat()).collect();
         let mut columns = vec![];
@@ -100,5 +110,21 @@ impl Permutation {
             }
         }
         Ok(rows.concat())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_network_has_fewer_exchanges_than_is_said() {
+        let exchanges = |rows: usize| sort::columns(rows).map(|column| column.len()).sum::<usize>();
+        for p in 0..9 {
+            assert_eq!(least_exchanges(1 << p), exchanges(1 << p), "2^{p} rows");
+        }
+        for rows in 0..300 {
+            assert!(least_exchanges(rows) <= exchanges(rows), "{rows} rows");
+        }
     }
 }

@@ -339,17 +339,6 @@ impl Bound {
         between_two(program, self.owners.iter(), self.recipients.iter().map(|to| &to[..]))
     }
 
-    /// Bytes that values and work on them take at each of three parties, at most; `None` where they run it as a circuit.
-    ///
-    /// # Errors
-    /// It is too large to be run.
-    pub fn memory(&self, protocol: Protocol, threads: u16) -> Result<Option<u64>, JobError> {
-        Ok(match self.form(Chosen::new(protocol, None, None)?)? {
-            Form::Steps(plan) => Some(plan.memory(far(threads))),
-            _ => None,
-        })
-    }
-
     /// Owners and recipients among `n` parties.
     pub(crate) fn among(&self, program: &Program, n: usize) -> Roles {
         n_party::roles(program, n, self.owners.iter(), self.recipients.iter().map(|to| &to[..]))
@@ -387,22 +376,51 @@ impl Bound {
         chosen: Chosen,
         aes_instructions: bool,
     ) -> Result<(Forecast, Option<u64>), JobError> {
-        let form = self.form(chosen)?;
-        let bound = self.clone().through(&form);
+        self.forecast_of(&self.form(chosen)?, chosen, aes_instructions)
+    }
+
+    /// The same, and the bytes that values and work on them take at each party where it runs in steps, at most. A circuit whose
+    /// bits take more than `most` bytes is refused before it is made.
+    ///
+    /// # Errors
+    /// It is too large to be run, or for `most`.
+    pub fn price(
+        &self,
+        chosen: Chosen,
+        aes_instructions: bool,
+        threads: u16,
+        most: u64,
+    ) -> Result<(Forecast, Option<u64>, Option<u64>), JobError> {
+        let form = self.form_within(chosen, Some(most))?;
+        let (forecast, ands) = self.forecast_of(&form, chosen, aes_instructions)?;
+        let memory = match &form {
+            Form::Steps(plan) => Some(plan.memory(far(threads))),
+            _ => None,
+        };
+        Ok((forecast, ands, memory))
+    }
+
+    fn forecast_of(
+        &self,
+        form: &Form,
+        chosen: Chosen,
+        aes_instructions: bool,
+    ) -> Result<(Forecast, Option<u64>), JobError> {
+        let bound = self.clone().through(form);
         match form {
             Form::Circuit(program) => {
                 let ands = Some(program.ands());
                 if let Some((n, _)) = chosen.protocol.authenticated() {
-                    let roles = self.among(&program, n.into());
-                    return Ok((Forecast::of_roles(chosen, n, &program, roles, aes_instructions), ands));
+                    let roles = self.among(program, n.into());
+                    return Ok((Forecast::of_roles(chosen, n, program, roles, aes_instructions), ands));
                 }
-                let who = self.between_two(&program);
-                Ok((Forecast::of_program(chosen, &program, &who, aes_instructions), ands))
+                let who = self.between_two(program);
+                Ok((Forecast::of_program(chosen, program, &who, aes_instructions), ands))
             }
             #[cfg(feature = "two")]
             Form::Pair(plan) => {
                 let triples = plan.tally(hushwire_two::Distance::Near).triples;
-                Ok((Forecast::of_pair(chosen, &plan, aes_instructions), Some(triples)))
+                Ok((Forecast::of_pair(chosen, plan, aes_instructions), Some(triples)))
             }
             Form::Steps(plan) => {
                 let refused = |e: ThreeError| match e {
@@ -420,7 +438,9 @@ impl Bound {
                 };
                 let far = far(THREADS);
                 let near = cost(far.with_few(hushwire_three::Cut::whole().few()))?;
-                Ok((Forecast::of_steps(near, cost(far)?, aes_instructions), None))
+                let room = hushwire_three::Cut::new(THREADS, hushwire_wire::Shape::lan().one_way());
+                let farther = [cost(far.with_few(room.few()))?, cost(far)?];
+                Ok((Forecast::of_steps(near, farther, aes_instructions), None))
             }
         }
     }

@@ -64,6 +64,8 @@ struct Lanes {
 pub(super) struct Pair {
     near: Lanes,
     far: Lanes,
+    /// What a meter counts at the party that sends most, where parties are near and far.
+    all: [Cost; 2],
     /// Products under encryption, while nothing is sent.
     alone: Duration,
     /// Whether OTs are made ahead of their use; none: between parties that are far.
@@ -86,9 +88,13 @@ impl Pair {
             let lanes = Lanes { ots: lane(&costs.ots, made(ot)), steps: lane(&costs.steps, USED), first };
             (lanes, work, costs.all.cost(party))
         };
-        let ((near, work, cost), (far, ..)) = (at(Distance::Near), at(Distance::Far));
+        let ((near, work, cost), (far, _, far_cost)) = (at(Distance::Near), at(Distance::Far));
         let alone = time(plan.encrypted_products(), ENCRYPTED);
-        (Self { near, far, alone, ahead }, work, cost)
+        (Self { near, far, all: [cost, far_cost], alone, ahead }, work, cost)
+    }
+
+    pub(super) fn over(&self, net: Shape) -> Cost {
+        self.all[usize::from(Distance::of(net.rtt) == Distance::Far)]
     }
 
     pub(super) fn seconds(&self, net: Shape) -> f64 {
@@ -120,8 +126,10 @@ mod tests {
         let lanes = Lanes { ots, steps, first: 0.25 };
         let near = Lanes { ots: lane(1000, 0, 1), ..lanes };
         let net = net.parse().expect(net);
-        [Some(false), Some(true), None]
-            .map(|ahead| Pair { near, far: lanes, alone: Duration::from_secs(2), ahead }.seconds(net))
+        [Some(false), Some(true), None].map(|ahead| {
+            Pair { near, far: lanes, all: [Cost::default(); 2], alone: Duration::from_secs(2), ahead }
+                .seconds(net)
+        })
     }
 
     fn near(found: [f64; 3], expected: [f64; 3]) {
