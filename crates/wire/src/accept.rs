@@ -118,8 +118,9 @@ impl Joining<'_> {
             match greet() {
                 Ok(Some((slot, link))) => self.keep(slot, link),
                 Ok(None) => {}
-                Err((true, e)) => self.give_up(e),
-                Err((false, e)) => self.refuse(e.to_string()),
+                // Whoever ends already goes on to tell the others.
+                Err((true, e)) if self.excuse.is_none() => self.give_up(e),
+                Err((_, e)) => self.refuse(e.to_string()),
             }
             self.proved(number);
             self.greeting.fetch_sub(1, Ordering::SeqCst);

@@ -24,6 +24,7 @@ use crate::{
     accept::Greeter,
     bell::{self, Bell},
     error::out_of_descriptors,
+    excuse::{Excuse, step_of},
     hello::CONTROL_LANE,
     port::Registration,
     roster::{Nonce, Roster},
@@ -105,6 +106,21 @@ fn join(
     listener: Option<&Listener>,
     observer: Option<Observer>,
 ) -> Result<Net, NetError> {
+    with_joining(cfg, identity, listener, observer, None, |joining, registration, ear| {
+        joining.run(listener, registration, ear);
+        joining.into_net()
+    })
+}
+
+/// Checks the configuration, and works with what a member needs to meet the others: to join, or to tell them `excuse`.
+pub(crate) fn with_joining<T>(
+    cfg: &SessionConfig,
+    identity: &Identity,
+    listener: Option<&Listener>,
+    observer: Option<Observer>,
+    excuse: Option<&Excuse>,
+    work: impl FnOnce(Joining<'_>, Option<&Registration<'_>>, &Bell) -> Result<T, NetError>,
+) -> Result<T, NetError> {
     cfg.check(listener.is_some())?;
     if let Some(listener) = listener {
         listener.check(cfg.transport)?;
@@ -124,6 +140,7 @@ fn join(
         cfg,
         tls: TlsSide::new(identity),
         listens: listener.is_some(),
+        excuse,
         guard: Guard { deadline: Instant::now() + cfg.connect_timeout, given_up: &given_up, out: None },
         heard_all: AtomicBool::new(false),
         roster: Roster::new(cfg.me, nonce),
@@ -141,14 +158,15 @@ fn join(
         refused: Mutex::default(),
         undialled: Mutex::default(),
     };
-    joining.run(listener, registration.as_ref(), &ear);
-    joining.into_net()
+    work(joining, registration.as_ref(), &ear)
 }
 
 pub(crate) struct Joining<'a> {
     pub(crate) cfg: &'a SessionConfig,
     pub(crate) tls: TlsSide,
     listens: bool,
+    /// Of a member that does not join, and tells the others why.
+    pub(crate) excuse: Option<&'a Excuse>,
     pub(crate) guard: Guard<'a>,
     /// Nobody is awaited any more: whoever still greets is a stranger.
     pub(crate) heard_all: AtomicBool,
@@ -165,7 +183,7 @@ pub(crate) struct Joining<'a> {
     /// Accepted connections still to come.
     pub(crate) awaited: AtomicUsize,
     /// Rings when none is.
-    bell: Bell,
+    pub(crate) bell: Bell,
     /// Threads that greet.
     pub(crate) greeting: AtomicUsize,
     /// Those among them, oldest first, whose peers have not proved who they are.
@@ -339,7 +357,8 @@ impl Joining<'_> {
         };
         let session = session.inspect_err(|e| {
             let (culprit, why) = self.blames(e);
-            self.watched.watch().abort(culprit, why, "connect");
+            let step = if why.is_excuse() { step_of(why) } else { "connect" };
+            self.watched.watch().abort(culprit, why, step);
         })?;
         let lanes = if self.cfg.me.is_client() { self.cfg.client_lanes } else { self.cfg.lanes };
         let mut net = Net::new(self.cfg.me, lanes, self.cfg.stall);

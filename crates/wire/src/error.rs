@@ -243,6 +243,9 @@ impl NetError {
             Self::Dead { step, silent_for, .. } => {
                 format!("{who}: died during {step}: {}", Death(*silent_for))
             }
+            Self::Aborted { by, step, why: Reason::Local(cause), .. } => {
+                format!("{who}: failed during {step}, as {by} says: {cause}")
+            }
             Self::Aborted { by, step, why, .. } => format!("{who}: {why} during {step}, as {by} says"),
             Self::Blamed { step, why, .. } => {
                 format!("{who}: ended the session during {step}: it says that this party {why}")
@@ -499,6 +502,7 @@ fn others_remedy(why: Reason) -> &'static str {
         Reason::Declined => {
             "ask its operator to allow this job, by the digest that `hushwire job digest` prints"
         }
+        Reason::Local(_) => "see its own output, which says more, or ask its operator",
         _ => "read the error of the first",
     }
 }
@@ -514,7 +518,9 @@ fn own_remedy(why: Reason) -> &'static str {
         }
         Reason::Duplicate => "end all processes of this party but one and start again",
         Reason::Cheated => "read its error, and run the same release everywhere",
-        Reason::Failed | Reason::Interrupted | Reason::Left | Reason::Declined => "read its error",
+        Reason::Failed | Reason::Local(_) | Reason::Interrupted | Reason::Left | Reason::Declined => {
+            "read its error"
+        }
     }
 }
 

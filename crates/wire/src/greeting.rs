@@ -7,6 +7,7 @@ use rustls::AlertDescription;
 use crate::{
     NetError, PartyId, PeerConfig, Pin, SessionId, TransportKind,
     connect::{Duplex, Joining, Slot, lock},
+    excuse::Excuse,
     hello::{BadHello, CONTROL_LANE, Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
     lobby::Visitor,
     port::{Guest, Port},
@@ -18,6 +19,9 @@ use crate::{
 
 /// LOCAL: how long an accepted connection may take to greet once it has said its first words.
 const GREETING: Duration = Duration::from_secs(10);
+
+/// A connection that was dialled, the certificate of its other end, and what that answered.
+type Answered = (Box<dyn Duplex>, Option<Shown>, Hello);
 
 /// A connection that is in, and its place.
 pub(crate) type Kept = (Slot, Box<dyn Duplex>);
@@ -31,19 +35,15 @@ impl Joining<'_> {
         slot: Slot,
     ) -> Result<Box<dyn Duplex>, NetError> {
         let on = |e| handshake_error(self.cfg.me, self.tls.pin(), Some(peer.id), e);
-        let stream = transport::dial(address, &self.guard, self.cfg.socket_buffer)
-            .map_err(|source| NetError::Io { peer: Some(peer.id), step: "connect".to_owned(), source })?;
-        let (mut link, shown) =
-            transport::dialled(stream, self.cfg.transport, &self.tls, peer.pin, &self.guard).map_err(on)?;
         let flow = if slot.sends { Flow::FromDialer } else { Flow::FromListener };
         let ours = self.hello(peer.id, slot.lane, flow, Role::Dialer);
-        self.guard.send(&mut *link, &ours.encode()).map_err(on)?;
-        let mut theirs = [0; HELLO_BYTES];
-        self.guard.recv(&mut *link, &mut theirs).map_err(on)?;
-        let theirs = Hello::decode(&theirs).map_err(|bad| bad_hello(Some(peer.id), &bad))?;
+        let (link, shown, theirs) = self.greeted(peer, address, &ours)?;
         // It looks at its peers before it joins: it may come yet.
         if theirs.session == SessionId::PROBE {
             return Err(only_looks(peer.id));
+        }
+        if let Some(why) = theirs.ends.filter(|_| theirs.session == ours.session) {
+            return Err(self.ended_by(peer.id, why));
         }
         if theirs.full {
             let what = format!("{} says that another process with its key joined before", peer.id);
@@ -58,6 +58,25 @@ impl Joining<'_> {
         let link = self.settled(link, slot, Role::Dialer, &self.guard).map_err(on)?;
         admission.keep();
         Ok(link)
+    }
+
+    /// Dials `peer` and exchanges hellos with it.
+    pub(crate) fn greeted(
+        &self,
+        peer: &PeerConfig,
+        address: &str,
+        ours: &Hello,
+    ) -> Result<Answered, NetError> {
+        let on = |e| handshake_error(self.cfg.me, self.tls.pin(), Some(peer.id), e);
+        let stream = transport::dial(address, &self.guard, self.cfg.socket_buffer)
+            .map_err(|source| NetError::Io { peer: Some(peer.id), step: "connect".to_owned(), source })?;
+        let (mut link, shown) =
+            transport::dialled(stream, self.cfg.transport, &self.tls, peer.pin, &self.guard).map_err(on)?;
+        self.guard.send(&mut *link, &ours.encode()).map_err(on)?;
+        let mut theirs = [0; HELLO_BYTES];
+        self.guard.recv(&mut *link, &mut theirs).map_err(on)?;
+        let theirs = Hello::decode(&theirs).map_err(|bad| bad_hello(Some(peer.id), &bad))?;
+        Ok((link, shown, theirs))
     }
 
     /// Greets on an accepted connection, until `out` says otherwise; calls `proved` when the peer has shown who it is.
@@ -149,6 +168,28 @@ impl Joining<'_> {
             answer(&ours)?;
             return Err((false, only_looks(peer.id)));
         }
+        if self.excuse.is_some() {
+            // The peer compares nothing else with it, and a member that has no job to read knows no numbers of clients.
+            ours.to = claimed.unwrap_or(peer.id);
+            answer(&ours)?;
+            self.told(peer.id);
+            let what = format!("{} has heard that this member ends", peer.id);
+            return Err((false, NetError::Config { peer: Some(peer.id), what }));
+        }
+        if let Ok(Hello { ends: Some(why), session, nonce, .. }) = &theirs
+            && *session == ours.session
+        {
+            // Whoever has joined is not ended by another process with its key.
+            if self.roster.has_another(peer.id, *nonce) {
+                ours.full = true;
+                answer(&ours)?;
+                let what = "another process with its key joined before".to_owned();
+                return Err((false, NetError::Duplicate { peer: Some(peer.id), what }));
+            }
+            // It has proved who it is, whether our answer reaches it or not.
+            let _ = answer(&ours);
+            return Err((true, self.ended_by(peer.id, *why)));
+        }
         let judged = theirs.map_err(|bad| bad_hello(Some(peer.id), &bad));
         let theirs = match judged.and_then(|theirs| ours.judge(&theirs, peer.id).map(|()| theirs)) {
             Ok(theirs) => theirs,
@@ -197,7 +238,7 @@ impl Joining<'_> {
         transport::settled(link, self.cfg.transport, slot.sends, role, guard)
     }
 
-    fn hello(&self, peer: PartyId, lane: u16, flow: Flow, role: Role) -> Hello {
+    pub(crate) fn hello(&self, peer: PartyId, lane: u16, flow: Flow, role: Role) -> Hello {
         Hello {
             version: WIRE_VERSION,
             from: self.cfg.me,
@@ -211,6 +252,7 @@ impl Joining<'_> {
             role,
             shm: self.cfg.transport == TransportKind::Shm,
             full: false,
+            ends: self.excuse.map(Excuse::why),
             nonce: self.roster.own(),
         }
     }

@@ -26,6 +26,7 @@ mod connect;
 mod cut;
 pub mod drive;
 mod error;
+mod excuse;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -79,6 +80,7 @@ pub use channel::Channel;
 pub use connect::{connect, connect_observed};
 pub use cut::Cut;
 pub use error::{NetError, OtherUser};
+pub use excuse::excuse;
 pub use id::{PartyId, SessionId};
 pub use identity::{Identity, IdentityError, Pin};
 pub use link::{Doze, Rx, Signal, Tap, Tx, Wait};
@@ -87,7 +89,7 @@ pub use local::LocalParties;
 pub use measure::{Clock, Probe, presented};
 pub use meter::{Cost, Meter, MeterReading, Traffic};
 pub use net::Net;
-pub use notice::Reason;
+pub use notice::{Cause, Reason};
 pub use observe::{Event, Observer};
 pub use printable::printable;
 pub use probe::{Found, Incoming, Prober, Visit};

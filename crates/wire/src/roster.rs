@@ -88,6 +88,11 @@ impl Roster {
         self.own
     }
 
+    /// Whether a process of `peer` is in that has another nonce than this.
+    pub(crate) fn has_another(&self, peer: PartyId, nonce: Nonce) -> bool {
+        lock(&self.met).get(&peer).is_some_and(|met| met.nonce != nonce)
+    }
+
     /// Lets a process of `slot.peer` in, for this slot.
     pub(crate) fn admit(&self, slot: Slot, nonce: Nonce) -> Result<Admission<'_>, Refusal> {
         let mut met = lock(&self.met);

@@ -5,6 +5,7 @@ mod child;
 mod common;
 mod damage;
 mod dead;
+mod excuse;
 mod failures;
 mod gate;
 mod join;
