@@ -36,6 +36,7 @@ pub(crate) fn party(args: &PartyArgs) -> Result<(), Error> {
     let file = PartyFile::read(&args.config)?;
     let member = checked(args, &file.member)?;
     let config = MemberConfig::of_party(file, &args.run, backend).map_err(|e| e.of(&member))?;
+    let config = allowing(args, config)?;
     match prepare {
         None => run_job(args, config),
         Some(times) => {
@@ -51,6 +52,7 @@ pub(crate) fn client(args: &MemberArgs) -> Result<(), Error> {
     let file = ClientFile::read(&args.config)?;
     let member = checked(args, &file.0)?;
     let config = MemberConfig::of_client(file, &args.run, backend).map_err(|e| e.of(&member))?;
+    let config = allowing(args, config)?;
     run_job(args, config)
 }
 
@@ -158,15 +160,16 @@ fn run_task<T: Told>(
 }
 
 /// Adds the jobs that the command line allows.
-fn allowing(args: &MemberArgs, config: &mut MemberConfig) -> Result<(), JobError> {
+fn allowing(args: &MemberArgs, mut config: MemberConfig) -> Result<MemberConfig, Error> {
     for path in &args.allow_file {
-        config.allow(Allowed::read(path)?);
+        let allowed = Allowed::read(path).map_err(Error::Job);
+        config.allow(or_excuse(allowed, &config, None)?);
         config.files.reads("the digests that are allowed", path);
     }
     if !args.allow.is_empty() {
         config.allow(args.allow.iter().copied());
     }
-    Ok(())
+    Ok(config)
 }
 
 /// A kind of job that the library has and the command line does not.
@@ -235,10 +238,8 @@ fn member<T: Told>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Res
     config.files.reads("the job file", &args.job);
     task.reads().into_iter().for_each(|(role, path)| config.files.reads(role, &path));
     let plan = task.agreement();
-    let allowed = allowing(args, &mut config).map_err(Error::Job);
-    // Of a job that is not allowed nobody hears more than that: `run` tells it.
-    or_excuse(allowed, &config, Some(&plan).filter(|_| !task.tells_of_files()))?;
     let report = format!("{}, {}", config.me, plan.title);
+    // Of a job that is not allowed nobody hears more than that: `run` tells it.
     let json = if config.allows(&task.terms()).is_ok() {
         let json = args.common.json_file(&mut config.files, &report);
         or_excuse(json, &config, Some(&plan))?

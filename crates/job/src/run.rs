@@ -146,7 +146,9 @@ pub fn run<T: Task>(
 /// [`Event::Failed`]. Returns `e`, in this member's name, when all have heard or after a few seconds. `plan` is missing where
 /// the job cannot be read.
 pub fn excuse(config: &MemberConfig, plan: Option<&Agreement>, observer: &Observer, e: JobError) -> JobError {
-    let why = Reason::Local(e.told);
+    // Where jobs are allowed one by one, whoever wrote this one hears nothing of why it cannot be read here.
+    let hides = plan.is_none() && config.allowed.is_some();
+    let why = if hides { Reason::Declined } else { Reason::Local(e.told) };
     excused(config, plan, observer, e, why)
 }
 

@@ -109,6 +109,7 @@ fn holds_shares(dir: &Path) -> bool {
 
 fn refused(path: &Path, cause: String, remedy: String) -> JobError {
     JobError::new(Kind::Refused, format!("cannot write {}", path.display()), cause, remedy)
+        .telling(Cause::Writing)
 }
 
 impl RunFiles {

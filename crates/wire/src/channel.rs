@@ -127,6 +127,9 @@ impl Channel {
                 Err(e) => break Err(e),
             }
         };
+        if let (true, Some(watched)) = (sending.taken > 0, &self.watched) {
+            watched.shared().stir();
+        }
         self.sending = Some(sending);
         pushed.map_err(|e| self.fail(step, e))
     }
@@ -219,6 +222,9 @@ impl Channel {
                     }
                     Err(e) => return Err(self.fail(step, (self.from, e))),
                 }
+            }
+            if let (true, Some(watched)) = (moved, watched) {
+                watched.stir();
             }
             let (sent, received) = (sending.flushed, got == into.len());
             if sent && received {

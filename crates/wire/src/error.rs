@@ -171,6 +171,8 @@ pub enum NetError {
         address: String,
         /// The last thing that went wrong.
         cause: String,
+        /// Whether that tells why: no network is to be suspected then.
+        seen: bool,
     },
     /// Members did not come within the connect time-out.
     Absent {
@@ -180,6 +182,8 @@ pub enum NetError {
         after: Duration,
         /// The last known state of each, in words.
         cause: String,
+        /// Whether that tells why of all of them: no network is to be suspected then.
+        seen: bool,
     },
     /// The lane to or from this peer was already handed out, or does not exist.
     LaneTaken {
@@ -338,6 +342,12 @@ impl NetError {
             Self::Malformed { .. } => "run the same release everywhere",
             Self::Listen { source, .. } => listen_remedy(source),
             Self::Descriptors { .. } => "allow it more (`ulimit -n` in the shell that starts it)",
+            Self::Connect { seen: true, .. } => {
+                "start it, or see its own output for why it ended, and correct the address if it listens elsewhere"
+            }
+            Self::Absent { seen: true, .. } => {
+                "start the members that do not run, or see their own output for why they ended"
+            }
             Self::Connect { .. } => {
                 "see that it runs, that the address is right and that no firewall is between"
             }

@@ -11,7 +11,7 @@ use crate::{
     hello::{BadHello, CONTROL_LANE, Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
     lobby::Visitor,
     port::{Guest, Port},
-    roster::Refusal,
+    roster::{Nonce, Refusal},
     tcp::Guard,
     tls::{Shown, outdated, wrong_pin},
     transport,
@@ -24,7 +24,7 @@ const GREETING: Duration = Duration::from_secs(10);
 type Answered = (Box<dyn Duplex>, Option<Shown>, Hello);
 
 /// A connection that is in, and its place.
-pub(crate) type Kept = (Slot, Box<dyn Duplex>);
+pub(crate) type Kept = (Slot, Nonce, Box<dyn Duplex>);
 
 impl Joining<'_> {
     /// One attempt to dial `peer` for `slot`.
@@ -33,7 +33,7 @@ impl Joining<'_> {
         peer: &PeerConfig,
         address: &str,
         slot: Slot,
-    ) -> Result<Box<dyn Duplex>, NetError> {
+    ) -> Result<(Nonce, Box<dyn Duplex>), NetError> {
         let on = |e| handshake_error(self.cfg.me, self.tls.pin(), Some(peer.id), e);
         let flow = if slot.sends { Flow::FromDialer } else { Flow::FromListener };
         let ours = self.hello(peer.id, slot.lane, flow, Role::Dialer);
@@ -50,14 +50,15 @@ impl Joining<'_> {
             return Err(NetError::Duplicate { peer: Some(self.cfg.me), what });
         }
         ours.judge(&theirs, peer.id)?;
-        let admission = self.roster.admit(slot, theirs.nonce).map_err(|_| {
+        let goes_on = || self.guard.check().is_ok();
+        let admission = self.roster.admit_patiently(slot, theirs.nonce, goes_on).map_err(|_| {
             let what = format!("the process that answers at {address} is not the one that joined before");
             NetError::Duplicate { peer: Some(peer.id), what }
         })?;
         self.remember(peer.id, shown);
         let link = self.settled(link, slot, Role::Dialer, &self.guard).map_err(on)?;
         admission.keep();
-        Ok(link)
+        Ok((theirs.nonce, link))
     }
 
     /// Dials `peer` and exchanges hellos with it.
@@ -70,6 +71,7 @@ impl Joining<'_> {
         let on = |e| handshake_error(self.cfg.me, self.tls.pin(), Some(peer.id), e);
         let stream = transport::dial(address, &self.guard, self.cfg.socket_buffer)
             .map_err(|source| NetError::Io { peer: Some(peer.id), step: "connect".to_owned(), source })?;
+        self.connected(peer.id, address);
         let (mut link, shown) =
             transport::dialled(stream, self.cfg.transport, &self.tls, peer.pin, &self.guard).map_err(on)?;
         self.guard.send(&mut *link, &ours.encode()).map_err(on)?;
@@ -98,8 +100,8 @@ impl Joining<'_> {
         let pins = port.is_none().then(|| self.cfg.peers.iter().map(|peer| peer.pin).collect());
         let accepted = transport::accepted(stream, self.cfg, &self.tls, pins, &guard, &first);
         let (mut link, shown) = accepted.map_err(|e| match outdated(&e).and_then(|o| holder(o.pin)) {
-            // It holds the key, so it is that peer.
-            Some(peer) => (true, handshake_error(self.cfg.me, self.tls.pin(), Some(peer), e)),
+            // It holds the key, and its certificate proves nothing any more.
+            Some(peer) => (false, self.outdated_peer(peer, e)),
             None => stranger(None)(e),
         })?;
         let pinned = shown.and_then(|shown| holder(shown.pin));
@@ -129,6 +131,22 @@ impl Joining<'_> {
             }
         }
         self.welcome(guest, &guard).map(Some)
+    }
+
+    /// The certificate of `peer` does not hold: that is remembered as what is seen of it.
+    fn outdated_peer(&self, peer: PartyId, e: io::Error) -> NetError {
+        let NetError::Expired { peer: of, what } =
+            handshake_error(self.cfg.me, self.tls.pin(), Some(peer), e)
+        else {
+            return NetError::UnknownPeer {
+                peer: Some(peer),
+                step: "handshake".to_owned(),
+                presented: peer.to_string(),
+            };
+        };
+        let seen = NetError::Expired { peer: of, what: what.clone() };
+        lock(&self.sights).telling.insert(peer, seen);
+        NetError::Expired { peer: of, what }
     }
 
     /// Ends the greeting of one connection in time.
@@ -201,7 +219,7 @@ impl Joining<'_> {
         };
         let slot = Slot { peer: peer.id, lane, sends: flow == Flow::FromListener };
         // Before the answer, from which the other side concludes that it is in.
-        let admission = match self.roster.admit(slot, theirs.nonce) {
+        let admission = match self.roster.admit_patiently(slot, theirs.nonce, || guard.check().is_ok()) {
             Ok(admission) => admission,
             Err(Refusal::Duplicate) => {
                 ours.full = true;
@@ -221,7 +239,8 @@ impl Joining<'_> {
         self.remember(peer.id, shown);
         let link = self.settled(link, slot, Role::Listener, guard).map_err(stranger(Some(peer.id)))?;
         admission.keep();
-        Ok((slot, link))
+        lock(&self.sights).met(peer.id);
+        Ok((slot, theirs.nonce, link))
     }
 
     /// The link of `slot`. A link that watches over the session stays on its connection.

@@ -59,6 +59,7 @@ mod shape;
 mod shaped;
 #[cfg(target_os = "linux")]
 mod shm_link;
+mod sight;
 mod subject;
 mod tamper;
 mod tcp;

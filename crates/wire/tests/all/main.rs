@@ -1,5 +1,6 @@
 //! Channels, links and sessions from outside. One program, so that it is linked once.
 
+mod again;
 mod certificates;
 mod child;
 mod common;
