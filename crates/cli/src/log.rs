@@ -45,6 +45,7 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 
 static QUIET: AtomicBool = AtomicBool::new(false);
 static JSON: AtomicBool = AtomicBool::new(false);
+static FAILED: AtomicBool = AtomicBool::new(false);
 
 /// Takes the options, once and first.
 pub(crate) fn start(args: &LogArgs) {
@@ -129,8 +130,11 @@ pub(crate) fn warn(text: impl fmt::Display) {
     }
 }
 
-/// Says why the command failed, in one line.
+/// Says why the command failed, in one line. Only the first error is said: a command may say it before its end.
 pub(crate) fn failed(e: &Error) {
+    if FAILED.swap(true, Ordering::Relaxed) {
+        return;
+    }
     let text = e.to_string();
     let text = printable(&text);
     if json() {

@@ -15,10 +15,10 @@ use crate::{
 use hushwire::Member;
 use hushwire_aes::{Backend, Tier};
 use hushwire_job::{
-    Allowed, ClientFile, ComputeTask, Event, Forecast, Job, JobError, MemberConfig, MemberFile, Observer,
-    PartyFile, Phase, Preparable, Preparation, Prepared, PsiTask, Task,
+    Agreement, Allowed, ClientFile, ComputeTask, Event, Forecast, Job, JobError, MemberConfig, MemberFile,
+    Observer, PartyFile, Phase, Preparable, Preparation, Prepared, PsiTask, Task, excuse,
 };
-use hushwire_wire::{Shape, TransportKind};
+use hushwire_wire::{Cause, Shape, TransportKind};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use std::{path::Path, sync::Arc, time::Instant};
@@ -32,17 +32,56 @@ const LONG: f64 = 10.0;
 /// `hushwire party`
 pub(crate) fn party(args: &PartyArgs) -> Result<(), Error> {
     let PartyArgs { member: args, prepare, up_to, symbol } = args;
-    let (backend, job) = (args.common.backend()?, Job::read(&args.job)?);
+    let backend = args.common.backend()?;
     let file = PartyFile::read(&args.config)?;
-    let member = file.member.clone();
-    let config = || MemberConfig::of_party(file, &args.run, backend);
+    let member = checked(args, &file.member)?;
+    let config = MemberConfig::of_party(file, &args.run, backend).map_err(|e| e.of(&member))?;
+    let config = allowing(args, config)?;
     match prepare {
-        None => run_job(args, &job, &member, config),
+        None => run_job(args, config),
         Some(times) => {
             let ahead = Ahead { times: *times, up_to: (*up_to).into(), symbol };
-            prepare_runs(args, &job, &member, &ahead, config)
+            prepare_runs(args, &ahead, config)
         }
     }
+}
+
+/// `hushwire client`
+pub(crate) fn client(args: &MemberArgs) -> Result<(), Error> {
+    let backend = args.common.backend()?;
+    let file = ClientFile::read(&args.config)?;
+    let member = checked(args, &file.0)?;
+    let config = MemberConfig::of_client(file, &args.run, backend).map_err(|e| e.of(&member))?;
+    let config = allowing(args, config)?;
+    run_job(args, config)
+}
+
+/// Whom a file is of, once its transport and what else it warns of have been looked at.
+fn checked(args: &MemberArgs, file: &MemberFile) -> Result<hushwire_job::Member, Error> {
+    check_transport(args, file.transport)?;
+    file.warnings.iter().for_each(log::warn);
+    Ok(file.me.clone())
+}
+
+/// What this member read or planned; of an error the others hear before it ends that it cannot take part.
+fn or_excuse<T>(
+    ready: Result<T, Error>,
+    config: &MemberConfig,
+    plan: Option<&Agreement>,
+) -> Result<T, Error> {
+    ready.map_err(|e| {
+        let (told, hears) = match e {
+            Error::Job(ref e) if plan.is_some() => (e.clone(), said(&ProgressBar::hidden())),
+            Error::Job(ref e) => (e.clone().telling(Cause::Job), said(&ProgressBar::hidden())),
+            ref other => {
+                log::failed(other);
+                let silent: Observer = Arc::new(|_| {});
+                (JobError::usage("start-up", other, "").telling(Cause::Job), silent)
+            }
+        };
+        let told = excuse(config, plan, &hears, told);
+        if matches!(e, Error::Job(_)) { told.into() } else { e }
+    })
 }
 
 /// The options of `--prepare`.
@@ -53,29 +92,24 @@ struct Ahead<'a> {
 }
 
 /// `hushwire party --prepare`
-fn prepare_runs(
-    args: &MemberArgs,
-    job: &Job,
-    file: &MemberFile,
-    ahead: &Ahead<'_>,
-    config: impl FnOnce() -> Result<MemberConfig, JobError>,
-) -> Result<(), Error> {
-    check_transport(args, file.transport)?;
-    file.warnings.iter().for_each(log::warn);
-    match job {
+fn prepare_runs(args: &MemberArgs, ahead: &Ahead<'_>, config: MemberConfig) -> Result<(), Error> {
+    match or_excuse(Job::read(&args.job).map_err(Error::Job), &config, None)? {
         Job::Compute(job) => {
-            let (mut job, computation) = (job.clone(), Arc::new(job.computation.load()?));
-            job.symbols.extend(symbols(ahead.symbol, &computation)?);
-            let task = ComputeTask::of(&job, computation)?;
+            let loaded = job.computation.load().map(Arc::new).map_err(Error::Job);
+            let computation = or_excuse(loaded, &config, None)?;
+            let mut job = job;
+            let symbols = symbols(ahead.symbol, &computation);
+            job.symbols.extend(or_excuse(symbols, &config, None)?);
+            let task = or_excuse(ComputeTask::of(&job, computation).map_err(Error::Job), &config, None)?;
             remark(task.computation());
-            prepare(args, task, file, ahead, config)
+            prepare(args, Ok(task), ahead, config)
         }
         _ if !ahead.symbol.is_empty() => {
             Err(Error::Usage("--symbol: only computations have lengths; leave it out".to_owned()))
         }
-        Job::Circuit(job) => prepare(args, Prepared::new(job)?, file, ahead, config),
+        Job::Circuit(job) => prepare(args, Prepared::new(&job), ahead, config),
         #[cfg(feature = "nn")]
-        Job::Infer(job) => prepare(args, hushwire_job::InferTask::new(job)?, file, ahead, config),
+        Job::Infer(job) => prepare(args, hushwire_job::InferTask::new(&job), ahead, config),
         _ => {
             let what = "only jobs of circuits, computations and inferences can be prepared";
             let remedy = "name one of these with protocol authgarble, or run this one as it is";
@@ -86,60 +120,50 @@ fn prepare_runs(
 
 fn prepare(
     args: &MemberArgs,
-    job: impl Preparable + Clone + Send + Sync + 'static,
-    file: &MemberFile,
+    job: Result<impl Preparable + Clone + Send + Sync + 'static, JobError>,
     ahead: &Ahead<'_>,
-    config: impl FnOnce() -> Result<MemberConfig, JobError>,
+    config: MemberConfig,
 ) -> Result<(), Error> {
-    let task = Preparation::new(job, ahead.times)?.up_to(ahead.up_to);
+    let task = job.and_then(|job| Ok(Preparation::new(job, ahead.times)?.up_to(ahead.up_to)));
+    let task = or_excuse(task.map_err(Error::Job), &config, None)?;
     noted(&task);
-    let config = config().and_then(|config| allowing(args, config));
-    member(args, &task, config.map_err(|e| e.of(&file.me))?)
+    member(args, &task, config)
 }
 
-/// `hushwire client`
-pub(crate) fn client(args: &MemberArgs) -> Result<(), Error> {
-    let (backend, job) = (args.common.backend()?, Job::read(&args.job)?);
-    let file = ClientFile::read(&args.config)?;
-    let member = file.0.clone();
-    run_job(args, &job, &member, || MemberConfig::of_client(file, &args.run, backend))
-}
-
-/// Plans a job of any kind, takes a config in it, and runs it.
-fn run_job(
-    args: &MemberArgs,
-    job: &Job,
-    file: &MemberFile,
-    config: impl FnOnce() -> Result<MemberConfig, JobError>,
-) -> Result<(), Error> {
-    check_transport(args, file.transport)?;
-    file.warnings.iter().for_each(log::warn);
-    let config = || config().and_then(|config| allowing(args, config)).map_err(|e| e.of(&file.me));
-    match job {
-        Job::Circuit(job) => {
-            let task = Prepared::new(job)?;
-            noted(&task);
-            member(args, &task, config()?)
-        }
-        Job::AesCtr(job) => member(args, job, config()?),
-        Job::Psi(job) => member(args, &PsiTask::new(job)?, config()?),
+/// Plans a job of any kind, and runs it.
+fn run_job(args: &MemberArgs, config: MemberConfig) -> Result<(), Error> {
+    match or_excuse(Job::read(&args.job).map_err(Error::Job), &config, None)? {
+        Job::Circuit(job) => run_task(args, Prepared::new(&job), config, noted),
+        Job::AesCtr(job) => member(args, &job, config),
+        Job::Psi(job) => run_task(args, PsiTask::new(&job), config, |_| ()),
         Job::Compute(job) => {
-            let task = ComputeTask::new(job)?;
-            remark(task.computation());
-            member(args, &task, config()?)
+            run_task(args, ComputeTask::new(&job), config, |task| remark(task.computation()))
         }
         #[cfg(feature = "sql")]
-        Job::Query(job) => member(args, &hushwire_job::QueryTask::new(job)?, config()?),
+        Job::Query(job) => run_task(args, hushwire_job::QueryTask::new(&job), config, |_| ()),
         #[cfg(feature = "nn")]
-        Job::Infer(job) => member(args, &hushwire_job::InferTask::new(job)?, config()?),
+        Job::Infer(job) => run_task(args, hushwire_job::InferTask::new(&job), config, |_| ()),
         _ => Err(unknown_kind()),
     }
 }
 
-/// The configuration with the jobs that the command line allows.
-fn allowing(args: &MemberArgs, mut config: MemberConfig) -> Result<MemberConfig, JobError> {
+/// Runs what was planned, after its remarks.
+fn run_task<T: Told>(
+    args: &MemberArgs,
+    task: Result<T, JobError>,
+    config: MemberConfig,
+    remarks: impl FnOnce(&T),
+) -> Result<(), Error> {
+    let task = or_excuse(task.map_err(Error::Job), &config, None)?;
+    remarks(&task);
+    member(args, &task, config)
+}
+
+/// Adds the jobs that the command line allows.
+fn allowing(args: &MemberArgs, mut config: MemberConfig) -> Result<MemberConfig, Error> {
     for path in &args.allow_file {
-        config.allow(Allowed::read(path)?);
+        let allowed = Allowed::read(path).map_err(Error::Job);
+        config.allow(or_excuse(allowed, &config, None)?);
         config.files.reads("the digests that are allowed", path);
     }
     if !args.allow.is_empty() {
@@ -215,7 +239,13 @@ fn member<T: Told>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Res
     task.reads().into_iter().for_each(|(role, path)| config.files.reads(role, &path));
     let plan = task.agreement();
     let report = format!("{}, {}", config.me, plan.title);
-    let json = args.common.json_file(&mut config.files, &report)?;
+    // Of a job that is not allowed nobody hears more than that: `run` tells it.
+    let json = if config.allows(&task.terms()).is_ok() {
+        let json = args.common.json_file(&mut config.files, &report);
+        or_excuse(json, &config, Some(&plan))?
+    } else {
+        None
+    };
     let (me, transport, tier) =
         (config.me.clone(), config.transport.to_string(), config.backend.tier().name());
     if transport == "tcp-insecure" {
@@ -301,6 +331,16 @@ pub(crate) fn has_aes(backend: Backend) -> bool {
     backend.tier() != Tier::Portable
 }
 
+/// Tells a person of an error before the end, and nothing else.
+fn said(bar: &ProgressBar) -> Observer {
+    let bar = bar.clone();
+    Arc::new(move |event| {
+        if let Event::Failed(e) = event {
+            bar.suspend(|| log::failed(&e.into()));
+        }
+    })
+}
+
 /// Tells a person what happens, and with `-v` when: of a run that has a `course`, what is under way.
 /// `forecast` hears how much there is to do, before any of it is done.
 fn observer(
@@ -309,8 +349,9 @@ fn observer(
     course: Vec<(u64, String)>,
     forecast: impl Fn(u64) + Send + Sync + 'static,
 ) -> Observer {
-    let bar = bar.clone();
+    let (bar, said) = (bar.clone(), said(bar));
     Arc::new(move |event| match event {
+        Event::Failed(_) => said(event),
         Event::Note(note) => bar.suspend(|| log::note!("{note}")),
         Event::Connected => bar.suspend(|| {
             log::note!("all members are connected");

@@ -20,7 +20,7 @@ use hushwire_aes::Backend;
 use hushwire_job::Forecast;
 use hushwire_ot::{Level, Protocol};
 use hushwire_wire::Shape;
-use link::Link;
+use link::{Link, excuse};
 use serde::Serialize;
 use std::{path::PathBuf, time::Instant};
 use terms::{Side, Terms, level_name};
@@ -216,10 +216,14 @@ struct Report {
 }
 
 fn send(args: &SendArgs) -> Result<(), Error> {
-    let messages = values::messages(&args.messages)?;
-    let mut files = RunFiles::new(args.link.common.replace.force);
-    files.reads("the messages", &args.messages);
-    let prepared = Prepared::new(&args.link, messages.len(), &mut files)?;
+    let ready = || {
+        let messages = values::messages(&args.messages)?;
+        let mut files = RunFiles::new(args.link.common.replace.force);
+        files.reads("the messages", &args.messages);
+        let prepared = Prepared::new(&args.link, messages.len(), &mut files)?;
+        Ok((messages, prepared))
+    };
+    let (messages, prepared) = ready().map_err(|e| excuse(Side::Sender, &args.link, e))?;
     let mut link = Link::open(Side::Sender, prepared.args, prepared.terms, prepared.backend)?;
     let begun = Instant::now();
     link.send(&messages)?;
@@ -228,19 +232,23 @@ fn send(args: &SendArgs) -> Result<(), Error> {
 }
 
 fn recv(args: &RecvArgs) -> Result<(), Error> {
-    let choices = values::choices(&args.choices)?;
-    let mut files = RunFiles::new(args.link.common.replace.force);
-    files.reads("the choices", &args.choices);
-    let prepared = Prepared::new(&args.link, choices.count, &mut files)?;
     let stream = is_stream(&args.out);
-    if stream && args.link.common.json.as_deref().is_some_and(is_stream) {
-        let what = "--out and --json are both standard output; give one of them a file";
-        return Err(Error::Usage(what.into()));
-    }
-    let out = match stream {
-        true => unnamed()?,
-        false => files.create("with --out", &args.out, RunFiles::ONCE, 0o600)?,
+    let ready = || {
+        let choices = values::choices(&args.choices)?;
+        let mut files = RunFiles::new(args.link.common.replace.force);
+        files.reads("the choices", &args.choices);
+        let prepared = Prepared::new(&args.link, choices.count, &mut files)?;
+        if stream && args.link.common.json.as_deref().is_some_and(is_stream) {
+            let what = "--out and --json are both standard output; give one of them a file";
+            return Err(Error::Usage(what.into()));
+        }
+        let out = match stream {
+            true => unnamed()?,
+            false => files.create("with --out", &args.out, RunFiles::ONCE, 0o600)?,
+        };
+        Ok((choices, prepared, out))
     };
+    let (choices, prepared, out) = ready().map_err(|e| excuse(Side::Receiver, &args.link, e))?;
     let mut link = Link::open(Side::Receiver, prepared.args, prepared.terms, prepared.backend)?;
     let begun = Instant::now();
     let chosen = link.receive(&choices.bits, choices.count)?;

@@ -291,9 +291,9 @@ fn compute(
 
 /// The parties have numbers in a job, and people know sides here.
 fn of_sides(e: Error) -> Error {
-    let Error::Job(JobError { who, step, cause, remedy, kind, consequence }) = e else { return e };
+    let Error::Job(JobError { who, step, cause, remedy, kind, consequence, told }) = e else { return e };
     let [who, step, cause, remedy] = [who, step, cause, remedy].map(|text| {
         (0..).zip(SIDES).fold(text, |text, (i, side)| text.replace(&Member::Party(i).to_string(), name(side)))
     });
-    Error::Job(JobError { who, step, cause, remedy, kind, consequence })
+    Error::Job(JobError { who, step, cause, remedy, kind, consequence, told })
 }

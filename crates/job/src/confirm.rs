@@ -1,6 +1,10 @@
 //! The last word: nobody names an output before everybody has said that all of its own is done.
 
-use crate::{JobError, agreement::Agreement, member_config::explain};
+use crate::{
+    JobError,
+    agreement::Agreement,
+    member_config::{explain, named},
+};
 use hushwire_wire::{Channel, NetError, PartyId};
 
 const STEP: &str = "confirmation";
@@ -40,6 +44,7 @@ fn hear(plan: &Agreement, channel: &mut Channel, out: &[u8], word: &[u8; 16]) ->
     if theirs == *word {
         return Ok(());
     }
+    let peer = named(plan, peer);
     let cause = format!("{peer} sent another word than that it is done");
     Err(JobError::new(crate::Kind::Network, STEP, cause, "run the same release everywhere"))
 }

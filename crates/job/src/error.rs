@@ -1,6 +1,6 @@
 //! Errors of a job: who, during what, why, and the remedy.
 
-use hushwire_wire::{NetError, printable};
+use hushwire_wire::{Cause, NetError, printable};
 use serde::{Deserialize, Serialize};
 use std::{fmt, io, path::Path};
 
@@ -20,7 +20,7 @@ pub enum Kind {
 }
 
 /// A job that could not be read, or did not end well.
-#[derive(Clone, Debug, thiserror::Error, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub struct JobError {
     /// The member that failed, as `party 1`; empty where it is this program and nobody else takes part yet.
     pub who: String,
@@ -34,6 +34,9 @@ pub struct JobError {
     pub kind: Kind,
     /// Probably only the consequence of another member's failure, whose error says more.
     pub consequence: bool,
+    /// The only part of this error that the other members may hear.
+    #[serde(skip)]
+    pub told: Cause,
 }
 
 impl fmt::Display for JobError {
@@ -69,7 +72,13 @@ impl JobError {
     ) -> Self {
         let shown = |text: String| printable(&text).into_owned();
         let [step, cause, remedy] = [step.to_string(), cause.to_string(), remedy.to_string()].map(shown);
-        Self { who: String::new(), step, cause, remedy, kind, consequence: false }
+        let told = match kind {
+            Kind::Usage => Cause::Inputs,
+            Kind::File => Cause::Reading,
+            Kind::Refused => Cause::Unsafe,
+            Kind::Internal | Kind::Network => Cause::Other,
+        };
+        Self { who: String::new(), step, cause, remedy, kind, consequence: false, told }
     }
 
     /// An error for a request that makes no sense.
@@ -84,7 +93,8 @@ impl JobError {
 
     /// A file that is not as it should be. `doing` is `read`, `write`, ….
     pub fn file(doing: &str, path: &Path, cause: impl fmt::Display, remedy: impl fmt::Display) -> Self {
-        Self::new(Kind::File, format!("cannot {doing} {}", path.display()), cause, remedy)
+        let e = Self::new(Kind::File, format!("cannot {doing} {}", path.display()), cause, remedy);
+        if doing == "write" { e.telling(Cause::Writing) } else { e }
     }
 
     /// The operating system's refusal, with its remedy.
@@ -93,10 +103,10 @@ impl JobError {
         Self::file(doing, path, source, io_remedy(source))
     }
 
-    /// The step as the other members are told it: how files are called here is nobody else's business. Refusals to write one name it too.
-    pub(crate) fn told(&self) -> &str {
-        let of_file = self.kind == Kind::File || self.step.starts_with("cannot ");
-        if of_file { "the use of a file" } else { &self.step }
+    /// The same, of which the other members hear this cause.
+    #[must_use]
+    pub fn telling(self, told: Cause) -> Self {
+        Self { told, ..self }
     }
 
     /// Names who failed, unless that is known already.

@@ -95,7 +95,7 @@ pub use psi::{Common, Intersection, PsiJob, PsiMethod, PsiPart, PsiReveal, PsiSe
 #[cfg(feature = "sql")]
 pub use query::{Answer, InferredTable, Pad, QueryPart, QueryTask, check_output, count, declaration, infer};
 pub use query::{QueryJob, QueryPartOf, QueryTable};
-pub use run::{Outcome, Part, Stats, Task, first_error, open, run, run_part};
+pub use run::{Outcome, Part, Stats, Task, excuse, first_error, open, run, run_part};
 pub use run_files::{RunFiles, open_input, read_once, refuse_once};
 pub use shelves::{Phase, Preparable, Preparation, PreparationPart, Wants};
 pub use suggest::nearest;

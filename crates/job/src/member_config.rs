@@ -6,8 +6,8 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_wire::{
-    self as wire, Identity, Listener, Net, NetError, PartyId, PeerConfig, SessionConfig, SessionId, Shape,
-    TransportKind,
+    self as wire, Identity, Listener, Net, NetError, PartyId, PeerConfig, Reason, SessionConfig, SessionId,
+    Shape, TransportKind,
 };
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
@@ -27,6 +27,8 @@ pub enum Event {
     Connected,
     /// That many instances are done, of that many.
     Progress(u64, u64),
+    /// This member cannot take part, and tells the others before it ends.
+    Failed(JobError),
 }
 
 /// Hears [`Event`]s, from several threads; it should return soon.
@@ -176,6 +178,36 @@ impl MemberConfig {
         }
     }
 
+    /// Whether this member's own file has everything that the job asks of it.
+    pub(crate) fn check(&self, plan: &Agreement) -> Result<(), JobError> {
+        self.config(plan).map(drop)
+    }
+
+    /// Tells whom it can that this member does not join.
+    pub(crate) fn excuse(&self, plan: Option<&Agreement>, why: Reason) -> Result<(), NetError> {
+        let config = plan.and_then(|plan| self.config(plan).ok()).unwrap_or_else(|| self.without_plan());
+        wire::excuse(&config, &self.identity, self.listener.as_deref(), why)
+    }
+
+    /// A session of whose job this member knows nothing: clients have numbers of its own making, as their keys tell who they are.
+    fn without_plan(&self) -> SessionConfig {
+        let mut numbers = (PartyId::FIRST_CLIENT..u8::MAX).rev().map(PartyId);
+        let mut id = |member: &Member| match member {
+            Member::Party(index) => Some(PartyId(*index)),
+            Member::Client(_) => numbers.next(),
+        };
+        let me = id(&self.me).unwrap_or(PartyId::OWNER);
+        let reached = self.peers.iter().filter(|peer| peer.address.is_some() || self.listener.is_some());
+        let peers = reached.filter_map(|peer| {
+            Some(PeerConfig { id: id(&peer.member)?, address: peer.address.clone(), pin: peer.pin })
+        });
+        let peers = peers.collect();
+        SessionConfig {
+            connect_timeout: self.connect_timeout,
+            ..SessionConfig::new(me, self.session, peers, self.transport)
+        }
+    }
+
     /// Finds everybody, and compares plans.
     pub(crate) fn join(&self, plan: &Agreement, observer: &Observer) -> Result<Net, JobError> {
         let config = self.config(plan)?;
@@ -209,7 +241,7 @@ impl MemberConfig {
         let mut error = explain(plan, e);
         let holder = |pin: &str| self.peers.iter().find(|p| p.pin.to_string() == pin).map(|p| &p.member);
         let own = self.identity.pin().to_string();
-        let peer = with_names(&peer.to_string(), &plan.clients);
+        let peer = named(plan, peer);
         let told = if let Some(listed) = holder(&own) {
             Some((format!("our own key is the one that our file lists for {listed}"), SWAPPED.to_owned()))
         } else if presented == own {
@@ -266,21 +298,35 @@ impl MemberConfig {
 
 const SWAPPED: &str = "give every member its own key file, and see that no pins are swapped";
 
-/// `client 129` as the job calls it.
+/// Text of the session, which knows numbers, with `client 129` as the job calls it. Each number is replaced once: a name that looks
+/// like a number is not read again.
 fn with_names(text: &str, clients: &[String]) -> String {
-    let mut text = text.to_owned();
-    for name in clients {
-        let member = Member::Client(name.clone());
-        if let Some(PartyId(id)) = member.id(clients) {
-            text = text.replace(&format!("client {id}"), &member.to_string());
-        }
+    const CLIENT: &str = "client ";
+    let name = |digits: &str| {
+        let number: u8 = digits.parse().ok()?;
+        clients.get(usize::from(number.checked_sub(PartyId::FIRST_CLIENT + 1)?))
+    };
+    let (mut named, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(CLIENT) {
+        let (before, after) = rest.split_at(at + CLIENT.len());
+        let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+        let (digits, after) = after.split_at(end);
+        named += before;
+        named += name(digits).map_or(digits, String::as_str);
+        rest = after;
     }
-    text
+    named + rest
+}
+
+/// A member as the job calls it.
+pub(crate) fn named(plan: &Agreement, peer: PartyId) -> String {
+    with_names(&peer.to_string(), &plan.clients)
 }
 
 /// A network error in the words of the job.
 pub(crate) fn explain(plan: &Agreement, e: NetError) -> JobError {
-    let peer = e.peer().map_or("a peer".to_owned(), |p| p.to_string());
+    let peer = e.peer().map_or("a peer".to_owned(), |peer| named(plan, peer));
+    let with_names = |text: &str| with_names(text, &plan.clients);
     let differs = match &e {
         NetError::HandshakeMismatch { field: "job digest", theirs, .. } => {
             let mut tags = [0; 32];
@@ -297,6 +343,8 @@ pub(crate) fn explain(plan: &Agreement, e: NetError) -> JobError {
     };
     let swapped = matches!(e, NetError::HandshakeMismatch { field: "party ids", .. });
     let mut error = JobError::from(e);
+    // Before anything of the job is added, which has names already.
+    (error.cause, error.remedy) = (with_names(&error.cause), with_names(&error.remedy));
     if swapped {
         error.remedy = SWAPPED.to_owned();
     }
@@ -304,7 +352,24 @@ pub(crate) fn explain(plan: &Agreement, e: NetError) -> JobError {
         error.cause = format!("{peer} has another plan, which differs in {differs}");
         error.remedy = "give every member the same job file, circuit and release".to_owned();
     }
-    error.cause = with_names(&error.cause, &plan.clients);
-    error.remedy = with_names(&error.remedy, &plan.clients);
     error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Clients called by a number of the wire: the numbers of `130` and `bob` are 129 and 130.
+    #[test]
+    fn a_name_that_looks_like_a_number_is_not_taken_for_one() {
+        let clients = ["130", "bob", "131x"].map(str::to_owned);
+        for (text, wanted) in [
+            ("client 129: did not come", "client 130: did not come"),
+            ("client 130 and client 129, client 131", "client bob and client 130, client 131x"),
+            ("client 132: unknown, client 128, client 1290", "client 132: unknown, client 128, client 1290"),
+            ("a client of party 129, client ", "a client of party 129, client "),
+        ] {
+            assert_eq!(with_names(text, &clients), wanted);
+        }
+    }
 }

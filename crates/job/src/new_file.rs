@@ -4,6 +4,7 @@ use crate::{
     JobError, Kind,
     claim::{Claim, State},
 };
+use hushwire_wire::Cause;
 use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags};
 use std::{
     ffi::OsString,
@@ -180,7 +181,7 @@ impl NewFile {
     fn changed(&self) -> JobError {
         let step = format!("cannot write {}", self.target.display());
         let cause = "another file came there meanwhile, or that one was changed, and the result is lost";
-        JobError::new(Kind::Refused, step, cause, "run again, and name another file")
+        JobError::new(Kind::Refused, step, cause, "run again, and name another file").telling(Cause::Writing)
     }
 
     /// So that the same job may replace it.

@@ -12,12 +12,14 @@ use crate::{
     confirm,
     member_config::{Event, Observer, explain},
 };
-use hushwire_wire::{Channel, Meter, Net, PartyId, Reason, SessionId, Turns};
+use hushwire_wire::{Cause, Channel, Meter, Net, PartyId, Reason, SessionId, Turns};
 use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, sync::Arc, time::Instant};
 
-/// The step in which a member takes no part, as the others hear it.
+/// The step in which a member of a session takes no part in a computation, as the others hear it.
 pub(crate) const ADMISSION: &str = "admission of the job";
+/// What a member does between meeting the others and writing its outputs, as the others hear it.
+pub(crate) const COMPUTING: &str = "computing";
 
 /// A job of some kind, read and planned: all that a run needs of it.
 pub trait Task {
@@ -110,8 +112,9 @@ pub struct Stats {
     pub rounds: u64,
 }
 
-/// Runs `config`'s side of a job to its end: outputs are in place when it returns. In a job that this member does not allow it takes
-/// no part: before any input is opened, it meets the others to tell them.
+/// Runs `config`'s side of a job to its end: outputs are in place when it returns. A member that cannot take part, as its inputs or
+/// outputs cannot be used or as it does not allow the job, tells the others so (see [`excuse`]). Inputs of a job that is not allowed
+/// are not opened.
 ///
 /// # Errors
 /// Something failed here or elsewhere, or the job is not allowed; no output is in place.
@@ -121,40 +124,46 @@ pub fn run<T: Task>(
     observer: &Observer,
 ) -> Result<Outcome<T::Learnt>, JobError> {
     let agreement = task.agreement();
-    if let Err(refused) = agreement.admits(&config.me).and_then(|()| config.allows(&task.terms())) {
+    if let Err(refused) = agreement.admits(&config.me) {
+        return Err(excuse(&config, None, observer, refused.telling(Cause::Job)));
+    }
+    if let Err(refused) = config.allows(&task.terms()) {
+        // Whoever wrote the job may have named files of this machine in it: then nothing of them is in what is told.
+        let plan = Some(&agreement).filter(|_| !task.tells_of_files());
         return Err(if refused.kind == Kind::Refused {
-            decline(task, agreement, config, observer, refused)
+            excused(&config, plan, observer, refused, Reason::Declined)
         } else {
-            refused.of(&config.me)
+            excuse(&config, plan, observer, refused)
         });
     }
-    let part = open(task, &mut config)?;
-    run_part(task.agreement(), part, config, observer)
+    match open(task, &mut config) {
+        Ok(part) => run_part(agreement, part, config, observer),
+        Err(e) => Err(excuse(&config, Some(&agreement), observer, e)),
+    }
 }
 
-/// Meets the others only to tell them that this member takes no part, so that nobody waits for it. Whoever wrote the job may have named files
-/// of this machine in it: then nothing is said of them, and the others wait as for somebody who does not come.
-fn decline(
-    task: &impl Task,
-    agreement: Agreement,
-    config: MemberConfig,
+/// Tells the others that this member ends before it joins, and of `e` no more than [`JobError::told`]; says `e` here at once, by
+/// [`Event::Failed`]. Returns `e`, in this member's name, when all have heard or after a few seconds. `plan` is missing where
+/// the job cannot be read.
+pub fn excuse(config: &MemberConfig, plan: Option<&Agreement>, observer: &Observer, e: JobError) -> JobError {
+    // Where jobs are allowed one by one, whoever wrote this one hears nothing of why it cannot be read here.
+    let hides = plan.is_none() && config.allowed.is_some();
+    let why = if hides { Reason::Declined } else { Reason::Local(e.told) };
+    excused(config, plan, observer, e, why)
+}
+
+fn excused(
+    config: &MemberConfig,
+    plan: Option<&Agreement>,
     observer: &Observer,
-    refused: JobError,
+    e: JobError,
+    why: Reason,
 ) -> JobError {
-    let refused = refused.of(&config.me);
-    if task.tells_of_files() {
-        let why = "the job names files of this machine, of which nothing is told";
-        observer(Event::Note(format!("{} does not allow this job; {why}", config.me)));
-        return refused;
-    }
-    observer(Event::Note(format!("{} does not allow this job, and tells the others so", config.me)));
+    let e = e.of(&config.me);
+    observer(Event::Failed(e.clone()));
     // Whoever cannot be met cannot be told: the error stays this one.
-    if let Ok(member) = MemberSession::new(agreement, config, observer)
-        && let Some(watch) = member.net.watch()
-    {
-        watch.abort(member.net.me(), Reason::Declined, ADMISSION);
-    }
-    refused
+    drop(config.excuse(plan, why));
+    e
 }
 
 /// The first half of [`run`]: opens the member's files. Nobody is dialled.
@@ -182,6 +191,9 @@ pub fn run_part<P: Part>(
     observer: &Observer,
 ) -> Result<Outcome<P::Learnt>, JobError> {
     let me = config.me.clone();
+    if let Err(e) = config.check(&agreement) {
+        return Err(excuse(&config, Some(&agreement), observer, e.telling(Cause::Job)));
+    }
     let member = MemberSession::new(agreement, config, observer);
     member.and_then(|member| member.run(part)).map_err(|e| e.of(&me))
 }
@@ -207,6 +219,8 @@ pub struct MemberSession {
     /// Rounds of computing.
     turns: Turns,
     begun: Instant,
+    /// What is under way, as the others hear it.
+    phase: &'static str,
 }
 
 impl MemberSession {
@@ -223,7 +237,7 @@ impl MemberSession {
         let net = config.join(&agreement, observer)?;
         let (meters, begun) = ([Meter::new(), Meter::new()], Instant::now());
         let (agreement, observer, turns) = (Arc::new(agreement), observer.clone(), Turns::default());
-        Ok(Self { agreement, config, net, observer, meters, turns, begun })
+        Ok(Self { agreement, config, net, observer, meters, turns, begun, phase: COMPUTING })
     }
 
     fn run<P: Part>(mut self, mut part: P) -> Result<Outcome<P::Learnt>, JobError> {
@@ -232,7 +246,7 @@ impl MemberSession {
         if let (Err(e), Some(watch)) = (&finished, watch) {
             // Others learn at once who failed, and not only that links closed.
             if e.kind != Kind::Network {
-                watch.abort(me, Reason::Failed, e.told());
+                watch.abort(me, Reason::Local(e.told), self.phase);
             }
         }
         let rounds = finished?;
@@ -255,6 +269,7 @@ impl MemberSession {
     fn compute_and_confirm(&mut self, part: &mut impl Part) -> Result<u64, JobError> {
         let mut links = part.compute(self)?;
         let rounds = self.rounds();
+        self.phase = "writing outputs";
         part.prepare()?;
         confirm::all_done(&self.agreement, &mut links.word).map(|()| rounds)
     }

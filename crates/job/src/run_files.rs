@@ -5,6 +5,7 @@ use crate::{
     aes_ctr::{Ledger, share_file},
     claim::{self, Claim},
 };
+use hushwire_wire::Cause;
 use std::{
     fs::{self, File, Metadata},
     io::{self, Read},
@@ -108,6 +109,7 @@ fn holds_shares(dir: &Path) -> bool {
 
 fn refused(path: &Path, cause: String, remedy: String) -> JobError {
     JobError::new(Kind::Refused, format!("cannot write {}", path.display()), cause, remedy)
+        .telling(Cause::Writing)
 }
 
 impl RunFiles {
@@ -165,8 +167,10 @@ impl RunFiles {
     /// It is a file that this run reads, a key, a file of somebody else's, or another run writes it
     /// ([`Kind::Refused`]); or it cannot be written.
     pub fn create(&mut self, option: &str, path: &Path, job: &str, mode: u32) -> Result<NewFile, JobError> {
-        let claim = self.claim(option, path, job)?;
-        Ok(NewFile::create(path, mode)?.claimed(claim, self.force))
+        let created = self
+            .claim(option, path, job)
+            .and_then(|claim| NewFile::create(path, mode).map(|file| file.claimed(claim, self.force)));
+        created.map_err(|e| e.telling(Cause::Writing))
     }
 
     /// Looks whether a file that is made without this, or a directory, may be called so.

@@ -63,7 +63,7 @@ impl Joining<'_> {
     ) {
         let mut lobby = Lobby::new(self.cfg.transport == TransportKind::TcpTls);
         let (mut grace, mut number) = (None, 0);
-        while self.awaited.load(Ordering::SeqCst) > 0 && self.may_accept(&mut grace) {
+        while !self.over() && self.may_accept(&mut grace) {
             if let Err(e) = lobby.turn(listener, self.cfg.socket_buffer, ear, LOOK) {
                 self.refuse(format!("no connection could be accepted: {e}"));
                 if out_of_descriptors(&e) {
@@ -116,10 +116,11 @@ impl Joining<'_> {
         self.greeting.fetch_add(1, Ordering::SeqCst);
         let greeter = thread::Builder::new().name("greeter".to_owned()).spawn_scoped(scope, move || {
             match greet() {
-                Ok(Some((slot, link))) => self.keep(slot, link),
+                Ok(Some((slot, nonce, link))) => self.keep(slot, nonce, link),
                 Ok(None) => {}
-                Err((true, e)) => self.give_up(e),
-                Err((false, e)) => self.refuse(e.to_string()),
+                // Whoever ends already goes on to tell the others.
+                Err((true, e)) if self.excuse.is_none() => self.give_up(e),
+                Err((_, e)) => self.refuse(e.to_string()),
             }
             self.proved(number);
             self.greeting.fetch_sub(1, Ordering::SeqCst);

@@ -130,6 +130,9 @@ impl Channel {
                 Err(e) => break Err(e),
             }
         };
+        if let (true, Some(watched)) = (sending.taken > 0, &self.watched) {
+            watched.shared().stir();
+        }
         self.sending = Some(sending);
         pushed.map_err(|e| self.fail(step, e))
     }
@@ -222,6 +225,9 @@ impl Channel {
                     }
                     Err(e) => return Err(self.fail(step, (self.from, e))),
                 }
+            }
+            if let (true, Some(watched)) = (moved, watched) {
+                watched.stir();
             }
             let (sent, received) = (sending.flushed, got == into.len());
             if sent && received {

@@ -20,13 +20,15 @@ use rustix::fd::AsFd;
 
 use crate::{
     Event, Identity, Listener, Net, NetError, Observer, PartyId, PeerConfig, Reason, Rx, SessionConfig,
-    Signal, TransportKind, Tx, Validity,
+    SessionId, Signal, TransportKind, Tx, Validity,
     accept::Greeter,
     bell::{self, Bell},
     error::out_of_descriptors,
+    excuse::{Excuse, step_of},
     hello::CONTROL_LANE,
     port::Registration,
     roster::{Nonce, Roster},
+    sight::{Dialled, Sights, Sort, is_unproven, sort_of},
     tcp::Guard,
     tls::TlsSide,
     watch::{Half, Hold},
@@ -37,6 +39,10 @@ pub(crate) const BACKOFF: (Duration, Duration) = (Duration::from_millis(10), Dur
 
 /// LOCAL: how long a party that gave up still answers its listener, so that peers who dial it learn why.
 pub(crate) const GRACE: Duration = Duration::from_millis(500);
+/// LOCAL: how often a dialler looks whether something is to be dialled anew.
+const LOOK: Duration = Duration::from_millis(100);
+/// Of a connection that was taken and not yet answered.
+const MUTE: &str = "it takes the connection and does not greet";
 /// LOCAL: how long this process may lack descriptors before it says so and gives up.
 const SHORTAGE: Duration = Duration::from_secs(3);
 
@@ -67,15 +73,16 @@ impl fmt::Display for Slot {
 ///
 /// Dials with retry while it accepts. Connections of strangers (an unlisted certificate, not a hello) are closed and
 /// do not end the session. `listener` may be `None` when every peer has an address, as for a client; many sessions may join
-/// on one at a time where it is [shared](Listener::shared). A peer that dies after it has joined, or ends the session,
-/// ends the wait for the others. One process of each member takes part: the connections of a second one with the same
-/// key are refused, and [`Net::session`] is new each time.
+/// on one at a time where it is [shared](Listener::shared). A peer that ends the session ends the wait for the others; one that
+/// dies is waited for again, so that it may be started again, as long as not all have joined. Whoever does not prove to be a peer
+/// ends nothing. One process of each member takes part: the connections of a second one with the same key are refused while the
+/// first one lives, and [`Net::session`] is new each time.
 ///
 /// # Errors
 /// [`NetError::HandshakeMismatch`] on both sides when a peer disagrees, [`NetError::Duplicate`] when another process
 /// with this party's key has joined before, [`NetError::UnknownPeer`] or
-/// [`NetError::Tls`] when a dialled peer is not the one pinned, [`NetError::Connect`] when a peer does not come
-/// within `connect_timeout`, [`NetError::Config`] when the configuration cannot work, [`NetError::Expired`] when a
+/// [`NetError::Tls`] when what answered for a peer was not the one pinned until `connect_timeout`, [`NetError::Connect`] or
+/// [`NetError::Absent`] when peers do not come within it, [`NetError::Config`] when the configuration cannot work, [`NetError::Expired`] when a
 /// certificate is not valid today, [`NetError::Dead`] and [`NetError::Aborted`] when a peer ends before all are here.
 pub fn connect(
     cfg: &SessionConfig,
@@ -105,6 +112,20 @@ fn join(
     listener: Option<&Listener>,
     observer: Option<Observer>,
 ) -> Result<Net, NetError> {
+    with_joining(cfg, identity, listener, observer, None, |joining, registration, ear| {
+        joining.meet(listener, registration, ear)
+    })
+}
+
+/// Checks the configuration, and works with what a member needs to meet the others: to join, or to tell them `excuse`.
+pub(crate) fn with_joining<T>(
+    cfg: &SessionConfig,
+    identity: &Identity,
+    listener: Option<&Listener>,
+    observer: Option<Observer>,
+    excuse: Option<&Excuse>,
+    work: impl FnOnce(Joining<'_>, Option<&Registration<'_>>, &Bell) -> Result<T, NetError>,
+) -> Result<T, NetError> {
     cfg.check(listener.is_some())?;
     if let Some(listener) = listener {
         listener.check(cfg.transport)?;
@@ -118,14 +139,16 @@ fn join(
     let failed = |source| NetError::from_link(Some(cfg.me), "connect", source);
     let nonce = Nonce::fresh().map_err(failed)?;
     let (bell, ear) = bell::pair().map_err(failed)?;
-    let watched = Hold::start(cfg.me, cfg.liveness, observer.clone()).map_err(failed)?;
+    let watched = Hold::start(cfg, observer.clone()).map_err(failed)?;
     let given_up = AtomicBool::new(false);
     let joining = Joining {
         cfg,
         tls: TlsSide::new(identity),
         listens: listener.is_some(),
+        excuse,
         guard: Guard { deadline: Instant::now() + cfg.connect_timeout, given_up: &given_up, out: None },
         heard_all: AtomicBool::new(false),
+        complete: AtomicBool::new(false),
         roster: Roster::new(cfg.me, nonce),
         links: Mutex::new(BTreeMap::new()),
         certificates: Mutex::new(BTreeMap::from([(cfg.me, own)])),
@@ -139,19 +162,22 @@ fn join(
         shortage: Mutex::default(),
         errors: Mutex::new(Vec::new()),
         refused: Mutex::default(),
-        undialled: Mutex::default(),
+        sights: Mutex::default(),
     };
-    joining.run(listener, registration.as_ref(), &ear);
-    joining.into_net()
+    work(joining, registration.as_ref(), &ear)
 }
 
 pub(crate) struct Joining<'a> {
     pub(crate) cfg: &'a SessionConfig,
     pub(crate) tls: TlsSide,
     listens: bool,
+    /// Of a member that does not join, and tells the others why.
+    pub(crate) excuse: Option<&'a Excuse>,
     pub(crate) guard: Guard<'a>,
     /// Nobody is awaited any more: whoever still greets is a stranger.
     pub(crate) heard_all: AtomicBool,
+    /// All connections were there at some time of this round.
+    complete: AtomicBool,
     /// The processes of this session.
     pub(crate) roster: Roster,
     /// `None` where the watcher has it.
@@ -162,10 +188,10 @@ pub(crate) struct Joining<'a> {
     pub(crate) moved: Signal,
     pub(crate) watched: Hold,
     pub(crate) observer: Option<Observer>,
-    /// Accepted connections still to come.
+    /// Peers that have not heard an excuse.
     pub(crate) awaited: AtomicUsize,
     /// Rings when none is.
-    bell: Bell,
+    pub(crate) bell: Bell,
     /// Threads that greet.
     pub(crate) greeting: AtomicUsize,
     /// Those among them, oldest first, whose peers have not proved who they are.
@@ -175,38 +201,116 @@ pub(crate) struct Joining<'a> {
     errors: Mutex<Vec<NetError>>,
     /// The number of refused connections, with the time and the reason of the last.
     pub(crate) refused: Mutex<Option<(usize, Instant, String)>>,
-    /// The address where each peer was dialled in vain, with the reason of the last failure.
-    pub(crate) undialled: Mutex<BTreeMap<PartyId, (String, String)>>,
+    /// What was seen of those who are not here.
+    pub(crate) sights: Mutex<Sights>,
 }
 
 impl Joining<'_> {
+    /// Meets everybody; where a peer is lost before all agree on the session, its successor too.
+    fn meet(
+        self,
+        listener: Option<&Listener>,
+        registration: Option<&Registration<'_>>,
+        ear: &Bell,
+    ) -> Result<Net, NetError> {
+        let session = loop {
+            self.run(listener, registration, ear);
+            if let Some(e) = self.cause(listener) {
+                break Err(e);
+            }
+            // Else somebody was lost, and all is done again that has to be.
+            if let Some(agreed) = self.agree().transpose() {
+                break agreed;
+            }
+        };
+        self.into_net(session)
+    }
+
+    /// Dials and accepts until all connections are there or time is over.
     fn run(&self, listener: Option<&Listener>, registration: Option<&Registration<'_>>, ear: &Bell) {
-        let expected = self.slots(|_, dials| !dials);
-        self.awaited.store(expected.len(), Ordering::SeqCst);
+        let accepts = !self.slots(|_, dials| !dials).is_empty();
+        self.heard_all.store(false, Ordering::SeqCst);
+        self.complete.store(false, Ordering::SeqCst);
         thread::scope(|scope| {
             scope.spawn(|| self.mind());
             for peer in &self.cfg.peers {
-                let slots = self.slots(|slot, dials| dials && slot.peer == peer.id);
-                if let (Some(address), false) = (&peer.address, slots.is_empty()) {
-                    scope.spawn(move || {
-                        for slot in slots {
-                            if let Err(e) = self.dial_slot(peer, address, slot) {
-                                return self.give_up(e);
-                            }
-                        }
-                    });
+                let dials = !self.slots(|slot, dials| dials && slot.peer == peer.id).is_empty();
+                if let (Some(address), true) = (&peer.address, dials) {
+                    scope.spawn(move || self.dial_all(peer, address));
                 }
             }
-            if let Some(listener) = listener.filter(|_| !expected.is_empty()) {
+            if let Some(listener) = listener.filter(|_| accepts) {
                 self.accept_all(scope, listener, registration, ear);
                 self.heard_all.store(true, Ordering::SeqCst);
             }
         });
-        if lock(&self.errors).is_empty()
-            && let Some(e) = self.absent(listener)
-        {
-            lock(&self.errors).push(e);
+    }
+
+    /// The most telling error, if there is one; it also says who has not come once time is over.
+    fn cause(&self, listener: Option<&Listener>) -> Option<NetError> {
+        let mut errors = core::mem::take(&mut *lock(&self.errors));
+        if errors.is_empty() && self.guard.check().is_err() {
+            errors.extend(self.absent(listener));
         }
+        let telling = |e: &NetError| match e {
+            NetError::HandshakeMismatch { .. } => 0,
+            NetError::UnknownPeer { .. }
+            | NetError::Unlisted { .. }
+            | NetError::Expired { .. }
+            | NetError::Duplicate { .. } => 1,
+            NetError::Tls { .. } | NetError::Malformed { .. } => 2,
+            NetError::Dead { .. } | NetError::Aborted { .. } | NetError::Blamed { .. } => 3,
+            _ => 4,
+        };
+        errors.into_iter().min_by_key(telling).map(|e| self.seen_here(e))
+    }
+
+    /// What this party saw itself of a member that did not come, where it only heard so of another.
+    fn seen_here(&self, e: NetError) -> NetError {
+        let NetError::Aborted { peer: Some(peer), by, why: Reason::Absent | Reason::Refused, .. } = e else {
+            return e;
+        };
+        let mut sights = lock(&self.sights);
+        match (sights.telling.remove(&peer), sights.dialled.get(&peer)) {
+            (Some(telling), _) => telling,
+            (None, Some(Dialled { address, last, .. })) if sights.explains(peer) => NetError::Connect {
+                peer: Some(peer),
+                address: address.clone(),
+                cause: format!("{by} gave up, and at last here {last}"),
+                seen: true,
+            },
+            _ => e,
+        }
+    }
+
+    /// Whether there is nothing left to dial or to accept. Once that is so all who work on it end, and who is lost after that is
+    /// for the next round.
+    pub(crate) fn over(&self) -> bool {
+        if self.excuse.is_some() {
+            return self.awaited.load(Ordering::SeqCst) == 0;
+        }
+        if !self.complete.load(Ordering::SeqCst) && self.missing(|_| true).is_empty() {
+            self.complete.store(true, Ordering::SeqCst);
+        }
+        self.complete.load(Ordering::SeqCst)
+    }
+
+    /// Drops what is left of peers that were lost; whether there are any.
+    pub(crate) fn clear_gone(&self) -> bool {
+        let gone = self.watched.shared().take_gone();
+        if gone.is_empty() {
+            return false;
+        }
+        let mut links = lock(&self.links);
+        for peer in gone {
+            self.roster.forget(peer);
+            links.retain(|slot, _| slot.peer != peer);
+            lock(&self.certificates).remove(&peer);
+            lock(&self.sights).gone.insert(peer, Instant::now());
+        }
+        drop(links);
+        self.moved.bump();
+        true
     }
 
     /// All slots of this party that `wanted` keeps, given also whether this party dials them.
@@ -227,36 +331,51 @@ impl Joining<'_> {
         slots
     }
 
+    /// Dials all that this party dials of `peer`, anew what is lost meanwhile.
+    fn dial_all(&self, peer: &PeerConfig, address: &str) {
+        while !self.over() && self.guard.check().is_ok() {
+            let seen = self.moved.epoch();
+            let links = lock(&self.links);
+            let slots = self.slots(|slot, dials| dials && slot.peer == peer.id && !links.contains_key(&slot));
+            drop(links);
+            let Some(slot) = slots.first() else {
+                self.moved.wait_past(seen, LOOK);
+                continue;
+            };
+            if let Err(e) = self.dial_slot(peer, address, *slot) {
+                return self.give_up(e);
+            }
+        }
+    }
+
     fn dial_slot(&self, peer: &PeerConfig, address: &str, slot: Slot) -> Result<(), NetError> {
         let mut backoff = BACKOFF.0;
         loop {
             let attempt = self.dial_once(peer, address, slot);
             // Refused, or closed before a word: the peer, or what stands before it, is not up yet.
-            let last = match attempt {
-                Ok(link) => {
-                    lock(&self.undialled).remove(&peer.id);
-                    self.put(&mut lock(&self.links), slot, link);
+            let (sort, last) = match attempt {
+                Ok((nonce, link)) => {
+                    lock(&self.sights).met(peer.id);
+                    self.put(slot, nonce, link);
                     return Ok(());
                 }
-                Err(NetError::Io { source, .. }) => {
+                Err(NetError::Io { source, step, .. }) => {
                     let last = source.to_string();
+                    let sort = if step == "connect" { sort_of(&source) } else { Sort::Mute };
                     if out_of_descriptors(&source) {
                         self.short_of_descriptors(source);
                     }
-                    last
+                    (sort, last)
                 }
-                Err(e @ NetError::Closed { .. }) => e.to_string(),
+                Err(e @ NetError::Closed { .. }) => (Sort::Mute, e.to_string()),
+                Err(e) if is_unproven(&e, peer.id, self.cfg.transport) => {
+                    let last = e.cause();
+                    lock(&self.sights).telling.insert(peer.id, e);
+                    (Sort::Stranger, last)
+                }
                 Err(e) => return Err(e),
             };
-            let tried = (address.to_owned(), last);
-            let mut undialled = lock(&self.undialled);
-            if self.guard.check().is_ok() {
-                undialled.insert(peer.id, tried);
-            } else {
-                // Cut short, as time is over: what was before says more.
-                undialled.entry(peer.id).or_insert(tried);
-            }
-            drop(undialled);
+            self.dialled_in_vain(peer.id, address, sort, last);
             thread::sleep(backoff.min(self.guard.check().unwrap_or_default()));
             backoff = (backoff * 2).min(BACKOFF.1);
             if self.guard.check().is_err() {
@@ -266,10 +385,30 @@ impl Joining<'_> {
         }
     }
 
+    /// Somebody takes the connection: until it greets, that is what is known.
+    pub(crate) fn connected(&self, peer: PartyId, address: &str) {
+        let is_known =
+            lock(&self.sights).dialled.get(&peer).is_some_and(|before| before.sort != Sort::NoListener);
+        if !is_known {
+            self.dialled_in_vain(peer, address, Sort::Mute, MUTE.to_owned());
+        }
+    }
+
+    fn dialled_in_vain(&self, peer: PartyId, address: &str, sort: Sort, last: String) {
+        let tried = Dialled { address: address.to_owned(), sort, last };
+        let mut sights = lock(&self.sights);
+        if self.guard.check().is_ok() {
+            sights.dialled.insert(peer, tried);
+        } else {
+            // Cut short, as time is over: what was before says more.
+            sights.dialled.entry(peer).or_insert(tried);
+        }
+    }
+
     /// An accepted connection, the only one for its slot.
-    pub(crate) fn keep(&self, slot: Slot, link: Box<dyn Duplex>) {
-        self.put(&mut lock(&self.links), slot, link);
-        if self.awaited.fetch_sub(1, Ordering::SeqCst) == 1 {
+    pub(crate) fn keep(&self, slot: Slot, nonce: Nonce, link: Box<dyn Duplex>) {
+        self.put(slot, nonce, link);
+        if self.over() {
             // A full pipe wakes as well.
             let _ = (&self.bell).write(&[0]);
         }
@@ -283,7 +422,12 @@ impl Joining<'_> {
         }
     }
 
-    fn put(&self, links: &mut BTreeMap<Slot, Option<Box<dyn Duplex>>>, slot: Slot, link: Box<dyn Duplex>) {
+    /// Takes a connection with the process of this nonce, unless that is gone by now.
+    fn put(&self, slot: Slot, nonce: Nonce, link: Box<dyn Duplex>) {
+        let mut links = lock(&self.links);
+        if !self.roster.is_in(slot.peer, nonce) {
+            return;
+        }
         let link = if slot.lane == CONTROL_LANE {
             let half: Half = if slot.sends { Half::Tx(link) } else { Half::Rx(link) };
             self.watched.shared().add(slot.peer, half);
@@ -292,6 +436,7 @@ impl Joining<'_> {
             Some(link)
         };
         links.insert(slot, link);
+        drop(links);
         *lock(&self.shortage) = None;
         self.moved.bump();
     }
@@ -320,26 +465,12 @@ impl Joining<'_> {
         }
     }
 
-    /// The links, or the most telling error.
-    fn into_net(self) -> Result<Net, NetError> {
-        let errors = core::mem::take(&mut *lock(&self.errors));
-        let telling = |e: &NetError| match e {
-            NetError::HandshakeMismatch { .. } => 0,
-            NetError::UnknownPeer { .. }
-            | NetError::Unlisted { .. }
-            | NetError::Expired { .. }
-            | NetError::Duplicate { .. } => 1,
-            NetError::Tls { .. } | NetError::Malformed { .. } => 2,
-            NetError::Dead { .. } | NetError::Aborted { .. } | NetError::Blamed { .. } => 3,
-            _ => 4,
-        };
-        let session = match errors.into_iter().min_by_key(telling) {
-            None => self.agree(),
-            Some(e) => Err(e),
-        };
+    /// The links of the session that was agreed on; of an error the others hear.
+    fn into_net(self, session: Result<SessionId, NetError>) -> Result<Net, NetError> {
         let session = session.inspect_err(|e| {
             let (culprit, why) = self.blames(e);
-            self.watched.watch().abort(culprit, why, "connect");
+            let step = if why.is_excuse() { step_of(why) } else { "connect" };
+            self.watched.watch().abort(culprit, why, step);
         })?;
         let lanes = if self.cfg.me.is_client() { self.cfg.client_lanes } else { self.cfg.lanes };
         let mut net = Net::new(self.cfg.me, lanes, self.cfg.stall);

@@ -187,6 +187,8 @@ pub enum NetError {
         address: String,
         /// The last thing that went wrong.
         cause: String,
+        /// Whether that tells why: no network is to be suspected then.
+        seen: bool,
     },
     /// Members did not come within the connect time-out.
     Absent {
@@ -196,6 +198,8 @@ pub enum NetError {
         after: Duration,
         /// The last known state of each, in words.
         cause: String,
+        /// Whether that tells why of all of them: no network is to be suspected then.
+        seen: bool,
     },
     /// The lane to or from this peer was already handed out, or does not exist.
     LaneTaken {
@@ -258,6 +262,9 @@ impl NetError {
             }
             Self::Dead { step, silent_for, .. } => {
                 format!("{who}: died during {step}: {}", Death(*silent_for))
+            }
+            Self::Aborted { by, step, why: Reason::Local(cause), .. } => {
+                format!("{who}: failed during {step}, as {by} says: {cause}")
             }
             Self::Aborted { by, step, why, .. } => format!("{who}: {why} during {step}, as {by} says"),
             Self::Blamed { step, why, .. } => {
@@ -363,6 +370,12 @@ impl NetError {
             }
             Self::Listen { source, .. } => listen_remedy(source),
             Self::Descriptors { .. } => "allow it more (`ulimit -n` in the shell that starts it)",
+            Self::Connect { seen: true, .. } => {
+                "start it, or see its own output for why it ended, and correct the address if it listens elsewhere"
+            }
+            Self::Absent { seen: true, .. } => {
+                "start the members that do not run, or see their own output for why they ended"
+            }
             Self::Connect { .. } => {
                 "see that it runs, that the address is right and that no firewall is between"
             }
@@ -531,6 +544,7 @@ fn others_remedy(why: Reason) -> &'static str {
         Reason::Declined => {
             "ask its operator to allow this job, by the digest that `hushwire job digest` prints"
         }
+        Reason::Local(_) => "see its own output, which says more, or ask its operator",
         _ => "read the error of the first",
     }
 }
@@ -546,7 +560,9 @@ fn own_remedy(why: Reason) -> &'static str {
         }
         Reason::Duplicate => "end all processes of this party but one and start again",
         Reason::Cheated => "read its error, and run the same release everywhere",
-        Reason::Failed | Reason::Interrupted | Reason::Left | Reason::Declined => "read its error",
+        Reason::Failed | Reason::Local(_) | Reason::Interrupted | Reason::Left | Reason::Declined => {
+            "read its error"
+        }
     }
 }
 

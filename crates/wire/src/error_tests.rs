@@ -85,11 +85,11 @@ fn messages_are_whole() {
             "party 1: refused during handshake: another process with its key joined before; end all of its processes but one and start again".into(),
         ),
         (
-            NetError::Connect { peer: ONE, address: "a:1".into(), cause: "gave up after 4s, at last because Connection refused (os error 111)".into() },
+            NetError::Connect { peer: ONE, address: "a:1".into(), cause: "gave up after 4s, at last because Connection refused (os error 111)".into(), seen: false },
             "party 1: unreachable at a:1 during connect: gave up after 4s, at last because Connection refused (os error 111); see that it runs, that the address is right and that no firewall is between".into(),
         ),
         (
-            NetError::Absent { peers: vec![PartyId(1), PartyId(2), PartyId::OWNER, PartyId(130)], after: 4 * second, cause: "x".into() },
+            NetError::Absent { peers: vec![PartyId(1), PartyId(2), PartyId::OWNER, PartyId(130)], after: 4 * second, cause: "x".into(), seen: false },
             "party 1, party 2, owner and client 130: did not come within 4s during connect: x; start the members that do not run, and see that addresses are right and no firewall is between".into(),
         ),
         (
@@ -157,10 +157,10 @@ fn a_lack_of_descriptors_is_told_as_that() {
 fn text_from_files_cannot_disturb_a_terminal() {
     let evil = "a\x1b[2J:1\n".to_owned();
     for e in [
-        NetError::Connect { peer: ONE, address: evil.clone(), cause: evil.clone() },
+        NetError::Connect { peer: ONE, address: evil.clone(), cause: evil.clone(), seen: false },
         NetError::Listen { address: evil.clone(), source: os(98) },
         NetError::Config { peer: None, what: evil.clone() },
-        NetError::Absent { peers: vec![PartyId(1)], after: Duration::ZERO, cause: evil.clone() },
+        NetError::Absent { peers: vec![PartyId(1)], after: Duration::ZERO, cause: evil.clone(), seen: false },
     ] {
         assert!(!e.to_string().chars().any(char::is_control), "{e:?}");
     }
@@ -193,6 +193,7 @@ fn the_others_hear_of_the_party_that_is_to_blame() {
                 peers: vec![PartyId(1), PartyId(0)],
                 after: Duration::ZERO,
                 cause: String::new(),
+                seen: false,
             },
             PartyId(1),
             Reason::Absent,

@@ -7,10 +7,11 @@ use rustls::AlertDescription;
 use crate::{
     NetError, PartyId, PeerConfig, Pin, SessionId, TransportKind,
     connect::{Duplex, Joining, Slot, lock},
+    excuse::Excuse,
     hello::{BadHello, CONTROL_LANE, Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
     lobby::Visitor,
     port::{Guest, Port},
-    roster::Refusal,
+    roster::{Nonce, Refusal},
     tcp::Guard,
     tls::{Shown, outdated, wrong_pin},
     transport,
@@ -19,8 +20,11 @@ use crate::{
 /// LOCAL: how long an accepted connection may take to greet once it has said its first words.
 const GREETING: Duration = Duration::from_secs(10);
 
+/// A connection that was dialled, the certificate of its other end, and what that answered.
+type Answered = (Box<dyn Duplex>, Option<Shown>, Hello);
+
 /// A connection that is in, and its place.
-pub(crate) type Kept = (Slot, Box<dyn Duplex>);
+pub(crate) type Kept = (Slot, Nonce, Box<dyn Duplex>);
 
 impl Joining<'_> {
     /// One attempt to dial `peer` for `slot`.
@@ -29,35 +33,52 @@ impl Joining<'_> {
         peer: &PeerConfig,
         address: &str,
         slot: Slot,
-    ) -> Result<Box<dyn Duplex>, NetError> {
+    ) -> Result<(Nonce, Box<dyn Duplex>), NetError> {
         let on = |e| handshake_error(self.cfg.me, self.tls.pin(), Some(peer.id), e);
-        let stream = transport::dial(address, &self.guard, self.cfg.socket_buffer)
-            .map_err(|source| NetError::Io { peer: Some(peer.id), step: "connect".to_owned(), source })?;
-        let (mut link, shown) =
-            transport::dialled(stream, self.cfg.transport, &self.tls, peer.pin, &self.guard).map_err(on)?;
         let flow = if slot.sends { Flow::FromDialer } else { Flow::FromListener };
         let ours = self.hello(peer.id, slot.lane, flow, Role::Dialer);
-        self.guard.send(&mut *link, &ours.encode()).map_err(on)?;
-        let mut theirs = [0; HELLO_BYTES];
-        self.guard.recv(&mut *link, &mut theirs).map_err(on)?;
-        let theirs = Hello::decode(&theirs).map_err(|bad| bad_hello(Some(peer.id), &bad))?;
+        let (link, shown, theirs) = self.greeted(peer, address, &ours)?;
         // It looks at its peers before it joins: it may come yet.
         if theirs.session == SessionId::PROBE {
             return Err(only_looks(peer.id));
+        }
+        if let Some(why) = theirs.ends.filter(|_| theirs.session == ours.session) {
+            return Err(self.ended_by(peer.id, why));
         }
         if theirs.full {
             let what = format!("{} says that another process with its key joined before", peer.id);
             return Err(NetError::Duplicate { peer: Some(self.cfg.me), what });
         }
         ours.judge(&theirs, peer.id)?;
-        let admission = self.roster.admit(slot, theirs.nonce).map_err(|_| {
+        let goes_on = || self.guard.check().is_ok();
+        let admission = self.roster.admit_patiently(slot, theirs.nonce, goes_on).map_err(|_| {
             let what = format!("the process that answers at {address} is not the one that joined before");
             NetError::Duplicate { peer: Some(peer.id), what }
         })?;
         self.remember(peer.id, shown);
         let link = self.settled(link, slot, Role::Dialer, &self.guard).map_err(on)?;
         admission.keep();
-        Ok(link)
+        Ok((theirs.nonce, link))
+    }
+
+    /// Dials `peer` and exchanges hellos with it.
+    pub(crate) fn greeted(
+        &self,
+        peer: &PeerConfig,
+        address: &str,
+        ours: &Hello,
+    ) -> Result<Answered, NetError> {
+        let on = |e| handshake_error(self.cfg.me, self.tls.pin(), Some(peer.id), e);
+        let stream = transport::dial(address, &self.guard, self.cfg.socket_buffer)
+            .map_err(|source| NetError::Io { peer: Some(peer.id), step: "connect".to_owned(), source })?;
+        self.connected(peer.id, address);
+        let (mut link, shown) =
+            transport::dialled(stream, self.cfg.transport, &self.tls, peer.pin, &self.guard).map_err(on)?;
+        self.guard.send(&mut *link, &ours.encode()).map_err(on)?;
+        let mut theirs = [0; HELLO_BYTES];
+        self.guard.recv(&mut *link, &mut theirs).map_err(on)?;
+        let theirs = Hello::decode(&theirs).map_err(|bad| bad_hello(Some(peer.id), &bad))?;
+        Ok((link, shown, theirs))
     }
 
     /// Greets on an accepted connection, until `out` says otherwise; calls `proved` when the peer has shown who it is.
@@ -79,8 +100,8 @@ impl Joining<'_> {
         let pins = port.is_none().then(|| self.cfg.peers.iter().map(|peer| peer.pin).collect());
         let accepted = transport::accepted(stream, self.cfg, &self.tls, pins, &guard, &first);
         let (mut link, shown) = accepted.map_err(|e| match outdated(&e).and_then(|o| holder(o.pin)) {
-            // It holds the key, so it is that peer.
-            Some(peer) => (true, handshake_error(self.cfg.me, self.tls.pin(), Some(peer), e)),
+            // It holds the key, and its certificate proves nothing any more.
+            Some(peer) => (false, self.outdated_peer(peer, e)),
             None => stranger(None)(e),
         })?;
         let pinned = shown.and_then(|shown| holder(shown.pin));
@@ -110,6 +131,22 @@ impl Joining<'_> {
             }
         }
         self.welcome(guest, &guard).map(Some)
+    }
+
+    /// The certificate of `peer` does not hold: that is remembered as what is seen of it.
+    fn outdated_peer(&self, peer: PartyId, e: io::Error) -> NetError {
+        let NetError::Expired { peer: of, what } =
+            handshake_error(self.cfg.me, self.tls.pin(), Some(peer), e)
+        else {
+            return NetError::UnknownPeer {
+                peer: Some(peer),
+                step: "handshake".to_owned(),
+                presented: peer.to_string(),
+            };
+        };
+        let seen = NetError::Expired { peer: of, what: what.clone() };
+        lock(&self.sights).telling.insert(peer, seen);
+        NetError::Expired { peer: of, what }
     }
 
     /// Ends the greeting of one connection in time.
@@ -149,6 +186,28 @@ impl Joining<'_> {
             answer(&ours)?;
             return Err((false, only_looks(peer.id)));
         }
+        if self.excuse.is_some() {
+            // The peer compares nothing else with it, and a member that has no job to read knows no numbers of clients.
+            ours.to = claimed.unwrap_or(peer.id);
+            answer(&ours)?;
+            self.told(peer.id);
+            let what = format!("{} has heard that this member ends", peer.id);
+            return Err((false, NetError::Config { peer: Some(peer.id), what }));
+        }
+        if let Ok(Hello { ends: Some(why), session, nonce, .. }) = &theirs
+            && *session == ours.session
+        {
+            // Whoever has joined is not ended by another process with its key.
+            if self.roster.has_another(peer.id, *nonce) {
+                ours.full = true;
+                answer(&ours)?;
+                let what = "another process with its key joined before".to_owned();
+                return Err((false, NetError::Duplicate { peer: Some(peer.id), what }));
+            }
+            // It has proved who it is, whether our answer reaches it or not.
+            let _ = answer(&ours);
+            return Err((true, self.ended_by(peer.id, *why)));
+        }
         let judged = theirs.map_err(|bad| bad_hello(Some(peer.id), &bad));
         let theirs = match judged.and_then(|theirs| ours.judge(&theirs, peer.id).map(|()| theirs)) {
             Ok(theirs) => theirs,
@@ -160,7 +219,7 @@ impl Joining<'_> {
         };
         let slot = Slot { peer: peer.id, lane, sends: flow == Flow::FromListener };
         // Before the answer, from which the other side concludes that it is in.
-        let admission = match self.roster.admit(slot, theirs.nonce) {
+        let admission = match self.roster.admit_patiently(slot, theirs.nonce, || guard.check().is_ok()) {
             Ok(admission) => admission,
             Err(Refusal::Duplicate) => {
                 ours.full = true;
@@ -180,7 +239,8 @@ impl Joining<'_> {
         self.remember(peer.id, shown);
         let link = self.settled(link, slot, Role::Listener, guard).map_err(stranger(Some(peer.id)))?;
         admission.keep();
-        Ok((slot, link))
+        lock(&self.sights).met(peer.id);
+        Ok((slot, theirs.nonce, link))
     }
 
     /// The link of `slot`. A link that watches over the session stays on its connection.
@@ -197,7 +257,7 @@ impl Joining<'_> {
         transport::settled(link, self.cfg.transport, slot.sends, role, guard)
     }
 
-    fn hello(&self, peer: PartyId, lane: u16, flow: Flow, role: Role) -> Hello {
+    pub(crate) fn hello(&self, peer: PartyId, lane: u16, flow: Flow, role: Role) -> Hello {
         Hello {
             version: WIRE_VERSION,
             from: self.cfg.me,
@@ -211,6 +271,7 @@ impl Joining<'_> {
             role,
             shm: self.cfg.transport == TransportKind::Shm,
             full: false,
+            ends: self.excuse.map(Excuse::why),
             nonce: self.roster.own(),
         }
     }

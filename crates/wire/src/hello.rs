@@ -1,18 +1,19 @@
 //! The first message of both ends of a connection, which each compares with its own.
 //!
 //! ```text
-//!  byte  0        8      10   11  12        28        60        92     94     96     97    98    99    100    112     128
-//!        +--------+------+----+---+---------+---------+---------+------+------+------+-----+-----+-----+------+-------+
-//!        | magic  | ver  |from|to | session | job     | params  | lane |lanes | flow |role | shm |full | zero | nonce |
-//!        | 8      | 2    | 1  | 1 | 16      | 32      | 32      | 2    | 2    | 1    | 1   | 1   | 1   | 12   | 16    |
-//!        +--------+------+----+---+---------+---------+---------+------+------+------+-----+-----+-----+------+-------+
+//!  byte  0        8      10   11  12        28        60        92     94     96     97    98    99    100   101    112     128
+//!        +--------+------+----+---+---------+---------+---------+------+------+------+-----+-----+-----+-----+------+-------+
+//!        | magic  | ver  |from|to | session | job     | params  | lane |lanes | flow |role | shm |full |ends | zero | nonce |
+//!        | 8      | 2    | 1  | 1 | 16      | 32      | 32      | 2    | 2    | 1    | 1   | 1   | 1   | 1   | 11   | 16    |
+//!        +--------+------+----+---+---------+---------+---------+------+------+------+-----+-----+-----+-----+------+-------+
 //! ```
 //! Numbers are little endian. The first 28 bytes stay where they are in every version, so that releases which
 //! disagree still name each other, and know who only looks ([`SessionId::PROBE`]). A listener answers a hello that it
 //! disagrees with, so that a mismatch is an error on both sides. The nonce tells processes with one key apart (see
-//! [`roster`](crate::roster)); to a second process the listener says `full` and closes.
+//! [`roster`](crate::roster)); to a second process the listener says `full` and closes. A member that ends before it joins
+//! says so by `ends`, one of a closed set of reasons (see [`excuse`](crate::excuse)).
 
-use crate::{NetError, PartyId, SessionId, roster::Nonce};
+use crate::{NetError, PartyId, Reason, SessionId, roster::Nonce};
 
 /// AGREEMENT: bytes of a hello.
 pub(crate) const HELLO_BYTES: usize = 128;
@@ -23,7 +24,7 @@ pub(crate) const WIRE_VERSION: u16 = 9;
 /// AGREEMENT: the lane of heartbeats and notices. No session has so many lanes that one of data is called this.
 pub(crate) const CONTROL_LANE: u16 = u16::MAX;
 /// The bytes that must be zero.
-const RESERVED: core::ops::Range<usize> = 100..112;
+const RESERVED: core::ops::Range<usize> = 101..112;
 
 /// The direction of data on a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -58,6 +59,8 @@ pub(crate) struct Hello {
     pub(crate) shm: bool,
     /// A listener's answer that it is in the session with another process of the dialler.
     pub(crate) full: bool,
+    /// The reason why this member does not join, and ends instead.
+    pub(crate) ends: Option<Reason>,
     /// The random number of the process.
     pub(crate) nonce: Nonce,
 }
@@ -95,6 +98,7 @@ impl Hello {
         };
         bytes[98] = self.shm.into();
         bytes[99] = self.full.into();
+        bytes[100] = self.ends.map_or(0, |why| why.code() + 1);
         bytes[RESERVED.end..].copy_from_slice(&self.nonce.0);
         bytes
     }
@@ -128,6 +132,11 @@ impl Hello {
             (1, Role::Listener) => true,
             _ => return Err(BadHello::Field("answer")),
         };
+        let ends = match bytes[100].checked_sub(1).map(Reason::of_code) {
+            None => None,
+            Some(Some(why)) if why.is_excuse() => Some(why),
+            Some(_) => return Err(BadHello::Field("reason to end")),
+        };
         let lane = u16::from_le_bytes([bytes[92], bytes[93]]);
         let lanes = u16::from_le_bytes([bytes[94], bytes[95]]);
         if lane >= lanes && lane != CONTROL_LANE {
@@ -149,6 +158,7 @@ impl Hello {
             role,
             shm,
             full,
+            ends,
             nonce: Nonce(array(bytes, RESERVED.end)),
         })
     }

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::Cause;
 
 fn hello() -> Hello {
     Hello {
@@ -16,6 +17,7 @@ fn hello() -> Hello {
         role: Role::Dialer,
         shm: false,
         full: false,
+        ends: None,
         nonce: Nonce([6; 16]),
     }
 }
@@ -60,7 +62,7 @@ fn every_field_is_compared() {
 #[test]
 fn bytes_are_pinned() {
     let bytes = hello().encode();
-    let mut pinned = b"hushwire\x08\x00\x01\x02".to_vec();
+    let mut pinned = b"hushwire\x09\x00\x01\x02".to_vec();
     pinned.extend(
         [[3; 16].as_slice(), &[4; 32], &[5; 32], &[1, 0, 4, 0, 0, 0, 0, 0], &[0; 12], &[6; 16]].concat(),
     );
@@ -69,6 +71,9 @@ fn bytes_are_pinned() {
     let full = Hello { full: true, flow: Flow::FromListener, shm: true, ..answer() };
     assert_eq!(full.encode()[96..100], [1, 1, 1, 1]);
     assert_eq!(Hello::decode(&full.encode()), Ok(full));
+    let ends = Hello { ends: Some(Reason::Local(Cause::Reading)), ..hello() };
+    assert_eq!(ends.encode()[98..102], [0, 0, 13, 0]);
+    assert_eq!(Hello::decode(&ends.encode()), Ok(ends));
     let control = Hello { lane: CONTROL_LANE, ..hello() };
     assert_eq!(Hello::decode(&control.encode()), Ok(control));
 }
@@ -88,7 +93,11 @@ fn each_bad_field_is_named() {
     assert_eq!(spoilt(98, 2), Err(BadHello::Field("transport")));
     // Only a listener says so.
     assert_eq!(spoilt(99, 1), Err(BadHello::Field("answer")));
-    assert_eq!(spoilt(100, 1), Err(BadHello::Field("reserved")));
+    // A member speaks of itself: it neither died nor cheated, and there is no reason of that number.
+    for code in [1, 3, 9, 10, 18, 255] {
+        assert_eq!(spoilt(100, code), Err(BadHello::Field("reason to end")), "{code}");
+    }
+    assert_eq!(spoilt(101, 1), Err(BadHello::Field("reserved")));
     assert_eq!(spoilt(111, 1), Err(BadHello::Field("reserved")));
 }
 
@@ -117,6 +126,7 @@ proptest! {
                 bytes[at] = value % 3;
             }
             bytes[99] %= 2;
+            bytes[100] %= 19;
             bytes[RESERVED].fill(0);
         }
         if let Ok(hello) = Hello::decode(&bytes) {

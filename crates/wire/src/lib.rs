@@ -28,6 +28,7 @@ mod connect;
 mod cut;
 pub mod drive;
 mod error;
+mod excuse;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -61,6 +62,7 @@ mod shape;
 mod shaped;
 #[cfg(target_os = "linux")]
 mod shm_link;
+mod sight;
 mod subject;
 mod tamper;
 mod tcp;
@@ -83,6 +85,7 @@ pub use channel::Channel;
 pub use connect::{connect, connect_observed};
 pub use cut::Cut;
 pub use error::{NetError, OtherUser};
+pub use excuse::excuse;
 pub use id::{PartyId, SessionId};
 pub use identity::{Identity, IdentityError, Pin};
 pub use link::{Doze, Rx, Signal, Tap, Tx, Wait};
@@ -91,7 +94,7 @@ pub use local::LocalParties;
 pub use measure::{Clock, Probe, presented};
 pub use meter::{Cost, Meter, MeterReading, Traffic};
 pub use net::Net;
-pub use notice::Reason;
+pub use notice::{Cause, Reason};
 pub use observe::{Event, Observer};
 pub use printable::printable;
 pub use probe::{Found, Incoming, Prober, Visit};

@@ -162,6 +162,7 @@ pub fn presented(address: &str, limit: Duration) -> Result<Pin, NetError> {
         peer: None,
         address: address.to_owned(),
         cause: e.to_string(),
+        seen: false,
     })?
     else {
         let what = format!("{address} is a Unix socket, where nobody shows a certificate");

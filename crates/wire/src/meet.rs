@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    iter, thread,
     time::{Duration, Instant},
 };
 
@@ -9,10 +10,15 @@ use crate::{
     Event, Listener, NetError, PartyId, SessionId,
     connect::{GRACE, Joining, lock},
     observe::Notices,
+    sight::{Dialled, Sort},
 };
 
 /// LOCAL: how often a party that joins looks at the clock, and at what its peers say.
 const LOOK: Duration = Duration::from_millis(100);
+/// LOCAL: how long a party waits before it says for whom, and what it sees of them.
+const FIRST: Duration = Duration::from_millis(1500);
+/// LOCAL: how long a peer that met other processes may take to meet those of this party, which came in place of them.
+const SETTLES: Duration = Duration::from_secs(10);
 /// LOCAL: how long a connection that was refused is worth telling as what last went wrong.
 const RECENT: Duration = Duration::from_secs(5);
 
@@ -20,13 +26,17 @@ impl Joining<'_> {
     /// Tells the observer who is missing, and gives up when a peer that is here dies or ends the session.
     pub(crate) fn mind(&self) {
         let begun = Instant::now();
-        let mut notices = Notices::new();
+        let mut notices = Notices::new(FIRST);
         let mut over: Option<Instant> = None;
         loop {
             let seen = self.moved.epoch();
-            let missing = self.missing(|_| true);
-            if missing.is_empty() || self.guard.check().is_err() {
+            if self.over() || self.guard.check().is_err() {
                 return;
+            }
+            self.clear_gone();
+            let missing = self.missing(|_| true);
+            if missing.is_empty() {
+                continue;
             }
             self.watched.shared().joins(missing.first().copied());
             let now = Instant::now();
@@ -36,15 +46,22 @@ impl Joining<'_> {
                     return self.give_up(e);
                 }
             }
-            if notices.due_for(now, begun, &missing) {
+            if notices.due_for(now, begun, &missing, self.sorts(&missing).into_iter()) {
                 self.report(missing, now - begun);
             }
             self.moved.wait_past(seen, LOOK);
         }
     }
 
+    /// What is seen of those who are missing, in a word for each.
+    fn sorts(&self, missing: &[PartyId]) -> Vec<(PartyId, Sort)> {
+        let sights = lock(&self.sights);
+        let refused = lock(&self.refused).as_ref().map(|_| (self.cfg.me, Sort::Refused));
+        missing.iter().flat_map(|peer| sights.sorts(*peer)).chain(refused).collect()
+    }
+
     /// With whom connections are missing, in some of those that `counts` is given: whether this party dials them.
-    fn missing(&self, counts: impl Fn(bool) -> bool) -> Vec<PartyId> {
+    pub(crate) fn missing(&self, counts: impl Fn(bool) -> bool) -> Vec<PartyId> {
         let links = lock(&self.links);
         let slots = self.slots(|slot, dials| counts(dials) && !links.contains_key(&slot));
         let mut missing: Vec<_> = slots.iter().map(|slot| slot.peer).collect();
@@ -52,33 +69,42 @@ impl Joining<'_> {
         missing
     }
 
-    /// The last failure counts while it goes on: an attempt to dial one who is still missing, else a connection
-    /// that was refused just now.
+    /// What is seen of those who are missing, and a connection that was refused just now.
     fn report(&self, missing: Vec<PartyId>, waited: Duration) {
         let Some(observer) = &self.observer else { return };
-        let undialled = lock(&self.undialled).clone();
-        let dialled = missing.iter().filter_map(|peer| {
-            undialled.get(peer).map(|(address, last)| format!("{peer} at {address}: {last}"))
-        });
-        let dialled = dialled.collect::<Vec<_>>().join(", ");
         let refused = lock(&self.refused).clone().filter(|(_, at, _)| at.elapsed() < RECENT);
-        let last = if dialled.is_empty() { refused.map(|(_, _, why)| why) } else { Some(dialled) };
+        let refused = refused.map(|(_, _, why)| format!("a connection was refused: {why}"));
+        let sights = lock(&self.sights);
+        let seen: Vec<_> = missing.iter().filter_map(|peer| sights.of(*peer)).chain(refused).collect();
+        drop(sights);
+        let last = (!seen.is_empty()).then(|| seen.join(", "));
         observer(&Event::Joining { missing, waited, last });
     }
 
     /// The members that did not come, all of them, and what is known of each; `None` when all have.
     pub(crate) fn absent(&self, listener: Option<&Listener>) -> Option<NetError> {
-        let (missing, undialled) = (self.missing(|_| true), lock(&self.undialled).clone());
-        let (after, deaf) = (self.cfg.connect_timeout, self.missing(|dials| dials));
+        let (missing, deaf) = (self.missing(|_| true), self.missing(|dials| dials));
+        let (after, mut sights) = (self.cfg.connect_timeout, lock(&self.sights));
+        if missing.is_empty() {
+            return None;
+        }
+        let seen = missing.iter().all(|peer| sights.explains(*peer));
+        // Of whoever was not the member that it should be: that is what is wrong.
+        if missing.iter().all(|peer| sights.telling.contains_key(peer)) {
+            return missing.first().and_then(|peer| sights.telling.remove(peer));
+        }
+        // A connection that was refused may have been of it.
         if let [peer] = missing[..]
-            && let Some((address, last)) = undialled.get(&peer)
+            && lock(&self.refused).is_none()
+            && let (Some(Dialled { address, last, .. }), None) =
+                (sights.dialled.get(&peer), sights.gone.get(&peer))
         {
             let cause = format!("gave up after {after:?}, at last because {last}");
-            return Some(NetError::Connect { peer: Some(peer), address: address.clone(), cause });
+            return Some(NetError::Connect { peer: Some(peer), address: address.clone(), cause, seen });
         }
         let ours = listener.map_or_else(String::new, Listener::address);
-        let of = |peer: &PartyId| match undialled.get(peer) {
-            Some((address, last)) => format!("{peer} at {address}: {last}"),
+        let of = |peer: &PartyId| match sights.of(*peer) {
+            Some(known) => known,
             None if deaf.contains(peer) => format!("{peer} did not answer in time"),
             None if self.cfg.peers.iter().any(|p| p.id == *peer && p.address.is_some()) => {
                 format!("{peer} answers, and no greeting of it came to our own {ours}")
@@ -91,22 +117,30 @@ impl Joining<'_> {
                 (if *count == 1 { "connection was" } else { "connections were" }, at.elapsed().as_secs());
             cause += &format!(" ({count} {times} refused, the last {ago} s ago because {why})");
         }
-        (!missing.is_empty()).then_some(NetError::Absent { peers: missing, after, cause })
+        Some(NetError::Absent { peers: missing, after, cause, seen })
     }
 
     /// The session's id, once every peer has all its connections and says the same one: before that nobody may
-    /// conclude that all members are there, nor that each of them is one process.
-    pub(crate) fn agree(&self) -> Result<SessionId, NetError> {
+    /// conclude that all members are there, nor that each of them is one process. `None` when a peer was lost meanwhile.
+    pub(crate) fn agree(&self) -> Result<Option<SessionId>, NetError> {
         let session = self.roster.session(self.cfg.session);
         let shared = self.watched.shared();
         shared.announce(session);
         let begun = Instant::now();
-        let mut notices = Notices::new();
+        let mut notices = Notices::new(FIRST);
         loop {
+            if self.clear_gone() || !self.missing(|_| true).is_empty() {
+                return Ok(None);
+            }
             let mut missing = BTreeSet::new();
             for peer in &self.cfg.peers {
                 match shared.joined(peer.id, LOOK) {
                     Some(theirs) if theirs == session => {}
+                    // It may not have met the successor of somebody yet.
+                    Some(_) if begun.elapsed() < SETTLES => {
+                        thread::sleep(LOOK);
+                        missing.insert(peer.id);
+                    }
                     Some(theirs) => {
                         let what = format!(
                             "it met other processes of the parties than this one did (session {theirs}, not {session})"
@@ -117,22 +151,27 @@ impl Joining<'_> {
                     None => _ = missing.insert(shared.behind(peer.id)),
                 }
             }
-            let Some(&first) = missing.first() else { break };
+            let Some(&first) = missing.first() else {
+                if shared.agreed() {
+                    break;
+                }
+                continue;
+            };
             shared.check("connect")?;
             shared.joins(Some(first));
             if self.guard.check().is_err() {
                 let (peers, after) = (missing.into_iter().collect(), self.cfg.connect_timeout);
                 let cause = "others, who are connected, still wait".to_owned();
-                return Err(NetError::Absent { peers, after, cause });
+                return Err(NetError::Absent { peers, after, cause, seen: false });
             }
             let now = Instant::now();
             let missing: Vec<_> = missing.into_iter().collect();
-            let due = notices.due_for(now, begun, &missing);
+            let due = notices.due_for(now, begun, &missing, iter::empty());
             if let (Some(observer), true) = (&self.observer, due) {
                 observer(&Event::Joining { missing, waited: now - begun, last: None });
             }
         }
         shared.joins(None);
-        Ok(session)
+        Ok(Some(session))
     }
 }

@@ -30,12 +30,48 @@ const COMES_BYTES: usize = 16;
 /// The number that means no party.
 const NOBODY: u8 = 0xff;
 
+/// The cause of a member's own failure, as the other members hear it: one of these, so that no name, value or length of a
+/// file can be in it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
+pub enum Cause {
+    /// Its values or their places do not fit the job, or are missing.
+    Inputs,
+    /// It cannot read or use a file.
+    Reading,
+    /// It cannot write an output.
+    Writing,
+    /// It cannot use the job, or its own configuration does not fit the job.
+    Job,
+    /// It would be unsafe to take part.
+    Unsafe,
+    /// A bug, or something that no other cause covers.
+    #[default]
+    Other,
+}
+
+/// Reads as a clause after a colon.
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Inputs => "its inputs do not fit the job",
+            Self::Reading => "it cannot use a file that it reads",
+            Self::Writing => "it cannot write an output",
+            Self::Job => "it cannot use the job, or its own file does not fit the job",
+            Self::Unsafe => "it refuses a run that would not be safe for it",
+            Self::Other => "an error of its own",
+        })
+    }
+}
+
 /// The reason why a party ends a session before its time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Reason {
     /// An error of its own, for instance of a disk.
     Failed,
+    /// An error of its own, of which it tells the cause.
+    Local(Cause),
     /// A person or a supervisor stopped it.
     Interrupted,
     /// Its links closed and it had not said that it ends.
@@ -59,7 +95,7 @@ pub enum Reason {
 }
 
 /// AGREEMENT: the place of a reason is its code.
-const REASONS: [Reason; 11] = [
+const REASONS: [Reason; 17] = [
     Reason::Failed,
     Reason::Interrupted,
     Reason::Died,
@@ -71,13 +107,36 @@ const REASONS: [Reason; 11] = [
     Reason::Cheated,
     Reason::Duplicate,
     Reason::Declined,
+    Reason::Local(Cause::Inputs),
+    Reason::Local(Cause::Reading),
+    Reason::Local(Cause::Writing),
+    Reason::Local(Cause::Job),
+    Reason::Local(Cause::Unsafe),
+    Reason::Local(Cause::Other),
 ];
+
+impl Reason {
+    /// Its number on the wire.
+    pub(crate) fn code(self) -> u8 {
+        let code = REASONS.iter().position(|&reason| reason == self).unwrap_or_default();
+        u8::try_from(code).unwrap_or_default()
+    }
+
+    pub(crate) fn of_code(code: u8) -> Option<Self> {
+        REASONS.get(usize::from(code)).copied()
+    }
+
+    /// Whether a member may give it for itself before it has joined.
+    pub(crate) fn is_excuse(self) -> bool {
+        matches!(self, Self::Local(_) | Self::Declined)
+    }
+}
 
 /// Reads after a party's name: "party 1: died".
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Failed => "failed",
+            Self::Failed | Self::Local(_) => "failed",
             Self::Interrupted => "was interrupted",
             Self::Died => "died",
             Self::Silent => "fell silent",
@@ -140,10 +199,7 @@ impl Notice {
             Self::Alive(None) => (1, NOBODY, 0, Step::new("")),
             Self::Alive(Some((party, step))) => (1, party.0, 0, step),
             Self::Goodbye => (2, NOBODY, 0, Step::new("")),
-            Self::Abort { culprit, why, step } => {
-                let code = REASONS.iter().position(|&r| r == why).unwrap_or_default();
-                (3, culprit.0, u8::try_from(code).unwrap_or_default(), step)
-            }
+            Self::Abort { culprit, why, step } => (3, culprit.0, why.code(), step),
             Self::Joined(session) => {
                 let mut step = Step { text: [0; STEP_BYTES], len: ID_BYTES as u8 };
                 step.text[..ID_BYTES].copy_from_slice(&session.0);
@@ -175,7 +231,7 @@ impl Notice {
             return Err("its step is not printable text");
         }
         let culprit = (party != NOBODY).then_some(PartyId(party));
-        let why = *REASONS.get(usize::from(code)).ok_or("its reason does not exist")?;
+        let why = Reason::of_code(code).ok_or("its reason does not exist")?;
         let notice = match (kind, culprit) {
             (1, None) => Self::Alive(None),
             (1, Some(peer)) => Self::Alive(Some((peer, step))),
@@ -253,7 +309,7 @@ mod tests {
             (0, 6),
             (0, 2),
             (1, NOBODY),
-            (2, 11),
+            (2, 17),
             (3, 6),
             (3, 8),
             (3, 61),

@@ -2,38 +2,56 @@
 
 use core::fmt;
 use std::{
+    collections::BTreeSet,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use crate::{PartyId, Validity, printable};
+use crate::{PartyId, Validity, printable, sight::Sort};
 
-/// LOCAL: when a wait is reported first, and the longest time between two reports of it. Each takes twice as long as the one
-/// before: who waits for hours has not a screen full of it.
-const REPORT: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(300));
+/// LOCAL: the longest time between two reports of a wait. Each takes twice as long as the one before: who waits for hours has not a
+/// screen full of it.
+const RARELY: Duration = Duration::from_secs(300);
 
 /// The times at which a wait is reported.
 pub(crate) struct Notices {
     /// The time since which somebody waits, as it was last asked.
     since: Option<Instant>,
     last: Option<Instant>,
+    /// From the begin of a wait to its first report, and the shortest time between two.
+    first: Duration,
     /// From the last report of this wait to the next.
     gap: Duration,
     /// The members that were missing, as it was last asked.
     missing: Vec<PartyId>,
+    /// What was known of them so far, in a word for each.
+    known: BTreeSet<(PartyId, Sort)>,
 }
 
 impl Notices {
-    pub(crate) const fn new() -> Self {
-        Self { since: None, last: None, gap: REPORT.0, missing: Vec::new() }
+    pub(crate) fn new(first: Duration) -> Self {
+        let (missing, known) = (Vec::new(), BTreeSet::new());
+        Self { since: None, last: None, first, gap: first, missing, known }
     }
 
-    /// As [`Notices::due`], of a wait for all of `missing`: others than before are something new to say.
-    pub(crate) fn due_for(&mut self, now: Instant, since: Instant, missing: &[PartyId]) -> bool {
+    /// As [`Notices::due`], of a wait for all of `missing`: others than before are something new to say, and so is a sort of failure
+    /// that was never said.
+    pub(crate) fn due_for(
+        &mut self,
+        now: Instant,
+        since: Instant,
+        missing: &[PartyId],
+        seen: impl Iterator<Item = (PartyId, Sort)>,
+    ) -> bool {
         if self.missing != missing {
-            self.gap = REPORT.0;
+            self.gap = self.first;
             self.missing.clear();
             self.missing.extend_from_slice(missing);
+        }
+        let before = self.known.len();
+        self.known.extend(seen);
+        if self.known.len() > before {
+            self.gap = self.first;
         }
         self.due(now, since)
     }
@@ -42,12 +60,12 @@ impl Notices {
     /// reports come sooner than a first one does.
     pub(crate) fn due(&mut self, now: Instant, since: Instant) -> bool {
         if self.since != Some(since) {
-            (self.since, self.gap) = (Some(since), REPORT.0);
+            (self.since, self.gap) = (Some(since), self.first);
         }
         let from = self.last.map_or(since, |last| last.max(since));
         let due = now.saturating_duration_since(from) >= self.gap;
         if due {
-            (self.last, self.gap) = (Some(now), REPORT.1.min(2 * self.gap));
+            (self.last, self.gap) = (Some(now), RARELY.min(2 * self.gap));
         }
         due
     }
@@ -60,7 +78,7 @@ pub type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// [`crate::connect_observed`] still waits; said after a few seconds, then more and more seldom.
+    /// [`crate::connect_observed`] still waits; said within two seconds, when there is something new to say, and more and more seldom.
     Joining {
         /// The members that are not yet there.
         missing: Vec<PartyId>,
@@ -69,7 +87,7 @@ pub enum Event {
         /// The last failure of a connection, where there was one.
         last: Option<String>,
     },
-    /// A channel waits for a peer; said after a few seconds, then more and more seldom.
+    /// A channel waits for a peer; said once nothing has moved on any link for ten seconds, then more and more seldom.
     Waiting {
         /// The peer that is awaited.
         peer: PartyId,
@@ -139,7 +157,7 @@ mod tests {
     fn reports_of_a_wait_become_rare() {
         let start = Instant::now();
         let second = |s: u64| start + Duration::from_secs(s);
-        let mut notices = Notices::new();
+        let mut notices = Notices::new(Duration::from_secs(3));
         let said: Vec<u64> = (0..1500).filter(|s| notices.due(second(*s), start)).collect();
         assert_eq!(said, [3, 9, 21, 45, 93, 189, 381, 681, 981, 1281]);
         // Another wait begins: soon again, and no sooner than after a first report.
@@ -155,11 +173,13 @@ mod tests {
             "not at once after another"
         );
         let missing = [PartyId(2)];
-        assert!(
-            !notices.due_for(second(1531), newer, &missing) && notices.due_for(second(1532), newer, &missing)
-        );
-        assert!(
-            !notices.due_for(second(1535), newer, &missing) && notices.due_for(second(1538), newer, &missing)
-        );
+        let mut due = |at: u64, sort: Option<Sort>| {
+            notices.due_for(second(at), newer, &missing, sort.map(|sort| (PartyId(2), sort)).into_iter())
+        };
+        assert!(!due(1531, None) && due(1532, None));
+        assert!(!due(1535, None) && due(1538, None));
+        // Something new is said soon, and once.
+        assert!(!due(1540, Some(Sort::Stranger)) && due(1541, Some(Sort::Stranger)));
+        assert!(!due(1544, Some(Sort::Stranger)) && due(1547, Some(Sort::Stranger)));
     }
 }

@@ -186,6 +186,7 @@ impl Prober {
             role,
             shm: self.cfg.transport == TransportKind::Shm,
             full: false,
+            ends: None,
             nonce: Nonce([0; 16]),
         }
     }

@@ -1,7 +1,8 @@
 //! The process of each member that this session is with.
 //!
 //! Every process that joins draws a nonce and says it in each hello. The first hello of a member that is let in
-//! settles its nonce; a connection that shows another is another process with the same key, and is refused. When all
+//! settles its nonce; a connection that shows another is another process with the same key, and is refused, unless the first one
+//! is gone before the session is agreed on. When all
 //! connections are there, the parties' nonces and the agreed name make the session's id, so that no two sessions
 //! share one even where their names repeat, and everybody compares it before anything else moves.
 //!
@@ -13,6 +14,8 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     io,
     sync::Mutex,
+    thread,
+    time::{Duration, Instant},
 };
 
 use crate::{
@@ -20,6 +23,10 @@ use crate::{
     connect::{Slot, lock},
 };
 
+/// LOCAL: how long a process waits to be let in after another one of its member: links that close show within a second.
+const SUCCESSOR: Duration = Duration::from_secs(2);
+/// LOCAL: how often it is looked whether the other one is gone.
+const LOOK: Duration = Duration::from_millis(20);
 /// AGREEMENT: separates this hash from all others.
 const DOMAIN: &str = "hushwire wire 3 session of these processes";
 
@@ -58,6 +65,7 @@ pub(crate) enum Refusal {
 pub(crate) struct Admission<'a> {
     roster: &'a Roster,
     slot: Slot,
+    nonce: Nonce,
     kept: bool,
 }
 
@@ -73,7 +81,8 @@ impl Drop for Admission<'_> {
             return;
         }
         let mut met = lock(&self.roster.met);
-        if let Some(peer) = met.get_mut(&self.slot.peer) {
+        // A successor's places are its own.
+        if let Some(peer) = met.get_mut(&self.slot.peer).filter(|peer| peer.nonce == self.nonce) {
             peer.slots.remove(&self.slot);
             // It may have died while it greeted; then its successor may come.
             if peer.slots.is_empty() {
@@ -92,6 +101,11 @@ impl Roster {
         self.own
     }
 
+    /// Whether a process of `peer` is in that has another nonce than this.
+    pub(crate) fn has_another(&self, peer: PartyId, nonce: Nonce) -> bool {
+        lock(&self.met).get(&peer).is_some_and(|met| met.nonce != nonce)
+    }
+
     /// Lets a process of `slot.peer` in, for this slot.
     pub(crate) fn admit(&self, slot: Slot, nonce: Nonce) -> Result<Admission<'_>, Refusal> {
         let mut met = lock(&self.met);
@@ -102,7 +116,34 @@ impl Roster {
         if !peer.slots.insert(slot) {
             return Err(Refusal::Taken);
         }
-        Ok(Admission { roster: self, slot, kept: false })
+        Ok(Admission { roster: self, slot, nonce, kept: false })
+    }
+
+    /// As [`Roster::admit`]; where another process was first, waits until it is seen to be gone, as one that was killed and started
+    /// again is there before its predecessor's links are. `goes_on` ends the wait.
+    pub(crate) fn admit_patiently(
+        &self,
+        slot: Slot,
+        nonce: Nonce,
+        goes_on: impl Fn() -> bool,
+    ) -> Result<Admission<'_>, Refusal> {
+        let deadline = Instant::now() + SUCCESSOR;
+        loop {
+            match self.admit(slot, nonce) {
+                Err(Refusal::Duplicate) if Instant::now() < deadline && goes_on() => thread::sleep(LOOK),
+                admitted => return admitted,
+            }
+        }
+    }
+
+    /// The process of `peer` is gone: another one may come.
+    pub(crate) fn forget(&self, peer: PartyId) {
+        lock(&self.met).remove(&peer);
+    }
+
+    /// Whether the process of `peer` that is in has this nonce.
+    pub(crate) fn is_in(&self, peer: PartyId, nonce: Nonce) -> bool {
+        lock(&self.met).get(&peer).is_some_and(|met| met.nonce == nonce)
     }
 
     /// The id of the session called `name` between the processes met. The nonces of clients are not in it, as clients
@@ -183,5 +224,28 @@ mod tests {
         roster.admit(slot(1, 0), Nonce([2; 16])).unwrap_or_else(|e| panic!("{e:?}")).keep();
         assert_eq!(roster.admit(slot(1, 0), Nonce([1; 16])).err(), Some(Refusal::Duplicate));
         assert_eq!(roster.admit(slot(1, 0), Nonce([2; 16])).err(), Some(Refusal::Taken));
+    }
+
+    #[test]
+    fn a_successor_comes_in_when_the_first_is_forgotten() {
+        let roster = met(0, 10, &[(1, 1)]);
+        // Of the first one, which may still be greeted on another connection.
+        let late = roster.admit(slot(1, 1), Nonce([1; 16])).unwrap_or_else(|e| panic!("{e:?}"));
+        assert_eq!(
+            roster.admit_patiently(slot(1, 0), Nonce([2; 16]), || false).err(),
+            Some(Refusal::Duplicate)
+        );
+        let (first, last) = (roster.session(NAME), std::sync::atomic::AtomicBool::new(false));
+        let goes_on = || {
+            roster.forget(PartyId(1));
+            !last.swap(true, std::sync::atomic::Ordering::Relaxed)
+        };
+        let next = roster.admit_patiently(slot(1, 1), Nonce([2; 16]), goes_on);
+        next.unwrap_or_else(|e| panic!("{e:?}")).keep();
+        // That takes no place from the second.
+        drop(late);
+        assert_eq!(roster.admit(slot(1, 1), Nonce([2; 16])).err(), Some(Refusal::Taken));
+        assert!(roster.is_in(PartyId(1), Nonce([2; 16])) && !roster.is_in(PartyId(1), Nonce([1; 16])));
+        assert_ne!(roster.session(NAME), first);
     }
 }

@@ -17,7 +17,7 @@ use std::{
 };
 
 use crate::{
-    NetError, Observer, PartyId, Process, Reason, Rx, SessionId, Tx,
+    NetError, Observer, PartyId, Process, Reason, Rx, SessionConfig, SessionId, Tx,
     bell::{self, Bell},
     notice::{Notice, Step},
     watcher::Watcher,
@@ -50,6 +50,7 @@ impl Watch {
 
     /// Says how far this party is, `done` steps of `of`: clients hear it with the next heartbeat, about once a second.
     pub fn comes(&self, done: u64, of: u64) {
+        self.0.stir();
         self.0.lock().comes = Some((done.min(of), of));
     }
 
@@ -72,7 +73,8 @@ struct Running {
 
 impl Hold {
     /// Starts the watcher of `me`, without peers yet.
-    pub(crate) fn start(me: PartyId, liveness: Duration, observer: Option<Observer>) -> io::Result<Self> {
+    pub(crate) fn start(cfg: &SessionConfig, observer: Option<Observer>) -> io::Result<Self> {
+        let SessionConfig { me, liveness, still, .. } = *cfg;
         let (waker, wake) = bell::pair()?;
         let shared = Arc::new(Shared {
             me,
@@ -81,10 +83,11 @@ impl Hold {
             observer,
             waker,
             judged: AtomicBool::new(false),
-            state: Mutex::default(),
+            stirred: AtomicBool::new(false),
+            state: Mutex::new(State { joining: true, ..State::default() }),
             news: Condvar::new(),
         });
-        let mut watcher = Watcher::new(shared.clone(), wake);
+        let mut watcher = Watcher::new(shared.clone(), wake, still);
         let thread = thread::Builder::new().name("watcher".to_owned()).spawn(move || watcher.run())?;
         Ok(Self(Arc::new(Running { shared, thread: Some(thread) })))
     }
@@ -162,6 +165,8 @@ pub(crate) struct Shared {
     waker: Bell,
     /// There is a verdict; read without the lock.
     judged: AtomicBool,
+    /// A byte or a step has moved since the watcher last looked.
+    stirred: AtomicBool,
     state: Mutex<State>,
     /// Rung with every change that somebody may wait for.
     news: Condvar,
@@ -169,6 +174,10 @@ pub(crate) struct Shared {
 
 #[derive(Default)]
 pub(crate) struct State {
+    /// The session is not yet agreed on: a peer that is lost may come again.
+    joining: bool,
+    /// Peers that were lost meanwhile.
+    gone: BTreeSet<PartyId>,
     pub(crate) verdict: Option<Verdict>,
     /// Peers that ended in order.
     pub(crate) left: BTreeSet<PartyId>,
@@ -246,11 +255,55 @@ impl Shared {
         self.wake();
     }
 
+    /// The links of `peer` are lost, because of `why`; true where it may come again, false where that ends the session.
+    pub(crate) fn lose(&self, peer: PartyId, why: Reason) -> bool {
+        let mut state = self.lock();
+        if state.joining {
+            state.gone.insert(peer);
+            state.left.remove(&peer);
+            state.joined.remove(&peer);
+            state.behind.remove(&peer);
+        } else {
+            let verdict = Verdict { culprit: peer, why, step: Step::new(""), from: Source::Seen("") };
+            state.verdict.get_or_insert(verdict);
+            self.judged.store(true, Ordering::Release);
+        }
+        let again = state.joining;
+        drop(state);
+        self.ring();
+        again
+    }
+
+    /// The peers that were lost since this was last asked, before the session was agreed on.
+    pub(crate) fn take_gone(&self) -> BTreeSet<PartyId> {
+        core::mem::take(&mut self.lock().gone)
+    }
+
+    /// Whether nobody was lost until now, when all agree on the session: whoever is lost from now on has died.
+    pub(crate) fn agreed(&self) -> bool {
+        let mut state = self.lock();
+        state.joining &= !state.gone.is_empty();
+        !state.joining
+    }
+
+    /// Something moves.
+    pub(crate) fn stir(&self) {
+        // Mostly it is known already, and then nothing is written that other threads read.
+        if !self.stirred.load(Ordering::Relaxed) {
+            self.stirred.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether something has moved since this was last asked.
+    pub(crate) fn has_stirred(&self) -> bool {
+        self.stirred.swap(false, Ordering::Relaxed)
+    }
+
     /// The session that `peer` has joined; waits for its word, for `limit` or until the session is over.
     pub(crate) fn joined(&self, peer: PartyId, limit: Duration) -> Option<SessionId> {
         let deadline = Instant::now() + limit;
         let mut state = self.lock();
-        while state.verdict.is_none() && !state.joined.contains_key(&peer) {
+        while state.verdict.is_none() && state.gone.is_empty() && !state.joined.contains_key(&peer) {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;

@@ -38,6 +38,8 @@ pub(crate) struct Watcher {
     peers: BTreeMap<PartyId, Peer>,
     next_beat: Instant,
     notices: Notices,
+    /// The last time at which something moved, to within a heartbeat.
+    moved: Instant,
     /// The end of the last turn.
     turned: Instant,
     /// Peers have been sent the notice of the end.
@@ -58,19 +60,23 @@ struct Peer {
     heard: Instant,
     /// It said goodbye, or that it ends.
     left: bool,
+    /// It was lost while it may come again.
+    gone: bool,
     /// Its end of our link closed. Only a moment later that counts, as its goodbye may still be under way.
     broken: Option<Instant>,
 }
 
 impl Watcher {
-    pub(crate) fn new(shared: Arc<Shared>, wake: Bell) -> Self {
+    /// `still` is how long nothing moves before that is said.
+    pub(crate) fn new(shared: Arc<Shared>, wake: Bell, still: Duration) -> Self {
         let now = Instant::now();
         Self {
             shared,
             wake,
             peers: BTreeMap::new(),
             next_beat: now,
-            notices: Notices::new(),
+            notices: Notices::new(still),
+            moved: now,
             turned: now,
             aborting: false,
             leaving: None,
@@ -103,14 +109,16 @@ impl Watcher {
         for (id, half) in fresh {
             let peer = self.peers.entry(id).or_insert_with(|| Peer::new(begun));
             match half {
-                Half::Tx(tx) => peer.tx = Some(tx),
-                Half::Rx(rx) => (peer.rx, peer.heard) = (Some(rx), begun),
+                Half::Tx(tx) => (peer.tx, peer.broken) = (Some(tx), None),
+                Half::Rx(rx) => (peer.rx, peer.heard, peer.got) = (Some(rx), begun, 0),
             }
         }
         let mut rushed = false;
         for (&id, peer) in &mut self.peers {
             rushed |= peer.hear(id, &self.shared);
         }
+        // A successor has links of its own.
+        self.peers.retain(|_, peer| !peer.gone);
         if let Some(session) = joined {
             self.say(Notice::Joined(session));
         }
@@ -123,6 +131,9 @@ impl Watcher {
             self.say(Notice::Goodbye);
         } else if begun >= self.next_beat {
             self.next_beat = begun + BEAT;
+            if self.shared.has_stirred() {
+                self.moved = begun;
+            }
             let wait = self.report(begun);
             let comes = self.shared.lock().comes.take();
             for (id, peer) in self.peers.iter_mut().filter(|(_, peer)| peer.out.is_empty()) {
@@ -157,10 +168,12 @@ impl Watcher {
         let longest = *state.waits.values().min_by_key(|wanted| wanted.since)?;
         let behind = state.behind.get(&longest.peer).copied();
         drop(state);
-        let waited = now.saturating_duration_since(longest.since);
+        // Other links, or steps that this party computes meanwhile, may get on.
+        let since = longest.since.max(self.moved);
+        let waited = now.saturating_duration_since(since);
         let heard = self.peers.get(&longest.peer).map_or(now, |peer| peer.heard);
         let silent = Some(now.saturating_duration_since(heard)).filter(|&silent| silent >= MISSED);
-        let due = self.notices.due(now, longest.since);
+        let due = self.notices.due(now, since);
         if let (Some(observer), true) = (&self.shared.observer, due) {
             observer(&Event::Waiting {
                 peer: longest.peer,
@@ -227,6 +240,7 @@ impl Peer {
             got: 0,
             heard: now,
             left: false,
+            gone: false,
             broken: None,
         }
     }
@@ -286,7 +300,7 @@ impl Peer {
         }
         if self.rx.is_some() && !self.left && now - self.heard >= shared.liveness {
             self.rx = None;
-            Self::blame(id, Reason::Silent, "", shared);
+            self.gone = shared.lose(id, Reason::Silent);
         }
         heard == TURN.0
     }
@@ -309,6 +323,7 @@ impl Peer {
                 shared.ring();
             }
             Notice::Comes { done, of } => {
+                shared.stir();
                 if let Some(observer) = &shared.observer {
                     observer(&Event::Comes { peer: id, done, of });
                 }
@@ -325,13 +340,16 @@ impl Peer {
     fn end(&mut self, id: PartyId, shared: &Shared, wrong: Option<&'static str>) {
         self.rx = None;
         self.broken = None;
-        if !self.left {
-            self.left = true;
-            Self::blame(id, wrong.map_or(Reason::Died, |_| Reason::Cheated), wrong.unwrap_or(""), shared);
+        if self.left {
+            return;
         }
-    }
-
-    fn blame(culprit: PartyId, why: Reason, what: &'static str, shared: &Shared) {
-        shared.settle(Verdict { culprit, why, step: Step::new(""), from: Source::Seen(what) });
+        self.left = true;
+        match wrong {
+            Some(what) => {
+                let (why, step) = (Reason::Cheated, Step::new(""));
+                shared.settle(Verdict { culprit: id, why, step, from: Source::Seen(what) });
+            }
+            None => self.gone = shared.lose(id, Reason::Died),
+        }
     }
 }

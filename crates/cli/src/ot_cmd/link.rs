@@ -11,8 +11,8 @@ use hushwire_block::Block;
 use hushwire_job::session_of;
 use hushwire_ot::{Context, OtError, Sid, Transfer};
 use hushwire_wire::{
-    Channel, Identity, Listener, Meter, MeterReading, Net, PeerConfig, Pin, Reason, SessionConfig, Toss,
-    TransportKind, connect_observed,
+    Cause, Channel, Identity, Listener, Meter, MeterReading, Net, NetError, PeerConfig, Pin, Reason,
+    SessionConfig, Toss, TransportKind, connect_observed,
 };
 use indicatif::ProgressBar;
 use std::{sync::Arc, time::Duration};
@@ -40,16 +40,8 @@ impl Link {
     /// Finds the other side, compares terms, and names the run.
     pub(super) fn open(me: Side, args: &LinkArgs, terms: Terms, backend: Backend) -> Result<Self, Error> {
         let explain = |e| terms.explain(me, "connect", e);
-        let transport: TransportKind = args.transport.parse().map_err(explain)?;
-        let (identity, pin) = who(args, transport)?;
-        let listener = args.place.listen.as_deref().map(Listener::bind).transpose().map_err(explain)?;
-        let peer = PeerConfig { id: me.other().id(), address: args.place.connect.clone(), pin };
-        let config = SessionConfig {
-            job_digest: terms.tags(),
-            connect_timeout: Duration::from_secs(args.wait),
-            stall: STALL,
-            ..SessionConfig::new(me.id(), session_of("hushwire ot"), vec![peer], transport)
-        };
+        let Meeting { identity, listener, config } = Meeting::new(me, args, explain)?;
+        let config = SessionConfig { job_digest: terms.tags(), ..config };
         match &listener {
             Some(listener) => log::note!("listening on {}, waiting for {}", listener.address(), me.other()),
             None => log::note!("connecting to {}", me.other()),
@@ -116,6 +108,47 @@ impl Link {
         }
         self.terms.failed(self.me, e).into()
     }
+}
+
+/// What a side needs to meet the other one.
+struct Meeting {
+    identity: Identity,
+    listener: Option<Listener>,
+    config: SessionConfig,
+}
+
+impl Meeting {
+    fn new<E: Into<Error>>(
+        me: Side,
+        args: &LinkArgs,
+        explain: impl Fn(NetError) -> E,
+    ) -> Result<Self, Error> {
+        let transport: TransportKind = args.transport.parse().map_err(|e| -> Error { explain(e).into() })?;
+        let (identity, pin) = who(args, transport)?;
+        let listener = args.place.listen.as_deref().map(Listener::bind).transpose();
+        let listener = listener.map_err(|e| -> Error { explain(e).into() })?;
+        let peer = PeerConfig { id: me.other().id(), address: args.place.connect.clone(), pin };
+        let config = SessionConfig {
+            connect_timeout: Duration::from_secs(args.wait),
+            stall: STALL,
+            ..SessionConfig::new(me.id(), session_of("hushwire ot"), vec![peer], transport)
+        };
+        Ok(Self { identity, listener, config })
+    }
+}
+
+/// Says `e`, with which this side ends, and tells the other side the sort of its cause.
+pub(super) fn excuse(me: Side, args: &LinkArgs, e: Error) -> Error {
+    log::failed(&e);
+    let cause = match &e {
+        Error::Job(e) => e.told,
+        _ => Cause::Inputs,
+    };
+    // Whoever cannot be met cannot be told.
+    if let Ok(Meeting { identity, listener, config }) = Meeting::new(me, args, Error::from) {
+        let _ = hushwire_wire::excuse(&config, &identity, listener.as_ref(), Reason::Local(cause));
+    }
+    e
 }
 
 /// This side's identity and the other one's pin. Where nobody is authenticated any will do.

@@ -10,6 +10,7 @@
 //! with `--ignored` it is every cell, a minute, and kills fall into several moments. `HUSHWIRE_FAULTS=rep3/party1/kill` runs the cells whose name contains that, and
 //! `HUSHWIRE_FAULTS_PRINT=1` prints what everybody said.
 
+mod alone;
 mod cell;
 mod inject;
 mod pattern;

@@ -13,7 +13,7 @@ use std::{
 
 /// The longest time from a kill to everybody's end, the wait for the missing and slack for a busy host in it.
 const LIMIT: Duration = Duration::from_secs(45);
-/// A member that dies before it has met anybody is only missing; this is how long the others wait for it.
+/// A member that dies before all have met is only missing; this is how long the others wait for it.
 const JOIN: &str = "connect-timeout = \"12s\"";
 const KILLS: u32 = 12;
 const INSTANCES: usize = 1_000_000;
@@ -125,6 +125,8 @@ fn whoever_is_killed_while_others_are_missing() {
         for victim in ["party1", "party2", "alice"] {
             scope.spawn(move || {
                 let world = Rehearsal::new(&sums("add:32", 1));
+                // It may be started again until then.
+                ALL.iter().for_each(|name| world.set(name, JOIN));
                 let mut running = world.start_all(&ALL[..4]);
                 world.until_said(&ALL[..3], "still waiting for client bob to join");
                 let at = ALL.iter().position(|name| *name == victim).unwrap_or(0);
@@ -136,6 +138,18 @@ fn whoever_is_killed_while_others_are_missing() {
             });
         }
     });
+}
+
+/// The numbers of clients `130` and `bob` on the wire are 129 and 130.
+#[test]
+fn a_client_called_by_a_number_is_blamed_under_its_own_name() {
+    let world = Rehearsal::new(&sums("less:32", 1).replace("alice", "130"));
+    let here = ["party0", "party1", "party2", "bob"];
+    here.iter().for_each(|name| world.set(name, "connect-timeout = \"8s\""));
+    for member in world.end(world.start_all(&here)) {
+        member.blames("130");
+        assert!(!member.error().contains(": client bob"), "{}: {}", member.name, member.err);
+    }
 }
 
 /// A job that takes far longer than its test.

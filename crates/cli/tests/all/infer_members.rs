@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-const THREE: [&str; 5] = ["party0", "party1", "party2", "lab", "ann"];
+pub(crate) const THREE: [&str; 5] = ["party0", "party1", "party2", "lab", "ann"];
 const TWO: [&str; 2] = ["party0", "party1"];
 
 /// Everybody's files for a published network, and what it gives in floating point: `members` are [`THREE`] or [`TWO`], of which the last two are
@@ -38,6 +38,11 @@ fn world(members: &[&str], terms: &str) -> (Rehearsal, Array) {
     let floats = Floats::new(&network, &input, true).expect("values");
     let expected = floats.value(network.outputs[0].1).clone();
     (world, expected)
+}
+
+/// Everybody's files, of which one will be missing.
+pub(crate) fn broken(members: &[&str]) -> Rehearsal {
+    world(members, "").0
 }
 
 /// The client's output is the network's, but for what fixed point rounds.

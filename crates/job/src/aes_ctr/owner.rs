@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Agreement, JobError, Kind, NewFile,
     member_config::{Event, Observer, explain},
-    run::{Links, MemberSession, first_error},
+    run::{COMPUTING, Links, MemberSession, first_error},
 };
 use hushwire_aes::Backend;
 use hushwire_prg::{Prg, Seed};
@@ -332,7 +332,7 @@ fn end(
     if let (Err(e), Some(watch)) = (&ended, watch)
         && e.kind != Kind::Network
     {
-        watch.abort(me, Reason::Failed, "the use of a file");
+        watch.abort(me, Reason::Local(e.told), COMPUTING);
     }
     ended.map(|()| links)
 }

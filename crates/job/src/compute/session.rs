@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Agreement, Chosen, Event, Field, JobError, Kind, Member, MemberConfig, Observer, Protocol, Stats, Task,
     member_config::explain,
-    run::{ADMISSION, MemberSession},
+    run::{ADMISSION, COMPUTING, MemberSession},
 };
 use hushwire_compute::{Computation, Scalar, Tensor, Visibility};
 use hushwire_wire::{PartyId, Process, Reason, Watch};
@@ -258,7 +258,7 @@ impl ComputeSession {
                 // Others learn at once who failed, and not only that links closed.
                 let (why, step) = match e.kind {
                     Kind::Refused => (Reason::Declined, ADMISSION),
-                    _ => (Reason::Failed, e.step.as_str()),
+                    _ => (Reason::Local(e.told), COMPUTING),
                 };
                 watch.abort(self.member.net.me(), why, step);
             }

@@ -257,9 +257,7 @@ pub(crate) fn of_file(e: PsiError) -> JobError {
             let place = place.map_or_else(String::new, |place| format!(", {place}"));
             JobError::new(Kind::File, format!("cannot read {}{place}", path.display()), cause, remedy)
         }
-        PsiError::Unwritable { path, cause, remedy } => {
-            JobError::new(Kind::File, format!("cannot write {}", path.display()), cause, remedy)
-        }
+        PsiError::Unwritable { path, cause, remedy } => JobError::file("write", &path, cause, remedy),
         other => JobError::new(Kind::Internal, "writing the result", other.cause(), other.remedy()),
     }
 }

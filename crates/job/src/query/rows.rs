@@ -282,7 +282,8 @@ pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[R
         if rows.iter().any(|row| !row[at].fits(column.ty)) {
             let cause = format!("column {} has a number of more digits than {}", column.name, column.ty);
             let remedy = "write the result as CSV, or CAST the column to DOUBLE, or to a DECIMAL, which makes such numbers NULL";
-            return Err(JobError::new(Kind::File, "cannot write the result", cause, remedy));
+            return Err(JobError::new(Kind::File, "cannot write the result", cause, remedy)
+                .telling(hushwire_wire::Cause::Writing));
         }
     }
     let columns = schema.columns().iter();
@@ -297,8 +298,10 @@ pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[R
         (Value::Number(n), _) => Field::Number(*n),
         (Value::Text(text), _) => Field::Text(text),
     };
-    hushwire_parquet::write(to, &columns, rows.len(), field)
-        .map_err(|e| JobError::new(Kind::File, "cannot write the result", e.cause, e.remedy))
+    hushwire_parquet::write(to, &columns, rows.len(), field).map_err(|e| {
+        JobError::new(Kind::File, "cannot write the result", e.cause, e.remedy)
+            .telling(hushwire_wire::Cause::Writing)
+    })
 }
 
 #[cfg(test)]

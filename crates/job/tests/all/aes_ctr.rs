@@ -142,7 +142,10 @@ fn the_others_are_not_told_how_the_file_of_a_share_is_called() {
     let (said, _) = play_with(&job, &honest(&job), taken);
     assert!(said[0].contains("cannot write") && said[0].contains("0.share"), "{said:?}");
     for said in &said[1..] {
-        assert!(said.contains("party 0") && said.contains("the use of a file"), "{said}");
+        assert!(
+            said.contains("party 0: failed during ") && said.contains(" says: it cannot write an output"),
+            "{said}"
+        );
         assert!(!said.contains("0.share"), "{said}");
     }
 }

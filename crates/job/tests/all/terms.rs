@@ -5,8 +5,10 @@ use hushwire_job::{
     ClientFile, ComputeTask, Job, JobError, Kind, Member, MemberConfig, Observer, Peer, Prepared, PsiTask,
     RunFiles, Task, TermsDigest, open, run,
 };
-use hushwire_wire::Identity;
-use std::{collections::BTreeSet, fs, net::TcpListener, path::Path, sync::Arc, time::Duration};
+use hushwire_wire::{Identity, TransportKind};
+use std::{
+    collections::BTreeSet, fs, io::Read, os::unix::net::UnixListener, path::Path, sync::Arc, time::Duration,
+};
 
 fn parsed(text: &str, dir: &Path) -> Result<Job, JobError> {
     Job::parse(text, &dir.join("job.toml"))
@@ -145,37 +147,46 @@ fn a_public_file_of_a_job_lies_below_the_job() {
 }
 
 /// A member that allows no job, whose only peers are at this address.
-fn declining(at: &TcpListener) -> MemberConfig {
+fn declining(at: &Path) -> MemberConfig {
     let identity = |name| Identity::generate(name).unwrap_or_else(|e| panic!("{e}"));
     let mut config = MemberConfig::new(Member::Client("a".into()), identity("a"), None);
-    let address = at.local_addr().unwrap_or_else(|e| panic!("{e}")).to_string();
+    let address = format!("unix:{}", at.display());
     let peer =
         |i| Peer { member: Member::Party(i), address: Some(address.clone()), pin: identity("p").pin() };
     config.peers = (0..3).map(peer).collect();
     config.connect_timeout = Duration::from_secs(4);
+    // So that what it says can be read here.
+    config.transport = TransportKind::Unix;
     config.allow([]);
     config
 }
 
 #[test]
-fn a_member_that_declines_tells_nobody_of_files_that_the_job_names() {
+fn a_member_that_declines_tells_no_digest_of_files_that_the_job_names() {
     let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
     let text =
         "computation c\nmembers a\ninput rate: u8 public\ninput x: u8 from a\noutput z = x * rate to a\n";
     fs::write(dir.path().join("c.hwc"), text).unwrap_or_else(|e| panic!("{e}"));
     fs::write(dir.path().join("rate.bin"), [7]).unwrap_or_else(|e| panic!("{e}"));
-    for (rate, dials) in [("file = \"rate.bin\"", false), ("values = \"7\"", true)] {
-        let at = TcpListener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("{e}"));
+    for (rate, has_digests) in [("file = \"rate.bin\"", false), ("values = \"7\"", true)] {
+        let path = dir.path().join(format!("{has_digests}.socket"));
+        let at = UnixListener::bind(&path).unwrap_or_else(|e| panic!("{e}"));
         at.set_nonblocking(true).unwrap_or_else(|e| panic!("{e}"));
         let job = parsed(&format!("computation = \"c.hwc\"\n[public]\nrate = {{ {rate} }}\n"), dir.path());
         let Ok(Job::Compute(job)) = job else { panic!("{job:?}") };
         let task = ComputeTask::new(&job).unwrap_or_else(|e| panic!("{e}"));
         let observer: Observer = Arc::new(|_| ());
-        let error = run(&task, declining(&at), &observer).err().unwrap_or_else(|| panic!("it ran"));
+        let error = run(&task, declining(&path), &observer).err().unwrap_or_else(|| panic!("it ran"));
         assert_eq!(error.kind, Kind::Refused, "{error}");
-        assert_eq!(at.accept().is_ok(), dials, "{rate}");
+        let (mut stream, _) = at.accept().unwrap_or_else(|e| panic!("{rate}: nobody is told: {e}"));
+        stream.set_nonblocking(false).unwrap_or_else(|e| panic!("{e}"));
+        let mut hello = [0; 128];
+        stream.read_exact(&mut hello).unwrap_or_else(|e| panic!("{e}"));
+        // Digests of the job and of its parameters, and the reason.
+        assert_eq!(hello[28..92].iter().any(|byte| *byte != 0), has_digests, "{rate}");
+        assert_eq!(hello[100], 11, "{rate}");
         // A program that opens first is refused as well.
-        let error = open(&task, &mut declining(&at)).err().unwrap_or_else(|| panic!("it opened"));
+        let error = open(&task, &mut declining(&path)).err().unwrap_or_else(|| panic!("it opened"));
         assert_eq!(error.kind, Kind::Refused, "{error}");
     }
 }

@@ -79,6 +79,7 @@ fn our_own_certificate_is_looked_at_first() {
 /// The certificate of `late` ends between its own look at it and the handshake.
 fn expires_meanwhile(mut world: World, late: usize, judge: usize) {
     replace(&mut world, late, Validity::lasting(Duration::from_secs(6)));
+    world.configs[judge].connect_timeout = Duration::from_secs(5);
     let (world, id) = (&world, world.configs[late].me);
     thread::scope(|scope| {
         scope.spawn(move || {

@@ -139,6 +139,7 @@ pub fn config(me: PartyId, peers: Vec<PeerConfig>, transport: TransportKind) -> 
     SessionConfig {
         connect_timeout: Duration::from_secs(30),
         stall: STALL * 2,
+        still: Duration::from_secs(3),
         ..SessionConfig::new(me, SessionId([7; 16]), peers, transport)
     }
 }

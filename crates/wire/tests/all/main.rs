@@ -1,10 +1,12 @@
 //! Channels, links and sessions from outside. One program, so that it is linked once.
 
+mod again;
 mod certificates;
 mod child;
 mod common;
 mod damage;
 mod dead;
+mod excuse;
 mod failures;
 mod gate;
 mod join;

@@ -45,6 +45,7 @@ fn a_slow_party_that_lives_is_waited_for_and_reported() {
     for cfg in &mut world.configs {
         // Shorter than the wait: it is the heartbeats that keep the session up.
         (cfg.liveness, cfg.stall) = (Duration::from_secs(6), Duration::from_secs(60));
+        cfg.still = Duration::from_secs(3);
     }
     let (observer, heard) = ears();
     // Its heartbeats may be late on a busy host, and do come.

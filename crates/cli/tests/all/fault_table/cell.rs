@@ -134,7 +134,8 @@ impl Fault {
         Duration::from_secs(match self {
             Self::Freeze(frozen) => return frozen,
             Self::Pause => 5,
-            Self::Absent | Self::Unwritable => 8,
+            Self::Absent => 8,
+            Self::WrongPin | Self::MistakenPin => 15,
             _ => 0,
         })
     }

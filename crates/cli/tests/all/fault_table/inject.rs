@@ -94,9 +94,7 @@ impl Cell {
                     None => return false,
                 }
             }
-            Fault::Absent | Fault::Unwritable => {
-                world.files.end_within(running, Instant::now(), JOIN + LIMIT)
-            }
+            Fault::Absent => world.files.end_within(running, Instant::now(), JOIN + LIMIT),
             _ => world.files.end_within(running, Instant::now(), LONG),
         };
         if std::env::var_os("HUSHWIRE_FAULTS_PRINT").is_some() {

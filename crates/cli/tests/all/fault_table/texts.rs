@@ -18,7 +18,7 @@ struct Row {
     /// The line with the error; empty where there is none.
     ///
     /// `[me]` speaks, `[victim]` has the fault; `[other]` is anybody but these, `[peer]` anybody but me. A supervisor speaks
-    /// for one of its parties: `[speaker]`. `[step]` is a step of the speaker, `[there]` a message's name. `[stranger]` is a
+    /// for one of its parties: `[speaker]`. `[step]` is a step of the speaker, `[there]` a message's name, `[phase]` what a member says it was doing. `[stranger]` is a
     /// connection that was refused.
     /// Places in braces are [`matches`]'.
     text: &'static str,
@@ -60,33 +60,38 @@ const ROWS: &[Row] = &[
     row("ot", "wrong-pin mistaken-pin", "receiver", 3, "error: [me] failed during connect: [peer]: presents another key than the pinned one during handshake: its pin is {pin}; compare --pin with what `hushwire keys pin` prints there"),
     row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: presents another key than the pinned one during handshake: its pin is {pin}; was its key rotated? ask there, over another channel, whether that is what `hushwire keys pin` prints, and correct the pin of [victim] if it is"),
     row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: was refused during connect, as [peer] says; read the error of the first; if its key was rotated, all others must list its new pin"),
-    // It ended when only the control link to it was there, and not yet the one by which it could say why.
-    row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: died during connect: its links closed and it said no goodbye; see its own log and its host, then start again"),
-    row("rep3 aes-ctr", "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: died during connect: its links closed and it said no goodbye; see its own log and its host, then start again"),
-    row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: died during connect, as [other] says; see its own log and its host, then start again"),
     row(STARTED, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: refuses our certificate during handshake: it lists another pin for this party; let it list our pin, {pin}"),
     row(JOBS, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: ended the session during connect: it says that this party was refused; read its error, and compare pins, keys and jobs of both: after `hushwire keys rotate` all others must list the new pin"),
     // One that comes to dial when all others have seen its key and gone.
-    row("yao gmw psi", "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: unreachable at 127.0.0.1:{port} during connect: gave up after 15s, at last because Connection refused (os error 111); see that it runs, that the address is right and that no firewall is between"),
+    row("yao gmw psi", "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: unreachable at 127.0.0.1:{port} during connect: gave up after 15s, at last because Connection refused (os error 111); start it, or see its own output for why it ended, and correct the address if it listens elsewhere"),
+    // A process that was refused ends at once: whoever dialled it then saw its key, and others only that it came here or is gone.
+    row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come within 15s during connect: [victim] at 127.0.0.1:{port}: Connection refused (os error 111)[stranger]; start the members that do not run, or see their own output for why they ended"),
+    row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: unreachable at 127.0.0.1:{port} during connect: gave up after 15s, at last because Connection refused (os error 111); start it, or see its own output for why it ended, and correct the address if it listens elsewhere"),
+    row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: unreachable at 127.0.0.1:{port} during connect: [other] gave up, and at last here Connection refused (os error 111); start it, or see its own output for why it ended, and correct the address if it listens elsewhere"),
+    row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come within 15s during connect: [victim]: had joined, and its links closed {n} s ago; [victim] at 127.0.0.1:{port}: Connection refused (os error 111)[stranger]; start the members that do not run, or see their own output for why they ended"),
+    row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come within 15s during connect: [victim]: had joined, and its links closed {n} s ago[stranger]; start the members that do not run, or see their own output for why they ended"),
     // Who is dialled by another key sees a stranger, waits on, and says in the end that one was there.
     row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come within 15s during connect: no greeting of [victim] came to our own 127.0.0.1:{port}[stranger]; start the members that do not run, and see that addresses are right and no firewall is between"),
     row("rep3 aes-ctr", "wrong-pin mistaken-pin", "client", 3, "error: [me] failed during connect: [victim]: did not come within 15s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
-    row("rep3 aes-ctr", "absent unwritable", "client", 3, "error: [me] failed during connect: [victim]: did not come within 8s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
+    row("rep3 aes-ctr", "absent", "client", 3, "error: [me] failed during connect: [victim]: did not come within 8s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
     row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come during connect, as [other] says; start it, and see that its address is right and no firewall is between"),
     row("ot", "wrong-pin mistaken-pin", "sender", 3, "error: [me] failed during connect: [peer]: did not come within 15s during connect: no greeting of [peer] came to our own 127.0.0.1:{port}[stranger]; start the members that do not run, and see that addresses are right and no firewall is between"),
 
-    row(STARTED, "absent unwritable", "others", 3, "error: [me] failed during connect: [victim]: unreachable at 127.0.0.1:{port} during connect: gave up after 8s, at last because Connection refused (os error 111); see that it runs, that the address is right and that no firewall is between"),
-    row("rep3 aes-ctr ot", "absent unwritable", "others", 3, "error: [me] failed during connect: [victim]: did not come within 8s during connect: no greeting of [victim] came to our own 127.0.0.1:{port}; start the members that do not run, and see that addresses are right and no firewall is between"),
-    row("rep3 aes-ctr", "absent unwritable", "others", 3, "error: [me] failed during connect: [victim]: did not come during connect, as [other] says; start it, and see that its address is right and no firewall is between"),
+    row(STARTED, "absent", "others", 3, "error: [me] failed during connect: [victim]: unreachable at 127.0.0.1:{port} during connect: gave up after 8s, at last because Connection refused (os error 111); start it, or see its own output for why it ended, and correct the address if it listens elsewhere"),
+    // Another one gave up first, and what was seen here is the same.
+    row("rep3 aes-ctr", "absent", "others", 3, "error: [me] failed during connect: [victim]: unreachable at 127.0.0.1:{port} during connect: [other] gave up, and at last here Connection refused (os error 111); start it, or see its own output for why it ended, and correct the address if it listens elsewhere"),
+    row("rep3 aes-ctr ot", "absent", "others", 3, "error: [me] failed during connect: [victim]: did not come within 8s during connect: no greeting of [victim] came to our own 127.0.0.1:{port}; start the members that do not run, and see that addresses are right and no firewall is between"),
+    row("rep3 aes-ctr", "absent", "others", 3, "error: [me] failed during connect: [victim]: did not come during connect, as [other] says; start it, and see that its address is right and no firewall is between"),
 
+    // Whoever cannot begin says so before it ends.
+    row(STARTED, "unwritable", "others", 3, "error: [me] failed during connect: [victim]: failed during start-up, as [peer] says: it cannot write an output; see its own output, which says more, or ask its operator"),
     row(JOBS, "unwritable", "itself", 4, "error: [me] cannot write /sys/hushwire.{port}.out: [denied]; check the permissions of it and of its directory"),
     row("ot local-psi local-aes-ctr", "unwritable", "itself", 4, "error: cannot write /sys/hushwire.{port}.out: [denied]; check the permissions of it and of its directory"),
 
     row(JOBS, "full-disk", "itself", 4, "error: [me] cannot write r/full/out: No space left on device (os error 28); free space on that disk, or name a file on another one; no part of it was kept"),
     row("ot local-psi local-aes-ctr", "full-disk", "itself", 4, "error: cannot write r/full/out: No space left on device (os error 28); free space on that disk, or name a file on another one; no part of it was kept"),
-    row(JOBS, "full-disk", "others", 3, "error: [me] failed during [step]: [victim]: failed during the use of a file, as [peer] says; read the error of the first"),
-    row("aes-ctr", "full-disk", "others", 3, "error: [me] failed during connect: [victim]: did not come within 8s during connect: no greeting of [victim] came to our own 127.0.0.1:{port}; start the members that do not run, and see that addresses are right and no firewall is between"),
-    row("aes-ctr", "full-disk", "others", 3, "error: [me] failed during connect: [victim]: did not come during connect, as [other] says; start it, and see that its address is right and no firewall is between"),
+    row(JOBS, "full-disk", "others", 3, "error: [me] failed during [step]: [victim]: failed during [phase], as [peer] says: it cannot write an output; see its own output, which says more, or ask its operator"),
+    row("aes-ctr", "full-disk", "others", 3, "error: [me] failed during connect: [victim]: failed during start-up, as [peer] says: it cannot write an output; see its own output, which says more, or ask its operator"),
     row("ot", "full-disk", "sender", 3, "error: [me] failed during [step]: [victim]: failed during the use of a file, as [victim] says; read the error of the first"),
     // The sender writes nothing but its report, when both have confirmed.
     row("ot", "full-disk", "receiver", 0, ""),
@@ -320,6 +325,7 @@ impl Row {
             // A supervisor may speak for a party that heard it from the owner, whose process it is.
             ("[other]", if member == SUPERVISOR { but(&[cell.member]) } else { but(&[member, cell.member]) }),
             ("[peer]", but(&[member])),
+            ("[phase]", own(&["computing", "writing outputs"])),
             ("[stranger]", strangers(&name(cell.member))),
             (
                 "[speaker]",

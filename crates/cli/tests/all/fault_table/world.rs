@@ -326,9 +326,7 @@ impl Protocol {
 /// The time for which members wait for each other, where some wait in vain.
 fn limit(cell: &Cell) -> Option<Duration> {
     match cell.fault {
-        Fault::Absent | Fault::Unwritable => Some(JOIN),
-        // The owner of a file takes room for the result before it dials anybody.
-        Fault::FullDisk if cell.protocol == Protocol::AesCtr && cell.member == "alice" => Some(JOIN),
+        Fault::Absent => Some(JOIN),
         Fault::WrongPin | Fault::MistakenPin => Some(LATE),
         _ => None,
     }

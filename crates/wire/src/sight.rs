@@ -1,0 +1,153 @@
+//! What a party that joins sees of members who are not there: for its notes, and for its error in the end.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, ErrorKind},
+    time::Instant,
+};
+
+use crate::{NetError, PartyId, TransportKind};
+
+/// Why a member could not be met, in a word: another word is news.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Sort {
+    /// The host answers, and nobody listens there.
+    NoListener,
+    /// Nothing comes back, or the name has no address.
+    Unreached,
+    /// Somebody takes connections and does not greet.
+    Mute,
+    /// Somebody answers who does not prove to be that member.
+    Stranger,
+    /// It had joined, and its links closed.
+    Gone,
+    /// A connection that came here was refused.
+    Refused,
+}
+
+/// The last attempt to dial a member.
+#[derive(Clone, Debug)]
+pub(crate) struct Dialled {
+    pub(crate) address: String,
+    pub(crate) sort: Sort,
+    /// What happened, as a clause.
+    pub(crate) last: String,
+}
+
+/// All that was seen of members so far.
+#[derive(Default)]
+pub(crate) struct Sights {
+    /// The members that were dialled in vain, at last.
+    pub(crate) dialled: BTreeMap<PartyId, Dialled>,
+    /// Errors of handshakes with somebody who did not prove to be that member. Strangers may cause them, so that they end nothing;
+    /// they tell more than what came after.
+    pub(crate) telling: BTreeMap<PartyId, NetError>,
+    /// Members that had joined and are gone, and since when.
+    pub(crate) gone: BTreeMap<PartyId, Instant>,
+}
+
+impl Sights {
+    /// `peer` is here.
+    pub(crate) fn met(&mut self, peer: PartyId) {
+        self.dialled.remove(&peer);
+        self.telling.remove(&peer);
+        self.gone.remove(&peer);
+    }
+
+    /// Whether it shows why `peer` is not here.
+    pub(crate) fn explains(&self, peer: PartyId) -> bool {
+        let dialled = self.dialled.get(&peer).is_some_and(|dialled| dialled.sort != Sort::Unreached);
+        dialled || self.telling.contains_key(&peer) || self.gone.contains_key(&peer)
+    }
+
+    /// What is known of `peer`, as a clause that names it.
+    pub(crate) fn of(&self, peer: PartyId) -> Option<String> {
+        let gone = self
+            .gone
+            .get(&peer)
+            .map(|at| format!("{peer}: had joined, and its links closed {} s ago", at.elapsed().as_secs()));
+        let dialled = match (self.telling.get(&peer), self.dialled.get(&peer)) {
+            (Some(e), _) => Some(e.cause()),
+            (None, Some(Dialled { address, last, .. })) => Some(format!("{peer} at {address}: {last}")),
+            (None, None) => None,
+        };
+        let all: Vec<String> = gone.into_iter().chain(dialled).collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
+
+    /// In a word for each.
+    pub(crate) fn sorts(&self, peer: PartyId) -> impl Iterator<Item = (PartyId, Sort)> {
+        let dialled = self.dialled.get(&peer).map(|dialled| dialled.sort);
+        let stranger = self.telling.contains_key(&peer).then_some(Sort::Stranger);
+        let gone = self.gone.contains_key(&peer).then_some(Sort::Gone);
+        [dialled, stranger, gone].into_iter().flatten().map(move |sort| (peer, sort))
+    }
+}
+
+/// The sort of a failure to connect.
+pub(crate) fn sort_of(e: &io::Error) -> Sort {
+    match e.kind() {
+        // A Unix socket without a listener has no path, or one that nobody answers.
+        ErrorKind::ConnectionRefused | ErrorKind::NotFound => Sort::NoListener,
+        _ => Sort::Unreached,
+    }
+}
+
+/// Whether this error of dialling `peer` may be the work of somebody else than `peer`, who did not prove who it is: then it ends
+/// nothing.
+pub(crate) fn is_unproven(e: &NetError, peer: PartyId, transport: TransportKind) -> bool {
+    match e {
+        NetError::UnknownPeer { .. } | NetError::OtherUser { .. } => true,
+        NetError::Tls { step, .. } => step == "handshake",
+        NetError::Expired { peer: of, .. } => *of == Some(peer),
+        NetError::Malformed { .. } => transport != TransportKind::TcpTls,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn io(kind: ErrorKind) -> io::Error {
+        kind.into()
+    }
+
+    #[test]
+    fn what_was_seen_is_said_and_what_explains_nothing_does_not_count() {
+        let (one, mut sights) = (PartyId(1), Sights::default());
+        assert!(sights.of(one).is_none() && !sights.explains(one));
+        let mut dial = |kind| {
+            let (sort, last) = (sort_of(&io(kind)), io(kind).to_string());
+            sights.dialled.insert(one, Dialled { address: "h:1".to_owned(), sort, last });
+            (sights.explains(one), sights.of(one).unwrap_or_default())
+        };
+        assert_eq!(dial(ErrorKind::TimedOut), (false, "party 1 at h:1: timed out".to_owned()));
+        assert_eq!(
+            dial(ErrorKind::ConnectionRefused),
+            (true, "party 1 at h:1: connection refused".to_owned())
+        );
+        let presented = "sha256:ab".to_owned();
+        let wrong = NetError::UnknownPeer { peer: Some(one), step: "handshake".to_owned(), presented };
+        assert!(is_unproven(&wrong, one, TransportKind::TcpTls));
+        sights.telling.insert(one, wrong);
+        // It tells more than that nobody listens now.
+        let said = sights.of(one).unwrap_or_default();
+        assert!(said.contains("presents another key") && !said.contains("refused"), "{said}");
+        assert_eq!(sights.sorts(one).collect::<Vec<_>>(), [(one, Sort::NoListener), (one, Sort::Stranger)]);
+        sights.met(one);
+        assert!(sights.of(one).is_none());
+    }
+
+    /// Our own certificate, and a peer that proved who it is, are another matter.
+    #[test]
+    fn proven_errors_end_a_session() {
+        let (me, one) = (PartyId(0), PartyId(1));
+        let expired = |peer| NetError::Expired { peer: Some(peer), what: String::new() };
+        assert!(is_unproven(&expired(one), one, TransportKind::TcpTls));
+        assert!(!is_unproven(&expired(me), one, TransportKind::TcpTls));
+        let hello = || NetError::Malformed { peer: Some(one), msg: "hello", what: String::new() };
+        assert!(!is_unproven(&hello(), one, TransportKind::TcpTls));
+        assert!(is_unproven(&hello(), one, TransportKind::Unix));
+    }
+}

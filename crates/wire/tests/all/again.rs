@@ -1,0 +1,162 @@
+//! Members that are lost before all have joined, and come again; and those who answer in their place.
+
+use std::{
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    sync::{Arc, mpsc},
+    thread,
+    time::Duration,
+};
+
+use crate::common::{World, err, ok};
+use hushwire_wire::{
+    Event, Identity, Listener, Net, NetError, Observer, PartyId, TransportKind, connect, connect_observed,
+};
+
+const LONG: Duration = Duration::from_secs(30);
+const INSECURE: TransportKind = TransportKind::TcpInsecure;
+
+/// What party 1 says first on the control connection (`u16::MAX`) or a lane.
+fn hello(lane: u16, nonce: u8) -> [u8; 128] {
+    let mut hello = [0; 128];
+    hello[..12].copy_from_slice(b"hushwire\x09\x00\x01\x00");
+    hello[12..28].fill(7);
+    hello[28..60].fill(8);
+    hello[60..92].fill(9);
+    hello[92..94].copy_from_slice(&lane.to_le_bytes());
+    hello[94] = 1;
+    hello[112..].fill(nonce);
+    hello
+}
+
+/// A process of party 1 that is in at `address`, and dies when this is dropped.
+fn first_process(address: &str) -> Vec<TcpStream> {
+    let say = |lane| {
+        let mut stream = ok(TcpStream::connect(address));
+        ok(stream.write_all(&hello(lane, 1)));
+        let mut answer = [0; 128];
+        ok(stream.read_exact(&mut answer));
+        assert_eq!(answer[99], 0, "it is not let in");
+        stream
+    };
+    [u16::MAX, 0].map(say).into()
+}
+
+fn join(world: &World, me: usize) -> Result<Net, NetError> {
+    connect(&world.configs[me], &world.identities[me], world.listeners[me].as_ref())
+}
+
+/// The first process dies before the second one comes, at the same time, or a moment later.
+#[test]
+fn a_party_that_is_started_again_joins() {
+    for after in [None, Some(Duration::ZERO), Some(Duration::from_millis(700))] {
+        let world = World::new(3, true, INSECURE, 1, "127.0.0.1");
+        let address = world.configs[1].peers[0].address.clone().unwrap_or_default();
+        thread::scope(|scope| {
+            let world = &world;
+            let mut joining: Vec<_> = [0, 3].map(|me| scope.spawn(move || join(world, me))).into();
+            let first = first_process(&address);
+            match after {
+                None => {
+                    drop(first);
+                    thread::sleep(Duration::from_millis(300));
+                    joining.push(scope.spawn(move || join(world, 1)));
+                }
+                Some(after) => {
+                    joining.push(scope.spawn(move || join(world, 1)));
+                    thread::sleep(after);
+                    drop(first);
+                }
+            }
+            thread::sleep(Duration::from_millis(300));
+            joining.push(scope.spawn(move || join(world, 2)));
+            let nets = joining.into_iter().map(|net| net.join().unwrap_or_else(|_| panic!("it panicked")));
+            let ids: Vec<_> = nets.map(|net| ok(net).session()).collect();
+            assert!(ids.iter().all(|id| id.is_some() && *id == ids[0]), "{after:?}: {ids:?}");
+        });
+    }
+}
+
+/// Whoever holds the address of party 1 ends nothing; what is seen is said, and the right one joins when it comes.
+#[test]
+fn whoever_answers_in_place_of_a_party_is_seen_and_waited_out() {
+    #[derive(Clone, Copy, Debug)]
+    enum Holder {
+        Nobody,
+        Mute,
+        OtherKey,
+        OtherProgram,
+    }
+    for (holder, words) in [
+        (Holder::Nobody, "onnection refused"),
+        (Holder::Mute, "it takes the connection and does not greet"),
+        (Holder::OtherKey, "presents another key than the pinned one"),
+        (Holder::OtherProgram, "TLS failed during handshake"),
+    ] {
+        let mut world = World::new(2, false, TransportKind::TcpTls, 1, "127.0.0.1");
+        let (address, held) = world.absent(1);
+        let (hears, heard) = mpsc::channel();
+        let observer: Observer = Arc::new(move |event: &Event| {
+            let _ = hears.send(event.to_string());
+        });
+        thread::scope(|scope| {
+            let world = &world;
+            let waits = scope.spawn(move || {
+                let listener = world.listeners[0].as_ref();
+                connect_observed(&world.configs[0], &world.identities[0], listener, observer)
+            });
+            let until_said = || while !ok(heard.recv_timeout(LONG)).contains(words) {};
+            match holder {
+                Holder::Nobody => until_said(),
+                Holder::Mute => {
+                    let _listens = ok(TcpListener::bind(&address));
+                    until_said();
+                }
+                Holder::OtherKey => {
+                    let (listener, other) = (ok(Listener::bind(&address)), ok(Identity::generate("other")));
+                    let mut cfg = world.configs[1].clone();
+                    cfg.connect_timeout = Duration::from_secs(5);
+                    // It is refused, and ends; its own error says so.
+                    let e = err(connect(&cfg, &other, Some(&listener)));
+                    assert!(matches!(e, NetError::Unlisted { .. }), "{e}");
+                    drop(listener);
+                    let listener = ok(Listener::bind(&address));
+                    cfg.peers[0].pin = world.identities[1].pin();
+                    let _ = connect(&cfg, &other, Some(&listener));
+                    until_said();
+                }
+                Holder::OtherProgram => {
+                    let listens = ok(TcpListener::bind(&address));
+                    for _ in 0..3 {
+                        let (mut stream, _) = ok(listens.accept());
+                        ok(stream.write_all(b"SSH-2.0-OpenSSH_9.9\r\n"));
+                        let _ = stream.read(&mut [0; 1024]);
+                    }
+                    until_said();
+                }
+            }
+            assert!(!waits.is_finished(), "{holder:?} ended it");
+            let listener = ok(Listener::bind(&address));
+            let last = ok(connect(&world.configs[1], &world.identities[1], Some(&listener)));
+            let net = ok(waits.join().unwrap_or_else(|_| panic!("it panicked")));
+            assert_eq!(net.session(), last.session(), "{holder:?}");
+        });
+        drop(held);
+    }
+}
+
+/// In the end the error says what was seen, and suspects no network.
+#[test]
+fn the_error_in_the_end_says_what_was_seen() {
+    let mut world = World::new(2, false, TransportKind::TcpTls, 1, "127.0.0.1");
+    let (address, _held) = world.absent(1);
+    world.configs[0].connect_timeout = Duration::from_secs(3);
+    let said = err(join(&world, 0)).to_string();
+    assert!(said.contains("refused") && said.contains("start it, or see its own output"), "{said}");
+    assert!(!said.contains("firewall"), "{said}");
+    let listens = ok(TcpListener::bind(&address));
+    let said = err(join(&world, 0)).to_string();
+    assert!(said.contains("takes the connection and does not greet") && !said.contains("firewall"), "{said}");
+    drop(listens);
+    assert!(said.contains(&PartyId(1).to_string()), "{said}");
+}
