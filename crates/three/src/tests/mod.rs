@@ -11,6 +11,7 @@ use crate::{
     wave::{Group, Wave, land},
 };
 use hushwire_aes::Backend;
+use hushwire_block::registry;
 use hushwire_compute::{
     Computation, ComputeError, Tensor, evaluate,
     test_support::{computation, inputs},
@@ -36,6 +37,7 @@ fn three(
     bound: &Computation,
     given: &Values,
 ) -> Result<Ran, ThreeError> {
+    let _watch = registry::watch();
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
     let mut shares: [Vec<Shares>; 3] = Default::default();
     for ((name, _), door) in bound.inputs().zip(plan.inputs()) {
