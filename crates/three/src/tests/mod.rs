@@ -55,6 +55,7 @@ fn three(
     loop {
         let mut waves: Vec<Wave<'_>> = vec![];
         for (party, run) in parties.iter_mut().zip(&mut runs) {
+            let _end = registry::here().end(party.role().index()).enter();
             run.alone(&mut party.next_batch()?)?;
             waves.push(run.wave(party)?);
         }
@@ -67,7 +68,8 @@ fn three(
             let Some(flights) = groups.iter_mut().map(Iterator::next).collect::<Option<Vec<_>>>() else {
                 break;
             };
-            let mut flights = flights.into_iter().map(Group::begin).collect::<Result<Vec<_>, _>>()?;
+            let begin = |(end, group)| registry::as_end(end, || Group::begin(group));
+            let mut flights = flights.into_iter().enumerate().map(begin).collect::<Result<Vec<_>, _>>()?;
             // A sort's cost depends on what it opens, and is counted.
             let own = flights[0].cost();
             declared &= own.is_some();
