@@ -2,7 +2,10 @@
 
 use crate::batch::{Counter, InPlace, Op, runs};
 use crate::{Aes128, Backend, Key};
-use hushwire_block::{Block, as_bytes_mut};
+use hushwire_block::{
+    Block, as_bytes_mut,
+    registry::{self, STREAM},
+};
 use hushwire_simd::Lanes;
 
 struct Ecb<'a, const R: usize>(&'a Key<R>);
@@ -96,6 +99,7 @@ impl Backend {
 
     /// [`Backend::counter_blocks`] as bytes; the last block may be cut short.
     pub fn counter_bytes(&self, key: &Aes128, first: u128, out: &mut [u8]) {
+        registry::used(STREAM, key.bytes(), first, out.len().div_ceil(16));
         for (first, start, end) in runs(first, out.len().div_ceil(16)) {
             self.run_batch(InPlace(Stream(key, first), span(out, start, end)));
         }
@@ -104,6 +108,9 @@ impl Backend {
     /// `out[16 i ..] = AES_k0(LE128(first + i)) ^ AES_k1(LE128(first + i))`, counting modulo 2^128; the last block may
     /// be cut short.
     pub fn counter_xor2(&self, k0: &Aes128, k1: &Aes128, first: u128, out: &mut [u8]) {
+        for key in [k0, k1] {
+            registry::used(STREAM, key.bytes(), first, out.len().div_ceil(16));
+        }
         for (first, start, end) in runs(first, out.len().div_ceil(16)) {
             self.run(InPlace(Sum(k0, k1, first), span(out, start, end)));
         }

@@ -11,7 +11,10 @@
 
 use crate::batch::{Across, Counter, Op, runs, sigma};
 use crate::{Aes128, Backend};
-use hushwire_block::{Block, as_bytes, as_bytes_mut};
+use hushwire_block::{
+    Block, as_bytes, as_bytes_mut,
+    registry::{self, HASH},
+};
 use hushwire_simd::Lanes;
 
 struct Ccr<'a>(&'a Aes128);
@@ -83,6 +86,7 @@ impl Backend {
     /// # Panics
     /// If the lengths differ.
     pub fn tccr<const H: usize>(&self, key: &Aes128, first: u128, x: &[Block], out: &mut [Block]) {
+        registry::used(HASH, key.bytes(), first, x.len().div_ceil(H));
         shared::<H>(first, x, out, |first, x, out| {
             self.run_batch(Across(Tweaked::<H>(key, first), x, out, self.is_streamed()));
         });
@@ -93,6 +97,7 @@ impl Backend {
     /// # Panics
     /// If the lengths differ.
     pub fn prp<const H: usize>(&self, key: &Aes128, first: u128, x: &[Block], out: &mut [Block]) {
+        registry::used(HASH, key.bytes(), first, x.len().div_ceil(H));
         shared::<H>(first, x, out, |first, x, out| self.run(Across(Prp::<H>(key, first), x, out, false)));
     }
 }

@@ -42,6 +42,13 @@ sized!(11, 16);
 sized!(13, 24);
 sized!(15, 32);
 
+impl Aes128 {
+    /// The key itself, with which the round keys begin.
+    pub(crate) fn bytes(&self) -> &[u8; 16] {
+        &self.round[0]
+    }
+}
+
 impl<const R: usize> Key<R> {
     /// The round keys' bytes, for fused kernels.
     #[must_use]

@@ -12,7 +12,10 @@
 use crate::alone::unknown;
 use crate::batch::{Counter, runs};
 use crate::{Aes128, Backend};
-use hushwire_block::{Block, as_bytes_mut};
+use hushwire_block::{
+    Block, as_bytes_mut,
+    registry::{self, STREAM},
+};
 use hushwire_simd::{Kernel, Lanes};
 
 /// Most bits of a leaf's number in a group.
@@ -261,6 +264,7 @@ impl Backend {
         let (bits, width) = (bits(leaves), u.len());
         assert_eq!(v.len(), bits * width, "a row for every bit");
         let (u, v) = (as_bytes_mut(u), as_bytes_mut(v));
+        leaves.iter().for_each(|leaf| registry::used(STREAM, leaf.bytes(), first, width));
         for (first, start, end) in runs(first, width) {
             let rows = Rows { bits, width, u: &mut *u, v: &mut *v };
             self.sums(Sums { leaves, punctured: false, first, start, end, rows });
@@ -277,6 +281,7 @@ impl Backend {
         let width = v.len() / bits;
         assert_eq!(v.len(), bits * width, "a row for every bit");
         let v = as_bytes_mut(v);
+        leaves[1..].iter().for_each(|leaf| registry::used(STREAM, leaf.bytes(), first, width));
         for (first, start, end) in runs(first, width) {
             let rows = Rows { bits, width, u: &mut [], v: &mut *v };
             self.sums(Sums { leaves, punctured: true, first, start, end, rows });

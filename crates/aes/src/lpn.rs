@@ -6,7 +6,10 @@
 
 use crate::batch::Counter;
 use crate::{Aes128, Backend};
-use hushwire_block::Block;
+use hushwire_block::{
+    Block,
+    registry::{self, STREAM},
+};
 use hushwire_simd::{Kernel, Lanes};
 
 /// Entries per output.
@@ -125,6 +128,7 @@ impl Backend {
     pub fn lpn_accumulate(&self, key: &Aes128, first: u128, table: &[Block], out: &mut [Block]) {
         let n = table.len();
         assert!(n.is_power_of_two() && (2..=1 << 31).contains(&n), "{n} entries: not a power of two");
+        registry::used(STREAM, key.bytes(), first, (LOCAL * out.len()).div_ceil(4));
         self.run_batch(Code { key, first, table, out });
     }
 }

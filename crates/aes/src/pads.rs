@@ -6,7 +6,10 @@
 
 use crate::batch::{Counter, runs, sigma};
 use crate::{Aes128, Backend};
-use hushwire_block::{Block, as_bytes, as_bytes_mut};
+use hushwire_block::{
+    Block, as_bytes, as_bytes_mut,
+    registry::{self, HASH},
+};
 use hushwire_simd::{Kernel, Lanes};
 
 /// A hash of pairs whose inputs differ by Δ; four vectors of pairs at a time.
@@ -186,6 +189,7 @@ impl Backend {
     /// If the lengths differ.
     pub fn pads_tccr(&self, key: &Aes128, first: u128, delta: Block, q: &[Block], out: &mut [[Block; 2]]) {
         assert_eq!(q.len(), out.len(), "a pair of pads per OT");
+        registry::used(HASH, key.bytes(), first, q.len());
         for (first, start, end) in runs(first, q.len()) {
             self.pads::<_, false>(Tccr(key, delta, first), &q[start..end], &[], &mut out[start..end]);
         }
@@ -206,6 +210,7 @@ impl Backend {
     ) {
         assert_eq!(q.len(), out.len(), "a pair of pads per OT");
         assert_eq!(q.len(), messages.len(), "a pair of messages per OT");
+        registry::used(HASH, key.bytes(), first, q.len());
         for (first, start, end) in runs(first, q.len()) {
             let (q, messages, out) = (&q[start..end], &messages[start..end], &mut out[start..end]);
             self.pads::<_, true>(Tccr(key, delta, first), q, messages, out);

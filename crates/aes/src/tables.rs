@@ -2,7 +2,10 @@
 
 use crate::batch::{Counter, runs};
 use crate::{Aes128, Backend};
-use hushwire_block::{Block, as_bytes};
+use hushwire_block::{
+    Block, as_bytes,
+    registry::{self, HASH},
+};
 use hushwire_simd::{Kernel, Lanes};
 
 /// A distance, and the bits of its hash that are taken.
@@ -94,6 +97,7 @@ impl Backend {
     /// If the lengths of `x` and `out` differ.
     pub fn tccr_tables(&self, key: &Aes128, first: u128, x: &[Block], of: &[Taken], out: &mut [u32]) {
         assert_eq!(x.len(), out.len(), "a word per input");
+        registry::used(HASH, key.bytes(), first, x.len());
         for (first, start, end) in runs(first, x.len()) {
             let (x, out) = (as_bytes(&x[start..end]), &mut out[start..end]);
             self.run_batch(Tables { key, first, x, of, out });

@@ -14,7 +14,7 @@ use crate::{
     room::{Room, Side},
     shares::{Blocks, Shares, blocks, pack, same, worth},
 };
-use hushwire_block::{Block, Gf128, abreast, fold::Fold};
+use hushwire_block::{Block, Gf128, abreast, fold::Fold, registry};
 use hushwire_ot::{Machine, Malicious, OtError, Receiver, Receiving, Sender, Sending, Unverified};
 use hushwire_prg::{Prg, Seed};
 use hushwire_simd::clmul::Clmul;
@@ -116,8 +116,10 @@ pub(crate) fn folds(
     // Every thread draws the weights for itself: that is little beside the products of a list.
     let groups: Vec<_> =
         lists.chunks(lists.len().div_ceil(threads)).zip(iter::once(bits).chain(iter::repeat(None))).collect();
-    let made =
-        abreast(threads, groups, |(lists, bits)| fold(Prg::new(backend, coin, label), len, lists, bits));
+    registry::note(|| registry::once("coin of a check", &[Block(*coin.derive(label, &[]).expose())]));
+    let made = abreast(threads, groups, |(lists, bits)| {
+        registry::silent(|| fold(Prg::new(backend, coin, label), len, lists, bits))
+    });
     let sum = made.iter().fold(0, |sum, (_, part)| sum ^ part.0);
     (made.into_iter().flat_map(|(folds, _)| folds).collect(), Gf128(sum))
 }

@@ -174,6 +174,7 @@ mod tests {
     use super::*;
     use crate::rig::{World, context, random_circuit, seed};
     use hushwire_aes::Backend;
+    use hushwire_block::registry;
     use hushwire_prg::Prg;
     use hushwire_wire::{PartyId, inproc};
     use std::{thread, time::Duration};
@@ -190,10 +191,13 @@ mod tests {
             let ahead = Need { triples: 3 * need.triples, masks: 3 * need.masks };
             let ids: Vec<_> = (0..n).map(|p| PartyId(p as u8)).collect();
             let nets = inproc::mesh_capped(&ids, 1, Duration::from_secs(60), 4096);
+            let _watch = registry::watch();
             thread::scope(|scope| {
                 for (me, mut net) in nets.into_iter().enumerate() {
                     let (worlds, program, ids) = (&worlds, &program, &ids);
+                    let end = registry::here().end(me);
                     scope.spawn(move || {
+                        let _end = end.enter();
                         let peers = ids.iter().filter(|id| usize::from(id.0) != me);
                         let mut channels: Vec<_> = peers
                             .map(|id| net.channel(0, Some(*id), Some(*id)).expect("the lane is there"))

@@ -2,7 +2,7 @@
 
 use crate::{AuthError, Form, Garbled, Need, Roles, Script, Setup, Stock, Task, shares::Shares};
 use hushwire_aes::Backend;
-use hushwire_block::Block;
+use hushwire_block::{Block, registry};
 use hushwire_circuit::{Bit, Builder, Planes, Program, eval::eval};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::{Prg, Seed};
@@ -110,6 +110,7 @@ impl World {
 
     /// All phases.
     pub(crate) fn run(&self, name: u8) -> Result<Vec<Planes>, AuthError> {
+        let _watch = registry::watch();
         let mut stocks = stocks(name, self.n, self.task.need());
         let garbled = run(stocks.iter_mut().map(|stock| stock.garble(&self.task)).collect())?;
         self.evaluate(garbled)

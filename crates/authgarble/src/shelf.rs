@@ -100,6 +100,9 @@ pub struct Shelf {
     /// Steps until a test ends this process' life, as kill -9 would.
     #[cfg(test)]
     pub(crate) life: std::cell::Cell<usize>,
+    /// What was done to the disk, in order, for a test.
+    #[cfg(test)]
+    pub(crate) done: std::cell::RefCell<Vec<&'static str>>,
 }
 
 impl Shelf {
@@ -118,6 +121,8 @@ impl Shelf {
             key,
             #[cfg(test)]
             life: std::cell::Cell::new(usize::MAX),
+            #[cfg(test)]
+            done: std::cell::RefCell::default(),
         })
     }
 
@@ -139,6 +144,16 @@ impl Shelf {
     #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "a test's step may fail")]
     fn step(&self) -> io::Result<()> {
         Ok(())
+    }
+
+    /// Passes on the result of something that was done to the disk; a test hears of it.
+    #[cfg_attr(not(test), allow(clippy::unused_self, reason = "a test listens"))]
+    fn done<T>(&self, _what: &'static str, result: io::Result<T>) -> io::Result<T> {
+        #[cfg(test)]
+        if result.is_ok() {
+            self.done.borrow_mut().push(_what);
+        }
+        result
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -178,17 +193,17 @@ impl Shelf {
             let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
             let (head, tail) = sealed.split_at(sealed.len() / 2);
             self.step()?;
-            file.write_all(head)?;
+            self.done("write", file.write_all(head))?;
             self.step()?;
-            file.write_all(tail)?;
+            self.done("write", file.write_all(tail))?;
             self.step()?;
-            file.sync_all()?;
+            self.done("sync", file.sync_all())?;
             self.step()?;
-            fs::hard_link(&beside, &path)?;
+            self.done("link", fs::hard_link(&beside, &path))?;
             self.step()?;
             fs::remove_file(&beside)?;
             self.step()?;
-            dir.sync_all()
+            self.done("sync directory", dir.sync_all())
         };
         write().map_err(|source| ShelfError::Io { path: path.clone(), source })
     }
@@ -274,7 +289,7 @@ impl Shelf {
             return Err(ShelfError::Used { path });
         }
         self.step().map_err(io)?;
-        fs::remove_file(&path).map_err(io)?;
+        self.done("remove", fs::remove_file(&path)).map_err(io)?;
         Ok(contents)
     }
 
@@ -298,13 +313,13 @@ impl Shelf {
         file.seek(SeekFrom::Start(whole as u64))?;
         let (head, tail) = id.split_at(NAME / 2);
         self.step()?;
-        file.write_all(head)?;
+        self.done("mark", file.write_all(head))?;
         self.step()?;
-        file.write_all(tail)?;
+        self.done("mark", file.write_all(tail))?;
         self.step()?;
-        file.sync_all()?;
+        self.done("sync marks", file.sync_all())?;
         self.step()?;
-        File::open(&self.dir)?.sync_all()?;
+        self.done("sync directory", File::open(&self.dir)?.sync_all())?;
         Ok(true)
     }
 }

@@ -5,6 +5,7 @@ use crate::{
     rig::{World, random_circuit, run, seed, setups, stocks, values},
 };
 use hushwire_aes::Backend;
+use hushwire_block::registry;
 use hushwire_circuit::named;
 use hushwire_prg::Prg;
 
@@ -54,6 +55,7 @@ fn random_circuits_do_what_the_evaluator_does() {
             triples: sum.triples + need.triples,
             masks: sum.masks + need.masks,
         });
+        let _watch = registry::watch();
         let mut stocks = stocks(50 + 2 * n as u8 + form as u8, n, need);
         for world in worlds {
             let garbled = run(stocks.iter_mut().map(|stock| stock.garble(&world.task)).collect());
@@ -73,6 +75,7 @@ fn named_circuit(name: &str, parties: &[usize]) {
     for &n in parties {
         let worlds = Form::ALL.map(|form| World::new(&mut prg(name), &program, n, 1, form));
         let need = worlds[0].task.need();
+        let _watch = registry::watch();
         let mut stocks = stocks(n as u8, n, Need { triples: 2 * need.triples, masks: 2 * need.masks });
         for world in worlds {
             let garbled = run(stocks.iter_mut().map(|stock| stock.garble(&world.task)).collect());

@@ -23,7 +23,7 @@ use crate::{
     shares::{Blocks, Shares, blocks, one},
 };
 use hushwire_aes::Backend;
-use hushwire_block::{Block, Buffer, Gf128, abreast, from_bytes, from_bytes_mut};
+use hushwire_block::{Block, Buffer, Gf128, abreast, from_bytes, from_bytes_mut, registry};
 use hushwire_ot::Context;
 use hushwire_prg::Prg;
 use std::ops::Range;
@@ -153,7 +153,9 @@ impl Place {
                 for (x, pair) in x.iter_mut().zip(pairs) {
                     *x = mix(pair[0] ^ u, pair[1] ^ v);
                 }
-                hashes(*backend, keys, first as u64, n, &mut x[..len], &mut pads[..len * n]);
+                registry::strand(row as u8, || {
+                    hashes(*backend, keys, first as u64, n, &mut x[..len], &mut pads[..len * n]);
+                });
             }
             for (k, table) in tables.chunks_exact_mut(4 * n).enumerate() {
                 for (row, pads) in table.chunks_exact_mut(n).zip(&*pads) {

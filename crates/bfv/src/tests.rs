@@ -2,6 +2,7 @@
 
 use crate::{BfvError, Conv, Encryptor, Evaluator, Linear, Set};
 use hushwire_aes::Backend;
+use hushwire_block::registry;
 use hushwire_prg::{Prg, Seed};
 
 fn prg(label: &str) -> Prg {
@@ -17,10 +18,14 @@ fn conv(channels: usize, image: [usize; 2], outputs: usize, kernel: usize, strid
 }
 
 fn keys(backend: Backend, linear: &Linear, ring: u32) -> (Encryptor, Evaluator, Vec<u8>) {
-    let mut encryptor = Encryptor::new(backend, linear.set(), ring, &Seed::from_bytes([1; 16]));
-    let key = encryptor.public_key();
+    let (encryptor, key) = registry::as_end(0, || {
+        let mut encryptor = Encryptor::new(backend, linear.set(), ring, &Seed::from_bytes([1; 16]));
+        let key = encryptor.public_key();
+        (encryptor, key)
+    });
     assert_eq!(key.len(), Evaluator::key_bytes(linear.set()));
-    let evaluator = Evaluator::new(backend, linear.set(), ring, &key, &Seed::from_bytes([2; 16]));
+    let seed = Seed::from_bytes([2; 16]);
+    let evaluator = registry::as_end(1, || Evaluator::new(backend, linear.set(), ring, &key, &seed));
     (encryptor, evaluator.unwrap_or_else(|e| panic!("{e}")), key)
 }
 
@@ -61,13 +66,17 @@ fn operands(conv: Conv, ring: u32, weight: u64, worst: bool) -> (Vec<u64>, Vec<i
 /// A layer run as both parties; the set that it took.
 fn check(conv: Conv, ring: u32, weight: u64, coefficients: u64, worst: bool) -> Set {
     let linear = Linear::new(conv, ring, weight, coefficients).unwrap_or_else(|e| panic!("{e}"));
-    let (mut encryptor, mut evaluator, _) = keys(Backend::best(), &linear, ring);
     let (image, weights) = operands(conv, ring, weight, worst);
-    let upload = encryptor.upload(&linear, &image, 2);
+    let watch = registry::watch();
+    let (mut encryptor, mut evaluator, _) = keys(Backend::best(), &linear, ring);
+    let upload = registry::as_end(0, || encryptor.upload(&linear, &image, 2));
     assert_eq!(upload.len(), linear.upload_bytes());
-    let (answer, share) = evaluator.answer(&linear, &upload, &weights, 2).unwrap_or_else(|e| panic!("{e}"));
+    let answer = registry::as_end(1, || evaluator.answer(&linear, &upload, &weights, 2));
+    let (answer, share) = answer.unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(answer.len(), linear.answer_bytes());
-    let other = encryptor.open(&linear, &answer, 2).unwrap_or_else(|e| panic!("{e}"));
+    let other = registry::as_end(0, || encryptor.open(&linear, &answer, 2)).unwrap_or_else(|e| panic!("{e}"));
+    assert!(watch.uses() > 0);
+    drop(watch);
     let words: Vec<u64> = weights.iter().map(|w| *w as u64).collect();
     let plain = schoolbook(conv, &image, &words);
     for backend in Backend::all() {

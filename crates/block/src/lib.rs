@@ -15,6 +15,7 @@ pub mod fold;
 pub mod gates;
 pub mod gf128;
 mod gf64;
+pub mod registry;
 mod tagged;
 mod threads;
 pub mod transpose;

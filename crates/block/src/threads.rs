@@ -1,5 +1,6 @@
 //! Work on many items by several threads.
 
+use crate::registry;
 use std::{
     panic::resume_unwind,
     sync::{Mutex, PoisonError},
@@ -17,7 +18,9 @@ pub fn abreast<T: Send, R: Send>(threads: usize, items: Vec<T>, f: impl Fn(T) ->
     }
     let queue = Mutex::new(items.into_iter().enumerate());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let here = registry::here();
     let work = || {
+        let _here = here.enter();
         let mut done = vec![];
         while let Some((i, item)) = next() {
             done.push((i, f(item)));

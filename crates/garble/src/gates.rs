@@ -17,6 +17,10 @@ pub enum Role {
     Evaluator,
 }
 
+/// Uses of a session's hash by numbers of gates, in records of tests.
+pub(crate) const GARBLED: &str = "gate to garble";
+pub(crate) const EVALUATED: &str = "gate to evaluate";
+
 /// Kind of the label that stands for truth value 0; the garbler's wires with free XOR. Bit 0 is the permute bit: the
 /// signal that truth value 0 has.
 pub enum TruthZero {}

@@ -10,6 +10,7 @@ use crate::{
     cursor::table_bytes,
 };
 use hushwire_aes::Backend;
+use hushwire_block::registry;
 use hushwire_circuit::{Planes, Program, eval, planes};
 use hushwire_prg::{Prg, Seed};
 use std::marker::PhantomData;
@@ -85,7 +86,8 @@ impl<F: Family> Rig<F> {
 
     /// The value that both ends know.
     pub(crate) fn public(&self) -> SessionNonce {
-        SessionNonce(self.prg("rig public").next_block())
+        // Both ends draw it here.
+        registry::silent(|| SessionNonce(self.prg("rig public").next_block()))
     }
 
     /// The garbler, before its first gate.
@@ -142,6 +144,7 @@ impl<F: Family> Rig<F> {
         inputs: &[Vec<u8>],
         change: impl FnOnce(Vec<u8>) -> Vec<u8>,
     ) -> Result<Run, GarbleError> {
+        let _watch = registry::watch();
         let (Garbled { tables, zeros, mut held }, garbler) = self.garble(program, instances, inputs);
         let mut engine = Engine::new(self.evaluator()).with_width(self.widths[1]);
         let mut memory = Memory::of(change(tables.clone()));

@@ -1,6 +1,7 @@
 //! The terms that both parties agree on before the first message.
 
 use hushwire_aes::Backend;
+use hushwire_block::registry;
 
 /// The name of one run of a protocol, never used twice: it goes into every hash.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -17,7 +18,9 @@ impl Sid {
         hasher.update(&self.0);
         hasher.update(&index.to_le_bytes());
         hasher.update(label.as_bytes());
-        Sid(*hasher.finalize().as_bytes())
+        let child = *hasher.finalize().as_bytes();
+        registry::named(&self.0, &child, label, index);
+        Sid(child)
     }
 }
 

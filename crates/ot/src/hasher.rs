@@ -1,7 +1,7 @@
 //! Hashes that break the correlation.
 
 use hushwire_aes::{Aes128, Backend};
-use hushwire_block::Block;
+use hushwire_block::{Block, registry};
 use zeroize::ZeroizeOnDrop;
 
 use crate::{
@@ -12,6 +12,9 @@ use crate::{
 
 /// SECURITY: OTs hashed under one fixed AES key, as a power of two.
 const KEY_SPAN: u32 = 20;
+
+/// Uses of a key by the numbers of OTs, where these are no tweaks.
+const PADS: &str = "OT under pads";
 
 /// H(i, x) of OT `i`, under public keys of the session that change every 2^20 OTs.
 ///
@@ -87,6 +90,7 @@ impl OtHasher {
         if tweaked {
             backend.tccr::<1>(key, u128::from(first), x, out);
         } else {
+            registry::used(PADS, &key.round_keys()[0], first.into(), x.len());
             backend.ccr(key, x, out);
         }
     }
@@ -98,6 +102,7 @@ impl OtHasher {
         if tweaked {
             backend.pads_tccr(key, u128::from(first), delta, q, out);
         } else {
+            registry::used(PADS, &key.round_keys()[0], first.into(), q.len());
             backend.pads_ccr(key, delta, q, out);
         }
     }
@@ -126,6 +131,7 @@ impl OtHasher {
         if tweaked {
             backend.pads_tccr_xor(key, u128::from(first), delta, q, messages, out);
         } else {
+            registry::used(PADS, &key.round_keys()[0], first.into(), q.len());
             backend.pads_ccr_xor(key, delta, q, messages, out);
         }
     }

@@ -3,7 +3,7 @@
 use std::{thread, time::Duration};
 
 use hushwire_aes::Backend;
-use hushwire_block::Block;
+use hushwire_block::{Block, registry};
 use hushwire_ot::{
     Chunks, Context, Driver, Functionality, Level, Malicious, Opening, OtError, Protocol, Receiving, Role,
     Security, SemiHonest, Sending, Sid, drive, open_receiver, open_sender,
@@ -24,13 +24,16 @@ fn parties<A: Send, B: Send>(
 ) -> (A, B) {
     let [mut zero, mut one] =
         inproc::mesh(&IDS, 1, Duration::from_secs(60)).try_into().ok().expect("two parties");
+    let _watch = registry::watch();
     thread::scope(|scope| {
+        let of_sender = registry::here().end(0);
         let sender = scope.spawn(move || {
+            let _end = of_sender.enter();
             let mut channel = zero.channel(0, Some(IDS[1]), Some(IDS[1])).expect("the lane is there");
             send(&mut channel)
         });
         let mut channel = one.channel(0, Some(IDS[0]), Some(IDS[0])).expect("the lane is there");
-        let received = receive(&mut channel);
+        let received = registry::as_end(1, || receive(&mut channel));
         (sender.join().expect("the sender ends"), received)
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::Seed;
 use hushwire_aes::{Aes128, Backend};
-use hushwire_block::Block;
+use hushwire_block::{Block, registry};
 use zeroize::Zeroize;
 
 /// AES-CTR under a derived key: byte `n` of the stream is byte `n % 16` of AES_k(LE128(n / 16)), however it is read.
@@ -28,7 +28,9 @@ impl Prg {
     /// The stream of `seed` for `label`. The backend is a local choice; the stream does not depend on it.
     #[must_use]
     pub fn new(backend: Backend, seed: &Seed, label: &str) -> Self {
-        let key = seed.derive("hushwire prg", label.as_bytes()).key(backend);
+        let derived = seed.derive("hushwire prg", label.as_bytes());
+        registry::named(seed.expose(), derived.expose(), label, 0);
+        let key = derived.key(backend);
         Prg { backend, key, next: 0, block: Block::ZERO, used: 16 }
     }
 

@@ -1,6 +1,7 @@
 //! 128-bit seeds.
 
 use hushwire_aes::{Aes128, Backend};
+use hushwire_block::registry;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// Separates this crate's derivations from any other use of BLAKE3.
@@ -50,6 +51,7 @@ impl Seed {
         hasher.update(context);
         let mut out = Seed([0; 16]);
         Zeroizing::new(hasher.finalize_xof()).fill(&mut out.0);
+        registry::named(&self.0, &out.0, label, number(context));
         out
     }
 
@@ -57,4 +59,11 @@ impl Seed {
     pub(crate) fn key(&self, backend: Backend) -> Aes128 {
         Aes128::on(backend, &self.0)
     }
+}
+
+/// The first bytes of a context, for a name.
+fn number(context: &[u8]) -> u64 {
+    let mut first = [0; 8];
+    first.iter_mut().zip(context).for_each(|(first, byte)| *first = *byte);
+    u64::from_le_bytes(first)
 }

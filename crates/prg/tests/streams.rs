@@ -25,6 +25,17 @@ fn zeros(p: &Prss, addr: Address, first: u64, n: usize) -> Vec<u8> {
 const ADDR: Address = Address { shard: 5, lane: 9 };
 
 #[test]
+fn blocks_and_words_are_the_streams_next_bytes() {
+    let mut bytes = [0; 64];
+    Prg::new(Backend::best(), &seed(1), "forms").fill(&mut bytes);
+    let (mut prg, mut blocks) = (Prg::new(Backend::best(), &seed(1), "forms"), [Block::ZERO; 2]);
+    prg.fill_blocks(&mut blocks);
+    let rest = [prg.next_u64(), prg.next_u64()].map(u64::to_le_bytes);
+    let read = [&blocks[0].0[..], &blocks[1].0, &rest[0], &rest[1], &prg.next_block().0].concat();
+    assert_eq!(read, bytes);
+}
+
+#[test]
 fn known_answers() {
     let derived = seed(1).derive("label", b"context");
     let mut prg = [0; 32];

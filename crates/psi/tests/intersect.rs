@@ -1,6 +1,7 @@
 //! Whole runs against the standard library.
 
 use hushwire_aes::Backend;
+use hushwire_block::registry;
 use hushwire_psi::{Found, KeySpec, Keys, Method, Outcome, PsiError, Reveal, Set, Side, Terms, intersect};
 use hushwire_wire::{Channel, PartyId, Tap, Toss, inproc};
 use proptest::prelude::*;
@@ -39,8 +40,14 @@ fn over(channels: [Channel; 2], terms: [Terms; 2], sets: [&[String]; 2]) -> [Res
         }
         outcome
     };
+    let _watch = registry::watch();
     thread::scope(|scope| {
-        let other = scope.spawn(move || run(&mut b, Side::B));
+        let [first, second] = [0, 1].map(|end| registry::here().end(end));
+        let other = scope.spawn(move || {
+            let _end = second.enter();
+            run(&mut b, Side::B)
+        });
+        let _end = first.enter();
         let first = run(&mut a, Side::A);
         drop(a);
         [first, other.join().unwrap()]

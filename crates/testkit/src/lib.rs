@@ -14,6 +14,7 @@ pub use port::Port;
 pub use trace::Traced;
 
 use hushwire_aes::Backend;
+use hushwire_block::registry;
 use hushwire_prg::{Prg, PrssKeys, Seed};
 use hushwire_rep3::{Party, Role, test_support};
 use hushwire_wire::SessionId;
@@ -54,11 +55,12 @@ pub fn party(seed: u64, role: Role, backend: Backend) -> Party {
     test_support::party(role, backend, SessionId([7; 16]), &keys)
 }
 
-/// Runs three machines on a ring to their end on this thread.
+/// Runs three machines on a ring to their end on this thread; what they use keys for is recorded.
 ///
 /// # Panics
 /// If one fails, or costs other than it declares: it is for tests.
 pub fn lockstep<M: Machine<Error: std::fmt::Display>>(mut parties: [M; 3]) -> [M; 3] {
+    let _watch = registry::watch();
     Lockstep::new().run(&mut parties).unwrap_or_else(|e| panic!("{e}"));
     parties
 }

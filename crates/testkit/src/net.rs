@@ -1,5 +1,6 @@
 //! Three parties as threads, over any transport.
 
+use hushwire_block::registry;
 use hushwire_rep3::Role;
 use hushwire_wire::{LocalParties, Net, PartyId, SessionConfig, SessionId, TransportKind, inproc};
 
@@ -19,7 +20,8 @@ impl Transport {
     pub const ALL: [Transport; 3] = [Transport::Inproc, Transport::TcpTls, Transport::TcpInsecure];
 }
 
-/// Connects three parties, runs `party` for each on a thread of its own, and gives their results in order.
+/// Connects three parties, runs `party` for each on a thread of its own, and gives their results in order. What they use keys for is
+/// recorded.
 ///
 /// `socket_buffer` asks the system for small buffers (TCP only).
 ///
@@ -39,9 +41,16 @@ pub fn run_three<T: Send>(
         Transport::TcpInsecure => tcp(TransportKind::TcpInsecure, lanes, socket_buffer),
     };
     let party = &party;
+    let _watch = registry::watch();
     let results = std::thread::scope(|s| {
-        let threads: Vec<_> =
-            Role::ALL.into_iter().zip(nets).map(|(role, net)| s.spawn(move || party(role, net))).collect();
+        let start = |(role, net): (Role, Net)| {
+            let end = registry::here().end(role.index());
+            s.spawn(move || {
+                let _end = end.enter();
+                party(role, net)
+            })
+        };
+        let threads: Vec<_> = Role::ALL.into_iter().zip(nets).map(start).collect();
         threads.into_iter().map(|t| t.join().expect("the party ends")).collect::<Vec<T>>()
     });
     results.try_into().ok().expect("three parties")

@@ -4,6 +4,7 @@ use crate::{
     Cut, ThreeError,
     wave::{Flight, Group, land},
 };
+use hushwire_block::registry;
 use hushwire_wire::{Channel, drive::Lane};
 use std::{
     borrow::BorrowMut,
@@ -45,12 +46,18 @@ impl<'p, C: BorrowMut<Channel> + Send> Lanes<'p, C> {
         };
         // One thread's work needs no thread.
         let (first, own) = (parts.remove(0), queues.remove(0));
+        let here = &registry::here();
         thread::scope(|scope| {
             let others: Vec<_> = parts
                 .into_iter()
                 .zip(queues)
                 .filter(|(_, queues)| queues.iter().any(|queue| !queue.is_empty()))
-                .map(|(lanes, queues)| scope.spawn(|| on_thread(lanes, queues, stop, &mut || true)))
+                .map(|(lanes, queues)| {
+                    scope.spawn(move || {
+                        let _here = here.enter();
+                        on_thread(lanes, queues, stop, &mut || true)
+                    })
+                })
                 .collect();
             let mut results = vec![on_thread(first, own, stop, go_on)];
             for other in others {

@@ -14,6 +14,7 @@ use crate::{
     supply::{Lot, STEP, Supply},
     tally::Tally,
 };
+use hushwire_block::registry;
 use hushwire_wire::{Channel, Cut, NetError};
 use std::{
     collections::VecDeque,
@@ -61,9 +62,11 @@ impl Shelf {
         let shelf = Shelf::default();
         channel.until(Some(&shelf.cut));
         supply.channel.until(Some(&shelf.cut));
+        let here = registry::here();
         let used = thread::scope(|scope| {
             let _end = End(&shelf);
             let fill = || {
+                let _here = here.enter();
                 let _end = End(&shelf);
                 shelf.fill(supply, distance, tallies);
             };

@@ -21,7 +21,7 @@ use crate::{
     ring::{Packer, Unpacker, mask, pack_bits, pack_few, packed, unpack_bits, unpack_few},
 };
 use hushwire_aes::{Aes128, Backend, Taken};
-use hushwire_block::{Block, Wiped};
+use hushwire_block::{Block, Wiped, registry};
 use hushwire_ot::Context;
 use std::ops::Range;
 
@@ -179,11 +179,13 @@ impl Kit {
     /// The next OTs, for choices that each party brings as bits in bytes of their own: `sends` that it sends, and t. One round.
     pub(crate) async fn choose(&mut self, choices: &[u8], sends: usize) -> (Sent, Part) {
         let t = self.receive(choices.len());
+        registry::once("correlated OT", &t);
         let said: Vec<u8> = choices.iter().zip(t.iter()).map(|(c, t)| c ^ u8::from(t.lsb())).collect();
         let heard = self.talk.exchange("choices", pack_bits(&said), packed(sends, 1)).await;
         let from = self.used[0];
         self.used[0] += sends;
         let q = self.cots.q.part(from..from + sends);
+        registry::once("correlated OT", &q);
         (Sent { q, turned: unpack_bits(&heard, sends), delta: self.cots.delta }, t)
     }
 
@@ -248,7 +250,7 @@ impl Kit {
             for j in 0..blocks {
                 let tweak = self.tweaks(Side::Sent, n);
                 self.hash(Side::Sent, tweak, keys, &mut zeros[j * n..][..n]);
-                self.hash(Side::Sent, tweak, others, &mut ones[j * n..][..n]);
+                registry::strand(1, || self.hash(Side::Sent, tweak, others, &mut ones[j * n..][..n]));
             }
             for g in 0..n {
                 corr(start + g, &mut vector);

@@ -5,7 +5,7 @@ use crate::{
     kit::{Chunk, Kit, Sent, Side, chunk_bytes},
     lanes::{self, LANES, Packer, Unpacker, bytes},
 };
-use hushwire_block::{Block, Wiped, as_bytes};
+use hushwire_block::{Block, Wiped, as_bytes, registry};
 
 /// AGREEMENT: numbers of a vector from which on it is a long one, and goes in whole rows of lanes.
 pub(crate) const LONG: usize = 64;
@@ -60,7 +60,8 @@ impl Kit {
                     let blocks = blocks(vector.len(), width);
                     let tweak = self.tweaks(Side::Sent, blocks);
                     let zeros = zeros.of(self, Side::Sent, tweak, key, blocks);
-                    let ones = ones.of(self, Side::Sent, tweak, key ^ self.delta(), blocks);
+                    let ones =
+                        registry::strand(1, || ones.of(self, Side::Sent, tweak, key ^ self.delta(), blocks));
                     lanes::say(self.backend(), vector, [zeros, ones], width, shares, &mut packer);
                 }
                 put(Side::Sent, g, &shares[..each]);

@@ -5,6 +5,7 @@ use crate::{
     drive::{Message, advance, with_messages},
     machine::{Exchanged, Machine},
 };
+use hushwire_block::registry;
 
 /// The party whose message a slot hears.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -120,13 +121,14 @@ impl Lockstep {
                     let heard = instead.unwrap_or_else(|| sent[peer].messages[theirs].sent());
                     Exchanged { own: sent[i].messages[slot].sent(), heard }
                 };
-                let more = if round == 0 {
-                    advance(party, None, &mut post.messages)?
-                } else {
+                let more = registry::as_end(i, || {
+                    if round == 0 {
+                        return advance(party, None, &mut post.messages);
+                    }
                     with_messages(post.messages.len(), of, |last| {
                         advance(party, Some(last), &mut post.messages)
-                    })?
-                };
+                    })
+                })?;
                 running += usize::from(more);
             }
             if running == 0 {

@@ -5,6 +5,7 @@ use crate::{
     Form, Need, Roles,
     rig::{World, random_circuit, run, seed, stocks},
 };
+use hushwire_block::registry;
 use hushwire_circuit::named;
 use hushwire_prg::Prg;
 use std::{
@@ -84,6 +85,7 @@ fn garbled() -> (Vec<Task>, Vec<Garbled>) {
 fn garbled_of(world: u8, n: usize, tasks: &[Task]) -> Vec<Vec<Garbled>> {
     let needs = tasks.iter().map(Task::need);
     let need = needs.reduce(|a, b| Need { triples: a.triples + b.triples, masks: a.masks + b.masks });
+    let _watch = registry::watch();
     let mut stocks = stocks(world, n, need.expect("a task"));
     let mut circuits: Vec<Vec<_>> = (0..n).map(|_| vec![]).collect();
     for task in tasks {
@@ -295,6 +297,20 @@ fn killed(what: What) {
         assert!(matches!(what.take(&shelf(dir.path(), 0)), Err(ShelfError::Used { .. })));
     }
     assert!(refused >= 3, "marked before it is handed out");
+}
+
+/// After a power cut a disk has what was synced and nothing else: a file has its name only when it is synced, and is handed out only when its
+/// mark is.
+#[test]
+fn marks_are_on_the_disk_before_anything_is_handed_out() {
+    for what in What::ALL {
+        let dir = tempfile::tempdir().expect("a directory");
+        let shelf = shelf(dir.path(), 0);
+        what.put(&shelf).expect("it is kept");
+        assert_eq!(shelf.done.take(), ["write", "write", "sync", "link", "sync directory"], "{what:?}");
+        what.take(&shelf).expect("it is there");
+        assert_eq!(shelf.done.take(), ["mark", "mark", "sync marks", "sync directory", "remove"], "{what:?}");
+    }
 }
 
 /// Circuits that waited on disk are evaluated as they would have been at once, once.

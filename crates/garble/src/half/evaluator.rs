@@ -5,7 +5,7 @@ use super::hash::{Hash, Hashes};
 use super::{free_xors_on, kernel::EvaluateAnds, served_layers, work::Work};
 use crate::{
     Correlated, Evaluate, Format, GateBackend, Role, Scheme, SessionNonce,
-    gates::{ActiveLabel, one_by_one},
+    gates::{ActiveLabel, EVALUATED, one_by_one},
 };
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Sums};
@@ -24,6 +24,7 @@ impl Evaluator {
     fn run(&mut self, backend: Backend, n: usize, work: Work<'_>, tables: &[u8]) {
         let Evaluator { hash, gate, .. } = self;
         let gates = Gates { first: *gate, work, tables };
+        hash.used(EVALUATED, *gate, n);
         match hash {
             Hash::Prp { key, .. } => gates.run(backend, key),
             Hash::Mi(start) => gates.run(backend, start),

@@ -5,7 +5,7 @@ use super::hash::{Hash, Hashes};
 use super::{free_xors_on, kernel::GarbleAnds, served_layers, work::Work};
 use crate::{
     Correlated, Format, Garble, GateBackend, Role, Scheme, SessionNonce,
-    gates::{ZeroLabel, correlation, one_by_one},
+    gates::{GARBLED, ZeroLabel, correlation, one_by_one},
 };
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Sums, as_bytes};
@@ -33,6 +33,7 @@ impl Garbler {
     fn run(&mut self, backend: Backend, n: usize, work: Work<'_>, tables: &mut [u8]) {
         let Garbler { hash, delta, gate, .. } = self;
         let gates = Gates { delta: delta.0, first: *gate, work, tables };
+        hash.used(GARBLED, *gate, n);
         match hash {
             Hash::Prp { key, .. } => gates.run::<_, 4>(backend, key),
             Hash::Mi4(keys) => gates.run::<_, 4>(backend, &**keys),

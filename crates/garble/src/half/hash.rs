@@ -4,7 +4,7 @@ use super::shared::Mi4;
 use crate::{Scheme, SessionNonce};
 use hushwire_aes::kernel::{encrypt_keyed, sigma};
 use hushwire_aes::{Aes128, Backend};
-use hushwire_block::Block;
+use hushwire_block::{Block, registry};
 use hushwire_simd::Lanes;
 
 /// SECURITY: gates that one fixed key serves.
@@ -282,6 +282,17 @@ impl Hash {
             Scheme::Circ => Hash::Circ(Circ),
             _ => panic!("{scheme} is not half gates"),
         }
+    }
+
+    /// Records `n` gates from number `gate` on. CIRC's keys are labels.
+    pub(super) fn used(&self, what: &'static str, gate: u64, n: usize) {
+        let key = match self {
+            Hash::Prp { key, .. } => &key.0.round_keys()[0],
+            Hash::Mi(start) => &start.0.0,
+            Hash::Mi4(keys) => &keys.start().0,
+            Hash::Circ(_) => return,
+        };
+        registry::used(what, key, gate.into(), n);
     }
 
     /// Makes ready for gate `gate`, and says how many gates that holds for.

@@ -48,6 +48,11 @@ impl Mi4 {
         new
     }
 
+    /// The start point.
+    pub(super) fn start(&self) -> &Block {
+        &self.start
+    }
+
     fn expand(&mut self, backend: Backend) {
         let first = self.run * KEYS as u64;
         let keys = std::array::from_fn(|i| {

@@ -3,9 +3,12 @@
 use super::kernel::{EvaluateAnds, Gates};
 use crate::half::forms::{Form, forms};
 use crate::half::{free_xors_on, hash::Mi};
-use crate::{Correlated, Evaluate, Format, GateBackend, Role, Scheme, SessionNonce, gates::ActiveLabel};
+use crate::{
+    Correlated, Evaluate, Format, GateBackend, Role, Scheme, SessionNonce,
+    gates::{ActiveLabel, EVALUATED},
+};
 use hushwire_aes::Backend;
-use hushwire_block::{Block, as_bytes, as_bytes_mut};
+use hushwire_block::{Block, as_bytes, as_bytes_mut, registry};
 use hushwire_circuit::Slot;
 
 /// Uses privacy-free half gates.
@@ -35,6 +38,7 @@ impl GateBackend for Evaluator {
     ) {
         assert!(out.len() == pairs.len() && bytes.len() == 16 * pairs.len(), "a table for every gate");
         let wires = as_bytes(ActiveLabel::blocks(wires)).as_chunks().0;
+        registry::used(EVALUATED, &self.hash.0.0, self.gate.into(), pairs.len());
         for Form { backend, vectors, gates: part } in forms::<1>(self.backend, pairs.len(), 4) {
             if part.is_empty() {
                 continue;

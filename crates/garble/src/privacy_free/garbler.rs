@@ -5,10 +5,10 @@ use crate::half::forms::{Form, forms};
 use crate::half::{free_xors_on, hash::Mi};
 use crate::{
     Correlated, Format, Garble, GateBackend, Role, Scheme, SessionNonce,
-    gates::{ZeroLabel, correlation},
+    gates::{GARBLED, ZeroLabel, correlation},
 };
 use hushwire_aes::Backend;
-use hushwire_block::{Block, as_bytes, as_bytes_mut};
+use hushwire_block::{Block, as_bytes, as_bytes_mut, registry};
 use hushwire_circuit::Slot;
 use hushwire_prg::Seed;
 use zeroize::Zeroize;
@@ -56,6 +56,7 @@ impl GateBackend for Garbler {
     ) {
         assert!(out.len() == pairs.len() && bytes.len() == 16 * pairs.len(), "room for every gate");
         let wires = as_bytes(ZeroLabel::blocks(wires)).as_chunks().0;
+        registry::used(GARBLED, &self.hash.0.0, self.gate.into(), pairs.len());
         for Form { backend, vectors, gates: part } in forms::<1>(self.backend, pairs.len(), 4) {
             if part.is_empty() {
                 continue;

@@ -3,9 +3,12 @@
 use super::kernel::{EvaluateAnds, Grouped};
 use crate::half::forms::{Form, forms};
 use crate::half::free_xors_on;
-use crate::{Correlated, Evaluate, Format, GateBackend, Role, Scheme, SessionNonce, gates::ActiveLabel};
+use crate::{
+    Correlated, Evaluate, Format, GateBackend, Role, Scheme, SessionNonce,
+    gates::{ActiveLabel, EVALUATED},
+};
 use hushwire_aes::Backend;
-use hushwire_block::{Block, as_bytes, as_bytes_mut};
+use hushwire_block::{Block, as_bytes, as_bytes_mut, registry};
 use hushwire_circuit::Slot;
 use std::ops::Range;
 
@@ -49,6 +52,7 @@ impl GateBackend for Evaluator {
                 tables: &bytes[24 * start..24 * end],
                 bits: &bits[start..end],
             };
+            registry::used(EVALUATED, &self.public.0.0, self.gate.into(), gates.len());
             match vectors {
                 _ if gates.is_empty() => {}
                 12 => backend.run(Grouped::<_, 12>(kernel)),

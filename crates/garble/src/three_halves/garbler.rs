@@ -5,10 +5,10 @@ use crate::half::forms::{Form, forms};
 use crate::half::free_xors_on;
 use crate::{
     Correlated, Format, Garble, GateBackend, Role, Scheme, SessionNonce,
-    gates::{ZeroLabel, correlation},
+    gates::{GARBLED, ZeroLabel, correlation},
 };
 use hushwire_aes::Backend;
-use hushwire_block::{Block, as_bytes, as_bytes_mut};
+use hushwire_block::{Block, as_bytes, as_bytes_mut, registry};
 use hushwire_circuit::Slot;
 use hushwire_prg::{Prg, Seed};
 use zeroize::{Zeroize, Zeroizing};
@@ -73,6 +73,7 @@ impl GateBackend for Garbler {
                     tables: &mut tables[from..to],
                     bits: &mut bits[from..to],
                 };
+                registry::used(GARBLED, &self.public.0.0, self.gate.into(), gates.len());
                 match vectors {
                     _ if gates.is_empty() => {}
                     12 => backend.run(Grouped::<_, 12>(kernel)),

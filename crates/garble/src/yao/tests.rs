@@ -6,7 +6,7 @@ use crate::{
     three_halves::ThreeHalves,
 };
 use hushwire_aes::Backend;
-use hushwire_block::Block;
+use hushwire_block::{Block, registry};
 use hushwire_circuit::{Planes, Slot, named};
 use hushwire_ot::Sid;
 use hushwire_wire::{PartyId, Tap, Transcript, inproc};
@@ -195,11 +195,15 @@ fn session<F: Family + 'static>(scheme: Scheme, sid: u8, seeds: [u8; 2]) -> [See
         let links = [(0, 1), (1, 0)].map(|(from, to)| transcript.link(IDS[from], IDS[to], 0));
         Seen { log, after, outputs, links, opening }
     };
+    let _watch = registry::watch();
     let seen: Vec<Seen> = thread::scope(|scope| {
         let threads: Vec<_> = nets
             .map(|(i, mut net)| {
-                let peer = Some(IDS[1 - i]);
-                scope.spawn(move || party(i, &mut net.channel(0, peer, peer).expect("the lane is there")))
+                let (peer, end) = (Some(IDS[1 - i]), registry::here().end(i));
+                scope.spawn(move || {
+                    let _end = end.enter();
+                    party(i, &mut net.channel(0, peer, peer).expect("the lane is there"))
+                })
             })
             .collect();
         threads.into_iter().map(|t| t.join().expect("the party ends")).collect()

@@ -1,6 +1,7 @@
 //! Set-up and runs as machines: both parties on one thread, with a cheat for every message.
 
 use crate::common::{ROLES, Repeat, brought, context, due, terms, values};
+use hushwire_block::registry;
 use hushwire_circuit::{Program, TwoParty, named};
 use hushwire_garble::{
     GarbleError, Role, Scheme,
@@ -59,6 +60,7 @@ fn parties_on_one_thread_cost_what_they_declare() {
         Scheme::PRIVATE.map(terms).into_iter().chain([Terms { ot: Protocol::FerretB10, ..Terms::default() }])
     {
         for (program, n) in &programs {
+            let _watch = registry::watch();
             let mut parties = opened(terms);
             let owners = |party| (0..program.inputs().len()).map(|i| (i + party) % 2).collect();
             let cases = [

@@ -6,7 +6,7 @@ use std::{sync::LazyLock, thread};
 use curve25519_dalek::constants::RISTRETTO_BASEPOINT_TABLE;
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoBasepointTable};
 use curve25519_dalek::{RistrettoPoint, Scalar, traits::Identity};
-use hushwire_block::Block;
+use hushwire_block::{Block, registry};
 use hushwire_prg::{Prg, Seed};
 use subtle::{Choice, ConditionallySelectable};
 use zeroize::{Zeroize, Zeroizing};
@@ -141,11 +141,16 @@ pub(super) fn shared(
     let threads = PROCESSORS.min(THREADS).min(count / SHARE).max(1);
     let mut parts = (0..threads).map(|i| count * i / threads..count * (i + 1) / threads);
     let (first, work) = (parts.next().unwrap_or(0..count), &work);
+    let here = &registry::here();
     thread::scope(|scope| {
         let others: Vec<_> = parts
             .map(|part| {
                 let own = part.clone();
-                (part, thread::Builder::new().spawn_scoped(scope, move || work(own)).ok())
+                let work = move || {
+                    let _here = here.enter();
+                    work(own)
+                };
+                (part, thread::Builder::new().spawn_scoped(scope, work).ok())
             })
             .collect();
         let each = first.len();

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use hushwire_aes::Backend;
-use hushwire_block::Block;
+use hushwire_block::{Block, registry};
 use hushwire_prg::{Prg, Seed};
 
 use super::end::buffer;
@@ -171,9 +171,9 @@ pub(super) fn extend<S: Security>(
             let len = s.chunk_len(count - at);
             let mut said = vec![0; s.chunk_bytes(len)];
             assert_eq!((len, said.len()), (r.chunk_len(count - at), r.chunk_bytes(len)));
-            s.chunk(&[], &mut said, &mut run.q[at..at + len])?;
+            registry::as_end(0, || s.chunk(&[], &mut said, &mut run.q[at..at + len]))?;
             edit(chunks, 0, &mut said);
-            r.chunk(&said, &mut [], &mut run.t[at..at + len])?;
+            registry::as_end(1, || r.chunk(&said, &mut [], &mut run.t[at..at + len]))?;
             run.sent[0].extend(said);
             (at, chunks) = (at + len, chunks + 1);
         }
@@ -181,13 +181,13 @@ pub(super) fn extend<S: Security>(
             for (i, step) in s.check_steps().to_vec().into_iter().enumerate() {
                 let mut said = vec![0; step.bytes];
                 match step.from {
-                    Role::Sender => s.check(i, &[], &mut said)?,
-                    Role::Receiver => r.check(i, &[], &mut said)?,
+                    Role::Sender => registry::as_end(0, || s.check(i, &[], &mut said))?,
+                    Role::Receiver => registry::as_end(1, || r.check(i, &[], &mut said))?,
                 }
                 edit(checks, i + 1, &mut said);
                 match step.from {
-                    Role::Sender => r.check(i, &said, &mut [])?,
-                    Role::Receiver => s.check(i, &said, &mut [])?,
+                    Role::Sender => registry::as_end(1, || r.check(i, &said, &mut []))?,
+                    Role::Receiver => registry::as_end(0, || s.check(i, &said, &mut []))?,
                 }
                 run.sent[step.from as usize].extend(said);
             }

@@ -1,7 +1,7 @@
 //! Honest runs.
 
 use hushwire_aes::Backend;
-use hushwire_block::{Block, Buffer};
+use hushwire_block::{Block, Buffer, registry};
 
 use super::nodes::{Copy, LeftSum, Patch};
 use super::params::SPARE;
@@ -67,6 +67,7 @@ fn outputs_past_the_caches_are_the_same() {
 
 fn crosses_rounds<S: Security>(set: Set, rounds: usize, segment: usize) {
     let mut ends = ends::<S>(Backend::best(), set);
+    let _watch = registry::watch();
     let round = (set.trees() - set.refill_trees()) * set.leaves();
     let run = extend(&mut ends, rounds * round + 1, segment, no_edit).expect("an honest run");
     run.holds();
@@ -86,6 +87,7 @@ fn relation_holds_over_rounds() {
 fn odd_requests_come_from_stock() {
     fn odd<S: Security>(set: Set) {
         let mut ends = ends::<S>(Backend::best(), set);
+        let _watch = registry::watch();
         for count in [1, 127, 128, 129, 1000, 3, 255, 256, 257, 895, 896, 897] {
             extend(&mut ends, count, 2, no_edit).expect("an honest run").holds();
         }

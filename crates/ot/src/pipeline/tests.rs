@@ -1,7 +1,7 @@
 //! Every functionality over an ideal extension: one that a dealer could have made, with either side speaking.
 
 use hushwire_aes::Backend;
-use hushwire_block::Block;
+use hushwire_block::{Block, registry};
 use hushwire_prg::{Prg, Seed};
 
 use super::*;
@@ -34,6 +34,7 @@ fn run<S: Security>(
 }
 
 fn every_functionality<S: Security>(speaker: Role, size: usize, count: usize) {
+    let _watch = registry::watch();
     let ends = &mut ends::<S>(speaker, size);
     let choices = noise(count.div_ceil(8), "choices");
     let chosen = |i: usize| bits::bit(&choices, i) == 1;

@@ -18,7 +18,7 @@
 use core::marker::PhantomData;
 
 use hushwire_aes::Aes128;
-use hushwire_block::{Block, Buffer, Gf128};
+use hushwire_block::{Block, Buffer, Gf128, registry};
 use hushwire_prg::Seed;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
@@ -32,6 +32,9 @@ use crate::ferret::end::{buffer, public_key};
 use crate::ferret::nodes::Patch;
 use crate::ferret::tree::{End, Grower, SpcotReceiver, SpcotSender, Tree};
 use crate::{CheckStep, Context, Level, OtError, Role, Security};
+
+/// An entry of the base that hides one tree's noise.
+const NOISE: &str = "entry of a tree's noise";
 
 /// A party's part of the trees.
 enum Half<F: Field> {
@@ -176,6 +179,7 @@ impl<S: Security, F: Field> Growing<S, F> {
         match &mut self.half {
             Half::Sender { trees, q } => {
                 let table = self.table.blocks();
+                registry::once(NOISE, &table[noise..=noise]);
                 let (levels, d) = said.split_at_mut(cut);
                 trees.tree(Tree { grower, cots, heard: &[], said: levels, leaves: &mut *leaves });
                 backend.tccr::<1>(&self.hash, first as u128, leaves, values);
@@ -202,6 +206,7 @@ impl<S: Security, F: Field> Growing<S, F> {
                 backend.tccr::<1>(&self.hash, first as u128, leaves, values);
                 // What stands at α is part of the sum, and so goes.
                 let [of_noise, beta] = table[noise];
+                registry::once(NOISE, &[of_noise]);
                 let beta = F::Base::from_bytes(&beta.0);
                 let add = total(values) ^ of_noise ^ block(d);
                 let right = place & 1 == 1;

@@ -1,7 +1,7 @@
 //! Entries hold, cost what is declared, and no changed message goes unseen in the malicious mode.
 
 use hushwire_aes::Backend;
-use hushwire_block::{Block, Gf64, Gf128};
+use hushwire_block::{Block, Gf64, Gf128, registry};
 use hushwire_prg::Seed;
 use hushwire_wire::drive::{Lockstep, Place};
 
@@ -127,7 +127,9 @@ fn machines_hold<S: Security, F: Slow>(count: usize) {
     let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
     let mut s = Sender::<S, F>::new(&context, count, &seeds[0]).expect("the level exists");
     let mut r = Receiver::<S, F>::new(&context, count, &seeds[1]).expect("the level exists");
+    let watch = registry::watch();
     let all = moved(&mut s, &mut r);
+    drop(watch);
     let (s, r) = (s.finish(), r.finish());
     assert_eq!(s.q.len(), count);
     holds::<F>(*s.delta, &s.q, &r.t, &r.u);
@@ -187,15 +189,17 @@ fn grow<S: Security, F: Slow>(
     let mut ends = dealt::<F>(plan.entries, plan.cots)
         .map(|(base, cots)| Growing::<S, F>::new(&context(backend), sets, count, base, cots));
     let mut messages = plan.messages(S::LEVEL).into_iter();
+    let _watch = registry::watch();
     let tables = ends.each_ref().map(Growing::tables);
     let mut number = 0;
     while let Some(step) = ends[0].step() {
         assert_eq!(ends[1].step(), Some(step));
         assert_eq!(messages.next(), Some((step.from, step.bytes)), "as planned");
         let mut said = vec![0; step.bytes];
-        ends[step.from as usize].act(&[], &mut said)?;
+        let [from, to] = [step.from as usize, 1 - step.from as usize];
+        registry::as_end(from, || ends[from].act(&[], &mut said))?;
         edit(number, &mut said);
-        ends[1 - step.from as usize].act(&said, &mut [])?;
+        registry::as_end(to, || ends[to].act(&said, &mut []))?;
         number += 1;
     }
     assert!(ends[1].step().is_none() && messages.next().is_none());

@@ -3,6 +3,7 @@
 use std::{collections::HashSet, thread, time::Duration};
 
 use hushwire_aes::Backend;
+use hushwire_block::registry;
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, Meter, PartyId, inproc};
@@ -42,9 +43,15 @@ fn run(parameters: &Parameters, receiver: &[u64], sender: &[u64]) -> ([Outcome; 
     let [mut a, mut b] = channels(&meters);
     let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
     let numbers: Vec<u64> = receiver.iter().map(|item| number(*item)).collect();
+    let _watch = registry::watch();
     let outcomes = thread::scope(|scope| {
-        let other =
-            scope.spawn(|| send(&mut b, &context(), parameters, &digests(sender), &seeds[1], &mut |_, _| {}));
+        let [first, second] = [0, 1].map(|end| registry::here().end(end));
+        let (b, seed) = (&mut b, &seeds[1]);
+        let other = scope.spawn(move || {
+            let _end = second.enter();
+            send(b, &context(), parameters, &digests(sender), seed, &mut |_, _| {})
+        });
+        let _end = first.enter();
         let own = digests(receiver);
         let first = receive(&mut a, &context(), parameters, &own, &numbers, &seeds[0], &mut |_, _| {});
         [first.expect("an honest run"), other.join().expect("no panic").expect("an honest run")]

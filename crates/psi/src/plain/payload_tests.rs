@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use hushwire_aes::Backend;
-use hushwire_block::Block;
+use hushwire_block::{Block, registry};
 use hushwire_ot::{Context, Level, Sid};
 use hushwire_prg::Seed;
 use hushwire_wire::drive::{Exchanged, Lockstep, Machine, Place, Round};
@@ -51,6 +51,7 @@ fn run(
     sender: &[u64],
     edit: impl FnMut(Place, &mut Vec<u8>),
 ) -> Result<Found, PsiError> {
+    let _watch = registry::watch();
     let (seeds, context) = ([1, 2].map(|seed| Seed::from_bytes([seed; 16])), context());
     let mut r = Receiver::new(&context, parameters, digests(receiver), &seeds[0])?;
     let theirs = payloads(sender, parameters.payload_bytes);

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use hushwire_aes::Backend;
+use hushwire_block::registry;
 use hushwire_ot::base::{BaseProtocol, ChouOrlandi, ChouOrlandi16};
 use hushwire_ot::{Context, Level, Opening, OtError, Passive, Protocol, Security, Sid};
 use hushwire_prg::Seed;
@@ -36,6 +37,7 @@ fn run(
     sender: &[u64],
     edit: impl FnMut(Place, &mut Vec<u8>),
 ) -> Result<Found, PsiError> {
+    let _watch = registry::watch();
     let (seeds, context) = ([1, 2].map(|seed| Seed::from_bytes([seed; 16])), context());
     let mut r = Receiver::new(&context, parameters, digests(receiver), &seeds[0])?;
     let mut s = Sender::new(&context, parameters, digests(sender), &seeds[1])?;

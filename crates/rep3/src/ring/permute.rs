@@ -37,6 +37,7 @@ use crate::{
     Context, Rep3, Role, ShareError,
     pool::{self, Scratch},
 };
+use hushwire_block::registry;
 use hushwire_circuit::planes::plane_bytes;
 use hushwire_wire::{
     Cost,
@@ -358,7 +359,9 @@ impl<G: Group> Permute<G> {
                 if !open {
                     let mut words = PairWords::new(&self.cx, side, fresh + before);
                     let take = |_, masks: &[u8]| out.extend(words_in::<G::Word>(masks));
-                    words.runs::<G::Word>(piece.len(), take);
+                    let draw = || words.runs::<G::Word>(piece.len(), take);
+                    // Y and Z have taken theirs from their messages, and keep the same words as summands.
+                    if part == Part::X { draw() } else { registry::silent(draw) }
                 }
             };
             let sum = |out: &mut Vec<G::Word>| {

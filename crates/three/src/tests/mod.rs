@@ -11,6 +11,7 @@ use crate::{
     wave::{Group, Wave, land},
 };
 use hushwire_aes::Backend;
+use hushwire_block::registry;
 use hushwire_compute::{
     Computation, ComputeError, Tensor, evaluate,
     test_support::{computation, inputs},
@@ -36,6 +37,7 @@ fn three(
     bound: &Computation,
     given: &Values,
 ) -> Result<Ran, ThreeError> {
+    let _watch = registry::watch();
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
     let mut shares: [Vec<Shares>; 3] = Default::default();
     for ((name, _), door) in bound.inputs().zip(plan.inputs()) {
@@ -53,6 +55,7 @@ fn three(
     loop {
         let mut waves: Vec<Wave<'_>> = vec![];
         for (party, run) in parties.iter_mut().zip(&mut runs) {
+            let _end = registry::here().end(party.role().index()).enter();
             run.alone(&mut party.next_batch()?)?;
             waves.push(run.wave(party)?);
         }
@@ -65,7 +68,8 @@ fn three(
             let Some(flights) = groups.iter_mut().map(Iterator::next).collect::<Option<Vec<_>>>() else {
                 break;
             };
-            let mut flights = flights.into_iter().map(Group::begin).collect::<Result<Vec<_>, _>>()?;
+            let begin = |(end, group)| registry::as_end(end, || Group::begin(group));
+            let mut flights = flights.into_iter().enumerate().map(begin).collect::<Result<Vec<_>, _>>()?;
             // A sort's cost depends on what it opens, and is counted.
             let own = flights[0].cost();
             declared &= own.is_some();

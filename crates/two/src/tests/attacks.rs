@@ -106,6 +106,29 @@ fn pads_of_a_long_vector_have_tweaks() {
     assert_eq!(pieces[0], pieces[1], "the attack works where tweaks begin again");
 }
 
+/// The pads of the OTs that one party sends are under another key than those that it receives: both count their tweaks from 0.
+#[test]
+fn each_direction_has_a_key_of_its_own() {
+    let pads = |index: usize, side: Side| {
+        let mut pads = [Block::ZERO];
+        kit(index, Cots { delta: Block::ZERO, q: vec![].into(), t: vec![].into() }).hash(
+            side,
+            0,
+            &[Block::ONES],
+            &mut pads,
+        );
+        pads
+    };
+    for index in [0, 1] {
+        assert_ne!(pads(index, Side::Sent), pads(index, Side::Received));
+        assert_eq!(
+            pads(index, Side::Sent),
+            pads(1 - index, Side::Received),
+            "both parties have the same two"
+        );
+    }
+}
+
 /// An OT used twice shows whether two choices are the same.
 #[test]
 fn an_ot_is_used_once() {

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{Distance, Party, Plan, TwoError};
 use hushwire_aes::Backend;
+use hushwire_block::registry;
 use hushwire_compute::{Computation, Tensor, evaluate, test_support::inputs};
 use hushwire_ot::{Context, OtError, Protocol, Sid};
 use hushwire_prg::Seed;
@@ -118,10 +119,13 @@ fn lanes(fault: Option<(usize, Fault)>, armed: &Arc<AtomicBool>) -> [Channel; 2]
 fn ended(plan: &Plan, own: [Vec<Tensor>; 2], ot: Protocol, fault: Option<(usize, Fault)>) -> Ends {
     let armed = Arc::new(AtomicBool::new(false));
     let ends = links().into_iter().zip(lanes(fault, &armed)).zip(own).enumerate();
+    let _watch = registry::watch();
     thread::scope(|scope| {
         let armed = &armed;
         let party = |(i, (([mut channel, _], ots), own)): (usize, (([Channel; 2], Channel), _))| {
+            let end = registry::here().end(i);
             scope.spawn(move || {
+                let _end = end.enter();
                 let context = Context { sid: Sid([5; 32]), backend: Backend::best() };
                 let seed = Seed::from_bytes([i as u8 + 1; 16]);
                 let party = Party::open(ots, i, &context, ot, &seed).expect("a set-up");
@@ -214,10 +218,13 @@ fn steps_and_their_ots_go_beside_each_other() {
     let ot = Protocol::SoftSpoken4;
     assert!(plan.lots(Distance::Near).count() > 2);
     for (ahead, patience) in [([true; 2], 60_000), ([true, false], 200), ([false; 2], 200)] {
+        let _watch = registry::watch();
         let ran = thread::scope(|scope| {
             let party = |(i, [mut channel, ots]): (usize, [Channel; 2])| {
                 let (plan, own) = (&plan, own(&c, &given, &[0], i));
+                let end = registry::here().end(i);
                 scope.spawn(move || {
+                    let _end = end.enter();
                     let context = Context { sid: Sid([6; 32]), backend: Backend::best() };
                     let seed = Seed::from_bytes([i as u8 + 1; 16]);
                     let (meter, were) = (Meter::new(), Arc::new(AtomicBool::new(false)));

@@ -6,7 +6,7 @@ use crate::{
     play::{Play, Talk},
 };
 use hushwire_aes::Backend;
-use hushwire_block::Block;
+use hushwire_block::{Block, registry};
 use hushwire_gmw::Stock;
 use hushwire_ot::{BitTriples, Context, Sid};
 use hushwire_prg::{Prg, Seed};
@@ -31,7 +31,12 @@ fn blocks(prg: &mut Prg, count: usize) -> Vec<Block> {
 
 /// `count[i]` OTs of which party i is the sender.
 pub(crate) fn dealt(count: [usize; 2]) -> [Cots; 2] {
-    let prg = &mut prg("ots");
+    dealt_again(0, count)
+}
+
+/// The same from another dealing: no OT is in two of them.
+pub(crate) fn dealt_again(number: u64, count: [usize; 2]) -> [Cots; 2] {
+    let prg = &mut prg(&format!("ots {number}"));
     let one = Block::from_u128(1);
     let deltas = [0, 1].map(|_| blocks(prg, 1)[0]).map(|d| if d.lsb() { d } else { d ^ one });
     let mut ways = [0, 1].map(|i: usize| {
@@ -48,8 +53,8 @@ pub(crate) fn dealt(count: [usize; 2]) -> [Cots; 2] {
     })
 }
 
-pub(crate) fn triples(count: u64) -> [Stock; 2] {
-    let prg = &mut prg("triples");
+pub(crate) fn triples(number: u64, count: u64) -> [Stock; 2] {
+    let prg = &mut prg(&format!("triples {number}"));
     let mut bytes = || {
         let mut bytes = vec![0; count.div_ceil(8) as usize];
         prg.fill(&mut bytes);
@@ -90,6 +95,7 @@ where
     F: Future<Output = Result<T, TwoError>> + Send,
 {
     let mut dealt = dealt(cots).into_iter();
+    let _watch = registry::watch();
     let mut plays = [0, 1].map(|i| {
         let cots = dealt.next().expect("one each");
         let begin = |talk: Talk| protocol(Kit::new(talk, i, &context(), cots), i);

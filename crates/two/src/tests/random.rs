@@ -1,6 +1,6 @@
 //! Whole computations against the plain evaluator, over OTs from a dealer.
 
-use super::pair::{context, dealt, triples};
+use super::pair::{context, dealt_again, triples};
 use crate::{
     Distance, Plan, Products, TwoError,
     encrypted::{Job, Keys, signed},
@@ -11,6 +11,7 @@ use crate::{
     talk::{begin, opened, share_bytes},
 };
 use hushwire_aes::Backend;
+use hushwire_block::registry;
 use hushwire_compute::{
     Computation, Tensor, evaluate,
     test_support::{computation, inputs},
@@ -23,6 +24,7 @@ pub(crate) type Values = BTreeMap<String, Tensor>;
 
 /// The outputs of a run in lockstep; compares what it cost with what the plan says.
 pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, TwoError> {
+    let _watch = registry::watch();
     let mut own = own.into_iter();
     let mut runs = [0, 1].map(|i| Run::new(i, plan, own.next().expect("two")).expect("inputs fit"));
     let (mut bytes, mut rounds, mut pieces) = ([BEGIN as u64; 2], 1, 0);
@@ -71,7 +73,7 @@ pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, Two
             let mut plays: [Vec<Play<'_, Form>>; 2] = Default::default();
             for piece in &group {
                 let tally = plan.tally_of(piece);
-                let (cots, stocks) = (dealt(tally.cots), triples(tally.triples));
+                let (cots, stocks) = (dealt_again(pieces, tally.cots), triples(pieces, tally.triples));
                 let context = context().child("two piece", pieces);
                 pieces += 1;
                 for (i, both) in cots.into_iter().zip(stocks).enumerate() {

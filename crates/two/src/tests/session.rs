@@ -4,8 +4,9 @@ use super::{
     pair::{prg, random, shared},
     random::{Values, plan_of, text, two},
 };
-use crate::{Conv, Distance, Linear, Operation, Party, Plan, Sign, TwoError, ring::mask};
+use crate::{COEFFICIENTS, Conv, Distance, Linear, Operation, Party, Plan, Sign, TwoError, ring::mask};
 use hushwire_aes::Backend;
+use hushwire_block::registry;
 use hushwire_compute::{Computation, Tensor, evaluate, test_support::inputs};
 use hushwire_ot::{Context, OtError, Protocol, Sid};
 use hushwire_prg::Seed;
@@ -29,11 +30,14 @@ pub(crate) fn sessions<T: Send>(
     party: impl Fn(usize, Party, &mut Channel) -> T + Sync,
 ) -> [T; 2] {
     let party = &party;
+    let _watch = registry::watch();
     let results: Vec<T> = thread::scope(|scope| {
         let links = links().into_iter().enumerate();
         let threads: Vec<_> = links
             .map(|(i, [mut channel, ots])| {
+                let end = registry::here().end(i);
                 scope.spawn(move || {
+                    let _end = end.enter();
                     let context = Context { sid: Sid([9; 32]), backend: Backend::best() };
                     let seed = Seed::from_bytes([i as u8 + 1; 16]);
                     let open = Party::open(ots, i, &context, ot, &seed).expect("a set-up");
@@ -319,4 +323,26 @@ fn a_greater_weight_is_refused() {
     assert!(made[0].0.as_ref().is_some_and(|e| e.to_string().contains("greater than 5")));
     assert!(matches!(made[0].1, Some(TwoError::Lost)));
     assert!(made[1].0.is_some());
+}
+
+/// Noise is flooded for so many results of a session: the layer that would open one more is refused before a message of it, and the session ends.
+#[test]
+fn results_beyond_those_that_flooding_hides_are_refused() {
+    let linear = Linear::new(Conv::matrix(1, 1), 16, 5, COEFFICIENTS).unwrap();
+    let made = sessions(Protocol::SoftSpoken2, |i, mut party, channel| {
+        let meter = Meter::new();
+        channel.tap(meter.tap());
+        let own: &[i64] = if i == 0 { &[5] } else { &[] };
+        party.convolve(channel, &linear, 0, own, &[1]).expect("the first result");
+        let before = meter.reading().bytes_sent();
+        let rest = linear.clone().images(COEFFICIENTS as usize);
+        let refused = party.convolve(channel, &rest, 0, own, &[]);
+        assert!(
+            matches!(refused, Err(TwoError::TooMany { found }) if found == COEFFICIENTS + 1),
+            "{refused:?}"
+        );
+        assert_eq!(meter.reading().bytes_sent(), before, "nothing of it was said");
+        party.convolve(channel, &linear, 0, own, &[1])
+    });
+    assert!(made.into_iter().all(|again| matches!(again, Err(TwoError::Lost))));
 }

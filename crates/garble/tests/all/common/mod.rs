@@ -2,6 +2,7 @@
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
 use hushwire_aes::Backend;
+use hushwire_block::registry;
 use hushwire_circuit::{Bit, Builder, Layered, Planes, Program, Stage, Stages, TwoParty, eval, planes};
 use hushwire_garble::{
     GarbleError, Role, Scheme,
@@ -38,10 +39,13 @@ pub fn tcp_nets() -> [Net; 2] {
 /// Runs a function for each party on a thread of its own.
 pub fn parties<T: Send>(nets: [Net; 2], run: impl Fn(Role, &mut Channel) -> T + Sync) -> [T; 2] {
     let run = &run;
+    let _watch = registry::watch();
     thread::scope(|scope| {
         let mut nets = nets.into_iter().zip(ROLES);
         let threads = [(); 2].map(|()| nets.next().expect("two")).map(|(mut net, role)| {
+            let end = registry::here().end(role as usize);
             scope.spawn(move || {
+                let _end = end.enter();
                 let peer = Some(IDS[1 - role as usize]);
                 let mut channel = net.channel(0, peer, peer).expect("the lane is there");
                 run(role, &mut channel)
@@ -60,7 +64,8 @@ pub fn values(program: &Program, instances: usize, seed: u8) -> Vec<Vec<u8>> {
     let mut prg = Prg::new(Backend::best(), &Seed::from_bytes([seed; 16]), "test inputs");
     let value = |width: &usize| {
         let mut value = vec![0; planes::value_bytes(*width) * instances];
-        prg.fill(&mut value);
+        // The test's own, the same whenever it is asked for.
+        registry::silent(|| prg.fill(&mut value));
         Planes::pack(&value, *width, instances).unpack()
     };
     program.inputs().iter().map(value).collect()

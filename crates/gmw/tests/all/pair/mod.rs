@@ -1,6 +1,7 @@
 //! Two parties as threads, and what they should compute.
 
 use hushwire_aes::Backend;
+use hushwire_block::registry;
 use hushwire_circuit::{Planes, Program, TwoParty, eval, planes};
 use hushwire_gmw::{GmwError, Party};
 use hushwire_ot::{Context, Protocol, Sid};
@@ -26,11 +27,14 @@ pub(crate) fn both_capped<T: Send>(
 ) -> [T; 2] {
     let nets = inproc::mesh_capped(&IDS, 1, Duration::from_secs(60), capacity);
     let party = &party;
+    let _watch = registry::watch();
     let results: Vec<T> = thread::scope(|scope| {
         let nets = nets.into_iter().enumerate();
         let threads: Vec<_> = nets
             .map(|(i, mut net)| {
+                let end = registry::here().end(i);
                 scope.spawn(move || {
+                    let _end = end.enter();
                     let peer = Some(IDS[1 - i]);
                     let mut channel = net.channel(0, peer, peer).expect("the lane is there");
                     party(i, &mut channel)

@@ -8,6 +8,7 @@ where
     Full: crate::AtLeast<S::Base>,
 {
     for kind in kinds::<S>() {
+        let _watch = registry::watch();
         let (s, r) = roots::<S>(kind, Backend::best(), 0);
         let mut pump = Pump::new(&s, 3, r.fork(3));
         assert_eq!(pump.s.delta(), Some(s.delta()));
