@@ -8,7 +8,7 @@ use crate::{
     run_report::deliver,
 };
 use clap::{Args, Subcommand};
-use hushwire_job::{ComputeTask, Job, Prepared, PsiTask, Task, Terms};
+use hushwire_job::{ComputeTask, Job, Prepared, PsiTask, PsiTries, Task, Terms};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -69,40 +69,57 @@ struct TermsReport<'a> {
     kind: &'a str,
     /// Names and texts, in order.
     terms: &'a [(&'static str, String)],
+    /// Of an intersection that withstands malicious parties: the keys that each of them can try.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tries: Option<[PsiTries; 2]>,
 }
 
-/// The terms of the job in a file.
-fn terms(path: &Path) -> Result<Terms, Error> {
-    Ok(match Job::read(path)? {
+/// The terms of a job, and the keys that parties of an intersection can try.
+struct Shown {
+    terms: Terms,
+    tries: Option<[PsiTries; 2]>,
+}
+
+/// The job in a file.
+fn shown(path: &Path) -> Result<Shown, Error> {
+    let mut tries = None;
+    let terms = match Job::read(path)? {
         Job::Circuit(job) => Prepared::new(&job)?.terms(),
         Job::AesCtr(job) => job.terms(),
-        Job::Psi(job) => PsiTask::new(&job)?.terms(),
+        Job::Psi(job) => {
+            let task = PsiTask::new(&job)?;
+            tries = task.tries();
+            task.terms()
+        }
         Job::Compute(job) => ComputeTask::new(&job)?.terms(),
         #[cfg(feature = "sql")]
         Job::Query(job) => hushwire_job::QueryTask::new(&job)?.terms(),
         #[cfg(feature = "nn")]
         Job::Infer(job) => hushwire_job::InferTask::new(&job)?.terms(),
         _ => return Err(unknown_kind()),
-    })
+    };
+    Ok(Shown { terms, tries })
 }
 
 /// Prints what was asked for.
 pub(crate) fn run(args: &JobArgs) -> Result<(), Error> {
     match &args.command {
-        JobCommand::Digest(args) => out::line(terms(&args.job)?.digest()),
+        JobCommand::Digest(args) => out::line(shown(&args.job)?.terms.digest()),
         JobCommand::Show(args) => {
             let mut files = RunFiles::new(args.replace.force);
             reads(&mut files, "the job file", &args.job);
             let file = json_file(&mut files, args.json.as_deref(), "job show", 0o644)?;
-            let terms = terms(&args.job)?;
+            let Shown { terms, tries } = shown(&args.job)?;
             let digest = terms.digest().to_string();
-            let text = format!("{terms}digest: {digest}\n");
+            let lines: String = tries.iter().flatten().map(|tries| format!("tries: {tries}\n")).collect();
+            let text = format!("{terms}{lines}digest: {digest}\n");
             let report = TermsReport {
                 command: "job show",
                 version: env!("CARGO_PKG_VERSION"),
                 digest,
                 kind: terms.kind(),
                 terms: terms.list(),
+                tries,
             };
             deliver(Some(text.into_bytes()), &report, file, args.json.as_deref())
         }

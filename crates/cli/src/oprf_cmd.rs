@@ -1,6 +1,7 @@
 //! `hushwire psi`: a few keys against a large published list. The owner publishes once and answers; who asks learns which of its keys
 //! are in the list.
 
+mod answer;
 mod link;
 mod secret;
 
@@ -13,10 +14,9 @@ use clap::{Args, Subcommand};
 use hushwire_job::{JobError, Stamp, read_once, refuse_once};
 use hushwire_psi::{
     KeyColumn, KeySpec, Keys, LeftOut, PsiError, Rows, Set, check_output, is_parquet,
-    oprf::{List, PublishError, Refusal, Terms, answer, ask, digest, publish},
+    oprf::{List, PublishError, Refusal, Terms, ask, digest, publish},
     write_parquet, write_rows,
 };
-use hushwire_wire::Channel;
 use link::{LinkArgs, Side};
 use secret::Secret;
 use std::{
@@ -41,13 +41,6 @@ asked. `hushwire keys init` makes the identities and prints the pins. docs/psi.m
 Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 the peer or the network failed, 4 a file could not be used, \
 5 refused because it would not be safe.";
 
-/// LOCAL: keys that a query may have where nothing is said.
-const AT_ONCE: u64 = 1000;
-/// LOCAL: keys that are answered in an hour where nothing is said.
-const PER_HOUR: u64 = 10_000;
-/// LOCAL: how long an owner waits after a query that failed, so that failing costs who fails more than it costs the owner.
-const PAUSE: Duration = Duration::from_millis(200);
-
 /// A few keys against a large published list.
 #[derive(Args)]
 pub(crate) struct OprfArgs {
@@ -63,12 +56,12 @@ enum OprfCommand {
         after_help = "Example:\n  hushwire psi publish --in customers.csv --key email --secret customers.key --out customers.list"
     )]
     Publish(PublishArgs),
-    /// Answer queries to a list, one after the other.
+    /// Answer queries to a list, several at the same time.
     #[command(
         arg_required_else_help = true,
         after_help = "Example:\n  hushwire psi answer --secret customers.key --listen 0.0.0.0:7000 --identity owner.pem --pin sha256:…"
     )]
-    Answer(AnswerArgs),
+    Answer(answer::AnswerArgs),
     /// Learn which keys of a small file are in a list.
     #[command(
         arg_required_else_help = true,
@@ -109,27 +102,6 @@ struct PublishArgs {
 }
 
 #[derive(Args)]
-struct AnswerArgs {
-    /// The file of the secret key
-    #[arg(long, value_name = "FILE")]
-    secret: PathBuf,
-    /// The address on which queries are waited for, HOST:PORT
-    #[arg(long, value_name = "ADDRESS", value_parser = hushwire_job::address)]
-    listen: String,
-    #[command(flatten)]
-    link: LinkArgs,
-    /// The most keys of one query
-    #[arg(long, value_name = "KEYS", default_value_t = AT_ONCE, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    most: u64,
-    /// The most keys that are answered in an hour
-    #[arg(long, value_name = "KEYS", default_value_t = PER_HOUR)]
-    per_hour: u64,
-    /// End after so many queries [default: never]
-    #[arg(long, value_name = "N")]
-    queries: Option<u64>,
-}
-
-#[derive(Args)]
 struct QueryArgs {
     #[command(flatten)]
     keys: KeyArgs,
@@ -155,7 +127,7 @@ struct QueryArgs {
 pub(crate) fn run(args: &OprfArgs) -> Result<(), Error> {
     match &args.command {
         OprfCommand::Publish(args) => publish_list(args),
-        OprfCommand::Answer(args) => answer_queries(args),
+        OprfCommand::Answer(args) => answer::run(args),
         OprfCommand::Query(args) => query(args),
     }
 }
@@ -284,76 +256,6 @@ fn publish_list(args: &PublishArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// The keys that may still be answered: as many as an hour has, which come back evenly.
-struct Budget {
-    left: f64,
-    at: Instant,
-    per_hour: f64,
-}
-
-impl Budget {
-    fn now(&mut self) -> u64 {
-        let back = self.at.elapsed().as_secs_f64() * self.per_hour / 3600.0;
-        (self.left, self.at) = ((self.left + back).min(self.per_hour), Instant::now());
-        self.left as u64
-    }
-
-    /// Answers a query, and counts it before its answer leaves.
-    fn answer(
-        &mut self,
-        channel: &mut Channel,
-        secret: &Secret,
-        most: u64,
-    ) -> Result<Result<u64, Refusal>, PsiError> {
-        let left = self.now();
-        answer(channel, &secret.key, most, left, |count| self.left -= count as f64)
-    }
-}
-
-fn answer_queries(args: &AnswerArgs) -> Result<(), Error> {
-    let secret = Secret::read(&args.secret)?;
-    let terms = Terms { public: secret.key.public(), forms: secret.forms.clone() };
-    let side = Side::Owner(
-        hushwire_wire::Listener::bind(&args.listen).map_err(|e| JobError::from(e).during("listening"))?,
-    );
-    let link = args.link.prepare(side, &terms)?;
-    let per_hour = args.per_hour as f64;
-    let mut budget = Budget { left: per_hour, at: Instant::now(), per_hour };
-    let mut answered = 0;
-    while args.queries != Some(answered) {
-        match one(&link, &secret, args.most, &mut budget) {
-            Ok(Some(told)) => {
-                answered += 1;
-                log::note!("{told}");
-            }
-            Ok(None) => {}
-            Err(e) => {
-                log::failed(&e);
-                thread::sleep(PAUSE);
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Waits for a query and answers it; `None` if nobody came.
-fn one(
-    link: &link::Prepared,
-    secret: &Secret,
-    most: u64,
-    budget: &mut Budget,
-) -> Result<Option<String>, Error> {
-    let Some(mut open) = link.open()? else { return Ok(None) };
-    let answered = budget.answer(&mut open.channel, secret, most).map_err(|e| open.failed(e))?;
-    let told = match answered {
-        Ok(count) => format!("answered {count} keys"),
-        Err(Refusal::AtOnce(_)) => "refused a query: more keys than --most".to_owned(),
-        Err(Refusal::ForNow(left)) => format!("refused a query: {left} keys are left of --per-hour"),
-    };
-    open.confirm()?;
-    Ok(Some(told))
-}
-
 fn query(args: &QueryArgs) -> Result<(), Error> {
     for (option, path) in [("--in", &args.keys.input), ("--list", &args.list)] {
         if is_stream(path) {
@@ -441,44 +343,4 @@ fn refused(refusal: Refusal, asked: usize) -> Error {
         ),
     };
     JobError::new(hushwire_job::Kind::Network, "the query", cause, remedy).of("the owner").into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn budgets_come_back_evenly() {
-        let mut budget = Budget { left: 10.0, at: Instant::now(), per_hour: 3600.0 };
-        budget.left -= 10.0;
-        assert_eq!(budget.now(), 0);
-        budget.at -= Duration::from_secs(7);
-        assert_eq!(budget.now(), 7);
-        budget.at -= Duration::from_secs(36_000);
-        assert_eq!(budget.now(), 3600);
-    }
-
-    /// It has what it read of the answer: whoever could do so at no cost would try out keys at any rate.
-    #[test]
-    fn an_asker_that_goes_mid_answer_is_charged() {
-        let key = hushwire_psi::oprf::Key::draw().unwrap_or_else(|e| panic!("{e}"));
-        let secret = Secret { key, forms: "trim".to_owned() };
-        let ids = [0, 1].map(hushwire_wire::PartyId);
-        // A part of the answer at a time, as on a network.
-        let mut nets = hushwire_wire::inproc::mesh_capped(&ids, 1, Duration::from_secs(60), 64);
-        let [mut asker, mut owner] =
-            [0, 1].map(|i: usize| nets[i].channel(0, Some(ids[1 - i]), Some(ids[1 - i])).expect("a lane"));
-        let blinded = secret.key.public().repeat(10);
-        let asks = thread::spawn(move || {
-            asker.send("items asked", &10u64.to_le_bytes()).expect("it goes");
-            asker.recv("verdict", &mut [0; 9]).expect("it comes");
-            asker.send("blinded items", &blinded).expect("it goes");
-            asker.recv("evaluated items", &mut [0; 5 * 32]).expect("half of it comes");
-        });
-        let mut budget = Budget { left: 12.0, at: Instant::now(), per_hour: 12.0 };
-        let answered = budget.answer(&mut owner, &secret, 100);
-        asks.join().expect("it ends");
-        assert!(answered.is_err(), "{answered:?}");
-        assert_eq!(budget.now(), 2);
-    }
 }

@@ -91,7 +91,9 @@ pub use protocol::{
     Chosen, Linear, MOST_PARTIES, Protocol, ahead_or_auto, extension, extension_or_auto, extensions,
     private_scheme,
 };
-pub use psi::{Common, Intersection, PsiJob, PsiMethod, PsiPart, PsiReveal, PsiSecurity, PsiTask, Stamp};
+pub use psi::{
+    Common, Intersection, PsiJob, PsiMethod, PsiPart, PsiReveal, PsiSecurity, PsiTask, PsiTries, Stamp,
+};
 #[cfg(feature = "sql")]
 pub use query::{Answer, InferredTable, Pad, QueryPart, QueryTask, check_output, count, declaration, infer};
 pub use query::{QueryJob, QueryPartOf, QueryTable};

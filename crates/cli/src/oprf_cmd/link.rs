@@ -8,12 +8,19 @@ use hushwire_wire::{
     Channel, Identity, Listener, Net, NetError, PartyId, PeerConfig, Pin, Reason, SessionConfig,
     TransportKind, connect_observed,
 };
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
 /// LOCAL: how long no byte may move while the other side is alive.
 const STALL: Duration = Duration::from_secs(120);
 /// LOCAL: how long an owner waits before it begins to wait again.
 const IDLE: Duration = Duration::from_secs(3600);
+/// LOCAL: the wait of who asks while the owner greets another one, doubled up to the second number.
+const AGAIN: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(320));
 const STEP: &str = "the query";
 
 /// Who both sides are.
@@ -83,13 +90,35 @@ fn named(text: &str) -> String {
 
 impl Prepared {
     /// Meets the other side; `None` where an owner has waited and nobody came.
+    ///
+    /// An owner greets one process at a time and answers many: who comes while it greets another one of the same key comes again.
     pub(super) fn open(&self) -> Result<Option<Link<'_>>, Error> {
+        if let Side::Asker(address, wait) = &self.side {
+            log::note!("connecting to the owner at {address}, for at most {} s", wait.as_secs());
+        }
+        let (begun, mut pause) = (Instant::now(), AGAIN.0);
+        loop {
+            let rest = match &self.side {
+                Side::Owner(_) => IDLE,
+                Side::Asker(_, wait) => wait.saturating_sub(begun.elapsed()),
+            };
+            match self.meet(rest) {
+                Err(NetError::Duplicate { .. }) if rest > pause => {
+                    thread::sleep(pause);
+                    pause = (2 * pause).min(AGAIN.1);
+                }
+                Err(NetError::Absent { .. }) if matches!(self.side, Side::Owner(_)) => return Ok(None),
+                met => return met.map(Some).map_err(|e| self.explain("connect", e)),
+            }
+        }
+    }
+
+    fn meet(&self, wait: Duration) -> Result<Link<'_>, NetError> {
         let other = PartyId(1 - self.side.id().0);
-        let (listener, address, wait) = match &self.side {
-            Side::Owner(listener) => (Some(listener), None, IDLE),
-            Side::Asker(address, wait) => (None, Some(address.clone()), *wait),
+        let (listener, address) = match &self.side {
+            Side::Owner(listener) => (Some(listener), None),
+            Side::Asker(address, _) => (None, Some(address.clone())),
         };
-        let peer_address = address.clone();
         let peer = PeerConfig { id: other, address, pin: self.pin };
         let config = SessionConfig {
             job_digest: self.digest,
@@ -104,20 +133,14 @@ impl Prepared {
         };
         // An owner waits for whoever comes, and that is no news.
         let waits = listener.is_none();
-        if let Some(address) = &peer_address {
-            log::note!("connecting to the owner at {address}, for at most {} s", wait.as_secs());
-        }
         let heard = Arc::new(move |event: &hushwire_wire::Event| {
             if waits || !matches!(event, hushwire_wire::Event::Joining { .. }) {
                 log::note!("{}", named(&event.to_string()));
             }
         });
-        let mut net = match connect_observed(&config, &self.identity, listener, heard) {
-            Err(NetError::Absent { .. }) if listener.is_some() => return Ok(None),
-            net => net.map_err(|e| self.explain("connect", e))?,
-        };
-        let channel = net.channel(0, Some(other), Some(other)).map_err(|e| self.explain("connect", e))?;
-        Ok(Some(Link { prepared: self, channel, net }))
+        let mut net = connect_observed(&config, &self.identity, listener, heard)?;
+        let channel = net.channel(0, Some(other), Some(other))?;
+        Ok(Link { prepared: self, channel, net })
     }
 
     pub(super) fn nobody(&self) -> Error {

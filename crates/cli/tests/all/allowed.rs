@@ -1,6 +1,7 @@
 //! Members that take part in jobs of certain digests alone.
 
 use crate::{
+    common::Place,
     query_members::{ALL, expected, job, no_result, of, world},
     rehearsal::{Ended, Rehearsal},
 };
@@ -108,6 +109,36 @@ fn a_digest_binds_the_question_and_not_the_sizes() {
     let report = said(&world, "job show job.toml --json -");
     let report: serde_json::Value = serde_json::from_str(&report).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((&report["digest"], &report["kind"]), (&seen[0].clone().into(), &"query".into()));
+}
+
+/// What a party that deviates can try stands in the terms that people read, and nowhere in the digest, as the sizes that it follows from.
+#[test]
+fn intersections_show_how_many_keys_a_party_can_try() {
+    let place = Place::new();
+    let shown = |line: &str, options: &str| {
+        place.put("psi.toml", format!("kind = \"psi\"\nkey = \"email\"\n{line}\n").as_bytes());
+        let ran = place.ran(&format!("job show psi.toml{options}"));
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        ran.out
+    };
+    let few = shown("security = \"malicious\"\nmost-items = [30, 1000]", "");
+    for line in [
+        "tries: party0 may bring 30 keys, and tries 30 if it deviates (at most 42 if it hashes 2^40 keys, ",
+        "tries: party1 may bring 1000 keys, and tries 1090 if it deviates (at most 1438 if it ",
+    ] {
+        assert!(few.contains(line), "{line}: {few}");
+    }
+    let digest = |text: &str| text.lines().last().unwrap_or_default().to_owned();
+    let free = shown("security = \"malicious\"", "");
+    assert!(
+        free.contains("party1 may bring 1048576 keys, and tries ") && digest(&few) == digest(&free),
+        "{free}"
+    );
+    assert!(!shown("most-items = 30", "").contains("tries"), "of semi-honest parties nothing is promised");
+    let report = shown("security = \"malicious\"\nmost-items = 30", " --json -");
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap_or_else(|e| panic!("{e}"));
+    let tries = serde_json::json!({"party": "party1", "keys": 30, "tries": 30, "at_most": 42});
+    assert_eq!(report["tries"][1], tries);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! `hushwire psi`: a list published once, and queries to its owner, each side a process with its own files.
 
 use crate::common::{Place, Ran};
+use hushwire_psi::oprf::{List, Terms};
 use hushwire_testkit::Port;
-use hushwire_wire::Identity;
+use hushwire_wire::{Identity, Net, PartyId, PeerConfig, SessionConfig, TransportKind, connect};
 use std::{
     fs::Permissions,
     net::TcpListener,
@@ -97,6 +98,79 @@ fn who_asks_learns_which_of_its_rows_are_in_the_list() {
     let owner = world.answer("--per-hour 2");
     assert!(world.query("").err.contains("answers 2 more keys for now, and these are 4"));
     drop(ended(owner));
+}
+
+/// Many who ask at the same time all get their answers, and the budget of an hour is that of all together.
+#[test]
+fn queries_at_the_same_time_are_all_answered_from_one_budget() {
+    const ASKERS: usize = 6;
+    let world = World::new();
+    let [owner_pin, asker_pin] = &world.pins;
+    let ask = || {
+        let link = format!("--connect {} --identity asker.pem --pin {owner_pin} --wait 50", world.port);
+        let keys = "--in mine.csv --key mail --normalise email --list all.list";
+        let all: Vec<_> = (0..ASKERS).map(|_| world.start(&format!("psi query {keys} {link}"))).collect();
+        all.into_iter().map(ended).collect::<Vec<_>>()
+    };
+    let answer = |per_hour: u64| {
+        let link = format!("--listen {} --identity owner.pem --pin {asker_pin}", world.port);
+        let limits = format!("--queries {ASKERS} --per-hour {per_hour}");
+        world.start(&format!("psi answer --secret all.key {link} {limits}"))
+    };
+    let owner = answer(10_000);
+    for ran in ask() {
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert_eq!(ran.out, "mail,note\nuser7@x.org,a\n USER299@X.org ,c\nuser0@x.org,e\nuser7@X.org,f\n");
+    }
+    let owner = ended(owner);
+    assert_eq!(
+        (owner.code, owner.err.matches("answered 4 keys").count()),
+        (Some(0), ASKERS),
+        "{}",
+        owner.err
+    );
+    // Two queries of four keys each and a rest of two, whoever comes first.
+    let owner = answer(10);
+    let (answered, refused): (Vec<_>, Vec<_>) = ask().into_iter().partition(|ran| ran.code == Some(0));
+    assert_eq!(answered.len(), 2, "{:?}", refused.iter().map(|ran| &ran.err).collect::<Vec<_>>());
+    for ran in refused {
+        let told = ran.err.contains("answers 2 more keys for now, and these are 4");
+        assert!(ran.code == Some(3) && told, "{}", ran.err);
+    }
+    let owner = ended(owner);
+    assert_eq!(owner.err.matches("answered 4 keys").count(), 2, "{}", owner.err);
+    assert_eq!(owner.err.matches("2 keys are left of --per-hour").count(), ASKERS - 2, "{}", owner.err);
+}
+
+/// A session with the owner in which nothing is asked.
+fn connected(world: &World) -> Net {
+    let list = List::open(&world.place.at("all.list")).unwrap_or_else(|e| panic!("{e}"));
+    let terms = Terms { public: list.public(), forms: list.forms().to_owned() };
+    let pem = String::from_utf8(world.place.get("asker.pem")).unwrap_or_else(|e| panic!("{e}"));
+    let identity = Identity::from_pem(&pem).unwrap_or_else(|e| panic!("{e}"));
+    let pin = world.pins[0].parse().unwrap_or_else(|e| panic!("{e}"));
+    let owner = PeerConfig { id: PartyId(0), address: Some(world.port.to_string()), pin };
+    let session = hushwire_job::session_of("hushwire psi query");
+    let config = SessionConfig {
+        job_digest: terms.digest(),
+        connect_timeout: LONG,
+        ..SessionConfig::new(PartyId(1), session, vec![owner], TransportKind::TcpTls)
+    };
+    connect(&config, &identity, None).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// An asker that stops in the middle of its query keeps nobody from being answered.
+#[test]
+fn an_asker_that_stands_still_holds_nobody_up() {
+    let world = World::new();
+    let [_, asker_pin] = &world.pins;
+    let link = format!("--listen {} --identity owner.pem --pin {asker_pin}", world.port);
+    let mut owner = world.start(&format!("psi answer --secret all.key {link} --queries 2"));
+    let still = connected(&world);
+    let ran = world.query("");
+    assert!(ran.code == Some(0) && ran.err.contains("3 of 4 keys are in the list"), "{}", ran.err);
+    drop(still);
+    owner.kill().and_then(|()| owner.wait()).map(drop).unwrap_or_else(|e| panic!("{e}"));
 }
 
 /// A query that failed took whoever came half a second later with it.

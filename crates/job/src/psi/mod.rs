@@ -6,6 +6,7 @@
 //! rows   Table     a party's rows, read twice; the stamp of a file that is
 //! part   PsiPart   reads keys, writes the result
 //! reveal PsiReveal the part that is learnt
+//! tried  PsiTries  the keys that a party which deviates can try
 //! found  Find      the intersection by a circuit of whole sets, or by an oblivious PRF of digests, with a circuit of its outputs or without
 //! ```
 //!
@@ -21,6 +22,7 @@ mod part;
 mod plan;
 mod reveal;
 mod rows;
+mod tried;
 
 pub use file::{PsiJob, PsiMethod, PsiSecurity};
 pub use part::PsiPart;
@@ -28,6 +30,7 @@ pub(crate) use part::of_file;
 pub use plan::{Common, Intersection, PsiTask};
 pub use reveal::PsiReveal;
 pub use rows::Stamp;
+pub use tried::PsiTries;
 
 /// The input's name in member files.
 const CSV: &str = "csv";

@@ -14,7 +14,7 @@ use crate::PsiError;
 use crate::okvs::{Binned, Decode, Digest, Encoder, Layout, Shift, no_addition, tail};
 
 /// H of one bin's inputs, under its public key.
-fn hash(context: &Context, bin: usize, x: &[Block], out: &mut Vec<Block>) {
+pub(super) fn hash(context: &Context, bin: usize, x: &[Block], out: &mut Vec<Block>) {
     let name = context.sid.child("opprf bin", bin as u64);
     let key = Aes128::on(context.backend, name.0.first_chunk().expect("32 bytes hold 16"));
     out.resize(x.len(), Block::ZERO);

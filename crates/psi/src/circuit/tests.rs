@@ -3,7 +3,7 @@
 use std::{collections::HashSet, thread, time::Duration};
 
 use hushwire_aes::Backend;
-use hushwire_block::registry;
+use hushwire_block::{Block, registry};
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::Seed;
 use hushwire_wire::{Channel, Meter, PartyId, inproc};
@@ -173,4 +173,92 @@ fn more_items_than_agreed_are_refused() {
     let parameters = Parameters { sender_items: MOST_ITEMS + 1, ..parameters };
     let result = receive(&mut a, &context(), &parameters, &digests(&[1]), &[], &seed, &mut |_, _| {});
     assert!(matches!(result, Err(PsiError::TooLarge { .. })));
+}
+
+/// A receiver that goes as far as the sender's store: the digests that it asks for, and what F gives for them.
+fn asked(channel: &mut Channel, parameters: &Parameters, receiver: &[u64]) -> (Vec<ItemDigest>, Vec<Block>) {
+    let (context, own, seed) = (context(), digests(receiver), Seed::from_bytes([9; 16]));
+    let places = Places::new(&context, parameters.bins());
+    let table = places.cuckoo(&context, &own, &seed).expect("there is room");
+    let pairs: Vec<_> = table.iter().flatten().map(|(item, j)| (own[*item as usize], *j)).collect();
+    let asked = places.digests(context.backend, pairs.into_iter());
+    let values = opprf::ask(channel, &context.child("opprf", 0), &parameters.asked(), &asked, &seed);
+    (asked, values.expect("an honest sender"))
+}
+
+/// What `look` sees of a sender's store, whose seed is all of `seed`.
+fn looked<T: Send>(
+    parameters: &Parameters,
+    sender: &[u64],
+    seed: u8,
+    look: impl FnOnce(&mut Channel) -> T + Send,
+) -> T {
+    let [mut a, b] = channels(&[Meter::new(), Meter::new()]);
+    let seed = Seed::from_bytes([seed; 16]);
+    thread::scope(|scope| {
+        let other = scope.spawn(move || {
+            let mut channel = b;
+            send(&mut channel, &context(), parameters, &digests(sender), &seed, &mut |_, _| {})
+        });
+        let seen = look(&mut a);
+        drop(a);
+        assert!(other.join().expect("no panic").is_err(), "the receiver is gone");
+        seen
+    })
+}
+
+/// What a receiver sees in the bins of common items is another random value in each, and in each run: one that sees equal ones knows that
+/// their items are common.
+#[test]
+fn every_bin_has_a_value_of_its_own() {
+    let (receiver, sender): (Vec<u64>, Vec<u64>) = ((0..40).collect(), (0..60).collect());
+    let (reveal, store) = (Reveal::Size, Store::Clustered);
+    let parameters = Parameters { receiver_items: 40, sender_items: 60, reveal, store };
+    let mut all = HashSet::new();
+    for seed in [2, 3] {
+        let seen = looked(&parameters, &sender, seed, |channel| {
+            let (asked, values) = asked(channel, &parameters, &receiver);
+            let told =
+                opprf::hear(channel, &context(), &parameters.told(), &asked).expect("an honest sender");
+            values.iter().zip(told).map(|(value, told)| opprf::low(*value) ^ told).collect::<Vec<_>>()
+        });
+        all.extend(seen);
+    }
+    assert_eq!(all.len(), 80);
+}
+
+/// The sender's store travels in clear: where it has fewer items than it says, the rest of it is random, too.
+#[test]
+fn stores_of_missing_items_are_random() {
+    let (reveal, store) = (Reveal::Size, Store::Clustered);
+    for (items, agreed) in [(1, 60), (40, 60), (1, 100), (100, 4000)] {
+        let sender: Vec<u64> = (0..items).collect();
+        let parameters = Parameters { receiver_items: 5, sender_items: agreed, reveal, store };
+        let stores = [2, 3].map(|seed| {
+            looked(&parameters, &sender, seed, |channel| {
+                drop(asked(channel, &parameters, &[1, 2, 3, 4, 5]));
+                let mut store = vec![0; 8 * parameters.told().bin_entries()];
+                channel.recv("store of masked values", &mut store).expect("an honest sender");
+                store
+            })
+        });
+        let ones: u32 = stores[0].iter().map(|byte| byte.count_ones()).sum();
+        let bits = 8 * stores[0].len() as u32;
+        assert!(ones.abs_diff(bits / 2) < 3 * bits.isqrt(), "{items} of {agreed}: {ones} of {bits}");
+        assert!(stores[0].chunks_exact(8).zip(stores[1].chunks_exact(8)).all(|(a, b)| a != b));
+    }
+}
+
+/// One key for all bins would add up what is known of Δ, bin by bin.
+#[test]
+fn values_are_under_a_key_of_the_bin_and_the_session() {
+    let of = |context: &Context, bin: usize| {
+        let mut out = vec![];
+        opprf::hash(context, bin, &[Block::from_u128(5)], &mut out);
+        out[0]
+    };
+    let other = Context { sid: Sid([9; 32]), ..context() };
+    let all: HashSet<_> =
+        (0..30).flat_map(|bin| [of(&context(), bin), of(&other, bin)]).map(|b| b.0).collect();
+    assert_eq!(all.len(), 60);
 }

@@ -7,6 +7,8 @@ use hushwire_block::Block;
 use hushwire_ot::vole::{Base, Field};
 use hushwire_simd::clmul::{Clmul, WordKernel, Words};
 
+use super::layout::Rows;
+use super::polynomial::Evaluate;
 use super::two_core::dense_powers;
 use super::{DENSE, Digest, Layout, band, dense};
 
@@ -38,7 +40,11 @@ where
             "a bin, and a place for each"
         );
         let clmul = Clmul::best();
-        let Some(band) = self.layout.band() else { return clmul.run(Clustered(self)) };
+        let band = match self.layout.rows() {
+            Rows::Clustered => return clmul.run(Clustered(self)),
+            Rows::Polynomial => return clmul.run(Evaluate(self)),
+            Rows::Band(band) => band,
+        };
         let Decode { bin, digests, delta, add, out, field, .. } = self;
         band::decode(backend, band, bin, digests.clone(), out);
         clmul.run(Add { digests, delta, add, out, field });

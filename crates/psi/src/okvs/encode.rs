@@ -14,7 +14,7 @@ use super::{DENSE, Digest, Layout, Module, dense};
 pub(crate) struct NoSolution;
 
 /// SECURITY: rows of a core that are eliminated; a larger one counts as a failure, and takes chosen digests.
-const MOST: usize = 1 << 11;
+pub(super) const MOST: usize = 1 << 11;
 
 /// Rows that have a position: how many, and their numbers added up without carry.
 #[derive(Clone, Copy, Default)]

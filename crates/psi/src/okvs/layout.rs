@@ -10,6 +10,43 @@ const LAMBDA: f64 = 41.0;
 /// AGREEMENT: items of a bin, about; more make the store smaller, fewer stay in the caches (2^16: a seventh faster, 2.2 bits an item more).
 const BIN: usize = 1 << 18;
 
+/// AGREEMENT: pairs from which on a store has more entries than pairs. SECURITY: whoever deviates brings as many items as there are entries,
+/// and a band of so many rows has at most 1.3 times as many.
+pub(crate) const POLYNOMIAL: usize = 192;
+/// AGREEMENT: pairs from which on a store may be clustered. SECURITY: with fewer it has more than 1.3 entries a pair, or, of some three hundred and
+/// fewer, no solution more often than once in 2^40 times.
+pub(crate) const CLUSTERED: usize = 8192;
+
+/// The rows of a store's digests, which follow from its kind and the number of pairs. AGREEMENT.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Rows {
+    /// Powers of a point.
+    Polynomial,
+    /// Neighbours by random bits.
+    Band(Band),
+    /// Three entries, and the dense ones.
+    Clustered,
+}
+
+/// The name of rows, without their sizes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    Polynomial,
+    Band,
+    Clustered,
+}
+
+impl Form {
+    /// Of a store of that kind for `items` pairs.
+    pub(crate) fn of(store: Store, items: usize) -> Self {
+        match store {
+            _ if items < POLYNOMIAL => Form::Polynomial,
+            Store::Clustered if items >= CLUSTERED => Form::Clustered,
+            Store::Clustered | Store::Band => Form::Band,
+        }
+    }
+}
+
 /// The sizes of a store, the same at both parties. AGREEMENT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Layout {
@@ -18,10 +55,9 @@ pub(crate) struct Layout {
     bins: usize,
     #[cfg(test)]
     capacity: usize,
-    /// Entries of a bin, those beside the dense ones of a clustered store.
-    sparse: usize,
-    /// The rows of a bin, where they are bands.
-    band: Option<Band>,
+    /// Entries of a bin, dense ones among them.
+    entries: usize,
+    rows: Rows,
 }
 
 /// ln x for x > 0 by operations that every machine rounds alike.
@@ -70,31 +106,55 @@ impl Layout {
     /// For up to `items` pairs.
     #[must_use]
     pub(crate) fn new(store: Store, items: usize) -> Self {
-        Self::with_bins(store, items, items.div_ceil(BIN).max(1))
+        Self::with_bins(Form::of(store, items), items, items.div_ceil(BIN).max(1))
     }
 
     /// For up to `items` pairs in `bins` bins.
-    pub(crate) fn with_bins(store: Store, items: usize, bins: usize) -> Self {
+    ///
+    /// # Panics
+    /// If a polynomial is to have several bins (the caller's bug).
+    pub(crate) fn with_bins(form: Form, items: usize, bins: usize) -> Self {
+        assert!(form != Form::Polynomial || bins == 1, "a polynomial has one bin");
         let lambda = LAMBDA + log2(bins as f64);
         let capacity = capacity(items, bins, lambda).max(1);
         let size = capacity as f64;
-        let band = (store == Store::Band).then(|| Band::new(capacity, lambda + log2(size)));
-        let expansion = 1.223 + (lambda + 9.2) / exp2(0.555 * log2(size) + 2.336);
-        let sparse = ((expansion * size) as usize + 1).max(DENSE);
+        let (entries, rows) = match form {
+            Form::Polynomial => (capacity, Rows::Polynomial),
+            Form::Band => {
+                let band = Band::new(capacity, lambda + log2(size));
+                (band.columns(), Rows::Band(band))
+            }
+            Form::Clustered => {
+                let expansion = 1.223 + (lambda + 9.2) / exp2(0.555 * log2(size) + 2.336);
+                let sparse = ((expansion * size) as usize + 1).max(DENSE);
+                (sparse + DENSE, Rows::Clustered)
+            }
+        };
         Layout {
             #[cfg(test)]
             items,
             bins,
             #[cfg(test)]
             capacity,
-            sparse: band.as_ref().map_or(sparse, Band::columns),
-            band,
+            entries,
+            rows,
         }
+    }
+
+    /// A clustered store of one bin with sizes of a test.
+    #[cfg(test)]
+    pub(crate) fn with_sparse(items: usize, sparse: usize) -> Self {
+        Layout { items, bins: 1, capacity: items, entries: sparse + DENSE, rows: Rows::Clustered }
+    }
+
+    /// The rows of its digests.
+    pub(super) fn rows(&self) -> &Rows {
+        &self.rows
     }
 
     /// The rows of a bin, where they are bands.
     pub(super) fn band(&self) -> Option<&Band> {
-        self.band.as_ref()
+        if let Rows::Band(band) = &self.rows { Some(band) } else { None }
     }
 
     /// Pairs that it is for.
@@ -118,7 +178,7 @@ impl Layout {
     /// Entries of a bin, dense ones last.
     #[must_use]
     pub(crate) fn bin_entries(&self) -> usize {
-        self.sparse + if self.band.is_some() { 0 } else { DENSE }
+        self.entries
     }
 
     /// Entries of the store.
@@ -136,7 +196,7 @@ impl Layout {
     /// The digest's three positions in its bin of a clustered store, all different.
     #[inline(always)]
     pub(crate) fn positions(&self, digest: &Digest) -> [u32; 3] {
-        let sparse = self.sparse as u32;
+        let sparse = (self.entries - DENSE) as u32;
         let a = below(word(digest, 1), sparse);
         let b = below(word(digest, 2), sparse - 1);
         let c = below(word(digest, 3), sparse - 2);
@@ -226,11 +286,35 @@ mod tests {
         // 1.249 at 2^20 with bins of 2^18, 1.285 with bins of 2^16, 1.35 with bins of 2^14.
         let expansion = |layout: Layout| layout.entries() as f64 / layout.items() as f64;
         assert!((expansion(Layout::new(Store::Clustered, 1 << 20)) - 1.249).abs() < 0.005);
-        assert!((expansion(Layout::with_bins(Store::Clustered, 1 << 20, 16)) - 1.285).abs() < 0.01);
-        assert!((expansion(Layout::with_bins(Store::Clustered, 1 << 20, 64)) - 1.35).abs() < 0.01);
+        assert!((expansion(Layout::with_bins(Form::Clustered, 1 << 20, 16)) - 1.285).abs() < 0.01);
+        assert!((expansion(Layout::with_bins(Form::Clustered, 1 << 20, 64)) - 1.35).abs() < 0.01);
         for items in [0, 1, 2, 3, 10, 1000, 262_144, 262_145, 10_000_000] {
             let layout = Layout::new(Store::Clustered, items);
-            assert!(layout.capacity() * layout.bins() >= items && layout.sparse >= layout.capacity());
+            assert!(layout.capacity() * layout.bins() >= items && layout.entries >= layout.capacity());
+        }
+    }
+
+    /// All sizes up to 20 000, and those about the first numbers of bins.
+    fn sizes() -> impl Iterator<Item = usize> {
+        let bins =
+            (1..40).flat_map(|bins| [-1, 0, 1, 2].map(|more: i64| (bins * BIN as i64 + more) as usize));
+        (1..20_000).chain(bins).chain([1 << 24, 1 << 28])
+    }
+
+    /// Whoever deviates brings as many items as there are entries: no more than agreed on of few items, and 1.3 times as many of any number.
+    #[test]
+    fn entries_are_as_many_as_pairs_or_at_most_a_third_of_them_more() {
+        for store in Store::ALL {
+            let mut before = 0;
+            for items in sizes() {
+                let layout = Layout::new(store, items);
+                let entries = layout.entries();
+                assert!(10 * entries <= 13 * items, "{store}, {items}: {entries}");
+                assert!(entries == items || items >= POLYNOMIAL, "{store}, {items}: {entries}");
+                // Whoever says that it has fewer brings fewer.
+                assert!(entries >= before, "{store}, {items}: {entries}, {before}");
+                before = entries;
+            }
         }
     }
 
@@ -251,7 +335,7 @@ mod tests {
 
     #[test]
     fn positions_are_three_different_ones_and_uniform() {
-        let layout = Layout { items: 1, bins: 1, capacity: 1, sparse: 5, band: None };
+        let layout = Layout::with_sparse(1, 5);
         let mut seen = [0; 125];
         for i in 0..60_000u32 {
             let digest = *blake3::hash(&i.to_le_bytes()).as_bytes();

@@ -8,9 +8,13 @@ use hushwire_prg::Prg;
 
 use super::band::Solver;
 use super::encode::{NoSolution, Peeler};
+use super::layout::Rows;
+use super::polynomial::Interpolator;
 use super::{Digest, Layout, Module};
 
 /// The kind of store that the receiver's items go into. AGREEMENT.
+///
+/// It is that of many items. Fewer than 192 go into a polynomial in either case, and fewer than 8192 into bands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Store {
     /// Three entries an item, and dense ones of its bin: about 1.25 entries an item in all.
@@ -53,13 +57,15 @@ impl FromStr for Store {
 pub(crate) enum Encoder<B, V> {
     Clustered(Peeler<B, V>),
     Band(Box<Solver<B, V>>),
+    Polynomial(Interpolator<B, V>),
 }
 
 impl<B: Base, V: Module<B>> Encoder<B, V> {
     pub(crate) fn new(backend: Backend, layout: &Layout) -> Self {
-        match layout.band() {
-            None => Self::Clustered(Peeler::new(layout)),
-            Some(band) => Self::Band(Box::new(Solver::new(backend, band))),
+        match layout.rows() {
+            Rows::Clustered => Self::Clustered(Peeler::new(layout)),
+            Rows::Band(band) => Self::Band(Box::new(Solver::new(backend, band))),
+            Rows::Polynomial => Self::Polynomial(Interpolator::new(layout.entries())),
         }
     }
 
@@ -68,6 +74,7 @@ impl<B: Base, V: Module<B>> Encoder<B, V> {
         match self {
             Self::Clustered(peeler) => peeler.clear(),
             Self::Band(solver) => solver.clear(),
+            Self::Polynomial(interpolator) => interpolator.clear(),
         }
     }
 
@@ -77,6 +84,7 @@ impl<B: Base, V: Module<B>> Encoder<B, V> {
         match self {
             Self::Clustered(peeler) => peeler.push(digest, value),
             Self::Band(solver) => solver.push(digest, value),
+            Self::Polynomial(interpolator) => interpolator.push(digest, value),
         }
     }
 
@@ -92,6 +100,7 @@ impl<B: Base, V: Module<B>> Encoder<B, V> {
         match self {
             Self::Clustered(peeler) => peeler.solve(out, fill),
             Self::Band(solver) => solver.solve(out, fill).map(|()| 0),
+            Self::Polynomial(interpolator) => interpolator.solve(out, fill).map(|()| 0),
         }
     }
 }

@@ -29,7 +29,7 @@ mod session;
 mod suite;
 
 pub use list::{List, PublishError, publish};
-pub use session::{Refusal, Terms, answer, ask};
+pub use session::{Budget, Refusal, Terms, answer, ask};
 pub use suite::{Key, PublicKey};
 
 /// AGREEMENT: separates these digests from any other use of BLAKE3.

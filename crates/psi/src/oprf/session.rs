@@ -3,8 +3,9 @@
 //! ```text
 //! asker ──► count 8
 //! owner ──► 0: it answers; 1: more than it answers at once; 2: more than it answers for now; then how many it would, 8
+//!           the whole query is off the owner's budget before it says 0
 //! asker ──► count × 32: blinded items
-//! owner     takes the whole query off its budget
+//!           if they do not come, the query is on the budget again; if they do, whatever they are, it is not
 //! owner ──► count × 32: the same times its key
 //! ```
 
@@ -81,10 +82,23 @@ pub fn ask(channel: &mut Channel, items: &[Item]) -> Result<Result<Vec<u128>, Re
     Ok(Ok(values))
 }
 
-/// Answers one query of up to `at_once` items, and `for_now`, if those are fewer; the number of items asked comes back, or the refusal.
+/// The items that an owner still answers. Queries that are answered at the same time share one.
+pub trait Budget {
+    /// Takes a query of `count` items off it.
+    ///
+    /// # Errors
+    /// It has not as many; so many are left.
+    fn take(&self, count: u64) -> Result<(), u64>;
+
+    /// Gives back what was taken for a query that never came.
+    fn give_back(&self, count: u64);
+}
+
+/// Answers one query of up to `at_once` items, if the budget has as many; the number of items asked comes back, or the refusal.
 ///
-/// `charge` is told that number once all items are evaluated and before a byte of them leaves: an asker that goes with a part of the answer
-/// has asked for the whole.
+/// The query is taken off the budget before the asker hears that it is answered, so that queries at the same time never come to more than the
+/// budget. It stays off once the blinded items are there: neither points that are none, nor an asker that goes with a part of the answer, cost the owner work for which
+/// nobody is charged.
 ///
 /// # Errors
 /// The asker sends what is no point, or the channel failed.
@@ -92,34 +106,35 @@ pub fn answer(
     channel: &mut Channel,
     key: &Key,
     at_once: u64,
-    for_now: u64,
-    charge: impl FnOnce(u64),
+    budget: &impl Budget,
 ) -> Result<Result<u64, Refusal>, PsiError> {
     let mut count = [0; 8];
     channel.recv("items asked", &mut count)?;
     let count = u64::from_le_bytes(count);
-    let refusal = match count {
-        count if count > at_once => Some((1, Refusal::AtOnce(at_once), at_once)),
-        count if count > for_now => Some((2, Refusal::ForNow(for_now), for_now)),
-        _ => None,
+    let taken = if count > at_once {
+        Err((1, Refusal::AtOnce(at_once), at_once))
+    } else {
+        budget.take(count).map_err(|left| (2, Refusal::ForNow(left), left))
     };
     let mut verdict = [0; 9];
-    if let Some((code, refusal, most)) = refusal {
+    if let Err((code, refusal, most)) = taken {
         verdict[0] = code;
         verdict[1..].copy_from_slice(&most.to_le_bytes());
         channel.send("verdict", &verdict)?;
         return Ok(Err(refusal));
     }
-    channel.send("verdict", &verdict)?;
     let mut message = vec![0; POINT * count as usize];
-    channel.recv("blinded items", &mut message)?;
+    let came = channel.send("verdict", &verdict).and_then(|()| channel.recv("blinded items", &mut message));
+    if let Err(e) = came {
+        budget.give_back(count);
+        return Err(e.into());
+    }
     for bytes in message.as_chunks_mut().0 {
         let Some(point) = point(bytes) else {
             return Err(malformed(channel, "blinded items", "what is no point of the group"));
         };
         *bytes = (point * key.0).compress().to_bytes();
     }
-    charge(count);
     channel.send("evaluated items", &message)?;
     Ok(Ok(count))
 }
@@ -132,12 +147,41 @@ fn malformed(channel: &Channel, message: &'static str, what: &'static str) -> Ps
 mod tests {
     use super::*;
     use hushwire_wire::{PartyId, inproc};
-    use std::{thread, time::Duration};
+    use std::{
+        sync::{Arc, Mutex},
+        thread,
+        time::Duration,
+    };
 
     fn channels() -> [Channel; 2] {
         let ids = [PartyId(0), PartyId(1)];
         let mut nets = inproc::mesh(&ids, 1, Duration::from_secs(60));
         [0, 1].map(|me: usize| nets[me].channel(0, Some(ids[1 - me]), Some(ids[1 - me])).expect("new"))
+    }
+
+    /// Items that are left.
+    struct Left(Mutex<u64>);
+
+    impl Left {
+        fn new(items: u64) -> Arc<Self> {
+            Arc::new(Self(Mutex::new(items)))
+        }
+
+        fn now(&self) -> u64 {
+            *self.0.lock().expect("nobody panics")
+        }
+    }
+
+    impl Budget for Arc<Left> {
+        fn take(&self, count: u64) -> Result<(), u64> {
+            let mut left = self.0.lock().expect("nobody panics");
+            *left = left.checked_sub(count).ok_or(*left)?;
+            Ok(())
+        }
+
+        fn give_back(&self, count: u64) {
+            *self.0.lock().expect("nobody panics") += count;
+        }
     }
 
     #[test]
@@ -146,16 +190,13 @@ mod tests {
         let items: Vec<Item> = (0..9u8).map(|i| super::super::digest(&[i])).collect();
         for count in [0, 1, 9] {
             let [mut asker, mut owner] = channels();
-            let theirs = key.clone();
-            let answered = thread::spawn(move || {
-                let mut charged = None;
-                let answered = answer(&mut owner, &theirs, 9, 9, |count| charged = Some(count));
-                assert_eq!(charged, Some(count as u64));
-                answered
-            });
+            let (theirs, left) = (key.clone(), Left::new(9));
+            let budget = left.clone();
+            let answered = thread::spawn(move || answer(&mut owner, &theirs, 9, &budget));
             let values = ask(&mut asker, &items[..count]).expect("an honest owner").expect("few items");
             assert_eq!(values, key.values(&items[..count]));
             assert_eq!(answered.join().expect("it ends").expect("an honest asker"), Ok(count as u64));
+            assert_eq!(left.now(), 9 - count as u64);
         }
     }
 
@@ -164,12 +205,53 @@ mod tests {
         let items = [[1; 32]; 5];
         for (at_once, for_now, refusal) in [(4, 9, Refusal::AtOnce(4)), (5, 2, Refusal::ForNow(2))] {
             let [mut asker, mut owner] = channels();
-            let answered = thread::spawn(move || {
-                answer(&mut owner, &Key::draw()?, at_once, for_now, |_| panic!("nothing is answered"))
-            });
+            let left = Left::new(for_now);
+            let budget = left.clone();
+            let answered = thread::spawn(move || answer(&mut owner, &Key::draw()?, at_once, &budget));
             assert_eq!(ask(&mut asker, &items).expect("a verdict"), Err(refusal));
             assert_eq!(answered.join().expect("it ends").expect("a verdict"), Err(refusal));
+            assert_eq!(left.now(), for_now, "nothing is answered");
         }
+    }
+
+    /// Queries at the same time: those whose items have not come yet are off the budget already, and on it again if they never come.
+    #[test]
+    fn queries_at_the_same_time_share_the_budget() {
+        let left = Left::new(8);
+        let open = || {
+            let [asker, mut owner] = channels();
+            let budget = left.clone();
+            (asker, thread::spawn(move || answer(&mut owner, &Key::draw()?, 9, &budget)))
+        };
+        let verdict = |asker: &mut Channel, count: u64| {
+            asker.send("items asked", &count.to_le_bytes()).expect("it goes");
+            let mut verdict = [0; 9];
+            asker.recv("verdict", &mut verdict).expect("it comes");
+            (verdict[0], verdict[1])
+        };
+        let (mut slow, of_slow) = open();
+        assert_eq!(verdict(&mut slow, 5), (0, 0));
+        let (mut other, of_other) = open();
+        assert_eq!(verdict(&mut other, 4), (2, 3), "5 of 8 are taken");
+        assert_eq!(of_other.join().expect("it ends").expect("a verdict"), Err(Refusal::ForNow(3)));
+        drop(slow);
+        assert!(of_slow.join().expect("it ends").is_err());
+        assert_eq!(left.now(), 8, "nobody asked for them");
+        // Many at once: as many are answered as the budget has, and none more.
+        let all: Vec<_> = (0..10u8).map(|i| (i, open())).collect();
+        let asked: Vec<_> = all
+            .into_iter()
+            .map(|(i, (mut asker, owner))| {
+                (thread::spawn(move || ask(&mut asker, &[[i; 32]; 3]).expect("a verdict").is_ok()), owner)
+            })
+            .collect();
+        let answered = asked.into_iter().map(|(asker, owner)| {
+            let is_answered = asker.join().expect("it ends");
+            assert_eq!(owner.join().expect("it ends").expect("a verdict").is_ok(), is_answered);
+            is_answered
+        });
+        assert_eq!(answered.filter(|is_answered| *is_answered).count(), 2);
+        assert_eq!(left.now(), 2);
     }
 
     /// Each message of either side changed: the other one names it. An element of small order or another encoding would tell
@@ -178,14 +260,17 @@ mod tests {
     fn what_is_no_point_ends_the_query() {
         for bad in [[0; 32], [0xff; 32]] {
             let [mut asker, mut owner] = channels();
-            let answered = thread::spawn(move || {
-                answer(&mut owner, &Key::draw()?, 9, 9, |_| panic!("nothing is answered")).map(drop)
-            });
-            asker.send("items asked", &1u64.to_le_bytes()).expect("it goes");
+            let left = Left::new(9);
+            let budget = left.clone();
+            let answered = thread::spawn(move || answer(&mut owner, &Key::draw()?, 9, &budget).map(drop));
+            asker.send("items asked", &4u64.to_le_bytes()).expect("it goes");
             asker.recv("verdict", &mut [0; 9]).expect("it comes");
-            asker.send("blinded items", &bad).expect("it goes");
+            // The owner works for the first three.
+            let good = hash_to_group(&[1; 32]).compress().to_bytes();
+            asker.send("blinded items", &[good, good, good, bad].concat()).expect("it goes");
             let error = answered.join().expect("it ends").expect_err("no point");
             assert!(matches!(error, PsiError::Malformed { message: "blinded items", .. }), "{error}");
+            assert_eq!(left.now(), 5, "its work is charged");
 
             let [mut asker, mut owner] = channels();
             let owner = thread::spawn(move || {
@@ -208,18 +293,20 @@ mod tests {
         owner.join().expect("it ends");
     }
 
-    /// The owner sees another point each time of the same item.
+    /// The owner sees another point each time of the same item, within a query too.
     #[test]
     fn what_is_asked_says_nothing_of_the_item() {
         let mut seen = std::collections::HashSet::new();
         for _ in 0..4 {
             let [mut asker, mut owner] = channels();
-            let asking = thread::spawn(move || ask(&mut asker, &[[7; 32]]));
+            let asking = thread::spawn(move || ask(&mut asker, &[[7; 32]; 3]));
             owner.recv("items asked", &mut [0; 8]).expect("it comes");
             owner.send("verdict", &[0; 9]).expect("it goes");
-            let mut blinded = [0; 32];
-            owner.recv("blinded items", &mut blinded).expect("it comes");
-            assert!(seen.insert(blinded) && blinded != hash_to_group(&[7; 32]).compress().to_bytes());
+            let mut blinded = [[0; 32]; 3];
+            owner.recv("blinded items", blinded.as_flattened_mut()).expect("it comes");
+            for point in blinded {
+                assert!(seen.insert(point) && point != hash_to_group(&[7; 32]).compress().to_bytes());
+            }
             drop(owner);
             assert!(asking.join().expect("it ends").is_err());
         }

@@ -102,3 +102,48 @@ impl Spoken {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// A commitment is to all bytes of an opening, in one session.
+    #[test]
+    fn commitments_are_to_whole_openings_of_one_session() {
+        let [sid, other] = [1, 2].map(|sid| Sid([sid; 32]));
+        let mask = Mask([5; OPENING]);
+        let commitment = mask.commitment(&sid);
+        assert!(Mask::open(&sid, mask.opening(), &commitment).is_ok_and(|open| open.value() == mask.value()));
+        assert!(Mask::open(&other, mask.opening(), &commitment).is_err());
+        for at in 0..OPENING {
+            let mut opening = *mask.opening();
+            opening[at] ^= 0x10;
+            assert!(Mask::open(&sid, &opening, &commitment).is_err(), "byte {at}");
+        }
+    }
+
+    /// The words at the end differ by the party that says them, so that none is said back, by the session, and by what either party said.
+    #[test]
+    fn words_on_what_was_said_differ_by_party_session_and_message() {
+        let roles = [Role::Sender, Role::Receiver];
+        let word = |sid: u8, said: &[(Role, &[u8])], role| {
+            let mut spoken = Spoken::new(&Sid([sid; 32]), true);
+            said.iter().for_each(|(role, message)| spoken.hear(*role, message));
+            let word = spoken.digest(role);
+            assert!(spoken.compare(role, &word).is_ok());
+            word
+        };
+        let [s, r] = roles;
+        let all: [(u8, &[(Role, &[u8])]); 5] = [
+            (1, &[]),
+            (2, &[]),
+            (1, &[(s, b"ab"), (r, b"c")]),
+            (1, &[(s, b"abc")]),
+            (1, &[(r, b"ab"), (r, b"c")]),
+        ];
+        let words: HashSet<_> =
+            all.into_iter().flat_map(|(sid, said)| roles.map(|role| word(sid, said, role))).collect();
+        assert_eq!(words.len(), 10);
+    }
+}

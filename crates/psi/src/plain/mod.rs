@@ -27,20 +27,21 @@
 //! **Security.** Semi-honest, one corrupted party. R's message is masked by u, which S knows nothing of. For an item y that R
 //! has not, Decode(q', y) + h(y)Δ = Decode(t, y) + (Decode(P, y) + h(y))Δ; but for a chance of |Y| · 2^−64 the factor of Δ is
 //! not zero, and H is correlation robust for it: fixed-key AES with σ, a public key for each bin. T calls of AES find Δ with
-//! probability T · n / 2^127, n being the sender's items of a bin. Above 2^24 items of the sender B is GF(2^128). Values are cut to 40 + ⌈log |X|⌉ + ⌈log |Y|⌉
+//! probability T · n / 2^127, n being the sender's items of a bin. Above 2^24 items of the sender B is GF(2^128), and h(x) 128 bits of BLAKE3 of the digest. Values are cut to 40 + ⌈log |X|⌉ + ⌈log |Y|⌉
 //! bits: one that R takes for common wrongly has probability 2^−40 over all. VOLE rests on Ferret's assumptions.
 //!
 //! Malicious (Rindal and Schoppmann, "VOLE-PSI", EUROCRYPT 2021, Fig. 5): B = F = GF(2^128); h(x) is 128 bits of BLAKE3 of the
 //! digest; before the VOLE S commits to a mask w_S, after A' R says w_R and S opens; f(y) = BLAKE3(Decode + h(y)Δ + w_R + w_S ‖
 //! d(y)), 128 bits, a random oracle. The masks keep S from fixing values before it knows A'. The VOLE's OTs are checked. A
-//! corrupt R may bring as many items as the store has entries, about 1.3 n_R (of a band store 1.1 n_R): P needs not come from n_R items. A corrupt S
+//! corrupt R may bring as many items as the store has entries: n_R where these are below 192, and up to 1.3 n_R otherwise; P needs not come from n_R items. [`tries`] has the numbers, and a
+//! bound without assumptions. A corrupt S
 //! may send values of no item. Where both learn, R proves each of S's items with 64 more bits of BLAKE3, which only who has the
 //! item knows: it may leave out, not add. At the end both compare digests of all that was said after the VOLE.
 //!
 //! **Payloads** ([`payload`](Payloads)). The same oblivious PRF gives a second value, under another hash of the same input: the key of the
 //! item's payload. It is of this project, as is the proof by the one above: value and key are both random oracles' (semi-honest: a correlation robust hash's and a
-//! random oracle's) on an input that holds Δ as long as R has not the item. A corrupt R opens the payloads of as many items as it may bring, about
-//! 1.3 n_R; a corrupt S may send any, and damaged ones for items of its choice: R counts these when all is said ([`Opened::damaged`]), and S
+//! random oracle's) on an input that holds Δ as long as R has not the item. A corrupt R opens the payloads of as many items as it may
+//! bring; a corrupt S may send any, and damaged ones for items of its choice: R counts these when all is said ([`Opened::damaged`]), and S
 //! does not learn of it, or it would learn whether R has those items.
 //!
 //! Both learn both sizes; whoever has fewer different items than the size says is not found out.
@@ -48,7 +49,7 @@
 //! **Notation.** x, X, n_R: receiver's; y, Y, n_S: sender's; B, F: fields of the VOLE; P, A', u: elements of B; q, t, Δ: of F.
 //!
 //! **Rounds and bytes** beside the set-up of OTs ([`cost`]): the VOLE's; payloads and 8 bytes with each, in messages of 2^20 bytes; a message a bin from R, 8 bytes an entry and about
-//! 1.25 entries an item (1.3 where there are few), of a [band store](crate::Store::Band) 1.06; from S (2 + r) bits an item in messages of 2^16 items, r = 40 + ⌈log n_R⌉ (+ 1); one bit for each of
+//! 1.25 entries an item (one where there are fewer than 192, up to 1.3 where there are few), of a [band store](crate::Store::Band) 1.06; from S (2 + r) bits an item in messages of 2^16 items, r = 40 + ⌈log n_R⌉ (+ 1); one bit for each of
 //! S's items where both learn. Malicious: 16 bytes an entry, 130 − log n_S bits an item, 8 bytes for each of S's items where
 //! both learn, 144 bytes more.
 //!
@@ -71,9 +72,11 @@ mod sender;
 mod sizes;
 #[cfg(test)]
 mod tests;
+mod tried;
 
 pub use digest::{Digester, ItemDigest};
 pub use payload::{Opened, Payloads};
 pub use receiver::Receiver;
 pub use sender::Sender;
 pub use sizes::{MOST_ITEMS, Parameters, cost};
+pub use tried::{LOG_HASHED, Tries, tries};

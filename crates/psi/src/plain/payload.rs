@@ -336,3 +336,61 @@ impl Incoming {
         Opened { common, payloads: self.payloads, damaged }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hushwire_aes::Backend;
+    use hushwire_ot::Sid;
+    use std::collections::HashSet;
+
+    fn seals(sid: u8) -> Seals {
+        Seals::new(&Context { sid: Sid([sid; 32]), backend: Backend::best() })
+    }
+
+    /// K is of the session, the whole input with the masks, and the whole digest.
+    #[test]
+    fn keys_are_of_the_session_the_input_and_the_digest() {
+        let key = |sid: u8, mask: u128, digest: ItemDigest, x: u128| {
+            let mut keys = vec![];
+            seals(sid).keys(Block::from_u128(mask), &[digest], &[Block::from_u128(x)], &mut keys);
+            keys[0]
+        };
+        let digests = (0..32).map(|at| {
+            let mut digest = [7; 32];
+            digest[at] ^= 1;
+            digest
+        });
+        let inputs = (0..128).map(|bit| 5 ^ 1 << bit);
+        let all: Vec<Key> = digests
+            .map(|digest| key(1, 0, digest, 5))
+            .chain(inputs.clone().map(|x| key(1, 0, [7; 32], x)))
+            .chain([key(1, 0, [7; 32], 5), key(2, 0, [7; 32], 5)])
+            .collect();
+        assert_eq!(all.iter().collect::<HashSet<_>>().len(), 32 + 128 + 2);
+        for (mask, x) in inputs.enumerate().map(|(bit, x)| (1u128 << bit, x)) {
+            assert_eq!(key(1, mask, [7; 32], x), key(1, 0, [7; 32], 5), "masks are added to inputs");
+        }
+    }
+
+    /// Every 32 bytes of a payload have a pad of their own, and every key other ones: the sum of two records would be that of two payloads.
+    #[test]
+    fn pads_and_seals_are_of_their_place_and_key() {
+        const WIDTH: usize = 5 * HASH;
+        let keys: Vec<Key> = (0..4u8).map(|i| [i; 32]).collect();
+        let mut payloads = Payloads::zeros(WIDTH, keys.len());
+        seals(1).seal(&keys, &[0, 1, 2, 3], &mut payloads);
+        let records: Vec<_> = (0..4).map(|i| payloads.sealed(i).to_vec()).collect();
+        let pads: HashSet<_> = records.iter().flat_map(|record| record[..WIDTH].chunks(HASH)).collect();
+        let ends: HashSet<_> = records.iter().map(|record| &record[WIDTH..]).collect();
+        assert_eq!((pads.len(), ends.len()), (4 * 5, 4));
+        assert!(!pads.contains(&[0; HASH][..]) && !ends.contains(&[0; SEAL][..]));
+        // A seal is of every byte of what it seals.
+        assert!(opens(&keys[0], &records[0]) && !opens(&keys[1], &records[0]));
+        for at in 0..WIDTH + SEAL {
+            let mut changed = records[0].clone();
+            changed[at] ^= 4;
+            assert!(!opens(&keys[0], &changed), "byte {at}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Payloads against a plain join; what a changed message does, and what a receiver without an item can open.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, registry};
@@ -354,4 +354,51 @@ fn without_the_item_no_payload_opens() {
     };
     assert_eq!(opened(None), 1, "the item that both have");
     assert_eq!(opened(Some(50)), 0, "an item that is in no store of the receiver's");
+}
+
+/// Values and payloads in the place of missing items: nobody can tell them from others, so that they are uniform, and other ones in every run.
+#[test]
+fn missing_items_are_filled_up_with_random_values_and_payloads() {
+    const AGREED: usize = 400;
+    for security in LEVELS {
+        let parameters = parameters(security, [3, AGREED], 24, false);
+        let (shape, pieces) = (parameters.shape(), Pieces::new(&parameters));
+        let sent = |seed: u8| {
+            let (seeds, context) = ([seed + 9, seed].map(|seed| Seed::from_bytes([seed; 16])), context());
+            let mut r = Receiver::new(&context, &parameters, digests(&[1, 2, 3]), &seeds[0]).expect("few");
+            let theirs = payloads(&[1, 2], 24);
+            let s = Sender::with_payloads(&context, &parameters, digests(&[1, 2]), theirs, &seeds[1]);
+            let (mut s, mut heard) = (s.expect("few"), vec![]);
+            let mut parties: [&mut dyn Machine<Error = PsiError>; 2] = [&mut r, &mut s];
+            let end = Lockstep::new().run_edited(&mut parties, |place, message| {
+                if place.party == 1 && !message.is_empty() {
+                    heard.push(message.clone());
+                }
+            });
+            end.expect("an honest run");
+            assert_eq!(r.finish(), [0, 1]);
+            let of = |bytes: usize| heard.iter().rfind(|message| message.len() == bytes).expect("it is sent");
+            let mut list = list::List::new(&shape, of(shape.high_bytes())).expect("as many values");
+            list.add_low(of(shape.low_bytes(0)));
+            let records = of(pieces.bytes(0)).chunks_exact(24 + SEAL);
+            (list.each(), records.map(<[u8]>::to_vec).collect::<Vec<_>>())
+        };
+        let runs = [sent(2), sent(3)];
+        for (values, records) in &runs {
+            let near = |ones: u32, bits: usize| {
+                // Six standard deviations.
+                (f64::from(ones) - bits as f64 / 2.0).abs() < 3.0 * (bits as f64).sqrt()
+            };
+            let ones = values.iter().map(|value| value.count_ones()).sum();
+            assert!(near(ones, AGREED * shape.bits() as usize), "{security:?}: {ones} ones of values");
+            let ones = records.iter().flatten().map(|byte| byte.count_ones()).sum();
+            assert!(near(ones, AGREED * 8 * (24 + SEAL)), "{security:?}: {ones} ones of payloads");
+        }
+        let [mut values, mut records] = [HashSet::new(), HashSet::new()];
+        for (of_run, payloads) in runs {
+            values.extend(of_run.iter().map(|value| value.to_le_bytes().to_vec()));
+            records.extend(payloads);
+        }
+        assert_eq!([values.len(), records.len()], [2 * AGREED; 2], "{security:?}: some come again");
+    }
 }

@@ -1,5 +1,8 @@
 //! The receiver's half.
 
+#[cfg(test)]
+mod hostile;
+
 use core::marker::PhantomData;
 use std::thread;
 

@@ -510,4 +510,29 @@ mod tests {
             assert_eq!(state.common, common, "{tags:?}");
         }
     }
+
+    /// Whoever could guess the tag of an item that the sender has not could say that it is common, and the sender take a missing one for it.
+    #[test]
+    fn missing_items_have_random_tags() {
+        let context = Context { sid: Sid([3; 32]), backend: Backend::best() };
+        let parameters = Parameters {
+            receiver_items: 4,
+            sender_items: 100,
+            security: Level::Malicious,
+            both_learn: true,
+            payload_bytes: 0,
+            store: Store::Clustered,
+        };
+        let tags = [1, 2].map(|seed| {
+            let seed = Seed::from_bytes([seed; 16]);
+            let payloads = Payloads::default();
+            let state = State::<Malicious, Full128>::new(&context, &parameters, vec![], payloads, &seed);
+            let mut state = state.expect("few items");
+            state.order();
+            state.tags
+        });
+        let ones: u32 = tags.iter().flatten().map(|tag| tag.count_ones()).sum();
+        assert!(ones.abs_diff(100 * 64) < 400, "{ones} ones");
+        assert_eq!(tags.iter().flatten().collect::<std::collections::HashSet<_>>().len(), 200);
+    }
 }

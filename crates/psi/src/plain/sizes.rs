@@ -123,3 +123,76 @@ fn cost_in<F: Field>(parameters: &Parameters) -> [Cost; 2] {
         bytes_sent: vole.bytes_sent + bytes as u64,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PsiError, plain::Receiver};
+    use hushwire_aes::Backend;
+    use hushwire_ot::{Context, Sid};
+    use hushwire_prg::Seed;
+    use hushwire_wire::drive::{Lockstep, Machine};
+
+    fn parameters(sizes: [usize; 2], security: Level) -> Parameters {
+        let [receiver_items, sender_items] = sizes;
+        let (both_learn, payload_bytes, store) = (true, 0, Store::Clustered);
+        Parameters { receiver_items, sender_items, security, both_learn, payload_bytes, store }
+    }
+
+    /// a · b pairs of different items meet with probability a · b · 2^−bits: 2^−40 at most. In the malicious mode all of an output is sent.
+    #[test]
+    fn values_have_40_bits_beside_both_sizes() {
+        for [a, b] in
+            [[1, 1], [1, 2], [3, 5], [1000, 1], [1 << 20, 1 << 20], [(1 << 20) + 1, 7], [1 << 28, 1 << 28]]
+        {
+            let shape = parameters([a, b], Level::SemiHonest).shape();
+            let chance = (a as f64).log2() + (b as f64).log2() - f64::from(shape.bits());
+            assert!((-42.0..=-40.0).contains(&chance), "{a}, {b}: 2^{chance}");
+            assert_eq!(shape.mask().count_ones(), shape.bits());
+            assert_eq!(parameters([a, b], Level::Malicious).shape().bits(), 128);
+        }
+    }
+
+    /// The sender's items are evaluated as if the receiver had them with probability |Y| · 2^−64: below 2^−40 up to 2^24 of them.
+    #[test]
+    fn elements_are_long_where_the_sender_has_many_items_or_is_malicious() {
+        for (items, is_short) in [(1, true), (1 << 24, true), ((1 << 24) + 1, false), (1 << 28, false)] {
+            for receiver in [5, 300, 10_000, 1 << 28] {
+                let of = |security| parameters([receiver, items], security);
+                assert_eq!(of(Level::SemiHonest).is_short(), is_short, "{items}");
+                assert!(!of(Level::Malicious).is_short());
+                if is_short {
+                    assert!((items as f64).log2() - 64.0 <= -40.0);
+                }
+            }
+        }
+    }
+
+    /// The parties run in the field that the sizes say: A' has 8 bytes an entry, or 16.
+    #[test]
+    fn stores_travel_in_elements_of_the_field() {
+        let context = Context { sid: Sid([7; 32]), backend: Backend::best() };
+        let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
+        for (sender_items, security, bytes) in [
+            (1 << 24, Level::SemiHonest, 8),
+            ((1 << 24) + 1, Level::SemiHonest, 16),
+            (3, Level::Malicious, 16),
+        ] {
+            let parameters = parameters([150, sender_items], security);
+            let mut r = Receiver::new(&context, &parameters, vec![[3; 32]], &seeds[0]).expect("few items");
+            let mut s =
+                crate::plain::Sender::new(&context, &parameters, vec![], &seeds[1]).expect("few items");
+            // The run ends with A', before 2^24 values are made.
+            let mut stores = vec![];
+            let mut parties: [&mut dyn Machine<Error = PsiError>; 2] = [&mut r, &mut s];
+            let end = Lockstep::new().run_edited(&mut parties, |place, message| {
+                if place.party == 0 && [8 * 150, 16 * 150].contains(&message.len()) {
+                    stores.push(message.len());
+                    message.clear();
+                }
+            });
+            assert!(end.is_err());
+            assert_eq!(stores, [bytes * 150], "{sender_items}, {security:?}");
+        }
+    }
+}

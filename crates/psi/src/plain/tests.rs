@@ -90,8 +90,19 @@ proptest! {
 
 #[test]
 fn empty_single_unequal_and_equal_sets() {
-    let many: Vec<u64> = (0..2000).collect();
-    for (receiver, sender) in [(0, 0), (0, 5), (5, 0), (1, 1), (1, 2000), (2000, 1), (2000, 2000)] {
+    let many: Vec<u64> = (0..8192).collect();
+    for (receiver, sender) in [
+        (0, 0),
+        (0, 5),
+        (5, 0),
+        (1, 1),
+        (1, 2000),
+        (191, 192),
+        (192, 191),
+        (2000, 2000),
+        (8191, 3),
+        (8192, 1),
+    ] {
         honest(&many[..receiver], &many[..sender], true).expect("the plain intersection");
     }
     honest(&[9; 50], &[9; 30], true).expect("the plain intersection");
@@ -133,40 +144,36 @@ fn large_sets_have_the_plain_intersection() {
     }
 }
 
-/// Keys chosen under the name of one session so that no store holds them end that session by name, whichever party they are of, and
-/// are keys like others in any other session: names are drawn when sets are fixed.
-#[test]
-fn keys_that_were_chosen_against_a_name_are_keys_like_others_under_another() {
-    let parameters = parameters(5, 5, true);
-    let layout = parameters.layout();
-    let (digester, mut places) = (Digester::new(&context().sid), std::collections::HashMap::new());
-    // Five rows with one place are one more than the dense entries can tell apart.
-    let chosen = (0u64..)
-        .find_map(|item| {
-            let mut place = layout.positions(&digester.digest(&item.to_le_bytes()));
-            place.sort_unstable();
-            let items: &mut Vec<u64> = places.entry(place).or_default();
-            items.push(item);
-            (items.len() == 5).then(|| items.clone())
-        })
-        .expect("there are enough");
-    let others: Vec<u64> = chosen.iter().map(|item| item + 1).collect();
-    for security in [Level::SemiHonest, Level::Malicious] {
-        let parameters = Parameters { security, ..parameters };
-        assert!(matches!(run(&parameters, &chosen, &others, |_, _| {}), Err(PsiError::NoStore)));
-        // The sender's items are in no store.
-        let (found, _) = run(&parameters, &others, &chosen, |_, _| {}).expect("an honest run");
-        assert_eq!(found, common(&others, &chosen));
-    }
-    let again = Context { sid: Sid([8; 32]), ..context() };
-    let digester = Digester::new(&again.sid);
-    let digests: Vec<_> = chosen.iter().map(|item| digester.digest(&item.to_le_bytes())).collect();
+/// A run of these digests, in place of items' own.
+fn run_of(
+    parameters: &Parameters,
+    receiver: Vec<ItemDigest>,
+    sender: Vec<ItemDigest>,
+) -> Result<Found, PsiError> {
     let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
-    let mut r = Receiver::new(&again, &parameters, digests.clone(), &seeds[0]).expect("few items");
-    let mut s = Sender::new(&again, &parameters, digests, &seeds[1]).expect("few items");
+    let mut r = Receiver::new(&context(), parameters, receiver, &seeds[0])?;
+    let mut s = Sender::new(&context(), parameters, sender, &seeds[1])?;
     let mut parties: [&mut dyn Machine<Error = PsiError>; 2] = [&mut r, &mut s];
-    Lockstep::new().run(&mut parties).expect("an honest run");
-    assert_eq!((r.finish(), s.finish()), (vec![0, 1, 2, 3, 4], Some(vec![0, 1, 2, 3, 4])));
+    Lockstep::new().run(&mut parties)?;
+    Ok((r.finish(), s.finish()))
+}
+
+/// Keys chosen under the name of one session so that no store holds them end that session by name if they are the receiver's, and are keys like
+/// others at the sender, whose items are in no store. Names are drawn when sets are fixed.
+#[test]
+fn keys_that_were_chosen_against_a_name_end_the_session_by_name() {
+    const ITEMS: usize = 8192;
+    let items: Vec<u64> = (0..ITEMS as u64).collect();
+    // Five rows with one place are one more than the dense entries can tell apart.
+    let (others, mut chosen) = (digests(&items), digests(&items));
+    chosen[..5].iter_mut().for_each(|digest| digest[4..16].fill(0));
+    for security in [Level::SemiHonest, Level::Malicious] {
+        let parameters = Parameters { security, ..parameters(ITEMS, ITEMS, true) };
+        let end = run_of(&parameters, chosen.clone(), others.clone());
+        assert!(matches!(end, Err(PsiError::NoStore)), "{end:?}");
+        let (found, _) = run_of(&parameters, others.clone(), chosen.clone()).expect("an honest run");
+        assert_eq!(found, (5..ITEMS as u32).collect::<Vec<_>>());
+    }
 }
 
 /// The same with bands: more keys that start together than a band has bits.
@@ -175,11 +182,24 @@ fn keys_that_were_chosen_to_start_together_end_the_session_by_name() {
     let parameters = Parameters { store: Store::Band, ..parameters(500, 5, true) };
     let mut digests = digests(&(0..500).collect::<Vec<_>>());
     digests.iter_mut().for_each(|digest| digest[4..8].fill(0));
-    let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
-    let mut r = Receiver::new(&context(), &parameters, digests.clone(), &seeds[0]).expect("few items");
-    let mut s = Sender::new(&context(), &parameters, digests[..5].to_vec(), &seeds[1]).expect("few items");
-    let mut parties: [&mut dyn Machine<Error = PsiError>; 2] = [&mut r, &mut s];
-    assert!(matches!(Lockstep::new().run(&mut parties), Err(PsiError::NoStore)));
+    let end = run_of(&parameters, digests.clone(), digests[..5].to_vec());
+    assert!(matches!(end, Err(PsiError::NoStore)), "{end:?}");
+}
+
+/// And of few: two digests with one point and two values.
+#[test]
+fn keys_that_were_chosen_to_share_a_point_end_the_session_by_name() {
+    for security in [Level::SemiHonest, Level::Malicious] {
+        let mut digests = digests(&(0..20).collect::<Vec<_>>());
+        let point: [u8; 16] = *digests[0][8..].first_chunk().expect("16 bytes");
+        digests[1][8..24].copy_from_slice(&point);
+        let end = run_of(
+            &Parameters { security, ..parameters(20, 5, true) },
+            digests.clone(),
+            digests[..5].to_vec(),
+        );
+        assert!(matches!(end, Err(PsiError::NoStore)), "{end:?}");
+    }
 }
 
 /// Lengths of all messages, by round and party.
@@ -277,12 +297,14 @@ fn cost_is_what_moves() {
 /// before: an honest party ends with an error of a check, or one that names the message.
 #[test]
 fn changed_messages_are_caught_in_the_malicious_mode() {
-    Store::ALL.into_iter().for_each(changed_messages_are_caught);
+    for (store, items) in [(Store::Clustered, 6), (Store::Band, 200)] {
+        changed_messages_are_caught(store, items);
+    }
 }
 
-fn changed_messages_are_caught(store: Store) {
-    let parameters = Parameters { security: Level::Malicious, store, ..parameters(6, 5, true) };
-    let items: Vec<u64> = (0..6).collect();
+fn changed_messages_are_caught(store: Store, items: usize) {
+    let parameters = Parameters { security: Level::Malicious, store, ..parameters(items, items - 1, true) };
+    let items: Vec<u64> = (0..items as u64).collect();
     let all = lengths(&parameters, &items, &items[1..]);
     let all: Vec<_> = all.into_iter().filter(|(.., len)| *len > 0).collect();
     // The OTs' own tests change each of theirs; here one in nine of them with one store, and all of this protocol's.
@@ -451,6 +473,37 @@ fn what_the_receiver_sends_is_masked() {
     let zero = store(&[]);
     assert!(zero.chunks_exact(8).all(|entry| entry != [0; 8]), "u hides an empty store");
     assert_ne!(zero, store(&[5]));
+}
+
+/// Every message but bits of an answer is of its own party's randomness: none comes again with other seeds.
+#[test]
+fn every_message_is_random_by_its_party_s_seed() {
+    for security in [Level::SemiHonest, Level::Malicious] {
+        let parameters = Parameters { security, ..parameters(6, 50, true) };
+        let (receiver, sender): (Vec<u64>, Vec<u64>) = ((0..6).collect(), (3..53).collect());
+        let said = |seeds: [u8; 2]| {
+            let [r, s] = seeds.map(|seed| Seed::from_bytes([seed; 16]));
+            let mut r = Receiver::new(&context(), &parameters, digests(&receiver), &r).expect("few items");
+            let mut s = Sender::new(&context(), &parameters, digests(&sender), &s).expect("few items");
+            let mut said = [vec![], vec![]];
+            let mut parties: [&mut dyn Machine<Error = PsiError>; 2] = [&mut r, &mut s];
+            let end = Lockstep::new().run_edited(&mut parties, |place, message| {
+                if message.len() >= 16 {
+                    said[place.party].push(message.clone());
+                }
+            });
+            end.expect("an honest run");
+            said
+        };
+        let before = said([1, 2]);
+        for (party, seeds) in [(0, [3, 2]), (1, [1, 4])] {
+            let after = said(seeds);
+            assert_eq!(before[party].len(), after[party].len());
+            for (i, (one, other)) in before[party].iter().zip(&after[party]).enumerate() {
+                assert_ne!(one, other, "{security:?}: message {i} of party {party}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,123 @@
+//! Receivers of the malicious mode that leave out their own checks: they find as many items as were promised, and no more.
+
+use super::*;
+use crate::Store;
+use crate::plain::{Digester, Payloads, Sender, tries};
+use hushwire_ot::Sid;
+use hushwire_wire::drive::Lockstep;
+
+/// Items of the sender.
+const THEIRS: u64 = 1000;
+
+/// A receiver that puts some items into its store, and then tries more of them.
+struct Hostile {
+    inner: State<Malicious, Full128>,
+    tried: Vec<ItemDigest>,
+}
+
+impl Machine for Hostile {
+    type Error = PsiError;
+    fn round(&self, slot: usize) -> Option<Round> {
+        self.inner.round(slot)
+    }
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), PsiError> {
+        if self.inner.round(slot).is_some_and(|round| round.name == "values, high parts") {
+            self.inner.binned = Binned::new(&self.inner.layout, &self.tried);
+            self.inner.digests = self.inner.binned.grouped(self.tried.clone());
+        }
+        self.inner.write(slot, out)
+    }
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), PsiError> {
+        self.inner.read(messages)
+    }
+}
+
+/// A run in which `agreed` items are agreed on, `stored` are in the store, and `tried` are tried; the sender has them all. The numbers of those that the receiver finds, of
+/// payloads that it reads, and of items that the sender takes for common.
+fn found(
+    store: Store,
+    [agreed, stored, tried]: [usize; 3],
+    has_payloads: bool,
+    both_learn: bool,
+) -> Result<[usize; 3], PsiError> {
+    let context = Context { sid: Sid([9; 32]), backend: Backend::best() };
+    let payload_bytes = if has_payloads { 8 } else { 0 };
+    let parameters = Parameters {
+        receiver_items: agreed,
+        sender_items: THEIRS as usize,
+        security: Level::Malicious,
+        both_learn,
+        payload_bytes,
+        store,
+    };
+    let digester = Digester::new(&context.sid);
+    let digests = |count: u64| (0..count).map(|i| digester.digest(&i.to_le_bytes())).collect::<Vec<_>>();
+    let payload = |item: u64| (7_000_000 + item).to_le_bytes();
+    let mut payloads = Payloads::new(payload_bytes, THEIRS as usize);
+    (0..THEIRS).filter(|_| has_payloads).for_each(|item| payloads.push(&payload(item)));
+    let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
+    let mut s = Sender::with_payloads(&context, &parameters, digests(THEIRS), payloads, &seeds[1])?;
+    let inner = State::new(&context, &parameters, digests(stored as u64), &seeds[0])?;
+    let mut r = Hostile { inner, tried: digests(tried as u64) };
+    let mut parties: [&mut dyn Machine<Error = PsiError>; 2] = [&mut r, &mut s];
+    Lockstep::new().run(&mut parties)?;
+    let opened = Box::new(r.inner).open();
+    let read = opened
+        .common
+        .iter()
+        .enumerate()
+        .filter(|(i, item)| has_payloads && opened.payloads.get(*i) == payload(u64::from(**item)));
+    let read = read.count();
+    Ok([opened.common.len(), read, s.finish().map_or(0, |common| common.len())])
+}
+
+/// With one item agreed on, a clustered store held twelve and a band store forty-five, found every match, and read all payloads.
+#[test]
+fn of_few_items_no_more_are_stored_than_were_agreed_on() {
+    for (store, agreed, stored) in [
+        (Store::Clustered, 1, 12),
+        (Store::Band, 1, 45),
+        (Store::Clustered, 1, 2),
+        (Store::Band, 2, 3),
+        (Store::Clustered, 30, 31),
+        (Store::Band, 191, 192),
+    ] {
+        for has_payloads in [true, false] {
+            let end = found(store, [agreed, stored, stored], has_payloads, !has_payloads);
+            assert!(matches!(end, Err(PsiError::NoStore)), "{store}: {stored} of {agreed}: {end:?}");
+        }
+    }
+}
+
+/// Whoever stores as many as were agreed on, and tries all that the other one has, finds the stored ones, with their payloads and in the other one's eyes.
+#[test]
+fn of_few_items_no_more_are_found_than_were_agreed_on() {
+    for (store, agreed) in
+        [(Store::Clustered, 1), (Store::Band, 1), (Store::Clustered, 10), (Store::Band, 191)]
+    {
+        for has_payloads in [true, false] {
+            let both_learn = !has_payloads;
+            let [found, read, told] =
+                found(store, [agreed, agreed, THEIRS as usize], has_payloads, both_learn)
+                    .expect("nobody notices");
+            let of = |is_there: bool| if is_there { agreed } else { 0 };
+            assert_eq!([found, read, told], [agreed, of(has_payloads), of(both_learn)], "{store}");
+        }
+    }
+}
+
+/// Of more items a store holds up to 1.3 times as many: so many are promised, and no more are found.
+#[test]
+fn of_more_items_no_more_are_found_than_promised() {
+    for (store, agreed) in [(Store::Clustered, 192), (Store::Band, 192), (Store::Clustered, 700)] {
+        let promised = tries(store, agreed as u64).solved as usize;
+        assert!(10 * promised <= 13 * agreed);
+        let end = found(store, [agreed, promised + 1, promised + 1], true, false);
+        assert!(matches!(end, Err(PsiError::NoStore)), "{store}, {agreed}: {end:?}");
+        // So close to full a store of random rows has a solution most of the time; this one has.
+        let most = promised - 6;
+        let [found, read, _] =
+            found(store, [agreed, most, THEIRS as usize], true, false).expect("nobody notices");
+        assert_eq!([found, read], [most; 2], "{store}, {agreed}: the promise is no empty one");
+    }
+}

@@ -1,0 +1,115 @@
+//! The number of items that a receiver which deviates can try in the malicious mode.
+//!
+//! Its message A' is u + P for a vector P of its choice, of as many elements of B = GF(2^128) as the store has entries, m. An item x is found, if the sender has it, iff
+//! row(x) · P = h(x), h being a random oracle: the simulator takes all items that were hashed and fulfil that as the receiver's set (Rindal and
+//! Schoppmann, "VOLE-PSI", EUROCRYPT 2021, section 4; Garimella et al., CRYPTO 2021, section 6, call it overfitting).
+//!
+//! ```text
+//! solved   m: so many equations are solved at will
+//! most     k such that of q = 2^40 hashed items no k + 1 fulfil theirs, but for a chance of 2^−40: rows of k + 1 items have rank m at most, and h hits
+//!          the image with probability 2^(−128 (k + 1 − m)); union over the sets: C(q, k + 1) · 2^(−128 (k + 1 − m)) ≤ 2^−40
+//! ```
+//! That more than m fulfil theirs is a matter of coincidences among hashes, for which no way is known that is faster than to look for them; the second number needs no such
+//! assumption. The receiver hashes under the session's name, and so while the run waits for A'.
+
+use super::MOST_ITEMS;
+use crate::{Store, okvs::Layout};
+
+/// log2 of the items that the receiver hashes in one session.
+pub const LOG_HASHED: u32 = 40;
+/// SECURITY: bits of h.
+const BITS: f64 = 128.0;
+/// SECURITY: the chance is 2^−STATISTICAL.
+const STATISTICAL: f64 = 40.0;
+
+/// Items that a receiver which deviates can try.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tries {
+    /// As many as it brings by solving equations.
+    pub solved: u64,
+    /// No more than so many, but for a chance of 2^−40, if it hashes 2^40 items.
+    pub most: u64,
+}
+
+/// Those of a receiver for which `items` are agreed on, in an intersection that withstands malicious parties.
+#[must_use]
+pub fn tries(store: Store, items: u64) -> Tries {
+    if items == 0 {
+        return Tries { solved: 0, most: 0 };
+    }
+    let solved = Layout::new(store, items.min(MOST_ITEMS as u64) as usize).entries() as u64;
+    // Whether k + 1 items are too many for chance.
+    let is_bound = |k: u64| {
+        let (sets, more) = ((k + 1) as f64, (k + 1 - solved) as f64);
+        f64::from(LOG_HASHED) * sets - log2_factorial(sets) - BITS * more <= -STATISTICAL
+    };
+    let (mut low, mut high) = (solved, 2 * solved + 1);
+    while low < high {
+        let middle = low.midpoint(high);
+        if is_bound(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    Tries { solved, most: low }
+}
+
+/// log2 n!, or less.
+fn log2_factorial(n: f64) -> f64 {
+    if n < 2.0 { 0.0 } else { n * (n / core::f64::consts::E).log2() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SECURITY.md has these numbers, and they are those of the code.
+    #[test]
+    fn the_table_of_security_is_computed() {
+        let mut table = String::new();
+        for items in
+            [1, 2, 5, 10, 30, 100, 191, 192, 300, 1000, 8191, 8192, 100_000, 1 << 20, 10_000_000, 1 << 28]
+        {
+            let [clustered, band] = [Store::Clustered, Store::Band].map(|store| tries(store, items));
+            let (a, b, c, d) = (clustered.solved, clustered.most, band.solved, band.most);
+            table += &format!("  | {items} | {a} | {b} | {c} | {d} |\n");
+        }
+        let page = include_str!("../../../../SECURITY.md");
+        assert!(page.contains(&table), "SECURITY.md is to have:\n{table}");
+    }
+
+    #[test]
+    fn the_bound_holds_at_its_edge_and_not_before() {
+        let chance = |solved: u64, count: u64| {
+            let factorial: f64 = (2..=count).map(|i| (i as f64).log2()).sum();
+            f64::from(LOG_HASHED) * count as f64 - factorial - BITS * (count - solved) as f64
+        };
+        for store in Store::ALL {
+            for items in [1, 2, 3, 10, 100, 191, 192, 1000, 10_000] {
+                let Tries { solved, most } = tries(store, items);
+                assert!(chance(solved, most + 1) <= -STATISTICAL, "{store}, {items}: {most}");
+                // Stirling's formula is a little less than the factorial: by one item at most.
+                assert!(
+                    most == solved || chance(solved, most - 1) > -STATISTICAL,
+                    "{store}, {items}: {most}"
+                );
+            }
+        }
+        assert_eq!(tries(Store::Clustered, 0), Tries { solved: 0, most: 0 });
+        assert_eq!(tries(Store::Band, u64::MAX), tries(Store::Band, MOST_ITEMS as u64));
+    }
+
+    #[test]
+    fn few_items_are_as_many_as_agreed_and_others_at_most_1_3_times_as_many() {
+        for store in Store::ALL {
+            assert_eq!(tries(store, 1), Tries { solved: 1, most: 1 });
+            for items in (1..300).chain((1..100).map(|i| 1000 * i)).chain([1 << 28]) {
+                let Tries { solved, most } = tries(store, items);
+                assert!(solved == items || items >= 192, "{store}, {items}: {solved}");
+                assert!(10 * solved <= 13 * items, "{store}, {items}: {solved}");
+                assert!(solved <= most && 10 * most <= 18 * items.max(2), "{store}, {items}: {most}");
+            }
+        }
+    }
+}
