@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
-const PLAN_VERSION: u32 = 12;
+const PLAN_VERSION: u32 = 13;
 /// AGREEMENT: bytes of text of a row in the columns that the other party learns, where a job does not say.
 const PAYLOAD_BYTES: usize = 64;
 
