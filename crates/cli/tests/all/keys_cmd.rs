@@ -45,7 +45,7 @@ fn a_key_is_made_shown_and_rotated() {
     assert!(shown.err.is_empty(), "{}", shown.err);
 
     let before = place.get("party0.pem");
-    let rotated = json(&good(&place, "keys rotate party0.pem --json").out);
+    let rotated = json(&good(&place, "keys rotate party0.pem --json -").out);
     assert_eq!(rotated["old_pin"], pin.as_str());
     assert_eq!((rotated["name"].as_str(), rotated["days_left"].as_u64()), (Some("party0"), Some(364)));
     let new_pin = good(&place, "keys pin party0.pem").out.trim().to_owned();
@@ -72,7 +72,7 @@ fn a_key_says_which_party_it_is() {
         let line = format!("  index = {}\n", index.unwrap_or(0));
         assert!(made.err.contains(&line), "{name}: {}", made.err);
         assert_eq!(made.err.contains("this member's number"), index.is_none(), "{name}: {}", made.err);
-        let shown = json(&good(&place, &format!("keys show --json {name}.pem")).out);
+        let shown = json(&good(&place, &format!("keys show --json - {name}.pem")).out);
         assert_eq!(shown["index"].as_u64(), index, "{shown}");
     }
 }
@@ -92,7 +92,7 @@ fn a_certificate_that_does_not_hold_fails_the_check() {
             .unwrap_or_else(|e| panic!("{e}"));
         let shown = good(&place, "keys show other.pem");
         assert!(shown.err.contains(word), "{}", shown.err);
-        for args in ["keys show --check other.pem", "keys show --check --json other.pem"] {
+        for args in ["keys show --check other.pem", "keys show --check --json - other.pem"] {
             let ran = hushwire(&place, args);
             assert_eq!(ran.code, Some(4), "{}", ran.err);
             assert!(
@@ -149,7 +149,7 @@ fn what_should_not_stay_so_is_said() {
     good(&place, "keys init --out open.pem");
     fs::set_permissions(place.at("open.pem"), Permissions::from_mode(0o644))
         .unwrap_or_else(|e| panic!("{e}"));
-    let open = json(&good(&place, "keys show --json open.pem").out);
+    let open = json(&good(&place, "keys show --json - open.pem").out);
     assert!(open["warnings"][0].as_str().is_some_and(|w| w.contains("chmod 600 open.pem")), "{open}");
 }
 
