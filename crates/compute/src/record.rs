@@ -239,7 +239,7 @@ mod tests {
             ("0.1", "0.1015625", true),
             ("-0.1", "-0.1015625", true),
             ("0.25", "0.25", false),
-            ("-3", "-3", false),
+            ("-3", "-3.0", false),
         ] {
             assert_eq!(fixed.read(text, &mut record), Ok(rounded), "{text}");
             assert_eq!(fixed.show(&record), shown, "{text}");

@@ -62,6 +62,35 @@ fn a_key_is_made_shown_and_rotated() {
     assert_eq!(place.mode("party0.pem.old.2"), 0o600);
 }
 
+/// Beside the text where it is a file, in its place on standard output; never in a key's place.
+#[test]
+fn descriptions_go_to_files_and_to_standard_output() {
+    let place = Place::new();
+    let made = good(&place, "keys init --name a --json made.json");
+    assert!(is_pin(made.out.trim()) && made.err.contains("[[peers]]"), "{}", made.err);
+    let of = |name: &str| json(&String::from_utf8_lossy(&place.get(name)));
+    assert_eq!(of("made.json")["pin"], made.out.trim());
+    let shown = good(&place, "keys show a.pem --json shown.json");
+    assert!(shown.out.starts_with("pin    sha256:"), "{}", shown.out);
+    assert_eq!(of("shown.json"), json(&good(&place, "keys show a.pem --json -").out));
+    let rotated = good(&place, "keys rotate a.pem --json rotated.json");
+    assert!(rotated.out.starts_with("old sha256:"), "{}", rotated.out);
+    assert_eq!(of("rotated.json")["old_pin"], made.out.trim());
+    let alone = json(&good(&place, "keys init --name b --json -").out);
+    assert_eq!(alone["name"], "b");
+    let before = place.get("a.pem");
+    for args in [
+        "show a.pem --json a.pem",
+        "rotate a.pem --json a.pem --force",
+        "show b.pem --json a.pem --force",
+        "init --name c --json a.pem --force",
+    ] {
+        assert_eq!(hushwire(&place, &format!("keys {args}")).code, Some(5), "{args}");
+        assert_eq!(place.get("a.pem"), before, "{args}");
+    }
+    assert!(!place.at("c.pem").exists(), "nothing is made where the description cannot be written");
+}
+
 #[test]
 fn a_key_says_which_party_it_is() {
     let place = Place::new();

@@ -67,7 +67,7 @@ pub(super) fn literal(scalar: Scalar, text: &str, place: TextPlace) -> Lowered<u
                 |_| "write a whole number, or take a fixed type".to_owned(),
                 |nearest| {
                     format!(
-                        "write {nearest}, the nearest that there is, or take a type with more fractional bits"
+                        "write {nearest}, the nearest that there is; more fractional bits have nearer ones"
                     )
                 },
             );
