@@ -254,6 +254,61 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    /// `--json` is one option wherever there is one: it takes a file, `-` for standard output, and says so.
+    #[test]
+    fn every_json_takes_a_file_or_standard_output() {
+        fn of(command: &clap::Command, path: &str, found: &mut Vec<String>) {
+            let path = format!("{path} {}", command.get_name());
+            for argument in command.get_arguments().filter(|argument| argument.get_long() == Some("json")) {
+                assert!(argument.get_action().takes_values(), "{path}");
+                assert_eq!(
+                    argument.get_num_args().map_or((1, 1), |n| (n.min_values(), n.max_values())),
+                    (1, 1),
+                    "{path}"
+                );
+                assert_eq!(
+                    argument.get_value_names().map(|names| names.join(" ")).as_deref(),
+                    Some("FILE"),
+                    "{path}"
+                );
+                let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+                assert!(help.contains("for programs to FILE; - is standard output"), "{path}: {help}");
+                found.push(path.clone());
+            }
+            command.get_subcommands().for_each(|inner| of(inner, &path, found));
+        }
+        let mut command = Cli::command();
+        command.build();
+        let mut found = vec![];
+        of(&command, "", &mut found);
+        found.sort_unstable();
+        let named = [
+            "circuit info",
+            "circuit make-microcode",
+            "client",
+            "compute cost",
+            "compute eval",
+            "compute explain",
+            "doctor",
+            "job show",
+            "keys init",
+            "keys rotate",
+            "keys show",
+            "local aes-ctr",
+            "local compute",
+            #[cfg(feature = "nn")]
+            "local infer",
+            "local psi",
+            #[cfg(feature = "sql")]
+            "local query",
+            "local run",
+            "ot recv",
+            "ot send",
+            "party",
+        ];
+        assert_eq!(found, named.map(|named| format!(" hushwire {named}")));
+    }
+
     #[test]
     fn hardware_parties_are_a_list_without_repetition() {
         for (text, parties) in [("0", &[0][..]), ("2,1", &[1, 2]), ("0, 1, 2", &[0, 1, 2])] {

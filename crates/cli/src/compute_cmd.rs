@@ -302,7 +302,7 @@ fn eval(args: &EvalArgs) -> Result<(), Error> {
         }
     }
     let report = json_file(&mut files, args.json.as_deref(), &format!("compute eval, {}", c.name()), 0o600)?;
-    let (mut inputs, mut known) = (BTreeMap::new(), BTreeMap::new());
+    let (mut inputs, mut known, mut remarks) = (BTreeMap::new(), BTreeMap::new(), vec![]);
     let wrong = |e: ComputeError| Error::Job(JobError::usage("the computation", e.cause(), e.remedy()));
     // As a member's values are in a run.
     let unfit = |e: ComputeError| match e {
@@ -312,7 +312,9 @@ fn eval(args: &EvalArgs) -> Result<(), Error> {
         e => wrong(e),
     };
     for (name, ty) in c.inputs() {
-        let tensor = read_input(name, ty, &places[name], &lengths)?;
+        let (tensor, remark) = read_input(name, ty, &places[name], &lengths)?;
+        remark.iter().for_each(|remark| log::note!("note: {remark}"));
+        remarks.extend(remark);
         known.insert(name.to_owned(), tensor.lengths().to_vec());
         lengths = c.symbols_with(&lengths, &known).map_err(unfit)?;
         inputs.insert(name.to_owned(), tensor);
@@ -333,7 +335,7 @@ fn eval(args: &EvalArgs) -> Result<(), Error> {
         printed.iter().map(|output| (&output.name, shown(&results[&output.name]))).collect();
     let text: String = printed.iter().map(|(name, shown)| output_line(name, shown)).collect();
     let found = printed.iter().map(|(name, shown)| ((*name).clone(), json(shown))).collect();
-    let evaluated = Evaluated { computation: c.name().to_owned(), symbols: lengths, outputs: found };
+    let evaluated = Evaluated { computation: c.name().to_owned(), symbols: lengths, outputs: found, remarks };
     crate::run_report::deliver(Some(text.into_bytes()), &evaluated, report, args.json.as_deref())
 }
 
@@ -344,4 +346,6 @@ struct Evaluated {
     symbols: BTreeMap<String, u64>,
     /// Elements by the output's name; outputs that went to files are not here.
     outputs: BTreeMap<String, serde_json::Value>,
+    /// Remarks on inputs, such as numbers that were rounded.
+    remarks: Vec<String>,
 }

@@ -2,8 +2,9 @@
 
 use crate::{
     error::Error,
-    files::{RunFiles, appended, is_stream},
+    files::{Replace, RunFiles, appended, is_stream, json_file, reads},
     log, out,
+    run_report::deliver,
 };
 use clap::{Args, Subcommand};
 use hushwire_circuit::mark;
@@ -78,9 +79,8 @@ struct InitArgs {
     /// The days for which the certificate holds
     #[arg(long, value_name = "N", default_value_t = 365, value_parser = clap::value_parser!(u32).range(1..=36_500))]
     days: u32,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArgs,
 }
 
 #[derive(Args)]
@@ -90,9 +90,8 @@ struct ShowArgs {
     /// Fail if the certificate does not hold today (exit code 4), or if others can read the private key (5)
     #[arg(long)]
     check: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArgs,
 }
 
 #[derive(Args)]
@@ -109,9 +108,37 @@ struct RotateArgs {
     /// The days for which the new certificate holds
     #[arg(long, value_name = "N", default_value_t = 365, value_parser = clap::value_parser!(u32).range(1..=36_500))]
     days: u32,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArgs,
+}
+
+/// The description of a key for programs.
+#[derive(Args)]
+struct JsonArgs {
+    /// Write the description for programs to FILE; - is standard output, in place of the text
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    replace: Replace,
+}
+
+impl JsonArgs {
+    /// Starts the file, which replaces no key.
+    fn begin(&self, command: &str, key: &Path) -> Result<Option<NewFile>, Error> {
+        let mut files = RunFiles::new(self.replace.force);
+        reads(&mut files, "the key", key);
+        json_file(&mut files, self.json.as_deref(), &format!("keys {command}, {}", key.display()), 0o644)
+    }
+
+    /// Whether it takes the place of what people read.
+    fn instead(&self) -> bool {
+        self.json.as_deref().is_some_and(is_stream)
+    }
+
+    /// Prints the text, and tells programs.
+    fn deliver(&self, text: String, value: &impl Serialize, file: Option<NewFile>) -> Result<(), Error> {
+        deliver(Some(text.into_bytes()), value, file, self.json.as_deref())
+    }
 }
 
 /// It goes into a file name, and into messages.
@@ -226,10 +253,6 @@ pub(crate) fn identity(path: &Path) -> Result<Identity, Error> {
     Identity::from_pem(&pem).map_err(|e| Error::internal("reading a key", e))
 }
 
-fn print_json(value: &impl Serialize) -> Result<(), Error> {
-    out::text(out::pretty(value)?)
-}
-
 fn made(name: &str, days: u32) -> Result<Identity, Error> {
     let lifetime = Duration::from_secs(u64::from(days) * DAY);
     Identity::generate_for(name, Validity::lasting(lifetime)).map_err(|e| Error::internal("making a key", e))
@@ -260,16 +283,17 @@ fn init(args: &InitArgs) -> Result<(), Error> {
         return Err(taken());
     }
     RunFiles::default().allows(if args.out.is_some() { "with --out" } else { "with --dir" }, &path)?;
+    let json = args.json.begin("init", &path)?;
     let identity = made(&args.name, args.days)?;
     let pem = identity.to_pem();
     if !keep(&path, &pem)?.commit_new()? {
         return Err(taken());
     }
     let (described, validity) = Described::new(&path, &pem)?;
-    if args.json {
-        return print_json(&described);
+    args.json.deliver(format!("{}\n", identity.pin()), &described, json)?;
+    if args.json.instead() {
+        return Ok(());
     }
-    out::line(identity.pin())?;
     // A name that says no number leaves it to the reader.
     let (whose, index) = described.index.map_or(("number and ", 0), |index| ("", index));
     log::note!(
@@ -289,17 +313,17 @@ fn init(args: &InitArgs) -> Result<(), Error> {
 }
 
 fn show(args: &ShowArgs) -> Result<(), Error> {
+    let json = args.json.begin("show", &args.file)?;
     let (described, validity) = Described::new(&args.file, &read(&args.file)?)?;
     let fit = if args.check { fit(&args.file, &described, validity) } else { Ok(()) };
-    if args.json {
-        return print_json(&described).and(fit);
+    let Described { pin, name, days_left, private_key, warnings, .. } = &described;
+    let held = if *private_key { "in this file" } else { "not in this file" };
+    let text =
+        format!("pin    {pin}\nname   {name}\nholds  {validity}, {days_left} days left\nkey    {held}\n");
+    args.json.deliver(text, &described, json)?;
+    if !args.json.instead() {
+        warnings.iter().for_each(log::warn);
     }
-    let Described { pin, name, days_left, private_key, warnings, .. } = described;
-    let held = if private_key { "in this file" } else { "not in this file" };
-    out::line(format_args!(
-        "pin    {pin}\nname   {name}\nholds  {validity}, {days_left} days left\nkey    {held}"
-    ))?;
-    warnings.iter().for_each(log::warn);
     fit
 }
 
@@ -375,6 +399,7 @@ fn rotate(args: &RotateArgs) -> Result<(), Error> {
         let remedy = "rotate the file that holds the key, at the party that it belongs to";
         return Err(Error::file("rotate", path, "it holds a certificate without its key", remedy));
     }
+    let json = args.json.begin("rotate", path)?;
     let identity = made(&old.name, args.days)?;
     let new_pem = identity.to_pem();
     // What is to come stands on the disk before anything changes.
@@ -382,10 +407,13 @@ fn rotate(args: &RotateArgs) -> Result<(), Error> {
     let old_file = set_aside(path, &old_pem)?;
     new.commit()?;
     let (new, validity) = Described::new(path, &new_pem)?;
-    if args.json {
-        return print_json(&Rotated { old_pin: old.pin, old_file: &old_file, new });
+    let text = format!("old {}\nnew {}\n", old.pin, new.pin);
+    let rotated = Rotated { old_pin: old.pin, old_file: &old_file, new };
+    args.json.deliver(text, &rotated, json)?;
+    if args.json.instead() {
+        return Ok(());
     }
-    out::line(format_args!("old {}\nnew {}", old.pin, new.pin))?;
+    let Rotated { old_pin, new, .. } = rotated;
     log::note!(
         "\n{} holds the new key, whose certificate holds {validity}; the old one is in {}.\n\
          In the others' files, in this member's [[peers]] table, change\n\n\
@@ -394,7 +422,7 @@ fn rotate(args: &RotateArgs) -> Result<(), Error> {
          back, rename {} to {}.",
         path.display(),
         old_file.display(),
-        old.pin,
+        old_pin,
         new.pin,
         old_file.display(),
         path.display(),

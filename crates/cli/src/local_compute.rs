@@ -143,8 +143,9 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
     let computation = job.computation.load()?;
     let inputs = args.values.inputs(&computation, &job.public)?;
     let outputs = args.values.outputs(&computation)?;
-    publish(&mut job, &computation, &inputs)?;
+    let public = publish(&mut job, &computation, &inputs)?;
     let task = ComputeTask::new(&job)?;
+    task.notes().iter().for_each(|note| log::note!("note: {note}"));
     let mut run = RunFiles::new(args.common.replace.force);
     if args.file != Path::new("-") {
         run.reads("the computation", &args.file);
@@ -186,7 +187,8 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
     })?;
     bar.finish_and_clear();
     let learnt = gather(&ended)?;
-    let of_kind = task.report(&learnt);
+    let mut of_kind = task.report(&learnt);
+    of_kind.remarks.splice(0..0, public);
     let ands = of_kind.ands.map(|ands| format!(": {ands} ANDs")).unwrap_or_default();
     let how = (args.between.transport.as_str(), shape, backend);
     let report = KindReport::new("local compute", of_kind, begun, how, task.agreement().members(), &ended);
@@ -201,22 +203,25 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
     deliver(Some(task.printed(&learnt)), &report, json, args.common.json.as_deref())
 }
 
-/// Reads the values of public inputs, so that processes are told them: a file need not be read again, which may be a pipe.
+/// Reads the values of public inputs, so that processes are told them: a file need not be read again, which may be a pipe. Remarks on them
+/// come back.
 fn publish(
     job: &mut ComputeJob,
     computation: &Computation,
     inputs: &BTreeMap<String, InputPlace>,
-) -> Result<(), Error> {
-    let mut lengths = BTreeMap::new();
+) -> Result<Vec<String>, Error> {
+    let (mut lengths, mut remarks) = (BTreeMap::new(), vec![]);
     for (name, ty) in computation.inputs().filter(|(_, ty)| ty.visibility == Visibility::Public) {
         let Some(place) = inputs.get(name) else { continue };
         let symbols = computation.symbols_with(&job.symbols, &lengths);
         let symbols = symbols.map_err(|e| JobError::usage("reading inputs", e.cause(), e.remedy()))?;
-        let tensor = read_input(name, ty, place, &symbols)?;
+        let (tensor, remark) = read_input(name, ty, place, &symbols)?;
+        remark.iter().for_each(|remark| log::note!("note: {remark}"));
+        remarks.extend(remark);
         lengths.insert(name.to_owned(), tensor.lengths().to_vec());
         job.public.insert(name.to_owned(), PublicPlace::from(&tensor));
     }
-    Ok(())
+    Ok(remarks)
 }
 
 /// Outputs by place. All recipients must have found the same.
@@ -225,6 +230,7 @@ fn gather(ended: &[OfProcess<Computed>]) -> Result<Computed, Error> {
     let mut all = Computed::default();
     for learnt in ended.iter().map(|process| &process.outcome.learnt) {
         (all.symbols, all.ands) = (learnt.symbols.clone(), all.ands.max(learnt.ands));
+        all.remarks.extend(learnt.remarks.iter().cloned());
         for (j, one) in &learnt.shown {
             if shown.insert(*j, one.clone()).is_some_and(|other| other != *one) {
                 let cause = format!("recipients of output {j} found different values");

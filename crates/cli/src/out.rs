@@ -18,13 +18,10 @@ static PROGRAMS: AtomicBool = AtomicBool::new(false);
 /// Whether something was written there.
 static WRITTEN: AtomicBool = AtomicBool::new(false);
 
-/// Looks for `--json -`, before the command line is understood: what is wrong with it is an error as well. Of `keys`,
-/// `--json` alone means standard output.
+/// Looks for `--json -`, before the command line is understood: what is wrong with it is an error as well.
 pub(crate) fn start(args: &[OsString]) {
-    let keys = args.iter().skip(1).find(|arg| !arg.as_encoded_bytes().starts_with(b"-"));
-    let keys = keys.is_some_and(|command| command == "keys");
     let pair = |pair: &[OsString]| pair[0] == "--json" && pair[1] == "-";
-    let alone = |arg: &OsString| arg == "--json=-" || (keys && arg == "--json");
+    let alone = |arg: &OsString| arg == "--json=-";
     PROGRAMS.store(args.windows(2).any(pair) || args.iter().any(alone), Ordering::Relaxed);
 }
 
@@ -104,7 +101,7 @@ mod tests {
         for line in [
             "hushwire local run j.toml --json -",
             "hushwire -v doctor --json=-",
-            "hushwire keys show --json k",
+            "hushwire keys show --json - k",
         ] {
             assert!(asks(line), "{line}");
         }

@@ -70,7 +70,7 @@ pub(crate) struct PsiArgs {
     /// The same in B's file [default: --key]
     #[arg(long, visible_alias = "column-b", value_name = "NAME")]
     key_b: Vec<String>,
-    /// The form in which keys are compared: trim, "nfc case", email, phone:+49 (national numbers are of +49), exact; given once,
+    /// The form in which keys are compared: trim, "nfc case", email, phone:+49 (numbers without a code are of +49), exact; given once,
     /// or once for each column of the key [default: trim]
     #[arg(long, value_name = "FORM")]
     normalise: Vec<String>,

@@ -259,6 +259,8 @@ pub(crate) struct ComputeReport {
     /// Phases of authgarble that came from disk, as a circuit's report has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     from_disk: Option<FromDisk>,
+    /// Remarks on public values and on this member's inputs, such as numbers that were rounded.
+    pub(crate) remarks: Vec<String>,
 }
 
 /// An output for programs: truth values, integers of up to 64 bits as numbers, everything else as text, in lists as its axes
@@ -319,6 +321,7 @@ impl Told for ComputeTask {
             outputs: learnt.shown.iter().map(|(j, shown)| (name(*j), json(shown))).collect(),
             ands: Some(learnt.ands).filter(|ands| *ands > 0),
             from_disk: learnt.from_disk,
+            remarks: self.notes().iter().chain(&learnt.remarks).cloned().collect(),
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::{
     Scalar, Tensor,
-    tensor::{Literal, Unfit, mask, parse_literal},
+    tensor::{Literal, Unfit, mask, parse_nearest},
 };
 use core::fmt;
 
@@ -47,26 +47,27 @@ impl Scalar {
     }
 
     /// Reads an element's text into its record: `true`, `false`, `1` or `0` of a `bool`; hexadecimal digits behind `0x` of
-    /// `bits`; else a decimal number, or a hexadecimal one behind `0x`. Fractions of `fixed` must be exact.
+    /// `bits`; else a decimal number, or a hexadecimal one behind `0x`. A decimal of `fixed` becomes the nearest element, the even
+    /// one of two that are as near; `true` tells that it was none itself.
     ///
     /// # Errors
     /// The text is no element.
     ///
     /// # Panics
     /// If the record is not as long as [`Scalar::record`] says.
-    pub fn read(self, text: &str, record: &mut [u8]) -> Result<(), ElementError> {
+    pub fn read(self, text: &str, record: &mut [u8]) -> Result<bool, ElementError> {
         assert_eq!(record.len(), self.record(), "a record of {self}");
         let parsed = match (self, text) {
-            (Scalar::Bool, "1") => Ok(1),
-            (Scalar::Bool, "0") => Ok(0),
-            (Scalar::Bits(n), _) if n > 128 => return self.read_digits(text, record),
-            _ => parse_literal(self, text),
+            (Scalar::Bool, "1") => Ok((1, false)),
+            (Scalar::Bool, "0") => Ok((0, false)),
+            (Scalar::Bits(n), _) if n > 128 => return self.read_digits(text, record).map(|()| false),
+            _ => parse_nearest(self, text),
         };
-        let element = parsed.map_err(|unfit| self.unfit(text, unfit))?;
+        let (element, rounded) = parsed.map_err(|unfit| self.unfit(text, unfit))?;
         let bytes = element.to_le_bytes();
         record.copy_from_slice(&bytes[..record.len()]);
         self.extend(record);
-        Ok(())
+        Ok(rounded)
     }
 
     /// The digits of a string of more than 128 bits.
@@ -103,10 +104,6 @@ impl Scalar {
             (Unfit::Range, _) => (
                 format!("{text} does not fit {self}, which has {}", Range(self)),
                 "declare a wider type".to_owned(),
-            ),
-            (Unfit::Inexact, Scalar::Fixed { frac, .. }) => (
-                format!("{text} is no multiple of 2^-{frac}, as {self} has them"),
-                "round it before, or declare more fractional bits".to_owned(),
             ),
             (Unfit::Inexact, _) => (
                 format!("{text} has a fraction, and {self} has none"),
@@ -207,7 +204,7 @@ mod tests {
             prop_assert!(scalar.fits(&record));
             let mut again = vec![0x55; record.len()];
             let text = scalar.show(&record);
-            prop_assert_eq!(scalar.read(&text, &mut again), Ok(()), "{} {}", scalar, text);
+            prop_assert_eq!(scalar.read(&text, &mut again), Ok(false), "{} {}", scalar, text);
             prop_assert_eq!(&again, &record);
             let tensor = Tensor::from_records(scalar, &[2], &[&record[..], &record].concat());
             prop_assert_eq!(tensor.records(), [&record[..], &record].concat());
@@ -226,13 +223,27 @@ mod tests {
         assert!(refused(Scalar::signed(12), "2048").contains("-2048 to 2047"));
         assert!(refused(Scalar::unsigned(8), "").contains("it is empty"));
         assert!(refused(Scalar::unsigned(8), "1.5").contains("has a fraction"));
-        assert!(refused(Scalar::Fixed { bits: 16, frac: 8 }, "0.1").contains("no multiple of 2^-8"));
+        assert!(refused(Scalar::Fixed { bits: 16, frac: 8 }, "128").contains("does not fit"));
         assert!(refused(Scalar::Bool, "yes").contains("write true, false, 1 or 0"));
         assert!(refused(Scalar::Bits(200), "2a").contains("up to 50 digits"));
         assert!(refused(Scalar::Bits(130), &format!("0x4{}", "0".repeat(32))).contains("more than 130 bits"));
         assert!(refused(Scalar::Bits(130), "0xä").contains("is no bits(130)"));
         let long = refused(Scalar::unsigned(8), &"9".repeat(100));
         assert!(long.contains(&format!("\"{}…\"", "9".repeat(SHOWN))), "{long}");
+    }
+
+    #[test]
+    fn decimals_become_the_nearest_element() {
+        let (fixed, mut record) = (Scalar::Fixed { bits: 16, frac: 8 }, [0; 2]);
+        for (text, shown, rounded) in [
+            ("0.1", "0.1015625", true),
+            ("-0.1", "-0.1015625", true),
+            ("0.25", "0.25", false),
+            ("-3", "-3.0", false),
+        ] {
+            assert_eq!(fixed.read(text, &mut record), Ok(rounded), "{text}");
+            assert_eq!(fixed.show(&record), shown, "{text}");
+        }
     }
 
     #[test]

@@ -234,20 +234,28 @@ pub(crate) enum Unfit {
 
 /// Reads what [`Literal`] writes; also `0x…` numbers. A decimal of a fixed scalar must be exact.
 pub(crate) fn parse_literal(scalar: Scalar, text: &str) -> Result<u128, Unfit> {
+    match parse_nearest(scalar, text)? {
+        (bits, false) => Ok(bits),
+        (_, true) => Err(Unfit::Inexact),
+    }
+}
+
+/// The same, and a decimal of a fixed scalar becomes the nearest element, the even one of two: with whether it was none itself.
+pub(crate) fn parse_nearest(scalar: Scalar, text: &str) -> Result<(u128, bool), Unfit> {
     if let Scalar::Bool = scalar {
         return match text {
-            "true" => Ok(1),
-            "false" => Ok(0),
+            "true" => Ok((1, false)),
+            "false" => Ok((0, false)),
             _ => Err(Unfit::Form),
         };
     }
     let (negative, size) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let (whole, fraction) = size.split_once('.').unwrap_or((size, ""));
-    let size = if let Some(hex) = whole.strip_prefix("0x") {
+    let (size, rounded) = if let Some(hex) = whole.strip_prefix("0x") {
         if size.contains('.') || hex.is_empty() || !hex.bytes().all(|b| b.is_ascii_hexdigit()) {
             return Err(Unfit::Form);
         }
-        u128::from_str_radix(hex, 16).map_err(|_| Unfit::Range)?
+        (u128::from_str_radix(hex, 16).map_err(|_| Unfit::Range)?, false)
     } else {
         let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
         if whole.is_empty()
@@ -258,7 +266,7 @@ pub(crate) fn parse_literal(scalar: Scalar, text: &str) -> Result<u128, Unfit> {
         {
             return Err(Unfit::Form);
         }
-        if scalar.frac() == 0 && fraction.bytes().any(|b| b != b'0') {
+        if !matches!(scalar, Scalar::Fixed { .. }) && fraction.bytes().any(|b| b != b'0') {
             return Err(Unfit::Inexact);
         }
         steps(whole, fraction, scalar.frac())?
@@ -278,11 +286,11 @@ pub(crate) fn parse_literal(scalar: Scalar, text: &str) -> Result<u128, Unfit> {
     if size > most {
         return Err(Unfit::Range);
     }
-    Ok((if negative { size.wrapping_neg() } else { size }) & mask(bits))
+    Ok(((if negative { size.wrapping_neg() } else { size }) & mask(bits), rounded))
 }
 
-/// `whole.fraction` in steps of 2^-frac, exactly.
-fn steps(whole: &str, fraction: &str, frac: u8) -> Result<u128, Unfit> {
+/// `whole.fraction` in steps of 2^-frac, the nearest number of them, and whether that is not exact.
+fn steps(whole: &str, fraction: &str, frac: u8) -> Result<(u128, bool), Unfit> {
     let whole: u128 = whole.parse().map_err(|_| Unfit::Range)?;
     let mut size = whole.checked_mul(1u128.checked_shl(frac.into()).unwrap_or(0)).ok_or(Unfit::Range)?;
     if frac == 128 && whole > 0 {
@@ -298,7 +306,14 @@ fn steps(whole: &str, fraction: &str, frac: u8) -> Result<u128, Unfit> {
         }
         size += u128::from(carry) << bit;
     }
-    if digits.iter().any(|d| *d != 0) { Err(Unfit::Inexact) } else { Ok(size) }
+    // The digits that are left are less than a step.
+    let left = digits.iter().rposition(|digit| *digit != 0).map_or(&[][..], |last| &digits[..=last]);
+    let up = match left {
+        [] | [0..=4, ..] => false,
+        [5] => size % 2 == 1,
+        _ => true,
+    };
+    Ok((size.checked_add(up.into()).ok_or(Unfit::Range)?, !left.is_empty()))
 }
 
 #[cfg(test)]
@@ -326,6 +341,36 @@ pub(crate) mod tests {
         assert_eq!(parse_literal(half, "-0.5"), Ok(0xff));
         assert_eq!(parse_literal(half, "0.25"), Err(Unfit::Inexact));
         assert_eq!(parse_literal(half, "64"), Err(Unfit::Range));
+        for (text, steps, rounded) in [
+            ("0.5", 1, false),
+            ("0.24999", 0, true),
+            ("0.25", 0, true),
+            ("0.2500001", 1, true),
+            ("0.75", 2, true),
+            ("-0.74", 0xff, true),
+            ("-0.76", 0xfe, true),
+            ("63.74", 127, true),
+            ("-64.2", 0x80, true),
+            ("0.50000", 1, false),
+        ] {
+            assert_eq!(parse_nearest(half, text), Ok((steps, rounded)), "{text}");
+        }
+        assert_eq!(parse_nearest(half, "63.76"), Err(Unfit::Range));
+        assert_eq!(parse_nearest(Scalar::Fixed { bits: 128, frac: 0 }, "2.5"), Ok((2, true)));
+        assert_eq!(
+            parse_nearest(
+                Scalar::Fixed { bits: 128, frac: 128 },
+                "0.4999999999999999999999999999999999999999"
+            ),
+            Err(Unfit::Range)
+        );
+        assert_eq!(parse_nearest(I8, "1.5"), Err(Unfit::Inexact));
+        // 7.99 · 2^120 to the nearest, by exact arithmetic elsewhere.
+        let cents = Scalar::Fixed { bits: 128, frac: 120 };
+        assert_eq!(
+            parse_nearest(cents, "7.99"),
+            Ok((10_620_531_686_321_477_824_501_418_411_639_953_162, true))
+        );
         assert_eq!(parse_literal(Scalar::Bits(4), "0xf"), Ok(15));
         assert_eq!(parse_literal(Scalar::Bits(4), "15"), Err(Unfit::Form));
     }

@@ -1,52 +1,46 @@
 //! One line of a gate.
 
 use super::{
-    BristolError, Format,
+    BristolError,
+    lower::{Gathered, Kind, Refused},
     read::{Line, number, quote},
 };
-use crate::{
-    Gate, Wire,
-    check::{Check, Fault},
-};
+use crate::{Gate, Wire, check::Fault};
 
-/// Adds the line's gates, once they are checked.
-pub(super) fn read(
-    line: &Line,
-    format: Format,
-    wires: u32,
-    check: &mut Check,
-    gates: &mut Vec<Gate>,
-) -> Result<(), BristolError> {
-    let kind = line.words().next_back().unwrap_or("");
-    let fashion = format == Format::Fashion;
-    match kind {
-        "XOR" | "AND" => {
-            let [a, b, out] = operands(line, [2, 1], || format!("`2 1 A B OUT {kind}`"))?;
-            let gate = if kind == "XOR" { Gate::Xor { a, b, out } } else { Gate::And { a, b, out } };
-            one(line, wires, check, gates, gate)
-        }
+const KINDS: &str = "XOR, AND, OR, NAND, NOR, XNOR, INV, NOT, BUF, EQ, EQW or MAND";
+
+/// Adds the line's gates, once they are checked. Both formats have all kinds, in letters of either case: public files of the
+/// older one have OR.
+pub(super) fn read(line: &Line, circuit: &mut Gathered) -> Result<(), BristolError> {
+    let kind = line.words().next_back().unwrap_or("").to_ascii_uppercase();
+    let binary = match kind.as_str() {
+        "XOR" => Kind::Xor,
+        "AND" => Kind::And,
+        "OR" => Kind::Or,
+        "NAND" => Kind::Nand,
+        "NOR" => Kind::Nor,
+        "XNOR" => Kind::Xnor,
         "INV" | "NOT" => {
             let [a, out] = operands(line, [1, 1], || format!("`1 1 A OUT {kind}`"))?;
-            one(line, wires, check, gates, Gate::Inv { a, out })
+            return added(line, circuit, |circuit| circuit.plain(Gate::Inv { a, out }));
         }
-        "EQW" if fashion => {
-            let [a, out] = operands(line, [1, 1], || "`1 1 A OUT EQW`".into())?;
-            one(line, wires, check, gates, Gate::Copy { a, out })
+        "EQW" | "BUF" => {
+            let [a, out] = operands(line, [1, 1], || format!("`1 1 A OUT {kind}`"))?;
+            return added(line, circuit, |circuit| circuit.plain(Gate::Copy { a, out }));
         }
-        "EQ" if fashion => {
+        "EQ" => {
             let form = || "`1 1 0 OUT EQ` or `1 1 1 OUT EQ`".to_owned();
             let [value, out] = operands(line, [1, 1], form)?;
             if value > 1 {
                 return Err(line.error(form()));
             }
-            one(line, wires, check, gates, Gate::Const { value: value == 1, out })
+            return added(line, circuit, |circuit| circuit.plain(Gate::Const { value: value == 1, out }));
         }
-        "MAND" if fashion => many(line, wires, check, gates),
-        _ => {
-            let kinds = if fashion { "XOR, AND, INV, EQ, EQW or MAND" } else { "XOR, AND or INV" };
-            Err(line.error(format!("a gate that ends in {kinds}")))
-        }
-    }
+        "MAND" => return many(line, circuit),
+        _ => return Err(line.error(format!("a gate that ends in {KINDS}"))),
+    };
+    let [a, b, out] = operands(line, [2, 1], || format!("`2 1 A B OUT {kind}`"))?;
+    added(line, circuit, |circuit| circuit.binary(binary, a, b, out))
 }
 
 /// The numbers after `counts` and before the name.
@@ -70,20 +64,26 @@ fn operands<const K: usize>(
     if words.next().is_some() { Err(error()) } else { Ok(operands) }
 }
 
-fn one(
+fn added(
     line: &Line,
-    wires: u32,
-    check: &mut Check,
-    gates: &mut Vec<Gate>,
-    gate: Gate,
+    circuit: &mut Gathered,
+    add: impl FnOnce(&mut Gathered) -> Result<(), Refused>,
 ) -> Result<(), BristolError> {
-    check.gate(gate).map_err(|fault| explain(line, wires, fault))?;
-    gates.push(gate);
-    Ok(())
+    let wires = circuit.wires();
+    add(circuit).map_err(|refused| match refused {
+        Refused::Fault(fault) => explain(line, wires, fault),
+        Refused::TooManyWires => too_many(line.number),
+    })
+}
+
+/// Kinds such as OR take wires of their own, and with them there are too many.
+pub(super) fn too_many(line: u64) -> BristolError {
+    let found = "more than 2^32 wires, with those that OR, NAND, NOR and XNOR take".to_owned();
+    BristolError { line, found, expected: "a smaller circuit".to_owned() }
 }
 
 /// `2K K A… B… OUT… MAND`: K ANDs, which all read before any writes.
-fn many(line: &Line, wires: u32, check: &mut Check, gates: &mut Vec<Gate>) -> Result<(), BristolError> {
+fn many(line: &Line, circuit: &mut Gathered) -> Result<(), BristolError> {
     let error = || line.error("`2K K` and 3K wires before MAND");
     let words: Vec<&str> = line.words().collect();
     let numbers: Option<Vec<Wire>> = words[..words.len() - 1].iter().map(|w| number(w)).collect();
@@ -94,11 +94,7 @@ fn many(line: &Line, wires: u32, check: &mut Check, gates: &mut Vec<Gate>) -> Re
         return Err(error());
     }
     let (reads, outs) = operands.split_at(2 * k);
-    let fault = |fault| explain(line, wires, fault);
-    reads.iter().try_for_each(|wire| check.read(*wire)).map_err(fault)?;
-    outs.iter().try_for_each(|wire| check.write(*wire)).map_err(fault)?;
-    gates.extend((0..k).map(|i| Gate::And { a: reads[i], b: reads[k + i], out: outs[i] }));
-    Ok(())
+    added(line, circuit, |circuit| circuit.ands(reads, outs))
 }
 
 fn explain(line: &Line, wires: u32, fault: Fault) -> BristolError {

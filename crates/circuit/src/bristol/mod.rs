@@ -7,10 +7,13 @@
 //! OUTPUTS WIDTH …
 //!
 //! 2 1 A B OUT XOR|AND                   2 1 A B OUT XOR|AND
-//! 1 1 A OUT INV|NOT|EQW                 1 1 A OUT INV|NOT
+//! 1 1 A OUT INV|EQW                     1 1 A OUT INV
 //! 1 1 0|1 OUT EQ
 //! 2K K A… B… OUT… MAND
 //! ```
+//!
+//! The writer keeps to these. The reader takes all of them in both formats, in letters of either case, and beside them kinds that
+//! files of other tools have: OR, NAND, NOR, XNOR, NOT for INV and BUF for EQW ([`lower`]).
 //!
 //! Source: "'Bristol Fashion' MPC circuits" and "Circuits of basic functions suitable for MPC and FHE" (S. Tillich,
 //! N. Smart), the pages that publish the files. Inputs have the first wires, outputs the last.
@@ -19,6 +22,7 @@
 
 mod gate;
 mod header;
+mod lower;
 mod read;
 mod write;
 

@@ -1,7 +1,7 @@
 //! The reader.
 
-use super::{Format, gate, header::Header};
-use crate::{Circuit, check::Check, mark};
+use super::{Format, gate, header::Header, lower::Gathered};
+use crate::{Circuit, mark};
 use std::io::{self, BufRead, Read};
 
 /// A longer line is an error: a MAND of forty thousand gates fits.
@@ -35,9 +35,10 @@ pub enum ReadError {
 }
 
 /// Reads a circuit in either format, which is told by the third line that is not blank. Blank lines may stand anywhere
-/// or be missing. A MAND becomes ANDs.
+/// or be missing. A MAND becomes ANDs; OR, NAND, NOR and XNOR become XORs, ANDs and INVs, an AND at most, with wires of their
+/// own before the outputs.
 ///
-/// Memory grows with what was read, not with what a header claims: 16 bytes a gate and, where wires are written far
+/// Memory grows with what was read, not with what a header claims: 16 bytes a gate (48 of those kinds) and, where wires are written far
 /// apart, 0.5 KiB a gate, on top of 9 MiB. Numbers are below 2^32, lines at most [`MAX_LINE`] bytes, and wires at most
 /// 2^20 and 64 for each gate.
 ///
@@ -47,16 +48,15 @@ pub fn read(input: impl BufRead) -> Result<(Circuit, Format), ReadError> {
     let mut lines = Lines { input, number: 0, buffer: vec![] };
     let (header, first_gate) = Header::read(&mut lines)?;
     let Header { gates: count, wires, inputs, outputs, format, line: header_line } = header;
-    let (input_bits, output_bits) = (inputs.iter().sum(), outputs.iter().sum());
-    let mut check = Check::new(input_bits, wires as usize);
-    let mut gates = Vec::with_capacity(count.min(1 << 12) as usize);
+    let (input_bits, output_bits): (usize, usize) = (inputs.iter().sum(), outputs.iter().sum());
+    let mut circuit = Gathered::new(input_bits, wires, count.min(1 << 12) as usize);
     let mut next = first_gate;
     for k in 0..count {
         let line = match next.take() {
             Some(line) => line,
             None => lines.next()?.ok_or_else(|| lines.ended(format!("gate {} of {count}", k + 1)))?,
         };
-        gate::read(&line, format, wires, &mut check, &mut gates)?;
+        gate::read(&line, &mut circuit)?;
     }
     let left = match next {
         Some(line) => Some(line),
@@ -65,16 +65,17 @@ pub fn read(input: impl BufRead) -> Result<(Circuit, Format), ReadError> {
     if let Some(line) = left {
         return Err(line.error(format!("the end of the file after {count} gates")).into());
     }
-    let most = FREE_WIRES + WIRES_PER_GATE * gates.len() as u64;
+    let most = FREE_WIRES + WIRES_PER_GATE * circuit.gates() as u64;
     if u64::from(wires) > most {
         let found = format!("{wires} wires");
-        let expected = format!("at most {most} wires for {} gates", gates.len());
+        let expected = format!("at most {most} wires for {} gates", circuit.gates());
         return Err(BristolError { line: header_line, found, expected }.into());
     }
-    if let Some(wire) = check.missing(output_bits) {
+    if let Some(wire) = circuit.missing(output_bits) {
         return Err(lines.ended(format!("a gate that writes wire {wire}, an output")).into());
     }
-    Ok((Circuit::checked(inputs, outputs, wires as usize, gates), format))
+    let circuit = circuit.circuit(inputs, outputs).ok_or_else(|| gate::too_many(header_line))?;
+    Ok((circuit, format))
 }
 
 /// Lines that are not blank, with their numbers.

@@ -133,12 +133,8 @@ fn malformed_files_are_told_with_line_found_and_expected() {
         ),
         ("0 1\n1 0 1\ngarbage\n", "line 3: found `garbage`, expected the end of the file after 0 gates"),
         (
-            "1 3\n2 1 1\n1 1\n2 1 0 1 2 NAND\n",
-            "line 4: found `2 1 0 1 2 NAND`, expected a gate that ends in XOR, AND, INV, EQ, EQW or MAND",
-        ),
-        (
-            "1 3\n1 1 1\n1 1 1 2 EQ\n",
-            "line 3: found `1 1 1 2 EQ`, expected a gate that ends in XOR, AND or INV",
+            "1 3\n2 1 1\n1 1\n2 1 0 1 2 IMPLY\n",
+            "line 4: found `2 1 0 1 2 IMPLY`, expected a gate that ends in XOR, AND, OR, NAND, NOR, XNOR, INV, NOT, BUF, EQ, EQW or MAND",
         ),
         ("1 3\n2 1 1\n1 1\n2 1 0 2 AND\n", "line 4: found `2 1 0 2 AND`, expected `2 1 A B OUT AND`"),
         ("1 3\n2 1 1\n1 1\n2 1 0 1 2 2 AND\n", "line 4: found `2 1 0 1 2 2 AND`, expected `2 1 A B OUT AND`"),
@@ -146,7 +142,7 @@ fn malformed_files_are_told_with_line_found_and_expected() {
         ("1 3\n2 1 1\n1 1\n1 1 x 2 INV\n", "line 4: found `1 1 x 2 INV`, expected `1 1 A OUT INV`"),
         (
             "1 3\n2 1 1\n1 1\n1 1 0 2 EQW 1\n",
-            "line 4: found `1 1 0 2 EQW 1`, expected a gate that ends in XOR, AND, INV, EQ, EQW or MAND",
+            "line 4: found `1 1 0 2 EQW 1`, expected a gate that ends in XOR, AND, OR, NAND, NOR, XNOR, INV, NOT, BUF, EQ, EQW or MAND",
         ),
         (
             "1 3\n2 1 1\n1 1\n1 1 2 2 EQ\n",

@@ -4,6 +4,7 @@ mod bristol;
 mod common;
 mod eval;
 mod intersect;
+mod kinds;
 mod networks;
 mod standards;
 mod words;

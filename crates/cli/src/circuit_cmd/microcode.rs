@@ -34,7 +34,7 @@ pub(super) struct MicrocodeArgs {
     /// Inputs that are the same for all instances, counted from 0
     #[arg(long, value_name = "N,N", value_delimiter = ',')]
     common: Vec<usize>,
-    /// Write what it takes to FILE, for programs; - is standard output
+    /// Write what it takes for programs to FILE; - is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(flatten)]

@@ -141,11 +141,11 @@ const LESS: &str = "2 4\n2 1 1\n1 1\n\n1 1 0 2 INV\n2 1 2 1 3 AND\n";
 #[test]
 fn what_is_wrong_is_told_with_a_remedy() {
     let place = Place::new();
-    place.put("bad.txt", b"1 3\n2 1 1\n1 1\n\n2 1 0 1 2 NAND\n");
+    place.put("bad.txt", b"1 3\n2 1 1\n1 1\n\n2 1 0 1 2 IMPLY\n");
     assert_eq!(
         bad(&place, &["info", "bad.txt"], 4),
-        "error: cannot read bad.txt: line 5: found `2 1 0 1 2 NAND`, expected a gate that ends in XOR, AND, INV, EQ, \
-         EQW or MAND; correct that line, or fetch the file again from where it was published\n"
+        "error: cannot read bad.txt: line 5: found `2 1 0 1 2 IMPLY`, expected a gate that ends in XOR, AND, OR, NAND, \
+         NOR, XNOR, INV, NOT, BUF, EQ, EQW or MAND; correct that line, or fetch the file again from where it was published\n"
     );
     assert_eq!(
         bad(&place, &["info", "none.txt"], 4),

@@ -429,3 +429,43 @@ fn medians_of_nothing_and_edges_that_fall_are_refused_alike() {
     let ran = good(&place, "compute check groups.hwc");
     assert!(ran.err.contains("group_last(x, x) has the keys beside them"), "{}", ran.err);
 }
+
+/// Decimals that no `fixed` has become the nearest that there is, with a note for their owner, wherever they come from.
+#[test]
+fn decimals_are_rounded_and_their_owner_is_told() {
+    let place = Place::new();
+    place.put(
+        "cents.hwc",
+        b"computation cents\nmembers a\ninput x: fixed(128, 120)[1] from a\noutput y = x to a\n",
+    );
+    place.put("c.csv", b"x\n7.99\n");
+    let note = "input x: 1 number is rounded to the nearest multiple of 2^-120, which fixed(128, 120) has; the first is in c.csv, line 2, \
+                column x";
+    for (command, json) in [
+        ("local compute cents.hwc --transport unix --in a/x=c.csv:x", "a"),
+        ("compute eval cents.hwc --in x=c.csv:x", "b"),
+    ] {
+        let ran = good(&place, &format!("{command} --json {json}.json"));
+        assert!(ran.out.starts_with("y=[7.9899999999999999999999999999999999"), "{}", ran.out);
+        assert_eq!(ran.err.matches(note).count(), 1, "{command}: {}", ran.err);
+        let report: serde_json::Value =
+            serde_json::from_slice(&place.get(&format!("{json}.json"))).unwrap_or_default();
+        assert_eq!(report["remarks"], serde_json::json!([note]), "{command}");
+    }
+    place.put(
+        "rate.hwc",
+        b"computation rate\nmembers a\nsymbols n\ninput r: fixed(16, 8)[n] public\ninput x: fixed(16, 8)[n] from a\noutput y = x + r to a\n",
+    );
+    let ran = good(
+        &place,
+        "local compute rate.hwc --value r=0.1,0.5,0.3 --value a/x=1,2,0.25 --transport unix --json -",
+    );
+    let public = "input r: 2 numbers are rounded to the nearest multiple of 2^-8, which fixed(16, 8) has; the first is element 1";
+    assert_eq!(ran.err.matches(public).count(), 1, "{}", ran.err);
+    let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap_or_default();
+    assert_eq!(report["remarks"], serde_json::json!([public]));
+    // Whatever is exact has no note.
+    let ran = good(&place, "local compute rate.hwc --value r=0.5 --value a/x=1 --transport unix --json -");
+    assert!(!ran.err.contains("rounded") && ran.out.contains("\"remarks\": []"), "{}{}", ran.err, ran.out);
+    bad(&place, "compute eval rate.hwc --value r=127.999 --value x=1", 4, &["does not fit fixed(16, 8)"]);
+}

@@ -45,7 +45,7 @@ fn a_key_is_made_shown_and_rotated() {
     assert!(shown.err.is_empty(), "{}", shown.err);
 
     let before = place.get("party0.pem");
-    let rotated = json(&good(&place, "keys rotate party0.pem --json").out);
+    let rotated = json(&good(&place, "keys rotate party0.pem --json -").out);
     assert_eq!(rotated["old_pin"], pin.as_str());
     assert_eq!((rotated["name"].as_str(), rotated["days_left"].as_u64()), (Some("party0"), Some(364)));
     let new_pin = good(&place, "keys pin party0.pem").out.trim().to_owned();
@@ -62,6 +62,35 @@ fn a_key_is_made_shown_and_rotated() {
     assert_eq!(place.mode("party0.pem.old.2"), 0o600);
 }
 
+/// Beside the text where it is a file, in its place on standard output; never in a key's place.
+#[test]
+fn descriptions_go_to_files_and_to_standard_output() {
+    let place = Place::new();
+    let made = good(&place, "keys init --name a --json made.json");
+    assert!(is_pin(made.out.trim()) && made.err.contains("[[peers]]"), "{}", made.err);
+    let of = |name: &str| json(&String::from_utf8_lossy(&place.get(name)));
+    assert_eq!(of("made.json")["pin"], made.out.trim());
+    let shown = good(&place, "keys show a.pem --json shown.json");
+    assert!(shown.out.starts_with("pin    sha256:"), "{}", shown.out);
+    assert_eq!(of("shown.json"), json(&good(&place, "keys show a.pem --json -").out));
+    let rotated = good(&place, "keys rotate a.pem --json rotated.json");
+    assert!(rotated.out.starts_with("old sha256:"), "{}", rotated.out);
+    assert_eq!(of("rotated.json")["old_pin"], made.out.trim());
+    let alone = json(&good(&place, "keys init --name b --json -").out);
+    assert_eq!(alone["name"], "b");
+    let before = place.get("a.pem");
+    for args in [
+        "show a.pem --json a.pem",
+        "rotate a.pem --json a.pem --force",
+        "show b.pem --json a.pem --force",
+        "init --name c --json a.pem --force",
+    ] {
+        assert_eq!(hushwire(&place, &format!("keys {args}")).code, Some(5), "{args}");
+        assert_eq!(place.get("a.pem"), before, "{args}");
+    }
+    assert!(!place.at("c.pem").exists(), "nothing is made where the description cannot be written");
+}
+
 #[test]
 fn a_key_says_which_party_it_is() {
     let place = Place::new();
@@ -72,7 +101,7 @@ fn a_key_says_which_party_it_is() {
         let line = format!("  index = {}\n", index.unwrap_or(0));
         assert!(made.err.contains(&line), "{name}: {}", made.err);
         assert_eq!(made.err.contains("this member's number"), index.is_none(), "{name}: {}", made.err);
-        let shown = json(&good(&place, &format!("keys show --json {name}.pem")).out);
+        let shown = json(&good(&place, &format!("keys show --json - {name}.pem")).out);
         assert_eq!(shown["index"].as_u64(), index, "{shown}");
     }
 }
@@ -92,7 +121,7 @@ fn a_certificate_that_does_not_hold_fails_the_check() {
             .unwrap_or_else(|e| panic!("{e}"));
         let shown = good(&place, "keys show other.pem");
         assert!(shown.err.contains(word), "{}", shown.err);
-        for args in ["keys show --check other.pem", "keys show --check --json other.pem"] {
+        for args in ["keys show --check other.pem", "keys show --check --json - other.pem"] {
             let ran = hushwire(&place, args);
             assert_eq!(ran.code, Some(4), "{}", ran.err);
             assert!(
@@ -149,7 +178,7 @@ fn what_should_not_stay_so_is_said() {
     good(&place, "keys init --out open.pem");
     fs::set_permissions(place.at("open.pem"), Permissions::from_mode(0o644))
         .unwrap_or_else(|e| panic!("{e}"));
-    let open = json(&good(&place, "keys show --json open.pem").out);
+    let open = json(&good(&place, "keys show --json - open.pem").out);
     assert!(open["warnings"][0].as_str().is_some_and(|w| w.contains("chmod 600 open.pem")), "{open}");
 }
 

@@ -20,7 +20,7 @@ const PRINTING: [&str; 15] = [
     "circuit eval less:8 --inputs 0=01,1=02",
     "keys pin k.pem",
     "keys show k.pem",
-    "keys show --json k.pem",
+    "keys show --json - k.pem",
     "local run --circuit less:8 --inputs 0=01,1=02 --transport shm",
     "local run --circuit less:8 --inputs 0=01,1=02 --transport shm --json -",
     "local psi --a a.csv --b a.csv --column k --reveal size --transport unix",
@@ -120,7 +120,7 @@ fn errors_are_json_where_json_was_asked_for() {
         ("local aes-ctr --in none --json -", 4),
         ("party none.toml --config none.toml --json -", 4),
         ("doctor --config none.toml --json -", 4),
-        ("keys show --json none.pem", 4),
+        ("keys show --json - none.pem", 4),
     ] {
         let ran = place.ran(args);
         assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);

@@ -22,7 +22,12 @@ fn mistakes_name_operands_place_and_remedy() {
         ),
         (
             "z = price + 1.5",
-            "line 8, column 13: 1.5 is not exact in u64; take a type with more fractional bits",
+            "line 8, column 13: 1.5 is not exact in u64; write a whole number, or take a fixed type",
+        ),
+        (
+            "z = rate + 0.1",
+            "line 8, column 12: 0.1 is not exact in fixed(32, 16); write 0.100006103515625, the nearest that there is; more fractional \
+             bits have nearer ones",
         ),
         ("z = price + -1", "line 8, column 13: -1 does not fit u64; take a wider type, or a smaller number"),
         (

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Range, Scalar, TextPlace,
-    tensor::{Unfit, number, parse_literal},
+    tensor::{Literal, Unfit, number, parse_literal, parse_nearest},
 };
 
 /// `0..1000`: up to what is just below the second.
@@ -62,7 +62,16 @@ pub(super) fn literal(scalar: Scalar, text: &str, place: TextPlace) -> Lowered<u
             wrong(place, format!("{text} does not fit {scalar}"), "take a wider type, or a smaller number")
         }
         Unfit::Inexact => {
-            wrong(place, format!("{text} is not exact in {scalar}"), "take a type with more fractional bits")
+            let nearest = parse_nearest(scalar, text).map(|(bits, _)| Literal(scalar, bits).to_string());
+            let remedy = nearest.map_or_else(
+                |_| "write a whole number, or take a fixed type".to_owned(),
+                |nearest| {
+                    format!(
+                        "write {nearest}, the nearest that there is; more fractional bits have nearer ones"
+                    )
+                },
+            );
+            wrong(place, format!("{text} is not exact in {scalar}"), remedy)
         }
     })
 }

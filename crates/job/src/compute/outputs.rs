@@ -85,6 +85,9 @@ pub struct Computed {
     pub ands: u64,
     /// The phases of authenticated garbling that came from this party's shelf, if it has one.
     pub from_disk: Option<FromDisk>,
+    /// Remarks on this member's own inputs, such as numbers that were rounded.
+    #[serde(default)]
+    pub remarks: Vec<String>,
 }
 
 /// Bytes as digits between our own processes.

@@ -41,6 +41,8 @@ pub struct ComputePart {
     symbols: BTreeMap<String, u64>,
     ands: u64,
     from_disk: Option<FromDisk>,
+    /// Remarks on its inputs for their owner.
+    remarks: Vec<String>,
 }
 
 impl ComputePart {
@@ -53,15 +55,16 @@ impl ComputePart {
             return Err(JobError::usage("reading inputs", cause, suggest::remedy(odd, &names)));
         }
         let mut symbols = task.known().clone();
-        let (mut inputs, mut lengths) = (BTreeMap::new(), BTreeMap::new());
+        let (mut inputs, mut lengths, mut remarks) = (BTreeMap::new(), BTreeMap::new(), vec![]);
         for (_, name, ty) in task.inputs_of(&me) {
             let place = config.inputs.get_mut(name).ok_or_else(|| lacks(&me, name))?;
-            let values = match place {
+            let mut values = match place {
                 // The only copy, where nobody else has one.
                 InputPlace::Memory(bytes) => Values::taken(name, ty, std::mem::take(bytes), &symbols)?,
                 place => Values::read(name, ty, place, &symbols)?,
             };
             task.promised(name, &values)?;
+            remarks.extend(values.remark.take());
             lengths.insert(name.to_owned(), values.lengths.clone());
             symbols = task.lengths(&symbols, &lengths)?;
             inputs.insert(name.to_owned(), values);
@@ -72,7 +75,7 @@ impl ComputePart {
             task.bound_within(&symbols, &own)?;
         }
         let sinks = sinks(task, config)?;
-        Ok(Self { task: task.clone(), inputs, sinks, symbols, ands: 0, from_disk: None })
+        Ok(Self { task: task.clone(), inputs, sinks, symbols, ands: 0, from_disk: None, remarks })
     }
 }
 
@@ -239,6 +242,7 @@ impl Part for ComputePart {
         let mut engine = Engine::open(member, self.task.chosen(), self.task.threads(), brings)?;
         let own = std::mem::take(&mut self.inputs);
         let observer = member.observer.clone();
+        self.remarks.iter().for_each(|remark| observer(Event::Note(remark.clone())));
         let mut hears = |done, whole| {
             observer(Event::Progress(done, whole));
             true
@@ -257,7 +261,7 @@ impl Part for ComputePart {
 
     fn commit(self) -> Result<Computed, JobError> {
         let (symbols, ands, from_disk) = (self.symbols, self.ands, self.from_disk);
-        let mut learnt = Computed { symbols, ands, from_disk, ..Computed::default() };
+        let mut learnt = Computed { symbols, ands, from_disk, remarks: self.remarks, ..Computed::default() };
         self.sinks.into_iter().try_for_each(|(j, sink)| sink.commit(j, &mut learnt))?;
         Ok(learnt)
     }

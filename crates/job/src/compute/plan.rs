@@ -372,6 +372,10 @@ impl Task for ComputeTask {
     type Learnt = super::Computed;
     type Part = ComputePart;
 
+    fn notes(&self) -> &[String] {
+        &self.public.remarks
+    }
+
     fn agreement(&self) -> Agreement {
         let join = |list: Vec<String>| list.join(", ");
         let digest = hex::encode(self.computation.digest());

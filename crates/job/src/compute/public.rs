@@ -92,6 +92,8 @@ pub(super) struct Public {
     pub(super) values: BTreeMap<String, Tensor>,
     /// The numbers of symbols that the job binds, and that these values have.
     pub(super) symbols: BTreeMap<String, u64>,
+    /// Remarks on values that were rounded.
+    pub(super) remarks: Vec<String>,
 }
 
 impl Public {
@@ -110,13 +112,14 @@ impl Public {
         }
         let refused =
             |e: hushwire_compute::ComputeError| JobError::usage("reading inputs", e.cause(), e.remedy());
-        let mut public = Self { values: BTreeMap::new(), symbols: symbols.clone() };
+        let mut public = Self { values: BTreeMap::new(), symbols: symbols.clone(), remarks: vec![] };
         for (name, ty) in declared {
             let Some(place) = places.get(name) else { continue };
             let values = place.read(name, ty, &public.symbols)?;
             let lengths = BTreeMap::from([(name.to_owned(), values.lengths.clone())]);
             public.symbols = computation.symbols_with(&public.symbols, &lengths).map_err(refused)?;
             public.values.insert(name.to_owned(), values.tensor());
+            public.remarks.extend(values.remark);
         }
         let kept = computation.check_promises(&public.values);
         kept.map_err(|e| JobError::new(Kind::File, "reading inputs", e.cause(), e.remedy()))?;
@@ -152,7 +155,8 @@ impl Values {
                 "bring elements of that type",
             ));
         }
-        Self { scalar: ty.scalar, lengths, records: Zeroizing::new(records.to_vec()) }.checked(name, ty)
+        let records = Zeroizing::new(records.to_vec());
+        Self { scalar: ty.scalar, lengths, records, remark: None }.checked(name, ty)
     }
 
     /// The elements in the open.

@@ -83,6 +83,7 @@ impl Value {
                 scalar: ty.scalar,
                 lengths: tensor.lengths().to_vec(),
                 records: Zeroizing::new(tensor.records()),
+                remark: None,
             }),
             Value::Numbers(numbers) => {
                 let mut records = Zeroizing::new(vec![0; numbers.len() * ty.scalar.record()]);
@@ -105,7 +106,7 @@ impl Value {
                         return refuse(cause, "bring a Tensor of that shape".into());
                     }
                 };
-                Ok(Values { scalar: ty.scalar, lengths, records })
+                Ok(Values { scalar: ty.scalar, lengths, records, remark: None })
             }
         }
     }

@@ -17,9 +17,41 @@ pub(crate) struct Values {
     pub(crate) scalar: Scalar,
     pub(crate) lengths: Vec<usize>,
     pub(crate) records: Zeroizing<Vec<u8>>,
+    /// A remark for their owner: some were rounded.
+    pub(crate) remark: Option<String>,
 }
 
-/// Reads an input of this name and type. Symbols in its shape are bound by what is there; `symbols` are known before.
+/// Decimals that are no elements of their type, and became the nearest.
+#[derive(Default)]
+struct Rounded {
+    count: usize,
+    first: String,
+}
+
+impl Rounded {
+    fn count(&mut self, place: impl FnOnce() -> String) {
+        if self.count == 0 {
+            self.first = place();
+        }
+        self.count += 1;
+    }
+
+    fn remark(self, name: &str, scalar: Scalar) -> Option<String> {
+        let numbers = match self.count {
+            0 => return None,
+            1 => "1 number is".to_owned(),
+            n => format!("{n} numbers are"),
+        };
+        Some(format!(
+            "input {name}: {numbers} rounded to the nearest multiple of 2^-{}, which {scalar} has; the first is {}",
+            scalar.frac(),
+            self.first
+        ))
+    }
+}
+
+/// Reads an input of this name and type, with a remark where numbers were rounded. Symbols in its shape are bound by what is
+/// there; `symbols` are known before.
 ///
 /// # Errors
 /// It cannot be read, or holds what is no such element.
@@ -28,8 +60,9 @@ pub fn read_input(
     ty: &Type,
     place: &InputPlace,
     symbols: &BTreeMap<String, u64>,
-) -> Result<Tensor, JobError> {
-    Ok(Values::read(name, ty, place, symbols)?.tensor())
+) -> Result<(Tensor, Option<String>), JobError> {
+    let values = Values::read(name, ty, place, symbols)?;
+    Ok((values.tensor(), values.remark))
 }
 
 impl Values {
@@ -85,6 +118,7 @@ impl Values {
         }
         let places = rows.select(columns.iter().map(String::as_str)).map_err(psi::of_file)?;
         let (scalar, mut records, mut n) = (ty.scalar, Zeroizing::new(vec![]), 0);
+        let mut rounded = Rounded::default();
         while rows.read().map_err(psi::of_file)?.is_some() {
             n += 1;
             let row = rows.last();
@@ -92,12 +126,16 @@ impl Values {
                 let start = records.len();
                 records.resize(start + scalar.record(), 0);
                 let field = std::str::from_utf8(row.get(*place).unwrap_or_default()).unwrap_or("\u{fffd}");
-                scalar.read(field.trim(), &mut records[start..]).map_err(|e| {
+                let read = scalar.read(field.trim(), &mut records[start..]).map_err(|e| {
                     let at = rows.place().map_or_else(String::new, |place| format!(", {place}"));
                     let doing = format!("cannot read {}{at}", path.display());
                     let cause = format!("row {n}, column {}: {}", column.trim(), e.cause);
                     JobError::new(Kind::File, doing, cause, e.remedy)
                 })?;
+                if read {
+                    let at = || rows.place().map_or_else(|| format!("row {n}"), |place| place.to_string());
+                    rounded.count(|| format!("in {}, {}, column {}", path.display(), at(), column.trim()));
+                }
             }
         }
         let lengths = match rank {
@@ -109,18 +147,20 @@ impl Values {
             1 => vec![n],
             _ => vec![n, columns.len()],
         };
-        Self { scalar, lengths, records }.checked(name, ty)
+        let remark = rounded.remark(name, scalar);
+        Self { scalar, lengths, records, remark }.checked(name, ty)
     }
 
     /// Elements as text, with commas between them.
     fn of_text(name: &str, ty: &Type, text: &str, symbols: &BTreeMap<String, u64>) -> Result<Self, JobError> {
         let (scalar, mut records) = (ty.scalar, Zeroizing::new(vec![]));
+        let mut rounded = Rounded::default();
         let elements = text.split(',').map(str::trim);
         let elements: Vec<_> = if text.trim().is_empty() { vec![] } else { elements.collect() };
         for (i, element) in elements.iter().enumerate() {
             let start = records.len();
             records.resize(start + scalar.record(), 0);
-            scalar.read(element, &mut records[start..]).map_err(|e| {
+            let read = scalar.read(element, &mut records[start..]).map_err(|e| {
                 JobError::new(
                     Kind::File,
                     format!("reading input {name}"),
@@ -128,9 +168,13 @@ impl Values {
                     e.remedy,
                 )
             })?;
+            if read {
+                rounded.count(|| format!("element {}", i + 1));
+            }
         }
         let lengths = lengths(name, ty, elements.len(), symbols)?;
-        Self { scalar, lengths, records }.checked(name, ty)
+        let remark = rounded.remark(name, scalar);
+        Self { scalar, lengths, records, remark }.checked(name, ty)
     }
 
     fn of_records(
@@ -154,7 +198,7 @@ impl Values {
             return Err(JobError::file("use", path, cause, remedy));
         }
         let lengths = lengths(name, ty, records.len() / record, symbols)?;
-        Self { scalar, lengths, records }.checked(name, ty)
+        Self { scalar, lengths, records, remark: None }.checked(name, ty)
     }
 
     /// Refuses lengths other than the declared ones.
@@ -234,7 +278,8 @@ mod tests {
     fn values_that_do_not_fit_are_errors_of_a_file_with_their_lengths() {
         let ty = Type::new(Scalar::unsigned(8), Shape::vector(Dim::Known(3)), Visibility::Secret);
         let of_text = |text: &str| Values::of_text("x", &ty, text, &BTreeMap::new()).err();
-        let long = Values { scalar: ty.scalar, lengths: vec![4], records: Zeroizing::new(vec![0; 4]) };
+        let long =
+            Values { scalar: ty.scalar, lengths: vec![4], records: Zeroizing::new(vec![0; 4]), remark: None };
         for (error, words) in [
             (of_text("1,2"), "it has 2 elements"),
             (of_text("1,2,256"), "element 3"),

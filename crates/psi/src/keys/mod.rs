@@ -1,17 +1,20 @@
 //! Keys of a table's rows: of one column or several, each in a form that both parties agree on.
 //!
 //! ```text
-//! normal, phone  Normal   the form of a field
-//! spec           KeySpec  the columns of a key, each with its form
-//! arena          Keys     the keys of all rows, in blocks that are wiped
-//! set            Set      different keys as digests, and which of them each row has
+//! normal        Normal   the form of a field
+//! email, phone           forms that know what a field is
+//! spec          KeySpec  the columns of a key, each with its form
+//! arena         Keys     the keys of all rows, in blocks that are wiped
+//! set           Set      different keys as digests, and which of them each row has
 //! ```
 //!
 //! A row has a key if every column of it has something left in its form: an empty field, or an e-mail address that is none,
 //! leaves the row out of the set. Such rows are counted.
 
 mod arena;
+mod email;
 mod normal;
+#[cfg(feature = "phone")]
 mod phone;
 mod set;
 mod spec;

@@ -1,0 +1,160 @@
+//! Gates of kinds that a [`Gate`] is not, as XORs, ANDs and INVs on wires of their own.
+//!
+//! ```text
+//! OR    x = a ⊕ b   y = a ∧ b   out = x ⊕ y          XNOR  x = a ⊕ b   out = ¬x
+//! NOR   x = ¬a      y = ¬b      out = x ∧ y          NAND  x = a ∧ b   out = ¬x
+//! ```
+//!
+//! A file's outputs have its last wires. A new wire is numbered behind them while lines are read, and takes its place before
+//! them in the end.
+
+use crate::{
+    Circuit, Gate, Wire,
+    check::{Check, Fault},
+};
+
+/// A gate of two inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Xor,
+    And,
+    Or,
+    Nand,
+    Nor,
+    Xnor,
+}
+
+/// The reason why a gate cannot be added.
+pub(super) enum Refused {
+    Fault(Fault),
+    /// Its own wires would have numbers of more than 32 bits.
+    TooManyWires,
+}
+
+impl From<Fault> for Refused {
+    fn from(fault: Fault) -> Self {
+        Refused::Fault(fault)
+    }
+}
+
+/// A circuit under way.
+pub(super) struct Gathered {
+    check: Check,
+    gates: Vec<Gate>,
+    /// Wires that the file has.
+    wires: u32,
+    /// Wires that came with the kinds above.
+    more: u32,
+}
+
+impl Gathered {
+    pub(super) fn new(input_bits: usize, wires: u32, capacity: usize) -> Self {
+        let check = Check::new(input_bits, wires as usize);
+        Self { check, gates: Vec::with_capacity(capacity), wires, more: 0 }
+    }
+
+    pub(super) fn wires(&self) -> u32 {
+        self.wires
+    }
+
+    pub(super) fn gates(&self) -> usize {
+        self.gates.len()
+    }
+
+    /// The first output wire that is not written.
+    pub(super) fn missing(&self, output_bits: usize) -> Option<Wire> {
+        self.check.missing(output_bits)
+    }
+
+    /// A gate as it stands in the file.
+    pub(super) fn plain(&mut self, gate: Gate) -> Result<(), Refused> {
+        self.check.gate(gate)?;
+        self.gates.push(gate);
+        Ok(())
+    }
+
+    /// ANDs that all read before any writes.
+    pub(super) fn ands(&mut self, reads: &[Wire], outs: &[Wire]) -> Result<(), Refused> {
+        reads.iter().try_for_each(|wire| self.check.read(*wire))?;
+        outs.iter().try_for_each(|wire| self.check.write(*wire))?;
+        let (left, right) = reads.split_at(outs.len());
+        let both = left.iter().zip(right).zip(outs);
+        self.gates.extend(both.map(|((a, b), out)| Gate::And { a: *a, b: *b, out: *out }));
+        Ok(())
+    }
+
+    pub(super) fn binary(&mut self, kind: Kind, a: Wire, b: Wire, out: Wire) -> Result<(), Refused> {
+        match kind {
+            Kind::Xor => return self.plain(Gate::Xor { a, b, out }),
+            Kind::And => return self.plain(Gate::And { a, b, out }),
+            _ => {}
+        }
+        [a, b].iter().try_for_each(|wire| self.check.read(*wire))?;
+        self.check.write(out)?;
+        let x = self.own()?;
+        match kind {
+            Kind::Xnor => self.gates.extend([Gate::Xor { a, b, out: x }, Gate::Inv { a: x, out }]),
+            Kind::Nand => self.gates.extend([Gate::And { a, b, out: x }, Gate::Inv { a: x, out }]),
+            Kind::Nor => {
+                let y = self.own()?;
+                let gates =
+                    [Gate::Inv { a, out: x }, Gate::Inv { a: b, out: y }, Gate::And { a: x, b: y, out }];
+                self.gates.extend(gates);
+            }
+            Kind::Or | Kind::Xor | Kind::And => {
+                let y = self.own()?;
+                let gates =
+                    [Gate::Xor { a, b, out: x }, Gate::And { a, b, out: y }, Gate::Xor { a: x, b: y, out }];
+                self.gates.extend(gates);
+            }
+        }
+        Ok(())
+    }
+
+    /// A wire that the file does not have.
+    fn own(&mut self) -> Result<Wire, Refused> {
+        let wire = self.wires.checked_add(self.more).ok_or(Refused::TooManyWires)?;
+        self.more += 1;
+        Ok(wire)
+    }
+
+    /// The circuit, once all lines were read. An output wire that is an input, too, becomes a copy of it where wires move.
+    ///
+    /// `None`: wires would have numbers of more than 32 bits.
+    pub(super) fn circuit(mut self, inputs: Vec<usize>, outputs: Vec<usize>) -> Option<Circuit> {
+        let (input_bits, output_bits) = (inputs.iter().sum::<usize>(), outputs.iter().sum::<usize>());
+        let first_output = self.wires as usize - output_bits;
+        if self.more == 0 {
+            return Some(Circuit::checked(inputs, outputs, self.wires as usize, self.gates));
+        }
+        let first_own = first_output.max(input_bits);
+        let shift = first_own - first_output + self.more as usize;
+        let wires = self.wires as usize + shift;
+        if wires > 1 << 32 {
+            return None;
+        }
+        let place = |wire: Wire| match wire as usize {
+            own if own >= self.wires as usize => (first_own + own - self.wires as usize) as Wire,
+            input if input < input_bits => wire,
+            output if output >= first_output => wire + shift as Wire,
+            _ => wire,
+        };
+        for gate in &mut self.gates {
+            *gate = renamed(*gate, place);
+        }
+        let copies = first_output..first_own;
+        self.gates.extend(copies.map(|wire| Gate::Copy { a: wire as Wire, out: (wire + shift) as Wire }));
+        Some(Circuit::checked(inputs, outputs, wires, self.gates))
+    }
+}
+
+/// The gate with its wires' new numbers.
+fn renamed(gate: Gate, place: impl Fn(Wire) -> Wire) -> Gate {
+    match gate {
+        Gate::Xor { a, b, out } => Gate::Xor { a: place(a), b: place(b), out: place(out) },
+        Gate::And { a, b, out } => Gate::And { a: place(a), b: place(b), out: place(out) },
+        Gate::Inv { a, out } => Gate::Inv { a: place(a), out: place(out) },
+        Gate::Const { value, out } => Gate::Const { value, out: place(out) },
+        Gate::Copy { a, out } => Gate::Copy { a: place(a), out: place(out) },
+    }
+}
