@@ -6,7 +6,7 @@ use crate::{
     inferred::{self, InferReport},
     log,
     member_cmd::has_aes,
-    model_cmd::{NumbersArgs, of_file, planned, wrapped},
+    model_cmd::{NumbersArgs, Ring, SamplesArgs, Told, chosen, of_file, planned, wrapped},
     options::{Between, Common},
     out, progress,
     run_report::{OfMember, deliver, split},
@@ -17,10 +17,10 @@ use crate::{
 use clap::Args;
 use hushwire::Local;
 use hushwire_job::{
-    ComputationSource, InferJob, InferTask, Job, Linear, Link, Member, OutputPlace, Protocol, Task, array_in,
-    check_calibration, network_in, sizes,
+    ComputationSource, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member, OutputPlace, Protocol,
+    Task, array_in, network_in, samples,
 };
-use hushwire_nn::{Array, Floats, Labels, Network, NnError, Secure};
+use hushwire_nn::{Array, Floats, Labels, Network, NnError, Numbers, Samples, Secure, judged};
 use hushwire_wire::Shape;
 use serde::Serialize;
 use std::{
@@ -30,6 +30,7 @@ use std::{
     thread,
     time::Instant,
 };
+use zeroize::Zeroizing;
 
 pub(crate) const HELP: &str = "\
 Examples:
@@ -63,9 +64,6 @@ pub(crate) struct LocalInferArgs {
     /// The NumPy file of the output, which appears when it is whole; - is standard output
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Inputs that the model's owner has, as a NumPy file, or -: the numbers' scales come from them
-    #[arg(long, value_name = "FILE")]
-    calibrate: Option<PathBuf>,
     /// The file of the classes' names, one a line, or -
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
@@ -83,6 +81,8 @@ pub(crate) struct LocalInferArgs {
     ahead: Ahead,
     #[command(flatten)]
     numbers: NumbersArgs,
+    #[command(flatten)]
+    samples: SamplesArgs,
     /// Compute threads of each party
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]
     threads: Option<u16>,
@@ -115,10 +115,16 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let shape = crate::options::net(&args.net)?;
     streams(args)?;
     let (model, input) = (files::input(&args.model)?, files::input(&args.input)?);
-    let calibration = args.calibrate.as_deref().map(files::input).transpose()?;
+    let calibration = args.samples.calibrate.as_deref().map(files::input).transpose()?;
     let array = array_in(&input)?;
     let network = Arc::new(network_in(&model, Some(&array.lengths))?);
-    let secure = planned(&args.model, &network, &args.numbers)?;
+    let given = calibration.as_ref().map(array_in).transpose()?;
+    let samples = samples(&network, given.as_ref(), args.samples.range)?;
+    let wanted = args.numbers.wanted()?;
+    // A network that cannot be computed is refused before anything is evaluated.
+    planned(&args.model, &network, wanted.usual())?;
+    let (choice, mut warnings) = chosen(&args.model, &network, wanted, &samples)?;
+    let secure = planned(&args.model, &network, choice.numbers)?;
     let member = |name: &str| name.parse::<Member>().map_err(|e| Error::internal("naming members", e));
     let protocol = args.protocol.parse::<Protocol>().map_err(Error::Usage)?;
     let [owner, client] = if protocol == Protocol::Two { THEMSELVES } else { APART };
@@ -129,6 +135,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         linear: args.linear,
         ahead: args.ahead,
         network: ComputationSource::Text(secure.computation().to_string()),
+        bits: None,
         owner: member(owner)?,
         client: member(client)?,
         threads: args.threads,
@@ -138,14 +145,12 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         return out::text(explained(&task, &network, &secure, has_aes(backend))?);
     }
     let labels = labels(args.labels.as_deref(), &network)?;
-    let given = calibration.as_ref().map(array_in).transpose()?;
-    given.iter().try_for_each(|given| check_calibration(&network, given))?;
     secure.input(&array).map_err(|e| of_file(&args.input, &e))?;
     let mut run = RunFiles::new(args.common.replace.force);
     for (role, path) in [
         ("the model", Some(&args.model)),
         ("the input", Some(&args.input)),
-        ("the calibration inputs", args.calibrate.as_ref()),
+        ("the calibration inputs", args.samples.calibrate.as_ref()),
         ("the labels", args.labels.as_ref()),
     ] {
         path.into_iter().for_each(|path| reads(&mut run, role, path));
@@ -164,6 +169,10 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         local = local.bring(job.owner.clone(), "calibration", place);
     } else {
         log::note!("note: scales come from inputs that are made up; --calibrate takes real ones");
+        if let Some(range) = args.samples.range {
+            let place = InputPlace::Values(Zeroizing::new(range.to_string()));
+            local = local.bring(job.owner.clone(), "range", place);
+        }
     }
     local = local.bring(job.client.clone(), "input", input);
     if let Some(path) = output {
@@ -171,9 +180,14 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     }
     let bar = progress::bar(0, "layers");
     // Here alone one process has both files. A run that fails does not wait for it.
+    let (numbers, aside) = (choice.numbers, (args.model.clone(), Arc::clone(&network), samples, array));
+    let aside = Arc::new(aside);
     let room = {
-        let (model, network) = (args.model.clone(), Arc::clone(&network));
-        thread::spawn(move || warning(&model, &network, &secure, &array, given.as_ref()))
+        let aside = Arc::clone(&aside);
+        thread::spawn(move || {
+            let (model, network, samples, array) = &*aside;
+            overflow(model, network, &secure, array, samples)
+        })
     };
     let ended = run_all(
         local,
@@ -189,11 +203,14 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     )?;
     bar.finish_and_clear();
     let room = room.join().map_err(|_| Error::internal("looking for values that wrap", "it panicked"))?;
-    if let Some(warning) = room? {
-        log::note!("{warning}");
-    }
     let learnt = ended.iter().map(|process| &process.outcome.learnt).find(|learnt| learnt.lengths.is_some());
     let learnt = learnt.cloned().unwrap_or_default();
+    let found = room?.map_or_else(|| off(&aside, numbers, &learnt), |told| Ok(Some(told)))?;
+    // What is off on the input itself matters more than what is off on samples.
+    if let Some(told) = found {
+        told.note();
+        warnings.push(told);
+    }
     let members = task.agreement().members().into_iter().zip(&ended);
     let (parties, clients) = split(
         members.map(|(member, process)| (member.clone(), OfMember::of(member.key(), process))).collect(),
@@ -202,6 +219,8 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         command: "local infer",
         version: env!("CARGO_PKG_VERSION"),
         of_kind: task.report(&learnt),
+        numbers: Ring::of(&choice),
+        warnings,
         rounds: parties.iter().map(|p| p.rounds).max().unwrap_or(0),
         seconds: begun.elapsed().as_secs_f64(),
         run_seconds: parties.iter().map(|p| p.seconds).fold(0.0, f64::max),
@@ -225,24 +244,36 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     deliver(Some(printed.into_bytes()), &report, json, args.common.json.as_deref())
 }
 
+/// A model's file, its network, the inputs from which scales come, and the input.
+type Aside = (PathBuf, Arc<Network>, Samples, Array);
+
 /// The warning about values that wrap on this input: in floating point, which takes about as long as a fast run.
-fn warning(
+fn overflow(
     model: &Path,
     network: &Network,
     secure: &Secure,
     array: &Array,
-    calibration: Option<&Array>,
-) -> Result<Option<String>, Error> {
+    samples: &Samples,
+) -> Result<Option<Told>, Error> {
     let of_model = |e: NnError| of_file(model, &e);
-    let (greatest, headroom) = sizes(network, calibration)?;
     let floats = Floats::new(network, array, false).map_err(of_model)?;
-    let rooms = secure.rooms(network, &greatest, headroom, &floats).map_err(of_model)?;
+    let greatest = samples.greatest(network, secure);
+    let rooms = secure.rooms(network, greatest, samples.headroom(), &floats).map_err(of_model)?;
     Ok(wrapped(network.layers.iter().map(|layer| layer.name.as_str()).zip(rooms)))
+}
+
+/// The warning about an output that is not near that in floating point; none where it is too large to have come back.
+fn off(aside: &Aside, numbers: Numbers, learnt: &Inferred) -> Result<Option<Told>, Error> {
+    let (model, network, samples, array) = aside;
+    let Some(lengths) = learnt.lengths.as_ref().filter(|_| !learnt.elements.is_empty()) else { return Ok(None) };
+    let found = Array::new(lengths, learnt.elements.clone());
+    let finding = judged(network, numbers, samples, array, &found).map_err(|e| of_file(model, &e))?;
+    Ok(finding.as_ref().map(Told::of))
 }
 
 /// Standard input and output are one file each.
 fn streams(args: &LocalInferArgs) -> Result<(), Error> {
-    let [calibrate, labels] = [args.calibrate.as_deref(), args.labels.as_deref()];
+    let [calibrate, labels] = [args.samples.calibrate.as_deref(), args.labels.as_deref()];
     let [model, input] = [&args.model, &args.input].map(|path| Some(path.as_path()));
     let ins = [("--model", model), ("--input", input), ("--calibrate", calibrate), ("--labels", labels)];
     one_stream("standard input", ins)?;
@@ -324,6 +355,10 @@ struct Report {
     version: &'static str,
     #[serde(flatten)]
     of_kind: InferReport,
+    #[serde(flatten)]
+    numbers: Ring,
+    /// Faults of the numbers, on sample inputs and on this one.
+    warnings: Vec<Told>,
     /// Exchanges one after the other, of the busiest party.
     rounds: u64,
     /// The whole command, until the result was there.
