@@ -6,7 +6,7 @@ use crate::{
     inferred::{self, InferReport},
     log,
     member_cmd::has_aes,
-    model_cmd::{NumbersArgs, Ring, SamplesArgs, Told, chosen, of_file, planned, wrapped},
+    model_cmd::{NumbersArgs, Ring, SamplesArgs, Warned, of_file, planned, wrapped},
     options::{Between, Common},
     out, progress,
     run_report::{OfMember, deliver, split},
@@ -17,8 +17,8 @@ use crate::{
 use clap::Args;
 use hushwire::Local;
 use hushwire_job::{
-    ComputationSource, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member, OutputPlace, Protocol,
-    Task, array_in, network_in, samples,
+    ComputationSource, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member, OutputPlace,
+    Protocol, Task, array_in, network_in, read_array, samples,
 };
 use hushwire_nn::{Array, Floats, Labels, Network, NnError, Numbers, Samples, Secure, judged};
 use hushwire_wire::Shape;
@@ -123,7 +123,8 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let wanted = args.numbers.wanted()?;
     // A network that cannot be computed is refused before anything is evaluated.
     planned(&args.model, &network, wanted.usual())?;
-    let (choice, mut warnings) = chosen(&args.model, &network, wanted, &samples)?;
+    let choice = wanted.chosen(&network, &samples).map_err(|e| of_file(&args.model, &e))?;
+    let off_on_samples = choice.finding.as_ref().map(Warned::of);
     let secure = planned(&args.model, &network, choice.numbers)?;
     let member = |name: &str| name.parse::<Member>().map_err(|e| Error::internal("naming members", e));
     let protocol = args.protocol.parse::<Protocol>().map_err(Error::Usage)?;
@@ -142,6 +143,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     };
     let task = InferTask::new(&job)?;
     if args.explain {
+        off_on_samples.iter().for_each(Warned::note);
         return out::text(explained(&task, &network, &secure, has_aes(backend))?);
     }
     let labels = labels(args.labels.as_deref(), &network)?;
@@ -175,6 +177,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         }
     }
     local = local.bring(job.client.clone(), "input", input);
+    let written = output.clone();
     if let Some(path) = output {
         local = local.keep(job.client.clone(), "output", OutputPlace::File(path));
     }
@@ -205,12 +208,10 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let room = room.join().map_err(|_| Error::internal("looking for values that wrap", "it panicked"))?;
     let learnt = ended.iter().map(|process| &process.outcome.learnt).find(|learnt| learnt.lengths.is_some());
     let learnt = learnt.cloned().unwrap_or_default();
-    let found = room?.map_or_else(|| off(&aside, numbers, &learnt), |told| Ok(Some(told)))?;
+    let found = room?.map_or_else(|| off(&aside, numbers, &learnt, written.as_deref()), |told| Ok(Some(told)))?;
     // What is off on the input itself matters more than what is off on samples.
-    if let Some(told) = found {
-        told.note();
-        warnings.push(told);
-    }
+    let warnings: Vec<Warned> = found.or(off_on_samples).into_iter().collect();
+    warnings.iter().for_each(Warned::note);
     let members = task.agreement().members().into_iter().zip(&ended);
     let (parties, clients) = split(
         members.map(|(member, process)| (member.clone(), OfMember::of(member.key(), process))).collect(),
@@ -254,7 +255,7 @@ fn overflow(
     secure: &Secure,
     array: &Array,
     samples: &Samples,
-) -> Result<Option<Told>, Error> {
+) -> Result<Option<Warned>, Error> {
     let of_model = |e: NnError| of_file(model, &e);
     let floats = Floats::new(network, array, false).map_err(of_model)?;
     let greatest = samples.greatest(network, secure);
@@ -262,13 +263,22 @@ fn overflow(
     Ok(wrapped(network.layers.iter().map(|layer| layer.name.as_str()).zip(rooms)))
 }
 
-/// The warning about an output that is not near that in floating point; none where it is too large to have come back.
-fn off(aside: &Aside, numbers: Numbers, learnt: &Inferred) -> Result<Option<Told>, Error> {
+/// The warning about an output that is not near that in floating point. One that is too large to have come back is read from its file.
+fn off(
+    aside: &Aside,
+    numbers: Numbers,
+    learnt: &Inferred,
+    file: Option<&Path>,
+) -> Result<Option<Warned>, Error> {
     let (model, network, samples, array) = aside;
-    let Some(lengths) = learnt.lengths.as_ref().filter(|_| !learnt.elements.is_empty()) else { return Ok(None) };
-    let found = Array::new(lengths, learnt.elements.clone());
+    let found = match (&learnt.lengths, file) {
+        (Some(lengths), _) if !learnt.elements.is_empty() => Array::new(lengths, learnt.elements.clone()),
+        // What is no regular file cannot be read again.
+        (Some(_), Some(path)) if path.is_file() => read_array(path)?,
+        _ => return Ok(None),
+    };
     let finding = judged(network, numbers, samples, array, &found).map_err(|e| of_file(model, &e))?;
-    Ok(finding.as_ref().map(Told::of))
+    Ok(finding.as_ref().map(Warned::of))
 }
 
 /// Standard input and output are one file each.
@@ -358,7 +368,7 @@ struct Report {
     #[serde(flatten)]
     numbers: Ring,
     /// Faults of the numbers, on sample inputs and on this one.
-    warnings: Vec<Told>,
+    warnings: Vec<Warned>,
     /// Exchanges one after the other, of the busiest party.
     rounds: u64,
     /// The whole command, until the result was there.

@@ -9,8 +9,8 @@ use crate::{
 use clap::{Args, Subcommand};
 use hushwire_job::{JobError, Kind, network_of, read_array, samples};
 use hushwire_nn::{
-    Array, Choice, Distance, Finding, LayerReport, Members, Network, NnError, Numbers, Range, Report, Samples,
-    Secure, Wanted, judged, npy, zoo,
+    Array, Choice, Distance, Finding, LayerReport, Members, Network, NnError, Numbers, Range, Report,
+    Samples, Secure, Wanted, judged, npy, zoo,
 };
 use serde::Serialize;
 use std::{
@@ -184,51 +184,41 @@ pub(crate) fn planned(path: &Path, network: &Network, numbers: Numbers) -> Resul
     Secure::new(network, numbers, &Members::default()).map_err(|e| of_file(path, &e))
 }
 
-/// The numbers of a network, with a warning where its results on the sample inputs are not near.
-pub(crate) fn chosen(
-    path: &Path,
-    network: &Network,
-    wanted: Wanted,
-    samples: &Samples,
-) -> Result<(Choice, Vec<Told>), Error> {
-    let choice = wanted.chosen(network, samples).map_err(|e| of_file(path, &e))?;
-    let warnings: Vec<Told> = choice.finding.iter().map(Told::of).collect();
-    warnings.iter().for_each(Told::note);
-    Ok((choice, warnings))
-}
-
 /// The numbers of a network from what the command line has, and what is told of them.
-fn chosen_by(args: &OneArgs, network: &Network) -> Result<(Choice, Vec<Told>), Error> {
+fn chosen(args: &OneArgs, network: &Network) -> Result<(Choice, Vec<Warned>), Error> {
     let wanted = args.numbers.wanted()?;
     // A network that cannot be computed is refused before anything is evaluated.
     planned(&args.model, network, wanted.usual())?;
     let samples = args.samples.samples(network)?;
-    chosen(&args.model, network, wanted, &samples)
+    let choice = wanted.chosen(network, &samples).map_err(|e| of_file(&args.model, &e))?;
+    let warnings: Vec<Warned> = choice.finding.iter().map(Warned::of).collect();
+    warnings.iter().for_each(Warned::note);
+    Ok((choice, warnings))
 }
 
 /// A warning of a report.
 #[derive(Serialize)]
-pub(crate) struct Told {
+pub(crate) struct Warned {
     layer: String,
     cause: String,
     remedy: String,
 }
 
-impl Told {
+impl Warned {
     pub(crate) fn of(finding: &Finding) -> Self {
         let Finding { layer, cause, remedy } = finding.clone();
-        Told { layer, cause, remedy }
+        Warned { layer, cause, remedy }
     }
 
     /// On standard error.
     pub(crate) fn note(&self) {
-        let Told { layer, cause, remedy } = self;
+        let Warned { layer, cause, remedy } = self;
         log::note!("warning: layer {layer}: {cause}; {remedy}");
     }
 }
 
 /// A warning about layers whose values wrap, of all with the room that is left to them: 0 is a value of just one more than fits.
-pub(crate) fn wrapped<'a>(rooms: impl Iterator<Item = (&'a str, f32)>) -> Option<Told> {
+pub(crate) fn wrapped<'a>(rooms: impl Iterator<Item = (&'a str, f32)>) -> Option<Warned> {
     let mut wrapped = rooms.filter(|(_, room)| *room <= 0.0);
     let (name, room) = wrapped.next()?;
     let more = match wrapped.count() {
@@ -236,9 +226,10 @@ pub(crate) fn wrapped<'a>(rooms: impl Iterator<Item = (&'a str, f32)>) -> Option
         1 => ", as do those of another layer".to_owned(),
         n => format!(", as do those of {n} other layers"),
     };
-    let cause = format!("its values are {:.1} bits too large and wrap{more}, so that the output is wrong", -room);
+    let cause =
+        format!("its values are {:.1} bits too large and wrap{more}, so that the output is wrong", -room);
     let remedy = "take scales from inputs like these (--calibrate), or more bits (--bits)".into();
-    Some(Told { layer: name.to_owned(), cause, remedy })
+    Some(Warned { layer: name.to_owned(), cause, remedy })
 }
 
 /// Runs the command.
@@ -252,7 +243,7 @@ pub(crate) fn run(args: &ModelArgs) -> Result<(), Error> {
         ModelCommand::Check(args) => check(args),
         ModelCommand::Explain(args) => {
             let network = network_of(&args.model, args.shape.as_deref())?;
-            let secure = planned(&args.model, &network, chosen_by(args, &network)?.0.numbers)?;
+            let secure = planned(&args.model, &network, chosen(args, &network)?.0.numbers)?;
             let told = secure.computation().explain();
             let weights = "a name that begins with weights, bias, terms, low, high or align is the owner's; shapes show, values do not\n";
             out::text(told + weights)
@@ -314,12 +305,15 @@ fn plan(args: &PlanArgs) -> Result<(), Error> {
     let OneArgs { model, shape, samples, .. } = &args.one;
     let outs = [("--out", Some(args.out.as_path())), ("--json", args.json.as_deref())];
     one_stream("standard output", outs)?;
-    one_stream("standard input", [("the model", Some(model.as_path())), ("--calibrate", samples.calibrate.as_deref())])?;
+    one_stream(
+        "standard input",
+        [("the model", Some(model.as_path())), ("--calibrate", samples.calibrate.as_deref())],
+    )?;
     let network = network_of(model, shape.as_deref())?;
     let mut run = RunFiles::new(args.replace.force);
     reads(&mut run, "the model", model);
     samples.calibrate.iter().for_each(|path| reads(&mut run, "the calibration inputs", path));
-    let (choice, warnings) = chosen_by(&args.one, &network)?;
+    let (choice, warnings) = chosen(&args.one, &network)?;
     let secure = planned(model, &network, choice.numbers)?;
     let out = output(&mut run, "with --out", &args.out, "a network")?;
     let json = json_file(&mut run, args.json.as_deref(), "model plan", 0o644)?;
@@ -360,7 +354,7 @@ struct Planned {
     network: String,
     #[serde(flatten)]
     numbers: Ring,
-    warnings: Vec<Told>,
+    warnings: Vec<Warned>,
 }
 
 #[derive(Serialize)]
@@ -408,12 +402,12 @@ fn check(args: &CheckArgs) -> Result<(), Error> {
     let report = report.map_err(of_model)?;
     let rooms = report.layers.iter().map(|layer| (layer.name.as_str(), layer.room));
     // The input itself first: what wraps there is the cause of all else.
-    let mut warnings: Vec<Told> = wrapped(rooms).into_iter().collect();
+    let mut warnings: Vec<Warned> = wrapped(rooms).into_iter().collect();
     if warnings.is_empty() {
         let finding = judged(&network, choice.numbers, &samples, &input, &report.output).map_err(of_model)?;
-        warnings.extend(finding.or_else(|| choice.finding.clone()).iter().map(Told::of));
+        warnings.extend(finding.or_else(|| choice.finding.clone()).iter().map(Warned::of));
     }
-    warnings.iter().for_each(Told::note);
+    warnings.iter().for_each(Warned::note);
     let text = table(&network, &report, &choice);
     let report = Checked {
         planned: Planned {

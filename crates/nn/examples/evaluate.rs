@@ -8,7 +8,8 @@
 
 use hushwire_compute::evaluate;
 use hushwire_nn::{
-    Array, Floats, INPUT, Members, Network, NnError, Samples, Secure, Wanted, decode, judged, npy, onnx::Model,
+    Array, Floats, INPUT, Members, Network, NnError, Samples, Secure, Wanted, decode, judged, npy,
+    onnx::Model,
 };
 use std::io::BufRead;
 
@@ -50,7 +51,11 @@ fn main() {
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         match one(&line) {
             Ok((bits, warnings, output)) => {
-                let told = if warnings.is_empty() { "-".to_owned() } else { warnings.join(" | ").replace(['\t', '\n'], " ") };
+                let told = if warnings.is_empty() {
+                    "-".to_owned()
+                } else {
+                    warnings.join(" | ").replace(['\t', '\n'], " ")
+                };
                 let lengths: Vec<String> = output.lengths.iter().map(usize::to_string).collect();
                 let bytes = output.data.iter().flat_map(|x| x.to_le_bytes());
                 let hex: String = bytes.map(|byte| format!("{byte:02x}")).collect();

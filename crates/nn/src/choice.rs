@@ -8,7 +8,7 @@
 //! ```
 
 use crate::{
-    Array, NnError, Network, Numbers, Report, Secure,
+    Array, Network, NnError, Numbers, Report, Secure,
     distance::{Distance, Judge},
     report::LayerReport,
     samples::Samples,
@@ -169,13 +169,23 @@ fn finding(
     Finding { layer, cause, remedy }
 }
 
+/// A number with three digits.
+fn short(x: f32) -> String {
+    let rounded = format!("{x:.2e}").parse().unwrap_or(x);
+    if (1e-3..1e6).contains(&rounded.abs()) || rounded == 0.0 {
+        format!("{rounded}")
+    } else {
+        format!("{rounded:e}")
+    }
+}
+
 /// How far the output is off.
 fn off(distance: Distance) -> String {
     let Distance { error, range, classes, differ } = distance;
     if differ > 0 {
         return format!(", so that {differ} of {classes} classes are others");
     }
-    format!(", so that the output is off by up to {error:.4e} where its range is {range:.4e}")
+    format!(", so that the output is off by up to {} where its range is {}", short(error), short(range))
 }
 
 /// The layer at which results go off, and why.
@@ -183,7 +193,9 @@ fn fault(judge: &Judge<'_>, numbers: Numbers) -> (String, String) {
     let mut worst: Option<(f32, (String, String))> = None;
     for input in judge.inputs() {
         match faulty(judge, numbers, input) {
-            Ok((part, told)) if worst.as_ref().is_none_or(|(other, _)| part > *other) => worst = Some((part, told)),
+            Ok((part, told)) if worst.as_ref().is_none_or(|(other, _)| part > *other) => {
+                worst = Some((part, told));
+            }
             Ok(_) => {}
             Err(e) => return (e.place().trim_start_matches("layer ").to_owned(), e.cause().to_owned()),
         }
@@ -218,14 +230,26 @@ fn faulty(judge: &Judge<'_>, numbers: Numbers, input: &Array) -> Result<(f32, (S
     let cause = match least.filter(|(_, steps)| *steps < FEW_STEPS) {
         Some((weight, steps)) => {
             let bits = numbers.bits;
-            format!("its weights of about {weight:e} are {steps:.2} steps of numbers of {bits} bits, and are rounded to whole ones")
+            format!(
+                "its weights of about {} are {steps:.2} steps of numbers of {bits} bits, and are rounded to whole ones",
+                short(weight)
+            )
         }
         None => match least_input(input, numbers).filter(|(_, steps)| *steps < FEW_STEPS) {
             Some((x, steps)) => {
                 let frac = numbers.frac;
-                format!("inputs of about {x:e} are {steps:.2} steps of numbers with {frac} fractional bits, and are rounded to whole ones")
+                format!(
+                    "inputs of about {} are {steps:.2} steps of numbers with {frac} fractional bits, and are rounded to whole ones",
+                    short(x)
+                )
             }
-            None => format!("its values, of at most {:e}, are off by up to {:e}", layer.greatest, layer.error),
+            None => {
+                format!(
+                    "its values, of at most {}, are off by up to {}",
+                    short(layer.greatest),
+                    short(layer.error)
+                )
+            }
         },
     };
     Ok((output, (layer.name.clone(), cause)))

@@ -65,9 +65,8 @@ impl Distance {
         };
         // Of values among which places are found, a run tells the places alone.
         let (lines, order) = (classes(&float.lengths, Some(axis)), network.order_of_places());
-        let (low, high) = (float.data.iter()).fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), x| {
-            (low.min(*x), high.max(*x))
-        });
+        let (low, high) = (float.data.iter())
+            .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
         let range = (f64::from(high) - f64::from(low)).max(f64::from(float.greatest()) * ALIKE);
         let differs = |(place, line): (&f32, &usize)| {
             let line = &lines[*line];
@@ -255,10 +254,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    fn of_all(
-        &self,
-        mut result: impl FnMut(&Array) -> Result<Array, NnError>,
-    ) -> Result<Distance, NnError> {
+    fn of_all(&self, mut result: impl FnMut(&Array) -> Result<Array, NnError>) -> Result<Distance, NnError> {
         let mut distance: Option<Distance> = None;
         for group in &self.groups {
             let fixed = group.iter().map(|(input, _)| result(input)).collect::<Result<Vec<_>, _>>()?;

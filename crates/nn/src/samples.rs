@@ -12,8 +12,10 @@ use crate::{
 /// LOCAL: bits left free above values of given inputs, and above those of inputs that were made up.
 const GIVEN_HEADROOM: u8 = 2;
 const MADE_UP_HEADROOM: u8 = 3;
-/// LOCAL: how many inputs are made up, and how many more for columns of different magnitude.
+/// LOCAL: how many inputs are made up, for a network of how many products fewer, and how many more for columns of different magnitude.
 const MADE_UP: u64 = 4;
+const LARGE: u64 = 1 << 28;
+const MADE_UP_FOR_LARGE: u64 = 2;
 const BALANCED: u64 = 2;
 /// LOCAL: columns differ where the greatest weight of one is so many times that of another. A column whose weights are a
 /// million times smaller than those of others is taken to be one that the network does not use.
@@ -91,7 +93,8 @@ impl Samples {
                 Array::new(lengths, data.collect())
             }
         };
-        let mut groups = vec![(0..MADE_UP).map(one).collect()];
+        let count = if network.work() > LARGE { MADE_UP_FOR_LARGE } else { MADE_UP };
+        let mut groups: Vec<Vec<Array>> = vec![(0..count).map(one).collect()];
         if let Some(columns) = columns(network) {
             // Without a range, inputs of small weights are larger; within a range, those of large weights are smaller.
             let least = columns.iter().copied().fold(f32::INFINITY, f32::min);
@@ -109,12 +112,7 @@ impl Samples {
         Self::of(network, groups, MADE_UP_HEADROOM, true)
     }
 
-    fn of(
-        network: &Network,
-        groups: Vec<Vec<Array>>,
-        headroom: u8,
-        made_up: bool,
-    ) -> Result<Self, NnError> {
+    fn of(network: &Network, groups: Vec<Vec<Array>>, headroom: u8, made_up: bool) -> Result<Self, NnError> {
         let plain = network.calibrated(groups.iter().take(1).flatten())?;
         let more = network.calibrated(groups.iter().skip(1).flatten())?;
         let greatest = plain.iter().zip(&more).map(|(x, y)| x.max(*y)).collect();

@@ -46,12 +46,14 @@ pub struct InferJob {
 }
 
 /// Bits of numbers, or `"auto"`.
-fn bits(value: Value<'_>) -> Result<Option<u8>, JobError> {
+fn bits(value: &Value<'_>) -> Result<Option<u8>, JobError> {
     if value.text().is_ok_and(|text| text == "auto") {
         return Ok(None);
     }
     let number = value.number(16..=64);
-    number.map(|n| Some(n as u8)).map_err(|_| value.error("`bits` is no number from 16 to 64", "write bits = \"auto\", or bits = 32"))
+    number
+        .map(|n| Some(n as u8))
+        .map_err(|_| value.error("`bits` is no number from 16 to 64", "write bits = \"auto\", or bits = 32"))
 }
 
 impl InferJob {
@@ -68,7 +70,7 @@ impl InferJob {
         let who = "write \"party0\" or \"client:hospital\"";
         let owner = top.need("owner", "owner = \"client:hospital\"")?.parsed(str::parse, who)?;
         let client = top.need("client", "client = \"client:patient\"")?.parsed(str::parse, who)?;
-        let bits = top.take("bits").map(bits).transpose()?.flatten();
+        let bits = top.take("bits").map(|v| bits(&v)).transpose()?.flatten();
         let threads = top.take("threads").map(|v| v.number(1..=128)).transpose()?.map(|n| n as u16);
         top.finish()?;
         Ok(InferJob {

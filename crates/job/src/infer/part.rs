@@ -7,9 +7,7 @@ use crate::{
     suggest,
 };
 use hushwire_compute::Tensor;
-use hushwire_nn::{
-    Array, INPUT, Members, Network, Range, Samples, Secure, decode, encode, npy, onnx::Model,
-};
+use hushwire_nn::{Array, INPUT, Members, Network, Range, Samples, Secure, decode, encode, npy, onnx::Model};
 use std::{
     collections::BTreeMap,
     io::{Read, Write},
@@ -30,7 +28,6 @@ const SHOWN: usize = 1 << 16;
 
 /// A member's weights or input on their way in, and the place of the output.
 pub struct InferPart {
-    task: InferTask,
     inner: ComputePart,
     learns: bool,
     file: Option<NewFile>,
@@ -165,7 +162,11 @@ fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, T
     let range = config.inputs.get(RANGE).map(range).transpose()?;
     if calibration.is_some() && range.is_some() {
         let remedy = "leave out one of `calibration` and `range`";
-        return Err(JobError::usage("reading inputs", "made-up inputs have a range, and there are real ones", remedy));
+        return Err(JobError::usage(
+            "reading inputs",
+            "made-up inputs have a range, and there are real ones",
+            remedy,
+        ));
     }
     let samples = samples(&network, calibration.as_ref(), range)?;
     let greatest = samples.greatest(&network, &secure);
@@ -221,7 +222,7 @@ impl InferPart {
         config.outputs =
             outputs.map(|j| (task.computation().outputs()[j].name.clone(), OutputPlace::Memory)).collect();
         let inner = task.compute().open(config)?;
-        Ok(Self { task: task.clone(), inner, learns, file, learnt: Inferred::default() })
+        Ok(Self { inner, learns, file, learnt: Inferred::default() })
     }
 }
 

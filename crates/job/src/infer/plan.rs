@@ -52,7 +52,8 @@ impl InferTask {
         let numbers = Numbers::of_computation(&computation).map_err(|e| of_nn(&e))?;
         if let Some(bits) = job.bits.filter(|bits| *bits != numbers.bits) {
             let cause = format!("`bits` is {bits}, and the network has numbers of {} bits", numbers.bits);
-            let remedy = format!("write bits = \"auto\", or the network anew (`hushwire model plan --bits {bits}`)");
+            let remedy =
+                format!("write bits = \"auto\", or the network anew (`hushwire model plan --bits {bits}`)");
             return Err(JobError::usage("planning the job", cause, remedy));
         }
         if job.owner == job.client {

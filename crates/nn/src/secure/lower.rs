@@ -64,8 +64,16 @@ pub(super) fn lowered(
     let refused = |e: hushwire_compute::ComputeError| NnError::new("the network", e.cause(), e.remedy());
     let owner = b.member(&members.owner);
     let client = b.member(&members.client);
-    let mut lower =
-        Lower { b: &b, network, numbers, owner, recipes: vec![], classes: Classes::new(), held: vec![], whole: whole(network, result) };
+    let mut lower = Lower {
+        b: &b,
+        network,
+        numbers,
+        owner,
+        recipes: vec![],
+        classes: Classes::new(),
+        held: vec![],
+        whole: whole(network, result),
+    };
     for (at, layer) in network.layers.iter().enumerate() {
         let held = if layer.kind == Kind::Input {
             let val = b.input(INPUT, lower.nominal(), shape(&layer.lengths), client);
@@ -216,7 +224,11 @@ impl<'b> Lower<'b, '_> {
                 along[1] = scale.len();
                 let w = self.factors(at, along.clone(), from, node);
                 let bias = self.terms(at, along, node);
-                Held::wide(x * w.broadcast(shape(lengths)) + bias.broadcast(shape(lengths)), node, self.halved(at))
+                Held::wide(
+                    x * w.broadcast(shape(lengths)) + bias.broadcast(shape(lengths)),
+                    node,
+                    self.halved(at),
+                )
             }
             // Of its bits: three parties then cut it for nothing, and make one number of what is left.
             Kind::Relu => held.with(held.val.max(self.zero(held.val))),
