@@ -6,7 +6,7 @@ use crate::{
     inferred::{self, InferReport},
     log,
     member_cmd::has_aes,
-    model_cmd::{NumbersArgs, of_file, planned, wrapped},
+    model_cmd::{NumbersArgs, Ring, SamplesArgs, Warned, of_file, planned, wrapped},
     options::{Between, Common},
     out, price, progress,
     run_report::{OfMember, deliver, split},
@@ -17,10 +17,10 @@ use crate::{
 use clap::Args;
 use hushwire::Local;
 use hushwire_job::{
-    ComputationSource, InferJob, InferTask, Job, Linear, Link, Member, OutputPlace, Protocol, Task, array_in,
-    check_calibration, network_in, sizes,
+    ComputationSource, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member, OutputPlace,
+    Protocol, Task, array_in, network_in, read_array, samples,
 };
-use hushwire_nn::{Array, Floats, Labels, Network, NnError, Secure};
+use hushwire_nn::{Array, Floats, Labels, Network, NnError, Numbers, Samples, Secure, judged};
 use serde::Serialize;
 use std::{
     fmt::Write,
@@ -29,6 +29,7 @@ use std::{
     thread,
     time::Instant,
 };
+use zeroize::Zeroizing;
 
 pub(crate) const HELP: &str = "\
 Examples:
@@ -62,9 +63,6 @@ pub(crate) struct LocalInferArgs {
     /// The NumPy file of the output, which appears when it is whole; - is standard output
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Inputs that the model's owner has, as a NumPy file, or -: the numbers' scales come from them
-    #[arg(long, value_name = "FILE")]
-    calibrate: Option<PathBuf>,
     /// The file of the classes' names, one a line, or -
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
@@ -82,6 +80,8 @@ pub(crate) struct LocalInferArgs {
     ahead: Ahead,
     #[command(flatten)]
     numbers: NumbersArgs,
+    #[command(flatten)]
+    samples: SamplesArgs,
     /// Compute threads of each party
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]
     threads: Option<u16>,
@@ -114,10 +114,17 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let shape = crate::options::net(&args.net)?;
     streams(args)?;
     let (model, input) = (files::input(&args.model)?, files::input(&args.input)?);
-    let calibration = args.calibrate.as_deref().map(files::input).transpose()?;
+    let calibration = args.samples.calibrate.as_deref().map(files::input).transpose()?;
     let array = array_in(&input)?;
     let network = Arc::new(network_in(&model, Some(&array.lengths))?);
-    let secure = planned(&args.model, &network, &args.numbers)?;
+    let given = calibration.as_ref().map(array_in).transpose()?;
+    let samples = samples(&network, given.as_ref(), args.samples.range)?;
+    let wanted = args.numbers.wanted()?;
+    // A network that cannot be computed is refused before anything is evaluated.
+    planned(&args.model, &network, wanted.usual())?;
+    let choice = wanted.chosen(&network, &samples).map_err(|e| of_file(&args.model, &e))?;
+    let off_on_samples = choice.finding.as_ref().map(Warned::of);
+    let secure = planned(&args.model, &network, choice.numbers)?;
     let member = |name: &str| name.parse::<Member>().map_err(|e| Error::internal("naming members", e));
     let protocol = args.protocol.parse::<Protocol>().map_err(Error::Usage)?;
     let [owner, client] = if protocol == Protocol::Two { THEMSELVES } else { APART };
@@ -128,23 +135,23 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         linear: args.linear,
         ahead: args.ahead,
         network: ComputationSource::Text(secure.computation().to_string()),
+        bits: None,
         owner: member(owner)?,
         client: member(client)?,
         threads: args.threads,
     };
     let task = InferTask::new(&job)?;
     if args.explain {
+        off_on_samples.iter().for_each(Warned::note);
         return out::text(explained(&task, &network, &secure, has_aes(backend))?);
     }
     let labels = labels(args.labels.as_deref(), &network)?;
-    let given = calibration.as_ref().map(array_in).transpose()?;
-    given.iter().try_for_each(|given| check_calibration(&network, given))?;
     secure.input(&array).map_err(|e| of_file(&args.input, &e))?;
     let mut run = RunFiles::new(args.common.replace.force);
     for (role, path) in [
         ("the model", Some(&args.model)),
         ("the input", Some(&args.input)),
-        ("the calibration inputs", args.calibrate.as_ref()),
+        ("the calibration inputs", args.samples.calibrate.as_ref()),
         ("the labels", args.labels.as_ref()),
     ] {
         path.into_iter().for_each(|path| reads(&mut run, role, path));
@@ -163,16 +170,26 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         local = local.bring(job.owner.clone(), "calibration", place);
     } else {
         log::note!("note: scales come from inputs that are made up; --calibrate takes real ones");
+        if let Some(range) = args.samples.range {
+            let place = InputPlace::Values(Zeroizing::new(range.to_string()));
+            local = local.bring(job.owner.clone(), "range", place);
+        }
     }
     local = local.bring(job.client.clone(), "input", input);
+    let written = output.clone();
     if let Some(path) = output {
         local = local.keep(job.client.clone(), "output", OutputPlace::File(path));
     }
     let bar = progress::bar(0, "layers");
     // Here alone one process has both files. A run that fails does not wait for it.
+    let (numbers, aside) = (choice.numbers, (args.model.clone(), Arc::clone(&network), samples, array));
+    let aside = Arc::new(aside);
     let room = {
-        let (model, network) = (args.model.clone(), Arc::clone(&network));
-        thread::spawn(move || warning(&model, &network, &secure, &array, given.as_ref()))
+        let aside = Arc::clone(&aside);
+        thread::spawn(move || {
+            let (model, network, samples, array) = &*aside;
+            overflow(model, network, &secure, array, samples)
+        })
     };
     let ended = run_all(
         local,
@@ -188,11 +205,13 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     )?;
     bar.finish_and_clear();
     let room = room.join().map_err(|_| Error::internal("looking for values that wrap", "it panicked"))?;
-    if let Some(warning) = room? {
-        log::note!("{warning}");
-    }
     let learnt = ended.iter().map(|process| &process.outcome.learnt).find(|learnt| learnt.lengths.is_some());
     let learnt = learnt.cloned().unwrap_or_default();
+    let found =
+        room?.map_or_else(|| off(&aside, numbers, &learnt, written.as_deref()), |told| Ok(Some(told)))?;
+    // What is off on the input itself matters more than what is off on samples.
+    let warnings: Vec<Warned> = found.or(off_on_samples).into_iter().collect();
+    warnings.iter().for_each(Warned::note);
     let members = task.agreement().members().into_iter().zip(&ended);
     let (parties, clients) = split(
         members.map(|(member, process)| (member.clone(), OfMember::of(member.key(), process))).collect(),
@@ -201,6 +220,8 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         command: "local infer",
         version: env!("CARGO_PKG_VERSION"),
         of_kind: task.report(&learnt),
+        numbers: Ring::of(&choice),
+        warnings,
         rounds: parties.iter().map(|p| p.rounds).max().unwrap_or(0),
         seconds: begun.elapsed().as_secs_f64(),
         run_seconds: parties.iter().map(|p| p.seconds).fold(0.0, f64::max),
@@ -224,24 +245,45 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     deliver(Some(printed.into_bytes()), &report, json, args.common.json.as_deref())
 }
 
+/// A model's file, its network, the inputs from which scales come, and the input.
+type Aside = (PathBuf, Arc<Network>, Samples, Array);
+
 /// The warning about values that wrap on this input: in floating point, which takes about as long as a fast run.
-fn warning(
+fn overflow(
     model: &Path,
     network: &Network,
     secure: &Secure,
     array: &Array,
-    calibration: Option<&Array>,
-) -> Result<Option<String>, Error> {
+    samples: &Samples,
+) -> Result<Option<Warned>, Error> {
     let of_model = |e: NnError| of_file(model, &e);
-    let (greatest, headroom) = sizes(network, calibration)?;
     let floats = Floats::new(network, array, false).map_err(of_model)?;
-    let rooms = secure.rooms(network, &greatest, headroom, &floats).map_err(of_model)?;
+    let greatest = samples.greatest(network, secure);
+    let rooms = secure.rooms(network, greatest, samples.headroom(), &floats).map_err(of_model)?;
     Ok(wrapped(network.layers.iter().map(|layer| layer.name.as_str()).zip(rooms)))
+}
+
+/// The warning about an output that is not near that in floating point. One that is too large to have come back is read from its file.
+fn off(
+    aside: &Aside,
+    numbers: Numbers,
+    learnt: &Inferred,
+    file: Option<&Path>,
+) -> Result<Option<Warned>, Error> {
+    let (model, network, samples, array) = aside;
+    let found = match (&learnt.lengths, file) {
+        (Some(lengths), _) if !learnt.elements.is_empty() => Array::new(lengths, learnt.elements.clone()),
+        // What is no regular file cannot be read again.
+        (Some(_), Some(path)) if path.is_file() => read_array(path)?,
+        _ => return Ok(None),
+    };
+    let finding = judged(network, numbers, samples, array, &found).map_err(|e| of_file(model, &e))?;
+    Ok(finding.as_ref().map(Warned::of))
 }
 
 /// Standard input and output are one file each.
 fn streams(args: &LocalInferArgs) -> Result<(), Error> {
-    let [calibrate, labels] = [args.calibrate.as_deref(), args.labels.as_deref()];
+    let [calibrate, labels] = [args.samples.calibrate.as_deref(), args.labels.as_deref()];
     let [model, input] = [&args.model, &args.input].map(|path| Some(path.as_path()));
     let ins = [("--model", model), ("--input", input), ("--calibrate", calibrate), ("--labels", labels)];
     one_stream("standard input", ins)?;
@@ -318,6 +360,10 @@ struct Report {
     version: &'static str,
     #[serde(flatten)]
     of_kind: InferReport,
+    #[serde(flatten)]
+    numbers: Ring,
+    /// Faults of the numbers, on sample inputs and on this one.
+    warnings: Vec<Warned>,
     /// Exchanges one after the other, of the busiest party.
     rounds: u64,
     /// The whole command, until the result was there.

@@ -2,12 +2,17 @@
 
 use crate::{
     error::Error,
-    files::{NewFile, Replace, RunFiles, is_stream, one_stream, reads},
+    files::{NewFile, Replace, RunFiles, is_stream, json_file, one_stream, reads},
     log, out,
+    run_report::deliver,
 };
 use clap::{Args, Subcommand};
-use hushwire_job::{JobError, Kind, network_of, read_array, sizes};
-use hushwire_nn::{Array, Members, Network, NnError, Numbers, Report, Secure, npy, zoo};
+use hushwire_job::{JobError, Kind, network_of, read_array, samples};
+use hushwire_nn::{
+    Array, Choice, Distance, Finding, LayerReport, Members, Network, NnError, Numbers, Range, Report,
+    Samples, Secure, Wanted, judged, npy, zoo,
+};
+use serde::Serialize;
 use std::{
     fmt::Write,
     path::{Path, PathBuf},
@@ -54,9 +59,9 @@ enum ModelCommand {
 /// The ring and its numbers.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct NumbersArgs {
-    /// Bits of every number, 16 to 64; 32 and 64 are fastest, and more of them leave more room
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u8).range(16..=64))]
-    bits: u8,
+    /// Bits of every number, 16 to 64, or auto: the fewest of 32 to 64 with which results on sample inputs are within 1 % of those in floating point. The members of a job learn the choice
+    #[arg(long, value_name = "N", default_value = "auto", value_parser = bits_or_auto)]
+    bits: Bits,
     /// Fractional bits of inputs and outputs, 4 to 32, and 8 fewer than --bits at most [default: about a third]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(4..=32))]
     frac: Option<u8>,
@@ -65,12 +70,40 @@ pub(crate) struct NumbersArgs {
     cut: Option<u8>,
 }
 
+/// None is as the network needs.
+type Bits = Option<u8>;
+
+fn bits_or_auto(text: &str) -> Result<Bits, String> {
+    if text == "auto" {
+        return Ok(None);
+    }
+    let bits = text.parse().ok().filter(|bits| (16..=64).contains(bits));
+    bits.map(Some).ok_or_else(|| "it is auto, or a number from 16 to 64".to_owned())
+}
+
 impl NumbersArgs {
-    fn numbers(self) -> Result<Numbers, Error> {
-        let usual = Numbers::with_frac(self.bits, self.frac.unwrap_or(Numbers::of(self.bits).frac));
-        let numbers = Numbers { cut: self.cut.unwrap_or(usual.cut), ..usual };
-        numbers.check().map_err(|e| Error::Usage(e.to_string()))?;
-        Ok(numbers)
+    pub(crate) fn wanted(self) -> Result<Wanted, Error> {
+        let wanted = Wanted { bits: self.bits, frac: self.frac, cut: self.cut };
+        wanted.usual().check().map_err(|e| Error::Usage(e.to_string()))?;
+        Ok(wanted)
+    }
+}
+
+/// The inputs from which scales and the number of bits come.
+#[derive(Args, Clone)]
+pub(crate) struct SamplesArgs {
+    /// Inputs from which scales and the number of bits come, as a NumPy file [default: inputs that are made up]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) calibrate: Option<PathBuf>,
+    /// The range of made-up inputs, as in 0,255 [default: normally distributed, of mean 0 and deviation 1]
+    #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true, conflicts_with = "calibrate")]
+    pub(crate) range: Option<Range>,
+}
+
+impl SamplesArgs {
+    fn samples(&self, network: &Network) -> Result<Samples, Error> {
+        let calibration = self.calibrate.as_deref().map(read_array).transpose()?;
+        Ok(samples(network, calibration.as_ref(), self.range)?)
     }
 }
 
@@ -83,6 +116,8 @@ struct OneArgs {
     shape: Option<Vec<usize>>,
     #[command(flatten)]
     numbers: NumbersArgs,
+    #[command(flatten)]
+    samples: SamplesArgs,
 }
 
 #[derive(Args)]
@@ -92,11 +127,15 @@ struct CheckArgs {
     /// A sample input as a NumPy file, or several along the first axis [default: one that is made up]
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
-    /// Inputs from which scales come, as a NumPy file [default: inputs that are made up]
-    #[arg(long, value_name = "FILE")]
-    calibrate: Option<PathBuf>,
     #[command(flatten)]
     numbers: NumbersArgs,
+    #[command(flatten)]
+    samples: SamplesArgs,
+    /// Write a report for programs to FILE; - is standard output, in place of the table
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    replace: Replace,
 }
 
 #[derive(Args)]
@@ -106,6 +145,9 @@ struct PlanArgs {
     /// The file of the network; - is standard output
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// Write a report for programs to FILE; - is standard output
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
     #[command(flatten)]
     replace: Replace,
 }
@@ -138,12 +180,45 @@ pub(crate) fn of_file(path: &Path, e: &NnError) -> Error {
 }
 
 /// The computation of the network that a file has.
-pub(crate) fn planned(path: &Path, network: &Network, numbers: &NumbersArgs) -> Result<Secure, Error> {
-    Secure::new(network, numbers.numbers()?, &Members::default()).map_err(|e| of_file(path, &e))
+pub(crate) fn planned(path: &Path, network: &Network, numbers: Numbers) -> Result<Secure, Error> {
+    Secure::new(network, numbers, &Members::default()).map_err(|e| of_file(path, &e))
+}
+
+/// The numbers of a network from what the command line has, and what is told of them.
+fn chosen(args: &OneArgs, network: &Network) -> Result<(Choice, Vec<Warned>), Error> {
+    let wanted = args.numbers.wanted()?;
+    // A network that cannot be computed is refused before anything is evaluated.
+    planned(&args.model, network, wanted.usual())?;
+    let samples = args.samples.samples(network)?;
+    let choice = wanted.chosen(network, &samples).map_err(|e| of_file(&args.model, &e))?;
+    let warnings: Vec<Warned> = choice.finding.iter().map(Warned::of).collect();
+    warnings.iter().for_each(Warned::note);
+    Ok((choice, warnings))
+}
+
+/// A warning of a report.
+#[derive(Serialize)]
+pub(crate) struct Warned {
+    layer: String,
+    cause: String,
+    remedy: String,
+}
+
+impl Warned {
+    pub(crate) fn of(finding: &Finding) -> Self {
+        let Finding { layer, cause, remedy } = finding.clone();
+        Warned { layer, cause, remedy }
+    }
+
+    /// On standard error.
+    pub(crate) fn note(&self) {
+        let Warned { layer, cause, remedy } = self;
+        log::note!("warning: layer {layer}: {cause}; {remedy}");
+    }
 }
 
 /// A warning about layers whose values wrap, of all with the room that is left to them: 0 is a value of just one more than fits.
-pub(crate) fn wrapped<'a>(rooms: impl Iterator<Item = (&'a str, f32)>) -> Option<String> {
+pub(crate) fn wrapped<'a>(rooms: impl Iterator<Item = (&'a str, f32)>) -> Option<Warned> {
     let mut wrapped = rooms.filter(|(_, room)| *room <= 0.0);
     let (name, room) = wrapped.next()?;
     let more = match wrapped.count() {
@@ -151,11 +226,10 @@ pub(crate) fn wrapped<'a>(rooms: impl Iterator<Item = (&'a str, f32)>) -> Option
         1 => ", as do those of another layer".to_owned(),
         n => format!(", as do those of {n} other layers"),
     };
-    let remedy = "take scales from inputs like these (--calibrate), or more bits (--bits)";
-    Some(format!(
-        "warning: values of layer {name} are {:.1} bits too large and wrap{more}, so that the output is wrong; {remedy}",
-        -room
-    ))
+    let cause =
+        format!("its values are {:.1} bits too large and wrap{more}, so that the output is wrong", -room);
+    let remedy = "take scales from inputs like these (--calibrate), or more bits (--bits)".into();
+    Some(Warned { layer: name.to_owned(), cause, remedy })
 }
 
 /// Runs the command.
@@ -163,25 +237,18 @@ pub(crate) fn run(args: &ModelArgs) -> Result<(), Error> {
     match &args.command {
         ModelCommand::Info(args) => {
             let network = network_of(&args.model, args.shape.as_deref())?;
-            planned(&args.model, &network, &args.numbers)?;
+            planned(&args.model, &network, args.numbers.wanted()?.usual())?;
             out::text(info(&network))
         }
         ModelCommand::Check(args) => check(args),
         ModelCommand::Explain(args) => {
             let network = network_of(&args.model, args.shape.as_deref())?;
-            let secure = planned(&args.model, &network, &args.numbers)?;
+            let secure = planned(&args.model, &network, chosen(args, &network)?.0.numbers)?;
             let told = secure.computation().explain();
             let weights = "a name that begins with weights, bias, terms, low, high or align is the owner's; shapes show, values do not\n";
             out::text(told + weights)
         }
-        ModelCommand::Plan(args) => {
-            let network = network_of(&args.one.model, args.one.shape.as_deref())?;
-            let secure = planned(&args.one.model, &network, &args.one.numbers)?;
-            let mut run = RunFiles::new(args.replace.force);
-            reads(&mut run, "the model", &args.one.model);
-            let out = output(&mut run, "with --out", &args.out, "a network")?;
-            write(out, secure.computation().to_string().as_bytes())
-        }
+        ModelCommand::Plan(args) => plan(args),
         ModelCommand::Make(args) => {
             let made = zoo::make(&args.name, args.seed).map_err(|e| Error::Usage(e.to_string()))?;
             let outs = [("--out", Some(args.out.as_path())), ("--sample", args.sample.as_deref())];
@@ -234,25 +301,144 @@ fn info(network: &Network) -> String {
     text
 }
 
+fn plan(args: &PlanArgs) -> Result<(), Error> {
+    let OneArgs { model, shape, samples, .. } = &args.one;
+    let outs = [("--out", Some(args.out.as_path())), ("--json", args.json.as_deref())];
+    one_stream("standard output", outs)?;
+    one_stream(
+        "standard input",
+        [("the model", Some(model.as_path())), ("--calibrate", samples.calibrate.as_deref())],
+    )?;
+    let network = network_of(model, shape.as_deref())?;
+    let mut run = RunFiles::new(args.replace.force);
+    reads(&mut run, "the model", model);
+    samples.calibrate.iter().for_each(|path| reads(&mut run, "the calibration inputs", path));
+    let (choice, warnings) = chosen(&args.one, &network)?;
+    let secure = planned(model, &network, choice.numbers)?;
+    let out = output(&mut run, "with --out", &args.out, "a network")?;
+    let json = json_file(&mut run, args.json.as_deref(), "model plan", 0o644)?;
+    write(out, secure.computation().to_string().as_bytes())?;
+    let report = Planned {
+        command: "model plan",
+        version: env!("CARGO_PKG_VERSION"),
+        network: hex::encode(secure.computation().digest()),
+        numbers: Ring::of(&choice),
+        warnings,
+    };
+    deliver(None, &report, json, args.json.as_deref())
+}
+
+/// The numbers of a network in a report, and how near results on sample inputs are.
+#[derive(Serialize)]
+pub(crate) struct Ring {
+    bits: u8,
+    frac: u8,
+    cut: u8,
+    /// None where the network is too large to be evaluated before a run.
+    error: Option<f32>,
+    range: Option<f32>,
+}
+
+impl Ring {
+    pub(crate) fn of(choice: &Choice) -> Self {
+        let Numbers { bits, frac, cut } = choice.numbers;
+        let [error, range] = [choice.distance.map(|d| d.error), choice.distance.map(|d| d.range)];
+        Ring { bits, frac, cut, error, range }
+    }
+}
+
+#[derive(Serialize)]
+struct Planned {
+    command: &'static str,
+    version: &'static str,
+    network: String,
+    #[serde(flatten)]
+    numbers: Ring,
+    warnings: Vec<Warned>,
+}
+
+#[derive(Serialize)]
+struct Checked {
+    #[serde(flatten)]
+    planned: Planned,
+    /// Classes of the input that are compared, and those that are the same.
+    classes: usize,
+    agree: usize,
+    layers: Vec<CheckedLayer>,
+}
+
+#[derive(Serialize)]
+struct CheckedLayer {
+    name: String,
+    operator: &'static str,
+    greatest: f32,
+    error: f32,
+    deviation: f32,
+    room: f32,
+}
+
 fn check(args: &CheckArgs) -> Result<(), Error> {
-    let [input, calibrate] = [args.input.as_deref(), args.calibrate.as_deref()];
+    let [input, calibrate] = [args.input.as_deref(), args.samples.calibrate.as_deref()];
     let ins = [("the model", Some(args.model.as_path())), ("--input", input), ("--calibrate", calibrate)];
     one_stream("standard input", ins)?;
     let given = args.input.as_deref().map(read_array).transpose()?;
     let lengths = given.as_ref().map(|input: &Array| input.lengths.as_slice());
     let network = network_of(&args.model, lengths)?;
-    let secure = planned(&args.model, &network, &args.numbers)?;
-    let input = given.unwrap_or_else(|| zoo::sample(&network.layers[network.inputs[0].1].lengths, 0));
+    let of_model = |e: NnError| of_file(&args.model, &e);
+    let wanted = args.numbers.wanted()?;
+    planned(&args.model, &network, wanted.usual())?;
+    let mut run = RunFiles::new(args.replace.force);
+    for path in [Some(args.model.as_path()), input, calibrate].into_iter().flatten() {
+        reads(&mut run, "a file of the check", path);
+    }
+    let json = json_file(&mut run, args.json.as_deref(), "model check", 0o644)?;
+    let samples = args.samples.samples(&network)?;
+    let choice = wanted.chosen(&network, &samples).map_err(of_model)?;
+    let secure = planned(&args.model, &network, choice.numbers)?;
+    let input = given.unwrap_or_else(|| samples.first().clone());
     secure.input(&input).map_err(|e| of_file(args.input.as_deref().unwrap_or(&args.model), &e))?;
-    let calibration = args.calibrate.as_deref().map(read_array).transpose()?;
-    let (greatest, headroom) = sizes(&network, calibration.as_ref())?;
-    let report = Report::new(&network, secure.numbers(), &greatest, headroom, &input);
-    let report = report.map_err(|e| of_file(&args.model, &e))?;
+    let greatest = samples.greatest(&network, &secure);
+    let report = Report::new(&network, secure.numbers(), greatest, samples.headroom(), &input);
+    let report = report.map_err(of_model)?;
+    let rooms = report.layers.iter().map(|layer| (layer.name.as_str(), layer.room));
+    // The input itself first: what wraps there is the cause of all else.
+    let mut warnings: Vec<Warned> = wrapped(rooms).into_iter().collect();
+    if warnings.is_empty() {
+        let finding = judged(&network, choice.numbers, &samples, &input, &report.output).map_err(of_model)?;
+        warnings.extend(finding.or_else(|| choice.finding.clone()).iter().map(Warned::of));
+    }
+    warnings.iter().for_each(Warned::note);
+    let text = table(&network, &report, &choice);
+    let report = Checked {
+        planned: Planned {
+            command: "model check",
+            version: env!("CARGO_PKG_VERSION"),
+            network: hex::encode(secure.computation().digest()),
+            numbers: Ring::of(&choice),
+            warnings,
+        },
+        classes: report.places,
+        agree: report.agree,
+        layers: report.layers.iter().map(CheckedLayer::of).collect(),
+    };
+    deliver(Some(text.into_bytes()), &report, json, args.json.as_deref())
+}
+
+impl CheckedLayer {
+    fn of(layer: &LayerReport) -> Self {
+        let LayerReport { op, greatest, error, deviation, room, .. } = *layer;
+        CheckedLayer { name: layer.name.clone(), operator: op, greatest, error, deviation, room }
+    }
+}
+
+/// The layers one by one, and the result.
+fn table(network: &Network, report: &Report, choice: &Choice) -> String {
     let mut text = format!(
         "{:<20} {:>12} {:>12} {:>12} {:>6}  layer\n",
         "operator", "greatest", "error", "deviation", "room"
     );
     for layer in &report.layers {
+        // Writing to a string does not fail.
         let _ = writeln!(
             text,
             "{:<20} {:>12.5} {:>12.6} {:>12.6} {:>6.1}  {}",
@@ -264,9 +450,13 @@ fn check(args: &CheckArgs) -> Result<(), Error> {
     if report.places > 0 {
         let _ = writeln!(text, "{what} is the same for {} of {}", report.agree, report.places);
     }
-    let rooms = report.layers.iter().map(|layer| (layer.name.as_str(), layer.room));
-    if let Some(warning) = wrapped(rooms) {
-        log::note!("{warning}");
-    }
-    out::text(text)
+    let Numbers { bits, frac, cut } = choice.numbers;
+    let _ = write!(text, "numbers of {bits} bits, {frac} behind the point, {cut} cut");
+    let _ = match choice.distance {
+        Some(Distance { error, range, .. }) => {
+            writeln!(text, "; on sample inputs off by at most {error:.6} of a range of {range:.6}")
+        }
+        None => writeln!(text),
+    };
+    text
 }

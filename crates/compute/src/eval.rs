@@ -148,12 +148,8 @@ pub(crate) fn compute(
             let [x, kernels] = [operands[0], operands[1]];
             let convolution = Convolution::new(x.lengths(), kernels.lengths(), *steps, *groups);
             if scalar.bits() <= 64 {
-                let (x, kernels) = (x.words(), kernels.words());
-                let sum = |at| {
-                    let products = convolution.factors(at).map(|(i, k)| x[i].wrapping_mul(kernels[k]));
-                    products.fold(0, u64::wrapping_add).into()
-                };
-                return Ok(Tensor::from_words(scalar, lengths, (0..lengths.iter().product()).map(sum)));
+                let sums = convolution.words(x.words(), kernels.words());
+                return Ok(Tensor::from_words(scalar, lengths, sums.into_iter().map(u128::from)));
             }
             let sum = |at| {
                 let products = convolution.factors(at).map(|(i, k)| x.get(i).wrapping_mul(kernels.get(k)));

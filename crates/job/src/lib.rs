@@ -74,8 +74,7 @@ pub use forecast::Forecast;
 pub use infer::InferJob;
 #[cfg(feature = "nn")]
 pub use infer::{
-    InferPart, InferTask, Inferred, array_in, check_calibration, model, network_in, network_of, read_array,
-    sizes,
+    InferPart, InferTask, Inferred, array_in, model, network_in, network_of, read_array, samples,
 };
 pub use job_file::{BitOrderChoice, CircuitJob, CircuitSource, Input, MOST_INSTANCES, Output, Parameters};
 pub use kind::Job;

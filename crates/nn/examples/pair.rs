@@ -95,7 +95,7 @@ fn main() {
         ran[0].2.bytes_sent >> 20,
         ran[1].2.bytes_sent >> 20
     );
-    let found = decode(c, &ran[1].0[0]);
+    let found = decode(&ran[1].0[0]);
     let expected = floats.value(network.outputs[0].1);
     let worst = found.data.iter().zip(&expected.data).map(|(x, y)| (x - y).abs()).fold(0.0, f32::max);
     println!("off by {worst} of {}", expected.greatest());

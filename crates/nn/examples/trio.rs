@@ -64,7 +64,7 @@ fn main() -> Result<(), Error> {
         let door = plan.outputs().next().expect("a network has an output");
         let value: Tensor = opened([0, 1, 2].map(|p| &ran[p].0[0]), door, ty);
         assert!(exact.values().next() == Some(&value), "the output is not the evaluator's");
-        let (found, expected) = (decode(c, &value), floats.value(network.outputs[0].1));
+        let (found, expected) = (decode(&value), floats.value(network.outputs[0].1));
         let worst = found.data.iter().zip(&expected.data).map(|(x, y)| (x - y).abs()).fold(0.0, f32::max);
         println!("off by {worst} of {}", expected.greatest());
     }

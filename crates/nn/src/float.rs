@@ -236,7 +236,7 @@ fn normal(x: f64) -> f64 {
 }
 
 /// Lines along an axis: where each begins, and from one element to the next.
-fn lines(lengths: &[usize], axis: usize) -> (Vec<usize>, usize) {
+pub(crate) fn lines(lengths: &[usize], axis: usize) -> (Vec<usize>, usize) {
     let step: usize = lengths[axis + 1..].iter().product();
     let outer: usize = lengths[..axis].iter().product();
     ((0..outer).flat_map(|o| (0..step).map(move |i| o * step * lengths[axis] + i)).collect(), step)

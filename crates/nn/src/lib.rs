@@ -15,11 +15,14 @@
 //!
 //! **Numbers.** Every value has a scale, a positive number by which it is larger in the ring than in the network. Inputs and what
 //! functions such as the sigmoid take have the scale 2^frac, which all know; any other scale is the owner's choice from calibration, is
-//! part of the weights, and is never told. See [`Secure`].
+//! part of the weights, and is never told. See [`Secure`]. The ring is the smallest in which results are near those in floating point on
+//! sample inputs ([`Wanted`]): that choice alone follows from weights, and all members learn it.
 #![forbid(unsafe_code)]
 
 mod array;
+mod choice;
 mod convolved;
+mod distance;
 mod error;
 mod float;
 mod import;
@@ -28,6 +31,7 @@ pub mod npy;
 pub mod onnx;
 mod passes;
 mod report;
+mod samples;
 mod scale;
 mod secure;
 mod top;
@@ -35,9 +39,12 @@ mod windows;
 pub mod zoo;
 
 pub use array::Array;
+pub use choice::{Choice, Finding, Wanted, judged};
+pub use distance::Distance;
 pub use error::NnError;
 pub use float::Floats;
 pub use network::{Conv, Kind, Layer, Network, Pool};
 pub use report::{LayerReport, Report};
+pub use samples::{Range, Samples};
 pub use secure::{INPUT, Members, Numbers, Secure, decode, encode};
 pub use top::{Labels, Likely};

@@ -25,6 +25,8 @@ pub struct LayerReport {
 /// A network's fixed-point values against floating point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
+    /// The output in fixed point.
+    pub output: Array,
     /// Every layer.
     pub layers: Vec<LayerReport>,
     /// Places that are compared: of the greatest output of each sample along the first axis, or all that the network itself finds; none
@@ -56,7 +58,7 @@ impl Report {
         drop(inputs);
         let rooms = secure.rooms_at(network, &scales, &floats);
         let mut layers = vec![];
-        let mut outcome = (0, 0);
+        let (mut outcome, mut output) = ((0, 0), Array::default());
         for (at, layer) in network.layers.iter().enumerate() {
             let Some(value) = values.get(&format!("l{at}")) else { continue };
             let (fixed, float) = (secure.decoded(at, &scales, value), floats.value(at));
@@ -73,11 +75,13 @@ impl Report {
             });
             if at == network.outputs[0].1 {
                 let found = network.places(at).is_some();
+                let whole = fixed.clone();
                 let [fixed, float] = [&fixed, float].map(|of| if found { of.data.clone() } else { best(of) });
                 outcome = (fixed.iter().zip(&float).filter(|(a, b)| a == b).count(), fixed.len());
+                output = whole;
             }
         }
-        Ok(Report { layers, places: outcome.1, agree: outcome.0 })
+        Ok(Report { output, layers, places: outcome.1, agree: outcome.0 })
     }
 }
 

@@ -123,7 +123,9 @@ impl TwoError {
             Self::TooMany { .. } => "run fewer images in a session, or take products by OT",
             Self::Lost | Self::Cancelled => "set up a new session",
             Self::Compute(e) => return e.remedy().clone().into(),
-            Self::Encryption { .. } => "plan the layer for its weights, or compute it by OT",
+            Self::Encryption { .. } => {
+                "compute layers by OT (linear = \"ot\", --linear ot), or take another ring (--bits)"
+            }
             Self::Ot(e) => return e.remedy(),
             Self::Net(e) => return e.remedy(),
         })

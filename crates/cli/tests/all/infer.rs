@@ -43,6 +43,82 @@ const INFER: &str = "local infer --model m.onnx --input x.npy --transport unix";
 /// Where fields of reports are documented, and under which heading.
 pub(crate) const FIELDS: [&str; 2] = [include_str!("../../../../docs/models.md"), "## Reports"];
 
+/// A feature of tens of thousands with a weight of 5e-5, beside one of about a half with a weight of 5.
+pub(crate) fn raw_feature() -> (Vec<u8>, Vec<u8>) {
+    let mut w = zoo::Writer::new("raw", 3, &[1, 2]);
+    let weights = w.weights(&[2, 1], vec![5e-5, 5.0]);
+    let y = w.op("Gemm", &["input", &weights], &[]);
+    (w.finish(&y).to_bytes(), npy::write(&Array::new(&[3, 2], vec![8e4, 0.5, 2e4, 0.5, 6e4, 0.1])))
+}
+
+const INFER_RAW: &str = "local infer --model raw.onnx --input raw.npy --transport unix";
+
+/// The number of bits follows from the network; with too few of them the layer, the cause and the remedy are told.
+#[test]
+fn small_weights_count_or_are_told() {
+    let place = Place::new();
+    let (model, input) = raw_feature();
+    place.put("raw.onnx", &model);
+    place.put("raw.npy", &input);
+    let right = |args: &str| {
+        let ran = good(&place, &format!("{INFER_RAW} --output y.npy --force {args}"));
+        let found = npy::read(&place.get("y.npy")).expect("an array");
+        let near = found.data.iter().zip([6.5f32, 3.5, 3.5]).all(|(x, y)| (x - y).abs() < 0.03);
+        assert!(near, "{args}: {found:?}: {}", ran.err);
+        assert!(!ran.err.contains("warning"), "{args}: {}", ran.err);
+    };
+    right("");
+    right("--bits auto --calibrate raw.npy");
+    right("--range 0,80000 --protocol two --linear ot");
+    for command in
+        ["model check raw.onnx --input raw.npy", "model plan raw.onnx --out n.hwc --force", INFER_RAW]
+    {
+        for samples in ["--calibrate raw.npy", ""] {
+            let told = good(&place, &format!("{command} {samples} --bits 32")).err;
+            let words = [
+                "warning: layer gemm_0: its weights of about 5e-5 are",
+                "steps of numbers of 32 bits",
+                "--bits ",
+            ];
+            let words = if samples.is_empty() { &words[2..] } else { &words[..] };
+            assert!(
+                told.contains("warning: layer ") && words.iter().all(|word| told.contains(word)),
+                "{command}: {told}"
+            );
+        }
+        let told = good(&place, &format!("{command} --calibrate raw.npy")).err;
+        assert!(!told.contains("warning"), "{command}: {told}");
+    }
+    let report = good(&place, &format!("{INFER_RAW} --bits 32 --calibrate raw.npy --json -")).out;
+    let report: serde_json::Value = serde_json::from_str(&report).expect("a report");
+    assert_eq!((&report["warnings"][0]["layer"], &report["bits"]), (&"gemm_0".into(), &32.into()));
+    bad(&place, &format!("{INFER_RAW} --range 1,0"), 2, &["--range", "lower one first"]);
+    bad(&place, &format!("{INFER_RAW} --range 0,1 --calibrate raw.npy"), 2, &["--range", "--calibrate"]);
+    bad(&place, &format!("{INFER_RAW} --bits 65"), 2, &["--bits", "16 to 64"]);
+}
+
+/// `bits` of a job is the network's, which the owner's plan has chosen.
+#[test]
+fn bits_of_a_job_are_those_of_its_network() {
+    let (place, _) = place();
+    good(&place, "model plan m.onnx --out network.hwc --bits 40");
+    let job = |bits: &str| {
+        let text = format!(
+            "kind = \"infer\"\nnetwork = \"network.hwc\"\nowner = \"client:lab\"\nclient = \"client:ann\"\n{bits}"
+        );
+        place.put("job.toml", text.as_bytes());
+        place.ran("job show job.toml")
+    };
+    for bits in ["", "bits = \"auto\"\n", "bits = 40\n"] {
+        let ran = job(bits);
+        assert_eq!(ran.code, Some(0), "{bits}: {}", ran.err);
+    }
+    for (bits, words) in [("bits = 32\n", "numbers of 40 bits"), ("bits = \"many\"\n", "bits = \"auto\"")] {
+        let ran = job(bits);
+        assert!(ran.code != Some(0) && ran.err.contains(words), "{bits}: {}", ran.err);
+    }
+}
+
 #[test]
 fn every_field_of_a_report_is_documented_and_there() {
     let (place, expected) = place();
@@ -50,7 +126,22 @@ fn every_field_of_a_report_is_documented_and_there() {
         serde_json::from_str(&good(&place, &format!("{INFER} --json - {more}")).out).expect("a report")
     };
     let (shown, filed) = (report(""), report("--protocol two --output y.npy"));
-    check(FIELDS[0], FIELDS[1], "local", &[], &[&shown, &filed]);
+    let (model, input) = raw_feature();
+    place.put("raw.onnx", &model);
+    place.put("raw.npy", &input);
+    let warned = good(&place, &format!("{INFER_RAW} --bits 32 --json -")).out;
+    let warned: serde_json::Value = serde_json::from_str(&warned).expect("a report");
+    check(FIELDS[0], FIELDS[1], "local", &[], &[&shown, &filed, &warned]);
+    for (command, name) in
+        [("model check raw.onnx --input raw.npy", "check"), ("model plan raw.onnx --out n.hwc", "plan")]
+    {
+        let report = |bits: &str| -> serde_json::Value {
+            let args = format!("{command} --calibrate raw.npy --bits {bits} --json report.json --force");
+            good(&place, &args);
+            serde_json::from_slice(&place.get("report.json")).expect("a report")
+        };
+        check(FIELDS[0], FIELDS[1], name, &[], &[&report("32"), &report("auto")]);
+    }
     assert_eq!(shown["output"].as_array().map(Vec::len), Some(expected.data.len()));
     assert_eq!(
         (filed["output"].as_array().map(Vec::len), &filed["shape"]),
@@ -282,7 +373,7 @@ fn values_that_wrap_are_told() {
     for command in ["model check m.onnx", "local infer --transport unix --model m.onnx"] {
         let run = |args: &str| good(&place, &format!("{command} {args}")).err;
         let told = run("--input large.npy --calibrate small.npy");
-        let words = ["warning: values of layer gemm_0 are", "too large and wrap", "--calibrate", "--bits"];
+        let words = ["warning: layer gemm_0: its values are", "too large and wrap", "--calibrate", "--bits"];
         assert!(words.iter().all(|word| told.contains(word)), "{command}: {told}");
         for args in ["--input large.npy --calibrate large.npy", "--input small.npy --calibrate small.npy"] {
             let told = run(args);
@@ -298,7 +389,7 @@ fn what_models_and_inputs_lack_is_named() {
         bad(&place, &format!("{command} --frac 2"), 2, &["--frac", "4..=32"]);
         bad(&place, &format!("{command} --cut 0"), 2, &["--cut", "1..=58"]);
         let words = ["13 bits to cut of 32 with 20", "1 to 10 (--cut)"];
-        bad(&place, &format!("{command} --frac 20 --cut 13"), 2, &words);
+        bad(&place, &format!("{command} --bits 32 --frac 20 --cut 13"), 2, &words);
     }
     let mut odd = npy::read(&place.get("x.npy")).expect("an array");
     odd.data[1] = f32::NAN;

@@ -3,7 +3,7 @@
 use crate::{
     ComputationSource, JobError, Linear, Link, Member, Protocol,
     protocol::{self, by_name},
-    toml_file::Section,
+    toml_file::{Section, Value},
 };
 use hushwire_ot::Protocol as Extension;
 use serde::{Deserialize, Serialize};
@@ -34,12 +34,26 @@ pub struct InferJob {
     pub ahead: Option<bool>,
     /// The network's computation, as `hushwire model plan` writes it.
     pub network: ComputationSource,
+    /// Bits of the network's numbers; none: as many as the network has, which `hushwire model plan` chooses from the model.
+    #[serde(default)]
+    pub bits: Option<u8>,
     /// The model's owner.
     pub owner: Member,
     /// The one who brings the input and learns the output.
     pub client: Member,
     /// Compute threads of each of three parties.
     pub threads: Option<u16>,
+}
+
+/// Bits of numbers, or `"auto"`.
+fn bits(value: &Value<'_>) -> Result<Option<u8>, JobError> {
+    if value.text().is_ok_and(|text| text == "auto") {
+        return Ok(None);
+    }
+    let number = value.number(16..=64);
+    number
+        .map(|n| Some(n as u8))
+        .map_err(|_| value.error("`bits` is no number from 16 to 64", "write bits = \"auto\", or bits = 32"))
 }
 
 impl InferJob {
@@ -56,6 +70,7 @@ impl InferJob {
         let who = "write \"party0\" or \"client:hospital\"";
         let owner = top.need("owner", "owner = \"client:hospital\"")?.parsed(str::parse, who)?;
         let client = top.need("client", "client = \"client:patient\"")?.parsed(str::parse, who)?;
+        let bits = top.take("bits").map(|v| bits(&v)).transpose()?.flatten();
         let threads = top.take("threads").map(|v| v.number(1..=128)).transpose()?.map(|n| n as u16);
         top.finish()?;
         Ok(InferJob {
@@ -65,6 +80,7 @@ impl InferJob {
             linear,
             ahead,
             network: ComputationSource::File(network),
+            bits,
             owner,
             client,
             threads,

@@ -14,6 +14,6 @@ mod plan;
 
 pub use file::InferJob;
 #[cfg(feature = "nn")]
-pub use part::{InferPart, array_in, check_calibration, model, network_in, network_of, read_array, sizes};
+pub use part::{InferPart, array_in, model, network_in, network_of, read_array, samples};
 #[cfg(feature = "nn")]
 pub use plan::{InferTask, Inferred};

@@ -7,7 +7,7 @@ use crate::{
     suggest,
 };
 use hushwire_compute::Tensor;
-use hushwire_nn::{Array, INPUT, Members, Network, Secure, decode, encode, npy, onnx::Model, zoo};
+use hushwire_nn::{Array, INPUT, Members, Network, Range, Samples, Secure, decode, encode, npy, onnx::Model};
 use std::{
     collections::BTreeMap,
     io::{Read, Write},
@@ -19,18 +19,15 @@ use zeroize::Zeroizing;
 /// The names of files that members have.
 const MODEL: &str = "model";
 const CALIBRATION: &str = "calibration";
+const RANGE: &str = "range";
 const OUTPUT: &str = "output";
 /// LOCAL: no model is larger, as protocol buffers have it.
 const LARGEST: u64 = 1 << 31;
 /// LOCAL: most elements of an output that go back to the caller.
 const SHOWN: usize = 1 << 16;
-/// LOCAL: bits left free above values of calibration inputs, and above those of inputs that were made up.
-const HEADROOM: u8 = 2;
-const MADE_UP_HEADROOM: u8 = 3;
 
 /// A member's weights or input on their way in, and the place of the output.
 pub struct InferPart {
-    task: InferTask,
     inner: ComputePart,
     learns: bool,
     file: Option<NewFile>,
@@ -118,39 +115,30 @@ fn array(name: &str, place: &InputPlace) -> Result<Array, JobError> {
     array.and_then(|array| array.check_finite(name).map(|()| array)).map_err(|e| of_file(place, &e))
 }
 
-/// Looks whether calibration inputs have the network's shape.
-///
-/// # Errors
-/// They have another.
-pub fn check_calibration(network: &Network, array: &Array) -> Result<(), JobError> {
-    let lengths = &network.layers[network.inputs[0].1].lengths;
-    if array.lengths.get(1..) == lengths.get(1..) && !array.data.is_empty() {
-        return Ok(());
-    }
-    let cause = format!("they have the shape {:?}, and the network takes {lengths:?}", array.lengths);
-    let remedy = "bring inputs of that shape, any number";
-    Err(JobError::usage("reading calibration inputs", cause, remedy))
-}
-
-/// The greatest sizes of a network's values on calibration inputs, one after the other along the array's first axis, or on inputs
-/// that are made up, and the bits to leave free above them.
+/// The inputs from which scales come: those that the model's owner has, or else inputs that are made up, within a range where there is one.
 ///
 /// # Errors
 /// The inputs are not of the network's shape.
-pub fn sizes(network: &Network, calibration: Option<&Array>) -> Result<(Vec<f32>, u8), JobError> {
-    let lengths = network.layers[network.inputs[0].1].lengths.clone();
-    let whole: usize = lengths.iter().product();
-    let Some(array) = calibration else {
-        let made_up: Vec<Array> = (0..4).map(|seed| zoo::sample(&lengths, seed)).collect();
-        return Ok((network.calibrated(&made_up).map_err(|e| of_nn(&e))?, MADE_UP_HEADROOM));
+pub fn samples(
+    network: &Network,
+    calibration: Option<&Array>,
+    range: Option<Range>,
+) -> Result<Samples, JobError> {
+    let samples = match calibration {
+        Some(array) => Samples::given(network, array),
+        None => Samples::made_up(network, range),
     };
-    check_calibration(network, array)?;
-    // As many inputs at once as the network takes; the first ones again where the last are fewer.
-    let parts = array.data.chunks(whole).map(|part| {
-        let data = part.iter().chain(array.data.iter().cycle()).take(whole).copied().collect();
-        Array::new(&lengths, data)
-    });
-    Ok((network.calibrated(&parts.collect::<Vec<_>>()).map_err(|e| of_nn(&e))?, HEADROOM))
+    samples.map_err(|e| JobError::usage(format!("reading {}", e.place()), e.cause(), e.remedy()))
+}
+
+/// The range of made-up inputs at a place of the owner's.
+fn range(place: &InputPlace) -> Result<Range, JobError> {
+    let InputPlace::Values(text) = place else {
+        let remedy = "write range = { values = \"-1,1\" }";
+        return Err(JobError::usage("reading the range of inputs", "it is not two numbers", remedy));
+    };
+    let range = text.parse::<Range>();
+    range.map_err(|cause| JobError::usage("reading the range of inputs", cause, "write values = \"-1,1\""))
 }
 
 /// The owner's inputs of the computation.
@@ -171,8 +159,18 @@ fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, T
         let remedy = "write the network anew with `hushwire model plan`, and agree on that";
         return Err(JobError::usage("reading the model", cause, remedy));
     }
-    let (greatest, headroom) = sizes(&network, calibration.as_ref())?;
-    secure.weights(&network, &greatest, headroom).map_err(|e| of_file(place, &e))
+    let range = config.inputs.get(RANGE).map(range).transpose()?;
+    if calibration.is_some() && range.is_some() {
+        let remedy = "leave out one of `calibration` and `range`";
+        return Err(JobError::usage(
+            "reading inputs",
+            "made-up inputs have a range, and there are real ones",
+            remedy,
+        ));
+    }
+    let samples = samples(&network, calibration.as_ref(), range)?;
+    let greatest = samples.greatest(&network, &secure);
+    secure.weights(&network, greatest, samples.headroom()).map_err(|e| of_file(place, &e))
 }
 
 impl InferPart {
@@ -180,7 +178,7 @@ impl InferPart {
         let (me, job) = (config.me.clone(), task.job());
         let (owns, learns) = (me == job.owner, me == job.client);
         let known: &[&str] = match (owns, learns) {
-            (true, _) => &[MODEL, CALIBRATION],
+            (true, _) => &[MODEL, CALIBRATION, RANGE],
             (_, true) => &[INPUT],
             _ => &[],
         };
@@ -224,7 +222,7 @@ impl InferPart {
         config.outputs =
             outputs.map(|j| (task.computation().outputs()[j].name.clone(), OutputPlace::Memory)).collect();
         let inner = task.compute().open(config)?;
-        Ok(Self { task: task.clone(), inner, learns, file, learnt: Inferred::default() })
+        Ok(Self { inner, learns, file, learnt: Inferred::default() })
     }
 }
 
@@ -243,7 +241,7 @@ impl Part for InferPart {
         let missing = || JobError::internal("writing the output", "it was not computed");
         let (_, extent, records) = self.inner.learnt().find(|(j, ..)| *j == 0).ok_or_else(missing)?;
         let tensor = Tensor::from_records(extent.scalar, &extent.lengths, records);
-        let array = decode(self.task.computation(), &tensor);
+        let array = decode(&tensor);
         if let Some(file) = &self.file {
             let places = extent.scalar.frac() == 0;
             let bytes = if places { npy::write_whole(&array) } else { npy::write(&array) };

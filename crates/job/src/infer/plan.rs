@@ -11,6 +11,9 @@ use hushwire_ot::Protocol as Extension;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
+/// The meaning of the owner's inputs. Until version 2 outputs that are not cut had half a step on top, which the client took off.
+const VERSION: u32 = 2;
+
 /// An inference's job, planned.
 #[derive(Clone)]
 pub struct InferTask {
@@ -47,6 +50,12 @@ impl InferTask {
     pub fn new(job: &InferJob) -> Result<Self, JobError> {
         let computation = Arc::new(job.network.load()?);
         let numbers = Numbers::of_computation(&computation).map_err(|e| of_nn(&e))?;
+        if let Some(bits) = job.bits.filter(|bits| *bits != numbers.bits) {
+            let cause = format!("`bits` is {bits}, and the network has numbers of {} bits", numbers.bits);
+            let remedy =
+                format!("write bits = \"auto\", or the network anew (`hushwire model plan --bits {bits}`)");
+            return Err(JobError::usage("planning the job", cause, remedy));
+        }
         if job.owner == job.client {
             let remedy = "let two members be owner and client; one alone needs no other";
             return Err(JobError::usage("planning the job", "the model's owner is the client", remedy));
@@ -154,7 +163,11 @@ impl Task for InferTask {
     type Part = InferPart;
 
     fn agreement(&self) -> Agreement {
-        Agreement { kind: "infer", title: "inference".to_owned(), ..self.compute.agreement() }
+        let mut agreement = self.compute.agreement();
+        // A part of the text that binds, and not of the term, which stays the same from release to release.
+        let protocol = agreement.fields.iter_mut().filter(|field| field.name == "protocol");
+        protocol.for_each(|field| field.text += &format!(", inference version {VERSION}"));
+        Agreement { kind: "infer", title: "inference".to_owned(), ..agreement }
     }
 
     fn tells_of_files(&self) -> bool {
@@ -195,6 +208,7 @@ mod tests {
             linear: None,
             ahead: None,
             network: ComputationSource::Text(secure.computation().to_string()),
+            bits: None,
             owner: Member::Party(0),
             client: Member::Party(1),
             threads: None,

@@ -5,6 +5,7 @@ mod constants;
 mod operator;
 mod operators;
 mod shaping;
+mod signature;
 
 use crate::{
     Array, Kind, Layer, Network, NnError,
@@ -48,7 +49,7 @@ pub(crate) fn unsupported(nodes: &[Node]) -> Vec<String> {
         let standard = node.domain.is_empty() || node.domain == "ai.onnx";
         let name =
             if standard { shown(&node.op) } else { format!("{}.{}", shown(&node.domain), shown(&node.op)) };
-        let supported = standard && operators::SUPPORTED.contains(&&node.op[..]);
+        let supported = standard && signature::supported().any(|op| op == node.op);
         if !supported && !names.contains(&name) {
             names.push(name);
         }
@@ -66,7 +67,7 @@ pub(crate) fn network(model: Model, input: Option<&[usize]>) -> Result<Network, 
     let unsupported = unsupported(&graph.nodes);
     if !unsupported.is_empty() {
         let cause = format!("it has operators that are not supported: {}", unsupported.join(", "));
-        let remedy = format!("write it with {}", operators::SUPPORTED.join(", "));
+        let remedy = format!("write it with {}", signature::supported().collect::<Vec<_>>().join(", "));
         return Err(NnError::new("the model", cause, remedy));
     }
     let mut import = Import { layers: vec![], values: HashMap::new(), images: None, opset: model.opset };
@@ -251,6 +252,15 @@ impl Import {
         }
         self.layers.push(Layer { name: shown(name), kind, reads, lengths });
         Ok(self.layers.len() - 1)
+    }
+
+    /// Whether a layer's elements are places, as ArgMax makes them.
+    pub(crate) fn is_places(&self, layer: usize) -> bool {
+        match self.layers[layer].kind {
+            Kind::ArgMax(_) => true,
+            Kind::Reshape | Kind::Transpose(_) => self.is_places(self.layers[layer].reads[0]),
+            _ => false,
+        }
     }
 
     pub(crate) fn lengths(&self, layer: usize) -> &[usize] {

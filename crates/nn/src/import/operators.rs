@@ -1,53 +1,18 @@
 //! Operators that compute.
 
 use super::{ELEMENTS, Import, Known, operator::Operator};
-use crate::{Array, Conv, Kind, NnError, Pool, array::together, windows::Said};
+use crate::{Array, Conv, Kind, NnError, Pool, array::together, error::shown, windows::Said};
 use std::sync::Arc;
-
-/// Operators that are supported.
-pub(super) const SUPPORTED: [&str; 29] = [
-    "Add",
-    "ArgMax",
-    "AveragePool",
-    "BatchNormalization",
-    "Cast",
-    "Clip",
-    "Concat",
-    "Constant",
-    "Conv",
-    "Dropout",
-    "Flatten",
-    "Gather",
-    "Gelu",
-    "Gemm",
-    "GlobalAveragePool",
-    "Identity",
-    "LayerNormalization",
-    "MatMul",
-    "MaxPool",
-    "Pad",
-    "Relu",
-    "Reshape",
-    "Shape",
-    "Sigmoid",
-    "Softmax",
-    "Squeeze",
-    "Tanh",
-    "Transpose",
-    "Unsqueeze",
-];
 
 impl Operator<'_> {
     /// The layers of an operator, or what is known of its value.
     pub(super) fn layers(&self, import: &mut Import) -> Result<Known, NnError> {
+        self.check(import)?;
+        self.not_training(import)?;
         match &self.node.op[..] {
             "Constant" => self.constant(),
             "Identity" | "Dropout" => self.input(import, 0),
-            "Shape" => {
-                let of = self.input(import, 0)?;
-                let lengths = self.lengths_of(import, &of);
-                Ok(Known::Ints(vec![lengths.len()], lengths.iter().map(|n| *n as i64).collect()))
-            }
+            "Shape" => self.shape(import),
             "Cast" => self.cast(self.input(import, 0)?),
             "Gather" => self.gather(self.input(import, 0)?, self.input(import, 1)?),
             "Reshape" => self.reshape(import),
@@ -70,10 +35,13 @@ impl Operator<'_> {
             "Relu" => self.alike(import, Kind::Relu),
             "Sigmoid" => self.alike(import, Kind::Sigmoid),
             "Tanh" => self.alike(import, Kind::Tanh),
-            "Gelu" => {
-                let kind = Kind::Gelu(self.text("approximate", "none")? == "tanh");
-                self.alike(import, kind)
-            }
+            "Gelu" => match &self.text("approximate", "none")?[..] {
+                "none" => self.alike(import, Kind::Gelu(false)),
+                "tanh" => self.alike(import, Kind::Gelu(true)),
+                other => {
+                    Err(self.error(format!("its approximate is {}", shown(other)), "it is none or tanh"))
+                }
+            },
             "Softmax" => {
                 let rank = import.lengths(self.layer(import, 0)?).len();
                 let before = import.opset < 13;
@@ -133,6 +101,11 @@ impl Operator<'_> {
                 format!("{outputs} filters of {inner} channels in {groups} groups meet {channels} channels");
             return Err(self.error(cause, "a filter has as many channels as its group"));
         }
+        if self.sizes("kernel_shape", [height, width])? != [height, width] {
+            let cause =
+                format!("its kernel_shape is another than that of its weights, {:?}", weights.lengths);
+            return Err(self.error(cause, "save the model anew"));
+        }
         let said = self.said([height, width])?;
         let (steps, [down, across]) = said.over(&self.place, [rows, columns])?;
         let dilated = (0..2).map(|k| (said.size[k] - 1) * said.dilations[k] + 1).product::<usize>();
@@ -175,7 +148,10 @@ impl Operator<'_> {
             Arc::new(Array { lengths: weights.lengths.clone(), data })
         };
         let bias = match self.maybe_weights(import, 2)? {
-            Some(bias) if bias.data.len() == outputs => bias.data.iter().map(|b| b * beta).collect(),
+            // Along the last axis: of several rows each has its own.
+            Some(bias) if bias.data.len() == outputs && bias.lengths.last() == Some(&outputs) => {
+                bias.data.iter().map(|b| b * beta).collect()
+            }
             Some(bias) if bias.data.len() == 1 => vec![bias.data[0] * beta; outputs],
             Some(bias) => {
                 let cause = format!("its bias has the lengths {:?} for {outputs} outputs", bias.lengths);
@@ -249,6 +225,11 @@ impl Operator<'_> {
     fn batch_normalization(&self, import: &mut Import) -> Result<Known, NnError> {
         let at = self.layer(import, 0)?;
         let lengths = import.lengths(at).to_vec();
+        if self.int("spatial", 1)? != 1 {
+            return Err(
+                self.error("it normalizes element by element (spatial)", "export with opset 9 or later")
+            );
+        }
         let channels = lengths.get(1).copied().unwrap_or(0);
         let mut of = vec![];
         for k in 1..5 {
@@ -312,9 +293,21 @@ impl Operator<'_> {
         let lengths = import.lengths(at).to_vec();
         let axis = self.axis(self.int("axis", -1)?, lengths.len())?;
         let count: usize = lengths[axis..].iter().product();
-        let fits = |array: Arc<Array>| match array.data.len() {
-            n if n == count => Ok(array.data.clone()),
-            n => Err(self.error(format!("it has {n} weights for {count} elements"), "it has one for each")),
+        if self.int("stash_type", 1)? != 1 {
+            return Err(self.error("its stash_type is another than float32", "export with stash_type 1"));
+        }
+        let fits = |array: Arc<Array>| {
+            // Axes of length 1 before those that it normalizes repeat; any other axis would be one that weights differ along.
+            let before = array.lengths.len().saturating_sub(lengths.len() - axis);
+            if array.lengths[before..] == lengths[axis..] && array.data.len() == count {
+                return Ok(array.data.clone());
+            }
+            let cause = format!(
+                "it has weights of the lengths {:?} for elements of {:?}",
+                array.lengths,
+                &lengths[axis..]
+            );
+            Err(self.error(cause, "it has one for each"))
         };
         let scale = fits(self.weights(import, 1)?)?;
         let shift = self.maybe_weights(import, 2)?.map_or(Ok(vec![0.0; count]), fits)?;

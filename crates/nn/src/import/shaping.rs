@@ -143,6 +143,14 @@ impl Operator<'_> {
         }
     }
 
+    /// It has no axis by default.
+    pub(super) fn concat_axis(&self) -> Result<i64, NnError> {
+        if self.node.attributes.contains_key("axis") {
+            return self.int("axis", 0);
+        }
+        Err(self.error("it has no axis", "save the model anew"))
+    }
+
     pub(super) fn concat(&self, import: &mut Import) -> Result<Known, NnError> {
         let all = (0..self.node.inputs.len()).map(|k| self.input(import, k));
         let all = all.collect::<Result<Vec<_>, _>>()?;
@@ -151,7 +159,7 @@ impl Operator<'_> {
         }
         let reads = (0..all.len()).map(|k| self.layer(import, k)).collect::<Result<Vec<_>, _>>()?;
         let mut lengths = import.lengths(reads[0]).to_vec();
-        let axis = self.axis(self.int("axis", 1)?, lengths.len())?;
+        let axis = self.axis(self.concat_axis()?, lengths.len())?;
         for at in &reads[1..] {
             let other = import.lengths(*at);
             let same = (0..lengths.len()).all(|k| k == axis || other.get(k) == Some(&lengths[k]));
@@ -184,6 +192,9 @@ impl Operator<'_> {
             Some(axes) => axes.iter().map(|axis| self.axis(*axis, from.len())).collect::<Result<_, _>>()?,
             None => (0..from.len()).collect(),
         };
+        if (0..axes.len()).any(|k| axes[..k].contains(&axes[k])) {
+            return Err(self.error(format!("its axes are {axes:?}"), "name each axis once"));
+        }
         let sizes: Option<Vec<usize>> =
             pads.iter().map(|n| usize::try_from(*n).ok().filter(|n| *n < 1 << 16)).collect();
         let sizes = sizes.filter(|sizes| sizes.len() == 2 * axes.len());

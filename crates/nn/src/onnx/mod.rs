@@ -16,3 +16,4 @@ mod read;
 mod write;
 
 pub use message::{Attribute, Data, Dim, Graph, Model, Node, Tensor, ValueInfo};
+pub(crate) use read::kind_name;

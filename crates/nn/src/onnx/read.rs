@@ -55,7 +55,7 @@ fn opset(bytes: &[u8]) -> Result<(String, i64), NnError> {
 }
 
 fn graph(bytes: &[u8]) -> Result<Graph, NnError> {
-    let (mut graph, mut fields) = (Graph::default(), Fields::new(bytes));
+    let (mut graph, mut odd, mut fields) = (Graph::default(), vec![], Fields::new(bytes));
     while let Some((number, field)) = fields.next()? {
         match number {
             1 if graph.nodes.len() == NODES => {
@@ -65,14 +65,30 @@ fn graph(bytes: &[u8]) -> Result<Graph, NnError> {
             1 => graph.nodes.push(node(field.bytes()?)?),
             2 => graph.name = field.text()?,
             5 => graph.weights.push(tensor(field.bytes()?)?),
-            11 => graph.inputs.push(value_info(field.bytes()?)?),
-            12 => graph.outputs.push(value_info(field.bytes()?)?),
+            11 => {
+                let (value, kind) = value_info(field.bytes()?)?;
+                // Float, half, double and bfloat16.
+                if kind.is_some_and(|kind| ![1, 10, 11, 16].contains(&kind)) {
+                    odd.push((value.name.clone(), kind.unwrap_or(0)));
+                }
+                graph.inputs.push(value);
+            }
+            12 => graph.outputs.push(value_info(field.bytes()?)?.0),
             15 => {
                 let remedy = "export the model with dense ones";
                 return Err(NnError::new("the model's graph", "it has sparse weights", remedy));
             }
             _ => {}
         }
+    }
+    // Older files name weights among the inputs, which may be integers.
+    let real = |(name, _): &&(String, i64)| graph.weights.iter().all(|weights| weights.name != *name);
+    if let Some((name, kind)) = odd.iter().find(real) {
+        let cause =
+            format!("its elements are {}, and a network computes with real numbers", kind_name(*kind));
+        let remedy =
+            "export the model with a float32 input; arithmetic of integers, which wraps, is not supported";
+        return Err(NnError::new(format!("input {}", shown(name)), cause, remedy));
     }
     Ok(graph)
 }
@@ -87,6 +103,11 @@ fn node(bytes: &[u8]) -> Result<Node, NnError> {
             4 => node.op = field.text()?,
             5 => {
                 let (name, attribute) = attribute(field.bytes()?)?;
+                if node.attributes.contains_key(&name) {
+                    let place = format!("node {} ({})", shown(&node.name), shown(&node.op));
+                    let cause = format!("it has two attributes {}", shown(&name));
+                    return Err(NnError::new(place, cause, "save the model anew"));
+                }
                 node.attributes.insert(name, attribute);
             }
             7 => node.domain = field.text()?,
@@ -220,27 +241,76 @@ fn data(place: &str, kind: i64, elements: Elements<'_>) -> Result<Data, NnError>
         4 => Data::Ints(raw(place, bytes, |b| i64::from(u16::from_le_bytes(b)))?),
         5 => Data::Ints(raw(place, bytes, |b| i64::from(i16::from_le_bytes(b)))?),
         6 => Data::Ints(raw(place, bytes, |b| i64::from(i32::from_le_bytes(b)))?),
-        7 | 13 => Data::Ints(raw(place, bytes, i64::from_le_bytes)?),
+        7 => Data::Ints(raw(place, bytes, i64::from_le_bytes)?),
+        13 => {
+            let all = raw(place, bytes, |b| i64::try_from(u64::from_le_bytes(b)))?;
+            let all = all.into_iter().collect::<Result<Vec<_>, _>>();
+            Data::Ints(
+                all.map_err(|_| NnError::new(place, "an element is 2^63 or more", "save it as int64"))?,
+            )
+        }
         12 => Data::Ints(raw(place, bytes, |b| i64::from(u32::from_le_bytes(b)))?),
         _ => return Err(kind_refused(place, kind)),
     })
 }
 
+/// The name of a type of elements.
+pub(crate) fn kind_name(kind: i64) -> String {
+    const NAMES: [&str; 17] = [
+        "of no type",
+        "float32",
+        "uint8",
+        "int8",
+        "uint16",
+        "int16",
+        "int32",
+        "int64",
+        "text",
+        "truth values",
+        "float16",
+        "float64",
+        "uint32",
+        "uint64",
+        "complex64",
+        "complex128",
+        "bfloat16",
+    ];
+    let name = usize::try_from(kind).ok().and_then(|kind| NAMES.get(kind));
+    name.map_or_else(|| format!("of ONNX's type {kind}"), |name| (*name).to_owned())
+}
+
 fn kind_refused(place: &str, kind: i64) -> NnError {
-    let cause = format!("its elements are of ONNX's type {kind}");
+    let cause = format!("its elements are {}", kind_name(kind));
     NnError::new(place, cause, "save the model with float32 weights")
 }
 
-fn value_info(bytes: &[u8]) -> Result<ValueInfo, NnError> {
-    let (mut value, mut fields) = (ValueInfo::default(), Fields::new(bytes));
+/// A value, and the type of its elements, where the file has one: 0 of what is no tensor.
+fn value_info(bytes: &[u8]) -> Result<(ValueInfo, Option<i64>), NnError> {
+    let (mut value, mut kind, mut fields) = (ValueInfo::default(), None, Fields::new(bytes));
     while let Some((number, field)) = fields.next()? {
         match number {
             1 => value.name = field.text()?,
-            2 => value.lengths = lengths(field.bytes()?)?,
+            2 => {
+                let bytes = field.bytes()?;
+                value.lengths = lengths(bytes)?;
+                kind = kind_of(bytes)?;
+            }
             _ => {}
         }
     }
-    Ok(value)
+    Ok((value, kind))
+}
+
+/// The type of a tensor's elements; none of a type without anything in it.
+fn kind_of(bytes: &[u8]) -> Result<Option<i64>, NnError> {
+    let Some(tensor) = within(bytes, 1)? else { return Ok((!bytes.is_empty()).then_some(0)) };
+    let (mut kind, mut fields) = (None, Fields::new(tensor));
+    while let Some((number, field)) = fields.next()? {
+        if number == 1 {
+            kind = Some(field.int()?);
+        }
+    }
+    Ok(kind)
 }
 
 /// The message of a field, where a message has it.

@@ -25,6 +25,22 @@ pub(super) struct Lower<'b, 'n> {
     recipes: Vec<(String, Recipe)>,
     classes: Classes,
     held: Vec<Held<'b>>,
+    /// The layer with weights whose value is the output without having been cut.
+    whole: Option<usize>,
+}
+
+/// The layer with weights whose wide value becomes the output: behind it there is nothing that cuts.
+fn whole(network: &Network, mut at: usize) -> Option<usize> {
+    loop {
+        let layer = &network.layers[at];
+        match layer.kind {
+            Kind::Conv(_) | Kind::Dense(..) | Kind::Affine(..) => return Some(at),
+            Kind::Relu | Kind::Clip(..) | Kind::MaxPool(_) | Kind::Reshape | Kind::Transpose(_) => {
+                at = layer.reads[0];
+            }
+            _ => return None,
+        }
+    }
 }
 
 /// A shape of known lengths.
@@ -48,8 +64,16 @@ pub(super) fn lowered(
     let refused = |e: hushwire_compute::ComputeError| NnError::new("the network", e.cause(), e.remedy());
     let owner = b.member(&members.owner);
     let client = b.member(&members.client);
-    let mut lower =
-        Lower { b: &b, network, numbers, owner, recipes: vec![], classes: Classes::new(), held: vec![] };
+    let mut lower = Lower {
+        b: &b,
+        network,
+        numbers,
+        owner,
+        recipes: vec![],
+        classes: Classes::new(),
+        held: vec![],
+        whole: whole(network, result),
+    };
     for (at, layer) in network.layers.iter().enumerate() {
         let held = if layer.kind == Kind::Input {
             let val = b.input(INPUT, lower.nominal(), shape(&layer.lengths), client);
@@ -77,11 +101,11 @@ pub(super) fn lowered(
 
 impl<'b> Held<'b> {
     fn cut_already(val: Val<'b>, node: usize) -> Self {
-        Held { val, placed: Placed { node, wide: false }, cut: Some(val) }
+        Held { val, placed: Placed { node, wide: false, half: false }, cut: Some(val) }
     }
 
-    fn wide(val: Val<'b>, node: usize) -> Self {
-        Held { val, placed: Placed { node, wide: true }, cut: None }
+    fn wide(val: Val<'b>, node: usize, half: bool) -> Self {
+        Held { val, placed: Placed { node, wide: true, half }, cut: None }
     }
 
     /// An operation that keeps the scale.
@@ -180,7 +204,7 @@ impl<'b> Lower<'b, '_> {
                 let w = self.factors(at, conv.weights.lengths.clone(), from, node);
                 let bias = self.terms(at, vec![1, lengths[1], 1, 1], node);
                 let sums = x.conv2d(w, conv.steps, conv.groups as u32);
-                Held::wide(sums + bias.broadcast(shape(lengths)), node)
+                Held::wide(sums + bias.broadcast(shape(lengths)), node, self.halved(at))
             }
             Kind::Dense(weights, bias) => {
                 let x = self.value(from);
@@ -191,7 +215,7 @@ impl<'b> Lower<'b, '_> {
                 let rows = lengths.iter().product::<usize>() / outputs;
                 let x = x.reshape(shape(&[rows, weights.lengths[0]]));
                 let sums = x.matmul(w) + bias.broadcast(shape(&[rows, outputs]));
-                Held::wide(sums.reshape(shape(lengths)), node)
+                Held::wide(sums.reshape(shape(lengths)), node, self.halved(at))
             }
             Kind::Affine(scale, _) => {
                 let x = self.value(from);
@@ -200,7 +224,11 @@ impl<'b> Lower<'b, '_> {
                 along[1] = scale.len();
                 let w = self.factors(at, along.clone(), from, node);
                 let bias = self.terms(at, along, node);
-                Held::wide(x * w.broadcast(shape(lengths)) + bias.broadcast(shape(lengths)), node)
+                Held::wide(
+                    x * w.broadcast(shape(lengths)) + bias.broadcast(shape(lengths)),
+                    node,
+                    self.halved(at),
+                )
             }
             // Of its bits: three parties then cut it for nothing, and make one number of what is left.
             Kind::Relu => held.with(held.val.max(self.zero(held.val))),
@@ -269,10 +297,15 @@ impl<'b> Lower<'b, '_> {
         self.weights("weights", recipe)
     }
 
+    /// Whether the wide value of a layer with weights has half a step on top: wherever it is cut.
+    fn halved(&self, at: usize) -> bool {
+        self.whole != Some(at)
+    }
+
     /// The summand of a wide value.
     fn terms(&mut self, at: usize, lengths: Vec<usize>, to: usize) -> Val<'b> {
-        let (frac, shift) = (self.wide_frac(), self.numbers.cut);
-        let recipe = Recipe { frac, to: Some(to), shift, half: true, ..Recipe::of(at, Part::Terms, lengths) };
+        let (frac, shift, half) = (self.wide_frac(), self.numbers.cut, self.halved(at));
+        let recipe = Recipe { frac, to: Some(to), shift, half, ..Recipe::of(at, Part::Terms, lengths) };
         self.weights("bias", recipe)
     }
 
@@ -303,7 +336,7 @@ impl<'b> Lower<'b, '_> {
     }
 
     fn clipped(&mut self, at: usize, held: Held<'b>, low: Option<f32>, high: Option<f32>) -> Held<'b> {
-        let Placed { node, wide } = held.placed;
+        let Placed { node, wide, half } = held.placed;
         let mut x = held.val;
         for (part, name, bound) in [(Part::Low, "low", low), (Part::High, "high", high)] {
             if bound.is_none() {
@@ -311,7 +344,7 @@ impl<'b> Lower<'b, '_> {
             }
             let frac = if wide { self.wide_frac() } else { self.numbers.frac };
             let shift = if wide { self.numbers.cut } else { 0 };
-            let recipe = Recipe { frac, to: Some(node), shift, half: wide, ..Recipe::of(at, part, vec![]) };
+            let recipe = Recipe { frac, to: Some(node), shift, half, ..Recipe::of(at, part, vec![]) };
             let bound = self.weights(name, recipe).broadcast(shape(&self.network.layers[at].lengths));
             x = if part == Part::Low { x.max(bound) } else { x.min(bound) };
         }

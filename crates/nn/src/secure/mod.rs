@@ -8,7 +8,8 @@
 //!
 //! A layer with weights takes values of scale s to scale s' 2^cut: its weights are `w s' 2^cut / s`, rounded; its bias is
 //! `b s' 2^cut`, and half of what one step of the cut value is, so that cutting rounds to the nearest. The wide value is cut where
-//! the next layer with weights, or a sum, takes it: behind the rectifier, whose comparison then sees what it is asked for.
+//! the next layer with weights, or a sum, takes it: behind the rectifier, whose comparison then sees what it is asked for. A wide value that
+//! only the client gets is never cut and has no half step, which behind a rectifier would turn 0 into a number below 0.
 //!
 //! Sums wrap modulo 2^bits where the network's values are larger than calibration saw by more than the headroom. Nothing tells in a run, where
 //! nobody has both model and input: [`Secure::rooms`] and the report on sample inputs ([`Report`](crate::Report)) say how much room is left.
@@ -20,7 +21,6 @@ mod rooms;
 
 use crate::{
     Array, Kind, Layer, Network, NnError,
-    float::Floats,
     scale::{Bound, Classes, Scales},
 };
 use functions::Normalization;
@@ -133,8 +133,10 @@ impl Default for Members {
 pub(crate) struct Placed {
     /// The node of its scale.
     pub(crate) node: usize,
-    /// Whether it is larger by 2^cut, and half a step too large.
+    /// Whether it is larger by 2^cut.
     pub(crate) wide: bool,
+    /// Whether it is half a step too large, so that cutting rounds to the nearest.
+    pub(crate) half: bool,
 }
 
 /// A network as a computation. It follows from operators, shapes and numbers: of the network's weights it has none.
@@ -267,12 +269,12 @@ impl Secure {
 
     /// A layer's value in the probed computation, as the network has it.
     pub(crate) fn decoded(&self, layer: usize, scales: &Scales, value: &Tensor) -> Array {
-        let (Placed { node, wide }, cut) = (self.placed[layer], self.numbers.cut);
+        let (Placed { node, wide, half }, cut) = (self.placed[layer], self.numbers.cut);
         if matches!(value.scalar(), Scalar::Int { .. }) {
             return whole(value);
         }
         let scale = scales.of(node) * if wide { 2f64.powi(cut.into()) } else { 1.0 };
-        let half = if wide { 2f64.powi(i32::from(cut) - 1) } else { 0.0 };
+        let half = if half { 2f64.powi(i32::from(cut) - 1) } else { 0.0 };
         let one = |i| ((value.number(i).unwrap_or_default() as f64 - half) / scale) as f32;
         Array::new(value.lengths(), (0..value.len()).map(one).collect())
     }
@@ -320,29 +322,10 @@ pub fn encode(computation: &Computation, array: &Array) -> Result<Tensor, NnErro
 
 /// An output of a network's computation as the network has it.
 #[must_use]
-pub fn decode(computation: &Computation, value: &Tensor) -> Array {
+pub fn decode(value: &Tensor) -> Array {
     let Scalar::Fixed { frac, .. } = value.scalar() else { return whole(value) };
-    let input = computation.inputs().find(|(name, _)| *name == INPUT);
-    let nominal = input.map_or(frac, |(_, ty)| ty.scalar.frac());
-    // What was not cut has half a step in it.
-    let half = if frac > nominal { 2f64.powi(-i32::from(nominal) - 1) } else { 0.0 };
-    let one = |i| (value.number(i).unwrap_or_default() as f64 / 2f64.powi(frac.into()) - half) as f32;
+    let one = |i| (value.number(i).unwrap_or_default() as f64 / 2f64.powi(frac.into())) as f32;
     Array::new(value.lengths(), (0..value.len()).map(one).collect())
-}
-
-impl Network {
-    /// The greatest sizes of all layers' values on inputs.
-    ///
-    /// # Errors
-    /// An input has another shape than the network takes.
-    pub fn calibrated<'a>(&self, inputs: impl IntoIterator<Item = &'a Array>) -> Result<Vec<f32>, NnError> {
-        let mut greatest = vec![0f32; self.layers.len()];
-        for input in inputs {
-            let floats = Floats::new(self, input, false)?;
-            greatest.iter_mut().zip(floats.greatest()).for_each(|(most, one)| *most = most.max(*one));
-        }
-        Ok(greatest)
-    }
 }
 
 /// A layer's name in the computation.

@@ -1,6 +1,6 @@
 //! Recipes of the owner's inputs: from which weights, and at which scale.
 
-use super::{Numbers, functions::Normalization};
+use super::{Numbers, Secure, functions::Normalization};
 use crate::{Kind, Network, NnError, scale::Scales};
 use hushwire_compute::{Scalar, Tensor};
 
@@ -33,6 +33,48 @@ pub(super) struct Recipe {
     pub(super) shift: u8,
     /// Whether half of what one step is behind the cut comes on top.
     pub(super) half: bool,
+}
+
+/// Of rows and columns of a layer's factors the greatest weights, those without one left out.
+fn lines(kind: &Kind) -> Vec<f32> {
+    let (data, rows): (&[f32], usize) = match kind {
+        // Filters, and their channels.
+        Kind::Conv(conv) => (&conv.weights.data, conv.weights.lengths[0]),
+        Kind::Dense(weights, _) => (&weights.data, weights.lengths[0]),
+        Kind::Affine(scale, _) | Kind::LayerNorm(_, scale, ..) => (scale, scale.len()),
+        _ => return vec![],
+    };
+    let across = (data.len() / rows.max(1)).max(1);
+    let inner = if let Kind::Conv(conv) = kind { conv.weights.lengths[2..].iter().product() } else { 1 };
+    let (mut lines, mut columns) = (vec![0f32; rows], vec![0f32; across.div_ceil(inner)]);
+    for (i, w) in data.iter().enumerate() {
+        let (row, column) = (i / across, i % across / inner);
+        lines[row] = lines[row].max(w.abs());
+        columns[column] = columns[column].max(w.abs());
+    }
+    lines.extend(columns);
+    lines.retain(|w| *w > 0.0);
+    lines
+}
+
+impl Secure {
+    /// The greatest weight of the row or column of a layer's factors whose weights are least, and its steps in the ring.
+    pub(crate) fn least_weight(
+        &self,
+        network: &Network,
+        greatest: &[f32],
+        headroom: u8,
+        layer: usize,
+    ) -> Result<Option<(f32, f64)>, NnError> {
+        let scales = self.scales(network, greatest, headroom)?;
+        let of = |node: Option<usize>| node.map_or(1.0, |node| scales.of(node));
+        let factors = self.recipes.iter().find(|(_, r)| r.layer == layer && r.part == Part::Factors);
+        let least = lines(&network.layers[layer].kind).into_iter().fold(f32::INFINITY, f32::min);
+        Ok(factors.filter(|_| least.is_finite()).map(|(_, recipe)| {
+            let times = of(recipe.to) / of(recipe.from) * 2f64.powi(recipe.shift.into());
+            (least, f64::from(least) * times)
+        }))
+    }
 }
 
 impl Recipe {

@@ -139,3 +139,124 @@ fn weights_of_integers_are_numbers() {
         Tensor { name: "weights_1".into(), lengths: vec![4], data: Data::Ints(vec![1, -2, 0, 5]) };
     assert!(Network::new(model, None).is_ok());
 }
+
+/// An operator on an input of the shape `[1, 2, 4, 4]` is refused in these words.
+fn refuses(op: &str, inputs: &[&str], attributes: &[(&str, Attribute)], words: &[&str]) {
+    let mut w = Writer::new("m", 1, &[1, 2, 4, 4]);
+    let x = w.op(op, inputs, attributes);
+    says(&w.finish(&x), words);
+}
+
+#[test]
+fn training_mode_is_refused() {
+    let norm = |attributes: &[(&str, Attribute)], outputs: &[&str]| {
+        let mut w = Writer::new("m", 1, &[1, 2, 4, 4]);
+        let of: Vec<String> = (0..4).map(|_| w.weights(&[2], vec![1.0; 2])).collect();
+        let inputs: Vec<&str> = std::iter::once("input").chain(of.iter().map(String::as_str)).collect();
+        let x = w.op("BatchNormalization", &inputs, attributes);
+        let mut model = w.finish(&x);
+        model.graph.nodes[0].outputs.extend(outputs.iter().map(|name| (*name).to_owned()));
+        model
+    };
+    says(&norm(&[("training_mode", Attribute::Int(1))], &[]), &["batchnormalization_0", "training mode"]);
+    says(&norm(&[], &["mean", "var"]), &["batchnormalization_0", "3 outputs", "training mode"]);
+    assert!(Network::new(norm(&[("training_mode", Attribute::Int(0))], &["", ""]), None).is_ok());
+    says(&norm(&[("spatial", Attribute::Int(0))], &[]), &["spatial"]);
+    let dropout = |trains: i64| {
+        let mut w = Writer::new("m", 1, &[1, 4]);
+        let tensor = |data| Attribute::Tensor(Tensor { name: "v".into(), lengths: vec![], data });
+        let ratio = w.op("Constant", &[], &[("value", tensor(Data::Floats(vec![0.5])))]);
+        let mode = w.op("Constant", &[], &[("value", tensor(Data::Ints(vec![trains])))]);
+        let x = w.op("Dropout", &["input", &ratio, &mode], &[]);
+        w.finish(&x)
+    };
+    says(&dropout(1), &["dropout_2", "training mode"]);
+    assert!(Network::new(dropout(0), None).is_ok());
+}
+
+/// An attribute that is read over silently is a wrong result.
+#[test]
+fn attributes_that_are_not_honoured_are_refused() {
+    let int = Attribute::Int;
+    let ints = |all: &[i64]| Attribute::Ints(all.to_vec());
+    refuses("Relu", &["input"], &[("alpha", Attribute::Float(0.1))], &["relu_0", "attribute alpha"]);
+    refuses("Softmax", &["input"], &[("axes", ints(&[1]))], &["attribute axes", "axis"]);
+    let window = ("kernel_shape", ints(&[2, 2]));
+    refuses("MaxPool", &["input"], &[window.clone(), ("p", int(2))], &["attribute p "]);
+    refuses("MaxPool", &["input"], &[window.clone(), ("storage_order", int(1))], &["stored by columns"]);
+    refuses("AveragePool", &["input"], &[window.clone(), ("dilations", ints(&[2, 2]))], &["dilated"]);
+    refuses("AveragePool", &["input"], &[window, ("auto_pad", Attribute::Text("odd".into()))], &["auto_pad"]);
+    refuses("Gelu", &["input"], &[("approximate", Attribute::Text("fast".into()))], &["approximate is fast"]);
+    refuses("Concat", &["input", "input"], &[], &["no axis"]);
+    refuses("Relu", &["input", "input"], &[], &["2 inputs"]);
+    refuses("ArgMax", &["input"], &[("select_last_index", int(1))], &["last of equal"]);
+    refuses("Cast", &["input"], &[("to", int(2))], &["casts a value"]);
+    let mut model = conv(3);
+    model.graph.nodes[0].attributes.insert("kernel_shape".into(), ints(&[2, 2]));
+    says(&model, &["conv_0", "kernel_shape"]);
+    // A bias that differs from row to row, and weights along another axis than the one that is normalized.
+    let mut w = Writer::new("m", 1, &[3, 3]);
+    let [b, c] = [w.random(&[3, 3], 1.0), w.random(&[3, 1], 1.0)];
+    let x = w.op("Gemm", &["input", &b, &c], &[]);
+    says(&w.finish(&x), &["gemm_0", "bias", "[3, 1]"]);
+    let mut w = Writer::new("m", 1, &[3, 3]);
+    let scale = w.random(&[3, 1], 1.0);
+    let x = w.op("LayerNormalization", &["input", &scale], &[]);
+    says(&w.finish(&x), &["layernormalization_0", "[3, 1]"]);
+    let mut w = Writer::new("m", 1, &[1, 3]);
+    let low = w.weights(&[], vec![0.0]);
+    let x = w.op("Clip", &["input", &low], &[("min", Attribute::Float(-1.0))]);
+    says(&w.finish(&x), &["clip_0", "in an attribute and in an input"]);
+}
+
+/// Arithmetic of integers wraps, and ours does not.
+#[test]
+fn integers_are_refused() {
+    let mut w = Writer::new("m", 1, &[1, 4]);
+    let x = w.op("ArgMax", &["input"], &[("axis", Attribute::Int(1))]);
+    let x = w.relu(&x);
+    says(&w.finish(&x), &["relu_1", "whole numbers"]);
+    for kind in [2u8, 3, 6, 7, 9, 12, 13] {
+        let mut w = Writer::new("m", 1, &[1, 2]);
+        let y = w.relu("input");
+        let bytes = w.finish(&y).to_bytes();
+        // The input's type: a tensor of elements of the kind with a shape of two axes.
+        let at = bytes.windows(3).position(|b| b == [0x08, 1, 0x12]).expect("an element type before a shape");
+        let mut other = bytes.clone();
+        other[at + 1] = kind;
+        let refused =
+            Model::read(&other).and_then(|model| Network::new(model, None)).unwrap_err().to_string();
+        assert!(
+            refused.contains("input input: its elements are") && refused.contains("float32 input"),
+            "{kind}: {refused}"
+        );
+    }
+    for kind in [10, 11, 16] {
+        let mut w = Writer::new("m", 1, &[1, 2]);
+        let y = w.relu("input");
+        let mut bytes = w.finish(&y).to_bytes();
+        let at = bytes.windows(3).position(|b| b == [0x08, 1, 0x12]).expect("an element type before a shape");
+        bytes[at + 1] = kind;
+        assert!(Model::read(&bytes).and_then(|model| Network::new(model, None)).is_ok(), "{kind}");
+    }
+    let cast = |x: f32, to: i64| {
+        let mut w = Writer::new("m", 1, &[1, 4]);
+        let value = Tensor { name: "v".into(), lengths: vec![1], data: Data::Floats(vec![x]) };
+        let x = w.op("Constant", &[], &[("value", Attribute::Tensor(value))]);
+        let axes = w.op("Cast", &[&x], &[("to", Attribute::Int(to))]);
+        let y = w.op("Unsqueeze", &["input", &axes], &[]);
+        Network::new(w.finish(&y), None).map_err(|e| e.to_string())
+    };
+    assert!(cast(1.0, 7).is_ok() && cast(1.5, 2).is_ok());
+    for (x, to, words) in [
+        (300.0, 2, "300 does not fit uint8"),
+        (-1.0, 12, "-1 does not fit uint32"),
+        (f32::NAN, 7, "no integer"),
+        (1e19, 7, "no integer"),
+        (1.0, 16, "casts to bfloat16"),
+        (1.0, 8, "casts to text"),
+    ] {
+        let error = cast(x, to).expect_err(words);
+        assert!(error.contains(words), "{error}");
+    }
+}

@@ -83,7 +83,7 @@ fn outputs_are_the_reports() {
     let mut inputs = secure.weights(&network, &greatest, 1).unwrap();
     inputs.insert(INPUT.to_owned(), secure.input(&input).unwrap());
     let outputs = evaluate(secure.computation(), &inputs).unwrap();
-    let found = decode(secure.computation(), &outputs["output"]);
+    let found = decode(&outputs["output"]);
     let floats = Floats::new(&network, &input, true).unwrap();
     let expected = floats.value(network.outputs[0].1);
     assert_eq!(found.lengths, expected.lengths);

@@ -1,6 +1,7 @@
 //! Networks: files, layers, fixed point against floating point, and three and two parties against the plain evaluator.
 
 mod bad;
+mod choice;
 mod files;
 mod fixed;
 mod floats;
@@ -8,6 +9,7 @@ mod large;
 mod oracle;
 mod published;
 mod secrecy;
+mod signs;
 mod three;
 mod trained;
 mod two;

@@ -113,8 +113,11 @@ impl Lower<'_> {
         };
         let turned =
             |r: usize, c: usize| (0..c).flat_map(|j| (0..r).map(move |i| i * c + j)).collect::<Vec<_>>();
-        // Where each party has one of them, the larger one is the weights: fewer numbers are encrypted.
-        let first = self.holder(reads[0]).filter(|_| self.holder(reads[1]).is_none() || rows > columns);
+        // Where each party has one of them, the larger one is the weights: fewer numbers are encrypted. Weights that a layer has no room for are
+        // refused, which is the fate of a model's weights and must not be that of an input: the first one then needs room for all numbers.
+        let whole = |linear: Linear| linear.weight() >= 1 << (ring - 1);
+        let larger = || rows > columns && layer(rows, columns).is_some_and(whole);
+        let first = self.holder(reads[0]).filter(|_| self.holder(reads[1]).is_none() || larger());
         if let Some(evaluator) = first {
             return Some(self.layer(layer(rows, columns)?, evaluator, reads));
         }

@@ -1,0 +1,302 @@
+//! The ring that a network needs, and a warning where it has another one.
+//!
+//! ```text
+//! Wanted     bits, fractional bits, cut: each a number, or to be chosen
+//!    │ chosen: the smallest ring in which results on sample inputs are near those in floating point
+//!    ▼
+//! Choice     the numbers, their distance, and a finding where that is too far: layer, cause, remedy
+//! ```
+
+use crate::{
+    Array, Network, NnError, Numbers, Report, Secure,
+    distance::{Distance, Judge},
+    report::LayerReport,
+    samples::Samples,
+    secure::Members,
+};
+use std::fmt;
+
+/// The rings among which one is chosen. They are few, since the choice is something that others learn of the weights.
+const RINGS: [u8; 5] = [32, 40, 48, 56, 64];
+/// LOCAL: the rings of a network that takes long to evaluate.
+const FEW_RINGS: [u8; 3] = [32, 48, 64];
+/// The fractional bits of the last ring where the usual ones do not do.
+const MOST_FRAC: u8 = 28;
+/// The part of the output's range that rounding the inputs alone may take.
+const INPUTS_PART: f64 = 0.005;
+/// A number of fewer steps than this is rounded by more than about a hundredth of it.
+const FEW_STEPS: f64 = 64.0;
+
+/// What numbers are asked for: what is none is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Bits of every value.
+    pub bits: Option<u8>,
+    /// Fractional bits of inputs and outputs.
+    pub frac: Option<u8>,
+    /// Bits that go behind each layer with weights.
+    pub cut: Option<u8>,
+}
+
+/// The reason why results are off, and a way to mend it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The layer's name.
+    pub layer: String,
+    /// The fault, as a clause.
+    pub cause: String,
+    /// A way to mend it, as a clause.
+    pub remedy: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "layer {}: {}; {}", self.layer, self.cause, self.remedy)
+    }
+}
+
+/// Numbers of a network, and how near they are to floating point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// The ring and its numbers.
+    pub numbers: Numbers,
+    /// The distance of results on the sample inputs; none where the network is too large to be evaluated before a run, or where the
+    /// numbers leave its values no room.
+    pub distance: Option<Distance>,
+    /// The fault, where results are not near.
+    pub finding: Option<Finding>,
+}
+
+impl Wanted {
+    /// The numbers in a ring, with at least so many fractional bits where those are not given.
+    #[must_use]
+    pub fn within(&self, bits: u8, least_frac: u8) -> Numbers {
+        let frac = self.frac.unwrap_or(Numbers::of(bits).frac.max(least_frac));
+        let usual = Numbers::with_frac(bits, frac);
+        Numbers { cut: self.cut.unwrap_or(usual.cut), ..usual }
+    }
+
+    /// The numbers before anything is known of a network: in the ring that is asked for, or in the smallest one.
+    #[must_use]
+    pub fn usual(&self) -> Numbers {
+        self.bits.map_or_else(
+            || {
+                let rings = RINGS.map(|bits| self.within(bits, 0));
+                *rings.iter().find(|numbers| numbers.check().is_ok()).unwrap_or(&rings[0])
+            },
+            |bits| self.within(bits, 0),
+        )
+    }
+
+    /// The numbers of a network: those that are asked for, or the smallest ring in which its results on the sample inputs are near those in
+    /// floating point. They follow from the network, the samples and what is asked for alone, whatever the machine.
+    ///
+    /// # Errors
+    /// No ring takes the numbers that are asked for, or none has room for the network's values.
+    pub fn chosen(&self, network: &Network, samples: &Samples) -> Result<Choice, NnError> {
+        let usual = self.usual();
+        usual.check()?;
+        let Some(judge) = Judge::new(network, samples)? else {
+            return Ok(Choice { numbers: usual, distance: None, finding: None });
+        };
+        let first = judge.distance(usual);
+        if first.as_ref().is_ok_and(Distance::is_near) {
+            return Ok(Choice { numbers: usual, distance: first.ok(), finding: None });
+        }
+        let rest = self.rings(&judge, usual)?;
+        if self.bits.is_some() {
+            let mends = rest.into_iter().find(|numbers| judge.distance(*numbers).is_ok_and(|d| d.is_near()));
+            let first = first.ok();
+            let finding = Some(finding(&judge, usual, first, mends));
+            return Ok(Choice { numbers: usual, distance: first, finding });
+        }
+        let mut best = first.map(|distance| (usual, distance));
+        for numbers in rest {
+            let found = judge.distance(numbers).map(|distance| (numbers, distance));
+            let Ok((_, distance)) = &found else { continue };
+            if distance.is_near() {
+                return Ok(Choice { numbers, distance: Some(*distance), finding: None });
+            }
+            if best.as_ref().is_ok_and(|(_, other)| other.part() <= distance.part()) {
+                continue;
+            }
+            best = found;
+        }
+        let (numbers, distance) = best?;
+        let finding = Some(finding(&judge, numbers, Some(distance), None));
+        Ok(Choice { numbers, distance: Some(distance), finding })
+    }
+
+    /// The rings that come into question besides the first, the smallest first, with fractional bits enough for the inputs.
+    fn rings(&self, judge: &Judge<'_>, first: Numbers) -> Result<Vec<Numbers>, NnError> {
+        let mut frac = first.frac;
+        // Inputs alone shall take half of what is allowed.
+        while self.frac.is_none() && frac < MOST_FRAC && judge.of_rounded(frac)?.part() > INPUTS_PART {
+            frac = (frac + 3).min(MOST_FRAC);
+        }
+        let rings: &[u8] = if judge.is_slow() { &FEW_RINGS } else { &RINGS };
+        let free = Wanted { bits: None, ..*self };
+        let mut all: Vec<Numbers> = rings.iter().map(|bits| free.within(*bits, frac)).collect();
+        all.push(free.within(64, MOST_FRAC));
+        all.retain(|numbers| *numbers != first && numbers.check().is_ok());
+        all.dedup();
+        Ok(all)
+    }
+}
+
+/// The fault of results that are not near, in a ring, and the numbers that mend it, where there are some.
+fn finding(
+    judge: &Judge<'_>,
+    numbers: Numbers,
+    distance: Option<Distance>,
+    mends: Option<Numbers>,
+) -> Finding {
+    let (layer, cause) = fault(judge, numbers);
+    let cause = cause + &distance.map_or(String::new(), off);
+    let like = "inputs like the client's (--calibrate FILE)";
+    let remedy = match mends {
+        Some(Numbers { bits, frac, .. }) => {
+            let usual = Numbers::of(bits).frac;
+            let frac = if frac == usual { String::new() } else { format!(" --frac {frac}") };
+            let real = if judge.samples.are_made_up() { format!(", and scales from {like}") } else { String::new() };
+            format!("take --bits {bits}{frac}, or --bits auto{real}")
+        }
+        None if judge.samples.are_made_up() => {
+            format!("take --bits auto and scales from {like}, or give the inputs' range (--range LOW,HIGH)")
+        }
+        None => "no --bits mends it with these inputs (--calibrate): train the network on inputs and values of about 1".into(),
+    };
+    Finding { layer, cause, remedy }
+}
+
+/// A number with three digits.
+fn short(x: f32) -> String {
+    let rounded = format!("{x:.2e}").parse().unwrap_or(x);
+    if (1e-3..1e6).contains(&rounded.abs()) || rounded == 0.0 {
+        format!("{rounded}")
+    } else {
+        format!("{rounded:e}")
+    }
+}
+
+/// How far the output is off.
+fn off(distance: Distance) -> String {
+    let Distance { error, range, classes, differ } = distance;
+    if differ > 0 {
+        return format!(", so that {differ} of {classes} classes are others");
+    }
+    format!(", so that the output is off by up to {} where its range is {}", short(error), short(range))
+}
+
+/// The layer at which results go off, and why.
+fn fault(judge: &Judge<'_>, numbers: Numbers) -> (String, String) {
+    let mut worst: Option<(f32, (String, String))> = None;
+    for input in judge.inputs() {
+        match faulty(judge, numbers, input) {
+            Ok((part, told)) if worst.as_ref().is_none_or(|(other, _)| part > *other) => {
+                worst = Some((part, told));
+            }
+            Ok(_) => {}
+            Err(e) => return (e.place().trim_start_matches("layer ").to_owned(), e.cause().to_owned()),
+        }
+        if judge.is_slow() {
+            break;
+        }
+    }
+    worst.map_or_else(|| ("the output".to_owned(), "it is off".to_owned()), |(_, told)| told)
+}
+
+/// The error of the output as a part of its greatest element, and the layer at which results of one input go off, with the cause.
+fn faulty(judge: &Judge<'_>, numbers: Numbers, input: &Array) -> Result<(f32, (String, String)), NnError> {
+    let network = &judge.network;
+    let secure = Secure::new(network, numbers, &Members::default())?;
+    let greatest = judge.samples.greatest(network, &secure);
+    let report = Report::new(network, numbers, greatest, judge.samples.headroom(), input)?;
+    let part = |layer: &LayerReport| layer.error / layer.greatest.max(f32::MIN_POSITIVE);
+    let parts: Vec<f32> = report.layers.iter().map(part).collect();
+    let goes_off = |at: &usize| {
+        let before = network.layers[*at].reads.iter().map(|read| parts[*read]).fold(0.0, f32::max);
+        parts[*at] > 0.005 && parts[*at] > 3.0 * before
+    };
+    let most = |best: usize, at: usize| if parts[at] > parts[best] { at } else { best };
+    let at = (0..parts.len()).find(goes_off).unwrap_or_else(|| (0..parts.len()).fold(0, most));
+    let (layer, output) = (&report.layers[at], parts[network.outputs[0].1]);
+    let wrapped = report.layers[..=at].iter().find(|layer| layer.room <= 0.0);
+    if let Some(layer) = wrapped {
+        let cause = format!("its values are {:.1} bits too large and wrap", -layer.room);
+        return Ok((output, (layer.name.clone(), cause)));
+    }
+    let least = secure.least_weight(network, greatest, judge.samples.headroom(), at)?;
+    let cause = match least.filter(|(_, steps)| *steps < FEW_STEPS) {
+        Some((weight, steps)) => {
+            let bits = numbers.bits;
+            format!(
+                "its weights of about {} are {steps:.2} steps of numbers of {bits} bits, and are rounded to whole ones",
+                short(weight)
+            )
+        }
+        None => match least_input(input, numbers).filter(|(_, steps)| *steps < FEW_STEPS) {
+            Some((x, steps)) => {
+                let frac = numbers.frac;
+                format!(
+                    "inputs of about {} are {steps:.2} steps of numbers with {frac} fractional bits, and are rounded to whole ones",
+                    short(x)
+                )
+            }
+            None => {
+                format!(
+                    "its values, of at most {}, are off by up to {}",
+                    short(layer.greatest),
+                    short(layer.error)
+                )
+            }
+        },
+    };
+    Ok((output, (layer.name.clone(), cause)))
+}
+
+/// The greatest element, and its steps, of the place along the first axis' samples whose elements are least.
+fn least_input(input: &Array, numbers: Numbers) -> Option<(f32, f64)> {
+    let each = input.data.len() / input.lengths.first().copied().unwrap_or(1).max(1);
+    let column = |k: usize| input.data.iter().skip(k).step_by(each).fold(0f32, |most, x| most.max(x.abs()));
+    let least = (0..each).map(column).filter(|x| *x > 0.0).fold(f32::INFINITY, f32::min);
+    least.is_finite().then(|| (least, f64::from(least) * 2f64.powi(numbers.frac.into())))
+}
+
+/// Looks whether the result of a run is near that in floating point, where one process has the model, the input and the output.
+///
+/// # Errors
+/// The network's values are not finite, or an array has another shape.
+pub fn judged(
+    network: &Network,
+    numbers: Numbers,
+    samples: &Samples,
+    input: &Array,
+    found: &Array,
+) -> Result<Option<Finding>, NnError> {
+    let distance = Distance::of_run(network, input, found)?;
+    if distance.is_near() {
+        return Ok(None);
+    }
+    let inputs = std::slice::from_ref(input);
+    let Some(judge) = Judge::of(network, samples, vec![inputs])? else {
+        let cause = format!("it is the output{}", off(distance));
+        let remedy = "take more bits (--bits), or scales from inputs like these (--calibrate FILE)".into();
+        return Ok(Some(Finding { layer: network.outputs[0].0.clone(), cause, remedy }));
+    };
+    let (layer, cause) = fault(&judge, numbers);
+    let cause = cause + &off(distance);
+    let free = Wanted::default();
+    let near = |judge: &Judge<'_>, numbers: &Numbers| judge.distance(*numbers).is_ok_and(|d| d.is_near());
+    let by_bits = free.rings(&judge, numbers)?.into_iter().find(|numbers| near(&judge, numbers));
+    let remedy = match by_bits {
+        Some(Numbers { bits, frac, .. }) if frac == Numbers::of(bits).frac => {
+            format!("take --bits {bits}, or scales from inputs like these (--calibrate FILE)")
+        }
+        Some(Numbers { bits, frac, .. }) => {
+            format!("take --bits {bits} --frac {frac}, or scales from inputs like these (--calibrate FILE)")
+        }
+        None => "take --bits auto and scales from inputs like these (--calibrate FILE)".into(),
+    };
+    Ok(Some(Finding { layer, cause, remedy }))
+}

@@ -1,0 +1,266 @@
+//! How far a network's result in fixed point is from that in floating point.
+
+use crate::{
+    Array, Floats, Kind, Network, NnError, Numbers, Secure,
+    array::{places, steps},
+    float::lines,
+    samples::Samples,
+    secure::{INPUT, Members, decode},
+};
+use hushwire_compute::evaluate;
+
+/// The part of the output's range by which a result may be off.
+const NEAR: f64 = 0.01;
+/// Two classes whose outputs differ by less than this part of the range are as good as equal.
+const TIED: f64 = 0.001;
+/// LOCAL: the range counts as this part of the greatest output where outputs are all alike.
+const ALIKE: f64 = 0.01;
+/// LOCAL: products that an evaluation of all inputs may take before it takes fewer inputs, and before it takes none.
+const SOME: u64 = 1 << 28;
+const NONE: u64 = 1 << 33;
+/// LOCAL: most inputs of a group that are evaluated.
+const INPUTS: usize = 16;
+/// Products that take as long as one element of a function such as the sigmoid.
+const FUNCTION: u64 = 1 << 12;
+
+/// The distance of results in fixed point from those in floating point.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Distance {
+    /// The greatest error of an element.
+    pub error: f32,
+    /// The range of the output's elements in floating point.
+    pub range: f32,
+    /// Classes that are compared.
+    pub classes: usize,
+    /// Those that differ, ties aside.
+    pub differ: usize,
+}
+
+impl Distance {
+    /// Whether no element is off by more than 1 % of the range, and no class is another one.
+    #[must_use]
+    pub fn is_near(&self) -> bool {
+        self.part() <= NEAR && self.differ == 0
+    }
+
+    /// The greatest error as a part of the range.
+    pub(crate) fn part(&self) -> f64 {
+        f64::from(self.error) / f64::from(self.range).max(f64::MIN_POSITIVE)
+    }
+
+    /// The one that is further.
+    fn further(self, other: Self) -> Self {
+        let key = |of: &Self| (of.is_near(), of.part());
+        let (a, b) = (key(&self), key(&other));
+        if !a.0 && (b.0 || a.1 >= b.1) || (a.0 && b.0 && a.1 >= b.1) { self } else { other }
+    }
+
+    /// Of the result of a run on an input.
+    pub(crate) fn of_run(network: &Network, input: &Array, found: &Array) -> Result<Self, NnError> {
+        let (judged, axis) = network.judged();
+        let floats = Floats::new(&judged, input, false)?;
+        let float = floats.value(judged.outputs[0].1);
+        let Some(axis) = axis else {
+            return Ok(Self::between(std::iter::once((found, float)), None));
+        };
+        // Of values among which places are found, a run tells the places alone.
+        let (lines, order) = (classes(&float.lengths, Some(axis)), network.order_of_places());
+        let (low, high) = (float.data.iter())
+            .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
+        let range = (f64::from(high) - f64::from(low)).max(f64::from(float.greatest()) * ALIKE);
+        let differs = |(place, line): (&f32, &usize)| {
+            let line = &lines[*line];
+            let best = line.iter().map(|at| float.data[*at]).fold(f32::NEG_INFINITY, f32::max);
+            let own = line.get(*place as usize).map_or(f32::NEG_INFINITY, |at| float.data[*at]);
+            f64::from(best) - f64::from(own) > TIED * range
+        };
+        let differ = found.data.iter().zip(&order).filter(|pair| differs(*pair)).count();
+        Ok(Distance { error: 0.0, range: range as f32, classes: found.data.len(), differ })
+    }
+
+    /// Of arrays in fixed and in floating point. `axis` is the one along which classes lie; without one they are all elements of each
+    /// sample along the first axis.
+    pub(crate) fn between<'a>(
+        pairs: impl Iterator<Item = (&'a Array, &'a Array)> + Clone,
+        axis: Option<usize>,
+    ) -> Self {
+        let elements = pairs.clone().flat_map(|(fixed, float)| fixed.data.iter().zip(&float.data));
+        let (mut error, mut low, mut high) = (0f32, f32::INFINITY, f32::NEG_INFINITY);
+        for (x, y) in elements {
+            (error, low, high) = (error.max((x - y).abs()), low.min(*y), high.max(*y));
+        }
+        let most = f64::from(low.abs().max(high.abs()));
+        let range = (f64::from(high) - f64::from(low)).max(most * ALIKE);
+        let mut distance = Distance { error, range: range as f32, ..Distance::default() };
+        for (fixed, float) in pairs {
+            for line in classes(&float.lengths, axis) {
+                let best = |of: &Array| {
+                    let better = |best: usize, at: usize| if of.data[at] > of.data[best] { at } else { best };
+                    line.iter().copied().fold(line[0], better)
+                };
+                let (x, y) = (best(fixed), best(float));
+                distance.classes += 1;
+                distance.differ +=
+                    usize::from(f64::from(float.data[y]) - f64::from(float.data[x]) > TIED * range);
+            }
+        }
+        distance
+    }
+}
+
+/// The places of elements among which one is the class of a sample.
+fn classes(lengths: &[usize], axis: Option<usize>) -> Vec<Vec<usize>> {
+    let count: usize = lengths.iter().product();
+    match axis {
+        Some(axis) => {
+            let (firsts, step) = lines(lengths, axis);
+            firsts.iter().map(|first| (0..lengths[axis]).map(|i| first + i * step).collect()).collect()
+        }
+        None => {
+            let each = count / lengths.first().copied().unwrap_or(1).max(1);
+            let samples = if lengths.len() < 2 || each < 2 { 0 } else { count / each };
+            (0..samples).map(|k| (k * each..(k + 1) * each).collect()).collect()
+        }
+    }
+}
+
+impl Network {
+    /// The network whose result is compared: of one that finds places itself, the values among which it finds them, and their axis.
+    pub(crate) fn judged(&self) -> (Network, Option<usize>) {
+        let mut judged = self.clone();
+        let Some((_, at)) = judged.outputs.first_mut() else { return (judged, None) };
+        let mut from = *at;
+        loop {
+            let layer = &self.layers[from];
+            match layer.kind {
+                Kind::ArgMax(axis) => {
+                    *at = layer.reads[0];
+                    return (judged, Some(axis));
+                }
+                Kind::Reshape | Kind::Transpose(_) => from = layer.reads[0],
+                _ => return (judged, None),
+            }
+        }
+    }
+
+    /// For each element of an output of places the line of values in which it is the place of the greatest.
+    fn order_of_places(&self) -> Vec<usize> {
+        let (mut at, mut behind) = (self.outputs[0].1, vec![]);
+        while !matches!(self.layers[at].kind, Kind::ArgMax(_)) {
+            behind.push(at);
+            at = self.layers[at].reads[0];
+        }
+        let lengths = &self.layers[at].lengths;
+        let mut order: Vec<usize> = (0..lengths.iter().product()).collect();
+        let mut now = lengths.clone();
+        for at in behind.iter().rev() {
+            if let Kind::Transpose(axes) = &self.layers[*at].kind {
+                let from = steps(&now);
+                let steps: Vec<usize> = axes.iter().map(|axis| from[*axis]).collect();
+                order = places(&self.layers[*at].lengths, &steps).map(|i| order[i]).collect();
+            }
+            now.clone_from(&self.layers[*at].lengths);
+        }
+        order
+    }
+
+    /// About how many products an evaluation takes.
+    pub(crate) fn work(&self) -> u64 {
+        let function = |at: usize| match self.layers[at].kind {
+            Kind::Sigmoid | Kind::Tanh | Kind::Gelu(_) | Kind::Softmax(_) | Kind::LayerNorm(..) => {
+                self.layers[at].lengths.iter().product::<usize>() as u64 * FUNCTION
+            }
+            _ => 0,
+        };
+        (0..self.layers.len()).map(|at| self.products(at) + function(at)).sum()
+    }
+}
+
+/// A network with sample inputs and its results on them in floating point.
+pub(crate) struct Judge<'a> {
+    pub(crate) network: Network,
+    axis: Option<usize>,
+    pub(crate) samples: &'a Samples,
+    /// Groups of inputs with results.
+    groups: Vec<Vec<(&'a Array, Array)>>,
+    work: u64,
+}
+
+impl<'a> Judge<'a> {
+    /// None where the network is too large to be evaluated before a run.
+    pub(crate) fn new(network: &Network, samples: &'a Samples) -> Result<Option<Self>, NnError> {
+        Self::of(network, samples, samples.groups().collect())
+    }
+
+    /// The same of other inputs than those from which scales come.
+    pub(crate) fn of(
+        network: &Network,
+        samples: &'a Samples,
+        inputs: Vec<&'a [Array]>,
+    ) -> Result<Option<Self>, NnError> {
+        let (network, axis) = network.judged();
+        let work = network.work();
+        if work > NONE {
+            return Ok(None);
+        }
+        let most = usize::try_from(SOME / work.max(1)).unwrap_or(INPUTS).clamp(1, INPUTS);
+        let mut groups = vec![];
+        for group in inputs {
+            // From begin to end, where there are more than are taken.
+            let step = group.len().div_ceil(most).max(1);
+            let one = |input: &'a Array| {
+                let floats = Floats::new(&network, input, false)?;
+                Ok((input, floats.value(network.outputs[0].1).clone()))
+            };
+            groups.push(group.iter().step_by(step).map(one).collect::<Result<Vec<_>, NnError>>()?);
+        }
+        Ok(Some(Judge { network, axis, samples, groups, work }))
+    }
+
+    /// Whether evaluations take so long that few of them are made.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.work > SOME
+    }
+
+    /// An input of the group whose result is furthest.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = &'a Array> {
+        self.groups.iter().flatten().map(|(input, _)| *input)
+    }
+
+    /// The distance of the group of samples that is furthest, in a ring.
+    pub(crate) fn distance(&self, numbers: Numbers) -> Result<Distance, NnError> {
+        let secure = Secure::new(&self.network, numbers, &Members::default())?;
+        let greatest = self.samples.greatest(&self.network, &secure);
+        let mut inputs = secure.weights(&self.network, greatest, self.samples.headroom())?;
+        self.of_all(|input| {
+            inputs.insert(INPUT.to_owned(), secure.input(input)?);
+            let refused =
+                |e: hushwire_compute::ComputeError| NnError::new("the network", e.cause(), e.remedy());
+            let outputs = evaluate(secure.computation(), &inputs).map_err(refused)?;
+            let output = outputs.get("output").ok_or_else(|| {
+                NnError::new("the network", "its computation has no output", "report this as a bug")
+            })?;
+            Ok(decode(output))
+        })
+    }
+
+    /// The distance where nothing is rounded but inputs, to so many fractional bits.
+    pub(crate) fn of_rounded(&self, frac: u8) -> Result<Distance, NnError> {
+        let step = 2f64.powi(frac.into());
+        self.of_all(|input| {
+            let data = input.data.iter().map(|x| ((f64::from(*x) * step).round() / step) as f32).collect();
+            let floats = Floats::new(&self.network, &Array::new(&input.lengths, data), false)?;
+            Ok(floats.value(self.network.outputs[0].1).clone())
+        })
+    }
+
+    fn of_all(&self, mut result: impl FnMut(&Array) -> Result<Array, NnError>) -> Result<Distance, NnError> {
+        let mut distance: Option<Distance> = None;
+        for group in &self.groups {
+            let fixed = group.iter().map(|(input, _)| result(input)).collect::<Result<Vec<_>, _>>()?;
+            let of = Distance::between(fixed.iter().zip(group.iter().map(|(_, float)| float)), self.axis);
+            distance = Some(distance.map_or(of, |other| other.further(of)));
+        }
+        Ok(distance.unwrap_or_default())
+    }
+}

@@ -1,0 +1,220 @@
+//! Inputs from which scales and the number of bits come: those that the model's owner has, or inputs that are made up.
+//!
+//! Made-up inputs are independent numbers, normally distributed or from a range. Where columns of the first layer's weights differ by
+//! orders of magnitude, as those of a network on raw features do, a second group has inputs whose products with each column are about as
+//! large: without them a column of small weights would seem to count for nothing.
+
+use crate::{
+    Array, Floats, Kind, Network, NnError, Secure,
+    zoo::{self, Random},
+};
+
+/// LOCAL: bits left free above values of given inputs, and above those of inputs that were made up.
+const GIVEN_HEADROOM: u8 = 2;
+const MADE_UP_HEADROOM: u8 = 3;
+/// LOCAL: how many inputs are made up, for a network of how many products fewer, and how many more for columns of different magnitude.
+const MADE_UP: u64 = 4;
+const LARGE: u64 = 1 << 28;
+const MADE_UP_FOR_LARGE: u64 = 2;
+const BALANCED: u64 = 2;
+/// LOCAL: columns differ where the greatest weight of one is so many times that of another. A column whose weights are a
+/// million times smaller than those of others is taken to be one that the network does not use.
+const DIFFER: f32 = 16.0;
+const UNUSED: f32 = (1u32 << 20) as f32;
+
+/// The range of inputs that are made up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    low: f32,
+    high: f32,
+}
+
+impl std::fmt::Display for Range {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{},{}", self.low, self.high)
+    }
+}
+
+impl std::str::FromStr for Range {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bound = |text: &str| text.trim().parse::<f32>().ok().filter(|x| x.is_finite());
+        let bounds = text.split_once(',').and_then(|(low, high)| Some((bound(low)?, bound(high)?)));
+        match bounds {
+            Some((low, high)) if low < high && (high - low).is_finite() => Ok(Range { low, high }),
+            _ => Err(format!("{text:?} is no range; write two numbers, the lower one first, as in -1,1")),
+        }
+    }
+}
+
+/// Sample inputs of a network, and the sizes of its values on them.
+#[derive(Clone, Debug)]
+pub struct Samples {
+    groups: Vec<Vec<Array>>,
+    greatest: Vec<f32>,
+    /// The same of the first group alone.
+    plain: Vec<f32>,
+    headroom: u8,
+    made_up: bool,
+}
+
+impl Samples {
+    /// Given inputs, one after the other along the array's first axis, any number of them.
+    ///
+    /// # Errors
+    /// They are not of the network's shape, or an element is not finite.
+    pub fn given(network: &Network, array: &Array) -> Result<Self, NnError> {
+        let lengths = network.input_lengths();
+        if array.lengths.get(1..) != lengths.get(1..) || array.lengths.is_empty() || array.data.is_empty() {
+            let cause = format!("they have the shape {:?}, and the network takes {lengths:?}", array.lengths);
+            return Err(NnError::new("calibration inputs", cause, "bring inputs of that shape, any number"));
+        }
+        // As many inputs at once as the network takes; the first ones again where the last are fewer.
+        let whole: usize = lengths.iter().product();
+        let parts = array.data.chunks(whole).map(|part| {
+            let data = part.iter().chain(array.data.iter().cycle()).take(whole).copied().collect();
+            Array::new(lengths, data)
+        });
+        Self::of(network, vec![parts.collect()], GIVEN_HEADROOM, false)
+    }
+
+    /// Inputs that are made up: normally distributed with mean 0 and deviation 1, or even over a range.
+    ///
+    /// # Errors
+    /// The network's values on them are not finite.
+    pub fn made_up(network: &Network, range: Option<Range>) -> Result<Self, NnError> {
+        let lengths = network.input_lengths();
+        let one = |seed| match range {
+            None => zoo::sample(lengths, seed),
+            Some(Range { low, high }) => {
+                let mut random = Random::new(seed);
+                let data = (0..lengths.iter().product()).map(|_| low + (high - low) * random.unit());
+                Array::new(lengths, data.collect())
+            }
+        };
+        let count = if network.work() > LARGE { MADE_UP_FOR_LARGE } else { MADE_UP };
+        let mut groups: Vec<Vec<Array>> = vec![(0..count).map(one).collect()];
+        if let Some(columns) = columns(network) {
+            // Without a range, inputs of small weights are larger; within a range, those of large weights are smaller.
+            let least = columns.iter().copied().fold(f32::INFINITY, f32::min);
+            let most = columns.iter().copied().fold(0.0, f32::max);
+            let factor = if range.is_some() { least } else { most };
+            let balanced = |seed| {
+                let mut input = one(seed);
+                for (x, column) in input.data.iter_mut().zip(columns.iter().cycle()) {
+                    *x *= factor / column;
+                }
+                input
+            };
+            groups.push((MADE_UP..MADE_UP + BALANCED).map(balanced).collect());
+        }
+        Self::of(network, groups, MADE_UP_HEADROOM, true)
+    }
+
+    fn of(network: &Network, groups: Vec<Vec<Array>>, headroom: u8, made_up: bool) -> Result<Self, NnError> {
+        let plain = network.calibrated(groups.iter().take(1).flatten())?;
+        let more = network.calibrated(groups.iter().skip(1).flatten())?;
+        let greatest = plain.iter().zip(&more).map(|(x, y)| x.max(*y)).collect();
+        Ok(Samples { groups, greatest, plain, headroom, made_up })
+    }
+
+    /// The greatest sizes of all layers' values; without those of the second group where they leave numbers no room.
+    #[must_use]
+    pub fn greatest(&self, network: &Network, secure: &Secure) -> &[f32] {
+        let fits = self.groups.len() < 2 || secure.scales(network, &self.greatest, self.headroom).is_ok();
+        if fits { &self.greatest } else { &self.plain }
+    }
+
+    /// The first of them.
+    #[must_use]
+    pub fn first(&self) -> &Array {
+        &self.groups[0][0]
+    }
+
+    /// Bits to leave free above them.
+    #[must_use]
+    pub fn headroom(&self) -> u8 {
+        self.headroom
+    }
+
+    /// Whether they are made up.
+    #[must_use]
+    pub fn are_made_up(&self) -> bool {
+        self.made_up
+    }
+
+    /// Inputs of each group, which are judged together.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &[Array]> {
+        self.groups.iter().map(Vec::as_slice)
+    }
+}
+
+/// The greatest weight that each element of one input meets, where those differ by more than [`DIFFER`]; elements that the network does
+/// not use count as those of the greatest weights.
+fn columns(network: &Network) -> Option<Vec<f32>> {
+    let (mut at, readers) = (network.inputs[0].1, network.readers());
+    let whole: usize = network.input_lengths().get(1..)?.iter().product();
+    let mut columns = loop {
+        // The one layer that reads it.
+        if readers[at] != 1 {
+            return None;
+        }
+        let next = (at + 1..network.layers.len()).find(|next| network.layers[*next].reads.contains(&at))?;
+        let lengths = &network.layers[at].lengths;
+        match &network.layers[next].kind {
+            Kind::Reshape | Kind::AddWeights(_) => at = next,
+            Kind::Dense(weights, _) => {
+                let rows = weights.data.chunks(weights.lengths[1].max(1));
+                break rows.map(greatest).collect::<Vec<_>>();
+            }
+            Kind::Affine(scale, _) => break spread(scale, lengths),
+            Kind::Conv(conv) => {
+                let [outputs, inner, height, width] = conv.weights.lengths[..] else { return None };
+                let mut channels = vec![0f32; inner * conv.groups];
+                for (i, filter) in conv.weights.data.chunks(height * width).enumerate() {
+                    let group = i / inner / (outputs / conv.groups);
+                    let channel = &mut channels[group * inner + i % inner];
+                    *channel = channel.max(greatest(filter));
+                }
+                break spread(&channels, lengths);
+            }
+            _ => return None,
+        }
+    };
+    let most = greatest(&columns);
+    columns.iter_mut().filter(|x| **x < most / UNUSED).for_each(|x| *x = most);
+    let least = columns.iter().copied().fold(f32::INFINITY, f32::min);
+    (most > 0.0 && most / least > DIFFER && whole.is_multiple_of(columns.len())).then_some(columns)
+}
+
+fn greatest(of: &[f32]) -> f32 {
+    of.iter().fold(0.0, |most, x| most.max(x.abs()))
+}
+
+/// Numbers of channels for each element of one image.
+fn spread(channels: &[f32], lengths: &[usize]) -> Vec<f32> {
+    let inner: usize = lengths[2..].iter().product();
+    channels.iter().flat_map(|x| std::iter::repeat_n(x.abs(), inner)).collect()
+}
+
+impl Network {
+    /// Lengths of the input.
+    #[must_use]
+    pub fn input_lengths(&self) -> &[usize] {
+        &self.layers[self.inputs[0].1].lengths
+    }
+
+    /// The greatest sizes of all layers' values on inputs.
+    ///
+    /// # Errors
+    /// An input has another shape than the network takes.
+    pub fn calibrated<'a>(&self, inputs: impl IntoIterator<Item = &'a Array>) -> Result<Vec<f32>, NnError> {
+        let mut greatest = vec![0f32; self.layers.len()];
+        for input in inputs {
+            let floats = Floats::new(self, input, false)?;
+            greatest.iter_mut().zip(floats.greatest()).for_each(|(most, one)| *most = most.max(*one));
+        }
+        Ok(greatest)
+    }
+}

@@ -1,0 +1,176 @@
+//! The ring that is chosen, and what is told where results are off.
+
+use super::{network, sample};
+use hushwire_compute::evaluate;
+use hushwire_nn::{
+    Array, Choice, Floats, INPUT, Members, Network, NnError, Numbers, Range, Samples, Secure, Wanted, decode,
+    judged,
+    onnx::Attribute,
+    zoo::{self, Random, Writer},
+};
+
+const AUTO: Wanted = Wanted { bits: None, frac: None, cut: None };
+
+fn output(network: &Network, numbers: Numbers, samples: &Samples, input: &Array) -> Result<Array, NnError> {
+    let secure = Secure::new(network, numbers, &Members::default())?;
+    let mut inputs = secure.weights(network, samples.greatest(network, &secure), samples.headroom())?;
+    inputs.insert(INPUT.to_owned(), secure.input(input)?);
+    Ok(decode(&evaluate(secure.computation(), &inputs).unwrap()["output"]))
+}
+
+fn exact(network: &Network, input: &Array) -> Array {
+    Floats::new(network, input, true).unwrap().value(network.outputs[0].1).clone()
+}
+
+fn choice(network: &Network, samples: &Samples, wanted: Wanted) -> Choice {
+    wanted.chosen(network, samples).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The greatest error on an input, in parts of the output's range or of its greatest element.
+fn error(network: &Network, numbers: Numbers, samples: &Samples, input: &Array) -> f32 {
+    let (found, exact) = (output(network, numbers, samples, input).unwrap(), exact(network, input));
+    let errors = found.data.iter().zip(&exact.data).map(|(x, y)| (x - y).abs());
+    errors.fold(0.0, f32::max) / exact.greatest()
+}
+
+/// A weight of 5e-5 for a feature of tens of thousands beside one of 5 for a feature of about a half.
+fn raw_feature() -> (Network, Array) {
+    let mut w = Writer::new("m", 3, &[3, 2]);
+    let weights = w.weights(&[2, 1], vec![5e-5, 5.0]);
+    let y = w.op("Gemm", &["input", &weights], &[]);
+    let input = Array::new(&[3, 2], vec![8e4, 0.5, 2e4, 0.5, 6e4, 0.1]);
+    (network(&w.finish(&y), Some(&[3, 2])), input)
+}
+
+#[test]
+fn small_weights_get_a_wider_ring() {
+    let (network, input) = raw_feature();
+    let given = Samples::given(&network, &input).unwrap();
+    let ranged = Samples::made_up(&network, "0,80000".parse::<Range>().ok()).unwrap();
+    // Also where nobody has inputs: the weights themselves tell that the features differ.
+    for samples in [given, Samples::made_up(&network, None).unwrap(), ranged] {
+        let chosen = choice(&network, &samples, AUTO);
+        assert!(chosen.numbers.bits > 32 && chosen.finding.is_none(), "{chosen:?}");
+        assert!(error(&network, chosen.numbers, &samples, &input) < 0.01, "{chosen:?}");
+        // The next smaller ring does not do.
+        let less = Wanted { bits: Some(chosen.numbers.bits - 8), ..AUTO };
+        assert!(choice(&network, &samples, less).finding.is_some(), "{chosen:?}");
+    }
+}
+
+#[test]
+fn findings_name_layer_cause_and_remedy() {
+    let (network, input) = raw_feature();
+    let samples = Samples::given(&network, &input).unwrap();
+    let chosen = choice(&network, &samples, AUTO).numbers.bits;
+    let found = choice(&network, &samples, Wanted { bits: Some(32), ..AUTO });
+    assert_eq!(found.numbers, Numbers::of(32), "what is asked for is kept");
+    let told = found.finding.expect("it is off");
+    assert_eq!(told.layer, "gemm_0");
+    assert!(
+        told.cause.contains("weights of about 5e-5") && told.cause.contains("steps of numbers of 32 bits"),
+        "{told}"
+    );
+    assert!(told.remedy.contains(&format!("--bits {chosen}")), "{told}");
+    let wrong = output(&network, Numbers::of(32), &samples, &input).unwrap();
+    let told = judged(&network, Numbers::of(32), &samples, &input, &wrong).unwrap().expect("it is off");
+    assert!(told.layer == "gemm_0" && told.remedy.contains("--bits "), "{told}");
+    let right = output(&network, Numbers::of(chosen), &samples, &input).unwrap();
+    assert_eq!(judged(&network, Numbers::of(chosen), &samples, &input, &right).unwrap(), None);
+}
+
+/// Ten features from hundredths to tens of thousands, a hidden layer and a likelihood.
+fn credit() -> (Network, Array) {
+    let sizes = [5e4f32, 40.0, 0.3, 2.0, 1e4, 700.0, 5.0, 0.1, 8.0, 1.5];
+    let mut random = Random::new(7);
+    let mut w = Writer::new("credit", 3, &[64, 10]);
+    let hidden = (0..160).map(|i| random.normal() / sizes[i / 16]).collect();
+    let [hidden, bias, last] = [w.weights(&[10, 16], hidden), w.random(&[16], 2.0), w.random(&[16, 1], 0.4)];
+    let x = w.op("Gemm", &["input", &hidden, &bias], &[]);
+    let x = w.relu(&x);
+    let x = w.op("Gemm", &[&x, &last], &[]);
+    let y = w.op("Sigmoid", &[&x], &[]);
+    let data = (0..640).map(|i| sizes[i % 10] * random.normal()).collect();
+    (network(&w.finish(&y), Some(&[64, 10])), Array::new(&[64, 10], data))
+}
+
+#[test]
+fn raw_features_decide_as_in_floating_point() {
+    let (network, input) = credit();
+    for samples in [Samples::given(&network, &input).unwrap(), Samples::made_up(&network, None).unwrap()] {
+        let chosen = choice(&network, &samples, AUTO);
+        assert!(chosen.finding.is_none(), "{chosen:?}");
+        let found = output(&network, chosen.numbers, &samples, &input).unwrap();
+        for (x, y) in found.data.iter().zip(&exact(&network, &input).data) {
+            assert!((x - y).abs() < 0.01, "{x} for {y}: {chosen:?}");
+        }
+    }
+}
+
+/// Inputs of millionths, and weights to match.
+#[test]
+fn small_inputs_get_fractional_bits() {
+    let mut w = Writer::new("m", 3, &[8, 3]);
+    let weights = w.random(&[3, 2], 1e6);
+    let y = w.op("Gemm", &["input", &weights], &[]);
+    let network = network(&w.finish(&y), Some(&[8, 3]));
+    let mut input = sample(&network, 4);
+    input.data.iter_mut().for_each(|x| *x *= 1e-6);
+    let samples = Samples::given(&network, &input).unwrap();
+    let chosen = choice(&network, &samples, AUTO);
+    assert!(chosen.finding.is_none() && chosen.numbers.frac > 20, "{chosen:?}");
+    assert!(error(&network, chosen.numbers, &samples, &input) < 0.01, "{chosen:?}");
+    let told = choice(&network, &samples, Wanted { bits: Some(32), ..AUTO }).finding.expect("it is off");
+    assert!(told.cause.contains("inputs of about") && told.remedy.contains("--frac"), "{told}");
+}
+
+/// They are not billed for what others need.
+#[test]
+fn networks_that_fit_keep_32_bits() {
+    let mut of = vec![zoo::make("squeezenet-cifar", 1).unwrap(), zoo::make("squeezenet-cifar", 2).unwrap()];
+    let mut w = Writer::new("m", 3, &[1, 16]);
+    let x = w.gemm("input", [16, 8]);
+    let x = w.relu(&x);
+    let y = w.gemm(&x, [8, 4]);
+    of.push(w.finish(&y));
+    for model in of {
+        let network = network(&model, None);
+        let samples = Samples::made_up(&network, None).unwrap();
+        let chosen = choice(&network, &samples, AUTO);
+        assert_eq!(chosen.numbers, Numbers::of(32), "{}: {chosen:?}", network.name);
+    }
+}
+
+/// Of places that a network finds, those count that are not as good as equal.
+#[test]
+fn places_that_differ_are_told() {
+    let mut w = Writer::new("m", 3, &[4, 3]);
+    let one = w.weights(&[3, 3], vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+    let x = w.op("MatMul", &["input", &one], &[]);
+    let y = w.op("ArgMax", &[&x], &[("axis", Attribute::Int(1))]);
+    let y = w.op("Transpose", &[&y], &[]);
+    let network = network(&w.finish(&y), Some(&[4, 3]));
+    let input = Array::new(&[4, 3], vec![1.0, 0.0, 0.5, 0.0, 1.0, 0.5, 0.2, 0.3, 1.0, 1.0, 1.0001, 0.0]);
+    let samples = Samples::given(&network, &input).unwrap();
+    let told = |places: [f32; 4]| {
+        let found = Array::new(&[1, 4], places.to_vec());
+        judged(&network, Numbers::of(32), &samples, &input, &found).unwrap()
+    };
+    assert_eq!(told([0.0, 1.0, 2.0, 1.0]), None);
+    assert_eq!(told([0.0, 1.0, 2.0, 0.0]), None, "a tie but for rounding");
+    for odd in [[1.0, 1.0, 2.0, 1.0], [0.0, 1.0, 1.0, 1.0], [0.0, 1.0, 2.0, 2.0]] {
+        let told = told(odd).expect("one of them is wrong");
+        assert!(told.cause.contains("1 of 4 classes"), "{told}");
+    }
+}
+
+#[test]
+fn ranges_are_two_numbers() {
+    for good in ["0,1", "-1, 1", "-2.5,1e5"] {
+        let range: Range = good.parse().unwrap();
+        assert_eq!(range.to_string().parse::<Range>(), Ok(range), "{good}");
+    }
+    for bad in ["", "1", "1,0", "0,0", "0,inf", "a,b", "0,1,2", "-3e38,3e38"] {
+        assert!(bad.parse::<Range>().is_err(), "{bad}");
+    }
+}
