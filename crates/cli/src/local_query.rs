@@ -168,11 +168,16 @@ impl LocalQueryArgs {
             let (padded, key) = (self.pad != Pad::None, known.map_or(vec![], |table| table.key.clone()));
             tables.push(QueryTable { name: name.to_owned(), columns, key, parts, padded });
         }
+        let mut keyed: Vec<&str> = vec![];
         for text in &self.key {
             let form = || Error::Usage(format!("--key {text:?}: write table=column, or table=column,column"));
             let (name, columns) = text.split_once('=').ok_or_else(form)?;
             let table = tables.iter_mut().find(|table| table.name == name);
             let table = table.ok_or_else(|| Error::Usage(format!("--key: there is no table {name}")))?;
+            if keyed.contains(&name) {
+                log::note!("note: table {name} has one key: {text} takes the place of the --key before it");
+            }
+            keyed.push(name);
             table.key = columns.split(',').map(|column| column.trim().to_owned()).collect();
         }
         Ok((tables, guessed))

@@ -17,6 +17,7 @@ mod explain;
 mod incoming;
 mod lower;
 pub mod plain;
+mod promises;
 mod query;
 mod settle;
 

@@ -9,7 +9,8 @@ use crate::{
         Finished, Lower, Note,
         cell::{Cell, scalar, value, zero},
     },
-    plain::{Row, broken},
+    plain::Row,
+    promises::broken,
     settle::{Order, order, settled},
 };
 use hushwire_compute::{Builder, Computation, Member, Node, Op, Shape, Tensor};
@@ -126,7 +127,7 @@ impl Query {
             lower.tags = way.tags;
             let rows = lower.lower(relation, &[]);
             let to: Vec<Member> = to.iter().map(|name| lower.member(name)).collect();
-            let Finished { tables, promises, notes, lines, ties } = lower.finish();
+            let Finished { tables, promises, notes, lines, ties } = lower.finish()?;
             let tells = Tells { more: rows.tells_more(), unfair: rows.unfair(&ties) };
             let held = promises.iter().map(|(_, holds)| *holds).reduce(|a, c| a & c);
             let rows = match held {

@@ -334,3 +334,62 @@ fn parquet_is_named_where_the_build_has_none() {
         assert!(ran.err.contains("--features parquet"), "{}", ran.err);
     }
 }
+
+/// Two joins of many rows with many, whose bounds look equal: the first keeps to its own, and the second does not.
+#[test]
+fn every_bound_of_a_join_is_checked_and_named() {
+    let place = Place::new();
+    for name in ["a", "b", "c"] {
+        place.put(&format!("{name}.csv"), b"k,j\n1,1\n1,1\n");
+    }
+    let run = |more: &str| {
+        place.put("query.sql", b"SELECT COUNT(*) AS n FROM a JOIN b ON a.k=b.k JOIN c ON a.k=c.k");
+        let tables = "--table a=a.csv@alice --table b=b.csv@bob --table c=c.csv@carol";
+        place.ran(&format!("local query {tables} --transport unix --sql-file query.sql {more}"))
+    };
+    let names = ["in the join of a with b on k = k", "in the join of a and b with c on k = k"];
+    for tags in ["", "--tag-join"] {
+        let broken = run(&format!("--join-bound 4 {tags}"));
+        let words = format!("a promise is broken, that there are at most 4 pairs {}", names[1]);
+        assert!(broken.code == Some(2) && broken.err.contains(&words), "{:?}: {}", broken.code, broken.err);
+        assert!(broken.out.is_empty(), "{}", broken.out);
+        let plan = run(&format!("--join-bound 4 {tags} --explain")).out;
+        for name in names {
+            let words = format!("learns whether it holds that there are at most 4 pairs {name}\n");
+            assert!(plan.contains(&words), "no {words:?} in {plan}");
+        }
+        let kept = run(&format!("--join-bound 8 {tags} --out -"));
+        assert_eq!((kept.code, kept.out.as_str()), (Some(0), "n\n8\n"), "{}", kept.err);
+    }
+}
+
+/// A key that two owners have between them is a second row in place of a scalar subquery's value.
+#[test]
+fn a_scalar_subquery_has_one_row_among_all_owners() {
+    let place = Place::new();
+    place.put("a.csv", b"x\n7\n8\n");
+    place.put("t0.csv", b"k,v\n5,1\n6,2\n");
+    place.put("t1.csv", b"k,v\n5,3\n");
+    let run = |k: u8| {
+        place.put("query.sql", format!("SELECT x, (SELECT v FROM t WHERE k = {k}) AS v FROM a").as_bytes());
+        let tables = "--table a=a.csv@alice --table t=t0.csv@bob --table t=t1.csv@carol --key t=k";
+        place.ran(&format!("local query {tables} --transport unix --sql-file query.sql --out -"))
+    };
+    let broken = run(5);
+    let words = "a promise is broken, that there is at most one row of t in place of a value";
+    assert!(broken.code == Some(2) && broken.err.contains(words), "{:?}: {}", broken.code, broken.err);
+    let kept = run(6);
+    assert_eq!((kept.code, kept.out.as_str()), (Some(0), "x,v\n7,2\n8,2\n"), "{}", kept.err);
+}
+
+/// A key that takes the place of another is a promise that nobody checks.
+#[test]
+fn no_key_and_no_declaration_is_dropped_silently() {
+    let place = place();
+    let ran = good(&place, "SELECT id FROM people", "--key people=id");
+    assert!(ran.err.contains("people=id takes the place of the --key before it"), "{}", ran.err);
+    let twice = "[[tables]]\nname = \"people\"\ncolumns = [\"id INTEGER\", \"city VARCHAR(9)\"]\n".repeat(2);
+    place.put("schema.toml", twice.as_bytes());
+    let ran = run(&place, "SELECT city FROM people", "--schema schema.toml");
+    assert!(ran.code == Some(2) && ran.err.contains("it declares table people twice"), "{}", ran.err);
+}

@@ -84,10 +84,17 @@ impl QueryTable {
     pub fn schema(path: &Path) -> Result<Vec<QueryTable>, JobError> {
         let source = Source::read(path)?;
         let mut top = source.sections()?;
-        let mut tables = vec![];
+        let mut tables: Vec<QueryTable> = vec![];
         for mut table in top.need("tables", "[[tables]] with name and columns")?.sections()? {
-            tables.push(QueryTable::declared(&mut table)?);
+            let declared = QueryTable::declared(&mut table)?;
             table.finish()?;
+            // Of two the first alone would count, its key with it.
+            if tables.iter().any(|known| known.name == declared.name) {
+                let step = format!("reading {}", path.display());
+                let cause = format!("it declares table {} twice", declared.name);
+                return Err(JobError::usage(step, cause, "declare it once"));
+            }
+            tables.push(declared);
         }
         top.finish()?;
         Ok(tables)

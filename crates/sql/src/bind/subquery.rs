@@ -373,7 +373,7 @@ impl<'q> Binder<'q> {
             let branches = vec![(Expr::Column(there).is_null(), empty)];
             found = Expr::Case { branches, otherwise: Some(Box::new(found)) };
         }
-        let kind = if exactly { Kind::Inner } else { Kind::Left };
+        let kind = if exactly { Kind::Inner } else { Kind::One };
         if !exactly {
             self.may_be_null(&right.columns());
         }

@@ -208,6 +208,10 @@ impl Emitter<'_> {
         }
         let kind = match kind {
             Kind::Inner => JoinKind::Inner,
+            Kind::One => {
+                let made = left.join_one(&right, pairs);
+                return Ok((self.one(made)?, both));
+            }
             Kind::Left => JoinKind::Left,
             Kind::Full => JoinKind::Full,
             Kind::Semi => JoinKind::Semi,

@@ -106,7 +106,8 @@ impl Facts {
             return self;
         }
         let [mine, theirs]: [Ids; 2] = [on.iter().map(|k| k.0).collect(), on.iter().map(|k| k.1).collect()];
-        let (left_one, right_one) = (self.is_unique(&mine), right.is_unique(&theirs));
+        let (left_one, right_one) = (self.is_unique(&mine), kind == Kind::One || right.is_unique(&theirs));
+        let kind = if kind == Kind::One { Kind::Left } else { kind };
         let mut unique: Vec<Ids> =
             self.unique.iter().flat_map(|a| right.unique.iter().map(move |b| a | b)).collect();
         if right_one && kind != Kind::Full {

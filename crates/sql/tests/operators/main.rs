@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod keys;
+mod promises;
 mod random;
 mod subqueries;
 

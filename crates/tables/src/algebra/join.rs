@@ -22,7 +22,16 @@ pub enum Pairing {
 
 type On = [(Expr, Expr)];
 
-pub(crate) fn pairing(left: &Relation, right: &Relation, on: &On, bound: Option<u64>) -> Option<Pairing> {
+pub(crate) fn pairing(
+    left: &Relation,
+    right: &Relation,
+    on: &On,
+    bound: Option<u64>,
+    one: bool,
+) -> Option<Pairing> {
+    if one {
+        return Some(Pairing::RightUnique);
+    }
     let by_right = right.is_unique_by(on.iter().map(|(_, key)| key));
     let by_left = left.is_unique_by(on.iter().map(|(key, _)| key));
     match (by_right, by_left) {
@@ -132,7 +141,7 @@ pub(super) fn join_rows(
     residual: Option<&Expr>,
     bound: Option<u64>,
 ) -> Result<u64, TableError> {
-    let found = pairing(left, right, on, bound);
+    let found = pairing(left, right, on, bound, false);
     let (l, r) = (left.rows(), right.rows());
     let unbound = || {
         let shown =
@@ -153,6 +162,11 @@ pub(super) fn join_rows(
     let pairs = match found.ok_or_else(unbound)? {
         Pairing::RightUnique => l,
         Pairing::LeftUnique => r,
+        // Pairs are counted in 64 bits with a sign, those beyond the bound too.
+        Pairing::Bound(_) if l.checked_mul(r).is_none_or(|all| i64::try_from(all).is_err()) => {
+            let cause = format!("a join of {l} rows with {r} may have more pairs than can be counted");
+            return Err(TableError::ty(cause, "filter and aggregate before, or join by a unique key"));
+        }
         Pairing::Bound(b) => b,
     };
     // With one partner at most, a row without one stands in the place of its pair.
@@ -167,10 +181,16 @@ pub(super) fn join_rows(
     )))
 }
 
-pub(super) fn joined_unique(left: &Relation, right: &Relation, kind: JoinKind, on: &On) -> Vec<Vec<usize>> {
+pub(super) fn joined_unique(
+    left: &Relation,
+    right: &Relation,
+    kind: JoinKind,
+    on: &On,
+    one: bool,
+) -> Vec<Vec<usize>> {
     let shift = left.schema().columns().len();
     let shifted = |set: &Vec<usize>| -> Vec<usize> { set.iter().map(|at| at + shift).collect() };
-    let by_right = right.is_unique_by(on.iter().map(|(_, key)| key));
+    let by_right = one || right.is_unique_by(on.iter().map(|(_, key)| key));
     let by_left = left.is_unique_by(on.iter().map(|(key, _)| key));
     let left_sets = || left.unique().to_vec();
     let right_sets = || right.unique().iter().map(shifted).collect::<Vec<_>>();

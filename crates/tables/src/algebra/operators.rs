@@ -137,9 +137,23 @@ impl Relation {
     ) -> Made {
         let schema = joined_schema(self, right, kind, &on, residual.as_ref())?;
         let rows = join_rows(self, right, kind, &on, residual.as_ref(), bound)?;
-        let unique = joined_unique(self, right, kind, &on);
-        let (left, right) = (self.clone(), right.clone());
-        Relation::new(Operator::Join { left, right, kind, on, residual, bound }, schema, rows, unique)
+        let unique = joined_unique(self, right, kind, &on, false);
+        let (left, right, one) = (self.clone(), right.clone(), false);
+        Relation::new(Operator::Join { left, right, kind, on, residual, bound, one }, schema, rows, unique)
+    }
+
+    /// Each of its rows beside its partner among another's, or beside NULLs where there is none, as a scalar subquery's value: a promise that there is
+    /// one at most, which is checked unless the other's operators see to it.
+    ///
+    /// # Errors
+    /// No keys; keys without a common type.
+    pub fn join_one(&self, right: &Relation, on: Vec<(Expr, Expr)>) -> Made {
+        let kind = JoinKind::Left;
+        let schema = joined_schema(self, right, kind, &on, None)?;
+        let unique = joined_unique(self, right, kind, &on, true);
+        let (left, right, rows) = (self.clone(), right.clone(), self.rows());
+        let join = Operator::Join { left, right, kind, on, residual: None, bound: None, one: true };
+        Relation::new(join, schema, rows, unique)
     }
 
     /// All pairs with another's rows: for small sides, such as the one row of a scalar subquery.

@@ -16,10 +16,7 @@ use super::{
     meeting::{Found, Keys, Meeting},
     rows::{Rows, places},
 };
-use crate::{
-    algebra::{JoinKind, Range, Schema},
-    plain::bound_promise,
-};
+use crate::algebra::{JoinKind, Range, Schema};
 use hushwire_compute::{Comparison, Scalar, Scan};
 
 /// Numbers of rows and pairs.
@@ -41,10 +38,7 @@ impl<'b> Lower<'b> {
 
         let place = partners.prefix_sum() - partners;
         let total = partners.sum();
-        self.promise(
-            bound_promise("pairs", bound),
-            total.compare(Comparison::LessOrEqual, number(total, bound.into())),
-        );
+        self.promise(join.relation, |_| total.compare(Comparison::LessOrEqual, number(total, bound.into())));
         let narrow = width(Range { low: -1, high: bound.max(r.rows).into() });
         let slots = places(self.b, bound, COUNT);
         let key = |val| Keys::of(vec![resized(val, narrow)]);

@@ -6,10 +6,7 @@ use super::{
     figures::{Grouping, Of, all_count, figure},
     rows::{Key, Rows, Sorted, ends},
 };
-use crate::{
-    algebra::{Aggregate, Column, ColumnType, Expr, Function, Range, Relation},
-    plain::bound_promise,
-};
+use crate::algebra::{Aggregate, Column, ColumnType, Expr, Function, Range, Relation};
 use hushwire_compute::{Comparison, Scalar, Scan, Shape, Val};
 
 /// The figures that are asked of groups.
@@ -70,20 +67,18 @@ impl<'b> Lower<'b> {
         } else {
             self.sorted_groups(&rows, &cells, &order, asked)
         };
-        match bound.filter(|bound| !keys.is_empty() && *bound < made.rows) {
+        self.promise(relation, |this| match bound.filter(|bound| *bound < made.rows) {
             Some(bound) => {
-                self.at_most(&made, bound, "groups");
-                made.packed(bound)
+                let count = made.valid_or_true().reduce(hushwire_compute::Reduction::Count, 0);
+                count.compare(Comparison::LessOrEqual, number(count, bound.into()))
             }
+            // Fewer public keys than the bound.
+            None => truth(this.b, true),
+        });
+        match bound.filter(|bound| !keys.is_empty() && *bound < made.rows) {
+            Some(bound) => made.packed(bound),
             None => made,
         }
-    }
-
-    /// A promise that no more rows are valid than that.
-    pub(super) fn at_most(&mut self, rows: &Rows<'b>, bound: u64, of: &str) {
-        let count = rows.valid_or_true().reduce(hushwire_compute::Reduction::Count, 0);
-        let holds = count.compare(Comparison::LessOrEqual, number(count, bound.into()));
-        self.promise(bound_promise(of, bound), holds);
     }
 
     /// One row of all.

@@ -8,29 +8,27 @@ use super::{
     meeting::{Found, Keys, Meeting},
     rows::{Rows, Sorted, behind},
 };
-use crate::algebra::{
-    ColumnType, Expr, JoinKind, Pairing, Relation, Schema, by_extremes, is_partnership, pairing,
-};
+use crate::algebra::{ColumnType, Expr, JoinKind, Pairing, Relation, Schema, by_extremes, is_partnership};
 use hushwire_compute::{Shape, Val};
 
 /// A join as its relation has it.
 pub(crate) struct Join<'a> {
+    /// The operator itself, whose sides may be turned here.
+    pub(crate) relation: &'a Relation,
     pub(crate) left: &'a Relation,
     pub(crate) right: &'a Relation,
     pub(crate) kind: JoinKind,
     pub(crate) on: &'a [(Expr, Expr)],
     pub(crate) residual: Option<&'a Expr>,
-    pub(crate) bound: Option<u64>,
 }
 
 impl<'b> Lower<'b> {
-    pub(super) fn join(&mut self, join: &Join<'_>, wants: &[Want]) -> Rows<'b> {
-        let Join { left, right, kind, on, residual, bound } = *join;
+    pub(super) fn join(&mut self, join: &Join<'_>, found: Option<Pairing>, wants: &[Want]) -> Rows<'b> {
+        let Join { relation, left, right, kind, on, residual } = *join;
         let count = left.schema().columns().len();
         let below: Vec<Want> = wants.iter().copied().take_while(|want| want.column < count).collect();
         let l = self.lower(left, &below);
         let r = self.lower(right, &[]);
-        let found = pairing(left, right, on, bound);
         if found != Some(Pairing::RightUnique) && is_partnership(left, right, kind, residual) {
             let compared = residual.and_then(|e| by_extremes(left, right, e));
             return self.partners(join, &l, &r, compared);
@@ -48,7 +46,7 @@ impl<'b> Lower<'b> {
                     other => other,
                 };
                 let (left, right) = (right, left);
-                let turned = Join { left, right, kind, on: &on, residual: residual.as_ref(), bound };
+                let turned = Join { relation, left, right, kind, on: &on, residual: residual.as_ref() };
                 let mut rows = if matches!(kind, JoinKind::Semi | JoinKind::Anti) {
                     return self.kept_unique(&turned, &r, &l);
                 } else {
@@ -122,7 +120,7 @@ impl<'b> Lower<'b> {
             Meeting::new(self.b, &r_keys, &l_keys, rows, &down)
         };
         let found = Found::new(meeting, Self::live(r, &r_keys));
-        self.check_unique(join, &found);
+        self.promise(join.relation, |_| found.unique());
         let meeting = &found.meeting;
         let here = |val: Val<'b>| if by_key.is_some() { val } else { meeting.left(val) };
         let there = |val: Val<'b>| if by_key.is_some() { meeting.of_left(val) } else { val };

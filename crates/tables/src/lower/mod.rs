@@ -21,7 +21,11 @@ mod texts;
 mod ties;
 mod window;
 
-use crate::algebra::{Expr, Operator, Relation, Schema, SortKey, Table};
+use crate::{
+    TableError,
+    algebra::{Expr, Operator, Relation, Schema, SortKey, Table, pairing},
+    promises::Promises,
+};
 use cell::{Cell, tensor};
 use expr::Scope;
 use hushwire_compute::{Builder, Member, Shape, Val};
@@ -54,6 +58,8 @@ pub(crate) struct Lower<'b> {
     tables: Vec<(Table, Rows<'b>)>,
     /// Relations that were lowered before: a clone is computed once.
     done: Vec<(Relation, Rows<'b>)>,
+    /// The promises of the relation, and for each that was checked the bit of whether it holds.
+    names: Promises,
     promises: Vec<(String, Val<'b>)>,
     notes: Vec<Note>,
     /// Of each node so far, the line of its operator, and the line of the one under way.
@@ -98,6 +104,7 @@ impl<'b> Lower<'b> {
             members: BTreeMap::new(),
             tables: vec![],
             done: vec![],
+            names: Promises::of(relation),
             promises: vec![],
             notes: vec![],
             lines: vec![],
@@ -115,10 +122,22 @@ impl<'b> Lower<'b> {
     }
 
     /// Tables, promises, lines, and each node's line, once all is lowered.
-    pub(crate) fn finish(self) -> Finished<'b> {
-        let tables = self.tables.into_iter().map(|(table, _)| table).collect();
-        let Lower { promises, notes, lines, ties, .. } = self;
-        Finished { tables, promises, notes, lines, ties }
+    ///
+    /// # Errors
+    /// A promise of the plan was not checked; two tables have one name, by which owners bring rows.
+    pub(crate) fn finish(self) -> Result<Finished<'b>, TableError> {
+        let tables: Vec<Table> = self.tables.into_iter().map(|(table, _)| table).collect();
+        let Lower { names, promises, notes, lines, ties, .. } = self;
+        let same = |(at, table): &(usize, &Table)| tables[..*at].iter().any(|other| other.name == table.name);
+        if let Some((_, twice)) = tables.iter().enumerate().find(same) {
+            let cause = format!("two different tables are called {}", twice.name);
+            return Err(TableError::ty(cause, "give one another name"));
+        }
+        if let Some(lost) = names.names().find(|name| !promises.iter().any(|(known, _)| known == name)) {
+            let cause = format!("the plan does not check {lost}");
+            return Err(TableError::ty(cause, "report this as a fault of the planner"));
+        }
+        Ok(Finished { tables, promises, notes, lines, ties })
     }
 
     /// Nodes since the last call are of the operator of this line.
@@ -187,10 +206,10 @@ impl<'b> Lower<'b> {
                 let flag = self.scope(input, &rows).value(condition).spread(rows.rows).val;
                 rows.kept(flag)
             }
-            Operator::Join { left, right, kind, on, residual, bound } => {
-                let join =
-                    join::Join { left, right, kind: *kind, on, residual: residual.as_ref(), bound: *bound };
-                self.join(&join, wants)
+            Operator::Join { left, right, kind, on, residual, bound, one } => {
+                let (kind, residual) = (*kind, residual.as_ref());
+                let found = pairing(left, right, on, *bound, *one);
+                self.join(&join::Join { relation, left, right, kind, on, residual }, found, wants)
             }
             Operator::Cross(left, right) => {
                 // The order of pairs is the left side's, as far as that is asked for.
@@ -356,10 +375,11 @@ impl<'b> Lower<'b> {
         made
     }
 
-    /// A promise on which the result stands.
-    fn promise(&mut self, promise: String, holds: Val<'b>) {
-        if !self.promises.iter().any(|(known, _)| *known == promise) {
+    /// Checks the promise of an operator, on which the result stands: none where the plan needs none.
+    fn promise(&mut self, operator: &Relation, holds: impl FnOnce(&Self) -> Val<'b>) {
+        if let Some(promise) = self.names.of_operator(operator).map(str::to_owned) {
             self.note(format!("checks {promise}"));
+            let holds = holds(self);
             self.promises.push((promise, holds));
         }
     }

@@ -7,10 +7,7 @@ use super::{
     meeting::{Found, Meeting},
     rows::{Rows, behind},
 };
-use crate::{
-    algebra::{ColumnType, Expr, JoinKind, Operator, Relation, Schema},
-    plain::unique_promise,
-};
+use crate::algebra::{ColumnType, Expr, JoinKind, Schema};
 use hushwire_compute::{Comparison, Scalar, Scan, Shape};
 
 impl<'b> Lower<'b> {
@@ -20,7 +17,7 @@ impl<'b> Lower<'b> {
         self.note(format!("sorts {} rows of both sides", l.rows + r.rows));
         let meeting = Meeting::new(self.b, &r_keys, &l_keys, [r.rows, l.rows], &[]);
         let found = Found::new(meeting, Self::live(r, &r_keys));
-        self.check_unique(turned, &found);
+        self.promise(turned.relation, |_| found.unique());
         let mut pairs = l.clone();
         let copied = r.columns.iter().map(|cell| cell.map(|val| found.meeting.left(found.copied(val))));
         pairs.columns.extend(copied);
@@ -83,63 +80,5 @@ impl<'b> Lower<'b> {
         }
         pass = both(Some(pass), l_keys.null.map(|null| !null)).expect("one is there");
         l.clone().kept(if join.kind == JoinKind::Semi { pass } else { !pass })
-    }
-
-    /// The one bit of whether a promise of unique keys holds, unless the operators below see to it.
-    pub(super) fn check_unique(&mut self, join: &Join<'_>, found: &Found<'b>) {
-        let columns: Option<Vec<usize>> = join
-            .on
-            .iter()
-            .map(|(_, key)| match key {
-                Expr::Column(at) => Some(*at),
-                _ => None,
-            })
-            .collect();
-        let promise = match promised(join.right, &columns.unwrap_or_default()) {
-            None => return,
-            Some((table, set)) => match table.operator() {
-                Operator::Scan(table) => unique_promise(&table.name, &table.schema, &set),
-                _ => unreachable!("promises are of tables"),
-            },
-        };
-        self.promise(promise, found.unique());
-    }
-}
-
-/// The table, and its columns, whose promise makes these columns unique; none where operators do.
-fn promised<'a>(relation: &'a Relation, columns: &[usize]) -> Option<(&'a Relation, Vec<usize>)> {
-    let covers = |set: &Vec<usize>| set.iter().all(|at| columns.contains(at));
-    match relation.operator() {
-        Operator::Scan(table) => {
-            let set = table.unique.iter().find(|set| covers(set));
-            set.map(|set| (relation, set.clone()))
-        }
-        Operator::Project(input, exprs) => {
-            let below: Vec<usize> = columns
-                .iter()
-                .filter_map(|at| match exprs[*at].1 {
-                    Expr::Column(at) => Some(at),
-                    _ => None,
-                })
-                .collect();
-            promised(input, &below)
-        }
-        Operator::Filter(input, _) | Operator::OrderBy(input, _) | Operator::Limit { input, .. } => {
-            promised(input, columns)
-        }
-        // Its own columns come after the input's.
-        Operator::Window(input, _) => {
-            let count = input.schema().columns().len();
-            let own: Vec<usize> = columns.iter().copied().filter(|at| *at < count).collect();
-            promised(input, &own)
-        }
-        Operator::Join { left, right, .. } | Operator::Cross(left, right) => {
-            let count = left.schema().columns().len();
-            let own: Vec<usize> = columns.iter().copied().filter(|at| *at < count).collect();
-            let shifted: Vec<usize> = columns.iter().filter_map(|at| at.checked_sub(count)).collect();
-            promised(left, &own).or_else(|| promised(right, &shifted))
-        }
-        Operator::Set { left, .. } => promised(left, columns),
-        Operator::Values(_) | Operator::Aggregate { .. } | Operator::Distinct(_) => None,
     }
 }

@@ -11,6 +11,7 @@ pub(crate) use expr::value;
 use crate::{
     TableError,
     algebra::{Expr, Operator, Relation, Schema, SetOperation, SortKey, Value},
+    promises::Promises,
 };
 use core::cmp::Ordering;
 use expr::{compared, converted};
@@ -26,111 +27,100 @@ pub type Tables = BTreeMap<String, Vec<Row>>;
 /// # Errors
 /// A table is missing; rows that break a promise.
 pub fn evaluate(relation: &Relation, tables: &Tables) -> Result<Vec<Row>, TableError> {
-    let of = |r: &Relation| evaluate(r, tables);
-    let schema = relation.schema();
-    Ok(match relation.operator() {
-        Operator::Scan(table) => {
-            let rows = tables.get(&table.name).ok_or_else(|| TableError::Rows {
-                table: table.name.clone(),
-                cause: "it is missing".into(),
-                remedy: "bring its rows".into(),
-            })?;
-            for set in &table.unique {
-                let mut keys: Vec<Row> =
-                    rows.iter().map(|row| set.iter().map(|at| row[*at].clone()).collect()).collect();
-                keys.sort();
-                if keys.windows(2).any(|two| two[0] == two[1]) {
-                    return Err(broken(unique_promise(&table.name, &table.schema, set)));
+    World { tables, promises: Promises::of(relation) }.rows(relation)
+}
+
+/// Rows of tables, and the promises of a plan on them.
+struct World<'a> {
+    tables: &'a Tables,
+    promises: Promises,
+}
+
+impl World<'_> {
+    fn rows(&self, relation: &Relation) -> Result<Vec<Row>, TableError> {
+        let of = |r: &Relation| self.rows(r);
+        let schema = relation.schema();
+        Ok(match relation.operator() {
+            Operator::Scan(table) => {
+                let rows = self.tables.get(&table.name).ok_or_else(|| TableError::Rows {
+                    table: table.name.clone(),
+                    cause: "it is missing".into(),
+                    remedy: "bring its rows".into(),
+                })?;
+                rows.clone()
+            }
+            Operator::Values(rows) => rows.clone(),
+            Operator::Project(input, columns) => {
+                let row = |row: &Row| columns.iter().map(|(_, e)| value(e, input.schema(), row)).collect();
+                of(input)?.iter().map(row).collect()
+            }
+            Operator::Filter(input, condition) => {
+                let mut rows = of(input)?;
+                rows.retain(|row| is_true(condition, input.schema(), row));
+                rows
+            }
+            Operator::Join { .. } => self.joined(relation)?,
+            Operator::Cross(left, right) => {
+                let right = of(right)?;
+                let pair = |a: Row| right.iter().map(move |b| [a.clone(), b.clone()].concat());
+                of(left)?.into_iter().flat_map(pair).collect()
+            }
+            Operator::Aggregate { input, keys, aggregates, min_group, bound } => {
+                let mut groups: BTreeMap<Row, Vec<Row>> = BTreeMap::new();
+                if keys.is_empty() {
+                    groups.insert(vec![], vec![]);
                 }
+                for row in of(input)? {
+                    let key = keys.iter().map(|(_, e)| value(e, input.schema(), &row)).collect();
+                    groups.entry(key).or_default().push(row);
+                }
+                groups.retain(|_, rows| rows.len() as u64 >= *min_group);
+                if bound.is_some_and(|bound| !keys.is_empty() && groups.len() as u64 > bound) {
+                    return Err(self.promises.broken(relation));
+                }
+                let group = |(mut key, rows): (Row, Vec<Row>)| {
+                    let figures =
+                        aggregates.iter().map(|a| figures::figure(a, input.schema(), &rows, input.rows()));
+                    key.extend(figures);
+                    key
+                };
+                groups.into_iter().map(group).collect()
             }
-            rows.clone()
-        }
-        Operator::Values(rows) => rows.clone(),
-        Operator::Project(input, columns) => {
-            let row = |row: &Row| columns.iter().map(|(_, e)| value(e, input.schema(), row)).collect();
-            of(input)?.iter().map(row).collect()
-        }
-        Operator::Filter(input, condition) => {
-            let mut rows = of(input)?;
-            rows.retain(|row| is_true(condition, input.schema(), row));
-            rows
-        }
-        Operator::Join { .. } => joins::joined(relation, tables)?,
-        Operator::Cross(left, right) => {
-            let right = of(right)?;
-            let pair = |a: Row| right.iter().map(move |b| [a.clone(), b.clone()].concat());
-            of(left)?.into_iter().flat_map(pair).collect()
-        }
-        Operator::Aggregate { input, keys, aggregates, min_group, bound } => {
-            let mut groups: BTreeMap<Row, Vec<Row>> = BTreeMap::new();
-            if keys.is_empty() {
-                groups.insert(vec![], vec![]);
+            Operator::Distinct(input) => different(of(input)?),
+            Operator::OrderBy(input, keys) => {
+                let mut rows = of(input)?;
+                rows.sort_by(|a, b| in_order(keys, input.schema(), a, b));
+                rows
             }
-            for row in of(input)? {
-                let key = keys.iter().map(|(_, e)| value(e, input.schema(), &row)).collect();
-                groups.entry(key).or_default().push(row);
+            Operator::Limit { input, skip, fetch } => {
+                let fetch = fetch.map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX));
+                let skip = usize::try_from(*skip).unwrap_or(usize::MAX);
+                of(input)?.into_iter().skip(skip).take(fetch).collect()
             }
-            if bound.is_some_and(|bound| !keys.is_empty() && groups.len() as u64 > bound) {
-                return Err(broken(bound_promise("groups", bound.unwrap_or(0))));
+            Operator::Set { operation, all, left, right } => {
+                let same = |r: &Relation, row: Row| -> Row {
+                    let columns = r.schema().columns().iter().zip(schema.columns());
+                    row.into_iter().zip(columns).map(|(v, (from, to))| converted(v, from.ty, to.ty)).collect()
+                };
+                let mut found: Vec<Row> = of(left)?.into_iter().map(|row| same(left, row)).collect();
+                let mut others: Vec<Row> = of(right)?.into_iter().map(|row| same(right, row)).collect();
+                if *operation == SetOperation::Union {
+                    found.extend(others);
+                } else {
+                    // A row of the right takes one equal row of the left with it.
+                    found.retain(|row| {
+                        let partner = others.iter().position(|other| other == row);
+                        if let (Some(at), true) = (partner, *all) {
+                            others.swap_remove(at);
+                        }
+                        partner.is_some() == (*operation == SetOperation::Intersect)
+                    });
+                }
+                if *all { found } else { different(found) }
             }
-            groups.retain(|_, rows| rows.len() as u64 >= *min_group);
-            let group = |(mut key, rows): (Row, Vec<Row>)| {
-                let figures =
-                    aggregates.iter().map(|a| figures::figure(a, input.schema(), &rows, input.rows()));
-                key.extend(figures);
-                key
-            };
-            groups.into_iter().map(group).collect()
-        }
-        Operator::Distinct(input) => different(of(input)?),
-        Operator::OrderBy(input, keys) => {
-            let mut rows = of(input)?;
-            rows.sort_by(|a, b| in_order(keys, input.schema(), a, b));
-            rows
-        }
-        Operator::Limit { input, skip, fetch } => {
-            let fetch = fetch.map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX));
-            let skip = usize::try_from(*skip).unwrap_or(usize::MAX);
-            of(input)?.into_iter().skip(skip).take(fetch).collect()
-        }
-        Operator::Set { operation, all, left, right } => {
-            let same = |r: &Relation, row: Row| -> Row {
-                let columns = r.schema().columns().iter().zip(schema.columns());
-                row.into_iter().zip(columns).map(|(v, (from, to))| converted(v, from.ty, to.ty)).collect()
-            };
-            let mut found: Vec<Row> = of(left)?.into_iter().map(|row| same(left, row)).collect();
-            let mut others: Vec<Row> = of(right)?.into_iter().map(|row| same(right, row)).collect();
-            if *operation == SetOperation::Union {
-                found.extend(others);
-            } else {
-                // A row of the right takes one equal row of the left with it.
-                found.retain(|row| {
-                    let partner = others.iter().position(|other| other == row);
-                    if let (Some(at), true) = (partner, *all) {
-                        others.swap_remove(at);
-                    }
-                    partner.is_some() == (*operation == SetOperation::Intersect)
-                });
-            }
-            if *all { found } else { different(found) }
-        }
-        Operator::Window(input, window) => windows::windowed(window, input, of(input)?),
-    })
-}
-
-/// The promise that columns of a table are unique.
-pub(crate) fn unique_promise(table: &str, schema: &Schema, set: &[usize]) -> String {
-    let names: Vec<&str> = set.iter().map(|at| schema.columns()[*at].name.as_str()).collect();
-    format!("that {} of table {table} is unique", names.join(", "))
-}
-
-/// The promise of a bound.
-pub(crate) fn bound_promise(of: &str, bound: u64) -> String {
-    format!("that there are at most {bound} {of}")
-}
-
-pub(crate) fn broken(promise: String) -> TableError {
-    TableError::Promise { promise, remedy: "mend the data, or plan without it".into() }
+            Operator::Window(input, window) => windows::windowed(window, input, of(input)?),
+        })
+    }
 }
 
 fn is_true(condition: &Expr, schema: &Schema, row: &[Value]) -> bool {

@@ -4,6 +4,7 @@ mod expressions;
 mod groups;
 mod joins;
 mod orders;
+mod promises;
 mod three;
 mod ties;
 

@@ -1,0 +1,108 @@
+//! Answers queries over tables in memory, for tools that compare them with another database: `scripts/fuzz-sql`.
+//!
+//! A line of standard input is a case, a line of standard output its answers in turn, both in JSON:
+//!
+//! ```text
+//! {"tables": [{"name": "t", "columns": ["k INTEGER NOT NULL"], "key": ["k"], "parts": [[["1"], ["2"]], []]}],
+//!  "queries": [{"sql": "SELECT k FROM t", "join_bound": 4, "min_group": 0, "ordered": false}]}
+//! [{"types": ["INTEGER"], "rows": [["1"], ["2"]]}]
+//! ```
+//!
+//! An answer has `refused` where the query is not taken, and `broken` where a promise does not hold. Each query is evaluated row by row, and
+//! by the computation that it is lowered to, with joins by sorts and by tags; where these differ its answer has `differ`.
+
+use hushwire_sql::{Catalog, Options, cell, relation, schema, test_support::World};
+use hushwire_tables::{
+    Query, TableError,
+    algebra::{ColumnType, Part, Relation, Schema, Table, Value},
+    plain::{Row, evaluate},
+};
+use serde_json::{Value as Json, json};
+use std::{
+    error::Error,
+    io::{BufRead, Write},
+};
+
+type Made<T> = Result<T, Box<dyn Error>>;
+
+fn list(json: &Json) -> Made<&Vec<Json>> {
+    json.as_array().ok_or_else(|| format!("{json} is no list").into())
+}
+
+fn text(json: &Json) -> Made<&str> {
+    json.as_str().ok_or_else(|| format!("{json} is no text").into())
+}
+
+fn table(json: &Json) -> Made<(Table, Vec<Row>)> {
+    let columns = list(&json["columns"])?.iter().map(|column| Ok(schema::column(text(column)?)?));
+    let schema = Schema(columns.collect::<Made<_>>()?);
+    let place = |name| Ok(schema.find(text(name)?).ok_or("a key names no column")?);
+    let key = list(&json["key"])?.iter().map(place).collect::<Made<Vec<usize>>>()?;
+    let row = |fields: &Json| -> Made<Row> {
+        let field = |(field, ty): (&Json, ColumnType)| {
+            if field.is_null() { Ok(Value::Null) } else { Ok(cell::read(text(field)?, ty)?) }
+        };
+        list(fields)?.iter().zip(schema.columns().iter().map(|column| column.ty)).map(field).collect()
+    };
+    let (mut parts, mut rows) = (vec![], vec![]);
+    for (k, part) in list(&json["parts"])?.iter().enumerate() {
+        let own = list(part)?.iter().map(row).collect::<Made<Vec<Row>>>()?;
+        parts.push(Part { owner: format!("owner{k}"), rows: own.len() as u64 });
+        rows.extend(own);
+    }
+    let unique = if key.is_empty() { vec![] } else { vec![key] };
+    Ok((Table { name: text(&json["name"])?.into(), schema, parts, padded: false, unique }, rows))
+}
+
+/// The rows of a plan by the computation that it is lowered to.
+fn lowered(world: &World, plan: &Relation, tags: bool) -> Result<Vec<Row>, TableError> {
+    let make = if tags { Query::by_tags } else { Query::new };
+    let query = make("query", plan, &["analyst"])?;
+    query.rows(&hushwire_compute::evaluate(query.computation(), &world.inputs(&query, plan)?)?)
+}
+
+fn answer(world: &World, catalog: &Catalog, asked: &Json) -> Made<Json> {
+    let options = Options {
+        join_bound: asked["join_bound"].as_u64(),
+        min_group: asked["min_group"].as_u64().unwrap_or_default(),
+    };
+    let plan = match relation(text(&asked["sql"])?, catalog, options) {
+        Ok(plan) => plan,
+        Err(e) => return Ok(json!({ "refused": e.to_string() })),
+    };
+    let mut ways = vec![evaluate(&plan, &world.read(&plan))];
+    ways.extend([false, true].map(|tags| lowered(world, &plan, tags)));
+    if let Some(Err(e @ TableError::Type { .. })) = ways.get(1) {
+        return Ok(json!({ "refused": e.to_string() }));
+    }
+    if asked["ordered"] != json!(true) {
+        ways.iter_mut().flatten().for_each(|rows| rows.sort());
+    }
+    if ways[0] != ways[1] || ways[0] != ways[2] {
+        return Ok(json!({ "differ": format!("{ways:?}") }));
+    }
+    let rows = match ways.swap_remove(0) {
+        Ok(rows) => rows,
+        Err(TableError::Promise { promise, .. }) => return Ok(json!({ "broken": promise })),
+        Err(e) => return Err(e.into()),
+    };
+    let types: Vec<ColumnType> = plan.schema().columns().iter().map(|column| column.ty).collect();
+    let field = |(value, ty): (&Value, &ColumnType)| (!value.is_null()).then(|| cell::show(value, *ty));
+    let rows: Vec<Vec<_>> = rows.iter().map(|row| row.iter().zip(&types).map(field).collect()).collect();
+    let types: Vec<String> = types.iter().map(ToString::to_string).collect();
+    Ok(json!({ "types": types, "rows": rows }))
+}
+
+fn main() -> Made<()> {
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let case: Json = serde_json::from_str(&line?)?;
+        let tables = list(&case["tables"])?.iter().map(table).collect::<Made<Vec<_>>>()?;
+        let catalog = Catalog::new(tables.iter().map(|(table, _)| table.clone()).collect())?;
+        let world = World::new(tables)?;
+        let answers = list(&case["queries"])?.iter().map(|asked| answer(&world, &catalog, asked));
+        writeln!(out, "{}", Json::Array(answers.collect::<Made<_>>()?))?;
+        out.flush()?;
+    }
+    Ok(())
+}
