@@ -221,9 +221,12 @@ fn a_bin_that_memory_could_not_hold_is_refused() {
     let peer = thread::spawn(move || {
         let mut hello = [0; 73];
         b.recv("hello", &mut hello).unwrap();
+        let toss = Toss::new("hushwire psi toss v2", &hello[40..72], 1).unwrap();
+        hello[..32].copy_from_slice(&toss.commitment());
         hello[32..40].copy_from_slice(&(1u64 << 22).to_le_bytes());
         hello[72] ^= b'a' ^ b'b';
         b.send("hello", &hello).unwrap();
+        b.exchange("name", &toss.opening(), &mut [0; 32]).unwrap();
     });
     let most = hushwire_psi::Most([Some(1 << 22); 2]);
     let terms = Terms { circuit: Some(Method::Phasing), most, ..Terms::new(Reveal::Flags) };
