@@ -267,10 +267,14 @@ impl Joining<'_> {
 
     /// What this party saw itself of a member that did not come, where it only heard so of another.
     fn seen_here(&self, e: NetError) -> NetError {
+        let mut sights = lock(&self.sights);
+        if let NetError::Blamed { why: Reason::Absent, .. } = e {
+            // It did not come to them, as somebody else answered for them: this party's own list is wrong, perhaps.
+            return sights.telling.pop_first().map_or(e, |(_, telling)| telling);
+        }
         let NetError::Aborted { peer: Some(peer), by, why: Reason::Absent | Reason::Refused, .. } = e else {
             return e;
         };
-        let mut sights = lock(&self.sights);
         match (sights.telling.remove(&peer), sights.dialled.get(&peer)) {
             (Some(telling), _) => telling,
             (None, Some(Dialled { address, last, .. })) if sights.explains(peer) => NetError::Connect {

@@ -148,7 +148,7 @@ fn a_client_called_by_a_number_is_blamed_under_its_own_name() {
     here.iter().for_each(|name| world.set(name, "connect-timeout = \"8s\""));
     for member in world.end(world.start_all(&here)) {
         member.blames("130");
-        assert!(!member.error().contains(": client bob"), "{}: {}", member.name, member.err);
+        assert!(!member.error().contains(": client bob: "), "{}: {}", member.name, member.err);
     }
 }
 

@@ -266,7 +266,10 @@ fn the_control_link_over_tcp() {
         let [zero, one] = results else { panic!("{why}") };
         // Party 1 sees the damage itself and says so; party 0 hears what it is accused of.
         let seen = match fault.kind {
-            Kind::Cut => matches!(one, Err(NetError::Dead { silent_for: None, .. })),
+            // As long as it has not heard that party 0 has joined, it waits for it to come again.
+            Kind::Cut => {
+                matches!(one, Err(NetError::Dead { silent_for: None, .. } | NetError::Absent { .. }))
+            }
             _ => matches!(one, Err(NetError::Malformed { msg: "notice", .. })),
         };
         assert!(seen, "{why}");

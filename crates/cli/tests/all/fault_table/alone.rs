@@ -103,6 +103,11 @@ fn remove(world: &Rehearsal, file: &str) {
     fs::remove_file(world.place.at(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
 }
 
+/// A file of another name; its permissions stay.
+fn moved(world: &Rehearsal, from: &str, to: &str) {
+    fs::rename(world.place.at(from), world.place.at(to)).unwrap_or_else(|e| panic!("{from}: {e}"));
+}
+
 /// The sample of an input, in its owner's file, is no number any more.
 fn wrong_digits(world: &Rehearsal, name: &str) {
     world.edit(&format!("r/{name}.toml"), |text| text.replace("0000000", "zzzzzzz"));
@@ -279,7 +284,7 @@ fn whoever_cannot_prove_who_it_is_ends_nobody() {
         let key = world.place.get("r/party1.pem");
         let taken = match fault {
             Unproven::NoKey => {
-                remove(&world, "r/party1.pem");
+                moved(&world, "r/party1.pem", "party1.pem");
                 None
             }
             Unproven::OtherKey => {
@@ -310,6 +315,9 @@ fn whoever_cannot_prove_who_it_is_ends_nobody() {
             assert!(!member.error().contains("firewall"), "{fault:?}: {}", member.err);
         }
         // With its own key and port it is waited for, and joins.
+        if let Unproven::NoKey = fault {
+            moved(&world, "party1.pem", "r/party1.pem");
+        }
         world.place.put("r/party1.pem", &key);
         drop(taken);
         world.end(world.start_all(FIVE)).iter().for_each(Ended::good);
