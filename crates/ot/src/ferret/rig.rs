@@ -194,8 +194,8 @@ pub(super) fn extend<S: Security>(
             (closed, checks) = (false, checks + 1);
         }
         if s.is_open() && !closed && (chunks % segment == 0 || at == count) {
-            s.close_segment();
-            r.close_segment();
+            registry::as_end(0, || s.close_segment());
+            registry::as_end(1, || r.close_segment());
             closed = true;
         }
     }

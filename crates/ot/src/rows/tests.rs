@@ -155,8 +155,8 @@ impl<S: Security, R: Extension<S>> Pump<S, R> {
     }
 
     fn close(&mut self) {
-        self.s.close_segment();
-        self.r.close_segment();
+        registry::as_end(0, || self.s.close_segment());
+        registry::as_end(1, || self.r.close_segment());
     }
 
     /// Runs the check of the closed segment.
