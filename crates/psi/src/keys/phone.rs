@@ -16,7 +16,8 @@ const MOST_DIGITS: usize = 40;
 ///
 /// A number is valid if the library says so: `+…` anywhere, the country's own prefix for calls abroad, and national numbers
 /// with or without their prefix. A number that begins with 00 and is not valid as it is written is read with + in place of 00.
-/// Where both readings are valid and differ, nobody can tell which one is meant, and the number is malformed.
+/// Where both readings are valid and differ, nobody can tell which one is meant, and the number is malformed; so is a national
+/// number that begins as the country's code does, and is valid with a + before it as another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Phone {
     code: u16,
@@ -42,19 +43,17 @@ impl Phone {
     fn read(self, field: &str) -> Option<Zeroizing<String>> {
         let digits = digits(field)?;
         let as_written = self.valid(&digits);
-        // No number begins with +11: 0011 is Australia's prefix for calls abroad.
-        let abroad = match digits.strip_prefix("00") {
-            Some(rest) if !rest.starts_with("11") => Zeroizing::new(format!("+{rest}")),
+        let code = self.code.to_string();
+        let (abroad, zeros) = match digits.strip_prefix("00") {
+            // No number begins with +11: 0011 is Australia's prefix for calls abroad.
+            Some(rest) if !rest.starts_with("11") => (Zeroizing::new(format!("+{rest}")), true),
+            None if digits.starts_with(&code) => (Zeroizing::new(format!("+{}", *digits)), false),
             _ => return as_written,
         };
         match as_written {
-            None => self.valid(&abroad),
-            // As most are, and as it would be read.
-            Some(number) if number == abroad => Some(number),
-            Some(number) => match self.valid(&abroad) {
-                Some(other) if other == abroad => None,
-                _ => Some(number),
-            },
+            None if zeros => self.valid(&abroad),
+            Some(number) if number != abroad && self.valid(&abroad).as_ref() == Some(&abroad) => None,
+            as_written => as_written,
         }
     }
 

@@ -94,6 +94,10 @@ fn numbers_are_written_with_their_country() {
         ("49", "+11 202 555 0123", "+12025550123"),
         // +1 (120) … or Egypt's (20): no number of the United States begins with +11.
         ("1", "0011 202 555 0123", ""),
+        // With the code and no +: a mobile number, or one of the place whose code is 04915.
+        ("49", "4915123456789", ""),
+        ("49", "4930123456", "+4930123456"),
+        ("47", "47 22 12 34 56", "+4722123456"),
         // Thailand's, dialled by a carrier from Singapore (004), or Austria's behind 00: valid both ways.
         ("65", "00431234567890", ""),
     ] {
