@@ -13,7 +13,7 @@
 //! ```
 //!
 //! The writer keeps to these. The reader takes all of them in both formats, in letters of either case, and beside them kinds that
-//! files of other tools have: OR, NAND, NOR, XNOR, NOT for INV and BUF for EQW ([`lower`]).
+//! files of other tools have: OR, NAND, NOR, XNOR, NOT for INV and BUF for EQW.
 //!
 //! Source: "'Bristol Fashion' MPC circuits" and "Circuits of basic functions suitable for MPC and FHE" (S. Tillich,
 //! N. Smart), the pages that publish the files. Inputs have the first wires, outputs the last.
