@@ -14,7 +14,8 @@ fuzz_target!(|bytes: &[u8]| {
         Err(ReadError::Malformed(e)) => return assert!(e.line >= 1 && !e.expected.is_empty()),
         Err(ReadError::Io(e)) => panic!("bytes in memory can be read: {e}"),
     };
-    // The older format is written without constants and copies, and Bristol Fashion has all: gates come back as they are.
+    // The older format is written without constants and copies, and Bristol Fashion has all: gates
+    // come back as they are.
     let fashion = circuit.gates().iter().any(|gate| matches!(gate, Gate::Const { .. } | Gate::Copy { .. }));
     let format = if fashion { Format::Fashion } else { format };
     let mut file = vec![];

@@ -254,7 +254,8 @@ mod tests {
         Cli::command().debug_assert();
     }
 
-    /// `--json` is one option wherever there is one: it takes a file, `-` for standard output, and says so.
+    /// `--json` is one option wherever there is one: it takes a file, `-` for standard output, and
+    /// says so.
     #[test]
     fn every_json_takes_a_file_or_standard_output() {
         fn of(command: &clap::Command, path: &str, found: &mut Vec<String>) {

@@ -203,8 +203,8 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
     deliver(Some(task.printed(&learnt)), &report, json, args.common.json.as_deref())
 }
 
-/// Reads the values of public inputs, so that processes are told them: a file need not be read again, which may be a pipe. Remarks on them
-/// come back.
+/// Reads the values of public inputs, so that processes are told them: a file need not be read
+/// again, which may be a pipe. Remarks on them come back.
 fn publish(
     job: &mut ComputeJob,
     computation: &Computation,

@@ -18,7 +18,8 @@ static PROGRAMS: AtomicBool = AtomicBool::new(false);
 /// Whether something was written there.
 static WRITTEN: AtomicBool = AtomicBool::new(false);
 
-/// Looks for `--json -`, before the command line is understood: what is wrong with it is an error as well.
+/// Looks for `--json -`, before the command line is understood: what is wrong with it is an error
+/// as well.
 pub(crate) fn start(args: &[OsString]) {
     let pair = |pair: &[OsString]| pair[0] == "--json" && pair[1] == "-";
     let alone = |arg: &OsString| arg == "--json=-";

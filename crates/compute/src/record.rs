@@ -46,9 +46,10 @@ impl Scalar {
         self.bits().div_ceil(8)
     }
 
-    /// Reads an element's text into its record: `true`, `false`, `1` or `0` of a `bool`; hexadecimal digits behind `0x` of
-    /// `bits`; else a decimal number, or a hexadecimal one behind `0x`. A decimal of `fixed` becomes the nearest element, the even
-    /// one of two that are as near; `true` tells that it was none itself.
+    /// Reads an element's text into its record: `true`, `false`, `1` or `0` of a `bool`;
+    /// hexadecimal digits behind `0x` of `bits`; else a decimal number, or a hexadecimal one behind
+    /// `0x`. A decimal of `fixed` becomes the nearest element, the even one of two that are as
+    /// near; `true` tells that it was none itself.
     ///
     /// # Errors
     /// The text is no element.

@@ -240,7 +240,8 @@ pub(crate) fn parse_literal(scalar: Scalar, text: &str) -> Result<u128, Unfit> {
     }
 }
 
-/// The same, and a decimal of a fixed scalar becomes the nearest element, the even one of two: with whether it was none itself.
+/// The same, and a decimal of a fixed scalar becomes the nearest element, the even one of two: with
+/// whether it was none itself.
 pub(crate) fn parse_nearest(scalar: Scalar, text: &str) -> Result<(u128, bool), Unfit> {
     if let Scalar::Bool = scalar {
         return match text {

@@ -9,8 +9,8 @@ use crate::{Gate, Wire, check::Fault};
 
 const KINDS: &str = "XOR, AND, OR, NAND, NOR, XNOR, INV, NOT, BUF, EQ, EQW or MAND";
 
-/// Adds the line's gates, once they are checked. Both formats have all kinds, in letters of either case: public files of the
-/// older one have OR.
+/// Adds the line's gates, once they are checked. Both formats have all kinds, in letters of either
+/// case: public files of the older one have OR.
 pub(super) fn read(line: &Line, circuit: &mut Gathered) -> Result<(), BristolError> {
     let kind = line.words().next_back().unwrap_or("").to_ascii_uppercase();
     let binary = match kind.as_str() {

@@ -5,8 +5,8 @@
 //! NOR   x = ¬a      y = ¬b      out = x ∧ y          NAND  x = a ∧ b   out = ¬x
 //! ```
 //!
-//! A file's outputs have its last wires. A new wire is numbered behind them while lines are read, and takes its place before
-//! them in the end.
+//! A file's outputs have its last wires. A new wire is numbered behind them while lines are read,
+//! and takes its place before them in the end.
 
 use crate::{
     Circuit, Gate, Wire,
@@ -118,7 +118,8 @@ impl Gathered {
         Ok(wire)
     }
 
-    /// The circuit, once all lines were read. An output wire that is an input, too, becomes a copy of it where wires move.
+    /// The circuit, once all lines were read. An output wire that is an input, too, becomes a copy
+    /// of it where wires move.
     ///
     /// `None`: wires would have numbers of more than 32 bits.
     pub(super) fn circuit(mut self, inputs: Vec<usize>, outputs: Vec<usize>) -> Option<Circuit> {

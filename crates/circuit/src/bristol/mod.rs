@@ -12,11 +12,13 @@
 //! 2K K A… B… OUT… MAND
 //! ```
 //!
-//! The writer keeps to these. The reader takes all of them in both formats, in letters of either case, and beside them kinds that
-//! files of other tools have: OR, NAND, NOR, XNOR, NOT for INV and BUF for EQW ([`lower`]).
+//! The writer keeps to these. The reader takes all of them in both formats, in letters of either
+//! case, and beside them kinds that files of other tools have: OR, NAND, NOR, XNOR, NOT for INV and
+//! BUF for EQW.
 //!
-//! Source: "'Bristol Fashion' MPC circuits" and "Circuits of basic functions suitable for MPC and FHE" (S. Tillich,
-//! N. Smart), the pages that publish the files. Inputs have the first wires, outputs the last.
+//! Source: "'Bristol Fashion' MPC circuits" and "Circuits of basic functions suitable for MPC and
+//! FHE" (S. Tillich, N. Smart), the pages that publish the files. Inputs have the first wires,
+//! outputs the last.
 //!
 //! A reader is handed files by strangers: see [`read`] for its limits.
 

@@ -34,13 +34,13 @@ pub enum ReadError {
     Io(#[from] io::Error),
 }
 
-/// Reads a circuit in either format, which is told by the third line that is not blank. Blank lines may stand anywhere
-/// or be missing. A MAND becomes ANDs; OR, NAND, NOR and XNOR become XORs, ANDs and INVs, an AND at most, with wires of their
-/// own before the outputs.
+/// Reads a circuit in either format, which is told by the third line that is not blank. Blank lines
+/// may stand anywhere or be missing. A MAND becomes ANDs; OR, NAND, NOR and XNOR become XORs, ANDs
+/// and INVs, an AND at most, with wires of their own before the outputs.
 ///
-/// Memory grows with what was read, not with what a header claims: 16 bytes a gate (48 of those kinds) and, where wires are written far
-/// apart, 0.5 KiB a gate, on top of 9 MiB. Numbers are below 2^32, lines at most [`MAX_LINE`] bytes, and wires at most
-/// 2^20 and 64 for each gate.
+/// Memory grows with what was read, not with what a header claims: 16 bytes a gate (48 of those
+/// kinds) and, where wires are written far apart, 0.5 KiB a gate, on top of 9 MiB. Numbers are
+/// below 2^32, lines at most [`MAX_LINE`] bytes, and wires at most 2^20 and 64 for each gate.
 ///
 /// # Errors
 /// The first thing that is wrong with the file, or what the reader `input` says.

@@ -99,7 +99,8 @@ fn gates_with_other_operands_are_told_with_their_line() {
 }
 
 proptest! {
-    /// Files of all kinds, their inner wires in any order and their outputs anywhere at the end, against the lines themselves.
+    /// Files of all kinds, their inner wires in any order and their outputs anywhere at the end,
+    /// against the lines themselves.
     #[test]
     fn files_of_all_kinds_are_what_their_lines_say(
         gates in prop::collection::vec((0usize..KINDS.len(), any::<[u16; 2]>()), 1..30),

@@ -430,7 +430,8 @@ fn medians_of_nothing_and_edges_that_fall_are_refused_alike() {
     assert!(ran.err.contains("group_last(x, x) has the keys beside them"), "{}", ran.err);
 }
 
-/// Decimals that no `fixed` has become the nearest that there is, with a note for their owner, wherever they come from.
+/// Decimals that no `fixed` has become the nearest that there is, with a note for their owner,
+/// wherever they come from.
 #[test]
 fn decimals_are_rounded_and_their_owner_is_told() {
     let place = Place::new();

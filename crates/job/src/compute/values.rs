@@ -50,8 +50,8 @@ impl Rounded {
     }
 }
 
-/// Reads an input of this name and type, with a remark where numbers were rounded. Symbols in its shape are bound by what is
-/// there; `symbols` are known before.
+/// Reads an input of this name and type, with a remark where numbers were rounded. Symbols in its
+/// shape are bound by what is there; `symbols` are known before.
 ///
 /// # Errors
 /// It cannot be read, or holds what is no such element.

@@ -5,7 +5,8 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use std::borrow::Cow;
 
-/// AGREEMENT: the tables by which domains become ASCII. A test holds them to the versions in Cargo.lock.
+/// AGREEMENT: the tables by which domains become ASCII. A test holds them to the versions in
+/// Cargo.lock.
 pub(super) const TABLES: &str = "IDNA mapping 1.1.0";
 
 /// ASCII that is in no domain. An underscore is in names of machines that some networks have.
@@ -13,8 +14,9 @@ const NOT_IN_DOMAINS: AsciiDenyList = AsciiDenyList::new(true, "!\"#$%&'()*+,/:;
 
 /// Puts the address into `out`: `local@domain`, or nothing if it is malformed.
 ///
-/// Letters become small ones, and letters with accents have one spelling. A domain is mapped as UTS #46 says, without the
-/// transitional mappings (`ß` stays), and becomes ASCII: `xn--` is the same as Unicode, and a dot at the end says nothing.
+/// Letters become small ones, and letters with accents have one spelling. A domain is mapped as UTS
+/// #46 says, without the transitional mappings (`ß` stays), and becomes ASCII: `xn--` is the same
+/// as Unicode, and a dot at the end says nothing.
 pub(super) fn apply(field: &str, out: &mut String) -> Formed {
     if field.is_empty() {
         return Formed::Empty;
@@ -29,8 +31,8 @@ pub(super) fn apply(field: &str, out: &mut String) -> Formed {
     Formed::Text
 }
 
-/// White space, control characters, characters that nobody sees, and marks that stand around an address in a message's header or
-/// in a link are in no local part.
+/// White space, control characters, characters that nobody sees, and marks that stand around an
+/// address in a message's header or in a link are in no local part.
 fn is_local(text: &str) -> bool {
     let around = |c: char| matches!(c, '<' | '>' | '(' | ')' | ',' | ';' | ':' | '"');
     !text.is_empty()

@@ -283,7 +283,8 @@ mod tests {
             }
         }
 
-        /// Spellings that a form makes equal, of letters that have one capital each: capitals, accents apart, and white space around.
+        /// Spellings that a form makes equal, of letters that have one capital each: capitals,
+        /// accents apart, and white space around.
         #[test]
         fn spellings_of_one_text_are_equal(text in "[ -~\u{e0}-\u{f6}\u{f8}-\u{fe}\u{3ac}-\u{3af}\u{3b1}-\u{3c1}\u{3c3}-\u{3ce}\u{430}-\u{44f}]{0,12}") {
             let (upper, apart) = (text.to_uppercase(), text.nfd().collect::<String>());

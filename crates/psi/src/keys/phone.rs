@@ -5,18 +5,21 @@ use core::{fmt, str::FromStr};
 use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumberFormat, Region};
 use zeroize::Zeroizing;
 
-/// AGREEMENT: the numbering plans, which both parties must have alike. The library's version is pinned in Cargo.toml; a test
-/// holds the two together.
+/// AGREEMENT: the numbering plans, which both parties must have alike. The library's version is
+/// pinned in Cargo.toml; a test holds the two together.
 pub(super) const PLANS: &str = "libphonenumber 9.0.42";
 
-/// LOCAL: digits of a field. E.164 has 15, and prefixes come before them; whatever is longer is no number in any plan.
+/// LOCAL: digits of a field. E.164 has 15, and prefixes come before them; whatever is longer is no
+/// number in any plan.
 const MOST_DIGITS: usize = 40;
 
 /// The country whose numbers are written without its code.
 ///
-/// A number is valid if the library says so: `+…` anywhere, the country's own prefix for calls abroad, and national numbers
-/// with or without their prefix. A number that begins with 00 and is not valid as it is written is read with + in place of 00.
-/// Where both readings are valid and differ, nobody can tell which one is meant, and the number is malformed.
+/// A number is valid if the library says so: `+…` anywhere, the country's own prefix for calls
+/// abroad, and national numbers with or without their prefix. A number that begins with 00 and is
+/// not valid as it is written is read with + in place of 00. Where both readings are valid and
+/// differ, nobody can tell which one is meant, and the number is malformed; so is a national number
+/// that begins as the country's code does, and is valid with a + before it as another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Phone {
     code: u16,
@@ -28,7 +31,8 @@ impl Phone {
         if field.is_empty() {
             return Formed::Empty;
         }
-        // Some write (0) behind every country's code, also where national numbers have no 0 in front.
+        // Some write (0) behind every country's code, also where national numbers have no 0 in
+        // front.
         let optional = || field.contains("(0)").then(|| self.read(&field.replacen("(0)", "", 1))).flatten();
         match self.read(field).or_else(optional) {
             Some(number) => {
@@ -42,19 +46,17 @@ impl Phone {
     fn read(self, field: &str) -> Option<Zeroizing<String>> {
         let digits = digits(field)?;
         let as_written = self.valid(&digits);
-        // No number begins with +11: 0011 is Australia's prefix for calls abroad.
-        let abroad = match digits.strip_prefix("00") {
-            Some(rest) if !rest.starts_with("11") => Zeroizing::new(format!("+{rest}")),
+        let code = self.code.to_string();
+        let (abroad, zeros) = match digits.strip_prefix("00") {
+            // No number begins with +11: 0011 is Australia's prefix for calls abroad.
+            Some(rest) if !rest.starts_with("11") => (Zeroizing::new(format!("+{rest}")), true),
+            None if digits.starts_with(&code) => (Zeroizing::new(format!("+{}", *digits)), false),
             _ => return as_written,
         };
         match as_written {
-            None => self.valid(&abroad),
-            // As most are, and as it would be read.
-            Some(number) if number == abroad => Some(number),
-            Some(number) => match self.valid(&abroad) {
-                Some(other) if other == abroad => None,
-                _ => Some(number),
-            },
+            None if zeros => self.valid(&abroad),
+            Some(number) if number != abroad && self.valid(&abroad).as_ref() == Some(&abroad) => None,
+            as_written => as_written,
         }
     }
 
@@ -66,8 +68,9 @@ impl Phone {
     }
 }
 
-/// The digits of a field as ASCII, behind its +, if nothing else is in it but the marks between them. Letters would be read as
-/// digits by the library, and E.164 has no place for an extension: both are refused.
+/// The digits of a field as ASCII, behind its +, if nothing else is in it but the marks between
+/// them. Letters would be read as digits by the library, and E.164 has no place for an extension:
+/// both are refused.
 fn digits(field: &str) -> Option<Zeroizing<String>> {
     let mut digits = Zeroizing::new(String::with_capacity(MOST_DIGITS));
     for c in field.chars().filter(|c| !is_mark(*c)) {
@@ -90,8 +93,8 @@ fn digit(c: char) -> Option<char> {
     digit.chars().next()
 }
 
-/// White space, hyphens and dashes, slashes, dots, brackets, and characters without width, which copies from web pages and
-/// address books have around a number.
+/// White space, hyphens and dashes, slashes, dots, brackets, and characters without width, which
+/// copies from web pages and address books have around a number.
 fn is_mark(c: char) -> bool {
     c.is_whitespace()
         || matches!(
@@ -113,7 +116,8 @@ impl fmt::Display for Phone {
 impl FromStr for Phone {
     type Err = String;
 
-    /// A country's calling code. Of several countries with one code it is the one that the library calls the main one.
+    /// A country's calling code. Of several countries with one code it is the one that the library
+    /// calls the main one.
     fn from_str(text: &str) -> Result<Self, String> {
         let digits = text.strip_prefix('+').unwrap_or(text);
         let code = digits.parse().ok().filter(|_: &u16| !digits.starts_with(['0', '+']));

@@ -94,7 +94,12 @@ fn numbers_are_written_with_their_country() {
         ("49", "+11 202 555 0123", "+12025550123"),
         // +1 (120) … or Egypt's (20): no number of the United States begins with +11.
         ("1", "0011 202 555 0123", ""),
-        // Thailand's, dialled by a carrier from Singapore (004), or Austria's behind 00: valid both ways.
+        // With the code and no +: a mobile number, or one of the place whose code is 04915.
+        ("49", "4915123456789", ""),
+        ("49", "4930123456", "+4930123456"),
+        ("47", "47 22 12 34 56", "+4722123456"),
+        // Thailand's, dialled by a carrier from Singapore (004), or Austria's behind 00: valid both
+        // ways.
         ("65", "00431234567890", ""),
     ] {
         assert_eq!(formed(phone(code), field).as_deref().unwrap_or_default(), expected, "+{code}: {field}");
@@ -152,7 +157,8 @@ fn every_form_of_a_number_is_one_key() {
     }
 }
 
-/// In a column of any other country a number is itself or malformed, and malformed only where it is valid as two different ones.
+/// In a column of any other country a number is itself or malformed, and malformed only where it is
+/// valid as two different ones.
 #[test]
 fn numbers_of_other_countries_are_theirs_or_nobodys() {
     let regions = examples();
