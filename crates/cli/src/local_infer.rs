@@ -208,7 +208,8 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let room = room.join().map_err(|_| Error::internal("looking for values that wrap", "it panicked"))?;
     let learnt = ended.iter().map(|process| &process.outcome.learnt).find(|learnt| learnt.lengths.is_some());
     let learnt = learnt.cloned().unwrap_or_default();
-    let found = room?.map_or_else(|| off(&aside, numbers, &learnt, written.as_deref()), |told| Ok(Some(told)))?;
+    let found =
+        room?.map_or_else(|| off(&aside, numbers, &learnt, written.as_deref()), |told| Ok(Some(told)))?;
     // What is off on the input itself matters more than what is off on samples.
     let warnings: Vec<Warned> = found.or(off_on_samples).into_iter().collect();
     warnings.iter().for_each(Warned::note);
