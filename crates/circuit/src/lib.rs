@@ -12,7 +12,8 @@
 //!
 //! Our own circuits: [`words`] (arithmetic), [`aes`], [`sha`], [`sort`], [`shuffle`], and [`psi`] and [`phasing`], all of
 //! them by name in [`named`]. [`bristol`] reads and writes files, [`eval`] runs everything in the open, [`planes`] and [`text`] hold values,
-//! [`mark`] drops what some editors begin text files with, [`oblivious`] sorts secret values on one machine.
+//! [`mark`] drops what some editors begin text files with, [`oblivious`] sorts secret values on one machine, and
+//! [`ranking`] sorts by comparisons that others make.
 //!
 //! **Bit order.** Wire 0 of an input or output is bit 0 of its packed bytes: bit `i` is bit `i % 8` of byte `i / 8`.
 #![forbid(unsafe_code)]
@@ -35,6 +36,7 @@ pub mod phasing;
 pub mod planes;
 mod program;
 pub mod psi;
+pub mod ranking;
 mod registers;
 mod route;
 pub mod sha;

@@ -62,12 +62,18 @@ impl Kit {
     /// Compares the parties' own numbers, which have been cut to the parts' bits: of the first [`half`] of the rows party 0's is a, of the
     /// others party 1's. An order for each part.
     pub(crate) async fn compare(&mut self, own: &[u64], parts: &[Part]) -> Vec<Order> {
+        self.compare_limbs(&[own], parts).await
+    }
+
+    /// The same of numbers whose lower 64 bits come first, then those above them. Parts of several words begin at bit 0.
+    async fn compare_limbs(&mut self, own: &[&[u64]], parts: &[Part]) -> Vec<Order> {
+        let rows = own[0].len();
         let mut trees = self.leaves(own, parts).await;
         while trees.iter().any(|tree| tree.len() > 1) {
             trees = self.level(trees).await;
         }
         let nothing = |tree: Vec<Order>| {
-            let all = |bit: u8| Wiped::new(vec![bit; own.len()]);
+            let all = |bit: u8| Wiped::new(vec![bit; rows]);
             let equal = u8::from(self.index == 0);
             tree.into_iter().next().unwrap_or_else(|| Order { greater: all(0), equal: Some(all(equal)) })
         };
@@ -75,15 +81,15 @@ impl Kit {
     }
 
     /// The digits of all parts. Two rounds.
-    async fn leaves(&mut self, own: &[u64], parts: &[Part]) -> Vec<Vec<Order>> {
-        let (h, n) = (half(own.len()), own.len());
+    async fn leaves(&mut self, limbs: &[&[u64]], parts: &[Part]) -> Vec<Vec<Order>> {
+        let (h, n) = (half(limbs[0].len()), limbs[0].len());
         let (sent, received) = if self.index == 0 { (0..h, h..n) } else { (h..n, 0..h) };
         let all: Vec<_> = parts.iter().flat_map(|part| part.digits()).collect();
         let bits: u32 = all.iter().map(|(_, d, _)| d).sum();
         let mut choices = Vec::with_capacity(received.len() * bits as usize);
         for (from, d, _) in &all {
-            for b in &own[received.clone()] {
-                choices.extend((0..*d).map(|j| (b >> (from + j) & 1) as u8));
+            for b in &limbs[*from as usize / 64][received.clone()] {
+                choices.extend((0..*d).map(|j| (b >> (from % 64 + j) & 1) as u8));
             }
         }
         let choices = Wiped::new(choices);
@@ -91,7 +97,8 @@ impl Kit {
         let mut message = Vec::with_capacity(table_bytes(sent.len(), all.iter()));
         let (mut shares, mut at) = (vec![], 0);
         for (from, d, _) in &all {
-            shares.push(self.say_digits(&q, at, &own[sent.clone()], [*from, *d], &mut message));
+            let own = &limbs[*from as usize / 64][sent.clone()];
+            shares.push(self.say_digits(&q, at, own, [from % 64, *d], &mut message));
             at += sent.len() * *d as usize;
         }
         let heard = self.talk.exchange("digits", message, table_bytes(received.len(), all.iter())).await;
@@ -100,7 +107,8 @@ impl Kit {
         for ((from, d, equal), said) in all.into_iter().zip(shares) {
             let t = &t[at..at + received.len() * d as usize];
             at += t.len();
-            let (taken, rest) = self.hear_digits(t, &own[received.clone()], [from, d], heard);
+            let own = &limbs[from as usize / 64][received.clone()];
+            let (taken, rest) = self.hear_digits(t, own, [from % 64, d], heard);
             heard = rest;
             let both = if self.index == 0 { [&said[..], &taken] } else { [&taken[..], &said] };
             let both = Wiped::new(both.concat());
@@ -148,10 +156,17 @@ impl Kit {
 
     /// Shares of whether the sum of both parties' numbers of `bits` bits reaches 2^bits.
     pub(crate) async fn carries(&mut self, own: &[u64], parts: &[Part]) -> Vec<Order> {
+        self.carries_of(&[own], parts).await
+    }
+
+    /// The same of numbers of several words.
+    pub(crate) async fn carries_of(&mut self, limbs: &[&[u64]], parts: &[Part]) -> Vec<Order> {
         // x_S + x_R ≥ 2^w where x_S > 2^w − 1 − x_R.
-        let h = half(own.len());
+        let h = half(limbs[0].len());
         let turned = |(i, x): (usize, &u64)| if (i < h) == (self.index == 0) { *x } else { !x };
-        let turned: Wiped<Vec<u64>> = Wiped::new(own.iter().enumerate().map(turned).collect());
-        self.compare(&turned, parts).await
+        let turned = |own: &&[u64]| Wiped::new(own.iter().enumerate().map(turned).collect::<Vec<u64>>());
+        let turned: Vec<Wiped<Vec<u64>>> = limbs.iter().map(turned).collect();
+        let turned: Vec<&[u64]> = turned.iter().map(|limb| &limb[..]).collect();
+        self.compare_limbs(&turned, parts).await
     }
 }

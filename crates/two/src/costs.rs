@@ -85,15 +85,17 @@ impl Plan {
         let mut steps = Tally::message([BEGIN; 2]);
         for wave in self.waves() {
             for group in self.groups(&wave, distance) {
-                let tallies = self.tallies(&group);
-                let ots = ledger.as_mut().map_or(Tally::default(), |ledger| ledger.lot(&tallies, distance));
-                if costs.first == 0 {
-                    costs.first = tallies.iter().map(Tally::ots).sum();
-                }
-                let used = tallies.into_iter().fold(Tally::default(), Tally::beside);
                 let node = costs.nodes.entry(self.steps[group[0].0].node).or_default();
-                *node = node.then(ots).then(used);
-                (costs.ots, steps) = (costs.ots.then(ots), steps.then(used));
+                for tallies in self.lots_of(&group, distance) {
+                    let ots =
+                        ledger.as_mut().map_or(Tally::default(), |ledger| ledger.lot(&tallies, distance));
+                    if costs.first == 0 {
+                        costs.first = tallies.iter().map(Tally::ots).sum();
+                    }
+                    let used = tallies.into_iter().fold(Tally::default(), Tally::beside);
+                    *node = node.then(ots).then(used);
+                    (costs.ots, steps) = (costs.ots.then(ots), steps.then(used));
+                }
             }
         }
         let due = |party: usize| self.outputs.iter().filter(move |o| o.to[party]);

@@ -39,6 +39,12 @@ impl Layer {
     pub(crate) fn name(&self) -> Name {
         (self.linear.set(), self.linear.ring(), self.evaluator)
     }
+
+    /// Bytes that its work takes: ciphertexts, their transforms, and weights.
+    pub(crate) fn memory(&self) -> u64 {
+        let messages = self.linear.upload_bytes() + self.linear.answer_bytes();
+        8 * (messages + Evaluator::key_bytes(self.linear.set())) as u64
+    }
 }
 
 /// Words of a ring as numbers with signs.

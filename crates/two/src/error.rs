@@ -34,6 +34,18 @@ pub enum TwoError {
         /// Results.
         found: u64,
     },
+    /// A run takes more memory than it may.
+    Memory {
+        /// Bytes that it takes at a party, at most.
+        takes: u64,
+        /// Bytes that it may take.
+        may: u64,
+    },
+    /// An order that was opened is none.
+    Unordered {
+        /// The peer, where the channel knows it.
+        peer: Option<PartyId>,
+    },
     /// A run before failed.
     Lost,
     /// The caller cancelled the run.
@@ -71,6 +83,14 @@ impl fmt::Display for TwoError {
     }
 }
 
+/// Two numbers of bytes as people read them: in bytes where both would round to the same.
+fn in_units(bytes: [u64; 2]) -> [String; 2] {
+    match bytes.map(|bytes| bytes.div_ceil(1 << 20)) {
+        [a, b] if a != b => [a, b].map(|n| format!("{n} MiB")),
+        _ => bytes.map(|n| format!("{n} bytes")),
+    }
+}
+
 impl TwoError {
     /// The same, of this peer's message.
     pub(crate) fn of(self, peer: Option<PartyId>) -> Self {
@@ -102,6 +122,14 @@ impl TwoError {
                     crate::COEFFICIENTS
                 )
             }
+            Self::Memory { takes, may } => {
+                let [takes, may] = in_units([*takes, *may]);
+                format!("it takes up to {takes} of memory at each party, and may take {may}")
+            }
+            Self::Unordered { peer } => {
+                let peer = peer.map_or_else(|| "the peer".to_owned(), |peer| peer.to_string());
+                format!("{peer}: says shares of places that are no order of rows")
+            }
             Self::Lost => "this party is lost, because a run before failed".to_owned(),
             Self::Cancelled => "the caller cancelled the run".to_owned(),
             Self::Compute(e) => e.cause(),
@@ -116,11 +144,13 @@ impl TwoError {
     #[must_use]
     pub fn remedy(&self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
+            Self::Unordered { .. } => "run the same build at both parties",
             Self::Mismatch { .. } => "give both parties the same job",
             Self::Inputs { .. } | Self::Input { .. } => {
                 "bring a value for each of its inputs, as the plan has them"
             }
             Self::TooMany { .. } => "run fewer images in a session, or take products by OT",
+            Self::Memory { .. } => "bring fewer rows, or allow more memory",
             Self::Lost | Self::Cancelled => "set up a new session",
             Self::Compute(e) => return e.remedy().clone().into(),
             Self::Encryption { .. } => {

@@ -1,6 +1,6 @@
 //! Forms of a value.
 
-use crate::{ops::planes_of, ring::mask};
+use crate::{ops::planes_of, order::Order, ring::mask};
 use hushwire_block::Wiped;
 use hushwire_block::bits::{put_range, xor_range};
 use hushwire_circuit::{Planes, planes::plane_bytes};
@@ -28,6 +28,8 @@ pub(crate) enum Form {
     Words(Words),
     /// Shares of bit planes, by exclusive or.
     Bits(Arc<Planes>),
+    /// This party's part of an order.
+    Order(Arc<Order>),
 }
 
 impl Form {
@@ -52,6 +54,13 @@ impl Form {
         }
     }
 
+    pub(crate) fn order(&self) -> &Arc<Order> {
+        match self {
+            Form::Order(order) => order,
+            _ => unreachable!("a plan keeps to its forms"),
+        }
+    }
+
     /// The bits of plane 0 in bytes of their own.
     pub(crate) fn column(&self, plane: usize) -> Wiped<Vec<u8>> {
         let bits = self.bits();
@@ -63,6 +72,7 @@ impl Form {
     pub(crate) fn rows(&self, rows: &Range<usize>) -> Form {
         match self {
             Form::Known(tensor) => Form::Known(tensor.clone()),
+            Form::Order(order) => Form::Order(order.clone()),
             Form::Words(words) => Form::Words(Words::new(words.ring, words.own[rows.clone()].to_vec())),
             Form::Bits(bits) => {
                 let (from, to) = (plane_bytes(bits.instances()), plane_bytes(rows.len()));
@@ -98,6 +108,7 @@ pub(crate) enum Joined {
     Words(u32, Wiped<Vec<u64>>),
     Bits(Planes),
     Known(Arc<Tensor>),
+    Order(Arc<Order>),
 }
 
 impl Joined {
@@ -105,6 +116,7 @@ impl Joined {
     pub(crate) fn put(&mut self, all: usize, rows: &Range<usize>, piece: Form) {
         match (&mut *self, piece) {
             (_, Form::Known(tensor)) => *self = Joined::Known(tensor),
+            (_, Form::Order(order)) => *self = Joined::Order(order),
             (Joined::Words(_, own), Form::Words(words)) => {
                 own[rows.clone()].copy_from_slice(&words.own);
             }
@@ -136,6 +148,7 @@ impl Joined {
             Joined::Words(ring, own) => Some(Form::Words(Words::new(ring, own))),
             Joined::Bits(planes) => Some(Form::Bits(Arc::new(planes))),
             Joined::Known(tensor) => Some(Form::Known(tensor)),
+            Joined::Order(order) => Some(Form::Order(order)),
         }
     }
 }

@@ -55,7 +55,7 @@ impl Sent {
     }
 
     /// q' of some.
-    fn keys(&self, of: Range<usize>, out: &mut [Block]) {
+    pub(crate) fn keys(&self, of: Range<usize>, out: &mut [Block]) {
         let delta = self.delta.to_u128();
         for ((out, q), turned) in out.iter_mut().zip(&self.q[of.clone()]).zip(&self.turned[of]) {
             *out = Block::from_u128(q.to_u128() ^ (u128::from(*turned).wrapping_neg() & delta));

@@ -4,6 +4,7 @@ use crate::{
     TwoError,
     form::{Form, Words, numbers},
     ops::{local_matmul, minus, plus},
+    order::Order,
     plan::{Axis, Prim, Size, Step},
     ring::mask,
 };
@@ -99,6 +100,12 @@ pub(crate) fn local(party: usize, brought: &Brought, step: &Step, reads: &[Form]
                 if party == 0 { made } else { without_constants(made, &eval_zeros(program, &inputs)?) };
             if flat { Form::Bits(Arc::new(gathered(&made, step.size))) } else { Form::Bits(Arc::new(made)) }
         }
+        Prim::AsOrder => {
+            let places = numbers(reads[0].known(), 32).into_iter().map(|place| place as u32);
+            Form::Order(Arc::new(Order::known(places.collect())))
+        }
+        Prim::Invert => Form::Order(Arc::new(reads[0].order().inverse())),
+        Prim::Then => Form::Order(Arc::new(reads[0].order().then(reads[1].order()))),
         Prim::Part { from } => {
             let all = reads[0].bits();
             Form::Bits(Arc::new(unflattened(all, *from, step.size)))
@@ -175,6 +182,7 @@ fn pick(reads: &[Form], picks: &[usize]) -> Form {
                 Form::Words(words) => words.own.len(),
                 Form::Bits(bits) => bits.instances(),
                 Form::Known(tensor) => tensor.len(),
+                Form::Order(_) => unreachable!("a plan keeps to its forms"),
             };
             *sum += rows;
             Some(*sum - rows)

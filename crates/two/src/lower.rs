@@ -2,12 +2,15 @@
 
 mod layers;
 mod numbers;
+mod orders;
 mod rectify;
 mod windows;
 
 use crate::{
+    TwoError,
+    memory::REGISTER,
     ops::Holders,
-    plan::{Input, Output, Plan, Prim, Products, Size, Slot, Step},
+    plan::{Distance, Input, Output, Plan, Prim, Products, Size, Slot, Step},
 };
 use hushwire_bfv::Set;
 use hushwire_circuit::{Builder, Layered, Program, words as gates};
@@ -31,6 +34,7 @@ pub(crate) struct Forms {
     pub(crate) words: Option<Slot>,
     /// Words of numbers from 0 on, in a smaller ring that they fit as signed ones.
     pub(crate) narrow: Option<Slot>,
+    order: Option<Slot>,
 }
 
 pub(crate) struct Lower<'a> {
@@ -50,11 +54,18 @@ pub(crate) struct Lower<'a> {
     left: BTreeSet<usize>,
     /// Keys that layers so far have: parameters, ring and evaluator.
     keys: BTreeSet<(Set, u32, usize)>,
+    /// Bytes of the lists of steps so far, and of all at most.
+    lists: u64,
+    most: u64,
 }
 
 type BlockKey = (Op, Vec<Scalar>, Vec<Option<u128>>, Scalar);
 
 pub(crate) type Lowered<T> = Result<T, ComputeError>;
+
+/// Rows up to which an order may be that of a sorting network, and the OTs that take about as long as a round. AGREEMENT.
+const NETWORK: usize = 64;
+const ROUND: u64 = 1 << 12;
 
 /// The rows up to which fewer rounds are worth more ANDs. AGREEMENT.
 const FEW: usize = 1 << 12;
@@ -73,6 +84,10 @@ fn known(slot: Slot) -> Forms {
     Forms { known: Some(slot), ..Forms::default() }
 }
 
+fn order(slot: Slot) -> Forms {
+    Forms { order: Some(slot), ..Forms::default() }
+}
+
 fn narrow(slot: Slot) -> Forms {
     Forms { narrow: Some(slot), ..Forms::default() }
 }
@@ -88,7 +103,43 @@ impl<'a> Lower<'a> {
         owners: &[usize],
         learns: &[[bool; 2]],
         products: Products,
-    ) -> Lowered<Plan> {
+        most: u64,
+    ) -> Result<Plan, TwoError> {
+        let mut hash = blake3::Hasher::new_derive_key("hushwire two plan v4");
+        hash.update(&computation.digest());
+        hash.update(&[products as u8]);
+        for owner in owners {
+            hash.update(&[*owner as u8]);
+        }
+        for to in learns {
+            hash.update(&to.map(u8::from));
+        }
+        let digest = *hash.finalize().as_bytes();
+        let mut lower = Lower::new(computation, owners, products, most)?;
+        let slots = lower.all()?;
+        let plan = lower.into_plan(slots, learns, digest)?;
+        let rows = computation.nodes().iter().filter(|node| node.ty.scalar == Scalar::Place);
+        let rows = rows.filter_map(|node| node.ty.shape.elements()).max();
+        if rows.is_none_or(|rows| rows > NETWORK) {
+            return Ok(plan);
+        }
+        // Of few rows a sorting network may take less, which one circuit has with all that reads its order.
+        let mut lower = Lower::new(computation, owners, products, most)?;
+        let Ok(slots) = lower.as_one() else { return Ok(plan) };
+        let one = lower.into_plan(slots, learns, digest)?;
+        let work = |plan: &Plan| {
+            let tally = plan.tally(Distance::Near);
+            tally.ots() as u64 + ROUND * tally.rounds
+        };
+        Ok(if work(&one) <= work(&plan) { one } else { plan })
+    }
+
+    fn new(
+        computation: &'a Computation,
+        owners: &[usize],
+        products: Products,
+        most: u64,
+    ) -> Lowered<Lower<'a>> {
         let mut lower = Lower {
             computation,
             steps: vec![],
@@ -102,17 +153,9 @@ impl<'a> Lower<'a> {
             rectifiers: Rectifiers::new(computation),
             left: BTreeSet::new(),
             keys: BTreeSet::new(),
+            lists: 0,
+            most,
         };
-        let mut hash = blake3::Hasher::new_derive_key("hushwire two plan v3");
-        hash.update(&computation.digest());
-        hash.update(&[products as u8]);
-        for owner in owners {
-            hash.update(&[*owner as u8]);
-        }
-        for to in learns {
-            hash.update(&to.map(u8::from));
-        }
-        let digest = *hash.finalize().as_bytes();
         let mut owners = owners.iter();
         for at in 0..computation.nodes().len() {
             let node = &computation.nodes()[at];
@@ -121,21 +164,48 @@ impl<'a> Lower<'a> {
                 lower.inputs.push(Input { owner, scalar: node.ty.scalar, lengths: lower.lengths(at)? });
             }
         }
-        // Orders of rows are kept as decisions of a sorting network, which one circuit has for all that follow them.
-        let is_sorted = computation.nodes().iter().any(|node| node.ty.scalar == Scalar::Place);
-        let slots = if is_sorted { lower.as_one()? } else { lower.all()? };
-        let outputs = computation.outputs().iter().zip(slots).zip(learns);
+        Ok(lower)
+    }
+
+    fn into_plan(self, slots: Vec<Slot>, learns: &[[bool; 2]], digest: [u8; 32]) -> Result<Plan, TwoError> {
+        let outputs = self.computation.outputs().iter().zip(slots).zip(learns);
         let output = |((output, slot), to): ((&hushwire_compute::Output, Slot), &[bool; 2])| {
             let at = output.value.0 as usize;
-            Ok(Output { slot, scalar: lower.scalar(at), lengths: lower.lengths(at)?, to: *to })
+            Ok(Output { slot, scalar: self.scalar(at), lengths: self.lengths(at)?, to: *to })
         };
         let outputs = outputs.map(output).collect::<Lowered<_>>()?;
-        Ok(Plan { steps: lower.steps, inputs: lower.inputs, outputs, digest })
+        Ok(Plan { steps: self.steps, inputs: self.inputs, outputs, digest })
+    }
+
+    /// Refuses lists that are longer than they may be.
+    fn within(&self) -> Result<(), TwoError> {
+        let (takes, may) = (self.lists, self.most);
+        if takes <= may { Ok(()) } else { Err(TwoError::Memory { takes, may }) }
+    }
+
+    /// Bits that a circuit may have beside the lists that there are; nothing where it may have any number.
+    fn most_bits(&self) -> Option<usize> {
+        let left = self.most.saturating_sub(self.lists) / REGISTER;
+        (self.most < u64::MAX).then(|| usize::try_from(left).unwrap_or(usize::MAX))
+    }
+
+    /// The error of a circuit that has more bits than it may.
+    fn too_wide(&self, e: ComputeError) -> ComputeError {
+        match e {
+            ComputeError::Type { cause, .. } if self.most < u64::MAX => {
+                ComputeError::Type { cause, remedy: "bring fewer rows, or allow more memory".into() }
+            }
+            e => e,
+        }
     }
 
     /// Everything as one circuit; the slots of its outputs.
-    fn as_one(&mut self) -> Lowered<Vec<Slot>> {
-        let program = Arc::new(circuits::program(self.computation)?);
+    fn as_one(&mut self) -> Result<Vec<Slot>, TwoError> {
+        let program = match self.most_bits() {
+            None => circuits::program(self.computation),
+            Some(bits) => circuits::program_within(self.computation, bits),
+        };
+        let program = Arc::new(program.map_err(|e| self.too_wide(e))?);
         let reads: Vec<Slot> = (0..self.inputs.len()).map(|k| self.input_bits(k)).collect();
         let size = Size::Bits(program.output_bits(), 1);
         let slot = self.step(Prim::Flat(program.clone()), reads, size);
@@ -151,7 +221,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Node after node; the slots of the outputs.
-    fn all(&mut self) -> Lowered<Vec<Slot>> {
+    fn all(&mut self) -> Result<Vec<Slot>, TwoError> {
         let mut inputs = 0..self.inputs.len();
         for at in 0..self.computation.nodes().len() {
             let node = &self.computation.nodes()[at];
@@ -162,9 +232,11 @@ impl<'a> Lower<'a> {
                 self.node(at, node)?
             };
             self.forms.push(forms);
+            self.within()?;
         }
         let outputs = self.computation.outputs().iter();
-        outputs.map(|output| self.output(output.value.0 as usize)).collect()
+        let outputs = outputs.map(|output| self.output(output.value.0 as usize)).collect::<Lowered<_>>()?;
+        self.within().map(|()| outputs)
     }
 
     fn input(&mut self, node: &Node, k: usize) -> Forms {
@@ -209,6 +281,7 @@ impl<'a> Lower<'a> {
             _ => step.reads.iter().map(of).fold([false; 2], |a, b| [a[0] | b[0], a[1] | b[1]]),
         };
         self.holders.push(holders);
+        self.lists = self.lists.saturating_add(step.lists());
         self.steps.push(step);
         self.steps.len() - 1
     }
@@ -241,7 +314,7 @@ impl<'a> Lower<'a> {
             Forms { bits: Some(slot), .. } => return Ok(slot),
             Forms { input: Some(k), .. } => self.input_bits(k),
             Forms { known: Some(slot), .. } => self.step(Prim::AsBits, vec![slot], size),
-            Forms { words: Some(_), .. } | Forms { narrow: Some(_), .. } => {
+            Forms { order: Some(_), .. } | Forms { words: Some(_), .. } | Forms { narrow: Some(_), .. } => {
                 let ring = self.scalar(at).bits() as u32;
                 let slot = self.words(at, ring)?;
                 let adder = self.adder(ring, rows <= FEW);
@@ -274,6 +347,11 @@ impl<'a> Lower<'a> {
             let owner = self.inputs[k].owner;
             self.holders[slot] = [owner == 0, owner == 1];
             self.forms[at].words = Some(slot);
+        }
+        if let (Forms { known: None, words: None, order: Some(slot), .. }, 64) = (self.forms[at], to) {
+            let slot = self.places(at, slot)?;
+            self.forms[at].words = Some(slot);
+            return Ok(slot);
         }
         if let (None, Some(slot), Some(own)) = (self.forms[at].words, self.forms[at].narrow, own) {
             let now = std::mem::replace(&mut self.now, at);
@@ -326,6 +404,9 @@ impl<'a> Lower<'a> {
             return Ok(known(self.step(prim, reads, Size::Known(rows))));
         }
         if let Some(forms) = self.rectified(at)? {
+            return Ok(forms);
+        }
+        if let Some(forms) = self.ordering(node, &args, &to)? {
             return Ok(forms);
         }
         if let Some(ring) = ring(scalar)
@@ -492,7 +573,11 @@ impl<'a> Lower<'a> {
             .zip(&constants)
             .map(|(a, tensor)| tensor.as_deref().map_or(Operand::Wires(&nodes[*a].ty), Operand::Known))
             .collect();
-        let program = Arc::new(circuits::of_operation(&node.op, &operands)?);
+        let program = match self.most_bits() {
+            None => circuits::of_operation(&node.op, &operands),
+            Some(bits) => circuits::of_operation_within(&node.op, &operands, bits),
+        };
+        let program = Arc::new(program.map_err(|e| self.too_wide(e))?);
         let wired = args.iter().zip(&constants).filter(|(_, tensor)| tensor.is_none());
         let reads = wired.map(|(a, _)| self.bits(*a)).collect::<Lowered<_>>()?;
         Ok(bits(self.step(Prim::Flat(program), reads, Size::Bits(node.ty.scalar.bits(), rows))))

@@ -1,5 +1,7 @@
 //! One party of a session, over a channel.
 
+mod walk;
+
 use crate::{
     Operation, Tally, TwoError,
     ahead::Shelf,
@@ -17,7 +19,7 @@ use hushwire_compute::Tensor;
 use hushwire_ot::{Context, Protocol};
 use hushwire_prg::Seed;
 use hushwire_wire::{
-    Channel, Meter, Process,
+    Channel, Cost, Meter, Process,
     drive::{Abreast, Driver},
 };
 use std::{collections::BTreeMap, time::Instant};
@@ -31,6 +33,9 @@ pub struct Party {
     supply: Option<Supply>,
     /// Of keys of encryption.
     seed: Seed,
+    /// Of networks, and how many were drawn.
+    moves: Seed,
+    shuffles: u64,
     keys: Keys,
     driver: Driver,
     distance: Distance,
@@ -48,6 +53,9 @@ pub struct Party {
     pieces: u64,
     lost: bool,
     process: Process,
+    /// The orders that steps have opened.
+    #[cfg(test)]
+    orders: Vec<Vec<u32>>,
 }
 
 impl Party {
@@ -69,6 +77,7 @@ impl Party {
         assert!(index < 2, "parties are 0 and 1");
         let supply = Some(Supply::open(ots, index, context, ot, seed)?);
         let (context, driver) = (*context, Driver::new());
+        let moves = seed.derive("two shuffles", &context.sid.0);
         let (seed, keys) = (seed.derive("two encryption", &context.sid.0), Keys::default());
         let (threads, ahead, opened, spent) = (1, None, 0, BTreeMap::new());
         Ok(Party {
@@ -76,6 +85,8 @@ impl Party {
             context,
             supply,
             seed,
+            moves,
+            shuffles: 0,
             keys,
             driver,
             distance: Distance::Near,
@@ -88,13 +99,25 @@ impl Party {
             pieces: 0,
             lost: false,
             process: Process::here(),
+            #[cfg(test)]
+            orders: vec![],
         })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn opened_orders(&mut self) -> Vec<Vec<u32>> {
+        std::mem::take(&mut self.orders)
     }
 
     /// The same at a distance that both parties have agreed on.
     #[must_use]
     pub fn distance(self, distance: Distance) -> Party {
         Party { distance, ..self }
+    }
+
+    /// Another distance from the next run on, which both parties have agreed on.
+    pub fn set_distance(&mut self, distance: Distance) {
+        self.distance = distance;
     }
 
     /// The same with so many threads for layers under encryption: one party waits while the other multiplies.
@@ -151,7 +174,8 @@ impl Party {
         if std::mem::replace(&mut self.lost, true) {
             return Err(TwoError::Lost);
         }
-        let ahead = self.agree(channel, plan)?;
+        // Which lots a sort takes shows on the way.
+        let ahead = self.agree(channel, plan)? && !plan.moves();
         let mut supply = self.supply.take().ok_or(TwoError::Lost)?;
         let distance = self.distance;
         let ran = if ahead {
@@ -190,6 +214,19 @@ impl Party {
             let slots: Vec<Slot> = wave.iter().map(|(at, _)| *at).collect();
             for group in plan.groups(&slots, self.distance) {
                 let (begun, before) = (Instant::now(), read(self.meter.as_ref(), channel));
+                let first = &plan.steps[group[0].0];
+                if first.moves() {
+                    let reads = &wave.iter().find(|(slot, _)| *slot == group[0].0).expect("a step of it").1;
+                    let (done, all) = (run.done(), plan.steps.len());
+                    let go_on = &mut || go_on(done, all);
+                    let mut mover = walk::Mover { party: self, channel, lots, go_on, made: Cost::default() };
+                    let form = mover.run(first, reads)?;
+                    let made = mover.made;
+                    let cost = made.then(read(self.meter.as_ref(), channel).since(before));
+                    run.land(&group[0], form);
+                    run.took(first, begun, cost);
+                    continue;
+                }
                 let lot = lots(&plan.tallies(&group))?;
                 let made = lot.cost;
                 self.group(channel, run, &wave, &group, lot)?;

@@ -5,6 +5,7 @@ use crate::{
     encrypted::Layer,
     lower::Lower,
     ops::{Holders, Shape},
+    order::{self, Key},
     ring::packed,
     shift::Sign,
     tally::{self, Tally},
@@ -109,6 +110,18 @@ pub(crate) enum Prim {
     Part { from: usize },
     /// Images by the weights that one party has, under encryption: weights and images, as words.
     Encrypted(Arc<Layer>),
+    /// Bits of keys, the first most significant → the order of their rows.
+    Sort { keys: Vec<Key> },
+    /// Words, the place to which each row goes → that order.
+    ToPlaces,
+    /// Known places → the order in which the row of each comes.
+    AsOrder,
+    /// An order, undone.
+    Invert,
+    /// An order, and one of what it gives → both.
+    Then,
+    /// Bits or words in rows of so many elements, and an order → the rows in it.
+    Permute { inner: usize },
     /// Bits or words → known.
     Open { scalar: Scalar, lengths: Vec<usize> },
 }
@@ -132,13 +145,15 @@ pub(crate) enum Size {
     Known(usize),
     Words(u32, usize),
     Bits(usize, usize),
+    /// Rows, and the networks that each party has for it.
+    Order(usize, usize),
 }
 
 impl Size {
     /// Elements.
     pub(crate) fn rows(self) -> usize {
         match self {
-            Size::Known(rows) | Size::Words(_, rows) | Size::Bits(_, rows) => rows,
+            Size::Known(rows) | Size::Words(_, rows) | Size::Bits(_, rows) | Size::Order(rows, _) => rows,
         }
     }
 
@@ -147,6 +162,24 @@ impl Size {
             Size::Known(_) => Size::Known(rows),
             Size::Words(ring, _) => Size::Words(ring, rows),
             Size::Bits(width, _) => Size::Bits(width, rows),
+            Size::Order(_, stages) => Size::Order(rows, stages),
+        }
+    }
+
+    /// Bits of an element of words or bits.
+    pub(crate) fn width(self) -> usize {
+        match self {
+            Size::Words(ring, _) => ring as usize,
+            Size::Bits(width, _) => width,
+            _ => unreachable!("a plan keeps to its forms"),
+        }
+    }
+
+    /// Networks of an order.
+    pub(crate) fn stages(self) -> usize {
+        match self {
+            Size::Order(_, stages) => stages,
+            _ => unreachable!("a plan keeps to its forms"),
         }
     }
 
@@ -203,6 +236,9 @@ impl Step {
             | Prim::Rectify { .. }
             | Prim::Extend
             | Prim::Encrypted(_)
+            | Prim::Sort { .. }
+            | Prim::ToPlaces
+            | Prim::Permute { .. }
             | Prim::Open { .. } => true,
             Prim::Block(program) | Prim::Flat(program) => program.ands() > 0,
             _ => false,
@@ -214,10 +250,22 @@ impl Step {
         matches!(self.prim, Prim::MatMul(..) | Prim::MatMulKnown { .. } | Prim::Encrypted(_))
     }
 
+    /// Whether it moves rows: then it takes OTs as it goes, in lots of its own.
+    pub(crate) fn moves(&self) -> bool {
+        matches!(self.prim, Prim::Sort { .. } | Prim::ToPlaces | Prim::Permute { .. })
+    }
+
     fn is_row_by_row(&self) -> bool {
         !matches!(
             self.prim,
-            Prim::MatMul(..) | Prim::Rows(_) | Prim::Flat(_) | Prim::Encrypted(_) | Prim::Open { .. }
+            Prim::MatMul(..)
+                | Prim::Rows(_)
+                | Prim::Flat(_)
+                | Prim::Encrypted(_)
+                | Prim::Sort { .. }
+                | Prim::ToPlaces
+                | Prim::Permute { .. }
+                | Prim::Open { .. }
         )
     }
 
@@ -279,6 +327,7 @@ impl Output {
             Size::Known(_) => 0,
             Size::Words(..) => packed(self.elements(), self.scalar.bits()),
             Size::Bits(width, rows) => width * plane_bytes(rows),
+            Size::Order(..) => unreachable!("places are opened as numbers"),
         }
     }
 }
@@ -311,7 +360,7 @@ impl Distance {
     /// The round trip of parties who are far from each other, and of all who are farther.
     pub const FAR: Duration = Duration::from_micros(300);
 
-    const fn cots(self) -> usize {
+    pub(crate) const fn cots(self) -> usize {
         match self {
             Distance::Near => 1 << 17,
             Distance::Far => 1 << 21,
@@ -364,10 +413,27 @@ impl Plan {
         learns: &[[bool; 2]],
         products: Products,
     ) -> Result<Plan, TwoError> {
+        Plan::with_lists(computation, owners, learns, products, u64::MAX)
+    }
+
+    /// The same with lists of at most about so many bytes, programs of circuits among them. It ends before it takes memory for more.
+    ///
+    /// # Errors
+    /// As [`Self::with`], and longer lists.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    pub fn with_lists(
+        computation: &Computation,
+        owners: &[usize],
+        learns: &[[bool; 2]],
+        products: Products,
+        most: u64,
+    ) -> Result<Plan, TwoError> {
         assert!(owners.iter().all(|owner| *owner < 2), "owners are parties 0 and 1");
         assert_eq!(owners.len(), computation.inputs().count(), "an owner for each input");
         assert_eq!(learns.len(), computation.outputs().len(), "who learns each output");
-        let plan = Lower::plan(computation, owners, learns, products)?;
+        let plan = Lower::plan(computation, owners, learns, products, most)?;
         let found = plan.coefficients();
         if found > COEFFICIENTS { Err(TwoError::TooMany { found }) } else { Ok(plan) }
     }
@@ -420,10 +486,23 @@ impl Plan {
         group.iter().map(|piece| self.tally_of(piece)).collect()
     }
 
-    /// The costs of all pieces that share their rounds, in the order of a run.
+    /// The costs of all pieces that share their rounds, in the order of a run; of a sort as they are likely to be.
     pub(crate) fn lots(&self, distance: Distance) -> impl Iterator<Item = Vec<Tally>> + Send {
         let groups = self.waves().into_iter().flat_map(move |wave| self.groups(&wave, distance));
-        groups.map(|group| self.tallies(&group))
+        groups.flat_map(move |group| self.lots_of(&group, distance))
+    }
+
+    /// The costs of pieces that share their rounds: of one that moves rows lot after lot.
+    pub(crate) fn lots_of(&self, group: &[Piece], distance: Distance) -> Vec<Vec<Tally>> {
+        match group {
+            [(at, _)] if self.steps[*at].moves() => order::lots(&self.steps[*at], &self.reads(*at), distance),
+            group => vec![self.tallies(group)],
+        }
+    }
+
+    /// Whether steps move rows. Their lots follow from what is opened, so that none are made ahead of a run that has some.
+    pub(crate) fn moves(&self) -> bool {
+        self.steps.iter().any(Step::moves)
     }
 
     /// The steps of a wave in pieces, those side by side that share rounds. AGREEMENT.
@@ -436,7 +515,7 @@ impl Plan {
             loop {
                 let most = if step.is_row_by_row() { fitting(step, &reads, rows - start) } else { rows };
                 let piece = (*at, start..start + most);
-                if matches!(step.prim, Prim::Encrypted(_)) {
+                if matches!(step.prim, Prim::Encrypted(_)) || step.moves() {
                     // Before the others: its messages are its own.
                     groups.insert(0, vec![piece]);
                     break;

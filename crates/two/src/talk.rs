@@ -87,6 +87,7 @@ pub(crate) fn share_bytes(form: &Form, bits: usize) -> Vec<u8> {
         Form::Words(words) => pack(&words.own, bits as u32),
         Form::Bits(planes) => (**planes).clone().trimmed().to_vec(),
         Form::Known(_) => vec![],
+        Form::Order(_) => unreachable!("places are opened as numbers"),
     }
 }
 
@@ -115,5 +116,6 @@ pub(crate) fn opened(
             }
             Tensor::from_planes(scalar, lengths, &planes.trimmed())
         }
+        Form::Order(_) => unreachable!("places are opened as numbers"),
     }
 }

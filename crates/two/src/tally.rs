@@ -63,7 +63,7 @@ impl Tally {
     }
 
     /// The choices of OTs that each party sends.
-    fn choices(cots: [usize; 2]) -> Tally {
+    pub(crate) fn choices(cots: [usize; 2]) -> Tally {
         Tally { cots, ..Tally::message([packed(cots[1], 1), packed(cots[0], 1)]) }
     }
 }

@@ -74,6 +74,18 @@ pub enum Operand<'a> {
 /// # Errors
 /// As [`program`], and operands that the operation does not take.
 pub fn of_operation(op: &Op, operands: &[Operand<'_>]) -> Result<Program, ComputeError> {
+    of_operation_within(op, operands, stages::MAX_REGISTERS)
+}
+
+/// The same of at most so many bits; it ends before it takes memory for more.
+///
+/// # Errors
+/// As [`of_operation`].
+pub fn of_operation_within(
+    op: &Op,
+    operands: &[Operand<'_>],
+    most_bits: usize,
+) -> Result<Program, ComputeError> {
     let mut draft = Draft::new("operation")?;
     let member = draft.member("all")?;
     let mut values = vec![];
@@ -88,5 +100,5 @@ pub fn of_operation(op: &Op, operands: &[Operand<'_>]) -> Result<Program, Comput
     }
     let value = draft.push(op.clone(), values)?;
     draft.output("y", value, vec![member])?;
-    program(&draft.finish()?)
+    program_within(&draft.finish()?, most_bits)
 }

@@ -17,7 +17,7 @@ use std::{collections::BTreeMap, ops::Range, sync::Arc};
 use zeroize::Zeroizing;
 
 /// The remedy where values or circuits take more memory than they may.
-const ROOM: &str = "bring fewer rows, or agree on their number under [symbols], as in n = \"<= 100000\", or on more `memory` under [parameters]";
+pub(super) const ROOM: &str = "bring fewer rows, or agree on their number under [symbols], as in n = \"<= 100000\", or on more `memory` under [parameters]";
 /// AGREEMENT: bytes of a circuit's bit, about: places where it is written and read, and a label.
 const BIT_BYTES: u64 = 32;
 /// AGREEMENT: bytes of a plan's lists that are made whatever memory was agreed on.
@@ -289,7 +289,7 @@ impl Bound {
         let steps = match chosen.protocol {
             Protocol::Rep3 => Plan::new(self.rest()).ok(),
             #[cfg(feature = "two")]
-            Protocol::Two => return self.pair(chosen.linear).map(Form::Pair),
+            Protocol::Two => return self.pair(chosen.linear, most).map(Form::Pair),
             _ => None,
         };
         match steps {
@@ -312,7 +312,7 @@ impl Bound {
 
     /// The rest as two parties run it on numbers.
     #[cfg(feature = "two")]
-    fn pair(&self, linear: crate::Linear) -> Result<hushwire_two::Plan, JobError> {
+    fn pair(&self, linear: crate::Linear, most: Option<u64>) -> Result<hushwire_two::Plan, JobError> {
         let products = match linear {
             crate::Linear::Ot => hushwire_two::Products::Ot,
             crate::Linear::He => hushwire_two::Products::He,
@@ -320,8 +320,11 @@ impl Bound {
         let owners: Vec<usize> = self.owners.iter().map(|of| usize::from(*of == Member::Party(1))).collect();
         let learns = |to: &Vec<Member>| [0, 1].map(|index| to.contains(&Member::Party(index)));
         let learns: Vec<[bool; 2]> = self.recipients.iter().map(learns).collect();
-        hushwire_two::Plan::with(self.rest(), &owners, &learns, products).map_err(|e| match e {
+        let lists = most.unwrap_or(u64::MAX);
+        let plan = hushwire_two::Plan::with_lists(self.rest(), &owners, &learns, products, lists);
+        plan.map_err(|e| match e {
             hushwire_two::TwoError::Compute(e) => refused(None, &e),
+            e @ hushwire_two::TwoError::Memory { .. } => JobError::usage("the computation", e.cause(), ROOM),
             e @ hushwire_two::TwoError::TooMany { .. } => {
                 JobError::usage("the computation", e.cause(), e.remedy())
             }
@@ -395,7 +398,9 @@ impl Bound {
         let (forecast, ands) = self.forecast_of(&form, chosen, aes_instructions)?;
         let memory = match &form {
             Form::Steps(plan) => Some(plan.memory(far(threads))),
-            _ => None,
+            #[cfg(feature = "two")]
+            Form::Pair(plan) => Some(plan.memory(hushwire_two::Distance::Far)),
+            Form::Circuit(_) => None,
         };
         Ok((forecast, ands, memory))
     }

@@ -1,7 +1,7 @@
 //! One of two parties on numbers: its links, set up once, and a computation on them.
 
 use super::{
-    bound::{Bound, Extent, Form},
+    bound::{Bound, Extent, Form, ROOM},
     delay,
     lengths::{Lengths, Told},
     part::{GoOn, cancelled},
@@ -17,7 +17,7 @@ use crate::{
 };
 use hushwire_compute::Tensor;
 use hushwire_prg::Seed;
-use hushwire_two::{Distance, Party, TwoError};
+use hushwire_two::{Distance, Party, Plan, TwoError};
 use hushwire_wire::Channel;
 use zeroize::Zeroizing;
 
@@ -28,6 +28,7 @@ pub(super) struct Pair {
     pub(super) control: Channel,
     channel: Channel,
     party: Party,
+    distance: Distance,
 }
 
 impl Pair {
@@ -44,13 +45,27 @@ impl Pair {
         let mut links = [control];
         let delay = delay::announced(&mut links);
         let delay = delay.map_err(|e| explain(&member.agreement, e).during("measuring delays"))?;
-        let ([control], party) = (links, party.distance(Distance::of(delay)));
+        let ([control], distance) = (links, Distance::of(delay));
+        let party = party.distance(distance);
         let party = if let Some(ahead) = chosen.ahead { party.ahead(ahead) } else { party };
-        Ok(Self { me: Member::Party(index), index, control, channel, party })
+        Ok(Self { me: Member::Party(index), index, control, channel, party, distance })
     }
 
     pub(super) fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, JobError> {
         lengths.at_party(&member.agreement, &mut [&mut self.control], std::iter::empty())
+    }
+
+    /// Keeps the next run to so many bytes: in the short pieces of parties that are near each other where those of their distance take more;
+    /// refuses a run that takes more in any pieces.
+    pub(super) fn keep_to(&mut self, plan: &Plan, most: Option<u64>) -> Result<(), JobError> {
+        self.party.set_distance(self.distance);
+        let Some(most) = most else { return Ok(()) };
+        if plan.within(self.distance, most).is_err() {
+            let kept = plan.within(Distance::Near, most);
+            kept.map_err(|e| JobError::usage("the computation", e.cause(), ROOM))?;
+            self.party.set_distance(Distance::Near);
+        }
+        Ok(())
     }
 
     /// Runs a computation: records of this party's inputs go in, in order, and those of what it learns come out.
@@ -89,12 +104,13 @@ impl From<TwoError> for Failure {
         match e {
             TwoError::Net(e) => Self::Net(e),
             TwoError::Ot(e) => e.into(),
-            TwoError::Mismatch { .. } | TwoError::Encryption { peer: Some(_), .. } => {
-                Self::peer(e.cause(), e.remedy())
-            }
-            TwoError::Compute(_) | TwoError::Encryption { .. } | TwoError::TooMany { .. } => {
-                Self::ours(Kind::Usage, e.cause(), e.remedy())
-            }
+            TwoError::Mismatch { .. }
+            | TwoError::Unordered { .. }
+            | TwoError::Encryption { peer: Some(_), .. } => Self::peer(e.cause(), e.remedy()),
+            TwoError::Compute(_)
+            | TwoError::Encryption { .. }
+            | TwoError::TooMany { .. }
+            | TwoError::Memory { .. } => Self::ours(Kind::Usage, e.cause(), e.remedy()),
             e => Self::ours(Kind::Internal, e.cause(), e.remedy()),
         }
     }

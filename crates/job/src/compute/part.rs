@@ -185,6 +185,10 @@ impl Engine {
         if let (Engine::Three(engine), Form::Steps(plan)) = (&mut *self, &form) {
             engine.cut(|cut| within(plan, cut, task.job().memory))?;
         }
+        #[cfg(feature = "two")]
+        if let (Engine::Pair(engine), Form::Pair(plan)) = (&mut *self, &form) {
+            engine.keep_to(plan, task.most_memory(&told)).map_err(|e| says(&told, e))?;
+        }
         if !go_on(0, ands) {
             return Err(cancelled());
         }

@@ -10,6 +10,7 @@ mod examples;
 mod files;
 mod forecast;
 mod masks;
+mod memory;
 mod n_party;
 #[cfg(feature = "two")]
 mod pair;

@@ -1,8 +1,8 @@
 //! Computations between two parties on numbers, over real links, judged by arithmetic.
 
 use hushwire_job::{
-    ComputationSource, ComputeJob, ComputeTask, Computed, InputPlace, Member, MemberConfig, Observer,
-    Outcome, OutputPlace, Peer, Protocol, Task, run,
+    ComputationSource, ComputeJob, ComputeTask, Computed, InputPlace, JobError, Kind, Member, MemberConfig,
+    Observer, Outcome, OutputPlace, Peer, Protocol, Task, run,
 };
 use hushwire_ot::Protocol as Extension;
 use hushwire_wire::{Identity, Listener, TransportKind};
@@ -18,6 +18,15 @@ fn run_two(
     inputs: [Vec<(&str, InputPlace)>; 2],
     outputs: [&[&str]; 2],
 ) -> [Outcome<Computed>; 2] {
+    ends_of_two(task, inputs, outputs).map(|end| end.unwrap_or_else(|e| panic!("{e}")))
+}
+
+/// The same, however the run ends.
+pub(crate) fn ends_of_two(
+    task: &ComputeTask,
+    inputs: [Vec<(&str, InputPlace)>; 2],
+    outputs: [&[&str]; 2],
+) -> [Result<Outcome<Computed>, JobError>; 2] {
     let (mut configs, mut peers) = (vec![], vec![]);
     for me in task.agreement().members() {
         let identity = Identity::generate(&me.to_string()).unwrap_or_else(|e| panic!("{e}"));
@@ -31,11 +40,11 @@ fn run_two(
         config.inputs.extend(inputs.into_iter().map(|(name, place)| (name.to_owned(), place)));
         config.outputs.extend(outputs.iter().map(|name| ((*name).to_owned(), OutputPlace::Memory)));
     }
-    let made: Vec<Outcome<Computed>> = thread::scope(|scope| {
+    let made: Vec<Result<Outcome<Computed>, JobError>> = thread::scope(|scope| {
         let running = configs.into_iter().map(|config| {
             scope.spawn(move || {
                 let quiet: Observer = Arc::new(|_| {});
-                run(task, config, &quiet).unwrap_or_else(|e| panic!("{e}"))
+                run(task, config, &quiet)
             })
         });
         let running: Vec<_> = running.collect();
@@ -97,4 +106,51 @@ fn bytes_and_rounds_of_two_are_as_forecast() {
         assert!((forecast.bytes_sent..forecast.bytes_sent + set_up).contains(&sent), "{sent}, {forecast:?}");
         assert!((forecast.rounds - 1..forecast.rounds + 40).contains(&rounds), "{rounds}, {forecast:?}");
     }
+}
+
+/// A median of `rows` sums, with `memory` agreed on.
+pub(crate) fn median(protocol: Protocol, rows: u64, memory: Option<u64>) -> [Result<Vec<u8>, JobError>; 2] {
+    let text = "computation ord\nmembers a, b\nsymbols n\ninput x: u64[n] from a\ninput y: u64[n] from b\n\
+                output m = median(x + y) to a\n";
+    let mut job = ComputeJob::new(protocol, ComputationSource::Text(text.to_owned()));
+    job.memory = memory;
+    for (name, party) in [("a", 0), ("b", 1)] {
+        job.members.insert(name.to_owned(), Member::Party(party));
+    }
+    let task = ComputeTask::new(&job).unwrap_or_else(|e| panic!("{e}"));
+    let numbers = |k: u64| {
+        InputPlace::memory((0..rows).flat_map(|i| (i * k % 1009).to_le_bytes()).collect::<Vec<u8>>())
+    };
+    let ends = ends_of_two(&task, [vec![("x", numbers(7919))], vec![("y", numbers(104_729))]], [&["m"], &[]]);
+    ends.map(|end| end.map(|outcome| outcome.learnt.records.into_iter().flat_map(|(_, r)| r).collect()))
+}
+
+/// A run that takes more than was agreed on, or than there is by default for lengths that inputs tell, is refused before anything is opened, by the
+/// protocol of numbers as by the one of circuits.
+#[test]
+fn runs_beyond_their_memory_are_refused() {
+    for (protocol, rows, memory) in [
+        (Protocol::Gmw, 2_000, Some(1 << 20)),
+        (Protocol::Two, 2_000, Some(1 << 20)),
+        (Protocol::Two, 2_000, Some(4 << 20)),
+    ] {
+        for end in median(protocol, rows, memory) {
+            let e = end.expect_err("it takes more");
+            let words = ["n is 2000 at party 0", "bring fewer rows, or agree on"];
+            // Who finds it a moment later may hear of it before.
+            let found = words.iter().all(|words| e.to_string().contains(words)) && e.kind == Kind::File;
+            assert!(found || e.consequence, "{protocol}: {e}");
+        }
+    }
+}
+
+/// The same rows within enough memory.
+#[test]
+fn a_median_keeps_to_its_memory() {
+    let mut sums: Vec<u64> = (0..2000u64).map(|i| i * 7919 % 1009 + i * 104_729 % 1009).collect();
+    sums.sort_unstable();
+    let [learnt, _] =
+        median(Protocol::Two, 2000, Some(128 << 20)).map(|end| end.unwrap_or_else(|e| panic!("{e}")));
+    // The lower one of the two in the middle.
+    assert_eq!(learnt, sums[999].to_le_bytes());
 }

@@ -1,17 +1,9 @@
 //! The cost of a sort as it is likely to be, for predictions: what it opens is the order of a random permutation, so that one such
 //! permutation tells it nearly.
 
-use super::{
-    keys::string_bits,
-    permute::permute_cost,
-    ranking::{Ranking, bit_of},
-    sort::narrow_rounds,
-};
+use super::{keys::string_bits, permute::permute_cost, ranking::likely_levels, sort::narrow_rounds};
 use crate::Role;
 use hushwire_wire::Cost;
-
-/// LOCAL: rows that are ranked to know what more of them take.
-const TRIED: usize = 1 << 14;
 
 /// The likely cost of a sort of so many rows by keys of so many bits in all, with levels that are wide from `wide` pairs on. [`sort_bound`](super::sort_bound) is what hardly any run exceeds.
 #[must_use]
@@ -19,17 +11,9 @@ pub fn sort_expected(role: Role, rows: usize, keys: usize, wide: usize) -> Cost 
     if rows < 2 {
         return Cost::default();
     }
-    let mut tried = rows.min(TRIED);
-    let (width, mut levels) = (string_bits(rows, keys), levels(tried));
-    // Of twice the rows every level is twice as wide, and there is a comparison a row more.
-    while tried < rows {
-        let next = rows.min(2 * tried);
-        levels.iter_mut().for_each(|pairs| *pairs = (*pairs as u128 * next as u128 / tried as u128) as usize);
-        levels.push(next);
-        tried = next;
-    }
+    let width = string_bits(rows, keys);
     let mut cost = permute_cost(role, false, rows * 4 * width.div_ceil(32));
-    for pairs in levels {
+    for pairs in likely_levels(rows) {
         // As the module `sort` says of wide levels and of narrow ones.
         let (rounds, bits) =
             if pairs < wide { (narrow_rounds(width), 3 * width + 1) } else { (width as u64 + 1, width + 1) };
@@ -37,33 +21,6 @@ pub fn sort_expected(role: Role, rows: usize, keys: usize, wide: usize) -> Cost 
         cost.bytes_sent += (bits as u64 * pairs as u64).div_ceil(8);
     }
     cost
-}
-
-/// Pairs of each level, for one order of so many rows.
-fn levels(rows: usize) -> Vec<usize> {
-    let mut ranks: Vec<u32> = (0..rows as u32).collect();
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    for last in (1..rows).rev() {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        ranks.swap(last, (state % (last as u64 + 1)) as usize);
-    }
-    let (mut ranking, mut pairs, mut levels) = (Ranking::new(rows as u32), vec![], vec![]);
-    loop {
-        ranking.ask(&mut pairs);
-        if pairs.is_empty() {
-            return levels;
-        }
-        levels.push(pairs.len());
-        let mut answers = vec![0; pairs.len().div_ceil(8)];
-        for (i, pair) in pairs.iter().enumerate() {
-            let [a, b] = pair.map(|place| ranks[ranking.order()[place as usize] as usize]);
-            let bit = bit_of(i, pairs.len());
-            answers[bit / 8] |= u8::from(a < b) << (bit % 8);
-        }
-        ranking.hear(&answers, pairs.len(), |_, _| ());
-    }
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use super::{
     permutation::{Fresh, Permutation},
     permute::{Permute, permute_cost},
     planes::Tiles,
-    ranking::{Pair, Ranking, most_comparisons, most_levels, most_pairs},
+    ranking::{Pair, Ranking, answer, most_comparisons, most_levels, most_pairs},
     records::{MOST, Records},
 };
 use crate::{
@@ -142,7 +142,9 @@ impl Sort {
                 Step::Open(reveal) => {
                     let Sort { ranking, columns, spare, moved, pairs, .. } = self;
                     *moved = false;
-                    ranking.hear(&reveal.finish(), pairs.len(), |start, from| {
+                    let answers = reveal.finish();
+                    let of = |i: usize| answer(&answers, i, pairs.len());
+                    ranking.hear(of, |start, from| {
                         *moved = true;
                         columns.iter_mut().for_each(|records| records.reorder(start, from, spare));
                     });

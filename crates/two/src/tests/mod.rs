@@ -5,6 +5,7 @@ mod attacks;
 mod costs;
 mod lane;
 mod ops;
-mod pair;
+mod orders;
+pub(crate) mod pair;
 mod random;
 mod session;

@@ -1,6 +1,9 @@
 //! Whole computations against the plain evaluator, over OTs from a dealer.
 
-use super::pair::{context, dealt_again, triples};
+use super::{
+    pair::{context, dealt_again, triples},
+    session::{own, sessions},
+};
 use crate::{
     Distance, Plan, Products, TwoError,
     encrypted::{Job, Keys, signed},
@@ -16,6 +19,7 @@ use hushwire_compute::{
     Computation, Tensor, evaluate,
     test_support::{computation, inputs},
 };
+use hushwire_ot::Protocol;
 use hushwire_prg::Seed;
 use hushwire_wire::drive::{Abreast, Lockstep};
 use std::collections::BTreeMap;
@@ -131,12 +135,36 @@ pub(crate) fn check(c: &Computation, given: &Values, turn: usize) -> bool {
     };
     let mut own: [Vec<Tensor>; 2] = Default::default();
     bound.inputs().zip(&owners).for_each(|((name, _), owner)| own[*owner].push(given[name].clone()));
+    if plan.moves() {
+        check_session(&bound, &plan, &owners, given);
+        return true;
+    }
     let made = two(&plan, own).unwrap_or_else(|e| panic!("{e}\n{c}"));
     for (output, made) in bound.outputs().iter().zip(made) {
         let expected = &expected[&output.name];
         assert!(made == *expected, "{}: {made:?} for {expected:?}\n{c}", output.name);
     }
     true
+}
+
+/// The same over channels: steps that move rows take OTs as they go.
+pub(crate) fn check_session(c: &Computation, plan: &Plan, owners: &[usize], given: &Values) {
+    let expected = evaluate(c, given).expect("a result");
+    let made = sessions(Protocol::SoftSpoken4, |i, mut party, channel| {
+        let mine = own(c, given, owners, i);
+        party.run(channel, plan, mine, &mut |_, _| true).unwrap_or_else(|e| panic!("{e}\n{c}"))
+    });
+    for (i, made) in made.into_iter().enumerate() {
+        let due = c.outputs().iter().zip(&plan.outputs).filter(|(_, of)| of.to[i]);
+        for ((output, _), made) in due.zip(made) {
+            assert!(
+                made == expected[&output.name],
+                "{}: {made:?} for {:?}\n{c}",
+                output.name,
+                expected[&output.name]
+            );
+        }
+    }
 }
 
 #[test]

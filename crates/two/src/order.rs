@@ -1,0 +1,265 @@
+//! Orders of rows that no party knows.
+//!
+//! ```text
+//! stage     a network that party 0 knows, one that party 1 knows, then places that both know
+//! order     stages one after the other
+//! ```
+//!
+//! SECURITY: the places of a stage are uniformly random to either party, since they are those of rows that the other party's network has moved: they say nothing of
+//! the order. A stage's networks serve every use of its order, and nothing else is opened of rows that they move.
+
+use crate::{
+    form::Form,
+    moves::{Rows, walk_tallies},
+    network::Network,
+    plan::{Distance, PIECE, Prim, Size, Step},
+    ring::packed,
+    tally::Tally,
+    wide::{less_tally, words_tally},
+};
+use hushwire_block::Wiped;
+use hushwire_circuit::{Planes, planes::plane_bytes, ranking};
+use std::{ops::Range, sync::Arc};
+
+/// How a key of a sort counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key {
+    pub(crate) signed: bool,
+    pub(crate) descending: bool,
+}
+
+#[derive(Clone)]
+pub(crate) struct Stage {
+    /// This party's; none where the order is known.
+    pub(crate) network: Option<Arc<Network>>,
+    /// Place `i` gets row `places[i]`.
+    pub(crate) places: Arc<Vec<u32>>,
+    pub(crate) inverted: bool,
+}
+
+/// An order of rows: place by place the row that comes there.
+#[derive(Clone, Default)]
+pub(crate) struct Order {
+    pub(crate) stages: Vec<Stage>,
+}
+
+impl Order {
+    /// An order that both know.
+    pub(crate) fn known(places: Vec<u32>) -> Order {
+        Order { stages: vec![Stage { network: None, places: Arc::new(places), inverted: false }] }
+    }
+
+    pub(crate) fn inverse(&self) -> Order {
+        let stages = self.stages.iter().rev().cloned();
+        Order { stages: stages.map(|stage| Stage { inverted: !stage.inverted, ..stage }).collect() }
+    }
+
+    /// This order, and the other one of what it gives.
+    pub(crate) fn then(&self, other: &Order) -> Order {
+        Order { stages: [&self.stages[..], &other.stages].concat() }
+    }
+}
+
+/// The permutation that undoes one; none where it is no permutation.
+pub(crate) fn inverse(places: &[u32]) -> Option<Vec<u32>> {
+    let mut out = vec![u32::MAX; places.len()];
+    for (i, place) in (0..).zip(places) {
+        let at = out.get_mut(*place as usize)?;
+        if std::mem::replace(at, i) != u32::MAX {
+            return None;
+        }
+    }
+    Some(out)
+}
+
+/// Bits of a row's number.
+pub(crate) fn number_bits(rows: usize) -> u32 {
+    usize::BITS - rows.saturating_sub(1).leading_zeros()
+}
+
+/// AGREEMENT: bits of the strings that are compared, the row's number among them: with one bit more they fill a block.
+const STRING: u32 = 127;
+
+/// The bits of keys that a sort compares, the least significant first, sort after sort. Each is stable, so that the last one has the order of all.
+pub(crate) fn sorts(rows: usize, bits: usize) -> impl Iterator<Item = Range<usize>> {
+    let most = (STRING - number_bits(rows)) as usize;
+    let count = if rows < 2 { 0 } else { bits.div_ceil(most).max(1) };
+    (0..count).map(move |k| k * most..bits.min((k + 1) * most))
+}
+
+/// Some bits of the keys of each row, the first key most significant, so that less comes first.
+pub(crate) fn strings(party: usize, keys: &[Key], reads: &[Form], bits: Range<usize>) -> Rows {
+    let planes: Vec<(&Planes, usize, bool)> = keys
+        .iter()
+        .zip(reads)
+        .rev()
+        .flat_map(|(key, form)| {
+            let all = &**form.bits();
+            let top = all.width().wrapping_sub(1);
+            (0..all.width()).map(move |plane| (all, plane, key.descending ^ (key.signed && plane == top)))
+        })
+        .collect();
+    let rows = planes.first().map_or(0, |(all, ..)| all.instances());
+    let mut own = Wiped::new(vec![0u128; rows]);
+    for (at, (all, plane, turned)) in planes[bits.clone()].iter().enumerate() {
+        let bytes = &all[plane * plane_bytes(rows)..][..plane_bytes(rows)];
+        let turned = u128::from(*turned && party == 0);
+        for (row, own) in own.iter_mut().enumerate() {
+            *own |= (u128::from(bytes[row / 8] >> (row % 8) & 1) ^ turned) << at;
+        }
+    }
+    Rows { widths: vec![bits.len() as u32], bits: true, own }
+}
+
+/// Rows of a step's value, so many elements each.
+pub(crate) fn rows_of(form: &Form, inner: usize) -> Rows {
+    match form {
+        Form::Words(words) => {
+            let own = Wiped::new(words.own.iter().map(|x| u128::from(*x)).collect());
+            Rows { widths: vec![words.ring; inner], bits: false, own }
+        }
+        form => {
+            let planes = form.bits();
+            let (width, elements) = (planes.width(), planes.instances());
+            let widths = Rows::columns_of(width * inner);
+            let rows = elements.checked_div(inner).unwrap_or(0);
+            let mut own = Wiped::new(vec![0u128; rows * widths.len()]);
+            for plane in 0..width {
+                let bytes = &planes[plane * plane_bytes(elements)..][..plane_bytes(elements)];
+                for element in 0..elements {
+                    let at = element % inner * width + plane;
+                    let bit = u128::from(bytes[element / 8] >> (element % 8) & 1);
+                    own[element / inner * widths.len() + at / 128] |= bit << (at % 128);
+                }
+            }
+            Rows { widths, bits: true, own }
+        }
+    }
+}
+
+/// The reverse of [`rows_of`], of a value of this size.
+pub(crate) fn form_of(rows: &Rows, inner: usize, size: Size) -> Form {
+    match size {
+        Size::Words(ring, _) => {
+            let own: Vec<u64> = rows.own.iter().map(|x| *x as u64).collect();
+            Form::Words(crate::form::Words::new(ring, own))
+        }
+        _ => {
+            let (width, elements) = match size {
+                Size::Bits(width, elements) => (width, elements),
+                _ => unreachable!("a plan keeps to its forms"),
+            };
+            let mut planes = Planes::zeros(width, elements);
+            for plane in 0..width {
+                let bytes = &mut planes[plane * plane_bytes(elements)..][..plane_bytes(elements)];
+                for element in 0..elements {
+                    let at = element % inner * width + plane;
+                    let bit = rows.own[element / inner * rows.widths.len() + at / 128] >> (at % 128) & 1;
+                    bytes[element / 8] |= (bit as u8) << (element % 8);
+                }
+            }
+            Form::Bits(Arc::new(planes))
+        }
+    }
+}
+
+/// Rows in pieces of which the OTs suffice for each, those side by side that share rounds. AGREEMENT.
+pub(crate) fn cut(rows: usize, distance: Distance, tally: impl Fn(usize) -> Tally) -> Vec<Vec<Range<usize>>> {
+    let mut each = rows;
+    while each > 64 && tally(each).cots.iter().any(|n| *n > PIECE) {
+        each = (each / 2).next_multiple_of(64);
+    }
+    let most = tally(each).cots.into_iter().max().unwrap_or(0);
+    let abreast = (distance.cots() / most.max(1)).max(1);
+    let pieces: Vec<Range<usize>> =
+        (0..rows).step_by(each.max(1)).map(|start| start..rows.min(start + each)).collect();
+    pieces.chunks(abreast).map(<[_]>::to_vec).collect()
+}
+
+/// The cost of comparisons of pairs, and of opening what they give.
+pub(crate) fn pairs_tally(pairs: usize, bits: u32) -> Tally {
+    less_tally(pairs, bits).then(Tally::message([packed(pairs, 1); 2]))
+}
+
+/// Costs of pieces that share their rounds, one after the other.
+type Lots = Vec<Vec<Tally>>;
+
+fn lots_of(rows: usize, distance: Distance, tally: impl Fn(usize) -> Tally) -> Lots {
+    let lot = |lot: Vec<Range<usize>>| lot.iter().map(|piece| tally(piece.len())).collect();
+    cut(rows, distance, &tally).into_iter().map(lot).collect()
+}
+
+fn shuffles(rows: usize, row: usize, stages: usize, distance: Distance) -> Lots {
+    let both = || [0, 1].into_iter().flat_map(|chooser| walk_tallies(rows, row, chooser, distance.cots()));
+    (0..stages).flat_map(|_| both()).map(|tally| vec![tally]).collect()
+}
+
+/// The costs of a step that moves rows, in the order of a run: those of a sort as they are likely to be, all others as they are.
+pub(crate) fn lots(step: &Step, reads: &[Size], distance: Distance) -> Lots {
+    let rows = step.size.rows();
+    match (&step.prim, reads) {
+        (Prim::Sort { .. }, keys) => {
+            let bits = keys.iter().map(|size| size.width()).sum();
+            let mut all = vec![];
+            for (stages, bits) in sorts(rows, bits).enumerate() {
+                let width = bits.len() as u32 + number_bits(rows);
+                all.extend(shuffles(rows, bits.len(), stages, distance));
+                all.extend(shuffles(rows, width as usize, 1, distance));
+                all.extend(lots_of(rows, distance, |n| words_tally(n, width)));
+                for pairs in ranking::likely_levels(rows) {
+                    all.extend(lots_of(pairs, distance, |n| pairs_tally(n, width)));
+                }
+            }
+            all
+        }
+        (Prim::ToPlaces, [places]) if rows > 1 => {
+            let mut all = shuffles(rows, places.ring() as usize, 1, distance);
+            all.push(vec![Tally::message([packed(rows, places.ring() as usize); 2])]);
+            all
+        }
+        (Prim::Permute { inner }, [x, Size::Order(rows, stages)]) => {
+            shuffles(*rows, inner * x.width(), *stages, distance)
+        }
+        _ => vec![],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permutations_are_told_from_what_is_none() {
+        assert_eq!(inverse(&[2, 0, 1]), Some(vec![1, 2, 0]));
+        assert_eq!(inverse(&[]), Some(vec![]));
+        for none in [&[0, 0][..], &[0, 2], &[u32::MAX]] {
+            assert_eq!(inverse(none), None);
+        }
+    }
+
+    #[test]
+    fn sorts_have_all_bits_once() {
+        for (rows, bits) in [(2, 1), (1000, 64), (1000, 117), (1000, 118), (1 << 20, 500), (9, 0)] {
+            let parts: Vec<_> = sorts(rows, bits).collect();
+            assert_eq!((parts[0].start, parts[parts.len() - 1].end), (0, bits));
+            assert!(parts.windows(2).all(|two| two[0].end == two[1].start));
+            assert!(parts.iter().all(|part| part.len() as u32 + number_bits(rows) <= STRING));
+        }
+        assert_eq!(sorts(1, 64).count(), 0);
+    }
+
+    #[test]
+    fn pieces_are_all_rows_once() {
+        for (rows, distance) in
+            [(0, Distance::Near), (1, Distance::Near), (100_000, Distance::Near), (300_001, Distance::Far)]
+        {
+            let groups = cut(rows, distance, |n| words_tally(n, 84));
+            let flat: Vec<usize> = groups.iter().flatten().flat_map(|piece| piece.clone()).collect();
+            assert!(flat.into_iter().eq(0..rows));
+            for group in groups {
+                let sum: usize = group.iter().map(|piece| words_tally(piece.len(), 84).cots[0]).sum();
+                assert!(sum <= distance.cots());
+            }
+        }
+    }
+}
