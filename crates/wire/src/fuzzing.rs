@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn hellos_of_any_bytes() {
         let mut said = [0; HELLO_BYTES];
-        said[..12].copy_from_slice(b"hushwire\x08\x00\x01\x00");
+        said[..12].copy_from_slice(b"hushwire\x09\x00\x01\x00");
         said[94] = 4;
         assert!(Hello::decode(&said).is_ok());
         drive(hello, &[&said, &[22, 3, 1, 2, 0, 1, 0, 1, 252]]);

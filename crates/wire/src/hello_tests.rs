@@ -60,7 +60,7 @@ fn every_field_is_compared() {
 #[test]
 fn bytes_are_pinned() {
     let bytes = hello().encode();
-    let mut pinned = b"hushwire\x08\x00\x01\x02".to_vec();
+    let mut pinned = b"hushwire\x09\x00\x01\x02".to_vec();
     pinned.extend(
         [[3; 16].as_slice(), &[4; 32], &[5; 32], &[1, 0, 4, 0, 0, 0, 0, 0], &[0; 12], &[6; 16]].concat(),
     );
@@ -81,7 +81,7 @@ fn each_bad_field_is_named() {
         Hello::decode(&bytes)
     };
     assert_eq!(spoilt(0, b'H'), Err(BadHello::Magic));
-    assert_eq!(spoilt(9, 1), Err(BadHello::Version { version: 264, from: PartyId(1) }));
+    assert_eq!(spoilt(9, 1), Err(BadHello::Version { version: 265, from: PartyId(1) }));
     assert_eq!(spoilt(92, 4), Err(BadHello::Field("lane")));
     assert_eq!(spoilt(96, 2), Err(BadHello::Field("direction")));
     assert_eq!(spoilt(97, 2), Err(BadHello::Field("role")));
