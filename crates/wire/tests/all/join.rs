@@ -76,7 +76,7 @@ fn another_wire_version_is_named_on_both_sides() {
         "{e}"
     );
     let answer = stray.join().unwrap_or_else(|_| panic!("the other side panicked"));
-    assert_eq!(&answer[..12], b"hushwire\x08\x00\x00\x01");
+    assert_eq!(&answer[..12], b"hushwire\x09\x00\x00\x01");
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn a_greeting_left_over_from_an_earlier_session_does_not_end_this_one() {
     let world = two(TransportKind::TcpInsecure);
     let address = world.configs[1].peers[0].address.clone().unwrap_or_default();
     let mut hello = [0; 128];
-    hello[..12].copy_from_slice(b"hushwire\x08\x00\x01\x00");
+    hello[..12].copy_from_slice(b"hushwire\x09\x00\x01\x00");
     hello[94] = 2;
     // It waits in the queue of party 0's port; its sender gave up long ago.
     ok(ok(TcpStream::connect(address)).write_all(&hello));

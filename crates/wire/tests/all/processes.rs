@@ -79,7 +79,7 @@ fn a_second_process_is_refused_and_the_first_goes_on() {
 /// A hello of party 1 in a session of [`World::new`], from a process that drew `nonce`.
 fn hello(lane: u16, nonce: u8) -> [u8; 128] {
     let mut hello = [0; 128];
-    hello[..12].copy_from_slice(b"hushwire\x08\x00\x01\x00");
+    hello[..12].copy_from_slice(b"hushwire\x09\x00\x01\x00");
     hello[12..28].fill(7);
     hello[28..60].fill(8);
     hello[60..92].fill(9);
