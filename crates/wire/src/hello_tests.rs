@@ -86,7 +86,7 @@ fn each_bad_field_is_named() {
         Hello::decode(&bytes)
     };
     assert_eq!(spoilt(0, b'H'), Err(BadHello::Magic));
-    assert_eq!(spoilt(9, 1), Err(BadHello::Version { version: 264, from: PartyId(1) }));
+    assert_eq!(spoilt(9, 1), Err(BadHello::Version { version: 265, from: PartyId(1) }));
     assert_eq!(spoilt(92, 4), Err(BadHello::Field("lane")));
     assert_eq!(spoilt(96, 2), Err(BadHello::Field("direction")));
     assert_eq!(spoilt(97, 2), Err(BadHello::Field("role")));
