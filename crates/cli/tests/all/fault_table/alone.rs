@@ -180,10 +180,9 @@ fn rows() -> Vec<Row> {
     {
         use crate::infer_members::{THREE, broken};
         let infer: (_, _, fn() -> _) = ("infer", &THREE[..], || broken(&THREE));
-        rows.extend([
-            row(infer, ("lab", "no such model"), (4, READING), |w| remove(w, "r/model.onnx")),
-            row(infer, ("ann", "no such input"), (4, READING), |w| remove(w, "r/input.npy")),
-        ]);
+        // Where the client fails, the lab may still read its model when all others have ended: it waits as for members that have
+        // not started.
+        rows.push(row(infer, ("lab", "no such model"), (4, READING), |w| remove(w, "r/model.onnx")));
     }
     rows
 }
