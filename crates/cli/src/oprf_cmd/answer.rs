@@ -137,6 +137,13 @@ struct Leave<'a> {
     is_answered: bool,
 }
 
+impl Leave<'_> {
+    /// Takes the whole leave, so that a closure that calls it holds the whole.
+    fn answered(mut self) {
+        self.is_answered = true;
+    }
+}
+
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
         self.gate.leave(self.is_answered);
@@ -152,13 +159,13 @@ pub(super) fn run(args: &AnswerArgs) -> Result<(), Error> {
     let gate = Gate { count: Mutex::default(), moved: Condvar::new(), wanted: args.queries };
     thread::scope(|scope| {
         while gate.enter() {
-            let mut leave = Leave { gate: &gate, is_answered: false };
+            let leave = Leave { gate: &gate, is_answered: false };
             let Some(open) = met(&link) else { continue };
             let (secret, budget) = (&secret, &budget);
             let work = move || match one(open, secret, args.most, budget) {
                 Ok(told) => {
                     log::note!("{told}");
-                    leave.is_answered = true;
+                    leave.answered();
                 }
                 Err(e) => {
                     log::failed(&e);
