@@ -280,7 +280,7 @@ pub(crate) fn kind_name(kind: i64) -> String {
 }
 
 fn kind_refused(place: &str, kind: i64) -> NnError {
-    let cause = format!("its elements are {}", kind_name(kind));
+    let cause = format!("its elements are of ONNX's type {kind}: {}", kind_name(kind));
     NnError::new(place, cause, "save the model with float32 weights")
 }
 
