@@ -163,9 +163,10 @@ impl Step {
             Prim::Pick(picks) => 8 * picks.len() as u64,
             Prim::Known(known) => tensor(known),
             Prim::Flat(program) => REGISTER * program.registers() as u64,
-            // Their programs have a row, and steps of one kind share them.
-            Prim::ToBits(_) | Prim::Block(_) => 0,
-            Prim::InputWords(_)
+            // Programs of bits have a row, and steps of one kind share them.
+            Prim::ToBits(_)
+            | Prim::Block(_)
+            | Prim::InputWords(_)
             | Prim::InputBits(_)
             | Prim::Apply { .. }
             | Prim::AsBits
@@ -208,11 +209,19 @@ impl Step {
 fn scratch(step: &Step, reads: &[Size], rows: usize) -> u64 {
     let (n, made) = (rows as u64, step.size.rows() as u64);
     match &step.prim {
-        Prim::InputWords(_) | Prim::Known(_) | Prim::AsWords | Prim::Narrow | Prim::Part { .. } => 0,
+        Prim::InputWords(_)
+        | Prim::Known(_)
+        | Prim::AsWords
+        | Prim::Narrow
+        | Prim::Part { .. }
+        | Prim::Pick(_)
+        | Prim::Shift(_)
+        | Prim::Sum { .. }
+        | Prim::Fold { .. }
+        | Prim::SumEach(_) => 0,
         // Elements on their way to planes.
         Prim::InputBits(_) | Prim::AsBits => 2 * size_bytes(step.size).max(8 * made),
         Prim::Apply { .. } => step.bytes(),
-        Prim::Pick(_) | Prim::Shift(_) | Prim::Sum { .. } | Prim::Fold { .. } | Prim::SumEach(_) => 0,
         // Places as a tensor, as numbers and as a list, and the rows that there are.
         Prim::Gather { rows, .. } => 16 * made + 16 * *rows as u64,
         // The known factor as numbers.

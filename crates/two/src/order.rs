@@ -145,10 +145,7 @@ pub(crate) fn form_of(rows: &Rows, inner: usize, size: Size) -> Form {
             Form::Words(crate::form::Words::new(ring, own))
         }
         _ => {
-            let (width, elements) = match size {
-                Size::Bits(width, elements) => (width, elements),
-                _ => unreachable!("a plan keeps to its forms"),
-            };
+            let Size::Bits(width, elements) = size else { unreachable!("a plan keeps to its forms") };
             let mut planes = Planes::zeros(width, elements);
             for plane in 0..width {
                 let bytes = &mut planes[plane * plane_bytes(elements)..][..plane_bytes(elements)];
@@ -254,7 +251,7 @@ mod tests {
             [(0, Distance::Near), (1, Distance::Near), (100_000, Distance::Near), (300_001, Distance::Far)]
         {
             let groups = cut(rows, distance, |n| words_tally(n, 84));
-            let flat: Vec<usize> = groups.iter().flatten().flat_map(|piece| piece.clone()).collect();
+            let flat: Vec<usize> = groups.iter().flatten().flat_map(Clone::clone).collect();
             assert!(flat.into_iter().eq(0..rows));
             for group in groups {
                 let sum: usize = group.iter().map(|piece| words_tally(piece.len(), 84).cots[0]).sum();

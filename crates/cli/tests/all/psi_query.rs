@@ -170,7 +170,7 @@ fn an_asker_that_stands_still_holds_nobody_up() {
     let ran = world.query("");
     assert!(ran.code == Some(0) && ran.err.contains("3 of 4 keys are in the list"), "{}", ran.err);
     drop(still);
-    owner.kill().and_then(|()| owner.wait()).map(drop).unwrap_or_else(|e| panic!("{e}"));
+    owner.kill().and_then(|()| owner.wait()).map_or_else(|e| panic!("{e}"), drop);
 }
 
 /// A query that failed took whoever came half a second later with it.

@@ -135,7 +135,8 @@ mod tests {
             word
         };
         let [s, r] = roles;
-        let all: [(u8, &[(Role, &[u8])]); 5] = [
+        type Said<'a> = &'a [(Role, &'a [u8])];
+        let all: [(u8, Said<'_>); 5] = [
             (1, &[]),
             (2, &[]),
             (1, &[(s, b"ab"), (r, b"c")]),

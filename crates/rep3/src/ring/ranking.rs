@@ -16,14 +16,3 @@ pub(super) fn answer(answers: &[u8], i: usize, pairs: usize) -> bool {
     let bit = bit_of(i, pairs);
     answers[bit / 8] >> (bit % 8) & 1 == 1
 }
-
-#[cfg(test)]
-pub(super) mod tests {
-    use hushwire_prg::Prg;
-
-    pub(in crate::ring) fn shuffled(prg: &mut Prg, rows: usize) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..rows as u32).collect();
-        (1..rows).rev().for_each(|i| order.swap(i, prg.next_u64() as usize % (i + 1)));
-        order
-    }
-}

@@ -205,7 +205,11 @@ fn each_promise_is_checked_and_named_however_equal_it_looks() {
                 let (table, before) = (*table, plans.data.parts.clone());
                 let row = row.clone();
                 plans.add(dice, table, row);
-                assert_eq!(broken(&query, &plans.data), [name.clone()], "seed {seed}: {explained}");
+                assert_eq!(
+                    broken(&query, &plans.data),
+                    std::slice::from_ref(&name),
+                    "seed {seed}: {explained}"
+                );
                 let Err(TableError::Promise { promise, .. }) = plain::evaluate(&plan, &plans.data.tables())
                 else {
                     panic!("seed {seed}: {name} holds in the open")

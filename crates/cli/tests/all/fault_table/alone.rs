@@ -23,6 +23,7 @@ const WRITING: &str = "it cannot write an output";
 const JOB: &str = "it cannot use the job, or its own file does not fit the job";
 
 /// A job, and what is wrong at one member.
+#[derive(Clone, Copy)]
 struct Row {
     kind: &'static str,
     members: &'static [&'static str],
@@ -152,7 +153,7 @@ fn rows() -> Vec<Row> {
         ordinary(row(compute, ("ann", "no such file"), (4, READING), |w| remove(w, "r/amount.csv"))),
         row(compute, ("bob", "no number"), (4, READING), |w| w.place.put("r/most.csv", b"most\nmuch\n")),
         row(compute, ("party1", "no such column"), (4, READING), |w| {
-            w.place.put("r/price.csv", b"cost\n1\n")
+            w.place.put("r/price.csv", b"cost\n1\n");
         }),
         row(pair, ("party1", "no such file"), (4, READING), |w| remove(w, "r/amount.csv")),
         ordinary(row(items, ("party1", "no such file"), (4, READING), |w| remove(w, "r/party1.csv"))),
@@ -308,7 +309,7 @@ fn whoever_cannot_prove_who_it_is_ends_nobody() {
         assert_eq!(own[0].code, Some(code), "{fault:?}: {}", own[0].err);
         world.until_said(&others, "still waiting for ");
         world.until_said(&["party0", "party2"], seen);
-        assert!(running.iter_mut().all(|member| member.lives()), "{fault:?} ended somebody");
+        assert!(running.iter_mut().all(super::super::rehearsal::Running::lives), "{fault:?} ended somebody");
         for member in world.end(running) {
             member.blames("party1");
             assert!(!member.error().contains("firewall"), "{fault:?}: {}", member.err);
