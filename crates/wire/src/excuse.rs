@@ -143,7 +143,12 @@ impl Joining<'_> {
 
     fn tell_once(&self, peer: &PeerConfig, address: &str) -> Result<(), NetError> {
         let ours = self.hello(peer.id, CONTROL_LANE, Flow::FromDialer, Role::Dialer);
-        self.greeted(peer, address, &ours).map(|_| ())
+        let (_, _, theirs) = self.greeted(peer, address, &ours)?;
+        if theirs.full && self.excuse.is_some_and(|excuse| excuse.of.is_some()) {
+            // It has a link of this member's joining that it has not yet seen closed.
+            return Err(NetError::Closed { peer: Some(peer.id), step: "handshake".to_owned() });
+        }
+        Ok(())
     }
 
     fn has_told(&self, peer: PartyId) -> bool {
