@@ -5,8 +5,8 @@
 //! session because of this member. A second process of a member that has joined is refused as always (see
 //! [`roster`](crate::roster)).
 //!
-//! Not everybody has a link with this member, as two clients have none, and some come late. So whoever heard it from the member
-//! itself tells the peers that are not connected, for as long: the hello names the member, and the peer says who told it so.
+//! Two clients have no link, and one of them may come when the parties have heard of the other. So a party that heard it from a client
+//! itself tells the clients that are not connected, for as long: the hello names the client, and they say who told them so.
 //! Whoever heard it from another tells nobody, so that a word about one run cannot reach the next one over and over.
 
 use std::{
@@ -176,14 +176,15 @@ impl Joining<'_> {
     /// What is to be told to peers that are not connected and have not said it themselves, of an error with which joining ends.
     pub(crate) fn news(&self, e: &NetError) -> Option<News> {
         let NetError::Aborted { peer: Some(of), by, why, .. } = *e else { return None };
-        if of != by || of == self.cfg.me || !why.is_excuse() {
+        // A party has links with all, and tells all itself; so does a client with the parties.
+        if of != by || !of.is_client() || !why.is_excuse() {
             return None;
         }
         let (knowing, links) = (self.watched.shared().knowing(), lock(&self.links));
         let unheard = self.cfg.peers.iter().map(|peer| peer.id).filter(|&peer| {
             // The others hear it over the control link.
             let hears = links.contains_key(&Slot { peer, lane: CONTROL_LANE, sends: true });
-            peer != of && !hears && !knowing.contains(&peer)
+            peer.is_client() && peer != of && !hears && !knowing.contains(&peer)
         });
         let unheard: BTreeSet<_> = unheard.collect();
         (!unheard.is_empty()).then_some(News { of, why, unheard })

@@ -1,5 +1,5 @@
-//! Members that end before they join: the others hear it from them at once, and who has no link with them or comes late hears it from
-//! those who did.
+//! Members that end before they join: the others hear it from them at once, and a client that comes late hears it of another from the
+//! parties.
 
 use std::{
     sync::{Arc, mpsc},
@@ -9,8 +9,8 @@ use std::{
 
 use crate::common::{World, err, ok};
 use hushwire_wire::{
-    Cause, Identity, Net, NetError, News, PartyId, Reason, SessionConfig, TransportKind, connect,
-    connect_or_news, excuse, retell,
+    Cause, Identity, Listener, Net, NetError, News, PartyId, PeerConfig, Reason, SessionConfig,
+    TransportKind, connect, connect_or_news, excuse, retell,
 };
 
 /// Before anybody gives up, with slack for a busy host.
@@ -118,25 +118,37 @@ fn a_second_process_does_not_end_the_run_of_the_first() {
     });
 }
 
-fn join_or_news(world: &World, me: usize, cfg: &SessionConfig) -> (NetError, Option<Box<News>>) {
-    let joined = connect_or_news(cfg, &world.identities[me], world.listeners[me].as_ref(), Arc::new(|_| {}));
+fn join_or_news(
+    cfg: &SessionConfig,
+    identity: &Identity,
+    listener: Option<&Listener>,
+) -> (NetError, Option<Box<News>>) {
+    let joined = connect_or_news(cfg, identity, listener, Arc::new(|_| {}));
     joined.err().unwrap_or_else(|| panic!("{} joined", cfg.me))
 }
 
-/// Party 1 ends and tells the parties alone, as a client would; then `late` comes with its configuration, once those have heard and tell
-/// it on. Gives what it hears, and ends when all have.
-fn late_hears(world: &World, late: usize, cfg: &SessionConfig) -> (NetError, Option<Box<News>>) {
-    let tellers: Vec<_> = [0, 2].into_iter().filter(|&teller| teller != late).collect();
-    let mut ends = world.configs[1].clone();
-    ends.peers.retain(|peer| tellers.iter().any(|&teller| world.configs[teller].me == peer.id));
+/// A session of another client besides, its place and its identity.
+fn with_another(transport: TransportKind) -> (World, SessionConfig, Identity) {
+    let (mut world, identity) = (world(transport), ok(Identity::generate("client")));
+    let (id, mut second) = (PartyId(PartyId::OWNER.0 + 1), world.configs[3].clone());
+    second.me = id;
+    for cfg in &mut world.configs[..3] {
+        cfg.peers.push(PeerConfig { id, address: None, pin: identity.pin() });
+    }
+    (world, second, identity)
+}
+
+/// The first client ends, and the parties with it; then `late`, another one, comes with this configuration. Gives what it hears, and ends
+/// when all have.
+fn late_hears(world: &World, late: &SessionConfig, identity: &Identity) -> (NetError, Option<Box<News>>) {
     let (heard, hears) = mpsc::channel();
     thread::scope(|scope| {
-        for &me in &tellers {
+        for me in 0..3 {
             let heard = heard.clone();
             scope.spawn(move || {
                 let cfg = &world.configs[me];
-                let (e, news) = join_or_news(world, me, cfg);
-                let first = matches!(e, NetError::Aborted { by: PartyId(1), .. });
+                let (e, news) = join_or_news(cfg, &world.identities[me], world.listeners[me].as_ref());
+                let first = matches!(e, NetError::Aborted { by: PartyId::OWNER, .. });
                 assert_eq!(first, news.is_some(), "{e}");
                 ok(heard.send(first).map_err(|e| e.to_string()));
                 if let Some(news) = news {
@@ -144,71 +156,78 @@ fn late_hears(world: &World, late: usize, cfg: &SessionConfig) -> (NetError, Opt
                 }
             });
         }
-        ok(excuse(&ends, &world.identities[1], world.listeners[1].as_ref(), WHY));
-        // One of them may have it from the other.
-        let first: Vec<_> = tellers.iter().map(|_| ok(hears.recv_timeout(SOON))).collect();
+        ok(excuse(&world.configs[3], &world.identities[3], None, WHY));
+        // Some may have it from others.
+        let first: Vec<_> = (0..3).map(|_| ok(hears.recv_timeout(SOON))).collect();
         assert!(first.contains(&true));
         thread::sleep(Duration::from_secs(1));
-        join_or_news(world, late, cfg)
+        join_or_news(late, identity, None)
     })
 }
 
 #[test]
-fn whoever_comes_late_hears_it_from_those_who_heard_it() {
+fn a_client_that_comes_late_hears_it_from_the_parties() {
     for transport in ALL {
-        for late in [2, 3] {
-            let (mut world, begun) = (world(transport), Instant::now());
-            if late == 2 {
-                // Else they would go on for one who never comes.
-                world.configs.iter_mut().for_each(|cfg| cfg.peers.retain(|peer| !peer.id.is_client()));
-            }
-            let (e, news) = late_hears(&world, late, &world.configs[late]);
-            let told = matches!(&e, NetError::Aborted { peer: Some(PartyId(1)), by, why: WHY, step }
-                if *by != PartyId(1) && step == "start-up");
-            assert!(told, "{late}, {transport}: {e}");
-            // Else a word about one run could reach the next over and over.
-            assert!(news.is_none(), "{late} tells on what it has from others: {news:?}");
-            assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
-        }
+        let (world, late, identity) = with_another(transport);
+        let begun = Instant::now();
+        let (e, news) = late_hears(&world, &late, &identity);
+        let told = matches!(&e, NetError::Aborted { peer: Some(PartyId::OWNER), by, why: WHY, step }
+            if !by.is_client() && step == "start-up");
+        assert!(told, "{transport}: {e}");
+        assert!(news.is_none(), "{news:?}");
+        assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
     }
 }
 
 /// Numbers of members mean something in one job alone.
 #[test]
-fn whoever_comes_late_with_another_job_hears_that() {
-    for late in [2, 3] {
-        let world = world(TransportKind::TcpTls);
-        let mut cfg = world.configs[late].clone();
-        cfg.job_digest = [9; 32];
-        let (e, _) = late_hears(&world, late, &cfg);
-        assert!(matches!(e, NetError::HandshakeMismatch { field: "job digest", .. }), "{late}: {e}");
-    }
+fn a_client_that_comes_late_with_another_job_hears_that() {
+    let (world, mut late, identity) = with_another(TransportKind::TcpTls);
+    late.job_digest = [9; 32];
+    let (e, _) = late_hears(&world, &late, &identity);
+    assert!(matches!(e, NetError::HandshakeMismatch { field: "job digest", .. }), "{e}");
 }
 
-/// The others still speak of a process of it that was there before.
+/// A party tells all by itself: nobody stays for those whom it reaches.
 #[test]
-fn a_member_that_is_started_again_is_not_ended_by_its_own_excuse() {
-    let mut world = world(TransportKind::TcpTls);
-    let _held = world.absent(2);
-    world.configs[1].connect_timeout = Duration::from_secs(3);
-    let (e, _) = {
+fn what_a_party_says_is_not_told_on() {
+    let world = world(TransportKind::TcpTls);
+    thread::scope(|scope| {
         let world = &world;
-        thread::scope(|scope| {
-            let (heard, hears) = mpsc::channel();
-            scope.spawn(move || {
-                let cfg = &world.configs[0];
-                let (_, news) = join_or_news(world, 0, cfg);
-                ok(heard.send(()).map_err(|e| e.to_string()));
-                let news = news.unwrap_or_else(|| panic!("nobody to tell"));
-                ok(retell(cfg, &world.identities[0], world.listeners[0].as_ref(), &news));
-            });
-            let mut ends = world.configs[1].clone();
-            ends.peers.retain(|peer| peer.id == PartyId(0));
-            ok(excuse(&ends, &world.identities[1], world.listeners[1].as_ref(), WHY));
-            ok(hears.recv_timeout(SOON));
-            join_or_news(world, 1, &world.configs[1])
-        })
-    };
+        let join = move |me: usize| {
+            join_or_news(&world.configs[me], &world.identities[me], world.listeners[me].as_ref())
+        };
+        let joining = [0, 2].map(|me| scope.spawn(move || join(me)));
+        ok(excuse(&world.configs[1], &world.identities[1], world.listeners[1].as_ref(), WHY));
+        for thread in joining {
+            let (e, news) = thread.join().unwrap_or_else(|_| panic!("it panicked"));
+            assert!(matches!(e, NetError::Aborted { peer: Some(PartyId(1)), .. }) && news.is_none(), "{e}");
+        }
+    });
+}
+
+/// The parties still speak of a process of it that was there before.
+#[test]
+fn a_client_that_is_started_again_is_not_ended_by_its_own_excuse() {
+    let (mut world, ..) = with_another(TransportKind::TcpTls);
+    let _held = [1, 2].map(|of| world.absent(of));
+    let world = &world;
+    let (heard, hears) = mpsc::channel();
+    let (e, _) = thread::scope(|scope| {
+        scope.spawn(move || {
+            let cfg = &world.configs[0];
+            let (_, news) = join_or_news(cfg, &world.identities[0], world.listeners[0].as_ref());
+            ok(heard.send(()).map_err(|e| e.to_string()));
+            let news = news.unwrap_or_else(|| panic!("nobody to tell"));
+            ok(retell(cfg, &world.identities[0], world.listeners[0].as_ref(), &news));
+        });
+        let mut cfg = world.configs[3].clone();
+        cfg.peers.retain(|peer| peer.id == PartyId(0));
+        ok(excuse(&cfg, &world.identities[3], None, WHY));
+        ok(hears.recv_timeout(SOON));
+        cfg.connect_timeout = Duration::from_secs(3);
+        join_or_news(&cfg, &world.identities[3], None)
+    });
     assert!(matches!(e, NetError::Absent { .. } | NetError::Connect { .. }), "{e}");
 }
 
