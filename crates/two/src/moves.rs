@@ -20,7 +20,7 @@ use crate::{
     tally::Tally,
     wide::{mask, pull, push, strips},
 };
-use hushwire_block::Wiped;
+use hushwire_block::{Wiped, registry};
 
 /// AGREEMENT: bits of payload of a piece, unless a single switch has more.
 const PAYLOAD: usize = 1 << 25;
@@ -154,7 +154,8 @@ impl Kit {
             for column in 0..columns {
                 let tweak = self.tweaks(Side::Sent, n);
                 self.hash(Side::Sent, tweak, &keys[..n], &mut zeros[column * n..][..n]);
-                self.hash(Side::Sent, tweak, &others[..n], &mut ones[column * n..][..n]);
+                let ones = &mut ones[column * n..][..n];
+                registry::strand(1, || self.hash(Side::Sent, tweak, &others[..n], ones));
             }
             for (k, at) in strip.enumerate() {
                 let places = places(shape, switches[at]);

@@ -9,7 +9,7 @@ use crate::{
     ring::{Packer, Unpacker, packed},
     tally::Tally,
 };
-use hushwire_block::Wiped;
+use hushwire_block::{Wiped, registry};
 use std::ops::Range;
 
 /// The lower `bits` bits, at most 128.
@@ -76,7 +76,7 @@ impl Kit {
                 q.keys(first..first + n, &mut keys[..n]);
                 self.hash(Side::Sent, tweak, &keys[..n], &mut zeros[..n]);
                 keys[..n].iter_mut().for_each(|key| *key ^= self.delta());
-                self.hash(Side::Sent, tweak, &keys[..n], &mut ones[..n]);
+                registry::strand(1, || self.hash(Side::Sent, tweak, &keys[..n], &mut ones[..n]));
                 for (k, row) in strip.clone().enumerate() {
                     let [zero, one] = [&zeros, &ones].map(|pads| pads[k].to_u128());
                     let row = sent.start + row;

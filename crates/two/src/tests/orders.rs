@@ -101,7 +101,7 @@ fn few_rows_are_sorted_by_a_network() {
         let plan = plan_of(&c, 1).unwrap().0;
         plan.steps.iter().any(|step| matches!(step.prim, Prim::Sort { .. }))
     };
-    assert!(!kinds(4) && kinds(65) && kinds(1000));
+    assert!(!kinds(2) && kinds(65) && kinds(1000));
 }
 
 /// A median of many rows grows as n log n: twice the rows take little more than twice the OTs.
@@ -112,7 +112,8 @@ fn sorts_grow_as_n_log_n() {
         plan_of(&c, 1).unwrap().0.tally(Distance::Near).ots() as f64
     };
     let (some, more) = (ots(1 << 12), ots(1 << 14));
-    assert!(more / some < 4.0 * 14.5 / 12.0, "{some} {more}");
+    // A sorting network takes 4 · (14 / 12)² = 5.4 times as much.
+    assert!(more / some < 5.2, "{some} {more}");
 }
 
 /// Sessions draw other networks for every sort: what one opens is another order than what the next one opens, though the keys are the same.
