@@ -70,6 +70,8 @@ pub struct Ranking {
     /// For the row at each place, where it is in its segment's tree, or how many rows of the sample are less.
     nodes: Vec<u32>,
     segments: Vec<Segment>,
+    /// Whether some answers contradicted others.
+    contradicted: bool,
     spare: Spare,
 }
 
@@ -88,7 +90,7 @@ impl Ranking {
     pub fn new(rows: u32) -> Ranking {
         let segments = if rows > 1 { vec![Segment::new(0, rows as usize)] } else { vec![] };
         let nodes = vec![0; rows as usize];
-        Ranking { rows: (0..rows).collect(), nodes, segments, spare: Default::default() }
+        Ranking { rows: (0..rows).collect(), nodes, segments, contradicted: false, spare: Default::default() }
     }
 
     /// Writes the pairs of the next level to `pairs`: none when all is known.
@@ -160,17 +162,23 @@ impl Ranking {
         self.segments = after;
     }
 
-    /// The sample in order, and all others at the root.
+    /// The sample in order, and all others at the root. A sample whose answers contradict each other stays as it is.
     fn place_sample(&mut self, segment: Segment) {
         let (rows, nodes) = (&mut self.rows[segment.start..], &mut self.nodes[segment.start..]);
         let Spare { rows: copy, order, .. } = &mut self.spare;
         copy.clear();
         copy.extend_from_slice(&rows[..segment.sample]);
-        order.resize(segment.sample, 0);
-        for ((row, i), rank) in copy.iter().zip(0..).zip(&*nodes) {
-            rows[*rank as usize] = *row;
+        order.clear();
+        order.resize(segment.sample, u32::MAX);
+        for (i, rank) in (0..).zip(&nodes[..segment.sample]) {
             order[*rank as usize] = i;
         }
+        // Where two have one rank, another rank has none.
+        if order.contains(&u32::MAX) {
+            self.contradicted = true;
+            order.iter_mut().zip(0..).for_each(|(place, i)| *place = i);
+        }
+        rows.iter_mut().zip(&*order).for_each(|(row, from)| *row = copy[*from as usize]);
         nodes[..segment.rows].fill(0);
     }
 
@@ -209,10 +217,17 @@ impl Ranking {
         nodes.fill(0);
     }
 
-    /// The row in each place: that which comes first, second and so on, when nothing is asked any more.
+    /// The row in each place, as far as it is known.
     #[must_use]
-    pub fn order(&self) -> &[u32] {
+    pub fn rows(&self) -> &[u32] {
         &self.rows
+    }
+
+    /// The row in each place: that which comes first, second and so on, when nothing is asked any more.
+    /// `None` if answers contradicted each other: a party that answers wrongly can make rows less than each other in a circle.
+    #[must_use]
+    pub fn order(&self) -> Option<&[u32]> {
+        (!self.contradicted).then_some(&*self.rows)
     }
 }
 
@@ -274,7 +289,7 @@ fn levels(rows: usize) -> Vec<usize> {
             return levels;
         }
         levels.push(pairs.len());
-        let rank = |place: u32| ranks[ranking.order()[place as usize] as usize];
+        let rank = |place: u32| ranks[ranking.rows()[place as usize] as usize];
         let answers: Vec<bool> = pairs.iter().map(|[a, b]| rank(*a) < rank(*b)).collect();
         ranking.hear(|i| answers[i], |_, _| ());
     }
@@ -302,11 +317,12 @@ mod tests {
         loop {
             ranking.ask(&mut pairs);
             if pairs.is_empty() {
-                return (ranking.order().to_vec(), levels, asked);
+                let order = ranking.order().expect("the answers fit together").to_vec();
+                return (order, levels, asked);
             }
             levels += 1;
             asked += pairs.len();
-            let rank = |place: u32| ranks[ranking.order()[place as usize] as usize];
+            let rank = |place: u32| ranks[ranking.rows()[place as usize] as usize];
             let answers: Vec<bool> = pairs.iter().map(|[a, b]| rank(*a) < rank(*b)).collect();
             ranking.hear(
                 |i| answers[i],
@@ -315,8 +331,49 @@ mod tests {
                     from.iter().zip(&mut there[start..]).for_each(|(from, to)| *to = before[*from as usize]);
                 },
             );
-            assert!(there == ranking.order(), "who hears of moves knows the row in each place");
+            assert!(there == ranking.rows(), "who hears of moves knows the row in each place");
         }
+    }
+
+    /// Rows that are less than each other in a circle, at one level or another: no order comes of them, and nothing else breaks.
+    #[test]
+    fn answers_that_contradict_each_other_give_no_order() {
+        let rows = 1000;
+        let mut ends = [0, 0];
+        for wrong in 0..8 {
+            let mut ranking = Ranking::new(rows);
+            let (mut pairs, mut level) = (vec![], 0);
+            let mut there: Vec<u32> = (0..rows).collect();
+            loop {
+                ranking.ask(&mut pairs);
+                if pairs.is_empty() {
+                    break;
+                }
+                let places = ranking.rows().to_vec();
+                let circle = |[a, b]: Pair| (a + b) % 3 == 0;
+                let right = |[a, b]: Pair| places[a as usize] < places[b as usize];
+                let answers: Vec<bool> = pairs
+                    .iter()
+                    .map(|pair| if level == wrong { circle(*pair) } else { right(*pair) })
+                    .collect();
+                ranking.hear(
+                    |i| answers[i],
+                    |start, from| {
+                        let before = there[start..][..from.len()].to_vec();
+                        from.iter()
+                            .zip(&mut there[start..])
+                            .for_each(|(from, to)| *to = before[*from as usize]);
+                    },
+                );
+                level += 1;
+            }
+            let mut all = ranking.rows().to_vec();
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..rows), "a row is lost");
+            ends[usize::from(ranking.order().is_some())] += 1;
+        }
+        // A search alone cannot be contradicted: it tells of each row but where it belongs.
+        assert!(ends[0] > 0 && ends[1] > 0, "{ends:?}");
     }
 
     #[test]

@@ -222,8 +222,7 @@ impl Mover<'_> {
                 },
             );
         }
-        let places = ranking.order().to_vec();
-        inverse(&places).ok_or_else(|| self.unordered())?;
+        let places = ranking.order().ok_or_else(|| self.unordered())?.to_vec();
         #[cfg(test)]
         self.party.orders.push(places.clone());
         Ok(Stage { network: Some(network), places: Arc::new(places), inverted: false })
