@@ -27,7 +27,7 @@ pub enum Event {
     Connected,
     /// That many instances are done, of that many.
     Progress(u64, u64),
-    /// This member cannot take part, and tells the others before it ends.
+    /// This member cannot take part, or has heard that another cannot, and tells the others before it ends.
     Failed(JobError),
 }
 
@@ -222,8 +222,17 @@ impl MemberConfig {
             }
             event => hears(Event::Note(with_names(&event.to_string(), &names))),
         });
-        let net = wire::connect_observed(&config, &self.identity, self.listener.as_deref(), heard);
-        let mut net = net.map_err(|e| self.refused(plan, e).during("connect"))?;
+        let listener = self.listener.as_deref();
+        let net = wire::connect_or_news(&config, &self.identity, listener, heard);
+        let mut net = net.map_err(|(e, news)| {
+            let e = self.refused(plan, e).during("connect");
+            if let Some(news) = news {
+                observer(Event::Failed(e.clone().of(&self.me)));
+                // Whoever cannot be met cannot be told: the error stays this one.
+                drop(wire::retell(&config, &self.identity, listener, &news));
+            }
+            e
+        })?;
         net.shape(self.shape);
         observer(Event::Connected);
         Ok(net)

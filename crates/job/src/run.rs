@@ -113,8 +113,8 @@ pub struct Stats {
 }
 
 /// Runs `config`'s side of a job to its end: outputs are in place when it returns. A member that cannot take part, as its inputs or
-/// outputs cannot be used or as it does not allow the job, tells the others so (see [`excuse`]). Inputs of a job that is not allowed
-/// are not opened.
+/// outputs cannot be used or as it does not allow the job, tells the others so (see [`excuse`]); whoever hears that says so by
+/// [`Event::Failed`] and tells for a few seconds those who are not connected yet. Inputs of a job that is not allowed are not opened.
 ///
 /// # Errors
 /// Something failed here or elsewhere, or the job is not allowed; no output is in place.

@@ -24,7 +24,7 @@ use crate::{
     accept::Greeter,
     bell::{self, Bell},
     error::out_of_descriptors,
-    excuse::{Excuse, step_of},
+    excuse::{Excuse, News, step_of},
     hello::CONTROL_LANE,
     port::Registration,
     roster::{Nonce, Roster},
@@ -89,7 +89,7 @@ pub fn connect(
     identity: &Identity,
     listener: Option<&Listener>,
 ) -> Result<Net, NetError> {
-    join(cfg, identity, listener, None)
+    join(cfg, identity, listener, None).map_err(|(e, _)| e)
 }
 
 /// As [`connect`]; `observer` hears for whom the session waits, now and later, until the net and its channels are
@@ -103,6 +103,20 @@ pub fn connect_observed(
     listener: Option<&Listener>,
     observer: Observer,
 ) -> Result<Net, NetError> {
+    join(cfg, identity, listener, Some(observer)).map_err(|(e, _)| e)
+}
+
+/// As [`connect_observed`]. Where a member ended before it joined and some of the others may not have heard so, the [`News`] for them
+/// come with the error: see [`retell`](crate::retell).
+///
+/// # Errors
+/// As [`connect`].
+pub fn connect_or_news(
+    cfg: &SessionConfig,
+    identity: &Identity,
+    listener: Option<&Listener>,
+    observer: Observer,
+) -> Result<Net, (NetError, Option<Box<News>>)> {
     join(cfg, identity, listener, Some(observer))
 }
 
@@ -111,10 +125,12 @@ fn join(
     identity: &Identity,
     listener: Option<&Listener>,
     observer: Option<Observer>,
-) -> Result<Net, NetError> {
-    with_joining(cfg, identity, listener, observer, None, |joining, registration, ear| {
-        joining.meet(listener, registration, ear)
-    })
+) -> Result<Net, (NetError, Option<Box<News>>)> {
+    let mut news = None;
+    let met = with_joining(cfg, identity, listener, observer, None, |joining, registration, ear| {
+        joining.meet(listener, registration, ear, &mut news)
+    });
+    met.map_err(|e| (e, news.map(Box::new)))
 }
 
 /// Checks the configuration, and works with what a member needs to meet the others: to join, or to tell them `excuse`.
@@ -212,6 +228,7 @@ impl Joining<'_> {
         listener: Option<&Listener>,
         registration: Option<&Registration<'_>>,
         ear: &Bell,
+        news: &mut Option<News>,
     ) -> Result<Net, NetError> {
         let session = loop {
             self.run(listener, registration, ear);
@@ -223,6 +240,7 @@ impl Joining<'_> {
                 break agreed;
             }
         };
+        *news = session.as_ref().err().and_then(|e| self.news(e));
         self.into_net(session)
     }
 

@@ -2,8 +2,12 @@
 //!
 //! It meets each peer as for a session, over a connection of the same transport: whoever cannot prove who it is can say
 //! nothing. Its hello carries the reason, one of a closed set, and no text. A peer answers with its own hello and ends the
-//! session because of this member. A hello says something of its sender alone, so nobody can be blamed by another this way;
-//! a second process of a member that has joined is refused as always (see [`roster`](crate::roster)).
+//! session because of this member. A second process of a member that has joined is refused as always (see
+//! [`roster`](crate::roster)).
+//!
+//! Not everybody has a link with this member, as two clients have none, and some come late. So whoever heard it from the member
+//! itself tells the peers that are not connected, for as long: the hello names the member, and the peer says who told it so.
+//! Whoever heard it from another tells nobody, so that a word about one run cannot reach the next one over and over.
 
 use std::{
     collections::BTreeSet,
@@ -16,7 +20,7 @@ use std::{
 use crate::{
     Identity, Listener, NetError, PartyId, PeerConfig, Reason, SessionConfig,
     bell::Bell,
-    connect::{BACKOFF, Joining, lock, with_joining},
+    connect::{BACKOFF, Joining, Slot, lock, with_joining},
     hello::{CONTROL_LANE, Flow, Role},
     notice::Step,
     port::Registration,
@@ -35,7 +39,17 @@ pub(crate) fn step_of(why: Reason) -> &'static str {
 /// What a member that ends has told.
 pub(crate) struct Excuse {
     why: Reason,
+    /// The member that gave the reason, where it is another one.
+    of: Option<PartyId>,
     told: Mutex<BTreeSet<PartyId>>,
+}
+
+/// A member has said that it ends before it joins, and some peers may not have heard so: see [`connect_or_news`](crate::connect_or_news).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct News {
+    of: PartyId,
+    why: Reason,
+    unheard: BTreeSet<PartyId>,
 }
 
 /// Tells the peers that this member ends and does not join, because of `why`, which is [`Reason::Local`] or
@@ -52,10 +66,34 @@ pub fn excuse(
     listener: Option<&Listener>,
     why: Reason,
 ) -> Result<(), NetError> {
+    say(cfg, identity, listener, &Excuse { why, of: None, told: Mutex::default() })
+}
+
+/// Tells the peers that may not have heard `news` because of which this member ends. Returns when all of them have, at the latest
+/// after five seconds or `connect_timeout`. To be called with what [`connect_or_news`](crate::connect_or_news) was called with.
+///
+/// # Errors
+/// As [`excuse`].
+pub fn retell(
+    cfg: &SessionConfig,
+    identity: &Identity,
+    listener: Option<&Listener>,
+    news: &News,
+) -> Result<(), NetError> {
+    let told = cfg.peers.iter().map(|peer| peer.id).filter(|peer| !news.unheard.contains(peer));
+    let told = Mutex::new(told.collect());
+    say(cfg, identity, listener, &Excuse { why: news.why, of: Some(news.of), told })
+}
+
+fn say(
+    cfg: &SessionConfig,
+    identity: &Identity,
+    listener: Option<&Listener>,
+    excuse: &Excuse,
+) -> Result<(), NetError> {
     let mut cfg = cfg.clone();
     cfg.connect_timeout = cfg.connect_timeout.min(TELLS);
-    let excuse = Excuse { why, told: Mutex::default() };
-    with_joining(&cfg, identity, listener, None, Some(&excuse), |joining, registration, ear| {
+    with_joining(&cfg, identity, listener, None, Some(excuse), |joining, registration, ear| {
         joining.tell_all(listener, registration, ear);
         Ok(())
     })
@@ -65,13 +103,18 @@ impl Excuse {
     pub(crate) fn why(&self) -> Reason {
         self.why
     }
+
+    pub(crate) fn of(&self) -> Option<PartyId> {
+        self.of
+    }
 }
 
 impl Joining<'_> {
     fn tell_all(&self, listener: Option<&Listener>, registration: Option<&Registration<'_>>, ear: &Bell) {
-        self.awaited.store(self.cfg.peers.len(), Ordering::SeqCst);
+        let unheard: Vec<_> = self.cfg.peers.iter().filter(|peer| !self.has_told(peer.id)).collect();
+        self.awaited.store(unheard.len(), Ordering::SeqCst);
         thread::scope(|scope| {
-            for peer in &self.cfg.peers {
+            for peer in unheard {
                 if let Some(address) = &peer.address {
                     scope.spawn(move || self.tell(peer, address));
                 }
@@ -100,7 +143,12 @@ impl Joining<'_> {
 
     fn tell_once(&self, peer: &PeerConfig, address: &str) -> Result<(), NetError> {
         let ours = self.hello(peer.id, CONTROL_LANE, Flow::FromDialer, Role::Dialer);
-        self.greeted(peer, address, &ours).map(|_| ())
+        let (_, _, theirs) = self.greeted(peer, address, &ours)?;
+        if theirs.full && self.excuse.is_some_and(|excuse| excuse.of.is_some()) {
+            // It has a link of this member's joining that it has not yet seen closed.
+            return Err(NetError::Closed { peer: Some(peer.id), step: "handshake".to_owned() });
+        }
+        Ok(())
     }
 
     fn has_told(&self, peer: PartyId) -> bool {
@@ -116,11 +164,28 @@ impl Joining<'_> {
         }
     }
 
-    /// `peer` ends, as its hello says, and the session with it.
-    pub(crate) fn ended_by(&self, peer: PartyId, why: Reason) -> NetError {
+    /// `by` ends because of `peer`, which may be itself, as its hello says, and the session with it.
+    pub(crate) fn ended_by(&self, by: PartyId, peer: PartyId, why: Reason) -> NetError {
         let (shared, step) = (self.watched.shared(), step_of(why));
-        shared.settle(Verdict { culprit: peer, why, step: Step::new(step), from: Source::Told(peer) });
-        let aborted = NetError::Aborted { peer: Some(peer), by: peer, step: step.to_owned(), why };
+        shared.knows(by);
+        shared.settle(Verdict { culprit: peer, why, step: Step::new(step), from: Source::Told(by) });
+        let aborted = NetError::Aborted { peer: Some(peer), by, step: step.to_owned(), why };
         shared.check("connect").err().unwrap_or(aborted)
+    }
+
+    /// What is to be told to peers that are not connected and have not said it themselves, of an error with which joining ends.
+    pub(crate) fn news(&self, e: &NetError) -> Option<News> {
+        let NetError::Aborted { peer: Some(of), by, why, .. } = *e else { return None };
+        if of != by || of == self.cfg.me || !why.is_excuse() {
+            return None;
+        }
+        let (knowing, links) = (self.watched.shared().knowing(), lock(&self.links));
+        let unheard = self.cfg.peers.iter().map(|peer| peer.id).filter(|&peer| {
+            // The others hear it over the control link.
+            let hears = links.contains_key(&Slot { peer, lane: CONTROL_LANE, sends: true });
+            peer != of && !hears && !knowing.contains(&peer)
+        });
+        let unheard: BTreeSet<_> = unheard.collect();
+        (!unheard.is_empty()).then_some(News { of, why, unheard })
     }
 }

@@ -47,6 +47,7 @@ pub fn hello(bytes: &[u8]) {
         shm: false,
         full: false,
         ends: None,
+        of: None,
         nonce: Nonce([4; 16]),
     };
     if let Err(e) = ours.judge(&theirs, PartyId(1)) {

@@ -43,7 +43,14 @@ impl Joining<'_> {
             return Err(only_looks(peer.id));
         }
         if let Some(why) = theirs.ends.filter(|_| theirs.session == ours.session) {
-            return Err(self.ended_by(peer.id, why));
+            if theirs.of == Some(self.cfg.me) {
+                return Err(of_an_earlier_process(peer.id));
+            }
+            // The number of another member means the same only in the same job.
+            if theirs.of.is_some() {
+                ours.judge(&theirs, peer.id)?;
+            }
+            return Err(self.ended_by(peer.id, theirs.of.unwrap_or(peer.id), why));
         }
         if theirs.full {
             let what = format!("{} says that another process with its key joined before", peer.id);
@@ -195,8 +202,10 @@ impl Joining<'_> {
             let what = format!("{} has heard that this member ends", peer.id);
             return Err((false, NetError::Config { peer: Some(peer.id), what }));
         }
-        if let Ok(Hello { ends: Some(why), session, nonce, .. }) = &theirs
+        if let Ok(hello @ Hello { ends: Some(why), session, nonce, of, .. }) = &theirs
             && *session == ours.session
+            // The number of another member means the same only in the same job.
+            && (of.is_none() || ours.judge(hello, peer.id).is_ok())
         {
             // Whoever has joined is not ended by another process with its key.
             if self.roster.has_another(peer.id, *nonce) {
@@ -207,7 +216,10 @@ impl Joining<'_> {
             }
             // It has proved who it is, whether our answer reaches it or not.
             let _ = answer(&ours);
-            return Err((true, self.ended_by(peer.id, *why)));
+            if *of == Some(self.cfg.me) {
+                return Err((false, of_an_earlier_process(peer.id)));
+            }
+            return Err((true, self.ended_by(peer.id, of.unwrap_or(peer.id), *why)));
         }
         let judged = theirs.map_err(|bad| bad_hello(Some(peer.id), &bad));
         let theirs = match judged.and_then(|theirs| ours.judge(&theirs, peer.id).map(|()| theirs)) {
@@ -273,6 +285,7 @@ impl Joining<'_> {
             shm: self.cfg.transport == TransportKind::Shm,
             full: false,
             ends: self.excuse.map(Excuse::why),
+            of: self.excuse.and_then(Excuse::of),
             nonce: self.roster.own(),
         }
     }
@@ -323,6 +336,12 @@ pub(crate) fn handshake_error(me: PartyId, own: Pin, peer: Option<PartyId>, e: i
         }
         other => other,
     }
+}
+
+/// A peer that ends because of a process of this member that was here before this one: it may come again.
+fn of_an_earlier_process(peer: PartyId) -> NetError {
+    let source = io::Error::other("it ends a run that an earlier process of this member could not join");
+    NetError::Io { peer: Some(peer), step: "handshake".to_owned(), source }
 }
 
 /// A peer that is up, and not yet in a session.

@@ -1,17 +1,18 @@
 //! The first message of both ends of a connection, which each compares with its own.
 //!
 //! ```text
-//!  byte  0        8      10   11  12        28        60        92     94     96     97    98    99    100   101    112     128
-//!        +--------+------+----+---+---------+---------+---------+------+------+------+-----+-----+-----+-----+------+-------+
-//!        | magic  | ver  |from|to | session | job     | params  | lane |lanes | flow |role | shm |full |ends | zero | nonce |
-//!        | 8      | 2    | 1  | 1 | 16      | 32      | 32      | 2    | 2    | 1    | 1   | 1   | 1   | 1   | 11   | 16    |
-//!        +--------+------+----+---+---------+---------+---------+------+------+------+-----+-----+-----+-----+------+-------+
+//!  byte  0        8      10   11  12        28        60        92     94     96     97    98    99    100   101  102    112     128
+//!        +--------+------+----+---+---------+---------+---------+------+------+------+-----+-----+-----+-----+----+------+-------+
+//!        | magic  | ver  |from|to | session | job     | params  | lane |lanes | flow |role | shm |full |ends | of | zero | nonce |
+//!        | 8      | 2    | 1  | 1 | 16      | 32      | 32      | 2    | 2    | 1    | 1   | 1   | 1   | 1   | 1  | 10   | 16    |
+//!        +--------+------+----+---+---------+---------+---------+------+------+------+-----+-----+-----+-----+----+------+-------+
 //! ```
 //! Numbers are little endian. The first 28 bytes stay where they are in every version, so that releases which
 //! disagree still name each other, and know who only looks ([`SessionId::PROBE`]). A listener answers a hello that it
 //! disagrees with, so that a mismatch is an error on both sides. The nonce tells processes with one key apart (see
 //! [`roster`](crate::roster)); to a second process the listener says `full` and closes. A member that ends before it joins
-//! says so by `ends`, one of a closed set of reasons (see [`excuse`](crate::excuse)).
+//! says so by `ends`, one of a closed set of reasons (see [`excuse`](crate::excuse)); one that ends because of another member
+//! names it by `of`.
 
 use crate::{NetError, PartyId, Reason, SessionId, roster::Nonce};
 
@@ -24,7 +25,7 @@ pub(crate) const WIRE_VERSION: u16 = 9;
 /// AGREEMENT: the lane of heartbeats and notices. No session has so many lanes that one of data is called this.
 pub(crate) const CONTROL_LANE: u16 = u16::MAX;
 /// The bytes that must be zero.
-const RESERVED: core::ops::Range<usize> = 101..112;
+const RESERVED: core::ops::Range<usize> = 102..112;
 
 /// The direction of data on a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -61,6 +62,8 @@ pub(crate) struct Hello {
     pub(crate) full: bool,
     /// The reason why this member does not join, and ends instead.
     pub(crate) ends: Option<Reason>,
+    /// The member that gave this reason, where it is another one.
+    pub(crate) of: Option<PartyId>,
     /// The random number of the process.
     pub(crate) nonce: Nonce,
 }
@@ -99,6 +102,7 @@ impl Hello {
         bytes[98] = self.shm.into();
         bytes[99] = self.full.into();
         bytes[100] = self.ends.map_or(0, |why| why.code() + 1);
+        bytes[101] = self.of.map_or(0, |member| member.0.saturating_add(1));
         bytes[RESERVED.end..].copy_from_slice(&self.nonce.0);
         bytes
     }
@@ -137,6 +141,10 @@ impl Hello {
             Some(Some(why)) if why.is_excuse() => Some(why),
             Some(_) => return Err(BadHello::Field("reason to end")),
         };
+        let of = bytes[101].checked_sub(1).map(PartyId);
+        if of.is_some() && (ends.is_none() || of == Some(from)) {
+            return Err(BadHello::Field("member that ends"));
+        }
         let lane = u16::from_le_bytes([bytes[92], bytes[93]]);
         let lanes = u16::from_le_bytes([bytes[94], bytes[95]]);
         if lane >= lanes && lane != CONTROL_LANE {
@@ -159,6 +167,7 @@ impl Hello {
             shm,
             full,
             ends,
+            of,
             nonce: Nonce(array(bytes, RESERVED.end)),
         })
     }

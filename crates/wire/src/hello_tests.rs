@@ -18,6 +18,7 @@ fn hello() -> Hello {
         shm: false,
         full: false,
         ends: None,
+        of: None,
         nonce: Nonce([6; 16]),
     }
 }
@@ -73,7 +74,11 @@ fn bytes_are_pinned() {
     assert_eq!(Hello::decode(&full.encode()), Ok(full));
     let ends = Hello { ends: Some(Reason::Local(Cause::Reading)), ..hello() };
     assert_eq!(ends.encode()[98..102], [0, 0, 13, 0]);
-    assert_eq!(Hello::decode(&ends.encode()), Ok(ends));
+    let of = Hello { of: Some(PartyId(130)), ..ends.clone() };
+    assert_eq!(of.encode()[98..103], [0, 0, 13, 131, 0]);
+    for hello in [ends, of] {
+        assert_eq!(Hello::decode(&hello.encode()), Ok(hello));
+    }
     let control = Hello { lane: CONTROL_LANE, ..hello() };
     assert_eq!(Hello::decode(&control.encode()), Ok(control));
 }
@@ -97,7 +102,11 @@ fn each_bad_field_is_named() {
     for code in [1, 3, 9, 10, 18, 255] {
         assert_eq!(spoilt(100, code), Err(BadHello::Field("reason to end")), "{code}");
     }
-    assert_eq!(spoilt(101, 1), Err(BadHello::Field("reserved")));
+    // It gives no reason; and nobody names itself as another.
+    assert_eq!(spoilt(101, 1), Err(BadHello::Field("member that ends")));
+    let itself = Hello { ends: Some(Reason::Declined), of: Some(PartyId(1)), ..hello() };
+    assert_eq!(Hello::decode(&itself.encode()), Err(BadHello::Field("member that ends")));
+    assert_eq!(spoilt(102, 1), Err(BadHello::Field("reserved")));
     assert_eq!(spoilt(111, 1), Err(BadHello::Field("reserved")));
 }
 

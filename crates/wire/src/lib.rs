@@ -82,10 +82,10 @@ mod watch;
 mod watcher;
 
 pub use channel::Channel;
-pub use connect::{connect, connect_observed};
+pub use connect::{connect, connect_observed, connect_or_news};
 pub use cut::Cut;
 pub use error::{NetError, OtherUser};
-pub use excuse::excuse;
+pub use excuse::{News, excuse, retell};
 pub use id::{PartyId, SessionId};
 pub use identity::{Identity, IdentityError, Pin};
 pub use link::{Doze, Rx, Signal, Tap, Tx, Wait};

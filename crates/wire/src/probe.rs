@@ -187,6 +187,7 @@ impl Prober {
             shm: self.cfg.transport == TransportKind::Shm,
             full: false,
             ends: None,
+            of: None,
             nonce: Nonce([0; 16]),
         }
     }

@@ -181,6 +181,8 @@ pub(crate) struct State {
     pub(crate) verdict: Option<Verdict>,
     /// Peers that ended in order.
     pub(crate) left: BTreeSet<PartyId>,
+    /// Peers that said that they end the session.
+    knowing: BTreeSet<PartyId>,
     /// The parties for whom peers wait, as their heartbeats say.
     pub(crate) behind: BTreeMap<PartyId, (PartyId, Step)>,
     /// The parties for whom this party's channels wait.
@@ -284,6 +286,16 @@ impl Shared {
         let mut state = self.lock();
         state.joining &= !state.gone.is_empty();
         !state.joining
+    }
+
+    /// `peer` says itself that it ends the session.
+    pub(crate) fn knows(&self, peer: PartyId) {
+        self.lock().knowing.insert(peer);
+    }
+
+    /// The peers that said so.
+    pub(crate) fn knowing(&self) -> BTreeSet<PartyId> {
+        self.lock().knowing.clone()
     }
 
     /// Something moves.

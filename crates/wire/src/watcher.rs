@@ -316,6 +316,7 @@ impl Peer {
             }
             Notice::Abort { culprit, why, step } => {
                 self.left = true;
+                shared.knows(id);
                 shared.settle(Verdict { culprit, why, step, from: Source::Told(id) });
             }
             Notice::Joined(session) => {

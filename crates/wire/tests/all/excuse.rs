@@ -1,13 +1,16 @@
-//! Members that end before they join: the others hear it from them at once, and from nobody else.
+//! Members that end before they join: the others hear it from them at once, and who has no link with them or comes late hears it from
+//! those who did.
 
 use std::{
+    sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
 };
 
 use crate::common::{World, err, ok};
 use hushwire_wire::{
-    Cause, Identity, Net, NetError, PartyId, Reason, SessionConfig, TransportKind, connect, excuse,
+    Cause, Identity, Net, NetError, News, PartyId, Reason, SessionConfig, TransportKind, connect,
+    connect_or_news, excuse, retell,
 };
 
 /// Before anybody gives up, with slack for a busy host.
@@ -113,6 +116,96 @@ fn a_second_process_does_not_end_the_run_of_the_first() {
             assert_eq!(e.peer(), Some(PartyId(2)), "{e}");
         }
     });
+}
+
+fn join_or_news(world: &World, me: usize, cfg: &SessionConfig) -> (NetError, Option<Box<News>>) {
+    let joined = connect_or_news(cfg, &world.identities[me], world.listeners[me].as_ref(), Arc::new(|_| {}));
+    joined.err().unwrap_or_else(|| panic!("{} joined", cfg.me))
+}
+
+/// Party 1 ends and tells the parties alone, as a client would; then `late` comes with its configuration, once those have heard and tell
+/// it on. Gives what it hears, and ends when all have.
+fn late_hears(world: &World, late: usize, cfg: &SessionConfig) -> (NetError, Option<Box<News>>) {
+    let tellers: Vec<_> = [0, 2].into_iter().filter(|&teller| teller != late).collect();
+    let mut ends = world.configs[1].clone();
+    ends.peers.retain(|peer| tellers.iter().any(|&teller| world.configs[teller].me == peer.id));
+    let (heard, hears) = mpsc::channel();
+    thread::scope(|scope| {
+        for &me in &tellers {
+            let heard = heard.clone();
+            scope.spawn(move || {
+                let cfg = &world.configs[me];
+                let (e, news) = join_or_news(world, me, cfg);
+                let first = matches!(e, NetError::Aborted { by: PartyId(1), .. });
+                assert_eq!(first, news.is_some(), "{e}");
+                ok(heard.send(first).map_err(|e| e.to_string()));
+                if let Some(news) = news {
+                    ok(retell(cfg, &world.identities[me], world.listeners[me].as_ref(), &news));
+                }
+            });
+        }
+        ok(excuse(&ends, &world.identities[1], world.listeners[1].as_ref(), WHY));
+        // One of them may have it from the other.
+        let first: Vec<_> = tellers.iter().map(|_| ok(hears.recv_timeout(SOON))).collect();
+        assert!(first.contains(&true));
+        thread::sleep(Duration::from_secs(1));
+        join_or_news(world, late, cfg)
+    })
+}
+
+#[test]
+fn whoever_comes_late_hears_it_from_those_who_heard_it() {
+    for transport in ALL {
+        for late in [2, 3] {
+            let (world, begun) = (world(transport), Instant::now());
+            let (e, news) = late_hears(&world, late, &world.configs[late]);
+            let told = matches!(&e, NetError::Aborted { peer: Some(PartyId(1)), by, why: WHY, step }
+                if *by != PartyId(1) && step == "start-up");
+            assert!(told, "{late}, {transport}: {e}");
+            // Else a word about one run could reach the next over and over.
+            assert!(news.is_none(), "{late} tells on what it has from others: {news:?}");
+            assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+        }
+    }
+}
+
+/// Numbers of members mean something in one job alone.
+#[test]
+fn whoever_comes_late_with_another_job_hears_that() {
+    for late in [2, 3] {
+        let world = world(TransportKind::TcpTls);
+        let mut cfg = world.configs[late].clone();
+        cfg.job_digest = [9; 32];
+        let (e, _) = late_hears(&world, late, &cfg);
+        assert!(matches!(e, NetError::HandshakeMismatch { field: "job digest", .. }), "{late}: {e}");
+    }
+}
+
+/// The others still speak of a process of it that was there before.
+#[test]
+fn a_member_that_is_started_again_is_not_ended_by_its_own_excuse() {
+    let mut world = world(TransportKind::TcpTls);
+    let _held = world.absent(2);
+    world.configs[1].connect_timeout = Duration::from_secs(3);
+    let (e, _) = {
+        let world = &world;
+        thread::scope(|scope| {
+            let (heard, hears) = mpsc::channel();
+            scope.spawn(move || {
+                let cfg = &world.configs[0];
+                let (_, news) = join_or_news(world, 0, cfg);
+                ok(heard.send(()).map_err(|e| e.to_string()));
+                let news = news.unwrap_or_else(|| panic!("nobody to tell"));
+                ok(retell(cfg, &world.identities[0], world.listeners[0].as_ref(), &news));
+            });
+            let mut ends = world.configs[1].clone();
+            ends.peers.retain(|peer| peer.id == PartyId(0));
+            ok(excuse(&ends, &world.identities[1], world.listeners[1].as_ref(), WHY));
+            ok(hears.recv_timeout(SOON));
+            join_or_news(world, 1, &world.configs[1])
+        })
+    };
+    assert!(matches!(e, NetError::Absent { .. } | NetError::Connect { .. }), "{e}");
 }
 
 #[test]

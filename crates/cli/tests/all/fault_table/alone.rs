@@ -181,9 +181,9 @@ fn rows() -> Vec<Row> {
     {
         use crate::infer_members::{THREE, broken};
         let infer: (_, _, fn() -> _) = ("infer", &THREE[..], || broken(&THREE));
-        // Where the client fails, the lab may still read its model when all others have ended: it waits as for members that have
-        // not started.
         rows.push(row(infer, ("lab", "no such model"), (4, READING), |w| remove(w, "r/model.onnx")));
+        // The lab, which has no link with the client, may still read its model when the client has ended.
+        rows.push(row(infer, ("ann", "no such file"), (4, READING), |w| remove(w, "r/input.npy")));
     }
     rows
 }
