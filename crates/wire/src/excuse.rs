@@ -1,8 +1,9 @@
-//! A member that ends before it joins says so to the others, so that nobody waits for it.
+//! A member that ends before it joins tells the others, so that nobody waits for it.
 //!
-//! It meets each peer as for a session, over a connection of the same transport: whoever cannot prove who it is can say
-//! nothing. Its hello carries the reason, one of a closed set, and no text. A peer answers with its own hello and ends the
-//! session because of this member. A hello says something of its sender alone, so nobody can be blamed by another this way;
+//! It meets each peer as for a session, over a connection of the same transport, so a process that
+//! cannot prove who it is can say nothing. Its hello has the reason, one of a closed set, and no
+//! text. A peer answers with its own hello and ends the session because of this member. A hello
+//! concerns its sender alone, so no member can blame another this way;
 //! a second process of a member that has joined is refused as always (see [`roster`](crate::roster)).
 
 use std::{
@@ -23,8 +24,8 @@ use crate::{
     watch::{Source, Verdict},
 };
 
-/// LOCAL: how long a member that ends tries to reach the others. Whoever starts later than this waits for a member that is not
-/// there, which may be started again.
+/// LOCAL: how long a member that ends tries to reach the others. A peer that starts later waits for
+/// this member, which may be started again.
 const TELLS: Duration = Duration::from_secs(5);
 
 /// The step of a member that ends before it joins, as the others name it.
@@ -41,8 +42,8 @@ pub(crate) struct Excuse {
 /// Tells the peers that this member ends and does not join, because of `why`, which is [`Reason::Local`] or
 /// [`Reason::Declined`]. Returns when all have heard it, at the latest after five seconds or `connect_timeout`.
 ///
-/// Digests of job and parameters may be zeros where this member does not know them: peers that share their port among runs hear
-/// nothing then, as they cannot tell which of them is meant.
+/// Digests of job and parameters may be zeros where this member does not know them. Peers that
+/// share a port among runs then do not learn of it, as they cannot tell which run is meant.
 ///
 /// # Errors
 /// [`NetError::Config`], [`NetError::Expired`] and [`NetError::Io`] where it cannot meet anybody.
@@ -83,7 +84,8 @@ impl Joining<'_> {
         });
     }
 
-    /// Dials `peer` until it has heard, this party gives up, or it is clear that the peer will not hear.
+    /// Dials `peer` until it has been told, this party gives up, or it is clear that `peer` cannot
+    /// be told.
     fn tell(&self, peer: &PeerConfig, address: &str) {
         let mut backoff = BACKOFF.0;
         while !self.has_told(peer.id) && self.guard.check().is_ok() {
@@ -116,7 +118,7 @@ impl Joining<'_> {
         }
     }
 
-    /// `peer` ends, as its hello says, and the session with it.
+    /// `peer` ends, as its hello says, and so does the session.
     pub(crate) fn ended_by(&self, peer: PartyId, why: Reason) -> NetError {
         let (shared, step) = (self.watched.shared(), step_of(why));
         shared.settle(Verdict { culprit: peer, why, step: Step::new(step), from: Source::Told(peer) });

@@ -70,7 +70,7 @@ impl fmt::Display for Cause {
 pub enum Reason {
     /// An error of its own, for instance of a disk.
     Failed,
-    /// An error of its own, of which it tells the cause.
+    /// An error of its own, with its cause.
     Local(Cause),
     /// A person or a supervisor stopped it.
     Interrupted,

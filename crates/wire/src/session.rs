@@ -121,7 +121,7 @@ impl SessionConfig {
     pub const LIVENESS: Duration = Duration::from_secs(8);
     /// LOCAL: how long peers may take to come, and how long no byte may move, where nothing else is said.
     pub const PATIENCE: Duration = Duration::from_secs(20);
-    /// LOCAL: how long nothing may move before a person hears of it.
+    /// LOCAL: how long nothing may move before a person is told.
     pub const STILL: Duration = Duration::from_secs(10);
     /// LOCAL: two heartbeats.
     const LEAST_LIVENESS: Duration = Duration::from_secs(2);
