@@ -249,7 +249,7 @@ fn stores_of_missing_items_are_random() {
     }
 }
 
-/// One key for all bins would add up what is known of Δ, bin by bin.
+/// With one key for all bins, every bin would add to what is known of Δ.
 #[test]
 fn values_are_under_a_key_of_the_bin_and_the_session() {
     let of = |context: &Context, bin: usize| {

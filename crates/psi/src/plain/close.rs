@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// A commitment is to all bytes of an opening, in one session.
+    /// A commitment binds all bytes of an opening, in one session.
     #[test]
     fn commitments_are_to_whole_openings_of_one_session() {
         let [sid, other] = [1, 2].map(|sid| Sid([sid; 32]));

@@ -169,7 +169,7 @@ mod tests {
         assert_eq!([values.len(), tags.len()], [4 * 33; 2]);
     }
 
-    /// One key for all bins would add up what is known of Δ by calls of AES, bin by bin.
+    /// With one key for all bins, calls of AES in every bin would add to what is known of Δ.
     #[test]
     fn semi_honest_outputs_are_under_a_key_of_the_bin_and_the_session() {
         let one = |sid, bin, x| outputs::<SemiHonest>(sid, bin, 0, x)[0].0;

@@ -186,7 +186,7 @@ fn keys_that_were_chosen_to_start_together_end_the_session_by_name() {
     assert!(matches!(end, Err(PsiError::NoStore)), "{end:?}");
 }
 
-/// And of few: two digests with one point and two values.
+/// The same for few keys: two digests with one point and two values.
 #[test]
 fn keys_that_were_chosen_to_share_a_point_end_the_session_by_name() {
     for security in [Level::SemiHonest, Level::Malicious] {
@@ -475,7 +475,8 @@ fn what_the_receiver_sends_is_masked() {
     assert_ne!(zero, store(&[5]));
 }
 
-/// Every message but bits of an answer is of its own party's randomness: none comes again with other seeds.
+/// Every message, except the bits of an answer, depends on its own party's randomness: none repeats
+/// with other seeds.
 #[test]
 fn every_message_is_random_by_its_party_s_seed() {
     for security in [Level::SemiHonest, Level::Malicious] {
