@@ -35,7 +35,8 @@ pub(super) struct Recipe {
     pub(super) half: bool,
 }
 
-/// Of rows and columns of a layer's factors the greatest weights, those without one left out.
+/// The greatest weights of the rows and columns of a layer's factors; rows and columns without
+/// weights are left out.
 fn lines(kind: &Kind) -> Vec<f32> {
     let (data, rows): (&[f32], usize) = match kind {
         // Filters, and their channels.
