@@ -226,7 +226,8 @@ impl Ranking {
 /// meets such an order takes longer and is still correct. No pair is compared twice; for few rows
 /// this alone is the bound.
 ///
-/// Quicksort, the worst choice of samples, takes 1.39 log2(rows) a row on average; these take about log2(rows) + 1.
+/// Quicksort, the worst choice of samples, takes 1.39 log2(rows) a row on average; these take about
+/// log2(rows) + 1.
 #[must_use]
 pub fn most_comparisons(rows: usize) -> u64 {
     let all = rows as u64 * (rows as u64).saturating_sub(1) / 2;

@@ -326,7 +326,8 @@ fn chosen_ot(given: Option<hushwire_ot::Protocol>) -> hushwire_ot::Protocol {
     given.unwrap_or(hushwire_ot::Protocol::SoftSpoken4)
 }
 
-/// Bytes that a garbler sends for one of so many ANDs of authenticated garbling, and rounds of their preprocessing.
+/// Bytes that a garbler sends for one of so many ANDs of authenticated garbling, and rounds of
+/// their preprocessing.
 fn authenticated(ot: hushwire_ot::Protocol, protocol: Protocol, all: u64) -> (usize, u64) {
     let Some((n, form)) = protocol.authenticated() else { return (0, 0) };
     let (n, ands) = (usize::from(n), all.clamp(1, 1 << 16));

@@ -40,8 +40,8 @@ pub(crate) fn channels(
     peers.map(|peer| member.channel(meter, lane, peer, peer)).collect()
 }
 
-/// The name of this run and no other: every party's fresh bytes make it new, whatever the session's id, and no party can
-/// choose it.
+/// The name of this run and no other: every party's fresh bytes make it new, whatever the session's
+/// id, and no party can choose it.
 pub(crate) fn name(
     member: &MemberSession,
     index: usize,

@@ -76,7 +76,8 @@ impl Wanted {
         Numbers { cut: self.cut.unwrap_or(usual.cut), ..usual }
     }
 
-    /// The numbers before anything is known of a network: in the ring that is asked for, or in the smallest one.
+    /// The numbers before anything is known of a network: in the ring that is asked for, or in the
+    /// smallest one.
     #[must_use]
     pub fn usual(&self) -> Numbers {
         self.bits.map_or_else(
@@ -88,9 +89,9 @@ impl Wanted {
         )
     }
 
-    /// The numbers of a network: those that are asked for, or the smallest ring in which its results on the sample inputs are near those in
-    /// floating point. They follow from the network, the samples and the request alone, whatever
-    /// the machine.
+    /// The numbers of a network: those that are asked for, or the smallest ring in which its
+    /// results on the sample inputs are near those in floating point. They follow from the network,
+    /// the samples and the request alone, whatever the machine.
     ///
     /// # Errors
     /// No ring takes the numbers that are asked for, or none has room for the network's values.
@@ -208,7 +209,8 @@ fn fault(judge: &Judge<'_>, numbers: Numbers) -> (String, String) {
     worst.map_or_else(|| ("the output".to_owned(), "it is off".to_owned()), |(_, told)| told)
 }
 
-/// The error of the output as a part of its greatest element, and the layer at which results of one input go off, with the cause.
+/// The error of the output as a part of its greatest element, and the layer at which results of one
+/// input go off, with the cause.
 fn faulty(judge: &Judge<'_>, numbers: Numbers, input: &Array) -> Result<(f32, (String, String)), NnError> {
     let network = &judge.network;
     let secure = Secure::new(network, numbers, &Members::default())?;
@@ -257,7 +259,8 @@ fn faulty(judge: &Judge<'_>, numbers: Numbers, input: &Array) -> Result<(f32, (S
     Ok((output, (layer.name.clone(), cause)))
 }
 
-/// The greatest element, and its steps, of the place along the first axis' samples whose elements are least.
+/// The greatest element, and its steps, of the place along the first axis' samples whose elements
+/// are least.
 fn least_input(input: &Array, numbers: Numbers) -> Option<(f32, f64)> {
     let each = input.data.len() / input.lengths.first().copied().unwrap_or(1).max(1);
     let column = |k: usize| input.data.iter().skip(k).step_by(each).fold(0f32, |most, x| most.max(x.abs()));

@@ -1,4 +1,5 @@
-//! Inputs from which scales and the number of bits come: those that the model's owner has, or inputs that are made up.
+//! Inputs from which scales and the number of bits come: those that the model's owner has, or
+//! inputs that are made up.
 //!
 //! Made-up inputs are independent numbers, normally distributed or from a range. Columns of the
 //! first layer's weights may differ by orders of magnitude, as in a network on raw features. Then a

@@ -6,10 +6,10 @@
 //! switches  about n log2 n − n / 2
 //! ```
 //!
-//! **Source.** V. Beneš, "Mathematical Theory of Connecting Networks and Telephone Traffic", 1965, with the looping algorithm of D. Opferman and
-//! N. Tsao-Wu, 1971. Deviations: any number of values, as in B. Beauquier and É. Darrot, PPL 12
-//! (2002); the halves are the even and the odd places, so that a column is a walk through the
-//! values.
+//! **Source.** V. Beneš, "Mathematical Theory of Connecting Networks and Telephone Traffic", 1965,
+//! with the looping algorithm of D. Opferman and N. Tsao-Wu, 1971. Deviations: any number of
+//! values, as in B. Beauquier and É. Darrot, PPL 12 (2002); the halves are the even and the odd
+//! places, so that a column is a walk through the values.
 //!
 //! SECURITY: the party that sets the network knows the permutation, and addresses memory by it. A
 //! process that shares its caches can see that.
@@ -49,7 +49,8 @@ impl Shape {
         1 << column.min(self.columns() - 1 - column)
     }
 
-    /// Whether there is a switch at this first place of a column. Networks of two values have one switch, in the first half.
+    /// Whether there is a switch at this first place of a column. Networks of two values have one
+    /// switch, in the first half.
     fn has(self, column: usize, place: usize) -> bool {
         let stride = self.stride(column);
         let is_pair = place & stride == 0 && place + stride < self.n;

@@ -3,8 +3,8 @@
 //! It meets each peer as for a session, over a connection of the same transport, so a process that
 //! cannot prove who it is can say nothing. Its hello has the reason, one of a closed set, and no
 //! text. A peer answers with its own hello and ends the session because of this member. A hello
-//! concerns its sender alone, so no member can blame another this way;
-//! a second process of a member that has joined is refused as always (see [`roster`](crate::roster)).
+//! concerns its sender alone, so no member can blame another this way; a second process of a member
+//! that has joined is refused as always (see [`roster`](crate::roster)).
 
 use std::{
     collections::BTreeSet,
@@ -39,8 +39,9 @@ pub(crate) struct Excuse {
     told: Mutex<BTreeSet<PartyId>>,
 }
 
-/// Tells the peers that this member ends and does not join, because of `why`, which is [`Reason::Local`] or
-/// [`Reason::Declined`]. Returns when all have heard it, at the latest after five seconds or `connect_timeout`.
+/// Tells the peers that this member ends and does not join, because of `why`, which is
+/// [`Reason::Local`] or [`Reason::Declined`]. Returns when all have heard it, at the latest after
+/// five seconds or `connect_timeout`.
 ///
 /// Digests of job and parameters may be zeros where this member does not know them. Peers that
 /// share a port among runs then do not learn of it, as they cannot tell which run is meant.

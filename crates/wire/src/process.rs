@@ -18,7 +18,8 @@ impl Process {
         Self(std::process::id())
     }
 
-    /// Whether it is the process that asks. It costs a system call: once a message, not once an element.
+    /// Whether it is the process that asks. It costs a system call: once a message, not once an
+    /// element.
     #[must_use]
     pub fn is_here(self) -> bool {
         self == Self::here()

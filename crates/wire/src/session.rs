@@ -109,8 +109,8 @@ pub struct SessionConfig {
     /// The longest silence of a peer, whether a step waits or not, before it counts as dead; heartbeats
     /// come each second. [`SessionConfig::LIVENESS`] serves.
     pub liveness: Duration,
-    /// How long no byte moves on any link, and no step is done, before the observer hears for whom a step waits.
-    /// [`SessionConfig::STILL`] serves.
+    /// How long no byte moves on any link, and no step is done, before the observer hears for whom
+    /// a step waits. [`SessionConfig::STILL`] serves.
     pub still: Duration,
     /// Bytes asked of the system for each socket's send and receive buffer; `None` lets the system choose.
     pub socket_buffer: Option<usize>,

@@ -1,4 +1,5 @@
-//! Fresh bytes of several parties made into a name that none of them can choose: all commit, then all open.
+//! Fresh bytes of several parties made into a name that none of them can choose: all commit, then
+//! all open.
 //!
 //! ```text
 //! commit   c_i = H(domain, context, i, r_i)  32 bytes      ◄──►   of every party, before any is opened
@@ -6,11 +7,11 @@
 //! name     H'(domain, context, r_0, r_1, …)                       once every r_i fits its c_i
 //! ```
 //!
-//! **Security.** BLAKE3 as a random oracle. r_i is 32 uniform bytes, so that c_i hides it without any blinding, and
-//! nobody finds a second opening. Even the party that speaks last has fixed its r_i before it
-//! learns another one, so that the name is uniform. The index i in c_i keeps a party from repeating
-//! another's commitment as its own. With more than two parties the hash shows that a party sent
-//! them different commitments.
+//! **Security.** BLAKE3 as a random oracle. r_i is 32 uniform bytes, so that c_i hides it without
+//! any blinding, and nobody finds a second opening. Even the party that speaks last has fixed its
+//! r_i before it learns another one, so that the name is uniform. The index i in c_i keeps a party
+//! from repeating another's commitment as its own. With more than two parties the hash shows that a
+//! party sent them different commitments.
 //!
 //! **Not prevented.** A party that receives all openings first can end the run and try again. Every
 //! other party sees that run fail.
@@ -101,7 +102,8 @@ impl Toss {
     /// the name.
     ///
     /// # Errors
-    /// A channel failed, or [`NetError::Deviated`]: an opening does not fit, or parties heard different commitments.
+    /// A channel failed, or [`NetError::Deviated`]: an opening does not fit, or parties heard
+    /// different commitments.
     ///
     /// # Panics
     /// If there are fewer channels than this party's place needs (the caller's bug).

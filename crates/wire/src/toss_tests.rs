@@ -26,7 +26,8 @@ fn channels(n: u8) -> Vec<Vec<Channel>> {
     nets.into_iter().enumerate().map(to_others).collect()
 }
 
-/// Party 0 of two beside one that makes its second message from what it heard, and may say another first one.
+/// Party 0 of two beside one that makes its second message from what it heard, and may say another
+/// first one.
 fn beside(
     first: impl FnOnce(&Toss, Word) -> Word + Send,
     second: impl FnOnce(&Toss, Word) -> Word + Send,

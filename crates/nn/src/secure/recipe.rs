@@ -59,7 +59,8 @@ fn lines(kind: &Kind) -> Vec<f32> {
 }
 
 impl Secure {
-    /// The greatest weight of the row or column of a layer's factors whose weights are least, and its steps in the ring.
+    /// The greatest weight of the row or column of a layer's factors whose weights are least, and
+    /// its steps in the ring.
     pub(crate) fn least_weight(
         &self,
         network: &Network,

@@ -71,8 +71,7 @@ impl Phone {
 
 /// The digits of a field as ASCII, behind its +, if the field has nothing else but the marks
 /// between them. Letters would be read as digits by the library, and E.164 has no place for an
-/// extension:
-/// both are refused.
+/// extension: both are refused.
 fn digits(field: &str) -> Option<Zeroizing<String>> {
     let mut digits = Zeroizing::new(String::with_capacity(MOST_DIGITS));
     for c in field.chars().filter(|c| !is_mark(*c)) {

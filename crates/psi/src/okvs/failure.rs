@@ -7,20 +7,21 @@
 //! band         w = m: random bits: Σ_{i < n} 2^{i − m} ≤ 2^{n − m};  else the queue's bound besides, n e^{−η (w − 8)} (`band`)
 //! clustered    more dependencies than dense entries, or a core that is too large to be eliminated
 //! ```
-//! **Dependencies.** Rows whose sparse parts cancel. There are A_s = C(n, s) · 2^−m Σ_j C(m, j) (K(j) / C(m, 3))^s expected sets of s such rows,
-//! K(j) = Σ_i (−1)^i C(j, i) C(m − j, 3 − i): the mean of (−1)^⟨χ, row⟩ over rows, and over all χ.
-//! Sets that share no row are independent: k of them occur with probability at most (Σ A_s)^k / k!.
-//! Sets that share rows at one triple are counted to the first order: r rows at one triple are r −
-//! 1 dependencies, and occur with probability C(n, r) C(m, 3)^(1 − r). Other sets that share rows
-//! have a further factor of about 1 / m, and are left out. Dense parts are random in a field of
-//! 2^64 elements: d ≤ 3 of them are dependent with probability 2^−62.
+//! **Dependencies.** Rows whose sparse parts cancel. There are A_s = C(n, s) · 2^−m Σ_j C(m, j)
+//! (K(j) / C(m, 3))^s expected sets of s such rows, K(j) = Σ_i (−1)^i C(j, i) C(m − j, 3 − i): the
+//! mean of (−1)^⟨χ, row⟩ over rows, and over all χ. Sets that share no row are independent: k of
+//! them occur with probability at most (Σ A_s)^k / k!. Sets that share rows at one triple are
+//! counted to the first order: r rows at one triple are r − 1 dependencies, and occur with
+//! probability C(n, r) C(m, 3)^(1 − r). Other sets that share rows have a further factor of about 1
+//! / m, and are left out. Dense parts are random in a field of 2^64 elements: d ≤ 3 of them are
+//! dependent with probability 2^−62.
 //!
-//! **Large cores.** Sizes are by the formula of the paper, extrapolated from its experiments: 2^−λ, λ = (m / n − 1.223) · 2^(0.555 log2 n + 2.336) − 9.2. Between
-//! 2^−9 and some 2^−20 more cores are large than it says (counted: twice as many). Counts follow
-//! the tail of a normal distribution, as Dembo and Montanari ("Finite size scaling for the core of
-//! large
-//! random hypergraphs", 2008) prove for its scale: Q((m − 1.2218 n − n^(1/3)) / (0.75 √n)), the two factors fitted to counts from above.
-//! The bound is the larger of the two.
+//! **Large cores.** Sizes are by the formula of the paper, extrapolated from its experiments: 2^−λ,
+//! λ = (m / n − 1.223) · 2^(0.555 log2 n + 2.336) − 9.2. Between 2^−9 and some 2^−20 more cores are
+//! large than it says (counted: twice as many). Counts follow the tail of a normal distribution, as
+//! Dembo and Montanari ("Finite size scaling for the core of large random hypergraphs", 2008) prove
+//! for its scale: Q((m − 1.2218 n − n^(1/3)) / (0.75 √n)), the two factors fitted to counts from
+//! above. The bound is the larger of the two.
 
 use hushwire_aes::Backend;
 use hushwire_block::Gf64;

@@ -27,9 +27,9 @@
 //! store, where this is below 2^−54. `failure` computes all parts for all kinds, and counts
 //! failures where they are frequent enough.
 //!
-//! **Three kinds.** The clustered one is above. `band` has fewer entries, and its own rows and bound; `polynomial` has one entry a pair, for few pairs.
-//! [`Store`] names one of the first two. Below 192 pairs [`Layout`] always takes `polynomial`, and
-//! from 192 to 8191 always `band`.
+//! **Three kinds.** The clustered one is above. `band` has fewer entries, and its own rows and
+//! bound; `polynomial` has one entry a pair, for few pairs. [`Store`] names one of the first two.
+//! Below 192 pairs [`Layout`] always takes `polynomial`, and from 192 to 8191 always `band`.
 //!
 //! **Constant time.** No: memory is read at places that depend on digests, and the time depends on the core. Digests are
 //! hashes under the session's name; whoever watches this machine's caches learns about the items.

@@ -1,4 +1,5 @@
-//! Every pair comes back; values are the polynomial's in every form of products; no store of n entries holds more than n pairs.
+//! Every pair comes back; values are the polynomial's in every form of products; no store of n
+//! entries holds more than n pairs.
 
 use core::marker::PhantomData;
 

@@ -158,8 +158,9 @@ fn run_of(
     Ok((r.finish(), s.finish()))
 }
 
-/// Keys chosen under the name of one session so that no store holds them end that session by name if they are the receiver's, and are keys like
-/// others at the sender, whose items are in no store. Names are drawn when sets are fixed.
+/// Keys chosen under the name of one session so that no store holds them end that session by name
+/// if they are the receiver's, and are keys like others at the sender, whose items are in no store.
+/// Names are drawn when sets are fixed.
 #[test]
 fn keys_that_were_chosen_against_a_name_end_the_session_by_name() {
     const ITEMS: usize = 8192;

@@ -3,8 +3,8 @@
 //! Its message A' is u + P for a vector P of its choice, which has an element of B = GF(2^128) for
 //! each of the store's m entries. An item x of the sender is found iff row(x) · P = h(x), where h
 //! is a random oracle. The simulator takes as the receiver's set all items that were hashed and
-//! fulfil this equation (Rindal and
-//! Schoppmann, "VOLE-PSI", EUROCRYPT 2021, section 4; Garimella et al., CRYPTO 2021, section 6, call it overfitting).
+//! fulfil this equation (Rindal and Schoppmann, "VOLE-PSI", EUROCRYPT 2021, section 4; Garimella et
+//! al., CRYPTO 2021, section 6, call it overfitting).
 //!
 //! ```text
 //! solved   m: so many equations are solved at will

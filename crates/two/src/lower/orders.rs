@@ -107,7 +107,8 @@ impl Lower<'_> {
         self.step(Prim::Sum { minus }, reads.to_vec(), size)
     }
 
-    /// The order that brings rows with one value of their flag before those with the other, each in the order in which they came.
+    /// The order that brings rows with one value of their flag before those with the other, each in
+    /// the order in which they came.
     fn partition(&mut self, flags: Slot, rows: usize, ones_first: bool) -> Slot {
         let size = Size::Words(PLACE, rows);
         let ones = self.step(Prim::ToWords, vec![flags], size);

@@ -6,8 +6,9 @@
 //! places    where rows go ─► shuffle ─► open
 //! ```
 //!
-//! **Way.** K. Hamada et al., "Practically Efficient Multi-party Sorting Protocols from Comparison Sort Algorithms", ICISC 2012: shuffle, then sort by comparisons whose
-//! results are opened. The shuffle is a network that party 0 draws and one that party 1 draws ([`crate::moves`]).
+//! **Way.** K. Hamada et al., "Practically Efficient Multi-party Sorting Protocols from Comparison
+//! Sort Algorithms", ICISC 2012: shuffle, then sort by comparisons whose results are opened. The
+//! shuffle is a network that party 0 draws and one that party 1 draws ([`crate::moves`]).
 //!
 //! SECURITY: strings differ, so that shuffled rows have a uniformly random order whatever the keys
 //! are; for each party this follows from the other's network. Everything opened is a function of

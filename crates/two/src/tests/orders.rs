@@ -32,7 +32,8 @@ const BODIES: [&str; 12] = [
     "output a = permute(x, reveal(order(k))) to m",
 ];
 
-/// Keys of one word and of more, with signs and without; few rows by a network and more by comparisons.
+/// Keys of one word and of more, with signs and without; few rows by a network and more by
+/// comparisons.
 #[test]
 fn rows_come_as_the_evaluator_has_them() {
     let mut compared = 0;

@@ -33,8 +33,9 @@ impl Machine for Hostile {
     }
 }
 
-/// A run in which `agreed` items are agreed on, `stored` are in the store, and `tried` are tried; the sender has them all. The numbers of those that the receiver finds, of
-/// payloads that it reads, and of items that the sender takes for common.
+/// A run in which `agreed` items are agreed on, `stored` are in the store, and `tried` are tried;
+/// the sender has them all. The numbers of those that the receiver finds, of payloads that it
+/// reads, and of items that the sender takes for common.
 fn found(
     store: Store,
     [agreed, stored, tried]: [usize; 3],
