@@ -14,7 +14,8 @@ use super::{Digest, Layout, Module};
 
 /// The kind of store that the receiver's items go into. AGREEMENT.
 ///
-/// It counts from 8192 items on. Fewer than 192 always go into a polynomial, and 192 to 8191 always
+/// It has an effect from 8192 items on. Fewer than 192 always go into a polynomial, and 192 to 8191
+/// always
 /// into bands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Store {
