@@ -63,7 +63,8 @@ type BlockKey = (Op, Vec<Scalar>, Vec<Option<u128>>, Scalar);
 
 pub(crate) type Lowered<T> = Result<T, ComputeError>;
 
-/// Rows up to which an order may be that of a sorting network, and the OTs that take about as long as a round. AGREEMENT.
+/// AGREEMENT: the most rows that a sorting network may order, and the OTs that take about as long
+/// as a round.
 const NETWORK: usize = 64;
 const ROUND: u64 = 1 << 12;
 
@@ -185,7 +186,7 @@ impl<'a> Lower<'a> {
         if takes <= may { Ok(()) } else { Err(TwoError::Memory { takes, may }) }
     }
 
-    /// Bits that a circuit may have beside the lists that there are; nothing where it may have any number.
+    /// Bits that a circuit may have beside the lists so far; `None` where there is no limit.
     fn most_bits(&self) -> Option<usize> {
         let left = self.most.saturating_sub(self.lists) / REGISTER;
         (self.most < u64::MAX).then(|| usize::try_from(left).unwrap_or(usize::MAX))
