@@ -73,7 +73,8 @@ impl Party {
     /// peer, in the order of parties.
     ///
     /// # Errors
-    /// A check failed, or a channel did; this is a fork of the process that opened the session, here and below.
+    /// A check failed, or a channel did; this is a fork of the process that opened the session,
+    /// here and below.
     pub fn prepare(&mut self, channels: &mut [Channel], need: Need) -> Result<Stock, AuthError> {
         self.begin()?;
         let stock = self.stock(channels, need, need)?;

@@ -18,6 +18,7 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_prg::Seed;
+use hushwire_wire::NetError;
 use rustix::fs::{FlockOperation, flock};
 use std::{
     fs::{self, File, OpenOptions},
@@ -42,6 +43,9 @@ pub enum ShelfError {
         /// The file.
         path: PathBuf,
     },
+    /// This is a fork of the process that made it, which may still use it.
+    #[error(transparent)]
+    Forked(NetError),
     /// There is no file of that name any more.
     #[error("{path}: this preprocessing is not there any more: another run took it meanwhile; run again")]
     Gone {
@@ -163,19 +167,23 @@ impl Shelf {
     /// Keeps a stock under a name; where there is one of that name already, that is an error.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The file cannot be written; this is a fork of the process that made the stock.
     pub fn put(&self, name: &str, stock: Stock) -> Result<(), ShelfError> {
+        stock.process.check("keeping preprocessing").map_err(ShelfError::Forked)?;
         self.keep(&format!("{name}.{STOCK}"), stock.seal(&self.key))
     }
 
     /// Keeps garbled circuits of one run, in the order in which it takes them, under a name of which there is none yet.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The file cannot be written; this is a fork of the process that garbled.
     ///
     /// # Panics
     /// If there is no circuit, or they are of several parties (the caller's bug).
     pub fn put_garbled(&self, name: &str, circuits: Vec<Garbled>) -> Result<(), ShelfError> {
+        for circuit in &circuits {
+            circuit.process.check("keeping preprocessing").map_err(ShelfError::Forked)?;
+        }
         let sealed = sealed_garbled::seal(&circuits, &self.key);
         // From here on they are on the disk, or nowhere.
         drop(circuits);

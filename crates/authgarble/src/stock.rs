@@ -69,7 +69,7 @@ pub struct Stock {
     used_masks: usize,
     /// Circuits garbled so far: each has a session name of its own.
     pub(crate) runs: u64,
-    process: Process,
+    pub(crate) process: Process,
 }
 
 impl Drop for Stock {

@@ -1,4 +1,5 @@
-//! The order of rows from comparisons that are asked for in whole levels: what is asked depends on earlier answers alone.
+//! The order of rows from comparisons, which are asked for a whole level at a time. A level depends
+//! on earlier answers alone.
 //!
 //! ```text
 //! segment of rows     1            in its place
@@ -7,11 +8,12 @@
 //!                                  j levels: the others go down the tree of the sample, to q + 1 segments around its rows
 //! ```
 //!
-//! Sample sort (W. D. Frazer, A. C. McKellar, "Samplesort", J. ACM 1970), all segments side by side; with a sample of one row it is
-//! quicksort. Rows must come in uniformly random order, so that the first of a segment are a random sample of it.
+//! The algorithm is sample sort (W. D. Frazer, A. C. McKellar, "Samplesort", J. ACM 1970) on all
+//! segments side by side; with a sample of one row it is quicksort. Rows must come in uniformly
+//! random order, so that the first rows of a segment are a random sample of it.
 //!
-//! Pairs name places, not rows: whoever compares keeps rows in their places, told of each move, so that rows of a segment lie together and
-//! most of what a level compares is read in order.
+//! Pairs name places, not rows. The caller is told of each move and keeps rows in their places. So
+//! rows of a segment lie together, and a level reads most of its rows in order.
 
 /// The places whose rows are compared: whether that in the first is less.
 pub type Pair = [u32; 2];
@@ -21,11 +23,11 @@ pub type Pair = [u32; 2];
 enum Stage {
     /// Its first `sample` rows are in order of rank once their pairs are compared.
     Sample,
-    /// The rows behind the sample have gone down so many levels of its tree.
+    /// The rows behind the sample have gone down this many levels of its tree.
     Search(u32),
 }
 
-/// Rows of which is known that they come together.
+/// Rows that are known to be neighbours in the order.
 #[derive(Clone, Copy)]
 struct Segment {
     start: usize,
@@ -47,14 +49,15 @@ impl Segment {
         (self.sample + 1).ilog2()
     }
 
-    /// The place among the sample of the row that is compared with those in `node` of a level.
+    /// The place in the sample of the row with which the rows in `node` of a level are compared.
     fn pivot(&self, level: u32, node: u32) -> usize {
         ((2 * node as usize + 1) << (self.depth() - 1 - level)) - 1
     }
 }
 
-/// AGREEMENT: rows of a segment's sample. About the square root, which up to 600 rows takes the fewest comparisons on average: the pairs of it
-/// are half of the rows at most.
+/// AGREEMENT: rows of a segment's sample, about the square root of its rows. Up to 600 rows this
+/// takes the fewest comparisons on average. The sample's pairs are at most half as many as the
+/// rows.
 fn sample_of(rows: usize) -> usize {
     match rows {
         0..=3 => rows,
@@ -67,9 +70,12 @@ fn sample_of(rows: usize) -> usize {
 pub struct Ranking {
     /// Rows, segment by segment, in their order as far as it is known.
     rows: Vec<u32>,
-    /// For the row at each place, where it is in its segment's tree, or how many rows of the sample are less.
+    /// For the row at each place: its node in its segment's tree, or how many rows of the sample
+    /// are less.
     nodes: Vec<u32>,
     segments: Vec<Segment>,
+    /// Whether some answers contradicted others.
+    contradicted: bool,
     spare: Spare,
 }
 
@@ -88,7 +94,7 @@ impl Ranking {
     pub fn new(rows: u32) -> Ranking {
         let segments = if rows > 1 { vec![Segment::new(0, rows as usize)] } else { vec![] };
         let nodes = vec![0; rows as usize];
-        Ranking { rows: (0..rows).collect(), nodes, segments, spare: Default::default() }
+        Ranking { rows: (0..rows).collect(), nodes, segments, contradicted: false, spare: Default::default() }
     }
 
     /// Writes the pairs of the next level to `pairs`: none when all is known.
@@ -112,8 +118,9 @@ impl Ranking {
         }
     }
 
-    /// Takes the answers to the pairs that were asked for, each by its place among them. `moved` hears of rows that go to other places: the
-    /// first place, and for it and those behind it where their rows have been, counted from it.
+    /// Takes the answers to the pairs that were asked for, each by its index. `moved` is called
+    /// with rows that go to other places: the first place of a run, and for each place of the run
+    /// where its row was, counted from the first place.
     pub fn hear(&mut self, answer: impl Fn(usize) -> bool, mut moved: impl FnMut(usize, &[u32])) {
         let mut at = 0;
         let mut next = || {
@@ -160,21 +167,28 @@ impl Ranking {
         self.segments = after;
     }
 
-    /// The sample in order, and all others at the root.
+    /// The sample in order, and all others at the root. A sample whose answers contradict each other stays as it is.
     fn place_sample(&mut self, segment: Segment) {
         let (rows, nodes) = (&mut self.rows[segment.start..], &mut self.nodes[segment.start..]);
         let Spare { rows: copy, order, .. } = &mut self.spare;
         copy.clear();
         copy.extend_from_slice(&rows[..segment.sample]);
-        order.resize(segment.sample, 0);
-        for ((row, i), rank) in copy.iter().zip(0..).zip(&*nodes) {
-            rows[*rank as usize] = *row;
+        order.clear();
+        order.resize(segment.sample, u32::MAX);
+        for (i, rank) in (0..).zip(&nodes[..segment.sample]) {
             order[*rank as usize] = i;
         }
+        // Where two have one rank, another rank has none.
+        if order.contains(&u32::MAX) {
+            self.contradicted = true;
+            order.iter_mut().zip(0..).for_each(|(place, i)| *place = i);
+        }
+        rows.iter_mut().zip(&*order).for_each(|(row, from)| *row = copy[*from as usize]);
         nodes[..segment.rows].fill(0);
     }
 
-    /// The rows between each two of the sample as segments of their own, and the sample where it belongs.
+    /// Makes a segment of the rows between each two of the sample, and puts the sample in its
+    /// places.
     fn split(&mut self, segment: Segment, after: &mut Vec<Segment>) {
         let rows = &mut self.rows[segment.start..][..segment.rows];
         let nodes = &mut self.nodes[segment.start..][..segment.rows];
@@ -209,40 +223,50 @@ impl Ranking {
         nodes.fill(0);
     }
 
-    /// The row in each place: that which comes first, second and so on, when nothing is asked any more.
+    /// The row in each place, as far as it is known.
     #[must_use]
-    pub fn order(&self) -> &[u32] {
+    pub fn rows(&self) -> &[u32] {
         &self.rows
+    }
+
+    /// The row in each place: that which comes first, second and so on, when nothing is asked any more.
+    /// `None` if answers contradicted each other: a party that answers wrongly can make rows less than each other in a circle.
+    #[must_use]
+    pub fn order(&self) -> Option<&[u32]> {
+        (!self.contradicted).then_some(&*self.rows)
     }
 }
 
-/// Comparisons of `rows` rows, at most, but for a negligible part of the orders in which they may come: a run that meets one of those
-/// takes longer and ends well. No pair is ever compared twice, which alone is the bound of few rows.
+/// The most comparisons of `rows` rows, except in a negligible part of their orders: a run that
+/// meets such an order takes longer and is still correct. No pair is compared twice; for few rows
+/// this alone is the bound.
 ///
-/// Quicksort, the worst choice of samples, takes 1.39 log2(rows) a row on average; these take about log2(rows) + 1.
+/// Quicksort, the worst choice of samples, takes 1.39 log2(rows) a row on average; these take about
+/// log2(rows) + 1.
 #[must_use]
 pub fn most_comparisons(rows: usize) -> u64 {
     let all = rows as u64 * (rows as u64).saturating_sub(1) / 2;
     all.min(rows as u64 * (u64::from(rows.max(1).ilog2()) * 3 / 2 + 4))
 }
 
-/// Pairs of a level, at most: in every segment, each row with one of the sample, or the pairs of the sample, of which there are fewer.
+/// The most pairs of a level. Each segment compares each row with one of the sample, or the pairs
+/// of the sample, which are fewer.
 #[must_use]
 pub fn most_pairs(rows: usize) -> u64 {
     rows as u64
 }
 
-/// Levels, at most, in the same sense.
+/// The most levels, with the same exception.
 #[must_use]
 pub fn most_levels(rows: usize) -> u64 {
     (rows as u64).min(4 * u64::from(rows.max(1).ilog2()) + 8)
 }
 
-/// LOCAL: rows that are ranked to know what more of them take.
+/// LOCAL: rows that are ranked to estimate the cost of more rows.
 const TRIED: usize = 1 << 14;
 
-/// Pairs of each level, as they are likely to be: those of one random order, since what is asked is a function of an order that is
-/// uniform among all.
+/// Estimated pairs of each level: those of one random order, since real pairs follow from a
+/// uniformly random order.
 #[must_use]
 pub fn likely_levels(rows: usize) -> Vec<usize> {
     let mut tried = rows.min(TRIED);
@@ -274,7 +298,7 @@ fn levels(rows: usize) -> Vec<usize> {
             return levels;
         }
         levels.push(pairs.len());
-        let rank = |place: u32| ranks[ranking.order()[place as usize] as usize];
+        let rank = |place: u32| ranks[ranking.rows()[place as usize] as usize];
         let answers: Vec<bool> = pairs.iter().map(|[a, b]| rank(*a) < rank(*b)).collect();
         ranking.hear(|i| answers[i], |_, _| ());
     }
@@ -284,7 +308,7 @@ fn levels(rows: usize) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    /// A permutation drawn with a small generator: the tests need many, and no secret ones.
+    /// A permutation from a small generator: the tests need many, and none is secret.
     fn shuffled(state: &mut u64, rows: usize) -> Vec<u32> {
         let mut order: Vec<u32> = (0..rows as u32).collect();
         for i in (1..rows).rev() {
@@ -294,7 +318,7 @@ mod tests {
         order
     }
 
-    /// The order of rows of these ranks, levels and comparisons.
+    /// The order of rows with these ranks, the levels and the comparisons.
     fn rank(ranks: &[u32]) -> (Vec<u32>, usize, usize) {
         let mut ranking = Ranking::new(ranks.len() as u32);
         let (mut pairs, mut levels, mut asked) = (vec![], 0, 0);
@@ -302,11 +326,12 @@ mod tests {
         loop {
             ranking.ask(&mut pairs);
             if pairs.is_empty() {
-                return (ranking.order().to_vec(), levels, asked);
+                let order = ranking.order().expect("the answers fit together").to_vec();
+                return (order, levels, asked);
             }
             levels += 1;
             asked += pairs.len();
-            let rank = |place: u32| ranks[ranking.order()[place as usize] as usize];
+            let rank = |place: u32| ranks[ranking.rows()[place as usize] as usize];
             let answers: Vec<bool> = pairs.iter().map(|[a, b]| rank(*a) < rank(*b)).collect();
             ranking.hear(
                 |i| answers[i],
@@ -315,8 +340,49 @@ mod tests {
                     from.iter().zip(&mut there[start..]).for_each(|(from, to)| *to = before[*from as usize]);
                 },
             );
-            assert!(there == ranking.order(), "who hears of moves knows the row in each place");
+            assert!(there == ranking.rows(), "who hears of moves knows the row in each place");
         }
+    }
+
+    /// Rows that are less than each other in a circle, at one level or another: no order comes of them, and nothing else breaks.
+    #[test]
+    fn answers_that_contradict_each_other_give_no_order() {
+        let rows = 1000;
+        let mut ends = [0, 0];
+        for wrong in 0..8 {
+            let mut ranking = Ranking::new(rows);
+            let (mut pairs, mut level) = (vec![], 0);
+            let mut there: Vec<u32> = (0..rows).collect();
+            loop {
+                ranking.ask(&mut pairs);
+                if pairs.is_empty() {
+                    break;
+                }
+                let places = ranking.rows().to_vec();
+                let circle = |[a, b]: Pair| (a + b) % 3 == 0;
+                let right = |[a, b]: Pair| places[a as usize] < places[b as usize];
+                let answers: Vec<bool> = pairs
+                    .iter()
+                    .map(|pair| if level == wrong { circle(*pair) } else { right(*pair) })
+                    .collect();
+                ranking.hear(
+                    |i| answers[i],
+                    |start, from| {
+                        let before = there[start..][..from.len()].to_vec();
+                        from.iter()
+                            .zip(&mut there[start..])
+                            .for_each(|(from, to)| *to = before[*from as usize]);
+                    },
+                );
+                level += 1;
+            }
+            let mut all = ranking.rows().to_vec();
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..rows), "a row is lost");
+            ends[usize::from(ranking.order().is_some())] += 1;
+        }
+        // A search alone cannot be contradicted: it tells of each row but where it belongs.
+        assert!(ends[0] > 0 && ends[1] > 0, "{ends:?}");
     }
 
     #[test]

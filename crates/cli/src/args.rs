@@ -303,6 +303,10 @@ mod tests {
             #[cfg(feature = "sql")]
             "local query",
             "local run",
+            #[cfg(feature = "nn")]
+            "model check",
+            #[cfg(feature = "nn")]
+            "model plan",
             "ot recv",
             "ot send",
             "party",

@@ -130,7 +130,8 @@ pub(crate) fn warn(text: impl fmt::Display) {
     }
 }
 
-/// Says why the command failed, in one line. Only the first error is said: a command may say it before its end.
+/// Says why the command failed, in one line. Only the first error is reported: a command may report
+/// it before its end.
 pub(crate) fn failed(e: &Error) {
     if FAILED.swap(true, Ordering::Relaxed) {
         return;

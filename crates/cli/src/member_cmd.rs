@@ -56,14 +56,15 @@ pub(crate) fn client(args: &MemberArgs) -> Result<(), Error> {
     run_job(args, config)
 }
 
-/// Whom a file is of, once its transport and what else it warns of have been looked at.
+/// The member that a file belongs to, after its transport and other warnings have been checked.
 fn checked(args: &MemberArgs, file: &MemberFile) -> Result<hushwire_job::Member, Error> {
     check_transport(args, file.transport)?;
     file.warnings.iter().for_each(log::warn);
     Ok(file.me.clone())
 }
 
-/// What this member read or planned; of an error the others hear before it ends that it cannot take part.
+/// Returns what this member read or planned. After an error the others are told, before it ends,
+/// that it cannot take part.
 fn or_excuse<T>(
     ready: Result<T, Error>,
     config: &MemberConfig,

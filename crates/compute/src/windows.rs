@@ -105,7 +105,8 @@ impl Convolution {
         })
     }
 
-    /// The elements of the result, where words hold one element each: weight after weight over the rows of a plane, with sums that wrap.
+    /// The elements of the result, where words hold one element each: weight after weight over the
+    /// rows of a plane, with sums that wrap.
     pub(crate) fn words(&self, x: &[u64], kernels: &[u64]) -> Vec<u64> {
         let Windows { plane: [rows, columns], size: [height, width], steps } = self.windows;
         let [down, across] = self.windows.count().unwrap_or([1; 2]);

@@ -196,17 +196,27 @@ fn of_authgarble() {
             |n| authgarble::Party::new(&context(n), [me, 2], Protocol::SoftSpoken4, form, &Seed::random());
         let (mut maker, runner, mut channels) = (party(4), party(5), [channel]);
         let stock = ok(maker.prepare(&mut channels, task.need()));
-        (stock, runner, channels)
+        (Some(stock), runner, channels)
     });
     let opened = refused(opened, "authenticated garbling", |[(_, party, channels), _]| {
         party.run(channels, &program, &roles, &planes(0), task.need()).map_err(step)
     });
+    // On the disk it would be whoever's comes first.
+    let dir = ok(tempfile::tempdir());
+    let opened = refused(opened, "keeping preprocessing", |[(stock, ..), _]| {
+        let shelf = authgarble::Shelf::open(dir.path(), Seed::random()).map_err(|_| None)?;
+        shelf.put("kept", stock.take().ok_or(None)?).map_err(|e| match e {
+            authgarble::ShelfError::Forked(e) => forked(&e),
+            _ => None,
+        })
+    });
     // The first step of a machine says what failed.
     let opened = refused(opened, "taking triples", |[(stock, ..), _]| {
+        let stock = stock.as_mut().ok_or(None)?;
         hushwire::wire::drive::Machine::write(&mut stock.garble(&task), 0, &mut []).map_err(step)
     });
     let learnt = both(opened, |me, (stock, mut party, mut channels)| {
-        party.take_stock(stock);
+        party.take_stock(ok(stock.ok_or("it is held")));
         ok(party.run(&mut channels, &program, &roles, &planes(me), task.need())).unpack()
     });
     assert_eq!(learnt, [RESULT.to_le_bytes(); 2]);

@@ -103,7 +103,7 @@ impl JobError {
         Self::file(doing, path, source, io_remedy(source))
     }
 
-    /// The same, of which the other members hear this cause.
+    /// The same error, for which the other members are told this cause.
     #[must_use]
     pub fn telling(self, told: Cause) -> Self {
         Self { told, ..self }

@@ -31,15 +31,16 @@ pub struct Forecast {
     pub set_up: u64,
     /// The time of arithmetic alone.
     compute: Duration,
-    /// The costs between three parties whose messages are under way at least so long, who take more trees in place of
-    /// ripples.
+    /// The costs between three parties whose messages take at least this long: these use more trees
+    /// in place of ripples.
     farther: [Option<(Duration, Cost)>; 2],
     /// Of two parties on numbers: their time is that of two lanes.
     #[cfg(feature = "two")]
     pair: Option<pair::Pair>,
 }
 
-/// LOCAL: one way from which on a forecast takes three parties to be in different rooms, and far apart.
+/// LOCAL: the one-way delays from which on a forecast takes three parties to be in different rooms,
+/// and to be far apart.
 pub(crate) const FARTHER: [Duration; 2] = [Duration::from_micros(75), Duration::from_millis(1)];
 
 const ANDS: &str = "ANDs";
@@ -48,7 +49,7 @@ fn time(work: u64, rate: f64) -> Duration {
     Duration::try_from_secs_f64(work as f64 / rate).unwrap_or(Duration::MAX)
 }
 
-/// LOCAL: messages one after the other before and after computing, as runs over 200 ms took them.
+/// LOCAL: messages one after the other before and after computing, measured in runs over 200 ms.
 const fn set_up(protocol: Protocol) -> u64 {
     match protocol {
         Protocol::Rep3 => 13,
@@ -193,7 +194,8 @@ impl Forecast {
         Self::of_ands(protocol, scheme, ands, aes_instructions)
     }
 
-    /// The same of any protocol; rounds are counted of authenticated garbling, whose preprocessing takes nearly all of them.
+    /// The same for any protocol. Rounds are counted only for authenticated garbling, whose
+    /// preprocessing takes nearly all of them.
     #[must_use]
     pub fn of_ands(protocol: Protocol, scheme: Option<Scheme>, ands: u64, aes_instructions: bool) -> Self {
         let bits = match protocol {
@@ -252,7 +254,8 @@ impl Forecast {
         Self { work: count as u64, unit: "OTs", bytes_sent, compute, ..Self::NOTHING }
     }
 
-    /// Rounds and bytes over such a network: parties that are farther apart take fewer rounds for more bytes.
+    /// Rounds and bytes over such a network. Parties that are farther apart take fewer rounds and
+    /// send more bytes.
     #[must_use]
     pub fn over(&self, net: Shape) -> Cost {
         #[cfg(feature = "two")]
@@ -323,7 +326,8 @@ fn chosen_ot(given: Option<hushwire_ot::Protocol>) -> hushwire_ot::Protocol {
     given.unwrap_or(hushwire_ot::Protocol::SoftSpoken4)
 }
 
-/// Bytes that a garbler sends for one of so many ANDs of authenticated garbling, and rounds of their preprocessing.
+/// Bytes that a garbler sends for one of so many ANDs of authenticated garbling, and rounds of
+/// their preprocessing.
 fn authenticated(ot: hushwire_ot::Protocol, protocol: Protocol, all: u64) -> (usize, u64) {
     let Some((n, form)) = protocol.authenticated() else { return (0, 0) };
     let (n, ands) = (usize::from(n), all.clamp(1, 1 << 16));

@@ -183,13 +183,14 @@ impl MemberConfig {
         self.config(plan).map(drop)
     }
 
-    /// Tells whom it can that this member does not join.
+    /// Tells the members that it can reach that this one does not join.
     pub(crate) fn excuse(&self, plan: Option<&Agreement>, why: Reason) -> Result<(), NetError> {
         let config = plan.and_then(|plan| self.config(plan).ok()).unwrap_or_else(|| self.without_plan());
         wire::excuse(&config, &self.identity, self.listener.as_deref(), why)
     }
 
-    /// A session of whose job this member knows nothing: clients have numbers of its own making, as their keys tell who they are.
+    /// A session for a member that cannot read its job. It numbers clients itself, since their keys
+    /// tell who they are.
     fn without_plan(&self) -> SessionConfig {
         let mut numbers = (PartyId::FIRST_CLIENT..u8::MAX).rev().map(PartyId);
         let mut id = |member: &Member| match member {
@@ -307,7 +308,8 @@ impl MemberConfig {
 
 const SWAPPED: &str = "give every member its own key file, and see that no pins are swapped";
 
-/// Text of the session, which knows numbers, with `client 129` as the job calls it. Each number is replaced once: a name that looks
+/// A text of the session, where `client 129` gets its name in the job. Each number is replaced
+/// once: a name that looks
 /// like a number is not read again.
 fn with_names(text: &str, clients: &[String]) -> String {
     const CLIENT: &str = "client ";

@@ -6,7 +6,7 @@
 //! thread t  batches t, t + threads, …: set-up and preprocessing when there is none left, garbling unless that was done before, evaluation
 //! ```
 //!
-//! Whoever commits to other fresh bytes towards one party than towards another is found out before the run has a name.
+//! A party that sends different commitments to two others is found out before the run has a name.
 
 use crate::{
     JobError, Kind, Member,
@@ -40,8 +40,8 @@ pub(crate) fn channels(
     peers.map(|peer| member.channel(meter, lane, peer, peer)).collect()
 }
 
-/// The name of this run and no other: every party's fresh bytes make it new, whatever the session's id, and no party can
-/// choose it.
+/// The name of this run and no other: every party's fresh bytes make it new, whatever the session's
+/// id, and no party can choose it.
 pub(crate) fn name(
     member: &MemberSession,
     index: usize,

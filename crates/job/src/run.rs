@@ -112,9 +112,11 @@ pub struct Stats {
     pub rounds: u64,
 }
 
-/// Runs `config`'s side of a job to its end: outputs are in place when it returns. A member that cannot take part, as its inputs or
-/// outputs cannot be used or as it does not allow the job, tells the others so (see [`excuse`]); whoever hears that says so by
-/// [`Event::Failed`] and tells for a few seconds those who are not connected yet. Inputs of a job that is not allowed are not opened.
+/// Runs `config`'s side of a job to its end: outputs are in place when it returns. A member cannot
+/// take part if its inputs or outputs cannot be used, or if it does not allow the job; it then
+/// tells the others (see [`excuse`]). A member that hears so reports it by [`Event::Failed`] and
+/// tells for a few seconds those who are not connected yet. Inputs of a job that is not allowed are
+/// not opened.
 ///
 /// # Errors
 /// Something failed here or elsewhere, or the job is not allowed; no output is in place.
@@ -142,9 +144,10 @@ pub fn run<T: Task>(
     }
 }
 
-/// Tells the others that this member ends before it joins, and of `e` no more than [`JobError::told`]; says `e` here at once, by
-/// [`Event::Failed`]. Returns `e`, in this member's name, when all have heard or after a few seconds. `plan` is missing where
-/// the job cannot be read.
+/// Tells the others that this member ends before it joins. They learn no more of `e` than
+/// [`JobError::told`]; [`Event::Failed`] reports `e` here at once. Returns `e`, in this member's
+/// name, once all have been told or after a few seconds. `plan` is missing where the job cannot be
+/// read.
 pub fn excuse(config: &MemberConfig, plan: Option<&Agreement>, observer: &Observer, e: JobError) -> JobError {
     // Where jobs are allowed one by one, whoever wrote this one hears nothing of why it cannot be read here.
     let hides = plan.is_none() && config.allowed.is_some();

@@ -63,8 +63,8 @@ pub(crate) fn peer_of(index: usize) -> PartyId {
     PartyId(1 - index as u8)
 }
 
-/// The name of this run and no other: either party's fresh bytes make it new, whatever the session's id, and neither party
-/// can choose it.
+/// The name of this run and no other: either party's fresh bytes make it new, whatever the
+/// session's id, and neither party can choose it.
 pub(crate) fn name(member: &MemberSession, index: usize, control: &mut Channel) -> Result<Context, JobError> {
     toss(DOMAIN, member, index, std::slice::from_mut(control))
 }

@@ -1,4 +1,4 @@
-//! The ring that a network needs, and a warning where it has another one.
+//! The ring that a network needs, and a warning where its ring is another one.
 //!
 //! ```text
 //! Wanted     bits, fractional bits, cut: each a number, or to be chosen
@@ -16,18 +16,18 @@ use crate::{
 };
 use std::fmt;
 
-/// The rings among which one is chosen. They are few, since the choice is something that others learn of the weights.
+/// The rings to choose from. They are few, since the choice reveals something about the weights.
 const RINGS: [u8; 5] = [32, 40, 48, 56, 64];
-/// LOCAL: the rings of a network that takes long to evaluate.
+/// LOCAL: the rings for a network that takes long to evaluate.
 const FEW_RINGS: [u8; 3] = [32, 48, 64];
 /// The fractional bits of the last ring where the usual ones do not do.
 const MOST_FRAC: u8 = 28;
-/// The part of the output's range that rounding the inputs alone may take.
+/// The error, as a part of the output's range, that rounding the inputs alone may cause.
 const INPUTS_PART: f64 = 0.005;
-/// A number of fewer steps than this is rounded by more than about a hundredth of it.
+/// Rounding changes a number of fewer steps than this by more than about a hundredth.
 const FEW_STEPS: f64 = 64.0;
 
-/// What numbers are asked for: what is none is chosen.
+/// The numbers that are asked for; each `None` is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Bits of every value.
@@ -60,8 +60,8 @@ impl fmt::Display for Finding {
 pub struct Choice {
     /// The ring and its numbers.
     pub numbers: Numbers,
-    /// The distance of results on the sample inputs; none where the network is too large to be evaluated before a run, or where the
-    /// numbers leave its values no room.
+    /// The distance of results on the sample inputs. It is `None` where the network is too large to
+    /// be evaluated before a run, or where the numbers leave its values no room.
     pub distance: Option<Distance>,
     /// The fault, where results are not near.
     pub finding: Option<Finding>,
@@ -76,7 +76,8 @@ impl Wanted {
         Numbers { cut: self.cut.unwrap_or(usual.cut), ..usual }
     }
 
-    /// The numbers before anything is known of a network: in the ring that is asked for, or in the smallest one.
+    /// The numbers before anything is known of a network: in the ring that is asked for, or in the
+    /// smallest one.
     #[must_use]
     pub fn usual(&self) -> Numbers {
         self.bits.map_or_else(
@@ -88,8 +89,9 @@ impl Wanted {
         )
     }
 
-    /// The numbers of a network: those that are asked for, or the smallest ring in which its results on the sample inputs are near those in
-    /// floating point. They follow from the network, the samples and what is asked for alone, whatever the machine.
+    /// The numbers of a network: those that are asked for, or the smallest ring in which its
+    /// results on the sample inputs are near those in floating point. They follow from the network,
+    /// the samples and the request alone, whatever the machine.
     ///
     /// # Errors
     /// No ring takes the numbers that are asked for, or none has room for the network's values.
@@ -127,7 +129,8 @@ impl Wanted {
         Ok(Choice { numbers, distance: Some(distance), finding })
     }
 
-    /// The rings that come into question besides the first, the smallest first, with fractional bits enough for the inputs.
+    /// The rings to try after the first one, in order of size, with enough fractional bits for the
+    /// inputs.
     fn rings(&self, judge: &Judge<'_>, first: Numbers) -> Result<Vec<Numbers>, NnError> {
         let mut frac = first.frac;
         // Inputs alone shall take half of what is allowed.
@@ -144,7 +147,7 @@ impl Wanted {
     }
 }
 
-/// The fault of results that are not near, in a ring, and the numbers that mend it, where there are some.
+/// The fault of results that are not near in a ring, and the numbers that mend it, if any do.
 fn finding(
     judge: &Judge<'_>,
     numbers: Numbers,
@@ -206,7 +209,8 @@ fn fault(judge: &Judge<'_>, numbers: Numbers) -> (String, String) {
     worst.map_or_else(|| ("the output".to_owned(), "it is off".to_owned()), |(_, told)| told)
 }
 
-/// The error of the output as a part of its greatest element, and the layer at which results of one input go off, with the cause.
+/// The error of the output as a part of its greatest element, and the layer at which results of one
+/// input go off, with the cause.
 fn faulty(judge: &Judge<'_>, numbers: Numbers, input: &Array) -> Result<(f32, (String, String)), NnError> {
     let network = &judge.network;
     let secure = Secure::new(network, numbers, &Members::default())?;
@@ -255,7 +259,8 @@ fn faulty(judge: &Judge<'_>, numbers: Numbers, input: &Array) -> Result<(f32, (S
     Ok((output, (layer.name.clone(), cause)))
 }
 
-/// The greatest element, and its steps, of the place along the first axis' samples whose elements are least.
+/// The greatest element, and its steps, of the place along the first axis' samples whose elements
+/// are least.
 fn least_input(input: &Array, numbers: Numbers) -> Option<(f32, f64)> {
     let each = input.data.len() / input.lengths.first().copied().unwrap_or(1).max(1);
     let column = |k: usize| input.data.iter().skip(k).step_by(each).fold(0f32, |most, x| most.max(x.abs()));
@@ -263,7 +268,8 @@ fn least_input(input: &Array, numbers: Numbers) -> Option<(f32, f64)> {
     least.is_finite().then(|| (least, f64::from(least) * 2f64.powi(numbers.frac.into())))
 }
 
-/// Looks whether the result of a run is near that in floating point, where one process has the model, the input and the output.
+/// Checks whether a run's result is near that in floating point. The process must have the model,
+/// the input and the output.
 ///
 /// # Errors
 /// The network's values are not finite, or an array has another shape.

@@ -1,4 +1,4 @@
-//! How far a network's result in fixed point is from that in floating point.
+//! The distance of a network's result in fixed point from that in floating point.
 
 use crate::{
     Array, Floats, Kind, Network, NnError, Numbers, Secure,
@@ -13,12 +13,12 @@ use hushwire_compute::evaluate;
 const NEAR: f64 = 0.01;
 /// Two classes whose outputs differ by less than this part of the range are as good as equal.
 const TIED: f64 = 0.001;
-/// LOCAL: the range counts as this part of the greatest output where outputs are all alike.
+/// LOCAL: where all outputs are alike, the range counts as this part of the greatest output.
 const ALIKE: f64 = 0.01;
-/// LOCAL: products that an evaluation of all inputs may take before it takes fewer inputs, and before it takes none.
+/// LOCAL: above the first number of products fewer inputs are evaluated, above the second one none.
 const SOME: u64 = 1 << 28;
 const NONE: u64 = 1 << 33;
-/// LOCAL: most inputs of a group that are evaluated.
+/// LOCAL: the most inputs of a group that are evaluated.
 const INPUTS: usize = 16;
 /// Products that take as long as one element of a function such as the sigmoid.
 const FUNCTION: u64 = 1 << 12;
@@ -37,7 +37,7 @@ pub struct Distance {
 }
 
 impl Distance {
-    /// Whether no element is off by more than 1 % of the range, and no class is another one.
+    /// Whether no element is off by more than 1 % of the range, and no class differs.
     #[must_use]
     pub fn is_near(&self) -> bool {
         self.part() <= NEAR && self.differ == 0
@@ -48,14 +48,14 @@ impl Distance {
         f64::from(self.error) / f64::from(self.range).max(f64::MIN_POSITIVE)
     }
 
-    /// The one that is further.
+    /// The greater distance.
     fn further(self, other: Self) -> Self {
         let key = |of: &Self| (of.is_near(), of.part());
         let (a, b) = (key(&self), key(&other));
         if !a.0 && (b.0 || a.1 >= b.1) || (a.0 && b.0 && a.1 >= b.1) { self } else { other }
     }
 
-    /// Of the result of a run on an input.
+    /// The distance of a run's result on an input.
     pub(crate) fn of_run(network: &Network, input: &Array, found: &Array) -> Result<Self, NnError> {
         let (judged, axis) = network.judged();
         let floats = Floats::new(&judged, input, false)?;
@@ -78,8 +78,8 @@ impl Distance {
         Ok(Distance { error: 0.0, range: range as f32, classes: found.data.len(), differ })
     }
 
-    /// Of arrays in fixed and in floating point. `axis` is the one along which classes lie; without one they are all elements of each
-    /// sample along the first axis.
+    /// The distance of an array in fixed point from one in floating point. Classes lie along
+    /// `axis`; by default they are all elements of each sample along the first axis.
     pub(crate) fn between<'a>(
         pairs: impl Iterator<Item = (&'a Array, &'a Array)> + Clone,
         axis: Option<usize>,
@@ -125,7 +125,8 @@ fn classes(lengths: &[usize], axis: Option<usize>) -> Vec<Vec<usize>> {
 }
 
 impl Network {
-    /// The network whose result is compared: of one that finds places itself, the values among which it finds them, and their axis.
+    /// The network whose result is compared. If the network itself ends in places of greatest
+    /// values, these are the values, with their axis.
     pub(crate) fn judged(&self) -> (Network, Option<usize>) {
         let mut judged = self.clone();
         let Some((_, at)) = judged.outputs.first_mut() else { return (judged, None) };
@@ -143,7 +144,7 @@ impl Network {
         }
     }
 
-    /// For each element of an output of places the line of values in which it is the place of the greatest.
+    /// For each element of an output of places, the line of values whose greatest one it names.
     fn order_of_places(&self) -> Vec<usize> {
         let (mut at, mut behind) = (self.outputs[0].1, vec![]);
         while !matches!(self.layers[at].kind, Kind::ArgMax(_)) {
@@ -164,7 +165,7 @@ impl Network {
         order
     }
 
-    /// About how many products an evaluation takes.
+    /// The approximate number of products in an evaluation.
     pub(crate) fn work(&self) -> u64 {
         let function = |at: usize| match self.layers[at].kind {
             Kind::Sigmoid | Kind::Tanh | Kind::Gelu(_) | Kind::Softmax(_) | Kind::LayerNorm(..) => {
@@ -217,7 +218,7 @@ impl<'a> Judge<'a> {
         Ok(Some(Judge { network, axis, samples, groups, work }))
     }
 
-    /// Whether evaluations take so long that few of them are made.
+    /// Whether evaluations take so long that only a few are made.
     pub(crate) fn is_slow(&self) -> bool {
         self.work > SOME
     }

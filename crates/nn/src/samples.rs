@@ -1,24 +1,27 @@
-//! Inputs from which scales and the number of bits come: those that the model's owner has, or inputs that are made up.
+//! Inputs from which scales and the number of bits come: those that the model's owner has, or
+//! inputs that are made up.
 //!
-//! Made-up inputs are independent numbers, normally distributed or from a range. Where columns of the first layer's weights differ by
-//! orders of magnitude, as those of a network on raw features do, a second group has inputs whose products with each column are about as
-//! large: without them a column of small weights would seem to count for nothing.
+//! Made-up inputs are independent numbers, normally distributed or from a range. Columns of the
+//! first layer's weights may differ by orders of magnitude, as in a network on raw features. Then a
+//! second group has inputs whose products with every column are about equally large. Without it a
+//! column of small weights would seem to count for nothing.
 
 use crate::{
     Array, Floats, Kind, Network, NnError, Secure,
     zoo::{self, Random},
 };
 
-/// LOCAL: bits left free above values of given inputs, and above those of inputs that were made up.
+/// LOCAL: bits left free above values of given inputs, and above those of made-up inputs.
 const GIVEN_HEADROOM: u8 = 2;
 const MADE_UP_HEADROOM: u8 = 3;
-/// LOCAL: how many inputs are made up, for a network of how many products fewer, and how many more for columns of different magnitude.
+/// LOCAL: the number of made-up inputs; the number of products from which on a network has fewer,
+/// and how many; and the additional ones for columns of different magnitude.
 const MADE_UP: u64 = 4;
 const LARGE: u64 = 1 << 28;
 const MADE_UP_FOR_LARGE: u64 = 2;
 const BALANCED: u64 = 2;
-/// LOCAL: columns differ where the greatest weight of one is so many times that of another. A column whose weights are a
-/// million times smaller than those of others is taken to be one that the network does not use.
+/// LOCAL: columns differ where the greatest weight of one is so many times that of another. If a
+/// column's weights are a million times smaller than others, the network counts as not using it.
 const DIFFER: f32 = 16.0;
 const UNUSED: f32 = (1u32 << 20) as f32;
 
@@ -79,7 +82,7 @@ impl Samples {
         Self::of(network, vec![parts.collect()], GIVEN_HEADROOM, false)
     }
 
-    /// Inputs that are made up: normally distributed with mean 0 and deviation 1, or even over a range.
+    /// Made-up inputs: normally distributed with mean 0 and deviation 1, or uniform over a range.
     ///
     /// # Errors
     /// The network's values on them are not finite.
@@ -119,7 +122,8 @@ impl Samples {
         Ok(Samples { groups, greatest, plain, headroom, made_up })
     }
 
-    /// The greatest sizes of all layers' values; without those of the second group where they leave numbers no room.
+    /// The greatest sizes of all layers' values. The second group is left out where its sizes leave
+    /// numbers no room.
     #[must_use]
     pub fn greatest(&self, network: &Network, secure: &Secure) -> &[f32] {
         let fits = self.groups.len() < 2 || secure.scales(network, &self.greatest, self.headroom).is_ok();
@@ -150,8 +154,8 @@ impl Samples {
     }
 }
 
-/// The greatest weight that each element of one input meets, where those differ by more than [`DIFFER`]; elements that the network does
-/// not use count as those of the greatest weights.
+/// The greatest weight for each element of one input, where these differ by more than [`DIFFER`].
+/// Elements that the network does not use count like those of the greatest weights.
 fn columns(network: &Network) -> Option<Vec<f32>> {
     let (mut at, readers) = (network.inputs[0].1, network.readers());
     let whole: usize = network.input_lengths().get(1..)?.iter().product();
@@ -192,7 +196,7 @@ fn greatest(of: &[f32]) -> f32 {
     of.iter().fold(0.0, |most, x| most.max(x.abs()))
 }
 
-/// Numbers of channels for each element of one image.
+/// Expands numbers of channels to each element of one image.
 fn spread(channels: &[f32], lengths: &[usize]) -> Vec<f32> {
     let inner: usize = lengths[2..].iter().product();
     channels.iter().flat_map(|x| std::iter::repeat_n(x.abs(), inner)).collect()

@@ -60,7 +60,8 @@ pub trait Extension<S: Security>: Send {
     /// The end that sends the message of a chunk.
     fn speaker(&self) -> Role;
 
-    /// The process that drew the secrets from which it grows. A fork of that process may not grow the same OTs.
+    /// The process that drew the secrets from which it grows. A fork of that process may not grow
+    /// the same OTs.
     fn process(&self) -> Process {
         Process::here()
     }

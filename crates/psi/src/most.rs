@@ -16,7 +16,8 @@ const TIMES: u64 = 4;
 pub struct Most(pub [Option<u64>; 2]);
 
 impl Most {
-    /// The most keys of the party at that place, where the other one has not so many that it may have more.
+    /// The most keys of the party at that place, where the other one has not so many that it may
+    /// have more.
     #[must_use]
     pub fn alone(self, place: usize) -> u64 {
         self.0[place].unwrap_or(FREE)

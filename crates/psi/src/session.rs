@@ -482,7 +482,8 @@ mod tests {
         }
     }
 
-    /// A peer that hears this party's bytes before it says its own could choose the name, and so bins and salts.
+    /// A peer that received this party's bytes before it sent its own could choose the name, and so
+    /// bins and salts.
     #[test]
     fn a_peer_that_chooses_its_bytes_last_is_named() {
         let other = |_: &Toss, heard: [u8; 32]| heard.map(|byte| byte ^ 1);

@@ -133,7 +133,8 @@ impl Party {
     /// The next batch of the session.
     ///
     /// # Errors
-    /// [`Rep3Error::Spent`] after 2^32; [`NetError::Forked`] in a fork of the process that opened the session.
+    /// [`Rep3Error::Spent`] after 2^32; [`NetError::Forked`] in a fork of the process that opened
+    /// the session.
     pub fn next_batch(&mut self) -> Result<Batch, Rep3Error> {
         self.session.check("a new batch")?;
         let number = u32::try_from(self.next).map_err(|_| Rep3Error::Spent(self.role()))?;

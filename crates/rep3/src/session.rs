@@ -47,7 +47,8 @@ impl Session {
         Session { role, backend, prss, tag_keys, kept: Kept::new(), process: Process::here() }
     }
 
-    /// Refuses a step in a fork of the process that opened the session: its zero-shares would come twice.
+    /// Refuses a step in a fork of the process that opened the session: its zero-shares would come
+    /// twice.
     pub(crate) fn check(&self, step: &str) -> Result<(), NetError> {
         self.process.check(step)
     }

@@ -40,7 +40,8 @@ impl Side {
         Ok(Self { map, ear, bell, lifeline, ended, dozes, process })
     }
 
-    /// Whether this is the process that opened this end, and not a fork of it, with which it shares the map.
+    /// Whether this is the process that opened this end, and not a fork of it, with which it shares
+    /// the map.
     pub(crate) fn is_own(&self) -> bool {
         self.process == std::process::id()
     }

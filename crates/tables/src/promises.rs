@@ -1,7 +1,7 @@
-//! The promises on which a plan stands, found from its operators alone and named so that no two have one name.
+//! The promises that a plan relies on, found from its operators alone. No two have the same name.
 //!
-//! The plain evaluator and the computation name a promise by its operator. A computation is refused that lacks the check of one: what
-//! is promised here is checked there, however many promises there are and however equal they look.
+//! The plain evaluator and the computation identify a promise by its operator. A computation that
+//! lacks the check of a promise is refused. So every promise is checked, even where two look equal.
 
 use crate::{
     TableError,
@@ -9,7 +9,8 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The promises of a relation and of all that it stands on, in the order in which they are checked; an operator has one at most.
+/// The promises of a relation and of all relations below it, in the order in which they are
+/// checked. An operator has at most one.
 pub(crate) struct Promises(Vec<(usize, String)>);
 
 impl Promises {
@@ -46,7 +47,7 @@ impl Promises {
         self.0.iter().map(|(_, name)| name.as_str())
     }
 
-    /// The error of an operator whose promise does not hold.
+    /// The error where an operator's promise does not hold.
     pub(crate) fn broken(&self, relation: &Relation) -> TableError {
         broken(self.of_operator(relation).unwrap_or("a promise of the plan").to_owned())
     }
@@ -64,7 +65,7 @@ struct Promise {
     place: String,
 }
 
-/// Texts that come more than once, each with how often.
+/// Texts that occur more than once, each with its count.
 fn repeated<'a>(texts: impl Iterator<Item = &'a String>) -> BTreeMap<String, usize> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     texts.for_each(|text| *counts.entry(text.clone()).or_default() += 1);
@@ -72,13 +73,13 @@ fn repeated<'a>(texts: impl Iterator<Item = &'a String>) -> BTreeMap<String, usi
     counts
 }
 
-/// The same with how many were seen so far.
+/// The same, with the count so far.
 fn repeated_places(found: &[Promise]) -> BTreeMap<String, (usize, usize)> {
     let all = repeated(found.iter().map(|promise| &promise.text));
     all.into_iter().map(|(text, count)| (text, (0, count))).collect()
 }
 
-/// Promises below an operator come before its own, as its rows stand on them.
+/// Promises below an operator come before its own, since its rows depend on them.
 fn collect(relation: &Relation, seen: &mut BTreeSet<usize>, found: &mut Vec<Promise>) {
     if !seen.insert(relation.address()) {
         return;
@@ -119,7 +120,7 @@ fn promise(relation: &Relation) -> Option<(String, String)> {
     }
 }
 
-/// The promise that keys are unique in a relation; none where its operators see to it.
+/// The promise that keys are unique in a relation; none where its operators ensure it.
 fn unique<'a>(relation: &Relation, keys: impl Iterator<Item = &'a Expr> + Clone) -> Option<String> {
     let columns = columns_of(keys.clone());
     match grounds(relation, &columns) {
@@ -146,8 +147,8 @@ struct Ground {
     keys: String,
 }
 
-/// The tables' promises on which it stands that no two valid rows have the same of these columns, none where operators see to it;
-/// `None` where no promise of a table says so.
+/// The tables' promises that make these columns unique among valid rows: none where operators
+/// ensure it, `None` where no promise does.
 fn grounds(relation: &Relation, columns: &[usize]) -> Option<Vec<Ground>> {
     // Nothing below is walked in vain, and nothing twice.
     if !relation.is_unique(columns) {
@@ -225,7 +226,7 @@ fn both(mut some: Vec<Ground>, more: Vec<Ground>) -> Vec<Ground> {
     some
 }
 
-/// The columns of a relation among those of it and of what comes behind it, and the others from 0 on.
+/// Splits columns: those of a relation, and those behind it, counted from 0.
 fn split(left: &Relation, columns: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let count = left.schema().columns().len();
     let own = columns.iter().copied().filter(|at| *at < count).collect();
@@ -246,7 +247,7 @@ fn names(schema: &Schema, set: &[usize]) -> String {
 
 /// The tables of a relation, as often as it reads them.
 fn tables(relation: &Relation) -> String {
-    /// LOCAL: of more tables than that others are not named.
+    /// LOCAL: the most tables that a text names.
     const MOST: usize = 8;
     fn walk(relation: &Relation, all: &mut Vec<String>) {
         match relation.operator() {

@@ -20,8 +20,8 @@ impl Transport {
     pub const ALL: [Transport; 3] = [Transport::Inproc, Transport::TcpTls, Transport::TcpInsecure];
 }
 
-/// Connects three parties, runs `party` for each on a thread of its own, and gives their results in order. What they use keys for is
-/// recorded.
+/// Connects three parties, runs `party` for each on a thread of its own, and gives their results in
+/// order. What they use keys for is recorded.
 ///
 /// `socket_buffer` asks the system for small buffers (TCP only).
 ///

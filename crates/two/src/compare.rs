@@ -65,7 +65,8 @@ impl Kit {
         self.compare_limbs(&[own], parts).await
     }
 
-    /// The same of numbers whose lower 64 bits come first, then those above them. Parts of several words begin at bit 0.
+    /// The same for numbers whose lower 64 bits come first, then the upper ones. Parts of several
+    /// words begin at bit 0.
     async fn compare_limbs(&mut self, own: &[&[u64]], parts: &[Part]) -> Vec<Order> {
         let rows = own[0].len();
         let mut trees = self.leaves(own, parts).await;
@@ -159,7 +160,7 @@ impl Kit {
         self.carries_of(&[own], parts).await
     }
 
-    /// The same of numbers of several words.
+    /// The same for numbers of several words.
     pub(crate) async fn carries_of(&mut self, limbs: &[&[u64]], parts: &[Part]) -> Vec<Order> {
         // x_S + x_R ≥ 2^w where x_S > 2^w − 1 − x_R.
         let h = half(limbs[0].len());

@@ -36,12 +36,12 @@ pub enum TwoError {
     },
     /// A run takes more memory than it may.
     Memory {
-        /// Bytes that it takes at a party, at most.
+        /// The most bytes that it takes at a party.
         takes: u64,
         /// Bytes that it may take.
         may: u64,
     },
-    /// An order that was opened is none.
+    /// An opened order is not a permutation.
     Unordered {
         /// The peer, where the channel knows it.
         peer: Option<PartyId>,
@@ -83,7 +83,7 @@ impl fmt::Display for TwoError {
     }
 }
 
-/// Two numbers of bytes as people read them: in bytes where both would round to the same.
+/// Two sizes for people to read: in bytes where both would round to the same text.
 fn in_units(bytes: [u64; 2]) -> [String; 2] {
     match bytes.map(|bytes| bytes.div_ceil(1 << 20)) {
         [a, b] if a != b => [a, b].map(|n| format!("{n} MiB")),

@@ -63,7 +63,8 @@ type BlockKey = (Op, Vec<Scalar>, Vec<Option<u128>>, Scalar);
 
 pub(crate) type Lowered<T> = Result<T, ComputeError>;
 
-/// Rows up to which an order may be that of a sorting network, and the OTs that take about as long as a round. AGREEMENT.
+/// AGREEMENT: the most rows that a sorting network may order, and the OTs that take about as long
+/// as a round.
 const NETWORK: usize = 64;
 const ROUND: u64 = 1 << 12;
 
@@ -114,10 +115,12 @@ impl<'a> Lower<'a> {
         for to in learns {
             hash.update(&to.map(u8::from));
         }
-        let digest = *hash.finalize().as_bytes();
+        // The form is agreed on as well: it follows from `most`, too.
+        let as_steps = *hash.clone().update(&[0]).finalize().as_bytes();
+        let as_circuit = *hash.update(&[1]).finalize().as_bytes();
         let mut lower = Lower::new(computation, owners, products, most)?;
         let slots = lower.all()?;
-        let plan = lower.into_plan(slots, learns, digest)?;
+        let plan = lower.into_plan(slots, learns, as_steps)?;
         let rows = computation.nodes().iter().filter(|node| node.ty.scalar == Scalar::Place);
         let rows = rows.filter_map(|node| node.ty.shape.elements()).max();
         if rows.is_none_or(|rows| rows > NETWORK) {
@@ -126,7 +129,7 @@ impl<'a> Lower<'a> {
         // Of few rows a sorting network may take less, which one circuit has with all that reads its order.
         let mut lower = Lower::new(computation, owners, products, most)?;
         let Ok(slots) = lower.as_one() else { return Ok(plan) };
-        let one = lower.into_plan(slots, learns, digest)?;
+        let one = lower.into_plan(slots, learns, as_circuit)?;
         let work = |plan: &Plan| {
             let tally = plan.tally(Distance::Near);
             tally.ots() as u64 + ROUND * tally.rounds
@@ -183,7 +186,7 @@ impl<'a> Lower<'a> {
         if takes <= may { Ok(()) } else { Err(TwoError::Memory { takes, may }) }
     }
 
-    /// Bits that a circuit may have beside the lists that there are; nothing where it may have any number.
+    /// Bits that a circuit may have beside the lists so far; `None` where there is no limit.
     fn most_bits(&self) -> Option<usize> {
         let left = self.most.saturating_sub(self.lists) / REGISTER;
         (self.most < u64::MAX).then(|| usize::try_from(left).unwrap_or(usize::MAX))

@@ -13,10 +13,11 @@ use hushwire_compute::{Scalar, Tensor};
 /// Bytes of a correlated OT: a block.
 const OT: u64 = 16;
 
-/// Bytes of what works on an OT while it is used: choices, corrections and shares, a byte each, several times over.
+/// Bytes of work on an OT while it is used: choices, corrections and shares, a byte each, in
+/// several copies.
 const USED: u64 = 24;
 
-/// A message is there as it is made, as it is sent and as it is heard.
+/// A message exists three times: as it is made, as it is sent and as it is received.
 const MESSAGES: u64 = 4;
 
 /// Bytes for each triple of a call while triples are made: two blocks, their pads and bits.
@@ -26,9 +27,10 @@ const TRIPLE: u64 = 48;
 pub(crate) const REGISTER: u64 = 32;
 
 impl Plan {
-    /// Bytes that values and work on them take at one party, at most: every value from its step to the last that reads it, the pieces that
-    /// share their rounds, their OTs and triples, and the lists of the plan. What a session takes for its links and its OT extension, however
-    /// short the run, comes on top.
+    /// The most bytes that values and work on them take at one party: every value from its step to
+    /// the last step that reads it, the pieces that share their rounds, their OTs and triples, and
+    /// the lists of the plan. The session's links and OT extension take memory on top, however
+    /// short the run is.
     #[must_use]
     pub fn memory(&self, distance: Distance) -> u64 {
         let mut live = Live::new(self);
@@ -73,7 +75,7 @@ impl Plan {
         self.steps[at].reads.iter().map(|slot| self.steps[*slot].size).collect()
     }
 
-    /// Bytes that pieces which share their rounds take besides their OTs.
+    /// Bytes, besides OTs, of pieces that share their rounds.
     fn work(&self, group: &[Piece], distance: Distance) -> u64 {
         group.iter().map(|piece| self.work_of(piece, distance)).fold(0, u64::saturating_add)
     }
@@ -101,7 +103,7 @@ impl Plan {
         lots + scratch(step, &self.sizes_read(at), step.size.rows())
     }
 
-    /// Bytes of OTs and triples: those in use, and those that are made meanwhile.
+    /// Bytes of OTs and triples, both in use and being made.
     fn ots_held(&self, distance: Distance) -> u64 {
         let (mut most, mut all, mut call) = (0, 0u64, 0);
         for lot in self.lots(distance) {
@@ -115,7 +117,7 @@ impl Plan {
     }
 }
 
-/// Bytes of what works on the OTs and triples of a piece, and of its messages.
+/// Bytes of work on the OTs and triples of a piece, and of its messages.
 fn work_of_tally(tally: &Tally) -> u64 {
     let [a, b] = tally.bytes;
     USED * (tally.cots[0] + tally.cots[1]) as u64 + MESSAGES * (a + b) + tally.triples
@@ -156,7 +158,7 @@ impl Step {
         }
     }
 
-    /// Bytes of lists that a plan has of it.
+    /// Bytes of the plan's lists for it.
     pub(crate) fn lists(&self) -> u64 {
         let tensor = |tensor: &Tensor| tensor_bytes(tensor.scalar(), tensor.len());
         let own = match &self.prim {
@@ -205,7 +207,8 @@ impl Step {
     }
 }
 
-/// Bytes that a step's work on some of its rows takes besides what it reads and makes, its OTs and its messages. Every kind of step says its own.
+/// Bytes of a step's work on some of its rows, besides the values that it reads and makes, its OTs
+/// and its messages. Every kind of step has its own.
 fn scratch(step: &Step, reads: &[Size], rows: usize) -> u64 {
     let (n, made) = (rows as u64, step.size.rows() as u64);
     match &step.prim {

@@ -6,11 +6,12 @@
 //!                          makes the product, with s as the choice and that share as the payload
 //! ```
 //!
-//! The offering party knows the shares of all switches once it has heard the choices, so that a piece of the network takes two messages, however many columns
-//! it has. Rows of bits are added by exclusive or. As many bits are sent for a switch as a row has, and one.
+//! The offering party knows the shares of all switches once it has received the choices. So a piece
+//! of the network takes two messages, however many columns it has. Rows of bits are added by
+//! exclusive or. A switch sends as many bits as a row has, and one for the choice.
 //!
-//! **Source.** P. Mohassel, S. Sadeghian, "How to Hide Circuits in MPC", EUROCRYPT 2013: a network of switches by OT. Deviation: correlated OTs, whose pads are
-//! the shares behind a switch.
+//! **Source.** P. Mohassel, S. Sadeghian, "How to Hide Circuits in MPC", EUROCRYPT 2013: a network
+//! of switches by OT. Deviation: OTs are correlated, and their pads are the shares behind a switch.
 
 use crate::{
     blocks::Blocks,
@@ -20,12 +21,12 @@ use crate::{
     tally::Tally,
     wide::{mask, pull, push, strips},
 };
-use hushwire_block::Wiped;
+use hushwire_block::{Wiped, registry};
 
 /// AGREEMENT: bits of payload of a piece, unless a single switch has more.
 const PAYLOAD: usize = 1 << 25;
 
-/// This party's share of rows: of each the same columns, of at most 128 bits each.
+/// This party's share of rows. All rows have the same columns, of at most 128 bits each.
 #[derive(Clone, Default)]
 pub(crate) struct Rows {
     pub(crate) widths: Vec<u32>,
@@ -74,7 +75,7 @@ impl Rows {
     }
 }
 
-/// AGREEMENT: switches of a piece, of rows of so many bits, where a piece has so many OTs at most.
+/// AGREEMENT: the number of switches in a piece, for rows of so many bits and a most number of OTs.
 pub(crate) fn piece(row: usize, ots: usize) -> usize {
     (PAYLOAD / row.max(1)).clamp(1, ots)
 }
@@ -137,7 +138,7 @@ impl Kit {
         }
     }
 
-    /// The same of the party that does not know it.
+    /// The same switches at the party that does not know the network.
     pub(crate) async fn offered(&mut self, switches: &[Switch], rows: &mut Rows) {
         let shape = Shape::new(rows.rows());
         let (q, _) = self.choose(&[], switches.len()).await;
@@ -154,7 +155,8 @@ impl Kit {
             for column in 0..columns {
                 let tweak = self.tweaks(Side::Sent, n);
                 self.hash(Side::Sent, tweak, &keys[..n], &mut zeros[column * n..][..n]);
-                self.hash(Side::Sent, tweak, &others[..n], &mut ones[column * n..][..n]);
+                let ones = &mut ones[column * n..][..n];
+                registry::strand(1, || self.hash(Side::Sent, tweak, &others[..n], ones));
             }
             for (k, at) in strip.enumerate() {
                 let places = places(shape, switches[at]);

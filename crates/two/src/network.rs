@@ -1,15 +1,18 @@
-//! Permutation networks in place: which values a switch may swap follows from their number alone.
+//! Permutation networks in place: the places of the switches follow from the number of values
+//! alone.
 //!
 //! ```text
 //! columns   0, 1, …, D − 1, D − 2, …, 0     D = ⌈log2 n⌉; column d swaps values 2^d apart, x and x + 2^d with bit d of x = 0
 //! switches  about n log2 n − n / 2
 //! ```
 //!
-//! **Source.** V. Beneš, "Mathematical Theory of Connecting Networks and Telephone Traffic", 1965, with the looping algorithm of D. Opferman and
-//! N. Tsao-Wu, 1971. Deviations: any number of values, as B. Beauquier and É. Darrot, PPL 12 (2002), have it; halves are the even and the odd places, so
-//! that a column is a walk through the values.
+//! **Source.** V. Beneš, "Mathematical Theory of Connecting Networks and Telephone Traffic", 1965,
+//! with the looping algorithm of D. Opferman and N. Tsao-Wu, 1971. Deviations: any number of
+//! values, as in B. Beauquier and É. Darrot, PPL 12 (2002); the halves are the even and the odd
+//! places, so that a column is a walk through the values.
 //!
-//! SECURITY: who routes knows the permutation. It addresses memory by it, which those see who share its caches.
+//! SECURITY: the party that sets the network knows the permutation, and addresses memory by it. A
+//! process that shares its caches can see that.
 
 use hushwire_block::Wiped;
 use hushwire_prg::Prg;
@@ -46,7 +49,8 @@ impl Shape {
         1 << column.min(self.columns() - 1 - column)
     }
 
-    /// Whether there is a switch at this first place of a column. Networks of two values have one switch, in the first half.
+    /// Whether there is a switch at this first place of a column. Networks of two values have one
+    /// switch, in the first half.
     fn has(self, column: usize, place: usize) -> bool {
         let stride = self.stride(column);
         let is_pair = place & stride == 0 && place + stride < self.n;
@@ -80,7 +84,7 @@ impl Shape {
 /// A network with its switches set.
 pub(crate) struct Network {
     shape: Shape,
-    /// Of each column a bit for each place.
+    /// A bit for each place of each column.
     bits: Wiped<Vec<u8>>,
 }
 
@@ -164,8 +168,9 @@ impl Part {
         self.first + i * self.stride
     }
 
-    /// Sends each value through the even half or the odd one: those of a switch through different ones, on both sides. `inverse` has then
-    /// for each input the place of its output, and `odd` for each output its half.
+    /// Sends each value through the even or the odd half. The two values of a switch take different
+    /// halves, on both sides. Afterwards `inverse` has the output's place for each input, and `odd`
+    /// has the half for each output.
     fn halve(&self, from: &[u32], inverse: &mut [u32], odd: &mut [u8]) {
         (0..self.n).for_each(|i| inverse[self.at(from[self.at(i)] as usize)] = self.at(i) as u32);
         if self.n % 2 == 1 {
@@ -196,7 +201,8 @@ impl Part {
     }
 }
 
-/// A uniform number below another one. Numbers of the generator that are thrown away say nothing of those kept.
+/// A uniform number below another one. The generator's discarded numbers are independent of those
+/// kept.
 fn below(prg: &mut Prg, n: u64) -> u64 {
     let most = u64::MAX - u64::MAX % n;
     loop {
@@ -275,7 +281,7 @@ mod tests {
         assert!(million < 1_000_000 * 20 - 400_000, "{million}");
     }
 
-    /// Each order of three values about as often as another.
+    /// All orders of three values are about equally frequent.
     #[test]
     fn random_networks_are_uniform() {
         let mut prg = Prg::new(Backend::best(), &Seed::from_bytes([2; 16]), "test");

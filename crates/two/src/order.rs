@@ -5,8 +5,9 @@
 //! order     stages one after the other
 //! ```
 //!
-//! SECURITY: the places of a stage are uniformly random to either party, since they are those of rows that the other party's network has moved: they say nothing of
-//! the order. A stage's networks serve every use of its order, and nothing else is opened of rows that they move.
+//! SECURITY: the places of a stage are uniformly random to each party, since the other party's
+//! network has moved the rows. So they reveal nothing about the order. A stage's networks serve
+//! every use of its order, and nothing else about the rows that they move is opened.
 
 use crate::{
     form::Form,
@@ -54,13 +55,13 @@ impl Order {
         Order { stages: stages.map(|stage| Stage { inverted: !stage.inverted, ..stage }).collect() }
     }
 
-    /// This order, and the other one of what it gives.
+    /// This order, followed by the other one.
     pub(crate) fn then(&self, other: &Order) -> Order {
         Order { stages: [&self.stages[..], &other.stages].concat() }
     }
 }
 
-/// The permutation that undoes one; none where it is no permutation.
+/// The inverse of a permutation; `None` if it is not a permutation.
 pub(crate) fn inverse(places: &[u32]) -> Option<Vec<u32>> {
     let mut out = vec![u32::MAX; places.len()];
     for (i, place) in (0..).zip(places) {
@@ -77,10 +78,12 @@ pub(crate) fn number_bits(rows: usize) -> u32 {
     usize::BITS - rows.saturating_sub(1).leading_zeros()
 }
 
-/// AGREEMENT: bits of the strings that are compared, the row's number among them: with one bit more they fill a block.
+/// AGREEMENT: bits of the strings that are compared, with the row's number. With one bit more they
+/// fill a block.
 const STRING: u32 = 127;
 
-/// The bits of keys that a sort compares, the least significant first, sort after sort. Each is stable, so that the last one has the order of all.
+/// The bits of keys that each of several sorts compares, the least significant part first. Each
+/// sort is stable, so that the last one gives the order by all bits.
 pub(crate) fn sorts(rows: usize, bits: usize) -> impl Iterator<Item = Range<usize>> {
     let most = (STRING - number_bits(rows)) as usize;
     let count = if rows < 2 { 0 } else { bits.div_ceil(most).max(1) };
@@ -160,7 +163,7 @@ pub(crate) fn form_of(rows: &Rows, inner: usize, size: Size) -> Form {
     }
 }
 
-/// Rows in pieces of which the OTs suffice for each, those side by side that share rounds. AGREEMENT.
+/// AGREEMENT: rows in pieces, each with few enough OTs; pieces that share rounds are side by side.
 pub(crate) fn cut(rows: usize, distance: Distance, tally: impl Fn(usize) -> Tally) -> Vec<Vec<Range<usize>>> {
     let mut each = rows;
     while each > 64 && tally(each).cots.iter().any(|n| *n > PIECE) {
@@ -191,7 +194,8 @@ fn shuffles(rows: usize, row: usize, stages: usize, distance: Distance) -> Lots 
     (0..stages).flat_map(|_| both()).map(|tally| vec![tally]).collect()
 }
 
-/// The costs of a step that moves rows, in the order of a run: those of a sort as they are likely to be, all others as they are.
+/// The costs of a step that moves rows, in the order of a run. Those of a sort are estimates; all
+/// others are exact.
 pub(crate) fn lots(step: &Step, reads: &[Size], distance: Distance) -> Lots {
     let rows = step.size.rows();
     match (&step.prim, reads) {

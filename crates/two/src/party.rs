@@ -33,7 +33,7 @@ pub struct Party {
     supply: Option<Supply>,
     /// Of keys of encryption.
     seed: Seed,
-    /// Of networks, and how many were drawn.
+    /// The generator of networks, and how many were drawn.
     moves: Seed,
     shuffles: u64,
     keys: Keys,
@@ -115,7 +115,7 @@ impl Party {
         Party { distance, ..self }
     }
 
-    /// Another distance from the next run on, which both parties have agreed on.
+    /// Sets the distance from the next run on. Both parties have agreed on it.
     pub fn set_distance(&mut self, distance: Distance) {
         self.distance = distance;
     }

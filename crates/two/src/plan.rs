@@ -118,7 +118,7 @@ pub(crate) enum Prim {
     AsOrder,
     /// An order, undone.
     Invert,
-    /// An order, and one of what it gives → both.
+    /// Two orders → the first, then the second.
     Then,
     /// Bits or words in rows of so many elements, and an order → the rows in it.
     Permute { inner: usize },
@@ -250,7 +250,7 @@ impl Step {
         matches!(self.prim, Prim::MatMul(..) | Prim::MatMulKnown { .. } | Prim::Encrypted(_))
     }
 
-    /// Whether it moves rows: then it takes OTs as it goes, in lots of its own.
+    /// Whether it moves rows. Such a step makes its OTs as it goes, in lots of its own.
     pub(crate) fn moves(&self) -> bool {
         matches!(self.prim, Prim::Sort { .. } | Prim::ToPlaces | Prim::Permute { .. })
     }
@@ -416,7 +416,8 @@ impl Plan {
         Plan::with_lists(computation, owners, learns, products, u64::MAX)
     }
 
-    /// The same with lists of at most about so many bytes, programs of circuits among them. It ends before it takes memory for more.
+    /// The same with lists of at most about so many bytes, with the programs of circuits. It fails
+    /// before it takes more memory.
     ///
     /// # Errors
     /// As [`Self::with`], and longer lists.
@@ -486,7 +487,8 @@ impl Plan {
         group.iter().map(|piece| self.tally_of(piece)).collect()
     }
 
-    /// The costs of all pieces that share their rounds, in the order of a run; of a sort as they are likely to be.
+    /// The costs of all pieces that share their rounds, in the order of a run. Those of a sort are
+    /// estimates.
     pub(crate) fn lots(&self, distance: Distance) -> impl Iterator<Item = Vec<Tally>> + Send {
         let groups = self.waves().into_iter().flat_map(move |wave| self.groups(&wave, distance));
         groups.flat_map(move |group| self.lots_of(&group, distance))
@@ -500,7 +502,8 @@ impl Plan {
         }
     }
 
-    /// Whether steps move rows. Their lots follow from what is opened, so that none are made ahead of a run that has some.
+    /// Whether steps move rows. Their lots depend on opened values, so no OTs are made ahead of
+    /// such a run.
     pub(crate) fn moves(&self) -> bool {
         self.steps.iter().any(Step::moves)
     }

@@ -1,6 +1,7 @@
-//! Numbers of up to 128 bits: from their bits, and compared.
+//! Numbers of up to 128 bits: made from their bits, and compared.
 //!
-//! Both are as [`crate::ops`] and [`crate::compare`] have them for words, with one block of pads for each number.
+//! Both work as in [`crate::ops`] and [`crate::compare`] for words, with one block of pads for each
+//! number.
 
 use crate::{
     blocks::Blocks,
@@ -9,7 +10,7 @@ use crate::{
     ring::{Packer, Unpacker, packed},
     tally::Tally,
 };
-use hushwire_block::Wiped;
+use hushwire_block::{Wiped, registry};
 use std::ops::Range;
 
 /// The lower `bits` bits, at most 128.
@@ -31,7 +32,7 @@ pub(crate) fn pull(unpacker: &mut Unpacker<'_>, bits: u32) -> u128 {
     if bits > 64 { low | u128::from(unpacker.pull(bits - 64)) << 64 } else { low }
 }
 
-/// The numbers `x` with their lower and their upper 64 bits apart; these alone where there are no more.
+/// The numbers `x`: their lower 64 bits, then their upper ones, if they have any.
 fn limbs(x: &[u128], bits: u32) -> Vec<Wiped<Vec<u64>>> {
     let limb = |k: u32| Wiped::new(x.iter().map(|x| (x >> (64 * k)) as u64).collect::<Vec<u64>>());
     (0..bits.div_ceil(64).max(1)).map(limb).collect()
@@ -51,7 +52,8 @@ pub(crate) fn less_tally(rows: usize, bits: u32) -> Tally {
 }
 
 impl Kit {
-    /// Numbers from 0 on modulo 2^(bits + 1), from shares of their bits: an OT a bit, in half of the rows each way. Two rounds.
+    /// Nonnegative numbers modulo 2^(bits + 1), from shares of their bits. Each bit takes an OT;
+    /// half of the rows go each way. Two rounds.
     pub(crate) async fn wide_words_of(&mut self, x: &[u128], bits: u32) -> Wiped<Vec<u128>> {
         let (h, n, ring) = (half(x.len()), x.len(), bits + 1);
         let (sent, received) = if self.index == 0 { (0..h, h..n) } else { (h..n, 0..h) };
@@ -76,7 +78,7 @@ impl Kit {
                 q.keys(first..first + n, &mut keys[..n]);
                 self.hash(Side::Sent, tweak, &keys[..n], &mut zeros[..n]);
                 keys[..n].iter_mut().for_each(|key| *key ^= self.delta());
-                self.hash(Side::Sent, tweak, &keys[..n], &mut ones[..n]);
+                registry::strand(1, || self.hash(Side::Sent, tweak, &keys[..n], &mut ones[..n]));
                 for (k, row) in strip.clone().enumerate() {
                     let [zero, one] = [&zeros, &ones].map(|pads| pads[k].to_u128());
                     let row = sent.start + row;

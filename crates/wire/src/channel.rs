@@ -112,7 +112,8 @@ impl Channel {
     /// to [`Channel::finish`]. `step` names what is under way, for errors.
     ///
     /// # Errors
-    /// The link to the peer is gone, the channel failed earlier, or this is a fork of the process that opened it.
+    /// The link to the peer is gone, the channel failed earlier, or this is a fork of the process
+    /// that opened it.
     ///
     /// # Panics
     /// When the message before is not finished, or there is no link to send on: a bug of the caller.
@@ -337,8 +338,8 @@ impl Channel {
         self.end(step, NetError::from_link(peer, step, source))
     }
 
-    /// Ends the session because the fresh bytes of the peer do not fit its commitment (see [`Toss`](crate::Toss)): all
-    /// other parties hear who it was.
+    /// Ends the session because the fresh bytes of the peer do not fit its commitment (see
+    /// [`Toss`](crate::Toss)): all other parties hear who it was.
     pub fn unfit(&mut self, step: &str) -> NetError {
         self.deviated(self.from, step, "its fresh bytes are not those that it committed to")
     }

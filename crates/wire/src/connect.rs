@@ -39,7 +39,7 @@ pub(crate) const BACKOFF: (Duration, Duration) = (Duration::from_millis(10), Dur
 
 /// LOCAL: how long a party that gave up still answers its listener, so that peers who dial it learn why.
 pub(crate) const GRACE: Duration = Duration::from_millis(500);
-/// LOCAL: how often a dialler looks whether something is to be dialled anew.
+/// LOCAL: how often a dialler checks whether it must dial again.
 const LOOK: Duration = Duration::from_millis(100);
 /// Of a connection that was taken and not yet answered.
 const MUTE: &str = "it takes the connection and does not greet";
@@ -73,9 +73,10 @@ impl fmt::Display for Slot {
 ///
 /// Dials with retry while it accepts. Connections of strangers (an unlisted certificate, not a hello) are closed and
 /// do not end the session. `listener` may be `None` when every peer has an address, as for a client; many sessions may join
-/// on one at a time where it is [shared](Listener::shared). A peer that ends the session ends the wait for the others; one that
-/// dies is waited for again, so that it may be started again, as long as not all have joined. Whoever does not prove to be a peer
-/// ends nothing. One process of each member takes part: the connections of a second one with the same key are refused while the
+/// on one at a time where it is [shared](Listener::shared). A peer that ends the session ends the
+/// wait for the others. A peer that dies before all have joined may be started again, and is waited
+/// for. A process that does not prove to be a peer ends nothing. One process of each member takes
+/// part: the connections of a second one with the same key are refused while the
 /// first one lives, and [`Net::session`] is new each time.
 ///
 /// # Errors
@@ -133,7 +134,8 @@ fn join(
     met.map_err(|e| (e, news.map(Box::new)))
 }
 
-/// Checks the configuration, and works with what a member needs to meet the others: to join, or to tell them `excuse`.
+/// Checks the configuration, and prepares a member to meet the others: to join, or to tell them
+/// `excuse`.
 pub(crate) fn with_joining<T>(
     cfg: &SessionConfig,
     identity: &Identity,
@@ -204,7 +206,7 @@ pub(crate) struct Joining<'a> {
     pub(crate) moved: Signal,
     pub(crate) watched: Hold,
     pub(crate) observer: Option<Observer>,
-    /// Peers that have not heard an excuse.
+    /// Peers that have not been told an excuse.
     pub(crate) awaited: AtomicUsize,
     /// Rings when none is.
     pub(crate) bell: Bell,
@@ -217,7 +219,7 @@ pub(crate) struct Joining<'a> {
     errors: Mutex<Vec<NetError>>,
     /// The number of refused connections, with the time and the reason of the last.
     pub(crate) refused: Mutex<Option<(usize, Instant, String)>>,
-    /// What was seen of those who are not here.
+    /// What was seen of missing members.
     pub(crate) sights: Mutex<Sights>,
 }
 
@@ -244,7 +246,7 @@ impl Joining<'_> {
         self.into_net(session)
     }
 
-    /// Dials and accepts until all connections are there or time is over.
+    /// Dials and accepts until all connections are there or time has run out.
     fn run(&self, listener: Option<&Listener>, registration: Option<&Registration<'_>>, ear: &Bell) {
         let accepts = !self.slots(|_, dials| !dials).is_empty();
         self.heard_all.store(false, Ordering::SeqCst);
@@ -283,7 +285,8 @@ impl Joining<'_> {
         errors.into_iter().min_by_key(telling).map(|e| self.seen_here(e))
     }
 
-    /// What this party saw itself of a member that did not come, where it only heard so of another.
+    /// What this party saw of a missing member, where another party reported only that it is
+    /// missing.
     fn seen_here(&self, e: NetError) -> NetError {
         let mut sights = lock(&self.sights);
         if let NetError::Blamed { why: Reason::Absent, .. } = e {
@@ -305,8 +308,8 @@ impl Joining<'_> {
         }
     }
 
-    /// Whether there is nothing left to dial or to accept. Once that is so all who work on it end, and who is lost after that is
-    /// for the next round.
+    /// Whether nothing is left to dial or to accept. Then all threads of this round end, and a peer
+    /// that is lost later is for the next round.
     pub(crate) fn over(&self) -> bool {
         if self.excuse.is_some() {
             return self.awaited.load(Ordering::SeqCst) == 0;
@@ -353,7 +356,7 @@ impl Joining<'_> {
         slots
     }
 
-    /// Dials all that this party dials of `peer`, anew what is lost meanwhile.
+    /// Dials all connections to `peer` that this party dials, and dials lost ones again.
     fn dial_all(&self, peer: &PeerConfig, address: &str) {
         while !self.over() && self.guard.check().is_ok() {
             let seen = self.moved.epoch();

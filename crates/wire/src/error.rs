@@ -155,10 +155,11 @@ pub enum NetError {
         peer: Option<PartyId>,
         /// The step under way.
         step: String,
-        /// What it did, about "it".
+        /// What it did, as a clause about "it".
         what: &'static str,
     },
-    /// This process is a fork of the one that opened the session: both would hide different values under the same masks.
+    /// This process is a fork of the one that opened the session. Both would hide different values
+    /// under the same masks.
     Forked {
         /// The step that was asked for.
         step: String,

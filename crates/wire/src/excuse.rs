@@ -1,13 +1,14 @@
-//! A member that ends before it joins says so to the others, so that nobody waits for it.
+//! A member that ends before it joins tells the others, so that nobody waits for it.
 //!
-//! It meets each peer as for a session, over a connection of the same transport: whoever cannot prove who it is can say
-//! nothing. Its hello carries the reason, one of a closed set, and no text. A peer answers with its own hello and ends the
-//! session because of this member. A second process of a member that has joined is refused as always (see
-//! [`roster`](crate::roster)).
+//! It meets each peer as for a session, over a connection of the same transport, so a process that
+//! cannot prove who it is can say nothing. Its hello has the reason, one of a closed set, and no
+//! text. A peer answers with its own hello and ends the session because of this member. A second
+//! process of a member that has joined is refused as always (see [`roster`](crate::roster)).
 //!
-//! Two clients have no link, and one of them may come when the parties have heard of the other. So a party that heard it from a client
-//! itself tells the clients that are not connected, for as long: the hello names the client, and they say who told them so.
-//! Whoever heard it from another tells nobody, so that a word about one run cannot reach the next one over and over.
+//! Two clients have no link, and one of them may come after the parties have heard of the other. So
+//! a party that heard it from a client itself tells the clients that are not connected, for as long:
+//! the hello names the client, and the error says who told it. A member that heard it from another
+//! tells nobody, so that a word about one run cannot reach later runs over and over.
 
 use std::{
     collections::BTreeSet,
@@ -27,8 +28,8 @@ use crate::{
     watch::{Source, Verdict},
 };
 
-/// LOCAL: how long a member that ends tries to reach the others. Whoever starts later than this waits for a member that is not
-/// there, which may be started again.
+/// LOCAL: how long a member that ends tries to reach the others. A peer that starts later waits for
+/// this member, which may be started again.
 const TELLS: Duration = Duration::from_secs(5);
 
 /// The step of a member that ends before it joins, as the others name it.
@@ -44,7 +45,8 @@ pub(crate) struct Excuse {
     told: Mutex<BTreeSet<PartyId>>,
 }
 
-/// A member has said that it ends before it joins, and some peers may not have heard so: see [`connect_or_news`](crate::connect_or_news).
+/// A member has said that it ends before it joins, and some peers may not have heard so: see
+/// [`connect_or_news`](crate::connect_or_news).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct News {
     of: PartyId,
@@ -52,11 +54,12 @@ pub struct News {
     unheard: BTreeSet<PartyId>,
 }
 
-/// Tells the peers that this member ends and does not join, because of `why`, which is [`Reason::Local`] or
-/// [`Reason::Declined`]. Returns when all have heard it, at the latest after five seconds or `connect_timeout`.
+/// Tells the peers that this member ends and does not join, because of `why`, which is
+/// [`Reason::Local`] or [`Reason::Declined`]. Returns when all have heard it, at the latest after
+/// five seconds or `connect_timeout`.
 ///
-/// Digests of job and parameters may be zeros where this member does not know them: peers that share their port among runs hear
-/// nothing then, as they cannot tell which of them is meant.
+/// Digests of job and parameters may be zeros where this member does not know them. Peers that
+/// share a port among runs then do not learn of it, as they cannot tell which run is meant.
 ///
 /// # Errors
 /// [`NetError::Config`], [`NetError::Expired`] and [`NetError::Io`] where it cannot meet anybody.
@@ -126,7 +129,8 @@ impl Joining<'_> {
         });
     }
 
-    /// Dials `peer` until it has heard, this party gives up, or it is clear that the peer will not hear.
+    /// Dials `peer` until it has been told, this party gives up, or it is clear that `peer` cannot
+    /// be told.
     fn tell(&self, peer: &PeerConfig, address: &str) {
         let mut backoff = BACKOFF.0;
         while !self.has_told(peer.id) && self.guard.check().is_ok() {

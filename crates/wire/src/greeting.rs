@@ -80,7 +80,8 @@ impl Joining<'_> {
             .map_err(|source| NetError::Io { peer: Some(peer.id), step: "connect".to_owned(), source })?;
         self.connected(peer.id, address);
         let (mut link, shown) =
-            transport::dialled(stream, self.cfg.transport, &self.tls, peer.pin, &self.guard).map_err(on)?;
+            transport::dialled(stream, self.cfg.transport, &self.tls, peer.pin, &self.guard)
+                .map_err(|e| unproven_error(Some(peer.id), e))?;
         self.guard.send(&mut *link, &ours.encode()).map_err(on)?;
         let mut theirs = [0; HELLO_BYTES];
         self.guard.recv(&mut *link, &mut theirs).map_err(on)?;
@@ -306,23 +307,33 @@ const REFUSALS: [AlertDescription; 6] = [
     AlertDescription::AccessDenied,
 ];
 
-/// A certificate that is not listed makes a stranger; everything else is as the link says.
-pub(crate) fn handshake_error(me: PartyId, own: Pin, peer: Option<PartyId>, e: io::Error) -> NetError {
+/// An error before the other end has proved who it is. An alert is no peer's word yet: whoever answers can send one in clear.
+pub(crate) fn unproven_error(peer: Option<PartyId>, e: io::Error) -> NetError {
     if let Some(outdated) = outdated(&e) {
         return NetError::Expired { peer, what: outdated.to_string() };
     }
     match NetError::from_link(peer, "handshake", e) {
-        NetError::Tls { peer, step, source } => match (&source, wrong_pin(&source)) {
-            (_, Some(pin)) => NetError::UnknownPeer { peer, step, presented: pin.to_string() },
-            (rustls::Error::AlertReceived(AlertDescription::CertificateExpired), _) => {
-                let by = peer.map_or_else(|| "a peer".to_owned(), |peer| peer.to_string());
-                NetError::Expired { peer: Some(me), what: format!("{by} says that it does not hold today") }
-            }
-            (rustls::Error::AlertReceived(alert), _) if REFUSALS.contains(alert) => {
-                NetError::Unlisted { peer, own }
-            }
-            _ => NetError::Tls { peer, step, source },
+        NetError::Tls { peer, step, source } => match wrong_pin(&source) {
+            Some(pin) => NetError::UnknownPeer { peer, step, presented: pin.to_string() },
+            None => NetError::Tls { peer, step, source },
         },
+        other => other,
+    }
+}
+
+/// An error of a handshake. An alert about our certificate is the word of a peer that has proved who it is, or of a dialler, whose
+/// errors end nothing.
+pub(crate) fn handshake_error(me: PartyId, own: Pin, peer: Option<PartyId>, e: io::Error) -> NetError {
+    match unproven_error(peer, e) {
+        NetError::Tls {
+            source: rustls::Error::AlertReceived(AlertDescription::CertificateExpired), ..
+        } => {
+            let by = peer.map_or_else(|| "a peer".to_owned(), |peer| peer.to_string());
+            NetError::Expired { peer: Some(me), what: format!("{by} says that it does not hold today") }
+        }
+        NetError::Tls { source: rustls::Error::AlertReceived(alert), .. } if REFUSALS.contains(&alert) => {
+            NetError::Unlisted { peer, own }
+        }
         other => other,
     }
 }

@@ -15,9 +15,9 @@ use crate::{
 
 /// LOCAL: how often a party that joins looks at the clock, and at what its peers say.
 const LOOK: Duration = Duration::from_millis(100);
-/// LOCAL: how long a party waits before it says for whom, and what it sees of them.
+/// LOCAL: how long a party waits before it reports who is missing, and what it sees of them.
 const FIRST: Duration = Duration::from_millis(1500);
-/// LOCAL: how long a peer that met other processes may take to meet those of this party, which came in place of them.
+/// LOCAL: how long a peer that met earlier processes may take to meet their successors.
 const SETTLES: Duration = Duration::from_secs(10);
 /// LOCAL: how long a connection that was refused is worth telling as what last went wrong.
 const RECENT: Duration = Duration::from_secs(5);

@@ -138,8 +138,8 @@ impl Net {
     /// Takes the links to `to` and from `from` on `lane` as one channel.
     ///
     /// # Errors
-    /// [`NetError::LaneTaken`] when a link was taken before or is not part of this session; [`NetError::Forked`] in a
-    /// fork of the process that opened the session. None is taken then.
+    /// [`NetError::LaneTaken`] when a link was taken before or is not part of this session;
+    /// [`NetError::Forked`] in a fork of the process that opened the session. None is taken then.
     pub fn channel(
         &mut self,
         lane: u16,

@@ -30,8 +30,8 @@ const COMES_BYTES: usize = 16;
 /// The number that means no party.
 const NOBODY: u8 = 0xff;
 
-/// The cause of a member's own failure, as the other members hear it: one of these, so that no name, value or length of a
-/// file can be in it.
+/// The cause of a member's own failure, as the other members hear it: one of these, so that no
+/// name, value or length of a file can be in it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum Cause {
@@ -70,7 +70,7 @@ impl fmt::Display for Cause {
 pub enum Reason {
     /// An error of its own, for instance of a disk.
     Failed,
-    /// An error of its own, of which it tells the cause.
+    /// An error of its own, with its cause.
     Local(Cause),
     /// A person or a supervisor stopped it.
     Interrupted,

@@ -9,8 +9,8 @@ use std::{
 
 use crate::{PartyId, Validity, printable, sight::Sort};
 
-/// LOCAL: the longest time between two reports of a wait. Each takes twice as long as the one before: who waits for hours has not a
-/// screen full of it.
+/// LOCAL: the longest time between two reports of a wait. Each interval is twice the one before, so
+/// that a wait of hours does not fill the screen.
 const RARELY: Duration = Duration::from_secs(300);
 
 /// The times at which a wait is reported.
@@ -18,13 +18,14 @@ pub(crate) struct Notices {
     /// The time since which somebody waits, as it was last asked.
     since: Option<Instant>,
     last: Option<Instant>,
-    /// From the begin of a wait to its first report, and the shortest time between two.
+    /// The time from the start of a wait to its first report, and the shortest time between two
+    /// reports.
     first: Duration,
     /// From the last report of this wait to the next.
     gap: Duration,
     /// The members that were missing, as it was last asked.
     missing: Vec<PartyId>,
-    /// What was known of them so far, in a word for each.
+    /// What was known of them so far: a kind of failure for each.
     known: BTreeSet<(PartyId, Sort)>,
 }
 
@@ -34,8 +35,8 @@ impl Notices {
         Self { since: None, last: None, first, gap: first, missing, known }
     }
 
-    /// As [`Notices::due`], of a wait for all of `missing`: others than before are something new to say, and so is a sort of failure
-    /// that was never said.
+    /// As [`Notices::due`], for a wait for all of `missing`. A change of members is news, and so is
+    /// a kind of failure that was not reported before.
     pub(crate) fn due_for(
         &mut self,
         now: Instant,
@@ -78,7 +79,8 @@ pub type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// [`crate::connect_observed`] still waits; said within two seconds, when there is something new to say, and more and more seldom.
+    /// [`crate::connect_observed`] still waits. Reported within two seconds, then at news and less
+    /// and less often.
     Joining {
         /// The members that are not yet there.
         missing: Vec<PartyId>,
@@ -87,7 +89,8 @@ pub enum Event {
         /// The last failure of a connection, where there was one.
         last: Option<String>,
     },
-    /// A channel waits for a peer; said once nothing has moved on any link for ten seconds, then more and more seldom.
+    /// A channel waits for a peer. Reported once nothing has moved on any link for ten seconds,
+    /// then less and less often.
     Waiting {
         /// The peer that is awaited.
         peer: PartyId,

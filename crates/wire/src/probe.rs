@@ -19,7 +19,7 @@ use crate::{
     Identity, Listener, NetError, PartyId, PeerConfig, Probe, SessionConfig, SessionId, TransportKind,
     Validity,
     connect::Duplex,
-    greeting::{bad_hello, handshake_error},
+    greeting::{bad_hello, handshake_error, unproven_error},
     hello::{Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
     roster::Nonce,
     tcp::Guard,
@@ -108,8 +108,8 @@ impl Prober {
             step: "connect".to_owned(),
             source,
         })?;
-        let (mut link, shown) =
-            transport::dialled(stream, self.cfg.transport, &self.tls, peer.pin, &guard).map_err(on)?;
+        let (mut link, shown) = transport::dialled(stream, self.cfg.transport, &self.tls, peer.pin, &guard)
+            .map_err(|e| unproven_error(Some(peer.id), e))?;
         let ours = self.hello(peer.id, Role::Dialer);
         guard.send(&mut *link, &ours.encode()).map_err(on)?;
         let mut theirs = [0; HELLO_BYTES];

@@ -1,11 +1,13 @@
 //! The process in which secrets were drawn.
 //!
-//! `fork` copies seeds, counters and keys of TLS: parent and child would both go on with them, and the same masks would
-//! hide different values. Whatever hands out masks or sends messages remembers its process, and refuses in any other.
+//! `fork` copies seeds, counters and keys of TLS. If parent and child both went on with them, the
+//! same masks would hide different values. Everything that hands out masks or sends messages
+//! remembers its process, and refuses in any other.
 
 use crate::NetError;
 
-/// A process, by its number. Two processes that live at the same time have different ones, in one PID namespace.
+/// A process, by its number. Two processes that live at the same time in one PID namespace have
+/// different numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Process(u32);
 
@@ -16,7 +18,8 @@ impl Process {
         Self(std::process::id())
     }
 
-    /// Whether it is the process that asks. It costs a system call: once a message, not once an element.
+    /// Whether it is the process that asks. It costs a system call: once a message, not once an
+    /// element.
     #[must_use]
     pub fn is_here(self) -> bool {
         self == Self::here()

@@ -6,9 +6,10 @@
 //! connections are there, the parties' nonces and the agreed name make the session's id, so that no two sessions
 //! share one even where their names repeat, and everybody compares it before anything else moves.
 //!
-//! Whoever says its nonce last can choose among ids. Nothing rests on that: an id is a label. rep3 derives from it under
-//! seeds that a party draws later and shows to one neighbour, and every protocol in which names are hashed with inputs
-//! or keys tosses one of its own ([`Toss`](crate::Toss)), which binds the id.
+//! The party that sends its nonce last can choose among ids. This does no harm, since an id is only
+//! a label. rep3 derives keys from the id with seeds that a party draws later and shows to one
+//! neighbour. Every protocol that hashes names with inputs or keys tosses a name of its own
+//! ([`Toss`](crate::Toss)), which binds the id.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,9 +24,10 @@ use crate::{
     connect::{Slot, lock},
 };
 
-/// LOCAL: how long a process waits to be let in after another one of its member: links that close show within a second.
+/// LOCAL: how long a process waits to replace another process of its member. A closed link shows
+/// within a second.
 const SUCCESSOR: Duration = Duration::from_secs(2);
-/// LOCAL: how often it is looked whether the other one is gone.
+/// LOCAL: how often it checks whether the other process is gone.
 const LOOK: Duration = Duration::from_millis(20);
 /// AGREEMENT: separates this hash from all others.
 const DOMAIN: &str = "hushwire wire 3 session of these processes";
@@ -101,7 +103,7 @@ impl Roster {
         self.own
     }
 
-    /// Whether a process of `peer` is in that has another nonce than this.
+    /// Whether a process of `peer` with a different nonce is in.
     pub(crate) fn has_another(&self, peer: PartyId, nonce: Nonce) -> bool {
         lock(&self.met).get(&peer).is_some_and(|met| met.nonce != nonce)
     }
@@ -119,8 +121,9 @@ impl Roster {
         Ok(Admission { roster: self, slot, nonce, kept: false })
     }
 
-    /// As [`Roster::admit`]; where another process was first, waits until it is seen to be gone, as one that was killed and started
-    /// again is there before its predecessor's links are. `goes_on` ends the wait.
+    /// As [`Roster::admit`], but where another process was first, waits until that one is seen to
+    /// be gone: a restarted process may come before its predecessor's links have closed. `goes_on`
+    /// ends the wait.
     pub(crate) fn admit_patiently(
         &self,
         slot: Slot,

@@ -109,8 +109,8 @@ pub struct SessionConfig {
     /// The longest silence of a peer, whether a step waits or not, before it counts as dead; heartbeats
     /// come each second. [`SessionConfig::LIVENESS`] serves.
     pub liveness: Duration,
-    /// How long no byte moves on any link, and no step is done, before the observer hears for whom a step waits.
-    /// [`SessionConfig::STILL`] serves.
+    /// How long no byte moves on any link, and no step is done, before the observer hears for whom
+    /// a step waits. [`SessionConfig::STILL`] serves.
     pub still: Duration,
     /// Bytes asked of the system for each socket's send and receive buffer; `None` lets the system choose.
     pub socket_buffer: Option<usize>,
@@ -121,7 +121,7 @@ impl SessionConfig {
     pub const LIVENESS: Duration = Duration::from_secs(8);
     /// LOCAL: how long peers may take to come, and how long no byte may move, where nothing else is said.
     pub const PATIENCE: Duration = Duration::from_secs(20);
-    /// LOCAL: how long nothing may move before a person hears of it.
+    /// LOCAL: how long nothing may move before a person is told.
     pub const STILL: Duration = Duration::from_secs(10);
     /// LOCAL: two heartbeats.
     const LEAST_LIVENESS: Duration = Duration::from_secs(2);

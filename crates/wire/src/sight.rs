@@ -1,4 +1,4 @@
-//! What a party that joins sees of members who are not there: for its notes, and for its error in the end.
+//! What a joining party sees of missing members, for its notes and for its final error.
 
 use std::{
     collections::BTreeMap,
@@ -8,7 +8,7 @@ use std::{
 
 use crate::{NetError, PartyId, TransportKind};
 
-/// Why a member could not be met, in a word: another word is news.
+/// Why a member could not be met, as one of a few kinds: a change of kind is worth a new note.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Sort {
     /// The host answers, and nobody listens there.
@@ -17,7 +17,7 @@ pub(crate) enum Sort {
     Unreached,
     /// Somebody takes connections and does not greet.
     Mute,
-    /// Somebody answers who does not prove to be that member.
+    /// Somebody answers but does not prove to be that member.
     Stranger,
     /// It had joined, and its links closed.
     Gone,
@@ -37,12 +37,12 @@ pub(crate) struct Dialled {
 /// All that was seen of members so far.
 #[derive(Default)]
 pub(crate) struct Sights {
-    /// The members that were dialled in vain, at last.
+    /// The members that were dialled in vain, with the last attempt.
     pub(crate) dialled: BTreeMap<PartyId, Dialled>,
-    /// Errors of handshakes with somebody who did not prove to be that member. Strangers may cause them, so that they end nothing;
-    /// they tell more than what came after.
+    /// Errors of handshakes with somebody who did not prove to be that member. Strangers may cause
+    /// them, so they end nothing; they tell more than later errors.
     pub(crate) telling: BTreeMap<PartyId, NetError>,
-    /// Members that had joined and are gone, and since when.
+    /// Members that had joined and are gone, with the time when they went.
     pub(crate) gone: BTreeMap<PartyId, Instant>,
 }
 
@@ -54,7 +54,7 @@ impl Sights {
         self.gone.remove(&peer);
     }
 
-    /// Whether it shows why `peer` is not here.
+    /// Whether it shows why `peer` is missing.
     pub(crate) fn explains(&self, peer: PartyId) -> bool {
         let dialled = self.dialled.get(&peer).is_some_and(|dialled| dialled.sort != Sort::Unreached);
         dialled || self.telling.contains_key(&peer) || self.gone.contains_key(&peer)
@@ -93,8 +93,8 @@ pub(crate) fn sort_of(e: &io::Error) -> Sort {
     }
 }
 
-/// Whether this error of dialling `peer` may be the work of somebody else than `peer`, who did not prove who it is: then it ends
-/// nothing.
+/// Whether somebody other than `peer`, who did not prove who it is, may have caused this error of
+/// dialling. Such an error ends nothing.
 pub(crate) fn is_unproven(e: &NetError, peer: PartyId, transport: TransportKind) -> bool {
     match e {
         NetError::UnknownPeer { .. } | NetError::OtherUser { .. } => true,

@@ -1,4 +1,5 @@
-//! Fresh bytes of several parties made into a name that none of them can choose: all commit, then all open.
+//! Fresh bytes of several parties made into a name that none of them can choose: all commit, then
+//! all open.
 //!
 //! ```text
 //! commit   c_i = H(domain, context, i, r_i)  32 bytes      ◄──►   of every party, before any is opened
@@ -6,13 +7,14 @@
 //! name     H'(domain, context, r_0, r_1, …)                       once every r_i fits its c_i
 //! ```
 //!
-//! **Security.** BLAKE3 as a random oracle. r_i is 32 uniform bytes, so that c_i hides it without any blinding, and
-//! nobody finds a second opening. A party that speaks last has fixed r_i before it hears another one's, so that the name
-//! is uniform; i in c_i keeps a party from saying another's commitment as its own. With more than two parties the hash
-//! shows whoever told them different commitments.
+//! **Security.** BLAKE3 as a random oracle. r_i is 32 uniform bytes, so that c_i hides it without
+//! any blinding, and nobody finds a second opening. Even the party that speaks last has fixed its
+//! r_i before it learns another one, so that the name is uniform. The index i in c_i keeps a party
+//! from repeating another's commitment as its own. With more than two parties the hash shows that a
+//! party sent them different commitments.
 //!
-//! **Not prevented.** Whoever hears all openings first can end the run and try again. Every other party sees that run
-//! fail.
+//! **Not prevented.** A party that receives all openings first can end the run and try again. Every
+//! other party sees that run fail.
 
 use crate::{Channel, NetError};
 use std::io;
@@ -27,21 +29,23 @@ pub type Word = [u8; 32];
 
 /// One party's side of a toss.
 ///
-/// It is used up by what reads the others' openings: fresh bytes serve one name.
+/// Reading the others' openings uses it up: fresh bytes serve one name.
 pub struct Toss {
-    /// The hash of the domain and the context, which all others begin with.
+    /// The hash of the domain and the context, with which all others begin.
     about: Word,
     me: u8,
     own: Word,
 }
 
-/// Fresh bytes that do not fit their commitment: those of this one of the others, counted without this party.
+/// Fresh bytes do not fit their commitment. They are those of the other party with this index,
+/// counted without this party.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unfit(pub usize);
 
 impl Toss {
-    /// Draws this party's fresh bytes. `domain` is of one use in one protocol; `context` is what the parties agreed on
-    /// before. `me` is this party's place among all, the same in everybody's eyes.
+    /// Draws this party's fresh bytes. `domain` names one use in one protocol; `context` is what
+    /// the parties agreed on before. `me` is this party's place among all, the same in everybody's
+    /// eyes.
     ///
     /// # Errors
     /// The operating system gives no randomness.
@@ -94,10 +98,12 @@ impl Toss {
         *hash.update(&self.about).update(words.as_flattened()).finalize().as_bytes()
     }
 
-    /// Both messages, over a channel to each other party in the order of places; the name.
+    /// Exchanges both messages over a channel to each other party, in the order of places. Returns
+    /// the name.
     ///
     /// # Errors
-    /// A channel failed, or [`NetError::Deviated`]: an opening does not fit, or parties heard different commitments.
+    /// A channel failed, or [`NetError::Deviated`]: an opening does not fit, or parties heard
+    /// different commitments.
     ///
     /// # Panics
     /// If there are fewer channels than this party's place needs (the caller's bug).
@@ -121,7 +127,7 @@ impl Toss {
     }
 }
 
-/// A message to everybody, and one of everybody.
+/// Sends a message to every other party, and receives one from each.
 fn to_all<const N: usize>(
     step: &str,
     channels: &mut [Channel],

@@ -9,7 +9,7 @@ fn toss(me: u8, own: u8) -> Toss {
     Toss { own: [own; 32], ..Toss::new(DOMAIN, b"context", me).unwrap_or_else(|e| panic!("{e}")) }
 }
 
-/// What a party says of itself.
+/// The messages of a party.
 fn said(toss: &Toss) -> [Word; 2] {
     [toss.commitment(), toss.opening()]
 }
@@ -26,7 +26,8 @@ fn channels(n: u8) -> Vec<Vec<Channel>> {
     nets.into_iter().enumerate().map(to_others).collect()
 }
 
-/// Party 0 of two beside one that makes its second message from what it heard, and may say another first one.
+/// Party 0 of two beside one that makes its second message from what it heard, and may say another
+/// first one.
 fn beside(
     first: impl FnOnce(&Toss, Word) -> Word + Send,
     second: impl FnOnce(&Toss, Word) -> Word + Send,
@@ -101,8 +102,8 @@ fn a_reflected_toss_is_named() {
     blamed(beside(|_, heard| heard, |_, heard| heard), Some(PartyId(1)));
 }
 
-/// Whoever speaks last, and knows the other's bytes, finds in a moment some that make a name of its choice: here one that begins
-/// with a zero. Without commitments nobody would notice.
+/// A party that speaks last, and knows the other's bytes, quickly finds bytes that make a name of
+/// its choice: here one that begins with a zero. Without commitments nobody would notice.
 #[test]
 fn bytes_chosen_after_the_others_are_known_are_refused() {
     let grind = |_: &Toss, heard: Word| {
@@ -118,7 +119,8 @@ fn bytes_chosen_after_the_others_are_known_are_refused() {
     blamed(beside(|toss, _| toss.commitment(), grind), Some(PartyId(1)));
 }
 
-/// A party says nothing that depends on its bytes, other than its commitment, before all commitments are there.
+/// Before all commitments have come, a party sends nothing that depends on its bytes except its
+/// commitment.
 #[test]
 fn nobody_opens_before_all_have_committed() {
     for n in [2, 3] {

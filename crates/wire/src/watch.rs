@@ -158,7 +158,7 @@ pub(crate) enum Half {
 
 pub(crate) struct Shared {
     pub(crate) me: PartyId,
-    /// A fork has no watcher, and would wait for it; nor may it speak to the peers.
+    /// A fork has no watcher and would wait for it. It must not speak to the peers, either.
     process: Process,
     pub(crate) liveness: Duration,
     pub(crate) observer: Option<Observer>,
@@ -257,7 +257,8 @@ impl Shared {
         self.wake();
     }
 
-    /// The links of `peer` are lost, because of `why`; true where it may come again, false where that ends the session.
+    /// The links of `peer` are lost because of `why`. True if it may come again, false if that ends
+    /// the session.
     pub(crate) fn lose(&self, peer: PartyId, why: Reason) -> bool {
         let mut state = self.lock();
         if state.joining {
@@ -281,7 +282,8 @@ impl Shared {
         core::mem::take(&mut self.lock().gone)
     }
 
-    /// Whether nobody was lost until now, when all agree on the session: whoever is lost from now on has died.
+    /// Whether nobody was lost until now, when all agree on the session. A peer that is lost later
+    /// has died.
     pub(crate) fn agreed(&self) -> bool {
         let mut state = self.lock();
         state.joining &= !state.gone.is_empty();

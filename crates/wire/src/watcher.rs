@@ -67,7 +67,7 @@ struct Peer {
 }
 
 impl Watcher {
-    /// `still` is how long nothing moves before that is said.
+    /// `still` is how long nothing may move before that is reported.
     pub(crate) fn new(shared: Arc<Shared>, wake: Bell, still: Duration) -> Self {
         let now = Instant::now();
         Self {

@@ -299,8 +299,8 @@ fn killed(what: What) {
     assert!(refused >= 3, "marked before it is handed out");
 }
 
-/// After a power cut a disk has what was synced and nothing else: a file has its name only when it is synced, and is handed out only when its
-/// mark is.
+/// After a power cut a disk has what was synced and nothing else: a file has its name only when it
+/// is synced, and is handed out only when its mark is.
 #[test]
 fn marks_are_on_the_disk_before_anything_is_handed_out() {
     for what in What::ALL {

@@ -1,5 +1,5 @@
-//! A record of what keys are used for, in builds for tests: a key, a tweak or a place in a stream that one party uses twice changes no
-//! result, so that no other test notices it.
+//! A record of each use of keys, in builds for tests. If one party uses a key, a tweak or a place
+//! in a stream twice, no result changes, so no other test notices it.
 //!
 //! ```text
 //! watch            begins a record, and ends it: around one run of all parties
@@ -11,8 +11,9 @@
 //! named            where a key comes from, for messages
 //! ```
 //!
-//! Without the feature `registry` every function here is empty, and is compiled to nothing. Crates turn the feature on for their tests
-//! alone, among their dev-dependencies. Outside of a [`watch`] nothing is recorded: tests repeat seeded sessions on purpose.
+//! Without the feature `registry` every function here is empty and compiles to nothing. Crates turn
+//! the feature on for their tests alone, in their dev-dependencies. Outside a [`watch`] nothing is
+//! recorded, since tests repeat seeded sessions on purpose.
 
 #[cfg(not(feature = "registry"))]
 mod off;

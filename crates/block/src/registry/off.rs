@@ -6,7 +6,7 @@ use crate::Block;
 #[derive(Clone, Copy, Debug)]
 pub struct Here;
 
-/// Until it is dropped, this thread records as it was told.
+/// Until it is dropped, this thread records as set here.
 #[derive(Debug)]
 pub struct Entered;
 
@@ -30,7 +30,7 @@ impl Watch {
     }
 }
 
-/// What this thread records into, for threads that it starts.
+/// The record of this thread, for threads that it starts.
 #[inline(always)]
 #[must_use]
 pub fn here() -> Here {
@@ -38,7 +38,7 @@ pub fn here() -> Here {
 }
 
 impl Here {
-    /// The same as another end.
+    /// The same record, as another end.
     #[inline(always)]
     #[must_use]
     pub fn end(self, _: usize) -> Here {

@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// The end of what no end does: parties are made on the test's own thread.
+/// The end for work outside any end: parties are made on the test's own thread.
 const NOBODY: u8 = u8::MAX;
 
 thread_local! {
@@ -23,7 +23,7 @@ pub struct Here {
     strand: u8,
 }
 
-/// Until it is dropped, this thread records as it was told.
+/// Until it is dropped, this thread records as set here.
 pub struct Entered {
     before: Here,
     /// Not for another thread.
@@ -47,7 +47,7 @@ struct Use {
 
 #[derive(Default)]
 struct Record {
-    /// Numbers in runs that do not touch: first and end.
+    /// Disjoint runs of numbers that do not touch: first and end.
     numbers: HashMap<Use, BTreeMap<u128, u128>>,
     /// Digests of secrets.
     secrets: HashMap<(u8, &'static str), HashSet<u64>>,
@@ -68,21 +68,22 @@ pub fn watch() -> Watch {
 }
 
 impl Watch {
-    /// Uses that were recorded so far: none where a rig does not tell its threads.
+    /// Uses that were recorded so far. There are none if a test rig does not pass the record to its
+    /// threads.
     #[must_use]
     pub fn uses(&self) -> u64 {
         locked(&self.record).uses
     }
 }
 
-/// What this thread records into, for threads that it starts.
+/// The record of this thread, for threads that it starts.
 #[must_use]
 pub fn here() -> Here {
     HERE.with_borrow(Clone::clone)
 }
 
 impl Here {
-    /// The same as another end.
+    /// The same record, as another end.
     ///
     /// # Panics
     /// If there are more ends than a byte counts.
@@ -128,7 +129,8 @@ pub fn silent<T>(f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// Calls `f` with the record and the end, where there is one; panics with what it finds, when nothing is locked.
+/// Calls `f` with the record and the end, if there is a record. Panics with the message of `f` once
+/// the lock is released.
 fn record(f: impl FnOnce(&mut Record, &Here) -> Result<(), String>) {
     let found = HERE.with_borrow(|here| {
         let record = here.record.as_ref()?;
@@ -167,7 +169,7 @@ pub fn used(what: &'static str, key: &[u8; 16], first: u128, count: usize) {
     });
 }
 
-/// Adds a run; the one that it meets, where it does.
+/// Adds a run. Returns the run that it overlaps, if there is one.
 fn add(runs: &mut BTreeMap<u128, u128>, first: u128, end: u128) -> Result<(), [u128; 2]> {
     let (mut from, mut to) = (first, end);
     if let Some((f, t)) = runs.range(..end).next_back()
@@ -212,7 +214,8 @@ fn who(here: &Here) -> String {
     if here.strand == 0 { end } else { format!("{end}, of relatives {},", here.strand) }
 }
 
-/// A key that was derived: from `parent` where that has a name. Of longer names of keys the first 16 bytes count.
+/// Names a derived key: from `parent` where that has a name. Only the first 16 bytes of a key's
+/// name count.
 pub fn named(parent: &[u8], key: &[u8], label: &str, index: u64) {
     let short = |key: &[u8]| key.first_chunk::<16>().copied().unwrap_or_default();
     record(|record, _| {

@@ -1,12 +1,12 @@
-//! Gates of kinds that a [`Gate`] is not, as XORs, ANDs and INVs on wires of their own.
+//! Gates of kinds that [`Gate`] lacks, as XORs, ANDs and INVs on wires of their own.
 //!
 //! ```text
 //! OR    x = a ⊕ b   y = a ∧ b   out = x ⊕ y          XNOR  x = a ⊕ b   out = ¬x
 //! NOR   x = ¬a      y = ¬b      out = x ∧ y          NAND  x = a ∧ b   out = ¬x
 //! ```
 //!
-//! A file's outputs have its last wires. A new wire is numbered behind them while lines are read,
-//! and takes its place before them in the end.
+//! A file's outputs have its last wires. While lines are read, new wires are numbered behind them.
+//! In the end they move in front of the outputs.
 
 use crate::{
     Circuit, Gate, Wire,
@@ -27,7 +27,7 @@ pub(super) enum Kind {
 /// The reason why a gate cannot be added.
 pub(super) enum Refused {
     Fault(Fault),
-    /// Its own wires would have numbers of more than 32 bits.
+    /// Its new wires would have numbers of more than 32 bits.
     TooManyWires,
 }
 
@@ -66,7 +66,7 @@ impl Gathered {
         self.check.missing(output_bits)
     }
 
-    /// A gate as it stands in the file.
+    /// A gate of the file.
     pub(super) fn plain(&mut self, gate: Gate) -> Result<(), Refused> {
         self.check.gate(gate)?;
         self.gates.push(gate);
@@ -118,8 +118,8 @@ impl Gathered {
         Ok(wire)
     }
 
-    /// The circuit, once all lines were read. An output wire that is an input, too, becomes a copy
-    /// of it where wires move.
+    /// The circuit, once all lines have been read. Where wires move, an output that is also an
+    /// input becomes a copy of it.
     ///
     /// `None`: wires would have numbers of more than 32 bits.
     pub(super) fn circuit(mut self, inputs: Vec<usize>, outputs: Vec<usize>) -> Option<Circuit> {

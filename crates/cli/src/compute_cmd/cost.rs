@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 /// LOCAL: rows of a table whose length nobody has said.
 const ROWS: u64 = 1000;
-/// LOCAL: bytes of a circuit's bits from which on it is not made for its price. Four times what a run takes by default; a
-/// circuit that is so large is made in less than half of it.
+/// LOCAL: a circuit whose bits take more bytes is not made for its cost. This is four times a run's
+/// default limit; a circuit of this size is made in less than half of it.
 const MOST: u64 = 8 << 30;
 
 /// The figures of one protocol.

@@ -1,4 +1,4 @@
-//! `hushwire psi answer`: queries to a list, several at the same time, of one budget.
+//! `hushwire psi answer`: answers queries to a list, several at the same time, from one budget.
 
 use super::{
     link::{Link, LinkArgs, Prepared, Side},
@@ -16,11 +16,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// LOCAL: keys that a query may have where nothing is said.
+/// LOCAL: keys that a query may have by default.
 const AT_ONCE: u64 = 1000;
-/// LOCAL: keys that are answered in an hour where nothing is said.
+/// LOCAL: keys that are answered in an hour by default.
 const PER_HOUR: u64 = 10_000;
-/// LOCAL: how long an owner waits after a query that failed, so that failing costs who fails more than it costs the owner.
+/// LOCAL: how long an owner waits after a failed query, so that a failure costs the asker more than
+/// the owner.
 const PAUSE: Duration = Duration::from_millis(200);
 /// LOCAL: queries at the same time, each a thread.
 const TOGETHER: u64 = 16;
@@ -46,7 +47,7 @@ pub(super) struct AnswerArgs {
     queries: Option<u64>,
 }
 
-/// The keys that may still be answered: as many as an hour has, which come back evenly.
+/// The keys that may still be answered: those of an hour, regained at a constant rate.
 struct Hourly {
     left: f64,
     at: Instant,
@@ -66,7 +67,7 @@ impl Hourly {
     }
 }
 
-/// That of all queries.
+/// The budget of all queries.
 struct Shared(Mutex<Hourly>);
 
 impl Budget for Shared {
@@ -237,7 +238,8 @@ mod tests {
         assert_eq!(budget.take(4), Ok(()));
     }
 
-    /// It has what it read of the answer: whoever could do so at no cost would try out keys at any rate.
+    /// The asker keeps what it read of the answer. If this cost nothing, it could try out keys at
+    /// any rate.
     #[test]
     fn an_asker_that_goes_mid_answer_is_charged() {
         let key = hushwire_psi::oprf::Key::draw().unwrap_or_else(|e| panic!("{e}"));

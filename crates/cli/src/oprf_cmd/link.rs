@@ -19,7 +19,7 @@ use std::{
 const STALL: Duration = Duration::from_secs(120);
 /// LOCAL: how long an owner waits before it begins to wait again.
 const IDLE: Duration = Duration::from_secs(3600);
-/// LOCAL: the wait of who asks while the owner greets another one, doubled up to the second number.
+/// LOCAL: an asker's wait while the owner greets another one, doubled up to the second number.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(320));
 const STEP: &str = "the query";
 
@@ -91,7 +91,8 @@ fn named(text: &str) -> String {
 impl Prepared {
     /// Meets the other side; `None` where an owner has waited and nobody came.
     ///
-    /// An owner greets one process at a time and answers many: who comes while it greets another one of the same key comes again.
+    /// An owner greets one process at a time and answers many. An asker that comes while it greets
+    /// another one with the same key tries again.
     pub(super) fn open(&self) -> Result<Option<Link<'_>>, Error> {
         if let Side::Asker(address, wait) = &self.side {
             log::note!("connecting to the owner at {address}, for at most {} s", wait.as_secs());

@@ -137,7 +137,7 @@ impl Meeting {
     }
 }
 
-/// Says `e`, with which this side ends, and tells the other side the sort of its cause.
+/// Reports `e`, with which this side ends, and tells the other side the kind of its cause.
 pub(super) fn excuse(me: Side, args: &LinkArgs, e: Error) -> Error {
     log::failed(&e);
     let cause = match &e {

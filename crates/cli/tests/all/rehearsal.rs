@@ -129,8 +129,14 @@ impl Rehearsal {
 
     /// Waits until members have said something.
     pub(crate) fn until_said(&self, names: &[&str], words: &str) {
+        self.until_any_said(names, &[words]);
+    }
+
+    /// Waits until members have said one of some things each.
+    pub(crate) fn until_any_said(&self, names: &[&str], words: &[&str]) {
         let begun = Instant::now();
-        while let Some(name) = names.iter().find(|name| !self.said(name).contains(words)) {
+        let says = |name: &str| words.iter().any(|words| self.said(name).contains(words));
+        while let Some(name) = names.iter().find(|name| !says(name)) {
             assert!(begun.elapsed() < LONG, "{name} does not say {words:?}, but: {}", self.said(name));
             sleep(Duration::from_millis(10));
         }

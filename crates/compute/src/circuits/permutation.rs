@@ -11,8 +11,8 @@ struct Column {
     swaps: Vec<Reg>,
 }
 
-/// Exchanges of a network for so many rows at least: those of the largest power of two up to there, (p² − p + 4) 2^(p − 2) − 1
-/// for 2^p rows (D. Knuth, TAOCP 3, section 5.2.2, exercise 13).
+/// Exchanges of a network for so many rows at least: those of the largest power of two up to there,
+/// (p² − p + 4) 2^(p − 2) − 1 for 2^p rows (D. Knuth, TAOCP 3, section 5.2.2, exercise 13).
 fn least_exchanges(rows: usize) -> usize {
     let Some(p) = rows.checked_ilog2().filter(|p| *p > 1) else { return rows / 2 };
     let p = p as usize;

@@ -171,7 +171,8 @@ impl Party {
     /// The same as a [`Machine`]. Until it is finished, every later call fails.
     ///
     /// # Errors
-    /// A run before failed, or was not finished; this is a fork of the process that opened the session.
+    /// A run before failed, or was not finished; this is a fork of the process that opened the
+    /// session.
     ///
     /// # Panics
     /// As [`Party::run`].

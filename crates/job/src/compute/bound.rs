@@ -382,8 +382,9 @@ impl Bound {
         self.forecast_of(&self.form(chosen)?, chosen, aes_instructions)
     }
 
-    /// The same, and the bytes that values and work on them take at each party where it runs in steps, at most. A circuit whose
-    /// bits take more than `most` bytes is refused before it is made.
+    /// The same, and the bytes that values and work on them take at each party where it runs in
+    /// steps, at most. A circuit whose bits take more than `most` bytes is refused before it is
+    /// made.
     ///
     /// # Errors
     /// It is too large to be run, or for `most`.

@@ -55,8 +55,8 @@ impl Pair {
         lengths.at_party(&member.agreement, &mut [&mut self.control], std::iter::empty())
     }
 
-    /// Keeps the next run to so many bytes: in the short pieces of parties that are near each other where those of their distance take more;
-    /// refuses a run that takes more in any pieces.
+    /// Keeps the next run to this many bytes. If the pieces for the parties' distance take more, it
+    /// uses the short pieces of near parties; it refuses a run that takes more even in these.
     pub(super) fn keep_to(&mut self, plan: &Plan, most: Option<u64>) -> Result<(), JobError> {
         self.party.set_distance(self.distance);
         let Some(most) = most else { return Ok(()) };

@@ -21,7 +21,7 @@ pub(crate) struct Values {
     pub(crate) remark: Option<String>,
 }
 
-/// Decimals that are no elements of their type, and became the nearest.
+/// Decimals that their type cannot hold exactly, and that became the nearest element.
 #[derive(Default)]
 struct Rounded {
     count: usize,

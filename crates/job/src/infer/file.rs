@@ -34,7 +34,8 @@ pub struct InferJob {
     pub ahead: Option<bool>,
     /// The network's computation, as `hushwire model plan` writes it.
     pub network: ComputationSource,
-    /// Bits of the network's numbers; none: as many as the network has, which `hushwire model plan` chooses from the model.
+    /// Bits of the network's numbers; none: as many as the network has, which `hushwire model plan`
+    /// chooses from the model.
     #[serde(default)]
     pub bits: Option<u8>,
     /// The model's owner.

@@ -115,7 +115,8 @@ fn array(name: &str, place: &InputPlace) -> Result<Array, JobError> {
     array.and_then(|array| array.check_finite(name).map(|()| array)).map_err(|e| of_file(place, &e))
 }
 
-/// The inputs from which scales come: those that the model's owner has, or else inputs that are made up, within a range where there is one.
+/// The inputs from which scales come: those that the model's owner has, or else inputs that are
+/// made up, within a range where there is one.
 ///
 /// # Errors
 /// The inputs are not of the network's shape.

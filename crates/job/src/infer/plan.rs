@@ -11,7 +11,8 @@ use hushwire_ot::Protocol as Extension;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
-/// The meaning of the owner's inputs. Until version 2 outputs that are not cut had half a step on top, which the client took off.
+/// The meaning of the owner's inputs. Until version 2 outputs that are not cut had half a step on
+/// top, which the client took off.
 const VERSION: u32 = 2;
 
 /// An inference's job, planned.

@@ -9,21 +9,24 @@ use hushwire_psi::{
 use serde::Serialize;
 use std::fmt;
 
-/// The keys that a party can try if it does not follow the protocol: of each it learns whether the other party has it, if it learns anything.
+/// The keys that a party can try if it does not follow the protocol. For each it learns whether the
+/// other party has it, if it learns anything at all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PsiTries {
     /// The party.
     pub party: String,
-    /// The most keys that it may say that it brings.
+    /// The most keys that it may claim to bring.
     pub keys: u64,
-    /// The keys that it can try when it says so.
+    /// The keys that it can try with this claim.
     pub tries: u64,
-    /// No more than so many, but for a chance of 2^-40, whatever it does, if it hashes 2^40 keys in the run.
+    /// The most keys, whatever it does, except with probability 2^-40, if it hashes 2^40 keys in
+    /// the run.
     pub at_most: u64,
 }
 
 impl PsiTask {
-    /// The keys that either party can try; none where only parties that follow the protocol are withstood.
+    /// The keys that either party can try; empty if the job is secure only against parties that
+    /// follow the protocol.
     #[must_use]
     pub fn tries(&self) -> Option<[PsiTries; 2]> {
         let store = self.store().filter(|_| self.job().security == PsiSecurity::Malicious)?;

@@ -1,10 +1,10 @@
-//! Inputs, outputs and attributes that operators have. An attribute that were read over silently would be a wrong result: one that no operator
-//! here honours is refused, whatever it says.
+//! Inputs, outputs and attributes of operators. An ignored attribute would give a wrong result, so
+//! an unsupported attribute is refused, whatever its value.
 
 use super::{Import, Known, operator::Operator};
 use crate::{NnError, error::shown};
 
-/// The operators that are supported, each with most inputs, most outputs, and its attributes.
+/// The supported operators, each with its most inputs, most outputs, and attributes.
 type Signature = (&'static str, usize, usize, &'static [&'static str]);
 
 const SIGNATURES: [Signature; 29] = [
@@ -72,7 +72,8 @@ pub(super) fn supported() -> impl Iterator<Item = &'static str> {
 }
 
 impl Operator<'_> {
-    /// Looks whether it has inputs, outputs and attributes that are all honoured, and values of a kind that it takes.
+    /// Checks that all its inputs, outputs and attributes are supported, and that its values are of
+    /// a kind that it takes.
     pub(super) fn check(&self, import: &Import) -> Result<(), NnError> {
         let op = &self.node.op[..];
         let found = SIGNATURES.iter().find(|(name, ..)| *name == op);
@@ -119,7 +120,7 @@ impl Operator<'_> {
         Ok(())
     }
 
-    /// Refuses an operator as it is in training.
+    /// Refuses an operator in training mode.
     pub(super) fn not_training(&self, import: &Import) -> Result<(), NnError> {
         let trains = match &self.node.op[..] {
             "BatchNormalization" => self.flag("training_mode", false)?,

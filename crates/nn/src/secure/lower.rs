@@ -29,7 +29,8 @@ pub(super) struct Lower<'b, 'n> {
     whole: Option<usize>,
 }
 
-/// The layer with weights whose wide value becomes the output: behind it there is nothing that cuts.
+/// The layer with weights whose wide value becomes the output: behind it there is nothing that
+/// cuts.
 fn whole(network: &Network, mut at: usize) -> Option<usize> {
     loop {
         let layer = &network.layers[at];

@@ -133,7 +133,7 @@ impl Default for Members {
 pub(crate) struct Placed {
     /// The node of its scale.
     pub(crate) node: usize,
-    /// Whether it is larger by 2^cut.
+    /// Whether it is larger by a factor of 2^cut.
     pub(crate) wide: bool,
     /// Whether it is half a step too large, so that cutting rounds to the nearest.
     pub(crate) half: bool,

@@ -35,7 +35,8 @@ pub(super) struct Recipe {
     pub(super) half: bool,
 }
 
-/// Of rows and columns of a layer's factors the greatest weights, those without one left out.
+/// The greatest weights of the rows and columns of a layer's factors; rows and columns without
+/// weights are left out.
 fn lines(kind: &Kind) -> Vec<f32> {
     let (data, rows): (&[f32], usize) = match kind {
         // Filters, and their channels.
@@ -58,7 +59,8 @@ fn lines(kind: &Kind) -> Vec<f32> {
 }
 
 impl Secure {
-    /// The greatest weight of the row or column of a layer's factors whose weights are least, and its steps in the ring.
+    /// The greatest weight of the row or column of a layer's factors whose weights are least, and
+    /// its steps in the ring.
     pub(crate) fn least_weight(
         &self,
         network: &Network,

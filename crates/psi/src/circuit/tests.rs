@@ -175,7 +175,8 @@ fn more_items_than_agreed_are_refused() {
     assert!(matches!(result, Err(PsiError::TooLarge { .. })));
 }
 
-/// A receiver that goes as far as the sender's store: the digests that it asks for, and what F gives for them.
+/// A receiver that goes as far as the sender's store: the digests that it asks for, and what F
+/// gives for them.
 fn asked(channel: &mut Channel, parameters: &Parameters, receiver: &[u64]) -> (Vec<ItemDigest>, Vec<Block>) {
     let (context, own, seed) = (context(), digests(receiver), Seed::from_bytes([9; 16]));
     let places = Places::new(&context, parameters.bins());
@@ -207,8 +208,8 @@ fn looked<T: Send>(
     })
 }
 
-/// What a receiver sees in the bins of common items is another random value in each, and in each run: one that sees equal ones knows that
-/// their items are common.
+/// What a receiver sees in the bins of common items is another random value in each, and in each
+/// run: one that sees equal ones knows that their items are common.
 #[test]
 fn every_bin_has_a_value_of_its_own() {
     let (receiver, sender): (Vec<u64>, Vec<u64>) = ((0..40).collect(), (0..60).collect());
@@ -227,7 +228,8 @@ fn every_bin_has_a_value_of_its_own() {
     assert_eq!(all.len(), 80);
 }
 
-/// The sender's store travels in clear: where it has fewer items than it says, the rest of it is random, too.
+/// The sender's store travels in clear: where it has fewer items than it says, the rest of it is
+/// random, too.
 #[test]
 fn stores_of_missing_items_are_random() {
     let (reveal, store) = (Reveal::Size, Store::Clustered);
@@ -249,7 +251,7 @@ fn stores_of_missing_items_are_random() {
     }
 }
 
-/// One key for all bins would add up what is known of Δ, bin by bin.
+/// With one key for all bins, every bin would add to what is known of Δ.
 #[test]
 fn values_are_under_a_key_of_the_bin_and_the_session() {
     let of = |context: &Context, bin: usize| {

@@ -5,18 +5,18 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use std::borrow::Cow;
 
-/// AGREEMENT: the tables by which domains become ASCII. A test holds them to the versions in
+/// AGREEMENT: the tables by which domains become ASCII. A test compares them with the versions in
 /// Cargo.lock.
 pub(super) const TABLES: &str = "IDNA mapping 1.1.0";
 
-/// ASCII that is in no domain. An underscore is in names of machines that some networks have.
+/// ASCII that no domain has. Underscores are allowed: names of machines have them in some networks.
 const NOT_IN_DOMAINS: AsciiDenyList = AsciiDenyList::new(true, "!\"#$%&'()*+,/:;<=>?@[\\]^`{|}~");
 
 /// Puts the address into `out`: `local@domain`, or nothing if it is malformed.
 ///
 /// Letters become small ones, and letters with accents have one spelling. A domain is mapped as UTS
-/// #46 says, without the transitional mappings (`ß` stays), and becomes ASCII: `xn--` is the same
-/// as Unicode, and a dot at the end says nothing.
+/// #46 says, without the transitional mappings (`ß` stays), and becomes ASCII: `xn--` and Unicode
+/// give the same domain, and a dot at the end is dropped.
 pub(super) fn apply(field: &str, out: &mut String) -> Formed {
     if field.is_empty() {
         return Formed::Empty;
@@ -31,8 +31,8 @@ pub(super) fn apply(field: &str, out: &mut String) -> Formed {
     Formed::Text
 }
 
-/// White space, control characters, characters that nobody sees, and marks that stand around an
-/// address in a message's header or in a link are in no local part.
+/// No local part has white space, control characters, invisible characters, or the marks around an
+/// address in a message's header or in a link.
 fn is_local(text: &str) -> bool {
     let around = |c: char| matches!(c, '<' | '>' | '(' | ')' | ',' | ';' | ':' | '"');
     !text.is_empty()

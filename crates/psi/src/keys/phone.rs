@@ -5,12 +5,12 @@ use core::{fmt, str::FromStr};
 use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumberFormat, Region};
 use zeroize::Zeroizing;
 
-/// AGREEMENT: the numbering plans, which both parties must have alike. The library's version is
-/// pinned in Cargo.toml; a test holds the two together.
+/// AGREEMENT: the version of the numbering plans, which must be the same at both parties.
+/// Cargo.toml pins the library's version; a test compares the two.
 pub(super) const PLANS: &str = "libphonenumber 9.0.42";
 
-/// LOCAL: digits of a field. E.164 has 15, and prefixes come before them; whatever is longer is no
-/// number in any plan.
+/// LOCAL: the most digits of a field. E.164 has 15, with prefixes in front; no plan has a longer
+/// number.
 const MOST_DIGITS: usize = 40;
 
 /// The country whose numbers are written without its code.
@@ -18,8 +18,9 @@ const MOST_DIGITS: usize = 40;
 /// A number is valid if the library says so: `+…` anywhere, the country's own prefix for calls
 /// abroad, and national numbers with or without their prefix. A number that begins with 00 and is
 /// not valid as it is written is read with + in place of 00. Where both readings are valid and
-/// differ, nobody can tell which one is meant, and the number is malformed; so is a national number
-/// that begins as the country's code does, and is valid with a + before it as another one.
+/// differ, nobody can tell which one is meant, and the number is malformed. So is a national number
+/// that begins with the digits of the country's code, if it is valid as another number with a + in
+/// front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Phone {
     code: u16,
@@ -68,9 +69,9 @@ impl Phone {
     }
 }
 
-/// The digits of a field as ASCII, behind its +, if nothing else is in it but the marks between
-/// them. Letters would be read as digits by the library, and E.164 has no place for an extension:
-/// both are refused.
+/// The digits of a field as ASCII, behind its +, if the field has nothing else but the marks
+/// between them. Letters would be read as digits by the library, and E.164 has no place for an
+/// extension: both are refused.
 fn digits(field: &str) -> Option<Zeroizing<String>> {
     let mut digits = Zeroizing::new(String::with_capacity(MOST_DIGITS));
     for c in field.chars().filter(|c| !is_mark(*c)) {
@@ -94,7 +95,7 @@ fn digit(c: char) -> Option<char> {
 }
 
 /// White space, hyphens and dashes, slashes, dots, brackets, and characters without width, which
-/// copies from web pages and address books have around a number.
+/// come with copies from web pages and address books.
 fn is_mark(c: char) -> bool {
     c.is_whitespace()
         || matches!(

@@ -1,4 +1,5 @@
-//! The probability that a store has no solution, recomputed from its sizes, and counted where failures are frequent enough.
+//! The probability that a store has no solution: recomputed from its sizes, and counted where
+//! failures are frequent enough.
 //!
 //! ```text
 //! store        ≤ bins · (P[a bin gets more than its capacity] + P[a full bin has no solution])
@@ -6,15 +7,21 @@
 //! band         w = m: random bits: Σ_{i < n} 2^{i − m} ≤ 2^{n − m};  else the queue's bound besides, n e^{−η (w − 8)} (`band`)
 //! clustered    more dependencies than dense entries, or a core that is too large to be eliminated
 //! ```
-//! **Dependencies.** Rows whose sparse parts cancel. There are A_s = C(n, s) · 2^−m Σ_j C(m, j) (K(j) / C(m, 3))^s expected sets of s such rows,
-//! K(j) = Σ_i (−1)^i C(j, i) C(m − j, 3 − i): the mean of (−1)^⟨χ, row⟩ over rows, and over all χ. Sets that share no row are independent: k of them come with probability
-//! (Σ A_s)^k / k! at most. Those that share rows are counted to the first order: r rows at one triple are r − 1 dependencies, and come with C(n, r) C(m, 3)^(1 − r).
-//! Others that share rows have a factor of about 1 / m besides, and are left out. Dense parts are random in a field of 2^64 elements: that d ≤ 3 of
-//! them are dependent has probability 2^−62.
+//! **Dependencies.** Rows whose sparse parts cancel. There are A_s = C(n, s) · 2^−m Σ_j C(m, j)
+//! (K(j) / C(m, 3))^s expected sets of s such rows, K(j) = Σ_i (−1)^i C(j, i) C(m − j, 3 − i): the
+//! mean of (−1)^⟨χ, row⟩ over rows, and over all χ. Sets that share no row are independent: k of
+//! them occur with probability at most (Σ A_s)^k / k!. Sets that share rows at one triple are
+//! counted to the first order: r rows at one triple are r − 1 dependencies, and occur with
+//! probability C(n, r) C(m, 3)^(1 − r). Other sets that share rows have a further factor of about 1
+//! / m, and are left out. Dense parts are random in a field of 2^64 elements: d ≤ 3 of them are
+//! dependent with probability 2^−62.
 //!
-//! **Large cores.** Sizes are by the formula of the paper, extrapolated from its experiments: 2^−λ, λ = (m / n − 1.223) · 2^(0.555 log2 n + 2.336) − 9.2. Between
-//! 2^−9 and some 2^−20 more cores are large than it says (counted: twice as many). What is counted is a normal distribution's tail, as Dembo and Montanari ("Finite size scaling for the core of large
-//! random hypergraphs", 2008) prove for its scale: Q((m − 1.2218 n − n^(1/3)) / (0.75 √n)), the two factors fitted to counts from above. The bound takes the larger one of both.
+//! **Large cores.** Sizes are by the formula of the paper, extrapolated from its experiments: 2^−λ,
+//! λ = (m / n − 1.223) · 2^(0.555 log2 n + 2.336) − 9.2. Between 2^−9 and some 2^−20 more cores are
+//! large than it says (counted: twice as many). Counts follow the tail of a normal distribution, as
+//! Dembo and Montanari ("Finite size scaling for the core of large random hypergraphs", 2008) prove
+//! for its scale: Q((m − 1.2218 n − n^(1/3)) / (0.75 √n)), the two factors fitted to counts from
+//! above. The bound is the larger of the two.
 
 use hushwire_aes::Backend;
 use hushwire_block::Gf64;
@@ -75,7 +82,7 @@ fn dependent(n: usize, m: usize, dense: usize) -> f64 {
     exp[dense + 1..].iter().sum()
 }
 
-/// P[a core is too large], by what is counted.
+/// P[a core is too large], by the tail that fits the counts.
 fn large(n: f64, m: f64) -> f64 {
     let z = (m - 1.2218 * n - n.cbrt()) / (0.75 * n.sqrt());
     // The tail of the normal distribution, or more.
@@ -153,8 +160,9 @@ fn stores_of_every_size_have_a_solution_but_for_a_chance_of_2_to_minus_40() {
     }
 }
 
-/// The reason why few items go into no clustered store: of some 9 to 310 four dependencies are too frequent, as they are at their worst about 30. (By the
-/// bound, which is up to twice as high as what is counted, up to 350.)
+/// Why few items go into no clustered store: with some 9 to 310 items, four dependencies are too
+/// frequent. The worst case is about 30 items. (By the bound, which is up to twice the counts, the
+/// range goes up to 350.)
 #[test]
 fn clustered_stores_of_few_pairs_would_fail_more_often() {
     let of = |items| log2_failure(&Layout::with_bins(Form::Clustered, items, 1));
@@ -162,7 +170,8 @@ fn clustered_stores_of_few_pairs_would_fail_more_often() {
     assert!((9..=310).all(|items| of(items) > -40.0) && of(400) < -40.0);
 }
 
-/// Instances of a clustered store of that size by their dependencies, those of four and more last.
+/// Instances of a clustered store of that size, by number of dependencies; the last count is of
+/// four and more.
 fn counted(items: usize, sparse: usize, instances: u64) -> [u64; DENSE + 2] {
     let layout = Layout::with_sparse(items, sparse);
     let mut encoder = Encoder::<Gf64, Gf64>::new(Backend::best(), &layout);
@@ -178,7 +187,7 @@ fn counted(items: usize, sparse: usize, instances: u64) -> [u64; DENSE + 2] {
     found
 }
 
-/// Fewer dense entries, and fewer sparse ones, so that failures can be counted: they are as many as computed.
+/// With fewer dense and fewer sparse entries failures can be counted. They are as many as computed.
 fn dependencies_are_as_frequent_as_computed(instances: u64) {
     for (items, sparse) in [(30, 82), (30, 45), (64, 83), (20, 30), (300, 390)] {
         let found = counted(items, sparse, instances);
@@ -204,7 +213,7 @@ fn dependencies_come_as_often_as_computed_in_many_instances() {
     dependencies_are_as_frequent_as_computed(200_000);
 }
 
-/// Cores that are too large, with so few sparse entries that they can be counted.
+/// Cores that are too large, with few enough sparse entries to count them.
 fn large_cores_are_as_frequent_as_computed(instances: u64) {
     for (items, sparse) in [(8192, 10_120), (8192, 10_180), (16_384, 20_200)] {
         let found = counted(items, sparse, instances)[DENSE + 1] as f64;

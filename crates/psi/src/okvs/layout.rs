@@ -10,11 +10,13 @@ const LAMBDA: f64 = 41.0;
 /// AGREEMENT: items of a bin, about; more make the store smaller, fewer stay in the caches (2^16: a seventh faster, 2.2 bits an item more).
 const BIN: usize = 1 << 18;
 
-/// AGREEMENT: pairs from which on a store has more entries than pairs. SECURITY: whoever deviates brings as many items as there are entries,
-/// and a band of so many rows has at most 1.3 times as many.
+/// AGREEMENT: the fewest pairs whose store has more entries than pairs. SECURITY: a party that
+/// deviates brings as many items as there are entries; from this size on a band store has at most
+/// 1.3 entries a pair.
 pub(crate) const POLYNOMIAL: usize = 192;
-/// AGREEMENT: pairs from which on a store may be clustered. SECURITY: with fewer it has more than 1.3 entries a pair, or, of some three hundred and
-/// fewer, no solution more often than once in 2^40 times.
+/// AGREEMENT: the fewest pairs whose store may be clustered. SECURITY: clustered stores of few
+/// pairs have more than 1.3 entries a pair, and those of up to some three hundred pairs have no
+/// solution more often than once in 2^40 times.
 pub(crate) const CLUSTERED: usize = 8192;
 
 /// The rows of a store's digests, which follow from its kind and the number of pairs. AGREEMENT.
@@ -37,7 +39,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// Of a store of that kind for `items` pairs.
+    /// The layout of a store of that kind for `items` pairs.
     pub(crate) fn of(store: Store, items: usize) -> Self {
         match store {
             _ if items < POLYNOMIAL => Form::Polynomial,
@@ -301,7 +303,8 @@ mod tests {
         (1..20_000).chain(bins).chain([1 << 24, 1 << 28])
     }
 
-    /// Whoever deviates brings as many items as there are entries: no more than agreed on of few items, and 1.3 times as many of any number.
+    /// A party that deviates brings as many items as there are entries: no more than agreed for few
+    /// items, and at most 1.3 times as many for any number.
     #[test]
     fn entries_are_as_many_as_pairs_or_at_most_a_third_of_them_more() {
         for store in Store::ALL {

@@ -18,13 +18,18 @@
 //!
 //! **Failure.** Solving fails with probability below 2^−40 for digests that do not depend on the seed: a bin gets more
 //! items than [`Layout::capacity`], or a bin of that many has no solution, each with probability below 2^−λ',
-//! λ' = 41 + log2 bins. The first is Chernoff's bound. The second has two parts. A core is too large to be eliminated: that paper's formula, extrapolated from experiments,
-//! no proof: sparse = capacity · (1.223 + (λ' + 9.2) / 2^(0.555 log2 capacity + 2.336)). Or there are more than three dependencies among the rows, as where
-//! four pairs of rows meet in all positions: few pairs have few positions, and of 9 to 310 this is more frequent than 2^−40 (2^−36 at 30). So a clustered store is for [`CLUSTERED`](layout::CLUSTERED)
-//! pairs and more, where it is below 2^−54. `failure` computes all parts for all kinds, and counts failures where they are frequent enough.
+//! λ' = 41 + log2 bins. The first is Chernoff's bound. The second has two parts. Either a core is
+//! too large to be eliminated: by that paper's formula, which is extrapolated from experiments and
+//! no proof, sparse = capacity · (1.223 + (λ' + 9.2) / 2^(0.555 log2 capacity + 2.336)). Or there
+//! are more than three dependencies among the rows, as where four pairs of rows meet in all
+//! positions. Few pairs have few positions: for 9 to 310 pairs this is more frequent than 2^−40
+//! (2^−36 at 30). So only [`CLUSTERED`](layout::CLUSTERED) pairs and more go into a clustered
+//! store, where this is below 2^−54. `failure` computes all parts for all kinds, and counts
+//! failures where they are frequent enough.
 //!
-//! **Three kinds.** The clustered one is above. `band` has fewer entries, and its own rows and bound; `polynomial` has one entry a pair, for few pairs. [`Store`] names one of the first two, and
-//! [`Layout`] takes the other ones for fewer pairs: `polynomial` below 192, `band` below 8192.
+//! **Three kinds.** The clustered one is above. `band` has fewer entries, and its own rows and
+//! bound; `polynomial` has one entry a pair, for few pairs. [`Store`] names one of the first two.
+//! Below 192 pairs [`Layout`] always takes `polynomial`, and from 192 to 8191 always `band`.
 //!
 //! **Constant time.** No: memory is read at places that depend on digests, and the time depends on the core. Digests are
 //! hashes under the session's name; whoever watches this machine's caches learns about the items.

@@ -1,9 +1,11 @@
-//! Stores of few pairs: polynomials, which have as many entries as pairs and no more.
+//! Stores of few pairs: polynomials, which have exactly as many entries as pairs.
 //!
-//! **Functionality.** That of [`super`]: the entries are coefficients, and the value of a digest is the polynomial's at the digest's point.
+//! **Functionality.** As in [`super`]: the entries are coefficients, and a digest's value is that
+//! of the polynomial at the digest's point.
 //!
-//! **Paper.** Garimella, Pinkas, Rosulek, Trieu, Yanai, "Oblivious Key-Value Stores and Amplification for Private Set Intersection"
-//! (CRYPTO 2021), section 3: a polynomial is the store that has one entry a pair.
+//! **Paper.** Garimella, Pinkas, Rosulek, Trieu, Yanai, "Oblivious Key-Value Stores and
+//! Amplification for Private Set Intersection" (CRYPTO 2021), section 3: a polynomial is the store
+//! that has one entry a pair.
 //!
 //! ```text
 //! digest    … 8 │ point x: 8 or 16 bytes, an element of B │ value 8, the last ones      bytes
@@ -11,11 +13,13 @@
 //! solve     pair by pair: P += (v − P(x)) / Z(x) · Z, then Z *= X + x; in the end P += R Z, R random, where entries are left
 //! ```
 //!
-//! **Failure.** Two digests of one point: for n pairs a probability below n² · 2^−65, which is 2^−49 for the most pairs.
+//! **Failure.** Two digests have the same point: with n pairs this has probability below n² ·
+//! 2^−65, which is 2^−49 for the most pairs.
 //!
-//! **Time.** n² products to solve, n for each value that is read: [`Layout`](super::Layout) takes other stores from some two hundred pairs on.
+//! **Time.** n² products to solve, n for each value that is read: [`Layout`](super::Layout) takes
+//! other stores from some two hundred pairs on.
 //!
-//! **Constant time.** Yes, but for digests that come twice.
+//! **Constant time.** Yes, except for digests that occur twice.
 
 use hushwire_block::Block;
 use hushwire_ot::vole::{Base, Field};

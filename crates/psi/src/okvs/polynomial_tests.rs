@@ -1,4 +1,5 @@
-//! Every pair comes back; values are the polynomial's in every form of products; no store of n entries holds more than n pairs.
+//! Every pair comes back; values are the polynomial's in every form of products; no store of n
+//! entries holds more than n pairs.
 
 use core::marker::PhantomData;
 
@@ -85,7 +86,8 @@ proptest! {
     }
 }
 
-/// Whoever agreed on n items brings n: one more has no place, and a store of n of them gives others their values by chance alone.
+/// A party that agreed on n items brings n. One more has no place, and a store of n items gives
+/// other items their values only by chance.
 #[test]
 fn a_store_holds_as_many_pairs_as_were_agreed_on() {
     for store in Store::ALL {

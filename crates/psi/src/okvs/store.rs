@@ -14,7 +14,9 @@ use super::{Digest, Layout, Module};
 
 /// The kind of store that the receiver's items go into. AGREEMENT.
 ///
-/// It is that of many items. Fewer than 192 go into a polynomial in either case, and fewer than 8192 into bands.
+/// It has an effect from 8192 items on. Fewer than 192 always go into a polynomial, and 192 to 8191
+/// always
+/// into bands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Store {
     /// Three entries an item, and dense ones of its bin: about 1.25 entries an item in all.

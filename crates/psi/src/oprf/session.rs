@@ -82,23 +82,26 @@ pub fn ask(channel: &mut Channel, items: &[Item]) -> Result<Result<Vec<u128>, Re
     Ok(Ok(values))
 }
 
-/// The items that an owner still answers. Queries that are answered at the same time share one.
+/// The items that an owner still answers. Queries that are answered at the same time share one
+/// budget.
 pub trait Budget {
     /// Takes a query of `count` items off it.
     ///
     /// # Errors
-    /// It has not as many; so many are left.
+    /// It has fewer items left; the error has their number.
     fn take(&self, count: u64) -> Result<(), u64>;
 
     /// Gives back what was taken for a query that never came.
     fn give_back(&self, count: u64);
 }
 
-/// Answers one query of up to `at_once` items, if the budget has as many; the number of items asked comes back, or the refusal.
+/// Answers one query of up to `at_once` items, if the budget has as many. Returns the number of
+/// items asked, or the refusal.
 ///
-/// The query is taken off the budget before the asker hears that it is answered, so that queries at the same time never come to more than the
-/// budget. It stays off once the blinded items are there: neither points that are none, nor an asker that goes with a part of the answer, cost the owner work for which
-/// nobody is charged.
+/// The query is charged to the budget before the asker is told that it is answered, so that queries
+/// at the same time never exceed the budget. The charge stays once the blinded items have come. So
+/// the owner does no work without a charge, even if the items are no points or the asker leaves
+/// with a part of the answer.
 ///
 /// # Errors
 /// The asker sends what is no point, or the channel failed.
@@ -214,7 +217,8 @@ mod tests {
         }
     }
 
-    /// Queries at the same time: those whose items have not come yet are off the budget already, and on it again if they never come.
+    /// Queries at the same time: they are charged before their items come, and the charge is given
+    /// back if the items never come.
     #[test]
     fn queries_at_the_same_time_share_the_budget() {
         let left = Left::new(8);
@@ -293,7 +297,7 @@ mod tests {
         owner.join().expect("it ends");
     }
 
-    /// The owner sees another point each time of the same item, within a query too.
+    /// The owner sees a new point each time for the same item, even within a query.
     #[test]
     fn what_is_asked_says_nothing_of_the_item() {
         let mut seen = std::collections::HashSet::new();

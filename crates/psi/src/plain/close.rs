@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// A commitment is to all bytes of an opening, in one session.
+    /// A commitment binds all bytes of an opening, in one session.
     #[test]
     fn commitments_are_to_whole_openings_of_one_session() {
         let [sid, other] = [1, 2].map(|sid| Sid([sid; 32]));
@@ -123,7 +123,8 @@ mod tests {
         }
     }
 
-    /// The words at the end differ by the party that says them, so that none is said back, by the session, and by what either party said.
+    /// The words at the end differ by the party that says them, so that none is said back, by the
+    /// session, and by what either party said.
     #[test]
     fn words_on_what_was_said_differ_by_party_session_and_message() {
         let roles = [Role::Sender, Role::Receiver];

@@ -8,7 +8,8 @@ use hushwire_ot::{Context, Level, Security};
 use super::ItemDigest;
 use crate::{hashes::Hashes, okvs::tail};
 
-/// AGREEMENT: separate the functions of malicious modes and long elements from any other use of BLAKE3, and each other.
+/// AGREEMENT: separate the functions of malicious modes and long elements from any other use of
+/// BLAKE3, and each other.
 const VALUE_DOMAIN: &str = "hushwire psi value v1";
 const OUTPUT_DOMAIN: &str = "hushwire psi output v1";
 
@@ -38,7 +39,8 @@ impl Functions {
         Functions { context, level: S::LEVEL, values, outputs }
     }
 
-    /// h(x) of every digest: a part of it, or a hash of it, as long as an element of B. A shorter one would keep stores within a part of B.
+    /// h(x) of every digest: a part of it, or a hash of it, as long as an element of B. A shorter
+    /// one would keep stores within a part of B.
     pub(super) fn values<B: Base>(&self, digests: &[ItemDigest], out: &mut Vec<B>) {
         out.clear();
         if self.level == Level::SemiHonest && B::BYTES == TAIL {
@@ -118,7 +120,8 @@ mod tests {
         *blake3::keyed_hash(&blake3::derive_key(domain, &name.0), input).as_bytes()
     }
 
-    /// Long elements are 128 bits of a hash of the whole digest, of this session; short ones are the digest's last bytes.
+    /// Long elements are 128 bits of a hash of the whole digest, of this session; short ones are
+    /// the digest's last bytes.
     #[test]
     fn values_are_as_long_as_elements_and_of_the_whole_digest() {
         for (sid, long) in [
@@ -150,8 +153,8 @@ mod tests {
         outputs
     }
 
-    /// In the malicious mode an output is of the masks, of what the store gives, and of the whole digest: the masks keep a sender from making
-    /// values before it knows A'.
+    /// In the malicious mode an output is of the masks, of what the store gives, and of the whole
+    /// digest: the masks keep a sender from making values before it knows A'.
     #[test]
     fn malicious_outputs_are_of_the_masks_the_input_and_the_digest() {
         for [mask, x] in [[0, 5], [3 << 100, 5], [3 << 100, 6], [u128::MAX, u128::MAX - 5]] {
@@ -169,7 +172,7 @@ mod tests {
         assert_eq!([values.len(), tags.len()], [4 * 33; 2]);
     }
 
-    /// One key for all bins would add up what is known of Δ by calls of AES, bin by bin.
+    /// With one key for all bins, calls of AES in every bin would add to what is known of Δ.
     #[test]
     fn semi_honest_outputs_are_under_a_key_of_the_bin_and_the_session() {
         let one = |sid, bin, x| outputs::<SemiHonest>(sid, bin, 0, x)[0].0;

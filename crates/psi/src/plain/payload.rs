@@ -373,7 +373,8 @@ mod tests {
         }
     }
 
-    /// Every 32 bytes of a payload have a pad of their own, and every key other ones: the sum of two records would be that of two payloads.
+    /// Every 32 bytes of a payload have a pad of their own, and every key other ones: the sum of
+    /// two records would be that of two payloads.
     #[test]
     fn pads_and_seals_are_of_their_place_and_key() {
         const WIDTH: usize = 5 * HASH;

@@ -356,7 +356,8 @@ fn without_the_item_no_payload_opens() {
     assert_eq!(opened(Some(50)), 0, "an item that is in no store of the receiver's");
 }
 
-/// Values and payloads in the place of missing items: nobody can tell them from others, so that they are uniform, and other ones in every run.
+/// Values and payloads in the place of missing items must look like others: they are uniform, and
+/// new in every run.
 #[test]
 fn missing_items_are_filled_up_with_random_values_and_payloads() {
     const AGREED: usize = 400;

@@ -511,7 +511,8 @@ mod tests {
         }
     }
 
-    /// Whoever could guess the tag of an item that the sender has not could say that it is common, and the sender take a missing one for it.
+    /// A receiver that guessed the tag of an item which the sender has not could claim that it is
+    /// common, and the sender would take a missing item for it.
     #[test]
     fn missing_items_have_random_tags() {
         let context = Context { sid: Sid([3; 32]), backend: Backend::best() };

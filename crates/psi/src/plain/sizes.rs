@@ -139,7 +139,8 @@ mod tests {
         Parameters { receiver_items, sender_items, security, both_learn, payload_bytes, store }
     }
 
-    /// a · b pairs of different items meet with probability a · b · 2^−bits: 2^−40 at most. In the malicious mode all of an output is sent.
+    /// a · b pairs of different items meet with probability a · b · 2^−bits: 2^−40 at most. In the
+    /// malicious mode all of an output is sent.
     #[test]
     fn values_have_40_bits_beside_both_sizes() {
         for [a, b] in
@@ -153,7 +154,8 @@ mod tests {
         }
     }
 
-    /// The sender's items are evaluated as if the receiver had them with probability |Y| · 2^−64: below 2^−40 up to 2^24 of them.
+    /// The sender's items are evaluated as if the receiver had them with probability |Y| · 2^−64:
+    /// below 2^−40 up to 2^24 of them.
     #[test]
     fn elements_are_long_where_the_sender_has_many_items_or_is_malicious() {
         for (items, is_short) in [(1, true), (1 << 24, true), ((1 << 24) + 1, false), (1 << 28, false)] {

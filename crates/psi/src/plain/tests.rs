@@ -158,8 +158,9 @@ fn run_of(
     Ok((r.finish(), s.finish()))
 }
 
-/// Keys chosen under the name of one session so that no store holds them end that session by name if they are the receiver's, and are keys like
-/// others at the sender, whose items are in no store. Names are drawn when sets are fixed.
+/// Keys chosen under the name of one session so that no store holds them end that session by name
+/// if they are the receiver's, and are keys like others at the sender, whose items are in no store.
+/// Names are drawn when sets are fixed.
 #[test]
 fn keys_that_were_chosen_against_a_name_end_the_session_by_name() {
     const ITEMS: usize = 8192;
@@ -186,7 +187,7 @@ fn keys_that_were_chosen_to_start_together_end_the_session_by_name() {
     assert!(matches!(end, Err(PsiError::NoStore)), "{end:?}");
 }
 
-/// And of few: two digests with one point and two values.
+/// The same for few keys: two digests with one point and two values.
 #[test]
 fn keys_that_were_chosen_to_share_a_point_end_the_session_by_name() {
     for security in [Level::SemiHonest, Level::Malicious] {
@@ -475,7 +476,8 @@ fn what_the_receiver_sends_is_masked() {
     assert_ne!(zero, store(&[5]));
 }
 
-/// Every message but bits of an answer is of its own party's randomness: none comes again with other seeds.
+/// Every message, except the bits of an answer, depends on its own party's randomness: none repeats
+/// with other seeds.
 #[test]
 fn every_message_is_random_by_its_party_s_seed() {
     for security in [Level::SemiHonest, Level::Malicious] {

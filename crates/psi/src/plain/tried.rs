@@ -1,16 +1,19 @@
 //! The number of items that a receiver which deviates can try in the malicious mode.
 //!
-//! Its message A' is u + P for a vector P of its choice, of as many elements of B = GF(2^128) as the store has entries, m. An item x is found, if the sender has it, iff
-//! row(x) · P = h(x), h being a random oracle: the simulator takes all items that were hashed and fulfil that as the receiver's set (Rindal and
-//! Schoppmann, "VOLE-PSI", EUROCRYPT 2021, section 4; Garimella et al., CRYPTO 2021, section 6, call it overfitting).
+//! Its message A' is u + P for a vector P of its choice, which has an element of B = GF(2^128) for
+//! each of the store's m entries. An item x of the sender is found iff row(x) · P = h(x), where h
+//! is a random oracle. The simulator takes as the receiver's set all items that were hashed and
+//! fulfil this equation (Rindal and Schoppmann, "VOLE-PSI", EUROCRYPT 2021, section 4; Garimella et
+//! al., CRYPTO 2021, section 6, call it overfitting).
 //!
 //! ```text
 //! solved   m: so many equations are solved at will
 //! most     k such that of q = 2^40 hashed items no k + 1 fulfil theirs, but for a chance of 2^−40: rows of k + 1 items have rank m at most, and h hits
 //!          the image with probability 2^(−128 (k + 1 − m)); union over the sets: C(q, k + 1) · 2^(−128 (k + 1 − m)) ≤ 2^−40
 //! ```
-//! That more than m fulfil theirs is a matter of coincidences among hashes, for which no way is known that is faster than to look for them; the second number needs no such
-//! assumption. The receiver hashes under the session's name, and so while the run waits for A'.
+//! More than m items fulfil theirs only by coincidences among hashes, and no faster way is known
+//! than to search for them. The second number needs no such assumption. The receiver hashes under
+//! the session's name, so only while the run waits for A'.
 
 use super::MOST_ITEMS;
 use crate::{Store, okvs::Layout};
@@ -22,16 +25,17 @@ const BITS: f64 = 128.0;
 /// SECURITY: the chance is 2^−STATISTICAL.
 const STATISTICAL: f64 = 40.0;
 
-/// Items that a receiver which deviates can try.
+/// The number of items that a receiver which deviates can try.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tries {
-    /// As many as it brings by solving equations.
+    /// The items that it brings by solving equations.
     pub solved: u64,
-    /// No more than so many, but for a chance of 2^−40, if it hashes 2^40 items.
+    /// The most items, except with probability 2^−40, if it hashes 2^40 items.
     pub most: u64,
 }
 
-/// Those of a receiver for which `items` are agreed on, in an intersection that withstands malicious parties.
+/// The numbers for a receiver that agreed on `items`, in an intersection that withstands malicious
+/// parties.
 #[must_use]
 pub fn tries(store: Store, items: u64) -> Tries {
     if items == 0 {
@@ -64,7 +68,7 @@ fn log2_factorial(n: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// SECURITY.md has these numbers, and they are those of the code.
+    /// The table in SECURITY.md has the numbers that the code computes.
     #[test]
     fn the_table_of_security_is_computed() {
         let mut table = String::new();

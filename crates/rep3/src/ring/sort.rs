@@ -119,7 +119,7 @@ impl Sort {
     #[must_use]
     pub fn finish(self) -> Arc<Permutation> {
         assert!(matches!(self.step, Step::Done), "finish comes after the last round");
-        self.fresh.then(self.ranking.order())
+        self.fresh.then(self.ranking.rows())
     }
 
     /// Goes on to a step that has a round, or to the end.

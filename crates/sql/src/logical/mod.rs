@@ -82,7 +82,8 @@ pub(crate) enum Kind {
     Inner,
     /// Pairs, and rows of the left side without one.
     Left,
-    /// Rows of the left side beside their partner, of which there is one at most: that is promised, and checked.
+    /// Rows of the left side beside their partner, of which there is one at most: that is promised,
+    /// and checked.
     One,
     /// Pairs, and rows of both sides without one.
     Full,

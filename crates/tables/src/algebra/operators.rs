@@ -142,8 +142,9 @@ impl Relation {
         Relation::new(Operator::Join { left, right, kind, on, residual, bound, one }, schema, rows, unique)
     }
 
-    /// Each of its rows beside its partner among another's, or beside NULLs where there is none, as a scalar subquery's value: a promise that there is
-    /// one at most, which is checked unless the other's operators see to it.
+    /// Each of its rows beside its partner among another's, or beside NULLs where there is none, as
+    /// a scalar subquery's value: this promises at most one partner, which is checked unless the
+    /// other's operators ensure it.
     ///
     /// # Errors
     /// No keys; keys without a common type.

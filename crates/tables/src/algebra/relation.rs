@@ -109,8 +109,8 @@ pub enum Operator {
         /// Most pairs, where neither side's keys are unique. More than that ends the run, which those who learn the
         /// result see.
         bound: Option<u64>,
-        /// Whether it is promised that a left row has one partner at most. A second one ends the run, which those who learn the
-        /// result see.
+        /// Whether a left row is promised to have at most one partner. A second one ends the run,
+        /// as those who learn the result see.
         one: bool,
     },
     /// All pairs: rows multiply.

@@ -375,7 +375,7 @@ impl<'b> Lower<'b> {
         made
     }
 
-    /// Checks the promise of an operator, on which the result stands: none where the plan needs none.
+    /// Checks the promise of an operator that the result relies on, if the plan needs one.
     fn promise(&mut self, operator: &Relation, holds: impl FnOnce(&Self) -> Val<'b>) {
         if let Some(promise) = self.names.of_operator(operator).map(str::to_owned) {
             self.note(format!("checks {promise}"));

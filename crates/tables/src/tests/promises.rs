@@ -1,4 +1,5 @@
-//! Plans with several promises: each is broken alone, and named, in the open and by the computation.
+//! Plans with several promises. Each is broken alone, and both the plain evaluator and the
+//! computation name it.
 
 use super::*;
 use crate::promises::Promises;
@@ -6,7 +7,8 @@ use std::collections::BTreeSet;
 
 /// Rows of a part, padding included.
 const PART: u64 = 12;
-/// The value by which a row that breaks a promise is told, and dropped behind the operator that it breaks.
+/// The value that marks a row which breaks a promise. The row is dropped behind that promise's
+/// operator.
 const SPOILER: i128 = 1000;
 
 /// The kinds of promises, and ways to make them.
@@ -40,7 +42,7 @@ fn plus(expr: Expr, n: i128) -> Expr {
     expr.arithmetic(Arithmetic::Add, int(n))
 }
 
-/// The rows that no breach brought, of relations with a value in this column.
+/// The rows that break no promise, in relations with a value in this column.
 fn unspoilt(relation: &Relation, at: usize) -> Relation {
     let small = column(at).compare(Comparison::Less, int(SPOILER));
     relation.filter(small.or(column(at).is_null())).unwrap()
@@ -73,7 +75,7 @@ impl Plans {
         Relation::values(Schema(vec![column("k"), column("w")]), rows).unwrap()
     }
 
-    /// An operator more that stands on a promise, on rows of `k` and `w`.
+    /// Adds an operator that relies on a promise, on rows of `k` and `w`.
     fn stage(&mut self, dice: &mut Dice, cur: &Relation) -> Relation {
         self.stages += 1;
         let i = self.stages;

@@ -1,4 +1,4 @@
-//! Orders of rows, and what is moved by them.
+//! Orders of rows, and values moved by them.
 
 use super::{Forms, Lower, Lowered, bits, order, words};
 use crate::{
@@ -11,11 +11,11 @@ use std::sync::Arc;
 /// Bits of a place.
 const PLACE: u32 = 32;
 
-/// Rows up to which a compaction is a circuit. AGREEMENT.
+/// AGREEMENT: the most rows whose compaction is a circuit.
 const FEW: usize = 16;
 
 impl Lower<'_> {
-    /// The step of an operation on orders, or nothing where it is no such.
+    /// The step of an operation on orders; `None` for other operations.
     pub(super) fn ordering(&mut self, node: &Node, args: &[usize], to: &[usize]) -> Lowered<Option<Forms>> {
         Ok(Some(match &node.op {
             Op::Order { descending } if to[0] > 1 && self.is_bit(args) => {
@@ -55,7 +55,7 @@ impl Lower<'_> {
         matches!(args, [key] if self.scalar(*key).bits() == 1)
     }
 
-    /// Rows of a value in another order, in the form in which they are.
+    /// Rows of a value in another order, in the value's form.
     fn moved_by(&mut self, at: usize, prim: Prim, by: Slot) -> Lowered<Forms> {
         self.either(at, |lower, slot| {
             let size = lower.steps[slot].size;
@@ -107,7 +107,8 @@ impl Lower<'_> {
         self.step(Prim::Sum { minus }, reads.to_vec(), size)
     }
 
-    /// The order that brings rows with one value of their flag before those with the other, each in the order in which they came.
+    /// The order that brings rows with one value of their flag before those with the other, each in
+    /// the order in which they came.
     fn partition(&mut self, flags: Slot, rows: usize, ones_first: bool) -> Slot {
         let size = Size::Words(PLACE, rows);
         let ones = self.step(Prim::ToWords, vec![flags], size);
@@ -137,7 +138,7 @@ impl Lower<'_> {
         self.step(Prim::ToPlaces, vec![places], Size::Order(rows, usize::from(rows > 1)))
     }
 
-    /// The rows that are flagged, in front; zeros behind them.
+    /// The flagged rows in front, and zeros behind them.
     fn compact(&mut self, args: &[usize], kept: usize) -> Lowered<Forms> {
         let of = self.lengths(args[1])?;
         let (rows, inner) = (of[0], of[1..].iter().product::<usize>());

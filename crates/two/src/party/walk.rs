@@ -6,11 +6,13 @@
 //! places    where rows go ─► shuffle ─► open
 //! ```
 //!
-//! **Way.** K. Hamada et al., "Practically Efficient Multi-party Sorting Protocols from Comparison Sort Algorithms", ICISC 2012: shuffle, then sort by comparisons whose
-//! results are opened. The shuffle is a network that party 0 draws and one that party 1 draws ([`crate::moves`]).
+//! **Way.** K. Hamada et al., "Practically Efficient Multi-party Sorting Protocols from Comparison
+//! Sort Algorithms", ICISC 2012: shuffle, then sort by comparisons whose results are opened. The
+//! shuffle is a network that party 0 draws and one that party 1 draws ([`crate::moves`]).
 //!
-//! SECURITY: strings differ, so that the order of the shuffled rows is uniform among all whatever the keys are, for each party by the other's network; what
-//! is opened is a function of it. A stage is drawn here, and serves one opening.
+//! SECURITY: strings differ, so that shuffled rows have a uniformly random order whatever the keys
+//! are; for each party this follows from the other's network. Everything opened is a function of
+//! that order. A stage is drawn here, and serves one opening.
 
 use super::Party;
 use crate::{
@@ -92,7 +94,7 @@ impl Mover<'_> {
         Arc::new(Network::random(&mut Prg::new(party.context.backend, &seed, "two shuffle"), rows))
     }
 
-    /// Rows moved by the network of one party, of which this party knows its own alone.
+    /// Rows moved by the network of one party. This party knows only its own network.
     fn moved(
         &mut self,
         network: &Network,
@@ -179,7 +181,7 @@ impl Mover<'_> {
         })
     }
 
-    /// The order of rows by keys; those whose keys are equal stay as they came.
+    /// The order of rows by keys. The sort is stable.
     fn sort(&mut self, n: usize, keys: &[Key], reads: &[Form]) -> Result<Order, TwoError> {
         let mut order = Order::default();
         let bits = reads.iter().map(|form| form.bits().width()).sum();
@@ -197,7 +199,7 @@ impl Mover<'_> {
         Ok(order)
     }
 
-    /// The order of strings of bits that differ.
+    /// The order of distinct strings of bits.
     fn sorted(&mut self, strings: Rows) -> Result<Stage, TwoError> {
         let (n, bits) = (strings.rows(), strings.widths[0]);
         let network = self.network(n);
@@ -222,8 +224,7 @@ impl Mover<'_> {
                 },
             );
         }
-        let places = ranking.order().to_vec();
-        inverse(&places).ok_or_else(|| self.unordered())?;
+        let places = ranking.order().ok_or_else(|| self.unordered())?.to_vec();
         #[cfg(test)]
         self.party.orders.push(places.clone());
         Ok(Stage { network: Some(network), places: Arc::new(places), inverted: false })

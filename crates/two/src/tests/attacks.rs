@@ -106,7 +106,8 @@ fn pads_of_a_long_vector_have_tweaks() {
     assert_eq!(pieces[0], pieces[1], "the attack works where tweaks begin again");
 }
 
-/// The pads of the OTs that one party sends are under another key than those that it receives: both count their tweaks from 0.
+/// The OTs that a party sends and those that it receives have pads under different keys, since both
+/// count their tweaks from 0.
 #[test]
 fn each_direction_has_a_key_of_its_own() {
     let pads = |index: usize, side: Side| {

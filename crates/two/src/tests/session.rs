@@ -325,7 +325,8 @@ fn a_greater_weight_is_refused() {
     assert!(made[1].0.is_some());
 }
 
-/// Noise is flooded for so many results of a session: the layer that would open one more is refused before a message of it, and the session ends.
+/// Noise is flooded for a fixed number of results of a session. A layer that would open one more is
+/// refused before its first message, and the session ends.
 #[test]
 fn results_beyond_those_that_flooding_hides_are_refused() {
     let linear = Linear::new(Conv::matrix(1, 1), 16, 5, COEFFICIENTS).unwrap();

@@ -86,12 +86,16 @@ fn whoever_answers_in_place_of_a_party_is_seen_and_waited_out() {
         Mute,
         OtherKey,
         OtherProgram,
+        /// An alert in clear, as a party sends it that does not list our certificate, or finds it expired.
+        Alert(u8),
     }
     for (holder, words) in [
         (Holder::Nobody, "onnection refused"),
         (Holder::Mute, "it takes the connection and does not greet"),
         (Holder::OtherKey, "presents another key than the pinned one"),
         (Holder::OtherProgram, "TLS failed during handshake"),
+        (Holder::Alert(45), "TLS failed during handshake"),
+        (Holder::Alert(46), "TLS failed during handshake"),
     ] {
         let mut world = World::new(2, false, TransportKind::TcpTls, 1, "127.0.0.1");
         let (address, held) = world.absent(1);
@@ -125,11 +129,16 @@ fn whoever_answers_in_place_of_a_party_is_seen_and_waited_out() {
                     let _ = connect(&cfg, &other, Some(&listener));
                     until_said();
                 }
-                Holder::OtherProgram => {
+                Holder::OtherProgram | Holder::Alert(_) => {
+                    let alert = |what| [21, 3, 3, 0, 2, 2, what];
+                    let says = match holder {
+                        Holder::Alert(what) => alert(what).to_vec(),
+                        _ => b"SSH-2.0-OpenSSH_9.9\r\n".to_vec(),
+                    };
                     let listens = ok(TcpListener::bind(&address));
                     for _ in 0..3 {
                         let (mut stream, _) = ok(listens.accept());
-                        ok(stream.write_all(b"SSH-2.0-OpenSSH_9.9\r\n"));
+                        ok(stream.write_all(&says));
                         let _ = stream.read(&mut [0; 1024]);
                     }
                     until_said();

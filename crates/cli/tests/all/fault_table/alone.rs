@@ -272,12 +272,14 @@ enum Unproven {
 /// Others wait on, say what they see, and say the same in the end.
 #[test]
 fn whoever_cannot_prove_who_it_is_ends_nobody() {
-    let refused = "onnection refused";
+    let refused: &[&str] = &["onnection refused"];
+    // The process with the other key may be met before it ends.
+    let stranger: &[&str] = &["onnection refused", "presents another key than the pinned one"];
     for (fault, seen, code) in [
         (Unproven::NoKey, refused, 4),
-        (Unproven::OtherKey, refused, 3),
+        (Unproven::OtherKey, stranger, 3),
         (Unproven::Expired, refused, 3),
-        (Unproven::TakenPort, "it takes the connection and does not greet", 3),
+        (Unproven::TakenPort, &["it takes the connection and does not greet"], 3),
     ] {
         let world = Rehearsal::new(&sums("add:32", 1));
         FIVE.iter().for_each(|name| waits(&world, name, WAIT));
@@ -308,7 +310,7 @@ fn whoever_cannot_prove_who_it_is_ends_nobody() {
         let own = world.end(vec![world.start("party1")]);
         assert_eq!(own[0].code, Some(code), "{fault:?}: {}", own[0].err);
         world.until_said(&others, "still waiting for ");
-        world.until_said(&["party0", "party2"], seen);
+        world.until_any_said(&["party0", "party2"], seen);
         assert!(running.iter_mut().all(super::super::rehearsal::Running::lives), "{fault:?} ended somebody");
         for member in world.end(running) {
             member.blames("party1");

@@ -217,7 +217,7 @@ fn columns_are_of_countries() {
     }
 }
 
-/// The library's version and the plans that it has are raised together.
+/// The library's version and the version of its plans are raised together.
 #[test]
 fn the_agreed_plans_are_those_of_the_library() {
     let manifest = include_str!("../../../../../Cargo.toml");
@@ -237,7 +237,7 @@ fn long_fields_end_soon() {
 }
 
 proptest! {
-    /// Whatever stands in a field, it is a number or malformed, and a number is itself once more.
+    /// Any field is a number or malformed, and the form of a number is the number itself.
     #[test]
     fn any_text_is_a_number_or_none(
         text in prop_oneof![

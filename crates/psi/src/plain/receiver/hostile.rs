@@ -1,4 +1,5 @@
-//! Receivers of the malicious mode that leave out their own checks: they find as many items as were promised, and no more.
+//! Receivers of the malicious mode that leave out their own checks find as many items as
+//! SECURITY.md promises, and no more.
 
 use super::*;
 use crate::Store;
@@ -32,8 +33,9 @@ impl Machine for Hostile {
     }
 }
 
-/// A run in which `agreed` items are agreed on, `stored` are in the store, and `tried` are tried; the sender has them all. The numbers of those that the receiver finds, of
-/// payloads that it reads, and of items that the sender takes for common.
+/// A run in which `agreed` items are agreed on, `stored` are in the store, and `tried` are tried;
+/// the sender has them all. The numbers of those that the receiver finds, of payloads that it
+/// reads, and of items that the sender takes for common.
 fn found(
     store: Store,
     [agreed, stored, tried]: [usize; 3],
@@ -71,7 +73,8 @@ fn found(
     Ok([opened.common.len(), read, s.finish().map_or(0, |common| common.len())])
 }
 
-/// With one item agreed on, a clustered store held twelve and a band store forty-five, found every match, and read all payloads.
+/// With one item agreed on, a clustered store once held twelve items and a band store forty-five;
+/// the receiver found every match, and read all payloads.
 #[test]
 fn of_few_items_no_more_are_stored_than_were_agreed_on() {
     for (store, agreed, stored) in [
@@ -89,7 +92,8 @@ fn of_few_items_no_more_are_stored_than_were_agreed_on() {
     }
 }
 
-/// Whoever stores as many as were agreed on, and tries all that the other one has, finds the stored ones, with their payloads and in the other one's eyes.
+/// A receiver that stores as many items as agreed, and tries all items of the sender, finds the
+/// stored ones alone: their matches, their payloads, and in the sender's result.
 #[test]
 fn of_few_items_no_more_are_found_than_were_agreed_on() {
     for (store, agreed) in
@@ -106,7 +110,7 @@ fn of_few_items_no_more_are_found_than_were_agreed_on() {
     }
 }
 
-/// Of more items a store holds up to 1.3 times as many: so many are promised, and no more are found.
+/// A store of more items holds up to 1.3 times as many: no more than this bound are found.
 #[test]
 fn of_more_items_no_more_are_found_than_promised() {
     for (store, agreed) in [(Store::Clustered, 192), (Store::Band, 192), (Store::Clustered, 700)] {
