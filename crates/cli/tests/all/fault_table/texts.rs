@@ -72,6 +72,9 @@ const ROWS: &[Row] = &[
     row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come within 15s during connect: [victim]: had joined, and its links closed {n} s ago[stranger]; start the members that do not run, or see their own output for why they ended"),
     // A client that sees another key waits, and so do all whom it does not tell.
     row("rep3 aes-ctr", "mistaken-pin", "others", 3, "error: [me] failed during connect: [victim] and [other]: did not come within 15s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
+    // In either order; and where that client alone has not joined, it alone is waited for.
+    row("rep3 aes-ctr", "mistaken-pin", "others", 3, "error: [me] failed during connect: [other] and [victim]: did not come within 15s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
+    row("rep3 aes-ctr", "mistaken-pin", "others", 3, "error: [me] failed during connect: [other]: did not come within 15s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
     // That client has not joined, and another member may say so first.
     row("rep3 aes-ctr", "mistaken-pin", "others", 3, "error: [me] failed during connect: [other]: did not come during connect, as [peer] says; start it, and see that its address is right and no firewall is between"),
     // It has met all but the client with the mistaken pin, who has said that it did not come.
