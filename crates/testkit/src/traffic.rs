@@ -1,0 +1,132 @@
+//! What each party of a run sends: messages, bytes and one hash.
+
+use crate::Dirty;
+use blake3::Hasher;
+use hushwire_block::registry;
+use hushwire_wire::drive::{Lockstep, Machine, Place, Wiring};
+use hushwire_wire::{PartyId, Tap};
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// One way that messages of a sender take: on it they keep their order.
+#[derive(Clone, Default)]
+struct Stream {
+    messages: u64,
+    bytes: u64,
+    hash: Hasher,
+}
+
+/// By sender and by the stream's number. Threads may drive streams in any order: each has a hash of its own.
+type Streams = BTreeMap<(String, u64), Stream>;
+
+/// The traffic of a run; clones share it, so that parties on several threads can write to one.
+///
+/// Empty messages do not count: they are rounds of a machine and no bytes on the wire.
+#[derive(Clone, Default)]
+pub struct Traffic(Arc<Mutex<Streams>>);
+
+/// Two runs are equal whose parties sent the same.
+impl PartialEq for Traffic {
+    fn eq(&self, other: &Self) -> bool {
+        self.sent() == other.sent()
+    }
+}
+
+impl fmt::Debug for Traffic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.sent()).finish()
+    }
+}
+
+/// What one party sent in a run: number of messages, their bytes, and the hash.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Sent {
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
+    pub(crate) digest: String,
+}
+
+impl Display for Sent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.messages, self.bytes, self.digest)
+    }
+}
+
+impl Traffic {
+    /// Of a run that has not begun.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// `sender` sends `message` on its stream of this number: a lane, a slot or a receiver, where it has several.
+    pub fn hear(&self, sender: impl Display, stream: u64, message: &[u8]) {
+        if message.is_empty() {
+            return;
+        }
+        let mut streams = self.lock();
+        let stream = streams.entry((sender.to_string(), stream)).or_default();
+        stream.messages += 1;
+        stream.bytes += message.len() as u64;
+        stream.hash.update(&(message.len() as u64).to_le_bytes()).update(message);
+    }
+
+    /// What [`Lockstep::run_edited`] calls: parties go by their numbers.
+    pub fn listen(&self) -> impl FnMut(Place, &mut Vec<u8>) + use<> {
+        let all = self.clone();
+        move |place, message| all.hear(place.party, place.slot as u64, message)
+    }
+
+    /// Runs machines in lockstep, to whose traffic this listens. Their buffers hold old bytes; what they use keys for
+    /// is recorded.
+    ///
+    /// # Panics
+    /// If one fails, or costs other than it declares: it is for tests.
+    pub fn run<M: Machine<Error: Display>>(&self, wiring: Wiring, machines: &mut [M]) {
+        let _watch = registry::watch();
+        let mut machines: Vec<_> = machines.iter_mut().map(Dirty::new).collect();
+        let ran = Lockstep::wired(wiring).run_edited(&mut machines, self.listen());
+        ran.unwrap_or_else(|e| panic!("{e}"));
+    }
+
+    /// Hears what `sender` sends on a channel.
+    pub fn tap(&self, sender: impl Display) -> Box<dyn Tap> {
+        Box::new(Ear { traffic: self.clone(), sender: sender.to_string() })
+    }
+
+    /// By sender; a sender's streams in the order of their numbers.
+    pub(crate) fn sent(&self) -> BTreeMap<String, Sent> {
+        let mut all: BTreeMap<String, (u64, u64, Hasher)> = BTreeMap::new();
+        for ((sender, number), stream) in &*self.lock() {
+            let (messages, bytes, hash) = all.entry(sender.clone()).or_default();
+            *messages += stream.messages;
+            *bytes += stream.bytes;
+            hash.update(&number.to_le_bytes()).update(stream.hash.finalize().as_bytes());
+        }
+        let sent = |(messages, bytes, hash): (u64, u64, Hasher)| {
+            let digest = hex::encode(&hash.finalize().as_bytes()[..16]);
+            Sent { messages, bytes, digest }
+        };
+        all.into_iter().map(|(sender, sums)| (sender, sent(sums))).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Streams> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The ear of one party's channel.
+struct Ear {
+    traffic: Traffic,
+    sender: String,
+}
+
+impl Tap for Ear {
+    fn outgoing(&mut self, to: PartyId, lane: u16, message: &[u8]) -> Option<Vec<u8>> {
+        self.traffic.hear(&self.sender, u64::from(to.0) << 16 | u64::from(lane), message);
+        None
+    }
+
+    fn incoming(&mut self, _: PartyId, _: u16, _: &mut [u8]) {}
+}
