@@ -7,22 +7,22 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::named;
+use hushwire_machine::drive::{Lockstep, Wiring};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Prg;
-use hushwire_testkit::{Digests, Traffic, backends};
-use hushwire_wire::drive::{Lockstep, Wiring};
+use hushwire_testkit::{Digests, Trace, backends};
 
 /// Runs scripts to their end, and listens.
-fn heard<T>(mut scripts: Vec<Script<'_, T>>) -> (Vec<T>, Traffic) {
-    let traffic = Traffic::new();
-    traffic.run(Wiring::Mesh, &mut scripts);
-    (scripts.into_iter().map(Script::finish).collect(), traffic)
+fn heard<T>(mut scripts: Vec<Script<'_, T>>) -> (Vec<T>, Trace) {
+    let trace = Trace::new();
+    trace.run(Wiring::Mesh, &mut scripts);
+    (scripts.into_iter().map(Script::finish).collect(), trace)
 }
 
 const PHASES: [&str; 4] = ["set-up", "preprocessing", "garbling", "online"];
 
-/// The traffic of the four phases.
-fn phases(backend: Backend, n: usize, form: Form) -> [Traffic; 4] {
+/// The trace of the four phases.
+fn phases(backend: Backend, n: usize, form: Form) -> [Trace; 4] {
     phases_of("mul:6", 3, 1, backend, n, form)
 }
 
@@ -34,7 +34,7 @@ fn phases_of(
     backend: Backend,
     n: usize,
     form: Form,
-) -> [Traffic; 4] {
+) -> [Trace; 4] {
     let context = Context { sid: Sid([17; 32]), backend };
     let program = named::program(circuit).expect("it has a name");
     let mut prg = Prg::new(Backend::best(), &seed(18, n), "pinned");
@@ -61,8 +61,8 @@ const RUNS: [(usize, Form, &str); 4] = [
 fn bytes_on_the_wire_are_those_of_the_file() {
     let mut all = Digests::section("authgarble");
     for (n, form, name) in RUNS {
-        for (phase, traffic) in PHASES.into_iter().zip(phases(Backend::best(), n, form)) {
-            all.ran(&format!("authgarble/{n}-{name}/{phase}"), &traffic);
+        for (phase, trace) in PHASES.into_iter().zip(phases(Backend::best(), n, form)) {
+            all.ran(&format!("authgarble/{n}-{name}/{phase}"), &trace);
         }
     }
     all.compare();
@@ -104,7 +104,7 @@ fn set_ups_cost_what_they_say() {
         let context = Context { sid: Sid([23; 32]), backend: Backend::best() };
         let mut scripts: Vec<_> =
             (0..n).map(|me| Setup::open(&context, [me, n], 1, ot, &seed(23, me))).collect();
-        let count = |place: hushwire_wire::drive::Place, message: &mut Vec<u8>| {
+        let count = |place: hushwire_machine::drive::Place, message: &mut Vec<u8>| {
             spent[place.party] += message.len() as u64;
             rounds = rounds.max(place.round as u64 + 1);
         };

@@ -4,7 +4,7 @@ use crate::{BfvError, Conv, Encryptor, Evaluator, Linear, Set};
 use hushwire_aes::Backend;
 use hushwire_block::registry;
 use hushwire_prg::{Prg, Seed};
-use hushwire_testkit::{Digests, Traffic};
+use hushwire_testkit::{Digests, Trace};
 
 fn prg(label: &str) -> Prg {
     Prg::new(Backend::best(), &Seed::from_bytes([8; 16]), label)
@@ -105,16 +105,16 @@ fn check(conv: Conv, ring: u32, weight: u64, coefficients: u64, worst: bool) -> 
 }
 
 /// Key, upload and answer of a layer.
-fn traffic(linear: &Linear, backend: Backend, threads: usize) -> Traffic {
+fn trace(linear: &Linear, backend: Backend, threads: usize) -> Trace {
     let (image, weights) = operands(linear.conv(), linear.ring(), linear.weight(), false);
     let (mut encryptor, mut evaluator, key) = keys(backend, linear, linear.ring());
     let upload = encryptor.upload(linear, &image, threads);
     let (answer, _) = evaluator.answer(linear, &upload, &weights, threads).unwrap_or_else(|e| panic!("{e}"));
-    let traffic = Traffic::new();
-    traffic.hear("encryptor", 0, &key);
-    traffic.hear("encryptor", 0, &upload);
-    traffic.hear("evaluator", 0, &answer);
-    traffic
+    let trace = Trace::new();
+    trace.hear("encryptor", 0, &key);
+    trace.hear("encryptor", 0, &upload);
+    trace.hear("evaluator", 0, &answer);
+    trace
 }
 
 #[test]
@@ -124,8 +124,8 @@ fn bytes_on_the_wire_are_those_of_the_file() {
         let linear = Linear::new(conv(3, [8, 8], 5, 3, 1), ring, weight, coefficients);
         let linear = linear.unwrap_or_else(|e| panic!("{e}"));
         all.run(&format!("bfv/{name}"), |backend| {
-            let one = traffic(&linear, backend, 1);
-            assert_eq!(traffic(&linear, backend, 2), one, "threads");
+            let one = trace(&linear, backend, 1);
+            assert_eq!(trace(&linear, backend, 2), one, "threads");
             one
         });
     }

@@ -3,8 +3,8 @@
 use crate::{PsiError, Side, Terms, plan::Protocol, random};
 use hushwire_circuit::{Planes, Program, TwoParty};
 use hushwire_garble::{Role, yao};
+use hushwire_machine::Channel;
 use hushwire_ot::Context;
-use hushwire_wire::Channel;
 use zeroize::Zeroizing;
 
 /// One party of one of them.

@@ -7,14 +7,14 @@ use crate::{
     random::seeded,
 };
 use hushwire_aes::Backend;
-use hushwire_ot::{Context, Level, Sid};
-use hushwire_prg::Seed;
-use hushwire_testkit::{Digests, Traffic};
-use hushwire_wire::{
+use hushwire_machine::{
     Channel, PartyId,
     drive::{Machine, Wiring},
     inproc,
 };
+use hushwire_ot::{Context, Level, Sid};
+use hushwire_prg::Seed;
+use hushwire_testkit::{Digests, Trace};
 use std::{thread, time::Duration};
 
 fn seed(party: u8) -> Seed {
@@ -22,12 +22,12 @@ fn seed(party: u8) -> Seed {
 }
 
 /// Runs both parties over a channel, each on a thread that draws from a seed.
-fn both(traffic: &Traffic, a: impl FnOnce(&mut Channel) + Send, b: impl FnOnce(&mut Channel) + Send) {
+fn both(trace: &Trace, a: impl FnOnce(&mut Channel) + Send, b: impl FnOnce(&mut Channel) + Send) {
     let ids = [PartyId(0), PartyId(1)];
     let mut nets = inproc::mesh(&ids, 1, Duration::from_secs(60));
     let mut channel = |me: usize| {
         let mut channel = nets[me].channel(0, Some(ids[1 - me]), Some(ids[1 - me])).expect("a channel");
-        channel.tap(traffic.tap(me));
+        channel.tap(trace.tap(me));
         channel
     };
     let [mut to_b, mut to_a] = [channel(0), channel(1)];
@@ -52,8 +52,8 @@ fn digests(items: std::ops::Range<u64>) -> Vec<ItemDigest> {
     items.map(|item| digester.digest(&item.to_le_bytes())).collect()
 }
 
-fn plain(backend: Backend, parameters: &Parameters) -> Traffic {
-    let (context, traffic) = (context(backend), Traffic::new());
+fn plain(backend: Backend, parameters: &Parameters) -> Trace {
+    let (context, trace) = (context(backend), Trace::new());
     let mut payloads = Payloads::new(parameters.payload_bytes, parameters.sender_items);
     if parameters.payload_bytes > 0 {
         (0..parameters.sender_items).for_each(|i| payloads.push(&[i as u8; 7]));
@@ -62,8 +62,8 @@ fn plain(backend: Backend, parameters: &Parameters) -> Traffic {
     let sender = Sender::with_payloads(&context, parameters, digests(250..450), payloads, &seed(1));
     let mut sender = sender.expect("so many items");
     let mut both: [&mut dyn Machine<Error = crate::PsiError>; 2] = [&mut receiver, &mut sender];
-    traffic.run(Wiring::Ring, &mut both);
-    traffic
+    trace.run(Wiring::Ring, &mut both);
+    trace
 }
 
 fn by_oprf(all: &mut Digests) {
@@ -75,9 +75,9 @@ fn by_oprf(all: &mut Digests) {
                 let (receiver_items, sender_items) = (300, 200);
                 let parameters =
                     Parameters { receiver_items, sender_items, security, both_learn, payload_bytes, store };
-                let traffic = plain(Backend::best(), &parameters);
-                assert_eq!(plain(Backend::all()[0], &parameters), traffic);
-                all.ran(&format!("psi/plain/{level}/{store}/{what}"), &traffic);
+                let trace = plain(Backend::best(), &parameters);
+                assert_eq!(plain(Backend::all()[0], &parameters), trace);
+                all.ran(&format!("psi/plain/{level}/{store}/{what}"), &trace);
             }
         }
     }
@@ -90,9 +90,9 @@ fn by_opprf(all: &mut Digests) {
         let parameters =
             circuit::Parameters { receiver_items: 300, sender_items: 200, reveal, store: Store::Clustered };
         let run = |backend: Backend| {
-            let (context, traffic) = (context(backend), Traffic::new());
+            let (context, trace) = (context(backend), Trace::new());
             both(
-                &traffic,
+                &trace,
                 |channel| {
                     let numbers: Vec<u64> = (0..300).map(|i| i * i).collect();
                     let own = digests(0..300);
@@ -113,11 +113,11 @@ fn by_opprf(all: &mut Digests) {
                     sent.expect("an honest run");
                 },
             );
-            traffic
+            trace
         };
-        let traffic = run(Backend::best());
-        assert_eq!(run(Backend::all()[0]), traffic);
-        all.ran(&format!("psi/circuit/{what}"), &traffic);
+        let trace = run(Backend::best());
+        assert_eq!(run(Backend::all()[0]), trace);
+        all.ran(&format!("psi/circuit/{what}"), &trace);
     }
 }
 
@@ -126,7 +126,7 @@ fn by_circuits(all: &mut Digests) {
         for method in [Method::Scs, Method::Phasing] {
             for protocol in [Protocol::Yao, Protocol::Gmw] {
                 let terms = Terms { circuit: Some(method), protocol, ..Terms::new(reveal) };
-                let traffic = Traffic::new();
+                let trace = Trace::new();
                 let side = |side: Side, keys: std::ops::Range<u32>| {
                     move |channel: &mut Channel| {
                         let keys: Vec<String> = keys.map(|i| format!("customer {i}")).collect();
@@ -134,8 +134,8 @@ fn by_circuits(all: &mut Digests) {
                             .expect("an honest run");
                     }
                 };
-                both(&traffic, side(Side::A, 0..20), side(Side::B, 12..40));
-                all.ran(&format!("psi/{method}/{protocol}/{reveal}"), &traffic);
+                both(&trace, side(Side::A, 0..20), side(Side::B, 12..40));
+                all.ran(&format!("psi/{method}/{protocol}/{reveal}"), &trace);
             }
         }
     }
@@ -153,17 +153,17 @@ impl Budget for Endless {
 }
 
 fn queries(all: &mut Digests) {
-    let traffic = Traffic::new();
+    let trace = Trace::new();
     let items = [1u8, 2, 3].map(|i| crate::oprf::digest(&[i]));
     both(
-        &traffic,
+        &trace,
         |channel| drop(ask(channel, &items).expect("an honest owner").expect("few items")),
         |channel| {
             let key = Key::draw().expect("it draws from a seed");
             assert_eq!(answer(channel, &key, 9, &Endless).expect("an honest asker"), Ok(3));
         },
     );
-    all.ran("psi/oprf/query", &traffic);
+    all.ran("psi/oprf/query", &trace);
 }
 
 #[test]

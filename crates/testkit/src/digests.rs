@@ -1,7 +1,7 @@
 //! The file of digests, `wire.digests`: all bytes on the wire in one place, under review.
 
 use crate::backends;
-use crate::traffic::{Sent, Traffic};
+use crate::trace::{Sent, Trace};
 use hushwire_aes::Backend;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -21,12 +21,12 @@ type Lines = BTreeMap<Key, String>;
 /// The protocols of one part of the file, which one test runs, all of them.
 ///
 /// ```no_run
-/// # use hushwire_testkit::{Digests, Traffic};
+/// # use hushwire_testkit::{Digests, Trace};
 /// let mut section = Digests::section("toys");
 /// section.run("toys/echo", |_backend| {
-///     let traffic = Traffic::new();
-///     traffic.hear("asker", 0, b"hello");
-///     traffic
+///     let trace = Trace::new();
+///     trace.hear("asker", 0, b"hello");
+///     trace
 /// });
 /// section.compare();
 /// ```
@@ -47,20 +47,20 @@ impl Digests {
     ///
     /// # Panics
     /// If they do not, or if the name is another section's or came before.
-    pub fn run(&mut self, name: &str, run: impl Fn(Backend) -> Traffic) {
-        let traffic = run(Backend::best());
+    pub fn run(&mut self, name: &str, run: impl Fn(Backend) -> Trace) {
+        let trace = run(Backend::best());
         for backend in backends() {
-            assert_eq!(run(backend), traffic, "{name} sends other bytes on {backend:?}");
+            assert_eq!(run(backend), trace, "{name} sends other bytes on {backend:?}");
         }
-        self.ran(name, &traffic);
+        self.ran(name, &trace);
     }
 
-    /// Has the traffic of a run of the protocol `name` that has no backend, or was compared on all of them.
+    /// Takes the trace of a run of the protocol `name` that has no backend, or was compared on all of them.
     ///
     /// # Panics
     /// If the name is another section's or came before.
-    pub fn ran(&mut self, name: &str, traffic: &Traffic) {
-        let sent = traffic.sent();
+    pub fn ran(&mut self, name: &str, trace: &Trace) {
+        let sent = trace.sent();
         let own = name.strip_prefix(self.section).is_some_and(|rest| rest.starts_with('/'));
         assert!(own && !name.contains(' '), "{name}: a name of section {} has no space", self.section);
         assert!(!sent.is_empty(), "{name}: nothing was sent");
@@ -150,7 +150,7 @@ fn report(section: &str, differences: &str) -> String {
         "the bytes on the wire of `{section}` are not those of {FILE}:{differences}\n(messages, bytes, digest)\n\
          Parties that run this build no longer understand those that run the one before. If that is meant, raise the \
          protocol's version, say so under **Wire** in CHANGELOG.md, and write the lines anew:\n  \
-         {WRITE}=write cargo test -p {package}"
+         {WRITE}=write cargo test -p {package} those_of_the_file"
     )
 }
 
@@ -199,9 +199,9 @@ mod tests {
     #[test]
     fn order_on_a_stream_counts_and_order_of_streams_does_not() {
         let of = |messages: &[(u64, &[u8])]| {
-            let traffic = Traffic::new();
-            messages.iter().for_each(|(stream, message)| traffic.hear("a", *stream, message));
-            traffic.sent()["a"].to_string()
+            let trace = Trace::new();
+            messages.iter().for_each(|(stream, message)| trace.hear("a", *stream, message));
+            trace.sent()["a"].to_string()
         };
         let first = of(&[(0, b"x"), (0, b"y"), (1, b"z")]);
         assert!(first.starts_with("3 3 "));

@@ -7,7 +7,7 @@ mod executable;
 mod mutated;
 mod net;
 mod port;
-mod traffic;
+mod trace;
 
 pub use digests::Digests;
 pub use dirty::Dirty;
@@ -15,14 +15,14 @@ pub use executable::executable;
 pub use mutated::mutated;
 pub use net::{Transport, run_three};
 pub use port::Port;
-pub use traffic::Traffic;
+pub use trace::Trace;
 
 use hushwire_aes::Backend;
 use hushwire_block::registry;
+use hushwire_machine::SessionId;
+use hushwire_machine::drive::{Lockstep, Machine};
 use hushwire_prg::{Prg, PrssKeys, Seed};
 use hushwire_rep3::{Party, Role, test_support};
-use hushwire_wire::SessionId;
-use hushwire_wire::drive::{Lockstep, Machine};
 
 /// Reproducible randomness: the same `seed` and `label` give the same bytes.
 #[must_use]

@@ -9,7 +9,7 @@ use crate::{Family, Format, Garble, GateBackend, Scheme};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_circuit::{Gate, Program, bristol, eval, named};
-use hushwire_testkit::Traffic;
+use hushwire_testkit::Trace;
 use proptest::prelude::*;
 use std::collections::HashSet;
 
@@ -231,12 +231,12 @@ pub(crate) fn bits_are_uniform<F: Family>(scheme: Scheme) {
 }
 
 /// The tables of a few runs.
-pub(crate) fn tables<F: Family>(scheme: Scheme, backend: Backend) -> Traffic {
-    let (rig, traffic) = (Rig::<F>::new(backend, scheme, 8), Traffic::new());
+pub(crate) fn tables<F: Family>(scheme: Scheme, backend: Backend) -> Trace {
+    let (rig, trace) = (Rig::<F>::new(backend, scheme, 8), Trace::new());
     for (name, instances) in [("aes128", 2), ("sort:4x4", 3), ("add:9", 7)] {
-        traffic.hear("garbler", 0, &check(&rig, &named_program(name), instances).tables);
+        trace.hear("garbler", 0, &check(&rig, &named_program(name), instances).tables);
     }
-    traffic
+    trace
 }
 
 /// A garbler that follows the formulas gate by gate, and keeps the tweaks of its hash.

@@ -7,10 +7,10 @@ use hushwire_garble::{
     Role, Scheme,
     yao::{Opening, Party, Terms},
 };
+use hushwire_machine::{Meter, Transcript, drive::Wiring};
 use hushwire_ot::{Context, Functionality, Level, Protocol};
 use hushwire_prg::Seed;
-use hushwire_testkit::{Digests, Traffic};
-use hushwire_wire::{Meter, Transcript, drive::Wiring};
+use hushwire_testkit::{Digests, Trace};
 
 /// Both links' hashes and a party's outputs, with this backend and width at one party.
 fn trace(scheme: Scheme, local: Role, backend: Backend, width: usize) -> ([Option<[u8; 32]>; 2], Vec<u8>) {
@@ -41,17 +41,17 @@ fn trace(scheme: Scheme, local: Role, backend: Backend, width: usize) -> ([Optio
 }
 
 /// A set-up and two runs.
-fn traffic(backend: Backend, terms: Terms) -> Traffic {
+fn session(backend: Backend, terms: Terms) -> Trace {
     let program = named::program("sort:3x4").expect("a circuit of ours");
     let owners = (0..program.inputs().len()).map(|i| i % 2).collect();
     let roles = TwoParty::new(&program, owners, vec![[true, false]; program.outputs().len()]);
     let context = Context { backend, ..context() };
-    let traffic = Traffic::new();
+    let trace = Trace::new();
     let mut both = ROLES.map(|role| {
         let seed = Seed::from_bytes([role as u8; 16]);
         Opening::new(role, &context, terms, &seed).expect("a private scheme")
     });
-    traffic.run(Wiring::Ring, &mut both);
+    trace.run(Wiring::Ring, &mut both);
     let mut both = both.map(Opening::finish);
     for seed in [1, 2] {
         let values = values(&program, 5, seed);
@@ -60,20 +60,20 @@ fn traffic(backend: Backend, terms: Terms) -> Traffic {
             let inputs = &inputs[party.role() as usize];
             party.begin(&program, &roles, inputs).expect("inputs fit")
         });
-        traffic.run(Wiring::Ring, &mut runs);
+        trace.run(Wiring::Ring, &mut runs);
         runs.into_iter().for_each(|run| drop(run.finish()));
     }
-    traffic
+    trace
 }
 
 #[test]
 fn bytes_on_the_wire_are_those_of_the_file() {
     let mut all = Digests::section("yao");
     for scheme in Scheme::PRIVATE {
-        all.run(&format!("yao/{scheme}"), |backend| traffic(backend, terms(scheme)));
+        all.run(&format!("yao/{scheme}"), |backend| session(backend, terms(scheme)));
     }
     for ot in [Protocol::Iknp, Protocol::FerretB10] {
-        all.run(&format!("yao/{ot}"), |backend| traffic(backend, Terms { ot, ..Terms::default() }));
+        all.run(&format!("yao/{ot}"), |backend| session(backend, Terms { ot, ..Terms::default() }));
     }
     all.compare();
 }

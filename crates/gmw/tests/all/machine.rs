@@ -4,13 +4,13 @@ use crate::pair::{both, open, own, random_inputs, roles};
 use hushwire_aes::Backend;
 use hushwire_circuit::{Planes, Program, eval, named};
 use hushwire_gmw::{CircuitBatch, CircuitWorkspace, Stock, triples};
-use hushwire_ot::BitTriples;
-use hushwire_prg::{Prg, Seed};
-use hushwire_testkit::{Digests, Traffic};
-use hushwire_wire::{
+use hushwire_machine::{
     NetError,
     drive::{Exchanged, Lane, Lockstep, Machine, Misstep, Wiring},
 };
+use hushwire_ot::BitTriples;
+use hushwire_prg::{Prg, Seed};
+use hushwire_testkit::{Digests, Trace};
 
 fn prg(label: &str) -> Prg {
     Prg::new(Backend::best(), &Seed::from_bytes([9; 16]), label)
@@ -89,7 +89,7 @@ fn lanes_run_batches() {
         let (batches, expected) = batches(Backend::best(), &program, 70);
         let batch = batches.into_iter().nth(i).expect("two");
         let from = channel.from();
-        let hollow = hushwire_wire::Channel::new(0, None, None, std::time::Duration::from_secs(1));
+        let hollow = hushwire_machine::Channel::new(0, None, None, std::time::Duration::from_secs(1));
         let mut lane = Lane::new(std::mem::replace(channel, hollow));
         let done = lane.run(batch).expect("an honest run");
         assert_eq!(lane.into_channels()[0].from(), from);
@@ -100,25 +100,25 @@ fn lanes_run_batches() {
 }
 
 /// A batch of both parties.
-fn batch(backend: Backend, program: &Program, instances: usize) -> Traffic {
+fn batch(backend: Backend, program: &Program, instances: usize) -> Trace {
     let (mut parties, _) = batches(backend, program, instances);
-    let traffic = Traffic::new();
-    traffic.run(Wiring::Ring, &mut parties);
-    traffic
+    let trace = Trace::new();
+    trace.run(Wiring::Ring, &mut parties);
+    trace
 }
 
 /// A set-up and two runs over a channel: triples, the digest, inputs and outputs.
-fn session(backend: Backend, program: &Program) -> Traffic {
-    let (roles, traffic) = (roles(program), Traffic::new());
+fn session(backend: Backend, program: &Program) -> Trace {
+    let (roles, trace) = (roles(program), Trace::new());
     both(|i, channel| {
-        channel.tap(traffic.tap(i));
+        channel.tap(trace.tap(i));
         let mut party = open(channel, i, backend).expect("a set-up");
         for seed in [1, 2] {
             let inputs = own(program, &roles, i, &random_inputs(program, 9, seed));
             party.run(channel, program, &roles, &inputs).expect("an honest run");
         }
     });
-    traffic
+    trace
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use hushwire_aes::Backend;
 use hushwire_block::Block;
+use hushwire_machine::drive::Wiring;
 use hushwire_ot::{
     Context, Duplex, Level, Machine, Malicious, Opening, OtError, Protocol, Receiver, Receiving, Security,
     SemiHonest, Sender, Sending, Sid, Triples,
@@ -9,8 +10,7 @@ use hushwire_ot::{
     vole::{self, Field, Full128, Pair64},
 };
 use hushwire_prg::{Prg, Seed};
-use hushwire_testkit::{Digests, Traffic};
-use hushwire_wire::drive::Wiring;
+use hushwire_testkit::{Digests, Trace};
 
 fn context(backend: Backend) -> Context {
     Context { sid: Sid([7; 32]), backend }
@@ -28,26 +28,26 @@ fn noise(len: usize, label: &str) -> Vec<u8> {
 
 /// Runs both ends; party 0 is the sender where there is one.
 fn run<'a>(
-    traffic: &Traffic,
+    trace: &Trace,
     zero: &'a mut dyn Machine<Error = OtError>,
     one: &'a mut dyn Machine<Error = OtError>,
 ) {
-    traffic.run(Wiring::Ring, &mut [zero, one]);
+    trace.run(Wiring::Ring, &mut [zero, one]);
 }
 
 fn base<P: BaseProtocol>(all: &mut Digests) {
     let choices: Vec<bool> = noise(100, "choices").iter().map(|byte| byte & 1 == 1).collect();
     all.run(&format!("ot/base/{}", P::NAME), |backend| {
-        let traffic = Traffic::new();
+        let trace = Trace::new();
         let mut s = P::sender(&context(backend), choices.len(), &seed(1));
-        run(&traffic, &mut s, &mut P::receiver(&context(backend), choices.clone(), &seed(2)));
-        traffic
+        run(&trace, &mut s, &mut P::receiver(&context(backend), choices.clone(), &seed(2)));
+        trace
     });
 }
 
 /// Both ends of OTs after their set-up; `salt` tells runs of a test apart.
 fn ends<S: Security>(
-    traffic: &Traffic,
+    trace: &Trace,
     backend: Backend,
     protocol: Protocol,
     salt: u8,
@@ -55,17 +55,17 @@ fn ends<S: Security>(
     let context = context(backend).child("test", salt.into());
     let mut s = Opening::<S>::sender(&context, protocol, &seed(1 + salt)).expect("the level exists");
     let mut r = Opening::<S>::receiver(&context, protocol, &seed(2 + salt)).expect("the level exists");
-    run(traffic, &mut s, &mut r);
+    run(trace, &mut s, &mut r);
     (s.into_sender(), r.into_receiver())
 }
 
 /// The set-up, every functionality, the first over more than a chunk, and the check.
-fn functionalities<S: Security>(backend: Backend, protocol: Protocol) -> Traffic {
-    let traffic = Traffic::new();
-    let (mut s, mut r) = ends::<S>(&traffic, backend, protocol, 0);
+fn functionalities<S: Security>(backend: Backend, protocol: Protocol) -> Trace {
+    let trace = Trace::new();
+    let (mut s, mut r) = ends::<S>(&trace, backend, protocol, 0);
     let mut call = |send: Sending<'_>, receive: Receiving<'_>| {
         let (mut send, mut receive) = (s.extend(send), r.extend(receive));
-        run(&traffic, &mut send, &mut receive);
+        run(&trace, &mut send, &mut receive);
         let _ = (send.finish(), receive.finish());
     };
     let (many, few) = (9000, 300);
@@ -83,38 +83,38 @@ fn functionalities<S: Security>(backend: Backend, protocol: Protocol) -> Traffic
     let (zero, one) = (noise(choices.len(), "zero"), noise(choices.len(), "one"));
     let send = Sending::BitOt { messages: [&zero, &one], count: few };
     call(send, Receiving::BitOt { choices: &choices, messages: &mut drawn, count: few });
-    run(&traffic, &mut s.verify(), &mut r.verify());
-    traffic
+    run(&trace, &mut s.verify(), &mut r.verify());
+    trace
 }
 
 /// Ends in both directions: triples, and calls side by side.
-fn both_directions<S: Security>(backend: Backend) -> Traffic {
-    let traffic = Traffic::new();
+fn both_directions<S: Security>(backend: Backend) -> Trace {
+    let trace = Trace::new();
     let [(mut s0, mut r1), (mut s1, mut r0)] =
-        [0, 10].map(|salt| ends::<S>(&traffic, backend, Protocol::SoftSpoken4, salt));
+        [0, 10].map(|salt| ends::<S>(&trace, backend, Protocol::SoftSpoken4, salt));
     let mut zero = Triples::new(&mut s0, &mut r0, 1000, true);
-    run(&traffic, &mut zero, &mut Triples::new(&mut s1, &mut r1, 1000, false));
+    run(&trace, &mut zero, &mut Triples::new(&mut s1, &mut r1, 1000, false));
     let _ = zero.finish();
     let [mut q, mut t, mut p, mut u] = [(); 4].map(|()| vec![Block::ZERO; 1000]);
     let (a, b) = (s0.extend(Sending::Rcot(&mut q)), r0.extend(Receiving::Rcot(&mut t)));
     let (c, d) = (s1.extend(Sending::Rcot(&mut p)), r1.extend(Receiving::Rcot(&mut u)));
-    run(&traffic, &mut Duplex::new(a, b), &mut Duplex::new(d, c));
-    traffic
+    run(&trace, &mut Duplex::new(a, b), &mut Duplex::new(d, c));
+    trace
 }
 
-fn entries<S: Security, F: Field>(backend: Backend, count: usize) -> Traffic {
-    let traffic = Traffic::new();
+fn entries<S: Security, F: Field>(backend: Backend, count: usize) -> Trace {
+    let trace = Trace::new();
     let mut s = vole::Sender::<S, F>::new(&context(backend), count, &seed(1)).expect("the level exists");
     let mut r = vole::Receiver::<S, F>::new(&context(backend), count, &seed(2)).expect("the level exists");
-    run(&traffic, &mut s, &mut r);
-    traffic
+    run(&trace, &mut s, &mut r);
+    trace
 }
 
 /// Runs what takes long on the fastest backend and the slowest.
-fn on_two(all: &mut Digests, name: &str, run: impl Fn(Backend) -> Traffic) {
-    let traffic = run(Backend::best());
-    assert_eq!(run(Backend::all()[0]), traffic, "{name}");
-    all.ran(name, &traffic);
+fn on_two(all: &mut Digests, name: &str, run: impl Fn(Backend) -> Trace) {
+    let trace = run(Backend::best());
+    assert_eq!(run(Backend::all()[0]), trace, "{name}");
+    all.ran(name, &trace);
 }
 
 fn at<S: Security>(all: &mut Digests) {

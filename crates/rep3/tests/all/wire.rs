@@ -2,6 +2,10 @@
 
 use hushwire_aes::Backend;
 use hushwire_circuit::{Adder, Planes, named, planes::plane_bytes};
+use hushwire_machine::{
+    NetError, SessionId,
+    drive::{Machine, Wiring},
+};
 use hushwire_prg::Seed;
 use hushwire_rep3::{
     AesBlocks, Batch, CircuitBatch, CircuitWorkspace, Comparison, ExpandedKeys, Field, KeyExpansion, KeySize,
@@ -14,26 +18,22 @@ use hushwire_rep3::{
     },
     share,
 };
-use hushwire_testkit::{Digests, Traffic, Transport, noise, prg, run_three, world};
-use hushwire_wire::{
-    NetError, SessionId,
-    drive::{Machine, Wiring},
-};
+use hushwire_testkit::{Digests, Trace, Transport, noise, prg, run_three, world};
 use std::sync::Arc;
 
 /// Rows that end within a byte.
 const ROWS: usize = 77;
 
-/// The traffic of a batch's machine at three parties with seeds.
-fn traffic<M: Machine<Error = NetError>>(backend: Backend, make: impl Fn(&mut Batch, usize) -> M) -> Traffic {
+/// The trace of a batch's machine at three parties with seeds.
+fn trace<M: Machine<Error = NetError>>(backend: Backend, make: impl Fn(&mut Batch, usize) -> M) -> Trace {
     let mut parties = world(3, backend);
     let mut machines = parties.each_mut().map(|party| {
         let i = party.role().index();
         make(&mut party.next_batch().unwrap(), i)
     });
-    let traffic = Traffic::new();
-    traffic.run(Wiring::Ring, &mut machines);
-    traffic
+    let trace = Trace::new();
+    trace.run(Wiring::Ring, &mut machines);
+    trace
 }
 
 fn numbers<W: Word>(label: &str, rows: usize) -> [Arc<Column<W>>; 3] {
@@ -54,7 +54,7 @@ fn circuits(all: &mut Digests) {
         let input = noise(2, program.input_bits() * plane_bytes(instances));
         all.run(&format!("rep3/circuit/{name}/{instances}"), |backend| {
             let shares = share(&mut prg(4, "inputs"), &input);
-            traffic(backend, |batch, i| {
+            trace(backend, |batch, i| {
                 let (cx, ws) = (batch.context(), CircuitWorkspace::default());
                 CircuitBatch::new(program.clone(), cx, &shares[i], instances, ws).unwrap()
             })
@@ -63,7 +63,7 @@ fn circuits(all: &mut Digests) {
     for (name, field) in [("gf2", Field::Gf2), ("gf16", Field::Gf16), ("gf256", Field::Gf256)] {
         let shares = ["x", "y"].map(|label| share(&mut prg(1, label), &noise(1, 5000)));
         all.run(&format!("rep3/product/{name}"), |backend| {
-            traffic(backend, |batch, i| {
+            trace(backend, |batch, i| {
                 let [x, y] = [0, 1].map(|k: usize| shares[k][i].clone());
                 Multiply::new(field, batch.context(), x, y).unwrap()
             })
@@ -76,7 +76,7 @@ fn aes(all: &mut Digests) {
         for size in KeySize::ALL {
             let keys = share(&mut prg(3, "keys"), &noise(1, 3 * size.key_bytes()));
             all.run(&format!("rep3/aes/{sbox}/expansion/{}", 8 * size.key_bytes()), |backend| {
-                traffic(backend, |batch, i| {
+                trace(backend, |batch, i| {
                     KeyExpansion::new(size, sbox, batch.context(), &keys[i], Workspace::default()).unwrap()
                 })
             });
@@ -87,7 +87,7 @@ fn aes(all: &mut Digests) {
             .map(|role| ExpandedKeys::from_shares(role, KeySize::Aes128, &keys[role.index()], 1).unwrap())
             .map(Arc::new);
         all.run(&format!("rep3/aes/{sbox}/blocks"), |backend| {
-            traffic(backend, |batch, i| {
+            trace(backend, |batch, i| {
                 AesBlocks::new(sbox, batch.context(), expanded[i].clone(), &input[i], Workspace::default())
             })
         });
@@ -108,92 +108,90 @@ fn words<W: Word>(all: &mut Digests) {
         Arc::new(Column { own: column.own[..rows].to_vec(), next: column.next[..rows].to_vec() })
     };
     all.run(&of("product"), |backend| {
-        traffic(backend, |b, i| Product::new(b.context(), x[i].clone(), y[i].clone()).unwrap())
+        trace(backend, |b, i| Product::new(b.context(), x[i].clone(), y[i].clone()).unwrap())
     });
     all.run(&of("truncate"), |backend| {
-        traffic(backend, |b, i| Truncate::new(b, &x[i], 3, true, Adder::Prefix).unwrap())
+        trace(backend, |b, i| Truncate::new(b, &x[i], 3, true, Adder::Prefix).unwrap())
     });
     all.run(&of("less"), |backend| {
-        traffic(backend, |b, i| OnNumbers::less(b, &x[i], &y[i], true, Adder::Prefix).unwrap())
+        trace(backend, |b, i| OnNumbers::less(b, &x[i], &y[i], true, Adder::Prefix).unwrap())
     });
-    all.run(&of("equal"), |backend| traffic(backend, |b, i| OnNumbers::equal(b, &x[i], &y[i]).unwrap()));
+    all.run(&of("equal"), |backend| trace(backend, |b, i| OnNumbers::equal(b, &x[i], &y[i]).unwrap()));
     // The rest is one program for every width.
     if W::BITS < 64 {
         return;
     }
     all.run(&of("dot"), |backend| {
-        traffic(backend, |b, i| Dot::new(b.context(), [10, 7], cut(&x[i], 70), cut(&y[i], 70)).unwrap())
+        trace(backend, |b, i| Dot::new(b.context(), [10, 7], cut(&x[i], 70), cut(&y[i], 70)).unwrap())
     });
     all.run(&of("matmul"), |backend| {
-        traffic(backend, |b, i| MatMul::new(b.context(), [3, 5, 10], cut(&x[i], 15), cut(&y[i], 50)).unwrap())
+        trace(backend, |b, i| MatMul::new(b.context(), [3, 5, 10], cut(&x[i], 15), cut(&y[i], 50)).unwrap())
     });
     let (pictures, window, stride) = ([2, 4, 5, 3], [2, 3], [1, 2]);
     let (before, after) = ([1, 0], [0, 1]);
     let geometry = Geometry { groups: 1, pictures, window, filters: 4, stride, before, after };
     all.run(&of("conv2d"), |backend| {
-        traffic(backend, |b, i| Conv2d::new(b.context(), geometry, x[i].clone(), cut(&y[i], 72)).unwrap())
+        trace(backend, |b, i| Conv2d::new(b.context(), geometry, x[i].clone(), cut(&y[i], 72)).unwrap())
     });
     all.run(&of("sharing"), |backend| {
-        traffic(backend, |b, i| {
+        trace(backend, |b, i| {
             let (owner, values) = (Role::ALL[1], vec![W::of(300); ROWS]);
             Sharing::new(b.context(), owner, ROWS, if i == 1 { &values } else { &[] }).unwrap()
         })
     });
     all.run(&of("reveal"), |backend| {
-        traffic(backend, |b, i| Reveal::new(b.role(), x[i].clone(), [true, false, true]).unwrap())
+        trace(backend, |b, i| Reveal::new(b.role(), x[i].clone(), [true, false, true]).unwrap())
     });
     let keys = bits("bits", W::BITS, ROWS);
     for adder in Adder::ALL {
         let of = |what: &str| of(&format!("{what}/{}", name(adder)));
         all.run(&of("to-bits"), |backend| {
-            traffic(backend, |b, i| OnNumbers::to_bits(b, &x[i], adder).unwrap())
+            trace(backend, |b, i| OnNumbers::to_bits(b, &x[i], adder).unwrap())
         });
         all.run(&of("some-bits"), |backend| {
-            traffic(backend, |b, i| OnNumbers::some_bits(b, &x[i], 2..7, adder).unwrap())
+            trace(backend, |b, i| OnNumbers::some_bits(b, &x[i], 2..7, adder).unwrap())
         });
         all.run(&of("rectified"), |backend| {
-            traffic(backend, |b, i| OnNumbers::rectified(b, &x[i], 2..7, adder).unwrap())
+            trace(backend, |b, i| OnNumbers::rectified(b, &x[i], 2..7, adder).unwrap())
         });
         all.run(&of("less"), |backend| {
-            traffic(backend, |b, i| OnNumbers::less(b, &x[i], &y[i], false, adder).unwrap())
+            trace(backend, |b, i| OnNumbers::less(b, &x[i], &y[i], false, adder).unwrap())
         });
         all.run(&of("less-bounded"), |backend| {
-            traffic(backend, |b, i| OnNumbers::less_bounded(b, &x[i], &y[i], adder).unwrap())
+            trace(backend, |b, i| OnNumbers::less_bounded(b, &x[i], &y[i], adder).unwrap())
         });
         all.run(&of("truncate"), |backend| {
-            traffic(backend, |b, i| Truncate::new(b, &x[i], 3, true, adder).unwrap())
+            trace(backend, |b, i| Truncate::new(b, &x[i], 3, true, adder).unwrap())
         });
         all.run(&of("to-numbers"), |backend| {
-            traffic(backend, |b, i| ToNumbers::<W>::new(b, &keys[i], adder).unwrap())
+            trace(backend, |b, i| ToNumbers::<W>::new(b, &keys[i], adder).unwrap())
         });
     }
     let flags = bits("flags", 1, 120);
-    all.run(&of("inject"), |backend| traffic(backend, |b, i| Inject::<W>::new(b, &flags[i])));
-    all.run(&of("select"), |backend| {
-        traffic(backend, |b, i| Select::new(b, &flags[i], &x[i], &y[i]).unwrap())
-    });
+    all.run(&of("inject"), |backend| trace(backend, |b, i| Inject::<W>::new(b, &flags[i])));
+    all.run(&of("select"), |backend| trace(backend, |b, i| Select::new(b, &flags[i], &x[i], &y[i]).unwrap()));
 }
 
 fn strings(all: &mut Digests) {
     let (x, y, choose) = (bits("x", 40, ROWS), bits("y", 40, ROWS), bits("choose", 1, ROWS));
     for adder in Adder::ALL {
         all.run(&format!("rep3/bits/less/{}", name(adder)), |backend| {
-            traffic(backend, |b, i| OnBits::less(b, &x[i], &y[i], false, adder).unwrap())
+            trace(backend, |b, i| OnBits::less(b, &x[i], &y[i], false, adder).unwrap())
         });
     }
-    all.run("rep3/bits/equal", |backend| traffic(backend, |b, i| OnBits::equal(b, &x[i], &y[i]).unwrap()));
+    all.run("rep3/bits/equal", |backend| trace(backend, |b, i| OnBits::equal(b, &x[i], &y[i]).unwrap()));
     all.run("rep3/bits/select", |backend| {
-        traffic(backend, |b, i| OnBits::select(b, &choose[i], &x[i], &y[i]).unwrap())
+        trace(backend, |b, i| OnBits::select(b, &choose[i], &x[i], &y[i]).unwrap())
     });
     all.run("rep3/bits/sharing", |backend| {
-        traffic(backend, |b, i| {
+        trace(backend, |b, i| {
             let planes = noise(3, 40 * plane_bytes(ROWS));
             let (bytes, own) = (planes.len(), if i == 2 { &planes[..] } else { &[] });
             SharingBits::new(b.context(), Role::ALL[2], bytes, own).unwrap()
         })
     });
     all.run("rep3/bits/reveal", |backend| {
-        traffic(backend, |b, i| RevealBits::to_all(b.role(), x[i].clone()).unwrap())
+        trace(backend, |b, i| RevealBits::to_all(b.role(), x[i].clone()).unwrap())
     });
 }
 
@@ -203,28 +201,26 @@ fn rows(all: &mut Digests) {
         let of = |what: &str| format!("rep3/rows/{what}/{rows}");
         let (column, byte) = (numbers::<u64>("column", rows), bits("byte", 8, rows));
         all.run(&of("permute"), |backend| {
-            traffic(backend, |b, i| {
+            trace(backend, |b, i| {
                 let by = Permutation::random(b, rows).unwrap();
                 Permute::<Sum<u64>>::new(b.context(), by, vec![column[i].clone()]).unwrap()
             })
         });
         all.run(&of("permute-back"), |backend| {
-            traffic(backend, |b, i| {
+            trace(backend, |b, i| {
                 let by = Permutation::random(b, rows).unwrap();
                 Permute::<Sum<u64>>::new(b.context(), by, vec![column[i].clone(); 2]).unwrap().inverse()
             })
         });
         all.run(&of("permute-bits"), |backend| {
-            traffic(backend, |b, i| {
+            trace(backend, |b, i| {
                 let by = Permutation::random(b, rows).unwrap();
                 Permute::<Xor<u8>>::of_bits(b.context(), by, byte[i].clone()).unwrap()
             })
         });
         let places: Vec<u64> = (0..rows as u64).map(|row| (row * 7 + 3) % rows as u64).collect();
         let places = share_words(&mut prg(5, "places"), &places);
-        all.run(&of("from-places"), |backend| {
-            traffic(backend, |b, i| FromPlaces::new(b, &places[i]).unwrap())
-        });
+        all.run(&of("from-places"), |backend| trace(backend, |b, i| FromPlaces::new(b, &places[i]).unwrap()));
     }
     let mut parties =
         |rows: usize, name: &str, run: &dyn Fn(Batch, usize, usize) -> Box<dyn Machine<Error = NetError>>| {
@@ -233,9 +229,9 @@ fn rows(all: &mut Digests) {
                     let i = party.role().index();
                     run(party.next_batch().unwrap(), rows, i)
                 });
-                let traffic = Traffic::new();
-                traffic.run(Wiring::Ring, &mut machines);
-                traffic
+                let trace = Trace::new();
+                trace.run(Wiring::Ring, &mut machines);
+                trace
             });
         };
     for rows in [ROWS, 3000] {
@@ -262,18 +258,18 @@ fn rows(all: &mut Digests) {
 }
 
 /// A whole session: the exchange of keys, inputs, a run and openings; and the comparison of an owner's shares.
-fn session(backend: Backend) -> Traffic {
+fn session(backend: Backend) -> Trace {
     let program = Arc::new(named::program("mul:8").unwrap());
     let owners = vec![Role::ALL[2], Role::ALL[0]];
     let who = ThreeParty { owners: owners.clone(), learns: vec![[true, false, true]] };
     let all = Planes::new(16, 9, noise(7, 16 * plane_bytes(9))).unwrap();
     let shares = share(&mut prg(4, "owner"), &noise(8, 100));
-    let traffic = Traffic::new();
+    let trace = Trace::new();
     run_three(Transport::Inproc, 1, None, |role, mut net| {
         let (left, right) = (Some(role.left().id()), Some(role.right().id()));
         let [mut ring, mut back] = [(left, right), (right, left)].map(|(to, from)| {
             let mut channel = net.channel(0, to, from).unwrap();
-            channel.tap(traffic.tap(role.index()));
+            channel.tap(trace.tap(role.index()));
             channel
         });
         let (id, seed) = (SessionId([3; 16]), Seed::from_bytes([role.index() as u8; 16]));
@@ -285,7 +281,7 @@ fn session(backend: Backend) -> Traffic {
         let comparison = Comparison::begin(role, &mut back, vec![tagging.finish()]).unwrap();
         assert!(comparison.end(&mut back).unwrap().is_none());
     });
-    traffic
+    trace
 }
 
 #[test]

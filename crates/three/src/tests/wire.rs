@@ -3,10 +3,10 @@
 use super::{given, text};
 use crate::{Cut, Plan, run::run, test_support::shared};
 use hushwire_aes::Backend;
+use hushwire_machine::{Channel, SessionId};
 use hushwire_prg::Seed;
 use hushwire_rep3::Party;
-use hushwire_testkit::{Digests, Traffic, Transport, prg, run_three};
-use hushwire_wire::{Channel, SessionId};
+use hushwire_testkit::{Digests, Trace, Transport, prg, run_three};
 
 /// Inputs of parties, and what is computed of them.
 const PLANS: [(&str, &str); 8] = [
@@ -42,18 +42,18 @@ const PLANS: [(&str, &str); 8] = [
 ];
 
 /// A set-up and two runs on both rings of a lane.
-fn traffic(backend: Backend, body: &str) -> Traffic {
+fn trace(backend: Backend, body: &str) -> Trace {
     let c = text(body);
     let (plan, values) = (Plan::new(&c).unwrap(), given(&c, 0));
     let mut prg = prg(3, "inputs");
     let inputs = c.inputs().zip(plan.inputs());
     let shares: Vec<_> = inputs.map(|((name, _), door)| shared(&mut prg, &values[name], *door)).collect();
-    let traffic = Traffic::new();
+    let trace = Trace::new();
     run_three(Transport::Inproc, 1, None, |role, mut net| {
         let (left, right) = (Some(role.left().id()), Some(role.right().id()));
         let mut lane: [Channel; 2] = [(left, right), (right, left)].map(|(to, from)| {
             let mut channel = net.channel(0, to, from).unwrap();
-            channel.tap(traffic.tap(role.index()));
+            channel.tap(trace.tap(role.index()));
             channel
         });
         let (id, seed) = (SessionId([3; 16]), Seed::from_bytes([role.index() as u8; 16]));
@@ -64,14 +64,14 @@ fn traffic(backend: Backend, body: &str) -> Traffic {
             run(&mut party, lanes, &plan, Cut::whole(), inputs, &mut |_, _| true).unwrap();
         }
     });
-    traffic
+    trace
 }
 
 #[test]
 fn bytes_on_the_wire_are_those_of_the_file() {
     let mut all = Digests::section("three");
     for (name, body) in PLANS {
-        all.run(&format!("three/{name}"), |backend| traffic(backend, body));
+        all.run(&format!("three/{name}"), |backend| trace(backend, body));
     }
     all.compare();
 }

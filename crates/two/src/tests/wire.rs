@@ -10,7 +10,7 @@ use hushwire_block::registry;
 use hushwire_compute::test_support::inputs;
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
-use hushwire_testkit::{Digests, Traffic};
+use hushwire_testkit::{Digests, Trace};
 use std::thread;
 
 /// Inputs of both parties, and what is computed of them.
@@ -47,15 +47,15 @@ const PLANS: [(&str, &str); 9] = [
 ];
 
 /// A set-up and two runs, with all that both parties say on both lanes.
-fn traffic(backend: Backend, body: &str, ot: Protocol, ahead: bool) -> Traffic {
+fn trace(backend: Backend, body: &str, ot: Protocol, ahead: bool) -> Trace {
     let c = text(body);
     let (plan, owners) = plan_of(&c, 1).expect("a plan");
-    let (given, traffic) = (inputs(&c, 3, 0), Traffic::new());
+    let (given, trace) = (inputs(&c, 3, 0), Trace::new());
     let _watch = registry::watch();
     thread::scope(|scope| {
         for (i, [mut channel, mut ots]) in links().into_iter().enumerate() {
             for channel in [&mut channel, &mut ots] {
-                channel.tap(traffic.tap(i));
+                channel.tap(trace.tap(i));
             }
             let (plan, given, owners, c, end) = (&plan, &given, &owners, &c, registry::here().end(i));
             scope.spawn(move || {
@@ -70,14 +70,14 @@ fn traffic(backend: Backend, body: &str, ot: Protocol, ahead: bool) -> Traffic {
             });
         }
     });
-    traffic
+    trace
 }
 
 #[test]
 fn bytes_on_the_wire_are_those_of_the_file() {
     let mut all = Digests::section("two");
     for (name, body) in PLANS {
-        let run = |backend, ahead| traffic(backend, body, Protocol::SoftSpoken4, ahead);
+        let run = |backend, ahead| trace(backend, body, Protocol::SoftSpoken4, ahead);
         let made = run(Backend::best(), false);
         assert_eq!(run(Backend::all()[0], false), made, "{name}");
         all.ran(&format!("two/{name}"), &made);
@@ -85,7 +85,7 @@ fn bytes_on_the_wire_are_those_of_the_file() {
     // OTs that are made ahead come in other portions.
     let (name, body) = PLANS[2];
     for ot in [Protocol::SoftSpoken4, Protocol::FerretB10] {
-        let made = traffic(Backend::best(), body, ot, true);
+        let made = trace(Backend::best(), body, ot, true);
         all.ran(&format!("two/{name}/{ot}/ahead"), &made);
     }
     all.compare();

@@ -3,8 +3,8 @@
 use crate::Dirty;
 use blake3::Hasher;
 use hushwire_block::registry;
-use hushwire_wire::drive::{Lockstep, Machine, Place, Wiring};
-use hushwire_wire::{PartyId, Tap};
+use hushwire_machine::drive::{Lockstep, Machine, Place, Wiring};
+use hushwire_machine::{PartyId, Tap};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,20 +20,20 @@ struct Stream {
 /// By sender and by the stream's number. Threads may drive streams in any order: each has a hash of its own.
 type Streams = BTreeMap<(String, u64), Stream>;
 
-/// The traffic of a run; clones share it, so that parties on several threads can write to one.
+/// The trace of a run; clones share it, so that parties on several threads can write to one.
 ///
 /// Empty messages do not count: they are rounds of a machine and no bytes on the wire.
 #[derive(Clone, Default)]
-pub struct Traffic(Arc<Mutex<Streams>>);
+pub struct Trace(Arc<Mutex<Streams>>);
 
 /// Two runs are equal whose parties sent the same.
-impl PartialEq for Traffic {
+impl PartialEq for Trace {
     fn eq(&self, other: &Self) -> bool {
         self.sent() == other.sent()
     }
 }
 
-impl fmt::Debug for Traffic {
+impl fmt::Debug for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.sent()).finish()
     }
@@ -53,7 +53,7 @@ impl Display for Sent {
     }
 }
 
-impl Traffic {
+impl Trace {
     /// Of a run that has not begun.
     #[must_use]
     pub fn new() -> Self {
@@ -78,7 +78,7 @@ impl Traffic {
         move |place, message| all.hear(place.party, place.slot as u64, message)
     }
 
-    /// Runs machines in lockstep, to whose traffic this listens. Their buffers hold old bytes; what they use keys for
+    /// Runs machines in lockstep, and hears all that they send. Their buffers hold old bytes; what they use keys for
     /// is recorded.
     ///
     /// # Panics
@@ -92,7 +92,7 @@ impl Traffic {
 
     /// Hears what `sender` sends on a channel.
     pub fn tap(&self, sender: impl Display) -> Box<dyn Tap> {
-        Box::new(Ear { traffic: self.clone(), sender: sender.to_string() })
+        Box::new(Ear { trace: self.clone(), sender: sender.to_string() })
     }
 
     /// By sender; a sender's streams in the order of their numbers.
@@ -118,13 +118,13 @@ impl Traffic {
 
 /// The ear of one party's channel.
 struct Ear {
-    traffic: Traffic,
+    trace: Trace,
     sender: String,
 }
 
 impl Tap for Ear {
     fn outgoing(&mut self, to: PartyId, lane: u16, message: &[u8]) -> Option<Vec<u8>> {
-        self.traffic.hear(&self.sender, u64::from(to.0) << 16 | u64::from(lane), message);
+        self.trace.hear(&self.sender, u64::from(to.0) << 16 | u64::from(lane), message);
         None
     }
 
