@@ -3,8 +3,11 @@
 //! Where few years or months may come, their first days are public: a part is found by comparisons with those. Else the
 //! calendar is computed, as [`crate::plain`] does.
 
-use super::cell::{Cell, floored, number, resized, scalar, width};
-use super::divide::{Divisor, divided};
+use super::{
+    cell::{Cell, floored, scalar},
+    divide::{Divisor, divided},
+    numbers::{number, resized, width},
+};
 use crate::{
     algebra::{ColumnType, DatePart, Range},
     plain::numbers::civil,

@@ -3,7 +3,7 @@
 //! A quotient of n bits by a divisor of d takes n (2 d + 1) ANDs, where one of equal widths takes 2 n²: counts, and powers of ten, are
 //! narrow beside sums. The general division of a computation has one width for both.
 
-use super::cell::{number, resized, width};
+use super::numbers::{mirrored, number, resized, width};
 use crate::algebra::Range;
 use hushwire_circuit::{Bit, Builder as Circuits};
 use hushwire_compute::{Netlist, Op, Scalar, Val};
@@ -41,7 +41,7 @@ fn size<'b>(val: Val<'b>, bits: u16, signed: bool) -> Val<'b> {
 pub(super) fn divided<'b>(x: Val<'b>, range: Range, by: Divisor<'b>) -> Quotient<'b> {
     let b = x.builder();
     let n = size_bits(range);
-    let bits = width(super::cell::mirrored(range));
+    let bits = width(mirrored(range));
     let x = resized(x, bits);
     let (d, known, y) = match by {
         Divisor::Known(by) => (size_bits(Range { low: by, high: by }), Some(by.unsigned_abs()), None),

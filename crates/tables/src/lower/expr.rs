@@ -1,10 +1,10 @@
 //! Expressions as arithmetic on columns.
 
 use super::{
-    cell::{Cell, beyond, both, either, is_number, mirrored, number, resized, tensor, truth, width},
+    cell::{Cell, LOST, both, either, is_number, tensor},
     dates,
     divide::{Divisor, divided},
-    rows::LOST,
+    numbers::{beyond, mirrored, number, resized, truth, width},
     texts,
 };
 use crate::{

@@ -1,9 +1,10 @@
 //! Figures of groups, whichever way rows are grouped.
 
 use super::{
-    cell::{Cell, beyond, both, either, extreme, mirrored, number, resized, scalar, width, zero},
+    cell::{Cell, both, either, extreme, scalar},
     divide::{Divisor, Quotient, divided},
     group::{counted, ones},
+    numbers::{beyond, mirrored, number, resized, width, zero},
     rows::one_row,
 };
 use crate::algebra::{

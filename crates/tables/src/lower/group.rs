@@ -2,8 +2,9 @@
 
 use super::{
     Lower, Want,
-    cell::{Cell, number, resized, truth, width},
+    cell::Cell,
     figures::{Grouping, Of, all_count, figure},
+    numbers::{number, resized, truth, width},
     rows::{Key, Rows, Sorted, ends},
 };
 use crate::algebra::{Aggregate, Column, ColumnType, Expr, Function, Range, Relation};

@@ -2,10 +2,11 @@
 
 use super::{
     Lower, Want,
-    cell::{Cell, number, scalar, truth, zero},
+    cell::{Cell, scalar},
     group::Asked,
     group::counted,
     meeting::{Keys, Meeting},
+    numbers::{number, truth, zero},
     rows::{Rows, behind},
 };
 use crate::algebra::{Relation, SetOperation};

@@ -39,7 +39,7 @@ pub(crate) fn like<'b>(of: Cell<'b>, tokens: &[Token]) -> Val<'b> {
     let b = of.val.builder();
     match circuit {
         Ok(circuit) => b.apply(Op::Circuit(circuit), &[of.val]).cast(Scalar::Bool),
-        Err(known) => super::cell::truth(b, known),
+        Err(known) => super::numbers::truth(b, known),
     }
 }
 
