@@ -1,6 +1,7 @@
 //! Relational operators over tables that nobody sees.
 //!
 //! ```text
+//! functions SQL's scalar functions, each one definition: see FUNCTIONS
 //! algebra   Table, Expr, Relation: a checked tree of operators, the input of every way to run it
 //! plain     rows in the open, row by row: the reference
 //! Query     a relation as a computation: its inputs from rows, its rows from outputs, and what it costs and shows
@@ -14,6 +15,7 @@ pub mod algebra;
 mod ascii;
 mod error;
 mod explain;
+pub mod functions;
 mod incoming;
 mod lower;
 pub mod plain;

@@ -6,7 +6,10 @@
 use super::{Columns, Facts, Id, Ids, Kind, Plan, conjuncts, filtered, reads};
 use crate::catalog::Catalog;
 use hushwire_compute::Comparison;
-use hushwire_tables::algebra::{ColumnType, Expr, Value, common_type};
+use hushwire_tables::{
+    algebra::{ColumnType, Expr, Value, common_type},
+    functions::coalesce,
+};
 
 /// Tables and conditions of one FROM and WHERE.
 #[derive(Default)]
@@ -28,7 +31,7 @@ fn key(expr: Expr, item: &mut Plan, to: ColumnType, columns: &mut Columns) -> Id
         _ if same => expr,
         // Unlike a CAST it is refused where its values may be too large, once their range is known.
         ColumnType::Double { .. } | ColumnType::Decimal { .. } => {
-            Expr::Coalesce(vec![expr, Expr::Literal(Value::Null, to)])
+            coalesce(vec![expr, Expr::Literal(Value::Null, to)])
         }
         _ => expr.cast(to),
     };

@@ -10,7 +10,7 @@
 
 use super::{
     divide::{Divisor, Quotient, divided},
-    numbers::{number, resized, width, zero},
+    numbers::{number, resized, truth, width, zero},
 };
 use crate::{
     algebra::{ColumnType, Range, Value, fitted, has_range, rescaled},
@@ -167,6 +167,13 @@ impl<'b> Cell<'b> {
         Cell { id, ..made }
     }
 
+    /// A value of the type and width of others that it is chosen from.
+    pub(crate) fn united(self, ty: ColumnType, range: Range) -> Self {
+        let made = self.converted(ty);
+        let val = if is_number(ty) { made.sized(range) } else { made.val };
+        made.with(val, ty, range)
+    }
+
     /// Steps of another type, in as many bits as that needs.
     fn scaled(self, to: ColumnType) -> Val<'b> {
         use ColumnType::{Date, Double, Timestamp};
@@ -188,6 +195,15 @@ impl<'b> Cell<'b> {
         let val = if times == 1 { val } else { val * number(val, times) };
         nearest(val, more, by)
     }
+}
+
+/// One of two values of one type and width, which is no longer the column that either of them was.
+pub(crate) fn choose<'b>(condition: Val<'b>, yes: Cell<'b>, no: Cell<'b>) -> Cell<'b> {
+    let b = condition.builder();
+    let flag = |null: Option<Val<'b>>| null.unwrap_or_else(|| truth(b, false));
+    let null =
+        (yes.null.is_some() || no.null.is_some()).then(|| b.select(condition, flag(yes.null), flag(no.null)));
+    Cell { val: b.select(condition, yes.val, no.val), null, id: LOST, ..yes }
 }
 
 /// Whether different values of a type stay different in another.

@@ -10,7 +10,7 @@ use hushwire_compute::{Netlist, Op, Scalar, Val};
 
 /// The divisor.
 #[derive(Clone, Copy)]
-pub(super) enum Divisor<'b> {
+pub(crate) enum Divisor<'b> {
     /// A public number, positive.
     Known(i128),
     /// Numbers of a range.
@@ -18,9 +18,9 @@ pub(super) enum Divisor<'b> {
 }
 
 /// A quotient towards 0, and the remainder, which has the dividend's sign. Of a divisor of 0 they are anything.
-pub(super) struct Quotient<'b> {
-    pub(super) whole: Val<'b>,
-    pub(super) rest: Val<'b>,
+pub(crate) struct Quotient<'b> {
+    pub(crate) whole: Val<'b>,
+    pub(crate) rest: Val<'b>,
 }
 
 /// Bits of the sizes of a range's numbers.
@@ -38,7 +38,7 @@ fn size<'b>(val: Val<'b>, bits: u16, signed: bool) -> Val<'b> {
 }
 
 /// A number of a range by another.
-pub(super) fn divided<'b>(x: Val<'b>, range: Range, by: Divisor<'b>) -> Quotient<'b> {
+pub(crate) fn divided<'b>(x: Val<'b>, range: Range, by: Divisor<'b>) -> Quotient<'b> {
     let b = x.builder();
     let n = size_bits(range);
     let bits = width(mirrored(range));

@@ -5,8 +5,8 @@
 //! serves several.
 
 pub(crate) mod cell;
-mod dates;
-mod divide;
+mod compare;
+pub(crate) mod divide;
 mod expand;
 mod expr;
 mod few;

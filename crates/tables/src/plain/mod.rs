@@ -6,7 +6,7 @@ mod joins;
 pub(crate) mod numbers;
 mod windows;
 
-pub(crate) use expr::value;
+pub(crate) use expr::{compared, converted, value};
 
 use crate::{
     TableError,
@@ -14,7 +14,6 @@ use crate::{
     promises::Promises,
 };
 use core::cmp::Ordering;
-use expr::{compared, converted};
 use std::collections::BTreeMap;
 
 /// A row: a value for each column.
