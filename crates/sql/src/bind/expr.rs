@@ -145,8 +145,8 @@ impl<'q> Binder<'q> {
             };
         }
         Ok(match expr {
-            E::Identifier(name) => self.resolve(env, std::slice::from_ref(name))?,
-            E::CompoundIdentifier(path) => self.resolve(env, path)?,
+            E::Identifier(name) => Expr::Column(self.resolve(env, std::slice::from_ref(name))?),
+            E::CompoundIdentifier(path) => Expr::Column(self.resolve(env, path)?),
             E::Nested(inner) => of!(inner),
             E::Value(value) => literal(value)?,
             E::TypedString(value) => {

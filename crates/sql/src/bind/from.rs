@@ -192,13 +192,7 @@ impl<'q> Binder<'q> {
         right: &Scope,
         shared: &mut Vec<Shared>,
     ) -> Result<Expr, SqlError> {
-        let mut side = |scope: &Scope| -> Result<Id, SqlError> {
-            let env = Env::alone(scope);
-            match self.resolve(&env, std::slice::from_ref(name))? {
-                Expr::Column(id) => Ok(id),
-                _ => unreachable!("names are of columns"),
-            }
-        };
+        let mut side = |scope: &Scope| self.resolve(&Env::alone(scope), std::slice::from_ref(name));
         let (left, right) = (side(left)?, side(right)?);
         shared.push(Shared { name: name.clone(), left, right });
         let at = name.span.into();

@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Call {
-    /// The type of its values, of operands of these types.
+    /// The type of its values, from the types of its operands.
     pub(crate) fn typed(&self, types: &[ExprType]) -> Result<ExprType, Refused> {
         let made = (self.primitive.check)(&Operands { types, public: &self.public })?;
         let of_operands = self.primitive.strict && types.iter().any(|t| t.nullable);

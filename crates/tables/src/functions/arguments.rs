@@ -33,7 +33,8 @@ impl Arguments<'_> {
     }
 }
 
-/// The rules by which values of a query are brought together: literals are read as what they stand beside.
+/// The rules that bring values of a query together. A literal is read as a value of the type that
+/// it stands beside.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
     /// The types of all columns.
@@ -95,7 +96,8 @@ impl Reader<'_> {
         })
     }
 
-    /// Arithmetic: of whole numbers in 64 bits, of decimals with literals of as few digits as they have.
+    /// Arithmetic: of whole numbers in 64 bits, of decimals with literals of as few digits as they
+    /// have.
     ///
     /// # Errors
     /// As [`Expr::check`], of the operands.
@@ -161,7 +163,8 @@ impl Reader<'_> {
     }
 }
 
-/// An integer literal as a decimal of its own digits, which is narrower than what any integer may need.
+/// An integer literal as a decimal of its own digits, which is narrower than what any integer may
+/// need.
 fn as_decimal(expr: Expr) -> Expr {
     match expr {
         Expr::Literal(Value::Number(n), ty) if ty.is_integer() => {

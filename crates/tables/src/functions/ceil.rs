@@ -17,7 +17,8 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Rewritten(|arguments| next_whole(arguments, Comparison::Less, Arithmetic::Add)),
 };
 
-/// The nearest whole number, of as many digits as it may have, or the one a step further where that one has passed the number the other way.
+/// The nearest whole number, or the next one by `step` where the nearest has `passed` the number
+/// the other way. The result has as many digits as it may need.
 pub(super) fn next_whole(
     arguments: &Arguments<'_>,
     passed: Comparison,

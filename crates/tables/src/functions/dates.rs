@@ -1,7 +1,7 @@
 //! Parts of dates.
 //!
-//! Where few years or months may come, their first days are public: a part is found by comparisons with those. Else the
-//! calendar is computed, as [`crate::plain`] does.
+//! Where few years or months may come, their first days are public: a part is found by comparisons
+//! with those. Else the calendar is computed, as [`crate::plain`] does.
 
 use super::{Operands, Primitive, Refused, Typed};
 use crate::{

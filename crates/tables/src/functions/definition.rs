@@ -31,8 +31,8 @@ pub struct FnDef {
     pub meaning: Meaning,
 }
 
-/// What parties learn of a row's values where a function is computed. Whoever adds a variant says in `EXPLAIN` and in the list
-/// of functions what it shows.
+/// What parties learn of a row's values when a function is computed. A new variant needs its words
+/// in EXPLAIN and in the list of functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaks {
     /// Nothing: it lowers to operations that open nothing.
@@ -41,7 +41,7 @@ pub enum Leaks {
 
 /// The expression that a call is.
 pub enum Meaning {
-    /// Other expressions, which plans show in its place. Their types, values and lowering are its own.
+    /// Other expressions, which plans show in its place.
     Rewritten(fn(&Arguments<'_>) -> Result<Expr, TableError>),
     /// An operation of its own, and the way from arguments to its call.
     Own(&'static Primitive, fn(&'static Primitive, &Arguments<'_>) -> Result<Expr, TableError>),
@@ -67,9 +67,10 @@ impl FnDef {
 pub struct Primitive {
     /// Its name, by which two are the same.
     pub(crate) name: &'static str,
-    /// Whether it is NULL where an operand is. Then its value and its flag of NULLs count only where no operand is NULL.
+    /// Whether the result is NULL where an operand is. Types, evaluation and lowering add that: the
+    /// functions below then speak of rows without NULLs only.
     pub(crate) strict: bool,
-    /// Whether it takes bytes of strings, and would take parts of characters that have several: owners refuse those.
+    /// Whether it cuts strings between bytes. Owners then refuse strings that are not ASCII.
     pub(crate) cuts_bytes: bool,
     /// The type, NULLs and range of its result.
     pub(crate) check: fn(&Operands<'_>) -> Result<ExprType, Refused>,
@@ -77,12 +78,13 @@ pub struct Primitive {
     pub(crate) plain: fn(&Typed<'_>, Vec<Value>) -> Value,
     /// Its value as operations of a computation.
     pub(crate) lower: for<'b> fn(&Typed<'_>, &[Cell<'b>]) -> Cell<'b>,
-    /// A call in a plan, of its operands' texts and its public arguments: most are as [`as_call`] writes it.
+    /// The text of a call in a plan, from its operands' texts and its public arguments. The usual
+    /// one is [`as_call`].
     pub(crate) shown: fn(&Primitive, &[String], &[i128]) -> String,
 }
 
 impl Primitive {
-    /// The expression of a call. Public arguments are numbers that the operation is made for.
+    /// The expression of a call. Public arguments are numbers that all parties know.
     pub(crate) fn call(&'static self, operands: Vec<Expr>, public: Vec<i128>) -> Expr {
         Expr::Call(Call { primitive: self, operands, public })
     }

@@ -1,4 +1,5 @@
-//! Scalar functions of SQL: each is one file, which holds its [`FnDef`], and one line of [`FUNCTIONS`].
+//! Scalar functions of SQL. Each is one file, which holds its [`FnDef`], and one line of
+//! [`FUNCTIONS`].
 //!
 //! ```text
 //! FnDef      names, arity, result, one line of documentation, what it leaks, and its meaning
@@ -6,8 +7,8 @@
 //! Primitive  an operation of its own: types and ranges, value in the open, lowering, text in plans
 //! ```
 //!
-//! A front end finds a function by its name and hands it bound [`Arguments`]; all else goes through the definition.
-//! `docs/adr/0026-functions-as-a-table.md` says why.
+//! A front end finds a function by its name and hands it bound [`Arguments`]. All else follows from
+//! the definition. `docs/adr/0026-functions-as-a-table.md` says why.
 
 mod arguments;
 mod dates;

@@ -33,7 +33,8 @@ pub(crate) fn refused(name: &str, all: &[Expr]) -> String {
     made.err().map(|e| e.to_string()).unwrap_or_default()
 }
 
-/// The values of a call of columns, and of literals behind them, row by row: the same in the open and lowered.
+/// The values of a call, row by row. Its arguments are the columns and then the literals `more`.
+/// The values in the open and those of the lowered computation must be the same.
 pub(crate) fn values(name: &str, columns: &[(Column, Vec<Value>)], more: &[Expr]) -> Vec<Value> {
     let schema = Schema(columns.iter().map(|(column, _)| column.clone()).collect());
     let count = columns[0].1.len();

@@ -43,14 +43,12 @@ impl<'b> Scope<'_, 'b> {
         if expr.columns().is_empty() {
             return literal(self.b, &plain::value(expr, self.schema, &[]), own.ty);
         }
-        let operands: Vec<Cell<'b>> = match expr {
-            Expr::Column(at) => return self.columns[*at],
-            _ => expr.operands().into_iter().map(|e| self.value(e)).collect(),
-        };
+        let operands: Vec<Cell<'b>> = expr.operands().into_iter().map(|e| self.value(e)).collect();
         let null = operands.iter().fold(None, |null, cell| either(null, cell.null));
         let is = |val: Val<'b>| Cell { val, null, ty: own.ty, range: own.range, id: u32::MAX };
         match expr {
-            Expr::Column(_) | Expr::Literal(..) => unreachable!("it was answered before"),
+            Expr::Column(at) => self.columns[*at],
+            Expr::Literal(value, ty) => literal(self.b, value, *ty),
             Expr::Arithmetic(op, a, b) => {
                 let types = [a, b].map(|e| e.check(self.schema).expect("it was checked"));
                 self.arithmetic(*op, operands[0], operands[1], types, &is(operands[0].val))
