@@ -1,4 +1,4 @@
-//! What the definition of a function has. A definition that lacks a part does not compile.
+//! What the definition of a function has.
 
 use super::Arguments;
 use crate::{
@@ -14,6 +14,20 @@ use core::{
 use hushwire_compute::Val;
 
 /// A scalar function of SQL.
+///
+/// A definition that lacks a part does not compile:
+///
+/// ```compile_fail,E0063
+/// use hushwire_tables::functions::{FnDef, Leaks};
+/// static F: FnDef = FnDef {
+///     names: &["f"],
+///     arity: 1..=1,
+///     usage: "F(x)",
+///     gives: "the type of x",
+///     doc: "x",
+///     leaks: Leaks::Nothing,
+/// };
+/// ```
 pub struct FnDef {
     /// The names by which queries call it, in small letters. Documents list the first.
     pub names: &'static [&'static str],

@@ -5,7 +5,7 @@
 //! serves several.
 
 pub(crate) mod cell;
-mod compare;
+pub(crate) mod compare;
 pub(crate) mod divide;
 mod expand;
 mod expr;
