@@ -40,6 +40,7 @@ functions! {
     month
     nullif
     round
+    sign
     substring
     year
 }
