@@ -36,6 +36,7 @@ functions! {
     coalesce
     day
     floor
+    greatest
     modulo
     month
     nullif
