@@ -37,6 +37,7 @@ functions! {
     day
     floor
     greatest
+    least
     modulo
     month
     nullif
