@@ -7,7 +7,7 @@
 //! planes     values as bit planes, the form in which they are brought and learnt
 //! ```
 
-use crate::{ComputeError, Op, Scalar, Tensor, eval::compute};
+use crate::{ComputeError, Op, Scalar, Tensor, ops::Lowering};
 pub use crate::{
     rectify::Rectifiers,
     windows::{Convolution, pooled},
@@ -27,53 +27,17 @@ pub fn apply(
     scalar: Scalar,
     lengths: &[usize],
 ) -> Result<Tensor, ComputeError> {
-    compute(op, operands, scalar, lengths)
+    op.compute(operands, scalar, lengths)
 }
 
 /// Of an operation that only moves elements, where each element of its result comes from: a number counts the elements of all
 /// operands, one operand behind the other. `None` where the operation does more.
 #[must_use]
 pub fn picks(op: &Op, operands: &[&[usize]], lengths: &[usize]) -> Option<Vec<usize>> {
-    let count = |lengths: &[usize]| lengths.iter().product::<usize>();
-    let from = operands.first()?;
-    // From an element to the next along each axis of the first operand.
-    let strides: Vec<usize> = (0..from.len()).map(|axis| count(&from[axis + 1..])).collect();
-    let axes = lengths.iter().copied();
-    Some(match op {
-        Op::Reshape(_) | Op::Reveal(_) | Op::Wrapping => (0..count(lengths)).collect(),
-        Op::Broadcast(_) => {
-            // Axes of length 1 have one element, which every place along them has.
-            let one = |axis: usize| if from.get(axis).is_none_or(|n| *n == 1) { 0 } else { strides[axis] };
-            strided(0, axes.enumerate().map(|(axis, n)| (n, one(axis))))
-        }
-        Op::Transpose(order) => strided(0, axes.zip(order.iter().map(|axis| strides[usize::from(*axis)]))),
-        Op::Slice { axis, from, .. } => {
-            strided(usize::try_from(*from).ok()? * strides[usize::from(*axis)], axes.zip(strides))
-        }
-        Op::Concat(axis) => {
-            let axis = usize::from(*axis);
-            let mut places = Vec::with_capacity(count(lengths));
-            for outer in 0..count(&lengths[..axis]) {
-                let mut before = 0;
-                for part in operands {
-                    let run = count(&part[axis..]);
-                    places.extend(before + outer * run..before + (outer + 1) * run);
-                    before += count(part);
-                }
-            }
-            places
-        }
-        _ => return None,
-    })
-}
-
-/// The places of elements along axes of so many elements, each so far from the next, the outermost axis first.
-fn strided(first: usize, axes: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
-    axes.fold(vec![first], |places, (n, stride)| {
-        let mut next = Vec::with_capacity(places.len() * n);
-        places.iter().for_each(|place| next.extend((0..n).map(|i| place + i * stride)));
-        next
-    })
+    match op.def().lowering() {
+        Lowering::Moves(places) => Some(places(operands, lengths)),
+        Lowering::Elements(_) | Lowering::Stages(_) => None,
+    }
 }
 
 impl Tensor {
@@ -151,7 +115,7 @@ mod tests {
                 Tensor::from_words(number, lengths, (first - n..first).map(|i| i as u128))
             });
             let numbers: Vec<Tensor> = numbers.collect();
-            let moved = compute(&op, &numbers.iter().collect::<Vec<_>>(), number, to).expect("it moves");
+            let moved = op.compute(&numbers.iter().collect::<Vec<_>>(), number, to).expect("it moves");
             let expected: Vec<usize> = (0..moved.len()).map(|i| moved.get(i) as usize).collect();
             assert_eq!(picks(&op, operands, to), Some(expected), "{op:?} of {operands:?}");
         }

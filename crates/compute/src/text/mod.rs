@@ -52,12 +52,13 @@
 //! The formatter writes the canonical text: values in the order in which they are computed, one that has no name and serves
 //! once in its place. What it writes is read as the same computation.
 
-mod arguments;
+pub(crate) mod arguments;
 mod format;
 mod lex;
-mod literal;
+pub(crate) mod literal;
 mod lower;
-mod parse;
+pub(crate) mod parse;
+pub(crate) mod print;
 
 use crate::{Computation, ComputeError};
 use core::fmt;
@@ -71,7 +72,7 @@ impl core::str::FromStr for Computation {
     /// # Errors
     /// A text that cannot be read, or a computation that the checker refuses, with line and column.
     fn from_str(text: &str) -> Result<Self, ComputeError> {
-        lower::computation(&parse::statements(&lex::tokens(text)?)?)
+        lower::computation(text)
     }
 }
 
@@ -79,9 +80,4 @@ impl fmt::Display for Computation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&format::text(self))
     }
-}
-
-/// An error at a place of the text.
-fn wrong(place: crate::TextPlace, cause: impl Into<String>, remedy: impl Into<String>) -> ComputeError {
-    ComputeError::Text { place, cause: cause.into(), remedy: remedy.into() }
 }
