@@ -52,7 +52,7 @@ pub use drive::{Driver, drive};
 pub use ends::{Receiver, Sender, Verify};
 pub use error::{Check, OtError};
 pub use extension::{CheckStep, Extension, Role};
-pub use hushwire_wire::drive::{Exchanged, Machine, Round};
+pub use hushwire_machine::drive::{Exchanged, Machine, Round};
 pub use pipeline::Pipeline;
 pub use protocol::{Opening, Protocol, open_receiver, open_sender};
 pub use security::{

@@ -21,8 +21,8 @@ use hushwire_block::{
 use hushwire_circuit::{
     Layer, Layered, LeanLayer, Program, Registers, Stage, Walk, Wires, planes::plane_bytes,
 };
-use hushwire_wire::drive::{Exchanged, Latch, Round};
-use hushwire_wire::{Cost, NetError, gated};
+use hushwire_machine::drive::{Exchanged, Latch, Round};
+use hushwire_machine::{Cost, NetError, gated};
 use std::{ops::Range, sync::Arc};
 
 /// Bytes of the message of a layer of `ands` ANDs of a block that runs on `width` instances.

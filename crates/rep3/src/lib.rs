@@ -13,7 +13,7 @@
 //! **Notation.** `own` = x_i, `next` = x_{i+1}, `left` = party i-1, `right` = party i+1.
 //! **Rounds and bytes.** See [`cost`]. **Constant time.** Shares and keys are secret; lengths, counters and places are public.
 //!
-//! Steps are pure ([`hushwire_wire::drive::Machine`]); a [`Party`] hands out their randomness.
+//! Steps are pure ([`hushwire_machine::drive::Machine`]); a [`Party`] hands out their randomness.
 #![forbid(unsafe_code)]
 
 mod addition;

@@ -11,9 +11,9 @@ use crate::{Role, Sbox, xor_into};
 use hushwire_aes::Backend;
 use hushwire_block::Buffer;
 use hushwire_circuit::input_slot;
+use hushwire_machine::drive::{Exchanged, Latch, Round};
+use hushwire_machine::{Cost, NetError, gated};
 use hushwire_prg::{Address, Prss};
-use hushwire_wire::drive::{Exchanged, Latch, Round};
-use hushwire_wire::{Cost, NetError, gated};
 
 /// The resources of a batch's local steps: kernels, zero-shares, and the batch's place in them.
 ///

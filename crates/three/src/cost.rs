@@ -8,11 +8,11 @@ use crate::{
     plan::{Prim, Slot, Step},
 };
 use hushwire_aes::Backend;
+use hushwire_machine::Cost;
 use hushwire_rep3::{
     Party, Rep3, Role,
     ring::{Bits, Column, Permutation, sort_bound, sort_expected},
 };
-use hushwire_wire::Cost;
 use std::{
     collections::{HashMap, hash_map::Entry},
     sync::Arc,

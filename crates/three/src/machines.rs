@@ -10,16 +10,16 @@ use crate::{
 };
 use hushwire_circuit::{Adder, Planes, Program};
 use hushwire_compute::{Scalar, Tensor};
+use hushwire_machine::{
+    NetError,
+    drive::{Machine, With},
+};
 use hushwire_rep3::{
     Batch, Rep3, Role, ShareError, pool,
     ring::{
         Bits, Column, Compact, FromPlaces, Group, Inject, MatMul, Meet, OnBits, OnNumbers, Permute, Product,
         Reveal, RevealBits, Select, Sort, SortKey, Sum, ToNumbers, Truncate, Xor,
     },
-};
-use hushwire_wire::{
-    NetError,
-    drive::{Machine, With},
 };
 use std::{ops::Range, sync::Arc};
 

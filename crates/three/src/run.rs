@@ -8,11 +8,11 @@ use crate::{
     plan::{Prim, Slot, Step},
     wave::{Task, Wave},
 };
+use hushwire_machine::Channel;
 use hushwire_rep3::{
     Batch, Party, Role, ShareError, Shares, pool,
     ring::{Bits, Column},
 };
-use hushwire_wire::Channel;
 use std::{borrow::BorrowMut, sync::Arc};
 
 /// Runs a plan as one of three parties. A lane is a ring, which leads to the left neighbour and from the right one, and a channel that

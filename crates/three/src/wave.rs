@@ -9,8 +9,8 @@ use crate::{
     plan::{Prim, Slot, Step},
     run::Run,
 };
+use hushwire_machine::drive::{Abreast, With};
 use hushwire_rep3::{Batch, Party, ShareError};
-use hushwire_wire::drive::{Abreast, With};
 use std::{
     ops::Range,
     sync::{Arc, Mutex, MutexGuard, PoisonError},

@@ -8,8 +8,8 @@ use hushwire_aes::Backend;
 use hushwire_bfv::{BfvError, Encryptor, Evaluator, Linear, Set};
 use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
+use hushwire_machine::Channel;
 use hushwire_prg::Seed;
-use hushwire_wire::Channel;
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 

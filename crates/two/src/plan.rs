@@ -12,7 +12,7 @@ use crate::{
 };
 use hushwire_circuit::{Program, planes::plane_bytes};
 use hushwire_compute::{Computation, Op, Scalar, Tensor};
-use hushwire_wire::{Channel, Cost, Meter};
+use hushwire_machine::{Channel, Cost, Meter};
 use std::{ops::Range, sync::Arc, time::Duration};
 
 /// A step's number, which is that of its value.

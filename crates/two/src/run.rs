@@ -8,7 +8,7 @@ use crate::{
     plan::{Input, Piece, Plan, Slot, Spent, Step},
 };
 use hushwire_compute::Tensor;
-use hushwire_wire::Cost;
+use hushwire_machine::Cost;
 use std::{collections::BTreeMap, time::Instant};
 
 /// The values of a plan under way.

@@ -9,11 +9,11 @@ use crate::{
     tally::Tally,
 };
 use hushwire_gmw::{Stock, by_windows, open_both_ways};
+use hushwire_machine::{Channel, Cost, Meter};
 use hushwire_ot::{
     Context, Driver, Machine, OtError, Protocol, Receiver, Receiving, SemiHonest, Sender, Sending, Triples,
 };
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, Cost, Meter};
 
 /// AGREEMENT: triples that are made at a time.
 pub(crate) const CALL: u64 = 1 << 20;

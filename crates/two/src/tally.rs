@@ -9,7 +9,7 @@ use crate::{
 };
 use hushwire_circuit::{Program, TwoParty};
 use hushwire_gmw::{circuit_cost, triples};
-use hushwire_wire::Cost;
+use hushwire_machine::Cost;
 
 /// The cost of a run besides that of making OTs and triples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,11 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+use hushwire_machine::{NetError, out_of_descriptors};
+
 use crate::{
-    Listener, NetError, TransportKind,
+    Listener, TransportKind,
     bell::Bell,
     connect::{BACKOFF, GRACE, Joining, lock},
-    error::out_of_descriptors,
     greeting::Kept,
     lobby::{Crowd, Lobby, Origin, Visitor},
     port::{Port, Registration},

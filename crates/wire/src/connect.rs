@@ -16,14 +16,13 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
+use hushwire_machine::{Net, NetError, PartyId, Reason, Rx, SessionId, Signal, Tx, out_of_descriptors};
 use rustix::fd::AsFd;
 
 use crate::{
-    Event, Identity, Listener, Net, NetError, Observer, PartyId, PeerConfig, Reason, Rx, SessionConfig,
-    SessionId, Signal, TransportKind, Tx, Validity,
+    Event, Identity, Listener, Observer, PeerConfig, SessionConfig, TransportKind, Validity,
     accept::Greeter,
     bell::{self, Bell},
-    error::out_of_descriptors,
     excuse::{Excuse, News, step_of},
     hello::CONTROL_LANE,
     port::Registration,
@@ -31,7 +30,7 @@ use crate::{
     sight::{Dialled, Sights, Sort, is_unproven, sort_of},
     tcp::Guard,
     tls::TlsSide,
-    watch::{Half, Hold},
+    watch::{Half, Watching},
 };
 
 /// LOCAL: the wait after a refused connection, doubled up to the second number.
@@ -157,7 +156,7 @@ pub(crate) fn with_joining<T>(
     let failed = |source| NetError::from_link(Some(cfg.me), "connect", source);
     let nonce = Nonce::fresh().map_err(failed)?;
     let (bell, ear) = bell::pair().map_err(failed)?;
-    let watched = Hold::start(cfg, observer.clone()).map_err(failed)?;
+    let watched = Watching::start(cfg, observer.clone()).map_err(failed)?;
     let given_up = AtomicBool::new(false);
     let joining = Joining {
         cfg,
@@ -204,7 +203,7 @@ pub(crate) struct Joining<'a> {
     pub(crate) certificates: Mutex<BTreeMap<PartyId, Validity>>,
     /// Bumped when a link is there, and when all is lost.
     pub(crate) moved: Signal,
-    pub(crate) watched: Hold,
+    pub(crate) watched: Watching,
     pub(crate) observer: Option<Observer>,
     /// Peers that have not been told an excuse.
     pub(crate) awaited: AtomicUsize,
@@ -507,9 +506,10 @@ impl Joining<'_> {
             }
         }
         let certificates = self.certificates.into_inner().unwrap_or_else(PoisonError::into_inner);
-        net.attend(session, self.watched, certificates);
+        net.attend(session, self.watched.into_hold());
         if let Some(observer) = &self.observer {
-            for (party, validity) in net.expiring() {
+            let now = SystemTime::now();
+            for (party, validity) in certificates.into_iter().filter(|(_, v)| v.expires_soon(now)) {
                 observer(&Event::Expiring { party, validity });
             }
         }

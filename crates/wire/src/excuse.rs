@@ -18,8 +18,10 @@ use std::{
     time::Duration,
 };
 
+use hushwire_machine::{NetError, Overseer, PartyId, Reason};
+
 use crate::{
-    Identity, Listener, NetError, PartyId, PeerConfig, Reason, SessionConfig,
+    Identity, Listener, PeerConfig, SessionConfig,
     bell::Bell,
     connect::{BACKOFF, Joining, Slot, lock, with_joining},
     hello::{CONTROL_LANE, Flow, Role},

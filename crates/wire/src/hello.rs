@@ -14,7 +14,12 @@
 //! says so by `ends`, one of a closed set of reasons (see [`excuse`](crate::excuse)); one that ends because of another member
 //! names it by `of`.
 
-use crate::{NetError, PartyId, Reason, SessionId, roster::Nonce};
+use hushwire_machine::{NetError, PartyId, Reason, SessionId};
+
+use crate::{
+    notice::{code_of, reason_of},
+    roster::Nonce,
+};
 
 /// AGREEMENT: bytes of a hello.
 pub(crate) const HELLO_BYTES: usize = 128;
@@ -101,7 +106,7 @@ impl Hello {
         };
         bytes[98] = self.shm.into();
         bytes[99] = self.full.into();
-        bytes[100] = self.ends.map_or(0, |why| why.code() + 1);
+        bytes[100] = self.ends.map_or(0, |why| code_of(why) + 1);
         bytes[101] = self.of.map_or(0, |member| member.0.saturating_add(1));
         bytes[RESERVED.end..].copy_from_slice(&self.nonce.0);
         bytes
@@ -136,7 +141,7 @@ impl Hello {
             (1, Role::Listener) => true,
             _ => return Err(BadHello::Field("answer")),
         };
-        let ends = match bytes[100].checked_sub(1).map(Reason::of_code) {
+        let ends = match bytes[100].checked_sub(1).map(reason_of) {
             None => None,
             Some(Some(why)) if why.is_excuse() => Some(why),
             Some(_) => return Err(BadHello::Field("reason to end")),

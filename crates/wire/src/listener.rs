@@ -12,7 +12,9 @@ use rustix::{
 
 #[cfg(unix)]
 use crate::unix::UnixPath;
-use crate::{NetError, TransportKind, port::Port, tcp, tcp::Guard, transport::Stream};
+use hushwire_machine::NetError;
+
+use crate::{TransportKind, port::Port, tcp, tcp::Guard, transport::Stream};
 
 /// The scheme of a Unix socket's address; a path follows.
 pub(crate) const UNIX_PREFIX: &str = "unix:";

@@ -5,11 +5,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+use hushwire_machine::{NetError, PartyId};
 use rustix::event::PollFlags;
 use zeroize::Zeroizing;
 
 use crate::{
-    Identity, NetError, PartyId, Pin, Validity,
+    Identity, Pin, Validity,
     connect::Duplex,
     probe::{BYE, CHUNK_BYTES, GIVE, PING, STEP, TAKE, guard, now_nanos},
     tcp::Guard,

@@ -6,8 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use hushwire_machine::{NetError, Overseer, PartyId, SessionId};
+
 use crate::{
-    Event, Listener, NetError, PartyId, SessionId,
+    Event, Listener,
     connect::{GRACE, Joining, lock},
     observe::Notices,
     sight::{Dialled, Sort},

@@ -9,8 +9,10 @@ use std::sync::{
     mpsc::{self, Receiver, Sender},
 };
 
+use hushwire_machine::{NetError, PartyId, SessionId};
+
 use crate::{
-    NetError, PartyId, Pin, SessionConfig, SessionId, TransportKind,
+    Pin, SessionConfig, TransportKind,
     connect::{Duplex, lock},
     hello::{HELLO_BYTES, Hello},
     tls::Shown,

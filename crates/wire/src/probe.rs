@@ -13,11 +13,11 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
+use hushwire_machine::{NetError, PartyId, SessionId};
 use zeroize::Zeroizing;
 
 use crate::{
-    Identity, Listener, NetError, PartyId, PeerConfig, Probe, SessionConfig, SessionId, TransportKind,
-    Validity,
+    Identity, Listener, PeerConfig, Probe, SessionConfig, TransportKind, Validity,
     connect::Duplex,
     greeting::{bad_hello, handshake_error, unproven_error},
     hello::{Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},

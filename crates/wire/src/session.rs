@@ -3,7 +3,9 @@
 use core::{fmt, str::FromStr};
 use std::time::Duration;
 
-use crate::{NetError, PartyId, Pin, SessionId, hello::CONTROL_LANE, listener::UNIX_PREFIX};
+use hushwire_machine::{NetError, PartyId, SessionId};
+
+use crate::{Pin, hello::CONTROL_LANE, listener::UNIX_PREFIX};
 
 /// The transport of bytes between parties.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

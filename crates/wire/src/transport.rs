@@ -7,10 +7,11 @@ use std::{
     net::TcpStream,
 };
 
+use hushwire_machine::{Rx, Tx, Wait};
 use rustix::fd::{AsFd, BorrowedFd};
 
 use crate::{
-    Pin, Rx, SessionConfig, TransportKind, Tx, Wait,
+    Pin, SessionConfig, TransportKind,
     connect::Duplex,
     hello::Role,
     lobby::Origin,

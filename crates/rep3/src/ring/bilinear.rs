@@ -13,7 +13,7 @@ use super::{
 use crate::{Context, Place, Record, Rep3, ShareError, pool};
 use hushwire_aes::Backend;
 use hushwire_block::Wiped;
-use hushwire_wire::{
+use hushwire_machine::{
     Cost,
     drive::{Exchanged, Round},
 };

@@ -16,7 +16,7 @@ use super::{
     places::FromPlaces,
 };
 use crate::{Batch, Rep3, Role, ShareError};
-use hushwire_wire::{
+use hushwire_machine::{
     Cost, NetError,
     drive::{Exchanged, Machine, Misstep, Round},
 };

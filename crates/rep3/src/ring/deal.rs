@@ -19,7 +19,7 @@ use crate::{
     pool::{self, Scratch},
     xor_into,
 };
-use hushwire_wire::{
+use hushwire_machine::{
     Cost,
     drive::{Exchanged, Round},
 };

@@ -26,7 +26,7 @@ use crate::{
     Batch, Context, Rep3, Role, ShareError,
     pool::{self, Scratch},
 };
-use hushwire_wire::Cost;
+use hushwire_machine::Cost;
 use std::sync::Arc;
 
 /// One party's half of bits that become numbers 0 and 1.

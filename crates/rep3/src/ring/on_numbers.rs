@@ -40,7 +40,7 @@ use crate::{
     pool::{self, Scratch},
 };
 use hushwire_circuit::{Adder, Bit, Builder, Circuit, Program, words};
-use hushwire_wire::Cost;
+use hushwire_machine::Cost;
 use std::{ops::Range, sync::Arc};
 
 /// One party's half of a circuit on the bits of numbers: one machine, whatever the circuit computes.

@@ -39,7 +39,7 @@ use crate::{
 };
 use hushwire_block::registry;
 use hushwire_circuit::planes::plane_bytes;
-use hushwire_wire::{
+use hushwire_machine::{
     Cost,
     drive::{Exchanged, Round},
 };

@@ -10,8 +10,8 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::Program;
+use hushwire_machine::{SessionId, drive::Lockstep};
 use hushwire_prg::{Prg, PrssKeys, Seed};
-use hushwire_wire::{SessionId, drive::Lockstep};
 
 fn prg() -> Prg {
     Prg::new(Backend::best(), &Seed::random(), "test")

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{Context, Record, Rep3, Role, ShareError};
 use hushwire_block::Wiped;
-use hushwire_wire::{
+use hushwire_machine::{
     Cost,
     drive::{Exchanged, Round},
 };

@@ -24,7 +24,7 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::{Adder, Bit, Builder, Circuit, Program, planes::plane_bytes};
-use hushwire_wire::Cost;
+use hushwire_machine::Cost;
 use std::sync::Arc;
 
 /// The party that knows x_1 and x_2, and the two that learn x_0.

@@ -28,7 +28,7 @@ use crate::{
     pool::{self, Scratch},
 };
 use hushwire_circuit::{Adder, Builder, Circuit, Program};
-use hushwire_wire::Cost;
+use hushwire_machine::Cost;
 use std::sync::Arc;
 
 /// One party's half of a truncation.

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{Distance, plan::Prim};
 use hushwire_compute::{Computation, Tensor, evaluate, test_support::inputs};
+use hushwire_machine::Meter;
 use hushwire_ot::Protocol;
-use hushwire_wire::Meter;
 
 /// A computation of two columns of so many rows, with many equal keys in `k`.
 fn rows(n: usize, ty: &str, body: &str) -> Computation {
