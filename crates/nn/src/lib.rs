@@ -31,6 +31,9 @@ pub mod npy;
 mod numbers;
 pub mod onnx;
 mod operators;
+#[cfg(test)]
+#[path = "../tests/all/parties.rs"]
+mod parties;
 mod passes;
 mod report;
 mod samples;
@@ -47,7 +50,7 @@ pub use error::NnError;
 pub use float::Floats;
 pub use network::{Layer, Network};
 pub use numbers::{INPUT, Members, Numbers};
-pub use operators::{Conv, Kind, Pool};
+pub use operators::{Conv, Kind, Pool, reference};
 pub use report::{LayerReport, Report};
 pub use samples::{Range, Samples};
 pub use secure::{Secure, decode, encode};

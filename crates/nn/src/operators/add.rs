@@ -2,7 +2,10 @@
 
 use super::prelude::*;
 
-pub(super) const ADD: Operator = Operator { inputs: 2, ..Operator::new("Add", read) };
+pub(super) const ADD: Operator = Operator {
+    inputs: 2,
+    ..Operator::new("Add", "The sum. One operand may be weights; axes of length 1 are repeated.", read)
+};
 
 /// The sum of two values, or of a value and weights; axes of length 1 are repeated.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,4 +59,27 @@ impl Definition for Add {
 fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
     let (reads, weights, lengths) = op.two(import, "it adds weights")?;
     op.made(import, Kind::Add(Add { weights }), reads, lengths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::checks::{check, refused};
+    use crate::zoo::Writer;
+
+    #[test]
+    fn sums_of_values_and_of_weights() {
+        let mut w = Writer::new("add", 1, &[2, 3, 4]);
+        let a = w.weights(&[3, 1], vec![0.5, -1.25, 2.0]);
+        let y = w.op("Add", &["input", &a], &[]);
+        let y = w.op("Add", &[&y, "input"], &[]);
+        check(&w.finish(&y), 2.0, |x| {
+            let own = |(i, x): (usize, &f32)| x + [0.5, -1.25, 2.0][i / 4 % 3] + x;
+            x.data.iter().enumerate().map(own).collect()
+        });
+        let mut w = Writer::new("add", 1, &[2, 3, 4]);
+        let [a, b] = [1.0, 2.0].map(|x| w.weights(&[3, 1], vec![x; 3]));
+        let sum = w.op("Add", &[&a, &b], &[]);
+        let y = w.op("Add", &["input", &sum], &[]);
+        assert!(refused(&w.finish(&y)).contains("it adds weights"));
+    }
 }

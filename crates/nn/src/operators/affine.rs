@@ -8,7 +8,11 @@ pub(super) const BATCH_NORMALIZATION: Operator = Operator {
     fewer: "that is training mode; export the model for inference",
     // The momentum is for training alone.
     attributes: &["epsilon", "momentum", "spatial", "training_mode"],
-    ..Operator::new("BatchNormalization", read)
+    ..Operator::new(
+        "BatchNormalization",
+        "Every channel, which is axis 1, times a number plus a number; for inference alone.",
+        read,
+    )
 };
 
 /// Every channel, which is axis 1, times a number plus a number.

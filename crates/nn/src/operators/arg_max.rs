@@ -4,8 +4,14 @@ use super::prelude::*;
 use crate::array::lines;
 use hushwire_compute::Reduction;
 
-pub(super) const ARG_MAX: Operator =
-    Operator { attributes: &["axis", "keepdims", "select_last_index"], ..Operator::new("ArgMax", read) };
+pub(super) const ARG_MAX: Operator = Operator {
+    attributes: &["axis", "keepdims", "select_last_index"],
+    ..Operator::new(
+        "ArgMax",
+        "The first place of the greatest along an axis. Only moves of elements may follow.",
+        read,
+    )
+};
 
 /// The first place of the greatest along an axis.
 #[derive(Clone, Debug, PartialEq)]

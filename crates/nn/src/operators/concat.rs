@@ -2,8 +2,11 @@
 
 use super::prelude::*;
 
-pub(super) const CONCAT: Operator =
-    Operator { inputs: usize::MAX, attributes: &["axis"], ..Operator::new("Concat", read) };
+pub(super) const CONCAT: Operator = Operator {
+    inputs: usize::MAX,
+    attributes: &["axis"],
+    ..Operator::new("Concat", "Values, or known lists, one behind the other along an axis.", read)
+};
 
 /// Values one behind the other along an axis.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use hushwire_compute::Steps;
 pub(super) const CONV: Operator = Operator {
     inputs: 3,
     attributes: &["auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"],
-    ..Operator::new("Conv", read)
+    ..Operator::new("Conv", "A convolution over rows and columns, with weights.", read)
 };
 
 /// A convolution's windows and weights.

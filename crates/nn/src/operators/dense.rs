@@ -2,8 +2,11 @@
 
 use super::prelude::*;
 
-pub(super) const GEMM: Operator =
-    Operator { inputs: 3, attributes: &["alpha", "beta", "transA", "transB"], ..Operator::new("Gemm", read) };
+pub(super) const GEMM: Operator = Operator {
+    inputs: 3,
+    attributes: &["alpha", "beta", "transA", "transB"],
+    ..Operator::new("Gemm", "The product with a matrix of weights, and a bias.", read)
+};
 
 /// A product with a matrix along the last axis, and a bias.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,10 @@
 
 use super::prelude::*;
 
-pub(super) const GELU: Operator = Operator { attributes: &["approximate"], ..Operator::new("Gelu", read) };
+pub(super) const GELU: Operator = Operator {
+    attributes: &["approximate"],
+    ..Operator::new("Gelu", "x Φ(x), on shares by the tangent that is near it.", read)
+};
 
 /// x Φ(x).
 #[derive(Clone, Debug, PartialEq)]

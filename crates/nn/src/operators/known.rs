@@ -5,11 +5,14 @@ use crate::onnx::{Attribute, Data, kind_name};
 
 pub(super) const ALL: &[Operator] = &[
     // Saturation and rounding are of types of 8 bits, which are refused.
-    Operator { attributes: &["round_mode", "saturate", "to"], ..Operator::new("Cast", cast) },
+    Operator {
+        attributes: &["round_mode", "saturate", "to"],
+        ..Operator::new("Cast", "A known value in another type.", cast)
+    },
     Operator {
         inputs: 0,
         attributes: &["value", "value_float", "value_floats", "value_int", "value_ints"],
-        ..Operator::new("Constant", constant)
+        ..Operator::new("Constant", "A known value.", constant)
     },
     // Ratio and seed are for training alone.
     Operator {
@@ -17,11 +20,22 @@ pub(super) const ALL: &[Operator] = &[
         outputs: 2,
         attributes: &["ratio", "seed"],
         moves: true,
-        ..Operator::new("Dropout", dropout)
+        ..Operator::new("Dropout", "The value itself; for inference alone.", dropout)
     },
-    Operator { inputs: 2, attributes: &["axis"], ..Operator::new("Gather", gather) },
-    Operator { moves: true, ..Operator::new("Identity", |op, import| op.input(import, 0)) },
-    Operator { attributes: &["end", "start"], moves: true, ..Operator::new("Shape", sizes) },
+    Operator {
+        inputs: 2,
+        attributes: &["axis"],
+        ..Operator::new("Gather", "Elements of a known list.", gather)
+    },
+    Operator {
+        moves: true,
+        ..Operator::new("Identity", "The value itself.", |op, import| op.input(import, 0))
+    },
+    Operator {
+        attributes: &["end", "start"],
+        moves: true,
+        ..Operator::new("Shape", "The lengths of a value, which are known.", sizes)
+    },
 ];
 
 fn dropout(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {

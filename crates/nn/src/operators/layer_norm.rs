@@ -7,7 +7,11 @@ pub(super) const LAYER_NORMALIZATION: Operator = Operator {
     inputs: 3,
     outputs: 3,
     attributes: &["axis", "epsilon", "stash_type"],
-    ..Operator::new("LayerNormalization", read)
+    ..Operator::new(
+        "LayerNormalization",
+        "Along all axes from one on: less the mean, over the deviation, times weights plus weights.",
+        read,
+    )
 };
 
 /// Along all axes from one on: less the mean, over the deviation, times weights plus weights.

@@ -3,7 +3,10 @@
 use super::{dense, prelude::*};
 use hushwire_compute::Val;
 
-pub(super) const MATMUL: Operator = Operator { inputs: 2, ..Operator::new("MatMul", read) };
+pub(super) const MATMUL: Operator = Operator {
+    inputs: 2,
+    ..Operator::new("MatMul", "The product with a matrix of weights, or of matrices of values.", read)
+};
 
 /// The product of two matrices of values.
 #[derive(Clone, Debug, PartialEq)]

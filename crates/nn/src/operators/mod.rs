@@ -7,6 +7,9 @@
 //!
 //! Whoever adds an operator writes its file and its row. A layer's operation is a [`Definition`]; what ONNX has of it is an [`Operator`].
 
+#[cfg(test)]
+mod checks;
+
 mod add;
 mod affine;
 mod arg_max;
@@ -21,6 +24,7 @@ mod layer_norm;
 mod matmul;
 mod pad;
 mod pool;
+mod reference;
 mod relu;
 mod reshape;
 mod sigmoid;
@@ -45,6 +49,7 @@ pub use conv::Conv;
 pub(crate) use dense::Dense;
 pub(crate) use input::Input;
 pub use pool::Pool;
+pub use reference::reference;
 pub(crate) use transpose::Transpose;
 
 /// What files of operators need.
@@ -141,6 +146,8 @@ pub(crate) struct Factors {
 #[derive(Clone, Copy)]
 pub(crate) struct Operator {
     pub(crate) name: &'static str,
+    /// The documentation.
+    doc: &'static str,
     /// Most inputs.
     pub(crate) inputs: usize,
     /// Most outputs, and what helps where there are more.
@@ -159,9 +166,10 @@ pub(crate) type Read = fn(&Reading<'_>, &mut Import) -> Result<Known, NnError>;
 
 impl Operator {
     /// An operator with one input, one output, and no attributes.
-    const fn new(name: &'static str, read: Read) -> Self {
+    const fn new(name: &'static str, doc: &'static str, read: Read) -> Self {
         Operator {
             name,
+            doc,
             inputs: 1,
             outputs: 1,
             fewer: "use its first output alone",

@@ -7,7 +7,7 @@ pub(super) const PAD: Operator = Operator {
     inputs: 4,
     attributes: &["mode", "pads", "value"],
     twice: &[(1, "pads"), (2, "value")],
-    ..Operator::new("Pad", read)
+    ..Operator::new("Pad", "Zeros before and behind along each axis.", read)
 };
 
 /// Zeros before and behind along each axis.

@@ -7,7 +7,7 @@ use hushwire_compute::{Reduction, Steps};
 pub(super) const MAX_POOL: Operator = Operator {
     outputs: 2,
     attributes: &["auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"],
-    ..Operator::new("MaxPool", |op, import| {
+    ..Operator::new("MaxPool", "The greatest of each window.", |op, import| {
         let (at, windows, lengths, _) = windows(op, import)?;
         op.made(import, Kind::MaxPool(MaxPool { windows }), vec![at], lengths)
     })
@@ -23,7 +23,7 @@ pub(super) const AVERAGE_POOL: Operator = Operator {
         "pads",
         "strides",
     ],
-    ..Operator::new("AveragePool", |op, import| {
+    ..Operator::new("AveragePool", "The mean of each window.", |op, import| {
         let (at, windows, lengths, said) = windows(op, import)?;
         let around = op.flag("count_include_pad", false)?;
         let padded = windows.steps.padding.iter().any(|n| *n > 0);
@@ -36,12 +36,13 @@ pub(super) const AVERAGE_POOL: Operator = Operator {
     })
 };
 
-pub(super) const GLOBAL_AVERAGE_POOL: Operator = Operator::new("GlobalAveragePool", |op, import| {
-    let (at, [n, channels, rows, columns]) = op.images(import)?;
-    let windows = Pool { size: [rows, columns], steps: Steps::default() };
-    let kind = AveragePool { windows, around: false };
-    op.made(import, Kind::AveragePool(kind), vec![at], vec![n, channels, 1, 1])
-});
+pub(super) const GLOBAL_AVERAGE_POOL: Operator =
+    Operator::new("GlobalAveragePool", "The mean of all rows and columns.", |op, import| {
+        let (at, [n, channels, rows, columns]) = op.images(import)?;
+        let windows = Pool { size: [rows, columns], steps: Steps::default() };
+        let kind = AveragePool { windows, around: false };
+        op.made(import, Kind::AveragePool(kind), vec![at], vec![n, channels, 1, 1])
+    });
 
 /// Windows of pooling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

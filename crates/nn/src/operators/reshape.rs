@@ -6,23 +6,26 @@ pub(super) const RESHAPE: Operator = Operator {
     inputs: 2,
     attributes: &["allowzero", "shape"],
     moves: true,
-    ..Operator::new("Reshape", reshape)
+    ..Operator::new("Reshape", "The same elements along other axes.", reshape)
 };
-pub(super) const FLATTEN: Operator =
-    Operator { attributes: &["axis"], moves: true, ..Operator::new("Flatten", flatten) };
+pub(super) const FLATTEN: Operator = Operator {
+    attributes: &["axis"],
+    moves: true,
+    ..Operator::new("Flatten", "The same elements along two axes.", flatten)
+};
 pub(super) const SQUEEZE: Operator = Operator {
     inputs: 2,
     attributes: &["axes"],
     twice: &[(1, "axes")],
     moves: true,
-    ..Operator::new("Squeeze", squeeze)
+    ..Operator::new("Squeeze", "The same elements without axes of length 1.", squeeze)
 };
 pub(super) const UNSQUEEZE: Operator = Operator {
     inputs: 2,
     attributes: &["axes"],
     twice: &[(1, "axes")],
     moves: true,
-    ..Operator::new("Unsqueeze", unsqueeze)
+    ..Operator::new("Unsqueeze", "The same elements with more axes of length 1.", unsqueeze)
 };
 
 /// The same elements along other axes.

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 pub(super) const SIGMOID: Operator =
-    Operator::new("Sigmoid", |op, import| op.alike(import, Kind::Sigmoid(Sigmoid)));
+    Operator::new("Sigmoid", "1 / (1 + e^−x).", |op, import| op.alike(import, Kind::Sigmoid(Sigmoid)));
 
 /// 1 / (1 + e^−x).
 #[derive(Clone, Debug, PartialEq)]

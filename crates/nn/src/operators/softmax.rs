@@ -4,7 +4,10 @@ use super::prelude::*;
 use crate::array::lines;
 use hushwire_compute::Op;
 
-pub(super) const SOFTMAX: Operator = Operator { attributes: &["axis"], ..Operator::new("Softmax", read) };
+pub(super) const SOFTMAX: Operator = Operator {
+    attributes: &["axis"],
+    ..Operator::new("Softmax", "e^x over the sum of those along an axis.", read)
+};
 
 /// e^x over the sum of those along an axis.
 #[derive(Clone, Debug, PartialEq)]

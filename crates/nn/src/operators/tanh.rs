@@ -2,7 +2,8 @@
 
 use super::prelude::*;
 
-pub(super) const TANH: Operator = Operator::new("Tanh", |op, import| op.alike(import, Kind::Tanh(Tanh)));
+pub(super) const TANH: Operator =
+    Operator::new("Tanh", "The hyperbolic tangent.", |op, import| op.alike(import, Kind::Tanh(Tanh)));
 
 /// The hyperbolic tangent.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,8 +3,11 @@
 use super::prelude::*;
 use hushwire_compute::Op;
 
-pub(super) const TRANSPOSE: Operator =
-    Operator { attributes: &["perm"], moves: true, ..Operator::new("Transpose", read) };
+pub(super) const TRANSPOSE: Operator = Operator {
+    attributes: &["perm"],
+    moves: true,
+    ..Operator::new("Transpose", "Axes in another order.", read)
+};
 
 /// Axes in another order.
 #[derive(Clone, Debug, PartialEq)]
