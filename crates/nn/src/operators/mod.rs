@@ -22,6 +22,7 @@ mod input;
 mod known;
 mod layer_norm;
 mod matmul;
+mod neg;
 mod pad;
 mod pool;
 mod reference;
@@ -218,6 +219,7 @@ operators! {
     LayerNorm = layer_norm, "Along all axes from one on: less the mean, over the deviation, times weights plus weights.", [LAYER_NORMALIZATION];
     MatMul = matmul, "The product of two matrices of values.", [MATMUL];
     MaxPool = pool, "The greatest of each window; what is around counts for nothing.", [MAX_POOL];
+    Neg = neg, "The negative.", [NEG];
     Pad = pad, "Zeros before and behind along each axis.", [PAD];
     Relu = relu, "The greater of 0 and the element.", [RELU];
     Reshape = reshape, "The same elements along other axes.", [RESHAPE, FLATTEN, SQUEEZE, UNSQUEEZE];
