@@ -21,6 +21,7 @@ mod gelu;
 mod input;
 mod known;
 mod layer_norm;
+mod leaky_relu;
 mod matmul;
 mod neg;
 mod pad;
@@ -217,6 +218,7 @@ operators! {
     Dense = dense, "A product with a matrix along the last axis, and a bias.", [GEMM];
     Gelu = gelu, "x Φ(x).", [GELU];
     LayerNorm = layer_norm, "Along all axes from one on: less the mean, over the deviation, times weights plus weights.", [LAYER_NORMALIZATION];
+    LeakyRelu = leaky_relu, "The element where it is not below 0, else so many times the element.", [LEAKY_RELU];
     MatMul = matmul, "The product of two matrices of values.", [MATMUL];
     MaxPool = pool, "The greatest of each window; what is around counts for nothing.", [MAX_POOL];
     Neg = neg, "The negative.", [NEG];
