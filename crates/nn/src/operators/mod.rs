@@ -23,6 +23,7 @@ mod known;
 mod layer_norm;
 mod leaky_relu;
 mod matmul;
+mod mul;
 mod neg;
 mod pad;
 mod pool;
@@ -221,6 +222,7 @@ operators! {
     LeakyRelu = leaky_relu, "The element where it is not below 0, else so many times the element.", [LEAKY_RELU];
     MatMul = matmul, "The product of two matrices of values.", [MATMUL];
     MaxPool = pool, "The greatest of each window; what is around counts for nothing.", [MAX_POOL];
+    Mul = mul, "The product of two values, or of a value and weights; axes of length 1 are repeated.", [MUL];
     Neg = neg, "The negative.", [NEG];
     Pad = pad, "Zeros before and behind along each axis.", [PAD];
     Relu = relu, "The greater of 0 and the element.", [RELU];
