@@ -87,37 +87,62 @@ mod tests {
         assert_eq!(picked(Op::Neg, &[&[3]], &[3]), None);
     }
 
-    /// Places are those from which the evaluator takes elements.
+    /// An element's operand and its place along each axis there, by its place along each axis of the result.
+    type From = fn(&[usize]) -> (usize, Vec<usize>);
+
+    /// Places are those that an index along each axis has, and those from which the evaluator takes elements.
     #[test]
-    fn moves_are_the_evaluators() {
+    fn moves_are_indices() {
         let shape = |to: &[usize]| crate::Shape(to.iter().map(|n| (*n as u64).into()).collect());
-        type Case<'a> = (Op, &'a [&'a [usize]], &'a [usize]);
-        let cases: [Case<'_>; 12] = [
-            (Op::Transpose(vec![2, 0, 3, 1]), &[&[2, 3, 4, 5]], &[4, 2, 5, 3]),
-            (Op::Transpose(vec![0, 2, 1]), &[&[2, 3, 4]], &[2, 4, 3]),
-            (Op::Concat(1), &[&[2, 3, 4], &[2, 1, 4], &[2, 5, 4]], &[2, 9, 4]),
-            (Op::Concat(2), &[&[2, 3, 4], &[2, 3, 1]], &[2, 3, 5]),
-            (Op::Concat(0), &[&[2, 3], &[0, 3], &[4, 3]], &[6, 3]),
-            (Op::Slice { axis: 1, from: 2, to: 5 }, &[&[3, 6, 2]], &[3, 3, 2]),
-            (Op::Slice { axis: 2, from: 0, to: 1 }, &[&[3, 2, 2]], &[3, 2, 1]),
-            (Op::Broadcast(shape(&[2, 3, 4])), &[&[1, 3, 1]], &[2, 3, 4]),
-            (Op::Broadcast(shape(&[5, 2])), &[&[5, 1]], &[5, 2]),
-            (Op::Broadcast(shape(&[2, 3])), &[&[]], &[2, 3]),
-            (Op::Reshape(shape(&[6])), &[&[2, 3]], &[6]),
-            (Op::Wrapping, &[&[2, 3]], &[2, 3]),
+        type Case<'a> = (Op, &'a [&'a [usize]], &'a [usize], From);
+        let cases: [Case<'_>; 10] = [
+            (Op::Transpose(vec![2, 0, 3, 1]), &[&[2, 3, 4, 5]], &[4, 2, 5, 3], |i| {
+                (0, vec![i[1], i[3], i[0], i[2]])
+            }),
+            (Op::Transpose(vec![0, 2, 1]), &[&[2, 3, 4]], &[2, 4, 3], |i| (0, vec![i[0], i[2], i[1]])),
+            (Op::Concat(1), &[&[2, 3, 4], &[2, 1, 4], &[2, 5, 4]], &[2, 9, 4], |i| match i[1] {
+                k @ ..3 => (0, vec![i[0], k, i[2]]),
+                3 => (1, vec![i[0], 0, i[2]]),
+                k => (2, vec![i[0], k - 4, i[2]]),
+            }),
+            (Op::Concat(0), &[&[2, 3], &[0, 3], &[4, 3]], &[6, 3], |i| match i[0] {
+                k @ ..2 => (0, vec![k, i[1]]),
+                k => (2, vec![k - 2, i[1]]),
+            }),
+            (Op::Slice { axis: 1, from: 2, to: 5 }, &[&[3, 6, 2]], &[3, 3, 2], |i| {
+                (0, vec![i[0], i[1] + 2, i[2]])
+            }),
+            (Op::Slice { axis: 2, from: 0, to: 1 }, &[&[3, 2, 2]], &[3, 2, 1], |i| (0, i.to_vec())),
+            (Op::Broadcast(shape(&[2, 3, 4])), &[&[1, 3, 1]], &[2, 3, 4], |i| (0, vec![0, i[1], 0])),
+            (Op::Broadcast(shape(&[2, 3])), &[&[]], &[2, 3], |_| (0, vec![])),
+            (Op::Reshape(shape(&[6])), &[&[2, 3]], &[6], |i| (0, vec![i[0] / 3, i[0] % 3])),
+            (Op::Wrapping, &[&[2, 3]], &[2, 3], |i| (0, i.to_vec())),
         ];
-        for (op, operands, to) in cases {
-            let mut first = 0;
-            let number = Scalar::unsigned(64);
+        let count = |lengths: &[usize]| lengths.iter().product::<usize>();
+        for (op, operands, to, from) in cases {
+            let index = |mut at: usize| {
+                let mut index = vec![0; to.len()];
+                for (i, n) in index.iter_mut().zip(to).rev() {
+                    (*i, at) = (at % n, at / n);
+                }
+                index
+            };
+            let place = |at: usize| {
+                let (k, index) = from(&index(at));
+                let within = index.iter().zip(operands[k]).fold(0, |place, (i, n)| place * n + i);
+                operands[..k].iter().map(|lengths| count(lengths)).sum::<usize>() + within
+            };
+            let expected: Vec<usize> = (0..count(to)).map(place).collect();
+            assert_eq!(picks(&op, operands, to), Some(expected.clone()), "{op:?} of {operands:?}");
+            let (number, mut first) = (Scalar::unsigned(64), 0);
             let numbers = operands.iter().map(|lengths| {
-                let n = lengths.iter().product::<usize>();
-                first += n;
-                Tensor::from_words(number, lengths, (first - n..first).map(|i| i as u128))
+                first += count(lengths);
+                Tensor::from_words(number, lengths, (first - count(lengths)..first).map(|i| i as u128))
             });
             let numbers: Vec<Tensor> = numbers.collect();
             let moved = op.compute(&numbers.iter().collect::<Vec<_>>(), number, to).expect("it moves");
-            let expected: Vec<usize> = (0..moved.len()).map(|i| moved.get(i) as usize).collect();
-            assert_eq!(picks(&op, operands, to), Some(expected), "{op:?} of {operands:?}");
+            let found: Vec<usize> = (0..moved.len()).map(|i| moved.get(i) as usize).collect();
+            assert_eq!(found, expected, "{op:?} of {operands:?}");
         }
     }
 

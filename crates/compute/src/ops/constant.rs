@@ -16,42 +16,28 @@ pub(super) struct Constant<'a> {
     pub(super) tensor: &'a Tensor,
 }
 
-impl OpDef for Constant<'_> {
-    fn syntax() -> Syntax {
-        Syntax::Call(&["const"], "const(u64[2], [1, 2])", |c| Ok((Op::Constant(read(c)?), vec![])))
-    }
-
-    fn facts(&self) -> Facts {
-        facts("constant", 0, Role::Works)
-    }
-
-    fn infer(&self, of: Operands<'_>) -> Typed {
-        let scalar = self.tensor.scalar();
-        if scalar == Scalar::Place || !scalar.is_valid() {
-            return Err(ComputeError::ty(format!("no constant is a {scalar}"), "write numbers"));
-        }
-        of.result(scalar, self.tensor.shape())
-    }
-
-    fn range(&self, _: &Ranges<'_>) -> Reach {
-        let numbers = (0..self.tensor.len()).map(|i| self.tensor.number(i));
-        match numbers.clone().all(|n| n.is_some()) {
-            true => Range::around(numbers),
-            false => Reach::Unknown,
-        }
-    }
-
-    fn evaluate(&self, _: Evaluation<'_>) -> Result<Tensor, ComputeError> {
-        Ok(self.tensor.clone())
-    }
-
-    fn lowering(&self) -> Lowering<'_> {
-        Lowering::stages(|_, _| Ok(Lowered::Known(self.tensor.clone())))
-    }
-
-    fn print(&self, _: Writing<'_>) -> Printed {
-        (written(self.tensor), WHOLE)
-    }
+impl<'a> Constant<'a> {
+    pub(super) const DEF: OpDef<Self> = OpDef {
+        syntax: Syntax::Call(&["const"], "const(u64[2], [1, 2])", |c| Ok((Op::Constant(read(c)?), vec![]))),
+        facts: |_| facts("constant", 0, Role::Works),
+        infer: |p, of| {
+            let scalar = p.tensor.scalar();
+            if scalar == Scalar::Place || !scalar.is_valid() {
+                return Err(ComputeError::ty(format!("no constant is a {scalar}"), "write numbers"));
+            }
+            of.result(scalar, p.tensor.shape())
+        },
+        range: |p, _| {
+            let numbers = (0..p.tensor.len()).map(|i| p.tensor.number(i));
+            match numbers.clone().all(|n| n.is_some()) {
+                true => Range::around(numbers),
+                false => Reach::Unknown,
+            }
+        },
+        evaluate: |p, _| Ok(p.tensor.clone()),
+        lowering: |p| Lowering::stages(|_, _| Ok(Lowered::Known(p.tensor.clone()))),
+        print: |p, _| (written(p.tensor), WHOLE),
+    };
 }
 
 /// `const(u64, 3)`, `const(u64[2], [1, 2])`: elements row after row.

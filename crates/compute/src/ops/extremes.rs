@@ -6,66 +6,34 @@ use hushwire_circuit::words;
 
 pub(super) struct Min;
 
-impl OpDef for Min {
-    fn syntax() -> Syntax {
-        Syntax::Call(&["min"], "min(x, y)", |c| Ok((Op::Min, c.two()?)))
-    }
-
-    fn facts(&self) -> Facts {
-        facts("min", 2, Role::Works)
-    }
-
-    fn infer(&self, of: Operands<'_>) -> Typed {
-        of.each(of.numbers()?)
-    }
-
-    fn range(&self, of: &Ranges<'_>) -> Reach {
-        of.two(0, 1, |x, y| Reach::To(Range { low: x.low.min(y.low), high: x.high.min(y.high) }))
-    }
-
-    fn evaluate(&self, of: Evaluation<'_>) -> Result<Tensor, ComputeError> {
-        Ok(of.two(|x, y| if less(of.scalar, y, x) { y } else { x }))
-    }
-
-    fn lowering(&self) -> Lowering<'_> {
-        Lowering::each(|b, e| extreme(b, e.is_signed(), [e.x(), e.y()], true))
-    }
-
-    fn print(&self, w: Writing<'_>) -> Printed {
-        pair(w)
-    }
+impl Min {
+    pub(super) const DEF: OpDef<Self> = OpDef {
+        syntax: Syntax::Call(&["min"], "min(x, y)", |c| Ok((Op::Min, c.two()?))),
+        facts: |_| facts("min", 2, Role::Works),
+        infer: |_, of| of.each(of.numbers()?),
+        range: |_, of| {
+            of.two(0, 1, |x, y| Reach::To(Range { low: x.low.min(y.low), high: x.high.min(y.high) }))
+        },
+        evaluate: |_, of| Ok(of.two(|x, y| if less(of.scalar, y, x) { y } else { x })),
+        lowering: |_| Lowering::each(|b, e| extreme(b, e.is_signed(), [e.x(), e.y()], true)),
+        print: |_, w| pair(w),
+    };
 }
 
 pub(super) struct Max;
 
-impl OpDef for Max {
-    fn syntax() -> Syntax {
-        Syntax::Call(&["max"], "max(x, y)", |c| Ok((Op::Max, c.two()?)))
-    }
-
-    fn facts(&self) -> Facts {
-        facts("max", 2, Role::Works)
-    }
-
-    fn infer(&self, of: Operands<'_>) -> Typed {
-        of.each(of.numbers()?)
-    }
-
-    fn range(&self, of: &Ranges<'_>) -> Reach {
-        of.two(0, 1, |x, y| Reach::To(Range { low: x.low.max(y.low), high: x.high.max(y.high) }))
-    }
-
-    fn evaluate(&self, of: Evaluation<'_>) -> Result<Tensor, ComputeError> {
-        Ok(of.two(|x, y| if less(of.scalar, x, y) { y } else { x }))
-    }
-
-    fn lowering(&self) -> Lowering<'_> {
-        Lowering::each(|b, e| extreme(b, e.is_signed(), [e.y(), e.x()], false))
-    }
-
-    fn print(&self, w: Writing<'_>) -> Printed {
-        pair(w)
-    }
+impl Max {
+    pub(super) const DEF: OpDef<Self> = OpDef {
+        syntax: Syntax::Call(&["max"], "max(x, y)", |c| Ok((Op::Max, c.two()?))),
+        facts: |_| facts("max", 2, Role::Works),
+        infer: |_, of| of.each(of.numbers()?),
+        range: |_, of| {
+            of.two(0, 1, |x, y| Reach::To(Range { low: x.low.max(y.low), high: x.high.max(y.high) }))
+        },
+        evaluate: |_, of| Ok(of.two(|x, y| if less(of.scalar, x, y) { y } else { x })),
+        lowering: |_| Lowering::each(|b, e| extreme(b, e.is_signed(), [e.y(), e.x()], false)),
+        print: |_, w| pair(w),
+    };
 }
 
 /// Equal ones are the same either way. Turned round, a comparison with a known number may borrow nothing from its lowest bits: one

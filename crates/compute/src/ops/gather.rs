@@ -5,54 +5,43 @@ use crate::Visibility;
 
 pub(super) struct Gather;
 
-impl OpDef for Gather {
-    fn syntax() -> Syntax {
-        Syntax::Call(&["gather"], "gather(x, places)", |c| Ok((Op::Gather, c.operands()?)))
-    }
-
-    fn facts(&self) -> Facts {
-        facts("gather", 2, Role::Moves)
-    }
-
-    fn infer(&self, of: Operands<'_>) -> Typed {
-        let (_, places) = of.all[1];
-        let integers = matches!(places.scalar, Scalar::Int { .. });
-        if places.visibility != Visibility::Public || !integers || places.shape.rank() != 1 {
-            return Err(of.wrong("places are a public vector of integers"));
-        }
-        of.axis(0)?;
-        let mut shape = of.shape(0).clone();
-        shape.0[0] = places.shape.0[0].clone();
-        of.result(of.not_place()?, shape)
-    }
-
-    fn range(&self, of: &Ranges<'_>) -> Reach {
-        of.same(0)
-    }
-
-    fn evaluate(&self, of: Evaluation<'_>) -> Result<Tensor, ComputeError> {
-        let found = rows(of.y(), of.x().lengths()[0])?;
-        Ok(of.rows(of.x(), |i| found[i]))
-    }
-
-    fn lowering(&self) -> Lowering<'_> {
-        Lowering::stages(|values, site| {
-            let (x, places) = (site.args[0], site.args[1]);
-            let lengths = values.lengths(x);
-            let Some(places) = values.known(places) else {
-                let cause = "the places of a `gather` are an input";
-                return Err(ComputeError::ty(cause, "a circuit takes constants alone"));
-            };
-            let inner: usize = site.to[1..].iter().product();
-            let found = rows(places, lengths[0])?;
-            let elements: Vec<usize> = found.iter().flat_map(|row| row * inner..(row + 1) * inner).collect();
-            values.moved(&[x], &elements).map(Lowered::Bits)
-        })
-    }
-
-    fn print(&self, w: Writing<'_>) -> Printed {
-        w.call("")
-    }
+impl Gather {
+    pub(super) const DEF: OpDef<Self> = OpDef {
+        syntax: Syntax::Call(&["gather"], "gather(x, places)", |c| Ok((Op::Gather, c.operands()?))),
+        facts: |_| facts("gather", 2, Role::Moves),
+        infer: |_, of| {
+            let (_, places) = of.all[1];
+            let integers = matches!(places.scalar, Scalar::Int { .. });
+            if places.visibility != Visibility::Public || !integers || places.shape.rank() != 1 {
+                return Err(of.wrong("places are a public vector of integers"));
+            }
+            of.axis(0)?;
+            let mut shape = of.shape(0).clone();
+            shape.0[0] = places.shape.0[0].clone();
+            of.result(of.not_place()?, shape)
+        },
+        range: |_, of| of.same(0),
+        evaluate: |_, of| {
+            let found = rows(of.y(), of.x().lengths()[0])?;
+            Ok(of.rows(of.x(), |i| found[i]))
+        },
+        lowering: |_| {
+            Lowering::stages(|values, site| {
+                let (x, places) = (site.args[0], site.args[1]);
+                let lengths = values.lengths(x);
+                let Some(places) = values.known(places) else {
+                    let cause = "the places of a `gather` are an input";
+                    return Err(ComputeError::ty(cause, "a circuit takes constants alone"));
+                };
+                let inner: usize = site.to[1..].iter().product();
+                let found = rows(places, lengths[0])?;
+                let elements: Vec<usize> =
+                    found.iter().flat_map(|row| row * inner..(row + 1) * inner).collect();
+                values.moved(&[x], &elements).map(Lowered::Bits)
+            })
+        },
+        print: |_, w| w.call(""),
+    };
 }
 
 /// Places as numbers of rows, of which there are `n`.

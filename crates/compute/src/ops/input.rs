@@ -7,34 +7,16 @@ pub(super) struct Input<'a> {
     pub(super) name: &'a String,
 }
 
-impl OpDef for Input<'_> {
-    fn syntax() -> Syntax {
-        Syntax::Named("input x: u64[n] from shop")
-    }
-
-    fn facts(&self) -> Facts {
-        facts("input", 0, Role::Works)
-    }
-
-    fn infer(&self, _: Operands<'_>) -> Typed {
-        Err(ComputeError::ty("an input has the type that is declared", "declare it"))
-    }
-
-    fn range(&self, _: &Ranges<'_>) -> Reach {
-        Reach::Unknown
-    }
-
-    fn evaluate(&self, _: Evaluation<'_>) -> Result<Tensor, ComputeError> {
-        self.refused()
-    }
-
-    fn lowering(&self) -> Lowering<'_> {
-        Lowering::stages(|_, _| self.refused())
-    }
-
-    fn print(&self, _: Writing<'_>) -> Printed {
-        (self.name.clone(), WHOLE)
-    }
+impl<'a> Input<'a> {
+    pub(super) const DEF: OpDef<Self> = OpDef {
+        syntax: Syntax::Named("input x: u64[n] from shop"),
+        facts: |_| facts("input", 0, Role::Works),
+        infer: |_, _| Err(ComputeError::ty("an input has the type that is declared", "declare it")),
+        range: |_, _| Reach::Unknown,
+        evaluate: |p, _| p.refused(),
+        lowering: |p| Lowering::stages(|_, _| p.refused()),
+        print: |p, _| (p.name.clone(), WHOLE),
+    };
 }
 
 impl Input<'_> {

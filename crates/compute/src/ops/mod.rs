@@ -68,35 +68,61 @@ use hushwire_circuit::{Bit, Builder};
 pub use reference::reference;
 
 /// The definition of an operation, on its parameters as the graph holds them.
-pub(crate) trait OpDef {
+#[derive(Clone, Copy)]
+pub(crate) struct OpDef<P> {
     /// The way in which text calls it.
-    fn syntax() -> Syntax
-    where
-        Self: Sized;
-
+    syntax: Syntax,
     /// Its name, its arity, and its cost on shares.
-    fn facts(&self) -> Facts;
-
-    /// The type of what it computes.
-    ///
-    /// # Errors
-    /// Operands that it does not take.
-    fn infer(&self, of: Operands<'_>) -> Typed;
-
+    facts: fn(&P) -> Facts,
+    /// The type of what it computes, or the reason for which it does not take its operands.
+    infer: fn(&P, Operands<'_>) -> Typed,
     /// The numbers that it reaches, were there no end to its type.
-    fn range(&self, of: &Ranges<'_>) -> Reach;
-
-    /// The value in the open: the oracle of every back end.
-    ///
-    /// # Errors
-    /// A place that does not exist.
-    fn evaluate(&self, of: Evaluation<'_>) -> Result<Tensor, ComputeError>;
-
+    range: fn(&P, &Ranges<'_>) -> Reach,
+    /// The value in the open: the oracle of every back end. The error is a place that does not exist.
+    evaluate: fn(&P, Evaluation<'_>) -> Result<Tensor, ComputeError>,
     /// The circuit.
-    fn lowering(&self) -> Lowering<'_>;
-
+    lowering: for<'p> fn(&'p P) -> Lowering<'p>,
     /// The text, which is read as the same operation.
+    print: fn(&P, Writing<'_>) -> Printed,
+}
+
+/// An operation's definition with its parameters.
+struct Bound<P>(OpDef<P>, P);
+
+/// What is asked of an operation; see [`OpDef`].
+pub(crate) trait Definition {
+    fn facts(&self) -> Facts;
+    fn infer(&self, of: Operands<'_>) -> Typed;
+    fn range(&self, of: &Ranges<'_>) -> Reach;
+    fn evaluate(&self, of: Evaluation<'_>) -> Result<Tensor, ComputeError>;
+    fn lowering(&self) -> Lowering<'_>;
     fn print(&self, w: Writing<'_>) -> Printed;
+}
+
+impl<P> Definition for Bound<P> {
+    fn facts(&self) -> Facts {
+        (self.0.facts)(&self.1)
+    }
+
+    fn infer(&self, of: Operands<'_>) -> Typed {
+        (self.0.infer)(&self.1, of)
+    }
+
+    fn range(&self, of: &Ranges<'_>) -> Reach {
+        (self.0.range)(&self.1, of)
+    }
+
+    fn evaluate(&self, of: Evaluation<'_>) -> Result<Tensor, ComputeError> {
+        (self.0.evaluate)(&self.1, of)
+    }
+
+    fn lowering(&self) -> Lowering<'_> {
+        (self.0.lowering)(&self.1)
+    }
+
+    fn print(&self, w: Writing<'_>) -> Printed {
+        (self.0.print)(&self.1, w)
+    }
 }
 
 /// Facts of an operation that are known without its operands.
@@ -125,13 +151,14 @@ pub(crate) enum Role {
 pub(crate) type Parse = fn(&mut Call<'_>) -> Result<(Op, Vec<Value>), ComputeError>;
 
 /// The way in which text calls an operation, with an example for the reference.
+#[derive(Clone, Copy)]
 pub(crate) enum Syntax {
     /// By something else than a call: inputs by their names.
     Named(&'static str),
     /// By signs between two operands, which hold them together so strongly.
     Between(&'static [(&'static str, Op)], u8),
     /// By a sign before its operand.
-    Before(&'static str, Op),
+    Before(&'static str, &'static Op),
     /// By a sign between its operand and a number of bits.
     Shift(&'static str, fn(u16) -> Op),
     /// By names before arguments in parentheses.
@@ -176,7 +203,7 @@ pub(crate) struct Row {
     leaks: Option<&'static str>,
     /// The documentation.
     doc: &'static str,
-    syntax: fn() -> Syntax,
+    syntax: Syntax,
 }
 
 macro_rules! operations {
@@ -194,15 +221,15 @@ macro_rules! operations {
             op: stringify!($op),
             leaks: $leaks,
             doc: $doc,
-            syntax: $file::$op::syntax,
+            syntax: $file::$op::DEF.syntax,
         },)+];
 
         impl Op {
             /// Its definition.
-            pub(crate) fn def(&self) -> Box<dyn OpDef + '_> {
+            pub(crate) fn def(&self) -> Box<dyn Definition + '_> {
                 match self {
                     $(Op::$op $(($($at),+))? $({ $($field),+ })? => {
-                        Box::new($file::$op { $($($at),+)? $($($field),+)? })
+                        Box::new(Bound($file::$op::DEF, $file::$op { $($($at),+)? $($($field),+)? }))
                     })+
                 }
             }
@@ -294,7 +321,7 @@ operations! {
 
 /// How strongly a sign between two operands holds them together.
 pub(crate) fn strength(sign: &str) -> Option<u8> {
-    OPS.iter().find_map(|row| match (row.syntax)() {
+    OPS.iter().find_map(|row| match row.syntax {
         Syntax::Between(signs, strength) if signs.iter().any(|(s, _)| *s == sign) => Some(strength),
         Syntax::Shift(s, _) if s == sign => Some(crate::text::print::SHIFT),
         _ => None,
@@ -303,7 +330,7 @@ pub(crate) fn strength(sign: &str) -> Option<u8> {
 
 /// The operation of a sign between two operands.
 pub(crate) fn between(sign: &str) -> Option<Op> {
-    OPS.iter().find_map(|row| match (row.syntax)() {
+    OPS.iter().find_map(|row| match row.syntax {
         Syntax::Between(signs, _) => signs.iter().find(|(s, _)| *s == sign).map(|(_, op)| op.clone()),
         _ => None,
     })
@@ -311,15 +338,15 @@ pub(crate) fn between(sign: &str) -> Option<Op> {
 
 /// The operation of a sign before its operand.
 pub(crate) fn before(sign: &str) -> Option<Op> {
-    OPS.iter().find_map(|row| match (row.syntax)() {
-        Syntax::Before(s, op) if s == sign => Some(op),
+    OPS.iter().find_map(|row| match row.syntax {
+        Syntax::Before(s, op) if s == sign => Some(op.clone()),
         _ => None,
     })
 }
 
 /// The operation of a shift.
 pub(crate) fn shift(sign: &str) -> Option<fn(u16) -> Op> {
-    OPS.iter().find_map(|row| match (row.syntax)() {
+    OPS.iter().find_map(|row| match row.syntax {
         Syntax::Shift(s, op) if s == sign => Some(op),
         _ => None,
     })
@@ -327,7 +354,7 @@ pub(crate) fn shift(sign: &str) -> Option<fn(u16) -> Op> {
 
 /// The reader of a call by name.
 pub(crate) fn call(name: &str) -> Option<Parse> {
-    OPS.iter().find_map(|row| match (row.syntax)() {
+    OPS.iter().find_map(|row| match row.syntax {
         Syntax::Call(names, _, parse) if names.contains(&name) => Some(parse),
         _ => None,
     })

@@ -25,9 +25,9 @@ pub(super) struct Order<'a> {
     pub(super) descending: &'a Vec<bool>,
 }
 
-impl OpDef for Order<'_> {
-    fn syntax() -> Syntax {
-        Syntax::Call(&["order"], "order(key, desc key)", |c| {
+impl<'a> Order<'a> {
+    pub(super) const DEF: OpDef<Self> = OpDef {
+        syntax: Syntax::Call(&["order"], "order(key, desc key)", |c| {
             let (mut keys, mut descending) = (vec![], vec![]);
             for argument in c.arguments.all {
                 let Argument::Value { desc, value } = argument else {
@@ -37,85 +37,55 @@ impl OpDef for Order<'_> {
                 descending.push(*desc);
             }
             Ok((Op::Order { descending }, keys))
-        })
-    }
-
-    fn facts(&self) -> Facts {
-        Facts { name: "order", arity: None, role: Role::Works }
-    }
-
-    fn infer(&self, of: Operands<'_>) -> Typed {
-        let (keys, directions) = (of.all.len(), self.descending.len());
-        if directions != keys {
-            let cause = format!("`order` has {keys} keys and {directions} directions");
-            return Err(ComputeError::ty(cause, "give each key one"));
-        }
-        of.result(Scalar::Place, rows(of)?)
-    }
-
-    fn range(&self, _: &Ranges<'_>) -> Reach {
-        Reach::Unknown
-    }
-
-    fn evaluate(&self, of: Evaluation<'_>) -> Result<Tensor, ComputeError> {
-        Ok(order(of.operands, self.descending))
-    }
-
-    fn lowering(&self) -> Lowering<'_> {
-        Lowering::stages(|values, site| values.sorted(site, self.descending))
-    }
-
-    fn print(&self, w: Writing<'_>) -> Printed {
-        let key = |(v, down): (&Value, &bool)| {
-            format!("{}{}", if *down { "desc " } else { "" }, w.names.operand(*v, 0))
-        };
-        let keys: Vec<_> = w.arguments.iter().zip(self.descending).map(key).collect();
-        (format!("order({})", keys.join(", ")), WHOLE)
-    }
+        }),
+        facts: |_| Facts { name: "order", arity: None, role: Role::Works },
+        infer: |p, of| {
+            let (keys, directions) = (of.all.len(), p.descending.len());
+            if directions != keys {
+                let cause = format!("`order` has {keys} keys and {directions} directions");
+                return Err(ComputeError::ty(cause, "give each key one"));
+            }
+            of.result(Scalar::Place, rows(of)?)
+        },
+        range: |_, _| Reach::Unknown,
+        evaluate: |p, of| Ok(order(of.operands, p.descending)),
+        lowering: |p| Lowering::stages(|values, site| values.sorted(site, p.descending)),
+        print: |p, w| {
+            let key = |(v, down): (&Value, &bool)| {
+                format!("{}{}", if *down { "desc " } else { "" }, w.names.operand(*v, 0))
+            };
+            let keys: Vec<_> = w.arguments.iter().zip(p.descending).map(key).collect();
+            (format!("order({})", keys.join(", ")), WHOLE)
+        },
+    };
 }
 
 pub(super) struct Meet<'a> {
     pub(super) first: &'a u64,
 }
 
-impl OpDef for Meet<'_> {
-    fn syntax() -> Syntax {
-        Syntax::Call(&["meet"], "meet(key, key, first=10)", |c| {
+impl<'a> Meet<'a> {
+    pub(super) const DEF: OpDef<Self> = OpDef {
+        syntax: Syntax::Call(&["meet"], "meet(key, key, first=10)", |c| {
             let first = c.arguments.named("first")?;
             let missing = "say how many rows the first side has: first=10";
             let first = whole(first.ok_or_else(|| c.arguments.wrong(missing))?)?;
             Ok((Op::Meet { first }, c.operands()?))
-        })
-    }
-
-    fn facts(&self) -> Facts {
-        Facts { name: "meet", arity: None, role: Role::Works }
-    }
-
-    fn infer(&self, of: Operands<'_>) -> Typed {
-        let (shape, first) = (rows(of)?, *self.first);
-        if let Some(Dim::Known(rows)) = shape.0.first()
-            && first > *rows
-        {
-            let cause = format!("`meet` of {rows} rows, {first} of which are the first side");
-            return Err(ComputeError::ty(cause, "a side has no more rows than there are"));
-        }
-        of.result(Scalar::Place, shape)
-    }
-
-    fn range(&self, _: &Ranges<'_>) -> Reach {
-        Reach::Unknown
-    }
-
-    fn evaluate(&self, of: Evaluation<'_>) -> Result<Tensor, ComputeError> {
-        Ok(order(of.operands, &vec![false; of.operands.len()]))
-    }
-
-    fn lowering(&self) -> Lowering<'_> {
-        Lowering::stages(|values, site| values.sorted(site, &vec![false; site.args.len()]))
-    }
-
-    fn print(&self, w: Writing<'_>) -> Printed {
-        w.call(&format!(", first={}", self.first))
-    }
+        }),
+        facts: |_| Facts { name: "meet", arity: None, role: Role::Works },
+        infer: |p, of| {
+            let (shape, first) = (rows(of)?, *p.first);
+            if let Some(Dim::Known(rows)) = shape.0.first()
+                && first > *rows
+            {
+                let cause = format!("`meet` of {rows} rows, {first} of which are the first side");
+                return Err(ComputeError::ty(cause, "a side has no more rows than there are"));
+            }
+            of.result(Scalar::Place, shape)
+        },
+        range: |_, _| Reach::Unknown,
+        evaluate: |_, of| Ok(order(of.operands, &vec![false; of.operands.len()])),
+        lowering: |_| Lowering::stages(|values, site| values.sorted(site, &vec![false; site.args.len()])),
+        print: |p, w| w.call(&format!(", first={}", p.first)),
+    };
 }

@@ -25,72 +25,66 @@ const NAMES: [&str; 9] = {
     names
 };
 
-impl OpDef for Reduce<'_> {
-    fn syntax() -> Syntax {
-        Syntax::Call(&NAMES, "sum(x, axis=1)", |c| {
+impl<'a> Reduce<'a> {
+    pub(super) const DEF: OpDef<Self> = OpDef {
+        syntax: Syntax::Call(&NAMES, "sum(x, axis=1)", |c| {
             let name = c.arguments.name;
             let reduction = Reduction::ALL.into_iter().find(|r| r.name() == name);
             let reduction = reduction.ok_or_else(|| c.arguments.wrong("it reduces an axis"))?;
             let axis = c.arguments.axis()?;
             Ok((Op::Reduce(reduction, axis), c.operands()?))
-        })
-    }
+        }),
+        facts: |p| {
+            let sums = matches!(p.reduction, Reduction::Sum | Reduction::Mean);
+            facts(p.reduction.name(), 1, if sums { Role::Sums } else { Role::Works })
+        },
+        infer: |p, of| {
+            let (scalar, shape) = (of.scalar(0), of.without(*p.axis)?);
+            let ok = match p.reduction {
+                Reduction::All | Reduction::Any | Reduction::Count => scalar == Scalar::Bool,
+                _ => scalar.is_number(),
+            };
+            if !ok {
+                let wants = if scalar == Scalar::Bool { "numbers" } else { "truth values" };
+                return Err(of.wrong(format!("it takes {wants}")));
+            }
+            let place = matches!(p.reduction, Reduction::Count | Reduction::ArgMin | Reduction::ArgMax);
+            of.result(if place { Scalar::unsigned(64) } else { scalar }, shape)
+        },
+        range: |p, of| {
+            let Some(n) = of.length(0, usize::from(*p.axis)) else { return Reach::Unknown };
+            match p.reduction {
+                Reduction::Count => Reach::To(Range { low: 0, high: n }),
+                Reduction::ArgMin | Reduction::ArgMax => Reach::To(Range { low: 0, high: (n - 1).max(0) }),
+                Reduction::Sum => of.one(0, |x| sums(x, n, n)),
+                Reduction::Min | Reduction::Max if n > 0 => of.same(0),
+                Reduction::Mean if n > 0 => of.one(0, |x| of.mean(x, n)),
+                _ => Reach::Unknown,
+            }
+        },
+        evaluate: |p, of| Ok(p.evaluated(of)),
+        lowering: |p| {
+            Lowering::stages(|values, site| {
+                let x = site.args[0];
+                let scalar = values.scalar(x);
+                let (n, places) = series(values.lengths(x), usize::from(*p.axis));
+                if n == 0 {
+                    let nothing = Tensor::zeros(scalar, values.lengths(x));
+                    let of = Evaluation { operands: &[&nothing], scalar: site.scalar, lengths: site.to };
+                    return Ok(Lowered::Known(p.evaluated(of)));
+                }
+                let elements = values.elements(x)?;
+                let all = places.iter().map(|s| s.iter().map(|i| elements[*i].clone()).collect()).collect();
+                columns::reduce(&mut values.stages, *p.reduction, scalar, all).map(Lowered::Bits)
+            })
+        },
+        print: |p, w| w.call(&print::axis(*p.axis)),
+    };
 
-    fn facts(&self) -> Facts {
-        let sums = matches!(self.reduction, Reduction::Sum | Reduction::Mean);
-        facts(self.reduction.name(), 1, if sums { Role::Sums } else { Role::Works })
-    }
-
-    fn infer(&self, of: Operands<'_>) -> Typed {
-        let (scalar, shape) = (of.scalar(0), of.without(*self.axis)?);
-        let ok = match self.reduction {
-            Reduction::All | Reduction::Any | Reduction::Count => scalar == Scalar::Bool,
-            _ => scalar.is_number(),
-        };
-        if !ok {
-            let wants = if scalar == Scalar::Bool { "numbers" } else { "truth values" };
-            return Err(of.wrong(format!("it takes {wants}")));
-        }
-        let place = matches!(self.reduction, Reduction::Count | Reduction::ArgMin | Reduction::ArgMax);
-        of.result(if place { Scalar::unsigned(64) } else { scalar }, shape)
-    }
-
-    fn range(&self, of: &Ranges<'_>) -> Reach {
-        let Some(n) = of.length(0, usize::from(*self.axis)) else { return Reach::Unknown };
-        match self.reduction {
-            Reduction::Count => Reach::To(Range { low: 0, high: n }),
-            Reduction::ArgMin | Reduction::ArgMax => Reach::To(Range { low: 0, high: (n - 1).max(0) }),
-            Reduction::Sum => of.one(0, |x| sums(x, n, n)),
-            Reduction::Min | Reduction::Max if n > 0 => of.same(0),
-            Reduction::Mean if n > 0 => of.one(0, |x| of.mean(x, n)),
-            _ => Reach::Unknown,
-        }
-    }
-
-    fn evaluate(&self, of: Evaluation<'_>) -> Result<Tensor, ComputeError> {
+    fn evaluated(&self, of: Evaluation<'_>) -> Tensor {
         let [_, n, inner] = around(of.x().lengths(), usize::from(*self.axis));
         let line = |k: usize| (0..n).map(move |i| of.x().get((k / inner * n + i) * inner + k % inner));
-        Ok(of.made(|k| reduced(*self.reduction, of.x().scalar(), &line(k))))
-    }
-
-    fn lowering(&self) -> Lowering<'_> {
-        Lowering::stages(|values, site| {
-            let x = site.args[0];
-            let scalar = values.scalar(x);
-            let (n, places) = series(values.lengths(x), usize::from(*self.axis));
-            if n == 0 {
-                let nothing = Tensor::zeros(scalar, values.lengths(x));
-                let of = Evaluation { operands: &[&nothing], scalar: site.scalar, lengths: site.to };
-                return self.evaluate(of).map(Lowered::Known);
-            }
-            let elements = values.elements(x)?;
-            let all = places.iter().map(|s| s.iter().map(|i| elements[*i].clone()).collect()).collect();
-            columns::reduce(&mut values.stages, *self.reduction, scalar, all).map(Lowered::Bits)
-        })
-    }
-
-    fn print(&self, w: Writing<'_>) -> Printed {
-        w.call(&print::axis(*self.axis))
+        of.made(|k| reduced(*self.reduction, of.x().scalar(), &line(k)))
     }
 }
 

@@ -11,7 +11,7 @@ pub fn reference() -> String {
     for row in OPS {
         let between =
             |signs: &[&str]| signs.iter().map(|s| format!("`x {s} y`")).collect::<Vec<_>>().join(" ");
-        let mut text = match (row.syntax)() {
+        let mut text = match row.syntax {
             Syntax::Between(signs, _) => between(&signs.iter().map(|(sign, _)| *sign).collect::<Vec<_>>()),
             Syntax::Before(sign, _) => format!("`{sign}x`"),
             Syntax::Shift(sign, _) => format!("`x {sign} 3`"),

@@ -11,9 +11,9 @@ pub(super) struct Reveal<'a> {
     pub(super) to: &'a Option<Member>,
 }
 
-impl OpDef for Reveal<'_> {
-    fn syntax() -> Syntax {
-        Syntax::Call(&["reveal"], "reveal(x, to=client)", |c| {
+impl<'a> Reveal<'a> {
+    pub(super) const DEF: OpDef<Self> = OpDef {
+        syntax: Syntax::Call(&["reveal"], "reveal(x, to=client)", |c| {
             let to = match c.arguments.named("to")? {
                 None => None,
                 Some(Expr { place, what: What::Name(member) }) => {
@@ -22,37 +22,23 @@ impl OpDef for Reveal<'_> {
                 Some(other) => return Err(wrong(other.place, "no member stands here", "write to=MEMBER")),
             };
             Ok((Op::Reveal(to), c.operands()?))
-        })
-    }
-
-    fn facts(&self) -> Facts {
-        facts("reveal", 1, Role::Moves)
-    }
-
-    fn infer(&self, of: Operands<'_>) -> Typed {
-        let (_, ty) = of.all[0];
-        let visibility = match self.to {
-            None => Visibility::Public,
-            // What all know stays known.
-            Some(_) if ty.visibility == Visibility::Public => Visibility::Public,
-            Some(member) => Visibility::Private(*member),
-        };
-        Ok(Type { visibility, ..ty.clone() })
-    }
-
-    fn range(&self, of: &Ranges<'_>) -> Reach {
-        of.same(0)
-    }
-
-    fn evaluate(&self, of: Evaluation<'_>) -> Result<Tensor, ComputeError> {
-        Ok(of.x().clone())
-    }
-
-    fn lowering(&self) -> Lowering<'_> {
-        Lowering::moves(|_, lengths| (0..lengths.iter().product()).collect())
-    }
-
-    fn print(&self, w: Writing<'_>) -> Printed {
-        w.call(&self.to.map_or(String::new(), |member| format!(", to={}", w.names.member(member))))
-    }
+        }),
+        facts: |_| facts("reveal", 1, Role::Moves),
+        infer: |p, of| {
+            let (_, ty) = of.all[0];
+            let visibility = match p.to {
+                None => Visibility::Public,
+                // What all know stays known.
+                Some(_) if ty.visibility == Visibility::Public => Visibility::Public,
+                Some(member) => Visibility::Private(*member),
+            };
+            Ok(Type { visibility, ..ty.clone() })
+        },
+        range: |_, of| of.same(0),
+        evaluate: |_, of| Ok(of.x().clone()),
+        lowering: |_| Lowering::moves(|_, lengths| (0..lengths.iter().product()).collect()),
+        print: |p, w| {
+            w.call(&p.to.map_or(String::new(), |member| format!(", to={}", w.names.member(member))))
+        },
+    };
 }

@@ -34,71 +34,39 @@ pub(super) struct ShiftLeft<'a> {
     pub(super) by: &'a u16,
 }
 
-impl OpDef for ShiftLeft<'_> {
-    fn syntax() -> Syntax {
-        Syntax::Shift("<<", Op::ShiftLeft)
-    }
-
-    fn facts(&self) -> Facts {
-        facts("<<", 1, Role::Works)
-    }
-
-    fn infer(&self, of: Operands<'_>) -> Typed {
-        shifted(of, *self.by)
-    }
-
-    fn range(&self, of: &Ranges<'_>) -> Reach {
-        of.one(0, |x| x.map(|x| doubled(x, u32::from(*self.by))))
-    }
-
-    fn evaluate(&self, of: Evaluation<'_>) -> Result<Tensor, ComputeError> {
-        Ok(moved(of.x(), |i| i.checked_sub(usize::from(*self.by)), false))
-    }
-
-    fn lowering(&self) -> Lowering<'_> {
-        Lowering::each(|_, e| {
-            let by = usize::from(*self.by);
-            let mut out = vec![Bit::ZERO; by];
-            out.extend(&e.x()[..e.x().len() - by]);
-            out
-        })
-    }
-
-    fn print(&self, w: Writing<'_>) -> Printed {
-        w.shift(*self.by)
-    }
+impl<'a> ShiftLeft<'a> {
+    pub(super) const DEF: OpDef<Self> = OpDef {
+        syntax: Syntax::Shift("<<", Op::ShiftLeft),
+        facts: |_| facts("<<", 1, Role::Works),
+        infer: |p, of| shifted(of, *p.by),
+        range: |p, of| of.one(0, |x| x.map(|x| doubled(x, u32::from(*p.by)))),
+        evaluate: |p, of| Ok(moved(of.x(), |i| i.checked_sub(usize::from(*p.by)), false)),
+        lowering: |p| {
+            Lowering::each(|_, e| {
+                let by = usize::from(*p.by);
+                let mut out = vec![Bit::ZERO; by];
+                out.extend(&e.x()[..e.x().len() - by]);
+                out
+            })
+        },
+        print: |p, w| w.shift(*p.by),
+    };
 }
 
 pub(super) struct ShiftRight<'a> {
     pub(super) by: &'a u16,
 }
 
-impl OpDef for ShiftRight<'_> {
-    fn syntax() -> Syntax {
-        Syntax::Shift(">>", Op::ShiftRight)
-    }
-
-    fn facts(&self) -> Facts {
-        facts(">>", 1, Role::Works)
-    }
-
-    fn infer(&self, of: Operands<'_>) -> Typed {
-        shifted(of, *self.by)
-    }
-
-    fn range(&self, of: &Ranges<'_>) -> Reach {
-        of.one(0, |x| x.map(|x| Some(x >> self.by.min(&127))))
-    }
-
-    fn evaluate(&self, of: Evaluation<'_>) -> Result<Tensor, ComputeError> {
-        Ok(moved(of.x(), |i| Some(i + usize::from(*self.by)), of.x().scalar().is_signed()))
-    }
-
-    fn lowering(&self) -> Lowering<'_> {
-        Lowering::each(|_, e| resized(&e.x()[usize::from(*self.by)..], e.is_signed(), e.x().len()))
-    }
-
-    fn print(&self, w: Writing<'_>) -> Printed {
-        w.shift(*self.by)
-    }
+impl<'a> ShiftRight<'a> {
+    pub(super) const DEF: OpDef<Self> = OpDef {
+        syntax: Syntax::Shift(">>", Op::ShiftRight),
+        facts: |_| facts(">>", 1, Role::Works),
+        infer: |p, of| shifted(of, *p.by),
+        range: |p, of| of.one(0, |x| x.map(|x| Some(x >> p.by.min(&127)))),
+        evaluate: |p, of| Ok(moved(of.x(), |i| Some(i + usize::from(*p.by)), of.x().scalar().is_signed())),
+        lowering: |p| {
+            Lowering::each(|_, e| resized(&e.x()[usize::from(*p.by)..], e.is_signed(), e.x().len()))
+        },
+        print: |p, w| w.shift(*p.by),
+    };
 }

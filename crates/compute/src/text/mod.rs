@@ -13,7 +13,8 @@
 //! ```
 //!
 //! Between values stand, weakest first, `|`, `^`, `&`, `== != < <= > >=`, `<< >>`, `+ -`, `* / %`, then `-x` and `!x`.
-//! A bare number has the type of what it is combined with; `const(u64, 3)` and `const(u64[2], [1, 2])` say it. Calls:
+//! A bare number has the type of what it is combined with; `const(u64, 3)` and `const(u64[2], [1, 2])` say it. `docs/reference/operations.md`
+//! has all calls, with what they compute; these among them:
 //!
 //! ```text
 //! abs(x) min(x, y) max(x, y) select(c, x, y) cast(x, i32) rescale(x, 16) reveal(x) reveal(x, to=client)
