@@ -52,7 +52,7 @@ pub trait Backend: Sized {
     /// Words → some of their bits, of the first on.
     fn to_bits(lower: &mut Lower<'_, Self>, bits: Range<usize>, rows: usize) -> Talk<Self>;
     /// The words of a value that there is in a narrow form.
-    fn of_narrow(ring: u32) -> Talk<Self>;
+    fn of_narrow(narrow: Size, ring: u32) -> Talk<Self>;
     /// What a product of values needs to know of them.
     fn factors(lower: &Lower<'_, Self>, reads: [Slot; 2]) -> Self::Factors;
     /// A product, row by row.

@@ -30,6 +30,14 @@ pub enum Sign {
     Short,
 }
 
+impl Sign {
+    /// Whether the highest bit is 0, of numbers in [−2^(ℓ−2), 2^(ℓ−2)) plus 2^(ℓ−2).
+    #[must_use]
+    pub fn is_known(self) -> bool {
+        matches!(self, Sign::Positive | Sign::Short)
+    }
+}
+
 /// A primitive without a message. Arguments are values in the forms that stand beside each.
 pub enum Local<B: Backend> {
     /// The input of this number, as it comes, and its form. No arguments.

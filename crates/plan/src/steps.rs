@@ -76,6 +76,15 @@ impl<B: Backend> Steps<B> {
         Steps { steps, outputs }
     }
 
+    /// Goes through what parties say, where a back end numbers it.
+    pub fn each_talk(&mut self, mut each: impl FnMut(&mut Talk<B>)) {
+        for step in &mut self.steps {
+            if let Prim::Talk(talk) = &mut step.prim {
+                each(talk);
+            }
+        }
+    }
+
     /// The values of outputs, in order.
     #[must_use]
     pub fn outputs(&self) -> &[Slot] {

@@ -128,16 +128,18 @@ impl Backend for Three {
     }
 
     /// Sums and choices stay in the form in which their operands are. All else is cheaper on words where some operand is, none has bits
-    /// already, and they fill their ring.
+    /// already, and they fill their ring; but a circuit has a known bound of a minimum or maximum built in.
     fn on_words(lower: &Lower<'_>, op: &Op, args: &[usize]) -> bool {
         let any = |args: &[usize]| args.iter().any(|a| lower.has_words(*a));
         let is_full =
             |at: usize| ring(lower.scalar(at)).is_some_and(|r| r as usize == lower.scalar(at).bits());
+        let is_cheaper = || any(args) && args.iter().all(|a| !lower.has_bits(*a) && is_full(*a));
         match op {
             Op::Add | Op::Sub | Op::Neg => any(args),
             Op::Select => any(&args[1..]),
             Op::ShiftLeft(_) => is_words(lower, args[0]),
-            _ => any(args) && args.iter().all(|a| !lower.has_bits(*a) && is_full(*a)),
+            Op::Min | Op::Max => is_cheaper() && !args.iter().any(|a| lower.is_known(*a)),
+            _ => is_cheaper(),
         }
     }
 
@@ -145,7 +147,7 @@ impl Backend for Three {
         to_bits(bits, false)
     }
 
-    fn of_narrow(ring: u32) -> Talk<Three> {
+    fn of_narrow(_: Size, ring: u32) -> Talk<Three> {
         Talk::ToWords(ring)
     }
 

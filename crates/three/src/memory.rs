@@ -10,9 +10,8 @@ impl Plan {
     #[must_use]
     pub fn memory(&self, cut: Cut) -> u64 {
         let mut live = Live { plan: self, cut, shares: 0, known: 0, kept: 0, most: 0 };
-        // Inputs are there before.
-        let inputs = self.steps.iter().filter(|step| matches!(step.prim, Prim::Local(Local::Input(..))));
-        live.shares = inputs.map(|step| bytes(step.size)).sum();
+        // Inputs are there before, and those that nobody reads to the end.
+        live.shares = self.inputs.iter().map(|door| bytes(door.size())).sum();
         live.beside(0);
         self.steps.walk(&mut live);
         live.most

@@ -13,6 +13,9 @@ use hushwire_wire::Channel;
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
+/// SECURITY: results of layers under encryption that a session opens at most: each layer's flooding hides as many.
+pub const COEFFICIENTS: u64 = 1 << 26;
+
 /// Parameters, ring, and the party that has weights.
 type Name = (Set, u32, usize);
 

@@ -11,23 +11,18 @@
 
 use crate::{
     form::Form,
+    lower::PIECE,
     moves::{Rows, walk_tallies},
     network::Network,
-    plan::{Distance, PIECE, Prim, Size, Step},
+    plan::{Distance, Step},
     ring::packed,
     tally::Tally,
     wide::{less_tally, words_tally},
 };
 use hushwire_block::Wiped;
 use hushwire_circuit::{Planes, planes::plane_bytes, ranking};
+use hushwire_plan::{Key, Size, Talk};
 use std::{ops::Range, sync::Arc};
-
-/// How a key of a sort counts.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Key {
-    pub(crate) signed: bool,
-    pub(crate) descending: bool,
-}
 
 #[derive(Clone)]
 pub(crate) struct Stage {
@@ -148,7 +143,7 @@ pub(crate) fn form_of(rows: &Rows, inner: usize, size: Size) -> Form {
             Form::Words(crate::form::Words::new(ring, own))
         }
         _ => {
-            let Size::Bits(width, elements) = size else { unreachable!("a plan keeps to its forms") };
+            let (width, elements) = (size.width(), size.rows());
             let mut planes = Planes::zeros(width, elements);
             for plane in 0..width {
                 let bytes = &mut planes[plane * plane_bytes(elements)..][..plane_bytes(elements)];
@@ -198,8 +193,8 @@ fn shuffles(rows: usize, row: usize, stages: usize, distance: Distance) -> Lots 
 /// others are exact.
 pub(crate) fn lots(step: &Step, reads: &[Size], distance: Distance) -> Lots {
     let rows = step.size.rows();
-    match (&step.prim, reads) {
-        (Prim::Sort { .. }, keys) => {
+    match (step.talk(), reads) {
+        (Some(Talk::Sort { .. }), keys) => {
             let bits = keys.iter().map(|size| size.width()).sum();
             let mut all = vec![];
             for (stages, bits) in sorts(rows, bits).enumerate() {
@@ -213,12 +208,12 @@ pub(crate) fn lots(step: &Step, reads: &[Size], distance: Distance) -> Lots {
             }
             all
         }
-        (Prim::ToPlaces, [places]) if rows > 1 => {
+        (Some(Talk::ToOrder), [places]) if rows > 1 => {
             let mut all = shuffles(rows, places.ring() as usize, 1, distance);
             all.push(vec![Tally::message([packed(rows, places.ring() as usize); 2])]);
             all
         }
-        (Prim::Permute { inner }, [x, Size::Order(rows, stages)]) => {
+        (Some(Talk::Permute { inner }), [x, Size::Order(rows, stages)]) => {
             shuffles(*rows, inner * x.width(), *stages, distance)
         }
         _ => vec![],

@@ -5,11 +5,12 @@ mod walk;
 use crate::{
     Operation, Tally, TwoError,
     ahead::Shelf,
-    encrypted::{Job, Keys, Layer, signed},
+    encrypted::{COEFFICIENTS, Job, Keys, Layer, signed},
     form::{Form, Words},
     kit::Kit,
-    plan::{BEGIN, COEFFICIENTS, Distance, Piece, Plan, Prim, Slot, Spent, read},
+    plan::{BEGIN, Distance, Piece, Plan, Spent, moves, read},
     play::Play,
+    prim::OwnTalk,
     run::Run,
     supply::{Lot, Supply},
     talk::{begin, opened, share_bytes},
@@ -17,6 +18,7 @@ use crate::{
 use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
 use hushwire_ot::{Context, Protocol};
+use hushwire_plan::{Slot, Talk};
 use hushwire_prg::Seed;
 use hushwire_wire::{
     Channel, Cost, Meter, Process,
@@ -215,7 +217,7 @@ impl Party {
             for group in plan.groups(&slots, self.distance) {
                 let (begun, before) = (Instant::now(), read(self.meter.as_ref(), channel));
                 let first = &plan.steps[group[0].0];
-                if first.moves() {
+                if moves(first) {
                     let reads = &wave.iter().find(|(slot, _)| *slot == group[0].0).expect("a step of it").1;
                     let (done, all) = (run.done(), plan.steps.len());
                     let go_on = &mut || go_on(done, all);
@@ -249,7 +251,7 @@ impl Party {
     ) -> Result<(), TwoError> {
         let plan = run.plan;
         if let [(at, _)] = group
-            && let Prim::Encrypted(layer) = &plan.steps[*at].prim
+            && let Some(Talk::Own(OwnTalk::Encrypted(layer))) = plan.steps[*at].talk()
         {
             let reads = &wave.iter().find(|(slot, _)| slot == at).expect("a step of the wave").1;
             let made = self.layer(channel, layer, [reads[0].words(), reads[1].words()])?;

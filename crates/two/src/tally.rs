@@ -3,12 +3,14 @@
 use crate::{
     compare::{Part, half, table_bytes},
     kit::{Run, and_bytes, chunk_bytes, chunks},
-    ops::{Holders, Shape},
+    ops::Shape,
+    prim::Holders,
     ring::packed,
-    shift::{Sign, wrap_width},
+    shift::wrap_width,
 };
 use hushwire_circuit::{Program, TwoParty};
 use hushwire_gmw::{circuit_cost, triples};
+use hushwire_plan::Sign;
 use hushwire_wire::Cost;
 
 /// The cost of a run besides that of making OTs and triples.

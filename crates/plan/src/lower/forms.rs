@@ -70,7 +70,8 @@ impl<B: Backend> Lower<'_, B> {
         if self.is_of_words(slot) { Forms::words(slot) } else { Forms::bits(slot) }
     }
 
-    fn is_of_words(&self, slot: Slot) -> bool {
+    /// Whether a value is words.
+    pub fn is_of_words(&self, slot: Slot) -> bool {
         matches!(self.size(slot), Size::Words(..))
     }
 
@@ -146,7 +147,7 @@ impl<B: Backend> Lower<'_, B> {
                 Forms { input: Some(k), .. } => Some(self.come(k, Size::Words(own, rows))),
                 Forms { narrow: Some(slot), .. } => {
                     let now = std::mem::replace(&mut self.now, at);
-                    let slot = self.step(B::of_narrow(own), vec![slot]);
+                    let slot = self.step(B::of_narrow(self.size(slot), own), vec![slot]);
                     self.now = now;
                     Some(slot)
                 }

@@ -60,7 +60,8 @@ impl<B: Backend> Lower<'_, B> {
                 let slot = self.words(args[0], ring)?;
                 self.negated(slot)
             }
-            Op::Abs if self.scalar(args[0]).is_signed() => {
+            Op::Abs if !self.scalar(args[0]).is_signed() => self.words(args[0], ring)?,
+            Op::Abs => {
                 let slot = self.words(args[0], ring)?;
                 let (zero, minus) = (self.zeros(ring, to.iter().product()), self.negated(slot));
                 let is_below = self.step(Talk::LessBounded, vec![slot, zero]);

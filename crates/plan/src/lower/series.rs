@@ -81,7 +81,7 @@ impl<B: Backend> Lower<'_, B> {
         slots
     }
 
-    /// The least or the greatest of each series of a node's elements, or its place as a number of 64 bits: the first where several are.
+    /// The least or the greatest of each series of a node's elements, or its place: the first where several are.
     fn extreme(&mut self, of: usize, series: &[Vec<usize>], least: bool, is_place: bool) -> Lowered<Forms> {
         let words = B::comparable(self, of)?;
         let all = match words {
@@ -89,10 +89,11 @@ impl<B: Backend> Lower<'_, B> {
             None => self.bits(of)?,
         };
         let slot = self.best(of, all, series, least, is_place);
-        if !is_place {
-            return Ok(self.narrowed(slot, of));
-        }
-        Ok(self.forms_of(slot))
+        Ok(match self.size(slot) {
+            Size::Bits(..) if is_place => Forms::narrow(slot),
+            Size::Words(..) if is_place => Forms::words(slot),
+            _ => self.narrowed(slot, of),
+        })
     }
 
     /// The same of a value that has node `of`'s range, in the form that it has: comparable words, or bits.
@@ -104,11 +105,13 @@ impl<B: Backend> Lower<'_, B> {
         least: bool,
         is_place: bool,
     ) -> Slot {
-        let index = Scalar::unsigned(64);
         let is_words = matches!(self.size(all), Size::Words(..));
+        let (n, count) = (series[0].len(), series.len());
+        // Places have no more bits than they need.
+        let bits = if is_words { 64 } else { n.next_power_of_two().ilog2().max(1) };
+        let index = Scalar::unsigned(bits as u8);
         let mut slots = vec![all];
         if is_place {
-            let (n, count) = (series[0].len(), series.len());
             let numbers = (0..n).flat_map(|i| std::iter::repeat_n(i as u128, count));
             let places = self.known(Tensor::from_words(index, &[n * count], numbers));
             let prim = if is_words { Local::AsWords(64) } else { Local::AsBits };

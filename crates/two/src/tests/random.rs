@@ -8,8 +8,9 @@ use crate::{
     Distance, Plan, Products, TwoError,
     encrypted::{Job, Keys, signed},
     form::{Form, Words},
-    plan::{BEGIN, Prim},
+    plan::BEGIN,
     play::Play,
+    prim::OwnTalk,
     run::Run,
     talk::{begin, opened, share_bytes},
 };
@@ -20,6 +21,7 @@ use hushwire_compute::{
     test_support::{computation, inputs},
 };
 use hushwire_ot::Protocol;
+use hushwire_plan::Talk;
 use hushwire_prg::Seed;
 use hushwire_wire::drive::{Abreast, Lockstep};
 use std::collections::BTreeMap;
@@ -41,7 +43,7 @@ pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, Two
             break;
         }
         for group in plan.groups(&slots, Distance::Near) {
-            if let Prim::Encrypted(layer) = &plan.steps[group[0].0].prim {
+            if let Some(Talk::Own(OwnTalk::Encrypted(layer))) = plan.steps[group[0].0].talk() {
                 let weights = waves.each_ref().map(|wave| {
                     let reads = &wave.iter().find(|(at, _)| *at == group[0].0).unwrap().1;
                     (signed(&reads[0].words().own, reads[0].words().ring), reads[1].words().own.clone())
@@ -320,7 +322,11 @@ fn rectifiers_before_shifts() {
         ));
         let given = inputs(&c, 11, 0);
         let (plan, _) = plan_of(&c, 1).unwrap();
-        let found = plan.steps.iter().filter(|step| matches!(step.prim, Prim::Rectify { .. })).count();
+        let found = plan
+            .steps
+            .iter()
+            .filter(|step| matches!(step.talk(), Some(Talk::Own(OwnTalk::Rectify { .. }))))
+            .count();
         assert_eq!(found, count, "{body}");
         assert!(check(&c, &given, 1), "{body}");
     }
@@ -333,11 +339,7 @@ fn weights_without_room() {
         "input x: i48[1, 9] from m\ninput w: i48[9, 1] from m\noutput y = matmul(wrapping(x), wrapping(w)) to m",
     );
     let plan = Plan::with(&c, &[0, 1], &[[true; 2]], Products::He).unwrap();
-    let Prim::Encrypted(layer) =
-        plan.steps.iter().map(|s| s.prim.clone()).find(|p| matches!(p, Prim::Encrypted(_))).unwrap()
-    else {
-        unreachable!()
-    };
+    let (_, layer) = plan.layers().next().expect("a layer under encryption");
     let most = i128::from(layer.linear.weight());
     assert!(most < 1 << 47);
     let of = |w: i128| {
