@@ -1,35 +1,20 @@
 //! What a back end says of itself.
 
-use crate::{Forms, Lower, Lowered, Size, Slot, Talk};
+use crate::{
+    lower::{Forms, Lower, Lowered},
+    prim::{Primitives, Talk},
+    size::{Size, Slot},
+};
 use hushwire_compute::{ComputeError, Op, Scalar, Steps};
 use std::ops::Range;
 
-/// The choices of a back end while a computation is lowered, and what it has alone.
-pub trait Backend: Sized {
-    /// A primitive without a message that it has alone.
-    type Local;
-    /// A primitive with messages that it has alone.
-    type Talk;
-    /// What a product needs to know of its factors.
-    type Factors;
-    /// A value in one form, as a party has it.
-    type Form: Clone;
+/// The choices of a back end while a computation is lowered.
+pub trait Backend: Primitives {
     /// The reason why there is no plan.
     type Refusal: From<ComputeError>;
 
     /// Who runs plans, for errors.
     const PARTIES: &'static str;
-    /// Whether a value may be opened in pieces.
-    const OPENS_IN_PIECES: bool;
-
-    /// The size of an own primitive's value.
-    fn size_of_local(own: &Self::Local, reads: &[Size]) -> Size;
-    /// The size of an own primitive's value.
-    fn size_of_talk(own: &Self::Talk, reads: &[Size]) -> Size;
-    /// Whether the rows of an own primitive's value are those of what it reads, each computed for itself.
-    fn is_row_by_row(own: &Self::Talk) -> bool;
-    /// The parts of an order by keys of so many bits.
-    fn stages(rows: usize, bits: usize) -> usize;
 
     /// Bits of the ring of a scalar's numbers; none for what is no number, or wider than words.
     fn ring(&self, scalar: Scalar) -> Option<u32>;

@@ -24,7 +24,7 @@ mod steps;
 pub use backend::Backend;
 pub use lower::{Forms, Lower, Lowered};
 pub use picks::{Moves, Picks, Run};
-pub use prim::{Key, Local, Prim, Sign, Talk, gathered, misplaced, wires};
+pub use prim::{Key, Local, Prim, Primitives, Sign, Talk, gathered, misplaced, wires};
 pub use run::Values;
 pub use size::{Axis, Pooling, Size, Slot};
 pub use steps::{Step, Steps, Watch};

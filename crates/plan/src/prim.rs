@@ -3,10 +3,36 @@
 //! What a back end has alone is a type of its own. Every function here and in a back end matches all of them, so that a
 //! primitive that is forgotten does not compile.
 
-use crate::{Axis, Backend, Picks, Pooling, Size};
+use crate::{
+    picks::Picks,
+    size::{Axis, Pooling, Size},
+};
 use hushwire_circuit::Program;
 use hushwire_compute::{ComputeError, Op, Scalar, Tensor, back_end};
 use std::sync::Arc;
+
+/// What a back end has alone: primitives, and values.
+pub trait Primitives: Sized {
+    /// A primitive without a message that it has alone.
+    type Local;
+    /// A primitive with messages that it has alone.
+    type Talk;
+    /// What a product needs to know of its factors.
+    type Factors;
+    /// A value in one form, as a party has it.
+    type Form: Clone;
+    /// Whether a value may be opened in pieces.
+    const OPENS_IN_PIECES: bool;
+
+    /// The size of an own primitive's value.
+    fn size_of_local(own: &Self::Local, reads: &[Size]) -> Size;
+    /// The size of an own primitive's value.
+    fn size_of_talk(own: &Self::Talk, reads: &[Size]) -> Size;
+    /// Whether the rows of an own primitive's value are those of what it reads, each computed for itself.
+    fn is_row_by_row(own: &Self::Talk) -> bool;
+    /// The parts of an order by keys of so many bits.
+    fn stages(rows: usize, bits: usize) -> usize;
+}
 
 /// How a key of a sort counts.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +65,7 @@ impl Sign {
 }
 
 /// A primitive without a message. Arguments are values in the forms that stand beside each.
-pub enum Local<B: Backend> {
+pub enum Local<B: Primitives> {
     /// The input of this number, as it comes, and its form. No arguments.
     Input(usize, Size),
     /// Known elements. No arguments.
@@ -104,7 +130,7 @@ pub enum Local<B: Backend> {
 }
 
 /// A primitive in which parties talk.
-pub enum Talk<B: Backend> {
+pub enum Talk<B: Primitives> {
     /// Bits → words of a ring.
     ToWords(u32),
     /// Words × words.
@@ -161,20 +187,20 @@ pub enum Talk<B: Backend> {
 }
 
 /// What a step does.
-pub enum Prim<B: Backend> {
+pub enum Prim<B: Primitives> {
     /// No message.
     Local(Local<B>),
     /// Messages.
     Talk(Talk<B>),
 }
 
-impl<B: Backend> From<Local<B>> for Prim<B> {
+impl<B: Primitives> From<Local<B>> for Prim<B> {
     fn from(prim: Local<B>) -> Self {
         Prim::Local(prim)
     }
 }
 
-impl<B: Backend> From<Talk<B>> for Prim<B> {
+impl<B: Primitives> From<Talk<B>> for Prim<B> {
     fn from(prim: Talk<B>) -> Self {
         Prim::Talk(prim)
     }
@@ -194,7 +220,7 @@ pub(crate) enum Same {
     Narrow(u32),
 }
 
-impl<B: Backend> Prim<B> {
+impl<B: Primitives> Prim<B> {
     /// A block on every row.
     pub(crate) fn block(program: Arc<Program>) -> Self {
         if program.ands() > 0 { Talk::Block(program).into() } else { Local::Block(program).into() }
@@ -215,7 +241,7 @@ impl<B: Backend> Prim<B> {
     }
 }
 
-impl<B: Backend> Local<B> {
+impl<B: Primitives> Local<B> {
     fn same(&self) -> Option<Same> {
         match self {
             Local::Pick(picks) => Some(Same::Pick(picks.clone())),
@@ -265,7 +291,7 @@ impl<B: Backend> Local<B> {
     }
 }
 
-impl<B: Backend> Talk<B> {
+impl<B: Primitives> Talk<B> {
     fn same(&self) -> Option<Same> {
         match self {
             Talk::Block(program) => Some(Same::Block(Arc::as_ptr(program))),

@@ -1,9 +1,13 @@
 //! The values of steps under way.
 
-use crate::{Backend, Local, Prim, Slot, Step, Steps};
+use crate::{
+    prim::{Local, Prim, Primitives},
+    size::Slot,
+    steps::{Step, Steps},
+};
 
 /// The values of a run: each stays until its last reader has run.
-pub struct Values<'p, B: Backend> {
+pub struct Values<'p, B: Primitives> {
     steps: &'p Steps<B>,
     values: Vec<Option<B::Form>>,
     /// Of each value, the steps that will still read it; outputs are read once more.
@@ -11,7 +15,7 @@ pub struct Values<'p, B: Backend> {
     ran: Vec<bool>,
 }
 
-impl<'p, B: Backend> Values<'p, B> {
+impl<'p, B: Primitives> Values<'p, B> {
     /// Nothing has run.
     #[must_use]
     pub fn new(steps: &'p Steps<B>) -> Self {

@@ -1,10 +1,13 @@
 //! Steps and their order: what is local at once, then in waves what is ready, abreast.
 
-use crate::{Backend, Prim, Size, Slot, Talk};
+use crate::{
+    prim::{Prim, Primitives, Talk},
+    size::{Size, Slot},
+};
 use std::ops::Deref;
 
 /// A primitive and what it reads, all computed before.
-pub struct Step<B: Backend> {
+pub struct Step<B: Primitives> {
     /// What it does.
     pub prim: Prim<B>,
     /// The values that it reads.
@@ -15,7 +18,7 @@ pub struct Step<B: Backend> {
     pub node: usize,
 }
 
-impl<B: Backend> Step<B> {
+impl<B: Primitives> Step<B> {
     /// What it does, where the parties talk.
     pub fn talk(&self) -> Option<&Talk<B>> {
         match &self.prim {
@@ -31,12 +34,12 @@ impl<B: Backend> Step<B> {
 }
 
 /// The steps that compute a computation, the same at all parties.
-pub struct Steps<B: Backend> {
+pub struct Steps<B: Primitives> {
     steps: Vec<Step<B>>,
     outputs: Vec<Slot>,
 }
 
-impl<B: Backend> Deref for Steps<B> {
+impl<B: Primitives> Deref for Steps<B> {
     type Target = [Step<B>];
     fn deref(&self) -> &[Step<B>] {
         &self.steps
@@ -53,7 +56,7 @@ pub trait Watch {
     fn goes(&mut self, at: Slot);
 }
 
-impl<B: Backend> Steps<B> {
+impl<B: Primitives> Steps<B> {
     /// Those of which outputs come, in order.
     pub(crate) fn needed(mut steps: Vec<Step<B>>, mut outputs: Vec<Slot>) -> Steps<B> {
         let mut needed = vec![false; steps.len()];

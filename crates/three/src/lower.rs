@@ -7,7 +7,7 @@ use crate::{
 };
 use hushwire_circuit::{Builder, Circuit, Layered, Program};
 use hushwire_compute::{ComputeError, Op, Scalar, Visibility};
-use hushwire_plan::{Backend, Forms, Local, Lowered, Pooling, Prim, Size, Slot, Talk};
+use hushwire_plan::{Backend, Forms, Local, Lowered, Pooling, Prim, Primitives, Size, Slot, Talk};
 use hushwire_rep3::ring::Geometry;
 use std::{ops::Range, sync::Arc};
 
@@ -45,13 +45,11 @@ fn is_words(lower: &Lower<'_>, at: usize) -> bool {
     lower.has_words(at) && !lower.has_bits(at)
 }
 
-impl Backend for Three {
+impl Primitives for Three {
     type Local = OwnLocal;
     type Talk = OwnTalk;
     type Factors = ();
     type Form = Form;
-    type Refusal = ComputeError;
-    const PARTIES: &'static str = "three parties";
     const OPENS_IN_PIECES: bool = true;
 
     fn size_of_local(own: &OwnLocal, reads: &[Size]) -> Size {
@@ -90,6 +88,11 @@ impl Backend for Three {
     fn stages(_: usize, _: usize) -> usize {
         1
     }
+}
+
+impl Backend for Three {
+    type Refusal = ComputeError;
+    const PARTIES: &'static str = "three parties";
 
     fn ring(&self, scalar: Scalar) -> Option<u32> {
         ring(scalar).filter(|_| self.rings)

@@ -4,7 +4,7 @@ use crate::{
     Party, Sign, TwoError,
     kit::Kit,
     ops::{Made, Shape, minus, plus},
-    prim::Holders,
+    ring::Holders,
     tally::{self, Tally},
 };
 use hushwire_block::Wiped;

@@ -1,7 +1,8 @@
 //! The cost of runs: of steps, and of the OTs and triples that they use.
 
 use crate::{
-    plan::{BEGIN, Distance, Plan},
+    distance::Distance,
+    plan::{BEGIN, Plan},
     supply::CALL,
     tally::Tally,
 };

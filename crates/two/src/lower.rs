@@ -4,14 +4,17 @@ mod layers;
 
 use crate::{
     TwoError,
+    distance::PIECE,
     form::Form,
-    memory::{REGISTER, lists},
     order::sorts,
-    prim::{Holders, OwnLocal, OwnTalk},
+    prim::{OwnLocal, OwnTalk},
+    ring::Holders,
 };
 use hushwire_circuit::{Builder, Layered, Program, words as gates};
 use hushwire_compute::{Computation, Op, Scalar, Tensor, Visibility, circuits};
-use hushwire_plan::{Axis, Backend, Forms, Local, Lowered, Picks, Prim, Run, Size, Slot, Talk};
+use hushwire_plan::{
+    Axis, Backend, Forms, Local, Lowered, Picks, Prim, Primitives, Run, Size, Slot, Step, Talk,
+};
 use std::{collections::HashMap, ops::Range, sync::Arc};
 
 /// An input: which party brings it, and its type.
@@ -31,6 +34,9 @@ pub enum Products {
     /// Encryption ([`hushwire_bfv`]), and OTs where a layer has no room for its noise.
     He,
 }
+
+/// LOCAL: bytes of a circuit's register in a program: places where it is written and read.
+const REGISTER: u64 = 32;
 
 /// Two parties: what they keep while a computation is lowered.
 pub(crate) struct Two {
@@ -55,9 +61,6 @@ const FEW_ROWS: usize = 16;
 
 /// AGREEMENT: the fewest numbers of a row that OTs of one factor serve.
 const ROW: usize = 8;
-
-/// AGREEMENT: OTs of a direction of a piece, which then stay in the cache.
-pub(crate) const PIECE: usize = 1 << 17;
 
 /// Bits of a place.
 const PLACE: u32 = 32;
@@ -153,13 +156,11 @@ fn sum(lower: &mut Lower<'_>, reads: [Slot; 2], minus: bool) -> Slot {
     lower.step(Local::Sum { minus }, reads.to_vec())
 }
 
-impl Backend for Two {
+impl Primitives for Two {
     type Local = OwnLocal;
     type Talk = OwnTalk;
     type Factors = [Holders; 2];
     type Form = Form;
-    type Refusal = TwoError;
-    const PARTIES: &'static str = "two parties";
     const OPENS_IN_PIECES: bool = false;
 
     fn size_of_local(own: &OwnLocal, reads: &[Size]) -> Size {
@@ -194,6 +195,11 @@ impl Backend for Two {
     fn stages(rows: usize, bits: usize) -> usize {
         sorts(rows, bits).count()
     }
+}
+
+impl Backend for Two {
+    type Refusal = TwoError;
+    const PARTIES: &'static str = "two parties";
 
     /// As many bits as the number has.
     fn ring(&self, scalar: Scalar) -> Option<u32> {
@@ -434,4 +440,22 @@ impl Backend for Two {
         let out = lower.pick(Picks::of(&picks), vec![moved, zeros]);
         Ok(Some(lower.forms_of(out)))
     }
+}
+
+/// Bytes of a tensor's elements.
+pub(crate) fn tensor_bytes(scalar: Scalar, elements: usize) -> u64 {
+    8 * (scalar.bits().div_ceil(64).max(1) as u64).saturating_mul(elements as u64)
+}
+
+/// Bytes of the plan's lists for a step. Programs of bits have a row, and steps of one kind share them.
+pub(crate) fn lists(step: &Step<Two>) -> u64 {
+    let own = match &step.prim {
+        Prim::Local(Local::Pick(picks)) => 8 * picks.len() as u64,
+        Prim::Local(Local::Known(known)) => tensor_bytes(known.scalar(), known.len()),
+        Prim::Local(Local::Flat(program, _)) | Prim::Talk(Talk::Flat(program, _)) => {
+            REGISTER * program.registers() as u64
+        }
+        Prim::Local(_) | Prim::Talk(_) => 0,
+    };
+    own + 256
 }

@@ -3,13 +3,14 @@
 use crate::{
     TwoError,
     ahead::AHEAD,
-    plan::{Distance, Piece, Plan, Step, moves},
+    distance::Distance,
+    lower::{lists, tensor_bytes},
+    plan::{Piece, Plan, Step, moves},
     prim::{OwnLocal, OwnTalk},
     supply::CALL,
     tally::Tally,
 };
 use hushwire_circuit::{Program, planes::plane_bytes};
-use hushwire_compute::Scalar;
 use hushwire_plan::{Local, Prim, Size, Slot, Talk, Watch, wires};
 
 /// Bytes of a correlated OT: a block.
@@ -24,9 +25,6 @@ const MESSAGES: u64 = 4;
 
 /// Bytes for each triple of a call while triples are made: two blocks, their pads and bits.
 const TRIPLE: u64 = 48;
-
-/// LOCAL: bytes of a circuit's register in a program: places where it is written and read.
-pub(crate) const REGISTER: u64 = 32;
 
 impl Plan {
     /// The most bytes that values and work on them take at one party: every value from its step to
@@ -103,11 +101,6 @@ fn bytes_of_ots(tally: &Tally) -> u64 {
     OT * (tally.cots[0] + tally.cots[1]) as u64 + tally.triples.div_ceil(8) * 3
 }
 
-/// Bytes of a tensor's elements.
-pub(crate) fn tensor_bytes(scalar: Scalar, elements: usize) -> u64 {
-    8 * (scalar.bits().div_ceil(64).max(1) as u64).saturating_mul(elements as u64)
-}
-
 /// Bytes of a value that is no tensor.
 fn size_bytes(size: Size) -> u64 {
     match size {
@@ -130,19 +123,6 @@ fn bytes(step: &Step) -> u64 {
         }
         Prim::Local(_) | Prim::Talk(_) => size_bytes(step.size),
     }
-}
-
-/// Bytes of the plan's lists for a step. Programs of bits have a row, and steps of one kind share them.
-pub(crate) fn lists(step: &Step) -> u64 {
-    let own = match &step.prim {
-        Prim::Local(Local::Pick(picks)) => 8 * picks.len() as u64,
-        Prim::Local(Local::Known(known)) => tensor_bytes(known.scalar(), known.len()),
-        Prim::Local(Local::Flat(program, _)) | Prim::Talk(Talk::Flat(program, _)) => {
-            REGISTER * program.registers() as u64
-        }
-        Prim::Local(_) | Prim::Talk(_) => 0,
-    };
-    own + 256
 }
 
 /// Bytes of a step's work on some of its rows, besides the values that it reads and makes, its OTs

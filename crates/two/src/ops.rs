@@ -6,8 +6,7 @@ use crate::{
     TwoError,
     compare::{Part, half},
     kit::{Kit, Run, Side},
-    prim::Holders,
-    ring::mask,
+    ring::{Holders, mask},
 };
 use hushwire_block::Wiped;
 use hushwire_circuit::{Planes, Program};

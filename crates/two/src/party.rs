@@ -3,18 +3,20 @@
 mod walk;
 
 use crate::{
-    Operation, Tally, TwoError,
+    COEFFICIENTS, Operation, Tally, TwoError,
     ahead::Shelf,
-    encrypted::{COEFFICIENTS, Job, Keys, Layer, signed},
+    distance::Distance,
+    encrypted::{Job, Keys, Layer, signed},
     form::{Form, Words},
     kit::Kit,
-    plan::{BEGIN, Distance, Piece, Plan, Spent, moves, read},
+    plan::{BEGIN, Piece, Plan, Spent, moves, read},
     play::Play,
     prim::OwnTalk,
     run::Run,
     supply::{Lot, Supply},
     talk::{begin, opened, share_bytes},
 };
+use hushwire_bfv::Linear;
 use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
 use hushwire_ot::{Context, Protocol};
@@ -309,10 +311,6 @@ impl Party {
         &self.spent
     }
 
-    pub(crate) fn threads_now(&self) -> usize {
-        self.threads
-    }
-
     /// A plan's layer under encryption: weights and images.
     fn layer(
         &mut self,
@@ -331,7 +329,7 @@ impl Party {
     }
 
     /// A layer under encryption.
-    pub(crate) fn encrypted(&mut self, channel: &mut Channel, job: &Job<'_>) -> Result<Vec<u64>, TwoError> {
+    fn encrypted(&mut self, channel: &mut Channel, job: &Job<'_>) -> Result<Vec<u64>, TwoError> {
         if std::mem::replace(&mut self.lost, true) {
             return Err(TwoError::Lost);
         }
@@ -343,6 +341,26 @@ impl Party {
         self.driver.run(channel, &mut play).map_err(|e| e.of(channel.from()))?;
         self.lost = false;
         Ok(job.end(play, &mut self.keys))
+    }
+
+    /// A convolution of numbers, of which `x` is this party's share, by weights that party `evaluator` has and brings; the other brings none. Gives this party's
+    /// share of the results. Both parties call it alike, with the same layer, whose count of coefficients is that of all layers which the session runs.
+    ///
+    /// # Errors
+    /// A weight is greater than the layer says; a message of the peer's is malformed; the channel failed; a run before failed.
+    ///
+    /// # Panics
+    /// If shares or weights are not of the layer's shape, or there is no such party (the caller's bug).
+    pub fn convolve(
+        &mut self,
+        channel: &mut Channel,
+        linear: &Linear,
+        evaluator: usize,
+        weights: &[i64],
+        x: &[u64],
+    ) -> Result<Vec<u64>, TwoError> {
+        assert!(evaluator < 2, "parties are 0 and 1");
+        self.encrypted(channel, &Job { linear, evaluator, weights, x, threads: self.threads })
     }
 
     /// A context for the pads of one piece: no other has it.

@@ -1,12 +1,13 @@
 //! Plans: the steps that compute a computation, with the form of every value.
 
 use crate::{
-    TwoError,
-    encrypted::{COEFFICIENTS, Layer},
-    lower::{Input, PIECE, Products, Two},
-    order,
+    COEFFICIENTS, TwoError,
+    distance::{Distance, PIECE},
+    encrypted::Layer,
+    lower::{Input, Products, Two},
     prim::OwnTalk,
     ring::packed,
+    strings,
     tally::{self, Tally},
 };
 use hushwire_circuit::planes::plane_bytes;
@@ -107,42 +108,6 @@ pub struct Plan {
     pub(crate) inputs: Vec<Input>,
     pub(crate) outputs: Vec<Output>,
     pub(crate) digest: [u8; 32],
-}
-
-/// The distance between the parties, by which OTs of a direction are made at a time: for pieces that share their rounds. AGREEMENT.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Distance {
-    /// Rounds take less than the work between them.
-    #[default]
-    Near,
-    /// Rounds count.
-    Far,
-}
-
-impl Distance {
-    /// The distance of parties who hear each other's answers after such a time.
-    #[must_use]
-    pub fn of(round_trip: Duration) -> Self {
-        if round_trip < Distance::FAR { Distance::Near } else { Distance::Far }
-    }
-
-    /// The round trip of parties who are far from each other, and of all who are farther.
-    pub const FAR: Duration = Duration::from_micros(300);
-
-    pub(crate) const fn cots(self) -> usize {
-        match self {
-            Distance::Near => 1 << 17,
-            Distance::Far => 1 << 21,
-        }
-    }
-
-    /// Chunks of OTs whose messages travel together.
-    pub(crate) const fn window(self) -> usize {
-        match self {
-            Distance::Near => 8,
-            Distance::Far => 64,
-        }
-    }
 }
 
 /// Bytes with which a run begins: what it is, and whether the party would have OTs made ahead.
@@ -321,7 +286,7 @@ impl Plan {
     pub(crate) fn lots_of(&self, group: &[Piece], distance: Distance) -> Vec<Vec<Tally>> {
         match group {
             [(at, _)] if moves(&self.steps[*at]) => {
-                order::lots(&self.steps[*at], &self.steps.sizes_read(*at), distance)
+                strings::lots(&self.steps[*at], &self.steps.sizes_read(*at), distance)
             }
             group => vec![self.tallies(group)],
         }

@@ -1,12 +1,9 @@
 //! The primitives that two parties alone have.
 
-use crate::encrypted::Layer;
+use crate::{encrypted::Layer, ring::Holders};
 use hushwire_circuit::Program;
 use hushwire_plan::Size;
 use std::sync::Arc;
-
-/// Which parties hold a factor: one alone of what is private, both of what is shared.
-pub(crate) type Holders = [bool; 2];
 
 /// Without a message.
 pub(crate) enum OwnLocal {

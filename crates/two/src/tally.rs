@@ -4,8 +4,7 @@ use crate::{
     compare::{Part, half, table_bytes},
     kit::{Run, and_bytes, chunk_bytes, chunks},
     ops::Shape,
-    prim::Holders,
-    ring::packed,
+    ring::{Holders, packed},
     shift::wrap_width,
 };
 use hushwire_circuit::{Program, TwoParty};

@@ -1,10 +1,7 @@
 //! Products of matrices and convolutions; kernels and matrices that one party alone has under encryption.
 
 use super::{Lower, Products, Two, holder};
-use crate::{
-    encrypted::{COEFFICIENTS, Layer},
-    prim::OwnTalk,
-};
+use crate::{COEFFICIENTS, encrypted::Layer, prim::OwnTalk};
 use hushwire_bfv::{Conv, Linear};
 use hushwire_compute::{Op, Shape, Steps, back_end::Convolution};
 use hushwire_plan::{Backend, Local, Lowered, Picks, Run, Slot, Talk};
