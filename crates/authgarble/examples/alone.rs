@@ -7,9 +7,9 @@
 use hushwire_aes::Backend;
 use hushwire_authgarble::{Form, Roles, Script, Setup, Task};
 use hushwire_circuit::{Planes, Program, named};
+use hushwire_machine::drive::{Exchanged, Lockstep, Machine, Place, Wiring};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::drive::{Exchanged, Lockstep, Machine, Place, Wiring};
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 

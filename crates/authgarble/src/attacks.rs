@@ -14,9 +14,9 @@ use crate::{
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_circuit::{Builder, Planes, Program, named};
+use hushwire_machine::drive::{Exchanged, Lockstep, Machine, Place, Round, Wiring};
 use hushwire_ot::{OtError, Protocol};
 use hushwire_prg::Prg;
-use hushwire_wire::drive::{Exchanged, Lockstep, Machine, Place, Round, Wiring};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The ways in which a message is changed.

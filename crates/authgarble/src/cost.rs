@@ -10,8 +10,8 @@ use crate::{
     room::{HASH, NONCE, opened_bytes},
     setup::TRIALS,
 };
+use hushwire_machine::Cost;
 use hushwire_ot::{Functionality, Level, Protocol};
-use hushwire_wire::Cost;
 
 /// Rounds and bytes so far, as every party has them.
 struct Tally {

@@ -2,8 +2,8 @@
 
 use std::{borrow::Cow, fmt};
 
+use hushwire_machine::{NetError, PartyId, drive::Misstep};
 use hushwire_ot::OtError;
-use hushwire_wire::{NetError, PartyId, drive::Misstep};
 use thiserror::Error;
 
 /// The check that failed. It never says which bit.

@@ -10,9 +10,9 @@ use crate::{
 };
 use hushwire_block::{Block, Buffer, abreast};
 use hushwire_circuit::Program;
+use hushwire_machine::{PartyId, Process};
 use hushwire_ot::Context;
 use hushwire_prg::Seed;
-use hushwire_wire::{PartyId, Process};
 use std::ops::Range;
 use zeroize::{Zeroize, Zeroizing};
 

@@ -23,8 +23,8 @@ use crate::{
 };
 use hushwire_block::{Block, as_bytes, from_bytes};
 use hushwire_circuit::{Planes, planes::plane_bytes};
+use hushwire_machine::PartyId;
 use hushwire_prg::Seed;
-use hushwire_wire::PartyId;
 use zeroize::Zeroizing;
 
 /// Bytes of the seed of weights.

@@ -2,9 +2,9 @@
 
 use crate::{AuthError, Form, Garbled, Need, Roles, Script, Setup, Stock, Task};
 use hushwire_circuit::{Planes, Program};
+use hushwire_machine::{Channel, Process, drive::Driver};
 use hushwire_ot::{Context, OtError, Protocol};
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, Process, drive::Driver};
 use std::collections::VecDeque;
 
 const STEP: &str = "authenticated garbling";
@@ -176,8 +176,8 @@ mod tests {
     use crate::rig::{World, context, random_circuit, seed};
     use hushwire_aes::Backend;
     use hushwire_block::registry;
+    use hushwire_machine::{PartyId, inproc};
     use hushwire_prg::Prg;
-    use hushwire_wire::{PartyId, inproc};
     use std::{thread, time::Duration};
 
     /// Parties on threads, circuits one after the other, over queues that hold less than a message.

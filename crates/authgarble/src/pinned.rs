@@ -7,15 +7,15 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::named;
+use hushwire_machine::drive::{Lockstep, Wiring};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Prg;
 use hushwire_simd::cpu;
-use hushwire_wire::drive::{Lockstep, Wiring};
 
 /// Runs scripts to their end; the hash of all messages with their places.
 fn traced<T>(mut scripts: Vec<Script<'_, T>>) -> (Vec<T>, String) {
     let mut hash = blake3::Hasher::new();
-    let hear = |place: hushwire_wire::drive::Place, message: &mut Vec<u8>| {
+    let hear = |place: hushwire_machine::drive::Place, message: &mut Vec<u8>| {
         for number in [place.round, place.party, place.slot, message.len()] {
             hash.update(&(number as u64).to_le_bytes());
         }
@@ -101,7 +101,7 @@ fn set_ups_cost_what_they_say() {
         let context = Context { sid: Sid([23; 32]), backend: Backend::best() };
         let mut scripts: Vec<_> =
             (0..n).map(|me| Setup::open(&context, [me, n], 1, ot, &seed(23, me))).collect();
-        let count = |place: hushwire_wire::drive::Place, message: &mut Vec<u8>| {
+        let count = |place: hushwire_machine::drive::Place, message: &mut Vec<u8>| {
             spent[place.party] += message.len() as u64;
             rounds = rounds.max(place.round as u64 + 1);
         };

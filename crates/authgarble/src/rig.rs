@@ -4,9 +4,9 @@ use crate::{AuthError, Form, Garbled, Need, Roles, Script, Setup, Stock, Task, s
 use hushwire_aes::Backend;
 use hushwire_block::{Block, registry};
 use hushwire_circuit::{Bit, Builder, Planes, Program, eval::eval};
+use hushwire_machine::drive::{Lockstep, Wiring};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::drive::{Lockstep, Wiring};
 
 pub(crate) fn context(world: u8) -> Context {
     Context { sid: Sid([world; 32]), backend: Backend::best() }

@@ -7,9 +7,9 @@ use crate::{
 };
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::{Block, abreast, as_bytes};
+use hushwire_machine::{PartyId, drive::Exchanged};
 use hushwire_ot::{Context, Machine, OtError, Round, Sid};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{PartyId, drive::Exchanged};
 
 /// SECURITY: 256 bits, so that collisions take 2^128 work.
 pub(crate) const HASH: usize = 32;

@@ -8,7 +8,7 @@
 //! executor, no I/O and no waker. It hears exactly as many bytes as it asked for, and after an error it is gone.
 
 use crate::AuthError;
-use hushwire_wire::{
+use hushwire_machine::{
     Cost,
     drive::{Exchanged, Machine, Misstep, Round},
 };
@@ -88,7 +88,7 @@ fn lock(post: &Mutex<Post>) -> MutexGuard<'_, Post> {
     post.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A line under way, behind a machine with a slot for each peer ([`Wiring::Mesh`](hushwire_wire::drive::Wiring::Mesh)).
+/// A line under way, behind a machine with a slot for each peer ([`Wiring::Mesh`](hushwire_machine::drive::Wiring::Mesh)).
 ///
 /// Take its steps under any driver, then [`finish`](Script::finish).
 #[must_use = "take its steps, then finish"]

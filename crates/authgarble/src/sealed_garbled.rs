@@ -20,9 +20,9 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Buffer, as_bytes};
+use hushwire_machine::Process;
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::Seed;
-use hushwire_wire::Process;
 use zeroize::Zeroizing;
 
 const KIND: Kind = Kind {

@@ -19,9 +19,9 @@ use crate::{
     shares::{Shares, same},
 };
 use hushwire_block::{Block, as_bytes, from_bytes};
+use hushwire_machine::Process;
 use hushwire_ot::{Context, Malicious, Opening, Protocol};
 use hushwire_prg::Seed;
-use hushwire_wire::Process;
 use zeroize::Zeroize;
 
 /// SECURITY: ρ: a party with two keys passes with probability 2^−ρ.

@@ -17,8 +17,8 @@ use crate::{
     sealed_garbled::{self, Refused},
 };
 use hushwire_aes::Backend;
+use hushwire_machine::NetError;
 use hushwire_prg::Seed;
-use hushwire_wire::NetError;
 use rustix::fs::{FlockOperation, flock};
 use std::{
     fs::{self, File, OpenOptions},

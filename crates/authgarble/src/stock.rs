@@ -5,9 +5,9 @@ use crate::{
     shares::{Shares, blocks},
 };
 use hushwire_block::{Block, Wipe, as_bytes_mut};
+use hushwire_machine::Process;
 use hushwire_ot::Context;
 use hushwire_prg::Seed;
-use hushwire_wire::Process;
 use std::ops::Range;
 use zeroize::Zeroize;
 

@@ -18,8 +18,9 @@ mod part;
 mod tests;
 
 use hushwire_aes::Backend;
+use hushwire_machine::{Cost, Meter};
 use hushwire_rep3::{KeySize, cost, expansion_cost};
-use hushwire_wire::{Cost, Meter, Shape};
+use hushwire_wire::Shape;
 
 use crate::{
     BenchOptions, BoxError, Case, Context, Measurement, Report, Result, Row, Unit,

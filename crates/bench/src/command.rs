@@ -214,7 +214,7 @@ impl NetArgs {
     /// The tier, and the network that was asked for.
     fn given(&self) -> Result<(Backend, Option<Shape>), Error> {
         let net = self.net.as_deref().map(str::parse).transpose();
-        let net = net.map_err(|e: hushwire_wire::NetError| Error::Usage(format!("--net: {e}")))?;
+        let net = net.map_err(|e: hushwire_machine::NetError| Error::Usage(format!("--net: {e}")))?;
         Ok((self.measure.backend()?.unwrap_or_default(), net))
     }
 }

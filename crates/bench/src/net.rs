@@ -2,9 +2,8 @@
 
 use std::{fmt, thread};
 
-use hushwire_wire::{
-    Channel, LocalParties, Net, PartyId, SessionConfig, SessionId, Shape, TransportKind, inproc,
-};
+use hushwire_machine::{Channel, Net, PartyId, SessionId, inproc};
+use hushwire_wire::{LocalParties, SessionConfig, Shape, TransportKind};
 
 use crate::BoxError;
 
@@ -96,7 +95,7 @@ pub(crate) fn mesh(
             parties.connect().into_iter().collect::<Result<_, _>>()?
         }
     };
-    nets.iter_mut().for_each(|net| net.shape(shape));
+    nets.iter_mut().for_each(|net| shape.apply(net));
     Ok(nets)
 }
 

@@ -9,13 +9,14 @@ use std::{
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Tensor};
+use hushwire_machine::{Channel, Meter, SessionId};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Party, Role, Shares};
 use hushwire_three::{
     Cut, Plan,
     test_support::{opened, shared},
 };
-use hushwire_wire::{Channel, Meter, SessionId, Shape};
+use hushwire_wire::Shape;
 
 use crate::{
     Bound, BoxError, Context, Measurement, Row, Unit,

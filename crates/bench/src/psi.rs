@@ -113,7 +113,7 @@ pub fn run(options: &BenchOptions, backend: Backend, net: Option<Shape>) -> Resu
 
 fn cases(options: &BenchOptions, backend: Backend, net: Option<Shape>) -> Result<Vec<Case<'static>>> {
     options.one_thread()?;
-    let slow = "100Mbps,20ms".parse().map_err(|e: hushwire_wire::NetError| Error::Case {
+    let slow = "100Mbps,20ms".parse().map_err(|e: hushwire_machine::NetError| Error::Case {
         case: "psi".into(),
         params: String::new(),
         source: e.into(),

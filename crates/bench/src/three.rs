@@ -1,12 +1,13 @@
 //! The compute threads of three parties: each party's over its lanes, or all of them in lockstep on one thread.
 
 use hushwire_aes::Backend;
-use hushwire_prg::Seed;
-use hushwire_rep3::{Party, Role};
-use hushwire_wire::{
-    Cost, Meter, NetError, SessionId, Shape,
+use hushwire_machine::{
+    Cost, Meter, NetError, SessionId,
     drive::{Exchanged, Lane, Lockstep, Machine, Round, Work, pipeline},
 };
+use hushwire_prg::Seed;
+use hushwire_rep3::{Party, Role};
+use hushwire_wire::Shape;
 
 use crate::{
     BoxError,

@@ -133,7 +133,7 @@ fn cases(options: &BenchOptions, wanted: &Wanted) -> Result<Vec<Case<'static>>> 
     let mut nets = NETS.to_vec();
     // What three halves save shows where the link binds.
     nets.retain(|net| *net != Shape::lan());
-    nets.insert(1, "1Gbps,1ms".parse().map_err(|e: hushwire_wire::NetError| failed(e.into()))?);
+    nets.insert(1, "1Gbps,1ms".parse().map_err(|e: hushwire_machine::NetError| failed(e.into()))?);
     let nets = wanted.net.map_or(nets, |net| vec![net]);
     let (seen, backend) = (Seen::default(), wanted.backend.unwrap_or_default());
     let (given, quick) = (wanted.net.is_some(), options.quick);

@@ -15,7 +15,8 @@ use crate::{
 };
 use clap::Args;
 use hushwire_job::{JobError, Kind, Member, MemberFile};
-use hushwire_wire::{Identity, Listener, PartyId, PeerConfig, Pin};
+use hushwire_machine::PartyId;
+use hushwire_wire::{Identity, Listener, PeerConfig, Pin};
 use report::{Check, Report, Verdict};
 use std::{path::PathBuf, time::Duration};
 

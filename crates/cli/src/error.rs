@@ -1,7 +1,7 @@
 //! Errors of a command, and the exit code that says so.
 
 use hushwire_job::{JobError, Kind};
-use hushwire_wire::NetError;
+use hushwire_machine::NetError;
 use std::{fmt, io, path::Path};
 
 /// Everything a command can fail with. Each message names a cause and a remedy.

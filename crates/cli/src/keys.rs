@@ -9,7 +9,8 @@ use crate::{
 use clap::{Args, Subcommand};
 use hushwire_circuit::mark;
 use hushwire_job::{Kind, Member, NewFile, open_input, read_private_key};
-use hushwire_wire::{Identity, IdentityError, Pin, Validity, presented, printable};
+use hushwire_machine::printable;
+use hushwire_wire::{Identity, IdentityError, Pin, Validity, presented};
 use serde::Serialize;
 use std::{
     fs::{self, Permissions},

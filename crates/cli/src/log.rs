@@ -7,7 +7,7 @@ use crate::error::Error;
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use clap::{ArgAction, Args, ValueEnum};
-use hushwire_wire::printable;
+use hushwire_machine::printable;
 use std::{
     borrow::Cow,
     fmt,

@@ -18,7 +18,8 @@ use hushwire_job::{
     Agreement, Allowed, ClientFile, ComputeTask, Event, Forecast, Job, JobError, MemberConfig, MemberFile,
     Observer, PartyFile, Phase, Preparable, Preparation, Prepared, PsiTask, Task, excuse,
 };
-use hushwire_wire::{Cause, Shape, TransportKind};
+use hushwire_machine::Cause;
+use hushwire_wire::{Shape, TransportKind};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use std::{path::Path, sync::Arc, time::Instant};

@@ -7,7 +7,8 @@ use crate::{
 };
 use clap::Args;
 use hushwire_aes::Backend;
-use hushwire_wire::{NetError, Shape, TransportKind};
+use hushwire_machine::NetError;
+use hushwire_wire::{Shape, TransportKind};
 use std::path::PathBuf;
 
 /// The options of every command that computes with others.

@@ -7,7 +7,7 @@ mod common;
 use common::{IDS, Repeat, open, parties, run, terms, values};
 use hushwire_circuit::TwoParty;
 use hushwire_garble::Scheme;
-use hushwire_wire::inproc;
+use hushwire_machine::inproc;
 use std::time::Duration;
 
 /// The most memory that this process ever had, in KiB.

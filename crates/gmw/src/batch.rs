@@ -12,8 +12,8 @@ use crate::slots::Slots;
 use crate::stock::resize;
 use hushwire_aes::Backend;
 use hushwire_circuit::{Planes, Program, Registers, Slot, Stage, Walk, Wires};
-use hushwire_wire::drive::{Exchanged, Latch, Round};
-use hushwire_wire::{Cost, NetError, gated};
+use hushwire_machine::drive::{Exchanged, Latch, Round};
+use hushwire_machine::{Cost, NetError, gated};
 use std::ops::Range;
 use zeroize::Zeroizing;
 

@@ -2,8 +2,8 @@
 
 use crate::supply::{CALL, WINDOW};
 use hushwire_circuit::{Layered, Program, TwoParty, planes::plane_bytes};
+use hushwire_machine::Cost;
 use hushwire_ot::{Functionality, Level, Protocol};
-use hushwire_wire::Cost;
 use std::ops::Range;
 
 /// AGREEMENT: instances of ANDs whose operands are opened in one message. Larger layers take several, so that triples

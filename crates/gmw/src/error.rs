@@ -2,8 +2,8 @@
 
 use std::{borrow::Cow, fmt};
 
+use hushwire_machine::{NetError, PartyId};
 use hushwire_ot::OtError;
-use hushwire_wire::{NetError, PartyId};
 use thiserror::Error;
 
 /// The reason why a run ended without a result. The party is lost then: open a new session.

@@ -4,9 +4,9 @@ use crate::cost::DIGEST;
 use crate::supply::{CALL, Supply};
 use crate::{CircuitBatch, CircuitWorkspace, GmwError, Stock, triples};
 use hushwire_circuit::{Planes, Program, TwoParty, planes::plane_bytes};
+use hushwire_machine::{Channel, Process, drive::Driver};
 use hushwire_ot::{Context, Protocol};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{Channel, Process, drive::Driver};
 use zeroize::Zeroizing;
 
 /// One of two parties, ready to run circuits.

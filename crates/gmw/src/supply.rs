@@ -1,12 +1,12 @@
 //! Triples over a channel: OTs in both directions.
 
 use crate::{GmwError, Stock};
+use hushwire_machine::{Channel, NetError, PartyId};
 use hushwire_ot::{
     Context, Driver, Exchanged, Machine, OtError, Protocol, Receiver, SemiHonest, Sender, Triples,
     open_receiver, open_sender,
 };
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, NetError, PartyId};
 
 /// AGREEMENT: triples that are made at a time. The triples under way then take 2 MiB, and the next are made when a layer
 /// asks for more than there are.

@@ -6,9 +6,9 @@
 //! bit an AND. **Constant time.** Here shares are only copied.
 
 use crate::{Cause, Device, HdlError};
+use hushwire_machine::drive::{Exchanged, Latch, Misstep, Round};
+use hushwire_machine::{Cost, gated};
 use hushwire_rep3::Shares;
-use hushwire_wire::drive::{Exchanged, Latch, Misstep, Round};
-use hushwire_wire::{Cost, gated};
 use std::sync::Arc;
 
 /// A batch under way; [`Device::batch`] begins one.

@@ -4,9 +4,9 @@
 
 use hushwire::aes::Backend;
 use hushwire::circuit::{Planes, named};
+use hushwire::machine::drive::Lockstep;
 use hushwire::prg::{Prg, Seed};
 use hushwire::rep3::{CircuitBatch, CircuitWorkspace, Party, circuit_cost, open, share};
-use hushwire::wire::drive::Lockstep;
 use std::sync::Arc;
 
 const PAIRS: usize = 1000;

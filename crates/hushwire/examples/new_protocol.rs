@@ -10,10 +10,10 @@
 
 use hushwire::{
     aes::Backend,
+    machine::drive::{Exchanged, Lane, Machine, Round},
+    machine::{Cost, Net, NetError, PartyId, SessionId, inproc},
     prg::{Prg, Seed},
     rep3::{Role, Shares, share, xor_into},
-    wire::drive::{Exchanged, Lane, Machine, Round},
-    wire::{Cost, Net, NetError, PartyId, SessionId, inproc},
 };
 use std::{fmt, thread, time::Duration};
 
@@ -121,7 +121,7 @@ fn main() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hushwire::wire::drive::{Lockstep, Place};
+    use hushwire::machine::drive::{Lockstep, Place};
 
     /// Every message of an honest run costs what is declared, and every one that is changed ends it.
     #[test]

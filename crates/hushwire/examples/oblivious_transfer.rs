@@ -7,9 +7,9 @@ use std::{error::Error, thread, time::Duration};
 use hushwire::{
     aes::Backend,
     block::{Block, Buffer},
+    machine::{Channel, PartyId, inproc},
     ot::{Context, Driver, Malicious, Protocol, Receiving, Sending, Sid, open_receiver, open_sender},
     prg::Seed,
-    wire::{Channel, PartyId, inproc},
 };
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;

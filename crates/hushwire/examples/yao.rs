@@ -11,9 +11,9 @@ use hushwire::{
         Role,
         yao::{Party, Terms},
     },
+    machine::{Channel, PartyId, inproc},
     ot::{Context, Sid},
     prg::Seed,
-    wire::{Channel, PartyId, inproc},
 };
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;

@@ -87,7 +87,8 @@
 //! - [`garble`], [`gmw`]: two parties: garbled circuits with six schemes and Yao's protocol; shares of bits.
 //! - [`ot`]: two parties, oblivious transfer: base OTs, extensions, functionalities over them.
 //! - [`psi`]: two parties, private set intersection on a channel.
-//! - [`wire`]: channels, transports, the handshake, and drivers that run protocols over them.
+//! - [`machine`]: protocols as machines, drivers that run them, channels, and links within one process.
+//! - [`wire`]: sessions between processes: transports, the handshake, liveness.
 //! - [`aes`], [`prg`], [`block`], [`simd`]: kernels, randomness and data underneath.
 //!
 //! Each crate's documentation states its security model. `examples/millionaires.rs` is the program above,
@@ -115,6 +116,7 @@ pub use hushwire_compute as compute;
 pub use hushwire_garble as garble;
 pub use hushwire_gmw as gmw;
 pub use hushwire_job as job;
+pub use hushwire_machine as machine;
 pub use hushwire_ot as ot;
 pub use hushwire_prg as prg;
 pub use hushwire_psi as psi;

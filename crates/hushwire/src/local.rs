@@ -11,7 +11,8 @@ use hushwire_job::{
     aes_ctr::{AesCtrJob, AesCtrPlaces, Iv, Said, share_file},
     first_error,
 };
-use hushwire_wire::{Identity, SessionId, Shape, TransportKind};
+use hushwire_machine::SessionId;
+use hushwire_wire::{Identity, Shape, TransportKind};
 use std::{collections::BTreeMap, path::Path, sync::Arc, thread};
 use zeroize::Zeroizing;
 

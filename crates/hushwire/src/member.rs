@@ -5,7 +5,8 @@ use hushwire_job::{
     Agreement, ClientFile, InputPlace, JobError, Member as Name, MemberConfig, Observer, Outcome,
     OutputPlace, Part, PartyFile, Peer, RunFiles, Task, TermsDigest, aes_ctr::AesCtrPlaces,
 };
-use hushwire_wire::{Identity, Listener, SessionId, Shape};
+use hushwire_machine::SessionId;
+use hushwire_wire::{Identity, Listener, Shape};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 use zeroize::Zeroize;

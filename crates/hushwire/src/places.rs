@@ -1,7 +1,8 @@
 //! Places where the parties of a run on one machine listen.
 
 use hushwire_job::JobError;
-use hushwire_wire::{Process, SessionId, TransportKind};
+use hushwire_machine::{Process, SessionId};
+use hushwire_wire::TransportKind;
 use std::{
     fs::{self, DirBuilder},
     os::unix::fs::DirBuilderExt,

@@ -6,7 +6,8 @@ use hushwire_job::{
     Cancel, Chosen, ComputeSession, JobError, Member, MemberConfig, Observer, Peer, Prepared, Protocol,
     Stats, Value, first_error,
 };
-use hushwire_wire::{Identity, Listener, SessionId, TransportKind};
+use hushwire_machine::SessionId;
+use hushwire_wire::{Identity, Listener, TransportKind};
 use std::{collections::BTreeMap, sync::Arc, thread};
 
 /// One party of a session: it meets the others once, and any number of computations runs on that.

@@ -11,13 +11,14 @@ use hushwire::{
     garble::{GarbleError, Role as Side, yao},
     gmw::{self, GmwError},
     job::JobError,
+    machine::{Channel, Net, NetError, PartyId, SessionId, inproc},
     ot::{
         Context, Driver, OtError, Protocol, Receiver, Receiving, SemiHonest, Sender, Sending, Sid,
         open_receiver, open_sender,
     },
     prg::Seed,
     rep3::{self, Rep3Error, ThreeParty},
-    wire::{Channel, LocalParties, Net, NetError, PartyId, SessionId, TransportKind, inproc},
+    wire::{LocalParties, TransportKind},
 };
 use hushwire_authgarble::{self as authgarble, AuthError};
 use hushwire_two::{self as two, TwoError};
@@ -213,7 +214,7 @@ fn of_authgarble() {
     // The first step of a machine says what failed.
     let opened = refused(opened, "taking triples", |[(stock, ..), _]| {
         let stock = stock.as_mut().ok_or(None)?;
-        hushwire::wire::drive::Machine::write(&mut stock.garble(&task), 0, &mut []).map_err(step)
+        hushwire::machine::drive::Machine::write(&mut stock.garble(&task), 0, &mut []).map_err(step)
     });
     let learnt = both(opened, |me, (stock, mut party, mut channels)| {
         party.take_stock(ok(stock.ok_or("it is held")));

@@ -12,8 +12,8 @@ use crate::{
     threads::{Progress, on_threads},
 };
 use hushwire_circuit::{Planes, Program};
+use hushwire_machine::Watch;
 use hushwire_ot::Context;
-use hushwire_wire::Watch;
 use std::sync::Arc;
 
 /// The state that all threads share.

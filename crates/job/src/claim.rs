@@ -165,7 +165,7 @@ fn taken(target: &Path, record: &Record) -> JobError {
     };
     let remedy = "wait until that run has ended, or name another file";
     JobError::new(Kind::Refused, format!("cannot write {path}"), cause, remedy)
-        .telling(hushwire_wire::Cause::Writing)
+        .telling(hushwire_machine::Cause::Writing)
 }
 
 /// The directories where records may lie, the best first.

@@ -10,8 +10,8 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::Planes;
+use hushwire_machine::{Channel, NetError, PartyId};
 use hushwire_rep3::{Addition, Owner, Role, xor_into};
-use hushwire_wire::{Channel, NetError, PartyId};
 use std::{sync::Arc, thread};
 use zeroize::Zeroizing;
 

@@ -5,7 +5,7 @@ use crate::{
     agreement::Agreement,
     member_config::{explain, named},
 };
-use hushwire_wire::{Channel, NetError, PartyId};
+use hushwire_machine::{Channel, NetError, PartyId};
 
 const STEP: &str = "confirmation";
 

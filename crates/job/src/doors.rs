@@ -1,10 +1,10 @@
 //! The ways of values in and out at a party of three: its own, the other parties' and clients'.
 
 use crate::{JobError, Kind, Member, flow::Failed};
+use hushwire_machine::{Channel, Reason, Watch, drive::Driver};
 use hushwire_rep3::{
     Addition, Batch, Comparison, Inconsistent, Input, Output, OwnerInputs, OwnerSeeds, Role, Shares,
 };
-use hushwire_wire::{Channel, Reason, Watch, drive::Driver};
 use std::ops::Range;
 use zeroize::Zeroizing;
 

@@ -1,6 +1,6 @@
 //! Errors of a job: who, during what, why, and the remedy.
 
-use hushwire_wire::{Cause, NetError, printable};
+use hushwire_machine::{Cause, NetError, printable};
 use serde::{Deserialize, Serialize};
 use std::{fmt, io, path::Path};
 

@@ -7,8 +7,8 @@ use crate::{
     threads::Progress,
 };
 use hushwire_circuit::{Planes, Program, planes};
+use hushwire_machine::{NetError, drive::Work};
 use hushwire_rep3::{Batch, CircuitBatch, CircuitWorkspace, Party, Shares};
-use hushwire_wire::{NetError, drive::Work};
 use std::{collections::VecDeque, sync::Arc};
 use zeroize::Zeroizing;
 

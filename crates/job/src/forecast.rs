@@ -11,9 +11,10 @@ use crate::{
 use hushwire_authgarble::{Form, Need, Roles, Task, garble_cost, online_cost, preprocess_cost};
 use hushwire_circuit::{Program, TwoParty, planes::plane_bytes};
 use hushwire_garble::Scheme;
+use hushwire_machine::Cost;
 use hushwire_ot::{Functionality, Level};
 use hushwire_rep3::Sbox;
-use hushwire_wire::{Cost, Shape};
+use hushwire_wire::Shape;
 use std::time::Duration;
 
 /// The forecast of a run, for the party that sends most.

@@ -1,6 +1,7 @@
 //! The link between two parties, as their job has it.
 
-use hushwire_wire::{NetError, Shape};
+use hushwire_machine::NetError;
+use hushwire_wire::Shape;
 use std::{fmt, str::FromStr, time::Duration};
 
 /// A link that members agree on, from which a plan takes what is cheapest over it. It is a term of the job, and nobody's measurement: a choice that one

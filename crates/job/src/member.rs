@@ -1,7 +1,7 @@
 //! The members of a job.
 
 use crate::MOST_PARTIES;
-use hushwire_wire::PartyId;
+use hushwire_machine::PartyId;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 

@@ -5,10 +5,8 @@ use crate::{
     Terms, TermsDigest, aes_ctr::AesCtrPlaces, agreement::Agreement,
 };
 use hushwire_aes::Backend;
-use hushwire_wire::{
-    self as wire, Identity, Listener, Net, NetError, PartyId, PeerConfig, Reason, SessionConfig, SessionId,
-    Shape, TransportKind,
-};
+use hushwire_machine::{Net, NetError, PartyId, Reason, SessionId};
+use hushwire_wire::{self as wire, Identity, Listener, PeerConfig, SessionConfig, Shape, TransportKind};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 /// LOCAL: how long all peers together may take to come, where nothing else is said.
@@ -234,7 +232,7 @@ impl MemberConfig {
             }
             e
         })?;
-        net.shape(self.shape);
+        self.shape.apply(&mut net);
         observer(Event::Connected);
         Ok(net)
     }

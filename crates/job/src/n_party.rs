@@ -21,9 +21,9 @@ use crate::{
 };
 use hushwire_authgarble::{AuthError, Form, Need, Party, Roles, Task};
 use hushwire_circuit::Program;
+use hushwire_machine::{Channel, PartyId, Reason, Watch};
 use hushwire_ot::{Context, OtError};
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, PartyId, Reason, Watch};
 
 /// AGREEMENT: separates the run's name from any other toss.
 const DOMAIN: &str = "hushwire 2026 job of n sid v3";

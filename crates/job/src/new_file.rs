@@ -4,7 +4,7 @@ use crate::{
     JobError, Kind,
     claim::{Claim, State},
 };
-use hushwire_wire::Cause;
+use hushwire_machine::Cause;
 use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags};
 use std::{
     ffi::OsString,

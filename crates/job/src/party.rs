@@ -10,12 +10,12 @@ use crate::{
     run::{Links, MemberSession},
     threads::{Progress, drive, lanes, on_threads},
 };
-use hushwire_prg::Seed;
-use hushwire_rep3::{CircuitBatch, OwnerSeeds, Party, Role};
-use hushwire_wire::{
+use hushwire_machine::{
     Channel,
     drive::{Driver, Lane},
 };
+use hushwire_prg::Seed;
+use hushwire_rep3::{CircuitBatch, OwnerSeeds, Party, Role};
 use std::{collections::VecDeque, sync::Arc};
 use zeroize::Zeroizing;
 

@@ -321,8 +321,8 @@ fn others_can_read(path: &Path) -> bool {
 }
 
 fn transport_named(name: &str) -> Result<TransportKind, String> {
-    name.parse().map_err(|e: hushwire_wire::NetError| match e {
-        hushwire_wire::NetError::Config { what, .. } => what,
+    name.parse().map_err(|e: hushwire_machine::NetError| match e {
+        hushwire_machine::NetError::Config { what, .. } => what,
         other => other.to_string(),
     })
 }

@@ -8,7 +8,7 @@ use hushwire_circuit::{
     bristol::{self, Format, ReadError},
     named,
 };
-use hushwire_wire::printable;
+use hushwire_machine::printable;
 use std::{fs::File, io::BufReader, path::Path, sync::Arc};
 
 /// A job with its circuit.

@@ -12,7 +12,7 @@ use crate::{
     confirm,
     member_config::{Event, Observer, explain},
 };
-use hushwire_wire::{Cause, Channel, Meter, Net, PartyId, Reason, SessionId, Turns};
+use hushwire_machine::{Cause, Channel, Meter, Net, PartyId, Reason, SessionId, Turns};
 use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, sync::Arc, time::Instant};
 

@@ -5,7 +5,7 @@ use crate::{
     aes_ctr::{Ledger, share_file},
     claim::{self, Claim},
 };
-use hushwire_wire::Cause;
+use hushwire_machine::Cause;
 use std::{
     fs::{self, File, Metadata},
     io::{self, Read},

@@ -5,7 +5,7 @@
 //! neither is anything of a single run: addresses, labels, keys, fresh randomness.
 
 use crate::{Agreement, JobError, Kind, open_input};
-use hushwire_wire::printable;
+use hushwire_machine::printable;
 use std::{collections::BTreeSet, fmt, io::Read, path::Path, str::FromStr};
 
 /// AGREEMENT: the domain of the digest. It stands in files of operators, and outlives releases.

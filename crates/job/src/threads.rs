@@ -6,8 +6,8 @@ use crate::{
     member_config::{Event, Observer, explain},
     run::{MemberSession, first_error},
 };
+use hushwire_machine::drive::{Lane, Machine, Work, pipeline};
 use hushwire_rep3::Role;
-use hushwire_wire::drive::{Lane, Machine, Work, pipeline};
 use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
     thread,

@@ -14,9 +14,9 @@ use crate::{
     two_party_engine::{self, Failure},
 };
 use hushwire_circuit::TwoParty;
+use hushwire_machine::{Channel, PartyId, Reason, SessionId, Toss};
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, PartyId, Reason, SessionId, Toss};
 
 /// AGREEMENT: separates the run's name from any other toss.
 const DOMAIN: &str = "hushwire 2026 job of two sid v2";

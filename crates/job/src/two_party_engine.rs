@@ -4,9 +4,9 @@ use crate::{Chosen, JobError, Kind, Protocol, agreement::Agreement, member_confi
 use hushwire_circuit::{Planes, Program, TwoParty};
 use hushwire_garble::{GarbleError, Role, yao};
 use hushwire_gmw::GmwError;
+use hushwire_machine::{Channel, NetError};
 use hushwire_ot::{Context, OtError};
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, NetError};
 use std::fmt;
 
 /// One party's side of a protocol, set up on a channel that serves it alone.
@@ -133,7 +133,7 @@ impl From<GmwError> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hushwire_wire::PartyId;
+    use hushwire_machine::PartyId;
 
     #[test]
     fn who_left_the_protocol_is_named_once() {

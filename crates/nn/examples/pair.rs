@@ -4,11 +4,12 @@
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Op, Tensor};
+use hushwire_machine::{Cost, Meter, PartyId, inproc};
 use hushwire_nn::{Floats, INPUT, Members, Network, Numbers, Secure, decode, zoo};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
 use hushwire_two::{Distance, Party, Plan, Products, Spent};
-use hushwire_wire::{Cost, Meter, PartyId, Shape, inproc};
+use hushwire_wire::Shape;
 use std::{collections::BTreeMap, thread, time::Duration, time::Instant};
 
 const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
@@ -71,7 +72,7 @@ fn main() {
     let start = Instant::now();
     let (plan, own) = (&plan, &own);
     let ran: Vec<(Vec<Tensor>, BTreeMap<usize, Spent>, Cost)> = thread::scope(|scope| {
-        let party = |(i, mut net): (usize, hushwire_wire::Net)| {
+        let party = |(i, mut net): (usize, hushwire_machine::Net)| {
             scope.spawn(move || {
                 let peer = Some(IDS[1 - i]);
                 let [mut channel, ots] =

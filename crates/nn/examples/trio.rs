@@ -4,6 +4,7 @@
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Tensor, evaluate};
+use hushwire_machine::{Channel, Cost, Meter, Net, SessionId, inproc};
 use hushwire_nn::{Floats, INPUT, Members, Network, Numbers, Secure, decode, zoo};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Party, Role, Shares};
@@ -11,7 +12,7 @@ use hushwire_three::{
     Cut, Plan, run,
     test_support::{opened, shared},
 };
-use hushwire_wire::{Channel, Cost, LocalParties, Meter, Net, SessionId, TransportKind, inproc};
+use hushwire_wire::{LocalParties, TransportKind};
 use std::{
     thread,
     time::{Duration, Instant},

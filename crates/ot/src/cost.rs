@@ -1,6 +1,6 @@
 //! The declared cost of a call, from the schedule in the protocol notes and not from running it.
 
-use hushwire_wire::Cost;
+use hushwire_machine::Cost;
 
 use crate::{
     Level, Protocol, Role,

@@ -1,6 +1,6 @@
 //! Runs a machine over a channel.
 
-use hushwire_wire::{Channel, drive};
+use hushwire_machine::{Channel, drive};
 
 use crate::{Machine, OtError};
 

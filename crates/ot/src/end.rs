@@ -2,7 +2,7 @@
 
 use hushwire_aes::Backend;
 use hushwire_block::Block;
-use hushwire_wire::Process;
+use hushwire_machine::Process;
 use zeroize::ZeroizeOnDrop;
 
 use crate::{

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::borrow::Cow;
 
-use hushwire_wire::{NetError, PartyId};
+use hushwire_machine::{NetError, PartyId};
 use thiserror::Error;
 
 /// The check that failed. It never says which bit.

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use hushwire_block::Block;
-use hushwire_wire::Process;
+use hushwire_machine::Process;
 
 use crate::{OtError, Security};
 

@@ -1,12 +1,12 @@
 //! The gate that every machine stands behind, for machines that do not look at their own messages again.
 //!
-//! [`Machine`](crate::Machine) is implemented here alone, by [`gated!`](hushwire_wire::gated): exact lengths, calls in turn, and
+//! [`Machine`](crate::Machine) is implemented here alone, by [`gated!`](hushwire_machine::gated): exact lengths, calls in turn, and
 //! nothing after an error.
 
 use crate::{Exchanged, OtError, Round};
-use hushwire_wire::drive::Misstep;
+use hushwire_machine::drive::Misstep;
 
-pub(crate) use hushwire_wire::drive::Latch;
+pub(crate) use hushwire_machine::drive::Latch;
 
 /// A party's half of a protocol, behind the gate. Only the gate calls [`Guarded::say`] and [`Guarded::hear`]: in turn,
 /// with the lengths that [`Guarded::exchange`] declared, and not after an error.
@@ -38,10 +38,10 @@ pub(crate) trait Guarded {
     fn latch(&self) -> &Latch;
 }
 
-/// A [`Machine`](hushwire_wire::drive::Machine) of a guarded type: the gate before it.
+/// A [`Machine`](hushwire_machine::drive::Machine) of a guarded type: the gate before it.
 macro_rules! guarded {
     ([$($parameters:tt)*] $type:ty) => {
-        hushwire_wire::gated!([$($parameters)*] $type, $crate::OtError;);
+        hushwire_machine::gated!([$($parameters)*] $type, $crate::OtError;);
     };
 }
 pub(crate) use guarded;

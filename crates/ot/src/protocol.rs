@@ -3,8 +3,8 @@
 use core::{fmt, str::FromStr};
 
 use hushwire_block::Block;
+use hushwire_machine::Channel;
 use hushwire_prg::Seed;
-use hushwire_wire::Channel;
 
 use crate::{
     AtLeast, Context, Driver, Exchanged, Extension, Level, Machine, OtError, Receiver, Round, Security,

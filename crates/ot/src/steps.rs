@@ -1,6 +1,6 @@
 //! Two machines at once over one channel, and both ends of one on one thread.
 
-use hushwire_wire::drive::Lockstep;
+use hushwire_machine::drive::Lockstep;
 
 use crate::{
     Exchanged, Machine, OtError, Round,

@@ -1,8 +1,8 @@
 //! Chosen OTs of a whole table over a channel, at a level that is known when the program runs.
 
 use hushwire_block::Block;
+use hushwire_machine::Channel;
 use hushwire_prg::Seed;
-use hushwire_wire::Channel;
 
 use crate::{
     Context, Driver, Level, Malicious, OtError, Protocol, Receiving, Security, SemiHonest, Sending,
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::Sid;
     use hushwire_aes::Backend;
-    use hushwire_wire::{PartyId, inproc};
+    use hushwire_machine::{PartyId, inproc};
     use std::{thread, time::Duration};
 
     /// More than a batch, so that choices of the second one must be found.

@@ -4,12 +4,12 @@ use std::{thread, time::Duration};
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, registry};
+use hushwire_machine::{Channel, Cost, Meter, PartyId, inproc};
 use hushwire_ot::{
     Chunks, Context, Driver, Functionality, Level, Malicious, Opening, OtError, Protocol, Receiving, Role,
     Security, SemiHonest, Sending, Sid, drive, open_receiver, open_sender,
 };
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{Channel, Cost, Meter, PartyId, inproc};
 
 const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
 

@@ -3,9 +3,9 @@
 use crate::{PsiError, Side, Terms, plan::Protocol};
 use hushwire_circuit::{Planes, Program, TwoParty};
 use hushwire_garble::{Role, yao};
+use hushwire_machine::Channel;
 use hushwire_ot::Context;
 use hushwire_prg::Seed;
-use hushwire_wire::Channel;
 use zeroize::Zeroizing;
 
 /// One party of one of them.

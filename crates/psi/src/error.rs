@@ -2,8 +2,8 @@
 
 use hushwire_garble::GarbleError;
 use hushwire_gmw::GmwError;
+use hushwire_machine::{NetError, PartyId};
 use hushwire_ot::OtError;
-use hushwire_wire::{NetError, PartyId};
 use std::{
     borrow::Cow,
     fmt,

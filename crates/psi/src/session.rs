@@ -19,9 +19,9 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::{oblivious, psi, shuffle};
+use hushwire_machine::{Channel, Toss};
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{Channel, Toss};
 use zeroize::Zeroizing;
 
 /// AGREEMENT: separates the run's name from any other toss, and from any other use of BLAKE3.
@@ -423,7 +423,7 @@ fn secret_order(count: usize) -> Zeroizing<Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hushwire_wire::{NetError, PartyId};
+    use hushwire_machine::{NetError, PartyId};
 
     /// Each of the 24 orders of four values comes about as often as the others: χ² with 23 degrees of freedom is below 70
     /// but with probability 10^−6.
@@ -447,7 +447,7 @@ mod tests {
         opens: fn(&Toss, [u8; 32]) -> [u8; 32],
     ) -> ([[u8; 73]; 2], Result<([u8; 32], [usize; 2]), PsiError>) {
         let (ids, terms) = ([PartyId(0), PartyId(1)], Terms::new(Reveal::Size));
-        let mut nets = hushwire_wire::inproc::mesh(&ids, 1, std::time::Duration::from_secs(60));
+        let mut nets = hushwire_machine::inproc::mesh(&ids, 1, std::time::Duration::from_secs(60));
         let mut channel = |me: usize| nets[me].channel(0, Some(ids[1 - me]), Some(ids[1 - me])).expect("new");
         let (mut ours, mut theirs) = (channel(0), channel(1));
         let peer = std::thread::spawn(move || {

@@ -2,8 +2,8 @@
 
 use hushwire_aes::Backend;
 use hushwire_block::registry;
+use hushwire_machine::{Channel, PartyId, Tap, Toss, inproc};
 use hushwire_psi::{Found, KeySpec, Keys, Method, Outcome, PsiError, Reveal, Set, Side, Terms, intersect};
-use hushwire_wire::{Channel, PartyId, Tap, Toss, inproc};
 use proptest::prelude::*;
 use std::{
     collections::HashSet,

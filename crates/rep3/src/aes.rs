@@ -12,7 +12,7 @@ use crate::keys::expansion_sboxes;
 use crate::machine::{Between, SboxRounds, Sboxes};
 use crate::{Context, ExpandedKeys, KeySize, Rep3, Sbox, Shares, Workspace, pool};
 use hushwire_block::Buffer;
-use hushwire_wire::{Cost, drive::Exchanged};
+use hushwire_machine::{Cost, drive::Exchanged};
 use std::sync::Arc;
 
 /// Blocks that a batch of `blocks` is computed with: halves of a batch must not share a block.

@@ -21,8 +21,8 @@
 //! are secret, lengths and the verdict are public.
 
 use crate::{Role, session::Session};
+use hushwire_machine::{Channel, NetError, SessionId};
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, NetError, SessionId};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -156,8 +156,8 @@ mod tests {
     use super::*;
     use crate::{Shares, share};
     use hushwire_aes::Backend;
+    use hushwire_machine::inproc;
     use hushwire_prg::{Prg, PrssKeys};
-    use hushwire_wire::inproc;
     use std::{thread, time::Duration};
 
     const SESSION: SessionId = SessionId([3; 16]);

@@ -4,7 +4,7 @@ use crate::aes::padded;
 use crate::kernels::{LONGEST, RoundKey};
 use crate::machine::{Between, SboxRounds, Sboxes, plain_source};
 use crate::{Context, Rep3, Role, Sbox, ShareError, Shares, Workspace, xor_into};
-use hushwire_wire::{Cost, drive::Exchanged};
+use hushwire_machine::{Cost, drive::Exchanged};
 
 /// Bytes of an expanded AES-128 key.
 pub const EXPANDED_BYTES: usize = KeySize::Aes128.expanded_bytes();

@@ -13,7 +13,7 @@
 //! **Notation.** `own` = x_i, `next` = x_{i+1}, `left` = party i-1, `right` = party i+1.
 //! **Rounds and bytes.** See [`cost`]. **Constant time.** Shares and keys are secret; lengths, counters and places are public.
 //!
-//! Steps are pure ([`hushwire_wire::drive::Machine`]); a [`Party`] hands out their randomness.
+//! Steps are pure ([`hushwire_machine::drive::Machine`]); a [`Party`] hands out their randomness.
 #![forbid(unsafe_code)]
 
 mod addition;
@@ -21,6 +21,7 @@ mod aes;
 mod boolean;
 mod circuit;
 mod consistency;
+mod context;
 mod field;
 mod kept;
 mod kernels;
@@ -37,16 +38,19 @@ mod role;
 mod sbox;
 mod session;
 mod share;
+mod slots;
 mod steps;
 #[doc(hidden)]
 pub mod test_support;
+mod workspace;
 
 pub use addition::Addition;
 pub use aes::{AesBlocks, cost, expansion_cost, padded, zero_words};
-pub use circuit::{CircuitBatch, CircuitWorkspace, circuit_cost, circuit_zero_words};
+pub use circuit::{CircuitBatch, circuit_cost, circuit_zero_words};
 pub use consistency::{Comparison, Inconsistent, Tagging, Tags};
+pub use context::Context;
 pub use keys::{EXPANDED_BYTES, ExpandedKeys, KeyExpansion, KeySize};
-pub use machine::{Context, Workspace};
+pub use machine::Workspace;
 pub use multiply::{Field, Multiply};
 pub use owner::{Owner, OwnerInputs, OwnerSeeds};
 pub use party::{Batch, Party, Rep3Error, ThreeParty};
@@ -55,3 +59,4 @@ pub use role::Role;
 pub use sbox::Sbox;
 pub use share::{Rep3, ShareError, Shares, open, share, xor_into};
 pub use steps::{Input, Output, Reveal, Sharing};
+pub use workspace::CircuitWorkspace;

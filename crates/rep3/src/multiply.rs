@@ -4,10 +4,10 @@ use crate::field::{HIGH, LOW, Nibble};
 use crate::kernels::{LONGEST, cross, linear2};
 use crate::steps::one_round;
 use crate::{Context, Rep3, ShareError, Shares};
+use hushwire_machine::drive::{Exchanged, Latch, Round};
+use hushwire_machine::{Cost, NetError, gated};
 use hushwire_simd::bytes::{ByteField, ByteKernel};
 use hushwire_simd::{Kernel, Lanes};
-use hushwire_wire::drive::{Exchanged, Latch, Round};
-use hushwire_wire::{Cost, NetError, gated};
 
 /// The field of the elements of a shared byte string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -10,12 +10,12 @@
 
 use crate::{Addition, Batch, Role, Shares, Tags};
 use hushwire_aes::Backend;
-use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{
+use hushwire_machine::{
     NetError,
     drive::{Exchanged, Latch, Round},
     gated,
 };
+use hushwire_prg::{Prg, Seed};
 use std::ops::Range;
 use zeroize::Zeroizing;
 

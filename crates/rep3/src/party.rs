@@ -17,8 +17,8 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::{Planes, Program, planes::plane_bytes};
+use hushwire_machine::{Channel, NetError, SessionId, drive::Driver};
 use hushwire_prg::{PrssKeys, Seed};
-use hushwire_wire::{Channel, NetError, SessionId, drive::Driver};
 use std::sync::Arc;
 use thiserror::Error;
 use zeroize::Zeroizing;

@@ -1,6 +1,6 @@
 //! The role of one of the three parties, and its neighbours on the ring.
 
-use hushwire_wire::PartyId;
+use hushwire_machine::PartyId;
 
 /// One of the three parties. Party `i` holds `(x_i, x_{i+1})`, sends to party `i-1` and hears from party `i+1`.
 ///

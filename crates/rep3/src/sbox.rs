@@ -121,7 +121,7 @@ impl Sbox {
         }
     }
 
-    /// The step's name, as [`hushwire_wire::drive::Round`] has it.
+    /// The step's name, as [`hushwire_machine::drive::Round`] has it.
     pub(crate) fn name_of(self, layer: usize) -> &'static str {
         match self.turn(layer) {
             Turn::Prepare(_) => "lut256 characteristic vectors",

@@ -2,8 +2,8 @@
 
 use crate::{Context, Role, Shares, consistency::TagKeys, kept::Kept};
 use hushwire_aes::Backend;
+use hushwire_machine::{Channel, NetError, Process, SessionId};
 use hushwire_prg::{Address, Prss, PrssKeys, Seed};
-use hushwire_wire::{Channel, NetError, Process, SessionId};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 

@@ -8,7 +8,7 @@
 
 use crate::{Addition, Batch, Role, ShareError, Shares, pool::Scratch};
 use hushwire_block::Wiped;
-use hushwire_wire::{
+use hushwire_machine::{
     Cost, NetError,
     drive::{Exchanged, Latch, Round},
     gated,

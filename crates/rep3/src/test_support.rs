@@ -4,8 +4,8 @@
 
 use crate::{Context, Party, Role, Shares, session::Session};
 use hushwire_aes::Backend;
+use hushwire_machine::SessionId;
 use hushwire_prg::PrssKeys;
-use hushwire_wire::SessionId;
 
 /// A party whose keys were chosen: `own` = k_i, `prev` = k_{i-1}.
 #[must_use]

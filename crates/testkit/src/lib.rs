@@ -15,10 +15,10 @@ pub use trace::Traced;
 
 use hushwire_aes::Backend;
 use hushwire_block::registry;
+use hushwire_machine::SessionId;
+use hushwire_machine::drive::{Lockstep, Machine};
 use hushwire_prg::{Prg, PrssKeys, Seed};
 use hushwire_rep3::{Party, Role, test_support};
-use hushwire_wire::SessionId;
-use hushwire_wire::drive::{Lockstep, Machine};
 
 /// Reproducible randomness: the same `seed` and `label` give the same bytes.
 #[must_use]

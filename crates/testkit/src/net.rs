@@ -1,8 +1,9 @@
 //! Three parties as threads, over any transport.
 
 use hushwire_block::registry;
+use hushwire_machine::{Net, PartyId, SessionId, inproc};
 use hushwire_rep3::Role;
-use hushwire_wire::{LocalParties, Net, PartyId, SessionConfig, SessionId, TransportKind, inproc};
+use hushwire_wire::{LocalParties, SessionConfig, TransportKind};
 
 /// The transport between the parties of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Wire traces: one hash of all that a party sends.
 
-use hushwire_wire::Cost;
-use hushwire_wire::drive::{Exchanged, Machine, Round};
+use hushwire_machine::Cost;
+use hushwire_machine::drive::{Exchanged, Machine, Round};
 
 /// The earlier content of a buffer has no part in a message.
 const OLD: u8 = 0xa5;

@@ -3,10 +3,11 @@
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Tensor};
+use hushwire_machine::{Channel, Net, SessionId};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Party, Role, Shares};
 use hushwire_three::{Cut, Plan, run, test_support::shared};
-use hushwire_wire::{Channel, LocalParties, Net, SessionId, Shape, TransportKind};
+use hushwire_wire::{LocalParties, Shape, TransportKind};
 use std::{
     thread,
     time::{Duration, Instant},
@@ -60,7 +61,7 @@ fn measure(c: &Computation, cut: Cut, shape: Shape, runs: usize) -> Result<Vec<D
         let party = |((mut net, role), inputs): ((Net, Role), Vec<Shares>)| {
             let plan = &plan;
             scope.spawn(move || -> Result<Vec<Duration>, Error> {
-                net.shape(shape);
+                shape.apply(&mut net);
                 let (left, right) = (Some(role.left().id()), Some(role.right().id()));
                 let lane =
                     |net: &mut Net, l| Ok([net.channel(l, left, right)?, net.channel(l, right, left)?]);

@@ -9,12 +9,12 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_compute::{Scalar, Tensor};
+use hushwire_machine::Cost;
 use hushwire_plan::{Size, Slot, Talk};
 use hushwire_rep3::{
     Party, Rep3, Role,
     ring::{Bits, Column, Permutation, sort_bound, sort_expected},
 };
-use hushwire_wire::Cost;
 use std::{
     collections::{HashMap, hash_map::Entry},
     sync::Arc,

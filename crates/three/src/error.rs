@@ -1,8 +1,8 @@
 //! Errors of runs.
 
 use hushwire_compute::ComputeError;
+use hushwire_machine::NetError;
 use hushwire_rep3::{Rep3Error, ShareError};
-use hushwire_wire::NetError;
 
 /// The reason why a computation has no result.
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,7 @@ use crate::{
     wave::{Flight, Group, land},
 };
 use hushwire_block::registry;
-use hushwire_wire::{Channel, drive::Lane};
+use hushwire_machine::{Channel, drive::Lane};
 use std::{
     borrow::BorrowMut,
     sync::atomic::{AtomicBool, Ordering},

@@ -10,6 +10,10 @@ use crate::{
 };
 use hushwire_circuit::{Adder, Planes, Program};
 use hushwire_compute::{Scalar, Tensor};
+use hushwire_machine::{
+    NetError,
+    drive::{Machine, With},
+};
 use hushwire_plan::{Key, Picks, Run, Talk};
 use hushwire_rep3::{
     Batch, Rep3, Role, ShareError, pool,
@@ -17,10 +21,6 @@ use hushwire_rep3::{
         Bits, Column, Compact, FromPlaces, Group, Inject, MatMul, Meet, OnBits, OnNumbers, Permute, Product,
         Reveal, RevealBits, Select, Sort, SortKey, Sum, ToNumbers, Truncate, Xor,
     },
-};
-use hushwire_wire::{
-    NetError,
-    drive::{Machine, With},
 };
 use std::{ops::Range, sync::Arc};
 

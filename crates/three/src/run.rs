@@ -8,12 +8,12 @@ use crate::{
     lower::Three,
     wave::{Task, Wave},
 };
+use hushwire_machine::Channel;
 use hushwire_plan::{Slot, Talk, Values, misplaced};
 use hushwire_rep3::{
     Batch, Party, Role, ShareError, Shares, pool,
     ring::{Bits, Column},
 };
-use hushwire_wire::Channel;
 use std::{borrow::BorrowMut, sync::Arc};
 
 /// Runs a plan as one of three parties. A lane is a ring, which leads to the left neighbour and from the right one, and a channel that

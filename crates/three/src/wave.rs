@@ -8,9 +8,9 @@ use crate::{
     machines::{Ready, begin},
     pieces::{Joined, piece},
 };
+use hushwire_machine::drive::{Abreast, With};
 use hushwire_plan::{Slot, Talk};
 use hushwire_rep3::{Batch, Party, ShareError};
-use hushwire_wire::drive::{Abreast, With};
 use std::{
     ops::Range,
     sync::{Arc, Mutex, MutexGuard, PoisonError},

@@ -3,11 +3,11 @@
 
 use hushwire_aes::Backend;
 use hushwire_compute::Computation;
+use hushwire_machine::{Channel, SessionId};
 use hushwire_prg::Seed;
 use hushwire_rep3::{Party, Shares};
 use hushwire_testkit::{Transport, run_three};
 use hushwire_three::{Cut, Plan, run};
-use hushwire_wire::{Channel, SessionId};
 use std::{env, process::Command, time::Duration};
 
 /// A few kinds of steps: rows, and a computation on columns x and y of them.

@@ -1,10 +1,10 @@
 //! Rates of operations on shares between two parties of this process, a thread each: `rates [rows] [ring] [ot]`.
 
 use hushwire_aes::Backend;
+use hushwire_machine::{Meter, PartyId, inproc};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::{Prg, Seed};
 use hushwire_two::{Operation, Party, Sign};
-use hushwire_wire::{Meter, PartyId, inproc};
 use std::{
     thread,
     time::{Duration, Instant},

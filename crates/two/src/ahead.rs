@@ -15,7 +15,7 @@ use crate::{
     tally::Tally,
 };
 use hushwire_block::registry;
-use hushwire_wire::{Channel, Cut, NetError};
+use hushwire_machine::{Channel, Cut, NetError};
 use std::{
     collections::VecDeque,
     sync::{Condvar, Mutex, MutexGuard, PoisonError},

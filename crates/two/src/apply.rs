@@ -8,7 +8,7 @@ use crate::{
     tally::{self, Tally},
 };
 use hushwire_block::Wiped;
-use hushwire_wire::Channel;
+use hushwire_machine::Channel;
 
 /// An operation on columns of shares modulo 2^ℓ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

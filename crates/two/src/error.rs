@@ -2,8 +2,8 @@
 
 use hushwire_bfv::BfvError;
 use hushwire_compute::ComputeError;
+use hushwire_machine::{NetError, PartyId, drive::Misstep};
 use hushwire_ot::OtError;
-use hushwire_wire::{NetError, PartyId, drive::Misstep};
 use std::{borrow::Cow, fmt};
 use thiserror::Error;
 

@@ -11,7 +11,7 @@ use crate::{
 use hushwire_block::Wiped;
 use hushwire_circuit::{Planes, Program};
 use hushwire_gmw::{CircuitBatch, CircuitWorkspace, Stock};
-use hushwire_wire::drive::{Exchanged, Machine};
+use hushwire_machine::drive::{Exchanged, Machine};
 use std::sync::Arc;
 
 pub(crate) type Made<T> = Result<T, TwoError>;

@@ -19,13 +19,13 @@ use crate::{
 use hushwire_bfv::Linear;
 use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
-use hushwire_ot::{Context, Protocol};
-use hushwire_plan::{Slot, Talk};
-use hushwire_prg::Seed;
-use hushwire_wire::{
+use hushwire_machine::{
     Channel, Cost, Meter, Process,
     drive::{Abreast, Driver},
 };
+use hushwire_ot::{Context, Protocol};
+use hushwire_plan::{Slot, Talk};
+use hushwire_prg::Seed;
 use std::{collections::BTreeMap, time::Instant};
 use zeroize::Zeroizing;
 

@@ -12,8 +12,8 @@ use crate::{
 };
 use hushwire_circuit::planes::plane_bytes;
 use hushwire_compute::{Computation, Scalar};
+use hushwire_machine::{Channel, Cost, Meter};
 use hushwire_plan::{Local, Prim, Size, Slot, Steps, Talk};
-use hushwire_wire::{Channel, Cost, Meter};
 use std::{collections::BTreeSet, ops::Range, time::Duration};
 
 pub(crate) type Step = hushwire_plan::Step<Two>;

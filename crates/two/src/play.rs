@@ -4,7 +4,7 @@
 //! a machine. There is no executor and no waker: a protocol waits for nothing but the next message.
 
 use crate::TwoError;
-use hushwire_wire::{
+use hushwire_machine::{
     drive::{Exchanged, Latch, Round},
     gated,
 };
@@ -115,7 +115,7 @@ gated!(['p, T] Play<'p, T>, TwoError;);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hushwire_wire::drive::{Lockstep, Machine};
+    use hushwire_machine::drive::{Lockstep, Machine};
 
     fn sum(mine: u8, rounds: usize) -> Play<'static, u8> {
         Play::new(move |talk| async move {

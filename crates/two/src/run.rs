@@ -9,8 +9,8 @@ use crate::{
     plan::{Piece, Plan, Spent, Step, is_product},
 };
 use hushwire_compute::Tensor;
+use hushwire_machine::Cost;
 use hushwire_plan::{Slot, Values};
-use hushwire_wire::Cost;
 use std::{collections::BTreeMap, time::Instant};
 
 /// The values of a plan under way.

@@ -2,11 +2,11 @@
 
 use crate::{TwoError, blocks::Home, costs::Ledger, distance::Distance, kit::Cots, plan::read, tally::Tally};
 use hushwire_gmw::{Stock, by_windows, open_both_ways};
+use hushwire_machine::{Channel, Cost, Meter};
 use hushwire_ot::{
     Context, Driver, Machine, OtError, Protocol, Receiver, Receiving, SemiHonest, Sender, Sending, Triples,
 };
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, Cost, Meter};
 
 /// AGREEMENT: triples that are made at a time.
 pub(crate) const CALL: u64 = 1 << 20;

@@ -9,8 +9,8 @@ use crate::{
 };
 use hushwire_circuit::{Program, TwoParty};
 use hushwire_gmw::{circuit_cost, triples};
+use hushwire_machine::Cost;
 use hushwire_plan::Sign;
-use hushwire_wire::Cost;
 
 /// The cost of a run besides that of making OTs and triples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Tensor};
+use hushwire_machine::{Channel, PartyId, inproc};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
 use hushwire_two::{Distance, Party, Plan, Products};
-use hushwire_wire::{Channel, PartyId, inproc};
 use std::{env, process::Command, thread, time::Duration};
 
 /// Kinds of steps: rows, and a computation on columns x and y of them. Each also runs with a quarter of the rows.

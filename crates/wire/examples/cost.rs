@@ -7,7 +7,8 @@ mod common;
 use std::{env, fs, thread};
 
 use common::{Outcome, nets};
-use hushwire_wire::{Channel, Net, NetError, PartyId, TransportKind};
+use hushwire_machine::{Channel, Net, NetError, PartyId};
+use hushwire_wire::TransportKind;
 use rustix::time::{ClockId, clock_gettime};
 
 const TRANSPORTS: [TransportKind; 4] =

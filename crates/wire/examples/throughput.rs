@@ -12,7 +12,8 @@ use std::{
 };
 
 use common::{Outcome, nets};
-use hushwire_wire::{Net, PartyId, Shape, TransportKind, inproc};
+use hushwire_machine::{Net, PartyId, inproc};
+use hushwire_wire::{Shape, TransportKind};
 
 /// LOCAL: the runs of a row, of which the best and the middle one are told.
 const RUNS: usize = 5;
@@ -44,7 +45,7 @@ fn row(
         Some(transport) => nets(transport, parties, 1)?,
         None => inproc::mesh(&(0..parties).map(PartyId).collect::<Vec<_>>(), 1, Duration::from_secs(10)),
     };
-    all.iter_mut().for_each(|net| net.shape(shape));
+    all.iter_mut().for_each(|net| shape.apply(net));
     let limit = Duration::from_secs_f64(seconds / RUNS as f64);
     let mut times = thread::scope(|scope| {
         let parties: Vec<_> =

@@ -2,12 +2,13 @@
 //!
 //! Each function takes any bytes, panics where something does not hold that must, and else returns.
 
+use hushwire_machine::{NetError, PartyId, Reason, SessionId, printable};
+
 use crate::{
-    NetError, PartyId, Reason, SessionId, Validity,
+    Validity,
     hello::{Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
     lobby::first_bytes,
     notice::{NOTICE_BYTES, Notice},
-    printable,
     roster::Nonce,
     subject::common_name,
 };
@@ -97,11 +98,11 @@ mod of_records {
     };
 
     use crate::{
-        Rx, Wait,
         tls_greet::Schedule,
         tls_link::{BUFFER_BYTES, Handover, TlsLink},
         tls_records::{LONGEST_BYTES, RecordKey},
     };
+    use hushwire_machine::{Rx, Wait};
 
     /// Bytes on the wire, which a socket's buffer holds.
     const MOST_BYTES: usize = 60_000;

@@ -2,16 +2,18 @@
 
 use std::{io, sync::atomic::AtomicBool, time::Duration};
 
+use hushwire_machine::{NetError, PartyId, SessionId};
 use rustls::AlertDescription;
 
 use crate::{
-    NetError, PartyId, PeerConfig, Pin, SessionId, TransportKind,
-    connect::{Duplex, Joining, Slot, lock},
-    excuse::Excuse,
-    hello::{BadHello, CONTROL_LANE, Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
+    PeerConfig, Pin, TransportKind,
+    hello::{BadHello, Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
+    joining::Joining,
     lobby::Visitor,
+    locks::lock,
     port::{Guest, Port},
     roster::{Nonce, Refusal},
+    slot::{CONTROL_LANE, Duplex, Slot},
     tcp::Guard,
     tls::{Shown, outdated, wrong_pin},
     transport,
@@ -284,8 +286,8 @@ impl Joining<'_> {
             role,
             shm: self.cfg.transport == TransportKind::Shm,
             full: false,
-            ends: self.excuse.map(Excuse::why),
-            of: self.excuse.and_then(Excuse::of),
+            ends: self.excuse.map(|excuse| excuse.why),
+            of: self.excuse.and_then(|excuse| excuse.of),
             nonce: self.roster.own(),
         }
     }
@@ -324,17 +326,17 @@ pub(crate) fn unproven_error(peer: Option<PartyId>, e: io::Error) -> NetError {
 /// An error of a handshake. An alert about our certificate is the word of a peer that has proved who it is, or of a dialler, whose
 /// errors end nothing.
 pub(crate) fn handshake_error(me: PartyId, own: Pin, peer: Option<PartyId>, e: io::Error) -> NetError {
-    match unproven_error(peer, e) {
-        NetError::Tls {
-            source: rustls::Error::AlertReceived(AlertDescription::CertificateExpired), ..
-        } => {
+    let e = unproven_error(peer, e);
+    let NetError::Tls { source, .. } = &e else { return e };
+    match source.get() {
+        Some(rustls::Error::AlertReceived(AlertDescription::CertificateExpired)) => {
             let by = peer.map_or_else(|| "a peer".to_owned(), |peer| peer.to_string());
             NetError::Expired { peer: Some(me), what: format!("{by} says that it does not hold today") }
         }
-        NetError::Tls { source: rustls::Error::AlertReceived(alert), .. } if REFUSALS.contains(&alert) => {
-            NetError::Unlisted { peer, own }
+        Some(rustls::Error::AlertReceived(alert)) if REFUSALS.contains(alert) => {
+            NetError::Unlisted { peer, own: own.to_string() }
         }
-        other => other,
+        _ => e,
     }
 }
 

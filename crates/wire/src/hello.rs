@@ -14,7 +14,13 @@
 //! says so by `ends`, one of a closed set of reasons (see [`excuse`](crate::excuse)); one that ends because of another member
 //! names it by `of`.
 
-use crate::{NetError, PartyId, Reason, SessionId, roster::Nonce};
+use hushwire_machine::{NetError, PartyId, Reason, SessionId};
+
+use crate::{
+    notice::{code_of, reason_of},
+    roster::Nonce,
+    slot::CONTROL_LANE,
+};
 
 /// AGREEMENT: bytes of a hello.
 pub(crate) const HELLO_BYTES: usize = 128;
@@ -22,8 +28,6 @@ pub(crate) const HELLO_BYTES: usize = 128;
 const MAGIC: [u8; 8] = *b"hushwire";
 /// AGREEMENT: the bytes on the wire change with it.
 pub(crate) const WIRE_VERSION: u16 = 9;
-/// AGREEMENT: the lane of heartbeats and notices. No session has so many lanes that one of data is called this.
-pub(crate) const CONTROL_LANE: u16 = u16::MAX;
 /// The bytes that must be zero.
 const RESERVED: core::ops::Range<usize> = 102..112;
 
@@ -101,7 +105,7 @@ impl Hello {
         };
         bytes[98] = self.shm.into();
         bytes[99] = self.full.into();
-        bytes[100] = self.ends.map_or(0, |why| why.code() + 1);
+        bytes[100] = self.ends.map_or(0, |why| code_of(why) + 1);
         bytes[101] = self.of.map_or(0, |member| member.0.saturating_add(1));
         bytes[RESERVED.end..].copy_from_slice(&self.nonce.0);
         bytes
@@ -136,7 +140,7 @@ impl Hello {
             (1, Role::Listener) => true,
             _ => return Err(BadHello::Field("answer")),
         };
-        let ends = match bytes[100].checked_sub(1).map(Reason::of_code) {
+        let ends = match bytes[100].checked_sub(1).map(reason_of) {
             None => None,
             Some(Some(why)) if why.is_excuse() => Some(why),
             Some(_) => return Err(BadHello::Field("reason to end")),

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::Cause;
+use hushwire_machine::Cause;
 
 fn hello() -> Hello {
     Hello {

@@ -12,10 +12,9 @@ use rustix::{
 
 #[cfg(unix)]
 use crate::unix::UnixPath;
-use crate::{NetError, TransportKind, port::Port, tcp, tcp::Guard, transport::Stream};
+use hushwire_machine::NetError;
 
-/// The scheme of a Unix socket's address; a path follows.
-pub(crate) const UNIX_PREFIX: &str = "unix:";
+use crate::{TransportKind, port::Port, session::UNIX_PREFIX, tcp, tcp::Guard, transport::Stream};
 
 /// The one port, or Unix socket, on which a party hears all its peers. It outlives sessions, of which it serves one at a time,
 /// or many where it is [shared](Listener::shared).

@@ -12,6 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use hushwire_machine::{out_of_descriptors, poll_fds};
 use rustix::{
     event::{PollFd, PollFlags},
     fd::AsFd,
@@ -20,9 +21,7 @@ use rustix::{
 use crate::{
     Listener,
     bell::Bell,
-    error::out_of_descriptors,
     hello::HELLO_BYTES,
-    link::poll_fds,
     tcp::try_read,
     tls_records::{HEADER_BYTES, RECORD_BYTES},
     transport::Stream,

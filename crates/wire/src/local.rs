@@ -2,10 +2,9 @@
 
 use std::{env, fs, path::PathBuf, thread};
 
-use crate::{
-    Identity, Listener, Net, NetError, PartyId, PeerConfig, Process, SessionConfig, SessionId, TransportKind,
-    connect,
-};
+use hushwire_machine::{Net, NetError, PartyId, Process, SessionId};
+
+use crate::{Identity, Listener, PeerConfig, SessionConfig, TransportKind, connect};
 
 /// Parties that are ready to join one session. What is public may be changed before they [`connect`](Self::connect).
 pub struct LocalParties {

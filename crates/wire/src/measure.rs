@@ -5,13 +5,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+use hushwire_machine::{NetError, PartyId};
 use rustix::event::PollFlags;
 use zeroize::Zeroizing;
 
 use crate::{
-    Identity, NetError, PartyId, Pin, Validity,
-    connect::Duplex,
+    Identity, Pin, Validity,
     probe::{BYE, CHUNK_BYTES, GIVE, PING, STEP, TAKE, guard, now_nanos},
+    slot::Duplex,
     tcp::Guard,
     tls::{TlsSide, wrong_pin},
     transport::{self, Stream},

@@ -6,9 +6,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+use hushwire_machine::{NetError, Overseer, PartyId, SessionId};
+
 use crate::{
-    Event, Listener, NetError, PartyId, SessionId,
-    connect::{GRACE, Joining, lock},
+    Event, Listener,
+    joining::{GRACE, Joining},
+    locks::lock,
     observe::Notices,
     sight::{Dialled, Sort},
 };

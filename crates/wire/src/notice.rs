@@ -11,9 +11,7 @@
 //! its sender has joined carries the session's id in its place, and one of how far it is two numbers of eight bytes each, least
 //! significant byte first.
 
-use core::fmt;
-
-use crate::{PartyId, SessionId};
+use hushwire_machine::{Cause, PartyId, Reason, SessionId};
 
 /// AGREEMENT: bytes of a notice.
 pub(crate) const NOTICE_BYTES: usize = 64;
@@ -29,70 +27,6 @@ const COMES: u8 = 5;
 const COMES_BYTES: usize = 16;
 /// The number that means no party.
 const NOBODY: u8 = 0xff;
-
-/// The cause of a member's own failure, as the other members hear it: one of these, so that no
-/// name, value or length of a file can be in it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[non_exhaustive]
-pub enum Cause {
-    /// Its values or their places do not fit the job, or are missing.
-    Inputs,
-    /// It cannot read or use a file.
-    Reading,
-    /// It cannot write an output.
-    Writing,
-    /// It cannot use the job, or its own configuration does not fit the job.
-    Job,
-    /// It would be unsafe to take part.
-    Unsafe,
-    /// A bug, or something that no other cause covers.
-    #[default]
-    Other,
-}
-
-/// Reads as a clause after a colon.
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Inputs => "its inputs do not fit the job",
-            Self::Reading => "it cannot use a file that it reads",
-            Self::Writing => "it cannot write an output",
-            Self::Job => "it cannot use the job, or its own file does not fit the job",
-            Self::Unsafe => "it refuses a run that would not be safe for it",
-            Self::Other => "an error of its own",
-        })
-    }
-}
-
-/// The reason why a party ends a session before its time.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
-pub enum Reason {
-    /// An error of its own, for instance of a disk.
-    Failed,
-    /// An error of its own, with its cause.
-    Local(Cause),
-    /// A person or a supervisor stopped it.
-    Interrupted,
-    /// Its links closed and it had not said that it ends.
-    Died,
-    /// Nothing was heard of it any more.
-    Silent,
-    /// It lives, and data did not move for the stall limit.
-    Stalled,
-    /// It ended, in order as it thought, while others still needed it.
-    Left,
-    /// It did not come.
-    Absent,
-    /// It disagrees about the session, or is not the one that the certificate should prove.
-    Refused,
-    /// It sent a message that no honest party sends.
-    Cheated,
-    /// Another process with its key had joined before.
-    Duplicate,
-    /// It takes no part in jobs of this kind: its operator has not allowed it.
-    Declined,
-}
 
 /// AGREEMENT: the place of a reason is its code.
 const REASONS: [Reason; 17] = [
@@ -115,40 +49,15 @@ const REASONS: [Reason; 17] = [
     Reason::Local(Cause::Other),
 ];
 
-impl Reason {
-    /// Its number on the wire.
-    pub(crate) fn code(self) -> u8 {
-        let code = REASONS.iter().position(|&reason| reason == self).unwrap_or_default();
-        u8::try_from(code).unwrap_or_default()
-    }
-
-    pub(crate) fn of_code(code: u8) -> Option<Self> {
-        REASONS.get(usize::from(code)).copied()
-    }
-
-    /// Whether a member may give it for itself before it has joined.
-    pub(crate) fn is_excuse(self) -> bool {
-        matches!(self, Self::Local(_) | Self::Declined)
-    }
+/// A reason's number on the wire.
+pub(crate) fn code_of(why: Reason) -> u8 {
+    let code = REASONS.iter().position(|&reason| reason == why).unwrap_or_default();
+    u8::try_from(code).unwrap_or_default()
 }
 
-/// Reads after a party's name: "party 1: died".
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Failed | Self::Local(_) => "failed",
-            Self::Interrupted => "was interrupted",
-            Self::Died => "died",
-            Self::Silent => "fell silent",
-            Self::Stalled => "stalled",
-            Self::Left => "ended too early",
-            Self::Absent => "did not come",
-            Self::Refused => "was refused",
-            Self::Cheated => "sent a message that no honest party sends",
-            Self::Duplicate => "was started twice",
-            Self::Declined => "declined",
-        })
-    }
+/// The reason of a number.
+pub(crate) fn reason_of(code: u8) -> Option<Reason> {
+    REASONS.get(usize::from(code)).copied()
 }
 
 /// A step's name as it travels: short, printable, the same in every notice and message.
@@ -199,7 +108,7 @@ impl Notice {
             Self::Alive(None) => (1, NOBODY, 0, Step::new("")),
             Self::Alive(Some((party, step))) => (1, party.0, 0, step),
             Self::Goodbye => (2, NOBODY, 0, Step::new("")),
-            Self::Abort { culprit, why, step } => (3, culprit.0, why.code(), step),
+            Self::Abort { culprit, why, step } => (3, culprit.0, code_of(why), step),
             Self::Joined(session) => {
                 let mut step = Step { text: [0; STEP_BYTES], len: ID_BYTES as u8 };
                 step.text[..ID_BYTES].copy_from_slice(&session.0);
@@ -231,7 +140,7 @@ impl Notice {
             return Err("its step is not printable text");
         }
         let culprit = (party != NOBODY).then_some(PartyId(party));
-        let why = Reason::of_code(code).ok_or("its reason does not exist")?;
+        let why = reason_of(code).ok_or("its reason does not exist")?;
         let notice = match (kind, culprit) {
             (1, None) => Self::Alive(None),
             (1, Some(peer)) => Self::Alive(Some((peer, step))),

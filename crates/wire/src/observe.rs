@@ -7,7 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{PartyId, Validity, printable, sight::Sort};
+use hushwire_machine::{PartyId, printable};
+
+use crate::{Validity, sight::Sort};
 
 /// LOCAL: the longest time between two reports of a wait. Each interval is twice the one before, so
 /// that a wait of hours does not fill the screen.

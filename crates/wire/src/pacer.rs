@@ -7,7 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{Tx, shape::Schedule, waker::Waker};
+use hushwire_machine::Tx;
+
+use crate::{shape::Schedule, waker::Waker};
 
 /// LOCAL: a waiting sender wakes when this part of its queue is free.
 const WAKE_PART: usize = 4;

@@ -9,10 +9,13 @@ use std::sync::{
     mpsc::{self, Receiver, Sender},
 };
 
+use hushwire_machine::{NetError, PartyId, SessionId};
+
 use crate::{
-    NetError, PartyId, Pin, SessionConfig, SessionId, TransportKind,
-    connect::{Duplex, lock},
+    Pin, SessionConfig, TransportKind,
     hello::{HELLO_BYTES, Hello},
+    locks::lock,
+    slot::Duplex,
     tls::Shown,
 };
 

@@ -13,15 +13,15 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
+use hushwire_machine::{NetError, PartyId, SessionId};
 use zeroize::Zeroizing;
 
 use crate::{
-    Identity, Listener, NetError, PartyId, PeerConfig, Probe, SessionConfig, SessionId, TransportKind,
-    Validity,
-    connect::Duplex,
+    Identity, Listener, PeerConfig, Probe, SessionConfig, TransportKind, Validity,
     greeting::{bad_hello, handshake_error, unproven_error},
     hello::{Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
     roster::Nonce,
+    slot::Duplex,
     tcp::Guard,
     tls::TlsSide,
     transport::{self, Stream},

@@ -19,10 +19,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{
-    PartyId, SessionId,
-    connect::{Slot, lock},
-};
+use hushwire_machine::{PartyId, SessionId};
+
+use crate::{locks::lock, slot::Slot};
 
 /// LOCAL: how long a process waits to replace another process of its member. A closed link shows
 /// within a second.

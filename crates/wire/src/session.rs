@@ -3,7 +3,12 @@
 use core::{fmt, str::FromStr};
 use std::time::Duration;
 
-use crate::{NetError, PartyId, Pin, SessionId, hello::CONTROL_LANE, listener::UNIX_PREFIX};
+use hushwire_machine::{NetError, PartyId, SessionId};
+
+use crate::{Pin, slot::CONTROL_LANE};
+
+/// The scheme of a Unix socket's address; a path follows.
+pub(crate) const UNIX_PREFIX: &str = "unix:";
 
 /// The transport of bytes between parties.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

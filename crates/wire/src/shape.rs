@@ -3,9 +3,9 @@
 use core::{fmt, str::FromStr, time::Duration};
 use std::time::Instant;
 
-use crate::NetError;
+use hushwire_machine::NetError;
 
-/// Bandwidth and delay that [`crate::Net::shape`] gives to a party's outgoing links, on any transport.
+/// Bandwidth and delay that [`Shape::apply`] gives to a party's outgoing links, on any transport.
 ///
 /// All links of one party share its bandwidth, as they share its host's network card, and every byte takes one
 /// half of the round trip to arrive, after those before it have left. So a round in which every party sends and

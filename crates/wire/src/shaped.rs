@@ -14,8 +14,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use hushwire_machine::{Doze, Net, Process, Signal, Tx, Wait};
+
 use crate::{
-    Process, Shape, Signal, Tx, Wait,
+    Shape,
     pacer::{Line, Pacer, Piece, State},
     shape::Schedule,
     waker::Waker,
@@ -29,12 +31,26 @@ const QUANTUM_BYTES: (usize, usize) = (4 << 10, 64 << 10);
 const BUFFERS_BYTES: u64 = 512 << 10;
 /// LOCAL: the most that a queue holds, and what it holds where no rate says.
 const QUEUE_BYTES: (u64, u64) = (64 << 20, 16 << 20);
+/// LOCAL: how long a shaped link that is dropped waits for a peer that does not read.
+const LINGER: Duration = Duration::from_secs(5);
 /// LOCAL: quanta that a call takes at a time, so that the thread is not kept from the lock.
 const QUANTA_PER_CALL: usize = 4;
 
+impl Shape {
+    /// Puts the links on which the party of `net` sends, and that are not taken yet, behind a network of this shape.
+    /// Incoming bytes are shaped by their senders, and links that keep watch over the session are not.
+    ///
+    /// Dropping a channel then waits until the network has delivered what was sent, for a few seconds more at most.
+    pub fn apply(self, net: &mut Net) {
+        if self != Self::NONE {
+            net.send_through(|stall, links| shape_all(self, stall.min(LINGER), links));
+        }
+    }
+}
+
 /// Puts every link of one party behind the same network. Dropping one waits until what it holds is delivered, at
 /// most `linger` longer than the network takes.
-pub(crate) fn shape_all(shape: Shape, linger: Duration, links: Vec<Box<dyn Tx>>) -> Vec<Box<dyn Tx>> {
+fn shape_all(shape: Shape, linger: Duration, links: Vec<Box<dyn Tx>>) -> Vec<Box<dyn Tx>> {
     let queue = queue_bytes(shape);
     shape_with(shape, linger, links, queue)
 }
@@ -141,7 +157,7 @@ impl Tx for ShapedTx {
     }
 }
 
-impl crate::link::Doze for ShapedTx {
+impl Doze for ShapedTx {
     fn doze(&self) -> bool {
         let state = self.pacer.lock();
         let line = &state.lines[self.line];

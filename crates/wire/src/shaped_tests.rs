@@ -10,7 +10,9 @@ use std::{
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
 use super::{queue_bytes, shape_with};
-use crate::{Net, PartyId, Shape, Tx, Wait, inproc};
+use hushwire_machine::{Net, PartyId, Tx, Wait, inproc};
+
+use crate::Shape;
 
 const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
 const STALL: Duration = Duration::from_secs(20);
@@ -22,7 +24,7 @@ fn ok<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
 
 fn two(shape: Shape) -> (Net, Net) {
     let mut nets = inproc::mesh(&IDS, 1, STALL);
-    nets.iter_mut().for_each(|net| net.shape(shape));
+    nets.iter_mut().for_each(|net| shape.apply(net));
     let (Some(second), Some(first)) = (nets.pop(), nets.pop()) else { panic!("two nets") };
     (first, second)
 }
@@ -73,8 +75,7 @@ fn send_all(link: &mut dyn Tx, message: &[u8]) -> io::Result<()> {
         let epoch = link.wait_on().epoch();
         match link.try_send(&message[sent..])? {
             0 => {
-                let armed = link.wait_on().after(epoch, rustix::event::PollFlags::OUT);
-                crate::link::wait_any(Some(armed), None, Duration::from_secs(5))?;
+                link.wait_on().wait(epoch, rustix::event::PollFlags::OUT, Duration::from_secs(5))?;
                 assert!(start.elapsed() < STALL, "nobody woke the sender");
             }
             n => sent += n,
@@ -167,7 +168,7 @@ fn nothing_is_wrapped_without_a_shape() {
     let (link, _) = slow(1, 1);
     let mut net = Net::new(IDS[0], 1, STALL);
     net.add_tx(IDS[1], 0, link);
-    net.shape(Shape::NONE);
+    Shape::NONE.apply(&mut net);
     assert!(ok(net.channel(0, Some(IDS[1]), None)).start("one", &[]).is_ok());
     let mut links = shape_with(Shape::NONE, STALL, Vec::new(), 1);
     assert!(links.pop().is_none());

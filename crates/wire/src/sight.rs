@@ -6,7 +6,9 @@ use std::{
     time::Instant,
 };
 
-use crate::{NetError, PartyId, TransportKind};
+use hushwire_machine::{NetError, PartyId};
+
+use crate::TransportKind;
 
 /// Why a member could not be met, as one of a few kinds: a change of kind is worth a new note.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

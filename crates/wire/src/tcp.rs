@@ -17,7 +17,7 @@ use rustix::{
 };
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-use crate::{Rx, Tx, link::poll_fds};
+use hushwire_machine::{Rx, Tx, poll_fds};
 
 /// LOCAL: connections that wait in the system's queue until somebody accepts, between two sessions too. Where it is full, a
 /// member tries again after a second; the system may allow fewer.

@@ -7,6 +7,7 @@ use std::{
     time::SystemTime,
 };
 
+use hushwire_machine::TlsError;
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, DistinguishedName, Error, OtherError,
     ServerConfig, SignatureScheme,
@@ -24,7 +25,9 @@ use rustls::{
     version::TLS13,
 };
 
-use crate::{Identity, Pin, Validity, tcp::Guard, tls_greet::greet, tls_link::TlsLink};
+use crate::{
+    Identity, Pin, Validity, tcp::Guard, tls_greet::greet, tls_link::TlsLink, tls_records::tls_error,
+};
 
 /// One party's side of every TLS connection of a session: its cryptography, its certificate and the pin of that.
 pub(crate) struct TlsSide {
@@ -103,10 +106,10 @@ impl TlsSide {
         guard: &Guard<'_>,
     ) -> io::Result<(TlsLink, Shown)> {
         let pinned = self.pinned(vec![pin]);
-        let config = self.client(pinned.clone()).map_err(io::Error::other)?;
+        let config = self.client(pinned.clone()).map_err(tls_error)?;
         // No check reads the name: the pin says who it is.
         let name = ServerName::try_from("hushwire.invalid").map_err(io::Error::other)?;
-        let conn = UnbufferedClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
+        let conn = UnbufferedClientConnection::new(Arc::new(config), name).map_err(tls_error)?;
         pinned.shown(greet(conn, socket, guard, &[]))
     }
 
@@ -120,8 +123,8 @@ impl TlsSide {
         first: &[u8],
     ) -> io::Result<(TlsLink, Shown)> {
         let pinned = self.pinned(pins);
-        let config = self.server(pinned.clone()).map_err(io::Error::other)?;
-        let conn = UnbufferedServerConnection::new(Arc::new(config)).map_err(io::Error::other)?;
+        let config = self.server(pinned.clone()).map_err(tls_error)?;
+        let conn = UnbufferedServerConnection::new(Arc::new(config)).map_err(tls_error)?;
         pinned.shown(greet(conn, socket, guard, first))
     }
 }
@@ -190,9 +193,9 @@ impl Pinned {
     ) -> io::Result<(TlsLink, Shown)> {
         let (link, certificate) =
             greeted.map_err(|e| self.outdated.get().map_or(e, |&outdated| io::Error::other(outdated)))?;
-        let certificate = certificate.ok_or_else(|| io::Error::other(Error::NoCertificatesPresented))?;
-        let validity = Validity::of(&certificate)
-            .ok_or_else(|| io::Error::other(Error::from(CertificateError::BadEncoding)))?;
+        let certificate = certificate.ok_or_else(|| tls_error(Error::NoCertificatesPresented))?;
+        let validity =
+            Validity::of(&certificate).ok_or_else(|| tls_error(CertificateError::BadEncoding.into()))?;
         Ok((link, Shown { pin: Pin::of(&certificate), validity }))
     }
 
@@ -207,9 +210,9 @@ impl Pinned {
 struct WrongPin(Pin);
 
 /// The pin of the certificate that made TLS fail, if that is why.
-pub(crate) fn wrong_pin(e: &Error) -> Option<Pin> {
-    match e {
-        Error::InvalidCertificate(CertificateError::Other(OtherError(why))) => {
+pub(crate) fn wrong_pin(e: &TlsError) -> Option<Pin> {
+    match e.get() {
+        Some(Error::InvalidCertificate(CertificateError::Other(OtherError(why)))) => {
             why.downcast_ref::<WrongPin>().map(|wrong| wrong.0)
         }
         _ => None,

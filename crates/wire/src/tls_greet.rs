@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use hushwire_machine::TlsError;
 use rustix::{event::PollFlags, fd::AsFd};
 use rustls::{
     CommonState, ConnectionTrafficSecrets, Error, ExtractedSecrets, SupportedCipherSuite,
@@ -21,7 +22,7 @@ use zeroize::Zeroizing;
 use crate::{
     tcp::{Guard, try_read, try_write},
     tls_link::{BUFFER_BYTES, Handover, TlsLink},
-    tls_records::LONGEST_BYTES,
+    tls_records::{LONGEST_BYTES, tls_error},
 };
 
 /// LOCAL: how long a refused peer gets to read why.
@@ -95,9 +96,9 @@ pub(crate) fn greet<S: Session>(
         early: Zeroizing::default(),
     };
     match greeting.run(guard) {
-        Ok(()) => greeting.hand_over().map_err(io::Error::other),
+        Ok(()) => greeting.hand_over().map_err(tls_error),
         Err(e) => {
-            if e.get_ref().is_some_and(<dyn StdError + Send + Sync>::is::<Error>) {
+            if e.get_ref().is_some_and(<dyn StdError + Send + Sync>::is::<TlsError>) {
                 greeting.farewell(guard);
             }
             Err(e)
@@ -192,10 +193,10 @@ impl<S: Session> Greeting<S> {
     fn turn(&mut self) -> io::Result<Turn> {
         let UnbufferedStatus { discard, state, .. } =
             self.session.process(&mut self.incoming[self.begin..self.end]);
-        let turn = match state.map_err(io::Error::other)? {
+        let turn = match state.map_err(tls_error)? {
             ConnectionState::ReadTraffic(mut traffic) => {
                 while let Some(record) = traffic.next_record() {
-                    self.early.extend_from_slice(record.map_err(io::Error::other)?.payload);
+                    self.early.extend_from_slice(record.map_err(tls_error)?.payload);
                 }
                 Turn::Moved
             }

@@ -21,6 +21,7 @@ use std::{
     ops::Range,
 };
 
+use hushwire_machine::{Rx, Tx, Wait};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustls::{
     AlertDescription, ContentType, Error, ExtractedSecrets, HandshakeType, InvalidMessage, PeerMisbehaved,
@@ -29,10 +30,11 @@ use rustls::{
 use zeroize::Zeroizing;
 
 use crate::{
-    Rx, Tx, Wait,
     tcp::{try_read, try_write},
     tls_greet::Schedule,
-    tls_records::{HEADER_BYTES, LONGEST_BYTES, OVERHEAD_BYTES, RECORD_BYTES, RecordKey, record_bytes},
+    tls_records::{
+        HEADER_BYTES, LONGEST_BYTES, OVERHEAD_BYTES, RECORD_BYTES, RecordKey, record_bytes, tls_error,
+    },
 };
 
 /// LOCAL: full records sealed, or read, at once: large system calls whose bytes still stay in the cache.
@@ -257,13 +259,13 @@ impl<S: Read + Write> TlsLink<S> {
     }
 
     fn alive(&self) -> io::Result<()> {
-        self.dead.clone().map_or(Ok(()), |e| Err(io::Error::other(e)))
+        self.dead.clone().map_or(Ok(()), |e| Err(tls_error(e)))
     }
 
     /// Nothing that follows can be trusted.
     fn die(&mut self, e: Error) -> io::Error {
         self.dead = Some(e.clone());
-        io::Error::other(e)
+        tls_error(e)
     }
 }
 

@@ -9,8 +9,10 @@ use std::{
 use rustls::{ClientConnection, ServerConnection, Stream, crypto::CryptoProvider, pki_types::ServerName};
 
 use super::*;
+use hushwire_machine::{Channel, NetError, PartyId};
+
 use crate::{
-    Channel, Identity, NetError, PartyId,
+    Identity,
     tcp::Guard,
     tls::{TlsSide, provider},
 };
@@ -69,7 +71,9 @@ fn refused(tx: &mut TlsLink, rx: TlsLink, wire: &[u8], wanted: usize) -> Error {
     let again = channel.recv("layer 4", &mut [0]);
     assert!(matches!(again, Err(NetError::Dropped { .. })), "{again:?}");
     match refused {
-        Err(NetError::Tls { peer: Some(PartyId(1)), step, source }) if step == "layer 3" => source,
+        Err(NetError::Tls { peer: Some(PartyId(1)), step, source }) if step == "layer 3" => {
+            source.get::<Error>().unwrap_or_else(|| panic!("{source} is not of rustls")).clone()
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -244,7 +248,7 @@ fn a_sender_in_good_order_says_that_it_ends() {
     assert!(ends(|mut channel| ok(channel.send("last", &pattern(70_000)))));
     // A message that was not ended.
     assert!(!ends(|mut channel| ok(channel.start("half", &pattern(100)))));
-    assert!(!ends(|mut channel| channel.drop_links()));
+    assert!(!ends(|mut channel| drop(channel.unfit("a toss"))));
 }
 
 #[test]

@@ -12,9 +12,12 @@
 //! **Secrets.** Keys and ivs are wiped when dropped: the key by rustls and AWS-LC, the iv here. AES-GCM of AWS-LC
 //! runs in constant time; lengths and content types are public.
 
+use std::io;
+
 use aws_lc_rs::aead::{
     AES_128_GCM, AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey,
 };
+use hushwire_machine::TlsError;
 use rustls::{
     ConnectionTrafficSecrets, ContentType, Error, InvalidMessage, PeerMisbehaved, crypto::cipher::NONCE_LEN,
 };
@@ -152,6 +155,11 @@ pub(crate) fn record_bytes(wire: &[u8]) -> Result<Option<usize>, Error> {
         return Err(Error::InvalidMessage(InvalidMessage::InvalidEmptyPayload));
     }
     Ok(Some(bytes))
+}
+
+/// As a link gives it: [`NetError::from_link`](hushwire_machine::NetError::from_link) knows it again.
+pub(crate) fn tls_error(e: Error) -> io::Error {
+    io::Error::other(TlsError::new(matches!(e, Error::AlertReceived(_)), e))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::{
 use rustls::{SupportedCipherSuite, Tls13CipherSuite, crypto::CipherSuiteCommon};
 
 use super::*;
-use crate::{Channel, PartyId};
+use hushwire_machine::{Channel, PartyId};
 
 /// AES-128-GCM whose key is spent after `records` records.
 fn short_lived(records: u64) -> CryptoProvider {

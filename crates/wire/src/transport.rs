@@ -7,13 +7,14 @@ use std::{
     net::TcpStream,
 };
 
+use hushwire_machine::{Rx, Tx, Wait};
 use rustix::fd::{AsFd, BorrowedFd};
 
 use crate::{
-    Pin, Rx, SessionConfig, TransportKind, Tx, Wait,
-    connect::Duplex,
+    Pin, SessionConfig, TransportKind,
     hello::Role,
     lobby::Origin,
+    slot::Duplex,
     tcp::{self, Guard, try_read, try_write},
     tls::{Shown, TlsSide},
 };
@@ -49,7 +50,7 @@ impl AsFd for Stream {
 /// One attempt to connect to `address`, `host:port` or `unix:/path`.
 pub(crate) fn dial(address: &str, guard: &Guard<'_>, buffer: Option<usize>) -> io::Result<Stream> {
     #[cfg(unix)]
-    if let Some(path) = address.strip_prefix(crate::listener::UNIX_PREFIX) {
+    if let Some(path) = address.strip_prefix(crate::session::UNIX_PREFIX) {
         return crate::unix::dial(path, buffer).map(Stream::Unix);
     }
     tcp::dial(address, guard, buffer).map(Stream::Tcp)

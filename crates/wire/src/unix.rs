@@ -17,10 +17,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use hushwire_machine::{OtherUser, Process};
 use rustix::fs::{FlockOperation, flock};
 use socket2::{Domain, SockAddr, Socket, Type};
-
-use crate::{Process, error::OtherUser};
 
 /// LOCAL: connections that wait to be accepted.
 const BACKLOG: i32 = 1024;

@@ -7,7 +7,9 @@ use std::{
 };
 
 use super::{UnixPath, same_user};
-use crate::{Listener, NetError, PartyId};
+use hushwire_machine::{NetError, PartyId};
+
+use crate::Listener;
 
 /// A directory of this test alone, removed at the end.
 struct Dir(PathBuf);

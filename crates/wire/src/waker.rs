@@ -8,12 +8,10 @@ use std::{
     },
 };
 
+use hushwire_machine::Signal;
 use rustix::fd::{AsFd, BorrowedFd};
 
-use crate::{
-    Signal,
-    bell::{self, Bell},
-};
+use crate::bell::{self, Bell};
 
 /// The handle that a caller waits on until its link has room.
 pub(crate) enum Waker {

@@ -16,8 +16,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use hushwire_machine::{Hold, NetError, Overseer, PartyId, Process, Reason, Rx, SessionId, Tx, Watch};
+
 use crate::{
-    NetError, Observer, PartyId, Process, Reason, Rx, SessionConfig, SessionId, Tx,
+    Observer, SessionConfig,
     bell::{self, Bell},
     notice::{Notice, Step},
     watcher::Watcher,
@@ -29,49 +31,19 @@ const WORD: Duration = Duration::from_secs(5);
 /// LOCAL: how long a party that fails waits until its peers can read why. Its watcher alone can hold that up.
 const TELL: Duration = Duration::from_secs(5);
 
-/// Ends a session for all parties, and tells whether another has.
-///
-/// It comes from [`crate::Net::watch`] and may outlive the session; then it does nothing.
-#[derive(Clone)]
-pub struct Watch(Arc<Shared>);
-
-impl Watch {
-    /// Ends the session: this party's channels fail from now on, and the peers are told that it ends because of
-    /// `culprit`, which may be this party. Returns when the peers can read it, or soon after. Only the first cause
-    /// counts: after one is known, others hear that one.
-    pub fn abort(&self, culprit: PartyId, why: Reason, step: &str) {
-        if !self.0.process.is_here() {
-            return;
-        }
-        let step = Step::new(step);
-        self.0.settle(Verdict { culprit, why, step, from: Source::Told(self.0.me) });
-        self.0.tell(step);
-    }
-
-    /// Says how far this party is, `done` steps of `of`: clients hear it with the next heartbeat, about once a second.
-    pub fn comes(&self, done: u64, of: u64) {
-        self.0.stir();
-        self.0.lock().comes = Some((done.min(of), of));
-    }
-
-    /// Whether the session still stands, for a party that computes long between messages.
-    ///
-    /// # Errors
-    /// The error that ended the session: [`NetError::Dead`], [`NetError::Aborted`] or [`NetError::Malformed`].
-    pub fn check(&self, step: &str) -> Result<(), NetError> {
-        self.0.check(step)
-    }
+/// The watch over a session that opens, with the first hold on it.
+pub(crate) struct Watching {
+    shared: Arc<Shared>,
+    hold: Hold,
 }
 
-/// Keeps the watcher running: each net and channel has one. With the last the party says goodbye.
-pub(crate) struct Hold(Arc<Running>);
-
+/// Dropped with the last hold: the party says goodbye then.
 struct Running {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Hold {
+impl Watching {
     /// Starts the watcher of `me`, without peers yet.
     pub(crate) fn start(cfg: &SessionConfig, observer: Option<Observer>) -> io::Result<Self> {
         let SessionConfig { me, liveness, still, .. } = *cfg;
@@ -89,31 +61,21 @@ impl Hold {
         });
         let mut watcher = Watcher::new(shared.clone(), wake, still);
         let thread = thread::Builder::new().name("watcher".to_owned()).spawn(move || watcher.run())?;
-        Ok(Self(Arc::new(Running { shared, thread: Some(thread) })))
-    }
-
-    pub(crate) fn another(&self) -> Self {
-        Self(self.0.clone())
+        let running = Running { shared: shared.clone(), thread: Some(thread) };
+        Ok(Self { hold: Hold::new(shared.clone(), Arc::new(running)), shared })
     }
 
     pub(crate) fn shared(&self) -> &Shared {
-        &self.0.shared
+        &self.shared
     }
 
     pub(crate) fn watch(&self) -> Watch {
-        Watch(self.0.shared.clone())
+        self.hold.watch()
     }
-}
 
-impl Drop for Hold {
-    fn drop(&mut self) {
-        // Else a party that panics would end in good order.
-        if thread::panicking() && self.shared().process.is_here() {
-            let shared = self.shared();
-            let (culprit, step) = (shared.me, Step::new("a panic"));
-            shared.settle(Verdict { culprit, why: Reason::Failed, step, from: Source::Told(culprit) });
-            shared.tell(step);
-        }
+    /// The hold of the net that all this was for.
+    pub(crate) fn into_hold(self) -> Hold {
+        self.hold
     }
 }
 
@@ -156,6 +118,7 @@ pub(crate) enum Half {
     Rx(Box<dyn Rx>),
 }
 
+/// What the watcher and all links of a session know of it.
 pub(crate) struct Shared {
     pub(crate) me: PartyId,
     /// A fork has no watcher and would wait for it. It must not speak to the peers, either.
@@ -211,18 +174,6 @@ pub(crate) struct Wanted {
     pub(crate) peer: PartyId,
     pub(crate) step: Step,
     pub(crate) since: Instant,
-}
-
-/// Ends a wait when dropped.
-pub(crate) struct Waiting<'a> {
-    shared: &'a Shared,
-    number: u64,
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.shared.lock().waits.remove(&self.number);
-    }
 }
 
 impl Shared {
@@ -300,14 +251,6 @@ impl Shared {
         self.lock().knowing.clone()
     }
 
-    /// Something moves.
-    pub(crate) fn stir(&self) {
-        // Mostly it is known already, and then nothing is written that other threads read.
-        if !self.stirred.load(Ordering::Relaxed) {
-            self.stirred.store(true, Ordering::Relaxed);
-        }
-    }
-
     /// Whether something has moved since this was last asked.
     pub(crate) fn has_stirred(&self) -> bool {
         self.stirred.swap(false, Ordering::Relaxed)
@@ -325,14 +268,6 @@ impl Shared {
             state = self.news.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         state.joined.get(&peer).copied()
-    }
-
-    /// Whether there is a verdict; costs nothing while there is none.
-    pub(crate) fn check(&self, step: &str) -> Result<(), NetError> {
-        if !self.judged.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        self.lock().verdict.map_or(Ok(()), |verdict| Err(self.error(verdict, step)))
     }
 
     /// Keeps a verdict, unless there is one.
@@ -359,8 +294,42 @@ impl Shared {
         }
     }
 
-    /// A channel failed with `own` during `step`: answers the first cause, and tells the peers.
-    pub(crate) fn judge(&self, step: &str, own: NetError) -> NetError {
+    /// Tells all peers the verdict, once, and waits until they can read it. So a program that exits on an error
+    /// leaves nobody guessing. A cause that this party saw itself it saw in its own `step`.
+    fn tell(&self, step: Step) {
+        let mut state = self.lock();
+        if let (None, Some(Verdict { culprit, why, step: theirs, from })) = (state.notice, state.verdict) {
+            let step = if matches!(from, Source::Seen(_)) { step } else { theirs };
+            state.notice = Some(Notice::Abort { culprit, why, step });
+            self.wake();
+        }
+        let deadline = Instant::now() + TELL;
+        while !state.told {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            state = self.news.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl Overseer for Shared {
+    fn stir(&self) {
+        // Mostly it is known already, and then nothing is written that other threads read.
+        if !self.stirred.load(Ordering::Relaxed) {
+            self.stirred.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn check(&self, step: &str) -> Result<(), NetError> {
+        if !self.judged.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.lock().verdict.map_or(Ok(()), |verdict| Err(self.error(verdict, step)))
+    }
+
+    fn judge(&self, step: &str, own: NetError) -> NetError {
         let mut state = self.lock();
         if matches!(own, NetError::Closed { .. } | NetError::Io { .. }) {
             let deadline = Instant::now() + WORD;
@@ -392,37 +361,19 @@ impl Shared {
         e
     }
 
-    /// Tells all peers the verdict, once, and waits until they can read it. So a program that exits on an error
-    /// leaves nobody guessing. A cause that this party saw itself it saw in its own `step`.
-    fn tell(&self, step: Step) {
-        let mut state = self.lock();
-        if let (None, Some(Verdict { culprit, why, step: theirs, from })) = (state.notice, state.verdict) {
-            let step = if matches!(from, Source::Seen(_)) { step } else { theirs };
-            state.notice = Some(Notice::Abort { culprit, why, step });
-            self.wake();
-        }
-        let deadline = Instant::now() + TELL;
-        while !state.told {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
-            }
-            state = self.news.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-
-    /// A channel waits for `peer` since `since`, for the observer and for the peers.
-    pub(crate) fn waiting(&self, peer: PartyId, step: &str, since: Instant) -> Waiting<'_> {
+    fn waits(&self, peer: PartyId, step: &str, since: Instant) -> u64 {
         let mut state = self.lock();
         let number = state.next_wait;
         state.next_wait += 1;
         state.waits.insert(number, Wanted { peer, step: Step::new(step), since });
-        Waiting { shared: self, number }
+        number
     }
 
-    /// The party that keeps `peer` from going on, at the end of the chain of those who wait; `peer` itself when it does not
-    /// wait, or when all wait for each other.
-    pub(crate) fn behind(&self, peer: PartyId) -> PartyId {
+    fn waited(&self, number: u64) {
+        self.lock().waits.remove(&number);
+    }
+
+    fn behind(&self, peer: PartyId) -> PartyId {
         let state = self.lock();
         let mut seen = BTreeSet::from([self.me, peer]);
         let mut last = peer;
@@ -433,5 +384,23 @@ impl Shared {
             last = next;
         }
         last
+    }
+
+    fn abort(&self, culprit: PartyId, why: Reason, step: &str) {
+        if !self.process.is_here() {
+            return;
+        }
+        let step = Step::new(step);
+        self.settle(Verdict { culprit, why, step, from: Source::Told(self.me) });
+        self.tell(step);
+    }
+
+    fn comes(&self, done: u64, of: u64) {
+        self.stir();
+        self.lock().comes = Some((done.min(of), of));
+    }
+
+    fn panicked(&self) {
+        self.abort(self.me, Reason::Failed, "a panic");
     }
 }

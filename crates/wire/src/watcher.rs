@@ -8,12 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+use hushwire_machine::{Overseer, PartyId, Reason, Rx, TlsError, Tx, Wait, poll_fds};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::{
-    Event, PartyId, Reason, Rx, Tx, Wait,
+    Event,
     bell::Bell,
-    link::poll_fds,
     notice::{NOTICE_BYTES, Notice, Step},
     observe::Notices,
     watch::{Half, Shared, Source, Verdict},
@@ -281,7 +281,7 @@ impl Peer {
                 Ok(0) => break,
                 Ok(n) => self.got += n,
                 Err(e) => {
-                    let honest = e.get_ref().is_none_or(|e| !e.is::<rustls::Error>());
+                    let honest = e.get_ref().is_none_or(|e| !e.is::<TlsError>());
                     self.end(id, shared, (!honest).then_some("TLS refused a record of it"));
                     break;
                 }

@@ -10,7 +10,8 @@ use std::{
 };
 
 use common::{World, ok};
-use hushwire_wire::{PartyId, SessionId, TransportKind, connect};
+use hushwire_machine::{PartyId, SessionId};
+use hushwire_wire::{TransportKind, connect};
 
 const SESSIONS: u32 = 1000;
 

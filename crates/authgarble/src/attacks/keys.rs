@@ -8,8 +8,8 @@ use crate::{
     setup::{NUMBER, TRIALS},
 };
 use hushwire_block::Block;
+use hushwire_machine::drive::{Lockstep, Place, Wiring};
 use hushwire_ot::Protocol;
-use hushwire_wire::drive::{Lockstep, Place, Wiring};
 
 const N: usize = 3;
 const COMMIT: &str = "committing to sums of keys";

@@ -1,5 +1,6 @@
+use hushwire_machine::Meter;
 use hushwire_rep3::Sbox;
-use hushwire_wire::{Meter, Shape};
+use hushwire_wire::Shape;
 
 use super::*;
 use crate::{net::Transport, trial};

@@ -8,9 +8,9 @@ use std::{
 use hushwire_aes::Backend;
 use hushwire_authgarble::{AuthError, Garbled, Roles, Script, Setup, Stock, Task};
 use hushwire_circuit::{Planes, Program, eval, named};
+use hushwire_machine::{Channel, Meter, Net, PartyId, SessionId, drive::Driver};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{Channel, Meter, Net, PartyId, SessionId, drive::Driver};
 
 use super::grid::{Phase, Point};
 use crate::{

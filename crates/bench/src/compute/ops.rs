@@ -15,16 +15,16 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hushwire_aes::Backend;
+use hushwire_machine::{
+    Cost, NetError,
+    drive::{Exchanged, Machine, Round},
+};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{
     Batch, Context, Role, ShareError,
     ring::{
         Bilinear, Column, Conv2d, Dot, Geometry, MatMul, Product, Reveal, Word, test_support::share_words,
     },
-};
-use hushwire_wire::{
-    Cost, NetError,
-    drive::{Exchanged, Machine, Round},
 };
 
 use crate::{BoxError, bounds::count};

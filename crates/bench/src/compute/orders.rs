@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use hushwire_aes::Backend;
+use hushwire_machine::{
+    NetError,
+    drive::{Exchanged, Machine, Round},
+};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{
     Batch, Context, Role, ShareError,
     ring::{Column, FromPlaces, Permutation, Permute, Sort, SortKey, Sum, Word, test_support::share_words},
-};
-use hushwire_wire::{
-    NetError,
-    drive::{Exchanged, Machine, Round},
 };
 
 use super::{

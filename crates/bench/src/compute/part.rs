@@ -1,7 +1,7 @@
 //! One party's runs of an operation on a thread.
 
+use hushwire_machine::drive::{Lockstep, Place};
 use hushwire_rep3::{Party, Role};
-use hushwire_wire::drive::{Lockstep, Place};
 
 use super::ops::{Begin, Made, Parts, Run};
 use crate::{

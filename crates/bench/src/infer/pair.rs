@@ -7,11 +7,12 @@ use std::{
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Op, Tensor};
+use hushwire_machine::{Cost, Meter, PartyId, SessionId};
 use hushwire_nn::INPUT;
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
 use hushwire_two::{Costs, Distance, Party, Plan, Products};
-use hushwire_wire::{Cost, Meter, PartyId, SessionId, Shape};
+use hushwire_wire::Shape;
 
 use super::{
     grid::{Point, Way},

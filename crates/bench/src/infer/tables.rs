@@ -15,8 +15,9 @@
 use std::{cell::RefCell, collections::BTreeMap, fmt::Write, rc::Rc};
 
 use hushwire_aes::Backend;
+use hushwire_machine::Cost;
 use hushwire_two::Products;
-use hushwire_wire::{Cost, Shape};
+use hushwire_wire::Shape;
 
 use super::{
     grid::{Point, Way},

@@ -7,6 +7,7 @@ use std::{
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Tensor};
+use hushwire_machine::{Meter, SessionId};
 use hushwire_nn::{
     Array, Floats, INPUT, Members, Network, Numbers, Secure, decode,
     onnx::{Attribute, Model},
@@ -18,7 +19,6 @@ use hushwire_three::{
     Cut, Plan,
     test_support::{opened, shared},
 };
-use hushwire_wire::{Meter, SessionId};
 
 use super::grid::Point;
 use crate::{BoxError, bounds::count, net};

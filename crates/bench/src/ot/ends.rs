@@ -2,11 +2,11 @@
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Buffer};
+use hushwire_machine::Channel;
 use hushwire_ot::{
     Driver, OtError, Receiver, Receiving, Role, Security, Sender, Sending, Unverified, Verified,
 };
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::Channel;
 
 use super::grid::Kind;
 use crate::{BoxError, workers::Worker};

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use hushwire_machine::{Channel, Meter, MeterReading, Net, PartyId, SessionId};
 use hushwire_ot::{Context, Driver, OtError, Role, Security, Sid, open_receiver, open_sender};
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, Meter, MeterReading, Net, PartyId, SessionId};
 
 use super::{
     ends::{Opened, PartyThread, compare},

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use hushwire_aes::Backend;
+use hushwire_machine::{Channel, Meter, drive::Driver};
 use hushwire_ot::{Context, Level, Sid};
 use hushwire_prg::Seed;
 use hushwire_psi::{Found, Side, Store, Terms, circuit, intersect, plain};
-use hushwire_wire::{Channel, Meter, drive::Driver};
 
 use super::Point;
 use crate::{BoxError, bounds::count, net};

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use hushwire_aes::Backend;
 use hushwire_circuit::{Planes, Program, eval, named, planes::plane_bytes};
+use hushwire_machine::Cost;
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{
     CircuitBatch, CircuitWorkspace, Context, Field, Multiply, Shares, circuit_cost, open, share,
 };
-use hushwire_wire::Cost;
 
 use super::grid::Workload;
 use crate::{BoxError, three::Either};

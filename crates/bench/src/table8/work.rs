@@ -6,7 +6,8 @@ use hushwire_aes::{Backend, Tier};
 use hushwire_block::Buffer;
 use hushwire_circuit::{Program, named};
 use hushwire_garble::{GarbleError, Scheme, Tables};
-use hushwire_wire::{Channel, Shape};
+use hushwire_machine::Channel;
+use hushwire_wire::Shape;
 
 use super::{Impl, PaperCircuit};
 use crate::{

@@ -8,9 +8,10 @@ use hushwire_garble::{
     Role, Scheme,
     yao::{Party, Terms},
 };
+use hushwire_machine::{Channel, Meter, MeterReading, SessionId, Turns};
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{Channel, Meter, MeterReading, SessionId, Shape, Turns};
+use hushwire_wire::Shape;
 
 use crate::{
     BoxError,

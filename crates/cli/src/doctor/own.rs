@@ -2,7 +2,8 @@
 
 use super::{Patient, report::Check};
 use hushwire_aes::Backend;
-use hushwire_wire::{Listener, NetError, TransportKind, Validity};
+use hushwire_machine::NetError;
+use hushwire_wire::{Listener, TransportKind, Validity};
 use rustix::process::{Resource, getrlimit};
 use rustix::system::sysinfo;
 use std::{io, time::SystemTime};

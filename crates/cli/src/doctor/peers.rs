@@ -8,9 +8,8 @@ use super::{
 };
 use crate::{error::Error, log};
 use hushwire_job::Member;
-use hushwire_wire::{
-    Clock, Found, NetError, PartyId, PeerConfig, Probe, Prober, TransportKind, Validity, Visit, presented,
-};
+use hushwire_machine::{NetError, PartyId};
+use hushwire_wire::{Clock, Found, PeerConfig, Probe, Prober, TransportKind, Validity, Visit, presented};
 use std::{
     collections::BTreeMap,
     sync::{

@@ -1,7 +1,8 @@
 //! The meaning of an error of a look at a peer, and the remedy.
 
 use super::{Patient, report::Check};
-use hushwire_wire::{NetError, PeerConfig, resolve};
+use hushwire_machine::NetError;
+use hushwire_wire::{PeerConfig, resolve};
 use std::{io, time::Duration};
 
 /// The reason why a peer could not be looked at, and how far one came.

@@ -243,9 +243,9 @@ mod tests {
     #[test]
     fn an_asker_that_goes_mid_answer_is_charged() {
         let key = hushwire_psi::oprf::Key::draw().unwrap_or_else(|e| panic!("{e}"));
-        let ids = [0, 1].map(hushwire_wire::PartyId);
+        let ids = [0, 1].map(hushwire_machine::PartyId);
         // A part of the answer at a time, as on a network.
-        let mut nets = hushwire_wire::inproc::mesh_capped(&ids, 1, Duration::from_secs(60), 64);
+        let mut nets = hushwire_machine::inproc::mesh_capped(&ids, 1, Duration::from_secs(60), 64);
         let [mut asker, mut owner] =
             [0, 1].map(|i: usize| nets[i].channel(0, Some(ids[1 - i]), Some(ids[1 - i])).expect("a lane"));
         let blinded = key.public().repeat(10);

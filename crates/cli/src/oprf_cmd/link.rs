@@ -3,11 +3,9 @@
 use crate::{error::Error, files::RunFiles, keys, log};
 use clap::Args;
 use hushwire_job::{JobError, Kind, session_of};
+use hushwire_machine::{Channel, Net, NetError, PartyId, Reason};
 use hushwire_psi::{PsiError, oprf::Terms};
-use hushwire_wire::{
-    Channel, Identity, Listener, Net, NetError, PartyId, PeerConfig, Pin, Reason, SessionConfig,
-    TransportKind, connect_observed,
-};
+use hushwire_wire::{Identity, Listener, PeerConfig, Pin, SessionConfig, TransportKind, connect_observed};
 use std::{
     path::PathBuf,
     sync::Arc,

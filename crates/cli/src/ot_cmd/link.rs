@@ -9,11 +9,9 @@ use crate::{error::Error, keys, log};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_job::session_of;
+use hushwire_machine::{Cause, Channel, Meter, MeterReading, Net, NetError, Reason, Toss};
 use hushwire_ot::{Context, OtError, Sid, Transfer};
-use hushwire_wire::{
-    Cause, Channel, Identity, Listener, Meter, MeterReading, Net, NetError, PeerConfig, Pin, Reason,
-    SessionConfig, Toss, TransportKind, connect_observed,
-};
+use hushwire_wire::{Identity, Listener, PeerConfig, Pin, SessionConfig, TransportKind, connect_observed};
 use indicatif::ProgressBar;
 use std::{sync::Arc, time::Duration};
 use zeroize::Zeroizing;

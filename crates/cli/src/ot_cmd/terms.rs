@@ -1,8 +1,8 @@
 //! The roles, and the terms on which both sides must agree before anything moves.
 
 use hushwire_job::{JobError, Kind};
+use hushwire_machine::{NetError, PartyId};
 use hushwire_ot::{Level, OtError, Protocol};
-use hushwire_wire::{NetError, PartyId};
 use std::{fmt, io::ErrorKind};
 
 /// A side of the transfer.

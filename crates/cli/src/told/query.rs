@@ -2,7 +2,8 @@
 
 use super::Told;
 use hushwire_job::{Answer, JobError, QueryTask};
-use hushwire_wire::{Cost, Shape};
+use hushwire_machine::Cost;
+use hushwire_wire::Shape;
 use serde::Serialize;
 
 /// Fields of a query in a member's report.

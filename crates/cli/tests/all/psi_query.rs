@@ -1,9 +1,10 @@
 //! `hushwire psi`: a list published once, and queries to its owner, each side a process with its own files.
 
 use crate::common::{Place, Ran};
+use hushwire_machine::{Net, PartyId};
 use hushwire_psi::oprf::{List, Terms};
 use hushwire_testkit::Port;
-use hushwire_wire::{Identity, Net, PartyId, PeerConfig, SessionConfig, TransportKind, connect};
+use hushwire_wire::{Identity, PeerConfig, SessionConfig, TransportKind, connect};
 use std::{
     fs::Permissions,
     net::TcpListener,

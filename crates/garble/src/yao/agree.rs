@@ -2,8 +2,8 @@
 
 use super::{Terms, job::Job};
 use crate::{GarbleError, Role};
+use hushwire_machine::drive::Round;
 use hushwire_ot::Context;
-use hushwire_wire::drive::Round;
 
 /// A hash of what both parties must have alike.
 pub(super) type Digest = [u8; 32];

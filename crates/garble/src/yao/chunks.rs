@@ -7,8 +7,8 @@ use super::{
     job::Job,
 };
 use crate::{Cursor, Engine, GateBackend, Role, Stretch, Transfer};
+use hushwire_machine::Cost;
 use hushwire_ot::{Level, Round};
-use hushwire_wire::Cost;
 
 /// AGREEMENT: the longest message of tables when so many bytes were sent. Short ones at first, so that the evaluator is at
 /// work early in a small circuit; long ones in a stream, for which they are a tenth faster.

@@ -9,9 +9,9 @@ use super::{
 };
 use crate::{Engine, GateBackend, Role, SessionNonce, Transfer, room::resize};
 use hushwire_block::Block;
+use hushwire_machine::Cost;
 use hushwire_ot::Context;
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::Cost;
 use zeroize::Zeroizing;
 
 /// Labels drawn at a time.

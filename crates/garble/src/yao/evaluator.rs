@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{Evaluate, GarbleError, Role, SessionNonce, Transfer, room::resize};
 use hushwire_block::Block;
+use hushwire_machine::Cost;
 use hushwire_ot::{Context, Exchanged, Machine, Pipeline, Receiver, Receiving, Round, SemiHonest};
-use hushwire_wire::Cost;
 use zeroize::{Zeroize, Zeroizing};
 
 /// The evaluator under one scheme.

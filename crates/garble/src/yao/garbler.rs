@@ -11,9 +11,9 @@ use super::{
 };
 use crate::{Garble, GarbleError, Role, SessionNonce, Transfer, room::resize};
 use hushwire_circuit::planes::plane_bytes;
+use hushwire_machine::Cost;
 use hushwire_ot::{Context, Exchanged, Machine, Pipeline, Round, SemiHonest, Sender, Sending};
 use hushwire_prg::Seed;
-use hushwire_wire::Cost;
 use zeroize::{Zeroize, Zeroizing};
 
 /// The garbler under one scheme.

@@ -1,11 +1,11 @@
 //! The gate before a party's steps: exact lengths, calls in turn, and nothing after an error.
 
 use crate::GarbleError;
-use hushwire_ot::OtError;
-use hushwire_wire::{
+use hushwire_machine::{
     Cost,
     drive::{Exchanged, Machine, Round},
 };
+use hushwire_ot::OtError;
 use zeroize::Zeroizing;
 
 /// One role's steps. Only [`Gate`] calls `say` and `take`: in turn, with the lengths of [`Steps::round`], and not after an

@@ -69,9 +69,9 @@ pub use stats::Stats;
 use crate::{GarbleError, Role, Scheme};
 use gate::{Gate, Running};
 use hushwire_circuit::{Planes, Program, TwoParty};
+use hushwire_machine::{Channel, Cost, Process, drive::Driver};
 use hushwire_ot::{Context, Exchanged, Machine, OtError, Protocol, Round};
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, Cost, Process, drive::Driver};
 use job::Job;
 
 /// The terms that both parties agree on before they open. AGREEMENT.

@@ -9,9 +9,9 @@ use super::{
 };
 use crate::{Family, GarbleError, Role, Scheme, SessionNonce, half, prf, three_halves};
 use hushwire_block::Block;
+use hushwire_machine::{Process, drive::Driver};
 use hushwire_ot::{self as ot, Context, Exchanged, Machine, Round, SemiHonest};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{Process, drive::Driver};
 use std::time::Instant;
 
 /// The set-up of a [`Party`], a [`Machine`].

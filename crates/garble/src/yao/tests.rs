@@ -8,8 +8,8 @@ use crate::{
 use hushwire_aes::Backend;
 use hushwire_block::{Block, registry};
 use hushwire_circuit::{Planes, Slot, named};
+use hushwire_machine::{PartyId, Tap, Transcript, inproc};
 use hushwire_ot::Sid;
-use hushwire_wire::{PartyId, Tap, Transcript, inproc};
 use std::{
     cell::RefCell,
     marker::PhantomData,

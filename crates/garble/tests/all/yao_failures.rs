@@ -8,9 +8,9 @@ use hushwire_garble::{
     GarbleError, Role, Scheme,
     yao::{Party, Terms},
 };
+use hushwire_machine::{Channel, Edit, NetError, PartyId, Record, Recording, Replay, Tamper};
 use hushwire_ot::{Driver, OtError, Protocol, SemiHonest, open_receiver, open_sender};
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, Edit, NetError, PartyId, Record, Recording, Replay, Tamper};
 
 fn less() -> (Program, TwoParty) {
     let program = named::program("less:16").expect("a circuit of ours");

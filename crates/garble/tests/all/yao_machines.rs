@@ -7,9 +7,9 @@ use hushwire_garble::{
     GarbleError, Role, Scheme,
     yao::{Opening, Party, Terms},
 };
+use hushwire_machine::drive::{Exchanged, Lockstep, Machine, Place};
 use hushwire_ot::{OtError, Protocol};
 use hushwire_prg::Seed;
-use hushwire_wire::drive::{Exchanged, Lockstep, Machine, Place};
 
 /// Changes messages on their way.
 type Edit<'a> = &'a mut dyn FnMut(Place, &mut Vec<u8>);

@@ -4,9 +4,9 @@ use crate::common::{IDS, context, inproc_nets, parties, run, terms, values};
 use hushwire_aes::Backend;
 use hushwire_circuit::{TwoParty, named};
 use hushwire_garble::{Role, Scheme, yao::Party};
+use hushwire_machine::{Meter, Transcript};
 use hushwire_ot::{Context, Functionality, Level, Protocol};
 use hushwire_prg::Seed;
-use hushwire_wire::{Meter, Transcript};
 
 /// Both links' hashes and a party's outputs, with this backend and width at one party.
 fn trace(scheme: Scheme, local: Role, backend: Backend, width: usize) -> ([Option<[u8; 32]>; 2], Vec<u8>) {

@@ -4,9 +4,9 @@ use crate::pair::{IDS, both, context, open, own, plain, random_inputs, roles};
 use hushwire_aes::Backend;
 use hushwire_circuit::{Planes, Program, TwoParty, named};
 use hushwire_gmw::{GmwError, Party};
+use hushwire_machine::{Channel, Edit, NetError, PartyId, Tamper, Tap};
 use hushwire_ot::{Context, OtError, Protocol, Sid};
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, Edit, NetError, PartyId, Tamper, Tap};
 use std::sync::{Arc, Mutex};
 
 fn program(name: &str) -> Program {

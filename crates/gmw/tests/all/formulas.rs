@@ -7,11 +7,11 @@ use hushwire_circuit::{
     Layered, ONE, Planes, Program, TwoParty, ZERO, input_slot, named, planes::plane_bytes,
 };
 use hushwire_gmw::{Party, triples};
+use hushwire_machine::{Channel, PartyId, Tap};
 use hushwire_ot::{
     BitTriples, Context, Driver, Protocol, SemiHonest, Sid, Triples, open_receiver, open_sender,
 };
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{Channel, PartyId, Tap};
 use std::{
     collections::HashSet,
     sync::{Arc, Mutex},

@@ -4,12 +4,12 @@ use crate::pair::{both, random_inputs};
 use hushwire_aes::Backend;
 use hushwire_circuit::{Planes, Program, eval, named};
 use hushwire_gmw::{CircuitBatch, CircuitWorkspace, Stock, triples};
-use hushwire_ot::BitTriples;
-use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{
+use hushwire_machine::{
     NetError,
     drive::{Exchanged, Lane, Lockstep, Machine, Misstep},
 };
+use hushwire_ot::BitTriples;
+use hushwire_prg::{Prg, Seed};
 
 fn prg(label: &str) -> Prg {
     Prg::new(Backend::best(), &Seed::from_bytes([9; 16]), label)
@@ -88,7 +88,7 @@ fn lanes_run_batches() {
         let (batches, expected) = batches(Backend::best(), &program, 70);
         let batch = batches.into_iter().nth(i).expect("two");
         let from = channel.from();
-        let hollow = hushwire_wire::Channel::new(0, None, None, std::time::Duration::from_secs(1));
+        let hollow = hushwire_machine::Channel::new(0, None, None, std::time::Duration::from_secs(1));
         let mut lane = Lane::new(std::mem::replace(channel, hollow));
         let done = lane.run(batch).expect("an honest run");
         assert_eq!(lane.into_channels()[0].from(), from);

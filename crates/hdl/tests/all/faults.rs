@@ -2,7 +2,7 @@
 
 use crate::common::{Case, HELLO, PATIENCE, modelled};
 use hushwire_hdl::{Cause, Device, HdlBatch, HdlError, Hello, model};
-use hushwire_wire::{
+use hushwire_machine::{
     Cost, NetError, PartyId,
     drive::{Exchanged, Lane, Machine, Round},
     inproc,

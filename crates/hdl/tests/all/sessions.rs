@@ -2,9 +2,9 @@
 
 use crate::common::{Case, HELLO, Party, modelled};
 use hushwire_hdl::{Cause, Device, HdlError, Hello};
+use hushwire_machine::drive::{Exchanged, Machine};
 use hushwire_rep3::{Shares, open};
 use hushwire_testkit::lockstep;
-use hushwire_wire::drive::{Exchanged, Machine};
 
 /// Runs batch `b` with a device for each party in `hardware`, in that context.
 fn run(case: &Case, devices: &[Option<Device>; 3], context: usize, b: u32) -> [Shares; 3] {

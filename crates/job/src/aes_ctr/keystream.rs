@@ -4,12 +4,12 @@ use super::cut::Terms;
 use crate::{JobError, Kind};
 use hushwire_circuit::{Layered, Planes, Program, named, planes};
 use hushwire_hdl::{Cause, Device, HdlBatch, HdlError, Microcode};
+use hushwire_machine::Cost;
+use hushwire_machine::drive::{Exchanged, Machine, Round};
 use hushwire_rep3::{
     AesBlocks, CircuitBatch, CircuitWorkspace, Context, ExpandedKeys, Party, Role, Sbox, Shares, Workspace,
     xor_into,
 };
-use hushwire_wire::Cost;
-use hushwire_wire::drive::{Exchanged, Machine, Round};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 

@@ -15,9 +15,9 @@ use crate::{
     run::{COMPUTING, Links, MemberSession, first_error},
 };
 use hushwire_aes::Backend;
+use hushwire_machine::{Channel, NetError, PartyId, Reason, Watch};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Shares, share, xor_into};
-use hushwire_wire::{Channel, NetError, PartyId, Reason, Watch};
 use std::{
     io::{self, Read, Seek, Write},
     path::PathBuf,

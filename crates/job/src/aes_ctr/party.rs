@@ -16,11 +16,11 @@ use crate::{
     threads::{Progress, drive, lanes, on_threads},
 };
 use hushwire_hdl::{Device, Statistics};
+use hushwire_machine::{Channel, PartyId, Reason, drive::Lane};
 use hushwire_prg::Seed;
 use hushwire_rep3::{
     self as rep3, Comparison, ExpandedKeys, Inconsistent, KeyExpansion, Role, Shares, Workspace,
 };
-use hushwire_wire::{Channel, PartyId, Reason, drive::Lane};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -55,7 +55,7 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    fn failed(&self, e: hushwire_wire::NetError) -> JobError {
+    fn failed(&self, e: hushwire_machine::NetError) -> JobError {
         explain(self.agreement, e).during(KEY)
     }
 }

@@ -10,9 +10,9 @@ use crate::{
     flow::{COMPUTE, Failed},
     threads::Progress,
 };
+use hushwire_machine::{Channel, drive::Work};
 use hushwire_prg::Seed;
 use hushwire_rep3::Party;
-use hushwire_wire::{Channel, drive::Work};
 use std::sync::Arc;
 
 /// Everything that the threads of a party have in common.

@@ -11,8 +11,8 @@ use crate::{
     member_config::explain,
     run::{Links, MemberSession},
 };
+use hushwire_machine::{Channel, PartyId};
 use hushwire_rep3::{Owner, Role};
-use hushwire_wire::{Channel, PartyId};
 use std::ops::Range;
 use zeroize::Zeroizing;
 

@@ -1,6 +1,6 @@
 //! The time that messages between parties are under way, which all of them take for the same.
 
-use hushwire_wire::{Channel, NetError};
+use hushwire_machine::{Channel, NetError};
 use std::time::{Duration, Instant};
 
 /// AGREEMENT: exchanges that are timed, after one by which nobody waits for another to begin.

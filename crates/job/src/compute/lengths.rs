@@ -9,7 +9,7 @@
 //! has a length says nothing of it, and what was agreed on as the most holds for whoever says it.
 
 use crate::{JobError, Kind, Member, agreement::Agreement, member_config::explain};
-use hushwire_wire::Channel;
+use hushwire_machine::Channel;
 use std::collections::BTreeMap;
 
 pub(super) const STEP: &str = "agreeing on lengths";

@@ -13,7 +13,7 @@ use crate::{
     shelves::{self, Wants},
 };
 use hushwire_authgarble::Party;
-use hushwire_wire::Channel;
+use hushwire_machine::Channel;
 use zeroize::Zeroizing;
 
 /// A party's links and its engine.

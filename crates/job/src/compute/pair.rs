@@ -16,9 +16,9 @@ use crate::{
     two_party_engine::Failure,
 };
 use hushwire_compute::Tensor;
+use hushwire_machine::Channel;
 use hushwire_prg::Seed;
 use hushwire_two::{Distance, Party, Plan, TwoError};
-use hushwire_wire::Channel;
 use zeroize::Zeroizing;
 
 /// A party's links and its side of the protocol.

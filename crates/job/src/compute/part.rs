@@ -20,7 +20,7 @@ use crate::{
     run::{self, MemberSession},
     suggest,
 };
-use hushwire_wire::Channel;
+use hushwire_machine::Channel;
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 

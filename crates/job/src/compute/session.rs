@@ -12,7 +12,7 @@ use crate::{
     run::{ADMISSION, COMPUTING, MemberSession},
 };
 use hushwire_compute::{Computation, Scalar, Tensor, Visibility};
-use hushwire_wire::{PartyId, Process, Reason, Watch};
+use hushwire_machine::{PartyId, Process, Reason, Watch};
 use std::{
     collections::BTreeMap,
     sync::{

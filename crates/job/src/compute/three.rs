@@ -15,10 +15,10 @@ use crate::{
     run::{Links, MemberSession},
 };
 use hushwire_circuit::planes::plane_bytes;
+use hushwire_machine::{Channel, drive::Driver};
 use hushwire_prg::Seed;
 use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Party, Rep3Error, Role, Shares};
 use hushwire_three::{Cut, ThreeError};
-use hushwire_wire::{Channel, drive::Driver};
 use std::ops::Range;
 use zeroize::Zeroizing;
 

@@ -12,8 +12,8 @@ use crate::{
     two_party_engine::{self, Failure, TwoPartyEngine},
 };
 use hushwire_circuit::Planes;
+use hushwire_machine::{Channel, Reason};
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, Reason};
 use zeroize::Zeroizing;
 
 /// A party's links and its engine.

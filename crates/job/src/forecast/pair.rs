@@ -1,9 +1,10 @@
 //! The time of two parties on numbers: OTs on a lane of their own, in turn with the steps that use them or ahead of them.
 
 use super::time;
+use hushwire_machine::Cost;
 use hushwire_ot::Protocol;
 use hushwire_two::{Distance, Plan, Tally};
-use hushwire_wire::{Cost, Shape};
+use hushwire_wire::Shape;
 use std::time::Duration;
 
 /// LOCAL: nanoseconds of a core for a correlated OT that it sends or receives, with AES instructions: put to use, and made by an extension. From runs of SqueezeNet

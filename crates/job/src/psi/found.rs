@@ -7,15 +7,15 @@
 //! ```
 
 use super::{PsiMethod, PsiSecurity, PsiTask};
+use hushwire_machine::{
+    Channel,
+    drive::{Driver, Machine},
+};
 use hushwire_ot::{Context, Level};
 use hushwire_prg::Seed;
 use hushwire_psi::{
     Beside, Carried, Found, Keys, Most, Outcome, PsiError, Set, Side, Terms, circuit, intersect,
     plain::{Digester, ItemDigest, Opened, Parameters, Payloads, Receiver, Sender, cost},
-};
-use hushwire_wire::{
-    Channel,
-    drive::{Driver, Machine},
 };
 use zeroize::Zeroizing;
 

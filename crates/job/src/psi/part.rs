@@ -14,8 +14,8 @@ use crate::{
     two_party::name,
     two_party_engine::Failure,
 };
+use hushwire_machine::{PartyId, Reason};
 use hushwire_psi::{KeySpec, Keys, LeftOut, Normal, PsiError, Sample, amounts, is_parquet, plain::Payloads};
-use hushwire_wire::{PartyId, Reason};
 use std::io::Write;
 use zeroize::Zeroizing;
 

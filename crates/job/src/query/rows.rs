@@ -283,7 +283,7 @@ pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[R
             let cause = format!("column {} has a number of more digits than {}", column.name, column.ty);
             let remedy = "write the result as CSV, or CAST the column to DOUBLE, or to a DECIMAL, which makes such numbers NULL";
             return Err(JobError::new(Kind::File, "cannot write the result", cause, remedy)
-                .telling(hushwire_wire::Cause::Writing));
+                .telling(hushwire_machine::Cause::Writing));
         }
     }
     let columns = schema.columns().iter();
@@ -300,7 +300,7 @@ pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[R
     };
     hushwire_parquet::write(to, &columns, rows.len(), field).map_err(|e| {
         JobError::new(Kind::File, "cannot write the result", e.cause, e.remedy)
-            .telling(hushwire_wire::Cause::Writing)
+            .telling(hushwire_machine::Cause::Writing)
     })
 }
 

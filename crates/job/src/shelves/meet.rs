@@ -18,7 +18,7 @@ use crate::{
     run::MemberSession,
 };
 use hushwire_authgarble::{Garbled, Party, Shelf, Stock};
-use hushwire_wire::{Channel, NetError, PartyId, Reason};
+use hushwire_machine::{Channel, NetError, PartyId, Reason};
 use std::collections::BTreeSet;
 
 const MEETING: &str = "comparing preprocessing";
@@ -287,8 +287,8 @@ mod tests {
         let own = [[7, 5], [7, 5], [5, 7]].map(|ids| ids.map(|id| [id; ID]).concat());
         let ends = |lies: bool| {
             let ids: Vec<_> = (0..3).map(PartyId).collect();
-            let nets = hushwire_wire::inproc::mesh(&ids, 1, std::time::Duration::from_secs(60));
-            let side = |(index, mut net): (usize, hushwire_wire::Net)| {
+            let nets = hushwire_machine::inproc::mesh(&ids, 1, std::time::Duration::from_secs(60));
+            let side = |(index, mut net): (usize, hushwire_machine::Net)| {
                 let others = (0..3).filter(|other| *other != index);
                 let to = others
                     .map(|other| Some(ids[other]))

@@ -9,7 +9,7 @@ use crate::{
     run::{Links, MemberSession},
     threads::on_threads,
 };
-use hushwire_wire::Channel;
+use hushwire_machine::Channel;
 use std::path::PathBuf;
 
 /// Files for each thread that one command makes.

@@ -3,7 +3,8 @@
 use hushwire_job::{
     Job, Member, MemberConfig, Observer, Peer, aes_ctr::AesCtrJob, aes_ctr::AesCtrPlaces, run, session_of,
 };
-use hushwire_wire::{Identity, Listener, PartyId, PeerConfig, SessionConfig, TransportKind, connect};
+use hushwire_machine::PartyId;
+use hushwire_wire::{Identity, Listener, PeerConfig, SessionConfig, TransportKind, connect};
 use std::{path::Path, sync::Arc, thread, time::Duration};
 
 /// Bytes of the terms, and where they lie in the owner's first message.
@@ -112,7 +113,7 @@ fn play_with(
             // Once the parties know, nobody listens any more.
             let _ = to.send("terms and key", message);
         }
-        let stored = |(from, _): &mut (hushwire_wire::Channel, _)| from.recv("new key", &mut [0]).is_ok();
+        let stored = |(from, _): &mut (hushwire_machine::Channel, _)| from.recv("new key", &mut [0]).is_ok();
         if job.key.name() == "kept" {
             kept.iter_mut().for_each(|links| _ = stored(links));
         }

@@ -5,8 +5,9 @@ use hushwire_job::{
     ComputationSource, ComputeJob, ComputeTask, InputPlace, JobError, Kind, Member, MemberConfig, Observer,
     OutputPlace, Peer, Protocol, Task, run,
 };
+use hushwire_machine::PartyId;
 use hushwire_rep3::{Addition, Owner, Role};
-use hushwire_wire::{Identity, Listener, PartyId, PeerConfig, SessionConfig, TransportKind, connect};
+use hushwire_wire::{Identity, Listener, PeerConfig, SessionConfig, TransportKind, connect};
 use std::{collections::BTreeMap, sync::Arc, thread};
 use zeroize::Zeroizing;
 

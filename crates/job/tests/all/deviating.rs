@@ -4,8 +4,9 @@ use crate::common::{self, World};
 use hushwire_aes::Backend;
 use hushwire_circuit::planes;
 use hushwire_job::{InputPlace, Member, MemberConfig, Observer, OutputPlace, run};
+use hushwire_machine::{Net, NetError, PartyId};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{Net, NetError, PartyId, PeerConfig, SessionConfig, connect};
+use hushwire_wire::{PeerConfig, SessionConfig, connect};
 use std::{fs, sync::Arc, thread};
 
 /// `o = (x AND y) AND (NOT x AND y)` is 0 whatever x and y are, and is y where shares of x do not fit together; mallory's
@@ -110,7 +111,7 @@ impl Heard {
         }
         let mut hear = |b: usize, party: usize| {
             let mut share = vec![0; plane];
-            let channel: &mut hushwire_wire::Channel = &mut from[b % usize::from(threads)][party];
+            let channel: &mut hushwire_machine::Channel = &mut from[b % usize::from(threads)][party];
             channel.recv("receiving outputs", &mut share).ok().map(|()| share)
         };
         Self { opened: (0..BATCHES).map(|b| [0, 1, 2].map(|party| hear(b, party))).collect() }

@@ -2,7 +2,8 @@
 
 use crate::common::{World, noise};
 use hushwire_job::{InputPlace, Member, run};
-use hushwire_wire::{PartyId, PeerConfig, SessionConfig, connect};
+use hushwire_machine::PartyId;
+use hushwire_wire::{PeerConfig, SessionConfig, connect};
 use std::{fs, sync::Arc, thread};
 
 /// Parties 0, 1 and 2 bring v, u and t; the client learns v ⊕ t and u ⊕ t.

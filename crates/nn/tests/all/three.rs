@@ -3,6 +3,7 @@
 use super::{fixed::every_operator, larger, network, sample};
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Output, Tensor, evaluate};
+use hushwire_machine::{PartyId, Tap};
 use hushwire_nn::{INPUT, Members, Network, Numbers, Secure, zoo};
 use hushwire_prg::{Prg, Seed};
 use hushwire_testkit::{Transport, party, run_three};
@@ -10,7 +11,6 @@ use hushwire_three::{
     Cut, Plan, run,
     test_support::{opened, shared},
 };
-use hushwire_wire::{PartyId, Tap};
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex},

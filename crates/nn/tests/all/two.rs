@@ -3,11 +3,11 @@
 use super::{fixed::every_operator, larger, network, three::prepared};
 use hushwire_aes::Backend;
 use hushwire_compute::{Tensor, evaluate};
+use hushwire_machine::{PartyId, Tap, inproc};
 use hushwire_nn::{INPUT, Network, Numbers, zoo};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
 use hushwire_two::{Party, Plan, Products};
-use hushwire_wire::{PartyId, Tap, inproc};
 use std::{
     sync::{Arc, Mutex},
     thread,
@@ -42,7 +42,7 @@ fn check(network: &Network, numbers: Numbers, seed: u64, products: Products) -> 
     let nets = inproc::mesh_capped(&IDS, 2, Duration::from_secs(600), usize::MAX);
     let (plan, own, taps) = (&plan, &own, &lengths);
     let made: Vec<Vec<Tensor>> = thread::scope(|scope| {
-        let party = |(i, mut net): (usize, hushwire_wire::Net)| {
+        let party = |(i, mut net): (usize, hushwire_machine::Net)| {
             scope.spawn(move || {
                 let peer = Some(IDS[1 - i]);
                 let [mut channel, mut ots] = [0, 1].map(|lane| net.channel(lane, peer, peer).unwrap());

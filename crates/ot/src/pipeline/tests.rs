@@ -298,8 +298,8 @@ fn triples_multiply() {
 
 #[test]
 fn both_directions_over_one_channel() {
-    let ids = [0, 1].map(hushwire_wire::PartyId);
-    let nets = hushwire_wire::inproc::mesh(&ids, 1, std::time::Duration::from_secs(20));
+    let ids = [0, 1].map(hushwire_machine::PartyId);
+    let nets = hushwire_machine::inproc::mesh(&ids, 1, std::time::Duration::from_secs(20));
     let got: Vec<(Vec<Block>, Vec<Block>)> = std::thread::scope(|scope| {
         let parties: Vec<_> = nets
             .into_iter()

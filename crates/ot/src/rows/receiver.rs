@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use hushwire_aes::Aes128;
 use hushwire_block::{Block, Buffer, Gf128, from_bytes_mut};
+use hushwire_machine::Process;
 use hushwire_simd::clmul::Clmul;
-use hushwire_wire::Process;
 use zeroize::Zeroize;
 
 use crate::{CheckStep, Context, Extension, OtError, Role, Security, machine::wrong_length};

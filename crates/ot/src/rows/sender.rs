@@ -7,9 +7,9 @@ use std::sync::{
 
 use hushwire_aes::Aes128;
 use hushwire_block::{Block, Buffer, Gf128, from_bytes};
+use hushwire_machine::Process;
 use hushwire_prg::Prg;
 use hushwire_simd::clmul::Clmul;
-use hushwire_wire::Process;
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroize;
 

@@ -9,8 +9,8 @@ use core::{marker::PhantomData, sync::atomic::AtomicBool};
 
 use hushwire_aes::Aes128;
 use hushwire_block::{Block, as_bytes, from_bytes, from_bytes_mut};
+use hushwire_machine::Process;
 use hushwire_prg::Seed;
-use hushwire_wire::Process;
 
 use crate::{
     Context, Exchanged, Level, Machine, OtError, Role, Round, Security, Transcript,

@@ -48,8 +48,8 @@ mod tests;
 use core::marker::PhantomData;
 
 use hushwire_block::{Block, Buffer};
+use hushwire_machine::Cost;
 use hushwire_prg::Seed;
-use hushwire_wire::Cost;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::ferret::{B4, B5, B7, B9, B10, B11, Set};

@@ -2,8 +2,8 @@
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Gf64, Gf128, registry};
+use hushwire_machine::drive::{Lockstep, Place};
 use hushwire_prg::Seed;
-use hushwire_wire::drive::{Lockstep, Place};
 
 use super::grown::{Base0, Growing};
 use super::packed::Packing;

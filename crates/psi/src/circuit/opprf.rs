@@ -4,11 +4,11 @@ use core::marker::PhantomData;
 
 use hushwire_aes::Aes128;
 use hushwire_block::{Block, Gf64};
+use hushwire_machine::Channel;
 use hushwire_ot::vole::{Base, Pair64, Receiver, ReceiverEntries, Sender, SenderEntries};
 use hushwire_ot::{Context, Driver, SemiHonest};
 use hushwire_prg::{Prg, Seed};
 use hushwire_simd::clmul::Clmul;
-use hushwire_wire::Channel;
 
 use crate::PsiError;
 use crate::okvs::{Binned, Decode, Digest, Encoder, Layout, Shift, no_addition, tail};

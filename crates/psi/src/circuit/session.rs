@@ -3,9 +3,9 @@
 use hushwire_block::Gf64;
 use hushwire_circuit::Planes;
 use hushwire_gmw::Party;
+use hushwire_machine::Channel;
 use hushwire_ot::{Context, Protocol};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::Channel;
 use zeroize::Zeroizing;
 
 use super::opprf::{answer, ask, hear, low, tell};

@@ -9,9 +9,9 @@
 //! Gilboa's product (CRYPTO 1999) of a bit, on random OTs. Semi-honest, as what it serves: d is masked by the pad that its hearer lacks.
 
 use hushwire_block::Block;
+use hushwire_machine::Channel;
 use hushwire_ot::{Context, Driver, Protocol, Receiving, Sending, open_receiver, open_sender};
 use hushwire_prg::Seed;
-use hushwire_wire::Channel;
 use zeroize::Zeroizing;
 
 use super::opprf::low;
@@ -90,9 +90,9 @@ pub(super) fn choose(
 mod tests {
     use super::*;
     use hushwire_aes::Backend;
+    use hushwire_machine::{PartyId, inproc};
     use hushwire_ot::Sid;
     use hushwire_prg::Prg;
-    use hushwire_wire::{PartyId, inproc};
     use std::{thread, time::Duration};
 
     /// Shares of sums of random numbers over random flags, with either kind of OTs, and more than a message.

@@ -4,9 +4,9 @@ use std::{collections::HashSet, thread, time::Duration};
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, registry};
+use hushwire_machine::{Channel, Meter, PartyId, inproc};
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, Meter, PartyId, inproc};
 use proptest::prelude::*;
 
 use super::table::{HASHES, Places, distinct};

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::PsiError;
 use curve25519_dalek::scalar::Scalar;
-use hushwire_wire::Channel;
+use hushwire_machine::Channel;
 use zeroize::Zeroizing;
 
 /// AGREEMENT: separates the digest of terms from any other use of BLAKE3.
@@ -149,7 +149,7 @@ fn malformed(channel: &Channel, message: &'static str, what: &'static str) -> Ps
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hushwire_wire::{PartyId, inproc};
+    use hushwire_machine::{PartyId, inproc};
     use std::{
         sync::{Arc, Mutex},
         thread,

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, registry};
+use hushwire_machine::drive::{Exchanged, Lockstep, Machine, Place, Round};
 use hushwire_ot::{Context, Level, Sid};
 use hushwire_prg::Seed;
-use hushwire_wire::drive::{Exchanged, Lockstep, Machine, Place, Round};
 use proptest::prelude::*;
 
 use super::payload::{Key, Pieces, SEAL, Seals, opens};

@@ -8,11 +8,11 @@ use std::thread;
 
 use hushwire_aes::Backend;
 use hushwire_block::Block;
+use hushwire_machine::drive::{Exchanged, Latch, Machine, Misstep, Round};
+use hushwire_machine::gated;
 use hushwire_ot::vole::{self, Base, Field, Full128, Pair64, ReceiverEntries};
 use hushwire_ot::{Context, Level, Malicious, Role, Security, SemiHonest};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::drive::{Exchanged, Latch, Machine, Misstep, Round};
-use hushwire_wire::gated;
 
 use super::close::{DIGEST, MASK, Mask, OPENING, Spoken, block};
 use super::hash::Functions;

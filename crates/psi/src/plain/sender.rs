@@ -3,12 +3,12 @@
 use core::marker::PhantomData;
 
 use hushwire_block::Block;
+use hushwire_machine::drive::{Exchanged, Latch, Machine, Round};
+use hushwire_machine::gated;
 use hushwire_ot::vole::{self, Base, Field, Full128, Pair64, SenderEntries};
 use hushwire_ot::{Context, Level, Malicious, Role, Security, SemiHonest};
 use hushwire_prg::{Prg, Seed};
 use hushwire_simd::clmul::Clmul;
-use hushwire_wire::drive::{Exchanged, Latch, Machine, Round};
-use hushwire_wire::gated;
 
 use super::close::{DIGEST, MASK, Mask, OPENING, Spoken, block};
 use super::hash::{Functions, Output};

@@ -1,10 +1,10 @@
 //! The sizes of everything, from what both parties agree on.
 
+use hushwire_machine::Cost;
 use hushwire_ot::{
     Level,
     vole::{self, Base, Field, Full128, Pair64},
 };
-use hushwire_wire::Cost;
 
 use super::close::{DIGEST, MASK, OPENING};
 use super::list::Shape;
@@ -129,9 +129,9 @@ mod tests {
     use super::*;
     use crate::{PsiError, plain::Receiver};
     use hushwire_aes::Backend;
+    use hushwire_machine::drive::{Lockstep, Machine};
     use hushwire_ot::{Context, Sid};
     use hushwire_prg::Seed;
-    use hushwire_wire::drive::{Lockstep, Machine};
 
     fn parameters(sizes: [usize; 2], security: Level) -> Parameters {
         let [receiver_items, sender_items] = sizes;

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use hushwire_aes::Backend;
 use hushwire_block::registry;
+use hushwire_machine::drive::{Lockstep, Machine, Place};
 use hushwire_ot::base::{BaseProtocol, ChouOrlandi, ChouOrlandi16};
 use hushwire_ot::{Context, Level, Opening, OtError, Passive, Protocol, Security, Sid};
 use hushwire_prg::Seed;
-use hushwire_wire::drive::{Lockstep, Machine, Place};
 use proptest::prelude::*;
 
 use super::*;

@@ -9,12 +9,12 @@
 
 use crate::{Context, Rep3, ShareError, Shares, pool};
 use hushwire_circuit::planes::plane_bytes;
-use hushwire_simd::{Kernel, Lanes};
-use hushwire_wire::{
+use hushwire_machine::{
     Cost, NetError,
     drive::{Exchanged, Latch, Round},
     gated,
 };
+use hushwire_simd::{Kernel, Lanes};
 
 /// LOCAL: bytes of a message that are masked and computed in one go, so that masks stay in the first cache.
 const CHUNK: usize = 4096;
@@ -128,8 +128,8 @@ mod tests {
     use super::*;
     use crate::ring::{planes::planes_of, test_support::parties};
     use hushwire_aes::Backend;
+    use hushwire_machine::drive::Lockstep;
     use hushwire_prg::{Prg, Seed};
-    use hushwire_wire::drive::Lockstep;
 
     #[test]
     fn strings_are_below_others_as_numbers_are() {

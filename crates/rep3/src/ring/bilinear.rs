@@ -7,13 +7,14 @@
 //! secret; shapes are public.
 
 use super::{
-    column::{Column, Word},
+    column::Column,
     gate::{Gate, two_way},
+    word::Word,
 };
 use crate::{Context, Place, Record, Rep3, ShareError, pool};
 use hushwire_aes::Backend;
 use hushwire_block::Wiped;
-use hushwire_wire::{
+use hushwire_machine::{
     Cost,
     drive::{Exchanged, Round},
 };

@@ -7,8 +7,8 @@ use crate::{
     },
 };
 use hushwire_aes::Backend;
+use hushwire_machine::drive::Lockstep;
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::drive::Lockstep;
 
 fn prg() -> Prg {
     Prg::new(Backend::best(), &Seed::random(), "test")

@@ -11,15 +11,16 @@
 //! their own.
 
 use super::{
-    column::{Column, Word},
+    column::Column,
     gate::{Gate, two_way},
+    word::Word,
 };
 use crate::{
     Context, Rep3, Role, Shares,
     pool::{self, Scratch},
     xor_into,
 };
-use hushwire_wire::{
+use hushwire_machine::{
     Cost,
     drive::{Exchanged, Round},
 };

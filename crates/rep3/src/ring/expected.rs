@@ -3,7 +3,7 @@
 
 use super::{keys::string_bits, permute::permute_cost, ranking::likely_levels, sort::narrow_rounds};
 use crate::Role;
-use hushwire_wire::Cost;
+use hushwire_machine::Cost;
 
 /// The likely cost of a sort of so many rows by keys of so many bits in all, with levels that are wide from `wide` pairs on. [`sort_bound`](super::sort_bound) is what hardly any run exceeds.
 #[must_use]
@@ -27,7 +27,7 @@ pub fn sort_expected(role: Role, rows: usize, keys: usize, wide: usize) -> Cost 
 mod tests {
     use super::*;
     use crate::ring::{Sort, WIDE, sort_bound, test_support::parties};
-    use hushwire_wire::drive::Lockstep;
+    use hushwire_machine::drive::Lockstep;
 
     /// Rows without keys have the order of their numbers, shuffled: as good as any.
     #[test]

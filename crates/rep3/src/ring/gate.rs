@@ -1,7 +1,7 @@
-//! The gate of machines with two slots: exact lengths, calls in turn, and nothing after an error, as [`gated!`](hushwire_wire::gated) has
+//! The gate of machines with two slots: exact lengths, calls in turn, and nothing after an error, as [`gated!`](hushwire_machine::gated) has
 //! it for one.
 
-use hushwire_wire::{
+use hushwire_machine::{
     NetError,
     drive::{Exchanged, Misstep, Round},
 };
@@ -69,7 +69,7 @@ impl Gate {
     }
 }
 
-/// A [`Machine`](hushwire_wire::drive::Machine) of a type with two slots behind its [`Gate`]. The type has, as private functions:
+/// A [`Machine`](hushwire_machine::drive::Machine) of a type with two slots behind its [`Gate`]. The type has, as private functions:
 ///
 /// ```text
 /// gate(&mut self) -> &mut Gate                     its field
@@ -79,16 +79,16 @@ impl Gate {
 /// ```
 macro_rules! two_way {
     ([$($parameters:tt)*] $type:ty; $($more:tt)*) => {
-        impl<$($parameters)*> hushwire_wire::drive::Machine for $type {
-            type Error = hushwire_wire::NetError;
+        impl<$($parameters)*> hushwire_machine::drive::Machine for $type {
+            type Error = hushwire_machine::NetError;
 
             fn slots(&self) -> usize {
                 2
             }
-            fn round(&self, slot: usize) -> Option<hushwire_wire::drive::Round> {
+            fn round(&self, slot: usize) -> Option<hushwire_machine::drive::Round> {
                 self.exchange().map(|rounds| rounds[slot])
             }
-            fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), hushwire_wire::NetError> {
+            fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), hushwire_machine::NetError> {
                 let Some(rounds) = self.exchange() else { return Ok(()) };
                 self.gate().write(slot, rounds[slot], out.len())?;
                 self.say(slot, out);
@@ -97,8 +97,8 @@ macro_rules! two_way {
             }
             fn read(
                 &mut self,
-                messages: &[hushwire_wire::drive::Exchanged<'_>],
-            ) -> Result<(), hushwire_wire::NetError> {
+                messages: &[hushwire_machine::drive::Exchanged<'_>],
+            ) -> Result<(), hushwire_machine::NetError> {
                 let Some(rounds) = self.exchange() else { return Ok(()) };
                 let messages = self.gate().hear(rounds, messages)?;
                 self.hear(messages);

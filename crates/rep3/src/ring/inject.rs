@@ -15,18 +15,19 @@
 //! summand dealt and one free. **Security.** Semi-honest, one corrupted party, as dealing and [`Product`].
 
 use super::{
-    column::{Bits, Column, Word},
+    column::{Bits, Column},
     deal::{Deal, Dealt},
     mul::Product,
     on_numbers::minus,
     parts::{Part, Parts, phased},
     summand::{FIRST, numbers, of_bits, rows, same, shape, third},
+    word::Word,
 };
 use crate::{
     Batch, Context, Rep3, Role, ShareError,
     pool::{self, Scratch},
 };
-use hushwire_wire::Cost;
+use hushwire_machine::Cost;
 use std::sync::Arc;
 
 /// One party's half of bits that become numbers 0 and 1.

@@ -32,7 +32,7 @@ use crate::{
 };
 use hushwire_block::Wiped;
 use hushwire_circuit::planes::plane_bytes;
-use hushwire_wire::{
+use hushwire_machine::{
     Cost, NetError,
     drive::{Exchanged, Machine, Misstep, Round},
 };

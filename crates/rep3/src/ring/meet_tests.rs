@@ -4,8 +4,8 @@ use crate::ring::{
     test_support::{parties, share_bits},
 };
 use hushwire_aes::Backend;
+use hushwire_machine::drive::Lockstep;
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::drive::Lockstep;
 use std::collections::BTreeMap;
 
 /// A meeting, and what this party learns of tags and sides.

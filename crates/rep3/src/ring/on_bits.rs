@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{Batch, Rep3, ShareError, circuit_cost, kept::Function};
 use hushwire_circuit::{Adder, Bit, Builder, Program, words};
-use hushwire_wire::Cost;
+use hushwire_machine::Cost;
 use std::sync::Arc;
 
 /// One party's half of a circuit on shared bits.

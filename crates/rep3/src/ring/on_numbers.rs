@@ -29,10 +29,11 @@
 //! a party 0 that deals another u changes x unnoticed.
 
 use super::{
-    column::{Bits, Column, Word},
+    column::{Bits, Column},
     deal::{Deal, Dealt},
     parts::{Part, Parts, phased},
     summand::{FIRST, of_numbers, planes, rows, third},
+    word::Word,
 };
 use crate::{
     Batch, Context, Rep3, ShareError, Shares, circuit_cost,
@@ -40,7 +41,7 @@ use crate::{
     pool::{self, Scratch},
 };
 use hushwire_circuit::{Adder, Bit, Builder, Circuit, Program, words};
-use hushwire_wire::Cost;
+use hushwire_machine::Cost;
 use std::{ops::Range, sync::Arc};
 
 /// One party's half of a circuit on the bits of numbers: one machine, whatever the circuit computes.

@@ -9,10 +9,10 @@
 //! inject     Inject                         its own phases
 //! ```
 
-use super::{column::Word, deal::Deal, inject::Inject, mul::Product};
+use super::{deal::Deal, inject::Inject, mul::Product, word::Word};
 use crate::{CircuitBatch, Context, Reveal, Shares};
 use hushwire_circuit::Program;
-use hushwire_wire::{
+use hushwire_machine::{
     NetError,
     drive::{Exchanged, Machine, Misstep, Round},
 };
@@ -207,37 +207,37 @@ fn surplus(found: usize) -> Result<(), NetError> {
 /// takes the parts of a phase that is over one by one, and runs those of the next.
 macro_rules! phased {
     ([$($parameters:tt)*] $type:ty) => {
-        impl<$($parameters)*> hushwire_wire::drive::Machine for $type {
-            type Error = hushwire_wire::NetError;
+        impl<$($parameters)*> hushwire_machine::drive::Machine for $type {
+            type Error = hushwire_machine::NetError;
 
             fn slots(&self) -> usize {
                 2
             }
-            fn round(&self, slot: usize) -> Option<hushwire_wire::drive::Round> {
+            fn round(&self, slot: usize) -> Option<hushwire_machine::drive::Round> {
                 self.parts.round(slot)
             }
-            fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), hushwire_wire::NetError> {
+            fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), hushwire_machine::NetError> {
                 self.parts.write(slot, out)
             }
             fn read(
                 &mut self,
-                messages: &[hushwire_wire::drive::Exchanged<'_>],
-            ) -> Result<(), hushwire_wire::NetError> {
+                messages: &[hushwire_machine::drive::Exchanged<'_>],
+            ) -> Result<(), hushwire_machine::NetError> {
                 self.parts.read(messages)?;
                 self.settle();
                 Ok(())
             }
-            fn upcoming(&self) -> Option<hushwire_wire::drive::Round> {
+            fn upcoming(&self) -> Option<hushwire_machine::drive::Round> {
                 self.parts.upcoming()
             }
             fn turn(
                 &mut self,
-                messages: &[hushwire_wire::drive::Exchanged<'_>],
+                messages: &[hushwire_machine::drive::Exchanged<'_>],
                 out: &mut [u8],
-            ) -> Result<(), hushwire_wire::NetError> {
+            ) -> Result<(), hushwire_machine::NetError> {
                 self.parts.turn(messages, out)
             }
-            fn cost(&self) -> Option<hushwire_wire::Cost> {
+            fn cost(&self) -> Option<hushwire_machine::Cost> {
                 Some(self.cost)
             }
         }

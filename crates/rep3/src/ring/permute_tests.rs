@@ -9,11 +9,11 @@ use crate::{
     test_support,
 };
 use hushwire_aes::Backend;
-use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{
+use hushwire_machine::{
     NetError,
     drive::{Abreast, Lockstep, Machine},
 };
+use hushwire_prg::{Prg, Seed};
 use std::collections::BTreeMap;
 
 fn prg() -> Prg {
@@ -105,7 +105,7 @@ fn strings_move<W: Word>(widths: [usize; 3]) {
             let order = row_order(permutations.each_ref().map(|p| &**p));
             let said = |machines: &mut [Permute<Xor<W>>]| {
                 let mut said = vec![];
-                let hear = |at: hushwire_wire::drive::Place, message: &mut Vec<u8>| {
+                let hear = |at: hushwire_machine::drive::Place, message: &mut Vec<u8>| {
                     said.push((at.party, at.slot, message.clone()));
                 };
                 Lockstep::new().run_edited(machines, hear).unwrap();

@@ -17,7 +17,7 @@ use super::{
     permute::Permute,
 };
 use crate::{Batch, Role, ShareError, pool};
-use hushwire_wire::{
+use hushwire_machine::{
     Cost, NetError,
     drive::{Exchanged, Machine, Round},
 };
@@ -110,8 +110,8 @@ mod tests {
         },
     };
     use hushwire_aes::Backend;
+    use hushwire_machine::drive::Lockstep;
     use hushwire_prg::{Prg, Seed};
-    use hushwire_wire::drive::Lockstep;
 
     fn prg() -> Prg {
         Prg::new(Backend::best(), &Seed::random(), "test")

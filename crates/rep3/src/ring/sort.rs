@@ -33,7 +33,7 @@ use crate::{
     kept::Function, pool,
 };
 use hushwire_circuit::{Adder, Builder, Circuit, planes::plane_bytes};
-use hushwire_wire::{
+use hushwire_machine::{
     Cost, NetError,
     drive::{Exchanged, Machine, Misstep, Round},
 };

@@ -2,16 +2,17 @@ use super::*;
 use crate::{
     Party, circuit_cost,
     ring::{
-        column::{Bits, Word},
+        column::Bits,
         permutation::tests::{assert_even, row_order},
         planes::planes_of,
         test_support::parties,
+        word::Word,
     },
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::Program;
+use hushwire_machine::{SessionId, drive::Lockstep};
 use hushwire_prg::{Prg, PrssKeys, Seed};
-use hushwire_wire::{SessionId, drive::Lockstep};
 
 fn prg() -> Prg {
     Prg::new(Backend::best(), &Seed::random(), "test")

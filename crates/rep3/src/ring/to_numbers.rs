@@ -12,11 +12,12 @@
 //! parties 0 and 2 lack one each, so that it is uniform to either.
 
 use super::{
-    column::{Bits, Column, Word},
+    column::{Bits, Column},
     deal::{Deal, Dealt},
     parts::{Part, Parts, phased},
     planes::{fits, to_words},
     summand::planes,
+    word::Word,
 };
 use crate::{
     Addition, Batch, Context, Output, Reveal, Role, ShareError, Shares, circuit_cost, kept::Function,
@@ -24,7 +25,7 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::{Adder, Bit, Builder, Circuit, Program, planes::plane_bytes};
-use hushwire_wire::Cost;
+use hushwire_machine::Cost;
 use std::sync::Arc;
 
 /// The party that knows x_1 and x_2, and the two that learn x_0.

@@ -16,11 +16,12 @@
 //! SECURITY: u and u ≫ f are dealt under different words of the masks; under one, their ⊕ (or difference) would be party 1's.
 
 use super::{
-    column::{Bits, Column, Word},
+    column::{Bits, Column},
     deal::{Deal, Dealt},
     inject::{Inject, zip},
     parts::{Part, Parts, phased},
     summand::{FIRST, of_numbers, planes, rows, third},
+    word::Word,
 };
 use crate::{
     Batch, Context, ShareError, Shares, circuit_cost,
@@ -28,7 +29,7 @@ use crate::{
     pool::{self, Scratch},
 };
 use hushwire_circuit::{Adder, Builder, Circuit, Program};
-use hushwire_wire::Cost;
+use hushwire_machine::Cost;
 use std::sync::Arc;
 
 /// One party's half of a truncation.

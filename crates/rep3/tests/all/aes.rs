@@ -2,12 +2,12 @@
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use hushwire_aes::{Aes128, Aes192, Aes256, Backend};
+use hushwire_machine::drive::Machine;
 use hushwire_rep3::{
     AesBlocks, EXPANDED_BYTES, ExpandedKeys, KeyExpansion, KeySize, Party, Role, Sbox, Shares, Workspace,
     cost, expansion_cost, open, share, test_support::context,
 };
 use hushwire_testkit::{Traced, backends, lockstep, noise, prg, world};
-use hushwire_wire::drive::Machine;
 use std::sync::Arc;
 
 /// The origin of the round keys.

@@ -2,11 +2,11 @@
 
 use hushwire_aes::Backend;
 use hushwire_circuit::{Bit, Builder, Circuit, Gate, Layered, Planes, Program, Stage, planes::plane_bytes};
+use hushwire_machine::drive::Machine;
 use hushwire_rep3::{
     CircuitBatch, CircuitWorkspace, ShareError, Shares, circuit_cost, open, share, test_support::context,
 };
 use hushwire_testkit::{Traced, backends, lockstep, noise, prg, world};
-use hushwire_wire::drive::Machine;
 use proptest::prelude::*;
 use std::sync::Arc;
 

@@ -2,6 +2,10 @@
 
 use crate::masks::WORLD;
 use hushwire_aes::Backend;
+use hushwire_machine::{
+    NetError,
+    drive::{Lockstep, Machine, Place as At},
+};
 use hushwire_rep3::{
     Place, Record, Role, ShareError, Shares,
     ring::{
@@ -12,10 +16,6 @@ use hushwire_rep3::{
     test_support::context,
 };
 use hushwire_testkit::{noise, prg};
-use hushwire_wire::{
-    NetError,
-    drive::{Lockstep, Machine, Place as At},
-};
 use std::sync::{Arc, Mutex};
 
 /// Runs three machines, and gives what was sent, with its sender and slot, but for empty messages.

@@ -2,15 +2,15 @@
 
 use hushwire_aes::Backend;
 use hushwire_circuit::{named, planes::plane_bytes};
+use hushwire_machine::{
+    NetError,
+    drive::{Exchanged, Machine, Misstep},
+};
 use hushwire_rep3::{
     Addition, AesBlocks, Batch, CircuitBatch, CircuitWorkspace, ExpandedKeys, Field, Input, KeyExpansion,
     KeySize, Multiply, Output, Owner, OwnerInputs, OwnerSeeds, Party, Role, Sbox, Shares, Workspace, share,
 };
 use hushwire_testkit::{noise, prg};
-use hushwire_wire::{
-    NetError,
-    drive::{Exchanged, Machine, Misstep},
-};
 use std::sync::Arc;
 
 /// The neighbour from whom a machine hears: products come from the right, everything else from the left.

@@ -3,6 +3,10 @@
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use hushwire_aes::Backend;
 use hushwire_circuit::{named, planes::plane_bytes};
+use hushwire_machine::{
+    NetError, SessionId,
+    drive::{Lockstep, Machine, Place},
+};
 use hushwire_prg::{PrssKeys, Seed};
 use hushwire_rep3::{
     AesBlocks, CircuitBatch, CircuitWorkspace, ExpandedKeys, Field, KeyExpansion, KeySize, Multiply, Party,
@@ -10,10 +14,6 @@ use hushwire_rep3::{
     test_support::{self, context, random},
 };
 use hushwire_testkit::{Traced, backends, noise, prg};
-use hushwire_wire::{
-    NetError, SessionId,
-    drive::{Lockstep, Machine, Place},
-};
 use std::{
     collections::HashSet,
     sync::{Arc, Mutex},

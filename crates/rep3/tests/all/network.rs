@@ -1,14 +1,14 @@
 //! Whole sessions over every transport: fresh keys, several lanes in flight, openings, measured cost.
 
 use hushwire_aes::{Aes128, Backend};
+use hushwire_machine::drive::{Driver, Lane, Work, pipeline};
+use hushwire_machine::{Channel, Meter, Net, NetError, SessionId};
 use hushwire_prg::Seed;
 use hushwire_rep3::{
     Addition, AesBlocks, Batch, ExpandedKeys, KeyExpansion, KeySize, Output, Party, Role, Sbox, Shares,
     Workspace, cost, expansion_cost, open, share,
 };
 use hushwire_testkit::{Transport, noise, prg, run_three};
-use hushwire_wire::drive::{Driver, Lane, Work, pipeline};
-use hushwire_wire::{Channel, Meter, Net, NetError, SessionId};
 use std::sync::Arc;
 
 /// The ring against the direction of products.

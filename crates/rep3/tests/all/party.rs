@@ -2,6 +2,10 @@
 
 use hushwire_aes::Backend;
 use hushwire_circuit::{Planes, eval, named, planes};
+use hushwire_machine::{
+    Channel, Net, SessionId,
+    drive::{Driver, Exchanged, Lockstep, Machine, Place},
+};
 use hushwire_prg::Seed;
 use hushwire_rep3::{
     Addition, Batch, CircuitBatch, CircuitWorkspace, Comparison, Context, Field, Input, Multiply, Owner,
@@ -9,17 +13,13 @@ use hushwire_rep3::{
     test_support::{context, random},
 };
 use hushwire_testkit::{Transport, noise, prg, run_three};
-use hushwire_wire::{
-    Channel, Net, SessionId,
-    drive::{Driver, Exchanged, Lockstep, Machine, Place},
-};
 use proptest::prelude::*;
 use std::{collections::HashSet, sync::Arc};
 
 /// The two rings of a party.
 fn rings(role: Role, net: &mut Net) -> [Channel; 2] {
     let (left, right) = (Some(role.left().id()), Some(role.right().id()));
-    let channel = |r: Result<Channel, _>| r.unwrap_or_else(|e: hushwire_wire::NetError| panic!("{e}"));
+    let channel = |r: Result<Channel, _>| r.unwrap_or_else(|e: hushwire_machine::NetError| panic!("{e}"));
     [channel(net.channel(0, left, right)), channel(net.channel(0, right, left))]
 }
 

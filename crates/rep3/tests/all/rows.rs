@@ -1,6 +1,10 @@
 //! Rows that move, over channels.
 
 use hushwire_aes::Backend;
+use hushwire_machine::{
+    NetError, SessionId,
+    drive::{Abreast, Lane, Machine},
+};
 use hushwire_prg::Seed;
 use hushwire_rep3::{
     Party, Rep3, Role,
@@ -10,17 +14,13 @@ use hushwire_rep3::{
     },
 };
 use hushwire_testkit::{Transport, prg, run_three};
-use hushwire_wire::{
-    NetError, SessionId,
-    drive::{Abreast, Lane, Machine},
-};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
 
 /// One party's rings: of products, and back.
-fn lane<M: Machine>(role: Role, net: &mut hushwire_wire::Net) -> (Party, Lane<M>) {
+fn lane<M: Machine>(role: Role, net: &mut hushwire_machine::Net) -> (Party, Lane<M>) {
     let [left, right] = [role.left().id(), role.right().id()];
     let mut back = net.channel(0, Some(right), Some(left)).unwrap();
     let ring = net.channel(1, Some(left), Some(right)).unwrap();

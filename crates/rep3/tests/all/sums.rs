@@ -1,6 +1,7 @@
 //! Products, inner products, products of matrices and convolutions of numbers, against plain arithmetic.
 
 use hushwire_aes::Backend;
+use hushwire_machine::{Cost, NetError, drive::Machine};
 use hushwire_prg::Prg;
 use hushwire_rep3::{
     Context, ShareError,
@@ -10,7 +11,6 @@ use hushwire_rep3::{
     },
 };
 use hushwire_testkit::{backends, lockstep, prg, world};
-use hushwire_wire::{Cost, NetError, drive::Machine};
 use std::sync::Arc;
 
 /// Words of all sizes, many of them at the ends of their range.

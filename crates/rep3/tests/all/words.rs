@@ -2,16 +2,16 @@
 
 use crate::masks::WORLD;
 use hushwire_aes::Backend;
+use hushwire_machine::{
+    NetError,
+    drive::{Lockstep, Machine},
+};
 use hushwire_rep3::{
     Context, Place, Record, Role,
     ring::{Bilinear, Column, Conv2d, Dot, Geometry, MatMul, Product, Word, test_support::share_words},
     test_support::context,
 };
 use hushwire_testkit::prg;
-use hushwire_wire::{
-    NetError,
-    drive::{Lockstep, Machine},
-};
 use std::sync::{Arc, Mutex};
 
 /// Both shares of a factor.

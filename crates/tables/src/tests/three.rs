@@ -3,13 +3,13 @@
 use super::*;
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Op, back_end};
+use hushwire_machine::{PartyId, Tap};
 use hushwire_prg::{Prg, Seed};
 use hushwire_testkit::{Transport, party, run_three};
 use hushwire_three::{
     Cut, Plan, run,
     test_support::{opened, shared},
 };
-use hushwire_wire::{PartyId, Tap};
 use std::sync::{Arc, Mutex};
 
 /// Messages, and to whom.

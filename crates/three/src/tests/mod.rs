@@ -17,12 +17,12 @@ use hushwire_compute::{
     Computation, ComputeError, Tensor, evaluate,
     test_support::{computation, inputs},
 };
-use hushwire_prg::{Prg, Seed};
-use hushwire_rep3::{Party, Shares};
-use hushwire_wire::{
+use hushwire_machine::{
     Cost,
     drive::{Lockstep, Machine, Place},
 };
+use hushwire_prg::{Prg, Seed};
+use hushwire_rep3::{Party, Shares};
 use std::collections::BTreeMap;
 
 type Values = BTreeMap<String, Tensor>;

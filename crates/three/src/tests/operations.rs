@@ -4,10 +4,10 @@ use super::{check, check_cut, given, text};
 use crate::{Cut, Plan, run::Run, test_support::shared, wave::land};
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Tensor, test_support::inputs};
+use hushwire_machine::drive::{Lockstep, Place};
 use hushwire_plan::Talk;
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Addition, Party, share};
-use hushwire_wire::drive::{Lockstep, Place};
 use std::{collections::BTreeMap, time::Duration};
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::{check, given, text};
 use crate::{Cut, Door, Plan};
+use hushwire_machine::Cost;
 use hushwire_rep3::Addition;
-use hushwire_wire::Cost;
 
 #[test]
 fn inputs_come_as_numbers_where_nobody_asks_for_their_bits() {

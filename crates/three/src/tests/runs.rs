@@ -8,10 +8,10 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Op, evaluate};
+use hushwire_machine::{Channel, SessionId};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Party, Role, Shares};
 use hushwire_testkit::{Transport, run_three};
-use hushwire_wire::{Channel, SessionId};
 use std::{collections::BTreeSet, sync::Mutex, time::Duration};
 
 #[test]

@@ -32,9 +32,9 @@ use crate::{
 };
 use hushwire_block::Wiped;
 use hushwire_circuit::ranking::{Pair, Ranking};
+use hushwire_machine::{Channel, Cost, drive::Abreast};
 use hushwire_plan::{Key, Talk, misplaced};
 use hushwire_prg::Prg;
-use hushwire_wire::{Channel, Cost, drive::Abreast};
 use std::{future::Future, sync::Arc};
 
 const OPENING: &str = "opening an order";

@@ -7,9 +7,9 @@ use crate::{
     supply::Supply,
 };
 use hushwire_aes::Backend;
+use hushwire_machine::{Channel, NetError};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, NetError};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::mpsc::{Receiver, Sender, channel as queue},

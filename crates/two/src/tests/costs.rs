@@ -6,9 +6,9 @@ use super::{
 };
 use crate::{Distance, Plan, Products};
 use hushwire_compute::{Computation, evaluate, test_support::inputs};
+use hushwire_machine::Meter;
 use hushwire_ot::Protocol;
 use hushwire_plan::Talk;
-use hushwire_wire::Meter;
 use std::{collections::HashSet, mem::discriminant};
 
 /// Layers with weights, comparisons, maxima, products and shifts, and what runs on bits.

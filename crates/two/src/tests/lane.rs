@@ -8,9 +8,9 @@ use crate::{Distance, Party, Plan, TwoError};
 use hushwire_aes::Backend;
 use hushwire_block::registry;
 use hushwire_compute::{Computation, Tensor, evaluate, test_support::inputs};
+use hushwire_machine::{Channel, Meter, PartyId, Rx, Tap, Tx, Wait};
 use hushwire_ot::{Context, OtError, Protocol, Sid};
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, Meter, PartyId, Rx, Tap, Tx, Wait};
 use std::{
     io::{self, ErrorKind, Read, Write},
     net::Shutdown,

@@ -6,9 +6,9 @@ use super::{
 };
 use crate::Distance;
 use hushwire_compute::{Computation, Tensor, evaluate, test_support::inputs};
+use hushwire_machine::Meter;
 use hushwire_ot::Protocol;
 use hushwire_plan::Talk;
-use hushwire_wire::Meter;
 
 /// A computation of two columns of so many rows, with many equal keys in `k`.
 fn rows(n: usize, ty: &str, body: &str) -> Computation {

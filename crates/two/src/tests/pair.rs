@@ -8,9 +8,9 @@ use crate::{
 use hushwire_aes::Backend;
 use hushwire_block::{Block, registry};
 use hushwire_gmw::Stock;
+use hushwire_machine::drive::Lockstep;
 use hushwire_ot::{BitTriples, Context, Sid};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::drive::Lockstep;
 use std::future::Future;
 
 pub(crate) fn prg(label: &str) -> Prg {

@@ -20,10 +20,10 @@ use hushwire_compute::{
     Computation, Tensor, evaluate,
     test_support::{computation, inputs},
 };
+use hushwire_machine::drive::{Abreast, Lockstep};
 use hushwire_ot::Protocol;
 use hushwire_plan::Talk;
 use hushwire_prg::Seed;
-use hushwire_wire::drive::{Abreast, Lockstep};
 use std::collections::BTreeMap;
 
 pub(crate) type Values = BTreeMap<String, Tensor>;

@@ -8,9 +8,9 @@ use crate::{COEFFICIENTS, Conv, Distance, Linear, Operation, Party, Plan, Sign, 
 use hushwire_aes::Backend;
 use hushwire_block::registry;
 use hushwire_compute::{Computation, Tensor, evaluate, test_support::inputs};
+use hushwire_machine::{Channel, Meter, MeterReading, PartyId, inproc};
 use hushwire_ot::{Context, OtError, Protocol, Sid};
 use hushwire_prg::Seed;
-use hushwire_wire::{Channel, Meter, MeterReading, PartyId, inproc};
 use std::{thread, time::Duration};
 
 const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];

@@ -3,7 +3,8 @@
 
 use std::error::Error;
 
-use hushwire_wire::{LocalParties, Net, PartyId, SessionId, TransportKind};
+use hushwire_machine::{Net, PartyId, SessionId};
+use hushwire_wire::{LocalParties, TransportKind};
 
 pub type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 

@@ -9,9 +9,8 @@ use std::{
 };
 
 use crate::common::{World, err, ok};
-use hushwire_wire::{
-    Event, Identity, Listener, Net, NetError, Observer, PartyId, TransportKind, connect, connect_observed,
-};
+use hushwire_machine::{Net, NetError, PartyId};
+use hushwire_wire::{Event, Identity, Listener, Observer, TransportKind, connect, connect_observed};
 
 const LONG: Duration = Duration::from_secs(30);
 const INSECURE: TransportKind = TransportKind::TcpInsecure;

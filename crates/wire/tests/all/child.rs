@@ -10,9 +10,8 @@ use std::{
     time::Duration,
 };
 
-use hushwire_wire::{
-    Identity, Listener, PartyId, PeerConfig, Pin, SessionConfig, SessionId, TransportKind, connect,
-};
+use hushwire_machine::{PartyId, SessionId};
+use hushwire_wire::{Identity, Listener, PeerConfig, Pin, SessionConfig, TransportKind, connect};
 
 use crate::common::{STALL, ok, pattern, ring};
 
@@ -145,7 +144,7 @@ pub fn config(me: PartyId, peers: Vec<PeerConfig>, transport: TransportKind) -> 
 }
 
 /// The work of parties 0 and 2 until party 1 is gone.
-pub fn stream(net: &mut hushwire_wire::Net) -> hushwire_wire::NetError {
+pub fn stream(net: &mut hushwire_machine::Net) -> hushwire_machine::NetError {
     let (to, from) = ring(net.me());
     let mut channel = ok(net.channel(0, Some(to), Some(from)));
     let (out, mut into) = (pattern(net.me().0, 0, MESSAGE_BYTES), vec![0; MESSAGE_BYTES]);

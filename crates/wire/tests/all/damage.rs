@@ -10,7 +10,8 @@ use std::{
 };
 
 use crate::common::{World, ok, pattern};
-use hushwire_wire::{Net, NetError, PartyId, Reason, TransportKind, connect};
+use hushwire_machine::{Net, NetError, PartyId, Reason};
+use hushwire_wire::{TransportKind, connect};
 
 /// Party 0 dials its control link first, then its lane.
 const CONTROL: usize = 0;

@@ -11,9 +11,8 @@ use std::{
 
 use crate::child::{self, Party1, Phase};
 use crate::common::ok;
-use hushwire_wire::{
-    Event, Identity, Listener, NetError, Observer, PartyId, PeerConfig, TransportKind, connect_observed,
-};
+use hushwire_machine::{NetError, PartyId};
+use hushwire_wire::{Event, Identity, Listener, Observer, PeerConfig, TransportKind, connect_observed};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// The longest time in which a death may go unnoticed, with slack for a busy host; nobody else gives up before.
@@ -131,7 +130,7 @@ fn a_stopped_party_is_named() {
         let what = format!("{took:?}: {e}");
         assert_eq!(e.peer(), Some(CULPRIT), "{what}");
         let silent = matches!(e, NetError::Dead { silent_for: Some(_), .. })
-            || matches!(e, NetError::Aborted { why: hushwire_wire::Reason::Silent, .. });
+            || matches!(e, NetError::Aborted { why: hushwire_machine::Reason::Silent, .. });
         assert!(silent, "{what}");
         assert!(took < LIMIT, "{what}");
         assert!(took > Duration::from_secs(5), "{what}: a stopped party was given no time");

@@ -8,9 +8,10 @@ use std::{
 };
 
 use crate::common::{World, err, ok};
+use hushwire_machine::{Cause, Net, NetError, PartyId, Reason};
 use hushwire_wire::{
-    Cause, Identity, Listener, Net, NetError, News, PartyId, PeerConfig, Reason, SessionConfig,
-    TransportKind, connect, connect_or_news, excuse, retell,
+    Identity, Listener, News, PeerConfig, SessionConfig, TransportKind, connect, connect_or_news, excuse,
+    retell,
 };
 
 /// Before anybody gives up, with slack for a busy host.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::common::{Over, each, err, ok, pattern};
-use hushwire_wire::{Net, NetError, PartyId};
+use hushwire_machine::{Net, NetError, PartyId};
 
 /// Ends "at once": below the longest stall limit here, with slack for a busy host.
 const SOON: Duration = Duration::from_secs(15);

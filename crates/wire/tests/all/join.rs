@@ -8,9 +8,8 @@ use std::{
 };
 
 use crate::common::{World, each, err, ok, pattern};
-use hushwire_wire::{
-    Identity, Listener, NetError, PartyId, Pin, SessionConfig, SessionId, TransportKind, connect,
-};
+use hushwire_machine::{NetError, PartyId, SessionId};
+use hushwire_wire::{Identity, Listener, Pin, SessionConfig, TransportKind, connect};
 
 const BOTH: [TransportKind; 2] = [TransportKind::TcpTls, TransportKind::TcpInsecure];
 /// Ends "at once": before anybody gives up, with slack for a busy host.
@@ -93,7 +92,7 @@ fn a_wrong_pin_is_an_unknown_peer() {
         results[0]
     );
     assert!(
-        matches!(&results[1], NetError::Unlisted { peer: Some(PartyId(0)), own } if own.to_string() == presented),
+        matches!(&results[1], NetError::Unlisted { peer: Some(PartyId(0)), own } if *own == presented),
         "{}",
         results[1]
     );

@@ -2,7 +2,8 @@
 #![cfg(unix)]
 
 use crate::common::{World, err, ok, unix_listener};
-use hushwire_wire::{Listener, NetError, PartyId, TransportKind, connect};
+use hushwire_machine::{NetError, PartyId};
+use hushwire_wire::{Listener, TransportKind, connect};
 
 const LOCAL: [TransportKind; 2] = [TransportKind::Unix, TransportKind::Shm];
 

@@ -1,7 +1,7 @@
 //! One machine under every driver: the same outcome, whatever moves its messages.
 
 use crate::common::{Over, STALL, each, ok};
-use hushwire_wire::{
+use hushwire_machine::{
     Channel, Cost, Edit, Meter, Net, NetError, PartyId, Record, Replay, Tamper,
     drive::{Driver, Exchanged, Lane, Lockstep, Machine, Place, Round, Wiring},
 };

@@ -8,7 +8,6 @@ mod damage;
 mod dead;
 mod excuse;
 mod failures;
-mod gate;
 mod join;
 mod local;
 mod machines;

@@ -3,7 +3,7 @@
 use std::{cell::Cell, rc::Rc};
 
 use crate::common::{Over, STALL, each, ok, ring};
-use hushwire_wire::{
+use hushwire_machine::{
     NetError,
     drive::{Exchanged, Lane, Machine, Round, Work, pipeline},
 };

@@ -3,7 +3,8 @@
 use std::{thread, time::Duration};
 
 use crate::common::{World, err, ok};
-use hushwire_wire::{NetError, SessionConfig, TransportKind, connect};
+use hushwire_machine::NetError;
+use hushwire_wire::{SessionConfig, TransportKind, connect};
 
 const JOBS: u8 = 4;
 

@@ -1,7 +1,8 @@
 //! Looks at peers without a session.
 
 use crate::common::{World, err, ok};
-use hushwire_wire::{Found, NetError, Prober, TransportKind, Visit, connect, presented};
+use hushwire_machine::NetError;
+use hushwire_wire::{Found, Prober, TransportKind, Visit, connect, presented};
 use std::{
     thread::{scope, sleep},
     time::Duration,

@@ -9,7 +9,8 @@ use std::{
 };
 
 use crate::common::{World, err, ok};
-use hushwire_wire::{Event, Net, NetError, PartyId, TransportKind, connect, connect_observed};
+use hushwire_machine::{Net, NetError, PartyId};
+use hushwire_wire::{Event, TransportKind, connect, connect_observed};
 
 const TLS: TransportKind = TransportKind::TcpTls;
 const OWNER: usize = 3;

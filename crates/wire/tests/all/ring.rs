@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::common::{Over, STALL, each, ok, pattern, ring};
-use hushwire_wire::{Channel, Net, Shape};
+use hushwire_machine::{Channel, Net};
+use hushwire_wire::Shape;
 
 const SMALL: Option<usize> = Some(4096);
 
@@ -84,7 +85,7 @@ fn shaped_links_carry_the_same_on_every_transport() {
     for over in Over::ALL {
         for bytes in [17, 2_000_001] {
             let mut nets = over.nets(3, 2, STALL, None);
-            nets.iter_mut().for_each(|net| net.shape(Shape::lan()));
+            nets.iter_mut().for_each(|net| Shape::lan().apply(net));
             ring_of(&format!("shaped {over:?}"), nets, bytes, 3);
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::common::{STALL, each, err, ok, pattern};
-use hushwire_wire::{
+use hushwire_machine::{
     Cost, Edit, Meter, Net, NetError, PartyId, Record, Recording, Replay, Tamper, TamperHits, Tap,
     Transcript, inproc,
 };

@@ -11,10 +11,8 @@ use std::{
 };
 
 use crate::common::{World, each, err, ok};
-use hushwire_wire::{
-    Cut, Event, Listener, Net, NetError, Observer, PartyId, Reason, SessionConfig, SessionId, TransportKind,
-    connect, connect_observed, inproc,
-};
+use hushwire_machine::{Cut, Net, NetError, PartyId, Reason, SessionId, inproc};
+use hushwire_wire::{Event, Listener, Observer, SessionConfig, TransportKind, connect, connect_observed};
 
 const TLS: TransportKind = TransportKind::TcpTls;
 /// Ends "at once": below every limit of a wait here, with slack for a busy host.
@@ -35,7 +33,7 @@ fn lock(heard: &Mutex<Vec<Event>>) -> MutexGuard<'_, Vec<Event>> {
     heard.lock().unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn channel(net: &mut Net, to: Option<u8>, from: Option<u8>) -> hushwire_wire::Channel {
+fn channel(net: &mut Net, to: Option<u8>, from: Option<u8>) -> hushwire_machine::Channel {
     ok(net.channel(0, to.map(PartyId), from.map(PartyId)))
 }
 

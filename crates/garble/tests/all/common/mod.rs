@@ -8,9 +8,10 @@ use hushwire_garble::{
     GarbleError, Role, Scheme,
     yao::{Party, Terms},
 };
+use hushwire_machine::{Channel, Net, PartyId, SessionId, inproc};
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{Channel, LocalParties, Net, PartyId, SessionId, TransportKind, inproc};
+use hushwire_wire::{LocalParties, TransportKind};
 use std::{sync::Arc, thread, time::Duration};
 
 pub const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];

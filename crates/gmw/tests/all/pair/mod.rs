@@ -4,9 +4,9 @@ use hushwire_aes::Backend;
 use hushwire_block::registry;
 use hushwire_circuit::{Planes, Program, TwoParty, eval, planes};
 use hushwire_gmw::{GmwError, Party};
+use hushwire_machine::{Channel, MeterReading, PartyId, inproc};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::{Prg, Seed};
-use hushwire_wire::{Channel, MeterReading, PartyId, inproc};
 use std::{thread, time::Duration};
 
 pub(crate) const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
@@ -89,7 +89,7 @@ pub(crate) fn check(
     let all = random_inputs(program, instances, instances as u8);
     both(|i, channel| {
         let mut party = open(channel, i, backend).expect("a set-up");
-        let meter = hushwire_wire::Meter::new();
+        let meter = hushwire_machine::Meter::new();
         channel.tap(meter.tap());
         let inputs = own(program, roles, i, &all);
         let learnt = party.run(channel, program, roles, &inputs).expect("an honest run");

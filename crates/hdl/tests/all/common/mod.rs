@@ -3,10 +3,10 @@
 use hushwire_aes::Backend;
 use hushwire_circuit::{Layered, Planes, Program, eval, named, planes};
 use hushwire_hdl::{Device, HdlBatch, Hello, Microcode, model};
+use hushwire_machine::Cost;
+use hushwire_machine::drive::{Exchanged, Machine, Round};
 use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Shares, open, share, test_support::context};
 use hushwire_testkit::{noise, prg, world};
-use hushwire_wire::Cost;
-use hushwire_wire::drive::{Exchanged, Machine, Round};
 use std::{os::unix::net::UnixStream, sync::Arc, thread, time::Duration};
 
 /// A small device with room for AES.

@@ -15,7 +15,8 @@ fn coefficients(sid: u8, setup: u8, lane: u16) -> [Gf128; 2] {
     let context = Context { sid: Sid([sid; 32]), backend: Backend::best() };
     let kind = Kind::Kos;
     let key = |i: usize| Aes128::new(&[i as u8; 16]);
-    let (leaves, process) = ((0..2 * (kind.trees() - 1)).map(key).collect(), hushwire_wire::Process::here());
+    let (leaves, process) =
+        ((0..2 * (kind.trees() - 1)).map(key).collect(), hushwire_machine::Process::here());
     let keys = receiver::Keys { kind, process, leaves, own: key(255) };
     let root = RootReceiver::<Malicious>::new(context, Seed::from_bytes([setup; 16]), keys);
     let mut receiver = root.receiver(lane);

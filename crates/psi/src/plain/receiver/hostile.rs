@@ -4,8 +4,8 @@
 use super::*;
 use crate::Store;
 use crate::plain::{Digester, Payloads, Sender, tries};
+use hushwire_machine::drive::Lockstep;
 use hushwire_ot::Sid;
-use hushwire_wire::drive::Lockstep;
 
 /// Items of the sender.
 const THEIRS: u64 = 1000;

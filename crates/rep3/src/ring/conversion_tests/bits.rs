@@ -7,7 +7,7 @@ use super::super::{
 use super::*;
 use crate::{Rep3, ShareError};
 use hushwire_circuit::Adder;
-use hushwire_wire::drive::Place;
+use hushwire_machine::drive::Place;
 use std::ops::Range;
 
 fn there_and_back<W: Word>(adder: Adder, rows: usize, numbers: &[W]) {
@@ -286,7 +286,7 @@ fn empty_columns_cost_nothing() {
     let mut party = parties().into_iter().next().unwrap();
     let mut batch = party.next_batch().unwrap();
     let machine = OnNumbers::<u64>::to_bits(&mut batch, &Column::zeros(0), Adder::Prefix).unwrap();
-    assert!(machine.round(0).is_none() && machine.cost() == Some(hushwire_wire::Cost::default()));
+    assert!(machine.round(0).is_none() && machine.cost() == Some(hushwire_machine::Cost::default()));
     let none = Bits::new(64, 0, Rep3 { own: vec![], next: vec![] }).unwrap();
     let machine = ToNumbers::<u64>::new(&mut batch, &none, Adder::Prefix).unwrap();
     assert!(machine.round(0).is_none() && machine.finish().rows() == 0);

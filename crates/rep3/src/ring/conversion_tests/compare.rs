@@ -7,7 +7,7 @@ use super::super::{
 use super::*;
 use crate::{Rep3, ShareError};
 use hushwire_circuit::Adder;
-use hushwire_wire::drive::Abreast;
+use hushwire_machine::drive::Abreast;
 use std::sync::Arc;
 
 /// Every comparison of two columns.

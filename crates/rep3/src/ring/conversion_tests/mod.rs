@@ -7,11 +7,11 @@ mod numbers;
 use super::{Word, test_support::parties};
 use crate::{Batch, Party, test_support};
 use hushwire_aes::Backend;
-use hushwire_prg::{Prg, PrssKeys, Seed};
-use hushwire_wire::{
+use hushwire_machine::{
     NetError, SessionId,
     drive::{Lockstep, Machine},
 };
+use hushwire_prg::{Prg, PrssKeys, Seed};
 
 /// Rows that fill no byte, no word, none at all, and many.
 const ROWS: [usize; 9] = [0, 1, 7, 8, 9, 63, 64, 65, 1000];

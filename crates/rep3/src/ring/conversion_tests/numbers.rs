@@ -8,7 +8,7 @@ use super::super::{
 use super::*;
 use crate::{Rep3, ShareError};
 use hushwire_circuit::Adder;
-use hushwire_wire::{Cost, drive::Place};
+use hushwire_machine::{Cost, drive::Place};
 
 fn injected<W: Word>() {
     for width in [1, 2, 3] {

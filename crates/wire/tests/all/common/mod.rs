@@ -11,7 +11,8 @@ use std::{
 
 use socket2::{Domain, Socket, Type};
 
-use hushwire_wire::{Listener, LocalParties, Net, NetError, PartyId, SessionId, TransportKind, inproc};
+use hushwire_machine::{Net, NetError, PartyId, SessionId, inproc};
+use hushwire_wire::{Listener, LocalParties, TransportKind};
 
 pub const STALL: Duration = Duration::from_secs(20);
 

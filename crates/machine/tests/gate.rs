@@ -1,6 +1,6 @@
 //! The gate before a machine: other lengths, calls out of turn, errors and panics end it.
 
-use hushwire_wire::{
+use hushwire_machine::{
     NetError,
     drive::{Exchanged, Latch, Machine, Misstep, Round},
     gated,

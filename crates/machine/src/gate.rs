@@ -1,0 +1,321 @@
+//! The gate that a machine stands behind: exact lengths, calls in turn, and nothing after an error.
+//!
+//! ```text
+//! caller ── Machine::write, read, turn ──► gate ── say, hear, answer ──► protocol
+//! ```
+//!
+//! A transport of a user's own may hand on what a peer sent, short or long; a check that stops where a message stops would
+//! then pass. Behind the gate no protocol hears another length than its round declares, and none goes on after an error,
+//! which would be a second try at a check. It costs a comparison of lengths a round.
+
+use core::cell::Cell;
+
+use thiserror::Error;
+
+use crate::{
+    NetError,
+    machine::{Exchanged, Round},
+};
+
+/// A call that the gate did not let through, or a message. The machine is of no more use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum Misstep {
+    /// A peer's message has another length than the round declares.
+    #[error("{found} bytes came during {step} instead of {expected}")]
+    Message {
+        /// The round under way.
+        step: &'static str,
+        /// Bytes that came.
+        found: usize,
+        /// Bytes that the round declares.
+        expected: usize,
+    },
+    /// A buffer of the caller's has another length than the round declares, or there is not one for each slot.
+    #[error("a buffer of {found} bytes was brought to {step} instead of one of {expected}")]
+    Buffer {
+        /// The round under way.
+        step: &'static str,
+        /// Its bytes.
+        found: usize,
+        /// Bytes that the round declares.
+        expected: usize,
+    },
+    /// A step failed before, or this call came out of turn.
+    #[error("this run is lost at {step}: a step of it failed before, or was called out of turn")]
+    Lost {
+        /// The step at which it was lost.
+        step: &'static str,
+    },
+}
+
+impl From<Misstep> for NetError {
+    fn from(misstep: Misstep) -> Self {
+        match misstep {
+            Misstep::Message { step, found, expected } => {
+                let what = format!("{found} bytes instead of {expected}");
+                NetError::Malformed { peer: None, msg: step, what }
+            }
+            misstep => NetError::Misstep(misstep),
+        }
+    }
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy)]
+enum Turn {
+    /// Between two rounds.
+    Speak,
+    /// This round's message is written.
+    Hear(Round),
+    /// A step failed, or its call came out of turn. SECURITY: there is no way back.
+    Lost(&'static str),
+}
+
+/// The gate's state, a field of a machine with one slot; [`gated!`](crate::gated) asks it.
+///
+/// A call begins by a question here, which leaves the machine lost, and ends by [`Latch::spoken`] or [`Latch::heard`]: an
+/// error or a panic between them has no way back.
+pub struct Latch {
+    turn: Cell<Turn>,
+    /// The machine looks at its own messages again.
+    own: bool,
+}
+
+impl Latch {
+    /// Of a machine that has done nothing yet, and does not look at its own messages again.
+    #[must_use]
+    pub const fn new() -> Self {
+        Latch { turn: Cell::new(Turn::Speak), own: false }
+    }
+
+    /// Of a machine that looks at its own messages again: they must come back in full.
+    #[must_use]
+    pub const fn with_own() -> Self {
+        Latch { own: true, ..Self::new() }
+    }
+
+    /// Of a machine that never runs.
+    #[must_use]
+    pub const fn lost(step: &'static str) -> Self {
+        Latch { turn: Cell::new(Turn::Lost(step)), own: false }
+    }
+
+    fn lose<T>(&self, step: &'static str) -> Result<T, Misstep> {
+        self.turn.set(Turn::Lost(step));
+        Err(Misstep::Lost { step })
+    }
+
+    /// The round under way of a machine whose next round is `next`. The last one stands until its answer is heard, though
+    /// the machine may be further.
+    pub fn round(&self, next: impl FnOnce() -> Option<Round>) -> Option<Round> {
+        match self.turn.get() {
+            Turn::Speak => next(),
+            Turn::Hear(round) => Some(round),
+            // Some round, so that nobody takes it for done.
+            Turn::Lost(name) => Some(Round::even(name, 0)),
+        }
+    }
+
+    /// Whether a message of `bytes` may be written, and in which round; in none when the protocol is done.
+    ///
+    /// # Errors
+    /// Another length, or not its turn.
+    pub fn speak(
+        &self,
+        next: impl FnOnce() -> Option<Round>,
+        bytes: usize,
+    ) -> Result<Option<Round>, Misstep> {
+        let round = match self.turn.get() {
+            Turn::Speak => next(),
+            // A second message of one round would have other contents under the same pads.
+            Turn::Hear(Round { name, .. }) | Turn::Lost(name) => return self.lose(name),
+        };
+        let now = round.unwrap_or(AFTER);
+        self.buffer(now.name, bytes, now.out)?;
+        if round.is_some() {
+            // Lost until it is known to be well.
+            self.turn.set(Turn::Lost(now.name));
+        }
+        Ok(round)
+    }
+
+    /// The round's message is written.
+    pub fn spoken(&self, round: Round) {
+        self.turn.set(Turn::Hear(round));
+    }
+
+    /// Whether a round without a message of this party's has to begin: speaking may be left out then.
+    ///
+    /// # Errors
+    /// There is a message to write first.
+    pub fn silent(&self, next: impl FnOnce() -> Option<Round>) -> Result<bool, Misstep> {
+        match self.turn.get() {
+            Turn::Speak => match next() {
+                Some(round) if round.out > 0 => self.lose(round.name),
+                round => Ok(round.is_some()),
+            },
+            _ => Ok(false),
+        }
+    }
+
+    /// Whether the round's messages may be taken; `None` when the protocol is done, and nothing came.
+    ///
+    /// # Errors
+    /// Other lengths, or not its turn.
+    pub fn hear<'m>(&self, messages: &[Exchanged<'m>]) -> Result<Option<Exchanged<'m>>, Misstep> {
+        let round = match self.turn.get() {
+            Turn::Hear(round) => Some(round),
+            Turn::Lost(name) => return self.lose(name),
+            Turn::Speak => None,
+        };
+        let Round { name, out, into } = round.unwrap_or(AFTER);
+        let &[message] = messages else {
+            self.turn.set(Turn::Lost(name));
+            return Err(Misstep::Buffer { step: name, found: messages.len(), expected: 1 });
+        };
+        if message.heard.len() != into {
+            self.turn.set(Turn::Lost(name));
+            return Err(Misstep::Message { step: name, found: message.heard.len(), expected: into });
+        }
+        if self.own {
+            self.buffer(name, message.own.len(), out)?;
+        }
+        if round.is_some() {
+            self.turn.set(Turn::Lost(name));
+        }
+        Ok(round.map(|_| message))
+    }
+
+    /// The round's messages are taken.
+    pub fn heard(&self) {
+        self.turn.set(Turn::Speak);
+    }
+
+    /// Compares the length of a buffer of the caller's.
+    ///
+    /// # Errors
+    /// It is another.
+    pub fn buffer(&self, step: &'static str, found: usize, expected: usize) -> Result<(), Misstep> {
+        if found == expected {
+            return Ok(());
+        }
+        self.turn.set(Turn::Lost(step));
+        Err(Misstep::Buffer { step, found, expected })
+    }
+}
+
+impl Default for Latch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The round of a machine that is done.
+const AFTER: Round = Round::even("after the last step", 0);
+
+/// A [`Machine`](crate::drive::Machine) of a type with one slot, behind the gate: nothing reaches the protocol but through it.
+///
+/// The type has, as private functions of its own or of a private trait:
+///
+/// ```text
+/// latch(&self) -> &Latch                         its field
+/// exchange(&self) -> Option<Round>               the next round; None when the protocol is done
+/// say(&mut self, &mut [u8]) -> Result            writes this round's message
+/// hear(&mut self, Exchanged) -> Result           takes the round's messages, and goes on to the next
+///
+/// and with `fused`, where `exchange` gives the next round as soon as a message is made
+/// answer(&mut self, Exchanged, &mut [u8]) -> Result    hears, and says the next round's message
+/// ```
+///
+/// Other functions of the trait may follow:
+///
+/// ```
+/// use hushwire_machine::{Cost, NetError, gated};
+/// use hushwire_machine::drive::{Exchanged, Latch, Machine, Misstep, Round};
+///
+/// struct Greeting { heard: Option<u8>, latch: Latch }
+///
+/// impl Greeting {
+///     fn latch(&self) -> &Latch {
+///         &self.latch
+///     }
+///     fn exchange(&self) -> Option<Round> {
+///         self.heard.is_none().then_some(Round::even("greeting", 1))
+///     }
+///     fn say(&mut self, out: &mut [u8]) -> Result<(), NetError> {
+///         out[0] = 7;
+///         Ok(())
+///     }
+///     fn hear(&mut self, message: Exchanged<'_>) -> Result<(), NetError> {
+///         self.heard = Some(message.heard[0]);
+///         Ok(())
+///     }
+/// }
+///
+/// gated!([] Greeting, NetError;
+///     fn cost(&self) -> Option<Cost> {
+///         Some(Cost { rounds: 1, bytes_sent: 1 })
+///     }
+/// );
+///
+/// let mut greeting = Greeting { heard: None, latch: Latch::new() };
+/// greeting.write(0, &mut [0])?;
+/// assert!(greeting.read(&[Exchanged::heard(&[])]).is_err() && greeting.heard.is_none());
+/// let again = greeting.read(&[Exchanged::heard(&[7])]);
+/// assert!(matches!(again, Err(NetError::Misstep(Misstep::Lost { step: "greeting" }))));
+/// # Ok::<(), NetError>(())
+/// ```
+#[macro_export]
+macro_rules! gated {
+    (fused [$($parameters:tt)*] $type:ty, $error:ty; $($more:tt)*) => {
+        $crate::gated!([$($parameters)*] $type, $error;
+            fn upcoming(&self) -> Option<$crate::drive::Round> {
+                self.exchange()
+            }
+            fn turn(
+                &mut self,
+                messages: &[$crate::drive::Exchanged<'_>],
+                out: &mut [u8],
+            ) -> Result<(), $error> {
+                if self.latch().silent(|| self.exchange())? {
+                    $crate::drive::Machine::write(self, 0, &mut [])?;
+                }
+                let Some(next) = self.exchange() else {
+                    $crate::drive::Machine::read(self, messages)?;
+                    return $crate::drive::Machine::write(self, 0, out);
+                };
+                let Some(message) = self.latch().hear(messages)? else { return Ok(()) };
+                self.latch().buffer(next.name, out.len(), next.out)?;
+                self.answer(message, out)?;
+                self.latch().spoken(next);
+                Ok(())
+            }
+            $($more)*
+        );
+    };
+    ([$($parameters:tt)*] $type:ty, $error:ty; $($more:tt)*) => {
+        impl<$($parameters)*> $crate::drive::Machine for $type {
+            type Error = $error;
+
+            fn round(&self, _slot: usize) -> Option<$crate::drive::Round> {
+                self.latch().round(|| self.exchange())
+            }
+            fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), $error> {
+                let Some(round) = self.latch().speak(|| self.exchange(), out.len())? else { return Ok(()) };
+                self.say(out)?;
+                self.latch().spoken(round);
+                Ok(())
+            }
+            fn read(&mut self, messages: &[$crate::drive::Exchanged<'_>]) -> Result<(), $error> {
+                if self.latch().silent(|| self.exchange())? {
+                    $crate::drive::Machine::write(self, 0, &mut [])?;
+                }
+                let Some(message) = self.latch().hear(messages)? else { return Ok(()) };
+                self.hear(message)?;
+                self.latch().heard();
+                Ok(())
+            }
+            $($more)*
+        }
+    };
+}

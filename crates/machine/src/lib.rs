@@ -1,0 +1,65 @@
+//! Protocols as [`Machine`](drive::Machine)s, a round at a time and without input or output, and what runs them: channels of
+//! exact-length messages over whatever moves bytes.
+//!
+//! ```text
+//! drive      Machine, the gate before it, Driver, Lane, Lockstep, Abreast
+//! Channel    messages over half links (Tx, Rx); Net holds the links of one party
+//! inproc     half links between the parties of one process
+//! Tap        sees every message of a channel: Meter, Transcript, Record, Tamper, Turns
+//! ```
+//!
+//! A [`Channel`] carries ordered messages whose lengths both ends agreed on beforehand, out to one peer and in
+//! from another. Its primitive is [`Channel::exchange`], which makes progress both ways; [`Channel::start`] and
+//! [`Channel::finish`] split it so that one thread keeps several lanes in flight. Nothing on the wire announces a
+//! length, so a peer cannot ask for memory.
+//!
+//! A [`Net`] holds the links of one party in one session and hands out its channels. It comes from
+//! [`inproc::mesh`] (all parties in one process), from a session between processes, which is `hushwire-wire`'s, or from a
+//! [`Recording`] (one party runs again alone).
+//!
+//! This crate opens no socket, no file and no connection, and knows no TLS: it waits for links, which others open. What it
+//! knows of a session of several processes is an [`Overseer`], which keeps watch over it, and a [`NetError`], which says
+//! how it ended.
+//!
+//! A [`Toss`] makes fresh bytes of all parties into a name that none of them can choose.
+#![forbid(unsafe_code)]
+
+mod abreast;
+mod channel;
+mod cut;
+pub mod drive;
+mod error;
+mod gate;
+mod id;
+pub mod inproc;
+mod link;
+mod lockstep;
+mod machine;
+mod meter;
+mod net;
+mod printable;
+mod process;
+mod reason;
+mod record;
+mod tamper;
+mod toss;
+mod transcript;
+mod turns;
+mod watch;
+
+pub use channel::Channel;
+pub use cut::Cut;
+pub use error::{NetError, OtherUser, TlsError, out_of_descriptors};
+pub use id::{PartyId, SessionId};
+pub use link::{Doze, Rx, Signal, Tap, Tx, Wait, poll_fds};
+pub use meter::{Cost, Meter, MeterReading, Traffic};
+pub use net::Net;
+pub use printable::printable;
+pub use process::Process;
+pub use reason::{Cause, Reason};
+pub use record::{Record, Recording, Replay};
+pub use tamper::{Edit, Tamper, TamperHits};
+pub use toss::{Toss, Unfit, Word};
+pub use transcript::{Transcript, TranscriptDigest};
+pub use turns::Turns;
+pub use watch::{Hold, Overseer, Watch};

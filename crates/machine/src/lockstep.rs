@@ -1,0 +1,180 @@
+//! All parties of a protocol on one thread.
+
+use crate::{
+    Cost,
+    drive::{Message, advance, with_messages},
+    machine::{Exchanged, Machine},
+};
+use hushwire_block::registry;
+
+/// The party whose message a slot hears.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Wiring {
+    /// Even slots lead to the left neighbour and from the right one, odd slots the other way round. Two parties are a ring.
+    #[default]
+    Ring,
+    /// A slot for each peer, in the order of parties.
+    Mesh,
+}
+
+impl Wiring {
+    /// The party and the slot whose message comes to `slot` of party `i` among `n`.
+    fn heard(self, n: usize, i: usize, slot: usize) -> (usize, usize) {
+        match self {
+            Wiring::Ring if slot.is_multiple_of(2) => ((i + 1) % n, slot),
+            Wiring::Ring => ((i + n - 1) % n, slot),
+            Wiring::Mesh => {
+                let peer = slot + usize::from(slot >= i);
+                (peer, i - usize::from(peer < i))
+            }
+        }
+    }
+}
+
+/// A message of a run in lockstep.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Place {
+    /// Rounds before.
+    pub round: usize,
+    /// The party that sends it.
+    pub party: usize,
+    /// Its slot.
+    pub slot: usize,
+}
+
+/// Changes messages on their way.
+type Edit<'a> = &'a mut dyn FnMut(Place, &mut Vec<u8>);
+
+/// One party's messages.
+#[derive(Default)]
+struct Post {
+    messages: Vec<Message>,
+    /// Messages that come in their place.
+    instead: Vec<Option<Vec<u8>>>,
+}
+
+/// Advances all parties on one thread: no queue, no copy; each reads its peer's message where it lies.
+#[derive(Default)]
+pub struct Lockstep {
+    wiring: Wiring,
+    sent: Vec<Post>,
+    out: Vec<Post>,
+}
+
+impl Lockstep {
+    /// Of parties on a ring, with no buffers yet; they are kept from run to run.
+    #[must_use]
+    pub fn new() -> Self {
+        Lockstep::default()
+    }
+
+    /// Of parties that are joined otherwise.
+    #[must_use]
+    pub fn wired(wiring: Wiring) -> Self {
+        Lockstep { wiring, ..Self::default() }
+    }
+
+    /// Runs every party to its end.
+    ///
+    /// # Errors
+    /// The first error of a party; the others stay where they are.
+    ///
+    /// # Panics
+    /// If the parties' rounds do not mirror each other, or one costs other than it declares: a bug of the protocol.
+    pub fn run<M: Machine>(&mut self, parties: &mut [M]) -> Result<(), M::Error> {
+        self.drive(parties, None)
+    }
+
+    /// [`Lockstep::run`] with a cheat: `edit` is shown a copy of every message and may change it in any way, its length
+    /// too, before it is heard. The sender goes on with the one that it made.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn run_edited<M: Machine>(
+        &mut self,
+        parties: &mut [M],
+        mut edit: impl FnMut(Place, &mut Vec<u8>),
+    ) -> Result<(), M::Error> {
+        self.drive(parties, Some(&mut edit))
+    }
+
+    fn drive<M: Machine>(&mut self, parties: &mut [M], mut edit: Option<Edit<'_>>) -> Result<(), M::Error> {
+        let (wiring, n) = (self.wiring, parties.len());
+        for posts in [&mut self.sent, &mut self.out] {
+            posts.resize_with(n, Post::default);
+            for (post, party) in posts.iter_mut().zip(&*parties) {
+                post.messages.resize_with(party.slots(), Message::default);
+            }
+        }
+        let declared: Vec<Option<Cost>> = parties.iter().map(Machine::cost).collect();
+        let (mut spent, mut rounds) = (vec![Cost::default(); n], 0);
+        for round in 0.. {
+            let (sent, out) = (&self.sent, &mut self.out);
+            let mut running = 0;
+            for (i, (party, post)) in parties.iter_mut().zip(out.iter_mut()).enumerate() {
+                let of = |slot: usize| {
+                    let (peer, theirs) = wiring.heard(n, i, slot);
+                    let instead = sent[peer].instead.get(theirs).and_then(Option::as_deref);
+                    let heard = instead.unwrap_or_else(|| sent[peer].messages[theirs].sent());
+                    Exchanged { own: sent[i].messages[slot].sent(), heard }
+                };
+                let more = registry::as_end(i, || {
+                    if round == 0 {
+                        return advance(party, None, &mut post.messages);
+                    }
+                    with_messages(post.messages.len(), of, |last| {
+                        advance(party, Some(last), &mut post.messages)
+                    })
+                })?;
+                running += usize::from(more);
+            }
+            if running == 0 {
+                break;
+            }
+            assert_eq!(running, n, "some parties are done before the others");
+            self.compare();
+            rounds += 1;
+            for (i, (post, spent)) in self.out.iter_mut().zip(&mut spent).enumerate() {
+                let bytes: usize = post.messages.iter().map(|message| message.sent().len()).sum();
+                spent.bytes_sent += bytes as u64;
+                spent.rounds +=
+                    u64::from(bytes + post.messages.iter().map(Message::comes).sum::<usize>() > 0);
+                post.instead.clear();
+                if let Some(edit) = &mut edit {
+                    let copies = post.messages.iter().enumerate().map(|(slot, message)| {
+                        let mut copy = message.sent().to_vec();
+                        edit(Place { round, party: i, slot }, &mut copy);
+                        Some(copy)
+                    });
+                    post.instead.extend(copies);
+                }
+            }
+            std::mem::swap(&mut self.sent, &mut self.out);
+        }
+        for (i, (declared, spent)) in declared.iter().zip(&spent).enumerate() {
+            // A party may have nothing to say in a round that passes all the same.
+            let all = Cost { rounds, ..*spent };
+            let well = declared.is_none_or(|declared| declared == *spent || declared == all);
+            assert!(well, "party {i}: {declared:?}, {spent:?} in {rounds} rounds");
+        }
+        Ok(())
+    }
+
+    /// Every message is as long as the one who hears it expects.
+    fn compare(&self) {
+        for (i, post) in self.out.iter().enumerate() {
+            for (slot, message) in post.messages.iter().enumerate() {
+                let (peer, theirs) = self.wiring.heard(self.out.len(), i, slot);
+                let comes = self.out[peer].messages[theirs].sent().len();
+                assert_eq!(
+                    comes,
+                    message.comes(),
+                    "rounds differ: slot {slot} of party {i} and party {peer}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The links of one party in one session.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use crate::{Channel, NetError, PartyId, Process, Reason, Rx, SessionId, Tx, Watch, watch::Hold};
+
+type Lane = (PartyId, u16);
+
+/// All half links of one party, by peer and lane, to be taken as channels.
+///
+/// Dropping it closes the links that were not taken. When it and all its channels are dropped, the party has said
+/// goodbye to its peers; one that ends otherwise counts as dead.
+pub struct Net {
+    me: PartyId,
+    lanes: u16,
+    stall: Duration,
+    /// `None` once taken.
+    tx: BTreeMap<Lane, Option<Box<dyn Tx>>>,
+    rx: BTreeMap<Lane, Option<Box<dyn Rx>>>,
+    session: Option<SessionId>,
+    process: Process,
+    /// Last, so that the data's links close before the goodbye. In one process nobody watches.
+    watched: Option<Hold>,
+}
+
+impl Net {
+    /// A net without links; `lanes` is what [`Net::lanes`] answers, `stall` the limit of its channels.
+    #[must_use]
+    pub fn new(me: PartyId, lanes: u16, stall: Duration) -> Self {
+        Self {
+            me,
+            lanes,
+            stall,
+            tx: BTreeMap::new(),
+            rx: BTreeMap::new(),
+            session: None,
+            process: Process::here(),
+            watched: None,
+        }
+    }
+
+    /// Puts it under watch, and says which session it is.
+    pub fn attend(&mut self, session: SessionId, watched: Hold) {
+        (self.session, self.watched) = (Some(session), Some(watched));
+    }
+
+    /// The session's id, the same for all its members and no other session's: a hash of
+    /// the name that the session was given and of what every party's process drew afresh. `None`
+    /// when all parties are in one process, which names the session itself.
+    #[must_use]
+    pub fn session(&self) -> Option<SessionId> {
+        self.session
+    }
+
+    /// Tells peers why this party ends, and hears why a peer did; `None` when all parties are in one process.
+    #[must_use]
+    pub fn watch(&self) -> Option<Watch> {
+        self.watched.as_ref().map(Hold::watch)
+    }
+
+    /// Ends the session for all parties because of `culprit`, which may be this party: see [`Watch::abort`].
+    pub fn abort(&self, culprit: PartyId, why: Reason, step: &str) {
+        if let Some(watch) = self.watch() {
+            watch.abort(culprit, why, step);
+        }
+    }
+
+    /// The number of this party.
+    #[must_use]
+    pub fn me(&self) -> PartyId {
+        self.me
+    }
+
+    /// The number of lanes to and from each computing party.
+    #[must_use]
+    pub fn lanes(&self) -> u16 {
+        self.lanes
+    }
+
+    /// Everybody this party has a link with, in order of id.
+    #[must_use]
+    pub fn peers(&self) -> Vec<PartyId> {
+        let mut peers: Vec<_> = self.tx.keys().chain(self.rx.keys()).map(|lane| lane.0).collect();
+        peers.sort_unstable();
+        peers.dedup();
+        peers
+    }
+
+    /// Adds the link on which this party sends to `peer` on `lane`, in place of one there.
+    pub fn add_tx(&mut self, peer: PartyId, lane: u16, tx: Box<dyn Tx>) {
+        self.tx.insert((peer, lane), Some(tx));
+    }
+
+    /// Adds the link on which this party receives from `peer` on `lane`, in place of one there.
+    pub fn add_rx(&mut self, peer: PartyId, lane: u16, rx: Box<dyn Rx>) {
+        self.rx.insert((peer, lane), Some(rx));
+    }
+
+    /// Puts what `wrap` makes of them in place of the links on which this party sends, and that are not taken yet; links
+    /// that keep watch over the session are not among them. `wrap` is given the stall limit and must answer as many links, in order.
+    pub fn send_through(&mut self, wrap: impl FnOnce(Duration, Vec<Box<dyn Tx>>) -> Vec<Box<dyn Tx>>) {
+        let mut slots: Vec<_> = self.tx.values_mut().filter(|slot| slot.is_some()).collect();
+        let links = slots.iter_mut().filter_map(|slot| slot.take()).collect();
+        let wrapped = wrap(self.stall, links);
+        for (slot, link) in slots.into_iter().zip(wrapped) {
+            *slot = Some(link);
+        }
+    }
+
+    /// Takes the links to `to` and from `from` on `lane` as one channel.
+    ///
+    /// # Errors
+    /// [`NetError::LaneTaken`] when a link was taken before or is not part of this session;
+    /// [`NetError::Forked`] in a fork of the process that opened the session. None is taken then.
+    pub fn channel(
+        &mut self,
+        lane: u16,
+        to: Option<PartyId>,
+        from: Option<PartyId>,
+    ) -> Result<Channel, NetError> {
+        self.process.check("channel set-up")?;
+        let tx = to.map(|peer| free(&mut self.tx, peer, lane).map(|slot| (peer, slot))).transpose()?;
+        let rx = from.map(|peer| free(&mut self.rx, peer, lane).map(|slot| (peer, slot))).transpose()?;
+        let tx = tx.and_then(|(peer, slot)| Some((peer, slot.take()?)));
+        let rx = rx.and_then(|(peer, slot)| Some((peer, slot.take()?)));
+        let mut channel = Channel::new(lane, tx, rx, self.stall);
+        channel.attend(self.watched.as_ref().map(Hold::another));
+        Ok(channel)
+    }
+}
+
+impl Drop for Net {
+    fn drop(&mut self) {
+        let failed = !self.process.is_here()
+            || self.watched.as_ref().is_some_and(|watched| watched.overseer().check("").is_err());
+        if !failed && !std::thread::panicking() {
+            self.tx.values_mut().flatten().for_each(|tx| tx.close());
+        }
+    }
+}
+
+fn free<T>(
+    links: &mut BTreeMap<Lane, Option<T>>,
+    peer: PartyId,
+    lane: u16,
+) -> Result<&mut Option<T>, NetError> {
+    let cause = match links.get_mut(&(peer, lane)) {
+        Some(slot) if slot.is_some() => return Ok(slot),
+        Some(_) => "it was taken before",
+        None => "this session has no such link",
+    };
+    Err(NetError::LaneTaken { peer: Some(peer), lane, cause })
+}
