@@ -168,6 +168,18 @@ impl Plan {
         assert!(owners.iter().all(|owner| *owner < 2), "owners are parties 0 and 1");
         assert_eq!(owners.len(), computation.inputs().count(), "an owner for each input");
         assert_eq!(learns.len(), computation.outputs().len(), "who learns each output");
+        let plan = Plan::cheapest(computation, owners, learns, products, most)?;
+        let found = plan.coefficients();
+        if found > COEFFICIENTS { Err(TwoError::TooMany { found }) } else { Ok(plan) }
+    }
+
+    fn cheapest(
+        computation: &Computation,
+        owners: &[usize],
+        learns: &[[bool; 2]],
+        products: Products,
+        most: u64,
+    ) -> Result<Plan, TwoError> {
         let mut hash = blake3::Hasher::new_derive_key("hushwire two plan v5");
         hash.update(&computation.digest());
         hash.update(&[products as u8]);
@@ -181,11 +193,7 @@ impl Plan {
         let as_steps = *hash.clone().update(&[0]).finalize().as_bytes();
         let as_circuit = *hash.update(&[1]).finalize().as_bytes();
         let lower = Two::lower(computation, owners, products, most)?;
-        let plan = Plan::of(computation, lower.plan()?, learns, as_steps)?;
-        let found = plan.coefficients();
-        if found > COEFFICIENTS {
-            return Err(TwoError::TooMany { found });
-        }
+        let plan = Plan::of(computation, lower.plan()?, learns, as_steps);
         let rows = computation.nodes().iter().filter(|node| node.ty.scalar == Scalar::Place);
         let rows = rows.filter_map(|node| node.ty.shape.elements()).max();
         if rows.is_none_or(|rows| rows > NETWORK) {
@@ -194,7 +202,7 @@ impl Plan {
         // Of few rows a sorting network may take less, which one circuit has with all that reads its order.
         let mut lower = Two::lower(computation, owners, products, most)?;
         let Ok(slots) = Two::as_one(&mut lower) else { return Ok(plan) };
-        let one = Plan::of(computation, lower.into_steps(slots), learns, as_circuit)?;
+        let one = Plan::of(computation, lower.into_steps(slots), learns, as_circuit);
         let work = |plan: &Plan| {
             let tally = plan.tally(Distance::Near);
             tally.ots() as u64 + ROUND * tally.rounds
@@ -207,7 +215,7 @@ impl Plan {
         (mut steps, two): (Steps<Two>, Two),
         learns: &[[bool; 2]],
         digest: [u8; 32],
-    ) -> Result<Plan, TwoError> {
+    ) -> Plan {
         // Layers of the same parameters, ring and evaluator have one key.
         let mut keys = BTreeSet::new();
         steps.each_talk(|talk| {
@@ -222,7 +230,7 @@ impl Plan {
             Output { slot: *slot, scalar: ty.scalar, lengths, to: *to }
         };
         let outputs = outputs.map(output).collect();
-        Ok(Plan { steps, inputs: two.inputs, outputs, digest })
+        Plan { steps, inputs: two.inputs, outputs, digest }
     }
 
     /// Layers under encryption.

@@ -225,6 +225,11 @@ fn each_operation_on_numbers_and_on_bits() {
         "all(p == p)",
         "any(x < y)",
         "compact(x < y, p, rows=5)",
+        "scan_sum(x < y, p)",
+        "copy_down(x < y, x & y)",
+        "scan_max(x < y, p)",
+        "argmin(x & y)",
+        "mean(x & y)",
         "max(p, 0)",
         "x & y",
     ];
@@ -242,6 +247,24 @@ fn each_operation_on_numbers_and_on_bits() {
             }
         }
     }
+}
+
+#[test]
+fn the_same_is_computed_once_and_what_nobody_reads_never() {
+    let of = |lines: &str| {
+        let c = text(&format!(
+            "input f: bool[40] from m\ninput x: u8[40] from m\ninput y: u8[40] from m\n{lines}"
+        ));
+        assert!(check(&c, &inputs(&c, 6, 0), 1), "{lines}");
+        let plan = plan_of(&c, 1).expect("a plan").0;
+        (plan.steps.len(), plan.tally(Distance::Near).ots())
+    };
+    let alone = of("output z = x & y to m");
+    assert_eq!(of("w = wrapping(x) * wrapping(y)\nv = w < y\noutput z = x & y to m"), alone);
+    // Two columns are copied down by flags that are picked and joined once.
+    let one = of("output a = copy_down(f, x & 3) to m");
+    let both = of("output a = copy_down(f, x & 3) to m\noutput b = copy_down(f, y & 3) to m");
+    assert!(both.0 < 2 * one.0 && both.1 < 2 * one.1, "{both:?} of two, {one:?} of one");
 }
 
 /// Layers of one party's weights, either party's, by OT and under encryption: kernels of all kinds, groups, strides, padding, several images, matrices on
