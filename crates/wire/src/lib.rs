@@ -13,6 +13,8 @@
 mod accept;
 mod bell;
 mod connect;
+#[cfg(test)]
+mod digest_tests;
 mod excuse;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]

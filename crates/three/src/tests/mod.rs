@@ -4,6 +4,7 @@ mod operations;
 mod plans;
 mod rectifiers;
 mod runs;
+mod wire;
 
 use crate::{
     Cut, Plan, ThreeError,
