@@ -1,21 +1,71 @@
 //! Parts of dates.
 //!
-//! Where few years or months may come, their first days are public: a part is found by comparisons with those. Else the
-//! calendar is computed, as [`crate::plain`] does.
+//! Where few years or months may come, their first days are public: a part is found by comparisons
+//! with those. Else the calendar is computed, as [`crate::plain`] does.
 
-use super::cell::{Cell, floored, number, resized, scalar, width};
-use super::divide::{Divisor, divided};
+use super::{Operands, Primitive, Refused, Typed};
 use crate::{
-    algebra::{ColumnType, DatePart, Range},
-    plain::numbers::civil,
+    algebra::{ColumnType, ExprType, Range, Value, fitted, rescaled},
+    lower::{
+        cell::{Cell, floored, scalar},
+        divide::{Divisor, divided},
+        numbers::{number, resized, width},
+    },
+    plain::numbers::{civil, rescale},
 };
 use hushwire_compute::{Comparison, Val};
+
+/// A part of a date or a timestamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DatePart {
+    /// The year of the Gregorian calendar, carried on into the past; year 0 stands before year 1.
+    Year,
+    /// 1 to 12.
+    Month,
+    /// 1 to 31.
+    Day,
+}
+
+/// The type of a part.
+pub(super) fn checked(part: DatePart, operands: &Operands<'_>) -> Result<ExprType, Refused> {
+    let of = operands.types[0];
+    if !matches!(of.ty, ColumnType::Date | ColumnType::Timestamp) {
+        return Err(operands.refused("it takes a DATE or a TIMESTAMP"));
+    }
+    let range = match part {
+        DatePart::Year => {
+            let day = fitted(ColumnType::Date, rescaled(of.ty, of.range, ColumnType::Date));
+            let year = |n| i128::from(civil(n)[0]);
+            Range { low: year(day.low), high: year(day.high) }
+        }
+        DatePart::Month => Range { low: 1, high: 12 },
+        DatePart::Day => Range { low: 1, high: 31 },
+    };
+    Ok(ExprType { ty: ColumnType::Integer, nullable: false, range })
+}
+
+/// A part in the open.
+pub(super) fn value(part: DatePart, typed: &Typed<'_>, values: &[Value]) -> Value {
+    let day = values[0].number().and_then(|n| rescale(n, typed.ty(0), ColumnType::Date));
+    let at = match part {
+        DatePart::Year => 0,
+        DatePart::Month => 1,
+        DatePart::Day => 2,
+    };
+    day.map_or(Value::Null, |day| Value::Number(civil(day)[at].into()))
+}
+
+/// A part in a plan.
+pub(super) fn shown(of: &Primitive, operands: &[String], _public: &[i128]) -> String {
+    format!("EXTRACT({} FROM {})", of.name, operands.join(", "))
+}
 
 /// Most first days that a date is compared with.
 const MOST: i128 = 96;
 
-/// A part of a date, within a range.
-pub(crate) fn part<'b>(part: DatePart, day: Cell<'b>, range: Range) -> Val<'b> {
+/// A part of dates or timestamps, within a range.
+pub(super) fn part<'b>(part: DatePart, of: Cell<'b>, range: Range) -> Val<'b> {
+    let day = of.converted(ColumnType::Date);
     let to = scalar(ColumnType::Integer, range);
     let years = civil(day.range.high)[0] - civil(day.range.low)[0] + 1;
     let steps = i128::from(years) * if part == DatePart::Year { 1 } else { 12 };

@@ -15,23 +15,58 @@ use std::{
 
 /// Places that follow each other in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Run {
-    Steps { from: usize, step: isize, len: usize },
-    Turns { first: usize, second: usize, len: usize },
+pub enum Run {
+    /// `len` places from one on, a step from each to the next.
+    Steps {
+        /// The first.
+        from: usize,
+        /// From each to the next.
+        step: isize,
+        /// How many.
+        len: usize,
+    },
+    /// `len` places of two runs in turn.
+    Turns {
+        /// The first of one.
+        first: usize,
+        /// The first of the other.
+        second: usize,
+        /// How many in all.
+        len: usize,
+    },
 }
 
 /// Places among all elements of several values, one behind the other.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Picks {
+pub struct Picks {
     runs: Vec<Run>,
     len: usize,
 }
 
 /// A run that is within one value, or each of whose turns is.
 #[derive(Clone, Copy)]
-pub(crate) enum Placed {
+enum Placed {
     Steps { of: usize, from: usize, step: isize, len: usize },
     Turns { of: [usize; 2], from: [usize; 2], len: usize },
+}
+
+/// All runs, each within one value or with turns that are.
+pub struct Moves(Vec<Placed>);
+
+impl Moves {
+    /// Appends the elements, each value's of which are in a slice.
+    pub fn copy<T: Copy>(&self, values: &[&[T]], out: &mut Vec<T>) {
+        self.0.iter().for_each(|run| run.copy(values, out));
+    }
+
+    /// Copies the bits, each value's of which are in a plane, to a plane of zeros.
+    pub fn copy_bits(&self, planes: &[&[u8]], out: &mut [u8]) {
+        let mut at = 0;
+        for run in &self.0 {
+            run.copy_bits(planes, out, at);
+            at += run.len();
+        }
+    }
 }
 
 /// Runs shorter than this are moved bit by bit.
@@ -46,7 +81,8 @@ impl Hash for Picks {
 
 impl Picks {
     /// Every place in a list, in runs as long as they are found.
-    pub(crate) fn of(places: &[usize]) -> Picks {
+    #[must_use]
+    pub fn of(places: &[usize]) -> Picks {
         let mut picks = Picks::default();
         let mut rest = places;
         while let [from, behind @ ..] = rest {
@@ -67,14 +103,15 @@ impl Picks {
     }
 
     /// Runs, one behind the other.
-    pub(crate) fn of_runs(runs: impl IntoIterator<Item = Run>) -> Picks {
+    pub fn of_runs(runs: impl IntoIterator<Item = Run>) -> Picks {
         let mut picks = Picks::default();
         runs.into_iter().for_each(|run| picks.push(run));
         picks
     }
 
     /// The same places of each of `parts` that are so many elements long.
-    pub(crate) fn of_each(parts: usize, each: usize, places: &[usize]) -> Picks {
+    #[must_use]
+    pub fn of_each(parts: usize, each: usize, places: &[usize]) -> Picks {
         let (one, mut picks) = (Picks::of(places), Picks::default());
         (0..parts).for_each(|part| one.runs.iter().for_each(|run| picks.push(run.behind(part * each))));
         picks
@@ -93,17 +130,31 @@ impl Picks {
     }
 
     /// Elements.
-    pub(crate) fn len(&self) -> usize {
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.len
     }
 
+    /// Whether there is no element.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The place of each element.
+    pub fn places(&self) -> impl Iterator<Item = usize> {
+        self.runs.iter().flat_map(|run| (0..run.len()).map(|i| run.place(i)))
+    }
+
     /// Whether it takes each of so many elements in order.
-    pub(crate) fn is_all(&self, elements: usize) -> bool {
+    #[must_use]
+    pub fn is_all(&self, elements: usize) -> bool {
         self.runs == [Run::Steps { from: 0, step: 1, len: elements }]
     }
 
     /// The runs among values of so many elements each.
-    pub(crate) fn within(&self, lengths: &[usize]) -> Vec<Placed> {
+    #[must_use]
+    pub fn within(&self, lengths: &[usize]) -> Moves {
         let starts: Vec<usize> = lengths
             .iter()
             .scan(0, |sum, n| {
@@ -145,7 +196,7 @@ impl Picks {
                 placed.push(one);
             }
         }
-        placed
+        Moves(placed)
     }
 }
 
@@ -160,6 +211,13 @@ impl Run {
         }
     }
 
+    fn place(self, i: usize) -> usize {
+        match self {
+            Run::Steps { from, step, .. } => from.wrapping_add_signed(step.wrapping_mul(i as isize)),
+            Run::Turns { first, second, .. } => [first, second][i % 2] + i / 2,
+        }
+    }
+
     fn len(self) -> usize {
         match self {
             Run::Steps { len, .. } | Run::Turns { len, .. } => len,
@@ -168,14 +226,14 @@ impl Run {
 }
 
 impl Placed {
-    pub(crate) fn len(self) -> usize {
+    fn len(self) -> usize {
         match self {
             Placed::Steps { len, .. } | Placed::Turns { len, .. } => len,
         }
     }
 
     /// Copies the run's elements, each value's of which are in a slice.
-    pub(crate) fn copy<T: Copy>(self, values: &[&[T]], out: &mut Vec<T>) {
+    fn copy<T: Copy>(self, values: &[&[T]], out: &mut Vec<T>) {
         match self {
             Placed::Steps { of, from, step: 1, len } => out.extend_from_slice(&values[of][from..][..len]),
             Placed::Steps { of, from, step: 0, len } => out.resize(out.len() + len, values[of][from]),
@@ -196,7 +254,7 @@ impl Placed {
     }
 
     /// Copies the run's bits, each value's of which are in a plane, to bits `at` and on, which are 0.
-    pub(crate) fn copy_bits(self, planes: &[&[u8]], out: &mut [u8], at: usize) {
+    fn copy_bits(self, planes: &[&[u8]], out: &mut [u8], at: usize) {
         let len = self.len();
         match self {
             Placed::Steps { of, from, step: 1, .. } if len < SHORT => {
@@ -318,7 +376,7 @@ mod tests {
     fn places(picks: &Picks) -> Vec<usize> {
         let all: Vec<usize> = (0..1 << 12).collect();
         let mut out = vec![];
-        picks.within(&[all.len()]).into_iter().for_each(|run| run.copy(&[&all], &mut out));
+        picks.within(&[all.len()]).copy(&[&all], &mut out);
         out
     }
 
@@ -349,6 +407,7 @@ mod tests {
         for list in lists(&mut Dice(5)) {
             let picks = Picks::of(&list);
             assert_eq!(picks.len(), list.len());
+            assert!(picks.places().eq(list.iter().copied()));
             assert_eq!(places(&picks), list);
         }
         assert_eq!(Picks::of(&(3..900).collect::<Vec<_>>()).runs.len(), 1);
@@ -373,13 +432,10 @@ mod tests {
             let all: Vec<u8> = elements.concat();
             let expected: Vec<u8> = list.iter().map(|place| all[*place]).collect();
             let (mut found, mut out) = (vec![], vec![0; list.len().div_ceil(8)]);
-            let mut at = 0;
             let values: Vec<&[u8]> = elements.iter().map(Vec::as_slice).collect();
-            for run in Picks::of(&list).within(&lengths) {
-                run.copy(&values, &mut found);
-                run.copy_bits(&planes, &mut out, at);
-                at += run.len();
-            }
+            let moves = Picks::of(&list).within(&lengths);
+            moves.copy(&values, &mut found);
+            moves.copy_bits(&planes, &mut out);
             assert_eq!(found, expected);
             let unpacked: Vec<u8> = (0..list.len()).map(|i| out[i / 8] >> (i % 8) & 1).collect();
             assert_eq!(unpacked, expected);
