@@ -17,8 +17,9 @@ impl<B: Backend> Lower<'_, B> {
         to: &[usize],
     ) -> Lowered<Forms> {
         let (scalar, axis) = (self.scalar(from), Axis::of(&self.lengths(from)?, axis));
-        let series: Series =
-            (0..axis.series()).map(|k| (0..axis.n).map(|i| axis.place(k, i)).collect()).collect();
+        let series = || -> Series {
+            (0..axis.series()).map(|k| (0..axis.n).map(|i| axis.place(k, i)).collect()).collect()
+        };
         let op = match (reduction, self.ring(node.ty.scalar)) {
             _ if axis.n == 0 || axis.series() == 0 => return self.flat(node, &[from], to),
             (Reduction::Sum | Reduction::Count, Some(ring)) => {
@@ -31,10 +32,10 @@ impl<B: Backend> Lower<'_, B> {
                 return Ok(self.quotient(sum, from, axis.n));
             }
             (Reduction::Min | Reduction::ArgMin, _) => {
-                return self.extreme(from, &series, true, reduction == Reduction::ArgMin);
+                return self.extreme(from, &series(), true, reduction == Reduction::ArgMin);
             }
             (Reduction::Max | Reduction::ArgMax, _) => {
-                return self.extreme(from, &series, false, reduction == Reduction::ArgMax);
+                return self.extreme(from, &series(), false, reduction == Reduction::ArgMax);
             }
             // Numbers wider than any ring.
             (Reduction::Sum, None) if scalar.is_number() && node.ty.scalar == scalar => Op::Add,
@@ -43,7 +44,7 @@ impl<B: Backend> Lower<'_, B> {
             (Reduction::Sum | Reduction::Count | Reduction::Mean, _) => return self.flat(node, &[from], to),
         };
         let all = self.bits(from)?;
-        let slots = self.tree(&series, vec![all], |lower, low, high| {
+        let slots = self.tree(&series(), vec![all], |lower, low, high| {
             vec![lower.on_bits(&op, &[scalar; 2], scalar, vec![low[0], high[0]])]
         });
         Ok(Forms::bits(slots[0]))
