@@ -50,9 +50,9 @@ impl<B: Backend> Lower<'_, B> {
         Ok(Forms::bits(slots[0]))
     }
 
-    /// Neighbours against each other, all series abreast, until one of each is left; an odd element waits. Values that belong
-    /// together are in several slots, of which the first has elements in their places and others have them column after
-    /// column: element i of all series.
+    /// Neighbours against each other, all series abreast, until one of each is left; an odd element
+    /// waits. Values that belong together are in several slots, of which the first has elements in
+    /// their places and others have them column after column: element i of all series.
     fn tree(
         &mut self,
         series: &[Vec<usize>],
@@ -82,7 +82,8 @@ impl<B: Backend> Lower<'_, B> {
         slots
     }
 
-    /// The least or the greatest of each series of a node's elements, or its place: the first where several are.
+    /// The least or the greatest of each series of a node's elements, or its place: the first where
+    /// several are.
     fn extreme(&mut self, of: usize, series: &[Vec<usize>], least: bool, is_place: bool) -> Lowered<Forms> {
         let words = B::comparable(self, of)?;
         let all = match words {
@@ -97,7 +98,8 @@ impl<B: Backend> Lower<'_, B> {
         })
     }
 
-    /// The same of a value that has node `of`'s range, in the form that it has: comparable words, or bits.
+    /// The same of a value that has node `of`'s range, in the form that it has: comparable words,
+    /// or bits.
     pub(super) fn best(
         &mut self,
         of: usize,
@@ -150,8 +152,8 @@ impl<B: Backend> Lower<'_, B> {
         slots[usize::from(is_place)]
     }
 
-    /// A scan of rows from start to start. Pairs of rows are joined, their results scanned, and the rows between joined to those:
-    /// two joins a row and 2 log n levels.
+    /// A scan of rows from start to start. Pairs of rows are joined, their results scanned, and the
+    /// rows between joined to those: two joins a row and 2 log n levels.
     pub(super) fn scan(&mut self, kind: Scan, starts: usize, of: usize, to: &[usize]) -> Lowered<Forms> {
         let scalar = self.scalar(of);
         let (n, inner) = (to[0], to[1..].iter().product::<usize>());
