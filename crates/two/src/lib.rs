@@ -42,7 +42,6 @@ mod ops;
 mod order;
 mod party;
 mod plan;
-mod play;
 mod ring;
 mod run;
 mod shift;

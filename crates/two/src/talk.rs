@@ -6,13 +6,13 @@ use crate::{
     kit::{Cots, Kit},
     local::{gathered, joined},
     plan::{Prim, Step},
-    play::Play,
     ring::{pack, packed, unpack},
 };
 use hushwire_block::Wiped;
 use hushwire_circuit::{Planes, planes::plane_bytes};
 use hushwire_compute::Tensor;
 use hushwire_gmw::Stock;
+use hushwire_machine::drive::Line;
 use hushwire_ot::Context;
 use std::sync::Arc;
 
@@ -23,9 +23,9 @@ pub(crate) fn begin<'p>(
     (cots, stock): (Cots, Stock),
     step: &'p Step,
     reads: Vec<Form>,
-) -> Result<Play<'p, Form>, TwoError> {
+) -> Line<'p, Form, TwoError> {
     let context = *context;
-    Play::new(move |talk| async move {
+    Line::new(move |talk| async move {
         let mut kit = Kit::new(talk, index, &context, cots);
         run(&mut kit, stock, step, &reads).await
     })
