@@ -12,13 +12,13 @@
 
 use crate::{Channel, NetError};
 use core::borrow::BorrowMut;
-use hushwire_block::Buffer;
 
 pub use crate::abreast::Abreast;
 pub use crate::gate::{Latch, Misstep};
 pub use crate::line::{Line, Talk};
 pub use crate::lockstep::{Lockstep, Place, Wiring};
 pub use crate::machine::{Exchanged, Machine, Round, With};
+pub use hushwire_block::Buffer;
 
 /// One slot's message, in a buffer that is kept.
 #[derive(Default)]
@@ -85,7 +85,7 @@ pub(crate) fn advance<M: Machine + ?Sized>(
         out.round = machine.round(slot);
         let Some(round) = out.round else { return Ok(false) };
         if slot >= written {
-            machine.write(slot, out.make(round.out))?;
+            machine.hand(slot, &mut out.bytes, round.out)?;
         }
     }
     Ok(true)

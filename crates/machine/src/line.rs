@@ -13,6 +13,7 @@ use crate::{
     gate::Misstep,
     machine::{Exchanged, Machine, Round},
 };
+use hushwire_block::Buffer;
 use std::{
     future::poll_fn,
     pin::Pin,
@@ -32,16 +33,20 @@ struct Post {
 enum Asked {
     /// On the one slot. What comes goes where what was said has been: fresh pages cost more than a copy.
     One(Round, Vec<u8>),
-    /// On every slot, in the same way.
+    /// The same in a buffer that is not cleared when it grows again.
+    Kept(Round, Buffer),
+    /// On every slot, as on one.
     Each(Vec<Round>, Vec<Vec<u8>>),
     /// The round of a machine within.
     Within(Buffers),
+    /// On the one slot, whose message is not made before it is asked for.
+    Ready(Round),
 }
 
 impl Asked {
     fn round(&self, slot: usize) -> Round {
         match self {
-            Self::One(round, _) => *round,
+            Self::One(round, _) | Self::Kept(round, _) | Self::Ready(round) => *round,
             Self::Each(rounds, _) => rounds[slot],
             Self::Within(buffers) => buffers.round(slot),
         }
@@ -50,8 +55,10 @@ impl Asked {
     fn said(&self, slot: usize) -> &[u8] {
         match self {
             Self::One(_, message) => message,
+            Self::Kept(_, message) => message,
             Self::Each(_, messages) => &messages[slot],
             Self::Within(buffers) => buffers.said(slot),
+            Self::Ready(_) => &[],
         }
     }
 
@@ -59,7 +66,12 @@ impl Asked {
         let place = match self {
             Self::One(_, message) => message,
             Self::Each(_, messages) => &mut messages[slot],
+            Self::Kept(_, message) => {
+                message.set_len(heard.len());
+                return message.copy_from_slice(heard);
+            }
             Self::Within(buffers) => return buffers.hear(slot, heard),
+            Self::Ready(_) => return,
         };
         place.clear();
         place.extend_from_slice(heard);
@@ -97,7 +109,35 @@ impl Talk {
         let round = Round { name, out: out.len(), into };
         match self.pass(Asked::One(round, out)).await {
             Asked::One(_, heard) => heard,
-            Asked::Each(..) | Asked::Within(_) => Vec::new(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Declares the next round of a line with one slot, and waits until its message is asked for: one that is long in the making
+    /// is not made before. The same round follows, with a message of so many bytes.
+    ///
+    /// # Panics
+    /// If the line has more slots than one (the caller's bug).
+    pub async fn ready(&self, name: &'static str, out: usize, into: usize) {
+        assert_eq!(self.slots, 1, "a message for each slot");
+        if out > 0 {
+            self.pass(Asked::Ready(Round { name, out, into })).await;
+        }
+    }
+
+    /// [`Talk::exchange`] in a [`Buffer`], for long messages: one that shrinks and grows again is not cleared meanwhile.
+    ///
+    /// # Panics
+    /// As there.
+    pub async fn exchange_in(&self, name: &'static str, out: Buffer, into: usize) -> Buffer {
+        assert_eq!(self.slots, 1, "a message for each slot");
+        if out.is_empty() && into == 0 {
+            return out;
+        }
+        let round = Round { name, out: out.len(), into };
+        match self.pass(Asked::Kept(round, out)).await {
+            Asked::Kept(_, heard) => heard,
+            _ => Buffer::new(),
         }
     }
 
@@ -110,7 +150,7 @@ impl Talk {
         let rounds = out.iter().zip(into).map(|(out, into)| Round { name, out: out.len(), into: *into });
         match self.pass(Asked::Each(rounds.collect(), out)).await {
             Asked::Each(_, heard) => heard,
-            Asked::One(..) | Asked::Within(_) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -239,6 +279,40 @@ impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
         Err(fault.into())
     }
 
+    /// Whether a message of so many bytes may be written to a slot; no message follows the last round.
+    fn begin(&mut self, slot: usize, found: usize) -> Result<bool, E> {
+        if !self.runs()? {
+            let fault = Misstep::Buffer { step: AFTER, found, expected: 0 };
+            return if found == 0 { Ok(false) } else { Err(fault.into()) };
+        }
+        let in_turn = slot == self.written && slot < self.slots;
+        let Some(Round { name: step, out: expected, .. }) = self.round(if in_turn { slot } else { 0 }) else {
+            return Ok(false);
+        };
+        if !in_turn {
+            return self.lose(step, Misstep::Lost { step });
+        }
+        if found != expected {
+            return self.lose(step, Misstep::Buffer { step, found, expected });
+        }
+        self.make(step)?;
+        Ok(true)
+    }
+
+    /// Has the line make the message that it is ready to make.
+    fn make(&mut self, step: &'static str) -> Result<(), E> {
+        let declared = {
+            let Post { asked, back } = &mut *lock(&self.post);
+            let Some(Asked::Ready(round)) = *asked else { return Ok(()) };
+            *back = asked.take();
+            round
+        };
+        self.go_on(step);
+        self.runs()?;
+        assert_eq!(self.round(0), Some(declared), "the round that was declared");
+        Ok(())
+    }
+
     /// Whether a round is under way; the error of a line that is lost.
     fn runs(&mut self) -> Result<bool, E> {
         match &mut self.state {
@@ -269,24 +343,27 @@ impl<T, E: From<Misstep>> Machine for Line<'_, T, E> {
     }
 
     fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), E> {
-        if !self.runs()? {
-            let fault = Misstep::Buffer { step: AFTER, found: out.len(), expected: 0 };
-            return if out.is_empty() { Ok(()) } else { Err(fault.into()) };
+        if self.begin(slot, out.len())? {
+            if let Some(asked) = &lock(&self.post).asked {
+                out.copy_from_slice(asked.said(slot));
+            }
+            self.written += 1;
         }
-        let in_turn = slot == self.written && slot < self.slots;
-        let Some(Round { name: step, out: expected, .. }) = self.round(if in_turn { slot } else { 0 }) else {
-            return Ok(());
-        };
-        if !in_turn {
-            return self.lose(step, Misstep::Lost { step });
+        Ok(())
+    }
+
+    fn hand(&mut self, slot: usize, out: &mut Buffer, bytes: usize) -> Result<(), E> {
+        if self.begin(slot, bytes)? {
+            match &mut lock(&self.post).asked {
+                Some(Asked::Kept(_, message)) => std::mem::swap(out, message),
+                Some(asked) => {
+                    out.reserve_len(bytes);
+                    out[..bytes].copy_from_slice(asked.said(slot));
+                }
+                None => {}
+            }
+            self.written += 1;
         }
-        if out.len() != expected {
-            return self.lose(step, Misstep::Buffer { step, found: out.len(), expected });
-        }
-        if let Some(asked) = &lock(&self.post).asked {
-            out.copy_from_slice(asked.said(slot));
-        }
-        self.written += 1;
         Ok(())
     }
 
@@ -386,6 +463,24 @@ mod tests {
         assert_eq!(out, [3; 1000]);
         line.read(&[Exchanged::heard(&[4; 903])]).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(line.finish(), (true, 903));
+    }
+
+    #[test]
+    fn a_message_may_be_made_when_it_is_asked_for() {
+        let made = std::sync::atomic::AtomicBool::new(false);
+        let is_made = || made.load(std::sync::atomic::Ordering::Relaxed);
+        let mut line = Line::<_, NetError>::new(|talk| async {
+            let talk = talk;
+            talk.ready("late", 2, 1).await;
+            made.store(true, std::sync::atomic::Ordering::Relaxed);
+            Ok(talk.exchange("late", vec![8, 9], 1).await)
+        });
+        assert!(line.round(0) == Some(Round { name: "late", out: 2, into: 1 }) && !is_made());
+        let mut out = [0; 2];
+        line.write(0, &mut out).unwrap_or_else(|e| panic!("{e}"));
+        assert!(is_made() && out == [8, 9]);
+        line.read(&[Exchanged::heard(&[7])]).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(line.finish(), [7]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! One kind of protocol machine: a party's half of a protocol, a round at a time, without input or output.
 
 use crate::Cost;
+use hushwire_block::Buffer;
 
 /// One round of a machine on one slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,6 +76,16 @@ pub trait Machine {
     /// As the protocol says; nothing may be sent then.
     fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), Self::Error>;
 
+    /// [`Machine::write`] into the first `bytes` of a buffer, which may be exchanged for another: whoever has made the message in
+    /// a buffer already hands it over, and need not copy it.
+    ///
+    /// # Errors
+    /// As there.
+    fn hand(&mut self, slot: usize, out: &mut Buffer, bytes: usize) -> Result<(), Self::Error> {
+        out.reserve_len(bytes);
+        self.write(slot, &mut out[..bytes])
+    }
+
     /// Takes the messages of the round, one for each slot, and goes on to the next round.
     ///
     /// # Errors
@@ -137,6 +148,14 @@ macro_rules! passed_on {
             }
             fn write(&mut $self, slot: usize, out: &mut [u8]) -> Result<(), $error> {
                 $crate::drive::Machine::write(&mut $machine, slot, out)
+            }
+            fn hand(
+                &mut $self,
+                slot: usize,
+                out: &mut $crate::drive::Buffer,
+                bytes: usize,
+            ) -> Result<(), $error> {
+                $crate::drive::Machine::hand(&mut $machine, slot, out, bytes)
             }
             fn read(&mut $self, messages: &[$crate::drive::Exchanged<'_>]) -> Result<(), $error> {
                 $crate::drive::Machine::read(&mut $machine, messages)
