@@ -52,7 +52,7 @@ impl Report {
         let secure = Secure::probed(network, numbers)?;
         let scales = secure.scales(network, greatest, headroom)?;
         let mut inputs = secure.weights(network, greatest, headroom)?;
-        inputs.insert(crate::secure::INPUT.to_owned(), secure.input(input)?);
+        inputs.insert(crate::INPUT.to_owned(), secure.input(input)?);
         let refused = |e: hushwire_compute::ComputeError| NnError::new("the network", e.cause(), e.remedy());
         let values = evaluate(secure.computation(), &inputs).map_err(refused)?;
         drop(inputs);

@@ -3,12 +3,12 @@
 //! The weights' party holds x_E and w, the other x_C of x = x_E + x_C: x_E * w is local, x_C goes encrypted, and the answer is x_C * w less a mask, which
 //! is a share of it. Two messages; the first one of a kind has the public key before it.
 
-use crate::{Party, Tally, TwoError, ring::mask};
+use crate::{Tally, TwoError, ring::mask};
 use hushwire_aes::Backend;
 use hushwire_bfv::{BfvError, Encryptor, Evaluator, Linear, Set};
 use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
-use hushwire_machine::{Channel, drive::Line};
+use hushwire_machine::drive::Line;
 use hushwire_prg::Seed;
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
@@ -141,27 +141,5 @@ impl<'a> Job<'a> {
         let (side, share) = play.finish();
         keys.0.insert(self.name(), side);
         share
-    }
-}
-
-impl Party {
-    /// A convolution of numbers, of which `x` is this party's share, by weights that party `evaluator` has and brings; the other brings none. Gives this party's
-    /// share of the results. Both parties call it alike, with the same layer, whose count of coefficients is that of all layers which the session runs.
-    ///
-    /// # Errors
-    /// A weight is greater than the layer says; a message of the peer's is malformed; the channel failed; a run before failed.
-    ///
-    /// # Panics
-    /// If shares or weights are not of the layer's shape, or there is no such party (the caller's bug).
-    pub fn convolve(
-        &mut self,
-        channel: &mut Channel,
-        linear: &Linear,
-        evaluator: usize,
-        weights: &[i64],
-        x: &[u64],
-    ) -> Result<Vec<u64>, TwoError> {
-        assert!(evaluator < 2, "parties are 0 and 1");
-        self.encrypted(channel, &Job { linear, evaluator, weights, x, threads: self.threads_now() })
     }
 }

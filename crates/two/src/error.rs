@@ -7,6 +7,9 @@ use hushwire_ot::OtError;
 use std::{borrow::Cow, fmt};
 use thiserror::Error;
 
+/// SECURITY: results of layers under encryption that a session opens at most: each layer's flooding hides as many.
+pub const COEFFICIENTS: u64 = 1 << 26;
+
 /// The reason why a run ended without a result. The party is lost then: open a new session.
 ///
 /// Reads as [`cause`](Self::cause), then [`remedy`](Self::remedy).
@@ -29,7 +32,7 @@ pub enum TwoError {
         /// Its place among the party's inputs.
         place: usize,
     },
-    /// Layers under encryption open more results than the session's noise hides ([`crate::COEFFICIENTS`]).
+    /// Layers under encryption open more results than the session's noise hides ([`COEFFICIENTS`]).
     TooMany {
         /// Results.
         found: u64,
@@ -117,10 +120,7 @@ impl TwoError {
                 format!("this party's input {place} has another type or other lengths than the plan")
             }
             Self::TooMany { found } => {
-                format!(
-                    "layers under encryption open {found} results, and a session at most {}",
-                    crate::COEFFICIENTS
-                )
+                format!("layers under encryption open {found} results, and a session at most {COEFFICIENTS}")
             }
             Self::Memory { takes, may } => {
                 let [takes, may] = in_units([*takes, *may]);

@@ -84,7 +84,7 @@ fn sales(dice: &mut Dice) -> (Data, Relation) {
         Aggregate::new("least", Function::Min, column(1)),
         Aggregate::new("different", Function::Count, column(2)).distinct(),
     ];
-    let year = Expr::Extract(DatePart::Year, Box::new(column(14)));
+    let year = called("year", vec![column(14)]);
     let kept = joined.filter(column(6).like("%a%").or(column(3))).unwrap();
     let grouped = kept.aggregate(named([column(12), year]), sums, 0, None).unwrap();
     let by = [0, 1].map(|at| SortKey { expr: column(at), descending: at == 0, nulls_first: true });

@@ -21,9 +21,10 @@ use crate::{
     kit::Kit,
     moves::{Rows, piece, piece_tally},
     network::{Network, Shape, Switch},
-    order::{Key, Order, Stage, cut, form_of, inverse, number_bits, pairs_tally, rows_of, sorts, strings},
-    plan::{Prim, Step},
+    order::{Order, Stage, inverse, number_bits, sorts},
+    plan::Step,
     ring::{pack, pack_bits, packed, unpack, unpack_bits},
+    strings::{cut, form_of, pairs_tally, rows_of, strings},
     supply::Lot,
     tally::Tally,
     wide::words_tally,
@@ -34,6 +35,7 @@ use hushwire_machine::{
     Channel, Cost,
     drive::{Abreast, Line},
 };
+use hushwire_plan::{Key, Talk, misplaced};
 use hushwire_prg::Prg;
 use std::{future::Future, sync::Arc};
 
@@ -53,14 +55,15 @@ pub(super) struct Mover<'a> {
 
 impl Mover<'_> {
     pub(super) fn run(&mut self, step: &Step, reads: &[Form]) -> Result<Form, TwoError> {
-        Ok(match &step.prim {
-            Prim::Sort { keys } => Form::Order(Arc::new(self.sort(step.size.rows(), keys, reads)?)),
-            Prim::ToPlaces => Form::Order(Arc::new(self.places(&reads[0])?)),
-            Prim::Permute { inner } => {
+        Ok(match step.talk() {
+            Some(Talk::Sort { rows, keys }) => Form::Order(Arc::new(self.sort(*rows, keys, reads)?)),
+            Some(Talk::ToOrder) => Form::Order(Arc::new(self.places(&reads[0])?)),
+            Some(Talk::Permute { inner }) => {
                 let rows = self.applied(reads[1].order(), rows_of(&reads[0], *inner))?;
                 form_of(&rows, *inner, step.size)
             }
-            _ => unreachable!("a step that moves no rows"),
+            // Others move no rows.
+            Some(_) | None => misplaced(),
         })
     }
 
