@@ -43,7 +43,6 @@ mod ops;
 mod order;
 mod party;
 mod plan;
-mod play;
 mod prim;
 mod ring;
 mod run;

@@ -10,7 +10,6 @@ use crate::{
     form::{Form, Words},
     kit::Kit,
     plan::{BEGIN, Piece, Plan, Spent, moves, read},
-    play::Play,
     prim::OwnTalk,
     run::Run,
     supply::{Lot, Supply},
@@ -21,7 +20,7 @@ use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
 use hushwire_machine::{
     Channel, Cost, Meter, Process,
-    drive::{Abreast, Driver},
+    drive::{Abreast, Driver, Line},
 };
 use hushwire_ot::{Context, Protocol};
 use hushwire_plan::{Slot, Talk};
@@ -260,14 +259,14 @@ impl Party {
             run.land(&group[0], Form::Words(Words::new(layer.linear.ring(), made)));
             return Ok(());
         }
-        let mut plays: Vec<Play<'_, Form>> = vec![];
+        let mut plays: Vec<Line<'_, Form, TwoError>> = vec![];
         for (piece, ots) in group.iter().zip(lot.pieces) {
             let context = self.next_context();
             let (at, rows) = piece;
             let reads = &wave.iter().find(|(slot, _)| slot == at).expect("a step of the wave").1;
             let reads =
                 reads.iter().map(|form| if plan.is_whole(*at) { form.clone() } else { form.rows(rows) });
-            plays.push(begin(self.index, &context, ots, &plan.steps[*at], reads.collect())?);
+            plays.push(begin(self.index, &context, ots, &plan.steps[*at], reads.collect()));
         }
         let mut abreast = Abreast::new(plays);
         self.driver.run(channel, &mut abreast)?;
@@ -293,10 +292,10 @@ impl Party {
         let mut plays = vec![];
         for (x, (cots, _)) in pieces.into_iter().zip(lot.pieces) {
             let (index, context, operation) = (self.index, self.next_context(), *operation);
-            plays.push(Play::new(move |talk| async move {
+            plays.push(Line::new(move |talk| async move {
                 let x = Zeroizing::new(x);
                 operation.run(&mut Kit::new(talk, index, &context, cots), ring, &x).await
-            })?);
+            }));
         }
         let mut abreast = Abreast::new(plays);
         self.driver.run(channel, &mut abreast)?;
@@ -337,7 +336,7 @@ impl Party {
         if self.opened > COEFFICIENTS {
             return Err(TwoError::TooMany { found: self.opened });
         }
-        let mut play = job.begin(self.index, self.context.backend, &self.seed, &mut self.keys)?;
+        let mut play = job.begin(self.index, self.context.backend, &self.seed, &mut self.keys);
         self.driver.run(channel, &mut play).map_err(|e| e.of(channel.from()))?;
         self.lost = false;
         Ok(job.end(play, &mut self.keys))

@@ -6,7 +6,6 @@ use crate::{
     kit::{Cots, Kit},
     local::{gathered_bits, joined},
     plan::Step,
-    play::Play,
     prim::OwnTalk,
     ring::{pack, packed, unpack},
 };
@@ -14,6 +13,7 @@ use hushwire_block::Wiped;
 use hushwire_circuit::{Planes, planes::plane_bytes};
 use hushwire_compute::Tensor;
 use hushwire_gmw::Stock;
+use hushwire_machine::drive::Line;
 use hushwire_ot::Context;
 use hushwire_plan::{Talk, misplaced};
 use std::sync::Arc;
@@ -25,9 +25,9 @@ pub(crate) fn begin<'p>(
     (cots, stock): (Cots, Stock),
     step: &'p Step,
     reads: Vec<Form>,
-) -> Result<Play<'p, Form>, TwoError> {
+) -> Line<'p, Form, TwoError> {
     let context = *context;
-    Play::new(move |talk| async move {
+    Line::new(move |talk| async move {
         let mut kit = Kit::new(talk, index, &context, cots);
         run(&mut kit, stock, step, &reads).await
     })

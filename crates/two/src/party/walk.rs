@@ -23,7 +23,6 @@ use crate::{
     network::{Network, Shape, Switch},
     order::{Order, Stage, inverse, number_bits, sorts},
     plan::Step,
-    play::Play,
     ring::{pack, pack_bits, packed, unpack, unpack_bits},
     strings::{cut, form_of, pairs_tally, rows_of, strings},
     supply::Lot,
@@ -32,7 +31,10 @@ use crate::{
 };
 use hushwire_block::Wiped;
 use hushwire_circuit::ranking::{Pair, Ranking};
-use hushwire_machine::{Channel, Cost, drive::Abreast};
+use hushwire_machine::{
+    Channel, Cost,
+    drive::{Abreast, Line},
+};
 use hushwire_plan::{Key, Talk, misplaced};
 use hushwire_prg::Prg;
 use std::{future::Future, sync::Arc};
@@ -82,11 +84,11 @@ impl Mover<'_> {
         let (index, mut plays) = (self.party.index, vec![]);
         for (k, (cots, _)) in lot.pieces.into_iter().enumerate() {
             let context = self.party.next_context();
-            plays.push(Play::new(|talk| begin(k, Kit::new(talk, index, &context, cots)))?);
+            plays.push(Line::new(|talk| begin(k, Kit::new(talk, index, &context, cots))));
         }
         let mut abreast = Abreast::new(plays);
         self.party.driver.run(self.channel, &mut abreast)?;
-        Ok(abreast.into_machines().map(Play::finish).collect())
+        Ok(abreast.into_machines().map(Line::finish).collect())
     }
 
     /// The network of a shuffle, of which this party's half is drawn here.

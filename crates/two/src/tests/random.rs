@@ -9,7 +9,6 @@ use crate::{
     encrypted::{Job, Keys, signed},
     form::{Form, Words},
     plan::BEGIN,
-    play::Play,
     prim::OwnTalk,
     run::Run,
     talk::{begin, opened, share_bytes},
@@ -20,7 +19,7 @@ use hushwire_compute::{
     Computation, Tensor, evaluate,
     test_support::{computation, inputs},
 };
-use hushwire_machine::drive::{Abreast, Lockstep};
+use hushwire_machine::drive::{Abreast, Line, Lockstep};
 use hushwire_ot::Protocol;
 use hushwire_plan::Talk;
 use hushwire_prg::Seed;
@@ -61,7 +60,7 @@ pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, Two
                 let mut plays = vec![];
                 for (i, job) in jobs.iter().enumerate() {
                     let seed = Seed::from_bytes([i as u8; 16]);
-                    plays.push(job.begin(i, Backend::best(), &seed, &mut keys[i])?);
+                    plays.push(job.begin(i, Backend::best(), &seed, &mut keys[i]));
                 }
                 let mut all = 0;
                 Lockstep::new().run_edited(&mut plays, |place, message| {
@@ -76,7 +75,7 @@ pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, Two
                 }
                 continue;
             }
-            let mut plays: [Vec<Play<'_, Form>>; 2] = Default::default();
+            let mut plays: [Vec<Line<'_, Form, TwoError>>; 2] = Default::default();
             for piece in &group {
                 let tally = plan.tally_of(piece);
                 let (cots, stocks) = (dealt_again(pieces, tally.cots), triples(pieces, tally.triples));
@@ -86,7 +85,7 @@ pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, Two
                     let reads = &waves[i].iter().find(|(at, _)| *at == piece.0).unwrap().1;
                     let whole = plan.is_whole(piece.0);
                     let reads = reads.iter().map(|f| if whole { f.clone() } else { f.rows(&piece.1) });
-                    plays[i].push(begin(i, &context, both, &plan.steps[piece.0], reads.collect())?);
+                    plays[i].push(begin(i, &context, both, &plan.steps[piece.0], reads.collect()));
                 }
             }
             let mut both = plays.map(Abreast::new);
