@@ -16,7 +16,10 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use hushwire_machine::{Net, NetError, PartyId, Reason, Rx, SessionId, Signal, Tx, out_of_descriptors};
+use hushwire_fault::Text;
+use hushwire_machine::{
+    Net, NetError, PartyId, Presented, Reason, Rx, SessionId, Signal, Tx, out_of_descriptors,
+};
 use rustix::fd::AsFd;
 
 use crate::{
@@ -151,7 +154,7 @@ pub(crate) fn with_joining<T>(
     let registration = port.map(|port| port.register(cfg, identity.pin())).transpose()?;
     let own = identity.validity();
     if cfg.transport == TransportKind::TcpTls && !own.holds_at(SystemTime::now()) {
-        return Err(NetError::Expired { peer: Some(cfg.me), what: format!("it holds {own}") });
+        return Err(NetError::Expired { peer: Some(cfg.me), what: format!("it holds {own}").into() });
     }
     let failed = |source| NetError::from_link(Some(cfg.me), "connect", source);
     let nonce = Nonce::fresh().map_err(failed)?;
@@ -217,7 +220,7 @@ pub(crate) struct Joining<'a> {
     shortage: Mutex<Option<Instant>>,
     errors: Mutex<Vec<NetError>>,
     /// The number of refused connections, with the time and the reason of the last.
-    pub(crate) refused: Mutex<Option<(usize, Instant, String)>>,
+    pub(crate) refused: Mutex<Option<(usize, Instant, Text)>>,
     /// What was seen of missing members.
     pub(crate) sights: Mutex<Sights>,
 }
@@ -300,7 +303,7 @@ impl Joining<'_> {
             (None, Some(Dialled { address, last, .. })) if sights.explains(peer) => NetError::Connect {
                 peer: Some(peer),
                 address: address.clone(),
-                cause: format!("{by} gave up, and at last here {last}"),
+                cause: Text::from(by).words(format_args!(" gave up, and at last here {last}")),
                 seen: true,
             },
             _ => e,
@@ -465,7 +468,7 @@ impl Joining<'_> {
         self.moved.bump();
     }
 
-    pub(crate) fn refuse(&self, why: String) {
+    pub(crate) fn refuse(&self, why: Text) {
         let mut refused = lock(&self.refused);
         let before = refused.as_ref().map_or(0, |refused| refused.0);
         *refused = Some((before + 1, Instant::now(), why));
@@ -482,7 +485,7 @@ impl Joining<'_> {
     fn blames(&self, e: &NetError) -> (PartyId, Reason) {
         let listed = |shown: &str| self.cfg.peers.iter().any(|peer| peer.pin.to_string() == shown);
         match e {
-            NetError::UnknownPeer { peer: Some(_), presented, .. } if listed(presented) => {
+            NetError::UnknownPeer { peer: Some(_), presented: Presented::Pin(pin), .. } if listed(pin) => {
                 (self.cfg.me, Reason::Failed)
             }
             _ => (e.culprit(self.cfg.me), Reason::of(e)),
