@@ -10,71 +10,74 @@ use hushwire_circuit::named;
 use hushwire_machine::drive::{Lockstep, Wiring};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Prg;
-use hushwire_simd::cpu;
+use hushwire_testkit::{Digests, Trace, backends};
 
-/// Runs scripts to their end; the hash of all messages with their places.
-fn traced<T>(mut scripts: Vec<Script<'_, T>>) -> (Vec<T>, String) {
-    let mut hash = blake3::Hasher::new();
-    let hear = |place: hushwire_machine::drive::Place, message: &mut Vec<u8>| {
-        for number in [place.round, place.party, place.slot, message.len()] {
-            hash.update(&(number as u64).to_le_bytes());
-        }
-        hash.update(message);
-    };
-    Lockstep::wired(Wiring::Mesh).run_edited(&mut scripts, hear).expect("honest parties");
-    let all = scripts.into_iter().map(Script::finish).collect();
-    (all, hash.finalize().to_hex()[..16].to_owned())
+/// Runs scripts to their end, and listens.
+fn heard<T>(mut scripts: Vec<Script<'_, T>>) -> (Vec<T>, Trace) {
+    let trace = Trace::new();
+    trace.run(Wiring::Mesh, &mut scripts);
+    (scripts.into_iter().map(Script::finish).collect(), trace)
 }
 
-/// The traces of the four phases.
-fn traces(backend: Backend, n: usize, form: Form) -> [String; 4] {
-    traces_of("mul:6", 3, 1, backend, n, form)
+const PHASES: [&str; 4] = ["set-up", "preprocessing", "garbling", "online"];
+
+/// The trace of the four phases.
+fn phases(backend: Backend, n: usize, form: Form) -> [Trace; 4] {
+    phases_of("mul:6", 3, 1, backend, n, form)
 }
 
 /// The same of so many instances of a circuit, every party's work on so many threads.
-fn traces_of(
+fn phases_of(
     circuit: &str,
     instances: usize,
     threads: usize,
     backend: Backend,
     n: usize,
     form: Form,
-) -> [String; 4] {
+) -> [Trace; 4] {
     let context = Context { sid: Sid([17; 32]), backend };
     let program = named::program(circuit).expect("it has a name");
     let mut prg = Prg::new(Backend::best(), &seed(18, n), "pinned");
     let world = World::new(&mut prg, &program, n, instances, form);
     let open = |me| Setup::open(&context, [me, n], threads, Protocol::SoftSpoken4, &seed(19, me));
-    let (setups, one) = traced((0..n).map(open).collect());
+    let (setups, one) = heard((0..n).map(open).collect());
     let need = world.task.need();
-    let (mut stocks, two) = traced(setups.into_iter().map(|setup| setup.preprocess(need)).collect());
-    let (garbled, three) = traced(stocks.iter_mut().map(|stock| stock.garble(&world.task)).collect());
+    let (mut stocks, two) = heard(setups.into_iter().map(|setup| setup.preprocess(need)).collect());
+    let (garbled, three) = heard(stocks.iter_mut().map(|stock| stock.garble(&world.task)).collect());
     let (outputs, four) =
-        traced(garbled.into_iter().zip(&world.inputs).map(|(g, inputs)| g.evaluate(inputs)).collect());
+        heard(garbled.into_iter().zip(&world.inputs).map(|(g, inputs)| g.evaluate(inputs)).collect());
     assert!(outputs == world.outputs);
     [one, two, three, four]
 }
 
-/// By number of parties: the hash of all messages of every phase. A change here is a change of the protocol.
-const PINNED: [(usize, Form, [&str; 4]); 4] = [
-    (2, Form::HalfGates, ["2dcef31b1d5d21ae", "e42596523c0f65a5", "78bc114edacead98", "52f2c6d08c81474d"]),
-    (3, Form::Rows, ["7c4cad4f0b47755e", "1eafc904dc9bddd5", "35fccb32cd619379", "febb780eb6458f29"]),
-    (3, Form::HalfGates, ["7c4cad4f0b47755e", "1eafc904dc9bddd5", "b9fa5d327dc93941", "f1f00e5de5652405"]),
-    (5, Form::HalfGates, ["e670bb743799f560", "746b84ad650ecbf7", "d1454d7f2865eadd", "5bf596cf9a9e3443"]),
+const RUNS: [(usize, Form, &str); 4] = [
+    (2, Form::HalfGates, "half-gates"),
+    (3, Form::Rows, "rows"),
+    (3, Form::HalfGates, "half-gates"),
+    (5, Form::HalfGates, "half-gates"),
 ];
+
+#[test]
+fn bytes_on_the_wire_are_those_of_the_file() {
+    let mut all = Digests::section("authgarble");
+    for (n, form, name) in RUNS {
+        for (phase, trace) in PHASES.into_iter().zip(phases(Backend::best(), n, form)) {
+            all.ran(&format!("authgarble/{n}-{name}/{phase}"), &trace);
+        }
+    }
+    all.compare();
+}
 
 /// Every tier, and every width of batches, sends the same bytes.
 #[test]
-fn traces_are_pinned_on_every_tier_and_width() {
-    let best = Backend::best();
-    for backend in [best, best.unbatched()] {
-        let found = PINNED.map(|(n, form, _)| traces(backend, n, form));
-        assert_eq!(found, PINNED.map(|(.., pinned)| pinned.map(str::to_owned)));
-    }
-    for (n, form, pinned) in [PINNED[0], PINNED[2]] {
-        for tier in cpu().tiers() {
-            let backend = Backend::forced(*tier).expect("the CPU has it");
-            assert_eq!(traces(backend, n, form), pinned, "{tier}");
+fn tiers_and_widths_change_no_byte() {
+    for (n, form, _) in RUNS {
+        let best = phases(Backend::best(), n, form);
+        assert_eq!(phases(Backend::best().unbatched(), n, form), best, "{n} parties");
+        if n < 5 {
+            for backend in backends() {
+                assert_eq!(phases(backend, n, form), best, "{n} parties on {backend:?}");
+            }
         }
     }
 }
@@ -83,7 +86,7 @@ fn traces_are_pinned_on_every_tier_and_width() {
 #[test]
 fn threads_change_no_byte() {
     for (n, form) in [(2, Form::HalfGates), (3, Form::Rows)] {
-        let of = |threads| traces_of("aes128", 1, threads, Backend::best(), n, form);
+        let of = |threads| phases_of("aes128", 1, threads, Backend::best(), n, form);
         let one = of(1);
         for threads in [2, 5] {
             assert_eq!(of(threads), one, "{threads} threads, {n} parties");

@@ -4,6 +4,7 @@ use crate::{BfvError, Conv, Encryptor, Evaluator, Linear, Set};
 use hushwire_aes::Backend;
 use hushwire_block::registry;
 use hushwire_prg::{Prg, Seed};
+use hushwire_testkit::{Digests, Trace};
 
 fn prg(label: &str) -> Prg {
     Prg::new(Backend::best(), &Seed::from_bytes([8; 16]), label)
@@ -101,6 +102,34 @@ fn check(conv: Conv, ring: u32, weight: u64, coefficients: u64, worst: bool) -> 
         }
     }
     linear.set()
+}
+
+/// Key, upload and answer of a layer.
+fn trace(linear: &Linear, backend: Backend, threads: usize) -> Trace {
+    let (image, weights) = operands(linear.conv(), linear.ring(), linear.weight(), false);
+    let (mut encryptor, mut evaluator, key) = keys(backend, linear, linear.ring());
+    let upload = encryptor.upload(linear, &image, threads);
+    let (answer, _) = evaluator.answer(linear, &upload, &weights, threads).unwrap_or_else(|e| panic!("{e}"));
+    let trace = Trace::new();
+    trace.hear("encryptor", 0, &key);
+    trace.hear("encryptor", 0, &upload);
+    trace.hear("evaluator", 0, &answer);
+    trace
+}
+
+#[test]
+fn bytes_on_the_wire_are_those_of_the_file() {
+    let mut all = Digests::section("bfv");
+    for (name, ring, weight, coefficients) in [("small", 16, 1 << 6, 1), ("large", 32, 1 << 12, 1 << 22)] {
+        let linear = Linear::new(conv(3, [8, 8], 5, 3, 1), ring, weight, coefficients);
+        let linear = linear.unwrap_or_else(|e| panic!("{e}"));
+        all.run(&format!("bfv/{name}"), |backend| {
+            let one = trace(&linear, backend, 1);
+            assert_eq!(trace(&linear, backend, 2), one, "threads");
+            one
+        });
+    }
+    all.compare();
 }
 
 #[test]

@@ -52,11 +52,13 @@ impl Toss {
     pub fn new(domain: &'static str, context: &[u8], me: u8) -> io::Result<Self> {
         let mut own = [0; 32];
         getrandom::fill(&mut own).map_err(|e| io::Error::other(e.to_string()))?;
-        Ok(Self {
-            about: *blake3::Hasher::new_derive_key(domain).update(context).finalize().as_bytes(),
-            me,
-            own,
-        })
+        Ok(Self::with(domain, context, me, own))
+    }
+
+    /// The same with fresh bytes that the caller drew: uniform, secret until they are opened, and for this toss alone.
+    #[must_use]
+    pub fn with(domain: &'static str, context: &[u8], me: u8, own: Word) -> Self {
+        Self { about: *blake3::Hasher::new_derive_key(domain).update(context).finalize().as_bytes(), me, own }
     }
 
     fn commit(&self, place: u8, fresh: &Word) -> Word {

@@ -6,7 +6,7 @@ const DOMAIN: &str = "hushwire 2026 wire toss test v1";
 const STEP: &str = "naming the run";
 
 fn toss(me: u8, own: u8) -> Toss {
-    Toss { own: [own; 32], ..Toss::new(DOMAIN, b"context", me).unwrap_or_else(|e| panic!("{e}")) }
+    Toss::with(DOMAIN, b"context", me, [own; 32])
 }
 
 /// The messages of a party.
@@ -58,11 +58,7 @@ fn blamed(ended: Result<Word, NetError>, who: Option<PartyId>) {
 fn a_name_depends_on_everything() {
     let name = |a: Toss, b: &Toss| a.name(&[said(b)]).unwrap_or_else(|e| panic!("{e:?}"));
     let of = |domain, context: &[u8]| {
-        let both = [0u8, 1].map(|me| {
-            let toss = Toss::new(domain, context, me).unwrap_or_else(|e| panic!("{e}"));
-            Toss { own: [me + 1; 32], ..toss }
-        });
-        let [a, b] = both;
+        let [a, b] = [0u8, 1].map(|me| Toss::with(domain, context, me, [me + 1; 32]));
         name(a, &b)
     };
     let three = toss(0, 1).name(&[said(&toss(1, 2)), said(&toss(2, 3))]).unwrap_or_else(|e| panic!("{e:?}"));

@@ -39,6 +39,7 @@ pub mod rows;
 mod secret;
 mod security;
 mod steps;
+mod strength;
 mod transcript;
 mod transfer;
 mod triples;
@@ -55,10 +56,9 @@ pub use extension::{CheckStep, Extension, Role};
 pub use hushwire_machine::drive::{Exchanged, Machine, Round};
 pub use pipeline::Pipeline;
 pub use protocol::{Opening, Protocol, open_receiver, open_sender};
-pub use security::{
-    AtLeast, BaseSecurity, Full, Level, Malicious, Passive, Security, SelectiveFailure, SemiHonest,
-};
+pub use security::{Level, Malicious, Security, SemiHonest};
 pub use steps::{Duplex, lockstep};
+pub use strength::{AtLeast, BaseSecurity, Full, Passive, SelectiveFailure};
 pub use transcript::Transcript;
 pub use transfer::Transfer;
 pub use triples::{BitTriples, Triples};

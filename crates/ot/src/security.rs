@@ -1,6 +1,7 @@
-//! Security levels as types, so that an extension cannot stand on base OTs that are too weak for it.
+//! Security levels of extensions as types, and the base OTs that each takes.
 
 use crate::base::{BaseProtocol, ChouOrlandi, ChouOrlandi16, Csw};
+use crate::strength::{AtLeast, BaseSecurity, Passive, SelectiveFailure};
 
 mod sealed {
     pub trait Sealed {}
@@ -48,33 +49,3 @@ impl Security for Malicious {
     type DefaultBase = Csw;
     type FastBase = Csw;
 }
-
-/// The adversary that base OTs withstand: [`Passive`], [`SelectiveFailure`] or [`Full`].
-pub trait BaseSecurity: sealed::Sealed + Send + Sync + 'static {}
-
-/// Semi-honest parties.
-#[derive(Clone, Copy, Debug)]
-pub enum Passive {}
-/// Malicious parties, but a corrupt sender may guess choice bits and is caught at each wrong guess: enough where the
-/// choices are an extension's Δ, not where they are inputs.
-#[derive(Clone, Copy, Debug)]
-pub enum SelectiveFailure {}
-/// Malicious parties, universally composable.
-#[derive(Clone, Copy, Debug)]
-pub enum Full {}
-
-impl sealed::Sealed for Passive {}
-impl sealed::Sealed for SelectiveFailure {}
-impl sealed::Sealed for Full {}
-impl BaseSecurity for Passive {}
-impl BaseSecurity for SelectiveFailure {}
-impl BaseSecurity for Full {}
-
-/// Base OTs that withstand what `W` asks for, or more.
-pub trait AtLeast<W: BaseSecurity>: BaseSecurity {}
-impl AtLeast<Passive> for Passive {}
-impl AtLeast<Passive> for SelectiveFailure {}
-impl AtLeast<Passive> for Full {}
-impl AtLeast<SelectiveFailure> for SelectiveFailure {}
-impl AtLeast<SelectiveFailure> for Full {}
-impl AtLeast<Full> for Full {}

@@ -1,5 +1,7 @@
 //! Every protocol by name, at every level, set up and run over channels: relations on every OT, and the declared bytes.
 
+mod wire;
+
 use std::{thread, time::Duration};
 
 use hushwire_aes::Backend;

@@ -8,6 +8,7 @@ use crate::{
     Keys, PsiError, Rows, Set,
     error::Place,
     plain::{Digester, Payloads},
+    random,
 };
 use hushwire_aes::Backend;
 use hushwire_ot::Sid;
@@ -217,7 +218,7 @@ impl<'a> Beside<'a> {
 /// The different keys, as digests that nobody sees.
 fn different(keys: &Keys) -> Result<Set<[u8; 32]>, PsiError> {
     let mut secret = Sid([0; 32]);
-    getrandom::fill(&mut secret.0).map_err(|e| PsiError::Random(e.to_string()))?;
+    random::fill(&mut secret.0)?;
     let digester = Digester::new(&secret);
     Ok(Set::of_by(keys, |keys, out| digester.digest_into(Backend::best(), keys, out)))
 }

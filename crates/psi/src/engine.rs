@@ -1,11 +1,10 @@
 //! The protocols that can compute a circuit.
 
-use crate::{PsiError, Side, Terms, plan::Protocol};
+use crate::{PsiError, Side, Terms, plan::Protocol, random};
 use hushwire_circuit::{Planes, Program, TwoParty};
 use hushwire_garble::{Role, yao};
 use hushwire_machine::Channel;
 use hushwire_ot::Context;
-use hushwire_prg::Seed;
 use zeroize::Zeroizing;
 
 /// One party of one of them.
@@ -21,7 +20,7 @@ impl Engine {
         context: &Context,
         terms: &Terms,
     ) -> Result<Engine, PsiError> {
-        let seed = Seed::random();
+        let seed = random::seed()?;
         Ok(match terms.protocol {
             Protocol::Yao => {
                 let role = if side == Side::A { Role::Evaluator } else { Role::Garbler };

@@ -35,11 +35,14 @@ mod okvs;
 pub mod oprf;
 pub mod plain;
 mod plan;
+mod random;
 mod rows;
 mod salt;
 mod session;
 mod strict;
 mod tables;
+#[cfg(test)]
+mod wire_tests;
 mod write;
 
 pub use amounts::amounts;

@@ -14,6 +14,7 @@ use crate::{
     Method, PsiError, Reveal, Side, Terms,
     engine::Engine,
     plan::{MOST_KEYS, Piece, Plan, SIZE_BITS},
+    random,
     salt::Salt,
     tables::{Cuckoo, cuckoo, cuckoo_items, simple_items, stash_items},
 };
@@ -21,7 +22,7 @@ use hushwire_aes::Backend;
 use hushwire_circuit::{oblivious, psi, shuffle};
 use hushwire_machine::{Channel, Toss};
 use hushwire_ot::{Context, Sid};
-use hushwire_prg::{Prg, Seed};
+use hushwire_prg::Prg;
 use zeroize::Zeroizing;
 
 /// AGREEMENT: separates the run's name from any other toss, and from any other use of BLAKE3.
@@ -128,8 +129,9 @@ fn hello(
     }
     let (mut ours, mut theirs) = ([0; 73], [0; 73]);
     let me = usize::from(side == Side::B);
-    let toss = Toss::new(DOMAINS[0], &terms.digest(), me as u8);
-    let toss = toss.map_err(|e| PsiError::Random(e.to_string()))?;
+    let mut fresh = [0; 32];
+    random::fill(&mut fresh)?;
+    let toss = Toss::with(DOMAINS[0], &terms.digest(), me as u8, fresh);
     ours[..32].copy_from_slice(&toss.commitment());
     ours[32..40].copy_from_slice(&(count as u64).to_le_bytes());
     ours[40..72].copy_from_slice(&terms.digest());
@@ -231,7 +233,7 @@ impl Run<'_, '_> {
         let mut inputs = bits(&sorted(&self.own.values), self.plan.width);
         if self.side == Side::B && self.terms.reveal != Reveal::Size {
             let [a, b] = self.plan.sizes;
-            let controls = shuffle::route(&secret_order(psi::kept(a, b)));
+            let controls = shuffle::route(&secret_order(psi::kept(a, b))?);
             append(&mut inputs, controls.iter().map(|bit| u8::from(*bit)));
         }
         let learnt = self.engine.run(self.channel, &program, &roles, inputs)?;
@@ -248,7 +250,7 @@ impl Run<'_, '_> {
     fn phasing(&mut self) -> Result<Found, PsiError> {
         let (plan, terms) = (self.plan, self.terms);
         // A match in the stash says near which of B's values it is: they stand in an order that says nothing.
-        let values = shuffled(&self.own.values);
+        let values = shuffled(&self.own.values)?;
         let a = self.own.cuckoo.as_ref();
         let table = a.map(|own| cuckoo_items(own, &self.own.values, &self.salt, &plan.tables));
         let stash = a.map(|own| stash_items(own, &self.own.values, &plan.tables));
@@ -265,7 +267,7 @@ impl Run<'_, '_> {
             };
             if self.side == Side::B && terms.reveal == Reveal::Size {
                 let mut mask = [0; 4];
-                getrandom::fill(&mut mask).map_err(|e| PsiError::Random(e.to_string()))?;
+                random::fill(&mut mask)?;
                 let mask = u32::from_le_bytes(mask);
                 share = share.wrapping_sub(mask);
                 let mask = bits(&[mask.into()], SIZE_BITS);
@@ -400,8 +402,8 @@ fn number(bits: &[u8]) -> u128 {
 
 /// In a secret uniform order: that of 128 random bits beside each, sorted with steps that depend on their number alone. Two
 /// of n are equal, which leaves them in an order that is not uniform, with probability n² 2^−129.
-fn shuffled(values: &[u128]) -> Values {
-    let mut prg = Prg::new(Backend::best(), &Seed::random(), "psi order");
+fn shuffled(values: &[u128]) -> Result<Values, PsiError> {
+    let mut prg = Prg::new(Backend::best(), &random::seed()?, "psi order");
     let mut pairs = Zeroizing::new(Vec::with_capacity(values.len()));
     for value in values {
         let mut bytes = Zeroizing::new([0; 16]);
@@ -411,13 +413,13 @@ fn shuffled(values: &[u128]) -> Values {
     oblivious::sort(&mut pairs);
     let mut order = room(values.len());
     order.extend(pairs.iter().map(|(_, value)| *value));
-    order
+    Ok(order)
 }
 
 /// So many places in a secret uniform order.
-fn secret_order(count: usize) -> Zeroizing<Vec<usize>> {
+fn secret_order(count: usize) -> Result<Zeroizing<Vec<usize>>, PsiError> {
     let places: Vec<u128> = (0..count as u128).collect();
-    Zeroizing::new(shuffled(&places).iter().map(|place| *place as usize).collect())
+    Ok(Zeroizing::new(shuffled(&places)?.iter().map(|place| *place as usize).collect()))
 }
 
 #[cfg(test)]
@@ -432,7 +434,7 @@ mod tests {
         let mut counts = std::collections::HashMap::new();
         const TRIALS: usize = 4800;
         for _ in 0..TRIALS {
-            *counts.entry(shuffled(&[0, 1, 2, 3]).to_vec()).or_insert(0u32) += 1;
+            *counts.entry(shuffled(&[0, 1, 2, 3]).expect("random bytes").to_vec()).or_insert(0u32) += 1;
         }
         assert_eq!(counts.len(), 24);
         let expected = TRIALS as f64 / 24.0;
@@ -507,7 +509,7 @@ mod tests {
 
     #[test]
     fn secret_orders_are_orders_and_never_the_same() {
-        let [a, b] = [secret_order(100), secret_order(100)];
+        let [a, b] = [(); 2].map(|()| secret_order(100).expect("random bytes"));
         let mut sorted = a.to_vec();
         sorted.sort_unstable();
         assert_eq!(sorted, (0..100).collect::<Vec<_>>());

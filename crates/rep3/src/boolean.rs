@@ -5,7 +5,7 @@
 //! ANDs' output planes one after the other, in the circuit's order.
 
 use crate::Sbox;
-use crate::layers::{Slots, load_part, store_part};
+use crate::slots::{Slots, load_part, store_part};
 use hushwire_circuit::{Bit, Builder, Layered, Slot};
 use hushwire_simd::sbox::{self, Gates};
 use hushwire_simd::{Kernel, Lanes};

@@ -11,11 +11,12 @@
 //! a layer's message: the ANDs' planes one after the other; fewer than 8 block instances: bits without gaps
 //! ```
 
-use crate::layers::{Inputs, Outside, Slots, Told};
+use crate::layers::{Inputs, Outside, Told};
 use crate::record::Record;
+use crate::workspace::CircuitWorkspace;
 use crate::{Context, Rep3, ShareError, Shares, pool};
 use hushwire_block::{
-    Buffer, Wiped,
+    Wiped,
     bits::{put_range, xor_range},
 };
 use hushwire_circuit::{
@@ -59,23 +60,6 @@ pub fn circuit_cost(program: &Program, instances: usize) -> Cost {
 #[must_use]
 pub fn circuit_zero_words(program: &Program, instances: usize) -> u64 {
     messages(program, instances).iter().map(|n| n.div_ceil(16) as u64).sum()
-}
-
-/// Buffers of one batch, kept from batch to batch.
-#[derive(Default)]
-pub struct CircuitWorkspace {
-    slots: Slots,
-    registers: [Registers; 2],
-    /// Planes of few-bit messages, a byte each.
-    products: Buffer,
-    arrived: [Buffer; 2],
-}
-
-impl CircuitWorkspace {
-    /// Bytes of what grows with a batch, of one that is read and written in place.
-    pub(crate) fn bytes(&self) -> usize {
-        self.slots.most()
-    }
 }
 
 /// One party's side of running a program on shares.

@@ -5,45 +5,14 @@ use crate::kernels::{
     Apply, Cube, Fifteen, Inverse, LONGEST, Layer, Linear, Pair, RoundKey, Run, Source, TowerFourteen,
     TowerInverse, TowerNorm, TowerSix,
 };
-use crate::layers::{Outside, Slots, Told};
+use crate::layers::{Outside, Told};
 use crate::sbox::Turn;
-use crate::{Role, Sbox, xor_into};
-use hushwire_aes::Backend;
+use crate::slots::Slots;
+use crate::{Context, Role, Sbox, xor_into};
 use hushwire_block::Buffer;
 use hushwire_circuit::input_slot;
 use hushwire_machine::drive::{Exchanged, Latch, Round};
 use hushwire_machine::{Cost, NetError, gated};
-use hushwire_prg::{Address, Prss};
-
-/// The resources of a batch's local steps: kernels, zero-shares, and the batch's place in them.
-///
-/// It serves one computation, which takes it: there is no second one of the same masks.
-pub struct Context {
-    /// The party whose steps they are.
-    pub(crate) role: Role,
-    /// The tier that kernels run with (LOCAL).
-    pub(crate) backend: Backend,
-    /// Zero-shares of this session.
-    pub(crate) prss: std::sync::Arc<Prss>,
-    /// Memory and circuits that served before (LOCAL).
-    pub(crate) kept: std::sync::Arc<crate::kept::Kept>,
-    /// The batch's place in them (AGREEMENT): no two batches of a session share one.
-    pub(crate) address: Address,
-}
-
-impl Context {
-    /// Whose steps they are.
-    #[must_use]
-    pub fn role(&self) -> Role {
-        self.role
-    }
-
-    /// The counter of its first zero-share, for a device.
-    #[must_use]
-    pub fn counter(&self) -> u128 {
-        self.address.counter(0)
-    }
-}
 
 /// Buffers of one batch, kept from batch to batch: fresh pages cost more than the socket.
 #[derive(Default)]

@@ -1,17 +1,21 @@
-//! Seeded three-party worlds, transports to run them over, and wire traces. For tests: nothing shipped depends on it.
+//! Seeded three-party worlds, transports to run them over, and digests of what goes over the wire. For tests: nothing shipped depends on it.
 #![forbid(unsafe_code)]
 
+mod digests;
+mod dirty;
 mod executable;
 mod mutated;
 mod net;
 mod port;
 mod trace;
 
+pub use digests::Digests;
+pub use dirty::Dirty;
 pub use executable::executable;
 pub use mutated::mutated;
 pub use net::{Transport, run_three};
 pub use port::Port;
-pub use trace::Traced;
+pub use trace::Trace;
 
 use hushwire_aes::Backend;
 use hushwire_block::registry;

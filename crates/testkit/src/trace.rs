@@ -1,70 +1,132 @@
-//! Wire traces: one hash of all that a party sends.
+//! What each party of a run sends: messages, bytes and one hash.
 
-use hushwire_machine::Cost;
-use hushwire_machine::drive::{Exchanged, Machine, Round};
+use crate::Dirty;
+use blake3::Hasher;
+use hushwire_block::registry;
+use hushwire_machine::drive::{Lockstep, Machine, Place, Wiring};
+use hushwire_machine::{PartyId, Tap};
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The earlier content of a buffer has no part in a message.
-const OLD: u8 = 0xa5;
-
-/// A machine that hashes every message it makes, so that a test can pin the bytes on the wire.
-pub struct Traced<M> {
-    inner: M,
-    hash: blake3::Hasher,
+/// One way that messages of a sender take: on it they keep their order.
+#[derive(Clone, Default)]
+struct Stream {
     messages: u64,
+    bytes: u64,
+    hash: Hasher,
 }
 
-impl<M> Traced<M> {
-    /// Listens to `inner`.
-    pub fn new(inner: M) -> Self {
-        Traced { inner, hash: blake3::Hasher::new(), messages: 0 }
-    }
+/// By sender and by the stream's number. Threads may drive streams in any order: each has a hash of its own.
+type Streams = BTreeMap<(String, u64), Stream>;
 
-    /// The machine itself.
-    pub fn inner(&self) -> &M {
-        &self.inner
-    }
+/// The trace of a run; clones share it, so that parties on several threads can write to one.
+///
+/// Empty messages do not count: they are rounds of a machine and no bytes on the wire.
+#[derive(Clone, Default)]
+pub struct Trace(Arc<Mutex<Streams>>);
 
-    /// The first 16 bytes of the hash of message numbers, lengths and messages, in hex.
-    pub fn digest(&self) -> String {
-        hex::encode(&self.hash.finalize().as_bytes()[..16])
-    }
-
-    fn hear(&mut self, message: &[u8]) {
-        self.hash.update(&self.messages.to_le_bytes());
-        self.hash.update(&(message.len() as u64).to_le_bytes());
-        self.hash.update(message);
-        self.messages += 1;
+/// Two runs are equal whose parties sent the same.
+impl PartialEq for Trace {
+    fn eq(&self, other: &Self) -> bool {
+        self.sent() == other.sent()
     }
 }
 
-impl<M: Machine> Machine for Traced<M> {
-    type Error = M::Error;
+impl fmt::Debug for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.sent()).finish()
+    }
+}
 
-    fn slots(&self) -> usize {
-        self.inner.slots()
+/// What one party sent in a run: number of messages, their bytes, and the hash.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Sent {
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
+    pub(crate) digest: String,
+}
+
+impl Display for Sent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.messages, self.bytes, self.digest)
     }
-    fn round(&self, slot: usize) -> Option<Round> {
-        self.inner.round(slot)
+}
+
+impl Trace {
+    /// Of a run that has not begun.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
     }
-    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), M::Error> {
-        out.fill(OLD);
-        self.inner.write(slot, out)?;
-        self.hear(out);
-        Ok(())
+
+    /// `sender` sends `message` on its stream of this number: a lane, a slot or a receiver, where it has several.
+    pub fn hear(&self, sender: impl Display, stream: u64, message: &[u8]) {
+        if message.is_empty() {
+            return;
+        }
+        let mut streams = self.lock();
+        let stream = streams.entry((sender.to_string(), stream)).or_default();
+        stream.messages += 1;
+        stream.bytes += message.len() as u64;
+        stream.hash.update(&(message.len() as u64).to_le_bytes()).update(message);
     }
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), M::Error> {
-        self.inner.read(messages)
+
+    /// What [`Lockstep::run_edited`] calls: parties go by their numbers.
+    pub fn listen(&self) -> impl FnMut(Place, &mut Vec<u8>) + use<> {
+        let all = self.clone();
+        move |place, message| all.hear(place.party, place.slot as u64, message)
     }
-    fn upcoming(&self) -> Option<Round> {
-        self.inner.upcoming()
+
+    /// Runs machines in lockstep, and hears all that they send. Their buffers hold old bytes; what they use keys for
+    /// is recorded.
+    ///
+    /// # Panics
+    /// If one fails, or costs other than it declares: it is for tests.
+    pub fn run<M: Machine<Error: Display>>(&self, wiring: Wiring, machines: &mut [M]) {
+        let _watch = registry::watch();
+        let mut machines: Vec<_> = machines.iter_mut().map(Dirty::new).collect();
+        let ran = Lockstep::wired(wiring).run_edited(&mut machines, self.listen());
+        ran.unwrap_or_else(|e| panic!("{e}"));
     }
-    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), M::Error> {
-        out.fill(OLD);
-        self.inner.turn(messages, out)?;
-        self.hear(out);
-        Ok(())
+
+    /// Hears what `sender` sends on a channel.
+    pub fn tap(&self, sender: impl Display) -> Box<dyn Tap> {
+        Box::new(Ear { trace: self.clone(), sender: sender.to_string() })
     }
-    fn cost(&self) -> Option<Cost> {
-        self.inner.cost()
+
+    /// By sender; a sender's streams in the order of their numbers.
+    pub(crate) fn sent(&self) -> BTreeMap<String, Sent> {
+        let mut all: BTreeMap<String, (u64, u64, Hasher)> = BTreeMap::new();
+        for ((sender, number), stream) in &*self.lock() {
+            let (messages, bytes, hash) = all.entry(sender.clone()).or_default();
+            *messages += stream.messages;
+            *bytes += stream.bytes;
+            hash.update(&number.to_le_bytes()).update(stream.hash.finalize().as_bytes());
+        }
+        let sent = |(messages, bytes, hash): (u64, u64, Hasher)| {
+            let digest = hex::encode(&hash.finalize().as_bytes()[..16]);
+            Sent { messages, bytes, digest }
+        };
+        all.into_iter().map(|(sender, sums)| (sender, sent(sums))).collect()
     }
+
+    fn lock(&self) -> MutexGuard<'_, Streams> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The ear of one party's channel.
+struct Ear {
+    trace: Trace,
+    sender: String,
+}
+
+impl Tap for Ear {
+    fn outgoing(&mut self, to: PartyId, lane: u16, message: &[u8]) -> Option<Vec<u8>> {
+        self.trace.hear(&self.sender, u64::from(to.0) << 16 | u64::from(lane), message);
+        None
+    }
+
+    fn incoming(&mut self, _: PartyId, _: u16, _: &mut [u8]) {}
 }

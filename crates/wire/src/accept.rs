@@ -15,9 +15,10 @@ use hushwire_machine::{NetError, out_of_descriptors};
 use crate::{
     Listener, TransportKind,
     bell::Bell,
-    connect::{BACKOFF, GRACE, Joining, lock},
     greeting::Kept,
-    lobby::{Crowd, Lobby, Origin, Visitor},
+    joining::{BACKOFF, GRACE, Greeter, Joining},
+    lobby::{Crowd, Lobby, Visitor},
+    locks::lock,
     port::{Port, Registration},
 };
 
@@ -27,14 +28,6 @@ const GREETING: Crowd = Crowd { all: 64, of_one: 32 };
 const GREETERS: usize = 128;
 /// LOCAL: how often the listening side looks at whether the session was given up.
 const LOOK: Duration = Duration::from_millis(20);
-
-/// A connection that greets, on a thread of its own.
-pub(crate) struct Greeter {
-    number: u64,
-    origin: Origin,
-    /// Ends its greeting.
-    out: Arc<AtomicBool>,
-}
 
 /// A connection of this session, or of another one that has it now. The error says whether it ends the session.
 type Greeted = Result<Option<Kept>, (bool, NetError)>;

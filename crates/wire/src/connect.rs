@@ -3,73 +3,28 @@
 //! One connection carries one lane one way. Between two parties that listen, the sender dials. A party without
 //! a listener (a client) dials for both directions; the hello says which way data flows.
 
+use hushwire_fault::Text;
 use std::{
-    collections::BTreeMap,
-    fmt,
-    io::{self, Write},
-    iter,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    sync::{PoisonError, atomic::Ordering},
     thread,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, SystemTime},
 };
 
-use hushwire_fault::Text;
-use hushwire_machine::{
-    Net, NetError, PartyId, Presented, Reason, Rx, SessionId, Signal, Tx, out_of_descriptors,
-};
-use rustix::fd::AsFd;
+use hushwire_machine::{Net, NetError, PartyId, Presented, Reason, SessionId, out_of_descriptors};
 
 use crate::{
-    Event, Identity, Listener, Observer, PeerConfig, SessionConfig, TransportKind, Validity,
-    accept::Greeter,
-    bell::{self, Bell},
-    excuse::{Excuse, News, step_of},
-    hello::CONTROL_LANE,
+    Event, Identity, Listener, Observer, PeerConfig, SessionConfig,
+    bell::Bell,
+    excuse::{News, step_of},
+    joining::{BACKOFF, Joining, with_joining},
+    locks::lock,
     port::Registration,
-    roster::{Nonce, Roster},
-    sight::{Dialled, Sights, Sort, is_unproven, sort_of},
-    tcp::Guard,
-    tls::TlsSide,
-    watch::{Half, Watching},
+    sight::{Dialled, Sort, is_unproven, sort_of},
+    slot::Slot,
 };
 
-/// LOCAL: the wait after a refused connection, doubled up to the second number.
-pub(crate) const BACKOFF: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(200));
-
-/// LOCAL: how long a party that gave up still answers its listener, so that peers who dial it learn why.
-pub(crate) const GRACE: Duration = Duration::from_millis(500);
 /// LOCAL: how often a dialler checks whether it must dial again.
 const LOOK: Duration = Duration::from_millis(100);
-/// Of a connection that was taken and not yet answered.
-const MUTE: &str = "it takes the connection and does not greet";
-/// LOCAL: how long this process may lack descriptors before it says so and gives up.
-const SHORTAGE: Duration = Duration::from_secs(3);
-
-/// A connection that can do both, until the hello has said which way it goes.
-pub(crate) trait Duplex: Tx + Rx + AsFd {}
-impl<L: Tx + Rx + AsFd> Duplex for L {}
-
-/// The half of a lane that a connection is for.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Slot {
-    pub(crate) peer: PartyId,
-    pub(crate) lane: u16,
-    /// Whether this party sends on it.
-    pub(crate) sends: bool,
-}
-
-/// Reads after a party's name and "dialled".
-impl fmt::Display for Slot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.lane {
-            CONTROL_LANE => f.write_str("the control connection"),
-            lane => write!(f, "lane {lane}"),
-        }
-    }
-}
 
 /// Joins the session: connects every lane with every peer, both ways, and waits until all peers have done so.
 ///
@@ -134,95 +89,6 @@ fn join(
         joining.meet(listener, registration, ear, &mut news)
     });
     met.map_err(|e| (e, news.map(Box::new)))
-}
-
-/// Checks the configuration, and prepares a member to meet the others: to join, or to tell them
-/// `excuse`.
-pub(crate) fn with_joining<T>(
-    cfg: &SessionConfig,
-    identity: &Identity,
-    listener: Option<&Listener>,
-    observer: Option<Observer>,
-    excuse: Option<&Excuse>,
-    work: impl FnOnce(Joining<'_>, Option<&Registration<'_>>, &Bell) -> Result<T, NetError>,
-) -> Result<T, NetError> {
-    cfg.check(listener.is_some())?;
-    if let Some(listener) = listener {
-        listener.check(cfg.transport)?;
-    }
-    let port = listener.and_then(Listener::port);
-    let registration = port.map(|port| port.register(cfg, identity.pin())).transpose()?;
-    let own = identity.validity();
-    if cfg.transport == TransportKind::TcpTls && !own.holds_at(SystemTime::now()) {
-        return Err(NetError::Expired { peer: Some(cfg.me), what: format!("it holds {own}").into() });
-    }
-    let failed = |source| NetError::from_link(Some(cfg.me), "connect", source);
-    let nonce = Nonce::fresh().map_err(failed)?;
-    let (bell, ear) = bell::pair().map_err(failed)?;
-    let watched = Watching::start(cfg, observer.clone()).map_err(failed)?;
-    let given_up = AtomicBool::new(false);
-    let joining = Joining {
-        cfg,
-        tls: TlsSide::new(identity),
-        listens: listener.is_some(),
-        excuse,
-        guard: Guard { deadline: Instant::now() + cfg.connect_timeout, given_up: &given_up, out: None },
-        heard_all: AtomicBool::new(false),
-        complete: AtomicBool::new(false),
-        roster: Roster::new(cfg.me, nonce),
-        links: Mutex::new(BTreeMap::new()),
-        certificates: Mutex::new(BTreeMap::from([(cfg.me, own)])),
-        moved: Signal::default(),
-        watched,
-        observer,
-        awaited: AtomicUsize::new(0),
-        bell,
-        greeting: AtomicUsize::new(0),
-        unproven: Mutex::default(),
-        shortage: Mutex::default(),
-        errors: Mutex::new(Vec::new()),
-        refused: Mutex::default(),
-        sights: Mutex::default(),
-    };
-    work(joining, registration.as_ref(), &ear)
-}
-
-pub(crate) struct Joining<'a> {
-    pub(crate) cfg: &'a SessionConfig,
-    pub(crate) tls: TlsSide,
-    listens: bool,
-    /// Of a member that does not join, and tells the others why.
-    pub(crate) excuse: Option<&'a Excuse>,
-    pub(crate) guard: Guard<'a>,
-    /// Nobody is awaited any more: whoever still greets is a stranger.
-    pub(crate) heard_all: AtomicBool,
-    /// All connections were there at some time of this round.
-    complete: AtomicBool,
-    /// The processes of this session.
-    pub(crate) roster: Roster,
-    /// `None` where the watcher has it.
-    pub(crate) links: Mutex<BTreeMap<Slot, Option<Box<dyn Duplex>>>>,
-    /// The validity of this party's certificate and of its peers'.
-    pub(crate) certificates: Mutex<BTreeMap<PartyId, Validity>>,
-    /// Bumped when a link is there, and when all is lost.
-    pub(crate) moved: Signal,
-    pub(crate) watched: Watching,
-    pub(crate) observer: Option<Observer>,
-    /// Peers that have not been told an excuse.
-    pub(crate) awaited: AtomicUsize,
-    /// Rings when none is.
-    pub(crate) bell: Bell,
-    /// Threads that greet.
-    pub(crate) greeting: AtomicUsize,
-    /// Those among them, oldest first, whose peers have not proved who they are.
-    pub(crate) unproven: Mutex<Vec<Greeter>>,
-    /// The time since which this process has no descriptors left.
-    shortage: Mutex<Option<Instant>>,
-    errors: Mutex<Vec<NetError>>,
-    /// The number of refused connections, with the time and the reason of the last.
-    pub(crate) refused: Mutex<Option<(usize, Instant, Text)>>,
-    /// What was seen of missing members.
-    pub(crate) sights: Mutex<Sights>,
 }
 
 impl Joining<'_> {
@@ -310,54 +176,6 @@ impl Joining<'_> {
         }
     }
 
-    /// Whether nothing is left to dial or to accept. Then all threads of this round end, and a peer
-    /// that is lost later is for the next round.
-    pub(crate) fn over(&self) -> bool {
-        if self.excuse.is_some() {
-            return self.awaited.load(Ordering::SeqCst) == 0;
-        }
-        if !self.complete.load(Ordering::SeqCst) && self.missing(|_| true).is_empty() {
-            self.complete.store(true, Ordering::SeqCst);
-        }
-        self.complete.load(Ordering::SeqCst)
-    }
-
-    /// Drops what is left of peers that were lost; whether there are any.
-    pub(crate) fn clear_gone(&self) -> bool {
-        let gone = self.watched.shared().take_gone();
-        if gone.is_empty() {
-            return false;
-        }
-        let mut links = lock(&self.links);
-        for peer in gone {
-            self.roster.forget(peer);
-            links.retain(|slot, _| slot.peer != peer);
-            lock(&self.certificates).remove(&peer);
-            lock(&self.sights).gone.insert(peer, Instant::now());
-        }
-        drop(links);
-        self.moved.bump();
-        true
-    }
-
-    /// All slots of this party that `wanted` keeps, given also whether this party dials them.
-    pub(crate) fn slots(&self, wanted: impl Fn(Slot, bool) -> bool) -> Vec<Slot> {
-        let mut slots = Vec::new();
-        for peer in &self.cfg.peers {
-            // The control link comes first: from then on the peer's death shows.
-            for lane in iter::once(CONTROL_LANE).chain(0..self.cfg.lanes_with(peer.id)) {
-                for sends in [true, false] {
-                    let slot = Slot { peer: peer.id, lane, sends };
-                    let dials = peer.address.is_some() && (sends || !self.listens);
-                    if wanted(slot, dials) {
-                        slots.push(slot);
-                    }
-                }
-            }
-        }
-        slots
-    }
-
     /// Dials all connections to `peer` that this party dials, and dials lost ones again.
     fn dial_all(&self, peer: &PeerConfig, address: &str) {
         while !self.over() && self.guard.check().is_ok() {
@@ -412,74 +230,6 @@ impl Joining<'_> {
         }
     }
 
-    /// Somebody takes the connection: until it greets, that is what is known.
-    pub(crate) fn connected(&self, peer: PartyId, address: &str) {
-        let is_known =
-            lock(&self.sights).dialled.get(&peer).is_some_and(|before| before.sort != Sort::NoListener);
-        if !is_known {
-            self.dialled_in_vain(peer, address, Sort::Mute, MUTE.to_owned());
-        }
-    }
-
-    fn dialled_in_vain(&self, peer: PartyId, address: &str, sort: Sort, last: String) {
-        let tried = Dialled { address: address.to_owned(), sort, last };
-        let mut sights = lock(&self.sights);
-        if self.guard.check().is_ok() {
-            sights.dialled.insert(peer, tried);
-        } else {
-            // Cut short, as time is over: what was before says more.
-            sights.dialled.entry(peer).or_insert(tried);
-        }
-    }
-
-    /// An accepted connection, the only one for its slot.
-    pub(crate) fn keep(&self, slot: Slot, nonce: Nonce, link: Box<dyn Duplex>) {
-        self.put(slot, nonce, link);
-        if self.over() {
-            // A full pipe wakes as well.
-            let _ = (&self.bell).write(&[0]);
-        }
-    }
-
-    /// This process could not have another descriptor. That may pass, and gives up where it does not.
-    pub(crate) fn short_of_descriptors(&self, source: io::Error) {
-        let now = Instant::now();
-        if now - *lock(&self.shortage).get_or_insert(now) >= SHORTAGE {
-            self.give_up(NetError::Descriptors { step: "connect".to_owned(), source });
-        }
-    }
-
-    /// Takes a connection with the process of this nonce, unless that is gone by now.
-    fn put(&self, slot: Slot, nonce: Nonce, link: Box<dyn Duplex>) {
-        let mut links = lock(&self.links);
-        if !self.roster.is_in(slot.peer, nonce) {
-            return;
-        }
-        let link = if slot.lane == CONTROL_LANE {
-            let half: Half = if slot.sends { Half::Tx(link) } else { Half::Rx(link) };
-            self.watched.shared().add(slot.peer, half);
-            None
-        } else {
-            Some(link)
-        };
-        links.insert(slot, link);
-        drop(links);
-        *lock(&self.shortage) = None;
-        self.moved.bump();
-    }
-
-    pub(crate) fn refuse(&self, why: Text) {
-        let mut refused = lock(&self.refused);
-        let before = refused.as_ref().map_or(0, |refused| refused.0);
-        *refused = Some((before + 1, Instant::now(), why));
-    }
-
-    pub(crate) fn give_up(&self, e: NetError) {
-        lock(&self.errors).push(e);
-        self.guard.given_up.store(true, Ordering::SeqCst);
-        self.moved.bump();
-    }
-
     /// Whom the others hear to be to blame, and why. Where one member answers at the address of another, it is this party's own
     /// list that is wrong, and neither of them.
     fn blames(&self, e: &NetError) -> (PartyId, Reason) {
@@ -518,8 +268,4 @@ impl Joining<'_> {
         }
         Ok(net)
     }
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -23,10 +23,12 @@ use hushwire_machine::{NetError, Overseer, PartyId, Reason};
 use crate::{
     Identity, Listener, PeerConfig, SessionConfig,
     bell::Bell,
-    connect::{BACKOFF, Joining, Slot, lock, with_joining},
-    hello::{CONTROL_LANE, Flow, Role},
+    hello::{Flow, Role},
+    joining::{BACKOFF, Excuse, Joining, with_joining},
+    locks::lock,
     notice::Step,
     port::Registration,
+    slot::{CONTROL_LANE, Slot},
     watch::{Source, Verdict},
 };
 
@@ -37,14 +39,6 @@ const TELLS: Duration = Duration::from_secs(5);
 /// The step of a member that ends before it joins, as the others name it.
 pub(crate) fn step_of(why: Reason) -> &'static str {
     if why == Reason::Declined { "admission of the job" } else { "start-up" }
-}
-
-/// What a member that ends has told.
-pub(crate) struct Excuse {
-    why: Reason,
-    /// The member that gave the reason, where it is another one.
-    of: Option<PartyId>,
-    told: Mutex<BTreeSet<PartyId>>,
 }
 
 /// A member has said that it ends before it joins, and some peers may not have heard so: see
@@ -102,16 +96,6 @@ fn say(
         joining.tell_all(listener, registration, ear);
         Ok(())
     })
-}
-
-impl Excuse {
-    pub(crate) fn why(&self) -> Reason {
-        self.why
-    }
-
-    pub(crate) fn of(&self) -> Option<PartyId> {
-        self.of
-    }
 }
 
 impl Joining<'_> {

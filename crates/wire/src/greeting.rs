@@ -8,12 +8,13 @@ use rustls::AlertDescription;
 
 use crate::{
     PeerConfig, Pin, TransportKind,
-    connect::{Duplex, Joining, Slot, lock},
-    excuse::Excuse,
-    hello::{BadHello, CONTROL_LANE, Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
+    hello::{BadHello, Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
+    joining::Joining,
     lobby::Visitor,
+    locks::lock,
     port::{Guest, Port},
     roster::{Nonce, Refusal},
+    slot::{CONTROL_LANE, Duplex, Slot},
     tcp::Guard,
     tls::{Shown, outdated, wrong_pin},
     transport,
@@ -286,8 +287,8 @@ impl Joining<'_> {
             role,
             shm: self.cfg.transport == TransportKind::Shm,
             full: false,
-            ends: self.excuse.map(Excuse::why),
-            of: self.excuse.and_then(Excuse::of),
+            ends: self.excuse.map(|excuse| excuse.why),
+            of: self.excuse.and_then(|excuse| excuse.of),
             nonce: self.roster.own(),
         }
     }

@@ -20,6 +20,7 @@ use hushwire_machine::{NetError, PartyId, Reason, SessionId};
 use crate::{
     notice::{code_of, reason_of},
     roster::Nonce,
+    slot::CONTROL_LANE,
 };
 
 /// AGREEMENT: bytes of a hello.
@@ -28,8 +29,6 @@ pub(crate) const HELLO_BYTES: usize = 128;
 const MAGIC: [u8; 8] = *b"hushwire";
 /// AGREEMENT: the bytes on the wire change with it.
 pub(crate) const WIRE_VERSION: u16 = 9;
-/// AGREEMENT: the lane of heartbeats and notices. No session has so many lanes that one of data is called this.
-pub(crate) const CONTROL_LANE: u16 = u16::MAX;
 /// The bytes that must be zero.
 const RESERVED: core::ops::Range<usize> = 102..112;
 

@@ -13,6 +13,8 @@
 mod accept;
 mod bell;
 mod connect;
+#[cfg(test)]
+mod digest_tests;
 mod excuse;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
@@ -20,9 +22,11 @@ pub mod fuzzing;
 mod greeting;
 mod hello;
 mod identity;
+mod joining;
 mod listener;
 mod lobby;
 mod local;
+mod locks;
 mod measure;
 mod meet;
 mod notice;
@@ -37,6 +41,7 @@ mod shaped;
 #[cfg(target_os = "linux")]
 mod shm_link;
 mod sight;
+mod slot;
 mod subject;
 mod tcp;
 mod tls;

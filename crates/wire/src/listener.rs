@@ -14,10 +14,7 @@ use rustix::{
 use crate::unix::UnixPath;
 use hushwire_machine::NetError;
 
-use crate::{TransportKind, port::Port, tcp, tcp::Guard, transport::Stream};
-
-/// The scheme of a Unix socket's address; a path follows.
-pub(crate) const UNIX_PREFIX: &str = "unix:";
+use crate::{TransportKind, port::Port, session::UNIX_PREFIX, tcp, tcp::Guard, transport::Stream};
 
 /// The one port, or Unix socket, on which a party hears all its peers. It outlives sessions, of which it serves one at a time,
 /// or many where it is [shared](Listener::shared).

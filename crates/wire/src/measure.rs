@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 
 use crate::{
     Identity, Pin, Validity,
-    connect::Duplex,
     probe::{BYE, CHUNK_BYTES, GIVE, PING, STEP, TAKE, guard, now_nanos},
+    slot::Duplex,
     tcp::Guard,
     tls::{TlsSide, wrong_pin},
     transport::{self, Stream},

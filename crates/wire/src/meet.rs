@@ -11,7 +11,8 @@ use hushwire_machine::{NetError, Overseer, PartyId, SessionId};
 
 use crate::{
     Event, Listener,
-    connect::{GRACE, Joining, lock},
+    joining::{GRACE, Joining},
+    locks::lock,
     observe::Notices,
     sight::{Dialled, Sort},
 };

@@ -13,8 +13,9 @@ use hushwire_machine::{NetError, PartyId, SessionId};
 
 use crate::{
     Pin, SessionConfig, TransportKind,
-    connect::{Duplex, lock},
     hello::{HELLO_BYTES, Hello},
+    locks::lock,
+    slot::Duplex,
     tls::Shown,
 };
 

@@ -19,10 +19,10 @@ use zeroize::Zeroizing;
 
 use crate::{
     Identity, Listener, PeerConfig, Probe, SessionConfig, TransportKind, Validity,
-    connect::Duplex,
     greeting::{bad_hello, handshake_error, unproven_error},
     hello::{Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
     roster::Nonce,
+    slot::Duplex,
     tcp::Guard,
     tls::TlsSide,
     transport::{self, Stream},

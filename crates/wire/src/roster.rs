@@ -21,7 +21,7 @@ use std::{
 
 use hushwire_machine::{PartyId, SessionId};
 
-use crate::connect::{Slot, lock};
+use crate::{locks::lock, slot::Slot};
 
 /// LOCAL: how long a process waits to replace another process of its member. A closed link shows
 /// within a second.

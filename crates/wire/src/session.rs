@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use hushwire_machine::{NetError, PartyId, SessionId};
 
-use crate::{Pin, hello::CONTROL_LANE, listener::UNIX_PREFIX};
+use crate::{Pin, slot::CONTROL_LANE};
+
+/// The scheme of a Unix socket's address; a path follows.
+pub(crate) const UNIX_PREFIX: &str = "unix:";
 
 /// The transport of bytes between parties.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

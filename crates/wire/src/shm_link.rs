@@ -10,7 +10,7 @@ use hushwire_machine::{Doze, Rx, Tx, Wait};
 use hushwire_shm::{Consumer, Producer, Ring, RingError};
 use rustix::event::PollFlags;
 
-use crate::{connect::Duplex, hello::Role, tcp::Guard};
+use crate::{hello::Role, slot::Duplex, tcp::Guard};
 
 /// LOCAL: bytes of a ring. Measured from 64 KiB to 1 MiB: a longer one saves sleeps of a lone flow, but the rings of
 /// several lanes no longer fit the second-level cache beside the data, which costs more.

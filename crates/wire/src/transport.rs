@@ -12,9 +12,9 @@ use rustix::fd::{AsFd, BorrowedFd};
 
 use crate::{
     Pin, SessionConfig, TransportKind,
-    connect::Duplex,
     hello::Role,
     lobby::Origin,
+    slot::Duplex,
     tcp::{self, Guard, try_read, try_write},
     tls::{Shown, TlsSide},
 };
@@ -50,7 +50,7 @@ impl AsFd for Stream {
 /// One attempt to connect to `address`, `host:port` or `unix:/path`.
 pub(crate) fn dial(address: &str, guard: &Guard<'_>, buffer: Option<usize>) -> io::Result<Stream> {
     #[cfg(unix)]
-    if let Some(path) = address.strip_prefix(crate::listener::UNIX_PREFIX) {
+    if let Some(path) = address.strip_prefix(crate::session::UNIX_PREFIX) {
         return crate::unix::dial(path, buffer).map(Stream::Unix);
     }
     tcp::dial(address, guard, buffer).map(Stream::Tcp)

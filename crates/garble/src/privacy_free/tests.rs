@@ -8,7 +8,7 @@ use hushwire_block::Block;
 use hushwire_circuit::{Program, Slot};
 use hushwire_prg::{Prg, Seed};
 
-suite_of!(multi_instance: PrivacyFree, Scheme::PrivacyFree, pinned "fc9758383c67cad013c9896a4f891949");
+suite_of!(multi_instance: PrivacyFree, Scheme::PrivacyFree);
 
 /// The garbler as the formulas have it, gate by gate.
 struct Plain {

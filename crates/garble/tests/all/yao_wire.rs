@@ -1,12 +1,16 @@
-//! The bytes on the wire: as many as are declared, and the same whatever a party computes them with.
+//! The bytes on the wire: those of the file of digests, as many as are declared, and the same whatever a party computes them with.
 
-use crate::common::{IDS, context, inproc_nets, parties, run, terms, values};
+use crate::common::{IDS, ROLES, brought, context, inproc_nets, parties, run, terms, values};
 use hushwire_aes::Backend;
 use hushwire_circuit::{TwoParty, named};
-use hushwire_garble::{Role, Scheme, yao::Party};
-use hushwire_machine::{Meter, Transcript};
+use hushwire_garble::{
+    Role, Scheme,
+    yao::{Opening, Party, Terms},
+};
+use hushwire_machine::{Meter, Transcript, drive::Wiring};
 use hushwire_ot::{Context, Functionality, Level, Protocol};
 use hushwire_prg::Seed;
+use hushwire_testkit::{Digests, Trace};
 
 /// Both links' hashes and a party's outputs, with this backend and width at one party.
 fn trace(scheme: Scheme, local: Role, backend: Backend, width: usize) -> ([Option<[u8; 32]>; 2], Vec<u8>) {
@@ -34,6 +38,44 @@ fn trace(scheme: Scheme, local: Role, backend: Backend, width: usize) -> ([Optio
     });
     assert_eq!(zero, one, "both ends saw the same messages");
     zero
+}
+
+/// A set-up and two runs.
+fn session(backend: Backend, terms: Terms) -> Trace {
+    let program = named::program("sort:3x4").expect("a circuit of ours");
+    let owners = (0..program.inputs().len()).map(|i| i % 2).collect();
+    let roles = TwoParty::new(&program, owners, vec![[true, false]; program.outputs().len()]);
+    let context = Context { backend, ..context() };
+    let trace = Trace::new();
+    let mut both = ROLES.map(|role| {
+        let seed = Seed::from_bytes([role as u8; 16]);
+        Opening::new(role, &context, terms, &seed).expect("a private scheme")
+    });
+    trace.run(Wiring::Ring, &mut both);
+    let mut both = both.map(Opening::finish);
+    for seed in [1, 2] {
+        let values = values(&program, 5, seed);
+        let inputs = ROLES.map(|role| brought(&program, &roles, role, 5, &values));
+        let mut runs = both.each_mut().map(|party| {
+            let inputs = &inputs[party.role() as usize];
+            party.begin(&program, &roles, inputs).expect("inputs fit")
+        });
+        trace.run(Wiring::Ring, &mut runs);
+        runs.into_iter().for_each(|run| drop(run.finish()));
+    }
+    trace
+}
+
+#[test]
+fn bytes_on_the_wire_are_those_of_the_file() {
+    let mut all = Digests::section("yao");
+    for scheme in Scheme::PRIVATE {
+        all.run(&format!("yao/{scheme}"), |backend| session(backend, terms(scheme)));
+    }
+    for ot in [Protocol::Iknp, Protocol::FerretB10] {
+        all.run(&format!("yao/{ot}"), |backend| session(backend, Terms { ot, ..Terms::default() }));
+    }
+    all.compare();
 }
 
 #[test]

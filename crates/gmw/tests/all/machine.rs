@@ -1,15 +1,16 @@
-//! The machine alone, with triples from a dealer: all parties on one thread, lanes, and bytes that no tier changes.
+//! The machine alone, with triples from a dealer: all parties on one thread, lanes, and the bytes on the wire.
 
-use crate::pair::{both, random_inputs};
+use crate::pair::{both, open, own, random_inputs, roles};
 use hushwire_aes::Backend;
 use hushwire_circuit::{Planes, Program, eval, named};
 use hushwire_gmw::{CircuitBatch, CircuitWorkspace, Stock, triples};
 use hushwire_machine::{
     NetError,
-    drive::{Exchanged, Lane, Lockstep, Machine, Misstep},
+    drive::{Exchanged, Lane, Lockstep, Machine, Misstep, Wiring},
 };
 use hushwire_ot::BitTriples;
 use hushwire_prg::{Prg, Seed};
+use hushwire_testkit::{Digests, Trace};
 
 fn prg(label: &str) -> Prg {
     Prg::new(Backend::best(), &Seed::from_bytes([9; 16]), label)
@@ -98,29 +99,38 @@ fn lanes_run_batches() {
     assert!(sum([a, b]) == expected);
 }
 
-/// Every message of both parties.
-fn trace(backend: Backend, program: &Program, instances: usize) -> blake3::Hash {
+/// A batch of both parties.
+fn batch(backend: Backend, program: &Program, instances: usize) -> Trace {
     let (mut parties, _) = batches(backend, program, instances);
-    let mut hash = blake3::Hasher::new();
-    let ran = Lockstep::new().run_edited(&mut parties, |_, message| {
-        hash.update(message);
+    let trace = Trace::new();
+    trace.run(Wiring::Ring, &mut parties);
+    trace
+}
+
+/// A set-up and two runs over a channel: triples, the digest, inputs and outputs.
+fn session(backend: Backend, program: &Program) -> Trace {
+    let (roles, trace) = (roles(program), Trace::new());
+    both(|i, channel| {
+        channel.tap(trace.tap(i));
+        let mut party = open(channel, i, backend).expect("a set-up");
+        for seed in [1, 2] {
+            let inputs = own(program, &roles, i, &random_inputs(program, 9, seed));
+            party.run(channel, program, &roles, &inputs).expect("an honest run");
+        }
     });
-    ran.unwrap_or_else(|e| panic!("{e}"));
-    hash.finalize()
+    trace
 }
 
 #[test]
-fn no_message_depends_on_the_tier() {
-    let mut all = blake3::Hasher::new();
+fn bytes_on_the_wire_are_those_of_the_file() {
+    let mut all = Digests::section("gmw");
     for (name, instances) in RUNS {
         let program = named::program(name).expect("a circuit of ours");
-        let first = trace(Backend::best(), &program, instances);
-        for backend in Backend::all() {
-            assert_eq!(trace(backend, &program, instances), first, "{name} on {backend:?}");
-        }
-        all.update(first.as_bytes());
+        all.run(&format!("gmw/batch/{name}/{instances}"), |backend| batch(backend, &program, instances));
     }
-    assert_eq!(&all.finalize().to_hex()[..32], "7b841e0bee44f50cbeaa3024d26cba22", "messages have changed");
+    let program = named::program("mul:8").expect("a circuit of ours");
+    all.run("gmw/session", |backend| session(backend, &program));
+    all.compare();
 }
 
 /// A transport of a caller's own hands on a message that is shorter or longer: it is refused, and the whole one comes too late.

@@ -153,6 +153,7 @@ mod tests {
     use super::*;
     use crate::aes_ctr::Cut;
     use hushwire_rep3::Sbox;
+    use hushwire_testkit::{Digests, Trace};
 
     fn job(key: KeySource) -> AesCtrJob {
         let cut = Cut { sbox: Sbox::Tower, chunk_blocks: 256, threads: 1, lanes: 1, hdl: None };
@@ -185,6 +186,41 @@ mod tests {
         assert_eq!(first, chunk(0, 100));
         assert_eq!(third[..7], chunk(2, 7));
         assert_ne!(first, third);
+    }
+
+    /// What goes between a party and the owner, but for shares that the protocol makes.
+    #[test]
+    fn bytes_on_the_wire_are_those_of_the_file() {
+        let id: KeyId = hex::decode(ID).ok().and_then(|id| id.try_into().ok()).unwrap_or_default();
+        let size = job(KeySource::Given).size();
+        let shares = Shares { own: vec![3; size.expanded_bytes()], next: vec![4; size.expanded_bytes()] };
+        let seed = Seed::from_bytes([9; 16]);
+        let mut all = Digests::section("aes-ctr");
+        for (name, mode, key_id, expanded) in [
+            ("given", KeyMode::Given, None, Some(&shares)),
+            ("imported", KeyMode::Imported, Some(ID), Some(&shares)),
+            ("drawn", KeyMode::Drawn, Some(ID), None),
+            ("kept", KeyMode::Kept, Some(ID), None),
+        ] {
+            all.run(&format!("aes-ctr/{name}"), |backend| {
+                let trace = Trace::new();
+                trace.hear("party", 0, &encode_held((mode == KeyMode::Kept).then_some(&id)));
+                let terms = encode_terms(&terms(mode, key_id), &seed, expanded).unwrap_or_default();
+                trace.hear("owner", 0, &terms);
+                // The data less what two parties expand from their seeds, which is nowhere on the wire.
+                for chunk in 0..3 {
+                    let mut data = vec![0xda; 100];
+                    for party in 0..2 {
+                        let mut share = vec![0; 100];
+                        plain_share(backend, &Seed::from_bytes([party; 16]), chunk, &mut share);
+                        data.iter_mut().zip(share).for_each(|(byte, share)| *byte ^= share);
+                    }
+                    trace.hear("owner", 0, &data);
+                }
+                trace
+            });
+        }
+        all.compare();
     }
 
     #[test]

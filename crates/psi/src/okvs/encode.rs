@@ -7,11 +7,7 @@ use hushwire_prg::Prg;
 use hushwire_simd::clmul::{Clmul, WordKernel, Words};
 
 use super::two_core::{Core, dense_powers};
-use super::{DENSE, Digest, Layout, Module, dense};
-
-/// The system of a bin has no solution.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct NoSolution;
+use super::{DENSE, Digest, Layout, Module, NoSolution, dense};
 
 /// SECURITY: rows of a core that are eliminated; a larger one counts as a failure, and takes chosen digests.
 pub(super) const MOST: usize = 1 << 11;

@@ -17,7 +17,7 @@
 //! dependent with probability 2^−62.
 //!
 //! **Large cores.** Sizes are by the formula of the paper, extrapolated from its experiments: 2^−λ,
-//! λ = (m / n − 1.223) · 2^(0.555 log2 n + 2.336) − 9.2. Between 2^−9 and some 2^−20 more cores are
+//! λ = (m / n − 1.223) · 2^(0.555 log2 n + 2.336) − 9.2. Between 2^−9 and some 2^−16 more cores are
 //! large than it says (counted: twice as many). Counts follow the tail of a normal distribution, as
 //! Dembo and Montanari ("Finite size scaling for the core of large random hypergraphs", 2008) prove
 //! for its scale: Q((m − 1.2218 n − n^(1/3)) / (0.75 √n)), the two factors fitted to counts from

@@ -39,6 +39,7 @@ mod decode;
 mod encode;
 #[cfg(test)]
 mod failure;
+mod kind;
 mod layout;
 mod module;
 mod polynomial;
@@ -50,14 +51,16 @@ mod tests;
 mod two_core;
 
 pub(crate) use decode::{Decode, Shift, no_addition};
-#[cfg(test)]
-pub(crate) use encode::NoSolution;
+pub use kind::Store;
 #[cfg(test)]
 pub(crate) use layout::Form;
 pub(crate) use layout::{Binned, DENSE, Layout};
 pub(crate) use module::Module;
 pub(crate) use store::Encoder;
-pub use store::Store;
+
+/// The system of a bin has no solution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct NoSolution;
 
 /// A digest of an item, in the form that rows are made from.
 pub type Digest = [u8; 32];

@@ -26,7 +26,7 @@ use hushwire_ot::vole::{Base, Field};
 use hushwire_prg::Prg;
 use hushwire_simd::clmul::{Clmul, WordKernel, Words};
 
-use super::encode::NoSolution;
+use super::NoSolution;
 use super::{Decode, Digest, Module};
 
 /// LOCAL: coefficients whose products are added up before they are reduced.

@@ -9,7 +9,7 @@ use hushwire_ot::vole::{Base, Field, Full128, Pair64};
 use hushwire_simd::clmul::{Clmul, WordKernel, Words};
 use proptest::prelude::*;
 
-use super::encode::NoSolution;
+use super::NoSolution;
 use super::layout::POLYNOMIAL;
 use super::polynomial::{Evaluate, point};
 use super::tests::{digests, prg};

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use hushwire_ot::vole::Base;
 use hushwire_simd::clmul::Words;
 
-use super::encode::NoSolution;
+use super::NoSolution;
 use super::{DENSE, Module};
 
 /// k̂, k̂², k̂³.

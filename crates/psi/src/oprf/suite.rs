@@ -1,6 +1,6 @@
 //! OPRF(ristretto255, SHA-512) of RFC 9497, mode 0.
 
-use crate::PsiError;
+use crate::{PsiError, random};
 use curve25519_dalek::{
     ristretto::{CompressedRistretto, RistrettoPoint},
     scalar::Scalar,
@@ -45,7 +45,7 @@ pub(super) fn point(bytes: &[u8; POINT]) -> Option<RistrettoPoint> {
 pub(super) fn scalar() -> Result<Scalar, PsiError> {
     loop {
         let mut wide = Zeroizing::new([0; 64]);
-        getrandom::fill(&mut wide[..]).map_err(|e| PsiError::Random(e.to_string()))?;
+        random::fill(&mut wide[..])?;
         let scalar = Scalar::from_bytes_mod_order_wide(&wide);
         if scalar != Scalar::ZERO {
             return Ok(scalar);

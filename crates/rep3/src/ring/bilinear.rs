@@ -7,8 +7,9 @@
 //! secret; shapes are public.
 
 use super::{
-    column::{Column, Word},
+    column::Column,
     gate::{Gate, two_way},
+    word::Word,
 };
 use crate::{Context, Place, Record, Rep3, ShareError, pool};
 use hushwire_aes::Backend;

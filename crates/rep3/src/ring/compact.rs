@@ -8,12 +8,13 @@
 //! Prefix sums are local; what is left are products with flags, the permutation from the places, and moving the rows.
 
 use super::{
-    column::{Column, Word},
+    column::Column,
     group::Sum,
     mul::Product,
     permutation::Permutation,
     permute::{Permute, permute_cost},
     places::FromPlaces,
+    word::Word,
 };
 use crate::{Batch, Rep3, Role, ShareError};
 use hushwire_machine::{

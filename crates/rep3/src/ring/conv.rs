@@ -14,10 +14,11 @@
 
 use super::{
     bilinear::{Bilinear, Factors, Form, Pair, Tell, WithKnown, with_known},
-    column::{Column, Word},
+    column::Column,
     gemm::{Gemm, Left, plain},
     matmul::tell_rows,
     shape::product_of,
+    word::Word,
 };
 use crate::{Context, Place, ShareError};
 use hushwire_aes::Backend;

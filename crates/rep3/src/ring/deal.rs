@@ -11,8 +11,9 @@
 //! their own.
 
 use super::{
-    column::{Column, Word},
+    column::Column,
     gate::{Gate, two_way},
+    word::Word,
 };
 use crate::{
     Context, Rep3, Role, Shares,

@@ -2,9 +2,10 @@
 
 use super::{
     bilinear::{Bilinear, Form, Pair, Tell, bytes_of},
-    column::{Column, Word},
+    column::Column,
     mul::cross,
     shape::product_of,
+    word::Word,
 };
 use crate::{Context, Place, ShareError, Unit};
 use hushwire_aes::Backend;

@@ -9,7 +9,7 @@
 //! Results of fewer columns than [`NARROW`] are inner products of gathered rows and transposed columns instead: a panel would be
 //! mostly padding.
 
-use super::{bilinear::Pair, column::Word, dot::inner};
+use super::{bilinear::Pair, dot::inner, word::Word};
 use hushwire_aes::Backend;
 use hushwire_block::{Flat, Wiped};
 use hushwire_simd::{Kernel, Lanes};

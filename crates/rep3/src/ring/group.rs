@@ -1,6 +1,6 @@
 //! The additions under which shares make a value.
 
-use super::column::Word;
+use super::word::Word;
 use std::marker::PhantomData;
 
 mod sealed {

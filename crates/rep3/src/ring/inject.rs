@@ -15,12 +15,13 @@
 //! summand dealt and one free. **Security.** Semi-honest, one corrupted party, as dealing and [`Product`].
 
 use super::{
-    column::{Bits, Column, Word},
+    column::{Bits, Column},
     deal::{Deal, Dealt},
     mul::Product,
     on_numbers::minus,
     parts::{Part, Parts, phased},
     summand::{FIRST, numbers, of_bits, rows, same, shape, third},
+    word::Word,
 };
 use crate::{
     Batch, Context, Rep3, Role, ShareError,

@@ -1,6 +1,6 @@
 //! Steps that parties take alone: sums of shares are shares of sums, and so with every linear map. No message.
 
-use super::column::{Column, Word};
+use super::{column::Column, word::Word};
 use crate::{Rep3, Role, ShareError, pool};
 
 /// The same map of both shares.

@@ -1,6 +1,6 @@
 //! Words that one pair of parties draws alike and the third cannot: masks, and permutations.
 
-use super::{column::Word, zeros::PIECE};
+use super::{word::Word, zeros::PIECE};
 use crate::Context;
 use hushwire_block::Wiped;
 

@@ -2,9 +2,10 @@
 
 use super::{
     bilinear::{Bilinear, Factors, Form, Pair, Tell, WithKnown, bytes_of, with_known},
-    column::{Column, Word},
+    column::Column,
     gemm::{Gemm, Left, plain},
     shape::product_of,
+    word::Word,
 };
 use crate::{Context, Place, ShareError, Unit};
 use hushwire_aes::Backend;

@@ -48,10 +48,11 @@ mod summand;
 pub mod test_support;
 mod to_numbers;
 mod truncate;
+mod word;
 mod zeros;
 
 pub use bilinear::{Bilinear, Factors};
-pub use column::{Bits, Column, Word};
+pub use column::{Bits, Column};
 pub use compact::{Compact, compact_cost};
 pub use conv::{Conv2d, Geometry, conv2d_known};
 pub use dot::Dot;
@@ -71,3 +72,4 @@ pub use sort::{Sort, WIDE, sort_bound};
 pub use steps::{Bringing, Opening, Reveal, RevealBits, Sharing, SharingBits};
 pub use to_numbers::ToNumbers;
 pub use truncate::Truncate;
+pub use word::Word;

@@ -1,9 +1,9 @@
 //! A party's work when columns are permuted: its part, and the movements of rows between masks.
 
 use super::{
-    column::Word,
     masks::PairWords,
     planes::{to_planes, to_words},
+    word::Word,
 };
 use crate::{Role, pool::Scratch, xor_into};
 use hushwire_aes::Backend;

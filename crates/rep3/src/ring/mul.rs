@@ -4,7 +4,8 @@
 
 use super::{
     bilinear::{Bilinear, Form, Pair, Tell, bytes_of},
-    column::{Column, Word},
+    column::Column,
+    word::Word,
     zeros::{PIECE, Streams, word_of},
 };
 use crate::{Context, Place, ShareError, Unit};

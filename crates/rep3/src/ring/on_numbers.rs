@@ -29,10 +29,11 @@
 //! a party 0 that deals another u changes x unnoticed.
 
 use super::{
-    column::{Bits, Column, Word},
+    column::{Bits, Column},
     deal::{Deal, Dealt},
     parts::{Part, Parts, phased},
     summand::{FIRST, of_numbers, planes, rows, third},
+    word::Word,
 };
 use crate::{
     Batch, Context, Rep3, ShareError, Shares, circuit_cost,

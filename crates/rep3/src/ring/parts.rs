@@ -9,7 +9,7 @@
 //! inject     Inject                         its own phases
 //! ```
 
-use super::{column::Word, deal::Deal, inject::Inject, mul::Product};
+use super::{deal::Deal, inject::Inject, mul::Product, word::Word};
 use crate::{CircuitBatch, Context, Reveal, Shares};
 use hushwire_circuit::Program;
 use hushwire_machine::{

@@ -24,7 +24,7 @@
 //! the memory of messages is that of a piece then, and parties work while others do.
 
 use super::{
-    column::{Bits, Column, Word},
+    column::{Bits, Column},
     gate::{Gate, two_way},
     group::{Group, Xor},
     masks::{PairWords, Side},
@@ -32,6 +32,7 @@ use super::{
     permutation::Permutation,
     planes::fits,
     summand::{same, shape},
+    word::Word,
 };
 use crate::{
     Context, Rep3, Role, ShareError,

@@ -10,8 +10,9 @@
 //! is one of the kernel's, so that powers of two do not fall on one set of the first cache. Every line of a plane is written whole.
 
 use super::{
-    column::{Bits, Column, Word},
+    column::{Bits, Column},
     summand::rows,
+    word::Word,
 };
 use crate::{Rep3, ShareError, pool};
 use hushwire_aes::Backend;

@@ -2,10 +2,11 @@ use super::*;
 use crate::{
     Party, circuit_cost,
     ring::{
-        column::{Bits, Word},
+        column::Bits,
         permutation::tests::{assert_even, row_order},
         planes::planes_of,
         test_support::parties,
+        word::Word,
     },
 };
 use hushwire_aes::Backend;

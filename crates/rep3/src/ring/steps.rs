@@ -11,10 +11,11 @@
 
 use super::{
     bilinear::{bytes_of, read, write},
-    column::{Bits, Column, Word},
+    column::{Bits, Column},
     gate::{Gate, two_way},
     group::{Group, Sum, Xor},
     masks::{PairWords, Side},
+    word::Word,
 };
 use crate::{Context, Record, Rep3, Role, ShareError};
 use hushwire_block::Wiped;

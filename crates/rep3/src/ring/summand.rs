@@ -7,8 +7,9 @@
 //! The same holds of a bit, with ⊕ in place of +.
 
 use super::{
-    column::{Bits, Column, Word},
+    column::{Bits, Column},
     planes::to_planes,
+    word::Word,
 };
 use crate::{
     Context, Rep3, Role, ShareError, Shares,

@@ -12,11 +12,12 @@
 //! parties 0 and 2 lack one each, so that it is uniform to either.
 
 use super::{
-    column::{Bits, Column, Word},
+    column::{Bits, Column},
     deal::{Deal, Dealt},
     parts::{Part, Parts, phased},
     planes::{fits, to_words},
     summand::planes,
+    word::Word,
 };
 use crate::{
     Addition, Batch, Context, Output, Reveal, Role, ShareError, Shares, circuit_cost, kept::Function,

@@ -16,11 +16,12 @@
 //! SECURITY: u and u ≫ f are dealt under different words of the masks; under one, their ⊕ (or difference) would be party 1's.
 
 use super::{
-    column::{Bits, Column, Word},
+    column::{Bits, Column},
     deal::{Deal, Dealt},
     inject::{Inject, zip},
     parts::{Part, Parts, phased},
     summand::{FIRST, of_numbers, planes, rows, third},
+    word::Word,
 };
 use crate::{
     Batch, Context, ShareError, Shares, circuit_cost,

@@ -6,7 +6,7 @@ use hushwire_machine::drive::Machine;
 use hushwire_rep3::{
     CircuitBatch, CircuitWorkspace, ShareError, Shares, circuit_cost, open, share, test_support::context,
 };
-use hushwire_testkit::{Traced, backends, lockstep, noise, prg, world};
+use hushwire_testkit::{backends, lockstep, noise, prg, world};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -192,20 +192,6 @@ fn one_bit_an_and_is_sent() {
     let out = a.into_iter().zip(b).map(|(a, b)| g.and(a, b)).collect();
     let cost = circuit_cost(&Program::flat("wide", &g.finish(&[out])), 3);
     assert_eq!((cost.rounds, cost.bytes_sent), (1, 3 * 64 / 8));
-}
-
-#[test]
-fn wire_bytes_are_pinned_and_do_not_depend_on_the_tier() {
-    let program = Arc::new(tree(16, 3));
-    for (instances, pinned) in
-        [(1, "1dd3a41283c441c0d6b0f6013b107f5e"), (300, "9a0cc9ac0415e296e2b2453c66aac6f6")]
-    {
-        let inputs = inputs_of(&program, instances);
-        for backend in backends() {
-            let traced = lockstep(batches(backend, &program, &inputs, instances).map(Traced::new));
-            assert_eq!(traced[0].digest(), pinned, "{instances} instances on {backend:?}");
-        }
-    }
 }
 
 #[test]

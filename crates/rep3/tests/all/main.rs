@@ -10,4 +10,5 @@ mod party;
 mod rows;
 mod seams;
 mod sums;
+mod wire;
 mod words;

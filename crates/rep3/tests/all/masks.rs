@@ -13,7 +13,7 @@ use hushwire_rep3::{
     Place as At, Record, Role, Sbox, Workspace, circuit_zero_words, open, share,
     test_support::{self, context, random},
 };
-use hushwire_testkit::{Traced, backends, noise, prg};
+use hushwire_testkit::{Dirty, backends, noise, prg};
 use std::{
     collections::HashSet,
     sync::{Arc, Mutex},
@@ -93,8 +93,7 @@ impl Record for Log {
 fn messages<M: Machine<Error = NetError>>(parties: &mut [M; 3]) -> [Vec<Vec<u8>>; 3] {
     let mut all = [vec![], vec![], vec![]];
     let keep = |place: Place, message: &mut Vec<u8>| all[place.party].push(message.clone());
-    // Traced machines find old bytes in their buffers.
-    let mut parties = parties.each_mut().map(Traced::new);
+    let mut parties = parties.each_mut().map(Dirty::new);
     Lockstep::new().run_edited(&mut parties, keep).unwrap_or_else(|e| panic!("{e}"));
     all
 }
@@ -134,7 +133,7 @@ fn check<M: Machine<Error = NetError>>(
 #[test]
 fn masks_are_the_words_of_their_address_one_after_the_other() {
     let mut used = vec![];
-    // Bytes and bit slices have kernels of their own; that tiers make the same bytes, traces show.
+    // Bytes and bit slices have kernels of their own; that tiers make the same bytes, the file of digests shows.
     for (b, backend) in [Backend::best(), Backend::best().without_gfni()].into_iter().enumerate() {
         let w = WORLD.parties(backend);
         let address = |k: usize| (k as u32, (b as u32) << 8 | 1);

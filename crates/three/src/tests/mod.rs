@@ -3,6 +3,7 @@
 mod operations;
 mod plans;
 mod runs;
+mod wire;
 
 use crate::{
     Cut, Plan, ThreeError,

@@ -9,3 +9,4 @@ mod orders;
 pub(crate) mod pair;
 mod random;
 mod session;
+mod wire;

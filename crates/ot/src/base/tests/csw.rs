@@ -5,7 +5,7 @@ use curve25519_dalek::{RistrettoPoint, Scalar, constants::RISTRETTO_BASEPOINT_PO
 use hushwire_block::Block;
 
 use super::super::csw::{Csw, CswReceiver, MIN_BATCH};
-use super::{Run, bad_points, choices, honest, trace};
+use super::{Run, bad_points, choices, honest};
 use crate::base::ReceiveBase;
 use crate::{Check, Exchanged, Machine, OtError, Role};
 
@@ -19,19 +19,6 @@ fn few() -> Run {
 #[test]
 fn honest_parties_agree() {
     honest::<Csw>();
-}
-
-#[test]
-fn bytes_on_the_wire_are_pinned() {
-    assert_eq!(
-        trace::<Csw>(),
-        [
-            "receiver 3232 6b0341c1428f2678",
-            "sender 32 a093a0a32207b423",
-            "sender 4832 af4738a7d09386ed",
-            "receiver 32 655d686d1da18589",
-        ]
-    );
 }
 
 /// The error in which a run ends when one message is changed.

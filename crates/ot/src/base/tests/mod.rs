@@ -125,14 +125,6 @@ fn honest<P: BaseProtocol>() {
     assert!(Run::new(1, 1, 2, Vec::new()).touched::<P>(|_, _, _| ()).unwrap().0.keys().is_empty());
 }
 
-/// The messages for fixed seeds: sender, bytes, the first 8 bytes of the message's BLAKE3 hash.
-fn trace<P: BaseProtocol>() -> Vec<String> {
-    let line = |(from, message): (Role, Vec<u8>)| {
-        format!("{from} {} {}", message.len(), &blake3::hash(&message).to_hex()[..16])
-    };
-    Run::new(7, 8, 9, choices(100, 10)).messages::<P>().into_iter().map(line).collect()
-}
-
 /// Encodings that no honest party sends: the identity, p and p + 2 (not reduced), −1 and 1 (negative), no square.
 fn bad_points() -> [[u8; 32]; 6] {
     let mut p = [0xff; 32];

@@ -4,7 +4,7 @@ use curve25519_dalek::{RistrettoPoint, Scalar, constants::RISTRETTO_BASEPOINT_PO
 use hushwire_block::Block;
 
 use super::super::{BaseProtocol, ChouOrlandi, ChouOrlandi16, NaorPinkas, ReceiveBase};
-use super::{Run, bad_points, choices, honest, trace};
+use super::{Run, bad_points, choices, honest};
 use crate::{Exchanged, Machine, OtError, Role};
 
 #[test]
@@ -12,16 +12,6 @@ fn honest_parties_agree() {
     honest::<ChouOrlandi>();
     honest::<ChouOrlandi16>();
     honest::<NaorPinkas>();
-}
-
-#[test]
-fn bytes_on_the_wire_are_pinned() {
-    assert_eq!(trace::<ChouOrlandi>(), ["sender 32 93e3ee73f45d2262", "receiver 3200 71874403a4db51c0"]);
-    assert_eq!(
-        trace::<ChouOrlandi16>(),
-        ["sender 32 cf0fb4a22ab12f2c", "receiver 800 e969d1066f4ad305", "sender 25600 96b74d8546f46dde"]
-    );
-    assert_eq!(trace::<NaorPinkas>(), ["sender 64 eaaefbb7dc79633f", "receiver 3200 aee5f33f8311aa1f"]);
 }
 
 fn rejects_bad_points<P: BaseProtocol>(first: &str, points: usize, others: usize) {

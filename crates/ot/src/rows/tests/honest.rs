@@ -82,32 +82,6 @@ fn no_byte_depends_on_the_backend() {
 }
 
 #[test]
-fn messages_are_pinned() {
-    let of = |kinds: Vec<Kind>, trace: &dyn Fn(Kind) -> String| -> Vec<String> {
-        kinds.into_iter().map(|kind| format!("{kind} {}", trace(kind))).collect()
-    };
-    let semi = of(kinds::<SemiHonest>().collect(), &|kind| trace::<SemiHonest>(kind, Backend::best()));
-    let malicious = of(kinds::<Malicious>().collect(), &|kind| trace::<Malicious>(kind, Backend::best()));
-    assert_eq!(semi, PINNED_SEMI_HONEST);
-    assert_eq!(malicious, PINNED_MALICIOUS);
-}
-
-const PINNED_SEMI_HONEST: [&str; 4] = [
-    "iknp 662fcf122f21eff7",
-    "softspoken2 44806aaf311defb3",
-    "softspoken4 620f1c1a1c52cc70",
-    "softspoken8 68630c8f112892fa",
-];
-
-const PINNED_MALICIOUS: [&str; 5] = [
-    "alsz 3b66950c1d15eac9",
-    "kos 462cac4dc12361c1",
-    "softspoken2 ffde1d307bd09ea9",
-    "softspoken4 3c5762b401a92ac8",
-    "softspoken8 0a08be244a891528",
-];
-
-#[test]
 fn costs_are_as_declared() {
     fn at<S: Security>()
     where

@@ -9,7 +9,7 @@ use hushwire_prg::Prg;
 use hushwire_simd::{Kernel, Lanes};
 
 use super::rows::{BATCH, Band, GROUP, Makes, Sum, WORDS, plane, seed};
-use crate::okvs::encode::NoSolution;
+use crate::okvs::NoSolution;
 use crate::okvs::{Digest, Module};
 
 /// Words of a row: the columns of a ring, of which a band at any start takes a part.

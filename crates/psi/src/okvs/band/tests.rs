@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use super::rows::Band;
 use super::{Solver, decode};
-use crate::okvs::encode::NoSolution;
+use crate::okvs::NoSolution;
 use crate::okvs::failure::decay;
 use crate::okvs::tests::{digests, prg};
 use crate::okvs::{Binned, Decode, Digest, Encoder, Form, Layout, Module, Store, tail};

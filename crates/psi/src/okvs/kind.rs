@@ -1,0 +1,45 @@
+//! The kinds of stores that people choose from.
+
+use core::{fmt, str::FromStr};
+
+/// The kind of store that the receiver's items go into. AGREEMENT.
+///
+/// It has an effect from 8192 items on. Fewer than 192 always go into a polynomial, and 192 to 8191
+/// always into bands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Store {
+    /// Three entries an item, and dense ones of its bin: about 1.25 entries an item in all.
+    #[default]
+    Clustered,
+    /// A band of entries an item: about 1.06 entries an item in all, fewer bytes for more of a processor's time.
+    Band,
+}
+
+impl Store {
+    /// All.
+    pub const ALL: [Self; 2] = [Self::Clustered, Self::Band];
+
+    /// The name in options and job files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Clustered => "clustered",
+            Self::Band => "band",
+        }
+    }
+}
+
+impl fmt::Display for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Store {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|store| store.name() == name);
+        found.ok_or_else(|| format!("{name:?} is neither clustered nor band"))
+    }
+}

@@ -1,0 +1,22 @@
+//! The buffers of a circuit's batch.
+
+use crate::slots::Slots;
+use hushwire_block::Buffer;
+use hushwire_circuit::Registers;
+
+/// Buffers of one batch, kept from batch to batch.
+#[derive(Default)]
+pub struct CircuitWorkspace {
+    pub(crate) slots: Slots,
+    pub(crate) registers: [Registers; 2],
+    /// Planes of few-bit messages, a byte each.
+    pub(crate) products: Buffer,
+    pub(crate) arrived: [Buffer; 2],
+}
+
+impl CircuitWorkspace {
+    /// Bytes of what grows with a batch, of one that is read and written in place.
+    pub(crate) fn bytes(&self) -> usize {
+        self.slots.most()
+    }
+}
