@@ -48,6 +48,18 @@ pub(crate) fn shifts(coin: &mut Prg, n: usize, b: usize) -> Vec<usize> {
     (1..b).map(|_| below(coin, n as u32) as usize).collect()
 }
 
+/// Triples of each batch for as many as are wanted.
+pub(crate) fn batches(wanted: usize) -> Vec<usize> {
+    let mut sizes = vec![];
+    let mut left = wanted;
+    while left > 0 {
+        let size = batch(left);
+        sizes.push(size);
+        left = left.saturating_sub(size);
+    }
+    sizes
+}
+
 /// A list in the order of a shift, in two pieces.
 pub(crate) fn shifted<T>(list: &[T], shift: usize) -> impl Iterator<Item = &T> {
     let (end, begin) = list.split_at(shift);

@@ -4,11 +4,10 @@ use crate::{
     Form, Need, Task,
     bits::ots,
     bucket,
-    garble::pieces,
-    online::SEED,
-    preprocess::batches,
+    bucket::batches,
+    params::{SEED, TRIALS},
     room::{HASH, NONCE, opened_bytes},
-    setup::TRIALS,
+    task::pieces,
 };
 use hushwire_machine::Cost;
 use hushwire_ot::{Functionality, Level, Protocol};

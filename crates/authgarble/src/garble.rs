@@ -1,126 +1,20 @@
 //! The function-dependent phase: a circuit is garbled with what a stock holds.
 
 use crate::{
-    AuthError, Check, Need, Roles, Script, Stock, cost, half,
+    AuthError, Check, Form, Script, Stock, Task, cost, half,
     masks::{self, Job, Masks},
     room::Room,
     script::{Talk, script},
-    shares::{Blocks, Shares, worth},
+    shares::{Shares, worth},
+    tables::Tables,
+    task::pieces,
     wrk,
 };
-use hushwire_block::{Block, Buffer, abreast};
-use hushwire_circuit::Program;
+use hushwire_block::{Block, abreast};
 use hushwire_machine::{PartyId, Process};
 use hushwire_ot::Context;
 use hushwire_prg::Seed;
-use std::ops::Range;
 use zeroize::{Zeroize, Zeroizing};
-
-/// AGREEMENT: ANDs whose tables travel in one message: while one is on its way, the next is garbled.
-const PIECE: usize = 1 << 12;
-
-/// The form of garbled ANDs, for any number of parties.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Form {
-    /// Four rows of n blocks from every garbler, each with its MAC (WRK17b).
-    Rows,
-    /// 3 n − 4 blocks from every garbler and a bit from one, checked all at once: KRRW18 between two, YWZ20 among more.
-    HalfGates,
-}
-
-impl Form {
-    /// Both.
-    pub const ALL: [Form; 2] = [Form::Rows, Form::HalfGates];
-
-    /// The one that is taken where nobody says otherwise, among `n` parties.
-    #[must_use]
-    pub fn best(n: usize) -> Form {
-        if n == 2 { Form::HalfGates } else { Form::Rows }
-    }
-
-    /// Bytes of `garbler`'s tables of `ands` ANDs among `n` parties.
-    #[must_use]
-    pub fn table_bytes(self, [garbler, n]: [usize; 2], ands: usize) -> usize {
-        match self {
-            Form::Rows => ands * wrk::table_bytes(n),
-            Form::HalfGates => half::table_bytes([garbler, n], ands),
-        }
-    }
-
-    /// As users write it, among `n` parties.
-    #[must_use]
-    pub fn name(self, n: usize) -> &'static str {
-        match self {
-            Form::Rows => "wrk17",
-            Form::HalfGates if n == 2 => "krrw18",
-            Form::HalfGates => "ywz20",
-        }
-    }
-}
-
-/// The ANDs whose tables travel in each message.
-pub(crate) fn pieces(ands: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..ands).step_by(PIECE).map(move |from| from..ands.min(from + PIECE))
-}
-
-/// A circuit on instances with its roles, as parties agree on it.
-#[derive(Clone)]
-pub struct Task {
-    pub(crate) program: Program,
-    pub(crate) roles: Roles,
-    pub(crate) instances: usize,
-    pub(crate) form: Form,
-}
-
-impl Task {
-    /// # Panics
-    /// If there are no instances (the caller's bug).
-    #[must_use]
-    pub fn new(program: &Program, roles: Roles, instances: usize, form: Form) -> Task {
-        assert!(instances > 0, "a run has at least one instance");
-        Task { program: program.clone(), roles, instances, form }
-    }
-
-    /// The part of a stock that it takes.
-    #[must_use]
-    pub fn need(&self) -> Need {
-        let triples = self.program.ands() * self.instances as u64;
-        Need { triples, masks: triples + (self.program.input_bits() * self.instances) as u64 }
-    }
-
-    /// The digest of circuit, roles, instances, form and the number of parties: equal wherever the same thing is about to be run.
-    #[must_use]
-    pub fn name(&self) -> [u8; 32] {
-        let n = self.roles.learns.first().map_or(0, Vec::len);
-        self.hash(blake3::Hasher::new_derive_key("hushwire authgarble task name v1"), n)
-    }
-
-    /// The same, of a session.
-    pub(crate) fn digest(&self, context: &Context, n: usize) -> [u8; 32] {
-        let mut hash = blake3::Hasher::new_derive_key("hushwire authgarble task v1");
-        hash.update(&context.sid.0);
-        self.hash(hash, n)
-    }
-
-    fn hash(&self, mut hash: blake3::Hasher, n: usize) -> [u8; 32] {
-        let form = match self.form {
-            Form::Rows => 0,
-            // 1 and 2 were those of two parties alone.
-            Form::HalfGates => 3,
-        };
-        for word in [n, self.instances, form] {
-            hash.update(&(word as u64).to_le_bytes());
-        }
-        hash.update(&self.program.digest());
-        for owner in &self.roles.owners {
-            hash.update(&[*owner as u8]);
-        }
-        for learns in self.roles.learns.iter().flatten() {
-            hash.update(&[u8::from(*learns)]);
-        }
-        *hash.finalize().as_bytes()
-    }
-}
 
 /// A party's garbled circuit: it serves for one evaluation, at once or out of a [`Shelf`](crate::Shelf).
 #[cfg_attr(test, derive(Clone))]
@@ -158,38 +52,6 @@ pub(crate) enum Side {
     /// Party 0.
     Evaluator(Tables),
     Garbler(wrk::Labels),
-}
-
-/// The tables at the evaluator, with its own part in them: of rows those of each garbler ([`wrk::absorb`]), of half gates their sums
-/// ([`half::absorb`]). What garblers' hashes hide is of no use after one evaluation: not wiped, but on huge pages.
-#[derive(Default)]
-pub(crate) struct Tables {
-    pub(crate) of: Vec<Buffer>,
-    /// Of rows party 0's bits of them, one byte for each AND.
-    pub(crate) own: Zeroizing<Vec<u8>>,
-    /// Party 0's keys in the check of half gates: three blocks of each AND.
-    pub(crate) checks: Blocks,
-}
-
-#[cfg(test)]
-impl Clone for Tables {
-    fn clone(&self) -> Tables {
-        let copy = |old: &Buffer| {
-            let mut buffer = Buffer::new();
-            buffer.set_len(old.len());
-            buffer.copy_from_slice(old);
-            buffer
-        };
-        let Tables { of, own, checks } = self;
-        Tables { of: of.iter().map(copy).collect(), own: own.clone(), checks: checks.clone() }
-    }
-}
-
-impl Tables {
-    /// Those of the garbler of a slot.
-    pub(crate) fn of(&self, slot: usize) -> &[u8] {
-        &self.of[slot]
-    }
 }
 
 impl Stock {

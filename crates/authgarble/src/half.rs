@@ -44,12 +44,12 @@
 //! party compares is a function of these. Outputs follow only if all t are 0.
 
 use crate::{
-    garble::Tables,
     hash::hash,
     masks::{Job, Masks},
     room::HashKeys,
     rows::{Layer, Rows},
     shares::{Blocks, Shares, add, blocks, pack, unpack},
+    tables::Tables,
     wrk::{Labels, fresh},
 };
 use hushwire_block::{Block, Buffer, as_bytes, from_bytes, from_bytes_mut};

@@ -53,6 +53,7 @@ mod hash;
 mod leaky;
 mod masks;
 mod online;
+mod params;
 mod party;
 #[cfg(test)]
 mod pinned;
@@ -70,6 +71,8 @@ mod setup;
 mod shares;
 mod shelf;
 mod stock;
+mod tables;
+mod task;
 #[cfg(test)]
 mod tests;
 mod wrk;
@@ -79,11 +82,11 @@ pub use cost::{
     garble as garble_cost, online as online_cost, preprocess as preprocess_cost, setup as setup_cost,
 };
 pub use error::{AuthError, Check};
-pub use garble::{Form, Garbled, Task};
+pub use garble::Garbled;
 pub use party::Party;
-pub use preprocess::Need;
 pub use roles::Roles;
 pub use script::Script;
 pub use setup::Setup;
 pub use shelf::{Shelf, ShelfError};
-pub use stock::Stock;
+pub use stock::{Need, Stock};
+pub use task::{Form, Task};

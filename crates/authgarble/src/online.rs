@@ -13,12 +13,14 @@ use crate::{
     AuthError, Check, Form, Garbled, Script,
     bits::folds,
     cost,
-    garble::{Side, Tables},
+    garble::Side,
     half,
     masks::Job,
+    params::SEED,
     room::{HASH, Room},
     script::{Talk, script},
     shares::{Blocks, is_packed, pack, same, unpack},
+    tables::Tables,
     wrk,
 };
 use hushwire_block::{Block, as_bytes, from_bytes};
@@ -26,9 +28,6 @@ use hushwire_circuit::{Planes, planes::plane_bytes};
 use hushwire_machine::PartyId;
 use hushwire_prg::Seed;
 use zeroize::Zeroizing;
-
-/// Bytes of the seed of weights.
-pub(crate) const SEED: usize = 16;
 
 impl Garbled {
     fn job(&self) -> Job<'_> {

@@ -6,9 +6,10 @@
 //! ```
 
 use crate::{
-    AuthError, Check, Setup, Stock,
+    AuthError, Check, Need, Setup, Stock,
     bits::{Ends, authenticated},
-    bucket, leaky,
+    bucket::{self, batches},
+    leaky,
     room::Room,
     script::Talk,
     shares::Shares,
@@ -16,23 +17,6 @@ use crate::{
 };
 use hushwire_block::{Block, abreast};
 use hushwire_prg::Prg;
-
-/// The use that a stock is made for.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Need {
-    /// Authenticated triples: one for every AND of every instance.
-    pub triples: u64,
-    /// Masks: one for every AND and every input bit of every instance.
-    pub masks: u64,
-}
-
-impl Need {
-    /// Whether there is as much of everything as `other` takes.
-    #[must_use]
-    pub fn covers(self, other: Need) -> bool {
-        self.triples >= other.triples && self.masks >= other.masks
-    }
-}
 
 pub(crate) async fn run(talk: Talk, mut setup: Setup, need: Need) -> Result<Stock, AuthError> {
     setup.process.check("preprocessing")?;
@@ -49,19 +33,9 @@ pub(crate) async fn run(talk: Talk, mut setup: Setup, need: Need) -> Result<Stoc
     }
     let masks = authenticated(&mut room, &mut setup.ends, need.masks as usize).await?;
     room.confirm().await?;
-    Ok(Stock::new(&setup, triples, masks))
-}
-
-/// Triples of each batch for as many as are wanted.
-pub(crate) fn batches(wanted: usize) -> Vec<usize> {
-    let mut sizes = vec![];
-    let mut left = wanted;
-    while left > 0 {
-        let size = bucket::batch(left);
-        sizes.push(size);
-        left = left.saturating_sub(size);
-    }
-    sizes
+    let seed = setup.seed.derive("authgarble stock", &[]);
+    let stock = Stock::with(setup.context, [setup.me, setup.n], delta, seed, 0, triples, masks);
+    Ok(stock.on_threads(setup.threads))
 }
 
 /// `n` triples, from the place `made` on; the first leaky AND has the number `first`.

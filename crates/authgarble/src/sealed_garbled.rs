@@ -12,10 +12,11 @@
 
 use crate::{
     Garbled, Task,
-    garble::{Side, Tables},
+    garble::Side,
     masks::Masks,
     sealed::{self, Kind, Reader, Unsealed},
     shares::{Blocks, Shares},
+    tables::Tables,
     wrk::Labels,
 };
 use hushwire_aes::Backend;

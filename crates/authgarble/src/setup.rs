@@ -11,10 +11,11 @@
 //! 1/2 each time.
 
 use crate::{
-    AuthError, Check, Script, Stock,
+    AuthError, Check, Need, Script, Stock,
     bits::{Ends, authenticated, both_ways},
     cost,
-    preprocess::{self, Need},
+    params::TRIALS,
+    preprocess,
     room::{HASH, Room},
     script::script,
     shares::{Shares, same},
@@ -25,8 +26,6 @@ use hushwire_ot::{Context, Malicious, Opening, Protocol};
 use hushwire_prg::Seed;
 use zeroize::Zeroize;
 
-/// SECURITY: ρ: a party with two keys passes with probability 2^−ρ.
-pub(crate) const TRIALS: usize = 40;
 /// The number of the commitments of the check of Δ, beyond all others of a room.
 pub(crate) const NUMBER: u64 = 1 << 32;
 

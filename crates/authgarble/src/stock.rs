@@ -1,7 +1,7 @@
 //! The stock that the function-independent phase leaves: triples and masks that serve once.
 
 use crate::{
-    AuthError, Setup,
+    AuthError,
     shares::{Shares, blocks},
 };
 use hushwire_block::{Block, Wipe, as_bytes_mut};
@@ -10,6 +10,23 @@ use hushwire_ot::Context;
 use hushwire_prg::Seed;
 use std::ops::Range;
 use zeroize::Zeroize;
+
+/// The use that a stock is made for.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Need {
+    /// Authenticated triples: one for every AND of every instance.
+    pub triples: u64,
+    /// Masks: one for every AND and every input bit of every instance.
+    pub masks: u64,
+}
+
+impl Need {
+    /// Whether there is as much of everything as `other` takes.
+    #[must_use]
+    pub fn covers(self, other: Need) -> bool {
+        self.triples >= other.triples && self.masks >= other.masks
+    }
+}
 
 /// Shares of a, b and c = a b.
 #[cfg_attr(test, derive(Clone))]
@@ -79,12 +96,6 @@ impl Drop for Stock {
 }
 
 impl Stock {
-    pub(crate) fn new(setup: &Setup, triples: Triples, masks: Shares) -> Stock {
-        let seed = setup.seed.derive("authgarble stock", &[]);
-        let stock = Self::with(setup.context, [setup.me, setup.n], setup.delta, seed, 0, triples, masks);
-        stock.on_threads(setup.threads)
-    }
-
     /// Of party `me` among `n`, after `runs` circuits.
     pub(crate) fn with(
         context: Context,
@@ -139,8 +150,8 @@ impl Stock {
 
     /// Triples and masks that are left.
     #[must_use]
-    pub fn left(&self) -> crate::Need {
-        crate::Need {
+    pub fn left(&self) -> Need {
+        Need {
             triples: (self.triples.len() - self.used_triples) as u64,
             masks: (self.masks.len() - self.used_masks) as u64,
         }

@@ -15,12 +15,12 @@
 //! ```
 
 use crate::{
-    garble::Tables,
     hash::hash,
     masks::{Job, Masks},
     room::HashKeys,
     rows::{Layer, Rows},
     shares::{Blocks, Shares, blocks, one},
+    tables::Tables,
 };
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Buffer, Gf128, abreast, from_bytes, from_bytes_mut, registry};

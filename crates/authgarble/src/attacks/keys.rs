@@ -3,9 +3,10 @@
 use super::{End, Schedule, edited, messages};
 use crate::{
     AuthError, Check, Script, Setup,
+    params::TRIALS,
     rig::{context, seed, threads},
     room::{HASH, NONCE},
-    setup::{NUMBER, TRIALS},
+    setup::NUMBER,
 };
 use hushwire_block::Block;
 use hushwire_machine::drive::{Lockstep, Place, Wiring};
