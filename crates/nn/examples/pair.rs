@@ -68,7 +68,7 @@ fn main() {
         all.map(|((name, _), _)| inputs[name].clone()).collect()
     };
     let mut nets = inproc::mesh_capped(&IDS, 2, Duration::from_secs(600), usize::MAX);
-    nets.iter_mut().for_each(|of| of.shape(net));
+    nets.iter_mut().for_each(|of| net.apply(of));
     let start = Instant::now();
     let (plan, own) = (&plan, &own);
     let ran: Vec<(Vec<Tensor>, BTreeMap<usize, Spent>, Cost)> = thread::scope(|scope| {
