@@ -150,8 +150,13 @@ fn packed(list: &[Block]) -> Gf128 {
     list.iter().rev().fold(Gf128::ZERO, |sum, block| Gf128(sum.mul_x().0 ^ block.to_u128()))
 }
 
-/// Every party's bits are the same towards all peers.
-async fn consistent(room: &mut Room, ends: &[Ends], count: usize, shares: &Shares) -> Result<(), AuthError> {
+/// Every party's bits are the same towards all peers. (`ends` alone, not shared: extensions go from thread to thread, one at a time.)
+async fn consistent(
+    room: &mut Room,
+    ends: &mut [Ends],
+    count: usize,
+    shares: &Shares,
+) -> Result<(), AuthError> {
     let coin = room.coin().await?;
     room.confirm().await?;
     let lists: Vec<&[Block]> = shares.lists().map(|list| &list[..count]).collect();
@@ -170,7 +175,7 @@ async fn consistent(room: &mut Room, ends: &[Ends], count: usize, shares: &Share
     for sum in &sums[..slots] {
         out.push(sum.0.to_le_bytes().to_vec());
     }
-    let heard = room.talk.exchange("MACs of folds", out, vec![16; slots]).await;
+    let heard = room.talk.exchange("MACs of folds", out, &vec![16; slots]).await;
     for (slot, mac) in heard.iter().enumerate() {
         let peer = room.talk.peer(slot);
         let x = Gf128(u128::from_le_bytes(*all[peer].first_chunk().expect("16 bytes came")));

@@ -4,7 +4,7 @@ use crate::{
     AuthError, Check, Need, Roles, Script, Stock, cost, half,
     masks::{self, Job, Masks},
     room::Room,
-    script::Talk,
+    script::{Talk, script},
     shares::{Blocks, Shares, worth},
     wrk,
 };
@@ -201,7 +201,7 @@ impl Stock {
         assert!(task.roles.learns.iter().all(|l| l.len() == self.n), "roles of as many parties");
         let (me, n, threads, task) = (self.me, self.n, self.threads, task.clone());
         let cost = cost::garble(me, n, &task);
-        Script::new([me, n], threads, move |talk| run(talk, self, task)).costing(cost)
+        script([me, n], threads, move |talk| run(talk, self, task)).costing(cost)
     }
 }
 
@@ -260,7 +260,7 @@ async fn tables(
             Made::Rows(garbling) => garbling.tables(&job, piece.clone(), &mut messages[0]),
             Made::Halves(garbling) => garbling.tables(&job, piece.clone(), &mut messages[0]),
         }
-        messages = room.talk.exchange("garbled tables", messages, into).await;
+        messages = room.talk.exchange("garbled tables", messages, &into).await;
         if let Made::Nothing(tables) = &mut made {
             let all = messages.iter().enumerate();
             match task.form {

@@ -66,7 +66,7 @@ pub(crate) async fn multiply(
         }
     };
     abreast(threads, parts.enumerate().collect(), say);
-    let heard = room.talk.exchange("leaky ANDs", out, vec![16 * len; slots]).await;
+    let heard = room.talk.exchange("leaky ANDs", out, &vec![16 * len; slots]).await;
     abreast(threads, s.chunks_mut(PART).enumerate().collect(), |(k, s)| {
         let at = k * PART;
         let mut hashes = blocks(STRIP);
@@ -105,7 +105,7 @@ async fn said(room: &mut Room, s: &[Block]) -> Result<Vec<u8>, AuthError> {
     let slots = room.talk.slots();
     let into = vec![own.len(); slots];
     let name = "bits of leaky ANDs";
-    for (slot, message) in room.talk.exchange(name, vec![own; slots], into).await.iter().enumerate() {
+    for (slot, message) in room.talk.exchange(name, vec![own; slots], &into).await.iter().enumerate() {
         let bits = room.bits(name, slot, message, s.len())?;
         sum.iter_mut().zip(bits).for_each(|(sum, bit)| *sum ^= bit);
     }

@@ -17,7 +17,7 @@ use crate::{
     half,
     masks::Job,
     room::{HASH, Room},
-    script::Talk,
+    script::{Talk, script},
     shares::{Blocks, is_packed, pack, same, unpack},
     wrk,
 };
@@ -42,7 +42,7 @@ impl Garbled {
     pub fn evaluate(self, inputs: &Planes) -> Script<'static, Planes> {
         let (me, n, inputs) = (self.me, self.n, inputs.clone());
         let cost = cost::online(me, n, &self.task);
-        Script::new([me, n], 1, move |talk| run(talk, self, inputs)).costing(cost)
+        script([me, n], 1, move |talk| run(talk, self, inputs)).costing(cost)
     }
 }
 
@@ -111,7 +111,7 @@ async fn labels(room: &mut Room, garbled: &Garbled, public: &[u8]) -> Vec<Vec<u8
         Side::Evaluator(_) => into.fill(16 * public.len()),
         Side::Garbler(labels) => out[0] = as_bytes(&chosen(&labels.inputs, public, garbled.delta)).to_vec(),
     }
-    room.talk.exchange("labels of inputs", out, into).await
+    room.talk.exchange("labels of inputs", out, &into).await
 }
 
 /// The labels for these Λ.
@@ -137,7 +137,7 @@ async fn evaluator(
         let packed = pack(&outputs);
         let proof = |slot: usize| digest(room, "labels", slot + 1, &labels[slot]);
         let out = (0..slots).map(|slot| [&packed[..], &proof(slot)].concat()).collect();
-        room.talk.exchange("labels of outputs", out, vec![0; slots]).await;
+        room.talk.exchange("labels of outputs", out, &vec![0; slots]).await;
         return Ok(outputs);
     }
     let half::Evaluated { outputs, ands, labels, macs } = half::evaluate(&job, tables, public, &labels);
@@ -146,9 +146,9 @@ async fn evaluator(
     let packed = pack(&ands);
     let proof = |slot: usize| digest(room, "labels of ands", slot + 1, &labels[slot]);
     let out = (0..slots).map(|slot| [&packed[..], &seed, &proof(slot)].concat()).collect();
-    room.talk.exchange("masked ANDs", out, vec![0; slots]).await;
+    room.talk.exchange("masked ANDs", out, &vec![0; slots]).await;
     let expected = weighed(room, seed, &macs);
-    let heard = room.talk.exchange("MACs of ANDs", vec![vec![]; slots], vec![16; slots]).await;
+    let heard = room.talk.exchange("MACs of ANDs", vec![vec![]; slots], &vec![16; slots]).await;
     let sum = heard.iter().fold(expected, |sum, theirs| sum ^ from_bytes(theirs)[0]);
     if !same(&sum.0, &[0; 16]) {
         return Err(if slots == 1 {
@@ -174,7 +174,7 @@ async fn garbler(
         let count = labels.outputs.len();
         let bytes = count.div_ceil(8);
         into[0] = bytes + HASH;
-        let heard = room.talk.exchange("labels of outputs", silent(), into).await;
+        let heard = room.talk.exchange("labels of outputs", silent(), &into).await;
         let outputs = room.bits("labels of outputs", 0, &heard[0][..bytes], count)?;
         let expected = digest(room, "labels", me, &chosen(&labels.outputs, &outputs, delta));
         if !same(&expected, &heard[0][bytes..]) {
@@ -185,7 +185,7 @@ async fn garbler(
     let count = labels.ands.len();
     let bytes = count.div_ceil(8);
     into[0] = bytes + SEED + HASH;
-    let heard = room.talk.exchange("masked ANDs", silent(), into).await;
+    let heard = room.talk.exchange("masked ANDs", silent(), &into).await;
     let (packed, rest) = heard[0].split_at(bytes);
     let (seed, proof) = rest.split_first_chunk().expect("the length that was asked for");
     let ands = room.bits("masked ANDs", 0, packed, count)?;
@@ -197,7 +197,7 @@ async fn garbler(
     let (macs, outputs) = half::macs(&garbled.job(), &labels.macs, public, &ands);
     let mut out = silent();
     out[0] = weighed(room, *seed, &macs).0.to_vec();
-    room.talk.exchange("MACs of ANDs", out, vec![0; slots]).await;
+    room.talk.exchange("MACs of ANDs", out, &vec![0; slots]).await;
     Ok(outputs)
 }
 
@@ -225,7 +225,7 @@ async fn verdict(room: &mut Room) -> Result<(), AuthError> {
         .finalize()
         .as_bytes();
     let slots = room.talk.slots();
-    let heard = room.talk.exchange("verdict", vec![ours.to_vec(); slots], vec![HASH; slots]).await;
+    let heard = room.talk.exchange("verdict", vec![ours.to_vec(); slots], &vec![HASH; slots]).await;
     match heard.iter().position(|theirs| !same(theirs, &ours)) {
         None => Ok(()),
         Some(slot) => Err(AuthError::abort_of(Check::Verdict, room.talk.peer(slot))),

@@ -65,7 +65,7 @@ impl Room {
         let echo = if echoes { &echo[..] } else { &[] };
         let out = vec![[echo, &own].concat(); self.talk.slots()];
         let into = vec![echo.len() + own.len(); self.talk.slots()];
-        let mut heard = self.talk.exchange(name, out, into).await;
+        let mut heard = self.talk.exchange(name, out, &into).await;
         for (slot, message) in heard.iter_mut().enumerate() {
             let rest = message.split_off(echo.len());
             if !same(message, echo) {
@@ -169,7 +169,7 @@ impl Room {
             here.opening(number, slot, &macs)
         });
         let length = opened_bytes(lists.len(), len);
-        let heard = self.talk.exchange(name, out, vec![length; slots]).await;
+        let heard = self.talk.exchange(name, out, &vec![length; slots]).await;
         let own = lists.iter().flat_map(|shares| shares.macs[0].iter());
         let mut sum: Vec<u8> = own.map(|mac| mac.0[0] & 1).collect();
         let said = abreast(threads, heard.iter().enumerate().collect(), |(slot, message)| {
@@ -198,7 +198,7 @@ impl Room {
             self.opening(number, slot, &[&picked(&shares.macs[slot], due[self.talk.peer(slot)])])
         };
         let (out, mine) = ((0..slots).map(said).collect(), due[me]);
-        let heard = self.talk.exchange(name, out, vec![opened_bytes(1, mine.len()); slots]).await;
+        let heard = self.talk.exchange(name, out, &vec![opened_bytes(1, mine.len()); slots]).await;
         let mut sum: Vec<u8> = mine.iter().map(|k| u8::from(shares.bit(*k as usize))).collect();
         for (slot, message) in heard.iter().enumerate() {
             let keys = picked(&shares.keys[slot], mine);
@@ -297,10 +297,8 @@ impl Room {
                 }
             }
             let Some(name) = name else { return Ok(()) };
-            heard = self
-                .talk
-                .exchange(name, out, into.chunks_exact(2).map(|into| into[0] + into[1]).collect())
-                .await;
+            let sums: Vec<usize> = into.chunks_exact(2).map(|into| into[0] + into[1]).collect();
+            heard = self.talk.exchange(name, out, &sums).await;
         }
     }
 

@@ -16,6 +16,7 @@ use crate::{
     cost,
     preprocess::{self, Need},
     room::{HASH, Room},
+    script::script,
     shares::{Shares, same},
 };
 use hushwire_block::{Block, as_bytes, from_bytes};
@@ -77,7 +78,7 @@ impl Setup {
     ) -> Script<'static, Setup> {
         assert!((2..=128).contains(&n) && me < n, "party {me} of {n}");
         let (context, seed) = (*context, seed.derive("authgarble set-up", &context.sid.0));
-        let script = Script::new([me, n], threads, move |talk| async move {
+        let script = script([me, n], threads, move |talk| async move {
             let mut room = Room::new(talk, context.child("authgarble set-up", 0), &seed);
             // Bit 1 of the sum of all Δ is 1, so that bit 1 of what leaky ANDs sum up to is their bit.
             let pinned = Block::from_u128(3);
@@ -110,7 +111,7 @@ impl Setup {
             Protocol::FerretB13,
         ];
         let exact = !in_advance.contains(&self.ot);
-        let script = Script::new([me, n], threads, move |talk| preprocess::run(talk, self, need));
+        let script = script([me, n], threads, move |talk| preprocess::run(talk, self, need));
         if exact { script.costing(cost) } else { script }
     }
 

@@ -7,7 +7,7 @@
 //! planes     values as bit planes, the form in which they are brought and learnt
 //! ```
 
-use crate::{ComputeError, Op, Scalar, Tensor, eval::compute};
+use crate::{ComputeError, Op, Scalar, Tensor, ops::Lowering};
 pub use crate::{
     rectify::Rectifiers,
     windows::{Convolution, pooled},
@@ -27,53 +27,17 @@ pub fn apply(
     scalar: Scalar,
     lengths: &[usize],
 ) -> Result<Tensor, ComputeError> {
-    compute(op, operands, scalar, lengths)
+    op.compute(operands, scalar, lengths)
 }
 
 /// Of an operation that only moves elements, where each element of its result comes from: a number counts the elements of all
 /// operands, one operand behind the other. `None` where the operation does more.
 #[must_use]
 pub fn picks(op: &Op, operands: &[&[usize]], lengths: &[usize]) -> Option<Vec<usize>> {
-    let count = |lengths: &[usize]| lengths.iter().product::<usize>();
-    let from = operands.first()?;
-    // From an element to the next along each axis of the first operand.
-    let strides: Vec<usize> = (0..from.len()).map(|axis| count(&from[axis + 1..])).collect();
-    let axes = lengths.iter().copied();
-    Some(match op {
-        Op::Reshape(_) | Op::Reveal(_) | Op::Wrapping => (0..count(lengths)).collect(),
-        Op::Broadcast(_) => {
-            // Axes of length 1 have one element, which every place along them has.
-            let one = |axis: usize| if from.get(axis).is_none_or(|n| *n == 1) { 0 } else { strides[axis] };
-            strided(0, axes.enumerate().map(|(axis, n)| (n, one(axis))))
-        }
-        Op::Transpose(order) => strided(0, axes.zip(order.iter().map(|axis| strides[usize::from(*axis)]))),
-        Op::Slice { axis, from, .. } => {
-            strided(usize::try_from(*from).ok()? * strides[usize::from(*axis)], axes.zip(strides))
-        }
-        Op::Concat(axis) => {
-            let axis = usize::from(*axis);
-            let mut places = Vec::with_capacity(count(lengths));
-            for outer in 0..count(&lengths[..axis]) {
-                let mut before = 0;
-                for part in operands {
-                    let run = count(&part[axis..]);
-                    places.extend(before + outer * run..before + (outer + 1) * run);
-                    before += count(part);
-                }
-            }
-            places
-        }
-        _ => return None,
-    })
-}
-
-/// The places of elements along axes of so many elements, each so far from the next, the outermost axis first.
-fn strided(first: usize, axes: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
-    axes.fold(vec![first], |places, (n, stride)| {
-        let mut next = Vec::with_capacity(places.len() * n);
-        places.iter().for_each(|place| next.extend((0..n).map(|i| place + i * stride)));
-        next
-    })
+    match op.def().lowering() {
+        Lowering::Moves(places) => Some(places(operands, lengths)),
+        Lowering::Elements(_) | Lowering::Stages(_) => None,
+    }
 }
 
 impl Tensor {
@@ -123,37 +87,62 @@ mod tests {
         assert_eq!(picked(Op::Neg, &[&[3]], &[3]), None);
     }
 
-    /// Places are those from which the evaluator takes elements.
+    /// An element's operand and its place along each axis there, by its place along each axis of the result.
+    type From = fn(&[usize]) -> (usize, Vec<usize>);
+
+    /// Places are those that an index along each axis has, and those from which the evaluator takes elements.
     #[test]
-    fn moves_are_the_evaluators() {
+    fn moves_are_indices() {
         let shape = |to: &[usize]| crate::Shape(to.iter().map(|n| (*n as u64).into()).collect());
-        type Case<'a> = (Op, &'a [&'a [usize]], &'a [usize]);
-        let cases: [Case<'_>; 12] = [
-            (Op::Transpose(vec![2, 0, 3, 1]), &[&[2, 3, 4, 5]], &[4, 2, 5, 3]),
-            (Op::Transpose(vec![0, 2, 1]), &[&[2, 3, 4]], &[2, 4, 3]),
-            (Op::Concat(1), &[&[2, 3, 4], &[2, 1, 4], &[2, 5, 4]], &[2, 9, 4]),
-            (Op::Concat(2), &[&[2, 3, 4], &[2, 3, 1]], &[2, 3, 5]),
-            (Op::Concat(0), &[&[2, 3], &[0, 3], &[4, 3]], &[6, 3]),
-            (Op::Slice { axis: 1, from: 2, to: 5 }, &[&[3, 6, 2]], &[3, 3, 2]),
-            (Op::Slice { axis: 2, from: 0, to: 1 }, &[&[3, 2, 2]], &[3, 2, 1]),
-            (Op::Broadcast(shape(&[2, 3, 4])), &[&[1, 3, 1]], &[2, 3, 4]),
-            (Op::Broadcast(shape(&[5, 2])), &[&[5, 1]], &[5, 2]),
-            (Op::Broadcast(shape(&[2, 3])), &[&[]], &[2, 3]),
-            (Op::Reshape(shape(&[6])), &[&[2, 3]], &[6]),
-            (Op::Wrapping, &[&[2, 3]], &[2, 3]),
+        type Case<'a> = (Op, &'a [&'a [usize]], &'a [usize], From);
+        let cases: [Case<'_>; 10] = [
+            (Op::Transpose(vec![2, 0, 3, 1]), &[&[2, 3, 4, 5]], &[4, 2, 5, 3], |i| {
+                (0, vec![i[1], i[3], i[0], i[2]])
+            }),
+            (Op::Transpose(vec![0, 2, 1]), &[&[2, 3, 4]], &[2, 4, 3], |i| (0, vec![i[0], i[2], i[1]])),
+            (Op::Concat(1), &[&[2, 3, 4], &[2, 1, 4], &[2, 5, 4]], &[2, 9, 4], |i| match i[1] {
+                k @ ..3 => (0, vec![i[0], k, i[2]]),
+                3 => (1, vec![i[0], 0, i[2]]),
+                k => (2, vec![i[0], k - 4, i[2]]),
+            }),
+            (Op::Concat(0), &[&[2, 3], &[0, 3], &[4, 3]], &[6, 3], |i| match i[0] {
+                k @ ..2 => (0, vec![k, i[1]]),
+                k => (2, vec![k - 2, i[1]]),
+            }),
+            (Op::Slice { axis: 1, from: 2, to: 5 }, &[&[3, 6, 2]], &[3, 3, 2], |i| {
+                (0, vec![i[0], i[1] + 2, i[2]])
+            }),
+            (Op::Slice { axis: 2, from: 0, to: 1 }, &[&[3, 2, 2]], &[3, 2, 1], |i| (0, i.to_vec())),
+            (Op::Broadcast(shape(&[2, 3, 4])), &[&[1, 3, 1]], &[2, 3, 4], |i| (0, vec![0, i[1], 0])),
+            (Op::Broadcast(shape(&[2, 3])), &[&[]], &[2, 3], |_| (0, vec![])),
+            (Op::Reshape(shape(&[6])), &[&[2, 3]], &[6], |i| (0, vec![i[0] / 3, i[0] % 3])),
+            (Op::Wrapping, &[&[2, 3]], &[2, 3], |i| (0, i.to_vec())),
         ];
-        for (op, operands, to) in cases {
-            let mut first = 0;
-            let number = Scalar::unsigned(64);
+        let count = |lengths: &[usize]| lengths.iter().product::<usize>();
+        for (op, operands, to, from) in cases {
+            let index = |mut at: usize| {
+                let mut index = vec![0; to.len()];
+                for (i, n) in index.iter_mut().zip(to).rev() {
+                    (*i, at) = (at % n, at / n);
+                }
+                index
+            };
+            let place = |at: usize| {
+                let (k, index) = from(&index(at));
+                let within = index.iter().zip(operands[k]).fold(0, |place, (i, n)| place * n + i);
+                operands[..k].iter().map(|lengths| count(lengths)).sum::<usize>() + within
+            };
+            let expected: Vec<usize> = (0..count(to)).map(place).collect();
+            assert_eq!(picks(&op, operands, to), Some(expected.clone()), "{op:?} of {operands:?}");
+            let (number, mut first) = (Scalar::unsigned(64), 0);
             let numbers = operands.iter().map(|lengths| {
-                let n = lengths.iter().product::<usize>();
-                first += n;
-                Tensor::from_words(number, lengths, (first - n..first).map(|i| i as u128))
+                first += count(lengths);
+                Tensor::from_words(number, lengths, (first - count(lengths)..first).map(|i| i as u128))
             });
             let numbers: Vec<Tensor> = numbers.collect();
-            let moved = compute(&op, &numbers.iter().collect::<Vec<_>>(), number, to).expect("it moves");
-            let expected: Vec<usize> = (0..moved.len()).map(|i| moved.get(i) as usize).collect();
-            assert_eq!(picks(&op, operands, to), Some(expected), "{op:?} of {operands:?}");
+            let moved = op.compute(&numbers.iter().collect::<Vec<_>>(), number, to).expect("it moves");
+            let found: Vec<usize> = (0..moved.len()).map(|i| moved.get(i) as usize).collect();
+            assert_eq!(found, expected, "{op:?} of {operands:?}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Symbols get their numbers.
 
 use crate::{
-    Computation, ComputeError, Dim, Op, Range, Shape, Tensor, Value, derive::Written, draft::Draft,
+    Computation, ComputeError, Dim, Op, Range, Shape, Tensor, Value, draft::Draft, graph::Written,
     tensor::Decimal,
 };
 use std::collections::BTreeMap;
@@ -33,9 +33,7 @@ impl Computation {
                     values.push(draft.input_within(name, ty, self.promised(Value(at as u32)))?);
                     continue;
                 }
-                Op::Broadcast(to) => Op::Broadcast(shape(to)?),
-                Op::Reshape(to) => Op::Reshape(shape(to)?),
-                op => op.clone(),
+                op => op.bound(&shape)?,
             };
             let arguments = node.arguments.iter().map(|v| values[v.0 as usize]).collect();
             values.push(draft.push(op, arguments)?);

@@ -15,8 +15,8 @@
 //! comparisons would pay for its upper bits. An order of rows is no value that a member can bring.
 
 use crate::{
-    Computation, ComputeError, Op, Range, Reduction, Scalar, Scan, Tensor, Type, Value, Visibility,
-    draft::Draft, eval,
+    Computation, ComputeError, Op, Range, Scalar, Tensor, Type, Value, Visibility, draft::Draft, eval,
+    ops::Role,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -267,14 +267,8 @@ impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
             self.known[at] = Known::Together;
         }
         let node = &self.computation.nodes()[at];
-        let sums = match &node.op {
-            Op::Add | Op::Sub | Op::Mul | Op::Neg | Op::MatMul | Op::Conv2d { .. } | Op::PrefixSum(_) => true,
-            Op::Reduce(reduction, _) | Op::Pool { reduction, .. } => {
-                matches!(reduction, Reduction::Sum | Reduction::Mean)
-            }
-            Op::Scan(scan) => *scan == Scan::Sum,
-            op => is_move(op) && self.summed[at],
-        };
+        let role = node.op.def().facts().role;
+        let sums = role == Role::Sums || (role == Role::Moves && self.summed[at]);
         for v in &node.arguments {
             self.wanted[v.0 as usize] = true;
             self.summed[v.0 as usize] |= sums;
@@ -305,7 +299,7 @@ impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
                 let summed = self.numbers && self.summed[at] && to.bits() <= 64;
                 to.bits() > from.ty.scalar.bits() && to.frac() == from.ty.scalar.frac() && !summed
             }
-            op => is_move(op),
+            op => op.def().facts().role == Role::Moves,
         }
     }
 
@@ -318,17 +312,4 @@ impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
     fn of(&self, is: impl Fn(&Known<O>) -> bool) -> Vec<Value> {
         self.wanted().filter(|(_, known)| is(known)).map(|(value, _)| value).collect()
     }
-}
-
-fn is_move(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Broadcast(_)
-            | Op::Reshape(_)
-            | Op::Transpose(_)
-            | Op::Slice { .. }
-            | Op::Gather
-            | Op::Reveal(_)
-            | Op::Wrapping
-    )
 }

@@ -2,10 +2,11 @@
 
 use crate::{
     Computation, ComputeError, Dim, Member, Node, Op, Output, Scalar, Type, Value, Visibility,
-    derive::Written,
-    infer::{MAX_RANK, infer, name},
-    range::{self, Known, Range},
+    graph::Written,
+    range::{Known, Range},
     tensor::Decimal,
+    types::is_name,
+    typing::MAX_RANK,
 };
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -20,17 +21,6 @@ pub const MAX_MEMBERS: usize = 1 << 10;
 /// Nodes so far, all of them checked, the names of values, each of which is one value's, and nodes by hash: what is the same
 /// operation on the same values is one node.
 pub(crate) struct Draft(Computation, BTreeSet<String>, HashMap<u64, Vec<Value>>);
-
-/// Whether a name may stand in text: a letter or `_`, then letters, digits and `_`, of ASCII; no type and no truth value.
-pub(crate) fn is_name(name: &str) -> bool {
-    if Scalar::parse(name).is_some() || ["true", "false", "fixed", "bits", "desc", "in"].contains(&name) {
-        return false;
-    }
-    let mut bytes = name.bytes();
-    bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
-        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        && name.len() <= 64
-}
 
 fn named(kind: &str, name: &str) -> Result<(), ComputeError> {
     if is_name(name) {
@@ -138,21 +128,11 @@ impl Draft {
 
     pub(crate) fn push(&mut self, op: Op, arguments: Vec<Value>) -> Result<Value, ComputeError> {
         if let Some(missing) = arguments.iter().find(|v| v.0 as usize >= self.0.nodes.len()) {
-            let cause = format!("`{}` reads value {} before it is computed", name(&op), missing.0);
+            let cause = format!("`{}` reads value {} before it is computed", op.name(), missing.0);
             return Err(ComputeError::ty(cause, "values are computed in order"));
         }
-        match &op {
-            Op::Reveal(Some(member)) => self.known_member(*member)?,
-            Op::Cast(to) if !to.is_valid() => {
-                return Err(ComputeError::ty(format!("there is no type {to}"), "numbers have 1 to 128 bits"));
-            }
-            Op::Constant(tensor) if tensor.scalar() == Scalar::Place || !tensor.scalar().is_valid() => {
-                return Err(ComputeError::ty(
-                    format!("no constant is a {}", tensor.scalar()),
-                    "write numbers",
-                ));
-            }
-            _ => {}
+        if let Op::Reveal(Some(member)) = &op {
+            self.known_member(*member)?;
         }
         let hash = BuildHasherDefault::<DefaultHasher>::new().hash_one((&op, &arguments));
         let same = |v: &&Value| (&self.0.node(**v).op, &self.0.node(**v).arguments) == (&op, &arguments);
@@ -162,10 +142,10 @@ impl Draft {
         let shown: Vec<String> = arguments.iter().map(|v| self.show(*v)).collect();
         let operands: Vec<_> =
             shown.iter().map(String::as_str).zip(arguments.iter().map(|v| &self.0.node(*v).ty)).collect();
-        let ty = infer(&op, &operands)?;
+        let ty = op.infer(&operands)?;
         self.known_symbols(&ty)?;
-        let ranges = arguments.iter().map(|v| self.0.ranges[v.0 as usize]);
-        let known = range::of(&op, &operands.iter().copied().zip(ranges).collect::<Vec<_>>(), &ty)?;
+        let ranges: Vec<Known> = arguments.iter().map(|v| self.0.ranges[v.0 as usize]).collect();
+        let known = op.range(&operands, &ranges, &ty)?;
         let value = self.node(Node { op, arguments, ty }, known)?;
         self.2.entry(hash).or_default().push(value);
         Ok(value)

@@ -100,3 +100,8 @@ impl ComputeError {
         }
     }
 }
+
+/// An error at a place of a text.
+pub(crate) fn wrong(place: TextPlace, cause: impl Into<String>, remedy: impl Into<String>) -> ComputeError {
+    ComputeError::Text { place, cause: cause.into(), remedy: remedy.into() }
+}

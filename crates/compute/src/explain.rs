@@ -47,7 +47,7 @@ impl Computation {
         };
         let mut leaks: Vec<String> = vec![];
         for node in self.nodes().iter().filter(|node| node.ty.visibility != Visibility::Public) {
-            let words = node.op.leaks().map(|leaks| format!("`{}` {leaks}", crate::infer::name(&node.op)));
+            let words = node.op.leaks().map(|leaks| format!("`{}` {leaks}", node.op.name()));
             leaks.extend(words.filter(|words| !leaks.contains(words)));
         }
         Explanation {

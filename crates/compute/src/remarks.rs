@@ -1,6 +1,6 @@
 //! Remarks on what a computation is unlikely to mean, though it has a meaning.
 
-use crate::{Computation, Node, Op, Range, Reduction, Scalar, Value, derive::Written, infer::name};
+use crate::{Computation, Node, Op, Range, Reduction, Scalar, Value, graph::Written};
 
 /// Bits of numbers whose sums, within means, are often more than such a type holds.
 const NARROW: usize = 32;
@@ -91,7 +91,7 @@ impl Computation {
         Some(format!(
             "`{}` of {} and {} has {frac} fractional bits and none before the point, so that products from 0.5 on wrap: {keep}cast both to \
              more bits before",
-            name(&node.op),
+            node.op.name(),
             self.shown(x),
             self.shown(y)
         ))

@@ -1,6 +1,6 @@
 //! Values in the open: elements of one scalar in the order of rows.
 
-use crate::Scalar;
+use crate::{Dim, Scalar, Shape};
 use core::fmt;
 
 /// Elements of one scalar, the last axis fastest. An element is its bits, two's complement where it has a sign, in as few
@@ -75,6 +75,11 @@ impl Tensor {
     #[must_use]
     pub fn lengths(&self) -> &[usize] {
         &self.lengths
+    }
+
+    /// The shape that these lengths make.
+    pub(crate) fn shape(&self) -> Shape {
+        Shape(self.lengths.iter().map(|n| Dim::Known(*n as u64)).collect())
     }
 
     /// Elements.

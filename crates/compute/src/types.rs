@@ -8,6 +8,21 @@ pub const MAX_BITS: u8 = 128;
 /// Most bits of a string of bits.
 pub const MAX_STRING: u16 = 4096;
 
+/// Whether a name may stand in text: a letter or `_`, then letters, digits and `_`, of ASCII; no type and no truth value.
+pub(crate) fn is_name(name: &str) -> bool {
+    if Scalar::parse(name).is_some() || ["true", "false", "fixed", "bits", "desc", "in"].contains(&name) {
+        return false;
+    }
+    let mut bytes = name.bytes();
+    bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && name.len() <= 64
+}
+
+/// A value's number: that of the node that computes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(pub u32);
+
 /// The type of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scalar {
@@ -178,6 +193,12 @@ impl Shape {
     #[must_use]
     pub fn matrix(rows: impl Into<Dim>, columns: impl Into<Dim>) -> Self {
         Shape(vec![rows.into(), columns.into()])
+    }
+
+    /// `[n, 3]`, also of no axis.
+    pub(crate) fn list(&self) -> String {
+        let dims: Vec<_> = self.0.iter().map(Dim::to_string).collect();
+        format!("[{}]", dims.join(", "))
     }
 
     /// Axes.

@@ -1,6 +1,7 @@
 //! Windows over the last two axes, for convolutions and pooling: which elements meet in each element of the result.
 
-use crate::{ComputeError, Dim, Reduction, Shape, infer::told};
+use crate::{ComputeError, Dim, Reduction, Shape, typing::Operands};
+use core::fmt::Write;
 
 /// The way of a window over rows and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,6 +17,19 @@ impl Default for Steps {
     fn default() -> Self {
         Steps { strides: [1; 2], padding: [0; 4] }
     }
+}
+
+/// Arguments in text that differ from their defaults.
+pub(crate) fn way(steps: Steps) -> String {
+    let mut out = String::new();
+    let usual = Steps::default();
+    if steps.strides != usual.strides {
+        let _ = write!(out, ", stride={:?}", steps.strides);
+    }
+    if steps.padding != usual.padding {
+        let _ = write!(out, ", pad={:?}", steps.padding);
+    }
+    out
 }
 
 /// Windows of one size over planes of one size.
@@ -159,8 +173,6 @@ pub fn pooled(lengths: &[usize], size: [u32; 2], steps: Steps, at: usize) -> Vec
     windows.places(at % count).map(|(x, _)| first + x).collect()
 }
 
-type Operand<'a> = crate::infer::Operand<'a>;
-
 fn known(shape: &Shape, axes: core::ops::Range<usize>) -> Option<Vec<usize>> {
     let length = |dim: &Dim| match dim {
         Dim::Known(n) => usize::try_from(*n).ok(),
@@ -170,22 +182,22 @@ fn known(shape: &Shape, axes: core::ops::Range<usize>) -> Option<Vec<usize>> {
 }
 
 /// The shape of a convolution.
-pub(crate) fn convolved(operands: &[Operand<'_>], steps: Steps, groups: u32) -> Result<Shape, ComputeError> {
-    let refuse = |remedy: &str| Err(ComputeError::ty(format!("`conv2d` of {}", told(operands)), remedy));
-    let [x, k] = [&operands[0].1.shape, &operands[1].1.shape];
+pub(crate) fn convolved(of: Operands<'_>, steps: Steps, groups: u32) -> Result<Shape, ComputeError> {
+    let refuse = |remedy: &str| Err(of.wrong(remedy));
+    let [x, k] = [of.shape(0), of.shape(1)];
     if [x, k].iter().any(|s| s.rank() != 4) {
         return refuse(
             "it takes [images, channels, rows, columns] and kernels [out, channels, rows, columns]",
         );
     }
-    let (Some(of), Some(kernels)) = (known(x, 1..4), known(k, 0..4)) else {
+    let (Some(images), Some(kernels)) = (known(x, 1..4), known(k, 0..4)) else {
         return refuse("only the count of images may be a symbol");
     };
     let groups = groups as usize;
-    if groups == 0 || of[0] != kernels[1].saturating_mul(groups) || kernels[0] % groups != 0 {
+    if groups == 0 || images[0] != kernels[1].saturating_mul(groups) || kernels[0] % groups != 0 {
         return refuse("a kernel has as many channels as its group, and groups have as many kernels each");
     }
-    let windows = Windows::new([of[1], of[2]], [kernels[2], kernels[3]], steps);
+    let windows = Windows::new([images[1], images[2]], [kernels[2], kernels[3]], steps);
     match windows.count() {
         Some([rows, columns]) => Ok(Shape(vec![
             x.0[0].clone(),
@@ -201,17 +213,16 @@ pub(crate) fn convolved(operands: &[Operand<'_>], steps: Steps, groups: u32) -> 
 
 /// The shape of pooling.
 pub(crate) fn pooled_shape(
-    symbol: &str,
-    operands: &[Operand<'_>],
+    of: Operands<'_>,
     reduction: Reduction,
     size: [u32; 2],
     steps: Steps,
 ) -> Result<Shape, ComputeError> {
-    let refuse = |remedy: &str| Err(ComputeError::ty(format!("`{symbol}` of {}", told(operands)), remedy));
+    let refuse = |remedy: &str| Err(of.wrong(remedy));
     if !matches!(reduction, Reduction::Sum | Reduction::Mean | Reduction::Min | Reduction::Max) {
         return refuse("windows have a sum, a mean, a least and a greatest element");
     }
-    let shape = &operands[0].1.shape;
+    let shape = of.shape(0);
     let Some(from) = shape.rank().checked_sub(2) else {
         return refuse("it takes values with rows and columns");
     };

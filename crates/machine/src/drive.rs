@@ -4,6 +4,7 @@
 //! Driver    one machine on borrowed channels, blocking; round by round where a caller has work between rounds
 //! Lane      one machine in flight on channels of its own; pipeline keeps several lanes of a thread in flight
 //! Lockstep  all parties on one thread without channels; a test may edit messages on their way
+//! Line      a machine made of an `async` function, which says and hears messages through a Talk
 //! ```
 //!
 //! Taps of a channel do the rest: [`Record`](crate::Record) and [`Replay`](crate::Replay) run one party again alone,
@@ -11,12 +12,13 @@
 
 use crate::{Channel, NetError};
 use core::borrow::BorrowMut;
-use hushwire_block::Buffer;
 
 pub use crate::abreast::Abreast;
 pub use crate::gate::{Latch, Misstep};
+pub use crate::line::{Line, Talk};
 pub use crate::lockstep::{Lockstep, Place, Wiring};
 pub use crate::machine::{Exchanged, Machine, Round, With};
+pub use hushwire_block::Buffer;
 
 /// One slot's message, in a buffer that is kept.
 #[derive(Default)]
@@ -83,7 +85,7 @@ pub(crate) fn advance<M: Machine + ?Sized>(
         out.round = machine.round(slot);
         let Some(round) = out.round else { return Ok(false) };
         if slot >= written {
-            machine.write(slot, out.make(round.out))?;
+            machine.hand(slot, &mut out.bytes, round.out)?;
         }
     }
     Ok(true)
@@ -91,7 +93,7 @@ pub(crate) fn advance<M: Machine + ?Sized>(
 
 /// Message buffers of a machine's slots, kept from run to run: fresh pages cost more than the socket.
 #[derive(Default)]
-struct Buffers {
+pub(crate) struct Buffers {
     own: Vec<Message>,
     out: Vec<Message>,
     heard: Vec<Buffer>,
@@ -102,7 +104,7 @@ impl Buffers {
     ///
     /// # Panics
     /// If it has not one slot for each channel (the caller's bug).
-    fn fit<M: Machine + ?Sized>(&mut self, machine: &M, channels: usize) {
+    pub(crate) fn fit<M: Machine + ?Sized>(&mut self, machine: &M, channels: usize) {
         assert_eq!(machine.slots(), channels, "a channel for each slot");
         self.own.resize_with(channels, Message::default);
         self.out.resize_with(channels, Message::default);
@@ -110,7 +112,11 @@ impl Buffers {
     }
 
     /// Takes the last round's messages, if there was one, and writes the next; false when there is none.
-    fn advance<M: Machine + ?Sized>(&mut self, machine: &mut M, absorb: bool) -> Result<bool, M::Error> {
+    pub(crate) fn advance<M: Machine + ?Sized>(
+        &mut self,
+        machine: &mut M,
+        absorb: bool,
+    ) -> Result<bool, M::Error> {
         let Buffers { own, out, heard } = self;
         let of = |slot: usize| Exchanged { own: own[slot].sent(), heard: &heard[slot][..own[slot].comes()] };
         let more = if absorb {
@@ -120,6 +126,22 @@ impl Buffers {
         };
         std::mem::swap(own, out);
         Ok(more)
+    }
+
+    /// The round whose messages are written.
+    pub(crate) fn round(&self, slot: usize) -> Round {
+        self.own[slot].round.unwrap_or(Round::even("", 0))
+    }
+
+    /// This party's message of it.
+    pub(crate) fn said(&self, slot: usize) -> &[u8] {
+        self.own[slot].sent()
+    }
+
+    /// Takes the message that came.
+    pub(crate) fn hear(&mut self, slot: usize, message: &[u8]) {
+        self.heard[slot].reserve_len(message.len());
+        self.heard[slot][..message.len()].copy_from_slice(message);
     }
 
     /// Starts to send on all channels, without waiting.

@@ -2,7 +2,7 @@
 //! exact-length messages over whatever moves bytes.
 //!
 //! ```text
-//! drive      Machine, the gate before it, Driver, Lane, Lockstep, Abreast
+//! drive      Machine, the gate before it, Driver, Lane, Lockstep, Abreast; Line, a machine made of an async function
 //! Channel    messages over half links (Tx, Rx); Net holds the links of one party
 //! inproc     half links between the parties of one process
 //! Tap        sees every message of a channel: Meter, Transcript, Record, Tamper, Turns
@@ -32,6 +32,7 @@ mod error;
 mod gate;
 mod id;
 pub mod inproc;
+mod line;
 mod link;
 mod lockstep;
 mod machine;

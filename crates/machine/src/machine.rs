@@ -1,6 +1,7 @@
 //! One kind of protocol machine: a party's half of a protocol, a round at a time, without input or output.
 
 use crate::Cost;
+use hushwire_block::Buffer;
 
 /// One round of a machine on one slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,6 +76,16 @@ pub trait Machine {
     /// As the protocol says; nothing may be sent then.
     fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), Self::Error>;
 
+    /// [`Machine::write`] into the first `bytes` of a buffer, which may be exchanged for another: whoever has made the message in
+    /// a buffer already hands it over, and need not copy it.
+    ///
+    /// # Errors
+    /// As there.
+    fn hand(&mut self, slot: usize, out: &mut Buffer, bytes: usize) -> Result<(), Self::Error> {
+        out.reserve_len(bytes);
+        self.write(slot, &mut out[..bytes])
+    }
+
     /// Takes the messages of the round, one for each slot, and goes on to the next round.
     ///
     /// # Errors
@@ -113,36 +124,59 @@ pub struct With<M, T> {
     pub with: T,
 }
 
-/// Who holds a machine is the machine.
-macro_rules! holds_a_machine {
-    ([$($parameters:tt)*] $holder:ty, $self:ident => $machine:expr) => {
-        impl<$($parameters)*> Machine for $holder {
-            type Error = M::Error;
+/// A [`Machine`](crate::drive::Machine) of a type that holds one: every call is passed on to it.
+///
+/// ```
+/// use hushwire_machine::{NetError, drive::{Line, Machine}, passed_on};
+///
+/// struct Shown<'a>(Line<'a, u8, NetError>);
+/// passed_on!(['a] Shown<'a>, NetError, self => self.0);
+///
+/// let one = Shown(Line::new(|talk| async move { Ok(talk.exchange("one", vec![7], 1).await[0]) }));
+/// assert_eq!(one.round(0).map(|round| round.out), Some(1));
+/// ```
+#[macro_export]
+macro_rules! passed_on {
+    ([$($parameters:tt)*] $holder:ty, $error:ty, $self:ident => $machine:expr) => {
+        impl<$($parameters)*> $crate::drive::Machine for $holder {
+            type Error = $error;
             fn slots(&$self) -> usize {
-                $machine.slots()
+                $crate::drive::Machine::slots(&$machine)
             }
-            fn round(&$self, slot: usize) -> Option<Round> {
-                $machine.round(slot)
+            fn round(&$self, slot: usize) -> Option<$crate::drive::Round> {
+                $crate::drive::Machine::round(&$machine, slot)
             }
-            fn write(&mut $self, slot: usize, out: &mut [u8]) -> Result<(), M::Error> {
-                $machine.write(slot, out)
+            fn write(&mut $self, slot: usize, out: &mut [u8]) -> Result<(), $error> {
+                $crate::drive::Machine::write(&mut $machine, slot, out)
             }
-            fn read(&mut $self, messages: &[Exchanged<'_>]) -> Result<(), M::Error> {
-                $machine.read(messages)
+            fn hand(
+                &mut $self,
+                slot: usize,
+                out: &mut $crate::drive::Buffer,
+                bytes: usize,
+            ) -> Result<(), $error> {
+                $crate::drive::Machine::hand(&mut $machine, slot, out, bytes)
             }
-            fn upcoming(&$self) -> Option<Round> {
-                $machine.upcoming()
+            fn read(&mut $self, messages: &[$crate::drive::Exchanged<'_>]) -> Result<(), $error> {
+                $crate::drive::Machine::read(&mut $machine, messages)
             }
-            fn turn(&mut $self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), M::Error> {
-                $machine.turn(messages, out)
+            fn upcoming(&$self) -> Option<$crate::drive::Round> {
+                $crate::drive::Machine::upcoming(&$machine)
             }
-            fn cost(&$self) -> Option<Cost> {
-                $machine.cost()
+            fn turn(
+                &mut $self,
+                messages: &[$crate::drive::Exchanged<'_>],
+                out: &mut [u8],
+            ) -> Result<(), $error> {
+                $crate::drive::Machine::turn(&mut $machine, messages, out)
+            }
+            fn cost(&$self) -> Option<$crate::Cost> {
+                $crate::drive::Machine::cost(&$machine)
             }
         }
     };
 }
 
-holds_a_machine!([M: Machine + ?Sized] &mut M, self => (**self));
-holds_a_machine!([M: Machine + ?Sized] Box<M>, self => (**self));
-holds_a_machine!([M: Machine, T] With<M, T>, self => self.machine);
+passed_on!([M: Machine + ?Sized] &mut M, M::Error, self => (**self));
+passed_on!([M: Machine + ?Sized] Box<M>, M::Error, self => (**self));
+passed_on!([M: Machine, T] With<M, T>, M::Error, self => self.machine);

@@ -43,6 +43,12 @@ impl Array {
         odd.map_or(Ok(()), |i| Err(NnError::new(place, format!("element {i} is not finite"), "correct it")))
     }
 
+    /// A function of each element.
+    #[must_use]
+    pub(crate) fn each(&self, f: impl Fn(f32) -> f32) -> Self {
+        Array { lengths: self.lengths.clone(), data: self.data.iter().map(|x| f(*x)).collect() }
+    }
+
     /// The same elements along other axes.
     #[must_use]
     pub(crate) fn reshaped(mut self, lengths: &[usize]) -> Self {
@@ -97,6 +103,13 @@ pub(crate) fn places<'a>(lengths: &'a [usize], steps: &'a [usize]) -> impl Itera
         }
         place
     })
+}
+
+/// Lines along an axis: where each begins, and from one element to the next.
+pub(crate) fn lines(lengths: &[usize], axis: usize) -> (Vec<usize>, usize) {
+    let step: usize = lengths[axis + 1..].iter().product();
+    let outer: usize = lengths[..axis].iter().product();
+    ((0..outer).flat_map(|o| (0..step).map(move |i| o * step * lengths[axis] + i)).collect(), step)
 }
 
 /// The lengths of two operands of an element-wise operation together: axes of length 1 are repeated.

@@ -8,11 +8,10 @@
 //! ```
 
 use crate::{
-    Array, Network, NnError, Numbers, Report, Secure,
+    Array, Members, Network, NnError, Numbers, Report, Secure,
     distance::{Distance, Judge},
     report::LayerReport,
     samples::Samples,
-    secure::Members,
 };
 use std::fmt;
 

@@ -4,7 +4,7 @@
 //! window in it is that in the result, but for what lies between two rows, which is left out at the end. Sums are taken in the order of weights, whatever the
 //! vectors of the CPU.
 
-use crate::{Array, Conv};
+use crate::{Array, operators::Conv};
 use hushwire_simd::{Kernel, Lanes, cpu, dispatch};
 
 /// The weights that meet one plane of windows: each, and where its run begins.

@@ -2,10 +2,11 @@
 
 use crate::{
     Array, Floats, Kind, Network, NnError, Numbers, Secure,
-    array::{places, steps},
-    float::lines,
+    array::{lines, places, steps},
+    numbers::{INPUT, Members},
+    operators::{Role, Transpose},
     samples::Samples,
-    secure::{INPUT, Members, decode},
+    secure::decode,
 };
 use hushwire_compute::evaluate;
 
@@ -133,12 +134,12 @@ impl Network {
         let mut from = *at;
         loop {
             let layer = &self.layers[from];
-            match layer.kind {
-                Kind::ArgMax(axis) => {
+            match layer.kind.def().role() {
+                Role::Places(axis) => {
                     *at = layer.reads[0];
                     return (judged, Some(axis));
                 }
-                Kind::Reshape | Kind::Transpose(_) => from = layer.reads[0],
+                Role::Moves => from = layer.reads[0],
                 _ => return (judged, None),
             }
         }
@@ -147,7 +148,7 @@ impl Network {
     /// For each element of an output of places, the line of values whose greatest one it names.
     fn order_of_places(&self) -> Vec<usize> {
         let (mut at, mut behind) = (self.outputs[0].1, vec![]);
-        while !matches!(self.layers[at].kind, Kind::ArgMax(_)) {
+        while !matches!(self.layers[at].kind.def().role(), Role::Places(_)) {
             behind.push(at);
             at = self.layers[at].reads[0];
         }
@@ -155,7 +156,7 @@ impl Network {
         let mut order: Vec<usize> = (0..lengths.iter().product()).collect();
         let mut now = lengths.clone();
         for at in behind.iter().rev() {
-            if let Kind::Transpose(axes) = &self.layers[*at].kind {
+            if let Kind::Transpose(Transpose { axes }) = &self.layers[*at].kind {
                 let from = steps(&now);
                 let steps: Vec<usize> = axes.iter().map(|axis| from[*axis]).collect();
                 order = places(&self.layers[*at].lengths, &steps).map(|i| order[i]).collect();
@@ -167,10 +168,8 @@ impl Network {
 
     /// The approximate number of products in an evaluation.
     pub(crate) fn work(&self) -> u64 {
-        let function = |at: usize| match self.layers[at].kind {
-            Kind::Sigmoid | Kind::Tanh | Kind::Gelu(_) | Kind::Softmax(_) | Kind::LayerNorm(..) => {
-                self.layers[at].lengths.iter().product::<usize>() as u64 * FUNCTION
-            }
+        let function = |at: usize| match self.layers[at].kind.def().role() {
+            Role::Function => self.layers[at].lengths.iter().product::<usize>() as u64 * FUNCTION,
             _ => 0,
         };
         (0..self.layers.len()).map(|at| self.products(at) + function(at)).sum()

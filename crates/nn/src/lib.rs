@@ -28,7 +28,12 @@ mod float;
 mod import;
 mod network;
 pub mod npy;
+mod numbers;
 pub mod onnx;
+mod operators;
+#[cfg(test)]
+#[path = "../tests/all/parties.rs"]
+mod parties;
 mod passes;
 mod report;
 mod samples;
@@ -43,8 +48,10 @@ pub use choice::{Choice, Finding, Wanted, judged};
 pub use distance::Distance;
 pub use error::NnError;
 pub use float::Floats;
-pub use network::{Conv, Kind, Layer, Network, Pool};
+pub use network::{Layer, Network};
+pub use numbers::{INPUT, Members, Numbers};
+pub use operators::{Conv, Kind, Pool, reference};
 pub use report::{LayerReport, Report};
 pub use samples::{Range, Samples};
-pub use secure::{INPUT, Members, Numbers, Secure, decode, encode};
+pub use secure::{Secure, decode, encode};
 pub use top::{Labels, Likely};

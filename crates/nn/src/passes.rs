@@ -1,7 +1,10 @@
 //! Changes of a network that keep what it computes. They follow from its layers and shapes, and never from its weights: what the
 //! owner's weights would decide, others would learn.
 
-use crate::{Array, Conv, Kind, Layer, Network};
+use crate::{
+    Array, Kind, Layer, Network,
+    operators::{Affine, Conv, Dense},
+};
 use std::sync::Arc;
 
 /// A network under construction from another one.
@@ -44,12 +47,12 @@ fn absorbed(kind: &Kind, scale: &[f32], shift: &[f32]) -> Option<Kind> {
             let (weights, bias) = (Arc::new(weights), bias(&conv.bias));
             Some(Kind::Conv(Conv { weights, bias, ..conv.clone() }))
         }
-        Kind::Dense(weights, before) if before.len() == scale.len() => {
+        Kind::Dense(Dense { weights, bias: before }) if before.len() == scale.len() => {
             let mut weights = Array::clone(weights);
             for row in weights.data.chunks_mut(scale.len().max(1)) {
                 row.iter_mut().zip(scale).for_each(|(w, scale)| *w *= scale);
             }
-            Some(Kind::Dense(Arc::new(weights), bias(before)))
+            Some(Kind::Dense(Dense { weights: Arc::new(weights), bias: bias(before) }))
         }
         _ => None,
     }
@@ -61,7 +64,7 @@ pub(crate) fn folded(network: &Network) -> Network {
     let readers = network.readers();
     let mut new = Rewrite { layers: vec![], places: vec![] };
     for layer in &network.layers {
-        if let Kind::Affine(scale, shift) = &layer.kind
+        if let Kind::Affine(Affine { scale, shift }) = &layer.kind
             && readers[layer.reads[0]] == 1
         {
             let at = new.places[layer.reads[0]];
@@ -88,7 +91,7 @@ pub(crate) fn rectified_last(network: &Network) -> Network {
     let mut waits = vec![false; network.layers.len()];
     for layer in &network.layers {
         if let (Kind::MaxPool(_), [from]) = (&layer.kind, &layer.reads[..])
-            && network.layers[*from].kind == Kind::Relu
+            && matches!(network.layers[*from].kind, Kind::Relu(_))
             && readers[*from] == 1
         {
             waits[*from] = true;

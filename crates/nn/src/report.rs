@@ -52,7 +52,7 @@ impl Report {
         let secure = Secure::probed(network, numbers)?;
         let scales = secure.scales(network, greatest, headroom)?;
         let mut inputs = secure.weights(network, greatest, headroom)?;
-        inputs.insert(crate::secure::INPUT.to_owned(), secure.input(input)?);
+        inputs.insert(crate::INPUT.to_owned(), secure.input(input)?);
         let values = evaluate(secure.computation(), &inputs)?;
         drop(inputs);
         let rooms = secure.rooms_at(network, &scales, &floats);

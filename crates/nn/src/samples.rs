@@ -8,6 +8,7 @@
 
 use crate::{
     Array, Floats, Kind, Network, NnError, Secure,
+    operators::{Add, Affine, Dense},
     zoo::{self, Random},
 };
 
@@ -167,12 +168,12 @@ fn columns(network: &Network) -> Option<Vec<f32>> {
         let next = (at + 1..network.layers.len()).find(|next| network.layers[*next].reads.contains(&at))?;
         let lengths = &network.layers[at].lengths;
         match &network.layers[next].kind {
-            Kind::Reshape | Kind::AddWeights(_) => at = next,
-            Kind::Dense(weights, _) => {
+            Kind::Reshape(_) | Kind::Add(Add { weights: Some(_) }) => at = next,
+            Kind::Dense(Dense { weights, .. }) => {
                 let rows = weights.data.chunks(weights.lengths[1].max(1));
                 break rows.map(greatest).collect::<Vec<_>>();
             }
-            Kind::Affine(scale, _) => break spread(scale, lengths),
+            Kind::Affine(Affine { scale, .. }) => break spread(scale, lengths),
             Kind::Conv(conv) => {
                 let [outputs, inner, height, width] = conv.weights.lengths[..] else { return None };
                 let mut channels = vec![0f32; inner * conv.groups];

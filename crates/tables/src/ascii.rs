@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 /// Columns: their table's name, and their place in it.
 pub(crate) type Places = BTreeSet<(String, usize)>;
 
-/// The columns of tables of which SUBSTRING takes bytes, and would take parts of characters that have several.
+/// The columns of tables of which a function takes bytes, and would take parts of characters that have several.
 pub(crate) fn cut(relation: &Relation) -> Places {
     let mut found = Places::new();
     walk(relation, &mut found);
@@ -15,12 +15,12 @@ pub(crate) fn cut(relation: &Relation) -> Places {
 
 fn walk(relation: &Relation, found: &mut Places) {
     match relation.operator() {
-        Operator::Project(input, columns) => columns.iter().for_each(|(_, e)| substrings(input, e, found)),
-        Operator::Filter(input, condition) => substrings(input, condition, found),
+        Operator::Project(input, columns) => columns.iter().for_each(|(_, e)| cuts(input, e, found)),
+        Operator::Filter(input, condition) => cuts(input, condition, found),
         Operator::Join { left, right, on, residual, .. } => {
             for (a, b) in on {
-                substrings(left, a, found);
-                substrings(right, b, found);
+                cuts(left, a, found);
+                cuts(right, b, found);
             }
             let width = left.schema().columns().len();
             for (of, at) in residual.iter().flat_map(cut_columns).map(|at| match at.checked_sub(width) {
@@ -32,13 +32,13 @@ fn walk(relation: &Relation, found: &mut Places) {
         }
         Operator::Aggregate { input, keys, aggregates, .. } => {
             let arguments = aggregates.iter().filter_map(|a| a.argument.as_ref());
-            keys.iter().map(|(_, e)| e).chain(arguments).for_each(|e| substrings(input, e, found));
+            keys.iter().map(|(_, e)| e).chain(arguments).for_each(|e| cuts(input, e, found));
         }
-        Operator::OrderBy(input, keys) => keys.iter().for_each(|key| substrings(input, &key.expr, found)),
+        Operator::OrderBy(input, keys) => keys.iter().for_each(|key| cuts(input, &key.expr, found)),
         Operator::Window(input, window) => {
             let order = window.order.iter().map(|key| &key.expr);
             let arguments = window.functions.iter().filter_map(|(_, function)| function.argument());
-            window.partition.iter().chain(order).chain(arguments).for_each(|e| substrings(input, e, found));
+            window.partition.iter().chain(order).chain(arguments).for_each(|e| cuts(input, e, found));
         }
         Operator::Scan(_)
         | Operator::Values(_)
@@ -50,15 +50,15 @@ fn walk(relation: &Relation, found: &mut Places) {
     relation.inputs().into_iter().for_each(|input| walk(input, found));
 }
 
-/// The columns that stand in a SUBSTRING.
+/// The columns that stand in a function which takes bytes.
 fn cut_columns(expr: &Expr) -> Vec<usize> {
     match expr {
-        Expr::Substring { of, .. } => of.columns(),
+        Expr::Call(call) if call.primitive.cuts_bytes => expr.columns(),
         _ => expr.operands().into_iter().flat_map(cut_columns).collect(),
     }
 }
 
-fn substrings(input: &Relation, expr: &Expr, found: &mut Places) {
+fn cuts(input: &Relation, expr: &Expr, found: &mut Places) {
     cut_columns(expr).into_iter().for_each(|at| origins(input, at, found));
 }
 

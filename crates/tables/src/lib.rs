@@ -1,9 +1,10 @@
 //! Relational operators over tables that nobody sees.
 //!
 //! ```text
-//! algebra   Table, Expr, Relation: a checked tree of operators, the input of every way to run it
-//! plain     rows in the open, row by row: the reference
-//! Query     a relation as a computation: its inputs from rows, its rows from outputs, and what it costs and shows
+//! functions  scalar functions of SQL, each of them one definition
+//! algebra    Table, Expr, Relation: a checked tree of operators, the input of every way to run it
+//! plain      rows in the open, row by row: the reference
+//! Query      a relation as a computation: its inputs from rows, its rows from outputs, and what it costs and shows
 //! ```
 //!
 //! Row counts are public and everything else is hidden: each row carries a bit of whether it is valid, which operators compute like
@@ -14,6 +15,7 @@ pub mod algebra;
 mod ascii;
 mod error;
 mod explain;
+pub mod functions;
 mod incoming;
 mod lower;
 pub mod plain;

@@ -7,7 +7,8 @@ use crate::{
     incoming::Incoming,
     lower::{
         Finished, Lower, Note,
-        cell::{Cell, scalar, value, zero},
+        cell::{Cell, scalar, value},
+        numbers::zero,
     },
     plain::Row,
     promises::broken,

@@ -1,10 +1,8 @@
 //! The course of a run beforehand: the operations that are under way when so many steps are done.
 
-use crate::{
-    Plan,
-    plan::{Prim, Slot},
-};
+use crate::{Plan, lower::Three, prim::OwnTalk};
 use hushwire_compute::Value;
+use hushwire_plan::{Slot, Talk, Watch};
 
 /// A wave of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,37 +13,62 @@ pub struct Leg {
     pub node: Value,
 }
 
+struct Legs<'p>(&'p Plan, Vec<Leg>);
+
+impl Legs<'_> {
+    /// About the work of a step.
+    fn weight(&self, at: Slot) -> u64 {
+        let (steps, width) = (&self.0.steps, self.0.steps[at].size.width() as u64);
+        let each = |talk: &Talk<Three>| match talk {
+            // About as many comparisons of a row.
+            Talk::Sort { .. } => {
+                20 * steps.sizes_read(at).iter().map(|size| size.width() as u64).sum::<u64>()
+            }
+            Talk::Block(program) | Talk::Flat(program, _) => program.ands(),
+            Talk::Own(own) => match own {
+                // An encryption.
+                OwnTalk::Meet { .. } => 5000,
+                OwnTalk::ToBits { .. }
+                | OwnTalk::Conv2d(_)
+                | OwnTalk::Compact { .. }
+                | OwnTalk::Places { .. } => width,
+            },
+            Talk::ToWords(_)
+            | Talk::Product(())
+            | Talk::MatMul(..)
+            | Talk::Choose
+            | Talk::Less { .. }
+            | Talk::LessBounded
+            | Talk::Equal
+            | Talk::Truncate { .. }
+            | Talk::ToOrder
+            | Talk::Permute { .. }
+            | Talk::Open { .. } => width,
+        };
+        (steps.rows_read(at) as u64).saturating_mul(steps[at].talk().map_or(1, each).max(1))
+    }
+}
+
+impl Watch for Legs<'_> {
+    fn local(&mut self, _: Slot) {}
+
+    fn wave(&mut self, wave: &[Slot], done: usize) {
+        let heaviest = wave.iter().max_by_key(|at| self.weight(**at));
+        let node = |at: &Slot| Value(self.0.steps[*at].node as u32);
+        let leg = heaviest.map(|at| Leg { done, node: node(at) });
+        self.1.extend(leg);
+    }
+
+    fn goes(&mut self, _: Slot) {}
+}
+
 impl Plan {
-    /// The waves of a run in turn. They follow from the plan alone, so that who hears how many steps are done knows which operation is under
-    /// way.
+    /// The waves of a run in turn. They follow from the plan alone, so that who hears how many
+    /// steps are done knows which operation is under way.
     #[must_use]
     pub fn course(&self) -> Vec<Leg> {
-        let mut ran: Vec<bool> = self.steps.iter().map(|step| matches!(step.prim, Prim::Input)).collect();
-        let (sizes, mut legs) = (self.sizes(), vec![]);
-        let is_ready =
-            |ran: &[bool], at: Slot| !ran[at] && self.steps[at].reads.iter().all(|slot| ran[*slot]);
-        loop {
-            for at in 0..self.steps.len() {
-                ran[at] |= !self.steps[at].talks() && is_ready(&ran, at);
-            }
-            let wave: Vec<Slot> = (0..self.steps.len()).filter(|at| is_ready(&ran, *at)).collect();
-            let weight = |at: &&Slot| {
-                let step = &self.steps[**at];
-                let rows = step.reads.iter().map(|slot| sizes[*slot].rows()).max().unwrap_or(0) as u64;
-                let each = match &step.prim {
-                    // About as many comparisons of a row.
-                    Prim::Sort { .. } => 20 * step.reads.iter().map(|slot| sizes[*slot].width()).sum::<u64>(),
-                    // An encryption.
-                    Prim::Meet { .. } => 5000,
-                    Prim::Block(program) | Prim::Flat(program, _) => program.ands(),
-                    _ => sizes[**at].width(),
-                };
-                rows.saturating_mul(each.max(1))
-            };
-            let Some(heaviest) = wave.iter().max_by_key(weight) else { return legs };
-            let done = ran.iter().filter(|ran| **ran).count();
-            legs.push(Leg { done, node: Value(self.steps[*heaviest].node as u32) });
-            wave.iter().for_each(|at| ran[*at] = true);
-        }
+        let mut legs = Legs(self, vec![]);
+        self.steps.walk(&mut legs);
+        legs.1
     }
 }

@@ -1,7 +1,7 @@
 //! The form in which values come and go: bits, or numbers where they are only summed and multiplied.
 
-use crate::form::Ring;
 use hushwire_compute::{Computation, Op, Reduction, Scalar};
+use hushwire_plan::Size;
 use hushwire_rep3::Addition;
 
 /// A value on its way in or out, as shares of bytes.
@@ -11,7 +11,8 @@ pub struct Door {
     pub scalar: Scalar,
     /// How many there are.
     pub elements: usize,
-    pub(crate) ring: Option<Ring>,
+    /// Bits of its words, where it is no bit planes.
+    pub(crate) ring: Option<u32>,
 }
 
 impl Door {
@@ -19,10 +20,21 @@ impl Door {
         Door { scalar, elements, ring: None }
     }
 
+    /// That of a value of this size.
+    pub(crate) fn of(scalar: Scalar, size: Size) -> Self {
+        let ring = if let Size::Words(ring, _) = size { Some(ring) } else { None };
+        Door { scalar, elements: size.rows(), ring }
+    }
+
+    pub(crate) fn size(&self) -> Size {
+        let bits = Size::Bits(self.scalar.bits(), self.elements);
+        self.ring.map_or(bits, |ring| Size::Words(ring, self.elements))
+    }
+
     /// How shares add up: those of bit planes by ⊕, those of numbers as words of 1, 2, 4 or 8 bytes.
     #[must_use]
     pub fn addition(&self) -> Addition {
-        self.ring.map_or(Addition::Xor, |ring| Addition::Words((ring.bits() / 8) as u8))
+        self.ring.map_or(Addition::Xor, |ring| Addition::Words((ring / 8) as u8))
     }
 
     /// Bytes of a share: a plane of ⌈elements/8⌉ bytes for each bit, or a word for each element.
@@ -30,7 +42,7 @@ impl Door {
     pub fn bytes(&self) -> usize {
         match self.ring {
             None => self.scalar.bits() * self.elements.div_ceil(8),
-            Some(ring) => self.elements * ring.bits() / 8,
+            Some(ring) => self.elements * ring as usize / 8,
         }
     }
 }
@@ -54,11 +66,11 @@ impl Want {
 }
 
 /// Of each node, whether numbers serve all that read it: nothing is asked of its bits, and something of its numbers.
-pub(crate) fn numbers(computation: &Computation, ring: impl Fn(Scalar) -> Option<Ring>) -> Vec<bool> {
+pub(crate) fn numbers(computation: &Computation, has_ring: impl Fn(Scalar) -> bool) -> Vec<bool> {
     let nodes = computation.nodes();
     let mut wants = vec![Want::Either; nodes.len()];
     for (at, node) in nodes.iter().enumerate().rev() {
-        let (own, ringed) = (wants[at], ring(node.ty.scalar).is_some());
+        let (own, ringed) = (wants[at], has_ring(node.ty.scalar));
         for (k, argument) in node.arguments.iter().enumerate() {
             let from = argument.0 as usize;
             let want = match &node.op {
@@ -69,7 +81,7 @@ pub(crate) fn numbers(computation: &Computation, ring: impl Fn(Scalar) -> Option
                     Want::Numbers
                 }
                 // A sum that nobody asks for its bits costs nothing.
-                Op::Add | Op::Sub | Op::Neg if ringed => match own {
+                Op::Add | Op::Sub | Op::Neg | Op::ShiftLeft(_) if ringed => match own {
                     Want::Bits => Want::Bits,
                     _ => Want::Numbers,
                 },
@@ -89,5 +101,5 @@ pub(crate) fn numbers(computation: &Computation, ring: impl Fn(Scalar) -> Option
         }
     }
     let numbers = wants.iter().zip(nodes);
-    numbers.map(|(want, node)| *want == Want::Numbers && ring(node.ty.scalar).is_some()).collect()
+    numbers.map(|(want, node)| *want == Want::Numbers && has_ring(node.ty.scalar)).collect()
 }

@@ -1,36 +1,12 @@
 //! Forms of a value.
 
-use hushwire_compute::{Scalar, Tensor};
+use hushwire_compute::Tensor;
+use hushwire_plan::misplaced;
 use hushwire_rep3::{
     Role, ShareError, pool,
     ring::{Bits, Column, Permutation, Word},
 };
 use std::sync::Arc;
-
-/// The ring that a number's shares are in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ring {
-    U8,
-    U16,
-    U32,
-    U64,
-}
-
-impl Ring {
-    /// The narrowest that holds a number; none for what is no number, or wider than 64 bits.
-    pub(crate) fn of(scalar: Scalar) -> Option<Ring> {
-        let bits = scalar.bits();
-        [(8, Ring::U8), (16, Ring::U16), (32, Ring::U32), (64, Ring::U64)]
-            .into_iter()
-            .find(|(most, _)| scalar.is_number() && bits <= *most)
-            .map(|(_, ring)| ring)
-    }
-
-    /// Bits of the modulus.
-    pub(crate) fn bits(self) -> usize {
-        8 << self as usize
-    }
-}
 
 /// Shares of numbers in one of the rings.
 #[derive(Clone)]
@@ -57,13 +33,13 @@ macro_rules! held {
             fn column(words: &Words) -> &Arc<Column<Self>> {
                 match words {
                     Words::$ring(column) => column,
-                    _ => unreachable!("a plan keeps to one ring"),
+                    _ => misplaced(),
                 }
             }
             fn column_mut(words: &mut Words) -> &mut Arc<Column<Self>> {
                 match words {
                     Words::$ring(column) => column,
-                    _ => unreachable!("a plan keeps to one ring"),
+                    _ => misplaced(),
                 }
             }
         }
@@ -72,14 +48,14 @@ macro_rules! held {
 
 held!(u8 U8 u16 U16 u32 U32 u64 U64);
 
-/// Runs a function of a word's type for a ring chosen at run time.
+/// Runs a function of a word's type for a ring of so many bits, chosen at run time.
 macro_rules! in_ring {
     ($ring:expr, $function:ident($($argument:expr),* $(,)?)) => {
         match $ring {
-            $crate::form::Ring::U8 => $function::<u8>($($argument),*),
-            $crate::form::Ring::U16 => $function::<u16>($($argument),*),
-            $crate::form::Ring::U32 => $function::<u32>($($argument),*),
-            $crate::form::Ring::U64 => $function::<u64>($($argument),*),
+            8 => $function::<u8>($($argument),*),
+            16 => $function::<u16>($($argument),*),
+            32 => $function::<u32>($($argument),*),
+            _ => $function::<u64>($($argument),*),
         }
     };
 }
@@ -87,12 +63,12 @@ macro_rules! in_ring {
 pub(crate) use in_ring;
 
 impl Words {
-    pub(crate) fn ring(&self) -> Ring {
+    pub(crate) fn ring(&self) -> u32 {
         match self {
-            Words::U8(_) => Ring::U8,
-            Words::U16(_) => Ring::U16,
-            Words::U32(_) => Ring::U32,
-            Words::U64(_) => Ring::U64,
+            Words::U8(_) => 8,
+            Words::U16(_) => 16,
+            Words::U32(_) => 32,
+            Words::U64(_) => 64,
         }
     }
 }
@@ -140,28 +116,28 @@ impl Form {
     pub(crate) fn order(&self) -> (&Arc<Permutation>, bool) {
         match self {
             Form::Order(order, inverse) => (order, *inverse),
-            _ => unreachable!("a plan knows the forms of its values"),
+            _ => misplaced(),
         }
     }
 
     pub(crate) fn known(&self) -> &Tensor {
         match self {
             Form::Known(tensor) => tensor,
-            _ => unreachable!("a plan knows the forms of its values"),
+            _ => misplaced(),
         }
     }
 
     pub(crate) fn bits(&self) -> &Arc<Bits> {
         match self {
             Form::Bits(bits) => bits,
-            _ => unreachable!("a plan knows the forms of its values"),
+            _ => misplaced(),
         }
     }
 
     pub(crate) fn words(&self) -> &Words {
         match self {
             Form::Words(words) => words,
-            _ => unreachable!("a plan knows the forms of its values"),
+            _ => misplaced(),
         }
     }
 }

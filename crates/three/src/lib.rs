@@ -28,14 +28,11 @@ mod local;
 mod lower;
 mod machines;
 mod memory;
-mod partition;
-mod picks;
 mod pieces;
 mod plan;
-mod rectify;
+mod prim;
 mod rows;
 mod run;
-mod series;
 #[doc(hidden)]
 pub mod test_support;
 #[cfg(test)]

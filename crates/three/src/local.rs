@@ -2,89 +2,91 @@
 
 use crate::{
     ThreeError,
-    form::{Form, Held, Ring, Words, in_ring, known_bits, known_numbers, known_words},
+    form::{Form, Held, Words, in_ring, known_bits, known_numbers, known_words},
+    lower::Three,
     machines::{block, flat},
-    picks::Picks,
-    plan::{Axis, Prim, Step},
+    prim::OwnLocal,
     rows,
-    windows::{Pooling, convolved_with_known},
+    windows::convolved_with_known,
 };
 use hushwire_aes::Backend;
-use hushwire_compute::{Op, Scalar, Tensor, back_end};
+use hushwire_compute::{Tensor, back_end};
+use hushwire_plan::{Axis, Local, Pooling, gathered, misplaced};
 use hushwire_rep3::{
     Batch, Rep3, Role, ShareError, pool,
     ring::{Column, Factors, linear, matmul_known},
 };
 use std::sync::Arc;
 
-/// The value of a step that needs no message. Inputs are there before.
-pub(crate) fn local(role: Role, batch: &mut Batch, step: &Step, reads: &[Form]) -> Result<Form, ThreeError> {
-    Ok(match &step.prim {
-        Prim::Known(tensor) => Form::Known(tensor.clone()),
-        Prim::Apply { op, scalar, lengths } => {
+/// The value of a step that needs no message. Each input is taken once.
+pub(crate) fn local(
+    role: Role,
+    batch: &mut Batch,
+    inputs: &mut [Option<Form>],
+    prim: &Local<Three>,
+    reads: &[Form],
+) -> Result<Form, ThreeError> {
+    Ok(match prim {
+        Local::Input(k, _) => inputs[*k].take().unwrap_or_else(|| misplaced()),
+        Local::Known(tensor) => Form::Known(tensor.clone()),
+        Local::Apply { op, scalar, lengths } => {
             let operands: Vec<&Tensor> = reads.iter().map(Form::known).collect();
             Form::Known(Arc::new(back_end::apply(op, &operands, *scalar, lengths)?))
         }
-        Prim::AsBits => Form::Bits(Arc::new(known_bits(role, reads[0].known())?)),
-        Prim::AsWords(ring) => Form::Words(in_ring!(*ring, known_words(role, reads[0].known()))),
-        Prim::Narrow(ring) => Form::Words(in_ring!(*ring, narrow(reads[0].words()))),
-        Prim::Pick(picks) => rows::pick(&reads.iter().collect::<Vec<_>>(), picks)?,
-        Prim::Gather { rows, inner } => {
-            let number = Scalar::unsigned(64);
-            let all = Tensor::from_words(number, &[*rows], (0..*rows).map(|r| r as u128));
-            let places = reads[1].known();
-            let found = back_end::apply(&Op::Gather, &[&all, places], number, &[places.len()])?;
-            let rows = found.words().iter().map(|row| *row as usize);
-            let picks: Vec<usize> = rows.flat_map(|r| r * inner..(r + 1) * inner).collect();
-            rows::pick(&[&reads[0]], &Picks::of(&picks))?
+        Local::AsBits => Form::Bits(Arc::new(known_bits(role, reads[0].known())?)),
+        Local::AsWords(ring) => Form::Words(in_ring!(*ring, known_words(role, reads[0].known()))),
+        Local::Narrow(ring) => Form::Words(in_ring!(*ring, narrow(reads[0].words()))),
+        Local::Pick(picks) => rows::pick(&reads.iter().collect::<Vec<_>>(), picks)?,
+        Local::Gather { rows, inner } => {
+            rows::pick(&[&reads[0]], &gathered(*rows, *inner, reads[1].known())?)?
         }
-        Prim::Invert => {
+        Local::Invert => {
             let (order, inverse) = reads[0].order();
             Form::Order(order.clone(), !inverse)
         }
-        Prim::Sum { minus } => {
+        Local::Sum { minus } => {
             let [x, y] = [reads[0].words(), reads[1].words()];
             Form::Words(in_ring!(x.ring(), sum(x, y, *minus))?)
         }
-        Prim::Scale => {
+        Local::Scale => {
             let (x, factor) = (reads[0].words(), reads[1].known());
             Form::Words(in_ring!(x.ring(), scale(x, factor))?)
         }
-        Prim::MatMulKnown { shape, left } => {
+        Local::Shift(by) => {
+            let x = reads[0].words();
+            Form::Words(in_ring!(x.ring(), shifted(x, *by)))
+        }
+        Local::MatMulKnown { shape, left } => {
             let [x, y] = [&reads[0], &reads[1]];
             let shared = if *left { y } else { x }.words();
             Form::Words(in_ring!(shared.ring(), matmul(batch.backend(), *shape, [x, y], *left))?)
         }
-        Prim::Conv2dKnown { geometry, left } => {
-            let [x, y] = [&reads[0], &reads[1]];
-            let shared = if *left { y } else { x }.words();
-            Form::Words(in_ring!(
-                shared.ring(),
-                convolved_with_known(batch.backend(), geometry, [x, y], *left)
-            )?)
-        }
-        Prim::Fold { axis, prefix } => {
+        Local::Fold { axis, prefix } => {
             let x = reads[0].words();
             Form::Words(in_ring!(x.ring(), fold(x, *axis, *prefix)))
         }
-        Prim::Farther { ones_first } => {
-            let x = reads[0].words();
-            Form::Words(in_ring!(x.ring(), farther(role, x, *ones_first)))
-        }
-        Prim::Targets { ones_first } => {
-            let [x, y] = [reads[0].words(), reads[1].words()];
-            Form::Words(in_ring!(x.ring(), targets(role, [x, y], *ones_first)))
-        }
-        Prim::PoolSum(pooling) => {
+        Local::PoolSum(pooling) => {
             let x = reads[0].words();
             Form::Words(in_ring!(x.ring(), pooled(pooling, x)))
         }
         // Circuits without ANDs have run when they are made.
-        Prim::Block(program) => Form::Bits(Arc::new(block(batch, program, reads)?.finish())),
-        Prim::Flat(program, [width, rows]) => {
+        Local::Block(program) => Form::Bits(Arc::new(block(batch, program, reads)?.finish())),
+        Local::Flat(program, [width, rows]) => {
             Form::Bits(Arc::new(rows::gathered(&flat(batch, program, reads)?.finish(), *width, *rows)?))
         }
-        _ => unreachable!("a step that talks"),
+        Local::Own(OwnLocal::Conv2dKnown { geometry, left }) => {
+            let [x, y] = [&reads[0], &reads[1]];
+            let ring = if *left { y } else { x }.words().ring();
+            Form::Words(in_ring!(ring, convolved_with_known(batch.backend(), geometry, [x, y], *left))?)
+        }
+        Local::Own(OwnLocal::Farther { ones_first }) => {
+            let x = reads[0].words();
+            Form::Words(in_ring!(x.ring(), farther(role, x, *ones_first)))
+        }
+        Local::Own(OwnLocal::Targets { ones_first }) => {
+            let [x, y] = [reads[0].words(), reads[1].words()];
+            Form::Words(in_ring!(x.ring(), targets(role, [x, y], *ones_first)))
+        }
     })
 }
 
@@ -94,11 +96,11 @@ fn narrow<W: Held>(words: &Words) -> Words {
         let cut = |share: &[V]| pool::collect(share.iter().map(|x| W::of(x.number())));
         W::words(Rep3 { own: cut(&column.own), next: cut(&column.next) })
     }
-    match words.ring() {
-        Ring::U8 => from::<u8, W>(words),
-        Ring::U16 => from::<u16, W>(words),
-        Ring::U32 => from::<u32, W>(words),
-        Ring::U64 => from::<u64, W>(words),
+    match words {
+        Words::U8(_) => from::<u8, W>(words),
+        Words::U16(_) => from::<u16, W>(words),
+        Words::U32(_) => from::<u32, W>(words),
+        Words::U64(_) => from::<u64, W>(words),
     }
 }
 
@@ -135,24 +137,16 @@ fn each_share<W: Held>(x: &Column<W>, make: impl Fn(&[W]) -> Vec<W>) -> Words {
     W::words(Rep3 { own: make(&x.own), next: make(&x.next) })
 }
 
+fn shifted<W: Held>(x: &Words, by: u32) -> Words {
+    each_share::<W>(W::column(x), |x| pool::collect(x.iter().map(|x| W::of(x.number() << by))))
+}
+
 fn pooled<W: Held>(pooling: &Pooling, x: &Words) -> Words {
-    pooling.sums::<W>(x)
+    each_share::<W>(W::column(x), |x| pooling.sums(x, W::default(), W::plus))
 }
 
 fn fold<W: Held>(x: &Words, axis: Axis, prefix: bool) -> Words {
-    each_share::<W>(W::column(x), |x| {
-        if prefix {
-            let mut out = pool::copy(x);
-            for k in 0..axis.series() {
-                for i in 1..axis.n {
-                    out[axis.place(k, i)] = out[axis.place(k, i)].plus(out[axis.place(k, i - 1)]);
-                }
-            }
-            return out;
-        }
-        let all = |k: usize| (0..axis.n).map(move |i| x[axis.place(k, i)]);
-        (0..axis.series()).map(|k| all(k).fold(W::default(), W::plus)).collect()
-    })
+    each_share::<W>(W::column(x), |x| axis.sums(x, W::default(), prefix, W::plus))
 }
 
 /// Where the rows of zeros and of ones begin, in a summand of the flags: of `T` ones among `n` rows.

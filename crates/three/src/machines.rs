@@ -3,8 +3,8 @@
 use crate::{
     Cut, ThreeError,
     form::{Form, Held, Words, in_ring, lowered},
-    picks::{Picks, Run},
-    plan::{Key, Prim, Step},
+    lower::Three,
+    prim::OwnTalk,
     rows,
     windows::convolved,
 };
@@ -14,6 +14,7 @@ use hushwire_machine::{
     NetError,
     drive::{Machine, With},
 };
+use hushwire_plan::{Key, Picks, Run, Talk};
 use hushwire_rep3::{
     Batch, Rep3, Role, ShareError, pool,
     ring::{
@@ -44,16 +45,23 @@ where
 
 /// Begins a step that talks, or a piece of it, on values of as many rows. The whole step has `of` rows. Values that nobody else has are let go
 /// of once they are dropped by the caller.
-pub(crate) fn begin<'p>(mut batch: Batch, step: &'p Step, reads: &[Form], of: usize, cut: Cut) -> Begun<'p> {
+pub(crate) fn begin<'p>(
+    mut batch: Batch,
+    talk: &'p Talk<Three>,
+    reads: &[Form],
+    of: usize,
+    cut: Cut,
+) -> Begun<'p> {
     let few = cut.few();
     let adder = if of <= few { Adder::Prefix } else { Adder::Ripple };
     let role = batch.role();
-    match &step.prim {
-        Prim::Block(program) => strings(block(&mut batch, program, reads)?, |m| Ok(m.finish())),
-        Prim::Flat(program, [width, rows]) => {
+    let ring = |k: usize| reads[k].words().ring();
+    match talk {
+        Talk::Block(program) => strings(block(&mut batch, program, reads)?, |m| Ok(m.finish())),
+        Talk::Flat(program, [width, rows]) => {
             strings(flat(&mut batch, program, reads)?, |m| rows::gathered(&m.finish(), *width, *rows))
         }
-        Prim::Open { scalar, lengths } => {
+        Talk::Open { scalar, lengths } => {
             // A piece is a vector.
             let rows = reads[0].rows();
             let lengths = if rows == of { lengths.clone() } else { vec![rows] };
@@ -62,7 +70,7 @@ pub(crate) fn begin<'p>(mut batch: Batch, step: &'p Step, reads: &[Form], of: us
                 other => open_bits(role, *scalar, lengths, other.bits()),
             }
         }
-        Prim::Sort { rows, keys } => {
+        Talk::Sort { rows, keys } => {
             let key = |(form, key): (&Form, &Key)| SortKey {
                 bits: form.bits().clone(),
                 signed: key.signed,
@@ -72,50 +80,49 @@ pub(crate) fn begin<'p>(mut batch: Batch, step: &'p Step, reads: &[Form], of: us
             let machine = Sort::new(batch, *rows, &keys)?.wide_from(few);
             ready(machine, |sort: Sort| Ok(Form::Order(sort.finish(), false)))
         }
-        Prim::Meet { rows, first } => {
-            let keys: Vec<_> = reads.iter().map(|form| form.bits().clone()).collect();
-            let machine = Meet::new(batch, *rows, &keys, *first)?.pieces_of(few.min(MEETING));
-            ready(machine, |meet: Meet| Ok(Form::Order(meet.finish(), false)))
-        }
-        Prim::ToBits { bits, rectified } => {
-            in_ring!(reads[0].words().ring(), to_bits(&mut batch, &reads[0], bits, *rectified, adder))
-        }
-        Prim::ToWords(ring) => in_ring!(*ring, to_words(&mut batch, &reads[0], adder)),
-        Prim::Inject(ring) => in_ring!(*ring, inject(&mut batch, &reads[0])),
-        Prim::Product => in_ring!(reads[0].words().ring(), product(&mut batch, reads)),
-        Prim::MatMul(shape) => in_ring!(reads[0].words().ring(), matmul(&mut batch, reads, *shape)),
-        Prim::Conv2d(geometry) => {
-            let [x, y] = [reads[0].words(), reads[1].words()];
-            in_ring!(x.ring(), convolved(&mut batch, x, y, geometry))
-        }
-        Prim::Choose => in_ring!(reads[1].words().ring(), choose(&mut batch, reads)),
-        Prim::Compact { kept } => in_ring!(reads[1].words().ring(), compact(batch, reads, *kept)),
-        Prim::FromPlaces => {
+        // Flags need no adder.
+        Talk::ToWords(ring) if reads[0].bits().width() == 1 => in_ring!(*ring, inject(&mut batch, &reads[0])),
+        Talk::ToWords(ring) => in_ring!(*ring, to_words(&mut batch, &reads[0], adder)),
+        Talk::Product(()) => in_ring!(ring(0), product(&mut batch, reads)),
+        Talk::MatMul(shape, ()) => in_ring!(ring(0), matmul(&mut batch, reads, *shape)),
+        Talk::Choose => in_ring!(ring(1), choose(&mut batch, reads)),
+        Talk::ToOrder => {
             let machine = match reads[0].words() {
                 Words::U32(places) => FromPlaces::of_narrow(&mut batch, places.clone())?,
                 places => FromPlaces::new(&mut batch, u64::column(places))?,
             };
-            // They say which row comes; the machine takes where each goes.
             ready(machine.in_pieces(cut.rows_of_message()), |made: FromPlaces| {
-                Ok(Form::Order(made.finish()?, true))
+                Ok(Form::Order(made.finish()?, false))
             })
         }
-        Prim::Places { rows } => {
+        Talk::Permute { inner } => match &reads[0] {
+            Form::Words(words) => in_ring!(words.ring(), permuted(&mut batch, cut, &reads[0], &reads[1])),
+            _ => permuted_bits(&mut batch, cut, &reads[0], *inner, &reads[1]),
+        },
+        Talk::Less { signed } => in_ring!(ring(0), less(&mut batch, reads, *signed, adder)),
+        Talk::LessBounded => in_ring!(ring(0), less_bounded(&mut batch, reads, adder)),
+        Talk::Equal => in_ring!(ring(0), equal(&mut batch, reads)),
+        Talk::Truncate { by, signed, .. } => {
+            in_ring!(ring(0), truncate(&mut batch, reads, *by, *signed, adder))
+        }
+        Talk::Own(OwnTalk::ToBits { bits, rectified }) => {
+            in_ring!(ring(0), to_bits(&mut batch, &reads[0], bits, *rectified, adder))
+        }
+        Talk::Own(OwnTalk::Conv2d(geometry)) => {
+            let [x, y] = [reads[0].words(), reads[1].words()];
+            in_ring!(x.ring(), convolved(&mut batch, x, y, geometry))
+        }
+        Talk::Own(OwnTalk::Meet { rows, first }) => {
+            let keys: Vec<_> = reads.iter().map(|form| form.bits().clone()).collect();
+            let machine = Meet::new(batch, *rows, &keys, *first)?.pieces_of(few.min(MEETING));
+            ready(machine, |meet: Meet| Ok(Form::Order(meet.finish(), false)))
+        }
+        Talk::Own(OwnTalk::Compact { kept }) => in_ring!(ring(1), compact(batch, reads, *kept)),
+        Talk::Own(OwnTalk::Places { rows }) => {
             let numbers: Vec<u64> = (0..*rows as u64).collect();
             let numbers = Form::Words(u64::words(Column::known(role, &numbers)));
             permuted::<u64>(&mut batch, cut, &numbers, &reads[0])
         }
-        Prim::Permute { inner } => match &reads[0] {
-            Form::Words(words) => in_ring!(words.ring(), permuted(&mut batch, cut, &reads[0], &reads[1])),
-            _ => permuted_bits(&mut batch, cut, &reads[0], *inner, &reads[1]),
-        },
-        Prim::Less { signed } => in_ring!(reads[0].words().ring(), less(&mut batch, reads, *signed, adder)),
-        Prim::LessBounded => in_ring!(reads[0].words().ring(), less_bounded(&mut batch, reads, adder)),
-        Prim::Equal => in_ring!(reads[0].words().ring(), equal(&mut batch, reads)),
-        Prim::Truncate { bits, signed } => {
-            in_ring!(reads[0].words().ring(), truncate(&mut batch, reads, *bits, *signed, adder))
-        }
-        _ => unreachable!("a step that does not talk"),
     }
 }
 

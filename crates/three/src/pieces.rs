@@ -3,6 +3,7 @@
 use crate::form::{Form, Held, Words, in_ring};
 use hushwire_circuit::planes::plane_bytes;
 use hushwire_compute::Tensor;
+use hushwire_plan::misplaced;
 use hushwire_rep3::{
     Rep3, ShareError, Shares, pool,
     ring::{Bits, Column},
@@ -93,7 +94,9 @@ impl Joined {
                 put_planes(&mut shares.own, &from.own, height, rows);
                 put_planes(&mut shares.next, &from.next, height, rows);
             }
-            _ => unreachable!("a step is cut or is not"),
+            Joined::Nothing | Joined::Whole(_) | Joined::Over(Form::Known(_) | Form::Order(..)) => {
+                misplaced()
+            }
         }
     }
 
@@ -101,7 +104,7 @@ impl Joined {
     pub(crate) fn over(&self) -> &Form {
         match self {
             Joined::Over(form) => form,
-            _ => unreachable!("it is there until all pieces have come"),
+            _ => misplaced(),
         }
     }
 
@@ -109,7 +112,7 @@ impl Joined {
     pub(crate) fn take_over(&mut self) -> Form {
         match std::mem::replace(self, Joined::Nothing) {
             Joined::Over(form) => form,
-            _ => unreachable!("nothing was put yet"),
+            _ => misplaced(),
         }
     }
 
@@ -119,7 +122,7 @@ impl Joined {
     /// Never: sizes follow from the value's.
     pub(crate) fn form(self, rows: usize) -> Result<Form, ShareError> {
         Ok(match self {
-            Joined::Nothing => unreachable!("a step has one piece at least"),
+            Joined::Nothing => misplaced(),
             Joined::Words(words) => Form::Words(words),
             Joined::Known(all) => Form::Known(Arc::new(all)),
             Joined::Bits { width, shares } => Form::Bits(Arc::new(Bits::new(width, rows, shares)?)),

@@ -1,10 +1,8 @@
 //! Elements moved from place to place, on shares of bits and of numbers.
 
-use crate::{
-    form::{Form, Held, Words, in_ring},
-    picks::Picks,
-};
+use crate::form::{Form, Held, Words, in_ring};
 use hushwire_circuit::planes::plane_bytes;
+use hushwire_plan::Picks;
 use hushwire_rep3::{
     Rep3, ShareError, Shares, pool,
     ring::{Bits, Column},
@@ -29,11 +27,11 @@ pub(crate) fn pick(forms: &[&Form], picks: &Picks) -> Result<Form, ShareError> {
 
 fn pick_words<W: Held>(forms: &[&Form], picks: &Picks) -> Words {
     let columns: Vec<&Column<W>> = forms.iter().map(|form| &**W::column(form.words())).collect();
-    let runs = picks.within(&columns.iter().map(|column| column.rows()).collect::<Vec<_>>());
+    let moves = picks.within(&columns.iter().map(|column| column.rows()).collect::<Vec<_>>());
     let share = |of: fn(&Column<W>) -> &[W]| {
         let values: Vec<&[W]> = columns.iter().map(|column| of(column)).collect();
         let mut out = pool::room(picks.len());
-        runs.iter().for_each(|run| run.copy(&values, &mut out));
+        moves.copy(&values, &mut out);
         out
     };
     W::words(Rep3 { own: share(|column| &column.own), next: share(|column| &column.next) })
@@ -42,7 +40,7 @@ fn pick_words<W: Held>(forms: &[&Form], picks: &Picks) -> Words {
 fn pick_bits(forms: &[&Form], picks: &Picks) -> Result<Bits, ShareError> {
     let parts: Vec<&Bits> = forms.iter().map(|form| &**form.bits()).collect();
     let lengths: Vec<usize> = parts.iter().map(|bits| bits.rows()).collect();
-    let runs = picks.within(&lengths);
+    let moves = picks.within(&lengths);
     let (width, height) = (parts[0].width(), plane_bytes(picks.len()));
     let share = |of: fn(&Shares) -> &[u8]| {
         let mut out = pool::zeros(width * height);
@@ -52,11 +50,7 @@ fn pick_bits(forms: &[&Form], picks: &Picks) -> Result<Bits, ShareError> {
                 plane * bytes..(plane + 1) * bytes
             };
             let planes: Vec<&[u8]> = parts.iter().map(|bits| &of(bits.shares())[plane_of(bits)]).collect();
-            let mut at = 0;
-            for run in &runs {
-                run.copy_bits(&planes, to, at);
-                at += run.len();
-            }
+            moves.copy_bits(&planes, to);
         }
         out
     };

@@ -5,10 +5,11 @@ use crate::{
     form::{Form, Held, Words, in_ring, lowered},
     lanes::{Lanes, Stop},
     local::local,
-    plan::{Prim, Slot, Step},
+    lower::Three,
     wave::{Task, Wave},
 };
 use hushwire_machine::Channel;
+use hushwire_plan::{Slot, Talk, Values, misplaced};
 use hushwire_rep3::{
     Batch, Party, Role, ShareError, Shares, pool,
     ring::{Bits, Column},
@@ -36,19 +37,19 @@ pub fn run<C: BorrowMut<Channel> + Send>(
     let mut lanes = Lanes::new(cut, lanes);
     loop {
         run.alone(&mut party.next_batch()?)?;
-        let (done, whole) = (run.done(), plan.steps.len());
+        let (done, whole) = (run.values.done(), plan.steps.len());
         let mut go_on = || go_on(done, whole);
         if !go_on() {
             return Err(ThreeError::Cancelled);
         }
         let mut wave = run.wave(party)?;
         if wave.is_empty() {
-            let outputs = run.outputs()?;
+            let outputs = run.outputs();
             pool::trim();
             return Ok(outputs);
         }
         lanes.run(wave.groups(), &Stop::default(), &mut go_on)?;
-        wave.end(&mut run)?;
+        run.end(wave)?;
     }
 }
 
@@ -57,11 +58,9 @@ pub(crate) struct Run<'p> {
     role: Role,
     plan: &'p Plan,
     cut: Cut,
-    values: Vec<Option<Form>>,
-    /// Of each value, the steps that will still read it; outputs are read once more.
-    readers: Vec<usize>,
-    /// Steps that have run.
-    ran: Vec<bool>,
+    values: Values<'p, Three>,
+    /// Inputs that no step has taken.
+    inputs: Vec<Option<Form>>,
 }
 
 impl<'p> Run<'p> {
@@ -77,81 +76,43 @@ impl<'p> Run<'p> {
                 return Err(wrong(door.bytes(), found).into());
             }
         }
-        let mut readers = vec![0; plan.steps.len()];
-        let outputs = plan.outputs.iter().map(|(slot, _)| slot);
-        let read = plan.steps.iter().flat_map(|step| &step.reads).chain(outputs);
-        read.for_each(|slot| readers[*slot] += 1);
-        let mut inputs = inputs.into_iter().zip(&plan.inputs);
-        let value = |step: &Step| match step.prim {
-            Prim::Input => inputs.next().map(|(shares, door)| came(shares, *door)).transpose(),
-            _ => Ok(None),
-        };
-        let values = plan.steps.iter().map(value).collect::<Result<Vec<Option<Form>>, _>>()?;
-        let ran = values.iter().map(Option::is_some).collect();
-        Ok(Run { role, plan, cut, values, readers, ran })
-    }
-
-    fn done(&self) -> usize {
-        self.ran.iter().filter(|ran| **ran).count()
-    }
-
-    /// A step's value; one that nobody reads goes at once.
-    pub(crate) fn put(&mut self, slot: Slot, form: Form) {
-        self.values[slot] = (self.readers[slot] > 0).then_some(form);
-        self.ran[slot] = true;
-    }
-
-    /// A step's value that pieces made up: what was opened gets its lengths again.
-    pub(crate) fn shaped(&self, at: Slot, form: Form) -> Form {
-        match (&self.plan.steps[at].prim, form) {
-            (Prim::Open { lengths, .. }, Form::Known(all)) if all.lengths() != lengths => {
-                Form::Known(Arc::new(Arc::unwrap_or_clone(all).reshaped(lengths)))
-            }
-            (_, form) => form,
-        }
-    }
-
-    fn is_ready(&self, at: Slot) -> bool {
-        !self.ran[at] && self.plan.steps[at].reads.iter().all(|slot| self.ran[*slot])
-    }
-
-    /// The values that a step reads; those that nobody reads again go.
-    fn take(&mut self, step: &Step) -> Vec<Form> {
-        step.reads.iter().map(|slot| self.read(*slot)).collect()
-    }
-
-    /// A value for one of its readers; the last one has it alone.
-    fn read(&mut self, slot: Slot) -> Form {
-        self.readers[slot] -= 1;
-        let value = &mut self.values[slot];
-        let form = if self.readers[slot] == 0 { value.take() } else { value.clone() };
-        form.expect("it ran, and is kept while it has readers")
+        let inputs = inputs.into_iter().zip(&plan.inputs);
+        let inputs = inputs.map(|(shares, door)| came(shares, *door).map(Some)).collect::<Result<_, _>>()?;
+        Ok(Run { role, plan, cut, values: Values::new(&plan.steps), inputs })
     }
 
     /// Runs all steps that need no message and whose values are there.
     pub(crate) fn alone(&mut self, batch: &mut Batch) -> Result<(), ThreeError> {
-        let plan = self.plan;
-        for (at, step) in plan.steps.iter().enumerate() {
-            if !step.talks() && self.is_ready(at) {
-                let reads = self.take(step);
-                let form = local(self.role, batch, step, &reads)?;
-                self.put(at, form);
-            }
-        }
-        Ok(())
+        let (role, inputs) = (self.role, &mut self.inputs);
+        self.values.alone(|_, prim, reads| local(role, batch, inputs, prim, reads))
     }
 
     /// All steps that are ready, none of which has begun.
     pub(crate) fn wave(&mut self, party: &mut Party) -> Result<Wave<'p>, ThreeError> {
         let plan = self.plan;
-        let ready: Vec<Slot> = (0..plan.steps.len()).filter(|at| self.is_ready(*at)).collect();
-        let task = |at: Slot| Task::new(at, &plan.steps[at], self.take(&plan.steps[at]));
-        Wave::new(ready.into_iter().map(task).collect(), self.cut, party)
+        let task =
+            |(at, reads): (Slot, Vec<Form>)| plan.steps[at].talk().map(|talk| Task::new(at, talk, reads));
+        let ready = self.values.wave().into_iter();
+        Wave::new(ready.filter_map(task).collect(), self.cut, party)
     }
 
-    pub(crate) fn outputs(mut self) -> Result<Vec<Shares>, ThreeError> {
-        let plan = self.plan;
-        Ok(plan.outputs.iter().map(|(slot, door)| goes(self.read(*slot), *door)).collect())
+    /// The values of a wave that has landed, which pieces made up: what was opened gets its lengths again.
+    pub(crate) fn end(&mut self, wave: Wave<'p>) -> Result<(), ThreeError> {
+        for (at, form) in wave.end()? {
+            let form = match (self.plan.steps[at].talk(), form) {
+                (Some(Talk::Open { lengths, .. }), Form::Known(all)) if all.lengths() != lengths => {
+                    Form::Known(Arc::new(Arc::unwrap_or_clone(all).reshaped(lengths)))
+                }
+                (_, form) => form,
+            };
+            self.values.put(at, form);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn outputs(self) -> Vec<Shares> {
+        let forms = self.values.outputs().into_iter().zip(&self.plan.outputs);
+        forms.map(|(form, door)| goes(form, *door)).collect()
     }
 }
 
@@ -181,6 +142,6 @@ fn goes(form: Form, door: Door) -> Shares {
     match (door.ring, form) {
         (None, Form::Bits(bits)) => Arc::unwrap_or_clone(bits).trimmed().into_shares(),
         (Some(ring), form) => in_ring!(ring, words(form.words(), door.scalar.bits())),
-        (None, _) => unreachable!("a plan knows the forms of its values"),
+        (None, _) => misplaced(),
     }
 }

@@ -4,12 +4,12 @@ use crate::{
     Cut, ThreeError,
     cut::Extent,
     form::Form,
+    lower::Three,
     machines::{Ready, begin},
     pieces::{Joined, piece},
-    plan::{Prim, Slot, Step},
-    run::Run,
 };
 use hushwire_machine::drive::{Abreast, With};
+use hushwire_plan::{Slot, Talk};
 use hushwire_rep3::{Batch, Party, ShareError};
 use std::{
     ops::Range,
@@ -19,7 +19,7 @@ use std::{
 /// A step of a wave.
 pub(crate) struct Task<'p> {
     at: Slot,
-    step: &'p Step,
+    talk: &'p Talk<Three>,
     /// The values that it reads: those of a step that runs whole are its machine's alone once it has begun. `None` is the one in whose memory
     /// the value is made, which lies in `made`.
     reads: Mutex<Vec<Option<Form>>>,
@@ -30,14 +30,15 @@ pub(crate) struct Task<'p> {
 type Made = Arc<Mutex<Joined>>;
 
 impl<'p> Task<'p> {
-    pub(crate) fn new(at: Slot, step: &'p Step, reads: Vec<Form>) -> Self {
-        let extent = step.extent(reads.iter().map(Form::rows));
+    pub(crate) fn new(at: Slot, talk: &'p Talk<Three>, reads: Vec<Form>) -> Self {
+        let rows = reads.iter().map(Form::rows).max().unwrap_or(0);
+        let extent = Extent { rows, cuts: talk.is_row_by_row() };
         let mut reads: Vec<Option<Form>> = reads.into_iter().map(Some).collect();
-        let made = match home(step, extent, &mut reads).and_then(Option::take) {
+        let made = match home(talk, extent, &mut reads).and_then(Option::take) {
             Some(form) => Joined::Over(form),
             None => Joined::Nothing,
         };
-        Task { at, step, reads: Mutex::new(reads), extent, made: Arc::new(Mutex::new(made)) }
+        Task { at, talk, reads: Mutex::new(reads), extent, made: Arc::new(Mutex::new(made)) }
     }
 
     /// The values that it reads, whole; they are the caller's from then on.
@@ -65,12 +66,27 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The value in whose memory a step's may be made: of the same kind and size, read by nobody else, rows each for themselves. Fresh memory
 /// would cost more than the step.
-fn home<'r>(step: &Step, extent: Extent, reads: &'r mut [Option<Form>]) -> Option<&'r mut Option<Form>> {
+fn home<'r>(
+    talk: &Talk<Three>,
+    extent: Extent,
+    reads: &'r mut [Option<Form>],
+) -> Option<&'r mut Option<Form>> {
     let rows = extent.rows;
-    let fits = |form: &mut Form| match &step.prim {
-        Prim::Block(program) => form.is_alone_bits(program.output_bits(), rows),
-        Prim::Product | Prim::Choose => form.is_alone_words(rows),
-        _ => false,
+    let fits = |form: &mut Form| match talk {
+        Talk::Block(program) => form.is_alone_bits(program.output_bits(), rows),
+        Talk::Product(()) | Talk::Choose => form.is_alone_words(rows),
+        Talk::ToWords(_)
+        | Talk::MatMul(..)
+        | Talk::Less { .. }
+        | Talk::LessBounded
+        | Talk::Equal
+        | Talk::Truncate { .. }
+        | Talk::Sort { .. }
+        | Talk::ToOrder
+        | Talk::Permute { .. }
+        | Talk::Flat(..)
+        | Talk::Open { .. }
+        | Talk::Own(_) => false,
     };
     reads.iter_mut().filter(|_| extent.cuts).find_map(|read| read.as_mut().is_some_and(fits).then_some(read))
 }
@@ -103,7 +119,7 @@ impl<'p> Group<'p> {
             let all = task.extent.rows;
             let is_whole = rows.len() == all || !task.extent.cuts;
             let reads = if is_whole { task.whole() } else { task.rows(&rows)? };
-            machines.push(begin(batch, task.step, &reads, all, cut)?);
+            machines.push(begin(batch, task.talk, &reads, all, cut)?);
             drop(reads);
             places.push((task, rows));
         }
@@ -153,12 +169,12 @@ impl<'p> Wave<'p> {
     }
 
     /// The values, after all groups have landed.
-    pub(crate) fn end(self, run: &mut Run<'_>) -> Result<(), ThreeError> {
-        for (at, rows, made) in self.made {
+    pub(crate) fn end(self) -> Result<Vec<(Slot, Form)>, ThreeError> {
+        let value = |(at, rows, made): (Slot, usize, Made)| {
             let joined = std::mem::replace(&mut *lock(&made), Joined::Nothing);
-            run.put(at, run.shaped(at, joined.form(rows)?));
-        }
-        Ok(())
+            Ok((at, joined.form(rows)?))
+        };
+        self.made.into_iter().map(value).collect()
     }
 }
 
@@ -174,9 +190,8 @@ mod tests {
 
     /// Which of the values a product is made over.
     fn over(cuts: bool, reads: [Arc<Column<u32>>; 2]) -> Option<usize> {
-        let step = Step { prim: Prim::Product, reads: vec![0, 1], node: 0 };
         let mut reads = reads.map(|column| Some(Form::Words(Words::U32(column))));
-        home(&step, Extent { rows: 100, cuts }, &mut reads).and_then(Option::take)?;
+        home(&Talk::Product(()), Extent { rows: 100, cuts }, &mut reads).and_then(Option::take)?;
         reads.iter().position(Option::is_none)
     }
 

@@ -1,10 +1,11 @@
 //! Convolutions and pooling between three parties against the evaluator.
 
-use crate::{Cut, Plan, plan::Prim, tests::check};
+use crate::{Cut, Plan, lower::Three, prim::OwnTalk, tests::check};
 use hushwire_compute::{
     Computation,
     test_support::{Dice, inputs},
 };
+use hushwire_plan::Talk;
 
 /// `z` of pictures x and, where they are convolved, kernels y. With `as_words` both are products before.
 fn computation(scalar: &str, x: [usize; 4], y: [usize; 4], as_words: bool, z: &str) -> Computation {
@@ -59,8 +60,11 @@ fn a_convolution_is_one_message_of_its_results() {
     let z = "conv2d(x, y, pad=[1, 1, 1, 1])";
     let c = computation("u32", x, y, true, z);
     let plan = Plan::new(&c).unwrap();
-    assert_eq!(plan.steps.iter().filter(|step| matches!(step.prim, Prim::Conv2d(_))).count(), 1);
-    assert!(!plan.steps.iter().any(|step| matches!(step.prim, Prim::Flat(..))));
+    assert_eq!(
+        plan.steps.iter().filter(|step| matches!(step.talk(), Some(Talk::Own(OwnTalk::Conv2d(_))))).count(),
+        1
+    );
+    assert!(!plan.steps.iter().any(|step| matches!(step.talk(), Some(Talk::Flat(..)))));
     // 192 results, of which each is brought to bits as one of the 96 of x is.
     let double = "concat(reshape(x, [96]), reshape(x, [96]))";
     assert_eq!(added("u32", x, y, z), added("u32", x, y, double) + 4 * 192);
@@ -72,8 +76,10 @@ fn sums_of_windows_are_free_and_natural_means_are_truncations() {
     assert_eq!(added("u32", x, y, "pool_sum(x, [1, 1])"), 0);
     let blocks = |text: &str| {
         let plan = Plan::new(&text.parse::<Computation>().unwrap()).unwrap();
-        let count = |of: fn(&Prim) -> bool| plan.steps.iter().filter(|step| of(&step.prim)).count();
-        [count(|p| matches!(p, Prim::Block(_))), count(|p| matches!(p, Prim::Truncate { .. }))]
+        let count = |of: fn(&Talk<Three>) -> bool| {
+            plan.steps.iter().filter(|step| step.talk().is_some_and(of)).count()
+        };
+        [count(|p| matches!(p, Talk::Block(_))), count(|p| matches!(p, Talk::Truncate { .. }))]
     };
     let text = |promise: &str, size: &str| {
         format!(
@@ -103,7 +109,8 @@ fn a_factor_that_all_members_know_costs_no_message() {
     ] {
         let c = text(brought, z);
         let plan = Plan::new(&c).unwrap();
-        assert!(!plan.steps.iter().any(|s| matches!(s.prim, Prim::MatMul(_) | Prim::Conv2d(_))), "{z}");
+        let is_shared = |talk: &Talk<Three>| matches!(talk, Talk::MatMul(..) | Talk::Own(OwnTalk::Conv2d(_)));
+        assert!(!plan.steps.iter().any(|s| s.talk().is_some_and(is_shared)), "{z}");
         // What it costs is the opening of k, and x.
         let rounds = plan.cost(1, Cut::whole()).unwrap().cost.rounds;
         assert_eq!(rounds, 1, "{z}: a product and the opening abreast");

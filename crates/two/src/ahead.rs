@@ -10,7 +10,7 @@
 
 use crate::{
     TwoError,
-    plan::Distance,
+    distance::Distance,
     supply::{Lot, STEP, Supply},
     tally::Tally,
 };

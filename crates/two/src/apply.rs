@@ -3,7 +3,8 @@
 use crate::{
     Party, Sign, TwoError,
     kit::Kit,
-    ops::{Holders, Made, Shape, minus, plus},
+    ops::{Made, Shape, minus, plus},
+    ring::Holders,
     tally::{self, Tally},
 };
 use hushwire_block::Wiped;

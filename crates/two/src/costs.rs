@@ -1,7 +1,8 @@
 //! The cost of runs: of steps, and of the OTs and triples that they use.
 
 use crate::{
-    plan::{BEGIN, Distance, Plan},
+    distance::Distance,
+    plan::{BEGIN, Plan},
     supply::CALL,
     tally::Tally,
 };
@@ -83,7 +84,7 @@ impl Plan {
     fn walk(&self, distance: Distance, mut ledger: Option<Ledger>) -> Costs {
         let mut costs = Costs::default();
         let mut steps = Tally::message([BEGIN; 2]);
-        for wave in self.waves() {
+        for wave in self.steps.waves() {
             for group in self.groups(&wave, distance) {
                 let node = costs.nodes.entry(self.steps[group[0].0].node).or_default();
                 for tallies in self.lots_of(&group, distance) {
@@ -99,7 +100,7 @@ impl Plan {
             }
         }
         let due = |party: usize| self.outputs.iter().filter(move |o| o.to[party]);
-        let bytes = |party| due(party).map(|o| o.bytes(self.steps[o.slot].size)).sum();
+        let bytes = |party| due(party).map(|o| self.opened_bytes(o)).sum();
         costs.steps = steps.then(Tally::message([bytes(1), bytes(0)]));
         costs.all = costs.steps.beside(costs.ots);
         costs

@@ -3,12 +3,12 @@
 //! The weights' party holds x_E and w, the other x_C of x = x_E + x_C: x_E * w is local, x_C goes encrypted, and the answer is x_C * w less a mask, which
 //! is a share of it. Two messages; the first one of a kind has the public key before it.
 
-use crate::{Party, Tally, TwoError, play::Play, ring::mask};
+use crate::{Tally, TwoError, ring::mask};
 use hushwire_aes::Backend;
 use hushwire_bfv::{BfvError, Encryptor, Evaluator, Linear, Set};
 use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
-use hushwire_machine::Channel;
+use hushwire_machine::drive::Line;
 use hushwire_prg::Seed;
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
@@ -99,14 +99,14 @@ impl<'a> Job<'a> {
         backend: Backend,
         seed: &Seed,
         keys: &mut Keys,
-    ) -> Result<Play<'a, Made>, TwoError> {
+    ) -> Line<'a, Made, TwoError> {
         let Job { linear, evaluator, weights, x, threads } = *self;
         let (set, ring, name) = (linear.set(), linear.ring(), self.name());
         let kept = keys.0.remove(&name);
         let seed = seed.derive("two keys", &[ring as u8, evaluator as u8, set.primes() as u8]);
         let key_bytes = if kept.is_none() { Evaluator::key_bytes(set) } else { 0 };
         if index != evaluator {
-            return Play::new(|talk| async move {
+            return Line::new(|talk| async move {
                 let mut own = match kept {
                     Some(Side::Encrypts(own)) => own,
                     _ => Box::new(Encryptor::new(backend, set, ring, &seed)),
@@ -120,7 +120,7 @@ impl<'a> Job<'a> {
                 Ok((Side::Encrypts(own), share))
             });
         }
-        Play::new(|talk| async move {
+        Line::new(|talk| async move {
             let into = key_bytes + linear.upload_bytes();
             let heard = talk.exchange("encrypted numbers", vec![], into).await;
             let mut own = match kept {
@@ -137,31 +137,9 @@ impl<'a> Job<'a> {
     }
 
     /// The share that it leaves; keys are kept.
-    pub(crate) fn end(&self, play: Play<'_, Made>, keys: &mut Keys) -> Vec<u64> {
+    pub(crate) fn end(&self, play: Line<'_, Made, TwoError>, keys: &mut Keys) -> Vec<u64> {
         let (side, share) = play.finish();
         keys.0.insert(self.name(), side);
         share
-    }
-}
-
-impl Party {
-    /// A convolution of numbers, of which `x` is this party's share, by weights that party `evaluator` has and brings; the other brings none. Gives this party's
-    /// share of the results. Both parties call it alike, with the same layer, whose count of coefficients is that of all layers which the session runs.
-    ///
-    /// # Errors
-    /// A weight is greater than the layer says; a message of the peer's is malformed; the channel failed; a run before failed.
-    ///
-    /// # Panics
-    /// If shares or weights are not of the layer's shape, or there is no such party (the caller's bug).
-    pub fn convolve(
-        &mut self,
-        channel: &mut Channel,
-        linear: &Linear,
-        evaluator: usize,
-        weights: &[i64],
-        x: &[u64],
-    ) -> Result<Vec<u64>, TwoError> {
-        assert!(evaluator < 2, "parties are 0 and 1");
-        self.encrypted(channel, &Job { linear, evaluator, weights, x, threads: self.threads_now() })
     }
 }

@@ -8,6 +8,9 @@ use hushwire_ot::OtError;
 use std::fmt;
 use thiserror::Error;
 
+/// SECURITY: results of layers under encryption that a session opens at most: each layer's flooding hides as many.
+pub const COEFFICIENTS: u64 = 1 << 26;
+
 /// The reason why a run ended without a result. The party is lost then: open a new session.
 ///
 /// Reads as its [`fault`](Self::fault) does.
@@ -30,7 +33,7 @@ pub enum TwoError {
         /// Its place among the party's inputs.
         place: usize,
     },
-    /// Layers under encryption open more results than the session's noise hides ([`crate::COEFFICIENTS`]).
+    /// Layers under encryption open more results than the session's noise hides ([`COEFFICIENTS`]).
     TooMany {
         /// Results.
         found: u64,
@@ -116,7 +119,7 @@ impl TwoError {
             Self::Input { place } => Fault::of(code::TWO_INPUT, &[("place", place.into_text())]),
             Self::TooMany { found } => Fault::of(
                 code::TWO_RESULTS,
-                &[("found", found.into_text()), ("most", crate::COEFFICIENTS.into_text())],
+                &[("found", found.into_text()), ("most", COEFFICIENTS.into_text())],
             ),
             Self::Memory { takes, may } => {
                 let [takes, may] = in_units([*takes, *may]).map(Text::from);

@@ -5,6 +5,7 @@ use hushwire_block::Wiped;
 use hushwire_block::bits::{put_range, xor_range};
 use hushwire_circuit::{Planes, planes::plane_bytes};
 use hushwire_compute::Tensor;
+use hushwire_plan::misplaced;
 use std::{ops::Range, sync::Arc};
 
 /// This party's share of numbers modulo 2^ring.
@@ -36,28 +37,28 @@ impl Form {
     pub(crate) fn known(&self) -> &Arc<Tensor> {
         match self {
             Form::Known(tensor) => tensor,
-            _ => unreachable!("a plan keeps to its forms"),
+            _ => misplaced(),
         }
     }
 
     pub(crate) fn words(&self) -> &Words {
         match self {
             Form::Words(words) => words,
-            _ => unreachable!("a plan keeps to its forms"),
+            _ => misplaced(),
         }
     }
 
     pub(crate) fn bits(&self) -> &Arc<Planes> {
         match self {
             Form::Bits(bits) => bits,
-            _ => unreachable!("a plan keeps to its forms"),
+            _ => misplaced(),
         }
     }
 
     pub(crate) fn order(&self) -> &Arc<Order> {
         match self {
             Form::Order(order) => order,
-            _ => unreachable!("a plan keeps to its forms"),
+            _ => misplaced(),
         }
     }
 

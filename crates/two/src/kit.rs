@@ -17,11 +17,11 @@ use crate::{
     blocks::{Blocks, Part},
     lanes::{self, LANES},
     long::LONG,
-    play::Talk,
     ring::{Packer, Unpacker, mask, pack_bits, pack_few, packed, unpack_bits, unpack_few},
 };
 use hushwire_aes::{Aes128, Backend, Taken};
 use hushwire_block::{Block, Wiped, registry};
+use hushwire_machine::drive::Talk;
 use hushwire_ot::Context;
 use std::ops::Range;
 

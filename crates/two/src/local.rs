@@ -3,133 +3,115 @@
 use crate::{
     TwoError,
     form::{Form, Words, numbers},
+    lower::Two,
     ops::{local_matmul, minus, plus},
     order::Order,
-    plan::{Axis, Prim, Size, Step},
+    plan::Step,
+    prim::OwnLocal,
     ring::mask,
 };
-use hushwire_block::{
-    Wiped,
-    bits::{put_range, xor_range},
-};
-use hushwire_circuit::{Planes, eval, planes::plane_bytes};
-use hushwire_compute::{Op, Scalar, Tensor, back_end};
+use hushwire_block::Wiped;
+use hushwire_circuit::{Planes, Program, eval, planes::plane_bytes};
+use hushwire_compute::{Tensor, back_end};
+use hushwire_plan::{Local, Picks, Size, gathered};
 use std::sync::Arc;
 
 /// A party's own inputs, and nothing of the other's.
 pub(crate) type Brought = Vec<Option<Tensor>>;
 
 /// The value of a step that needs no message.
-pub(crate) fn local(party: usize, brought: &Brought, step: &Step, reads: &[Form]) -> Result<Form, TwoError> {
+pub(crate) fn local(
+    party: usize,
+    brought: &Brought,
+    step: &Step,
+    prim: &Local<Two>,
+    reads: &[Form],
+) -> Result<Form, TwoError> {
     let words = |ring: u32, own: Vec<u64>| Form::Words(Words::new(ring, own));
     let wiped = |ring: u32, own: Wiped<Vec<u64>>| Form::Words(Words::new(ring, own));
-    Ok(match &step.prim {
-        Prim::InputWords(k) => {
-            let own = brought[*k].as_ref().map(|tensor| numbers(tensor, step.size.ring()));
-            words(step.size.ring(), own.unwrap_or_else(|| vec![0; step.size.rows()]))
+    Ok(match prim {
+        Local::Input(k, Size::Words(ring, rows)) => {
+            let own = brought[*k].as_ref().map(|tensor| numbers(tensor, *ring));
+            words(*ring, own.unwrap_or_else(|| vec![0; *rows]))
         }
-        Prim::InputBits(k) => {
-            Form::Bits(Arc::new(brought[*k].as_ref().map_or_else(|| zeros(step), Tensor::to_planes)))
+        Local::Input(k, size) => {
+            Form::Bits(Arc::new(brought[*k].as_ref().map_or_else(|| zeros(*size), Tensor::to_planes)))
         }
-        Prim::Known(tensor) => Form::Known(tensor.clone()),
-        Prim::Apply { op, scalar, lengths } => {
+        Local::Known(tensor) => Form::Known(tensor.clone()),
+        Local::Apply { op, scalar, lengths } => {
             let operands: Vec<&Tensor> = reads.iter().map(|form| &**form.known()).collect();
             Form::Known(Arc::new(back_end::apply(op, &operands, *scalar, lengths)?))
         }
-        Prim::AsBits if party == 0 => Form::Bits(Arc::new(reads[0].known().to_planes())),
-        Prim::AsBits => Form::Bits(Arc::new(zeros(step))),
-        Prim::AsWords => {
-            let ring = step.size.ring();
-            let own = if party == 0 { numbers(reads[0].known(), ring) } else { vec![0; step.size.rows()] };
-            words(ring, own)
+        Local::AsBits if party == 0 => Form::Bits(Arc::new(reads[0].known().to_planes())),
+        Local::AsBits => Form::Bits(Arc::new(zeros(step.size))),
+        Local::AsWords(ring) => {
+            let own = if party == 0 { numbers(reads[0].known(), *ring) } else { vec![0; step.size.rows()] };
+            words(*ring, own)
         }
-        Prim::Narrow => {
-            let ring = step.size.ring();
-            words(ring, reads[0].words().own.iter().map(|x| x & mask(ring)).collect())
-        }
-        Prim::Pick(picks) => pick(reads, picks),
-        Prim::Gather { rows, inner } => {
-            let number = Scalar::unsigned(64);
-            let all = Tensor::from_words(number, &[*rows], (0..*rows).map(|r| r as u128));
-            let places = reads[1].known();
-            let found = back_end::apply(&Op::Gather, &[&all, places], number, &[places.len()])?;
-            let rows = found.words().iter().map(|row| *row as usize);
-            let picks: Vec<usize> = rows.flat_map(|r| r * inner..(r + 1) * inner).collect();
-            pick(&reads[..1], &picks)
-        }
-        Prim::Sum { minus: is_minus } => {
+        Local::Narrow(ring) => words(*ring, reads[0].words().own.iter().map(|x| x & mask(*ring)).collect()),
+        Local::Pick(picks) => pick(reads, picks),
+        Local::Gather { rows, inner } => pick(&reads[..1], &gathered(*rows, *inner, reads[1].known())?),
+        Local::Sum { minus: is_minus } => {
             let (x, y) = (reads[0].words(), reads[1].words());
             wiped(
                 x.ring,
                 if *is_minus { minus(&x.own, &y.own, x.ring) } else { plus(&x.own, &y.own, x.ring) },
             )
         }
-        Prim::Scale => {
+        Local::Scale => {
             let x = reads[0].words();
             let factors = numbers(reads[1].known(), x.ring);
             let one = factors.len() == 1;
             let times = |(i, x): (usize, &u64)| x.wrapping_mul(factors[if one { 0 } else { i }]);
             words(x.ring, x.own.iter().enumerate().map(times).map(|y| y & mask(x.ring)).collect())
         }
-        Prim::Shift(by) => {
+        Local::Shift(by) => {
             let x = reads[0].words();
             words(x.ring, x.own.iter().map(|y| y << by & mask(x.ring)).collect())
         }
-        Prim::Fold { axis, prefix } => {
+        Local::Fold { axis, prefix } => {
             let x = reads[0].words();
-            words(x.ring, fold(&x.own, *axis, *prefix, x.ring))
+            words(x.ring, axis.sums(&x.own, 0, *prefix, |a, b| a.wrapping_add(b) & mask(x.ring)))
         }
-        Prim::SumEach(each) => {
+        Local::PoolSum(pooling) => {
             let x = reads[0].words();
-            let sum = |of: &[u64]| of.iter().fold(0u64, |sum, x| sum.wrapping_add(*x)) & mask(x.ring);
-            let rows = step.size.rows();
-            words(x.ring, (0..rows).map(|r| sum(&x.own[r * each..(r + 1) * each])).collect())
+            words(x.ring, pooling.sums(&x.own, 0, |a, b| a.wrapping_add(b) & mask(x.ring)))
         }
-        Prim::MatMulKnown { shape, first } => {
-            let x = reads[1].words();
-            let known = numbers(reads[0].known(), x.ring);
-            let [a, b] = if *first { [&known[..], &x.own] } else { [&x.own[..], &known] };
+        Local::MatMulKnown { shape, left } => {
+            let x = reads[usize::from(*left)].words();
+            let known = numbers(reads[usize::from(!left)].known(), x.ring);
+            let [a, b] = if *left { [&known[..], &x.own] } else { [&x.own[..], &known] };
             words(x.ring, local_matmul(a, b, *shape, x.ring))
         }
-        // Circuits without ANDs: each party's share by itself, constants at party 0.
-        Prim::Block(program) | Prim::Flat(program) => {
-            let flat = matches!(step.prim, Prim::Flat(_));
-            let inputs = joined(reads, flat);
-            let made = eval::eval(program, &inputs).map_err(|_| TwoError::Lost)?;
-            let made =
-                if party == 0 { made } else { without_constants(made, &eval_zeros(program, &inputs)?) };
-            if flat { Form::Bits(Arc::new(gathered(&made, step.size))) } else { Form::Bits(Arc::new(made)) }
+        Local::Block(program) => Form::Bits(Arc::new(alone(party, program, &joined(reads, false))?)),
+        Local::Flat(program, _) => {
+            Form::Bits(Arc::new(gathered_bits(&alone(party, program, &joined(reads, true))?, step.size)))
         }
-        Prim::AsOrder => {
+        Local::Own(OwnLocal::AsOrder) => {
             let places = numbers(reads[0].known(), 32).into_iter().map(|place| place as u32);
             Form::Order(Arc::new(Order::known(places.collect())))
         }
-        Prim::Invert => Form::Order(Arc::new(reads[0].order().inverse())),
-        Prim::Then => Form::Order(Arc::new(reads[0].order().then(reads[1].order()))),
-        Prim::Part { from } => {
-            let all = reads[0].bits();
-            Form::Bits(Arc::new(unflattened(all, *from, step.size)))
+        Local::Invert => Form::Order(Arc::new(reads[0].order().inverse())),
+        Local::Own(OwnLocal::Then) => Form::Order(Arc::new(reads[0].order().then(reads[1].order()))),
+        Local::Own(OwnLocal::Part { from, size }) => {
+            Form::Bits(Arc::new(unflattened(reads[0].bits(), *from, *size)))
         }
-        _ => unreachable!("a step that talks"),
     })
 }
 
-fn zeros(step: &Step) -> Planes {
-    match step.size {
-        Size::Bits(width, rows) => Planes::zeros(width, rows),
-        _ => unreachable!("a plan keeps to its forms"),
+fn zeros(size: Size) -> Planes {
+    Planes::zeros(size.width(), size.rows())
+}
+
+/// A circuit without ANDs on this party's share. It is affine, and party 0 has what it makes of zeros.
+fn alone(party: usize, program: &Program, inputs: &Planes) -> Result<Planes, TwoError> {
+    let eval = |inputs: &Planes| eval::eval(program, inputs).map_err(|_| TwoError::Lost);
+    let mut made = eval(inputs)?;
+    if party != 0 {
+        let constants = eval(&Planes::zeros(inputs.width(), inputs.instances()))?;
+        made.iter_mut().zip(constants.iter()).for_each(|(x, c)| *x ^= c);
     }
-}
-
-/// A circuit of exclusive ors is affine: what it makes of zeros is its constant.
-fn without_constants(mut made: Planes, constants: &Planes) -> Planes {
-    made.iter_mut().zip(constants.iter()).for_each(|(x, c)| *x ^= c);
-    made
-}
-
-fn eval_zeros(program: &hushwire_circuit::Program, inputs: &Planes) -> Result<Planes, TwoError> {
-    let zeros = Planes::zeros(inputs.width(), inputs.instances());
-    eval::eval(program, &zeros).map_err(|_| TwoError::Lost)
+    Ok(made)
 }
 
 /// The inputs of a circuit: planes one behind the other, or all bits of all elements on a single row.
@@ -155,7 +137,7 @@ fn flattened(bits: &Planes) -> Planes {
 
 /// The reverse, of a part of the row.
 pub(crate) fn unflattened(all: &Planes, from: usize, size: Size) -> Planes {
-    let Size::Bits(width, rows) = size else { unreachable!("a plan keeps to its forms") };
+    let (width, rows) = (size.width(), size.rows());
     let (mut out, bytes) = (Planes::zeros(width, rows), plane_bytes(rows));
     for row in 0..rows {
         for plane in 0..width {
@@ -166,7 +148,7 @@ pub(crate) fn unflattened(all: &Planes, from: usize, size: Size) -> Planes {
 }
 
 /// The result of a flat program: elements, unless other steps take their parts of it.
-pub(crate) fn gathered(made: &Planes, size: Size) -> Planes {
+pub(crate) fn gathered_bits(made: &Planes, size: Size) -> Planes {
     match size {
         Size::Bits(width, 1) if width == made.width() => made.clone(),
         _ => unflattened(made, 0, size),
@@ -174,73 +156,24 @@ pub(crate) fn gathered(made: &Planes, size: Size) -> Planes {
 }
 
 /// Elements of forms of one kind, counted through all of them, one behind the other.
-fn pick(reads: &[Form], picks: &[usize]) -> Form {
-    let starts: Vec<usize> = reads
-        .iter()
-        .scan(0, |sum, form| {
-            let rows = match form {
-                Form::Words(words) => words.own.len(),
-                Form::Bits(bits) => bits.instances(),
-                Form::Known(tensor) => tensor.len(),
-                Form::Order(_) => unreachable!("a plan keeps to its forms"),
-            };
-            *sum += rows;
-            Some(*sum - rows)
-        })
-        .collect();
-    let find = |place: usize| {
-        let k = starts.partition_point(|start| *start <= place) - 1;
-        (k, place - starts[k])
-    };
-    match &reads[0] {
-        Form::Words(first) => {
-            let all: Vec<&[u64]> = reads.iter().map(|form| &form.words().own[..]).collect();
-            let one = |place: &usize| {
-                let (k, at) = find(*place);
-                all[k][at]
-            };
-            Form::Words(Words::new(first.ring, picks.iter().map(one).collect::<Vec<u64>>()))
-        }
-        _ => {
-            let all: Vec<&Planes> = reads.iter().map(|form| &**form.bits()).collect();
-            let (width, to) = (all[0].width(), plane_bytes(picks.len()));
-            let mut out = Planes::zeros(width, picks.len());
-            let mut at = 0;
-            while at < picks.len() {
-                // Places that follow each other go at once.
-                let (k, from) = find(picks[at]);
-                let mut len = 1;
-                while at + len < picks.len()
-                    && picks[at + len] == picks[at] + len
-                    && from + len < all[k].instances()
-                {
-                    len += 1;
-                }
-                let bytes = plane_bytes(all[k].instances());
-                let mut run = vec![0; plane_bytes(len)];
-                for plane in 0..width {
-                    run.fill(0);
-                    xor_range(&all[k][plane * bytes..][..bytes], from, len, &mut run);
-                    put_range(&run, len, &mut out[plane * to..][..to], at);
-                }
-                at += len;
-            }
-            Form::Bits(Arc::new(out))
-        }
+fn pick(reads: &[Form], picks: &Picks) -> Form {
+    if let Form::Words(first) = &reads[0] {
+        let all: Vec<&[u64]> = reads.iter().map(|form| &form.words().own[..]).collect();
+        let mut out = Wiped::new(Vec::with_capacity(picks.len()));
+        picks.within(&all.iter().map(|own| own.len()).collect::<Vec<_>>()).copy(&all, &mut out);
+        return Form::Words(Words::new(first.ring, out));
     }
-}
-
-fn fold(x: &[u64], axis: Axis, prefix: bool, ring: u32) -> Vec<u64> {
-    if prefix {
-        let mut out = x.to_vec();
-        for k in 0..axis.series() {
-            for i in 1..axis.n {
-                let sum = out[axis.place(k, i)].wrapping_add(out[axis.place(k, i - 1)]);
-                out[axis.place(k, i)] = sum & mask(ring);
-            }
-        }
-        return out;
+    let all: Vec<&Planes> = reads.iter().map(|form| &**form.bits()).collect();
+    let moves = picks.within(&all.iter().map(|bits| bits.instances()).collect::<Vec<_>>());
+    let (width, bytes) = (all[0].width(), plane_bytes(picks.len()));
+    let mut out = Planes::zeros(width, picks.len());
+    for (plane, out) in out.chunks_exact_mut(bytes.max(1)).enumerate() {
+        let plane_of = |bits: &&'_ Planes| {
+            let bytes = plane_bytes(bits.instances());
+            plane * bytes..(plane + 1) * bytes
+        };
+        let planes: Vec<&[u8]> = all.iter().map(|bits| &bits[plane_of(bits)]).collect();
+        moves.copy_bits(&planes, out);
     }
-    let sum = |k: usize| (0..axis.n).fold(0u64, |sum, i| sum.wrapping_add(x[axis.place(k, i)])) & mask(ring);
-    (0..axis.series()).map(sum).collect()
+    Form::Bits(Arc::new(out))
 }

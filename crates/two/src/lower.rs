@@ -1,588 +1,467 @@
-//! Node after node to steps.
+//! The forms that are cheap for two parties, and the steps that they alone have.
 
 mod layers;
-mod numbers;
-mod orders;
-mod rectify;
-mod windows;
 
 use crate::{
     TwoError,
-    memory::REGISTER,
-    ops::Holders,
-    plan::{Distance, Input, Output, Plan, Prim, Products, Size, Slot, Step},
+    distance::PIECE,
+    form::Form,
+    order::sorts,
+    prim::{OwnLocal, OwnTalk},
+    ring::Holders,
 };
-use hushwire_bfv::Set;
 use hushwire_circuit::{Builder, Layered, Program, words as gates};
-use hushwire_compute::{
-    Computation, ComputeError, Node, Op, Range, Reduction, Scalar, Tensor, Value, Visibility,
-    back_end::{Rectifiers, picks},
-    circuits::{self, Operand},
+use hushwire_compute::{Computation, Op, Scalar, Tensor, Visibility, circuits};
+use hushwire_plan::{
+    Axis, Backend, Forms, Local, Lowered, Picks, Prim, Primitives, Run, Size, Slot, Step, Talk,
 };
-use std::{
-    collections::{BTreeSet, HashMap},
-    sync::Arc,
-};
+use std::{collections::HashMap, ops::Range, sync::Arc};
 
-/// The steps that have a node's value, a form each.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Forms {
-    /// An input that is in neither form yet.
-    input: Option<usize>,
-    pub(crate) known: Option<Slot>,
-    pub(crate) bits: Option<Slot>,
-    pub(crate) words: Option<Slot>,
-    /// Words of numbers from 0 on, in a smaller ring that they fit as signed ones.
-    pub(crate) narrow: Option<Slot>,
-    order: Option<Slot>,
+/// An input: which party brings it, and its type.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    pub(crate) owner: usize,
+    pub(crate) scalar: Scalar,
+    pub(crate) lengths: Vec<usize>,
 }
 
-pub(crate) struct Lower<'a> {
-    computation: &'a Computation,
-    steps: Vec<Step>,
+/// The means by which private matrices and kernels are multiplied by shared numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Products {
+    /// Correlated OTs: no bound on numbers, and much to send.
+    #[default]
+    Ot,
+    /// Encryption ([`hushwire_bfv`]), and OTs where a layer has no room for its noise.
+    He,
+}
+
+/// LOCAL: bytes of a circuit's register in a program: places where it is written and read.
+const REGISTER: u64 = 32;
+
+/// Two parties: what they keep while a computation is lowered.
+pub(crate) struct Two {
+    pub(crate) inputs: Vec<Input>,
     /// Of each step's words or bits, which parties' shares are not 0.
     holders: Vec<Holders>,
-    inputs: Vec<Input>,
-    forms: Vec<Forms>,
-    blocks: HashMap<BlockKey, Arc<Program>>,
+    /// Circuits that add shares, by their width and whether they take few rounds.
     adders: HashMap<(u32, bool), Arc<Program>>,
     products: Products,
-    /// The node under way.
-    now: usize,
-    rectifiers: Rectifiers<'a>,
-    /// Nodes that their reader computes with its own step.
-    left: BTreeSet<usize>,
-    /// Keys that layers so far have: parameters, ring and evaluator.
-    keys: BTreeSet<(Set, u32, usize)>,
     /// Bytes of the lists of steps so far, and of all at most.
     lists: u64,
     most: u64,
 }
 
-type BlockKey = (Op, Vec<Scalar>, Vec<Option<u128>>, Scalar);
-
-pub(crate) type Lowered<T> = Result<T, ComputeError>;
-
-/// AGREEMENT: the most rows that a sorting network may order, and the OTs that take about as long
-/// as a round.
-const NETWORK: usize = 64;
-const ROUND: u64 = 1 << 12;
+pub(crate) type Lower<'a> = hushwire_plan::Lower<'a, Two>;
 
 /// The rows up to which fewer rounds are worth more ANDs. AGREEMENT.
 const FEW: usize = 1 << 12;
 
+/// AGREEMENT: the most rows whose compaction is a circuit.
+const FEW_ROWS: usize = 16;
+
+/// AGREEMENT: the fewest numbers of a row that OTs of one factor serve.
+const ROW: usize = 8;
+
+/// Bits of a place.
+const PLACE: u32 = 32;
+
 const BOTH: Holders = [true; 2];
 
-fn bits(slot: Slot) -> Forms {
-    Forms { bits: Some(slot), ..Forms::default() }
-}
-
-fn words(slot: Slot) -> Forms {
-    Forms { words: Some(slot), ..Forms::default() }
-}
-
-fn known(slot: Slot) -> Forms {
-    Forms { known: Some(slot), ..Forms::default() }
-}
-
-fn order(slot: Slot) -> Forms {
-    Forms { order: Some(slot), ..Forms::default() }
-}
-
-fn narrow(slot: Slot) -> Forms {
-    Forms { narrow: Some(slot), ..Forms::default() }
-}
-
-/// Bits of the ring of a scalar's numbers; none for what is no number, or wider than a word.
-pub(crate) fn ring(scalar: Scalar) -> Option<u32> {
-    (scalar.is_number() && scalar.bits() <= 64).then(|| scalar.bits() as u32)
-}
-
-impl<'a> Lower<'a> {
-    pub(crate) fn plan(
-        computation: &'a Computation,
-        owners: &[usize],
-        learns: &[[bool; 2]],
-        products: Products,
-        most: u64,
-    ) -> Result<Plan, TwoError> {
-        let mut hash = blake3::Hasher::new_derive_key("hushwire two plan v4");
-        hash.update(&computation.digest());
-        hash.update(&[products as u8]);
-        for owner in owners {
-            hash.update(&[*owner as u8]);
-        }
-        for to in learns {
-            hash.update(&to.map(u8::from));
-        }
-        // The form is agreed on as well: it follows from `most`, too.
-        let as_steps = *hash.clone().update(&[0]).finalize().as_bytes();
-        let as_circuit = *hash.update(&[1]).finalize().as_bytes();
-        let mut lower = Lower::new(computation, owners, products, most)?;
-        let slots = lower.all()?;
-        let plan = lower.into_plan(slots, learns, as_steps)?;
-        let rows = computation.nodes().iter().filter(|node| node.ty.scalar == Scalar::Place);
-        let rows = rows.filter_map(|node| node.ty.shape.elements()).max();
-        if rows.is_none_or(|rows| rows > NETWORK) {
-            return Ok(plan);
-        }
-        // Of few rows a sorting network may take less, which one circuit has with all that reads its order.
-        let mut lower = Lower::new(computation, owners, products, most)?;
-        let Ok(slots) = lower.as_one() else { return Ok(plan) };
-        let one = lower.into_plan(slots, learns, as_circuit)?;
-        let work = |plan: &Plan| {
-            let tally = plan.tally(Distance::Near);
-            tally.ots() as u64 + ROUND * tally.rounds
-        };
-        Ok(if work(&one) <= work(&plan) { one } else { plan })
-    }
-
-    fn new(
+impl Two {
+    /// Nothing yet, for lists of at most so many bytes.
+    ///
+    /// # Errors
+    /// A length has no number yet.
+    pub(crate) fn lower<'a>(
         computation: &'a Computation,
         owners: &[usize],
         products: Products,
         most: u64,
     ) -> Lowered<Lower<'a>> {
-        let mut lower = Lower {
-            computation,
-            steps: vec![],
-            holders: vec![],
-            inputs: vec![],
-            forms: vec![],
-            blocks: HashMap::new(),
-            adders: HashMap::new(),
-            products,
-            now: 0,
-            rectifiers: Rectifiers::new(computation),
-            left: BTreeSet::new(),
-            keys: BTreeSet::new(),
-            lists: 0,
-            most,
-        };
-        let mut owners = owners.iter();
-        for at in 0..computation.nodes().len() {
-            let node = &computation.nodes()[at];
-            if matches!(node.op, Op::Input(_)) {
-                let owner = *owners.next().expect("an owner for each input");
-                lower.inputs.push(Input { owner, scalar: node.ty.scalar, lengths: lower.lengths(at)? });
-            }
+        let two = Two { inputs: vec![], holders: vec![], adders: HashMap::new(), products, lists: 0, most };
+        let mut lower = Lower::new(computation, two);
+        let nodes = computation.nodes().iter().enumerate();
+        for ((at, node), owner) in nodes.filter(|(_, node)| matches!(node.op, Op::Input(_))).zip(owners) {
+            let input = Input { owner: *owner, scalar: node.ty.scalar, lengths: lower.lengths(at)? };
+            lower.backend.inputs.push(input);
         }
         Ok(lower)
     }
 
-    fn into_plan(self, slots: Vec<Slot>, learns: &[[bool; 2]], digest: [u8; 32]) -> Result<Plan, TwoError> {
-        let outputs = self.computation.outputs().iter().zip(slots).zip(learns);
-        let output = |((output, slot), to): ((&hushwire_compute::Output, Slot), &[bool; 2])| {
-            let at = output.value.0 as usize;
-            Ok(Output { slot, scalar: self.scalar(at), lengths: self.lengths(at)?, to: *to })
-        };
-        let outputs = outputs.map(output).collect::<Lowered<_>>()?;
-        Ok(Plan { steps: self.steps, inputs: self.inputs, outputs, digest })
-    }
-
-    /// Refuses lists that are longer than they may be.
-    fn within(&self) -> Result<(), TwoError> {
-        let (takes, may) = (self.lists, self.most);
-        if takes <= may { Ok(()) } else { Err(TwoError::Memory { takes, may }) }
-    }
-
-    /// Bits that a circuit may have beside the lists so far; `None` where there is no limit.
-    fn most_bits(&self) -> Option<usize> {
-        let left = self.most.saturating_sub(self.lists) / REGISTER;
-        (self.most < u64::MAX).then(|| usize::try_from(left).unwrap_or(usize::MAX))
-    }
-
-    /// The error of a circuit that has more bits than it may.
-    fn too_wide(&self, e: ComputeError) -> ComputeError {
-        match e {
-            ComputeError::Type { cause, .. } if self.most < u64::MAX => {
-                ComputeError::Type { cause, remedy: "bring fewer rows, or allow more memory".into() }
-            }
-            e => e,
-        }
-    }
-
-    /// Everything as one circuit; the slots of its outputs.
-    fn as_one(&mut self) -> Result<Vec<Slot>, TwoError> {
-        let program = match self.most_bits() {
-            None => circuits::program(self.computation),
-            Some(bits) => circuits::program_within(self.computation, bits),
-        };
-        let program = Arc::new(program.map_err(|e| self.too_wide(e))?);
-        let reads: Vec<Slot> = (0..self.inputs.len()).map(|k| self.input_bits(k)).collect();
-        let size = Size::Bits(program.output_bits(), 1);
-        let slot = self.step(Prim::Flat(program.clone()), reads, size);
+    /// Everything as one circuit; the values of its outputs.
+    pub(crate) fn as_one(lower: &mut Lower<'_>) -> Lowered<Vec<Slot>> {
+        let c = lower.computation;
+        let program = lower.within(|bits| circuits::program_within(c, bits), || circuits::program(c))?;
+        let inputs = lower.backend.inputs.iter();
+        let size = |input: &Input| Size::Bits(input.scalar.bits(), input.lengths.iter().product());
+        let sizes: Vec<Size> = inputs.map(size).collect();
+        let reads = sizes.into_iter().enumerate().map(|(k, size)| lower.come(k, size)).collect();
+        let bits = program.output_bits();
+        let slot = lower.step(Prim::flat(program, [bits, 1]), reads);
         let mut from = 0;
         let mut outputs = vec![];
-        for output in self.computation.outputs() {
+        for output in c.outputs() {
             let at = output.value.0 as usize;
-            let (width, rows) = (self.scalar(at).bits(), self.elements(at)?);
-            outputs.push(self.step(Prim::Part { from }, vec![slot], Size::Bits(width, rows)));
+            let (width, rows) = (lower.scalar(at).bits(), lower.elements(at)?);
+            let part = OwnLocal::Part { from, size: Size::Bits(width, rows) };
+            outputs.push(lower.step(Local::Own(part), vec![slot]));
             from += width * rows;
         }
         Ok(outputs)
     }
+}
 
-    /// Node after node; the slots of the outputs.
-    fn all(&mut self) -> Result<Vec<Slot>, TwoError> {
-        let mut inputs = 0..self.inputs.len();
-        for at in 0..self.computation.nodes().len() {
-            let node = &self.computation.nodes()[at];
-            self.now = at;
-            let forms = if matches!(node.op, Op::Input(_)) {
-                self.input(node, inputs.next().expect("they were counted"))
-            } else {
-                self.node(at, node)?
-            };
-            self.forms.push(forms);
-            self.within()?;
+/// The party that alone has a value.
+fn holder(lower: &Lower<'_>, slot: Slot) -> Option<usize> {
+    match lower.backend.holders[slot] {
+        [true, false] => Some(0),
+        [false, true] => Some(1),
+        _ => None,
+    }
+}
+
+/// A product of which one factor is private to a party and the same all along each row of the
+/// other: OTs for the bits of a factor serve its whole row. Nothing where rows are short, or too
+/// many for a piece.
+fn by_rows(lower: &mut Lower<'_>, [a, b]: [Slot; 2]) -> Option<Slot> {
+    let ring = lower.size(a).width();
+    let (x, factors) = [(a, b), (b, a)].into_iter().find_map(|(x, of)| {
+        let Prim::Local(Local::Pick(picks)) = &lower.steps[of].prim else { return None };
+        holder(lower, of)?;
+        let places: Vec<usize> = picks.places().collect();
+        let first = places.first()?;
+        let each = places.iter().take_while(|place| *place == first).count();
+        let rows = places.chunks(each);
+        let are_alike = rows.clone().all(|row| row.len() == each && row.iter().all(|p| *p == row[0]));
+        let fits = each >= ROW && rows.len() * ring <= PIECE;
+        (are_alike && fits).then(|| (x, (of, rows.map(|row| row[0]).collect::<Vec<_>>())))
+    })?;
+    let factors = lower.pick(Picks::of(&factors.1), lower.steps[factors.0].reads.clone());
+    let holders = Two::factors(lower, [x, factors]);
+    Some(lower.step(Talk::Own(OwnTalk::Rows(holders)), vec![x, factors]))
+}
+
+/// One number that both know, as a place of each row.
+fn repeated(lower: &mut Lower<'_>, number: usize, rows: usize) -> Slot {
+    let known = lower.known(Tensor::from_words(Scalar::unsigned(64), &[1], [number as u128]));
+    let one = lower.step(Local::AsWords(PLACE), vec![known]);
+    lower.pick(same(0, rows), vec![one])
+}
+
+/// One element so many times.
+fn same(from: usize, len: usize) -> Picks {
+    Picks::of_runs([Run::Steps { from, step: 0, len }])
+}
+
+fn sum(lower: &mut Lower<'_>, reads: [Slot; 2], minus: bool) -> Slot {
+    lower.step(Local::Sum { minus }, reads.to_vec())
+}
+
+impl Primitives for Two {
+    type Local = OwnLocal;
+    type Talk = OwnTalk;
+    type Factors = [Holders; 2];
+    type Form = Form;
+    const OPENS_IN_PIECES: bool = false;
+
+    fn size_of_local(own: &OwnLocal, reads: &[Size]) -> Size {
+        match own {
+            OwnLocal::Part { size, .. } => *size,
+            OwnLocal::AsOrder => Size::Order(reads[0].rows(), 0),
+            OwnLocal::Then => Size::Order(reads[0].rows(), reads[0].stages() + reads[1].stages()),
         }
-        let outputs = self.computation.outputs().iter();
-        let outputs = outputs.map(|output| self.output(output.value.0 as usize)).collect::<Lowered<_>>()?;
-        self.within().map(|()| outputs)
     }
 
-    fn input(&mut self, node: &Node, k: usize) -> Forms {
-        if node.ty.visibility != Visibility::Public {
-            return Forms { input: Some(k), ..Forms::default() };
-        }
-        let slot = self.input_bits(k);
-        let (scalar, lengths) = (self.inputs[k].scalar, self.inputs[k].lengths.clone());
-        known(self.open(slot, scalar, lengths))
-    }
-
-    fn input_bits(&mut self, k: usize) -> Slot {
-        let input = &self.inputs[k];
-        let (size, owner) = (Size::Bits(input.scalar.bits(), input.lengths.iter().product()), input.owner);
-        let slot = self.step(Prim::InputBits(k), vec![], size);
-        self.holders[slot] = [owner == 0, owner == 1];
-        slot
-    }
-
-    fn open(&mut self, slot: Slot, scalar: Scalar, lengths: Vec<usize>) -> Slot {
-        let size = Size::Known(lengths.iter().product());
-        self.step(Prim::Open { scalar, lengths }, vec![slot], size)
-    }
-
-    fn output(&mut self, at: usize) -> Lowered<Slot> {
-        match self.forms[at] {
-            Forms { known: Some(slot), .. } | Forms { words: Some(slot), .. } => Ok(slot),
-            Forms { narrow: Some(_), .. } => self.words(at, self.scalar(at).bits() as u32),
-            _ => self.bits(at),
-        }
-    }
-
-    pub(crate) fn step(&mut self, prim: Prim, reads: Vec<Slot>, size: Size) -> Slot {
-        let step = Step { prim, reads, size, node: self.now };
-        let of = |slot: &Slot| self.holders[*slot];
-        let holders = match &step.prim {
-            Prim::AsBits | Prim::AsWords => [true, false],
-            Prim::Known(_) | Prim::Apply { .. } => [false; 2],
-            _ if step.talks() => BOTH,
-            // Circuits without ANDs have constants, which party 0 holds.
-            Prim::Block(_) | Prim::Flat(_) => BOTH,
-            _ => step.reads.iter().map(of).fold([false; 2], |a, b| [a[0] | b[0], a[1] | b[1]]),
-        };
-        self.holders.push(holders);
-        self.lists = self.lists.saturating_add(step.lists());
-        self.steps.push(step);
-        self.steps.len() - 1
-    }
-
-    pub(crate) fn scalar(&self, at: usize) -> Scalar {
-        self.computation.nodes()[at].ty.scalar
-    }
-
-    pub(crate) fn range(&self, at: usize) -> Option<Range> {
-        self.computation.range(Value(at as u32))
-    }
-
-    pub(crate) fn lengths(&self, at: usize) -> Lowered<Vec<usize>> {
-        let shape = &self.computation.nodes()[at].ty.shape;
-        shape.lengths().filter(|_| shape.elements().is_some()).ok_or_else(|| ComputeError::Type {
-            cause: format!("a value has the shape {shape}"),
-            remedy: "bind all symbols before, to lengths that fit".into(),
-        })
-    }
-
-    pub(crate) fn elements(&self, at: usize) -> Lowered<usize> {
-        Ok(self.lengths(at)?.iter().product())
-    }
-
-    /// A node's value as bits.
-    pub(crate) fn bits(&mut self, at: usize) -> Lowered<Slot> {
-        let rows = self.elements(at)?;
-        let size = Size::Bits(self.scalar(at).bits(), rows);
-        let slot = match self.forms[at] {
-            Forms { bits: Some(slot), .. } => return Ok(slot),
-            Forms { input: Some(k), .. } => self.input_bits(k),
-            Forms { known: Some(slot), .. } => self.step(Prim::AsBits, vec![slot], size),
-            Forms { order: Some(_), .. } | Forms { words: Some(_), .. } | Forms { narrow: Some(_), .. } => {
-                let ring = self.scalar(at).bits() as u32;
-                let slot = self.words(at, ring)?;
-                let adder = self.adder(ring, rows <= FEW);
-                self.step(Prim::ToBits(adder), vec![slot], size)
+    fn size_of_talk(own: &OwnTalk, reads: &[Size]) -> Size {
+        let (ring, rows) = (reads[0].ring(), reads[0].rows());
+        match own {
+            OwnTalk::ToBits(program) => Size::Bits(program.output_bits(), rows),
+            OwnTalk::Rows(_) => reads[0],
+            OwnTalk::Widen => Size::Words(ring + 1, rows),
+            OwnTalk::Rectify { by } => Size::Words(ring - by, rows),
+            OwnTalk::Extend(to) => Size::Words(*to, rows),
+            OwnTalk::Encrypted(layer) => {
+                Size::Words(layer.linear.ring(), layer.linear.coefficients() as usize)
             }
-            _ => unreachable!("every node has a form"),
-        };
-        self.forms[at].bits = Some(slot);
-        Ok(slot)
+        }
     }
 
-    fn adder(&mut self, ring: u32, fast: bool) -> Arc<Program> {
+    fn is_row_by_row(own: &OwnTalk) -> bool {
+        match own {
+            OwnTalk::ToBits(_) | OwnTalk::Widen | OwnTalk::Rectify { .. } | OwnTalk::Extend(_) => true,
+            OwnTalk::Rows(_) | OwnTalk::Encrypted(_) => false,
+        }
+    }
+
+    fn stages(rows: usize, bits: usize) -> usize {
+        sorts(rows, bits).count()
+    }
+}
+
+impl Backend for Two {
+    type Refusal = TwoError;
+    const PARTIES: &'static str = "two parties";
+
+    /// As many bits as the number has.
+    fn ring(&self, scalar: Scalar) -> Option<u32> {
+        (scalar.is_number() && scalar.bits() <= 64).then(|| scalar.bits() as u32)
+    }
+
+    /// In the form in which it is asked for first: its owner has it in both.
+    fn input(lower: &mut Lower<'_>, at: usize, k: usize) -> Lowered<Forms> {
+        let node = &lower.computation.nodes()[at];
+        if node.ty.visibility != Visibility::Public {
+            return Ok(Forms::input(k));
+        }
+        let (scalar, lengths) = (node.ty.scalar, lower.lengths(at)?);
+        let slot = lower.come(k, Size::Bits(scalar.bits(), lengths.iter().product()));
+        Ok(Forms::known(lower.open(slot, scalar, lengths)))
+    }
+
+    fn output(lower: &mut Lower<'_>, at: usize) -> Lowered<Slot> {
+        let forms = lower.forms(at);
+        match (forms.known, forms.words, forms.narrow) {
+            (Some(slot), ..) | (_, Some(slot), _) => Ok(slot),
+            (_, _, Some(slot)) if lower.is_of_words(slot) => lower.own_words(at),
+            _ => lower.bits(at),
+        }
+    }
+
+    fn added(lower: &mut Lower<'_>) {
+        let (Some(step), two) = (lower.steps.last(), &mut lower.backend) else { return };
+        let holders = match &step.prim {
+            Prim::Talk(_) => BOTH,
+            Prim::Local(local) => match local {
+                Local::Input(k, _) => [two.inputs[*k].owner == 0, two.inputs[*k].owner == 1],
+                Local::AsBits | Local::AsWords(_) => [true, false],
+                Local::Known(_) | Local::Apply { .. } => [false; 2],
+                // Circuits without ANDs have constants, which party 0 holds.
+                Local::Block(_) | Local::Flat(..) => BOTH,
+                Local::Narrow(_)
+                | Local::Pick(_)
+                | Local::Gather { .. }
+                | Local::Sum { .. }
+                | Local::Scale
+                | Local::Shift(_)
+                | Local::Fold { .. }
+                | Local::PoolSum(_)
+                | Local::MatMulKnown { .. }
+                | Local::Invert
+                | Local::Own(_) => {
+                    let of = |slot: &Slot| two.holders[*slot];
+                    step.reads.iter().map(of).fold([false; 2], |a, b| [a[0] | b[0], a[1] | b[1]])
+                }
+            },
+        };
+        two.holders.push(holders);
+        two.lists = two.lists.saturating_add(lists(step));
+    }
+
+    /// Refuses lists that are longer than they may be.
+    fn lowered(lower: &Lower<'_>) -> Result<(), TwoError> {
+        let (takes, may) = (lower.backend.lists, lower.backend.most);
+        if takes <= may { Ok(()) } else { Err(TwoError::Memory { takes, may }) }
+    }
+
+    fn most_bits(lower: &Lower<'_>) -> Option<usize> {
+        let (lists, most) = (lower.backend.lists, lower.backend.most);
+        let left = most.saturating_sub(lists) / REGISTER;
+        (most < u64::MAX).then(|| usize::try_from(left).unwrap_or(usize::MAX))
+    }
+
+    /// Sums are free, and comparisons and choices by OT cost less than circuits of bits that are
+    /// not there.
+    fn on_words(lower: &Lower<'_>, op: &Op, args: &[usize]) -> bool {
+        let any = |args: &[usize]| args.iter().any(|a| lower.has_words(*a));
+        match op {
+            Op::Add | Op::Sub | Op::Neg => true,
+            Op::Select => any(&args[1..]),
+            Op::Compare(_) | Op::Min | Op::Max => {
+                any(args) && args.iter().all(|a| lower.has_words(*a) || lower.is_known(*a))
+            }
+            _ => any(args),
+        }
+    }
+
+    fn to_bits(lower: &mut Lower<'_>, bits: Range<usize>, rows: usize) -> Talk<Two> {
+        let fast = rows <= FEW;
         let make = || {
             let mut b = Builder::new();
-            let [x, y] = [(); 2].map(|()| b.input(ring as usize));
+            let [x, y] = [(); 2].map(|()| b.input(bits.end));
             let sum = if fast { gates::add_fast(&mut b, &x, &y).0 } else { gates::add_mod(&mut b, &x, &y) };
             Arc::new(Program::of_block("shares to bits", Arc::new(Layered::new(&b.finish(&[sum])))))
         };
-        self.adders.entry((ring, fast)).or_insert_with(make).clone()
+        let adder = lower.backend.adders.entry((bits.end as u32, fast)).or_insert_with(make);
+        Talk::Own(OwnTalk::ToBits(adder.clone()))
     }
 
-    /// A node's value as words of a ring: that of its scalar, or a narrower one, or any where it is one bit.
-    pub(crate) fn words(&mut self, at: usize, to: u32) -> Lowered<Slot> {
-        let rows = self.elements(at)?;
-        let own = ring(self.scalar(at));
-        if self.forms[at].words.is_none()
-            && let (Some(k), Some(own)) = (self.forms[at].input, own)
-        {
-            let slot = self.step(Prim::InputWords(k), vec![], Size::Words(own, rows));
-            let owner = self.inputs[k].owner;
-            self.holders[slot] = [owner == 0, owner == 1];
-            self.forms[at].words = Some(slot);
+    fn of_narrow(narrow: Size, ring: u32) -> Talk<Two> {
+        match narrow {
+            Size::Words(..) => Talk::Own(OwnTalk::Extend(ring)),
+            Size::Bits(..) | Size::Known(..) | Size::Order(..) => Talk::ToWords(ring),
         }
-        if let (Forms { known: None, words: None, order: Some(slot), .. }, 64) = (self.forms[at], to) {
-            let slot = self.places(at, slot)?;
-            self.forms[at].words = Some(slot);
-            return Ok(slot);
+    }
+
+    fn factors(lower: &Lower<'_>, reads: [Slot; 2]) -> [Holders; 2] {
+        reads.map(|slot| lower.backend.holders[slot])
+    }
+
+    fn product(lower: &mut Lower<'_>, reads: [Slot; 2]) -> Slot {
+        if let Some(slot) = by_rows(lower, reads) {
+            return slot;
         }
-        if let (None, Some(slot), Some(own)) = (self.forms[at].words, self.forms[at].narrow, own) {
-            let now = std::mem::replace(&mut self.now, at);
-            self.forms[at].words = Some(self.step(Prim::Extend, vec![slot], Size::Words(own, rows)));
-            self.now = now;
+        let holders = Two::factors(lower, reads);
+        lower.step(Talk::Product(holders), reads.to_vec())
+    }
+
+    fn matmul(lower: &mut Lower<'_>, reads: [Slot; 2], shape: [usize; 3]) -> Slot {
+        layers::encrypted_matmul(lower, reads, shape).unwrap_or_else(|| layers::matmul(lower, reads, shape))
+    }
+
+    fn conv2d(
+        lower: &mut Lower<'_>,
+        args: &[usize],
+        way: (hushwire_compute::Steps, u32),
+        to: &[usize],
+        ring: u32,
+    ) -> Lowered<Forms> {
+        layers::conv2d(lower, args, way, to, ring).map(Forms::words)
+    }
+
+    /// Words whose differences are signed numbers of their ring: the narrow ones that there are,
+    /// and with a bit more where they are of the whole ring, which takes a comparison each, and
+    /// leaves one of three to each comparison after.
+    fn comparable(lower: &mut Lower<'_>, of: usize) -> Lowered<Option<Slot>> {
+        if !lower.has_words(of) {
+            return Ok(None);
         }
-        if let Some(slot) = self.forms[at].words {
-            let narrow = Size::Words(to, rows);
-            return Ok(if own == Some(to) { slot } else { self.step(Prim::Narrow, vec![slot], narrow) });
+        if let Some(slot) = lower.forms(of).narrow.filter(|slot| lower.is_of_words(*slot)) {
+            return Ok(Some(slot));
         }
-        let slot = match self.forms[at] {
-            Forms { known: Some(slot), .. } => self.step(Prim::AsWords, vec![slot], Size::Words(to, rows)),
-            _ => {
-                let slot = self.bits(at)?;
-                self.step(Prim::ToWords, vec![slot], Size::Words(to, rows))
-            }
+        let (ring, slot) = (lower.scalar(of).bits() as u32, lower.own_words(of)?);
+        if ring >= 64 || !lower.scalar(of).is_signed() || lower.is_bounded(of, of, ring) {
+            return Ok(Some(slot));
+        }
+        Ok(Some(lower.step(Talk::Own(OwnTalk::Widen), vec![slot])))
+    }
+
+    fn rectifies(lower: &Lower<'_>, of: usize, windows: bool) -> bool {
+        let bits = lower.scalar(of).bits() as u32;
+        let is_whole = || lower.forms(of).narrow.is_none() && !lower.is_bounded(of, of, bits);
+        lower.has_words(of) && (!windows || is_whole())
+    }
+
+    /// One comparison in two parts has the sign and the carry, and what is left is small. Without
+    /// bits that go it is a choice.
+    fn rectified(lower: &mut Lower<'_>, of: usize, by: u32) -> Lowered<Option<Forms>> {
+        if by == 0 {
+            return Ok(None);
+        }
+        let slot = lower.own_words(of)?;
+        Ok(Some(Forms::narrow(lower.step(Talk::Own(OwnTalk::Rectify { by }), vec![slot]))))
+    }
+
+    fn rectified_pool(
+        lower: &mut Lower<'_>,
+        from: usize,
+        [pool, max]: [usize; 2],
+        by: u32,
+    ) -> Lowered<Forms> {
+        let slot = lower.own_words(from)?;
+        lower.count_for(max);
+        let slot = lower.step(Talk::Own(OwnTalk::Rectify { by }), vec![slot]);
+        lower.count_for(pool);
+        lower.greatest_of_windows(from, pool, slot)
+    }
+
+    fn partition(lower: &mut Lower<'_>, flags: Slot, ones_first: bool) -> Slot {
+        let rows = lower.size(flags).rows();
+        let ones = lower.step(Talk::ToWords(PLACE), vec![flags]);
+        let axis = Axis::of(&[rows], 0);
+        // Of each row how many ones there are up to it, and how many zeros before it, if it is
+        // none.
+        let up_to = lower.step(Local::Fold { axis, prefix: true }, vec![ones]);
+        let numbers = lower.numbers(rows, PLACE);
+        let zeros = sum(lower, [numbers, up_to], true);
+        let one = repeated(lower, 1, rows);
+        let before = sum(lower, [up_to, one], true);
+        let all = lower.pick(same(rows - 1, rows), vec![up_to]);
+        let (of_ones, of_zeros) = if ones_first {
+            (before, sum(lower, [all, zeros], false))
+        } else {
+            // All zeros come before: as many as there are rows less ones.
+            let count = repeated(lower, rows, rows);
+            let count = sum(lower, [count, all], true);
+            (sum(lower, [count, before], false), zeros)
         };
-        if own == Some(to) {
-            self.forms[at].words = Some(slot);
-        }
-        Ok(slot)
+        let places = lower.step(Talk::Choose, vec![flags, of_ones, of_zeros]);
+        lower.step(Talk::ToOrder, vec![places])
     }
 
-    /// Whether a value is there as numbers, or may be for nothing.
-    fn has_words(&self, at: usize) -> bool {
-        let forms = self.forms[at];
-        forms.words.is_some()
-            || forms.narrow.is_some()
-            || forms.input.is_some() && ring(self.scalar(at)).is_some()
+    fn meet(lower: &mut Lower<'_>, args: &[usize], _: usize) -> Lowered<Slot> {
+        lower.sort(args, &vec![false; args.len()])
     }
 
-    fn any_words(&self, args: &[usize]) -> bool {
-        args.iter().any(|a| self.has_words(*a))
+    fn known_order(lower: &mut Lower<'_>, places: Slot) -> Slot {
+        lower.step(Local::Own(OwnLocal::AsOrder), vec![places])
     }
 
-    /// Whether all values are there as numbers or known, and some as numbers.
-    fn on_words(&self, args: &[usize]) -> bool {
-        self.any_words(args) && args.iter().all(|a| self.has_words(*a) || self.forms[*a].known.is_some())
+    fn places(lower: &mut Lower<'_>, order: Slot, rows: usize) -> Slot {
+        let all = lower.numbers(rows, 64);
+        lower.step(Talk::Permute { inner: 1 }, vec![all, order])
     }
 
-    fn node(&mut self, at: usize, node: &Node) -> Lowered<Forms> {
-        let args: Vec<usize> = node.arguments.iter().map(|v| v.0 as usize).collect();
-        let (scalar, to) = (node.ty.scalar, self.lengths(at)?);
-        let rows: usize = to.iter().product();
-        if let Op::Constant(tensor) = &node.op {
-            return Ok(known(self.step(Prim::Known(Arc::new(tensor.clone())), vec![], Size::Known(rows))));
-        }
-        if let Some(reads) = args.iter().map(|a| self.forms[*a].known).collect::<Option<Vec<Slot>>>() {
-            let prim = Prim::Apply { op: node.op.clone(), scalar, lengths: to };
-            return Ok(known(self.step(prim, reads, Size::Known(rows))));
-        }
-        if let Some(forms) = self.rectified(at)? {
-            return Ok(forms);
-        }
-        if let Some(forms) = self.ordering(node, &args, &to)? {
-            return Ok(forms);
-        }
-        if let Some(ring) = ring(scalar)
-            && let Some(forms) = self.number(node, &args, &to, ring)?
-        {
-            return Ok(forms);
-        }
-        match &node.op {
-            Op::Reveal(None) => {
-                let slot = if self.has_words(args[0]) {
-                    self.words(args[0], scalar.bits() as u32)?
-                } else {
-                    self.bits(args[0])?
-                };
-                Ok(known(self.open(slot, scalar, to)))
-            }
-            Op::Reveal(Some(_)) | Op::Wrapping => Ok(self.forms[args[0]]),
-            Op::Compare(comparison) if self.on_words(&args) => {
-                let ring = ring(self.scalar(args[0])).expect("its numbers have one");
-                self.compare(*comparison, &args, ring, &to)
-            }
-            Op::Reduce(Reduction::ArgMin | Reduction::ArgMax, _) if self.has_words(args[0]) => {
-                self.reduce(node, args[0])
-            }
-            Op::Gather if self.forms[args[1]].known.is_some() => {
-                let places = self.forms[args[1]].known.expect("it was asked");
-                let prim = Prim::Gather { rows: self.lengths(args[0])?[0], inner: to[1..].iter().product() };
-                self.either(args[0], |lower, slot| {
-                    let size = lower.steps[slot].size.with_rows(rows);
-                    lower.step(prim, vec![slot, places], size)
-                })
-            }
-            _ => {
-                let lengths = args.iter().map(|a| self.lengths(*a)).collect::<Lowered<Vec<_>>>()?;
-                let lengths: Vec<&[usize]> = lengths.iter().map(Vec::as_slice).collect();
-                match picks(&node.op, &lengths, &to) {
-                    Some(picks) => self.moved(&args, picks),
-                    None if node.op.is_element_wise() => self.each(&node.op, &args, scalar, &to),
-                    None => self.flat(node, &args, rows),
-                }
-            }
-        }
+    fn composed(lower: &mut Lower<'_>, args: &[usize]) -> Lowered<Slot> {
+        let reads = vec![lower.order(args[0])?, lower.order(args[1])?];
+        Ok(lower.step(Local::Own(OwnLocal::Then), reads))
     }
 
-    /// The value that a primitive makes of one that it takes in either form.
-    fn either(&mut self, at: usize, prim: impl FnOnce(&mut Self, Slot) -> Slot) -> Lowered<Forms> {
-        if self.has_words(at) {
-            let slot = self.words(at, self.scalar(at).bits() as u32)?;
-            return Ok(words(prim(self, slot)));
+    /// The flagged rows in front, and zeros behind them; a circuit of few rows.
+    fn compact(lower: &mut Lower<'_>, args: &[usize], kept: usize) -> Lowered<Option<Forms>> {
+        let of = lower.lengths(args[1])?;
+        let (rows, inner) = (of[0], of[1..].iter().product::<usize>());
+        if rows <= FEW_ROWS {
+            return Ok(None);
         }
-        let slot = self.bits(at)?;
-        Ok(bits(prim(self, slot)))
-    }
-
-    pub(crate) fn pick(&mut self, reads: Vec<Slot>, picks: Vec<usize>) -> Slot {
-        let size = self.steps[reads[0]].size.with_rows(picks.len());
-        self.step(Prim::Pick(Arc::new(picks)), reads, size)
-    }
-
-    /// One element in as many places as there are, where there is one alone.
-    fn spread(&mut self, slot: Slot, from: &[usize], to: &[usize]) -> Slot {
-        if from == to { slot } else { self.pick(vec![slot], vec![0; to.iter().product()]) }
-    }
-
-    fn aligned(&mut self, args: &[usize], ring: u32, to: &[usize]) -> Lowered<Vec<Slot>> {
-        let one = |a: &usize| {
-            let slot = self.words(*a, ring)?;
-            Ok(self.spread(slot, &self.lengths(*a)?, to))
+        let flags = lower.bits(args[0])?;
+        let by = Two::partition(lower, flags, true);
+        let each = lower.pick(
+            Picks::of_runs((0..rows).map(|from| Run::Steps { from, step: 0, len: inner })),
+            vec![flags],
+        );
+        let (scalar, x) = (lower.scalar(args[1]), lower.either(args[1])?);
+        let zeros = lower.known(Tensor::zeros(scalar, &[rows * inner]));
+        let (masked, zeros) = if let Size::Words(ring, _) = lower.size(x) {
+            let zeros = lower.step(Local::AsWords(ring), vec![zeros]);
+            (lower.step(Talk::Choose, vec![each, x, zeros]), zeros)
+        } else {
+            let zeros = lower.step(Local::AsBits, vec![zeros]);
+            let scalars = [Scalar::Bool, scalar, scalar];
+            (lower.on_bits(&Op::Select, &scalars, scalar, vec![each, x, zeros]), zeros)
         };
-        args.iter().map(one).collect()
+        let moved = lower.step(Talk::Permute { inner }, vec![masked, by]);
+        let from = |i: usize| if i < rows * inner { i } else { rows * inner };
+        let picks: Vec<usize> = (0..kept * inner).map(from).collect();
+        let out = lower.pick(Picks::of(&picks), vec![moved, zeros]);
+        Ok(Some(lower.forms_of(out)))
     }
+}
 
-    /// Elements moved, all of them in one form.
-    fn moved(&mut self, args: &[usize], picks: Vec<usize>) -> Lowered<Forms> {
-        let narrows = args.iter().map(|a| self.forms[*a].narrow).collect::<Option<Vec<Slot>>>();
-        if let Some(slots) = narrows
-            && slots.windows(2).all(|two| self.steps[two[0]].size.ring() == self.steps[two[1]].size.ring())
-        {
-            return Ok(narrow(self.pick(slots, picks)));
+/// Bytes of a tensor's elements.
+pub(crate) fn tensor_bytes(scalar: Scalar, elements: usize) -> u64 {
+    8 * (scalar.bits().div_ceil(64).max(1) as u64).saturating_mul(elements as u64)
+}
+
+/// Bytes of the plan's lists for a step. Programs of bits have a row, and steps of one kind share
+/// them.
+pub(crate) fn lists(step: &Step<Two>) -> u64 {
+    let own = match &step.prim {
+        Prim::Local(Local::Pick(picks)) => 8 * picks.len() as u64,
+        Prim::Local(Local::Known(known)) => tensor_bytes(known.scalar(), known.len()),
+        Prim::Local(Local::Flat(program, _)) | Prim::Talk(Talk::Flat(program, _)) => {
+            REGISTER * program.registers() as u64
         }
-        if let (Some(ring), true) = (ring(self.scalar(args[0])), self.any_words(args)) {
-            let reads = args.iter().map(|a| self.words(*a, ring)).collect::<Lowered<_>>()?;
-            return Ok(words(self.pick(reads, picks)));
-        }
-        let reads = args.iter().map(|a| self.bits(*a)).collect::<Lowered<_>>()?;
-        Ok(bits(self.pick(reads, picks)))
-    }
-
-    pub(crate) fn matmul(&mut self, args: &[usize], shape: [usize; 3], ring: u32) -> Lowered<Slot> {
-        if let Some(k) = args.iter().position(|a| self.forms[*a].known.is_some()) {
-            let factor = self.forms[args[k]].known.expect("it was found");
-            let slot = self.words(args[1 - k], ring)?;
-            return Ok(self.matmul_known(factor, slot, shape, k == 0));
-        }
-        let reads = [self.words(args[0], ring)?, self.words(args[1], ring)?];
-        if let Some(slot) = self.encrypted_matmul(reads, shape) {
-            return Ok(slot);
-        }
-        Ok(self.matmul_words(reads, shape))
-    }
-
-    pub(crate) fn matmul_known(&mut self, factor: Slot, slot: Slot, shape: [usize; 3], first: bool) -> Slot {
-        let size = self.steps[slot].size.with_rows(shape[0] * shape[2]);
-        self.step(Prim::MatMulKnown { shape, first }, vec![factor, slot], size)
-    }
-
-    pub(crate) fn matmul_words(&mut self, reads: [Slot; 2], shape: [usize; 3]) -> Slot {
-        let size = self.steps[reads[0]].size.with_rows(shape[0] * shape[2]);
-        let holders = reads.map(|slot| self.holders[slot]);
-        self.step(Prim::MatMul(shape, holders), reads.to_vec(), size)
-    }
-
-    pub(crate) fn known_of(&self, at: usize) -> Option<Slot> {
-        self.forms[at].known
-    }
-
-    /// An element-wise operation as a block on every row. Single known elements are built in.
-    fn each(&mut self, op: &Op, args: &[usize], scalar: Scalar, to: &[usize]) -> Lowered<Forms> {
-        let scalars: Vec<Scalar> = args.iter().map(|a| self.scalar(*a)).collect();
-        let (mut built_in, mut reads) = (vec![], vec![]);
-        for a in args {
-            let constant = self.constant(*a).filter(|t| t.lengths().is_empty() && t.scalar().bits() <= 128);
-            if let Some(tensor) = constant {
-                built_in.push(Some(tensor.get(0)));
-                continue;
-            }
-            built_in.push(None);
-            let slot = self.bits(*a)?;
-            reads.push(self.spread(slot, &self.lengths(*a)?, to));
-        }
-        let block = self.block(op, scalars, built_in, scalar);
-        Ok(bits(self.step(Prim::Block(block), reads, Size::Bits(scalar.bits(), to.iter().product()))))
-    }
-
-    pub(crate) fn block(
-        &mut self,
-        op: &Op,
-        scalars: Vec<Scalar>,
-        known: Vec<Option<u128>>,
-        to: Scalar,
-    ) -> Arc<Program> {
-        let key = (op.clone(), scalars, known, to);
-        let block = self.blocks.entry(key.clone()).or_insert_with(|| {
-            let (op, scalars, known, to) = &key;
-            Arc::new(circuits::element(op, scalars, known, *to))
-        });
-        block.clone()
-    }
-
-    /// A value whose elements stand in the computation itself.
-    fn constant(&self, at: usize) -> Option<Arc<Tensor>> {
-        match &self.steps[self.forms[at].known?].prim {
-            Prim::Known(tensor) => Some(tensor.clone()),
-            _ => None,
-        }
-    }
-
-    /// Any operation, bit by bit.
-    fn flat(&mut self, node: &Node, args: &[usize], rows: usize) -> Lowered<Forms> {
-        let constants: Vec<_> = args.iter().map(|a| self.constant(*a)).collect();
-        let nodes = self.computation.nodes();
-        let operands: Vec<Operand<'_>> = args
-            .iter()
-            .zip(&constants)
-            .map(|(a, tensor)| tensor.as_deref().map_or(Operand::Wires(&nodes[*a].ty), Operand::Known))
-            .collect();
-        let program = match self.most_bits() {
-            None => circuits::of_operation(&node.op, &operands),
-            Some(bits) => circuits::of_operation_within(&node.op, &operands, bits),
-        };
-        let program = Arc::new(program.map_err(|e| self.too_wide(e))?);
-        let wired = args.iter().zip(&constants).filter(|(_, tensor)| tensor.is_none());
-        let reads = wired.map(|(a, _)| self.bits(*a)).collect::<Lowered<_>>()?;
-        Ok(bits(self.step(Prim::Flat(program), reads, Size::Bits(node.ty.scalar.bits(), rows))))
-    }
+        Prim::Local(_) | Prim::Talk(_) => 0,
+    };
+    own + 256
 }

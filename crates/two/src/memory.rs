@@ -3,12 +3,15 @@
 use crate::{
     TwoError,
     ahead::AHEAD,
-    plan::{Distance, Piece, Plan, Prim, Size, Slot, Step},
+    distance::Distance,
+    lower::{lists, tensor_bytes},
+    plan::{Piece, Plan, Step, moves},
+    prim::{OwnLocal, OwnTalk},
     supply::CALL,
     tally::Tally,
 };
 use hushwire_circuit::{Program, planes::plane_bytes};
-use hushwire_compute::{Scalar, Tensor};
+use hushwire_plan::{Local, Prim, Size, Slot, Talk, Watch, wires};
 
 /// Bytes of a correlated OT: a block.
 const OT: u64 = 16;
@@ -23,9 +26,6 @@ const MESSAGES: u64 = 4;
 /// Bytes for each triple of a call while triples are made: two blocks, their pads and bits.
 const TRIPLE: u64 = 48;
 
-/// LOCAL: bytes of a circuit's register in a program: places where it is written and read.
-pub(crate) const REGISTER: u64 = 32;
-
 impl Plan {
     /// The most bytes that values and work on them take at one party: every value from its step to
     /// the last step that reads it, the pieces that share their rounds, their OTs and triples, and
@@ -33,32 +33,9 @@ impl Plan {
     /// short the run is.
     #[must_use]
     pub fn memory(&self, distance: Distance) -> u64 {
-        let mut live = Live::new(self);
-        let mut ran = vec![false; self.steps.len()];
-        loop {
-            let ready = |ran: &[bool], step: &Step| step.reads.iter().all(|slot| ran[*slot]);
-            for (at, step) in self.steps.iter().enumerate() {
-                if !ran[at] && !step.talks() && ready(&ran, step) {
-                    live.comes(at);
-                    live.beside(scratch(step, &self.sizes_read(at), step.size.rows()));
-                    live.goes(step);
-                    ran[at] = true;
-                }
-            }
-            let wave: Vec<Slot> =
-                (0..self.steps.len()).filter(|at| !ran[*at] && ready(&ran, &self.steps[*at])).collect();
-            if wave.is_empty() {
-                break;
-            }
-            wave.iter().for_each(|at| live.comes(*at));
-            let groups = self.groups(&wave, distance);
-            live.beside(groups.iter().map(|group| self.work(group, distance)).max().unwrap_or(0));
-            for at in wave {
-                live.goes(&self.steps[at]);
-                ran[at] = true;
-            }
-        }
-        let lists: u64 = self.steps.iter().map(Step::lists).fold(0, u64::saturating_add);
+        let mut live = Live::new(self, distance);
+        self.steps.walk(&mut live);
+        let lists: u64 = self.steps.iter().map(lists).fold(0, u64::saturating_add);
         live.most.saturating_add(lists).saturating_add(self.ots_held(distance))
     }
 
@@ -71,10 +48,6 @@ impl Plan {
         if takes <= may { Ok(()) } else { Err(TwoError::Memory { takes, may }) }
     }
 
-    fn sizes_read(&self, at: Slot) -> Vec<Size> {
-        self.steps[at].reads.iter().map(|slot| self.steps[*slot].size).collect()
-    }
-
     /// Bytes, besides OTs, of pieces that share their rounds.
     fn work(&self, group: &[Piece], distance: Distance) -> u64 {
         group.iter().map(|piece| self.work_of(piece, distance)).fold(0, u64::saturating_add)
@@ -82,16 +55,16 @@ impl Plan {
 
     fn work_of(&self, piece: &Piece, distance: Distance) -> u64 {
         let (at, rows) = (piece.0, piece.1.len());
-        if self.steps[at].moves() {
+        if moves(&self.steps[at]) {
             return self.work_of_moves(at, distance);
         }
         let (step, tally) = (&self.steps[at], self.tally_of(piece));
         // What is whole reads its values where they are.
         let copies = if self.is_whole(at) { 0 } else { 1 };
         let part = |size: Size| if copies == 0 { size } else { size.with_rows(rows) };
-        let read: u64 = self.sizes_read(at).into_iter().map(|size| size_bytes(part(size))).sum();
+        let read: u64 = self.steps.sizes_read(at).into_iter().map(|size| size_bytes(part(size))).sum();
         let made = size_bytes(part(step.size));
-        let scratch = scratch(step, &self.sizes_read(at), rows);
+        let scratch = scratch(step, &self.steps.sizes_read(at), rows);
         [copies * read, made, work_of_tally(&tally), scratch].into_iter().fold(0, u64::saturating_add)
     }
 
@@ -100,7 +73,7 @@ impl Plan {
         let step = &self.steps[at];
         let lot = |lot: Vec<Tally>| -> u64 { lot.iter().map(work_of_tally).sum() };
         let lots = self.lots_of(&[(at, 0..0)], distance).into_iter().map(lot).max().unwrap_or(0);
-        lots + scratch(step, &self.sizes_read(at), step.size.rows())
+        lots + scratch(step, &self.steps.sizes_read(at), step.size.rows())
     }
 
     /// Bytes of OTs and triples, both in use and being made.
@@ -128,15 +101,10 @@ fn bytes_of_ots(tally: &Tally) -> u64 {
     OT * (tally.cots[0] + tally.cots[1]) as u64 + tally.triples.div_ceil(8) * 3
 }
 
-/// Bytes of a tensor's elements.
-pub(crate) fn tensor_bytes(scalar: Scalar, elements: usize) -> u64 {
-    8 * (scalar.bits().div_ceil(64).max(1) as u64).saturating_mul(elements as u64)
-}
-
 /// Bytes of a value that is no tensor.
 fn size_bytes(size: Size) -> u64 {
     match size {
-        Size::Known(_) => 0,
+        Size::Known(..) => 0,
         Size::Words(_, rows) => 8 * rows as u64,
         Size::Bits(width, rows) => (width as u64).saturating_mul(plane_bytes(rows) as u64),
         // Places, and of each stage the bits of a network's columns.
@@ -147,63 +115,13 @@ fn size_bytes(size: Size) -> u64 {
     }
 }
 
-impl Step {
-    /// Bytes of its value.
-    fn bytes(&self) -> u64 {
-        match &self.prim {
-            Prim::Apply { scalar, .. } | Prim::Open { scalar, .. } => tensor_bytes(*scalar, self.size.rows()),
-            // The plan has it.
-            Prim::Known(_) => 0,
-            _ => size_bytes(self.size),
+/// Bytes of a step's value. The plan has what it knows.
+fn bytes(step: &Step) -> u64 {
+    match &step.prim {
+        Prim::Local(Local::Apply { scalar, .. }) | Prim::Talk(Talk::Open { scalar, .. }) => {
+            tensor_bytes(*scalar, step.size.rows())
         }
-    }
-
-    /// Bytes of the plan's lists for it.
-    pub(crate) fn lists(&self) -> u64 {
-        let tensor = |tensor: &Tensor| tensor_bytes(tensor.scalar(), tensor.len());
-        let own = match &self.prim {
-            Prim::Pick(picks) => 8 * picks.len() as u64,
-            Prim::Known(known) => tensor(known),
-            Prim::Flat(program) => REGISTER * program.registers() as u64,
-            // Programs of bits have a row, and steps of one kind share them.
-            Prim::ToBits(_)
-            | Prim::Block(_)
-            | Prim::InputWords(_)
-            | Prim::InputBits(_)
-            | Prim::Apply { .. }
-            | Prim::AsBits
-            | Prim::AsWords
-            | Prim::Narrow
-            | Prim::Gather { .. }
-            | Prim::Sum { .. }
-            | Prim::Scale
-            | Prim::Shift(_)
-            | Prim::Fold { .. }
-            | Prim::SumEach(_)
-            | Prim::MatMulKnown { .. }
-            | Prim::ToWords
-            | Prim::Product(_)
-            | Prim::Rows(_)
-            | Prim::MatMul(..)
-            | Prim::Choose
-            | Prim::Less { .. }
-            | Prim::LessBounded
-            | Prim::Equal
-            | Prim::Widen
-            | Prim::Truncate { .. }
-            | Prim::Rectify { .. }
-            | Prim::Extend
-            | Prim::Part { .. }
-            | Prim::Encrypted(_)
-            | Prim::Sort { .. }
-            | Prim::ToPlaces
-            | Prim::AsOrder
-            | Prim::Invert
-            | Prim::Then
-            | Prim::Permute { .. }
-            | Prim::Open { .. } => 0,
-        };
-        own + 256
+        Prim::Local(_) | Prim::Talk(_) => size_bytes(step.size),
     }
 }
 
@@ -211,91 +129,76 @@ impl Step {
 /// and its messages. Every kind of step has its own.
 fn scratch(step: &Step, reads: &[Size], rows: usize) -> u64 {
     let (n, made) = (rows as u64, step.size.rows() as u64);
-    match &step.prim {
-        Prim::InputWords(_)
-        | Prim::Known(_)
-        | Prim::AsWords
-        | Prim::Narrow
-        | Prim::Part { .. }
-        | Prim::Pick(_)
-        | Prim::Shift(_)
-        | Prim::Sum { .. }
-        | Prim::Fold { .. }
-        | Prim::SumEach(_) => 0,
-        // Elements on their way to planes.
-        Prim::InputBits(_) | Prim::AsBits => 2 * size_bytes(step.size).max(8 * made),
-        Prim::Apply { .. } => step.bytes(),
-        // Places as a tensor, as numbers and as a list, and the rows that there are.
-        Prim::Gather { rows, .. } => 16 * made + 16 * *rows as u64,
-        // The known factor as numbers.
-        Prim::Scale => 8 * made,
-        Prim::MatMulKnown { shape: [r, k, c], .. } => 8 * (r * k).max(k * c) as u64,
-        Prim::ToBits(program) => {
-            2 * size_bytes(step.size.with_rows(rows)) + slots(program, plane_bytes(rows))
-        }
-        Prim::Block(program) => {
-            let read: u64 = reads.iter().map(|size| size_bytes(size.with_rows(rows))).sum();
-            read + size_bytes(step.size.with_rows(rows)) + slots(program, plane_bytes(rows))
-        }
-        // A byte for every bit of an element.
-        Prim::Flat(program) => {
-            4 * (program.input_bits() + program.output_bits()) as u64
-                + slots(program, 1)
-                + program.registers() as u64
-        }
-        // A byte for every bit, and a number for its product.
-        Prim::ToWords => match reads {
-            [Size::Bits(width, _)] => 24 * *width as u64 * n,
-            _ => 0,
-        },
-        Prim::Product(_) | Prim::Rows(_) => 24 * made,
-        Prim::MatMul([r, k, c], _) => 24 * (r * k + k * c + r * c) as u64,
-        Prim::Choose => 32 * n,
-        Prim::Less { .. } => 96 * n,
-        Prim::LessBounded
-        | Prim::Equal
-        | Prim::Widen
-        | Prim::Truncate { .. }
-        | Prim::Rectify { .. }
-        | Prim::Extend => 64 * n,
-        Prim::Encrypted(layer) => layer.memory(),
-        // Strings and numbers of 16 bytes, both twice while they move; lists of rows, nodes and pairs; the network on its way.
-        Prim::Sort { .. } => 160 * n,
-        Prim::ToPlaces => 80 * n,
-        // Rows in blocks, twice while they move.
-        Prim::Permute { inner } => match reads {
-            [Size::Words(_, elements), _] => 40 * *elements as u64,
-            [x, Size::Order(rows, _)] => 40 * (*rows * (inner * x.width()).div_ceil(128)) as u64,
-            _ => 0,
-        },
-        Prim::AsOrder | Prim::Invert | Prim::Then => 16 * made,
-        Prim::Open { scalar, .. } => 3 * tensor_bytes(*scalar, step.size.rows()),
-    }
-}
-
-/// Bytes of a circuit's wires, for planes of so many bytes.
-fn slots(program: &Program, plane: usize) -> u64 {
-    let stages = program.stages();
-    let of = |k: usize| {
-        let (block, copies) = stages.shape(k);
-        (block.slots() * plane * copies).max(64 * block.slots()) as u64
+    let part = |size: Size| size_bytes(size.with_rows(rows));
+    let read = || reads.iter().map(|size| part(*size)).sum::<u64>();
+    // A byte for every bit of an element.
+    let flat = |program: &Program| {
+        let bits = program.input_bits() + program.output_bits();
+        4 * bits as u64 + wires(program, 1, 1) + program.registers() as u64
     };
-    (0..stages.len()).map(of).max().unwrap_or(0)
+    match &step.prim {
+        Prim::Local(local) => match local {
+            // Elements on their way to planes.
+            Local::Input(_, Size::Bits(..)) | Local::AsBits => 2 * size_bytes(step.size).max(8 * made),
+            Local::Input(..)
+            | Local::Known(_)
+            | Local::AsWords(_)
+            | Local::Narrow(_)
+            | Local::Pick(_)
+            | Local::Shift(_)
+            | Local::Sum { .. }
+            | Local::Fold { .. }
+            | Local::PoolSum(_)
+            | Local::Own(OwnLocal::Part { .. }) => 0,
+            Local::Apply { .. } => bytes(step),
+            // Places as a tensor, as numbers and as a list, and the rows that there are.
+            Local::Gather { rows, .. } => 16 * made + 16 * *rows as u64,
+            // The known factor as numbers.
+            Local::Scale => 8 * made,
+            Local::MatMulKnown { shape: [r, k, c], .. } => 8 * (r * k).max(k * c) as u64,
+            Local::Block(program) => read() + part(step.size) + wires(program, plane_bytes(rows), 1),
+            Local::Flat(program, _) => flat(program),
+            Local::Invert | Local::Own(OwnLocal::AsOrder | OwnLocal::Then) => 16 * made,
+        },
+        Prim::Talk(talk) => match talk {
+            Talk::Block(program) => read() + part(step.size) + wires(program, plane_bytes(rows), 1),
+            Talk::Flat(program, _) => flat(program),
+            // A byte for every bit, and a number for its product.
+            Talk::ToWords(_) => 24 * reads[0].width() as u64 * n,
+            Talk::Product(_) => 24 * made,
+            Talk::MatMul([r, k, c], _) => 24 * (r * k + k * c + r * c) as u64,
+            Talk::Choose => 32 * n,
+            Talk::Less { .. } => 96 * n,
+            Talk::LessBounded | Talk::Equal | Talk::Truncate { .. } => 64 * n,
+            // Strings and numbers of 16 bytes, both twice while they move; lists of rows, nodes and pairs; the network on its way.
+            Talk::Sort { .. } => 160 * n,
+            Talk::ToOrder => 80 * n,
+            // Rows in blocks, twice while they move.
+            Talk::Permute { inner } => match reads[0] {
+                Size::Words(_, elements) => 40 * elements as u64,
+                x => 40 * (reads[1].rows() * (inner * x.width()).div_ceil(128)) as u64,
+            },
+            Talk::Open { scalar, .. } => 3 * tensor_bytes(*scalar, step.size.rows()),
+            Talk::Own(own) => match own {
+                OwnTalk::ToBits(program) => 2 * part(step.size) + wires(program, plane_bytes(rows), 1),
+                OwnTalk::Rows(_) => 24 * made,
+                OwnTalk::Widen | OwnTalk::Rectify { .. } | OwnTalk::Extend(_) => 64 * n,
+                OwnTalk::Encrypted(layer) => layer.memory(),
+            },
+        },
+    }
 }
 
 /// Values that are there.
 struct Live<'p> {
     plan: &'p Plan,
-    readers: Vec<usize>,
+    distance: Distance,
     held: u64,
     most: u64,
 }
 
 impl<'p> Live<'p> {
-    fn new(plan: &'p Plan) -> Self {
-        let mut readers = vec![0; plan.steps.len()];
-        let outputs = plan.outputs.iter().map(|output| &output.slot);
-        plan.steps.iter().flat_map(|step| &step.reads).chain(outputs).for_each(|slot| readers[*slot] += 1);
+    fn new(plan: &'p Plan, distance: Distance) -> Self {
         // Inputs as they were brought stay through the run, and outputs come as tensors.
         let elements = |lengths: &[usize]| lengths.iter().product::<usize>();
         let brought = |party: usize| -> u64 {
@@ -304,27 +207,34 @@ impl<'p> Live<'p> {
         };
         let learnt = plan.outputs.iter().map(|o| 2 * tensor_bytes(o.scalar, o.elements())).sum::<u64>();
         let held = brought(0).max(brought(1)) + learnt;
-        Live { plan, readers, held, most: held }
+        Live { plan, distance, held, most: held }
     }
 
     fn comes(&mut self, at: Slot) {
-        self.held = self.held.saturating_add(self.plan.steps[at].bytes());
+        self.held = self.held.saturating_add(bytes(&self.plan.steps[at]));
         self.beside(0);
-        if self.readers[at] == 0 {
-            self.held -= self.plan.steps[at].bytes();
-        }
     }
 
     fn beside(&mut self, bytes: u64) {
         self.most = self.most.max(self.held.saturating_add(bytes));
     }
+}
 
-    fn goes(&mut self, step: &Step) {
-        for slot in &step.reads {
-            self.readers[*slot] -= 1;
-            if self.readers[*slot] == 0 {
-                self.held -= self.plan.steps[*slot].bytes();
-            }
-        }
+impl Watch for Live<'_> {
+    fn local(&mut self, at: Slot) {
+        self.comes(at);
+        let step = &self.plan.steps[at];
+        self.beside(scratch(step, &self.plan.steps.sizes_read(at), step.size.rows()));
+    }
+
+    fn wave(&mut self, wave: &[Slot], _: usize) {
+        wave.iter().for_each(|at| self.comes(*at));
+        let groups = self.plan.groups(wave, self.distance);
+        let work = groups.iter().map(|group| self.plan.work(group, self.distance));
+        self.beside(work.max().unwrap_or(0));
+    }
+
+    fn goes(&mut self, at: Slot) {
+        self.held -= bytes(&self.plan.steps[at]);
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     TwoError,
     compare::{Part, half},
     kit::{Kit, Run, Side},
-    ring::mask,
+    ring::{Holders, mask},
 };
 use hushwire_block::Wiped;
 use hushwire_circuit::{Planes, Program};
@@ -15,9 +15,6 @@ use hushwire_machine::drive::{Exchanged, Machine};
 use std::sync::Arc;
 
 pub(crate) type Made<T> = Result<T, TwoError>;
-
-/// Which parties hold a factor: one alone of what is private, both of what is shared.
-pub(crate) type Holders = [bool; 2];
 
 /// Matrices and their shape: `rows` × `inner` by `inner` × `columns`.
 pub(crate) type Shape = [usize; 3];

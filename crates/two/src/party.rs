@@ -3,24 +3,27 @@
 mod walk;
 
 use crate::{
-    Operation, Tally, TwoError,
+    COEFFICIENTS, Operation, Tally, TwoError,
     ahead::Shelf,
+    distance::Distance,
     encrypted::{Job, Keys, Layer, signed},
     form::{Form, Words},
     kit::Kit,
-    plan::{BEGIN, COEFFICIENTS, Distance, Piece, Plan, Prim, Slot, Spent, read},
-    play::Play,
+    plan::{BEGIN, Piece, Plan, Spent, moves, read},
+    prim::OwnTalk,
     run::Run,
     supply::{Lot, Supply},
     talk::{begin, opened, share_bytes},
 };
+use hushwire_bfv::Linear;
 use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
 use hushwire_machine::{
     Channel, Cost, Meter, Process,
-    drive::{Abreast, Driver},
+    drive::{Abreast, Driver, Line},
 };
 use hushwire_ot::{Context, Protocol};
+use hushwire_plan::{Slot, Talk};
 use hushwire_prg::Seed;
 use std::{collections::BTreeMap, time::Instant};
 use zeroize::Zeroizing;
@@ -215,7 +218,7 @@ impl Party {
             for group in plan.groups(&slots, self.distance) {
                 let (begun, before) = (Instant::now(), read(self.meter.as_ref(), channel));
                 let first = &plan.steps[group[0].0];
-                if first.moves() {
+                if moves(first) {
                     let reads = &wave.iter().find(|(slot, _)| *slot == group[0].0).expect("a step of it").1;
                     let (done, all) = (run.done(), plan.steps.len());
                     let go_on = &mut || go_on(done, all);
@@ -249,21 +252,21 @@ impl Party {
     ) -> Result<(), TwoError> {
         let plan = run.plan;
         if let [(at, _)] = group
-            && let Prim::Encrypted(layer) = &plan.steps[*at].prim
+            && let Some(Talk::Own(OwnTalk::Encrypted(layer))) = plan.steps[*at].talk()
         {
             let reads = &wave.iter().find(|(slot, _)| slot == at).expect("a step of the wave").1;
             let made = self.layer(channel, layer, [reads[0].words(), reads[1].words()])?;
             run.land(&group[0], Form::Words(Words::new(layer.linear.ring(), made)));
             return Ok(());
         }
-        let mut plays: Vec<Play<'_, Form>> = vec![];
+        let mut plays: Vec<Line<'_, Form, TwoError>> = vec![];
         for (piece, ots) in group.iter().zip(lot.pieces) {
             let context = self.next_context();
             let (at, rows) = piece;
             let reads = &wave.iter().find(|(slot, _)| slot == at).expect("a step of the wave").1;
             let reads =
                 reads.iter().map(|form| if plan.is_whole(*at) { form.clone() } else { form.rows(rows) });
-            plays.push(begin(self.index, &context, ots, &plan.steps[*at], reads.collect())?);
+            plays.push(begin(self.index, &context, ots, &plan.steps[*at], reads.collect()));
         }
         let mut abreast = Abreast::new(plays);
         self.driver.run(channel, &mut abreast)?;
@@ -289,10 +292,10 @@ impl Party {
         let mut plays = vec![];
         for (x, (cots, _)) in pieces.into_iter().zip(lot.pieces) {
             let (index, context, operation) = (self.index, self.next_context(), *operation);
-            plays.push(Play::new(move |talk| async move {
+            plays.push(Line::new(move |talk| async move {
                 let x = Zeroizing::new(x);
                 operation.run(&mut Kit::new(talk, index, &context, cots), ring, &x).await
-            })?);
+            }));
         }
         let mut abreast = Abreast::new(plays);
         self.driver.run(channel, &mut abreast)?;
@@ -305,10 +308,6 @@ impl Party {
     #[must_use]
     pub fn spent(&self) -> &BTreeMap<usize, Spent> {
         &self.spent
-    }
-
-    pub(crate) fn threads_now(&self) -> usize {
-        self.threads
     }
 
     /// A plan's layer under encryption: weights and images.
@@ -329,7 +328,7 @@ impl Party {
     }
 
     /// A layer under encryption.
-    pub(crate) fn encrypted(&mut self, channel: &mut Channel, job: &Job<'_>) -> Result<Vec<u64>, TwoError> {
+    fn encrypted(&mut self, channel: &mut Channel, job: &Job<'_>) -> Result<Vec<u64>, TwoError> {
         if std::mem::replace(&mut self.lost, true) {
             return Err(TwoError::Lost);
         }
@@ -337,10 +336,30 @@ impl Party {
         if self.opened > COEFFICIENTS {
             return Err(TwoError::TooMany { found: self.opened });
         }
-        let mut play = job.begin(self.index, self.context.backend, &self.seed, &mut self.keys)?;
+        let mut play = job.begin(self.index, self.context.backend, &self.seed, &mut self.keys);
         self.driver.run(channel, &mut play).map_err(|e| e.of(channel.from()))?;
         self.lost = false;
         Ok(job.end(play, &mut self.keys))
+    }
+
+    /// A convolution of numbers, of which `x` is this party's share, by weights that party `evaluator` has and brings; the other brings none. Gives this party's
+    /// share of the results. Both parties call it alike, with the same layer, whose count of coefficients is that of all layers which the session runs.
+    ///
+    /// # Errors
+    /// A weight is greater than the layer says; a message of the peer's is malformed; the channel failed; a run before failed.
+    ///
+    /// # Panics
+    /// If shares or weights are not of the layer's shape, or there is no such party (the caller's bug).
+    pub fn convolve(
+        &mut self,
+        channel: &mut Channel,
+        linear: &Linear,
+        evaluator: usize,
+        weights: &[i64],
+        x: &[u64],
+    ) -> Result<Vec<u64>, TwoError> {
+        assert!(evaluator < 2, "parties are 0 and 1");
+        self.encrypted(channel, &Job { linear, evaluator, weights, x, threads: self.threads })
     }
 
     /// A context for the pads of one piece: no other has it.

@@ -1,206 +1,22 @@
 //! Plans: the steps that compute a computation, with the form of every value.
 
 use crate::{
-    TwoError,
+    COEFFICIENTS, TwoError,
+    distance::{Distance, PIECE},
     encrypted::Layer,
-    lower::Lower,
-    ops::{Holders, Shape},
-    order::{self, Key},
+    lower::{Input, Products, Two},
+    prim::OwnTalk,
     ring::packed,
-    shift::Sign,
+    strings,
     tally::{self, Tally},
 };
-use hushwire_circuit::{Program, planes::plane_bytes};
-use hushwire_compute::{Computation, Op, Scalar, Tensor};
+use hushwire_circuit::planes::plane_bytes;
+use hushwire_compute::{Computation, Scalar};
 use hushwire_machine::{Channel, Cost, Meter};
-use std::{ops::Range, sync::Arc, time::Duration};
+use hushwire_plan::{Local, Prim, Size, Slot, Steps, Talk};
+use std::{collections::BTreeSet, ops::Range, time::Duration};
 
-/// A step's number, which is that of its value.
-pub(crate) type Slot = usize;
-
-/// Elements before, of and behind an axis: `outer` series of `n` elements, `inner` apart.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Axis {
-    pub(crate) outer: usize,
-    pub(crate) n: usize,
-    pub(crate) inner: usize,
-}
-
-impl Axis {
-    pub(crate) fn of(lengths: &[usize], axis: usize) -> Axis {
-        let [outer, inner] = [&lengths[..axis], &lengths[axis + 1..]].map(|of| of.iter().product());
-        Axis { outer, n: lengths[axis], inner }
-    }
-
-    /// Series.
-    pub(crate) fn series(self) -> usize {
-        self.outer * self.inner
-    }
-
-    /// The place of element `i` of series `k`.
-    pub(crate) fn place(self, k: usize, i: usize) -> usize {
-        (k / self.inner * self.n + i) * self.inner + k % self.inner
-    }
-}
-
-/// A primitive. Arguments are values in the forms that stand beside each.
-#[derive(Clone)]
-pub(crate) enum Prim {
-    /// Numbers of an input: the owner's are its share, and the other's share is 0.
-    InputWords(usize),
-    /// The same as bit planes.
-    InputBits(usize),
-    /// Known elements. No arguments.
-    Known(Arc<Tensor>),
-    /// An operation in the open: known → known.
-    Apply { op: Op, scalar: Scalar, lengths: Vec<usize> },
-    /// Known → bits, party 0's.
-    AsBits,
-    /// Known → words, party 0's.
-    AsWords,
-    /// The same numbers modulo less: words → words.
-    Narrow,
-    /// Elements moved: forms of one kind → that.
-    Pick(Arc<Vec<usize>>),
-    /// Of `rows` rows of `inner` elements, those at known places, the second argument.
-    Gather { rows: usize, inner: usize },
-    /// a + b, a − b of words.
-    Sum { minus: bool },
-    /// Words times known elements, one or as many.
-    Scale,
-    /// Words times 2^by.
-    Shift(u32),
-    /// Sums along an axis of words; with `prefix` after each element.
-    Fold { axis: Axis, prefix: bool },
-    /// Sums of so many words each.
-    SumEach(usize),
-    /// Matrices of which one is known, the first or the second: that as known, and words.
-    MatMulKnown { shape: Shape, first: bool },
-    /// Words → bits, by a circuit that adds the shares.
-    ToBits(Arc<Program>),
-    /// Bits → words.
-    ToWords,
-    /// Words × words.
-    Product([Holders; 2]),
-    /// Rows of words by a factor each, as many words in each row.
-    Rows([Holders; 2]),
-    /// Matrices of words.
-    MatMul(Shape, [Holders; 2]),
-    /// One bit each, words, words → the second where it is 1, else the third.
-    Choose,
-    /// Words < words → one bit each.
-    Less { signed: bool },
-    /// The same where every difference is a signed number of the ring.
-    LessBounded,
-    /// Words = words → one bit each.
-    Equal,
-    /// The same signed numbers modulo twice as much: words → words.
-    Widen,
-    /// Words without so many lower bits, rounded towards −∞.
-    Truncate { by: u32, sign: Sign },
-    /// Words without so many lower bits, 0 in place of those below 0, modulo as much less: words → words.
-    Rectify { by: u32 },
-    /// The same numbers, from 0 on, modulo more: words → words.
-    Extend,
-    /// A block on every row: bits … → bits.
-    Block(Arc<Program>),
-    /// A program on all bits of all elements: bits … → bits.
-    Flat(Arc<Program>),
-    /// Some outputs of a program on everything.
-    Part { from: usize },
-    /// Images by the weights that one party has, under encryption: weights and images, as words.
-    Encrypted(Arc<Layer>),
-    /// Bits of keys, the first most significant → the order of their rows.
-    Sort { keys: Vec<Key> },
-    /// Words, the place to which each row goes → that order.
-    ToPlaces,
-    /// Known places → the order in which the row of each comes.
-    AsOrder,
-    /// An order, undone.
-    Invert,
-    /// Two orders → the first, then the second.
-    Then,
-    /// Bits or words in rows of so many elements, and an order → the rows in it.
-    Permute { inner: usize },
-    /// Bits or words → known.
-    Open { scalar: Scalar, lengths: Vec<usize> },
-}
-
-/// The means by which private matrices and kernels are multiplied by shared numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Products {
-    /// Correlated OTs: no bound on numbers, and much to send.
-    #[default]
-    Ot,
-    /// Encryption ([`hushwire_bfv`]), and OTs where a layer has no room for its noise.
-    He,
-}
-
-/// SECURITY: results of layers under encryption that a session opens at most: each layer's flooding hides as many.
-pub const COEFFICIENTS: u64 = 1 << 26;
-
-/// The form and size of a step's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Size {
-    Known(usize),
-    Words(u32, usize),
-    Bits(usize, usize),
-    /// Rows, and the networks that each party has for it.
-    Order(usize, usize),
-}
-
-impl Size {
-    /// Elements.
-    pub(crate) fn rows(self) -> usize {
-        match self {
-            Size::Known(rows) | Size::Words(_, rows) | Size::Bits(_, rows) | Size::Order(rows, _) => rows,
-        }
-    }
-
-    pub(crate) fn with_rows(self, rows: usize) -> Size {
-        match self {
-            Size::Known(_) => Size::Known(rows),
-            Size::Words(ring, _) => Size::Words(ring, rows),
-            Size::Bits(width, _) => Size::Bits(width, rows),
-            Size::Order(_, stages) => Size::Order(rows, stages),
-        }
-    }
-
-    /// Bits of an element of words or bits.
-    pub(crate) fn width(self) -> usize {
-        match self {
-            Size::Words(ring, _) => ring as usize,
-            Size::Bits(width, _) => width,
-            _ => unreachable!("a plan keeps to its forms"),
-        }
-    }
-
-    /// Networks of an order.
-    pub(crate) fn stages(self) -> usize {
-        match self {
-            Size::Order(_, stages) => stages,
-            _ => unreachable!("a plan keeps to its forms"),
-        }
-    }
-
-    /// The ring of words.
-    pub(crate) fn ring(self) -> u32 {
-        match self {
-            Size::Words(ring, _) => ring,
-            _ => unreachable!("a plan keeps to its forms"),
-        }
-    }
-}
-
-/// A primitive and what it reads, all computed before.
-#[derive(Clone)]
-pub(crate) struct Step {
-    pub(crate) prim: Prim,
-    pub(crate) reads: Vec<Slot>,
-    pub(crate) size: Size,
-    /// The computation's node that it is a part of.
-    pub(crate) node: usize,
-}
+pub(crate) type Step = hushwire_plan::Step<Two>;
 
 /// The time that a node of a computation took at a party, and what it sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -213,98 +29,63 @@ pub struct Spent {
     pub cost: Cost,
 }
 
-/// AGREEMENT: OTs of a direction of a piece, which then stay in the cache.
-pub(crate) const PIECE: usize = 1 << 17;
 /// AGREEMENT: triples that are made before they are used.
 const TRIPLES: u64 = 1 << 22;
 
-impl Step {
-    /// Whether the parties talk.
-    pub(crate) fn talks(&self) -> bool {
-        match &self.prim {
-            Prim::ToBits(_)
-            | Prim::ToWords
-            | Prim::Product(_)
-            | Prim::Rows(_)
-            | Prim::MatMul(..)
-            | Prim::Choose
-            | Prim::Less { .. }
-            | Prim::LessBounded
-            | Prim::Equal
-            | Prim::Widen
-            | Prim::Truncate { .. }
-            | Prim::Rectify { .. }
-            | Prim::Extend
-            | Prim::Encrypted(_)
-            | Prim::Sort { .. }
-            | Prim::ToPlaces
-            | Prim::Permute { .. }
-            | Prim::Open { .. } => true,
-            Prim::Block(program) | Prim::Flat(program) => program.ands() > 0,
-            _ => false,
-        }
-    }
+/// AGREEMENT: the most rows that a sorting network may order, and the OTs that take about as long
+/// as a round.
+const NETWORK: usize = 64;
+const ROUND: u64 = 1 << 12;
 
-    /// Whether it multiplies matrices, or kernels by images.
-    pub(crate) fn is_product(&self) -> bool {
-        matches!(self.prim, Prim::MatMul(..) | Prim::MatMulKnown { .. } | Prim::Encrypted(_))
-    }
-
-    /// Whether it moves rows. Such a step makes its OTs as it goes, in lots of its own.
-    pub(crate) fn moves(&self) -> bool {
-        matches!(self.prim, Prim::Sort { .. } | Prim::ToPlaces | Prim::Permute { .. })
-    }
-
-    fn is_row_by_row(&self) -> bool {
-        !matches!(
-            self.prim,
-            Prim::MatMul(..)
-                | Prim::Rows(_)
-                | Prim::Flat(_)
-                | Prim::Encrypted(_)
-                | Prim::Sort { .. }
-                | Prim::ToPlaces
-                | Prim::Permute { .. }
-                | Prim::Open { .. }
-        )
-    }
-
-    /// The cost of some of the step's rows; of all where it is not computed row by row.
-    pub(crate) fn tally(&self, reads: &[Size], rows: usize) -> Tally {
-        match (&self.prim, reads) {
-            (Prim::ToBits(program) | Prim::Block(program), _) => tally::circuit(program, rows),
-            (Prim::Flat(program), _) => tally::circuit(program, 1),
-            (Prim::ToWords, [Size::Bits(width, _)]) => tally::to_words(rows, *width, self.size.ring()),
-            (Prim::Product(holders), _) => tally::multiply(rows, 1, *holders, self.size.ring()),
-            (Prim::Rows(holders), [x, factors]) => {
-                let each = x.rows() / factors.rows();
-                tally::multiply(factors.rows(), each, *holders, self.size.ring())
-            }
-            (Prim::MatMul(shape, holders), _) => tally::matmul(*shape, *holders, self.size.ring()),
-            (Prim::Choose, _) => tally::times_bit(rows, self.size.ring()),
-            (Prim::Less { .. }, [x, _]) => tally::less(rows, x.ring()),
-            (Prim::LessBounded, [x, _]) => tally::signs(rows, x.ring()),
-            (Prim::Equal, [x, _]) => tally::equal(rows, x.ring()),
-            (Prim::Widen, [x]) => tally::widen(rows, x.ring()),
-            (Prim::Encrypted(layer), _) => layer.tally(),
-            (Prim::Rectify { by }, [x]) => tally::rectify(rows, x.ring(), *by),
-            (Prim::Extend, [x]) => tally::extend(rows, x.ring(), self.size.ring()),
-            (Prim::Truncate { by, sign }, _) => tally::truncate(rows, self.size.ring(), *by, *sign),
-            (Prim::Open { scalar, .. }, [Size::Words(..)]) => {
-                Tally::message([packed(rows, scalar.bits()); 2])
-            }
-            (Prim::Open { scalar, .. }, _) => Tally::message([scalar.bits() * plane_bytes(rows); 2]),
-            _ => Tally::default(),
-        }
+/// Whether a step multiplies matrices, or kernels by images.
+pub(crate) fn is_product(step: &Step) -> bool {
+    match &step.prim {
+        Prim::Local(local) => matches!(local, Local::MatMulKnown { .. }),
+        Prim::Talk(talk) => matches!(talk, Talk::MatMul(..) | Talk::Own(OwnTalk::Encrypted(_))),
     }
 }
 
-/// An input: which party brings it, and its type.
-#[derive(Clone, Debug)]
-pub(crate) struct Input {
-    pub(crate) owner: usize,
-    pub(crate) scalar: Scalar,
-    pub(crate) lengths: Vec<usize>,
+/// Whether a step moves rows. Such a step makes its OTs as it goes, in lots of its own.
+pub(crate) fn moves(step: &Step) -> bool {
+    matches!(step.talk(), Some(Talk::Sort { .. } | Talk::ToOrder | Talk::Permute { .. }))
+}
+
+/// The cost of some of a step's rows; of all where it is not computed row by row. One that moves
+/// rows has lots of its own.
+fn tally_of(talk: &Talk<Two>, reads: &[Size], made: Size, rows: usize) -> Tally {
+    let (x, ring) = (reads[0].ring(), made.ring());
+    match talk {
+        Talk::Block(program) | Talk::Own(OwnTalk::ToBits(program)) => tally::circuit(program, rows),
+        Talk::Flat(program, _) => tally::circuit(program, 1),
+        Talk::ToWords(ring) => tally::to_words(rows, reads[0].width(), *ring),
+        Talk::Product(holders) => tally::multiply(rows, 1, *holders, ring),
+        Talk::MatMul(shape, holders) => tally::matmul(*shape, *holders, ring),
+        Talk::Choose => tally::times_bit(rows, ring),
+        Talk::Less { .. } => tally::less(rows, x),
+        Talk::LessBounded => tally::signs(rows, x),
+        Talk::Equal => tally::equal(rows, x),
+        Talk::Truncate { by, sign, .. } => tally::truncate(rows, ring, *by, *sign),
+        Talk::Open { scalar, .. } => Tally::message([opened_bytes(*scalar, reads[0].with_rows(rows)); 2]),
+        Talk::Own(OwnTalk::Rows(holders)) => {
+            let factors = reads[1].rows();
+            tally::multiply(factors, reads[0].rows() / factors, *holders, ring)
+        }
+        Talk::Own(OwnTalk::Widen) => tally::widen(rows, x),
+        Talk::Own(OwnTalk::Rectify { by }) => tally::rectify(rows, x, *by),
+        Talk::Own(OwnTalk::Extend(to)) => tally::extend(rows, x, *to),
+        Talk::Own(OwnTalk::Encrypted(layer)) => layer.tally(),
+        Talk::Sort { .. } | Talk::ToOrder | Talk::Permute { .. } => Tally::default(),
+    }
+}
+
+/// Bytes of a share that is opened.
+fn opened_bytes(scalar: Scalar, size: Size) -> usize {
+    match size {
+        Size::Known(..) => 0,
+        Size::Words(_, rows) => packed(rows, scalar.bits()),
+        Size::Bits(width, rows) => width * plane_bytes(rows),
+        Size::Order(rows, _) => packed(rows, size.width()),
+    }
 }
 
 /// An output: its value and type, and which parties learn it.
@@ -320,60 +101,14 @@ impl Output {
     pub(crate) fn elements(&self) -> usize {
         self.lengths.iter().product()
     }
-
-    /// Bytes of a share that is opened.
-    pub(crate) fn bytes(&self, size: Size) -> usize {
-        match size {
-            Size::Known(_) => 0,
-            Size::Words(..) => packed(self.elements(), self.scalar.bits()),
-            Size::Bits(width, rows) => width * plane_bytes(rows),
-            Size::Order(..) => unreachable!("places are opened as numbers"),
-        }
-    }
 }
 
 /// The steps that compute a computation, the same at both parties.
 pub struct Plan {
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Steps<Two>,
     pub(crate) inputs: Vec<Input>,
     pub(crate) outputs: Vec<Output>,
     pub(crate) digest: [u8; 32],
-}
-
-/// The distance between the parties, by which OTs of a direction are made at a time: for pieces that share their rounds. AGREEMENT.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Distance {
-    /// Rounds take less than the work between them.
-    #[default]
-    Near,
-    /// Rounds count.
-    Far,
-}
-
-impl Distance {
-    /// The distance of parties who hear each other's answers after such a time.
-    #[must_use]
-    pub fn of(round_trip: Duration) -> Self {
-        if round_trip < Distance::FAR { Distance::Near } else { Distance::Far }
-    }
-
-    /// The round trip of parties who are far from each other, and of all who are farther.
-    pub const FAR: Duration = Duration::from_micros(300);
-
-    pub(crate) const fn cots(self) -> usize {
-        match self {
-            Distance::Near => 1 << 17,
-            Distance::Far => 1 << 21,
-        }
-    }
-
-    /// Chunks of OTs whose messages travel together.
-    pub(crate) const fn window(self) -> usize {
-        match self {
-            Distance::Near => 8,
-            Distance::Far => 64,
-        }
-    }
 }
 
 /// Bytes with which a run begins: what it is, and whether the party would have OTs made ahead.
@@ -388,8 +123,8 @@ pub(crate) fn read(meter: Option<&Meter>, channel: &Channel) -> Cost {
 pub(crate) type Piece = (Slot, Range<usize>);
 
 impl Plan {
-    /// The plan of a computation without symbols, with all products by OT. `owners` says which party, 0 or 1, brings each input, and `learns` which learn each
-    /// output, in order.
+    /// The plan of a computation without symbols, with all products by OT. `owners` says which
+    /// party, 0 or 1, brings each input, and `learns` which learn each output, in order.
     ///
     /// # Errors
     /// A length has no number yet, or an operation that circuits do not have.
@@ -403,7 +138,8 @@ impl Plan {
     /// The same with matrices and kernels that one party alone has multiplied as `products` says.
     ///
     /// # Errors
-    /// As [`Self::new`], and one run opens more results under encryption than a session hides ([`COEFFICIENTS`]).
+    /// As [`Self::new`], and one run opens more results under encryption than a session hides
+    /// ([`COEFFICIENTS`]).
     ///
     /// # Panics
     /// As [`Self::new`].
@@ -434,15 +170,76 @@ impl Plan {
         assert!(owners.iter().all(|owner| *owner < 2), "owners are parties 0 and 1");
         assert_eq!(owners.len(), computation.inputs().count(), "an owner for each input");
         assert_eq!(learns.len(), computation.outputs().len(), "who learns each output");
-        let plan = Lower::plan(computation, owners, learns, products, most)?;
+        let plan = Plan::cheapest(computation, owners, learns, products, most)?;
         let found = plan.coefficients();
         if found > COEFFICIENTS { Err(TwoError::TooMany { found }) } else { Ok(plan) }
     }
 
+    fn cheapest(
+        computation: &Computation,
+        owners: &[usize],
+        learns: &[[bool; 2]],
+        products: Products,
+        most: u64,
+    ) -> Result<Plan, TwoError> {
+        let mut hash = blake3::Hasher::new_derive_key("hushwire two plan v5");
+        hash.update(&computation.digest());
+        hash.update(&[products as u8]);
+        for owner in owners {
+            hash.update(&[*owner as u8]);
+        }
+        for to in learns {
+            hash.update(&to.map(u8::from));
+        }
+        // The form is agreed on as well: it follows from `most`, too.
+        let as_steps = *hash.clone().update(&[0]).finalize().as_bytes();
+        let as_circuit = *hash.update(&[1]).finalize().as_bytes();
+        let lower = Two::lower(computation, owners, products, most)?;
+        let plan = Plan::of(computation, lower.plan()?, learns, as_steps);
+        let rows = computation.nodes().iter().filter(|node| node.ty.scalar == Scalar::Place);
+        let rows = rows.filter_map(|node| node.ty.shape.elements()).max();
+        if rows.is_none_or(|rows| rows > NETWORK) {
+            return Ok(plan);
+        }
+        // Of few rows a sorting network may take less, which one circuit has with all that reads
+        // its order.
+        let mut lower = Two::lower(computation, owners, products, most)?;
+        let Ok(slots) = Two::as_one(&mut lower) else { return Ok(plan) };
+        let one = Plan::of(computation, lower.into_steps(slots), learns, as_circuit);
+        let work = |plan: &Plan| {
+            let tally = plan.tally(Distance::Near);
+            tally.ots() as u64 + ROUND * tally.rounds
+        };
+        Ok(if work(&one) <= work(&plan) { one } else { plan })
+    }
+
+    fn of(
+        computation: &Computation,
+        (mut steps, two): (Steps<Two>, Two),
+        learns: &[[bool; 2]],
+        digest: [u8; 32],
+    ) -> Plan {
+        // Layers of the same parameters, ring and evaluator have one key.
+        let mut keys = BTreeSet::new();
+        steps.each_talk(|talk| {
+            if let Talk::Own(OwnTalk::Encrypted(layer)) = talk {
+                layer.first = keys.insert(layer.name());
+            }
+        });
+        let outputs = computation.outputs().iter().zip(steps.outputs()).zip(learns);
+        let output = |((output, slot), to): ((&hushwire_compute::Output, &Slot), &[bool; 2])| {
+            let ty = &computation.node(output.value).ty;
+            let lengths = ty.shape.lengths().unwrap_or_default();
+            Output { slot: *slot, scalar: ty.scalar, lengths, to: *to }
+        };
+        let outputs = outputs.map(output).collect();
+        Plan { steps, inputs: two.inputs, outputs, digest }
+    }
+
     /// Layers under encryption.
-    pub(crate) fn layers(&self) -> impl Iterator<Item = (&Step, &Arc<Layer>)> {
-        self.steps.iter().filter_map(|step| match &step.prim {
-            Prim::Encrypted(layer) => Some((step, layer)),
+    pub(crate) fn layers(&self) -> impl Iterator<Item = (&Step, &Layer)> {
+        self.steps.iter().filter_map(|step| match step.talk() {
+            Some(Talk::Own(OwnTalk::Encrypted(layer))) => Some((step, layer)),
             _ => None,
         })
     }
@@ -456,8 +253,8 @@ impl Plan {
     /// The input whose words a step has, in its order or another.
     pub(crate) fn input_of(&self, at: Slot) -> Option<usize> {
         match &self.steps[at].prim {
-            Prim::InputWords(k) => Some(*k),
-            Prim::Pick(_) => self.input_of(self.steps[at].reads[0]),
+            Prim::Local(Local::Input(k, _)) => Some(*k),
+            Prim::Local(Local::Pick(_)) => self.input_of(self.steps[at].reads[0]),
             _ => None,
         }
     }
@@ -468,18 +265,20 @@ impl Plan {
         self.layers().map(|(_, layer)| layer.linear.coefficients()).sum()
     }
 
-    fn reads(&self, at: Slot) -> Vec<Size> {
-        self.steps[at].reads.iter().map(|slot| self.steps[*slot].size).collect()
-    }
-
     /// Whether a step is in one piece, whatever its rows are.
     pub(crate) fn is_whole(&self, at: Slot) -> bool {
-        !self.steps[at].is_row_by_row()
+        !self.steps[at].talk().is_some_and(Talk::is_row_by_row)
+    }
+
+    /// The cost of some rows of a step.
+    fn tally_of_rows(&self, at: Slot, rows: usize) -> Tally {
+        let (step, reads) = (&self.steps[at], self.steps.sizes_read(at));
+        step.talk().map_or(Tally::default(), |talk| tally_of(talk, &reads, step.size, rows))
     }
 
     /// The cost of a piece.
     pub(crate) fn tally_of(&self, (at, rows): &Piece) -> Tally {
-        self.steps[*at].tally(&self.reads(*at), rows.len())
+        self.tally_of_rows(*at, rows.len())
     }
 
     /// The costs of pieces that share their rounds.
@@ -490,14 +289,16 @@ impl Plan {
     /// The costs of all pieces that share their rounds, in the order of a run. Those of a sort are
     /// estimates.
     pub(crate) fn lots(&self, distance: Distance) -> impl Iterator<Item = Vec<Tally>> + Send {
-        let groups = self.waves().into_iter().flat_map(move |wave| self.groups(&wave, distance));
+        let groups = self.steps.waves().into_iter().flat_map(move |wave| self.groups(&wave, distance));
         groups.flat_map(move |group| self.lots_of(&group, distance))
     }
 
     /// The costs of pieces that share their rounds: of one that moves rows lot after lot.
     pub(crate) fn lots_of(&self, group: &[Piece], distance: Distance) -> Vec<Vec<Tally>> {
         match group {
-            [(at, _)] if self.steps[*at].moves() => order::lots(&self.steps[*at], &self.reads(*at), distance),
+            [(at, _)] if moves(&self.steps[*at]) => {
+                strings::lots(&self.steps[*at], &self.steps.sizes_read(*at), distance)
+            }
             group => vec![self.tallies(group)],
         }
     }
@@ -505,20 +306,20 @@ impl Plan {
     /// Whether steps move rows. Their lots depend on opened values, so no OTs are made ahead of
     /// such a run.
     pub(crate) fn moves(&self) -> bool {
-        self.steps.iter().any(Step::moves)
+        self.steps.iter().any(moves)
     }
 
     /// The steps of a wave in pieces, those side by side that share rounds. AGREEMENT.
     pub(crate) fn groups(&self, wave: &[Slot], distance: Distance) -> Vec<Vec<Piece>> {
         let (mut groups, mut group, mut held) = (vec![], vec![], Tally::default());
         for at in wave {
-            let (step, reads) = (&self.steps[*at], self.reads(*at));
-            let rows = reads.iter().map(|size| size.rows()).max().unwrap_or(0);
+            let (step, rows) = (&self.steps[*at], self.steps.rows_read(*at));
+            let is_alone = matches!(step.talk(), Some(Talk::Own(OwnTalk::Encrypted(_)))) || moves(step);
             let mut start = 0;
             loop {
-                let most = if step.is_row_by_row() { fitting(step, &reads, rows - start) } else { rows };
+                let most = if self.is_whole(*at) { rows } else { self.fitting(*at, rows - start) };
                 let piece = (*at, start..start + most);
-                if matches!(step.prim, Prim::Encrypted(_)) || step.moves() {
+                if is_alone {
                     // Before the others: its messages are its own.
                     groups.insert(0, vec![piece]);
                     break;
@@ -544,32 +345,22 @@ impl Plan {
         groups
     }
 
-    /// The steps that talk, in waves: each needs what the waves before have computed.
-    pub(crate) fn waves(&self) -> Vec<Vec<Slot>> {
-        let (mut waves, mut after) = (Vec::<Vec<Slot>>::new(), vec![]);
-        for (at, step) in self.steps.iter().enumerate() {
-            let wave = step.reads.iter().map(|slot: &Slot| after[*slot]).max().unwrap_or(0);
-            after.push(wave + usize::from(step.talks()));
-            if step.talks() {
-                if waves.len() <= wave {
-                    waves.resize_with(wave + 1, Vec::new);
-                }
-                waves[wave].push(at);
-            }
+    /// The most rows of a piece: OTs and triples suffice for them, a multiple of 64 unless that is
+    /// all.
+    fn fitting(&self, at: Slot, rows: usize) -> usize {
+        let fits = |n: usize| {
+            let tally = self.tally_of_rows(at, n);
+            tally.cots.iter().all(|cots| *cots <= PIECE) && tally.triples <= TRIPLES
+        };
+        let mut most = rows;
+        while most > 64 && !fits(most) {
+            most = (most / 2).next_multiple_of(64);
         }
-        waves
+        most
     }
-}
 
-/// The most rows of a piece: OTs and triples suffice for them, a multiple of 64 unless that is all.
-fn fitting(step: &Step, reads: &[Size], rows: usize) -> usize {
-    let fits = |n: usize| {
-        let tally = step.tally(reads, n);
-        tally.cots.iter().all(|cots| *cots <= PIECE) && tally.triples <= TRIPLES
-    };
-    let mut most = rows;
-    while most > 64 && !fits(most) {
-        most = (most / 2).next_multiple_of(64);
+    /// Bytes of a share of an output that is opened.
+    pub(crate) fn opened_bytes(&self, output: &Output) -> usize {
+        opened_bytes(output.scalar, self.steps[output.slot].size)
     }
-    most
 }

@@ -1,5 +1,8 @@
 //! Numbers modulo 2^ℓ in 64-bit words, and messages of ℓ bits each.
 
+/// Which parties hold a factor: one alone of what is private, both of what is shared.
+pub(crate) type Holders = [bool; 2];
+
 /// The lower `bits` bits, at most 64.
 pub(crate) const fn mask(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }

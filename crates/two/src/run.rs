@@ -5,10 +5,12 @@ use crate::{
     encrypted::within,
     form::{Form, Joined},
     local::{Brought, local},
-    plan::{Input, Piece, Plan, Slot, Spent, Step},
+    lower::{Input, Two},
+    plan::{Piece, Plan, Spent, Step, is_product},
 };
 use hushwire_compute::Tensor;
 use hushwire_machine::Cost;
+use hushwire_plan::{Slot, Values};
 use std::{collections::BTreeMap, time::Instant};
 
 /// The values of a plan under way.
@@ -16,10 +18,7 @@ pub(crate) struct Run<'p> {
     party: usize,
     pub(crate) plan: &'p Plan,
     brought: Brought,
-    values: Vec<Option<Form>>,
-    /// Of each value, the steps that will still read it; outputs are read once more.
-    readers: Vec<usize>,
-    ran: Vec<bool>,
+    values: Values<'p, Two>,
     joined: Vec<Joined>,
     /// Of nodes.
     pub(crate) spent: BTreeMap<usize, Spent>,
@@ -48,70 +47,34 @@ impl<'p> Run<'p> {
                 within(weights, &layer.linear)?;
             }
         }
-        let n = plan.steps.len();
-        let mut readers = vec![0; n];
-        let outputs = plan.outputs.iter().map(|output| &output.slot);
-        plan.steps.iter().flat_map(|step| &step.reads).chain(outputs).for_each(|slot| readers[*slot] += 1);
-        let joined = (0..n).map(|_| Joined::Nothing).collect();
-        let (values, ran, spent) = (vec![None; n], vec![false; n], BTreeMap::new());
-        Ok(Run { party, plan, brought, values, readers, ran, joined, spent })
+        let joined = plan.steps.iter().map(|_| Joined::Nothing).collect();
+        let (values, spent) = (Values::new(&plan.steps), BTreeMap::new());
+        Ok(Run { party, plan, brought, values, joined, spent })
     }
 
     pub(crate) fn done(&self) -> usize {
-        self.ran.iter().filter(|ran| **ran).count()
-    }
-
-    fn put(&mut self, slot: Slot, form: Form) {
-        self.values[slot] = (self.readers[slot] > 0).then_some(form);
-        self.ran[slot] = true;
-    }
-
-    fn is_ready(&self, at: Slot) -> bool {
-        !self.ran[at] && self.plan.steps[at].reads.iter().all(|slot| self.ran[*slot])
-    }
-
-    /// The values that a step reads; those that nobody reads again go.
-    pub(crate) fn take(&mut self, step: &Step) -> Vec<Form> {
-        let take = |slot: &Slot| {
-            self.readers[*slot] -= 1;
-            let value = &mut self.values[*slot];
-            let form = if self.readers[*slot] == 0 { value.take() } else { value.clone() };
-            form.expect("it ran, and is kept while it has readers")
-        };
-        step.reads.iter().map(take).collect()
+        self.values.done()
     }
 
     /// Runs all steps that need no message and whose values are there.
     pub(crate) fn alone(&mut self) -> Result<(), TwoError> {
-        let plan = self.plan;
-        for (at, step) in plan.steps.iter().enumerate() {
-            if !step.talks() && self.is_ready(at) {
-                let reads = self.take(step);
-                let begun = Instant::now();
-                let form = local(self.party, &self.brought, step, &reads)?;
-                self.took(step, begun, Cost::default());
-                self.put(at, form);
-            }
-        }
-        Ok(())
+        let (party, brought, spent) = (self.party, &self.brought, &mut self.spent);
+        self.values.alone(|step, prim, reads| {
+            let begun = Instant::now();
+            let form = local(party, brought, step, prim, reads)?;
+            took(spent, step, begun, Cost::default());
+            Ok(form)
+        })
     }
 
     /// A step, or a part of it, took the time since then.
     pub(crate) fn took(&mut self, step: &Step, begun: Instant, cost: Cost) {
-        let (spent, time) = (self.spent.entry(step.node).or_default(), begun.elapsed());
-        spent.all += time;
-        spent.cost.rounds += cost.rounds;
-        spent.cost.bytes_sent += cost.bytes_sent;
-        if step.is_product() {
-            spent.products += time;
-        }
+        took(&mut self.spent, step, begun, cost);
     }
 
     /// All steps that are ready and talk, with what they read.
     pub(crate) fn wave(&mut self) -> Vec<(Slot, Vec<Form>)> {
-        let plan = self.plan;
-        let ready: Vec<Slot> = (0..plan.steps.len()).filter(|at| self.is_ready(*at)).collect();
-        ready.into_iter().map(|at| (at, self.take(&plan.steps[at]))).collect()
+        self.values.wave()
     }
 
     /// A piece's value.
@@ -126,12 +89,21 @@ impl<'p> Run<'p> {
         for at in wave {
             let joined = std::mem::replace(&mut self.joined[*at], Joined::Nothing);
             let form = joined.form().expect("every step is in pieces");
-            self.put(*at, form);
+            self.values.put(*at, form);
         }
     }
 
     pub(crate) fn outputs(self) -> Vec<Form> {
-        let output = |slot: Slot| self.values[slot].clone().expect("every step ran");
-        self.plan.outputs.iter().map(|output_of| output(output_of.slot)).collect()
+        self.values.outputs()
+    }
+}
+
+fn took(spent: &mut BTreeMap<usize, Spent>, step: &Step, begun: Instant, cost: Cost) {
+    let (spent, time) = (spent.entry(step.node).or_default(), begun.elapsed());
+    spent.all += time;
+    spent.cost.rounds += cost.rounds;
+    spent.cost.bytes_sent += cost.bytes_sent;
+    if is_product(step) {
+        spent.products += time;
     }
 }

@@ -13,33 +13,14 @@ use crate::{
     ring::mask,
 };
 use hushwire_block::Wiped;
+use hushwire_plan::Sign;
 
-/// The range of the numbers that are shifted, as far as it is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
-    /// Unsigned, of the whole ring.
-    None,
-    /// Signed, of the whole ring.
-    Any,
-    /// In [0, 2^(ℓ−1)).
-    Positive,
-    /// In [−2^(ℓ−2), 2^(ℓ−2)).
-    Short,
-}
-
-impl Sign {
-    /// The number that is added before, so that what is shifted has no sign.
-    fn offset(self, ring: u32) -> u64 {
-        match self {
-            Sign::None | Sign::Positive => 0,
-            Sign::Any => 1 << (ring - 1),
-            Sign::Short => 1 << (ring - 2),
-        }
-    }
-
-    /// Whether the highest bit is 0 then.
-    pub(crate) fn is_known(self) -> bool {
-        matches!(self, Sign::Positive | Sign::Short)
+/// The number that is added before, so that what is shifted has no sign.
+fn offset(sign: Sign, ring: u32) -> u64 {
+    match sign {
+        Sign::None | Sign::Positive => 0,
+        Sign::Any => 1 << (ring - 1),
+        Sign::Short => 1 << (ring - 2),
     }
 }
 
@@ -133,7 +114,7 @@ impl Kit {
     }
 
     fn offset(&self, x: &[u64], ring: u32, sign: Sign) -> Wiped<Vec<u64>> {
-        let first = if self.index == 0 { sign.offset(ring) } else { 0 };
+        let first = if self.index == 0 { offset(sign, ring) } else { 0 };
         Wiped::new(x.iter().map(|x| x.wrapping_add(first) & mask(ring)).collect())
     }
 
@@ -147,7 +128,7 @@ impl Kit {
         by: u32,
         sign: Sign,
     ) -> Wiped<Vec<u64>> {
-        let offset = if self.index == 0 { sign.offset(ring) >> by } else { 0 };
+        let offset = if self.index == 0 { offset(sign, ring) >> by } else { 0 };
         // Known: w = m_0 + m_1 − m_0 m_1, that of m_0 ∨ m_1. Else w_0 + w_1 − 2 w_0 w_1.
         let twice = u32::from(!sign.is_known());
         let one = |((y, w), p): ((&u64, &u8), &u64)| {

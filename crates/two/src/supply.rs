@@ -1,13 +1,6 @@
 //! OTs and triples for pieces of steps, over a channel of their own.
 
-use crate::{
-    TwoError,
-    blocks::Home,
-    costs::Ledger,
-    kit::Cots,
-    plan::{Distance, read},
-    tally::Tally,
-};
+use crate::{TwoError, blocks::Home, costs::Ledger, distance::Distance, kit::Cots, plan::read, tally::Tally};
 use hushwire_gmw::{Stock, by_windows, open_both_ways};
 use hushwire_machine::{Channel, Cost, Meter};
 use hushwire_ot::{

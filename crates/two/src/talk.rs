@@ -4,16 +4,18 @@ use crate::{
     TwoError,
     form::{Form, Words, planes_of_bits},
     kit::{Cots, Kit},
-    local::{gathered, joined},
-    plan::{Prim, Step},
-    play::Play,
+    local::{gathered_bits, joined},
+    plan::Step,
+    prim::OwnTalk,
     ring::{pack, packed, unpack},
 };
 use hushwire_block::Wiped;
 use hushwire_circuit::{Planes, planes::plane_bytes};
 use hushwire_compute::Tensor;
 use hushwire_gmw::Stock;
+use hushwire_machine::drive::Line;
 use hushwire_ot::Context;
+use hushwire_plan::{Talk, misplaced};
 use std::sync::Arc;
 
 /// Begins a step that talks, on some of its rows.
@@ -23,9 +25,9 @@ pub(crate) fn begin<'p>(
     (cots, stock): (Cots, Stock),
     step: &'p Step,
     reads: Vec<Form>,
-) -> Result<Play<'p, Form>, TwoError> {
+) -> Line<'p, Form, TwoError> {
     let context = *context;
-    Play::new(move |talk| async move {
+    Line::new(move |talk| async move {
         let mut kit = Kit::new(talk, index, &context, cots);
         run(&mut kit, stock, step, &reads).await
     })
@@ -35,49 +37,57 @@ async fn run(kit: &mut Kit, stock: Stock, step: &Step, reads: &[Form]) -> Result
     let numbers = |k: usize| &reads[k].words().own[..];
     let words = |own: Wiped<Vec<u64>>| Ok(Form::Words(Words::new(step.size.ring(), own)));
     let bits = |bits: Wiped<Vec<u8>>| Ok(Form::Bits(Arc::new(planes_of_bits(&bits))));
-    match &step.prim {
-        Prim::ToBits(program) => {
+    let Some(talk) = step.talk() else { misplaced() };
+    match talk {
+        Talk::Own(OwnTalk::ToBits(program)) => {
             let x = reads[0].words();
             let made = kit.bits_of(&x.own, x.ring, program.clone(), stock).await?;
             Ok(Form::Bits(Arc::new(made)))
         }
-        Prim::ToWords => {
+        Talk::ToWords(_) => {
             let columns: Vec<_> = (0..reads[0].bits().width()).map(|plane| reads[0].column(plane)).collect();
             let columns: Vec<&[u8]> = columns.iter().map(|column| &column[..]).collect();
             words(kit.words_of(&columns, step.size.ring()).await?)
         }
-        Prim::Product(holders) | Prim::Rows(holders) => {
+        Talk::Product(holders) | Talk::Own(OwnTalk::Rows(holders)) => {
             words(kit.multiply(numbers(0), numbers(1), *holders, step.size.ring()).await?)
         }
-        Prim::MatMul(shape, holders) => {
+        Talk::MatMul(shape, holders) => {
             words(kit.matmul([numbers(0), numbers(1)], *shape, *holders, step.size.ring()).await?)
         }
-        Prim::Choose => {
+        Talk::Choose => {
             let b = reads[0].column(0);
             words(kit.choose_by(&b, numbers(1), numbers(2), step.size.ring()).await?)
         }
-        Prim::Less { signed } => bits(kit.less(numbers(0), numbers(1), reads[0].words().ring, *signed).await),
-        Prim::LessBounded => bits(kit.less_bounded(numbers(0), numbers(1), reads[0].words().ring).await),
-        Prim::Equal => bits(kit.equal(numbers(0), numbers(1), reads[0].words().ring).await),
-        Prim::Widen => words(kit.widen(numbers(0), reads[0].words().ring).await),
-        Prim::Rectify { by } => words(kit.rectify(numbers(0), reads[0].words().ring, *by).await?),
-        Prim::Extend => words(kit.extend(numbers(0), reads[0].words().ring, step.size.ring()).await?),
-        Prim::Truncate { by, sign } => words(kit.truncate(numbers(0), step.size.ring(), *by, *sign).await?),
-        Prim::Block(program) => {
+        Talk::Less { signed } => bits(kit.less(numbers(0), numbers(1), reads[0].words().ring, *signed).await),
+        Talk::LessBounded => bits(kit.less_bounded(numbers(0), numbers(1), reads[0].words().ring).await),
+        Talk::Equal => bits(kit.equal(numbers(0), numbers(1), reads[0].words().ring).await),
+        Talk::Own(OwnTalk::Widen) => words(kit.widen(numbers(0), reads[0].words().ring).await),
+        Talk::Own(OwnTalk::Rectify { by }) => {
+            words(kit.rectify(numbers(0), reads[0].words().ring, *by).await?)
+        }
+        Talk::Own(OwnTalk::Extend(to)) => words(kit.extend(numbers(0), reads[0].words().ring, *to).await?),
+        Talk::Truncate { by, sign, .. } => {
+            words(kit.truncate(numbers(0), step.size.ring(), *by, *sign).await?)
+        }
+        Talk::Block(program) => {
             let made = kit.circuit(program.clone(), &joined(reads, false), stock).await?;
             Ok(Form::Bits(Arc::new(made)))
         }
-        Prim::Flat(program) => {
+        Talk::Flat(program, _) => {
             let made = kit.circuit(program.clone(), &joined(reads, true), stock).await?;
-            Ok(Form::Bits(Arc::new(gathered(&made, step.size))))
+            Ok(Form::Bits(Arc::new(gathered_bits(&made, step.size))))
         }
-        Prim::Open { scalar, lengths } => {
+        Talk::Open { scalar, lengths } => {
             let share = share_bytes(&reads[0], scalar.bits());
             let into = share.len();
             let heard = kit.talk.exchange("opening", share.clone(), into).await;
             Ok(Form::Known(Arc::new(opened(&reads[0], *scalar, lengths, [&share, &heard]))))
         }
-        _ => unreachable!("a step that does not talk"),
+        // Those have messages of their own.
+        Talk::Sort { .. } | Talk::ToOrder | Talk::Permute { .. } | Talk::Own(OwnTalk::Encrypted(_)) => {
+            misplaced()
+        }
     }
 }
 
@@ -87,7 +97,7 @@ pub(crate) fn share_bytes(form: &Form, bits: usize) -> Vec<u8> {
         Form::Words(words) => pack(&words.own, bits as u32),
         Form::Bits(planes) => (**planes).clone().trimmed().to_vec(),
         Form::Known(_) => vec![],
-        Form::Order(_) => unreachable!("places are opened as numbers"),
+        Form::Order(_) => misplaced(),
     }
 }
 
@@ -116,6 +126,6 @@ pub(crate) fn opened(
             }
             Tensor::from_planes(scalar, lengths, &planes.trimmed())
         }
-        Form::Order(_) => unreachable!("places are opened as numbers"),
+        Form::Order(_) => misplaced(),
     }
 }

@@ -3,13 +3,14 @@
 use crate::{
     compare::{Part, half, table_bytes},
     kit::{Run, and_bytes, chunk_bytes, chunks},
-    ops::{Holders, Shape},
-    ring::packed,
-    shift::{Sign, wrap_width},
+    ops::Shape,
+    ring::{Holders, packed},
+    shift::wrap_width,
 };
 use hushwire_circuit::{Program, TwoParty};
 use hushwire_gmw::{circuit_cost, triples};
 use hushwire_machine::Cost;
+use hushwire_plan::Sign;
 
 /// The cost of a run besides that of making OTs and triples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,66 +10,34 @@
 //! Types of nodes but inputs follow from their operands and are not written. A form that another one says shorter, or in
 //! another order, is refused: one computation has one form.
 
-mod read;
-mod write;
+pub(crate) mod parameter;
+pub(crate) mod read;
+pub(crate) mod write;
 
-use crate::{Computation, ComputeError, Netlist, Op, Value, draft::Draft, infer::arity};
+use crate::{Computation, ComputeError, Member, Netlist, Node, Op, Type, Value, Visibility, draft::Draft};
 use read::Reader;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use write::Writer;
 
 const MAGIC: &[u8; 4] = b"hwc\x02";
 /// AGREEMENT: the domain of digests.
 const DOMAIN: &str = "hushwire 2026 computation 1";
 
-/// AGREEMENT: operations without parameters, by code from [`FIRST_PLAIN`].
-const PLAIN: [Op; 20] = [
-    Op::Add,
-    Op::Sub,
-    Op::Mul,
-    Op::Div,
-    Op::Rem,
-    Op::Neg,
-    Op::Abs,
-    Op::Min,
-    Op::Max,
-    Op::And,
-    Op::Or,
-    Op::Xor,
-    Op::Not,
-    Op::Select,
-    Op::MatMul,
-    Op::Gather,
-    Op::Permute,
-    Op::Invert,
-    Op::Join,
-    Op::Wrapping,
-];
-const FIRST_PLAIN: u8 = 32;
-
 impl Computation {
     /// The binary form.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut w = Writer(MAGIC.to_vec());
+        let circuits = self.circuits();
+        let numbers = circuits.iter().enumerate().map(|(at, c)| (*c, at)).collect();
+        let mut w = Writer { bytes: MAGIC.to_vec(), circuits: numbers };
         w.string(&self.name);
         w.strings(&self.members);
         w.strings(&self.symbols);
-        let circuits = self.circuits();
         w.number(circuits.len() as u64);
         circuits.iter().for_each(|c| w.circuit(c));
-        let circuits: HashMap<&Netlist, usize> =
-            circuits.iter().enumerate().map(|(at, c)| (*c, at)).collect();
         w.number(self.nodes.len() as u64);
         for (at, node) in self.nodes.iter().enumerate() {
-            w.op(&node.op, &node.ty, &circuits);
-            if let Op::Input(_) = node.op {
-                w.promise(self.promised(Value(at as u32)));
-            }
-            if arity(&node.op).is_none() {
-                w.number(node.arguments.len() as u64);
-            }
-            node.arguments.iter().for_each(|v| w.number(v.0.into()));
+            self.write_node(&mut w, Value(at as u32), node);
         }
         w.number(self.outputs.len() as u64);
         for output in &self.outputs {
@@ -78,7 +46,26 @@ impl Computation {
             w.number(output.to.len() as u64);
             output.to.iter().for_each(|m| w.number(m.0.into()));
         }
-        w.0
+        w.bytes
+    }
+
+    /// A node: its operation's code and parameters, then its arguments; of an input its type and what it promises.
+    fn write_node(&self, w: &mut Writer<'_>, value: Value, node: &Node) {
+        node.op.write(w);
+        if let Op::Input(_) = node.op {
+            w.scalar(node.ty.scalar);
+            w.shape(&node.ty.shape);
+            w.number(match node.ty.visibility {
+                Visibility::Public => 0,
+                Visibility::Secret => 1,
+                Visibility::Private(member) => 2 + u64::from(member.0),
+            });
+            w.promise(self.promised(value));
+        }
+        if node.op.arity().is_none() {
+            w.number(node.arguments.len() as u64);
+        }
+        node.arguments.iter().for_each(|v| w.number(v.0.into()));
     }
 
     /// The computation of a binary form.
@@ -86,7 +73,7 @@ impl Computation {
     /// # Errors
     /// Bytes that no computation has as its form, or a computation that the checker refuses.
     pub fn from_bytes(bytes: &[u8]) -> Result<Computation, ComputeError> {
-        let mut r = Reader { bytes, at: 0 };
+        let mut r = Reader { bytes, at: 0, circuits: vec![] };
         if r.take(4)? != MAGIC {
             return Err(ComputeError::Binary { at: 0, cause: "no mark of version 2".into() });
         }
@@ -97,9 +84,9 @@ impl Computation {
         for _ in 0..r.count()? {
             draft.symbol(&r.string()?)?;
         }
-        let circuits = (0..r.count()?).map(|_| r.circuit()).collect::<Result<Vec<_>, _>>()?;
+        r.circuits = (0..r.count()?).map(|_| r.circuit()).collect::<Result<_, _>>()?;
         for _ in 0..r.count()? {
-            r.node(&mut draft, &circuits)?;
+            read_node(&mut r, &mut draft)?;
         }
         for _ in 0..r.count()? {
             let (name, value) = (r.string()?, r.value()?);
@@ -130,4 +117,29 @@ impl Computation {
     pub fn digest(&self) -> [u8; 32] {
         blake3::derive_key(DOMAIN, &self.to_bytes())
     }
+}
+
+fn read_node(r: &mut Reader<'_>, draft: &mut Draft) -> Result<(), ComputeError> {
+    let op = Op::read(r)?;
+    if let Op::Input(name) = &op {
+        let (scalar, shape) = (r.scalar()?, r.shape()?);
+        let visibility = match r.number()? {
+            0 => Visibility::Public,
+            1 => Visibility::Secret,
+            member => match u16::try_from(member - 2) {
+                Ok(member) => Visibility::Private(Member(member)),
+                Err(_) => return r.err("a number is too large"),
+            },
+        };
+        let promised = r.promise()?;
+        draft.input_within(name, Type { scalar, shape, visibility }, promised)?;
+        return Ok(());
+    }
+    let n = match op.arity() {
+        Some(n) => n as u64,
+        None => r.count()?,
+    };
+    let arguments = (0..n).map(|_| r.value()).collect::<Result<_, _>>()?;
+    draft.push(op, arguments)?;
+    Ok(())
 }

@@ -1,65 +1,7 @@
-//! Circuits of the element-wise operations, on words of any width, the lowest bit first.
+//! Circuits that several operations share, on words of any width, the lowest bit first.
 
-use crate::{Comparison, Op, Scalar, infer::name, tensor::mask};
+use crate::{Scalar, tensor::mask};
 use hushwire_circuit::{Bit, Builder, words};
-
-/// The bits of `op` on operands of these scalars, which the checker has seen.
-pub(super) fn element(
-    b: &mut Builder,
-    op: &Op,
-    scalars: &[Scalar],
-    operands: &[Vec<Bit>],
-    to: Scalar,
-) -> Vec<Bit> {
-    let signed = scalars[0].is_signed();
-    let x = &operands[0];
-    let y = || &operands[1];
-    match op {
-        Op::Add => words::add_mod(b, x, y()),
-        Op::Sub => words::sub(b, x, y()).0,
-        Op::Mul => multiply(b, x, y()),
-        Op::Div => divide(b, x, y(), to).0,
-        Op::Rem => divide(b, x, y(), Scalar::Int { signed, bits: to.bits() as u8 }).1,
-        Op::Neg => words::negate(b, x),
-        Op::Abs if signed => absolute(b, x).0,
-        Op::Abs | Op::Wrapping => x.clone(),
-        Op::Min | Op::Max => {
-            let (mut one, mut other) = if *op == Op::Min { (x, y()) } else { (y(), x) };
-            // Equal ones are the same either way. Turned round, a comparison with a known number may borrow nothing from its lowest bits: one
-            // with 0 is then the sign.
-            if one.first() == Some(&Bit::ZERO) || other.first() == Some(&Bit::ONE) {
-                (one, other) = (other, one);
-            }
-            let choose = less(b, signed, one, other);
-            if *op == Op::Min { words::mux(b, choose, one, other) } else { words::mux(b, choose, other, one) }
-        }
-        Op::And => x.iter().zip(y()).map(|(x, y)| b.and(*x, *y)).collect(),
-        Op::Or => {
-            let either = |b: &mut Builder, x: Bit, y: Bit| {
-                let (both, differ) = (b.and(x, y), b.xor(x, y));
-                b.xor(both, differ)
-            };
-            x.iter().zip(y()).map(|(x, y)| either(b, *x, *y)).collect()
-        }
-        Op::Xor => words::xor(b, x, y()),
-        Op::Not => words::not(b, x),
-        Op::Compare(c) => vec![compare(b, *c, signed, x, y())],
-        Op::Select => words::mux(b, x[0], y(), &operands[2]),
-        Op::ShiftLeft(by) => {
-            let by = usize::from(*by);
-            let mut out = vec![Bit::ZERO; by];
-            out.extend(&x[..x.len() - by]);
-            out
-        }
-        Op::ShiftRight(by) => resized(&x[usize::from(*by)..], signed, x.len()),
-        Op::Rescale(by) => resized(&x[usize::from(*by).min(x.len() - 1)..], true, x.len()),
-        Op::Cast(_) => cast(x, scalars[0], to),
-        Op::Circuit(circuit) => circuit.build(b, operands),
-        Op::Part { from, to } => x[usize::from(*from)..usize::from(*to)].to_vec(),
-        Op::Join => operands.concat(),
-        other => unreachable!("`{}` does not go element by element", name(other)),
-    }
-}
 
 /// The number of a word of constants.
 fn known(x: &[Bit]) -> Option<u128> {
@@ -73,7 +15,7 @@ fn known(x: &[Bit]) -> Option<u128> {
 
 /// A product costs a row of ANDs for every bit of its second factor that is not known to be 0: what is known comes second,
 /// and is negated where that has fewer ones.
-pub(super) fn multiply(b: &mut Builder, x: &[Bit], y: &[Bit]) -> Vec<Bit> {
+pub(crate) fn multiply(b: &mut Builder, x: &[Bit], y: &[Bit]) -> Vec<Bit> {
     let (x, y) = if known(x).is_some() { (y, x) } else { (x, y) };
     let width = x.len();
     let minus = known(y).map(|y| y.wrapping_neg() & mask(width));
@@ -87,42 +29,18 @@ pub(super) fn multiply(b: &mut Builder, x: &[Bit], y: &[Bit]) -> Vec<Bit> {
 }
 
 /// A word of another width: cut, or continued by its sign or zeros.
-fn resized(x: &[Bit], signed: bool, width: usize) -> Vec<Bit> {
+pub(crate) fn resized(x: &[Bit], signed: bool, width: usize) -> Vec<Bit> {
     let more = if signed { *x.last().expect("a word has a bit") } else { Bit::ZERO };
     x.iter().copied().chain(core::iter::repeat(more)).take(width).collect()
 }
 
-fn cast(x: &[Bit], from: Scalar, to: Scalar) -> Vec<Bit> {
-    if matches!(from, Scalar::Bits(_)) || matches!(to, Scalar::Bits(_)) {
-        return x.to_vec();
-    }
-    let (f, t) = (usize::from(from.frac()), usize::from(to.frac()));
-    let signed = from.is_signed();
-    // Where all bits are fractional and dropped, the sign stays: that is -1 or 0.
-    let whole = resized(&x[f.saturating_sub(t).min(x.len() - 1)..], signed, x.len().max(to.bits()));
-    let mut out = vec![Bit::ZERO; t.saturating_sub(f)];
-    out.extend(whole);
-    resized(&out, signed, to.bits())
-}
-
-pub(super) fn less(b: &mut Builder, signed: bool, x: &[Bit], y: &[Bit]) -> Bit {
+/// Whether one word is less than another.
+pub(crate) fn less(b: &mut Builder, signed: bool, x: &[Bit], y: &[Bit]) -> Bit {
     if signed { words::less_signed(b, x, y) } else { words::less(b, x, y) }
 }
 
-fn compare(b: &mut Builder, comparison: Comparison, signed: bool, x: &[Bit], y: &[Bit]) -> Bit {
-    let truth = match comparison {
-        Comparison::Equal | Comparison::NotEqual => words::equal(b, x, y),
-        Comparison::Less | Comparison::GreaterOrEqual => less(b, signed, x, y),
-        Comparison::Greater | Comparison::LessOrEqual => less(b, signed, y, x),
-    };
-    match comparison {
-        Comparison::Equal | Comparison::Less | Comparison::Greater => truth,
-        _ => b.not(truth),
-    }
-}
-
 /// Size and sign.
-fn absolute(b: &mut Builder, x: &[Bit]) -> (Vec<Bit>, Bit) {
+pub(crate) fn absolute(b: &mut Builder, x: &[Bit]) -> (Vec<Bit>, Bit) {
     let sign = *x.last().expect("a word has a bit");
     (signed_by(b, x, sign), sign)
 }
@@ -135,9 +53,9 @@ fn signed_by(b: &mut Builder, x: &[Bit], sign: Bit) -> Vec<Bit> {
     words::add_mod(b, &turned, &one)
 }
 
-/// Quotient and remainder of numbers of one scalar, with the edges that [`Op::Div`] and [`Op::Rem`] state; of fixed numbers
+/// Quotient and remainder of numbers of one scalar, with the edges that [`Op::Div`](crate::Op::Div) and [`Op::Rem`](crate::Op::Rem) state; of fixed numbers
 /// the quotient has as many fractional bits. About 2 k² ANDs for k bits, 2 k l where the divisor is public and has l.
-pub(super) fn divide(b: &mut Builder, x: &[Bit], y: &[Bit], scalar: Scalar) -> (Vec<Bit>, Vec<Bit>) {
+pub(crate) fn divide(b: &mut Builder, x: &[Bit], y: &[Bit], scalar: Scalar) -> (Vec<Bit>, Vec<Bit>) {
     let width = x.len();
     let ((x, negative), (y_size, other)) = if scalar.is_signed() {
         (absolute(b, x), absolute(b, y))

@@ -9,7 +9,7 @@ use hushwire_circuit::{Bit, Builder, words};
 
 type Made = Result<Vec<Reg>, ComputeError>;
 /// Elements of one series, a list of registers each.
-pub(super) type Series = Vec<Vec<Reg>>;
+pub(crate) type Series = Vec<Vec<Reg>>;
 
 /// Reduces each of `series` to one element; all have as many. Element `i` of a series is `width` registers.
 fn tree(
@@ -33,7 +33,7 @@ fn tree(
 }
 
 /// A reduction of `n` elements a series to one.
-pub(super) fn reduce(stages: &mut Stages, reduction: Reduction, scalar: Scalar, series: Vec<Series>) -> Made {
+pub(crate) fn reduce(stages: &mut Stages, reduction: Reduction, scalar: Scalar, series: Vec<Series>) -> Made {
     let (signed, width) = (scalar.is_signed(), scalar.bits());
     let n = series.first().map_or(0, Vec::len);
     let sum = |b: &mut Builder, x: &[Bit], y: &[Bit]| words::add_mod(b, x, y);
@@ -108,7 +108,7 @@ type Columns = Vec<Vec<(usize, usize)>>;
 
 /// The network of least depth: J. Sklansky, "Conditional-sum addition logic", IRE Trans. EC-9 (1960). ⌈log n⌉ columns,
 /// (n log n) / 2 joins.
-pub(super) fn shallow(n: usize) -> Columns {
+pub(crate) fn shallow(n: usize) -> Columns {
     let reaches = core::iter::successors(Some(1), |r| Some(2 * r)).take_while(|r| *r < n);
     let column = |reach: usize| {
         let places = (0..n).filter(|i| i & reach != 0);
@@ -119,7 +119,7 @@ pub(super) fn shallow(n: usize) -> Columns {
 
 /// The network of few joins: R. Brent, H. T. Kung, "A regular layout for parallel adders", IEEE Trans. C-31 (1982). Below 2n
 /// joins, below 2 log n columns.
-pub(super) fn sparse(n: usize) -> Columns {
+pub(crate) fn sparse(n: usize) -> Columns {
     let reaches: Vec<usize> =
         core::iter::successors(Some(1), |r| Some(2 * r)).take_while(|r| *r < n).collect();
     let column = |reach: usize, first: usize| -> Vec<_> {
@@ -130,7 +130,7 @@ pub(super) fn sparse(n: usize) -> Columns {
 }
 
 /// Every element of each series joined with all before it, along a network. Series have as many elements.
-pub(super) fn prefixes(
+pub(crate) fn prefixes(
     stages: &mut Stages,
     width: usize,
     mut series: Vec<Series>,
@@ -153,7 +153,7 @@ pub(super) fn prefixes(
 }
 
 /// Rows by scans that start anew: a row is its flag and `elements` of one scalar.
-pub(super) fn scan(
+pub(crate) fn scan(
     stages: &mut Stages,
     kind: Scan,
     scalar: Scalar,
@@ -183,7 +183,7 @@ pub(super) fn scan(
 }
 
 /// Sums of products of each pair of series.
-pub(super) fn dots(stages: &mut Stages, width: usize, pairs: &[(Series, Series)]) -> Made {
+pub(crate) fn dots(stages: &mut Stages, width: usize, pairs: &[(Series, Series)]) -> Made {
     let n = pairs.first().map_or(0, |(x, _)| x.len());
     let reads =
         pairs.iter().flat_map(|(x, y)| x.iter().zip(y).flat_map(|(x, y)| [&x[..], y].concat())).collect();

@@ -12,14 +12,15 @@
 //! scan         below 4 k n, and 2 k n more of sums, the least and the greatest
 //! ```
 
-mod arith;
-mod columns;
+pub(crate) mod arith;
+pub(crate) mod columns;
 mod lower;
-mod permutation;
+pub(crate) mod permutation;
 mod stages;
+pub(crate) mod values;
 
-use crate::{Computation, ComputeError, Op, Scalar, Tensor, Type, Visibility, draft::Draft};
-use hushwire_circuit::{Builder, Layered, Program, words};
+use crate::{Computation, ComputeError, Op, Scalar, Tensor, Type, Visibility, draft::Draft, ops::Lowering};
+use hushwire_circuit::{Builder, Layered, Program};
 use std::sync::Arc;
 
 /// A program that computes a computation without symbols: its inputs are the computation's inputs, its outputs the
@@ -47,17 +48,13 @@ pub fn program_within(computation: &Computation, most_bits: usize) -> Result<Pro
 /// If the operation is not element-wise, or the operands are none that the checker takes (the caller's bug).
 #[must_use]
 pub fn element(op: &Op, scalars: &[Scalar], known: &[Option<u128>], to: Scalar) -> Program {
+    let def = op.def();
+    let Lowering::Elements(block) = def.lowering() else { panic!("`{}` goes element by element", op.name()) };
     let mut b = Builder::new();
-    let operands: Vec<_> = scalars
-        .iter()
-        .zip(known)
-        .map(|(scalar, known)| match known {
-            Some(number) => words::constant(*number, scalar.bits()),
-            None => b.input(scalar.bits()),
-        })
-        .collect();
-    let out = arith::element(&mut b, op, scalars, &operands, to);
-    Program::of_block(crate::infer::name(op), Arc::new(Layered::new(&b.finish(&[out]))))
+    let wired = scalars.iter().zip(known).filter(|(_, known)| known.is_none());
+    let inputs: Vec<_> = wired.map(|(scalar, _)| b.input(scalar.bits())).collect();
+    let out = values::element(&mut b, &*block, scalars, known, to, &inputs);
+    Program::of_block(op.name(), Arc::new(Layered::new(&b.finish(&[out]))))
 }
 
 /// An operand of [`of_operation`].

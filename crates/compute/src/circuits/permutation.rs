@@ -29,14 +29,14 @@ struct Pass {
 /// A permutation of rows: networks one after the other. An exchange undoes itself, so that the columns from the last to the
 /// first are the inverse.
 #[derive(Clone)]
-pub(super) struct Permutation {
-    pub(super) rows: usize,
+pub(crate) struct Permutation {
+    pub(crate) rows: usize,
     passes: Vec<Pass>,
 }
 
 impl Permutation {
     /// The order of records: `keys` holds `width` registers a row, compared as unsigned numbers; equal ones stay as they came.
-    pub(super) fn sorting(
+    pub(crate) fn sorting(
         stages: &mut Stages,
         rows: usize,
         width: usize,
@@ -71,18 +71,18 @@ impl Permutation {
     }
 
     /// The inverse.
-    pub(super) fn inverted(&self) -> Self {
+    pub(crate) fn inverted(&self) -> Self {
         let turned = |pass: &Pass| Pass { columns: pass.columns.clone(), backwards: !pass.backwards };
         Permutation { rows: self.rows, passes: self.passes.iter().rev().map(turned).collect() }
     }
 
     /// This one, and then the other on what it made.
-    pub(super) fn then(&self, other: &Self) -> Self {
+    pub(crate) fn then(&self, other: &Self) -> Self {
         Permutation { rows: self.rows, passes: [&self.passes[..], &other.passes].concat() }
     }
 
     /// Rows of `width` registers in the order of the permutation.
-    pub(super) fn apply(
+    pub(crate) fn apply(
         &self,
         stages: &mut Stages,
         width: usize,

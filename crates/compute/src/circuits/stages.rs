@@ -5,18 +5,18 @@ use hushwire_circuit::{Bit, Builder, Layered, Program, Stage};
 use std::{ops::Range, sync::Arc};
 
 /// A register.
-pub(super) type Reg = u32;
+pub(crate) type Reg = u32;
 
 /// Most bits in registers.
-pub(super) const MAX_REGISTERS: usize = 1 << 31;
+pub(crate) const MAX_REGISTERS: usize = 1 << 31;
 
 /// Bits of the numbers below `n`.
-pub(super) fn bits_for(n: usize) -> usize {
+pub(crate) fn bits_for(n: usize) -> usize {
     (usize::BITS - n.saturating_sub(1).leading_zeros()) as usize
 }
 
 /// Stages so far.
-pub(super) struct Stages {
+pub(crate) struct Stages {
     registers: usize,
     most: usize,
     stages: Vec<Stage>,
@@ -25,12 +25,12 @@ pub(super) struct Stages {
 
 impl Stages {
     /// None yet, and at most so many registers.
-    pub(super) fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         Self { registers: 0, most: most.min(MAX_REGISTERS), stages: vec![], zero: None }
     }
 
     /// The number of registers with `n` times `width` more, if they may be so many: to be asked before anything is made of that size.
-    pub(super) fn room(&self, n: usize, width: usize) -> Result<usize, ComputeError> {
+    pub(crate) fn room(&self, n: usize, width: usize) -> Result<usize, ComputeError> {
         let end = n.checked_mul(width).and_then(|n| n.checked_add(self.registers));
         end.filter(|end| *end <= self.most).ok_or_else(|| {
             let cause = match self.most {
@@ -42,7 +42,7 @@ impl Stages {
     }
 
     /// Fresh registers.
-    pub(super) fn registers(&mut self, n: usize) -> Result<Range<Reg>, ComputeError> {
+    pub(crate) fn registers(&mut self, n: usize) -> Result<Range<Reg>, ComputeError> {
         let end = self.room(n, 1)?;
         let start = core::mem::replace(&mut self.registers, end);
         Ok(start as Reg..end as Reg)
@@ -50,7 +50,7 @@ impl Stages {
 
     /// Runs a circuit on copies side by side; `reads` holds what each copy reads, copy after copy. The registers of what they
     /// make, likewise.
-    pub(super) fn run(
+    pub(crate) fn run(
         &mut self,
         copies: usize,
         widths: &[usize],
@@ -72,7 +72,7 @@ impl Stages {
     }
 
     /// A register that is 0.
-    pub(super) fn zero(&mut self) -> Result<Reg, ComputeError> {
+    pub(crate) fn zero(&mut self) -> Result<Reg, ComputeError> {
         if self.zero.is_none() {
             self.zero = Some(self.constants(&[false])?[0]);
         }
@@ -80,21 +80,21 @@ impl Stages {
     }
 
     /// Registers that hold these bits.
-    pub(super) fn constants(&mut self, bits: &[bool]) -> Result<Vec<Reg>, ComputeError> {
+    pub(crate) fn constants(&mut self, bits: &[bool]) -> Result<Vec<Reg>, ComputeError> {
         self.run(usize::from(!bits.is_empty()), &[], vec![], |_, _| {
             bits.iter().map(|b| Bit::constant(*b)).collect()
         })
     }
 
     /// The numbers below `n`, `bits` registers each.
-    pub(super) fn numbers(&mut self, n: usize, bits: usize) -> Result<Vec<Reg>, ComputeError> {
+    pub(crate) fn numbers(&mut self, n: usize, bits: usize) -> Result<Vec<Reg>, ComputeError> {
         self.room(n, bits)?;
         let all: Vec<bool> = (0..n as u64).flat_map(|k| (0..bits).map(move |i| k >> i & 1 == 1)).collect();
         self.constants(&all)
     }
 
     /// The program.
-    pub(super) fn program(self, name: &str, inputs: Vec<usize>, outputs: &[Vec<Reg>]) -> Program {
+    pub(crate) fn program(self, name: &str, inputs: Vec<usize>, outputs: &[Vec<Reg>]) -> Program {
         let widths = outputs.iter().map(Vec::len).collect();
         Program::new(name, inputs, widths, self.registers, outputs.concat(), Arc::new(self.stages))
     }

@@ -13,7 +13,9 @@ mod rules;
 mod stats;
 mod tables;
 
-use crate::{Builder, ComputeError, Op, Scalar, Shape, Tensor, Type, Val, Value, draft::Draft};
+use crate::{
+    Builder, ComputeError, Op, Scalar, Shape, Tensor, Type, Val, Value, draft::Draft, graph::Written,
+};
 use core::ops::RangeInclusive;
 use std::cell::RefCell;
 pub use tables::Groups;
@@ -26,15 +28,6 @@ pub(crate) struct Form {
     /// Whether it has an argument `rows`.
     pub(crate) rows: bool,
     make: for<'b> fn(&'b Builder, &[Val<'b>], u64) -> Val<'b>,
-}
-
-/// A form as text had it.
-#[derive(Clone, Debug)]
-pub(crate) struct Written {
-    pub(crate) name: &'static str,
-    pub(crate) operands: Vec<Value>,
-    /// Its argument `rows`.
-    pub(crate) rows: Option<u64>,
 }
 
 const fn form(

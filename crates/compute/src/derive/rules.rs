@@ -1,9 +1,7 @@
 //! Rules of forms that have no value for some lengths or elements, which are known when symbols have numbers and public elements are there.
 
 use crate::{
-    Computation, ComputeError, Dim, Op, Shape, Tensor, Value,
-    eval::{less, some},
-    tensor::Literal,
+    Computation, ComputeError, Dim, Op, Shape, Tensor, Value, eval::some, evaluation::less, tensor::Literal,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

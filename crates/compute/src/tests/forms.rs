@@ -172,3 +172,13 @@ fn long_chains_are_refused_with_their_place() {
         format!("computation wide\nmembers m\ninput x: u8[1] from m\noutput z = concat({wide}) to m\n");
     assert!(text.parse::<Computation>().is_ok());
 }
+
+/// AGREEMENT: the binary form, by the digests of random computations that have every operation.
+#[test]
+fn digests_stay() {
+    let mut hash = blake3::Hasher::new();
+    (0..200).for_each(|seed| {
+        hash.update(&computation(seed).digest());
+    });
+    assert_eq!(hash.finalize().to_hex()[..32], *"7d99e9ceae7efc843ea49f4778465a87");
+}

@@ -2,14 +2,59 @@
 
 use super::{
     literal::whole,
-    lower::Lowered,
-    parse::{Argument, Expr, Item},
-    wrong,
+    parse::{Argument, Expr, Item, Named},
 };
-use crate::{ComputeError, Dim, Scalar, Shape, Steps, TextPlace};
+use crate::{ComputeError, Dim, Member, Netlist, Scalar, Shape, Steps, TextPlace, Value, error::wrong};
+
+/// What a text stands for.
+pub(crate) type Lowered<T> = Result<T, ComputeError>;
+
+/// The values, members and circuits that a text has so far.
+pub(crate) trait Scope {
+    /// A value; `beside` is the type of a bare number.
+    fn value(&mut self, expr: &Expr, beside: Option<Scalar>) -> Lowered<Value>;
+    /// Two operands of one type, either of which may be a bare number.
+    fn pair(&mut self, left: &Expr, right: &Expr, outer: Option<Scalar>) -> Lowered<Vec<Value>>;
+    /// The member of a name.
+    fn member(&self, named: &Named) -> Lowered<Member>;
+    /// The circuit of a name.
+    fn circuit(&self, name: &str) -> Option<Netlist>;
+}
+
+/// A call that is to be read: its arguments, and what stands around it.
+pub(crate) struct Call<'a> {
+    pub(crate) arguments: Arguments<'a>,
+    pub(crate) scope: &'a mut dyn Scope,
+    /// The type of a bare number.
+    pub(crate) beside: Option<Scalar>,
+}
+
+impl<'a> Call<'a> {
+    /// All arguments that are left, as operands.
+    pub(crate) fn operands(&mut self) -> Lowered<Vec<Value>> {
+        let mut operands = vec![];
+        while !self.arguments.all.is_empty() {
+            operands.push(self.scope.value(self.arguments.value()?, self.beside)?);
+        }
+        Ok(operands)
+    }
+
+    /// The only operand, which was taken before the other arguments.
+    pub(crate) fn only(&mut self, operand: &Expr) -> Lowered<Vec<Value>> {
+        self.arguments.done()?;
+        Ok(vec![self.scope.value(operand, None)?])
+    }
+
+    /// Two operands of one type, and no other argument.
+    pub(crate) fn two(&mut self) -> Lowered<Vec<Value>> {
+        let (left, right) = (self.arguments.value()?, self.arguments.value()?);
+        self.arguments.done()?;
+        self.scope.pair(left, right, self.beside)
+    }
+}
 
 /// As many numbers.
-pub(super) fn numbers<const N: usize>(items: &[Item], a: &Arguments<'_>) -> Lowered<[u32; N]> {
+pub(crate) fn numbers<const N: usize>(items: &[Item], a: &Arguments<'_>) -> Lowered<[u32; N]> {
     let all: Option<Vec<u32>> = items.iter().map(|item| item.text.parse().ok()).collect();
     let all: Option<[u32; N]> = all.and_then(|all| all.try_into().ok());
     all.ok_or_else(|| a.wrong(&format!("{N} numbers from 0 are expected in brackets")))
@@ -17,24 +62,24 @@ pub(super) fn numbers<const N: usize>(items: &[Item], a: &Arguments<'_>) -> Lowe
 
 /// Arguments of a call that are not taken yet.
 #[derive(Clone, Copy)]
-pub(super) struct Arguments<'a> {
-    pub(super) place: TextPlace,
-    pub(super) name: &'a str,
-    pub(super) all: &'a [Argument],
+pub(crate) struct Arguments<'a> {
+    pub(crate) place: TextPlace,
+    pub(crate) name: &'a str,
+    pub(crate) all: &'a [Argument],
 }
 
 impl<'a> Arguments<'a> {
-    pub(super) fn wrong(&self, remedy: &str) -> ComputeError {
+    pub(crate) fn wrong(&self, remedy: &str) -> ComputeError {
         wrong(self.place, format!("`{}` has other arguments than it takes", self.name), remedy)
     }
 
-    pub(super) fn first(&mut self, remedy: &str) -> Lowered<&'a Argument> {
+    pub(crate) fn first(&mut self, remedy: &str) -> Lowered<&'a Argument> {
         let (first, rest) = self.all.split_first().ok_or_else(|| self.wrong(remedy))?;
         self.all = rest;
         Ok(first)
     }
 
-    pub(super) fn value(&mut self) -> Lowered<&'a Expr> {
+    pub(crate) fn value(&mut self) -> Lowered<&'a Expr> {
         let missing = match self.name {
             "min" | "max" => format!("it compares two, and of one column it is {}_of(x)", self.name),
             _ => "a value is missing".to_owned(),
@@ -46,29 +91,29 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    pub(super) fn ty(&mut self) -> Lowered<(Scalar, Shape)> {
+    pub(crate) fn ty(&mut self) -> Lowered<(Scalar, Shape)> {
         match self.first("a type is missing")? {
             Argument::Type(scalar, shape) => Ok((*scalar, shape.clone())),
             _ => Err(self.wrong("a type is expected")),
         }
     }
 
-    pub(super) fn number<T: TryFrom<u64>>(&mut self) -> Lowered<T> {
+    pub(crate) fn number<T: TryFrom<u64>>(&mut self) -> Lowered<T> {
         let n = whole(self.value()?)?;
         T::try_from(n).map_err(|_| self.wrong("a smaller number is expected"))
     }
 
-    pub(super) fn list(&mut self) -> Lowered<&'a [Item]> {
+    pub(crate) fn list(&mut self) -> Lowered<&'a [Item]> {
         match self.first("a list is missing")? {
             Argument::List(items) => Ok(items),
             _ => Err(self.wrong("a list in brackets is expected")),
         }
     }
 
-    pub(super) fn shape(&mut self) -> Lowered<Shape> {
+    pub(crate) fn shape(&mut self) -> Lowered<Shape> {
         let dim = |item: &Item| match item.text.parse() {
             Ok(n) => Ok(Dim::Known(n)),
-            Err(_) if crate::draft::is_name(&item.text) => Ok(Dim::from(item.text.as_str())),
+            Err(_) if crate::types::is_name(&item.text) => Ok(Dim::from(item.text.as_str())),
             Err(_) => {
                 Err(wrong(item.place, format!("{} is no length", item.text), "write a number or a symbol"))
             }
@@ -76,7 +121,7 @@ impl<'a> Arguments<'a> {
         Ok(Shape(self.list()?.iter().map(dim).collect::<Lowered<_>>()?))
     }
 
-    pub(super) fn range(&mut self) -> Lowered<(u64, u64)> {
+    pub(crate) fn range(&mut self) -> Lowered<(u64, u64)> {
         match self.first("a range is missing: 0..5")? {
             Argument::Range(from, to) => Ok((*from, *to)),
             _ => Err(self.wrong("a range such as 0..5 is expected")),
@@ -84,7 +129,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// A named argument at the end.
-    pub(super) fn named(&mut self, name: &str) -> Lowered<Option<&'a Expr>> {
+    pub(crate) fn named(&mut self, name: &str) -> Lowered<Option<&'a Expr>> {
         match self.all {
             [rest @ .., Argument::Named((found, place), value)] => {
                 if found != name {
@@ -102,7 +147,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// `stride=[2, 2], pad=[1, 1, 1, 1], groups=3`, each of which may be missing.
-    pub(super) fn steps(&mut self) -> Lowered<(Steps, u32)> {
+    pub(crate) fn steps(&mut self) -> Lowered<(Steps, u32)> {
         let (mut steps, mut groups) = (Steps::default(), 1);
         let (mut seen, here) = (vec![], *self);
         while let [rest @ .., last] = self.all {
@@ -137,12 +182,12 @@ impl<'a> Arguments<'a> {
         Ok((steps, groups))
     }
 
-    pub(super) fn axis(&mut self) -> Lowered<u8> {
+    pub(crate) fn axis(&mut self) -> Lowered<u8> {
         let Some(value) = self.named("axis")? else { return Ok(0) };
         u8::try_from(whole(value)?).map_err(|_| self.wrong("axes are numbers from 0"))
     }
 
-    pub(super) fn done(&self) -> Lowered<()> {
+    pub(crate) fn done(&self) -> Lowered<()> {
         if self.all.is_empty() { Ok(()) } else { Err(self.wrong("it takes fewer")) }
     }
 }

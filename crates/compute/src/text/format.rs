@@ -1,9 +1,9 @@
 //! The canonical text of a computation.
 
+use super::print::{Names, Printed, WHOLE, Writing};
 use crate::{
-    Computation, Dim, Member, Netlist, Op, Range, Scalar, Shape, Steps, Tensor, Value, Visibility,
-    derive::Written,
-    infer::name,
+    Computation, Member, Netlist, Op, Range, Scalar, Value, Visibility,
+    graph::Written,
     tensor::{Decimal, Literal},
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -11,12 +11,6 @@ use std::fmt::Write;
 
 /// Values within values that stand in one line.
 const MAX_DEPTH: usize = 8;
-
-/// How strongly an expression holds together: an operand that holds less stands in parentheses.
-const COMPARISON: u8 = 3;
-const SHIFT: u8 = 4;
-const UNARY: u8 = 7;
-const WHOLE: u8 = 8;
 
 struct Formatter<'a> {
     computation: &'a Computation,
@@ -126,80 +120,13 @@ fn operands(computation: &Computation, value: Value) -> &[Value] {
 }
 
 impl Formatter<'_> {
-    /// A value as an operand: its name, or what computes it.
-    fn operand(&self, value: Value, least: u8) -> String {
-        if let Some(name) = self.names.get(&value) {
-            return name.clone();
-        }
-        let (text, strength) = self.expr(value);
-        if strength < least { format!("({text})") } else { text }
-    }
-
     /// The expression that computes a value, and how strongly it holds together.
-    fn expr(&self, value: Value) -> (String, u8) {
-        let node = self.computation.node(value);
-        let args = &node.arguments;
-        let whole = |text: String| (text, WHOLE);
-        let all = || args.iter().map(|v| self.operand(*v, 0)).collect::<Vec<_>>().join(", ");
-        let call = |more: String| whole(format!("{}({}{more})", name(&node.op), all()));
-        let axis = |axis: &u8| if *axis == 0 { String::new() } else { format!(", axis={axis}") };
+    fn expr(&self, value: Value) -> Printed {
         if let Some(form) = self.computation.forms.get(&value) {
-            return whole(self.form(form));
+            return (self.form(form), WHOLE);
         }
-        match &node.op {
-            Op::Input(name) => whole(name.clone()),
-            Op::Constant(tensor) => whole(constant(tensor)),
-            Op::Or => self.binary("|", args, 0),
-            Op::Xor => self.binary("^", args, 1),
-            Op::And => self.binary("&", args, 2),
-            Op::Compare(c) => self.binary(c.sign(), args, COMPARISON),
-            Op::Add | Op::Sub => self.binary(name(&node.op), args, 5),
-            Op::Mul | Op::Div | Op::Rem => self.binary(name(&node.op), args, 6),
-            Op::ShiftLeft(by) | Op::ShiftRight(by) => {
-                (format!("{} {} {by}", self.operand(args[0], SHIFT), name(&node.op)), SHIFT)
-            }
-            Op::Neg | Op::Not => (format!("{}{}", name(&node.op), self.operand(args[0], UNARY)), UNARY),
-            Op::Min | Op::Max => {
-                let [a, b] = self.pair(args[0], args[1], 0, 0);
-                whole(format!("{}({a}, {b})", name(&node.op)))
-            }
-            Op::Select => {
-                let [a, b] = self.pair(args[1], args[2], 0, 0);
-                whole(format!("select({}, {a}, {b})", self.operand(args[0], 0)))
-            }
-            Op::Abs
-            | Op::MatMul
-            | Op::Gather
-            | Op::Permute
-            | Op::Invert
-            | Op::Reveal(None)
-            | Op::Scan(_)
-            | Op::Join
-            | Op::Wrapping => call(String::new()),
-            Op::Conv2d { steps, groups } => {
-                let groups = if *groups == 1 { String::new() } else { format!(", groups={groups}") };
-                call(format!("{}{groups}", way(*steps)))
-            }
-            Op::Pool { size, steps, .. } => call(format!(", {size:?}{}", way(*steps))),
-            Op::Circuit(circuit) => whole(format!("circuit(c{}, {})", self.circuits[circuit], all())),
-            Op::Part { from, to } => call(format!(", {from}..{to}")),
-            Op::Rescale(by) => call(format!(", {by}")),
-            Op::Cast(to) => call(format!(", {to}")),
-            Op::Reduce(_, at) | Op::PrefixSum(at) | Op::Concat(at) => call(axis(at)),
-            Op::Broadcast(shape) | Op::Reshape(shape) => call(format!(", {}", list(shape))),
-            Op::Transpose(axes) => call(format!(", {axes:?}")),
-            Op::Slice { axis: at, from, to } => call(format!(", {from}..{to}{}", axis(at))),
-            Op::Compact { rows } => call(format!(", rows={rows}")),
-            Op::Meet { first } => call(format!(", first={first}")),
-            Op::Reveal(Some(member)) => call(format!(", to={}", member_name(self.computation, *member))),
-            Op::Order { descending } => {
-                let key = |(v, down): (&Value, &bool)| {
-                    format!("{}{}", if *down { "desc " } else { "" }, self.operand(*v, 0))
-                };
-                let keys: Vec<_> = args.iter().zip(descending).map(key).collect();
-                whole(format!("order({})", keys.join(", ")))
-            }
-        }
+        let node = self.computation.node(value);
+        node.op.def().print(Writing { name: node.op.name(), arguments: &node.arguments, names: self })
     }
 
     /// A form as it is called; numbers of the first operand's type stand bare.
@@ -210,15 +137,17 @@ impl Formatter<'_> {
         all.extend(form.rows.map(|rows| format!("rows={rows}")));
         format!("{}({})", form.name, all.join(", "))
     }
+}
 
-    /// Operators group from the left; comparisons do not group.
-    fn binary(&self, sign: &str, args: &[Value], strength: u8) -> (String, u8) {
-        let left = if strength == COMPARISON { strength + 1 } else { strength };
-        let [a, b] = self.pair(args[0], args[1], left, strength + 1);
-        (format!("{a} {sign} {b}"), strength)
+impl Names for Formatter<'_> {
+    fn operand(&self, value: Value, least: u8) -> String {
+        if let Some(name) = self.names.get(&value) {
+            return name.clone();
+        }
+        let (text, strength) = self.expr(value);
+        if strength < least { format!("({text})") } else { text }
     }
 
-    /// Two operands of one type: a single number beside what has that type stands bare.
     fn pair(&self, a: Value, b: Value, left: u8, right: u8) -> [String; 2] {
         let number = |v: Value| match &self.computation.node(v).op {
             Op::Constant(tensor) if !self.names.contains_key(&v) => {
@@ -235,40 +164,12 @@ impl Formatter<'_> {
             _ => [self.operand(a, left), self.operand(b, right)],
         }
     }
-}
 
-/// Arguments that differ from their defaults.
-fn way(steps: Steps) -> String {
-    let mut out = String::new();
-    let usual = Steps::default();
-    if steps.strides != usual.strides {
-        let _ = write!(out, ", stride={:?}", steps.strides);
+    fn member(&self, member: Member) -> &str {
+        member_name(self.computation, member)
     }
-    if steps.padding != usual.padding {
-        let _ = write!(out, ", pad={:?}", steps.padding);
-    }
-    out
-}
 
-fn list(shape: &Shape) -> String {
-    let dims: Vec<_> = shape.0.iter().map(Dim::to_string).collect();
-    format!("[{}]", dims.join(", "))
-}
-
-fn constant(tensor: &Tensor) -> String {
-    let scalar = tensor.scalar();
-    let element = |i: usize| {
-        if scalar.bits() > 128 {
-            let digits: String = tensor.element(i).iter().rev().map(|w| format!("{w:016x}")).collect();
-            let digits = digits.trim_start_matches('0');
-            return format!("0x{}", if digits.is_empty() { "0" } else { digits });
-        }
-        Literal(scalar, tensor.get(i)).to_string()
-    };
-    if tensor.lengths().is_empty() {
-        return if scalar == Scalar::Bool { element(0) } else { format!("const({scalar}, {})", element(0)) };
+    fn circuit(&self, circuit: &Netlist) -> usize {
+        self.circuits[circuit]
     }
-    let elements: Vec<_> = (0..tensor.len()).map(element).collect();
-    let lengths: Vec<_> = tensor.lengths().iter().map(usize::to_string).collect();
-    format!("const({scalar}[{}], [{}])", lengths.join(", "), elements.join(", "))
 }

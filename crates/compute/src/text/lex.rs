@@ -1,11 +1,10 @@
 //! Characters to tokens.
 
-use super::wrong;
-use crate::{ComputeError, TextPlace};
+use crate::{ComputeError, TextPlace, error::wrong};
 
 /// A piece of text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Token {
+pub(crate) enum Token {
     /// A name.
     Name(String),
     /// A number as it is written: digits, a point and digits, or 0x and digits.
@@ -18,7 +17,7 @@ pub(super) enum Token {
 
 impl Token {
     /// As messages show it.
-    pub(super) fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         match self {
             Token::Name(text) | Token::Number(text) => format!("`{text}`"),
             Token::Sign(text) => format!("`{text}`"),
@@ -34,7 +33,7 @@ const SIGNS: [&str; 27] = [
 ];
 
 /// Tokens with their places. Lines do not end within parentheses and brackets.
-pub(super) fn tokens(text: &str) -> Result<Vec<(Token, TextPlace)>, ComputeError> {
+pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, TextPlace)>, ComputeError> {
     let mut tokens = vec![];
     let mut depth = 0usize;
     let mut last = TextPlace { line: 1, column: 1 };

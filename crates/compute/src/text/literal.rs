@@ -1,17 +1,17 @@
 //! Numbers as they are written, to elements of a type.
 
-use super::lower::Lowered;
 use super::{
+    arguments::Lowered,
     parse::{Expr, Item, What},
-    wrong,
 };
 use crate::{
     Range, Scalar, TextPlace,
+    error::wrong,
     tensor::{Literal, Unfit, number, parse_literal, parse_nearest},
 };
 
 /// `0..1000`: up to what is just below the second.
-pub(super) fn range(scalar: Scalar, ends: &[Item; 2]) -> Lowered<Range> {
+pub(crate) fn range(scalar: Scalar, ends: &[Item; 2]) -> Lowered<Range> {
     // The end may be one more than the greatest there is.
     let wider = match scalar {
         Scalar::Int { bits, .. } if scalar.is_signed() || bits < 128 => {
@@ -36,7 +36,7 @@ pub(super) fn range(scalar: Scalar, ends: &[Item; 2]) -> Lowered<Range> {
     Ok(Range { low, high: end - 1 })
 }
 
-pub(super) fn whole(expr: &Expr) -> Lowered<u64> {
+pub(crate) fn whole(expr: &Expr) -> Lowered<u64> {
     match &expr.what {
         What::Number(digits, false) => digits.parse().ok(),
         _ => None,
@@ -44,7 +44,7 @@ pub(super) fn whole(expr: &Expr) -> Lowered<u64> {
     .ok_or_else(|| wrong(expr.place, "no number stands here", "write a number from 0"))
 }
 
-pub(super) fn literal(scalar: Scalar, text: &str, place: TextPlace) -> Lowered<u128> {
+pub(crate) fn literal(scalar: Scalar, text: &str, place: TextPlace) -> Lowered<u128> {
     if scalar == Scalar::Place || scalar.bits() > 128 {
         return Err(wrong(
             place,
@@ -77,7 +77,7 @@ pub(super) fn literal(scalar: Scalar, text: &str, place: TextPlace) -> Lowered<u
 }
 
 /// A long string of bits, as 0x and digits.
-pub(super) fn wide(words: &mut [u64], scalar: Scalar, text: &str, place: TextPlace) -> Lowered<()> {
+pub(crate) fn wide(words: &mut [u64], scalar: Scalar, text: &str, place: TextPlace) -> Lowered<()> {
     let refuse = || wrong(place, format!("{text} is no {scalar}"), "write 0x and as many digits as it needs");
     let digits = text.strip_prefix("0x").filter(|d| !d.is_empty()).ok_or_else(refuse)?;
     for (i, digit) in digits.chars().rev().enumerate() {

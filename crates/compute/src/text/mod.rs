@@ -13,7 +13,8 @@
 //! ```
 //!
 //! Between values stand, weakest first, `|`, `^`, `&`, `== != < <= > >=`, `<< >>`, `+ -`, `* / %`, then `-x` and `!x`.
-//! A bare number has the type of what it is combined with; `const(u64, 3)` and `const(u64[2], [1, 2])` say it. Calls:
+//! A bare number has the type of what it is combined with; `const(u64, 3)` and `const(u64[2], [1, 2])` say it. `docs/reference/operations.md`
+//! has all calls, with what they compute; these among them:
 //!
 //! ```text
 //! abs(x) min(x, y) max(x, y) select(c, x, y) cast(x, i32) rescale(x, 16) reveal(x) reveal(x, to=client)
@@ -52,12 +53,13 @@
 //! The formatter writes the canonical text: values in the order in which they are computed, one that has no name and serves
 //! once in its place. What it writes is read as the same computation.
 
-mod arguments;
+pub(crate) mod arguments;
 mod format;
 mod lex;
-mod literal;
+pub(crate) mod literal;
 mod lower;
-mod parse;
+pub(crate) mod parse;
+pub(crate) mod print;
 
 use crate::{Computation, ComputeError};
 use core::fmt;
@@ -71,7 +73,7 @@ impl core::str::FromStr for Computation {
     /// # Errors
     /// A text that cannot be read, or a computation that the checker refuses, with line and column.
     fn from_str(text: &str) -> Result<Self, ComputeError> {
-        lower::computation(&parse::statements(&lex::tokens(text)?)?)
+        lower::computation(text)
     }
 }
 
@@ -79,9 +81,4 @@ impl fmt::Display for Computation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&format::text(self))
     }
-}
-
-/// An error at a place of the text.
-fn wrong(place: crate::TextPlace, cause: impl Into<String>, remedy: impl Into<String>) -> ComputeError {
-    ComputeError::Text { place, cause: cause.into(), remedy: remedy.into() }
 }

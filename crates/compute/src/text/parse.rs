@@ -1,7 +1,10 @@
 //! Tokens to statements, which name things and know no types.
 
-use super::{lex::Token, wrong};
-use crate::{ComputeError, Dim, Scalar, Shape, TextPlace};
+use super::{
+    lex::Token,
+    print::{COMPARISON, SHIFT, UNARY},
+};
+use crate::{ComputeError, Dim, Scalar, Shape, TextPlace, error::wrong};
 
 /// Expressions within expressions.
 const MAX_DEPTH: usize = 64;
@@ -9,10 +12,10 @@ const MAX_DEPTH: usize = 64;
 const MAX_HEIGHT: usize = 512;
 
 /// A name and its place.
-pub(super) type Named = (String, TextPlace);
+pub(crate) type Named = (String, TextPlace);
 
 /// One line.
-pub(super) enum Statement {
+pub(crate) enum Statement {
     Computation(Named),
     Members(Vec<Named>),
     Symbols(Vec<Named>),
@@ -37,20 +40,20 @@ pub(super) enum Statement {
 }
 
 /// Where an input comes from.
-pub(super) enum From {
+pub(crate) enum From {
     Public,
     Secret,
     Member(Named),
 }
 
 /// A value as it is written.
-pub(super) struct Expr {
-    pub(super) place: TextPlace,
-    pub(super) what: What,
+pub(crate) struct Expr {
+    pub(crate) place: TextPlace,
+    pub(crate) what: What,
 }
 
 /// Kinds of values.
-pub(super) enum What {
+pub(crate) enum What {
     Name(String),
     Truth(bool),
     /// Digits, and whether a minus stands before them.
@@ -63,7 +66,7 @@ pub(super) enum What {
 }
 
 /// An argument of a call.
-pub(super) enum Argument {
+pub(crate) enum Argument {
     Value { desc: bool, value: Expr },
     Named(Named, Expr),
     Range(u64, u64),
@@ -73,9 +76,9 @@ pub(super) enum Argument {
 }
 
 /// An item of a list: a number, a truth value or the name of a length.
-pub(super) struct Item {
-    pub(super) place: TextPlace,
-    pub(super) text: String,
+pub(crate) struct Item {
+    pub(crate) place: TextPlace,
+    pub(crate) text: String,
 }
 
 type Parsed<T> = Result<T, ComputeError>;
@@ -85,11 +88,16 @@ struct Parser<'a> {
     depth: usize,
     /// Levels of the last expression.
     height: usize,
+    /// How strongly a sign between values holds them together.
+    strength: fn(&str) -> Option<u8>,
 }
 
-/// All statements of a text.
-pub(super) fn statements(tokens: &[(Token, TextPlace)]) -> Parsed<Vec<Statement>> {
-    let mut parser = Parser { tokens, depth: 0, height: 0 };
+/// All statements of a text, whose signs between values hold them together as `strength` says.
+pub(crate) fn statements(
+    tokens: &[(Token, TextPlace)],
+    strength: fn(&str) -> Option<u8>,
+) -> Parsed<Vec<Statement>> {
+    let mut parser = Parser { tokens, depth: 0, height: 0, strength };
     let mut statements = vec![];
     while !parser.tokens.is_empty() {
         statements.push(parser.statement()?);
@@ -280,29 +288,20 @@ impl Parser<'_> {
         self.binary(0)
     }
 
-    /// Signs by strength, the weakest first. All but comparisons group from the left.
-    const LEVELS: [&'static [&'static str]; 7] = [
-        &["|"],
-        &["^"],
-        &["&"],
-        &["==", "!=", "<", "<=", ">", ">="],
-        &["<<", ">>"],
-        &["+", "-"],
-        &["*", "/", "%"],
-    ];
-
-    fn binary(&mut self, level: usize) -> Parsed<Expr> {
-        let Some(signs) = Self::LEVELS.get(level) else { return self.unary() };
+    fn binary(&mut self, level: u8) -> Parsed<Expr> {
+        if level == UNARY {
+            return self.unary();
+        }
         let mut left = self.binary(level + 1)?;
         loop {
             let (place, sign) = match self.peek() {
-                Token::Sign(sign) if signs.contains(sign) => (self.place(), *sign),
+                Token::Sign(sign) if (self.strength)(sign) == Some(level) => (self.place(), *sign),
                 _ => return Ok(left),
             };
             self.next();
             let height = self.height;
             self.height = 0;
-            let what = if level == 4 {
+            let what = if level == SHIFT {
                 What::Shift(sign, Box::new(left), self.whole("a number of bits")?)
             } else {
                 What::Binary(sign, Box::new([left, self.binary(level + 1)?]))
@@ -313,7 +312,7 @@ impl Parser<'_> {
                 let cause = format!("an expression has more than {MAX_HEIGHT} levels");
                 return Err(wrong(place, cause, "give parts of it names"));
             }
-            if level == 3 {
+            if level == COMPARISON {
                 return Ok(left);
             }
         }

@@ -20,7 +20,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 /// AGREEMENT: bytes that a computation may take at each party where members tell lengths, and neither a bound on them nor memory was agreed on.
 const UNAGREED: u64 = 2 << 30;
 /// AGREEMENT: the meaning of the fields, the cut, the way in which computations become circuits, and the bytes that a run sends.
-const PLAN_VERSION: u32 = 11;
+const PLAN_VERSION: u32 = 12;
 
 /// A computation's job, read and planned.
 #[derive(Clone)]

@@ -1,46 +1,20 @@
 //! A model's operators to layers: what is known is computed here, shapes are inferred, and every operator that is not supported is
 //! refused by name before anything runs.
 
-mod constants;
-mod operator;
-mod operators;
-mod shaping;
-mod signature;
+pub(crate) mod operator;
 
 use crate::{
-    Array, Kind, Layer, Network, NnError,
+    Array, Kind, Network, NnError,
     error::shown,
     onnx::{Data, Dim, Model, Node, ValueInfo},
+    operators::{self, Input},
+    passes,
 };
-use operator::Operator;
+use operator::{Import, Known, Reading};
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
 };
-
-/// LOCAL: no value of a network has more elements.
-pub(crate) const ELEMENTS: usize = 1 << 27;
-
-/// A named value.
-#[derive(Clone)]
-pub(crate) enum Known {
-    /// A layer's.
-    Layer(usize),
-    /// Weights.
-    Floats(Arc<Array>),
-    /// Integers, such as shapes.
-    Ints(Vec<usize>, Vec<i64>),
-}
-
-/// A network under construction.
-pub(crate) struct Import {
-    layers: Vec<Layer>,
-    values: HashMap<String, Known>,
-    /// The number of images that the model says, where it is a number, and that there are.
-    images: Option<(i64, i64)>,
-    /// The version of the operators.
-    opset: i64,
-}
 
 /// The operators of a model that are not supported, each once, in order.
 pub(crate) fn unsupported(nodes: &[Node]) -> Vec<String> {
@@ -49,7 +23,7 @@ pub(crate) fn unsupported(nodes: &[Node]) -> Vec<String> {
         let standard = node.domain.is_empty() || node.domain == "ai.onnx";
         let name =
             if standard { shown(&node.op) } else { format!("{}.{}", shown(&node.domain), shown(&node.op)) };
-        let supported = standard && signature::supported().any(|op| op == node.op);
+        let supported = standard && operators::operator(&node.op).is_some();
         if !supported && !names.contains(&name) {
             names.push(name);
         }
@@ -57,8 +31,20 @@ pub(crate) fn unsupported(nodes: &[Node]) -> Vec<String> {
     names
 }
 
+impl Network {
+    /// A model's network for an input of given lengths, where they are given, else of those that the model says. Of a model for
+    /// another number of images than the input has, lengths along the first axis follow.
+    ///
+    /// # Errors
+    /// An operator is not supported, a value is missing, or shapes do not fit.
+    pub fn new(model: Model, input: Option<&[usize]>) -> Result<Self, NnError> {
+        let network = network(model, input)?;
+        Ok(passes::rectified_last(&passes::folded(&network)))
+    }
+}
+
 /// A model's layers.
-pub(crate) fn network(model: Model, input: Option<&[usize]>) -> Result<Network, NnError> {
+fn network(model: Model, input: Option<&[usize]>) -> Result<Network, NnError> {
     let graph = model.graph;
     if !(7..=30).contains(&model.opset) {
         let cause = format!("its operators are of set {}", model.opset);
@@ -67,7 +53,7 @@ pub(crate) fn network(model: Model, input: Option<&[usize]>) -> Result<Network, 
     let unsupported = unsupported(&graph.nodes);
     if !unsupported.is_empty() {
         let cause = format!("it has operators that are not supported: {}", unsupported.join(", "));
-        let remedy = format!("write it with {}", signature::supported().collect::<Vec<_>>().join(", "));
+        let remedy = format!("write it with {}", operators::supported().join(", "));
         return Err(NnError::new("the model", cause, remedy));
     }
     let mut import = Import { layers: vec![], values: HashMap::new(), images: None, opset: model.opset };
@@ -88,7 +74,7 @@ pub(crate) fn network(model: Model, input: Option<&[usize]>) -> Result<Network, 
         let at = import.layer(
             &format!("input {}", shown(&value.name)),
             &value.name,
-            Kind::Input,
+            Kind::Input(Input),
             vec![],
             lengths,
         )?;
@@ -101,7 +87,10 @@ pub(crate) fn network(model: Model, input: Option<&[usize]>) -> Result<Network, 
     }
     for at in in_order(&graph.nodes, &import.values)? {
         let node = &graph.nodes[at];
-        let made = Operator::new(node, at).layers(&mut import)?;
+        let reading = Reading::new(node, at);
+        let operator = operators::operator(&node.op)
+            .ok_or_else(|| reading.error("it is not supported", "write the network with other operators"))?;
+        let made = reading.layers(operator, &mut import)?;
         let Some(name) = node.outputs.first() else { continue };
         if import.values.insert(name.clone(), made).is_some() {
             let place = format!("value {}", shown(name));
@@ -147,7 +136,7 @@ fn in_order(nodes: &[Node], known: &HashMap<String, Known>) -> Result<Vec<usize>
             if name.is_empty() || known.contains_key(name) {
                 continue;
             }
-            let place = Operator::new(&nodes[at], at).place;
+            let place = Reading::new(&nodes[at], at).place;
             let Some(from) = made.get(&name[..]) else {
                 let cause = format!("its input {} is neither weights nor made by an operator", shown(name));
                 return Err(NnError::new(place, cause, "save the model with its weights"));
@@ -231,39 +220,5 @@ impl Import {
             *images = *n as i64;
         }
         Ok(given.to_vec())
-    }
-
-    pub(crate) fn layer(
-        &mut self,
-        place: &str,
-        name: &str,
-        kind: Kind,
-        reads: Vec<usize>,
-        lengths: Vec<usize>,
-    ) -> Result<usize, NnError> {
-        let count = lengths.iter().try_fold(1usize, |n, l| n.checked_mul(*l));
-        if count.is_none_or(|n| n > ELEMENTS) || lengths.len() > 8 {
-            let cause = format!("its value has the lengths {lengths:?}");
-            return Err(NnError::new(place, cause, "a value has at most 2^27 elements along 8 axes"));
-        }
-        if count == Some(0) {
-            let cause = format!("its value has the lengths {lengths:?}");
-            return Err(NnError::new(place, cause, "a value has an element at least"));
-        }
-        self.layers.push(Layer { name: shown(name), kind, reads, lengths });
-        Ok(self.layers.len() - 1)
-    }
-
-    /// Whether a layer's elements are places, as ArgMax makes them.
-    pub(crate) fn is_places(&self, layer: usize) -> bool {
-        match self.layers[layer].kind {
-            Kind::ArgMax(_) => true,
-            Kind::Reshape | Kind::Transpose(_) => self.is_places(self.layers[layer].reads[0]),
-            _ => false,
-        }
-    }
-
-    pub(crate) fn lengths(&self, layer: usize) -> &[usize] {
-        &self.layers[layer].lengths
     }
 }

@@ -1,36 +1,111 @@
-//! One operator of a model: its inputs and attributes with errors that name it.
+//! A network under construction, and one operator of a model: its inputs and attributes with errors that name it.
 
-use super::{Import, Known};
 use crate::{
     Array, NnError,
+    array::together,
     error::shown,
+    network::Layer,
     onnx::{Attribute, Node},
+    operators::{Kind, Operator, Role},
+    windows::Said,
 };
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
-/// An operator and its name in messages.
-pub(super) struct Operator<'a> {
-    pub(super) node: &'a Node,
-    pub(super) place: String,
-    pub(super) name: String,
+/// LOCAL: no value of a network has more elements.
+pub(crate) const ELEMENTS: usize = 1 << 27;
+
+/// A named value.
+#[derive(Clone)]
+pub(crate) enum Known {
+    /// A layer's.
+    Layer(usize),
+    /// Weights.
+    Floats(Arc<Array>),
+    /// Integers, such as shapes.
+    Ints(Vec<usize>, Vec<i64>),
 }
 
-impl<'a> Operator<'a> {
-    pub(super) fn new(node: &'a Node, at: usize) -> Self {
+/// A network under construction.
+pub(crate) struct Import {
+    pub(super) layers: Vec<Layer>,
+    pub(super) values: HashMap<String, Known>,
+    /// The number of images that the model says, where it is a number, and that there are.
+    pub(crate) images: Option<(i64, i64)>,
+    /// The version of the operators.
+    pub(crate) opset: i64,
+}
+
+impl Import {
+    pub(crate) fn layer(
+        &mut self,
+        place: &str,
+        name: &str,
+        kind: Kind,
+        reads: Vec<usize>,
+        lengths: Vec<usize>,
+    ) -> Result<usize, NnError> {
+        let count = lengths.iter().try_fold(1usize, |n, l| n.checked_mul(*l));
+        if count.is_none_or(|n| n > ELEMENTS) || lengths.len() > 8 {
+            let cause = format!("its value has the lengths {lengths:?}");
+            return Err(NnError::new(place, cause, "a value has at most 2^27 elements along 8 axes"));
+        }
+        if count == Some(0) {
+            let cause = format!("its value has the lengths {lengths:?}");
+            return Err(NnError::new(place, cause, "a value has an element at least"));
+        }
+        self.layers.push(Layer { name: shown(name), kind, reads, lengths });
+        Ok(self.layers.len() - 1)
+    }
+
+    /// Whether a layer's elements are places, as ArgMax makes them.
+    pub(crate) fn is_places(&self, layer: usize) -> bool {
+        match self.layers[layer].kind.def().role() {
+            Role::Places(_) => true,
+            Role::Moves => self.is_places(self.layers[layer].reads[0]),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn lengths(&self, layer: usize) -> &[usize] {
+        &self.layers[layer].lengths
+    }
+
+    /// Lengths of a named value.
+    pub(crate) fn lengths_of(&self, known: &Known) -> Vec<usize> {
+        match known {
+            Known::Layer(at) => self.lengths(*at).to_vec(),
+            Known::Floats(array) => array.lengths.clone(),
+            Known::Ints(lengths, _) => lengths.clone(),
+        }
+    }
+}
+
+/// Two operands of an element-wise operator: the layers that are read, the weights if one of them is weights, and the lengths together.
+pub(crate) type Two = (Vec<usize>, Option<Arc<Array>>, Vec<usize>);
+
+/// An operator and its name in messages.
+pub(crate) struct Reading<'a> {
+    pub(crate) node: &'a Node,
+    pub(crate) place: String,
+    pub(crate) name: String,
+}
+
+impl<'a> Reading<'a> {
+    pub(crate) fn new(node: &'a Node, at: usize) -> Self {
         let name = match (&node.name[..], node.outputs.first()) {
             ("", Some(output)) => output.clone(),
             ("", None) => format!("{at}"),
             (name, _) => name.to_owned(),
         };
-        Operator { node, place: format!("node {} ({})", shown(&name), shown(&node.op)), name }
+        Reading { node, place: format!("node {} ({})", shown(&name), shown(&node.op)), name }
     }
 
-    pub(super) fn error(&self, cause: impl Into<String>, remedy: &str) -> NnError {
+    pub(crate) fn error(&self, cause: impl Into<String>, remedy: &str) -> NnError {
         NnError::new(&self.place, cause, remedy)
     }
 
     /// An input that may be left out.
-    pub(super) fn maybe(&self, import: &Import, k: usize) -> Result<Option<Known>, NnError> {
+    pub(crate) fn maybe(&self, import: &Import, k: usize) -> Result<Option<Known>, NnError> {
         match self.node.inputs.get(k).map(String::as_str) {
             None | Some("") => Ok(None),
             Some(name) => match import.values.get(name) {
@@ -43,13 +118,13 @@ impl<'a> Operator<'a> {
         }
     }
 
-    pub(super) fn input(&self, import: &Import, k: usize) -> Result<Known, NnError> {
+    pub(crate) fn input(&self, import: &Import, k: usize) -> Result<Known, NnError> {
         let missing = || self.error(format!("it has no input {k}"), "save the model anew");
         self.maybe(import, k)?.ok_or_else(missing)
     }
 
     /// An input that is a layer's value.
-    pub(super) fn layer(&self, import: &Import, k: usize) -> Result<usize, NnError> {
+    pub(crate) fn layer(&self, import: &Import, k: usize) -> Result<usize, NnError> {
         match self.input(import, k)? {
             Known::Layer(at) => Ok(at),
             _ => Err(self.error(
@@ -60,12 +135,12 @@ impl<'a> Operator<'a> {
     }
 
     /// An input that is weights.
-    pub(super) fn weights(&self, import: &Import, k: usize) -> Result<Arc<Array>, NnError> {
+    pub(crate) fn weights(&self, import: &Import, k: usize) -> Result<Arc<Array>, NnError> {
         let known = self.input(import, k)?;
         self.as_weights(known, k)
     }
 
-    pub(super) fn maybe_weights(&self, import: &Import, k: usize) -> Result<Option<Arc<Array>>, NnError> {
+    pub(crate) fn maybe_weights(&self, import: &Import, k: usize) -> Result<Option<Arc<Array>>, NnError> {
         self.maybe(import, k)?.map(|known| self.as_weights(known, k)).transpose()
     }
 
@@ -89,7 +164,7 @@ impl<'a> Operator<'a> {
     }
 
     /// An input of integers that are known.
-    pub(super) fn integers(&self, import: &Import, k: usize) -> Result<Option<Vec<i64>>, NnError> {
+    pub(crate) fn integers(&self, import: &Import, k: usize) -> Result<Option<Vec<i64>>, NnError> {
         Ok(match self.maybe(import, k)? {
             None => None,
             Some(Known::Ints(_, all)) => Some(all),
@@ -104,7 +179,7 @@ impl<'a> Operator<'a> {
         self.error(format!("its attribute {name} is of another kind"), "save the model anew")
     }
 
-    pub(super) fn int(&self, name: &str, default: i64) -> Result<i64, NnError> {
+    pub(crate) fn int(&self, name: &str, default: i64) -> Result<i64, NnError> {
         match self.node.attributes.get(name) {
             None => Ok(default),
             Some(Attribute::Int(n)) => Ok(*n),
@@ -112,11 +187,11 @@ impl<'a> Operator<'a> {
         }
     }
 
-    pub(super) fn flag(&self, name: &str, default: bool) -> Result<bool, NnError> {
+    pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool, NnError> {
         Ok(self.int(name, default.into())? != 0)
     }
 
-    pub(super) fn float(&self, name: &str, default: f32) -> Result<f32, NnError> {
+    pub(crate) fn float(&self, name: &str, default: f32) -> Result<f32, NnError> {
         match self.node.attributes.get(name) {
             None => Ok(default),
             Some(Attribute::Float(x)) => Ok(*x),
@@ -124,14 +199,14 @@ impl<'a> Operator<'a> {
         }
     }
 
-    pub(super) fn maybe_float(&self, name: &str) -> Result<Option<f32>, NnError> {
+    pub(crate) fn maybe_float(&self, name: &str) -> Result<Option<f32>, NnError> {
         match self.node.attributes.get(name) {
             None => Ok(None),
             Some(_) => self.float(name, 0.0).map(Some),
         }
     }
 
-    pub(super) fn ints(&self, name: &str) -> Result<Option<Vec<i64>>, NnError> {
+    pub(crate) fn ints(&self, name: &str) -> Result<Option<Vec<i64>>, NnError> {
         match self.node.attributes.get(name) {
             None => Ok(None),
             Some(Attribute::Ints(all)) => Ok(Some(all.clone())),
@@ -139,7 +214,7 @@ impl<'a> Operator<'a> {
         }
     }
 
-    pub(super) fn text(&self, name: &str, default: &str) -> Result<String, NnError> {
+    pub(crate) fn text(&self, name: &str, default: &str) -> Result<String, NnError> {
         match self.node.attributes.get(name) {
             None => Ok(default.to_owned()),
             Some(Attribute::Text(text)) => Ok(text.clone()),
@@ -148,7 +223,7 @@ impl<'a> Operator<'a> {
     }
 
     /// Numbers of a list, not below 0.
-    pub(super) fn sizes<const N: usize>(
+    pub(crate) fn sizes<const N: usize>(
         &self,
         name: &str,
         default: [usize; N],
@@ -162,9 +237,124 @@ impl<'a> Operator<'a> {
     }
 
     /// An axis counted from the front, also where it is counted from the end.
-    pub(super) fn axis(&self, axis: i64, rank: usize) -> Result<usize, NnError> {
+    pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, NnError> {
         let found = if axis < 0 { axis + rank as i64 } else { axis };
         let found = usize::try_from(found).ok().filter(|axis| *axis < rank);
         found.ok_or_else(|| self.error(format!("its axis is {axis} of {rank}"), "save the model anew"))
+    }
+
+    /// Whether an attribute is there.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.node.attributes.contains_key(name)
+    }
+
+    /// The layers of an operator, or what is known of its value.
+    pub(super) fn layers(&self, operator: &Operator, import: &mut Import) -> Result<Known, NnError> {
+        self.check(operator, import)?;
+        (operator.read)(self, import)
+    }
+
+    /// Checks that all its inputs, outputs and attributes are supported, and that its values are of a kind that it takes. An ignored
+    /// attribute would give a wrong result, so an unsupported attribute is refused, whatever its value.
+    fn check(&self, operator: &Operator, import: &Import) -> Result<(), NnError> {
+        let Operator { inputs, outputs, fewer, attributes, twice, moves, .. } = operator;
+        if let Some(odd) = self.node.attributes.keys().find(|name| !attributes.contains(&&name[..])) {
+            let cause = format!("its attribute {} is not supported", shown(odd));
+            let remedy = match attributes {
+                [] => "it has none here; leave it out".to_owned(),
+                _ => format!("it has {} here; leave it out", attributes.join(", ")),
+            };
+            return Err(self.error(cause, &remedy));
+        }
+        let named = |all: &[String]| all.iter().rposition(|name| !name.is_empty()).map_or(0, |at| at + 1);
+        if named(&self.node.inputs) > *inputs {
+            let cause = format!("it has {} inputs", named(&self.node.inputs));
+            return Err(self.error(cause, &format!("it has at most {inputs}")));
+        }
+        if named(&self.node.outputs) > *outputs {
+            let cause = format!("it has {} outputs", named(&self.node.outputs));
+            return Err(self.error(cause, fewer));
+        }
+        for (k, attribute) in *twice {
+            let input = self.node.inputs.get(*k).is_some_and(|input| !input.is_empty());
+            if input && self.has(attribute) {
+                let cause = format!("its {attribute} stand in an attribute and in an input");
+                return Err(self.error(cause, "save the model anew"));
+            }
+        }
+        for k in 0..self.node.inputs.len() {
+            if !moves
+                && let Some(Known::Layer(at)) = self.maybe(import, k)?
+                && import.is_places(at)
+            {
+                let cause = format!("its input {k} has whole numbers, as ArgMax makes them");
+                return Err(self.error(cause, "let the places be the model's output"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses an operator in training mode.
+    pub(crate) fn not_training(&self, trains: bool) -> Result<(), NnError> {
+        let remedy = "export the model for inference (model.eval() in PyTorch, training=False in Keras)";
+        if trains { Err(self.error("it is in training mode", remedy)) } else { Ok(()) }
+    }
+
+    pub(crate) fn made(
+        &self,
+        import: &mut Import,
+        kind: Kind,
+        reads: Vec<usize>,
+        lengths: Vec<usize>,
+    ) -> Result<Known, NnError> {
+        import.layer(&self.place, &self.name, kind, reads, lengths).map(Known::Layer)
+    }
+
+    /// A layer of its operand's shape.
+    pub(crate) fn alike(&self, import: &mut Import, kind: Kind) -> Result<Known, NnError> {
+        let at = self.layer(import, 0)?;
+        let lengths = import.lengths(at).to_vec();
+        self.made(import, kind, vec![at], lengths)
+    }
+
+    /// A layer's value with images, channels, rows and columns.
+    pub(crate) fn images(&self, import: &Import) -> Result<(usize, [usize; 4]), NnError> {
+        let at = self.layer(import, 0)?;
+        let lengths = import.lengths(at);
+        let four = <[usize; 4]>::try_from(lengths);
+        let four = four.map_err(|_| {
+            let remedy = "it takes images: [n, channels, rows, columns]";
+            self.error(format!("its value has the lengths {lengths:?}"), remedy)
+        })?;
+        Ok((at, four))
+    }
+
+    /// The windows that attributes say.
+    pub(crate) fn said(&self, size: [usize; 2]) -> Result<Said, NnError> {
+        Ok(Said {
+            size,
+            strides: self.sizes("strides", [1; 2])?,
+            pads: self.sizes("pads", [0; 4])?,
+            dilations: self.sizes("dilations", [1; 2])?,
+            auto: self.text("auto_pad", "NOTSET")?,
+            ceil: self.flag("ceil_mode", false)?,
+        })
+    }
+
+    /// Two operands of an element-wise operator, whose axes of length 1 are repeated. `known` is the cause where both are weights.
+    pub(crate) fn two(&self, import: &Import, known: &str) -> Result<Two, NnError> {
+        let (reads, weights) = match (self.input(import, 0)?, self.input(import, 1)?) {
+            (Known::Layer(a), Known::Layer(b)) => (vec![a, b], None),
+            (Known::Layer(at), _) => (vec![at], Some(self.weights(import, 1)?)),
+            (_, Known::Layer(at)) => (vec![at], Some(self.weights(import, 0)?)),
+            _ => return Err(self.error(known, "fold what is known before the export")),
+        };
+        let a = import.lengths(reads[0]);
+        let b = weights.as_ref().map_or_else(|| import.lengths(reads[1]), |weights| &weights.lengths);
+        let lengths = together(a, b).ok_or_else(|| {
+            let cause = format!("its operands have the lengths {a:?} and {b:?}");
+            self.error(cause, "axes are as long, or of length 1")
+        })?;
+        Ok((reads, weights, lengths))
     }
 }

@@ -14,130 +14,24 @@
 //! Sums wrap modulo 2^bits where the network's values are larger than calibration saw by more than the headroom. Nothing tells in a run, where
 //! nobody has both model and input: [`Secure::rooms`] and the report on sample inputs ([`Report`](crate::Report)) say how much room is left.
 
-mod functions;
+pub(crate) mod context;
 mod lower;
-mod recipe;
+pub(crate) mod recipe;
+pub(crate) mod room;
 mod rooms;
+mod weights;
 
 use crate::{
-    Array, Kind, Layer, Network, NnError,
+    Array, Layer, Members, Network, NnError, Numbers,
+    numbers::INPUT,
+    operators::Role,
     scale::{Bound, Classes, Scales},
 };
-use functions::Normalization;
+use context::Placed;
 use hushwire_compute::{Computation, Scalar, Tensor};
-use recipe::Recipe;
+use recipe::{Part, Recipe};
+use room::Limits;
 use std::collections::BTreeMap;
-
-/// The ring and its numbers: what all members know of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Numbers {
-    /// Bits of every value.
-    pub bits: u8,
-    /// Fractional bits of inputs, outputs, and operands of sigmoids and such.
-    pub frac: u8,
-    /// Bits that go behind each layer with weights.
-    pub cut: u8,
-}
-
-impl Numbers {
-    /// Numbers of so many bits, 16 to 64, divided as networks want them.
-    #[must_use]
-    pub fn of(bits: u8) -> Self {
-        let frac = (bits / 3).clamp(4, 20);
-        Numbers { bits, frac, cut: (bits.saturating_sub(6) / 2).min(24) }
-    }
-
-    /// The same with so many fractional bits: of the others as large a part is cut, so that fewer of them leave fewer to cut.
-    #[must_use]
-    pub fn with_frac(bits: u8, frac: u8) -> Self {
-        let usual = Numbers::of(bits);
-        let [others, before, cut] =
-            [bits.saturating_sub(frac), bits.saturating_sub(usual.frac), usual.cut].map(u32::from);
-        let cut = (others * cut / before.max(1)).clamp(1, 24) as u8;
-        Numbers { bits, frac, cut }
-    }
-
-    /// The numbers of a network's computation.
-    ///
-    /// # Errors
-    /// The computation is no network's, as one with several outputs.
-    pub fn of_computation(computation: &Computation) -> Result<Self, NnError> {
-        let (mut input, mut cut) = (None, None);
-        for (name, ty) in computation.inputs() {
-            match ty.scalar {
-                Scalar::Fixed { bits, frac } if name == INPUT => input = Some((bits, frac)),
-                Scalar::Fixed { frac, .. } if name.starts_with("weights") => cut = Some(frac),
-                _ => {}
-            }
-        }
-        let remedy = "write it with `hushwire model plan`";
-        let (bits, frac) =
-            input.ok_or_else(|| NnError::new("the network", "it has no fixed-point input", remedy))?;
-        let names: Vec<&str> = computation.outputs().iter().map(|output| output.name.as_str()).collect();
-        if names.len() != 1 {
-            let cause = format!("it has {} outputs: {}", names.len(), names.join(", "));
-            return Err(NnError::new("the network", cause, remedy));
-        }
-        let usual = Numbers::with_frac(bits, frac);
-        let numbers = Numbers { cut: cut.unwrap_or(usual.cut), ..usual };
-        numbers.check()?;
-        Ok(numbers)
-    }
-
-    /// Looks whether the numbers are ones that networks can have.
-    ///
-    /// # Errors
-    /// One of them is out of its bounds, which the error names.
-    pub fn check(self) -> Result<(), NnError> {
-        let Numbers { bits, frac, cut } = self;
-        let within = |what: &str, option: &str, number: u8, least: u8, most: u8| {
-            if (least..=most).contains(&number) {
-                return Ok(());
-            }
-            let remedy = format!("take {least} to {most} ({option})");
-            Err(NnError::new("the numbers", format!("{number} {what}"), remedy))
-        };
-        within("bits", "--bits", bits, 16, 64)?;
-        let (of, most) = (format!("fractional bits of {bits}"), (bits - 8).min(32));
-        within(&of, "--frac", frac, 4, most)?;
-        // What is cut stands behind the fractional bits, and two bits stand before them.
-        let of = format!("bits to cut of {bits} with {frac} fractional ones");
-        within(&of, "--cut", cut, 1, bits - frac - 2)
-    }
-}
-
-impl Default for Numbers {
-    /// In a ring of 32 bits.
-    fn default() -> Self {
-        Numbers::of(32)
-    }
-}
-
-/// The names of those who take part.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Members {
-    /// The model's owner.
-    pub owner: String,
-    /// The one who brings the input and learns the output.
-    pub client: String,
-}
-
-impl Default for Members {
-    fn default() -> Self {
-        Members { owner: "owner".into(), client: "client".into() }
-    }
-}
-
-/// A layer's value in the computation.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Placed {
-    /// The node of its scale.
-    pub(crate) node: usize,
-    /// Whether it is larger by a factor of 2^cut.
-    pub(crate) wide: bool,
-    /// Whether it is half a step too large, so that cutting rounds to the nearest.
-    pub(crate) half: bool,
-}
 
 /// A network as a computation. It follows from operators, shapes and numbers: of the network's weights it has none.
 #[derive(Clone, Debug)]
@@ -148,9 +42,6 @@ pub struct Secure {
     classes: Classes,
     placed: Vec<Placed>,
 }
-
-/// The name of the client's input.
-pub const INPUT: &str = "input";
 
 impl Secure {
     /// The computation of a network.
@@ -198,26 +89,18 @@ impl Secure {
             let whole = room(if placed.wide { cut } else { 0 });
             let bound =
                 |node, greatest, most, whole| Bound { node, greatest, most, whole, name: layer.name.clone() };
-            if matches!(layer.kind, Kind::ArgMax(_)) {
+            if matches!(layer.kind.def().role(), Role::Places(_)) {
                 continue;
             }
             bounds.push(bound(placed.node, size, room(cut) / free, whole));
             if let Some(most) = self.balanced(layer, placed.node, greatest) {
                 bounds.push(bound(self.placed[layer.reads[0]].node, 1.0, most, f64::INFINITY));
             }
-            if let Kind::LayerNorm(axis, ..) = &layer.kind {
-                // The root of a sum of squares: of distances of all elements that are twice as large at most, or of one alone.
-                let n = layer.lengths[*axis..].iter().product::<usize>();
-                let sizes = Normalization::new(self.numbers, n);
-                let (from, most) = (layer.reads[0], sizes.most / 2f64.powi(sizes.guard.into()));
-                let all = most / (2.0 * free * (n as f64).sqrt());
-                bounds.push(bound(self.placed[from].node, f64::from(greatest[from]), all, most));
-            }
-            if let Kind::AveragePool(pool, _) = &layer.kind {
-                // Sums of a window, at the scale of what is summed.
-                let count = (pool.size[0] * pool.size[1]) as f64;
-                let from = self.placed[layer.reads[0]].node;
-                bounds.push(bound(from, size * count, room(0) / free, room(0)));
+            let reads: Vec<f64> = layer.reads.iter().map(|read| f64::from(greatest[*read])).collect();
+            let limits = Limits { numbers: self.numbers, own: size, reads: &reads, free };
+            for limit in layer.kind.def().limits(&limits) {
+                let node = self.placed[layer.reads[limit.read]].node;
+                bounds.push(bound(node, limit.greatest, limit.most, limit.whole));
             }
         }
         Scales::new(&self.classes, frac, &bounds)
@@ -226,12 +109,10 @@ impl Secure {
     /// The scale of a layer's operand above which its weights would be rounded more than the operand, where the scale of its value
     /// is given.
     fn balanced(&self, layer: &Layer, node: usize, greatest: &[f32]) -> Option<f64> {
-        let weights = match &layer.kind {
-            Kind::Conv(conv) => conv.weights.greatest(),
-            Kind::Dense(weights, _) => weights.greatest(),
-            Kind::Affine(scale, _) => scale.iter().fold(0.0, |most: f32, x| most.max(x.abs())),
-            _ => return None,
-        };
+        if layer.kind.def().role() != Role::Weights {
+            return None;
+        }
+        let weights = layer.kind.def().part(Part::Factors).iter().fold(0.0, |most: f32, x| most.max(x.abs()));
         let (class, times) = self.classes.find(node);
         let operand = greatest[layer.reads[0]];
         if class != Classes::NOMINAL || weights == 0.0 || operand == 0.0 {

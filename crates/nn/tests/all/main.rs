@@ -7,6 +7,7 @@ mod fixed;
 mod floats;
 mod large;
 mod oracle;
+mod parties;
 mod published;
 mod secrecy;
 mod signs;

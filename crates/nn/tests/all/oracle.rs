@@ -245,6 +245,27 @@ fn moves(cases: &mut Vec<Case>) {
     }));
 }
 
+/// Operators without a case of their own, on the values and weights that they take.
+fn others(cases: &mut Vec<Case>) {
+    let has = |op: &String| cases.iter().any(|case| case.model.graph.nodes.iter().any(|node| node.op == *op));
+    let others: Vec<String> = supported().into_iter().filter(|op| !has(op)).collect();
+    for op in others {
+        let values = [&["input"][..], &["input"; 2]]
+            .map(|inputs| case(&format!("{op} {inputs:?}"), &[2, 3, 4, 5], |w| w.op(&op, inputs, &[])));
+        let lengths = [&[3, 1, 1][..], &[5], &[2, 3, 4, 5], &[1], &[]];
+        let weights = lengths.into_iter().flat_map(|lengths| [(lengths, false), (lengths, true)]).map(
+            |(of, turned)| {
+                case(&format!("{op} {of:?} {turned}"), &[2, 3, 4, 5], |w| {
+                    let by = w.random(of, 1.0);
+                    w.op(&op, &if turned { [&by, "input"] } else { ["input", &by] }, &[])
+                })
+            },
+        );
+        let taken = |case: &Case| Network::new(case.model.clone(), Some(&case.input.lengths)).is_ok();
+        cases.extend(values.into_iter().chain(weights).filter(taken));
+    }
+}
+
 /// Operators that we read, from the error that names them.
 fn supported() -> BTreeSet<String> {
     let mut w = Writer::new("m", 1, &[1, 1]);
@@ -280,6 +301,7 @@ fn other_implementations_compute_the_same() {
     windows(&mut cases);
     layers(&mut cases);
     moves(&mut cases);
+    others(&mut cases);
     cases.push(Case {
         name: "squeezenet-cifar".into(),
         model: zoo::make("squeezenet-cifar", 3).unwrap(),

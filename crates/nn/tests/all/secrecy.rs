@@ -32,8 +32,8 @@ fn weights_are_private_inputs() {
     let mut network = network(&every_operator(1), None);
     let before = computation(&network);
     for layer in &mut network.layers {
-        if let Kind::Clip(low, high) = &mut layer.kind {
-            (*low, *high) = (low.map(|x| x / 3.0), high.map(|x| x * 7.0));
+        if let Kind::Clip(clip) = &mut layer.kind {
+            (clip.low, clip.high) = (clip.low.map(|x| x / 3.0), clip.high.map(|x| x * 7.0));
         }
         if let Kind::Conv(conv) = &mut layer.kind {
             conv.bias = Arc::new(vec![9.0; conv.bias.len()]);

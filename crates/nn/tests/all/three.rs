@@ -1,60 +1,9 @@
 //! Whole networks among three parties against the plain evaluator, bit by bit.
 
-use super::{fixed::every_operator, larger, network, sample};
-use hushwire_aes::Backend;
-use hushwire_compute::{Computation, Output, Tensor, evaluate};
-use hushwire_machine::{PartyId, Tap};
+use super::{fixed::every_operator, larger, network, parties, sample};
+use hushwire_compute::{Computation, Tensor, evaluate};
 use hushwire_nn::{INPUT, Members, Network, Numbers, Secure, zoo};
-use hushwire_prg::{Prg, Seed};
-use hushwire_testkit::{Transport, party, run_three};
-use hushwire_three::{
-    Cut, Plan, run,
-    test_support::{opened, shared},
-};
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex},
-};
-
-/// Lengths of all messages that a party sends, in order.
-#[derive(Clone, Default)]
-struct Lengths(Arc<Mutex<Vec<(u8, usize)>>>);
-
-impl Tap for Lengths {
-    fn outgoing(&mut self, to: PartyId, _lane: u16, msg: &[u8]) -> Option<Vec<u8>> {
-        self.0.lock().unwrap().push((to.0, msg.len()));
-        None
-    }
-    fn incoming(&mut self, _from: PartyId, _lane: u16, _msg: &mut [u8]) {}
-}
-
-type Said = [Vec<(u8, usize)>; 3];
-
-/// The outputs of a computation that three parties run, and the lengths of what each said.
-pub(super) fn three(c: &Computation, inputs: &BTreeMap<String, Tensor>) -> (BTreeMap<String, Tensor>, Said) {
-    let plan = Plan::new(c).unwrap();
-    let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
-    let doors = c.inputs().zip(plan.inputs());
-    let shares: Vec<_> = doors.map(|((name, _), door)| shared(&mut prg, &inputs[name], *door)).collect();
-    let lengths: [Lengths; 3] = Default::default();
-    let made = run_three(Transport::Inproc, 1, None, |role, mut net| {
-        let (left, right) = (Some(role.left().id()), Some(role.right().id()));
-        let mut ring = net.channel(0, left, right).unwrap();
-        let mut back = net.channel(0, right, left).unwrap();
-        for channel in [&mut ring, &mut back] {
-            channel.tap(Box::new(lengths[role.index()].clone()));
-        }
-        let mut party = party(1, role, Backend::best());
-        let inputs = shares.iter().map(|s| s[role.index()].clone()).collect();
-        run(&mut party, vec![[&mut ring, &mut back]], &plan, Cut::whole(), inputs, &mut |_, _| true).unwrap()
-    });
-    let tensor = |(k, (output, door)): (usize, (&Output, _))| {
-        let shares = [0, 1, 2].map(|p| &made[p][k]);
-        (output.name.clone(), opened(shares, door, &c.node(output.value).ty))
-    };
-    let outputs = c.outputs().iter().zip(plan.outputs()).enumerate().map(tensor).collect();
-    (outputs, lengths.map(|lengths| lengths.0.lock().unwrap().clone()))
-}
+use std::collections::BTreeMap;
 
 /// A network's computation and all inputs of it.
 pub(super) fn prepared(
@@ -70,9 +19,9 @@ pub(super) fn prepared(
     (secure.computation().clone(), inputs)
 }
 
-fn check(network: &Network, numbers: Numbers, seed: u64) -> Said {
+fn check(network: &Network, numbers: Numbers, seed: u64) -> parties::Said<3> {
     let (c, inputs) = prepared(network, numbers, seed);
-    let (found, said) = three(&c, &inputs);
+    let (found, said) = parties::three(&c, &inputs);
     assert_eq!(found, evaluate(&c, &inputs).unwrap());
     said
 }

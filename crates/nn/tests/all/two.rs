@@ -1,73 +1,21 @@
 //! Whole networks between the model's owner and the client against the plain evaluator, bit by bit.
 
-use super::{fixed::every_operator, larger, network, three::prepared};
-use hushwire_aes::Backend;
-use hushwire_compute::{Tensor, evaluate};
-use hushwire_machine::{PartyId, Tap, inproc};
+use super::{fixed::every_operator, larger, network, parties, three::prepared};
+use hushwire_compute::evaluate;
 use hushwire_nn::{INPUT, Network, Numbers, zoo};
-use hushwire_ot::{Context, Protocol, Sid};
-use hushwire_prg::Seed;
-use hushwire_two::{Party, Plan, Products};
-use std::{
-    sync::{Arc, Mutex},
-    thread,
-    time::Duration,
-};
-
-const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
-
-/// Lengths of all messages that a party sends on each lane, in order.
-#[derive(Clone, Default)]
-struct Lengths(Arc<Mutex<[Vec<usize>; 2]>>);
-
-impl Tap for Lengths {
-    fn outgoing(&mut self, _to: PartyId, lane: u16, msg: &[u8]) -> Option<Vec<u8>> {
-        self.0.lock().unwrap()[usize::from(lane)].push(msg.len());
-        None
-    }
-    fn incoming(&mut self, _from: PartyId, _lane: u16, _msg: &mut [u8]) {}
-}
+use hushwire_two::{Plan, Products};
 
 /// Runs a network between two parties, of whom the second has the input and learns the output; the lengths of what each said.
-fn check(network: &Network, numbers: Numbers, seed: u64, products: Products) -> [[Vec<usize>; 2]; 2] {
+fn check(network: &Network, numbers: Numbers, seed: u64, products: Products) -> [parties::Said<2>; 2] {
     let (c, inputs) = prepared(network, numbers, seed);
     let owners: Vec<usize> = c.inputs().map(|(name, _)| usize::from(name == INPUT)).collect();
     let plan = Plan::with(&c, &owners, &vec![[false, true]; c.outputs().len()], products).unwrap();
     assert_eq!(plan.coefficients() > 0, products == Products::He);
-    let own = |i: usize| -> Vec<Tensor> {
-        let all = c.inputs().zip(&owners).filter(|(_, owner)| **owner == i);
-        all.map(|((name, _), _)| inputs[name].clone()).collect()
-    };
-    let lengths: [Lengths; 2] = Default::default();
-    let nets = inproc::mesh_capped(&IDS, 2, Duration::from_secs(600), usize::MAX);
-    let (plan, own, taps) = (&plan, &own, &lengths);
-    let made: Vec<Vec<Tensor>> = thread::scope(|scope| {
-        let party = |(i, mut net): (usize, hushwire_machine::Net)| {
-            scope.spawn(move || {
-                let peer = Some(IDS[1 - i]);
-                let [mut channel, mut ots] = [0, 1].map(|lane| net.channel(lane, peer, peer).unwrap());
-                [&mut channel, &mut ots]
-                    .into_iter()
-                    .for_each(|channel| channel.tap(Box::new(taps[i].clone())));
-                let context = Context { sid: Sid([4; 32]), backend: Backend::best() };
-                let seed = Seed::from_bytes([i as u8 + 1; 16]);
-                let party = Party::open(ots, i, &context, Protocol::SoftSpoken2, &seed).unwrap();
-                party
-                    .threads(2)
-                    .ahead(products == Products::He)
-                    .run(&mut channel, plan, own(i), &mut |_, _| true)
-                    .unwrap()
-            })
-        };
-        let threads: Vec<_> = nets.into_iter().enumerate().map(party).collect();
-        threads.into_iter().map(|t| t.join().unwrap()).collect()
-    });
-    assert!(made[0].is_empty(), "the owner learns nothing");
-    let expected = evaluate(&c, &inputs).unwrap();
-    for (output, made) in c.outputs().iter().zip(&made[1]) {
-        assert!(*made == expected[&output.name], "{}, {products:?}", output.name);
+    let (made, said) = parties::two(&c, &plan, &inputs, &owners, products == Products::He);
+    for (name, expected) in evaluate(&c, &inputs).unwrap() {
+        assert!(made[&name] == expected, "{name}, {products:?}");
     }
-    lengths.map(|lengths| lengths.0.lock().unwrap().clone())
+    said
 }
 
 const BOTH: [Products; 2] = [Products::He, Products::Ot];

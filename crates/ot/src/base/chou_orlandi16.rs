@@ -29,16 +29,17 @@ use core::iter::zip;
 use curve25519_dalek::constants::RISTRETTO_BASEPOINT_TABLE;
 use curve25519_dalek::{RistrettoPoint, Scalar, traits::Identity};
 use hushwire_block::{Block, as_bytes, from_bytes};
+use hushwire_machine::{
+    drive::{Line, Talk},
+    passed_on,
+};
 use hushwire_prg::Seed;
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::group::{self, Oracle, POINT};
 use super::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase};
-use crate::{
-    Context, Machine, OtError, Passive, Round,
-    machine::{Guarded, Latch, guarded},
-};
+use crate::{Context, OtError, Passive};
 
 /// AGREEMENT: OTs of a group, and its choices.
 const OTS: usize = 4;
@@ -60,16 +61,10 @@ impl BaseProtocol for ChouOrlandi16 {
         let mut prg = group::randomness(context, seed, "ot base chou-orlandi16 sender");
         let mut keys = vec![[Block::ZERO; 2]; count.next_multiple_of(OTS)];
         prg.fill_blocks(keys.as_flattened_mut());
-        Sender16 {
-            hash: Oracle::new(DOMAIN, &context.sid),
-            count,
-            at: 0,
-            latch: Latch::new(),
-            half_a: group::scalar(&mut prg),
-            sent: [0; POINT],
-            keys,
-            message: Vec::new(),
-        }
+        let half_a = group::scalar(&mut prg);
+        let sender =
+            Sender { hash: Oracle::new(DOMAIN, &context.sid), count, half_a, sent: [0; POINT], keys };
+        Sender16(Line::new(|talk| sender.run(talk)))
     }
 
     fn receiver(context: &Context, choices: Vec<bool>, seed: &Seed) -> Receiver16 {
@@ -78,29 +73,21 @@ impl BaseProtocol for ChouOrlandi16 {
         groups.extend(
             choices.chunks(OTS).map(|bits| zip(0.., bits).fold(0, |c: u8, (l, b)| c | u8::from(*b) << l)),
         );
-        Receiver16 {
+        let receiver = Receiver {
             hash: Oracle::new(DOMAIN, &context.sid),
-            at: 0,
-            latch: Latch::new(),
             half_betas: group::scalars(&mut prg, groups.len()),
             choices,
             groups,
             sent: [0; POINT],
-            points: Vec::new(),
-            secrets: Zeroizing::default(),
-            keys: Vec::new(),
-        }
+        };
+        Receiver16(Line::new(|talk| receiver.run(talk)))
     }
 }
 
-/// The three messages as S sees them.
-fn rounds(groups: usize) -> [Round; 3] {
-    [
-        Round { name: "base OT point", out: POINT, into: 0 },
-        Round { name: "base OT points", out: 0, into: POINT * groups },
-        Round { name: "base OT keys", out: 16 * OTS * CHOICES * groups, into: 0 },
-    ]
-}
+/// The names of the three messages.
+const NAMES: [&str; 3] = ["base OT point", "base OT points", "base OT keys"];
+/// Bytes of a group in the third message.
+const ENTRIES: usize = 16 * OTS * CHOICES;
 
 /// H of a group, as long as its keys.
 fn pad(hash: &Oracle, group: usize, parts: [&[u8; POINT]; 3]) -> Zeroizing<[Block; OTS]> {
@@ -110,24 +97,46 @@ fn pad(hash: &Oracle, group: usize, parts: [&[u8; POINT]; 3]) -> Zeroizing<[Bloc
 }
 
 /// [`ChouOrlandi16`]'s sender.
+pub struct Sender16(Line<'static, BaseSender<Passive>, OtError>);
+
+passed_on!([] Sender16, OtError, self => self.0);
+
+/// What the line holds is wiped.
+impl ZeroizeOnDrop for Sender16 {}
+
+impl SendBase<Passive> for Sender16 {
+    fn finish(self) -> BaseSender<Passive> {
+        self.0.finish()
+    }
+}
+
 #[derive(ZeroizeOnDrop)]
-pub struct Sender16 {
+struct Sender {
     #[zeroize(skip)]
     hash: Oracle,
     count: usize,
-    at: usize,
-    #[zeroize(skip)]
-    latch: Latch,
     half_a: Scalar,
     /// A.
     sent: [u8; POINT],
     keys: Vec<[Block; 2]>,
-    message: Vec<u8>,
 }
 
-impl Sender16 {
+impl Sender {
+    async fn run(mut self, talk: Talk) -> Result<BaseSender<Passive>, OtError> {
+        let [point, points, keys] = NAMES;
+        let groups = self.keys.len() / OTS;
+        talk.ready(point, POINT, 0).await;
+        let half = RISTRETTO_BASEPOINT_TABLE * &self.half_a;
+        group::encode_doubles(&[half], core::slice::from_mut(&mut self.sent));
+        talk.exchange(point, self.sent.to_vec(), 0).await;
+        let message = talk.exchange(points, Vec::new(), POINT * groups).await;
+        talk.exchange(keys, self.entries(&message)?, 0).await;
+        self.keys.truncate(self.count);
+        Ok(BaseSender::new(core::mem::take(&mut self.keys)))
+    }
+
     /// Makes the third message.
-    fn entries(&mut self, points: &[u8]) -> Result<(), OtError> {
+    fn entries(&self, points: &[u8]) -> Result<Vec<u8>, OtError> {
         let decoded = group::decode_all(points, "base OT points")?;
         let half_a = &self.half_a;
         // Half of −a A.
@@ -143,7 +152,7 @@ impl Sender16 {
             }
             group::secret_doubles(&halves)
         });
-        self.message.reserve_exact(16 * OTS * secrets.len());
+        let mut message = Vec::with_capacity(16 * OTS * secrets.len());
         let groups =
             zip(self.keys.chunks_exact(OTS), zip(points.as_chunks().0, secrets.as_chunks::<CHOICES>().0));
         for (g, (keys, (point, secrets))) in groups.enumerate() {
@@ -152,78 +161,56 @@ impl Sender16 {
                 for (l, (block, keys)) in zip(entry.iter_mut(), keys).enumerate() {
                     *block ^= keys[c >> l & 1];
                 }
-                self.message.extend_from_slice(as_bytes(&*entry));
+                message.extend_from_slice(as_bytes(&*entry));
             }
         }
-        Ok(())
-    }
-}
-
-guarded!([] Sender16);
-
-impl Guarded for Sender16 {
-    fn exchange(&self) -> Option<Round> {
-        rounds(self.keys.len() / OTS).get(self.at).copied()
-    }
-
-    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        match self.at {
-            0 => {
-                let half = RISTRETTO_BASEPOINT_TABLE * &self.half_a;
-                group::encode_doubles(&[half], core::slice::from_mut(&mut self.sent));
-                out.copy_from_slice(&self.sent);
-            }
-            2 => out.copy_from_slice(&self.message),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
-        if self.at == 1 {
-            self.entries(message)?;
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    fn latch(&self) -> &Latch {
-        &self.latch
-    }
-}
-
-impl SendBase<Passive> for Sender16 {
-    fn finish(mut self) -> BaseSender<Passive> {
-        assert!(self.round(0).is_none(), "finish comes after the last tick");
-        self.keys.truncate(self.count);
-        BaseSender::new(core::mem::take(&mut self.keys))
+        Ok(message)
     }
 }
 
 /// [`ChouOrlandi16`]'s receiver.
+pub struct Receiver16(Line<'static, BaseReceiver<Passive>, OtError>);
+
+passed_on!([] Receiver16, OtError, self => self.0);
+
+/// What the line holds is wiped.
+impl ZeroizeOnDrop for Receiver16 {}
+
+impl ReceiveBase<Passive> for Receiver16 {
+    fn finish(self) -> BaseReceiver<Passive> {
+        self.0.finish()
+    }
+}
+
 #[derive(ZeroizeOnDrop)]
-pub struct Receiver16 {
+struct Receiver {
     #[zeroize(skip)]
     hash: Oracle,
-    at: usize,
-    #[zeroize(skip)]
-    latch: Latch,
     half_betas: Vec<Scalar>,
     choices: Vec<bool>,
     /// c of each group.
     groups: Vec<u8>,
     /// A.
     sent: [u8; POINT],
-    /// The second message.
-    points: Vec<[u8; POINT]>,
-    /// β A.
-    secrets: Zeroizing<Vec<[u8; POINT]>>,
-    keys: Vec<Block>,
 }
 
-impl Receiver16 {
+impl Receiver {
+    async fn run(mut self, talk: Talk) -> Result<BaseReceiver<Passive>, OtError> {
+        let [point, points, keys] = NAMES;
+        let message = talk.exchange(point, Vec::new(), POINT).await;
+        self.sent = *message.first_chunk().expect("a point");
+        let a = group::decode(&self.sent, point)?;
+        let own = self.points(&a);
+        talk.exchange(points, own.as_flattened().to_vec(), 0).await;
+        // After the points were sent: S is at work now.
+        let secrets = self.secrets(&a);
+        let message = talk.exchange(keys, Vec::new(), ENTRIES * self.groups.len()).await;
+        let mut keys = self.open(&message, &own, &secrets);
+        Ok(BaseReceiver::new(core::mem::take(&mut self.choices), core::mem::take(&mut *keys)))
+    }
+
     /// Makes the second message.
-    fn points(&mut self, a: &RistrettoPoint) {
+    fn points(&self, a: &RistrettoPoint) -> Vec<[u8; POINT]> {
         let half = a * Scalar::ONE.div_by_2();
         let mut multiples = [RistrettoPoint::identity(); CHOICES];
         for c in 1..CHOICES {
@@ -242,26 +229,25 @@ impl Receiver16 {
             }
             group::secret_doubles(&halves)
         });
-        self.points.extend_from_slice(&made);
+        made.to_vec()
     }
 
-    /// While S is at work.
-    fn secrets(&mut self) -> Result<(), OtError> {
-        let (a, betas) = (group::decode(&self.sent, "base OT point")?, &self.half_betas);
-        self.secrets = group::shared(betas.len(), |part| {
+    /// β A.
+    fn secrets(&self, a: &RistrettoPoint) -> Zeroizing<Vec<[u8; POINT]>> {
+        let betas = &self.half_betas;
+        group::shared(betas.len(), |part| {
             let mut halves = Zeroizing::new(Vec::with_capacity(part.len()));
             halves.extend(betas[part].iter().map(|beta| a * beta));
             group::secret_doubles(&halves)
-        });
-        Ok(())
+        })
     }
 
     /// Opens the third message.
-    fn open(&mut self, message: &[u8]) {
+    fn open(&self, message: &[u8], points: &[[u8; POINT]], secrets: &[[u8; POINT]]) -> Zeroizing<Vec<Block>> {
         let entries: &[[[Block; OTS]; CHOICES]] = from_bytes(message).as_chunks().0.as_chunks().0;
-        self.keys.reserve_exact(OTS * self.groups.len());
+        let mut all = Zeroizing::new(Vec::with_capacity(OTS * self.groups.len()));
         for (g, (entries, (group, (point, secret)))) in
-            zip(entries, zip(&self.groups, zip(&self.points, &*self.secrets))).enumerate()
+            zip(entries, zip(&self.groups, zip(points, secrets))).enumerate()
         {
             let mut keys = pad(&self.hash, g, [&self.sent, point, secret]);
             // Every entry is read.
@@ -271,48 +257,9 @@ impl Receiver16 {
                     *key ^= block.and_bit(is_it);
                 }
             }
-            self.keys.extend_from_slice(&*keys);
+            all.extend_from_slice(&*keys);
         }
-        self.keys.truncate(self.choices.len());
-    }
-}
-
-guarded!([] Receiver16);
-
-impl Guarded for Receiver16 {
-    fn exchange(&self) -> Option<Round> {
-        rounds(self.groups.len()).get(self.at).copied().map(group::mirrored)
-    }
-
-    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        if self.at == 1 {
-            out.copy_from_slice(self.points.as_flattened());
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
-        match self.at {
-            0 => {
-                self.sent = *message.first_chunk().expect("a point");
-                self.points(&group::decode(&self.sent, "base OT point")?);
-            }
-            // After the points were sent: S is at work now.
-            1 => self.secrets()?,
-            _ => self.open(message),
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    fn latch(&self) -> &Latch {
-        &self.latch
-    }
-}
-
-impl ReceiveBase<Passive> for Receiver16 {
-    fn finish(mut self) -> BaseReceiver<Passive> {
-        assert!(self.round(0).is_none(), "finish comes after the last tick");
-        BaseReceiver::new(core::mem::take(&mut self.choices), core::mem::take(&mut self.keys))
+        all.truncate(self.choices.len());
+        all
     }
 }

@@ -41,18 +41,19 @@
 use core::iter::zip;
 
 use curve25519_dalek::constants::RISTRETTO_BASEPOINT_TABLE;
-use curve25519_dalek::{RistrettoPoint, Scalar, traits::Identity};
+use curve25519_dalek::{RistrettoPoint, Scalar};
 use hushwire_block::Block;
+use hushwire_machine::{
+    drive::{Line, Talk},
+    passed_on,
+};
 use hushwire_prg::Seed;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::group::{self, DIGEST, Oracle, POINT};
 use super::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase};
-use crate::{
-    Check, Context, Machine, OtError, Round, SelectiveFailure, Sid,
-    machine::{Guarded, Latch, guarded},
-};
+use crate::{Check, Context, OtError, SelectiveFailure, Sid};
 
 /// SECURITY: fewer OTs in a batch than this, and otans could be guessed.
 pub const MIN_BATCH: usize = 80;
@@ -76,20 +77,9 @@ impl BaseProtocol for Csw {
         let batch = count.max(MIN_BATCH);
         let mut keys = vec![[Block::ZERO; 2]; batch];
         prg.fill_blocks(keys.as_flattened_mut());
-        CswSender {
-            hashes: Hashes::new(&context.sid),
-            count,
-            at: 0,
-            latch: Latch::new(),
-            half_r: group::scalar(&mut prg),
-            keys,
-            z: [0; POINT],
-            half_t: RistrettoPoint::identity(),
-            points: Vec::new(),
-            said: [0; DIGEST],
-            message: Vec::new(),
-            answer: [0; DIGEST],
-        }
+        let half_r = group::scalar(&mut prg);
+        let sender = Sender { hashes: Hashes::new(&context.sid), count, half_r, keys };
+        CswSender(Line::new(|talk| sender.run(talk)))
     }
 
     fn receiver(context: &Context, mut choices: Vec<bool>, seed: &Seed) -> CswReceiver {
@@ -102,20 +92,14 @@ impl BaseProtocol for Csw {
         filled.resize_with(batch, || prg.next_u64() & 1 == 1);
         let mut public = [0; SEED];
         prg.fill(&mut public);
-        CswReceiver {
+        let receiver = Receiver {
             hashes: Hashes::new(&context.sid),
             count,
-            at: 0,
-            latch: Latch::new(),
             seed: public,
             half_alphas: group::scalars(&mut prg, batch),
             choices: filled,
-            said: [0; DIGEST],
-            z: [0; POINT],
-            ps: Vec::new(),
-            keys: Vec::new(),
-            answer: [0; DIGEST],
-        }
+        };
+        CswReceiver(Line::new(|talk| receiver.run(talk)))
     }
 }
 
@@ -158,207 +142,162 @@ impl Hashes {
     }
 }
 
-/// The three messages, the second in two parts, as R sees them.
-fn ticks(batch: usize) -> [Round; 4] {
-    [
-        Round { name: "base OT points", out: SEED + POINT * batch, into: 0 },
-        Round { name: "base OT point", out: 0, into: POINT },
-        Round { name: "base OT keys", out: 0, into: ENTRY * batch + DIGEST },
-        Round { name: "base OT answer", out: DIGEST, into: 0 },
-    ]
-}
+/// The names of the three messages, of which the second comes in two parts.
+const NAMES: [&str; 4] = ["base OT points", "base OT point", "base OT keys", "base OT answer"];
 
 /// [`Csw`]'s sender.
+pub struct CswSender(Line<'static, BaseSender<SelectiveFailure>, OtError>);
+
+passed_on!([] CswSender, OtError, self => self.0);
+
+/// What the line holds is wiped.
+impl ZeroizeOnDrop for CswSender {}
+
+impl SendBase<SelectiveFailure> for CswSender {
+    fn finish(self) -> BaseSender<SelectiveFailure> {
+        self.0.finish()
+    }
+}
+
 #[derive(ZeroizeOnDrop)]
-pub struct CswSender {
+struct Sender {
     #[zeroize(skip)]
     hashes: Hashes,
     count: usize,
-    at: usize,
-    #[zeroize(skip)]
-    latch: Latch,
     half_r: Scalar,
     keys: Vec<[Block; 2]>,
-    z: [u8; POINT],
-    half_t: RistrettoPoint,
-    /// B.
-    points: Vec<RistrettoPoint>,
-    /// The hash of the first message.
-    said: [u8; DIGEST],
-    message: Vec<u8>,
-    /// otans.
-    answer: [u8; DIGEST],
 }
 
-impl CswSender {
-    /// Takes the first message.
-    fn points(&mut self, message: &[u8]) -> Result<(), OtError> {
-        let (seed, points) = message.split_at(SEED);
-        self.said = self.hashes.said.digest(message);
-        self.half_t = self.hashes.half_t(seed);
-        self.points = group::decode_all(points, "base OT points")?;
+impl Sender {
+    async fn run(mut self, talk: Talk) -> Result<BaseSender<SelectiveFailure>, OtError> {
+        let (batch, [points, point, keys, answer]) = (self.keys.len(), NAMES);
+        let message = talk.exchange(points, Vec::new(), SEED + POINT * batch).await;
+        let said = self.hashes.said.digest(&message);
+        let (seed, encoded) = message.split_at(SEED);
+        let half_t = Zeroizing::new(self.hashes.half_t(seed));
+        // B.
+        let others = group::decode_all(encoded, points)?;
+        let mut z = [0; POINT];
         let half_z = RISTRETTO_BASEPOINT_TABLE * &self.half_r;
-        group::encode_doubles(&[half_z], core::slice::from_mut(&mut self.z));
-        Ok(())
+        group::encode_doubles(&[half_z], core::slice::from_mut(&mut z));
+        talk.exchange(point, z.to_vec(), 0).await;
+        // After z was sent.
+        let (message, otans) = self.entries(&others, &half_t, &[said, z]);
+        talk.exchange(keys, message, 0).await;
+        let theirs = talk.exchange(answer, Vec::new(), DIGEST).await;
+        if !bool::from(otans.ct_eq(&theirs[..])) {
+            return Err(OtError::abort(Check::BaseOt));
+        }
+        self.keys.truncate(self.count);
+        Ok(BaseSender::new(core::mem::take(&mut self.keys)))
     }
 
-    /// Makes the rest of the second message.
-    fn entries(&mut self) {
-        let rhos = group::sender_secrets(&self.points, &self.half_r, &self.half_t, |rho, rt| rho - rt);
-        self.message.reserve_exact(ENTRY * self.keys.len() + DIGEST);
+    /// The rest of the second message, and otans; `said` is the hash of the first message, with z.
+    fn entries(
+        &self,
+        points: &[RistrettoPoint],
+        half_t: &RistrettoPoint,
+        [said, z]: &[[u8; 32]; 2],
+    ) -> (Vec<u8>, Zeroizing<[u8; DIGEST]>) {
+        let rhos = group::sender_secrets(points, &self.half_r, half_t, |rho, rt| rho - rt);
+        let mut message = Vec::with_capacity(ENTRY * self.keys.len() + DIGEST);
         let mut answers = Zeroizing::new(Vec::with_capacity(self.keys.len()));
         for (i, ([rho0, rho1], [m0, m1])) in zip(rhos.as_chunks().0, &self.keys).enumerate() {
             let [p0, p1] = [rho0, rho1].map(|rho| self.hashes.h2.block(i, [rho]));
             let [a0, a1] = [p0, p1].map(|p| self.hashes.h3.block(i, [&p.0]));
             answers.push(a0);
             for block in [p0 ^ *m0, p1 ^ *m1, a0 ^ a1] {
-                self.message.extend_from_slice(&block.0);
+                message.extend_from_slice(&block.0);
             }
         }
-        self.answer = self.hashes.otans(&answers);
-        let proof = self.hashes.proof(&self.answer, &self.said, &self.z, &self.message);
-        self.message.extend_from_slice(&proof);
-    }
-}
-
-guarded!([] CswSender);
-
-impl Guarded for CswSender {
-    fn exchange(&self) -> Option<Round> {
-        ticks(self.keys.len()).get(self.at).copied().map(group::mirrored)
-    }
-
-    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        match self.at {
-            1 => out.copy_from_slice(&self.z),
-            2 => out.copy_from_slice(&self.message),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
-        match self.at {
-            0 => self.points(message)?,
-            // After z was sent.
-            1 => self.entries(),
-            3 if !bool::from(self.answer.ct_eq(message)) => return Err(OtError::abort(Check::BaseOt)),
-            _ => {}
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    fn latch(&self) -> &Latch {
-        &self.latch
-    }
-}
-
-impl SendBase<SelectiveFailure> for CswSender {
-    fn finish(mut self) -> BaseSender<SelectiveFailure> {
-        assert!(self.round(0).is_none(), "finish comes after the last tick");
-        self.keys.truncate(self.count);
-        BaseSender::new(core::mem::take(&mut self.keys))
+        let otans = Zeroizing::new(self.hashes.otans(&answers));
+        let proof = self.hashes.proof(&otans, said, z, &message);
+        message.extend_from_slice(&proof);
+        (message, otans)
     }
 }
 
 /// [`Csw`]'s receiver.
+pub struct CswReceiver(Line<'static, BaseReceiver<SelectiveFailure>, OtError>);
+
+passed_on!([] CswReceiver, OtError, self => self.0);
+
+/// What the line holds is wiped.
+impl ZeroizeOnDrop for CswReceiver {}
+
+impl ReceiveBase<SelectiveFailure> for CswReceiver {
+    fn finish(self) -> BaseReceiver<SelectiveFailure> {
+        self.0.finish()
+    }
+}
+
 #[derive(ZeroizeOnDrop)]
-pub struct CswReceiver {
+struct Receiver {
     #[zeroize(skip)]
     hashes: Hashes,
     count: usize,
-    at: usize,
-    #[zeroize(skip)]
-    latch: Latch,
     seed: [u8; SEED],
     half_alphas: Vec<Scalar>,
     choices: Vec<bool>,
-    /// The hash of the first message.
-    said: [u8; DIGEST],
-    z: [u8; POINT],
-    /// p_{i,b_i}.
-    ps: Vec<Block>,
-    keys: Vec<Block>,
-    /// otans'.
-    answer: [u8; DIGEST],
 }
 
-impl CswReceiver {
-    /// Writes the first message.
-    fn points(&mut self, out: &mut [u8]) {
-        let (seed, points) = out.split_at_mut(SEED);
+impl Receiver {
+    async fn run(mut self, talk: Talk) -> Result<BaseReceiver<SelectiveFailure>, OtError> {
+        let (batch, [points, point, keys, answer]) = (self.choices.len(), NAMES);
+        talk.ready(points, SEED + POINT * batch, 0).await;
+        let first = self.points();
+        let said = self.hashes.said.digest(&first);
+        talk.exchange(points, first, 0).await;
+        let message = talk.exchange(point, Vec::new(), POINT).await;
+        let z = *message.first_chunk().expect("a point");
+        let masks = self.masks(&z)?;
+        let message = talk.exchange(keys, Vec::new(), ENTRY * batch + DIGEST).await;
+        let (mut all, otans) = self.keys(&message, &masks, &[said, z])?;
+        talk.exchange(answer, otans.to_vec(), 0).await;
+        self.choices.truncate(self.count);
+        all.truncate(self.count);
+        Ok(BaseReceiver::new(core::mem::take(&mut self.choices), core::mem::take(&mut *all)))
+    }
+
+    /// The first message.
+    fn points(&self) -> Vec<u8> {
+        let mut message = vec![0; SEED + POINT * self.choices.len()];
+        let (seed, points) = message.split_at_mut(SEED);
         seed.copy_from_slice(&self.seed);
         let half_t = self.hashes.half_t(seed);
         let blind = |half, choice| group::blind(half, &half_t, choice);
         group::blinded(&self.half_alphas, &self.choices, blind, points.as_chunks_mut().0);
-        self.said = self.hashes.said.digest(out);
+        message
     }
 
-    /// Makes the masks of the keys from z.
-    fn masks(&mut self, message: &[u8]) -> Result<(), OtError> {
-        self.z.copy_from_slice(message);
-        let rhos = group::receiver_secrets(&self.half_alphas, &group::decode(&self.z, "base OT point")?);
-        self.ps.reserve_exact(self.choices.len());
-        self.ps.extend(rhos.iter().enumerate().map(|(i, rho)| self.hashes.h2.block(i, [rho])));
-        Ok(())
+    /// The masks of the keys, p_{i,b_i}, from z.
+    fn masks(&self, z: &[u8; POINT]) -> Result<Zeroizing<Vec<Block>>, OtError> {
+        let rhos = group::receiver_secrets(&self.half_alphas, &group::decode(z, "base OT point")?);
+        let mut masks = Zeroizing::new(Vec::with_capacity(self.choices.len()));
+        masks.extend(rhos.iter().enumerate().map(|(i, rho)| self.hashes.h2.block(i, [rho])));
+        Ok(masks)
     }
 
-    /// Takes the keys from the rest of the second message, if its proof holds.
-    fn keys(&mut self, message: &[u8]) -> Result<(), OtError> {
+    /// The keys from the rest of the second message, if its proof holds, and otans'.
+    fn keys(
+        &self,
+        message: &[u8],
+        masks: &[Block],
+        [said, z]: &[[u8; 32]; 2],
+    ) -> Result<(Zeroizing<Vec<Block>>, [u8; DIGEST]), OtError> {
         let (body, proof) = message.split_at(message.len() - DIGEST);
         let entries = hushwire_block::from_bytes(body).as_chunks::<3>().0;
         let mut answers = Zeroizing::new(Vec::with_capacity(self.choices.len()));
-        self.keys.reserve_exact(self.choices.len());
-        for (i, ([c0, c1, chi], (p, choice))) in zip(entries, zip(&self.ps, &self.choices)).enumerate() {
+        let mut keys = Zeroizing::new(Vec::with_capacity(self.choices.len()));
+        for (i, ([c0, c1, chi], (p, choice))) in zip(entries, zip(masks, &self.choices)).enumerate() {
             answers.push(self.hashes.h3.block(i, [&p.0]) ^ chi.and_bit(*choice));
-            self.keys.push(Block::conditional_select(c0, c1, Choice::from(u8::from(*choice))) ^ *p);
+            keys.push(Block::conditional_select(c0, c1, Choice::from(u8::from(*choice))) ^ *p);
         }
-        self.answer = self.hashes.otans(&answers);
-        if bool::from(self.hashes.proof(&self.answer, &self.said, &self.z, body).ct_eq(proof)) {
-            Ok(())
+        let otans = self.hashes.otans(&answers);
+        if bool::from(self.hashes.proof(&otans, said, z, body).ct_eq(proof)) {
+            Ok((keys, otans))
         } else {
             Err(OtError::abort(Check::BaseOt))
         }
-    }
-}
-
-guarded!([] CswReceiver);
-
-impl Guarded for CswReceiver {
-    fn exchange(&self) -> Option<Round> {
-        ticks(self.choices.len()).get(self.at).copied()
-    }
-
-    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        match self.at {
-            0 => self.points(out),
-            3 => out.copy_from_slice(&self.answer),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
-        match self.at {
-            1 => self.masks(message)?,
-            2 => self.keys(message)?,
-            _ => {}
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    fn latch(&self) -> &Latch {
-        &self.latch
-    }
-}
-
-impl ReceiveBase<SelectiveFailure> for CswReceiver {
-    fn finish(mut self) -> BaseReceiver<SelectiveFailure> {
-        assert!(self.round(0).is_none(), "finish comes after the last tick");
-        self.choices.truncate(self.count);
-        self.keys.truncate(self.count);
-        BaseReceiver::new(core::mem::take(&mut self.choices), core::mem::take(&mut self.keys))
     }
 }

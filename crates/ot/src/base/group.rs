@@ -11,7 +11,7 @@ use hushwire_prg::{Prg, Seed};
 use subtle::{Choice, ConditionallySelectable};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::{Context, OtError, Round, Sid};
+use crate::{Context, OtError, Sid};
 
 /// Bytes of a point.
 pub(super) const POINT: usize = 32;
@@ -223,9 +223,4 @@ impl Oracle {
         blake3::Hasher::new_keyed(&self.0).update(message).finalize_xof().fill(&mut wide);
         RistrettoPoint::from_uniform_bytes(&wide)
     }
-}
-
-/// The tick as the peer sees it.
-pub(super) fn mirrored(tick: Round) -> Round {
-    Round { name: tick.name, out: tick.into, into: tick.out }
 }

@@ -13,17 +13,18 @@
 use core::{iter::zip, marker::PhantomData};
 
 use curve25519_dalek::constants::RISTRETTO_BASEPOINT_TABLE;
-use curve25519_dalek::{RistrettoPoint, Scalar, traits::Identity};
+use curve25519_dalek::{RistrettoPoint, Scalar};
 use hushwire_block::Block;
+use hushwire_machine::{
+    drive::{Line, Talk},
+    passed_on,
+};
 use hushwire_prg::{Prg, Seed};
-use zeroize::ZeroizeOnDrop;
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::group::{self, Oracle, POINT};
 use super::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase};
-use crate::{
-    Context, Machine, OtError, Passive, Round, Sid,
-    machine::{Guarded, Latch, guarded},
-};
+use crate::{Context, OtError, Passive, Sid};
 
 /// The part in which such protocols differ.
 pub(super) trait TwoMessages: Send + 'static {
@@ -58,33 +59,16 @@ impl<P: TwoMessages> BaseProtocol for P {
         let mut prg = group::randomness(context, seed, &format!("ot base {} sender", P::NAME));
         let half_t = P::half_t(&mut prg, &context.sid);
         let half_s = group::scalar(&mut prg);
-        PassiveSender {
-            hash: hash::<P>(&context.sid),
-            count,
-            at: 0,
-            latch: Latch::new(),
-            half_t: half_t.unwrap_or_else(|| RISTRETTO_BASEPOINT_TABLE * &half_s),
-            half_s,
-            points: [[0; POINT]; 2],
-            keys: Vec::new(),
-            protocol: PhantomData,
-        }
+        let half_t = half_t.unwrap_or_else(|| RISTRETTO_BASEPOINT_TABLE * &half_s);
+        let (hash, secrets) = (hash::<P>(&context.sid), Halves { half_t, half_s });
+        PassiveSender(Line::new(|talk| send::<P>(talk, hash, secrets, count)), PhantomData)
     }
 
     fn receiver(context: &Context, choices: Vec<bool>, seed: &Seed) -> PassiveReceiver<P> {
         let mut prg = group::randomness(context, seed, &format!("ot base {} receiver", P::NAME));
-        PassiveReceiver {
-            hash: hash::<P>(&context.sid),
-            at: 0,
-            latch: Latch::new(),
-            half_betas: group::scalars(&mut prg, choices.len()),
-            choices,
-            sent: [0; POINT],
-            point: RistrettoPoint::identity(),
-            points: Vec::new(),
-            keys: Vec::new(),
-            protocol: PhantomData,
-        }
+        let half_betas = group::scalars(&mut prg, choices.len());
+        let (hash, secrets) = (hash::<P>(&context.sid), Choices { half_betas, choices });
+        PassiveReceiver(Line::new(|talk| receive::<P>(talk, hash, secrets)), PhantomData)
     }
 }
 
@@ -93,139 +77,91 @@ fn hash<P: TwoMessages>(sid: &Sid) -> Oracle {
     Oracle::new(&format!("hushwire 2026 ot {} key v1", P::NAME), sid)
 }
 
-/// The two messages as S sees them.
-fn rounds<P: TwoMessages>(count: usize) -> [Round; 2] {
-    [
-        Round { name: P::FIRST, out: P::POINTS * POINT, into: 0 },
-        Round { name: "base OT points", out: 0, into: POINT * count },
-    ]
+/// The sender's secrets.
+#[derive(ZeroizeOnDrop)]
+struct Halves {
+    half_t: RistrettoPoint,
+    half_s: Scalar,
+}
+
+/// The receiver's secrets.
+#[derive(ZeroizeOnDrop)]
+struct Choices {
+    half_betas: Vec<Scalar>,
+    choices: Vec<bool>,
 }
 
 /// The sender of [`ChouOrlandi`](super::ChouOrlandi) or [`NaorPinkas`](super::NaorPinkas).
-#[derive(ZeroizeOnDrop)]
-pub struct PassiveSender<P> {
-    #[zeroize(skip)]
+pub struct PassiveSender<P>(Line<'static, BaseSender<Passive>, OtError>, PhantomData<P>);
+
+passed_on!([P: TwoMessages] PassiveSender<P>, OtError, self => self.0);
+
+/// What the line holds is wiped.
+impl<P> ZeroizeOnDrop for PassiveSender<P> {}
+
+async fn send<P: TwoMessages>(
+    talk: Talk,
     hash: Oracle,
+    secrets: Halves,
     count: usize,
-    at: usize,
-    #[zeroize(skip)]
-    latch: Latch,
-    half_t: RistrettoPoint,
-    half_s: Scalar,
-    /// T and S as sent.
-    points: [[u8; POINT]; 2],
-    keys: Vec<[Block; 2]>,
-    #[zeroize(skip)]
-    protocol: PhantomData<P>,
-}
+) -> Result<BaseSender<Passive>, OtError> {
+    talk.ready(P::FIRST, P::POINTS * POINT, 0).await;
+    let mut sent = [[0; POINT]; 2];
+    group::encode_doubles(&[secrets.half_t, RISTRETTO_BASEPOINT_TABLE * &secrets.half_s], &mut sent);
+    talk.exchange(P::FIRST, sent[2 - P::POINTS..].as_flattened().to_vec(), 0).await;
 
-guarded!([P: TwoMessages] PassiveSender<P>);
-
-impl<P: TwoMessages> Guarded for PassiveSender<P> {
-    fn exchange(&self) -> Option<Round> {
-        rounds::<P>(self.count).get(self.at).copied()
+    let message = talk.exchange("base OT points", Vec::new(), POINT * count).await;
+    let points = message.as_chunks().0;
+    let decoded = group::decode_all(&message, "base OT points")?;
+    let rhos = group::sender_secrets(&decoded, &secrets.half_s, &secrets.half_t, P::other);
+    let mut keys = Zeroizing::new(Vec::with_capacity(points.len()));
+    for (i, (point, [zero, one])) in zip(points, rhos.as_chunks().0).enumerate() {
+        let key = |j, secret| P::key(&hash, (i, j), [&sent[1], point], secret);
+        keys.push([key(0, zero), key(1, one)]);
     }
-
-    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        if self.at == 0 {
-            group::encode_doubles(&[self.half_t, RISTRETTO_BASEPOINT_TABLE * &self.half_s], &mut self.points);
-            out.copy_from_slice(self.points[2 - P::POINTS..].as_flattened());
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
-        if self.at == 1 {
-            let points = message.as_chunks().0;
-            let decoded = group::decode_all(message, "base OT points")?;
-            let secrets = group::sender_secrets(&decoded, &self.half_s, &self.half_t, P::other);
-            self.keys.reserve_exact(points.len());
-            for (i, (point, [zero, one])) in zip(points, secrets.as_chunks().0).enumerate() {
-                let key = |j, secret| P::key(&self.hash, (i, j), [&self.points[1], point], secret);
-                self.keys.push([key(0, zero), key(1, one)]);
-            }
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    fn latch(&self) -> &Latch {
-        &self.latch
-    }
+    Ok(BaseSender::new(core::mem::take(&mut *keys)))
 }
 
 impl<P: TwoMessages> SendBase<Passive> for PassiveSender<P> {
-    fn finish(mut self) -> BaseSender<Passive> {
-        assert!(self.round(0).is_none(), "finish comes after the last tick");
-        BaseSender::new(core::mem::take(&mut self.keys))
+    fn finish(self) -> BaseSender<Passive> {
+        self.0.finish()
     }
 }
 
 /// The receiver of [`ChouOrlandi`](super::ChouOrlandi) or [`NaorPinkas`](super::NaorPinkas).
-#[derive(ZeroizeOnDrop)]
-pub struct PassiveReceiver<P> {
-    #[zeroize(skip)]
+pub struct PassiveReceiver<P>(Line<'static, BaseReceiver<Passive>, OtError>, PhantomData<P>);
+
+passed_on!([P: TwoMessages] PassiveReceiver<P>, OtError, self => self.0);
+
+/// What the line holds is wiped.
+impl<P> ZeroizeOnDrop for PassiveReceiver<P> {}
+
+async fn receive<P: TwoMessages>(
+    talk: Talk,
     hash: Oracle,
-    at: usize,
-    #[zeroize(skip)]
-    latch: Latch,
-    half_betas: Vec<Scalar>,
-    choices: Vec<bool>,
-    /// S as sent.
-    sent: [u8; POINT],
-    /// S.
-    point: RistrettoPoint,
-    /// The second message.
-    points: Vec<[u8; POINT]>,
-    keys: Vec<Block>,
-    #[zeroize(skip)]
-    protocol: PhantomData<P>,
-}
+    mut secrets: Choices,
+) -> Result<BaseReceiver<Passive>, OtError> {
+    let message = talk.exchange(P::FIRST, Vec::new(), P::POINTS * POINT).await;
+    let points: &[[u8; POINT]] = message.as_chunks().0;
+    let sent = points[P::POINTS - 1];
+    let s = group::decode(&sent, P::FIRST)?;
+    let half_t: RistrettoPoint = group::decode(&points[0], P::FIRST)? * Scalar::ONE.div_by_2();
+    let mut points = vec![[0; POINT]; secrets.choices.len()];
+    let blind = |half, choice| P::blind(half, &half_t, choice);
+    group::blinded(&secrets.half_betas, &secrets.choices, blind, &mut points);
+    talk.exchange("base OT points", points.as_flattened().to_vec(), 0).await;
 
-guarded!([P: TwoMessages] PassiveReceiver<P>);
-
-impl<P: TwoMessages> Guarded for PassiveReceiver<P> {
-    fn exchange(&self) -> Option<Round> {
-        rounds::<P>(self.choices.len()).get(self.at).copied().map(group::mirrored)
+    // After the points were sent: S is at work now.
+    let rhos = group::receiver_secrets(&secrets.half_betas, &s);
+    let mut keys = Zeroizing::new(Vec::with_capacity(rhos.len()));
+    for (i, (choice, (point, rho))) in zip(&secrets.choices, zip(&points, &*rhos)).enumerate() {
+        keys.push(P::key(&hash, (i, u8::from(*choice)), [&sent, point], rho));
     }
-
-    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        if self.at == 1 {
-            out.copy_from_slice(self.points.as_flattened());
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
-        if self.at == 0 {
-            let sent: &[[u8; POINT]] = message.as_chunks().0;
-            self.sent = sent[P::POINTS - 1];
-            self.point = group::decode(&self.sent, P::FIRST)?;
-            let half_t: RistrettoPoint = group::decode(&sent[0], P::FIRST)? * Scalar::ONE.div_by_2();
-            self.points = vec![[0; POINT]; self.choices.len()];
-            let blind = |half, choice| P::blind(half, &half_t, choice);
-            group::blinded(&self.half_betas, &self.choices, blind, &mut self.points);
-        } else {
-            // After the points were sent: S is at work now.
-            let secrets = group::receiver_secrets(&self.half_betas, &self.point);
-            self.keys.reserve_exact(secrets.len());
-            for (i, (choice, (point, secret))) in zip(&self.choices, zip(&self.points, &*secrets)).enumerate()
-            {
-                self.keys.push(P::key(&self.hash, (i, u8::from(*choice)), [&self.sent, point], secret));
-            }
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    fn latch(&self) -> &Latch {
-        &self.latch
-    }
+    Ok(BaseReceiver::new(core::mem::take(&mut secrets.choices), core::mem::take(&mut *keys)))
 }
 
 impl<P: TwoMessages> ReceiveBase<Passive> for PassiveReceiver<P> {
-    fn finish(mut self) -> BaseReceiver<Passive> {
-        assert!(self.round(0).is_none(), "finish comes after the last tick");
-        BaseReceiver::new(core::mem::take(&mut self.choices), core::mem::take(&mut self.keys))
+    fn finish(self) -> BaseReceiver<Passive> {
+        self.0.finish()
     }
 }

@@ -1,6 +1,7 @@
 //! Additions of malicious modes: the sender's mask under a commitment, and a comparison of all that was said.
 
-use hushwire_block::Block;
+use hushwire_block::{Block, Buffer};
+use hushwire_machine::drive::Talk;
 use hushwire_ot::{Role, Sid, Transcript};
 use hushwire_prg::Prg;
 use subtle::ConstantTimeEq;
@@ -100,6 +101,69 @@ impl Spoken {
         } else {
             Err(PsiError::Abort { peer: None, check: "transcript" })
         }
+    }
+}
+
+/// The messages of a party after the VOLE, and what was said so far.
+pub(super) struct Noted {
+    talk: Talk,
+    spoken: Spoken,
+    me: Role,
+}
+
+impl Noted {
+    pub(super) fn new(talk: Talk, spoken: Spoken, me: Role) -> Self {
+        Noted { talk, spoken, me }
+    }
+
+    /// The messages of a machine within, which are not noted.
+    pub(super) fn talk(&self) -> &Talk {
+        &self.talk
+    }
+
+    fn peer(&self) -> Role {
+        match self.me {
+            Role::Sender => Role::Receiver,
+            Role::Receiver => Role::Sender,
+        }
+    }
+
+    /// Says a short message.
+    pub(super) async fn say_these(&mut self, name: &'static str, bytes: &[u8], mut place: Buffer) -> Buffer {
+        place.set_len(bytes.len());
+        place.copy_from_slice(bytes);
+        self.say(name, place).await
+    }
+
+    /// Says a message. The buffer comes back empty.
+    pub(super) async fn say(&mut self, name: &'static str, message: Buffer) -> Buffer {
+        if !message.is_empty() {
+            self.spoken.hear(self.me, &message);
+        }
+        self.talk.exchange_in(name, message, 0).await
+    }
+
+    /// Hears a message of so many bytes, in the memory of the one before.
+    pub(super) async fn hear(&mut self, name: &'static str, mut place: Buffer, bytes: usize) -> Buffer {
+        place.set_len(0);
+        let message = self.talk.exchange_in(name, place, bytes).await;
+        if !message.is_empty() {
+            self.spoken.hear(self.peer(), &message);
+        }
+        message
+    }
+
+    /// Both parties said and heard the same. Where they follow the protocol there is nothing to compare.
+    ///
+    /// # Errors
+    /// They did not.
+    pub(super) async fn close(&self) -> Result<(), PsiError> {
+        if self.spoken.0.is_none() {
+            return Ok(());
+        }
+        let own = self.spoken.digest(self.me).to_vec();
+        let theirs = self.talk.exchange("comparing what was said", own, DIGEST).await;
+        self.spoken.compare(self.peer(), &theirs)
     }
 }
 

@@ -1,15 +1,16 @@
 //! Payloads against a plain join; what a changed message does, and what a receiver without an item can open.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, registry};
-use hushwire_machine::drive::{Exchanged, Lockstep, Machine, Place, Round};
+use hushwire_machine::drive::{Lockstep, Machine, Place};
 use hushwire_ot::{Context, Level, Sid};
 use hushwire_prg::Seed;
 use proptest::prelude::*;
 
-use super::payload::{Key, Pieces, SEAL, Seals, opens};
+use super::payload::{Pieces, SEAL, Seals, opens};
 use super::*;
 use crate::{PsiError, Store};
 
@@ -238,29 +239,6 @@ fn truncated_and_replayed_payloads_are_noticed() {
     }
 }
 
-/// A sender that damages its first payload once it is sealed, so that both parties' transcripts have it as it is.
-struct Corrupt(Sender);
-
-impl Machine for Corrupt {
-    type Error = PsiError;
-    fn round(&self, slot: usize) -> Option<Round> {
-        self.0.round(slot)
-    }
-    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), PsiError> {
-        if is_round(&self.0, "payloads") {
-            self.0.outgoing().expect("it has payloads").damage(0);
-        }
-        self.0.write(slot, out)
-    }
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), PsiError> {
-        self.0.read(messages)
-    }
-}
-
-fn is_round(machine: &impl Machine, name: &str) -> bool {
-    machine.round(0).is_some_and(|round| round.name == name)
-}
-
 /// A corrupt sender sees the same whether the receiver has the item whose payload it damaged or not: rounds, lengths and a good
 /// end. The receiver knows.
 #[test]
@@ -271,8 +249,9 @@ fn a_sender_that_damages_a_payload_sees_nothing_of_it() {
             let (seeds, context) = ([1, 2].map(|seed| Seed::from_bytes([seed; 16])), context());
             let mut r = Receiver::new(&context, &parameters, digests(receiver), &seeds[0]).expect("few");
             let theirs = payloads(&[1, 2], 5);
-            let s = Sender::with_payloads(&context, &parameters, digests(&[1, 2]), theirs, &seeds[1]);
-            let mut s = Corrupt(s.expect("few"));
+            // Once it is sealed, so that both parties' transcripts have it as it is.
+            let s = Sender::damaging(&context, &parameters, digests(&[1, 2]), theirs, &seeds[1]);
+            let mut s = s.expect("few");
             let mut seen = vec![];
             let mut parties: [&mut dyn Machine<Error = PsiError>; 2] = [&mut r, &mut s];
             let end = Lockstep::new().run_edited(&mut parties, |place, message| {
@@ -288,34 +267,6 @@ fn a_sender_that_damages_a_payload_sees_nothing_of_it() {
     }
 }
 
-/// A receiver that evaluates another item than it put into its store, and notes the keys that it has.
-struct Curious {
-    inner: Receiver,
-    instead: Option<ItemDigest>,
-    keys: Vec<Key>,
-}
-
-impl Machine for Curious {
-    type Error = PsiError;
-    fn round(&self, slot: usize) -> Option<Round> {
-        self.inner.round(slot)
-    }
-    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), PsiError> {
-        let evaluates = is_round(&self.inner, "values, high parts");
-        if let Some(instead) = self.instead.filter(|_| evaluates) {
-            self.inner.inside().0[0] = instead;
-        }
-        self.inner.write(slot, out)?;
-        if evaluates {
-            self.keys = self.inner.inside().1.expect("it has payloads").its_keys().to_vec();
-        }
-        Ok(())
-    }
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), PsiError> {
-        self.inner.read(messages)
-    }
-}
-
 /// All that a receiver has of an item that it lacks: the values of the list, the item's digest, and what it takes for its PRF. No
 /// key that comes of these opens a payload, and that of an item which it has opens one.
 #[test]
@@ -325,9 +276,11 @@ fn without_the_item_no_payload_opens() {
     let (shape, context) = (parameters.shape(), context());
     let opened = |instead: Option<u64>| {
         let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
-        let inner = Receiver::new(&context, &parameters, digests(&ours), &seeds[0]).expect("few");
-        let instead = instead.map(|item| digests(&[item])[0]);
-        let mut curious = Curious { inner, instead, keys: vec![] };
+        // A receiver that evaluates another item than it put into its store, and notes the keys that it has.
+        let tried = [instead.unwrap_or(ours[0]), ours[1], ours[2]];
+        let (items, keys) = ([&ours[..], &tried].map(digests), Arc::default());
+        let curious = Receiver::curious(&context, &parameters, items, &seeds[0], &keys);
+        let mut curious = curious.expect("few");
         let s =
             Sender::with_payloads(&context, &parameters, digests(&theirs), payloads(&theirs, 24), &seeds[1]);
         let mut s = s.expect("few");
@@ -342,7 +295,7 @@ fn without_the_item_no_payload_opens() {
         let [.., high, low, sealed] = &heard[..] else { panic!("three messages") };
         let mut list = list::List::new(&shape, high).expect("as many values");
         list.add_low(low);
-        let (seals, mut keys) = (Seals::new(&context), curious.keys);
+        let (seals, mut keys) = (Seals::new(&context), keys.lock().expect("it is idle").clone());
         assert_eq!((list.each().len(), keys.len()), (4, 3));
         for digest in digests(&theirs) {
             for x in list.each().into_iter().chain([0]) {

@@ -7,14 +7,14 @@ use core::marker::PhantomData;
 use std::thread;
 
 use hushwire_aes::Backend;
-use hushwire_block::Block;
-use hushwire_machine::drive::{Exchanged, Latch, Machine, Misstep, Round};
-use hushwire_machine::gated;
+use hushwire_block::{Block, Buffer};
+use hushwire_machine::drive::{Line, Misstep, Talk};
+use hushwire_machine::passed_on;
 use hushwire_ot::vole::{self, Base, Field, Full128, Pair64, ReceiverEntries};
 use hushwire_ot::{Context, Level, Malicious, Role, Security, SemiHonest};
 use hushwire_prg::{Prg, Seed};
 
-use super::close::{DIGEST, MASK, Mask, OPENING, Spoken, block};
+use super::close::{DIGEST, MASK, Mask, Noted, OPENING, Spoken, block};
 use super::hash::Functions;
 use super::list::{AHEAD, List, Shape};
 use super::payload::{Incoming, Pieces};
@@ -22,16 +22,9 @@ use super::{ItemDigest, Opened, Parameters};
 use crate::PsiError;
 use crate::okvs::{Binned, Decode, Encoder, Layout, Module, no_addition};
 
-/// The receiver, a [`Machine`] with one slot.
+/// The receiver, a [`Machine`](hushwire_machine::drive::Machine) with one slot.
 #[must_use = "run its rounds, then finish"]
-pub struct Receiver(Box<dyn Half>);
-
-/// A half in one of the fields.
-trait Half: Machine<Error = PsiError> + Send {
-    fn open(self: Box<Self>) -> Opened;
-    #[cfg(test)]
-    fn inside(&mut self) -> (&mut Vec<ItemDigest>, Option<&Incoming>);
-}
+pub struct Receiver(Line<'static, Opened, PsiError>);
 
 impl Receiver {
     /// With the digests of its items. `context` is agreed and of this run alone, `seed` this party's secret randomness, for
@@ -46,17 +39,12 @@ impl Receiver {
         seed: &Seed,
     ) -> Result<Self, PsiError> {
         parameters.check(digests.len(), parameters.receiver_items)?;
-        Ok(Receiver(match (parameters.security, parameters.is_short()) {
-            (Level::SemiHonest, true) => {
-                Box::new(State::<SemiHonest, Pair64>::new(context, parameters, digests, seed)?)
-            }
-            (Level::SemiHonest, false) => {
-                Box::new(State::<SemiHonest, Full128>::new(context, parameters, digests, seed)?)
-            }
-            (Level::Malicious, _) => {
-                Box::new(State::<Malicious, Full128>::new(context, parameters, digests, seed)?)
-            }
-        }))
+        let line = match (parameters.security, parameters.is_short()) {
+            (Level::SemiHonest, true) => State::<Pair64>::begin::<SemiHonest>,
+            (Level::SemiHonest, false) => State::<Full128>::begin::<SemiHonest>,
+            (Level::Malicious, _) => State::<Full128>::begin::<Malicious>,
+        };
+        Ok(Receiver(line(context, parameters, digests, seed)?))
     }
 
     /// The numbers of its items that the sender has too, rising.
@@ -65,7 +53,7 @@ impl Receiver {
     /// If rounds are left (the caller's bug).
     #[must_use]
     pub fn finish(self) -> Vec<u32> {
-        self.0.open().common
+        self.open().common
     }
 
     /// The same, with the sender's payload of each.
@@ -74,257 +62,178 @@ impl Receiver {
     /// As [`Receiver::finish`].
     #[must_use]
     pub fn open(self) -> Opened {
-        self.0.open()
-    }
-
-    /// The digests that it evaluates, and what it has of payloads.
-    #[cfg(test)]
-    pub(super) fn inside(&mut self) -> (&mut Vec<ItemDigest>, Option<&Incoming>) {
-        self.0.inside()
+        self.0.finish()
     }
 }
 
-impl Machine for Receiver {
-    type Error = PsiError;
+passed_on!([] Receiver, PsiError, self => self.0);
 
-    fn round(&self, slot: usize) -> Option<Round> {
-        self.0.round(slot)
-    }
-    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), PsiError> {
-        self.0.write(slot, out)
-    }
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), PsiError> {
-        self.0.read(messages)
-    }
-}
-
-/// The next round.
-enum Phase<S: Security, F: Field> {
-    /// The commitment to the sender's mask; then the VOLE.
-    Commitment(Box<vole::Receiver<S, F>>),
-    Vole(Box<vole::Receiver<S, F>>),
-    /// A' of this bin.
-    Store(usize),
-    /// This party's mask, then the opening of the sender's.
-    Mask,
-    Opening,
-    High,
-    /// This message of low parts.
-    Low(usize),
-    /// This message of payloads.
-    Payloads(usize),
-    Answer,
-    Close,
-    Done,
-}
-
-struct State<S: Security, F: Field> {
+/// A receiver's items, and what it has made of them.
+struct State<F: Field> {
     context: Context,
     parameters: Parameters,
     layout: Layout,
     shape: Shape,
-    phase: Phase<S, F>,
     /// In the order of bins.
     digests: Vec<ItemDigest>,
     binned: Binned,
     /// One for each thread.
     bins: Vec<Bin<F>>,
     /// A' of the bins that come next, the last one first.
-    ahead: Vec<Vec<u8>>,
-    entries: Option<ReceiverEntries<F>>,
+    ahead: Vec<Buffer>,
     functions: Functions,
-    /// Words of malicious modes; the commitment that came; the sum of both masks.
-    spoken: Spoken,
-    commitment: [u8; DIGEST],
+    /// The sum of both masks, of malicious modes.
     mask: Block,
     pads: Prg,
     /// In the order of bins, cut to the bits that are sent.
     values: Vec<u128>,
     tags: Vec<u64>,
     incoming: Option<Incoming>,
-    pieces: Pieces,
-    list: Option<List>,
     common: Vec<u32>,
-    answer: Vec<u8>,
-    latch: Latch,
+    #[cfg(test)]
+    cheat: hostile::Cheat,
 }
 
-impl<S: Security, F: Field> State<S, F>
+impl<F: Field> State<F>
 where
     F::Base: Module<F::Base>,
 {
-    fn new(
+    fn begin<S: Security>(
         context: &Context,
         parameters: &Parameters,
         digests: Vec<ItemDigest>,
         seed: &Seed,
-    ) -> Result<Self, PsiError> {
+    ) -> Result<Line<'static, Opened, PsiError>, PsiError> {
+        State::<F>::new::<S>(context, parameters, digests, seed).line::<S>(seed)
+    }
+
+    fn new<S: Security>(
+        context: &Context,
+        parameters: &Parameters,
+        digests: Vec<ItemDigest>,
+        seed: &Seed,
+    ) -> Self {
         let layout = parameters.layout();
-        let empty = parameters.is_empty();
-        let count = if empty { 0 } else { layout.entries() };
-        let vole = vole::Receiver::new(&context.child("psi", 0), count, seed)?;
         let binned = Binned::new(&layout, &digests);
         let digests = binned.grouped(digests);
-        Ok(State {
+        State {
             context: *context,
             parameters: *parameters,
             layout,
-            shape: if empty { Shape::new(1, 40) } else { parameters.shape() },
-            phase: match S::LEVEL {
-                _ if empty => Phase::Done,
-                Level::SemiHonest => Phase::Vole(Box::new(vole)),
-                Level::Malicious => Phase::Commitment(Box::new(vole)),
-            },
+            shape: if parameters.is_empty() { Shape::new(1, 40) } else { parameters.shape() },
             binned,
             bins: (0..threads(&layout)).map(|_| Bin::new(context.backend, &layout)).collect(),
             ahead: Vec::new(),
-            entries: None,
             functions: Functions::new::<S>(context),
-            spoken: Spoken::new(&context.sid, S::LEVEL == Level::Malicious),
-            commitment: [0; DIGEST],
             mask: Block::ZERO,
             pads: Prg::new(context.backend, &seed.derive("psi receiver", &context.sid.0), "psi masks"),
             values: Vec::new(),
             tags: Vec::new(),
             incoming: (parameters.payload_bytes > 0).then(|| Incoming::new(context, digests.len())),
-            pieces: Pieces::new(parameters),
-            list: None,
             common: Vec::new(),
-            answer: Vec::new(),
             digests,
-            latch: Latch::new(),
-        })
-    }
-
-    fn latch(&self) -> &Latch {
-        &self.latch
-    }
-
-    fn exchange(&self) -> Option<Round> {
-        let heard = |name, into| Some(Round { name, out: 0, into });
-        let said = |name, out| Some(Round { name, out, into: 0 });
-        match &self.phase {
-            Phase::Commitment(_) => heard("commitment to a mask", DIGEST),
-            Phase::Vole(vole) => vole.round(0),
-            Phase::Mask => said("mask", MASK),
-            Phase::Opening => heard("opening of a mask", OPENING),
-            Phase::Close => Some(Round::even("comparing what was said", DIGEST)),
-            Phase::Store(_) => said("store of items", self.layout.bin_entries() * F::Base::BYTES),
-            Phase::High => heard("values, high parts", self.shape.high_bytes()),
-            Phase::Low(piece) => heard("values, low parts", self.shape.low_bytes(*piece)),
-            Phase::Payloads(piece) => heard("payloads", self.pieces.bytes(*piece)),
-            Phase::Answer => said("items in common", self.parameters.answer_bytes()),
-            Phase::Done => None,
+            #[cfg(test)]
+            cheat: hostile::Cheat::default(),
         }
     }
 
-    fn say(&mut self, out: &mut [u8]) -> Result<(), PsiError> {
-        match &mut self.phase {
-            Phase::Vole(vole) => return Ok(vole.write(0, out)?),
-            Phase::Store(bin) => {
-                let bin = *bin;
-                self.encode(bin, out)?;
-            }
-            Phase::Mask => {
-                self.pads.fill(out);
-                self.mask = block(out);
-            }
-            // The sender needs its time for its values: ours are made now.
-            Phase::High => self.evaluate(),
-            Phase::Answer => out.copy_from_slice(&self.answer),
-            Phase::Close => {
-                out.copy_from_slice(&self.spoken.digest(Role::Receiver));
-                return Ok(());
-            }
-            Phase::Commitment(_) | Phase::Opening | Phase::Low(_) | Phase::Payloads(_) | Phase::Done => {}
-        }
-        if !out.is_empty() {
-            self.spoken.hear(Role::Receiver, out);
-        }
-        Ok(())
+    fn line<S: Security>(self, seed: &Seed) -> Result<Line<'static, Opened, PsiError>, PsiError> {
+        let count = if self.parameters.is_empty() { 0 } else { self.layout.entries() };
+        let vole = vole::Receiver::<S, F>::new(&self.context.child("psi", 0), count, seed)?;
+        Ok(Line::new(|talk| self.run(vole, talk)))
     }
 
-    fn hear(&mut self, message: Exchanged<'_>) -> Result<(), PsiError> {
-        if !matches!(self.phase, Phase::Vole(_) | Phase::Close) && !message.heard.is_empty() {
-            self.spoken.hear(Role::Sender, message.heard);
+    async fn run<S: Security>(
+        mut self,
+        mut vole: vole::Receiver<S, F>,
+        talk: Talk,
+    ) -> Result<Opened, PsiError> {
+        if self.parameters.is_empty() {
+            return Ok(self.opened());
         }
-        let close = if S::LEVEL == Level::Malicious { Phase::Close } else { Phase::Done };
-        let after_values = if self.parameters.both_learn { Phase::Answer } else { close };
-        self.phase = match core::mem::replace(&mut self.phase, Phase::Done) {
-            Phase::Commitment(vole) => {
-                self.commitment.copy_from_slice(message.heard);
-                Phase::Vole(vole)
+        let is_malicious = S::LEVEL == Level::Malicious;
+        let spoken = Spoken::new(&self.context.sid, is_malicious);
+        let mut talk = Noted::new(talk, spoken, Role::Receiver);
+        let mut message = Buffer::new();
+        let mut commitment = [0; DIGEST];
+        if is_malicious {
+            message = talk.hear("commitment to a mask", message, DIGEST).await;
+            commitment.copy_from_slice(&message);
+        }
+        talk.talk().run(&mut vole).await?;
+        let ReceiverEntries { u, t } = vole.finish();
+
+        for bin in 0..self.layout.bins() {
+            let store = self.encode(&u, bin, message)?;
+            message = talk.say("store of items", store).await;
+        }
+        drop(u);
+        self.bins = Vec::new();
+
+        if is_malicious {
+            message.set_len(MASK);
+            self.pads.fill(&mut message);
+            self.mask = block(&message);
+            message = talk.say("mask", message).await;
+            message = talk.hear("opening of a mask", message, OPENING).await;
+            self.mask ^= Mask::open(&self.context.sid, &message, &commitment)?.value();
+        }
+
+        // The sender needs its time for its values: ours are made now.
+        self.evaluate(&t);
+        drop(t);
+        message = talk.hear("values, high parts", message, self.shape.high_bytes()).await;
+        let mut list = List::new(&self.shape, &message).ok_or(PsiError::Malformed {
+            peer: None,
+            message: "values, high parts",
+            what: "not as many values as agreed",
+        })?;
+        for piece in 0..self.shape.pieces() {
+            message = talk.hear("values, low parts", message, self.shape.low_bytes(piece)).await;
+            list.add_low(&message);
+        }
+        let answer = self.compare(&list);
+
+        let pieces = Pieces::new(&self.parameters);
+        for piece in 0..pieces.count() {
+            message = talk.hear("payloads", message, pieces.bytes(piece)).await;
+            if let Some(incoming) = &mut self.incoming {
+                incoming.hear(&pieces, piece, &message);
             }
-            Phase::Vole(mut vole) => {
-                vole.read(&[message])?;
-                if vole.round(0).is_some() {
-                    Phase::Vole(vole)
-                } else {
-                    self.entries = Some(vole.finish());
-                    Phase::Store(0)
-                }
-            }
-            Phase::Store(bin) if bin + 1 < self.layout.bins() => Phase::Store(bin + 1),
-            Phase::Store(_) if S::LEVEL == Level::Malicious => Phase::Mask,
-            Phase::Store(_) => Phase::High,
-            Phase::Mask => Phase::Opening,
-            Phase::Opening => {
-                let theirs = Mask::open(&self.context.sid, message.heard, &self.commitment)?;
-                self.mask ^= theirs.value();
-                Phase::High
-            }
-            Phase::High => {
-                let list = List::new(&self.shape, message.heard);
-                self.list = Some(list.ok_or(PsiError::Malformed {
-                    peer: None,
-                    message: "values, high parts",
-                    what: "not as many values as agreed",
-                })?);
-                Phase::Low(0)
-            }
-            Phase::Low(piece) => {
-                self.list.as_mut().expect("the high part came").add_low(message.heard);
-                if piece + 1 < self.shape.pieces() {
-                    Phase::Low(piece + 1)
-                } else {
-                    self.compare();
-                    if self.pieces.count() > 0 { Phase::Payloads(0) } else { after_values }
-                }
-            }
-            Phase::Payloads(piece) => {
-                if let Some(incoming) = &mut self.incoming {
-                    incoming.hear(&self.pieces, piece, message.heard);
-                }
-                if piece + 1 < self.pieces.count() { Phase::Payloads(piece + 1) } else { after_values }
-            }
-            Phase::Answer if S::LEVEL == Level::Malicious => Phase::Close,
-            Phase::Close => {
-                self.spoken.compare(Role::Sender, message.heard)?;
-                Phase::Done
-            }
-            Phase::Answer | Phase::Done => Phase::Done,
-        };
-        Ok(())
+        }
+        if self.parameters.both_learn {
+            talk.say("items in common", answer).await;
+        }
+        talk.close().await?;
+        Ok(self.opened())
     }
 
-    /// A' of a bin; those of the bins behind it are made meanwhile, one by each thread.
-    fn encode(&mut self, bin: usize, out: &mut [u8]) -> Result<(), PsiError> {
+    fn opened(self) -> Opened {
+        let common = self.common;
+        match self.incoming {
+            Some(incoming) => incoming.open(common),
+            None => Opened { common, ..Opened::default() },
+        }
+    }
+
+    /// A' of a bin, in the memory of `out`; those of the bins behind it are made meanwhile, one by each thread.
+    fn encode(&mut self, u: &[F::Base], bin: usize, mut out: Buffer) -> Result<Buffer, PsiError> {
         if let Some(message) = self.ahead.pop() {
-            out.copy_from_slice(&message);
-            return Ok(());
+            return Ok(message);
         }
         let len = self.layout.bin_entries();
-        let u = &self.entries.as_ref().expect("the VOLE is done").u;
+        out.set_len(len * F::Base::BYTES);
         let (digests, binned, functions) = (&self.digests, &self.binned, &self.functions);
         let part = |bin: usize| (&digests[binned.span(bin)], &u[bin * len..(bin + 1) * len]);
-        let [first, others @ ..] = &mut self.bins[..] else { return Ok(()) };
+        let [first, others @ ..] = &mut self.bins[..] else { return Ok(out) };
         let next = (bin + 1..self.layout.bins()).zip(others);
         self.ahead = thread::scope(|scope| {
             let mut running = vec![];
             for (bin, maker) in next {
                 let (digests, u) = part(bin);
                 let work = move || {
-                    let mut message = vec![0; len * F::Base::BYTES];
+                    let mut message = Buffer::new();
+                    message.set_len(len * F::Base::BYTES);
                     maker.message(functions, digests, u, &mut message).map(|()| message)
                 };
                 // A thread that the system does not give leaves its bin and those behind it for later.
@@ -332,20 +241,19 @@ where
                 running.push(thread);
             }
             let (digests, u) = part(bin);
-            let made = first.message(functions, digests, u, out);
+            let made = first.message(functions, digests, u, &mut out);
             let ahead = running.into_iter().map(|maker| maker.join().map_err(|_| PsiError::NoStore)?);
             let mut ahead = ahead.collect::<Result<Vec<_>, _>>()?;
             ahead.reverse();
             made.map(|()| ahead)
         })?;
-        Ok(())
+        Ok(out)
     }
 
     /// The values of all items; what made them is forgotten.
-    fn evaluate(&mut self) {
-        let ReceiverEntries { u, t } = self.entries.take().expect("the VOLE is done");
-        drop(u);
-        self.bins = Vec::new();
+    fn evaluate(&mut self, t: &[Block]) {
+        #[cfg(test)]
+        self.try_others();
         let digests = core::mem::take(&mut self.digests);
         self.values.reserve_exact(digests.len());
         self.tags.reserve_exact(if self.parameters.has_tags() { digests.len() } else { 0 });
@@ -373,14 +281,17 @@ where
                 incoming.keys(self.mask, digests, &inputs);
             }
         }
+        #[cfg(test)]
+        self.note_keys();
     }
 
-    fn compare(&mut self) {
-        let list = self.list.take().expect("the list came");
-        self.answer = vec![0; self.parameters.answer_bytes()];
+    /// Finds the items whose values are in the list; the answer that tells the sender.
+    fn compare(&mut self, list: &List) -> Buffer {
+        let mut answer = Buffer::new();
+        answer.set_len(self.parameters.answer_bytes());
         if self.parameters.has_tags() {
             // Of a value that is not common the tag is not known.
-            self.pads.fill(&mut self.answer);
+            self.pads.fill(&mut answer);
         }
         let mut wanted = vec![];
         let values = core::mem::take(&mut self.values);
@@ -395,8 +306,8 @@ where
                     wanted.push([item, at as u32, place as u32]);
                 }
                 match self.tags.get(place) {
-                    Some(tag) => self.answer[8 * at..8 * at + 8].copy_from_slice(&tag.to_le_bytes()),
-                    None => self.answer[at / 8] |= 1 << (at % 8),
+                    Some(tag) => answer[8 * at..8 * at + 8].copy_from_slice(&tag.to_le_bytes()),
+                    None => answer[at / 8] |= 1 << (at % 8),
                 }
             }
         }
@@ -404,6 +315,7 @@ where
         if let Some(incoming) = &mut self.incoming {
             incoming.want(wanted, self.parameters.payload_bytes);
         }
+        answer
     }
 }
 
@@ -444,24 +356,6 @@ impl<F: Field<Base: Module<<F as Field>::Base>>> Bin<F> {
             Base::plus(*p, *u).to_bytes(out);
         }
         Ok(())
-    }
-}
-
-gated!([S: Security, F: Field<Base: Module<<F as Field>::Base>>] State<S, F>, PsiError;);
-
-impl<S: Security, F: Field<Base: Module<<F as Field>::Base>>> Half for State<S, F> {
-    fn open(self: Box<Self>) -> Opened {
-        assert!(self.round(0).is_none(), "the end comes after the last round");
-        let common = self.common;
-        match self.incoming {
-            Some(incoming) => incoming.open(common),
-            None => Opened { common, ..Opened::default() },
-        }
-    }
-
-    #[cfg(test)]
-    fn inside(&mut self) -> (&mut Vec<ItemDigest>, Option<&Incoming>) {
-        (&mut self.digests, self.incoming.as_ref())
     }
 }
 

@@ -2,15 +2,15 @@
 
 use core::marker::PhantomData;
 
-use hushwire_block::Block;
-use hushwire_machine::drive::{Exchanged, Latch, Machine, Round};
-use hushwire_machine::gated;
+use hushwire_block::{Block, Buffer};
+use hushwire_machine::drive::{Line, Talk};
+use hushwire_machine::passed_on;
 use hushwire_ot::vole::{self, Base, Field, Full128, Pair64, SenderEntries};
 use hushwire_ot::{Context, Level, Malicious, Role, Security, SemiHonest};
 use hushwire_prg::{Prg, Seed};
 use hushwire_simd::clmul::Clmul;
 
-use super::close::{DIGEST, MASK, Mask, OPENING, Spoken, block};
+use super::close::{MASK, Mask, Noted, Spoken, block};
 use super::hash::{Functions, Output};
 use super::list::{self, Shape};
 use super::payload::{Outgoing, Pieces};
@@ -18,16 +18,9 @@ use super::{ItemDigest, Parameters, Payloads};
 use crate::PsiError;
 use crate::okvs::{Binned, Decode, Layout, Shift};
 
-/// The sender, a [`Machine`] with one slot.
+/// The sender, a [`Machine`](hushwire_machine::drive::Machine) with one slot.
 #[must_use = "run its rounds, then finish"]
-pub struct Sender(Box<dyn Half>);
-
-/// A half in one of the fields.
-trait Half: Machine<Error = PsiError> + Send {
-    fn finish(self: Box<Self>) -> Option<Vec<u32>>;
-    #[cfg(test)]
-    fn outgoing(&mut self) -> Option<&mut Outgoing>;
-}
+pub struct Sender(Line<'static, Option<Vec<u32>>, PsiError>);
 
 impl Sender {
     /// As [`super::Receiver::new`], of a run without payloads.
@@ -64,17 +57,12 @@ impl Sender {
         parameters.check(digests.len(), parameters.sender_items)?;
         assert_eq!(payloads.width(), parameters.payload_bytes, "payloads of the length agreed on");
         assert!(payloads.width() == 0 || payloads.count() == digests.len(), "a payload for each item");
-        Ok(Sender(match (parameters.security, parameters.is_short()) {
-            (Level::SemiHonest, true) => {
-                Box::new(State::<SemiHonest, Pair64>::new(context, parameters, digests, payloads, seed)?)
-            }
-            (Level::SemiHonest, false) => {
-                Box::new(State::<SemiHonest, Full128>::new(context, parameters, digests, payloads, seed)?)
-            }
-            (Level::Malicious, _) => {
-                Box::new(State::<Malicious, Full128>::new(context, parameters, digests, payloads, seed)?)
-            }
-        }))
+        let line = match (parameters.security, parameters.is_short()) {
+            (Level::SemiHonest, true) => State::<Pair64>::begin::<SemiHonest>,
+            (Level::SemiHonest, false) => State::<Full128>::begin::<SemiHonest>,
+            (Level::Malicious, _) => State::<Full128>::begin::<Malicious>,
+        };
+        Ok(Sender(line(context, parameters, digests, payloads, seed)?))
     }
 
     /// The numbers of its items that the receiver has too, rising; `None` where the receiver alone learns.
@@ -85,67 +73,28 @@ impl Sender {
     pub fn finish(self) -> Option<Vec<u32>> {
         self.0.finish()
     }
-
-    #[cfg(test)]
-    pub(super) fn outgoing(&mut self) -> Option<&mut Outgoing> {
-        self.0.outgoing()
-    }
 }
 
-impl Machine for Sender {
-    type Error = PsiError;
-
-    fn round(&self, slot: usize) -> Option<Round> {
-        self.0.round(slot)
-    }
-    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), PsiError> {
-        self.0.write(slot, out)
-    }
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), PsiError> {
-        self.0.read(messages)
-    }
-}
-
-/// The next round.
-enum Phase<S: Security, F: Field> {
-    /// The commitment to this party's mask; then the VOLE.
-    Commitment(Box<vole::Sender<S, F>>),
-    Vole(Box<vole::Sender<S, F>>),
-    /// A' of this bin.
-    Store(usize),
-    /// The receiver's mask, then the opening of this party's.
-    Mask,
-    Opening,
-    High,
-    /// This message of low parts.
-    Low(usize),
-    /// This message of payloads.
-    Payloads(usize),
-    Answer,
-    Close,
-    Done,
-}
+passed_on!([] Sender, PsiError, self => self.0);
 
 /// Bits of a key above the item's number.
 const KEY: u32 = 96;
 
-struct State<S: Security, F: Field> {
+/// A sender's items, and what it has made of them.
+struct State<F: Field> {
     context: Context,
     /// Items, duplicates among them.
     items: usize,
     parameters: Parameters,
     layout: Layout,
     shape: Shape,
-    phase: Phase<S, F>,
     /// In the order of bins.
     digests: Vec<ItemDigest>,
     binned: Binned,
     /// h of a bin's items.
     of_items: Vec<F::Base>,
-    entries: Option<SenderEntries>,
     functions: Functions,
-    /// Words of malicious modes; this party's mask; the sum of both.
-    spoken: Spoken,
+    /// This party's mask; the sum of both, of malicious modes.
     own_mask: Mask,
     mask: Block,
     pads: Prg,
@@ -160,45 +109,44 @@ struct State<S: Security, F: Field> {
     values: Vec<u128>,
     tags: Vec<u64>,
     outgoing: Option<Outgoing>,
-    pieces: Pieces,
     /// Of values that come more than once, all but the first: the value's place in the list, and the item.
     again: Vec<[u32; 2]>,
-    common: Vec<u32>,
-    latch: Latch,
+    #[cfg(test)]
+    damages: bool,
 }
 
-impl<S: Security, F: Field> State<S, F> {
-    fn new(
+impl<F: Field> State<F> {
+    fn begin<S: Security>(
         context: &Context,
         parameters: &Parameters,
         digests: Vec<ItemDigest>,
         payloads: Payloads,
         seed: &Seed,
-    ) -> Result<Self, PsiError> {
+    ) -> Result<Line<'static, Option<Vec<u32>>, PsiError>, PsiError> {
+        State::<F>::new::<S>(context, parameters, digests, payloads, seed).line::<S>(seed)
+    }
+
+    fn new<S: Security>(
+        context: &Context,
+        parameters: &Parameters,
+        digests: Vec<ItemDigest>,
+        payloads: Payloads,
+        seed: &Seed,
+    ) -> Self {
         let layout = parameters.layout();
-        let empty = parameters.is_empty();
-        let count = if empty { 0 } else { layout.entries() };
-        let vole = vole::Sender::new(&context.child("psi", 0), count, seed)?;
         let binned = Binned::new(&layout, &digests);
         let digests = binned.grouped(digests);
         let mut pads = Prg::new(context.backend, &seed.derive("psi sender", &context.sid.0), "psi masks");
-        let is_malicious = S::LEVEL == Level::Malicious;
-        Ok(State {
+        let is_malicious = parameters.security == Level::Malicious;
+        State {
             context: *context,
             items: digests.len(),
             parameters: *parameters,
             layout,
-            shape: if empty { Shape::new(1, 40) } else { parameters.shape() },
-            phase: match S::LEVEL {
-                _ if empty => Phase::Done,
-                Level::SemiHonest => Phase::Vole(Box::new(vole)),
-                Level::Malicious => Phase::Commitment(Box::new(vole)),
-            },
+            shape: if parameters.is_empty() { Shape::new(1, 40) } else { parameters.shape() },
             binned,
-            entries: None,
             functions: Functions::new::<S>(context),
             of_items: Vec::new(),
-            spoken: Spoken::new(&context.sid, is_malicious),
             own_mask: Mask::new(&mut pads),
             mask: Block::ZERO,
             pads,
@@ -209,130 +157,94 @@ impl<S: Security, F: Field> State<S, F> {
             tags: vec![0; if parameters.has_tags() { digests.len() } else { 0 }],
             keys: Vec::with_capacity(digests.len()),
             outgoing: (payloads.width() > 0).then(|| Outgoing::new(context, payloads)),
-            pieces: Pieces::new(parameters),
             again: Vec::new(),
-            common: Vec::new(),
             digests,
-            latch: Latch::new(),
-        })
-    }
-
-    fn latch(&self) -> &Latch {
-        &self.latch
-    }
-
-    fn exchange(&self) -> Option<Round> {
-        let heard = |name, into| Some(Round { name, out: 0, into });
-        let said = |name, out| Some(Round { name, out, into: 0 });
-        match &self.phase {
-            Phase::Commitment(_) => said("commitment to a mask", DIGEST),
-            Phase::Vole(vole) => vole.round(0),
-            Phase::Store(_) => heard("store of items", self.layout.bin_entries() * F::Base::BYTES),
-            Phase::Mask => heard("mask", MASK),
-            Phase::Opening => said("opening of a mask", OPENING),
-            Phase::High => said("values, high parts", self.shape.high_bytes()),
-            Phase::Low(piece) => said("values, low parts", self.shape.low_bytes(*piece)),
-            Phase::Payloads(piece) => said("payloads", self.pieces.bytes(*piece)),
-            Phase::Answer => heard("items in common", self.parameters.answer_bytes()),
-            Phase::Close => Some(Round::even("comparing what was said", DIGEST)),
-            Phase::Done => None,
+            #[cfg(test)]
+            damages: false,
         }
+    }
+
+    fn line<S: Security>(self, seed: &Seed) -> Result<Line<'static, Option<Vec<u32>>, PsiError>, PsiError> {
+        let count = if self.parameters.is_empty() { 0 } else { self.layout.entries() };
+        let vole = vole::Sender::<S, F>::new(&self.context.child("psi", 0), count, seed)?;
+        Ok(Line::new(|talk| self.run(vole, talk)))
+    }
+
+    async fn run<S: Security>(
+        mut self,
+        mut vole: vole::Sender<S, F>,
+        talk: Talk,
+    ) -> Result<Option<Vec<u32>>, PsiError> {
+        let both_learn = self.parameters.both_learn;
+        if self.parameters.is_empty() {
+            return Ok(both_learn.then(Vec::new));
+        }
+        let sid = self.context.sid;
+        let mut talk = Noted::new(talk, Spoken::new(&sid, self.is_malicious()), Role::Sender);
+        let mut message = Buffer::new();
+        if self.is_malicious() {
+            let commitment = self.own_mask.commitment(&sid);
+            message = talk.say_these("commitment to a mask", &commitment, message).await;
+        }
+        talk.talk().run(&mut vole).await?;
+
+        let mut entries = vole.finish();
+        for bin in 0..self.layout.bins() {
+            let bytes = self.layout.bin_entries() * F::Base::BYTES;
+            message = talk.hear("store of items", message, bytes).await;
+            self.evaluate(&mut entries, bin, &message);
+        }
+        drop(entries);
+
+        if self.is_malicious() {
+            message = talk.hear("mask", message, MASK).await;
+            self.mask = block(&message) ^ self.own_mask.value();
+            message = talk.say_these("opening of a mask", self.own_mask.opening(), message).await;
+            self.hash_all();
+        }
+        self.order();
+
+        message.set_len(self.shape.high_bytes());
+        let values = (0..self.shape.count()).map(|i| self.value(i));
+        list::write_high(&self.shape, values, &mut message);
+        message = talk.say("values, high parts", message).await;
+        for piece in 0..self.shape.pieces() {
+            message.set_len(self.shape.low_bytes(piece));
+            list::write_low(&self.shape, piece, |i| self.value(i), &mut message);
+            message = talk.say("values, low parts", message).await;
+        }
+
+        let pieces = Pieces::new(&self.parameters);
+        #[cfg(test)]
+        self.damage();
+        for piece in 0..pieces.count() {
+            message.set_len(pieces.bytes(piece));
+            let items = self.keys[pieces.range(piece)].iter().map(|key| *key as u32);
+            if let Some(outgoing) = &self.outgoing {
+                outgoing.write(items, &mut self.pads, &mut message);
+            }
+            message = talk.say("payloads", message).await;
+        }
+        let mut common = None;
+        if both_learn {
+            message = talk.hear("items in common", message, self.parameters.answer_bytes()).await;
+            common = Some(self.learn(&message));
+        }
+        talk.close().await?;
+        Ok(common)
+    }
+
+    fn is_malicious(&self) -> bool {
+        self.parameters.security == Level::Malicious
     }
 
     /// The i-th value of the list.
     fn value(&self, i: usize) -> u128 {
-        if S::LEVEL == Level::Malicious { self.values[i] } else { self.keys[i] >> 32 }
-    }
-
-    fn say(&mut self, out: &mut [u8]) -> Result<(), PsiError> {
-        match &mut self.phase {
-            Phase::Vole(vole) => return Ok(vole.write(0, out)?),
-            Phase::Commitment(_) => out.copy_from_slice(&self.own_mask.commitment(&self.context.sid)),
-            Phase::Opening => out.copy_from_slice(self.own_mask.opening()),
-            Phase::High => {
-                let values = (0..self.shape.count()).map(|i| self.value(i));
-                list::write_high(&self.shape, values, out);
-            }
-            Phase::Low(piece) => {
-                let piece = *piece;
-                list::write_low(&self.shape, piece, |i| self.value(i), out);
-            }
-            Phase::Payloads(piece) => {
-                let items = self.keys[self.pieces.range(*piece)].iter().map(|key| *key as u32);
-                if let Some(outgoing) = &self.outgoing {
-                    outgoing.write(items, &mut self.pads, out);
-                }
-            }
-            Phase::Close => {
-                out.copy_from_slice(&self.spoken.digest(Role::Sender));
-                return Ok(());
-            }
-            Phase::Store(_) | Phase::Mask | Phase::Answer | Phase::Done => {}
-        }
-        if !out.is_empty() {
-            self.spoken.hear(Role::Sender, out);
-        }
-        Ok(())
-    }
-
-    fn hear(&mut self, message: Exchanged<'_>) -> Result<(), PsiError> {
-        if !matches!(self.phase, Phase::Vole(_) | Phase::Close) && !message.heard.is_empty() {
-            self.spoken.hear(Role::Receiver, message.heard);
-        }
-        let close = if S::LEVEL == Level::Malicious { Phase::Close } else { Phase::Done };
-        self.phase = match core::mem::replace(&mut self.phase, Phase::Done) {
-            Phase::Commitment(vole) => Phase::Vole(vole),
-            Phase::Vole(mut vole) => {
-                vole.read(&[message])?;
-                if vole.round(0).is_some() {
-                    Phase::Vole(vole)
-                } else {
-                    self.entries = Some(vole.finish());
-                    Phase::Store(0)
-                }
-            }
-            Phase::Store(bin) => {
-                self.evaluate(bin, message.heard);
-                if bin + 1 < self.layout.bins() {
-                    Phase::Store(bin + 1)
-                } else if S::LEVEL == Level::Malicious {
-                    Phase::Mask
-                } else {
-                    self.order();
-                    Phase::High
-                }
-            }
-            Phase::Mask => {
-                self.mask = block(message.heard) ^ self.own_mask.value();
-                Phase::Opening
-            }
-            Phase::Opening => {
-                self.hash_all();
-                self.order();
-                Phase::High
-            }
-            Phase::High => Phase::Low(0),
-            Phase::Low(piece) if piece + 1 < self.shape.pieces() => Phase::Low(piece + 1),
-            Phase::Low(_) if self.pieces.count() > 0 => Phase::Payloads(0),
-            Phase::Payloads(piece) if piece + 1 < self.pieces.count() => Phase::Payloads(piece + 1),
-            Phase::Low(_) | Phase::Payloads(_) if self.parameters.both_learn => Phase::Answer,
-            Phase::Low(_) | Phase::Payloads(_) => close,
-            Phase::Answer => {
-                self.learn(message.heard);
-                close
-            }
-            Phase::Close => {
-                self.spoken.compare(Role::Receiver, message.heard)?;
-                Phase::Done
-            }
-            Phase::Done => Phase::Done,
-        };
-        Ok(())
+        if self.is_malicious() { self.values[i] } else { self.keys[i] >> 32 }
     }
 
     /// Inputs of a bin's hashes, once its part of A' is there; and the values, where there are no masks.
-    fn evaluate(&mut self, bin: usize, message: &[u8]) {
-        let entries = self.entries.as_mut().expect("the VOLE is done");
+    fn evaluate(&mut self, entries: &mut SenderEntries, bin: usize, message: &[u8]) {
         let (len, delta) = (self.layout.bin_entries(), *entries.delta);
         let q = &mut entries.q[bin * len..(bin + 1) * len];
         Clmul::best().run(Shift::<F> { q, message, delta, field: PhantomData });
@@ -350,7 +262,7 @@ impl<S: Security, F: Field> State<S, F> {
             field: PhantomData,
         }
         .run_on(self.context.backend);
-        if S::LEVEL == Level::Malicious {
+        if self.is_malicious() {
             self.unhashed.extend_from_slice(&self.inputs);
         } else {
             let inputs = core::mem::take(&mut self.inputs);
@@ -390,7 +302,6 @@ impl<S: Security, F: Field> State<S, F> {
 
     /// All values in order, each once, and random ones in place of those that are missing.
     fn order(&mut self) {
-        self.entries = None;
         self.digests = Vec::new();
         self.keys.sort_unstable();
         let mut again: Vec<u128> = vec![];
@@ -407,7 +318,7 @@ impl<S: Security, F: Field> State<S, F> {
             for _ in self.keys.len()..self.shape.count() {
                 let value = list::random(&self.shape, &mut self.pads);
                 self.keys.push(value >> cut << 32 | nobody);
-                if S::LEVEL == Level::Malicious {
+                if self.is_malicious() {
                     self.values.push(value);
                 }
                 if self.parameters.has_tags() {
@@ -418,7 +329,7 @@ impl<S: Security, F: Field> State<S, F> {
             self.keys.sort_unstable();
             self.keys.dedup_by_key(|key| *key >> 32);
         }
-        if S::LEVEL == Level::Malicious {
+        if self.is_malicious() {
             // Once, and not for each part of the list: they lie far apart.
             self.values = self.keys.iter().map(|key| self.values[*key as u32 as usize]).collect();
         }
@@ -432,7 +343,7 @@ impl<S: Security, F: Field> State<S, F> {
     }
 
     /// The items of the values whose bits are set, or whose tags are given.
-    fn learn(&mut self, answer: &[u8]) {
+    fn learn(&self, answer: &[u8]) -> Vec<u32> {
         let is_common = |at: usize| {
             if self.tags.is_empty() {
                 return answer[at / 8] >> (at % 8) & 1 == 1;
@@ -441,22 +352,48 @@ impl<S: Security, F: Field> State<S, F> {
         };
         let once = self.keys.iter().enumerate().filter(|(at, _)| is_common(*at)).map(|(_, key)| *key as u32);
         let again = self.again.iter().filter(|[at, _]| is_common(*at as usize)).map(|[_, item]| *item);
-        self.common = once.filter(|item| (*item as usize) < self.items).chain(again).collect();
-        self.common.sort_unstable();
+        let mut common: Vec<u32> = once.filter(|item| (*item as usize) < self.items).chain(again).collect();
+        common.sort_unstable();
+        common
     }
 }
 
-gated!([S: Security, F: Field] State<S, F>, PsiError;);
-
-impl<S: Security, F: Field> Half for State<S, F> {
-    fn finish(self: Box<Self>) -> Option<Vec<u32>> {
-        assert!(self.round(0).is_none(), "finish comes after the last round");
-        self.parameters.both_learn.then_some(self.common)
+#[cfg(test)]
+impl<F: Field> State<F> {
+    fn damaging<S: Security>(
+        context: &Context,
+        parameters: &Parameters,
+        digests: Vec<ItemDigest>,
+        payloads: Payloads,
+        seed: &Seed,
+    ) -> Result<Line<'static, Option<Vec<u32>>, PsiError>, PsiError> {
+        let mut state = State::<F>::new::<S>(context, parameters, digests, payloads, seed);
+        state.damages = true;
+        state.line::<S>(seed)
     }
 
-    #[cfg(test)]
-    fn outgoing(&mut self) -> Option<&mut Outgoing> {
-        self.outgoing.as_mut()
+    fn damage(&mut self) {
+        if self.damages {
+            self.outgoing.as_mut().expect("it has payloads").damage(0);
+        }
+    }
+}
+
+#[cfg(test)]
+impl Sender {
+    /// A sender that damages its first payload once it is sealed.
+    pub(super) fn damaging(
+        context: &Context,
+        parameters: &Parameters,
+        digests: Vec<ItemDigest>,
+        payloads: Payloads,
+        seed: &Seed,
+    ) -> Result<Self, PsiError> {
+        Ok(Sender(match (parameters.security, parameters.is_short()) {
+            (Level::SemiHonest, true) => State::<Pair64>::damaging::<SemiHonest>,
+            (Level::SemiHonest, false) => State::<Full128>::damaging::<SemiHonest>,
+            (Level::Malicious, _) => State::<Full128>::damaging::<Malicious>,
+        }(context, parameters, digests, payloads, seed)?))
     }
 }
 
@@ -482,14 +419,9 @@ mod tests {
         };
         let state = || {
             let seed = Seed::from_bytes([1; 16]);
-            let mut state = State::<Malicious, Full128>::new(
-                &context,
-                &parameters,
-                vec![[0; 32]; 3],
-                Payloads::default(),
-                &seed,
-            )
-            .expect("few items");
+            let payloads = Payloads::default();
+            let items = vec![[0; 32]; 3];
+            let mut state = State::<Full128>::new::<Malicious>(&context, &parameters, items, payloads, &seed);
             // Items 2, 0, nobody's and 1, by their values; item 3 is no item.
             state.keys = [2, 0, 3, 1].iter().zip(1..).map(|(item, value)| value << 32 | item).collect();
             state.tags = vec![10, 11, 12, 13];
@@ -505,9 +437,7 @@ mod tests {
             ([u64::MAX; 4], vec![]),
             ([1; 4], vec![]),
         ] {
-            let mut state = state();
-            state.learn(&answer(tags));
-            assert_eq!(state.common, common, "{tags:?}");
+            assert_eq!(state().learn(&answer(tags)), common, "{tags:?}");
         }
     }
 
@@ -527,8 +457,8 @@ mod tests {
         let tags = [1, 2].map(|seed| {
             let seed = Seed::from_bytes([seed; 16]);
             let payloads = Payloads::default();
-            let state = State::<Malicious, Full128>::new(&context, &parameters, vec![], payloads, &seed);
-            let mut state = state.expect("few items");
+            let mut state =
+                State::<Full128>::new::<Malicious>(&context, &parameters, vec![], payloads, &seed);
             state.order();
             state.tags
         });

@@ -2,9 +2,8 @@
 
 use super::{
     Binder, Env,
-    literal::{as_decimal, interval, literal, moved, read_as, typed},
+    literal::{interval, literal, moved, typed},
     subquery::Subquery,
-    together,
 };
 use crate::{
     SqlError,
@@ -12,8 +11,10 @@ use crate::{
     logical::{Id, Key, truth},
 };
 use hushwire_compute::Comparison;
-use hushwire_tables::algebra::{
-    Aggregate, Arithmetic, ColumnType, DatePart, Expr, Value, WindowFunction, common_type,
+use hushwire_tables::{
+    TableError,
+    algebra::{Aggregate, Arithmetic, ColumnType, Expr, Value, WindowFunction},
+    functions::{Reader, coalesce},
 };
 use sqlparser::ast::{self, BinaryOperator as B, UnaryOperator as U};
 
@@ -91,7 +92,7 @@ impl<'q> Calls<'q> {
 impl<'q> Binder<'q> {
     /// The type of an expression.
     pub(super) fn ty(&self, expr: &Expr, at: At) -> Result<ColumnType, SqlError> {
-        Ok(expr.check(&self.columns.0).map_err(|e| SqlError::from(e).or_at(at))?.ty)
+        Ok(placed(expr.check(&self.columns.0), at)?.ty)
     }
 
     /// An expression that is a truth value.
@@ -144,25 +145,28 @@ impl<'q> Binder<'q> {
             };
         }
         Ok(match expr {
-            E::Identifier(name) => self.resolve(env, std::slice::from_ref(name))?,
-            E::CompoundIdentifier(path) => self.resolve(env, path)?,
+            E::Identifier(name) => Expr::Column(self.resolve(env, std::slice::from_ref(name))?),
+            E::CompoundIdentifier(path) => Expr::Column(self.resolve(env, path)?),
             E::Nested(inner) => of!(inner),
             E::Value(value) => literal(value)?,
-            E::TypedString(value) => typed(value)?,
+            E::TypedString(value) => {
+                let (text, ty, at) = typed(value)?;
+                self.read_as(text, ty, at)?
+            }
             E::Interval(_) => return no("an interval that is not added to a date"),
             E::BinaryOp { left, op, right } => self.binary(env, calls, left, op, right, at)?,
             E::UnaryOp { op: U::Not, expr } => self.condition(env, calls, expr)?.not(),
             E::UnaryOp { op: U::Plus, expr } => of!(expr),
             E::UnaryOp { op: U::Minus, expr } => match of!(expr) {
                 Expr::Literal(Value::Number(n), ty) => Expr::Literal(Value::Number(-n), ty),
-                inner => Expr::Negate(Box::new(self.wide(inner, at)?)),
+                inner => Expr::Negate(Box::new(placed(self.reader().wide(inner), at)?)),
             },
             E::IsNull(e) => self.is_null(env, calls, e)?,
             E::IsNotNull(e) => self.is_null(env, calls, e)?.not(),
-            E::IsTrue(e) => Expr::Coalesce(vec![self.condition(env, calls, e)?, truth(false)]),
-            E::IsNotTrue(e) => Expr::Coalesce(vec![self.condition(env, calls, e)?, truth(false)]).not(),
-            E::IsFalse(e) => Expr::Coalesce(vec![self.condition(env, calls, e)?, truth(true)]).not(),
-            E::IsNotFalse(e) => Expr::Coalesce(vec![self.condition(env, calls, e)?, truth(true)]),
+            E::IsTrue(e) => coalesce(vec![self.condition(env, calls, e)?, truth(false)]),
+            E::IsNotTrue(e) => coalesce(vec![self.condition(env, calls, e)?, truth(false)]).not(),
+            E::IsFalse(e) => coalesce(vec![self.condition(env, calls, e)?, truth(true)]).not(),
+            E::IsNotFalse(e) => coalesce(vec![self.condition(env, calls, e)?, truth(true)]),
             E::IsUnknown(e) => self.condition(env, calls, e)?.is_null(),
             E::IsNotUnknown(e) => self.condition(env, calls, e)?.is_null().not(),
             E::IsDistinctFrom(a, b) => {
@@ -238,29 +242,35 @@ impl<'q> Binder<'q> {
             }
             E::Cast { .. } | E::Convert { .. } => return no("this kind of cast"),
             E::Extract { field, expr, .. } => {
-                let part = match field {
-                    ast::DateTimeField::Year => DatePart::Year,
-                    ast::DateTimeField::Month => DatePart::Month,
-                    ast::DateTimeField::Day => DatePart::Day,
+                let name = match field {
+                    ast::DateTimeField::Year => "year",
+                    ast::DateTimeField::Month => "month",
+                    ast::DateTimeField::Day => "day",
                     other => return no(&format!("EXTRACT({other} …)")),
                 };
-                Expr::Extract(part, Box::new(of!(expr)))
+                let of = of!(expr);
+                self.call(name, vec![of], at)?
             }
             E::Substring { expr, substring_from, substring_for, .. } => {
-                let of = of!(expr);
-                let from = substring_from.as_ref().map(|e| self.expr(env, calls, e)).transpose()?;
-                let length = substring_for.as_ref().map(|e| self.expr(env, calls, e)).transpose()?;
-                self.substring(of, from, length, at)?
+                let mut all = vec![of!(expr)];
+                all.push(match substring_from {
+                    Some(from) => of!(from),
+                    None => Expr::Literal(Value::Number(1), ColumnType::Integer),
+                });
+                if let Some(length) = substring_for {
+                    all.push(of!(length));
+                }
+                self.call("substring", all, at)?
             }
             E::Function(function) => self.function(env, calls, function, at)?,
             E::Tuple(_) => return no("a row of values"),
             E::Ceil { expr, field: NO_UNIT } => {
                 let of = of!(expr);
-                self.next_whole(of, true, at)?
+                self.call("ceil", vec![of], at)?
             }
             E::Floor { expr, field: NO_UNIT } => {
                 let of = of!(expr);
-                self.next_whole(of, false, at)?
+                self.call("floor", vec![of], at)?
             }
             E::Ceil { .. } | E::Floor { .. } => return no("CEIL or FLOOR to a unit or to digits"),
             E::Position { .. } => return no("POSITION"),
@@ -363,51 +373,21 @@ impl<'q> Binder<'q> {
         Ok(all)
     }
 
-    /// The next whole number, up or down, of as many digits as it may have.
-    fn next_whole(&mut self, of: Expr, up: bool, at: At) -> Result<Expr, SqlError> {
-        let ty = match self.ty(&of, at)? {
-            ty if ty.is_integer() => return Ok(of),
-            ColumnType::Decimal { precision, scale } => {
-                ColumnType::Decimal { precision: (precision - scale + 1).min(38), scale: 0 }
-            }
-            ColumnType::Double { .. } => ColumnType::Decimal { precision: 38, scale: 0 },
-            ty => return Err(SqlError::unsupported(at, &format!("CEIL or FLOOR of {ty}"))),
+    /// The rules that bring values together, of all columns.
+    pub(super) fn reader(&self) -> Reader<'_> {
+        let read = |text: &str, ty| {
+            crate::cell::read(text, ty)
+                .map_err(|e| TableError::Type { cause: e.cause().into(), remedy: e.remedy().into() })
         };
-        let nearest = of.clone().cast(ty);
-        let one = Expr::Literal(Value::Number(1), ColumnType::Decimal { precision: 1, scale: 0 });
-        let (passed, step) = if up {
-            (Comparison::Less, Arithmetic::Add)
-        } else {
-            (Comparison::Greater, Arithmetic::Subtract)
-        };
-        let branches = vec![(nearest.clone().compare(passed, of), nearest.clone().arithmetic(step, one))];
-        Ok(Expr::Case { branches, otherwise: Some(Box::new(nearest)) })
+        Reader { schema: &self.columns.0, read }
     }
 
-    /// Arithmetic: of whole numbers in 64 bits, of decimals with literals of as few digits as they have.
-    pub(super) fn arithmetic(&mut self, op: Arithmetic, a: Expr, b: Expr, at: At) -> Result<Expr, SqlError> {
-        let (ta, tb) = (self.ty(&a, at)?, self.ty(&b, at)?);
-        let (a, b) = (read_as(a, tb, at)?, read_as(b, ta, at)?);
-        let (ta, tb) = (self.ty(&a, at)?, self.ty(&b, at)?);
-        let decimal = |ty| matches!(ty, ColumnType::Decimal { .. });
-        let grows = matches!(op, Arithmetic::Add | Arithmetic::Subtract | Arithmetic::Multiply);
-        if ta.is_integer() && tb.is_integer() && grows {
-            return Ok(self.wide(a, at)?.arithmetic(op, b));
-        }
-        let a = if decimal(tb) { as_decimal(a) } else { a };
-        let b = if decimal(ta) { as_decimal(b) } else { b };
-        Ok(a.arithmetic(op, b))
+    fn arithmetic(&self, op: Arithmetic, a: Expr, b: Expr, at: At) -> Result<Expr, SqlError> {
+        placed(self.reader().arithmetic(op, a, b), at)
     }
 
-    /// A whole number in 64 bits.
-    pub(super) fn wide(&self, expr: Expr, at: At) -> Result<Expr, SqlError> {
-        Ok(match self.ty(&expr, at)? {
-            ColumnType::SmallInt | ColumnType::Integer => match expr {
-                Expr::Literal(value, _) => Expr::Literal(value, ColumnType::BigInt),
-                expr => expr.cast(ColumnType::BigInt),
-            },
-            _ => expr,
-        })
+    fn read_as(&self, expr: Expr, ty: ColumnType, at: At) -> Result<Expr, SqlError> {
+        placed(self.reader().read_as(expr, ty), at)
     }
 
     fn dated(&self, expr: &Expr, at: At) -> Result<ColumnType, SqlError> {
@@ -422,26 +402,19 @@ impl<'q> Binder<'q> {
     }
 
     /// A comparison, in which strings are read as what they are compared with.
-    pub(super) fn compared(&mut self, op: Comparison, a: Expr, b: Expr, at: At) -> Result<Expr, SqlError> {
-        let (ta, tb) = (self.ty(&a, at)?, self.ty(&b, at)?);
-        let (a, b) = (read_as(a, tb, at)?, read_as(b, ta, at)?);
-        let (ta, tb) = (self.ty(&a, at)?, self.ty(&b, at)?);
-        if common_type(ta, tb).is_none() {
-            let cause = format!("{ta} is compared with {tb}");
-            return Err(SqlError::at(at, cause, together([ta, tb])));
-        }
-        Ok(a.compare(op, b))
+    pub(super) fn compared(&self, op: Comparison, a: Expr, b: Expr, at: At) -> Result<Expr, SqlError> {
+        placed(self.reader().compared(op, a, b), at)
     }
 
     /// Whether two are equal, NULLs included.
     fn same(&mut self, a: Expr, b: Expr, at: At) -> Result<Expr, SqlError> {
         let nulls = a.clone().is_null().and(b.clone().is_null());
-        Ok(Expr::Coalesce(vec![self.compared(Comparison::Equal, a, b, at)?, nulls]))
+        Ok(coalesce(vec![self.compared(Comparison::Equal, a, b, at)?, nulls]))
     }
 
     fn in_list(&mut self, expr: Expr, list: Vec<Expr>, at: At) -> Result<Expr, SqlError> {
         let ty = self.ty(&expr, at)?;
-        let list = list.into_iter().map(|e| read_as(e, ty, at)).collect::<Result<Vec<_>, _>>()?;
+        let list = list.into_iter().map(|e| self.read_as(e, ty, at)).collect::<Result<Vec<_>, _>>()?;
         let same = |e: &Expr| match (e, ty) {
             (Expr::Literal(value, _), ColumnType::Varchar(_)) => Some(value.clone()),
             (Expr::Literal(value, of), ty) if *of == ty || (of.is_integer() && ty.is_integer()) => {
@@ -459,28 +432,7 @@ impl<'q> Binder<'q> {
 
     /// Values that are chosen from, NULLs as values of the others' type.
     pub(super) fn united(&self, all: Vec<Expr>, at: At) -> Result<Vec<Expr>, SqlError> {
-        let mut ty: Option<ColumnType> = None;
-        let literal = |e: &Expr| matches!(e, Expr::Literal(Value::Null | Value::Text(_), _));
-        let passes = [false, true];
-        for of_literals in passes {
-            for expr in all.iter().filter(|e| literal(e) == of_literals) {
-                if matches!(expr, Expr::Literal(Value::Null, _)) {
-                    continue;
-                }
-                let next = self.ty(expr, at)?;
-                let dated = matches!(ty, Some(ColumnType::Date | ColumnType::Timestamp));
-                ty = match ty {
-                    Some(ty) if dated && of_literals => Some(ty),
-                    Some(ty) => Some(common_type(ty, next).ok_or_else(|| {
-                        let cause = format!("values of {ty} and of {next} in one place");
-                        SqlError::at(at, cause, together([ty, next]))
-                    })?),
-                    None => Some(next),
-                };
-            }
-        }
-        let ty = ty.unwrap_or(ColumnType::Boolean);
-        all.into_iter().map(|e| read_as(e, ty, at)).collect()
+        placed(self.reader().united(all), at)
     }
 
     fn case(
@@ -509,42 +461,15 @@ impl<'q> Binder<'q> {
         let otherwise = has_else.then(|| values.pop().map(Box::new)).flatten();
         Ok(Expr::Case { branches: whens.into_iter().zip(values).collect(), otherwise })
     }
-
-    pub(super) fn substring(
-        &mut self,
-        of: Expr,
-        from: Option<Expr>,
-        length: Option<Expr>,
-        at: At,
-    ) -> Result<Expr, SqlError> {
-        let number = |e: Option<Expr>, otherwise: u16| match e {
-            None => Ok(otherwise),
-            // No string is as long as what 16 bits do not hold.
-            Some(Expr::Literal(Value::Number(n @ 0..), ty)) if ty.is_integer() => {
-                Ok(u16::try_from(n).unwrap_or(u16::MAX))
-            }
-            Some(_) => Err(()),
-        };
-        let wrong = |()| {
-            let remedy = "write SUBSTRING(column FROM 1 FOR 2), with places counted from 1";
-            SqlError::at(at, "SUBSTRING takes whole numbers that are literals", remedy)
-        };
-        let (from, length) = (number(from, 1).map_err(wrong)?, number(length, u16::MAX).map_err(wrong)?);
-        match self.ty(&of, at)? {
-            // Nothing of it is taken, however long the string is; of NULL that is NULL.
-            ColumnType::Varchar(bytes) if from > bytes || (from > 0 && length == 0) => {
-                let ty = ColumnType::Varchar(1);
-                let null = (of.is_null(), Expr::Literal(Value::Null, ty));
-                let none = Expr::Literal(Value::text(""), ty);
-                Ok(Expr::Case { branches: vec![null], otherwise: Some(Box::new(none)) })
-            }
-            _ => Ok(Expr::Substring { of: Box::new(of), from, length }),
-        }
-    }
 }
 
 /// CEIL and FLOOR to whole numbers, as the parser has it.
 const NO_UNIT: ast::CeilFloorKind = ast::CeilFloorKind::DateTimeField(ast::DateTimeField::NoDateTime);
+
+/// The same, with its error at a place.
+pub(super) fn placed<T>(made: Result<T, TableError>, at: At) -> Result<T, SqlError> {
+    made.map_err(|e| SqlError::from(e).or_at(at))
+}
 
 fn negate(expr: Expr, negated: bool) -> Expr {
     if negated { expr.not() } else { expr }

@@ -10,7 +10,10 @@ use crate::{
     error::At,
     logical::{Id, Kind, Plan, Pool, conjunction, conjuncts, filtered, joined, pair, reads},
 };
-use hushwire_tables::algebra::{Column, Expr};
+use hushwire_tables::{
+    algebra::{Column, Expr},
+    functions::coalesce,
+};
 use sqlparser::ast::{self, Ident, JoinConstraint, JoinOperator};
 
 /// Columns that USING or NATURAL makes one: the two names, and the column that stands for both.
@@ -166,7 +169,7 @@ impl<'q> Binder<'q> {
             let Shared { left, right, .. } = shared;
             let one = match (kind, turned) {
                 (Kind::Full, _) => {
-                    let either = Expr::Coalesce(vec![Expr::Column(left), Expr::Column(right)]);
+                    let either = coalesce(vec![Expr::Column(left), Expr::Column(right)]);
                     let item = pool.items.pop().unwrap_or(Plan::One);
                     let name = self.columns.of(left).name.clone();
                     let mut more = vec![];
@@ -189,13 +192,7 @@ impl<'q> Binder<'q> {
         right: &Scope,
         shared: &mut Vec<Shared>,
     ) -> Result<Expr, SqlError> {
-        let mut side = |scope: &Scope| -> Result<Id, SqlError> {
-            let env = Env::alone(scope);
-            match self.resolve(&env, std::slice::from_ref(name))? {
-                Expr::Column(id) => Ok(id),
-                _ => unreachable!("names are of columns"),
-            }
-        };
+        let mut side = |scope: &Scope| self.resolve(&Env::alone(scope), std::slice::from_ref(name));
         let (left, right) = (side(left)?, side(right)?);
         shared.push(Shared { name: name.clone(), left, right });
         let at = name.span.into();

@@ -1,14 +1,17 @@
-//! Calls of functions: aggregates, windows, and the few that are expressions.
+//! Calls of functions: aggregates, windows, and those of values, which a table defines.
 
-use super::{Binder, Env, expr::Calls};
+use super::{
+    Binder, Env,
+    expr::{Calls, placed},
+};
 use crate::{
     SqlError,
     error::At,
     logical::{Id, truth},
 };
-use hushwire_compute::Comparison;
-use hushwire_tables::algebra::{
-    Aggregate, Arithmetic, Column, ColumnType, DatePart, Expr, Function, Relation, Value,
+use hushwire_tables::{
+    algebra::{Aggregate, Column, ColumnType, Expr, Function, Relation, Value},
+    functions::{self, Arguments, coalesce},
 };
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 
@@ -39,7 +42,7 @@ fn arguments(function: &ast::Function) -> Result<(Option<Vec<&ast::Expr>>, bool)
 
 /// The same with 32 bits behind the point, exactly: unlike a CAST none is NULL for its size.
 pub(super) fn as_double(of: Expr) -> Expr {
-    Expr::Coalesce(vec![of, Expr::Literal(Value::Null, ColumnType::Double { frac: 32 })])
+    coalesce(vec![of, Expr::Literal(Value::Null, ColumnType::Double { frac: 32 })])
 }
 
 fn aggregate(name: &str) -> Option<Function> {
@@ -96,80 +99,15 @@ impl<'q> Binder<'q> {
         }
         let Some(args) = args else { return no(&format!("{name}(*)")) };
         let args = args.into_iter().map(|e| self.expr(env, calls, e)).collect::<Result<Vec<_>, _>>()?;
-        self.plain(&name, args, at)
+        self.call(&name, args, at)
     }
 
-    /// A function of values.
-    fn plain(&mut self, name: &str, args: Vec<Expr>, at: At) -> Result<Expr, SqlError> {
-        let count = args.len();
-        let wrong = || {
-            let cause = format!("{name} with {count} arguments");
-            Err(SqlError::at(at, cause, "give it those that it takes"))
+    /// The expression that a function of values is.
+    pub(super) fn call(&self, name: &str, all: Vec<Expr>, at: At) -> Result<Expr, SqlError> {
+        let Some(function) = functions::find(name) else {
+            return Err(SqlError::unsupported(at, &format!("the function {name}")));
         };
-        let mut args_of = args.clone().into_iter();
-        let mut next = || args_of.next();
-        match (name, count) {
-            ("coalesce" | "ifnull", 1..) => Ok(Expr::Coalesce(self.united(args, at)?)),
-            ("nullif", 2) => {
-                let (Some(a), Some(b)) = (next(), next()) else { return wrong() };
-                let null = Expr::Literal(Value::Null, self.ty(&a, at)?);
-                let same = self.compared(Comparison::Equal, a.clone(), b, at)?;
-                Ok(Expr::Case { branches: vec![(same, null)], otherwise: Some(Box::new(a)) })
-            }
-            ("abs", 1) => {
-                let Some(a) = next() else { return wrong() };
-                // The least number of a type has its absolute value in the next one only.
-                let a = self.wide(a, at)?;
-                let ty = self.ty(&a, at)?;
-                let below = a.clone().compare(Comparison::Less, Expr::Literal(Value::Number(0), ty));
-                let branches = vec![(below, Expr::Negate(Box::new(a.clone())))];
-                Ok(Expr::Case { branches, otherwise: Some(Box::new(a)) })
-            }
-            ("substr" | "substring", 2 | 3) => {
-                let (Some(of), from, length) = (next(), next(), next()) else { return wrong() };
-                self.substring(of, from, length, at)
-            }
-            ("year" | "month" | "day", 1) => {
-                let Some(a) = next() else { return wrong() };
-                let part = match name {
-                    "year" => DatePart::Year,
-                    "month" => DatePart::Month,
-                    _ => DatePart::Day,
-                };
-                Ok(Expr::Extract(part, Box::new(a)))
-            }
-            ("round", 1 | 2) => {
-                let (Some(a), digits) = (next(), next()) else { return wrong() };
-                let scale = match digits {
-                    None => 0,
-                    Some(Expr::Literal(Value::Number(n @ 0..=38), ty)) if ty.is_integer() => n as u8,
-                    Some(_) => return Err(SqlError::unsupported(at, "ROUND to digits that are no literal")),
-                };
-                match self.ty(&a, at)? {
-                    ColumnType::Decimal { precision, scale: has } if scale < has => {
-                        // One digit more before the point: 9.9 becomes 10.
-                        let precision = (precision - has + scale + 1).min(38);
-                        Ok(a.cast(ColumnType::Decimal { precision, scale }))
-                    }
-                    // It has no decimal digits of its own.
-                    ColumnType::Double { .. } => {
-                        Ok(a.cast(ColumnType::Decimal { precision: 38, scale: scale.min(18) }))
-                    }
-                    ty if ty.is_integer() || matches!(ty, ColumnType::Decimal { .. }) => Ok(a),
-                    ty => Err(SqlError::unsupported(at, &format!("ROUND of {ty}"))),
-                }
-            }
-            ("mod", 2) => {
-                let (Some(a), Some(b)) = (next(), next()) else { return wrong() };
-                self.arithmetic(Arithmetic::Remainder, a, b, at)
-            }
-            (
-                "coalesce" | "ifnull" | "nullif" | "abs" | "substr" | "substring" | "year" | "month" | "day"
-                | "round" | "mod",
-                _,
-            ) => wrong(),
-            _ => Err(SqlError::unsupported(at, &format!("the function {name}"))),
-        }
+        placed(function.bind(&Arguments { name, all, reader: self.reader() }), at)
     }
 
     fn aggregated(

@@ -37,17 +37,6 @@ fn decimal_of(all: &str, scale: usize) -> Option<ColumnType> {
     Some(ColumnType::Decimal { precision, scale: scale as u8 })
 }
 
-/// An integer literal as a decimal of its own digits, which is narrower than what any integer may need.
-pub(super) fn as_decimal(expr: Expr) -> Expr {
-    match expr {
-        Expr::Literal(Value::Number(n), ty) if ty.is_integer() => {
-            let precision = n.unsigned_abs().to_string().len().max(1) as u8;
-            Expr::Literal(Value::Number(n), ColumnType::Decimal { precision, scale: 0 })
-        }
-        other => other,
-    }
-}
-
 fn string(text: &str) -> Result<Expr, SqlError> {
     if text.contains('\0') || text.len() > usize::from(MAX_TEXT) {
         return Err(SqlError::new(
@@ -58,35 +47,8 @@ fn string(text: &str) -> Result<Expr, SqlError> {
     Ok(Expr::Literal(Value::text(text), ColumnType::Varchar((text.len() as u16).max(1))))
 }
 
-/// A string where a date, a timestamp or a value of any other type is meant.
-pub(super) fn read_as(expr: Expr, ty: ColumnType, at: At) -> Result<Expr, SqlError> {
-    match &expr {
-        Expr::Literal(Value::Null, _) => Ok(Expr::Literal(Value::Null, ty)),
-        Expr::Literal(Value::Text(bytes), ColumnType::Varchar(_)) => {
-            let text = String::from_utf8_lossy(bytes);
-            match ty {
-                ColumnType::Date | ColumnType::Timestamp => match crate::cell::read(&text, ty) {
-                    Ok(value) => Ok(Expr::Literal(value, ty)),
-                    Err(e) => {
-                        let plain = e.cause() == format!("it is no {ty}");
-                        let more = if plain { String::new() } else { format!(": {}", e.cause()) };
-                        Err(SqlError::at(at, format!("'{text}' is no {ty}{more}"), e.remedy()))
-                    }
-                },
-                ColumnType::Digest { .. } => Err(SqlError::at(
-                    at,
-                    "a column that holds digests is compared with a string",
-                    "declare the column as VARCHAR(n): only its owners can make digests",
-                )),
-                _ => Ok(expr),
-            }
-        }
-        _ => Ok(expr),
-    }
-}
-
-/// `DATE '…'` and `TIMESTAMP '…'`.
-pub(super) fn typed(typed: &ast::TypedString) -> Result<Expr, SqlError> {
+/// `DATE '…'` and `TIMESTAMP '…'`: the literal, the type that it is read as, and its place.
+pub(super) fn typed(typed: &ast::TypedString) -> Result<(Expr, ColumnType, At), SqlError> {
     let at: At = typed.value.span.into();
     let ty = match typed.data_type {
         ast::DataType::Date => ColumnType::Date,
@@ -95,7 +57,7 @@ pub(super) fn typed(typed: &ast::TypedString) -> Result<Expr, SqlError> {
         }
         ref other => return Err(SqlError::unsupported(at, &format!("a literal of type {other}"))),
     };
-    read_as(literal(&typed.value)?, ty, at)
+    Ok((literal(&typed.value)?, ty, at))
 }
 
 /// A span of time.

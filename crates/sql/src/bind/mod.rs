@@ -26,7 +26,10 @@ use crate::{
     logical::{Columns, Id, Ids, Key, Plan},
 };
 use expr::Calls;
-use hushwire_tables::algebra::{Column, ColumnType, Expr, SetOperation, Value, castable, common_type};
+use hushwire_tables::{
+    algebra::{Column, ColumnType, Expr, SetOperation, Value, common_type},
+    functions::together,
+};
 use scope::{Env, Scope};
 use select::Selected;
 use sqlparser::ast::{self, Spanned};
@@ -299,18 +302,6 @@ impl<'q> Binder<'q> {
         }
         let plan = Plan::Sort { input: Box::new(bound.plan.extended(more)), keys };
         Ok(Bound { plan, ..bound })
-    }
-}
-
-/// The way to bring values of two types without a common one into one place.
-fn together(types: [ColumnType; 2]) -> &'static str {
-    let [a, b] = types;
-    if castable(a, b) || castable(b, a) {
-        "cast one of them"
-    } else if types.iter().any(|ty| matches!(ty, ColumnType::Digest { .. })) {
-        "declare the column as VARCHAR(n): of a digest one knows whether it equals another, and not its string"
-    } else {
-        "choose values of one kind; none of the two types can be cast to the other"
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::Binder;
 use crate::{SqlError, error::At, logical::Id};
-use hushwire_tables::algebra::Expr;
 use sqlparser::ast::Ident;
 
 /// A column's names.
@@ -55,7 +54,7 @@ pub(super) fn means(ident: &Ident, name: &str) -> bool {
 
 impl Binder<'_> {
     /// The column that is named, in the nearest scope that has it.
-    pub(super) fn resolve(&mut self, env: &Env<'_>, path: &[Ident]) -> Result<Expr, SqlError> {
+    pub(super) fn resolve(&mut self, env: &Env<'_>, path: &[Ident]) -> Result<Id, SqlError> {
         let (table, column) = match path {
             [column] => (None, column),
             [table, column] => (Some(table), column),
@@ -85,7 +84,7 @@ impl Binder<'_> {
                     return Err(SqlError::unsupported(at, &clause));
                 }
                 self.named.insert(name.id, at);
-                return Ok(Expr::Column(name.id));
+                return Ok(name.id);
             }
             barred = barred.or(env.barred);
             around = env.outer;

@@ -4,6 +4,7 @@ use super::{Binder, Bound, Env, expr::Calls, scope::Scope};
 use crate::{SqlError, error::At, logical::Plan};
 use hushwire_tables::{
     algebra::{Expr, Relation, Schema, Value},
+    functions::coalesce,
     plain::{Tables, evaluate},
 };
 use sqlparser::ast::{self, Spanned};
@@ -29,8 +30,8 @@ impl<'q> Binder<'q> {
         for (k, all) in written.into_iter().enumerate() {
             let null = all.iter().all(|e| matches!(e, Expr::Literal(Value::Null, _)));
             let all = self.united(all, at)?;
-            let ty = self.ty(&Expr::Coalesce(all.clone()), at)?;
-            let of = |e: Expr| (String::new(), Expr::Coalesce(vec![e, Expr::Literal(Value::Null, ty)]));
+            let ty = self.ty(&coalesce(all.clone()), at)?;
+            let of = |e: Expr| (String::new(), coalesce(vec![e, Expr::Literal(Value::Null, ty)]));
             let one = Relation::values(Schema::default(), vec![vec![]])?;
             let made =
                 one.project(all.into_iter().map(of).collect()).map_err(|e| SqlError::from(e).or_at(at))?;

@@ -6,8 +6,11 @@ use super::{
     sort_key,
 };
 use crate::{SqlError, error::At, logical::Id};
-use hushwire_tables::algebra::{
-    Arithmetic, Column, ColumnType, Expr, Frame, Relation, SortKey, Value, Window, WindowFunction,
+use hushwire_tables::{
+    algebra::{
+        Arithmetic, Column, ColumnType, Expr, Frame, Relation, SortKey, Value, Window, WindowFunction,
+    },
+    functions::coalesce,
 };
 use sqlparser::ast::{self, WindowFrameBound as Bound, WindowFrameUnits as Units};
 
@@ -135,7 +138,7 @@ impl<'q> Binder<'q> {
                 // As an average has them: four digits more. A sum of more than 19 is no NULL, as it would be of a CAST.
                 let sum = if ty.is_integer() {
                     let digits = ColumnType::Decimal { precision: 19, scale: 0 };
-                    Expr::Coalesce(vec![sum, Expr::Literal(Value::Null, digits)])
+                    coalesce(vec![sum, Expr::Literal(Value::Null, digits)])
                 } else {
                     sum
                 };

@@ -6,32 +6,7 @@ use std::collections::BTreeMap;
 
 /// The same expression with every part replaced, operands first.
 pub(crate) fn map(expr: &Expr, f: &mut impl FnMut(Expr) -> Expr) -> Expr {
-    let mut of = |e: &Expr| map(e, f);
-    let mut boxed = |e: &Expr| Box::new(of(e));
-    let whole = match expr {
-        Expr::Column(_) | Expr::Literal(..) => expr.clone(),
-        Expr::Arithmetic(op, a, b) => Expr::Arithmetic(*op, boxed(a), boxed(b)),
-        Expr::Compare(op, a, b) => Expr::Compare(*op, boxed(a), boxed(b)),
-        Expr::And(a, b) => Expr::And(boxed(a), boxed(b)),
-        Expr::Or(a, b) => Expr::Or(boxed(a), boxed(b)),
-        Expr::Negate(a) => Expr::Negate(boxed(a)),
-        Expr::Not(a) => Expr::Not(boxed(a)),
-        Expr::IsNull(a) => Expr::IsNull(boxed(a)),
-        Expr::Cast(a, ty) => Expr::Cast(boxed(a), *ty),
-        Expr::InList(a, list) => Expr::InList(boxed(a), list.clone()),
-        Expr::Like { of, pattern, escape } => {
-            Expr::Like { of: boxed(of), pattern: pattern.clone(), escape: *escape }
-        }
-        Expr::Substring { of, from, length } => {
-            Expr::Substring { of: boxed(of), from: *from, length: *length }
-        }
-        Expr::Extract(part, a) => Expr::Extract(*part, boxed(a)),
-        Expr::Case { branches, otherwise } => Expr::Case {
-            otherwise: otherwise.as_ref().map(|e| boxed(e)),
-            branches: branches.iter().map(|(when, then)| (of(when), of(then))).collect(),
-        },
-        Expr::Coalesce(all) => Expr::Coalesce(all.iter().map(of).collect()),
-    };
+    let whole = expr.with_operands(&mut |e| map(e, f));
     f(whole)
 }
 

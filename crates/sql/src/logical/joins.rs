@@ -6,7 +6,10 @@
 use super::{Columns, Facts, Id, Ids, Kind, Plan, conjuncts, filtered, reads};
 use crate::catalog::Catalog;
 use hushwire_compute::Comparison;
-use hushwire_tables::algebra::{ColumnType, Expr, Value, common_type};
+use hushwire_tables::{
+    algebra::{Column, ColumnType, Expr, Value, common_type},
+    functions::coalesce,
+};
 
 /// Tables and conditions of one FROM and WHERE.
 #[derive(Default)]
@@ -28,7 +31,7 @@ fn key(expr: Expr, item: &mut Plan, to: ColumnType, columns: &mut Columns) -> Id
         _ if same => expr,
         // Unlike a CAST it is refused where its values may be too large, once their range is known.
         ColumnType::Double { .. } | ColumnType::Decimal { .. } => {
-            Expr::Coalesce(vec![expr, Expr::Literal(Value::Null, to)])
+            coalesce(vec![expr, Expr::Literal(Value::Null, to)])
         }
         _ => expr.cast(to),
     };
@@ -36,8 +39,7 @@ fn key(expr: Expr, item: &mut Plan, to: ColumnType, columns: &mut Columns) -> Id
         return id;
     }
     let column = expr.check(&columns.0).map(|t| t.column("key"));
-    let Ok(column) = column else { unreachable!("the binder checked it") };
-    let id = columns.add(column);
+    let id = columns.add(column.unwrap_or_else(|_| Column::new("key", to).nullable()));
     let item_was = std::mem::replace(item, Plan::One);
     *item = item_was.extended(vec![(id, expr)]);
     id
@@ -84,8 +86,7 @@ pub(crate) fn joined(pool: Pool, columns: &mut Columns, catalog: &Catalog) -> Pl
             rest.push(condition);
         }
     }
-    while items.len() > 1 {
-        let (i, j, on) = cheapest(&items, &edges, catalog);
+    while let Some((i, j, on)) = cheapest(&items, &edges, catalog) {
         let right = items.remove(j);
         let left = std::mem::replace(&mut items[i], Plan::One);
         let mut plan = Plan::Join {
@@ -121,8 +122,9 @@ type Price = (bool, bool, u64);
 /// Two items and the pairs of columns that are equal.
 type Next = (usize, usize, Vec<(Id, Id)>);
 
-/// The two items to join next, the first of which is the side with more rows, and the pairs of columns.
-fn cheapest(items: &[Plan], edges: &[Edge], catalog: &Catalog) -> Next {
+/// The two items to join next, the first of which is the side with more rows, and the pairs of columns;
+/// `None` where there is one item.
+fn cheapest(items: &[Plan], edges: &[Edge], catalog: &Catalog) -> Option<Next> {
     let facts: Vec<Facts> = items.iter().map(|item| Facts::of(item, catalog)).collect();
     let ids: Vec<Ids> = items.iter().map(Plan::ids).collect();
     let mut best: Option<(Price, Next)> = None;
@@ -155,6 +157,5 @@ fn cheapest(items: &[Plan], edges: &[Edge], catalog: &Catalog) -> Next {
             }
         }
     }
-    let Some((_, (i, j, on))) = best else { unreachable!("there are two items") };
-    (i, j, on)
+    best.map(|(_, next)| next)
 }

@@ -9,7 +9,7 @@ fn refused(sql: &str) -> String {
 }
 
 /// Each query, and how its error begins.
-const CASES: [(&str, &str); 78] = [
+const CASES: [(&str, &str); 81] = [
     ("SELEC 1", "line 1, column 1: "),
     ("SELECT id FROM shop\nWHERE (id = 1", "line 2, column 14: "),
     ("SELECT 1; SELECT 2", "there are several statements; "),
@@ -64,6 +64,15 @@ const CASES: [(&str, &str); 78] = [
         "line 1, column 1: WITH RECURSIVE is not supported; ",
     ),
     ("SELECT city || 'x' FROM shop", "line 1, column 8: || is not supported; "),
+    ("SELECT SIGN(city) FROM shop", "line 1, column 8: SIGN(city): VARCHAR(20); it takes a number"),
+    (
+        "SELECT GREATEST(id, city) FROM shop",
+        "line 1, column 8: values of INTEGER and of VARCHAR(20) in one place; ",
+    ),
+    (
+        "SELECT LEAST(maker, maker) FROM goods",
+        "line 1, column 8: LEAST(maker, maker): DIGEST(128) and DIGEST(128); digests are equal or not and have no order; ",
+    ),
     ("SELECT UPPER(city) FROM shop", "line 1, column 8: the function upper is not supported; "),
     (
         "SELECT city FROM shop WHERE city LIKE city",

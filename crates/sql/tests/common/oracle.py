@@ -44,10 +44,18 @@ def translated(sql):
     return sql
 
 
+def extreme(best):
+    """GREATEST or LEAST, which SQLite has not: its MAX and MIN of several values are NULL where one is."""
+    return lambda *values: best((v for v in values if v is not None), default=None)
+
+
 def main():
     job = json.load(sys.stdin)
     db = sqlite3.connect(":memory:")
     db.execute("PRAGMA case_sensitive_like = ON")
+    db.create_function("greatest", -1, extreme(max))
+    db.create_function("least", -1, extreme(min))
+    db.create_function("sign", 1, lambda x: None if x is None else (x > 0) - (x < 0))
     for name, table in job["tables"].items():
         columns = ", ".join(f"{column} {kind}" for column, kind in table["columns"])
         db.execute(f"CREATE TABLE {name} ({columns})")

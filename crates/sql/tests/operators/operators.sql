@@ -23,8 +23,13 @@ SELECT k, CEIL(m), FLOOR(m), CEIL(m * 10 - 0.25), FLOOR(-m), FLOOR(x), CEIL(m / 
 SELECT k, CEIL(m * 4), FLOOR(m * 4), CEIL(CAST(m AS DOUBLE)), FLOOR(CAST(-m AS DOUBLE)) FROM a;
 SELECT k, CEIL(CAST(m + 9900 AS DECIMAL(6, 2))), FLOOR(CAST(-9900 - m AS DECIMAL(6, 2))) FROM a;
 SELECT 1 + 2 AS three, 'x' AS letter;
+SELECT k, SIGN(x - 2), SIGN(m), SIGN(CAST(m AS DOUBLE)), SIGN(NULL), SIGN(-7) FROM a;
+SELECT k, GREATEST(x, k - 3), LEAST(x, k - 3, 2), GREATEST(m, x), LEAST(m, x, 1.125), GREATEST(x), LEAST(NULL, x) FROM a;
+SELECT k, GREATEST(d, '2020-01-01'), LEAST(d, DATE '2020-02-29'), GREATEST(t, 'ab'), LEAST(t, 'aa', 'b') FROM a;
+SELECT k FROM a WHERE SIGN(m) = 1 OR GREATEST(x, 0) > LEAST(k, 1) ORDER BY GREATEST(x, k), k;
 
 -- Chosen values beside the columns that they are chosen from
+SELECT GREATEST(x, y) AS g, LEAST(x, y, 1) AS l, COUNT(*) FROM a JOIN b ON a.k = b.k GROUP BY GREATEST(x, y), LEAST(x, y, 1);
 SELECT COALESCE(x, k) AS c, k, COUNT(*) FROM a GROUP BY COALESCE(x, k), k;
 SELECT COALESCE(x, y) AS c, x, COUNT(*) FROM a JOIN b ON a.k = b.k GROUP BY COALESCE(x, y), x;
 SELECT COALESCE(y, 7) AS c, y, COUNT(*) FROM b GROUP BY COALESCE(y, 7), y;

@@ -4,7 +4,7 @@
 //! variances and quotients may nearly always be larger than they are: those that are too large are NULL.
 
 use super::{
-    expr::Arithmetic,
+    arithmetic::Arithmetic,
     types::{ColumnType, Range},
     typing::{ExprType, rescaled},
 };

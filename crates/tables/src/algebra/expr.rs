@@ -1,61 +1,12 @@
 //! Expressions of a row's columns.
 
-use super::types::{ColumnType, Schema, Value};
+use super::{
+    arithmetic::Arithmetic,
+    types::{ColumnType, Schema, Value},
+};
+use crate::functions::Primitive;
 use core::fmt;
 use hushwire_compute::Comparison;
-
-/// Arithmetic on two numbers, whose type the [common one](super::common_type) decides; `+` and `-` also move dates by days and
-/// timestamps by microseconds, and `-` of two of them is their distance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Arithmetic {
-    /// The sum.
-    Add,
-    /// The difference.
-    Subtract,
-    /// The product; of decimals with as many digits behind the point as both have.
-    Multiply,
-    /// The quotient towards 0, NULL where the divisor is 0, and where it may have more than 38 digits if it has more than 33. Of decimals
-    /// with four more digits behind the point than the dividend has.
-    Divide,
-    /// The remainder with the dividend's sign, NULL where the divisor is 0.
-    Remainder,
-}
-
-impl Arithmetic {
-    /// As SQL writes it.
-    #[must_use]
-    pub const fn sign(self) -> &'static str {
-        match self {
-            Arithmetic::Add => "+",
-            Arithmetic::Subtract => "-",
-            Arithmetic::Multiply => "*",
-            Arithmetic::Divide => "/",
-            Arithmetic::Remainder => "%",
-        }
-    }
-}
-
-/// A part of a date or a timestamp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DatePart {
-    /// The year of the Gregorian calendar, carried on into the past; year 0 stands before year 1.
-    Year,
-    /// 1 to 12.
-    Month,
-    /// 1 to 31.
-    Day,
-}
-
-/// Its name in SQL.
-impl fmt::Display for DatePart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            DatePart::Year => "YEAR",
-            DatePart::Month => "MONTH",
-            DatePart::Day => "DAY",
-        })
-    }
-}
 
 /// A value of a row. Where an operand is NULL the result is, but for what says otherwise: logic has three values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -98,19 +49,17 @@ pub enum Expr {
         /// The character behind which `%` and `_` stand for themselves.
         escape: Option<char>,
     },
-    /// Bytes of a string.
-    Substring {
-        /// The string.
-        of: Box<Expr>,
-        /// The first, counted from 1.
-        from: u16,
-        /// How many.
-        length: u16,
-    },
-    /// A part of a date or timestamp as INTEGER.
-    Extract(DatePart, Box<Expr>),
-    /// The first that is not NULL.
-    Coalesce(Vec<Expr>),
+    /// A function that is an operation of its own: see [`functions`](crate::functions).
+    Call(Call),
+}
+
+/// A call of a function that is an operation of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Call {
+    pub(crate) primitive: &'static Primitive,
+    pub(crate) operands: Vec<Expr>,
+    /// Public arguments.
+    pub(crate) public: Vec<i128>,
 }
 
 impl Expr {
@@ -195,14 +144,12 @@ impl Expr {
             | Expr::IsNull(a)
             | Expr::Cast(a, _)
             | Expr::InList(a, _)
-            | Expr::Like { of: a, .. }
-            | Expr::Substring { of: a, .. }
-            | Expr::Extract(_, a) => vec![a],
+            | Expr::Like { of: a, .. } => vec![a],
             Expr::Case { branches, otherwise } => {
                 let all = branches.iter().flat_map(|(when, then)| [when, then]);
                 all.chain(otherwise.as_deref()).collect()
             }
-            Expr::Coalesce(all) => all.iter().collect(),
+            Expr::Call(call) => call.operands.iter().collect(),
         }
     }
 
@@ -226,10 +173,18 @@ impl Expr {
 
     /// The same with expressions in place of columns.
     pub(crate) fn replaced(&self, to: &dyn Fn(usize) -> Expr) -> Expr {
-        let one = |e: &Expr| Box::new(e.replaced(to));
         match self {
             Expr::Column(at) => to(*at),
-            Expr::Literal(..) => self.clone(),
+            _ => self.with_operands(&mut |e| e.replaced(to)),
+        }
+    }
+
+    /// The same of other operands.
+    #[must_use]
+    pub fn with_operands(&self, to: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
+        let mut one = |e: &Expr| Box::new(to(e));
+        match self {
+            Expr::Column(_) | Expr::Literal(..) => self.clone(),
             Expr::Arithmetic(op, a, b) => Expr::Arithmetic(*op, one(a), one(b)),
             Expr::Negate(a) => Expr::Negate(one(a)),
             Expr::Compare(c, a, b) => Expr::Compare(*c, one(a), one(b)),
@@ -238,22 +193,17 @@ impl Expr {
             Expr::Not(a) => Expr::Not(one(a)),
             Expr::IsNull(a) => Expr::IsNull(one(a)),
             Expr::Case { branches, otherwise } => Expr::Case {
-                branches: branches
-                    .iter()
-                    .map(|(when, then)| (when.replaced(to), then.replaced(to)))
-                    .collect(),
-                otherwise: otherwise.as_deref().map(one),
+                branches: branches.iter().map(|(when, then)| (to(when), to(then))).collect(),
+                otherwise: otherwise.as_deref().map(|e| Box::new(to(e))),
             },
             Expr::Cast(a, ty) => Expr::Cast(one(a), *ty),
             Expr::InList(a, list) => Expr::InList(one(a), list.clone()),
             Expr::Like { of, pattern, escape } => {
                 Expr::Like { of: one(of), pattern: pattern.clone(), escape: *escape }
             }
-            Expr::Substring { of, from, length } => {
-                Expr::Substring { of: one(of), from: *from, length: *length }
+            Expr::Call(call) => {
+                Expr::Call(Call { operands: call.operands.iter().map(to).collect(), ..call.clone() })
             }
-            Expr::Extract(part, a) => Expr::Extract(*part, one(a)),
-            Expr::Coalesce(all) => Expr::Coalesce(all.iter().map(|e| e.replaced(to)).collect()),
         }
     }
 
@@ -298,13 +248,9 @@ impl fmt::Display for Shown<'_> {
             Expr::Cast(a, ty) => write!(f, "CAST({} AS {ty})", of(a)),
             Expr::InList(a, list) => write!(f, "{} IN ({} values)", of(a), list.len()),
             Expr::Like { of: a, pattern, .. } => write!(f, "{} LIKE '{pattern}'", of(a)),
-            Expr::Substring { of: a, from, length } => {
-                write!(f, "SUBSTRING({} FROM {from} FOR {length})", of(a))
-            }
-            Expr::Extract(part, a) => write!(f, "EXTRACT({part} FROM {})", of(a)),
-            Expr::Coalesce(all) => {
-                let all: Vec<String> = all.iter().map(of).collect();
-                write!(f, "COALESCE({})", all.join(", "))
+            Expr::Call(call) => {
+                let operands: Vec<String> = call.operands.iter().map(of).collect();
+                f.write_str(&(call.primitive.shown)(call.primitive, &operands, &call.public))
             }
         }
     }

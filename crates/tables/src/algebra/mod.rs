@@ -11,7 +11,9 @@
 //! [`common_type`] says; nothing else is converted unasked.
 
 mod aggregate;
+mod arithmetic;
 mod bounds;
+mod check;
 mod expr;
 mod join;
 mod operators;
@@ -22,7 +24,8 @@ mod typing;
 mod window;
 
 pub use aggregate::{Aggregate, Function};
-pub use expr::{Arithmetic, DatePart, Expr};
+pub use arithmetic::Arithmetic;
+pub use expr::{Call, Expr};
 pub use join::Pairing;
 pub use operators::distinct;
 pub use relation::{JoinKind, MAX_ROWS, Operator, Part, Relation, SetOperation, SortKey, Table};
@@ -35,5 +38,5 @@ pub(crate) use {
     bounds::{Mean, NUMBERS, Quotient, UPPER, Variance, greatest, sum_range},
     join::{by_extremes, is_partnership, pairing},
     pattern::{Token, continues, tokens},
-    typing::{castable_part, fitted, has_range, rescaled},
+    typing::{NARROWER, castable_part, fitted, has_range, keep_values, rescaled, told, united},
 };

@@ -1,11 +1,11 @@
-//! Types, NULLs and ranges of expressions.
+//! Types, NULLs and ranges of values, and the types that several have in common.
 
 use super::{
-    bounds::{NUMBERS, arithmetic_range},
-    expr::{Arithmetic, DatePart, Expr},
-    types::{Column, ColumnType, MAX_DIGITS, Range, Schema, Value},
+    arithmetic::Arithmetic,
+    bounds::NUMBERS,
+    types::{Column, ColumnType, MAX_DIGITS, Range},
 };
-use crate::{TableError, plain::numbers::DAY};
+use crate::plain::numbers::DAY;
 
 /// The type of an expression's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,194 +195,9 @@ pub(crate) fn castable_part(of: ExprType, to: ColumnType) -> Option<Range> {
     (!part.holds(of.range)).then_some(part)
 }
 
-fn err(expr: &Expr, schema: &Schema, cause: &str, remedy: &str) -> TableError {
-    TableError::ty(format!("{}: {cause}", expr.shown(schema)), remedy)
-}
-
-impl Expr {
-    /// The type of its values on rows of a schema.
-    ///
-    /// # Errors
-    /// A column that there is not, or operands of types that it does not take.
-    pub fn check(&self, schema: &Schema) -> Result<ExprType, TableError> {
-        let wrong = |cause: String, remedy: &str| err(self, schema, &cause, remedy);
-        let operands = self.operands().iter().map(|e| e.check(schema)).collect::<Result<Vec<_>, _>>()?;
-        let nullable = operands.iter().any(|t| t.nullable);
-        let truth =
-            |nullable| ExprType { ty: ColumnType::Boolean, nullable, range: Range { low: 0, high: 0 } };
-        let told = || operands.iter().map(|t| t.ty.to_string()).collect::<Vec<_>>().join(" and ");
-        Ok(match self {
-            Expr::Column(at) => match schema.columns().get(*at) {
-                Some(column) => column.expr_type(),
-                None => {
-                    let remedy = "columns are counted from 0";
-                    return Err(TableError::ty(format!("column {at} of {}", schema.columns().len()), remedy));
-                }
-            },
-            Expr::Literal(value, ty) => {
-                if !ty.is_valid() || !value.fits(*ty) {
-                    return Err(wrong(format!("no value of {ty}"), "write a value that the type has"));
-                }
-                let range = match value {
-                    Value::Number(n) => Range { low: *n, high: *n },
-                    _ if has_range(*ty) => Range { low: 0, high: 0 },
-                    _ => ty.range(),
-                };
-                ExprType { ty: *ty, nullable: value.is_null(), range }
-            }
-            Expr::Arithmetic(op, ..) => {
-                let [a, b] = [operands[0], operands[1]];
-                let remedy =
-                    "it takes numbers whose digits behind the point are 38 at most, and dates by days";
-                let ty = arithmetic_type(*op, a.ty, b.ty).ok_or_else(|| wrong(told(), remedy))?;
-                let range = arithmetic_range(*op, ty, a, b).filter(|range| held(ty).holds(*range));
-                let range = range.ok_or_else(|| match ty {
-                    ColumnType::Date | ColumnType::Timestamp => wrong(told(), "CAST the number to INTEGER"),
-                    _ => wrong(
-                        format!("{}, whose result may have more than {MAX_DIGITS} digits", told()),
-                        FEWER,
-                    ),
-                })?;
-                let divides = matches!(op, Arithmetic::Divide | Arithmetic::Remainder);
-                ExprType { ty, nullable: nullable || divides, range }
-            }
-            Expr::Negate(_) => {
-                let ExprType { ty, range, .. } = operands[0];
-                if !ty.is_numeric() {
-                    return Err(wrong(told(), "it takes a number"));
-                }
-                let exact = range.high.checked_neg().zip(range.low.checked_neg());
-                let range = fitted(ty, exact.map(|(low, high)| Range { low, high }));
-                ExprType { ty, nullable, range }
-            }
-            Expr::Compare(comparison, ..) => {
-                let ty = common_type(operands[0].ty, operands[1].ty)
-                    .ok_or_else(|| wrong(told(), "types that are compared have a common one; cast one"))?;
-                if !keep_values(ty, &operands) {
-                    return Err(wrong(format!("{}, which {ty} does not hold", told()), NARROWER));
-                }
-                if comparison.orders() && !ty.is_ordered() {
-                    return Err(wrong(
-                        told(),
-                        "digests are equal or not and have no order; declare the column as VARCHAR(n)",
-                    ));
-                }
-                truth(nullable)
-            }
-            Expr::And(..) | Expr::Or(..) | Expr::Not(_) => {
-                if operands.iter().any(|t| t.ty != ColumnType::Boolean) {
-                    return Err(wrong(told(), "it takes truth values"));
-                }
-                truth(nullable)
-            }
-            Expr::IsNull(_) => truth(false),
-            Expr::Case { branches, otherwise } => {
-                let conditions = operands.iter().step_by(2).take(branches.len());
-                if branches.is_empty() || conditions.clone().any(|t| t.ty != ColumnType::Boolean) {
-                    return Err(wrong(told(), "it takes a condition at least, each a truth value"));
-                }
-                let then = operands.iter().skip(1).step_by(2).take(branches.len());
-                let values: Vec<ExprType> =
-                    then.chain(operands.last().filter(|_| otherwise.is_some())).copied().collect();
-                let one = united(&values)
-                    .ok_or_else(|| wrong(told(), "values of branches have one type; cast one"))?;
-                if !keep_values(one.ty, &values) {
-                    return Err(wrong(format!("{}, which {} does not hold", told(), one.ty), NARROWER));
-                }
-                ExprType { nullable: one.nullable || otherwise.is_none(), ..one }
-            }
-            Expr::Coalesce(_) => {
-                let one = united(&operands).ok_or_else(|| wrong(told(), "values have one type; cast one"))?;
-                if !keep_values(one.ty, &operands) {
-                    return Err(wrong(format!("{}, which {} does not hold", told(), one.ty), NARROWER));
-                }
-                ExprType { nullable: operands.iter().all(|t| t.nullable), ..one }
-            }
-            Expr::Cast(_, to) => {
-                let from = operands[0];
-                if !to.is_valid() || !castable(from.ty, *to) {
-                    let remedy = "numbers are cast to numbers, truth values to numbers, dates to timestamps and back, strings to strings";
-                    return Err(wrong(format!("{} to {to}", from.ty), remedy));
-                }
-                let range = match from.ty {
-                    _ if !has_range(*to) => to.range(),
-                    ColumnType::Boolean => {
-                        fitted(*to, rescaled(ColumnType::Integer, Range { low: 0, high: 1 }, *to))
-                    }
-                    ty => match castable_part(from, *to) {
-                        Some(part) => rescaled(ty, part, *to).unwrap_or_else(|| to.range()),
-                        None => fitted(*to, rescaled(ty, from.range, *to)),
-                    },
-                };
-                // A number that the type does not hold is cast to NULL.
-                let nullable = nullable || castable_part(from, *to).is_some();
-                ExprType { ty: *to, nullable, range }
-            }
-            Expr::InList(_, list) => {
-                let ty = operands[0].ty;
-                if list.iter().any(|value| !value.fits(longest(ty))) {
-                    return Err(wrong(told(), "values of the list are of that type; cast the other side"));
-                }
-                truth(nullable || list.contains(&Value::Null))
-            }
-            Expr::Like { pattern, escape, .. } => {
-                let ColumnType::Varchar(_) = operands[0].ty else {
-                    return Err(wrong(told(), "it takes a VARCHAR(n)"));
-                };
-                super::pattern::tokens(pattern, *escape).ok_or_else(|| {
-                    wrong("the pattern ends with its escape".into(), "write what is escaped")
-                })?;
-                truth(nullable)
-            }
-            Expr::Substring { from, length, .. } => {
-                let ColumnType::Varchar(bytes) = operands[0].ty else {
-                    return Err(wrong(told(), "it takes a VARCHAR(n)"));
-                };
-                if *from == 0 || *from > bytes || *length == 0 {
-                    return Err(wrong(
-                        told(),
-                        "bytes are counted from 1 up to its length, and it takes one at least",
-                    ));
-                }
-                let ty = ColumnType::Varchar((*length).min(bytes - from + 1));
-                ExprType { ty, nullable, range: ty.range() }
-            }
-            Expr::Extract(part, _) => {
-                if !matches!(operands[0].ty, ColumnType::Date | ColumnType::Timestamp) {
-                    return Err(wrong(told(), "it takes a DATE or a TIMESTAMP"));
-                }
-                let range = match part {
-                    DatePart::Year => {
-                        let day = rescaled(operands[0].ty, operands[0].range, ColumnType::Date);
-                        let day = fitted(ColumnType::Date, day);
-                        let year = |n| i128::from(crate::plain::numbers::civil(n)[0]);
-                        Range { low: year(day.low), high: year(day.high) }
-                    }
-                    DatePart::Month => Range { low: 1, high: 12 },
-                    DatePart::Day => Range { low: 1, high: 31 },
-                };
-                ExprType { ty: ColumnType::Integer, nullable, range }
-            }
-        })
-    }
-
-    /// Checks that it is a truth value of a schema's rows.
-    pub(crate) fn check_truth(&self, schema: &Schema) -> Result<(), TableError> {
-        match self.check(schema)?.ty {
-            ColumnType::Boolean => Ok(()),
-            ty => {
-                Err(err(self, schema, &ty.to_string(), "a condition is a truth value, such as a comparison"))
-            }
-        }
-    }
-}
-
-/// The longest type of strings in place of any: a list may hold longer ones, which equal none.
-const fn longest(ty: ColumnType) -> ColumnType {
-    match ty {
-        ColumnType::Varchar(_) => ColumnType::Varchar(super::types::MAX_TEXT),
-        ty => ty,
-    }
+/// Types in words.
+pub(crate) fn told(types: &[ExprType]) -> String {
+    types.iter().map(|t| t.ty.to_string()).collect::<Vec<_>>().join(" and ")
 }
 
 /// The one type of values that are chosen from.

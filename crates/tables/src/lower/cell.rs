@@ -10,25 +10,13 @@
 
 use super::{
     divide::{Divisor, Quotient, divided},
-    rows::LOST,
+    numbers::{number, resized, truth, width, zero},
 };
 use crate::{
     algebra::{ColumnType, Range, Value, fitted, has_range, rescaled},
     plain::numbers::DAY,
 };
 use hushwire_compute::{Builder, Comparison, Op, Scalar, Shape, Tensor, Val};
-
-/// Bits in which numbers of a range are held.
-pub(crate) fn width(range: Range) -> u8 {
-    let size = |n: i128| 129 - if n < 0 { n.leading_ones() } else { n.leading_zeros() };
-    match size(range.low).max(size(range.high)) {
-        ..=8 => 8,
-        9..=16 => 16,
-        17..=32 => 32,
-        33..=64 => 64,
-        more => more.div_ceil(8) as u8 * 8,
-    }
-}
 
 /// The scalar of a type's values within a range.
 pub(crate) fn scalar(ty: ColumnType, range: Range) -> Scalar {
@@ -81,6 +69,9 @@ pub(crate) fn value(ty: ColumnType, tensor: &Tensor, i: usize) -> Value {
     }
 }
 
+/// The number of a column that goes under none.
+pub(crate) const LOST: u32 = u32::MAX;
+
 /// A column, or a single public value in place of all of a column's.
 #[derive(Clone, Copy)]
 pub(crate) struct Cell<'b> {
@@ -91,37 +82,6 @@ pub(crate) struct Cell<'b> {
     pub(crate) range: Range,
     /// The column that it is, whatever order its rows are in.
     pub(crate) id: u32,
-}
-
-/// A constant.
-pub(crate) fn number<'b>(val: Val<'b>, n: i128) -> Val<'b> {
-    match val.ty() {
-        Some(ty) => val.builder().number(ty.scalar, n),
-        None => val,
-    }
-}
-
-pub(crate) fn truth(b: &Builder, truth: bool) -> Val<'_> {
-    b.constant(Tensor::single(Scalar::Bool, truth.into()))
-}
-
-/// Zeros of a scalar, a single one.
-pub(crate) fn zero(b: &Builder, scalar: Scalar) -> Val<'_> {
-    b.constant(Tensor::zeros(scalar, &[]))
-}
-
-/// A number in another width.
-pub(crate) fn resized(val: Val<'_>, bits: u8) -> Val<'_> {
-    match val.ty() {
-        Some(ty) if ty.scalar != Scalar::signed(bits) => val.cast(Scalar::signed(bits)),
-        _ => val,
-    }
-}
-
-/// Whether numbers are larger in size.
-pub(crate) fn beyond(val: Val<'_>, most: i128) -> Val<'_> {
-    let below = val.compare(Comparison::Less, number(val, -most));
-    below | val.compare(Comparison::Greater, number(val, most))
 }
 
 pub(crate) fn either<'b>(a: Option<Val<'b>>, b: Option<Val<'b>>) -> Option<Val<'b>> {
@@ -207,6 +167,13 @@ impl<'b> Cell<'b> {
         Cell { id, ..made }
     }
 
+    /// A value of the type and width of others that it is chosen from.
+    pub(crate) fn united(self, ty: ColumnType, range: Range) -> Self {
+        let made = self.converted(ty);
+        let val = if is_number(ty) { made.sized(range) } else { made.val };
+        made.with(val, ty, range)
+    }
+
     /// Steps of another type, in as many bits as that needs.
     fn scaled(self, to: ColumnType) -> Val<'b> {
         use ColumnType::{Date, Double, Timestamp};
@@ -230,6 +197,15 @@ impl<'b> Cell<'b> {
     }
 }
 
+/// One of two values of one type and width, which is no longer the column that either of them was.
+pub(crate) fn choose<'b>(condition: Val<'b>, yes: Cell<'b>, no: Cell<'b>) -> Cell<'b> {
+    let b = condition.builder();
+    let flag = |null: Option<Val<'b>>| null.unwrap_or_else(|| truth(b, false));
+    let null =
+        (yes.null.is_some() || no.null.is_some()).then(|| b.select(condition, flag(yes.null), flag(no.null)));
+    Cell { val: b.select(condition, yes.val, no.val), null, id: LOST, ..yes }
+}
+
 /// Whether different values of a type stay different in another.
 fn is_exact(from: ColumnType, to: ColumnType) -> bool {
     use ColumnType::{Date, Double, Timestamp, Varchar};
@@ -240,12 +216,6 @@ fn is_exact(from: ColumnType, to: ColumnType) -> bool {
         (from, Double { .. }) => from.scale() == 0,
         (from, to) => from.scale() <= to.scale(),
     }
-}
-
-/// The symmetric range around one, which a quotient by −1 needs too.
-pub(crate) fn mirrored(range: Range) -> Range {
-    let size = range.low.saturating_abs().max(range.high.saturating_abs());
-    Range { low: -size, high: size }
 }
 
 /// `x / by` to the nearest, halves away from 0.

@@ -3,14 +3,14 @@
 //! A quotient of n bits by a divisor of d takes n (2 d + 1) ANDs, where one of equal widths takes 2 n²: counts, and powers of ten, are
 //! narrow beside sums. The general division of a computation has one width for both.
 
-use super::cell::{number, resized, width};
+use super::numbers::{mirrored, number, resized, width};
 use crate::algebra::Range;
 use hushwire_circuit::{Bit, Builder as Circuits};
 use hushwire_compute::{Netlist, Op, Scalar, Val};
 
 /// The divisor.
 #[derive(Clone, Copy)]
-pub(super) enum Divisor<'b> {
+pub(crate) enum Divisor<'b> {
     /// A public number, positive.
     Known(i128),
     /// Numbers of a range.
@@ -18,9 +18,9 @@ pub(super) enum Divisor<'b> {
 }
 
 /// A quotient towards 0, and the remainder, which has the dividend's sign. Of a divisor of 0 they are anything.
-pub(super) struct Quotient<'b> {
-    pub(super) whole: Val<'b>,
-    pub(super) rest: Val<'b>,
+pub(crate) struct Quotient<'b> {
+    pub(crate) whole: Val<'b>,
+    pub(crate) rest: Val<'b>,
 }
 
 /// Bits of the sizes of a range's numbers.
@@ -38,10 +38,10 @@ fn size<'b>(val: Val<'b>, bits: u16, signed: bool) -> Val<'b> {
 }
 
 /// A number of a range by another.
-pub(super) fn divided<'b>(x: Val<'b>, range: Range, by: Divisor<'b>) -> Quotient<'b> {
+pub(crate) fn divided<'b>(x: Val<'b>, range: Range, by: Divisor<'b>) -> Quotient<'b> {
     let b = x.builder();
     let n = size_bits(range);
-    let bits = width(super::cell::mirrored(range));
+    let bits = width(mirrored(range));
     let x = resized(x, bits);
     let (d, known, y) = match by {
         Divisor::Known(by) => (size_bits(Range { low: by, high: by }), Some(by.unsigned_abs()), None),

@@ -11,9 +11,10 @@
 
 use super::{
     Lower,
-    cell::{both, number, resized, width},
+    cell::both,
     join::Join,
     meeting::{Found, Keys, Meeting},
+    numbers::{number, resized, width},
     rows::{Rows, places},
 };
 use crate::algebra::{JoinKind, Range, Schema};

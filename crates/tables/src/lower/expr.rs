@@ -1,20 +1,21 @@
 //! Expressions as arithmetic on columns.
 
 use super::{
-    cell::{Cell, beyond, both, either, is_number, mirrored, number, resized, tensor, truth, width},
-    dates,
+    cell::{Cell, choose, either, is_number, tensor},
+    compare::compared,
     divide::{Divisor, divided},
-    rows::LOST,
+    numbers::{beyond, mirrored, number, resized, truth, width},
     texts,
 };
 use crate::{
     algebra::{
-        Arithmetic, ColumnType, Expr, ExprType, Quotient, Range, Schema, Value, castable_part, common_type,
-        greatest, tokens,
+        Arithmetic, ColumnType, Expr, ExprType, Quotient, Range, Schema, Value, castable_part, greatest,
+        tokens,
     },
+    functions::{Operands, Typed},
     plain,
 };
-use hushwire_compute::{Builder, Comparison, Scalar, Val};
+use hushwire_compute::{Builder, Comparison, Val};
 
 /// A literal: a single public value.
 pub(crate) fn literal<'b>(b: &'b Builder, value: &Value, ty: ColumnType) -> Cell<'b> {
@@ -42,22 +43,18 @@ impl<'b> Scope<'_, 'b> {
         if expr.columns().is_empty() {
             return literal(self.b, &plain::value(expr, self.schema, &[]), own.ty);
         }
-        let operands: Vec<Cell<'b>> = match expr {
-            Expr::Column(at) => return self.columns[*at],
-            _ => expr.operands().into_iter().map(|e| self.value(e)).collect(),
-        };
+        let operands: Vec<Cell<'b>> = expr.operands().into_iter().map(|e| self.value(e)).collect();
         let null = operands.iter().fold(None, |null, cell| either(null, cell.null));
         let is = |val: Val<'b>| Cell { val, null, ty: own.ty, range: own.range, id: u32::MAX };
         match expr {
-            Expr::Column(_) | Expr::Literal(..) => unreachable!("it was answered before"),
+            Expr::Column(at) => self.columns[*at],
+            Expr::Literal(value, ty) => literal(self.b, value, *ty),
             Expr::Arithmetic(op, a, b) => {
                 let types = [a, b].map(|e| e.check(self.schema).expect("it was checked"));
                 self.arithmetic(*op, operands[0], operands[1], types, &is(operands[0].val))
             }
             Expr::Negate(_) => is(-operands[0].sized(own.range)),
-            Expr::Compare(comparison, ..) => {
-                is(self.compared(*comparison, operands[0], operands[1])).definite()
-            }
+            Expr::Compare(comparison, ..) => is(compared(*comparison, operands[0], operands[1])).definite(),
             Expr::And(..) => {
                 let [x, y] = [operands[0], operands[1]];
                 // NULL unless one is false for sure: both NULL, or one NULL beside a true one.
@@ -79,21 +76,10 @@ impl<'b> Scope<'_, 'b> {
                 let none = || literal(self.b, &Value::Null, own.ty);
                 let last = if otherwise.is_some() { operands[operands.len() - 1] } else { none() };
                 let pairs = operands.chunks_exact(2).take(branches.len()).rev();
-                let chosen = pairs.fold(self.united(last, own.ty, own.range), |rest, pair| {
-                    self.choose(pair[0].val, self.united(pair[1], own.ty, own.range), rest)
+                let chosen = pairs.fold(last.united(own.ty, own.range), |rest, pair| {
+                    choose(pair[0].val, pair[1].united(own.ty, own.range), rest)
                 });
                 Cell { range: own.range, ..chosen }
-            }
-            Expr::Coalesce(_) => {
-                let mut all = operands.into_iter().rev().map(|cell| self.united(cell, own.ty, own.range));
-                let last = all.next().expect("it has operands");
-                all.fold(last, |rest, cell| match cell.null {
-                    Some(null) => {
-                        let made = self.choose(null, rest, Cell { null: None, ..cell });
-                        Cell { null: both(Some(null), rest.null).filter(|_| rest.null.is_some()), ..made }
-                    }
-                    None => cell,
-                })
             }
             Expr::Cast(inner, to) => {
                 let of = operands[0];
@@ -121,7 +107,7 @@ impl<'b> Scope<'_, 'b> {
             Expr::InList(_, list) => {
                 let of = operands[0];
                 let known = list.iter().filter(|v| !v.is_null() && v.fits(of.ty));
-                let equal = |v: &Value| self.compared(Comparison::Equal, of, literal(self.b, v, of.ty));
+                let equal = |v: &Value| compared(Comparison::Equal, of, literal(self.b, v, of.ty));
                 let any = known.map(equal).reduce(|a, b| a | b).unwrap_or_else(|| truth(self.b, false));
                 if !list.contains(&Value::Null) {
                     return is(any).definite();
@@ -133,17 +119,13 @@ impl<'b> Scope<'_, 'b> {
                 let tokens = tokens(pattern, *escape).expect("it was checked");
                 is(texts::like(operands[0], &tokens)).definite()
             }
-            Expr::Substring { from, .. } => {
-                let (ColumnType::Varchar(bytes), ColumnType::Varchar(taken)) = (operands[0].ty, own.ty)
-                else {
-                    unreachable!("it was checked");
-                };
-                let end = 8 * (bytes - (from - 1));
-                is(operands[0].val.part(end - 8 * taken, end))
-            }
-            Expr::Extract(part, _) => {
-                let of = operands[0].converted(ColumnType::Date);
-                is(dates::part(*part, of, own.range))
+            Expr::Call(call) => {
+                let types = call.operands.iter().map(|e| e.check(self.schema)).collect::<Result<Vec<_>, _>>();
+                let types = types.expect("it was checked");
+                let operands_of = Operands { types: &types, public: &call.public };
+                let made = (call.primitive.lower)(&Typed { operands: operands_of, own }, &operands);
+                let of_operands = null.filter(|_| call.primitive.strict);
+                Cell { null: either(of_operands, made.null), ..made }
             }
         }
     }
@@ -152,39 +134,6 @@ impl<'b> Scope<'_, 'b> {
     pub(crate) fn typed(&self, expr: &Expr) -> Cell<'b> {
         let (cell, own) = (self.value(expr), expr.check(self.schema).expect("it was checked"));
         if is_number(own.ty) { cell.with(cell.sized(own.range), own.ty, own.range) } else { cell }
-    }
-
-    /// A value of the type and width of others that it is chosen from.
-    pub(crate) fn united(&self, cell: Cell<'b>, ty: ColumnType, range: Range) -> Cell<'b> {
-        let made = cell.converted(ty);
-        let val = if is_number(ty) { made.sized(range) } else { made.val };
-        made.with(val, ty, range)
-    }
-
-    /// One of two values, which is no longer the column that either of them was.
-    fn choose(&self, condition: Val<'b>, yes: Cell<'b>, no: Cell<'b>) -> Cell<'b> {
-        let flag = |null: Option<Val<'b>>| null.unwrap_or_else(|| truth(self.b, false));
-        let null = (yes.null.is_some() || no.null.is_some())
-            .then(|| self.b.select(condition, flag(yes.null), flag(no.null)));
-        Cell { val: self.b.select(condition, yes.val, no.val), null, id: LOST, ..yes }
-    }
-
-    /// Whether a comparison holds, of what is not NULL.
-    pub(crate) fn compared(&self, comparison: Comparison, a: Cell<'b>, b: Cell<'b>) -> Val<'b> {
-        let ty = common_type(a.ty, b.ty).expect("it was checked");
-        let [a, b] = [a, b].map(|cell| cell.converted(ty));
-        if is_number(ty) {
-            let bits = width(a.range).max(width(b.range));
-            return resized(a.val, bits).compare(comparison, resized(b.val, bits));
-        }
-        match (ty, comparison) {
-            (_, Comparison::Equal | Comparison::NotEqual) => a.val.compare(comparison, b.val),
-            (ColumnType::Boolean, _) => {
-                let [x, y] = [a.val, b.val].map(|v| v.cast(Scalar::unsigned(1)));
-                x.compare(comparison, y)
-            }
-            _ => texts::compared(comparison, a.val, b.val),
-        }
     }
 
     fn arithmetic(

@@ -1,9 +1,10 @@
 //! Figures of groups, whichever way rows are grouped.
 
 use super::{
-    cell::{Cell, beyond, both, either, extreme, mirrored, number, resized, scalar, width, zero},
+    cell::{Cell, both, either, extreme, scalar},
     divide::{Divisor, Quotient, divided},
     group::{counted, ones},
+    numbers::{beyond, mirrored, number, resized, width, zero},
     rows::one_row,
 };
 use crate::algebra::{
@@ -15,7 +16,7 @@ use hushwire_compute::{Builder, Comparison, Reduction, Scalar, Scan, Shape, Val}
 /// The way in which rows are grouped.
 pub(super) enum Grouping<'b> {
     /// All rows in one group, whose figures are a column of one row.
-    All,
+    All(&'b Builder),
     /// Runs of rows from each start on; a run's figure stands in its last row.
     Sorted(Val<'b>),
     /// A flag for each group and row, `[groups, rows]`.
@@ -26,7 +27,7 @@ impl<'b> Grouping<'b> {
     /// Sums of numbers, wrapping.
     fn sum(&self, x: Val<'b>) -> Val<'b> {
         match self {
-            Grouping::All => one_row(x.sum()),
+            Grouping::All(_) => one_row(x.sum()),
             Grouping::Sorted(starts) => x.scan(Scan::Sum, *starts),
             Grouping::Few(flags) => match x.ty() {
                 Some(ty) => flags.cast(ty.scalar).matmul(x),
@@ -56,7 +57,7 @@ impl<'b> Grouping<'b> {
             (Grouping::Few(flags), None) => counted(*flags, rows).reduce(Reduction::Sum, 1),
             (Grouping::Sorted(starts), None) => self.sum(ones(starts.builder(), rows)),
             (_, Some(flag)) => self.sum(counted(flag, rows)),
-            (Grouping::All, None) => unreachable!("all rows are as many as there are"),
+            (Grouping::All(b), None) => all_count(b, rows),
         }
     }
 
@@ -64,7 +65,7 @@ impl<'b> Grouping<'b> {
         let (scan, reduction) =
             if greatest { (Scan::Max, Reduction::Max) } else { (Scan::Min, Reduction::Min) };
         match self {
-            Grouping::All => one_row(x.reduce(reduction, 0)),
+            Grouping::All(_) => one_row(x.reduce(reduction, 0)),
             Grouping::Sorted(starts) => x.scan(scan, *starts),
             Grouping::Few(_) => unreachable!("few keys have sums alone"),
         }
@@ -111,41 +112,32 @@ pub(super) fn figure<'b>(
         let val = if super::cell::is_number(own.ty) { resized(val, width(own.range)) } else { val };
         Cell { val, null, ty: own.ty, range: own.range, id: u32::MAX }
     };
-    let count_of = |counts: Option<Val<'b>>| match (grouping, counts) {
-        (Grouping::All, None) => None,
-        (_, counts) => Some(grouping.count(counts, rows)),
-    };
-    let Some(argument) = argument else {
-        return match count_of(valid) {
-            Some(count) => is(count, None),
-            None => all(column, rows, b),
-        };
-    };
+    let Some(argument) = argument else { return is(grouping.count(valid, rows), None) };
     let counts = fresh.or_else(|| both(valid, argument.null.map(|null| !null)));
-    let count = || count_of(counts).unwrap_or_else(|| all_count(b, rows));
-    if aggregate.function == Function::Count {
-        return is(count(), None);
-    }
+    let count = || grouping.count(counts, rows);
     // A group is never empty; without keys all rows may be.
-    let nullable = argument.null.is_some() || matches!(grouping, Grouping::All);
-    let null = nullable.then(|| {
-        let count = count();
-        count.equals(number(count, 0))
-    });
+    let nullable = argument.null.is_some() || matches!(grouping, Grouping::All(_));
+    let none = || {
+        nullable.then(|| {
+            let count = count();
+            count.equals(number(count, 0))
+        })
+    };
     let chosen = |bits: u8| {
         let x = resized(argument.val, bits);
         counts.map_or(x, |counts| b.select(counts, x, number(x, 0)))
     };
     match aggregate.function {
-        Function::CountRows | Function::Count => unreachable!("they were answered before"),
+        Function::CountRows | Function::Count => is(count(), None),
         Function::Min | Function::Max => {
+            let null = none();
             let greatest = aggregate.function == Function::Max;
             let (ty, range) = (argument.ty, argument.range);
             if let ColumnType::Varchar(17..) = ty {
                 // It is the last row's.
                 let val = match grouping {
-                    Grouping::All if rows == 0 => zero(b, scalar(ty, range)).broadcast(Shape::vector(1)),
-                    Grouping::All => argument.val.slice(rows - 1, rows),
+                    Grouping::All(_) if rows == 0 => zero(b, scalar(ty, range)).broadcast(Shape::vector(1)),
+                    Grouping::All(_) => argument.val.slice(rows - 1, rows),
                     _ => argument.val,
                 };
                 return is(val, null);
@@ -163,10 +155,12 @@ pub(super) fn figure<'b>(
             }
         }
         Function::Sum => {
+            let null = none();
             let (sum, leaves) = grouping.checked_sum(&chosen, (argument.range, most), 1);
             is(sum, either(null, leaves))
         }
         Function::Average => {
+            let null = none();
             let typed = ExprType { ty: argument.ty, nullable, range: argument.range };
             let (digits, _) = average_mean(typed, most);
             let (sum, left) = grouping.checked_sum(&chosen, (argument.range, most), digits.times);
@@ -175,6 +169,7 @@ pub(super) fn figure<'b>(
             is(mean, [null, left, leaves].into_iter().fold(None, either))
         }
         Function::VariancePopulation | Function::VarianceSample => {
+            let null = none();
             let typed = ExprType { ty: argument.ty, nullable, range: argument.range };
             let varied = variance_of(typed, most).expect("it was checked");
             let (x, n) = (chosen(128), resized(count(), 128));
@@ -239,13 +234,7 @@ fn mean<'b>(
 }
 
 /// The public count of all rows, as a column of one row.
-pub(super) fn all_count(b: &Builder, rows: u64) -> Val<'_> {
+fn all_count(b: &Builder, rows: u64) -> Val<'_> {
     let bits = width(Range { low: 0, high: rows.into() });
     b.number(Scalar::signed(bits), rows.into()).broadcast(Shape::vector(1))
-}
-
-fn all<'b>(column: &Column, rows: u64, b: &'b Builder) -> Cell<'b> {
-    let own = column.expr_type();
-    let val = resized(all_count(b, rows), width(own.range));
-    Cell { val, null: None, ty: own.ty, range: own.range, id: u32::MAX }
 }

@@ -2,8 +2,9 @@
 
 use super::{
     Lower, Want,
-    cell::{Cell, number, resized, truth, width},
-    figures::{Grouping, Of, all_count, figure},
+    cell::Cell,
+    figures::{Grouping, Of, figure},
+    numbers::{number, resized, truth, width},
     rows::{Key, Rows, Sorted, ends},
 };
 use crate::algebra::{Aggregate, Column, ColumnType, Expr, Function, Range, Relation};
@@ -83,11 +84,8 @@ impl<'b> Lower<'b> {
 
     /// One row of all.
     fn all_rows(&mut self, rows: &Rows<'b>, asked: Asked<'_, 'b>) -> Rows<'b> {
-        let grouping = Grouping::All;
-        let mut made = self.one_row_of(asked.min_group, || match rows.valid {
-            Some(valid) => grouping.count(Some(valid), rows.rows),
-            None => all_count(self.b, rows.rows),
-        });
+        let grouping = Grouping::All(self.b);
+        let mut made = self.one_row_of(asked.min_group, || grouping.count(rows.valid, rows.rows));
         for (aggregate, argument, column) in asked.each() {
             let (valid, argument, fresh) = self.each_once(rows, &[], aggregate, argument);
             let of = Of { b: self.b, rows: rows.rows, all: asked.all };

@@ -4,8 +4,9 @@
 
 use super::{
     Lower, Want,
-    cell::{Cell, both, either, is_number, resized, scalar, truth, width, zero},
+    cell::{Cell, both, either, is_number, scalar},
     meeting::{Found, Keys, Meeting},
+    numbers::{resized, truth, width, zero},
     rows::{Rows, Sorted, behind},
 };
 use crate::algebra::{ColumnType, Expr, JoinKind, Pairing, Relation, Schema, by_extremes, is_partnership};

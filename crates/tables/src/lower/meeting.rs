@@ -9,8 +9,9 @@
 
 use super::{
     Lower,
-    cell::{Cell, both, either, is_number, number, resized, width, zero},
+    cell::{Cell, both, either, is_number},
     join::Join,
+    numbers::{number, resized, width, zero},
     rows::{Rows, behind, ends, places, reversed},
 };
 use crate::algebra::{ColumnType, Range, common_type};
@@ -99,7 +100,7 @@ impl<'b> Meeting<'b> {
             right.values.iter().zip(&left.values).map(|(r, l)| behind(b, *r, *l)).collect();
         let mut named: Vec<Val<'b>> = vec![];
         if live.iter().any(Option::is_some) {
-            let all = |rows| super::cell::truth(b, true).broadcast(Shape::vector(rows));
+            let all = |rows| super::numbers::truth(b, true).broadcast(Shape::vector(rows));
             let [here, there] = [live[0].unwrap_or_else(|| all(n)), live[1].unwrap_or_else(|| all(m))];
             let live = behind(b, here, there);
             keys = keys
@@ -108,7 +109,7 @@ impl<'b> Meeting<'b> {
                 .collect();
             // From 1 on: a row that is there has 0.
             let number = places(b, n + m, Scalar::unsigned(32));
-            let number = number + super::cell::number(number, 1);
+            let number = number + super::numbers::number(number, 1);
             named.push(b.select(live, zero(b, Scalar::unsigned(32)), number));
             keys.push(live);
         }

@@ -5,8 +5,8 @@
 //! serves several.
 
 pub(crate) mod cell;
-mod dates;
-mod divide;
+pub(crate) mod compare;
+pub(crate) mod divide;
 mod expand;
 mod expr;
 mod few;
@@ -14,6 +14,7 @@ mod figures;
 mod group;
 mod join;
 mod meeting;
+pub(crate) mod numbers;
 mod partners;
 mod rows;
 mod sets;
@@ -315,7 +316,7 @@ impl<'b> Lower<'b> {
             return self.unsorted(0, None, columns);
         }
         let count = rows::places(self.b, total, hushwire_compute::Scalar::unsigned(64));
-        let by = cell::number(count, m.into());
+        let by = numbers::number(count, m.into());
         let right = &self.renamed(right);
         let (l, r) = (left.each(|v| v.gather(count / by)), right.each(|v| v.gather(count % by)));
         let columns = l.columns.iter().chain(&r.columns).copied().collect();
@@ -369,7 +370,7 @@ impl<'b> Lower<'b> {
             .iter()
             .filter_map(|(from, to)| Some((all(from)?, to.iter().filter_map(name).collect())))
             .collect();
-        made.told = made.told.iter().map(|id| name(id).unwrap_or(rows::LOST)).collect();
+        made.told = made.told.iter().map(|id| name(id).unwrap_or(cell::LOST)).collect();
         made.sorted =
             made.sorted.iter().map_while(|s| Some(rows::Sorted { id: name(&s.id)?, ..*s })).collect();
         made

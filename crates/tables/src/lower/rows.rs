@@ -4,7 +4,10 @@
 //! next operator that wants rows of equal keys together finds them so. Validity is no key, so that a filter leaves an order
 //! useful; every operator therefore takes invalid rows in between.
 
-use super::cell::{Cell, truth};
+use super::{
+    cell::{Cell, LOST},
+    numbers::truth,
+};
 use crate::algebra::ColumnType;
 use hushwire_compute::{Builder, Comparison, Op, Scalar, Shape, Tensor, Val};
 
@@ -64,9 +67,6 @@ pub(crate) struct Rows<'b> {
     /// Those of them that an ORDER BY above all but projections, filters and limits asks for.
     pub(crate) asked: Vec<u32>,
 }
-
-/// A column that the order of rows tells, and that no number is known of.
-pub(crate) const LOST: u32 = u32::MAX;
 
 impl<'b> Rows<'b> {
     pub(crate) fn valid_or_true(&self) -> Val<'b> {

@@ -2,10 +2,11 @@
 
 use super::{
     Lower, Want,
-    cell::{Cell, number, scalar, truth, zero},
+    cell::{Cell, scalar},
     group::Asked,
     group::counted,
     meeting::{Keys, Meeting},
+    numbers::{number, truth, zero},
     rows::{Rows, behind},
 };
 use crate::algebra::{Relation, SetOperation};
@@ -22,10 +23,9 @@ impl<'b> Lower<'b> {
         let [left, right] = sides.map(|side| {
             let rows = self.lower(side, &[]);
             let columns = rows.columns.iter().zip(relation.schema().columns());
-            let scope = self.scope(side, &rows);
             let same = |(cell, column): (&Cell<'b>, &crate::algebra::Column)| {
                 let to = column.expr_type();
-                Cell { id: u32::MAX, ..scope.united(*cell, to.ty, to.range) }
+                Cell { id: u32::MAX, ..cell.united(to.ty, to.range) }
             };
             let cells: Vec<Cell<'b>> = columns.map(same).collect();
             let columns: Vec<Cell<'b>> = cells.into_iter().map(|cell| self.named(cell)).collect();

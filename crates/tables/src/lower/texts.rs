@@ -39,7 +39,7 @@ pub(crate) fn like<'b>(of: Cell<'b>, tokens: &[Token]) -> Val<'b> {
     let b = of.val.builder();
     match circuit {
         Ok(circuit) => b.apply(Op::Circuit(circuit), &[of.val]).cast(Scalar::Bool),
-        Err(known) => super::cell::truth(b, known),
+        Err(known) => super::numbers::truth(b, known),
     }
 }
 
@@ -75,12 +75,9 @@ fn matcher(bytes: usize, tokens: &[Token]) -> Result<Netlist, bool> {
         let at_end = c.and(ends, states[tokens.len()]);
         accepted = c.xor(accepted, at_end);
         // In UTF-8 bytes 10…… continue a character.
-        let (one, [.., sixth, seventh]) = (tokens.contains(&Token::One), byte(k)) else {
-            unreachable!("a byte has eight bits")
-        };
-        let continues = if one {
-            let not = c.not(*sixth);
-            c.and(*seventh, not)
+        let continues = if tokens.contains(&Token::One) {
+            let not = c.not(byte(k)[6]);
+            c.and(byte(k)[7], not)
         } else {
             Bit::ZERO
         };

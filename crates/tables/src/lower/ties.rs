@@ -7,10 +7,7 @@
 //! - no two rows are equal in what they are ordered by;
 //! - rows that are equal in it are equal in all that is used of them.
 
-use super::{
-    Lower,
-    rows::{LOST, Rows},
-};
+use super::{Lower, cell::LOST, rows::Rows};
 use crate::{
     TableError,
     algebra::{Expr, Frame, Operator, Relation, SetOperation, Window, WindowFunction},

@@ -2,9 +2,10 @@
 
 use super::{
     Lower, Want,
-    cell::{Cell, both, either, extreme, number, resized, scalar, width, zero},
+    cell::{Cell, both, either, extreme, scalar},
     figures::{leaves, ordered, upper},
     group::{counted, ones},
+    numbers::{number, resized, width, zero},
     rows::{Key, Rows, behind, ends, reversed},
 };
 use crate::algebra::{Column, ColumnType, Expr, Frame, Relation, Window, WindowFunction, sum_range};

@@ -3,15 +3,21 @@
 use super::{Row, World, expr::converted, is_true, value};
 use crate::{
     TableError,
-    algebra::{ColumnType, Expr, JoinKind, Operator, Pairing, Relation, Schema, Value, common_type, pairing},
+    algebra::{ColumnType, Expr, JoinKind, Pairing, Relation, Schema, Value, common_type},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 impl World<'_> {
-    pub(super) fn joined(&self, relation: &Relation) -> Result<Vec<Row>, TableError> {
-        let Operator::Join { left, right, kind, on, residual, bound, one } = relation.operator() else {
-            unreachable!("its caller looked");
-        };
+    /// Rows of a join, whose promise is one of `relation`'s.
+    pub(super) fn joined(
+        &self,
+        relation: &Relation,
+        [left, right]: [&Relation; 2],
+        kind: JoinKind,
+        on: &[(Expr, Expr)],
+        residual: Option<&Expr>,
+        pairing: Option<Pairing>,
+    ) -> Result<Vec<Row>, TableError> {
         let (a_rows, b_rows) = (self.rows(left)?, self.rows(right)?);
         let both = Schema([left.schema().columns(), right.schema().columns()].concat());
         let sides = on.iter().map(|(e, f)| {
@@ -42,7 +48,7 @@ impl World<'_> {
             for j in partners.into_iter().flatten() {
                 matched += 1;
                 let row = [a.clone(), b_rows[*j].clone()].concat();
-                if residual.as_ref().is_none_or(|e| is_true(e, &both, &row)) {
+                if residual.is_none_or(|e| is_true(e, &both, &row)) {
                     (left_in[i], right_in[*j]) = (true, true);
                     pairs.push(row);
                 }
@@ -50,7 +56,7 @@ impl World<'_> {
         }
         if self.promises.of_operator(relation).is_some() {
             let left_keys = || a_rows.iter().filter_map(|a| key(&of_left, left.schema(), a));
-            let holds = match pairing(left, right, on, *bound, *one) {
+            let holds = match pairing {
                 Some(Pairing::Bound(most)) => matched <= most,
                 Some(Pairing::RightUnique) => by_key.values().all(|rows| rows.len() == 1),
                 Some(Pairing::LeftUnique) => {
@@ -77,7 +83,7 @@ impl World<'_> {
             JoinKind::Right => [pairs, lone_right()].concat(),
             JoinKind::Full => [pairs, lone_left(), lone_right()].concat(),
             JoinKind::Semi | JoinKind::Anti => {
-                let wanted = *kind == JoinKind::Semi;
+                let wanted = kind == JoinKind::Semi;
                 let kept = a_rows.iter().zip(&left_in).filter(|(_, paired)| **paired == wanted);
                 kept.map(|(a, _)| a.clone()).collect()
             }

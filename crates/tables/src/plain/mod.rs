@@ -6,15 +6,14 @@ mod joins;
 pub(crate) mod numbers;
 mod windows;
 
-pub(crate) use expr::value;
+pub(crate) use expr::{compared, converted, value};
 
 use crate::{
     TableError,
-    algebra::{Expr, Operator, Relation, Schema, SetOperation, SortKey, Value},
+    algebra::{Expr, Operator, Relation, Schema, SetOperation, SortKey, Value, pairing},
     promises::Promises,
 };
 use core::cmp::Ordering;
-use expr::{compared, converted};
 use std::collections::BTreeMap;
 
 /// A row: a value for each column.
@@ -59,7 +58,10 @@ impl World<'_> {
                 rows.retain(|row| is_true(condition, input.schema(), row));
                 rows
             }
-            Operator::Join { .. } => self.joined(relation)?,
+            Operator::Join { left, right, kind, on, residual, bound, one } => {
+                let pairing = pairing(left, right, on, *bound, *one);
+                self.joined(relation, [left, right], *kind, on, residual.as_ref(), pairing)?
+            }
             Operator::Cross(left, right) => {
                 let right = of(right)?;
                 let pair = |a: Row| right.iter().map(move |b| [a.clone(), b.clone()].concat());

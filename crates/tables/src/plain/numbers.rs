@@ -80,3 +80,25 @@ pub(crate) fn civil(day: i128) -> [i32; 3] {
     let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
     [(era * 400 + year + next) as i32, month as i32, day as i32]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Days of `date -u -d @…`.
+    #[test]
+    fn days_are_dates() {
+        for (day, date) in [
+            (0, [1970, 1, 1]),
+            (-1, [1969, 12, 31]),
+            (10_956, [1999, 12, 31]),
+            (11_016, [2000, 2, 29]),
+            (11_017, [2000, 3, 1]),
+            (9204, [1995, 3, 15]),
+            (-25_509, [1900, 2, 28]),
+            (-25_508, [1900, 3, 1]),
+        ] {
+            assert_eq!(civil(day), date, "{day}");
+        }
+    }
+}

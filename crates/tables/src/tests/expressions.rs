@@ -72,9 +72,9 @@ fn all() -> Vec<Expr> {
         branches: vec![(flag.clone(), text.clone())],
         otherwise: Some(Box::new(long.clone())),
     });
-    all.push(Expr::Coalesce(vec![key.clone(), price.clone(), small.clone()]));
-    all.push(Expr::Coalesce(vec![flag.clone(), low()]));
-    all.push(Expr::Coalesce(vec![text.clone(), null(ColumnType::Varchar(2))]));
+    all.push(coalesce(vec![key.clone(), price.clone(), small.clone()]));
+    all.push(coalesce(vec![flag.clone(), low()]));
+    all.push(coalesce(vec![text.clone(), null(ColumnType::Varchar(2))]));
     let double = ColumnType::Double { frac: 16 };
     for (e, to) in [
         (&price, ColumnType::Integer),
@@ -107,16 +107,37 @@ fn all() -> Vec<Expr> {
     all.push(Expr::Like { of: Box::new(text.clone()), pattern: "a!_".into(), escape: Some('!') });
     all.push(long.clone().like("common%A"));
     for (from, length) in [(1, 1), (2, 5), (3, 1), (1, 3)] {
-        all.push(Expr::Substring { of: Box::new(text.clone()), from, length });
+        all.push(called("substring", vec![text.clone(), int(from), int(length)]));
     }
-    for part in [DatePart::Year, DatePart::Month, DatePart::Day] {
-        all.push(Expr::Extract(part, Box::new(day.clone())));
-        all.push(Expr::Extract(part, Box::new(time.clone())));
+    for part in ["year", "month", "day"] {
+        all.push(called(part, vec![day.clone()]));
+        all.push(called(part, vec![time.clone()]));
         let any = key.clone().arithmetic(Multiply, int(250_000)).cast(ColumnType::Integer);
-        all.push(Expr::Extract(
-            part,
-            Box::new(Expr::literal(Value::Number(3), ColumnType::Date).arithmetic(Add, any)),
-        ));
+        let moved = Expr::literal(Value::Number(3), ColumnType::Date).arithmetic(Add, any);
+        all.push(called(part, vec![moved]));
+    }
+    all.extend(chosen());
+    all
+}
+
+/// Calls of functions that choose values by their order, and of SIGN.
+pub(super) fn chosen() -> Vec<Expr> {
+    let [key, small, text, flag, price, day, long, near, time, big] =
+        [0, 1, 2, 3, 4, 5, 6, 7, 8, 10].map(column);
+    let pairs = [
+        (&key, &small),
+        (&price, &near),
+        (&price, &small),
+        (&day, &time),
+        (&text, &long),
+        (&flag, &flag),
+        (&big, &key),
+    ];
+    let mut all: Vec<Expr> =
+        [&key, &price, &near, &big].map(|e| called("sign", vec![e.clone()])).into_iter().collect();
+    for name in ["greatest", "least"] {
+        all.extend(pairs.map(|(a, b)| called(name, vec![a.clone(), b.clone()])));
+        all.push(called(name, vec![key.clone(), price.clone(), small.clone(), int(1), big.clone()]));
     }
     all
 }
@@ -358,7 +379,7 @@ fn columns_that_are_cut_by_bytes_are_known() {
     let columns = || ["a", "b", "c"].map(|name| Column::new(name, ColumnType::Varchar(8))).to_vec();
     let mut table = |name: &str| data.table(&mut Dice(1), name, columns(), 3);
     let (t, u) = (table("t"), table("u"));
-    let part = |at| Expr::Substring { of: Box::new(column(at)), from: 1, length: 2 };
+    let part = |at| called("substring", vec![column(at), int(1), int(2)]);
     let cut = |relation: &Relation| {
         let query = Query::new("q", relation, &["analyst"]).unwrap();
         (query.ascii("t"), query.ascii("u"))

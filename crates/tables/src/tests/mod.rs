@@ -8,7 +8,15 @@ mod promises;
 mod three;
 mod ties;
 
-use crate::{Query, TableError, algebra::*, plain};
+use crate::{
+    Query, TableError,
+    algebra::*,
+    functions::{
+        coalesce,
+        tests::{call, int},
+    },
+    plain,
+};
 use hushwire_compute::{Comparison, Tensor, evaluate, test_support::Dice};
 use plain::{Row, Tables};
 use std::collections::BTreeMap;
@@ -23,8 +31,9 @@ pub(crate) fn column(at: usize) -> Expr {
     Expr::Column(at)
 }
 
-pub(crate) fn int(n: i128) -> Expr {
-    Expr::literal(Value::Number(n), ColumnType::Integer)
+/// A call of a function on columns of all types.
+pub(crate) fn called(name: &str, all: Vec<Expr>) -> Expr {
+    call(name, all, &Schema(columns())).unwrap()
 }
 
 pub(crate) fn named(exprs: impl IntoIterator<Item = Expr>) -> Vec<(String, Expr)> {

@@ -84,7 +84,7 @@ fn sales(dice: &mut Dice) -> (Data, Relation) {
         Aggregate::new("least", Function::Min, column(1)),
         Aggregate::new("different", Function::Count, column(2)).distinct(),
     ];
-    let year = Expr::Extract(DatePart::Year, Box::new(column(14)));
+    let year = called("year", vec![column(14)]);
     let kept = joined.filter(column(6).like("%a%").or(column(3))).unwrap();
     let grouped = kept.aggregate(named([column(12), year]), sums, 0, None).unwrap();
     let by = [0, 1].map(|at| SortKey { expr: column(at), descending: at == 0, nulls_first: true });
@@ -100,6 +100,20 @@ fn three_parties_give_the_same_rows() {
         let (outputs, _) = three(query.computation(), &data.inputs(&query));
         assert_eq!(query.rows(&outputs).unwrap(), expected);
     }
+}
+
+#[test]
+fn three_parties_choose_the_same_values() {
+    let mut data = Data::default();
+    let table = data.table(&mut Dice(5), "t", columns(), 13);
+    let relation = table.project(named(expressions::chosen())).unwrap();
+    let mut expected = check(&relation, &data).unwrap();
+    let query = Query::new("chosen", &relation, &["analyst"]).unwrap();
+    let (outputs, _) = three(query.computation(), &data.inputs(&query));
+    let mut rows = query.rows(&outputs).unwrap();
+    rows.sort();
+    expected.sort();
+    assert!(!rows.is_empty() && rows == expected);
 }
 
 /// Keys of several columns and of more than a block; NULLs, filters and padding on both sides.

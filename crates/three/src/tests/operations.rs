@@ -1,10 +1,11 @@
 //! Operations, each against the evaluator: at the edges of numbers, in every form, and at the cost that is declared.
 
 use super::{check, check_cut, given, text};
-use crate::{Cut, Plan, plan::Prim, run::Run, test_support::shared, wave::land};
+use crate::{Cut, Plan, run::Run, test_support::shared, wave::land};
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Tensor, test_support::inputs};
 use hushwire_machine::drive::{Lockstep, Place};
+use hushwire_plan::Talk;
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Addition, Party, share};
 use std::{collections::BTreeMap, time::Duration};
@@ -145,7 +146,7 @@ fn comparisons_are_by_the_sign_where_ranges_allow_it() {
                 more[0], more[1]
             ));
             let plan = Plan::new(&c.bind(&[("n".to_owned(), 5)].into()).unwrap()).unwrap();
-            let by_sign = plan.steps.iter().any(|step| matches!(step.prim, Prim::LessBounded));
+            let by_sign = plan.steps.iter().any(|step| matches!(step.talk(), Some(Talk::LessBounded)));
             assert_eq!(by_sign, bounded, "{c}");
             let ends = |range: &str, k: usize| -> Tensor {
                 let (low, end) = range.split_once("..").unwrap();
@@ -294,9 +295,9 @@ fn what_stands_above_a_number_is_not_opened() {
     assert_eq!(heard, 3 * 3);
     flights.into_iter().try_for_each(land).unwrap();
     for (mut party, mut run, wave) in runs {
-        wave.end(&mut run).unwrap();
+        run.end(wave).unwrap();
         run.alone(&mut party.next_batch().unwrap()).unwrap();
-        let outputs = run.outputs().unwrap();
+        let outputs = run.outputs();
         assert!(outputs[0].own.iter().chain(outputs[0].next.iter()).all(|byte| byte >> 4 == 0));
     }
 }

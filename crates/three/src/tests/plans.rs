@@ -45,6 +45,30 @@ fn the_same_is_computed_once_and_what_nobody_reads_never() {
     assert_eq!(steps(order), steps(&format!("{order}\noutput b = permute(y, o) to m")));
 }
 
+/// What is numbers alone before is numbers alone after, where no bound is known.
+#[test]
+fn minima_maxima_and_shifts_of_numbers_stay_numbers() {
+    for scalar in ["i16", "u32", "i64"] {
+        for (expr, is_words) in [
+            ("min(p, q)", true),
+            ("max(p, q)", true),
+            ("abs(p)", true),
+            ("p << 3", true),
+            ("max(p, 7)", false),
+            ("min_of(p)", false),
+        ] {
+            let c = text(&format!(
+                "input x: {scalar}[n] from m\ninput y: {scalar}[n] from m\np = wrapping(x * y)\nq = wrapping(x * x)\n\
+                 output z = wrapping({expr}) to m"
+            ));
+            check(&c, &given(&c, 9), Plan::new).expect("it runs on shares");
+            let plan = Plan::new(&c.bind(&[("n".to_owned(), 9)].into()).unwrap()).unwrap();
+            let is_number = |door: Door| matches!(door.addition(), Addition::Words(_));
+            assert_eq!(plan.outputs().all(is_number), is_words, "{scalar} {expr}");
+        }
+    }
+}
+
 /// A circuit has a number of the computation built in, whatever steps it comes through, and no AND for what follows from it.
 #[test]
 fn numbers_of_the_computation_are_built_in_however_they_are_made() {

@@ -1,15 +1,14 @@
-//! Kernels and matrices that one party alone has, by shared images and vectors, under encryption.
+//! Products of matrices and convolutions; kernels and matrices that one party alone has under
+//! encryption.
 
-use super::Lower;
-use crate::{
-    encrypted::Layer,
-    plan::{COEFFICIENTS, Prim, Products, Size, Slot},
-};
+use super::{Lower, Products, Two, holder};
+use crate::{COEFFICIENTS, encrypted::Layer, prim::OwnTalk};
 use hushwire_bfv::{Conv, Linear};
-use hushwire_compute::Steps;
-use std::sync::Arc;
+use hushwire_compute::{Op, Shape, Steps, back_end::Convolution};
+use hushwire_plan::{Backend, Local, Lowered, Picks, Run, Slot, Talk};
 
-/// AGREEMENT: groups of channels of a convolution, each an upload and an answer at least, beyond which OTs are less.
+/// AGREEMENT: groups of channels of a convolution, each an upload and an answer at least, beyond
+/// which OTs are less.
 const GROUPS: usize = 8;
 
 /// The layer of a convolution in a ring, for the greatest weights that leave its noise room.
@@ -18,114 +17,175 @@ fn fitting(conv: Conv, ring: u32, images: usize) -> Option<Linear> {
     (8..ring).rev().find_map(linear).map(|linear| linear.images(images))
 }
 
-impl Lower<'_> {
-    /// The party that alone has a value.
-    pub(super) fn holder(&self, slot: Slot) -> Option<usize> {
-        match self.holders[slot] {
-            [true, false] => Some(0),
-            [false, true] => Some(1),
-            _ => None,
-        }
-    }
+/// The kernels of a group, of which each has so many numbers.
+fn taps_of(group: usize, numbers: usize) -> Picks {
+    Picks::of_runs([Run::Steps { from: group * numbers, step: 1, len: numbers }])
+}
 
-    fn layer(&mut self, linear: Linear, evaluator: usize, reads: [Slot; 2]) -> Slot {
-        let mut layer = Layer { linear, evaluator, first: false };
-        layer.first = self.keys.insert(layer.name());
-        let size = Size::Words(layer.linear.ring(), layer.linear.coefficients() as usize);
-        self.step(Prim::Encrypted(Arc::new(layer)), reads.to_vec(), size)
-    }
+/// A product of matrices by OT.
+pub(super) fn matmul(lower: &mut Lower<'_>, reads: [Slot; 2], shape: [usize; 3]) -> Slot {
+    let holders = Two::factors(lower, reads);
+    lower.step(Talk::MatMul(shape, holders), reads.to_vec())
+}
 
-    /// A convolution of images by kernels; nothing where OTs make it.
-    pub(super) fn encrypted_conv(
-        &mut self,
-        [x, weights]: [Slot; 2],
-        [of, kernels]: [&[usize]; 2],
-        steps: Steps,
-        groups: usize,
-        to: &[usize],
-    ) -> Option<Slot> {
-        let (evaluator, ring) = (self.holder(weights)?, self.steps[x].size.ring());
-        let [images, outputs, rows, columns] = *to else { return None };
-        let ([channels, height, width], [h, w]) = ([of[1], of[2], of[3]], [kernels[2], kernels[3]]);
-        if self.products != Products::He || groups > GROUPS || to.contains(&0) || kernels.contains(&0) {
-            return None;
-        }
-        // Kernels of one pixel leave pixels between their places out.
-        let strides = steps.strides.map(|s| s as usize);
-        let single = [h, w] == [1; 2];
-        let apart = if single { [1; 2] } else { strides };
-        let image = if single {
-            [rows, columns]
-        } else {
-            [(rows - 1) * strides[0] + h, (columns - 1) * strides[1] + w]
-        };
-        let (inner, each) = (channels / groups, outputs / groups);
-        let conv = Conv { channels: inner, image, outputs: each, kernel: [h, w], strides: apart };
-        let linear = fitting(conv, ring, images)?;
-        let nothing = of.iter().product::<usize>();
-        let [above, left] = [steps.padding[0], steps.padding[1]].map(|n| n as usize);
-        let zero = self.zeros(ring, 1);
-        let between = if single { strides } else { [1; 2] };
-        let mut parts = vec![];
-        for group in 0..groups {
-            let mut picks = Vec::with_capacity(images * inner * image[0] * image[1]);
-            for plane in (0..images).flat_map(|i| (0..inner).map(move |c| i * channels + group * inner + c)) {
-                for (row, column) in (0..image[0]).flat_map(|r| (0..image[1]).map(move |c| (r, c))) {
-                    let place = |at: usize, step: usize, before: usize, n: usize| {
-                        (at * step).checked_sub(before).filter(|at| *at < n)
-                    };
-                    let at =
-                        place(row, between[0], above, height).zip(place(column, between[1], left, width));
-                    picks.push(at.map_or(nothing, |(r, c)| (plane * height + r) * width + c));
+/// A convolution: of each group, kernels in rows times windows in columns.
+pub(super) fn conv2d(
+    lower: &mut Lower<'_>,
+    args: &[usize],
+    (steps, groups): (Steps, u32),
+    to: &[usize],
+    ring: u32,
+) -> Lowered<Slot> {
+    let [of, kernels] = [lower.lengths(args[0])?, lower.lengths(args[1])?];
+    let convolution = Convolution::new(&of, &kernels, steps, groups);
+    let (images, outputs, plane) = (to[0], to[1], to[2] * to[3]);
+    let (groups, taps) = (groups as usize, kernels[1..].iter().product::<usize>());
+    let each = outputs / groups;
+    let shape = [each, taps, images * plane];
+    let x = lower.words(args[0], ring)?;
+    let zero = lower.zeros(ring, 1);
+    let nothing = of.iter().product::<usize>();
+    let known = lower.forms(args[1]).known;
+    let weights = if known.is_none() { Some(lower.words(args[1], ring)?) } else { None };
+    if let Some(weights) = weights
+        && let Some(slot) = encrypted_conv(lower, [x, weights], [&of, &kernels], steps, groups, to)
+    {
+        return Ok(slot);
+    }
+    // Kernels in rows that both know.
+    let scalar = lower.scalar(args[1]);
+    let apply = |lower: &mut Lower<'_>, op, of: Slot, n: usize| {
+        lower.step(Local::Apply { op, scalar, lengths: vec![n] }, vec![of])
+    };
+    let flat = known.map(|known| {
+        apply(lower, Op::Reshape(Shape::vector((outputs * taps) as u64)), known, outputs * taps)
+    });
+    let mut parts = vec![];
+    for group in 0..groups {
+        let mut picks = vec![nothing; taps * images * plane];
+        for image in 0..images {
+            for window in 0..plane {
+                let column = image * plane + window;
+                for (x, k) in convolution.factors((image * outputs + group * each) * plane + window) {
+                    picks[(k - group * each * taps) * images * plane + column] = x;
                 }
             }
-            let images = self.pick(vec![x, zero], picks);
-            let taps = inner * h * w;
-            let own = self.pick(vec![weights], (group * each * taps..(group + 1) * each * taps).collect());
-            parts.push(self.layer(linear.clone(), evaluator, [own, images]));
         }
-        if groups == 1 {
-            return parts.pop();
-        }
-        // Part after part, image after image, to images of all outputs.
-        let plane = rows * columns;
-        let picks = (0..images * outputs * plane).map(|at| {
-            let (image, output, pixel) = (at / (outputs * plane), at / plane % outputs, at % plane);
-            ((output / each * images + image) * each + output % each) * plane + pixel
+        let windows = lower.pick(Picks::of(&picks), vec![x, zero]);
+        let rows = each * taps;
+        parts.push(match (flat, weights) {
+            (Some(flat), _) => {
+                let [from, to] = [group, group + 1].map(|group| (group * rows) as u64);
+                let part = apply(lower, Op::Slice { axis: 0, from, to }, flat, rows);
+                lower.step(Local::MatMulKnown { shape, left: true }, vec![part, windows])
+            }
+            (None, weights) => {
+                let part = lower.pick(taps_of(group, rows), weights.into_iter().collect());
+                matmul(lower, [part, windows], shape)
+            }
         });
-        let picks = picks.collect();
-        Some(self.pick(parts, picks))
     }
+    let mut picks = Vec::with_capacity(images * outputs * plane);
+    for image in 0..images {
+        for output in 0..outputs {
+            let (group, row) = (output / each, output % each);
+            let first = (group * each + row) * images * plane + image * plane;
+            picks.extend(first..first + plane);
+        }
+    }
+    Ok(lower.pick(Picks::of(&picks), parts))
+}
 
-    /// A product of matrices; nothing where OTs make it.
-    pub(super) fn encrypted_matmul(
-        &mut self,
-        reads: [Slot; 2],
-        [rows, inner, columns]: [usize; 3],
-    ) -> Option<Slot> {
-        let ring = self.steps[reads[0]].size.ring();
-        if self.products != Products::He || [rows, inner, columns].contains(&0) {
-            return None;
-        }
-        let layer = |outputs: usize, n: usize| {
-            let conv = Conv { channels: inner, image: [1, n], outputs, kernel: [1; 2], strides: [1; 2] };
-            fitting(conv, ring, 1)
-        };
-        let turned =
-            |r: usize, c: usize| (0..c).flat_map(|j| (0..r).map(move |i| i * c + j)).collect::<Vec<_>>();
-        // Where each party has one of them, the larger one is the weights: fewer numbers are encrypted. Weights that a layer has no room for are
-        // refused, which is the fate of a model's weights and must not be that of an input: the first one then needs room for all numbers.
-        let whole = |linear: Linear| linear.weight() >= 1 << (ring - 1);
-        let larger = || rows > columns && layer(rows, columns).is_some_and(whole);
-        let first = self.holder(reads[0]).filter(|_| self.holder(reads[1]).is_none() || larger());
-        if let Some(evaluator) = first {
-            return Some(self.layer(layer(rows, columns)?, evaluator, reads));
-        }
-        // (A B)ᵀ = Bᵀ Aᵀ.
-        let (evaluator, linear) = (self.holder(reads[1])?, layer(columns, rows)?);
-        let weights = self.pick(vec![reads[1]], turned(inner, columns));
-        let x = self.pick(vec![reads[0]], turned(rows, inner));
-        let made = self.layer(linear, evaluator, [weights, x]);
-        Some(self.pick(vec![made], turned(columns, rows)))
+fn layer(lower: &mut Lower<'_>, linear: Linear, evaluator: usize, reads: [Slot; 2]) -> Slot {
+    let layer = Layer { linear, evaluator, first: false };
+    lower.step(Talk::Own(OwnTalk::Encrypted(layer)), reads.to_vec())
+}
+
+/// A convolution of images by kernels; nothing where OTs make it.
+fn encrypted_conv(
+    lower: &mut Lower<'_>,
+    [x, weights]: [Slot; 2],
+    [of, kernels]: [&[usize]; 2],
+    steps: Steps,
+    groups: usize,
+    to: &[usize],
+) -> Option<Slot> {
+    let (evaluator, ring) = (holder(lower, weights)?, lower.size(x).ring());
+    let [images, outputs, rows, columns] = *to else { return None };
+    let ([channels, height, width], [h, w]) = ([of[1], of[2], of[3]], [kernels[2], kernels[3]]);
+    if lower.backend.products != Products::He || groups > GROUPS || to.contains(&0) || kernels.contains(&0) {
+        return None;
     }
+    // Kernels of one pixel leave pixels between their places out.
+    let strides = steps.strides.map(|s| s as usize);
+    let single = [h, w] == [1; 2];
+    let apart = if single { [1; 2] } else { strides };
+    let image =
+        if single { [rows, columns] } else { [(rows - 1) * strides[0] + h, (columns - 1) * strides[1] + w] };
+    let (inner, each) = (channels / groups, outputs / groups);
+    let conv = Conv { channels: inner, image, outputs: each, kernel: [h, w], strides: apart };
+    let linear = fitting(conv, ring, images)?;
+    let nothing = of.iter().product::<usize>();
+    let [above, left] = [steps.padding[0], steps.padding[1]].map(|n| n as usize);
+    let zero = lower.zeros(ring, 1);
+    let between = if single { strides } else { [1; 2] };
+    let mut parts = vec![];
+    for group in 0..groups {
+        let mut picks = Vec::with_capacity(images * inner * image[0] * image[1]);
+        for plane in (0..images).flat_map(|i| (0..inner).map(move |c| i * channels + group * inner + c)) {
+            for (row, column) in (0..image[0]).flat_map(|r| (0..image[1]).map(move |c| (r, c))) {
+                let place = |at: usize, step: usize, before: usize, n: usize| {
+                    (at * step).checked_sub(before).filter(|at| *at < n)
+                };
+                let at = place(row, between[0], above, height).zip(place(column, between[1], left, width));
+                picks.push(at.map_or(nothing, |(r, c)| (plane * height + r) * width + c));
+            }
+        }
+        let images = lower.pick(Picks::of(&picks), vec![x, zero]);
+        let taps = inner * h * w;
+        let own = lower.pick(taps_of(group, each * taps), vec![weights]);
+        parts.push(layer(lower, linear.clone(), evaluator, [own, images]));
+    }
+    if groups == 1 {
+        return parts.pop();
+    }
+    // Part after part, image after image, to images of all outputs.
+    let plane = rows * columns;
+    let picks = (0..images * outputs * plane).map(|at| {
+        let (image, output, pixel) = (at / (outputs * plane), at / plane % outputs, at % plane);
+        ((output / each * images + image) * each + output % each) * plane + pixel
+    });
+    Some(lower.pick(Picks::of(&picks.collect::<Vec<_>>()), parts))
+}
+
+/// A product of matrices; nothing where OTs make it.
+pub(super) fn encrypted_matmul(
+    lower: &mut Lower<'_>,
+    reads: [Slot; 2],
+    [rows, inner, columns]: [usize; 3],
+) -> Option<Slot> {
+    let ring = lower.size(reads[0]).ring();
+    if lower.backend.products != Products::He || [rows, inner, columns].contains(&0) {
+        return None;
+    }
+    let fits = |outputs: usize, n: usize| {
+        let conv = Conv { channels: inner, image: [1, n], outputs, kernel: [1; 2], strides: [1; 2] };
+        fitting(conv, ring, 1)
+    };
+    let turned = |r: usize, c: usize| (0..c).flat_map(|j| (0..r).map(move |i| i * c + j)).collect::<Vec<_>>();
+    // Where each party has one of them, the larger one is the weights: fewer numbers are encrypted.
+    // Weights that a layer has no room for are refused, which is the fate of a model's weights and
+    // must not be that of an input: the first one then needs room for all numbers.
+    let whole = |linear: Linear| linear.weight() >= 1 << (ring - 1);
+    let larger = || rows > columns && fits(rows, columns).is_some_and(whole);
+    let first = holder(lower, reads[0]).filter(|_| holder(lower, reads[1]).is_none() || larger());
+    if let Some(evaluator) = first {
+        return Some(layer(lower, fits(rows, columns)?, evaluator, reads));
+    }
+    // (A B)ᵀ = Bᵀ Aᵀ.
+    let (evaluator, linear) = (holder(lower, reads[1])?, fits(columns, rows)?);
+    let weights = lower.pick(Picks::of(&turned(inner, columns)), vec![reads[1]]);
+    let x = lower.pick(Picks::of(&turned(rows, inner)), vec![reads[0]]);
+    let made = layer(lower, linear, evaluator, [weights, x]);
+    Some(lower.pick(Picks::of(&turned(columns, rows)), vec![made]))
 }

@@ -21,17 +21,21 @@ use crate::{
     kit::Kit,
     moves::{Rows, piece, piece_tally},
     network::{Network, Shape, Switch},
-    order::{Key, Order, Stage, cut, form_of, inverse, number_bits, pairs_tally, rows_of, sorts, strings},
-    plan::{Prim, Step},
-    play::Play,
+    order::{Order, Stage, inverse, number_bits, sorts},
+    plan::Step,
     ring::{pack, pack_bits, packed, unpack, unpack_bits},
+    strings::{cut, form_of, pairs_tally, rows_of, strings},
     supply::Lot,
     tally::Tally,
     wide::words_tally,
 };
 use hushwire_block::Wiped;
 use hushwire_circuit::ranking::{Pair, Ranking};
-use hushwire_machine::{Channel, Cost, drive::Abreast};
+use hushwire_machine::{
+    Channel, Cost,
+    drive::{Abreast, Line},
+};
+use hushwire_plan::{Key, Talk, misplaced};
 use hushwire_prg::Prg;
 use std::{future::Future, sync::Arc};
 
@@ -51,14 +55,15 @@ pub(super) struct Mover<'a> {
 
 impl Mover<'_> {
     pub(super) fn run(&mut self, step: &Step, reads: &[Form]) -> Result<Form, TwoError> {
-        Ok(match &step.prim {
-            Prim::Sort { keys } => Form::Order(Arc::new(self.sort(step.size.rows(), keys, reads)?)),
-            Prim::ToPlaces => Form::Order(Arc::new(self.places(&reads[0])?)),
-            Prim::Permute { inner } => {
+        Ok(match step.talk() {
+            Some(Talk::Sort { rows, keys }) => Form::Order(Arc::new(self.sort(*rows, keys, reads)?)),
+            Some(Talk::ToOrder) => Form::Order(Arc::new(self.places(&reads[0])?)),
+            Some(Talk::Permute { inner }) => {
                 let rows = self.applied(reads[1].order(), rows_of(&reads[0], *inner))?;
                 form_of(&rows, *inner, step.size)
             }
-            _ => unreachable!("a step that moves no rows"),
+            // Others move no rows.
+            Some(_) | None => misplaced(),
         })
     }
 
@@ -79,11 +84,11 @@ impl Mover<'_> {
         let (index, mut plays) = (self.party.index, vec![]);
         for (k, (cots, _)) in lot.pieces.into_iter().enumerate() {
             let context = self.party.next_context();
-            plays.push(Play::new(|talk| begin(k, Kit::new(talk, index, &context, cots)))?);
+            plays.push(Line::new(|talk| begin(k, Kit::new(talk, index, &context, cots))));
         }
         let mut abreast = Abreast::new(plays);
         self.party.driver.run(self.channel, &mut abreast)?;
-        Ok(abreast.into_machines().map(Play::finish).collect())
+        Ok(abreast.into_machines().map(Line::finish).collect())
     }
 
     /// The network of a shuffle, of which this party's half is drawn here.

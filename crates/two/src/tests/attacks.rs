@@ -2,18 +2,24 @@
 
 use super::pair::{both, context, dealt, prg, random, shared};
 use crate::{
-    Operation,
+    Operation, TwoError,
     digits::{NOBODYS, multiples as multiples_of},
     kit::{Cots, Kit, Run, Side},
     lanes::LANES,
     long::LONG,
-    play::Talk,
     ring::{mask, pack, pack_bits, unpack, unpack_bits},
 };
 use hushwire_block::Block;
+use hushwire_machine::drive::Line;
 
 fn kit(index: usize, cots: Cots) -> Kit {
-    Kit::new(Talk::default(), index, &context(), cots)
+    let mut kit = None;
+    let begin = |talk| {
+        kit = Some(Kit::new(talk, index, &context(), cots));
+        async { Ok(()) }
+    };
+    drop(Line::<(), TwoError>::new(begin));
+    kit.expect("a line begins at once")
 }
 
 /// Choices and payload of one vector product, as both parties see them.

@@ -8,6 +8,7 @@ use crate::{Distance, Plan, Products};
 use hushwire_compute::{Computation, evaluate, test_support::inputs};
 use hushwire_machine::Meter;
 use hushwire_ot::Protocol;
+use hushwire_plan::Talk;
 use std::{collections::HashSet, mem::discriminant};
 
 /// Layers with weights, comparisons, maxima, products and shifts, and what runs on bits.
@@ -67,7 +68,10 @@ fn nodes_and_runs_cost_what_is_declared() {
     let learns = [[true, true], [true, false], [false, true]];
     let mut seen = HashSet::new();
     let mut talks = |plan: &Plan| {
-        seen.extend(plan.steps.iter().filter(|step| step.talks()).map(|step| discriminant(&step.prim)));
+        for talk in plan.steps.iter().filter_map(|step| step.talk()) {
+            let own = if let Talk::Own(own) = talk { Some(discriminant(own)) } else { None };
+            seen.insert((discriminant(talk), own));
+        }
     };
     moves.iter().for_each(&mut talks);
     for products in [Products::He, Products::Ot] {

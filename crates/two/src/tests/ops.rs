@@ -1,7 +1,11 @@
 //! Every operation against plain arithmetic.
 
 use super::pair::{both, prg, random, shared};
-use crate::{Sign, ops::Holders, ring::mask, tally};
+use crate::{
+    Sign,
+    ring::{Holders, mask},
+    tally,
+};
 
 const RINGS: [u32; 9] = [1, 2, 5, 8, 16, 32, 37, 41, 64];
 

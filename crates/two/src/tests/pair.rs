@@ -3,12 +3,11 @@
 use crate::{
     TwoError,
     kit::{Cots, Kit},
-    play::{Play, Talk},
 };
 use hushwire_aes::Backend;
 use hushwire_block::{Block, registry};
 use hushwire_gmw::Stock;
-use hushwire_machine::drive::Lockstep;
+use hushwire_machine::drive::{Line, Lockstep};
 use hushwire_ot::{BitTriples, Context, Sid};
 use hushwire_prg::{Prg, Seed};
 use std::future::Future;
@@ -98,8 +97,7 @@ where
     let _watch = registry::watch();
     let mut plays = [0, 1].map(|i| {
         let cots = dealt.next().expect("one each");
-        let begin = |talk: Talk| protocol(Kit::new(talk, i, &context(), cots), i);
-        Play::new(begin).expect("it begins")
+        Line::new(|talk| protocol(Kit::new(talk, i, &context(), cots), i))
     });
     let mut spent = Spent { bytes: [0; 2], rounds: 0, messages: vec![] };
     let ran = Lockstep::new().run_edited(&mut plays, |place, message| {
@@ -108,5 +106,5 @@ where
         spent.messages.push(message.clone());
     });
     ran.unwrap_or_else(|e| panic!("{e}"));
-    (plays.map(Play::finish), spent)
+    (plays.map(Line::finish), spent)
 }

@@ -8,8 +8,8 @@ use crate::{
     Distance, Plan, Products, TwoError,
     encrypted::{Job, Keys, signed},
     form::{Form, Words},
-    plan::{BEGIN, Prim},
-    play::Play,
+    plan::BEGIN,
+    prim::OwnTalk,
     run::Run,
     talk::{begin, opened, share_bytes},
 };
@@ -19,8 +19,9 @@ use hushwire_compute::{
     Computation, Tensor, evaluate,
     test_support::{computation, inputs},
 };
-use hushwire_machine::drive::{Abreast, Lockstep};
+use hushwire_machine::drive::{Abreast, Line, Lockstep};
 use hushwire_ot::Protocol;
+use hushwire_plan::Talk;
 use hushwire_prg::Seed;
 use std::collections::BTreeMap;
 
@@ -41,7 +42,7 @@ pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, Two
             break;
         }
         for group in plan.groups(&slots, Distance::Near) {
-            if let Prim::Encrypted(layer) = &plan.steps[group[0].0].prim {
+            if let Some(Talk::Own(OwnTalk::Encrypted(layer))) = plan.steps[group[0].0].talk() {
                 let weights = waves.each_ref().map(|wave| {
                     let reads = &wave.iter().find(|(at, _)| *at == group[0].0).unwrap().1;
                     (signed(&reads[0].words().own, reads[0].words().ring), reads[1].words().own.clone())
@@ -59,7 +60,7 @@ pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, Two
                 let mut plays = vec![];
                 for (i, job) in jobs.iter().enumerate() {
                     let seed = Seed::from_bytes([i as u8; 16]);
-                    plays.push(job.begin(i, Backend::best(), &seed, &mut keys[i])?);
+                    plays.push(job.begin(i, Backend::best(), &seed, &mut keys[i]));
                 }
                 let mut all = 0;
                 Lockstep::new().run_edited(&mut plays, |place, message| {
@@ -74,7 +75,7 @@ pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, Two
                 }
                 continue;
             }
-            let mut plays: [Vec<Play<'_, Form>>; 2] = Default::default();
+            let mut plays: [Vec<Line<'_, Form, TwoError>>; 2] = Default::default();
             for piece in &group {
                 let tally = plan.tally_of(piece);
                 let (cots, stocks) = (dealt_again(pieces, tally.cots), triples(pieces, tally.triples));
@@ -84,7 +85,7 @@ pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, Two
                     let reads = &waves[i].iter().find(|(at, _)| *at == piece.0).unwrap().1;
                     let whole = plan.is_whole(piece.0);
                     let reads = reads.iter().map(|f| if whole { f.clone() } else { f.rows(&piece.1) });
-                    plays[i].push(begin(i, &context, both, &plan.steps[piece.0], reads.collect())?);
+                    plays[i].push(begin(i, &context, both, &plan.steps[piece.0], reads.collect()));
                 }
             }
             let mut both = plays.map(Abreast::new);
@@ -223,6 +224,11 @@ fn each_operation_on_numbers_and_on_bits() {
         "all(p == p)",
         "any(x < y)",
         "compact(x < y, p, rows=5)",
+        "scan_sum(x < y, p)",
+        "copy_down(x < y, x & y)",
+        "scan_max(x < y, p)",
+        "argmin(x & y)",
+        "mean(x & y)",
         "max(p, 0)",
         "x & y",
     ];
@@ -240,6 +246,24 @@ fn each_operation_on_numbers_and_on_bits() {
             }
         }
     }
+}
+
+#[test]
+fn the_same_is_computed_once_and_what_nobody_reads_never() {
+    let of = |lines: &str| {
+        let c = text(&format!(
+            "input f: bool[40] from m\ninput x: u8[40] from m\ninput y: u8[40] from m\n{lines}"
+        ));
+        assert!(check(&c, &inputs(&c, 6, 0), 1), "{lines}");
+        let plan = plan_of(&c, 1).expect("a plan").0;
+        (plan.steps.len(), plan.tally(Distance::Near).ots())
+    };
+    let alone = of("output z = x & y to m");
+    assert_eq!(of("w = wrapping(x) * wrapping(y)\nv = w < y\noutput z = x & y to m"), alone);
+    // Two columns are copied down by flags that are picked and joined once.
+    let one = of("output a = copy_down(f, x & 3) to m");
+    let both = of("output a = copy_down(f, x & 3) to m\noutput b = copy_down(f, y & 3) to m");
+    assert!(both.0 < 2 * one.0 && both.1 < 2 * one.1, "{both:?} of two, {one:?} of one");
 }
 
 /// Layers of one party's weights, either party's, by OT and under encryption: kernels of all kinds, groups, strides, padding, several images, matrices on
@@ -320,7 +344,11 @@ fn rectifiers_before_shifts() {
         ));
         let given = inputs(&c, 11, 0);
         let (plan, _) = plan_of(&c, 1).unwrap();
-        let found = plan.steps.iter().filter(|step| matches!(step.prim, Prim::Rectify { .. })).count();
+        let found = plan
+            .steps
+            .iter()
+            .filter(|step| matches!(step.talk(), Some(Talk::Own(OwnTalk::Rectify { .. }))))
+            .count();
         assert_eq!(found, count, "{body}");
         assert!(check(&c, &given, 1), "{body}");
     }
@@ -333,11 +361,7 @@ fn weights_without_room() {
         "input x: i48[1, 9] from m\ninput w: i48[9, 1] from m\noutput y = matmul(wrapping(x), wrapping(w)) to m",
     );
     let plan = Plan::with(&c, &[0, 1], &[[true; 2]], Products::He).unwrap();
-    let Prim::Encrypted(layer) =
-        plan.steps.iter().map(|s| s.prim.clone()).find(|p| matches!(p, Prim::Encrypted(_))).unwrap()
-    else {
-        unreachable!()
-    };
+    let (_, layer) = plan.layers().next().expect("a layer under encryption");
     let most = i128::from(layer.linear.weight());
     assert!(most < 1 << 47);
     let of = |w: i128| {

@@ -3,33 +3,55 @@
 
 use super::*;
 use crate::Store;
+use crate::plain::payload::Key;
 use crate::plain::{Digester, Payloads, Sender, tries};
-use hushwire_machine::drive::Lockstep;
+use hushwire_machine::drive::{Lockstep, Machine};
 use hushwire_ot::Sid;
+use std::sync::{Arc, Mutex};
 
 /// Items of the sender.
 const THEIRS: u64 = 1000;
 
-/// A receiver that puts some items into its store, and then tries more of them.
-struct Hostile {
-    inner: State<Malicious, Full128>,
-    tried: Vec<ItemDigest>,
+/// What a cheating receiver does with its state, and notes of it.
+#[derive(Default)]
+pub(super) struct Cheat {
+    /// The items that it evaluates, in place of those that are in its store.
+    pub(super) tried: Option<Vec<ItemDigest>>,
+    /// The keys of payloads that it has of them.
+    pub(super) keys: Option<Arc<Mutex<Vec<Key>>>>,
 }
 
-impl Machine for Hostile {
-    type Error = PsiError;
-    fn round(&self, slot: usize) -> Option<Round> {
-        self.inner.round(slot)
-    }
-    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), PsiError> {
-        if self.inner.round(slot).is_some_and(|round| round.name == "values, high parts") {
-            self.inner.binned = Binned::new(&self.inner.layout, &self.tried);
-            self.inner.digests = self.inner.binned.grouped(self.tried.clone());
+impl<F: Field> State<F>
+where
+    F::Base: Module<F::Base>,
+{
+    pub(super) fn try_others(&mut self) {
+        if let Some(tried) = self.cheat.tried.take() {
+            self.binned = Binned::new(&self.layout, &tried);
+            self.digests = self.binned.grouped(tried);
         }
-        self.inner.write(slot, out)
     }
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), PsiError> {
-        self.inner.read(messages)
+
+    pub(super) fn note_keys(&mut self) {
+        if let (Some(keys), Some(incoming)) = (self.cheat.keys.take(), &self.incoming) {
+            keys.lock().unwrap_or_else(|e| panic!("{e}")).extend(incoming.its_keys());
+        }
+    }
+}
+
+impl Receiver {
+    /// A receiver of short semi-honest runs that evaluates `tried` in place of its items, and notes the keys that it has.
+    pub(in crate::plain) fn curious(
+        context: &Context,
+        parameters: &Parameters,
+        [digests, tried]: [Vec<ItemDigest>; 2],
+        seed: &Seed,
+        keys: &Arc<Mutex<Vec<Key>>>,
+    ) -> Result<Self, PsiError> {
+        let mut state = State::<Pair64>::new::<SemiHonest>(context, parameters, digests, seed);
+        assert!(parameters.is_short() && parameters.security == Level::SemiHonest);
+        state.cheat = Cheat { tried: Some(tried), keys: Some(keys.clone()) };
+        state.line::<SemiHonest>(seed).map(Receiver)
     }
 }
 
@@ -59,11 +81,14 @@ fn found(
     (0..THEIRS).filter(|_| has_payloads).for_each(|item| payloads.push(&payload(item)));
     let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
     let mut s = Sender::with_payloads(&context, &parameters, digests(THEIRS), payloads, &seeds[1])?;
-    let inner = State::new(&context, &parameters, digests(stored as u64), &seeds[0])?;
-    let mut r = Hostile { inner, tried: digests(tried as u64) };
+    let mut state =
+        State::<Full128>::new::<Malicious>(&context, &parameters, digests(stored as u64), &seeds[0]);
+    // It puts some items into its store, and then tries more of them.
+    state.cheat.tried = Some(digests(tried as u64));
+    let mut r = state.line::<Malicious>(&seeds[0])?;
     let mut parties: [&mut dyn Machine<Error = PsiError>; 2] = [&mut r, &mut s];
     Lockstep::new().run(&mut parties)?;
-    let opened = Box::new(r.inner).open();
+    let opened = r.finish();
     let read = opened
         .common
         .iter()

@@ -1,0 +1,366 @@
+//! Operations: a row of [`OPS`] and a file here for each, which have all that is known of it.
+//!
+//! ```text
+//! OPS       code in the binary form, operation, parameters, file, what it leaks, documentation
+//! a file    text · name and arity · type · range · value in the open · circuit
+//! ```
+//!
+//! A new operation is a file with an [`OpDef`], and a row: a part that is missing does not compile. Back ends run an operation that they do not
+//! know by its circuit. The types of parameters say how they are written and read; see [`Parameter`].
+
+mod apply;
+mod reference;
+
+mod abs;
+mod add;
+mod broadcast;
+mod cast;
+mod circuit;
+mod compact;
+mod compare;
+mod concat;
+mod constant;
+mod conv2d;
+mod divide;
+mod extremes;
+mod gather;
+mod input;
+mod join;
+mod logic;
+mod matmul;
+mod mul;
+mod neg;
+mod order;
+mod part;
+mod permute;
+mod pool;
+mod prefix_sum;
+mod reduce;
+mod rescale;
+mod reshape;
+mod reveal;
+mod scan;
+mod select;
+mod shift;
+mod slice;
+mod transpose;
+mod wrapping;
+
+use crate::{
+    Comparison, ComputeError, Member, Netlist, Reduction, Scalar, Scan, Shape, Steps, Tensor,
+    binary::{
+        parameter::{Bind, Parameter},
+        read::Reader,
+        write::Writer,
+    },
+    circuits::values::{Block, Element, Lowered, Site, Values},
+    evaluation::Evaluation,
+    range::{Ranges, Reach},
+    text::{
+        arguments::Call,
+        print::{Printed, Writing},
+    },
+    types::Value,
+    typing::{Operands, Typed},
+};
+use hushwire_circuit::{Bit, Builder};
+
+pub use reference::reference;
+
+/// The definition of an operation, on its parameters as the graph holds them.
+#[derive(Clone, Copy)]
+pub(crate) struct OpDef<P> {
+    /// The way in which text calls it.
+    syntax: Syntax,
+    /// Its name, its arity, and its cost on shares.
+    facts: fn(&P) -> Facts,
+    /// The type of what it computes, or the reason for which it does not take its operands.
+    infer: fn(&P, Operands<'_>) -> Typed,
+    /// The numbers that it reaches, were there no end to its type.
+    range: fn(&P, &Ranges<'_>) -> Reach,
+    /// The value in the open: the oracle of every back end. The error is a place that does not exist.
+    evaluate: fn(&P, Evaluation<'_>) -> Result<Tensor, ComputeError>,
+    /// The circuit.
+    lowering: for<'p> fn(&'p P) -> Lowering<'p>,
+    /// The text, which is read as the same operation.
+    print: fn(&P, Writing<'_>) -> Printed,
+}
+
+/// An operation's definition with its parameters.
+struct Bound<P>(OpDef<P>, P);
+
+/// What is asked of an operation; see [`OpDef`].
+pub(crate) trait Definition {
+    fn facts(&self) -> Facts;
+    fn infer(&self, of: Operands<'_>) -> Typed;
+    fn range(&self, of: &Ranges<'_>) -> Reach;
+    fn evaluate(&self, of: Evaluation<'_>) -> Result<Tensor, ComputeError>;
+    fn lowering(&self) -> Lowering<'_>;
+    fn print(&self, w: Writing<'_>) -> Printed;
+}
+
+impl<P> Definition for Bound<P> {
+    fn facts(&self) -> Facts {
+        (self.0.facts)(&self.1)
+    }
+
+    fn infer(&self, of: Operands<'_>) -> Typed {
+        (self.0.infer)(&self.1, of)
+    }
+
+    fn range(&self, of: &Ranges<'_>) -> Reach {
+        (self.0.range)(&self.1, of)
+    }
+
+    fn evaluate(&self, of: Evaluation<'_>) -> Result<Tensor, ComputeError> {
+        (self.0.evaluate)(&self.1, of)
+    }
+
+    fn lowering(&self) -> Lowering<'_> {
+        (self.0.lowering)(&self.1)
+    }
+
+    fn print(&self, w: Writing<'_>) -> Printed {
+        (self.0.print)(&self.1, w)
+    }
+}
+
+/// Facts of an operation that are known without its operands.
+#[derive(Clone, Copy)]
+pub(crate) struct Facts {
+    /// Its name in messages and text.
+    pub(crate) name: &'static str,
+    /// How many operands it takes; `None` for any number from 1.
+    pub(crate) arity: Option<usize>,
+    /// What an owner who computes it alone saves the others.
+    pub(crate) role: Role,
+}
+
+/// What an operation costs on shares.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It adds or multiplies its operands, as numbers.
+    Sums,
+    /// It is another form of its first operand, and costs nothing.
+    Moves,
+    /// It works on bits, or joins several values.
+    Works,
+}
+
+/// A call as text has it, to the operation and its operands.
+pub(crate) type Parse = fn(&mut Call<'_>) -> Result<(Op, Vec<Value>), ComputeError>;
+
+/// The way in which text calls an operation, with an example for the reference.
+#[derive(Clone, Copy)]
+pub(crate) enum Syntax {
+    /// By something else than a call: inputs by their names.
+    Named(&'static str),
+    /// By signs between two operands, which hold them together so strongly.
+    Between(&'static [(&'static str, Op)], u8),
+    /// By a sign before its operand.
+    Before(&'static str, &'static Op),
+    /// By a sign between its operand and a number of bits.
+    Shift(&'static str, fn(u16) -> Op),
+    /// By names before arguments in parentheses.
+    Call(&'static [&'static str], &'static str, Parse),
+}
+
+/// The circuit of an operation.
+pub(crate) enum Lowering<'a> {
+    /// A block for each element: results depend on the operands' elements in the same place alone.
+    Elements(Box<Block<'a>>),
+    /// Wires: the places from which elements come, by the lengths of operands and result. A place counts the elements of all operands, one
+    /// operand behind the other.
+    Moves(Box<Places<'a>>),
+    /// Stages of its own.
+    Stages(Box<Make<'a>>),
+}
+
+/// The places from which an operation takes elements.
+pub(crate) type Places<'a> = dyn Fn(&[&[usize]], &[usize]) -> Vec<usize> + 'a;
+
+/// An operation's own stages.
+pub(crate) type Make<'a> = dyn Fn(&mut Values, Site<'_>) -> Result<Lowered, ComputeError> + 'a;
+
+impl<'a> Lowering<'a> {
+    fn each(block: impl Fn(&mut Builder, Element<'_>) -> Vec<Bit> + 'a) -> Self {
+        Lowering::Elements(Box::new(block))
+    }
+
+    fn moves(places: impl Fn(&[&[usize]], &[usize]) -> Vec<usize> + 'a) -> Self {
+        Lowering::Moves(Box::new(places))
+    }
+
+    fn stages(make: impl Fn(&mut Values, Site<'_>) -> Result<Lowered, ComputeError> + 'a) -> Self {
+        Lowering::Stages(Box::new(make))
+    }
+}
+
+/// A row of [`OPS`].
+pub(crate) struct Row {
+    /// The name in Rust.
+    op: &'static str,
+    leaks: Option<&'static str>,
+    /// The documentation.
+    doc: &'static str,
+    syntax: Syntax,
+}
+
+macro_rules! operations {
+    ($($code:literal $op:ident $(($($at:ident: $of:ty),+))? $({ $($field:ident: $ty:ty = $about:literal),+ })? = $file:ident, $leaks:expr, $doc:literal;)+) => {
+        /// An operation.
+        ///
+        /// Element-wise operations take operands of one shape; a single element stands for as many as the others have.
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        pub enum Op {
+            $(#[doc = $doc] $op $(($($of),+))? $({ $(#[doc = $about] $field: $ty),+ })?,)+
+        }
+
+        /// All operations.
+        pub(crate) const OPS: &[Row] = &[$(Row {
+            op: stringify!($op),
+            leaks: $leaks,
+            doc: $doc,
+            syntax: $file::$op::DEF.syntax,
+        },)+];
+
+        impl Op {
+            /// Its definition.
+            pub(crate) fn def(&self) -> Box<dyn Definition + '_> {
+                match self {
+                    $(Op::$op $(($($at),+))? $({ $($field),+ })? => {
+                        Box::new(Bound($file::$op::DEF, $file::$op { $($($at),+)? $($($field),+)? }))
+                    })+
+                }
+            }
+
+            /// The values that three parties see of it beside lengths, in words that follow its name. Circuits show nothing.
+            #[must_use]
+            pub const fn leaks(&self) -> Option<&'static str> {
+                match self {
+                    $(Op::$op { .. } => $leaks,)+
+                }
+            }
+
+            /// Writes its code and its parameters.
+            pub(crate) fn write(&self, w: &mut Writer<'_>) {
+                match self {
+                    $(Op::$op $(($($at),+))? $({ $($field),+ })? => {
+                        w.byte($code);
+                        $($($at.write(w);)+)?
+                        $($($field.write(w);)+)?
+                    })+
+                }
+            }
+
+            /// Reads a code and its parameters.
+            pub(crate) fn read(r: &mut Reader<'_>) -> Result<Op, ComputeError> {
+                Ok(match r.byte()? {
+                    $($code => Op::$op $(($(<$of as Parameter>::read(r)?),+))? $({ $($field: <$ty as Parameter>::read(r)?),+ })?,)+
+                    _ => return r.err("an unknown operation"),
+                })
+            }
+
+            /// The same where symbols have numbers.
+            pub(crate) fn bound(&self, bind: &Bind<'_>) -> Result<Op, ComputeError> {
+                Ok(match self {
+                    $(Op::$op $(($($at),+))? $({ $($field),+ })? => {
+                        Op::$op $(($($at.bound(bind)?),+))? $({ $($field: $field.bound(bind)?),+ })?
+                    })+
+                })
+            }
+        }
+    };
+}
+
+operations! {
+    0 Input(name: String) = input, None, "The input of a name. No arguments.";
+    1 Constant(tensor: Tensor) = constant, None, "Public elements. No arguments.";
+    2 Compare(comparison: Comparison) = compare, None, "A comparison. Strings of bits and truth values are only equal or not.";
+    3 ShiftLeft(by: u16) = shift, None, "Towards the high end by so many bits; zeros follow.";
+    4 ShiftRight(by: u16) = shift, None, "Towards the low end by so many bits; copies of the sign follow where there is one, else zeros.";
+    5 Rescale(by: u8) = rescale, None, "A fixed number with so many fractional bits less, rounded towards −∞; the width stays.";
+    6 Cast(to: Scalar) = cast, None, "The same number in another type, modulo its width; fractions are rounded towards −∞. Strings of bits become what is as wide, bit for bit.";
+    7 Reduce(reduction: Reduction, axis: u8) = reduce, None, "One axis reduced.";
+    8 PrefixSum(axis: u8) = prefix_sum, None, "Sums of all before and with each element along an axis, wrapping.";
+    9 Broadcast(to: Shape) = broadcast, None, "A single element as many times as the shape has elements; or, of a value with as many axes as the shape, every axis of length 1 as long as there.";
+    10 Reshape(to: Shape) = reshape, None, "The same elements along other axes.";
+    11 Transpose(axes: Vec<u8>) = transpose, None, "Axes in this order.";
+    12 Slice { axis: u8 = "The axis.", from: u64 = "The first.", to: u64 = "The first that is not taken." } = slice, None, "Elements `from..to` of an axis.";
+    13 Concat(axis: u8) = concat, None, "One behind the other along an axis.";
+    14 Order { descending: Vec<bool> = "Which of the keys count down." } = order, Some("opens comparisons of rows that were shuffled: a random order, whatever the rows are"), "The order of rows by keys, the first key most significant, each descending or not; equal rows stay as they came. A permutation p: row p(i) comes i-th.";
+    15 Compact { rows: u64 = "Rows of the result." } = compact, Some("opens a random permutation, whatever the flags are"), "Of the rows whose flag, the first argument, is true, the first `rows`, in order; zeros behind them.";
+    16 Reveal(to: Option<Member>) = reveal, None, "Opened to a member, or to all.";
+    17 Scan(scan: Scan) = scan, None, "Scans along the first axis, of the second operand's rows, element by element: each row sees those from the last start up to itself. The first operand's truth values say where a start is; the first row is one.";
+    18 Conv2d { steps: Steps = "The windows' way.", groups: u32 = "Channels and kernels fall in so many groups, which know nothing of each other; 1 for none." } = conv2d, None, "Images `[n, channels, rows, columns]` by kernels `[out, channels / groups, rows, columns]`: sums of products of each window, which is not turned, as learning has it; types as of [`Op::Mul`]. Padding counts as 0.";
+    19 Pool { reduction: Reduction = "[`Reduction::Sum`], [`Reduction::Mean`], [`Reduction::Min`] or [`Reduction::Max`].", size: [u32; 2] = "Rows and columns of a window.", steps: Steps = "The windows' way." } = pool, None, "The reduction of each window over the last two axes: the sum, the mean, the least or the greatest of what lies within the plane. Padding is no element: a mean is divided by the count of elements.";
+    20 Circuit(circuit: Netlist) = circuit, None, "A circuit on strings of bits, one for each of its inputs: its outputs one behind the other, the first lowest.";
+    21 Part { from: u16 = "The first.", to: u16 = "The first that is not taken." } = part, None, "Bits `from..to` of a string of bits.";
+    22 Meet { first: u64 = "Rows of the first side." } = order, Some("opens to parties 1 and 2 names of keys, new in every run, in a random order: how many rows of each side have one key, and which counts go together"), "An order of rows in which those of one key, by all operands, come one after the other, and of each key those of the first `first` rows before others. Which key comes when is open: the plain evaluator and circuits sort, three parties have the keys in an order that is random. What is computed with it must not depend on that.";
+    32 Add = add, None, "a + b, wrapping.";
+    33 Sub = add, None, "a − b, wrapping.";
+    34 Mul = mul, None, "a b, wrapping; of fixed numbers with f and g fractional bits a number with f + g.";
+    35 Div = divide, None, "The quotient, towards 0, of fixed numbers with as many fractional bits. x / 0 is all bits set; MIN / −1 is MIN.";
+    36 Rem = divide, None, "The remainder, with the dividend's sign. x % 0 is x; MIN % −1 is 0.";
+    37 Neg = neg, None, "−a, wrapping.";
+    38 Abs = abs, None, "|a|, wrapping: that of MIN is MIN.";
+    39 Min = extremes, None, "The lesser of two.";
+    40 Max = extremes, None, "The greater of two.";
+    41 And = logic, None, "Bitwise and.";
+    42 Or = logic, None, "Bitwise or.";
+    43 Xor = logic, None, "Bitwise exclusive or.";
+    44 Not = logic, None, "Bitwise complement.";
+    45 Select = select, None, "Where the first is true the second, else the third.";
+    46 MatMul = matmul, None, "The product of two matrices, or of a matrix and a vector, or of two vectors; types as of [`Op::Mul`].";
+    47 Gather = gather, None, "Rows at public places, which are the second argument.";
+    48 Permute = permute, None, "Rows in the order of a permutation.";
+    49 Invert = permute, None, "The permutation that undoes one.";
+    50 Join = join, None, "Strings of bits one behind the other, the first lowest.";
+    51 Wrapping = wrapping, None, "The same value, of which no range is known: what is computed of it may wrap.";
+}
+
+/// How strongly a sign between two operands holds them together.
+pub(crate) fn strength(sign: &str) -> Option<u8> {
+    OPS.iter().find_map(|row| match row.syntax {
+        Syntax::Between(signs, strength) if signs.iter().any(|(s, _)| *s == sign) => Some(strength),
+        Syntax::Shift(s, _) if s == sign => Some(crate::text::print::SHIFT),
+        _ => None,
+    })
+}
+
+/// The operation of a sign between two operands.
+pub(crate) fn between(sign: &str) -> Option<Op> {
+    OPS.iter().find_map(|row| match row.syntax {
+        Syntax::Between(signs, _) => signs.iter().find(|(s, _)| *s == sign).map(|(_, op)| op.clone()),
+        _ => None,
+    })
+}
+
+/// The operation of a sign before its operand.
+pub(crate) fn before(sign: &str) -> Option<Op> {
+    OPS.iter().find_map(|row| match row.syntax {
+        Syntax::Before(s, op) if s == sign => Some(op.clone()),
+        _ => None,
+    })
+}
+
+/// The operation of a shift.
+pub(crate) fn shift(sign: &str) -> Option<fn(u16) -> Op> {
+    OPS.iter().find_map(|row| match row.syntax {
+        Syntax::Shift(s, op) if s == sign => Some(op),
+        _ => None,
+    })
+}
+
+/// The reader of a call by name.
+pub(crate) fn call(name: &str) -> Option<Parse> {
+    OPS.iter().find_map(|row| match row.syntax {
+        Syntax::Call(names, _, parse) if names.contains(&name) => Some(parse),
+        _ => None,
+    })
+}
+
+/// The facts of an operation of so many operands.
+const fn facts(name: &'static str, arity: usize, role: Role) -> Facts {
+    Facts { name, arity: Some(arity), role }
+}

@@ -1,0 +1,52 @@
+//! The reference of operations.
+
+use super::{OPS, Syntax};
+use core::fmt::Write;
+
+/// The reference of operations as text calls them, in Markdown: a row of a table for each.
+#[must_use]
+pub fn reference() -> String {
+    let mut out = String::from("| in text | in Rust | |\n|---|---|---|\n");
+    let cell = |text: &str| text.replace('|', "\\|").replace("[`", "`").replace("`]", "`");
+    for row in OPS {
+        let between =
+            |signs: &[&str]| signs.iter().map(|s| format!("`x {s} y`")).collect::<Vec<_>>().join(" ");
+        let mut text = match row.syntax {
+            Syntax::Between(signs, _) => between(&signs.iter().map(|(sign, _)| *sign).collect::<Vec<_>>()),
+            Syntax::Before(sign, _) => format!("`{sign}x`"),
+            Syntax::Shift(sign, _) => format!("`x {sign} 3`"),
+            Syntax::Named(example) | Syntax::Call([_], example, _) => format!("`{example}`"),
+            Syntax::Call(names, example, _) => {
+                let others: Vec<_> = names.iter().filter(|name| !example.starts_with(*name)).collect();
+                let others: Vec<_> = others.iter().map(|name| format!("`{name}`")).collect();
+                format!("`{example}`, {}", others.join(", "))
+            }
+        };
+        text = cell(&text);
+        let leaks = row.leaks.map_or(String::new(), |leaks| format!(" Among three parties it {leaks}."));
+        let _ = writeln!(out, "| {text} | `{}` | {}{leaks} |", row.op, cell(row.doc));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The page has the table, which is made anew with HUSHWIRE_WRITE_REFERENCE=1.
+    #[test]
+    fn the_page_has_the_table() {
+        const BEGIN: &str = "<!-- from the table of operations in crates/compute -->\n";
+        const END: &str = "<!-- end -->\n";
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/operations.md");
+        let page = std::fs::read_to_string(path).expect("the page is there");
+        let (before, rest) = page.split_once(BEGIN).expect("the table begins");
+        let (table, after) = rest.split_once(END).expect("the table ends");
+        if std::env::var_os("HUSHWIRE_WRITE_REFERENCE").is_some() {
+            std::fs::write(path, format!("{before}{BEGIN}{}{END}{after}", reference()))
+                .expect("it is written");
+            return;
+        }
+        assert_eq!(table, reference(), "run this test with HUSHWIRE_WRITE_REFERENCE=1");
+    }
+}

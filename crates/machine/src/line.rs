@@ -1,0 +1,518 @@
+//! Protocols as they are written on paper, and machines made of them.
+//!
+//! ```text
+//! async fn ── says its messages ─► the machine's round: write to every slot, read from every slot ─► hears theirs ── goes on
+//! ```
+//!
+//! A protocol is an `async` function that says and hears messages through a [`Talk`]; a [`Line`] polls it a round at a time, and
+//! is a [`Machine`]. The function awaits nothing but the next message, so that there is no executor and no waker.
+
+use crate::{
+    Cost,
+    drive::Buffers,
+    gate::Misstep,
+    machine::{Exchanged, Machine, Round},
+};
+use hushwire_block::Buffer;
+use std::{
+    future::poll_fn,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
+};
+
+/// The messages between a line and its machine.
+#[derive(Default)]
+struct Post {
+    asked: Option<Asked>,
+    /// What comes back from a round, once its messages are there.
+    back: Option<Asked>,
+}
+
+/// A round that a line waits for, with the messages that it says; or, once it is over, with those that came.
+enum Asked {
+    /// On the one slot. What comes goes where what was said has been: fresh pages cost more than a copy.
+    One(Round, Vec<u8>),
+    /// The same in a buffer that is not cleared when it grows again.
+    Kept(Round, Buffer),
+    /// On every slot, as on one.
+    Each(Vec<Round>, Vec<Vec<u8>>),
+    /// The round of a machine within.
+    Within(Buffers),
+    /// On the one slot, whose message is not made before it is asked for.
+    Ready(Round),
+}
+
+impl Asked {
+    fn round(&self, slot: usize) -> Round {
+        match self {
+            Self::One(round, _) | Self::Kept(round, _) | Self::Ready(round) => *round,
+            Self::Each(rounds, _) => rounds[slot],
+            Self::Within(buffers) => buffers.round(slot),
+        }
+    }
+
+    fn said(&self, slot: usize) -> &[u8] {
+        match self {
+            Self::One(_, message) => message,
+            Self::Kept(_, message) => message,
+            Self::Each(_, messages) => &messages[slot],
+            Self::Within(buffers) => buffers.said(slot),
+            Self::Ready(_) => &[],
+        }
+    }
+
+    fn hear(&mut self, slot: usize, heard: &[u8]) {
+        let place = match self {
+            Self::One(_, message) => message,
+            Self::Each(_, messages) => &mut messages[slot],
+            Self::Kept(_, message) => {
+                message.set_len(heard.len());
+                return message.copy_from_slice(heard);
+            }
+            Self::Within(buffers) => return buffers.hear(slot, heard),
+            Self::Ready(_) => return,
+        };
+        place.clear();
+        place.extend_from_slice(heard);
+    }
+}
+
+/// The line's end of its messages, on one slot or more.
+///
+/// Buffers go round: a message is handed over by value, and what is heard comes back in the same memory.
+pub struct Talk {
+    post: Arc<Mutex<Post>>,
+    slots: usize,
+}
+
+fn lock(post: &Mutex<Post>) -> MutexGuard<'_, Post> {
+    post.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Talk {
+    /// Slots that it talks on.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// One round of a line with one slot: says `out` and hears `into` bytes. A round in which nobody says anything is none.
+    ///
+    /// # Panics
+    /// If the line has more slots than one (the caller's bug).
+    pub async fn exchange(&self, name: &'static str, out: Vec<u8>, into: usize) -> Vec<u8> {
+        assert_eq!(self.slots, 1, "a message for each slot");
+        if out.is_empty() && into == 0 {
+            return out;
+        }
+        let round = Round { name, out: out.len(), into };
+        match self.pass(Asked::One(round, out)).await {
+            Asked::One(_, heard) => heard,
+            _ => Vec::new(),
+        }
+    }
+
+    /// Declares the next round of a line with one slot, and waits until its message is asked for: one that is long in the making
+    /// is not made before. The same round follows, with a message of so many bytes.
+    ///
+    /// # Panics
+    /// If the line has more slots than one (the caller's bug).
+    pub async fn ready(&self, name: &'static str, out: usize, into: usize) {
+        assert_eq!(self.slots, 1, "a message for each slot");
+        if out > 0 {
+            self.pass(Asked::Ready(Round { name, out, into })).await;
+        }
+    }
+
+    /// [`Talk::exchange`] in a [`Buffer`], for long messages: one that shrinks and grows again is not cleared meanwhile.
+    ///
+    /// # Panics
+    /// As there.
+    pub async fn exchange_in(&self, name: &'static str, out: Buffer, into: usize) -> Buffer {
+        assert_eq!(self.slots, 1, "a message for each slot");
+        if out.is_empty() && into == 0 {
+            return out;
+        }
+        let round = Round { name, out: out.len(), into };
+        match self.pass(Asked::Kept(round, out)).await {
+            Asked::Kept(_, heard) => heard,
+            _ => Buffer::new(),
+        }
+    }
+
+    /// One round: a message to each slot, and one of so many bytes from each.
+    ///
+    /// # Panics
+    /// If there are not as many of both as the line has slots (the caller's bug).
+    pub async fn exchange_all(&self, name: &'static str, out: Vec<Vec<u8>>, into: &[usize]) -> Vec<Vec<u8>> {
+        assert!(out.len() == self.slots && into.len() == self.slots, "a message for each slot");
+        let rounds = out.iter().zip(into).map(|(out, into)| Round { name, out: out.len(), into: *into });
+        match self.pass(Asked::Each(rounds.collect(), out)).await {
+            Asked::Each(_, heard) => heard,
+            _ => Vec::new(),
+        }
+    }
+
+    /// Runs a machine of as many slots to its end, as a part of this line.
+    ///
+    /// # Errors
+    /// Of the machine.
+    ///
+    /// # Panics
+    /// If it has not as many slots as the line (the caller's bug).
+    pub async fn run<M: Machine + ?Sized>(&self, machine: &mut M) -> Result<(), M::Error> {
+        let (mut buffers, mut absorb) = (Buffers::default(), false);
+        buffers.fit(machine, self.slots);
+        while buffers.advance(machine, absorb)? {
+            absorb = true;
+            if let Asked::Within(back) = self.pass(Asked::Within(buffers)).await {
+                buffers = back;
+            } else {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the round's messages.
+    async fn pass(&self, asked: Asked) -> Asked {
+        lock(&self.post).asked = Some(asked);
+        poll_fn(|_| lock(&self.post).back.take().map_or(Poll::Pending, Poll::Ready)).await
+    }
+}
+
+/// A protocol as a machine.
+///
+/// Take its steps under any driver, then [`finish`](Line::finish). It stands behind the same gate as others: exact lengths, calls
+/// in turn, nothing after an error.
+#[must_use = "take its steps, then finish"]
+pub struct Line<'a, T, E> {
+    post: Arc<Mutex<Post>>,
+    slots: usize,
+    /// Slots of this round that were written.
+    written: usize,
+    state: State<'a, T, E>,
+    cost: Option<Cost>,
+}
+
+type Protocol<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'a>>;
+
+enum State<'a, T, E> {
+    Runs(Protocol<'a, T, E>),
+    Done(T),
+    /// The error, until a step reports it, and the step at which it happened. SECURITY: there is no way back.
+    Lost(&'static str, Option<E>),
+}
+
+impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
+    /// A protocol on one slot, begun up to its first message. What fails before that is reported by the first step.
+    pub fn new<F>(protocol: impl FnOnce(Talk) -> F) -> Self
+    where
+        F: Future<Output = Result<T, E>> + Send + 'a,
+    {
+        Self::over(1, protocol)
+    }
+
+    /// The same on so many slots.
+    pub fn over<F>(slots: usize, protocol: impl FnOnce(Talk) -> F) -> Self
+    where
+        F: Future<Output = Result<T, E>> + Send + 'a,
+    {
+        let post = Arc::<Mutex<Post>>::default();
+        let state = State::Runs(Box::pin(protocol(Talk { post: post.clone(), slots })));
+        let mut line = Line { post, slots, written: 0, state, cost: None };
+        line.go_on("the beginning");
+        line
+    }
+
+    /// With a declared cost.
+    pub fn costing(self, cost: Cost) -> Self {
+        Line { cost: Some(cost), ..self }
+    }
+
+    /// The result, when there is no round any more.
+    ///
+    /// # Panics
+    /// If rounds are left, or one failed (the caller's bug).
+    #[must_use]
+    pub fn finish(self) -> T {
+        match self.state {
+            State::Done(result) => result,
+            State::Runs(_) | State::Lost(..) => panic!("finish comes after the last round"),
+        }
+    }
+
+    /// The result, if it has come to one.
+    #[must_use]
+    pub fn result(&self) -> Option<&T> {
+        match &self.state {
+            State::Done(result) => Some(result),
+            State::Runs(_) | State::Lost(..) => None,
+        }
+    }
+
+    /// Whether a step failed.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        matches!(self.state, State::Lost(..))
+    }
+
+    /// Goes on to the next round or the end; `step` is under way.
+    fn go_on(&mut self, step: &'static str) {
+        self.written = 0;
+        // Lost while it runs: a panic has no way back.
+        self.state = match std::mem::replace(&mut self.state, State::Lost(step, None)) {
+            State::Runs(mut protocol) => {
+                match protocol.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                    Poll::Pending => State::Runs(protocol),
+                    Poll::Ready(Ok(result)) => State::Done(result),
+                    Poll::Ready(Err(e)) => State::Lost(step, Some(e)),
+                }
+            }
+            state => state,
+        };
+    }
+
+    fn lose<X>(&mut self, step: &'static str, fault: Misstep) -> Result<X, E> {
+        self.state = State::Lost(step, None);
+        Err(fault.into())
+    }
+
+    /// Whether a message of so many bytes may be written to a slot; no message follows the last round.
+    fn begin(&mut self, slot: usize, found: usize) -> Result<bool, E> {
+        if !self.runs()? {
+            let fault = Misstep::Buffer { step: AFTER, found, expected: 0 };
+            return if found == 0 { Ok(false) } else { Err(fault.into()) };
+        }
+        let in_turn = slot == self.written && slot < self.slots;
+        let Some(Round { name: step, out: expected, .. }) = self.round(if in_turn { slot } else { 0 }) else {
+            return Ok(false);
+        };
+        if !in_turn {
+            return self.lose(step, Misstep::Lost { step });
+        }
+        if found != expected {
+            return self.lose(step, Misstep::Buffer { step, found, expected });
+        }
+        self.make(step)?;
+        Ok(true)
+    }
+
+    /// Has the line make the message that it is ready to make.
+    fn make(&mut self, step: &'static str) -> Result<(), E> {
+        let declared = {
+            let Post { asked, back } = &mut *lock(&self.post);
+            let Some(Asked::Ready(round)) = *asked else { return Ok(()) };
+            *back = asked.take();
+            round
+        };
+        self.go_on(step);
+        self.runs()?;
+        assert_eq!(self.round(0), Some(declared), "the round that was declared");
+        Ok(())
+    }
+
+    /// Whether a round is under way; the error of a line that is lost.
+    fn runs(&mut self) -> Result<bool, E> {
+        match &mut self.state {
+            State::Runs(_) => Ok(true),
+            State::Done(_) => Ok(false),
+            State::Lost(step, e) => Err(e.take().unwrap_or(Misstep::Lost { step }.into())),
+        }
+    }
+}
+
+/// The step that a call after the last round is about.
+const AFTER: &str = "after the last step";
+
+impl<T, E: From<Misstep>> Machine for Line<'_, T, E> {
+    type Error = E;
+
+    fn slots(&self) -> usize {
+        self.slots
+    }
+
+    fn round(&self, slot: usize) -> Option<Round> {
+        match &self.state {
+            State::Done(_) => None,
+            // Some round, so that nobody takes it for done.
+            State::Lost(step, _) => Some(Round::even(step, 0)),
+            State::Runs(_) => lock(&self.post).asked.as_ref().map(|asked| asked.round(slot)),
+        }
+    }
+
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), E> {
+        if self.begin(slot, out.len())? {
+            if let Some(asked) = &lock(&self.post).asked {
+                out.copy_from_slice(asked.said(slot));
+            }
+            self.written += 1;
+        }
+        Ok(())
+    }
+
+    fn hand(&mut self, slot: usize, out: &mut Buffer, bytes: usize) -> Result<(), E> {
+        if self.begin(slot, bytes)? {
+            match &mut lock(&self.post).asked {
+                Some(Asked::Kept(_, message)) => std::mem::swap(out, message),
+                Some(asked) => {
+                    out.reserve_len(bytes);
+                    out[..bytes].copy_from_slice(asked.said(slot));
+                }
+                None => {}
+            }
+            self.written += 1;
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), E> {
+        if !self.runs()? {
+            let found = messages.iter().map(|message| message.heard.len()).sum();
+            let fault = Misstep::Message { step: AFTER, found, expected: 0 };
+            return if found == 0 { Ok(()) } else { Err(fault.into()) };
+        }
+        let Some(mut asked) = lock(&self.post).asked.take() else { return Ok(()) };
+        let step = asked.round(0).name;
+        // Who has nothing to say may leave that out.
+        if (self.written..self.slots).any(|slot| asked.round(slot).out > 0) {
+            return self.lose(step, Misstep::Lost { step });
+        }
+        if messages.len() != self.slots {
+            return self.lose(step, Misstep::Buffer { step, found: messages.len(), expected: self.slots });
+        }
+        for (slot, message) in messages.iter().enumerate() {
+            let (found, expected) = (message.heard.len(), asked.round(slot).into);
+            if found != expected {
+                return self.lose(step, Misstep::Message { step, found, expected });
+            }
+        }
+        messages.iter().enumerate().for_each(|(slot, message)| asked.hear(slot, message.heard));
+        lock(&self.post).back = Some(asked);
+        self.go_on(step);
+        // An error of the protocol ends this step.
+        self.runs().map(|_| ())
+    }
+
+    fn cost(&self) -> Option<Cost> {
+        self.cost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        NetError,
+        drive::{Lockstep, Wiring},
+    };
+
+    fn sum(mine: u8, rounds: usize) -> Line<'static, u8, NetError> {
+        Line::new(move |talk| async move {
+            let mut sum = mine;
+            for _ in 0..rounds {
+                sum += talk.exchange("sums", vec![sum], 1).await[0];
+                talk.exchange("nothing", vec![], 0).await;
+            }
+            Ok(sum)
+        })
+    }
+
+    /// Says its number `rounds` times on two slots, within another line after a round of that one's own.
+    fn ring(mine: u8) -> Line<'static, Vec<u8>, NetError> {
+        Line::over(2, move |talk| async move {
+            let first = talk.exchange_all("first", vec![vec![mine], vec![]], &[1, 0]).await;
+            let mut within = Line::<_, NetError>::over(2, move |talk| async move {
+                let out = vec![vec![mine; 2], vec![mine; 3]];
+                Ok(talk.exchange_all("within", out, &[2, 3]).await.concat())
+            });
+            talk.run(&mut within).await?;
+            Ok([first.concat(), within.finish()].concat())
+        })
+    }
+
+    #[test]
+    fn protocols_are_machines() {
+        let mut both = [sum(1, 3), sum(2, 3)];
+        Lockstep::new().run(&mut both).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(both.map(Line::finish), [12, 12]);
+        assert_eq!(sum(7, 0).finish(), 7);
+    }
+
+    #[test]
+    fn machines_run_within_lines_on_every_slot() {
+        let mut all = [0, 1, 2].map(ring);
+        Lockstep::wired(Wiring::Ring).run(&mut all).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(all.map(Line::finish), [[1, 1, 1, 2, 2, 2], [2, 2, 2, 0, 0, 0], [0, 0, 0, 1, 1, 1]]);
+    }
+
+    #[test]
+    fn a_buffer_comes_back_with_what_was_heard() {
+        let begin = |mine: u8| {
+            Line::<_, NetError>::new(move |talk| async move {
+                let out = vec![mine; 1000];
+                let place = out.as_ptr() as usize;
+                let heard = talk.exchange("one", out, 900 + usize::from(mine)).await;
+                Ok((heard.as_ptr() as usize == place, heard.len()))
+            })
+        };
+        let mut line = begin(3);
+        let mut out = [0; 1000];
+        line.write(0, &mut out).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(out, [3; 1000]);
+        line.read(&[Exchanged::heard(&[4; 903])]).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(line.finish(), (true, 903));
+    }
+
+    #[test]
+    fn a_message_may_be_made_when_it_is_asked_for() {
+        let made = std::sync::atomic::AtomicBool::new(false);
+        let is_made = || made.load(std::sync::atomic::Ordering::Relaxed);
+        let mut line = Line::<_, NetError>::new(|talk| async {
+            let talk = talk;
+            talk.ready("late", 2, 1).await;
+            made.store(true, std::sync::atomic::Ordering::Relaxed);
+            Ok(talk.exchange("late", vec![8, 9], 1).await)
+        });
+        assert!(line.round(0) == Some(Round { name: "late", out: 2, into: 1 }) && !is_made());
+        let mut out = [0; 2];
+        line.write(0, &mut out).unwrap_or_else(|e| panic!("{e}"));
+        assert!(is_made() && out == [8, 9]);
+        line.read(&[Exchanged::heard(&[7])]).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(line.finish(), [7]);
+    }
+
+    #[test]
+    fn other_lengths_and_calls_out_of_turn_end_a_line() {
+        let lost = |line: &mut Line<'static, u8, NetError>| {
+            assert!(line.is_lost() && line.round(0).is_some() && line.result().is_none());
+            assert!(line.read(&[Exchanged::heard(&[1])]).is_err() && line.write(0, &mut [0]).is_err());
+        };
+        let mut one = sum(1, 2);
+        assert!(one.write(0, &mut [0]).is_ok() && one.read(&[Exchanged::heard(&[1, 2])]).is_err());
+        lost(&mut one);
+        let mut one = sum(1, 2);
+        assert!(one.write(0, &mut [0; 2]).is_err());
+        lost(&mut one);
+        let mut one = sum(1, 2);
+        assert!(one.write(0, &mut [0]).is_ok() && one.write(0, &mut [0]).is_err());
+        lost(&mut one);
+        let mut one = sum(1, 2);
+        assert!(one.read(&[Exchanged::heard(&[1])]).is_err(), "its own message was not said");
+        lost(&mut one);
+        let mut one = sum(1, 2);
+        assert!(one.write(0, &mut [0]).is_ok() && one.read(&[]).is_err());
+        lost(&mut one);
+    }
+
+    #[test]
+    fn an_error_is_reported_once_and_stays() {
+        let mut line = Line::<u8, NetError>::new(|_| async { Err(Misstep::Lost { step: "first" }.into()) });
+        assert!(line.round(0).is_some());
+        let first = line.write(0, &mut []).map_err(|e| e.to_string());
+        assert!(matches!(&first, Err(text) if text.contains("first")), "{first:?}");
+        let again = line.read(&[Exchanged::NOTHING]).map_err(|e| e.to_string());
+        assert!(matches!(&again, Err(text) if text.contains("the beginning")), "{again:?}");
+    }
+}

@@ -1,0 +1,85 @@
+//! Add.
+
+use super::prelude::*;
+
+pub(super) const ADD: Operator = Operator {
+    inputs: 2,
+    ..Operator::new("Add", "The sum. One operand may be weights; axes of length 1 are repeated.", read)
+};
+
+/// The sum of two values, or of a value and weights; axes of length 1 are repeated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Add {
+    /// The weights that are added, if it is not another value.
+    pub(crate) weights: Option<Arc<Array>>,
+}
+
+impl Definition for Add {
+    fn name(&self) -> &'static str {
+        "Add"
+    }
+
+    fn role(&self) -> Role {
+        Role::Other
+    }
+
+    fn part(&self, part: Part) -> Cow<'_, [f32]> {
+        match (&self.weights, part) {
+            (Some(weights), Part::Terms) => Cow::Borrowed(&weights.data),
+            _ => Cow::Borrowed(&[]),
+        }
+    }
+
+    fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array {
+        let other = self.weights.as_ref().unwrap_or_else(|| &reads[1]);
+        let (a, b) = (reads[0].broadcast(to), other.broadcast(to));
+        Array { lengths: to.to_vec(), data: a.data.iter().zip(&b.data).map(|(a, b)| a + b).collect() }
+    }
+
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+        let (at, from, to) = (site.at, site.reads[0], site.lengths);
+        let x = lower.value(from);
+        let node = lower.node(from);
+        let y = match &self.weights {
+            None => {
+                let y = lower.aligned(site.reads[1], node, 1.0, at);
+                lower.spread(y, site.reads[1], to)
+            }
+            Some(weights) => {
+                let own = weights.lengths.clone();
+                let frac = lower.numbers.frac;
+                let recipe = Recipe { frac, to: Some(node), ..Recipe::of(at, Part::Terms, own.clone()) };
+                along(lower.weights("terms", recipe), &own, to)
+            }
+        };
+        Ok(Held::cut_already(lower.spread(x, from, to) + y, node))
+    }
+}
+
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+    let (reads, weights, lengths) = op.two(import, "it adds weights")?;
+    op.made(import, Kind::Add(Add { weights }), reads, lengths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::checks::{check, refused};
+    use crate::zoo::Writer;
+
+    #[test]
+    fn sums_of_values_and_of_weights() {
+        let mut w = Writer::new("add", 1, &[2, 3, 4]);
+        let a = w.weights(&[3, 1], vec![0.5, -1.25, 2.0]);
+        let y = w.op("Add", &["input", &a], &[]);
+        let y = w.op("Add", &[&y, "input"], &[]);
+        check(&w.finish(&y), 2.0, |x| {
+            let own = |(i, x): (usize, &f32)| x + [0.5, -1.25, 2.0][i / 4 % 3] + x;
+            x.data.iter().enumerate().map(own).collect()
+        });
+        let mut w = Writer::new("add", 1, &[2, 3, 4]);
+        let [a, b] = [1.0, 2.0].map(|x| w.weights(&[3, 1], vec![x; 3]));
+        let sum = w.op("Add", &[&a, &b], &[]);
+        let y = w.op("Add", &["input", &sum], &[]);
+        assert!(refused(&w.finish(&y)).contains("it adds weights"));
+    }
+}

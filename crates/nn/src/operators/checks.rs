@@ -1,0 +1,55 @@
+//! One operator's test: floating point against a formula, fixed point against floating point, and parties against the plain evaluator.
+
+use crate::{
+    Array, Floats, INPUT, Members, Network, Numbers, Report, Secure,
+    onnx::Model,
+    parties::{three, two},
+    zoo,
+};
+use hushwire_compute::evaluate;
+use hushwire_two::{Plan, Products};
+
+/// The network of a model, by way of its file, and a sample input.
+fn of(model: &Model) -> (Network, Array) {
+    let read = Model::read(&model.to_bytes()).expect("it was written");
+    let network = Network::new(read, None).unwrap_or_else(|e| panic!("{e}"));
+    let input = zoo::sample(network.input_lengths(), 7);
+    (network, input)
+}
+
+/// The error of a model that is refused.
+pub(super) fn refused(model: &Model) -> String {
+    let read = Model::read(&model.to_bytes()).and_then(|model| Network::new(model, None));
+    read.expect_err("it is refused").to_string()
+}
+
+/// Compares the output of a model with the elements that `formula` has for a sample input: to about a float's rounding in floating point, to
+/// so many steps of the inputs' scale in fixed point. Three parties and two give the bits of fixed point.
+pub(super) fn check(model: &Model, steps: f32, formula: impl Fn(&Array) -> Vec<f32>) {
+    let (network, input) = of(model);
+    let expected = formula(&input);
+    let float = Floats::new(&network, &input, true).expect("it is evaluated");
+    let float = float.value(network.outputs[0].1).data.clone();
+    let off = |of: &[f32]| of.iter().zip(&expected).map(|(x, y)| (x - y).abs()).fold(0.0, f32::max);
+    assert_eq!(float.len(), expected.len());
+    assert!(off(&float) < 1e-5, "{float:?} is not {expected:?}");
+    let greatest = network.calibrated([&input]).expect("it is evaluated");
+    for bits in [32, 40] {
+        let numbers = Numbers::of(bits);
+        let report = Report::new(&network, numbers, &greatest, 1, &input).expect("it has room");
+        let step = 2f32.powi(-i32::from(numbers.frac));
+        assert!(off(&report.output.data) <= steps * step, "{} steps", off(&report.output.data) / step);
+        assert!(report.layers.iter().all(|layer| layer.room >= 0.0), "{:?}", report.layers);
+    }
+    let secure = Secure::new(&network, Numbers::default(), &Members::default()).expect("it is supported");
+    let mut inputs = secure.weights(&network, &greatest, 1).expect("they fit");
+    inputs.insert(INPUT.to_owned(), secure.input(&input).expect("it fits"));
+    let c = secure.computation();
+    let plain = evaluate(c, &inputs).expect("it is evaluated");
+    assert_eq!(three(c, &inputs).0, plain, "three parties");
+    let owners: Vec<usize> = c.inputs().map(|(name, _)| usize::from(name == INPUT)).collect();
+    for products in [Products::He, Products::Ot] {
+        let plan = Plan::with(c, &owners, &[[false, true]], products).expect("two parties take it");
+        assert_eq!(two(c, &plan, &inputs, &owners, false).0, plain, "two parties, {products:?}");
+    }
+}

@@ -1,0 +1,75 @@
+//! Clip.
+
+use super::prelude::*;
+
+pub(super) const CLIP: Operator = Operator {
+    inputs: 3,
+    attributes: &["max", "min"],
+    twice: &[(1, "min"), (2, "max")],
+    ..Operator::new("Clip", "The element within bounds, which are numbers of the model.", read)
+};
+
+/// The element within bounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clip {
+    /// The lower bound.
+    pub low: Option<f32>,
+    /// The upper bound.
+    pub high: Option<f32>,
+}
+
+impl Definition for Clip {
+    fn name(&self) -> &'static str {
+        "Clip"
+    }
+
+    fn role(&self) -> Role {
+        Role::Keeps
+    }
+
+    fn part(&self, part: Part) -> Cow<'_, [f32]> {
+        let bound = match part {
+            Part::Low => self.low,
+            Part::High => self.high,
+            _ => None,
+        };
+        Cow::Owned(bound.into_iter().collect())
+    }
+
+    fn value(&self, reads: &[Arc<Array>], _: &[usize]) -> Array {
+        let (low, high) = (self.low.unwrap_or(f32::NEG_INFINITY), self.high.unwrap_or(f32::INFINITY));
+        reads[0].each(|x| x.max(low).min(high))
+    }
+
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+        let held = lower.held(site.reads[0]);
+        let Placed { node, wide, half } = held.placed;
+        let mut x = held.val;
+        for (part, name, bound) in [(Part::Low, "low", self.low), (Part::High, "high", self.high)] {
+            if bound.is_none() {
+                continue;
+            }
+            let frac = if wide { lower.wide_frac() } else { lower.numbers.frac };
+            let shift = if wide { lower.numbers.cut } else { 0 };
+            let recipe = Recipe { frac, to: Some(node), shift, half, ..Recipe::of(site.at, part, vec![]) };
+            let bound = lower.weights(name, recipe).broadcast(shape(site.lengths));
+            x = if part == Part::Low { x.max(bound) } else { x.min(bound) };
+        }
+        Ok(held.with(x))
+    }
+}
+
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+    let bound = |import: &Import, k: usize, name: &str| match op.maybe_weights(import, k)? {
+        Some(array) => match array.data[..] {
+            [x] => Ok(Some(x)),
+            _ => Err(op.error("a bound is not one number", "give one for all elements")),
+        },
+        None => op.maybe_float(name),
+    };
+    let (low, high) = (bound(import, 1, "min")?, bound(import, 2, "max")?);
+    if low.zip(high).is_some_and(|(low, high)| low > high) {
+        return Err(op.error("its bounds are turned", "the lower comes first"));
+    }
+    op.alike(import, Kind::Clip(Clip { low, high }))
+}

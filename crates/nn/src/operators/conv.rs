@@ -1,0 +1,117 @@
+//! Conv.
+
+use super::prelude::*;
+use crate::{convolved::convolved, import::operator::ELEMENTS};
+use hushwire_compute::Steps;
+
+pub(super) const CONV: Operator = Operator {
+    inputs: 3,
+    attributes: &["auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"],
+    ..Operator::new("Conv", "A convolution over rows and columns, with weights.", read)
+};
+
+/// A convolution's windows and weights.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conv {
+    /// `[out, in / groups, rows, columns]`.
+    pub weights: Arc<Array>,
+    /// One for each output channel.
+    pub bias: Arc<Vec<f32>>,
+    /// The windows' way.
+    pub steps: Steps,
+    /// Groups of channels that know nothing of each other.
+    pub groups: usize,
+}
+
+impl Definition for Conv {
+    fn name(&self) -> &'static str {
+        "Conv"
+    }
+
+    fn role(&self) -> Role {
+        Role::Weights
+    }
+
+    fn part(&self, part: Part) -> Cow<'_, [f32]> {
+        match part {
+            Part::Factors => Cow::Borrowed(&self.weights.data),
+            Part::Terms => Cow::Borrowed(&self.bias),
+            _ => Cow::Borrowed(&[]),
+        }
+    }
+
+    /// Filters, and their channels.
+    fn factors(&self) -> Option<Factors> {
+        let [rows, inner] = [self.weights.lengths[0], self.weights.lengths[2..].iter().product()];
+        Some(Factors { rows, inner })
+    }
+
+    fn products(&self, made: u64, _: &[&[usize]]) -> u64 {
+        made * self.weights.lengths[1..].iter().product::<usize>() as u64
+    }
+
+    fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array {
+        convolved(self, &reads[0], to)
+    }
+
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+        let (at, from) = (site.at, site.reads[0]);
+        let x = lower.value(from);
+        let node = lower.classes.fresh();
+        let w = lower.factors(at, self.weights.lengths.clone(), from, node);
+        let bias = lower.terms(at, vec![1, site.lengths[1], 1, 1], node);
+        let sums = x.conv2d(w, self.steps, self.groups as u32);
+        Ok(Held::wide(sums + bias.broadcast(shape(site.lengths)), node, lower.halved(at)))
+    }
+}
+
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+    let (at, [n, channels, rows, columns]) = op.images(import)?;
+    let weights = op.weights(import, 1)?;
+    let groups = usize::try_from(op.int("group", 1)?).unwrap_or(0);
+    let [outputs, inner, height, width] = weights.lengths[..] else {
+        let cause = format!("its weights have the lengths {:?}", weights.lengths);
+        return Err(op.error(cause, "they are [out, in / groups, rows, columns]"));
+    };
+    if groups == 0 || inner.checked_mul(groups) != Some(channels) || outputs % groups != 0 {
+        let cause =
+            format!("{outputs} filters of {inner} channels in {groups} groups meet {channels} channels");
+        return Err(op.error(cause, "a filter has as many channels as its group"));
+    }
+    if op.sizes("kernel_shape", [height, width])? != [height, width] {
+        let cause = format!("its kernel_shape is another than that of its weights, {:?}", weights.lengths);
+        return Err(op.error(cause, "save the model anew"));
+    }
+    let said = op.said([height, width])?;
+    let (steps, [down, across]) = said.over(&op.place, [rows, columns])?;
+    let dilated = (0..2).map(|k| (said.size[k] - 1) * said.dilations[k] + 1).product::<usize>();
+    if (outputs * inner).checked_mul(dilated).is_none_or(|n| n > ELEMENTS) {
+        return Err(op.error("its dilated weights are too many", "a tensor has at most 2^27 elements"));
+    }
+    let weights = spread(weights, said.dilations);
+    let bias = match op.maybe_weights(import, 2)? {
+        Some(bias) if bias.data.len() == outputs => bias.data.clone(),
+        Some(bias) => {
+            let cause = format!("its bias has {} elements for {outputs} channels", bias.data.len());
+            return Err(op.error(cause, "save the model anew"));
+        }
+        None => vec![0.0; outputs],
+    };
+    let conv = Conv { weights, bias: Arc::new(bias), steps, groups };
+    op.made(import, Kind::Conv(conv), vec![at], vec![n, outputs, down, across])
+}
+
+/// Weights with zeros between, as dilated windows have them.
+fn spread(weights: Arc<Array>, dilations: [usize; 2]) -> Arc<Array> {
+    if dilations == [1; 2] {
+        return weights;
+    }
+    let [outputs, inner, rows, columns] = weights.lengths[..] else { return weights };
+    let [height, width] = [(rows - 1) * dilations[0] + 1, (columns - 1) * dilations[1] + 1];
+    let mut wide = Array::zeros(&[outputs, inner, height, width]);
+    for (i, w) in weights.data.iter().enumerate() {
+        let (filter, row, column) = (i / (rows * columns), i / columns % rows, i % columns);
+        wide.data[(filter * height + row * dilations[0]) * width + column * dilations[1]] = *w;
+    }
+    Arc::new(wide)
+}

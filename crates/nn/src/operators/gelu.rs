@@ -1,0 +1,87 @@
+//! Gelu.
+
+use super::prelude::*;
+
+pub(super) const GELU: Operator = Operator {
+    attributes: &["approximate"],
+    ..Operator::new("Gelu", "x Φ(x), on shares by the tangent that is near it.", read)
+};
+
+/// x Φ(x).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gelu {
+    /// Whether by the tangent that is near Φ.
+    pub(crate) near: bool,
+}
+
+/// The factor of the cube in the function that is near Φ.
+const CUBE: f64 = 0.044_715;
+
+impl Definition for Gelu {
+    fn name(&self) -> &'static str {
+        "Gelu"
+    }
+
+    fn role(&self) -> Role {
+        Role::Function
+    }
+
+    fn value(&self, reads: &[Arc<Array>], _: &[usize]) -> Array {
+        reads[0].each(|x| {
+            let x = f64::from(x);
+            let phi = if self.near {
+                let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + CUBE * x.powi(3));
+                (1.0 + inner.tanh()) / 2.0
+            } else {
+                normal(x)
+            };
+            (x * phi) as f32
+        })
+    }
+
+    /// x times the logistic function of 2 √(2/π) (x + 0.044715 x³), which is within 0.0005 of x Φ(x) (D. Hendrycks and K. Gimpel,
+    /// "Gaussian error linear units", 2016). Beyond ±8 nothing is left of the difference to 0 and x.
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+        let x = lower.at_nominal(site.reads[0], site.at);
+        let frac = lower.numbers.frac;
+        let steps = |x: f64| (x * 2f64.powi(frac.into())).round() as i128;
+        let number = |x: f64| lower.b.number(lower.nominal(), steps(x));
+        let near = x.clamp(number(-8.0), number(8.0)).wrapping();
+        let square = (near * near).rescale(frac);
+        let inner = (square * number(CUBE)).rescale(frac) + number(1.0);
+        let root = (2.0 / std::f64::consts::PI).sqrt();
+        let inner = (near * inner).rescale(frac);
+        let sigmoid = (inner * number(2.0 * root)).rescale(frac).sigmoid();
+        Ok(Held::nominal((x * sigmoid).rescale(frac)))
+    }
+
+    /// The square of its operand, which is clamped, and the cube times 2 √(2/π), have twice the fractional bits, too.
+    fn room(&self, room: &Room<'_>) -> f64 {
+        let frac = room.frac();
+        let x = room.reads[0].size.min(8.0);
+        let inner = (x * x).max(1.6 * x * (1.0 + CUBE * x * x));
+        room.own(frac).min(room.left(inner, room.node, frac))
+    }
+}
+
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+    match &op.text("approximate", "none")?[..] {
+        "none" => op.alike(import, Kind::Gelu(Gelu { near: false })),
+        "tanh" => op.alike(import, Kind::Gelu(Gelu { near: true })),
+        other => Err(op.error(format!("its approximate is {}", shown(other)), "it is none or tanh")),
+    }
+}
+
+/// The normal distribution function, by its series about 0; beyond 6 deviations nothing is left in a float.
+fn normal(x: f64) -> f64 {
+    if x.abs() > 6.0 {
+        return if x > 0.0 { 1.0 } else { 0.0 };
+    }
+    let (mut term, mut sum, mut k) = (x, x, 1.0);
+    while term.abs() > 1e-17 * sum.abs() && k < 400.0 {
+        term *= x * x / (2.0 * k + 1.0);
+        sum += term;
+        k += 1.0;
+    }
+    0.5 + sum * (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt()
+}

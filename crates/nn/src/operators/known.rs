@@ -1,0 +1,152 @@
+//! Operators on what is known: shapes, and weights in other forms. None of them is a layer.
+
+use super::{Operator, prelude::*};
+use crate::onnx::{Attribute, Data, kind_name};
+
+pub(super) const ALL: &[Operator] = &[
+    // Saturation and rounding are of types of 8 bits, which are refused.
+    Operator {
+        attributes: &["round_mode", "saturate", "to"],
+        ..Operator::new("Cast", "A known value in another type.", cast)
+    },
+    Operator {
+        inputs: 0,
+        attributes: &["value", "value_float", "value_floats", "value_int", "value_ints"],
+        ..Operator::new("Constant", "A known value.", constant)
+    },
+    // Ratio and seed are for training alone.
+    Operator {
+        inputs: 3,
+        outputs: 2,
+        attributes: &["ratio", "seed"],
+        moves: true,
+        ..Operator::new("Dropout", "The value itself; for inference alone.", dropout)
+    },
+    Operator {
+        inputs: 2,
+        attributes: &["axis"],
+        ..Operator::new("Gather", "Elements of a known list.", gather)
+    },
+    Operator {
+        moves: true,
+        ..Operator::new("Identity", "The value itself.", |op, import| op.input(import, 0))
+    },
+    Operator {
+        attributes: &["end", "start"],
+        moves: true,
+        ..Operator::new("Shape", "The lengths of a value, which are known.", sizes)
+    },
+];
+
+fn dropout(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+    op.not_training(match op.maybe(import, 2)? {
+        None => false,
+        Some(Known::Ints(_, all)) => all != [0],
+        Some(_) => true,
+    })?;
+    op.input(import, 0)
+}
+
+/// The value of a constant.
+fn constant(op: &Reading<'_>, _: &mut Import) -> Result<Known, NnError> {
+    let attributes: Vec<_> = op.node.attributes.iter().map(|(name, of)| (&name[..], of)).collect();
+    Ok(match attributes[..] {
+        [("value", Attribute::Tensor(tensor))] => match &tensor.data {
+            Data::Floats(data) => {
+                Known::Floats(Arc::new(Array { lengths: tensor.lengths.clone(), data: data.clone() }))
+            }
+            Data::Ints(all) => Known::Ints(tensor.lengths.clone(), all.clone()),
+        },
+        [("value_float", Attribute::Float(x))] => {
+            Known::Floats(Arc::new(Array { lengths: vec![], data: vec![*x] }))
+        }
+        [("value_floats", Attribute::Floats(all))] => {
+            Known::Floats(Arc::new(Array { lengths: vec![all.len()], data: all.clone() }))
+        }
+        [("value_int", Attribute::Int(n))] => Known::Ints(vec![], vec![*n]),
+        [("value_ints", Attribute::Ints(all))] => Known::Ints(vec![all.len()], all.clone()),
+        _ => return Err(op.error("it has no value, or several", "save the model anew")),
+    })
+}
+
+/// Lengths of a value, some of them where so said.
+fn sizes(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+    let of = op.input(import, 0)?;
+    let lengths = import.lengths_of(&of);
+    // Counted from the end below 0, and held to the axes that there are.
+    let rank = lengths.len() as i64;
+    let at = |n: i64| (if n < 0 { n.saturating_add(rank) } else { n }).clamp(0, rank) as usize;
+    let (start, end) = (at(op.int("start", 0)?), at(op.int("end", rank)?));
+    let some: Vec<i64> = lengths[start..end.max(start)].iter().map(|n| *n as i64).collect();
+    Ok(Known::Ints(vec![some.len()], some))
+}
+
+/// A known value in another type.
+fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+    let of = op.input(import, 0)?;
+    let to = op.int("to", 0)?;
+    let range = match to {
+        // Smaller floats would round, and larger ones hold no more than what is known.
+        1 | 11 => None,
+        2 => Some(0..=255),
+        3 => Some(-128..=127),
+        4 => Some(0..=65_535),
+        5 => Some(-32_768..=32_767),
+        6 => Some(i64::from(i32::MIN)..=i64::from(i32::MAX)),
+        7 => Some(i64::MIN..=i64::MAX),
+        9 => Some(0..=1),
+        12 => Some(0..=i64::from(u32::MAX)),
+        _ => {
+            let cause = format!("it casts to {}", kind_name(to));
+            return Err(op.error(cause, "cast to float32, or to integers"));
+        }
+    };
+    let fits = |n: i64| match &range {
+        Some(range) if !range.contains(&n) => {
+            Err(op.error(format!("{n} does not fit {}", kind_name(to)), "cast to int64"))
+        }
+        _ => Ok(n),
+    };
+    Ok(match (of, &range) {
+        (Known::Layer(_), _) => {
+            return Err(op.error("it casts a value", "values are floating-point numbers throughout"));
+        }
+        (Known::Floats(array), Some(_)) => {
+            let whole = |x: &f32| match to {
+                9 => Ok(i64::from(*x != 0.0)),
+                // Towards 0, as ONNX says; a float of 2^63 is the first that does not fit.
+                _ if x.is_finite() && x.abs() < 2f32.powi(63) => fits(*x as i64),
+                _ => Err(op.error(format!("{x} is no integer of 64 bits"), "save the model anew")),
+            };
+            let all = array.data.iter().map(whole).collect::<Result<_, _>>()?;
+            Known::Ints(array.lengths.clone(), all)
+        }
+        (Known::Ints(lengths, all), Some(_)) => {
+            let whole = |n: &i64| if to == 9 { Ok(i64::from(*n != 0)) } else { fits(*n) };
+            Known::Ints(lengths, all.iter().map(whole).collect::<Result<_, _>>()?)
+        }
+        (Known::Ints(lengths, all), None) => {
+            Known::Floats(Arc::new(Array { lengths, data: all.iter().map(|n| *n as f32).collect() }))
+        }
+        (known, None) => known,
+    })
+}
+
+/// Integers at places along the first axis.
+fn gather(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+    let (of, places) = (op.input(import, 0)?, op.input(import, 1)?);
+    let (Known::Ints(from, all), Known::Ints(lengths, places)) = (of, places) else {
+        return Err(op.error("it gathers values", "it is supported on shapes alone"));
+    };
+    if from.len() != 1 {
+        return Err(op.error("it gathers rows", "it is supported on lists alone"));
+    }
+    op.axis(op.int("axis", 0)?, 1)?;
+    let one = |place: &i64| {
+        let place = if *place < 0 { place + all.len() as i64 } else { *place };
+        let found = usize::try_from(place).ok().and_then(|place| all.get(place).copied());
+        found
+            .ok_or_else(|| op.error(format!("place {place} is none of {}", all.len()), "save the model anew"))
+    };
+    Ok(Known::Ints(lengths, places.iter().map(one).collect::<Result<_, _>>()?))
+}

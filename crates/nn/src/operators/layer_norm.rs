@@ -1,0 +1,177 @@
+//! LayerNormalization.
+
+use super::prelude::*;
+use hushwire_compute::{Reduction, Scalar, Val};
+
+pub(super) const LAYER_NORMALIZATION: Operator = Operator {
+    inputs: 3,
+    outputs: 3,
+    attributes: &["axis", "epsilon", "stash_type"],
+    ..Operator::new(
+        "LayerNormalization",
+        "Along all axes from one on: less the mean, over the deviation, times weights plus weights.",
+        read,
+    )
+};
+
+/// Along all axes from one on: less the mean, over the deviation, times weights plus weights.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerNorm {
+    pub(crate) axis: usize,
+    pub(crate) scale: Arc<Vec<f32>>,
+    pub(crate) shift: Arc<Vec<f32>>,
+    /// What is added to the variance.
+    pub(crate) epsilon: f32,
+}
+
+/// Fractional bits of the sum of squares while its root is taken, as many as leave the steps of the root in words of 64 bits.
+const ROOT: u8 = 20;
+
+/// The sizes of a layer normalization's numbers.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    /// Bits that distances have below a step of their operand, so that the mean's rounding is less than theirs.
+    guard: u8,
+    /// Bits of the root and of the factor of a row, and fractional bits of their quotient's steps.
+    bits: u8,
+    quotient: u8,
+    /// Fractional bits of products of distances and factors.
+    point: u8,
+    /// The root of the greatest sum of squares.
+    most: f64,
+}
+
+impl Sizes {
+    fn new(numbers: Numbers, n: usize) -> Self {
+        let guard = ((64 - numbers.bits) / 4).min(2);
+        // No result is greater than √n, and a twentieth more for what is rounded.
+        let fits = |point: &u8| n as f64 * 1.05 <= 2f64.powi(2 * i32::from(numbers.bits - 1 - point));
+        let point = (numbers.frac..numbers.bits - 1).rev().find(fits).unwrap_or(numbers.frac);
+        // Words of 64 bits hold what a quotient of 40 bits takes inside.
+        let (bits, quotient, most) =
+            if numbers.bits <= 32 { (40, 14, 2f64.powi(39 - 10)) } else { (64, ROOT, 2f64.powf(31.5)) };
+        Sizes { guard, bits, quotient, point, most }
+    }
+}
+
+impl LayerNorm {
+    /// Elements of a row.
+    fn count(&self) -> usize {
+        self.scale.len()
+    }
+}
+
+impl Definition for LayerNorm {
+    fn name(&self) -> &'static str {
+        "LayerNormalization"
+    }
+
+    fn role(&self) -> Role {
+        Role::Function
+    }
+
+    fn part(&self, part: Part) -> Cow<'_, [f32]> {
+        match part {
+            Part::Factors => Cow::Borrowed(&self.scale),
+            Part::Terms => Cow::Borrowed(&self.shift),
+            Part::Least => Cow::Owned(vec![self.epsilon]),
+            _ => Cow::Borrowed(&[]),
+        }
+    }
+
+    fn factors(&self) -> Option<Factors> {
+        Some(Factors { rows: self.scale.len(), inner: 1 })
+    }
+
+    fn value(&self, reads: &[Arc<Array>], _: &[usize]) -> Array {
+        let n = self.count();
+        let mut out = Array::clone(&reads[0]);
+        for line in out.data.chunks_mut(n) {
+            let (mean, squares) = spread(line);
+            let factor = 1.0 / (squares / n as f32 + self.epsilon).sqrt();
+            for (i, x) in line.iter_mut().enumerate() {
+                *x = (*x - mean) * factor * self.scale[i] + self.shift[i];
+            }
+        }
+        out
+    }
+
+    fn root(&self, x: &Array) -> f32 {
+        x.data.chunks(self.count()).map(|row| spread(row).1.sqrt()).fold(0.0, f32::max)
+    }
+
+    /// Distances d from the mean, times √n / √(Σ d² + n ε). Squares and their sum are whole in words of 64 bits, so that rows of small variance
+    /// lose nothing; and as the scale of the operand divides itself out, it is any: ε at that scale is an input of the owner's.
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+        let Numbers { bits, frac, cut } = lower.numbers;
+        let n = self.count();
+        let rows = site.lengths.iter().product::<usize>() / n;
+        let whole = shape(&[rows, n]);
+        let repeated = |v: Val<'b>| v.reshape(shape(&[rows, 1])).broadcast(whole.clone());
+        let fixed = |bits, frac| Scalar::Fixed { bits, frac };
+        let steps_of = |v: Val<'b>, frac: u8| v.cast(Scalar::Bits(64)).cast(fixed(64, frac));
+        let sizes = Sizes::new(lower.numbers, n);
+        let x = lower.value(site.reads[0]).reshape(whole.clone());
+        let wide = x.cast(fixed(64, frac)) << sizes.guard.into();
+        let distance = wide - repeated(wide.reduce(Reduction::Mean, 1));
+        let least = lower.least(site.at, site.reads[0], Squares { count: n, guard: sizes.guard });
+        let squares = (distance * distance).reduce(Reduction::Sum, 1) + least;
+        let root = steps_of(squares, ROOT).sqrt();
+        let root = if sizes.quotient == ROOT { root } else { steps_of(root, sizes.quotient) };
+        let of = fixed(sizes.bits, sizes.quotient);
+        // The root has ROOT / 2 bits behind the point, and the factor as many as products of distances have room for.
+        let point = i32::from(sizes.point) + i32::from(ROOT / 2) - i32::from(sizes.quotient);
+        let dividend = ((n as f64).sqrt() * 2f64.powi(point)).round();
+        let factor = lower.b.number(of, dividend as i128).broadcast(shape(&[rows])).divide(root.cast(of));
+        let factor = factor.cast(Scalar::Bits(sizes.bits.into())).cast(fixed(sizes.bits, sizes.point - frac));
+        let factor = factor.cast(fixed(bits, sizes.point - frac));
+        let unit = (distance.cast(fixed(bits, frac)) * repeated(factor)).rescale(sizes.point - frac);
+        let [factors, terms] = lower.of_nominal(site.at, vec![1, n]);
+        let made = unit * factors.broadcast(whole.clone()) + terms.broadcast(whole);
+        Ok(Held::nominal(made.rescale(cut).reshape(shape(site.lengths))))
+    }
+
+    /// The root of a sum of squares: of distances of all elements that are twice as large at most, or of one alone.
+    fn limits(&self, limits: &Limits<'_>) -> Vec<Limit> {
+        let sizes = Sizes::new(limits.numbers, self.count());
+        let whole = sizes.most / 2f64.powi(sizes.guard.into());
+        let most = whole / (2.0 * limits.free * (self.count() as f64).sqrt());
+        vec![Limit { read: 0, greatest: limits.reads[0], most, whole }]
+    }
+
+    fn room(&self, room: &Room<'_>) -> f64 {
+        let sizes = Sizes::new(room.numbers, self.count());
+        let root = room.root * room.scale(room.reads[0].node);
+        room.own(room.cut()).min(sizes.most.log2() - f64::from(sizes.guard) - root.log2())
+    }
+}
+
+/// The mean of numbers, and the sum of squared distances from it.
+fn spread(row: &[f32]) -> (f32, f32) {
+    let mean = row.iter().sum::<f32>() / row.len() as f32;
+    (mean, row.iter().map(|x| (x - mean).powi(2)).sum())
+}
+
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+    let at = op.layer(import, 0)?;
+    let lengths = import.lengths(at).to_vec();
+    let axis = op.axis(op.int("axis", -1)?, lengths.len())?;
+    let count: usize = lengths[axis..].iter().product();
+    if op.int("stash_type", 1)? != 1 {
+        return Err(op.error("its stash_type is another than float32", "export with stash_type 1"));
+    }
+    let fits = |array: Arc<Array>| {
+        // Axes of length 1 before those that it normalizes repeat; any other axis would be one that weights differ along.
+        let before = array.lengths.len().saturating_sub(lengths.len() - axis);
+        if array.lengths[before..] == lengths[axis..] && array.data.len() == count {
+            return Ok(array.data.clone());
+        }
+        let (own, elements) = (&array.lengths, &lengths[axis..]);
+        let cause = format!("it has weights of the lengths {own:?} for elements of {elements:?}");
+        Err(op.error(cause, "it has one for each"))
+    };
+    let scale = Arc::new(fits(op.weights(import, 1)?)?);
+    let shift = Arc::new(op.maybe_weights(import, 2)?.map_or(Ok(vec![0.0; count]), fits)?);
+    let epsilon = op.float("epsilon", 1e-5)?;
+    op.made(import, Kind::LayerNorm(LayerNorm { axis, scale, shift, epsilon }), vec![at], lengths)
+}

@@ -1,0 +1,261 @@
+//! Operators: a file and a row of [`OPERATORS`] for each, or for a family of them, which have all that is known of it.
+//!
+//! ```text
+//! a row     a layer's operation · its documentation · the ONNX operators that are read to it
+//! a file    inputs and attributes · reading · floating point · weights · shares · the room that it needs
+//! ```
+//!
+//! A new operator is a file and a row. A layer's operation is a [`Definition`]; an [`Operator`] says how ONNX writes it.
+
+#[cfg(test)]
+mod checks;
+
+mod add;
+mod affine;
+mod arg_max;
+mod clip;
+mod concat;
+mod conv;
+mod dense;
+mod gelu;
+mod input;
+mod known;
+mod layer_norm;
+mod leaky_relu;
+mod matmul;
+mod mul;
+mod neg;
+mod pad;
+mod pool;
+mod reference;
+mod relu;
+mod reshape;
+mod sigmoid;
+mod softmax;
+mod tanh;
+mod transpose;
+
+use crate::{
+    Array, NnError,
+    import::operator::{Import, Known, Reading},
+    secure::{
+        context::{Held, Lower, Site},
+        recipe::Part,
+        room::{Limit, Limits, Room},
+    },
+};
+use std::{borrow::Cow, sync::Arc};
+
+pub(crate) use add::Add;
+pub(crate) use affine::Affine;
+pub use conv::Conv;
+pub(crate) use dense::Dense;
+pub(crate) use input::Input;
+pub use pool::Pool;
+pub use reference::reference;
+pub(crate) use transpose::Transpose;
+
+/// What files of operators need.
+mod prelude {
+    pub(super) use super::{Definition, Factors, Kind, Operator, Role};
+    pub(super) use crate::{
+        Array, NnError, Numbers,
+        error::shown,
+        import::operator::{Import, Known, Reading},
+        secure::{
+            context::{Held, Lower, Placed, Site, along, shape},
+            recipe::{Part, Recipe, Squares},
+            room::{Limit, Limits, Room},
+        },
+    };
+    pub(super) use std::{borrow::Cow, sync::Arc};
+}
+
+/// A layer's operation, with its weights.
+///
+/// Methods with a default are for operations that have weights, or numbers within that are larger than their value.
+pub(crate) trait Definition {
+    /// Its operator's name in ONNX.
+    fn name(&self) -> &'static str;
+
+    /// What it does with scales and places.
+    fn role(&self) -> Role;
+
+    /// In floating point: the value of these lengths.
+    fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array;
+
+    /// On shares.
+    ///
+    /// # Errors
+    /// It is not supported on values of such shapes.
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError>;
+
+    /// A part of its weights.
+    fn part(&self, _: Part) -> Cow<'_, [f32]> {
+        Cow::Borrowed(&[])
+    }
+
+    /// The rows and columns of its factors, where it has some.
+    fn factors(&self) -> Option<Factors> {
+        None
+    }
+
+    /// Its products, where it makes so many elements of values of these lengths.
+    fn products(&self, _made: u64, _reads: &[&[usize]]) -> u64 {
+        0
+    }
+
+    /// The greatest root of a row's sum of squares, where it takes one.
+    fn root(&self, _: &Array) -> f32 {
+        0.0
+    }
+
+    /// Bounds of scales beside that of its value.
+    fn limits(&self, _: &Limits<'_>) -> Vec<Limit> {
+        vec![]
+    }
+
+    /// The bits that are left above its greatest number.
+    fn room(&self, room: &Room<'_>) -> f64 {
+        room.own(room.wide())
+    }
+}
+
+/// What an operation does with scales and places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It has weights that take any scale to any other; its value is cut later.
+    Weights,
+    /// It keeps the scale of its only operand, element by element or by choosing some.
+    Keeps,
+    /// It keeps all elements, in another order or along other axes.
+    Moves,
+    /// It finds places along an axis.
+    Places(usize),
+    /// It takes as long as many products for each element.
+    Function,
+    /// Anything else.
+    Other,
+}
+
+/// Rows of factors; columns have `inner` elements of a row each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Factors {
+    pub(crate) rows: usize,
+    pub(crate) inner: usize,
+}
+
+/// An operator of ONNX.
+#[derive(Clone, Copy)]
+pub(crate) struct Operator {
+    pub(crate) name: &'static str,
+    /// The documentation.
+    doc: &'static str,
+    /// Most inputs.
+    pub(crate) inputs: usize,
+    /// Most outputs, and what helps where there are more.
+    pub(crate) outputs: usize,
+    pub(crate) fewer: &'static str,
+    pub(crate) attributes: &'static [&'static str],
+    /// Inputs that may say what an attribute says.
+    pub(crate) twice: &'static [(usize, &'static str)],
+    /// Whether it moves elements of any kind.
+    pub(crate) moves: bool,
+    pub(crate) read: Read,
+}
+
+/// The layers of an operator, or what is known of its value.
+pub(crate) type Read = fn(&Reading<'_>, &mut Import) -> Result<Known, NnError>;
+
+impl Operator {
+    /// An operator with one input, one output, and no attributes.
+    const fn new(name: &'static str, doc: &'static str, read: Read) -> Self {
+        Operator {
+            name,
+            doc,
+            inputs: 1,
+            outputs: 1,
+            fewer: "use its first output alone",
+            attributes: &[],
+            twice: &[],
+            moves: false,
+            read,
+        }
+    }
+}
+
+macro_rules! operators {
+    ($($kind:ident = $file:ident, $doc:literal, [$($operator:ident),*];)+) => {
+        /// The operation of a layer.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Kind {
+            $(#[doc = $doc] $kind($file::$kind),)+
+        }
+
+        impl Kind {
+            /// Its definition.
+            pub(crate) fn def(&self) -> &dyn Definition {
+                match self {
+                    $(Kind::$kind(kind) => kind,)+
+                }
+            }
+        }
+
+        /// All operators that are read.
+        pub(crate) const OPERATORS: &[&[Operator]] =
+            &[known::ALL, $(&[$($file::$operator),*],)+];
+    };
+}
+
+operators! {
+    Input = input, "A value from outside.", [];
+    Add = add, "The sum of two values, or of a value and weights; axes of length 1 are repeated.", [ADD];
+    Affine = affine, "Every channel, which is axis 1, times a number plus a number.", [BATCH_NORMALIZATION];
+    ArgMax = arg_max, "The first place of the greatest along an axis.", [ARG_MAX];
+    AveragePool = pool, "The mean of each window.", [AVERAGE_POOL, GLOBAL_AVERAGE_POOL];
+    Clip = clip, "The element within bounds.", [CLIP];
+    Concat = concat, "Values one behind the other along an axis.", [CONCAT];
+    Conv = conv, "A convolution over rows and columns.", [CONV];
+    Dense = dense, "A product with a matrix along the last axis, and a bias.", [GEMM];
+    Gelu = gelu, "x Φ(x).", [GELU];
+    LayerNorm = layer_norm, "Along all axes from one on: less the mean, over the deviation, times weights plus weights.", [LAYER_NORMALIZATION];
+    LeakyRelu = leaky_relu, "The element where it is not below 0, else so many times the element.", [LEAKY_RELU];
+    MatMul = matmul, "The product of two matrices of values.", [MATMUL];
+    MaxPool = pool, "The greatest of each window; what is around counts for nothing.", [MAX_POOL];
+    Mul = mul, "The product of two values, or of a value and weights; axes of length 1 are repeated.", [MUL];
+    Neg = neg, "The negative.", [NEG];
+    Pad = pad, "Zeros before and behind along each axis.", [PAD];
+    Relu = relu, "The greater of 0 and the element.", [RELU];
+    Reshape = reshape, "The same elements along other axes.", [RESHAPE, FLATTEN, SQUEEZE, UNSQUEEZE];
+    Sigmoid = sigmoid, "1 / (1 + e^−x).", [SIGMOID];
+    Softmax = softmax, "e^x over the sum of those along an axis.", [SOFTMAX];
+    Tanh = tanh, "The hyperbolic tangent.", [TANH];
+    Transpose = transpose, "Axes in another order.", [TRANSPOSE];
+}
+
+impl Kind {
+    /// Its operator's name in ONNX.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.def().name()
+    }
+
+    /// Weights of its own.
+    #[must_use]
+    pub fn weights(&self) -> usize {
+        let parts = [Part::Factors, Part::Terms, Part::Low, Part::High];
+        parts.iter().map(|part| self.def().part(*part).len()).sum()
+    }
+}
+
+/// The operator of a name.
+pub(crate) fn operator(name: &str) -> Option<&'static Operator> {
+    OPERATORS.iter().flat_map(|file| file.iter()).find(|operator| operator.name == name)
+}
+
+/// Names of all operators that are read, in order.
+pub(crate) fn supported() -> Vec<&'static str> {
+    let mut names: Vec<_> = OPERATORS.iter().flat_map(|file| file.iter()).map(|of| of.name).collect();
+    names.sort_unstable();
+    names
+}

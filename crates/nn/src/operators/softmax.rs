@@ -1,0 +1,71 @@
+//! Softmax.
+
+use super::prelude::*;
+use crate::array::lines;
+use hushwire_compute::Op;
+
+pub(super) const SOFTMAX: Operator = Operator {
+    attributes: &["axis"],
+    ..Operator::new("Softmax", "e^x over the sum of those along an axis.", read)
+};
+
+/// e^x over the sum of those along an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Softmax {
+    pub(crate) axis: usize,
+}
+
+impl Definition for Softmax {
+    fn name(&self) -> &'static str {
+        "Softmax"
+    }
+
+    fn role(&self) -> Role {
+        Role::Function
+    }
+
+    fn value(&self, reads: &[Arc<Array>], _: &[usize]) -> Array {
+        let x = &reads[0];
+        let (firsts, step) = lines(&x.lengths, self.axis);
+        let mut out = Array::clone(x);
+        for first in firsts {
+            let at = |i: usize| first + i * step;
+            let n = x.lengths[self.axis];
+            let most = (0..n).map(|i| x.data[at(i)]).fold(f32::NEG_INFINITY, f32::max);
+            let sum: f32 = (0..n).map(|i| (x.data[at(i)] - most).exp()).sum();
+            (0..n).for_each(|i| out.data[at(i)] = (x.data[at(i)] - most).exp() / sum);
+        }
+        out
+    }
+
+    /// Row after row, whose steps are abreast.
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+        let (axis, lengths) = (self.axis, site.lengths);
+        let x = lower.at_nominal(site.reads[0], site.at);
+        let rank = lengths.len();
+        let last: Vec<u8> = (0..rank).filter(|k| *k != axis).chain([axis]).map(|k| k as u8).collect();
+        let n = lengths[axis];
+        let rows = lengths.iter().product::<usize>() / n;
+        site.check_rows(self.name(), rows)?;
+        let x = lower.b.apply(Op::Transpose(last.clone()), &[x]).reshape(shape(&[rows, n]));
+        let row = |r: u64| x.slice(r, r + 1).reshape(shape(&[n])).softmax().reshape(shape(&[1, n]));
+        let all: Vec<_> = (0..rows as u64).map(row).collect();
+        let turned: Vec<usize> = last.iter().map(|k| lengths[usize::from(*k)]).collect();
+        let back: Vec<u8> = (0..rank)
+            .map(|k| if k == axis { rank - 1 } else { k - usize::from(k > axis) })
+            .map(|k| k as u8)
+            .collect();
+        let all = lower.b.concat(0, &all).reshape(shape(&turned));
+        Ok(Held::nominal(lower.b.apply(Op::Transpose(back), &[all])))
+    }
+}
+
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+    let rank = import.lengths(op.layer(import, 0)?).len();
+    let before = import.opset < 13;
+    let axis = op.axis(op.int("axis", if before { 1 } else { -1 })?, rank)?;
+    if before && axis + 1 != rank {
+        return Err(op.error("before set 13 it goes along several axes", "export with opset 13"));
+    }
+    op.alike(import, Kind::Softmax(Softmax { axis }))
+}

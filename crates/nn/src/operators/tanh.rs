@@ -1,0 +1,28 @@
+//! Tanh.
+
+use super::prelude::*;
+
+pub(super) const TANH: Operator =
+    Operator::new("Tanh", "The hyperbolic tangent.", |op, import| op.alike(import, Kind::Tanh(Tanh)));
+
+/// The hyperbolic tangent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tanh;
+
+impl Definition for Tanh {
+    fn name(&self) -> &'static str {
+        "Tanh"
+    }
+
+    fn role(&self) -> Role {
+        Role::Function
+    }
+
+    fn value(&self, reads: &[Arc<Array>], _: &[usize]) -> Array {
+        reads[0].each(f32::tanh)
+    }
+
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+        Ok(Held::nominal(lower.at_nominal(site.reads[0], site.at).tanh()))
+    }
+}

@@ -1,0 +1,232 @@
+//! A network on its way to shares, as an operator looks at it.
+
+use super::recipe::{Part, Recipe, Squares};
+use crate::{NnError, Numbers, numbers::INPUT, scale::Classes};
+use hushwire_compute::{Builder, Dim, Member, Scalar, Shape, Tensor, Val};
+
+/// LOCAL: most rows of a softmax, and most products of matrices of one layer, each of which is operations of its own.
+const ROWS: usize = 4096;
+
+/// A layer's value in the computation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placed {
+    /// The node of its scale.
+    pub(crate) node: usize,
+    /// Whether it is larger by a factor of 2^cut.
+    pub(crate) wide: bool,
+    /// Whether it is half a step too large, so that cutting rounds to the nearest.
+    pub(crate) half: bool,
+}
+
+/// A value on its way.
+#[derive(Clone, Copy)]
+pub(crate) struct Held<'b> {
+    pub(crate) val: Val<'b>,
+    pub(crate) placed: Placed,
+    /// The value without its lowest bits, once it was asked for.
+    cut: Option<Val<'b>>,
+}
+
+impl<'b> Held<'b> {
+    /// A value at the scale of a node.
+    pub(crate) fn cut_already(val: Val<'b>, node: usize) -> Self {
+        Held { val, placed: Placed { node, wide: false, half: false }, cut: Some(val) }
+    }
+
+    /// A value at the nominal scale.
+    pub(crate) fn nominal(val: Val<'b>) -> Self {
+        Self::cut_already(val, Classes::NOMINAL)
+    }
+
+    /// A value at 2^cut times the scale of a node.
+    pub(crate) fn wide(val: Val<'b>, node: usize, half: bool) -> Self {
+        Held { val, placed: Placed { node, wide: true, half }, cut: None }
+    }
+
+    /// An operation that keeps the scale.
+    pub(crate) fn with(self, val: Val<'b>) -> Self {
+        let cut = if self.placed.wide { None } else { Some(val) };
+        Held { val, cut, ..self }
+    }
+}
+
+/// A layer: its number, its name, the layers that it reads, and the lengths of its value.
+#[derive(Clone, Copy)]
+pub(crate) struct Site<'a> {
+    pub(crate) at: usize,
+    pub(crate) name: &'a str,
+    pub(crate) reads: &'a [usize],
+    pub(crate) lengths: &'a [usize],
+}
+
+impl Site<'_> {
+    /// Refuses more rows than are supported.
+    pub(crate) fn check_rows(&self, op: &str, rows: usize) -> Result<(), NnError> {
+        if rows <= ROWS {
+            return Ok(());
+        }
+        let place = format!("layer {} ({op})", self.name);
+        Err(NnError::new(place, format!("it has {rows} rows"), format!("at most {ROWS} are supported")))
+    }
+}
+
+/// The computation so far, with the scales of its values and the recipes of the owner's inputs.
+pub(crate) struct Lower<'b> {
+    pub(crate) b: &'b Builder,
+    pub(crate) numbers: Numbers,
+    pub(crate) classes: Classes,
+    pub(super) owner: Member,
+    pub(super) client: Member,
+    pub(super) recipes: Vec<(String, Recipe)>,
+    pub(super) held: Vec<Held<'b>>,
+    /// The lengths of values so far.
+    pub(super) lengths: Vec<Vec<usize>>,
+    /// The layer with weights whose value is the output without having been cut.
+    pub(super) whole: Option<usize>,
+}
+
+/// A shape of known lengths.
+pub(crate) fn shape(lengths: &[usize]) -> Shape {
+    Shape(lengths.iter().map(|n| Dim::Known(*n as u64)).collect())
+}
+
+/// A value of lengths of its own repeated along axes of length 1, and along axes before its first.
+pub(crate) fn along<'b>(x: Val<'b>, own: &[usize], to: &[usize]) -> Val<'b> {
+    if own == to {
+        return x;
+    }
+    let padded = [vec![1; to.len() - own.len()], own.to_vec()].concat();
+    x.reshape(shape(&padded)).broadcast(shape(to))
+}
+
+impl<'b> Lower<'b> {
+    pub(crate) fn fixed(&self, frac: u8) -> Scalar {
+        Scalar::Fixed { bits: self.numbers.bits, frac }
+    }
+
+    /// Values of the nominal scale.
+    pub(crate) fn nominal(&self) -> Scalar {
+        self.fixed(self.numbers.frac)
+    }
+
+    /// Fractional bits of wide values.
+    pub(crate) fn wide_frac(&self) -> u8 {
+        self.numbers.frac + self.numbers.cut
+    }
+
+    /// The client's input.
+    pub(crate) fn input(&mut self, lengths: &[usize]) -> Held<'b> {
+        Held::nominal(self.b.input(INPUT, self.nominal(), shape(lengths), self.client))
+    }
+
+    /// An input of the owner.
+    pub(crate) fn weights(&mut self, name: &str, recipe: Recipe) -> Val<'b> {
+        let (scalar, lengths) = (recipe.scalar(self.numbers), shape(&recipe.lengths));
+        let name = format!("{name}{}", recipe.layer);
+        self.recipes.push((name.clone(), recipe));
+        self.b.input(&name, scalar, lengths, self.owner)
+    }
+
+    /// A layer's value as it is, wide or not.
+    pub(crate) fn held(&self, at: usize) -> Held<'b> {
+        self.held[at]
+    }
+
+    /// The lengths of a layer's value.
+    pub(crate) fn lengths(&self, at: usize) -> &[usize] {
+        &self.lengths[at]
+    }
+
+    /// A layer's value at its scale.
+    pub(crate) fn value(&mut self, at: usize) -> Val<'b> {
+        let held = self.held[at];
+        if let Some(cut) = held.cut {
+            return cut;
+        }
+        let cut = held.val.rescale(self.numbers.cut);
+        self.held[at].cut = Some(cut);
+        cut
+    }
+
+    /// The node of a layer's scale.
+    pub(crate) fn node(&self, at: usize) -> usize {
+        self.held[at].placed.node
+    }
+
+    /// A layer's value at `times` the scale of another node, by a factor of the owner's where scales are tied otherwise.
+    pub(crate) fn aligned(&mut self, at: usize, to: usize, times: f64, place: usize) -> Val<'b> {
+        let (val, node) = (self.value(at), self.node(at));
+        if self.classes.tie(node, to, times) {
+            return val;
+        }
+        let from = self.classes.fresh();
+        let tied = self.classes.tie(from, to, times);
+        assert!(tied, "what is fresh is tied to nothing");
+        let recipe = Recipe {
+            frac: self.numbers.cut,
+            to: Some(from),
+            from: Some(node),
+            shift: self.numbers.cut,
+            ..Recipe::of(at, Part::One, vec![])
+        };
+        let factor = self.weights(&format!("align{place}_"), recipe);
+        (val * factor).rescale(self.numbers.cut)
+    }
+
+    /// A layer's value at the nominal scale.
+    pub(crate) fn at_nominal(&mut self, at: usize, place: usize) -> Val<'b> {
+        self.aligned(at, Classes::NOMINAL, 1.0, place)
+    }
+
+    /// Weights that take the scale of one layer to that of a node, wide.
+    pub(crate) fn factors(&mut self, at: usize, lengths: Vec<usize>, from: usize, to: usize) -> Val<'b> {
+        let (frac, from) = (self.numbers.cut, Some(self.node(from)));
+        let recipe =
+            Recipe { frac, to: Some(to), from, shift: frac, ..Recipe::of(at, Part::Factors, lengths) };
+        self.weights("weights", recipe)
+    }
+
+    /// Whether the wide value of a layer with weights has half a step on top: wherever it is cut.
+    pub(crate) fn halved(&self, at: usize) -> bool {
+        self.whole != Some(at)
+    }
+
+    /// The summand of a wide value.
+    pub(crate) fn terms(&mut self, at: usize, lengths: Vec<usize>, to: usize) -> Val<'b> {
+        let (frac, shift, half) = (self.wide_frac(), self.numbers.cut, self.halved(at));
+        let recipe = Recipe { frac, to: Some(to), shift, half, ..Recipe::of(at, Part::Terms, lengths) };
+        self.weights("bias", recipe)
+    }
+
+    /// Weights of values of the nominal scale: factors with as many fractional bits as are cut, and terms to match.
+    pub(crate) fn of_nominal(&mut self, at: usize, lengths: Vec<usize>) -> [Val<'b>; 2] {
+        let (cut, nominal) = (self.numbers.cut, Some(Classes::NOMINAL));
+        let factors = Recipe { frac: cut, shift: cut, ..Recipe::of(at, Part::Factors, lengths.clone()) };
+        let terms = Recipe {
+            frac: self.wide_frac(),
+            to: nominal,
+            shift: cut,
+            half: true,
+            ..Recipe::of(at, Part::Terms, lengths)
+        };
+        [self.weights("weights", factors), self.weights("bias", terms)]
+    }
+
+    /// The epsilon of a layer normalization, as it is added to sums of squares of another layer's values.
+    pub(crate) fn least(&mut self, at: usize, from: usize, squares: Squares) -> Val<'b> {
+        let (frac, from) = (2 * self.numbers.frac, Some(self.node(from)));
+        let recipe = Recipe { frac, from, squares: Some(squares), ..Recipe::of(at, Part::Least, vec![]) };
+        self.weights("least", recipe)
+    }
+
+    /// A zero of a value's type.
+    pub(crate) fn zero(&self, of: Val<'b>) -> Val<'b> {
+        let scalar = of.ty().map_or(self.nominal(), |ty| ty.scalar);
+        self.b.constant(Tensor::zeros(scalar, &[]))
+    }
+
+    /// A layer's value repeated along axes of length 1, and along axes before its first.
+    pub(crate) fn spread(&self, x: Val<'b>, at: usize, to: &[usize]) -> Val<'b> {
+        along(x, self.lengths(at), to)
+    }
+}

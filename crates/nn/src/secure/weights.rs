@@ -1,0 +1,97 @@
+//! The owner's inputs: weights at the scales of a network's values.
+
+use super::{
+    Secure,
+    recipe::{Part, Recipe, Squares},
+};
+use crate::{Kind, Network, NnError, Numbers, operators::Factors, scale::Scales};
+use hushwire_compute::Tensor;
+use std::borrow::Cow;
+
+/// The greatest weights of the rows and columns of a layer's factors; rows and columns without
+/// weights are left out.
+fn lines(kind: &Kind) -> Vec<f32> {
+    let Some(Factors { rows, inner }) = kind.def().factors() else { return vec![] };
+    let data = kind.def().part(Part::Factors);
+    let across = (data.len() / rows.max(1)).max(1);
+    let (mut lines, mut columns) = (vec![0f32; rows], vec![0f32; across.div_ceil(inner)]);
+    for (i, w) in data.iter().enumerate() {
+        let (row, column) = (i / across, i % across / inner);
+        lines[row] = lines[row].max(w.abs());
+        columns[column] = columns[column].max(w.abs());
+    }
+    lines.extend(columns);
+    lines.retain(|w| *w > 0.0);
+    lines
+}
+
+impl Secure {
+    /// The greatest weight of the row or column of a layer's factors whose weights are least, and
+    /// its steps in the ring.
+    pub(crate) fn least_weight(
+        &self,
+        network: &Network,
+        greatest: &[f32],
+        headroom: u8,
+        layer: usize,
+    ) -> Result<Option<(f32, f64)>, NnError> {
+        let scales = self.scales(network, greatest, headroom)?;
+        let of = |node: Option<usize>| node.map_or(1.0, |node| scales.of(node));
+        let factors = self.recipes.iter().find(|(_, r)| r.layer == layer && r.part == Part::Factors);
+        let least = lines(&network.layers[layer].kind).into_iter().fold(f32::INFINITY, f32::min);
+        Ok(factors.filter(|_| least.is_finite()).map(|(_, recipe)| {
+            let times = of(recipe.to) / of(recipe.from) * 2f64.powi(recipe.shift.into());
+            (least, f64::from(least) * times)
+        }))
+    }
+}
+
+impl Recipe {
+    pub(super) fn tensor(
+        &self,
+        network: &Network,
+        numbers: Numbers,
+        scales: &Scales,
+    ) -> Result<Tensor, NnError> {
+        let layer = &network.layers[self.layer];
+        let scalar = self.scalar(numbers);
+        let data = match self.part {
+            Part::One => Cow::Borrowed(&[1.0][..]),
+            part => layer.kind.def().part(part),
+        };
+        let place = format!("layer {}", layer.name);
+        if data.len() != self.lengths.iter().product::<usize>() {
+            let cause =
+                format!("it has {} weights where the agreed network has {:?}", data.len(), self.lengths);
+            return Err(NnError::new(place, cause, "agree on the network's computation again"));
+        }
+        let of = |node: Option<usize>| node.map_or(1.0, |node| scales.of(node));
+        let times = match self.squares {
+            Some(Squares { count, guard }) => {
+                let scale = of(self.from) * 2f64.powi(guard.into());
+                count as f64 * scale * scale
+            }
+            None => of(self.to) / of(self.from) * 2f64.powi(self.shift.into()),
+        };
+        let half = if self.half { 2f64.powi(i32::from(numbers.cut) - 1) } else { 0.0 };
+        let most = 2f64.powi(scalar.bits() as i32 - 1);
+        let mut all = Vec::with_capacity(data.len());
+        for x in data.iter() {
+            // Bounds beyond the ring bound nothing.
+            let clips = matches!(self.part, Part::Low | Part::High);
+            let steps = (f64::from(*x) * times + half).round();
+            let steps = if clips { steps.clamp(1.0 - most / 2.0, most / 2.0 - 1.0) } else { steps };
+            let steps = if self.part == Part::Least && steps < 1.0 { 1.0 } else { steps };
+            if steps.abs() >= most || steps.is_nan() {
+                let remedy = "take more bits (--bits), or calibrate with inputs that the network sees";
+                return Err(NnError::new(
+                    place,
+                    format!("a weight, {x}, does not fit {} bits", scalar.bits()),
+                    remedy,
+                ));
+            }
+            all.push(steps as i128);
+        }
+        Ok(Tensor::from_numbers(scalar, &self.lengths, all))
+    }
+}

@@ -1,0 +1,79 @@
+//! What a back end says of itself.
+
+use crate::{
+    lower::{Forms, Lower, Lowered},
+    prim::{Primitives, Talk},
+    size::{Size, Slot},
+};
+use hushwire_compute::{ComputeError, Op, Scalar, Steps};
+use std::ops::Range;
+
+/// The choices of a back end while a computation is lowered.
+pub trait Backend: Primitives {
+    /// The reason why there is no plan.
+    type Refusal: From<ComputeError>;
+
+    /// Who runs plans, for errors.
+    const PARTIES: &'static str;
+
+    /// Bits of the ring of a scalar's numbers; none for what is no number, or wider than words.
+    fn ring(&self, scalar: Scalar) -> Option<u32>;
+    /// The form of input `k`, which is node `at`.
+    fn input(lower: &mut Lower<'_, Self>, at: usize, k: usize) -> Lowered<Forms>;
+    /// The value of an output.
+    fn output(lower: &mut Lower<'_, Self>, at: usize) -> Lowered<Slot>;
+    /// A step was added: the last one.
+    fn added(lower: &mut Lower<'_, Self>);
+    /// A node was lowered.
+    ///
+    /// # Errors
+    /// The plan is larger than it may be.
+    fn lowered(lower: &Lower<'_, Self>) -> Result<(), Self::Refusal>;
+    /// Bits that a circuit may have beside the steps so far; `None` where there is no limit.
+    fn most_bits(lower: &Lower<'_, Self>) -> Option<usize>;
+    /// The choice: whether an operation, whose operands some ring has, is computed on words.
+    fn on_words(lower: &Lower<'_, Self>, op: &Op, args: &[usize]) -> bool;
+
+    /// Words → some of their bits, of the first on.
+    fn to_bits(lower: &mut Lower<'_, Self>, bits: Range<usize>, rows: usize) -> Talk<Self>;
+    /// The words of a value that there is in a narrow form.
+    fn of_narrow(narrow: Size, ring: u32) -> Talk<Self>;
+    /// What a product of values needs to know of them.
+    fn factors(lower: &Lower<'_, Self>, reads: [Slot; 2]) -> Self::Factors;
+    /// A product, row by row.
+    fn product(lower: &mut Lower<'_, Self>, reads: [Slot; 2]) -> Slot;
+    /// A product of matrices.
+    fn matmul(lower: &mut Lower<'_, Self>, reads: [Slot; 2], shape: [usize; 3]) -> Slot;
+    /// A convolution.
+    fn conv2d(
+        lower: &mut Lower<'_, Self>,
+        args: &[usize],
+        way: (Steps, u32),
+        to: &[usize],
+        ring: u32,
+    ) -> Lowered<Forms>;
+    /// Words of a value whose least and greatest are found by comparing words; none where it is
+    /// done on bits.
+    fn comparable(lower: &mut Lower<'_, Self>, of: usize) -> Lowered<Option<Slot>>;
+    /// Whether maxima of this value with 0, or of its windows, are rectifiers.
+    fn rectifies(lower: &Lower<'_, Self>, of: usize, windows: bool) -> bool;
+    /// Numbers without their lowest bits where they are positive, else 0; none where that is no
+    /// step of its own.
+    fn rectified(lower: &mut Lower<'_, Self>, of: usize, by: u32) -> Lowered<Option<Forms>>;
+    /// The same of the greatest of windows, `pool`, of a value: `max` is the node of the maximum
+    /// with 0.
+    fn rectified_pool(lower: &mut Lower<'_, Self>, of: usize, nodes: [usize; 2], by: u32) -> Lowered<Forms>;
+    /// The order that brings rows with one value of their flag before those with the other, each in
+    /// the order in which they came.
+    fn partition(lower: &mut Lower<'_, Self>, flags: Slot, ones_first: bool) -> Slot;
+    /// An order that brings equal keys together.
+    fn meet(lower: &mut Lower<'_, Self>, args: &[usize], first: usize) -> Lowered<Slot>;
+    /// An order of known places, which say which row comes.
+    fn known_order(lower: &mut Lower<'_, Self>, places: Slot) -> Slot;
+    /// The rows that an order brings, as words of 64 bits.
+    fn places(lower: &mut Lower<'_, Self>, order: Slot, rows: usize) -> Slot;
+    /// An order of rows, moved by another.
+    fn composed(lower: &mut Lower<'_, Self>, args: &[usize]) -> Lowered<Slot>;
+    /// The flagged rows in front, so many of them; none where that is a circuit.
+    fn compact(lower: &mut Lower<'_, Self>, args: &[usize], kept: usize) -> Lowered<Option<Forms>>;
+}

@@ -1,0 +1,364 @@
+//! Node after node to steps.
+//!
+//! A value is brought from one form to another where an operation asks for it, once. What no file
+//! here knows runs through the circuit that `compute` makes of it: an operation that is new there
+//! runs on every back end.
+
+mod forms;
+mod numbers;
+mod orders;
+mod rectify;
+mod series;
+mod windows;
+
+pub use forms::Forms;
+
+use crate::{Backend, Local, Picks, Prim, Size, Slot, Step, Steps, prim::Same};
+use hushwire_circuit::Program;
+use hushwire_compute::{
+    Computation, ComputeError, Node, Op, Range, Scalar, Tensor, Value,
+    back_end::{self, Rectifiers, picks},
+    circuits::{self, Operand},
+};
+use std::{
+    collections::{BTreeSet, HashMap, hash_map::Entry},
+    sync::Arc,
+};
+
+/// A computation under way to steps.
+pub struct Lower<'a, B: Backend> {
+    /// What the back end keeps meanwhile.
+    pub backend: B,
+    /// The computation.
+    pub computation: &'a Computation,
+    /// The steps so far.
+    pub steps: Vec<Step<B>>,
+    forms: Vec<Forms>,
+    /// Blocks that were made before: an operation, its operands' scalars and those built in.
+    blocks: HashMap<BlockKey, Arc<Program>>,
+    /// Steps that were made before.
+    made: HashMap<(Same, Vec<Slot>), Slot>,
+    rectifiers: Rectifiers<'a>,
+    /// Nodes that their reader computes with its own step.
+    left: BTreeSet<usize>,
+    /// The node that steps are of.
+    now: usize,
+}
+
+type BlockKey = (Op, Vec<Scalar>, Vec<Option<u128>>, Scalar);
+
+/// What is lowered, unless it cannot be.
+pub type Lowered<T> = Result<T, ComputeError>;
+
+fn refuse(cause: impl Into<String>, remedy: &str) -> ComputeError {
+    ComputeError::Type { cause: cause.into(), remedy: remedy.into() }
+}
+
+impl<'a, B: Backend> Lower<'a, B> {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new(computation: &'a Computation, backend: B) -> Self {
+        Lower {
+            backend,
+            computation,
+            steps: vec![],
+            forms: vec![],
+            blocks: HashMap::new(),
+            made: HashMap::new(),
+            rectifiers: Rectifiers::new(computation),
+            left: BTreeSet::new(),
+            now: 0,
+        }
+    }
+
+    /// The steps of the whole computation, without those whose values no output comes from.
+    ///
+    /// # Errors
+    /// A length has no number yet, an operation that the back end does not run, or a plan that is
+    /// larger than it may be.
+    pub fn plan(mut self) -> Result<(Steps<B>, B), B::Refusal> {
+        let mut inputs = 0..;
+        for (at, node) in self.computation.nodes().iter().enumerate() {
+            self.now = at;
+            let forms = match (&node.op, &mut inputs) {
+                (Op::Input(_), inputs) => B::input(&mut self, at, inputs.next().expect("they have no end"))?,
+                _ => self.node(at, node)?,
+            };
+            self.forms.push(forms);
+            B::lowered(&self)?;
+        }
+        let outputs = self.computation.outputs().iter();
+        let outputs = outputs.map(|o| B::output(&mut self, o.value.0 as usize)).collect::<Lowered<_>>()?;
+        B::lowered(&self)?;
+        Ok(self.into_steps(outputs))
+    }
+
+    /// The steps so far from which these values come.
+    #[must_use]
+    pub fn into_steps(self, outputs: Vec<Slot>) -> (Steps<B>, B) {
+        (Steps::needed(self.steps, outputs), self.backend)
+    }
+
+    /// Bits of the ring of a scalar's numbers.
+    pub fn ring(&self, scalar: Scalar) -> Option<u32> {
+        self.backend.ring(scalar)
+    }
+
+    /// The value of a primitive.
+    pub fn step(&mut self, prim: impl Into<Prim<B>>, reads: Vec<Slot>) -> Slot {
+        let prim = prim.into();
+        let slot = self.steps.len();
+        if let Some(same) = prim.same() {
+            match self.made.entry((same, reads.clone())) {
+                Entry::Occupied(made) => return *made.get(),
+                Entry::Vacant(place) => *place.insert(slot),
+            };
+        }
+        let sizes: Vec<Size> = reads.iter().map(|slot| self.steps[*slot].size).collect();
+        let size = match &prim {
+            Prim::Local(local) => local.size(&sizes),
+            Prim::Talk(talk) => talk.size(&sizes),
+        };
+        self.steps.push(Step { prim, reads, size, node: self.now });
+        B::added(self);
+        slot
+    }
+
+    /// Input `k` in a form.
+    pub fn come(&mut self, k: usize, size: Size) -> Slot {
+        self.step(Local::Input(k, size), vec![])
+    }
+
+    /// The size of a step's value.
+    pub fn size(&self, slot: Slot) -> Size {
+        self.steps[slot].size
+    }
+
+    /// Elements that all parties know.
+    pub fn known(&mut self, tensor: Tensor) -> Slot {
+        self.step(Local::Known(Arc::new(tensor)), vec![])
+    }
+
+    /// Elements of values, one behind the other, by their places.
+    pub fn pick(&mut self, picks: Picks, reads: Vec<Slot>) -> Slot {
+        self.step(Local::Pick(Arc::new(picks)), reads)
+    }
+
+    /// The same elements of several values.
+    pub(crate) fn picked(&mut self, slots: &[Slot], places: &[usize]) -> Vec<Slot> {
+        let picks = Arc::new(Picks::of(places));
+        slots.iter().map(|slot| self.step(Local::Pick(picks.clone()), vec![*slot])).collect()
+    }
+
+    /// A node's scalar.
+    pub fn scalar(&self, at: usize) -> Scalar {
+        self.computation.nodes()[at].ty.scalar
+    }
+
+    /// A node's range.
+    pub fn range(&self, at: usize) -> Option<Range> {
+        self.computation.range(Value(at as u32))
+    }
+
+    /// A node's lengths.
+    ///
+    /// # Errors
+    /// One has no number yet.
+    pub fn lengths(&self, at: usize) -> Lowered<Vec<usize>> {
+        let shape = &self.computation.nodes()[at].ty.shape;
+        shape.lengths().filter(|_| shape.elements().is_some()).ok_or_else(|| {
+            refuse(format!("a value has the shape {shape}"), "bind all symbols before, to lengths that fit")
+        })
+    }
+
+    /// A node's elements.
+    ///
+    /// # Errors
+    /// As [`Self::lengths`].
+    pub fn elements(&self, at: usize) -> Lowered<usize> {
+        Ok(self.lengths(at)?.iter().product())
+    }
+
+    fn unsupported(&self, at: usize) -> ComputeError {
+        let op = &self.computation.nodes()[at].op;
+        let cause = format!("{} do not run {op:?} on shares of numbers yet", B::PARTIES);
+        refuse(cause, "run it with `--protocol gmw` or `yao`")
+    }
+
+    fn node(&mut self, at: usize, node: &Node) -> Lowered<Forms> {
+        let args: Vec<usize> = node.arguments.iter().map(|v| v.0 as usize).collect();
+        let to = self.lengths(at)?;
+        if let Op::Constant(tensor) = &node.op {
+            return Ok(Forms::known(self.known(tensor.clone())));
+        }
+        if let Some(reads) = args.iter().map(|a| self.forms[*a].known).collect() {
+            return self.in_the_open(node, &args, reads, to).map(Forms::known);
+        }
+        if let Some(forms) = self.rectified(at)? {
+            return Ok(forms);
+        }
+        if let Some(forms) = self.ordering(node, &args, &to)? {
+            return Ok(forms);
+        }
+        if let Some(ring) = self.ring(node.ty.scalar)
+            && let Some(forms) = self.number(node, &args, &to, ring)?
+        {
+            return Ok(forms);
+        }
+        match &node.op {
+            Op::Reveal(None) => {
+                let slot = self.either(args[0])?;
+                Ok(Forms::known(self.open(slot, node.ty.scalar, to)))
+            }
+            Op::Reveal(Some(_)) | Op::Wrapping => Ok(self.forms[args[0]]),
+            Op::Compare(comparison)
+                if self.ring(self.scalar(args[0])).is_some() && B::on_words(self, &node.op, &args) =>
+            {
+                self.compare(*comparison, &args, &to)
+            }
+            Op::Scan(kind) => self.scan(*kind, args[0], args[1], &to),
+            Op::Reduce(reduction, axis) => self.reduce(*reduction, usize::from(*axis), node, args[0], &to),
+            Op::Pool { reduction, size, steps } => self.pool(node, *reduction, args[0], (*size, *steps), &to),
+            Op::Gather if self.forms[args[1]].known.is_some() => {
+                let places = self.forms[args[1]].known;
+                let prim = Local::Gather { rows: self.lengths(args[0])?[0], inner: to[1..].iter().product() };
+                let reads = [self.either(args[0])?].into_iter().chain(places).collect();
+                let slot = self.step(prim, reads);
+                Ok(self.forms_of(slot))
+            }
+            _ => {
+                let lengths = args.iter().map(|a| self.lengths(*a)).collect::<Lowered<Vec<_>>>()?;
+                let lengths: Vec<&[usize]> = lengths.iter().map(Vec::as_slice).collect();
+                match picks(&node.op, &lengths, &to) {
+                    Some(picks) => self.moved(&args, Picks::of(&picks)),
+                    None if node.op.is_element_wise() => self.each(node, &args, &to),
+                    None => self.flat(node, &args, &to),
+                }
+            }
+        }
+    }
+
+    /// An operation on what all parties know. Single elements are computed here, so that circuits
+    /// have them built in.
+    fn in_the_open(
+        &mut self,
+        node: &Node,
+        args: &[usize],
+        reads: Vec<Slot>,
+        lengths: Vec<usize>,
+    ) -> Lowered<Slot> {
+        let scalar = node.ty.scalar;
+        let constants: Option<Vec<Arc<Tensor>>> = args.iter().map(|a| self.constant(*a)).collect();
+        if let Some(constants) = constants.filter(|_| lengths.is_empty()) {
+            let operands: Vec<&Tensor> = constants.iter().map(|tensor| &**tensor).collect();
+            let made = back_end::apply(&node.op, &operands, scalar, &lengths)?;
+            return Ok(self.known(made));
+        }
+        Ok(self.step(Local::Apply { op: node.op.clone(), scalar, lengths }, reads))
+    }
+
+    /// Elements moved, all of them in one form.
+    fn moved(&mut self, args: &[usize], picks: Picks) -> Lowered<Forms> {
+        let narrows: Option<Vec<Slot>> = args.iter().map(|a| self.forms[*a].narrow).collect();
+        let narrows = narrows.filter(|slots| {
+            let of_words = slots.iter().all(|slot| matches!(self.size(*slot), Size::Words(..)));
+            let is_one_ring =
+                slots.windows(2).all(|two| self.size(two[0]).ring() == self.size(two[1]).ring());
+            if of_words { is_one_ring } else { !args.iter().any(|a| self.has_words(*a)) }
+        });
+        if let Some(slots) = narrows {
+            let width = slots.iter().map(|slot| self.size(*slot).width()).max().unwrap_or(0);
+            let slots = slots.into_iter().map(|slot| self.wider(slot, width)).collect();
+            return Ok(Forms::narrow(self.pick(picks, slots)));
+        }
+        let ring = self.ring(self.scalar(args[0]));
+        if let (Some(ring), true) = (ring, args.iter().any(|a| self.has_words(*a))) {
+            let reads = args.iter().map(|a| self.words(*a, ring)).collect::<Lowered<_>>()?;
+            return Ok(Forms::words(self.pick(picks, reads)));
+        }
+        let reads = args.iter().map(|a| self.bits(*a)).collect::<Lowered<_>>()?;
+        Ok(Forms::bits(self.pick(picks, reads)))
+    }
+
+    /// An element-wise operation as a block on every row. Single known elements are built in.
+    fn each(&mut self, node: &Node, args: &[usize], to: &[usize]) -> Lowered<Forms> {
+        let scalars: Vec<Scalar> = args.iter().map(|a| self.scalar(*a)).collect();
+        let (mut built_in, mut reads) = (vec![], vec![]);
+        for a in args {
+            let constant = self.constant(*a).filter(|t| t.lengths().is_empty() && t.scalar().bits() <= 128);
+            built_in.push(constant.map(|tensor| tensor.get(0)));
+            if built_in.last().is_some_and(Option::is_none) {
+                let slot = self.bits(*a)?;
+                reads.push(self.spread(slot, &self.lengths(*a)?, to));
+            }
+        }
+        Ok(Forms::bits(self.block(&node.op, &scalars, built_in, node.ty.scalar, reads)))
+    }
+
+    /// An operation on every row of bits; `known` has the operands that are built in.
+    pub fn block(
+        &mut self,
+        op: &Op,
+        scalars: &[Scalar],
+        known: Vec<Option<u128>>,
+        to: Scalar,
+        reads: Vec<Slot>,
+    ) -> Slot {
+        let key = (op.clone(), scalars.to_vec(), known, to);
+        let block = self.blocks.entry(key.clone()).or_insert_with(|| {
+            let (op, scalars, known, to) = &key;
+            Arc::new(circuits::element(op, scalars, known, *to))
+        });
+        let block = block.clone();
+        self.step(Prim::block(block), reads)
+    }
+
+    /// An operation on every row of bits, none of whose operands is known.
+    pub fn on_bits(&mut self, op: &Op, scalars: &[Scalar], to: Scalar, reads: Vec<Slot>) -> Slot {
+        self.block(op, scalars, vec![None; scalars.len()], to, reads)
+    }
+
+    /// A value whose elements stand in the computation itself.
+    fn constant(&self, at: usize) -> Option<Arc<Tensor>> {
+        match &self.steps[self.forms[at].known?].prim {
+            Prim::Local(Local::Known(tensor)) => Some(tensor.clone()),
+            Prim::Local(_) | Prim::Talk(_) => None,
+        }
+    }
+
+    /// Any operation, bit by bit.
+    fn flat(&mut self, node: &Node, args: &[usize], to: &[usize]) -> Lowered<Forms> {
+        let constants: Vec<_> = args.iter().map(|a| self.constant(*a)).collect();
+        let nodes = self.computation.nodes();
+        let operands: Vec<Operand<'_>> = args
+            .iter()
+            .zip(&constants)
+            .map(|(a, tensor)| tensor.as_deref().map_or(Operand::Wires(&nodes[*a].ty), Operand::Known))
+            .collect();
+        let program = self.within(
+            |bits| circuits::of_operation_within(&node.op, &operands, bits),
+            || circuits::of_operation(&node.op, &operands),
+        )?;
+        let wired = args.iter().zip(&constants).filter(|(_, tensor)| tensor.is_none());
+        let reads = wired.map(|(a, _)| self.bits(*a)).collect::<Lowered<_>>()?;
+        let size = [node.ty.scalar.bits(), to.iter().product()];
+        Ok(Forms::bits(self.step(Prim::flat(program, size), reads)))
+    }
+
+    /// A circuit of at most as many bits as the back end allows, made by the first function, or by
+    /// the second one where there is no limit.
+    ///
+    /// # Errors
+    /// The function's, or more bits.
+    pub fn within(
+        &self,
+        bounded: impl FnOnce(usize) -> Lowered<Program>,
+        free: impl FnOnce() -> Lowered<Program>,
+    ) -> Lowered<Arc<Program>> {
+        let Some(bits) = B::most_bits(self) else { return free().map(Arc::new) };
+        bounded(bits).map(Arc::new).map_err(|e| match e {
+            ComputeError::Type { cause, .. } => refuse(cause, "bring fewer rows, or allow more memory"),
+            e => e,
+        })
+    }
+}

@@ -1,0 +1,268 @@
+//! Windows over rows and columns.
+//!
+//! ```text
+//! pool_sum              no message
+//! pool_mean             of 2^f elements, none below 0: a truncation; else a division by a public number, once for all windows of a size
+//! pool_min, pool_max    along one axis, then along the other: a comparison less than a window is long, for each
+//! ```
+
+use super::{Forms, Lower, Lowered, series::Series};
+use crate::{Backend, Local, Picks, Pooling, Prim, Sign, Size, Slot, Talk};
+use hushwire_compute::{Node, Op, Reduction, Scalar, Steps, back_end::pooled};
+use std::cmp::Ordering;
+
+/// The windows of a plane in passes, each over what the one before leaves; nothing where a window
+/// has no element. Where windows overlap or touch, those of their rows in every column come first:
+/// that takes fewer comparisons where they overlap, and as many where they touch.
+fn passes(lengths: &[usize], size: [u32; 2], steps: Steps) -> Option<Vec<Series>> {
+    let [above, left, below, right] = steps.padding;
+    let [down, aside] = steps.strides;
+    let tall = ([size[0], 1], Steps { strides: [down, 1], padding: [above, 0, below, 0] });
+    let wide = ([1, size[1]], Steps { strides: [1, aside], padding: [0, left, 0, right] });
+    let is_apart = steps.strides.iter().zip(size).any(|(stride, n)| *stride > n);
+    let (mut now, mut all) = (lengths.to_vec(), vec![]);
+    for (size, steps) in if is_apart { vec![(size, steps)] } else { vec![tall, wide] } {
+        let mut next = now.clone();
+        for (k, to) in next.iter_mut().rev().take(2).rev().enumerate() {
+            let around = (steps.padding[k] + steps.padding[k + 2]) as usize;
+            *to = (*to + around - size[k] as usize) / steps.strides[k] as usize + 1;
+        }
+        let mut windows: Series =
+            (0..next.iter().product()).map(|at| pooled(&now, size, steps, at)).collect();
+        let most = windows.iter().map(Vec::len).max()?;
+        if windows.iter().any(Vec::is_empty) {
+            return None;
+        }
+        // An element twice changes neither.
+        windows.iter_mut().for_each(|w| w.resize(most, w[0]));
+        all.push(windows);
+        now = next;
+    }
+    Some(all)
+}
+
+impl<B: Backend> Lower<'_, B> {
+    pub(super) fn pool(
+        &mut self,
+        node: &Node,
+        reduction: Reduction,
+        from: usize,
+        (size, steps): ([u32; 2], Steps),
+        to: &[usize],
+    ) -> Lowered<Forms> {
+        let lengths = self.lengths(from)?;
+        let pooling = Pooling::new(&lengths, to, size, steps);
+        match (reduction, self.ring(node.ty.scalar)) {
+            _ if pooling.windows() == 0 => self.flat(node, &[from], to),
+            (Reduction::Sum, Some(ring)) => {
+                let slot = self.words(from, ring)?;
+                Ok(Forms::words(self.step(Local::PoolSum(pooling), vec![slot])))
+            }
+            (Reduction::Mean, Some(ring)) if pooling.counts().all(|count| self.divides(from, count)) => {
+                let slot = self.words(from, ring)?;
+                Ok(self.means(slot, from, pooling))
+            }
+            (Reduction::Min | Reduction::Max, _) => {
+                let least = reduction == Reduction::Min;
+                if let (Some(passes), true) = (passes(&lengths, size, steps), self.has_words(from))
+                    && let Some(slot) = B::comparable(self, from)?
+                {
+                    return Ok(self.best_of_windows(from, slot, passes, least));
+                }
+                self.extremes(from, pooling, least)
+            }
+            _ => self.flat(node, &[from], to),
+        }
+    }
+
+    fn means(&mut self, words: Slot, from: usize, pooling: Pooling) -> Forms {
+        let scalar = self.scalar(from);
+        let counts: Vec<usize> = pooling.counts().collect();
+        let mut different = counts.clone();
+        different.sort_unstable();
+        different.dedup();
+        let sums = self.step(Local::PoolSum(pooling), vec![words]);
+        if let [count] = different[..] {
+            return self.quotient(sums, from, count);
+        }
+        // Windows of one size at a time, then all in their places.
+        let all = self.some_bits(sums, 0..scalar.bits());
+        let mut quotients = vec![];
+        let mut places = vec![0; pooling.windows()];
+        let mut behind = 0;
+        for count in different {
+            let of_it = |window: &usize| counts[window % counts.len()] == count;
+            let windows: Vec<usize> = (0..pooling.windows()).filter(of_it).collect();
+            windows.iter().enumerate().for_each(|(i, window)| places[*window] = behind + i);
+            behind += windows.len();
+            let some = self.pick(Picks::of(&windows), vec![all]);
+            quotients.push(self.divided(some, scalar, count));
+        }
+        Forms::bits(self.pick(Picks::of(&places), quotients))
+    }
+
+    /// Whether a count is a number of a node's width, so that one of that width divides by it.
+    pub(super) fn divides(&self, at: usize, count: usize) -> bool {
+        let room = self.scalar(at).bits() - usize::from(self.scalar(at).is_signed());
+        room >= 64 || count as u64 >> room == 0
+    }
+
+    /// Sums of `count` elements of a value, by their number.
+    pub(super) fn quotient(&mut self, sums: Slot, from: usize, count: usize) -> Forms {
+        let (scalar, bits) = (self.scalar(from), self.scalar(from).bits());
+        // Of numbers from 0 on, towards 0 is towards −∞.
+        let below_top = self.range(from).is_some_and(|r| {
+            let most = r.high.checked_mul(count as i128);
+            r.low >= 0 && most.is_some_and(|most| most >> (bits - 1) == 0)
+        });
+        let (signed, is_full) = (scalar.is_signed(), self.size(sums).width() == bits);
+        if count == 1 {
+            return Forms::words(sums);
+        }
+        if count.is_power_of_two() && (!signed || below_top) && is_full && (count.ilog2() as usize) < bits {
+            let sign = if below_top { Sign::Positive } else { Sign::None };
+            return Forms::words(self.step(Talk::Truncate { by: count.ilog2(), signed, sign }, vec![sums]));
+        }
+        let sums = self.some_bits(sums, 0..bits);
+        Forms::bits(self.divided(sums, scalar, count))
+    }
+
+    /// Bits of words.
+    fn some_bits(&mut self, slot: Slot, bits: std::ops::Range<usize>) -> Slot {
+        let rows = self.size(slot).rows();
+        let prim = B::to_bits(self, bits, rows);
+        self.step(prim, vec![slot])
+    }
+
+    /// Bits of numbers divided by a number that all know, towards 0.
+    fn divided(&mut self, of: Slot, scalar: Scalar, count: usize) -> Slot {
+        if count == 1 {
+            return of;
+        }
+        let whole = Scalar::Int { signed: scalar.is_signed(), bits: scalar.bits() as u8 };
+        self.block(&Op::Div, &[whole; 2], vec![None, Some(count as u128)], whole, vec![of])
+    }
+
+    /// The best of each window of a node's elements, of which `slot` has comparable words: a pass
+    /// after the other.
+    fn best_of_windows(&mut self, of: usize, mut slot: Slot, passes: Vec<Series>, least: bool) -> Forms {
+        for series in passes {
+            slot = self.best(of, slot, &series, least, false);
+        }
+        self.narrowed(slot, of)
+    }
+
+    /// The greatest of each window of a node's elements, `pool`, of which `slot` has comparable
+    /// words.
+    ///
+    /// # Errors
+    /// A length has no number yet.
+    ///
+    /// # Panics
+    /// If a window is empty (the caller's bug).
+    pub fn greatest_of_windows(&mut self, of: usize, pool: usize, slot: Slot) -> Lowered<Forms> {
+        let (size, steps) = self.windows_of(pool).expect("a pool");
+        let passes = passes(&self.lengths(of)?, size, steps).expect("no window is empty");
+        Ok(self.best_of_windows(of, slot, passes, false))
+    }
+
+    /// The windows of a pool.
+    #[must_use]
+    pub fn windows_of(&self, pool: usize) -> Option<([u32; 2], Steps)> {
+        match &self.computation.nodes()[pool].op {
+            Op::Pool { size, steps, .. } => Some((*size, *steps)),
+            _ => None,
+        }
+    }
+
+    /// Comparable words, or bits, as a value of a node's type.
+    pub(super) fn narrowed(&mut self, slot: Slot, of: usize) -> Forms {
+        let Size::Words(ring, _) = self.size(slot) else { return Forms::bits(slot) };
+        let Some(own) = self.ring(self.scalar(of)) else { return Forms::words(slot) };
+        match ring.cmp(&own) {
+            Ordering::Less => Forms::narrow(slot),
+            Ordering::Equal => Forms::words(slot),
+            Ordering::Greater => Forms::words(self.step(Local::Narrow(own), vec![slot])),
+        }
+    }
+
+    /// The least or the greatest of every window, as they are in bits: of numbers from 0 on, or of
+    /// all.
+    fn extremes(&mut self, from: usize, pooling: Pooling, least: bool) -> Lowered<Forms> {
+        let (forms, scalar) = (self.forms(from), self.scalar(from));
+        let op = if least { Op::Min } else { Op::Max };
+        Ok(match (forms.narrow, forms.words, forms.bits) {
+            (Some(slot), None, _) => {
+                let scalar = Scalar::unsigned(self.size(slot).width() as u8);
+                Forms::narrow(self.extremes_of_bits(&op, scalar, slot, None, pooling))
+            }
+            (_, Some(slot), None) if pooling.columns.stride > 1 => {
+                let to_bits = B::to_bits(self, 0..scalar.bits(), self.size(slot).rows());
+                Forms::bits(self.extremes_of_bits(&op, scalar, slot, Some(to_bits.into()), pooling))
+            }
+            _ => {
+                let slot = self.bits(from)?;
+                Forms::bits(self.extremes_of_bits(&op, scalar, slot, None, pooling))
+            }
+        })
+    }
+
+    /// The least or the greatest of every window, of bits of a scalar or of words that a step
+    /// brings to such bits. A window that reaches beyond its plane takes the element at the edge
+    /// again.
+    pub fn extremes_of_bits(
+        &mut self,
+        op: &Op,
+        scalar: Scalar,
+        mut slot: Slot,
+        to_bits: Option<Prim<B>>,
+        pooling: Pooling,
+    ) -> Slot {
+        let Pooling { planes, rows, columns } = pooling;
+        // Columns that are a stride apart stand together, so that a window's elements are runs of
+        // bits.
+        let turn = |column: usize| {
+            let (phase, turns) = (column % columns.stride, columns.n % columns.stride);
+            phase * (columns.n / columns.stride) + phase.min(turns) + column / columns.stride
+        };
+        if columns.stride > 1 {
+            let turned: Vec<usize> = (0..columns.n).map(turn).collect();
+            let mut line = vec![0; columns.n];
+            turned.iter().enumerate().for_each(|(c, to)| line[*to] = c);
+            slot = self.pick(Picks::of_each(planes * rows.n, columns.n, &line), vec![slot]);
+        }
+        // Words move faster than bits, and are brought to bits in the order in which they are
+        // compared.
+        if let Some(to_bits) = to_bits {
+            slot = self.step(to_bits, vec![slot]);
+        }
+        let lines = planes * rows.n;
+        let across = (0..columns.size).map(|i| {
+            let line: Vec<usize> = (0..columns.windows).map(|c| turn(columns.nearest(c, i))).collect();
+            Picks::of_each(lines, columns.n, &line)
+        });
+        let slot = self.best_of_bits(op, scalar, slot, across.collect());
+        let down = (0..rows.size).map(|i| {
+            let each = |r: usize| {
+                let first = rows.nearest(r, i) * columns.windows;
+                first..first + columns.windows
+            };
+            let plane: Vec<usize> = (0..rows.windows).flat_map(each).collect();
+            Picks::of_each(planes, rows.n * columns.windows, &plane)
+        });
+        self.best_of_bits(op, scalar, slot, down.collect())
+    }
+
+    /// The least or the greatest of elements of bits: of those that the lists have in one place.
+    fn best_of_bits(&mut self, op: &Op, scalar: Scalar, slot: Slot, lists: Vec<Picks>) -> Slot {
+        let mut slots: Vec<Slot> = lists.into_iter().map(|picks| self.pick(picks, vec![slot])).collect();
+        while slots.len() > 1 {
+            let join = |pair: &[Slot]| match *pair {
+                [one, other] => self.on_bits(op, &[scalar; 2], scalar, vec![one, other]),
+                _ => pair[0],
+            };
+            slots = slots.chunks(2).map(join).collect();
+        }
+        slots[0]
+    }
+}

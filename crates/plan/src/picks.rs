@@ -1,0 +1,458 @@
+//! Places that elements are taken from, as runs.
+//!
+//! ```text
+//! steps   from, from + step, …        slices, broadcasts (step 0), every second row (2), rows the other way round (−1)
+//! turns   a, b, a + 1, b + 1, …       two columns whose rows alternate, as the levels of a scan leave them
+//! ```
+//!
+//! Bits of a run are moved a word at a time.
+
+use hushwire_block::bits::xor_range;
+use std::{
+    cmp::Ordering,
+    hash::{Hash, Hasher},
+};
+
+/// Places that follow each other in one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Run {
+    /// `len` places from one on, a step from each to the next.
+    Steps {
+        /// The first.
+        from: usize,
+        /// From each to the next.
+        step: isize,
+        /// How many.
+        len: usize,
+    },
+    /// `len` places of two runs in turn.
+    Turns {
+        /// The first of one.
+        first: usize,
+        /// The first of the other.
+        second: usize,
+        /// How many in all.
+        len: usize,
+    },
+}
+
+/// Places among all elements of several values, one behind the other.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Picks {
+    runs: Vec<Run>,
+    len: usize,
+}
+
+/// A run that is within one value, or each of whose turns is.
+#[derive(Clone, Copy)]
+enum Placed {
+    Steps { of: usize, from: usize, step: isize, len: usize },
+    Turns { of: [usize; 2], from: [usize; 2], len: usize },
+}
+
+/// All runs, each within one value or with turns that are.
+pub struct Moves(Vec<Placed>);
+
+impl Moves {
+    /// Appends the elements, each value's of which are in a slice.
+    pub fn copy<T: Copy>(&self, values: &[&[T]], out: &mut Vec<T>) {
+        self.0.iter().for_each(|run| run.copy(values, out));
+    }
+
+    /// Copies the bits, each value's of which are in a plane, to a plane of zeros.
+    pub fn copy_bits(&self, planes: &[&[u8]], out: &mut [u8]) {
+        let mut at = 0;
+        for run in &self.0 {
+            run.copy_bits(planes, out, at);
+            at += run.len();
+        }
+    }
+}
+
+/// Runs shorter than this are moved bit by bit.
+const SHORT: usize = 16;
+
+/// Lists are long, and different ones differ in their length or at an end, as a rule.
+impl Hash for Picks {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.len, self.runs.len(), self.runs.first(), self.runs.last()).hash(state);
+    }
+}
+
+impl Picks {
+    /// Every place in a list, in runs as long as they are found.
+    #[must_use]
+    pub fn of(places: &[usize]) -> Picks {
+        let mut picks = Picks::default();
+        let mut rest = places;
+        while let [from, behind @ ..] = rest {
+            let step = behind.first().map_or(1, |next| next.wrapping_sub(*from) as isize);
+            let even = |two: &[usize]| two[1] == two[0].wrapping_add_signed(step);
+            let steps = 1 + rest.windows(2).take_while(|two| even(two)).count();
+            let turn = |three: &[usize]| three[2] == three[0] + 1;
+            let turns = if steps > 2 { 0 } else { 2 + rest.windows(3).take_while(|t| turn(t)).count() };
+            let run = if turns > steps + 1 && rest.len() > 1 {
+                Run::Turns { first: *from, second: rest[1], len: turns }
+            } else {
+                Run::Steps { from: *from, step, len: steps }
+            };
+            rest = &rest[run.len()..];
+            picks.push(run);
+        }
+        picks
+    }
+
+    /// Runs, one behind the other.
+    pub fn of_runs(runs: impl IntoIterator<Item = Run>) -> Picks {
+        let mut picks = Picks::default();
+        runs.into_iter().for_each(|run| picks.push(run));
+        picks
+    }
+
+    /// The same places of each of `parts` that are so many elements long.
+    #[must_use]
+    pub fn of_each(parts: usize, each: usize, places: &[usize]) -> Picks {
+        let (one, mut picks) = (Picks::of(places), Picks::default());
+        (0..parts).for_each(|part| one.runs.iter().for_each(|run| picks.push(run.behind(part * each))));
+        picks
+    }
+
+    fn push(&mut self, run: Run) {
+        self.len += run.len();
+        if let (Some(Run::Steps { from, step: 1, len }), Run::Steps { from: next, step: 1, len: more }) =
+            (self.runs.last_mut(), run)
+            && *from + *len == next
+        {
+            *len += more;
+            return;
+        }
+        self.runs.push(run);
+    }
+
+    /// Elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no element.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The place of each element.
+    pub fn places(&self) -> impl Iterator<Item = usize> {
+        self.runs.iter().flat_map(|run| (0..run.len()).map(|i| run.place(i)))
+    }
+
+    /// Whether it takes each of so many elements in order.
+    #[must_use]
+    pub fn is_all(&self, elements: usize) -> bool {
+        self.runs == [Run::Steps { from: 0, step: 1, len: elements }]
+    }
+
+    /// The runs among values of so many elements each.
+    #[must_use]
+    pub fn within(&self, lengths: &[usize]) -> Moves {
+        let starts: Vec<usize> = lengths
+            .iter()
+            .scan(0, |sum, n| {
+                *sum += n;
+                Some(*sum - n)
+            })
+            .collect();
+        let find = |place: usize| {
+            let k = starts.partition_point(|start| *start <= place) - 1;
+            (k, place - starts[k])
+        };
+        let mut placed = vec![];
+        for run in self.runs.iter().copied() {
+            let mut rest = run;
+            while rest.len() > 0 {
+                let one = match rest {
+                    Run::Steps { from, step, len } => {
+                        let (of, at) = find(from);
+                        let more = match step {
+                            0 => len,
+                            1.. => (lengths[of] - 1 - at) / step.unsigned_abs(),
+                            _ => at / step.unsigned_abs(),
+                        };
+                        let taken = len.min(more.saturating_add(1));
+                        let from = from.wrapping_add_signed(step.wrapping_mul(taken as isize));
+                        rest = Run::Steps { from, step, len: len - taken };
+                        Placed::Steps { of, from: at, step, len: taken }
+                    }
+                    Run::Turns { first, second, len } => {
+                        let [(a, at), (b, behind)] = [first, second].map(find);
+                        let most = [lengths[a] - at, lengths[b] - behind];
+                        let whole = most[0] >= len.div_ceil(2) && most[1] >= len / 2;
+                        let taken = if whole { len } else { 2 * most[0].min(most[1]) };
+                        let turns = taken.div_ceil(2);
+                        rest = Run::Turns { first: first + turns, second: second + turns, len: len - taken };
+                        Placed::Turns { of: [a, b], from: [at, behind], len: taken }
+                    }
+                };
+                placed.push(one);
+            }
+        }
+        Moves(placed)
+    }
+}
+
+impl Run {
+    /// The same run so many elements further.
+    fn behind(self, elements: usize) -> Run {
+        match self {
+            Run::Steps { from, step, len } => Run::Steps { from: from + elements, step, len },
+            Run::Turns { first, second, len } => {
+                Run::Turns { first: first + elements, second: second + elements, len }
+            }
+        }
+    }
+
+    fn place(self, i: usize) -> usize {
+        match self {
+            Run::Steps { from, step, .. } => from.wrapping_add_signed(step.wrapping_mul(i as isize)),
+            Run::Turns { first, second, .. } => [first, second][i % 2] + i / 2,
+        }
+    }
+
+    fn len(self) -> usize {
+        match self {
+            Run::Steps { len, .. } | Run::Turns { len, .. } => len,
+        }
+    }
+}
+
+impl Placed {
+    fn len(self) -> usize {
+        match self {
+            Placed::Steps { len, .. } | Placed::Turns { len, .. } => len,
+        }
+    }
+
+    /// Copies the run's elements, each value's of which are in a slice.
+    fn copy<T: Copy>(self, values: &[&[T]], out: &mut Vec<T>) {
+        match self {
+            Placed::Steps { of, from, step: 1, len } => out.extend_from_slice(&values[of][from..][..len]),
+            Placed::Steps { of, from, step: 0, len } => out.resize(out.len() + len, values[of][from]),
+            Placed::Steps { of, from, step, len } if step > 0 => {
+                out.extend(values[of][from..].iter().step_by(step.unsigned_abs()).take(len));
+            }
+            Placed::Steps { of, from, step, len } => {
+                out.extend(values[of][..=from].iter().rev().step_by(step.unsigned_abs()).take(len));
+            }
+            Placed::Turns { of: [a, b], from: [first, second], len } => {
+                let (first, second) = (&values[a][first..], &values[b][second..]);
+                out.extend(first.iter().zip(second).take(len / 2).flat_map(|(a, b)| [*a, *b]));
+                if len % 2 == 1 {
+                    out.push(first[len / 2]);
+                }
+            }
+        }
+    }
+
+    /// Copies the run's bits, each value's of which are in a plane, to bits `at` and on, which are
+    /// 0.
+    fn copy_bits(self, planes: &[&[u8]], out: &mut [u8], at: usize) {
+        let len = self.len();
+        match self {
+            Placed::Steps { of, from, step: 1, .. } if len < SHORT => {
+                let bits = (word(planes[of], from) & ((1 << len) - 1)) << (at % 8);
+                let out = &mut out[at / 8..(at + len).div_ceil(8)];
+                out.iter_mut().zip(bits.to_le_bytes()).for_each(|(out, bits)| *out |= bits);
+            }
+            _ if len < SHORT => {
+                for i in 0..len {
+                    let (of, place) = self.place(i);
+                    let bit = planes[of][place / 8] >> (place % 8) & 1;
+                    out[(at + i) / 8] |= bit << ((at + i) % 8);
+                }
+            }
+            Placed::Steps { of, from, step: 1, .. } if at.is_multiple_of(8) => {
+                xor_range(planes[of], from, len, &mut out[at / 8..]);
+            }
+            Placed::Steps { of, from, step: 1, .. } => put(out, at, len, |i| word(planes[of], from + 64 * i)),
+            Placed::Steps { of, from, step: 0, .. } => {
+                let bit = planes[of][from / 8] >> (from % 8) & 1;
+                put(out, at, len, |_| 0u64.wrapping_sub(bit.into()));
+            }
+            Placed::Steps { of, from, step: 2, .. } => {
+                let even = |place| u64::from(every_second(word(planes[of], place)));
+                put(out, at, len, |i| even(from + 128 * i) | even(from + 128 * i + 64) << 32);
+            }
+            Placed::Steps { of, from, step: -1, .. } => put(out, at, len, |i| {
+                let last = from - 64 * i;
+                match last.checked_sub(63) {
+                    Some(first) => word(planes[of], first).reverse_bits(),
+                    None => (word(planes[of], 0) << (63 - last)).reverse_bits(),
+                }
+            }),
+            Placed::Turns { of: [a, b], from: [first, second], .. } => put(out, at, len, |i| {
+                let half = |of: usize, from: usize| spread(word(planes[of], from + 32 * i) as u32);
+                half(a, first) | half(b, second) << 1
+            }),
+            Placed::Steps { .. } => put(out, at, len, |i| {
+                (64 * i..len.min(64 * (i + 1))).fold(0, |word, k| {
+                    let (of, place) = self.place(k);
+                    word | u64::from(planes[of][place / 8] >> (place % 8) & 1) << (k % 64)
+                })
+            }),
+        }
+    }
+
+    /// The value of element `i` of the run, and the place in it.
+    fn place(self, i: usize) -> (usize, usize) {
+        match self {
+            Placed::Steps { of, from, step, .. } => {
+                (of, from.wrapping_add_signed(step.wrapping_mul(i as isize)))
+            }
+            Placed::Turns { of, from, .. } => (of[i % 2], from[i % 2] + i / 2),
+        }
+    }
+}
+
+/// The first `len` bits of words in order to bits `at` and on, which are 0.
+fn put(out: &mut [u8], at: usize, len: usize, word: impl Fn(usize) -> u64) {
+    let (shift, last) = (at % 8, len / 64);
+    let word = |i: usize| match i.cmp(&last) {
+        Ordering::Less => word(i),
+        Ordering::Equal if !len.is_multiple_of(64) => word(i) & (u64::MAX >> (64 - len % 64)),
+        _ => 0,
+    };
+    let out = &mut out[at / 8..(at + len).div_ceil(8)];
+    let mut carry = u64::from(out[0]);
+    let (words, rest) = out.as_chunks_mut::<8>();
+    for (i, to) in words.iter_mut().enumerate() {
+        let word = u128::from(word(i)) << shift;
+        *to = (word as u64 | carry).to_le_bytes();
+        carry = (word >> 64) as u64;
+    }
+    let word = word(words.len()) << shift | carry;
+    rest.copy_from_slice(&word.to_le_bytes()[..rest.len()]);
+}
+
+/// 64 bits from a bit on, zeros behind the plane's end.
+#[inline]
+fn word(plane: &[u8], bit: usize) -> u64 {
+    let (from, shift) = (bit / 8, bit % 8);
+    if let Some((low, [high, ..])) = plane.get(from..).and_then(|rest| rest.split_first_chunk::<8>()) {
+        return ((u128::from(u64::from_le_bytes(*low)) | u128::from(*high) << 64) >> shift) as u64;
+    }
+    let mut bytes = [0; 16];
+    let rest = plane.get(from..).unwrap_or_default();
+    let rest = &rest[..rest.len().min(9)];
+    bytes[..rest.len()].copy_from_slice(rest);
+    (u128::from_le_bytes(bytes) >> shift) as u64
+}
+
+/// Bits 0, 2, 4, …
+#[inline]
+fn every_second(word: u64) -> u32 {
+    let word = word & 0x5555_5555_5555_5555;
+    let word = (word | word >> 1) & 0x3333_3333_3333_3333;
+    let word = (word | word >> 2) & 0x0f0f_0f0f_0f0f_0f0f;
+    let word = (word | word >> 4) & 0x00ff_00ff_00ff_00ff;
+    let word = (word | word >> 8) & 0x0000_ffff_0000_ffff;
+    (word | word >> 16) as u32
+}
+
+/// Bits at 0, 2, 4, …: undoes [`every_second`].
+#[inline]
+fn spread(half: u32) -> u64 {
+    let word = u64::from(half);
+    let word = (word | word << 16) & 0x0000_ffff_0000_ffff;
+    let word = (word | word << 8) & 0x00ff_00ff_00ff_00ff;
+    let word = (word | word << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+    let word = (word | word << 2) & 0x3333_3333_3333_3333;
+    (word | word << 1) & 0x5555_5555_5555_5555
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hushwire_compute::test_support::Dice;
+
+    fn places(picks: &Picks) -> Vec<usize> {
+        let all: Vec<usize> = (0..1 << 12).collect();
+        let mut out = vec![];
+        picks.within(&[all.len()]).copy(&[&all], &mut out);
+        out
+    }
+
+    /// Lists of every kind of run, at random offsets and of random lengths, one behind the other.
+    fn lists(dice: &mut Dice) -> Vec<Vec<usize>> {
+        let mut all = vec![vec![], vec![7], (0..300).rev().collect()];
+        for _ in 0..60 {
+            let mut list = vec![];
+            for _ in 0..1 + dice.word() % 3 {
+                let (from, len) = ((dice.word() % 500) as usize, (dice.word() % 330) as usize);
+                match dice.word() % 7 {
+                    0 => list.extend(from..from + len),
+                    1 => list.extend((0..len).map(|i| from + 2 * i)),
+                    2 => list.extend((from..from + len).rev()),
+                    3 => list.extend(std::iter::repeat_n(from, len)),
+                    4 => list.extend((0..len).map(|i| from + 5 * i)),
+                    5 => list.extend((0..len).map(|i| from + i / 2 + i % 2 * 400)),
+                    _ => list.extend((0..len).map(|_| (dice.word() % 900) as usize)),
+                }
+            }
+            all.push(list);
+        }
+        all
+    }
+
+    #[test]
+    fn runs_have_the_places_of_their_list() {
+        for list in lists(&mut Dice(5)) {
+            let picks = Picks::of(&list);
+            assert_eq!(picks.len(), list.len());
+            assert!(picks.places().eq(list.iter().copied()));
+            assert_eq!(places(&picks), list);
+        }
+        assert_eq!(Picks::of(&(3..900).collect::<Vec<_>>()).runs.len(), 1);
+        let turns: Vec<usize> = (0..99).map(|i| i / 2 + i % 2 * 400).collect();
+        assert_eq!(Picks::of(&turns).runs, [Run::Turns { first: 0, second: 400, len: 99 }]);
+        assert!(Picks::of(&[0, 1, 2]).is_all(3) && !Picks::of(&[0, 1, 2]).is_all(4));
+    }
+
+    /// Bits and elements of several values, against a look-up of each place.
+    #[test]
+    fn elements_and_bits_are_those_of_their_places() {
+        let mut dice = Dice(6);
+        for list in lists(&mut dice) {
+            // Values end in the midst of runs; one is empty.
+            let lengths: [usize; 5] = [129, 0, 263, 1, 2000];
+            let bits: Vec<Vec<u8>> =
+                lengths.iter().map(|n| (0..n.div_ceil(8)).map(|_| dice.word() as u8).collect()).collect();
+            let planes: Vec<&[u8]> = bits.iter().map(Vec::as_slice).collect();
+            let elements: Vec<Vec<u8>> = (0..lengths.len())
+                .map(|k| (0..lengths[k]).map(|i| bits[k][i / 8] >> (i % 8) & 1).collect())
+                .collect();
+            let all: Vec<u8> = elements.concat();
+            let expected: Vec<u8> = list.iter().map(|place| all[*place]).collect();
+            let (mut found, mut out) = (vec![], vec![0; list.len().div_ceil(8)]);
+            let values: Vec<&[u8]> = elements.iter().map(Vec::as_slice).collect();
+            let moves = Picks::of(&list).within(&lengths);
+            moves.copy(&values, &mut found);
+            moves.copy_bits(&planes, &mut out);
+            assert_eq!(found, expected);
+            let unpacked: Vec<u8> = (0..list.len()).map(|i| out[i / 8] >> (i % 8) & 1).collect();
+            assert_eq!(unpacked, expected);
+        }
+    }
+
+    #[test]
+    fn words_of_a_plane_end_with_it() {
+        let plane: Vec<u8> = (1..=20).collect();
+        for bit in 0..170 {
+            let expected = (0..64).fold(0u64, |word, i| {
+                let place = bit + i;
+                word | u64::from(plane.get(place / 8).map_or(0, |byte| byte >> (place % 8) & 1)) << i
+            });
+            assert_eq!(word(&plane, bit), expected, "bit {bit}");
+        }
+        assert_eq!(every_second(spread(0x1234_5678)), 0x1234_5678);
+    }
+}

@@ -1,0 +1,85 @@
+//! The values of steps under way.
+
+use crate::{
+    prim::{Local, Prim, Primitives},
+    size::Slot,
+    steps::{Step, Steps},
+};
+
+/// The values of a run: each stays until its last reader has run.
+pub struct Values<'p, B: Primitives> {
+    steps: &'p Steps<B>,
+    values: Vec<Option<B::Form>>,
+    /// Of each value, the steps that will still read it; outputs are read once more.
+    readers: Vec<usize>,
+    ran: Vec<bool>,
+}
+
+impl<'p, B: Primitives> Values<'p, B> {
+    /// Nothing has run.
+    #[must_use]
+    pub fn new(steps: &'p Steps<B>) -> Self {
+        let values = steps.iter().map(|_| None).collect();
+        Values { steps, values, readers: steps.readers(), ran: vec![false; steps.len()] }
+    }
+
+    /// Steps that have run.
+    #[must_use]
+    pub fn done(&self) -> usize {
+        self.ran.iter().filter(|ran| **ran).count()
+    }
+
+    /// A step's value; one that nobody reads goes at once.
+    pub fn put(&mut self, slot: Slot, form: B::Form) {
+        self.values[slot] = (self.readers[slot] > 0).then_some(form);
+        self.ran[slot] = true;
+    }
+
+    /// The values that a step reads; those that nobody reads again go.
+    fn take(&mut self, at: Slot) -> Vec<B::Form> {
+        self.steps[at].reads.iter().map(|slot| self.read(*slot)).collect()
+    }
+
+    /// A value for one of its readers; the last one has it alone.
+    fn read(&mut self, slot: Slot) -> B::Form {
+        self.readers[slot] -= 1;
+        let value = &mut self.values[slot];
+        let form = if self.readers[slot] == 0 { value.take() } else { value.clone() };
+        form.expect("it ran, and is kept while it has readers")
+    }
+
+    /// Runs all steps that need no message and whose values are there, by a function that makes the
+    /// value of a local primitive from what it reads.
+    ///
+    /// # Errors
+    /// Those of the function.
+    pub fn alone<E>(
+        &mut self,
+        mut make: impl FnMut(&'p Step<B>, &'p Local<B>, &[B::Form]) -> Result<B::Form, E>,
+    ) -> Result<(), E> {
+        let steps = self.steps;
+        for (at, step) in steps.iter().enumerate() {
+            match &step.prim {
+                Prim::Local(local) if steps.is_ready(&self.ran, at) => {
+                    let reads = self.take(at);
+                    let form = make(step, local, &reads)?;
+                    drop(reads);
+                    self.put(at, form);
+                }
+                Prim::Local(_) | Prim::Talk(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// All steps that are ready and talk, with what they read.
+    pub fn wave(&mut self) -> Vec<(Slot, Vec<B::Form>)> {
+        self.steps.ready(&self.ran).into_iter().map(|at| (at, self.take(at))).collect()
+    }
+
+    /// The values of outputs, in order. All steps have run.
+    #[must_use]
+    pub fn outputs(mut self) -> Vec<B::Form> {
+        self.steps.outputs().iter().map(|slot| self.read(*slot)).collect()
+    }
+}

@@ -1,0 +1,190 @@
+//! Sizes of values, and the shapes by which steps move elements.
+
+use hushwire_compute::Steps;
+use std::ops::Range;
+
+/// A step's number, which is that of its value.
+pub type Slot = usize;
+
+/// The form and size of a step's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// Elements of so many bits that all parties know: bits, elements.
+    Known(usize, usize),
+    /// Shares of bit planes: planes, elements.
+    Bits(usize, usize),
+    /// Shares of numbers modulo a power of two: its exponent, elements.
+    Words(u32, usize),
+    /// An order of rows: rows, and the parts of which it is made where a back end has such.
+    Order(usize, usize),
+}
+
+impl Size {
+    /// Elements.
+    #[must_use]
+    pub fn rows(self) -> usize {
+        match self {
+            Size::Known(_, rows) | Size::Bits(_, rows) | Size::Words(_, rows) | Size::Order(rows, _) => rows,
+        }
+    }
+
+    /// Bits of an element.
+    #[must_use]
+    pub fn width(self) -> usize {
+        match self {
+            Size::Known(width, _) | Size::Bits(width, _) => width,
+            Size::Words(ring, _) => ring as usize,
+            Size::Order(..) => 64,
+        }
+    }
+
+    /// Bits of the ring of words.
+    #[must_use]
+    pub fn ring(self) -> u32 {
+        self.width() as u32
+    }
+
+    /// The parts of an order.
+    #[must_use]
+    pub fn stages(self) -> usize {
+        match self {
+            Size::Order(_, stages) => stages,
+            Size::Known(..) | Size::Bits(..) | Size::Words(..) => 0,
+        }
+    }
+
+    /// As many elements of the same form.
+    #[must_use]
+    pub fn with_rows(self, rows: usize) -> Size {
+        match self {
+            Size::Known(width, _) => Size::Known(width, rows),
+            Size::Bits(width, _) => Size::Bits(width, rows),
+            Size::Words(ring, _) => Size::Words(ring, rows),
+            Size::Order(_, stages) => Size::Order(rows, stages),
+        }
+    }
+}
+
+/// Elements before, of and behind an axis: `outer` series of `n` elements, `inner` apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Axis {
+    outer: usize,
+    /// Elements of a series.
+    pub n: usize,
+    pub(crate) inner: usize,
+}
+
+impl Axis {
+    /// An axis of a value of such lengths.
+    #[must_use]
+    pub fn of(lengths: &[usize], axis: usize) -> Axis {
+        let [outer, inner] = [&lengths[..axis], &lengths[axis + 1..]].map(|of| of.iter().product());
+        Axis { outer, n: lengths[axis], inner }
+    }
+
+    /// Series.
+    #[must_use]
+    pub fn series(self) -> usize {
+        self.outer * self.inner
+    }
+
+    /// The place of element `i` of series `k`.
+    #[must_use]
+    pub fn place(self, k: usize, i: usize) -> usize {
+        (k / self.inner * self.n + i) * self.inner + k % self.inner
+    }
+
+    /// Sums along the axis, of each series or, with `prefix`, up to and with each element.
+    pub fn sums<W: Copy>(self, x: &[W], zero: W, prefix: bool, plus: impl Fn(W, W) -> W) -> Vec<W> {
+        if !prefix {
+            let all = |k: usize| (0..self.n).map(move |i| x[self.place(k, i)]);
+            return (0..self.series()).map(|k| all(k).fold(zero, &plus)).collect();
+        }
+        let mut out = x.to_vec();
+        for (k, i) in (0..self.series()).flat_map(|k| (1..self.n).map(move |i| (k, i))) {
+            out[self.place(k, i)] = plus(out[self.place(k, i)], out[self.place(k, i - 1)]);
+        }
+        out
+    }
+}
+
+/// Windows along one axis.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Along {
+    /// Elements.
+    pub(crate) n: usize,
+    /// Windows.
+    pub(crate) windows: usize,
+    /// Elements of a window, from one to the next, and outside before the first element.
+    pub(crate) size: usize,
+    pub(crate) stride: usize,
+    before: usize,
+}
+
+impl Along {
+    /// The elements of a window: one at least.
+    fn span(&self, window: usize) -> Range<usize> {
+        let first = window * self.stride;
+        first.saturating_sub(self.before)..(first + self.size - self.before).min(self.n)
+    }
+
+    /// Element `i` of a window, or where that lies outside, the one next to it.
+    pub(crate) fn nearest(&self, window: usize, i: usize) -> usize {
+        (window * self.stride + i).saturating_sub(self.before).min(self.n - 1)
+    }
+}
+
+/// Windows over planes, which stand one behind the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Pooling {
+    pub(crate) planes: usize,
+    pub(crate) rows: Along,
+    pub(crate) columns: Along,
+}
+
+impl Pooling {
+    /// From lengths to lengths.
+    #[must_use]
+    pub fn new(from: &[usize], to: &[usize], size: [u32; 2], steps: Steps) -> Pooling {
+        let last = from.len() - 2;
+        let along = |k: usize| Along {
+            n: from[last + k],
+            windows: to[last + k],
+            size: size[k] as usize,
+            stride: steps.strides[k] as usize,
+            before: steps.padding[k] as usize,
+        };
+        Pooling { planes: from[..last].iter().product(), rows: along(0), columns: along(1) }
+    }
+
+    /// Windows of all planes.
+    #[must_use]
+    pub fn windows(&self) -> usize {
+        self.planes * self.rows.windows * self.columns.windows
+    }
+
+    /// The number of elements of each window of a plane.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = usize> {
+        let Pooling { rows, columns, .. } = *self;
+        let count = move |r| (0..columns.windows).map(move |c| rows.span(r).len() * columns.span(c).len());
+        (0..rows.windows).flat_map(count)
+    }
+
+    /// The sum of each window.
+    pub fn sums<W: Copy>(&self, x: &[W], zero: W, plus: impl Fn(W, W) -> W) -> Vec<W> {
+        let (height, width) = (self.rows.n, self.columns.n);
+        let mut out = Vec::with_capacity(self.windows());
+        for plane in 0..self.planes {
+            let plane = &x[plane * height * width..][..height * width];
+            for row in 0..self.rows.windows {
+                for column in 0..self.columns.windows {
+                    let lines = plane.chunks_exact(width).skip(self.rows.span(row).start);
+                    let lines = lines.take(self.rows.span(row).len());
+                    let all = lines.flat_map(|line| &line[self.columns.span(column)]);
+                    out.push(all.fold(zero, |sum, word| plus(sum, *word)));
+                }
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,175 @@
+//! Steps and their order: what is local at once, then in waves what is ready, abreast.
+
+use crate::{
+    prim::{Prim, Primitives, Talk},
+    size::{Size, Slot},
+};
+use std::ops::Deref;
+
+/// A primitive and what it reads, all computed before.
+pub struct Step<B: Primitives> {
+    /// What it does.
+    pub prim: Prim<B>,
+    /// The values that it reads.
+    pub reads: Vec<Slot>,
+    /// The form and size of its value.
+    pub size: Size,
+    /// The computation's node that it is a part of.
+    pub node: usize,
+}
+
+impl<B: Primitives> Step<B> {
+    /// What it does, where the parties talk.
+    pub fn talk(&self) -> Option<&Talk<B>> {
+        match &self.prim {
+            Prim::Local(_) => None,
+            Prim::Talk(talk) => Some(talk),
+        }
+    }
+
+    /// Whether the parties talk.
+    pub fn talks(&self) -> bool {
+        self.talk().is_some()
+    }
+}
+
+/// The steps that compute a computation, the same at all parties.
+pub struct Steps<B: Primitives> {
+    steps: Vec<Step<B>>,
+    outputs: Vec<Slot>,
+}
+
+impl<B: Primitives> Deref for Steps<B> {
+    type Target = [Step<B>];
+    fn deref(&self) -> &[Step<B>] {
+        &self.steps
+    }
+}
+
+/// What happens to values in a run, in its order: for memory, and for what is under way when.
+pub trait Watch {
+    /// A step without a message runs.
+    fn local(&mut self, at: Slot);
+    /// The steps of a wave run, after so many others.
+    fn wave(&mut self, wave: &[Slot], done: usize);
+    /// A value's last reader has run.
+    fn goes(&mut self, at: Slot);
+}
+
+impl<B: Primitives> Steps<B> {
+    /// Those of which outputs come, in order.
+    pub(crate) fn needed(mut steps: Vec<Step<B>>, mut outputs: Vec<Slot>) -> Steps<B> {
+        let mut needed = vec![false; steps.len()];
+        outputs.iter().for_each(|slot| needed[*slot] = true);
+        for at in (0..steps.len()).rev() {
+            if needed[at] {
+                steps[at].reads.iter().for_each(|slot| needed[*slot] = true);
+            }
+        }
+        let mut count = 0;
+        let place = |needed: &bool| {
+            count += usize::from(*needed);
+            count - usize::from(*needed)
+        };
+        let places: Vec<usize> = needed.iter().map(place).collect();
+        let mut is_needed = needed.into_iter();
+        steps.retain(|_| is_needed.next() == Some(true));
+        let reads = steps.iter_mut().flat_map(|step| &mut step.reads);
+        reads.chain(&mut outputs).for_each(|slot| *slot = places[*slot]);
+        Steps { steps, outputs }
+    }
+
+    /// Goes through what parties say, where a back end numbers it.
+    pub fn each_talk(&mut self, mut each: impl FnMut(&mut Talk<B>)) {
+        for step in &mut self.steps {
+            if let Prim::Talk(talk) = &mut step.prim {
+                each(talk);
+            }
+        }
+    }
+
+    /// The values of outputs, in order.
+    #[must_use]
+    pub fn outputs(&self) -> &[Slot] {
+        &self.outputs
+    }
+
+    /// The sizes of what a step reads.
+    #[must_use]
+    pub fn sizes_read(&self, at: Slot) -> Vec<Size> {
+        self.steps[at].reads.iter().map(|slot| self.steps[*slot].size).collect()
+    }
+
+    /// The most elements of what a step reads.
+    #[must_use]
+    pub fn rows_read(&self, at: Slot) -> usize {
+        self.steps[at].reads.iter().map(|slot| self.steps[*slot].size.rows()).max().unwrap_or(0)
+    }
+
+    /// Of each value, how many read it; outputs are read once more.
+    pub(crate) fn readers(&self) -> Vec<usize> {
+        let mut readers = vec![0; self.steps.len()];
+        let read = self.steps.iter().flat_map(|step| &step.reads).chain(&self.outputs);
+        read.for_each(|slot| readers[*slot] += 1);
+        readers
+    }
+
+    /// Whether all that a step reads is there, and it has not run.
+    pub(crate) fn is_ready(&self, ran: &[bool], at: Slot) -> bool {
+        !ran[at] && self.steps[at].reads.iter().all(|slot| ran[*slot])
+    }
+
+    /// All steps that are ready, none of which is local once those have run.
+    pub(crate) fn ready(&self, ran: &[bool]) -> Vec<Slot> {
+        (0..self.steps.len()).filter(|at| self.is_ready(ran, *at)).collect()
+    }
+
+    /// Goes through a run without anybody's data.
+    pub fn walk(&self, watch: &mut impl Watch) {
+        let (mut readers, mut ran) = (self.readers(), vec![false; self.steps.len()]);
+        let mut done = 0;
+        let mut end = |at: Slot, watch: &mut dyn Watch| {
+            for slot in &self.steps[at].reads {
+                readers[*slot] -= 1;
+                if readers[*slot] == 0 {
+                    watch.goes(*slot);
+                }
+            }
+        };
+        loop {
+            for at in 0..self.steps.len() {
+                if !self.steps[at].talks() && self.is_ready(&ran, at) {
+                    watch.local(at);
+                    end(at, watch);
+                    (ran[at], done) = (true, done + 1);
+                }
+            }
+            let wave = self.ready(&ran);
+            if wave.is_empty() {
+                return;
+            }
+            watch.wave(&wave, done);
+            for at in wave {
+                end(at, watch);
+                (ran[at], done) = (true, done + 1);
+            }
+        }
+    }
+
+    /// The steps that talk, in waves: each needs what the waves before have computed.
+    #[must_use]
+    pub fn waves(&self) -> Vec<Vec<Slot>> {
+        let (mut waves, mut after) = (Vec::<Vec<Slot>>::new(), vec![]);
+        for (at, step) in self.steps.iter().enumerate() {
+            let wave = step.reads.iter().map(|slot: &Slot| after[*slot]).max().unwrap_or(0);
+            after.push(wave + usize::from(step.talks()));
+            if step.talks() {
+                if waves.len() <= wave {
+                    waves.resize_with(wave + 1, Vec::new);
+                }
+                waves[wave].push(at);
+            }
+        }
+        waves
+    }
+}

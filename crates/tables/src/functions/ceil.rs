@@ -1,0 +1,56 @@
+//! CEIL, and what it has in common with FLOOR.
+
+use super::{Arguments, FnDef, Leaks, Meaning};
+use crate::{
+    TableError,
+    algebra::{Arithmetic, ColumnType, Expr, Value},
+};
+use hushwire_compute::Comparison;
+
+pub(super) static DEFINITION: FnDef = FnDef {
+    names: &["ceil"],
+    arity: 1..=1,
+    usage: "CEIL(number)",
+    gives: "a DECIMAL without digits behind the point; the type of a whole number",
+    doc: "the least whole number that is not below it",
+    leaks: Leaks::Nothing,
+    meaning: Meaning::Rewritten(|arguments| next_whole(arguments, Comparison::Less, Arithmetic::Add)),
+};
+
+/// The nearest whole number, or the next one by `step` where the nearest has `passed` the number
+/// the other way. The result has as many digits as it may need.
+pub(super) fn next_whole(
+    arguments: &Arguments<'_>,
+    passed: Comparison,
+    step: Arithmetic,
+) -> Result<Expr, TableError> {
+    let [of] = arguments.exactly()?;
+    let ty = match arguments.reader.ty(&of)? {
+        ty if ty.is_integer() => return Ok(of),
+        ColumnType::Decimal { precision, scale } => {
+            ColumnType::Decimal { precision: (precision - scale + 1).min(38), scale: 0 }
+        }
+        ColumnType::Double { .. } => ColumnType::Decimal { precision: 38, scale: 0 },
+        ty => return Err(arguments.unsupported(&format!("CEIL or FLOOR of {ty}"))),
+    };
+    let nearest = of.clone().cast(ty);
+    let one = Expr::Literal(Value::Number(1), ColumnType::Decimal { precision: 1, scale: 0 });
+    let branches = vec![(nearest.clone().compare(passed, of), nearest.clone().arithmetic(step, one))];
+    Ok(Expr::Case { branches, otherwise: Some(Box::new(nearest)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        algebra::{Column, ColumnType},
+        functions::tests::{numbers, values},
+    };
+
+    #[test]
+    fn whole_numbers_stay_and_others_go_up() {
+        let column = Column::new("x", ColumnType::Decimal { precision: 4, scale: 2 }).nullable();
+        let given = numbers([Some(9999), Some(-9999), Some(200), Some(201), Some(-249), Some(-1), None]);
+        let expected = [Some(100), Some(-99), Some(2), Some(3), Some(-2), Some(0), None];
+        assert_eq!(values("ceil", &[(column, given)], &[]), numbers(expected));
+    }
+}

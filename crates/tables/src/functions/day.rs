@@ -1,0 +1,48 @@
+//! DAY, which is EXTRACT(DAY FROM …).
+
+use super::{
+    FnDef, Leaks, Meaning, Primitive,
+    dates::{self, DatePart},
+    definition::of_all,
+};
+
+pub(super) static DEFINITION: FnDef = FnDef {
+    names: &["day"],
+    arity: 1..=1,
+    usage: "EXTRACT(DAY FROM date)",
+    gives: "INTEGER",
+    doc: "the day of a DATE or a TIMESTAMP within its month, 1 to 31",
+    leaks: Leaks::Nothing,
+    meaning: Meaning::Own(&DAY, of_all),
+};
+
+static DAY: Primitive = Primitive {
+    name: "DAY",
+    strict: true,
+    cuts_bytes: false,
+    check: |operands| dates::checked(DatePart::Day, operands),
+    plain: |typed, values| dates::value(DatePart::Day, typed, &values),
+    lower: |typed, cells| typed.cell(dates::part(DatePart::Day, cells[0], typed.own.range)),
+    shown: dates::shown,
+};
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        algebra::{Column, ColumnType},
+        functions::tests::{numbers, values},
+    };
+
+    /// Days of `date -u -d @…`, of all years and of few.
+    #[test]
+    fn days_have_it() {
+        let day = Column::new("d", ColumnType::Date).nullable();
+        let days = [Some(9204), Some(-1), Some(11_016), None];
+        for column in [day.clone(), day.within(-400, 11_100)] {
+            assert_eq!(
+                values("day", &[(column, numbers(days))], &[]),
+                numbers([Some(15), Some(31), Some(29), None])
+            );
+        }
+    }
+}

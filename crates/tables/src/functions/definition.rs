@@ -1,0 +1,189 @@
+//! What the definition of a function has.
+
+use super::Arguments;
+use crate::{
+    TableError,
+    algebra::{Call, ColumnType, Expr, ExprType, NARROWER, Value, keep_values, told, united},
+    lower::cell::{Cell, LOST},
+};
+use core::{
+    fmt,
+    hash::{Hash, Hasher},
+    ops::RangeInclusive,
+};
+use hushwire_compute::Val;
+
+/// A scalar function of SQL.
+///
+/// A definition that lacks a part does not compile:
+///
+/// ```compile_fail,E0063
+/// use hushwire_tables::functions::{FnDef, Leaks};
+/// static F: FnDef = FnDef {
+///     names: &["f"],
+///     arity: 1..=1,
+///     usage: "F(x)",
+///     gives: "the type of x",
+///     doc: "x",
+///     leaks: Leaks::Nothing,
+/// };
+/// ```
+pub struct FnDef {
+    /// The names by which queries call it, in small letters. Documents list the first.
+    pub names: &'static [&'static str],
+    /// How many arguments it takes.
+    pub arity: RangeInclusive<usize>,
+    /// A call, as documents show it.
+    pub usage: &'static str,
+    /// The type of its result, for documents.
+    pub gives: &'static str,
+    /// What it is, in one line for documents.
+    pub doc: &'static str,
+    /// What parties learn of a row's values where it is computed.
+    pub leaks: Leaks,
+    /// The expression that a call is.
+    pub meaning: Meaning,
+}
+
+/// What parties learn of a row's values when a function is computed. A new variant needs its words
+/// in EXPLAIN and in the list of functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaks {
+    /// Nothing: it lowers to operations that open nothing.
+    Nothing,
+}
+
+/// The expression that a call is.
+pub enum Meaning {
+    /// Other expressions, which plans show in its place.
+    Rewritten(fn(&Arguments<'_>) -> Result<Expr, TableError>),
+    /// An operation of its own, and the way from arguments to its call.
+    Own(&'static Primitive, fn(&'static Primitive, &Arguments<'_>) -> Result<Expr, TableError>),
+}
+
+impl FnDef {
+    /// The expression that a call is.
+    ///
+    /// # Errors
+    /// It takes another number of arguments, or others than these.
+    pub fn bind(&self, arguments: &Arguments<'_>) -> Result<Expr, TableError> {
+        if !self.arity.contains(&arguments.all.len()) {
+            return Err(arguments.wrong_count());
+        }
+        match self.meaning {
+            Meaning::Rewritten(bind) => bind(arguments),
+            Meaning::Own(primitive, bind) => bind(primitive, arguments),
+        }
+    }
+}
+
+/// An operation of expressions that one function defines.
+pub struct Primitive {
+    /// Its name, by which two are the same.
+    pub(crate) name: &'static str,
+    /// Whether the result is NULL where an operand is. Types, evaluation and lowering add that: the
+    /// functions below then speak of rows without NULLs only.
+    pub(crate) strict: bool,
+    /// Whether it cuts strings between bytes. Owners then refuse strings that are not ASCII.
+    pub(crate) cuts_bytes: bool,
+    /// The type, NULLs and range of its result.
+    pub(crate) check: fn(&Operands<'_>) -> Result<ExprType, Refused>,
+    /// Its value in the open.
+    pub(crate) plain: fn(&Typed<'_>, Vec<Value>) -> Value,
+    /// Its value as operations of a computation.
+    pub(crate) lower: for<'b> fn(&Typed<'_>, &[Cell<'b>]) -> Cell<'b>,
+    /// The text of a call in a plan, from its operands' texts and its public arguments. The usual
+    /// one is [`as_call`].
+    pub(crate) shown: fn(&Primitive, &[String], &[i128]) -> String,
+}
+
+impl Primitive {
+    /// The expression of a call. Public arguments are numbers that all parties know.
+    pub(crate) fn call(&'static self, operands: Vec<Expr>, public: Vec<i128>) -> Expr {
+        Expr::Call(Call { primitive: self, operands, public })
+    }
+}
+
+/// `NAME(a, b)`.
+pub(crate) fn as_call(of: &Primitive, operands: &[String], _public: &[i128]) -> String {
+    format!("{}({})", of.name, operands.join(", "))
+}
+
+/// A call of its arguments as they are.
+pub(crate) fn of_all(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, TableError> {
+    Ok(of.call(arguments.all.clone(), vec![]))
+}
+
+/// A call of its arguments in one type.
+pub(crate) fn of_one_type(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, TableError> {
+    Ok(of.call(arguments.reader.united(arguments.all.clone())?, vec![]))
+}
+
+/// The types of a call's operands, and its public arguments.
+#[derive(Clone, Copy)]
+pub(crate) struct Operands<'a> {
+    pub(crate) types: &'a [ExprType],
+    pub(crate) public: &'a [i128],
+}
+
+/// The reason for which operands are refused, and a way to mend it.
+pub(crate) struct Refused {
+    pub(crate) cause: String,
+    pub(crate) remedy: &'static str,
+}
+
+impl Operands<'_> {
+    /// An error that names the operands' types.
+    pub(crate) fn refused(&self, remedy: &'static str) -> Refused {
+        Refused { cause: told(self.types), remedy }
+    }
+
+    /// The one type that values are chosen in, NULL where one of them may be.
+    pub(crate) fn united(&self) -> Result<ExprType, Refused> {
+        let one = united(self.types).ok_or_else(|| self.refused("values have one type; cast one"))?;
+        if !keep_values(one.ty, self.types) {
+            let cause = format!("{}, which {} does not hold", told(self.types), one.ty);
+            return Err(Refused { cause, remedy: NARROWER });
+        }
+        Ok(one)
+    }
+}
+
+/// The types of a call that was checked.
+pub(crate) struct Typed<'a> {
+    pub(crate) operands: Operands<'a>,
+    /// The result's.
+    pub(crate) own: ExprType,
+}
+
+impl Typed<'_> {
+    /// The type of an operand.
+    pub(crate) fn ty(&self, operand: usize) -> ColumnType {
+        self.operands.types[operand].ty
+    }
+
+    /// A result that is never NULL itself.
+    pub(crate) fn cell<'b>(&self, val: Val<'b>) -> Cell<'b> {
+        Cell { val, null: None, ty: self.own.ty, range: self.own.range, id: LOST }
+    }
+}
+
+impl PartialEq for Primitive {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Primitive {}
+
+impl Hash for Primitive {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+impl fmt::Debug for Primitive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}

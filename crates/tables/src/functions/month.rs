@@ -1,0 +1,48 @@
+//! MONTH, which is EXTRACT(MONTH FROM …).
+
+use super::{
+    FnDef, Leaks, Meaning, Primitive,
+    dates::{self, DatePart},
+    definition::of_all,
+};
+
+pub(super) static DEFINITION: FnDef = FnDef {
+    names: &["month"],
+    arity: 1..=1,
+    usage: "EXTRACT(MONTH FROM date)",
+    gives: "INTEGER",
+    doc: "the month of a DATE or a TIMESTAMP, 1 to 12",
+    leaks: Leaks::Nothing,
+    meaning: Meaning::Own(&MONTH, of_all),
+};
+
+static MONTH: Primitive = Primitive {
+    name: "MONTH",
+    strict: true,
+    cuts_bytes: false,
+    check: |operands| dates::checked(DatePart::Month, operands),
+    plain: |typed, values| dates::value(DatePart::Month, typed, &values),
+    lower: |typed, cells| typed.cell(dates::part(DatePart::Month, cells[0], typed.own.range)),
+    shown: dates::shown,
+};
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        algebra::{Column, ColumnType},
+        functions::tests::{numbers, values},
+    };
+
+    /// Days of `date -u -d @…`, of all years and of few.
+    #[test]
+    fn days_have_it() {
+        let day = Column::new("d", ColumnType::Date).nullable();
+        let days = [Some(9204), Some(-1), Some(11_016), None];
+        for column in [day.clone(), day.within(-400, 11_100)] {
+            assert_eq!(
+                values("month", &[(column, numbers(days))], &[]),
+                numbers([Some(3), Some(12), Some(2), None])
+            );
+        }
+    }
+}

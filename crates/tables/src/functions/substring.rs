@@ -1,0 +1,107 @@
+//! SUBSTRING.
+
+use super::{Arguments, FnDef, Leaks, Meaning, Primitive};
+use crate::{
+    TableError,
+    algebra::{ColumnType, Expr, ExprType, Value},
+};
+
+pub(super) static DEFINITION: FnDef = FnDef {
+    names: &["substring", "substr"],
+    arity: 2..=3,
+    usage: "SUBSTRING(text FROM first FOR length)",
+    gives: "VARCHAR of as many bytes as it may have",
+    doc: "bytes of a text from a place on, counted from 1: both are literals, and without a length all that follow",
+    leaks: Leaks::Nothing,
+    meaning: Meaning::Own(&SUBSTRING, bind),
+};
+
+/// Its public arguments are the first place, and how many bytes at most.
+static SUBSTRING: Primitive = Primitive {
+    name: "SUBSTRING",
+    strict: true,
+    cuts_bytes: true,
+    check: |operands| {
+        let Some((_, taken)) = part(operands.types[0].ty, operands.public) else {
+            return Err(match operands.types[0].ty {
+                ColumnType::Varchar(_) => {
+                    operands.refused("bytes are counted from 1 up to its length, and it takes one at least")
+                }
+                _ => operands.refused("it takes a VARCHAR(n)"),
+            });
+        };
+        let ty = ColumnType::Varchar(taken);
+        Ok(ExprType { ty, nullable: false, range: ty.range() })
+    },
+    plain: |typed, values| match (part(typed.ty(0), typed.operands.public), &values[..]) {
+        (Some((before, taken)), [Value::Text(text)]) => {
+            Value::Text(text.iter().skip(before.into()).take(taken.into()).copied().collect())
+        }
+        _ => Value::Null,
+    },
+    lower: |typed, cells| {
+        let (before, taken) = part(typed.ty(0), typed.operands.public).expect("it was checked");
+        let end = typed.ty(0).bits() - 8 * before;
+        typed.cell(cells[0].val.part(end - 8 * taken, end))
+    },
+    shown: |_, operands, public| match (operands, public) {
+        ([of], [from, length]) => format!("SUBSTRING({of} FROM {from} FOR {length})"),
+        _ => format!("SUBSTRING({})", operands.join(", ")),
+    },
+};
+
+/// The bytes of a type's strings that are not taken at first, and those that are taken.
+fn part(ty: ColumnType, public: &[i128]) -> Option<(u16, u16)> {
+    let (ColumnType::Varchar(bytes), &[from, length]) = (ty, public) else { return None };
+    let before = u16::try_from(from).ok()?.checked_sub(1)?;
+    let length = u16::try_from(length).ok()?;
+    (before < bytes && length > 0).then(|| (before, length.min(bytes - before)))
+}
+
+fn bind(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, TableError> {
+    let number = |e: &Expr| match e {
+        // No string is as long as what 16 bits do not hold.
+        Expr::Literal(Value::Number(n @ 0..), ty) if ty.is_integer() => Ok((*n).min(u16::MAX.into())),
+        _ => {
+            let remedy = "write SUBSTRING(column FROM 1 FOR 2), with places counted from 1";
+            Err(TableError::ty("SUBSTRING takes whole numbers that are literals", remedy))
+        }
+    };
+    let (text, from, length) = match &arguments.all[..] {
+        [text, from] => (text, number(from)?, u16::MAX.into()),
+        [text, from, length] => (text, number(from)?, number(length)?),
+        _ => return Err(arguments.wrong_count()),
+    };
+    match arguments.reader.ty(text)? {
+        // Nothing of it is taken, however long the string is; of NULL that is NULL.
+        ColumnType::Varchar(bytes) if from > bytes.into() || (from > 0 && length == 0) => {
+            let ty = ColumnType::Varchar(1);
+            let null = (text.clone().is_null(), Expr::Literal(Value::Null, ty));
+            let none = Expr::Literal(Value::text(""), ty);
+            Ok(Expr::Case { branches: vec![null], otherwise: Some(Box::new(none)) })
+        }
+        _ => Ok(of.call(vec![text.clone()], vec![from, length])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        algebra::{Column, ColumnType, Value},
+        functions::tests::{int, refused, values},
+    };
+
+    #[test]
+    fn bytes_are_counted_from_1() {
+        let texts = |all: [&str; 3]| -> Vec<Value> {
+            all.map(Value::text).into_iter().chain([Value::Null]).collect()
+        };
+        let column = Column::new("x", ColumnType::Varchar(4)).nullable();
+        let given = [(column, texts(["abcd", "ab", ""]))];
+        assert_eq!(values("substring", &given, &[int(2), int(2)]), texts(["bc", "b", ""]));
+        assert_eq!(values("substr", &given, &[int(3)]), texts(["cd", "", ""]));
+        assert_eq!(values("substring", &given, &[int(5), int(1)]), texts(["", "", ""]));
+        let place = refused("substring", &[int(1), int(-1)]);
+        assert!(place.starts_with("SUBSTRING takes whole numbers that are literals; "), "{place}");
+    }
+}

@@ -1,0 +1,105 @@
+//! Calls by name in the open and lowered, and the list of functions of `docs/sql.md`.
+
+use super::{Arguments, FUNCTIONS, FnDef, Leaks, Reader, find};
+use crate::{
+    Query, TableError,
+    algebra::{Column, ColumnType, Expr, Part, Relation, Schema, Table, Value},
+    plain,
+};
+use hushwire_compute::{Op, evaluate};
+use std::{collections::BTreeMap, fmt::Write, fs};
+
+/// A literal.
+pub(crate) fn int(n: i128) -> Expr {
+    Expr::literal(Value::Number(n), ColumnType::Integer)
+}
+
+/// Numbers, and NULLs.
+pub(crate) fn numbers<const N: usize>(all: [Option<i128>; N]) -> Vec<Value> {
+    all.map(|n| n.map_or(Value::Null, Value::Number)).to_vec()
+}
+
+/// A call on a schema's columns. No text is read as a value.
+pub(crate) fn call(name: &str, all: Vec<Expr>, schema: &Schema) -> Result<Expr, TableError> {
+    let read = |text: &str, ty| Err(TableError::ty(format!("{text} as {ty}"), "write a value"));
+    let function = find(name).unwrap_or_else(|| panic!("{name} is a function"));
+    function.bind(&Arguments { name, all, reader: Reader { schema, read } })
+}
+
+/// The error of a call of literals.
+pub(crate) fn refused(name: &str, all: &[Expr]) -> String {
+    let schema = Schema::default();
+    let made = call(name, all.to_vec(), &schema).and_then(|e| e.check(&schema));
+    made.err().map(|e| e.to_string()).unwrap_or_default()
+}
+
+/// The values of a call, row by row. Its arguments are the columns and then the literals `more`.
+/// The values in the open and those of the lowered computation must be the same.
+pub(crate) fn values(name: &str, columns: &[(Column, Vec<Value>)], more: &[Expr]) -> Vec<Value> {
+    let schema = Schema(columns.iter().map(|(column, _)| column.clone()).collect());
+    let count = columns[0].1.len();
+    let rows: Vec<_> = (0..count).map(|i| columns.iter().map(|(_, v)| v[i].clone()).collect()).collect();
+    let all = (0..columns.len()).map(Expr::Column).chain(more.iter().cloned()).collect();
+    let made = call(name, all, &schema).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let parts = vec![Part { owner: "owner".into(), rows: count as u64 }];
+    let table = Table { name: "t".into(), schema, parts, padded: false, unique: vec![] };
+    let relation = Relation::scan(table).and_then(|t| t.project(vec![(name.into(), made)])).unwrap();
+    let query = Query::new("q", &relation, &["analyst"]).unwrap();
+    let outputs = evaluate(query.computation(), &query.inputs("t", 0, &rows).unwrap()).unwrap();
+    let lowered = query.rows(&outputs).unwrap();
+    let open = plain::evaluate(&relation, &BTreeMap::from([("t".to_owned(), rows)])).unwrap();
+    assert_eq!(open, lowered, "{name}: in the open and lowered");
+    match find(name).map(|function| function.leaks) {
+        Some(Leaks::Nothing) => {
+            let opens = |op: &Op| matches!(op, Op::Meet { .. } | Op::Order { .. });
+            let opening = query.computation().nodes().iter().filter(|node| opens(&node.op));
+            assert_eq!(opening.count(), 0, "{name} leaks nothing");
+        }
+        None => panic!("{name} is a function"),
+    }
+    open.into_iter().flatten().collect()
+}
+
+/// The list of `docs/sql.md`.
+fn list() -> String {
+    let mut all: Vec<&FnDef> = FUNCTIONS.to_vec();
+    all.sort_by_key(|function| function.names[0]);
+    let mut out = String::from("| call | type | value | parties learn |\n|---|---|---|---|\n");
+    for FnDef { names, usage, gives, doc, leaks, .. } in all {
+        let upper = |name: &&str| format!(", `{}`", name.to_uppercase());
+        let more: String =
+            names.iter().filter(|name| !usage.starts_with(&name.to_uppercase())).map(upper).collect();
+        let leaks = match leaks {
+            Leaks::Nothing => "nothing",
+        };
+        writeln!(out, "| `{usage}`{more} | {gives} | {doc} | {leaks} |").unwrap();
+    }
+    out
+}
+
+#[test]
+fn the_page_lists_all_functions() {
+    const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sql.md");
+    const ENDS: [&str; 2] = ["<!-- functions: made of their definitions -->\n", "<!-- functions end -->\n"];
+    let page = fs::read_to_string(PAGE).unwrap();
+    let (before, rest) = page.split_once(ENDS[0]).expect("the list has a beginning");
+    let (there, behind) = rest.split_once(ENDS[1]).expect("the list has an end");
+    if std::env::var_os("WRITE_DOCS").is_some() {
+        fs::write(PAGE, [before, ENDS[0], &list(), ENDS[1], behind].concat()).unwrap();
+        return;
+    }
+    assert!(
+        there == list(),
+        "docs/sql.md lists other functions than FUNCTIONS; run\n  WRITE_DOCS=1 cargo test -p hushwire-tables the_page_lists_all_functions"
+    );
+}
+
+#[test]
+fn each_name_is_one_functions() {
+    let mut names: Vec<&str> = FUNCTIONS.iter().flat_map(|function| function.names).copied().collect();
+    let all = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), all);
+    assert!(names.iter().all(|name| *name == name.to_lowercase()));
+}

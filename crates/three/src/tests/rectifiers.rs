@@ -1,0 +1,111 @@
+//! Rectifiers: maxima with 0, before shifts and pools and not.
+
+use super::check;
+use crate::{Cut, Plan, prim::OwnTalk};
+use hushwire_compute::{
+    Computation,
+    test_support::{Dice, inputs},
+};
+use hushwire_plan::Talk;
+
+fn computation(scalar: &str, x: [usize; 4], body: &str) -> Computation {
+    let text = format!("computation c\nmembers m\ninput a: {scalar}{x:?} from m\nx = a * a\n{body}\n");
+    text.parse().unwrap_or_else(|e| panic!("{e}: {text}"))
+}
+
+/// Whatever reads a rectifier, a pool before it, or both, on numbers that fill their ring and others.
+#[test]
+fn rectifiers_are_the_evaluators() {
+    let mut dice = Dice::new(7);
+    for round in 0..60 {
+        let mut below = |n: usize| dice.below(n);
+        let scalar = ["i8", "i16", "i32", "i64", "i37", "i20", "u16"][round % 7];
+        let by = 1 + below(5);
+        let [size, stride, more] = [1, 1, 0].map(|least| [least + below(3), least + below(3)]);
+        let x = [1 + below(2), 1 + below(3), size[0] + more[0], size[1] + more[1]];
+        let around = [0, 1, 2, 3].map(|k| below(size[k % 2]));
+        let pool = format!("p = pool_max(x, {size:?}, stride={stride:?}, pad={around:?})");
+        for body in [
+            format!("y = max(x, 0) >> {by}\noutput z = y * y to m"),
+            format!("y = max(0, x) >> {by}\noutput z = y to m"),
+            format!("y = max(x, 0)\noutput z = y * y to m\noutput w = y >> {by} to m"),
+            format!(
+                "y = max(x, 0) >> {by}\nw = max(x + x, 0) >> {}\noutput z = concat(y, w, axis=1) * 3 to m",
+                by + 1
+            ),
+            format!("{pool}\noutput z = max(p, 0) >> {by} to m"),
+            format!("{pool}\ny = max(p, 0) >> {by}\noutput z = y * y to m\noutput w = p to m"),
+            format!(
+                "y = max(x, 0) >> {by}\nz = pool_max(y, {size:?}, stride={stride:?}, pad={around:?})\noutput z = z * z to m"
+            ),
+            format!(
+                "y = max(x, 0) >> {by}\noutput z = pool_min(y, {size:?}, stride={stride:?}, pad={around:?}) to m\noutput w = y - x to m"
+            ),
+        ] {
+            let c = computation(scalar, x, &body);
+            assert!(check(&c, &inputs(&c, round as u64, 0), Plan::new).is_some());
+        }
+    }
+}
+
+/// Maxima with other numbers, or with more zeros than numbers, are no rectifiers; cuts go from one bit to all of them.
+#[test]
+fn what_looks_like_a_rectifier_is_the_evaluators() {
+    for scalar in ["i8", "i37"] {
+        let bits: usize = scalar[1..].parse().unwrap();
+        let mut bodies: Vec<String> = [
+            "y = max(x, 1)\noutput z = y * y to m",
+            "y = max(-1, x) >> 1\noutput z = y to m",
+            "y = max(x, const(SCALAR[1, 2, 2, 2], [0, 0, 0, 4, 0, 0, 0, 0])) >> 1\noutput z = y to m",
+            "y = max(x, const(SCALAR[1, 2, 2, 2], [0, 0, 0, 0, 0, 0, 0, 0])) >> 1\noutput z = y to m",
+            "s = sum(reshape(x, [8]))\ny = max(s, const(SCALAR[3], [0, 0, 0])) >> 1\noutput z = y to m",
+            "y = max(x, 0) >> 1\nw = max(x + x, 0) >> 2\noutput z = concat(w, y, axis=1) to m",
+        ]
+        .map(|body| body.replace("SCALAR", scalar))
+        .into();
+        bodies.extend([0, 1, bits - 2, bits - 1].iter().flat_map(|by| {
+            [
+                format!("y = max(x, 0) >> {by}\noutput z = y to m"),
+                format!("y = max(x, 0) >> {by}\noutput z = y * y to m"),
+                format!("p = pool_max(x, [2, 2], stride=[1, 1])\noutput z = max(p, 0) >> {by} to m"),
+            ]
+        }));
+        for body in bodies {
+            let c = computation(scalar, [1, 2, 2, 2], &body);
+            for seed in 0..8 {
+                assert!(check(&c, &inputs(&c, seed, 0), Plan::new).is_some(), "{body}");
+            }
+        }
+    }
+    let c = computation("i16", [1, 0, 2, 2], "p = pool_max(x, [2, 2])\noutput z = max(p, 0) >> 3 to m");
+    assert!(check(&c, &inputs(&c, 1, 0), Plan::new).is_some());
+}
+
+/// Bits of ANDs of a row.
+fn ands(body: &str) -> u64 {
+    let cost = |body: &str| {
+        let c = computation("i32", [1, 1, 8, 64], body);
+        let plan = Plan::new(&c).unwrap();
+        let rectified = plan
+            .steps
+            .iter()
+            .filter(|s| matches!(s.talk(), Some(Talk::Own(OwnTalk::ToBits { rectified: true, .. }))));
+        (plan.cost(2, Cut::whole().with_few(0)).unwrap().cost.bytes_sent, rectified.count())
+    };
+    let ((with, rectifiers), (without, 0)) = (cost(body), cost("output z = x to m")) else {
+        panic!("{body}")
+    };
+    assert!(rectifiers <= 1);
+    8 * (with - without) / 512
+}
+
+#[test]
+fn rectifiers_cost_a_conversion_and_the_bits_that_stay() {
+    assert_eq!(ands("output z = max(x, 0) to m"), 31 + 31);
+    assert_eq!(ands("output z = max(x, 0) >> 13 to m"), 31 + 18);
+    // Neighbours are compared without the 13 bits, and a sign: half as many are left.
+    assert_eq!(
+        2 * ands("p = pool_max(x, [1, 2], stride=[1, 2])\noutput z = max(p, 0) >> 13 to m"),
+        2 * 31 + 2 * 19 + 18
+    );
+}

@@ -1,0 +1,173 @@
+//! Rows as strings of bits and as numbers, for sorts and moves, and the costs of both.
+
+use crate::{
+    distance::{Distance, PIECE},
+    form::{Form, Words},
+    lower::Two,
+    moves::{Rows, walk_tallies},
+    order::{number_bits, sorts},
+    ring::packed,
+    tally::Tally,
+    wide::{less_tally, words_tally},
+};
+use hushwire_block::Wiped;
+use hushwire_circuit::{Planes, planes::plane_bytes, ranking};
+use hushwire_plan::{Key, Size, Talk};
+use std::{ops::Range, sync::Arc};
+
+type Step = hushwire_plan::Step<Two>;
+
+/// Some bits of the keys of each row, the first key most significant, so that less comes first.
+pub(crate) fn strings(party: usize, keys: &[Key], reads: &[Form], bits: Range<usize>) -> Rows {
+    let planes: Vec<(&Planes, usize, bool)> = keys
+        .iter()
+        .zip(reads)
+        .rev()
+        .flat_map(|(key, form)| {
+            let all = &**form.bits();
+            let top = all.width().wrapping_sub(1);
+            (0..all.width()).map(move |plane| (all, plane, key.descending ^ (key.signed && plane == top)))
+        })
+        .collect();
+    let rows = planes.first().map_or(0, |(all, ..)| all.instances());
+    let mut own = Wiped::new(vec![0u128; rows]);
+    for (at, (all, plane, turned)) in planes[bits.clone()].iter().enumerate() {
+        let bytes = &all[plane * plane_bytes(rows)..][..plane_bytes(rows)];
+        let turned = u128::from(*turned && party == 0);
+        for (row, own) in own.iter_mut().enumerate() {
+            *own |= (u128::from(bytes[row / 8] >> (row % 8) & 1) ^ turned) << at;
+        }
+    }
+    Rows { widths: vec![bits.len() as u32], bits: true, own }
+}
+
+/// Rows of a step's value, so many elements each.
+pub(crate) fn rows_of(form: &Form, inner: usize) -> Rows {
+    match form {
+        Form::Words(words) => {
+            let own = Wiped::new(words.own.iter().map(|x| u128::from(*x)).collect());
+            Rows { widths: vec![words.ring; inner], bits: false, own }
+        }
+        form => {
+            let planes = form.bits();
+            let (width, elements) = (planes.width(), planes.instances());
+            let widths = Rows::columns_of(width * inner);
+            let rows = elements.checked_div(inner).unwrap_or(0);
+            let mut own = Wiped::new(vec![0u128; rows * widths.len()]);
+            for plane in 0..width {
+                let bytes = &planes[plane * plane_bytes(elements)..][..plane_bytes(elements)];
+                for element in 0..elements {
+                    let at = element % inner * width + plane;
+                    let bit = u128::from(bytes[element / 8] >> (element % 8) & 1);
+                    own[element / inner * widths.len() + at / 128] |= bit << (at % 128);
+                }
+            }
+            Rows { widths, bits: true, own }
+        }
+    }
+}
+
+/// The reverse of [`rows_of`], of a value of this size.
+pub(crate) fn form_of(rows: &Rows, inner: usize, size: Size) -> Form {
+    match size {
+        Size::Words(ring, _) => {
+            let own: Vec<u64> = rows.own.iter().map(|x| *x as u64).collect();
+            Form::Words(Words::new(ring, own))
+        }
+        _ => {
+            let (width, elements) = (size.width(), size.rows());
+            let mut planes = Planes::zeros(width, elements);
+            for plane in 0..width {
+                let bytes = &mut planes[plane * plane_bytes(elements)..][..plane_bytes(elements)];
+                for element in 0..elements {
+                    let at = element % inner * width + plane;
+                    let bit = rows.own[element / inner * rows.widths.len() + at / 128] >> (at % 128) & 1;
+                    bytes[element / 8] |= (bit as u8) << (element % 8);
+                }
+            }
+            Form::Bits(Arc::new(planes))
+        }
+    }
+}
+
+/// AGREEMENT: rows in pieces, each with few enough OTs; pieces that share rounds are side by side.
+pub(crate) fn cut(rows: usize, distance: Distance, tally: impl Fn(usize) -> Tally) -> Vec<Vec<Range<usize>>> {
+    let mut each = rows;
+    while each > 64 && tally(each).cots.iter().any(|n| *n > PIECE) {
+        each = (each / 2).next_multiple_of(64);
+    }
+    let most = tally(each).cots.into_iter().max().unwrap_or(0);
+    let abreast = (distance.cots() / most.max(1)).max(1);
+    let pieces: Vec<Range<usize>> =
+        (0..rows).step_by(each.max(1)).map(|start| start..rows.min(start + each)).collect();
+    pieces.chunks(abreast).map(<[_]>::to_vec).collect()
+}
+
+/// The cost of comparisons of pairs, and of opening what they give.
+pub(crate) fn pairs_tally(pairs: usize, bits: u32) -> Tally {
+    less_tally(pairs, bits).then(Tally::message([packed(pairs, 1); 2]))
+}
+
+/// Costs of pieces that share their rounds, one after the other.
+type Lots = Vec<Vec<Tally>>;
+
+fn lots_of(rows: usize, distance: Distance, tally: impl Fn(usize) -> Tally) -> Lots {
+    let lot = |lot: Vec<Range<usize>>| lot.iter().map(|piece| tally(piece.len())).collect();
+    cut(rows, distance, &tally).into_iter().map(lot).collect()
+}
+
+fn shuffles(rows: usize, row: usize, stages: usize, distance: Distance) -> Lots {
+    let both = || [0, 1].into_iter().flat_map(|chooser| walk_tallies(rows, row, chooser, distance.cots()));
+    (0..stages).flat_map(|_| both()).map(|tally| vec![tally]).collect()
+}
+
+/// The costs of a step that moves rows, in the order of a run. Those of a sort are estimates; all
+/// others are exact.
+pub(crate) fn lots(step: &Step, reads: &[Size], distance: Distance) -> Lots {
+    let rows = step.size.rows();
+    match (step.talk(), reads) {
+        (Some(Talk::Sort { .. }), keys) => {
+            let bits = keys.iter().map(|size| size.width()).sum();
+            let mut all = vec![];
+            for (stages, bits) in sorts(rows, bits).enumerate() {
+                let width = bits.len() as u32 + number_bits(rows);
+                all.extend(shuffles(rows, bits.len(), stages, distance));
+                all.extend(shuffles(rows, width as usize, 1, distance));
+                all.extend(lots_of(rows, distance, |n| words_tally(n, width)));
+                for pairs in ranking::likely_levels(rows) {
+                    all.extend(lots_of(pairs, distance, |n| pairs_tally(n, width)));
+                }
+            }
+            all
+        }
+        (Some(Talk::ToOrder), [places]) if rows > 1 => {
+            let mut all = shuffles(rows, places.ring() as usize, 1, distance);
+            all.push(vec![Tally::message([packed(rows, places.ring() as usize); 2])]);
+            all
+        }
+        (Some(Talk::Permute { inner }), [x, Size::Order(rows, stages)]) => {
+            shuffles(*rows, inner * x.width(), *stages, distance)
+        }
+        _ => vec![],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_all_rows_once() {
+        for (rows, distance) in
+            [(0, Distance::Near), (1, Distance::Near), (100_000, Distance::Near), (300_001, Distance::Far)]
+        {
+            let groups = cut(rows, distance, |n| words_tally(n, 84));
+            let flat: Vec<usize> = groups.iter().flatten().flat_map(Clone::clone).collect();
+            assert!(flat.into_iter().eq(0..rows));
+            for group in groups {
+                let sum: usize = group.iter().map(|piece| words_tally(piece.len(), 84).cots[0]).sum();
+                assert!(sum <= distance.cots());
+            }
+        }
+    }
+}
