@@ -126,3 +126,30 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<(), Error> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// The first client of a file has the number 129 here, and the second 130.
+    #[test]
+    fn members_are_called_by_name() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let identity = Identity::generate("a member").expect("a key");
+        let (config, pin) = (dir.path().join("0.toml"), identity.pin());
+        fs::write(dir.path().join("0.pem"), identity.to_pem().as_bytes()).expect("a file");
+        let mut text = "index = 0\nlisten = \"127.0.0.1:7000\"\nkey = \"0.pem\"\n".to_owned();
+        for name in ["130", "bob"] {
+            text += &format!("[[peers]]\nclient = \"{name}\"\npin = \"{pin}\"\n");
+        }
+        fs::write(&config, text).expect("a file");
+        let (listen, file) = MemberFile::read(&config).expect("a party's file");
+        let patient = Patient { config, file, listen, listener: None, identity, wait: Duration::ZERO };
+        for (number, name) in [(129, "client 130"), (130, "client bob"), (0, "party 0"), (2, "party 2")] {
+            let (peer, step, after) = (Some(PartyId(number)), "x".to_owned(), Duration::ZERO);
+            let fault = patient.named(&NetError::Stalled { peer, step, after });
+            assert_eq!(fault.peer().map(ToString::to_string).as_deref(), Some(name), "{fault}");
+        }
+    }
+}

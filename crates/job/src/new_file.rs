@@ -181,7 +181,8 @@ impl NewFile {
     fn changed(&self) -> JobError {
         let step = format!("cannot write {}", self.target.display());
         let cause = "another file came there meanwhile, or that one was changed, and the result is lost";
-        JobError::new(code::TAKEN, step, cause, "run again, and name another file").telling(Excuse::Writing)
+        let fault = JobError::new(code::TAKEN, step, cause, "run again, and name another file");
+        fault.whole().telling(Excuse::Writing)
     }
 
     /// So that the same job may replace it.

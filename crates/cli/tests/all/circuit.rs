@@ -145,12 +145,12 @@ fn what_is_wrong_is_told_with_a_remedy() {
     assert_eq!(
         bad(&place, &["info", "bad.txt"], 4),
         "error: cannot read bad.txt: line 5: found `2 1 0 1 2 IMPLY`, expected a gate that ends in XOR, AND, OR, NAND, \
-         NOR, XNOR, INV, NOT, BUF, EQ, EQW or MAND; correct that line, or fetch the file again from where it was published\n"
+         NOR, XNOR, INV, NOT, BUF, EQ, EQW or MAND; correct that line, or fetch the file again from where it was published\n  `hushwire explain HW0301` says more\n"
     );
     assert_eq!(
         bad(&place, &["info", "none.txt"], 4),
         "error: cannot read none.txt: there is no such file, and no circuit of that name; check the spelling, or name \
-         one that `hushwire circuit list` shows\n"
+         one that `hushwire circuit list` shows\n  `hushwire explain HW0301` says more\n"
     );
     assert_eq!(
         bad(&place, &["make", "lesss:3", "--out", "x"], 2),

@@ -127,10 +127,38 @@ fn errors_are_json_where_json_was_asked_for() {
         let told: serde_json::Value =
             serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{args}: {e}: {}", ran.out));
         assert_eq!(told["error"]["exit_code"], code, "{args}");
+        let code = told["error"]["code"].as_str().unwrap_or_default();
+        assert!(code.starts_with("HW0") && told["error"]["kind"].is_string(), "{args}: {told}");
         let message = told["error"]["message"].as_str().unwrap_or_default();
         assert!(!message.is_empty() && ran.err.contains(message), "{args}: {message:?} in {}", ran.err);
     }
     assert_eq!(place.ran("local run --circuit less:8 --inputs 0=01").out, "", "people read standard error");
+}
+
+#[test]
+fn the_code_behind_an_error_is_explained() {
+    let place = place();
+    let ran = place.ran("keys show none.pem --json -");
+    let told: serde_json::Value = serde_json::from_str(&ran.out).unwrap_or_default();
+    let error = &told["error"];
+    assert_eq!(
+        [&error["code"], &error["kind"], &error["who"], &error["peer"]],
+        ["HW0301", "file", "", ""]
+            .map(|text| if text.is_empty() { serde_json::Value::Null } else { text.into() })
+            .each_ref(),
+        "{told}"
+    );
+    let parts = ["step", "cause", "remedy"].map(|part| error[part].as_str().unwrap_or_default());
+    assert_eq!(error["message"], format!("{}: {}; {}", parts[0], parts[1], parts[2]), "{told}");
+    assert!(ran.err.ends_with("\n  `hushwire explain HW0301` says more\n"), "{}", ran.err);
+    let explained = place.ran("explain HW0301 --json -");
+    let explained: serde_json::Value = serde_json::from_str(&explained.out).unwrap_or_default();
+    let place_of = "docs/troubleshooting.md#hw0301-a-file-cannot-be-read";
+    assert_eq!([&explained["code"], &explained["page"]], ["HW0301", place_of], "{explained}");
+    assert_eq!(explained["exit_code"], 4);
+    let all = place.ran("explain");
+    assert!(all.out.lines().any(|line| line.starts_with("HW0301  ")), "{}", all.out);
+    assert_eq!(place.ran("explain HW9999").code, Some(2));
 }
 
 #[test]

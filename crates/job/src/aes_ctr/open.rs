@@ -188,7 +188,7 @@ impl Counters {
             let cause =
                 format!("the ledger {} is of key {id}, and the job brings another one", dir.path().display());
             let remedy = "write key = \"kept\" into the job to use that key, or name another ledger";
-            return Err(JobError::new(code::KEY, "refused", cause, remedy));
+            return Err(JobError::new(code::KEY, "refused", cause, remedy).whole());
         }
         let iv = chosen.map_or_else(Iv::draw, Ok)?;
         let refused = |cause: String| {
@@ -196,7 +196,7 @@ impl Counters {
                 "leave out `iv` to draw a fresh counter, or name another ledger for another key",
                 "leave out --iv-hex to draw a fresh counter, or use another key directory with --key-shares",
             );
-            Err(JobError::new(code::KEY, "refused", cause, remedy))
+            Err(JobError::new(code::KEY, "refused", cause, remedy).whole())
         };
         if let Some(range) = ledger.clash(iv, bytes.div_ceil(16)) {
             return refused(format!(

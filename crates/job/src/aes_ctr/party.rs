@@ -102,7 +102,7 @@ impl Party {
                         format!("{} already holds a share, and the job brings another key", path.display());
                     let remedy =
                         "write key = \"kept\" into the job to use the key there, or name another place";
-                    return Err(JobError::new(code::KEY, "refused", cause, remedy));
+                    return Err(JobError::new(code::KEY, "refused", cause, remedy).whole());
                 }
             }
             config.files.reads("this party's share of the key", &path);

@@ -132,7 +132,7 @@ impl Values {
                     let at = rows.place().map_or_else(String::new, |place| format!(", {place}"));
                     let doing = format!("cannot read {}{at}", path.display());
                     let cause = format!("row {n}, column {}: {}", column.trim(), e.cause);
-                    JobError::new(code::VALUES, doing, cause, e.remedy)
+                    JobError::new(code::VALUES, doing, cause, e.remedy).whole()
                 })?;
                 if read {
                     let at = || rows.place().map_or_else(|| format!("row {n}"), |place| place.to_string());

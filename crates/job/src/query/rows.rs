@@ -162,7 +162,7 @@ pub struct InferredTable {
 }
 
 fn of_column(step: String, name: &str, e: &SqlError) -> JobError {
-    JobError::new(code::ROWS, step, format!("column {name}: {}", e.cause()), e.remedy())
+    JobError::new(code::ROWS, step, format!("column {name}: {}", e.cause()), e.remedy()).whole()
 }
 
 /// The columns of a table's files, with the narrowest types that take their fields, and the rows of each. What a Parquet file declares
