@@ -59,6 +59,13 @@ impl Said {
         let small = |n: usize| n as u32;
         Ok((Steps { strides: self.strides.map(small), padding: pads.map(small) }, count))
     }
+
+    /// The elements of a side of `n` that lie in no window where there is one for each `stride`: rows
+    /// for `k` = 0, columns for 1.
+    pub(crate) fn uncovered(&self, k: usize, n: usize) -> usize {
+        let size = (self.size[k] - 1) * self.dilations[k] + 1;
+        n.saturating_sub((n.div_ceil(self.strides[k]).max(1) - 1) * self.strides[k] + size)
+    }
 }
 
 /// A window's rows or columns within the plane.

@@ -61,6 +61,13 @@ fn windows(op: &Reading<'_>, import: &Import) -> Result<(usize, Pool, Vec<usize>
         return Err(op.error("its windows are dilated, or stored by columns", "use plain windows"));
     }
     let (steps, [down, across]) = said.over(&op.place, [rows, columns])?;
+    // Programs disagree where windows lie that do not cover the plane: some begin before its middle.
+    let leaves = |k: usize, n: usize| said.auto.starts_with("SAME") && said.uncovered(k, n) > 1;
+    if leaves(0, rows) || leaves(1, columns) {
+        let cause =
+            format!("its windows with auto_pad {} leave out more than an element of a side", said.auto);
+        return Err(op.error(cause, "give pads in place of auto_pad"));
+    }
     if (0..4).any(|k| steps.padding[k] as usize >= size[k % 2]) {
         let remedy = "there is less around the plane than a window is wide";
         return Err(op.error(format!("its padding is {:?}", steps.padding), remedy));

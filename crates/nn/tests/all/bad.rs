@@ -174,6 +174,24 @@ fn training_mode_is_refused() {
     assert!(Network::new(dropout(0), None).is_ok());
 }
 
+/// Programs disagree where windows of SAME lie that leave out some of a side.
+#[test]
+fn windows_that_leave_out_much_of_a_side_are_refused() {
+    let ints = |all: &[i64]| Attribute::Ints(all.to_vec());
+    for op in ["MaxPool", "AveragePool"] {
+        for auto in ["SAME_UPPER", "SAME_LOWER"] {
+            let with = |strides: &[i64]| {
+                let auto = ("auto_pad", Attribute::Text(auto.into()));
+                [("kernel_shape", ints(&[1, 1])), ("strides", ints(strides)), auto]
+            };
+            refuses(op, &["input"], &with(&[1, 4]), &["leave out", "give pads"]);
+            let mut w = Writer::new("m", 1, &[1, 2, 4, 4]);
+            let x = w.op(op, &["input"], &with(&[2, 2]));
+            assert!(Network::new(w.finish(&x), None).is_ok(), "{op} {auto}");
+        }
+    }
+}
+
 /// An attribute that is read over silently is a wrong result.
 #[test]
 fn attributes_that_are_not_honoured_are_refused() {
