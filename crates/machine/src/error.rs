@@ -6,7 +6,7 @@ use std::{borrow::Cow, io, sync::Arc, time::Duration};
 use rustix::io::Errno;
 use thiserror::Error;
 
-use crate::{PartyId, Reason, gate::Misstep, printable};
+use crate::{PartyId, Reason, misstep::Misstep, printable};
 
 /// A failed step between this party and a peer. After it the channel is closed and the session ends.
 ///
@@ -467,6 +467,18 @@ impl NetError {
                 }
                 _ => Self::Io { peer, step, source },
             },
+        }
+    }
+}
+
+impl From<Misstep> for NetError {
+    fn from(misstep: Misstep) -> Self {
+        match misstep {
+            Misstep::Message { step, found, expected } => {
+                let what = format!("{found} bytes instead of {expected}");
+                Self::Malformed { peer: None, msg: step, what }
+            }
+            misstep => Self::Misstep(misstep),
         }
     }
 }

@@ -9,9 +9,9 @@
 
 use crate::{
     Cost,
-    drive::Buffers,
-    gate::Misstep,
+    driver::Buffers,
     machine::{Exchanged, Machine, Round},
+    misstep::Misstep,
 };
 use hushwire_block::Buffer;
 use std::{
