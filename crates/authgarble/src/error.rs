@@ -1,7 +1,8 @@
 //! Errors of a run: checks, messages, the OTs below, the network, and misuse.
 
-use std::{borrow::Cow, fmt};
+use std::fmt;
 
+use hushwire_fault::{Fault, IntoText, Text, code};
 use hushwire_machine::{NetError, PartyId, drive::Misstep};
 use hushwire_ot::OtError;
 use thiserror::Error;
@@ -82,7 +83,7 @@ impl fmt::Display for Check {
 
 /// The reason why a step ended without a result. What the step was given is lost: set up a new session.
 ///
-/// Reads as [`cause`](Self::cause), then [`remedy`](Self::remedy).
+/// Reads as its [`fault`](Self::fault) does.
 #[derive(Debug, Error)]
 pub enum AuthError {
     /// A check failed.
@@ -137,55 +138,38 @@ impl AuthError {
         AuthError::Abort { peer: Some(PartyId(peer as u8)), check }
     }
 
-    /// The peer to blame, where one is, and the cause, as one clause.
+    /// The code, the peer to blame, and the texts of the table.
     #[must_use]
-    pub fn cause(&self) -> String {
+    pub fn fault(&self) -> Fault {
         match self {
             Self::Abort { peer, check } => {
-                let peer = peer.map_or_else(|| "a peer".to_owned(), |peer| peer.to_string());
-                format!(
-                    "{peer}: the {check} check failed: a party left the protocol, or messages were changed"
-                )
+                let places = [("peer", Text::peer(*peer, "a peer")), ("check", check.into_text())];
+                Fault::of(code::AUTH_CHECK, &places).blaming(*peer)
             }
             Self::Malformed { peer, message } => {
-                format!("{peer}: message {message} is malformed: bits are set past its last")
+                let places = [("peer", (*peer).into()), ("message", (*message).into())];
+                Fault::of(code::AUTH_MALFORMED, &places).blaming(Some(*peer))
             }
             Self::Mismatch { peer } => {
-                format!(
-                    "{peer}: runs another circuit, other roles, another number of instances or another run"
-                )
+                Fault::of(code::AUTH_DIFFERS, &[("peer", (*peer).into())]).blaming(Some(*peer))
             }
-            Self::Inputs { found, expected } => {
-                format!("this party's inputs: found {found} planes, expected {expected}")
-            }
-            Self::Short { what, found, expected } => {
-                format!("the preprocessing holds {found} {what} where this run takes {expected}")
-            }
-            Self::Misstep(e) => e.to_string(),
-            Self::Ot(e) => e.cause(),
-            Self::Net(e) => e.cause(),
+            Self::Inputs { found, expected } => Fault::of(
+                code::AUTH_INPUTS,
+                &[("found", found.into_text()), ("expected", expected.into_text())],
+            ),
+            Self::Short { what, found, expected } => Fault::of(
+                code::AUTH_SHORT,
+                &[("what", (*what).into()), ("found", found.into_text()), ("expected", expected.into_text())],
+            ),
+            Self::Misstep(e) => Fault::of(code::AUTH_MISSTEP, &[("what", e.into_text())]),
+            Self::Ot(e) => e.fault(),
+            Self::Net(e) => e.fault(),
         }
-    }
-
-    /// The next thing to do about it, as one clause.
-    #[must_use]
-    pub fn remedy(&self) -> Cow<'static, str> {
-        Cow::Borrowed(match self {
-            Self::Abort { .. } => {
-                "nothing of this session may be used; find out who deviated before a new one"
-            }
-            Self::Mismatch { .. } => "give all parties the same job",
-            Self::Inputs { .. } => "bring a plane for every bit of its inputs",
-            Self::Short { .. } => "preprocess for as many ANDs and inputs as will run",
-            Self::Malformed { .. } | Self::Misstep(_) => "run the same version at all parties",
-            Self::Ot(e) => return e.remedy(),
-            Self::Net(e) => return e.remedy(),
-        })
     }
 }
 
 impl fmt::Display for AuthError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {}", self.cause(), self.remedy())
+        f.write_str(&self.fault().clauses())
     }
 }

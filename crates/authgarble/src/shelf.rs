@@ -17,16 +17,17 @@ use crate::{
     sealed_garbled::{self, Refused},
 };
 use hushwire_aes::Backend;
+use hushwire_fault::{Fault, IntoText, Text, code};
 use hushwire_machine::NetError;
 use hushwire_prg::Seed;
 use rustix::fs::{FlockOperation, flock};
 use std::{
+    fmt,
     fs::{self, File, OpenOptions},
     io::{self, Read, Seek, SeekFrom, Write},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
-use thiserror::Error;
 
 const NAME: usize = 32;
 
@@ -35,42 +36,31 @@ const STOCK: &str = "stock";
 const GARBLED: &str = "garbled";
 
 /// The reason why preprocessing cannot be kept or taken.
-#[derive(Debug, Error)]
+#[derive(Debug)]
 pub enum ShelfError {
     /// The file was read, and its contents were used before.
-    #[error("{path}: this preprocessing was used before, and may not be used again; delete that file")]
     Used {
         /// The file.
         path: PathBuf,
     },
     /// This is a fork of the process that made it, which may still use it.
-    #[error(transparent)]
     Forked(NetError),
     /// There is no file of that name any more.
-    #[error("{path}: this preprocessing is not there any more: another run took it meanwhile; run again")]
     Gone {
         /// The file.
         path: PathBuf,
     },
     /// The file is none of this party's, or was changed.
-    #[error(
-        "{path}: this is no preprocessing under this key, or it was changed; delete that file, or put back the private key under which it was made"
-    )]
     Foreign {
         /// The file.
         path: PathBuf,
     },
     /// The file is of another version of this program.
-    #[error("{path}: this preprocessing is of another version; delete that file, and prepare again")]
     Version {
         /// The file.
         path: PathBuf,
     },
     /// The file holds circuits of another place among the parties, or of other numbers of them.
-    #[error(
-        "{path}: it was garbled by party {} of {}, and is asked for by party {} of {}; keep preprocessing under the names it was made with",
-        found[0], found[1], expected[0], expected[1]
-    )]
     Party {
         /// The file.
         path: PathBuf,
@@ -80,21 +70,60 @@ pub enum ShelfError {
         expected: [usize; 2],
     },
     /// The file holds another circuit, or the same for other roles, another form or other numbers of instances.
-    #[error(
-        "{path}: another circuit was garbled, or other roles or instances; keep preprocessing under the names it was made with"
-    )]
     Circuit {
         /// The file.
         path: PathBuf,
     },
     /// The operating system's error.
-    #[error("{path}: {source}; look after the directory of preprocessings, which must be writable")]
     Io {
         /// The file.
         path: PathBuf,
         /// Its reason.
         source: io::Error,
     },
+}
+
+impl ShelfError {
+    /// The code, and the texts of the table.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        let of = |code, path: &Path| Fault::of(code, &[("path", path.display().into_text())]);
+        match self {
+            Self::Used { path } => of(code::SHELF_USED, path),
+            Self::Forked(e) => e.fault(),
+            Self::Gone { path } => of(code::SHELF_GONE, path),
+            Self::Foreign { path } => of(code::SHELF_FOREIGN, path),
+            Self::Version { path } => of(code::SHELF_VERSION, path),
+            Self::Party { path, found, expected } => {
+                let place = |[party, n]: [usize; 2]| Text::from(format!("party {party} of {n}"));
+                let path = path.display().into_text();
+                Fault::of(
+                    code::SHELF_PARTY,
+                    &[("path", path), ("found", place(*found)), ("expected", place(*expected))],
+                )
+            }
+            Self::Circuit { path } => of(code::SHELF_CIRCUIT, path),
+            Self::Io { path, source } => Fault::of(
+                code::SHELF_IO,
+                &[("path", path.display().into_text()), ("cause", source.into_text())],
+            ),
+        }
+    }
+}
+
+impl fmt::Display for ShelfError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.fault().clauses())
+    }
+}
+
+impl std::error::Error for ShelfError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
 }
 
 /// A directory of one party's preprocessing.

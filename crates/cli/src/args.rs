@@ -3,7 +3,7 @@
 use crate::{
     bench::BenchArgs,
     circuit_cmd::CircuitArgs,
-    completions, compute_cmd, doctor, job_cmd, keys, local_compute, local_files,
+    completions, compute_cmd, doctor, explain, job_cmd, keys, local_compute, local_files,
     log::LogArgs,
     man, oprf_cmd,
     options::{Between, Common},
@@ -91,6 +91,9 @@ pub(crate) enum Command {
     /// Check this host and its peers before a run: addresses, pins, releases, clocks, round trips, rates.
     #[command(arg_required_else_help = true, after_help = doctor::HELP)]
     Doctor(doctor::DoctorArgs),
+    /// Say what the code of an error means, and what to do about it.
+    #[command(after_help = explain::HELP)]
+    Explain(explain::ExplainArgs),
     /// Print the script with which a shell completes this command line.
     #[command(arg_required_else_help = true, after_help = completions::HELP)]
     Completions(completions::CompletionsArgs),
@@ -291,6 +294,7 @@ mod tests {
             "compute eval",
             "compute explain",
             "doctor",
+            "explain",
             "job show",
             "keys init",
             "keys rotate",

@@ -19,7 +19,8 @@ use clap::{
 };
 use cost::{Figures, Refusal, costs};
 use hushwire_compute::{Computation, ComputeError, Explanation, MembersPart, Tensor, evaluate};
-use hushwire_job::{ComputationSource, JobError, Kind, OutputPlace, Protocol, Shown, fits, read_input};
+use hushwire_fault::code;
+use hushwire_job::{ComputationSource, OutputPlace, Protocol, Shown, fits, read_input};
 use serde::Serialize;
 use std::{
     collections::BTreeMap,
@@ -303,12 +304,10 @@ fn eval(args: &EvalArgs) -> Result<(), Error> {
     }
     let report = json_file(&mut files, args.json.as_deref(), &format!("compute eval, {}", c.name()), 0o600)?;
     let (mut inputs, mut known, mut remarks) = (BTreeMap::new(), BTreeMap::new(), vec![]);
-    let wrong = |e: ComputeError| Error::Job(JobError::usage("the computation", e.cause(), e.remedy()));
+    let wrong = |e: ComputeError| Error::Job(e.fault().coded(code::COMPUTATION).during("the computation"));
     // As a member's values are in a run.
     let unfit = |e: ComputeError| match e {
-        ComputeError::Input { .. } => {
-            Error::Job(JobError::new(Kind::File, "reading inputs", e.cause(), e.remedy()))
-        }
+        ComputeError::Input { .. } => Error::Job(e.fault().during("reading inputs")),
         e => wrong(e),
     };
     for (name, ty) in c.inputs() {

@@ -14,8 +14,9 @@ use crate::{
     log, out,
 };
 use clap::Args;
-use hushwire_job::{JobError, Kind, Member, MemberFile};
-use hushwire_machine::PartyId;
+use hushwire_fault::{Who, code};
+use hushwire_job::{JobError, Member, MemberFile};
+use hushwire_machine::{NetError, PartyId};
 use hushwire_wire::{Identity, Listener, PeerConfig, Pin};
 use report::{Check, Report, Verdict};
 use std::{path::PathBuf, time::Duration};
@@ -74,6 +75,13 @@ impl Patient {
         }
     }
 
+    /// The members of the file by their names in what went wrong with a peer.
+    fn named(&self, e: &NetError) -> JobError {
+        let members = || self.file.peers.iter().map(|peer| &peer.member).chain([&self.file.me]);
+        let name = |id| members().find(|member| self.number(member) == id).map(ToString::to_string);
+        e.fault().with_names(&name)
+    }
+
     fn peers(&self) -> Vec<(&Member, PeerConfig)> {
         let peers = self.file.peers.iter();
         let config = |member, address: &Option<String>, pin: Pin| PeerConfig {
@@ -112,8 +120,8 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<(), Error> {
         None => Ok(()),
         Some(Check { subject, check, found, remedy, .. }) => {
             let remedy = remedy.as_deref().unwrap_or("see the table");
-            Err(JobError::new(Kind::Network, format!("the check of {check}"), found, remedy)
-                .of(subject)
+            Err(JobError::new(code::CHECK, format!("the check of {check}"), found, remedy)
+                .by(Who::named(subject))
                 .into())
         }
     }

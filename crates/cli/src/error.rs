@@ -1,8 +1,9 @@
 //! Errors of a command, and the exit code that says so.
 
-use hushwire_job::{JobError, Kind};
+use hushwire_fault::{IntoText, code};
+use hushwire_job::JobError;
 use hushwire_machine::NetError;
-use std::{fmt, io, path::Path};
+use std::{io, path::Path};
 
 /// Everything a command can fail with. Each message names a cause and a remedy.
 #[derive(Debug, thiserror::Error)]
@@ -11,7 +12,7 @@ pub(crate) enum Error {
     #[error("{0}")]
     Usage(String),
     /// This program's own end of the network failed.
-    #[error("{}; {}", .0.cause, .0.remedy)]
+    #[error("{}", .0.clauses())]
     Net(JobError),
     /// A job could not be read or run, or a file not be used; the error of another process of ours names its member.
     #[error("{0}")]
@@ -31,23 +32,26 @@ impl Error {
     }
 
     /// A file that is not as it should be. `doing` is "read", "write", ….
-    pub(crate) fn file(
-        doing: &str,
-        path: &Path,
-        cause: impl fmt::Display,
-        remedy: impl fmt::Display,
-    ) -> Self {
+    pub(crate) fn file(doing: &str, path: &Path, cause: impl IntoText, remedy: impl IntoText) -> Self {
         JobError::file(doing, path, cause, remedy).into()
     }
 
     /// It would work, and would be unsafe.
-    pub(crate) fn refused(cause: impl fmt::Display, remedy: impl fmt::Display) -> Self {
-        JobError::new(Kind::Refused, "refused", cause, remedy).into()
+    pub(crate) fn refused(cause: impl IntoText, remedy: impl IntoText) -> Self {
+        JobError::new(code::UNSAFE, "refused", cause, remedy).whole().into()
     }
 
     /// Neither the user nor the network is to blame.
-    pub(crate) fn internal(doing: &str, cause: impl fmt::Display) -> Self {
-        JobError::new(Kind::Internal, doing, cause, "please report this with the command line").into()
+    pub(crate) fn internal(doing: &str, cause: impl IntoText) -> Self {
+        JobError::new(code::BUG, doing, cause, "please report this with the command line").into()
+    }
+
+    /// The same with its parts, for programs.
+    pub(crate) fn fault(&self) -> JobError {
+        match self {
+            Self::Usage(cause) => JobError::of(code::COMMAND_LINE, &[("cause", cause.into())]),
+            Self::Net(e) | Self::Job(e) => e.clone(),
+        }
     }
 
     /// The process's exit code; `--help` lists them.
@@ -55,13 +59,7 @@ impl Error {
         match self {
             Self::Usage(_) => 2,
             Self::Net(_) => 3,
-            Self::Job(e) => match e.kind {
-                Kind::Internal => 1,
-                Kind::Usage => 2,
-                Kind::Network => 3,
-                Kind::File => 4,
-                Kind::Refused => 5,
-            },
+            Self::Job(e) => e.kind().exit_code(),
         }
     }
 }

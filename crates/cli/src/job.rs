@@ -8,7 +8,7 @@ use crate::{
     log, size,
 };
 use hushwire_job::{
-    InputPlace, JobError,
+    InputPlace,
     aes_ctr::{
         AesCtrJob, Cut, Direction, Holds, Iv, Key, KeyDir, KeyMode, KeySource, Ledger, Unfit, share_file,
     },
@@ -269,7 +269,7 @@ fn open_for_reading(path: &Path, has_key: bool) -> Result<KeyDir, Error> {
         } else {
             "give the key's directory with --key-shares, or the key with --key-file"
         };
-        Error::Job(JobError { remedy: remedy.into(), ..e })
+        Error::Job(e.remedied(remedy))
     })
 }
 

@@ -339,7 +339,7 @@ fn fit(path: &Path, described: &Described, validity: Validity) -> Result<(), Err
         return Err(Error::file("use", path, cause, remedy));
     }
     match read_private_key(path) {
-        Err(e) if described.private_key && e.kind == Kind::Refused => Err(e.into()),
+        Err(e) if described.private_key && e.kind() == Kind::Refused => Err(e.into()),
         _ => Ok(()),
     }
 }

@@ -14,6 +14,7 @@ use crate::{
 };
 use hushwire::{Local, LocalMembers, Opened};
 use hushwire_aes::Backend;
+use hushwire_fault::PartyId;
 use hushwire_job::{
     self as engine, InputPlace, JobError, Kind, Member, Observer, Outcome, OutputPlace, Peer, Task,
     aes_ctr::{AesCtrJob, AesCtrPart, KeyMode, Learnt, Said, share_file},
@@ -29,6 +30,8 @@ use zeroize::Zeroizing;
 
 /// The owner of the file, as the job names this client.
 pub(crate) const OWNER: &str = "owner";
+/// Its number: the first of a client.
+const THE_CLIENT: PartyId = PartyId(PartyId::FIRST_CLIENT + 1);
 /// LOCAL: how long after a failure the owner's part may take to remove what it has begun.
 const END: Duration = Duration::from_secs(2);
 /// LOCAL: how often it is looked at.
@@ -36,8 +39,7 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// An error in which the one client is called as a person knows it.
 pub(crate) fn plainly(e: JobError) -> JobError {
-    let plain = |text: &str| text.replace(&format!("client {OWNER}"), OWNER);
-    JobError { cause: plain(&e.cause), remedy: plain(&e.remedy), ..e }
+    e.with_names(&|id| (id == THE_CLIENT).then(|| OWNER.to_owned()))
 }
 
 /// The owner's own part. Its end is waited for, so that no file under way is left behind.
@@ -143,7 +145,7 @@ fn lost() -> Error {
 
 /// The owner's own failure: it is this program that speaks.
 fn of_owner(e: JobError) -> Error {
-    Error::Job(JobError { who: String::new(), ..plainly(e) })
+    Error::Job(plainly(e).anonymous())
 }
 
 /// Runs the owner's part on a thread of its own; the supervisor hears how it ends.
@@ -169,7 +171,7 @@ fn spawn(
     });
     owner.listen(observer);
     thread::spawn(move || {
-        let ended = owner.run(&peers).map(Box::new).map_err(|e| match e.kind {
+        let ended = owner.run(&peers).map(Box::new).map_err(|e| match e.kind() {
             Kind::Network => Error::Net(plainly(e)),
             _ => of_owner(e),
         });

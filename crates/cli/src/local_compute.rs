@@ -20,10 +20,11 @@ use clap::{
 };
 use hushwire::Local;
 use hushwire_compute::{Computation, Visibility};
+use hushwire_fault::code;
 use hushwire_garble::Scheme;
 use hushwire_job::{
-    ComputationSource, ComputeJob, ComputeTask, Computed, InputPlace, Job, JobError, Member, OutputPlace,
-    Protocol, PublicPlace, Shown, Task, read_input,
+    ComputationSource, ComputeJob, ComputeTask, Computed, InputPlace, Job, Member, OutputPlace, Protocol,
+    PublicPlace, Shown, Task, read_input,
 };
 use hushwire_wire::Shape;
 use std::{
@@ -214,7 +215,7 @@ fn publish(
     for (name, ty) in computation.inputs().filter(|(_, ty)| ty.visibility == Visibility::Public) {
         let Some(place) = inputs.get(name) else { continue };
         let symbols = computation.symbols_with(&job.symbols, &lengths);
-        let symbols = symbols.map_err(|e| JobError::usage("reading inputs", e.cause(), e.remedy()))?;
+        let symbols = symbols.map_err(|e| e.fault().coded(code::PLACES).during("reading inputs"))?;
         let (tensor, remark) = read_input(name, ty, place, &symbols)?;
         remark.iter().for_each(|remark| log::note!("note: {remark}"));
         remarks.extend(remark);

@@ -213,8 +213,8 @@ fn with_guesses(e: JobError, sql: &str, guessed: &[Guess]) -> JobError {
             (format!("columns {} and {last} have no values and were taken", others.join(", ")), "their types")
         }
     };
-    let remedy = format!("{}; {of} for VARCHAR(1): give {their} with --schema FILE", e.remedy);
-    JobError { remedy, ..e }
+    let remedy = format!("{}; {of} for VARCHAR(1): give {their} with --schema FILE", e.remedy());
+    e.remedied(remedy)
 }
 
 /// Runs the query.

@@ -7,7 +7,7 @@ use crate::error::Error;
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use clap::{ArgAction, Args, ValueEnum};
-use hushwire_machine::printable;
+use hushwire_fault::{code, printable};
 use std::{
     borrow::Cow,
     fmt,
@@ -130,7 +130,7 @@ pub(crate) fn warn(text: impl fmt::Display) {
     }
 }
 
-/// Says why the command failed, in one line. Only the first error is reported: a command may report
+/// Says why the command failed, in one line, and in a second one where to read more. Only the first error is reported: a command may report
 /// it before its end.
 pub(crate) fn failed(e: &Error) {
     if FAILED.swap(true, Ordering::Relaxed) {
@@ -138,11 +138,29 @@ pub(crate) fn failed(e: &Error) {
     }
     let text = e.to_string();
     let text = printable(&text);
+    let fault = e.fault();
     if json() {
-        tracing::error!(exit_code = e.code(), "{text}");
-    } else {
-        put(&format!("{ERROR}error:{ERROR:#} {text}"));
+        let [who, peer] = [fault.who(), fault.peer()].map(|who| who.map(ToString::to_string));
+        tracing::error!(
+            exit_code = e.code(),
+            code = %fault.code(),
+            kind = fault.kind().name(),
+            who,
+            peer,
+            step = fault.step(),
+            cause = fault.cause(),
+            remedy = fault.remedy(),
+            "{text}"
+        );
+        return;
     }
+    let more = match fault.code() {
+        // What is wrong with a command line, its own words say best.
+        code::COMMAND_LINE => String::new(),
+        _ if QUIET.load(Ordering::Relaxed) => String::new(),
+        code => format!("\n  `hushwire explain {code}` says more"),
+    };
+    put(&format!("{ERROR}error:{ERROR:#} {text}{more}"));
 }
 
 /// `eprintln!` for what `-q` silences.

@@ -13,6 +13,7 @@ mod compute_cmd;
 mod control;
 mod doctor;
 mod error;
+mod explain;
 mod files;
 #[cfg(feature = "nn")]
 mod inferred;
@@ -52,6 +53,7 @@ mod version;
 
 use args::{Cli, Command, LocalJob};
 use clap::{CommandFactory, FromArgMatches};
+use error::Error;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::{
     ffi::{OsStr, OsString},
@@ -90,6 +92,7 @@ fn main() -> ExitCode {
         Command::Psi(args) => oprf_cmd::run(&args),
         Command::Keys(args) => keys::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
         Command::Member { .. } => member::main(),
@@ -98,7 +101,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
             log::failed(&e);
-            out::failed(e.code(), &e.to_string());
+            out::failed(&e);
             ExitCode::from(e.code())
         }
     }
@@ -122,7 +125,7 @@ fn by_a_person() -> Result<Command, ExitCode> {
         Err(e) if e.use_stderr() => {
             // There is nothing to do where it cannot be told.
             let _ = e.print();
-            out::failed(2, e.to_string().trim_end());
+            out::failed(&Error::Usage(e.to_string().trim_end().to_owned()));
             Err(ExitCode::from(2))
         }
         Err(e) => Err(match out::with(|_| e.print()) {

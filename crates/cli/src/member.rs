@@ -66,7 +66,7 @@ fn member(orders: &Receiver<ToMember>) -> Result<Ended, JobError> {
         }
         _ => Err(unexpected()),
     };
-    ended.map_err(|e| e.of(&me))
+    ended.map_err(|e| e.by(&me))
 }
 
 /// Opens this member's files, meets the others, and runs its side. `key_id` names the key of which it keeps a share.

@@ -18,7 +18,7 @@ use hushwire_job::{
     Agreement, Allowed, ClientFile, ComputeTask, Event, Forecast, Job, JobError, MemberConfig, MemberFile,
     Observer, PartyFile, Phase, Preparable, Preparation, Prepared, PsiTask, Task, excuse,
 };
-use hushwire_machine::Cause;
+use hushwire_machine::Excuse;
 use hushwire_wire::{Shape, TransportKind};
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -36,7 +36,7 @@ pub(crate) fn party(args: &PartyArgs) -> Result<(), Error> {
     let backend = args.common.backend()?;
     let file = PartyFile::read(&args.config)?;
     let member = checked(args, &file.member)?;
-    let config = MemberConfig::of_party(file, &args.run, backend).map_err(|e| e.of(&member))?;
+    let config = MemberConfig::of_party(file, &args.run, backend).map_err(|e| e.by(&member))?;
     let config = allowing(args, config)?;
     match prepare {
         None => run_job(args, config),
@@ -52,7 +52,7 @@ pub(crate) fn client(args: &MemberArgs) -> Result<(), Error> {
     let backend = args.common.backend()?;
     let file = ClientFile::read(&args.config)?;
     let member = checked(args, &file.0)?;
-    let config = MemberConfig::of_client(file, &args.run, backend).map_err(|e| e.of(&member))?;
+    let config = MemberConfig::of_client(file, &args.run, backend).map_err(|e| e.by(&member))?;
     let config = allowing(args, config)?;
     run_job(args, config)
 }
@@ -74,11 +74,11 @@ fn or_excuse<T>(
     ready.map_err(|e| {
         let (told, hears) = match e {
             Error::Job(ref e) if plan.is_some() => (e.clone(), said(&ProgressBar::hidden())),
-            Error::Job(ref e) => (e.clone().telling(Cause::Job), said(&ProgressBar::hidden())),
+            Error::Job(ref e) => (e.clone().telling(Excuse::Job), said(&ProgressBar::hidden())),
             ref other => {
                 log::failed(other);
                 let silent: Observer = Arc::new(|_| {});
-                (JobError::usage("start-up", other, "").telling(Cause::Job), silent)
+                (JobError::usage("start-up", other, "").telling(Excuse::Job), silent)
             }
         };
         let told = excuse(config, plan, &hears, told);

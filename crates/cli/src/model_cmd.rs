@@ -7,7 +7,8 @@ use crate::{
     run_report::deliver,
 };
 use clap::{Args, Subcommand};
-use hushwire_job::{JobError, Kind, network_of, read_array, samples};
+use hushwire_fault::code;
+use hushwire_job::{JobError, network_of, read_array, samples};
 use hushwire_nn::{
     Array, Choice, Distance, Finding, LayerReport, Members, Network, NnError, Numbers, Range, Report,
     Samples, Secure, Wanted, judged, npy, zoo,
@@ -171,12 +172,13 @@ struct MakeArgs {
 
 /// The error of a model as commands have theirs.
 pub(crate) fn of_nn(e: &NnError) -> Error {
-    JobError::new(Kind::File, e.place(), e.cause(), e.remedy()).into()
+    JobError::new(code::MODEL_FILE, e.place(), e.cause(), e.remedy()).into()
 }
 
 /// The error of a file.
 pub(crate) fn of_file(path: &Path, e: &NnError) -> Error {
-    JobError::new(Kind::File, format!("{}, {}", path.display(), e.place()), e.cause(), e.remedy()).into()
+    JobError::new(code::MODEL_FILE, format!("{}, {}", path.display(), e.place()), e.cause(), e.remedy())
+        .into()
 }
 
 /// The computation of the network that a file has.

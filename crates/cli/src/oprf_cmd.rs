@@ -11,6 +11,7 @@ use crate::{
     log, out, progress, size,
 };
 use clap::{Args, Subcommand};
+use hushwire_fault::{Who, code};
 use hushwire_job::{JobError, Stamp, read_once, refuse_once};
 use hushwire_psi::{
     KeyColumn, KeySpec, Keys, LeftOut, PsiError, Rows, Set, check_output, is_parquet,
@@ -185,7 +186,7 @@ fn of_file(e: PsiError) -> Error {
             Error::file("read", &path, format!("{place}{cause}"), remedy)
         }
         PsiError::Unwritable { path, cause, remedy } => Error::file("write", &path, cause, remedy),
-        e => Error::internal("writing the result", e.cause()),
+        e => e.fault().during("writing the result").into(),
     }
 }
 
@@ -342,5 +343,5 @@ fn refused(refusal: Refusal, asked: usize) -> Error {
             "ask again later, or ask the owner for more --per-hour",
         ),
     };
-    JobError::new(hushwire_job::Kind::Network, "the query", cause, remedy).of("the owner").into()
+    JobError::new(code::QUERIED, "the query", cause, remedy).by(Who::named("the owner")).into()
 }

@@ -4,6 +4,7 @@
 //! else standard output refuses, as on a full disk, is an error with exit code 4.
 
 use crate::{error::Error, files::NewFile};
+use hushwire_fault::{Code, Kind};
 use serde::Serialize;
 use std::{
     ffi::OsString,
@@ -70,23 +71,49 @@ pub(crate) fn pretty(value: &impl Serialize) -> Result<String, Error> {
 
 /// An error as programs read it that asked for JSON on standard output.
 #[derive(Serialize)]
-struct Failed<'a> {
-    error: OfError<'a>,
+struct Failed {
+    error: OfError,
 }
 
 #[derive(Serialize)]
-struct OfError<'a> {
+struct OfError {
     exit_code: u8,
-    message: &'a str,
+    message: String,
+    code: Code,
+    kind: Kind,
+    /// The member that failed.
+    who: Option<String>,
+    /// The member to blame.
+    peer: Option<String>,
+    step: String,
+    cause: String,
+    remedy: String,
+}
+
+impl From<&Error> for OfError {
+    fn from(e: &Error) -> Self {
+        let fault = e.fault();
+        Self {
+            exit_code: e.code(),
+            message: e.to_string(),
+            code: fault.code(),
+            kind: fault.kind(),
+            who: fault.who().map(ToString::to_string),
+            peer: fault.peer().map(ToString::to_string),
+            step: fault.step(),
+            cause: fault.cause(),
+            remedy: fault.remedy(),
+        }
+    }
 }
 
 /// Tells a program that waits for JSON why there is none.
-pub(crate) fn failed(exit_code: u8, message: &str) {
+pub(crate) fn failed(e: &Error) {
     if !PROGRAMS.load(Ordering::Relaxed) || WRITTEN.load(Ordering::Relaxed) {
         return;
     }
     // Standard error has it as well.
-    let _ = pretty(&Failed { error: OfError { exit_code, message } }).and_then(text);
+    let _ = pretty(&Failed { error: e.into() }).and_then(text);
 }
 
 #[cfg(test)]

@@ -15,10 +15,9 @@ use crate::{
 use clap::Args;
 use hushwire::Local;
 use hushwire_aes::Backend;
+use hushwire_fault::PartyId;
 use hushwire_garble::Scheme;
-use hushwire_job::{
-    InputPlace, Intersection, Job, JobError, Member, OutputPlace, PsiJob, PsiReveal, PsiTask, Task,
-};
+use hushwire_job::{InputPlace, Intersection, Job, Member, OutputPlace, PsiJob, PsiReveal, PsiTask, Task};
 use hushwire_psi::Side;
 use hushwire_wire::Shape;
 use indicatif::ProgressBar;
@@ -291,9 +290,7 @@ fn compute(
 
 /// The parties have numbers in a job, and people know sides here.
 fn of_sides(e: Error) -> Error {
-    let Error::Job(JobError { who, step, cause, remedy, kind, consequence, told }) = e else { return e };
-    let [who, step, cause, remedy] = [who, step, cause, remedy].map(|text| {
-        (0..).zip(SIDES).fold(text, |text, (i, side)| text.replace(&Member::Party(i).to_string(), name(side)))
-    });
-    Error::Job(JobError { who, step, cause, remedy, kind, consequence, told })
+    let Error::Job(e) = e else { return e };
+    let side = |id| SIDES.into_iter().zip(0..).find(|(_, i)| PartyId(*i) == id);
+    Error::Job(e.with_names(&|id| side(id).map(|(side, _)| name(side).to_owned())))
 }

@@ -8,7 +8,8 @@ use crate::{
     member::arguments,
 };
 use hushwire::{Local, LocalMember, LocalMembers};
-use hushwire_job::{Job, JobError, Kind, Member, Outcome, Peer, Task, aes_ctr::Learnt};
+use hushwire_fault::{PartyId, Who, code};
+use hushwire_job::{Job, JobError, Member, Outcome, Peer, Task, aes_ctr::Learnt};
 use indicatif::ProgressBar;
 use serde::de::DeserializeOwned;
 use std::{
@@ -210,16 +211,16 @@ impl Supervisor {
             }
         }
         let net = |e: &Error| matches!(e, Error::Net(_));
-        let late = |e: &Error| matches!(e, Error::Net(e) if e.consequence);
+        let late = |e: &Error| matches!(e, Error::Net(e) if e.is_consequence());
         let silent =
             |party: usize| !self.reports.iter().any(|(i, _)| *i == party) && self.done[party].is_none();
         if let Some(error) = self.owner_error.take_if(|e| !net(e)) {
             return error;
         }
         if let Some((party, status)) = self.ended.iter().find(|(party, _)| silent(*party)) {
-            return gone(self.phase, *status).of(&self.parties[*party].who).into();
+            return gone(self.phase, *status).by(Who::named(&self.parties[*party].who)).into();
         }
-        if let Some((_, e)) = self.reports.iter().find(|(_, e)| !e.consequence) {
+        if let Some((_, e)) = self.reports.iter().find(|(_, e)| !e.is_consequence()) {
             return e.clone().into();
         }
         if let Some(error) = self.owner_error.take_if(|e| !late(e)) {
@@ -238,14 +239,14 @@ fn gone(phase: &str, status: ExitStatus) -> JobError {
     let cause = match (status.signal(), status.code()) {
         (_, Some(PANICKED)) => {
             let remedy = "please report this with the command line and what stands above";
-            return JobError::new(Kind::Internal, phase, "a bug ended its process", remedy);
+            return JobError::new(code::BUG, phase, "a bug ended its process", remedy);
         }
         (Some(signal), _) => format!("its process was killed by signal {signal}"),
         _ => format!("its process ended without a report, with {status}"),
     };
     let remedy =
         "nothing was written; see the system's log for who killed it (out of memory?) and start again";
-    JobError::new(Kind::Network, phase, cause, remedy)
+    JobError::new(code::PROCESS, phase, cause, remedy)
 }
 
 impl Drop for Supervisor {
@@ -310,7 +311,7 @@ fn listen(party: usize, stdout: ChildStdout, child: &Mutex<Child>, events: &Send
         let Ok(line) = line else { break };
         let said = control::hear(&line).unwrap_or_else(|e| {
             let error = JobError::internal("start", format!("hearing a party: {e}"));
-            FromMember::Failed(error.of(format!("party {party}")))
+            FromMember::Failed(error.by(PartyId(u8::try_from(party).unwrap_or(u8::MAX))))
         });
         if events.send(Event::Said(party, said)).is_err() {
             return;
@@ -338,11 +339,11 @@ mod tests {
     #[test]
     fn a_bug_is_told_apart_from_a_kill() {
         let bug = gone("the run", ExitStatus::from_raw(PANICKED << 8));
-        assert_eq!(bug.kind, Kind::Internal);
+        assert_eq!(bug.code(), code::BUG);
         assert!(bug.to_string().contains("please report this"), "{bug}");
         for status in [9, 3 << 8] {
             let killed = gone("the run", ExitStatus::from_raw(status));
-            assert_eq!(killed.kind, Kind::Network);
+            assert_eq!(killed.code(), code::PROCESS);
             assert!(killed.to_string().contains("who killed it"), "{killed}");
         }
     }

@@ -1,5 +1,6 @@
 //! Errors of computations.
 
+use hushwire_fault::{Fault, code};
 use std::fmt;
 
 /// A place in a text, counted from 1.
@@ -65,25 +66,21 @@ impl ComputeError {
         ComputeError::Type { cause: cause.into(), remedy: remedy.into() }
     }
 
-    /// The fault, as a clause, without the place in a text.
+    /// The code and the texts, without the place in a text.
     #[must_use]
-    pub fn cause(&self) -> String {
-        match self {
-            ComputeError::Type { cause, .. } | ComputeError::Text { cause, .. } => cause.clone(),
-            ComputeError::Binary { at, cause } => format!("{cause} at byte {at}"),
-            ComputeError::Input { input, cause, .. } => format!("{input}: {cause}"),
-        }
-    }
-
-    /// A way to mend it, as a clause.
-    #[must_use]
-    pub fn remedy(&self) -> String {
-        match self {
-            ComputeError::Type { remedy, .. }
-            | ComputeError::Text { remedy, .. }
-            | ComputeError::Input { remedy, .. } => remedy.clone(),
-            ComputeError::Binary { .. } => "make it again from its text".into(),
-        }
+    pub fn fault(&self) -> Fault {
+        let (code, cause, remedy) = match self {
+            Self::Type { cause, remedy } | Self::Text { cause, remedy, .. } => {
+                (code::COMPUTATION, cause.clone(), remedy.as_str())
+            }
+            Self::Binary { at, cause } => {
+                (code::COMPUTATION, format!("{cause} at byte {at}"), "make it again from its text")
+            }
+            Self::Input { input, cause, remedy } => {
+                (code::VALUES, format!("{input}: {cause}"), remedy.as_str())
+            }
+        };
+        Fault::of(code, &[("cause", cause.into()), ("remedy", remedy.into())])
     }
 
     /// The place in a text, where there is one.

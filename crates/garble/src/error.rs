@@ -1,14 +1,15 @@
 //! Errors of garbling and of Yao's protocol: the network, the OTs, the parties' disagreement, and misuse.
 
-use std::{borrow::Cow, fmt};
+use std::fmt;
 
+use hushwire_fault::{Fault, IntoText, Text, code};
 use hushwire_machine::{NetError, PartyId};
 use hushwire_ot::OtError;
 use thiserror::Error;
 
 /// The reason why a garbled circuit ended without a result.
 ///
-/// Reads as [`cause`](Self::cause), then [`remedy`](Self::remedy).
+/// Reads as its [`fault`](Self::fault) does.
 #[derive(Debug, Error)]
 pub enum GarbleError {
     /// A message that no party following the protocol sends.
@@ -60,44 +61,37 @@ pub enum GarbleError {
 
 impl fmt::Display for GarbleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {}", self.cause(), self.remedy())
+        f.write_str(&self.fault().clauses())
     }
 }
 
 impl GarbleError {
-    /// The peer to blame, where one is, and the cause, as one clause.
+    /// The code, the peer to blame, and the texts of the table.
     #[must_use]
-    pub fn cause(&self) -> String {
+    pub fn fault(&self) -> Fault {
+        let of = |peer: Option<PartyId>| ("peer", Text::peer(peer, "the peer"));
         match self {
             Self::Malformed { peer, message, what } => {
-                format!("{}: {message} is malformed: {what}", named(*peer))
+                let places = [of(*peer), ("message", (*message).into()), ("what", what.into())];
+                Fault::of(code::YAO_MALFORMED, &places).blaming(*peer)
             }
-            Self::Mismatch { peer, what } => format!("{}: {what} differ from ours", named(*peer)),
+            Self::Mismatch { peer, what } => {
+                Fault::of(code::YAO_DIFFERS, &[of(*peer), ("what", (*what).into())]).blaming(*peer)
+            }
             Self::Short { wanted, left } => {
-                format!("the garbled tables end early: {wanted} bytes are needed and {left} are left")
+                Fault::of(code::YAO_SHORT, &[("wanted", wanted.into_text()), ("left", left.into_text())])
             }
-            Self::Unsupported { scheme, what, .. } => format!("scheme {scheme} {what}"),
-            Self::Unknown { name, .. } => format!("no garbling scheme is called {name:?}"),
-            Self::Gates(e) => format!("the circuit cannot be read: {e}"),
-            Self::Ot(e) => e.cause(),
-            Self::Net(e) => e.cause(),
+            Self::Unsupported { scheme, what, instead } => Fault::of(
+                code::YAO_SCHEME,
+                &[("scheme", (*scheme).into()), ("what", (*what).into()), ("known", instead.into())],
+            ),
+            Self::Unknown { name, known } => {
+                Fault::of(code::YAO_NAME, &[("name", format!("{name:?}").into()), ("known", known.into())])
+            }
+            Self::Gates(e) => Fault::of(code::YAO_GATES, &[("cause", e.into_text())]),
+            Self::Ot(e) => e.fault(),
+            Self::Net(e) => e.fault(),
         }
-    }
-
-    /// The next thing to do about it, as one clause.
-    #[must_use]
-    pub fn remedy(&self) -> Cow<'static, str> {
-        Cow::Borrowed(match self {
-            Self::Malformed { .. } => "run the same version at both sides",
-            Self::Mismatch { .. } => "give both parties the same",
-            Self::Short { .. } => "evaluate with the circuit that was garbled",
-            Self::Unsupported { instead: known, .. } | Self::Unknown { known, .. } => {
-                return format!("take one of {known}").into();
-            }
-            Self::Gates(_) => "see whether its file is whole",
-            Self::Ot(e) => return e.remedy(),
-            Self::Net(e) => return e.remedy(),
-        })
     }
 
     /// A malformed message.
@@ -114,8 +108,4 @@ impl GarbleError {
         }
         if let GarbleError::Ot(e) = self { e.of(who).into() } else { self }
     }
-}
-
-fn named(peer: Option<PartyId>) -> String {
-    peer.map_or_else(|| "the peer".to_owned(), |peer| peer.to_string())
 }

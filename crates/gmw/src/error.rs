@@ -1,14 +1,15 @@
 //! Errors of a run: of the network, the OTs, and the parties' disagreement.
 
-use std::{borrow::Cow, fmt};
+use std::fmt;
 
+use hushwire_fault::{Fault, IntoText, Text, code};
 use hushwire_machine::{NetError, PartyId};
 use hushwire_ot::OtError;
 use thiserror::Error;
 
 /// The reason why a run ended without a result. The party is lost then: open a new session.
 ///
-/// Reads as [`cause`](Self::cause), then [`remedy`](Self::remedy).
+/// Reads as its [`fault`](Self::fault) does.
 #[derive(Debug, Error)]
 pub enum GmwError {
     /// The parties are not about to run the same thing.
@@ -33,39 +34,25 @@ pub enum GmwError {
 
 impl fmt::Display for GmwError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {}", self.cause(), self.remedy())
+        f.write_str(&self.fault().clauses())
     }
 }
 
 impl GmwError {
-    /// The peer to blame, where one is, and the cause, as one clause.
+    /// The code, the peer to blame, and the texts of the table.
     #[must_use]
-    pub fn cause(&self) -> String {
+    pub fn fault(&self) -> Fault {
         match self {
             Self::Mismatch { peer } => {
-                let peer = peer.map_or_else(|| "the peer".to_owned(), |peer| peer.to_string());
-                format!(
-                    "{peer}: runs another circuit, other roles, another number of instances or another run of the session"
-                )
+                Fault::of(code::GMW_DIFFERS, &[("peer", Text::peer(*peer, "the peer"))]).blaming(*peer)
             }
-            Self::Inputs { found, expected } => {
-                format!("this party's inputs: found {found} planes, expected {expected}")
-            }
-            Self::Lost => "this party is lost, because a run before failed".to_owned(),
-            Self::Ot(e) => e.cause(),
-            Self::Net(e) => e.cause(),
+            Self::Inputs { found, expected } => Fault::of(
+                code::GMW_INPUTS,
+                &[("found", found.into_text()), ("expected", expected.into_text())],
+            ),
+            Self::Lost => Fault::of(code::GMW_LOST, &[]),
+            Self::Ot(e) => e.fault(),
+            Self::Net(e) => e.fault(),
         }
-    }
-
-    /// The next thing to do about it, as one clause.
-    #[must_use]
-    pub fn remedy(&self) -> Cow<'static, str> {
-        Cow::Borrowed(match self {
-            Self::Mismatch { .. } => "give both parties the same job",
-            Self::Inputs { .. } => "bring a plane for every bit of its inputs",
-            Self::Lost => "set up a new session",
-            Self::Ot(e) => return e.remedy(),
-            Self::Net(e) => return e.remedy(),
-        })
     }
 }

@@ -1,5 +1,6 @@
 //! Errors of a device: the step, the cause and the remedy.
 
+use hushwire_fault::{Fault, IntoText, code};
 use std::time::Duration;
 
 /// A device failed: which, during what, why, and what to do.
@@ -68,6 +69,18 @@ pub enum Cause {
     /// Our own caller is wrong.
     #[error("{0}")]
     Misuse(String),
+}
+
+impl From<HdlError> for Fault {
+    fn from(e: HdlError) -> Self {
+        let code = match e.cause {
+            Cause::Missing(_) | Cause::NotStarted(_) => code::DEVICE_MISSING,
+            Cause::Misuse(_) => code::DEVICE_MISUSE,
+            _ => code::DEVICE,
+        };
+        let places = [("cause", (&e.cause).into_text()), ("remedy", e.cause.remedy().into())];
+        Self::of(code, &places).during(format_args!("{}, {}", e.device, e.step))
+    }
 }
 
 impl Cause {

@@ -26,7 +26,7 @@ impl Member {
         let file = PartyFile::read(file)?;
         let me = file.member.me.clone();
         let config = MemberConfig::of_party(file, label, Backend::best());
-        Ok(Self::new(config.map_err(|e| e.of(&me))?))
+        Ok(Self::new(config.map_err(|e| e.by(&me))?))
     }
 
     /// The client that a client file describes.
@@ -37,7 +37,7 @@ impl Member {
         let file = ClientFile::read(file)?;
         let me = file.0.me.clone();
         let config = MemberConfig::of_client(file, label, Backend::best());
-        Ok(Self::new(config.map_err(|e| e.of(&me))?))
+        Ok(Self::new(config.map_err(|e| e.by(&me))?))
     }
 
     /// A member with a configuration of the program's own.
@@ -175,7 +175,7 @@ impl LocalMember {
     /// # Errors
     /// Its address cannot be had.
     pub fn start(mut self) -> Result<Member, JobError> {
-        self.member().map_err(|e| e.of(&self.me))
+        self.member().map_err(|e| e.by(&self.me))
     }
 
     fn member(&mut self) -> Result<Member, JobError> {

@@ -318,10 +318,10 @@ fn of_sessions() {
     let mut three = refused(three, "agreeing on the computation", |three| {
         run(three).map_err(|e: JobError| {
             assert!(
-                e.cause.contains("is a fork of process") && e.remedy.contains("open a new session"),
+                e.cause().contains("is a fork of process") && e.remedy().contains("open a new session"),
                 "{e}"
             );
-            Some(e.step)
+            Some(e.step())
         })
     });
     assert_eq!(ok(run(&mut three))["z"].get(0), u128::from(RESULT % 256));

@@ -81,7 +81,7 @@ fn mistakes_are_said_before_anybody_waits() {
         ),
     ] {
         let error = run.run().err().unwrap_or_else(|| panic!("{words}"));
-        assert_eq!(error.kind, kind, "{error}");
+        assert_eq!(error.kind(), kind, "{error}");
         assert!(error.to_string().contains(words), "{error}");
     }
     let error = job.output("less", ["alice"]).build().err().map(|e| e.to_string()).unwrap_or_default();
@@ -156,6 +156,6 @@ fn an_output_that_may_replace_files_of_others_replaces_none_of_the_members_own()
         let member = member.files(RunFiles::new(true)).allow(job.terms().digest());
         let opened = member.keep("sum", OutputPlace::File(at(name))).open(&job);
         let error = opened.err().unwrap_or_else(|| panic!("{name} was taken for an output"));
-        assert!(error.kind == Kind::Refused && error.cause.contains(what), "{name}: {error}");
+        assert!(error.kind() == Kind::Refused && error.cause().contains(what), "{name}: {error}");
     }
 }

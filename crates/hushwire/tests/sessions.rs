@@ -135,7 +135,7 @@ fn a_party_of_a_session_refuses_what_it_does_not_allow() {
     let errors: Vec<_> = errors.into_iter().flatten().collect();
     assert_eq!(errors.len(), 2);
     assert!(
-        errors[0].kind == Kind::Refused && errors[0].to_string().contains("in jobs that it allows alone")
+        errors[0].kind() == Kind::Refused && errors[0].to_string().contains("in jobs that it allows alone")
     );
 }
 

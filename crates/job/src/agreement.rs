@@ -4,6 +4,8 @@
 //! sides can say *what* differs; the second is one BLAKE3 digest of all fields, which is what binds.
 
 use crate::{JobError, Member, Protocol};
+use hushwire_fault::{Who, code};
+use hushwire_wire::PartyId;
 
 /// Tags that the handshake has room for.
 const TAGS: usize = 8;
@@ -141,10 +143,26 @@ impl Agreement {
         parties.chain(self.clients.iter().cloned().map(Member::Client)).collect()
     }
 
+    /// The name of a client, as messages have it. Parties have none but their numbers.
+    pub(crate) fn name(&self, id: PartyId) -> Option<String> {
+        let at = id.0.checked_sub(PartyId::FIRST_CLIENT + 1)?;
+        self.clients.get(usize::from(at)).map(|name| Member::Client(name.clone()).to_string())
+    }
+
+    /// The member of this number, by its name.
+    pub(crate) fn who(&self, id: PartyId) -> Who {
+        Who::from(id).with_names(&|id| self.name(id))
+    }
+
     /// Whether `member` has a place in it.
     pub(crate) fn admits(&self, member: &Member) -> Result<(), JobError> {
         self.protocol.admits(member).map_err(|(cause, _)| {
-            JobError::usage("taking part", cause, "take part with the file of a party that the protocol has")
+            JobError::new(
+                code::MEMBER,
+                "taking part",
+                cause,
+                "take part with the file of a party that the protocol has",
+            )
         })
     }
 }

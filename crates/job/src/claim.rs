@@ -5,7 +5,8 @@
 //! path: the system drops it with the process that holds it, however that ends. A written file is known by inode, length
 //! and time, not by a hash of the content, which would give small secret outputs away after they are deleted.
 
-use crate::{JobError, Kind};
+use crate::JobError;
+use hushwire_fault::{Excuse, code};
 use serde::{Deserialize, Serialize};
 use std::{
     env,
@@ -164,8 +165,7 @@ fn taken(target: &Path, record: &Record) -> JobError {
         _ => format!("process {process} writes it now ({job})"),
     };
     let remedy = "wait until that run has ended, or name another file";
-    JobError::new(Kind::Refused, format!("cannot write {path}"), cause, remedy)
-        .telling(hushwire_machine::Cause::Writing)
+    JobError::new(code::TAKEN, format!("cannot write {path}"), cause, remedy).whole().telling(Excuse::Writing)
 }
 
 /// The directories where records may lie, the best first.
@@ -210,7 +210,7 @@ mod tests {
         let take = |job| Claim::take_in(&state, &path, job);
         let first = take("one").unwrap_or_else(|e| panic!("{e}"));
         let error = take("two").err().unwrap_or_else(|| panic!("claimed twice"));
-        assert_eq!(error.kind, Kind::Refused);
+        assert_eq!(error.code(), code::TAKEN);
         let (own, text) = (format!("process {} ", std::process::id()), error.to_string());
         assert!(text.contains(&own) && text.contains("(one)"), "{text}");
         assert!(Claim::take_in(&state, &dir.path().join("y"), "two").is_ok(), "another path is free");
@@ -236,7 +236,7 @@ mod tests {
                 1
             }
             Err(e) => {
-                assert_eq!(e.kind, Kind::Refused, "{e}");
+                assert_eq!(e.code(), code::TAKEN, "{e}");
                 0
             }
         };
@@ -271,7 +271,7 @@ mod tests {
         fs::set_permissions(&bad, Permissions::from_mode(0o777)).unwrap_or_else(|e| panic!("{e}"));
         let path = dir.path().join("x");
         let error = Claim::take_in(std::slice::from_ref(&bad), &path, "one").err();
-        assert!(error.is_some_and(|e| e.kind == Kind::File && e.to_string().contains("XDG_STATE_HOME")));
+        assert!(error.is_some_and(|e| e.code() == code::FILE && e.to_string().contains("XDG_STATE_HOME")));
         let claim = Claim::take_in(&[bad.clone(), good.clone()], &path, "one");
         assert!(claim.is_ok());
         let count = |dir: &Path| fs::read_dir(dir).map_or(0, Iterator::count);

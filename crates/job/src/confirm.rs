@@ -1,10 +1,7 @@
 //! The last word: nobody names an output before everybody has said that all of its own is done.
 
-use crate::{
-    JobError,
-    agreement::Agreement,
-    member_config::{explain, named},
-};
+use crate::{JobError, agreement::Agreement, member_config::explain};
+use hushwire_fault::code;
 use hushwire_machine::{Channel, NetError, PartyId};
 
 const STEP: &str = "confirmation";
@@ -44,9 +41,9 @@ fn hear(plan: &Agreement, channel: &mut Channel, out: &[u8], word: &[u8; 16]) ->
     if theirs == *word {
         return Ok(());
     }
-    let peer = named(plan, peer);
+    let peer = plan.who(peer);
     let cause = format!("{peer} sent another word than that it is done");
-    Err(JobError::new(crate::Kind::Network, STEP, cause, "run the same release everywhere"))
+    Err(JobError::new(code::DISAGREE, STEP, cause, "run the same release everywhere"))
 }
 
 fn failed(plan: &Agreement, e: NetError) -> JobError {

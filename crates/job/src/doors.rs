@@ -1,6 +1,7 @@
 //! The ways of values in and out at a party of three: its own, the other parties' and clients'.
 
-use crate::{JobError, Kind, Member, flow::Failed};
+use crate::{JobError, Member, flow::Failed};
+use hushwire_fault::code;
 use hushwire_machine::{Channel, Reason, Watch, drive::Driver};
 use hushwire_rep3::{
     Addition, Batch, Comparison, Inconsistent, Input, Output, OwnerInputs, OwnerSeeds, Role, Shares,
@@ -115,7 +116,7 @@ impl Doors {
         }
         let [a, b] = [a.index().min(b.index()), a.index().max(b.index())];
         JobError::new(
-            Kind::Network,
+            code::DEVIATED_CLIENT,
             COMPARE,
             format!(
                 "{client} gave party {a} and party {b} different shares of the same inputs; no output of them was opened"

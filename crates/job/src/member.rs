@@ -1,6 +1,7 @@
 //! The members of a job.
 
 use crate::MOST_PARTIES;
+use hushwire_fault::Who;
 use hushwire_machine::PartyId;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -60,6 +61,15 @@ impl fmt::Display for Member {
         match self {
             Self::Party(index) => write!(f, "party {index}"),
             Self::Client(name) => write!(f, "client {name}"),
+        }
+    }
+}
+
+impl From<&Member> for Who {
+    fn from(member: &Member) -> Self {
+        match member {
+            Member::Party(index) => PartyId(*index).into(),
+            Member::Client(_) => Who::named(member.to_string()),
         }
     }
 }

@@ -5,7 +5,8 @@ use crate::{
     Terms, TermsDigest, aes_ctr::AesCtrPlaces, agreement::Agreement,
 };
 use hushwire_aes::Backend;
-use hushwire_machine::{Net, NetError, PartyId, Reason, SessionId};
+use hushwire_fault::{Text, code};
+use hushwire_machine::{Net, NetError, PartyId, Presented, Reason, SessionId};
 use hushwire_wire::{self as wire, Identity, Listener, PeerConfig, SessionConfig, Shape, TransportKind};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
@@ -211,7 +212,7 @@ impl MemberConfig {
     pub(crate) fn join(&self, plan: &Agreement, observer: &Observer) -> Result<Net, JobError> {
         let config = self.config(plan)?;
         let hears = observer.clone();
-        let names = plan.clients.clone();
+        let agreed = plan.clone();
         let heard: wire::Observer = Arc::new(move |event| match event {
             // All parties say the same, of which one is enough.
             wire::Event::Comes { peer, done, of } => {
@@ -219,14 +220,14 @@ impl MemberConfig {
                     hears(Event::Progress(*done, *of));
                 }
             }
-            event => hears(Event::Note(with_names(&event.to_string(), &names))),
+            event => hears(Event::Note(event.text().with_names(&|id| agreed.name(id)).written())),
         });
         let listener = self.listener.as_deref();
         let net = wire::connect_or_news(&config, &self.identity, listener, heard);
         let mut net = net.map_err(|(e, news)| {
             let e = self.refused(plan, e).during("connect");
             if let Some(news) = news {
-                observer(Event::Failed(e.clone().of(&self.me)));
+                observer(Event::Failed(e.clone().by(&self.me)));
                 // Whoever cannot be met cannot be told: the error stays this one.
                 drop(wire::retell(&config, &self.identity, listener, &news));
             }
@@ -240,39 +241,43 @@ impl MemberConfig {
     /// As [`explain`], and says whose key is where another should be.
     fn refused(&self, plan: &Agreement, e: NetError) -> JobError {
         let (peer, presented) = match &e {
-            NetError::UnknownPeer { peer: Some(peer), presented, .. } => (*peer, presented.clone()),
-            NetError::HandshakeMismatch { peer: Some(peer), field: "party ids", .. } => {
-                (*peer, String::new())
+            NetError::UnknownPeer { peer: Some(peer), presented: Presented::Pin(pin), .. } => {
+                (*peer, Some(pin.clone()))
             }
+            NetError::UnknownPeer { peer: Some(peer), .. }
+            | NetError::HandshakeMismatch { peer: Some(peer), field: "party ids", .. } => (*peer, None),
             _ => return explain(plan, e),
         };
-        let mut error = explain(plan, e);
+        let error = explain(plan, e);
         let holder = |pin: &str| self.peers.iter().find(|p| p.pin.to_string() == pin).map(|p| &p.member);
         let own = self.identity.pin().to_string();
-        let peer = named(plan, peer);
+        let peer = || Text::from(plan.who(peer));
+        let came = |of: &Member| peer().words(" came with the key of ").who(of);
         let told = if let Some(listed) = holder(&own) {
-            Some((format!("our own key is the one that our file lists for {listed}"), SWAPPED.to_owned()))
-        } else if presented == own {
-            Some((format!("{peer} came with the key of {}", self.me), SWAPPED.to_owned()))
+            let cause = Text::from("our own key is the one that our file lists for ").who(listed);
+            Some((cause, SWAPPED.into()))
+        } else if presented.as_ref() == Some(&own) {
+            Some((came(&self.me), SWAPPED.into()))
         } else {
-            holder(&presented).map(|of| {
-                let remedy = format!(
-                    "see that neither addresses nor pins of {peer} and {of} are swapped in this member's file; where they are not, \
-                     give every member its own key file"
+            presented.and_then(|pin| holder(&pin)).map(|of| {
+                let remedy = Text::from("see that neither addresses nor pins of ").text(peer()).words(" and ").who(of);
+                let remedy = remedy.words(
+                    " are swapped in this member's file; where they are not, give every member its own key file",
                 );
-                (format!("{peer} came with the key of {of}"), remedy)
+                (came(of), remedy)
             })
         };
-        if let Some((cause, remedy)) = told {
-            (error.cause, error.remedy) = (cause, remedy);
+        match told {
+            Some((cause, remedy)) => error.coded(code::SWAPPED).because(cause).remedied(remedy),
+            None => error,
         }
-        error
     }
 
     fn config(&self, plan: &Agreement) -> Result<SessionConfig, JobError> {
         let id = |member: &Member| {
             member.id(&plan.clients).ok_or_else(|| {
-                JobError::usage(
+                JobError::new(
+                    code::MEMBER,
                     "connect",
                     format!("the job has no {member}"),
                     "give the job and this file the same names",
@@ -287,7 +292,7 @@ impl MemberConfig {
             }
             let peer = self.peers.iter().find(|p| p.member == member).ok_or_else(|| {
                 let cause = format!("the job needs {member}, and no [[peers]] table of this file is for it");
-                JobError::usage("connect", cause, "add its pin, and for a party its address")
+                JobError::new(code::MEMBER, "connect", cause, "add its pin, and for a party its address")
             })?;
             peers.push(PeerConfig { id: id(&member)?, address: peer.address.clone(), pin: peer.pin });
         }
@@ -306,79 +311,58 @@ impl MemberConfig {
 
 const SWAPPED: &str = "give every member its own key file, and see that no pins are swapped";
 
-/// A text of the session, where `client 129` gets its name in the job. Each number is replaced
-/// once: a name that looks
-/// like a number is not read again.
-fn with_names(text: &str, clients: &[String]) -> String {
-    const CLIENT: &str = "client ";
-    let name = |digits: &str| {
-        let number: u8 = digits.parse().ok()?;
-        clients.get(usize::from(number.checked_sub(PartyId::FIRST_CLIENT + 1)?))
-    };
-    let (mut named, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(at) = rest.find(CLIENT) {
-        let (before, after) = rest.split_at(at + CLIENT.len());
-        let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
-        let (digits, after) = after.split_at(end);
-        named += before;
-        named += name(digits).map_or(digits, String::as_str);
-        rest = after;
-    }
-    named + rest
-}
-
-/// A member as the job calls it.
-pub(crate) fn named(plan: &Agreement, peer: PartyId) -> String {
-    with_names(&peer.to_string(), &plan.clients)
-}
-
 /// A network error in the words of the job.
 pub(crate) fn explain(plan: &Agreement, e: NetError) -> JobError {
-    let peer = e.peer().map_or("a peer".to_owned(), |peer| named(plan, peer));
-    let with_names = |text: &str| with_names(text, &plan.clients);
-    let differs = match &e {
+    let peer = e.peer();
+    let another_plan = |fields: String| {
+        let places = [("peer", Text::peer(peer, "a peer")), ("fields", fields.into())];
+        JobError::of(code::ANOTHER_PLAN, &places).blaming(peer)
+    };
+    let error = match &e {
         NetError::HandshakeMismatch { field: "job digest", theirs, .. } => {
             let mut tags = [0; 32];
-            hex::decode_to_slice(theirs, &mut tags).ok().map(|()| plan.differences(&tags).join(", "))
+            let known = hex::decode_to_slice(theirs.written(), &mut tags).ok();
+            known.map(|()| another_plan(plan.differences(&tags).join(", ")))
         }
         // Tags are alike.
         NetError::HandshakeMismatch { field: "parameters digest", .. } => {
-            Some(plan.untagged().join(" or ")).filter(|rest| !rest.is_empty())
+            Some(plan.untagged().join(" or ")).filter(|rest| !rest.is_empty()).map(another_plan)
         }
         NetError::HandshakeMismatch { field: "session id", .. } => {
-            Some("the run's label (--run), or it is of another run".to_owned())
+            Some(another_plan("the run's label (--run), or it is of another run".to_owned()))
+        }
+        NetError::HandshakeMismatch { field: "party ids", .. } => {
+            Some(e.fault().coded(code::SWAPPED).remedied(SWAPPED))
         }
         _ => None,
     };
-    let swapped = matches!(e, NetError::HandshakeMismatch { field: "party ids", .. });
-    let mut error = JobError::from(e);
-    // Before anything of the job is added, which has names already.
-    (error.cause, error.remedy) = (with_names(&error.cause), with_names(&error.remedy));
-    if swapped {
-        error.remedy = SWAPPED.to_owned();
-    }
-    if let Some(differs) = differs {
-        error.cause = format!("{peer} has another plan, which differs in {differs}");
-        error.remedy = "give every member the same job file, circuit and release".to_owned();
-    }
-    error
+    error.unwrap_or_else(|| e.into()).with_names(&|id| plan.name(id))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Clients called by a number of the wire: the numbers of `130` and `bob` are 129 and 130.
+    /// The numbers of the clients `130` and `bob` on the wire are 129 and 130: whoever is missing is blamed, and nobody else.
     #[test]
-    fn a_name_that_looks_like_a_number_is_not_taken_for_one() {
-        let clients = ["130", "bob", "131x"].map(str::to_owned);
-        for (text, wanted) in [
-            ("client 129: did not come", "client 130: did not come"),
-            ("client 130 and client 129, client 131", "client bob and client 130, client 131x"),
-            ("client 132: unknown, client 128, client 1290", "client 132: unknown, client 128, client 1290"),
-            ("a client of party 129, client ", "a client of party 129, client "),
-        ] {
-            assert_eq!(with_names(text, &clients), wanted);
+    fn a_client_called_by_a_number_of_the_wire_is_blamed_itself() {
+        let plan = Agreement {
+            kind: "circuit",
+            title: String::new(),
+            protocol: crate::Protocol::Rep3,
+            clients: vec!["130".to_owned(), "bob".to_owned()],
+            fields: vec![],
+            lanes: 1,
+            client_lanes: 1,
+        };
+        for name in &plan.clients {
+            let id = Member::Client(name.clone()).id(&plan.clients).expect("it is a client of the plan");
+            let (step, after) = ("x".to_owned(), Duration::from_secs(4));
+            let error = explain(&plan, NetError::Stalled { peer: Some(id), step, after });
+            let error = error.with_names(&|id| plan.name(id));
+            assert_eq!(error.peer(), Some(&plan.who(id)), "{error}");
+            assert_eq!(error.peer().map(ToString::to_string), Some(format!("client {name}")), "{error}");
+            assert_eq!(error.cause_text().members().collect::<Vec<_>>(), [&plan.who(id)], "{error}");
         }
     }
 }

@@ -9,7 +9,7 @@
 //! A party that sends different commitments to two others is found out before the run has a name.
 
 use crate::{
-    JobError, Kind, Member,
+    JobError, Member,
     agreement::Agreement,
     batches::{Batch, Batches},
     circuit::CircuitPart,
@@ -103,7 +103,7 @@ pub(crate) fn failed(
         }
         AuthError::Misstep(_) => None,
         AuthError::Inputs { .. } | AuthError::Short { .. } | AuthError::Ot(_) => {
-            return JobError::new(Kind::Internal, step, e.cause(), e.remedy());
+            return e.fault().during(step);
         }
     };
     if let Some(watch) = watch {
@@ -117,7 +117,7 @@ pub(crate) fn failed(
         };
         watch.abort(who, why, &what);
     }
-    JobError::new(Kind::Network, step, e.cause(), e.remedy())
+    e.fault().during(step)
 }
 
 /// Computes all batches as party `index`.

@@ -1,10 +1,10 @@
 //! Files that appear under their names only when they are whole.
 
 use crate::{
-    JobError, Kind,
+    JobError,
     claim::{Claim, State},
 };
-use hushwire_machine::Cause;
+use hushwire_fault::{Excuse, code};
 use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags};
 use std::{
     ffi::OsString,
@@ -181,7 +181,7 @@ impl NewFile {
     fn changed(&self) -> JobError {
         let step = format!("cannot write {}", self.target.display());
         let cause = "another file came there meanwhile, or that one was changed, and the result is lost";
-        JobError::new(Kind::Refused, step, cause, "run again, and name another file").telling(Cause::Writing)
+        JobError::new(code::TAKEN, step, cause, "run again, and name another file").telling(Excuse::Writing)
     }
 
     /// So that the same job may replace it.

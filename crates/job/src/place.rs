@@ -2,6 +2,7 @@
 
 use crate::{BitOrderChoice, InputPlace, JobError, NewFile, OutputPlace, Plan, RunFiles, value};
 use hushwire_circuit::Planes;
+use hushwire_fault::code;
 use std::{
     fs::File,
     io::{self, Read, Write},
@@ -30,7 +31,8 @@ impl Source {
         let what = format!("input {name}");
         let single = |remedy: &str| match plan.instances {
             1 => Ok(()),
-            n => Err(JobError::usage(
+            n => Err(JobError::new(
+                code::PLACES,
                 format!("reading {what}"),
                 format!("one value is given for {n} instances"),
                 remedy,
@@ -55,7 +57,8 @@ impl Source {
                 let (found, record) = (records.len(), Plan::record(width));
                 let wanted = record as u64 * plan.instances;
                 if found as u64 != wanted {
-                    return Err(JobError::usage(
+                    return Err(JobError::new(
+                        code::PLACES,
                         format!("reading {what}"),
                         format!(
                             "it has {found} bytes, and {} instances of {width} bits are {wanted} bytes",
@@ -74,7 +77,7 @@ impl Source {
             InputPlace::Csv(..) | InputPlace::Values(_) => {
                 let cause = "CSV and numbers are for computations";
                 let remedy = "name a file of records with `file`, or digits with `hex`";
-                return Err(JobError::usage(format!("reading {what}"), cause, remedy));
+                return Err(JobError::new(code::PLACES, format!("reading {what}"), cause, remedy));
             }
             InputPlace::Open(file, path) => {
                 check_length(file, path, plan, width)?;
@@ -179,7 +182,8 @@ impl Sink {
         let record = Plan::record(width);
         let single = || match plan.instances {
             1 => Ok(Mutex::new(vec![0; record])),
-            n => Err(JobError::usage(
+            n => Err(JobError::new(
+                code::PLACES,
                 format!("preparing output {}", plan.outputs[j].0),
                 format!("there is no file for its {n} instances"),
                 "name a file for them with `file`",
@@ -194,7 +198,8 @@ impl Sink {
             OutputPlace::Show => To::Show(single()?),
             OutputPlace::Memory => {
                 let bytes = usize::try_from(record as u64 * plan.instances).map_err(|_| {
-                    JobError::usage(
+                    JobError::new(
+                        code::PLACES,
                         format!("preparing output {name}"),
                         "it does not fit into memory",
                         "name a file",
@@ -205,11 +210,17 @@ impl Sink {
             OutputPlace::Discard => To::Nowhere,
             OutputPlace::Unnamed => {
                 let cause = "files without names are for results of encryptions";
-                return Err(JobError::usage(format!("preparing output {name}"), cause, "name a file"));
+                return Err(JobError::new(
+                    code::PLACES,
+                    format!("preparing output {name}"),
+                    cause,
+                    "name a file",
+                ));
             }
             OutputPlace::Csv(_) => {
                 let cause = "CSV is for computations";
-                return Err(JobError::usage(
+                return Err(JobError::new(
+                    code::PLACES,
                     format!("preparing output {name}"),
                     cause,
                     "name a file with `file`",
@@ -304,14 +315,20 @@ pub(crate) fn sources(
     let names: Vec<&str> = plan.inputs_of(member).map(|i| plan.inputs[i].0.as_str()).collect();
     if let Some(odd) = places.keys().find(|name| !names.contains(&name.as_str())) {
         let cause = format!("{member} does not bring an input called `{odd}`");
-        return Err(JobError::usage("reading inputs", cause, crate::suggest::remedy(odd, &names)));
+        return Err(JobError::new(
+            code::PLACES,
+            "reading inputs",
+            cause,
+            crate::suggest::remedy(odd, &names),
+        ));
     }
     let mut all: Vec<Option<Source>> = (0..plan.inputs.len()).map(|_| None).collect();
     for i in plan.inputs_of(member) {
         let name = &plan.inputs[i].0;
         let Some(place) = places.get(name) else {
             let remedy = format!("add {name} = {{ file = \"…\" }} under [inputs]");
-            return Err(JobError::usage(
+            return Err(JobError::new(
+                code::PLACES,
                 "reading inputs",
                 format!("{member} has no value for input `{name}`"),
                 remedy,
@@ -332,7 +349,12 @@ pub(crate) fn sinks(
     let names: Vec<&str> = plan.outputs_of(member).map(|j| plan.outputs[j].0.as_str()).collect();
     if let Some(odd) = places.keys().find(|name| !names.contains(&name.as_str())) {
         let cause = format!("{member} does not learn an output called `{odd}`");
-        return Err(JobError::usage("preparing outputs", cause, crate::suggest::remedy(odd, &names)));
+        return Err(JobError::new(
+            code::PLACES,
+            "preparing outputs",
+            cause,
+            crate::suggest::remedy(odd, &names),
+        ));
     }
     let mut all: Vec<Option<Sink>> = (0..plan.outputs.len()).map(|_| None).collect();
     for j in plan.outputs_of(member) {

@@ -7,6 +7,7 @@ use crate::{
 };
 use hushwire_authgarble::Roles;
 use hushwire_circuit::{Program, TwoParty};
+use hushwire_fault::code;
 use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
 
@@ -303,7 +304,7 @@ fn lanes(job: &CircuitJob) -> Result<u16, JobError> {
 }
 
 fn wrong(cause: impl std::fmt::Display, remedy: &str) -> JobError {
-    JobError::usage("planning the job", cause, remedy)
+    JobError::new(code::CIRCUIT, "planning the job", cause, remedy)
 }
 
 fn count(what: &str, listed: usize, widths: &[usize]) -> Result<(), JobError> {

@@ -8,6 +8,7 @@ use hushwire_circuit::{
     bristol::{self, Format, ReadError},
     named,
 };
+use hushwire_fault::code;
 use hushwire_machine::printable;
 use std::{fs::File, io::BufReader, path::Path, sync::Arc};
 
@@ -52,7 +53,7 @@ impl CircuitSource {
         match self {
             Self::Builtin(name) => {
                 let program = named::program(name)
-                    .map_err(|e| JobError::usage("making the circuit", e.cause(), e.remedy()))?;
+                    .map_err(|e| JobError::new(code::CIRCUIT, "making the circuit", e.cause(), e.remedy()))?;
                 Ok(Found { program, natural_order: BitOrderChoice::Lsb })
             }
             Self::File(path) => read(path),

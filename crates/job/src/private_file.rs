@@ -1,7 +1,8 @@
 //! Private keys on disk: read only from files that nobody else may look into.
 
-use crate::{JobError, Kind, open_input};
+use crate::{JobError, open_input};
 use hushwire_circuit::mark;
+use hushwire_fault::code;
 use std::{io::Read, os::unix::fs::PermissionsExt, path::Path};
 use zeroize::Zeroizing;
 
@@ -41,7 +42,7 @@ pub fn read_private_key(path: &Path) -> Result<Zeroizing<String>, JobError> {
             format!("`hushwire keys rotate {shown}`")
         };
         let remedy = format!("run `chmod 600 {shown}`, and {then} if somebody may have read it");
-        return Err(JobError { kind: Kind::Refused, ..JobError::file(DOING, path, cause, remedy) });
+        return Err(JobError::file(DOING, path, cause, remedy).coded(code::PRIVATE));
     }
     Ok(match mark::strip_str(&text) {
         whole if whole.len() == text.len() => text,
@@ -74,7 +75,7 @@ mod tests {
             match read_private_key(&path) {
                 Ok(text) => assert!(good && *text == pem, "{mode:o} was taken"),
                 Err(e) => {
-                    assert!(!good && e.kind == Kind::Refused, "{mode:o}: {e}");
+                    assert!(!good && e.code() == code::PRIVATE, "{mode:o}: {e}");
                     let text = e.to_string();
                     assert!(text.contains("chmod 600") && text.contains(&format!("{mode:04o}")), "{text}");
                 }

@@ -2,6 +2,7 @@
 
 use crate::{JobError, Link, Member, suggest};
 use hushwire_authgarble::Form;
+use hushwire_fault::code;
 use hushwire_garble::Scheme;
 use hushwire_ot::{Level, Protocol as Extension};
 use serde::{Deserialize, Serialize};
@@ -133,7 +134,7 @@ impl Protocol {
     pub fn scheme(self, given: Option<Scheme>) -> Result<Option<Scheme>, JobError> {
         match (self, given) {
             (Self::Yao, Some(Scheme::PrivacyFree)) => {
-                Err(JobError::new(crate::Kind::Refused, "planning the job", REVEALS, take_private()))
+                Err(JobError::new(code::REVEALS, "planning the job", REVEALS, take_private()))
             }
             (Self::Yao, given) => Ok(Some(given.unwrap_or_default())),
             (_, Some(_)) => Err(self.has_no("scheme", "no garbling scheme")),
@@ -151,7 +152,8 @@ impl Protocol {
             (Self::Rep3, None) => Ok(None),
             (Self::Authgarble(_) | Self::Ywz20(_), Some(given)) if !given.supports(Level::Malicious) => {
                 let cause = format!("protocol {self} is malicious, and {given} is not");
-                Err(JobError::usage(
+                Err(JobError::new(
+                    code::JOB,
                     "planning the job",
                     cause,
                     "take one of the softspoken or ferret extensions",
@@ -163,7 +165,7 @@ impl Protocol {
 
     fn has_no(self, key: &str, what: &str) -> JobError {
         let remedy = format!("leave out `{key}`, or take another protocol");
-        JobError::usage("planning the job", format!("protocol {self} has {what}"), remedy)
+        JobError::new(code::JOB, "planning the job", format!("protocol {self} has {what}"), remedy)
     }
 
     /// Whether it has a place for `member`; the cause and the remedy where it has none.

@@ -12,7 +12,8 @@ use crate::{
     confirm,
     member_config::{Event, Observer, explain},
 };
-use hushwire_machine::{Cause, Channel, Meter, Net, PartyId, Reason, SessionId, Turns};
+use hushwire_fault::Excuse;
+use hushwire_machine::{Channel, Meter, Net, PartyId, Reason, SessionId, Turns};
 use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, sync::Arc, time::Instant};
 
@@ -127,12 +128,12 @@ pub fn run<T: Task>(
 ) -> Result<Outcome<T::Learnt>, JobError> {
     let agreement = task.agreement();
     if let Err(refused) = agreement.admits(&config.me) {
-        return Err(excuse(&config, None, observer, refused.telling(Cause::Job)));
+        return Err(excuse(&config, None, observer, refused.telling(Excuse::Job)));
     }
     if let Err(refused) = config.allows(&task.terms()) {
         // Whoever wrote the job may have named files of this machine in it: then nothing of them is in what is told.
         let plan = Some(&agreement).filter(|_| !task.tells_of_files());
-        return Err(if refused.kind == Kind::Refused {
+        return Err(if refused.kind() == Kind::Refused {
             excused(&config, plan, observer, refused, Reason::Declined)
         } else {
             excuse(&config, plan, observer, refused)
@@ -145,13 +146,13 @@ pub fn run<T: Task>(
 }
 
 /// Tells the others that this member ends before it joins. They learn no more of `e` than
-/// [`JobError::told`]; [`Event::Failed`] reports `e` here at once. Returns `e`, in this member's
+/// [`JobError::tells`]; [`Event::Failed`] reports `e` here at once. Returns `e`, in this member's
 /// name, once all have been told or after a few seconds. `plan` is missing where the job cannot be
 /// read.
 pub fn excuse(config: &MemberConfig, plan: Option<&Agreement>, observer: &Observer, e: JobError) -> JobError {
     // Where jobs are allowed one by one, whoever wrote this one hears nothing of why it cannot be read here.
     let hides = plan.is_none() && config.allowed.is_some();
-    let why = if hides { Reason::Declined } else { Reason::Local(e.told) };
+    let why = if hides { Reason::Declined } else { Reason::Local(e.tells()) };
     excused(config, plan, observer, e, why)
 }
 
@@ -162,7 +163,7 @@ fn excused(
     e: JobError,
     why: Reason,
 ) -> JobError {
-    let e = e.of(&config.me);
+    let e = e.by(&config.me);
     observer(Event::Failed(e.clone()));
     // Whoever cannot be met cannot be told: the error stays this one.
     drop(config.excuse(plan, why));
@@ -180,7 +181,7 @@ pub fn open<T: Task>(task: &T, config: &mut MemberConfig) -> Result<T::Part, Job
         task.reads().into_iter().for_each(|(role, path)| config.files.reads(role, &path));
         task.open(config)
     });
-    opened.map_err(|e| e.of(&config.me))
+    opened.map_err(|e| e.by(&config.me))
 }
 
 /// The second half of [`run`]: meets the others and computes.
@@ -195,10 +196,10 @@ pub fn run_part<P: Part>(
 ) -> Result<Outcome<P::Learnt>, JobError> {
     let me = config.me.clone();
     if let Err(e) = config.check(&agreement) {
-        return Err(excuse(&config, Some(&agreement), observer, e.telling(Cause::Job)));
+        return Err(excuse(&config, Some(&agreement), observer, e.telling(Excuse::Job)));
     }
     let member = MemberSession::new(agreement, config, observer);
-    member.and_then(|member| member.run(part)).map_err(|e| e.of(&me))
+    member.and_then(|member| member.run(part)).map_err(|e| e.by(&me))
 }
 
 /// A member's channels once its own part is done. They stay open until the last word: closing one could overtake data
@@ -248,8 +249,8 @@ impl MemberSession {
         let finished = self.compute_and_confirm(&mut part);
         if let (Err(e), Some(watch)) = (&finished, watch) {
             // Others learn at once who failed, and not only that links closed.
-            if e.kind != Kind::Network {
-                watch.abort(me, Reason::Local(e.told), self.phase);
+            if e.kind() != Kind::Network {
+                watch.abort(me, Reason::Local(e.tells()), self.phase);
             }
         }
         let rounds = finished?;
@@ -313,6 +314,6 @@ impl MemberSession {
 pub fn first_error(errors: Vec<JobError>) -> Result<(), JobError> {
     let mut errors: Vec<_> = errors.into_iter().enumerate().collect();
     // Least of all says a thread that ended because another one of this process did.
-    errors.sort_by_key(|(i, e)| (e.consequence, e.consequence && e.kind == Kind::Internal, *i));
+    errors.sort_by_key(|(i, e)| (e.is_consequence(), e.is_consequence() && e.kind() == Kind::Internal, *i));
     errors.into_iter().next().map_or(Ok(()), |(_, e)| Err(e))
 }

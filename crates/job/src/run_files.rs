@@ -1,11 +1,11 @@
 //! The files of one run: what it reads, and what it will write. Every output of every command goes through here.
 
 use crate::{
-    JobError, Kind, NewFile,
+    JobError, NewFile,
     aes_ctr::{Ledger, share_file},
     claim::{self, Claim},
 };
-use hushwire_machine::Cause;
+use hushwire_fault::{Excuse, code};
 use std::{
     fs::{self, File, Metadata},
     io::{self, Read},
@@ -108,8 +108,9 @@ fn holds_shares(dir: &Path) -> bool {
 }
 
 fn refused(path: &Path, cause: String, remedy: String) -> JobError {
-    JobError::new(Kind::Refused, format!("cannot write {}", path.display()), cause, remedy)
-        .telling(Cause::Writing)
+    JobError::new(code::TAKEN, format!("cannot write {}", path.display()), cause, remedy)
+        .whole()
+        .telling(Excuse::Writing)
 }
 
 impl RunFiles {
@@ -170,7 +171,7 @@ impl RunFiles {
         let created = self
             .claim(option, path, job)
             .and_then(|claim| NewFile::create(path, mode).map(|file| file.claimed(claim, self.force)));
-        created.map_err(|e| e.telling(Cause::Writing))
+        created.map_err(|e| e.telling(Excuse::Writing))
     }
 
     /// Looks whether a file that is made without this, or a directory, may be called so.
@@ -254,7 +255,7 @@ mod tests {
         fn refused(&self, force: bool, name: &str, word: &str) {
             let error = self.files(force).create("with --out", &self.at(name), "job", 0o600).err();
             let error = error.unwrap_or_else(|| panic!("{name} was taken"));
-            assert_eq!(error.kind, Kind::Refused, "{error}");
+            assert_eq!(error.code(), code::TAKEN, "{error}");
             let text = error.to_string();
             assert!(text.contains(word) && text.contains("with --out"), "{name}: {text}");
         }
@@ -331,7 +332,7 @@ mod tests {
         let new = begin().unwrap_or_else(|e| panic!("{e}"));
         fs::write(&path, "mine").unwrap_or_else(|e| panic!("{e}"));
         let error = new.write(b"ours").err().unwrap_or_else(|| panic!("replaced"));
-        assert!(error.kind == Kind::Refused && error.to_string().contains("meanwhile"), "{error}");
+        assert!(error.code() == code::TAKEN && error.to_string().contains("meanwhile"), "{error}");
         assert_eq!(fs::read_to_string(&path).ok().as_deref(), Some("mine"));
         fs::remove_file(&path).unwrap_or_else(|e| panic!("{e}"));
         begin().and_then(|new| new.write(b"ours")).unwrap_or_else(|e| panic!("{e}"));

@@ -4,7 +4,8 @@
 //! protocol, of whose data in which form, and who learns what of it. Sizes, lengths and how the work is cut are no terms, and
 //! neither is anything of a single run: addresses, labels, keys, fresh randomness.
 
-use crate::{Agreement, JobError, Kind, open_input};
+use crate::{Agreement, JobError, open_input};
+use hushwire_fault::code;
 use hushwire_machine::printable;
 use std::{collections::BTreeSet, fmt, io::Read, path::Path, str::FromStr};
 
@@ -115,7 +116,12 @@ impl Allowed {
         let digest = |(number, line): (usize, &str)| {
             line.parse().map_err(|cause: String| {
                 let step = format!("{}, line {number}", path.display());
-                JobError::new(Kind::File, step, cause, "write one digest in a line, and remarks behind #")
+                JobError::new(
+                    code::ALLOWED_FILE,
+                    step,
+                    cause,
+                    "write one digest in a line, and remarks behind #",
+                )
             })
         };
         lines.filter(|(_, line)| !line.is_empty()).map(digest).collect()
@@ -144,7 +150,7 @@ impl Allowed {
             format!("this member takes part in jobs that it allows alone, {listed}, and not in {digest}");
         let remedy = "read its terms with `hushwire job show JOB.toml`, and if they are right add this digest to `allow` in this \
                       member's file, or give it with --allow";
-        Err(JobError::new(Kind::Refused, "refused", cause, remedy))
+        Err(JobError::new(code::NOT_ALLOWED, "refused", cause, remedy).whole())
     }
 }
 
@@ -220,7 +226,10 @@ mod tests {
         assert_eq!(read(&text).and_then(|allowed| allowed.check(&ours)).err().map(|e| e.to_string()), None);
         let error = read("").and_then(|allowed| allowed.check(&ours)).err();
         let error = error.unwrap_or_else(|| panic!("an empty file allows nothing"));
-        assert!(error.kind == Kind::Refused && error.cause.contains(&ours.digest().to_string()), "{error}");
+        assert!(
+            error.code() == code::NOT_ALLOWED && error.cause().contains(&ours.digest().to_string()),
+            "{error}"
+        );
         let error = read("\nblake3:12\n").err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains("line 2") && error.contains("blake3:12"), "{error}");
     }

@@ -65,7 +65,7 @@ impl Progress {
     pub(crate) fn go_on(&self) -> Result<(), JobError> {
         if self.failed.load(Ordering::SeqCst) {
             let error = JobError::internal(COMPUTE, "another thread failed");
-            return Err(JobError { consequence: true, ..error });
+            return Err(error.following());
         }
         Ok(())
     }

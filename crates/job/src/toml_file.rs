@@ -1,7 +1,8 @@
 //! TOML files read strictly: every key is known, and every error names its line.
 
-use crate::{JobError, Kind, open_input, suggest};
+use crate::{JobError, open_input, suggest};
 use hushwire_circuit::mark;
+use hushwire_fault::code;
 use std::{
     io::Read,
     ops::Range,
@@ -70,7 +71,7 @@ impl Source {
     ) -> JobError {
         let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
         let line = 1 + before.iter().filter(|b| **b == b'\n').count();
-        JobError::new(Kind::File, format!("{}, line {line}", self.path.display()), cause, remedy)
+        JobError::new(code::JOB_FILE, format!("{}, line {line}", self.path.display()), cause, remedy)
     }
 }
 

@@ -7,7 +7,6 @@ use hushwire_gmw::GmwError;
 use hushwire_machine::{Channel, NetError};
 use hushwire_ot::{Context, OtError};
 use hushwire_prg::Seed;
-use std::fmt;
 
 /// One party's side of a protocol, set up on a channel that serves it alone.
 pub(crate) trait TwoPartyEngine: Send {
@@ -80,12 +79,9 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    pub(crate) fn peer(cause: impl fmt::Display, remedy: impl fmt::Display) -> Self {
-        Self::Peer(JobError::new(Kind::Network, "", cause, remedy))
-    }
-
-    pub(crate) fn ours(kind: Kind, cause: impl fmt::Display, remedy: impl fmt::Display) -> Self {
-        Self::Ours(JobError::new(kind, "", cause, remedy))
+    /// A failure of a protocol: of the peer, if it is one of the network.
+    pub(crate) fn of(fault: JobError) -> Self {
+        if fault.kind() == Kind::Network { Self::Peer(fault) } else { Self::Ours(fault) }
     }
 
     /// In the words of the job.
@@ -101,8 +97,7 @@ impl From<OtError> for Failure {
     fn from(e: OtError) -> Self {
         match e {
             OtError::Net(e) => Self::Net(e),
-            OtError::Abort { .. } | OtError::Malformed { .. } => Self::peer(e.cause(), e.remedy()),
-            e => Self::ours(Kind::Internal, e.cause(), e.remedy()),
+            e => Self::of(e.fault()),
         }
     }
 }
@@ -110,11 +105,8 @@ impl From<OtError> for Failure {
 impl From<GarbleError> for Failure {
     fn from(e: GarbleError) -> Self {
         match e {
-            GarbleError::Net(e) => Self::Net(e),
-            GarbleError::Ot(e) => e.into(),
-            GarbleError::Unsupported { .. } => Self::ours(Kind::Usage, e.cause(), e.remedy()),
-            GarbleError::Malformed { .. } | GarbleError::Mismatch { .. } => Self::peer(e.cause(), e.remedy()),
-            e => Self::ours(Kind::Internal, e.cause(), e.remedy()),
+            GarbleError::Net(e) | GarbleError::Ot(OtError::Net(e)) => Self::Net(e),
+            e => Self::of(e.fault()),
         }
     }
 }
@@ -122,10 +114,8 @@ impl From<GarbleError> for Failure {
 impl From<GmwError> for Failure {
     fn from(e: GmwError) -> Self {
         match e {
-            GmwError::Net(e) => Self::Net(e),
-            GmwError::Ot(e) => e.into(),
-            GmwError::Mismatch { .. } => Self::peer(e.cause(), e.remedy()),
-            e => Self::ours(Kind::Internal, e.cause(), e.remedy()),
+            GmwError::Net(e) | GmwError::Ot(OtError::Net(e)) => Self::Net(e),
+            e => Self::of(e.fault()),
         }
     }
 }
@@ -133,6 +123,7 @@ impl From<GmwError> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hushwire_fault::Who;
     use hushwire_machine::PartyId;
 
     #[test]
@@ -143,10 +134,10 @@ mod tests {
         let mismatch = GmwError::Mismatch { peer };
         for failure in [malformed.into(), GarbleError::Ot(abort()).into(), abort().into(), mismatch.into()] {
             let Failure::Peer(e) = failure else { panic!("the peer is to blame") };
-            assert!(e.cause.starts_with("party 1: ") && !e.cause[9..].contains("party 1"), "{e}");
-            assert!(!e.remedy.is_empty() && !e.cause.contains(&e.remedy), "{e}");
+            assert_eq!(e.peer().and_then(Who::id), peer, "{e}");
+            assert_eq!(e.cause_text().members().count(), 1, "{e}");
         }
         let failure = Failure::from(OtError::Unverified);
-        assert!(matches!(failure, Failure::Ours(e) if e.kind == Kind::Internal));
+        assert!(matches!(failure, Failure::Ours(e) if e.kind() == Kind::Internal));
     }
 }

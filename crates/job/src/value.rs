@@ -9,6 +9,7 @@
 
 use crate::{BitOrderChoice, JobError};
 use hushwire_circuit::{mark, text};
+use hushwire_fault::code;
 use zeroize::Zeroizing;
 
 /// Turns records into packed wires, or back: the same steps undo themselves.
@@ -74,7 +75,7 @@ pub(crate) fn from_text(
 ) -> Result<Zeroizing<Vec<u8>>, JobError> {
     let mut record = text::number(mark::strip_str(number), width).map_err(|e| {
         // The value is not repeated: it is secret.
-        JobError::usage(format!("reading {what}"), e.discreet(), hint(width))
+        JobError::new(code::PLACES, format!("reading {what}"), e.discreet(), hint(width))
     })?;
     if order == BitOrderChoice::Msb {
         record.reverse();

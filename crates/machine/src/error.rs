@@ -1,12 +1,12 @@
 //! Errors between two parties; every message names the party, the step, the cause and a remedy.
 
 use core::fmt;
-use std::{borrow::Cow, io, sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
-use rustix::io::Errno;
+use hushwire_fault::{Code, Fault, IntoText, Text, code, out_of_descriptors};
 use thiserror::Error;
 
-use crate::{PartyId, Reason, misstep::Misstep, printable};
+use crate::{PartyId, Reason, misstep::Misstep};
 
 /// A failed step between this party and a peer. After it the channel is closed and the session ends.
 ///
@@ -102,7 +102,7 @@ pub enum NetError {
         /// The holder of the certificate; this party where it is its own.
         peer: Option<PartyId>,
         /// Its dates, or who refused it.
-        what: String,
+        what: Text,
     },
     /// Both sides are alive and disagree about what to run.
     HandshakeMismatch {
@@ -111,9 +111,9 @@ pub enum NetError {
         /// The field of the hello.
         field: &'static str,
         /// This party's value.
-        ours: String,
+        ours: Text,
         /// The peer's value.
-        theirs: String,
+        theirs: Text,
     },
     /// More than one process with the key of one member takes part.
     Duplicate {
@@ -128,8 +128,8 @@ pub enum NetError {
         peer: Option<PartyId>,
         /// The step under way.
         step: String,
-        /// The pin or id that came.
-        presented: String,
+        /// What came.
+        presented: Presented,
     },
     /// A process of another user is at the other end of a Unix socket.
     OtherUser {
@@ -187,7 +187,7 @@ pub enum NetError {
         /// The peer's address, or ours if the peer was to dial.
         address: String,
         /// The last thing that went wrong.
-        cause: String,
+        cause: Text,
         /// Whether that tells why: no network is to be suspected then.
         seen: bool,
     },
@@ -198,7 +198,7 @@ pub enum NetError {
         /// The connect time-out.
         after: Duration,
         /// The last known state of each, in words.
-        cause: String,
+        cause: Text,
         /// Whether that tells why of all of them: no network is to be suspected then.
         seen: bool,
     },
@@ -231,7 +231,13 @@ pub enum NetError {
 
 impl fmt::Display for NetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {}", self.cause(), self.remedy())
+        f.write_str(&self.fault().clauses())
+    }
+}
+
+impl From<NetError> for Fault {
+    fn from(e: NetError) -> Self {
+        e.fault()
     }
 }
 
@@ -249,146 +255,114 @@ impl std::error::Error for NetError {
 }
 
 impl NetError {
+    /// The code, the member to blame, and the texts of the table with their places filled.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        let peer = || Text::peer(self.peer(), "unknown peer");
+        let of = |code, places: &[(&'static str, Text)]| {
+            let mut all = vec![("peer", peer())];
+            all.extend_from_slice(places);
+            Fault::of(code, &all)
+        };
+        let during = |code, step: &String| of(code, &[("step", step.into())]);
+        let failed = |code, step: &String, source: &dyn fmt::Display| {
+            of(code, &[("step", step.into()), ("cause", source.into_text())])
+        };
+        let fault = match self {
+            Self::Closed { step, .. } => during(code::CLOSED, step),
+            Self::Dead { step, silent_for, .. } => {
+                of(code::DIED, &[("step", step.into()), ("how", Death(*silent_for).into_text())])
+            }
+            Self::Aborted { by, step, why, .. } => {
+                let (code, why) = told(*why);
+                of(code, &[("by", (*by).into()), ("step", step.into()), ("why", why)])
+            }
+            Self::Blamed { step, why, .. } => {
+                of(blamed(*why), &[("step", step.into()), ("why", why.into_text())])
+            }
+            Self::Stalled { step, after, .. } => {
+                of(code::STALLED, &[("step", step.into()), ("after", format!("{after:?}").into())])
+            }
+            Self::Slow { step, moved, bytes, after, .. } => of(
+                code::SLOW,
+                &[
+                    ("step", step.into()),
+                    ("moved", moved.into_text()),
+                    ("bytes", bytes.into_text()),
+                    ("after", format!("{after:?}").into()),
+                ],
+            ),
+            Self::Io { step, source, .. } => failed(code::LINK, step, source),
+            Self::Tls { step, source, .. } => failed(code::TLS, step, source),
+            Self::Unlisted { own, .. } => of(code::UNLISTED, &[("own", own.into())]),
+            Self::Expired { what, .. } => of(code::EXPIRED, &[("what", what.clone())]),
+            Self::HandshakeMismatch { field, ours, theirs, .. } => of(
+                code::DIFFERS,
+                &[("field", (*field).into()), ("ours", ours.clone()), ("theirs", theirs.clone())],
+            ),
+            Self::Duplicate { what, .. } => of(code::DUPLICATE, &[("what", what.into())]),
+            Self::UnknownPeer { peer, step, presented } => {
+                let (code, presented) = match (presented, peer) {
+                    (Presented::Pin(pin), Some(_)) => (code::ANOTHER_KEY, pin.into()),
+                    (Presented::Pin(pin), None) => (code::UNKNOWN_KEY, pin.into()),
+                    (Presented::Other(text), _) => (code::UNKNOWN, text.clone()),
+                };
+                of(code, &[("step", step.into()), ("presented", presented)])
+            }
+            Self::OtherUser { step, source, .. } => failed(code::OTHER_USER, step, source),
+            Self::Malformed { msg, what, .. } => {
+                of(code::MALFORMED, &[("msg", (*msg).into()), ("what", what.into())])
+            }
+            Self::Deviated { peer, step, what } => Fault::of(
+                code::DEVIATED,
+                &[("peer", Text::peer(*peer, "a party")), ("step", step.into()), ("what", (*what).into())],
+            ),
+            Self::Forked { step, opened_by } => {
+                of(code::FORKED, &[("step", step.into()), ("opened_by", opened_by.into_text())])
+            }
+            Self::Listen { address, source } => of(
+                code::LISTEN,
+                &[
+                    ("address", address.into()),
+                    ("cause", source.into_text()),
+                    ("remedy", listen_remedy(source).into()),
+                ],
+            ),
+            Self::Descriptors { step, source } => failed(code::DESCRIPTORS, step, source),
+            Self::Connect { address, cause, seen, .. } => of(
+                if *seen { code::REFUSES_CONNECTIONS } else { code::UNREACHABLE },
+                &[("address", address.into()), ("cause", cause.clone())],
+            ),
+            Self::Absent { peers, after, cause, seen } => of(
+                if *seen { code::ABSENT_SEEN } else { code::ABSENT },
+                &[
+                    ("peers", Text::all(peers)),
+                    ("after", format!("{after:?}").into()),
+                    ("cause", cause.clone()),
+                ],
+            ),
+            Self::LaneTaken { lane, cause, .. } => {
+                of(code::LANE, &[("lane", lane.into_text()), ("cause", (*cause).into())])
+            }
+            Self::Dropped { step, .. } => during(code::DROPPED, step),
+            Self::Misstep(misstep @ Misstep::Lost { .. }) => of(code::LOST, &[("what", misstep.into_text())]),
+            Self::Misstep(misstep) => of(code::MISSTEP, &[("what", misstep.into_text())]),
+            Self::Config { what, .. } => of(code::SESSION, &[("what", what.into())]),
+        };
+        let fault = fault.blaming(self.peer());
+        if self.is_consequence() { fault.following() } else { fault }
+    }
+
     /// The party, the step and the cause, as one clause.
     #[must_use]
     pub fn cause(&self) -> String {
-        let who = match self {
-            Self::Absent { peers, .. } => Everybody(peers).to_string(),
-            Self::Blamed { by, .. } => by.to_string(),
-            _ => self.peer().map_or("unknown peer".to_owned(), |peer| peer.to_string()),
-        };
-        match self {
-            Self::Closed { step, .. } => {
-                format!("{who}: closed the link during {step}: its process ended or dropped the session")
-            }
-            Self::Dead { step, silent_for, .. } => {
-                format!("{who}: died during {step}: {}", Death(*silent_for))
-            }
-            Self::Aborted { by, step, why: Reason::Local(cause), .. } => {
-                format!("{who}: failed during {step}, as {by} says: {cause}")
-            }
-            Self::Aborted { by, step, why, .. } => format!("{who}: {why} during {step}, as {by} says"),
-            Self::Blamed { step, why, .. } => {
-                format!("{who}: ended the session during {step}: it says that this party {why}")
-            }
-            Self::Stalled { step, after, .. } => {
-                format!("{who}: stalled during {step}: no byte moved for {after:?}")
-            }
-            Self::Slow { step, moved, bytes, after, .. } => {
-                format!("{who}: too slow during {step}: {moved} of {bytes} bytes moved in {after:?}")
-            }
-            Self::Io { step, source, .. } => format!("{who}: link failed during {step}: {source}"),
-            Self::Tls { step, source, .. } => format!("{who}: TLS failed during {step}: {source}"),
-            Self::Unlisted { .. } => {
-                format!(
-                    "{who}: refuses our certificate during handshake: it lists another pin for this party"
-                )
-            }
-            Self::Expired { what, .. } => format!("{who}: certificate refused during handshake: {what}"),
-            Self::HandshakeMismatch { field, ours, theirs, .. } => {
-                format!("{who}: {field} differs during handshake: ours is {ours}, theirs is {theirs}")
-            }
-            Self::Duplicate { what, .. } => format!("{who}: refused during handshake: {what}"),
-            Self::UnknownPeer { peer, step, presented } => {
-                if shows_another(*peer, presented).is_some() {
-                    format!(
-                        "{who}: presents another key than the pinned one during {step}: its pin is {presented}"
-                    )
-                } else {
-                    format!("{who}: unknown during {step}: {presented} is not listed")
-                }
-            }
-            Self::OtherUser { step, source, .. } => format!("{who}: refused during {step}: {source}"),
-            Self::Malformed { msg, what, .. } => {
-                format!("{who}: sent a malformed message during {msg}: {what}")
-            }
-            Self::Deviated { peer, step, what } => {
-                let who = peer.map_or("a party".to_owned(), |peer| peer.to_string());
-                format!("{who}: left the protocol during {step}: {what}")
-            }
-            Self::Forked { step, opened_by } => format!(
-                "this process is a fork of process {opened_by}, which opened the session, during {step}: the same masks would \
-                 hide different values in both"
-            ),
-            Self::Listen { address, source } => format!("cannot listen on {}: {source}", printable(address)),
-            Self::Descriptors { step, source } => {
-                format!("this process has too many open files during {step}: {source}")
-            }
-            Self::Connect { address, cause, .. } => {
-                let (address, cause) = (printable(address), printable(cause));
-                format!("{who}: unreachable at {address} during connect: {cause}")
-            }
-            Self::Absent { after, cause, .. } => {
-                format!("{who}: did not come within {after:?} during connect: {}", printable(cause))
-            }
-            Self::LaneTaken { lane, cause, .. } => {
-                format!("{who}: no free lane {lane} during channel set-up: {cause}")
-            }
-            Self::Dropped { step, .. } => {
-                format!("{who}: channel is closed during {step}: an earlier step on it failed")
-            }
-            Self::Misstep(misstep) => misstep.to_string(),
-            Self::Config { what, .. } => {
-                format!("{who}: bad configuration during connect: {}", printable(what))
-            }
-        }
+        self.fault().cause()
     }
 
     /// The next thing to do about it, as one clause.
     #[must_use]
-    pub fn remedy(&self) -> Cow<'static, str> {
-        let text = match self {
-            Self::Closed { .. } => "read its own error",
-            Self::Dead { .. } => "see its own log and its host, then start again",
-            Self::Aborted { why, .. } => others_remedy(*why),
-            Self::Blamed { why, .. } => own_remedy(*why),
-            Self::Stalled { .. } => "see whether it still runs, or raise the stall limit",
-            Self::Slow { .. } => "see the network between the hosts, or raise the stall limit",
-            Self::Io { .. } => "see the network between the hosts and start again",
-            Self::Tls { .. } => "see that both sides run the same release and transport",
-            Self::Unlisted { own, .. } => return format!("let it list our pin, {own}").into(),
-            Self::Expired { .. } => {
-                "run `hushwire keys rotate` there and give the others the new pin, or set the clocks right"
-            }
-            Self::HandshakeMismatch { .. } => "give both parties the same job and release",
-            Self::Duplicate { .. } => "end all of its processes but one and start again",
-            Self::UnknownPeer { peer, presented, .. } => match shows_another(*peer, presented) {
-                Some(peer) => {
-                    let pins = "was its key rotated? ask there, over another channel, whether that is what `hushwire \
-                                keys pin` prints";
-                    return format!("{pins}, and correct the pin of {peer} if it is").into();
-                }
-                None if presented.starts_with("sha256:") => {
-                    "if a member's key was rotated and it confirms this pin, list it for that member"
-                }
-                None => "add its pin if it belongs here",
-            },
-            Self::OtherUser { .. } => "run the parties of one host as one user, or use tcp-tls",
-            Self::Malformed { .. } => "run the same release everywhere",
-            Self::Deviated { .. } => "nothing of this run may be used; find out why before another",
-            Self::Forked { .. } => {
-                "open a new session in this process, and go on with the old one in the other"
-            }
-            Self::Listen { source, .. } => listen_remedy(source),
-            Self::Descriptors { .. } => "allow it more (`ulimit -n` in the shell that starts it)",
-            Self::Connect { seen: true, .. } => {
-                "start it, or see its own output for why it ended, and correct the address if it listens elsewhere"
-            }
-            Self::Absent { seen: true, .. } => {
-                "start the members that do not run, or see their own output for why they ended"
-            }
-            Self::Connect { .. } => {
-                "see that it runs, that the address is right and that no firewall is between"
-            }
-            Self::Absent { .. } => {
-                "start the members that do not run, and see that addresses are right and no firewall is between"
-            }
-            Self::LaneTaken { .. } => "take each lane once, below the agreed number",
-            Self::Dropped { .. } | Self::Misstep(Misstep::Lost { .. }) => "read the first error",
-            Self::Misstep(_) => "bring a machine the buffers that its round declares",
-            Self::Config { .. } => "correct the configuration",
-        };
-        Cow::Borrowed(text)
+    pub fn remedy(&self) -> String {
+        self.fault().remedy()
     }
 
     /// The party that this error is about, where it is known: the one to blame, if the session ended because of one.
@@ -512,6 +486,15 @@ impl fmt::Display for TlsError {
 
 impl std::error::Error for TlsError {}
 
+/// What somebody showed who is not listed so.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Presented {
+    /// The pin of its key, as it is written.
+    Pin(String),
+    /// A number, or a greeting.
+    Other(Text),
+}
+
 /// The user who runs this party, and the one at the other end of a Unix socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("user {theirs} runs it and user {ours} this party")]
@@ -573,48 +556,35 @@ fn listen_remedy(e: &io::Error) -> &'static str {
     }
 }
 
-/// The listed peer whose pin is another than the one `presented`, if this is what an unknown peer showed.
-fn shows_another(peer: Option<PartyId>, presented: &str) -> Option<PartyId> {
-    peer.filter(|_| presented.starts_with("sha256:"))
+/// The code of what others say about a party, and their reason. A party that died has left no error.
+fn told(why: Reason) -> (Code, Text) {
+    let code = match why {
+        Reason::Died | Reason::Silent => code::TOLD_DIED,
+        Reason::Absent => code::TOLD_ABSENT,
+        Reason::Refused => code::TOLD_REFUSED,
+        Reason::Declined => code::TOLD_DECLINED,
+        Reason::Local(excuse) => return (code::TOLD_EXCUSE, excuse.into_text()),
+        Reason::Failed
+        | Reason::Interrupted
+        | Reason::Stalled
+        | Reason::Left
+        | Reason::Cheated
+        | Reason::Duplicate => code::TOLD_FAILED,
+    };
+    (code, why.into_text())
 }
 
-/// The remedy about a party of which others say this. A party that died has left no error.
-fn others_remedy(why: Reason) -> &'static str {
+/// The code of what others say about this party.
+fn blamed(why: Reason) -> Code {
     match why {
-        Reason::Died | Reason::Silent => "see its own log and its host, then start again",
-        Reason::Absent => "start it, and see that its address is right and no firewall is between",
-        Reason::Refused => {
-            "read the error of the first; if its key was rotated, all others must list its new pin"
-        }
-        Reason::Declined => {
-            "ask its operator to allow this job, by the digest that `hushwire job digest` prints"
-        }
-        Reason::Local(_) => "see its own output, which says more, or ask its operator",
-        _ => "read the error of the first",
-    }
-}
-
-/// The remedy of a party of which others say this.
-fn own_remedy(why: Reason) -> &'static str {
-    match why {
-        Reason::Died | Reason::Silent | Reason::Stalled | Reason::Absent => {
-            "see whether this process was stopped, its host overloaded or the network between them cut"
-        }
-        Reason::Refused => {
-            "read its error, and compare pins, keys and jobs of both: after `hushwire keys rotate` all others must list the new pin"
-        }
-        Reason::Duplicate => "end all processes of this party but one and start again",
-        Reason::Cheated => "read its error, and run the same release everywhere",
+        Reason::Died | Reason::Silent | Reason::Stalled | Reason::Absent => code::BLAMED_UNHEARD,
+        Reason::Refused => code::BLAMED_REFUSED,
+        Reason::Duplicate => code::BLAMED_DUPLICATE,
+        Reason::Cheated => code::BLAMED_CHEATED,
         Reason::Failed | Reason::Local(_) | Reason::Interrupted | Reason::Left | Reason::Declined => {
-            "read its error"
+            code::BLAMED_FAILED
         }
     }
-}
-
-/// Whether this process, or the host, has no descriptors left.
-#[must_use]
-pub fn out_of_descriptors(e: &io::Error) -> bool {
-    [Errno::MFILE, Errno::NFILE].iter().any(|errno| e.raw_os_error() == Some(errno.raw_os_error()))
 }
 
 struct Death(Option<Duration>);
@@ -625,22 +595,6 @@ impl fmt::Display for Death {
             Some(silent_for) => write!(f, "nothing was heard of it for {silent_for:?}"),
             None => f.write_str("its links closed and it said no goodbye"),
         }
-    }
-}
-
-struct Everybody<'a>(&'a [PartyId]);
-
-impl fmt::Display for Everybody<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, peer) in self.0.iter().enumerate() {
-            let before = match i {
-                0 => "",
-                _ if i + 1 == self.0.len() => " and ",
-                _ => ", ",
-            };
-            write!(f, "{before}{peer}")?;
-        }
-        Ok(())
     }
 }
 

@@ -78,11 +78,11 @@ fn messages_are_whole() {
             format!("party 1: refuses our certificate during handshake: it lists another pin for this party; let it list our pin, sha256:{ab}"),
         ),
         (
-            NetError::UnknownPeer { peer: ONE, step: "handshake".into(), presented: pin.clone() },
+            NetError::UnknownPeer { peer: ONE, step: "handshake".into(), presented: Presented::Pin(pin.clone()) },
             format!("party 1: presents another key than the pinned one during handshake: its pin is sha256:{ab}; was its key rotated? ask there, over another channel, whether that is what `hushwire keys pin` prints, and correct the pin of party 1 if it is"),
         ),
         (
-            NetError::UnknownPeer { peer: None, step: "handshake".into(), presented: pin.clone() },
+            NetError::UnknownPeer { peer: None, step: "handshake".into(), presented: Presented::Pin(pin.clone()) },
             format!("unknown peer: unknown during handshake: sha256:{ab} is not listed; if a member's key was rotated and it confirms this pin, list it for that member"),
         ),
         (
@@ -162,10 +162,15 @@ fn a_lack_of_descriptors_is_told_as_that() {
 fn text_from_files_cannot_disturb_a_terminal() {
     let evil = "a\x1b[2J:1\n".to_owned();
     for e in [
-        NetError::Connect { peer: ONE, address: evil.clone(), cause: evil.clone(), seen: false },
+        NetError::Connect { peer: ONE, address: evil.clone(), cause: evil.as_str().into(), seen: false },
         NetError::Listen { address: evil.clone(), source: os(98) },
         NetError::Config { peer: None, what: evil.clone() },
-        NetError::Absent { peers: vec![PartyId(1)], after: Duration::ZERO, cause: evil.clone(), seen: false },
+        NetError::Absent {
+            peers: vec![PartyId(1)],
+            after: Duration::ZERO,
+            cause: evil.as_str().into(),
+            seen: false,
+        },
     ] {
         assert!(!e.to_string().chars().any(char::is_control), "{e:?}");
     }
@@ -183,7 +188,7 @@ fn the_others_hear_of_the_party_that_is_to_blame() {
         // A certificate that a peer refuses is this party's own, or the pin that the peer lists for it.
         (NetError::Unlisted { peer: ONE, own: String::new() }, me, Reason::Refused),
         (
-            NetError::UnknownPeer { peer: ONE, step: step(), presented: String::new() },
+            NetError::UnknownPeer { peer: ONE, step: step(), presented: Presented::Other(Text::new()) },
             PartyId(1),
             Reason::Refused,
         ),
@@ -200,7 +205,7 @@ fn the_others_hear_of_the_party_that_is_to_blame() {
             NetError::Absent {
                 peers: vec![PartyId(1), PartyId(0)],
                 after: Duration::ZERO,
-                cause: String::new(),
+                cause: Text::new(),
                 seen: false,
             },
             PartyId(1),

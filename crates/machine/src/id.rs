@@ -1,33 +1,6 @@
-//! The numbers of parties, and the names of sessions.
+//! The names of sessions.
 
 use core::fmt;
-
-/// A party of a session: 0 to 127 compute, 128 to 254 are clients that only bring inputs and take outputs.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct PartyId(pub u8);
-
-impl PartyId {
-    /// The first id that belongs to clients.
-    pub const FIRST_CLIENT: u8 = 128;
-    /// The client that owns the data of a job with one data owner.
-    pub const OWNER: Self = Self(Self::FIRST_CLIENT);
-
-    /// Whether this is a client: it dials the parties and they never dial it.
-    #[must_use]
-    pub const fn is_client(self) -> bool {
-        self.0 >= Self::FIRST_CLIENT
-    }
-}
-
-impl fmt::Display for PartyId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Self::FIRST_CLIENT => f.write_str("owner"),
-            id if self.is_client() => write!(f, "client {id}"),
-            id => write!(f, "party {id}"),
-        }
-    }
-}
 
 /// The name or the id of a session, 16 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

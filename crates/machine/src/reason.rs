@@ -2,39 +2,7 @@
 
 use core::fmt;
 
-/// The cause of a member's own failure, as the other members hear it: one of these, so that no
-/// name, value or length of a file can be in it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[non_exhaustive]
-pub enum Cause {
-    /// Its values or their places do not fit the job, or are missing.
-    Inputs,
-    /// It cannot read or use a file.
-    Reading,
-    /// It cannot write an output.
-    Writing,
-    /// It cannot use the job, or its own configuration does not fit the job.
-    Job,
-    /// It would be unsafe to take part.
-    Unsafe,
-    /// A bug, or something that no other cause covers.
-    #[default]
-    Other,
-}
-
-/// Reads as a clause after a colon.
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Inputs => "its inputs do not fit the job",
-            Self::Reading => "it cannot use a file that it reads",
-            Self::Writing => "it cannot write an output",
-            Self::Job => "it cannot use the job, or its own file does not fit the job",
-            Self::Unsafe => "it refuses a run that would not be safe for it",
-            Self::Other => "an error of its own",
-        })
-    }
-}
+use hushwire_fault::Excuse;
 
 /// The reason why a party ends a session before its time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -43,7 +11,7 @@ pub enum Reason {
     /// An error of its own, for instance of a disk.
     Failed,
     /// An error of its own, with its cause.
-    Local(Cause),
+    Local(Excuse),
     /// A person or a supervisor stopped it.
     Interrupted,
     /// Its links closed and it had not said that it ends.

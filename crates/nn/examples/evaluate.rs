@@ -37,8 +37,7 @@ fn one(line: &str) -> Result<(u8, Vec<String>, Array), NnError> {
     let greatest = samples.greatest(&network, &secure);
     let mut inputs = secure.weights(&network, greatest, samples.headroom())?;
     inputs.insert(INPUT.to_owned(), secure.input(&input)?);
-    let refused = |e: hushwire_compute::ComputeError| NnError::new("the network", e.cause(), e.remedy());
-    let output = decode(&evaluate(secure.computation(), &inputs).map_err(refused)?["output"]);
+    let output = decode(&evaluate(secure.computation(), &inputs)?["output"]);
     let floats = Floats::new(&network, &input, false)?;
     let rooms = secure.rooms(&network, greatest, samples.headroom(), &floats)?;
     let mut warnings: Vec<String> = choice.finding.iter().map(ToString::to_string).collect();

@@ -234,9 +234,7 @@ impl<'a> Judge<'a> {
         let mut inputs = secure.weights(&self.network, greatest, self.samples.headroom())?;
         self.of_all(|input| {
             inputs.insert(INPUT.to_owned(), secure.input(input)?);
-            let refused =
-                |e: hushwire_compute::ComputeError| NnError::new("the network", e.cause(), e.remedy());
-            let outputs = evaluate(secure.computation(), &inputs).map_err(refused)?;
+            let outputs = evaluate(secure.computation(), &inputs)?;
             let output = outputs.get("output").ok_or_else(|| {
                 NnError::new("the network", "its computation has no output", "report this as a bug")
             })?;

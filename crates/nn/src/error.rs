@@ -1,5 +1,6 @@
 //! Errors of models and of their data.
 
+use hushwire_compute::ComputeError;
 use std::fmt;
 
 /// The reason for which a model, or data for it, is refused.
@@ -42,6 +43,14 @@ impl fmt::Display for NnError {
 }
 
 impl std::error::Error for NnError {}
+
+/// The computation of a network.
+impl From<ComputeError> for NnError {
+    fn from(e: ComputeError) -> Self {
+        let fault = e.fault();
+        NnError::new("the network", fault.cause(), fault.remedy())
+    }
+}
 
 /// A name from a file as messages show it: short, and without characters that steer a terminal or turn text around.
 pub(crate) fn shown(name: &str) -> String {

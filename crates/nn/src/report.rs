@@ -53,8 +53,7 @@ impl Report {
         let scales = secure.scales(network, greatest, headroom)?;
         let mut inputs = secure.weights(network, greatest, headroom)?;
         inputs.insert(crate::INPUT.to_owned(), secure.input(input)?);
-        let refused = |e: hushwire_compute::ComputeError| NnError::new("the network", e.cause(), e.remedy());
-        let values = evaluate(secure.computation(), &inputs).map_err(refused)?;
+        let values = evaluate(secure.computation(), &inputs)?;
         drop(inputs);
         let rooms = secure.rooms_at(network, &scales, &floats);
         let mut layers = vec![];

@@ -1,8 +1,8 @@
 //! Errors of OT: the network, the peer's messages, checks, and misuse.
 
 use core::fmt;
-use std::borrow::Cow;
 
+use hushwire_fault::{Fault, IntoText, Text, code};
 use hushwire_machine::{NetError, PartyId};
 use thiserror::Error;
 
@@ -35,7 +35,7 @@ impl fmt::Display for Check {
 
 /// The reason why an oblivious transfer ended without a result. The state is lost: start again with a new set-up.
 ///
-/// Reads as [`cause`](Self::cause), then [`remedy`](Self::remedy).
+/// Reads as its [`fault`](Self::fault) does.
 #[derive(Debug, Error)]
 pub enum OtError {
     /// A consistency check failed.
@@ -84,44 +84,34 @@ pub enum OtError {
 
 impl fmt::Display for OtError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {}", self.cause(), self.remedy())
+        f.write_str(&self.fault().clauses())
     }
 }
 
 impl OtError {
-    /// The peer to blame, where one is, and the cause, as one clause.
+    /// The code, the peer to blame, and the texts of the table.
     #[must_use]
-    pub fn cause(&self) -> String {
+    pub fn fault(&self) -> Fault {
+        let of = |peer: Option<PartyId>| ("peer", Text::peer(peer, "the peer"));
         match self {
-            Self::Abort { peer, check } => format!(
-                "{}: the {check} check failed: the peer left the protocol, or its messages were changed",
-                named(*peer)
-            ),
-            Self::Malformed { peer, message, what } => {
-                format!("{}: message {message} is malformed: {what}", named(*peer))
+            Self::Abort { peer, check } => {
+                Fault::of(code::OT_CHECK, &[of(*peer), ("check", check.into_text())]).blaming(*peer)
             }
-            Self::Unsupported { protocol, wanted, .. } => format!("{protocol} is not a {wanted} protocol"),
-            Self::Unknown { name, .. } => format!("no OT protocol is called {name:?}"),
-            Self::Lost { step } => format!(
-                "{step}: this end of the OTs is lost, because a call before failed or was dropped unfinished"
+            Self::Malformed { peer, message, what } => {
+                let places = [of(*peer), ("message", (*message).into()), ("what", what.into())];
+                Fault::of(code::OT_MALFORMED, &places).blaming(*peer)
+            }
+            Self::Unsupported { protocol, wanted, instead } => Fault::of(
+                code::OT_LEVEL,
+                &[("protocol", protocol.into()), ("wanted", (*wanted).into()), ("known", (*instead).into())],
             ),
-            Self::Unverified => "these outputs are not verified yet".to_owned(),
-            Self::Net(e) => e.cause(),
+            Self::Unknown { name, known } => {
+                Fault::of(code::OT_NAME, &[("name", format!("{name:?}").into()), ("known", known.into())])
+            }
+            Self::Lost { step } => Fault::of(code::OT_LOST, &[("step", (*step).into())]),
+            Self::Unverified => Fault::of(code::OT_UNVERIFIED, &[]),
+            Self::Net(e) => e.fault(),
         }
-    }
-
-    /// The next thing to do about it, as one clause.
-    #[must_use]
-    pub fn remedy(&self) -> Cow<'static, str> {
-        Cow::Borrowed(match self {
-            Self::Abort { .. } => "nothing of this batch may be used; set up a new session",
-            Self::Malformed { .. } => "run the same version at both sides",
-            Self::Unsupported { instead: known, .. } => return format!("take one of {known}").into(),
-            Self::Unknown { known, .. } => return format!("take one of {known}").into(),
-            Self::Lost { .. } => "set up a new session",
-            Self::Unverified => "run verify after the extension that made them",
-            Self::Net(e) => return e.remedy(),
-        })
     }
 
     /// A failed check.
@@ -144,8 +134,4 @@ impl OtError {
         }
         self
     }
-}
-
-fn named(peer: Option<PartyId>) -> String {
-    peer.map_or_else(|| "the peer".to_owned(), |peer| peer.to_string())
 }

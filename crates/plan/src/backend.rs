@@ -52,15 +52,19 @@ pub trait Backend: Primitives {
         to: &[usize],
         ring: u32,
     ) -> Lowered<Forms>;
-    /// Words of a value whose least and greatest are found by comparing words; none where it is done on bits.
+    /// Words of a value whose least and greatest are found by comparing words; none where it is
+    /// done on bits.
     fn comparable(lower: &mut Lower<'_, Self>, of: usize) -> Lowered<Option<Slot>>;
     /// Whether maxima of this value with 0, or of its windows, are rectifiers.
     fn rectifies(lower: &Lower<'_, Self>, of: usize, windows: bool) -> bool;
-    /// Numbers without their lowest bits where they are positive, else 0; none where that is no step of its own.
+    /// Numbers without their lowest bits where they are positive, else 0; none where that is no
+    /// step of its own.
     fn rectified(lower: &mut Lower<'_, Self>, of: usize, by: u32) -> Lowered<Option<Forms>>;
-    /// The same of the greatest of windows, `pool`, of a value: `max` is the node of the maximum with 0.
+    /// The same of the greatest of windows, `pool`, of a value: `max` is the node of the maximum
+    /// with 0.
     fn rectified_pool(lower: &mut Lower<'_, Self>, of: usize, nodes: [usize; 2], by: u32) -> Lowered<Forms>;
-    /// The order that brings rows with one value of their flag before those with the other, each in the order in which they came.
+    /// The order that brings rows with one value of their flag before those with the other, each in
+    /// the order in which they came.
     fn partition(lower: &mut Lower<'_, Self>, flags: Slot, ones_first: bool) -> Slot;
     /// An order that brings equal keys together.
     fn meet(lower: &mut Lower<'_, Self>, args: &[usize], first: usize) -> Lowered<Slot>;

@@ -253,7 +253,8 @@ impl Placed {
         }
     }
 
-    /// Copies the run's bits, each value's of which are in a plane, to bits `at` and on, which are 0.
+    /// Copies the run's bits, each value's of which are in a plane, to bits `at` and on, which are
+    /// 0.
     fn copy_bits(self, planes: &[&[u8]], out: &mut [u8], at: usize) {
         let len = self.len();
         match self {

@@ -1,7 +1,7 @@
 //! Primitives: what a step does, and all that follows from it without anybody's data.
 //!
-//! What a back end has alone is a type of its own. Every function here and in a back end matches all of them, so that a
-//! primitive that is forgotten does not compile.
+//! What a back end has alone is a type of its own. Every function here and in a back end matches
+//! all of them, so that a primitive that is forgotten does not compile.
 
 use crate::{
     picks::Picks,
@@ -28,7 +28,8 @@ pub trait Primitives: Sized {
     fn size_of_local(own: &Self::Local, reads: &[Size]) -> Size;
     /// The size of an own primitive's value.
     fn size_of_talk(own: &Self::Talk, reads: &[Size]) -> Size;
-    /// Whether the rows of an own primitive's value are those of what it reads, each computed for itself.
+    /// Whether the rows of an own primitive's value are those of what it reads, each computed for
+    /// itself.
     fn is_row_by_row(own: &Self::Talk) -> bool;
     /// The parts of an order by keys of so many bits.
     fn stages(rows: usize, bits: usize) -> usize;
@@ -121,7 +122,8 @@ pub enum Local<B: Primitives> {
     },
     /// A block without ANDs on every row: bits … → bits.
     Block(Arc<Program>),
-    /// A program without ANDs on all bits of all elements: bits … → bits of that width and as many elements.
+    /// A program without ANDs on all bits of all elements: bits … → bits of that width and as many
+    /// elements.
     Flat(Arc<Program>, [usize; 2]),
     /// An order, undone.
     Invert,
@@ -206,7 +208,8 @@ impl<B: Primitives> From<Talk<B>> for Prim<B> {
     }
 }
 
-/// A primitive that has the same value wherever it reads the same: scans by one column of starts, say, pick and join its flags alike.
+/// A primitive that has the same value wherever it reads the same: scans by one column of starts,
+/// say, pick and join its flags alike.
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) enum Same {
     Pick(Arc<Picks>),

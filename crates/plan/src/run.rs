@@ -48,8 +48,8 @@ impl<'p, B: Primitives> Values<'p, B> {
         form.expect("it ran, and is kept while it has readers")
     }
 
-    /// Runs all steps that need no message and whose values are there, by a function that makes the value of a local primitive from what
-    /// it reads.
+    /// Runs all steps that need no message and whose values are there, by a function that makes the
+    /// value of a local primitive from what it reads.
     ///
     /// # Errors
     /// Those of the function.

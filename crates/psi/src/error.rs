@@ -1,11 +1,11 @@
 //! Errors of an intersection: files, agreement, sizes, and the protocols below.
 
+use hushwire_fault::{Fault, IntoText, Text, code};
 use hushwire_garble::GarbleError;
 use hushwire_gmw::GmwError;
 use hushwire_machine::{NetError, PartyId};
 use hushwire_ot::OtError;
 use std::{
-    borrow::Cow,
     fmt,
     path::{Path, PathBuf},
 };
@@ -43,7 +43,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// The reason why there is no intersection. Reads as [`cause`](Self::cause), then [`remedy`](Self::remedy).
+/// The reason why there is no intersection. Reads as its [`fault`](Self::fault) does.
 #[derive(Debug, Error)]
 pub enum PsiError {
     /// A file that cannot be read as it is.
@@ -133,28 +133,39 @@ pub enum PsiError {
 
 impl fmt::Display for PsiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {}", self.cause(), self.remedy())
+        self.fault().fmt(f)
+    }
+}
+
+impl From<PsiError> for Fault {
+    fn from(e: PsiError) -> Self {
+        e.fault()
     }
 }
 
 impl PsiError {
-    /// The place or the peer to blame, where one is, and the cause, as one clause.
+    /// The code, the place or the peer to blame, and the texts of the table.
     #[must_use]
-    pub fn cause(&self) -> String {
+    pub fn fault(&self) -> Fault {
+        let of = |peer: Option<PartyId>| ("peer", Text::peer(peer, "the peer"));
         match self {
-            Self::File { path, place, cause, .. } => {
+            Self::File { path, place, cause, remedy } => {
                 let place = place.map_or_else(String::new, |place| format!(", {place}"));
-                format!("cannot read {}{place}: {cause}", path.display())
+                let step = format!("cannot read {}{place}", path.display());
+                Fault::new(code::READ, step, cause, remedy).whole()
             }
-            Self::Unwritable { path, cause, .. } => format!("cannot write {}: {cause}", path.display()),
-            Self::Terms { peer } => format!(
-                "{}: asks for another intersection: the circuit, the protocol, the scheme or the result to reveal differs, or \
-                 both are the same side",
-                named(*peer)
+            Self::Unwritable { path, cause, remedy } => Fault::file("write", path, cause, remedy),
+            Self::Terms { peer } => Fault::of(code::SET_TERMS, &[of(*peer)]).blaming(*peer),
+            Self::TooLarge { whose, count, what, most, remedy } => Fault::of(
+                code::SET_TOO_LARGE,
+                &[
+                    ("whose", whose.into()),
+                    ("count", count.into_text()),
+                    ("what", (*what).into()),
+                    ("most", most.into_text()),
+                    ("remedy", (*remedy).into()),
+                ],
             ),
-            Self::TooLarge { whose, count, what, most, .. } => {
-                format!("{whose} {count} different keys, and {what} takes {most} at most")
-            }
             Self::TooMany { own, count, other, most, agreed } => {
                 let [whose, others] =
                     if *own { ["this party", "the peer"] } else { ["the peer", "this party"] };
@@ -166,51 +177,33 @@ impl PsiError {
                         )
                     }
                 };
-                format!("{whose} has {count} different keys and {others} {other}, and {bound}")
+                Fault::of(
+                    code::SET_TOO_MANY,
+                    &[
+                        ("whose", whose.into()),
+                        ("count", count.into_text()),
+                        ("others", others.into()),
+                        ("other", other.into_text()),
+                        ("bound", bound.into()),
+                    ],
+                )
             }
-            Self::NoSalt(tried) => format!(
-                "no salt out of {tried} fits both sets, which happens by chance in no lifetime: the keys of a party were \
-                 chosen to collide"
-            ),
+            Self::NoSalt(tried) => Fault::of(code::SET_SALT, &[("tried", tried.into_text())]),
             Self::Malformed { peer, message, what } => {
-                format!("{}: message {message} is malformed: {what}", named(*peer))
+                let places = [of(*peer), ("message", (*message).into()), ("what", (*what).into())];
+                Fault::of(code::SET_MALFORMED, &places).blaming(*peer)
             }
-            Self::Random(e) => format!("drawing random bytes: {e}"),
-            Self::Output(e) => format!("writing the result: {e}"),
-            Self::Abort { peer, check } => format!(
-                "{}: the {check} check failed: the peer left the protocol, or its messages were changed",
-                named(*peer)
-            ),
-            Self::NoStore => {
-                "no store holds the items under this session's name, which happens by chance in no lifetime"
-                    .to_owned()
+            Self::Random(e) => Fault::of(code::SET_RANDOM, &[("cause", e.into())]),
+            Self::Output(e) => Fault::of(code::SET_OUTPUT, &[("cause", e.into())]),
+            Self::Abort { peer, check } => {
+                Fault::of(code::SET_CHECK, &[of(*peer), ("check", (*check).into())]).blaming(*peer)
             }
-            Self::Ot(e) => e.cause(),
-            Self::Yao(e) => e.cause(),
-            Self::Gmw(e) => e.cause(),
-            Self::Net(e) => e.cause(),
+            Self::NoStore => Fault::of(code::SET_STORE, &[]),
+            Self::Ot(e) => e.fault(),
+            Self::Yao(e) => e.fault(),
+            Self::Gmw(e) => e.fault(),
+            Self::Net(e) => e.fault(),
         }
-    }
-
-    /// The next thing to do about it, as one clause.
-    #[must_use]
-    pub fn remedy(&self) -> Cow<'static, str> {
-        Cow::Borrowed(match self {
-            Self::File { remedy, .. } | Self::Unwritable { remedy, .. } => return remedy.clone().into(),
-            Self::Terms { .. } => "give both parties the same options, and one of them side a",
-            Self::TooLarge { remedy, .. } => remedy,
-            Self::TooMany { .. } => "agree on `most-items` (--most-items) if a set is meant to be so large",
-            Self::NoSalt(_) => "look for odd ones among them",
-            Self::Malformed { .. } => "run the same version at both sides",
-            Self::Random(_) => "see the system's log",
-            Self::Output(_) => "see the system's log about that file or device",
-            Self::Abort { .. } => "nothing of this run may be used; find out why before another",
-            Self::NoStore => "run again: a new session has a new name",
-            Self::Ot(e) => return e.remedy(),
-            Self::Yao(e) => return e.remedy(),
-            Self::Gmw(e) => return e.remedy(),
-            Self::Net(e) => return e.remedy(),
-        })
     }
 
     /// The network's error, if it is one.
@@ -234,8 +227,4 @@ impl PsiError {
     ) -> Self {
         PsiError::File { path: path.to_owned(), place, cause: cause.into(), remedy: remedy.into() }
     }
-}
-
-fn named(peer: Option<PartyId>) -> String {
-    peer.map_or_else(|| "the peer".to_owned(), |peer| peer.to_string())
 }

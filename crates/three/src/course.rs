@@ -63,8 +63,8 @@ impl Watch for Legs<'_> {
 }
 
 impl Plan {
-    /// The waves of a run in turn. They follow from the plan alone, so that who hears how many steps are done knows which operation is under
-    /// way.
+    /// The waves of a run in turn. They follow from the plan alone, so that who hears how many
+    /// steps are done knows which operation is under way.
     #[must_use]
     pub fn course(&self) -> Vec<Leg> {
         let mut legs = Legs(self, vec![]);

@@ -23,7 +23,8 @@ pub(crate) struct Three {
 
 type Lower<'a> = hushwire_plan::Lower<'a, Three>;
 
-/// Bits of the narrowest ring that holds a number; none for what is no number, or wider than 64 bits.
+/// Bits of the narrowest ring that holds a number; none for what is no number, or wider than 64
+/// bits.
 pub(crate) fn ring(scalar: Scalar) -> Option<u32> {
     let holds = |ring: &u32| scalar.is_number() && scalar.bits() as u32 <= *ring;
     [8, 16, 32, 64].into_iter().find(holds)
@@ -130,8 +131,9 @@ impl Backend for Three {
         None
     }
 
-    /// Sums and choices stay in the form in which their operands are. All else is cheaper on words where some operand is, none has bits
-    /// already, and they fill their ring; but a circuit has a known bound of a minimum or maximum built in.
+    /// Sums and choices stay in the form in which their operands are. All else is cheaper on words
+    /// where some operand is, none has bits already, and they fill their ring; but a circuit has a
+    /// known bound of a minimum or maximum built in.
     fn on_words(lower: &Lower<'_>, op: &Op, args: &[usize]) -> bool {
         let any = |args: &[usize]| args.iter().any(|a| lower.has_words(*a));
         let is_full =
@@ -225,9 +227,11 @@ impl Backend for Three {
         Ok(Forms::narrow(lower.step(Talk::Block(Arc::new(program)), vec![slot])))
     }
 
-    /// Without comparisons: a row's place follows from the ones up to it, `P − 1` of a one where ones come first, and `T + i − P` of a
-    /// zero, of `P` ones up to row `i` and `T` in all. One product chooses; the places, once shuffled, are opened: a uniform permutation,
-    /// whatever the bits are. There are fewer rows than 2^32 wherever rows are permuted, so that places take no wider words.
+    /// Without comparisons: a row's place follows from the ones up to it, `P − 1` of a one where
+    /// ones come first, and `T + i − P` of a zero, of `P` ones up to row `i` and `T` in all. One
+    /// product chooses; the places, once shuffled, are opened: a uniform permutation, whatever the
+    /// bits are. There are fewer rows than 2^32 wherever rows are permuted, so that places take no
+    /// wider words.
     fn partition(lower: &mut Lower<'_>, flags: Slot, ones_first: bool) -> Slot {
         let ones = lower.step(Talk::ToWords(32), vec![flags]);
         let more = lower.step(Local::Own(OwnLocal::Farther { ones_first }), vec![ones]);

@@ -4,9 +4,10 @@ use crate::{Cut, Plan, cut::Extent, lower::Three, machines::MEETING, prim::OwnTa
 use hushwire_plan::{Local, Prim, Size, Slot, Talk, Watch, wires};
 
 impl Plan {
-    /// Bytes that values and what works on them take at one party, at most: every value from its step to the last that reads it, and beside
-    /// them the work of a step without a message, or of one group on each lane. Inputs and outputs are among the values. What machines
-    /// take is estimated from what they hold, and rounded up.
+    /// Bytes that values and what works on them take at one party, at most: every value from its
+    /// step to the last that reads it, and beside them the work of a step without a message, or of
+    /// one group on each lane. Inputs and outputs are among the values. What machines take is
+    /// estimated from what they hold, and rounded up.
     #[must_use]
     pub fn memory(&self, cut: Cut) -> u64 {
         let mut live = Live { plan: self, cut, shares: 0, known: 0, kept: 0, most: 0 };
@@ -17,9 +18,10 @@ impl Plan {
         live.most
     }
 
-    /// The cut with which a run takes at most so many bytes, as [`Plan::memory`] counts: this one, or one with shorter pieces and more
-    /// rounds, as few as that needs; none where the shortest take more, since values, sorts, permutations, compactions, products of
-    /// matrices and convolutions are there whole. AGREEMENT: all parties say the same.
+    /// The cut with which a run takes at most so many bytes, as [`Plan::memory`] counts: this one,
+    /// or one with shorter pieces and more rounds, as few as that needs; none where the shortest
+    /// take more, since values, sorts, permutations, compactions, products of matrices and
+    /// convolutions are there whole. AGREEMENT: all parties say the same.
     #[must_use]
     pub fn cut_within(&self, mut cut: Cut, bytes: u64) -> Option<Cut> {
         while self.memory(cut) > bytes {
@@ -57,7 +59,8 @@ fn bytes(size: Size) -> u64 {
     }
 }
 
-/// Values that are there. What all know lies beside the memory of shares, which is kept for shares to come (`rep3::pool`) and serves nothing else.
+/// Values that are there. What all know lies beside the memory of shares, which is kept for shares
+/// to come (`rep3::pool`) and serves nothing else.
 struct Live<'p> {
     plan: &'p Plan,
     cut: Cut,
@@ -112,7 +115,8 @@ fn work(talk: &Talk<Three>, reads: &[Size], made: Size) -> u64 {
         Talk::Flat(program, _) => 24 * (read + made) + wires(program, 1, 2),
         Talk::Truncate { .. } => 40 * read,
         Talk::Less { .. } | Talk::LessBounded | Talk::Equal | Talk::Own(OwnTalk::ToBits { .. }) => 16 * read,
-        // Of a row its tag, twice, beside its place; and the encryption of some rows at a time, of most where parties are far.
+        // Of a row its tag, twice, beside its place; and the encryption of some rows at a time, of
+        // most where parties are far.
         Talk::Own(OwnTalk::Meet { rows, .. }) => {
             4 * read + 96 * *rows as u64 + 256 * (*rows).min(MEETING) as u64
         }

@@ -5,7 +5,8 @@ use std::time::Duration;
 /// AGREEMENT: OTs of a direction of a piece, which then stay in the cache.
 pub(crate) const PIECE: usize = 1 << 17;
 
-/// The distance between the parties, by which OTs of a direction are made at a time: for pieces that share their rounds. AGREEMENT.
+/// The distance between the parties, by which OTs of a direction are made at a time: for pieces
+/// that share their rounds. AGREEMENT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Distance {
     /// Rounds take less than the work between them.

@@ -2,9 +2,10 @@
 
 use hushwire_bfv::BfvError;
 use hushwire_compute::ComputeError;
+use hushwire_fault::{Fault, IntoText, Text, code};
 use hushwire_machine::{NetError, PartyId, drive::Misstep};
 use hushwire_ot::OtError;
-use std::{borrow::Cow, fmt};
+use std::fmt;
 use thiserror::Error;
 
 /// SECURITY: results of layers under encryption that a session opens at most: each layer's flooding hides as many.
@@ -12,7 +13,7 @@ pub const COEFFICIENTS: u64 = 1 << 26;
 
 /// The reason why a run ended without a result. The party is lost then: open a new session.
 ///
-/// Reads as [`cause`](Self::cause), then [`remedy`](Self::remedy).
+/// Reads as its [`fault`](Self::fault) does.
 #[derive(Debug, Error)]
 pub enum TwoError {
     /// The parties are not about to run the same thing.
@@ -82,7 +83,7 @@ impl From<Misstep> for TwoError {
 
 impl fmt::Display for TwoError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {}", self.cause(), self.remedy())
+        f.write_str(&self.fault().clauses())
     }
 }
 
@@ -105,59 +106,37 @@ impl TwoError {
         }
     }
 
-    /// The peer to blame, where one is, and the cause, as one clause.
+    /// The code, the peer to blame, and the texts of the table.
     #[must_use]
-    pub fn cause(&self) -> String {
+    pub fn fault(&self) -> Fault {
+        let of = |peer: Option<PartyId>| ("peer", Text::peer(peer, "the peer"));
         match self {
-            Self::Mismatch { peer } => {
-                let peer = peer.map_or_else(|| "the peer".to_owned(), |peer| peer.to_string());
-                format!("{peer}: runs another computation, other owners or another run of the session")
-            }
-            Self::Inputs { found, expected } => {
-                format!("this party's inputs: found {found} values, expected {expected}")
-            }
-            Self::Input { place } => {
-                format!("this party's input {place} has another type or other lengths than the plan")
-            }
-            Self::TooMany { found } => {
-                format!("layers under encryption open {found} results, and a session at most {COEFFICIENTS}")
-            }
+            Self::Mismatch { peer } => Fault::of(code::TWO_DIFFERS, &[of(*peer)]).blaming(*peer),
+            Self::Inputs { found, expected } => Fault::of(
+                code::TWO_INPUTS,
+                &[("found", found.into_text()), ("expected", expected.into_text())],
+            ),
+            Self::Input { place } => Fault::of(code::TWO_INPUT, &[("place", place.into_text())]),
+            Self::TooMany { found } => Fault::of(
+                code::TWO_RESULTS,
+                &[("found", found.into_text()), ("most", COEFFICIENTS.into_text())],
+            ),
             Self::Memory { takes, may } => {
-                let [takes, may] = in_units([*takes, *may]);
-                format!("it takes up to {takes} of memory at each party, and may take {may}")
+                let [takes, may] = in_units([*takes, *may]).map(Text::from);
+                Fault::of(code::TWO_MEMORY, &[("takes", takes), ("may", may)])
             }
-            Self::Unordered { peer } => {
-                let peer = peer.map_or_else(|| "the peer".to_owned(), |peer| peer.to_string());
-                format!("{peer}: says shares of places that are no order of rows")
+            Self::Unordered { peer } => Fault::of(code::TWO_ORDER, &[of(*peer)]).blaming(*peer),
+            Self::Lost => Fault::of(code::TWO_LOST, &[]),
+            Self::Cancelled => Fault::of(code::TWO_CANCELLED, &[]),
+            Self::Compute(e) => e.fault(),
+            Self::Encryption { peer: None, cause } => {
+                Fault::of(code::TWO_NOISE, &[("cause", cause.into_text())])
             }
-            Self::Lost => "this party is lost, because a run before failed".to_owned(),
-            Self::Cancelled => "the caller cancelled the run".to_owned(),
-            Self::Compute(e) => e.cause(),
-            Self::Encryption { peer: Some(peer), cause } => format!("{peer}: {cause}"),
-            Self::Encryption { peer: None, cause } => cause.to_string(),
-            Self::Ot(e) => e.cause(),
-            Self::Net(e) => e.cause(),
+            Self::Encryption { peer, cause } => {
+                Fault::of(code::TWO_LAYER, &[of(*peer), ("cause", cause.into_text())]).blaming(*peer)
+            }
+            Self::Ot(e) => e.fault(),
+            Self::Net(e) => e.fault(),
         }
-    }
-
-    /// The next thing to do about it, as one clause.
-    #[must_use]
-    pub fn remedy(&self) -> Cow<'static, str> {
-        Cow::Borrowed(match self {
-            Self::Unordered { .. } => "run the same build at both parties",
-            Self::Mismatch { .. } => "give both parties the same job",
-            Self::Inputs { .. } | Self::Input { .. } => {
-                "bring a value for each of its inputs, as the plan has them"
-            }
-            Self::TooMany { .. } => "run fewer images in a session, or take products by OT",
-            Self::Memory { .. } => "bring fewer rows, or allow more memory",
-            Self::Lost | Self::Cancelled => "set up a new session",
-            Self::Compute(e) => return e.remedy().clone().into(),
-            Self::Encryption { .. } => {
-                "compute layers by OT (linear = \"ot\", --linear ot), or take another ring (--bits)"
-            }
-            Self::Ot(e) => return e.remedy(),
-            Self::Net(e) => return e.remedy(),
-        })
     }
 }

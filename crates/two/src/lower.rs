@@ -120,8 +120,9 @@ fn holder(lower: &Lower<'_>, slot: Slot) -> Option<usize> {
     }
 }
 
-/// A product of which one factor is private to a party and the same all along each row of the other: OTs for the bits of a factor serve its whole row.
-/// Nothing where rows are short, or too many for a piece.
+/// A product of which one factor is private to a party and the same all along each row of the
+/// other: OTs for the bits of a factor serve its whole row. Nothing where rows are short, or too
+/// many for a piece.
 fn by_rows(lower: &mut Lower<'_>, [a, b]: [Slot; 2]) -> Option<Slot> {
     let ring = lower.size(a).width();
     let (x, factors) = [(a, b), (b, a)].into_iter().find_map(|(x, of)| {
@@ -268,7 +269,8 @@ impl Backend for Two {
         (most < u64::MAX).then(|| usize::try_from(left).unwrap_or(usize::MAX))
     }
 
-    /// Sums are free, and comparisons and choices by OT cost less than circuits of bits that are not there.
+    /// Sums are free, and comparisons and choices by OT cost less than circuits of bits that are
+    /// not there.
     fn on_words(lower: &Lower<'_>, op: &Op, args: &[usize]) -> bool {
         let any = |args: &[usize]| args.iter().any(|a| lower.has_words(*a));
         match op {
@@ -326,8 +328,9 @@ impl Backend for Two {
         layers::conv2d(lower, args, way, to, ring).map(Forms::words)
     }
 
-    /// Words whose differences are signed numbers of their ring: the narrow ones that there are, and with a bit more where they are of the
-    /// whole ring, which takes a comparison each, and leaves one of three to each comparison after.
+    /// Words whose differences are signed numbers of their ring: the narrow ones that there are,
+    /// and with a bit more where they are of the whole ring, which takes a comparison each, and
+    /// leaves one of three to each comparison after.
     fn comparable(lower: &mut Lower<'_>, of: usize) -> Lowered<Option<Slot>> {
         if !lower.has_words(of) {
             return Ok(None);
@@ -348,7 +351,8 @@ impl Backend for Two {
         lower.has_words(of) && (!windows || is_whole())
     }
 
-    /// One comparison in two parts has the sign and the carry, and what is left is small. Without bits that go it is a choice.
+    /// One comparison in two parts has the sign and the carry, and what is left is small. Without
+    /// bits that go it is a choice.
     fn rectified(lower: &mut Lower<'_>, of: usize, by: u32) -> Lowered<Option<Forms>> {
         if by == 0 {
             return Ok(None);
@@ -374,7 +378,8 @@ impl Backend for Two {
         let rows = lower.size(flags).rows();
         let ones = lower.step(Talk::ToWords(PLACE), vec![flags]);
         let axis = Axis::of(&[rows], 0);
-        // Of each row how many ones there are up to it, and how many zeros before it, if it is none.
+        // Of each row how many ones there are up to it, and how many zeros before it, if it is
+        // none.
         let up_to = lower.step(Local::Fold { axis, prefix: true }, vec![ones]);
         let numbers = lower.numbers(rows, PLACE);
         let zeros = sum(lower, [numbers, up_to], true);
@@ -447,7 +452,8 @@ pub(crate) fn tensor_bytes(scalar: Scalar, elements: usize) -> u64 {
     8 * (scalar.bits().div_ceil(64).max(1) as u64).saturating_mul(elements as u64)
 }
 
-/// Bytes of the plan's lists for a step. Programs of bits have a row, and steps of one kind share them.
+/// Bytes of the plan's lists for a step. Programs of bits have a row, and steps of one kind share
+/// them.
 pub(crate) fn lists(step: &Step<Two>) -> u64 {
     let own = match &step.prim {
         Prim::Local(Local::Pick(picks)) => 8 * picks.len() as u64,

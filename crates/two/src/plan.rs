@@ -50,7 +50,8 @@ pub(crate) fn moves(step: &Step) -> bool {
     matches!(step.talk(), Some(Talk::Sort { .. } | Talk::ToOrder | Talk::Permute { .. }))
 }
 
-/// The cost of some of a step's rows; of all where it is not computed row by row. One that moves rows has lots of its own.
+/// The cost of some of a step's rows; of all where it is not computed row by row. One that moves
+/// rows has lots of its own.
 fn tally_of(talk: &Talk<Two>, reads: &[Size], made: Size, rows: usize) -> Tally {
     let (x, ring) = (reads[0].ring(), made.ring());
     match talk {
@@ -122,8 +123,8 @@ pub(crate) fn read(meter: Option<&Meter>, channel: &Channel) -> Cost {
 pub(crate) type Piece = (Slot, Range<usize>);
 
 impl Plan {
-    /// The plan of a computation without symbols, with all products by OT. `owners` says which party, 0 or 1, brings each input, and `learns` which learn each
-    /// output, in order.
+    /// The plan of a computation without symbols, with all products by OT. `owners` says which
+    /// party, 0 or 1, brings each input, and `learns` which learn each output, in order.
     ///
     /// # Errors
     /// A length has no number yet, or an operation that circuits do not have.
@@ -137,7 +138,8 @@ impl Plan {
     /// The same with matrices and kernels that one party alone has multiplied as `products` says.
     ///
     /// # Errors
-    /// As [`Self::new`], and one run opens more results under encryption than a session hides ([`COEFFICIENTS`]).
+    /// As [`Self::new`], and one run opens more results under encryption than a session hides
+    /// ([`COEFFICIENTS`]).
     ///
     /// # Panics
     /// As [`Self::new`].
@@ -199,7 +201,8 @@ impl Plan {
         if rows.is_none_or(|rows| rows > NETWORK) {
             return Ok(plan);
         }
-        // Of few rows a sorting network may take less, which one circuit has with all that reads its order.
+        // Of few rows a sorting network may take less, which one circuit has with all that reads
+        // its order.
         let mut lower = Two::lower(computation, owners, products, most)?;
         let Ok(slots) = Two::as_one(&mut lower) else { return Ok(plan) };
         let one = Plan::of(computation, lower.into_steps(slots), learns, as_circuit);
@@ -342,7 +345,8 @@ impl Plan {
         groups
     }
 
-    /// The most rows of a piece: OTs and triples suffice for them, a multiple of 64 unless that is all.
+    /// The most rows of a piece: OTs and triples suffice for them, a multiple of 64 unless that is
+    /// all.
     fn fitting(&self, at: Slot, rows: usize) -> usize {
         let fits = |n: usize| {
             let tally = self.tally_of_rows(at, n);

@@ -23,7 +23,8 @@ pub(crate) enum OwnTalk {
     Rows([Holders; 2]),
     /// The same signed numbers modulo twice as much: words → words.
     Widen,
-    /// Words without so many lower bits, 0 in place of those below 0, modulo as much less: words → words.
+    /// Words without so many lower bits, 0 in place of those below 0, modulo as much less: words →
+    /// words.
     Rectify { by: u32 },
     /// The same numbers, from 0 on, modulo more: words → words of a ring.
     Extend(u32),

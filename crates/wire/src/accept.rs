@@ -59,7 +59,7 @@ impl Joining<'_> {
         let (mut grace, mut number) = (None, 0);
         while !self.over() && self.may_accept(&mut grace) {
             if let Err(e) = lobby.turn(listener, self.cfg.socket_buffer, ear, LOOK) {
-                self.refuse(format!("no connection could be accepted: {e}"));
+                self.refuse(format!("no connection could be accepted: {e}").into());
                 if out_of_descriptors(&e) {
                     self.short_of_descriptors(e);
                 }
@@ -114,7 +114,7 @@ impl Joining<'_> {
                 Ok(None) => {}
                 // Whoever ends already goes on to tell the others.
                 Err((true, e)) if self.excuse.is_none() => self.give_up(e),
-                Err((_, e)) => self.refuse(e.to_string()),
+                Err((_, e)) => self.refuse(e.fault().clauses_text()),
             }
             self.proved(number);
             self.greeting.fetch_sub(1, Ordering::SeqCst);
@@ -122,7 +122,7 @@ impl Joining<'_> {
         if let Err(e) = greeter {
             self.proved(number);
             self.greeting.fetch_sub(1, Ordering::SeqCst);
-            self.refuse(format!("no thread could be started: {e}"));
+            self.refuse(format!("no thread could be started: {e}").into());
         }
     }
 

@@ -3,13 +3,14 @@
 //! One connection carries one lane one way. Between two parties that listen, the sender dials. A party without
 //! a listener (a client) dials for both directions; the hello says which way data flows.
 
+use hushwire_fault::Text;
 use std::{
     sync::{PoisonError, atomic::Ordering},
     thread,
     time::{Duration, SystemTime},
 };
 
-use hushwire_machine::{Net, NetError, PartyId, Reason, SessionId, out_of_descriptors};
+use hushwire_machine::{Net, NetError, PartyId, Presented, Reason, SessionId, out_of_descriptors};
 
 use crate::{
     Event, Identity, Listener, Observer, PeerConfig, SessionConfig,
@@ -168,7 +169,7 @@ impl Joining<'_> {
             (None, Some(Dialled { address, last, .. })) if sights.explains(peer) => NetError::Connect {
                 peer: Some(peer),
                 address: address.clone(),
-                cause: format!("{by} gave up, and at last here {last}"),
+                cause: Text::from(by).words(format_args!(" gave up, and at last here {last}")),
                 seen: true,
             },
             _ => e,
@@ -234,7 +235,7 @@ impl Joining<'_> {
     fn blames(&self, e: &NetError) -> (PartyId, Reason) {
         let listed = |shown: &str| self.cfg.peers.iter().any(|peer| peer.pin.to_string() == shown);
         match e {
-            NetError::UnknownPeer { peer: Some(_), presented, .. } if listed(presented) => {
+            NetError::UnknownPeer { peer: Some(_), presented: Presented::Pin(pin), .. } if listed(pin) => {
                 (self.cfg.me, Reason::Failed)
             }
             _ => (e.culprit(self.cfg.me), Reason::of(e)),

@@ -5,7 +5,7 @@ use crate::{
     notice::{Notice, Step, reason_of},
     roster::Nonce,
 };
-use hushwire_machine::{Cause, PartyId, Reason, SessionId};
+use hushwire_machine::{Excuse, PartyId, Reason, SessionId};
 use hushwire_testkit::{Digests, Trace};
 
 fn hellos() -> Trace {
@@ -36,7 +36,8 @@ fn hellos() -> Trace {
         nonce: Nonce([7; 16]),
         ..hello.clone()
     };
-    let excuse = Hello { ends: Some(Reason::Local(Cause::Reading)), of: Some(PartyId(130)), ..hello.clone() };
+    let excuse =
+        Hello { ends: Some(Reason::Local(Excuse::Reading)), of: Some(PartyId(130)), ..hello.clone() };
     let trace = Trace::new();
     for (who, hello) in [("dialer", &hello), ("listener", &answer), ("dialer", &excuse)] {
         trace.hear(who, 0, &hello.encode());

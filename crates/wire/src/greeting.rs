@@ -2,7 +2,8 @@
 
 use std::{io, sync::atomic::AtomicBool, time::Duration};
 
-use hushwire_machine::{NetError, PartyId, SessionId};
+use hushwire_fault::{IntoText, Text};
+use hushwire_machine::{NetError, PartyId, Presented, SessionId};
 use rustls::AlertDescription;
 
 use crate::{
@@ -135,7 +136,8 @@ impl Joining<'_> {
         if let Some(port) = port.filter(|_| !Hello::is_probe(&bytes)) {
             let hello = Hello::decode(&bytes).map_err(|bad| (false, bad_hello(pinned, &bad)))?;
             if !Port::is_for(self.cfg, &hello) {
-                let presented = format!("a hello of {} for another session", hello.from);
+                let presented = Text::from("a hello of ").who(hello.from).words(" for another session");
+                let presented = Presented::Other(presented);
                 let none = NetError::UnknownPeer { peer: None, step: "handshake".to_owned(), presented };
                 return if port.pass(&hello, guest) { Ok(None) } else { Err((false, none)) };
             }
@@ -151,7 +153,7 @@ impl Joining<'_> {
             return NetError::UnknownPeer {
                 peer: Some(peer),
                 step: "handshake".to_owned(),
-                presented: peer.to_string(),
+                presented: Presented::Other(peer.into()),
             };
         };
         let seen = NetError::Expired { peer: of, what: what.clone() };
@@ -179,8 +181,7 @@ impl Joining<'_> {
         // Without TLS a peer is whom it says it is.
         let peer = if shown.is_some() { pinned } else { claimed };
         let Some(peer) = self.cfg.peers.iter().find(|p| Some(p.id) == peer) else {
-            let presented =
-                claimed.map_or_else(|| "a connection without a hello".to_owned(), |id| id.to_string());
+            let presented = Presented::Other(Text::peer(claimed, "a connection without a hello"));
             return Err((
                 false,
                 NetError::UnknownPeer { peer: claimed, step: "handshake".to_owned(), presented },
@@ -312,11 +313,11 @@ const REFUSALS: [AlertDescription; 6] = [
 /// An error before the other end has proved who it is. An alert is no peer's word yet: whoever answers can send one in clear.
 pub(crate) fn unproven_error(peer: Option<PartyId>, e: io::Error) -> NetError {
     if let Some(outdated) = outdated(&e) {
-        return NetError::Expired { peer, what: outdated.to_string() };
+        return NetError::Expired { peer, what: outdated.into_text() };
     }
     match NetError::from_link(peer, "handshake", e) {
         NetError::Tls { peer, step, source } => match wrong_pin(&source) {
-            Some(pin) => NetError::UnknownPeer { peer, step, presented: pin.to_string() },
+            Some(pin) => NetError::UnknownPeer { peer, step, presented: Presented::Pin(pin.to_string()) },
             None => NetError::Tls { peer, step, source },
         },
         other => other,
@@ -330,8 +331,8 @@ pub(crate) fn handshake_error(me: PartyId, own: Pin, peer: Option<PartyId>, e: i
     let NetError::Tls { source, .. } = &e else { return e };
     match source.get() {
         Some(rustls::Error::AlertReceived(AlertDescription::CertificateExpired)) => {
-            let by = peer.map_or_else(|| "a peer".to_owned(), |peer| peer.to_string());
-            NetError::Expired { peer: Some(me), what: format!("{by} says that it does not hold today") }
+            let what = Text::peer(peer, "a peer").words(" says that it does not hold today");
+            NetError::Expired { peer: Some(me), what }
         }
         Some(rustls::Error::AlertReceived(alert)) if REFUSALS.contains(alert) => {
             NetError::Unlisted { peer, own: own.to_string() }
@@ -355,7 +356,7 @@ fn only_looks(peer: PartyId) -> NetError {
 pub(crate) fn bad_hello(peer: Option<PartyId>, bad: &BadHello) -> NetError {
     let what = match bad {
         BadHello::Version { version, .. } => {
-            let (ours, theirs) = (WIRE_VERSION.to_string(), version.to_string());
+            let (ours, theirs) = (WIRE_VERSION.into_text(), version.into_text());
             return NetError::HandshakeMismatch { peer, field: "wire version", ours, theirs };
         }
         BadHello::Magic => {

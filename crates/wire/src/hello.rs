@@ -14,6 +14,7 @@
 //! says so by `ends`, one of a closed set of reasons (see [`excuse`](crate::excuse)); one that ends because of another member
 //! names it by `of`.
 
+use hushwire_fault::{IntoText, Text};
 use hushwire_machine::{NetError, PartyId, Reason, SessionId};
 
 use crate::{
@@ -183,19 +184,19 @@ impl Hello {
 
     /// Compares this side's hello with what `peer` sent. Both sides name the same field.
     pub(crate) fn judge(&self, theirs: &Self, peer: PartyId) -> Result<(), NetError> {
-        let hex32 = |digest: &[u8; 32]| hex::encode(digest);
-        let place = |shm| if shm { "shared memory" } else { "the connection" }.to_owned();
-        let pair = |one: PartyId, other: PartyId| format!("{one} and {other}");
+        let hex32 = |digest: &[u8; 32]| Text::from(hex::encode(digest));
+        let place = |shm| Text::from(if shm { "shared memory" } else { "the connection" });
+        let pair = |one: PartyId, other: PartyId| Text::all(&[one, other]);
         let fields = [
-            ("wire version", self.version.to_string(), theirs.version.to_string()),
+            ("wire version", self.version.into_text(), theirs.version.into_text()),
             ("party ids", pair(self.from, self.to), pair(theirs.to, theirs.from)),
             ("transport", place(self.shm), place(theirs.shm)),
-            ("session id", self.session.to_string(), theirs.session.to_string()),
+            ("session id", self.session.into_text(), theirs.session.into_text()),
             ("job digest", hex32(&self.job_digest), hex32(&theirs.job_digest)),
             ("parameters digest", hex32(&self.params), hex32(&theirs.params)),
-            ("number of lanes", self.lanes.to_string(), theirs.lanes.to_string()),
-            ("lane", self.lane.to_string(), theirs.lane.to_string()),
-            ("direction", format!("{:?}", self.flow), format!("{:?}", theirs.flow)),
+            ("number of lanes", self.lanes.into_text(), theirs.lanes.into_text()),
+            ("lane", self.lane.into_text(), theirs.lane.into_text()),
+            ("direction", format!("{:?}", self.flow).into(), format!("{:?}", theirs.flow).into()),
         ];
         for (field, ours, theirs) in fields {
             if ours != theirs {
@@ -203,7 +204,7 @@ impl Hello {
             }
         }
         if self.role == theirs.role {
-            let role = format!("{:?}", self.role);
+            let role = Text::from(format!("{:?}", self.role));
             let (ours, theirs) = (role.clone(), role);
             return Err(NetError::HandshakeMismatch { peer: Some(peer), field: "role", ours, theirs });
         }

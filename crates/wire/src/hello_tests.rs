@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use hushwire_machine::Cause;
+use hushwire_fault::Excuse;
 
 fn hello() -> Hello {
     Hello {
@@ -72,7 +72,7 @@ fn bytes_are_pinned() {
     let full = Hello { full: true, flow: Flow::FromListener, shm: true, ..answer() };
     assert_eq!(full.encode()[96..100], [1, 1, 1, 1]);
     assert_eq!(Hello::decode(&full.encode()), Ok(full));
-    let ends = Hello { ends: Some(Reason::Local(Cause::Reading)), ..hello() };
+    let ends = Hello { ends: Some(Reason::Local(Excuse::Reading)), ..hello() };
     assert_eq!(ends.encode()[98..102], [0, 0, 13, 0]);
     let of = Hello { of: Some(PartyId(130)), ..ends.clone() };
     assert_eq!(of.encode()[98..103], [0, 0, 13, 131, 0]);

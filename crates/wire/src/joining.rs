@@ -1,5 +1,6 @@
 //! The state of a member that joins a session, or tells the others why it does not.
 
+use hushwire_fault::Text;
 use std::{
     collections::{BTreeMap, BTreeSet},
     io::{self, Write},
@@ -55,7 +56,7 @@ pub(crate) fn with_joining<T>(
     let registration = port.map(|port| port.register(cfg, identity.pin())).transpose()?;
     let own = identity.validity();
     if cfg.transport == TransportKind::TcpTls && !own.holds_at(SystemTime::now()) {
-        return Err(NetError::Expired { peer: Some(cfg.me), what: format!("it holds {own}") });
+        return Err(NetError::Expired { peer: Some(cfg.me), what: format!("it holds {own}").into() });
     }
     let failed = |source| NetError::from_link(Some(cfg.me), "connect", source);
     let nonce = Nonce::fresh().map_err(failed)?;
@@ -138,7 +139,7 @@ pub(crate) struct Joining<'a> {
     shortage: Mutex<Option<Instant>>,
     pub(crate) errors: Mutex<Vec<NetError>>,
     /// The number of refused connections, with the time and the reason of the last.
-    pub(crate) refused: Mutex<Option<(usize, Instant, String)>>,
+    pub(crate) refused: Mutex<Option<(usize, Instant, Text)>>,
     /// What was seen of missing members.
     pub(crate) sights: Mutex<Sights>,
 }
@@ -248,7 +249,7 @@ impl Joining<'_> {
         self.moved.bump();
     }
 
-    pub(crate) fn refuse(&self, why: String) {
+    pub(crate) fn refuse(&self, why: Text) {
         let mut refused = lock(&self.refused);
         let before = refused.as_ref().map_or(0, |refused| refused.0);
         *refused = Some((before + 1, Instant::now(), why));

@@ -56,7 +56,7 @@ mod waker;
 mod watch;
 mod watcher;
 
-pub use hushwire_machine::{Cause, Channel, Net, NetError, PartyId, Reason, SessionId, Watch};
+pub use hushwire_machine::{Channel, Net, NetError, PartyId, Reason, SessionId, Watch};
 
 pub use connect::{connect, connect_observed, connect_or_news};
 pub use excuse::{News, excuse, retell};

@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use hushwire_fault::IntoText;
 use hushwire_machine::{NetError, PartyId};
 use rustix::event::PollFlags;
 use zeroize::Zeroizing;
@@ -162,7 +163,7 @@ pub fn presented(address: &str, limit: Duration) -> Result<Pin, NetError> {
     let Stream::Tcp(stream) = transport::dial(address, &guard, None).map_err(|e| NetError::Connect {
         peer: None,
         address: address.to_owned(),
-        cause: e.to_string(),
+        cause: e.into_text(),
         seen: false,
     })?
     else {

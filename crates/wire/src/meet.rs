@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use hushwire_fault::Text;
 use hushwire_machine::{NetError, Overseer, PartyId, SessionId};
 
 use crate::{
@@ -76,11 +77,11 @@ impl Joining<'_> {
     fn report(&self, missing: Vec<PartyId>, waited: Duration) {
         let Some(observer) = &self.observer else { return };
         let refused = lock(&self.refused).clone().filter(|(_, at, _)| at.elapsed() < RECENT);
-        let refused = refused.map(|(_, _, why)| format!("a connection was refused: {why}"));
+        let refused = refused.map(|(_, _, why)| Text::from("a connection was refused: ").text(why));
         let sights = lock(&self.sights);
-        let seen: Vec<_> = missing.iter().filter_map(|peer| sights.of(*peer)).chain(refused).collect();
+        let seen = missing.iter().filter_map(|peer| sights.of(*peer)).chain(refused);
+        let last = seen.reduce(|all, more| all.words(", ").text(more));
         drop(sights);
-        let last = (!seen.is_empty()).then(|| seen.join(", "));
         observer(&Event::Joining { missing, waited, last });
     }
 
@@ -102,23 +103,24 @@ impl Joining<'_> {
             && let (Some(Dialled { address, last, .. }), None) =
                 (sights.dialled.get(&peer), sights.gone.get(&peer))
         {
-            let cause = format!("gave up after {after:?}, at last because {last}");
+            let cause = format!("gave up after {after:?}, at last because {last}").into();
             return Some(NetError::Connect { peer: Some(peer), address: address.clone(), cause, seen });
         }
         let ours = listener.map_or_else(String::new, Listener::address);
         let of = |peer: &PartyId| match sights.of(*peer) {
             Some(known) => known,
-            None if deaf.contains(peer) => format!("{peer} did not answer in time"),
-            None if self.cfg.peers.iter().any(|p| p.id == *peer && p.address.is_some()) => {
-                format!("{peer} answers, and no greeting of it came to our own {ours}")
-            }
-            None => format!("no greeting of {peer} came to our own {ours}"),
+            None if deaf.contains(peer) => Text::from(*peer).words(" did not answer in time"),
+            None if self.cfg.peers.iter().any(|p| p.id == *peer && p.address.is_some()) => Text::from(*peer)
+                .words(format_args!(" answers, and no greeting of it came to our own {ours}")),
+            None => Text::from("no greeting of ").who(*peer).words(format_args!(" came to our own {ours}")),
         };
-        let mut cause = missing.iter().map(of).collect::<Vec<_>>().join(", ");
+        let mut cause =
+            missing.iter().map(of).reduce(|all, more| all.words(", ").text(more)).unwrap_or_default();
         if let Some((count, at, why)) = &*lock(&self.refused) {
             let (times, ago) =
                 (if *count == 1 { "connection was" } else { "connections were" }, at.elapsed().as_secs());
-            cause += &format!(" ({count} {times} refused, the last {ago} s ago because {why})");
+            let refused = format!(" ({count} {times} refused, the last {ago} s ago because ");
+            cause = cause.words(refused).text(why.clone()).words(")");
         }
         Some(NetError::Absent { peers: missing, after, cause, seen })
     }
@@ -164,7 +166,7 @@ impl Joining<'_> {
             shared.joins(Some(first));
             if self.guard.check().is_err() {
                 let (peers, after) = (missing.into_iter().collect(), self.cfg.connect_timeout);
-                let cause = "others, who are connected, still wait".to_owned();
+                let cause = "others, who are connected, still wait".into();
                 return Err(NetError::Absent { peers, after, cause, seen: false });
             }
             let now = Instant::now();

@@ -11,7 +11,7 @@
 //! its sender has joined carries the session's id in its place, and one of how far it is two numbers of eight bytes each, least
 //! significant byte first.
 
-use hushwire_machine::{Cause, PartyId, Reason, SessionId};
+use hushwire_machine::{Excuse, PartyId, Reason, SessionId};
 
 /// AGREEMENT: bytes of a notice.
 pub(crate) const NOTICE_BYTES: usize = 64;
@@ -41,12 +41,12 @@ const REASONS: [Reason; 17] = [
     Reason::Cheated,
     Reason::Duplicate,
     Reason::Declined,
-    Reason::Local(Cause::Inputs),
-    Reason::Local(Cause::Reading),
-    Reason::Local(Cause::Writing),
-    Reason::Local(Cause::Job),
-    Reason::Local(Cause::Unsafe),
-    Reason::Local(Cause::Other),
+    Reason::Local(Excuse::Inputs),
+    Reason::Local(Excuse::Reading),
+    Reason::Local(Excuse::Writing),
+    Reason::Local(Excuse::Job),
+    Reason::Local(Excuse::Unsafe),
+    Reason::Local(Excuse::Other),
 ];
 
 /// A reason's number on the wire.

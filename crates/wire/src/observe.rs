@@ -7,7 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hushwire_machine::{PartyId, printable};
+use hushwire_fault::Text;
+use hushwire_machine::PartyId;
 
 use crate::{Validity, sight::Sort};
 
@@ -89,7 +90,7 @@ pub enum Event {
         /// The time of the wait so far.
         waited: Duration,
         /// The last failure of a connection, where there was one.
-        last: Option<String>,
+        last: Option<Text>,
     },
     /// A channel waits for a peer. Reported once nothing has moved on any link for ten seconds,
     /// then less and less often.
@@ -123,34 +124,50 @@ pub enum Event {
     },
 }
 
-impl fmt::Display for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Event {
+    /// What happened, as one line.
+    #[must_use]
+    pub fn text(&self) -> Text {
+        let waiting = Text::new().words("still waiting for ");
         match self {
             Self::Joining { missing, waited, last } => {
-                f.write_str("still waiting for ")?;
-                for (i, party) in missing.iter().enumerate() {
-                    write!(f, "{}{party}", if i == 0 { "" } else { ", " })?;
-                }
-                write!(f, " to join, for {} s", waited.as_secs())?;
-                last.as_ref().map_or(Ok(()), |last| write!(f, "; last: {}", printable(last)))
+                let all = missing
+                    .iter()
+                    .enumerate()
+                    .fold(waiting, |text, (i, party)| text.words(if i == 0 { "" } else { ", " }).who(*party));
+                let text = all.words(format_args!(" to join, for {} s", waited.as_secs()));
+                last.iter().fold(text, |text, last| text.words("; last: ").text(last.clone()))
             }
             Self::Waiting { peer, step, waited, silent, behind } => {
-                write!(f, "still waiting for {peer} during {step}, for {} s; ", waited.as_secs())?;
+                let text = waiting.who(*peer);
+                let text = text.words(format_args!(" during {step}, for {} s; ", waited.as_secs()));
                 match (silent, behind) {
-                    (Some(silent), _) => write!(f, "nothing was heard of it for {} s", silent.as_secs()),
-                    (None, Some((other, step))) => {
-                        write!(f, "it is alive and waits for {other} during {step}")
+                    (Some(silent), _) => {
+                        text.words(format_args!("nothing was heard of it for {} s", silent.as_secs()))
                     }
-                    (None, None) => f.write_str("it is alive"),
+                    (None, Some((other, step))) => text
+                        .words("it is alive and waits for ")
+                        .who(*other)
+                        .words(format_args!(" during {step}")),
+                    (None, None) => text.words("it is alive"),
                 }
             }
-            Self::Comes { peer, done, of } => write!(f, "{peer} has done {done} of {of} steps"),
-            Self::Expiring { party, validity } => write!(
-                f,
-                "the certificate of {party} ends soon, it holds {validity}; run `hushwire keys rotate` there and give \
-                 the others the new pin"
-            ),
+            Self::Comes { peer, done, of } => {
+                Text::new().who(*peer).words(format_args!(" has done {done} of {of} steps"))
+            }
+            Self::Expiring { party, validity } => {
+                let text = Text::new().words("the certificate of ").who(*party);
+                text.words(format_args!(
+                    " ends soon, it holds {validity}; run `hushwire keys rotate` there and give the others the new pin"
+                ))
+            }
         }
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text().written())
     }
 }
 

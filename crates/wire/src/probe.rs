@@ -13,7 +13,8 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use hushwire_machine::{NetError, PartyId, SessionId};
+use hushwire_fault::Text;
+use hushwire_machine::{NetError, PartyId, Presented, SessionId};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -159,7 +160,7 @@ impl Prober {
         let theirs = Hello::decode(&bytes).map_err(|bad| bad_hello(pinned, &bad));
         let claimed = theirs.as_ref().ok().map(|hello| hello.from);
         let Some(peer) = pinned.or(claimed.filter(|id| self.cfg.peers.iter().any(|p| p.id == *id))) else {
-            let presented = claimed.map_or_else(|| "a stranger".to_owned(), |id| id.to_string());
+            let presented = Presented::Other(Text::peer(claimed, "a stranger"));
             return Err(NetError::UnknownPeer { peer: claimed, step: "handshake".to_owned(), presented });
         };
         greeting.send(&mut *link, &self.hello(peer, Role::Listener).encode()).map_err(on(Some(peer)))?;
@@ -194,11 +195,11 @@ impl Prober {
 
     /// Clients have numbers only in jobs.
     fn judge(&self, theirs: &Hello, peer: PartyId) -> Result<(), NetError> {
-        let place = |shm| if shm { "shared memory" } else { "the connection" }.to_owned();
+        let place = |shm| Text::from(if shm { "shared memory" } else { "the connection" });
         let mut fields =
             vec![("transport", place(self.cfg.transport == TransportKind::Shm), place(theirs.shm))];
         if ![self.cfg.me, peer, theirs.from, theirs.to].into_iter().any(PartyId::is_client) {
-            let pair = |one: PartyId, other: PartyId| format!("{one} and {other}");
+            let pair = |one: PartyId, other: PartyId| Text::all(&[one, other]);
             fields.push(("party ids", pair(self.cfg.me, peer), pair(theirs.to, theirs.from)));
         }
         for (field, ours, theirs) in fields {

@@ -6,6 +6,7 @@ use std::{
     time::Instant,
 };
 
+use hushwire_fault::Text;
 use hushwire_machine::{NetError, PartyId};
 
 use crate::TransportKind;
@@ -63,18 +64,19 @@ impl Sights {
     }
 
     /// What is known of `peer`, as a clause that names it.
-    pub(crate) fn of(&self, peer: PartyId) -> Option<String> {
-        let gone = self
-            .gone
-            .get(&peer)
-            .map(|at| format!("{peer}: had joined, and its links closed {} s ago", at.elapsed().as_secs()));
+    pub(crate) fn of(&self, peer: PartyId) -> Option<Text> {
+        let of = || Text::from(peer);
+        let gone = self.gone.get(&peer).map(|at| {
+            of().words(format_args!(": had joined, and its links closed {} s ago", at.elapsed().as_secs()))
+        });
         let dialled = match (self.telling.get(&peer), self.dialled.get(&peer)) {
-            (Some(e), _) => Some(e.cause()),
-            (None, Some(Dialled { address, last, .. })) => Some(format!("{peer} at {address}: {last}")),
+            (Some(e), _) => Some(e.fault().cause_text()),
+            (None, Some(Dialled { address, last, .. })) => {
+                Some(of().words(format_args!(" at {address}: {last}")))
+            }
             (None, None) => None,
         };
-        let all: Vec<String> = gone.into_iter().chain(dialled).collect();
-        (!all.is_empty()).then(|| all.join("; "))
+        gone.into_iter().chain(dialled).reduce(|all, more| all.words("; ").text(more))
     }
 
     /// In a word for each.
@@ -110,6 +112,7 @@ pub(crate) fn is_unproven(e: &NetError, peer: PartyId, transport: TransportKind)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hushwire_machine::Presented;
 
     fn io(kind: ErrorKind) -> io::Error {
         kind.into()
@@ -122,19 +125,19 @@ mod tests {
         let mut dial = |kind| {
             let (sort, last) = (sort_of(&io(kind)), io(kind).to_string());
             sights.dialled.insert(one, Dialled { address: "h:1".to_owned(), sort, last });
-            (sights.explains(one), sights.of(one).unwrap_or_default())
+            (sights.explains(one), sights.of(one).unwrap_or_default().written())
         };
         assert_eq!(dial(ErrorKind::TimedOut), (false, "party 1 at h:1: timed out".to_owned()));
         assert_eq!(
             dial(ErrorKind::ConnectionRefused),
             (true, "party 1 at h:1: connection refused".to_owned())
         );
-        let presented = "sha256:ab".to_owned();
+        let presented = Presented::Pin("sha256:ab".to_owned());
         let wrong = NetError::UnknownPeer { peer: Some(one), step: "handshake".to_owned(), presented };
         assert!(is_unproven(&wrong, one, TransportKind::TcpTls));
         sights.telling.insert(one, wrong);
         // It tells more than that nobody listens now.
-        let said = sights.of(one).unwrap_or_default();
+        let said = sights.of(one).unwrap_or_default().written();
         assert!(said.contains("presents another key") && !said.contains("refused"), "{said}");
         assert_eq!(sights.sorts(one).collect::<Vec<_>>(), [(one, Sort::NoListener), (one, Sort::Stranger)]);
         sights.met(one);
@@ -145,7 +148,7 @@ mod tests {
     #[test]
     fn proven_errors_end_a_session() {
         let (me, one) = (PartyId(0), PartyId(1));
-        let expired = |peer| NetError::Expired { peer: Some(peer), what: String::new() };
+        let expired = |peer| NetError::Expired { peer: Some(peer), what: Text::new() };
         assert!(is_unproven(&expired(one), one, TransportKind::TcpTls));
         assert!(!is_unproven(&expired(me), one, TransportKind::TcpTls));
         let hello = || NetError::Malformed { peer: Some(one), msg: "hello", what: String::new() };

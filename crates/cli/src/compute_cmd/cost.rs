@@ -97,8 +97,8 @@ pub(super) fn costs(args: &CostArgs, c: &Computation) -> Result<Costs, Error> {
         match bound.price(task.chosen(), has_aes(Backend::best()), task.threads(), MOST) {
             Ok((forecast, ands, memory)) => protocols.push(Figures::new(protocol, &forecast, ands, memory)),
             // One protocol that is too small for it says nothing of the others.
-            Err(e) if e.kind == Kind::Usage => {
-                let (protocol, cause, remedy) = (protocol.to_string(), e.cause.clone(), e.remedy.clone());
+            Err(e) if e.kind() == Kind::Usage => {
+                let (protocol, cause, remedy) = (protocol.to_string(), e.cause(), e.remedy());
                 refused.push(Refusal { protocol, cause, remedy });
                 first = first.or(Some(e));
             }

@@ -7,7 +7,7 @@ use super::{
     verdicts::{explain, unresolved, wrong_pin},
 };
 use crate::{error::Error, log};
-use hushwire_job::Member;
+use hushwire_job::{JobError, Member};
 use hushwire_machine::{NetError, PartyId};
 use hushwire_wire::{Clock, Found, PeerConfig, Probe, Prober, TransportKind, Validity, Visit, presented};
 use std::{
@@ -48,7 +48,7 @@ struct Came {
 enum Way {
     Measured,
     InSession,
-    Failed { cause: String, remedy: String },
+    Failed(Box<JobError>),
 }
 
 struct Rounds<'a> {
@@ -143,13 +143,13 @@ impl Rounds<'_> {
         let (peer, way) = match visit {
             Visit::Measured(peer) => (Some(peer), Way::Measured),
             Visit::InSession(peer) => (Some(peer), Way::InSession),
-            Visit::Failed(e) => (e.peer(), Way::Failed { cause: e.cause(), remedy: e.remedy().into_owned() }),
+            Visit::Failed(e) => (e.peer(), Way::Failed(Box::new(self.patient.named(&e)))),
         };
         match (peer, way) {
             (Some(peer), way) if came.by.get(&peer) != Some(&Way::Measured) => {
                 drop(came.by.insert(peer, way));
             }
-            (None, Way::Failed { cause, remedy }) => came.stranger = Some(format!("{cause}; {remedy}")),
+            (None, Way::Failed(e)) => came.stranger = Some(e.clauses()),
             _ => {}
         }
     }
@@ -289,7 +289,7 @@ impl Rounds<'_> {
         let mut checks = self.greeted(peer, probe.validity());
         debug!(peer = %peer.id, after_seconds = after.as_secs_f64(), "joined");
         if let Err(e) = self.numbers(&mut probe, &mut checks) {
-            checks.push(Check::fail("round trip", e.cause(), e.remedy()));
+            checks.push(Check::of_fault("round trip", &self.patient.named(&e)));
             return checks;
         }
         // It has the numbers that it needs already.
@@ -334,7 +334,7 @@ impl Rounds<'_> {
         Some(match came.by.get(&peer.id) {
             Some(Way::Measured) => Check::ok(check, "it reached us"),
             Some(Way::InSession) => Check::ok(check, "its run reached us, and waits for us"),
-            Some(Way::Failed { cause, remedy }) => Check::fail(check, cause, remedy),
+            Some(Way::Failed(e)) => Check::of_fault(check, e),
             None if measured(looked) => {
                 let last =
                     came.stranger.as_ref().map_or_else(String::new, |why| format!("; a stranger: {why}"));

@@ -2,6 +2,7 @@
 
 use super::Patient;
 use crate::{error::Error, out};
+use hushwire_job::JobError;
 use hushwire_machine::printable;
 use serde::Serialize;
 use std::fmt::Write;
@@ -54,6 +55,10 @@ impl Check {
 
     pub(crate) fn fail(check: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::new(Verdict::Fail, check, found.into(), Some(remedy.into()))
+    }
+
+    pub(crate) fn of_fault(check: &'static str, e: &JobError) -> Self {
+        Self::fail(check, e.cause(), e.remedy())
     }
 
     pub(crate) fn value(self, value: f64, unit: &'static str) -> Self {

@@ -1,13 +1,14 @@
 //! The meaning of an error of a look at a peer, and the remedy.
 
 use super::{Patient, report::Check};
-use hushwire_machine::NetError;
+use hushwire_machine::{NetError, Presented};
 use hushwire_wire::{PeerConfig, resolve};
 use std::{io, time::Duration};
 
 /// The reason why a peer could not be looked at, and how far one came.
 pub(super) fn explain(patient: &Patient, peer: &PeerConfig, address: &str, e: &NetError) -> Vec<Check> {
-    let (cause, remedy) = (e.cause(), e.remedy());
+    let fault = patient.named(e);
+    let (cause, remedy) = (fault.cause(), fault.remedy());
     let reached = || Check::ok("reachable", "somebody answers");
     match e {
         NetError::Io { source, step, .. } if step == "connect" => {
@@ -16,7 +17,7 @@ pub(super) fn explain(patient: &Patient, peer: &PeerConfig, address: &str, e: &N
         NetError::Connect { cause, .. } => {
             vec![Check::fail(
                 "reachable",
-                format!("{address}: {cause}"),
+                format!("{address}: {}", cause.written()),
                 "see that the peer runs and that the address is right",
             )]
         }
@@ -25,13 +26,19 @@ pub(super) fn explain(patient: &Patient, peer: &PeerConfig, address: &str, e: &N
             format!("{address} takes connections and says nothing"),
             "it may be in the middle of a run: look again after it, or see what listens there",
         )],
-        NetError::UnknownPeer { presented, .. } => vec![reached(), wrong_pin(patient, peer, presented)],
+        NetError::UnknownPeer { presented, .. } => {
+            let shown = match presented {
+                Presented::Pin(pin) => pin.clone(),
+                Presented::Other(text) => text.written(),
+            };
+            vec![reached(), wrong_pin(patient, peer, &shown)]
+        }
         NetError::Expired { .. } => vec![reached(), Check::fail("certificate", cause, remedy)],
         NetError::HandshakeMismatch { field: "wire version", ours, theirs, .. } => vec![
             reached(),
             Check::fail(
                 "version",
-                format!("it speaks wire version {theirs}, we speak {ours}"),
+                format!("it speaks wire version {}, we speak {}", theirs.written(), ours.written()),
                 "install the same release on both hosts",
             ),
         ],

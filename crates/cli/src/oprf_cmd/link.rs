@@ -2,7 +2,7 @@
 
 use crate::{error::Error, files::RunFiles, keys, log};
 use clap::Args;
-use hushwire_job::{JobError, Kind, session_of};
+use hushwire_job::{JobError, session_of};
 use hushwire_machine::{Channel, Net, NetError, PartyId, Reason};
 use hushwire_psi::{PsiError, oprf::Terms};
 use hushwire_wire::{Identity, Listener, PeerConfig, Pin, SessionConfig, TransportKind, connect_observed};
@@ -43,10 +43,6 @@ impl Side {
     fn id(&self) -> PartyId {
         PartyId(u8::from(matches!(self, Self::Asker(..))))
     }
-
-    fn name(&self) -> &'static str {
-        if matches!(self, Self::Owner(_)) { "the owner" } else { "who asks" }
-    }
 }
 
 /// Everything that a connection needs.
@@ -80,10 +76,9 @@ impl LinkArgs {
     }
 }
 
-/// Both sides by their names.
-fn named(text: &str) -> String {
-    let sides = [(0, "the owner"), (1, "who asks")].into_iter();
-    sides.fold(text.to_owned(), |text, (id, name)| text.replace(&PartyId(id).to_string(), name))
+/// The name of a side by its number on the wire.
+fn name(id: PartyId) -> Option<String> {
+    ["the owner", "who asks"].get(usize::from(id.0)).map(|name| (*name).to_owned())
 }
 
 impl Prepared {
@@ -134,7 +129,7 @@ impl Prepared {
         let waits = listener.is_none();
         let heard = Arc::new(move |event: &hushwire_wire::Event| {
             if waits || !matches!(event, hushwire_wire::Event::Joining { .. }) {
-                log::note!("{}", named(&event.to_string()));
+                log::note!("{}", event.text().with_names(&name).written());
             }
         });
         let mut net = connect_observed(&config, &self.identity, listener, heard)?;
@@ -149,24 +144,22 @@ impl Prepared {
     /// A network error in the words of this command.
     fn explain(&self, step: &str, e: NetError) -> Error {
         let differs = matches!(e, NetError::HandshakeMismatch { field: "job digest", .. });
-        let mut error = JobError::from(e);
-        if differs {
-            let (cause, remedy) = match self.side {
-                Side::Owner(_) => (
-                    "who asks has a list of another key",
-                    "give it the list that was published under --secret; other queries are answered meanwhile",
-                ),
-                Side::Asker(..) => (
-                    "the list is not of the owner's key",
-                    "get the list again from its owner, who names the --secret it was published under",
-                ),
-            };
-            (error.cause, error.remedy) = (cause.to_owned(), remedy.to_owned());
-        }
-        for text in [&mut error.cause, &mut error.remedy] {
-            *text = named(text);
-        }
-        error.during(step).of(self.side.name()).into()
+        let error = JobError::from(e);
+        let error = match self.side {
+            _ if !differs => error,
+            Side::Owner(_) => error.because("who asks has a list of another key").remedied(
+                "give it the list that was published under --secret; other queries are answered meanwhile",
+            ),
+            Side::Asker(..) => error
+                .because("the list is not of the owner's key")
+                .remedied("get the list again from its owner, who names the --secret it was published under"),
+        };
+        self.says(error.during(step))
+    }
+
+    /// An error of this side, in which both sides have their names.
+    fn says(&self, error: JobError) -> Error {
+        error.by(self.side.id()).with_names(&name).into()
     }
 }
 
@@ -184,7 +177,7 @@ impl Link<'_> {
                 if let PsiError::Malformed { .. } = e {
                     self.net.abort(PartyId(1 - self.prepared.side.id().0), Reason::Cheated, STEP);
                 }
-                JobError::new(Kind::Network, STEP, e.cause(), e.remedy()).of(self.prepared.side.name()).into()
+                self.prepared.says(e.fault().during(STEP))
             }
         }
     }

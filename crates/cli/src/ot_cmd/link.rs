@@ -9,7 +9,7 @@ use crate::{error::Error, keys, log};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_job::session_of;
-use hushwire_machine::{Cause, Channel, Meter, MeterReading, Net, NetError, Reason, Toss};
+use hushwire_machine::{Channel, Excuse, Meter, MeterReading, Net, NetError, Reason, Toss};
 use hushwire_ot::{Context, OtError, Sid, Transfer};
 use hushwire_wire::{Identity, Listener, PeerConfig, Pin, SessionConfig, TransportKind, connect_observed};
 use indicatif::ProgressBar;
@@ -45,10 +45,7 @@ impl Link {
             None => log::note!("connecting to {}", me.other()),
         }
         let heard = Arc::new(|event: &hushwire_wire::Event| {
-            let text = event.to_string();
-            let sides = [Side::Sender, Side::Receiver].into_iter();
-            let text = sides.fold(text, |text, side| text.replace(&side.id().to_string(), &side.to_string()));
-            log::note!("{text}");
+            log::note!("{}", event.text().with_names(&Side::name).written());
         });
         let mut net = connect_observed(&config, &identity, listener.as_ref(), heard).map_err(explain)?;
         let peer = Some(me.other().id());
@@ -139,8 +136,8 @@ impl Meeting {
 pub(super) fn excuse(me: Side, args: &LinkArgs, e: Error) -> Error {
     log::failed(&e);
     let cause = match &e {
-        Error::Job(e) => e.told,
-        _ => Cause::Inputs,
+        Error::Job(e) => e.tells(),
+        _ => Excuse::Inputs,
     };
     // Whoever cannot be met cannot be told.
     if let Ok(Meeting { identity, listener, config }) = Meeting::new(me, args, Error::from) {

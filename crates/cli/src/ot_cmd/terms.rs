@@ -1,6 +1,6 @@
 //! The roles, and the terms on which both sides must agree before anything moves.
 
-use hushwire_job::{JobError, Kind};
+use hushwire_job::JobError;
 use hushwire_machine::{NetError, PartyId};
 use hushwire_ot::{Level, OtError, Protocol};
 use std::{fmt, io::ErrorKind};
@@ -110,7 +110,7 @@ impl Terms {
         let known = match &e {
             NetError::HandshakeMismatch { field: "job digest", theirs, .. } => {
                 let mut tags = [0; 32];
-                hex::decode_to_slice(theirs, &mut tags).ok().map(|()| {
+                hex::decode_to_slice(theirs.written(), &mut tags).ok().map(|()| {
                     (
                         format!("both sides differ in {}", self.differences(&tags)),
                         "give files of as many lines, and the same --protocol and --security",
@@ -128,35 +128,33 @@ impl Terms {
         let remedy = remedy(&e);
         let mut error = JobError::from(e);
         if let Some(remedy) = remedy {
-            error.remedy = remedy.to_owned();
+            error = error.remedied(remedy);
         }
         if let Some((cause, remedy)) = known {
-            (error.cause, error.remedy) = (cause, remedy.to_owned());
+            error = error.because(cause).remedied(remedy);
         }
-        with_sides(error).during(step).of(me)
+        me.says(error.during(step))
     }
 
     /// Any error of the protocol.
     pub(super) fn failed(&self, me: Side, e: OtError) -> JobError {
-        let kind = match e {
-            OtError::Net(e) => return self.explain(me, "oblivious transfer", e),
-            OtError::Abort { .. } | OtError::Malformed { .. } => Kind::Network,
-            OtError::Unsupported { .. } => Kind::Usage,
-            _ => Kind::Internal,
-        };
-        let error = JobError::new(kind, "oblivious transfer", e.cause(), e.remedy());
-        with_sides(error).of(me)
+        match e {
+            OtError::Net(e) => self.explain(me, "oblivious transfer", e),
+            e => me.says(e.fault().during("oblivious transfer")),
+        }
     }
 }
 
-/// The sides by their names, in place of numbers.
-fn with_sides(mut error: JobError) -> JobError {
-    for side in [Side::Sender, Side::Receiver] {
-        for text in [&mut error.cause, &mut error.remedy] {
-            *text = text.replace(&side.id().to_string(), &side.to_string());
-        }
+impl Side {
+    /// The name of a side by its number on the wire.
+    pub(super) fn name(id: PartyId) -> Option<String> {
+        [Side::Sender, Side::Receiver].into_iter().find(|side| side.id() == id).map(|side| side.to_string())
     }
-    error
+
+    /// An error of this side, in which both sides have their names.
+    fn says(self, error: JobError) -> JobError {
+        error.by(self.id()).with_names(&Side::name)
+    }
 }
 
 /// The remedy in the words of this command, where that of [`NetError`] names files that it has not.
@@ -180,6 +178,8 @@ fn remedy(e: &NetError) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hushwire_fault::{Text, code};
+    use hushwire_machine::Presented;
 
     #[test]
     fn tags_tell_what_differs() {
@@ -206,15 +206,13 @@ mod tests {
         let (me, peer) = (Side::Receiver, Some(Side::Sender.id()));
         let abort = OtError::abort(hushwire_ot::Check::Rows).of(peer);
         let error = terms.failed(me, abort);
-        assert_eq!(error.kind, Kind::Network);
-        assert!(
-            error.to_string().contains("the receiver failed")
-                && error.cause.contains("the sender: the row check"),
-            "{error}"
-        );
+        assert_eq!(error.code(), code::OT_CHECK);
+        let names = |error: &JobError| [error.who(), error.peer()].map(|who| who.map(ToString::to_string));
+        let sides = || ["the receiver", "the sender"].map(|side| Some(side.to_owned()));
+        assert_eq!(names(&error), sides(), "{error}");
         let (step, after) = ("x".to_owned(), std::time::Duration::from_secs(2));
         let error = terms.failed(me, NetError::Stalled { peer, step, after }.into());
-        assert!(error.cause.starts_with("the sender: stalled"), "{error}");
+        assert_eq!((error.code(), names(&error)), (code::STALLED, sides()), "{error}");
     }
 
     /// There are no party files here, and no jobs.
@@ -224,9 +222,12 @@ mod tests {
         let (peer, text) = (Some(Side::Sender.id()), || "x".to_owned());
         let listen = |kind: ErrorKind| NetError::Listen { address: text(), source: kind.into() };
         for (e, words) in [
-            (NetError::UnknownPeer { peer, step: text(), presented: text() }, "--pin"),
+            (NetError::UnknownPeer { peer, step: text(), presented: Presented::Other(Text::new()) }, "--pin"),
             (NetError::Config { peer, what: text() }, "--listen"),
-            (NetError::HandshakeMismatch { peer, field: "params", ours: text(), theirs: text() }, "release"),
+            (
+                NetError::HandshakeMismatch { peer, field: "params", ours: Text::new(), theirs: Text::new() },
+                "release",
+            ),
             (listen(ErrorKind::AddrInUse), "ss -ltnp"),
             (listen(ErrorKind::AddrNotAvailable), "correct --listen"),
             (listen(ErrorKind::InvalidInput), "--listen"),

@@ -5,8 +5,8 @@
 //! a file    text · name and arity · type · range · value in the open · circuit
 //! ```
 //!
-//! Whoever adds an operation writes its file, an [`OpDef`], and its row: a part that is missing does not compile. Back ends run what they do
-//! not know by its circuit. Parameters are written and read by their types; see [`Parameter`].
+//! A new operation is a file with an [`OpDef`], and a row: a part that is missing does not compile. Back ends run an operation that they do not
+//! know by its circuit. The types of parameters say how they are written and read; see [`Parameter`].
 
 mod apply;
 mod reference;
@@ -169,7 +169,7 @@ pub(crate) enum Syntax {
 pub(crate) enum Lowering<'a> {
     /// A block for each element: results depend on the operands' elements in the same place alone.
     Elements(Box<Block<'a>>),
-    /// Wires: of lengths of operands and result the places from which elements come. A place counts the elements of all operands, one
+    /// Wires: the places from which elements come, by the lengths of operands and result. A place counts the elements of all operands, one
     /// operand behind the other.
     Moves(Box<Places<'a>>),
     /// Stages of its own.

@@ -1,9 +1,9 @@
 //! The engines with which a party computes shares of the keystream: AES's own kernels, its circuit in software, or a device.
 
 use super::cut::Terms;
-use crate::{JobError, Kind};
+use crate::JobError;
 use hushwire_circuit::{Layered, Planes, Program, named, planes};
-use hushwire_hdl::{Cause, Device, HdlBatch, HdlError, Microcode};
+use hushwire_hdl::{Device, HdlBatch, Microcode};
 use hushwire_machine::Cost;
 use hushwire_machine::drive::{Exchanged, Machine, Round};
 use hushwire_rep3::{
@@ -55,18 +55,6 @@ pub(super) enum Batch {
 
 fn wrong(e: impl std::fmt::Display) -> JobError {
     JobError::internal("preparing the circuit", e)
-}
-
-/// A device's failure in the words of a job.
-impl From<HdlError> for JobError {
-    fn from(e: HdlError) -> Self {
-        let kind = match e.cause {
-            Cause::Missing(_) | Cause::NotStarted(_) => Kind::File,
-            Cause::Misuse(_) => Kind::Internal,
-            _ => Kind::Network,
-        };
-        Self::new(kind, format!("{}, {}", e.device, e.step), &e.cause, e.cause.remedy())
-    }
 }
 
 impl Engine {

@@ -10,7 +10,8 @@ use super::{
     places::Said,
     spec::{AesCtrJob, KeySource},
 };
-use crate::{InputPlace, JobError, Kind, MemberConfig, NewFile, OutputPlace, run_files::resolve};
+use crate::{InputPlace, JobError, MemberConfig, NewFile, OutputPlace, run_files::resolve};
+use hushwire_fault::code;
 use std::{
     fs::File,
     io::{self, Cursor},
@@ -22,7 +23,7 @@ use zeroize::Zeroizing;
 const STEP: &str = "taking part";
 
 fn usage(cause: impl std::fmt::Display, remedy: &str) -> JobError {
-    JobError::usage(STEP, cause, remedy)
+    JobError::new(code::ENCRYPTION, STEP, cause, remedy)
 }
 
 /// Opens the input, chooses key and counter, and starts the output. Nothing but an empty ledger's directory is written.
@@ -187,7 +188,7 @@ impl Counters {
             let cause =
                 format!("the ledger {} is of key {id}, and the job brings another one", dir.path().display());
             let remedy = "write key = \"kept\" into the job to use that key, or name another ledger";
-            return Err(JobError::new(Kind::Refused, "refused", cause, remedy));
+            return Err(JobError::new(code::KEY, "refused", cause, remedy));
         }
         let iv = chosen.map_or_else(Iv::draw, Ok)?;
         let refused = |cause: String| {
@@ -195,7 +196,7 @@ impl Counters {
                 "leave out `iv` to draw a fresh counter, or name another ledger for another key",
                 "leave out --iv-hex to draw a fresh counter, or use another key directory with --key-shares",
             );
-            Err(JobError::new(Kind::Refused, "refused", cause, remedy))
+            Err(JobError::new(code::KEY, "refused", cause, remedy))
         };
         if let Some(range) = ledger.clash(iv, bytes.div_ceil(16)) {
             return refused(format!(

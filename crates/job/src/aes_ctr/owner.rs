@@ -15,6 +15,7 @@ use crate::{
     run::{COMPUTING, Links, MemberSession, first_error},
 };
 use hushwire_aes::Backend;
+use hushwire_fault::code;
 use hushwire_machine::{Channel, NetError, PartyId, Reason, Watch};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Shares, share, xor_into};
@@ -169,7 +170,7 @@ impl Owner {
             }
         }
         // A disk that failed also closes links; the disk's error stays.
-        errors.sort_by_key(|e| e.kind == Kind::Network);
+        errors.sort_by_key(|e| e.kind() == Kind::Network);
         first_error(errors)?;
         let mut links = Links { word: vec![], kept: vec![] };
         for (t, channels) in ends {
@@ -265,14 +266,14 @@ fn hear_keys(agreement: &Agreement, from: &mut [Channel; 3]) -> Result<[Option<K
         channel.recv(HELD_STEP, &mut message).map_err(|e| explain(agreement, e).during(KEY))?;
         *held = wire::decode_held(&message).ok_or_else(|| {
             let cause = format!("party {party} sent a malformed message about its key");
-            JobError::new(Kind::Network, KEY, cause, "run the same release everywhere")
+            JobError::new(code::DISAGREE, KEY, cause, "run the same release everywhere")
         })?;
     }
     Ok(held)
 }
 
 fn refused(cause: impl std::fmt::Display, remedy: &str) -> JobError {
-    JobError::new(Kind::Refused, KEY, cause, remedy)
+    JobError::new(code::KEY, KEY, cause, remedy)
 }
 
 /// The one key of which all parties keep shares, or of which none does. An odd one is named.
@@ -330,9 +331,9 @@ fn end(
     me: PartyId,
 ) -> Result<Channels, JobError> {
     if let (Err(e), Some(watch)) = (&ended, watch)
-        && e.kind != Kind::Network
+        && e.kind() != Kind::Network
     {
-        watch.abort(me, Reason::Local(e.told), COMPUTING);
+        watch.abort(me, Reason::Local(e.tells()), COMPUTING);
     }
     ended.map(|()| links)
 }

@@ -10,11 +10,12 @@ use super::{
     wire::{self, HELD_STEP, KEPT_STEP, Secrets, TERMS_STEP},
 };
 use crate::{
-    Agreement, Event, JobError, Kind, Member, MemberConfig, NewFile, RunFiles,
+    Agreement, Event, JobError, Member, MemberConfig, NewFile, RunFiles,
     member_config::explain,
     run::{Links, MemberSession},
     threads::{Progress, drive, lanes, on_threads},
 };
+use hushwire_fault::code;
 use hushwire_hdl::{Device, Statistics};
 use hushwire_machine::{Channel, PartyId, Reason, drive::Lane};
 use hushwire_prg::Seed;
@@ -72,7 +73,12 @@ impl Party {
         if job.key != KeySource::Given {
             let path = config.aes_ctr.key_share.clone().ok_or_else(|| {
                 let cause = "the job keeps the key, and this member's file names no place for its share";
-                JobError::usage("taking part", cause, "add [aes-ctr] with key-share = \"party.share\"")
+                JobError::new(
+                    code::ENCRYPTION,
+                    "taking part",
+                    cause,
+                    "add [aes-ctr] with key-share = \"party.share\"",
+                )
             })?;
             match (path.exists(), job.key) {
                 (false, _) => {
@@ -96,7 +102,7 @@ impl Party {
                         format!("{} already holds a share, and the job brings another key", path.display());
                     let remedy =
                         "write key = \"kept\" into the job to use the key there, or name another place";
-                    return Err(JobError::new(Kind::Refused, "refused", cause, remedy));
+                    return Err(JobError::new(code::KEY, "refused", cause, remedy));
                 }
             }
             config.files.reads("this party's share of the key", &path);
@@ -179,7 +185,7 @@ impl Party {
                 watch.abort(owner, Reason::Cheated, COMPARE);
             }
             let remedy = format!("let {client} run this release unchanged; nothing was computed");
-            JobError::new(Kind::Refused, COMPARE, what, remedy)
+            JobError::new(code::KEY, COMPARE, what, remedy)
         };
         let (terms, secrets) = wire::decode_terms(&self.job, self.key_id(), &message)
             .map_err(|cause| deviates(format!("{client} sent terms that cannot be used: {cause}")))?;
@@ -206,7 +212,7 @@ impl Party {
             (_, false) => {
                 let what = format!("the key shares of {different} do not belong together");
                 let remedy = "restore both share files from the same backup; nothing was computed";
-                JobError::new(Kind::Refused, COMPARE, what, remedy)
+                JobError::new(code::KEY, COMPARE, what, remedy)
             }
         })
     }
@@ -299,7 +305,7 @@ pub(super) fn nothing_else(
     };
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     let cause = format!("{name:?} is not of this job, where {me} has: {known}");
-    Err(JobError::usage(step, cause, "name those, or leave them out"))
+    Err(JobError::new(code::ENCRYPTION, step, cause, "name those, or leave them out"))
 }
 
 /// The work of a hardware party's device.

@@ -4,8 +4,9 @@ mod codec;
 #[cfg(test)]
 mod fed;
 
-use crate::{JobError, Kind, NewFile};
+use crate::{JobError, NewFile};
 use codec::{decode, encode, len, size_of};
+use hushwire_fault::code;
 use hushwire_rep3::{KeySize, Role, Shares};
 use std::{
     fs::File,
@@ -47,7 +48,7 @@ pub fn read(path: &Path, role: Role) -> Result<(KeyId, Shares), JobError> {
         let remedy = format!(
             "run `chmod 600 {shown}`, and encrypt anew under another key if somebody may have read it"
         );
-        return Err(JobError { kind: Kind::Refused, ..JobError::file("use the share", path, cause, remedy) });
+        return Err(JobError::file("use the share", path, cause, remedy).coded(code::SHARE));
     }
     let most = len(KeySize::Aes256) + 1;
     let mut bytes = Zeroizing::new(Vec::with_capacity(most));
@@ -118,8 +119,8 @@ mod tests {
             match read(&at, Role::ALL[0]) {
                 Ok(_) => assert!(!refused, "{mode:o}"),
                 Err(e) => {
-                    assert!(refused && e.kind == Kind::Refused, "{mode:o}: {e}");
-                    assert!(e.remedy.contains("chmod 600"), "{e}");
+                    assert!(refused && e.code() == code::SHARE, "{mode:o}: {e}");
+                    assert!(e.remedy().contains("chmod 600"), "{e}");
                 }
             }
         }

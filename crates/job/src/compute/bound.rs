@@ -11,6 +11,7 @@ use crate::{Chosen, Forecast, JobError, Kind, Member, Protocol, n_party, plan::b
 use hushwire_authgarble::Roles;
 use hushwire_circuit::{Planes, Program, TwoParty, planes::plane_bytes};
 use hushwire_compute::{Computation, Cut, Op, Scalar, Tensor, Type, Value, circuits};
+use hushwire_fault::{Text, code};
 use hushwire_rep3::Addition;
 use hushwire_three::{Plan, ThreeError};
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
@@ -84,18 +85,19 @@ fn held(
     }
     let [takes, may] = [peak, most].map(|bytes| bytes.div_ceil(1 << 20));
     let cause = format!("values take {takes} MiB of memory at each party at once, and may take {may} MiB");
-    Err(JobError::usage("the computation", cause, ROOM))
+    Err(JobError::new(code::COMPUTATION, "the computation", cause, ROOM))
 }
 
 /// An error of lengths that members told names them.
-pub(super) fn says(told: &Told, mut e: JobError) -> JobError {
+pub(super) fn says(told: &Told, e: JobError) -> JobError {
     let said: Vec<_> = told.iter().map(|(symbol, (n, who))| format!("{symbol} is {n} at {who}")).collect();
-    if !said.is_empty() {
-        e.cause = format!("{}: {}", said.join(", "), e.cause);
-        // Nothing is wrong with what was asked for, but with what a member brings.
-        e.kind = if e.kind == Kind::Usage { Kind::File } else { e.kind };
+    if said.is_empty() {
+        return e;
     }
-    e
+    let cause = Text::from(format!("{}: ", said.join(", "))).text(e.cause_text());
+    let e = e.because(cause);
+    // Nothing is wrong with what was asked for, but with what a member brings.
+    if e.kind() == Kind::Usage { e.coded(code::VALUES) } else { e }
 }
 
 impl Extent {
@@ -105,7 +107,7 @@ impl Extent {
         let lengths = ty.shape.lengths().filter(|_| bits.is_some_and(|bits| bits <= MOST_BITS));
         let lengths = lengths.ok_or_else(|| {
             let cause = format!("a value is {ty}, more than this machine takes");
-            JobError::usage("the computation", cause, "bring fewer rows, or split the job")
+            JobError::new(code::COMPUTATION, "the computation", cause, "bring fewer rows, or split the job")
         })?;
         let rows = lengths.iter().product();
         Ok(Extent { scalar: ty.scalar, lengths, rows, addition: Addition::Xor })
@@ -274,7 +276,7 @@ impl Bound {
             own.into_iter().map(|(name, values)| (name, values.tensor())).collect();
         let input = |name: &str| own.get(name).or_else(|| self.public.values.get(name));
         let brought = self.cut.bring(&self.computation, me, input);
-        let brought = brought.map_err(|e| JobError::usage("computing alone", e.cause(), e.remedy()))?;
+        let brought = brought.map_err(|e| e.fault().coded(code::COMPUTATION).during("computing alone"))?;
         Ok(brought.iter().map(|tensor| Zeroizing::new(tensor.records())).collect())
     }
 
@@ -300,7 +302,7 @@ impl Bound {
                     None => self.program()?,
                     Some(bits) => circuits::program_within(self.rest(), bits).map_err(|e| match e {
                         hushwire_compute::ComputeError::Type { cause, .. } => {
-                            JobError::usage("the computation", cause, ROOM)
+                            JobError::new(code::COMPUTATION, "the computation", cause, ROOM)
                         }
                         e => refused(None, &e),
                     })?,
@@ -324,10 +326,8 @@ impl Bound {
         let plan = hushwire_two::Plan::with_lists(self.rest(), &owners, &learns, products, lists);
         plan.map_err(|e| match e {
             hushwire_two::TwoError::Compute(e) => refused(None, &e),
-            e @ hushwire_two::TwoError::Memory { .. } => JobError::usage("the computation", e.cause(), ROOM),
-            e @ hushwire_two::TwoError::TooMany { .. } => {
-                JobError::usage("the computation", e.cause(), e.remedy())
-            }
+            e @ hushwire_two::TwoError::Memory { .. } => e.fault().remedied(ROOM).during("the computation"),
+            e @ hushwire_two::TwoError::TooMany { .. } => e.fault().during("the computation"),
             e => JobError::internal("the computation", e),
         })
     }

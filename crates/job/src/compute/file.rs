@@ -2,11 +2,12 @@
 
 use super::PublicPlace;
 use crate::{
-    JobError, Kind, Linear, Member, Protocol, open_input,
+    JobError, Linear, Member, Protocol, open_input,
     protocol::{self, by_name},
     toml_file::{Section, Value},
 };
 use hushwire_compute::{Computation, ComputeError};
+use hushwire_fault::{Excuse, code};
 use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
 use serde::{Deserialize, Serialize};
@@ -58,12 +59,20 @@ pub(crate) fn refused(path: Option<&Path>, e: &ComputeError) -> JobError {
     let place = e.place().map(|place| format!(", {place}")).unwrap_or_default();
     match path {
         // Its elements or lengths are at fault, whoever wrote it.
-        _ if matches!(e, ComputeError::Input { .. }) => {
-            JobError::new(Kind::File, "reading inputs", e.cause(), e.remedy())
-        }
-        Some(path) => JobError::new(Kind::File, format!("{}{place}", path.display()), e.cause(), e.remedy()),
-        None => JobError::usage(format!("the computation{place}"), e.cause(), e.remedy()),
+        _ if matches!(e, ComputeError::Input { .. }) => unfit(e),
+        Some(path) => in_file(e).during(format_args!("{}{place}", path.display())),
+        None => e.fault().during(format_args!("the computation{place}")),
     }
+}
+
+/// The error of values that a computation does not take.
+pub(super) fn unfit(e: &ComputeError) -> JobError {
+    e.fault().coded(code::VALUES).telling(Excuse::Reading).during("reading inputs")
+}
+
+/// The error of a computation whose file is at fault.
+fn in_file(e: &ComputeError) -> JobError {
+    e.fault().coded(code::COMPUTATION_FILE).telling(Excuse::Reading)
 }
 
 /// A computation, as its job file has it.

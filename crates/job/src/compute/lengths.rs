@@ -8,7 +8,8 @@
 //! Every party hears what every other heard, so that a client who told two of them different numbers ends the run. Who brings nothing that
 //! has a length says nothing of it, and what was agreed on as the most holds for whoever says it.
 
-use crate::{JobError, Kind, Member, agreement::Agreement, member_config::explain};
+use crate::{JobError, Member, agreement::Agreement, member_config::explain};
+use hushwire_fault::code;
 use hushwire_machine::Channel;
 use std::collections::BTreeMap;
 
@@ -71,13 +72,18 @@ impl Lengths {
                     Some(client) => {
                         let cause =
                             format!("{client} told {from} that {symbol} is {n}, and {} nothing", self.me);
-                        return Err(JobError::usage(STEP, cause, "let it run this release, unchanged"));
+                        return Err(JobError::new(
+                            code::PLACES,
+                            STEP,
+                            cause,
+                            "let it run this release, unchanged",
+                        ));
                     }
                 },
                 Some((own, _)) if *own == n => {}
                 Some((own, who)) => {
                     let cause = format!("{symbol} is {own} at {who} and {n} at {from}");
-                    return Err(JobError::new(Kind::File, STEP, cause, "bring as many rows of both"));
+                    return Err(JobError::new(code::VALUES, STEP, cause, "bring as many rows of both"));
                 }
             }
         }
@@ -90,7 +96,7 @@ impl Lengths {
             Some(told) => Ok((symbol.clone(), told.clone())),
             None => {
                 let cause = format!("no input says how long {symbol} is");
-                Err(JobError::usage(STEP, cause, format!("write {symbol} = … under [symbols]")))
+                Err(JobError::new(code::PLACES, STEP, cause, format!("write {symbol} = … under [symbols]")))
             }
         });
         all.collect()
@@ -153,13 +159,13 @@ impl Open {
         let symbol = &self.symbol;
         let cause = format!("{symbol} is {n} at {who}, and {most} is the most that was agreed on");
         let remedy = format!("bring fewer rows, or agree on more for {symbol} under [symbols]");
-        Err(JobError::new(Kind::File, STEP, cause, remedy))
+        Err(JobError::new(code::VALUES, STEP, cause, remedy))
     }
 }
 
 fn not_its(who: &Member, symbol: &str, n: u64) -> JobError {
     let cause = format!("{who} says that {symbol} is {n}, and brings nothing that has it");
-    JobError::usage(STEP, cause, "let it run this release, unchanged")
+    JobError::new(code::PLACES, STEP, cause, "let it run this release, unchanged")
 }
 
 /// The member from whom a channel comes.
@@ -171,7 +177,7 @@ fn of(channel: &Channel, agreement: &Agreement) -> Member {
 
 fn differ(other: &Member) -> JobError {
     let cause = format!("{other} came to other lengths than the parties before it");
-    JobError::new(Kind::Network, STEP, cause, "run the same release everywhere, unchanged")
+    JobError::new(code::DISAGREE, STEP, cause, "run the same release everywhere, unchanged")
 }
 
 #[cfg(test)]

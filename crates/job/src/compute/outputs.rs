@@ -3,6 +3,7 @@
 use super::{ComputeTask, bound::Extent};
 use crate::{FromDisk, JobError, MemberConfig, NewFile, OutputPlace, as_text, suggest};
 use hushwire_compute::Scalar;
+use hushwire_fault::code;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -131,7 +132,12 @@ pub(super) fn sinks(task: &ComputeTask, config: &mut MemberConfig) -> Result<Vec
     let names: Vec<&str> = task.outputs_of(me).map(name).collect();
     if let Some(odd) = outputs.keys().find(|name| !names.contains(&name.as_str())) {
         let cause = format!("{me} does not learn an output called `{odd}`");
-        return Err(JobError::usage("preparing outputs", cause, suggest::remedy(odd, &names)));
+        return Err(JobError::new(
+            code::COMPUTATION,
+            "preparing outputs",
+            cause,
+            suggest::remedy(odd, &names),
+        ));
     }
     let mut all = vec![];
     for j in task.outputs_of(me) {
@@ -146,7 +152,12 @@ pub(super) fn sinks(task: &ComputeTask, config: &mut MemberConfig) -> Result<Vec
             Some(OutputPlace::HexFile(_) | OutputPlace::Unnamed) => {
                 let remedy = "write { csv = \"…\" } or { file = \"…\" }";
                 let cause = "a computation gives no digits";
-                return Err(JobError::usage(format!("preparing output {name}"), cause, remedy));
+                return Err(JobError::new(
+                    code::COMPUTATION,
+                    format!("preparing output {name}"),
+                    cause,
+                    remedy,
+                ));
             }
         };
         all.push((j, Sink { name: name.to_owned(), to, value: None }));

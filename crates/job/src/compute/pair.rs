@@ -8,7 +8,7 @@ use super::{
     two::failed,
 };
 use crate::{
-    Chosen, JobError, Kind, Member,
+    Chosen, JobError, Member,
     flow::COMPUTE,
     member_config::explain,
     run::{Links, MemberSession},
@@ -62,7 +62,7 @@ impl Pair {
         let Some(most) = most else { return Ok(()) };
         if plan.within(self.distance, most).is_err() {
             let kept = plan.within(Distance::Near, most);
-            kept.map_err(|e| JobError::usage("the computation", e.cause(), ROOM))?;
+            kept.map_err(|e| e.fault().remedied(ROOM).during("the computation"))?;
             self.party.set_distance(Distance::Near);
         }
         Ok(())
@@ -104,14 +104,7 @@ impl From<TwoError> for Failure {
         match e {
             TwoError::Net(e) => Self::Net(e),
             TwoError::Ot(e) => e.into(),
-            TwoError::Mismatch { .. }
-            | TwoError::Unordered { .. }
-            | TwoError::Encryption { peer: Some(_), .. } => Self::peer(e.cause(), e.remedy()),
-            TwoError::Compute(_)
-            | TwoError::Encryption { .. }
-            | TwoError::TooMany { .. }
-            | TwoError::Memory { .. } => Self::ours(Kind::Usage, e.cause(), e.remedy()),
-            e => Self::ours(Kind::Internal, e.cause(), e.remedy()),
+            e => Self::of(e.fault()),
         }
     }
 }

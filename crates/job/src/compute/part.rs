@@ -15,11 +15,12 @@ use super::{
     values::Values,
 };
 use crate::{
-    Event, FromDisk, InputPlace, JobError, Kind, Member, MemberConfig, Part, Protocol,
+    Event, FromDisk, InputPlace, JobError, Member, MemberConfig, Part, Protocol,
     flow::COMPUTE,
     run::{self, MemberSession},
     suggest,
 };
+use hushwire_fault::code;
 use hushwire_machine::Channel;
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
@@ -29,7 +30,7 @@ pub(super) type GoOn<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
 
 /// The end of a run that its program cancelled.
 pub(super) fn cancelled() -> JobError {
-    JobError::new(Kind::Usage, COMPUTE, "the program cancelled the run", "connect anew to compute again")
+    JobError::new(code::CANCELLED, COMPUTE, "the program cancelled the run", "connect anew to compute again")
 }
 
 /// The inputs of one member, read, and its outputs, begun.
@@ -52,7 +53,12 @@ impl ComputePart {
         let names: Vec<&str> = task.inputs_of(&me).map(|(_, name, _)| name).collect();
         if let Some(odd) = config.inputs.keys().find(|name| !names.contains(&name.as_str())) {
             let cause = format!("{me} does not bring an input called `{odd}`");
-            return Err(JobError::usage("reading inputs", cause, suggest::remedy(odd, &names)));
+            return Err(JobError::new(
+                code::COMPUTATION,
+                "reading inputs",
+                cause,
+                suggest::remedy(odd, &names),
+            ));
         }
         let mut symbols = task.known().clone();
         let (mut inputs, mut lengths, mut remarks) = (BTreeMap::new(), BTreeMap::new(), vec![]);
@@ -91,7 +97,12 @@ impl ComputePart {
 
 fn lacks(me: &Member, name: &str) -> JobError {
     let remedy = format!("add {name} = {{ csv = \"…\", column = \"…\" }} under [inputs]");
-    JobError::usage("reading inputs", format!("{me} has no values for input `{name}`"), remedy)
+    JobError::new(
+        code::COMPUTATION,
+        "reading inputs",
+        format!("{me} has no values for input `{name}`"),
+        remedy,
+    )
 }
 
 /// A member's links, set up once; computations run on them one after the other.

@@ -3,17 +3,18 @@
 use super::{
     Bound, ComputationSource, ComputeJob, ComputePart,
     bound::{Form, fits, plannable, says, within},
-    file::refused,
+    file::{self, refused},
     lengths::{Open, Told},
     public::Public,
     threads::{lanes, threads},
     values::Values,
 };
 use crate::{
-    Agreement, Chosen, Field, Forecast, JobError, Kind, Member, MemberConfig, Protocol, Task, protocol,
+    Agreement, Chosen, Field, Forecast, JobError, Member, MemberConfig, Protocol, Task, protocol,
     shelves::{Preparable, Wants},
 };
 use hushwire_compute::{Computation, ComputeError, Dim, Tensor, Type, Visibility};
+use hushwire_fault::code;
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 /// AGREEMENT: bytes that a computation may take at each party where members tell lengths, and neither a bound on them nor memory was agreed on.
@@ -39,7 +40,7 @@ pub struct ComputeTask {
 }
 
 fn wrong(cause: impl std::fmt::Display, remedy: impl std::fmt::Display) -> JobError {
-    JobError::usage("planning the job", cause, remedy)
+    JobError::new(code::COMPUTATION, "planning the job", cause, remedy)
 }
 
 impl ComputeTask {
@@ -187,7 +188,12 @@ impl ComputeTask {
         let missing = inputs.find(|((name, _), owner)| owner.is_none() && !self.public.has(name));
         missing.map_or(Ok(()), |((name, ty), _)| {
             let remedy = format!("write {name} = {{ values = \"…\" }} under [public] of the job");
-            Err(JobError::usage("reading inputs", format!("public input {name}: {ty} has no values"), remedy))
+            Err(JobError::new(
+                code::COMPUTATION,
+                "reading inputs",
+                format!("public input {name}: {ty} has no values"),
+                remedy,
+            ))
         })
     }
 
@@ -237,7 +243,7 @@ impl ComputeTask {
         lengths: &BTreeMap<String, Vec<usize>>,
     ) -> Result<BTreeMap<String, u64>, JobError> {
         let found = self.computation.symbols_with(known, lengths);
-        found.map_err(|e| JobError::new(Kind::File, "reading inputs", e.cause(), e.remedy()))
+        found.map_err(|e| file::unfit(&e))
     }
 
     /// The numbers that this member's inputs say, none of which is more than was agreed on.
@@ -259,7 +265,7 @@ impl ComputeTask {
     pub(crate) fn promised(&self, name: &str, values: &Values) -> Result<(), JobError> {
         let tensor = Tensor::from_records(values.scalar, &values.lengths, &values.records);
         let kept = self.computation.check_promises(&BTreeMap::from([(name.to_owned(), tensor)]));
-        kept.map_err(|e| JobError::new(Kind::File, "reading inputs", e.cause(), e.remedy()))
+        kept.map_err(|e| file::unfit(&e))
     }
 
     /// The computation with these lengths.
@@ -459,7 +465,7 @@ impl Preparable for ComputeTask {
             let cause = format!("its size depends on {symbol}, which only a run's inputs say");
             let remedy =
                 format!("write {symbol} = … under [symbols] of the job, or say it with --symbol {symbol}=…");
-            return Err(JobError::usage("preprocessing", cause, remedy));
+            return Err(JobError::new(code::COMPUTATION, "preprocessing", cause, remedy));
         }
         let bound = self.bound(self.known())?;
         let Form::Circuit(program) = bound.form_within(self.chosen, self.most_memory(&Told::new()))? else {

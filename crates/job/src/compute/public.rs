@@ -1,11 +1,12 @@
 //! Values that all members know: the job has them, and members compare digests of them before a run.
 
+use super::file::unfit;
 use super::values::Values;
 use crate::{
-    InputPlace, JobError, Kind, as_text, party_file::input_place, run_files::resolve, suggest,
-    toml_file::Value,
+    InputPlace, JobError, as_text, party_file::input_place, run_files::resolve, suggest, toml_file::Value,
 };
 use hushwire_compute::{Computation, Tensor, Type, Visibility};
+use hushwire_fault::code;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -108,10 +109,10 @@ impl Public {
         if let Some(odd) = places.keys().find(|odd| !declared.iter().any(|(name, _)| name == odd)) {
             let names: Vec<&str> = declared.iter().map(|(name, _)| *name).collect();
             let cause = format!("the computation has no public input {odd}");
-            return Err(JobError::usage("planning the job", cause, suggest::remedy(odd, &names)));
+            return Err(JobError::new(code::PLACES, "planning the job", cause, suggest::remedy(odd, &names)));
         }
         let refused =
-            |e: hushwire_compute::ComputeError| JobError::usage("reading inputs", e.cause(), e.remedy());
+            |e: hushwire_compute::ComputeError| e.fault().coded(code::PLACES).during("reading inputs");
         let mut public = Self { values: BTreeMap::new(), symbols: symbols.clone(), remarks: vec![] };
         for (name, ty) in declared {
             let Some(place) = places.get(name) else { continue };
@@ -122,7 +123,7 @@ impl Public {
             public.remarks.extend(values.remark);
         }
         let kept = computation.check_promises(&public.values);
-        kept.map_err(|e| JobError::new(Kind::File, "reading inputs", e.cause(), e.remedy()))?;
+        kept.map_err(|e| unfit(&e))?;
         Ok(public)
     }
 
@@ -149,7 +150,7 @@ impl Values {
         if lengths.len() != ty.shape.rank() || elements != Some(records.len()) {
             let cause = format!("its elements along {lengths:?} are not those of {ty}");
             return Err(JobError::new(
-                Kind::Usage,
+                code::PLACES,
                 format!("reading input {name}"),
                 cause,
                 "bring elements of that type",

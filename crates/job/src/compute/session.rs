@@ -12,6 +12,7 @@ use crate::{
     run::{ADMISSION, COMPUTING, MemberSession},
 };
 use hushwire_compute::{Computation, Scalar, Tensor, Visibility};
+use hushwire_fault::code;
 use hushwire_machine::{PartyId, Process, Reason, Watch};
 use std::{
     collections::BTreeMap,
@@ -72,7 +73,7 @@ impl Value {
     /// The elements as an input of this name and type has them.
     fn values(&self, name: &str, ty: &hushwire_compute::Type) -> Result<Values, JobError> {
         let refuse = |cause: String, remedy: String| {
-            Err(JobError::usage(format!("reading input {name}"), cause, remedy))
+            Err(JobError::new(code::COMPUTATION, format!("reading input {name}"), cause, remedy))
         };
         match self {
             Value::Tensor(tensor) if tensor.scalar() != ty.scalar => refuse(
@@ -182,13 +183,18 @@ impl ComputeSession {
         let me = config.me.clone();
         let opened = || {
             let threads = cut::threads(chosen.protocol, threads)
-                .map_err(|(cause, remedy)| JobError::usage("connecting", cause, remedy))?;
+                .map_err(|(cause, remedy)| JobError::new(code::COMPUTATION, "connecting", cause, remedy))?;
             let agreement = agreement(chosen, threads, clients);
             let members = agreement.members();
             members.iter().try_for_each(|member| agreement.admits(member))?;
             if !members.contains(&me) {
                 let cause = format!("{me} is none of the session's members");
-                return Err(JobError::usage("joining the session", cause, "name it among the clients"));
+                return Err(JobError::new(
+                    code::COMPUTATION,
+                    "joining the session",
+                    cause,
+                    "name it among the clients",
+                ));
             }
             let mut member = MemberSession::new(agreement, config, observer)?;
             let engine = Engine::open(&mut member, chosen, threads, |member| !is_party(member))?;
@@ -197,7 +203,7 @@ impl ComputeSession {
             let process = Process::here();
             Ok(Self { member, engine, chosen, members, owners, memory: None, asked, broken: false, process })
         };
-        opened().map_err(|e: JobError| e.of(&me))
+        opened().map_err(|e: JobError| e.by(&me))
     }
 
     /// The member that this program is.
@@ -246,24 +252,24 @@ impl ComputeSession {
         inputs: &BTreeMap<String, Value>,
     ) -> Result<BTreeMap<String, Tensor>, JobError> {
         let me = self.me().clone();
-        self.process.check(AGREE).map_err(|e| JobError::from(e).during(AGREE).of(&me))?;
+        self.process.check(AGREE).map_err(|e| JobError::from(e).during(AGREE).by(&me))?;
         if self.broken {
             let cause = "the session ended with the error of an earlier run";
-            return Err(JobError::usage(AGREE, cause, "connect anew").of(&me));
+            return Err(JobError::new(code::COMPUTATION, AGREE, cause, "connect anew").by(&me));
         }
         let ran = self.computed(computation, inputs);
         ran.map_err(|e| {
             self.broken = true;
             let e = if self.asked.load(Ordering::SeqCst) { cancelled() } else { e };
-            if let (false, Some(watch)) = (e.kind == Kind::Network, self.member.net.watch()) {
+            if let (false, Some(watch)) = (e.kind() == Kind::Network, self.member.net.watch()) {
                 // Others learn at once who failed, and not only that links closed.
-                let (why, step) = match e.kind {
+                let (why, step) = match e.kind() {
                     Kind::Refused => (Reason::Declined, ADMISSION),
-                    _ => (Reason::Local(e.told), COMPUTING),
+                    _ => (Reason::Local(e.tells()), COMPUTING),
                 };
                 watch.abort(self.member.net.me(), why, step);
             }
-            e.of(&me)
+            e.by(&me)
         })
     }
 
@@ -305,19 +311,25 @@ impl ComputeSession {
         if let Some(odd) = task.agreement().clients.iter().find(|client| !clients.contains(client)) {
             let remedy = "connect with it, or say who does its part with `assign` or `own`";
             let cause = format!("client {odd} is no member of this session");
-            return Err(JobError::usage("planning the job", cause, remedy));
+            return Err(JobError::new(code::COMPUTATION, "planning the job", cause, remedy));
         }
         let me = self.me().clone();
         let own = |name: &String| task.inputs_of(&me).any(|(_, input, _)| input == *name);
         if let Some(odd) = inputs.keys().find(|name| !own(name) && !job.public.contains_key(*name)) {
             let names: Vec<&str> = task.inputs_of(&me).map(|(_, name, _)| name).collect();
             let cause = format!("{me} does not bring an input called `{odd}`");
-            return Err(JobError::usage("reading inputs", cause, crate::suggest::remedy(odd, &names)));
+            return Err(JobError::new(
+                code::COMPUTATION,
+                "reading inputs",
+                cause,
+                crate::suggest::remedy(odd, &names),
+            ));
         }
         let (mut own, mut lengths) = (BTreeMap::new(), BTreeMap::new());
         for (_, name, ty) in task.inputs_of(&me) {
             let value = inputs.get(name).ok_or_else(|| {
-                JobError::usage(
+                JobError::new(
+                    code::COMPUTATION,
                     "reading inputs",
                     format!("{me} has no values for input `{name}`"),
                     "bring them",
@@ -360,7 +372,12 @@ impl ComputeSession {
             let digest = hex::encode(task.computation().digest());
             let ours = format!("{}, digest {}", task.computation().name(), &digest[..16]);
             let cause = format!("{who} runs another computation, or its members are others (ours: {ours})");
-            Err(JobError::usage(AGREE, cause, "run the same computations in the same order everywhere"))
+            Err(JobError::new(
+                code::COMPUTATION,
+                AGREE,
+                cause,
+                "run the same computations in the same order everywhere",
+            ))
         };
         let mut theirs = [0; 32];
         let Links { both, to, from } = self.engine.links();

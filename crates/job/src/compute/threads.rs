@@ -1,6 +1,7 @@
 //! Threads, lanes and memory of three parties' computations.
 
 use crate::{JobError, Protocol};
+use hushwire_fault::code;
 use hushwire_three::{Cut, Plan};
 use std::time::Duration;
 
@@ -49,5 +50,5 @@ pub(super) fn within(plan: &Plan, cut: Cut, memory: Option<u64>) -> Result<Cut, 
     };
     let cause = format!("it takes up to {takes} of memory at each party, and may take {most}");
     let remedy = "allow more memory, take fewer threads, or bring fewer rows";
-    Err(JobError::usage("planning the job", cause, remedy))
+    Err(JobError::new(code::COMPUTATION, "planning the job", cause, remedy))
 }

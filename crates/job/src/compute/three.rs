@@ -15,6 +15,7 @@ use crate::{
     run::{Links, MemberSession},
 };
 use hushwire_circuit::planes::plane_bytes;
+use hushwire_fault::code;
 use hushwire_machine::{Channel, drive::Driver};
 use hushwire_prg::Seed;
 use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Party, Rep3Error, Role, Shares};
@@ -198,7 +199,7 @@ fn of_steps(e: ThreeError) -> Failed {
     match e {
         ThreeError::Net(e) | ThreeError::Rep3(Rep3Error::Net(e)) => Failed::Net(e),
         ThreeError::Cancelled => Failed::Job(cancelled()),
-        ThreeError::Compute(e) => Failed::Job(JobError::usage(COMPUTE, e.cause(), e.remedy())),
+        ThreeError::Compute(e) => Failed::Job(e.fault().coded(code::COMPUTATION).during(COMPUTE)),
         e => Failed::Job(JobError::internal(COMPUTE, e)),
     }
 }

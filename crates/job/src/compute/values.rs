@@ -1,7 +1,8 @@
 //! Inputs from where members have them: CSV columns, records of bytes, text.
 
-use crate::{InputPlace, JobError, Kind, psi};
+use crate::{InputPlace, JobError, psi};
 use hushwire_compute::{Dim, Scalar, Tensor, Type};
+use hushwire_fault::code;
 use hushwire_psi::Rows;
 use std::{
     collections::BTreeMap,
@@ -83,7 +84,8 @@ impl Values {
             }
             InputPlace::Open(file, path) => whole(all_of(&**file).map_err(|e| io(path, e))?, path),
             InputPlace::Memory(bytes) => Self::taken(name, ty, bytes.clone(), symbols),
-            InputPlace::Hex(_) | InputPlace::HexFile(_) => Err(JobError::usage(
+            InputPlace::Hex(_) | InputPlace::HexFile(_) => Err(JobError::new(
+                code::PLACES,
                 format!("reading input {name}"),
                 "a computation takes no digits",
                 "give it as { csv = \"…\", column = \"…\" }, { file = \"…\" } or { values = \"1, 2\" }",
@@ -114,7 +116,7 @@ impl Values {
         if rank > 2 || (rank < 2 && columns.len() != 1) || columns.is_empty() {
             let cause = format!("{name}: {ty} has {rank} axes, and {} columns are named", columns.len());
             let remedy = "name one column for a vector, one for each place of a matrix's second axis, or bring records";
-            return Err(JobError::usage(format!("reading input {name}"), cause, remedy));
+            return Err(JobError::new(code::PLACES, format!("reading input {name}"), cause, remedy));
         }
         let places = rows.select(columns.iter().map(String::as_str)).map_err(psi::of_file)?;
         let (scalar, mut records, mut n) = (ty.scalar, Zeroizing::new(vec![]), 0);
@@ -130,7 +132,7 @@ impl Values {
                     let at = rows.place().map_or_else(String::new, |place| format!(", {place}"));
                     let doing = format!("cannot read {}{at}", path.display());
                     let cause = format!("row {n}, column {}: {}", column.trim(), e.cause);
-                    JobError::new(Kind::File, doing, cause, e.remedy)
+                    JobError::new(code::VALUES, doing, cause, e.remedy)
                 })?;
                 if read {
                     let at = || rows.place().map_or_else(|| format!("row {n}"), |place| place.to_string());
@@ -162,7 +164,7 @@ impl Values {
             records.resize(start + scalar.record(), 0);
             let read = scalar.read(element, &mut records[start..]).map_err(|e| {
                 JobError::new(
-                    Kind::File,
+                    code::VALUES,
                     format!("reading input {name}"),
                     format!("element {}: {}", i + 1, e.cause),
                     e.remedy,
@@ -208,7 +210,7 @@ impl Values {
             let lengths = self.lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(" × ");
             let cause = format!("it has {lengths} elements, and is declared {ty}");
             return Err(JobError::new(
-                Kind::File,
+                code::VALUES,
                 format!("reading input {name}"),
                 cause,
                 "bring as many, or declare it otherwise",
@@ -231,12 +233,12 @@ fn lengths(
     symbols: &BTreeMap<String, u64>,
 ) -> Result<Vec<usize>, JobError> {
     let refuse = |cause: String, remedy: &str| {
-        Err(JobError::new(Kind::File, format!("reading input {name}"), cause, remedy))
+        Err(JobError::new(code::VALUES, format!("reading input {name}"), cause, remedy))
     };
     // Nothing that is brought would do: of the computation and not of a file, as every other member says it.
     let uncounted = || {
         let cause = format!("{ty} has more elements than can be counted");
-        Err(JobError::usage(format!("reading input {name}"), cause, "take smaller lengths"))
+        Err(JobError::new(code::PLACES, format!("reading input {name}"), cause, "take smaller lengths"))
     };
     let known = |dim: &Dim| match dim {
         Dim::Known(n) => Some(*n),
@@ -286,13 +288,13 @@ mod tests {
             (long.checked("x", &ty).err(), "it has 4 elements, and is declared"),
         ] {
             let error = error.unwrap_or_else(|| panic!("no error of {words:?}"));
-            assert_eq!(error.kind, Kind::File, "{error}");
+            assert_eq!(error.code(), code::VALUES, "{error}");
             assert!(error.to_string().contains(words), "{error}");
         }
         assert!(of_text("1,2,3").is_none());
         // No file is to blame for lengths that nothing fills.
         let huge = Type { shape: Shape(vec![Dim::Known(1 << 32); 3]), ..ty };
         let error = Values::of_text("x", &huge, "1", &BTreeMap::new()).err().expect("an error");
-        assert!(error.kind == Kind::Usage && error.to_string().contains("than can be counted"), "{error}");
+        assert!(error.code() == code::PLACES && error.to_string().contains("than can be counted"), "{error}");
     }
 }

@@ -2,11 +2,12 @@
 
 use super::{InferTask, Inferred, plan::of_nn};
 use crate::{
-    ComputePart, InputPlace, JobError, Kind, MemberConfig, NewFile, OutputPlace, Part, Task, open_input,
+    ComputePart, InputPlace, JobError, MemberConfig, NewFile, OutputPlace, Part, Task, open_input,
     run::{Links, MemberSession},
     suggest,
 };
 use hushwire_compute::Tensor;
+use hushwire_fault::code;
 use hushwire_nn::{Array, INPUT, Members, Network, Range, Samples, Secure, decode, encode, npy, onnx::Model};
 use std::{
     collections::BTreeMap,
@@ -53,7 +54,7 @@ fn bytes(name: &str, place: &InputPlace) -> Result<Zeroizing<Vec<u8>>, JobError>
         InputPlace::Memory(all) => Ok(Zeroizing::new(all.to_vec())),
         _ => {
             let remedy = format!("write {name} = {{ file = \"…\" }}");
-            Err(JobError::usage(format!("reading {name}"), "it is no file", remedy))
+            Err(JobError::new(code::MODEL, format!("reading {name}"), "it is no file", remedy))
         }
     }
 }
@@ -61,9 +62,12 @@ fn bytes(name: &str, place: &InputPlace) -> Result<Zeroizing<Vec<u8>>, JobError>
 /// The error of a file that is not what it should be.
 fn of_file(place: &InputPlace, e: &hushwire_nn::NnError) -> JobError {
     match place.path() {
-        Some(path) => {
-            JobError::new(Kind::File, format!("{}, {}", path.display(), e.place()), e.cause(), e.remedy())
-        }
+        Some(path) => JobError::new(
+            code::MODEL_FILE,
+            format!("{}, {}", path.display(), e.place()),
+            e.cause(),
+            e.remedy(),
+        ),
         None => of_nn(e),
     }
 }
@@ -129,24 +133,36 @@ pub fn samples(
         Some(array) => Samples::given(network, array),
         None => Samples::made_up(network, range),
     };
-    samples.map_err(|e| JobError::usage(format!("reading {}", e.place()), e.cause(), e.remedy()))
+    samples.map_err(|e| JobError::new(code::MODEL, format!("reading {}", e.place()), e.cause(), e.remedy()))
 }
 
 /// The range of made-up inputs at a place of the owner's.
 fn range(place: &InputPlace) -> Result<Range, JobError> {
     let InputPlace::Values(text) = place else {
         let remedy = "write range = { values = \"-1,1\" }";
-        return Err(JobError::usage("reading the range of inputs", "it is not two numbers", remedy));
+        return Err(JobError::new(
+            code::MODEL,
+            "reading the range of inputs",
+            "it is not two numbers",
+            remedy,
+        ));
     };
     let range = text.parse::<Range>();
-    range.map_err(|cause| JobError::usage("reading the range of inputs", cause, "write values = \"-1,1\""))
+    range.map_err(|cause| {
+        JobError::new(code::MODEL, "reading the range of inputs", cause, "write values = \"-1,1\"")
+    })
 }
 
 /// The owner's inputs of the computation.
 fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, Tensor>, JobError> {
     let place = config.inputs.get(MODEL).ok_or_else(|| {
         let cause = format!("{} has no model", config.me);
-        JobError::usage("reading the model", cause, "add model = { file = \"model.onnx\" } under [inputs]")
+        JobError::new(
+            code::MODEL,
+            "reading the model",
+            cause,
+            "add model = { file = \"model.onnx\" } under [inputs]",
+        )
     })?;
     let calibration = config.inputs.get(CALIBRATION).map(|place| array(CALIBRATION, place)).transpose()?;
     let input = task.computation().inputs().find(|(name, _)| *name == INPUT);
@@ -158,12 +174,13 @@ fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, T
     if secure.computation() != task.computation() {
         let cause = "the model has another architecture than the network that was agreed on";
         let remedy = "write the network anew with `hushwire model plan`, and agree on that";
-        return Err(JobError::usage("reading the model", cause, remedy));
+        return Err(JobError::new(code::MODEL, "reading the model", cause, remedy));
     }
     let range = config.inputs.get(RANGE).map(range).transpose()?;
     if calibration.is_some() && range.is_some() {
         let remedy = "leave out one of `calibration` and `range`";
-        return Err(JobError::usage(
+        return Err(JobError::new(
+            code::MODEL,
             "reading inputs",
             "made-up inputs have a range, and there are real ones",
             remedy,
@@ -185,7 +202,7 @@ impl InferPart {
         };
         if let Some(odd) = config.inputs.keys().find(|name| !known.contains(&name.as_str())) {
             let cause = format!("{me} does not bring an input called `{odd}`");
-            return Err(JobError::usage("reading inputs", cause, suggest::remedy(odd, known)));
+            return Err(JobError::new(code::MODEL, "reading inputs", cause, suggest::remedy(odd, known)));
         }
         let mut inputs = BTreeMap::new();
         if owns {
@@ -194,7 +211,7 @@ impl InferPart {
         if learns {
             let place = config.inputs.get(INPUT).ok_or_else(|| {
                 let remedy = "add input = { file = \"input.npy\" } under [inputs]";
-                JobError::usage("reading the input", format!("{me} has no input"), remedy)
+                JobError::new(code::MODEL, "reading the input", format!("{me} has no input"), remedy)
             })?;
             let tensor = encode(task.computation(), &array(INPUT, place)?).map_err(|e| of_file(place, &e))?;
             inputs.insert(INPUT.to_owned(), tensor);
@@ -207,7 +224,12 @@ impl InferPart {
         if let Some(odd) = config.outputs.keys().next() {
             let known: &[&str] = if learns { &[OUTPUT] } else { &[] };
             let cause = format!("{me} does not learn an output called `{odd}`");
-            return Err(JobError::usage("preparing the output", cause, suggest::remedy(odd, known)));
+            return Err(JobError::new(
+                code::MODEL,
+                "preparing the output",
+                cause,
+                suggest::remedy(odd, known),
+            ));
         }
         let file = match &place {
             Some(OutputPlace::File(path)) => {
@@ -216,7 +238,12 @@ impl InferPart {
             None | Some(OutputPlace::Show | OutputPlace::Memory | OutputPlace::Discard) => None,
             Some(_) => {
                 let remedy = "write output = { file = \"output.npy\" }";
-                return Err(JobError::usage("preparing the output", "a network gives an array", remedy));
+                return Err(JobError::new(
+                    code::MODEL,
+                    "preparing the output",
+                    "a network gives an array",
+                    remedy,
+                ));
             }
         };
         let outputs = task.compute().outputs_of(&me);

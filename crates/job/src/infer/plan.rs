@@ -6,6 +6,7 @@ use crate::{
     Preparable, Protocol, Task, Wants,
 };
 use hushwire_compute::Computation;
+use hushwire_fault::code;
 use hushwire_nn::{Members, NnError, Numbers};
 use hushwire_ot::Protocol as Extension;
 use serde::{Deserialize, Serialize};
@@ -40,7 +41,7 @@ pub struct Inferred {
 }
 
 pub(super) fn of_nn(e: &NnError) -> JobError {
-    JobError::usage(e.place(), e.cause(), e.remedy())
+    JobError::new(code::MODEL, e.place(), e.cause(), e.remedy())
 }
 
 impl InferTask {
@@ -55,11 +56,16 @@ impl InferTask {
             let cause = format!("`bits` is {bits}, and the network has numbers of {} bits", numbers.bits);
             let remedy =
                 format!("write bits = \"auto\", or the network anew (`hushwire model plan --bits {bits}`)");
-            return Err(JobError::usage("planning the job", cause, remedy));
+            return Err(JobError::new(code::MODEL, "planning the job", cause, remedy));
         }
         if job.owner == job.client {
             let remedy = "let two members be owner and client; one alone needs no other";
-            return Err(JobError::usage("planning the job", "the model's owner is the client", remedy));
+            return Err(JobError::new(
+                code::MODEL,
+                "planning the job",
+                "the model's owner is the client",
+                remedy,
+            ));
         }
         let mut compute = ComputeJob::new(job.protocol, job.network.clone());
         let Members { owner, client } = Members::default();
@@ -74,7 +80,7 @@ impl InferTask {
             let cause =
                 "the network has no weights, so that its owner has nothing to bring and takes no part";
             let remedy = "let the client compute it alone: there is nothing to hide from it";
-            return Err(JobError::usage("planning the job", cause, remedy));
+            return Err(JobError::new(code::MODEL, "planning the job", cause, remedy));
         }
         let (compute, by_link) = by_link(job, compute)?;
         Ok(InferTask { job: job.clone(), numbers, compute, by_link })
@@ -147,7 +153,7 @@ fn by_link(job: &InferJob, compute: ComputeTask) -> Result<(ComputeTask, Vec<(Ex
             Some(_) => {
                 let cause = "`link` chooses the extension of oblivious transfer, and there is none to choose";
                 let remedy = "leave out `link`, or write protocol = \"two\" and ot = \"auto\"";
-                Err(JobError::usage("planning the job", cause, remedy))
+                Err(JobError::new(code::MODEL, "planning the job", cause, remedy))
             }
         };
     }

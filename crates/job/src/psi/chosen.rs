@@ -2,10 +2,11 @@
 
 use super::{PsiJob, PsiMethod, PsiReveal};
 use crate::JobError;
+use hushwire_fault::code;
 use hushwire_psi::Method;
 
 pub(super) fn wrong(cause: impl std::fmt::Display, remedy: &str) -> JobError {
-    JobError::usage("planning the job", cause, remedy)
+    JobError::new(code::INTERSECTION, "planning the job", cause, remedy)
 }
 
 /// The method that a job comes to.

@@ -72,7 +72,7 @@ fn a_damaged_payload_is_told_once_the_sender_waits_for_nothing_more() {
             Err(e) => {
                 assert!(is_common && !out.exists(), "{e}");
                 let told = "party 0 failed during the intersection: party 1: the payload check failed";
-                assert!(e.kind == Kind::Network && e.to_string().starts_with(told), "{e}");
+                assert!(e.kind() == Kind::Network && e.to_string().starts_with(told), "{e}");
             }
         }
     }

@@ -7,7 +7,7 @@ use super::{
     rows::{Refused, Table},
 };
 use crate::{
-    Event, JobError, Kind, Member, MemberConfig, NewFile, OutputPlace, Part,
+    Event, JobError, Member, MemberConfig, NewFile, OutputPlace, Part,
     agreement::Agreement,
     member_config::explain,
     run::{Links, MemberSession},
@@ -252,14 +252,7 @@ impl Part for PsiPart {
 
 /// A file, or the result, that is not as it should be.
 pub(crate) fn of_file(e: PsiError) -> JobError {
-    match e {
-        PsiError::File { path, place, cause, remedy } => {
-            let place = place.map_or_else(String::new, |place| format!(", {place}"));
-            JobError::new(Kind::File, format!("cannot read {}{place}", path.display()), cause, remedy)
-        }
-        PsiError::Unwritable { path, cause, remedy } => JobError::file("write", &path, cause, remedy),
-        other => JobError::new(Kind::Internal, "writing the result", other.cause(), other.remedy()),
-    }
+    JobError::from(e).during("writing the result")
 }
 
 /// A failure of the protocol, in the words of the job.
@@ -270,11 +263,7 @@ fn failed(agreement: &Agreement, e: PsiError) -> JobError {
         PsiError::Ot(e) => Failure::from(e),
         PsiError::Yao(e) => Failure::from(e),
         PsiError::Gmw(e) => Failure::from(e),
-        PsiError::Terms { .. } | PsiError::TooLarge { .. } | PsiError::TooMany { .. } => {
-            Failure::ours(Kind::Usage, e.cause(), e.remedy())
-        }
-        PsiError::NoStore | PsiError::Random(_) => Failure::ours(Kind::Internal, e.cause(), e.remedy()),
-        e => Failure::peer(e.cause(), e.remedy()),
+        e => Failure::of(e.fault()),
     };
     failure.explain(agreement).during(STEP)
 }

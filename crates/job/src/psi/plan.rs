@@ -9,6 +9,7 @@ use crate::{
     Agreement, Field, Forecast, InputPlace, JobError, Member, MemberConfig, OutputPlace, Protocol, Task,
     as_text, protocol::by_name, suggest,
 };
+use hushwire_fault::code;
 use hushwire_psi::{Carried, Method, Most, Reveal, Side, Store, Terms, check_output, circuit, is_parquet};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -316,12 +317,19 @@ impl PsiTask {
             return Ok(());
         }
         let cause = format!("{} is to be Parquet, and what is revealed is no table", path.display());
-        Err(JobError::usage("preparing outputs", cause, "name a file with another ending, as result.csv"))
+        Err(JobError::new(
+            code::INTERSECTION,
+            "preparing outputs",
+            cause,
+            "name a file with another ending, as result.csv",
+        ))
     }
 
     /// The place of the party's rows.
     pub(super) fn csv<'a>(&self, config: &'a MemberConfig) -> Result<&'a InputPlace, JobError> {
-        let reading = |cause: String, remedy: &str| Err(JobError::usage("reading inputs", cause, remedy));
+        let reading = |cause: String, remedy: &str| {
+            Err(JobError::new(code::INTERSECTION, "reading inputs", cause, remedy))
+        };
         if let Some(odd) = config.inputs.keys().find(|name| *name != CSV) {
             let cause = format!("{} does not bring an input called `{odd}`", config.me);
             return reading(cause, &suggest::remedy(odd, &[CSV]));
@@ -341,8 +349,9 @@ impl PsiTask {
 
     /// The place of the party's result.
     pub(super) fn result(&self, config: &MemberConfig) -> Result<OutputPlace, JobError> {
-        let preparing =
-            |cause: String, remedy: &str| Err(JobError::usage("preparing outputs", cause, remedy));
+        let preparing = |cause: String, remedy: &str| {
+            Err(JobError::new(code::INTERSECTION, "preparing outputs", cause, remedy))
+        };
         let names: &[&str] = if self.learns(&config.me) { &[RESULT] } else { &[] };
         if let Some(odd) = config.outputs.keys().find(|name| !names.contains(&name.as_str())) {
             let cause = format!("{} does not learn an output called `{odd}`", config.me);

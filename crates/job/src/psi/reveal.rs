@@ -95,14 +95,15 @@ impl FromStr for PsiReveal {
 fn listed(text: &str) -> Result<Vec<String>, String> {
     let wrong =
         |cause: String| format!("{cause}: write columns:NAME,NAME, and a name with a comma in quotes");
-    let mut rows = Rows::new(Path::new("the list"), text.as_bytes()).map_err(|e| wrong(e.cause()))?;
+    let odd = |e: hushwire_psi::PsiError| wrong(format!("{}: {}", e.fault().step(), e.fault().cause()));
+    let mut rows = Rows::new(Path::new("the list"), text.as_bytes()).map_err(odd)?;
     let names = rows.header().iter().map(|name| String::from_utf8_lossy(name).trim().to_owned());
     let names: Vec<String> = names.collect();
     match rows.read() {
         Ok(None) if !names.is_empty() && names.iter().all(|name| !name.is_empty()) => Ok(names),
         Ok(None) => Err(wrong("it has an empty name".to_owned())),
         Ok(Some(_)) => Err(wrong("it has a line end".to_owned())),
-        Err(e) => Err(wrong(e.cause())),
+        Err(e) => Err(odd(e)),
     }
 }
 

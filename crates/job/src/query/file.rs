@@ -4,6 +4,7 @@ use crate::{
     JobError, Member,
     toml_file::{Section, Source},
 };
+use hushwire_fault::code;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -92,7 +93,7 @@ impl QueryTable {
             if tables.iter().any(|known| known.name == declared.name) {
                 let step = format!("reading {}", path.display());
                 let cause = format!("it declares table {} twice", declared.name);
-                return Err(JobError::usage(step, cause, "declare it once"));
+                return Err(JobError::new(code::QUERY, step, cause, "declare it once"));
             }
             tables.push(declared);
         }

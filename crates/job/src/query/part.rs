@@ -12,6 +12,7 @@ use crate::{
     suggest,
 };
 use hushwire_compute::Tensor;
+use hushwire_fault::code;
 use hushwire_tables::TableError;
 use std::{collections::BTreeMap, io::Write, sync::Arc};
 use zeroize::Zeroizing;
@@ -39,7 +40,7 @@ pub struct QueryPart {
 fn of_file(e: TableError, place: &InputPlace) -> JobError {
     let e = of_tables(e);
     match place.path() {
-        Some(path) => JobError { step: format!("{}, {}", e.step, path.display()), ..e },
+        Some(path) => e.step_and(format_args!(", {}", path.display())),
         None => e,
     }
 }
@@ -56,7 +57,7 @@ impl QueryPart {
         };
         if let Some(odd) = config.inputs.keys().find(|name| !declared(name)) {
             let cause = format!("{me} does not bring a table called `{odd}`");
-            return Err(JobError::usage("reading tables", cause, suggest::remedy(odd, &mine)));
+            return Err(JobError::new(code::QUERY, "reading tables", cause, suggest::remedy(odd, &mine)));
         }
         let mut inputs = BTreeMap::new();
         for (at, part) in task.parts_of(&me) {
@@ -64,7 +65,12 @@ impl QueryPart {
             let place = config.inputs.get(&table.name).ok_or_else(|| {
                 let remedy =
                     format!("add {} = {{ file = \"{}.csv\" }} under [inputs]", table.name, table.name);
-                JobError::usage("reading tables", format!("{me} has no rows of table {}", table.name), remedy)
+                JobError::new(
+                    code::QUERY,
+                    "reading tables",
+                    format!("{me} has no rows of table {}", table.name),
+                    remedy,
+                )
             })?;
             let taken = |e| of_file(e, place);
             let mut incoming = query.incoming(&table.name, part).map_err(of_tables)?;
@@ -79,7 +85,12 @@ impl QueryPart {
         if let Some(odd) = config.outputs.keys().next() {
             let known: &[&str] = if learns { &[RESULT] } else { &[] };
             let cause = format!("{me} does not learn an output called `{odd}`");
-            return Err(JobError::usage("preparing the result", cause, suggest::remedy(odd, known)));
+            return Err(JobError::new(
+                code::QUERY,
+                "preparing the result",
+                cause,
+                suggest::remedy(odd, known),
+            ));
         }
         let mut create = |path| config.files.create("for the result", path, &task.writer(), 0o600);
         let mut parquet = false;
@@ -91,7 +102,7 @@ impl QueryPart {
             }
             Some(OutputPlace::HexFile(_) | OutputPlace::Unnamed) => {
                 let remedy = "write result = { csv = \"result.csv\" }";
-                return Err(JobError::usage("preparing the result", "a query gives rows", remedy));
+                return Err(JobError::new(code::QUERY, "preparing the result", "a query gives rows", remedy));
             }
             _ => None,
         };

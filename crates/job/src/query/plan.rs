@@ -2,9 +2,10 @@
 
 use super::{QueryJob, QueryPart};
 use crate::{
-    Agreement, Bound, ComputationSource, ComputeJob, ComputeTask, Field, Forecast, JobError, Kind, Member,
+    Agreement, Bound, ComputationSource, ComputeJob, ComputeTask, Field, Forecast, JobError, Member,
     MemberConfig, Protocol, Task, Terms, suggest,
 };
+use hushwire_fault::code;
 use hushwire_sql::{Catalog, Options, SqlError, relation, schema};
 use hushwire_tables::{
     Query, TableError,
@@ -42,17 +43,17 @@ fn name_of(member: &Member) -> String {
 
 pub(super) fn of_sql(e: &SqlError) -> JobError {
     let place = e.place().map(|place| format!(", {place}")).unwrap_or_default();
-    JobError::usage(format!("the query{place}"), e.cause(), e.remedy())
+    JobError::new(code::QUERY, format!("the query{place}"), e.cause(), e.remedy())
 }
 
 pub(super) fn of_tables(e: TableError) -> JobError {
     match e {
-        TableError::Type { cause, remedy } => JobError::usage("the query", cause, remedy),
+        TableError::Type { cause, remedy } => JobError::new(code::QUERY, "the query", cause, remedy),
         TableError::Rows { table, cause, remedy } => {
-            JobError::new(Kind::File, format!("table {table}"), cause, remedy)
+            JobError::new(code::ROWS, format!("table {table}"), cause, remedy)
         }
         TableError::Promise { promise, remedy } => {
-            JobError::usage("the result", format!("a promise is broken, {promise}"), remedy)
+            JobError::new(code::QUERY, "the result", format!("a promise is broken, {promise}"), remedy)
         }
         e => JobError::internal("the query", e),
     }
@@ -69,7 +70,12 @@ fn catalog(job: &QueryJob) -> Result<Catalog, JobError> {
             schema.find(name).ok_or_else(|| {
                 let names: Vec<&str> = schema.columns().iter().map(|c| c.name.as_str()).collect();
                 let cause = format!("its key names no column of it: {name}");
-                JobError::usage(format!("table {}", table.name), cause, suggest::remedy(name, &names))
+                JobError::new(
+                    code::QUERY,
+                    format!("table {}", table.name),
+                    cause,
+                    suggest::remedy(name, &names),
+                )
             })
         };
         let key = table.key.iter().map(place).collect::<Result<Vec<_>, _>>()?;
@@ -77,7 +83,12 @@ fn catalog(job: &QueryJob) -> Result<Catalog, JobError> {
         owners.sort();
         if owners.windows(2).any(|two| two[0] == two[1]) {
             let cause = "one member brings two parts of it";
-            return Err(JobError::usage(format!("table {}", table.name), cause, "bring them as one file"));
+            return Err(JobError::new(
+                code::QUERY,
+                format!("table {}", table.name),
+                cause,
+                "bring them as one file",
+            ));
         }
         let parts = table.parts.iter().map(|part| Part { owner: name_of(&part.owner), rows: part.rows });
         tables.push(Table {
@@ -104,7 +115,8 @@ impl QueryTask {
             .find(|of| matches!(of, Member::Client(name) if name.parse::<Member>().is_ok()))
         {
             let remedy = "give the client another name, or name the party, as party0";
-            return Err(JobError::usage(
+            return Err(JobError::new(
+                code::QUERY,
                 "planning the job",
                 format!("{odd} is called as a party is"),
                 remedy,
@@ -121,16 +133,21 @@ impl QueryTask {
                 column.name
             );
             let remedy = "compare and count digests; declare VARCHAR(n) for what is shown";
-            return Err(JobError::usage("the query", cause, remedy));
+            return Err(JobError::new(code::QUERY, "the query", cause, remedy));
         }
         let to: Vec<String> = job.to.iter().map(name_of).collect();
         if let Some((_, twice)) = to.iter().enumerate().find(|(at, name)| to[..*at].contains(name)) {
             let cause = format!("{twice} is to learn the result twice");
-            return Err(JobError::usage("planning the job", cause, "name each member once"));
+            return Err(JobError::new(code::QUERY, "planning the job", cause, "name each member once"));
         }
         if to.is_empty() {
             let remedy = "name somebody, as in to = [\"client:analyst\"]";
-            return Err(JobError::usage("planning the job", "nobody is to learn the result", remedy));
+            return Err(JobError::new(
+                code::QUERY,
+                "planning the job",
+                "nobody is to learn the result",
+                remedy,
+            ));
         }
         let to: Vec<&str> = to.iter().map(String::as_str).collect();
         let plan = if job.tag_joins { Query::by_tags } else { Query::new };

@@ -1,7 +1,8 @@
 //! Rows from files, and as files.
 
 use super::source::Source;
-use crate::{InputPlace, JobError, Kind};
+use crate::{InputPlace, JobError};
+use hushwire_fault::{Excuse, code};
 use hushwire_sql::{
     SqlError, cell,
     schema::{self, Inferred},
@@ -85,7 +86,7 @@ pub(super) fn read(
     while let Some(record) = file.read()? {
         let wrong = |cause: String, remedy: &str| {
             let step = format!("cannot read {}, {}", path.display(), record.place());
-            JobError::new(Kind::File, step, cause, remedy)
+            JobError::new(code::ROWS, step, cause, remedy).whole()
         };
         let field = |(at, column): (usize, &Column)| {
             let text =
@@ -161,7 +162,7 @@ pub struct InferredTable {
 }
 
 fn of_column(step: String, name: &str, e: &SqlError) -> JobError {
-    JobError::new(Kind::File, step, format!("column {name}: {}", e.cause()), e.remedy())
+    JobError::new(code::ROWS, step, format!("column {name}: {}", e.cause()), e.remedy())
 }
 
 /// The columns of a table's files, with the narrowest types that take their fields, and the rows of each. What a Parquet file declares
@@ -282,8 +283,7 @@ pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[R
         if rows.iter().any(|row| !row[at].fits(column.ty)) {
             let cause = format!("column {} has a number of more digits than {}", column.name, column.ty);
             let remedy = "write the result as CSV, or CAST the column to DOUBLE, or to a DECIMAL, which makes such numbers NULL";
-            return Err(JobError::new(Kind::File, "cannot write the result", cause, remedy)
-                .telling(hushwire_machine::Cause::Writing));
+            return Err(unwritable(cause, remedy));
         }
     }
     let columns = schema.columns().iter();
@@ -298,10 +298,11 @@ pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[R
         (Value::Number(n), _) => Field::Number(*n),
         (Value::Text(text), _) => Field::Text(text),
     };
-    hushwire_parquet::write(to, &columns, rows.len(), field).map_err(|e| {
-        JobError::new(Kind::File, "cannot write the result", e.cause, e.remedy)
-            .telling(hushwire_machine::Cause::Writing)
-    })
+    hushwire_parquet::write(to, &columns, rows.len(), field).map_err(|e| unwritable(e.cause, e.remedy))
+}
+
+fn unwritable(cause: String, remedy: impl std::fmt::Display) -> JobError {
+    JobError::new(code::WRITE, "cannot write the result", cause, remedy).whole().telling(Excuse::Writing)
 }
 
 #[cfg(test)]
@@ -353,15 +354,15 @@ mod tests {
         assert!(read(&[]).is_ok());
         for (at, column, line) in [(0, "column a", "line 2"), (1, "column b", "line 3")] {
             let error = read(&[at]).unwrap_err();
-            assert!(error.cause.contains(column) && error.step.contains(line), "{error}");
+            assert!(error.cause().contains(column) && error.step().contains(line), "{error}");
         }
     }
 
     #[test]
     fn a_key_that_comes_again_pieces_later_is_found() {
         let error = pieces((0..2 * PIECE).chain([3])).unwrap_err();
-        assert!(error.cause.contains("a row before it has the same y, x, the table's key"), "{error}");
-        assert!(error.step.contains(&format!("line {}", 2 * PIECE + 2)), "{error}");
+        assert!(error.cause().contains("a row before it has the same y, x, the table's key"), "{error}");
+        assert!(error.step().contains(&format!("line {}", 2 * PIECE + 2)), "{error}");
     }
 
     fn in_memory(text: &str) -> InputPlace {

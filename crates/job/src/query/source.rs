@@ -1,8 +1,8 @@
 //! The rows of a table's file, CSV or Parquet, as text fields.
 
 #[cfg(feature = "parquet")]
-use crate::Kind;
 use crate::{InputPlace, JobError, psi::of_file};
+use hushwire_fault::code;
 use hushwire_psi::Rows;
 use std::path::{Path, PathBuf};
 
@@ -67,7 +67,7 @@ impl Fields<'_> {
 #[cfg(feature = "parquet")]
 fn of_parquet(e: hushwire_parquet::ParquetError) -> JobError {
     let row = e.row.map_or(String::new(), |row| format!(", row {row}"));
-    JobError::new(Kind::File, format!("cannot read {}{row}", e.path.display()), e.cause, e.remedy)
+    JobError::new(code::READ, format!("cannot read {}{row}", e.path.display()), e.cause, e.remedy).whole()
 }
 
 #[cfg(feature = "parquet")]
@@ -119,7 +119,12 @@ impl<'a> Source<'a> {
             InputPlace::Open(file, path) => csv(path.clone(), Rows::new(path, &**file)),
             InputPlace::Hex(_) | InputPlace::HexFile(_) | InputPlace::Values(_) => {
                 let remedy = format!("write {name} = {{ file = \"{name}.csv\" }}");
-                Err(JobError::usage(format!("reading table {name}"), "it is no table's file", remedy))
+                Err(JobError::new(
+                    code::QUERY,
+                    format!("reading table {name}"),
+                    "it is no table's file",
+                    remedy,
+                ))
             }
         }
     }

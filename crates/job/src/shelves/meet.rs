@@ -12,12 +12,13 @@
 
 use super::{STEP, Want, Wants, garbled_prefix, prefix, refused, shelf};
 use crate::{
-    JobError, Kind,
+    JobError,
     circuit::FromDisk,
     member_config::{Event, explain},
     run::MemberSession,
 };
 use hushwire_authgarble::{Garbled, Party, Shelf, Stock};
+use hushwire_fault::code;
 use hushwire_machine::{Channel, NetError, PartyId, Reason};
 use std::collections::BTreeSet;
 
@@ -84,7 +85,7 @@ pub(crate) fn meet(
             watch.abort(PartyId(index as u8), Reason::Failed, MEETING);
         }
         return Err(JobError::new(
-            Kind::Network,
+            code::DISAGREE,
             MEETING,
             "the parties were told of different preprocessing, so that one of them lies, and nobody can say which",
             "run again; if it comes back, run without `shelf`",
@@ -149,7 +150,7 @@ fn take_stock(
     if [stock.me(), stock.parties()] != place {
         let cause = format!("{name}: its name says another place or number of parties than its contents");
         return Err(JobError::new(
-            Kind::File,
+            code::STOCK,
             STEP,
             cause,
             "keep stocks under the names they were made with",

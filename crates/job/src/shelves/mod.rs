@@ -14,7 +14,7 @@ mod preparation;
 pub(crate) use meet::{Ahead, from_disk, meet};
 pub use preparation::{Phase, Preparable, Preparation, PreparationPart};
 
-use crate::{Chosen, JobError, Kind, Member, MemberConfig, Prepared};
+use crate::{Chosen, JobError, Member, MemberConfig, Prepared};
 use hushwire_authgarble::{Form, Need, Roles, Shelf, ShelfError, Task};
 use hushwire_circuit::Program;
 use hushwire_prg::Seed;
@@ -153,9 +153,7 @@ fn shelf(dir: &Path, identity: &Identity) -> Result<Shelf, JobError> {
 }
 
 fn refused(e: &ShelfError) -> JobError {
-    let text = e.to_string();
-    let (cause, remedy) = text.split_once("; ").unwrap_or((&text, ""));
-    JobError::new(Kind::File, STEP, cause, remedy)
+    e.fault().during(STEP)
 }
 
 #[cfg(test)]

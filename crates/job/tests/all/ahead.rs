@@ -198,7 +198,7 @@ fn of_runs_at_once_one_takes_a_file() {
             for e in run.into_iter().filter_map(Result::err) {
                 let text = e.to_string();
                 let told = text.contains("another run took it") || text.contains("was used before");
-                assert!(e.kind == Kind::Network || told, "{text}");
+                assert!(e.kind() == Kind::Network || told, "{text}");
             }
         }
         assert!(served <= 1, "{served} runs have had the same file");
@@ -241,7 +241,7 @@ fn only_what_is_known_before_a_run_can_be_prepared() {
     let refused = |job: &ComputeJob| {
         let ends = prepared(&kept, job, 1, Phase::FunctionIndependent);
         let errors = ends.into_iter().map(|end| end.expect_err("nothing is made"));
-        let errors: Vec<_> = errors.map(|e| (e.kind, e.to_string())).collect();
+        let errors: Vec<_> = errors.map(|e| (e.kind(), e.to_string())).collect();
         assert!(errors.iter().all(|(kind, _)| *kind == Kind::Usage), "{errors:?}");
         errors[0].1.clone()
     };

@@ -168,9 +168,9 @@ fn a_client_that_says_a_length_beyond_all_bounds_ends_the_run() {
         let errors: Vec<_> =
             ends_of(&job, Lie::Huge).into_iter().map(|end| end.expect_err("taken")).collect();
         let found = |e: &&JobError| e.to_string().contains(words);
-        assert_eq!(errors.iter().find(found).map(|e| e.kind), Some(Kind::File), "{errors:?}");
+        assert_eq!(errors.iter().find(found).map(JobError::kind), Some(Kind::File), "{errors:?}");
         // Who finds it a moment later may hear of it before.
-        let told = |e: &JobError| e.consequence || e.to_string().contains(words);
+        let told = |e: &JobError| e.is_consequence() || e.to_string().contains(words);
         assert!(errors.iter().all(told), "{errors:?}");
     }
 }
@@ -181,10 +181,10 @@ fn an_honest_client_by_hand_is_taken() {
     // It says no last word, so that party 1 has no result; nobody blames its values.
     let errors: Vec<_> = all.iter().filter_map(|end| end.as_ref().err()).collect();
     assert!(
-        errors.iter().all(|e| e.kind == Kind::Network && !e.to_string().contains("shares")),
+        errors.iter().all(|e| e.kind() == Kind::Network && !e.to_string().contains("shares")),
         "{errors:?}"
     );
-    assert!(errors.iter().all(|e| e.step == "confirmation" || e.consequence), "{errors:?}");
+    assert!(errors.iter().all(|e| e.step() == "confirmation" || e.is_consequence()), "{errors:?}");
 }
 
 #[test]

@@ -138,8 +138,8 @@ fn runs_beyond_their_memory_are_refused() {
             let e = end.expect_err("it takes more");
             let words = ["n is 2000 at party", "bring fewer rows, or agree on"];
             // Who finds it a moment later may hear of it before.
-            let found = words.iter().all(|words| e.to_string().contains(words)) && e.kind == Kind::File;
-            assert!(found || e.consequence, "{protocol}: {e}");
+            let found = words.iter().all(|words| e.to_string().contains(words)) && e.kind() == Kind::File;
+            assert!(found || e.is_consequence(), "{protocol}: {e}");
         }
     }
 }

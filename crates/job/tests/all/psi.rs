@@ -149,7 +149,7 @@ fn a_set_larger_than_agreed_ends_the_run() {
             let bound = "and 3 are agreed on for it at most; agree on `most-items`";
             let tells = |i: usize, whose: &str| said[i].contains(whose) && said[i].contains(bound);
             assert!(tells(0, own) || tells(1, other), "{said:?}");
-            assert!(errors.iter().all(|e| e.consequence || e.kind == Kind::Usage), "{said:?}");
+            assert!(errors.iter().all(|e| e.is_consequence() || e.kind() == Kind::Usage), "{said:?}");
         }
     }
     let [a, b] = ["[3, 4]", "[4, 4]"].map(|most| task(&format!("most-items = {most}\n{COLUMNS}")));
@@ -184,7 +184,7 @@ fn sums_are_those_of_the_rows_with_a_common_key() {
     let task = task(&format!("reveal = \"sum:n,count\"\n{COLUMNS}")).unwrap_or_else(|e| panic!("{e}"));
     for (b, words) in [("mail\nann@x\n", "n"), ("mail,n\nann@x,1.5\n", "line 2: column n has \"1.5\"")] {
         let error = refused(&task, 1, (memory(b), None));
-        assert!(error.kind == Kind::File && error.to_string().contains(words), "{error}");
+        assert!(error.kind() == Kind::File && error.to_string().contains(words), "{error}");
     }
     // Party 0 needs no such column.
     let mut other = config(0, (memory("email\nann@x\n"), None), key());
@@ -223,7 +223,7 @@ fn columns_are_those_of_the_other_party_s_row() {
     }
     let task = task(&format!("reveal = \"columns:plan,n\"\n{COLUMNS}")).unwrap_or_else(|e| panic!("{e}"));
     let error = refused(&task, 1, (memory("mail,n\nann@x,1\n"), None));
-    assert!(error.kind == Kind::File && error.to_string().contains("no column is called plan"), "{error}");
+    assert!(error.kind() == Kind::File && error.to_string().contains("no column is called plan"), "{error}");
     let error = refused(&task, 0, (memory("email,plan\nann@x,1\n"), None));
     assert!(error.to_string().contains("it has a column plan already"), "{error}");
 }
@@ -296,7 +296,7 @@ fn results_are_files_that_appear_when_both_have_confirmed() {
     assert_eq!(fs::read_to_string(at("b.out")).ok().as_deref(), Some("mail\neve@x\nann@x\n"));
     let over = (InputPlace::File(at("a.csv")), Some(OutputPlace::File(at("a.csv"))));
     let error = refused(&task, 0, over);
-    assert!(error.kind == Kind::Refused && error.to_string().contains("overwrite input csv"), "{error}");
+    assert!(error.kind() == Kind::Refused && error.to_string().contains("overwrite input csv"), "{error}");
 }
 
 /// Two files that write one thing differently have one key for it, in the order of columns that the job has.
@@ -487,7 +487,7 @@ fn places_that_a_party_has_not_are_named() {
     let error = refused(&flags, 0, (InputPlace::Hex("00".to_owned().into()), None)).to_string();
     assert!(error.contains("`csv`") && error.contains("file = "), "{error}");
     let error = refused(&flags, 0, (memory("email\n"), None));
-    assert_eq!(error.kind, Kind::File);
+    assert_eq!(error.kind(), Kind::File);
     let error = error.to_string();
     assert!(error.contains("cannot read input csv, line 1: no column is called mail"), "{error}");
 }

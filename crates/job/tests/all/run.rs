@@ -84,7 +84,7 @@ fn a_member_with_another_plan_is_told_what_differs() {
     );
     for (member, outcome) in &ended {
         let error = outcome.as_ref().err().unwrap_or_else(|| panic!("{member} went on"));
-        assert_eq!(error.kind, Kind::Network);
+        assert_eq!(error.kind(), Kind::Network);
         let text = error.to_string();
         let ours = if member.key() == "party1" { "9" } else { "8" };
         assert!(text.contains(&format!("instances (ours: {ours})")) || text.contains("party 1"), "{text}");
@@ -111,10 +111,10 @@ fn a_record_that_does_not_fit_ends_everybody_and_names_who() {
         let error = outcome.as_ref().err().unwrap_or_else(|| panic!("{member} went on"));
         let text = error.to_string();
         if member.key() == "client:a" {
-            assert_eq!(error.kind, Kind::File, "{text}");
+            assert_eq!(error.kind(), Kind::File, "{text}");
             assert!(text.contains("record 0 does not fit into 12 bits"), "{text}");
         } else {
-            assert_eq!(error.kind, Kind::Network, "{text}");
+            assert_eq!(error.kind(), Kind::Network, "{text}");
             assert!(text.contains("client a"), "{member} does not name who failed: {text}");
         }
     }
@@ -134,6 +134,6 @@ fn an_output_never_replaces_what_the_job_itself_reads() {
     config.files.set_force(true);
     config.outputs.insert("0".into(), OutputPlace::File(world.at("c.txt")));
     let error = open(&world.prepared, &mut config).err().expect("the circuit is no output");
-    assert!(error.kind == Kind::Refused && error.cause.contains("overwrite the circuit"), "{error}");
+    assert!(error.kind() == Kind::Refused && error.cause().contains("overwrite the circuit"), "{error}");
     assert_eq!(fs::read_to_string(world.at("c.txt")).expect("it is there"), circuit);
 }

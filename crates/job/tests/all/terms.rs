@@ -177,7 +177,7 @@ fn a_member_that_declines_tells_no_digest_of_files_that_the_job_names() {
         let task = ComputeTask::new(&job).unwrap_or_else(|e| panic!("{e}"));
         let observer: Observer = Arc::new(|_| ());
         let error = run(&task, declining(&path), &observer).err().unwrap_or_else(|| panic!("it ran"));
-        assert_eq!(error.kind, Kind::Refused, "{error}");
+        assert_eq!(error.kind(), Kind::Refused, "{error}");
         let (mut stream, _) = at.accept().unwrap_or_else(|e| panic!("{rate}: nobody is told: {e}"));
         stream.set_nonblocking(false).unwrap_or_else(|e| panic!("{e}"));
         let mut hello = [0; 128];
@@ -187,7 +187,7 @@ fn a_member_that_declines_tells_no_digest_of_files_that_the_job_names() {
         assert_eq!(hello[100], 11, "{rate}");
         // A program that opens first is refused as well.
         let error = open(&task, &mut declining(&path)).err().unwrap_or_else(|| panic!("it opened"));
-        assert_eq!(error.kind, Kind::Refused, "{error}");
+        assert_eq!(error.kind(), Kind::Refused, "{error}");
     }
 }
 

@@ -102,7 +102,7 @@ fn another_scheme_or_extension_is_named_on_both_sides() {
                 error.to_string(),
                 if member.key() == "party1" { says } else { "yao, scheme mi, ot softspoken4" },
             );
-            assert!(error.kind == Kind::Network && text.starts_with(&member.to_string()), "{text}");
+            assert!(error.kind() == Kind::Network && text.starts_with(&member.to_string()), "{text}");
             named += usize::from(text.contains(&format!("protocol (ours: {ours}")));
         }
         assert!(named > 0, "nobody says what differs");
@@ -134,10 +134,10 @@ fn a_record_that_does_not_fit_ends_both_and_names_who() {
             let error = outcome.as_ref().err().unwrap_or_else(|| panic!("{member} went on"));
             let text = error.to_string();
             if member.key() == "party1" {
-                assert_eq!(error.kind, Kind::File, "{text}");
+                assert_eq!(error.kind(), Kind::File, "{text}");
                 assert!(text.contains("record 600 does not fit into 12 bits"), "{text}");
             } else {
-                assert_eq!(error.kind, Kind::Network, "{text}");
+                assert_eq!(error.kind(), Kind::Network, "{text}");
                 assert!(text.contains("party 1"), "{member} does not name who failed: {text}");
             }
         }

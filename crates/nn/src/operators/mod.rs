@@ -5,7 +5,7 @@
 //! a file    inputs and attributes · reading · floating point · weights · shares · the room that it needs
 //! ```
 //!
-//! Whoever adds an operator writes its file and its row. A layer's operation is a [`Definition`]; what ONNX has of it is an [`Operator`].
+//! A new operator is a file and a row. A layer's operation is a [`Definition`]; an [`Operator`] says how ONNX writes it.
 
 #[cfg(test)]
 mod checks;
@@ -73,7 +73,7 @@ mod prelude {
 
 /// A layer's operation, with its weights.
 ///
-/// Whoever has no weights, and whose numbers within are no larger than its value, need not say so.
+/// Methods with a default are for operations that have weights, or numbers within that are larger than their value.
 pub(crate) trait Definition {
     /// Its operator's name in ONNX.
     fn name(&self) -> &'static str;

@@ -34,7 +34,6 @@ pub(super) fn lowered(
         return Err(NnError::new("the model", cause, "export it with the one that the client is to learn"));
     };
     let b = Builder::new("network");
-    let refused = |e: hushwire_compute::ComputeError| NnError::new("the network", e.cause(), e.remedy());
     let owner = b.member(&members.owner);
     let client = b.member(&members.client);
     let mut lower = Lower {
@@ -67,7 +66,7 @@ pub(super) fn lowered(
     b.output("output", held, &[client]);
     let placed = lower.held.iter().map(|held| held.placed).collect();
     let Lower { recipes, classes, .. } = lower;
-    Ok(Secure { computation: b.finish().map_err(refused)?, numbers, recipes, classes, placed })
+    Ok(Secure { computation: b.finish()?, numbers, recipes, classes, placed })
 }
 
 /// A value for the client: at the nominal scale, wide where it is.

@@ -15,7 +15,8 @@ pub struct Forms {
     pub bits: Option<Slot>,
     /// Words of the scalar's ring.
     pub words: Option<Slot>,
-    /// Numbers from 0 on without their upper bits, which are 0: as bits, or as words of a smaller ring that they fit as signed ones.
+    /// Numbers from 0 on without their upper bits, which are 0: as bits, or as words of a smaller
+    /// ring that they fit as signed ones.
     pub narrow: Option<Slot>,
     /// An order of rows.
     pub order: Option<Slot>,
@@ -136,7 +137,8 @@ impl<B: Backend> Lower<'_, B> {
         self.words(at, self.ring(self.scalar(at)).unwrap_or(64))
     }
 
-    /// A node's value as words of a ring: that of its scalar, or a narrower one, or any where it is one bit.
+    /// A node's value as words of a ring: that of its scalar, or a narrower one, or any where it is
+    /// one bit.
     ///
     /// # Errors
     /// It has no form of which the back end makes words.
@@ -186,7 +188,8 @@ impl<B: Backend> Lower<'_, B> {
         Ok(self.pick(picks, elements))
     }
 
-    /// Appends the single known elements of which a value is made, each with the times that it stands there; false if it is made otherwise.
+    /// Appends the single known elements of which a value is made, each with the times that it
+    /// stands there; false if it is made otherwise.
     fn repeated(&self, at: usize, runs: &mut Vec<(Slot, usize)>) -> Lowered<bool> {
         let node = &self.computation.nodes()[at];
         match (&node.op, &node.arguments[..]) {

@@ -1,7 +1,8 @@
 //! Node after node to steps.
 //!
-//! A value is brought from one form to another where an operation asks for it, once. What no file here knows runs through the
-//! circuit that `compute` makes of it: an operation that is new there runs on every back end.
+//! A value is brought from one form to another where an operation asks for it, once. What no file
+//! here knows runs through the circuit that `compute` makes of it: an operation that is new there
+//! runs on every back end.
 
 mod forms;
 mod numbers;
@@ -73,7 +74,8 @@ impl<'a, B: Backend> Lower<'a, B> {
     /// The steps of the whole computation, without those whose values no output comes from.
     ///
     /// # Errors
-    /// A length has no number yet, an operation that the back end does not run, or a plan that is larger than it may be.
+    /// A length has no number yet, an operation that the back end does not run, or a plan that is
+    /// larger than it may be.
     pub fn plan(mut self) -> Result<(Steps<B>, B), B::Refusal> {
         let mut inputs = 0..;
         for (at, node) in self.computation.nodes().iter().enumerate() {
@@ -236,7 +238,8 @@ impl<'a, B: Backend> Lower<'a, B> {
         }
     }
 
-    /// An operation on what all parties know. Single elements are computed here, so that circuits have them built in.
+    /// An operation on what all parties know. Single elements are computed here, so that circuits
+    /// have them built in.
     fn in_the_open(
         &mut self,
         node: &Node,
@@ -342,7 +345,8 @@ impl<'a, B: Backend> Lower<'a, B> {
         Ok(Forms::bits(self.step(Prim::flat(program, size), reads)))
     }
 
-    /// A circuit of at most as many bits as the back end allows, made by the first function, or by the second one where there is no limit.
+    /// A circuit of at most as many bits as the back end allows, made by the first function, or by
+    /// the second one where there is no limit.
     ///
     /// # Errors
     /// The function's, or more bits.

@@ -94,7 +94,8 @@ impl<B: Backend> Lower<'_, B> {
         Ok(Some(Forms::words(slot)))
     }
 
-    /// Both factors of what is bilinear: as words, or one of them known, which is then the left one or not.
+    /// Both factors of what is bilinear: as words, or one of them known, which is then the left one
+    /// or not.
     ///
     /// # Errors
     /// As [`Self::words`].
@@ -138,7 +139,8 @@ impl<B: Backend> Lower<'_, B> {
         Ok(self.step(Talk::Truncate { by, signed, sign }, vec![slot]))
     }
 
-    /// Whether every difference x − y of two nodes' elements is a signed number of the ring, by what is known of their ranges.
+    /// Whether every difference x − y of two nodes' elements is a signed number of the ring, by
+    /// what is known of their ranges.
     pub fn is_bounded(&self, x: usize, y: usize, ring: u32) -> bool {
         let Some((x, y)) = self.range(x).zip(self.range(y)) else { return false };
         let half = 1i128 << (ring - 1);

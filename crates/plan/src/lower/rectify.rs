@@ -1,7 +1,9 @@
-//! Rectifiers: maxima with 0 that a back end computes in a step of its own, and without the lowest bits where these go at once.
+//! Rectifiers: maxima with 0 that a back end computes in a step of its own, and without the lowest
+//! bits where these go at once.
 //!
-//! `max(x, 0) >> by` is computed where the shift stands, if nothing else reads the maximum. So is `max(pool(x), 0) >> by`, whose pool
-//! is of numbers without their lowest bits, which is the same: shorter ones are compared.
+//! `max(x, 0) >> by` is computed where the shift stands, if nothing else reads the maximum. So is
+//! `max(pool(x), 0) >> by`, whose pool is of numbers without their lowest bits, which is the same:
+//! shorter ones are compared.
 
 use super::{Forms, Lower, Lowered};
 use crate::Backend;
@@ -22,7 +24,8 @@ impl<B: Backend> Lower<'_, B> {
         self.now = node;
     }
 
-    /// Forms of a maximum with 0, or of a shift of one: none of a node that its reader computes. `None` for all else.
+    /// Forms of a maximum with 0, or of a shift of one: none of a node that its reader computes.
+    /// `None` for all else.
     pub(super) fn rectified(&mut self, at: usize) -> Lowered<Option<Forms>> {
         let is_left = match &self.node_at(at).op {
             Op::Max => {

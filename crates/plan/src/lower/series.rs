@@ -17,8 +17,9 @@ impl<B: Backend> Lower<'_, B> {
         to: &[usize],
     ) -> Lowered<Forms> {
         let (scalar, axis) = (self.scalar(from), Axis::of(&self.lengths(from)?, axis));
-        let series: Series =
-            (0..axis.series()).map(|k| (0..axis.n).map(|i| axis.place(k, i)).collect()).collect();
+        let series = || -> Series {
+            (0..axis.series()).map(|k| (0..axis.n).map(|i| axis.place(k, i)).collect()).collect()
+        };
         let op = match (reduction, self.ring(node.ty.scalar)) {
             _ if axis.n == 0 || axis.series() == 0 => return self.flat(node, &[from], to),
             (Reduction::Sum | Reduction::Count, Some(ring)) => {
@@ -31,10 +32,10 @@ impl<B: Backend> Lower<'_, B> {
                 return Ok(self.quotient(sum, from, axis.n));
             }
             (Reduction::Min | Reduction::ArgMin, _) => {
-                return self.extreme(from, &series, true, reduction == Reduction::ArgMin);
+                return self.extreme(from, &series(), true, reduction == Reduction::ArgMin);
             }
             (Reduction::Max | Reduction::ArgMax, _) => {
-                return self.extreme(from, &series, false, reduction == Reduction::ArgMax);
+                return self.extreme(from, &series(), false, reduction == Reduction::ArgMax);
             }
             // Numbers wider than any ring.
             (Reduction::Sum, None) if scalar.is_number() && node.ty.scalar == scalar => Op::Add,
@@ -43,15 +44,15 @@ impl<B: Backend> Lower<'_, B> {
             (Reduction::Sum | Reduction::Count | Reduction::Mean, _) => return self.flat(node, &[from], to),
         };
         let all = self.bits(from)?;
-        let slots = self.tree(&series, vec![all], |lower, low, high| {
+        let slots = self.tree(&series(), vec![all], |lower, low, high| {
             vec![lower.on_bits(&op, &[scalar; 2], scalar, vec![low[0], high[0]])]
         });
         Ok(Forms::bits(slots[0]))
     }
 
-    /// Neighbours against each other, all series abreast, until one of each is left; an odd element waits. Values that belong
-    /// together are in several slots, of which the first has elements in their places and others have them column after
-    /// column: element i of all series.
+    /// Neighbours against each other, all series abreast, until one of each is left; an odd element
+    /// waits. Values that belong together are in several slots, of which the first has elements in
+    /// their places and others have them column after column: element i of all series.
     fn tree(
         &mut self,
         series: &[Vec<usize>],
@@ -81,7 +82,8 @@ impl<B: Backend> Lower<'_, B> {
         slots
     }
 
-    /// The least or the greatest of each series of a node's elements, or its place: the first where several are.
+    /// The least or the greatest of each series of a node's elements, or its place: the first where
+    /// several are.
     fn extreme(&mut self, of: usize, series: &[Vec<usize>], least: bool, is_place: bool) -> Lowered<Forms> {
         let words = B::comparable(self, of)?;
         let all = match words {
@@ -96,7 +98,8 @@ impl<B: Backend> Lower<'_, B> {
         })
     }
 
-    /// The same of a value that has node `of`'s range, in the form that it has: comparable words, or bits.
+    /// The same of a value that has node `of`'s range, in the form that it has: comparable words,
+    /// or bits.
     pub(super) fn best(
         &mut self,
         of: usize,
@@ -149,8 +152,8 @@ impl<B: Backend> Lower<'_, B> {
         slots[usize::from(is_place)]
     }
 
-    /// A scan of rows from start to start. Pairs of rows are joined, their results scanned, and the rows between joined to those:
-    /// two joins a row and 2 log n levels.
+    /// A scan of rows from start to start. Pairs of rows are joined, their results scanned, and the
+    /// rows between joined to those: two joins a row and 2 log n levels.
     pub(super) fn scan(&mut self, kind: Scan, starts: usize, of: usize, to: &[usize]) -> Lowered<Forms> {
         let scalar = self.scalar(of);
         let (n, inner) = (to[0], to[1..].iter().product::<usize>());

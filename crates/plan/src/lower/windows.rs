@@ -11,8 +11,9 @@ use crate::{Backend, Local, Picks, Pooling, Prim, Sign, Size, Slot, Talk};
 use hushwire_compute::{Node, Op, Reduction, Scalar, Steps, back_end::pooled};
 use std::cmp::Ordering;
 
-/// The windows of a plane in passes, each over what the one before leaves; nothing where a window has no element. Where windows overlap or touch, those of
-/// their rows in every column come first: that takes fewer comparisons where they overlap, and as many where they touch.
+/// The windows of a plane in passes, each over what the one before leaves; nothing where a window
+/// has no element. Where windows overlap or touch, those of their rows in every column come first:
+/// that takes fewer comparisons where they overlap, and as many where they touch.
 fn passes(lengths: &[usize], size: [u32; 2], steps: Steps) -> Option<Vec<Series>> {
     let [above, left, below, right] = steps.padding;
     let [down, aside] = steps.strides;
@@ -142,7 +143,8 @@ impl<B: Backend> Lower<'_, B> {
         self.block(&Op::Div, &[whole; 2], vec![None, Some(count as u128)], whole, vec![of])
     }
 
-    /// The best of each window of a node's elements, of which `slot` has comparable words: a pass after the other.
+    /// The best of each window of a node's elements, of which `slot` has comparable words: a pass
+    /// after the other.
     fn best_of_windows(&mut self, of: usize, mut slot: Slot, passes: Vec<Series>, least: bool) -> Forms {
         for series in passes {
             slot = self.best(of, slot, &series, least, false);
@@ -150,7 +152,8 @@ impl<B: Backend> Lower<'_, B> {
         self.narrowed(slot, of)
     }
 
-    /// The greatest of each window of a node's elements, `pool`, of which `slot` has comparable words.
+    /// The greatest of each window of a node's elements, `pool`, of which `slot` has comparable
+    /// words.
     ///
     /// # Errors
     /// A length has no number yet.
@@ -183,7 +186,8 @@ impl<B: Backend> Lower<'_, B> {
         }
     }
 
-    /// The least or the greatest of every window, as they are in bits: of numbers from 0 on, or of all.
+    /// The least or the greatest of every window, as they are in bits: of numbers from 0 on, or of
+    /// all.
     fn extremes(&mut self, from: usize, pooling: Pooling, least: bool) -> Lowered<Forms> {
         let (forms, scalar) = (self.forms(from), self.scalar(from));
         let op = if least { Op::Min } else { Op::Max };
@@ -203,8 +207,9 @@ impl<B: Backend> Lower<'_, B> {
         })
     }
 
-    /// The least or the greatest of every window, of bits of a scalar or of words that a step brings to such bits. A window that reaches
-    /// beyond its plane takes the element at the edge again.
+    /// The least or the greatest of every window, of bits of a scalar or of words that a step
+    /// brings to such bits. A window that reaches beyond its plane takes the element at the edge
+    /// again.
     pub fn extremes_of_bits(
         &mut self,
         op: &Op,
@@ -214,7 +219,8 @@ impl<B: Backend> Lower<'_, B> {
         pooling: Pooling,
     ) -> Slot {
         let Pooling { planes, rows, columns } = pooling;
-        // Columns that are a stride apart stand together, so that a window's elements are runs of bits.
+        // Columns that are a stride apart stand together, so that a window's elements are runs of
+        // bits.
         let turn = |column: usize| {
             let (phase, turns) = (column % columns.stride, columns.n % columns.stride);
             phase * (columns.n / columns.stride) + phase.min(turns) + column / columns.stride
@@ -225,7 +231,8 @@ impl<B: Backend> Lower<'_, B> {
             turned.iter().enumerate().for_each(|(c, to)| line[*to] = c);
             slot = self.pick(Picks::of_each(planes * rows.n, columns.n, &line), vec![slot]);
         }
-        // Words move faster than bits, and are brought to bits in the order in which they are compared.
+        // Words move faster than bits, and are brought to bits in the order in which they are
+        // compared.
         if let Some(to_bits) = to_bits {
             slot = self.step(to_bits, vec![slot]);
         }

@@ -116,6 +116,29 @@ fn all() -> Vec<Expr> {
         let moved = Expr::literal(Value::Number(3), ColumnType::Date).arithmetic(Add, any);
         all.push(called(part, vec![moved]));
     }
+    all.extend(chosen());
+    all
+}
+
+/// Calls of functions that choose values by their order, and of SIGN.
+pub(super) fn chosen() -> Vec<Expr> {
+    let [key, small, text, flag, price, day, long, near, time, big] =
+        [0, 1, 2, 3, 4, 5, 6, 7, 8, 10].map(column);
+    let pairs = [
+        (&key, &small),
+        (&price, &near),
+        (&price, &small),
+        (&day, &time),
+        (&text, &long),
+        (&flag, &flag),
+        (&big, &key),
+    ];
+    let mut all: Vec<Expr> =
+        [&key, &price, &near, &big].map(|e| called("sign", vec![e.clone()])).into_iter().collect();
+    for name in ["greatest", "least"] {
+        all.extend(pairs.map(|(a, b)| called(name, vec![a.clone(), b.clone()])));
+        all.push(called(name, vec![key.clone(), price.clone(), small.clone(), int(1), big.clone()]));
+    }
     all
 }
 

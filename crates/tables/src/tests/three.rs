@@ -102,6 +102,20 @@ fn three_parties_give_the_same_rows() {
     }
 }
 
+#[test]
+fn three_parties_choose_the_same_values() {
+    let mut data = Data::default();
+    let table = data.table(&mut Dice(5), "t", columns(), 13);
+    let relation = table.project(named(expressions::chosen())).unwrap();
+    let mut expected = check(&relation, &data).unwrap();
+    let query = Query::new("chosen", &relation, &["analyst"]).unwrap();
+    let (outputs, _) = three(query.computation(), &data.inputs(&query));
+    let mut rows = query.rows(&outputs).unwrap();
+    rows.sort();
+    expected.sort();
+    assert!(!rows.is_empty() && rows == expected);
+}
+
 /// Keys of several columns and of more than a block; NULLs, filters and padding on both sides.
 #[test]
 fn joins_by_tags_give_the_same_rows() {

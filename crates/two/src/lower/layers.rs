@@ -1,4 +1,5 @@
-//! Products of matrices and convolutions; kernels and matrices that one party alone has under encryption.
+//! Products of matrices and convolutions; kernels and matrices that one party alone has under
+//! encryption.
 
 use super::{Lower, Products, Two, holder};
 use crate::{COEFFICIENTS, encrypted::Layer, prim::OwnTalk};
@@ -6,7 +7,8 @@ use hushwire_bfv::{Conv, Linear};
 use hushwire_compute::{Op, Shape, Steps, back_end::Convolution};
 use hushwire_plan::{Backend, Local, Lowered, Picks, Run, Slot, Talk};
 
-/// AGREEMENT: groups of channels of a convolution, each an upload and an answer at least, beyond which OTs are less.
+/// AGREEMENT: groups of channels of a convolution, each an upload and an answer at least, beyond
+/// which OTs are less.
 const GROUPS: usize = 8;
 
 /// The layer of a convolution in a ring, for the greatest weights that leave its noise room.
@@ -171,8 +173,9 @@ pub(super) fn encrypted_matmul(
         fitting(conv, ring, 1)
     };
     let turned = |r: usize, c: usize| (0..c).flat_map(|j| (0..r).map(move |i| i * c + j)).collect::<Vec<_>>();
-    // Where each party has one of them, the larger one is the weights: fewer numbers are encrypted. Weights that a layer has no room for are
-    // refused, which is the fate of a model's weights and must not be that of an input: the first one then needs room for all numbers.
+    // Where each party has one of them, the larger one is the weights: fewer numbers are encrypted.
+    // Weights that a layer has no room for are refused, which is the fate of a model's weights and
+    // must not be that of an input: the first one then needs room for all numbers.
     let whole = |linear: Linear| linear.weight() >= 1 << (ring - 1);
     let larger = || rows > columns && fits(rows, columns).is_some_and(whole);
     let first = holder(lower, reads[0]).filter(|_| holder(lower, reads[1]).is_none() || larger());

@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::common::{World, err, ok};
-use hushwire_machine::{Cause, Net, NetError, PartyId, Reason};
+use hushwire_machine::{Excuse, Net, NetError, PartyId, Reason};
 use hushwire_wire::{
     Identity, Listener, News, PeerConfig, SessionConfig, TransportKind, connect, connect_or_news, excuse,
     retell,
@@ -18,7 +18,7 @@ use hushwire_wire::{
 const SOON: Duration = Duration::from_secs(20);
 const ALL: [TransportKind; 4] =
     [TransportKind::TcpTls, TransportKind::TcpInsecure, TransportKind::Unix, TransportKind::Shm];
-const WHY: Reason = Reason::Local(Cause::Inputs);
+const WHY: Reason = Reason::Local(Excuse::Inputs);
 
 fn world(transport: TransportKind) -> World {
     World::new(3, true, transport, 2, "127.0.0.1")

@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::common::{World, each, err, ok, pattern};
-use hushwire_machine::{NetError, PartyId, SessionId};
+use hushwire_machine::{NetError, PartyId, Presented, SessionId};
 use hushwire_wire::{Identity, Listener, Pin, SessionConfig, TransportKind, connect};
 
 const BOTH: [TransportKind; 2] = [TransportKind::TcpTls, TransportKind::TcpInsecure];
@@ -71,7 +71,7 @@ fn another_wire_version_is_named_on_both_sides() {
     });
     let e = err(connect(&world.configs[0], &world.identities[0], world.listeners[0].as_ref()));
     assert!(
-        matches!(&e, NetError::HandshakeMismatch { peer: Some(PartyId(1)), field: "wire version", theirs, .. } if theirs == "1"),
+        matches!(&e, NetError::HandshakeMismatch { peer: Some(PartyId(1)), field: "wire version", theirs, .. } if theirs.written() == "1"),
         "{e}"
     );
     let answer = stray.join().unwrap_or_else(|_| panic!("the other side panicked"));
@@ -87,7 +87,7 @@ fn a_wrong_pin_is_an_unknown_peer() {
     let results: Vec<_> = world.connect().into_iter().map(err).collect();
     let presented = world.identities[1].pin().to_string();
     assert!(
-        matches!(&results[0], NetError::UnknownPeer { peer: Some(PartyId(1)), presented: p, .. } if *p == presented),
+        matches!(&results[0], NetError::UnknownPeer { peer: Some(PartyId(1)), presented: Presented::Pin(p), .. } if *p == presented),
         "{}",
         results[0]
     );

@@ -21,7 +21,10 @@ pub(crate) fn fed(bytes: &[u8]) {
             match Plan::new(&job, program(), BitOrderChoice::Lsb) {
                 Ok(plan) => fits(&plan),
                 Err(e) => {
-                    assert!(e.kind == Kind::Usage && !e.cause.is_empty() && !e.remedy.is_empty(), "{e}");
+                    assert!(
+                        e.kind() == Kind::Usage && !e.cause().is_empty() && !e.remedy().is_empty(),
+                        "{e}"
+                    );
                 }
             }
         }
@@ -38,10 +41,10 @@ pub(crate) fn fed(bytes: &[u8]) {
 
 fn told(e: &JobError, lines: usize) {
     let text = e.to_string();
-    assert_eq!(e.kind, Kind::File, "{text}");
-    let line = e.step.rsplit_once(", line ").and_then(|(_, line)| line.parse::<usize>().ok());
+    assert_eq!(e.kind(), Kind::File, "{text}");
+    let line = e.step().rsplit_once(", line ").and_then(|(_, line)| line.parse::<usize>().ok());
     assert!(line.is_some_and(|line| (1..=lines).contains(&line)), "{text}");
-    assert!(!e.cause.is_empty() && !e.remedy.is_empty(), "{text}");
+    assert!(!e.cause().is_empty() && !e.remedy().is_empty(), "{text}");
     assert!(!text.chars().any(char::is_control), "{text:?}");
 }
 

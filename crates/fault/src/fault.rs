@@ -1,0 +1,361 @@
+//! A failure: who, during what, why, and the remedy.
+
+use crate::{Code, Excuse, IntoText, Kind, PartyId, Text, Who, code};
+use serde::{Deserialize, Serialize};
+use std::{fmt, io, path::Path};
+
+/// Something that could not be read, or did not end well.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Fault(Box<Parts>);
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Parts {
+    code: Code,
+    /// The member that failed; none where it is this program and nobody else takes part yet.
+    who: Option<Who>,
+    step: Step,
+    cause: Text,
+    remedy: Text,
+    /// The member to blame, where one is known.
+    peer: Option<Who>,
+    consequence: bool,
+    /// The only part of this that the other members may hear.
+    #[serde(skip)]
+    tells: Excuse,
+}
+
+/// The step under way.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Step {
+    text: Text,
+    /// It says all of what happened, as "cannot write x": nothing failed "during" it.
+    whole: bool,
+}
+
+impl Fault {
+    /// A failure whose cause and remedy are those of the table, with these places filled. It has no step yet.
+    #[must_use]
+    pub fn of(code: Code, places: &[(&'static str, Text)]) -> Self {
+        let entry = code.entry();
+        let tells = match entry.kind {
+            Kind::Usage => Excuse::Inputs,
+            Kind::File => Excuse::Reading,
+            Kind::Refused => Excuse::Unsafe,
+            Kind::Internal | Kind::Network => Excuse::Other,
+        };
+        Self(Box::new(Parts {
+            code,
+            who: None,
+            step: Step::default(),
+            cause: Text::filled(entry.text, places),
+            remedy: Text::filled(entry.remedy, places),
+            peer: None,
+            consequence: false,
+            tells,
+        }))
+    }
+
+    /// A failure of a code that covers many: its text is `{cause}`, and its remedy `{remedy}`.
+    pub fn new(code: Code, step: impl IntoText, cause: impl IntoText, remedy: impl IntoText) -> Self {
+        let places = [("cause", cause.into_text()), ("remedy", remedy.into_text())];
+        Self::of(code, &places).at(step)
+    }
+
+    /// A request that makes no sense.
+    pub fn usage(step: impl IntoText, cause: impl IntoText, remedy: impl IntoText) -> Self {
+        Self::new(code::REQUEST, step, cause, remedy)
+    }
+
+    /// A bug of ours.
+    pub fn internal(step: impl IntoText, cause: impl IntoText) -> Self {
+        Self::new(code::BUG, step, cause, "please report this with the job")
+    }
+
+    /// A file that is not as it should be. `doing` is `read`, `write`, ….
+    pub fn file(doing: &str, path: &Path, cause: impl IntoText, remedy: impl IntoText) -> Self {
+        let (code, tells) = match doing {
+            "write" => (code::WRITE, Excuse::Writing),
+            "read" => (code::READ, Excuse::Reading),
+            _ => (code::FILE, Excuse::Reading),
+        };
+        Self::new(code, format_args!("cannot {doing} {}", path.display()), cause, remedy)
+            .whole()
+            .telling(tells)
+    }
+
+    /// The operating system's refusal, with its remedy.
+    #[must_use]
+    pub fn io(doing: &str, path: &Path, source: &io::Error) -> Self {
+        Self::file(doing, path, source, io_remedy(source))
+    }
+
+    /// The same, whose step says all of what happened: "party 1 cannot write x" needs no "failed during".
+    #[must_use]
+    pub fn whole(mut self) -> Self {
+        self.0.step.whole = true;
+        self
+    }
+
+    /// The same under another code, by which its sort may change. What it says and tells stays.
+    #[must_use]
+    pub fn coded(mut self, code: Code) -> Self {
+        self.0.code = code;
+        self
+    }
+
+    /// The same, of which the other members may hear this.
+    #[must_use]
+    pub fn telling(mut self, tells: Excuse) -> Self {
+        self.0.tells = tells;
+        self
+    }
+
+    /// The same, for which this peer is to blame.
+    #[must_use]
+    pub fn blaming(mut self, peer: Option<PartyId>) -> Self {
+        self.0.peer = peer.map(Who::from);
+        self
+    }
+
+    /// The same, which is probably only the consequence of another member's failure, whose error says more.
+    #[must_use]
+    pub fn following(mut self) -> Self {
+        self.0.consequence = true;
+        self
+    }
+
+    /// Names the member that failed, unless that is known already.
+    #[must_use]
+    pub fn by(mut self, who: impl Into<Who>) -> Self {
+        self.0.who.get_or_insert_with(|| who.into());
+        self
+    }
+
+    /// The same without the member that failed: it is this program that speaks.
+    #[must_use]
+    pub fn anonymous(mut self) -> Self {
+        self.0.who = None;
+        self
+    }
+
+    /// Puts a step in front, where there is none yet.
+    #[must_use]
+    pub fn during(mut self, step: impl IntoText) -> Self {
+        if self.0.step.text.is_empty() {
+            self.0.step.text = step.into_text();
+        }
+        self
+    }
+
+    /// The same with another step in place of its own.
+    #[must_use]
+    pub fn at(mut self, step: impl IntoText) -> Self {
+        self.0.step.text = step.into_text();
+        self
+    }
+
+    /// The same with more words after its step.
+    #[must_use]
+    pub fn step_and(mut self, words: impl fmt::Display) -> Self {
+        self.0.step.text = self.0.step.text.words(words);
+        self
+    }
+
+    /// The same with another cause.
+    #[must_use]
+    pub fn because(mut self, cause: impl IntoText) -> Self {
+        self.0.cause = cause.into_text();
+        self
+    }
+
+    /// The same with another remedy.
+    #[must_use]
+    pub fn remedied(mut self, remedy: impl IntoText) -> Self {
+        self.0.remedy = remedy.into_text();
+        self
+    }
+
+    /// The same, where members have the names that `names` knows for their numbers. Only members change, never words.
+    #[must_use]
+    pub fn with_names(self, names: &dyn Fn(PartyId) -> Option<String>) -> Self {
+        let Parts { code, who, step, cause, remedy, peer, consequence, tells } = *self.0;
+        Self(Box::new(Parts {
+            code,
+            who: who.map(|who| who.with_names(names)),
+            step: Step { text: step.text.with_names(names), ..step },
+            cause: cause.with_names(names),
+            remedy: remedy.with_names(names),
+            peer: peer.map(|peer| peer.with_names(names)),
+            consequence,
+            tells,
+        }))
+    }
+
+    /// Its code.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// Its sort.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.0.code.kind()
+    }
+
+    /// The member that failed.
+    #[must_use]
+    pub fn who(&self) -> Option<&Who> {
+        self.0.who.as_ref()
+    }
+
+    /// The member to blame, where one is known.
+    #[must_use]
+    pub fn peer(&self) -> Option<&Who> {
+        self.0.peer.as_ref()
+    }
+
+    /// The step under way.
+    #[must_use]
+    pub fn step(&self) -> String {
+        self.0.step.text.written()
+    }
+
+    /// The cause, as a clause.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        self.0.cause.written()
+    }
+
+    /// The cause, with its members.
+    #[must_use]
+    pub fn cause_text(&self) -> Text {
+        self.0.cause.clone()
+    }
+
+    /// The remedy, as a clause; empty where there is none.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        self.0.remedy.written()
+    }
+
+    /// The remedy, with its members.
+    #[must_use]
+    pub fn remedy_text(&self) -> Text {
+        self.0.remedy.clone()
+    }
+
+    /// Whether it is probably only the consequence of another member's failure, whose error says more.
+    #[must_use]
+    pub fn is_consequence(&self) -> bool {
+        self.0.consequence
+    }
+
+    /// The only part of it that the other members may hear.
+    #[must_use]
+    pub fn tells(&self) -> Excuse {
+        self.0.tells
+    }
+
+    /// The cause, then the remedy, with their members.
+    #[must_use]
+    pub fn clauses_text(&self) -> Text {
+        let between = if self.0.remedy.is_empty() { "" } else { "; " };
+        self.0.cause.clone().words(between).text(self.0.remedy.clone())
+    }
+
+    /// The cause, then the remedy, without who and during what.
+    #[must_use]
+    pub fn clauses(&self) -> String {
+        self.clauses_text().written()
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let step = self.step();
+        if let Some(who) = &self.0.who {
+            let failed = if self.0.step.whole || step.is_empty() { "" } else { "failed during " };
+            write!(f, "{who} {failed}")?;
+        }
+        let between = if step.is_empty() { "" } else { ": " };
+        write!(f, "{step}{between}{}", self.clauses())
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// Whether this process, or the host, has no descriptors left.
+#[must_use]
+pub fn out_of_descriptors(e: &io::Error) -> bool {
+    // EMFILE and ENFILE, whose numbers are the same on every system that has them.
+    matches!(e.raw_os_error(), Some(24 | 23))
+}
+
+/// The remedy about a file that the operating system refused.
+#[must_use]
+pub fn io_remedy(source: &io::Error) -> &'static str {
+    use io::ErrorKind as K;
+    if out_of_descriptors(source) {
+        return "allow this process more open files (`ulimit -n`), or take fewer threads";
+    }
+    match source.kind() {
+        K::NotFound => "check the spelling and that its directory exists",
+        K::PermissionDenied | K::ReadOnlyFilesystem => "check the permissions of it and of its directory",
+        K::StorageFull | K::QuotaExceeded => {
+            "free space on that disk, or name a file on another one; no part of it was kept"
+        }
+        K::FileTooLarge => {
+            "allow larger files (`ulimit -f`), or name one on another disk; no part of it was kept"
+        }
+        K::IsADirectory => "name a file in it",
+        K::NotADirectory => "name a directory, or move that file away",
+        K::BrokenPipe => "the program that should read it has ended: look at its error, or name a file",
+        _ => "see the system's log about that file or device",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_step_needs_no_failed_during() {
+        let path = Path::new("x");
+        let cannot = Fault::file("write", path, "it is full", "empty it").by(PartyId(1));
+        assert_eq!(cannot.to_string(), "party 1 cannot write x: it is full; empty it");
+        assert_eq!(
+            (cannot.code(), cannot.kind(), cannot.tells()),
+            (code::WRITE, Kind::File, Excuse::Writing)
+        );
+        // A step whose words begin like that is none.
+        let step = Fault::new(code::READ, "cannot-do.toml, line 3", "it is odd", "").by(PartyId(1));
+        assert_eq!(step.to_string(), "party 1 failed during cannot-do.toml, line 3: it is odd");
+    }
+
+    #[test]
+    fn the_first_who_and_the_first_step_stay() {
+        let fault = Fault::of(code::BUG, &[]).by(PartyId(0)).by(PartyId(1)).during("a").during("b");
+        assert_eq!((fault.who().and_then(Who::id), fault.step()), (Some(PartyId(0)), "a".to_owned()));
+    }
+
+    #[test]
+    fn names_reach_every_member_in_it() {
+        let text = || Text::new().words("of ").who(PartyId(129));
+        let fault =
+            Fault::new(code::REQUEST, text(), text(), text()).by(PartyId(129)).blaming(Some(PartyId(129)));
+        let named = fault.with_names(&|id| (id.0 == 129).then(|| "client 130".to_owned()));
+        assert_eq!(named.to_string(), "client 130 failed during of client 130: of client 130; of client 130");
+        assert_eq!(named.peer().map(ToString::to_string).as_deref(), Some("client 130"));
+    }
+
+    /// Between processes of one run.
+    #[test]
+    fn members_survive_a_trip_as_json() {
+        let fault = Fault::of(code::STALLED, &[("peer", PartyId(129).into())]).by(Who::named("client bob"));
+        let json = serde_json::to_string(&fault).unwrap_or_default();
+        assert_eq!(serde_json::from_str::<Fault>(&json).ok(), Some(fault), "{json}");
+        assert!(serde_json::from_str::<Fault>(&json.replace("HW0115", "HW9999")).is_err());
+    }
+}
