@@ -6,7 +6,7 @@ use std::{io, sync::Arc, time::Duration};
 use hushwire_fault::{Code, Fault, IntoText, Text, code, out_of_descriptors};
 use thiserror::Error;
 
-use crate::{PartyId, Reason, gate::Misstep};
+use crate::{PartyId, Reason, misstep::Misstep};
 
 /// A failed step between this party and a peer. After it the channel is closed and the session ends.
 ///
@@ -441,6 +441,18 @@ impl NetError {
                 }
                 _ => Self::Io { peer, step, source },
             },
+        }
+    }
+}
+
+impl From<Misstep> for NetError {
+    fn from(misstep: Misstep) -> Self {
+        match misstep {
+            Misstep::Message { step, found, expected } => {
+                let what = format!("{found} bytes instead of {expected}");
+                Self::Malformed { peer: None, msg: step, what }
+            }
+            misstep => Self::Misstep(misstep),
         }
     }
 }

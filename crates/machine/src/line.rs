@@ -9,9 +9,9 @@
 
 use crate::{
     Cost,
-    drive::Buffers,
-    gate::Misstep,
+    driver::Buffers,
     machine::{Exchanged, Machine, Round},
+    misstep::Misstep,
 };
 use hushwire_block::Buffer;
 use std::{
@@ -283,7 +283,7 @@ impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
     fn begin(&mut self, slot: usize, found: usize) -> Result<bool, E> {
         if !self.runs()? {
             let fault = Misstep::Buffer { step: AFTER, found, expected: 0 };
-            return if found == 0 { Ok(false) } else { Err(fault.into()) };
+            return if found == 0 { Ok(false) } else { self.lose(AFTER, fault) };
         }
         let in_turn = slot == self.written && slot < self.slots;
         let Some(Round { name: step, out: expected, .. }) = self.round(if in_turn { slot } else { 0 }) else {
@@ -370,8 +370,13 @@ impl<T, E: From<Misstep>> Machine for Line<'_, T, E> {
     fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), E> {
         if !self.runs()? {
             let found = messages.iter().map(|message| message.heard.len()).sum();
-            let fault = Misstep::Message { step: AFTER, found, expected: 0 };
-            return if found == 0 { Ok(()) } else { Err(fault.into()) };
+            let fault = if messages.len() == self.slots {
+                Misstep::Message { step: AFTER, found, expected: 0 }
+            } else {
+                Misstep::Buffer { step: AFTER, found: messages.len(), expected: self.slots }
+            };
+            let is_well = messages.len() == self.slots && found == 0;
+            return if is_well { Ok(()) } else { self.lose(AFTER, fault) };
         }
         let Some(mut asked) = lock(&self.post).asked.take() else { return Ok(()) };
         let step = asked.round(0).name;
@@ -504,6 +509,10 @@ mod tests {
         let mut one = sum(1, 2);
         assert!(one.write(0, &mut [0]).is_ok() && one.read(&[]).is_err());
         lost(&mut one);
+        let mut done = sum(1, 0);
+        assert!(done.write(0, &mut []).is_ok() && done.read(&[Exchanged::NOTHING]).is_ok());
+        assert!(done.read(&[Exchanged::heard(&[1])]).is_err());
+        lost(&mut done);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::{
     Cost,
-    drive::{Message, advance, with_messages},
+    driver::{Message, advance, with_messages},
     machine::{Exchanged, Machine},
 };
 use hushwire_block::registry;

@@ -146,7 +146,7 @@ fn a_truncated_answer_does_not_pass_ferret_s_check_of_rows() {
 }
 
 #[test]
-#[should_panic(expected = "finish comes after the last tick")]
+#[should_panic(expected = "finish comes after the last round")]
 fn base_ots_that_failed_are_not_finished() {
     use hushwire_ot::base::SendBase;
     let context = Context { sid: Sid([9; 32]), backend: Backend::best() };

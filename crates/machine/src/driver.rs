@@ -1,0 +1,373 @@
+//! The buffers of a machine's messages, and drivers that move them over channels.
+
+use crate::{
+    Channel, NetError,
+    machine::{Exchanged, Machine, Round},
+};
+use core::borrow::BorrowMut;
+use hushwire_block::Buffer;
+
+/// One slot's message, in a buffer that is kept.
+#[derive(Default)]
+pub(crate) struct Message {
+    bytes: Buffer,
+    round: Option<Round>,
+}
+
+impl Message {
+    pub(crate) fn sent(&self) -> &[u8] {
+        &self.bytes[..self.round.map_or(0, |round| round.out)]
+    }
+
+    /// Bytes that the round brings.
+    pub(crate) fn comes(&self) -> usize {
+        self.round.map_or(0, |round| round.into)
+    }
+
+    fn name(&self) -> &'static str {
+        self.round.map_or("", |round| round.name)
+    }
+
+    fn make(&mut self, len: usize) -> &mut [u8] {
+        self.bytes.reserve_len(len);
+        &mut self.bytes[..len]
+    }
+}
+
+/// Slots whose messages are handed over without an allocation.
+const FEW: usize = 8;
+
+/// Hands over the messages of `slots` slots.
+pub(crate) fn with_messages<'a, T>(
+    slots: usize,
+    of: impl Fn(usize) -> Exchanged<'a>,
+    take: impl FnOnce(&[Exchanged<'a>]) -> T,
+) -> T {
+    if slots > FEW {
+        return take(&(0..slots).map(of).collect::<Vec<_>>());
+    }
+    let mut messages = [Exchanged::NOTHING; FEW];
+    messages.iter_mut().take(slots).enumerate().for_each(|(slot, message)| *message = of(slot));
+    take(&messages[..slots])
+}
+
+/// Takes the messages of the last round, if there was one, and writes those of the next; false when there is none.
+pub(crate) fn advance<M: Machine + ?Sized>(
+    machine: &mut M,
+    last: Option<&[Exchanged<'_>]>,
+    out: &mut [Message],
+) -> Result<bool, M::Error> {
+    let mut written = 0;
+    if let Some(last) = last {
+        match machine.upcoming() {
+            Some(round) => {
+                machine.turn(last, out[0].make(round.out))?;
+                debug_assert_eq!(machine.round(0), Some(round), "the round that was announced");
+                written = 1;
+            }
+            None => machine.read(last)?,
+        }
+    }
+    for (slot, out) in out.iter_mut().enumerate() {
+        out.round = machine.round(slot);
+        let Some(round) = out.round else { return Ok(false) };
+        if slot >= written {
+            machine.hand(slot, &mut out.bytes, round.out)?;
+        }
+    }
+    Ok(true)
+}
+
+/// Message buffers of a machine's slots, kept from run to run: fresh pages cost more than the socket.
+#[derive(Default)]
+pub(crate) struct Buffers {
+    own: Vec<Message>,
+    out: Vec<Message>,
+    heard: Vec<Buffer>,
+}
+
+impl Buffers {
+    /// Makes room for a machine's slots.
+    ///
+    /// # Panics
+    /// If it has not one slot for each channel (the caller's bug).
+    pub(crate) fn fit<M: Machine + ?Sized>(&mut self, machine: &M, channels: usize) {
+        assert_eq!(machine.slots(), channels, "a channel for each slot");
+        self.own.resize_with(channels, Message::default);
+        self.out.resize_with(channels, Message::default);
+        self.heard.resize_with(channels, Buffer::new);
+    }
+
+    /// Takes the last round's messages, if there was one, and writes the next; false when there is none.
+    pub(crate) fn advance<M: Machine + ?Sized>(
+        &mut self,
+        machine: &mut M,
+        absorb: bool,
+    ) -> Result<bool, M::Error> {
+        let Buffers { own, out, heard } = self;
+        let of = |slot: usize| Exchanged { own: own[slot].sent(), heard: &heard[slot][..own[slot].comes()] };
+        let more = if absorb {
+            with_messages(own.len(), of, |messages| advance(machine, Some(messages), out))?
+        } else {
+            advance(machine, None, out)?
+        };
+        std::mem::swap(own, out);
+        Ok(more)
+    }
+
+    /// The round whose messages are written.
+    pub(crate) fn round(&self, slot: usize) -> Round {
+        self.own[slot].round.unwrap_or(Round::even("", 0))
+    }
+
+    /// This party's message of it.
+    pub(crate) fn said(&self, slot: usize) -> &[u8] {
+        self.own[slot].sent()
+    }
+
+    /// Takes the message that came.
+    pub(crate) fn hear(&mut self, slot: usize, message: &[u8]) {
+        self.heard[slot].reserve_len(message.len());
+        self.heard[slot][..message.len()].copy_from_slice(message);
+    }
+
+    /// Starts to send on all channels, without waiting.
+    fn start<C: BorrowMut<Channel>>(&self, channels: &mut [C]) -> Result<(), NetError> {
+        channels
+            .iter_mut()
+            .zip(&self.own)
+            .try_for_each(|(channel, own)| channel.borrow_mut().start(own.name(), own.sent()))
+    }
+
+    /// Ends the exchange on all channels.
+    fn finish<C: BorrowMut<Channel>>(&mut self, channels: &mut [C]) -> Result<(), NetError> {
+        for ((channel, own), heard) in channels.iter_mut().zip(&self.own).zip(&mut self.heard) {
+            heard.reserve_len(own.comes());
+            channel.borrow_mut().finish(own.name(), own.sent(), &mut heard[..own.comes()])?;
+        }
+        Ok(())
+    }
+}
+
+/// Message buffers for machines that run one after the other on borrowed channels.
+#[derive(Default)]
+pub struct Driver(Buffers);
+
+impl Driver {
+    /// With no buffers yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Runs `machine` to its end on `channel`.
+    ///
+    /// # Errors
+    /// Of the machine and the channel.
+    ///
+    /// # Panics
+    /// If the machine has more than one slot (the caller's bug).
+    pub fn run<M>(&mut self, channel: &mut Channel, machine: &mut M) -> Result<(), M::Error>
+    where
+        M: Machine + ?Sized,
+        M::Error: From<NetError>,
+    {
+        let mut run = self.begin(machine);
+        while run.step(std::slice::from_mut(channel))? {}
+        Ok(())
+    }
+
+    /// Begins a run whose caller has work to do between rounds.
+    pub fn begin<'d, M: Machine + ?Sized>(&'d mut self, machine: &'d mut M) -> Run<'d, M> {
+        Run { buffers: &mut self.0, machine, absorb: false }
+    }
+}
+
+/// A machine's run, round by round.
+#[must_use = "take its steps until there is none"]
+pub struct Run<'d, M: Machine + ?Sized> {
+    buffers: &'d mut Buffers,
+    machine: &'d mut M,
+    /// A round was exchanged that the machine has not read.
+    absorb: bool,
+}
+
+impl<M: Machine + ?Sized> Run<'_, M>
+where
+    M::Error: From<NetError>,
+{
+    /// Takes the messages of the round before, then writes and exchanges those of the next, on one channel for each slot.
+    /// False when the protocol is done. Between two steps the channels are idle.
+    ///
+    /// # Errors
+    /// Of the machine and the channels; the run is lost.
+    ///
+    /// # Panics
+    /// If there is not one channel for each slot (the caller's bug).
+    pub fn step<C: BorrowMut<Channel>>(&mut self, channels: &mut [C]) -> Result<bool, M::Error> {
+        self.buffers.fit(&*self.machine, channels.len());
+        self.absorb = self.buffers.advance(self.machine, self.absorb)?;
+        if self.absorb {
+            self.buffers.start(channels)?;
+            self.buffers.finish(channels)?;
+        }
+        Ok(self.absorb)
+    }
+
+    /// The machine, for work between rounds.
+    pub fn machine(&mut self) -> &mut M {
+        self.machine
+    }
+}
+
+/// One channel for each slot, owned or borrowed, and the machine in flight on them. Buffers are kept from run to run.
+///
+/// Several lanes of one thread hide rounds: `begin` all of them, then `advance` each in turn, in an order that all
+/// parties share.
+pub struct Lane<M, C = Channel> {
+    channels: Vec<C>,
+    buffers: Buffers,
+    flight: Option<M>,
+}
+
+impl<M: Machine, C: BorrowMut<Channel>> Lane<M, C> {
+    /// An idle lane on `channel`, for machines with one slot.
+    pub fn new(channel: C) -> Self {
+        Self::over(vec![channel])
+    }
+
+    /// An idle lane on a channel for each slot. All parties must keep the same order of talk: rings slot by slot, peers
+    /// by number.
+    pub fn over(channels: Vec<C>) -> Self {
+        Lane { channels, buffers: Buffers::default(), flight: None }
+    }
+
+    /// Whether a run is in flight.
+    pub fn is_busy(&self) -> bool {
+        self.flight.is_some()
+    }
+
+    /// Writes the first messages and starts to exchange them, without waiting for a peer. A machine that has no round
+    /// comes back at once.
+    ///
+    /// # Errors
+    /// Of the machine, and as [`Channel::start`].
+    ///
+    /// # Panics
+    /// If a run is in flight already, or there is not one channel for each slot (the caller's bug).
+    pub fn begin<E>(&mut self, mut machine: M) -> Result<Option<M>, E>
+    where
+        E: From<NetError> + From<M::Error>,
+    {
+        assert!(self.flight.is_none(), "a run is in flight on this lane");
+        self.buffers.fit(&machine, self.channels.len());
+        self.next(&mut machine, false).map(|more| self.keep(machine, more))
+    }
+
+    /// Finishes the exchange in flight, then starts the next, or gives the machine back when it was the last.
+    ///
+    /// # Errors
+    /// Of the machine, and as [`Channel::finish`] and [`Channel::start`]; the run is lost.
+    ///
+    /// # Panics
+    /// If no run is in flight (the caller's bug).
+    pub fn advance<E>(&mut self) -> Result<Option<M>, E>
+    where
+        E: From<NetError> + From<M::Error>,
+    {
+        let Some(mut machine) = self.flight.take() else { panic!("no run is in flight on this lane") };
+        self.buffers.finish(&mut self.channels)?;
+        self.next(&mut machine, true).map(|more| self.keep(machine, more))
+    }
+
+    fn next<E>(&mut self, machine: &mut M, absorb: bool) -> Result<bool, E>
+    where
+        E: From<NetError> + From<M::Error>,
+    {
+        let more = self.buffers.advance(machine, absorb)?;
+        if more {
+            self.buffers.start(&mut self.channels)?;
+        }
+        Ok(more)
+    }
+
+    fn keep(&mut self, machine: M, more: bool) -> Option<M> {
+        if !more {
+            return Some(machine);
+        }
+        self.flight = Some(machine);
+        None
+    }
+
+    /// Runs `machine` to its end, blocking.
+    ///
+    /// # Errors
+    /// As [`Lane::advance`].
+    pub fn run(&mut self, machine: M) -> Result<M, M::Error>
+    where
+        M::Error: From<NetError>,
+    {
+        let mut done = self.begin::<M::Error>(machine)?;
+        loop {
+            match done {
+                Some(machine) => return Ok(machine),
+                None => done = self.advance::<M::Error>()?,
+            }
+        }
+    }
+
+    /// The channels, for another use; a run in flight is lost.
+    pub fn into_channels(self) -> Vec<C> {
+        self.channels
+    }
+}
+
+/// The source and the sink of a [`pipeline`]'s runs.
+pub trait Work<M: Machine> {
+    /// The reasons for which it may fail, those of its machines and the network among them.
+    type Error: From<NetError> + From<M::Error>;
+
+    /// The next run, or `None` when there is no more.
+    ///
+    /// # Errors
+    /// Ends the pipeline.
+    fn next(&mut self) -> Result<Option<M>, Self::Error>;
+
+    /// Takes a finished run; runs finish in the order in which they were given, if all have equally many rounds.
+    ///
+    /// # Errors
+    /// Ends the pipeline.
+    fn done(&mut self, machine: M) -> Result<(), Self::Error>;
+}
+
+/// Keeps every lane in flight on this thread until `work` is used up. All parties must offer the same work in the same order.
+///
+/// # Errors
+/// The first error of a lane, a machine or of `work`; runs in flight are lost.
+pub fn pipeline<M: Machine, W: Work<M>>(lanes: &mut [Lane<M>], work: &mut W) -> Result<(), W::Error> {
+    for lane in lanes.iter_mut() {
+        if !fill(lane, work)? {
+            break;
+        }
+    }
+    while lanes.iter().any(Lane::is_busy) {
+        for lane in lanes.iter_mut().filter(|lane| lane.is_busy()) {
+            if let Some(machine) = lane.advance::<W::Error>()? {
+                work.done(machine)?;
+                fill(lane, work)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Begins the next run on an idle lane; false when there is no more. Runs without rounds are done at once.
+fn fill<M: Machine, W: Work<M>>(lane: &mut Lane<M>, work: &mut W) -> Result<bool, W::Error> {
+    while let Some(machine) = work.next()? {
+        match lane.begin::<W::Error>(machine)? {
+            None => return Ok(true),
+            Some(machine) => work.done(machine)?,
+        }
+    }
+    Ok(false)
+}
