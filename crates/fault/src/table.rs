@@ -373,7 +373,7 @@ table! {
     816 SET_RANDOM Internal "No random bytes"
         "drawing random bytes: {cause}"
         "see the system's log"
-    817 SET_OUTPUT Internal "A result of an intersection that cannot be written"
+    817 SET_OUTPUT Network "A result of an intersection that cannot be written"
         "writing the result: {cause}"
         "see the system's log about that file or device"
     818 SET_CHECK Network "A check of an intersection failed"

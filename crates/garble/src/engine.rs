@@ -15,8 +15,9 @@ const WIDTH: usize = PIECE;
 pub struct Engine<E: GateBackend> {
     end: E,
     ands: Ands,
-    /// The stage under way, and the copies of its strip.
-    stage: Option<Stage>,
+    /// The registers that the stage under way reads and writes, and the copies of its strip.
+    reads: Vec<u32>,
+    writes: Vec<u32>,
     strip: usize,
     /// Slot after slot, or cell after cell with the products of the last layer behind them, the strip's copies of each.
     slots: Room<E::Wire>,
@@ -34,7 +35,7 @@ impl<E: GateBackend> Engine<E> {
         let ands =
             Ands { width: WIDTH, batches: crate::Batches::default(), pairs: vec![], bits: vec![0; PIECE] };
         let (slots, products, written) = (Room::new(), Room::new(), Room::new());
-        Engine { end, ands, stage: None, strip: 0, slots, products, written, kept: 0 }
+        Engine { end, ands, reads: vec![], writes: vec![], strip: 0, slots, products, written, kept: 0 }
     }
 
     /// The same, with batches of at most `width` gates. LOCAL: no byte depends on it.
@@ -101,7 +102,8 @@ impl<E: GateBackend> Engine<E> {
             let block = &*shape.block;
             match step {
                 Step::Stage(k) => {
-                    self.stage = Some(program.stages().stage(k));
+                    let Stage { reads, writes, .. } = program.stages().stage(k);
+                    (self.reads, self.writes) = (reads, writes);
                     self.kept = 0;
                     self.written.resize(shape.units * block.output_slots().len());
                 }
@@ -130,14 +132,13 @@ impl<E: GateBackend> Engine<E> {
         let [zero, one] = self.end.constants();
         self.slots[ZERO as usize * n..][..n].fill(zero);
         self.slots[ONE as usize * n..][..n].fill(one);
-        let Some(Stage { reads, .. }) = &self.stage else { unreachable!("a stage is under way") };
         let ins = block.input_bits();
         if instances == 1 {
-            let reads = &reads[strip.start * ins..strip.end * ins];
+            let reads = &self.reads[strip.start * ins..strip.end * ins];
             return gather(registers, reads, ins, &mut self.slots[input_slot(0) as usize * n..]);
         }
         for Run { copy, instance, at, len } in runs(strip, instances) {
-            for (i, r) in reads[copy * ins..][..ins].iter().enumerate() {
+            for (i, r) in self.reads[copy * ins..][..ins].iter().enumerate() {
                 let from = *r as usize * instances + instance;
                 copy_wires(&registers[from..from + len], &mut self.slots[input_slot(i) as usize * n + at..]);
             }
@@ -202,11 +203,10 @@ impl<E: GateBackend> Engine<E> {
 
     /// The stage's outputs to their registers.
     fn write(&mut self, block: &Layered, units: usize, instances: usize, registers: &mut [E::Wire]) {
-        let Some(Stage { writes, .. }) = self.stage.take() else { unreachable!("a stage is under way") };
         let (outs, mut written) = (block.output_slots().len(), 0);
         for strip in strips(block.slots(), units) {
             for Run { copy, instance, len, .. } in runs(&strip, instances) {
-                for r in &writes[copy * outs..][..outs] {
+                for r in &self.writes[copy * outs..][..outs] {
                     let to = *r as usize * instances + instance;
                     copy_wires(&self.written[written..written + len], &mut registers[to..]);
                     written += len;

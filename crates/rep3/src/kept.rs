@@ -122,7 +122,7 @@ mod tests {
     fn a_circuit_is_made_once_for_a_function_and_width() {
         let kept = Kept::new();
         let first = kept.program(Function::Equal, 8, wire);
-        let again = kept.program(Function::Equal, 8, || unreachable!("it is there"));
+        let again = kept.program(Function::Equal, 8, || panic!("it is there"));
         assert!(Arc::ptr_eq(&first, &again));
         let others = [
             kept.program(Function::Equal, 9, wire),

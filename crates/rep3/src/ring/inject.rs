@@ -35,7 +35,7 @@ pub struct Inject<W: Word> {
     cx: Option<Context>,
     /// b_2, then a + b_2, then b.
     out: Column<W>,
-    parts: Parts<W>,
+    parts: Parts<Self, W>,
     cost: Cost,
     done: bool,
 }
@@ -55,7 +55,7 @@ impl<W: Word> Inject<W> {
         let mut parts = Parts::new();
         if rows > 0 {
             let dealt = Dealt { bits: Scratch::default(), numbers: known };
-            parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt)));
+            parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt), Self::dealt));
         }
         let cost = Self::cost_of(role, rows);
         Inject { cx: Some(cx), out, parts, cost, done: rows == 0 }
@@ -67,21 +67,17 @@ impl<W: Word> Inject<W> {
         Cost { rounds: 2 * deal.rounds, bytes_sent: deal.bytes_sent + (rows * W::BYTES) as u64 }
     }
 
-    fn phase(&mut self, part: Part<W>) {
-        match part {
-            Part::Deal(deal) => {
-                let a = deal.finish().1;
-                let sum = zip(&a, &self.out, W::plus);
-                let free = Arc::new(std::mem::replace(&mut self.out, sum));
-                let cx = self.cx.take().expect("one product");
-                self.parts.run(product(cx, Arc::new(a), free));
-            }
-            Part::Product(product) => {
-                self.out = zip(&self.out, &product.finish(), |sum, z| sum.minus(z).minus(z));
-                self.done = true;
-            }
-            _ => unreachable!("a dealing and a product"),
-        }
+    fn dealt(&mut self, deal: Deal<W>) {
+        let a = deal.finish().1;
+        let sum = zip(&a, &self.out, W::plus);
+        let free = Arc::new(std::mem::replace(&mut self.out, sum));
+        let cx = self.cx.take().expect("one product");
+        self.parts.run(Part::Product(product(cx, Arc::new(a), free), Self::multiplied));
+    }
+
+    fn multiplied(&mut self, product: Product<W>) {
+        self.out = zip(&self.out, &product.finish(), |sum, z| sum.minus(z).minus(z));
+        self.done = true;
     }
 
     /// Shares of the numbers, after the run: plane by plane.
@@ -105,7 +101,7 @@ pub struct Select<W: Word> {
     difference: Arc<Column<W>>,
     /// w = b_2 d.
     part: Option<Column<W>>,
-    parts: Parts<W>,
+    parts: Parts<Self, W>,
     cost: Cost,
     done: bool,
 }
@@ -125,9 +121,10 @@ impl<W: Word> Select<W> {
         let mut parts = Parts::new();
         if rows > 0 {
             // The product's result is taken first, and the dealing goes on with it.
-            parts.run(product(first, Arc::new(third(role, &known)), difference.clone()));
+            let first = product(first, Arc::new(third(role, &known)), difference.clone());
+            parts.run(Part::Product(first, Self::multiplied));
             let dealt = Dealt { bits: Scratch::default(), numbers: known };
-            parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt)));
+            parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt), Self::dealt));
         }
         let deal = Deal::<W>::cost(role, FIRST, 0, rows);
         let bytes_sent = deal.bytes_sent + (2 * rows * W::BYTES) as u64;
@@ -135,21 +132,22 @@ impl<W: Word> Select<W> {
         Ok(Select { cx: Some(cx), y: y.clone(), difference, part: None, parts, cost, done: rows == 0 })
     }
 
-    fn phase(&mut self, part: Part<W>) {
-        match (part, &mut self.part) {
-            (Part::Product(first), None) => self.part = Some(first.finish()),
-            (Part::Deal(deal), Some(w)) => {
-                let factor = zip(&self.difference, w, |d, w| d.minus(w).minus(w));
-                self.y = zip(&self.y, w, W::plus);
-                let cx = self.cx.take().expect("one second product");
-                self.parts.run(product(cx, Arc::new(deal.finish().1), Arc::new(factor)));
-            }
-            (Part::Product(second), Some(_)) => {
-                self.y = zip(&self.y, &second.finish(), W::plus);
-                self.done = true;
-            }
-            _ => unreachable!("a product while one deals, and another"),
-        }
+    fn multiplied(&mut self, first: Product<W>) {
+        self.part = Some(first.finish());
+    }
+
+    fn dealt(&mut self, deal: Deal<W>) {
+        let w = self.part.take().expect("the first product is taken before");
+        let factor = zip(&self.difference, &w, |d, w| d.minus(w).minus(w));
+        self.y = zip(&self.y, &w, W::plus);
+        let cx = self.cx.take().expect("one second product");
+        let second = product(cx, Arc::new(deal.finish().1), Arc::new(factor));
+        self.parts.run(Part::Product(second, Self::chosen));
+    }
+
+    fn chosen(&mut self, second: Product<W>) {
+        self.y = zip(&self.y, &second.finish(), W::plus);
+        self.done = true;
     }
 
     /// Shares of the numbers chosen, after the run.
@@ -166,8 +164,8 @@ impl<W: Word> Select<W> {
 phased!([W: Word] Select<W>);
 
 /// A product of columns that this module made.
-fn product<W: Word>(cx: Context, x: Arc<Column<W>>, y: Arc<Column<W>>) -> Part<W> {
-    Part::Product(Product::new(cx, x, y).expect("columns of as many rows"))
+fn product<W: Word>(cx: Context, x: Arc<Column<W>>, y: Arc<Column<W>>) -> Product<W> {
+    Product::new(cx, x, y).expect("columns of as many rows")
 }
 
 /// A linear function of two columns, share by share.

@@ -11,10 +11,10 @@
 
 use super::{
     column::Bits,
-    parts::{Part, Parts, phased},
+    parts::{self, Part, Parts, phased},
     summand::{same, shape},
 };
-use crate::{Batch, Rep3, ShareError, circuit_cost, kept::Function};
+use crate::{Batch, CircuitBatch, Rep3, ShareError, circuit_cost, kept::Function};
 use hushwire_circuit::{Adder, Bit, Builder, Program, words};
 use hushwire_machine::Cost;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub struct OnBits {
     program: Arc<Program>,
     rows: usize,
     out: Option<Bits>,
-    parts: Parts<u8>,
+    parts: Parts<Self, u8>,
     cost: Cost,
 }
 
@@ -50,7 +50,8 @@ impl OnBits {
         } else {
             machine.cost = circuit_cost(&machine.program, rows);
             let inputs: Vec<_> = inputs.iter().map(|bits| bits.held().clone()).collect();
-            machine.parts.run(Part::circuit(&machine.program, cx, inputs, rows));
+            let batch = parts::circuit(&machine.program, cx, inputs, rows);
+            machine.parts.run(Part::Circuit(batch, Self::computed));
             machine.settle();
         }
         Ok(machine)
@@ -98,8 +99,7 @@ impl OnBits {
         Self::run(batch, program, &[choose, x, y])
     }
 
-    fn phase(&mut self, part: Part<u8>) {
-        let Part::Circuit(batch) = part else { unreachable!("a circuit") };
+    fn computed(&mut self, batch: CircuitBatch) {
         let out = Bits::new(self.program.output_bits(), self.rows, batch.into_output());
         self.out = Some(out.expect("planes of the program's outputs"));
     }

@@ -31,12 +31,12 @@
 use super::{
     column::{Bits, Column},
     deal::{Deal, Dealt},
-    parts::{Part, Parts, phased},
+    parts::{self, Part, Parts, phased},
     summand::{FIRST, of_numbers, planes, rows, third},
     word::Word,
 };
 use crate::{
-    Batch, Context, Rep3, ShareError, Shares, circuit_cost,
+    Batch, CircuitBatch, Context, Rep3, ShareError, Shares, circuit_cost,
     kept::Function,
     pool::{self, Scratch},
 };
@@ -52,7 +52,7 @@ pub struct OnNumbers<W: Word> {
     /// Bits that take no dealing.
     free: Option<Shares>,
     out: Option<Bits>,
-    parts: Parts<W>,
+    parts: Parts<Self, W>,
     cost: Cost,
 }
 
@@ -62,10 +62,7 @@ impl<W: Word> OnNumbers<W> {
     /// # Errors
     /// [`ShareError::Operand`] unless both shares have as many rows.
     pub fn to_bits(batch: &mut Batch, x: &Column<W>, adder: Adder) -> Result<Self, ShareError> {
-        Self::run(batch, &[x], Function::Sum(adder), |b, sums| {
-            let [(u, x_2)] = sums else { unreachable!("one number") };
-            adder.sum(b, u, x_2)
-        })
+        Self::run(batch, [x], Function::Sum(adder), |b, [(u, x_2)]| adder.sum(b, u, x_2))
     }
 
     /// Some bits of every number of `x`: its quotient by 2^from modulo 2^(to − from), towards −∞.
@@ -107,8 +104,7 @@ impl<W: Word> OnNumbers<W> {
             return Err(ShareError::Operand { what, expected: (W::BITS, x.rows()), found: (end, x.rows()) });
         }
         let function = Function::Part { adder, from: start, to: end, rectified };
-        Self::run(batch, &[x], function, |b, sums| {
-            let [(u, x_2)] = sums else { unreachable!("one number") };
+        Self::run(batch, [x], function, |b, [(u, x_2)]| {
             let mut sum = adder.sum(b, &u[..end], &x_2[..end]).split_off(start);
             if rectified && let Some(sign) = sum.pop() {
                 let positive = b.not(sign);
@@ -132,11 +128,11 @@ impl<W: Word> OnNumbers<W> {
         rows(&[x, y])?;
         let function = Function::SumsLess { adder, signed };
         match adder {
-            Adder::Ripple => Self::run(batch, &[x, y], function, |b, sums| {
+            Adder::Ripple => Self::run(batch, [x, y], function, |b, sums| {
                 let [x, y] = [0, 1].map(|i| adder.sum(b, sums[i].0, sums[i].1));
                 vec![adder.less(b, signed, &x, &y)]
             }),
-            Adder::Prefix => Self::run(batch, &[x, y, &minus(x, y)], function, |b, sums| {
+            Adder::Prefix => Self::run(batch, [x, y, &minus(x, y)], function, |b, sums| {
                 let [x, y, d] = [0, 1, 2].map(|i| adder.sign(b, sums[i].0, sums[i].1));
                 let (differ, wins) = (b.xor(x, y), if signed { x } else { y });
                 let change = b.xor(d, wins);
@@ -159,10 +155,7 @@ impl<W: Word> OnNumbers<W> {
         adder: Adder,
     ) -> Result<Self, ShareError> {
         rows(&[x, y])?;
-        Self::run(batch, &[&minus(x, y)], Function::Sign(adder), |b, sums| {
-            let [(u, d_2)] = sums else { unreachable!("one number") };
-            vec![adder.sign(b, u, d_2)]
-        })
+        Self::run(batch, [&minus(x, y)], Function::Sign(adder), |b, [(u, d_2)]| vec![adder.sign(b, u, d_2)])
     }
 
     /// Whether x = y, row by row: one plane.
@@ -171,23 +164,22 @@ impl<W: Word> OnNumbers<W> {
     /// [`ShareError::Operand`] unless all four shares have as many rows.
     pub fn equal(batch: &mut Batch, x: &Column<W>, y: &Column<W>) -> Result<Self, ShareError> {
         rows(&[x, y])?;
-        Self::run(batch, &[&minus(x, y)], Function::SumIsZero, |b, sums| {
-            let [(u, negative)] = sums else { unreachable!("one number") };
+        Self::run(batch, [&minus(x, y)], Function::SumIsZero, |b, [(u, negative)]| {
             vec![words::equal(b, u, negative)]
         })
     }
 
     /// Deals u of each column, and runs a circuit on (u, x_2), or on (u, −x_2) where a sum is compared with zero.
-    fn run(
+    fn run<const N: usize>(
         batch: &mut Batch,
-        columns: &[&Column<W>],
+        columns: [&Column<W>; N],
         function: Function,
-        make: impl FnOnce(&mut Builder, &[(&[Bit], &[Bit])]) -> Vec<Bit>,
+        make: impl FnOnce(&mut Builder, [(&[Bit], &[Bit]); N]) -> Vec<Bit>,
     ) -> Result<Self, ShareError> {
-        let rows = rows(columns)?;
+        let rows = rows(&columns)?;
         let (dealing, cx) = (batch.context(), batch.context());
         let role = cx.role;
-        let program = cx.kept.program(function, W::BITS, || circuit(W::BITS, columns.len(), make));
+        let program = cx.kept.program(function, W::BITS, || circuit(W::BITS, make));
         let width = program.output_bits();
         let mut known: Vec<Scratch<W>> = columns.iter().map(|column| of_numbers(role, column)).collect();
         if function == Function::SumIsZero && role != FIRST {
@@ -209,29 +201,21 @@ impl<W: Word> OnNumbers<W> {
             };
             machine.cost = cost;
             let dealt = Dealt { bits, numbers: Scratch::default() };
-            machine.parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt)));
+            machine.parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt), Self::dealt));
         }
         Ok(machine)
     }
 
-    fn phase(&mut self, part: Part<W>) {
-        match part {
-            Part::Deal(deal) => {
-                let (dealt, free) = (deal.finish().0, self.free.take().expect("one dealing"));
-                let cx = self.cx.take().expect("one circuit");
-                self.parts.run(Part::circuit(
-                    &self.program,
-                    cx,
-                    vec![Arc::new(dealt), Arc::new(free)],
-                    self.rows,
-                ));
-            }
-            Part::Circuit(batch) => {
-                let out = Bits::new(self.program.output_bits(), self.rows, batch.into_output());
-                self.out = Some(out.expect("planes of the program's outputs"));
-            }
-            _ => unreachable!("a dealing and a circuit"),
-        }
+    fn dealt(&mut self, deal: Deal<W>) {
+        let (dealt, free) = (deal.finish().0, self.free.take().expect("one dealing"));
+        let cx = self.cx.take().expect("one circuit");
+        let batch = parts::circuit(&self.program, cx, vec![Arc::new(dealt), Arc::new(free)], self.rows);
+        self.parts.run(Part::Circuit(batch, Self::computed));
+    }
+
+    fn computed(&mut self, batch: CircuitBatch) {
+        let out = Bits::new(self.program.output_bits(), self.rows, batch.into_output());
+        self.out = Some(out.expect("planes of the program's outputs"));
     }
 
     /// The shared bits, after the run.
@@ -253,16 +237,13 @@ pub(super) fn minus<W: Word>(x: &Column<W>, y: &Column<W>) -> Column<W> {
 }
 
 /// A circuit whose inputs are the dealt words, then the free ones.
-fn circuit(
+fn circuit<const N: usize>(
     bits: usize,
-    words: usize,
-    make: impl FnOnce(&mut Builder, &[(&[Bit], &[Bit])]) -> Vec<Bit>,
+    make: impl FnOnce(&mut Builder, [(&[Bit], &[Bit]); N]) -> Vec<Bit>,
 ) -> Circuit {
     let mut b = Builder::new();
-    let dealt: Vec<Vec<Bit>> = (0..words).map(|_| b.input(bits)).collect();
-    let free: Vec<Vec<Bit>> = (0..words).map(|_| b.input(bits)).collect();
-    let sums: Vec<(&[Bit], &[Bit])> =
-        dealt.iter().zip(&free).map(|(u, x)| (u.as_slice(), x.as_slice())).collect();
-    let out = make(&mut b, &sums);
+    let dealt: [Vec<Bit>; N] = std::array::from_fn(|_| b.input(bits));
+    let free: [Vec<Bit>; N] = std::array::from_fn(|_| b.input(bits));
+    let out = make(&mut b, std::array::from_fn(|i| (dealt[i].as_slice(), free[i].as_slice())));
     b.finish(&[out])
 }

@@ -18,54 +18,65 @@ use hushwire_machine::{
 };
 use std::sync::Arc;
 
-/// One machine of a phase.
-pub(super) enum Part<W: Word> {
-    Deal(Deal<W>),
-    Circuit(Box<CircuitBatch>),
-    Open(Reveal),
-    Product(Product<W>),
-    Inject(Box<Inject<W>>),
+/// One machine of a phase of the protocol `P`, and what follows when the phase is over.
+pub(super) enum Part<P, W: Word> {
+    Deal(Deal<W>, fn(&mut P, Deal<W>)),
+    Circuit(Box<CircuitBatch>, fn(&mut P, CircuitBatch)),
+    Open(Reveal, fn(&mut P, Reveal)),
+    Product(Product<W>, fn(&mut P, Product<W>)),
+    Inject(Box<Inject<W>>, fn(&mut P, Inject<W>)),
 }
 
-impl<W: Word> Part<W> {
-    /// A circuit on planes that this module made.
-    pub(super) fn circuit(
-        program: &Arc<Program>,
-        cx: Context,
-        inputs: Vec<Arc<Shares>>,
-        rows: usize,
-    ) -> Part<W> {
-        let workspace = cx.kept.workspace();
-        let batch = CircuitBatch::over(program.clone(), cx, inputs, rows, workspace);
-        Part::Circuit(Box::new(batch.expect("planes of the program's inputs")))
+/// A circuit on planes that this module made.
+pub(super) fn circuit(
+    program: &Arc<Program>,
+    cx: Context,
+    inputs: Vec<Arc<Shares>>,
+    rows: usize,
+) -> Box<CircuitBatch> {
+    let workspace = cx.kept.workspace();
+    let batch = CircuitBatch::over(program.clone(), cx, inputs, rows, workspace);
+    Box::new(batch.expect("planes of the program's inputs"))
+}
+
+impl<P, W: Word> Part<P, W> {
+    /// Goes on with the protocol.
+    pub(super) fn end(self, protocol: &mut P) {
+        match self {
+            Part::Deal(deal, then) => then(protocol, deal),
+            Part::Circuit(batch, then) => then(protocol, *batch),
+            Part::Open(reveal, then) => then(protocol, reveal),
+            Part::Product(product, then) => then(protocol, product),
+            Part::Inject(inject, then) => then(protocol, *inject),
+        }
     }
 
     fn machine(&self) -> &dyn Machine<Error = NetError> {
         match self {
-            Part::Deal(deal) => deal,
-            Part::Circuit(batch) => &**batch,
-            Part::Open(reveal) => reveal,
-            Part::Product(product) => product,
-            Part::Inject(inject) => &**inject,
+            Part::Deal(deal, _) => deal,
+            Part::Circuit(batch, _) => &**batch,
+            Part::Open(reveal, _) => reveal,
+            Part::Product(product, _) => product,
+            Part::Inject(inject, _) => &**inject,
         }
     }
 
     fn machine_mut(&mut self) -> &mut dyn Machine<Error = NetError> {
         match self {
-            Part::Deal(deal) => deal,
-            Part::Circuit(batch) => &mut **batch,
-            Part::Open(reveal) => reveal,
-            Part::Product(product) => product,
-            Part::Inject(inject) => &mut **inject,
+            Part::Deal(deal, _) => deal,
+            Part::Circuit(batch, _) => &mut **batch,
+            Part::Open(reveal, _) => reveal,
+            Part::Product(product, _) => product,
+            Part::Inject(inject, _) => &mut **inject,
         }
     }
 
     /// The machine's slot behind one of the two.
     fn slot(&self, slot: usize) -> Option<usize> {
         match self {
-            Part::Deal(_) | Part::Product(_) | Part::Inject(_) => Some(slot),
-            Part::Circuit(_) => (slot == 0).then_some(0),
-            Part::Open(_) => (slot == 1).then_some(0),
+            Part::Deal(..) | Part::Product(..) | Part::Inject(..) => Some(slot),
+            Part::Circuit(..) => (slot == 0).then_some(0),
+            Part::Open(..) => (slot == 1).then_some(0),
         }
     }
 
@@ -82,24 +93,24 @@ impl<W: Word> Part<W> {
 
 /// The parts of the phase under way. Those that are done are taken by [`Parts::take`], and others take their place; without
 /// any the protocol is done.
-pub(super) struct Parts<W: Word> {
-    parts: Vec<Part<W>>,
+pub(super) struct Parts<P, W: Word> {
+    parts: Vec<Part<P, W>>,
     /// SECURITY: there is no way back from an error.
     lost: bool,
 }
 
-impl<W: Word> Parts<W> {
+impl<P, W: Word> Parts<P, W> {
     pub(super) fn new() -> Self {
         Parts { parts: vec![], lost: false }
     }
 
     /// Adds a part to the phase that begins.
-    pub(super) fn run(&mut self, part: Part<W>) {
+    pub(super) fn run(&mut self, part: Part<P, W>) {
         self.parts.push(part);
     }
 
     /// The parts of the phase that is over.
-    pub(super) fn take(&mut self) -> Vec<Part<W>> {
+    pub(super) fn take(&mut self) -> Vec<Part<P, W>> {
         std::mem::take(&mut self.parts)
     }
 
@@ -124,7 +135,7 @@ impl<W: Word> Parts<W> {
     /// Runs a step; lost if it fails.
     fn guarded(
         &mut self,
-        step: impl FnOnce(&mut Vec<Part<W>>) -> Result<(), NetError>,
+        step: impl FnOnce(&mut Vec<Part<P, W>>) -> Result<(), NetError>,
     ) -> Result<(), NetError> {
         if self.lost {
             return Err(Misstep::Lost { step: LOST }.into());
@@ -171,7 +182,7 @@ impl<W: Word> Parts<W> {
     /// The next round on slot 0, where a circuit that runs by itself makes its message as it takes the last one.
     pub(super) fn upcoming(&self) -> Option<Round> {
         match &self.parts[..] {
-            [part @ Part::Circuit(_)] if !self.lost => part.machine().upcoming(),
+            [part @ Part::Circuit(..)] if !self.lost => part.machine().upcoming(),
             _ => None,
         }
     }
@@ -181,7 +192,7 @@ impl<W: Word> Parts<W> {
             let [ring, back] = two(messages)?;
             surplus(back.own.len() + back.heard.len())?;
             match &mut parts[..] {
-                [part @ Part::Circuit(_)] => part.machine_mut().turn(&[ring], out),
+                [part @ Part::Circuit(..)] => part.machine_mut().turn(&[ring], out),
                 _ => Err(Misstep::Lost { step: LOST }.into()),
             }
         })
@@ -203,8 +214,8 @@ fn surplus(found: usize) -> Result<(), NetError> {
     if found == 0 { Ok(()) } else { Err(Misstep::Buffer { step: LOST, found, expected: 0 }.into()) }
 }
 
-/// A [`Machine`] of a type with phases. The type has two fields, `parts: Parts<W>` and `cost: Cost`, and a private function `phase`, which
-/// takes the parts of a phase that is over one by one, and runs those of the next.
+/// A [`Machine`] of a type with phases. The type has two fields, `parts: Parts<Self, W>` and `cost: Cost`. Each part of a phase
+/// that is over goes on with the protocol, in their order, and runs those of the next phase.
 macro_rules! phased {
     ([$($parameters:tt)*] $type:ty) => {
         impl<$($parameters)*> hushwire_machine::drive::Machine for $type {
@@ -247,7 +258,7 @@ macro_rules! phased {
             fn settle(&mut self) {
                 while self.parts.is_over() {
                     for part in self.parts.take() {
-                        self.phase(part);
+                        part.end(self);
                     }
                 }
             }

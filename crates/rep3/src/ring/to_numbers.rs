@@ -14,14 +14,14 @@
 use super::{
     column::{Bits, Column},
     deal::{Deal, Dealt},
-    parts::{Part, Parts, phased},
+    parts::{self, Part, Parts, phased},
     planes::{fits, to_words},
     summand::planes,
     word::Word,
 };
 use crate::{
-    Addition, Batch, Context, Output, Reveal, Role, ShareError, Shares, circuit_cost, kept::Function,
-    pool::Scratch,
+    Addition, Batch, CircuitBatch, Context, Output, Reveal, Role, ShareError, Shares, circuit_cost,
+    kept::Function, pool::Scratch,
 };
 use hushwire_aes::Backend;
 use hushwire_circuit::{Adder, Bit, Builder, Circuit, Program, planes::plane_bytes};
@@ -41,7 +41,7 @@ pub struct ToNumbers<W: Word> {
     bits: Option<Arc<Shares>>,
     /// x_1 and x_2 where this party has them, and what is not a share of the number yet.
     out: Column<W>,
-    parts: Parts<W>,
+    parts: Parts<Self, W>,
     cost: Cost,
     done: bool,
 }
@@ -71,7 +71,7 @@ impl<W: Word> ToNumbers<W> {
                 v.iter_mut().zip(sums).for_each(|(v, (x_1, x_2))| *v = W::default().minus(*x_1).minus(*x_2));
             }
             let dealt = Dealt { bits: planes(&cx, &[v.as_slice()]), numbers: Scratch::default() };
-            parts.run(Part::Deal(Deal::new(&dealing, DEALER, &dealt)));
+            parts.run(Part::Deal(Deal::new(&dealing, DEALER, &dealt), Self::dealt));
             // A share of x_0 goes to the right neighbour that learns it.
             let opens = if LEARN[role.right().index()] { bytes } else { 0 };
             let (deal, circuit) = (Deal::<W>::cost(role, DEALER, bytes, 0), circuit_cost(&program, rows));
@@ -90,35 +90,31 @@ impl<W: Word> ToNumbers<W> {
         Ok(ToNumbers { role, backend, program, cx: Some(cx), bits, out, parts, cost, done: rows == 0 })
     }
 
-    fn phase(&mut self, part: Part<W>) {
-        let rows = self.out.rows();
-        match part {
-            Part::Deal(deal) => {
-                let bits = self.bits.take().expect("one dealing");
-                let dealt = deal.finish().0;
-                let cx = self.cx.take().expect("one circuit");
-                self.parts.run(Part::circuit(&self.program, cx, vec![bits, Arc::new(dealt)], rows));
-            }
-            Part::Circuit(batch) => {
-                let sums =
-                    Bits::new(W::BITS, rows, batch.into_output()).expect("a plane for each bit of a word");
-                // Past the last row v is 0, and what stands there would be opened as it is.
-                let shares = sums.trimmed().into_shares();
-                let output = Output { learns: LEARN, bytes: shares.len(), addition: Addition::Xor };
-                let reveal = Reveal::new(self.role, &[output], &shares);
-                self.parts.run(Part::Open(reveal));
-            }
-            Part::Open(reveal) => {
-                let planes = reveal.finish();
-                match self.role.index() {
-                    0 => to_words(self.backend, &planes, &mut self.out.own),
-                    1 => {}
-                    _ => to_words(self.backend, &planes, &mut self.out.next),
-                }
-                self.done = true;
-            }
-            _ => unreachable!("a dealing, a circuit and an opening"),
+    fn dealt(&mut self, deal: Deal<W>) {
+        let bits = self.bits.take().expect("one dealing");
+        let cx = self.cx.take().expect("one circuit");
+        let inputs = vec![bits, Arc::new(deal.finish().0)];
+        let batch = parts::circuit(&self.program, cx, inputs, self.out.rows());
+        self.parts.run(Part::Circuit(batch, Self::computed));
+    }
+
+    fn computed(&mut self, batch: CircuitBatch) {
+        let sums = Bits::new(W::BITS, self.out.rows(), batch.into_output());
+        // Past the last row v is 0, and what stands there would be opened as it is.
+        let shares = sums.expect("a plane for each bit of a word").trimmed().into_shares();
+        let output = Output { learns: LEARN, bytes: shares.len(), addition: Addition::Xor };
+        let reveal = Reveal::new(self.role, &[output], &shares);
+        self.parts.run(Part::Open(reveal, Self::opened));
+    }
+
+    fn opened(&mut self, reveal: Reveal) {
+        let planes = reveal.finish();
+        match self.role.index() {
+            0 => to_words(self.backend, &planes, &mut self.out.own),
+            1 => {}
+            _ => to_words(self.backend, &planes, &mut self.out.next),
         }
+        self.done = true;
     }
 
     /// Shares of the numbers, after the run.

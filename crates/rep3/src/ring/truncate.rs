@@ -19,12 +19,12 @@ use super::{
     column::{Bits, Column},
     deal::{Deal, Dealt},
     inject::{Inject, zip},
-    parts::{Part, Parts, phased},
+    parts::{self, Part, Parts, phased},
     summand::{FIRST, of_numbers, planes, rows, third},
     word::Word,
 };
 use crate::{
-    Batch, Context, ShareError, Shares, circuit_cost,
+    Batch, CircuitBatch, Context, ShareError, Shares, circuit_cost,
     kept::Function,
     pool::{self, Scratch},
 };
@@ -42,7 +42,7 @@ pub struct Truncate<W: Word> {
     free: Option<Shares>,
     /// The part of the result that is there.
     out: Column<W>,
-    parts: Parts<W>,
+    parts: Parts<Self, W>,
     cost: Cost,
     done: bool,
 }
@@ -107,46 +107,40 @@ impl<W: Word> Truncate<W> {
             rounds: deal.rounds + circuit.rounds + inject.rounds,
             bytes_sent: deal.bytes_sent + circuit.bytes_sent + inject.bytes_sent,
         };
-        machine.parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt)));
+        machine.parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt), Self::dealt));
         (machine.cx, machine.later) = (Some(cx), Some([first, second]));
         machine.done = false;
         Ok(machine)
     }
 
-    fn phase(&mut self, part: Part<W>) {
-        match part {
-            Part::Deal(deal) => {
-                let (bits, numbers) = deal.finish();
-                self.out = zip(&self.out, &numbers, W::plus);
-                let free = self.free.take().expect("one dealing");
-                let cx = self.cx.take().expect("one circuit");
-                self.parts.run(Part::circuit(
-                    &self.program,
-                    cx,
-                    vec![Arc::new(bits), Arc::new(free)],
-                    self.out.rows(),
-                ));
+    fn dealt(&mut self, deal: Deal<W>) {
+        let (bits, numbers) = deal.finish();
+        self.out = zip(&self.out, &numbers, W::plus);
+        let free = self.free.take().expect("one dealing");
+        let cx = self.cx.take().expect("one circuit");
+        let inputs = vec![Arc::new(bits), Arc::new(free)];
+        let batch = parts::circuit(&self.program, cx, inputs, self.out.rows());
+        self.parts.run(Part::Circuit(batch, Self::carried));
+    }
+
+    fn carried(&mut self, batch: CircuitBatch) {
+        let carries = Bits::new(2, self.out.rows(), batch.into_output());
+        let carries = carries.expect("planes of the program's outputs");
+        let contexts = self.later.take().expect("one injection");
+        let inject = Box::new(Inject::of(contexts, &carries));
+        self.parts.run(Part::Inject(inject, Self::injected));
+    }
+
+    fn injected(&mut self, inject: Inject<W>) {
+        let carries = inject.finish();
+        let (rows, wrap) = (self.out.rows(), W::of(1 << (W::BITS as u32 - self.bits)));
+        for (out, carries) in [(&mut self.out.own, &carries.own), (&mut self.out.next, &carries.next)] {
+            let (into, over) = carries.split_at(rows);
+            for (out, (c, w)) in out.iter_mut().zip(into.iter().zip(over)) {
+                *out = out.plus(*c).minus(wrap.times(*w));
             }
-            Part::Circuit(batch) => {
-                let carries = Bits::new(2, self.out.rows(), batch.into_output());
-                let carries = carries.expect("planes of the program's outputs");
-                let contexts = self.later.take().expect("one injection");
-                self.parts.run(Part::Inject(Box::new(Inject::of(contexts, &carries))));
-            }
-            Part::Inject(inject) => {
-                let carries = inject.finish();
-                let (rows, wrap) = (self.out.rows(), W::of(1 << (W::BITS as u32 - self.bits)));
-                for (out, carries) in [(&mut self.out.own, &carries.own), (&mut self.out.next, &carries.next)]
-                {
-                    let (into, over) = carries.split_at(rows);
-                    for (out, (c, w)) in out.iter_mut().zip(into.iter().zip(over)) {
-                        *out = out.plus(*c).minus(wrap.times(*w));
-                    }
-                }
-                self.done = true;
-            }
-            _ => unreachable!("a dealing, a circuit and an injection"),
         }
+        self.done = true;
     }
 
     /// Shares of the truncated numbers, after the run.
