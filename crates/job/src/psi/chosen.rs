@@ -2,10 +2,10 @@
 
 use super::{PsiJob, PsiMethod, PsiReveal};
 use crate::JobError;
-use hushwire_fault::code;
+use hushwire_fault::{IntoText, code};
 use hushwire_psi::Method;
 
-pub(super) fn wrong(cause: impl std::fmt::Display, remedy: &str) -> JobError {
+pub(super) fn wrong(cause: impl IntoText, remedy: &str) -> JobError {
     JobError::new(code::INTERSECTION, "planning the job", cause, remedy)
 }
 

@@ -9,7 +9,7 @@ use crate::{
     Agreement, Field, Forecast, InputPlace, JobError, Member, MemberConfig, OutputPlace, Protocol, Task,
     as_text, protocol::by_name, suggest,
 };
-use hushwire_fault::code;
+use hushwire_fault::{PartyId, Text, code};
 use hushwire_psi::{Carried, Method, Most, Reveal, Side, Store, Terms, check_output, circuit, is_parquet};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -175,7 +175,9 @@ impl PsiTask {
         }
         if job.columns[0].len() != job.columns[1].len() {
             let [a, b] = job.columns.each_ref().map(Vec::len);
-            let cause = format!("the key has {a} columns in party 0's file and {b} in party 1's");
+            let [first, second] = [0, 1].map(|party| Text::new().who(PartyId(party)));
+            let cause = Text::new().words(format_args!("the key has {a} columns in ")).text(first);
+            let cause = cause.words(format_args!("'s file and {b} in ")).text(second).words("'s");
             return Err(wrong(cause, "name as many for both, in one order"));
         }
         // Items that one party learns are flags in another form.
