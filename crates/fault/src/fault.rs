@@ -1,10 +1,10 @@
-//! A failure: who, during what, why, and the remedy.
+//! A failure: which member, during which step, why, and the remedy.
 
 use crate::{Code, Excuse, IntoText, Kind, PartyId, Text, Who, code};
 use serde::{Deserialize, Serialize};
 use std::{fmt, io, path::Path};
 
-/// Something that could not be read, or did not end well.
+/// A failure: something could not be read, or did not end well.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Fault(Box<Parts>);
@@ -29,12 +29,13 @@ struct Parts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Step {
     text: Text,
-    /// It says all of what happened, as "cannot write x": nothing failed "during" it.
+    /// The text says all of what happened, as "cannot write x" does: no "failed during" is added.
     whole: bool,
 }
 
 impl Fault {
-    /// A failure whose cause and remedy are those of the table, with these places filled. It has no step yet.
+    /// A failure whose cause and remedy are those of the table, with these places filled. It has no
+    /// step yet.
     #[must_use]
     pub fn of(code: Code, places: &[(&'static str, Text)]) -> Self {
         let entry = code.entry();
@@ -90,21 +91,23 @@ impl Fault {
         Self::file(doing, path, source, io_remedy(source))
     }
 
-    /// The same, whose step says all of what happened: "party 1 cannot write x" needs no "failed during".
+    /// The same with a step that says all of what happened: "party 1 cannot write x" needs no
+    /// "failed during".
     #[must_use]
     pub fn whole(mut self) -> Self {
         self.0.step.whole = true;
         self
     }
 
-    /// The same under another code, by which its sort may change. What it says and tells stays.
+    /// The same under another code, so that its kind may change. Its texts, and what the other
+    /// members may hear, stay.
     #[must_use]
     pub fn coded(mut self, code: Code) -> Self {
         self.0.code = code;
         self
     }
 
-    /// The same, of which the other members may hear this.
+    /// The same, with `tells` as what the other members may hear of it.
     #[must_use]
     pub fn telling(mut self, tells: Excuse) -> Self {
         self.0.tells = tells;
@@ -118,7 +121,8 @@ impl Fault {
         self
     }
 
-    /// The same, which is probably only the consequence of another member's failure, whose error says more.
+    /// The same, marked as probably a consequence of another member's failure, whose error says
+    /// more.
     #[must_use]
     pub fn following(mut self) -> Self {
         self.0.consequence = true;
@@ -139,7 +143,7 @@ impl Fault {
         self
     }
 
-    /// Puts a step in front, where there is none yet.
+    /// Sets the step, where there is none yet.
     #[must_use]
     pub fn during(mut self, step: impl IntoText) -> Self {
         if self.0.step.text.is_empty() {
@@ -176,7 +180,8 @@ impl Fault {
         self
     }
 
-    /// The same, where members have the names that `names` knows for their numbers. Only members change, never words.
+    /// The same, where members have the names that `names` knows for their numbers. Only members
+    /// change, never words.
     #[must_use]
     pub fn with_names(self, names: &dyn Fn(PartyId) -> Option<String>) -> Self {
         let Parts { code, who, step, cause, remedy, peer, consequence, tells } = *self.0;
@@ -198,7 +203,7 @@ impl Fault {
         self.0.code
     }
 
-    /// Its sort.
+    /// Its kind.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.0.code.kind()
@@ -246,7 +251,7 @@ impl Fault {
         self.0.remedy.clone()
     }
 
-    /// Whether it is probably only the consequence of another member's failure, whose error says more.
+    /// Whether it is probably a consequence of another member's failure, whose error says more.
     #[must_use]
     pub fn is_consequence(&self) -> bool {
         self.0.consequence
@@ -265,7 +270,7 @@ impl Fault {
         self.0.cause.clone().words(between).text(self.0.remedy.clone())
     }
 
-    /// The cause, then the remedy, without who and during what.
+    /// The cause, then the remedy, without the member and the step.
     #[must_use]
     pub fn clauses(&self) -> String {
         self.clauses_text().written()

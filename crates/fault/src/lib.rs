@@ -1,11 +1,13 @@
 //! Errors of every part of Hushwire.
 //!
-//! A [`Fault`] says which member failed, during which step, why, and what to do about it. Its [`Code`] is stable: programs
-//! match on it, and people look it up with `hushwire explain` or in `docs/troubleshooting.md`. The texts stand in one table,
-//! [`TABLE`], with named places for what differs from case to case.
+//! A [`Fault`] says which member failed, during which step, why, and what to do about it. Its
+//! [`Code`] is stable: programs match on it, and people look it up with `hushwire explain` or in
+//! `docs/troubleshooting.md`. The texts are in one table, [`TABLE`], with named places for what
+//! differs from case to case.
 //!
-//! Members stay typed until an error is written: a [`Text`] holds [`Who`] beside words. Whoever knows the names of a session
-//! gives them with [`Fault::with_names`]; nobody looks for members in a finished sentence.
+//! Members stay typed until an error is written: a [`Text`] holds words and members ([`Who`]). Code
+//! that knows the names of a session adds them with [`Fault::with_names`]. No code looks for
+//! members in a finished sentence.
 #![forbid(unsafe_code)]
 
 mod entry;

@@ -4,8 +4,8 @@ use crate::{PartyId, Who, printable};
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, fmt};
 
-/// Words with members between them. Control characters in the words are escaped, since files, peers and arguments may have a
-/// part in them.
+/// Words with members between them. Control characters in the words are escaped, since words may
+/// come from files, peers and arguments.
 ///
 /// It has no `Display`, so that a text with members cannot become words of another one by accident.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,7 +123,7 @@ impl Text {
         })
     }
 
-    /// Words that are fit to show; none are no part.
+    /// Appends words that are fit to show; empty words add no part.
     fn push(&mut self, words: Cow<'static, str>) {
         match self.0.last_mut() {
             _ if words.is_empty() => {}

@@ -1,4 +1,4 @@
-//! The buffers of a machine's messages, and drivers that move them over channels.
+//! Drivers, which move a machine's messages over channels, and the buffers of these messages.
 
 use crate::{
     Channel, NetError,
@@ -51,7 +51,8 @@ pub(crate) fn with_messages<'a, T>(
     take(&messages[..slots])
 }
 
-/// Takes the messages of the last round, if there was one, and writes those of the next; false when there is none.
+/// Takes the messages of the last round, if there was one, and writes those of the next. False when
+/// there is no next round.
 pub(crate) fn advance<M: Machine + ?Sized>(
     machine: &mut M,
     last: Option<&[Exchanged<'_>]>,
@@ -78,7 +79,8 @@ pub(crate) fn advance<M: Machine + ?Sized>(
     Ok(true)
 }
 
-/// Message buffers of a machine's slots, kept from run to run: fresh pages cost more than the socket.
+/// Message buffers of a machine's slots, kept from run to run: fresh pages cost more time than the
+/// socket.
 #[derive(Default)]
 pub(crate) struct Buffers {
     own: Vec<Message>,
@@ -98,7 +100,8 @@ impl Buffers {
         self.heard.resize_with(channels, Buffer::new);
     }
 
-    /// Takes the last round's messages, if there was one, and writes the next; false when there is none.
+    /// Takes the messages of the last round, if there was one, and writes those of the next. False
+    /// when there is no next round.
     pub(crate) fn advance<M: Machine + ?Sized>(
         &mut self,
         machine: &mut M,
@@ -196,8 +199,9 @@ impl<M: Machine + ?Sized> Run<'_, M>
 where
     M::Error: From<NetError>,
 {
-    /// Takes the messages of the round before, then writes and exchanges those of the next, on one channel for each slot.
-    /// False when the protocol is done. Between two steps the channels are idle.
+    /// Takes the messages of the round before, then writes and exchanges those of the next, on one
+    /// channel for each slot. False when the protocol is done. Between two steps the channels are
+    /// idle.
     ///
     /// # Errors
     /// Of the machine and the channels; the run is lost.
@@ -220,10 +224,11 @@ where
     }
 }
 
-/// One channel for each slot, owned or borrowed, and the machine in flight on them. Buffers are kept from run to run.
+/// One channel for each slot, owned or borrowed, and the machine in flight on them. Buffers are
+/// kept from run to run.
 ///
-/// Several lanes of one thread hide rounds: `begin` all of them, then `advance` each in turn, in an order that all
-/// parties share.
+/// Several lanes of one thread hide the latency of rounds: `begin` all of them, then `advance` each
+/// in turn, in an order that all parties share.
 pub struct Lane<M, C = Channel> {
     channels: Vec<C>,
     buffers: Buffers,
@@ -236,8 +241,8 @@ impl<M: Machine, C: BorrowMut<Channel>> Lane<M, C> {
         Self::over(vec![channel])
     }
 
-    /// An idle lane on a channel for each slot. All parties must keep the same order of talk: rings slot by slot, peers
-    /// by number.
+    /// An idle lane on a channel for each slot. All parties must keep the same order of channels:
+    /// rings slot by slot, peers by number.
     pub fn over(channels: Vec<C>) -> Self {
         Lane { channels, buffers: Buffers::default(), flight: None }
     }
@@ -247,8 +252,8 @@ impl<M: Machine, C: BorrowMut<Channel>> Lane<M, C> {
         self.flight.is_some()
     }
 
-    /// Writes the first messages and starts to exchange them, without waiting for a peer. A machine that has no round
-    /// comes back at once.
+    /// Writes the first messages and starts to exchange them, without waiting for a peer. A machine
+    /// that has no round comes back at once.
     ///
     /// # Errors
     /// Of the machine, and as [`Channel::start`].
@@ -264,7 +269,8 @@ impl<M: Machine, C: BorrowMut<Channel>> Lane<M, C> {
         self.next(&mut machine, false).map(|more| self.keep(machine, more))
     }
 
-    /// Finishes the exchange in flight, then starts the next, or gives the machine back when it was the last.
+    /// Finishes the exchange in flight, then starts the next, or gives the machine back when that
+    /// was the last one.
     ///
     /// # Errors
     /// Of the machine, and as [`Channel::finish`] and [`Channel::start`]; the run is lost.
@@ -333,14 +339,16 @@ pub trait Work<M: Machine> {
     /// Ends the pipeline.
     fn next(&mut self) -> Result<Option<M>, Self::Error>;
 
-    /// Takes a finished run; runs finish in the order in which they were given, if all have equally many rounds.
+    /// Takes a finished run. Runs finish in the order in which they were given, if all have the
+    /// same number of rounds.
     ///
     /// # Errors
     /// Ends the pipeline.
     fn done(&mut self, machine: M) -> Result<(), Self::Error>;
 }
 
-/// Keeps every lane in flight on this thread until `work` is used up. All parties must offer the same work in the same order.
+/// Keeps every lane in flight on this thread until `work` is used up. All parties must offer the
+/// same work in the same order.
 ///
 /// # Errors
 /// The first error of a lane, a machine or of `work`; runs in flight are lost.
@@ -361,7 +369,8 @@ pub fn pipeline<M: Machine, W: Work<M>>(lanes: &mut [Lane<M>], work: &mut W) -> 
     Ok(())
 }
 
-/// Begins the next run on an idle lane; false when there is no more. Runs without rounds are done at once.
+/// Begins the next run on an idle lane; false when there is no more. Runs without rounds are done
+/// at once.
 fn fill<M: Machine, W: Work<M>>(lane: &mut Lane<M>, work: &mut W) -> Result<bool, W::Error> {
     while let Some(machine) = work.next()? {
         match lane.begin::<W::Error>(machine)? {

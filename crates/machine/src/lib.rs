@@ -1,27 +1,29 @@
-//! Protocols as [`Machine`](drive::Machine)s, a round at a time and without input or output, and what runs them: channels of
-//! exact-length messages over whatever moves bytes.
+//! Protocols as [`Machine`](drive::Machine)s, and what runs them.
+//!
+//! A machine goes a round at a time, without input or output. Drivers move its messages over
+//! channels, and channels move messages of exact lengths over any links.
 //!
 //! ```text
-//! drive      Machine, the gate before it, Driver, Lane, Lockstep, Abreast; Line, a machine made of an async function
+//! drive      Machine, its gate, Driver, Lane, Lockstep, Abreast; Line makes an async fn a machine
 //! Channel    messages over half links (Tx, Rx); Net holds the links of one party
 //! inproc     half links between the parties of one process
 //! Tap        sees every message of a channel: Meter, Transcript, Record, Tamper, Turns
 //! ```
 //!
-//! A [`Channel`] carries ordered messages whose lengths both ends agreed on beforehand, out to one peer and in
-//! from another. Its primitive is [`Channel::exchange`], which makes progress both ways; [`Channel::start`] and
-//! [`Channel::finish`] split it so that one thread keeps several lanes in flight. Nothing on the wire announces a
-//! length, so a peer cannot ask for memory.
+//! A [`Channel`] carries ordered messages, out to one peer and in from another. Both ends agreed on
+//! the lengths beforehand. Its primitive is [`Channel::exchange`], which makes progress both ways;
+//! [`Channel::start`] and [`Channel::finish`] split it so that one thread keeps several lanes in
+//! flight. Nothing on the wire announces a length, so a peer cannot ask for memory.
 //!
 //! A [`Net`] holds the links of one party in one session and hands out its channels. It comes from
-//! [`inproc::mesh`] (all parties in one process), from a session between processes, which is `hushwire-wire`'s, or from a
-//! [`Recording`] (one party runs again alone).
+//! [`inproc::mesh`] (all parties in one process), from `hushwire-wire` (a session between
+//! processes), or from a [`Recording`] (one party runs again alone).
 //!
-//! This crate opens no socket, no file and no connection, and knows no TLS: it waits for links, which others open. What it
-//! knows of a session of several processes is an [`Overseer`], which keeps watch over it, and a [`NetError`], which says
-//! how it ended.
+//! This crate opens no socket, no file and no connection, and knows no TLS: others open the links,
+//! and it waits for them. It knows a session between processes by its [`Overseer`], which keeps
+//! watch over it, and by the [`NetError`] with which it ends.
 //!
-//! A [`Toss`] makes fresh bytes of all parties into a name that none of them can choose.
+//! A [`Toss`] turns fresh bytes of all parties into a name that none of them can choose.
 #![forbid(unsafe_code)]
 
 mod abreast;

@@ -1,11 +1,12 @@
-//! Protocols as they are written on paper, and machines made of them.
+//! Protocols written as on paper, and the machines made of them.
 //!
 //! ```text
-//! async fn ── says its messages ─► the machine's round: write to every slot, read from every slot ─► hears theirs ── goes on
+//! async fn ── says its messages ─► a round: write to and read from every slot ─► hears theirs
 //! ```
 //!
-//! A protocol is an `async` function that says and hears messages through a [`Talk`]; a [`Line`] polls it a round at a time, and
-//! is a [`Machine`]. The function awaits nothing but the next message, so that there is no executor and no waker.
+//! A protocol is an `async` function that says and hears messages through a [`Talk`]. A [`Line`]
+//! polls it a round at a time, and is a [`Machine`]. The function awaits nothing but the next
+//! messages, so that there is no executor and no waker.
 
 use crate::{
     Cost,
@@ -29,13 +30,15 @@ struct Post {
     back: Option<Asked>,
 }
 
-/// A round that a line waits for, with the messages that it says; or, once it is over, with those that came.
+/// A round that a line waits for, with the messages that it says; after the round, with the
+/// messages that came.
 enum Asked {
-    /// On the one slot. What comes goes where what was said has been: fresh pages cost more than a copy.
+    /// On the one slot. The message that comes is put where the said one was: fresh pages cost more
+    /// than a copy.
     One(Round, Vec<u8>),
     /// The same in a buffer that is not cleared when it grows again.
     Kept(Round, Buffer),
-    /// On every slot, as on one.
+    /// A message on every slot.
     Each(Vec<Round>, Vec<Vec<u8>>),
     /// The round of a machine within.
     Within(Buffers),
@@ -97,7 +100,8 @@ impl Talk {
         self.slots
     }
 
-    /// One round of a line with one slot: says `out` and hears `into` bytes. A round in which nobody says anything is none.
+    /// One round of a line with one slot: says `out` and hears `into` bytes. If nobody says
+    /// anything, there is no round.
     ///
     /// # Panics
     /// If the line has more slots than one (the caller's bug).
@@ -113,8 +117,9 @@ impl Talk {
         }
     }
 
-    /// Declares the next round of a line with one slot, and waits until its message is asked for: one that is long in the making
-    /// is not made before. The same round follows, with a message of so many bytes.
+    /// Declares the next round of a line with one slot, and waits until its message is asked for.
+    /// So a message that takes long to make is not made earlier. The same round must follow, with a
+    /// message of so many bytes.
     ///
     /// # Panics
     /// If the line has more slots than one (the caller's bug).
@@ -125,7 +130,8 @@ impl Talk {
         }
     }
 
-    /// [`Talk::exchange`] in a [`Buffer`], for long messages: one that shrinks and grows again is not cleared meanwhile.
+    /// [`Talk::exchange`] in a [`Buffer`], for long messages: a buffer that shrinks and grows again
+    /// is not cleared.
     ///
     /// # Panics
     /// As there.
@@ -184,8 +190,8 @@ impl Talk {
 
 /// A protocol as a machine.
 ///
-/// Take its steps under any driver, then [`finish`](Line::finish). It stands behind the same gate as others: exact lengths, calls
-/// in turn, nothing after an error.
+/// Run it under any driver, then call [`finish`](Line::finish). It keeps the rules of the gate that
+/// other machines stand behind: exact lengths, calls in turn, nothing after an error.
 #[must_use = "take its steps, then finish"]
 pub struct Line<'a, T, E> {
     post: Arc<Mutex<Post>>,
@@ -201,12 +207,14 @@ type Protocol<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'a>
 enum State<'a, T, E> {
     Runs(Protocol<'a, T, E>),
     Done(T),
-    /// The error, until a step reports it, and the step at which it happened. SECURITY: there is no way back.
+    /// The step at which it failed, and the error until a step reports it. SECURITY: there is no
+    /// way back.
     Lost(&'static str, Option<E>),
 }
 
 impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
-    /// A protocol on one slot, begun up to its first message. What fails before that is reported by the first step.
+    /// A protocol on one slot, which runs up to its first message. The first step reports an error
+    /// that occurs before.
     pub fn new<F>(protocol: impl FnOnce(Talk) -> F) -> Self
     where
         F: Future<Output = Result<T, E>> + Send + 'a,
@@ -279,7 +287,7 @@ impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
         Err(fault.into())
     }
 
-    /// Whether a message of so many bytes may be written to a slot; no message follows the last round.
+    /// Whether a message of so many bytes may be written to a slot; none follows the last round.
     fn begin(&mut self, slot: usize, found: usize) -> Result<bool, E> {
         if !self.runs()? {
             let fault = Misstep::Buffer { step: AFTER, found, expected: 0 };

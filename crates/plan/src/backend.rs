@@ -1,4 +1,4 @@
-//! What a back end says of itself.
+//! The choices of a back end.
 
 use crate::{
     lower::{Forms, Lower, Lowered},
@@ -31,7 +31,7 @@ pub trait Backend: Primitives {
     fn lowered(lower: &Lower<'_, Self>) -> Result<(), Self::Refusal>;
     /// Bits that a circuit may have beside the steps so far; `None` where there is no limit.
     fn most_bits(lower: &Lower<'_, Self>) -> Option<usize>;
-    /// The choice: whether an operation, whose operands some ring has, is computed on words.
+    /// Whether an operation is computed on words. Some ring has the numbers of its operands.
     fn on_words(lower: &Lower<'_, Self>, op: &Op, args: &[usize]) -> bool;
 
     /// Words → some of their bits, of the first on.
@@ -52,28 +52,28 @@ pub trait Backend: Primitives {
         to: &[usize],
         ring: u32,
     ) -> Lowered<Forms>;
-    /// Words of a value whose least and greatest are found by comparing words; none where it is
-    /// done on bits.
+    /// The words of a value whose least and greatest elements are found by comparing words; none
+    /// where bits are compared.
     fn comparable(lower: &mut Lower<'_, Self>, of: usize) -> Lowered<Option<Slot>>;
     /// Whether maxima of this value with 0, or of its windows, are rectifiers.
     fn rectifies(lower: &Lower<'_, Self>, of: usize, windows: bool) -> bool;
-    /// Numbers without their lowest bits where they are positive, else 0; none where that is no
-    /// step of its own.
+    /// Numbers without their lowest bits where they are positive, else 0; none where the back end
+    /// has no step of its own for that.
     fn rectified(lower: &mut Lower<'_, Self>, of: usize, by: u32) -> Lowered<Option<Forms>>;
-    /// The same of the greatest of windows, `pool`, of a value: `max` is the node of the maximum
-    /// with 0.
+    /// The same of the greatest element of each window of a value. `nodes` are those of the pool
+    /// and of the maximum with 0.
     fn rectified_pool(lower: &mut Lower<'_, Self>, of: usize, nodes: [usize; 2], by: u32) -> Lowered<Forms>;
-    /// The order that brings rows with one value of their flag before those with the other, each in
-    /// the order in which they came.
+    /// The order that puts the rows with one value of their flag before the rows with the other,
+    /// and keeps the order of rows with the same flag.
     fn partition(lower: &mut Lower<'_, Self>, flags: Slot, ones_first: bool) -> Slot;
     /// An order that brings equal keys together.
     fn meet(lower: &mut Lower<'_, Self>, args: &[usize], first: usize) -> Lowered<Slot>;
-    /// An order of known places, which say which row comes.
+    /// An order of known places: at each, the row that comes there.
     fn known_order(lower: &mut Lower<'_, Self>, places: Slot) -> Slot;
     /// The rows that an order brings, as words of 64 bits.
     fn places(lower: &mut Lower<'_, Self>, order: Slot, rows: usize) -> Slot;
     /// An order of rows, moved by another.
     fn composed(lower: &mut Lower<'_, Self>, args: &[usize]) -> Lowered<Slot>;
-    /// The flagged rows in front, so many of them; none where that is a circuit.
+    /// The first `kept` flagged rows; none where that is a circuit.
     fn compact(lower: &mut Lower<'_, Self>, args: &[usize], kept: usize) -> Lowered<Option<Forms>>;
 }

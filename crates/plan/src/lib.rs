@@ -1,7 +1,7 @@
 //! Plans of typed computations: one lowering and one schedule for all back ends that run on shares.
 //!
 //! ```text
-//! Computation ── Lower ──► Steps ── Values ──► waves: what is local, then what is ready, abreast
+//! Computation ── Lower ──► Steps ── Values ──► waves: local steps, then all ready steps abreast
 //!
 //! a value's forms     known   all parties have it
 //!                     words   shares of numbers modulo a power of two
@@ -9,9 +9,9 @@
 //!                     order   a permutation of rows
 //! ```
 //!
-//! All steps, with the form and size of every value, are fixed before anything runs, from the
-//! computation and its lengths alone. A [`Backend`] says which forms are cheap for it, and makes
-//! values of [`Local`] primitives and machines of [`Talk`] ones.
+//! All steps, with the form and size of every value, are fixed before anything runs. They depend on
+//! the computation and its lengths alone. A [`Backend`] says which forms are cheap for it. It
+//! computes the values of [`Local`] primitives, and runs [`Talk`] primitives as machines.
 #![forbid(unsafe_code)]
 
 mod backend;

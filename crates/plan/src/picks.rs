@@ -1,11 +1,11 @@
-//! Places that elements are taken from, as runs.
+//! The places from which elements are taken, as runs.
 //!
 //! ```text
-//! steps   from, from + step, …        slices, broadcasts (step 0), every second row (2), rows the other way round (−1)
-//! turns   a, b, a + 1, b + 1, …       two columns whose rows alternate, as the levels of a scan leave them
+//! steps   from, from + step, …    slices, broadcasts (step 0), every second row (2), reversal (−1)
+//! turns   a, b, a + 1, b + 1, …   two columns whose rows alternate, as the levels of a scan do
 //! ```
 //!
-//! Bits of a run are moved a word at a time.
+//! The bits of a run are moved a word at a time.
 
 use hushwire_block::bits::xor_range;
 use std::{
@@ -43,23 +43,23 @@ pub struct Picks {
     len: usize,
 }
 
-/// A run that is within one value, or each of whose turns is.
+/// A run of steps within one value, or a run of turns of which each side is within one value.
 #[derive(Clone, Copy)]
 enum Placed {
     Steps { of: usize, from: usize, step: isize, len: usize },
     Turns { of: [usize; 2], from: [usize; 2], len: usize },
 }
 
-/// All runs, each within one value or with turns that are.
+/// All runs. A run of steps is within one value, and so is each side of a run of turns.
 pub struct Moves(Vec<Placed>);
 
 impl Moves {
-    /// Appends the elements, each value's of which are in a slice.
+    /// Appends the elements. Each slice has those of one value.
     pub fn copy<T: Copy>(&self, values: &[&[T]], out: &mut Vec<T>) {
         self.0.iter().for_each(|run| run.copy(values, out));
     }
 
-    /// Copies the bits, each value's of which are in a plane, to a plane of zeros.
+    /// Copies the bits to a plane of zeros. Each of `planes` has those of one value.
     pub fn copy_bits(&self, planes: &[&[u8]], out: &mut [u8]) {
         let mut at = 0;
         for run in &self.0 {

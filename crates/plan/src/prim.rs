@@ -1,7 +1,7 @@
 //! Primitives: what a step does, and all that follows from it without anybody's data.
 //!
-//! What a back end has alone is a type of its own. Every function here and in a back end matches
-//! all of them, so that a primitive that is forgotten does not compile.
+//! A primitive that one back end has alone is of a type of that back end. Every function here and
+//! in a back end matches all primitives, so that a back end that forgets one does not compile.
 
 use crate::{
     picks::Picks,
@@ -28,8 +28,7 @@ pub trait Primitives: Sized {
     fn size_of_local(own: &Self::Local, reads: &[Size]) -> Size;
     /// The size of an own primitive's value.
     fn size_of_talk(own: &Self::Talk, reads: &[Size]) -> Size;
-    /// Whether the rows of an own primitive's value are those of what it reads, each computed for
-    /// itself.
+    /// Whether each row of an own primitive's value is computed from the same row of what it reads.
     fn is_row_by_row(own: &Self::Talk) -> bool;
     /// The parts of an order by keys of so many bits.
     fn stages(rows: usize, bits: usize) -> usize;
@@ -88,7 +87,7 @@ pub enum Local<B: Primitives> {
     Narrow(u32),
     /// Elements moved: forms of one kind → that.
     Pick(Arc<Picks>),
-    /// Of `rows` rows of `inner` elements, those at known places, the second argument.
+    /// The rows at known places, which are the second argument, of `rows` rows of `inner` elements.
     Gather {
         /// Rows that there are.
         rows: usize,
@@ -135,7 +134,7 @@ pub enum Local<B: Primitives> {
 pub enum Talk<B: Primitives> {
     /// Bits → words of a ring.
     ToWords(u32),
-    /// Words × words.
+    /// The product of words with words, element by element.
     Product(B::Factors),
     /// Words of r × k times words of k × c.
     MatMul([usize; 3], B::Factors),

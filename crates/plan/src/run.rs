@@ -1,4 +1,4 @@
-//! The values of steps under way.
+//! The values of a run under way.
 
 use crate::{
     prim::{Local, Prim, Primitives},
@@ -10,7 +10,7 @@ use crate::{
 pub struct Values<'p, B: Primitives> {
     steps: &'p Steps<B>,
     values: Vec<Option<B::Form>>,
-    /// Of each value, the steps that will still read it; outputs are read once more.
+    /// For each value, the number of steps that will still read it; outputs are read once more.
     readers: Vec<usize>,
     ran: Vec<bool>,
 }
@@ -29,13 +29,13 @@ impl<'p, B: Primitives> Values<'p, B> {
         self.ran.iter().filter(|ran| **ran).count()
     }
 
-    /// A step's value; one that nobody reads goes at once.
+    /// Takes a step's value. A value that nobody reads is dropped at once.
     pub fn put(&mut self, slot: Slot, form: B::Form) {
         self.values[slot] = (self.readers[slot] > 0).then_some(form);
         self.ran[slot] = true;
     }
 
-    /// The values that a step reads; those that nobody reads again go.
+    /// The values that a step reads. Those that nobody reads again are dropped here.
     fn take(&mut self, at: Slot) -> Vec<B::Form> {
         self.steps[at].reads.iter().map(|slot| self.read(*slot)).collect()
     }

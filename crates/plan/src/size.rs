@@ -1,4 +1,4 @@
-//! Sizes of values, and the shapes by which steps move elements.
+//! The sizes of values, and the axes and windows along which steps read elements.
 
 use hushwire_compute::Steps;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Steps and their order: what is local at once, then in waves what is ready, abreast.
+//! Steps and their order: local steps run at once, then all ready steps run abreast, as a wave.
 
 use crate::{
     prim::{Prim, Primitives, Talk},
@@ -46,7 +46,8 @@ impl<B: Primitives> Deref for Steps<B> {
     }
 }
 
-/// What happens to values in a run, in its order: for memory, and for what is under way when.
+/// What happens to steps and values in a run, in its order. From that follow the memory that a run
+/// takes, and which steps are under way at the same time.
 pub trait Watch {
     /// A step without a message runs.
     fn local(&mut self, at: Slot);
@@ -57,7 +58,7 @@ pub trait Watch {
 }
 
 impl<B: Primitives> Steps<B> {
-    /// Those of which outputs come, in order.
+    /// The steps from which outputs follow, in order.
     pub(crate) fn needed(mut steps: Vec<Step<B>>, mut outputs: Vec<Slot>) -> Steps<B> {
         let mut needed = vec![false; steps.len()];
         outputs.iter().for_each(|slot| needed[*slot] = true);
@@ -79,7 +80,7 @@ impl<B: Primitives> Steps<B> {
         Steps { steps, outputs }
     }
 
-    /// Goes through what parties say, where a back end numbers it.
+    /// Goes through all steps that talk, so that a back end can number them.
     pub fn each_talk(&mut self, mut each: impl FnMut(&mut Talk<B>)) {
         for step in &mut self.steps {
             if let Prim::Talk(talk) = &mut step.prim {
@@ -119,7 +120,7 @@ impl<B: Primitives> Steps<B> {
         !ran[at] && self.steps[at].reads.iter().all(|slot| ran[*slot])
     }
 
-    /// All steps that are ready, none of which is local once those have run.
+    /// All steps that are ready. Once the local ones have run, all of these talk.
     pub(crate) fn ready(&self, ran: &[bool]) -> Vec<Slot> {
         (0..self.steps.len()).filter(|at| self.is_ready(ran, *at)).collect()
     }

@@ -1,4 +1,5 @@
-//! The file of digests, `wire.digests`: all bytes on the wire in one place, under review.
+//! The file `wire.digests`, which has a digest of every protocol's bytes on the wire, so that a
+//! reviewer sees a change of them.
 
 use crate::backends;
 use crate::trace::{Sent, Trace};
@@ -10,15 +11,15 @@ use std::path::Path;
 
 /// The file, from the root of the workspace.
 const FILE: &str = "crates/testkit/wire.digests";
-/// The environment's variable that has sections written in place of compared.
+/// The environment variable with which sections are written and not compared.
 const WRITE: &str = "HUSHWIRE_WIRE_DIGESTS";
 
 /// A line's key: the protocol and the party.
 type Key = (String, String);
-/// Lines by their keys; what follows a key.
+/// The rest of each line, by the line's key.
 type Lines = BTreeMap<Key, String>;
 
-/// The protocols of one part of the file, which one test runs, all of them.
+/// The protocols of one section of the file. One test runs all of them.
 ///
 /// ```no_run
 /// # use hushwire_testkit::{Digests, Trace};
@@ -42,8 +43,8 @@ impl Digests {
         Digests { section: name, found: BTreeMap::new() }
     }
 
-    /// Runs the protocol `name`, which begins with the section's and a slash, on every backend that this CPU has: they send
-    /// the same bytes.
+    /// Runs the protocol `name` on every backend that this CPU has: they send the same bytes. The
+    /// name begins with the section's and a slash.
     ///
     /// # Panics
     /// If they do not, or if the name is another section's or came before.
@@ -55,7 +56,8 @@ impl Digests {
         self.ran(name, &trace);
     }
 
-    /// Takes the trace of a run of the protocol `name` that has no backend, or was compared on all of them.
+    /// Takes the trace of a run of the protocol `name` that has no backend, or that was compared on
+    /// all of them.
     ///
     /// # Panics
     /// If the name is another section's or came before.
@@ -71,7 +73,8 @@ impl Digests {
         }
     }
 
-    /// Compares the runs with the section's lines, all of them, or writes these where the environment says so.
+    /// Compares the runs with all lines of the section, or writes these lines if the environment
+    /// variable says so.
     ///
     /// # Panics
     /// If a line differs, has no run, or is missing.
@@ -110,7 +113,8 @@ fn read(path: &Path) -> (String, Lines) {
     (head, lines)
 }
 
-/// Puts `found` in the place of a section's lines. Sections' tests may run at the same time: the file is locked.
+/// Puts `found` in the place of a section's lines. The file is locked, because the tests of several
+/// sections may run at the same time.
 fn write(path: &Path, section: &str, found: Lines) {
     let file = File::open(path).unwrap_or_else(|e| panic!("{FILE}: {e}"));
     file.lock().unwrap_or_else(|e| panic!("{FILE}: {e}"));

@@ -1,4 +1,4 @@
-//! The state of a member that joins a session, or tells the others why it does not.
+//! The state of a member that joins a session, or that tells the others why it does not join.
 
 use hushwire_fault::Text;
 use std::{
@@ -31,9 +31,10 @@ use crate::{
 /// LOCAL: the wait after a refused connection, doubled up to the second number.
 pub(crate) const BACKOFF: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(200));
 
-/// LOCAL: how long a party that gave up still answers its listener, so that peers who dial it learn why.
+/// LOCAL: how long a party that gave up still answers at its listener, so that peers that dial it
+/// learn why.
 pub(crate) const GRACE: Duration = Duration::from_millis(500);
-/// Of a connection that was taken and not yet answered.
+/// The state of a peer that took the connection and has not yet answered.
 const MUTE: &str = "it takes the connection and does not greet";
 /// LOCAL: how long this process may lack descriptors before it says so and gives up.
 const SHORTAGE: Duration = Duration::from_secs(3);
@@ -110,7 +111,7 @@ pub(crate) struct Joining<'a> {
     pub(crate) cfg: &'a SessionConfig,
     pub(crate) tls: TlsSide,
     listens: bool,
-    /// Of a member that does not join, and tells the others why.
+    /// The excuse of a member that does not join, and tells the others why.
     pub(crate) excuse: Option<&'a Excuse>,
     pub(crate) guard: Guard<'a>,
     /// Nobody is awaited any more: whoever still greets is a stranger.
@@ -222,7 +223,8 @@ impl Joining<'_> {
         }
     }
 
-    /// This process could not have another descriptor. That may pass, and gives up where it does not.
+    /// This process could not get another descriptor. That may pass; if it lasts, the member gives
+    /// up.
     pub(crate) fn short_of_descriptors(&self, source: io::Error) {
         let now = Instant::now();
         if now - *lock(&self.shortage).get_or_insert(now) >= SHORTAGE {

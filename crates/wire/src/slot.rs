@@ -1,14 +1,15 @@
-//! The place of a connection in a session: a lane to or from one peer.
+//! The slot of a connection in a session: a lane to or from one peer.
 
 use std::fmt;
 
 use hushwire_machine::{PartyId, Rx, Tx};
 use rustix::fd::AsFd;
 
-/// AGREEMENT: the lane of heartbeats and notices. No session has so many lanes that one of data is called this.
+/// AGREEMENT: the lane of heartbeats and notices. A session has fewer lanes of data, so that none
+/// of them has this number.
 pub(crate) const CONTROL_LANE: u16 = u16::MAX;
 
-/// A connection that can do both, until the hello has said which way it goes.
+/// A connection that can send and receive, until the hello has said which of the two it does.
 pub(crate) trait Duplex: Tx + Rx + AsFd {}
 impl<L: Tx + Rx + AsFd> Duplex for L {}
 

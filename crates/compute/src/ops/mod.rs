@@ -1,12 +1,13 @@
-//! Operations: a row of [`OPS`] and a file here for each, which have all that is known of it.
+//! Operations. For each there are a row of [`OPS`] and a file here, which say all about it.
 //!
 //! ```text
-//! OPS       code in the binary form, operation, parameters, file, what it leaks, documentation
-//! a file    text · name and arity · type · range · value in the open · circuit
+//! a row     binary code · operation · parameters · file · what it leaks · documentation
+//! a file    text · name, arity and cost · type · range · value in the open · circuit · printing
 //! ```
 //!
-//! A new operation is a file with an [`OpDef`], and a row: a part that is missing does not compile. Back ends run an operation that they do not
-//! know by its circuit. The types of parameters say how they are written and read; see [`Parameter`].
+//! A new operation is a file with an [`OpDef`], and a row: a part that is missing does not compile.
+//! Back ends run an operation that they do not know by its circuit. The types of parameters say how
+//! parameters are written and read; see [`Parameter`].
 
 mod apply;
 mod reference;
@@ -76,9 +77,9 @@ pub(crate) struct OpDef<P> {
     facts: fn(&P) -> Facts,
     /// The type of what it computes, or the reason for which it does not take its operands.
     infer: fn(&P, Operands<'_>) -> Typed,
-    /// The numbers that it reaches, were there no end to its type.
+    /// The numbers that it reaches, as if its type had no bounds.
     range: fn(&P, &Ranges<'_>) -> Reach,
-    /// The value in the open: the oracle of every back end. The error is a place that does not exist.
+    /// The value in the open: the oracle of every back end. It fails if a place does not exist.
     evaluate: fn(&P, Evaluation<'_>) -> Result<Tensor, ComputeError>,
     /// The circuit.
     lowering: for<'p> fn(&'p P) -> Lowering<'p>,
@@ -132,7 +133,7 @@ pub(crate) struct Facts {
     pub(crate) name: &'static str,
     /// How many operands it takes; `None` for any number from 1.
     pub(crate) arity: Option<usize>,
-    /// What an owner who computes it alone saves the others.
+    /// Its cost on shares, which an owner who computes it alone saves the others.
     pub(crate) role: Role,
 }
 
@@ -150,12 +151,12 @@ pub(crate) enum Role {
 /// A call as text has it, to the operation and its operands.
 pub(crate) type Parse = fn(&mut Call<'_>) -> Result<(Op, Vec<Value>), ComputeError>;
 
-/// The way in which text calls an operation, with an example for the reference.
+/// The way in which text calls an operation, with an example for the reference page.
 #[derive(Clone, Copy)]
 pub(crate) enum Syntax {
-    /// By something else than a call: inputs by their names.
+    /// In a form of its own, as an input.
     Named(&'static str),
-    /// By signs between two operands, which hold them together so strongly.
+    /// By signs between two operands, with the precedence of these signs.
     Between(&'static [(&'static str, Op)], u8),
     /// By a sign before its operand.
     Before(&'static str, &'static Op),
@@ -169,8 +170,8 @@ pub(crate) enum Syntax {
 pub(crate) enum Lowering<'a> {
     /// A block for each element: results depend on the operands' elements in the same place alone.
     Elements(Box<Block<'a>>),
-    /// Wires: the places from which elements come, by the lengths of operands and result. A place counts the elements of all operands, one
-    /// operand behind the other.
+    /// Moves of elements: the places from which they come, by the lengths of operands and result. A
+    /// place counts the elements of all operands, one operand behind the other.
     Moves(Box<Places<'a>>),
     /// Stages of its own.
     Stages(Box<Make<'a>>),
@@ -319,7 +320,7 @@ operations! {
     51 Wrapping = wrapping, None, "The same value, of which no range is known: what is computed of it may wrap.";
 }
 
-/// How strongly a sign between two operands holds them together.
+/// The precedence of a sign between two operands.
 pub(crate) fn strength(sign: &str) -> Option<u8> {
     OPS.iter().find_map(|row| match row.syntax {
         Syntax::Between(signs, strength) if signs.iter().any(|(s, _)| *s == sign) => Some(strength),

@@ -1,11 +1,13 @@
-//! Operators: a file and a row of [`OPERATORS`] for each, or for a family of them, which have all that is known of it.
+//! Operators. For each, or for a family of them, there are a row of [`OPERATORS`] and a file here,
+//! which say all about it.
 //!
 //! ```text
 //! a row     a layer's operation · its documentation · the ONNX operators that are read to it
-//! a file    inputs and attributes · reading · floating point · weights · shares · the room that it needs
+//! a file    inputs and attributes · reading · floating point · weights · shares · room
 //! ```
 //!
-//! A new operator is a file and a row. A layer's operation is a [`Definition`]; an [`Operator`] says how ONNX writes it.
+//! A new operator is a file and a row. A layer's operation is a [`Definition`]; an [`Operator`]
+//! says how ONNX writes it.
 
 #[cfg(test)]
 mod checks;
@@ -73,7 +75,8 @@ mod prelude {
 
 /// A layer's operation, with its weights.
 ///
-/// Methods with a default are for operations that have weights, or numbers within that are larger than their value.
+/// Methods with a default are for operations that have weights, or that compute with numbers larger
+/// than their value.
 pub(crate) trait Definition {
     /// Its operator's name in ONNX.
     fn name(&self) -> &'static str;
@@ -100,7 +103,7 @@ pub(crate) trait Definition {
         None
     }
 
-    /// Its products, where it makes so many elements of values of these lengths.
+    /// The number of its products, where it makes so many elements from values of these lengths.
     fn products(&self, _made: u64, _reads: &[&[usize]]) -> u64 {
         0
     }
@@ -110,7 +113,7 @@ pub(crate) trait Definition {
         0.0
     }
 
-    /// Bounds of scales beside that of its value.
+    /// Bounds of scales besides that of its value.
     fn limits(&self, _: &Limits<'_>) -> Vec<Limit> {
         vec![]
     }
@@ -132,7 +135,7 @@ pub(crate) enum Role {
     Moves,
     /// It finds places along an axis.
     Places(usize),
-    /// It takes as long as many products for each element.
+    /// A function of each element that costs as much as many products.
     Function,
     /// Anything else.
     Other,
@@ -151,13 +154,13 @@ pub(crate) struct Operator {
     pub(crate) name: &'static str,
     /// The documentation.
     doc: &'static str,
-    /// Most inputs.
+    /// The largest number of inputs.
     pub(crate) inputs: usize,
-    /// Most outputs, and what helps where there are more.
+    /// The largest number of outputs; `fewer` is the remedy where there are more.
     pub(crate) outputs: usize,
     pub(crate) fewer: &'static str,
     pub(crate) attributes: &'static [&'static str],
-    /// Inputs that may say what an attribute says.
+    /// Inputs that may take the place of an attribute.
     pub(crate) twice: &'static [(usize, &'static str)],
     /// Whether it moves elements of any kind.
     pub(crate) moves: bool,

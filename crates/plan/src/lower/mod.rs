@@ -1,8 +1,8 @@
-//! Node after node to steps.
+//! Lowers a computation to steps, node after node.
 //!
-//! A value is brought from one form to another where an operation asks for it, once. What no file
-//! here knows runs through the circuit that `compute` makes of it: an operation that is new there
-//! runs on every back end.
+//! A value is brought to another form once, where an operation first asks for it. An operation that
+//! no file here knows runs by the circuit that `compute` makes of it, so that an operation that is
+//! new there runs on every back end.
 
 mod forms;
 mod numbers;
@@ -25,7 +25,7 @@ use std::{
     sync::Arc,
 };
 
-/// A computation under way to steps.
+/// The lowering of a computation, under way.
 pub struct Lower<'a, B: Backend> {
     /// What the back end keeps meanwhile.
     pub backend: B,

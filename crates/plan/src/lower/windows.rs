@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! pool_sum              no message
-//! pool_mean             of 2^f elements, none below 0: a truncation; else a division by a public number, once for all windows of a size
-//! pool_min, pool_max    along one axis, then along the other: a comparison less than a window is long, for each
+//! pool_mean             of 2^f elements, none below 0: a truncation;
+//!                       else a division by a public number, once for all windows of a size
+//! pool_min, pool_max    along one axis, then along the other: for each axis, one comparison less
+//!                       than a window has elements along it
 //! ```
 
 use super::{Forms, Lower, Lowered, series::Series};

@@ -1,4 +1,4 @@
-//! What the definition of a function has.
+//! The parts of a function's definition.
 
 use super::Arguments;
 use crate::{
@@ -37,9 +37,9 @@ pub struct FnDef {
     pub usage: &'static str,
     /// The type of its result, for documents.
     pub gives: &'static str,
-    /// What it is, in one line for documents.
+    /// Its value, in one line for documents.
     pub doc: &'static str,
-    /// What parties learn of a row's values where it is computed.
+    /// What parties learn of a row's values when it is computed.
     pub leaks: Leaks,
     /// The expression that a call is.
     pub meaning: Meaning,
@@ -65,7 +65,7 @@ impl FnDef {
     /// The expression that a call is.
     ///
     /// # Errors
-    /// It takes another number of arguments, or others than these.
+    /// It takes another number of arguments, or other types.
     pub fn bind(&self, arguments: &Arguments<'_>) -> Result<Expr, TableError> {
         if !self.arity.contains(&arguments.all.len()) {
             return Err(arguments.wrong_count());
@@ -138,7 +138,7 @@ impl Operands<'_> {
         Refused { cause: told(self.types), remedy }
     }
 
-    /// The one type that values are chosen in, NULL where one of them may be.
+    /// The one type of values from which one is chosen; it may be NULL where one of them may.
     pub(crate) fn united(&self) -> Result<ExprType, Refused> {
         let one = united(self.types).ok_or_else(|| self.refused("values have one type; cast one"))?;
         if !keep_values(one.ty, self.types) {
