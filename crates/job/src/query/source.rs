@@ -1,6 +1,5 @@
 //! The rows of a table's file, CSV or Parquet, as text fields.
 
-#[cfg(feature = "parquet")]
 use crate::{InputPlace, JobError, psi::of_file};
 use hushwire_fault::code;
 use hushwire_psi::Rows;

@@ -10,7 +10,7 @@ pub(super) const BATCH_NORMALIZATION: Operator = Operator {
     attributes: &["epsilon", "momentum", "spatial", "training_mode"],
     ..Operator::new(
         "BatchNormalization",
-        "Every channel, which is axis 1, times a number plus a number; for inference alone.",
+        "Each channel (axis 1) times a factor plus a term; for inference alone.",
         read,
     )
 };

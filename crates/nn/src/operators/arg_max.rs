@@ -8,7 +8,7 @@ pub(super) const ARG_MAX: Operator = Operator {
     attributes: &["axis", "keepdims", "select_last_index"],
     ..Operator::new(
         "ArgMax",
-        "The first place of the greatest along an axis. Only moves of elements may follow.",
+        "The index of the greatest element along an axis, the first if several are equal. Only moves of elements may follow.",
         read,
     )
 };

@@ -6,7 +6,7 @@ pub(super) const CLIP: Operator = Operator {
     inputs: 3,
     attributes: &["max", "min"],
     twice: &[(1, "min"), (2, "max")],
-    ..Operator::new("Clip", "The element within bounds, which are numbers of the model.", read)
+    ..Operator::new("Clip", "The element, limited to bounds that the model gives.", read)
 };
 
 /// The element within bounds.

@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(super) const CONCAT: Operator = Operator {
     inputs: usize::MAX,
     attributes: &["axis"],
-    ..Operator::new("Concat", "Values, or known lists, one behind the other along an axis.", read)
+    ..Operator::new("Concat", "Values, or known lists, joined along an axis.", read)
 };
 
 /// Values one behind the other along an axis.

@@ -4,13 +4,13 @@ use super::prelude::*;
 
 pub(super) const GELU: Operator = Operator {
     attributes: &["approximate"],
-    ..Operator::new("Gelu", "x Φ(x), on shares by the tangent that is near it.", read)
+    ..Operator::new("Gelu", "x Φ(x); on shares by its approximation with tanh.", read)
 };
 
 /// x Φ(x).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gelu {
-    /// Whether by the tangent that is near Φ.
+    /// Whether by the approximation of Φ with tanh.
     pub(crate) near: bool,
 }
 

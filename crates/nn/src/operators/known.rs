@@ -34,7 +34,7 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         attributes: &["end", "start"],
         moves: true,
-        ..Operator::new("Shape", "The lengths of a value, which are known.", sizes)
+        ..Operator::new("Shape", "The lengths of a value, which all members know.", sizes)
     },
 ];
 

@@ -9,12 +9,12 @@ pub(super) const LAYER_NORMALIZATION: Operator = Operator {
     attributes: &["axis", "epsilon", "stash_type"],
     ..Operator::new(
         "LayerNormalization",
-        "Along all axes from one on: less the mean, over the deviation, times weights plus weights.",
+        "Along all axes from `axis` on: minus the mean, divided by the standard deviation, times weights, plus weights.",
         read,
     )
 };
 
-/// Along all axes from one on: less the mean, over the deviation, times weights plus weights.
+/// Along all axes from `axis` on: minus the mean, divided by the standard deviation, times weights, plus weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayerNorm {
     pub(crate) axis: usize,

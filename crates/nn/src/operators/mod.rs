@@ -213,25 +213,25 @@ macro_rules! operators {
 operators! {
     Input = input, "A value from outside.", [];
     Add = add, "The sum of two values, or of a value and weights; axes of length 1 are repeated.", [ADD];
-    Affine = affine, "Every channel, which is axis 1, times a number plus a number.", [BATCH_NORMALIZATION];
-    ArgMax = arg_max, "The first place of the greatest along an axis.", [ARG_MAX];
+    Affine = affine, "Each channel (axis 1) times a factor plus a term.", [BATCH_NORMALIZATION];
+    ArgMax = arg_max, "The index of the greatest element along an axis, the first if several are equal.", [ARG_MAX];
     AveragePool = pool, "The mean of each window.", [AVERAGE_POOL, GLOBAL_AVERAGE_POOL];
-    Clip = clip, "The element within bounds.", [CLIP];
-    Concat = concat, "Values one behind the other along an axis.", [CONCAT];
+    Clip = clip, "The element, limited to bounds.", [CLIP];
+    Concat = concat, "Values joined along an axis.", [CONCAT];
     Conv = conv, "A convolution over rows and columns.", [CONV];
     Dense = dense, "A product with a matrix along the last axis, and a bias.", [GEMM];
     Gelu = gelu, "x Φ(x).", [GELU];
-    LayerNorm = layer_norm, "Along all axes from one on: less the mean, over the deviation, times weights plus weights.", [LAYER_NORMALIZATION];
-    LeakyRelu = leaky_relu, "The element where it is not below 0, else so many times the element.", [LEAKY_RELU];
+    LayerNorm = layer_norm, "Along all axes from one on: minus the mean, divided by the standard deviation, times weights, plus weights.", [LAYER_NORMALIZATION];
+    LeakyRelu = leaky_relu, "The element where it is not below 0, else a factor times the element.", [LEAKY_RELU];
     MatMul = matmul, "The product of two matrices of values.", [MATMUL];
-    MaxPool = pool, "The greatest of each window; what is around counts for nothing.", [MAX_POOL];
+    MaxPool = pool, "The greatest of each window; padding is not counted.", [MAX_POOL];
     Mul = mul, "The product of two values, or of a value and weights; axes of length 1 are repeated.", [MUL];
     Neg = neg, "The negative.", [NEG];
-    Pad = pad, "Zeros before and behind along each axis.", [PAD];
+    Pad = pad, "Zeros added before and after along each axis.", [PAD];
     Relu = relu, "The greater of 0 and the element.", [RELU];
     Reshape = reshape, "The same elements along other axes.", [RESHAPE, FLATTEN, SQUEEZE, UNSQUEEZE];
     Sigmoid = sigmoid, "1 / (1 + e^−x).", [SIGMOID];
-    Softmax = softmax, "e^x over the sum of those along an axis.", [SOFTMAX];
+    Softmax = softmax, "e^x divided by the sum of e^x along an axis.", [SOFTMAX];
     Tanh = tanh, "The hyperbolic tangent.", [TANH];
     Transpose = transpose, "Axes in another order.", [TRANSPOSE];
 }

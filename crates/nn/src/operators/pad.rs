@@ -7,10 +7,10 @@ pub(super) const PAD: Operator = Operator {
     inputs: 4,
     attributes: &["mode", "pads", "value"],
     twice: &[(1, "pads"), (2, "value")],
-    ..Operator::new("Pad", "Zeros before and behind along each axis.", read)
+    ..Operator::new("Pad", "Zeros added before and after along each axis.", read)
 };
 
-/// Zeros before and behind along each axis.
+/// Zeros added before and after along each axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pad {
     pub(crate) around: Vec<[usize; 2]>,

@@ -6,10 +6,10 @@ use hushwire_compute::Op;
 
 pub(super) const SOFTMAX: Operator = Operator {
     attributes: &["axis"],
-    ..Operator::new("Softmax", "e^x over the sum of those along an axis.", read)
+    ..Operator::new("Softmax", "e^x divided by the sum of e^x along an axis.", read)
 };
 
-/// e^x over the sum of those along an axis.
+/// e^x divided by the sum of e^x along an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Softmax {
     pub(crate) axis: usize,

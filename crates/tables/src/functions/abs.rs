@@ -11,7 +11,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     names: &["abs"],
     arity: 1..=1,
     usage: "ABS(number)",
-    gives: "the number's type, BIGINT of a whole number",
+    gives: "the number's type; BIGINT for a whole number",
     doc: "the number without its sign",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(bind),

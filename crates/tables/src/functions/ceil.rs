@@ -11,7 +11,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     names: &["ceil"],
     arity: 1..=1,
     usage: "CEIL(number)",
-    gives: "a DECIMAL without digits behind the point; the type of a whole number",
+    gives: "DECIMAL without digits after the point; the same type for a whole number",
     doc: "the least whole number that is not below it",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| next_whole(arguments, Comparison::Less, Arithmetic::Add)),

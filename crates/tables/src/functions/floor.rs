@@ -8,7 +8,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     names: &["floor"],
     arity: 1..=1,
     usage: "FLOOR(number)",
-    gives: "a DECIMAL without digits behind the point; the type of a whole number",
+    gives: "DECIMAL without digits after the point; the same type for a whole number",
     doc: "the greatest whole number that is not above it",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| next_whole(arguments, Comparison::Greater, Arithmetic::Subtract)),

@@ -8,7 +8,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     arity: 2..=2,
     usage: "MOD(number, number)",
     gives: "the type of `a % b`",
-    doc: "the remainder of a division, with the sign of what is divided; NULL where the divisor is 0",
+    doc: "the remainder of a division, with the sign of the dividend; NULL where the divisor is 0",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let [a, b] = arguments.exactly()?;

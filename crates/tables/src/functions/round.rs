@@ -10,8 +10,8 @@ pub(super) static DEFINITION: FnDef = FnDef {
     names: &["round"],
     arity: 1..=2,
     usage: "ROUND(number, digits)",
-    gives: "a DECIMAL of so many digits behind the point; the type of a number that has no more",
-    doc: "the nearest number of so many digits behind the point, a literal, 0 without it; halves go away from 0",
+    gives: "DECIMAL with `digits` digits after the point; the number's own type if it has no more",
+    doc: "the nearest number with `digits` digits after the point; `digits` is a literal, 0 if left out; halves are rounded away from 0",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(bind),
 };

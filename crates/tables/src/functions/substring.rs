@@ -10,8 +10,8 @@ pub(super) static DEFINITION: FnDef = FnDef {
     names: &["substring", "substr"],
     arity: 2..=3,
     usage: "SUBSTRING(text FROM first FOR length)",
-    gives: "VARCHAR of as many bytes as it may have",
-    doc: "bytes of a text from a place on, counted from 1: both are literals, and without a length all that follow",
+    gives: "VARCHAR of the largest length that the result can have",
+    doc: "`length` bytes of the text from byte `first` on, counted from 1; both are literals; without `length`, all bytes that follow",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&SUBSTRING, bind),
 };
