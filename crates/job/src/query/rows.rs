@@ -2,7 +2,9 @@
 
 use super::source::Source;
 use crate::{InputPlace, JobError};
-use hushwire_fault::{Excuse, code};
+#[cfg(feature = "parquet")]
+use hushwire_fault::Excuse;
+use hushwire_fault::code;
 use hushwire_sql::{
     SqlError, cell,
     schema::{self, Inferred},
@@ -301,6 +303,7 @@ pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[R
     hushwire_parquet::write(to, &columns, rows.len(), field).map_err(|e| unwritable(e.cause, e.remedy))
 }
 
+#[cfg(feature = "parquet")]
 fn unwritable(cause: String, remedy: impl std::fmt::Display) -> JobError {
     JobError::new(code::WRITE, "cannot write the result", cause, remedy).whole().telling(Excuse::Writing)
 }
