@@ -13,7 +13,7 @@ const DOING: &str = "use the key";
 /// The PEM text of a private key, with its certificate; `-` is standard input.
 ///
 /// # Errors
-/// The file cannot be read or is no text; [`Kind::Refused`] where its permissions let others read or change it.
+/// The file cannot be read or is no text; [`Kind::Refused`](hushwire_fault::Kind::Refused) where its permissions let others read or change it.
 pub fn read_private_key(path: &Path) -> Result<Zeroizing<String>, JobError> {
     let file = open_input(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => {

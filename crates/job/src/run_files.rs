@@ -166,7 +166,7 @@ impl RunFiles {
     ///
     /// # Errors
     /// It is a file that this run reads, a key, a file of somebody else's, or another run writes it
-    /// ([`Kind::Refused`]); or it cannot be written.
+    /// ([`Kind::Refused`](hushwire_fault::Kind::Refused)); or it cannot be written.
     pub fn create(&mut self, option: &str, path: &Path, job: &str, mode: u32) -> Result<NewFile, JobError> {
         let created = self
             .claim(option, path, job)
