@@ -30,7 +30,7 @@ impl Clone for Tables {
 }
 
 impl Tables {
-    /// Those of the garbler of a slot.
+    /// The tables of the garbler of a slot.
     pub(crate) fn of(&self, slot: usize) -> &[u8] {
         &self.of[slot]
     }

@@ -1,4 +1,4 @@
-//! What parties agree to garble: a circuit on instances, with its roles and form.
+//! The task that parties agree to garble: a circuit on instances, with its roles and form.
 
 use crate::{Roles, half, stock::Need, wrk};
 use hushwire_circuit::Program;

@@ -155,7 +155,7 @@ pub(crate) fn failed(e: &Error) {
         return;
     }
     let more = match fault.code() {
-        // What is wrong with a command line, its own words say best.
+        // The words of a command line's error say best what is wrong with it.
         code::COMMAND_LINE => String::new(),
         _ if QUIET.load(Ordering::Relaxed) => String::new(),
         code => format!("\n  `hushwire explain {code}` says more"),

@@ -145,12 +145,12 @@ impl<'a> Ranges<'a> {
         self.known[k].range
     }
 
-    /// What follows from the range of one operand.
+    /// The range that follows from that of one operand.
     pub(crate) fn one(&self, k: usize, f: impl FnOnce(Range) -> Reach) -> Reach {
         self.of(k).map_or(Reach::Unknown, f)
     }
 
-    /// What follows from the ranges of two operands.
+    /// The range that follows from those of two operands.
     pub(crate) fn two(&self, k: usize, l: usize, f: impl FnOnce(Range, Range) -> Reach) -> Reach {
         let (x, y) = (self.of(k), self.of(l));
         x.zip(y).map_or(Reach::Unknown, |(x, y)| f(x, y))

@@ -58,11 +58,11 @@ pub struct Entry {
     pub code: Code,
     /// The sort of the failure.
     pub kind: Kind,
-    /// What happened, in a few words.
+    /// The failure, in a few words.
     pub name: &'static str,
     /// The cause as a clause, with places in braces.
     pub text: &'static str,
-    /// What to do, as a clause, with places in braces.
+    /// The remedy as a clause, with places in braces.
     pub remedy: &'static str,
 }
 

@@ -128,7 +128,7 @@ pub enum NetError {
         peer: Option<PartyId>,
         /// The step under way.
         step: String,
-        /// What came.
+        /// The value that came.
         presented: Presented,
     },
     /// A process of another user is at the other end of a Unix socket.
@@ -486,7 +486,7 @@ impl fmt::Display for TlsError {
 
 impl std::error::Error for TlsError {}
 
-/// What somebody showed who is not listed so.
+/// The key that somebody showed who is not listed with it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Presented {
     /// The pin of its key, as it is written.

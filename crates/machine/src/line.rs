@@ -26,7 +26,7 @@ use std::{
 #[derive(Default)]
 struct Post {
     asked: Option<Asked>,
-    /// What comes back from a round, once its messages are there.
+    /// The messages that come back from a round, once they are there.
     back: Option<Asked>,
 }
 

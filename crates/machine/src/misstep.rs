@@ -1,4 +1,4 @@
-//! What the gate before a machine did not let through.
+//! Calls and messages that the gate before a machine did not let through.
 
 use thiserror::Error;
 

@@ -78,7 +78,7 @@ impl Numbers {
         within("bits", "--bits", bits, 16, 64)?;
         let (of, most) = (format!("fractional bits of {bits}"), (bits - 8).min(32));
         within(&of, "--frac", frac, 4, most)?;
-        // What is cut stands behind the fractional bits, and two bits stand before them.
+        // The part that is cut stands behind the fractional bits, and two bits stand before them.
         let of = format!("bits to cut of {bits} with {frac} fractional ones");
         within(&of, "--cut", cut, 1, bits - frac - 2)
     }

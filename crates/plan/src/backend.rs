@@ -38,7 +38,7 @@ pub trait Backend: Primitives {
     fn to_bits(lower: &mut Lower<'_, Self>, bits: Range<usize>, rows: usize) -> Talk<Self>;
     /// The words of a value that there is in a narrow form.
     fn of_narrow(narrow: Size, ring: u32) -> Talk<Self>;
-    /// What a product of values needs to know of them.
+    /// The facts about values that a product of them needs.
     fn factors(lower: &Lower<'_, Self>, reads: [Slot; 2]) -> Self::Factors;
     /// A product, row by row.
     fn product(lower: &mut Lower<'_, Self>, reads: [Slot; 2]) -> Slot;

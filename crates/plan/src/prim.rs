@@ -11,13 +11,13 @@ use hushwire_circuit::Program;
 use hushwire_compute::{ComputeError, Op, Scalar, Tensor, back_end};
 use std::sync::Arc;
 
-/// What a back end has alone: primitives, and values.
+/// The primitives and values that a back end has alone.
 pub trait Primitives: Sized {
     /// A primitive without a message that it has alone.
     type Local;
     /// A primitive with messages that it has alone.
     type Talk;
-    /// What a product needs to know of its factors.
+    /// The facts about its factors that a product needs.
     type Factors;
     /// A value in one form, as a party has it.
     type Form: Clone;
@@ -126,7 +126,7 @@ pub enum Local<B: Primitives> {
     Flat(Arc<Program>, [usize; 2]),
     /// An order, undone.
     Invert,
-    /// What the back end has alone.
+    /// A primitive that the back end has alone.
     Own(B::Local),
 }
 
@@ -183,11 +183,11 @@ pub enum Talk<B: Primitives> {
         /// Their lengths.
         lengths: Vec<usize>,
     },
-    /// What the back end has alone.
+    /// A primitive that the back end has alone.
     Own(B::Talk),
 }
 
-/// What a step does.
+/// The work of a step.
 pub enum Prim<B: Primitives> {
     /// No message.
     Local(Local<B>),

@@ -52,7 +52,7 @@ impl<'p, B: Primitives> Values<'p, B> {
     /// value of a local primitive from what it reads.
     ///
     /// # Errors
-    /// Those of the function.
+    /// The errors of the function.
     pub fn alone<E>(
         &mut self,
         mut make: impl FnMut(&'p Step<B>, &'p Local<B>, &[B::Form]) -> Result<B::Form, E>,

@@ -8,7 +8,7 @@ use std::ops::Deref;
 
 /// A primitive and what it reads, all computed before.
 pub struct Step<B: Primitives> {
-    /// What it does.
+    /// Its work.
     pub prim: Prim<B>,
     /// The values that it reads.
     pub reads: Vec<Slot>,
@@ -19,7 +19,7 @@ pub struct Step<B: Primitives> {
 }
 
 impl<B: Primitives> Step<B> {
-    /// What it does, where the parties talk.
+    /// Its work, where the parties talk.
     pub fn talk(&self) -> Option<&Talk<B>> {
         match &self.prim {
             Prim::Local(_) => None,

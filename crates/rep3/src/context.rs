@@ -1,4 +1,4 @@
-//! What a batch's local steps take from the session.
+//! The part of the session that a batch's local steps use.
 
 use crate::Role;
 use hushwire_aes::Backend;
@@ -21,7 +21,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// Whose steps they are.
+    /// The party whose steps they are.
     #[must_use]
     pub fn role(&self) -> Role {
         self.role

@@ -127,7 +127,7 @@ fn write(path: &Path, section: &str, found: Lines) {
     fs::write(path, text).unwrap_or_else(|e| panic!("{FILE}: {e}"));
 }
 
-/// What differs between the file and the runs, as it is to be read.
+/// The differences between the file and the runs, for people to read.
 fn differences(lines: &Lines, found: &Lines) -> String {
     let mut text = String::new();
     let mut say = |what: &str, (name, party): &Key, old: Option<&String>, new: Option<&String>| {

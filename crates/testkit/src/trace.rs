@@ -1,4 +1,4 @@
-//! What each party of a run sends: messages, bytes and one hash.
+//! The messages that each party of a run sends: their number, their bytes and one hash.
 
 use crate::Dirty;
 use blake3::Hasher;
@@ -39,7 +39,7 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// What one party sent in a run: number of messages, their bytes, and the hash.
+/// The traffic that one party sent in a run: number of messages, their bytes, and the hash.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Sent {
     pub(crate) messages: u64,
@@ -72,7 +72,7 @@ impl Trace {
         stream.hash.update(&(message.len() as u64).to_le_bytes()).update(message);
     }
 
-    /// What [`Lockstep::run_edited`] calls: parties go by their numbers.
+    /// The function that [`Lockstep::run_edited`] calls: parties go by their numbers.
     pub fn listen(&self) -> impl FnMut(Place, &mut Vec<u8>) + use<> {
         let all = self.clone();
         move |place, message| all.hear(place.party, place.slot as u64, message)

@@ -141,7 +141,7 @@ pub(crate) struct Joining<'a> {
     pub(crate) errors: Mutex<Vec<NetError>>,
     /// The number of refused connections, with the time and the reason of the last.
     pub(crate) refused: Mutex<Option<(usize, Instant, Text)>>,
-    /// What was seen of missing members.
+    /// The sights of missing members.
     pub(crate) sights: Mutex<Sights>,
 }
 

@@ -118,7 +118,7 @@ pub(crate) enum Half {
     Rx(Box<dyn Rx>),
 }
 
-/// What the watcher and all links of a session know of it.
+/// The state of a session that the watcher and all links share.
 pub(crate) struct Shared {
     pub(crate) me: PartyId,
     /// A fork has no watcher and would wait for it. It must not speak to the peers, either.

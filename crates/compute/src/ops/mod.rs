@@ -90,7 +90,7 @@ pub(crate) struct OpDef<P> {
 /// An operation's definition with its parameters.
 struct Bound<P>(OpDef<P>, P);
 
-/// What is asked of an operation; see [`OpDef`].
+/// The facts that are asked of an operation; see [`OpDef`].
 pub(crate) trait Definition {
     fn facts(&self) -> Facts;
     fn infer(&self, of: Operands<'_>) -> Typed;
@@ -137,7 +137,7 @@ pub(crate) struct Facts {
     pub(crate) role: Role,
 }
 
-/// What an operation costs on shares.
+/// The cost of an operation on shares.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// It adds or multiplies its operands, as numbers.

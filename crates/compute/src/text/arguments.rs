@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{ComputeError, Dim, Member, Netlist, Scalar, Shape, Steps, TextPlace, Value, error::wrong};
 
-/// What a text stands for.
+/// The thing that a text stands for.
 pub(crate) type Lowered<T> = Result<T, ComputeError>;
 
 /// The values, members and circuits that a text has so far.

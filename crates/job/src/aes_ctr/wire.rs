@@ -188,7 +188,7 @@ mod tests {
         assert_ne!(first, third);
     }
 
-    /// What goes between a party and the owner, but for shares that the protocol makes.
+    /// The messages between a party and the owner, but for shares that the protocol makes.
     #[test]
     fn bytes_on_the_wire_are_those_of_the_file() {
         let id: KeyId = hex::decode(ID).ok().and_then(|id| id.try_into().ok()).unwrap_or_default();

@@ -20,7 +20,7 @@ pub struct LayerNorm {
     pub(crate) axis: usize,
     pub(crate) scale: Arc<Vec<f32>>,
     pub(crate) shift: Arc<Vec<f32>>,
-    /// What is added to the variance.
+    /// The number that is added to the variance.
     pub(crate) epsilon: f32,
 }
 

@@ -57,7 +57,7 @@ pub use pool::Pool;
 pub use reference::reference;
 pub(crate) use transpose::Transpose;
 
-/// What files of operators need.
+/// The imports that files of operators need.
 mod prelude {
     pub(super) use super::{Definition, Factors, Kind, Operator, Role};
     pub(super) use crate::{
@@ -81,7 +81,7 @@ pub(crate) trait Definition {
     /// Its operator's name in ONNX.
     fn name(&self) -> &'static str;
 
-    /// What it does with scales and places.
+    /// Its effect on scales and places.
     fn role(&self) -> Role;
 
     /// In floating point: the value of these lengths.
@@ -124,7 +124,7 @@ pub(crate) trait Definition {
     }
 }
 
-/// What an operation does with scales and places.
+/// The effect of an operation on scales and places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// It has weights that take any scale to any other; its value is cut later.

@@ -101,7 +101,7 @@ pub struct Sender16(Line<'static, BaseSender<Passive>, OtError>);
 
 passed_on!([] Sender16, OtError, self => self.0);
 
-/// What the line holds is wiped.
+/// The line wipes all that it holds.
 impl ZeroizeOnDrop for Sender16 {}
 
 impl SendBase<Passive> for Sender16 {
@@ -173,7 +173,7 @@ pub struct Receiver16(Line<'static, BaseReceiver<Passive>, OtError>);
 
 passed_on!([] Receiver16, OtError, self => self.0);
 
-/// What the line holds is wiped.
+/// The line wipes all that it holds.
 impl ZeroizeOnDrop for Receiver16 {}
 
 impl ReceiveBase<Passive> for Receiver16 {

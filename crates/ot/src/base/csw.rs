@@ -150,7 +150,7 @@ pub struct CswSender(Line<'static, BaseSender<SelectiveFailure>, OtError>);
 
 passed_on!([] CswSender, OtError, self => self.0);
 
-/// What the line holds is wiped.
+/// The line wipes all that it holds.
 impl ZeroizeOnDrop for CswSender {}
 
 impl SendBase<SelectiveFailure> for CswSender {
@@ -222,7 +222,7 @@ pub struct CswReceiver(Line<'static, BaseReceiver<SelectiveFailure>, OtError>);
 
 passed_on!([] CswReceiver, OtError, self => self.0);
 
-/// What the line holds is wiped.
+/// The line wipes all that it holds.
 impl ZeroizeOnDrop for CswReceiver {}
 
 impl ReceiveBase<SelectiveFailure> for CswReceiver {

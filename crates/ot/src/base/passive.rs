@@ -96,7 +96,7 @@ pub struct PassiveSender<P>(Line<'static, BaseSender<Passive>, OtError>, Phantom
 
 passed_on!([P: TwoMessages] PassiveSender<P>, OtError, self => self.0);
 
-/// What the line holds is wiped.
+/// The line wipes all that it holds.
 impl<P> ZeroizeOnDrop for PassiveSender<P> {}
 
 async fn send<P: TwoMessages>(
@@ -133,7 +133,7 @@ pub struct PassiveReceiver<P>(Line<'static, BaseReceiver<Passive>, OtError>, Pha
 
 passed_on!([P: TwoMessages] PassiveReceiver<P>, OtError, self => self.0);
 
-/// What the line holds is wiped.
+/// The line wipes all that it holds.
 impl<P> ZeroizeOnDrop for PassiveReceiver<P> {}
 
 async fn receive<P: TwoMessages>(

@@ -27,7 +27,7 @@ use std::{
 
 /// The lowering of a computation, under way.
 pub struct Lower<'a, B: Backend> {
-    /// What the back end keeps meanwhile.
+    /// The state that the back end keeps meanwhile.
     pub backend: B,
     /// The computation.
     pub computation: &'a Computation,
@@ -47,7 +47,7 @@ pub struct Lower<'a, B: Backend> {
 
 type BlockKey = (Op, Vec<Scalar>, Vec<Option<u128>>, Scalar);
 
-/// What is lowered, unless it cannot be.
+/// The result of a lowering, unless it fails.
 pub type Lowered<T> = Result<T, ComputeError>;
 
 fn refuse(cause: impl Into<String>, remedy: &str) -> ComputeError {

@@ -195,7 +195,7 @@ fn strings(all: &mut Digests) {
     });
 }
 
-/// What moves rows. A few rows take other steps of a sort than many.
+/// Protocols that move rows. A few rows take other steps of a sort than many.
 fn rows(all: &mut Digests) {
     for rows in [ROWS, 3000] {
         let of = |what: &str| format!("rep3/rows/{what}/{rows}");

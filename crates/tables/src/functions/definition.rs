@@ -39,13 +39,13 @@ pub struct FnDef {
     pub gives: &'static str,
     /// Its value, in one line for documents.
     pub doc: &'static str,
-    /// What parties learn of a row's values when it is computed.
+    /// The facts that parties learn of a row's values when it is computed.
     pub leaks: Leaks,
     /// The expression that a call is.
     pub meaning: Meaning,
 }
 
-/// What parties learn of a row's values when a function is computed. A new variant needs its words
+/// The facts that parties learn of a row's values when a function is computed. A new variant needs its words
 /// in EXPLAIN and in the list of functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaks {

@@ -45,7 +45,7 @@ fn the_same_is_computed_once_and_what_nobody_reads_never() {
     assert_eq!(steps(order), steps(&format!("{order}\noutput b = permute(y, o) to m")));
 }
 
-/// What is numbers alone before is numbers alone after, where no bound is known.
+/// A plan of numbers alone stays one of numbers alone, where no bound is known.
 #[test]
 fn minima_maxima_and_shifts_of_numbers_stay_numbers() {
     for scalar in ["i16", "u32", "i64"] {

@@ -109,7 +109,7 @@ fn an_owner_s_expired_certificate_is_named_on_both_sides() {
     expires_meanwhile(parties, 1, 0);
 }
 
-/// What both parties of `world` hear of certificates while they join.
+/// The events about certificates that both parties of `world` hear while they join.
 fn heard_of_certificates(world: &World) -> Vec<Event> {
     let heard: Arc<Mutex<Vec<Event>>> = Arc::default();
     thread::scope(|scope| {

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 /// Items of the sender.
 const THEIRS: u64 = 1000;
 
-/// What a cheating receiver does with its state, and notes of it.
+/// The edit that a cheating receiver makes to its state, with notes of it.
 #[derive(Default)]
 pub(super) struct Cheat {
     /// The items that it evaluates, in place of those that are in its store.
