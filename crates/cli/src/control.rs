@@ -2,7 +2,7 @@
 
 use crate::{error::Error, log};
 use hushwire::LocalMember;
-use hushwire_job::{Job, JobError, Outcome, Peer};
+use hushwire_job::{Fault, Job, Outcome, Peer};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
     io::{self, Write},
@@ -39,7 +39,7 @@ pub(crate) enum FromMember {
     /// It has sent everything.
     Done(Box<Ended>),
     /// It gives up.
-    Failed(JobError),
+    Failed(Fault),
 }
 
 /// A member before it meets the others.

@@ -15,7 +15,7 @@ use crate::{
 };
 use clap::Args;
 use hushwire_fault::{Who, code};
-use hushwire_job::{JobError, Member, MemberFile};
+use hushwire_job::{Fault, Member, MemberFile};
 use hushwire_machine::{NetError, PartyId};
 use hushwire_wire::{Identity, Listener, PeerConfig, Pin};
 use report::{Check, Report, Verdict};
@@ -76,7 +76,7 @@ impl Patient {
     }
 
     /// The members of the file by their names in what went wrong with a peer.
-    fn named(&self, e: &NetError) -> JobError {
+    fn named(&self, e: &NetError) -> Fault {
         let members = || self.file.peers.iter().map(|peer| &peer.member).chain([&self.file.me]);
         let name = |id| members().find(|member| self.number(member) == id).map(ToString::to_string);
         e.fault().with_names(&name)
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<(), Error> {
         None => Ok(()),
         Some(Check { subject, check, found, remedy, .. }) => {
             let remedy = remedy.as_deref().unwrap_or("see the table");
-            Err(JobError::new(code::CHECK, format!("the check of {check}"), found, remedy)
+            Err(Fault::new(code::CHECK, format!("the check of {check}"), found, remedy)
                 .by(Who::named(subject))
                 .into())
         }

@@ -1,7 +1,7 @@
 //! Errors of a command, and the exit code that says so.
 
 use hushwire_fault::{IntoText, code};
-use hushwire_job::JobError;
+use hushwire_job::Fault;
 use hushwire_machine::NetError;
 use std::{io, path::Path};
 
@@ -13,10 +13,10 @@ pub(crate) enum Error {
     Usage(String),
     /// This program's own end of the network failed.
     #[error("{}", .0.clauses())]
-    Net(JobError),
+    Net(Fault),
     /// A job could not be read or run, or a file not be used; the error of another process of ours names its member.
     #[error("{0}")]
-    Job(#[from] JobError),
+    Job(#[from] Fault),
 }
 
 impl From<NetError> for Error {
@@ -28,28 +28,28 @@ impl From<NetError> for Error {
 impl Error {
     /// An operating system's refusal, with its remedy.
     pub(crate) fn io(doing: &str, path: &Path, source: &io::Error) -> Self {
-        JobError::io(doing, path, source).into()
+        Fault::io(doing, path, source).into()
     }
 
     /// A file that is not as it should be. `doing` is "read", "write", ….
     pub(crate) fn file(doing: &str, path: &Path, cause: impl IntoText, remedy: impl IntoText) -> Self {
-        JobError::file(doing, path, cause, remedy).into()
+        Fault::file(doing, path, cause, remedy).into()
     }
 
     /// It would work, and would be unsafe.
     pub(crate) fn refused(cause: impl IntoText, remedy: impl IntoText) -> Self {
-        JobError::new(code::UNSAFE, "refused", cause, remedy).whole().into()
+        Fault::new(code::UNSAFE, "refused", cause, remedy).whole().into()
     }
 
     /// Neither the user nor the network is to blame.
     pub(crate) fn internal(doing: &str, cause: impl IntoText) -> Self {
-        JobError::new(code::BUG, doing, cause, "please report this with the command line").into()
+        Fault::new(code::BUG, doing, cause, "please report this with the command line").into()
     }
 
     /// The same with its parts, for programs.
-    pub(crate) fn fault(&self) -> JobError {
+    pub(crate) fn fault(&self) -> Fault {
         match self {
-            Self::Usage(cause) => JobError::of(code::COMMAND_LINE, &[("cause", cause.into())]),
+            Self::Usage(cause) => Fault::of(code::COMMAND_LINE, &[("cause", cause.into())]),
             Self::Net(e) | Self::Job(e) => e.clone(),
         }
     }

@@ -16,7 +16,7 @@ use hushwire::{Local, LocalMembers, Opened};
 use hushwire_aes::Backend;
 use hushwire_fault::PartyId;
 use hushwire_job::{
-    self as engine, InputPlace, JobError, Kind, Member, Observer, Outcome, OutputPlace, Peer, Task,
+    self as engine, Fault, InputPlace, Kind, Member, Observer, Outcome, OutputPlace, Peer, Task,
     aes_ctr::{AesCtrJob, AesCtrPart, KeyMode, Learnt, Said, share_file},
 };
 use hushwire_wire::Shape;
@@ -38,7 +38,7 @@ const END: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(5);
 
 /// An error in which the one client is called as a person knows it.
-pub(crate) fn plainly(e: JobError) -> JobError {
+pub(crate) fn plainly(e: Fault) -> Fault {
     e.with_names(&|id| (id == THE_CLIENT).then(|| OWNER.to_owned()))
 }
 
@@ -144,7 +144,7 @@ fn lost() -> Error {
 }
 
 /// The owner's own failure: it is this program that speaks.
-fn of_owner(e: JobError) -> Error {
+fn of_owner(e: Fault) -> Error {
     Error::Job(plainly(e).anonymous())
 }
 

@@ -14,8 +14,8 @@ use crate::{
 use clap::Args;
 use hushwire::Local;
 use hushwire_job::{
-    Answer, InputPlace, Job, JobError, Member, OutputPlace, Pad, QueryJob, QueryPartOf, QueryTable,
-    QueryTask, Task, check_output, count, declaration, infer,
+    Answer, Fault, InputPlace, Job, Member, OutputPlace, Pad, QueryJob, QueryPartOf, QueryTable, QueryTask,
+    Task, check_output, count, declaration, infer,
 };
 use std::{
     fmt::Write,
@@ -202,7 +202,7 @@ impl LocalQueryArgs {
 type Guess = (String, String);
 
 /// A refusal of a query that may be due to columns without any value, whose type nobody said.
-fn with_guesses(e: JobError, sql: &str, guessed: &[Guess]) -> JobError {
+fn with_guesses(e: Fault, sql: &str, guessed: &[Guess]) -> Fault {
     let sql = sql.to_lowercase();
     let named = guessed.iter().filter(|(_, column)| sql.contains(&column.to_lowercase()));
     let named: Vec<String> = named.map(|(table, column)| format!("{table}.{column}")).collect();

@@ -7,8 +7,7 @@ use crate::{
 };
 use hushwire::LocalMember;
 use hushwire_job::{
-    ComputeTask, Event, Job, JobError, Member, Observer, Outcome, Prepared, PsiTask, Task,
-    aes_ctr::AesCtrPart,
+    ComputeTask, Event, Fault, Job, Member, Observer, Outcome, Prepared, PsiTask, Task, aes_ctr::AesCtrPart,
 };
 use serde::Serialize;
 use std::{
@@ -40,11 +39,11 @@ pub(crate) fn main() -> ! {
     }
 }
 
-fn unexpected() -> JobError {
-    JobError::internal("following the supervisor", "an order was missing or out of turn")
+fn unexpected() -> Fault {
+    Fault::internal("following the supervisor", "an order was missing or out of turn")
 }
 
-fn member(orders: &Receiver<ToMember>) -> Result<Ended, JobError> {
+fn member(orders: &Receiver<ToMember>) -> Result<Ended, Fault> {
     let Ok(ToMember::Job(order)) = orders.recv() else { return Err(unexpected()) };
     let (job, own) = *order;
     let me = own.name().clone();
@@ -75,13 +74,13 @@ fn joined<T: Task<Learnt: Serialize>>(
     own: LocalMember,
     task: &T,
     key_id: impl Fn(&T::Part) -> Option<String>,
-) -> Result<Ended, JobError> {
+) -> Result<Ended, Fault> {
     let observer = observer();
     let opened = own.start()?.observer(observer).open(task)?;
     tell(&FromMember::Ready(Ready { peer: opened.peer(), key_id: key_id(opened.part()) }));
     let Ok(ToMember::Meet(all)) = orders.recv() else { return Err(unexpected()) };
     let Outcome { learnt, stats } = opened.run(&all)?;
-    let learnt = serde_json::to_value(learnt).map_err(|e| JobError::internal("telling the supervisor", e))?;
+    let learnt = serde_json::to_value(learnt).map_err(|e| Fault::internal("telling the supervisor", e))?;
     Ok(Ended { outcome: Outcome { learnt, stats }, peak_memory_bytes: peak_memory() })
 }
 

@@ -15,7 +15,7 @@ use crate::{
 use hushwire::Member;
 use hushwire_aes::{Backend, Tier};
 use hushwire_job::{
-    Agreement, Allowed, ClientFile, ComputeTask, Event, Forecast, Job, JobError, MemberConfig, MemberFile,
+    Agreement, Allowed, ClientFile, ComputeTask, Event, Fault, Forecast, Job, MemberConfig, MemberFile,
     Observer, PartyFile, Phase, Preparable, Preparation, Prepared, PsiTask, Task, excuse,
 };
 use hushwire_machine::Excuse;
@@ -78,7 +78,7 @@ fn or_excuse<T>(
             ref other => {
                 log::failed(other);
                 let silent: Observer = Arc::new(|_| {});
-                (JobError::usage("start-up", other, "").telling(Excuse::Job), silent)
+                (Fault::usage("start-up", other, "").telling(Excuse::Job), silent)
             }
         };
         let told = excuse(config, plan, &hears, told);
@@ -122,7 +122,7 @@ fn prepare_runs(args: &MemberArgs, ahead: &Ahead<'_>, config: MemberConfig) -> R
 
 fn prepare(
     args: &MemberArgs,
-    job: Result<impl Preparable + Clone + Send + Sync + 'static, JobError>,
+    job: Result<impl Preparable + Clone + Send + Sync + 'static, Fault>,
     ahead: &Ahead<'_>,
     config: MemberConfig,
 ) -> Result<(), Error> {
@@ -152,7 +152,7 @@ fn run_job(args: &MemberArgs, config: MemberConfig) -> Result<(), Error> {
 /// Runs what was planned, after its remarks.
 fn run_task<T: Told>(
     args: &MemberArgs,
-    task: Result<T, JobError>,
+    task: Result<T, Fault>,
     config: MemberConfig,
     remarks: impl FnOnce(&T),
 ) -> Result<(), Error> {

@@ -8,7 +8,7 @@ use crate::{
 };
 use clap::{Args, Subcommand};
 use hushwire_fault::code;
-use hushwire_job::{JobError, network_of, read_array, samples};
+use hushwire_job::{Fault, network_of, read_array, samples};
 use hushwire_nn::{
     Array, Choice, Distance, Finding, LayerReport, Members, Network, NnError, Numbers, Range, Report,
     Samples, Secure, Wanted, judged, npy, zoo,
@@ -172,13 +172,12 @@ struct MakeArgs {
 
 /// The error of a model as commands have theirs.
 pub(crate) fn of_nn(e: &NnError) -> Error {
-    JobError::new(code::MODEL_FILE, e.place(), e.cause(), e.remedy()).into()
+    Fault::new(code::MODEL_FILE, e.place(), e.cause(), e.remedy()).into()
 }
 
 /// The error of a file.
 pub(crate) fn of_file(path: &Path, e: &NnError) -> Error {
-    JobError::new(code::MODEL_FILE, format!("{}, {}", path.display(), e.place()), e.cause(), e.remedy())
-        .into()
+    Fault::new(code::MODEL_FILE, format!("{}, {}", path.display(), e.place()), e.cause(), e.remedy()).into()
 }
 
 /// The computation of the network that a file has.

@@ -12,7 +12,7 @@ use crate::{
 };
 use clap::{Args, Subcommand};
 use hushwire_fault::{Who, code};
-use hushwire_job::{JobError, Stamp, read_once, refuse_once};
+use hushwire_job::{Fault, Stamp, read_once, refuse_once};
 use hushwire_psi::{
     KeyColumn, KeySpec, Keys, LeftOut, PsiError, Rows, Set, check_output, is_parquet,
     oprf::{List, PublishError, Refusal, Terms, ask, digest, publish},
@@ -343,5 +343,5 @@ fn refused(refusal: Refusal, asked: usize) -> Error {
             "ask again later, or ask the owner for more --per-hour",
         ),
     };
-    JobError::new(code::QUERIED, "the query", cause, remedy).by(Who::named("the owner")).into()
+    Fault::new(code::QUERIED, "the query", cause, remedy).by(Who::named("the owner")).into()
 }

@@ -9,7 +9,7 @@ use crate::{
 };
 use hushwire::{Local, LocalMember, LocalMembers};
 use hushwire_fault::{PartyId, Who, code};
-use hushwire_job::{Job, JobError, Member, Outcome, Peer, Task, aes_ctr::Learnt};
+use hushwire_job::{Fault, Job, Member, Outcome, Peer, Task, aes_ctr::Learnt};
 use indicatif::ProgressBar;
 use serde::de::DeserializeOwned;
 use std::{
@@ -50,7 +50,7 @@ pub(crate) struct Supervisor {
     /// The step under way, for errors.
     phase: &'static str,
     /// In the order in which they came.
-    reports: Vec<(usize, JobError)>,
+    reports: Vec<(usize, Fault)>,
     ended: Vec<(usize, ExitStatus)>,
     /// The number of parties that have met all others.
     joined: usize,
@@ -235,18 +235,18 @@ impl Supervisor {
 }
 
 /// The error of a process that went without a word.
-fn gone(phase: &str, status: ExitStatus) -> JobError {
+fn gone(phase: &str, status: ExitStatus) -> Fault {
     let cause = match (status.signal(), status.code()) {
         (_, Some(PANICKED)) => {
             let remedy = "please report this with the command line and what stands above";
-            return JobError::new(code::BUG, phase, "a bug ended its process", remedy);
+            return Fault::new(code::BUG, phase, "a bug ended its process", remedy);
         }
         (Some(signal), _) => format!("its process was killed by signal {signal}"),
         _ => format!("its process ended without a report, with {status}"),
     };
     let remedy =
         "nothing was written; see the system's log for who killed it (out of memory?) and start again";
-    JobError::new(code::PROCESS, phase, cause, remedy)
+    Fault::new(code::PROCESS, phase, cause, remedy)
 }
 
 impl Drop for Supervisor {
@@ -310,7 +310,7 @@ fn listen(party: usize, stdout: ChildStdout, child: &Mutex<Child>, events: &Send
     for line in BufReader::new(stdout).lines() {
         let Ok(line) = line else { break };
         let said = control::hear(&line).unwrap_or_else(|e| {
-            let error = JobError::internal("start", format!("hearing a party: {e}"));
+            let error = Fault::internal("start", format!("hearing a party: {e}"));
             FromMember::Failed(error.by(PartyId(u8::try_from(party).unwrap_or(u8::MAX))))
         });
         if events.send(Event::Said(party, said)).is_err() {

@@ -10,8 +10,8 @@ use crate::{run_report, size};
 use hushwire_compute::Scalar;
 use hushwire_garble::Scheme;
 use hushwire_job::{
-    Agreement, Common, ComputeTask, Computed, FromDisk, Intersection, JobError, Phase, Preparable,
-    Preparation, Prepared, Protocol, PsiReveal, PsiTask, Shown, Task,
+    Agreement, Common, ComputeTask, Computed, Fault, FromDisk, Intersection, Phase, Preparable, Preparation,
+    Prepared, Protocol, PsiReveal, PsiTask, Shown, Task,
     aes_ctr::{AesCtrJob, Iv, KeyMode, Learnt},
 };
 use serde::Serialize;
@@ -29,7 +29,7 @@ pub(crate) trait Told: Task + Clone + Send + Sync + 'static {
     ///
     /// # Errors
     /// It is too large to be run.
-    fn course(&self) -> Result<Vec<(u64, String)>, JobError> {
+    fn course(&self) -> Result<Vec<(u64, String)>, Fault> {
         Ok(vec![])
     }
 

@@ -2,7 +2,7 @@
 
 use hushwire_garble::Scheme;
 use hushwire_job::{
-    BitOrderChoice, CircuitJob, CircuitSource, Input, JobError, Output, Parameters, Prepared, Protocol,
+    BitOrderChoice, CircuitJob, CircuitSource, Fault, Input, Output, Parameters, Prepared, Protocol,
 };
 use hushwire_ot::Protocol as Extension;
 use std::path::Path;
@@ -107,10 +107,10 @@ impl CircuitBuilder {
     ///
     /// # Errors
     /// A member's name is none.
-    pub fn job(&self) -> Result<CircuitJob, JobError> {
+    pub fn job(&self) -> Result<CircuitJob, Fault> {
         match &self.wrong {
             Some(cause) => {
-                Err(JobError::usage("planning the job", cause, "name members as party0 or client:alice"))
+                Err(Fault::usage("planning the job", cause, "name members as party0 or client:alice"))
             }
             None => Ok(self.job.clone()),
         }
@@ -120,7 +120,7 @@ impl CircuitBuilder {
     ///
     /// # Errors
     /// A member's name is none, the circuit cannot be had, or the job does not fit it.
-    pub fn build(&self) -> Result<Prepared, JobError> {
+    pub fn build(&self) -> Result<Prepared, Fault> {
         Prepared::new(&self.job()?)
     }
 }

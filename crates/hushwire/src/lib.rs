@@ -5,7 +5,7 @@
 //! ```
 //! use hushwire::{CircuitBuilder, Local, job::Protocol};
 //!
-//! # fn main() -> Result<(), hushwire::job::JobError> {
+//! # fn main() -> Result<(), hushwire::job::Fault> {
 //! let job = CircuitBuilder::named(Protocol::Rep3, "less:32")
 //!     .input("alice", "client:alice")
 //!     .input("bob", "client:bob")
@@ -42,9 +42,9 @@
 //! Two lists are compared, and each party learns what both have:
 //!
 //! ```
-//! use hushwire::{Local, job::{Common, InputPlace, JobError, PsiJob, PsiTask}, psi::Reveal};
+//! use hushwire::{Local, job::{Common, InputPlace, Fault, PsiJob, PsiTask}, psi::Reveal};
 //!
-//! # fn main() -> Result<(), JobError> {
+//! # fn main() -> Result<(), Fault> {
 //! let task = PsiTask::new(&PsiJob::new(Reveal::Items, "email"))?;
 //! let lists = ["email\nann@x\nbob@x\n", "email\neve@x\nann@x\n"];
 //! let ended = Local::new(&task).rows(lists.map(InputPlace::memory)).run()?;

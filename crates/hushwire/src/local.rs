@@ -6,7 +6,7 @@ use crate::{
 };
 use hushwire_aes::Backend;
 use hushwire_job::{
-    Common, InputPlace, JobError, Member, Observer, Outcome, OutputPlace, Outputs, Prepared, PsiTask, Stats,
+    Common, Fault, InputPlace, Member, Observer, Outcome, OutputPlace, Outputs, Prepared, PsiTask, Stats,
     Task,
     aes_ctr::{AesCtrJob, AesCtrPlaces, Iv, Said, share_file},
     first_error,
@@ -33,7 +33,7 @@ pub struct Local<'a, T: Task> {
     backend: Backend,
     observer: Observer,
     /// The first value that is nobody's.
-    wrong: Option<JobError>,
+    wrong: Option<Fault>,
 }
 
 impl<'a, T: Task> Local<'a, T> {
@@ -107,7 +107,7 @@ impl<'a, T: Task> Local<'a, T> {
     ///
     /// # Errors
     /// The first cause of a failure. No output is in place then.
-    pub fn run(self) -> Result<Ended<'a, T>, JobError>
+    pub fn run(self) -> Result<Ended<'a, T>, Fault>
     where
         T::Part: Send,
         T::Learnt: Send,
@@ -129,7 +129,7 @@ impl<'a, T: Task> Local<'a, T> {
             });
             let running: Vec<_> = running.collect();
             let ended = running.into_iter().map(|(me, thread)| {
-                let panicked = |_| Err(JobError::internal("computing", "a thread panicked"));
+                let panicked = |_| Err(Fault::internal("computing", "a thread panicked"));
                 (me, thread.join().unwrap_or_else(panicked))
             });
             ended.collect()
@@ -150,11 +150,11 @@ impl<'a, T: Task> Local<'a, T> {
     ///
     /// # Errors
     /// A value is nobody's; the system has no randomness, or no room for a directory.
-    pub fn members(mut self) -> Result<LocalMembers, JobError> {
+    pub fn members(mut self) -> Result<LocalMembers, Fault> {
         if let Some(e) = self.wrong.take() {
             return Err(e);
         }
-        let wrong = |e: &dyn std::fmt::Display| JobError::internal("starting the run", e);
+        let wrong = |e: &dyn std::fmt::Display| Fault::internal("starting the run", e);
         let session = SessionId::fresh().map_err(|e| wrong(&e))?;
         let places = Places::of(self.transport)?;
         let mut members = vec![];
@@ -176,7 +176,7 @@ impl<'a, T: Task> Local<'a, T> {
         }
         if let Some(odd) = self.inputs.keys().chain(self.outputs.keys()).chain(self.aes_ctr.keys()).next() {
             let remedy = "give values to members that the job names";
-            return Err(JobError::usage("starting the run", format!("the job has no {odd}"), remedy));
+            return Err(Fault::usage("starting the run", format!("the job has no {odd}"), remedy));
         }
         Ok(LocalMembers { members, places })
     }
@@ -238,7 +238,7 @@ impl Local<'_, Prepared> {
         let names: Vec<_> = inputs.iter().map(|(input, _)| input.as_str()).collect();
         let cause = format!("the job has no input called `{name}`");
         let remedy = format!("it has {}", names.join(", "));
-        self.wrong = self.wrong.or(Some(JobError::usage("starting the run", cause, remedy)));
+        self.wrong = self.wrong.or(Some(Fault::usage("starting the run", cause, remedy)));
         self
     }
 

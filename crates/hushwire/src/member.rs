@@ -2,8 +2,8 @@
 
 use hushwire_aes::Backend;
 use hushwire_job::{
-    Agreement, ClientFile, InputPlace, JobError, Member as Name, MemberConfig, Observer, Outcome,
-    OutputPlace, Part, PartyFile, Peer, RunFiles, Task, TermsDigest, aes_ctr::AesCtrPlaces,
+    Agreement, ClientFile, Fault, InputPlace, Member as Name, MemberConfig, Observer, Outcome, OutputPlace,
+    Part, PartyFile, Peer, RunFiles, Task, TermsDigest, aes_ctr::AesCtrPlaces,
 };
 use hushwire_machine::SessionId;
 use hushwire_wire::{Identity, Listener, Shape};
@@ -22,7 +22,7 @@ impl Member {
     ///
     /// # Errors
     /// The file or its key cannot be used, or the address cannot be had.
-    pub fn party(file: &Path, label: &str) -> Result<Self, JobError> {
+    pub fn party(file: &Path, label: &str) -> Result<Self, Fault> {
         let file = PartyFile::read(file)?;
         let me = file.member.me.clone();
         let config = MemberConfig::of_party(file, label, Backend::best());
@@ -33,7 +33,7 @@ impl Member {
     ///
     /// # Errors
     /// The file or its key cannot be used.
-    pub fn client(file: &Path, label: &str) -> Result<Self, JobError> {
+    pub fn client(file: &Path, label: &str) -> Result<Self, Fault> {
         let file = ClientFile::read(file)?;
         let me = file.0.me.clone();
         let config = MemberConfig::of_client(file, label, Backend::best());
@@ -87,7 +87,7 @@ impl Member {
     ///
     /// # Errors
     /// A file cannot be used, a value is missing, or is nobody's.
-    pub fn open<T: Task>(mut self, task: &T) -> Result<Opened<T::Part>, JobError> {
+    pub fn open<T: Task>(mut self, task: &T) -> Result<Opened<T::Part>, Fault> {
         let part = hushwire_job::open(task, &mut self.config)?;
         Ok(Opened { agreement: task.agreement(), part, member: self })
     }
@@ -96,7 +96,7 @@ impl Member {
     ///
     /// # Errors
     /// Something failed here or elsewhere, or the job is not allowed; no output is in place.
-    pub fn run<T: Task>(self, task: &T) -> Result<Outcome<T::Learnt>, JobError> {
+    pub fn run<T: Task>(self, task: &T) -> Result<Outcome<T::Learnt>, Fault> {
         hushwire_job::run(task, self.config, &self.observer)
     }
 }
@@ -130,7 +130,7 @@ impl<P: Part> Opened<P> {
     ///
     /// # Errors
     /// Something failed here or elsewhere; no output is in place.
-    pub fn run(self, all: &[Peer]) -> Result<Outcome<P::Learnt>, JobError> {
+    pub fn run(self, all: &[Peer]) -> Result<Outcome<P::Learnt>, Fault> {
         let Self { agreement, part, member: Member { mut config, observer } } = self;
         config.peers = all.iter().filter(|peer| peer.member != config.me).cloned().collect();
         hushwire_job::run_part(agreement, part, config, &observer)
@@ -174,16 +174,16 @@ impl LocalMember {
     ///
     /// # Errors
     /// Its address cannot be had.
-    pub fn start(mut self) -> Result<Member, JobError> {
+    pub fn start(mut self) -> Result<Member, Fault> {
         self.member().map_err(|e| e.by(&self.me))
     }
 
-    fn member(&mut self) -> Result<Member, JobError> {
-        let wrong = |e: &dyn std::fmt::Display| JobError::internal("start", e);
+    fn member(&mut self) -> Result<Member, Fault> {
+        let wrong = |e: &dyn std::fmt::Display| Fault::internal("start", e);
         let shape: Shape = self.shape.parse().map_err(|e| wrong(&e))?;
         let identity = Identity::from_pem(&self.pem).map_err(|e| wrong(&e))?;
         let listener = self.listen.as_deref().map(Listener::bind).transpose();
-        let listener = listener.map_err(|e| JobError::from(e).during("listening"))?;
+        let listener = listener.map_err(|e| Fault::from(e).during("listening"))?;
         Ok(Member::new(MemberConfig {
             transport: self.transport.parse()?,
             shape,

@@ -1,6 +1,6 @@
 //! Places where the parties of a run on one machine listen.
 
-use hushwire_job::JobError;
+use hushwire_job::Fault;
 use hushwire_machine::{Process, SessionId};
 use hushwire_wire::TransportKind;
 use std::{
@@ -18,15 +18,15 @@ impl Places {
     ///
     /// # Errors
     /// The directory cannot be made.
-    pub fn of(transport: TransportKind) -> Result<Self, JobError> {
+    pub fn of(transport: TransportKind) -> Result<Self, Fault> {
         if !transport.is_local() {
             return Ok(Self(None, Process::here()));
         }
         // Random, and nothing that is secret.
-        let name = SessionId::fresh().map_err(|e| JobError::internal("naming a directory", e))?;
+        let name = SessionId::fresh().map_err(|e| Fault::internal("naming a directory", e))?;
         let path = std::env::temp_dir().join(format!("hushwire-{}", &name.to_string()[..16]));
         let made = DirBuilder::new().mode(0o700).create(&path);
-        made.map_err(|e| JobError::io("make the directory", &path, &e))?;
+        made.map_err(|e| Fault::io("make the directory", &path, &e))?;
         Ok(Self(Some(path), Process::here()))
     }
 

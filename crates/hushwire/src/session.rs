@@ -3,8 +3,8 @@
 use crate::{Local, places::Places};
 use hushwire_compute::{Computation, Tensor, Visibility};
 use hushwire_job::{
-    Cancel, Chosen, ComputeSession, JobError, Member, MemberConfig, Observer, Peer, Prepared, Protocol,
-    Stats, Value, first_error,
+    Cancel, Chosen, ComputeSession, Fault, Member, MemberConfig, Observer, Peer, Prepared, Protocol, Stats,
+    Value, first_error,
 };
 use hushwire_machine::SessionId;
 use hushwire_wire::{Identity, Listener, TransportKind};
@@ -25,7 +25,7 @@ impl Party {
     ///
     /// # Errors
     /// The others did not come, or are not those of the pins.
-    pub fn connect(config: MemberConfig) -> Result<Self, JobError> {
+    pub fn connect(config: MemberConfig) -> Result<Self, Fault> {
         let silent: Observer = Arc::new(|_| {});
         Self::connect_with(config, Chosen::new(Protocol::Rep3, None, None)?, None, &silent)
     }
@@ -40,7 +40,7 @@ impl Party {
         chosen: Chosen,
         threads: Option<u16>,
         observer: &Observer,
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, Fault> {
         ComputeSession::connect(config, chosen, threads, &[], observer).map(Self)
     }
 
@@ -48,11 +48,7 @@ impl Party {
     ///
     /// # Errors
     /// The others did not come, are not those of the pins, or expect other clients.
-    pub fn connect_among(
-        config: MemberConfig,
-        clients: &[&str],
-        observer: &Observer,
-    ) -> Result<Self, JobError> {
+    pub fn connect_among(config: MemberConfig, clients: &[&str], observer: &Observer) -> Result<Self, Fault> {
         among(config, clients, observer).map(Self)
     }
 }
@@ -62,12 +58,12 @@ impl Client {
     ///
     /// # Errors
     /// The parties did not come, are not those of the pins, or expect other clients.
-    pub fn connect(config: MemberConfig, clients: &[&str], observer: &Observer) -> Result<Self, JobError> {
+    pub fn connect(config: MemberConfig, clients: &[&str], observer: &Observer) -> Result<Self, Fault> {
         among(config, clients, observer).map(Self)
     }
 }
 
-fn among(config: MemberConfig, clients: &[&str], observer: &Observer) -> Result<ComputeSession, JobError> {
+fn among(config: MemberConfig, clients: &[&str], observer: &Observer) -> Result<ComputeSession, Fault> {
     let clients: Vec<String> = clients.iter().map(|name| (*name).to_owned()).collect();
     ComputeSession::connect(config, Chosen::new(Protocol::Rep3, None, None)?, None, &clients, observer)
 }
@@ -101,7 +97,7 @@ macro_rules! members {
                 &mut self,
                 computation: &Computation,
                 inputs: impl IntoIterator<Item = (&'n str, V)>,
-            ) -> Result<BTreeMap<String, Tensor>, JobError> {
+            ) -> Result<BTreeMap<String, Tensor>, Fault> {
                 self.0.run(computation, &named(inputs))
             }
 
@@ -139,7 +135,7 @@ impl Local<'_, Prepared> {
     ///
     /// # Errors
     /// The system has no randomness, or no room for sockets.
-    pub fn three() -> Result<Three, JobError> {
+    pub fn three() -> Result<Three, Fault> {
         Self::three_observed(Arc::new(|_| {}))
     }
 
@@ -147,7 +143,7 @@ impl Local<'_, Prepared> {
     ///
     /// # Errors
     /// As [`Local::three`].
-    pub fn three_observed(observer: Observer) -> Result<Three, JobError> {
+    pub fn three_observed(observer: Observer) -> Result<Three, Fault> {
         Self::three_with(None, observer)
     }
 
@@ -156,8 +152,8 @@ impl Local<'_, Prepared> {
     ///
     /// # Errors
     /// As [`Local::three`].
-    pub fn three_with(threads: Option<u16>, observer: Observer) -> Result<Three, JobError> {
-        let wrong = |e: &dyn std::fmt::Display| JobError::internal("starting the session", e);
+    pub fn three_with(threads: Option<u16>, observer: Observer) -> Result<Three, Fault> {
+        let wrong = |e: &dyn std::fmt::Display| Fault::internal("starting the session", e);
         let session = SessionId::fresh().map_err(|e| wrong(&e))?;
         let chosen = Chosen::new(Protocol::Rep3, None, None)?;
         let places = Places::of(TransportKind::Unix)?;
@@ -166,7 +162,7 @@ impl Local<'_, Prepared> {
             let me = Member::Party(index);
             let identity = Identity::generate(&me.to_string()).map_err(|e| wrong(&e))?;
             let listener = Listener::bind(&places.address(&me.key()));
-            let listener = Arc::new(listener.map_err(|e| JobError::from(e).during("listening"))?);
+            let listener = Arc::new(listener.map_err(|e| Fault::from(e).during("listening"))?);
             peers.push(Peer { member: me.clone(), address: Some(listener.address()), pin: identity.pin() });
             let config = MemberConfig::new(me, identity, Some(listener));
             configs.push(MemberConfig { transport: TransportKind::Unix, session, ..config });
@@ -186,12 +182,12 @@ impl Local<'_, Prepared> {
 /// Works on all at once; the first cause of a failure.
 fn abreast<P: Send, T: Send>(
     parties: impl Iterator<Item = P>,
-    work: impl Fn(P) -> Result<T, JobError> + Sync,
-) -> Result<Vec<T>, JobError> {
+    work: impl Fn(P) -> Result<T, Fault> + Sync,
+) -> Result<Vec<T>, Fault> {
     let ended: Vec<_> = thread::scope(|scope| {
         let work = &work;
         let running: Vec<_> = parties.map(|party| scope.spawn(move || work(party))).collect();
-        let panicked = |_| Err(JobError::internal("computing", "a thread panicked"));
+        let panicked = |_| Err(Fault::internal("computing", "a thread panicked"));
         running.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
     });
     let (mut done, mut errors) = (vec![], vec![]);
@@ -214,13 +210,13 @@ impl Three {
         &mut self,
         computation: &Computation,
         inputs: impl IntoIterator<Item = (&'n str, V)>,
-    ) -> Result<BTreeMap<String, Tensor>, JobError> {
+    ) -> Result<BTreeMap<String, Tensor>, Fault> {
         let mut inputs = named(inputs);
         let known: Vec<&str> = computation.inputs().map(|(name, _)| name).collect();
         if let Some(odd) = inputs.keys().find(|name| !known.contains(&name.as_str())) {
             let cause = format!("the computation has no input called `{odd}`");
             let remedy = format!("it has {}", known.join(", "));
-            return Err(JobError::usage("starting the run", cause, remedy));
+            return Err(Fault::usage("starting the run", cause, remedy));
         }
         // All that is brought is this program's own.
         self.parties.iter_mut().for_each(|party| party.allow(u64::MAX));

@@ -10,7 +10,7 @@ use hushwire::{
     compute::Computation,
     garble::{GarbleError, Role as Side, yao},
     gmw::{self, GmwError},
-    job::JobError,
+    job::Fault,
     machine::{Channel, Net, NetError, PartyId, SessionId, inproc},
     ot::{
         Context, Driver, OtError, Protocol, Receiver, Receiving, SemiHonest, Sender, Sending, Sid,
@@ -316,7 +316,7 @@ fn of_sessions() {
     let run = |three: &mut Three| three.run(&computation, [("x", NUMBERS[0]), ("y", NUMBERS[1])]);
     let three = ok(Local::three());
     let mut three = refused(three, "agreeing on the computation", |three| {
-        run(three).map_err(|e: JobError| {
+        run(three).map_err(|e: Fault| {
             assert!(
                 e.cause().contains("is a fork of process") && e.remedy().contains("open a new session"),
                 "{e}"

@@ -4,7 +4,7 @@ use hushwire::{
     Client, Local, Party,
     compute::{Computation, Scalar, Tensor, Visibility, evaluate, test_support},
     job::{
-        Chosen, ComputationSource, ComputeJob, ComputeTask, Event, JobError, Kind, Member, MemberConfig,
+        Chosen, ComputationSource, ComputeJob, ComputeTask, Event, Fault, Kind, Member, MemberConfig,
         Observer, Peer, Protocol, Task, Value,
     },
     wire::{Identity, Listener, TransportKind},
@@ -49,7 +49,7 @@ fn one_session_serves_many_computations() {
 }
 
 /// Two or three parties over TLS, each with a part of its own, on threads.
-fn parties<T: Send>(protocol: Protocol, work: impl Fn(u8, Result<Party, JobError>) -> T + Sync) -> Vec<T> {
+fn parties<T: Send>(protocol: Protocol, work: impl Fn(u8, Result<Party, Fault>) -> T + Sync) -> Vec<T> {
     parties_with(protocol, |_| (), work)
 }
 
@@ -57,7 +57,7 @@ fn parties<T: Send>(protocol: Protocol, work: impl Fn(u8, Result<Party, JobError
 fn parties_with<T: Send>(
     protocol: Protocol,
     furnish: impl Fn(&mut MemberConfig),
-    work: impl Fn(u8, Result<Party, JobError>) -> T + Sync,
+    work: impl Fn(u8, Result<Party, Fault>) -> T + Sync,
 ) -> Vec<T> {
     let chosen = Chosen::new(protocol, None, None).unwrap_or_else(|e| panic!("{e}"));
     let threads = (protocol == Protocol::Rep3).then_some(3);
@@ -211,7 +211,7 @@ fn what_one_owner_does_alone_is_not_sent() {
 }
 
 /// The errors of all parties.
-fn errors(protocol: Protocol, work: impl Fn(u8, &mut Party) -> Result<(), JobError> + Sync) -> Vec<String> {
+fn errors(protocol: Protocol, work: impl Fn(u8, &mut Party) -> Result<(), Fault> + Sync) -> Vec<String> {
     parties(protocol, |index, party| {
         let mut party = party.unwrap_or_else(|e| panic!("{e}"));
         let error =
@@ -333,7 +333,7 @@ enum Seat {
 }
 
 impl Seat {
-    fn run(&mut self, c: &Computation, inputs: Vec<(&str, Value)>) -> Result<Values, JobError> {
+    fn run(&mut self, c: &Computation, inputs: Vec<(&str, Value)>) -> Result<Values, Fault> {
         match self {
             Seat::Party(party) => party.run(c, inputs),
             Seat::Client(client) => client.run(c, inputs),
@@ -351,7 +351,7 @@ impl Seat {
 /// Three parties and two clients over TLS, on threads; `lists` has the clients that each expects.
 fn among<T: Send>(
     list: impl Fn(&Member) -> Vec<&'static str> + Sync,
-    work: impl Fn(&Member, Result<Seat, JobError>) -> T + Sync,
+    work: impl Fn(&Member, Result<Seat, Fault>) -> T + Sync,
 ) -> Vec<T> {
     let clients = ["ann", "bob"].map(|name| Member::Client(name.to_owned()));
     let (mut configs, mut peers) = (vec![], vec![]);

@@ -3,7 +3,7 @@
 //! The handshake compares two 32-byte digests. The first is eight tags of four bytes, one for each field, so that both
 //! sides can say *what* differs; the second is one BLAKE3 digest of all fields, which is what binds.
 
-use crate::{JobError, Member, Protocol};
+use crate::{Fault, Member, Protocol};
 use hushwire_fault::{Who, code};
 use hushwire_wire::PartyId;
 
@@ -155,9 +155,9 @@ impl Agreement {
     }
 
     /// Whether `member` has a place in it.
-    pub(crate) fn admits(&self, member: &Member) -> Result<(), JobError> {
+    pub(crate) fn admits(&self, member: &Member) -> Result<(), Fault> {
         self.protocol.admits(member).map_err(|(cause, _)| {
-            JobError::new(
+            Fault::new(
                 code::MEMBER,
                 "taking part",
                 cause,

@@ -2,7 +2,7 @@
 //! one learns out, on several threads.
 
 use crate::{
-    JobError, Member, Plan,
+    Fault, Member, Plan,
     agreement::Agreement,
     circuit::CircuitPart,
     doors::IN,
@@ -62,8 +62,8 @@ impl Batches {
     pub(crate) fn on_threads<C: Send>(
         &self,
         channels: Vec<C>,
-        work: impl Fn(&Self, u16, &mut C) -> Result<(), JobError> + Sync,
-    ) -> Result<Vec<C>, JobError> {
+        work: impl Fn(&Self, u16, &mut C) -> Result<(), Fault> + Sync,
+    ) -> Result<Vec<C>, Fault> {
         on_threads(channels.into_iter().zip(0..).collect(), |(mut channels, t)| {
             work(self, t, &mut channels).inspect_err(|_| self.progress.fail())?;
             Ok(channels)
@@ -79,8 +79,8 @@ impl Batches {
     pub(crate) fn each(
         &self,
         t: u16,
-        mut compute: impl FnMut(Batch<'_>) -> Result<Planes, JobError>,
-    ) -> Result<(), JobError> {
+        mut compute: impl FnMut(Batch<'_>) -> Result<Planes, Fault>,
+    ) -> Result<(), Fault> {
         let mine = (u32::from(t)..self.plan.batches()).step_by(self.plan.threads.into());
         let mut left: u64 = mine.clone().map(|b| self.plan.instances_of(b) as u64).sum();
         for b in mine {
@@ -105,11 +105,11 @@ impl Batches {
     }
 
     /// This party's inputs, in the circuit's order.
-    fn inputs(&self, first: u64, n: usize) -> Result<Planes, JobError> {
+    fn inputs(&self, first: u64, n: usize) -> Result<Planes, Fault> {
         let sources = self.plan.inputs_of(&self.me).map(|i| self.sources[i].as_ref());
         let planes = sources.map(|source| {
-            source.ok_or_else(|| JobError::internal(IN, "an input was not opened"))?.planes(first, n)
+            source.ok_or_else(|| Fault::internal(IN, "an input was not opened"))?.planes(first, n)
         });
-        Ok(Planes::join(n, planes.collect::<Result<Vec<_>, JobError>>()?))
+        Ok(Planes::join(n, planes.collect::<Result<Vec<_>, Fault>>()?))
     }
 }

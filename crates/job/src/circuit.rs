@@ -14,8 +14,8 @@
 //! zero-share first, since shares of linear outputs would tell more than their sum.
 
 use crate::{
-    Agreement, CircuitSource, Forecast, JobError, Member, MemberConfig, Part, Prepared, Protocol, Task,
-    client, n_party, party,
+    Agreement, CircuitSource, Fault, Forecast, Member, MemberConfig, Part, Prepared, Protocol, Task, client,
+    n_party, party,
     place::{self, Shown},
     run::{Links, MemberSession},
     two_party,
@@ -66,7 +66,7 @@ impl Task for Prepared {
         ands.is_none().then(|| Prepared::forecast(self, aes_instructions))
     }
 
-    fn open(&self, config: &mut MemberConfig) -> Result<CircuitPart, JobError> {
+    fn open(&self, config: &mut MemberConfig) -> Result<CircuitPart, Fault> {
         let sources = Arc::new(place::sources(&self.plan, &config.me, &config.inputs)?);
         let sinks = Arc::new(place::sinks(&self.plan, &config.me, &config.outputs, &mut config.files)?);
         Ok(CircuitPart { prepared: self.clone(), sources, sinks, from_disk: None })
@@ -84,7 +84,7 @@ pub struct CircuitPart {
 impl Part for CircuitPart {
     type Learnt = Outputs;
 
-    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
+    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
         match (&member.config.me, self.prepared.plan.protocol) {
             (Member::Client(_), _) => client::stream(self, member),
             (Member::Party(_), Protocol::Rep3) => party::compute(self, member),
@@ -97,13 +97,13 @@ impl Part for CircuitPart {
         }
     }
 
-    fn prepare(&mut self) -> Result<(), JobError> {
+    fn prepare(&mut self) -> Result<(), Fault> {
         self.sinks.iter().flatten().try_for_each(place::Sink::prepare)
     }
 
-    fn commit(self) -> Result<Self::Learnt, JobError> {
+    fn commit(self) -> Result<Self::Learnt, Fault> {
         let Ok(sinks) = Arc::try_unwrap(self.sinks) else {
-            return Err(JobError::internal("writing outputs", "a thread still holds them"));
+            return Err(Fault::internal("writing outputs", "a thread still holds them"));
         };
         let mut outputs = Outputs { from_disk: self.from_disk, ..Outputs::default() };
         for (j, sink) in sinks.into_iter().enumerate() {

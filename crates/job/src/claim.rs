@@ -5,7 +5,7 @@
 //! path: the system drops it with the process that holds it, however that ends. A written file is known by inode, length
 //! and time, not by a hash of the content, which would give small secret outputs away after they are deleted.
 
-use crate::JobError;
+use crate::Fault;
 use hushwire_fault::{Excuse, code};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -66,11 +66,11 @@ impl Claim {
     ///
     /// # Errors
     /// Another run writes it; or no directory can hold the record.
-    pub(crate) fn take(target: &Path, job: &str) -> Result<Self, JobError> {
+    pub(crate) fn take(target: &Path, job: &str) -> Result<Self, Fault> {
         Self::take_in(&directories(), target, job)
     }
 
-    fn take_in(directories: &[PathBuf], target: &Path, job: &str) -> Result<Self, JobError> {
+    fn take_in(directories: &[PathBuf], target: &Path, job: &str) -> Result<Self, Fault> {
         let name = name(target);
         let mut refused = io::Error::from(io::ErrorKind::NotFound);
         for directory in directories {
@@ -100,7 +100,7 @@ impl Claim {
         }
         let cause = format!("no directory can hold the note of who writes it ({refused})");
         let remedy = "set XDG_STATE_HOME to a directory that can be written";
-        Err(JobError::file("write", target, cause, remedy))
+        Err(Fault::file("write", target, cause, remedy))
     }
 
     /// Whether the file that is there is the one that the same job wrote last.
@@ -157,7 +157,7 @@ fn read(file: &mut File) -> Record {
     read.ok().and_then(|_| serde_json::from_slice(&text).ok()).unwrap_or_default()
 }
 
-fn taken(target: &Path, record: &Record) -> JobError {
+fn taken(target: &Path, record: &Record) -> Fault {
     let (path, Record { process, job, .. }) = (target.display(), record);
     let cause = match process {
         0 => "another run writes it now".to_owned(),
@@ -165,7 +165,7 @@ fn taken(target: &Path, record: &Record) -> JobError {
         _ => format!("process {process} writes it now ({job})"),
     };
     let remedy = "wait until that run has ended, or name another file";
-    JobError::new(code::TAKEN, format!("cannot write {path}"), cause, remedy).whole().telling(Excuse::Writing)
+    Fault::new(code::TAKEN, format!("cannot write {path}"), cause, remedy).whole().telling(Excuse::Writing)
 }
 
 /// The directories where records may lie, the best first.

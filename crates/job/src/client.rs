@@ -1,7 +1,7 @@
 //! A client's side: it shares its inputs to the parties as it reads them, and adds up what it learns.
 
 use crate::{
-    JobError, Plan,
+    Fault, Plan,
     agreement::Agreement,
     circuit::CircuitPart,
     member_config::{Event, Observer, explain},
@@ -22,7 +22,7 @@ const OUT: &str = "receiving outputs";
 type Channels = Vec<[Channel; 3]>;
 
 /// Sends all inputs and receives all outputs, both at once.
-pub(crate) fn stream(part: &CircuitPart, member: &mut MemberSession) -> Result<Links, JobError> {
+pub(crate) fn stream(part: &CircuitPart, member: &mut MemberSession) -> Result<Links, Fault> {
     let (plan, agreement) = (part.prepared.plan.clone(), member.agreement.clone());
     let (to, from) = (channels(member, &plan, true)?, channels(member, &plan, false)?);
     let me = member.config.me.clone();
@@ -35,7 +35,7 @@ pub(crate) fn stream(part: &CircuitPart, member: &mut MemberSession) -> Result<L
         let received = receive(&plan, &agreement, &learns, from, &part.sinks, &member.observer);
         (sender.join(), received)
     });
-    let sent = sent.unwrap_or_else(|_| Err(JobError::internal(IN, "a thread panicked")));
+    let sent = sent.unwrap_or_else(|_| Err(Fault::internal(IN, "a thread panicked")));
     let (mut finished, mut errors) = (vec![], vec![]);
     for result in [sent, received] {
         match result {
@@ -52,7 +52,7 @@ pub(crate) fn stream(part: &CircuitPart, member: &mut MemberSession) -> Result<L
     Ok(links)
 }
 
-fn channels(member: &mut MemberSession, plan: &Plan, to: bool) -> Result<Channels, JobError> {
+fn channels(member: &mut MemberSession, plan: &Plan, to: bool) -> Result<Channels, Fault> {
     let mut one = |t, party| {
         let peer = Some(PartyId(party));
         member.channel(1, t, peer.filter(|_| to), peer.filter(|_| !to))
@@ -70,7 +70,7 @@ struct Sending {
 }
 
 impl Sending {
-    fn run(mut self) -> Result<Channels, JobError> {
+    fn run(mut self) -> Result<Channels, Fault> {
         if self.brings.is_empty() {
             return Ok(self.to);
         }
@@ -93,13 +93,13 @@ impl Sending {
     }
 
     /// The explicit shares of batch `b`, for each party those that it holds.
-    fn batch(&self, owner: &Owner, b: u32) -> Result<[Zeroizing<Vec<u8>>; 3], JobError> {
+    fn batch(&self, owner: &Owner, b: u32) -> Result<[Zeroizing<Vec<u8>>; 3], Fault> {
         let (plan, n) = (&self.plan, self.plan.instances_of(b));
         let first = u64::from(b) * u64::from(plan.batch);
         let mut messages = [0; 3].map(|_| Zeroizing::new(vec![]));
         for &i in &self.brings {
             let source = self.sources[i].as_ref();
-            let source = source.ok_or_else(|| JobError::internal(IN, "an input was not opened"))?;
+            let source = source.ok_or_else(|| Fault::internal(IN, "an input was not opened"))?;
             owner.share(b, i, source.planes(first, n)?.into(), Addition::Xor, &mut messages);
         }
         Ok(messages)
@@ -113,7 +113,7 @@ fn receive(
     mut from: Channels,
     sinks: &[Option<place::Sink>],
     observer: &Observer,
-) -> Result<Channels, JobError> {
+) -> Result<Channels, Fault> {
     if learns.is_empty() {
         return Ok(from);
     }

@@ -1,6 +1,6 @@
 //! The last word: nobody names an output before everybody has said that all of its own is done.
 
-use crate::{JobError, agreement::Agreement, member_config::explain};
+use crate::{Fault, agreement::Agreement, member_config::explain};
 use hushwire_fault::code;
 use hushwire_machine::{Channel, NetError, PartyId};
 
@@ -11,7 +11,7 @@ const STEP: &str = "confirmation";
 ///
 /// Clients do not meet each other. A party therefore hears its clients first, then the other parties, and answers clients
 /// last: whoever has heard all parties knows that every member is done.
-pub(crate) fn all_done(plan: &Agreement, channels: &mut [Channel]) -> Result<(), JobError> {
+pub(crate) fn all_done(plan: &Agreement, channels: &mut [Channel]) -> Result<(), Fault> {
     let word = word(plan);
     let (mut clients, mut parties): (Vec<_>, Vec<_>) =
         channels.iter_mut().partition(|c| c.to().or(c.from()).is_some_and(PartyId::is_client));
@@ -32,7 +32,7 @@ pub(crate) fn all_done(plan: &Agreement, channels: &mut [Channel]) -> Result<(),
 }
 
 /// Ends to send `out`, and takes the peer's word, if it sends here.
-fn hear(plan: &Agreement, channel: &mut Channel, out: &[u8], word: &[u8; 16]) -> Result<(), JobError> {
+fn hear(plan: &Agreement, channel: &mut Channel, out: &[u8], word: &[u8; 16]) -> Result<(), Fault> {
     let mut theirs = [0; 16];
     let Some(peer) = channel.from() else {
         return channel.finish(STEP, out, &mut []).map_err(|e| failed(plan, e));
@@ -43,10 +43,10 @@ fn hear(plan: &Agreement, channel: &mut Channel, out: &[u8], word: &[u8; 16]) ->
     }
     let peer = plan.who(peer);
     let cause = format!("{peer} sent another word than that it is done");
-    Err(JobError::new(code::DISAGREE, STEP, cause, "run the same release everywhere"))
+    Err(Fault::new(code::DISAGREE, STEP, cause, "run the same release everywhere"))
 }
 
-fn failed(plan: &Agreement, e: NetError) -> JobError {
+fn failed(plan: &Agreement, e: NetError) -> Fault {
     explain(plan, e).during(STEP)
 }
 

@@ -1,6 +1,6 @@
 //! The ways of values in and out at a party of three: its own, the other parties' and clients'.
 
-use crate::{JobError, Member, flow::Failed};
+use crate::{Fault, Member, flow::Failed};
 use hushwire_fault::code;
 use hushwire_machine::{Channel, Reason, Watch, drive::Driver};
 use hushwire_rep3::{
@@ -76,7 +76,7 @@ impl Doors {
             |way: &Way<&Member>| Input { owner: owner(way.who), bytes: way.bytes, addition: way.addition };
         let all: Vec<_> = inputs.iter().map(input).collect();
         let sharing = batch.share(&all, own);
-        let mut sharing = sharing.map_err(|e| Failed::Job(JobError::internal(IN, e)))?;
+        let mut sharing = sharing.map_err(|e| Failed::Job(Fault::internal(IN, e)))?;
         self.driver.run(&mut self.io, &mut sharing)?;
         let mut shares = sharing.finish();
         let mut tags = vec![];
@@ -103,19 +103,19 @@ impl Doors {
     }
 
     /// Ends the session because of the client who gave such shares.
-    fn deviates(&self, Inconsistent { owner, holders: [a, b] }: Inconsistent) -> JobError {
+    fn deviates(&self, Inconsistent { owner, holders: [a, b] }: Inconsistent) -> Fault {
         let names: Vec<String> = self.clients.iter().map(|(name, _)| name.clone()).collect();
         let owners = names.iter().zip(&self.seeds).filter(|(_, seeds)| seeds.is_some());
         let client = owners.map(|(name, _)| Member::Client(name.clone())).nth(owner);
         let id = client.as_ref().and_then(|client| client.id(&names));
         let (Some(client), Some(id)) = (client, id) else {
-            return JobError::internal(COMPARE, "no client gave these shares");
+            return Fault::internal(COMPARE, "no client gave these shares");
         };
         if let Some(watch) = &self.watch {
             watch.abort(id, Reason::Cheated, COMPARE);
         }
         let [a, b] = [a.index().min(b.index()), a.index().max(b.index())];
-        JobError::new(
+        Fault::new(
             code::DEVIATED_CLIENT,
             COMPARE,
             format!(

@@ -1,6 +1,6 @@
 //! Errors of a job, and settings that should not stay as they are.
 
-pub use hushwire_fault::{Fault as JobError, Kind, io_remedy};
+pub use hushwire_fault::{Fault, Kind, io_remedy};
 
 /// A setting that is not wrong, and should not stay so. Reads as its cause, then its remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

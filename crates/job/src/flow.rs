@@ -1,7 +1,7 @@
 //! One thread's batches at a party: shares come in, the circuit runs on them, shares go out.
 
 use crate::{
-    JobError, Member, Plan,
+    Fault, Member, Plan,
     doors::{Doors, IN, Way},
     place,
     threads::Progress,
@@ -18,7 +18,7 @@ pub(crate) const COMPUTE: &str = "computing";
 /// The error that ends a thread.
 pub(crate) enum Failed {
     Net(NetError),
-    Job(JobError),
+    Job(Fault),
 }
 
 impl From<NetError> for Failed {
@@ -27,8 +27,8 @@ impl From<NetError> for Failed {
     }
 }
 
-impl From<JobError> for Failed {
-    fn from(e: JobError) -> Self {
+impl From<Fault> for Failed {
+    fn from(e: Fault) -> Self {
         Self::Job(e)
     }
 }
@@ -61,8 +61,7 @@ impl Flow {
         let mut values = Zeroizing::new(vec![]);
         for i in self.plan.inputs_of(&self.me()) {
             let source = self.sources[i].as_ref();
-            let source =
-                source.ok_or_else(|| Failed::Job(JobError::internal(IN, "an input was not opened")))?;
+            let source = source.ok_or_else(|| Failed::Job(Fault::internal(IN, "an input was not opened")))?;
             values.extend_from_slice(&source.planes(first, n).map_err(Failed::Job)?);
         }
         let plane = planes::plane_bytes(n);
@@ -82,7 +81,7 @@ impl Flow {
         let first = u64::from(batch.number()) * u64::from(plan.batch);
         let me = self.me();
         let width = plan.outputs_of(&me).map(|j| plan.output_widths[j]).sum();
-        let value = Planes::new(width, n, value).map_err(|e| JobError::internal(OUT, e))?;
+        let value = Planes::new(width, n, value).map_err(|e| Fault::internal(OUT, e))?;
         Ok(place::put(&plan, &self.sinks, plan.outputs_of(&me), first, &value)?)
     }
 }
@@ -98,7 +97,7 @@ impl Work<CircuitBatch> for Flow {
         self.progress.go_on()?;
         self.begin += u32::from(self.plan.threads);
         let n = self.plan.instances_of(b);
-        let internal = |e: &dyn std::fmt::Display| Failed::Job(JobError::internal(COMPUTE, e));
+        let internal = |e: &dyn std::fmt::Display| Failed::Job(Fault::internal(COMPUTE, e));
         let mut batch = self.party.next_batch().map_err(|e| internal(&e))?;
         if batch.number() != b {
             return Err(internal(&"batches are out of step"));
@@ -112,7 +111,7 @@ impl Work<CircuitBatch> for Flow {
 
     fn done(&mut self, run: CircuitBatch) -> Result<(), Failed> {
         let batch = self.open.pop_front();
-        let batch = batch.ok_or_else(|| Failed::Job(JobError::internal(COMPUTE, "a batch ended twice")))?;
+        let batch = batch.ok_or_else(|| Failed::Job(Fault::internal(COMPUTE, "a batch ended twice")))?;
         let n = self.plan.instances_of(batch.number());
         let shares = run.output();
         self.spare.push(run.into_workspace());

@@ -1,7 +1,7 @@
 //! The job file: what is computed, on whose inputs, for whom. Every member has the same.
 
 use crate::{
-    JobError, Member, Protocol,
+    Fault, Member, Protocol,
     member::check_name,
     protocol::{self, by_name},
     suggest,
@@ -137,7 +137,7 @@ impl CircuitJob {
     ///
     /// # Errors
     /// The file cannot be read, or a line of it does not make sense; the message names the line.
-    pub fn read(path: &Path) -> Result<Self, JobError> {
+    pub fn read(path: &Path) -> Result<Self, Fault> {
         Self::from_section(Source::read(path)?.sections()?)
     }
 
@@ -145,11 +145,11 @@ impl CircuitJob {
     ///
     /// # Errors
     /// A line does not make sense.
-    pub fn parse(text: &str, path: &Path) -> Result<Self, JobError> {
+    pub fn parse(text: &str, path: &Path) -> Result<Self, Fault> {
         Self::from_section(Source::new(path, text).sections()?)
     }
 
-    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, JobError> {
+    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, Fault> {
         let protocol = top.need("protocol", "protocol = \"rep3\"")?;
         let protocol: Protocol = protocol.parsed(str::parse, "write protocol = \"rep3\"")?;
         let protocol = among(&mut top, protocol)?;
@@ -207,7 +207,7 @@ impl CircuitJob {
 }
 
 /// The protocol among `parties` and in the `variant` that the file names, where it does.
-pub(crate) fn among(top: &mut Section<'_>, protocol: Protocol) -> Result<Protocol, JobError> {
+pub(crate) fn among(top: &mut Section<'_>, protocol: Protocol) -> Result<Protocol, Fault> {
     let mut protocol = protocol;
     if let Some(parties) = top.take("parties") {
         let n = parties.number(2..=crate::MOST_PARTIES.into())? as u8;
@@ -241,7 +241,7 @@ fn for_example(protocol: Protocol) -> &'static str {
     }
 }
 
-fn circuit(top: &mut Section<'_>) -> Result<CircuitSource, JobError> {
+fn circuit(top: &mut Section<'_>) -> Result<CircuitSource, Fault> {
     let file = top.take("circuit-file");
     if let Some(file) = file {
         if let Some(builtin) = top.take("circuit") {
@@ -257,8 +257,8 @@ fn circuit(top: &mut Section<'_>) -> Result<CircuitSource, JobError> {
 fn named<T>(
     list: Option<Value<'_>>,
     what: &str,
-    read: impl Fn(&mut Section<'_>, String) -> Result<T, JobError>,
-) -> Result<Vec<T>, JobError> {
+    read: impl Fn(&mut Section<'_>, String) -> Result<T, Fault>,
+) -> Result<Vec<T>, Fault> {
     let Some(list) = list else { return Ok(vec![]) };
     let mut names: Vec<String> = vec![];
     let mut all = vec![];
@@ -285,7 +285,7 @@ fn named<T>(
     Ok(all)
 }
 
-fn recipients(protocol: Protocol, value: Value<'_>) -> Result<Vec<Member>, JobError> {
+fn recipients(protocol: Protocol, value: Value<'_>) -> Result<Vec<Member>, Fault> {
     let mut to: Vec<Member> = vec![];
     for item in value.list()? {
         let member = item.parsed(member_of(protocol), for_example(protocol))?;
@@ -299,9 +299,9 @@ fn recipients(protocol: Protocol, value: Value<'_>) -> Result<Vec<Member>, JobEr
     Ok(to)
 }
 
-fn parameters(value: Value<'_>) -> Result<Parameters, JobError> {
+fn parameters(value: Value<'_>) -> Result<Parameters, Fault> {
     let mut section = value.section()?;
-    let mut number = |key, most| -> Result<Option<u64>, JobError> {
+    let mut number = |key, most| -> Result<Option<u64>, Fault> {
         section.take(key).map(|v| v.number(1..=most)).transpose()
     };
     let (batch, threads, lanes) = (number("batch", 1 << 20)?, number("threads", 128)?, number("lanes", 16)?);

@@ -2,7 +2,7 @@
 //! each member reads and writes, its part of a run, and its forecast ([`Task`](crate::Task), [`Part`](crate::Part)).
 
 use crate::{
-    CircuitJob, ComputeJob, InferJob, JobError, PsiJob, QueryJob,
+    CircuitJob, ComputeJob, Fault, InferJob, PsiJob, QueryJob,
     aes_ctr::AesCtrJob,
     suggest,
     toml_file::{Section, Source},
@@ -30,7 +30,7 @@ pub enum Job {
 }
 
 /// The key that names the kind, taken from a file's top.
-fn kind(top: &mut Section<'_>) -> Result<&'static str, JobError> {
+fn kind(top: &mut Section<'_>) -> Result<&'static str, Fault> {
     let parse = |name: &str| {
         let known = Job::KINDS.into_iter().find(|kind| *kind == name);
         known.ok_or_else(|| {
@@ -56,7 +56,7 @@ impl Job {
     ///
     /// # Errors
     /// The file cannot be read, or a line of it does not make sense; the message names the line.
-    pub fn read(path: &Path) -> Result<Self, JobError> {
+    pub fn read(path: &Path) -> Result<Self, Fault> {
         Self::from_source(&Source::read(path)?)
     }
 
@@ -64,11 +64,11 @@ impl Job {
     ///
     /// # Errors
     /// A line does not make sense.
-    pub fn parse(text: &str, path: &Path) -> Result<Self, JobError> {
+    pub fn parse(text: &str, path: &Path) -> Result<Self, Fault> {
         Self::from_source(&Source::new(path, text))
     }
 
-    fn from_source(source: &Source) -> Result<Self, JobError> {
+    fn from_source(source: &Source) -> Result<Self, Fault> {
         let mut top = source.sections()?;
         if top.has("peers") {
             let remedy = "name it with --config, and the job file, which all members have alike, before it";

@@ -69,7 +69,7 @@ pub use compute::{
     Bound, Cancel, ComputationSource, ComputeJob, ComputePart, ComputeSession, ComputeTask, Computed,
     PublicPlace, Shown, Value, fits, read_input,
 };
-pub use error::{JobError, Kind, Warning, io_remedy};
+pub use error::{Fault, Kind, Warning, io_remedy};
 pub use forecast::Forecast;
 pub use infer::InferJob;
 #[cfg(feature = "nn")]

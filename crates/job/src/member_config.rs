@@ -1,7 +1,7 @@
 //! One member's place in a run: its identity, its peers, its values, and the session they make.
 
 use crate::{
-    Allowed, ClientFile, InputPlace, JobError, Member, MemberFile, OutputPlace, PartyFile, Peer, RunFiles,
+    Allowed, ClientFile, Fault, InputPlace, Member, MemberFile, OutputPlace, PartyFile, Peer, RunFiles,
     Terms, TermsDigest, aes_ctr::AesCtrPlaces, agreement::Agreement,
 };
 use hushwire_aes::Backend;
@@ -27,7 +27,7 @@ pub enum Event {
     /// That many instances are done, of that many.
     Progress(u64, u64),
     /// This member cannot take part, or has heard that another cannot, and tells the others before it ends.
-    Failed(JobError),
+    Failed(Fault),
 }
 
 /// Hears [`Event`]s, from several threads; it should return soon.
@@ -107,9 +107,9 @@ impl MemberConfig {
     ///
     /// # Errors
     /// The key cannot be used, or the address cannot be had.
-    pub fn of_party(file: PartyFile, label: &str, backend: Backend) -> Result<Self, JobError> {
+    pub fn of_party(file: PartyFile, label: &str, backend: Backend) -> Result<Self, Fault> {
         let identity = file.member.identity()?;
-        let listener = Listener::bind(&file.listen).map_err(|e| JobError::from(e).during("listening"))?;
+        let listener = Listener::bind(&file.listen).map_err(|e| Fault::from(e).during("listening"))?;
         Ok(Self::of_file(file.member, identity, Some(Arc::new(listener)), label, backend))
     }
 
@@ -117,7 +117,7 @@ impl MemberConfig {
     ///
     /// # Errors
     /// The key cannot be used.
-    pub fn of_client(file: ClientFile, label: &str, backend: Backend) -> Result<Self, JobError> {
+    pub fn of_client(file: ClientFile, label: &str, backend: Backend) -> Result<Self, Fault> {
         let identity = file.0.identity()?;
         Ok(Self::of_file(file.0, identity, None, label, backend))
     }
@@ -163,7 +163,7 @@ impl MemberConfig {
     ///
     /// # Errors
     /// Jobs are named in which it does, and this is none of them.
-    pub fn allows(&self, terms: &Terms) -> Result<(), JobError> {
+    pub fn allows(&self, terms: &Terms) -> Result<(), Fault> {
         self.allowed.as_ref().map_or(Ok(()), |allowed| allowed.check(terms))
     }
 
@@ -178,7 +178,7 @@ impl MemberConfig {
     }
 
     /// Whether this member's own file has everything that the job asks of it.
-    pub(crate) fn check(&self, plan: &Agreement) -> Result<(), JobError> {
+    pub(crate) fn check(&self, plan: &Agreement) -> Result<(), Fault> {
         self.config(plan).map(drop)
     }
 
@@ -209,7 +209,7 @@ impl MemberConfig {
     }
 
     /// Finds everybody, and compares plans.
-    pub(crate) fn join(&self, plan: &Agreement, observer: &Observer) -> Result<Net, JobError> {
+    pub(crate) fn join(&self, plan: &Agreement, observer: &Observer) -> Result<Net, Fault> {
         let config = self.config(plan)?;
         let hears = observer.clone();
         let agreed = plan.clone();
@@ -239,7 +239,7 @@ impl MemberConfig {
     }
 
     /// As [`explain`], and says whose key is where another should be.
-    fn refused(&self, plan: &Agreement, e: NetError) -> JobError {
+    fn refused(&self, plan: &Agreement, e: NetError) -> Fault {
         let (peer, presented) = match &e {
             NetError::UnknownPeer { peer: Some(peer), presented: Presented::Pin(pin), .. } => {
                 (*peer, Some(pin.clone()))
@@ -273,10 +273,10 @@ impl MemberConfig {
         }
     }
 
-    fn config(&self, plan: &Agreement) -> Result<SessionConfig, JobError> {
+    fn config(&self, plan: &Agreement) -> Result<SessionConfig, Fault> {
         let id = |member: &Member| {
             member.id(&plan.clients).ok_or_else(|| {
-                JobError::new(
+                Fault::new(
                     code::MEMBER,
                     "connect",
                     format!("the job has no {member}"),
@@ -292,7 +292,7 @@ impl MemberConfig {
             }
             let peer = self.peers.iter().find(|p| p.member == member).ok_or_else(|| {
                 let cause = format!("the job needs {member}, and no [[peers]] table of this file is for it");
-                JobError::new(code::MEMBER, "connect", cause, "add its pin, and for a party its address")
+                Fault::new(code::MEMBER, "connect", cause, "add its pin, and for a party its address")
             })?;
             peers.push(PeerConfig { id: id(&member)?, address: peer.address.clone(), pin: peer.pin });
         }
@@ -312,11 +312,11 @@ impl MemberConfig {
 const SWAPPED: &str = "give every member its own key file, and see that no pins are swapped";
 
 /// A network error in the words of the job.
-pub(crate) fn explain(plan: &Agreement, e: NetError) -> JobError {
+pub(crate) fn explain(plan: &Agreement, e: NetError) -> Fault {
     let peer = e.peer();
     let another_plan = |fields: String| {
         let places = [("peer", Text::peer(peer, "a peer")), ("fields", fields.into())];
-        JobError::of(code::ANOTHER_PLAN, &places).blaming(peer)
+        Fault::of(code::ANOTHER_PLAN, &places).blaming(peer)
     };
     let error = match &e {
         NetError::HandshakeMismatch { field: "job digest", theirs, .. } => {

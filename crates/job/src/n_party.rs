@@ -9,7 +9,7 @@
 //! A party that sends different commitments to two others is found out before the run has a name.
 
 use crate::{
-    JobError, Member,
+    Fault, Member,
     agreement::Agreement,
     batches::{Batch, Batches},
     circuit::CircuitPart,
@@ -34,7 +34,7 @@ pub(crate) fn channels(
     meter: usize,
     lane: u16,
     index: usize,
-) -> Result<Vec<Channel>, JobError> {
+) -> Result<Vec<Channel>, Fault> {
     let parties = member.agreement.parties();
     let peers = (0..parties).filter(|p| usize::from(*p) != index).map(|p| Some(PartyId(p)));
     peers.map(|peer| member.channel(meter, lane, peer, peer)).collect()
@@ -42,11 +42,7 @@ pub(crate) fn channels(
 
 /// The name of this run and no other: every party's fresh bytes make it new, whatever the session's
 /// id, and no party can choose it.
-pub(crate) fn name(
-    member: &MemberSession,
-    index: usize,
-    control: &mut [Channel],
-) -> Result<Context, JobError> {
+pub(crate) fn name(member: &MemberSession, index: usize, control: &mut [Channel]) -> Result<Context, Fault> {
     toss(DOMAIN, member, index, control)
 }
 
@@ -56,9 +52,9 @@ pub(crate) fn party(
     context: &Context,
     index: usize,
     threads: u16,
-) -> Result<Party, JobError> {
+) -> Result<Party, Fault> {
     let (Some(ot), Some((n, form))) = (chosen.ot, chosen.protocol.authenticated()) else {
-        return Err(JobError::internal(COMPUTE, format!("{chosen} is no plan for n parties")));
+        return Err(Fault::internal(COMPUTE, format!("{chosen} is no plan for n parties")));
     };
     Ok(Party::new(context, [index, n.into()], ot, form, &Seed::random()).threads(threads.into()))
 }
@@ -90,7 +86,7 @@ pub(crate) fn failed(
     index: usize,
     step: &str,
     e: AuthError,
-) -> JobError {
+) -> Fault {
     let blamed = match &e {
         AuthError::Abort { peer, .. }
         | AuthError::Ot(OtError::Abort { peer, .. } | OtError::Malformed { peer, .. }) => *peer,
@@ -98,7 +94,7 @@ pub(crate) fn failed(
         AuthError::Net(_) | AuthError::Ot(OtError::Net(_)) => {
             return match e {
                 AuthError::Net(e) | AuthError::Ot(OtError::Net(e)) => explain(agreement, e).during(step),
-                e => JobError::internal(step, e),
+                e => Fault::internal(step, e),
             };
         }
         AuthError::Misstep(_) => None,
@@ -125,7 +121,7 @@ pub(crate) fn compute(
     part: &mut CircuitPart,
     member: &mut MemberSession,
     index: usize,
-) -> Result<Links, JobError> {
+) -> Result<Links, Fault> {
     let plan = part.prepared.plan.clone();
     let mut control = channels(member, 1, member.agreement.control_lane(), index)?;
     let context = name(member, index, &mut control)?;
@@ -134,7 +130,7 @@ pub(crate) fn compute(
     part.from_disk = member.config.shelf.is_some().then(|| shelves::from_disk(&taken));
     let lanes = (0..plan.threads).map(|t| channels(member, 0, t, index));
     let lanes = lanes.zip(taken).map(|(lane, taken)| Ok((lane?, taken)));
-    let lanes = lanes.collect::<Result<Vec<_>, JobError>>()?;
+    let lanes = lanes.collect::<Result<Vec<_>, Fault>>()?;
     let batches = Batches::new(part, member, index, context);
     let kept = batches.on_threads(lanes, |all, t, (channels, taken)| {
         thread(all, &roles, t, channels, std::mem::replace(taken, Ahead::Nothing))
@@ -143,13 +139,7 @@ pub(crate) fn compute(
 }
 
 /// All of thread `t`'s batches.
-fn thread(
-    all: &Batches,
-    roles: &Roles,
-    t: u16,
-    channels: &mut [Channel],
-    taken: Ahead,
-) -> Result<(), JobError> {
+fn thread(all: &Batches, roles: &Roles, t: u16, channels: &mut [Channel], taken: Ahead) -> Result<(), Fault> {
     let mut party = party(all.plan.chosen(), &all.context(t), all.index, all.plan.beside)?;
     taken.give(&mut party);
     let each = need(&all.program, roles, 1);

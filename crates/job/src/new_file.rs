@@ -1,7 +1,7 @@
 //! Files that appear under their names only when they are whole.
 
 use crate::{
-    JobError,
+    Fault,
     claim::{Claim, State},
 };
 use hushwire_fault::{Excuse, code};
@@ -40,20 +40,15 @@ impl NewFile {
     ///
     /// # Errors
     /// The target is a directory or a device, or its directory cannot be written.
-    pub fn create(target: &Path, mode: u32) -> Result<Self, JobError> {
-        let fail = |e: io::Error| JobError::io("write", target, &e);
+    pub fn create(target: &Path, mode: u32) -> Result<Self, Fault> {
+        let fail = |e: io::Error| Fault::io("write", target, &e);
         // A link is followed: what it names is replaced, not the link.
         let target = match fs::canonicalize(target) {
             Ok(real) => real,
             // What is put in place at the end would be in the way of the link itself.
             Err(_) if fs::symlink_metadata(target).is_ok_and(|there| there.is_symlink()) => {
                 let cause = "it is a link that leads to no file";
-                return Err(JobError::file(
-                    "write",
-                    target,
-                    cause,
-                    "remove the link, or name the file itself",
-                ));
+                return Err(Fault::file("write", target, cause, "remove the link, or name the file itself"));
             }
             Err(_) => target.to_path_buf(),
         };
@@ -61,13 +56,13 @@ impl NewFile {
             Ok(meta) if meta.is_dir() => return Err(fail(io::ErrorKind::IsADirectory.into())),
             Ok(meta) if !meta.is_file() => {
                 let cause = "it is a device or a pipe, and the result is put in place at the end";
-                return Err(JobError::file("write", &target, cause, "name a file"));
+                return Err(Fault::file("write", &target, cause, "name a file"));
             }
             Ok(meta) => Some(meta.permissions()),
             Err(_) => None,
         };
         if target.file_name().is_none() {
-            return Err(JobError::file("write", &target, "it has no file name", "name a file"));
+            return Err(Fault::file("write", &target, "it has no file name", "name a file"));
         }
         let dir = match target.parent() {
             Some(dir) if dir != Path::new("") => dir.to_path_buf(),
@@ -94,8 +89,8 @@ impl NewFile {
     ///
     /// # Errors
     /// The directory cannot be written.
-    pub fn nameless(dir: &Path) -> Result<Self, JobError> {
-        let fail = |e: &io::Error| JobError::io("write", dir, e);
+    pub fn nameless(dir: &Path) -> Result<Self, Fault> {
+        let fail = |e: &io::Error| Fault::io("write", dir, e);
         // It could not be named even by another process.
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::EXCL;
         let file = match rustix::fs::open(dir, flags, Mode::RUSR | Mode::WUSR) {
@@ -117,7 +112,7 @@ impl NewFile {
     ///
     /// # Errors
     /// The disk has no room.
-    pub fn reserve(&self, bytes: u64) -> Result<(), JobError> {
+    pub fn reserve(&self, bytes: u64) -> Result<(), Fault> {
         use rustix::io::Errno;
         match rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, 0, bytes.max(1)) {
             Err(e @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(self.error(&e.into())),
@@ -130,7 +125,7 @@ impl NewFile {
     ///
     /// # Errors
     /// The system has no more handles.
-    pub fn writer(&self) -> Result<File, JobError> {
+    pub fn writer(&self) -> Result<File, Fault> {
         self.file.try_clone().map_err(|e| self.error(&e))
     }
 
@@ -138,21 +133,21 @@ impl NewFile {
     ///
     /// # Errors
     /// The disk refused.
-    pub fn sync(&self) -> Result<(), JobError> {
+    pub fn sync(&self) -> Result<(), Fault> {
         self.file.sync_all().map_err(|e| self.error(&e))
     }
 
     /// An error of writing this file.
     #[must_use]
-    pub fn error(&self, e: &io::Error) -> JobError {
-        JobError::io("write", &self.target, e)
+    pub fn error(&self, e: &io::Error) -> Fault {
+        Fault::io("write", &self.target, e)
     }
 
     /// Writes everything and commits.
     ///
     /// # Errors
     /// The disk refused; nothing is left.
-    pub fn write(mut self, bytes: &[u8]) -> Result<(), JobError> {
+    pub fn write(mut self, bytes: &[u8]) -> Result<(), Fault> {
         self.file.write_all(bytes).map_err(|e| self.error(&e))?;
         self.commit()
     }
@@ -161,9 +156,9 @@ impl NewFile {
     ///
     /// # Errors
     /// The disk refused; nothing is left.
-    pub fn commit(mut self) -> Result<(), JobError> {
+    pub fn commit(mut self) -> Result<(), Fault> {
         if self.target == self.dir {
-            return Err(JobError::internal("naming a file", "it was to have no name"));
+            return Err(Fault::internal("naming a file", "it was to have no name"));
         }
         if let Some(before) = self.replaces
             && before != fs::metadata(&self.target).ok().map(|there| State::of(&there))
@@ -178,10 +173,10 @@ impl NewFile {
         Ok(())
     }
 
-    fn changed(&self) -> JobError {
+    fn changed(&self) -> Fault {
         let step = format!("cannot write {}", self.target.display());
         let cause = "another file came there meanwhile, or that one was changed, and the result is lost";
-        let fault = JobError::new(code::TAKEN, step, cause, "run again, and name another file");
+        let fault = Fault::new(code::TAKEN, step, cause, "run again, and name another file");
         fault.whole().telling(Excuse::Writing)
     }
 
@@ -196,7 +191,7 @@ impl NewFile {
     ///
     /// # Errors
     /// The disk refused; nothing is left.
-    pub fn commit_new(self) -> Result<bool, JobError> {
+    pub fn commit_new(self) -> Result<bool, Fault> {
         let put = || -> io::Result<()> {
             self.file.sync_all()?;
             match &self.named {
@@ -276,11 +271,11 @@ fn named_and_removed(dir: &Path) -> io::Result<File> {
     removed.and(file)
 }
 
-fn hidden_name(target: &Path) -> Result<PathBuf, JobError> {
+fn hidden_name(target: &Path) -> Result<PathBuf, Fault> {
     let mut name = OsString::from(".");
     name.push(target.file_name().unwrap_or_default());
     let mut drawn = [0; 6];
-    getrandom::fill(&mut drawn).map_err(|e| JobError::internal("naming a file", e))?;
+    getrandom::fill(&mut drawn).map_err(|e| Fault::internal("naming a file", e))?;
     name.push(format!(".{}.part", hex::encode(drawn)));
     Ok(target.with_file_name(name))
 }
@@ -328,10 +323,10 @@ mod tests {
     fn nameless_files_meet_no_name() {
         use std::io::{Read, Seek};
         let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
-        type Make = fn(&Path) -> Result<File, JobError>;
+        type Make = fn(&Path) -> Result<File, Fault>;
         let made: [Make; 2] = [
             |dir| NewFile::nameless(dir).and_then(|new| new.writer()),
-            |dir| named_and_removed(dir).map_err(|e| JobError::io("write", dir, &e)),
+            |dir| named_and_removed(dir).map_err(|e| Fault::io("write", dir, &e)),
         ];
         for make in made {
             let mut file = make(dir.path()).unwrap_or_else(|e| panic!("{e}"));

@@ -1,7 +1,7 @@
 //! A party's side: it meets the others, and runs batches on all threads.
 
 use crate::{
-    JobError, Member, Plan,
+    Fault, Member, Plan,
     agreement::Agreement,
     circuit::CircuitPart,
     doors::{Doors, IN},
@@ -20,12 +20,12 @@ use std::{collections::VecDeque, sync::Arc};
 use zeroize::Zeroizing;
 
 /// Computes all batches.
-pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession) -> Result<Links, JobError> {
+pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession) -> Result<Links, Fault> {
     let (plan, agreement) = (part.prepared.plan.clone(), member.agreement.clone());
     let Member::Party(index) = member.config.me else {
-        return Err(JobError::internal(COMPUTE, "a client cannot compute"));
+        return Err(Fault::internal(COMPUTE, "a client cannot compute"));
     };
-    let role = Role::new(index).ok_or_else(|| JobError::internal(COMPUTE, "no such party"))?;
+    let role = Role::new(index).ok_or_else(|| Fault::internal(COMPUTE, "no such party"))?;
     let (left, right) = (Some(role.left().id()), Some(role.right().id()));
     let control = agreement.control_lane();
     let mut forward = member.channel(1, control, right, left)?;
@@ -80,12 +80,12 @@ pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession) -> Result<
 }
 
 /// For each thread, a channel to each client.
-fn client_channels(member: &mut MemberSession, plan: &Plan) -> Result<Vec<Vec<Channel>>, JobError> {
+fn client_channels(member: &mut MemberSession, plan: &Plan) -> Result<Vec<Vec<Channel>>, Fault> {
     (0..plan.threads).map(|t| channels_of_clients(member, t)).collect()
 }
 
 /// A channel to each client on lane `t`.
-pub(crate) fn channels_of_clients(member: &mut MemberSession, t: u16) -> Result<Vec<Channel>, JobError> {
+pub(crate) fn channels_of_clients(member: &mut MemberSession, t: u16) -> Result<Vec<Channel>, Fault> {
     let clients = &member.agreement.clients;
     let ids: Vec<_> = clients.iter().map(|c| Member::Client(c.clone()).id(clients)).collect();
     ids.into_iter().map(|id| member.channel(1, t, id, id)).collect()
@@ -96,7 +96,7 @@ pub(crate) fn receive_seeds(
     agreement: &Agreement,
     clients: &mut [Channel],
     brings: impl Fn(&Member) -> bool,
-) -> Result<Vec<Option<OwnerSeeds>>, JobError> {
+) -> Result<Vec<Option<OwnerSeeds>>, Fault> {
     let mut seeds = vec![];
     for (name, channel) in agreement.clients.iter().zip(clients) {
         if !brings(&Member::Client(name.clone())) {

@@ -1,7 +1,7 @@
 //! The party file and the client file: who one is, where the others are, and where values lie. Each member has its own.
 
 use crate::{
-    Allowed, JobError, Member, Warning,
+    Allowed, Fault, Member, Warning,
     aes_ctr::AesCtrPlaces,
     as_text,
     member_config::{CONNECT, STALL},
@@ -144,7 +144,7 @@ impl PartyFile {
     ///
     /// # Errors
     /// The file cannot be read, or a line of it does not make sense; the message names the line.
-    pub fn read(path: &Path) -> Result<Self, JobError> {
+    pub fn read(path: &Path) -> Result<Self, Fault> {
         let file = Self::from_source(&Source::read(path)?)?;
         Ok(Self { member: file.member.watched(path), ..file })
     }
@@ -153,11 +153,11 @@ impl PartyFile {
     ///
     /// # Errors
     /// A line does not make sense.
-    pub fn parse(text: &str, path: &Path) -> Result<Self, JobError> {
+    pub fn parse(text: &str, path: &Path) -> Result<Self, Fault> {
         Self::from_source(&Source::new(path, text))
     }
 
-    fn from_source(source: &Source) -> Result<Self, JobError> {
+    fn from_source(source: &Source) -> Result<Self, Fault> {
         let mut top = source.sections()?;
         not_a_job(&top)?;
         if top.has("name") && !top.has("index") {
@@ -177,7 +177,7 @@ impl ClientFile {
     ///
     /// # Errors
     /// The file cannot be read, or a line of it does not make sense; the message names the line.
-    pub fn read(path: &Path) -> Result<Self, JobError> {
+    pub fn read(path: &Path) -> Result<Self, Fault> {
         Ok(Self(Self::from_source(&Source::read(path)?)?.0.watched(path)))
     }
 
@@ -185,11 +185,11 @@ impl ClientFile {
     ///
     /// # Errors
     /// A line does not make sense.
-    pub fn parse(text: &str, path: &Path) -> Result<Self, JobError> {
+    pub fn parse(text: &str, path: &Path) -> Result<Self, Fault> {
         Self::from_source(&Source::new(path, text))
     }
 
-    fn from_source(source: &Source) -> Result<Self, JobError> {
+    fn from_source(source: &Source) -> Result<Self, Fault> {
         let mut top = source.sections()?;
         not_a_job(&top)?;
         if top.has("index") && !top.has("name") {
@@ -203,7 +203,7 @@ impl ClientFile {
 }
 
 /// Keys of job files alone come where the two files were confused.
-fn not_a_job(top: &Section<'_>) -> Result<(), JobError> {
+fn not_a_job(top: &Section<'_>) -> Result<(), Fault> {
     match ["kind", "protocol", "circuit", "circuit-file", "computation", "owner"]
         .iter()
         .any(|key| top.has(key))
@@ -220,7 +220,7 @@ impl MemberFile {
     ///
     /// # Errors
     /// The file cannot be read, or a line of it does not make sense; the message names the line.
-    pub fn read(path: &Path) -> Result<(Option<String>, Self), JobError> {
+    pub fn read(path: &Path) -> Result<(Option<String>, Self), Fault> {
         let source = Source::read(path)?;
         let top = source.sections()?;
         let (listen, file) = if top.has("name") && !top.has("index") {
@@ -232,7 +232,7 @@ impl MemberFile {
         Ok((listen, file.watched(path)))
     }
 
-    fn rest(mut top: Section<'_>, me: Member) -> Result<Self, JobError> {
+    fn rest(mut top: Section<'_>, me: Member) -> Result<Self, Fault> {
         let key = top.need("key", "key = \"party0.pem\"")?.path()?;
         let transport = top.take("transport");
         let transport = transport.map(|v| v.parsed(transport_named, "write \"tcp-tls\"")).transpose()?;
@@ -288,14 +288,14 @@ impl MemberFile {
     ///
     /// # Errors
     /// The key file cannot be read, or holds something else; others may read or change it ([`read_private_key`]).
-    pub fn identity(&self) -> Result<Identity, JobError> {
+    pub fn identity(&self) -> Result<Identity, Fault> {
         Identity::from_pem(&read_private_key(&self.key)?)
-            .map_err(|e| JobError::file("use the key", &self.key, e.cause(), e.remedy()))
+            .map_err(|e| Fault::file("use the key", &self.key, e.cause(), e.remedy()))
     }
 }
 
 /// The digests under `allow`, and those in the file under `allow-file`.
-fn allowed(digests: Option<Value<'_>>, file: Option<&Path>) -> Result<Option<Allowed>, JobError> {
+fn allowed(digests: Option<Value<'_>>, file: Option<&Path>) -> Result<Option<Allowed>, Fault> {
     let mut allowed = file.map(Allowed::read).transpose()?;
     if let Some(digests) = digests {
         let remedy = "write what `hushwire job digest JOB.toml` prints, as in [\"blake3:…\"]";
@@ -310,7 +310,7 @@ fn allowed(digests: Option<Value<'_>>, file: Option<&Path>) -> Result<Option<All
 }
 
 /// The table `[authgarble]`.
-fn shelf(mut section: Section<'_>) -> Result<PathBuf, JobError> {
+fn shelf(mut section: Section<'_>) -> Result<PathBuf, Fault> {
     let path = section.need("shelf", "shelf = \"shelf0\"")?.path()?;
     section.finish()?;
     Ok(path)
@@ -349,7 +349,7 @@ pub fn address(text: &str) -> Result<String, String> {
 }
 
 /// Refuses an address of another transport's form.
-fn fits(value: &Value<'_>, address: &str, transport: TransportKind) -> Result<(), JobError> {
+fn fits(value: &Value<'_>, address: &str, transport: TransportKind) -> Result<(), Fault> {
     match (transport.is_local(), address.starts_with("unix:")) {
         (true, false) => Err(value.error(
             format!("is an address for TCP, and the transport is {transport}"),
@@ -363,7 +363,7 @@ fn fits(value: &Value<'_>, address: &str, transport: TransportKind) -> Result<()
     }
 }
 
-fn peers(me: &Member, list: Value<'_>, transport: TransportKind) -> Result<Vec<Peer>, JobError> {
+fn peers(me: &Member, list: Value<'_>, transport: TransportKind) -> Result<Vec<Peer>, Fault> {
     let mut peers: Vec<Peer> = vec![];
     for mut section in list.sections()? {
         let (index, client) = (section.take("index"), section.take("client"));
@@ -378,7 +378,7 @@ fn peers(me: &Member, list: Value<'_>, transport: TransportKind) -> Result<Vec<P
         let named = index.or(client);
         let wrong = |cause: &str, remedy: &str| match &named {
             Some(value) => value.error(cause, remedy),
-            None => JobError::internal("reading [[peers]]", cause),
+            None => Fault::internal("reading [[peers]]", cause),
         };
         if member == *me {
             return Err(wrong("is this member itself", "list the others only"));
@@ -412,14 +412,14 @@ fn peers(me: &Member, list: Value<'_>, transport: TransportKind) -> Result<Vec<P
 /// `[inputs]` or `[outputs]`: the keys are names of the job.
 fn places<T>(
     value: Option<Value<'_>>,
-    read: impl Fn(Section<'_>) -> Result<T, JobError>,
-) -> Result<BTreeMap<String, T>, JobError> {
+    read: impl Fn(Section<'_>) -> Result<T, Fault>,
+) -> Result<BTreeMap<String, T>, Fault> {
     let Some(value) = value else { return Ok(BTreeMap::new()) };
     let all = value.section()?.rest().into_iter();
     all.map(|(name, value)| Ok((name, read(value.section()?)?))).collect()
 }
 
-pub(crate) fn input_place(mut section: Section<'_>) -> Result<InputPlace, JobError> {
+pub(crate) fn input_place(mut section: Section<'_>) -> Result<InputPlace, Fault> {
     let (file, hex, hex_file) = (section.take("file"), section.take("hex"), section.take("hex-file"));
     let (csv, values) = (section.take("csv"), section.take("values"));
     let place = match (file, hex, hex_file, csv, values) {
@@ -429,10 +429,7 @@ pub(crate) fn input_place(mut section: Section<'_>) -> Result<InputPlace, JobErr
         (None, None, None, Some(file), None) => {
             let columns = section.need("column", "column = \"price\"")?.list()?;
             let columns = columns.iter().map(|column| Ok(column.text()?.to_owned()));
-            InputPlace::Csv(
-                Box::new(InputPlace::File(file.path()?)),
-                columns.collect::<Result<_, JobError>>()?,
-            )
+            InputPlace::Csv(Box::new(InputPlace::File(file.path()?)), columns.collect::<Result<_, Fault>>()?)
         }
         (None, None, None, None, Some(values)) => {
             InputPlace::Values(Zeroizing::new(values.text()?.to_owned()))
@@ -446,7 +443,7 @@ pub(crate) fn input_place(mut section: Section<'_>) -> Result<InputPlace, JobErr
     section.finish().map(|()| place)
 }
 
-fn output_place(mut section: Section<'_>) -> Result<OutputPlace, JobError> {
+fn output_place(mut section: Section<'_>) -> Result<OutputPlace, Fault> {
     let place = match (section.take("file"), section.take("hex-file"), section.take("csv")) {
         (Some(file), None, None) => OutputPlace::File(file.path()?),
         (None, Some(file), None) => OutputPlace::HexFile(file.path()?),

@@ -1,6 +1,6 @@
 //! The sources and sinks of values, record by record, so that memory does not grow with them.
 
-use crate::{BitOrderChoice, InputPlace, JobError, NewFile, OutputPlace, Plan, RunFiles, value};
+use crate::{BitOrderChoice, Fault, InputPlace, NewFile, OutputPlace, Plan, RunFiles, value};
 use hushwire_circuit::Planes;
 use hushwire_fault::code;
 use std::{
@@ -26,12 +26,12 @@ enum Origin {
 
 impl Source {
     /// Opens input `i` of a plan, and checks its length before anything is connected.
-    pub(crate) fn open(plan: &Plan, i: usize, place: &InputPlace) -> Result<Self, JobError> {
+    pub(crate) fn open(plan: &Plan, i: usize, place: &InputPlace) -> Result<Self, Fault> {
         let (order, width, name) = (plan.bit_order, plan.input_widths[i], &plan.inputs[i].0);
         let what = format!("input {name}");
         let single = |remedy: &str| match plan.instances {
             1 => Ok(()),
-            n => Err(JobError::new(
+            n => Err(Fault::new(
                 code::PLACES,
                 format!("reading {what}"),
                 format!("one value is given for {n} instances"),
@@ -49,7 +49,7 @@ impl Source {
                 // Decimal digits are the most, less than one for three bits; more than there may be, blanks and a line end.
                 let most = width.div_ceil(3) as u64 + 64;
                 let read = File::open(path).and_then(|f| f.take(most).read_to_string(&mut digits));
-                read.map_err(|e| JobError::io("read", path, &e))?;
+                read.map_err(|e| Fault::io("read", path, &e))?;
                 let what = format!("{what} from {}", path.display());
                 Origin::Memory(Arc::new(value::from_text(order, width, &what, &digits)?))
             }
@@ -57,7 +57,7 @@ impl Source {
                 let (found, record) = (records.len(), Plan::record(width));
                 let wanted = record as u64 * plan.instances;
                 if found as u64 != wanted {
-                    return Err(JobError::new(
+                    return Err(Fault::new(
                         code::PLACES,
                         format!("reading {what}"),
                         format!(
@@ -70,14 +70,14 @@ impl Source {
                 Origin::Memory(records.clone())
             }
             InputPlace::File(path) => {
-                let file = File::open(path).map_err(|e| JobError::io("read", path, &e))?;
+                let file = File::open(path).map_err(|e| Fault::io("read", path, &e))?;
                 check_length(&file, path, plan, width)?;
                 Origin::File(Arc::new(file), path.clone())
             }
             InputPlace::Csv(..) | InputPlace::Values(_) => {
                 let cause = "CSV and numbers are for computations";
                 let remedy = "name a file of records with `file`, or digits with `hex`";
-                return Err(JobError::new(code::PLACES, format!("reading {what}"), cause, remedy));
+                return Err(Fault::new(code::PLACES, format!("reading {what}"), cause, remedy));
             }
             InputPlace::Open(file, path) => {
                 check_length(file, path, plan, width)?;
@@ -88,7 +88,7 @@ impl Source {
     }
 
     /// Planes of `n` instances from the `first` on.
-    pub(crate) fn planes(&self, first: u64, n: usize) -> Result<Planes, JobError> {
+    pub(crate) fn planes(&self, first: u64, n: usize) -> Result<Planes, Fault> {
         let record = Plan::record(self.width);
         let mut bytes = Zeroizing::new(vec![0; record * n]);
         match &self.from {
@@ -100,9 +100,9 @@ impl Source {
                 file.read_exact_at(&mut bytes, first * record as u64).map_err(|e| match e.kind() {
                     io::ErrorKind::UnexpectedEof => {
                         let remedy = "let its writer finish, or work on a copy of it";
-                        JobError::file("read", path, "it became shorter while it was read", remedy)
+                        Fault::file("read", path, "it became shorter while it was read", remedy)
                     }
-                    _ => JobError::io("read", path, &e),
+                    _ => Fault::io("read", path, &e),
                 })?;
             }
         }
@@ -111,12 +111,7 @@ impl Source {
                 let path = if let Origin::File(_, path) = &self.from { path } else { Path::new("a value") };
                 let at = first + i as u64;
                 let cause = format!("record {at} does not fit into {} bits", self.width);
-                return Err(JobError::file(
-                    "use",
-                    path,
-                    cause,
-                    "see docs/jobs.md for how records are laid out",
-                ));
+                return Err(Fault::file("use", path, cause, "see docs/jobs.md for how records are laid out"));
             }
             value::turn(self.order, self.width, record);
         }
@@ -124,17 +119,17 @@ impl Source {
     }
 }
 
-fn check_length(file: &File, path: &Path, plan: &Plan, width: usize) -> Result<(), JobError> {
-    let meta = file.metadata().map_err(|e| JobError::io("read", path, &e))?;
+fn check_length(file: &File, path: &Path, plan: &Plan, width: usize) -> Result<(), Fault> {
+    let meta = file.metadata().map_err(|e| Fault::io("read", path, &e))?;
     if meta.is_dir() {
-        return Err(JobError::io("read", path, &io::ErrorKind::IsADirectory.into()));
+        return Err(Fault::io("read", path, &io::ErrorKind::IsADirectory.into()));
     }
     let record = Plan::record(width) as u64;
     let wanted = record * plan.instances;
     if !meta.is_file() || meta.len() != wanted {
         let found =
             if meta.is_file() { format!("has {} bytes", meta.len()) } else { "is no plain file".to_owned() };
-        return Err(JobError::file(
+        return Err(Fault::file(
             "use",
             path,
             format!("it {found}, and {} instances of {width} bits are {wanted} bytes", plan.instances),
@@ -177,12 +172,12 @@ impl Sink {
         j: usize,
         place: &OutputPlace,
         files: &mut RunFiles,
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, Fault> {
         let (order, width) = (plan.bit_order, plan.output_widths[j]);
         let record = Plan::record(width);
         let single = || match plan.instances {
             1 => Ok(Mutex::new(vec![0; record])),
-            n => Err(JobError::new(
+            n => Err(Fault::new(
                 code::PLACES,
                 format!("preparing output {}", plan.outputs[j].0),
                 format!("there is no file for its {n} instances"),
@@ -198,7 +193,7 @@ impl Sink {
             OutputPlace::Show => To::Show(single()?),
             OutputPlace::Memory => {
                 let bytes = usize::try_from(record as u64 * plan.instances).map_err(|_| {
-                    JobError::new(
+                    Fault::new(
                         code::PLACES,
                         format!("preparing output {name}"),
                         "it does not fit into memory",
@@ -210,7 +205,7 @@ impl Sink {
             OutputPlace::Discard => To::Nowhere,
             OutputPlace::Unnamed => {
                 let cause = "files without names are for results of encryptions";
-                return Err(JobError::new(
+                return Err(Fault::new(
                     code::PLACES,
                     format!("preparing output {name}"),
                     cause,
@@ -219,7 +214,7 @@ impl Sink {
             }
             OutputPlace::Csv(_) => {
                 let cause = "CSV is for computations";
-                return Err(JobError::new(
+                return Err(Fault::new(
                     code::PLACES,
                     format!("preparing output {name}"),
                     cause,
@@ -238,7 +233,7 @@ impl Sink {
     }
 
     /// Takes the planes of instances from the `first` on, in any order.
-    pub(crate) fn put(&self, first: u64, planes: &Planes) -> Result<(), JobError> {
+    pub(crate) fn put(&self, first: u64, planes: &Planes) -> Result<(), Fault> {
         let record = Plan::record(self.width);
         let mut bytes = Zeroizing::new(planes.unpack());
         for record in bytes.chunks_exact_mut(record.max(1)) {
@@ -263,7 +258,7 @@ impl Sink {
     }
 
     /// Puts everything on the disk, still without a name.
-    pub(crate) fn prepare(&self) -> Result<(), JobError> {
+    pub(crate) fn prepare(&self) -> Result<(), Fault> {
         match &self.to {
             To::Show(_) | To::Memory(_) | To::Nowhere => Ok(()),
             To::File(new, _) => new.sync(),
@@ -277,7 +272,7 @@ impl Sink {
     }
 
     /// Gives it its name, or the caller its value.
-    pub(crate) fn commit(self) -> Result<Option<Shown>, JobError> {
+    pub(crate) fn commit(self) -> Result<Option<Shown>, Fault> {
         match self.to {
             To::Show(value) => {
                 let value = value.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -299,7 +294,7 @@ pub(crate) fn put(
     learns: impl Iterator<Item = usize>,
     first: u64,
     planes: &Planes,
-) -> Result<(), JobError> {
+) -> Result<(), Fault> {
     let learns: Vec<usize> = learns.collect();
     let widths: Vec<usize> = learns.iter().map(|j| plan.output_widths[*j]).collect();
     let mut sinks = learns.iter().map(|j| &sinks[*j]).zip(planes.split(&widths));
@@ -311,23 +306,18 @@ pub(crate) fn sources(
     plan: &Plan,
     member: &crate::Member,
     places: &std::collections::BTreeMap<String, InputPlace>,
-) -> Result<Vec<Option<Source>>, JobError> {
+) -> Result<Vec<Option<Source>>, Fault> {
     let names: Vec<&str> = plan.inputs_of(member).map(|i| plan.inputs[i].0.as_str()).collect();
     if let Some(odd) = places.keys().find(|name| !names.contains(&name.as_str())) {
         let cause = format!("{member} does not bring an input called `{odd}`");
-        return Err(JobError::new(
-            code::PLACES,
-            "reading inputs",
-            cause,
-            crate::suggest::remedy(odd, &names),
-        ));
+        return Err(Fault::new(code::PLACES, "reading inputs", cause, crate::suggest::remedy(odd, &names)));
     }
     let mut all: Vec<Option<Source>> = (0..plan.inputs.len()).map(|_| None).collect();
     for i in plan.inputs_of(member) {
         let name = &plan.inputs[i].0;
         let Some(place) = places.get(name) else {
             let remedy = format!("add {name} = {{ file = \"…\" }} under [inputs]");
-            return Err(JobError::new(
+            return Err(Fault::new(
                 code::PLACES,
                 "reading inputs",
                 format!("{member} has no value for input `{name}`"),
@@ -345,11 +335,11 @@ pub(crate) fn sinks(
     member: &crate::Member,
     places: &std::collections::BTreeMap<String, OutputPlace>,
     files: &mut RunFiles,
-) -> Result<Vec<Option<Sink>>, JobError> {
+) -> Result<Vec<Option<Sink>>, Fault> {
     let names: Vec<&str> = plan.outputs_of(member).map(|j| plan.outputs[j].0.as_str()).collect();
     if let Some(odd) = places.keys().find(|name| !names.contains(&name.as_str())) {
         let cause = format!("{member} does not learn an output called `{odd}`");
-        return Err(JobError::new(
+        return Err(Fault::new(
             code::PLACES,
             "preparing outputs",
             cause,

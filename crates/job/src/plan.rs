@@ -1,7 +1,7 @@
 //! The plan of a circuit's job: its values, its members, and how the work is cut.
 
 use crate::{
-    BitOrderChoice, Chosen, CircuitJob, JobError, Linear, Member, Protocol,
+    BitOrderChoice, Chosen, CircuitJob, Fault, Linear, Member, Protocol,
     agreement::{Agreement, Field},
     n_party,
 };
@@ -77,7 +77,7 @@ impl Plan {
     /// # Errors
     /// The job lists other inputs or outputs than the circuit has, asks for what its protocol does not have, or has too
     /// many instances or clients.
-    pub fn new(job: &CircuitJob, program: &Program, bit_order: BitOrderChoice) -> Result<Self, JobError> {
+    pub fn new(job: &CircuitJob, program: &Program, bit_order: BitOrderChoice) -> Result<Self, Fault> {
         count("inputs", job.inputs.len(), program.inputs())?;
         count("outputs", job.outputs.len(), program.outputs())?;
         let (scheme, ot) = (job.protocol.scheme(job.scheme)?, job.protocol.extension(job.ot)?);
@@ -278,7 +278,7 @@ fn fitting_batch(protocol: Protocol, program: &Program) -> u32 {
 }
 
 /// Everybody the job names has a place in its protocol.
-fn admitted(job: &CircuitJob) -> Result<(), JobError> {
+fn admitted(job: &CircuitJob) -> Result<(), Fault> {
     let named = job.inputs.iter().map(|i| &i.from).chain(job.outputs.iter().flat_map(|o| &o.to));
     for member in named {
         job.protocol.admits(member).map_err(|(cause, remedy)| wrong(cause, &remedy))?;
@@ -287,7 +287,7 @@ fn admitted(job: &CircuitJob) -> Result<(), JobError> {
 }
 
 /// Two parties keep one batch in flight on a thread: garbling streams, and more threads hide the rounds of triples.
-fn lanes(job: &CircuitJob) -> Result<u16, JobError> {
+fn lanes(job: &CircuitJob) -> Result<u16, Fault> {
     match (job.protocol, job.parameters.lanes) {
         (Protocol::Rep3, given) => Ok(given.unwrap_or(LANES)),
         (Protocol::Two, _) => {
@@ -303,11 +303,11 @@ fn lanes(job: &CircuitJob) -> Result<u16, JobError> {
     }
 }
 
-fn wrong(cause: impl std::fmt::Display, remedy: &str) -> JobError {
-    JobError::new(code::CIRCUIT, "planning the job", cause, remedy)
+fn wrong(cause: impl std::fmt::Display, remedy: &str) -> Fault {
+    Fault::new(code::CIRCUIT, "planning the job", cause, remedy)
 }
 
-fn count(what: &str, listed: usize, widths: &[usize]) -> Result<(), JobError> {
+fn count(what: &str, listed: usize, widths: &[usize]) -> Result<(), Fault> {
     if listed == widths.len() {
         return Ok(());
     }

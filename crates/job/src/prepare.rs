@@ -1,7 +1,7 @@
 //! From a job to what is run: its circuit read and put in order, and the plan.
 
 use crate::{
-    BitOrderChoice, CircuitJob, CircuitSource, Input, JobError, Member, Output, Parameters, Plan, Protocol,
+    BitOrderChoice, CircuitJob, CircuitSource, Fault, Input, Member, Output, Parameters, Plan, Protocol,
 };
 use hushwire_circuit::{
     Program,
@@ -49,11 +49,11 @@ impl CircuitSource {
     ///
     /// # Errors
     /// The file is not there or no circuit; no built-in has that name.
-    pub fn load(&self) -> Result<Found, JobError> {
+    pub fn load(&self) -> Result<Found, Fault> {
         match self {
             Self::Builtin(name) => {
                 let program = named::program(name)
-                    .map_err(|e| JobError::new(code::CIRCUIT, "making the circuit", e.cause(), e.remedy()))?;
+                    .map_err(|e| Fault::new(code::CIRCUIT, "making the circuit", e.cause(), e.remedy()))?;
                 Ok(Found { program, natural_order: BitOrderChoice::Lsb })
             }
             Self::File(path) => read(path),
@@ -61,13 +61,13 @@ impl CircuitSource {
     }
 }
 
-fn read(path: &Path) -> Result<Found, JobError> {
-    let file = File::open(path).map_err(|e| JobError::io("read", path, &e))?;
+fn read(path: &Path) -> Result<Found, Fault> {
+    let file = File::open(path).map_err(|e| Fault::io("read", path, &e))?;
     let (circuit, format) = bristol::read(BufReader::new(file)).map_err(|e| match e {
-        ReadError::Io(e) => JobError::io("read", path, &e),
+        ReadError::Io(e) => Fault::io("read", path, &e),
         e @ ReadError::Malformed(_) => {
             let remedy = "correct the file, or see `hushwire circuit convert`";
-            JobError::file("read the circuit", path, e, remedy)
+            Fault::file("read the circuit", path, e, remedy)
         }
     })?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -83,7 +83,7 @@ impl Prepared {
     ///
     /// # Errors
     /// The circuit cannot be had, or the job does not fit it.
-    pub fn new(job: &CircuitJob) -> Result<Self, JobError> {
+    pub fn new(job: &CircuitJob) -> Result<Self, Fault> {
         let Found { program, natural_order } = job.circuit.load()?;
         let mut notes = vec![];
         let order = match job.bit_order {

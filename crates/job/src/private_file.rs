@@ -1,6 +1,6 @@
 //! Private keys on disk: read only from files that nobody else may look into.
 
-use crate::{JobError, open_input};
+use crate::{Fault, open_input};
 use hushwire_circuit::mark;
 use hushwire_fault::code;
 use std::{io::Read, os::unix::fs::PermissionsExt, path::Path};
@@ -14,23 +14,23 @@ const DOING: &str = "use the key";
 ///
 /// # Errors
 /// The file cannot be read or is no text; [`Kind::Refused`](hushwire_fault::Kind::Refused) where its permissions let others read or change it.
-pub fn read_private_key(path: &Path) -> Result<Zeroizing<String>, JobError> {
+pub fn read_private_key(path: &Path) -> Result<Zeroizing<String>, Fault> {
     let file = open_input(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => {
             let remedy = "make one with `hushwire keys init`, or correct the name";
-            JobError::file("read the key", path, "there is no such file", remedy)
+            Fault::file("read the key", path, "there is no such file", remedy)
         }
-        _ => JobError::io("read the key", path, &e),
+        _ => Fault::io("read the key", path, &e),
     })?;
     // Of the file that was opened, whatever has its name by now.
-    let meta = file.metadata().map_err(|e| JobError::io("read the key", path, &e))?;
+    let meta = file.metadata().map_err(|e| Fault::io("read the key", path, &e))?;
     let mut text = Zeroizing::new(String::new());
     file.take(LONGEST).read_to_string(&mut text).map_err(|e| match e.kind() {
         std::io::ErrorKind::InvalidData => {
             let remedy = "name a file that `hushwire keys init` wrote";
-            JobError::file(DOING, path, "it is not PEM text", remedy)
+            Fault::file(DOING, path, "it is not PEM text", remedy)
         }
-        _ => JobError::io("read the key", path, &e),
+        _ => Fault::io("read the key", path, &e),
     })?;
     let mode = meta.permissions().mode() & 0o777;
     if meta.is_file() && mode & 0o077 != 0 && text.contains("PRIVATE KEY-----") {
@@ -42,7 +42,7 @@ pub fn read_private_key(path: &Path) -> Result<Zeroizing<String>, JobError> {
             format!("`hushwire keys rotate {shown}`")
         };
         let remedy = format!("run `chmod 600 {shown}`, and {then} if somebody may have read it");
-        return Err(JobError::file(DOING, path, cause, remedy).coded(code::PRIVATE));
+        return Err(Fault::file(DOING, path, cause, remedy).coded(code::PRIVATE));
     }
     Ok(match mark::strip_str(&text) {
         whole if whole.len() == text.len() => text,

@@ -1,6 +1,6 @@
 //! The protocols by name: how many parties each has, and what else it must be told.
 
-use crate::{JobError, Link, Member, suggest};
+use crate::{Fault, Link, Member, suggest};
 use hushwire_authgarble::Form;
 use hushwire_fault::code;
 use hushwire_garble::Scheme;
@@ -131,10 +131,10 @@ impl Protocol {
     ///
     /// # Errors
     /// It has none and one is given, or the given one hides nothing.
-    pub fn scheme(self, given: Option<Scheme>) -> Result<Option<Scheme>, JobError> {
+    pub fn scheme(self, given: Option<Scheme>) -> Result<Option<Scheme>, Fault> {
         match (self, given) {
             (Self::Yao, Some(Scheme::PrivacyFree)) => {
-                Err(JobError::new(code::REVEALS, "planning the job", REVEALS, take_private()))
+                Err(Fault::new(code::REVEALS, "planning the job", REVEALS, take_private()))
             }
             (Self::Yao, given) => Ok(Some(given.unwrap_or_default())),
             (_, Some(_)) => Err(self.has_no("scheme", "no garbling scheme")),
@@ -146,13 +146,13 @@ impl Protocol {
     ///
     /// # Errors
     /// It uses none and one is given.
-    pub fn extension(self, given: Option<Extension>) -> Result<Option<Extension>, JobError> {
+    pub fn extension(self, given: Option<Extension>) -> Result<Option<Extension>, Fault> {
         match (self, given) {
             (Self::Rep3, Some(_)) => Err(self.has_no("ot", "no oblivious transfer")),
             (Self::Rep3, None) => Ok(None),
             (Self::Authgarble(_) | Self::Ywz20(_), Some(given)) if !given.supports(Level::Malicious) => {
                 let cause = format!("protocol {self} is malicious, and {given} is not");
-                Err(JobError::new(
+                Err(Fault::new(
                     code::JOB,
                     "planning the job",
                     cause,
@@ -163,9 +163,9 @@ impl Protocol {
         }
     }
 
-    fn has_no(self, key: &str, what: &str) -> JobError {
+    fn has_no(self, key: &str, what: &str) -> Fault {
         let remedy = format!("leave out `{key}`, or take another protocol");
-        JobError::new(code::JOB, "planning the job", format!("protocol {self} has {what}"), remedy)
+        Fault::new(code::JOB, "planning the job", format!("protocol {self} has {what}"), remedy)
     }
 
     /// Whether it has a place for `member`; the cause and the remedy where it has none.
@@ -244,7 +244,7 @@ impl Chosen {
     ///
     /// # Errors
     /// The protocol has no such choice, or the scheme hides nothing.
-    pub fn new(protocol: Protocol, scheme: Option<Scheme>, ot: Option<Extension>) -> Result<Self, JobError> {
+    pub fn new(protocol: Protocol, scheme: Option<Scheme>, ot: Option<Extension>) -> Result<Self, Fault> {
         let (scheme, ot, linear) = (protocol.scheme(scheme)?, protocol.extension(ot)?, Linear::Ot);
         Ok(Self { protocol, scheme, ot, linear, link: None, ahead: None })
     }
@@ -253,7 +253,7 @@ impl Chosen {
     ///
     /// # Errors
     /// The protocol has no such choice.
-    pub fn with_linear(self, given: Option<Linear>) -> Result<Self, JobError> {
+    pub fn with_linear(self, given: Option<Linear>) -> Result<Self, Fault> {
         match (self.protocol, given) {
             (_, None) => Ok(self),
             (Protocol::Two, Some(linear)) => Ok(Self { linear, ..self }),
@@ -265,7 +265,7 @@ impl Chosen {
     ///
     /// # Errors
     /// The protocol has no such choice.
-    pub fn with_ahead(self, given: Option<bool>) -> Result<Self, JobError> {
+    pub fn with_ahead(self, given: Option<bool>) -> Result<Self, Fault> {
         match (self.protocol, given) {
             (_, None) => Ok(self),
             (Protocol::Two, ahead) => Ok(Self { ahead, ..self }),

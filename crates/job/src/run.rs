@@ -7,7 +7,7 @@
 //! ```
 
 use crate::{
-    Forecast, JobError, Kind, MemberConfig, Protocol, Terms,
+    Fault, Forecast, Kind, MemberConfig, Protocol, Terms,
     agreement::Agreement,
     confirm,
     member_config::{Event, Observer, explain},
@@ -64,7 +64,7 @@ pub trait Task {
     ///
     /// # Errors
     /// A file cannot be used, a value is missing, or is nobody's.
-    fn open(&self, config: &mut MemberConfig) -> Result<Self::Part, JobError>;
+    fn open(&self, config: &mut MemberConfig) -> Result<Self::Part, Fault>;
 }
 
 /// One member's part of a run.
@@ -76,19 +76,19 @@ pub trait Part {
     ///
     /// # Errors
     /// Something failed here or elsewhere.
-    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError>;
+    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault>;
 
     /// Puts all outputs on the disk, still without names.
     ///
     /// # Errors
     /// The disk refused.
-    fn prepare(&mut self) -> Result<(), JobError>;
+    fn prepare(&mut self) -> Result<(), Fault>;
 
     /// Names the outputs: everybody has said that all is done.
     ///
     /// # Errors
     /// The disk refused.
-    fn commit(self) -> Result<Self::Learnt, JobError>;
+    fn commit(self) -> Result<Self::Learnt, Fault>;
 }
 
 /// The end of a member's run.
@@ -125,7 +125,7 @@ pub fn run<T: Task>(
     task: &T,
     mut config: MemberConfig,
     observer: &Observer,
-) -> Result<Outcome<T::Learnt>, JobError> {
+) -> Result<Outcome<T::Learnt>, Fault> {
     let agreement = task.agreement();
     if let Err(refused) = agreement.admits(&config.me) {
         return Err(excuse(&config, None, observer, refused.telling(Excuse::Job)));
@@ -146,10 +146,10 @@ pub fn run<T: Task>(
 }
 
 /// Tells the others that this member ends before it joins. They learn no more of `e` than
-/// [`JobError::tells`]; [`Event::Failed`] reports `e` here at once. Returns `e`, in this member's
+/// [`Fault::tells`]; [`Event::Failed`] reports `e` here at once. Returns `e`, in this member's
 /// name, once all have been told or after a few seconds. `plan` is missing where the job cannot be
 /// read.
-pub fn excuse(config: &MemberConfig, plan: Option<&Agreement>, observer: &Observer, e: JobError) -> JobError {
+pub fn excuse(config: &MemberConfig, plan: Option<&Agreement>, observer: &Observer, e: Fault) -> Fault {
     // Where jobs are allowed one by one, whoever wrote this one hears nothing of why it cannot be read here.
     let hides = plan.is_none() && config.allowed.is_some();
     let why = if hides { Reason::Declined } else { Reason::Local(e.tells()) };
@@ -160,9 +160,9 @@ fn excused(
     config: &MemberConfig,
     plan: Option<&Agreement>,
     observer: &Observer,
-    e: JobError,
+    e: Fault,
     why: Reason,
-) -> JobError {
+) -> Fault {
     let e = e.by(&config.me);
     observer(Event::Failed(e.clone()));
     // Whoever cannot be met cannot be told: the error stays this one.
@@ -174,7 +174,7 @@ fn excused(
 ///
 /// # Errors
 /// The member does not allow the job; a file cannot be used, a value is missing, or is nobody's.
-pub fn open<T: Task>(task: &T, config: &mut MemberConfig) -> Result<T::Part, JobError> {
+pub fn open<T: Task>(task: &T, config: &mut MemberConfig) -> Result<T::Part, Fault> {
     let admitted = task.agreement().admits(&config.me).and_then(|()| config.allows(&task.terms()));
     let opened = admitted.and_then(|()| {
         config.protect_inputs();
@@ -193,7 +193,7 @@ pub fn run_part<P: Part>(
     part: P,
     config: MemberConfig,
     observer: &Observer,
-) -> Result<Outcome<P::Learnt>, JobError> {
+) -> Result<Outcome<P::Learnt>, Fault> {
     let me = config.me.clone();
     if let Err(e) = config.check(&agreement) {
         return Err(excuse(&config, Some(&agreement), observer, e.telling(Excuse::Job)));
@@ -237,14 +237,14 @@ impl MemberSession {
         agreement: Agreement,
         config: MemberConfig,
         observer: &Observer,
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, Fault> {
         let net = config.join(&agreement, observer)?;
         let (meters, begun) = ([Meter::new(), Meter::new()], Instant::now());
         let (agreement, observer, turns) = (Arc::new(agreement), observer.clone(), Turns::default());
         Ok(Self { agreement, config, net, observer, meters, turns, begun, phase: COMPUTING })
     }
 
-    fn run<P: Part>(mut self, mut part: P) -> Result<Outcome<P::Learnt>, JobError> {
+    fn run<P: Part>(mut self, mut part: P) -> Result<Outcome<P::Learnt>, Fault> {
         let (watch, me) = (self.net.watch(), self.net.me());
         let finished = self.compute_and_confirm(&mut part);
         if let (Err(e), Some(watch)) = (&finished, watch) {
@@ -270,7 +270,7 @@ impl MemberSession {
     }
 
     /// The rounds of computing come back: the last word is none of them.
-    fn compute_and_confirm(&mut self, part: &mut impl Part) -> Result<u64, JobError> {
+    fn compute_and_confirm(&mut self, part: &mut impl Part) -> Result<u64, Fault> {
         let mut links = part.compute(self)?;
         let rounds = self.rounds();
         self.phase = "writing outputs";
@@ -296,7 +296,7 @@ impl MemberSession {
         lane: u16,
         to: Option<PartyId>,
         from: Option<PartyId>,
-    ) -> Result<Channel, JobError> {
+    ) -> Result<Channel, Fault> {
         let channel = self.net.channel(lane, to, from);
         let mut channel = channel.map_err(|e| explain(&self.agreement, e).during("channel set-up"))?;
         channel.tap(self.meters[meter].tap());
@@ -311,7 +311,7 @@ impl MemberSession {
 ///
 /// # Errors
 /// That one.
-pub fn first_error(errors: Vec<JobError>) -> Result<(), JobError> {
+pub fn first_error(errors: Vec<Fault>) -> Result<(), Fault> {
     let mut errors: Vec<_> = errors.into_iter().enumerate().collect();
     // Least of all says a thread that ended because another one of this process did.
     errors.sort_by_key(|(i, e)| (e.is_consequence(), e.is_consequence() && e.kind() == Kind::Internal, *i));

@@ -1,7 +1,7 @@
 //! The files of one run: what it reads, and what it will write. Every output of every command goes through here.
 
 use crate::{
-    JobError, NewFile,
+    Fault, NewFile,
     aes_ctr::{Ledger, share_file},
     claim::{self, Claim},
 };
@@ -77,9 +77,9 @@ pub fn read_once(path: &Path) -> bool {
 
 /// The refusal of such a file where it would be read again.
 #[must_use]
-pub fn refuse_once(path: &Path) -> JobError {
+pub fn refuse_once(path: &Path) -> Fault {
     let cause = "it is no plain file, and is read more than once";
-    JobError::file(
+    Fault::file(
         "use",
         path,
         cause,
@@ -107,8 +107,8 @@ fn holds_shares(dir: &Path) -> bool {
     (0..3).any(|party| share_file::path(dir, party).exists())
 }
 
-fn refused(path: &Path, cause: String, remedy: String) -> JobError {
-    JobError::new(code::TAKEN, format!("cannot write {}", path.display()), cause, remedy)
+fn refused(path: &Path, cause: String, remedy: String) -> Fault {
+    Fault::new(code::TAKEN, format!("cannot write {}", path.display()), cause, remedy)
         .whole()
         .telling(Excuse::Writing)
 }
@@ -156,7 +156,7 @@ impl RunFiles {
     ///
     /// # Errors
     /// It may not; the message says why.
-    pub fn check(&mut self, option: &str, path: &Path, job: &str) -> Result<(), JobError> {
+    pub fn check(&mut self, option: &str, path: &Path, job: &str) -> Result<(), Fault> {
         self.claim(option, path, job).map(drop)
     }
 
@@ -167,7 +167,7 @@ impl RunFiles {
     /// # Errors
     /// It is a file that this run reads, a key, a file of somebody else's, or another run writes it
     /// ([`Kind::Refused`](hushwire_fault::Kind::Refused)); or it cannot be written.
-    pub fn create(&mut self, option: &str, path: &Path, job: &str, mode: u32) -> Result<NewFile, JobError> {
+    pub fn create(&mut self, option: &str, path: &Path, job: &str, mode: u32) -> Result<NewFile, Fault> {
         let created = self
             .claim(option, path, job)
             .and_then(|claim| NewFile::create(path, mode).map(|file| file.claimed(claim, self.force)));
@@ -178,7 +178,7 @@ impl RunFiles {
     ///
     /// # Errors
     /// It is a file that this run reads, or a key, or among the shares of one.
-    pub fn allows(&self, option: &str, path: &Path) -> Result<(), JobError> {
+    pub fn allows(&self, option: &str, path: &Path) -> Result<(), Fault> {
         self.output(option, path).map(drop)
     }
 
@@ -186,13 +186,13 @@ impl RunFiles {
     ///
     /// # Errors
     /// It is a file that this run reads, or a key; or it cannot be written.
-    pub fn admits(&self, option: &str, path: &Path) -> Result<(), JobError> {
+    pub fn admits(&self, option: &str, path: &Path) -> Result<(), Fault> {
         self.output(option, path)?;
         NewFile::create(path, 0o600).map(drop)
     }
 
     /// An output that is no input, key or other output.
-    fn output(&self, option: &str, path: &Path) -> Result<Known, JobError> {
+    fn output(&self, option: &str, path: &Path) -> Result<Known, Fault> {
         let refuse = |cause| Err(refused(path, cause, format!("name another file {option}")));
         let output = Known::new(format!("the output named {option}"), path);
         if let Some(read) = self.reads.iter().find(|read| read.is(&output)) {
@@ -213,7 +213,7 @@ impl RunFiles {
         Ok(output)
     }
 
-    fn claim(&mut self, option: &str, path: &Path, job: &str) -> Result<Claim, JobError> {
+    fn claim(&mut self, option: &str, path: &Path, job: &str) -> Result<Claim, Fault> {
         let output = self.output(option, path)?;
         let claim = Claim::take(&output.path, job)?;
         let there = fs::metadata(&output.path).ok().filter(Metadata::is_file);

@@ -4,7 +4,7 @@
 //! protocol, of whose data in which form, and who learns what of it. Sizes, lengths and how the work is cut are no terms, and
 //! neither is anything of a single run: addresses, labels, keys, fresh randomness.
 
-use crate::{Agreement, JobError, open_input};
+use crate::{Agreement, Fault, open_input};
 use hushwire_fault::code;
 use hushwire_machine::printable;
 use std::{collections::BTreeSet, fmt, io::Read, path::Path, str::FromStr};
@@ -104,19 +104,19 @@ impl Allowed {
     ///
     /// # Errors
     /// The file cannot be read, or a line is no digest; the message names the line.
-    pub fn read(path: &Path) -> Result<Self, JobError> {
+    pub fn read(path: &Path) -> Result<Self, Fault> {
         let mut text = String::new();
-        let file = open_input(path).map_err(|e| JobError::io("read", path, &e))?;
-        file.take(LONGEST + 1).read_to_string(&mut text).map_err(|e| JobError::io("read", path, &e))?;
+        let file = open_input(path).map_err(|e| Fault::io("read", path, &e))?;
+        file.take(LONGEST + 1).read_to_string(&mut text).map_err(|e| Fault::io("read", path, &e))?;
         if text.len() as u64 > LONGEST {
-            return Err(JobError::file("read", path, "it is longer than 1 MiB", "is it the right file?"));
+            return Err(Fault::file("read", path, "it is longer than 1 MiB", "is it the right file?"));
         }
         let lines = text.lines().enumerate();
         let lines = lines.map(|(i, line)| (i + 1, line.split('#').next().unwrap_or_default().trim()));
         let digest = |(number, line): (usize, &str)| {
             line.parse().map_err(|cause: String| {
                 let step = format!("{}, line {number}", path.display());
-                JobError::new(
+                Fault::new(
                     code::ALLOWED_FILE,
                     step,
                     cause,
@@ -136,7 +136,7 @@ impl Allowed {
     ///
     /// # Errors
     /// It is not; the error has its digest.
-    pub fn check(&self, terms: &Terms) -> Result<(), JobError> {
+    pub fn check(&self, terms: &Terms) -> Result<(), Fault> {
         let digest = terms.digest();
         if self.0.contains(&digest) {
             return Ok(());
@@ -150,7 +150,7 @@ impl Allowed {
             format!("this member takes part in jobs that it allows alone, {listed}, and not in {digest}");
         let remedy = "read its terms with `hushwire job show JOB.toml`, and if they are right add this digest to `allow` in this \
                       member's file, or give it with --allow";
-        Err(JobError::new(code::NOT_ALLOWED, "refused", cause, remedy).whole())
+        Err(Fault::new(code::NOT_ALLOWED, "refused", cause, remedy).whole())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The threads of a member that computes.
 
 use crate::{
-    Agreement, JobError,
+    Agreement, Fault,
     flow::{COMPUTE, Failed},
     member_config::{Event, Observer, explain},
     run::{MemberSession, first_error},
@@ -19,8 +19,8 @@ use std::{
 /// The first cause.
 pub(crate) fn on_threads<P: Send, T: Send>(
     parts: Vec<P>,
-    work: impl Fn(P) -> Result<T, JobError> + Sync,
-) -> Result<Vec<T>, JobError> {
+    work: impl Fn(P) -> Result<T, Fault> + Sync,
+) -> Result<Vec<T>, Fault> {
     let results: Vec<_> = thread::scope(|scope| {
         let work = &work;
         let running: Vec<_> = parts.into_iter().map(|part| scope.spawn(move || work(part))).collect();
@@ -31,7 +31,7 @@ pub(crate) fn on_threads<P: Send, T: Send>(
         match result {
             Ok(Ok(thread)) => finished.push(thread),
             Ok(Err(e)) => errors.push(e),
-            Err(_) => errors.push(JobError::internal(COMPUTE, "a thread panicked")),
+            Err(_) => errors.push(Fault::internal(COMPUTE, "a thread panicked")),
         }
     }
     first_error(errors)?;
@@ -62,9 +62,9 @@ impl Progress {
     ///
     /// # Errors
     /// Another thread failed.
-    pub(crate) fn go_on(&self) -> Result<(), JobError> {
+    pub(crate) fn go_on(&self) -> Result<(), Fault> {
         if self.failed.load(Ordering::SeqCst) {
-            let error = JobError::internal(COMPUTE, "another thread failed");
+            let error = Fault::internal(COMPUTE, "another thread failed");
             return Err(error.following());
         }
         Ok(())
@@ -83,7 +83,7 @@ pub(crate) fn lanes<M: Machine>(
     role: Role,
     t: u16,
     lanes: u16,
-) -> Result<Vec<Lane<M>>, JobError> {
+) -> Result<Vec<Lane<M>>, Fault> {
     let (left, right) = (Some(role.left().id()), Some(role.right().id()));
     (t * lanes..(t + 1) * lanes).map(|l| member.channel(0, l, left, right).map(Lane::new)).collect()
 }
@@ -98,7 +98,7 @@ pub(crate) fn drive<M: Machine, W: Work<M, Error = Failed>>(
     lanes: &mut [Lane<M>],
     work: &mut W,
     end: impl FnOnce(&mut W) -> Result<(), Failed>,
-) -> Result<(), JobError> {
+) -> Result<(), Fault> {
     pipeline(lanes, work).and_then(|()| end(work)).map_err(|e| {
         progress.fail();
         let e = match e {

@@ -1,6 +1,6 @@
 //! TOML files read strictly: every key is known, and every error names its line.
 
-use crate::{JobError, open_input, suggest};
+use crate::{Fault, open_input, suggest};
 use hushwire_circuit::mark;
 use hushwire_fault::code;
 use std::{
@@ -26,16 +26,16 @@ pub(crate) struct Source {
 
 impl Source {
     /// Reads a file; `-` is standard input, and paths in it start from the current directory.
-    pub(crate) fn read(path: &Path) -> Result<Self, JobError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, Fault> {
         let mut bytes = Zeroizing::new(vec![]);
-        let file = open_input(path).map_err(|e| JobError::io("read", path, &e))?;
-        file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|e| JobError::io("read", path, &e))?;
+        let file = open_input(path).map_err(|e| Fault::io("read", path, &e))?;
+        file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|e| Fault::io("read", path, &e))?;
         if bytes.len() as u64 > LONGEST {
-            return Err(JobError::file("read", path, "it is longer than 1 MiB", "is it the right file?"));
+            return Err(Fault::file("read", path, "it is longer than 1 MiB", "is it the right file?"));
         }
         match std::str::from_utf8(&bytes) {
             Ok(text) => Ok(Self::new(path, text)),
-            Err(_) => Err(JobError::file("read", path, "it is not text", "is it the right file?")),
+            Err(_) => Err(Fault::file("read", path, "it is not text", "is it the right file?")),
         }
     }
 
@@ -54,7 +54,7 @@ impl Source {
     }
 
     /// The whole file as one section.
-    pub(crate) fn sections(&self) -> Result<Section<'_>, JobError> {
+    pub(crate) fn sections(&self) -> Result<Section<'_>, Fault> {
         let table = DeTable::parse(&self.text).map_err(|e| {
             let what = e.message().lines().next().unwrap_or("it is not TOML").to_owned();
             self.error(&e.span().unwrap_or(0..0), what, "correct it; docs/jobs.md shows whole files")
@@ -68,10 +68,10 @@ impl Source {
         span: &Range<usize>,
         cause: impl std::fmt::Display,
         remedy: impl std::fmt::Display,
-    ) -> JobError {
+    ) -> Fault {
         let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
         let line = 1 + before.iter().filter(|b| **b == b'\n').count();
-        JobError::new(code::JOB_FILE, format!("{}, line {line}", self.path.display()), cause, remedy)
+        Fault::new(code::JOB_FILE, format!("{}, line {line}", self.path.display()), cause, remedy)
     }
 }
 
@@ -105,7 +105,7 @@ impl<'a> Section<'a> {
     }
 
     /// Takes the value of a key that must be there.
-    pub(crate) fn need(&mut self, key: &'static str, example: &str) -> Result<Value<'a>, JobError> {
+    pub(crate) fn need(&mut self, key: &'static str, example: &str) -> Result<Value<'a>, Fault> {
         let span = self.table.span();
         // A misspelt key is the better error.
         let near = self.table.get_ref().keys().find(|k| suggest::nearest(k.get_ref(), [key]).is_some());
@@ -128,7 +128,7 @@ impl<'a> Section<'a> {
     }
 
     /// The error of a section without a key that was taken in vain; one that is there and unknown says more.
-    pub(crate) fn lacks(self, key: &str, example: &str) -> JobError {
+    pub(crate) fn lacks(self, key: &str, example: &str) -> Fault {
         let (source, span) = (self.source, self.table.span());
         let missing =
             || source.error(&span, format!("`{key}` is missing"), format!("add it, as in {example}"));
@@ -136,7 +136,7 @@ impl<'a> Section<'a> {
     }
 
     /// An error about the section as a whole.
-    pub(crate) fn error(&self, cause: impl std::fmt::Display, remedy: impl std::fmt::Display) -> JobError {
+    pub(crate) fn error(&self, cause: impl std::fmt::Display, remedy: impl std::fmt::Display) -> Fault {
         self.source.error(&self.table.span(), cause, remedy)
     }
 
@@ -152,7 +152,7 @@ impl<'a> Section<'a> {
     }
 
     /// The first key that nobody took is an error.
-    pub(crate) fn finish(self) -> Result<(), JobError> {
+    pub(crate) fn finish(self) -> Result<(), Fault> {
         let first = self.table.get_ref().keys().min_by_key(|k| k.span().start);
         first.map_or(Ok(()), |key| {
             let cause = format!("there is no key `{}` here", key.get_ref());
@@ -163,11 +163,11 @@ impl<'a> Section<'a> {
 
 impl<'a> Value<'a> {
     /// An error about this value.
-    pub(crate) fn error(&self, cause: impl std::fmt::Display, remedy: impl std::fmt::Display) -> JobError {
+    pub(crate) fn error(&self, cause: impl std::fmt::Display, remedy: impl std::fmt::Display) -> Fault {
         self.source.error(&self.span, format!("`{}` {cause}", self.key), remedy)
     }
 
-    fn wrong(&self, wanted: &str) -> JobError {
+    fn wrong(&self, wanted: &str) -> Fault {
         self.error(format!("is {}, where {wanted} is wanted", self.value.type_str()), "see docs/jobs.md")
     }
 
@@ -176,17 +176,17 @@ impl<'a> Value<'a> {
         self.source.dir()
     }
 
-    pub(crate) fn text(&self) -> Result<&str, JobError> {
+    pub(crate) fn text(&self) -> Result<&str, Fault> {
         self.value.as_str().ok_or_else(|| self.wrong("text in quotes"))
     }
 
     /// `true` or `false`.
-    pub(crate) fn flag(&self) -> Result<bool, JobError> {
+    pub(crate) fn flag(&self) -> Result<bool, Fault> {
         self.value.as_bool().ok_or_else(|| self.wrong("true or false"))
     }
 
     /// A whole number within `range`.
-    pub(crate) fn number(&self, range: std::ops::RangeInclusive<u64>) -> Result<u64, JobError> {
+    pub(crate) fn number(&self, range: std::ops::RangeInclusive<u64>) -> Result<u64, Fault> {
         let number = self.value.as_integer().ok_or_else(|| self.wrong("a whole number"))?;
         let number = u64::from_str_radix(number.as_str(), number.radix()).ok();
         number.filter(|n| range.contains(n)).ok_or_else(|| {
@@ -196,7 +196,7 @@ impl<'a> Value<'a> {
     }
 
     /// Seconds as a number, or `500ms`, `60s`, `5m`.
-    pub(crate) fn duration(&self) -> Result<Duration, JobError> {
+    pub(crate) fn duration(&self) -> Result<Duration, Fault> {
         if self.value.is_integer() {
             return Ok(Duration::from_secs(self.number(1..=86_400)?));
         }
@@ -217,7 +217,7 @@ impl<'a> Value<'a> {
         &self,
         parse: impl FnOnce(&str) -> Result<T, E>,
         remedy: &str,
-    ) -> Result<T, JobError> {
+    ) -> Result<T, Fault> {
         parse(self.text()?).map_err(|e| {
             let text = e.to_string();
             // One way out is enough, and the near one is the better.
@@ -228,7 +228,7 @@ impl<'a> Value<'a> {
     }
 
     /// A path, relative to the file.
-    pub(crate) fn path(&self) -> Result<PathBuf, JobError> {
+    pub(crate) fn path(&self) -> Result<PathBuf, Fault> {
         let text = self.text()?;
         if text.is_empty() {
             return Err(self.error("is empty", "name a file"));
@@ -237,7 +237,7 @@ impl<'a> Value<'a> {
     }
 
     /// A list; text alone is a list of one.
-    pub(crate) fn list(self) -> Result<Vec<Value<'a>>, JobError> {
+    pub(crate) fn list(self) -> Result<Vec<Value<'a>>, Fault> {
         let Value { source, span, key, value } = self;
         match value {
             DeValue::Array(items) => {
@@ -256,7 +256,7 @@ impl<'a> Value<'a> {
     }
 
     /// A table.
-    pub(crate) fn section(self) -> Result<Section<'a>, JobError> {
+    pub(crate) fn section(self) -> Result<Section<'a>, Fault> {
         let Value { source, span, key, value } = self;
         match value {
             DeValue::Table(table) => Ok(Section { source, table: Spanned::new(span, table), known: vec![] }),
@@ -265,7 +265,7 @@ impl<'a> Value<'a> {
     }
 
     /// An array of tables, as `[[inputs]]` makes.
-    pub(crate) fn sections(self) -> Result<Vec<Section<'a>>, JobError> {
+    pub(crate) fn sections(self) -> Result<Vec<Section<'a>>, Fault> {
         let source = self.source;
         let DeValue::Array(items) = self.value else { return Err(self.wrong("an array of tables")) };
         let key = &self.key;

@@ -6,7 +6,7 @@
 //! ```
 
 use crate::{
-    JobError,
+    Fault,
     batches::{Batch, Batches},
     circuit::CircuitPart,
     member_config::explain,
@@ -24,11 +24,7 @@ const NAME: &str = "naming the run";
 pub(crate) const SETUP: &str = "oblivious transfer set-up";
 
 /// Computes all batches as party `index`, 0 or 1.
-pub(crate) fn compute(
-    part: &CircuitPart,
-    member: &mut MemberSession,
-    index: usize,
-) -> Result<Links, JobError> {
+pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession, index: usize) -> Result<Links, Fault> {
     let plan = part.prepared.plan.clone();
     let peer = Some(peer_of(index));
     let mut control = member.channel(1, member.agreement.control_lane(), peer, peer)?;
@@ -42,7 +38,7 @@ pub(crate) fn compute(
 }
 
 /// All of thread `t`'s batches.
-fn thread(all: &Batches, who: &TwoParty, t: u16, channel: &mut Channel) -> Result<(), JobError> {
+fn thread(all: &Batches, who: &TwoParty, t: u16, channel: &mut Channel) -> Result<(), Fault> {
     let engine =
         two_party_engine::open(all.plan.chosen(), channel, all.index, &all.context(t), &Seed::random());
     let mut engine = engine.map_err(|e| failed(all, SETUP, e))?;
@@ -51,7 +47,7 @@ fn thread(all: &Batches, who: &TwoParty, t: u16, channel: &mut Channel) -> Resul
     })
 }
 
-fn failed(all: &Batches, step: &str, failure: Failure) -> JobError {
+fn failed(all: &Batches, step: &str, failure: Failure) -> Fault {
     if let (Failure::Peer(_), Some(watch)) = (&failure, &all.watch) {
         // It would otherwise learn only that links closed.
         watch.abort(peer_of(all.index), Reason::Cheated, step);
@@ -65,7 +61,7 @@ pub(crate) fn peer_of(index: usize) -> PartyId {
 
 /// The name of this run and no other: either party's fresh bytes make it new, whatever the
 /// session's id, and neither party can choose it.
-pub(crate) fn name(member: &MemberSession, index: usize, control: &mut Channel) -> Result<Context, JobError> {
+pub(crate) fn name(member: &MemberSession, index: usize, control: &mut Channel) -> Result<Context, Fault> {
     toss(DOMAIN, member, index, std::slice::from_mut(control))
 }
 
@@ -75,9 +71,9 @@ pub(crate) fn toss(
     member: &MemberSession,
     index: usize,
     control: &mut [Channel],
-) -> Result<Context, JobError> {
+) -> Result<Context, Fault> {
     let about = about(member.session(), &member.agreement.digest());
-    let toss = Toss::new(domain, &about, index as u8).map_err(|e| JobError::internal(NAME, e))?;
+    let toss = Toss::new(domain, &about, index as u8).map_err(|e| Fault::internal(NAME, e))?;
     let sid = toss.among(NAME, control).map_err(|e| explain(&member.agreement, e).during(NAME))?;
     Ok(Context { sid: Sid(sid), backend: member.config.backend })
 }

@@ -1,6 +1,6 @@
 //! The engines of protocols between two parties, one interface for all.
 
-use crate::{Chosen, JobError, Kind, Protocol, agreement::Agreement, member_config::explain};
+use crate::{Chosen, Fault, Kind, Protocol, agreement::Agreement, member_config::explain};
 use hushwire_circuit::{Planes, Program, TwoParty};
 use hushwire_garble::{GarbleError, Role, yao};
 use hushwire_gmw::GmwError;
@@ -39,7 +39,7 @@ pub(crate) fn open(
         }
         _ => {
             let cause = format!("{chosen} is no plan for two parties");
-            Err(Failure::Ours(JobError::internal("", cause)))
+            Err(Failure::Ours(Fault::internal("", cause)))
         }
     }
 }
@@ -73,19 +73,19 @@ pub(crate) enum Failure {
     /// The channel failed.
     Net(NetError),
     /// The peer left the protocol.
-    Peer(JobError),
+    Peer(Fault),
     /// This party cannot go on.
-    Ours(JobError),
+    Ours(Fault),
 }
 
 impl Failure {
     /// A failure of a protocol: of the peer, if it is one of the network.
-    pub(crate) fn of(fault: JobError) -> Self {
+    pub(crate) fn of(fault: Fault) -> Self {
         if fault.kind() == Kind::Network { Self::Peer(fault) } else { Self::Ours(fault) }
     }
 
     /// In the words of the job.
-    pub(crate) fn explain(self, plan: &Agreement) -> JobError {
+    pub(crate) fn explain(self, plan: &Agreement) -> Fault {
         match self {
             Self::Net(e) => explain(plan, e),
             Self::Peer(e) | Self::Ours(e) => e,

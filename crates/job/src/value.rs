@@ -7,7 +7,7 @@
 //! Text is the number in both, as [`hushwire_circuit::text`] has it. Wires are packed as
 //! [`hushwire_circuit::planes`] has it: wire `i` is bit `i % 8` of byte `i / 8`.
 
-use crate::{BitOrderChoice, JobError};
+use crate::{BitOrderChoice, Fault};
 use hushwire_circuit::{mark, text};
 use hushwire_fault::code;
 use zeroize::Zeroizing;
@@ -72,10 +72,10 @@ pub(crate) fn from_text(
     width: usize,
     what: &str,
     number: &str,
-) -> Result<Zeroizing<Vec<u8>>, JobError> {
+) -> Result<Zeroizing<Vec<u8>>, Fault> {
     let mut record = text::number(mark::strip_str(number), width).map_err(|e| {
         // The value is not repeated: it is secret.
-        JobError::new(code::PLACES, format!("reading {what}"), e.discreet(), hint(width))
+        Fault::new(code::PLACES, format!("reading {what}"), e.discreet(), hint(width))
     })?;
     if order == BitOrderChoice::Msb {
         record.reverse();

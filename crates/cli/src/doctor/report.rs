@@ -2,7 +2,7 @@
 
 use super::Patient;
 use crate::{error::Error, out};
-use hushwire_job::JobError;
+use hushwire_job::Fault;
 use hushwire_machine::printable;
 use serde::Serialize;
 use std::fmt::Write;
@@ -57,7 +57,7 @@ impl Check {
         Self::new(Verdict::Fail, check, found.into(), Some(remedy.into()))
     }
 
-    pub(crate) fn of_fault(check: &'static str, e: &JobError) -> Self {
+    pub(crate) fn of_fault(check: &'static str, e: &Fault) -> Self {
         Self::fail(check, e.cause(), e.remedy())
     }
 

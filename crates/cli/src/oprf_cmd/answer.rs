@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{error::Error, log};
 use clap::Args;
-use hushwire_job::JobError;
+use hushwire_job::Fault;
 use hushwire_psi::oprf::{Budget, Refusal, Terms, answer};
 use hushwire_wire::Listener;
 use std::{
@@ -154,7 +154,7 @@ impl Drop for Leave<'_> {
 pub(super) fn run(args: &AnswerArgs) -> Result<(), Error> {
     let secret = Secret::read(&args.secret)?;
     let terms = Terms { public: secret.key.public(), forms: secret.forms.clone() };
-    let listener = Listener::bind(&args.listen).map_err(|e| JobError::from(e).during("listening"))?;
+    let listener = Listener::bind(&args.listen).map_err(|e| Fault::from(e).during("listening"))?;
     let link = args.link.prepare(Side::Owner(listener), &terms)?;
     let budget = Shared(Mutex::new(Hourly::new(args.per_hour)));
     let gate = Gate { count: Mutex::default(), moved: Condvar::new(), wanted: args.queries };

@@ -2,7 +2,7 @@
 
 use crate::{error::Error, files::RunFiles, keys, log};
 use clap::Args;
-use hushwire_job::{JobError, session_of};
+use hushwire_job::{Fault, session_of};
 use hushwire_machine::{Channel, Net, NetError, PartyId, Reason};
 use hushwire_psi::{PsiError, oprf::Terms};
 use hushwire_wire::{Identity, Listener, PeerConfig, Pin, SessionConfig, TransportKind, connect_observed};
@@ -144,7 +144,7 @@ impl Prepared {
     /// A network error in the words of this command.
     fn explain(&self, step: &str, e: NetError) -> Error {
         let differs = matches!(e, NetError::HandshakeMismatch { field: "job digest", .. });
-        let error = JobError::from(e);
+        let error = Fault::from(e);
         let error = match self.side {
             _ if !differs => error,
             Side::Owner(_) => error.because("who asks has a list of another key").remedied(
@@ -158,7 +158,7 @@ impl Prepared {
     }
 
     /// An error of this side, in which both sides have their names.
-    fn says(&self, error: JobError) -> Error {
+    fn says(&self, error: Fault) -> Error {
         error.by(self.side.id()).with_names(&name).into()
     }
 }

@@ -1,6 +1,6 @@
 //! The roles, and the terms on which both sides must agree before anything moves.
 
-use hushwire_job::JobError;
+use hushwire_job::Fault;
 use hushwire_machine::{NetError, PartyId};
 use hushwire_ot::{Level, OtError, Protocol};
 use std::{fmt, io::ErrorKind};
@@ -106,7 +106,7 @@ impl Terms {
     }
 
     /// A network error in the words of this command.
-    pub(super) fn explain(&self, me: Side, step: &str, e: NetError) -> JobError {
+    pub(super) fn explain(&self, me: Side, step: &str, e: NetError) -> Fault {
         let known = match &e {
             NetError::HandshakeMismatch { field: "job digest", theirs, .. } => {
                 let mut tags = [0; 32];
@@ -126,7 +126,7 @@ impl Terms {
             _ => None,
         };
         let remedy = remedy(&e);
-        let mut error = JobError::from(e);
+        let mut error = Fault::from(e);
         if let Some(remedy) = remedy {
             error = error.remedied(remedy);
         }
@@ -137,7 +137,7 @@ impl Terms {
     }
 
     /// Any error of the protocol.
-    pub(super) fn failed(&self, me: Side, e: OtError) -> JobError {
+    pub(super) fn failed(&self, me: Side, e: OtError) -> Fault {
         match e {
             OtError::Net(e) => self.explain(me, "oblivious transfer", e),
             e => me.says(e.fault().during("oblivious transfer")),
@@ -152,7 +152,7 @@ impl Side {
     }
 
     /// An error of this side, in which both sides have their names.
-    fn says(self, error: JobError) -> JobError {
+    fn says(self, error: Fault) -> Fault {
         error.by(self.id()).with_names(&Side::name)
     }
 }
@@ -207,7 +207,7 @@ mod tests {
         let abort = OtError::abort(hushwire_ot::Check::Rows).of(peer);
         let error = terms.failed(me, abort);
         assert_eq!(error.code(), code::OT_CHECK);
-        let names = |error: &JobError| [error.who(), error.peer()].map(|who| who.map(ToString::to_string));
+        let names = |error: &Fault| [error.who(), error.peer()].map(|who| who.map(ToString::to_string));
         let sides = || ["the receiver", "the sender"].map(|side| Some(side.to_owned()));
         assert_eq!(names(&error), sides(), "{error}");
         let (step, after) = ("x".to_owned(), std::time::Duration::from_secs(2));

@@ -1,7 +1,7 @@
 //! The words and figures of queries.
 
 use super::Told;
-use hushwire_job::{Answer, JobError, QueryTask};
+use hushwire_job::{Answer, Fault, QueryTask};
 use hushwire_machine::Cost;
 use hushwire_wire::Shape;
 use serde::Serialize;
@@ -68,7 +68,7 @@ impl Told for QueryTask {
         (0, "operators")
     }
 
-    fn course(&self) -> Result<Vec<(u64, String)>, JobError> {
+    fn course(&self) -> Result<Vec<(u64, String)>, Fault> {
         QueryTask::course(self)
     }
 

@@ -6,7 +6,7 @@ use super::{
     key_dir::{KeyDir, Locked},
     ledger::{GIVEN, Ledger, Range, now},
 };
-use crate::JobError;
+use crate::Fault;
 
 /// A ledger, held against other runs until the key and its counters are chosen.
 pub(super) struct Book {
@@ -25,9 +25,9 @@ impl Book {
     }
 
     /// Puts the counters of `terms` into the ledger; it is on the disk when this returns.
-    pub(super) fn reserve(&mut self, terms: &Terms) -> Result<(), JobError> {
+    pub(super) fn reserve(&mut self, terms: &Terms) -> Result<(), Fault> {
         let Some(lock) = &self.lock else {
-            return Err(JobError::internal("reserving counters", "the ledger is open to others"));
+            return Err(Fault::internal("reserving counters", "the ledger is open to others"));
         };
         if let Some(id) = &terms.key_id {
             self.ledger.key_id = Some(id.clone());
@@ -51,12 +51,12 @@ impl Book {
     }
 
     /// Notes the digest of the output just before it gets its name, so that its counter is found when it is decrypted.
-    pub(super) fn written(&self, iv: Iv, digest: Option<String>) -> Result<(), JobError> {
+    pub(super) fn written(&self, iv: Iv, digest: Option<String>) -> Result<(), Fault> {
         // Others may have written meanwhile.
         let lock = self.dir.lock()?;
         let mut ledger = self.dir.ledger()?.ok_or_else(|| {
             let cause = "it was there when the run began, and has gone";
-            JobError::file("write", &self.dir.path().join("ledger.json"), cause, "restore it, and run again")
+            Fault::file("write", &self.dir.path().join("ledger.json"), cause, "restore it, and run again")
         })?;
         let ours = |r: &&mut Range| r.iv == iv && r.out == self.out && !r.written;
         if let Some(range) = ledger.ranges.iter_mut().rev().find(ours) {

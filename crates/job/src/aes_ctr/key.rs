@@ -1,6 +1,6 @@
 //! Keys and initial counters as the user gives them.
 
-use crate::JobError;
+use crate::Fault;
 use hushwire_aes::{Aes128, Aes192, Aes256, Backend};
 use hushwire_circuit::mark;
 use hushwire_rep3::KeySize;
@@ -50,8 +50,8 @@ impl Key {
     ///
     /// # Errors
     /// The file cannot be read, or holds something else.
-    pub fn from_file(path: &Path) -> Result<Self, JobError> {
-        let file = File::open(path).map_err(|e| JobError::io("read the key file", path, &e))?;
+    pub fn from_file(path: &Path) -> Result<Self, Fault> {
+        let file = File::open(path).map_err(|e| Fault::io("read the key file", path, &e))?;
         Self::from_reader(file, path)
     }
 
@@ -59,15 +59,15 @@ impl Key {
     ///
     /// # Errors
     /// The same.
-    pub fn from_reader(from: impl Read, path: &Path) -> Result<Self, JobError> {
+    pub fn from_reader(from: impl Read, path: &Path) -> Result<Self, Fault> {
         // With room for all that is taken, so that no copy stays behind.
         let mut bytes = Zeroizing::new(Vec::with_capacity(LONGEST as usize));
         let read = from.take(LONGEST).read_to_end(&mut bytes);
-        read.map_err(|e| JobError::io("read the key file", path, &e))?;
+        read.map_err(|e| Fault::io("read the key file", path, &e))?;
         let digits = std::str::from_utf8(mark::strip(&bytes)).ok().map(str::trim_end);
         let key = digits.and_then(|digits| Self::from_hex(digits).ok());
         key.or_else(|| Self::from_bytes(&bytes)).ok_or_else(|| {
-            JobError::file(
+            Fault::file(
                 "use the key file",
                 path,
                 "it holds neither 16, 24 or 32 raw bytes nor 32, 48 or 64 hexadecimal digits",
@@ -136,7 +136,7 @@ impl Iv {
     ///
     /// # Errors
     /// The operating system gives no randomness.
-    pub fn draw() -> Result<Self, JobError> {
+    pub fn draw() -> Result<Self, Fault> {
         Ok(Self(u128::from_be_bytes(draw("drawing an initial counter")?)))
     }
 }
@@ -164,9 +164,9 @@ impl<'de> Deserialize<'de> for Iv {
 ///
 /// # Errors
 /// It gives none; `doing` says what for.
-pub fn draw<const N: usize>(doing: &'static str) -> Result<[u8; N], JobError> {
+pub fn draw<const N: usize>(doing: &'static str) -> Result<[u8; N], Fault> {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).map_err(|e| JobError::internal(doing, e))?;
+    getrandom::fill(&mut bytes).map_err(|e| Fault::internal(doing, e))?;
     Ok(bytes)
 }
 

@@ -1,7 +1,7 @@
 //! The directory of one key: three shares, the ledger of counters, and a lock.
 
 use super::{ledger::Ledger, share_file};
-use crate::{JobError, NewFile, Warning};
+use crate::{Fault, NewFile, Warning};
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
     io,
@@ -56,12 +56,12 @@ impl KeyDir {
     ///
     /// # Errors
     /// It cannot be made, or is no directory.
-    pub fn create(path: &Path) -> Result<Self, JobError> {
+    pub fn create(path: &Path) -> Result<Self, Fault> {
         for _ in 0..TRIES {
             match DirBuilder::new().mode(0o700).create(path) {
                 Ok(()) => return Ok(Self { path: path.to_path_buf(), open_to_others: false, made: true }),
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(e) => return Err(JobError::io("make the key directory", path, &e)),
+                Err(e) => return Err(Fault::io("make the key directory", path, &e)),
             }
             match fs::metadata(path) {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {}
@@ -75,11 +75,11 @@ impl KeyDir {
     ///
     /// # Errors
     /// It is not there, or no directory.
-    pub fn open(path: &Path) -> Result<Self, JobError> {
-        let meta = fs::metadata(path).map_err(|e| JobError::io("open the key directory", path, &e))?;
+    pub fn open(path: &Path) -> Result<Self, Fault> {
+        let meta = fs::metadata(path).map_err(|e| Fault::io("open the key directory", path, &e))?;
         if !meta.is_dir() {
             let e = io::ErrorKind::NotADirectory.into();
-            return Err(JobError::io("open the key directory", path, &e));
+            return Err(Fault::io("open the key directory", path, &e));
         }
         let open_to_others = meta.permissions().mode() & 0o077 != 0;
         Ok(Self { path: path.to_path_buf(), open_to_others, made: false })
@@ -104,7 +104,7 @@ impl KeyDir {
     ///
     /// # Errors
     /// The lock's file cannot be made.
-    pub fn lock(&self) -> Result<Locked, JobError> {
+    pub fn lock(&self) -> Result<Locked, Fault> {
         let path = self.path.join(LOCK);
         for _ in 0..TRIES {
             let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
@@ -113,20 +113,20 @@ impl KeyDir {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {
                     match DirBuilder::new().mode(0o700).create(&self.path) {
                         Err(e) if e.kind() != io::ErrorKind::AlreadyExists => {
-                            return Err(JobError::io("make the key directory", &self.path, &e));
+                            return Err(Fault::io("make the key directory", &self.path, &e));
                         }
                         _ => continue,
                     }
                 }
                 open => open.and_then(|file| file.lock().map(|()| file)),
             };
-            let file = file.map_err(|e| JobError::io("lock", &path, &e))?;
+            let file = file.map_err(|e| Fault::io("lock", &path, &e))?;
             // Or the file, so that others lock another one by that name.
             if is_at(&file, &path) {
                 return Ok(Locked { _file: file });
             }
         }
-        Err(JobError::file("lock", &path, "it comes and goes", "see what removes it"))
+        Err(Fault::file("lock", &path, "it comes and goes", "see what removes it"))
     }
 
     /// Removes the lock's file where nothing else is in the directory and nobody holds it, and the directory if it was made for this.
@@ -150,13 +150,13 @@ impl KeyDir {
     ///
     /// # Errors
     /// Some are there; the message names a missing one.
-    pub fn holds(&self) -> Result<Holds, JobError> {
+    pub fn holds(&self) -> Result<Holds, Fault> {
         let there = [0, 1, 2].map(|party| share_file::path(&self.path, party).exists());
         let Some(missing) = there.iter().position(|there| !there) else { return Ok(Holds::Key) };
         if there == [false; 3] {
             return Ok(Holds::Nothing);
         }
-        Err(JobError::file(
+        Err(Fault::file(
             "use the key of",
             &self.path,
             format!("party {missing}'s share party-{missing}.share is missing while others are there"),
@@ -168,16 +168,16 @@ impl KeyDir {
     ///
     /// # Errors
     /// It cannot be read, or is damaged.
-    pub fn ledger(&self) -> Result<Option<Ledger>, JobError> {
+    pub fn ledger(&self) -> Result<Option<Ledger>, Fault> {
         let path = self.path.join("ledger.json");
         let text = match fs::read(&path) {
             Ok(text) => text,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(e) => return Err(JobError::io("read the ledger", &path, &e)),
+            Err(e) => return Err(Fault::io("read the ledger", &path, &e)),
         };
         serde_json::from_slice(&text).map(Some).map_err(|e| {
             let remedy = "restore it from a backup, or move the key directory away to begin with a new key";
-            JobError::file("use the ledger", &path, e, remedy)
+            Fault::file("use the ledger", &path, e, remedy)
         })
     }
 
@@ -185,9 +185,9 @@ impl KeyDir {
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn write_ledger(&self, ledger: &Ledger, _lock: &Locked) -> Result<(), JobError> {
+    pub fn write_ledger(&self, ledger: &Ledger, _lock: &Locked) -> Result<(), Fault> {
         let mut text =
-            serde_json::to_vec_pretty(ledger).map_err(|e| JobError::internal("writing the ledger", e))?;
+            serde_json::to_vec_pretty(ledger).map_err(|e| Fault::internal("writing the ledger", e))?;
         text.push(b'\n');
         NewFile::create(&self.path.join("ledger.json"), 0o600)?.write(&text)
     }

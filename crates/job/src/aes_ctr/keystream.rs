@@ -1,7 +1,7 @@
 //! The engines with which a party computes shares of the keystream: AES's own kernels, its circuit in software, or a device.
 
 use super::cut::Terms;
-use crate::JobError;
+use crate::Fault;
 use hushwire_circuit::{Layered, Planes, Program, named, planes};
 use hushwire_hdl::{Device, HdlBatch, Microcode};
 use hushwire_machine::Cost;
@@ -53,8 +53,8 @@ pub(super) enum Batch {
     Device(HdlBatch),
 }
 
-fn wrong(e: impl std::fmt::Display) -> JobError {
-    JobError::internal("preparing the circuit", e)
+fn wrong(e: impl std::fmt::Display) -> Fault {
+    Fault::internal("preparing the circuit", e)
 }
 
 impl Engine {
@@ -67,7 +67,7 @@ impl Engine {
         terms: &Terms,
         keys: ExpandedKeys,
         device: Option<Device>,
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, Fault> {
         let sbox = terms.cut.sbox;
         if terms.cut.hdl.is_none() {
             return Ok(Self::Blocks(sbox, Arc::new(keys)));
@@ -109,7 +109,7 @@ impl Engine {
         c: u32,
         number: usize,
         spare: &mut Spare,
-    ) -> Result<Batch, JobError> {
+    ) -> Result<Batch, Fault> {
         let (role, first) = (cx.role(), terms.first_counter(c));
         // A circuit runs whole batches: what lies behind the end of the file is dropped.
         let whole = terms.cut.chunk_blocks as usize;
@@ -142,7 +142,7 @@ impl Batch {
     ///
     /// # Errors
     /// The device failed.
-    pub(super) fn add_to(self, data: &mut [u8], spare: &mut Spare) -> Result<(), JobError> {
+    pub(super) fn add_to(self, data: &mut [u8], spare: &mut Spare) -> Result<(), Fault> {
         match self {
             Self::Blocks(batch) => {
                 xor_into(data, &batch.own()[..data.len()]);
@@ -186,17 +186,17 @@ macro_rules! each {
 }
 
 impl Machine for Batch {
-    type Error = JobError;
+    type Error = Fault;
 
     fn round(&self, slot: usize) -> Option<Round> {
         each!(self, batch => batch.round(slot))
     }
 
-    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), JobError> {
+    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), Fault> {
         each!(self, batch => Ok(batch.write(slot, out)?))
     }
 
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), JobError> {
+    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), Fault> {
         each!(self, batch => Ok(batch.read(messages)?))
     }
 
@@ -204,7 +204,7 @@ impl Machine for Batch {
         each!(self, batch => batch.upcoming())
     }
 
-    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), JobError> {
+    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), Fault> {
         each!(self, batch => Ok(batch.turn(messages, out)?))
     }
 

@@ -49,7 +49,7 @@ pub use share_file::KeyId;
 pub use spec::{AesCtrJob, Direction, KeySource};
 
 use crate::{
-    Agreement, Forecast, JobError, Member, MemberConfig, NewFile, Part, Task,
+    Agreement, Fault, Forecast, Member, MemberConfig, NewFile, Part, Task,
     run::{Links, MemberSession},
 };
 use owner::Owner;
@@ -85,7 +85,7 @@ impl Task for AesCtrJob {
         bytes.and_then(|bytes| Forecast::of_bytes(self, bytes, aes_instructions))
     }
 
-    fn open(&self, config: &mut MemberConfig) -> Result<AesCtrPart, JobError> {
+    fn open(&self, config: &mut MemberConfig) -> Result<AesCtrPart, Fault> {
         Ok(AesCtrPart(match config.me {
             Member::Party(index) => PartyOrOwner::Party(Box::new(Party::open(self, index, config)?)),
             Member::Client(_) => PartyOrOwner::Owner(Box::new(Owner::new(self, open::open(self, config)?))),
@@ -115,21 +115,21 @@ impl AesCtrPart {
 impl Part for AesCtrPart {
     type Learnt = Learnt;
 
-    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
+    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
         match &mut self.0 {
             PartyOrOwner::Party(party) => party.compute(member),
             PartyOrOwner::Owner(owner) => owner.compute(member),
         }
     }
 
-    fn prepare(&mut self) -> Result<(), JobError> {
+    fn prepare(&mut self) -> Result<(), Fault> {
         match &mut self.0 {
             PartyOrOwner::Party(_) => Ok(()),
             PartyOrOwner::Owner(owner) => owner.prepare(),
         }
     }
 
-    fn commit(self) -> Result<Learnt, JobError> {
+    fn commit(self) -> Result<Learnt, Fault> {
         match self.0 {
             PartyOrOwner::Party(party) => Ok(party.commit()),
             PartyOrOwner::Owner(owner) => owner.commit(),

@@ -10,7 +10,7 @@ use super::{
     places::Said,
     spec::{AesCtrJob, KeySource},
 };
-use crate::{InputPlace, JobError, MemberConfig, NewFile, OutputPlace, run_files::resolve};
+use crate::{Fault, InputPlace, MemberConfig, NewFile, OutputPlace, run_files::resolve};
 use hushwire_fault::code;
 use std::{
     fs::File,
@@ -22,12 +22,12 @@ use zeroize::Zeroizing;
 
 const STEP: &str = "taking part";
 
-fn usage(cause: impl std::fmt::Display, remedy: &str) -> JobError {
-    JobError::new(code::ENCRYPTION, STEP, cause, remedy)
+fn usage(cause: impl std::fmt::Display, remedy: &str) -> Fault {
+    Fault::new(code::ENCRYPTION, STEP, cause, remedy)
 }
 
 /// Opens the input, chooses key and counter, and starts the output. Nothing but an empty ledger's directory is written.
-pub(super) fn open(job: &AesCtrJob, config: &mut MemberConfig) -> Result<OwnersFiles, JobError> {
+pub(super) fn open(job: &AesCtrJob, config: &mut MemberConfig) -> Result<OwnersFiles, Fault> {
     let names: &[&str] =
         if job.key.is_the_owners() { &[AesCtrJob::DATA, AesCtrJob::KEY] } else { &[AesCtrJob::DATA] };
     nothing_else(&config.me, config, names, &[AesCtrJob::RESULT])?;
@@ -112,13 +112,13 @@ impl AsRef<[u8]> for Shared {
     }
 }
 
-fn data(config: &MemberConfig) -> Result<Data, JobError> {
+fn data(config: &MemberConfig) -> Result<Data, Fault> {
     let (file, path) = match config.inputs.get(AesCtrJob::DATA) {
         Some(InputPlace::File(path)) => {
-            (File::open(path).map_err(|e| JobError::io("read", path, &e))?, path.clone())
+            (File::open(path).map_err(|e| Fault::io("read", path, &e))?, path.clone())
         }
         Some(InputPlace::Open(file, path)) => {
-            (file.try_clone().map_err(|e| JobError::io("read", path, &e))?, path.clone())
+            (file.try_clone().map_err(|e| Fault::io("read", path, &e))?, path.clone())
         }
         Some(InputPlace::Memory(all)) => {
             let (bytes, from) = (all.len() as u64, Box::new(Cursor::new(Shared(all.clone()))));
@@ -131,17 +131,17 @@ fn data(config: &MemberConfig) -> Result<Data, JobError> {
             ));
         }
     };
-    let meta = file.metadata().map_err(|e| JobError::io("read", &path, &e))?;
+    let meta = file.metadata().map_err(|e| Fault::io("read", &path, &e))?;
     if meta.is_dir() {
-        return Err(JobError::io("read", &path, &io::ErrorKind::IsADirectory.into()));
+        return Err(Fault::io("read", &path, &io::ErrorKind::IsADirectory.into()));
     }
     if !meta.is_file() {
-        return Err(JobError::file("read", &path, "it is no plain file", "copy it into one"));
+        return Err(Fault::file("read", &path, "it is no plain file", "copy it into one"));
     }
     Ok(Data { from: Box::new(file), path, bytes: meta.len() })
 }
 
-fn key(job: &AesCtrJob, config: &MemberConfig) -> Result<Key, JobError> {
+fn key(job: &AesCtrJob, config: &MemberConfig) -> Result<Key, Fault> {
     let key = match config.inputs.get(AesCtrJob::KEY) {
         Some(InputPlace::File(path) | InputPlace::HexFile(path)) => Key::from_file(path)?,
         Some(InputPlace::Hex(digits)) => Key::from_hex(digits)
@@ -179,7 +179,7 @@ impl Counters {
         (chosen, lost, said): (Option<Iv>, bool, Said),
         bytes: u64,
         out: String,
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, Fault> {
         let dir = KeyDir::create(dir)?;
         let lock = dir.lock()?;
         let ledger = dir.ledger()?.unwrap_or_else(|| Ledger { history_lost: lost, ..Ledger::default() });
@@ -188,7 +188,7 @@ impl Counters {
             let cause =
                 format!("the ledger {} is of key {id}, and the job brings another one", dir.path().display());
             let remedy = "write key = \"kept\" into the job to use that key, or name another ledger";
-            return Err(JobError::new(code::KEY, "refused", cause, remedy).whole());
+            return Err(Fault::new(code::KEY, "refused", cause, remedy).whole());
         }
         let iv = chosen.map_or_else(Iv::draw, Ok)?;
         let refused = |cause: String| {
@@ -196,7 +196,7 @@ impl Counters {
                 "leave out `iv` to draw a fresh counter, or name another ledger for another key",
                 "leave out --iv-hex to draw a fresh counter, or use another key directory with --key-shares",
             );
-            Err(JobError::new(code::KEY, "refused", cause, remedy).whole())
+            Err(Fault::new(code::KEY, "refused", cause, remedy).whole())
         };
         if let Some(range) = ledger.clash(iv, bytes.div_ceil(16)) {
             return refused(format!(
@@ -227,7 +227,7 @@ impl Counters {
         dir: &Path,
         (chosen, said): (Option<Iv>, Said),
         encrypted: &mut Data,
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, Fault> {
         let dir = KeyDir::open(dir)?;
         let path = dir.path().join("ledger.json");
         let ledger = match (dir.ledger()?, chosen) {
@@ -235,7 +235,7 @@ impl Counters {
             (None, Some(_)) => Ledger::default(),
             (None, None) => {
                 let remedy = said.choose("give the counter as `iv`", "give the counter with --iv-hex");
-                return Err(JobError::file("find the counter in", &path, "it is not there", remedy));
+                return Err(Fault::file("find the counter in", &path, "it is not there", remedy));
             }
         };
         let expects = ledger.key_id.clone().map_or(Expected::Some, Expected::Key);
@@ -260,16 +260,16 @@ impl Counters {
 
 impl Data {
     /// BLAKE3 of the content, which is read again afterwards.
-    fn digest(&mut self) -> Result<String, JobError> {
+    fn digest(&mut self) -> Result<String, Fault> {
         let mut hash = blake3::Hasher::new();
         let read = hash.update_reader(&mut self.from).and_then(|_| self.from.rewind());
-        read.map_err(|e| JobError::io("read", &self.path, &e))?;
+        read.map_err(|e| Fault::io("read", &self.path, &e))?;
         Ok(hash.finalize().to_hex().to_string())
     }
 }
 
-fn no_iv(why: &NoIv, ledger: &Ledger, path: &Path, input: &Path, said: Said) -> JobError {
-    let find = |cause: String, remedy: &str| JobError::file("find the counter in", path, cause, remedy);
+fn no_iv(why: &NoIv, ledger: &Ledger, path: &Path, input: &Path, said: Said) -> Fault {
+    let find = |cause: String, remedy: &str| Fault::file("find the counter in", path, cause, remedy);
     let give = said.choose("give the right counter as `iv`", "give the right counter with --iv-hex");
     let iv = |iv: Iv| match said {
         Said::File => format!("iv = \"{iv}\""),
@@ -300,7 +300,7 @@ fn no_iv(why: &NoIv, ledger: &Ledger, path: &Path, input: &Path, said: Said) -> 
             format!("{} was encrypted under key {}, which the parties keep", range.out, range.key_id),
             said.choose("write key = \"kept\" into the job", "leave out --key-file and --key-hex"),
         ),
-        NoIv::Changed(range) => JobError::file(
+        NoIv::Changed(range) => Fault::file(
             "decrypt",
             input,
             format!(

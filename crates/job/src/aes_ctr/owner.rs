@@ -10,7 +10,7 @@ use super::{
     wire::{self, HELD, HELD_STEP, KEPT_STEP, TERMS_STEP, plain_share},
 };
 use crate::{
-    Agreement, JobError, Kind, NewFile,
+    Agreement, Fault, Kind, NewFile,
     member_config::{Event, Observer, explain},
     run::{COMPUTING, Links, MemberSession, first_error},
 };
@@ -71,14 +71,14 @@ pub(super) enum Output {
 
 impl Output {
     /// Asks for room now, so that a full disk shows before the work.
-    pub(super) fn reserve(&self, bytes: u64) -> Result<(), JobError> {
+    pub(super) fn reserve(&self, bytes: u64) -> Result<(), Fault> {
         match self {
             Self::File(file) | Self::Unnamed(file) => file.reserve(bytes),
             Self::Memory(_) => Ok(()),
         }
     }
 
-    fn writer(&mut self) -> Result<Box<dyn Write + '_>, JobError> {
+    fn writer(&mut self) -> Result<Box<dyn Write + '_>, Fault> {
         Ok(match self {
             Self::File(file) | Self::Unnamed(file) => Box::new(file.writer()?),
             Self::Memory(bytes) => Box::new(bytes),
@@ -114,7 +114,7 @@ impl Owner {
         Self { job: job.clone(), files, learnt: Learnt::default() }
     }
 
-    pub(super) fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
+    pub(super) fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
         let agreement = member.agreement.clone();
         let net = |e: NetError| explain(&agreement, e).during(KEY);
         let mut to = channels(member, self.job.cut.threads, true)?;
@@ -161,7 +161,7 @@ impl Owner {
             self.learnt.digest = receiving.hash.map(|hash| hash.finalize().to_hex().to_string());
             (sender.join(), received)
         });
-        let sent = sent.unwrap_or_else(|_| Err(JobError::internal(SEND, "a thread panicked")));
+        let sent = sent.unwrap_or_else(|_| Err(Fault::internal(SEND, "a thread panicked")));
         let (mut ends, mut errors) = (vec![], vec![]);
         for result in [sent, received] {
             match result {
@@ -181,7 +181,7 @@ impl Owner {
     }
 
     /// Puts the result on the disk, and its digest into the ledger.
-    pub(super) fn prepare(&mut self) -> Result<(), JobError> {
+    pub(super) fn prepare(&mut self) -> Result<(), Fault> {
         if let Output::File(file) | Output::Unnamed(file) = &self.files.output {
             file.sync()?;
         }
@@ -191,7 +191,7 @@ impl Owner {
         }
     }
 
-    pub(super) fn commit(self) -> Result<Learnt, JobError> {
+    pub(super) fn commit(self) -> Result<Learnt, Fault> {
         Ok(match self.files.output {
             Output::File(file) => file.commit().map(|()| self.learnt)?,
             Output::Unnamed(file) => Learnt { output: Some(file), ..self.learnt },
@@ -200,7 +200,7 @@ impl Owner {
     }
 
     /// The terms, once the parties have said which keys they keep: these must be of one key, and of the expected one.
-    fn terms(&self, held: &[Option<KeyId>; 3]) -> Result<Terms, JobError> {
+    fn terms(&self, held: &[Option<KeyId>; 3]) -> Result<Terms, Fault> {
         let (key, key_id) = match self.job.key {
             KeySource::Given => (KeyMode::Given, None),
             KeySource::Imported => (KeyMode::Imported, Some(self.files.new_id)),
@@ -217,12 +217,7 @@ impl Owner {
         let (cut, key_bits) = (self.job.cut.clone(), self.job.key_bits);
         if !cut.counts(bytes) {
             let cause = "it is longer than can be counted in chunks of the job's `batch`";
-            return Err(JobError::file(
-                "encrypt",
-                &self.files.from,
-                cause,
-                "raise `batch`, or split the file",
-            ));
+            return Err(Fault::file("encrypt", &self.files.from, cause, "raise `batch`, or split the file"));
         }
         Ok(Terms { iv, bytes, key, key_bits, key_id: key_id.map(hex::encode), cut })
     }
@@ -233,14 +228,14 @@ impl Owner {
         backend: Backend,
         terms: &Terms,
         seeds: &[Seed; 3],
-    ) -> Result<[Zeroizing<Vec<u8>>; 3], JobError> {
-        let wrong = || JobError::internal(KEY, "the terms cannot be encoded");
+    ) -> Result<[Zeroizing<Vec<u8>>; 3], Fault> {
+        let wrong = || Fault::internal(KEY, "the terms cannot be encoded");
         let shares: Option<[Shares; 3]> = match (self.job.key.is_the_owners(), self.files.key.take()) {
             (true, Some(key)) => {
                 let seed = Seed::from_bytes(draw("drawing shares of the key")?);
                 Some(share(&mut Prg::new(backend, &seed, "aes-ctr round keys"), &key.expanded(backend)))
             }
-            (true, None) => return Err(JobError::internal(KEY, "the owner has no key")),
+            (true, None) => return Err(Fault::internal(KEY, "the owner has no key")),
             (false, _) => None,
         };
         let message = |party: usize| {
@@ -250,7 +245,7 @@ impl Owner {
     }
 }
 
-fn channels(member: &mut MemberSession, threads: u16, to: bool) -> Result<Channels, JobError> {
+fn channels(member: &mut MemberSession, threads: u16, to: bool) -> Result<Channels, Fault> {
     let mut one = |t, party| {
         let peer = Some(PartyId(party));
         member.channel(1, t, peer.filter(|_| to), peer.filter(|_| !to))
@@ -259,25 +254,25 @@ fn channels(member: &mut MemberSession, threads: u16, to: bool) -> Result<Channe
 }
 
 /// The keys of which the parties keep shares.
-fn hear_keys(agreement: &Agreement, from: &mut [Channel; 3]) -> Result<[Option<KeyId>; 3], JobError> {
+fn hear_keys(agreement: &Agreement, from: &mut [Channel; 3]) -> Result<[Option<KeyId>; 3], Fault> {
     let mut held = [None; 3];
     for (party, (channel, held)) in from.iter_mut().zip(&mut held).enumerate() {
         let mut message = [0; HELD];
         channel.recv(HELD_STEP, &mut message).map_err(|e| explain(agreement, e).during(KEY))?;
         *held = wire::decode_held(&message).ok_or_else(|| {
             let cause = format!("party {party} sent a malformed message about its key");
-            JobError::new(code::DISAGREE, KEY, cause, "run the same release everywhere")
+            Fault::new(code::DISAGREE, KEY, cause, "run the same release everywhere")
         })?;
     }
     Ok(held)
 }
 
-fn refused(cause: impl std::fmt::Display, remedy: &str) -> JobError {
-    JobError::new(code::KEY, KEY, cause, remedy)
+fn refused(cause: impl std::fmt::Display, remedy: &str) -> Fault {
+    Fault::new(code::KEY, KEY, cause, remedy)
 }
 
 /// The one key of which all parties keep shares, or of which none does. An odd one is named.
-fn one_key(held: &[Option<KeyId>; 3]) -> Result<Option<KeyId>, JobError> {
+fn one_key(held: &[Option<KeyId>; 3]) -> Result<Option<KeyId>, Fault> {
     let votes = |id: &Option<KeyId>| held.iter().filter(|other| *other == id).count();
     let common = held.iter().max_by_key(|id| votes(id)).copied().flatten();
     let Some(odd) = held.iter().position(|id| *id != common) else { return Ok(common) };
@@ -298,7 +293,7 @@ fn one_key(held: &[Option<KeyId>; 3]) -> Result<Option<KeyId>, JobError> {
 }
 
 /// Whether the parties keep the key that the owner's ledger is of.
-fn expected(expects: &Expected, found: Option<&str>) -> Result<(), JobError> {
+fn expected(expects: &Expected, found: Option<&str>) -> Result<(), Fault> {
     match (expects, found) {
         (Expected::Any, _) | (Expected::New(_), None) | (Expected::Some, Some(_)) => Ok(()),
         (Expected::Key(id) | Expected::New(Some(id)), Some(found)) if id == found => Ok(()),
@@ -325,11 +320,11 @@ fn expected(expects: &Expected, found: Option<&str>) -> Result<(), JobError> {
 /// The links of a direction that is done. Of one that failed they close now, and before that everybody hears that this
 /// member failed: it did not die.
 fn end(
-    ended: Result<(), JobError>,
+    ended: Result<(), Fault>,
     links: Channels,
     watch: Option<&Watch>,
     me: PartyId,
-) -> Result<Channels, JobError> {
+) -> Result<Channels, Fault> {
     if let (Err(e), Some(watch)) = (&ended, watch)
         && e.kind() != Kind::Network
     {
@@ -349,7 +344,7 @@ struct Sending<'a> {
 
 impl Sending<'_> {
     /// Sends each chunk's explicit share: the data plus what the other two parties expand.
-    fn run(&mut self, to: &mut Channels) -> Result<(), JobError> {
+    fn run(&mut self, to: &mut Channels) -> Result<(), Fault> {
         let mut data = Zeroizing::new(vec![]);
         let mut mask = Zeroizing::new(vec![]);
         for c in 0..self.terms.chunks() {
@@ -358,7 +353,7 @@ impl Sending<'_> {
             mask.resize(bytes, 0);
             self.input.read_exact(&mut data).map_err(|e| match e.kind() {
                 io::ErrorKind::UnexpectedEof => self.changed("it became shorter while it was read"),
-                _ => JobError::io("read", self.path, &e),
+                _ => Fault::io("read", self.path, &e),
             })?;
             let party = Terms::explicit(c);
             for other in [(party + 1) % 3, (party + 2) % 3] {
@@ -371,12 +366,12 @@ impl Sending<'_> {
         match self.input.read(&mut [0]) {
             Ok(0) => Ok(()),
             Ok(_) => Err(self.changed("it became longer while it was read")),
-            Err(e) => Err(JobError::io("read", self.path, &e)),
+            Err(e) => Err(Fault::io("read", self.path, &e)),
         }
     }
 
-    fn changed(&self, cause: &str) -> JobError {
-        JobError::file("read", self.path, cause, "let its writer finish, or work on a copy of it")
+    fn changed(&self, cause: &str) -> Fault {
+        Fault::file("read", self.path, cause, "let its writer finish, or work on a copy of it")
     }
 }
 
@@ -391,7 +386,7 @@ struct Receiving<'a> {
 
 impl Receiving<'_> {
     /// Adds up the parties' shares of each chunk and writes the result in order.
-    fn run(&mut self, from: &mut Channels, observer: &Observer) -> Result<(), JobError> {
+    fn run(&mut self, from: &mut Channels, observer: &Observer) -> Result<(), Fault> {
         let (mut sum, mut share, mut done) = (vec![], vec![], 0);
         let net = |e| explain(self.agreement, e).during(RECEIVE);
         for c in 0..self.terms.chunks() {
@@ -404,7 +399,7 @@ impl Receiving<'_> {
                 channel.recv("result", &mut share).map_err(net)?;
                 xor_into(&mut sum, &share);
             }
-            self.output.write_all(&sum).map_err(|e| JobError::io("write", self.path, &e))?;
+            self.output.write_all(&sum).map_err(|e| Fault::io("write", self.path, &e))?;
             if let Some(hash) = &mut self.hash {
                 hash.update(&sum);
             }

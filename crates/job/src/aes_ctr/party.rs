@@ -10,7 +10,7 @@ use super::{
     wire::{self, HELD_STEP, KEPT_STEP, Secrets, TERMS_STEP},
 };
 use crate::{
-    Agreement, Event, JobError, Member, MemberConfig, NewFile, RunFiles,
+    Agreement, Event, Fault, Member, MemberConfig, NewFile, RunFiles,
     member_config::explain,
     run::{Links, MemberSession},
     threads::{Progress, drive, lanes, on_threads},
@@ -56,7 +56,7 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    fn failed(&self, e: hushwire_machine::NetError) -> JobError {
+    fn failed(&self, e: hushwire_machine::NetError) -> Fault {
         explain(self.agreement, e).during(KEY)
     }
 }
@@ -64,16 +64,16 @@ impl Desk<'_> {
 impl Party {
     /// Reads the share of a key that is kept, holds the place of one that will be, and starts the device of a party that
     /// is hardware.
-    pub(super) fn open(job: &AesCtrJob, index: u8, config: &mut MemberConfig) -> Result<Self, JobError> {
+    pub(super) fn open(job: &AesCtrJob, index: u8, config: &mut MemberConfig) -> Result<Self, Fault> {
         let Some(role) = Role::new(index) else {
-            return Err(JobError::internal("taking part", "no such party"));
+            return Err(Fault::internal("taking part", "no such party"));
         };
         nothing_else(&Member::Party(index), config, &[], &[])?;
         let (mut kept, mut new) = (None, None);
         if job.key != KeySource::Given {
             let path = config.aes_ctr.key_share.clone().ok_or_else(|| {
                 let cause = "the job keeps the key, and this member's file names no place for its share";
-                JobError::new(
+                Fault::new(
                     code::ENCRYPTION,
                     "taking part",
                     cause,
@@ -93,7 +93,7 @@ impl Party {
                             job.key_bits
                         );
                         let remedy = "write the key's length into the job, or name another share";
-                        return Err(JobError::file("use the share", &path, cause, remedy));
+                        return Err(Fault::file("use the share", &path, cause, remedy));
                     }
                     kept = Some(found);
                 }
@@ -102,7 +102,7 @@ impl Party {
                         format!("{} already holds a share, and the job brings another key", path.display());
                     let remedy =
                         "write key = \"kept\" into the job to use the key there, or name another place";
-                    return Err(JobError::new(code::KEY, "refused", cause, remedy).whole());
+                    return Err(Fault::new(code::KEY, "refused", cause, remedy).whole());
                 }
             }
             config.files.reads("this party's share of the key", &path);
@@ -116,7 +116,7 @@ impl Party {
         self.kept.as_ref().map(|(id, _)| id)
     }
 
-    pub(super) fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
+    pub(super) fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
         let agreement = member.agreement.clone();
         let (left, right) = (Some(self.role.left().id()), Some(self.role.right().id()));
         let owner = Member::Client(self.job.owner.clone()).id(&agreement.clients);
@@ -127,7 +127,7 @@ impl Party {
         let mut party = rep3::Party::open(self.role, backend, id, Seed::random(), &mut forward)
             .map_err(|e| explain(&agreement, e).during(KEY))?;
         // The first batch is the key's, the others are the chunks', in order.
-        let batch = party.next_batch().map_err(|e| JobError::internal(KEY, e))?;
+        let batch = party.next_batch().map_err(|e| Fault::internal(KEY, e))?;
         let clients = (0..self.job.cut.threads).map(|t| member.channel(1, t, owner, owner));
         let mut clients = clients.collect::<Result<Vec<_>, _>>()?;
         let first = clients.remove(0);
@@ -174,7 +174,7 @@ impl Party {
         desk: &mut Desk<'_>,
         member: &MemberSession,
         owner: Option<PartyId>,
-    ) -> Result<(Terms, Secrets), JobError> {
+    ) -> Result<(Terms, Secrets), Fault> {
         let held = wire::encode_held(self.key_id());
         desk.owner.send(HELD_STEP, &held).map_err(|e| desk.failed(e))?;
         let mut message = Zeroizing::new(vec![0; wire::terms_len(&self.job)]);
@@ -185,12 +185,12 @@ impl Party {
                 watch.abort(owner, Reason::Cheated, COMPARE);
             }
             let remedy = format!("let {client} run this release unchanged; nothing was computed");
-            JobError::new(code::KEY, COMPARE, what, remedy)
+            Fault::new(code::KEY, COMPARE, what, remedy)
         };
         let (terms, secrets) = wire::decode_terms(&self.job, self.key_id(), &message)
             .map_err(|cause| deviates(format!("{client} sent terms that cannot be used: {cause}")))?;
         let public =
-            wire::public(&terms).ok_or_else(|| JobError::internal(COMPARE, "the terms cannot be encoded"))?;
+            wire::public(&terms).ok_or_else(|| Fault::internal(COMPARE, "the terms cannot be encoded"))?;
         let mut tagging = desk.batch.tagging();
         tagging.part(&public, &public);
         let mut of_key = desk.batch.tagging();
@@ -212,7 +212,7 @@ impl Party {
             (_, false) => {
                 let what = format!("the key shares of {different} do not belong together");
                 let remedy = "restore both share files from the same backup; nothing was computed";
-                JobError::new(code::KEY, COMPARE, what, remedy)
+                Fault::new(code::KEY, COMPARE, what, remedy)
             }
         })
     }
@@ -223,7 +223,7 @@ impl Party {
         desk: &mut Desk<'_>,
         terms: &Terms,
         expanded: Option<Shares>,
-    ) -> Result<ExpandedKeys, JobError> {
+    ) -> Result<ExpandedKeys, Fault> {
         let size = terms.size();
         let key = match (terms.key, self.kept.take(), &expanded) {
             (KeyMode::Kept, Some((_, kept)), _) => Some(kept),
@@ -238,7 +238,7 @@ impl Party {
         if let (true, Some(key), Some(id)) = (terms.key.stores(), &key, &terms.key_id) {
             self.store(desk, id, key)?;
         }
-        let wrong = |e: hushwire_rep3::ShareError| JobError::internal("expanding the key", e);
+        let wrong = |e: hushwire_rep3::ShareError| Fault::internal("expanding the key", e);
         let keys = |shares: &Shares| ExpandedKeys::from_shares(self.role, size, shares, 1);
         let keys = match (expanded, key) {
             (Some(expanded), _) => keys(&expanded).map_err(wrong)?,
@@ -246,12 +246,12 @@ impl Party {
             _ if terms.chunks() == 0 => {
                 keys(&Shares::public(self.role, &vec![0; size.expanded_bytes()])).map_err(wrong)?
             }
-            (None, None) => return Err(JobError::internal(KEY, "there is no key")),
+            (None, None) => return Err(Fault::internal(KEY, "there is no key")),
             (None, Some(key)) => {
                 let (cx, ws) = (desk.batch.context(), Workspace::default());
                 let expansion = KeyExpansion::new(size, terms.cut.sbox, cx, &key, ws).map_err(wrong)?;
                 let Some(channel) = desk.backward.take() else {
-                    return Err(JobError::internal(KEY, "the ring is in use"));
+                    return Err(Fault::internal(KEY, "the ring is in use"));
                 };
                 let mut lane = Lane::new(channel);
                 let keys = lane.run(expansion).map_err(|e| desk.failed(e))?.into_keys().0;
@@ -264,11 +264,11 @@ impl Party {
     }
 
     /// Keeps this party's share of a new key. The three files appear when all of them are on the disk.
-    fn store(&mut self, desk: &mut Desk<'_>, id: &str, key: &Shares) -> Result<(), JobError> {
+    fn store(&mut self, desk: &mut Desk<'_>, id: &str, key: &Shares) -> Result<(), Fault> {
         let mut bytes = KeyId::default();
         let named = hex::decode_to_slice(id, &mut bytes).is_ok();
         let (true, Some(file)) = (named, self.new.take()) else {
-            return Err(JobError::internal(STORE, "it has no place or no name"));
+            return Err(Fault::internal(STORE, "it has no place or no name"));
         };
         share_file::write(&file, self.role, &bytes, key)?;
         file.sync()?;
@@ -282,7 +282,7 @@ impl Party {
 }
 
 /// This party's device, which runs so many instances in a batch.
-fn start_device(instances: usize) -> Result<Device, JobError> {
+fn start_device(instances: usize) -> Result<Device, Fault> {
     let device = Device::start(&hushwire_hdl::find()?)?;
     device.expect_instances(instances)?;
     Ok(device)
@@ -294,7 +294,7 @@ pub(super) fn nothing_else(
     config: &MemberConfig,
     inputs: &[&str],
     outputs: &[&str],
-) -> Result<(), JobError> {
+) -> Result<(), Fault> {
     let of = |known: &[&str], name: &&String| !known.contains(&name.as_str());
     let input = config.inputs.keys().find(|name| of(inputs, name));
     let output = config.outputs.keys().find(|name| of(outputs, name));
@@ -305,7 +305,7 @@ pub(super) fn nothing_else(
     };
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     let cause = format!("{name:?} is not of this job, where {me} has: {known}");
-    Err(JobError::new(code::ENCRYPTION, step, cause, "name those, or leave them out"))
+    Err(Fault::new(code::ENCRYPTION, step, cause, "name those, or leave them out"))
 }
 
 /// The work of a hardware party's device.

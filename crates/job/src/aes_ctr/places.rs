@@ -1,7 +1,7 @@
 //! The table `[aes-ctr]` of a member's file.
 
 use super::key::Iv;
-use crate::{JobError, as_text, toml_file::Section};
+use crate::{Fault, as_text, toml_file::Section};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ impl Said {
 }
 
 impl AesCtrPlaces {
-    pub(crate) fn from_section(mut section: Section<'_>) -> Result<Self, JobError> {
+    pub(crate) fn from_section(mut section: Section<'_>) -> Result<Self, Fault> {
         let key_share = section.take("key-share").map(|v| v.path()).transpose()?;
         let ledger = section.take("ledger").map(|v| v.path()).transpose()?;
         let iv =

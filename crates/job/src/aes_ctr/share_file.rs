@@ -4,7 +4,7 @@ mod codec;
 #[cfg(test)]
 mod fed;
 
-use crate::{JobError, NewFile};
+use crate::{Fault, NewFile};
 use codec::{decode, encode, len, size_of};
 use hushwire_fault::code;
 use hushwire_rep3::{KeySize, Role, Shares};
@@ -36,8 +36,8 @@ pub fn path(dir: &Path, party: usize) -> PathBuf {
 ///
 /// # Errors
 /// The file cannot be read, other users may read or change it, or it is not what this party wrote.
-pub fn read(path: &Path, role: Role) -> Result<(KeyId, Shares), JobError> {
-    let io = |e| JobError::io("read the share", path, &e);
+pub fn read(path: &Path, role: Role) -> Result<(KeyId, Shares), Fault> {
+    let io = |e| Fault::io("read the share", path, &e);
     let file = File::open(path).map_err(io)?;
     // Of the file that was opened, whatever has its name by now.
     let mode = file.metadata().map_err(io)?.permissions().mode() & 0o777;
@@ -48,19 +48,19 @@ pub fn read(path: &Path, role: Role) -> Result<(KeyId, Shares), JobError> {
         let remedy = format!(
             "run `chmod 600 {shown}`, and encrypt anew under another key if somebody may have read it"
         );
-        return Err(JobError::file("use the share", path, cause, remedy).coded(code::SHARE));
+        return Err(Fault::file("use the share", path, cause, remedy).coded(code::SHARE));
     }
     let most = len(KeySize::Aes256) + 1;
     let mut bytes = Zeroizing::new(Vec::with_capacity(most));
     file.take(most as u64).read_to_end(&mut bytes).map_err(io)?;
     decode(role, &bytes).map_err(|cause| {
         let remedy = "restore this party's own file from its backup; no other file can stand in for it";
-        JobError::file("use the share", path, cause, remedy)
+        Fault::file("use the share", path, cause, remedy)
     })
 }
 
 /// Writes a share into a file that has no name yet, so that the three may appear together.
-pub(super) fn write(file: &NewFile, role: Role, id: &KeyId, key: &Shares) -> Result<(), JobError> {
+pub(super) fn write(file: &NewFile, role: Role, id: &KeyId, key: &Shares) -> Result<(), Fault> {
     use std::io::Write;
     file.writer()?.write_all(&encode(role, id, key)).map_err(|e| file.error(&e))
 }

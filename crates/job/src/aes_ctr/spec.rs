@@ -5,7 +5,7 @@ use super::{
     keystream,
 };
 use crate::{
-    Agreement, Field, JobError, Member, Protocol, suggest,
+    Agreement, Fault, Field, Member, Protocol, suggest,
     toml_file::{Section, Value},
 };
 use hushwire_rep3::{KeySize, Sbox};
@@ -145,7 +145,7 @@ impl AesCtrJob {
         Self { direction: Direction::Decrypt, ..self }
     }
 
-    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, JobError> {
+    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, Fault> {
         if let Some(protocol) = top.take("protocol") {
             protocol.parsed(three, "write protocol = \"rep3\", or leave it out")?;
         }
@@ -230,7 +230,7 @@ fn client(text: &str) -> Result<String, String> {
     }
 }
 
-fn key_bits(value: &Value<'_>) -> Result<usize, JobError> {
+fn key_bits(value: &Value<'_>) -> Result<usize, Fault> {
     match value.number(0..=u64::from(u16::MAX))? {
         bits @ (128 | 192 | 256) => Ok(bits as usize),
         _ => Err(value.error("is no length of an AES key", "write 128, 192 or 256")),
@@ -238,7 +238,7 @@ fn key_bits(value: &Value<'_>) -> Result<usize, JobError> {
 }
 
 /// The parties that are hardware, in order.
-fn hardware(value: Value<'_>, sbox: Option<Sbox>, key_bits: usize) -> Result<Vec<u8>, JobError> {
+fn hardware(value: Value<'_>, sbox: Option<Sbox>, key_bits: usize) -> Result<Vec<u8>, Fault> {
     if sbox.is_some_and(|sbox| keystream::circuit(sbox).is_none()) || key_bits != 128 {
         return Err(value.error(
             "runs AES-128 as a Boolean circuit",
@@ -265,7 +265,7 @@ fn hardware(value: Value<'_>, sbox: Option<Sbox>, key_bits: usize) -> Result<Vec
 /// Blocks at once, threads and lanes.
 type Parameters = (Option<u32>, Option<u16>, Option<u16>);
 
-fn parameters(value: Value<'_>, hardware: bool) -> Result<Parameters, JobError> {
+fn parameters(value: Value<'_>, hardware: bool) -> Result<Parameters, Fault> {
     let mut section = value.section()?;
     let mut number = |key, most| {
         let Some(value) = section.take(key) else { return Ok(None) };

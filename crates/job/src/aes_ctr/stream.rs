@@ -6,7 +6,7 @@ use super::{
     wire::plain_share,
 };
 use crate::{
-    JobError,
+    Fault,
     flow::{COMPUTE, Failed},
     threads::Progress,
 };
@@ -67,7 +67,7 @@ impl Work<Batch> for Stream {
         progress.go_on()?;
         self.begin += threads;
         let number = (c / threads) as usize;
-        let mut batch = self.party.next_batch().map_err(|e| JobError::internal(COMPUTE, e))?;
+        let mut batch = self.party.next_batch().map_err(|e| Fault::internal(COMPUTE, e))?;
         Ok(Some(engine.begin(batch.context(), terms, c, number, &mut self.spare)?))
     }
 

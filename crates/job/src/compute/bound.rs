@@ -7,7 +7,7 @@ use super::{
     threads::{THREADS, far},
     values::Values,
 };
-use crate::{Chosen, Forecast, JobError, Kind, Member, Protocol, n_party, plan::between_two};
+use crate::{Chosen, Fault, Forecast, Kind, Member, Protocol, n_party, plan::between_two};
 use hushwire_authgarble::Roles;
 use hushwire_circuit::{Planes, Program, TwoParty, planes::plane_bytes};
 use hushwire_compute::{Computation, Cut, Op, Scalar, Tensor, Type, Value, circuits};
@@ -40,13 +40,13 @@ pub(crate) struct Extent {
 ///
 /// # Errors
 /// The first that is not.
-pub fn fits(computation: &Computation) -> Result<(), JobError> {
+pub fn fits(computation: &Computation) -> Result<(), Fault> {
     computation.nodes().iter().try_for_each(|node| Extent::new(&node.ty).map(drop))
 }
 
 /// Refuses a computation whose values take more bytes at a party than so many, in the order in which they stand: of each a share of two
 /// words, from where it is computed to where it is last read. Nothing is made of these sizes before.
-pub(super) fn within(computation: &Computation, most: u64) -> Result<(), JobError> {
+pub(super) fn within(computation: &Computation, most: u64) -> Result<(), Fault> {
     held(computation, most, |elements, bits| {
         elements.checked_mul(bits).map(|bits| 2 * (bits as u64).div_ceil(8))
     })
@@ -54,7 +54,7 @@ pub(super) fn within(computation: &Computation, most: u64) -> Result<(), JobErro
 
 /// The same before three parties' plan, which knows better what values take, and shortens pieces, but has lists of places itself: of elements,
 /// a word each, to `most` bytes, or to what a plan may take however little that is.
-pub(super) fn plannable(computation: &Computation, most: u64) -> Result<(), JobError> {
+pub(super) fn plannable(computation: &Computation, most: u64) -> Result<(), Fault> {
     held(computation, most.max(PLAN_BYTES), |elements, _| (elements as u64).checked_mul(8))
 }
 
@@ -63,7 +63,7 @@ fn held(
     computation: &Computation,
     most: u64,
     bytes: impl Fn(usize, usize) -> Option<u64>,
-) -> Result<(), JobError> {
+) -> Result<(), Fault> {
     let nodes = computation.nodes();
     let mut last: Vec<usize> = (0..nodes.len()).collect();
     for (at, node) in nodes.iter().enumerate() {
@@ -85,11 +85,11 @@ fn held(
     }
     let [takes, may] = [peak, most].map(|bytes| bytes.div_ceil(1 << 20));
     let cause = format!("values take {takes} MiB of memory at each party at once, and may take {may} MiB");
-    Err(JobError::new(code::COMPUTATION, "the computation", cause, ROOM))
+    Err(Fault::new(code::COMPUTATION, "the computation", cause, ROOM))
 }
 
 /// An error of lengths that members told names them.
-pub(super) fn says(told: &Told, e: JobError) -> JobError {
+pub(super) fn says(told: &Told, e: Fault) -> Fault {
     let said: Vec<_> = told.iter().map(|(symbol, (n, who))| format!("{symbol} is {n} at {who}")).collect();
     if said.is_empty() {
         return e;
@@ -101,13 +101,13 @@ pub(super) fn says(told: &Told, e: JobError) -> JobError {
 }
 
 impl Extent {
-    fn new(ty: &Type) -> Result<Self, JobError> {
+    fn new(ty: &Type) -> Result<Self, Fault> {
         // In the open an element takes a word, however few bits it has.
         let bits = ty.shape.elements().and_then(|n| n.checked_mul(ty.scalar.bits().max(64)));
         let lengths = ty.shape.lengths().filter(|_| bits.is_some_and(|bits| bits <= MOST_BITS));
         let lengths = lengths.ok_or_else(|| {
             let cause = format!("a value is {ty}, more than this machine takes");
-            JobError::new(code::COMPUTATION, "the computation", cause, "bring fewer rows, or split the job")
+            Fault::new(code::COMPUTATION, "the computation", cause, "bring fewer rows, or split the job")
         })?;
         let rows = lengths.iter().product();
         Ok(Extent { scalar: ty.scalar, lengths, rows, addition: Addition::Xor })
@@ -216,7 +216,7 @@ impl Bound {
         cut: Cut<Member>,
         public: Arc<Public>,
         recipients: Vec<Vec<Member>>,
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, Fault> {
         let rest = cut.shared();
         let inputs = rest.inputs().map(|(_, ty)| Extent::new(ty)).collect::<Result<_, _>>()?;
         let outputs = rest.outputs().iter().map(|output| Extent::new(&rest.node(output.value).ty));
@@ -247,7 +247,7 @@ impl Bound {
     ///
     /// # Errors
     /// It is too large to be run.
-    pub fn course(&self, chosen: Chosen) -> Result<Vec<(u64, Value)>, JobError> {
+    pub fn course(&self, chosen: Chosen) -> Result<Vec<(u64, Value)>, Fault> {
         let Form::Steps(plan) = self.form(chosen)? else { return Ok(vec![]) };
         let of = |node: Value| self.cut.origins()[node.0 as usize];
         Ok(plan.course().iter().map(|leg| (leg.done as u64, of(leg.node))).collect())
@@ -258,7 +258,7 @@ impl Bound {
         &self,
         me: &Member,
         own: BTreeMap<String, Values>,
-    ) -> Result<Vec<Zeroizing<Vec<u8>>>, JobError> {
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, Fault> {
         let mine = self.cut.brought().iter().filter(|(owner, _)| owner == me);
         let input = |(_, value): &(Member, _)| match &self.computation.node(*value).op {
             Op::Input(name) => Some(name.clone()),
@@ -268,7 +268,7 @@ impl Bound {
         if let Some(names) = names {
             // Nothing is done alone.
             let mut own = own;
-            let missing = || JobError::internal("reading inputs", "an input was not opened");
+            let missing = || Fault::internal("reading inputs", "an input was not opened");
             let of = |name: String| own.remove(&name).map(|values| values.records).ok_or_else(missing);
             return names.into_iter().map(of).collect();
         }
@@ -282,12 +282,12 @@ impl Bound {
 
     /// The form in which the protocol's parties run it, which follows from the computation alone: a circuit where there is
     /// no other.
-    pub(crate) fn form(&self, chosen: Chosen) -> Result<Form, JobError> {
+    pub(crate) fn form(&self, chosen: Chosen) -> Result<Form, Fault> {
         self.form_within(chosen, None)
     }
 
     /// The same; a circuit whose bits take more bytes than so many is refused before it is made.
-    pub(super) fn form_within(&self, chosen: Chosen, most: Option<u64>) -> Result<Form, JobError> {
+    pub(super) fn form_within(&self, chosen: Chosen, most: Option<u64>) -> Result<Form, Fault> {
         let steps = match chosen.protocol {
             Protocol::Rep3 => Plan::new(self.rest()).ok(),
             #[cfg(feature = "two")]
@@ -302,7 +302,7 @@ impl Bound {
                     None => self.program()?,
                     Some(bits) => circuits::program_within(self.rest(), bits).map_err(|e| match e {
                         hushwire_compute::ComputeError::Type { cause, .. } => {
-                            JobError::new(code::COMPUTATION, "the computation", cause, ROOM)
+                            Fault::new(code::COMPUTATION, "the computation", cause, ROOM)
                         }
                         e => refused(None, &e),
                     })?,
@@ -314,7 +314,7 @@ impl Bound {
 
     /// The rest as two parties run it on numbers.
     #[cfg(feature = "two")]
-    fn pair(&self, linear: crate::Linear, most: Option<u64>) -> Result<hushwire_two::Plan, JobError> {
+    fn pair(&self, linear: crate::Linear, most: Option<u64>) -> Result<hushwire_two::Plan, Fault> {
         let products = match linear {
             crate::Linear::Ot => hushwire_two::Products::Ot,
             crate::Linear::He => hushwire_two::Products::He,
@@ -328,12 +328,12 @@ impl Bound {
             hushwire_two::TwoError::Compute(e) => refused(None, &e),
             e @ hushwire_two::TwoError::Memory { .. } => e.fault().remedied(ROOM).during("the computation"),
             e @ hushwire_two::TwoError::TooMany { .. } => e.fault().during("the computation"),
-            e => JobError::internal("the computation", e),
+            e => Fault::internal("the computation", e),
         })
     }
 
     /// The rest as a circuit.
-    pub(crate) fn program(&self) -> Result<Program, JobError> {
+    pub(crate) fn program(&self) -> Result<Program, Fault> {
         circuits::program(self.rest()).map_err(|e| refused(None, &e))
     }
 
@@ -358,7 +358,7 @@ impl Bound {
         &self,
         chosen: Chosen,
         of: &[hushwire_ot::Protocol],
-    ) -> Result<Vec<Forecast>, JobError> {
+    ) -> Result<Vec<Forecast>, Fault> {
         match self.form(chosen)? {
             #[cfg(feature = "two")]
             Form::Pair(plan) => {
@@ -374,11 +374,7 @@ impl Bound {
     ///
     /// # Errors
     /// It is too large to be run.
-    pub fn forecast(
-        &self,
-        chosen: Chosen,
-        aes_instructions: bool,
-    ) -> Result<(Forecast, Option<u64>), JobError> {
+    pub fn forecast(&self, chosen: Chosen, aes_instructions: bool) -> Result<(Forecast, Option<u64>), Fault> {
         self.forecast_of(&self.form(chosen)?, chosen, aes_instructions)
     }
 
@@ -394,7 +390,7 @@ impl Bound {
         aes_instructions: bool,
         threads: u16,
         most: u64,
-    ) -> Result<(Forecast, Option<u64>, Option<u64>), JobError> {
+    ) -> Result<(Forecast, Option<u64>, Option<u64>), Fault> {
         let form = self.form_within(chosen, Some(most))?;
         let (forecast, ands) = self.forecast_of(&form, chosen, aes_instructions)?;
         let memory = match &form {
@@ -411,7 +407,7 @@ impl Bound {
         form: &Form,
         chosen: Chosen,
         aes_instructions: bool,
-    ) -> Result<(Forecast, Option<u64>), JobError> {
+    ) -> Result<(Forecast, Option<u64>), Fault> {
         let bound = self.clone().through(form);
         match form {
             Form::Circuit(program) => {
@@ -431,7 +427,7 @@ impl Bound {
             Form::Steps(plan) => {
                 let refused = |e: ThreeError| match e {
                     ThreeError::Compute(e) => refused(None, &e),
-                    e => JobError::internal("the computation", e),
+                    e => Fault::internal("the computation", e),
                 };
                 // A share of each input and output comes on top, at most.
                 let ends: usize = bound.inputs.iter().chain(&bound.outputs).map(Extent::bytes).sum();
@@ -440,7 +436,7 @@ impl Bound {
                     let costs = costs.collect::<Result<Vec<_>, _>>().map_err(refused)?;
                     let rounds = costs.iter().map(|cost| cost.rounds).max().unwrap_or_default();
                     let sent = costs.iter().map(|cost| cost.bytes_sent).max().unwrap_or_default();
-                    Ok::<_, JobError>((rounds, sent + ends as u64))
+                    Ok::<_, Fault>((rounds, sent + ends as u64))
                 };
                 let far = far(THREADS);
                 let near = cost(far.with_few(hushwire_three::Cut::whole().few()))?;

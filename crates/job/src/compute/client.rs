@@ -6,7 +6,7 @@ use super::{
     part,
 };
 use crate::{
-    JobError, Member,
+    Fault, Member,
     doors::IN,
     member_config::explain,
     run::{Links, MemberSession},
@@ -30,7 +30,7 @@ pub(super) struct Client {
 
 impl Client {
     /// Gives parties the seeds of its shares, where it brings anything.
-    pub(super) fn open(member: &mut MemberSession, brings: bool) -> Result<Self, JobError> {
+    pub(super) fn open(member: &mut MemberSession, brings: bool) -> Result<Self, Fault> {
         let mut one = |party, to: bool| {
             let peer = Some(PartyId(party));
             member.channel(1, 0, peer.filter(|_| to), peer.filter(|_| !to))
@@ -45,7 +45,7 @@ impl Client {
         Ok(Self { me: member.config.me.clone(), to, from, owner, turn: 0 })
     }
 
-    pub(super) fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, JobError> {
+    pub(super) fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, Fault> {
         lengths.at_client(&member.agreement, &mut self.to, &mut self.from)
     }
 
@@ -56,7 +56,7 @@ impl Client {
         member: &MemberSession,
         bound: &Bound,
         own: Vec<Zeroizing<Vec<u8>>>,
-    ) -> Result<Vec<Zeroizing<Vec<u8>>>, JobError> {
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, Fault> {
         let failed = |e| explain(&member.agreement, e).during(IN);
         let mine = bound.owners.iter().zip(&bound.inputs).enumerate();
         let mine = mine.filter(|(_, (owner, _))| **owner == self.me);
@@ -68,7 +68,7 @@ impl Client {
                 self.to[party.index()].send(IN, &full).map_err(failed)?;
             }
         }
-        let spent = || JobError::internal(IN, "a session runs 2^32 computations");
+        let spent = || Fault::internal(IN, "a session runs 2^32 computations");
         self.turn = self.turn.checked_add(1).ok_or_else(spent)?;
         let mine: Vec<_> =
             bound.recipients.iter().zip(&bound.outputs).filter(|(to, _)| to.contains(&self.me)).collect();

@@ -2,7 +2,7 @@
 
 use super::PublicPlace;
 use crate::{
-    JobError, Linear, Member, Protocol, open_input,
+    Fault, Linear, Member, Protocol, open_input,
     protocol::{self, by_name},
     toml_file::{Section, Value},
 };
@@ -34,7 +34,7 @@ impl ComputationSource {
     ///
     /// # Errors
     /// The file cannot be read, or a line of it makes no sense.
-    pub fn load(&self) -> Result<Computation, JobError> {
+    pub fn load(&self) -> Result<Computation, Fault> {
         let (text, path) = match self {
             Self::Text(text) => (text.clone(), None),
             Self::File(path) => (read(path)?, Some(path.as_path())),
@@ -43,19 +43,19 @@ impl ComputationSource {
     }
 }
 
-fn read(path: &Path) -> Result<String, JobError> {
-    let (mut bytes, io) = (vec![], |e| JobError::io("read", path, &e));
+fn read(path: &Path) -> Result<String, Fault> {
+    let (mut bytes, io) = (vec![], |e| Fault::io("read", path, &e));
     open_input(path).map_err(io)?.take(LONGEST + 1).read_to_end(&mut bytes).map_err(io)?;
     if bytes.len() as u64 > LONGEST {
-        return Err(JobError::file("read", path, "it is longer than 64 MiB", "is it the right file?"));
+        return Err(Fault::file("read", path, "it is longer than 64 MiB", "is it the right file?"));
     }
     let text = String::from_utf8(bytes);
-    let text = text.map_err(|_| JobError::file("read", path, "it is not text", "is it the right file?"))?;
+    let text = text.map_err(|_| Fault::file("read", path, "it is not text", "is it the right file?"))?;
     Ok(hushwire_circuit::mark::strip_str(&text).to_owned())
 }
 
 /// The error of a computation, with its file where it came from one.
-pub(crate) fn refused(path: Option<&Path>, e: &ComputeError) -> JobError {
+pub(crate) fn refused(path: Option<&Path>, e: &ComputeError) -> Fault {
     let place = e.place().map(|place| format!(", {place}")).unwrap_or_default();
     match path {
         // Its elements or lengths are at fault, whoever wrote it.
@@ -66,12 +66,12 @@ pub(crate) fn refused(path: Option<&Path>, e: &ComputeError) -> JobError {
 }
 
 /// The error of values that a computation does not take.
-pub(super) fn unfit(e: &ComputeError) -> JobError {
+pub(super) fn unfit(e: &ComputeError) -> Fault {
     e.fault().coded(code::VALUES).telling(Excuse::Reading).during("reading inputs")
 }
 
 /// The error of a computation whose file is at fault.
-fn in_file(e: &ComputeError) -> JobError {
+fn in_file(e: &ComputeError) -> Fault {
     e.fault().coded(code::COMPUTATION_FILE).telling(Excuse::Reading)
 }
 
@@ -139,7 +139,7 @@ impl ComputeJob {
         }
     }
 
-    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, JobError> {
+    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, Fault> {
         let protocol = top.take("protocol").map(|v| v.parsed(str::parse, "write protocol = \"rep3\""));
         let protocol = crate::job_file::among(&mut top, protocol.transpose()?.unwrap_or(Protocol::Rep3))?;
         let scheme = top.take("scheme").map(|v| v.parsed(protocol::private_scheme, "write scheme = \"mi\""));
@@ -188,7 +188,7 @@ enum Length {
 }
 
 /// `100`, or `"<= 100"` where inputs say it.
-fn length(value: &Value<'_>) -> Result<Length, JobError> {
+fn length(value: &Value<'_>) -> Result<Length, Fault> {
     let Ok(text) = value.text() else { return value.number(0..=1 << 40).map(Length::Is) };
     let most = text.trim().strip_prefix("<=").and_then(|n| n.trim().parse().ok());
     let wrong = || {
@@ -198,7 +198,7 @@ fn length(value: &Value<'_>) -> Result<Length, JobError> {
 }
 
 /// Compute threads, and bytes of memory, where a job says so.
-fn parameters(value: Value<'_>) -> Result<(Option<u16>, Option<u64>), JobError> {
+fn parameters(value: Value<'_>) -> Result<(Option<u16>, Option<u64>), Fault> {
     let mut section = value.section()?;
     let threads = section.take("threads").map(|v| v.number(1..=128)).transpose()?;
     let memory = section.take("memory").map(|v| v.number(1..=1 << 50)).transpose()?;
@@ -210,8 +210,8 @@ fn parameters(value: Value<'_>) -> Result<(Option<u16>, Option<u64>), JobError> 
 fn table<T>(
     top: &mut Section<'_>,
     key: &'static str,
-    read: impl Fn(Value<'_>) -> Result<T, JobError>,
-) -> Result<BTreeMap<String, T>, JobError> {
+    read: impl Fn(Value<'_>) -> Result<T, Fault>,
+) -> Result<BTreeMap<String, T>, Fault> {
     let Some(section) = top.take(key).map(Value::section).transpose()? else { return Ok(BTreeMap::new()) };
     section.rest().into_iter().map(|(name, value)| Ok((name, read(value)?))).collect()
 }

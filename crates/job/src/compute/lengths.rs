@@ -8,7 +8,7 @@
 //! Every party hears what every other heard, so that a client who told two of them different numbers ends the run. Who brings nothing that
 //! has a length says nothing of it, and what was agreed on as the most holds for whoever says it.
 
-use crate::{JobError, Member, agreement::Agreement, member_config::explain};
+use crate::{Fault, Member, agreement::Agreement, member_config::explain};
 use hushwire_fault::code;
 use hushwire_machine::Channel;
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ impl Lengths {
     }
 
     /// Takes in what another member knows.
-    fn hear(&mut self, from: &Member, message: &[u8]) -> Result<(), JobError> {
+    fn hear(&mut self, from: &Member, message: &[u8]) -> Result<(), Fault> {
         let is_client = |member: &Member| matches!(member, Member::Client(_));
         for ((open, found), bytes) in self.symbols.iter().zip(&mut self.found).zip(message.chunks_exact(8)) {
             let n = bytes.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte));
@@ -72,7 +72,7 @@ impl Lengths {
                     Some(client) => {
                         let cause =
                             format!("{client} told {from} that {symbol} is {n}, and {} nothing", self.me);
-                        return Err(JobError::new(
+                        return Err(Fault::new(
                             code::PLACES,
                             STEP,
                             cause,
@@ -83,7 +83,7 @@ impl Lengths {
                 Some((own, _)) if *own == n => {}
                 Some((own, who)) => {
                     let cause = format!("{symbol} is {own} at {who} and {n} at {from}");
-                    return Err(JobError::new(code::VALUES, STEP, cause, "bring as many rows of both"));
+                    return Err(Fault::new(code::VALUES, STEP, cause, "bring as many rows of both"));
                 }
             }
         }
@@ -91,12 +91,12 @@ impl Lengths {
     }
 
     /// Everything has a number.
-    fn finish(&self) -> Result<Told, JobError> {
+    fn finish(&self) -> Result<Told, Fault> {
         let all = self.symbols.iter().zip(&self.found).map(|(Open { symbol, .. }, found)| match found {
             Some(told) => Ok((symbol.clone(), told.clone())),
             None => {
                 let cause = format!("no input says how long {symbol} is");
-                Err(JobError::new(code::PLACES, STEP, cause, format!("write {symbol} = … under [symbols]")))
+                Err(Fault::new(code::PLACES, STEP, cause, format!("write {symbol} = … under [symbols]")))
             }
         });
         all.collect()
@@ -108,7 +108,7 @@ impl Lengths {
         agreement: &Agreement,
         parties: &mut [&mut Channel],
         clients: impl Iterator<Item = &'a mut (String, Channel)>,
-    ) -> Result<Told, JobError> {
+    ) -> Result<Told, Fault> {
         let net = |e| explain(agreement, e).during(STEP);
         let (mut message, mut clients): (_, Vec<_>) = (self.message(), clients.collect());
         for (name, channel) in &mut clients {
@@ -134,7 +134,7 @@ impl Lengths {
         agreement: &Agreement,
         to: &mut [Channel],
         from: &mut [Channel],
-    ) -> Result<Told, JobError> {
+    ) -> Result<Told, Fault> {
         let net = |e| explain(agreement, e).during(STEP);
         let (own, mut first) = (self.message(), None);
         for channel in to {
@@ -154,18 +154,18 @@ impl Lengths {
 
 impl Open {
     /// Holds what somebody says to what was agreed on.
-    pub(super) fn within(&self, n: u64, who: &Member) -> Result<(), JobError> {
+    pub(super) fn within(&self, n: u64, who: &Member) -> Result<(), Fault> {
         let Some(most) = self.most.filter(|most| n > *most) else { return Ok(()) };
         let symbol = &self.symbol;
         let cause = format!("{symbol} is {n} at {who}, and {most} is the most that was agreed on");
         let remedy = format!("bring fewer rows, or agree on more for {symbol} under [symbols]");
-        Err(JobError::new(code::VALUES, STEP, cause, remedy))
+        Err(Fault::new(code::VALUES, STEP, cause, remedy))
     }
 }
 
-fn not_its(who: &Member, symbol: &str, n: u64) -> JobError {
+fn not_its(who: &Member, symbol: &str, n: u64) -> Fault {
     let cause = format!("{who} says that {symbol} is {n}, and brings nothing that has it");
-    JobError::new(code::PLACES, STEP, cause, "let it run this release, unchanged")
+    Fault::new(code::PLACES, STEP, cause, "let it run this release, unchanged")
 }
 
 /// The member from whom a channel comes.
@@ -175,9 +175,9 @@ fn of(channel: &Channel, agreement: &Agreement) -> Member {
     agreement.members().into_iter().find(is).unwrap_or(Member::Party(0))
 }
 
-fn differ(other: &Member) -> JobError {
+fn differ(other: &Member) -> Fault {
     let cause = format!("{other} came to other lengths than the parties before it");
-    JobError::new(code::DISAGREE, STEP, cause, "run the same release everywhere, unchanged")
+    Fault::new(code::DISAGREE, STEP, cause, "run the same release everywhere, unchanged")
 }
 
 #[cfg(test)]

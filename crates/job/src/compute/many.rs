@@ -6,7 +6,7 @@ use super::{
     two,
 };
 use crate::{
-    Chosen, FromDisk, JobError, Member,
+    Chosen, Fault, FromDisk, Member,
     flow::COMPUTE,
     n_party,
     run::{Links, MemberSession},
@@ -35,7 +35,7 @@ impl Many {
         index: u8,
         chosen: Chosen,
         threads: u16,
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, Fault> {
         let (lane, me, index) = (member.agreement.control_lane(), Member::Party(index), usize::from(index));
         let mut control = n_party::channels(member, 1, lane, index)?;
         let context = n_party::name(member, index, &mut control)?;
@@ -44,7 +44,7 @@ impl Many {
         Ok(Self { me, index, chosen, threads, from_disk: None, control, channels, party })
     }
 
-    pub(super) fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, JobError> {
+    pub(super) fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, Fault> {
         let mut control: Vec<_> = self.control.iter_mut().collect();
         lengths.at_party(&member.agreement, &mut control, std::iter::empty())
     }
@@ -56,9 +56,9 @@ impl Many {
         bound: &Bound,
         form: &Form,
         own: &[Zeroizing<Vec<u8>>],
-    ) -> Result<Vec<Zeroizing<Vec<u8>>>, JobError> {
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, Fault> {
         let Form::Circuit(program) = form else {
-            return Err(JobError::internal(COMPUTE, "n parties have no steps"));
+            return Err(Fault::internal(COMPUTE, "n parties have no steps"));
         };
         let inputs = two::inputs(&self.me, bound, own)?;
         let roles = bound.among(program, self.chosen.protocol.parties().into());

@@ -1,7 +1,7 @@
 //! Outputs: CSV, records, or back to the caller.
 
 use super::{ComputeTask, bound::Extent};
-use crate::{FromDisk, JobError, MemberConfig, NewFile, OutputPlace, as_text, suggest};
+use crate::{Fault, FromDisk, MemberConfig, NewFile, OutputPlace, as_text, suggest};
 use hushwire_compute::Scalar;
 use hushwire_fault::code;
 use serde::{Deserialize, Serialize};
@@ -126,18 +126,13 @@ enum To {
 }
 
 /// Starts what the member learns, by the output's place: what cannot be written shows before anything is connected.
-pub(super) fn sinks(task: &ComputeTask, config: &mut MemberConfig) -> Result<Vec<(usize, Sink)>, JobError> {
+pub(super) fn sinks(task: &ComputeTask, config: &mut MemberConfig) -> Result<Vec<(usize, Sink)>, Fault> {
     let MemberConfig { me, outputs, files, .. } = config;
     let name = |j: usize| task.computation().outputs()[j].name.as_str();
     let names: Vec<&str> = task.outputs_of(me).map(name).collect();
     if let Some(odd) = outputs.keys().find(|name| !names.contains(&name.as_str())) {
         let cause = format!("{me} does not learn an output called `{odd}`");
-        return Err(JobError::new(
-            code::COMPUTATION,
-            "preparing outputs",
-            cause,
-            suggest::remedy(odd, &names),
-        ));
+        return Err(Fault::new(code::COMPUTATION, "preparing outputs", cause, suggest::remedy(odd, &names)));
     }
     let mut all = vec![];
     for j in task.outputs_of(me) {
@@ -152,12 +147,7 @@ pub(super) fn sinks(task: &ComputeTask, config: &mut MemberConfig) -> Result<Vec
             Some(OutputPlace::HexFile(_) | OutputPlace::Unnamed) => {
                 let remedy = "write { csv = \"…\" } or { file = \"…\" }";
                 let cause = "a computation gives no digits";
-                return Err(JobError::new(
-                    code::COMPUTATION,
-                    format!("preparing output {name}"),
-                    cause,
-                    remedy,
-                ));
+                return Err(Fault::new(code::COMPUTATION, format!("preparing output {name}"), cause, remedy));
             }
         };
         all.push((j, Sink { name: name.to_owned(), to, value: None }));
@@ -177,8 +167,8 @@ impl Sink {
     }
 
     /// Puts it on the disk, still without a name.
-    pub(super) fn prepare(&self) -> Result<(), JobError> {
-        let missing = || JobError::internal("writing outputs", "an output was not computed");
+    pub(super) fn prepare(&self) -> Result<(), Fault> {
+        let missing = || Fault::internal("writing outputs", "an output was not computed");
         let (extent, records) = self.value.as_ref().ok_or_else(missing)?;
         let write = |file: &NewFile, bytes: &[u8]| {
             file.writer()?.write_all(bytes).map_err(|e| file.error(&e))?;
@@ -195,7 +185,7 @@ impl Sink {
     }
 
     /// Gives it its name, or the caller its value.
-    pub(super) fn commit(self, j: usize, learnt: &mut Computed) -> Result<(), JobError> {
+    pub(super) fn commit(self, j: usize, learnt: &mut Computed) -> Result<(), Fault> {
         match (self.to, self.value) {
             (To::Show, Some((extent, records))) => {
                 learnt.shown.push((j, Shown::new(extent.scalar, &extent.lengths, &records)));

@@ -8,7 +8,7 @@ use super::{
     two::failed,
 };
 use crate::{
-    Chosen, JobError, Member,
+    Chosen, Fault, Member,
     flow::COMPUTE,
     member_config::explain,
     run::{Links, MemberSession},
@@ -32,12 +32,12 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    pub(super) fn open(member: &mut MemberSession, index: u8, chosen: Chosen) -> Result<Self, JobError> {
+    pub(super) fn open(member: &mut MemberSession, index: u8, chosen: Chosen) -> Result<Self, Fault> {
         let (lane, peer) = (member.agreement.control_lane(), Some(peer_of(index.into())));
         let mut control = member.channel(1, lane, peer, peer)?;
         let context = name(member, index.into(), &mut control)?;
         let (channel, ots) = (member.channel(0, 0, peer, peer)?, member.channel(0, 1, peer, peer)?);
-        let ot = chosen.ot.ok_or_else(|| JobError::internal(SETUP, "protocol two has an OT extension"))?;
+        let ot = chosen.ot.ok_or_else(|| Fault::internal(SETUP, "protocol two has an OT extension"))?;
         let party = Party::open(ots, index.into(), &context, ot, &Seed::random());
         // LOCAL: while one party multiplies under encryption the other waits.
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
@@ -51,13 +51,13 @@ impl Pair {
         Ok(Self { me: Member::Party(index), index, control, channel, party, distance })
     }
 
-    pub(super) fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, JobError> {
+    pub(super) fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, Fault> {
         lengths.at_party(&member.agreement, &mut [&mut self.control], std::iter::empty())
     }
 
     /// Keeps the next run to this many bytes. If the pieces for the parties' distance take more, it
     /// uses the short pieces of near parties; it refuses a run that takes more even in these.
-    pub(super) fn keep_to(&mut self, plan: &Plan, most: Option<u64>) -> Result<(), JobError> {
+    pub(super) fn keep_to(&mut self, plan: &Plan, most: Option<u64>) -> Result<(), Fault> {
         self.party.set_distance(self.distance);
         let Some(most) = most else { return Ok(()) };
         if plan.within(self.distance, most).is_err() {
@@ -76,9 +76,9 @@ impl Pair {
         form: &Form,
         own: &[Zeroizing<Vec<u8>>],
         go_on: GoOn<'_>,
-    ) -> Result<Vec<Zeroizing<Vec<u8>>>, JobError> {
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, Fault> {
         let Form::Pair(plan) = form else {
-            return Err(JobError::internal(COMPUTE, "two parties on numbers have a plan of their own"));
+            return Err(Fault::internal(COMPUTE, "two parties on numbers have a plan of their own"));
         };
         let mine = bound.owners.iter().zip(&bound.inputs).filter(|(owner, _)| **owner == self.me);
         let value = |((_, extent), records): ((&Member, &Extent), &Zeroizing<Vec<u8>>)| {

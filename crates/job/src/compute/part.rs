@@ -15,7 +15,7 @@ use super::{
     values::Values,
 };
 use crate::{
-    Event, FromDisk, InputPlace, JobError, Member, MemberConfig, Part, Protocol,
+    Event, Fault, FromDisk, InputPlace, Member, MemberConfig, Part, Protocol,
     flow::COMPUTE,
     run::{self, MemberSession},
     suggest,
@@ -29,8 +29,8 @@ use zeroize::Zeroizing;
 pub(super) type GoOn<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
 
 /// The end of a run that its program cancelled.
-pub(super) fn cancelled() -> JobError {
-    JobError::new(code::CANCELLED, COMPUTE, "the program cancelled the run", "connect anew to compute again")
+pub(super) fn cancelled() -> Fault {
+    Fault::new(code::CANCELLED, COMPUTE, "the program cancelled the run", "connect anew to compute again")
 }
 
 /// The inputs of one member, read, and its outputs, begun.
@@ -47,18 +47,13 @@ pub struct ComputePart {
 }
 
 impl ComputePart {
-    pub(super) fn open(task: &ComputeTask, config: &mut MemberConfig) -> Result<Self, JobError> {
+    pub(super) fn open(task: &ComputeTask, config: &mut MemberConfig) -> Result<Self, Fault> {
         let me = config.me.clone();
         task.complete()?;
         let names: Vec<&str> = task.inputs_of(&me).map(|(_, name, _)| name).collect();
         if let Some(odd) = config.inputs.keys().find(|name| !names.contains(&name.as_str())) {
             let cause = format!("{me} does not bring an input called `{odd}`");
-            return Err(JobError::new(
-                code::COMPUTATION,
-                "reading inputs",
-                cause,
-                suggest::remedy(odd, &names),
-            ));
+            return Err(Fault::new(code::COMPUTATION, "reading inputs", cause, suggest::remedy(odd, &names)));
         }
         let mut symbols = task.known().clone();
         let (mut inputs, mut lengths, mut remarks) = (BTreeMap::new(), BTreeMap::new(), vec![]);
@@ -95,14 +90,9 @@ impl ComputePart {
     }
 }
 
-fn lacks(me: &Member, name: &str) -> JobError {
+fn lacks(me: &Member, name: &str) -> Fault {
     let remedy = format!("add {name} = {{ csv = \"…\", column = \"…\" }} under [inputs]");
-    JobError::new(
-        code::COMPUTATION,
-        "reading inputs",
-        format!("{me} has no values for input `{name}`"),
-        remedy,
-    )
+    Fault::new(code::COMPUTATION, "reading inputs", format!("{me} has no values for input `{name}`"), remedy)
 }
 
 /// A member's links, set up once; computations run on them one after the other.
@@ -138,7 +128,7 @@ impl Engine {
         chosen: crate::Chosen,
         threads: u16,
         brings: impl Fn(&Member) -> bool,
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, Fault> {
         Ok(match (member.config.me.clone(), chosen.protocol) {
             (me @ Member::Client(_), _) => Engine::Client(Box::new(Client::open(member, brings(&me))?)),
             (Member::Party(index), Protocol::Rep3) => {
@@ -153,7 +143,7 @@ impl Engine {
             }
             #[cfg(not(feature = "two"))]
             (Member::Party(_), Protocol::Two) => {
-                return Err(JobError::internal(COMPUTE, "this build has no protocol two"));
+                return Err(Fault::internal(COMPUTE, "this build has no protocol two"));
             }
             (Member::Party(index), Protocol::Authgarble(_) | Protocol::Ywz20(_)) => {
                 Engine::Many(Box::new(Many::open(member, index, chosen, threads)?))
@@ -170,7 +160,7 @@ impl Engine {
         mut symbols: BTreeMap<String, u64>,
         own: BTreeMap<String, Values>,
         go_on: GoOn<'_>,
-    ) -> Result<Ran, JobError> {
+    ) -> Result<Ran, Fault> {
         let lengths = Lengths::new(task.open_symbols(), &symbols, &member.config.me);
         let mut told = Told::new();
         if !lengths.is_empty() {
@@ -252,7 +242,7 @@ impl Engine {
 impl Part for ComputePart {
     type Learnt = Computed;
 
-    fn compute(&mut self, member: &mut MemberSession) -> Result<run::Links, JobError> {
+    fn compute(&mut self, member: &mut MemberSession) -> Result<run::Links, Fault> {
         let brings = |member: &Member| self.task.inputs_of(member).next().is_some();
         let mut engine = Engine::open(member, self.task.chosen(), self.task.threads(), brings)?;
         let own = std::mem::take(&mut self.inputs);
@@ -270,11 +260,11 @@ impl Part for ComputePart {
         Ok(engine.into_links())
     }
 
-    fn prepare(&mut self) -> Result<(), JobError> {
+    fn prepare(&mut self) -> Result<(), Fault> {
         self.sinks.iter().try_for_each(|(_, sink)| sink.prepare())
     }
 
-    fn commit(self) -> Result<Computed, JobError> {
+    fn commit(self) -> Result<Computed, Fault> {
         let (symbols, ands, from_disk) = (self.symbols, self.ands, self.from_disk);
         let mut learnt = Computed { symbols, ands, from_disk, remarks: self.remarks, ..Computed::default() };
         self.sinks.into_iter().try_for_each(|(j, sink)| sink.commit(j, &mut learnt))?;

@@ -10,7 +10,7 @@ use super::{
     values::Values,
 };
 use crate::{
-    Agreement, Chosen, Field, Forecast, JobError, Member, MemberConfig, Protocol, Task, protocol,
+    Agreement, Chosen, Fault, Field, Forecast, Member, MemberConfig, Protocol, Task, protocol,
     shelves::{Preparable, Wants},
 };
 use hushwire_compute::{Computation, ComputeError, Dim, Tensor, Type, Visibility};
@@ -39,8 +39,8 @@ pub struct ComputeTask {
     clients: Vec<String>,
 }
 
-fn wrong(cause: impl std::fmt::Display, remedy: impl std::fmt::Display) -> JobError {
-    JobError::new(code::COMPUTATION, "planning the job", cause, remedy)
+fn wrong(cause: impl std::fmt::Display, remedy: impl std::fmt::Display) -> Fault {
+    Fault::new(code::COMPUTATION, "planning the job", cause, remedy)
 }
 
 impl ComputeTask {
@@ -48,7 +48,7 @@ impl ComputeTask {
     ///
     /// # Errors
     /// The computation cannot be read, a member of it has no place in the protocol, or an input is brought by nobody.
-    pub fn new(job: &ComputeJob) -> Result<Self, JobError> {
+    pub fn new(job: &ComputeJob) -> Result<Self, Fault> {
         Self::of(job, Arc::new(job.computation.load()?))
     }
 
@@ -56,7 +56,7 @@ impl ComputeTask {
     ///
     /// # Errors
     /// A member of it has no place in the protocol, or an input is brought by nobody.
-    pub fn of(job: &ComputeJob, computation: Arc<Computation>) -> Result<Self, JobError> {
+    pub fn of(job: &ComputeJob, computation: Arc<Computation>) -> Result<Self, Fault> {
         let chosen = Chosen::new(job.protocol, job.scheme, job.ot)?.with_linear(job.linear)?;
         let chosen = chosen.with_ahead(job.ahead)?;
         let names = computation.members();
@@ -183,12 +183,12 @@ impl ComputeTask {
     }
 
     /// All public values are there: a run needs them, a forecast does not.
-    pub(crate) fn complete(&self) -> Result<(), JobError> {
+    pub(crate) fn complete(&self) -> Result<(), Fault> {
         let mut inputs = self.computation.inputs().zip(&self.owners);
         let missing = inputs.find(|((name, _), owner)| owner.is_none() && !self.public.has(name));
         missing.map_or(Ok(()), |((name, ty), _)| {
             let remedy = format!("write {name} = {{ values = \"…\" }} under [public] of the job");
-            Err(JobError::new(
+            Err(Fault::new(
                 code::COMPUTATION,
                 "reading inputs",
                 format!("public input {name}: {ty} has no values"),
@@ -228,7 +228,7 @@ impl ComputeTask {
     }
 
     /// An error of the computation, with its file.
-    pub(crate) fn refused(&self, e: &ComputeError) -> JobError {
+    pub(crate) fn refused(&self, e: &ComputeError) -> Fault {
         let path = match &self.job.computation {
             ComputationSource::File(path) => Some(path.as_path()),
             ComputationSource::Text(_) => None,
@@ -241,13 +241,13 @@ impl ComputeTask {
         &self,
         known: &BTreeMap<String, u64>,
         lengths: &BTreeMap<String, Vec<usize>>,
-    ) -> Result<BTreeMap<String, u64>, JobError> {
+    ) -> Result<BTreeMap<String, u64>, Fault> {
         let found = self.computation.symbols_with(known, lengths);
         found.map_err(|e| file::unfit(&e))
     }
 
     /// The numbers that this member's inputs say, none of which is more than was agreed on.
-    pub(super) fn own(&self, symbols: &BTreeMap<String, u64>, me: &Member) -> Result<Told, JobError> {
+    pub(super) fn own(&self, symbols: &BTreeMap<String, u64>, me: &Member) -> Result<Told, Fault> {
         let own = |open: Open| {
             let n = *symbols.get(&open.symbol)?;
             Some(open.within(n, me).map(|()| (open.symbol, (n, me.clone()))))
@@ -262,7 +262,7 @@ impl ComputeTask {
     }
 
     /// Holds an input of this member to the range that it promises.
-    pub(crate) fn promised(&self, name: &str, values: &Values) -> Result<(), JobError> {
+    pub(crate) fn promised(&self, name: &str, values: &Values) -> Result<(), Fault> {
         let tensor = Tensor::from_records(values.scalar, &values.lengths, &values.records);
         let kept = self.computation.check_promises(&BTreeMap::from([(name.to_owned(), tensor)]));
         kept.map_err(|e| file::unfit(&e))
@@ -272,16 +272,12 @@ impl ComputeTask {
     ///
     /// # Errors
     /// A symbol has no number, an operation does not take these lengths, or a value is too large.
-    pub fn bound(&self, symbols: &BTreeMap<String, u64>) -> Result<Bound, JobError> {
+    pub fn bound(&self, symbols: &BTreeMap<String, u64>) -> Result<Bound, Fault> {
         self.bound_within(symbols, &Told::new())
     }
 
     /// The same where members told lengths: it takes no more memory for them than was agreed on.
-    pub(super) fn bound_within(
-        &self,
-        symbols: &BTreeMap<String, u64>,
-        told: &Told,
-    ) -> Result<Bound, JobError> {
+    pub(super) fn bound_within(&self, symbols: &BTreeMap<String, u64>, told: &Told) -> Result<Bound, Fault> {
         let refused = |e: &ComputeError| says(told, self.refused(e));
         let computation = self.computation.bind(symbols).map_err(|e| refused(&e))?;
         // What follows from public values may have had no length before.
@@ -322,7 +318,7 @@ fn owners(
     job: &ComputeJob,
     computation: &Computation,
     members: &[Member],
-) -> Result<Vec<Option<Member>>, JobError> {
+) -> Result<Vec<Option<Member>>, Fault> {
     let secret = computation.inputs().filter(|(_, ty)| ty.visibility == Visibility::Secret);
     let secret: Vec<&str> = secret.map(|(name, _)| name).collect();
     if let Some(odd) = job.owners.keys().find(|name| !secret.contains(&name.as_str())) {
@@ -348,7 +344,7 @@ fn owners(
 }
 
 /// The member of the job that member `i` of the computation is.
-fn member_of(job: &ComputeJob, names: &[String], i: usize) -> Result<Member, JobError> {
+fn member_of(job: &ComputeJob, names: &[String], i: usize) -> Result<Member, Fault> {
     let name = &names[i];
     if let Some(member) = job.members.get(name) {
         return Ok(member.clone());
@@ -452,24 +448,24 @@ impl Task for ComputeTask {
         ands.map(|ands| Forecast::of_ands(protocol, scheme, ands, aes_instructions))
     }
 
-    fn open(&self, config: &mut MemberConfig) -> Result<ComputePart, JobError> {
+    fn open(&self, config: &mut MemberConfig) -> Result<ComputePart, Fault> {
         ComputePart::open(self, config)
     }
 }
 
 impl Preparable for ComputeTask {
     /// Of the circuit that it is.
-    fn wants(&self) -> Result<Wants, JobError> {
+    fn wants(&self) -> Result<Wants, Fault> {
         self.complete()?;
         if let Some(symbol) = self.unbound().first() {
             let cause = format!("its size depends on {symbol}, which only a run's inputs say");
             let remedy =
                 format!("write {symbol} = … under [symbols] of the job, or say it with --symbol {symbol}=…");
-            return Err(JobError::new(code::COMPUTATION, "preprocessing", cause, remedy));
+            return Err(Fault::new(code::COMPUTATION, "preprocessing", cause, remedy));
         }
         let bound = self.bound(self.known())?;
         let Form::Circuit(program) = bound.form_within(self.chosen, self.most_memory(&Told::new()))? else {
-            return Err(JobError::internal("preprocessing", "its protocol runs no circuits"));
+            return Err(Fault::internal("preprocessing", "its protocol runs no circuits"));
         };
         let roles = bound.among(&program, self.chosen.protocol.parties().into());
         Ok(Wants::once(self.chosen, &program, &roles, self.threads))

@@ -3,7 +3,7 @@
 use super::file::unfit;
 use super::values::Values;
 use crate::{
-    InputPlace, JobError, as_text, party_file::input_place, run_files::resolve, suggest, toml_file::Value,
+    Fault, InputPlace, as_text, party_file::input_place, run_files::resolve, suggest, toml_file::Value,
 };
 use hushwire_compute::{Computation, Tensor, Type, Visibility};
 use hushwire_fault::code;
@@ -37,7 +37,7 @@ impl From<&Tensor> for PublicPlace {
 
 impl PublicPlace {
     /// The place that stands in a job file.
-    pub(super) fn of(value: Value<'_>) -> Result<Self, JobError> {
+    pub(super) fn of(value: Value<'_>) -> Result<Self, Fault> {
         let line = value.error("is no place of elements", "write a file, a csv with its column, or values");
         let remedy = "put the file beside the job or below it, and name it from there";
         let outside = value.error("is no file below the job's folder", remedy);
@@ -67,7 +67,7 @@ impl PublicPlace {
         }
     }
 
-    fn read(&self, name: &str, ty: &Type, symbols: &BTreeMap<String, u64>) -> Result<Values, JobError> {
+    fn read(&self, name: &str, ty: &Type, symbols: &BTreeMap<String, u64>) -> Result<Values, Fault> {
         let place = match self {
             Self::File(path) => InputPlace::File(path.clone()),
             Self::Csv(path, columns) => {
@@ -103,13 +103,13 @@ impl Public {
         places: &BTreeMap<String, PublicPlace>,
         computation: &Computation,
         symbols: &BTreeMap<String, u64>,
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, Fault> {
         let declared: Vec<(&str, &Type)> =
             computation.inputs().filter(|(_, ty)| ty.visibility == Visibility::Public).collect();
         if let Some(odd) = places.keys().find(|odd| !declared.iter().any(|(name, _)| name == odd)) {
             let names: Vec<&str> = declared.iter().map(|(name, _)| *name).collect();
             let cause = format!("the computation has no public input {odd}");
-            return Err(JobError::new(code::PLACES, "planning the job", cause, suggest::remedy(odd, &names)));
+            return Err(Fault::new(code::PLACES, "planning the job", cause, suggest::remedy(odd, &names)));
         }
         let refused =
             |e: hushwire_compute::ComputeError| e.fault().coded(code::PLACES).during("reading inputs");
@@ -145,11 +145,11 @@ impl Public {
 
 impl Values {
     /// Elements that the process has already.
-    fn new(name: &str, ty: &Type, lengths: Vec<usize>, records: &[u8]) -> Result<Self, JobError> {
+    fn new(name: &str, ty: &Type, lengths: Vec<usize>, records: &[u8]) -> Result<Self, Fault> {
         let elements = lengths.iter().try_fold(ty.scalar.record(), |product, n| product.checked_mul(*n));
         if lengths.len() != ty.shape.rank() || elements != Some(records.len()) {
             let cause = format!("its elements along {lengths:?} are not those of {ty}");
-            return Err(JobError::new(
+            return Err(Fault::new(
                 code::PLACES,
                 format!("reading input {name}"),
                 cause,

@@ -7,7 +7,7 @@ use super::{
     values::Values,
 };
 use crate::{
-    Agreement, Chosen, Event, Field, JobError, Kind, Member, MemberConfig, Observer, Protocol, Stats, Task,
+    Agreement, Chosen, Event, Fault, Field, Kind, Member, MemberConfig, Observer, Protocol, Stats, Task,
     member_config::explain,
     run::{ADMISSION, COMPUTING, MemberSession},
 };
@@ -71,9 +71,9 @@ impl From<Tensor> for Value {
 
 impl Value {
     /// The elements as an input of this name and type has them.
-    fn values(&self, name: &str, ty: &hushwire_compute::Type) -> Result<Values, JobError> {
+    fn values(&self, name: &str, ty: &hushwire_compute::Type) -> Result<Values, Fault> {
         let refuse = |cause: String, remedy: String| {
-            Err(JobError::new(code::COMPUTATION, format!("reading input {name}"), cause, remedy))
+            Err(Fault::new(code::COMPUTATION, format!("reading input {name}"), cause, remedy))
         };
         match self {
             Value::Tensor(tensor) if tensor.scalar() != ty.scalar => refuse(
@@ -179,17 +179,17 @@ impl ComputeSession {
         threads: Option<u16>,
         clients: &[String],
         observer: &Observer,
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, Fault> {
         let me = config.me.clone();
         let opened = || {
             let threads = cut::threads(chosen.protocol, threads)
-                .map_err(|(cause, remedy)| JobError::new(code::COMPUTATION, "connecting", cause, remedy))?;
+                .map_err(|(cause, remedy)| Fault::new(code::COMPUTATION, "connecting", cause, remedy))?;
             let agreement = agreement(chosen, threads, clients);
             let members = agreement.members();
             members.iter().try_for_each(|member| agreement.admits(member))?;
             if !members.contains(&me) {
                 let cause = format!("{me} is none of the session's members");
-                return Err(JobError::new(
+                return Err(Fault::new(
                     code::COMPUTATION,
                     "joining the session",
                     cause,
@@ -203,7 +203,7 @@ impl ComputeSession {
             let process = Process::here();
             Ok(Self { member, engine, chosen, members, owners, memory: None, asked, broken: false, process })
         };
-        opened().map_err(|e: JobError| e.by(&me))
+        opened().map_err(|e: Fault| e.by(&me))
     }
 
     /// The member that this program is.
@@ -250,12 +250,12 @@ impl ComputeSession {
         &mut self,
         computation: &Computation,
         inputs: &BTreeMap<String, Value>,
-    ) -> Result<BTreeMap<String, Tensor>, JobError> {
+    ) -> Result<BTreeMap<String, Tensor>, Fault> {
         let me = self.me().clone();
-        self.process.check(AGREE).map_err(|e| JobError::from(e).during(AGREE).by(&me))?;
+        self.process.check(AGREE).map_err(|e| Fault::from(e).during(AGREE).by(&me))?;
         if self.broken {
             let cause = "the session ended with the error of an earlier run";
-            return Err(JobError::new(code::COMPUTATION, AGREE, cause, "connect anew").by(&me));
+            return Err(Fault::new(code::COMPUTATION, AGREE, cause, "connect anew").by(&me));
         }
         let ran = self.computed(computation, inputs);
         ran.map_err(|e| {
@@ -277,7 +277,7 @@ impl ComputeSession {
         &mut self,
         computation: &Computation,
         inputs: &BTreeMap<String, Value>,
-    ) -> Result<BTreeMap<String, Tensor>, JobError> {
+    ) -> Result<BTreeMap<String, Tensor>, Fault> {
         let mut job = ComputeJob::new(self.chosen.protocol, ComputationSource::Text(String::new()));
         (job.scheme, job.ot, job.memory) = (self.chosen.scheme, self.chosen.ot, self.memory);
         job.linear = (job.protocol == Protocol::Two).then_some(self.chosen.linear);
@@ -311,14 +311,14 @@ impl ComputeSession {
         if let Some(odd) = task.agreement().clients.iter().find(|client| !clients.contains(client)) {
             let remedy = "connect with it, or say who does its part with `assign` or `own`";
             let cause = format!("client {odd} is no member of this session");
-            return Err(JobError::new(code::COMPUTATION, "planning the job", cause, remedy));
+            return Err(Fault::new(code::COMPUTATION, "planning the job", cause, remedy));
         }
         let me = self.me().clone();
         let own = |name: &String| task.inputs_of(&me).any(|(_, input, _)| input == *name);
         if let Some(odd) = inputs.keys().find(|name| !own(name) && !job.public.contains_key(*name)) {
             let names: Vec<&str> = task.inputs_of(&me).map(|(_, name, _)| name).collect();
             let cause = format!("{me} does not bring an input called `{odd}`");
-            return Err(JobError::new(
+            return Err(Fault::new(
                 code::COMPUTATION,
                 "reading inputs",
                 cause,
@@ -328,7 +328,7 @@ impl ComputeSession {
         let (mut own, mut lengths) = (BTreeMap::new(), BTreeMap::new());
         for (_, name, ty) in task.inputs_of(&me) {
             let value = inputs.get(name).ok_or_else(|| {
-                JobError::new(
+                Fault::new(
                     code::COMPUTATION,
                     "reading inputs",
                     format!("{me} has no values for input `{name}`"),
@@ -359,7 +359,7 @@ impl ComputeSession {
     }
 
     /// Compares with the other members what is to be computed, among whom. Clients do not hear each other, but every party's word.
-    fn agree(&mut self, task: &ComputeTask) -> Result<(), JobError> {
+    fn agree(&mut self, task: &ComputeTask) -> Result<(), Fault> {
         let (own, agreement) = (task.agreement().digest(), self.member.agreement.clone());
         let net = |e| explain(&agreement, e).during(AGREE);
         let same = |who: Option<PartyId>, theirs: [u8; 32]| {
@@ -372,7 +372,7 @@ impl ComputeSession {
             let digest = hex::encode(task.computation().digest());
             let ours = format!("{}, digest {}", task.computation().name(), &digest[..16]);
             let cause = format!("{who} runs another computation, or its members are others (ours: {ours})");
-            Err(JobError::new(
+            Err(Fault::new(
                 code::COMPUTATION,
                 AGREE,
                 cause,

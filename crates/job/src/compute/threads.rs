@@ -1,6 +1,6 @@
 //! Threads, lanes and memory of three parties' computations.
 
-use crate::{JobError, Protocol};
+use crate::{Fault, Protocol};
 use hushwire_fault::code;
 use hushwire_three::{Cut, Plan};
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub(super) fn far(threads: u16) -> Cut {
 }
 
 /// A plan's cut, in pieces as short as the memory that it may take asks for; refuses a plan that takes more in any pieces.
-pub(super) fn within(plan: &Plan, cut: Cut, memory: Option<u64>) -> Result<Cut, JobError> {
+pub(super) fn within(plan: &Plan, cut: Cut, memory: Option<u64>) -> Result<Cut, Fault> {
     let Some(most) = memory.filter(|most| *most < u64::MAX) else { return Ok(cut) };
     if let Some(cut) = plan.cut_within(cut, most) {
         return Ok(cut);
@@ -50,5 +50,5 @@ pub(super) fn within(plan: &Plan, cut: Cut, memory: Option<u64>) -> Result<Cut, 
     };
     let cause = format!("it takes up to {takes} of memory at each party, and may take {most}");
     let remedy = "allow more memory, take fewer threads, or bring fewer rows";
-    Err(JobError::new(code::COMPUTATION, "planning the job", cause, remedy))
+    Err(Fault::new(code::COMPUTATION, "planning the job", cause, remedy))
 }

@@ -7,7 +7,7 @@ use super::{
     part::{self, GoOn, cancelled},
 };
 use crate::{
-    JobError, Member,
+    Fault, Member,
     doors::{Doors, Way},
     flow::{COMPUTE, Failed},
     member_config::explain,
@@ -50,9 +50,9 @@ impl Three {
         index: u8,
         threads: u16,
         brings: impl Fn(&Member) -> bool,
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, Fault> {
         let agreement = member.agreement.clone();
-        let role = Role::new(index).ok_or_else(|| JobError::internal(COMPUTE, "no such party"))?;
+        let role = Role::new(index).ok_or_else(|| Fault::internal(COMPUTE, "no such party"))?;
         let (left, right) = (Some(role.left().id()), Some(role.right().id()));
         let lane = agreement.control_lane();
         let mut control = [member.channel(1, lane, right, left)?, member.channel(1, lane, left, right)?];
@@ -83,12 +83,12 @@ impl Three {
     }
 
     /// Changes the way in which the next run is cut, from what threads and delays say.
-    pub(super) fn cut(&mut self, change: impl FnOnce(Cut) -> Result<Cut, JobError>) -> Result<(), JobError> {
+    pub(super) fn cut(&mut self, change: impl FnOnce(Cut) -> Result<Cut, Fault>) -> Result<(), Fault> {
         self.cut = change(self.usual)?;
         Ok(())
     }
 
-    pub(super) fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, JobError> {
+    pub(super) fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, Fault> {
         let [forward, backward] = &mut self.control;
         lengths.at_party(&member.agreement, &mut [forward, backward], self.doors.clients.iter_mut())
     }
@@ -101,7 +101,7 @@ impl Three {
         form: &Form,
         own: &[Zeroizing<Vec<u8>>],
         go_on: GoOn<'_>,
-    ) -> Result<Vec<Zeroizing<Vec<u8>>>, JobError> {
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, Fault> {
         let mine = bound.owners.iter().zip(&bound.inputs).filter(|(owner, _)| **owner == self.me);
         let mut brought = Zeroizing::new(vec![]);
         mine.zip(own).for_each(|((_, extent), records)| brought.extend_from_slice(&extent.whole(records)));
@@ -126,7 +126,7 @@ impl Three {
         own: &[u8],
         go_on: GoOn<'_>,
     ) -> Result<Zeroizing<Vec<u8>>, Failed> {
-        let internal = |e: &dyn std::fmt::Display| Failed::Job(JobError::internal(COMPUTE, e));
+        let internal = |e: &dyn std::fmt::Display| Failed::Job(Fault::internal(COMPUTE, e));
         let mut batch = self.party.next_batch().map_err(|e| internal(&e))?;
         let inputs: Vec<_> = bound.owners.iter().zip(&bound.inputs).map(|(who, of)| way(who, of)).collect();
         let turn = self.turn;
@@ -200,7 +200,7 @@ fn of_steps(e: ThreeError) -> Failed {
         ThreeError::Net(e) | ThreeError::Rep3(Rep3Error::Net(e)) => Failed::Net(e),
         ThreeError::Cancelled => Failed::Job(cancelled()),
         ThreeError::Compute(e) => Failed::Job(e.fault().coded(code::COMPUTATION).during(COMPUTE)),
-        e => Failed::Job(JobError::internal(COMPUTE, e)),
+        e => Failed::Job(Fault::internal(COMPUTE, e)),
     }
 }
 

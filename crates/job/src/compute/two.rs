@@ -5,7 +5,7 @@ use super::{
     lengths::{Lengths, Told},
 };
 use crate::{
-    Chosen, JobError, Member,
+    Chosen, Fault, Member,
     flow::COMPUTE,
     run::{Links, MemberSession},
     two_party::{SETUP, name, peer_of},
@@ -26,7 +26,7 @@ pub(super) struct Two {
 }
 
 impl Two {
-    pub(super) fn open(member: &mut MemberSession, index: u8, chosen: Chosen) -> Result<Self, JobError> {
+    pub(super) fn open(member: &mut MemberSession, index: u8, chosen: Chosen) -> Result<Self, Fault> {
         let (lane, peer) = (member.agreement.control_lane(), Some(peer_of(index.into())));
         let mut control = member.channel(1, lane, peer, peer)?;
         let context = name(member, index.into(), &mut control)?;
@@ -36,7 +36,7 @@ impl Two {
         Ok(Self { me: Member::Party(index), index, control, channel, engine })
     }
 
-    pub(super) fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, JobError> {
+    pub(super) fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, Fault> {
         lengths.at_party(&member.agreement, &mut [&mut self.control], std::iter::empty())
     }
 
@@ -47,9 +47,9 @@ impl Two {
         bound: &Bound,
         form: &Form,
         own: &[Zeroizing<Vec<u8>>],
-    ) -> Result<Vec<Zeroizing<Vec<u8>>>, JobError> {
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, Fault> {
         let Form::Circuit(program) = form else {
-            return Err(JobError::internal(COMPUTE, "two parties have no steps"));
+            return Err(Fault::internal(COMPUTE, "two parties have no steps"));
         };
         let inputs = inputs(&self.me, bound, own)?;
         let who = bound.between_two(program);
@@ -64,7 +64,7 @@ impl Two {
 }
 
 /// The planes of a party's inputs, from their records in order: a byte a register.
-pub(super) fn inputs(me: &Member, bound: &Bound, own: &[Zeroizing<Vec<u8>>]) -> Result<Planes, JobError> {
+pub(super) fn inputs(me: &Member, bound: &Bound, own: &[Zeroizing<Vec<u8>>]) -> Result<Planes, Fault> {
     let mine = bound.owners.iter().zip(&bound.inputs).filter(|(owner, _)| *owner == me);
     let mut registers = Zeroizing::new(vec![]);
     for ((_, extent), records) in mine.zip(own) {
@@ -72,7 +72,7 @@ pub(super) fn inputs(me: &Member, bound: &Bound, own: &[Zeroizing<Vec<u8>>]) -> 
         registers.resize(start + extent.bits(), 0);
         extent.spread(&extent.planes(records), &mut registers[start..]);
     }
-    Planes::new(registers.len(), 1, registers).map_err(|e| JobError::internal(COMPUTE, e))
+    Planes::new(registers.len(), 1, registers).map_err(|e| Fault::internal(COMPUTE, e))
 }
 
 /// The records of the outputs that a party learns, from their planes.
@@ -88,7 +88,7 @@ pub(super) fn outputs(me: &Member, bound: &Bound, learnt: &Planes) -> Vec<Zeroiz
     .collect()
 }
 
-pub(super) fn failed(member: &MemberSession, index: u8, step: &str, failure: Failure) -> JobError {
+pub(super) fn failed(member: &MemberSession, index: u8, step: &str, failure: Failure) -> Fault {
     if let (Failure::Peer(_), Some(watch)) = (&failure, member.net.watch()) {
         // It would otherwise learn only that links closed.
         watch.abort(peer_of(index.into()), Reason::Cheated, step);

@@ -1,6 +1,6 @@
 //! Inputs from where members have them: CSV columns, records of bytes, text.
 
-use crate::{InputPlace, JobError, psi};
+use crate::{Fault, InputPlace, psi};
 use hushwire_compute::{Dim, Scalar, Tensor, Type};
 use hushwire_fault::code;
 use hushwire_psi::Rows;
@@ -61,7 +61,7 @@ pub fn read_input(
     ty: &Type,
     place: &InputPlace,
     symbols: &BTreeMap<String, u64>,
-) -> Result<(Tensor, Option<String>), JobError> {
+) -> Result<(Tensor, Option<String>), Fault> {
     let values = Values::read(name, ty, place, symbols)?;
     Ok((values.tensor(), values.remark))
 }
@@ -72,9 +72,9 @@ impl Values {
         ty: &Type,
         place: &InputPlace,
         symbols: &BTreeMap<String, u64>,
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, Fault> {
         let whole = |records, path: &Path| Self::of_records(name, ty, records, path, symbols);
-        let io = |path: &Path, e| JobError::io("read", path, &e);
+        let io = |path: &Path, e| Fault::io("read", path, &e);
         match place {
             InputPlace::Csv(from, columns) => Self::of_csv(name, ty, from, columns),
             InputPlace::Values(text) => Self::of_text(name, ty, text, symbols),
@@ -84,7 +84,7 @@ impl Values {
             }
             InputPlace::Open(file, path) => whole(all_of(&**file).map_err(|e| io(path, e))?, path),
             InputPlace::Memory(bytes) => Self::taken(name, ty, bytes.clone(), symbols),
-            InputPlace::Hex(_) | InputPlace::HexFile(_) => Err(JobError::new(
+            InputPlace::Hex(_) | InputPlace::HexFile(_) => Err(Fault::new(
                 code::PLACES,
                 format!("reading input {name}"),
                 "a computation takes no digits",
@@ -99,24 +99,24 @@ impl Values {
         ty: &Type,
         bytes: Arc<Zeroizing<Vec<u8>>>,
         symbols: &BTreeMap<String, u64>,
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, Fault> {
         let records = Arc::unwrap_or_clone(bytes);
         Self::of_records(name, ty, records, &PathBuf::from(format!("input {name}")), symbols)
     }
 
     /// Columns of a CSV file: one for a vector or a single element, as many as the second axis has for a matrix.
-    fn of_csv(name: &str, ty: &Type, from: &InputPlace, columns: &[String]) -> Result<Self, JobError> {
+    fn of_csv(name: &str, ty: &Type, from: &InputPlace, columns: &[String]) -> Result<Self, Fault> {
         let memory = PathBuf::from(format!("input {name}"));
         let (path, rows) = match from {
             InputPlace::File(path) => (path, Rows::open(path)),
             InputPlace::Memory(bytes) => (&memory, Rows::new(&memory, &bytes[..])),
-            _ => return Err(JobError::internal("reading inputs", "rows are text")),
+            _ => return Err(Fault::internal("reading inputs", "rows are text")),
         };
         let (mut rows, rank) = (rows.map_err(psi::of_file)?, ty.shape.rank());
         if rank > 2 || (rank < 2 && columns.len() != 1) || columns.is_empty() {
             let cause = format!("{name}: {ty} has {rank} axes, and {} columns are named", columns.len());
             let remedy = "name one column for a vector, one for each place of a matrix's second axis, or bring records";
-            return Err(JobError::new(code::PLACES, format!("reading input {name}"), cause, remedy));
+            return Err(Fault::new(code::PLACES, format!("reading input {name}"), cause, remedy));
         }
         let places = rows.select(columns.iter().map(String::as_str)).map_err(psi::of_file)?;
         let (scalar, mut records, mut n) = (ty.scalar, Zeroizing::new(vec![]), 0);
@@ -132,7 +132,7 @@ impl Values {
                     let at = rows.place().map_or_else(String::new, |place| format!(", {place}"));
                     let doing = format!("cannot read {}{at}", path.display());
                     let cause = format!("row {n}, column {}: {}", column.trim(), e.cause);
-                    JobError::new(code::VALUES, doing, cause, e.remedy).whole()
+                    Fault::new(code::VALUES, doing, cause, e.remedy).whole()
                 })?;
                 if read {
                     let at = || rows.place().map_or_else(|| format!("row {n}"), |place| place.to_string());
@@ -144,7 +144,7 @@ impl Values {
             0 if n == 1 => vec![],
             0 => {
                 let cause = format!("it has {n} rows, and {name}: {ty} is a single element");
-                return Err(JobError::file("use", path, cause, "give it one row, or declare a vector"));
+                return Err(Fault::file("use", path, cause, "give it one row, or declare a vector"));
             }
             1 => vec![n],
             _ => vec![n, columns.len()],
@@ -154,7 +154,7 @@ impl Values {
     }
 
     /// Elements as text, with commas between them.
-    fn of_text(name: &str, ty: &Type, text: &str, symbols: &BTreeMap<String, u64>) -> Result<Self, JobError> {
+    fn of_text(name: &str, ty: &Type, text: &str, symbols: &BTreeMap<String, u64>) -> Result<Self, Fault> {
         let (scalar, mut records) = (ty.scalar, Zeroizing::new(vec![]));
         let mut rounded = Rounded::default();
         let elements = text.split(',').map(str::trim);
@@ -163,7 +163,7 @@ impl Values {
             let start = records.len();
             records.resize(start + scalar.record(), 0);
             let read = scalar.read(element, &mut records[start..]).map_err(|e| {
-                JobError::new(
+                Fault::new(
                     code::VALUES,
                     format!("reading input {name}"),
                     format!("element {}: {}", i + 1, e.cause),
@@ -185,31 +185,31 @@ impl Values {
         records: Zeroizing<Vec<u8>>,
         path: &Path,
         symbols: &BTreeMap<String, u64>,
-    ) -> Result<Self, JobError> {
+    ) -> Result<Self, Fault> {
         let (scalar, record) = (ty.scalar, ty.scalar.record());
         if !records.len().is_multiple_of(record) {
             let cause = format!("it has {} bytes, and an element of {scalar} has {record}", records.len());
             let remedy = "give the elements one after the other, least significant byte first";
-            return Err(JobError::file("use", path, cause, remedy));
+            return Err(Fault::file("use", path, cause, remedy));
         }
         if let Some(odd) = records.chunks_exact(record).position(|bytes| !scalar.fits(bytes)) {
             let bits = scalar.bits();
             let cause = format!("element {} (bytes {}…) does not fit {scalar}", odd + 1, odd * record);
             let remedy =
                 format!("give {bits} bits in {record} bytes, with the sign above where there is one");
-            return Err(JobError::file("use", path, cause, remedy));
+            return Err(Fault::file("use", path, cause, remedy));
         }
         let lengths = lengths(name, ty, records.len() / record, symbols)?;
         Self { scalar, lengths, records, remark: None }.checked(name, ty)
     }
 
     /// Refuses lengths other than the declared ones.
-    pub(super) fn checked(self, name: &str, ty: &Type) -> Result<Self, JobError> {
+    pub(super) fn checked(self, name: &str, ty: &Type) -> Result<Self, Fault> {
         let differs = |(dim, n): (&Dim, &usize)| matches!(dim, Dim::Known(known) if *known != *n as u64);
         if ty.shape.0.iter().zip(&self.lengths).any(differs) {
             let lengths = self.lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(" × ");
             let cause = format!("it has {lengths} elements, and is declared {ty}");
-            return Err(JobError::new(
+            return Err(Fault::new(
                 code::VALUES,
                 format!("reading input {name}"),
                 cause,
@@ -231,14 +231,14 @@ fn lengths(
     ty: &Type,
     elements: usize,
     symbols: &BTreeMap<String, u64>,
-) -> Result<Vec<usize>, JobError> {
+) -> Result<Vec<usize>, Fault> {
     let refuse = |cause: String, remedy: &str| {
-        Err(JobError::new(code::VALUES, format!("reading input {name}"), cause, remedy))
+        Err(Fault::new(code::VALUES, format!("reading input {name}"), cause, remedy))
     };
     // Nothing that is brought would do: of the computation and not of a file, as every other member says it.
     let uncounted = || {
         let cause = format!("{ty} has more elements than can be counted");
-        Err(JobError::new(code::PLACES, format!("reading input {name}"), cause, "take smaller lengths"))
+        Err(Fault::new(code::PLACES, format!("reading input {name}"), cause, "take smaller lengths"))
     };
     let known = |dim: &Dim| match dim {
         Dim::Known(n) => Some(*n),

@@ -1,7 +1,7 @@
 //! The job file of an inference.
 
 use crate::{
-    ComputationSource, JobError, Linear, Link, Member, Protocol,
+    ComputationSource, Fault, Linear, Link, Member, Protocol,
     protocol::{self, by_name},
     toml_file::{Section, Value},
 };
@@ -47,7 +47,7 @@ pub struct InferJob {
 }
 
 /// Bits of numbers, or `"auto"`.
-fn bits(value: &Value<'_>) -> Result<Option<u8>, JobError> {
+fn bits(value: &Value<'_>) -> Result<Option<u8>, Fault> {
     if value.text().is_ok_and(|text| text == "auto") {
         return Ok(None);
     }
@@ -58,7 +58,7 @@ fn bits(value: &Value<'_>) -> Result<Option<u8>, JobError> {
 }
 
 impl InferJob {
-    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, JobError> {
+    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, Fault> {
         let protocol = top.take("protocol").map(|v| v.parsed(str::parse, "write protocol = \"rep3\""));
         let protocol = protocol.transpose()?.unwrap_or(Protocol::Rep3);
         let ot = top.take("ot").map(|v| v.parsed(protocol::extension_or_auto, "write ot = \"auto\""));

@@ -2,7 +2,7 @@
 
 use super::{InferTask, Inferred, plan::of_nn};
 use crate::{
-    ComputePart, InputPlace, JobError, MemberConfig, NewFile, OutputPlace, Part, Task, open_input,
+    ComputePart, Fault, InputPlace, MemberConfig, NewFile, OutputPlace, Part, Task, open_input,
     run::{Links, MemberSession},
     suggest,
 };
@@ -36,38 +36,33 @@ pub struct InferPart {
 }
 
 /// The bytes of a file of a model or an array.
-fn bytes(name: &str, place: &InputPlace) -> Result<Zeroizing<Vec<u8>>, JobError> {
+fn bytes(name: &str, place: &InputPlace) -> Result<Zeroizing<Vec<u8>>, Fault> {
     let read = |mut from: &mut dyn Read, path: &Path| {
         let mut bytes = Zeroizing::new(vec![]);
-        let io = |e: std::io::Error| JobError::io("read", path, &e);
+        let io = |e: std::io::Error| Fault::io("read", path, &e);
         Read::take(&mut from, LARGEST + 1).read_to_end(&mut bytes).map_err(io)?;
         if bytes.len() as u64 > LARGEST {
-            return Err(JobError::file("read", path, "it is larger than 2 GiB", "is it the right file?"));
+            return Err(Fault::file("read", path, "it is larger than 2 GiB", "is it the right file?"));
         }
         Ok(bytes)
     };
     match place {
-        InputPlace::File(path) => {
-            read(&mut open_input(path).map_err(|e| JobError::io("read", path, &e))?, path)
-        }
+        InputPlace::File(path) => read(&mut open_input(path).map_err(|e| Fault::io("read", path, &e))?, path),
         InputPlace::Open(file, path) => read(&mut &**file, path),
         InputPlace::Memory(all) => Ok(Zeroizing::new(all.to_vec())),
         _ => {
             let remedy = format!("write {name} = {{ file = \"…\" }}");
-            Err(JobError::new(code::MODEL, format!("reading {name}"), "it is no file", remedy))
+            Err(Fault::new(code::MODEL, format!("reading {name}"), "it is no file", remedy))
         }
     }
 }
 
 /// The error of a file that is not what it should be.
-fn of_file(place: &InputPlace, e: &hushwire_nn::NnError) -> JobError {
+fn of_file(place: &InputPlace, e: &hushwire_nn::NnError) -> Fault {
     match place.path() {
-        Some(path) => JobError::new(
-            code::MODEL_FILE,
-            format!("{}, {}", path.display(), e.place()),
-            e.cause(),
-            e.remedy(),
-        ),
+        Some(path) => {
+            Fault::new(code::MODEL_FILE, format!("{}, {}", path.display(), e.place()), e.cause(), e.remedy())
+        }
         None => of_nn(e),
     }
 }
@@ -76,7 +71,7 @@ fn of_file(place: &InputPlace, e: &hushwire_nn::NnError) -> JobError {
 ///
 /// # Errors
 /// The file cannot be read, or is no model.
-pub fn model(path: &Path) -> Result<Model, JobError> {
+pub fn model(path: &Path) -> Result<Model, Fault> {
     let place = InputPlace::File(path.to_owned());
     Model::read(&bytes(MODEL, &place)?).map_err(|e| of_file(&place, &e))
 }
@@ -85,7 +80,7 @@ pub fn model(path: &Path) -> Result<Model, JobError> {
 ///
 /// # Errors
 /// The file cannot be read, or is no model of operators that are supported.
-pub fn network_of(path: &Path, input: Option<&[usize]>) -> Result<Network, JobError> {
+pub fn network_of(path: &Path, input: Option<&[usize]>) -> Result<Network, Fault> {
     network_in(&InputPlace::File(path.to_owned()), input)
 }
 
@@ -93,7 +88,7 @@ pub fn network_of(path: &Path, input: Option<&[usize]>) -> Result<Network, JobEr
 ///
 /// # Errors
 /// As [`network_of`].
-pub fn network_in(place: &InputPlace, input: Option<&[usize]>) -> Result<Network, JobError> {
+pub fn network_in(place: &InputPlace, input: Option<&[usize]>) -> Result<Network, Fault> {
     let model = Model::read(&bytes(MODEL, place)?).map_err(|e| of_file(place, &e))?;
     Network::new(model, input).map_err(|e| of_file(place, &e))
 }
@@ -102,7 +97,7 @@ pub fn network_in(place: &InputPlace, input: Option<&[usize]>) -> Result<Network
 ///
 /// # Errors
 /// The file cannot be read, or is no array of finite numbers.
-pub fn read_array(path: &Path) -> Result<Array, JobError> {
+pub fn read_array(path: &Path) -> Result<Array, Fault> {
     array_in(&InputPlace::File(path.to_owned()))
 }
 
@@ -110,11 +105,11 @@ pub fn read_array(path: &Path) -> Result<Array, JobError> {
 ///
 /// # Errors
 /// As [`read_array`].
-pub fn array_in(place: &InputPlace) -> Result<Array, JobError> {
+pub fn array_in(place: &InputPlace) -> Result<Array, Fault> {
     array("an array", place)
 }
 
-fn array(name: &str, place: &InputPlace) -> Result<Array, JobError> {
+fn array(name: &str, place: &InputPlace) -> Result<Array, Fault> {
     let array = npy::read(&bytes(name, place)?);
     array.and_then(|array| array.check_finite(name).map(|()| array)).map_err(|e| of_file(place, &e))
 }
@@ -128,36 +123,31 @@ pub fn samples(
     network: &Network,
     calibration: Option<&Array>,
     range: Option<Range>,
-) -> Result<Samples, JobError> {
+) -> Result<Samples, Fault> {
     let samples = match calibration {
         Some(array) => Samples::given(network, array),
         None => Samples::made_up(network, range),
     };
-    samples.map_err(|e| JobError::new(code::MODEL, format!("reading {}", e.place()), e.cause(), e.remedy()))
+    samples.map_err(|e| Fault::new(code::MODEL, format!("reading {}", e.place()), e.cause(), e.remedy()))
 }
 
 /// The range of made-up inputs at a place of the owner's.
-fn range(place: &InputPlace) -> Result<Range, JobError> {
+fn range(place: &InputPlace) -> Result<Range, Fault> {
     let InputPlace::Values(text) = place else {
         let remedy = "write range = { values = \"-1,1\" }";
-        return Err(JobError::new(
-            code::MODEL,
-            "reading the range of inputs",
-            "it is not two numbers",
-            remedy,
-        ));
+        return Err(Fault::new(code::MODEL, "reading the range of inputs", "it is not two numbers", remedy));
     };
     let range = text.parse::<Range>();
     range.map_err(|cause| {
-        JobError::new(code::MODEL, "reading the range of inputs", cause, "write values = \"-1,1\"")
+        Fault::new(code::MODEL, "reading the range of inputs", cause, "write values = \"-1,1\"")
     })
 }
 
 /// The owner's inputs of the computation.
-fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, Tensor>, JobError> {
+fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, Tensor>, Fault> {
     let place = config.inputs.get(MODEL).ok_or_else(|| {
         let cause = format!("{} has no model", config.me);
-        JobError::new(
+        Fault::new(
             code::MODEL,
             "reading the model",
             cause,
@@ -174,12 +164,12 @@ fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, T
     if secure.computation() != task.computation() {
         let cause = "the model has another architecture than the network that was agreed on";
         let remedy = "write the network anew with `hushwire model plan`, and agree on that";
-        return Err(JobError::new(code::MODEL, "reading the model", cause, remedy));
+        return Err(Fault::new(code::MODEL, "reading the model", cause, remedy));
     }
     let range = config.inputs.get(RANGE).map(range).transpose()?;
     if calibration.is_some() && range.is_some() {
         let remedy = "leave out one of `calibration` and `range`";
-        return Err(JobError::new(
+        return Err(Fault::new(
             code::MODEL,
             "reading inputs",
             "made-up inputs have a range, and there are real ones",
@@ -192,7 +182,7 @@ fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, T
 }
 
 impl InferPart {
-    pub(super) fn open(task: &InferTask, config: &mut MemberConfig) -> Result<Self, JobError> {
+    pub(super) fn open(task: &InferTask, config: &mut MemberConfig) -> Result<Self, Fault> {
         let (me, job) = (config.me.clone(), task.job());
         let (owns, learns) = (me == job.owner, me == job.client);
         let known: &[&str] = match (owns, learns) {
@@ -202,7 +192,7 @@ impl InferPart {
         };
         if let Some(odd) = config.inputs.keys().find(|name| !known.contains(&name.as_str())) {
             let cause = format!("{me} does not bring an input called `{odd}`");
-            return Err(JobError::new(code::MODEL, "reading inputs", cause, suggest::remedy(odd, known)));
+            return Err(Fault::new(code::MODEL, "reading inputs", cause, suggest::remedy(odd, known)));
         }
         let mut inputs = BTreeMap::new();
         if owns {
@@ -211,7 +201,7 @@ impl InferPart {
         if learns {
             let place = config.inputs.get(INPUT).ok_or_else(|| {
                 let remedy = "add input = { file = \"input.npy\" } under [inputs]";
-                JobError::new(code::MODEL, "reading the input", format!("{me} has no input"), remedy)
+                Fault::new(code::MODEL, "reading the input", format!("{me} has no input"), remedy)
             })?;
             let tensor = encode(task.computation(), &array(INPUT, place)?).map_err(|e| of_file(place, &e))?;
             inputs.insert(INPUT.to_owned(), tensor);
@@ -224,12 +214,7 @@ impl InferPart {
         if let Some(odd) = config.outputs.keys().next() {
             let known: &[&str] = if learns { &[OUTPUT] } else { &[] };
             let cause = format!("{me} does not learn an output called `{odd}`");
-            return Err(JobError::new(
-                code::MODEL,
-                "preparing the output",
-                cause,
-                suggest::remedy(odd, known),
-            ));
+            return Err(Fault::new(code::MODEL, "preparing the output", cause, suggest::remedy(odd, known)));
         }
         let file = match &place {
             Some(OutputPlace::File(path)) => {
@@ -238,7 +223,7 @@ impl InferPart {
             None | Some(OutputPlace::Show | OutputPlace::Memory | OutputPlace::Discard) => None,
             Some(_) => {
                 let remedy = "write output = { file = \"output.npy\" }";
-                return Err(JobError::new(
+                return Err(Fault::new(
                     code::MODEL,
                     "preparing the output",
                     "a network gives an array",
@@ -257,16 +242,16 @@ impl InferPart {
 impl Part for InferPart {
     type Learnt = Inferred;
 
-    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
+    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
         self.inner.compute(member)
     }
 
-    fn prepare(&mut self) -> Result<(), JobError> {
+    fn prepare(&mut self) -> Result<(), Fault> {
         self.inner.prepare()?;
         if !self.learns {
             return Ok(());
         }
-        let missing = || JobError::internal("writing the output", "it was not computed");
+        let missing = || Fault::internal("writing the output", "it was not computed");
         let (_, extent, records) = self.inner.learnt().find(|(j, ..)| *j == 0).ok_or_else(missing)?;
         let tensor = Tensor::from_records(extent.scalar, &extent.lengths, records);
         let array = decode(&tensor);
@@ -281,7 +266,7 @@ impl Part for InferPart {
         Ok(())
     }
 
-    fn commit(mut self) -> Result<Inferred, JobError> {
+    fn commit(mut self) -> Result<Inferred, Fault> {
         let from_disk = self.inner.commit()?.from_disk;
         self.file.take().map_or(Ok(()), NewFile::commit)?;
         Ok(Inferred { from_disk, ..self.learnt })

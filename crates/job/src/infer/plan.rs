@@ -2,7 +2,7 @@
 
 use super::{InferJob, InferPart};
 use crate::{
-    Agreement, Bound, Chosen, ComputeJob, ComputeTask, Forecast, FromDisk, JobError, Linear, MemberConfig,
+    Agreement, Bound, Chosen, ComputeJob, ComputeTask, Fault, Forecast, FromDisk, Linear, MemberConfig,
     Preparable, Protocol, Task, Wants,
 };
 use hushwire_compute::Computation;
@@ -40,8 +40,8 @@ pub struct Inferred {
     pub from_disk: Option<FromDisk>,
 }
 
-pub(super) fn of_nn(e: &NnError) -> JobError {
-    JobError::new(code::MODEL, e.place(), e.cause(), e.remedy())
+pub(super) fn of_nn(e: &NnError) -> Fault {
+    Fault::new(code::MODEL, e.place(), e.cause(), e.remedy())
 }
 
 impl InferTask {
@@ -49,18 +49,18 @@ impl InferTask {
     ///
     /// # Errors
     /// The network's file cannot be read, or is another computation than a network's.
-    pub fn new(job: &InferJob) -> Result<Self, JobError> {
+    pub fn new(job: &InferJob) -> Result<Self, Fault> {
         let computation = Arc::new(job.network.load()?);
         let numbers = Numbers::of_computation(&computation).map_err(|e| of_nn(&e))?;
         if let Some(bits) = job.bits.filter(|bits| *bits != numbers.bits) {
             let cause = format!("`bits` is {bits}, and the network has numbers of {} bits", numbers.bits);
             let remedy =
                 format!("write bits = \"auto\", or the network anew (`hushwire model plan --bits {bits}`)");
-            return Err(JobError::new(code::MODEL, "planning the job", cause, remedy));
+            return Err(Fault::new(code::MODEL, "planning the job", cause, remedy));
         }
         if job.owner == job.client {
             let remedy = "let two members be owner and client; one alone needs no other";
-            return Err(JobError::new(
+            return Err(Fault::new(
                 code::MODEL,
                 "planning the job",
                 "the model's owner is the client",
@@ -80,7 +80,7 @@ impl InferTask {
             let cause =
                 "the network has no weights, so that its owner has nothing to bring and takes no part";
             let remedy = "let the client compute it alone: there is nothing to hide from it";
-            return Err(JobError::new(code::MODEL, "planning the job", cause, remedy));
+            return Err(Fault::new(code::MODEL, "planning the job", cause, remedy));
         }
         let (compute, by_link) = by_link(job, compute)?;
         Ok(InferTask { job: job.clone(), numbers, compute, by_link })
@@ -132,7 +132,7 @@ impl InferTask {
     ///
     /// # Errors
     /// It is too large for this machine.
-    pub fn bound(&self) -> Result<Bound, JobError> {
+    pub fn bound(&self) -> Result<Bound, Fault> {
         self.compute.bound(&BTreeMap::new())
     }
 
@@ -140,20 +140,20 @@ impl InferTask {
     ///
     /// # Errors
     /// It is too large to be run.
-    pub fn price(&self, aes_instructions: bool) -> Result<Forecast, JobError> {
+    pub fn price(&self, aes_instructions: bool) -> Result<Forecast, Fault> {
         Ok(self.bound()?.forecast(self.compute.chosen(), aes_instructions)?.0)
     }
 }
 
 /// The extension that is predicted to be quickest over the job's link, where the job names none, and the predictions.
-fn by_link(job: &InferJob, compute: ComputeTask) -> Result<(ComputeTask, Vec<(Extension, f64)>), JobError> {
+fn by_link(job: &InferJob, compute: ComputeTask) -> Result<(ComputeTask, Vec<(Extension, f64)>), Fault> {
     if job.protocol != Protocol::Two || job.ot.is_some() {
         return match job.link {
             None => Ok((compute, vec![])),
             Some(_) => {
                 let cause = "`link` chooses the extension of oblivious transfer, and there is none to choose";
                 let remedy = "leave out `link`, or write protocol = \"two\" and ot = \"auto\"";
-                Err(JobError::new(code::MODEL, "planning the job", cause, remedy))
+                Err(Fault::new(code::MODEL, "planning the job", cause, remedy))
             }
         };
     }
@@ -185,13 +185,13 @@ impl Task for InferTask {
         self.compute.reads()
     }
 
-    fn open(&self, config: &mut MemberConfig) -> Result<InferPart, JobError> {
+    fn open(&self, config: &mut MemberConfig) -> Result<InferPart, Fault> {
         InferPart::open(self, config)
     }
 }
 
 impl Preparable for InferTask {
-    fn wants(&self) -> Result<Wants, JobError> {
+    fn wants(&self) -> Result<Wants, Fault> {
         self.compute.wants()
     }
 }

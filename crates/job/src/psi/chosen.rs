@@ -1,12 +1,12 @@
 //! The method that a job comes to, of what it names and what it reveals.
 
 use super::{PsiJob, PsiMethod, PsiReveal};
-use crate::JobError;
+use crate::Fault;
 use hushwire_fault::{IntoText, code};
 use hushwire_psi::Method;
 
-pub(super) fn wrong(cause: impl IntoText, remedy: &str) -> JobError {
-    JobError::new(code::INTERSECTION, "planning the job", cause, remedy)
+pub(super) fn wrong(cause: impl IntoText, remedy: &str) -> Fault {
+    Fault::new(code::INTERSECTION, "planning the job", cause, remedy)
 }
 
 /// The method that a job comes to.
@@ -18,7 +18,7 @@ pub(super) enum Chosen {
     Circuit(Option<Method>),
 }
 
-pub(super) fn method(job: &PsiJob) -> Result<Chosen, JobError> {
+pub(super) fn method(job: &PsiJob) -> Result<Chosen, Fault> {
     let of_circuits = job.protocol.is_some() || job.scheme.is_some() || job.ot.is_some();
     let number = matches!(job.reveal, PsiReveal::Size | PsiReveal::Sum { .. });
     if matches!(job.reveal, PsiReveal::Columns { .. }) {

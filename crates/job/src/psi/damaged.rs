@@ -2,14 +2,14 @@
 
 use super::{PsiJob, PsiReveal, PsiTask};
 use crate::{
-    InputPlace, JobError, Kind, Member, MemberConfig, Outcome, OutputPlace, Peer, Task,
+    Fault, InputPlace, Kind, Member, MemberConfig, Outcome, OutputPlace, Peer, Task,
     run::{open, run_part},
 };
 use hushwire_psi::plain::Payloads;
 use hushwire_wire::{Identity, Listener};
 use std::{sync::Arc, thread, time::Duration};
 
-type Ended = Result<Outcome<super::Intersection>, JobError>;
+type Ended = Result<Outcome<super::Intersection>, Fault>;
 
 /// Both parties; party 1 sends junk in the place of its first key's fields. The result of party 0 goes to `out`.
 fn run(a: &str, out: &std::path::Path) -> [Ended; 2] {

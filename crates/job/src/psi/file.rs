@@ -2,7 +2,7 @@
 
 use super::PsiReveal;
 use crate::{
-    JobError, Member, Protocol,
+    Fault, Member, Protocol,
     protocol::{self, by_name},
     toml_file::{Section, Value},
 };
@@ -170,7 +170,7 @@ impl PsiJob {
         KeySpec::new(named.collect::<Result<_, String>>()?)
     }
 
-    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, JobError> {
+    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, Fault> {
         let protocol = top.take("protocol").map(|v| v.parsed(str::parse, "write protocol = \"yao\""));
         let protocol = protocol.transpose()?;
         let scheme = top.take("scheme").map(|v| v.parsed(protocol::private_scheme, "write scheme = \"mi\""));
@@ -214,7 +214,7 @@ impl PsiJob {
 }
 
 /// `method`, or `circuit` as it was called when circuits were all there was.
-fn method(top: &mut Section<'_>) -> Result<Option<PsiMethod>, JobError> {
+fn method(top: &mut Section<'_>) -> Result<Option<PsiMethod>, Fault> {
     let (method, circuit) = (top.take("method"), top.take("circuit"));
     if let (Some(_), Some(circuit)) = (&method, &circuit) {
         return Err(circuit.error("stands beside `method`", "keep `method`"));
@@ -227,7 +227,7 @@ fn method(top: &mut Section<'_>) -> Result<Option<PsiMethod>, JobError> {
 }
 
 /// One number for both parties, or that of each; 0 would refuse every set.
-fn most_items(value: Value<'_>) -> Result<[Option<u64>; 2], JobError> {
+fn most_items(value: Value<'_>) -> Result<[Option<u64>; 2], Fault> {
     let wrong =
         value.error("is neither one number nor two", "write most-items = 1000000, or [1000000, 5000]");
     if let Ok(both) = value.number(1..=u64::MAX) {
@@ -244,7 +244,7 @@ fn most_items(value: Value<'_>) -> Result<[Option<u64>; 2], JobError> {
 }
 
 /// `key` for both, or `keys` with those of each; `column` and `columns` are keys of one column.
-fn columns(top: &mut Section<'_>) -> Result<[Vec<String>; 2], JobError> {
+fn columns(top: &mut Section<'_>) -> Result<[Vec<String>; 2], Fault> {
     let all = ["key", "keys", "column", "columns"];
     let given: Vec<_> = all.into_iter().filter_map(|name| Some((name, top.take(name)?))).collect();
     let mut given = given.into_iter();
@@ -273,7 +273,7 @@ fn columns(top: &mut Section<'_>) -> Result<[Vec<String>; 2], JobError> {
 }
 
 /// The columns of one file's key.
-fn names(value: Value<'_>) -> Result<Vec<String>, JobError> {
+fn names(value: Value<'_>) -> Result<Vec<String>, Fault> {
     let empty = value.error("is empty", "name the column with the keys");
     let named = |value: Value<'_>| match value.text()?.trim() {
         "" => Err(value.error("is empty", "name the column with the keys")),
@@ -283,7 +283,7 @@ fn names(value: Value<'_>) -> Result<Vec<String>, JobError> {
     if names.is_empty() { Err(empty) } else { Ok(names) }
 }
 
-fn forms(value: Value<'_>) -> Result<Vec<Normal>, JobError> {
+fn forms(value: Value<'_>) -> Result<Vec<Normal>, Fault> {
     let empty = value.error("is empty", "leave it out, or name a form");
     let remedy = "write words such as \"nfc case\", \"email\", \"phone:+49\" or \"exact\"";
     let forms = value.list()?.into_iter().map(|form| form.parsed(str::parse, remedy));
@@ -291,7 +291,7 @@ fn forms(value: Value<'_>) -> Result<Vec<Normal>, JobError> {
     if forms.is_empty() { Err(empty) } else { Ok(forms) }
 }
 
-fn recipients(value: Value<'_>) -> Result<Vec<Member>, JobError> {
+fn recipients(value: Value<'_>) -> Result<Vec<Member>, Fault> {
     let empty = value.error("is empty", "leave it out, or name who learns the result");
     let mut to = vec![];
     for item in value.list()? {

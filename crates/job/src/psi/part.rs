@@ -7,7 +7,7 @@ use super::{
     rows::{Refused, Table},
 };
 use crate::{
-    Event, JobError, Member, MemberConfig, NewFile, OutputPlace, Part,
+    Event, Fault, Member, MemberConfig, NewFile, OutputPlace, Part,
     agreement::Agreement,
     member_config::explain,
     run::{Links, MemberSession},
@@ -41,16 +41,16 @@ pub struct PsiPart {
     shows: bool,
     ended: Option<Ended>,
     /// An error of the result itself, told when the peer waits for nothing more: it would hear of common rows otherwise.
-    late: Option<JobError>,
+    late: Option<Fault>,
     text: Option<Vec<u8>>,
 }
 
 impl PsiPart {
-    pub(super) fn open(task: &PsiTask, config: &mut MemberConfig) -> Result<Self, JobError> {
+    pub(super) fn open(task: &PsiTask, config: &mut MemberConfig) -> Result<Self, Fault> {
         let Member::Party(index) = config.me else {
-            return Err(JobError::internal(STEP, "a client cannot take part"));
+            return Err(Fault::internal(STEP, "a client cannot take part"));
         };
-        let spec = task.job.key(index).map_err(|e| JobError::internal(STEP, e))?;
+        let spec = task.job.key(index).map_err(|e| Fault::internal(STEP, e))?;
         let again = task.tells_rows() || task.summed(index).is_some();
         let table = Table::new(task.csv(config)?, again)?;
         let keys = table.open().and_then(|mut rows| Keys::from_rows(table.path(), &mut rows, &spec));
@@ -160,7 +160,7 @@ fn shown(sample: &Sample) -> String {
 impl Part for PsiPart {
     type Learnt = Intersection;
 
-    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
+    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
         self.remarks().into_iter().for_each(|remark| (member.observer)(Event::Note(remark)));
         let (agreement, peer) = (member.agreement.clone(), PartyId(1 - self.index));
         let mut control = member.channel(1, agreement.control_lane(), Some(peer), Some(peer))?;
@@ -193,7 +193,7 @@ impl Part for PsiPart {
         Ok(Links { word: vec![control], kept: vec![channel] })
     }
 
-    fn prepare(&mut self) -> Result<(), JobError> {
+    fn prepare(&mut self) -> Result<(), Fault> {
         let Some(ended) = &self.ended else { return Ok(()) };
         let reveal = &self.task.job.reveal;
         let number = match &ended.learnt {
@@ -228,8 +228,8 @@ impl Part for PsiPart {
         self.file.as_ref().map_or(Ok(()), NewFile::sync)
     }
 
-    fn commit(mut self) -> Result<Intersection, JobError> {
-        let missing = || JobError::internal(STEP, "there is no result");
+    fn commit(mut self) -> Result<Intersection, Fault> {
+        let missing = || Fault::internal(STEP, "there is no result");
         if let Some(late) = self.late.take() {
             return Err(late);
         }
@@ -251,12 +251,12 @@ impl Part for PsiPart {
 }
 
 /// A file, or the result, that is not as it should be.
-pub(crate) fn of_file(e: PsiError) -> JobError {
-    JobError::from(e).during("writing the result")
+pub(crate) fn of_file(e: PsiError) -> Fault {
+    Fault::from(e).during("writing the result")
 }
 
 /// A failure of the protocol, in the words of the job.
-fn failed(agreement: &Agreement, e: PsiError) -> JobError {
+fn failed(agreement: &Agreement, e: PsiError) -> Fault {
     let failure = match e {
         e @ PsiError::File { .. } => return of_file(e),
         PsiError::Net(e) => return explain(agreement, e).during(STEP),

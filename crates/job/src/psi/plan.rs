@@ -6,7 +6,7 @@ use super::{
     of_file,
 };
 use crate::{
-    Agreement, Field, Forecast, InputPlace, JobError, Member, MemberConfig, OutputPlace, Protocol, Task,
+    Agreement, Fault, Field, Forecast, InputPlace, Member, MemberConfig, OutputPlace, Protocol, Task,
     as_text, protocol::by_name, suggest,
 };
 use hushwire_fault::{PartyId, Text, code};
@@ -108,7 +108,7 @@ impl PsiTask {
     ///
     /// # Errors
     /// The protocol has not two parties, or cannot reveal that to those.
-    pub fn new(job: &PsiJob) -> Result<Self, JobError> {
+    pub fn new(job: &PsiJob) -> Result<Self, Fault> {
         let chosen = job.protocol.unwrap_or(Protocol::Yao);
         let protocol = match chosen {
             Protocol::Yao => hushwire_psi::Protocol::Yao,
@@ -313,13 +313,13 @@ impl PsiTask {
     ///
     /// # Errors
     /// It is called Parquet, and the result is no table, or the build has no Parquet.
-    pub fn check_result(&self, path: &Path) -> Result<(), JobError> {
+    pub fn check_result(&self, path: &Path) -> Result<(), Fault> {
         check_output(path).map_err(of_file)?;
         if self.tells_rows() || !is_parquet(path) {
             return Ok(());
         }
         let cause = format!("{} is to be Parquet, and what is revealed is no table", path.display());
-        Err(JobError::new(
+        Err(Fault::new(
             code::INTERSECTION,
             "preparing outputs",
             cause,
@@ -328,9 +328,9 @@ impl PsiTask {
     }
 
     /// The place of the party's rows.
-    pub(super) fn csv<'a>(&self, config: &'a MemberConfig) -> Result<&'a InputPlace, JobError> {
+    pub(super) fn csv<'a>(&self, config: &'a MemberConfig) -> Result<&'a InputPlace, Fault> {
         let reading = |cause: String, remedy: &str| {
-            Err(JobError::new(code::INTERSECTION, "reading inputs", cause, remedy))
+            Err(Fault::new(code::INTERSECTION, "reading inputs", cause, remedy))
         };
         if let Some(odd) = config.inputs.keys().find(|name| *name != CSV) {
             let cause = format!("{} does not bring an input called `{odd}`", config.me);
@@ -350,9 +350,9 @@ impl PsiTask {
     }
 
     /// The place of the party's result.
-    pub(super) fn result(&self, config: &MemberConfig) -> Result<OutputPlace, JobError> {
+    pub(super) fn result(&self, config: &MemberConfig) -> Result<OutputPlace, Fault> {
         let preparing = |cause: String, remedy: &str| {
-            Err(JobError::new(code::INTERSECTION, "preparing outputs", cause, remedy))
+            Err(Fault::new(code::INTERSECTION, "preparing outputs", cause, remedy))
         };
         let names: &[&str] = if self.learns(&config.me) { &[RESULT] } else { &[] };
         if let Some(odd) = config.outputs.keys().find(|name| !names.contains(&name.as_str())) {
@@ -418,7 +418,7 @@ impl Task for PsiTask {
             .map(|ands| Forecast::of_two(self.scheme, ands, aes_instructions))
     }
 
-    fn open(&self, config: &mut MemberConfig) -> Result<PsiPart, JobError> {
+    fn open(&self, config: &mut MemberConfig) -> Result<PsiPart, Fault> {
         PsiPart::open(self, config)
     }
 }

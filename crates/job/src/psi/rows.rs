@@ -1,7 +1,7 @@
 //! A party's rows: read once for their keys, and again for the result, so that they are never held.
 
 use super::{CSV, PsiReveal};
-use crate::{InputPlace, JobError, NewFile, claim::State, read_once, refuse_once};
+use crate::{Fault, InputPlace, NewFile, claim::State, read_once, refuse_once};
 use hushwire_psi::{
     Beside, Place, PsiError, Rows, check_result, write_columns, write_flags, write_parquet,
     write_parquet_columns, write_rows,
@@ -23,7 +23,7 @@ pub(super) struct Table {
 /// The end of a result that was not written.
 pub(super) enum Refused {
     /// The disk took no more.
-    Disk(JobError),
+    Disk(Fault),
     /// The rows are not as a result can have them, or changed meanwhile.
     Rows(PsiError),
 }
@@ -60,14 +60,14 @@ impl Stamp {
 
 impl Table {
     /// Rows that are read once, or `again` for a result.
-    pub(super) fn new(place: &InputPlace, again: bool) -> Result<Self, JobError> {
+    pub(super) fn new(place: &InputPlace, again: bool) -> Result<Self, Fault> {
         match place {
             InputPlace::Memory(bytes) => {
                 Ok(Self { path: PathBuf::from(format!("input {CSV}")), rows: Source::Memory(bytes.clone()) })
             }
             InputPlace::File(path) if again && read_once(path) => Err(refuse_once(path)),
             InputPlace::File(path) => Ok(Self { path: path.clone(), rows: Source::File(Stamp::of(path)) }),
-            _ => Err(JobError::internal("reading inputs", "rows are text")),
+            _ => Err(Fault::internal("reading inputs", "rows are text")),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The job file of a query.
 
 use crate::{
-    JobError, Member,
+    Fault, Member,
     toml_file::{Section, Source},
 };
 use hushwire_fault::code;
@@ -73,7 +73,7 @@ impl QueryPartOf {
 }
 
 /// Texts of a list.
-fn texts(value: crate::toml_file::Value<'_>) -> Result<Vec<String>, JobError> {
+fn texts(value: crate::toml_file::Value<'_>) -> Result<Vec<String>, Fault> {
     value.list()?.iter().map(|v| Ok(v.text()?.to_owned())).collect()
 }
 
@@ -82,7 +82,7 @@ impl QueryTable {
     ///
     /// # Errors
     /// The file cannot be read, or a line of it does not make sense.
-    pub fn schema(path: &Path) -> Result<Vec<QueryTable>, JobError> {
+    pub fn schema(path: &Path) -> Result<Vec<QueryTable>, Fault> {
         let source = Source::read(path)?;
         let mut top = source.sections()?;
         let mut tables: Vec<QueryTable> = vec![];
@@ -93,7 +93,7 @@ impl QueryTable {
             if tables.iter().any(|known| known.name == declared.name) {
                 let step = format!("reading {}", path.display());
                 let cause = format!("it declares table {} twice", declared.name);
-                return Err(JobError::new(code::QUERY, step, cause, "declare it once"));
+                return Err(Fault::new(code::QUERY, step, cause, "declare it once"));
             }
             tables.push(declared);
         }
@@ -101,7 +101,7 @@ impl QueryTable {
         Ok(tables)
     }
 
-    fn declared(table: &mut Section<'_>) -> Result<QueryTable, JobError> {
+    fn declared(table: &mut Section<'_>) -> Result<QueryTable, Fault> {
         let name = table.need("name", "name = \"salaries\"")?.text()?.to_owned();
         let columns = texts(table.need("columns", "columns = [\"person INTEGER NOT NULL\"]")?)?;
         let key = table.take("key").map_or(Ok(vec![]), texts)?;
@@ -110,7 +110,7 @@ impl QueryTable {
 }
 
 impl QueryJob {
-    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, JobError> {
+    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, Fault> {
         let sql = top.need("sql", "sql = \"SELECT …\"")?.text()?.to_owned();
         let to = top.need("to", "to = [\"client:analyst\"]")?.list()?;
         let to = to.iter().map(|m| m.parsed(str::parse, "write \"party0\" or \"client:analyst\""));

@@ -7,7 +7,7 @@ use super::{
     source::{check_output, is_parquet},
 };
 use crate::{
-    ComputePart, InputPlace, JobError, MemberConfig, NewFile, OutputPlace, Part, Task,
+    ComputePart, Fault, InputPlace, MemberConfig, NewFile, OutputPlace, Part, Task,
     run::{Links, MemberSession},
     suggest,
 };
@@ -33,11 +33,11 @@ pub struct QueryPart {
     shows: bool,
     rows: Option<Fields>,
     /// An error of the result itself. Only who learns the result may know of it: it is told when nobody waits for this member any more.
-    late: Option<JobError>,
+    late: Option<Fault>,
 }
 
 /// The error of rows that are not what was agreed on, with their file.
-fn of_file(e: TableError, place: &InputPlace) -> JobError {
+fn of_file(e: TableError, place: &InputPlace) -> Fault {
     let e = of_tables(e);
     match place.path() {
         Some(path) => e.step_and(format_args!(", {}", path.display())),
@@ -46,7 +46,7 @@ fn of_file(e: TableError, place: &InputPlace) -> JobError {
 }
 
 impl QueryPart {
-    pub(super) fn open(task: &QueryTask, config: &mut MemberConfig) -> Result<Self, JobError> {
+    pub(super) fn open(task: &QueryTask, config: &mut MemberConfig) -> Result<Self, Fault> {
         let (me, query) = (config.me.clone(), task.query());
         let learns = task.job().to.contains(&me);
         let mine: Vec<&str> =
@@ -57,7 +57,7 @@ impl QueryPart {
         };
         if let Some(odd) = config.inputs.keys().find(|name| !declared(name)) {
             let cause = format!("{me} does not bring a table called `{odd}`");
-            return Err(JobError::new(code::QUERY, "reading tables", cause, suggest::remedy(odd, &mine)));
+            return Err(Fault::new(code::QUERY, "reading tables", cause, suggest::remedy(odd, &mine)));
         }
         let mut inputs = BTreeMap::new();
         for (at, part) in task.parts_of(&me) {
@@ -65,7 +65,7 @@ impl QueryPart {
             let place = config.inputs.get(&table.name).ok_or_else(|| {
                 let remedy =
                     format!("add {} = {{ file = \"{}.csv\" }} under [inputs]", table.name, table.name);
-                JobError::new(
+                Fault::new(
                     code::QUERY,
                     "reading tables",
                     format!("{me} has no rows of table {}", table.name),
@@ -85,12 +85,7 @@ impl QueryPart {
         if let Some(odd) = config.outputs.keys().next() {
             let known: &[&str] = if learns { &[RESULT] } else { &[] };
             let cause = format!("{me} does not learn an output called `{odd}`");
-            return Err(JobError::new(
-                code::QUERY,
-                "preparing the result",
-                cause,
-                suggest::remedy(odd, known),
-            ));
+            return Err(Fault::new(code::QUERY, "preparing the result", cause, suggest::remedy(odd, known)));
         }
         let mut create = |path| config.files.create("for the result", path, &task.writer(), 0o600);
         let mut parquet = false;
@@ -102,7 +97,7 @@ impl QueryPart {
             }
             Some(OutputPlace::HexFile(_) | OutputPlace::Unnamed) => {
                 let remedy = "write result = { csv = \"result.csv\" }";
-                return Err(JobError::new(code::QUERY, "preparing the result", "a query gives rows", remedy));
+                return Err(Fault::new(code::QUERY, "preparing the result", "a query gives rows", remedy));
             }
             _ => None,
         };
@@ -117,7 +112,7 @@ impl QueryPart {
     }
 
     /// The result as text, and as a file has it where there is one. Whatever fails here follows from the result.
-    fn formed(&self) -> Result<(Fields, Vec<u8>), JobError> {
+    fn formed(&self) -> Result<(Fields, Vec<u8>), Fault> {
         let query = self.task.query();
         let outputs = self.inner.learnt().map(|(j, extent, records)| {
             let tensor = Tensor::from_records(extent.scalar, &extent.lengths, records);
@@ -141,11 +136,11 @@ impl QueryPart {
 impl Part for QueryPart {
     type Learnt = Answer;
 
-    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
+    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
         self.inner.compute(member)
     }
 
-    fn prepare(&mut self) -> Result<(), JobError> {
+    fn prepare(&mut self) -> Result<(), Fault> {
         self.inner.prepare()?;
         if !self.learns {
             return Ok(());
@@ -164,7 +159,7 @@ impl Part for QueryPart {
         Ok(())
     }
 
-    fn commit(mut self) -> Result<Answer, JobError> {
+    fn commit(mut self) -> Result<Answer, Fault> {
         if let Some(late) = self.late.take() {
             return Err(late);
         }

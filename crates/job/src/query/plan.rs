@@ -2,7 +2,7 @@
 
 use super::{QueryJob, QueryPart};
 use crate::{
-    Agreement, Bound, ComputationSource, ComputeJob, ComputeTask, Field, Forecast, JobError, Member,
+    Agreement, Bound, ComputationSource, ComputeJob, ComputeTask, Fault, Field, Forecast, Member,
     MemberConfig, Protocol, Task, Terms, suggest,
 };
 use hushwire_fault::code;
@@ -41,26 +41,26 @@ fn name_of(member: &Member) -> String {
     }
 }
 
-pub(super) fn of_sql(e: &SqlError) -> JobError {
+pub(super) fn of_sql(e: &SqlError) -> Fault {
     let place = e.place().map(|place| format!(", {place}")).unwrap_or_default();
-    JobError::new(code::QUERY, format!("the query{place}"), e.cause(), e.remedy())
+    Fault::new(code::QUERY, format!("the query{place}"), e.cause(), e.remedy())
 }
 
-pub(super) fn of_tables(e: TableError) -> JobError {
+pub(super) fn of_tables(e: TableError) -> Fault {
     match e {
-        TableError::Type { cause, remedy } => JobError::new(code::QUERY, "the query", cause, remedy),
+        TableError::Type { cause, remedy } => Fault::new(code::QUERY, "the query", cause, remedy),
         TableError::Rows { table, cause, remedy } => {
-            JobError::new(code::ROWS, format!("table {table}"), cause, remedy)
+            Fault::new(code::ROWS, format!("table {table}"), cause, remedy)
         }
         TableError::Promise { promise, remedy } => {
-            JobError::new(code::QUERY, "the result", format!("a promise is broken, {promise}"), remedy)
+            Fault::new(code::QUERY, "the result", format!("a promise is broken, {promise}"), remedy)
         }
-        e => JobError::internal("the query", e),
+        e => Fault::internal("the query", e),
     }
 }
 
 /// The tables that a job declares.
-fn catalog(job: &QueryJob) -> Result<Catalog, JobError> {
+fn catalog(job: &QueryJob) -> Result<Catalog, Fault> {
     let mut tables = vec![];
     for table in &job.tables {
         let columns = table.columns.iter().map(|text| schema::column(text));
@@ -70,12 +70,7 @@ fn catalog(job: &QueryJob) -> Result<Catalog, JobError> {
             schema.find(name).ok_or_else(|| {
                 let names: Vec<&str> = schema.columns().iter().map(|c| c.name.as_str()).collect();
                 let cause = format!("its key names no column of it: {name}");
-                JobError::new(
-                    code::QUERY,
-                    format!("table {}", table.name),
-                    cause,
-                    suggest::remedy(name, &names),
-                )
+                Fault::new(code::QUERY, format!("table {}", table.name), cause, suggest::remedy(name, &names))
             })
         };
         let key = table.key.iter().map(place).collect::<Result<Vec<_>, _>>()?;
@@ -83,7 +78,7 @@ fn catalog(job: &QueryJob) -> Result<Catalog, JobError> {
         owners.sort();
         if owners.windows(2).any(|two| two[0] == two[1]) {
             let cause = "one member brings two parts of it";
-            return Err(JobError::new(
+            return Err(Fault::new(
                 code::QUERY,
                 format!("table {}", table.name),
                 cause,
@@ -107,7 +102,7 @@ impl QueryTask {
     ///
     /// # Errors
     /// The query is refused, names what is not declared, or is larger than a computation may be.
-    pub fn new(job: &QueryJob) -> Result<Self, JobError> {
+    pub fn new(job: &QueryJob) -> Result<Self, Fault> {
         // The computation tells members apart by these names.
         let members = job.tables.iter().flat_map(|table| table.parts.iter().map(|part| &part.owner));
         if let Some(odd) = members
@@ -115,7 +110,7 @@ impl QueryTask {
             .find(|of| matches!(of, Member::Client(name) if name.parse::<Member>().is_ok()))
         {
             let remedy = "give the client another name, or name the party, as party0";
-            return Err(JobError::new(
+            return Err(Fault::new(
                 code::QUERY,
                 "planning the job",
                 format!("{odd} is called as a party is"),
@@ -133,21 +128,16 @@ impl QueryTask {
                 column.name
             );
             let remedy = "compare and count digests; declare VARCHAR(n) for what is shown";
-            return Err(JobError::new(code::QUERY, "the query", cause, remedy));
+            return Err(Fault::new(code::QUERY, "the query", cause, remedy));
         }
         let to: Vec<String> = job.to.iter().map(name_of).collect();
         if let Some((_, twice)) = to.iter().enumerate().find(|(at, name)| to[..*at].contains(name)) {
             let cause = format!("{twice} is to learn the result twice");
-            return Err(JobError::new(code::QUERY, "planning the job", cause, "name each member once"));
+            return Err(Fault::new(code::QUERY, "planning the job", cause, "name each member once"));
         }
         if to.is_empty() {
             let remedy = "name somebody, as in to = [\"client:analyst\"]";
-            return Err(JobError::new(
-                code::QUERY,
-                "planning the job",
-                "nobody is to learn the result",
-                remedy,
-            ));
+            return Err(Fault::new(code::QUERY, "planning the job", "nobody is to learn the result", remedy));
         }
         let to: Vec<&str> = to.iter().map(String::as_str).collect();
         let plan = if job.tag_joins { Query::by_tags } else { Query::new };
@@ -217,7 +207,7 @@ impl QueryTask {
     ///
     /// # Errors
     /// It is too large for this machine.
-    pub fn bound(&self) -> Result<Bound, JobError> {
+    pub fn bound(&self) -> Result<Bound, Fault> {
         self.compute.bound(&BTreeMap::new())
     }
 
@@ -225,7 +215,7 @@ impl QueryTask {
     ///
     /// # Errors
     /// It is too large to be run.
-    pub fn course(&self) -> Result<Vec<(u64, String)>, JobError> {
+    pub fn course(&self) -> Result<Vec<(u64, String)>, Fault> {
         let legs = self.bound()?.course(self.compute.chosen())?;
         let mut course: Vec<(u64, String)> = vec![];
         for (done, node) in legs {
@@ -241,7 +231,7 @@ impl QueryTask {
     ///
     /// # Errors
     /// It is too large to be run.
-    pub fn price(&self, aes_instructions: bool) -> Result<Forecast, JobError> {
+    pub fn price(&self, aes_instructions: bool) -> Result<Forecast, Fault> {
         Ok(self.bound()?.forecast(self.compute.chosen(), aes_instructions)?.0)
     }
 }
@@ -305,7 +295,7 @@ impl Task for QueryTask {
         Terms::new("query", terms)
     }
 
-    fn open(&self, config: &mut MemberConfig) -> Result<QueryPart, JobError> {
+    fn open(&self, config: &mut MemberConfig) -> Result<QueryPart, Fault> {
         QueryPart::open(self, config)
     }
 }

@@ -1,7 +1,7 @@
 //! Rows from files, and as files.
 
 use super::source::Source;
-use crate::{InputPlace, JobError};
+use crate::{Fault, InputPlace};
 #[cfg(feature = "parquet")]
 use hushwire_fault::Excuse;
 use hushwire_fault::code;
@@ -77,8 +77,8 @@ pub(super) fn read(
     place: &InputPlace,
     key: &[u8; 32],
     ascii: &[usize],
-    mut take: impl FnMut(&[Row]) -> Result<(), JobError>,
-) -> Result<(), JobError> {
+    mut take: impl FnMut(&[Row]) -> Result<(), Fault>,
+) -> Result<(), Fault> {
     let mut file = Source::open(&table.name, place)?;
     let columns = table.schema.columns();
     file.choose(columns.iter().map(|column| column.name.as_str()))?;
@@ -88,7 +88,7 @@ pub(super) fn read(
     while let Some(record) = file.read()? {
         let wrong = |cause: String, remedy: &str| {
             let step = format!("cannot read {}, {}", path.display(), record.place());
-            JobError::new(code::ROWS, step, cause, remedy).whole()
+            Fault::new(code::ROWS, step, cause, remedy).whole()
         };
         let field = |(at, column): (usize, &Column)| {
             let text =
@@ -119,7 +119,7 @@ pub(super) fn read(
             cell::read(text, column.ty)
                 .map_err(|e| wrong(format!("column {}: {}", column.name, e.cause()), e.remedy()))
         };
-        let row = columns.iter().enumerate().map(field).collect::<Result<Row, JobError>>()?;
+        let row = columns.iter().enumerate().map(field).collect::<Result<Row, Fault>>()?;
         for (key, seen) in table.unique.iter().zip(&mut keys) {
             if !seen.insert(digest_of(key.iter().map(|at| &row[*at]))) {
                 let names: Vec<&str> = key.iter().map(|at| columns[*at].name.as_str()).collect();
@@ -163,8 +163,8 @@ pub struct InferredTable {
     pub guessed: Vec<String>,
 }
 
-fn of_column(step: String, name: &str, e: &SqlError) -> JobError {
-    JobError::new(code::ROWS, step, format!("column {name}: {}", e.cause()), e.remedy()).whole()
+fn of_column(step: String, name: &str, e: &SqlError) -> Fault {
+    Fault::new(code::ROWS, step, format!("column {name}: {}", e.cause()), e.remedy()).whole()
 }
 
 /// The columns of a table's files, with the narrowest types that take their fields, and the rows of each. What a Parquet file declares
@@ -172,7 +172,7 @@ fn of_column(step: String, name: &str, e: &SqlError) -> JobError {
 ///
 /// # Errors
 /// A file cannot be read, or the files name other columns; a column is of numbers, one of which no type holds.
-pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, JobError> {
+pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, Fault> {
     let (mut names, mut seen, mut counts) = (vec![], vec![], vec![]);
     // Of each column, where the first number stands that no type holds.
     let mut odd: Vec<Option<String>> = vec![];
@@ -181,7 +181,7 @@ pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, JobError> {
         let path = file.path().to_owned();
         let header = file.names();
         if header.is_empty() {
-            return Err(JobError::file("read", &path, "it is empty", "its first line must name the columns"));
+            return Err(Fault::file("read", &path, "it is empty", "its first line must name the columns"));
         }
         if names.is_empty() {
             seen = vec![Inferred::default(); header.len()];
@@ -230,7 +230,7 @@ pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, JobError> {
 ///
 /// # Errors
 /// It cannot be read.
-pub fn count(place: &InputPlace) -> Result<u64, JobError> {
+pub fn count(place: &InputPlace) -> Result<u64, Fault> {
     let mut file = Source::open(STREAM, place)?;
     file.choose([].into_iter())?;
     let mut rows = 0;
@@ -250,14 +250,14 @@ pub(super) fn shown(schema: &Schema, rows: &[Row]) -> Vec<Vec<Option<String>>> {
 }
 
 /// A result as CSV: NULL is an empty field.
-pub(super) fn csv(schema: &Schema, rows: &[Vec<Option<String>>]) -> Result<Vec<u8>, JobError> {
-    let failed = |e: csv::Error| JobError::internal("writing the result", e);
+pub(super) fn csv(schema: &Schema, rows: &[Vec<Option<String>>]) -> Result<Vec<u8>, Fault> {
+    let failed = |e: csv::Error| Fault::internal("writing the result", e);
     let mut writer = csv::WriterBuilder::new().from_writer(vec![]);
     writer.write_record(schema.columns().iter().map(|column| &column.name)).map_err(failed)?;
     for row in rows {
         writer.write_record(row.iter().map(|field| field.as_deref().unwrap_or_default())).map_err(failed)?;
     }
-    writer.into_inner().map_err(|e| JobError::internal("writing the result", e))
+    writer.into_inner().map_err(|e| Fault::internal("writing the result", e))
 }
 
 /// A result as Parquet.
@@ -265,7 +265,7 @@ pub(super) fn csv(schema: &Schema, rows: &[Vec<Option<String>>]) -> Result<Vec<u
 /// # Errors
 /// A number has 39 digits: arithmetic may have it, and no decimal of a file.
 #[cfg(feature = "parquet")]
-pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[Row]) -> Result<(), JobError> {
+pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[Row]) -> Result<(), Fault> {
     use hushwire_parquet::{Field, Kind as Type};
     let kind = |ty: ColumnType| match ty {
         ColumnType::Boolean => Type::Boolean,
@@ -304,8 +304,8 @@ pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[R
 }
 
 #[cfg(feature = "parquet")]
-fn unwritable(cause: String, remedy: impl std::fmt::Display) -> JobError {
-    JobError::new(code::WRITE, "cannot write the result", cause, remedy).whole().telling(Excuse::Writing)
+fn unwritable(cause: String, remedy: impl std::fmt::Display) -> Fault {
+    Fault::new(code::WRITE, "cannot write the result", cause, remedy).whole().telling(Excuse::Writing)
 }
 
 #[cfg(test)]
@@ -316,7 +316,7 @@ mod tests {
     use zeroize::Zeroizing;
 
     /// Rows of a CSV file with a number and a text each, and the lengths of the pieces that came.
-    fn pieces(numbers: impl Iterator<Item = usize>) -> Result<(Vec<Row>, Vec<usize>), JobError> {
+    fn pieces(numbers: impl Iterator<Item = usize>) -> Result<(Vec<Row>, Vec<usize>), Fault> {
         let mut text = "x,y\n".to_owned();
         let rows = numbers.map(|n| writeln!(text, "{n},t{}", n % 3)).count();
         let place = InputPlace::Memory(Arc::new(Zeroizing::new(text.into_bytes())));

@@ -1,6 +1,6 @@
 //! The rows of a table's file, CSV or Parquet, as text fields.
 
-use crate::{InputPlace, JobError, psi::of_file};
+use crate::{Fault, InputPlace, psi::of_file};
 use hushwire_fault::code;
 use hushwire_psi::Rows;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ pub(super) use hushwire_psi::is_parquet;
 ///
 /// # Errors
 /// It is called Parquet, and the build has none.
-pub fn check_output(path: &Path) -> Result<(), JobError> {
+pub fn check_output(path: &Path) -> Result<(), Fault> {
     hushwire_psi::check_output(path).map_err(of_file)
 }
 
@@ -64,16 +64,16 @@ impl Fields<'_> {
 }
 
 #[cfg(feature = "parquet")]
-fn of_parquet(e: hushwire_parquet::ParquetError) -> JobError {
+fn of_parquet(e: hushwire_parquet::ParquetError) -> Fault {
     let row = e.row.map_or(String::new(), |row| format!(", row {row}"));
-    JobError::new(code::READ, format!("cannot read {}{row}", e.path.display()), e.cause, e.remedy).whole()
+    Fault::new(code::READ, format!("cannot read {}{row}", e.path.display()), e.cause, e.remedy).whole()
 }
 
 #[cfg(feature = "parquet")]
-fn parquet(path: &Path, file: Option<&std::fs::File>) -> Result<Of<'static>, JobError> {
+fn parquet(path: &Path, file: Option<&std::fs::File>) -> Result<Of<'static>, Fault> {
     let rows = match file {
         Some(file) => {
-            let file = file.try_clone().map_err(|e| JobError::io("read", path, &e))?;
+            let file = file.try_clone().map_err(|e| Fault::io("read", path, &e))?;
             hushwire_parquet::Rows::new(path, file)
         }
         None => hushwire_parquet::Rows::open(path),
@@ -82,14 +82,14 @@ fn parquet(path: &Path, file: Option<&std::fs::File>) -> Result<Of<'static>, Job
 }
 
 #[cfg(not(feature = "parquet"))]
-fn parquet(path: &Path, _: Option<&std::fs::File>) -> Result<Of<'static>, JobError> {
+fn parquet(path: &Path, _: Option<&std::fs::File>) -> Result<Of<'static>, Fault> {
     hushwire_psi::check_input(path).map_err(of_file)?;
-    Err(JobError::internal("reading a table", "a build without Parquet takes it for one with"))
+    Err(Fault::internal("reading a table", "a build without Parquet takes it for one with"))
 }
 
 impl Source<'static> {
     /// A file by its name.
-    pub(super) fn file(path: &Path) -> Result<Self, JobError> {
+    pub(super) fn file(path: &Path) -> Result<Self, Fault> {
         let of = if is_parquet(path) {
             parquet(path, None)?
         } else {
@@ -101,7 +101,7 @@ impl Source<'static> {
 
 impl<'a> Source<'a> {
     /// The file of an input's place; `name` is the table's.
-    pub(super) fn open(name: &str, place: &'a InputPlace) -> Result<Self, JobError> {
+    pub(super) fn open(name: &str, place: &'a InputPlace) -> Result<Self, Fault> {
         let csv = |path: PathBuf, rows: Result<Rows<'a>, _>| {
             Ok(Self { path, of: Of::Csv(Box::new(rows.map_err(of_file)?)), places: vec![] })
         };
@@ -118,12 +118,7 @@ impl<'a> Source<'a> {
             InputPlace::Open(file, path) => csv(path.clone(), Rows::new(path, &**file)),
             InputPlace::Hex(_) | InputPlace::HexFile(_) | InputPlace::Values(_) => {
                 let remedy = format!("write {name} = {{ file = \"{name}.csv\" }}");
-                Err(JobError::new(
-                    code::QUERY,
-                    format!("reading table {name}"),
-                    "it is no table's file",
-                    remedy,
-                ))
+                Err(Fault::new(code::QUERY, format!("reading table {name}"), "it is no table's file", remedy))
             }
         }
     }
@@ -160,7 +155,7 @@ impl<'a> Source<'a> {
     }
 
     /// Chooses columns, by name.
-    pub(super) fn choose<'n>(&mut self, names: impl Iterator<Item = &'n str>) -> Result<(), JobError> {
+    pub(super) fn choose<'n>(&mut self, names: impl Iterator<Item = &'n str>) -> Result<(), Fault> {
         match &mut self.of {
             Of::Csv(rows) => {
                 self.places =
@@ -177,7 +172,7 @@ impl<'a> Source<'a> {
     }
 
     /// The next row.
-    pub(super) fn read(&mut self) -> Result<Option<Fields<'_>>, JobError> {
+    pub(super) fn read(&mut self) -> Result<Option<Fields<'_>>, Fault> {
         match &mut self.of {
             Of::Csv(rows) => {
                 Ok(rows.read().map_err(of_file)?.map(|record| Fields::Csv(record, &self.places)))

@@ -12,7 +12,7 @@
 
 use super::{STEP, Want, Wants, garbled_prefix, prefix, refused, shelf};
 use crate::{
-    JobError,
+    Fault,
     circuit::FromDisk,
     member_config::{Event, explain},
     run::MemberSession,
@@ -72,7 +72,7 @@ pub(crate) fn meet(
     member: &MemberSession,
     index: usize,
     control: &mut [Channel],
-) -> Result<Vec<Ahead>, JobError> {
+) -> Result<Vec<Ahead>, Fault> {
     let (config, chosen) = (&member.config, wants.chosen);
     let shelf = config.shelf.as_deref().map(|dir| shelf(dir, &config.identity)).transpose()?;
     let garbled = wants.threads.iter().map(|want| garbled_prefix(chosen, config, index, &want.circuits));
@@ -84,7 +84,7 @@ pub(crate) fn meet(
         if let Some(watch) = member.net.watch() {
             watch.abort(PartyId(index as u8), Reason::Failed, MEETING);
         }
-        return Err(JobError::new(
+        return Err(Fault::new(
             code::DISAGREE,
             MEETING,
             "the parties were told of different preprocessing, so that one of them lies, and nobody can say which",
@@ -125,7 +125,7 @@ pub(crate) fn from_disk(taken: &[Ahead]) -> FromDisk {
 }
 
 /// The ids that this party offers.
-fn own(shelf: Option<&Shelf>, sizes: &[String], places: &[usize]) -> Result<Vec<u8>, JobError> {
+fn own(shelf: Option<&Shelf>, sizes: &[String], places: &[usize]) -> Result<Vec<u8>, Fault> {
     let names = |shelf: &Shelf| Ok([shelf.garbled_names()?, shelf.names()?].concat());
     let names = shelf.map_or(Ok(vec![]), names).map_err(|e| refused(&e))?;
     let mut own = vec![];
@@ -140,21 +140,11 @@ fn own(shelf: Option<&Shelf>, sizes: &[String], places: &[usize]) -> Result<Vec<
     Ok(own)
 }
 
-fn take_stock(
-    shelf: &Shelf,
-    member: &MemberSession,
-    name: &str,
-    place: [usize; 2],
-) -> Result<Ahead, JobError> {
+fn take_stock(shelf: &Shelf, member: &MemberSession, name: &str, place: [usize; 2]) -> Result<Ahead, Fault> {
     let stock = shelf.take(member.config.backend, name).map_err(|e| refused(&e))?;
     if [stock.me(), stock.parties()] != place {
         let cause = format!("{name}: its name says another place or number of parties than its contents");
-        return Err(JobError::new(
-            code::STOCK,
-            STEP,
-            cause,
-            "keep stocks under the names they were made with",
-        ));
+        return Err(Fault::new(code::STOCK, STEP, cause, "keep stocks under the names they were made with"));
     }
     Ok(Ahead::Stock(Box::new(stock)))
 }

@@ -14,7 +14,7 @@ mod preparation;
 pub(crate) use meet::{Ahead, from_disk, meet};
 pub use preparation::{Phase, Preparable, Preparation, PreparationPart};
 
-use crate::{Chosen, JobError, Member, MemberConfig, Prepared};
+use crate::{Chosen, Fault, Member, MemberConfig, Prepared};
 use hushwire_authgarble::{Form, Need, Roles, Shelf, ShelfError, Task};
 use hushwire_circuit::Program;
 use hushwire_prg::Seed;
@@ -144,15 +144,15 @@ fn private_key(pem: &str) -> Option<Zeroizing<String>> {
 }
 
 /// A party's shelf. Its stocks are sealed under a key that comes from its private key.
-fn shelf(dir: &Path, identity: &Identity) -> Result<Shelf, JobError> {
+fn shelf(dir: &Path, identity: &Identity) -> Result<Shelf, Fault> {
     let pem = identity.to_pem();
-    let private = private_key(&pem).ok_or_else(|| JobError::internal(STEP, "an identity without its key"))?;
+    let private = private_key(&pem).ok_or_else(|| Fault::internal(STEP, "an identity without its key"))?;
     let key = Zeroizing::new(blake3::derive_key(DOMAIN, private.as_bytes()));
     let key = Seed::from_bytes(*key.first_chunk().expect("32 bytes hold 16"));
     Shelf::open(dir, key).map_err(|e| refused(&e))
 }
 
-fn refused(e: &ShelfError) -> JobError {
+fn refused(e: &ShelfError) -> Fault {
     e.fault().during(STEP)
 }
 

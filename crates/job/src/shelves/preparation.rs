@@ -3,7 +3,7 @@
 
 use super::{STEP, Want, Wants, garbled_prefix, prefix, refused, shelf};
 use crate::{
-    Agreement, Field, Forecast, JobError, Member, MemberConfig, Part, Prepared, Task, Terms,
+    Agreement, Fault, Field, Forecast, Member, MemberConfig, Part, Prepared, Task, Terms,
     flow::COMPUTE,
     n_party,
     run::{Links, MemberSession},
@@ -42,11 +42,11 @@ pub trait Preparable: Task {
     ///
     /// # Errors
     /// It depends on what only a run tells.
-    fn wants(&self) -> Result<Wants, JobError>;
+    fn wants(&self) -> Result<Wants, Fault>;
 }
 
 impl Preparable for Prepared {
-    fn wants(&self) -> Result<Wants, JobError> {
+    fn wants(&self) -> Result<Wants, Fault> {
         Ok(Wants::of(self))
     }
 }
@@ -67,15 +67,15 @@ impl<T: Preparable> Preparation<T> {
     ///
     /// # Errors
     /// The job has another protocol than authgarble, or the number is none that one command makes.
-    pub fn new(job: T, times: u32) -> Result<Self, JobError> {
+    pub fn new(job: T, times: u32) -> Result<Self, Fault> {
         let protocol = job.agreement().protocol;
         if protocol.authenticated().is_none() {
             let cause = format!("protocol {protocol} has no preprocessing");
-            return Err(JobError::usage(STEP, cause, "take authgarble, or run the job as it is"));
+            return Err(Fault::usage(STEP, cause, "take authgarble, or run the job as it is"));
         }
         if !(1..=MOST_TIMES).contains(&times) {
             let remedy = format!("prepare 1 to {MOST_TIMES} runs at once");
-            return Err(JobError::usage(STEP, format!("{times} runs cannot be prepared"), remedy));
+            return Err(Fault::usage(STEP, format!("{times} runs cannot be prepared"), remedy));
         }
         Ok(Self { job, times, up_to: Phase::default() })
     }
@@ -124,10 +124,10 @@ impl<T: Preparable> Task for Preparation<T> {
         None
     }
 
-    fn open(&self, config: &mut MemberConfig) -> Result<PreparationPart, JobError> {
+    fn open(&self, config: &mut MemberConfig) -> Result<PreparationPart, Fault> {
         let Some(dir) = &config.shelf else {
             let cause = "this party's file names no directory for it";
-            return Err(JobError::usage(STEP, cause, "add a table [authgarble] with shelf = \"DIRECTORY\""));
+            return Err(Fault::usage(STEP, cause, "add a table [authgarble] with shelf = \"DIRECTORY\""));
         };
         // It is made here, and shows at once if it cannot be.
         shelf(dir, &config.identity)?;
@@ -151,9 +151,9 @@ pub struct PreparationPart {
 impl Part for PreparationPart {
     type Learnt = u64;
 
-    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, JobError> {
+    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
         let Member::Party(index) = member.config.me else {
-            return Err(JobError::internal(STEP, "a client prepares nothing"));
+            return Err(Fault::internal(STEP, "a client prepares nothing"));
         };
         let (index, chosen) = (usize::from(index), self.wants.chosen);
         let mut control = n_party::channels(member, 1, member.agreement.control_lane(), index)?;
@@ -187,11 +187,11 @@ impl Part for PreparationPart {
         Ok(Links { word: control, kept: kept.into_iter().flatten().collect() })
     }
 
-    fn prepare(&mut self) -> Result<(), JobError> {
+    fn prepare(&mut self) -> Result<(), Fault> {
         Ok(())
     }
 
-    fn commit(self) -> Result<u64, JobError> {
+    fn commit(self) -> Result<u64, Fault> {
         Ok(u64::from(self.times) * u64::from(self.wants.threads()))
     }
 }

@@ -3,8 +3,8 @@
 use crate::n_party::{Kept, copied};
 use hushwire_compute::Computation;
 use hushwire_job::{
-    Chosen, ComputationSource, ComputeJob, ComputeSession, ComputeTask, Computed, FromDisk, InputPlace,
-    JobError, Kind, MemberConfig, Outcome, OutputPlace, Phase, Preparation, Protocol, PublicPlace, Task,
+    Chosen, ComputationSource, ComputeJob, ComputeSession, ComputeTask, Computed, Fault, FromDisk,
+    InputPlace, Kind, MemberConfig, Outcome, OutputPlace, Phase, Preparation, Protocol, PublicPlace, Task,
     Value, run,
 };
 use std::{collections::BTreeMap, fs, path::PathBuf, thread};
@@ -41,7 +41,7 @@ fn ends(
     job: &ComputeJob,
     with: &[usize],
     rows: [&str; 2],
-) -> Vec<Result<Outcome<Computed>, JobError>> {
+) -> Vec<Result<Outcome<Computed>, Fault>> {
     let furnish = |p: usize, config: &mut MemberConfig| {
         if let (Some(name), Some(rows)) = (["x", "y"].get(p), rows.get(p)) {
             let values = InputPlace::Values(Zeroizing::new((*rows).to_owned()));
@@ -80,7 +80,7 @@ fn prepare(kept: &Kept, job: &ComputeJob, times: u32, up_to: Phase) {
     }
 }
 
-fn prepared(kept: &Kept, job: &ComputeJob, times: u32, up_to: Phase) -> Vec<Result<Outcome<u64>, JobError>> {
+fn prepared(kept: &Kept, job: &ComputeJob, times: u32, up_to: Phase) -> Vec<Result<Outcome<u64>, Fault>> {
     let task = Preparation::new(planned(job), times).unwrap_or_else(|e| panic!("{e}")).up_to(up_to);
     // No inputs are named.
     kept.each(kept.configs(&ALL, |_, _| {}), |_, config, observer| run(&task, config, observer))
@@ -187,7 +187,7 @@ fn of_runs_at_once_one_takes_a_file() {
         });
         let mut served = 0;
         for run in all {
-            let took = |end: &Result<Outcome<Computed>, JobError>| {
+            let took = |end: &Result<Outcome<Computed>, Fault>| {
                 let learnt = &end.as_ref().ok()?.learnt;
                 assert_eq!(learnt.records[0].1, TOTAL.to_le_bytes());
                 Some(learnt.from_disk?.function_independent == 1)

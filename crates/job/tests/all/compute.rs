@@ -2,7 +2,7 @@
 
 use hushwire_aes::Backend;
 use hushwire_job::{
-    ComputationSource, ComputeJob, ComputeTask, InputPlace, JobError, Kind, Member, MemberConfig, Observer,
+    ComputationSource, ComputeJob, ComputeTask, Fault, InputPlace, Kind, Member, MemberConfig, Observer,
     OutputPlace, Peer, Protocol, Task, run,
 };
 use hushwire_machine::PartyId;
@@ -83,11 +83,11 @@ fn mallory(task: &ComputeTask, config: &MemberConfig, lie: Lie) {
 }
 
 /// The ends of the three parties.
-fn ends(lie: Lie) -> Vec<Result<Vec<u8>, JobError>> {
+fn ends(lie: Lie) -> Vec<Result<Vec<u8>, Fault>> {
     ends_of(&ComputeJob::new(Protocol::Rep3, ComputationSource::Text(TEXT.to_owned())), lie)
 }
 
-fn ends_of(job: &ComputeJob, lie: Lie) -> Vec<Result<Vec<u8>, JobError>> {
+fn ends_of(job: &ComputeJob, lie: Lie) -> Vec<Result<Vec<u8>, Fault>> {
     let task = ComputeTask::new(job).unwrap_or_else(|e| panic!("{e}"));
     let (mut configs, mut peers) = (vec![], vec![]);
     for me in task.agreement().members() {
@@ -167,10 +167,10 @@ fn a_client_that_says_a_length_beyond_all_bounds_ends_the_run() {
         job.memory = memory;
         let errors: Vec<_> =
             ends_of(&job, Lie::Huge).into_iter().map(|end| end.expect_err("taken")).collect();
-        let found = |e: &&JobError| e.to_string().contains(words);
-        assert_eq!(errors.iter().find(found).map(JobError::kind), Some(Kind::File), "{errors:?}");
+        let found = |e: &&Fault| e.to_string().contains(words);
+        assert_eq!(errors.iter().find(found).map(Fault::kind), Some(Kind::File), "{errors:?}");
         // Who finds it a moment later may hear of it before.
-        let told = |e: &JobError| e.is_consequence() || e.to_string().contains(words);
+        let told = |e: &Fault| e.is_consequence() || e.to_string().contains(words);
         assert!(errors.iter().all(told), "{errors:?}");
     }
 }

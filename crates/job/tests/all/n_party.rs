@@ -2,7 +2,7 @@
 
 use crate::common::{World, check};
 use hushwire_job::{
-    ComputationSource, ComputeJob, ComputeTask, Event, FromDisk, InputPlace, JobError, Member, MemberConfig,
+    ComputationSource, ComputeJob, ComputeTask, Event, Fault, FromDisk, InputPlace, Member, MemberConfig,
     Observer, Outcome, OutputPlace, Outputs, Peer, Phase, Preparation, Protocol, Task, run,
 };
 use hushwire_wire::{Identity, Listener, TransportKind};
@@ -210,7 +210,7 @@ impl Kept {
         &self,
         task: &T,
         with: &[usize],
-    ) -> Vec<Result<Outcome<T::Learnt>, JobError>> {
+    ) -> Vec<Result<Outcome<T::Learnt>, Fault>> {
         self.each(self.configs(with, sums), |_, config, observer| run(task, config, observer))
     }
 

@@ -1,7 +1,7 @@
 //! Computations between two parties on numbers, over real links, judged by arithmetic.
 
 use hushwire_job::{
-    ComputationSource, ComputeJob, ComputeTask, Computed, InputPlace, JobError, Kind, Member, MemberConfig,
+    ComputationSource, ComputeJob, ComputeTask, Computed, Fault, InputPlace, Kind, Member, MemberConfig,
     Observer, Outcome, OutputPlace, Peer, Protocol, Task, run,
 };
 use hushwire_ot::Protocol as Extension;
@@ -26,7 +26,7 @@ pub(crate) fn ends_of_two(
     task: &ComputeTask,
     inputs: [Vec<(&str, InputPlace)>; 2],
     outputs: [&[&str]; 2],
-) -> [Result<Outcome<Computed>, JobError>; 2] {
+) -> [Result<Outcome<Computed>, Fault>; 2] {
     let (mut configs, mut peers) = (vec![], vec![]);
     for me in task.agreement().members() {
         let identity = Identity::generate(&me.to_string()).unwrap_or_else(|e| panic!("{e}"));
@@ -40,7 +40,7 @@ pub(crate) fn ends_of_two(
         config.inputs.extend(inputs.into_iter().map(|(name, place)| (name.to_owned(), place)));
         config.outputs.extend(outputs.iter().map(|name| ((*name).to_owned(), OutputPlace::Memory)));
     }
-    let made: Vec<Result<Outcome<Computed>, JobError>> = thread::scope(|scope| {
+    let made: Vec<Result<Outcome<Computed>, Fault>> = thread::scope(|scope| {
         let running = configs.into_iter().map(|config| {
             scope.spawn(move || {
                 let quiet: Observer = Arc::new(|_| {});
@@ -109,7 +109,7 @@ fn bytes_and_rounds_of_two_are_as_forecast() {
 }
 
 /// A median of `rows` sums, with `memory` agreed on.
-pub(crate) fn median(protocol: Protocol, rows: u64, memory: Option<u64>) -> [Result<Vec<u8>, JobError>; 2] {
+pub(crate) fn median(protocol: Protocol, rows: u64, memory: Option<u64>) -> [Result<Vec<u8>, Fault>; 2] {
     let text = "computation ord\nmembers a, b\nsymbols n\ninput x: u64[n] from a\ninput y: u64[n] from b\n\
                 output m = median(x + y) to a\n";
     let mut job = ComputeJob::new(protocol, ComputationSource::Text(text.to_owned()));

@@ -1,7 +1,7 @@
 //! Intersections as jobs: two parties with a CSV file each, over TCP with TLS, compared with sets of the standard library.
 
 use hushwire_job::{
-    Common, InputPlace, Intersection, Job, JobError, Kind, Member, MemberConfig, Outcome, OutputPlace, Peer,
+    Common, Fault, InputPlace, Intersection, Job, Kind, Member, MemberConfig, Outcome, OutputPlace, Peer,
     PsiReveal, PsiTask, Task, run,
 };
 use hushwire_wire::{Identity, Listener};
@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-type Ended = Result<Outcome<Intersection>, JobError>;
+type Ended = Result<Outcome<Intersection>, Fault>;
 
 fn task(keys: &str) -> Result<PsiTask, String> {
     let job =
@@ -69,7 +69,7 @@ fn both_heard(tasks: [&PsiTask; 2], places: [Places; 2], observer: &hushwire_job
 }
 
 /// The error of a party that does not get as far as to dial.
-fn refused(task: &PsiTask, index: u8, places: Places) -> JobError {
+fn refused(task: &PsiTask, index: u8, places: Places) -> Fault {
     let mut config = config(index, places, key());
     config.protect_inputs();
     task.open(&mut config).err().unwrap_or_else(|| panic!("it was taken"))

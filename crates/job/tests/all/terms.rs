@@ -2,7 +2,7 @@
 
 use hushwire_aes::Backend;
 use hushwire_job::{
-    ClientFile, ComputeTask, Job, JobError, Kind, Member, MemberConfig, Observer, Peer, Prepared, PsiTask,
+    ClientFile, ComputeTask, Fault, Job, Kind, Member, MemberConfig, Observer, Peer, Prepared, PsiTask,
     RunFiles, Task, TermsDigest, open, run,
 };
 use hushwire_wire::{Identity, TransportKind};
@@ -10,7 +10,7 @@ use std::{
     collections::BTreeSet, fs, io::Read, os::unix::net::UnixListener, path::Path, sync::Arc, time::Duration,
 };
 
-fn parsed(text: &str, dir: &Path) -> Result<Job, JobError> {
+fn parsed(text: &str, dir: &Path) -> Result<Job, Fault> {
     Job::parse(text, &dir.join("job.toml"))
 }
 

@@ -2,8 +2,8 @@
 
 use hushwire_circuit::{Planes, eval, planes};
 use hushwire_job::{
-    CircuitJob, CircuitSource, InputPlace, JobError, Member, MemberConfig, Outcome, OutputPlace, Outputs,
-    Peer, Plan, Prepared, Stats, run,
+    CircuitJob, CircuitSource, Fault, InputPlace, Member, MemberConfig, Outcome, OutputPlace, Outputs, Peer,
+    Plan, Prepared, Stats, run,
 };
 use hushwire_wire::{Identity, Listener};
 use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, thread, time::Duration};
@@ -61,7 +61,7 @@ pub(crate) fn check(
 }
 
 /// The end of one member's run.
-pub(crate) type Ended = Result<Outcome<Outputs>, JobError>;
+pub(crate) type Ended = Result<Outcome<Outputs>, Fault>;
 
 /// A job and a directory.
 pub(crate) struct World {

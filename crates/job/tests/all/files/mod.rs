@@ -1,7 +1,7 @@
 //! CircuitJob, party and client files of any bytes: for tests and the fuzzer.
 
 use hushwire_circuit::{Program, named};
-use hushwire_job::{BitOrderChoice, CircuitJob, ClientFile, JobError, Kind, PartyFile, Plan};
+use hushwire_job::{BitOrderChoice, CircuitJob, ClientFile, Fault, Kind, PartyFile, Plan};
 use std::{path::Path, sync::OnceLock};
 
 fn program() -> &'static Program {
@@ -39,7 +39,7 @@ pub(crate) fn fed(bytes: &[u8]) {
     }
 }
 
-fn told(e: &JobError, lines: usize) {
+fn told(e: &Fault, lines: usize) {
     let text = e.to_string();
     assert_eq!(e.kind(), Kind::File, "{text}");
     let line = e.step().rsplit_once(", line ").and_then(|(_, line)| line.parse::<usize>().ok());
