@@ -96,7 +96,7 @@ fn is_link_target(text: &str) -> bool {
 }
 
 /// Boxes, lines and triangles; simple arrows are words of formulas.
-fn is_drawing(character: char) -> bool {
+pub(crate) fn is_drawing(character: char) -> bool {
     matches!(character, '\u{2500}'..='\u{25ff}')
 }
 

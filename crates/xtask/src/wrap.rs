@@ -1,7 +1,9 @@
 //! Comments of Rust files, and paragraphs of Markdown, at 100 columns.
 //!
-//! A paragraph or an item of a list is filled anew if one of its lines is too long. Everything else
-//! keeps its lines: code, tables, drawings, headings, aligned lines, and paragraphs that fit.
+//! A paragraph or an item of a list is filled anew if one of its lines is too long. In a legend,
+//! which has names in one column and their meaning in the last, a long meaning goes on in its
+//! column. Everything else keeps its lines: code, tables, drawings, headings, aligned lines, and
+//! paragraphs that fit.
 
 use std::fs;
 use std::path::PathBuf;
@@ -73,14 +75,26 @@ fn finish(lines: &[String], text: &str) -> String {
 fn wrap(lines: &[&str], room: usize) -> Vec<(Option<usize>, String)> {
     let mut out = Vec::new();
     for block in prose::blocks(lines) {
-        let hang = match block.kind {
-            Kind::Paragraph => 0,
-            Kind::Item(hang) => hang,
-            Kind::Kept | Kind::Drawing | Kind::Code => usize::MAX,
-        };
         let long = block.lines.clone().any(|at| lines[at].chars().count() > room);
-        if hang == usize::MAX || !long {
+        let hang = match block.kind {
+            Kind::Paragraph if long => Some(0),
+            Kind::Item(hang) if long => Some(hang),
+            Kind::Drawing if long => meaning(lines[block.lines.start]),
+            _ => None,
+        };
+        let Some(hang) = hang else {
             out.extend(block.lines.map(|at| (Some(at), lines[at].to_owned())));
+            continue;
+        };
+        if block.kind == Kind::Drawing {
+            let (names, meaning) = lines[block.lines.start].split_at(hang);
+            let column = names.chars().count();
+            let mut filled = Vec::new();
+            fill(&[meaning], 0, 0, room - column, &mut filled);
+            for (at, (_, line)) in filled.into_iter().enumerate() {
+                let names = if at == 0 { names } else { &" ".repeat(column) };
+                out.push((None, format!("{names}{line}")));
+            }
             continue;
         }
         let mut begin = block.lines.start;
@@ -94,6 +108,15 @@ fn wrap(lines: &[&str], room: usize) -> Vec<(Option<usize>, String)> {
         }
     }
     out
+}
+
+/// Where the meaning begins in a line of a legend, in bytes: the words behind its last gap.
+fn meaning(line: &str) -> Option<usize> {
+    let begin = line.rfind("  ")? + 2;
+    let (names, meaning) = line.split_at(begin);
+    let plain = !line.chars().any(prose::is_drawing) && !meaning.starts_with(['#', '/']);
+    let narrow = names.chars().count() <= COLUMNS / 2 && meaning.split(' ').count() > 3;
+    (plain && narrow).then_some(begin)
 }
 
 /// Whether somebody ended a line on purpose: it ends a sentence although the next word has room.
@@ -243,6 +266,19 @@ mod tests {
     fn a_line_that_ends_a_sentence_early_stays_the_last_of_it() {
         let text = format!("// Short.\n// {}\n", long(12));
         assert_eq!(wrapped(&text), format!("// Short.\n// {}\n// {}\n", long(9), long(3)));
+    }
+
+    #[test]
+    fn a_legends_meaning_goes_on_in_its_column() {
+        let long = long(12);
+        let text = format!(
+            "//! ```text\n//! name → a  {long}\n//! x ──► y   {long}\n//! a = b     # {long}\n//! ```\n"
+        );
+        let (head, tail) = (&long[..79], &long[80..]);
+        let out = wrapped(&text);
+        let first: Vec<&str> = out.lines().skip(1).take(2).collect();
+        assert_eq!(first, [format!("//! name → a  {head}"), format!("//!           {tail}")]);
+        assert!(out.ends_with(text.split_once("//! x").unwrap().1), "{out}");
     }
 
     #[test]
