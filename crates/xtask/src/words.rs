@@ -14,7 +14,7 @@ const PAGES: &str = "docs";
 const RULES: &[Rule] = &[
     rule("without a word", "\"by default\", or \"silently\""),
     rule("so many", "\"this many\", or the number's name"),
-    rule("said", "\"set\", \"given\", \"named\" or \"agreed\""),
+    Rule { unless: &["that"], ..rule("said", "\"set\", \"given\", \"named\" or \"agreed\"") },
     rule("to be had", "\"available\""),
     Rule { unless: &["for", "in"], ..rule("stands", "\"is\", \"lies\" or \"comes\"") },
     Rule { unless: &["for", "in"], ..rule("stand", "\"are\", \"lie\" or \"come\"") },
