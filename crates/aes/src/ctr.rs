@@ -1,4 +1,4 @@
-//! Modes: ECB, CTR as SP 800-38A has it, and the counter streams of PRG and PRSS.
+//! Modes: ECB, CTR as in SP 800-38A, and the counter streams of PRG and PRSS.
 
 use crate::batch::{Counter, InPlace, Op, runs};
 use crate::{Aes128, Backend, Key};
@@ -72,7 +72,7 @@ impl Op<4> for Sum<'_> {
     }
 }
 
-/// The bytes of blocks `start..end`, the last of which may be cut short.
+/// The bytes of blocks `start..end`; the last block may be cut short.
 fn span(data: &mut [u8], start: usize, end: usize) -> &mut [u8] {
     let end = data.len().min(16 * end);
     &mut data[16 * start..end]
@@ -84,8 +84,8 @@ impl Backend {
         self.run(InPlace(Ecb(key), as_bytes_mut(blocks)));
     }
 
-    /// Xors the key stream of SP 800-38A's CTR mode into `data`: block `i` is the encryption of `counter + i`,
-    /// big-endian, modulo 2^128, as OpenSSL counts.
+    /// Xors the key stream of SP 800-38A's CTR mode into `data`. Block `i` of the stream encrypts
+    /// `counter + i`, big-endian and modulo 2^128, as in OpenSSL.
     pub fn ctr_xor<const R: usize>(&self, key: &Key<R>, counter: [u8; 16], data: &mut [u8]) {
         for (first, start, end) in runs(u128::from_be_bytes(counter), data.len().div_ceil(16)) {
             self.run(InPlace(Ctr(key, first), span(data, start, end)));

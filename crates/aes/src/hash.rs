@@ -6,8 +6,9 @@
 //! | `tccr` | π(π(x) ⊕ i) ⊕ π(x) | 2 | tweakable circular correlation robust, ideal permutation: the same, section 7.4 |
 //! | `prp` | π(y) ⊕ y, y = σ(x) ⊕ i | 1 | the PRP garbling scheme of ZRE15 with σ for doubling; for half gates with a unique i per call pair |
 //!
-//! Tweaks are LE128(first + n / H) for input n: `H` consecutive inputs share one. σ costs a shuffle; no multiplication.
-//! A fixed key serves a bounded number of gates (design: 2^20), then the session rekeys.
+//! The tweak of input n is LE128(first + n / H): `H` consecutive inputs share a tweak. σ costs a
+//! shuffle and no multiplication. A fixed key serves a bounded number of gates (2^20 by design);
+//! then the session rekeys.
 
 use crate::batch::{Across, Counter, Op, runs, sigma};
 use crate::{Aes128, Backend};

@@ -4,7 +4,7 @@ use crate::Backend;
 use hushwire_simd::{Kernel, Lanes};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// `R` round keys; secret, so neither printed nor compared.
+/// `R` round keys. They are secret, so they can be neither printed nor compared.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct Key<const R: usize> {
     round: [[u8; 16]; R],
@@ -43,7 +43,7 @@ sized!(13, 24);
 sized!(15, 32);
 
 impl Aes128 {
-    /// The key itself, with which the round keys begin.
+    /// The key itself: the first round key's 16 bytes.
     pub(crate) fn bytes(&self) -> &[u8; 16] {
         &self.round[0]
     }
@@ -67,7 +67,8 @@ impl<const R: usize> Key<R> {
     }
 }
 
-/// Writes the schedule of `key` to `round`; S-boxes by the last AES round, in constant time on every tier.
+/// Writes the schedule of `key` to `round`. The last AES round computes the S-boxes, in constant
+/// time on every tier.
 struct Expand<'a> {
     key: &'a [u8],
     round: &'a mut [u8],
@@ -86,7 +87,7 @@ impl Kernel for Expand<'_> {
         for i in words..self.round.len() / 4 {
             let mut t = word(self.round, i - 1);
             if i % words == 0 || words > 6 && i % words == 4 {
-                // Four equal columns: ShiftRows changes nothing.
+                // The four columns are equal, so ShiftRows changes nothing.
                 let column = u128::from(t) * 0x1_0000_0001_0000_0001_0000_0001;
                 l.store(l.enc_last(l.splat(&column.to_le_bytes()), l.zero()), &mut *buffer);
                 t = word(&*buffer, 0);

@@ -1,7 +1,7 @@
-//! Pads of OT from correlated blocks: both hashes of the sender's block and of the same block with the other choice.
+//! Pads of OT from correlated blocks: the hashes of the sender's block for both choices.
 //!
 //! ```text
-//! out[i] = [H(q_i), H(q_i ⊕ Δ)]       the receiver, who holds one of the two inputs, hashes with `ccr` or `tccr`
+//! out[i] = [H(q_i), H(q_i ⊕ Δ)]       the receiver holds one of the two inputs and hashes it with `ccr` or `tccr`
 //! ```
 
 use crate::batch::{Counter, runs, sigma};
@@ -12,13 +12,14 @@ use hushwire_block::{
 };
 use hushwire_simd::{Kernel, Lanes};
 
-/// A hash of pairs whose inputs differ by Δ; four vectors of pairs at a time.
+/// A hash of pairs of inputs that differ by Δ, four vectors of pairs at a time.
 trait Pair {
-    /// Round keys, Δ, counters.
+    /// Round keys, Δ and counters in registers.
     type Ready<L: Lanes>;
     /// Loads keys and counters into registers.
     fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L>;
-    /// The first half of what comes back belongs to q, the second to q ⊕ Δ. Mark it `#[inline(always)]`.
+    /// Returns the hashes of q in the first half and of q ⊕ Δ in the second. Mark it
+    /// `#[inline(always)]`.
     fn step<L: Lanes>(l: L, ready: &mut Self::Ready<L>, q: [L::V; 4]) -> [L::V; 8];
 }
 
@@ -35,7 +36,7 @@ impl Pair for Ccr<'_> {
     fn step<L: Lanes>(l: L, (keys, delta): &mut Self::Ready<L>, q: [L::V; 4]) -> [L::V; 8] {
         let mut x = [l.zero(); 8];
         for i in 0..4 {
-            // σ is linear: one of it serves both.
+            // σ is linear: one application serves both inputs.
             x[i] = sigma(l, q[i]);
             x[4 + i] = l.xor(x[i], *delta);
         }
@@ -45,7 +46,7 @@ impl Pair for Ccr<'_> {
     }
 }
 
-/// π(π(x) ⊕ i) ⊕ π(x), one i for both.
+/// π(π(x) ⊕ i) ⊕ π(x), with one tweak i for both inputs.
 struct Tccr<'a>(&'a Aes128, Block, u128);
 
 impl Pair for Tccr<'_> {
@@ -73,7 +74,7 @@ impl Pair for Tccr<'_> {
     }
 }
 
-/// `XOR`: messages come in, and leave under the pads.
+/// Writes pads, or, if `XOR`, xors them onto the messages that are in `out`.
 struct Pads<'a, P, const XOR: bool> {
     pair: P,
     q: &'a [u8],
@@ -83,7 +84,7 @@ struct Pads<'a, P, const XOR: bool> {
 }
 
 impl<P: Pair, const XOR: bool> Pads<'_, P, XOR> {
-    /// Four vectors of q to eight of pads, in turns.
+    /// Makes eight vectors of pads, interleaved, from four vectors of q.
     #[inline(always)]
     fn step<L: Lanes>(
         l: L,
@@ -183,7 +184,8 @@ impl Backend {
         self.pads::<_, true>(Ccr(key, delta), q, messages, out);
     }
 
-    /// `out[i] = [tccr(q[i]), tccr(q[i] ⊕ delta)]` with the hash of [`Backend::tccr`], both under tweak first + i.
+    /// `out[i] = [tccr(q[i]), tccr(q[i] ⊕ delta)]` with the hash of [`Backend::tccr`], both with
+    /// tweak first + i.
     ///
     /// # Panics
     /// If the lengths differ.

@@ -1,6 +1,7 @@
 //! 128-bit blocks, bit-matrix transposition, GF(2^64) and GF(2^128).
 //!
-//! Bit order, drawn once for the whole project: bit `i` of a block, and of any bit string, is bit `i % 8` of byte `i / 8`.
+//! The whole project has one bit order: bit `i` of a block, and of any bit string, is bit `i % 8`
+//! of byte `i / 8`.
 //!
 //! ```text
 //! byte      0                       1                            15
