@@ -1,4 +1,4 @@
-//! Makes circuits gate by gate, with constants folded away.
+//! Builds circuits gate by gate and folds constants.
 
 use crate::{Circuit, Gate, Wire};
 use hushwire_simd::sbox::Gates;
@@ -26,7 +26,8 @@ impl Bit {
     }
 }
 
-/// Records gates. Inputs are declared first, then gates are added, then [`Builder::finish`] names the outputs.
+/// Records gates. Declare inputs first, then add gates, then name the outputs with
+/// [`Builder::finish`].
 #[derive(Default)]
 pub struct Builder {
     inputs: Vec<usize>,
@@ -41,7 +42,7 @@ impl Builder {
         Builder::default()
     }
 
-    /// The next input, `width` bits, wire 0 first.
+    /// Declares the next input, of `width` bits, wire 0 first.
     ///
     /// # Panics
     /// If a gate was added before (the caller's bug).
@@ -94,8 +95,9 @@ impl Builder {
         }
     }
 
-    /// The circuit with these outputs. Gates that no output needs are left out; the output wires come last, in order,
-    /// and an output that is an input, a constant or named twice gets a gate of its own.
+    /// The circuit with these outputs. Gates that no output needs are left out. The output wires
+    /// come last, in order; an output that is an input, a constant or a repeated wire gets a gate
+    /// of its own.
     ///
     /// # Panics
     /// If a bit belongs to another builder (the caller's bug).
@@ -115,7 +117,8 @@ impl Builder {
                 gate.reads().for_each(|w| needed[w as usize] = true);
             }
         }
-        // The output that each wire becomes, if it is made by a gate and no output has it already.
+        // For each wire, the output that it becomes, if a gate makes it and no output has it
+        // already.
         let mut output_of = vec![None; wires as usize];
         let mut extra = vec![];
         for (i, bit) in bits.iter().enumerate() {

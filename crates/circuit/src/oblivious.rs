@@ -1,10 +1,10 @@
-//! Secret values sorted on one machine, with steps and places that depend on their number alone: the network of
-//! [`crate::sort`], in the open.
+//! Sorts secret values on one machine with the network of [`crate::sort`]: steps and memory
+//! accesses depend on the number of values alone.
 
 use crate::sort::merge_exchange;
 use subtle::{Choice, ConditionallySelectable};
 
-/// Values that are sorted so. Comparisons become flags, never branches.
+/// Values that can be sorted this way. Comparisons become flags, never branches.
 pub trait Word {
     /// Puts the smaller one first.
     fn exchange(first: &mut Self, second: &mut Self);
@@ -22,7 +22,7 @@ macro_rules! numbers {
 }
 numbers!(u64, u128);
 
-/// By the first number; the second one moves along.
+/// Ordered by the first number; the second number moves with it.
 impl Word for (u128, u128) {
     fn exchange(first: &mut Self, second: &mut Self) {
         let swap = Choice::from(u8::from(second.0 < first.0));
@@ -31,11 +31,11 @@ impl Word for (u128, u128) {
     }
 }
 
-/// Sorts in ascending order: about n log²(n) / 4 exchanges.
+/// Sorts in ascending order with about n log²(n) / 4 exchanges.
 pub fn sort<T: Word>(values: &mut [T]) {
     merge_exchange(values.len(), |column| {
         for (low, high) in column.pairs() {
-            // `low < high`, always.
+            // `low < high` in every exchange.
             let (left, right) = values.split_at_mut(high);
             T::exchange(&mut left[low], &mut right[0]);
         }
@@ -50,7 +50,7 @@ mod tests {
 
     thread_local!(static EXCHANGES: Cell<u64> = const { Cell::new(0) });
 
-    /// A number that counts how often it is compared.
+    /// A number that counts its comparisons.
     struct Counted(u64);
 
     impl Word for Counted {

@@ -1,8 +1,8 @@
 //! The compression functions of SHA-1 and SHA-256 (FIPS 180-4).
 //!
-//! Wires are those of the published Bristol Fashion `sha256`: input 0 is the 512-bit block, input 1 the chaining value,
-//! each one big-endian number, so that 32-bit word `k` of `n` has its bit `b` on wire `32 (n−1−k) + b`. Padding is the
-//! caller's.
+//! Wires are those of the published Bristol Fashion `sha256`: input 0 is the 512-bit block, input 1
+//! the chaining value. Each is one big-endian number, so 32-bit word `k` of `n` has its bit `b` on
+//! wire `32 (n−1−k) + b`. The caller pads the message.
 //!
 //! ```text
 //!                 ANDs     AND-depth
@@ -18,20 +18,20 @@ use crate::{Bit, Builder, words};
 pub enum Adder {
     /// Carries ripple: fewest ANDs.
     Small,
-    /// Carries are saved up to the last sum of a chain, which is made by prefix sums: fewest layers.
+    /// Carries are saved until the last sum of a chain, which is a prefix sum: fewest layers.
     Fast,
 }
 
 type Word = Vec<Bit>;
 
-/// FIPS 180-4, Sec. 5.3.1.
+/// The initial hash value of FIPS 180-4, Sec. 5.3.1.
 pub const SHA1_START: [u32; 5] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
 
-/// FIPS 180-4, Sec. 5.3.3.
+/// The initial hash value of FIPS 180-4, Sec. 5.3.3.
 pub const SHA256_START: [u32; 8] =
     [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
 
-/// FIPS 180-4, Sec. 4.2.2.
+/// The constants of FIPS 180-4, Sec. 4.2.2.
 #[rustfmt::skip]
 const SHA256_K: [u32; 64] = [
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -53,7 +53,7 @@ pub fn constant(words: &[u32]) -> Vec<Bit> {
 /// The chaining value after `block`, SHA-1 (Sec. 6.1.2).
 ///
 /// # Panics
-/// Here and below: if the words do not have the widths above (the caller's bug).
+/// If `block` does not have 512 bits or `chaining` 160 (the caller's bug).
 #[must_use]
 pub fn sha1(b: &mut Builder, block: &[Bit], chaining: &[Bit]) -> Vec<Bit> {
     let mut w = split::<16>(block).to_vec();
@@ -72,7 +72,7 @@ pub fn sha1(b: &mut Builder, block: &[Bit], chaining: &[Bit]) -> Vec<Bit> {
             2 => (majority(b, x, y, z), 0x8f1b_bcdc),
             _ => (xor3(b, x, y, z), 0xca62_c1d6),
         };
-        // The constant first: its low bits make no carries.
+        // The constant comes first, since its low bits make no carries.
         let a = sum(b, Adder::Small, vec![w, words::constant(k, 32), s[4].clone(), f, right(&s[0], 27)]);
         let [v0, v1, v2, v3, _] = s;
         s = [a, v0, right(&v1, 2), v2, v3];
@@ -81,7 +81,8 @@ pub fn sha1(b: &mut Builder, block: &[Bit], chaining: &[Bit]) -> Vec<Bit> {
     join(&words)
 }
 
-/// The chaining value after `block`, SHA-256 (Sec. 6.2.2).
+/// The chaining value after `block`, SHA-256 (Sec. 6.2.2). Panics if `block` does not have 512 bits
+/// or `chaining` 256.
 #[must_use]
 pub fn sha256(b: &mut Builder, adder: Adder, block: &[Bit], chaining: &[Bit]) -> Vec<Bit> {
     let mut w = split::<16>(block).to_vec();
@@ -128,7 +129,7 @@ fn join(words: &[Word]) -> Vec<Bit> {
     words.iter().rev().flatten().copied().collect()
 }
 
-/// A word rotated right.
+/// A word, rotated right.
 fn right(x: &[Bit], by: usize) -> Word {
     let mut x = x.to_vec();
     x.rotate_left(by);
@@ -182,7 +183,8 @@ fn sum(b: &mut Builder, adder: Adder, terms: Vec<Word>) -> Word {
     }
 }
 
-/// Carry-save addition: three words become two of the same sum, the oldest first, until `left` remain.
+/// Carry-save addition: the oldest three words become two words of the same sum, until `left` words
+/// remain.
 fn save(b: &mut Builder, terms: Vec<Word>, left: usize) -> Vec<Word> {
     let mut terms: std::collections::VecDeque<Word> = terms.into();
     while terms.len() > left {

@@ -1,12 +1,13 @@
-//! Programs put together from steps, each the same block on many registers; a step's registers are made when asked for.
+//! Builds programs from steps: each is one block on many registers. The list of a step's registers
+//! is made on demand.
 
 use crate::{Layered, Program, Stage, Stages};
 use std::sync::Arc;
 
-/// Hears the registers that one copy reads and writes.
+/// Calls its argument with the registers that each copy reads and writes.
 pub(crate) type Wiring = dyn Fn(&mut dyn FnMut(&[u32], &[u32])) + Send + Sync;
 
-/// A stage that is not made yet.
+/// A stage whose registers are not listed yet.
 struct Step {
     block: Arc<Layered>,
     copies: usize,
@@ -18,7 +19,8 @@ struct Step {
 pub(crate) struct Steps(Vec<Step>);
 
 impl Steps {
-    /// Another step: `wiring` names the registers of `copies` copies. A step without copies is left out.
+    /// Adds a step: `wiring` gives the registers of `copies` copies. A step without copies is left
+    /// out.
     pub(crate) fn push(
         &mut self,
         block: &Arc<Layered>,

@@ -1,4 +1,4 @@
-//! One line of a gate.
+//! Reads a gate's line.
 
 use super::{
     BristolError,
@@ -9,8 +9,8 @@ use crate::{Gate, Wire, check::Fault};
 
 const KINDS: &str = "XOR, AND, OR, NAND, NOR, XNOR, INV, NOT, BUF, EQ, EQW or MAND";
 
-/// Adds the line's gates, once they are checked. Both formats have all kinds, in letters of either
-/// case: public files of the older one have OR.
+/// Checks the line and adds its gates. Both formats have all kinds of gates, in letters of either
+/// case: public files of the older format contain OR.
 pub(super) fn read(line: &Line, circuit: &mut Gathered) -> Result<(), BristolError> {
     let kind = line.words().next_back().unwrap_or("").to_ascii_uppercase();
     let binary = match kind.as_str() {
@@ -43,7 +43,7 @@ pub(super) fn read(line: &Line, circuit: &mut Gathered) -> Result<(), BristolErr
     added(line, circuit, |circuit| circuit.binary(binary, a, b, out))
 }
 
-/// The numbers after `counts` and before the name.
+/// The operands: the numbers after `counts` and before the gate's name.
 fn operands<const K: usize>(
     line: &Line,
     counts: [u32; 2],
@@ -76,13 +76,13 @@ fn added(
     })
 }
 
-/// Kinds such as OR take wires of their own, and with them there are too many.
+/// The error of a file whose gates, such as OR, need new wires beyond 32-bit numbers.
 pub(super) fn too_many(line: u64) -> BristolError {
     let found = "more than 2^32 wires, with those that OR, NAND, NOR and XNOR take".to_owned();
     BristolError { line, found, expected: "a smaller circuit".to_owned() }
 }
 
-/// `2K K A… B… OUT… MAND`: K ANDs, which all read before any writes.
+/// `2K K A… B… OUT… MAND`: K ANDs, which all read before any of them writes.
 fn many(line: &Line, circuit: &mut Gathered) -> Result<(), BristolError> {
     let error = || line.error("`2K K` and 3K wires before MAND");
     let words: Vec<&str> = line.words().collect();

@@ -14,7 +14,7 @@ fn split(bits: &[bool], width: usize) -> Vec<u64> {
     bits.chunks(width).map(|b| b.iter().rev().fold(0, |n, bit| n << 1 | u64::from(*bit))).collect()
 }
 
-/// Runs a program, and the circuit that it is as a file.
+/// Runs a program, and the circuit that its file holds.
 fn run(program: &Program, inputs: &[Vec<bool>]) -> Vec<bool> {
     let outputs = eval::eval_bits(program, inputs).unwrap();
     let circuit = program.to_circuit().unwrap();
@@ -27,7 +27,8 @@ fn sorted(mut values: Vec<u64>) -> Vec<u64> {
     values
 }
 
-/// A network that sorts zeros and ones sorts everything (Knuth, 5.3.4, Theorem Z); 512 instances run at once.
+/// A network that sorts zeros and ones sorts everything (Knuth, 5.3.4, Theorem Z); 512 instances
+/// run at once.
 #[test]
 fn zeros_and_ones_are_sorted_for_any_number_of_values() {
     for n in 1..=11 {
@@ -105,7 +106,7 @@ proptest! {
     #[test]
     fn what_is_no_key_moves_along(seed in any::<u64>(), n in 1usize..20) {
         let mut rng = Rng(seed);
-        // Keys all different, so that the order is one.
+        // All keys are different, so that the order is unique.
         let values: Vec<u64> = (0..n as u64).map(|i| ((rng.next() & 0xff) << 8) | ((i * 37 + seed % 256) % 256)).collect();
         let program = sort::sort("keys", n, Shape { width: 16, key: 8, compare: Compare::Small });
         let mut expected = values.clone();
@@ -140,7 +141,7 @@ fn sizes_are_as_documented() {
     assert_eq!(shuffle::switches(16), 49);
 }
 
-/// A file of this would have a billion gates; the stages take nothing until they run.
+/// A file of this network would have a billion gates; the stages take no memory until they run.
 #[test]
 fn large_networks_are_made_at_once() {
     let program = named::program("sort:65536x32").unwrap();
@@ -156,7 +157,7 @@ fn large_networks_are_made_at_once() {
     assert_eq!(error("aes128:4"), "'aes128:4': it takes no numbers; write it as in aes128");
 }
 
-/// Stages are part of what peers compare.
+/// Peers compare a digest that covers the stages.
 #[test]
 fn the_digest_of_a_sort_is_pinned() {
     let program = named::program("sort:16x32").unwrap();

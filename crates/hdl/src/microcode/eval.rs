@@ -1,8 +1,8 @@
-//! One instance in the open, and the rules that every program keeps.
+//! Runs one instance in the clear, and checks the rules for programs.
 
 use super::{Instruction, Microcode, MicrocodeError, Op};
 
-/// A rule that an instruction breaks.
+/// A rule that an instruction violates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
@@ -10,7 +10,7 @@ pub enum Hazard {
     /// It reads a product that may not have arrived.
     #[error("it reads slot {slot}, whose product may not have arrived before the next sync")]
     Early { slot: u16 },
-    /// It writes a slot into which a product is still to be written.
+    /// It writes a slot that a product still under way will write.
     #[error("it writes slot {slot}, into which a product is still to be written before the next sync")]
     Overwritten { slot: u16 },
     /// It reads a slot that nothing has written.
@@ -34,7 +34,7 @@ enum State {
     Written,
 }
 
-/// Follows the slots' states through a program.
+/// Tracks the slots' states through a program.
 pub(super) struct Track {
     slots: Vec<State>,
     scalars: usize,
@@ -83,11 +83,12 @@ impl Track {
 }
 
 impl Microcode {
-    /// Runs one instance in the open: bits of the common inputs and of the input rows → bits of the output rows.
-    /// Slots of products under way are out of bounds.
+    /// Runs one instance in the clear. Takes the bits of the common inputs and of the input rows,
+    /// returns the bits of the output rows.
     ///
     /// # Errors
-    /// Bits are missing or too many; or the program breaks a rule, which no compiled one does.
+    /// [`MicrocodeError::Inputs`] if the number of bits is wrong; [`MicrocodeError::Hazard`] if the
+    /// program violates a rule, which no compiled program does.
     pub fn eval(&self, common: &[bool], rows: &[bool]) -> Result<Vec<bool>, MicrocodeError> {
         let size = |what, found: usize, expected| match found == expected {
             true => Ok(()),
@@ -116,7 +117,7 @@ impl Microcode {
             match (instruction.op(), instruction.d()) {
                 (Op::Lin, Some(d)) => slots[d as usize] = sum,
                 (Op::And, Some(d)) => under_way.push((d, a & b)),
-                // Every program has an IN for every row, and no more.
+                // A program has exactly one IN for every row.
                 (Op::In, Some(d)) => slots[d as usize] = rows.next().copied().unwrap_or(false),
                 (Op::Out, _) => outputs.push(sum),
                 _ => {}

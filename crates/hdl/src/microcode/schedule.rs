@@ -1,4 +1,4 @@
-//! The order of instructions and the slots of their results.
+//! Orders instructions and assigns slots to their results.
 
 use super::sums::{Sum, Sums};
 use super::{Instruction, MAX_SCALARS, MAX_SLOTS, MicrocodeError, Scalar};
@@ -12,9 +12,9 @@ type Id = u32;
 /// The origin of a slot's content.
 #[derive(Clone, Copy)]
 pub(super) enum Node {
-    /// An input row: rows are in the order of their nodes.
+    /// An input row; rows have the order of their nodes.
     In,
-    /// A product: products are in the order of the ANDs.
+    /// A product; products have the order of the ANDs.
     Product,
     Lin(Lin),
 }
@@ -26,21 +26,21 @@ pub(super) struct Lin {
     pub(super) scalar: Sum,
 }
 
-/// All that is to be done, without its order.
+/// The nodes of a program, without an order.
 pub(super) struct DataFlow {
     nodes: Vec<Node>,
-    /// The layer in which each node is made at the earliest.
+    /// The earliest layer that can make each node.
     layer: Vec<u32>,
     ands: Vec<[Id; 2]>,
     /// The node that each AND makes.
     products: Vec<Id>,
     layer_ands: Vec<usize>,
     outputs: Vec<(Option<Id>, Sum)>,
-    /// Nodes that something reads.
+    /// Whether something reads each node.
     needed: Vec<bool>,
 }
 
-/// One instruction before it has slots.
+/// An instruction without slots.
 #[derive(Clone, Copy)]
 enum Step {
     /// Products arrive.
@@ -51,12 +51,12 @@ enum Step {
     Out(usize),
 }
 
-/// The time at which a layer's sums are made.
+/// When a layer's sums are made.
 #[derive(Clone, Copy)]
 enum Order {
     /// At the first request of an AND or an output.
     OnDemand,
-    /// In the circuit's order; an AND as soon as it and those before it can run.
+    /// In the circuit's order; an AND runs as soon as it and all ANDs before it can run.
     Early,
 }
 
@@ -83,8 +83,8 @@ impl DataFlow {
         DataFlow { nodes, layer, ands, products, layer_ands, outputs, needed }
     }
 
-    /// The program, its scalars in the order of their first use, and how many slots it takes: the order that takes the
-    /// fewest.
+    /// The program, its scalars in the order of their first use, and its number of slots. Takes the
+    /// order with the fewest slots.
     pub(super) fn instructions(
         &self,
         sums: &Sums,
@@ -181,7 +181,7 @@ impl DataFlow {
         steps
     }
 
-    /// Appends what is missing of a node, sources first.
+    /// Appends the steps that `id` still needs, sources first.
     fn make(&self, id: Id, done: &mut [bool], steps: &mut Vec<Step>) {
         let mut stack = vec![id];
         while let Some(&id) = stack.last() {
@@ -210,7 +210,8 @@ impl DataFlow {
         pair.into_iter().flatten()
     }
 
-    /// A slot for every node that gets one, by linear scan: the lowest free one. How many there are.
+    /// Assigns a slot to every node that needs one, by linear scan: the lowest free slot. Also
+    /// returns the number of slots.
     fn slots(&self, steps: &[Step]) -> (Vec<u16>, usize) {
         let mut last = vec![0; self.nodes.len()];
         for (time, step) in steps.iter().enumerate() {
@@ -218,7 +219,7 @@ impl DataFlow {
         }
         let mut of = vec![0; self.nodes.len()];
         let (mut free, mut count) = (BinaryHeap::new(), 0usize);
-        // Products that nothing reads keep their slot until they arrive.
+        // Products that nothing reads keep their slots until they arrive.
         let mut unread: Vec<Id> = vec![];
         for (time, step) in steps.iter().enumerate() {
             let mut dead: Vec<Id> = self.reads(*step).filter(|id| last[*id as usize] == time).collect();
@@ -237,7 +238,7 @@ impl DataFlow {
             let slot = free.pop().map_or_else(
                 || {
                     count += 1;
-                    // Too many are refused before anything reads these.
+                    // A larger number is refused before anything reads these.
                     (count - 1) as u16
                 },
                 |Reverse(slot)| slot,

@@ -1,4 +1,4 @@
-//! Scalars by number, equal ones once.
+//! Numbers scalars; equal scalars have one number.
 
 use super::{MicrocodeError, Scalar};
 use std::collections::HashMap;
@@ -6,10 +6,10 @@ use std::collections::HashMap;
 /// A number of [`Sums`]; 0 is the empty sum.
 pub(super) type Sum = u32;
 
-/// Terms of all sums together: more would be gigabytes.
+/// A limit on the terms of all sums together: more would take gigabytes.
 const MAX_TERMS: usize = 1 << 24;
 
-/// Every sum of common bits that came up.
+/// All sums of common bits so far.
 pub(super) struct Sums {
     list: Vec<Scalar>,
     index: HashMap<Scalar, Sum>,
@@ -40,7 +40,7 @@ impl Sums {
         Ok(sum)
     }
 
-    /// `x ⊕ y`: terms that both have vanish.
+    /// `x ⊕ y`: common terms cancel.
     pub(super) fn xor(&mut self, x: Sum, y: Sum) -> Result<Sum, MicrocodeError> {
         if x == 0 || y == 0 || x == y {
             return Ok(if x == y { 0 } else { x | y });
