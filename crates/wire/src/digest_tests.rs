@@ -1,4 +1,4 @@
-//! Greetings and notices in the clear, by the file of digests.
+//! Pins greetings and notices without TLS in the file of digests.
 
 use crate::{
     hello::{Flow, Hello, Role, WIRE_VERSION},

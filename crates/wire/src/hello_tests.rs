@@ -96,13 +96,14 @@ fn each_bad_field_is_named() {
     assert_eq!(spoilt(96, 2), Err(BadHello::Field("direction")));
     assert_eq!(spoilt(97, 2), Err(BadHello::Field("role")));
     assert_eq!(spoilt(98, 2), Err(BadHello::Field("transport")));
-    // Only a listener says so.
+    // Only a listener may set it.
     assert_eq!(spoilt(99, 1), Err(BadHello::Field("answer")));
-    // A member speaks of itself: it neither died nor cheated, and there is no reason of that number.
+    // A member gives its own reason: death and cheating are not among them, and other codes do not
+    // exist.
     for code in [1, 3, 9, 10, 18, 255] {
         assert_eq!(spoilt(100, code), Err(BadHello::Field("reason to end")), "{code}");
     }
-    // It gives no reason; and nobody names itself as another.
+    // A member without a reason; a member that names itself as another one.
     assert_eq!(spoilt(101, 1), Err(BadHello::Field("member that ends")));
     let itself = Hello { ends: Some(Reason::Declined), of: Some(PartyId(1)), ..hello() };
     assert_eq!(Hello::decode(&itself.encode()), Err(BadHello::Field("member that ends")));

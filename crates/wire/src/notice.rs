@@ -1,4 +1,4 @@
-//! The notices of parties to each other beside the data: that they live, that they end, and whom they blame.
+//! The notices that parties send each other beside the data: liveness, the end, and blame.
 //!
 //! ```text
 //!  byte  0      1       2      3        4                 64
@@ -7,28 +7,28 @@
 //!        | 1    | 1     | 1    | 1      | 60               |
 //!        +------+-------+------+--------+------------------+
 //! ```
-//! Every notice is as long as this, so that a peer cannot ask for memory. The step is printable ASCII; a notice that
-//! its sender has joined carries the session's id in its place, and one of how far it is two numbers of eight bytes each, least
-//! significant byte first.
+//! Every notice has this length, so a peer cannot ask for memory. The step is printable ASCII. In
+//! place of the step, a notice that its sender has joined carries the session's id, and a notice of
+//! progress carries two numbers of eight bytes each, least significant byte first.
 
 use hushwire_machine::{Excuse, PartyId, Reason, SessionId};
 
-/// AGREEMENT: bytes of a notice.
+/// AGREEMENT: the number of bytes of a notice.
 pub(crate) const NOTICE_BYTES: usize = 64;
 const HEAD_BYTES: usize = 4;
 const STEP_BYTES: usize = NOTICE_BYTES - HEAD_BYTES;
-/// Bytes of a session's id.
+/// The number of bytes of a session's id.
 const ID_BYTES: usize = 16;
-/// The kind of a notice whose text is an id.
+/// The kind of notice whose text is an id.
 const JOINED: u8 = 4;
-/// The kind of a notice whose text is two numbers.
+/// The kind of notice whose text is two numbers.
 const COMES: u8 = 5;
-/// Bytes of both.
+/// The number of bytes of the two numbers.
 const COMES_BYTES: usize = 16;
 /// The number that means no party.
 const NOBODY: u8 = 0xff;
 
-/// AGREEMENT: the place of a reason is its code.
+/// AGREEMENT: a reason's index is its code.
 const REASONS: [Reason; 17] = [
     Reason::Failed,
     Reason::Interrupted,
@@ -49,18 +49,18 @@ const REASONS: [Reason; 17] = [
     Reason::Local(Excuse::Other),
 ];
 
-/// A reason's number on the wire.
+/// The code of a reason.
 pub(crate) fn code_of(why: Reason) -> u8 {
     let code = REASONS.iter().position(|&reason| reason == why).unwrap_or_default();
     u8::try_from(code).unwrap_or_default()
 }
 
-/// The reason of a number.
+/// The reason of a code.
 pub(crate) fn reason_of(code: u8) -> Option<Reason> {
     REASONS.get(usize::from(code)).copied()
 }
 
-/// A step's name as it travels: short, printable, the same in every notice and message.
+/// A step's name on the wire: short, printable, the same in every notice and message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Step {
     text: [u8; STEP_BYTES],
@@ -87,18 +87,18 @@ fn printable(byte: u8) -> bool {
     (b' '..=b'~').contains(&byte)
 }
 
-/// One message of a control link.
+/// A message of a control link.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Notice {
-    /// Still here; and whom it waits for, and in which step, where it waits for somebody.
+    /// The sender is alive. If it waits, the party that it waits for and its step.
     Alive(Option<(PartyId, Step)>),
-    /// It has what it needs and closes its links.
+    /// The sender has what it needs and closes its links.
     Goodbye,
-    /// It ends the session because of this party.
+    /// The sender ends the session because of `culprit`.
     Abort { culprit: PartyId, why: Reason, step: Step },
-    /// It has all its connections, in the session of this id.
+    /// The sender has all its connections, in the session with this id.
     Joined(SessionId),
-    /// It has computed so many steps of so many: of a party, for clients.
+    /// The sender, a party, has computed `done` of `of` steps; for clients.
     Comes { done: u64, of: u64 },
 }
 
@@ -127,7 +127,7 @@ impl Notice {
         bytes
     }
 
-    /// Only what [`Notice::encode`] writes; else what is wrong.
+    /// Accepts exactly the bytes that [`Notice::encode`] writes; otherwise returns the fault.
     pub(crate) fn decode(bytes: &[u8; NOTICE_BYTES]) -> Result<Self, &'static str> {
         let [kind, party, code, len] = [bytes[0], bytes[1], bytes[2], bytes[3]];
         let mut step = Step { text: [0; STEP_BYTES], len };
@@ -166,7 +166,7 @@ impl Notice {
             (1..=COMES, _) => return Err("it names a party where none belongs, or none where one does"),
             _ => return Err("its kind does not exist"),
         };
-        // Fields that a kind does not use are as we write them.
+        // Unused fields of a kind must have the value that `encode` writes.
         if notice.encode() == *bytes { Ok(notice) } else { Err("a field holds a value that none may hold") }
     }
 }

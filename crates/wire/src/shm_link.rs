@@ -1,5 +1,5 @@
-//! A link over memory that both processes share. The Unix socket of its handshake passes the ring, stays open and
-//! tells each side when the other ends.
+//! A link over memory that both processes share. The Unix socket of its handshake passes the ring,
+//! stays open and tells each side when the other ends.
 
 use std::{
     io::{self, ErrorKind},
@@ -12,11 +12,12 @@ use rustix::event::PollFlags;
 
 use crate::{hello::Role, slot::Duplex, tcp::Guard};
 
-/// LOCAL: bytes of a ring. Measured from 64 KiB to 1 MiB: a longer one saves sleeps of a lone flow, but the rings of
-/// several lanes no longer fit the second-level cache beside the data, which costs more.
+/// LOCAL: the bytes of a ring. Measured from 64 KiB to 1 MiB: a longer ring saves a single flow
+/// some sleeps, but the rings of several lanes then no longer fit the second-level cache beside the
+/// data, which costs more.
 const RING_BYTES: usize = 256 << 10;
 
-/// Moves data from `socket` to a ring: the dialler makes it, the listener takes it.
+/// Moves data from `socket` to a ring: the dialler makes the ring, the listener takes it.
 pub(crate) fn settle(
     socket: &dyn Duplex,
     sends: bool,
@@ -46,7 +47,7 @@ pub(crate) fn settle(
     }))
 }
 
-/// One end of a ring; it moves bytes one way only.
+/// One end of a ring; bytes move one way only.
 enum ShmLink {
     Sends(Producer),
     Hears(Consumer),
@@ -113,7 +114,7 @@ impl Doze for ShmLink {
 }
 
 impl AsFd for ShmLink {
-    /// The socket, which only ever ends.
+    /// The socket, which carries nothing and only ends.
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Sends(ring) => ring.wakers()[1],

@@ -1,4 +1,4 @@
-//! From a connection to the link that a session asked for.
+//! Turns a connection into the link that a session asked for.
 
 #[cfg(unix)]
 use std::os::unix::net::UnixStream;
@@ -19,7 +19,7 @@ use crate::{
     tls::{Shown, TlsSide},
 };
 
-/// A connection of either family, as the system gave it.
+/// A connection of either family, as the system gives it.
 pub(crate) enum Stream {
     Tcp(TcpStream),
     #[cfg(unix)]
@@ -27,7 +27,7 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    /// The origin of the connection; as from this host where its other end is gone.
+    /// The origin of the connection; this host if its other end is gone.
     pub(crate) fn origin(&self) -> Origin {
         Origin::of(match self {
             Self::Tcp(stream) => stream.peer_addr().ok().map(|addr| addr.ip()),
@@ -47,7 +47,7 @@ impl AsFd for Stream {
     }
 }
 
-/// One attempt to connect to `address`, `host:port` or `unix:/path`.
+/// Tries once to connect to `address`, `host:port` or `unix:/path`.
 pub(crate) fn dial(address: &str, guard: &Guard<'_>, buffer: Option<usize>) -> io::Result<Stream> {
     #[cfg(unix)]
     if let Some(path) = address.strip_prefix(crate::session::UNIX_PREFIX) {
@@ -56,8 +56,8 @@ pub(crate) fn dial(address: &str, guard: &Guard<'_>, buffer: Option<usize>) -> i
     tcp::dial(address, guard, buffer).map(Stream::Tcp)
 }
 
-/// The dialler's side of `stream` under `transport`: the peer must hold the certificate of `pin`, or be a process
-/// of this user.
+/// The dialler's side of `stream` with `transport`: the peer must hold the certificate of `pin`, or
+/// be a process of this user.
 pub(crate) fn dialled(
     stream: Stream,
     transport: TransportKind,
@@ -74,8 +74,9 @@ pub(crate) fn dialled(
     }
 }
 
-/// The listener's side of `stream` under `transport`, and the certificate that the peer showed, where it shows one.
-/// TLS goes on from `first`, what was already read, with a holder of one of `pins`, or with anybody.
+/// The listener's side of `stream` with `transport`, and the certificate that the peer showed, if
+/// it showed one. TLS continues from `first`, the bytes that were read already, with a holder of
+/// one of `pins`, or with anybody.
 pub(crate) fn accepted(
     stream: Stream,
     cfg: &SessionConfig,
@@ -102,12 +103,14 @@ fn plain(transport: TransportKind, stream: Stream) -> io::Result<Box<dyn Duplex>
             crate::unix::check_user(&stream)?;
             Ok(Box::new(PlainLink(stream)))
         }
-        // Addresses and listeners are checked before anything is dialled.
+        // Unreachable by configuration: addresses and listeners are checked before anything is
+        // dialled.
         _ => Err(io::Error::new(ErrorKind::InvalidInput, "the address is not one of this transport")),
     }
 }
 
-/// The stream of data once both hellos agree: the connection itself, or what is passed over it.
+/// The stream of data after both hellos agree: the connection itself, or a ring that is passed over
+/// it.
 pub(crate) fn settled(
     link: Box<dyn Duplex>,
     transport: TransportKind,
@@ -127,8 +130,8 @@ pub(crate) fn settled(
     }
 }
 
-/// Bytes as they are, from the caller's slice to the socket and back.
-// Without Unix sockets and plain TCP, every link is TLS.
+/// Plain bytes, from the caller's slice to the socket and back.
+// On systems without Unix sockets and plain TCP, every link is TLS.
 #[cfg_attr(not(any(unix, feature = "tcp-insecure")), allow(dead_code))]
 pub(crate) struct PlainLink<S>(pub(crate) S);
 

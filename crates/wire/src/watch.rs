@@ -1,9 +1,10 @@
-//! The state of liveness and blame that a session's channels share with its [`watcher`](crate::watcher).
+//! The state of liveness and blame that a session's channels share with its
+//! [`watcher`](crate::watcher).
 //!
-//! A link that breaks says little: its other end may have died, or may have ended because somebody else died. So a
-//! channel that fails asks here first. The first cause that this party learned, from a control link that closed
-//! without a goodbye, from heartbeats that stopped or from a peer's notice, is the verdict: it stays, and every
-//! later error of the session names it.
+//! A broken link says little: its other end may have died, or may have ended because somebody else
+//! died. So a channel that fails asks here first. The first cause that this party learns is the
+//! verdict: from a control link that closed without a goodbye, from heartbeats that stopped, or
+//! from a peer's notice. It does not change, and every later error of the session names it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,26 +26,27 @@ use crate::{
     watcher::Watcher,
 };
 
-/// LOCAL: how long a channel that failed waits for the control links to tell the cause. The word is there already, or nearly, where
-/// there is one: the rest is for watchers that a busy host holds up.
+/// LOCAL: how long a failed channel waits for the control links to give the cause. If there is a
+/// cause, it is there already or comes at once; the rest is for watchers that a busy host delays.
 const WORD: Duration = Duration::from_secs(5);
-/// LOCAL: how long a party that fails waits until its peers can read why. Its watcher alone can hold that up.
+/// LOCAL: how long a party that fails waits until its peers can read the reason. Only its own
+/// watcher can delay that.
 const TELL: Duration = Duration::from_secs(5);
 
-/// The watch over a session that opens, with the first hold on it.
+/// The watch over a session that is being opened, with the first hold on it.
 pub(crate) struct Watching {
     shared: Arc<Shared>,
     hold: Hold,
 }
 
-/// Dropped with the last hold: the party says goodbye then.
+/// Dropped with the last hold; then the party says goodbye.
 struct Running {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Watching {
-    /// Starts the watcher of `me`, without peers yet.
+    /// Starts the watcher of `me`, without peers.
     pub(crate) fn start(cfg: &SessionConfig, observer: Option<Observer>) -> io::Result<Self> {
         let SessionConfig { me, liveness, still, .. } = *cfg;
         let (waker, wake) = bell::pair()?;
@@ -73,7 +75,7 @@ impl Watching {
         self.hold.watch()
     }
 
-    /// The hold of the net that all this was for.
+    /// The hold for the finished net.
     pub(crate) fn into_hold(self) -> Hold {
         self.hold
     }
@@ -82,7 +84,7 @@ impl Watching {
 impl Drop for Running {
     fn drop(&mut self) {
         if !self.shared.process.is_here() {
-            // There is nothing to join: threads stay behind.
+            // There is nothing to join: a fork does not have the threads.
             std::mem::forget(self.thread.take());
             return;
         }
@@ -97,9 +99,9 @@ impl Drop for Running {
 /// The source of a verdict.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// This party's own watcher; what was wrong with a notice, where that is the reason.
+    /// This party's own watcher; the text is the fault of a notice, if that is the reason.
     Seen(&'static str),
-    /// That party, by a notice or, for this one, from a channel or the program.
+    /// That party: a peer by a notice or, for this party, a channel or the program.
     Told(PartyId),
 }
 
@@ -112,7 +114,7 @@ pub(crate) struct Verdict {
     pub(crate) from: Source,
 }
 
-/// A control link's half, on its way to the watcher.
+/// One direction of a control link, on its way to the watcher.
 pub(crate) enum Half {
     Tx(Box<dyn Tx>),
     Rx(Box<dyn Rx>),
@@ -121,50 +123,51 @@ pub(crate) enum Half {
 /// The state of a session that the watcher and all links share.
 pub(crate) struct Shared {
     pub(crate) me: PartyId,
-    /// A fork has no watcher and would wait for it. It must not speak to the peers, either.
+    /// The process of the watcher. A fork has no watcher, would wait for it in vain, and must not
+    /// speak to the peers.
     process: Process,
     pub(crate) liveness: Duration,
     pub(crate) observer: Option<Observer>,
     waker: Bell,
-    /// There is a verdict; read without the lock.
+    /// Whether there is a verdict; read without the lock.
     judged: AtomicBool,
-    /// A byte or a step has moved since the watcher last looked.
+    /// Whether a byte or a step has moved since the watcher last looked.
     stirred: AtomicBool,
     state: Mutex<State>,
-    /// Rung with every change that somebody may wait for.
+    /// Signalled at every change that somebody may wait for.
     news: Condvar,
 }
 
 #[derive(Default)]
 pub(crate) struct State {
-    /// The session is not yet agreed on: a peer that is lost may come again.
+    /// Whether the session is not agreed on yet: a lost peer may come again.
     joining: bool,
-    /// Peers that were lost meanwhile.
+    /// The peers that were lost while joining.
     gone: BTreeSet<PartyId>,
     pub(crate) verdict: Option<Verdict>,
-    /// Peers that ended in order.
+    /// The peers that ended in good order.
     pub(crate) left: BTreeSet<PartyId>,
-    /// Peers that said that they end the session.
+    /// The peers that reported that they end the session.
     knowing: BTreeSet<PartyId>,
-    /// The parties for whom peers wait, as their heartbeats say.
+    /// The parties that peers wait for, by their heartbeats.
     pub(crate) behind: BTreeMap<PartyId, (PartyId, Step)>,
-    /// The parties for whom this party's channels wait.
+    /// The waits of this party's channels.
     pub(crate) waits: BTreeMap<u64, Wanted>,
     next_wait: u64,
-    /// The party that this one waits for to join.
+    /// The party whose joining this party waits for.
     pub(crate) joins: Option<PartyId>,
-    /// The session that this party has joined, until the peers have been told.
+    /// The session that this party has joined, until the peers are told.
     pub(crate) announced: Option<SessionId>,
-    /// The sessions that peers have joined, as they say.
+    /// The sessions that peers have joined, by their reports.
     pub(crate) joined: BTreeMap<PartyId, SessionId>,
-    /// How far this party is, until the next heartbeat.
+    /// This party's progress, until the next heartbeat.
     pub(crate) comes: Option<(u64, u64)>,
-    /// Links that the watcher has not yet taken over.
+    /// Links that the watcher has not taken over yet.
     pub(crate) fresh: Vec<(PartyId, Half)>,
-    /// The notice for all peers, once there is one; `told` when they can read it.
+    /// The notice of the end for all peers, if there is one; `told` is set when they can read it.
     pub(crate) notice: Option<Notice>,
     pub(crate) told: bool,
-    /// The last holder is gone.
+    /// Whether the last holder is gone.
     pub(crate) ending: bool,
 }
 
@@ -181,35 +184,35 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Rings for everybody who waits in [`Shared::judge`] or [`Shared::tell`].
+    /// Wakes everybody who waits in [`Shared::judge`] or [`Shared::tell`].
     pub(crate) fn ring(&self) {
         self.news.notify_all();
     }
 
     fn wake(&self) {
-        // A full pipe wakes as well.
+        // A full pipe wakes the reader as well.
         let _ = (&self.waker).write(&[0]);
     }
 
-    /// A control link has greeted.
+    /// Hands a control link that has greeted to the watcher.
     pub(crate) fn add(&self, peer: PartyId, half: Half) {
         self.lock().fresh.push((peer, half));
         self.wake();
     }
 
-    /// This party waits for `peer` to join, for the heartbeats.
+    /// Records for the heartbeats that this party waits for `peer` to join.
     pub(crate) fn joins(&self, peer: Option<PartyId>) {
         self.lock().joins = peer;
     }
 
-    /// All control links are there: the peers are told that this party has joined.
+    /// Has the peers told that this party has joined: all its control links are there.
     pub(crate) fn announce(&self, session: SessionId) {
         self.lock().announced = Some(session);
         self.wake();
     }
 
-    /// The links of `peer` are lost because of `why`. True if it may come again, false if that ends
-    /// the session.
+    /// Records that the links of `peer` are lost because of `why`. True if it may come again, false
+    /// if that ends the session.
     pub(crate) fn lose(&self, peer: PartyId, why: Reason) -> bool {
         let mut state = self.lock();
         if state.joining {
@@ -228,35 +231,36 @@ impl Shared {
         again
     }
 
-    /// The peers that were lost since this was last asked, before the session was agreed on.
+    /// Takes the peers that were lost since the last call, before the session was agreed on.
     pub(crate) fn take_gone(&self) -> BTreeSet<PartyId> {
         core::mem::take(&mut self.lock().gone)
     }
 
-    /// Whether nobody was lost until now, when all agree on the session. A peer that is lost later
-    /// has died.
+    /// Ends joining when all agree on the session; false if a peer was lost before. A peer that is
+    /// lost later has died.
     pub(crate) fn agreed(&self) -> bool {
         let mut state = self.lock();
         state.joining &= !state.gone.is_empty();
         !state.joining
     }
 
-    /// `peer` says itself that it ends the session.
+    /// Records that `peer` itself reported that it ends the session.
     pub(crate) fn knows(&self, peer: PartyId) {
         self.lock().knowing.insert(peer);
     }
 
-    /// The peers that said so.
+    /// The peers that reported so.
     pub(crate) fn knowing(&self) -> BTreeSet<PartyId> {
         self.lock().knowing.clone()
     }
 
-    /// Whether something has moved since this was last asked.
+    /// Whether something has moved since the last call.
     pub(crate) fn has_stirred(&self) -> bool {
         self.stirred.swap(false, Ordering::Relaxed)
     }
 
-    /// The session that `peer` has joined; waits for its word, for `limit` or until the session is over.
+    /// The session that `peer` has joined; waits for its report, for `limit` or until the session
+    /// is over.
     pub(crate) fn joined(&self, peer: PartyId, limit: Duration) -> Option<SessionId> {
         let deadline = Instant::now() + limit;
         let mut state = self.lock();
@@ -270,7 +274,7 @@ impl Shared {
         state.joined.get(&peer).copied()
     }
 
-    /// Keeps a verdict, unless there is one.
+    /// Keeps a verdict, unless there is one already.
     pub(crate) fn settle(&self, verdict: Verdict) {
         self.lock().verdict.get_or_insert(verdict);
         self.judged.store(true, Ordering::Release);
@@ -294,8 +298,9 @@ impl Shared {
         }
     }
 
-    /// Tells all peers the verdict, once, and waits until they can read it. So a program that exits on an error
-    /// leaves nobody guessing. A cause that this party saw itself it saw in its own `step`.
+    /// Tells all peers the verdict, once, and waits until they can read it, so that a program that
+    /// exits on an error leaves nobody waiting. For a cause that this party saw itself, the step is
+    /// `step`.
     fn tell(&self, step: Step) {
         let mut state = self.lock();
         if let (None, Some(Verdict { culprit, why, step: theirs, from })) = (state.notice, state.verdict) {
@@ -316,7 +321,7 @@ impl Shared {
 
 impl Overseer for Shared {
     fn stir(&self) {
-        // Mostly it is known already, and then nothing is written that other threads read.
+        // The flag is mostly set already; then nothing is written that other threads read.
         if !self.stirred.load(Ordering::Relaxed) {
             self.stirred.store(true, Ordering::Relaxed);
         }

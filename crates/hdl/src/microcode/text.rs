@@ -25,7 +25,7 @@ use super::{Instruction, MAX_SCALARS, MAX_SLOTS, Microcode, MicrocodeError, Op, 
 use std::io::{self, BufRead, Read};
 
 const VERSION: &str = "hushwire microcode v1";
-/// LOCAL: a longer line is refused before it fills the memory; it would list a million layers, or
+/// A longer line is refused before it fills the memory; it would list a million layers, or
 /// one scalar's million bits.
 const MAX_LINE: u64 = 8 << 20;
 

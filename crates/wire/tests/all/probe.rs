@@ -1,4 +1,4 @@
-//! Looks at peers without a session.
+//! Probes of peers without a session.
 
 use crate::common::{World, err, ok};
 use hushwire_machine::NetError;
@@ -55,7 +55,7 @@ fn a_session_that_waits_answers_and_waits_on() {
             let address = peer.address.as_deref().unwrap_or("");
             assert_eq!(ok(presented(address, Duration::from_secs(5))), peer.pin);
         }
-        // They dial this one, too, and hear that it only looks.
+        // They dial this party too, and hear that it only probes.
         for _ in 0..4 {
             let incoming = ok(last.accept(listener, Duration::from_secs(5)));
             let visit = last.answer(incoming.unwrap_or_else(|| panic!("nobody dials")));
