@@ -7,13 +7,13 @@ use hushwire_simd::{Kernel, Lanes};
 const BUFFER: usize = 8 * 64;
 
 /// An operation on `M` vectors at a time.
-pub(crate) trait Op<const M: usize> {
+pub(crate) trait BatchOp<const M: usize> {
     /// Vectors that stay in registers from step to step: round keys and counters.
-    type Ready<L: Lanes>;
+    type InRegisters<L: Lanes>;
     /// Loads keys and counters into registers.
-    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L>;
+    fn ready<L: Lanes>(&self, l: L) -> Self::InRegisters<L>;
     /// Turns the next `M` vectors of input into output. Mark it `#[inline(always)]`.
-    fn step<L: Lanes>(l: L, ready: &mut Self::Ready<L>, v: &mut [L::V; M]);
+    fn step<L: Lanes>(l: L, ready: &mut Self::InRegisters<L>, v: &mut [L::V; M]);
 }
 
 /// Maps bytes in place. If the operation ignores its input, the result is a stream.
@@ -44,7 +44,7 @@ fn store<L: Lanes, const M: usize>(l: L, v: [L::V; M], dst: &mut [u8]) {
     }
 }
 
-impl<O: Op<M>, const M: usize> Kernel for InPlace<'_, O, M> {
+impl<O: BatchOp<M>, const M: usize> Kernel for InPlace<'_, O, M> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
@@ -67,7 +67,7 @@ impl<O: Op<M>, const M: usize> Kernel for InPlace<'_, O, M> {
     }
 }
 
-impl<O: Op<M>, const M: usize> Kernel for Across<'_, O, M> {
+impl<O: BatchOp<M>, const M: usize> Kernel for Across<'_, O, M> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {

@@ -10,7 +10,7 @@
 //! shuffle and no multiplication. A fixed key serves a bounded number of gates (2^20 by design);
 //! then the session rekeys.
 
-use crate::batch::{Across, Counter, Op, runs, sigma};
+use crate::batch::{Across, BatchOp, Counter, runs, sigma};
 use crate::{Aes128, Backend};
 use hushwire_block::{
     Block, as_bytes, as_bytes_mut,
@@ -20,14 +20,14 @@ use hushwire_simd::Lanes;
 
 struct Ccr<'a>(&'a Aes128);
 
-impl Op<8> for Ccr<'_> {
-    type Ready<L: Lanes> = [L::V; 11];
+impl BatchOp<8> for Ccr<'_> {
+    type InRegisters<L: Lanes> = [L::V; 11];
     #[inline(always)]
-    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L> {
+    fn ready<L: Lanes>(&self, l: L) -> Self::InRegisters<L> {
         self.0.vectors(l)
     }
     #[inline(always)]
-    fn step<L: Lanes>(l: L, keys: &mut Self::Ready<L>, v: &mut [L::V; 8]) {
+    fn step<L: Lanes>(l: L, keys: &mut Self::InRegisters<L>, v: &mut [L::V; 8]) {
         for v in v.iter_mut() {
             *v = sigma(l, *v);
         }
@@ -39,14 +39,14 @@ impl Op<8> for Ccr<'_> {
 struct Tweaked<'a, const H: usize>(&'a Aes128, u128);
 struct Prp<'a, const H: usize>(&'a Aes128, u128);
 
-impl<const H: usize> Op<8> for Tweaked<'_, H> {
-    type Ready<L: Lanes> = ([L::V; 11], Counter<L, 8>);
+impl<const H: usize> BatchOp<8> for Tweaked<'_, H> {
+    type InRegisters<L: Lanes> = ([L::V; 11], Counter<L, 8>);
     #[inline(always)]
-    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L> {
+    fn ready<L: Lanes>(&self, l: L) -> Self::InRegisters<L> {
         (self.0.vectors(l), Counter::new(l, self.1, H))
     }
     #[inline(always)]
-    fn step<L: Lanes>(l: L, (keys, tweaks): &mut Self::Ready<L>, v: &mut [L::V; 8]) {
+    fn step<L: Lanes>(l: L, (keys, tweaks): &mut Self::InRegisters<L>, v: &mut [L::V; 8]) {
         l.encrypt(keys, v);
         let masks = *v;
         for (v, t) in v.iter_mut().zip(tweaks.next(l)) {
@@ -56,14 +56,14 @@ impl<const H: usize> Op<8> for Tweaked<'_, H> {
     }
 }
 
-impl<const H: usize> Op<8> for Prp<'_, H> {
-    type Ready<L: Lanes> = ([L::V; 11], Counter<L, 8>);
+impl<const H: usize> BatchOp<8> for Prp<'_, H> {
+    type InRegisters<L: Lanes> = ([L::V; 11], Counter<L, 8>);
     #[inline(always)]
-    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L> {
+    fn ready<L: Lanes>(&self, l: L) -> Self::InRegisters<L> {
         (self.0.vectors(l), Counter::new(l, self.1, H))
     }
     #[inline(always)]
-    fn step<L: Lanes>(l: L, (keys, tweaks): &mut Self::Ready<L>, v: &mut [L::V; 8]) {
+    fn step<L: Lanes>(l: L, (keys, tweaks): &mut Self::InRegisters<L>, v: &mut [L::V; 8]) {
         for (v, t) in v.iter_mut().zip(tweaks.next(l)) {
             *v = l.xor(sigma(l, *v), t);
         }

@@ -6,20 +6,20 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// `R` round keys. They are secret, so they can be neither printed nor compared.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
-pub struct Key<const R: usize> {
+pub struct RoundKeys<const R: usize> {
     round: [[u8; 16]; R],
 }
 
 /// AES with a 128-bit key: 10 rounds.
-pub type Aes128 = Key<11>;
+pub type Aes128 = RoundKeys<11>;
 /// AES with a 192-bit key: 12 rounds.
-pub type Aes192 = Key<13>;
+pub type Aes192 = RoundKeys<13>;
 /// AES with a 256-bit key: 14 rounds.
-pub type Aes256 = Key<15>;
+pub type Aes256 = RoundKeys<15>;
 
 macro_rules! sized {
     ($rounds:literal, $bytes:literal) => {
-        impl Key<$rounds> {
+        impl RoundKeys<$rounds> {
             /// Expands a key with the best backend.
             #[must_use]
             pub fn new(key: &[u8; $bytes]) -> Self {
@@ -31,7 +31,7 @@ macro_rules! sized {
             pub fn on(backend: Backend, key: &[u8; $bytes]) -> Self {
                 let mut round = [[0; 16]; $rounds];
                 backend.run(Expand { key, round: round.as_flattened_mut() });
-                let expanded = Key { round };
+                let expanded = RoundKeys { round };
                 round.zeroize();
                 expanded
             }
@@ -49,7 +49,7 @@ impl Aes128 {
     }
 }
 
-impl<const R: usize> Key<R> {
+impl<const R: usize> RoundKeys<R> {
     /// The round keys' bytes, for fused kernels.
     #[must_use]
     pub fn round_keys(&self) -> &[[u8; 16]; R] {

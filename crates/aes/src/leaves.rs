@@ -24,25 +24,25 @@ use hushwire_simd::{Kernel, Lanes};
 const BITS: usize = 4;
 
 /// The task: sums for blocks `start..end` of every row.
-struct Sums<'a> {
+struct LeafSums<'a> {
     leaves: &'a [Aes128],
     punctured: bool,
     first: u128,
     start: usize,
     end: usize,
-    rows: Rows<'a>,
+    rows: LeafRows<'a>,
 }
 
 /// The output: rows of `width` blocks, `bits` of them in `v`. `u` is empty where the caller does
 /// not want it.
-struct Rows<'a> {
+struct LeafRows<'a> {
     bits: usize,
     width: usize,
     u: &'a mut [u8],
     v: &'a mut [u8],
 }
 
-impl Rows<'_> {
+impl LeafRows<'_> {
     /// Adds the sums of group `g`, which has `2^low.len()` leaves, to the blocks from `at` on.
     #[inline(always)]
     fn put<L: Lanes, const C: usize>(
@@ -69,7 +69,7 @@ impl Rows<'_> {
     }
 }
 
-impl Kernel for Sums<'_> {
+impl Kernel for LeafSums<'_> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
@@ -83,7 +83,7 @@ impl Kernel for Sums<'_> {
 }
 
 /// The same sums without batching, leaf after leaf.
-struct LeafByLeaf<'a>(Sums<'a>);
+struct LeafByLeaf<'a>(LeafSums<'a>);
 
 impl Kernel for LeafByLeaf<'_> {
     type Out = ();
@@ -162,7 +162,7 @@ fn put<L: Lanes, const C: usize>(l: L, v: &[L::V; C], write: bool, dst: &mut [u8
     }
 }
 
-impl Sums<'_> {
+impl LeafSums<'_> {
     /// Processes all leaves; if `ALONE`, one after another.
     #[inline(always)]
     fn all<L: Lanes, const ALONE: bool>(mut self, l: L) {
@@ -224,7 +224,7 @@ impl Sums<'_> {
         }
     }
 
-    /// As [`Rows::put`], but for the last blocks: goes through rows that are as wide as the
+    /// As [`LeafRows::put`], but for the last blocks: goes through rows that are as wide as the
     /// vectors.
     #[inline(always)]
     fn tail<L: Lanes, const C: usize>(
@@ -235,7 +235,7 @@ impl Sums<'_> {
         sum: &[L::V; C],
         low: &[[L::V; C]],
     ) {
-        let Rows { bits, width, u, v } = &mut self.rows;
+        let LeafRows { bits, width, u, v } = &mut self.rows;
         let (n, len) = (16 * C * L::N, 16 * (self.end - at));
         let (mut staged_u, mut staged_v) = ([0; 512], [0; 8 * 512]);
         let row = |b: usize| 16 * (b * *width + at)..16 * (b * *width + at) + len;
@@ -245,7 +245,7 @@ impl Sums<'_> {
         if !u.is_empty() {
             staged_u[..len].copy_from_slice(&u[row(0)]);
         }
-        let mut staged = Rows { bits: *bits, width: C * L::N, u: &mut staged_u, v: &mut staged_v };
+        let mut staged = LeafRows { bits: *bits, width: C * L::N, u: &mut staged_u, v: &mut staged_v };
         staged.put(l, g, 0, sum, low);
         for b in 0..*bits {
             v[row(b)].copy_from_slice(&staged_v[b * n..b * n + len]);
@@ -257,7 +257,7 @@ impl Sums<'_> {
 }
 
 impl Backend {
-    fn sums(self, sums: Sums<'_>) {
+    fn sums(self, sums: LeafSums<'_>) {
         if self.is_batched() { self.run(sums) } else { self.run_alone(LeafByLeaf(sums)) }
     }
 
@@ -274,8 +274,8 @@ impl Backend {
         let (u, v) = (as_bytes_mut(u), as_bytes_mut(v));
         leaves.iter().for_each(|leaf| registry::used(STREAM, leaf.bytes(), first, width));
         for (first, start, end) in runs(first, width) {
-            let rows = Rows { bits, width, u: &mut *u, v: &mut *v };
-            self.sums(Sums { leaves, punctured: false, first, start, end, rows });
+            let rows = LeafRows { bits, width, u: &mut *u, v: &mut *v };
+            self.sums(LeafSums { leaves, punctured: false, first, start, end, rows });
         }
     }
 
@@ -293,8 +293,8 @@ impl Backend {
         let v = as_bytes_mut(v);
         leaves[1..].iter().for_each(|leaf| registry::used(STREAM, leaf.bytes(), first, width));
         for (first, start, end) in runs(first, width) {
-            let rows = Rows { bits, width, u: &mut [], v: &mut *v };
-            self.sums(Sums { leaves, punctured: true, first, start, end, rows });
+            let rows = LeafRows { bits, width, u: &mut [], v: &mut *v };
+            self.sums(LeafSums { leaves, punctured: true, first, start, end, rows });
         }
     }
 }

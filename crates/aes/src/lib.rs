@@ -38,6 +38,6 @@ mod tables;
 pub use backend::{Backend, BackendError, ENV};
 pub use ggm::GgmKeys;
 pub use hushwire_simd::Tier;
-pub use key::{Aes128, Aes192, Aes256, Key};
+pub use key::{Aes128, Aes192, Aes256, RoundKeys};
 pub use limit::Rounds;
 pub use tables::Taken;

@@ -13,9 +13,9 @@ pub struct Rounds {
     pub states: Vec<Block>,
 }
 
-struct Limit(u64);
+struct RegisterRounds(u64);
 
-impl Kernel for Limit {
+impl Kernel for RegisterRounds {
     type Out = Rounds;
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) -> Rounds {
@@ -96,6 +96,6 @@ impl Backend {
     /// limit of one core.
     #[must_use]
     pub fn rounds_only(&self, iterations: u64) -> Rounds {
-        self.run(Limit(iterations))
+        self.run(RegisterRounds(iterations))
     }
 }

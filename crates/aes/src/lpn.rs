@@ -22,7 +22,7 @@ const BYTES: usize = VECTORS * 64;
 
 /// The words of a step, on cache lines of their own.
 #[repr(align(64))]
-struct Words([u8; BYTES]);
+struct StepWords([u8; BYTES]);
 
 struct Code<'a> {
     key: &'a Aes128,
@@ -63,7 +63,7 @@ impl Kernel for Code<'_> {
         let mask = (2 * (table.len() - 1) as u32).to_le_bytes();
         let mask = l.splat(&std::array::from_fn(|i| mask[i % 4]));
         let base = table.as_ptr().cast::<u64>();
-        let mut words = [const { Words([0; BYTES]) }; 2];
+        let mut words = [const { StepWords([0; BYTES]) }; 2];
         let mut steps = out.chunks_exact_mut(2 * L::N);
         let mut now = 0;
         // The next step's words are made before this step's entries are added.

@@ -12,7 +12,7 @@ use hushwire_simd::{Kernel, Lanes};
 /// A distance, and a mask of the hash bits that are taken.
 pub type Taken = (Block, u32);
 
-struct Tables<'a> {
+struct TableHashes<'a> {
     key: &'a Aes128,
     first: u128,
     x: &'a [u8],
@@ -46,7 +46,7 @@ fn some<L: Lanes, const M: usize>(
     out
 }
 
-impl Tables<'_> {
+impl TableHashes<'_> {
     /// The output words of a vector of blocks; each is in the first bytes of its block.
     #[inline(always)]
     fn step<L: Lanes>(&self, l: L, keys: &[L::V; 11], tweaks: &mut Counter<L, 1>, x: &[u8]) -> [u8; 64] {
@@ -69,7 +69,7 @@ impl Tables<'_> {
     }
 }
 
-impl Kernel for Tables<'_> {
+impl Kernel for TableHashes<'_> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(mut self, l: L) {
@@ -103,7 +103,7 @@ impl Backend {
         registry::used(HASH, key.bytes(), first, x.len());
         for (first, start, end) in runs(first, x.len()) {
             let (x, out) = (as_bytes(&x[start..end]), &mut out[start..end]);
-            self.run_batch(Tables { key, first, x, of, out });
+            self.run_batch(TableHashes { key, first, x, of, out });
         }
     }
 }

@@ -2,7 +2,7 @@
 //! published vectors.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
-use hushwire_aes::{Aes128, Aes192, Aes256, Backend, BackendError, GgmKeys, Key};
+use hushwire_aes::{Aes128, Aes192, Aes256, Backend, BackendError, GgmKeys, RoundKeys};
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_simd::Tier;
 
@@ -110,7 +110,7 @@ fn fips_197_appendix_c() {
 const PLAIN: &str = "6bc1bee22e409f96e93d7e117393172a ae2d8a571e03ac9c9eb76fac45af8e51
     30c81c46a35ce411e5fbc1191a0a52ef f69f2445df4f9b17ad2b417be66c3710";
 
-fn mode_vector<const R: usize>(b: Backend, key: &Key<R>, ecb: &str, ctr: &str) {
+fn mode_vector<const R: usize>(b: Backend, key: &RoundKeys<R>, ecb: &str, ctr: &str) {
     let plain: [u8; 64] = bytes(&PLAIN.replace('\n', ""));
     let mut blocks = vec![Block::ZERO; 4];
     as_bytes_mut(&mut blocks).copy_from_slice(&plain);

@@ -14,7 +14,7 @@ const LARGE: usize = 4 << 20;
 const HUGE: usize = 2 << 20;
 
 #[repr(align(64))]
-struct Line;
+struct CacheLine;
 
 /// A growable byte buffer, aligned to 64 bytes. It keeps its memory when it shrinks: fresh pages
 /// cost more than a socket.
@@ -42,7 +42,7 @@ impl Buffer {
     /// An empty buffer.
     #[must_use]
     pub const fn new() -> Self {
-        Buffer { start: NonNull::<Line>::dangling().cast(), capacity: 0, ready: 0, len: 0 }
+        Buffer { start: NonNull::<CacheLine>::dangling().cast(), capacity: 0, ready: 0, len: 0 }
     }
 
     /// Sets the length. Bytes that were never in use are zero; others keep their last value.

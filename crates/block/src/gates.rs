@@ -96,8 +96,8 @@ unsafe fn sum_rows<L: Lanes, const N: usize>(l: L, bytes: *mut u8, len: usize, f
 /// A list of gates that add three wires, `[a, b, c, out]`, in order; `out` may be one of the
 /// others. For lists that run many times: the wires' numbers are checked once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sums {
-    gates: Gates,
+pub struct TripleSums {
+    gates: NumberedGates,
     /// One more than the largest number of a wire.
     wires: usize,
 }
@@ -105,26 +105,26 @@ pub struct Sums {
 /// Twice the wires' numbers: the indices of their 64-bit words. A run reads a long list from beyond
 /// the second cache, so short numbers pay.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Gates {
+enum NumberedGates {
     Short(Vec<[u16; 4]>),
     Long(Vec<[u32; 4]>),
 }
 
-impl Sums {
+impl TripleSums {
     /// Checks a list of gates.
     ///
     /// # Panics
     /// If a number is 2^31 or more (the caller's bug).
     #[must_use]
-    pub fn new(mut gates: Vec<[u32; 4]>) -> Sums {
+    pub fn new(mut gates: Vec<[u32; 4]>) -> TripleSums {
         let wires = gates.as_flattened().iter().max().map_or(0, |most| *most as usize + 1);
         assert!(wires <= 1 << 31, "wires have numbers below 2^31");
         gates.as_flattened_mut().iter_mut().for_each(|w| *w *= 2);
         if wires <= 1 << 15 {
-            let gates = Gates::Short(gates.iter().map(|gate| gate.map(|w| w as u16)).collect());
-            return Sums { gates, wires };
+            let gates = NumberedGates::Short(gates.iter().map(|gate| gate.map(|w| w as u16)).collect());
+            return TripleSums { gates, wires };
         }
-        Sums { gates: Gates::Long(gates), wires }
+        TripleSums { gates: NumberedGates::Long(gates), wires }
     }
 
     /// Runs the gates in `range`, inlined into the caller's kernel.
@@ -138,8 +138,8 @@ impl Sums {
         // SAFETY: half of every number is below `self.wires`, which is at most the number of wires.
         unsafe {
             match &self.gates {
-                Gates::Short(gates) => singles(&gates[range], wires),
-                Gates::Long(gates) => singles(&gates[range], wires),
+                NumberedGates::Short(gates) => singles(&gates[range], wires),
+                NumberedGates::Long(gates) => singles(&gates[range], wires),
             }
         }
     }
@@ -157,8 +157,8 @@ impl Sums {
         // as many blocks.
         unsafe {
             match &self.gates {
-                Gates::Short(gates) => sums(tier, &gates[range], wires, strip),
-                Gates::Long(gates) => sums(tier, &gates[range], wires, strip),
+                NumberedGates::Short(gates) => sums(tier, &gates[range], wires, strip),
+                NumberedGates::Long(gates) => sums(tier, &gates[range], wires, strip),
             }
         }
     }
@@ -261,8 +261,8 @@ mod tests {
             let from_last = |w: u32| n - 1 - w % 23;
             let sums: Vec<[u32; 4]> =
                 (0..300u32).map(|k| [k * 7, k * k + 3, k * 11, k * 5 + k / 9].map(from_last)).collect();
-            let list = Sums::new(sums.clone());
-            assert_eq!(matches!(list.gates, Gates::Short(_)), n <= 1 << 15);
+            let list = TripleSums::new(sums.clone());
+            assert_eq!(matches!(list.gates, NumberedGates::Short(_)), n <= 1 << 15);
             let wires: Vec<Block> = (0..u128::from(n) * strip as u128)
                 .map(|i| (i * 0x1_0000_0000_0000_0067 + 1).into())
                 .collect();
@@ -293,7 +293,7 @@ mod tests {
                 assert!(std::panic::catch_unwind(run).is_err(), "a wire less");
             }
         }
-        Sums::new(vec![]).run(cpu().best(), 0..0, &mut [], 1);
+        TripleSums::new(vec![]).run(cpu().best(), 0..0, &mut [], 1);
     }
 
     #[test]

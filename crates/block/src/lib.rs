@@ -24,7 +24,7 @@ mod wipe;
 
 pub use block::{Block, as_bytes, as_bytes_mut, from_bytes, from_bytes_mut};
 pub use buffer::Buffer;
-pub use gates::Sums;
+pub use gates::TripleSums;
 pub use gf64::Gf64;
 pub use gf128::Gf128;
 pub use tagged::Tagged;

@@ -76,11 +76,11 @@ impl<K> Zeroize for Tagged<K> {
 mod tests {
     use super::*;
 
-    enum Kind {}
+    enum TestLabel {}
 
     #[test]
     fn views_show_the_blocks() {
-        let mut all = [1u128, 2].map(|x| Tagged::<Kind>::new(x.into()));
+        let mut all = [1u128, 2].map(|x| Tagged::<TestLabel>::new(x.into()));
         Tagged::blocks_mut(&mut all)[0] = Block::ONES;
         assert_eq!(Tagged::blocks(&all), [Block::ONES, Block::from_u128(2)]);
         assert_eq!((all[0] ^ all[1]).block(), Block::ONES ^ Block::from_u128(2));

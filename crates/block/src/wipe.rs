@@ -127,14 +127,14 @@ mod tests {
 
     #[test]
     fn dropping_wipes() {
-        struct Told(Rc<RefCell<u32>>);
-        impl Wipe for Told {
+        struct WipeCount(Rc<RefCell<u32>>);
+        impl Wipe for WipeCount {
             fn wipe(&mut self) {
                 *self.0.borrow_mut() += 1;
             }
         }
         let count = Rc::new(RefCell::new(0));
-        drop(Wiped::new(Told(count.clone())));
+        drop(Wiped::new(WipeCount(count.clone())));
         assert_eq!(*count.borrow(), 1);
         let mut kept = Wiped::from(vec![3u16; 4]);
         kept[1] = 9;

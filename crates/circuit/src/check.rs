@@ -8,7 +8,7 @@ const PAGE: usize = 4096;
 
 /// A fault of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum GateFault {
     /// It names a wire that does not exist.
     NoWire(Wire),
     /// It reads a wire that nothing has written.
@@ -19,15 +19,15 @@ pub(crate) enum Fault {
 
 /// The set of written wires. A header may claim 2^32 wires, so a page is allocated when one of its
 /// wires is written, and the table of pages takes at most 8 MiB.
-pub(crate) struct Check {
+pub(crate) struct WireCheck {
     input_bits: usize,
     wires: usize,
     pages: Vec<Option<Box<[u64; PAGE / 64]>>>,
 }
 
-impl Check {
-    pub(crate) fn new(input_bits: usize, wires: usize) -> Check {
-        Check { input_bits, wires, pages: vec![] }
+impl WireCheck {
+    pub(crate) fn new(input_bits: usize, wires: usize) -> WireCheck {
+        WireCheck { input_bits, wires, pages: vec![] }
     }
 
     pub(crate) fn written(&self, wire: usize) -> bool {
@@ -36,26 +36,26 @@ impl Check {
     }
 
     /// Checks the next gate and records its output.
-    pub(crate) fn gate(&mut self, gate: Gate) -> Result<(), Fault> {
+    pub(crate) fn gate(&mut self, gate: Gate) -> Result<(), GateFault> {
         gate.reads().try_for_each(|wire| self.read(wire))?;
         self.write(gate.out())
     }
 
-    pub(crate) fn read(&self, wire: Wire) -> Result<(), Fault> {
+    pub(crate) fn read(&self, wire: Wire) -> Result<(), GateFault> {
         match wire as usize {
-            w if w >= self.wires => Err(Fault::NoWire(wire)),
-            w if !self.written(w) => Err(Fault::Unwritten(wire)),
+            w if w >= self.wires => Err(GateFault::NoWire(wire)),
+            w if !self.written(w) => Err(GateFault::Unwritten(wire)),
             _ => Ok(()),
         }
     }
 
-    pub(crate) fn write(&mut self, wire: Wire) -> Result<(), Fault> {
+    pub(crate) fn write(&mut self, wire: Wire) -> Result<(), GateFault> {
         let w = wire as usize;
         if w >= self.wires {
-            return Err(Fault::NoWire(wire));
+            return Err(GateFault::NoWire(wire));
         }
         if self.written(w) {
-            return Err(Fault::Rewritten(wire));
+            return Err(GateFault::Rewritten(wire));
         }
         if self.pages.len() <= w / PAGE {
             self.pages.resize(w / PAGE + 1, None);

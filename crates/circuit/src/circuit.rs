@@ -1,6 +1,6 @@
 //! A circuit as a list of gates, in the order of a file.
 
-use crate::check::{Check, Fault};
+use crate::check::{GateFault, WireCheck};
 
 /// A wire's number. Inputs have the first numbers, outputs the last, as in Bristol files.
 pub type Wire = u32;
@@ -96,12 +96,12 @@ impl Circuit {
         if needed > wires {
             return Err(CircuitError::TooFewWires { needed, wires });
         }
-        let mut check = Check::new(input_bits, wires);
+        let mut check = WireCheck::new(input_bits, wires);
         for (number, gate) in gates.iter().enumerate() {
             check.gate(*gate).map_err(|fault| match fault {
-                Fault::NoWire(wire) => CircuitError::NoWire { gate: number, wire, wires },
-                Fault::Unwritten(wire) => CircuitError::Unwritten { gate: number, wire },
-                Fault::Rewritten(wire) => CircuitError::Rewritten { gate: number, wire },
+                GateFault::NoWire(wire) => CircuitError::NoWire { gate: number, wire, wires },
+                GateFault::Unwritten(wire) => CircuitError::Unwritten { gate: number, wire },
+                GateFault::Rewritten(wire) => CircuitError::Rewritten { gate: number, wire },
             })?;
         }
         match check.missing(output_bits) {
@@ -110,7 +110,7 @@ impl Circuit {
         }
     }
 
-    /// A circuit whose gates [`Check`] has accepted.
+    /// A circuit whose gates [`WireCheck`] has accepted.
     pub(crate) fn checked(
         inputs: Vec<usize>,
         outputs: Vec<usize>,

@@ -2,7 +2,7 @@
 //! complexity of symmetric functions", TCS 396 (2008). One circuit takes n minus the number of ones
 //! in n's binary form ANDs; in stages it takes a few more.
 
-use crate::steps::Steps;
+use crate::steps::ProgramSteps;
 use crate::{Bit, Builder, Layered, words};
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ fn plus(b: &mut Builder, x: &[Bit], y: &[Bit], carry: Bit) -> Vec<Bit> {
 
 /// Adds steps that count the ones in the registers `bits`. Returns the number's registers; new
 /// registers start at `free`.
-pub(crate) fn count_steps(steps: &mut Steps, bits: &[u32], free: &mut u32) -> Vec<u32> {
+pub(crate) fn count_steps(steps: &mut ProgramSteps, bits: &[u32], free: &mut u32) -> Vec<u32> {
     let mut take = |n: usize| -> Vec<u32> {
         *free += n as u32;
         (*free - n as u32..*free).collect()
@@ -82,7 +82,7 @@ pub(crate) fn count_steps(steps: &mut Steps, bits: &[u32], free: &mut u32) -> Ve
 
 /// Adds a step for each run of copies that read equally many registers.
 fn grouped(
-    steps: &mut Steps,
+    steps: &mut ProgramSteps,
     copies: &[(Vec<u32>, Vec<u32>)],
     make: impl Fn(&mut Builder, usize, usize) -> Vec<Bit>,
 ) {

@@ -1,7 +1,7 @@
 //! Evaluation in the clear, the oracle of every protocol: bit-sliced over 512 instances, and gate
 //! by gate.
 
-use crate::walk::{Logic, Values};
+use crate::walk::{Logic, WireValues};
 use crate::{Circuit, Gate, Planes, Program, planes};
 use std::convert::Infallible;
 
@@ -119,10 +119,10 @@ pub fn eval_gates(circuit: &Circuit, inputs: &[Vec<bool>]) -> Result<Vec<Vec<boo
 }
 
 /// 64 × `N` instances of a bit.
-type Word<const N: usize> = [u64; N];
+type BitWord<const N: usize> = [u64; N];
 
 fn batches<const N: usize>(program: &Program, inputs: &Planes) -> Planes {
-    let mut values = Values::new(Plain::<N>, program);
+    let mut values = WireValues::new(WordLogic::<N>, program);
     let mut outputs = Planes::zeros(program.output_bits(), inputs.instances());
     let height = planes::plane_bytes(inputs.instances());
     for first in (0..height).step_by(8 * N) {
@@ -139,28 +139,28 @@ fn batches<const N: usize>(program: &Program, inputs: &Planes) -> Planes {
     outputs.trimmed()
 }
 
-fn to_word<const N: usize>(plane: &[u8]) -> Word<N> {
+fn to_word<const N: usize>(plane: &[u8]) -> BitWord<N> {
     let mut bytes = [[0; 8]; N];
     bytes.as_flattened_mut()[..plane.len()].copy_from_slice(plane);
     bytes.map(u64::from_le_bytes)
 }
 
 /// The gates on bits in the clear.
-struct Plain<const N: usize>;
+struct WordLogic<const N: usize>;
 
-impl<const N: usize> Logic for Plain<N> {
-    type Value = Word<N>;
+impl<const N: usize> Logic for WordLogic<N> {
+    type LogicValue = BitWord<N>;
     type Error = Infallible;
 
-    fn constant(&self, one: bool) -> Word<N> {
+    fn constant(&self, one: bool) -> BitWord<N> {
         [if one { u64::MAX } else { 0 }; N]
     }
 
-    fn xor(&mut self, a: Word<N>, b: Word<N>) -> Result<Word<N>, Infallible> {
+    fn xor(&mut self, a: BitWord<N>, b: BitWord<N>) -> Result<BitWord<N>, Infallible> {
         Ok(std::array::from_fn(|i| a[i] ^ b[i]))
     }
 
-    fn and(&mut self, a: Word<N>, b: Word<N>) -> Result<Word<N>, Infallible> {
+    fn and(&mut self, a: BitWord<N>, b: BitWord<N>) -> Result<BitWord<N>, Infallible> {
         Ok(std::array::from_fn(|i| a[i] & b[i]))
     }
 }

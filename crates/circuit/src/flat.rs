@@ -1,7 +1,7 @@
 //! Gates of a circuit or a program, one after the other. A program's gates are generated on each
 //! walk, so that memory holds only its registers.
 
-use crate::walk::{Logic, Values};
+use crate::walk::{Logic, WireValues};
 use crate::{Circuit, Gate, Program, Wire};
 use std::io;
 
@@ -94,7 +94,7 @@ pub struct Flat<'a> {
 
 /// The content of a register or slot.
 #[derive(Clone, Copy)]
-enum Value {
+enum FlatValue {
     Zero,
     One,
     Wire(Wire),
@@ -123,7 +123,7 @@ impl<'a> Flat<'a> {
         let mut maker = std::collections::HashSet::new();
         for (bit, register) in program.output_registers().iter().enumerate() {
             match registers[*register as usize] {
-                Value::Wire(w) if u64::from(w) >= input_bits && maker.insert(w) => {
+                FlatValue::Wire(w) if u64::from(w) >= input_bits && maker.insert(w) => {
                     flat.named.push((u64::from(w) - input_bits, bit));
                 }
                 value => {
@@ -144,10 +144,10 @@ impl<'a> Flat<'a> {
         &self,
         name: &mut dyn FnMut() -> Wire,
         hear: &mut dyn FnMut(Gate) -> io::Result<()>,
-    ) -> io::Result<Vec<Value>> {
-        let mut values = Values::new(Names { name, hear }, self.program);
+    ) -> io::Result<Vec<FlatValue>> {
+        let mut values = WireValues::new(Names { name, hear }, self.program);
         for (i, register) in values.registers.iter_mut().take(self.program.input_bits()).enumerate() {
-            *register = Value::Wire(i as Wire);
+            *register = FlatValue::Wire(i as Wire);
         }
         values.run(self.program)?;
         Ok(values.registers)
@@ -155,11 +155,11 @@ impl<'a> Flat<'a> {
 }
 
 /// A gate that makes `value` on wire `out`.
-fn last(value: Value, out: Wire) -> Gate {
+fn last(value: FlatValue, out: Wire) -> Gate {
     match value {
-        Value::Zero => Gate::Const { value: false, out },
-        Value::One => Gate::Const { value: true, out },
-        Value::Wire(a) => Gate::Copy { a, out },
+        FlatValue::Zero => Gate::Const { value: false, out },
+        FlatValue::One => Gate::Const { value: true, out },
+        FlatValue::Wire(a) => Gate::Copy { a, out },
     }
 }
 
@@ -170,36 +170,36 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
-    fn make(&mut self, gate: impl Fn(Wire) -> Gate) -> io::Result<Value> {
+    fn make(&mut self, gate: impl Fn(Wire) -> Gate) -> io::Result<FlatValue> {
         let out = (self.name)();
-        (self.hear)(gate(out)).map(|()| Value::Wire(out))
+        (self.hear)(gate(out)).map(|()| FlatValue::Wire(out))
     }
 }
 
 impl Logic for Names<'_> {
-    type Value = Value;
+    type LogicValue = FlatValue;
     type Error = io::Error;
 
-    fn constant(&self, one: bool) -> Value {
-        if one { Value::One } else { Value::Zero }
+    fn constant(&self, one: bool) -> FlatValue {
+        if one { FlatValue::One } else { FlatValue::Zero }
     }
 
-    fn xor(&mut self, a: Value, b: Value) -> io::Result<Value> {
+    fn xor(&mut self, a: FlatValue, b: FlatValue) -> io::Result<FlatValue> {
         match (a, b) {
-            (Value::Zero, v) | (v, Value::Zero) => Ok(v),
-            (Value::One, Value::One) => Ok(Value::Zero),
-            (Value::One, Value::Wire(a)) | (Value::Wire(a), Value::One) => {
+            (FlatValue::Zero, v) | (v, FlatValue::Zero) => Ok(v),
+            (FlatValue::One, FlatValue::One) => Ok(FlatValue::Zero),
+            (FlatValue::One, FlatValue::Wire(a)) | (FlatValue::Wire(a), FlatValue::One) => {
                 self.make(|out| Gate::Inv { a, out })
             }
-            (Value::Wire(a), Value::Wire(b)) => self.make(|out| Gate::Xor { a, b, out }),
+            (FlatValue::Wire(a), FlatValue::Wire(b)) => self.make(|out| Gate::Xor { a, b, out }),
         }
     }
 
-    fn and(&mut self, a: Value, b: Value) -> io::Result<Value> {
+    fn and(&mut self, a: FlatValue, b: FlatValue) -> io::Result<FlatValue> {
         match (a, b) {
-            (Value::Zero, _) | (_, Value::Zero) => Ok(Value::Zero),
-            (Value::One, v) | (v, Value::One) => Ok(v),
-            (Value::Wire(a), Value::Wire(b)) => self.make(|out| Gate::And { a, b, out }),
+            (FlatValue::Zero, _) | (_, FlatValue::Zero) => Ok(FlatValue::Zero),
+            (FlatValue::One, v) | (v, FlatValue::One) => Ok(v),
+            (FlatValue::Wire(a), FlatValue::Wire(b)) => self.make(|out| Gate::And { a, b, out }),
         }
     }
 }

@@ -20,7 +20,7 @@ pub const fn input_slot(i: usize) -> Slot {
 /// A layer. First the products of the layer before arrive in their slots, then `xors` run in order,
 /// then all `ands`, which are independent of each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Layer {
+pub struct CircuitLayer {
     /// The slots of the products of the previous layer's `ands`, in their order; empty in the first
     /// layer. A slot may be one that the previous layer's ANDs read.
     pub products: Vec<Slot>,
@@ -42,7 +42,7 @@ pub struct Layered {
     inputs: Vec<usize>,
     outputs: Vec<usize>,
     slots: usize,
-    layers: Vec<Layer>,
+    layers: Vec<CircuitLayer>,
     output_slots: Vec<Slot>,
     ands: usize,
     woven: Later<Woven>,
@@ -69,7 +69,7 @@ impl<T> Eq for Later<T> {}
 
 /// The source of a wire after copies and constants are folded.
 #[derive(Clone, Copy)]
-enum Source {
+enum WireSource {
     Zero,
     One,
     /// A wire that an input, an XOR, an AND or a NOT makes.
@@ -80,7 +80,7 @@ impl Layered {
     /// Orders a circuit.
     #[must_use]
     pub fn new(circuit: &Circuit) -> Layered {
-        Order::new(circuit).slots(circuit)
+        LayerOrder::new(circuit).slots(circuit)
     }
 
     /// The widths of the inputs, in bits.
@@ -109,7 +109,7 @@ impl Layered {
 
     /// The layers; their number is the AND-depth plus one.
     #[must_use]
-    pub fn layers(&self) -> &[Layer] {
+    pub fn layers(&self) -> &[CircuitLayer] {
         &self.layers
     }
 
@@ -168,8 +168,8 @@ impl Layered {
 }
 
 /// The gates by layer, over the circuit's wires.
-struct Order {
-    source: Vec<Source>,
+struct LayerOrder {
+    source: Vec<WireSource>,
     needed: Vec<bool>,
     /// The numbers of gates by layer: linear gates, and ANDs whose products the next layer
     /// receives.
@@ -177,19 +177,19 @@ struct Order {
     ands: Vec<Vec<usize>>,
 }
 
-impl Order {
-    fn new(circuit: &Circuit) -> Order {
-        let mut source: Vec<Source> = (0..circuit.wires() as u32).map(Source::Wire).collect();
+impl LayerOrder {
+    fn new(circuit: &Circuit) -> LayerOrder {
+        let mut source: Vec<WireSource> = (0..circuit.wires() as u32).map(WireSource::Wire).collect();
         let mut depth = vec![0u32; circuit.wires()];
         for gate in circuit.gates() {
             match *gate {
                 Gate::Const { value, out } => {
-                    source[out as usize] = if value { Source::One } else { Source::Zero };
+                    source[out as usize] = if value { WireSource::One } else { WireSource::Zero };
                 }
                 Gate::Copy { a, out } => source[out as usize] = source[a as usize],
                 _ => {
                     let deepest = gate.reads().map(|w| match source[w as usize] {
-                        Source::Wire(w) => depth[w as usize],
+                        WireSource::Wire(w) => depth[w as usize],
                         _ => 0,
                     });
                     let deepest = deepest.max().unwrap_or(0);
@@ -199,7 +199,7 @@ impl Order {
         }
         let mut needed = vec![false; circuit.wires()];
         let need = |needed: &mut Vec<bool>, w: usize| {
-            if let Source::Wire(w) = source[w] {
+            if let WireSource::Wire(w) = source[w] {
                 needed[w as usize] = true;
             }
         };
@@ -220,7 +220,7 @@ impl Order {
         for gate in circuit.gates().iter().rev().filter(|g| real(g)) {
             let layer = due[gate.out() as usize] - u32::from(matches!(gate, Gate::And { .. }));
             for wire in gate.reads() {
-                if let Source::Wire(wire) = source[wire as usize] {
+                if let WireSource::Wire(wire) = source[wire as usize] {
                     due[wire as usize] = due[wire as usize].min(layer);
                 }
             }
@@ -234,7 +234,7 @@ impl Order {
                 _ => linear[due].push(number),
             }
         }
-        Order { source, needed, linear, ands }
+        LayerOrder { source, needed, linear, ands }
     }
 
     /// The last read of each wire, as a position in the order of linear gates and layers of ANDs.
@@ -253,7 +253,7 @@ impl Order {
             }
         }
         for w in circuit.first_output()..circuit.wires() {
-            if let Source::Wire(w) = self.source[w] {
+            if let WireSource::Wire(w) = self.source[w] {
                 last[w as usize] = usize::MAX;
             }
         }
@@ -262,7 +262,7 @@ impl Order {
 
     fn wires(&self, gate: Gate) -> impl Iterator<Item = usize> + '_ {
         gate.reads().filter_map(|w| match self.source[w as usize] {
-            Source::Wire(w) => Some(w as usize),
+            WireSource::Wire(w) => Some(w as usize),
             _ => None,
         })
     }
@@ -277,14 +277,14 @@ impl Order {
             }
         }
         let slot_of = |slots: &Slots, w: u32| match self.source[w as usize] {
-            Source::Zero => ZERO,
-            Source::One => ONE,
-            Source::Wire(w) => slots.of[w as usize],
+            WireSource::Zero => ZERO,
+            WireSource::One => ONE,
+            WireSource::Wire(w) => slots.of[w as usize],
         };
-        let mut layers: Vec<Layer> = vec![];
+        let mut layers: Vec<CircuitLayer> = vec![];
         let mut time = 0;
         for (d, (linear, ands)) in self.linear.iter().zip(&self.ands).enumerate() {
-            let mut layer = Layer::default();
+            let mut layer = CircuitLayer::default();
             if d > 0 {
                 for &g in &self.ands[d - 1] {
                     layer.products.push(slots.take(circuit.gates()[g].out() as usize));

@@ -10,7 +10,7 @@
 //! slots are enough and stay in the cache. LOCAL: gates, their order and their layers are those of
 //! the layered form, and so are all messages.
 
-use crate::{Layer, Layered, ONE, Slot, ZERO};
+use crate::{CircuitLayer, Layered, ONE, Slot, ZERO};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -20,7 +20,7 @@ pub struct LeanLayer {
     /// `[input bit, slot]`: loads, before anything else.
     pub loads: Vec<[u32; 2]>,
     /// The gates, in the number and order of the layered form.
-    pub gates: Layer,
+    pub gates: CircuitLayer,
     /// `[slot, output bit]`: stores, after all gates.
     pub stores: Vec<[u32; 2]>,
 }
@@ -34,7 +34,7 @@ pub struct Lean {
 
 /// The value that a slot of the layered form holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Value {
+enum LeanValue {
     Constant(Slot),
     Input(u32),
     Gate(u32),
@@ -42,26 +42,26 @@ enum Value {
 
 /// The gates of a layer over values.
 #[derive(Default)]
-struct Step {
+struct LayerGates {
     products: Vec<u32>,
-    xors: Vec<([Value; 2], u32)>,
-    ands: Vec<[Value; 2]>,
+    xors: Vec<([LeanValue; 2], u32)>,
+    ands: Vec<[LeanValue; 2]>,
 }
 
 /// The values of a layered form; a gate's value is numbered when the gate makes it.
-fn values(layered: &Layered) -> (Vec<Step>, Vec<Value>, usize) {
-    let mut holds = vec![Value::Constant(ZERO); layered.slots()];
-    holds[ONE as usize] = Value::Constant(ONE);
-    (0..layered.input_bits()).for_each(|i| holds[crate::input_slot(i) as usize] = Value::Input(i as u32));
+fn values(layered: &Layered) -> (Vec<LayerGates>, Vec<LeanValue>, usize) {
+    let mut holds = vec![LeanValue::Constant(ZERO); layered.slots()];
+    holds[ONE as usize] = LeanValue::Constant(ONE);
+    (0..layered.input_bits()).for_each(|i| holds[crate::input_slot(i) as usize] = LeanValue::Input(i as u32));
     let mut made = 0;
-    let mut make = |holds: &mut Vec<Value>, slot: Slot| {
-        holds[slot as usize] = Value::Gate(made);
+    let mut make = |holds: &mut Vec<LeanValue>, slot: Slot| {
+        holds[slot as usize] = LeanValue::Gate(made);
         made += 1;
         made - 1
     };
     let mut steps = vec![];
     for layer in layered.layers() {
-        let mut step = Step::default();
+        let mut step = LayerGates::default();
         step.products.extend(layer.products.iter().map(|slot| make(&mut holds, *slot)));
         for [a, b, out] in &layer.xors {
             let reads = [a, b].map(|slot| holds[*slot as usize]);
@@ -116,9 +116,9 @@ impl Lean {
         let last = layers.last_mut().expect("there is a layer after the last ANDs");
         for (bit, value) in outputs.iter().enumerate() {
             let slot = match value {
-                Value::Gate(_) => continue,
-                Value::Constant(slot) => *slot,
-                Value::Input(i) => {
+                LeanValue::Gate(_) => continue,
+                LeanValue::Constant(slot) => *slot,
+                LeanValue::Input(i) => {
                     // The slot is free only after this layer has run.
                     maker.free.count += 1;
                     let slot = maker.free.count - 1;
@@ -155,9 +155,9 @@ struct Maker {
 }
 
 impl Maker {
-    fn last_reads(&mut self, steps: &[Step], outputs: &[Value]) {
+    fn last_reads(&mut self, steps: &[LayerGates], outputs: &[LeanValue]) {
         for (bit, value) in outputs.iter().enumerate() {
-            if let Value::Gate(made) = value {
+            if let LeanValue::Gate(made) = value {
                 self.taken[*made as usize].push(bit as u32);
             }
         }
@@ -177,20 +177,20 @@ impl Maker {
         }
     }
 
-    fn read(&mut self, value: Value, time: Time) {
-        if let Value::Gate(made) = value {
+    fn read(&mut self, value: LeanValue, time: Time) {
+        if let LeanValue::Gate(made) = value {
             let last = &mut self.last[made as usize];
             *last = time.max(*last);
         }
     }
 
-    fn layer(&mut self, number: u32, step: &Step) -> LeanLayer {
+    fn layer(&mut self, number: u32, step: &LayerGates) -> LeanLayer {
         let mut layer = LeanLayer::default();
         let ands = Time(number, step.xors.len() as u32);
         let reads = (0..).zip(&step.xors).flat_map(|(at, (reads, _))| reads.map(|v| (v, Time(number, at))));
         let reads = reads.chain(step.ands.iter().flatten().map(|v| (*v, ands)));
         for (value, time) in reads {
-            let Value::Input(i) = value else { continue };
+            let LeanValue::Input(i) = value else { continue };
             let (brought, slot, last) = &mut self.brought[i as usize];
             if *brought != number {
                 (*brought, *slot) = (number, self.free.take());
@@ -213,9 +213,9 @@ impl Maker {
             let slot = self.slot[*made as usize];
             layer.stores.extend(self.taken[*made as usize].iter().map(|bit| [slot, *bit]));
         }
-        let all: Vec<Value> = step.ands.iter().flatten().copied().collect();
+        let all: Vec<LeanValue> = step.ands.iter().flatten().copied().collect();
         self.release(&all, ands);
-        let made: Vec<Value> = made.into_iter().map(Value::Gate).collect();
+        let made: Vec<LeanValue> = made.into_iter().map(LeanValue::Gate).collect();
         self.release(&made, Time(number, u32::MAX));
         layer
     }
@@ -226,27 +226,27 @@ impl Maker {
         slot
     }
 
-    fn place(&self, value: Value) -> Slot {
+    fn place(&self, value: LeanValue) -> Slot {
         match value {
-            Value::Constant(slot) => slot,
-            Value::Input(i) => self.brought[i as usize].1,
-            Value::Gate(made) => self.slot[made as usize],
+            LeanValue::Constant(slot) => slot,
+            LeanValue::Input(i) => self.brought[i as usize].1,
+            LeanValue::Gate(made) => self.slot[made as usize],
         }
     }
 
     /// Frees the slots of those values whose last use is at this time, each slot once.
-    fn release(&mut self, values: &[Value], time: Time) {
+    fn release(&mut self, values: &[LeanValue], time: Time) {
         for value in values {
             let slot = match *value {
-                Value::Constant(_) => continue,
-                Value::Input(i) => match &mut self.brought[i as usize] {
+                LeanValue::Constant(_) => continue,
+                LeanValue::Input(i) => match &mut self.brought[i as usize] {
                     (_, slot, last) if *last == time => {
                         *last = NEVER;
                         *slot
                     }
                     _ => continue,
                 },
-                Value::Gate(made) => {
+                LeanValue::Gate(made) => {
                     let last = &mut self.last[made as usize];
                     if *last != time {
                         continue;

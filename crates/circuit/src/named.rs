@@ -1,9 +1,9 @@
 //! Circuits by name, as in `hushwire circuit make` and job files: `aes128`, `add:32`, `sort:16x32`.
 
 use crate::aes::{self, KeySize, Sbox};
-use crate::phasing::{self, Tables};
+use crate::phasing::{self, PhasingTables};
 use crate::sha::{self, Adder};
-use crate::sort::{Compare, Shape};
+use crate::sort::{Compare, SortShape};
 use crate::{Bit, Builder, Circuit, Program, psi, shuffle, sort, words};
 use std::fmt;
 
@@ -16,11 +16,11 @@ pub struct Family {
     pub numbers: &'static str,
     /// Inputs → outputs, and the function.
     pub does: &'static str,
-    make: Make,
+    make: FamilyMaker,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Make {
+enum FamilyMaker {
     /// A circuit whose name has no numbers.
     Fixed(fn(&mut Builder) -> Vec<Vec<Bit>>),
     /// A width up to a largest one.
@@ -28,7 +28,7 @@ enum Make {
     /// A number of values and their width; made in stages.
     Staged(fn(&str, usize, usize) -> Program),
     /// The hash tables of two sets.
-    Tables(fn(&str, &Tables) -> Program),
+    Tables(fn(&str, &PhasingTables) -> Program),
 }
 
 /// The circuit or program that a name denotes.
@@ -258,19 +258,19 @@ fn expanded(b: &mut Builder, size: KeySize, sbox: Sbox) -> Vec<Vec<Bit>> {
 }
 
 const fn fixed(name: &'static str, does: &'static str, make: fn(&mut Builder) -> Vec<Vec<Bit>>) -> Family {
-    Family { name, numbers: "", does, make: Make::Fixed(make) }
+    Family { name, numbers: "", does, make: FamilyMaker::Fixed(make) }
 }
 
 const fn staged(name: &'static str, does: &'static str, make: fn(&str, usize, usize) -> Program) -> Family {
-    Family { name, numbers: ":NxW", does, make: Make::Staged(make) }
+    Family { name, numbers: ":NxW", does, make: FamilyMaker::Staged(make) }
 }
 
-const fn tables(name: &'static str, does: &'static str, make: fn(&str, &Tables) -> Program) -> Family {
-    Family { name, numbers: ":NxMxWxS", does, make: Make::Tables(make) }
+const fn tables(name: &'static str, does: &'static str, make: fn(&str, &PhasingTables) -> Program) -> Family {
+    Family { name, numbers: ":NxMxWxS", does, make: FamilyMaker::Tables(make) }
 }
 
-const fn shape(width: usize, compare: Compare) -> Shape {
-    Shape { width, key: width, compare }
+const fn shape(width: usize, compare: Compare) -> SortShape {
+    SortShape { width, key: width, compare }
 }
 
 const fn width(
@@ -279,7 +279,7 @@ const fn width(
     max: usize,
     make: fn(&mut Builder, usize) -> Vec<Vec<Bit>>,
 ) -> Family {
-    Family { name, numbers: ":N", does, make: Make::Width(max, make) }
+    Family { name, numbers: ":N", does, make: FamilyMaker::Width(max, make) }
 }
 
 /// Makes the circuit or program that `name` denotes.
@@ -291,20 +291,20 @@ pub fn find(name: &str) -> Result<Named, NameError> {
     let (family, numbers) = split(name)?;
     let mut b = Builder::new();
     let outputs = match family.make {
-        Make::Fixed(make) if numbers.is_none() => make(&mut b),
-        Make::Fixed(_) => return Err(problem(family, name, "it takes no numbers".into())),
-        Make::Width(max, make) => {
+        FamilyMaker::Fixed(make) if numbers.is_none() => make(&mut b),
+        FamilyMaker::Fixed(_) => return Err(problem(family, name, "it takes no numbers".into())),
+        FamilyMaker::Width(max, make) => {
             let [width] = parse(family, name, numbers)?;
             check(family, name, "N", width, max)?;
             make(&mut b, width)
         }
-        Make::Staged(make) => {
+        FamilyMaker::Staged(make) => {
             let [n, width] = parse(family, name, numbers)?;
             check(family, name, "W", width, MAX_WIDTH)?;
             check(family, name, "N", n, MAX_BITS / width)?;
             return Ok(Named::Program(make(name, n, width)));
         }
-        Make::Tables(make) => {
+        FamilyMaker::Tables(make) => {
             let [n, m, width, stash] = parse(family, name, numbers)?;
             check(family, name, "W", width, MAX_WIDTH)?;
             // A table has more bits than its set, up to thirty times as many for small sets.
@@ -317,7 +317,7 @@ pub fn find(name: &str) -> Result<Named, NameError> {
                 let found = format!("{n} values of {width} bits leave nothing to compare in a bin");
                 return Err(problem(family, name, found));
             }
-            return Ok(Named::Program(make(name, &Tables::new(n, m, width, stash))));
+            return Ok(Named::Program(make(name, &PhasingTables::new(n, m, width, stash))));
         }
     };
     Ok(Named::Circuit(b.finish(&outputs)))

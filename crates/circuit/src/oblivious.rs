@@ -5,14 +5,14 @@ use crate::sort::merge_exchange;
 use subtle::{Choice, ConditionallySelectable};
 
 /// Values that can be sorted this way. Comparisons become flags, never branches.
-pub trait Word {
+pub trait Sortable {
     /// Puts the smaller one first.
     fn exchange(first: &mut Self, second: &mut Self);
 }
 
 macro_rules! numbers {
     ($($type:ty),+) => {$(
-        impl Word for $type {
+        impl Sortable for $type {
             fn exchange(first: &mut Self, second: &mut Self) {
                 let swap = Choice::from(u8::from(*second < *first));
                 Self::conditional_swap(first, second, swap);
@@ -23,7 +23,7 @@ macro_rules! numbers {
 numbers!(u64, u128);
 
 /// Ordered by the first number; the second number moves with it.
-impl Word for (u128, u128) {
+impl Sortable for (u128, u128) {
     fn exchange(first: &mut Self, second: &mut Self) {
         let swap = Choice::from(u8::from(second.0 < first.0));
         u128::conditional_swap(&mut first.0, &mut second.0, swap);
@@ -32,7 +32,7 @@ impl Word for (u128, u128) {
 }
 
 /// Sorts in ascending order with about n log²(n) / 4 exchanges.
-pub fn sort<T: Word>(values: &mut [T]) {
+pub fn sort<T: Sortable>(values: &mut [T]) {
     merge_exchange(values.len(), |column| {
         for (low, high) in column.pairs() {
             // `low < high` in every exchange.
@@ -53,7 +53,7 @@ mod tests {
     /// A number that counts its comparisons.
     struct Counted(u64);
 
-    impl Word for Counted {
+    impl Sortable for Counted {
         fn exchange(first: &mut Self, second: &mut Self) {
             EXCHANGES.set(EXCHANGES.get() + 1);
             u64::exchange(&mut first.0, &mut second.0);

@@ -19,7 +19,7 @@
 //! theirs · stash ANDs, where σ' is the width of an item.
 
 use crate::count::count_steps;
-use crate::steps::Steps;
+use crate::steps::ProgramSteps;
 use crate::{Bit, Builder, Layered, Program, shuffle, words};
 use std::{ops::Range, sync::Arc};
 
@@ -31,7 +31,7 @@ const PLACES: usize = 4;
 /// The sizes of the tables. The parties agree on them; they follow from the sizes of the sets
 /// alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tables {
+pub struct PhasingTables {
     /// The width of a value, in bits.
     pub width: usize,
     /// The width of an item, in bits.
@@ -46,22 +46,22 @@ pub struct Tables {
     pub theirs: usize,
 }
 
-impl Tables {
+impl PhasingTables {
     /// Tables for `ours` values of A and `theirs` of B, of `width` bits each: ⌈1.2 ours⌉ bins, at
     /// least two, of [`bin_size`] items.
     ///
     /// # Panics
     /// If values have no bits beyond a bin's number (the caller's bug).
     #[must_use]
-    pub fn new(ours: usize, theirs: usize, width: usize, stash: usize) -> Tables {
+    pub fn new(ours: usize, theirs: usize, width: usize, stash: usize) -> PhasingTables {
         if ours == 0 {
-            return Tables { width, item: 2, bins: 0, bin: 0, stash: 0, theirs };
+            return PhasingTables { width, item: 2, bins: 0, bin: 0, stash: 0, theirs };
         }
         let bins = (6 * ours).div_ceil(5).max(2);
         let low = bins.ilog2() as usize;
         assert!(width > low, "values of more bits than a bin's number has");
         let bin = bin_size(HASHES * theirs, bins);
-        Tables { width, item: width - low + 2, bins, bin, stash, theirs }
+        PhasingTables { width, item: width - low + 2, bins, bin, stash, theirs }
     }
 
     /// The number of a value's bits in an item, below the two bits of the hash function's index.
@@ -150,20 +150,20 @@ fn power(x: f64, n: usize) -> (f64, i64) {
     result
 }
 
-/// A program that finds A's items. Its inputs are [`Tables::inputs`]; its output is a flag for
+/// A program that finds A's items. Its inputs are [`PhasingTables::inputs`]; its output is a flag for
 /// every bin, then for every place of the stash. An item's bin depends on A's other items, so only
 /// A may learn the flags.
 #[must_use]
-pub fn flags(name: &str, tables: &Tables) -> Program {
-    let mut steps = Steps::default();
+pub fn flags(name: &str, tables: &PhasingTables) -> Program {
+    let mut steps = ProgramSteps::default();
     let (flags, free) = flag_steps(&mut steps, tables, 0);
     steps.program(name, tables.inputs().to_vec(), vec![flags.len()], free as usize, flags)
 }
 
 /// A program that counts A's items that B has.
 #[must_use]
-pub fn size(name: &str, tables: &Tables) -> Program {
-    let mut steps = Steps::default();
+pub fn size(name: &str, tables: &PhasingTables) -> Program {
+    let mut steps = ProgramSteps::default();
     let (flags, mut free) = flag_steps(&mut steps, tables, 0);
     let total = count_steps(&mut steps, &flags, &mut free);
     steps.program(name, tables.inputs().to_vec(), vec![total.len()], free as usize, total)
@@ -173,10 +173,10 @@ pub fn size(name: &str, tables: &Tables) -> Program {
 /// 2^`bits`. Tables that are too large for one run are compared in pieces, and only the sum over
 /// all pieces is opened.
 #[must_use]
-pub fn shared_size(name: &str, tables: &Tables, bits: usize) -> Program {
+pub fn shared_size(name: &str, tables: &PhasingTables, bits: usize) -> Program {
     let inputs: Vec<usize> = tables.inputs().into_iter().chain([bits]).collect();
     let mask = inputs[..4].iter().sum::<usize>();
-    let mut steps = Steps::default();
+    let mut steps = ProgramSteps::default();
     let (flags, mut free) = flag_steps(&mut steps, tables, bits);
     let mut reads = count_steps(&mut steps, &flags, &mut free);
     reads.truncate(bits);
@@ -198,12 +198,12 @@ pub fn shared_size(name: &str, tables: &Tables, bits: usize) -> Program {
 /// value a place, 0 where there is no match. A and B may both learn it, since places are A's
 /// secret.
 #[must_use]
-pub fn items(name: &str, tables: &Tables) -> Program {
+pub fn items(name: &str, tables: &PhasingTables) -> Program {
     let (places, width) = (tables.places(), tables.width);
     let (values, controls) = (places * width, shuffle::switches(places));
     let inputs: Vec<usize> = tables.inputs().into_iter().chain([values, controls]).collect();
     let first = inputs[..4].iter().sum::<usize>();
-    let mut steps = Steps::default();
+    let mut steps = ProgramSteps::default();
     let (flags, free) = flag_steps(&mut steps, tables, values + controls);
     let mut b = Builder::new();
     let (flag, value) = (b.input(1), b.input(width));
@@ -223,8 +223,8 @@ pub fn items(name: &str, tables: &Tables) -> Program {
 
 /// Adds steps that make the flags. Returns the flags' registers, after the tables and `more`
 /// registers of other inputs, and the first free register.
-fn flag_steps(steps: &mut Steps, tables: &Tables, more: usize) -> (Vec<u32>, u32) {
-    let Tables { width, item, bins, bin, stash, theirs } = *tables;
+fn flag_steps(steps: &mut ProgramSteps, tables: &PhasingTables, more: usize) -> (Vec<u32>, u32) {
+    let PhasingTables { width, item, bins, bin, stash, theirs } = *tables;
     let inputs = tables.inputs();
     let mut firsts = [0; 5];
     for (i, input) in inputs.iter().enumerate() {

@@ -16,8 +16,8 @@
 //! draws them.
 
 use crate::count::count_steps;
-use crate::steps::Steps;
-use crate::{Bit, Builder, Layered, Program, sort, sort::Shape, sort::registers, words};
+use crate::steps::ProgramSteps;
+use crate::{Bit, Builder, Layered, Program, sort, sort::SortShape, sort::registers, words};
 use std::sync::Arc;
 
 /// The middle value if it equals a neighbour, else zeros; and whether it does. DupSelect-3 with 3 W
@@ -41,10 +41,10 @@ pub const fn kept(left: usize, right: usize) -> usize {
 /// the two sets and the control bits of [`crate::shuffle::route`] for [`kept`] values. The output
 /// has [`kept`] values, 0 where there is no match.
 #[must_use]
-pub fn intersect(name: &str, left: usize, right: usize, shape: Shape) -> Program {
+pub fn intersect(name: &str, left: usize, right: usize, shape: SortShape) -> Program {
     let (kept, width) = (kept(left, right), shape.width);
     let (bits, controls) = ((left + right) * width, crate::shuffle::switches(kept));
-    let mut steps = Steps::default();
+    let mut steps = ProgramSteps::default();
     let first = bits + controls;
     duplicates(&mut steps, left, right, shape, first, false);
     let values: Vec<u32> = (first as u32..(first + kept * width) as u32).collect();
@@ -56,9 +56,9 @@ pub fn intersect(name: &str, left: usize, right: usize, shape: Shape) -> Program
 /// A program that counts the values that two sets of `left` and `right` ascending values have in
 /// common. The two inputs are the sets; the output is a number of ⌈log(⌊N/2⌋ + 1)⌉ bits.
 #[must_use]
-pub fn size(name: &str, left: usize, right: usize, shape: Shape) -> Program {
+pub fn size(name: &str, left: usize, right: usize, shape: SortShape) -> Program {
     let (kept, bits) = (kept(left, right), (left + right) * shape.width);
-    let mut steps = Steps::default();
+    let mut steps = ProgramSteps::default();
     duplicates(&mut steps, left, right, shape, bits, true);
     let flags: Vec<u32> = (bits as u32..(bits + kept) as u32).collect();
     let mut free = (bits + kept) as u32;
@@ -74,7 +74,14 @@ pub fn size(name: &str, left: usize, right: usize, shape: Shape) -> Program {
 
 /// Adds steps that merge, then write every second value that equals a neighbour, from register
 /// `first` on; if `flags`, only whether it does.
-fn duplicates(steps: &mut Steps, left: usize, right: usize, shape: Shape, first: usize, flags: bool) {
+fn duplicates(
+    steps: &mut ProgramSteps,
+    left: usize,
+    right: usize,
+    shape: SortShape,
+    first: usize,
+    flags: bool,
+) {
     let (n, width) = (left + right, shape.width);
     let merged: Arc<[u32]> = sort::merge_steps(steps, left, right, shape).into();
     // Two equal values are neighbours, and one of them is at an odd place. The last place may have

@@ -16,11 +16,11 @@
 //! that a segment's rows are adjacent and a level reads most of its rows in order.
 
 /// Two places whose rows are compared: is the first place's row less?
-pub type Pair = [u32; 2];
+pub type RankedPair = [u32; 2];
 
 /// The progress of a segment.
 #[derive(Clone, Copy)]
-enum Stage {
+enum SegmentStage {
     /// The pairs of its first `sample` rows are being compared.
     Sample,
     /// The rows after the sample have gone down this many levels of the sample's tree.
@@ -34,13 +34,13 @@ struct Segment {
     rows: usize,
     /// The number of rows of the sample, 2^j − 1, or of the whole segment.
     sample: usize,
-    stage: Stage,
+    stage: SegmentStage,
 }
 
 impl Segment {
     fn new(start: usize, rows: usize) -> Segment {
         let sample = sample_of(rows);
-        let stage = if sample == 1 { Stage::Search(0) } else { Stage::Sample };
+        let stage = if sample == 1 { SegmentStage::Search(0) } else { SegmentStage::Sample };
         Segment { start, rows, sample, stage }
     }
 
@@ -98,17 +98,17 @@ impl Ranking {
     }
 
     /// Writes the pairs of the next level to `pairs`; none if the ranking is complete.
-    pub fn ask(&self, pairs: &mut Vec<Pair>) {
+    pub fn ask(&self, pairs: &mut Vec<RankedPair>) {
         pairs.clear();
         for segment in &self.segments {
             let start = segment.start as u32;
             match segment.stage {
-                Stage::Sample => {
+                SegmentStage::Sample => {
                     for second in 0..segment.sample as u32 {
                         pairs.extend((0..second).map(|first| [start + first, start + second]));
                     }
                 }
-                Stage::Search(level) => {
+                SegmentStage::Search(level) => {
                     let first = start + segment.sample as u32;
                     let nodes = &self.nodes[first as usize..segment.start + segment.rows];
                     let pivot = |node: &u32| start + segment.pivot(level, *node) as u32;
@@ -132,7 +132,7 @@ impl Ranking {
         for mut segment in segments.iter().copied() {
             let nodes = &mut self.nodes[segment.start..][..segment.rows];
             match segment.stage {
-                Stage::Sample => {
+                SegmentStage::Sample => {
                     nodes[..segment.sample].fill(0);
                     for i in 0..segment.sample {
                         for j in 0..i {
@@ -143,16 +143,16 @@ impl Ranking {
                     }
                     self.place_sample(segment);
                     moved(segment.start, &self.spare.order);
-                    segment.stage = Stage::Search(0);
+                    segment.stage = SegmentStage::Search(0);
                     if segment.sample < segment.rows {
                         after.push(segment);
                     }
                 }
-                Stage::Search(level) => {
+                SegmentStage::Search(level) => {
                     for node in &mut nodes[segment.sample..] {
                         *node = 2 * *node + 1 - next();
                     }
-                    segment.stage = Stage::Search(level + 1);
+                    segment.stage = SegmentStage::Search(level + 1);
                     if level + 1 < segment.depth() {
                         after.push(segment);
                     } else {
@@ -362,8 +362,8 @@ mod tests {
                     break;
                 }
                 let places = ranking.rows().to_vec();
-                let circle = |[a, b]: Pair| (a + b) % 3 == 0;
-                let right = |[a, b]: Pair| places[a as usize] < places[b as usize];
+                let circle = |[a, b]: RankedPair| (a + b) % 3 == 0;
+                let right = |[a, b]: RankedPair| places[a as usize] < places[b as usize];
                 let answers: Vec<bool> = pairs
                     .iter()
                     .map(|pair| if level == wrong { circle(*pair) } else { right(*pair) })

@@ -27,7 +27,7 @@ const PLACE: u64 = (1 << BITS) - 1;
 /// The largest number of values whose permutation can be routed.
 pub const MOST_ROUTED: usize = 1 << BITS;
 
-type Words = Zeroizing<Vec<u64>>;
+type SecretWords = Zeroizing<Vec<u64>>;
 
 /// Control bits with which output `j` of the network is input `permutation[j]`. Time and memory
 /// accesses depend on the length alone.
@@ -41,7 +41,7 @@ pub fn route(permutation: &[usize]) -> Zeroizing<Vec<bool>> {
     assert!(n <= MOST_ROUTED, "{n} values to route");
     let outside = permutation.iter().fold(false, |any, i| any | (*i >= n));
     assert!(!outside, "every input goes to one output");
-    let from: Words = words(n, |j| permutation[j] as u64);
+    let from: SecretWords = words(n, |j| permutation[j] as u64);
     let mut sorted = from.clone();
     sort(&mut sorted);
     let wrong = sorted.iter().enumerate().fold(0, |wrong, (i, input)| wrong | (i as u64 ^ input));
@@ -51,7 +51,7 @@ pub fn route(permutation: &[usize]) -> Zeroizing<Vec<bool>> {
     bits
 }
 
-fn words(n: usize, word: impl Fn(usize) -> u64) -> Words {
+fn words(n: usize, word: impl Fn(usize) -> u64) -> SecretWords {
     // The final capacity, so that growing leaves no copy behind.
     let mut all = Zeroizing::new(Vec::with_capacity(n));
     all.extend((0..n).map(word));
@@ -60,7 +60,7 @@ fn words(n: usize, word: impl Fn(usize) -> u64) -> Words {
 
 /// The second numbers of pairs, in the order of the first numbers, which are a permutation of 0, 1,
 /// ….
-fn ordered(n: usize, pair: impl Fn(usize) -> (u64, u64)) -> Words {
+fn ordered(n: usize, pair: impl Fn(usize) -> (u64, u64)) -> SecretWords {
     let mut all = words(n, |k| {
         let (first, second) = pair(k);
         first << (2 * BITS) | second
@@ -95,7 +95,7 @@ fn halve(from: &[u64], bits: &mut Vec<bool>) {
 }
 
 /// For each output of a network of `n` values, 1 if the lower half makes it, else 0.
-fn sides(from: &[u64], n: usize) -> Words {
+fn sides(from: &[u64], n: usize) -> SecretWords {
     let even = from.len();
     let to = ordered(even, |j| (from[j], j as u64));
     let mut next = ordered(even, |i| (to[i], to[i ^ 1] ^ 1));

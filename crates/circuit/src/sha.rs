@@ -22,7 +22,7 @@ pub enum Adder {
     Fast,
 }
 
-type Word = Vec<Bit>;
+type ShaWord = Vec<Bit>;
 
 /// The initial hash value of FIPS 180-4, Sec. 5.3.1.
 pub const SHA1_START: [u32; 5] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
@@ -77,7 +77,7 @@ pub fn sha1(b: &mut Builder, block: &[Bit], chaining: &[Bit]) -> Vec<Bit> {
         let [v0, v1, v2, v3, _] = s;
         s = [a, v0, right(&v1, 2), v2, v3];
     }
-    let words: Vec<Word> = start.iter().zip(&s).map(|(x, y)| words::add_mod(b, x, y)).collect();
+    let words: Vec<ShaWord> = start.iter().zip(&s).map(|(x, y)| words::add_mod(b, x, y)).collect();
     join(&words)
 }
 
@@ -108,45 +108,45 @@ pub fn sha256(b: &mut Builder, adder: Adder, block: &[Bit], chaining: &[Bit]) ->
             // T1 stays in two words for both sums.
             Adder::Fast => {
                 let t1 = save(b, t1, 2);
-                let with = |more: Vec<Word>| t1.iter().cloned().chain(more).collect();
+                let with = |more: Vec<ShaWord>| t1.iter().cloned().chain(more).collect();
                 (sum(b, adder, with(vec![v3])), sum(b, adder, with(vec![maj, sum0])))
             }
         };
         s = [new_a, v0, v1, v2, new_e, v4, v5, v6];
     }
-    let words: Vec<Word> =
+    let words: Vec<ShaWord> =
         start.iter().zip(&s).map(|(x, y)| sum(b, adder, vec![x.clone(), y.clone()])).collect();
     join(&words)
 }
 
 /// The 32-bit words of a big-endian number.
-fn split<const N: usize>(bits: &[Bit]) -> [Word; N] {
+fn split<const N: usize>(bits: &[Bit]) -> [ShaWord; N] {
     assert_eq!(bits.len(), 32 * N);
     std::array::from_fn(|k| bits[32 * (N - 1 - k)..][..32].to_vec())
 }
 
-fn join(words: &[Word]) -> Vec<Bit> {
+fn join(words: &[ShaWord]) -> Vec<Bit> {
     words.iter().rev().flatten().copied().collect()
 }
 
 /// A word, rotated right.
-fn right(x: &[Bit], by: usize) -> Word {
+fn right(x: &[Bit], by: usize) -> ShaWord {
     let mut x = x.to_vec();
     x.rotate_left(by);
     x
 }
 
-fn xor3(b: &mut Builder, x: &[Bit], y: &[Bit], z: &[Bit]) -> Word {
+fn xor3(b: &mut Builder, x: &[Bit], y: &[Bit], z: &[Bit]) -> ShaWord {
     let xy = words::xor(b, x, y);
     words::xor(b, &xy, z)
 }
 
-fn rotations(b: &mut Builder, x: &[Bit], by: [usize; 3]) -> Word {
+fn rotations(b: &mut Builder, x: &[Bit], by: [usize; 3]) -> ShaWord {
     let [r0, r1, r2] = by.map(|by| right(x, by));
     xor3(b, &r0, &r1, &r2)
 }
 
-fn sigma(b: &mut Builder, x: &[Bit], by: [usize; 2], shift: usize) -> Word {
+fn sigma(b: &mut Builder, x: &[Bit], by: [usize; 2], shift: usize) -> ShaWord {
     let [r0, r1] = by.map(|by| right(x, by));
     let mut shifted = x[shift..].to_vec();
     shifted.resize(32, Bit::ZERO);
@@ -154,12 +154,12 @@ fn sigma(b: &mut Builder, x: &[Bit], by: [usize; 2], shift: usize) -> Word {
 }
 
 /// Ch: `y` where `x` is 1, else `z`.
-fn choose(b: &mut Builder, x: &[Bit], y: &[Bit], z: &[Bit]) -> Word {
+fn choose(b: &mut Builder, x: &[Bit], y: &[Bit], z: &[Bit]) -> ShaWord {
     (0..32).map(|i| words::mux(b, x[i], &y[i..=i], &z[i..=i])[0]).collect()
 }
 
 /// Maj, with one AND a bit: `x ⊕ (x ⊕ y)(x ⊕ z)`.
-fn majority(b: &mut Builder, x: &[Bit], y: &[Bit], z: &[Bit]) -> Word {
+fn majority(b: &mut Builder, x: &[Bit], y: &[Bit], z: &[Bit]) -> ShaWord {
     let majority = |b: &mut Builder, x, y, z| {
         let (xy, xz) = (b.xor(x, y), b.xor(x, z));
         let differ = b.and(xy, xz);
@@ -169,7 +169,7 @@ fn majority(b: &mut Builder, x: &[Bit], y: &[Bit], z: &[Bit]) -> Word {
 }
 
 /// The sum of words modulo 2^32.
-fn sum(b: &mut Builder, adder: Adder, terms: Vec<Word>) -> Word {
+fn sum(b: &mut Builder, adder: Adder, terms: Vec<ShaWord>) -> ShaWord {
     match adder {
         Adder::Small => {
             let mut terms = terms.into_iter();
@@ -177,7 +177,7 @@ fn sum(b: &mut Builder, adder: Adder, terms: Vec<Word>) -> Word {
             terms.fold(first, |sum, term| words::add_mod(b, &sum, &term))
         }
         Adder::Fast => {
-            let [x, y] = <[Word; 2]>::try_from(save(b, terms, 2)).expect("two words are left");
+            let [x, y] = <[ShaWord; 2]>::try_from(save(b, terms, 2)).expect("two words are left");
             words::add_fast(b, &x, &y).0
         }
     }
@@ -185,8 +185,8 @@ fn sum(b: &mut Builder, adder: Adder, terms: Vec<Word>) -> Word {
 
 /// Carry-save addition: the oldest three words become two words of the same sum, until `left` words
 /// remain.
-fn save(b: &mut Builder, terms: Vec<Word>, left: usize) -> Vec<Word> {
-    let mut terms: std::collections::VecDeque<Word> = terms.into();
+fn save(b: &mut Builder, terms: Vec<ShaWord>, left: usize) -> Vec<ShaWord> {
+    let mut terms: std::collections::VecDeque<ShaWord> = terms.into();
     while terms.len() > left {
         let [x, y, z] = std::array::from_fn(|_| terms.pop_front().expect("more than two are left"));
         let mut carry = majority(b, &x, &y, &z);

@@ -12,7 +12,7 @@
 //! A switch of values of `W` bits has W ANDs and AND-depth 1. Whoever knows the control bits knows
 //! the permutation.
 
-use crate::steps::Steps;
+use crate::steps::ProgramSteps;
 use crate::{Builder, Layered, Program, sort::registers, words};
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub fn switches(n: usize) -> usize {
 /// bits that [`route`] returns.
 #[must_use]
 pub fn shuffle(name: &str, n: usize, width: usize) -> Program {
-    let mut steps = Steps::default();
+    let mut steps = ProgramSteps::default();
     let (bits, controls) = (n * width, switches(n));
     shuffle_steps(&mut steps, (0..bits as u32).collect(), bits as u32, width);
     let outputs = (0..bits as u32).collect();
@@ -40,7 +40,7 @@ pub fn shuffle(name: &str, n: usize, width: usize) -> Program {
 
 /// Adds steps that permute the values in the registers `values` (bit after bit, `width` each), with
 /// control bits from register `control` on.
-pub(crate) fn shuffle_steps(steps: &mut Steps, values: Vec<u32>, control: u32, width: usize) {
+pub(crate) fn shuffle_steps(steps: &mut ProgramSteps, values: Vec<u32>, control: u32, width: usize) {
     let mut b = Builder::new();
     let (swap, x, y) = (b.input(1), b.input(width), b.input(width));
     let (x, y) = words::swap(&mut b, swap[0], &x, &y);

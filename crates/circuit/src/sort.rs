@@ -11,7 +11,7 @@
 //! about 4 W and 2 + log W. Value `k` has the registers from `k W` on, its least significant bit
 //! first.
 
-use crate::steps::Steps;
+use crate::steps::ProgramSteps;
 use crate::{Builder, Layered, Program, words};
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub enum Compare {
 /// The values to sort: `width` bits each, ordered by their lowest `key` bits. The other bits move
 /// with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct SortShape {
     /// The width of a value, in bits.
     pub width: usize,
     /// The number of bits that are compared; at most `width`.
@@ -36,7 +36,7 @@ pub struct Shape {
     pub compare: Compare,
 }
 
-impl Shape {
+impl SortShape {
     /// A circuit of two values: the one with the smaller key comes out first. Equal keys are not
     /// exchanged.
     #[must_use]
@@ -61,14 +61,14 @@ pub(crate) fn registers(value: usize, width: usize) -> impl Iterator<Item = u32>
 /// A program that sorts `n` values in ascending order: one input and one output of `n · width`
 /// bits.
 #[must_use]
-pub fn sort(name: &str, n: usize, shape: Shape) -> Program {
-    let mut steps = Steps::default();
+pub fn sort(name: &str, n: usize, shape: SortShape) -> Program {
+    let mut steps = ProgramSteps::default();
     sort_steps(&mut steps, n, shape);
     let bits = n * shape.width;
     steps.program(name, vec![bits], vec![bits], bits, (0..bits as u32).collect())
 }
 
-fn sort_steps(steps: &mut Steps, n: usize, shape: Shape) {
+fn sort_steps(steps: &mut ProgramSteps, n: usize, shape: SortShape) {
     let block = Arc::new(shape.exchange());
     merge_exchange(n, |column| exchange(steps, &block, shape.width, move || column.pairs()));
 }
@@ -83,29 +83,29 @@ pub fn columns(n: usize) -> impl Iterator<Item = Vec<(usize, usize)>> {
 
 /// A column of the network that sorts `n` values.
 #[derive(Clone, Copy)]
-pub(crate) struct Column {
+pub(crate) struct SortColumn {
     n: usize,
     distance: usize,
     mask: usize,
     wanted: usize,
 }
 
-impl Column {
+impl SortColumn {
     /// The places of each exchange, the lower place first.
     pub(crate) fn pairs(self) -> impl Iterator<Item = (usize, usize)> {
-        let Column { n, distance, mask, wanted } = self;
+        let SortColumn { n, distance, mask, wanted } = self;
         (0..n - distance).filter(move |i| i & mask == wanted).map(move |i| (i, i + distance))
     }
 }
 
 /// Algorithm M, with its names.
-pub(crate) fn merge_exchange(n: usize, mut hear: impl FnMut(Column)) {
+pub(crate) fn merge_exchange(n: usize, mut hear: impl FnMut(SortColumn)) {
     let top = n.next_power_of_two() / 2;
     let mut p = top;
     while p > 0 {
         let (mut q, mut r, mut d) = (top, 0, p);
         loop {
-            hear(Column { n, distance: d, mask: p, wanted: r });
+            hear(SortColumn { n, distance: d, mask: p, wanted: r });
             if q == p {
                 break;
             }
@@ -116,7 +116,7 @@ pub(crate) fn merge_exchange(n: usize, mut hear: impl FnMut(Column)) {
 }
 
 fn exchange<P>(
-    steps: &mut Steps,
+    steps: &mut ProgramSteps,
     block: &Arc<Layered>,
     width: usize,
     pairs: impl Fn() -> P + Send + Sync + 'static,
@@ -136,8 +136,8 @@ fn exchange<P>(
 /// A program that merges two ascending sequences of `left` and `right` values: two inputs, one
 /// ascending output.
 #[must_use]
-pub fn merge(name: &str, left: usize, right: usize, shape: Shape) -> Program {
-    let mut steps = Steps::default();
+pub fn merge(name: &str, left: usize, right: usize, shape: SortShape) -> Program {
+    let mut steps = ProgramSteps::default();
     let outputs = merge_steps(&mut steps, left, right, shape);
     let (x, y) = (left * shape.width, right * shape.width);
     steps.program(name, vec![x, y], vec![x + y], x + y, outputs)
@@ -145,7 +145,7 @@ pub fn merge(name: &str, left: usize, right: usize, shape: Shape) -> Program {
 
 /// Adds steps that merge the first `left` values with the next `right`. Returns the register of
 /// each bit of the result.
-pub(crate) fn merge_steps(steps: &mut Steps, left: usize, right: usize, shape: Shape) -> Vec<u32> {
+pub(crate) fn merge_steps(steps: &mut ProgramSteps, left: usize, right: usize, shape: SortShape) -> Vec<u32> {
     let n = left + right;
     // The network sees the left values in reverse: descending, then ascending.
     let place = move |i: usize| if i < left { left - 1 - i } else { i };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub(crate) type Wiring = dyn Fn(&mut dyn FnMut(&[u32], &[u32])) + Send + Sync;
 
 /// A stage whose registers are not listed yet.
-struct Step {
+struct PendingStage {
     block: Arc<Layered>,
     copies: usize,
     wiring: Box<Wiring>,
@@ -16,9 +16,9 @@ struct Step {
 
 /// Steps in order.
 #[derive(Default)]
-pub(crate) struct Steps(Vec<Step>);
+pub(crate) struct ProgramSteps(Vec<PendingStage>);
 
-impl Steps {
+impl ProgramSteps {
     /// Adds a step: `wiring` gives the registers of `copies` copies. A step without copies is left
     /// out.
     pub(crate) fn push(
@@ -28,7 +28,7 @@ impl Steps {
         wiring: impl Fn(&mut dyn FnMut(&[u32], &[u32])) + Send + Sync + 'static,
     ) {
         if copies > 0 {
-            self.0.push(Step { block: block.clone(), copies, wiring: Box::new(wiring) });
+            self.0.push(PendingStage { block: block.clone(), copies, wiring: Box::new(wiring) });
         }
     }
 
@@ -45,7 +45,7 @@ impl Steps {
     }
 }
 
-impl Stages for Steps {
+impl Stages for ProgramSteps {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -55,7 +55,7 @@ impl Stages for Steps {
     }
 
     fn stage(&self, k: usize) -> Stage {
-        let Step { block, copies, wiring } = &self.0[k];
+        let PendingStage { block, copies, wiring } = &self.0[k];
         let mut reads = Vec::with_capacity(copies * block.input_bits());
         let mut writes = Vec::with_capacity(copies * block.output_slots().len());
         wiring(&mut |r, w| {

@@ -7,7 +7,7 @@
 //! A walk pauses between two layers, so that a caller that takes one step at a time, such as a
 //! machine, can go on later.
 
-use crate::{Layer, Layered, ONE, Program, Stage, ZERO, input_slot};
+use crate::{CircuitLayer, Layered, ONE, Program, Stage, ZERO, input_slot};
 use std::ops::Range;
 
 /// The wires of a program under way, as one protocol represents them: registers, and the slots of a
@@ -83,28 +83,28 @@ impl Walk {
 
 /// The gates on one kind of values.
 pub(crate) trait Logic {
-    type Value: Copy;
+    type LogicValue: Copy;
     type Error;
-    fn constant(&self, one: bool) -> Self::Value;
-    fn xor(&mut self, a: Self::Value, b: Self::Value) -> Result<Self::Value, Self::Error>;
-    fn and(&mut self, a: Self::Value, b: Self::Value) -> Result<Self::Value, Self::Error>;
+    fn constant(&self, one: bool) -> Self::LogicValue;
+    fn xor(&mut self, a: Self::LogicValue, b: Self::LogicValue) -> Result<Self::LogicValue, Self::Error>;
+    fn and(&mut self, a: Self::LogicValue, b: Self::LogicValue) -> Result<Self::LogicValue, Self::Error>;
 }
 
 /// The values of registers, and of the slots of one copy at a time.
-pub(crate) struct Values<L: Logic> {
+pub(crate) struct WireValues<L: Logic> {
     pub(crate) logic: L,
-    pub(crate) registers: Vec<L::Value>,
-    slots: Vec<L::Value>,
-    products: Vec<L::Value>,
+    pub(crate) registers: Vec<L::LogicValue>,
+    slots: Vec<L::LogicValue>,
+    products: Vec<L::LogicValue>,
     /// The outputs of a stage, which become registers when all copies have read theirs.
-    written: Vec<L::Value>,
+    written: Vec<L::LogicValue>,
 }
 
-impl<L: Logic> Values<L> {
+impl<L: Logic> WireValues<L> {
     /// Makes registers that hold 0.
     pub(crate) fn new(logic: L, program: &Program) -> Self {
         let registers = vec![logic.constant(false); program.registers()];
-        Values { logic, registers, slots: vec![], products: vec![], written: vec![] }
+        WireValues { logic, registers, slots: vec![], products: vec![], written: vec![] }
     }
 
     /// Runs a program on the registers, gate by gate and copy by copy.
@@ -117,7 +117,7 @@ impl<L: Logic> Values<L> {
         Ok(())
     }
 
-    fn layer(&mut self, layer: &Layer) -> Result<(), L::Error> {
+    fn layer(&mut self, layer: &CircuitLayer) -> Result<(), L::Error> {
         let slots = &mut self.slots[..];
         for (slot, product) in layer.products.iter().zip(&self.products) {
             slots[*slot as usize] = *product;
@@ -133,7 +133,7 @@ impl<L: Logic> Values<L> {
     }
 }
 
-impl<L: Logic> Wires for Values<L> {
+impl<L: Logic> Wires for WireValues<L> {
     fn most(&self, _copies: usize) -> usize {
         1
     }

@@ -15,11 +15,11 @@
 //! this form.
 
 use crate::{Layered, ONE, Slot, ZERO};
-use hushwire_block::Sums;
+use hushwire_block::TripleSums;
 use std::ops::Range;
 
 /// The place of a value: a cell or, after all cells, a product of the layer before.
-pub type Cell = u32;
+pub type WovenCell = u32;
 
 /// The number of ANDs without meaning after the last, so that vectors of ANDs are whole wherever a
 /// layer ends.
@@ -39,16 +39,16 @@ pub struct WovenLayer {
 #[derive(Clone, Debug)]
 pub struct Woven {
     layers: Vec<WovenLayer>,
-    sums: Sums,
-    ands: Vec<[Cell; 2]>,
+    sums: TripleSums,
+    ands: Vec<[WovenCell; 2]>,
     cells: usize,
     products: usize,
-    outputs: Vec<Cell>,
+    outputs: Vec<WovenCell>,
 }
 
 /// The origin of a value.
 #[derive(Clone, Copy)]
-enum Made {
+enum ValueOrigin {
     /// A constant or an input.
     Given,
     /// An AND of the layer before, by its number in that layer.
@@ -58,8 +58,8 @@ enum Made {
 }
 
 /// A value: the content of a slot for some time.
-struct Value {
-    made: Made,
+struct WovenValue {
+    made: ValueOrigin,
     layer: u32,
     /// The number of sums, ANDs and outputs that read it.
     readers: u32,
@@ -69,11 +69,11 @@ struct Value {
     fused: bool,
     /// Its last read, as a position in the order of this form.
     last: u32,
-    cell: Cell,
+    cell: WovenCell,
 }
 
 /// The number that means no cell.
-const NOWHERE: Cell = Cell::MAX;
+const NOWHERE: WovenCell = WovenCell::MAX;
 /// A time after all others.
 const ALWAYS: u32 = u32::MAX;
 /// The value of constant 0.
@@ -98,7 +98,7 @@ impl Woven {
     /// The sums of all layers.
     #[must_use]
     #[inline]
-    pub fn sums(&self) -> &Sums {
+    pub fn sums(&self) -> &TripleSums {
         &self.sums
     }
 
@@ -106,7 +106,7 @@ impl Woven {
     /// is a product's place. [`SPARE`] meaningless entries follow the last one.
     #[must_use]
     #[inline]
-    pub fn ands(&self) -> &[[Cell; 2]] {
+    pub fn ands(&self) -> &[[WovenCell; 2]] {
         &self.ands
     }
 
@@ -127,14 +127,14 @@ impl Woven {
     /// The places of the output bits after the last layer, in order.
     #[must_use]
     #[inline]
-    pub fn outputs(&self) -> &[Cell] {
+    pub fn outputs(&self) -> &[WovenCell] {
         &self.outputs
     }
 }
 
 /// Values, numbered as they are made, and the values that each gate reads.
 struct Weaver {
-    values: Vec<Value>,
+    values: Vec<WovenValue>,
     /// For each layer: the number of XORs, and the values that ANDs read.
     xors: Vec<u32>,
     ands: Vec<Vec<[u32; 2]>>,
@@ -147,18 +147,18 @@ impl Weaver {
         let mut all = Weaver { values: vec![], xors: vec![], ands: vec![], outputs: vec![] };
         let mut held = vec![0; block.slots()];
         for (slot, held) in held.iter_mut().enumerate().take(2 + block.input_bits()) {
-            *held = all.value(Made::Given, 0);
-            all.values[slot].cell = slot as Cell;
+            *held = all.value(ValueOrigin::Given, 0);
+            all.values[slot].cell = slot as WovenCell;
         }
         for (d, layer) in block.layers().iter().enumerate() {
             for (i, slot) in layer.products.iter().enumerate() {
-                held[*slot as usize] = all.value(Made::Product(i as u32), d);
+                held[*slot as usize] = all.value(ValueOrigin::Product(i as u32), d);
             }
             for [a, b, out] in &layer.xors {
                 let [a, b] = [held[*a as usize], held[*b as usize]];
                 all.read(a, d, true);
                 all.read(b, d, true);
-                held[*out as usize] = all.value(Made::Sum(a, b), d);
+                held[*out as usize] = all.value(ValueOrigin::Sum(a, b), d);
             }
             let ands = layer.ands.iter().map(|pair| pair.map(|slot| held[slot as usize])).collect::<Vec<_>>();
             for value in ands.iter().flatten() {
@@ -174,10 +174,18 @@ impl Weaver {
         all
     }
 
-    fn value(&mut self, made: Made, layer: usize) -> u32 {
+    fn value(&mut self, made: ValueOrigin, layer: usize) -> u32 {
         let (readers, last) = (0, 0);
         let layer = layer as u32;
-        self.values.push(Value { made, layer, readers, sums_alone: true, fused: false, last, cell: NOWHERE });
+        self.values.push(WovenValue {
+            made,
+            layer,
+            readers,
+            sums_alone: true,
+            fused: false,
+            last,
+            cell: NOWHERE,
+        });
         (self.values.len() - 1) as u32
     }
 
@@ -189,17 +197,17 @@ impl Weaver {
 
     /// A layer's XORs as sums of at most [`MOST`] values: an XOR that only one other XOR reads is
     /// part of that XOR's sum.
-    fn fuse(&mut self, xors: Range<u32>) -> Vec<Sum> {
-        let mut sums: Vec<Sum> = Vec::with_capacity(xors.len());
+    fn fuse(&mut self, xors: Range<u32>) -> Vec<CellSum> {
+        let mut sums: Vec<CellSum> = Vec::with_capacity(xors.len());
         for x in xors.clone() {
-            let Made::Sum(a, b) = self.values[x as usize].made else { unreachable!("an XOR") };
-            let mut sum = Sum { value: x, operands: [ZERO_VALUE; MOST], len: 0 };
+            let ValueOrigin::Sum(a, b) = self.values[x as usize].made else { unreachable!("an XOR") };
+            let mut sum = CellSum { value: x, operands: [ZERO_VALUE; MOST], len: 0 };
             let opens = [a, b].map(|v| {
                 let value = &self.values[v as usize];
-                value.readers == 1 && value.sums_alone && matches!(value.made, Made::Sum(..))
+                value.readers == 1 && value.sums_alone && matches!(value.made, ValueOrigin::Sum(..))
             });
             for (v, (opens, later)) in [a, b].into_iter().zip(opens.into_iter().zip([1, 0])) {
-                let inner = if opens { sums[(v - xors.start) as usize] } else { Sum::of(v) };
+                let inner = if opens { sums[(v - xors.start) as usize] } else { CellSum::of(v) };
                 if sum.len + inner.len + later <= MOST {
                     self.values[v as usize].fused |= opens;
                     inner.operands().iter().for_each(|v| sum.push(*v));
@@ -214,7 +222,7 @@ impl Weaver {
     }
 
     /// The sums of every layer, in order; a copy of a product is a sum of one operand.
-    fn order(&mut self, given: usize) -> Vec<Vec<Sum>> {
+    fn order(&mut self, given: usize) -> Vec<Vec<CellSum>> {
         let mut waits = vec![false; self.values.len()];
         let mut next = given as u32;
         let mut ordered = Vec::with_capacity(self.ands.len());
@@ -227,7 +235,7 @@ impl Weaver {
                 waits[v as usize] = true;
                 let value = &self.values[v as usize];
                 if value.readers > 0 && !value.sums_alone {
-                    late.push(Sum::of(v));
+                    late.push(CellSum::of(v));
                 }
             }
             for sum in self.fuse(xors) {
@@ -243,7 +251,7 @@ impl Weaver {
     }
 
     /// Finds the last read of each value; sums and layers' ANDs count as times.
-    fn last_reads(&mut self, ordered: &[Vec<Sum>]) {
+    fn last_reads(&mut self, ordered: &[Vec<CellSum>]) {
         let mut time = 0;
         for (sums, ands) in ordered.iter().zip(&self.ands) {
             for sum in sums {
@@ -266,10 +274,10 @@ impl Weaver {
         let given = 2 + block.input_bits();
         let ordered = self.order(given);
         self.last_reads(&ordered);
-        let free = (2..given).filter(|v| self.values[*v].last == 0).map(|v| v as Cell).collect();
-        let mut cells = Cells { count: given as Cell, free };
+        let free = (2..given).filter(|v| self.values[*v].last == 0).map(|v| v as WovenCell).collect();
+        let mut cells = Cells { count: given as WovenCell, free };
         let (mut gates, mut layers): (Vec<[u32; 4]>, _) = (vec![], vec![]);
-        let mut all: Vec<[Cell; 2]> = vec![];
+        let mut all: Vec<[WovenCell; 2]> = vec![];
         let mut time = 0;
         for (sums, ands) in ordered.iter().zip(&self.ands) {
             let first = gates.len();
@@ -279,7 +287,7 @@ impl Weaver {
                 for (g, v) in gate.iter_mut().zip(sum.operands()) {
                     let value = &mut self.values[*v as usize];
                     *g = match value.made {
-                        Made::Product(i) if value.cell == NOWHERE => PRODUCT | i,
+                        ValueOrigin::Product(i) if value.cell == NOWHERE => PRODUCT | i,
                         _ => value.cell,
                     };
                     cells.release(value, time);
@@ -301,22 +309,29 @@ impl Weaver {
         let outputs = self.outputs.iter().map(|v| self.values[*v as usize].cell).collect();
         let products = self.ands.iter().map(Vec::len).max().unwrap_or(0) + SPARE;
         all.resize(all.len() + SPARE, [ZERO; 2]);
-        Woven { layers, sums: Sums::new(gates), ands: all, cells: cells.count as usize, products, outputs }
+        Woven {
+            layers,
+            sums: TripleSums::new(gates),
+            ands: all,
+            cells: cells.count as usize,
+            products,
+            outputs,
+        }
     }
 }
 
 /// The sum of some values.
 #[derive(Clone, Copy)]
-struct Sum {
+struct CellSum {
     value: u32,
     operands: [u32; MOST],
     len: usize,
 }
 
-impl Sum {
+impl CellSum {
     /// A sum of one operand.
-    fn of(value: u32) -> Sum {
-        Sum { value, operands: [value, ZERO_VALUE, ZERO_VALUE], len: 1 }
+    fn of(value: u32) -> CellSum {
+        CellSum { value, operands: [value, ZERO_VALUE, ZERO_VALUE], len: 1 }
     }
 
     fn push(&mut self, value: u32) {
@@ -331,12 +346,12 @@ impl Sum {
 
 /// The free cells; the one that was freed last is taken first, while it is in the first cache.
 struct Cells {
-    count: Cell,
-    free: Vec<Cell>,
+    count: WovenCell,
+    free: Vec<WovenCell>,
 }
 
 impl Cells {
-    fn take(&mut self) -> Cell {
+    fn take(&mut self) -> WovenCell {
         self.free.pop().unwrap_or_else(|| {
             self.count += 1;
             self.count - 1
@@ -345,7 +360,7 @@ impl Cells {
 
     /// Frees a value's cell if this is its last read. A second operand that is the same value does
     /// nothing.
-    fn release(&mut self, value: &mut Value, time: u32) {
+    fn release(&mut self, value: &mut WovenValue, time: u32) {
         if value.last == time && value.cell > ONE && value.cell != NOWHERE {
             value.last = 0;
             self.free.push(value.cell);
@@ -356,7 +371,7 @@ impl Cells {
 /// Marks a product's number among cells.
 const PRODUCT: u32 = 1 << 31;
 
-const _: () = assert!(ZERO == 0 && ONE == 1 && Slot::MAX == Cell::MAX);
+const _: () = assert!(ZERO == 0 && ONE == 1 && Slot::MAX == WovenCell::MAX);
 
 #[cfg(test)]
 mod tests {

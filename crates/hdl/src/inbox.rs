@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 
 /// The bytes of one context.
 #[derive(Default)]
-struct Context {
+struct ContextBytes {
     /// Whether a batch is under way.
     busy: bool,
     /// The number of link bytes that the batch still has to send.
@@ -34,7 +34,7 @@ pub(crate) struct Inbox {
     coming: Option<Coming>,
     /// The payload of an H, X or Z.
     text: Vec<u8>,
-    contexts: Vec<Context>,
+    contexts: Vec<ContextBytes>,
     pub(crate) hello: Option<Hello>,
     /// Whether statistics were asked for, and the answer.
     pub(crate) asked: bool,
@@ -126,7 +126,7 @@ impl Inbox {
         match kind {
             b'H' => {
                 let hello = Hello::from_bytes(&text)?;
-                self.contexts.resize_with(hello.contexts, Context::default);
+                self.contexts.resize_with(hello.contexts, ContextBytes::default);
                 self.hello = Some(hello);
             }
             b'X' => {
@@ -158,7 +158,7 @@ impl Inbox {
         let Some(lane) = self.contexts.get_mut(context).filter(|lane| !lane.busy) else {
             return Err(Cause::Misuse(format!("context {context} is busy, or the device has none")));
         };
-        *lane = Context { busy: true, due, whole, ..Context::default() };
+        *lane = ContextBytes { busy: true, due, whole, ..ContextBytes::default() };
         lane.link.reserve_exact(largest);
         lane.output.reserve_exact(whole);
         Ok(())

@@ -37,7 +37,7 @@ struct Loaded {
 }
 
 /// A batch under way.
-struct Batch {
+struct ModelBatch {
     counter: u128,
     rows: VecDeque<Wire>,
     output: Vec<u8>,
@@ -96,7 +96,7 @@ struct Model {
     code: Vec<u64>,
     scalars: Vec<[bool; 2]>,
     loaded: Option<Loaded>,
-    batches: Vec<Option<Batch>>,
+    batches: Vec<Option<ModelBatch>>,
     done: [u64; 2],
 }
 
@@ -128,7 +128,7 @@ impl Model {
                     return None;
                 }
                 let wire = |row: &[u8]| [row[..loaded.plane].to_vec(), row[loaded.plane..].to_vec()];
-                *batch = Some(Batch {
+                *batch = Some(ModelBatch {
                     counter: u128::from_le_bytes(*counter),
                     rows: rows.chunks_exact(2 * loaded.plane).map(wire).collect(),
                     output: vec![],
@@ -163,7 +163,7 @@ impl Model {
     }
 }
 
-impl Batch {
+impl ModelBatch {
     /// Runs until products must arrive first, or to the end. Returns the bytes for the left
     /// neighbour, and whether the program has ended.
     fn run(&mut self, loaded: &Loaded, words: usize, done: &mut [u64; 2]) -> Option<(Vec<u8>, bool)> {

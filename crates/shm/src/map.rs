@@ -16,17 +16,17 @@ pub(crate) const DATA_AT: usize = 4096;
 /// A value on a pair of cache lines of its own (processors fetch pairs), so that the two sides do
 /// not slow each other down.
 #[repr(C, align(128))]
-pub(crate) struct Line<T>(pub(crate) T);
+pub(crate) struct OwnLines<T>(pub(crate) T);
 
 /// AGREEMENT: the layout of the memory's first bytes.
 #[repr(C)]
 pub(crate) struct Header {
-    pub(crate) head: Line<AtomicU64>,
-    pub(crate) reader_sleeps: Line<AtomicU32>,
-    pub(crate) tail: Line<AtomicU64>,
-    pub(crate) writer_sleeps: Line<AtomicU32>,
-    pub(crate) writer_gone: Line<AtomicU32>,
-    pub(crate) reader_gone: Line<AtomicU32>,
+    pub(crate) head: OwnLines<AtomicU64>,
+    pub(crate) reader_sleeps: OwnLines<AtomicU32>,
+    pub(crate) tail: OwnLines<AtomicU64>,
+    pub(crate) writer_sleeps: OwnLines<AtomicU32>,
+    pub(crate) writer_gone: OwnLines<AtomicU32>,
+    pub(crate) reader_gone: OwnLines<AtomicU32>,
 }
 
 const _: () = assert!(size_of::<Header>() <= DATA_AT);

@@ -2,7 +2,7 @@
 //! every change.
 
 use crate::backends;
-use crate::trace::{Sent, Trace};
+use crate::trace::{SentTraffic, Trace};
 use hushwire_aes::Backend;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,9 +15,9 @@ const FILE: &str = "crates/testkit/wire.digests";
 const WRITE: &str = "HUSHWIRE_WIRE_DIGESTS";
 
 /// A line's key: the protocol and the party.
-type Key = (String, String);
+type LineKey = (String, String);
 /// The rest of each line, by the line's key.
-type Lines = BTreeMap<Key, String>;
+type Lines = BTreeMap<LineKey, String>;
 
 /// The protocols of one section of the file. One test runs all of them.
 ///
@@ -33,7 +33,7 @@ type Lines = BTreeMap<Key, String>;
 /// ```
 pub struct Digests {
     section: &'static str,
-    found: BTreeMap<Key, Sent>,
+    found: BTreeMap<LineKey, SentTraffic>,
 }
 
 impl Digests {
@@ -91,7 +91,7 @@ impl Digests {
     }
 }
 
-fn section_of((name, _): &Key) -> &str {
+fn section_of((name, _): &LineKey) -> &str {
     name.split_once('/').map_or(name, |(section, _)| section)
 }
 
@@ -130,7 +130,7 @@ fn write(path: &Path, section: &str, found: Lines) {
 /// The differences between the file and the runs, for people to read.
 fn differences(lines: &Lines, found: &Lines) -> String {
     let mut text = String::new();
-    let mut say = |what: &str, (name, party): &Key, old: Option<&String>, new: Option<&String>| {
+    let mut say = |what: &str, (name, party): &LineKey, old: Option<&String>, new: Option<&String>| {
         let none = "none".to_owned();
         let (old, new) = (old.unwrap_or(&none), new.unwrap_or(&none));
         let _ = write!(text, "\n  {name} {party}: {what}\n    file: {old}\n    run:  {new}");

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The messages that a sender sends in a fixed order.
 #[derive(Clone, Default)]
-struct Stream {
+struct SentStream {
     messages: u64,
     bytes: u64,
     hash: Hasher,
@@ -19,7 +19,7 @@ struct Stream {
 
 /// Streams by sender and stream number. Threads may drive streams in any order, so each stream has
 /// a hash of its own.
-type Streams = BTreeMap<(String, u64), Stream>;
+type Streams = BTreeMap<(String, u64), SentStream>;
 
 /// The trace of a run. Clones share it, so that parties on several threads can write to it.
 ///
@@ -42,13 +42,13 @@ impl fmt::Debug for Trace {
 
 /// The traffic of one party in a run: the number of messages, their bytes, and the hash.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Sent {
+pub(crate) struct SentTraffic {
     pub(crate) messages: u64,
     pub(crate) bytes: u64,
     pub(crate) digest: String,
 }
 
-impl Display for Sent {
+impl Display for SentTraffic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.messages, self.bytes, self.digest)
     }
@@ -98,7 +98,7 @@ impl Trace {
     }
 
     /// The traffic by sender; a sender's streams are in the order of their numbers.
-    pub(crate) fn sent(&self) -> BTreeMap<String, Sent> {
+    pub(crate) fn sent(&self) -> BTreeMap<String, SentTraffic> {
         let mut all: BTreeMap<String, (u64, u64, Hasher)> = BTreeMap::new();
         for ((sender, number), stream) in &*self.lock() {
             let (messages, bytes, hash) = all.entry(sender.clone()).or_default();
@@ -108,7 +108,7 @@ impl Trace {
         }
         let sent = |(messages, bytes, hash): (u64, u64, Hasher)| {
             let digest = hex::encode(&hash.finalize().as_bytes()[..16]);
-            Sent { messages, bytes, digest }
+            SentTraffic { messages, bytes, digest }
         };
         all.into_iter().map(|(sender, sums)| (sender, sent(sums))).collect()
     }

@@ -15,7 +15,7 @@ use hushwire_machine::{NetError, out_of_descriptors};
 use crate::{
     Listener, TransportKind,
     bell::Bell,
-    greeting::Kept,
+    greeting::Admitted,
     joining::{BACKOFF, GRACE, Greeter, Joining},
     lobby::{Crowd, Lobby, Visitor},
     locks::lock,
@@ -31,7 +31,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// A connection of this session, or `None` for one that was passed to another session. The error's
 /// flag says whether it ends the session.
-type Greeted = Result<Option<Kept>, (bool, NetError)>;
+type Greeted = Result<Option<Admitted>, (bool, NetError)>;
 
 impl Joining<'_> {
     /// Whether to go on accepting. `grace` holds the time at which a party that gave up stops.

@@ -24,13 +24,13 @@ use hushwire_machine::{NetError, Overseer, PartyId, Reason};
 use crate::{
     Identity, Listener, PeerConfig, SessionConfig,
     bell::Bell,
-    hello::{Flow, Role},
+    hello::{Flow, GreetingRole},
     joining::{BACKOFF, Excuse, Joining, with_joining},
     locks::lock,
-    notice::Step,
+    notice::StepName,
     port::Registration,
     slot::{CONTROL_LANE, Slot},
-    watch::{Source, Verdict},
+    watch::{Verdict, VerdictSource},
 };
 
 /// LOCAL: how long a member that ends tries to reach the others. A peer that starts later waits for
@@ -134,7 +134,7 @@ impl Joining<'_> {
     }
 
     fn tell_once(&self, peer: &PeerConfig, address: &str) -> Result<(), NetError> {
-        let ours = self.hello(peer.id, CONTROL_LANE, Flow::FromDialer, Role::Dialer);
+        let ours = self.hello(peer.id, CONTROL_LANE, Flow::FromDialer, GreetingRole::Dialer);
         let (_, _, theirs) = self.greeted(peer, address, &ours)?;
         if theirs.full && self.excuse.is_some_and(|excuse| excuse.of.is_some()) {
             // It still has a link from this member's attempt to join, and has not yet seen that it
@@ -162,7 +162,12 @@ impl Joining<'_> {
     pub(crate) fn ended_by(&self, by: PartyId, peer: PartyId, why: Reason) -> NetError {
         let (shared, step) = (self.watched.shared(), step_of(why));
         shared.knows(by);
-        shared.settle(Verdict { culprit: peer, why, step: Step::new(step), from: Source::Told(by) });
+        shared.settle(Verdict {
+            culprit: peer,
+            why,
+            step: StepName::new(step),
+            from: VerdictSource::Told(by),
+        });
         let aborted = NetError::Aborted { peer: Some(peer), by, step: step.to_owned(), why };
         shared.check("connect").err().unwrap_or(aborted)
     }

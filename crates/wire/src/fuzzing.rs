@@ -7,7 +7,7 @@ use hushwire_machine::{NetError, PartyId, Reason, SessionId, printable};
 
 use crate::{
     Validity,
-    hello::{Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
+    hello::{Flow, GreetingRole, HELLO_BYTES, Hello, WIRE_VERSION},
     lobby::first_bytes,
     notice::{NOTICE_BYTES, Notice},
     roster::Nonce,
@@ -46,7 +46,7 @@ pub fn hello(bytes: &[u8]) {
         lane: 0,
         lanes: 1,
         flow: Flow::FromDialer,
-        role: Role::Listener,
+        role: GreetingRole::Listener,
         shm: false,
         full: false,
         ends: None,
@@ -111,7 +111,7 @@ mod of_records {
     const MOST_BYTES: usize = 60_000;
 
     /// A key schedule; its keys can be arbitrary here.
-    struct Keys {
+    struct AnyKeys {
         tx: u8,
         rx: u8,
     }
@@ -121,7 +121,7 @@ mod of_records {
         (0, ConnectionTrafficSecrets::Aes256Gcm { key, iv })
     }
 
-    impl Schedule for Keys {
+    impl Schedule for AnyKeys {
         fn next_tx(&mut self) -> Result<(u64, ConnectionTrafficSecrets), Error> {
             self.tx = self.tx.wrapping_add(1);
             Ok(key(self.tx))
@@ -192,7 +192,7 @@ mod of_records {
             socket,
             secrets: ExtractedSecrets { tx: key(0), rx: key(0) },
             suite: TLS13_AES_256_GCM_SHA384,
-            schedule: Box::new(Keys { tx: 0, rx: 0 }),
+            schedule: Box::new(AnyKeys { tx: 0, rx: 0 }),
             out: vec![0; BUFFER_BYTES],
             plain: &[],
             wire: &[],
@@ -218,7 +218,7 @@ mod of_records {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Identity, notice::Step};
+    use crate::{Identity, notice::StepName};
 
     const RUNS: u64 = 4000;
 
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn notices_of_any_bytes() {
-        let step = Step::new("layer 3");
+        let step = StepName::new("layer 3");
         let said = [
             Notice::Abort { culprit: PartyId(2), why: Reason::Silent, step },
             Notice::Alive(Some((PartyId(1), step))),

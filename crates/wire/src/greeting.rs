@@ -8,15 +8,15 @@ use rustls::AlertDescription;
 
 use crate::{
     PeerConfig, Pin, TransportKind,
-    hello::{BadHello, Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
+    hello::{BadHello, Flow, GreetingRole, HELLO_BYTES, Hello, WIRE_VERSION},
     joining::Joining,
     lobby::Visitor,
     locks::lock,
     port::{Guest, Port},
-    roster::{Nonce, Refusal},
+    roster::{Nonce, NotAdmitted},
     slot::{CONTROL_LANE, Duplex, Slot},
     tcp::Guard,
-    tls::{Shown, outdated, wrong_pin},
+    tls::{ShownCertificate, outdated, wrong_pin},
     transport,
 };
 
@@ -24,10 +24,10 @@ use crate::{
 const GREETING: Duration = Duration::from_secs(10);
 
 /// A dialled connection, the certificate of its other end, and the hello of that.
-type Answered = (Box<dyn Duplex>, Option<Shown>, Hello);
+type Answered = (Box<dyn Duplex>, Option<ShownCertificate>, Hello);
 
 /// An admitted connection and its slot.
-pub(crate) type Kept = (Slot, Nonce, Box<dyn Duplex>);
+pub(crate) type Admitted = (Slot, Nonce, Box<dyn Duplex>);
 
 impl Joining<'_> {
     /// Dials `peer` once for `slot`.
@@ -39,7 +39,7 @@ impl Joining<'_> {
     ) -> Result<(Nonce, Box<dyn Duplex>), NetError> {
         let on = |e| handshake_error(self.cfg.me, self.tls.pin(), Some(peer.id), e);
         let flow = if slot.sends { Flow::FromDialer } else { Flow::FromListener };
-        let ours = self.hello(peer.id, slot.lane, flow, Role::Dialer);
+        let ours = self.hello(peer.id, slot.lane, flow, GreetingRole::Dialer);
         let (link, shown, theirs) = self.greeted(peer, address, &ours)?;
         // The peer only probes its own peers: it may still join.
         if theirs.session == SessionId::PROBE {
@@ -66,7 +66,7 @@ impl Joining<'_> {
             NetError::Duplicate { peer: Some(peer.id), what }
         })?;
         self.remember(peer.id, shown);
-        let link = self.settled(link, slot, Role::Dialer, &self.guard).map_err(on)?;
+        let link = self.settled(link, slot, GreetingRole::Dialer, &self.guard).map_err(on)?;
         admission.keep();
         Ok((theirs.nonce, link))
     }
@@ -101,7 +101,7 @@ impl Joining<'_> {
         port: Option<&Port>,
         out: &AtomicBool,
         proved: impl FnOnce(),
-    ) -> Result<Option<Kept>, (bool, NetError)> {
+    ) -> Result<Option<Admitted>, (bool, NetError)> {
         let Visitor { stream, first, .. } = visitor;
         let guard = self.greeting_guard(Some(out));
         let stranger =
@@ -169,7 +169,7 @@ impl Joining<'_> {
 
     /// Judges and answers a connection that has said its hello. The error's flag says whether it
     /// ends the session.
-    pub(crate) fn welcome(&self, guest: Guest, guard: &Guard<'_>) -> Result<Kept, (bool, NetError)> {
+    pub(crate) fn welcome(&self, guest: Guest, guard: &Guard<'_>) -> Result<Admitted, (bool, NetError)> {
         let Guest { mut link, shown, hello: bytes } = guest;
         let stranger =
             |peer: Option<PartyId>| move |e| (false, handshake_error(self.cfg.me, self.tls.pin(), peer, e));
@@ -191,7 +191,7 @@ impl Joining<'_> {
         };
         let (lane, wanted) = theirs.as_ref().map_or((0, Flow::FromDialer), |hello| (hello.lane, hello.flow));
         let flow = if peer.address.is_some() { Flow::FromDialer } else { wanted };
-        let mut ours = self.hello(peer.id, lane, flow, Role::Listener);
+        let mut ours = self.hello(peer.id, lane, flow, GreetingRole::Listener);
         let mut answer =
             |ours: &Hello| guard.send(&mut *link, &ours.encode()).map_err(stranger(Some(peer.id)));
         // A probe has its answer, and the session goes on waiting.
@@ -240,13 +240,13 @@ impl Joining<'_> {
         // Admits before it answers, since the answer tells the other side that it is in.
         let admission = match self.roster.admit_patiently(slot, theirs.nonce, || guard.check().is_ok()) {
             Ok(admission) => admission,
-            Err(Refusal::Duplicate) => {
+            Err(NotAdmitted::Duplicate) => {
                 ours.full = true;
                 answer(&ours)?;
                 let what = "another process with its key joined before".to_owned();
                 return Err((false, NetError::Duplicate { peer: Some(peer.id), what }));
             }
-            Err(Refusal::Taken) => {
+            Err(NotAdmitted::Taken) => {
                 let source = io::Error::other(format!("it dialled {slot} twice"));
                 return Err((
                     false,
@@ -256,7 +256,8 @@ impl Joining<'_> {
         };
         answer(&ours)?;
         self.remember(peer.id, shown);
-        let link = self.settled(link, slot, Role::Listener, guard).map_err(stranger(Some(peer.id)))?;
+        let link =
+            self.settled(link, slot, GreetingRole::Listener, guard).map_err(stranger(Some(peer.id)))?;
         admission.keep();
         lock(&self.sights).met(peer.id);
         Ok((slot, theirs.nonce, link))
@@ -267,7 +268,7 @@ impl Joining<'_> {
         &self,
         link: Box<dyn Duplex>,
         slot: Slot,
-        role: Role,
+        role: GreetingRole,
         guard: &Guard<'_>,
     ) -> io::Result<Box<dyn Duplex>> {
         if slot.lane == CONTROL_LANE {
@@ -276,7 +277,7 @@ impl Joining<'_> {
         transport::settled(link, self.cfg.transport, slot.sends, role, guard)
     }
 
-    pub(crate) fn hello(&self, peer: PartyId, lane: u16, flow: Flow, role: Role) -> Hello {
+    pub(crate) fn hello(&self, peer: PartyId, lane: u16, flow: Flow, role: GreetingRole) -> Hello {
         Hello {
             version: WIRE_VERSION,
             from: self.cfg.me,
@@ -296,7 +297,7 @@ impl Joining<'_> {
         }
     }
 
-    fn remember(&self, peer: PartyId, shown: Option<Shown>) {
+    fn remember(&self, peer: PartyId, shown: Option<ShownCertificate>) {
         if let Some(shown) = shown {
             lock(&self.certificates).insert(peer, shown.validity);
         }

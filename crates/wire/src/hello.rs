@@ -44,7 +44,7 @@ pub(crate) enum Flow {
 
 /// The way in which a side came to the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Role {
+pub(crate) enum GreetingRole {
     Dialer,
     Listener,
 }
@@ -61,7 +61,7 @@ pub(crate) struct Hello {
     pub(crate) lane: u16,
     pub(crate) lanes: u16,
     pub(crate) flow: Flow,
-    pub(crate) role: Role,
+    pub(crate) role: GreetingRole,
     /// Whether data moves in shared memory after the hellos; otherwise it moves on this connection.
     pub(crate) shm: bool,
     /// A listener's answer that another process of the dialler's member is in the session.
@@ -102,8 +102,8 @@ impl Hello {
             Flow::FromListener => 1,
         };
         bytes[97] = match self.role {
-            Role::Dialer => 0,
-            Role::Listener => 1,
+            GreetingRole::Dialer => 0,
+            GreetingRole::Listener => 1,
         };
         bytes[98] = self.shm.into();
         bytes[99] = self.full.into();
@@ -128,8 +128,8 @@ impl Hello {
             _ => return Err(BadHello::Field("direction")),
         };
         let role = match bytes[97] {
-            0 => Role::Dialer,
-            1 => Role::Listener,
+            0 => GreetingRole::Dialer,
+            1 => GreetingRole::Listener,
             _ => return Err(BadHello::Field("role")),
         };
         let shm = match bytes[98] {
@@ -139,7 +139,7 @@ impl Hello {
         };
         let full = match (bytes[99], role) {
             (0, _) => false,
-            (1, Role::Listener) => true,
+            (1, GreetingRole::Listener) => true,
             _ => return Err(BadHello::Field("answer")),
         };
         let ends = match bytes[100].checked_sub(1).map(reason_of) {

@@ -14,7 +14,7 @@ fn hello() -> Hello {
         lane: 1,
         lanes: 4,
         flow: Flow::FromDialer,
-        role: Role::Dialer,
+        role: GreetingRole::Dialer,
         shm: false,
         full: false,
         ends: None,
@@ -25,7 +25,7 @@ fn hello() -> Hello {
 
 /// The answer of a peer that agrees.
 fn answer() -> Hello {
-    Hello { from: PartyId(2), to: PartyId(1), role: Role::Listener, nonce: Nonce([7; 16]), ..hello() }
+    Hello { from: PartyId(2), to: PartyId(1), role: GreetingRole::Listener, nonce: Nonce([7; 16]), ..hello() }
 }
 
 fn field(theirs: &Hello) -> Option<&'static str> {
@@ -53,7 +53,7 @@ fn every_field_is_compared() {
         ("number of lanes", Hello { lanes: 2, ..answer() }),
         ("lane", Hello { lane: 0, ..answer() }),
         ("direction", Hello { flow: Flow::FromListener, ..answer() }),
-        ("role", Hello { role: Role::Dialer, ..answer() }),
+        ("role", Hello { role: GreetingRole::Dialer, ..answer() }),
     ];
     for (name, theirs) in cases {
         assert_eq!(field(&theirs), Some(name));

@@ -67,7 +67,7 @@ pub use listener::Listener;
 pub use local::LocalParties;
 pub use measure::{Clock, Probe, presented};
 pub use observe::{Event, Observer};
-pub use probe::{Found, Incoming, Prober, Visit};
+pub use probe::{DialledPeer, Incoming, Prober, Visit};
 pub use session::{PeerConfig, SessionConfig, TransportKind};
 pub use shape::Shape;
 pub use tcp::resolve;

@@ -14,7 +14,7 @@ use rustix::{
 use crate::unix::UnixPath;
 use hushwire_machine::NetError;
 
-use crate::{TransportKind, port::Port, session::UNIX_PREFIX, tcp, tcp::Guard, transport::Stream};
+use crate::{TransportKind, port::Port, session::UNIX_PREFIX, tcp, tcp::Guard, transport::HostStream};
 
 /// The TCP port or Unix socket at which a party accepts all its peers. It outlives sessions and
 /// serves one at a time, or many if it is [shared](Listener::shared).
@@ -94,7 +94,7 @@ impl Listener {
     }
 
     /// Accepts the next connection; `TimedOut` when `guard` ends the wait.
-    pub(crate) fn accept(&self, guard: &Guard<'_>, socket_buffer: Option<usize>) -> io::Result<Stream> {
+    pub(crate) fn accept(&self, guard: &Guard<'_>, socket_buffer: Option<usize>) -> io::Result<HostStream> {
         loop {
             if let Some(stream) = self.take(socket_buffer)? {
                 return Ok(stream);
@@ -104,12 +104,12 @@ impl Listener {
     }
 
     /// Accepts a connection that waits; `None` if there is none.
-    pub(crate) fn take(&self, socket_buffer: Option<usize>) -> io::Result<Option<Stream>> {
+    pub(crate) fn take(&self, socket_buffer: Option<usize>) -> io::Result<Option<HostStream>> {
         loop {
             let taken = match &self.socket {
-                Socket::Tcp(socket) => tcp::take(socket, socket_buffer).map(|s| s.map(Stream::Tcp)),
+                Socket::Tcp(socket) => tcp::take(socket, socket_buffer).map(|s| s.map(HostStream::Tcp)),
                 #[cfg(unix)]
-                Socket::Unix(socket) => socket.take(socket_buffer).map(|s| s.map(Stream::Unix)),
+                Socket::Unix(socket) => socket.take(socket_buffer).map(|s| s.map(HostStream::Unix)),
             };
             match taken {
                 // The peer left the queue before it was accepted.

@@ -26,7 +26,7 @@ use crate::{
     hello::HELLO_BYTES,
     tcp::try_read,
     tls_records::{HEADER_BYTES, RECORD_BYTES},
-    transport::Stream,
+    transport::HostStream,
 };
 
 /// LOCAL: how long a connection may take to say its first words. Unless packets are lost, they come
@@ -89,7 +89,7 @@ impl Crowd {
 
 /// A connection and its first bytes.
 pub(crate) struct Visitor {
-    pub(crate) stream: Stream,
+    pub(crate) stream: HostStream,
     pub(crate) origin: Origin,
     pub(crate) first: Vec<u8>,
     since: Instant,
@@ -104,7 +104,7 @@ pub(crate) struct Lobby {
 }
 
 /// The result of reading from a connection.
-enum Said {
+enum FirstWords {
     All,
     Part,
     Gone,
@@ -144,7 +144,7 @@ impl Lobby {
         let comes = !fds[0].revents().is_empty();
         let mut speaks = speaks.into_iter();
         for mut visitor in core::mem::take(&mut self.waiting) {
-            let said = if speaks.next() == Some(true) { visitor.hear(self.tls) } else { Said::Part };
+            let said = if speaks.next() == Some(true) { visitor.hear(self.tls) } else { FirstWords::Part };
             self.place(visitor, &said);
         }
         for _ in 0..TAKEN {
@@ -170,11 +170,11 @@ impl Lobby {
         Ok(())
     }
 
-    fn place(&mut self, visitor: Visitor, said: &Said) {
+    fn place(&mut self, visitor: Visitor, said: &FirstWords) {
         match said {
-            Said::All => self.ready.push(visitor),
-            Said::Part => self.waiting.push(visitor),
-            Said::Gone => {}
+            FirstWords::All => self.ready.push(visitor),
+            FirstWords::Part => self.waiting.push(visitor),
+            FirstWords::Gone => {}
         }
     }
 
@@ -188,23 +188,23 @@ impl Lobby {
 
 impl Visitor {
     /// Reads a connection's first words, and nothing beyond.
-    fn hear(&mut self, tls: bool) -> Said {
+    fn hear(&mut self, tls: bool) -> FirstWords {
         loop {
             let (have, wanted) = (self.first.len(), first_bytes(tls, &self.first));
             if have >= wanted {
-                return Said::All;
+                return FirstWords::All;
             }
             self.first.resize(wanted, 0);
             let read = match &mut self.stream {
-                Stream::Tcp(stream) => try_read(stream, &mut self.first[have..]),
+                HostStream::Tcp(stream) => try_read(stream, &mut self.first[have..]),
                 #[cfg(unix)]
-                Stream::Unix(stream) => try_read(stream, &mut self.first[have..]),
+                HostStream::Unix(stream) => try_read(stream, &mut self.first[have..]),
             };
             self.first.truncate(have + *read.as_ref().unwrap_or(&0));
             match read {
-                Ok(0) => return Said::Part,
+                Ok(0) => return FirstWords::Part,
                 Ok(_) => {}
-                Err(_) => return Said::Gone,
+                Err(_) => return FirstWords::Gone,
             }
         }
     }

@@ -16,7 +16,7 @@ use crate::{
     slot::Duplex,
     tcp::Guard,
     tls::{TlsSide, wrong_pin},
-    transport::{self, Stream},
+    transport::{self, HostStream},
 };
 
 /// LOCAL: the number of chunks asked for before the first has come.
@@ -162,7 +162,7 @@ pub fn presented(address: &str, limit: Duration) -> Result<Pin, NetError> {
     let guard = guard(limit);
     let stranger =
         Identity::generate("stranger").map_err(|e| NetError::Config { peer: None, what: e.to_string() })?;
-    let Stream::Tcp(stream) = transport::dial(address, &guard, None).map_err(|e| NetError::Connect {
+    let HostStream::Tcp(stream) = transport::dial(address, &guard, None).map_err(|e| NetError::Connect {
         peer: None,
         address: address.to_owned(),
         cause: e.into_text(),

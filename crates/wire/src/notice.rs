@@ -62,12 +62,12 @@ pub(crate) fn reason_of(code: u8) -> Option<Reason> {
 
 /// A step's name on the wire: short, printable, the same in every notice and message.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct StepName {
     text: [u8; STEP_BYTES],
     len: u8,
 }
 
-impl Step {
+impl StepName {
     pub(crate) fn new(name: &str) -> Self {
         let mut text = [0; STEP_BYTES];
         let mut len = 0;
@@ -91,11 +91,11 @@ fn printable(byte: u8) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Notice {
     /// The sender is alive. If it waits, the party that it waits for and its step.
-    Alive(Option<(PartyId, Step)>),
+    Alive(Option<(PartyId, StepName)>),
     /// The sender has what it needs and closes its links.
     Goodbye,
     /// The sender ends the session because of `culprit`.
-    Abort { culprit: PartyId, why: Reason, step: Step },
+    Abort { culprit: PartyId, why: Reason, step: StepName },
     /// The sender has all its connections, in the session with this id.
     Joined(SessionId),
     /// The sender, a party, has computed `done` of `of` steps; for clients.
@@ -105,17 +105,17 @@ pub(crate) enum Notice {
 impl Notice {
     pub(crate) fn encode(&self) -> [u8; NOTICE_BYTES] {
         let (kind, party, why, step) = match *self {
-            Self::Alive(None) => (1, NOBODY, 0, Step::new("")),
+            Self::Alive(None) => (1, NOBODY, 0, StepName::new("")),
             Self::Alive(Some((party, step))) => (1, party.0, 0, step),
-            Self::Goodbye => (2, NOBODY, 0, Step::new("")),
+            Self::Goodbye => (2, NOBODY, 0, StepName::new("")),
             Self::Abort { culprit, why, step } => (3, culprit.0, code_of(why), step),
             Self::Joined(session) => {
-                let mut step = Step { text: [0; STEP_BYTES], len: ID_BYTES as u8 };
+                let mut step = StepName { text: [0; STEP_BYTES], len: ID_BYTES as u8 };
                 step.text[..ID_BYTES].copy_from_slice(&session.0);
                 (JOINED, NOBODY, 0, step)
             }
             Self::Comes { done, of } => {
-                let mut step = Step { text: [0; STEP_BYTES], len: COMES_BYTES as u8 };
+                let mut step = StepName { text: [0; STEP_BYTES], len: COMES_BYTES as u8 };
                 step.text[..8].copy_from_slice(&done.to_le_bytes());
                 step.text[8..COMES_BYTES].copy_from_slice(&of.to_le_bytes());
                 (COMES, NOBODY, 0, step)
@@ -130,7 +130,7 @@ impl Notice {
     /// Accepts exactly the bytes that [`Notice::encode`] writes; otherwise returns the fault.
     pub(crate) fn decode(bytes: &[u8; NOTICE_BYTES]) -> Result<Self, &'static str> {
         let [kind, party, code, len] = [bytes[0], bytes[1], bytes[2], bytes[3]];
-        let mut step = Step { text: [0; STEP_BYTES], len };
+        let mut step = StepName { text: [0; STEP_BYTES], len };
         step.text.copy_from_slice(&bytes[HEAD_BYTES..]);
         let (name, zeros) =
             step.text.split_at_checked(usize::from(len)).ok_or("its step is longer than a notice")?;
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     fn abort() -> Notice {
-        Notice::Abort { culprit: PartyId(2), why: Reason::Silent, step: Step::new("layer 3") }
+        Notice::Abort { culprit: PartyId(2), why: Reason::Silent, step: StepName::new("layer 3") }
     }
 
     #[test]
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(&bytes[..12], b"\x03\x02\x03\x07layer 3\0");
         assert_eq!(Notice::Alive(None).encode()[..4], [1, 255, 0, 0]);
         assert_eq!(Notice::Goodbye.encode()[..4], [2, 255, 0, 0]);
-        let waits = Notice::Alive(Some((PartyId(1), Step::new("x"))));
+        let waits = Notice::Alive(Some((PartyId(1), StepName::new("x"))));
         let joined = Notice::Joined(SessionId([0x9b; 16]));
         assert_eq!(joined.encode()[..5], [4, 255, 0, 16, 0x9b]);
         let comes = Notice::Comes { done: 3, of: 0x0102 };
@@ -197,7 +197,7 @@ mod tests {
             assert!(Notice::decode(&notice.encode()) == Ok(notice));
         }
         for (code, &why) in REASONS.iter().enumerate() {
-            let bytes = Notice::Abort { culprit: PartyId(0), why, step: Step::new("") }.encode();
+            let bytes = Notice::Abort { culprit: PartyId(0), why, step: StepName::new("") }.encode();
             assert_eq!(usize::from(bytes[2]), code);
             assert!(Notice::decode(&bytes).is_ok());
         }
@@ -205,8 +205,8 @@ mod tests {
 
     #[test]
     fn steps_are_short_and_printable() {
-        assert_eq!(Step::new("läyer\x1b[2J\n").as_str(), "l?yer?[2J?");
-        assert_eq!(Step::new(&"x".repeat(500)).as_str(), "x".repeat(STEP_BYTES));
+        assert_eq!(StepName::new("läyer\x1b[2J\n").as_str(), "l?yer?[2J?");
+        assert_eq!(StepName::new(&"x".repeat(500)).as_str(), "x".repeat(STEP_BYTES));
     }
 
     #[test]

@@ -23,16 +23,16 @@ pub(crate) struct Pacer {
     pub(crate) quantum: usize,
     pub(crate) queue: usize,
     pub(crate) linger: Duration,
-    pub(crate) state: Mutex<State>,
+    pub(crate) state: Mutex<PacerState>,
     /// Signalled when an idle thread gets work, or a link closes.
     pub(crate) due: Condvar,
     /// Signalled when a link has delivered all its bytes.
     pub(crate) done: Condvar,
 }
 
-pub(crate) struct State {
+pub(crate) struct PacerState {
     pub(crate) schedule: Schedule,
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<PacedLink>,
     /// Empty buffers for the next long pieces: fresh pages cost more than the copy.
     pub(crate) pool: Vec<Vec<u8>>,
     /// The time until which the thread sleeps; `None` while it works.
@@ -40,10 +40,10 @@ pub(crate) struct State {
 }
 
 /// A link with its queue.
-pub(crate) struct Line {
+pub(crate) struct PacedLink {
     /// `None` while the thread sends on the link, and after it has failed or closed.
     pub(crate) link: Option<Box<dyn Tx>>,
-    pub(crate) pieces: VecDeque<Piece>,
+    pub(crate) pieces: VecDeque<QueuedPiece>,
     /// The number of bytes in `pieces` and in the thread's hands.
     pub(crate) held: usize,
     /// Whether the link has all pieces and still holds some back.
@@ -61,13 +61,13 @@ pub(crate) struct Line {
     waker: Arc<Waker>,
 }
 
-pub(crate) struct Piece {
+pub(crate) struct QueuedPiece {
     pub(crate) due: Instant,
     pub(crate) bytes: Vec<u8>,
     pub(crate) sent: usize,
 }
 
-impl Line {
+impl PacedLink {
     pub(crate) fn new(link: Box<dyn Tx>, waker: Arc<Waker>) -> Self {
         Self {
             link: Some(link),
@@ -120,7 +120,7 @@ impl Line {
 }
 
 impl Pacer {
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, PacerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -138,7 +138,7 @@ impl Pacer {
                 Some((due, i)) if due <= now => self.release(state, i, now),
                 Some((due, _)) => self.sleep(state, now, due - now),
                 None => {
-                    state.lines.iter_mut().filter(|line| line.closed).for_each(Line::let_go);
+                    state.lines.iter_mut().filter(|line| line.closed).for_each(PacedLink::let_go);
                     self.done.notify_all();
                     if state.lines.iter().all(|line| line.closed) {
                         return;
@@ -151,10 +151,10 @@ impl Pacer {
 
     fn sleep<'a>(
         &'a self,
-        mut state: MutexGuard<'a, State>,
+        mut state: MutexGuard<'a, PacerState>,
         now: Instant,
         time: Duration,
-    ) -> MutexGuard<'a, State> {
+    ) -> MutexGuard<'a, PacerState> {
         state.asleep_until = Some(now + time);
         self.due.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0
     }
@@ -163,10 +163,10 @@ impl Pacer {
     /// meanwhile.
     fn release<'a>(
         &'a self,
-        mut state: MutexGuard<'a, State>,
+        mut state: MutexGuard<'a, PacerState>,
         i: usize,
         now: Instant,
-    ) -> MutexGuard<'a, State> {
+    ) -> MutexGuard<'a, PacerState> {
         let line = &mut state.lines[i];
         let Some(mut link) = line.link.take() else {
             line.fail(ErrorKind::BrokenPipe.into());

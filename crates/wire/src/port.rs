@@ -17,14 +17,14 @@ use crate::{
     hello::{HELLO_BYTES, Hello},
     locks::lock,
     slot::Duplex,
-    tls::Shown,
+    tls::ShownCertificate,
 };
 
 /// A connection that has said its hello.
 pub(crate) struct Guest {
     pub(crate) link: Box<dyn Duplex>,
     /// The certificate whose key it proved to hold, if the transport has certificates.
-    pub(crate) shown: Option<Shown>,
+    pub(crate) shown: Option<ShownCertificate>,
     pub(crate) hello: [u8; HELLO_BYTES],
 }
 

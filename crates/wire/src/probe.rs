@@ -20,12 +20,12 @@ use zeroize::Zeroizing;
 use crate::{
     Identity, Listener, PeerConfig, Probe, SessionConfig, TransportKind, Validity,
     greeting::{bad_hello, handshake_error, unproven_error},
-    hello::{Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
+    hello::{Flow, GreetingRole, HELLO_BYTES, Hello, WIRE_VERSION},
     roster::Nonce,
     slot::Duplex,
     tcp::Guard,
     tls::TlsSide,
-    transport::{self, Stream},
+    transport::{self, HostStream},
 };
 
 /// AGREEMENT: the bytes that one data command moves.
@@ -50,7 +50,7 @@ pub struct Prober {
 }
 
 /// The state of a dialled peer.
-pub enum Found {
+pub enum DialledPeer {
     /// It probes as well, and can be measured.
     Probe(Box<Probe>),
     /// It waits for a session; only its certificate is known.
@@ -58,7 +58,7 @@ pub enum Found {
 }
 
 /// An accepted connection that has not greeted yet.
-pub struct Incoming(Stream);
+pub struct Incoming(HostStream);
 
 /// The end of an accepted connection.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl Prober {
     /// [`NetError::Io`] if nothing answers there, [`NetError::UnknownPeer`] if it shows another
     /// certificate, [`NetError::Expired`], [`NetError::HandshakeMismatch`] for another release or
     /// other party numbers, and the other errors of [`crate::connect`].
-    pub fn dial(&self, peer: &PeerConfig) -> Result<Found, NetError> {
+    pub fn dial(&self, peer: &PeerConfig) -> Result<DialledPeer, NetError> {
         let guard = guard(STEP);
         let on = |e| handshake_error(self.cfg.me, self.tls.pin(), Some(peer.id), e);
         let Some(address) = &peer.address else {
@@ -111,7 +111,7 @@ impl Prober {
         })?;
         let (mut link, shown) = transport::dialled(stream, self.cfg.transport, &self.tls, peer.pin, &guard)
             .map_err(|e| unproven_error(Some(peer.id), e))?;
-        let ours = self.hello(peer.id, Role::Dialer);
+        let ours = self.hello(peer.id, GreetingRole::Dialer);
         guard.send(&mut *link, &ours.encode()).map_err(on)?;
         let mut theirs = [0; HELLO_BYTES];
         guard.recv(&mut *link, &mut theirs).map_err(on)?;
@@ -119,10 +119,10 @@ impl Prober {
         self.judge(&theirs, peer.id)?;
         let validity = shown.map(|shown| shown.validity);
         if theirs.session != SessionId::PROBE {
-            return Ok(Found::InSession(validity));
+            return Ok(DialledPeer::InSession(validity));
         }
         let probe = Probe { link, peer: peer.id, validity };
-        Ok(Found::Probe(Box::new(probe)))
+        Ok(DialledPeer::Probe(Box::new(probe)))
     }
 
     /// Accepts the next connection; `None` if none comes within `wait`.
@@ -163,7 +163,9 @@ impl Prober {
             let presented = Presented::Other(Text::peer(claimed, "a stranger"));
             return Err(NetError::UnknownPeer { peer: claimed, step: "handshake".to_owned(), presented });
         };
-        greeting.send(&mut *link, &self.hello(peer, Role::Listener).encode()).map_err(on(Some(peer)))?;
+        greeting
+            .send(&mut *link, &self.hello(peer, GreetingRole::Listener).encode())
+            .map_err(on(Some(peer)))?;
         let theirs = theirs?;
         if theirs.session != SessionId::PROBE {
             return Ok(Visit::InSession(peer));
@@ -173,7 +175,7 @@ impl Prober {
         Ok(Visit::Measured(peer))
     }
 
-    fn hello(&self, to: PartyId, role: Role) -> Hello {
+    fn hello(&self, to: PartyId, role: GreetingRole) -> Hello {
         Hello {
             version: WIRE_VERSION,
             from: self.cfg.me,

@@ -56,7 +56,7 @@ struct Met {
 
 /// The reason why a connection is not admitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Refusal {
+pub(crate) enum NotAdmitted {
     /// Another process of the member was first.
     Duplicate,
     /// This slot has a connection already, or one is being greeted.
@@ -109,14 +109,14 @@ impl Roster {
     }
 
     /// Admits a process of `slot.peer` for this slot.
-    pub(crate) fn admit(&self, slot: Slot, nonce: Nonce) -> Result<Admission<'_>, Refusal> {
+    pub(crate) fn admit(&self, slot: Slot, nonce: Nonce) -> Result<Admission<'_>, NotAdmitted> {
         let mut met = lock(&self.met);
         let peer = met.entry(slot.peer).or_insert_with(|| Met { nonce, slots: BTreeSet::new() });
         if peer.nonce != nonce {
-            return Err(Refusal::Duplicate);
+            return Err(NotAdmitted::Duplicate);
         }
         if !peer.slots.insert(slot) {
-            return Err(Refusal::Taken);
+            return Err(NotAdmitted::Taken);
         }
         Ok(Admission { roster: self, slot, nonce, kept: false })
     }
@@ -129,11 +129,11 @@ impl Roster {
         slot: Slot,
         nonce: Nonce,
         goes_on: impl Fn() -> bool,
-    ) -> Result<Admission<'_>, Refusal> {
+    ) -> Result<Admission<'_>, NotAdmitted> {
         let deadline = Instant::now() + SUCCESSOR;
         loop {
             match self.admit(slot, nonce) {
-                Err(Refusal::Duplicate) if Instant::now() < deadline && goes_on() => thread::sleep(LOOK),
+                Err(NotAdmitted::Duplicate) if Instant::now() < deadline && goes_on() => thread::sleep(LOOK),
                 admitted => return admitted,
             }
         }
@@ -217,17 +217,17 @@ mod tests {
     fn a_second_process_is_refused_until_the_first_is_gone() {
         let roster = met(0, 10, &[]);
         let first = roster.admit(slot(1, 0), Nonce([1; 16])).unwrap_or_else(|e| panic!("{e:?}"));
-        assert_eq!(roster.admit(slot(1, 1), Nonce([2; 16])).err(), Some(Refusal::Duplicate));
-        assert_eq!(roster.admit(slot(1, 0), Nonce([1; 16])).err(), Some(Refusal::Taken));
+        assert_eq!(roster.admit(slot(1, 1), Nonce([2; 16])).err(), Some(NotAdmitted::Duplicate));
+        assert_eq!(roster.admit(slot(1, 0), Nonce([1; 16])).err(), Some(NotAdmitted::Taken));
         // Another member is independent.
         drop(roster.admit(slot(2, 0), Nonce([2; 16])));
         let more = roster.admit(slot(1, 1), Nonce([1; 16])).unwrap_or_else(|e| panic!("{e:?}"));
         drop(first);
-        assert_eq!(roster.admit(slot(1, 0), Nonce([2; 16])).err(), Some(Refusal::Duplicate));
+        assert_eq!(roster.admit(slot(1, 0), Nonce([2; 16])).err(), Some(NotAdmitted::Duplicate));
         drop(more);
         roster.admit(slot(1, 0), Nonce([2; 16])).unwrap_or_else(|e| panic!("{e:?}")).keep();
-        assert_eq!(roster.admit(slot(1, 0), Nonce([1; 16])).err(), Some(Refusal::Duplicate));
-        assert_eq!(roster.admit(slot(1, 0), Nonce([2; 16])).err(), Some(Refusal::Taken));
+        assert_eq!(roster.admit(slot(1, 0), Nonce([1; 16])).err(), Some(NotAdmitted::Duplicate));
+        assert_eq!(roster.admit(slot(1, 0), Nonce([2; 16])).err(), Some(NotAdmitted::Taken));
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
         let late = roster.admit(slot(1, 1), Nonce([1; 16])).unwrap_or_else(|e| panic!("{e:?}"));
         assert_eq!(
             roster.admit_patiently(slot(1, 0), Nonce([2; 16]), || false).err(),
-            Some(Refusal::Duplicate)
+            Some(NotAdmitted::Duplicate)
         );
         let (first, last) = (roster.session(NAME), std::sync::atomic::AtomicBool::new(false));
         let goes_on = || {
@@ -248,7 +248,7 @@ mod tests {
         next.unwrap_or_else(|e| panic!("{e:?}")).keep();
         // This takes no slot from the second process.
         drop(late);
-        assert_eq!(roster.admit(slot(1, 1), Nonce([2; 16])).err(), Some(Refusal::Taken));
+        assert_eq!(roster.admit(slot(1, 1), Nonce([2; 16])).err(), Some(NotAdmitted::Taken));
         assert!(roster.is_in(PartyId(1), Nonce([2; 16])) && !roster.is_in(PartyId(1), Nonce([1; 16])));
         assert_ne!(roster.session(NAME), first);
     }

@@ -19,7 +19,7 @@ use hushwire_machine::{Doze, Net, Process, Signal, Tx, Wait};
 
 use crate::{
     Shape,
-    pacer::{Line, Pacer, Piece, State},
+    pacer::{PacedLink, Pacer, PacerState, QueuedPiece},
     shape::Schedule,
     waker::Waker,
 };
@@ -60,8 +60,9 @@ fn shape_all(shape: Shape, linger: Duration, links: Vec<Box<dyn Tx>>) -> Vec<Box
 fn shape_with(shape: Shape, linger: Duration, links: Vec<Box<dyn Tx>>, queue: usize) -> Vec<Box<dyn Tx>> {
     let shared = links.iter().map(|link| link.signal().map_or_else(Waker::new, Waker::Shared));
     let wakers: Vec<_> = shared.map(Arc::new).collect();
-    let lines = links.into_iter().zip(&wakers).map(|(link, waker)| Line::new(link, waker.clone())).collect();
-    let state = State { schedule: Schedule::new(shape), lines, pool: Vec::new(), asleep_until: None };
+    let lines =
+        links.into_iter().zip(&wakers).map(|(link, waker)| PacedLink::new(link, waker.clone())).collect();
+    let state = PacerState { schedule: Schedule::new(shape), lines, pool: Vec::new(), asleep_until: None };
     let pacer = Arc::new(Pacer {
         quantum: quantum(shape),
         queue,
@@ -124,7 +125,7 @@ impl Tx for ShapedTx {
             bytes.extend_from_slice(piece);
             let due = state.schedule.due(piece.len(), now);
             wakes |= state.asleep_until.is_some_and(|until| due < until);
-            line.pieces.push_back(Piece { due, bytes, sent: 0 });
+            line.pieces.push_back(QueuedPiece { due, bytes, sent: 0 });
         }
         line.held += taken;
         drop(guard);

@@ -10,7 +10,7 @@ use hushwire_machine::{Doze, Rx, Tx, Wait};
 use hushwire_shm::{Consumer, Producer, Ring, RingError};
 use rustix::event::PollFlags;
 
-use crate::{hello::Role, slot::Duplex, tcp::Guard};
+use crate::{hello::GreetingRole, slot::Duplex, tcp::Guard};
 
 /// LOCAL: the bytes of a ring. Measured from 64 KiB to 1 MiB: a longer ring saves a single flow
 /// some sleeps, but the rings of several lanes then no longer fit the second-level cache beside the
@@ -21,19 +21,19 @@ const RING_BYTES: usize = 256 << 10;
 pub(crate) fn settle(
     socket: &dyn Duplex,
     sends: bool,
-    role: Role,
+    role: GreetingRole,
     guard: &Guard<'_>,
 ) -> io::Result<Box<dyn Duplex>> {
     let socket = socket.as_fd();
     let ring = match role {
-        Role::Dialer => {
+        GreetingRole::Dialer => {
             let ring = Ring::create(RING_BYTES)?;
             while !ring.give(socket)? {
                 guard.wait(socket, PollFlags::OUT)?;
             }
             ring
         }
-        Role::Listener => loop {
+        GreetingRole::Listener => loop {
             match Ring::take(socket)? {
                 Some(ring) => break ring,
                 None => guard.wait(socket, PollFlags::IN)?,

@@ -108,7 +108,7 @@ impl TlsSide {
         socket: TcpStream,
         pin: Pin,
         guard: &Guard<'_>,
-    ) -> io::Result<(TlsLink, Shown)> {
+    ) -> io::Result<(TlsLink, ShownCertificate)> {
         let pinned = self.pinned(vec![pin]);
         let config = self.client(pinned.clone()).map_err(tls_error)?;
         // No check reads the name: the pin identifies the peer.
@@ -125,7 +125,7 @@ impl TlsSide {
         pins: impl Into<Option<Vec<Pin>>>,
         guard: &Guard<'_>,
         first: &[u8],
-    ) -> io::Result<(TlsLink, Shown)> {
+    ) -> io::Result<(TlsLink, ShownCertificate)> {
         let pinned = self.pinned(pins);
         let config = self.server(pinned.clone()).map_err(tls_error)?;
         let conn = UnbufferedServerConnection::new(Arc::new(config)).map_err(tls_error)?;
@@ -135,7 +135,7 @@ impl TlsSide {
 
 /// The certificate whose key a peer proved to hold: its pin and its validity.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct ShownCertificate {
     pub(crate) pin: Pin,
     pub(crate) validity: Validity,
 }
@@ -195,13 +195,13 @@ impl Pinned {
     fn shown(
         &self,
         greeted: io::Result<(TlsLink, Option<CertificateDer<'static>>)>,
-    ) -> io::Result<(TlsLink, Shown)> {
+    ) -> io::Result<(TlsLink, ShownCertificate)> {
         let (link, certificate) =
             greeted.map_err(|e| self.outdated.get().map_or(e, |&outdated| io::Error::other(outdated)))?;
         let certificate = certificate.ok_or_else(|| tls_error(Error::NoCertificatesPresented))?;
         let validity =
             Validity::of(&certificate).ok_or_else(|| tls_error(CertificateError::BadEncoding.into()))?;
-        Ok((link, Shown { pin: Pin::of(&certificate), validity }))
+        Ok((link, ShownCertificate { pin: Pin::of(&certificate), validity }))
     }
 
     fn schemes(&self) -> Vec<SignatureScheme> {

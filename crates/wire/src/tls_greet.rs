@@ -124,7 +124,7 @@ struct Greeting<S> {
 }
 
 /// The result of one step of the handshake.
-enum Turn {
+enum GreetTurn {
     /// The handshake moved on.
     Moved,
     /// Nothing to do until bytes come or go.
@@ -137,9 +137,9 @@ impl<S: Session> Greeting<S> {
     fn run(&mut self, guard: &Guard<'_>) -> io::Result<()> {
         loop {
             match self.turn()? {
-                Turn::Moved => {}
-                Turn::Closed => return Err(ErrorKind::UnexpectedEof.into()),
-                Turn::Idle => {
+                GreetTurn::Moved => {}
+                GreetTurn::Closed => return Err(ErrorKind::UnexpectedEof.into()),
+                GreetTurn::Idle => {
                     while !self.flush()? {
                         guard.wait(self.socket.as_fd(), PollFlags::OUT)?;
                     }
@@ -193,7 +193,7 @@ impl<S: Session> Greeting<S> {
     }
 
     /// One step of the handshake: processes received bytes, or writes bytes for the peer.
-    fn turn(&mut self) -> io::Result<Turn> {
+    fn turn(&mut self) -> io::Result<GreetTurn> {
         let UnbufferedStatus { discard, state, .. } =
             self.session.process(&mut self.incoming[self.begin..self.end]);
         let turn = match state.map_err(tls_error)? {
@@ -201,19 +201,19 @@ impl<S: Session> Greeting<S> {
                 while let Some(record) = traffic.next_record() {
                     self.early.extend_from_slice(record.map_err(tls_error)?.payload);
                 }
-                Turn::Moved
+                GreetTurn::Moved
             }
             ConnectionState::EncodeTlsData(mut data) => {
                 self.out_end += data.encode(&mut self.out[self.out_end..]).map_err(io::Error::other)?;
-                Turn::Moved
+                GreetTurn::Moved
             }
             ConnectionState::TransmitTlsData(data) => {
                 // The bytes are in `out`, before any that follow.
                 data.done();
-                Turn::Moved
+                GreetTurn::Moved
             }
-            ConnectionState::WriteTraffic(_) | ConnectionState::BlockedHandshake => Turn::Idle,
-            ConnectionState::PeerClosed | ConnectionState::Closed => Turn::Closed,
+            ConnectionState::WriteTraffic(_) | ConnectionState::BlockedHandshake => GreetTurn::Idle,
+            ConnectionState::PeerClosed | ConnectionState::Closed => GreetTurn::Closed,
             _ => return Err(io::Error::other("TLS is in a state that this session never asks for")),
         };
         self.begin += discard;

@@ -45,7 +45,7 @@ pub(crate) struct RecordKey {
 }
 
 /// The content of a record.
-pub(crate) struct Opened {
+pub(crate) struct OpenedRecord {
     pub(crate) content: ContentType,
     /// The number of plain bytes, without content type and padding.
     pub(crate) bytes: usize,
@@ -118,7 +118,7 @@ impl RecordKey {
     ///
     /// Up to 256 bytes of `into` beyond the plain bytes are overwritten. If a record is refused,
     /// `into` keeps no bytes that the peer could have chosen.
-    pub(crate) fn open(&mut self, record: &mut [u8], into: &mut [u8]) -> Result<Opened, Error> {
+    pub(crate) fn open(&mut self, record: &mut [u8], into: &mut [u8]) -> Result<OpenedRecord, Error> {
         let (header, rest) = record.split_at_mut(HEADER_BYTES);
         let sealed_bytes = rest.len().checked_sub(TAG_BYTES).ok_or(Error::DecryptError)?;
         let (sealed, tag) = rest.split_at_mut(sealed_bytes);
@@ -139,7 +139,7 @@ impl RecordKey {
         if bytes > RECORD_BYTES {
             return Err(Error::PeerSentOversizedRecord);
         }
-        Ok(Opened { content: ContentType::from(inner[bytes]), bytes, direct })
+        Ok(OpenedRecord { content: ContentType::from(inner[bytes]), bytes, direct })
     }
 }
 

@@ -15,7 +15,7 @@ fn sealed(key: &mut RecordKey, content: ContentType, plain: &[u8]) -> Vec<u8> {
 /// Opens `record` into `room` bytes and returns its content.
 fn opened(key: &mut RecordKey, record: &[u8], room: usize) -> Result<(ContentType, Vec<u8>), Error> {
     let (mut record, mut into) = (record.to_vec(), vec![0; room]);
-    let Opened { content, bytes, direct } = key.open(&mut record, &mut into)?;
+    let OpenedRecord { content, bytes, direct } = key.open(&mut record, &mut into)?;
     let plain = if direct { &into[..bytes] } else { &record[HEADER_BYTES..HEADER_BYTES + bytes] };
     Ok((content, plain.to_vec()))
 }

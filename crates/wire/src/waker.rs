@@ -18,10 +18,10 @@ pub(crate) enum Waker {
     /// The counter that the inner link moves too, so that one wait serves both halves of a channel.
     Shared(Arc<Signal>),
     /// A descriptor that can be polled together with another.
-    Socket(Pair),
+    Socket(SocketPair),
 }
 
-pub(crate) struct Pair {
+pub(crate) struct SocketPair {
     sleeps: AtomicBool,
     bell: Bell,
     ear: Bell,
@@ -32,7 +32,7 @@ impl Waker {
     /// left.
     pub(crate) fn new() -> Self {
         match bell::pair() {
-            Ok((bell, ear)) => Self::Socket(Pair { sleeps: AtomicBool::new(false), bell, ear }),
+            Ok((bell, ear)) => Self::Socket(SocketPair { sleeps: AtomicBool::new(false), bell, ear }),
             Err(_) => Self::Shared(Arc::default()),
         }
     }

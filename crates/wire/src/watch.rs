@@ -22,7 +22,7 @@ use hushwire_machine::{Hold, NetError, Overseer, PartyId, Process, Reason, Rx, S
 use crate::{
     Observer, SessionConfig,
     bell::{self, Bell},
-    notice::{Notice, Step},
+    notice::{Notice, StepName},
     watcher::Watcher,
 };
 
@@ -35,13 +35,13 @@ const TELL: Duration = Duration::from_secs(5);
 
 /// The watch over a session that is being opened, with the first hold on it.
 pub(crate) struct Watching {
-    shared: Arc<Shared>,
+    shared: Arc<SessionWatch>,
     hold: Hold,
 }
 
 /// Dropped with the last hold; then the party says goodbye.
 struct Running {
-    shared: Arc<Shared>,
+    shared: Arc<SessionWatch>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -50,7 +50,7 @@ impl Watching {
     pub(crate) fn start(cfg: &SessionConfig, observer: Option<Observer>) -> io::Result<Self> {
         let SessionConfig { me, liveness, still, .. } = *cfg;
         let (waker, wake) = bell::pair()?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SessionWatch {
             me,
             process: Process::here(),
             liveness,
@@ -58,7 +58,7 @@ impl Watching {
             waker,
             judged: AtomicBool::new(false),
             stirred: AtomicBool::new(false),
-            state: Mutex::new(State { joining: true, ..State::default() }),
+            state: Mutex::new(WatchState { joining: true, ..WatchState::default() }),
             news: Condvar::new(),
         });
         let mut watcher = Watcher::new(shared.clone(), wake, still);
@@ -67,7 +67,7 @@ impl Watching {
         Ok(Self { hold: Hold::new(shared.clone(), Arc::new(running)), shared })
     }
 
-    pub(crate) fn shared(&self) -> &Shared {
+    pub(crate) fn shared(&self) -> &SessionWatch {
         &self.shared
     }
 
@@ -98,7 +98,7 @@ impl Drop for Running {
 
 /// The source of a verdict.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum VerdictSource {
     /// This party's own watcher; the text is the fault of a notice, if that is the reason.
     Seen(&'static str),
     /// That party: a peer by a notice or, for this party, a channel or the program.
@@ -110,8 +110,8 @@ pub(crate) enum Source {
 pub(crate) struct Verdict {
     pub(crate) culprit: PartyId,
     pub(crate) why: Reason,
-    pub(crate) step: Step,
-    pub(crate) from: Source,
+    pub(crate) step: StepName,
+    pub(crate) from: VerdictSource,
 }
 
 /// One direction of a control link, on its way to the watcher.
@@ -121,7 +121,7 @@ pub(crate) enum Half {
 }
 
 /// The state of a session that the watcher and all links share.
-pub(crate) struct Shared {
+pub(crate) struct SessionWatch {
     pub(crate) me: PartyId,
     /// The process of the watcher. A fork has no watcher, would wait for it in vain, and must not
     /// speak to the peers.
@@ -133,13 +133,13 @@ pub(crate) struct Shared {
     judged: AtomicBool,
     /// Whether a byte or a step has moved since the watcher last looked.
     stirred: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<WatchState>,
     /// Signalled at every change that somebody may wait for.
     news: Condvar,
 }
 
 #[derive(Default)]
-pub(crate) struct State {
+pub(crate) struct WatchState {
     /// Whether the session is not agreed on yet: a lost peer may come again.
     joining: bool,
     /// The peers that were lost while joining.
@@ -150,9 +150,9 @@ pub(crate) struct State {
     /// The peers that reported that they end the session.
     knowing: BTreeSet<PartyId>,
     /// The parties that peers wait for, by their heartbeats.
-    pub(crate) behind: BTreeMap<PartyId, (PartyId, Step)>,
+    pub(crate) behind: BTreeMap<PartyId, (PartyId, StepName)>,
     /// The waits of this party's channels.
-    pub(crate) waits: BTreeMap<u64, Wanted>,
+    pub(crate) waits: BTreeMap<u64, ChannelWait>,
     next_wait: u64,
     /// The party whose joining this party waits for.
     pub(crate) joins: Option<PartyId>,
@@ -173,18 +173,18 @@ pub(crate) struct State {
 
 /// A wait of a channel.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct ChannelWait {
     pub(crate) peer: PartyId,
-    pub(crate) step: Step,
+    pub(crate) step: StepName,
     pub(crate) since: Instant,
 }
 
-impl Shared {
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+impl SessionWatch {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, WatchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes everybody who waits in [`Shared::judge`] or [`Shared::tell`].
+    /// Wakes everybody who waits in [`SessionWatch::judge`] or [`SessionWatch::tell`].
     pub(crate) fn ring(&self) {
         self.news.notify_all();
     }
@@ -221,7 +221,8 @@ impl Shared {
             state.joined.remove(&peer);
             state.behind.remove(&peer);
         } else {
-            let verdict = Verdict { culprit: peer, why, step: Step::new(""), from: Source::Seen("") };
+            let verdict =
+                Verdict { culprit: peer, why, step: StepName::new(""), from: VerdictSource::Seen("") };
             state.verdict.get_or_insert(verdict);
             self.judged.store(true, Ordering::Release);
         }
@@ -284,27 +285,29 @@ impl Shared {
     fn error(&self, Verdict { culprit, why, step: their_step, from }: Verdict, step: &str) -> NetError {
         let (peer, step) = (Some(culprit), step.to_owned());
         match (from, why) {
-            (Source::Told(by), why) if culprit == self.me && by != self.me => {
+            (VerdictSource::Told(by), why) if culprit == self.me && by != self.me => {
                 NetError::Blamed { by, step: their_step.as_str().to_owned(), why }
             }
-            (Source::Told(by), why) => {
+            (VerdictSource::Told(by), why) => {
                 NetError::Aborted { peer, by, step: their_step.as_str().to_owned(), why }
             }
-            (Source::Seen(_), Reason::Died) => NetError::Dead { peer, step, silent_for: None },
-            (Source::Seen(_), Reason::Silent) => {
+            (VerdictSource::Seen(_), Reason::Died) => NetError::Dead { peer, step, silent_for: None },
+            (VerdictSource::Seen(_), Reason::Silent) => {
                 NetError::Dead { peer, step, silent_for: Some(self.liveness) }
             }
-            (Source::Seen(what), _) => NetError::Malformed { peer, msg: "notice", what: what.to_owned() },
+            (VerdictSource::Seen(what), _) => {
+                NetError::Malformed { peer, msg: "notice", what: what.to_owned() }
+            }
         }
     }
 
     /// Tells all peers the verdict, once, and waits until they can read it, so that a program that
     /// exits on an error leaves nobody waiting. For a cause that this party saw itself, the step is
     /// `step`.
-    fn tell(&self, step: Step) {
+    fn tell(&self, step: StepName) {
         let mut state = self.lock();
         if let (None, Some(Verdict { culprit, why, step: theirs, from })) = (state.notice, state.verdict) {
-            let step = if matches!(from, Source::Seen(_)) { step } else { theirs };
+            let step = if matches!(from, VerdictSource::Seen(_)) { step } else { theirs };
             state.notice = Some(Notice::Abort { culprit, why, step });
             self.wake();
         }
@@ -319,7 +322,7 @@ impl Shared {
     }
 }
 
-impl Overseer for Shared {
+impl Overseer for SessionWatch {
     fn stir(&self) {
         // The flag is mostly set already; then nothing is written that other threads read.
         if !self.stirred.load(Ordering::Relaxed) {
@@ -354,7 +357,8 @@ impl Overseer for Shared {
                     NetError::Closed { .. } if state.left.contains(&culprit) => Reason::Left,
                     _ => Reason::of(&own),
                 };
-                let verdict = Verdict { culprit, why, step: Step::new(step), from: Source::Told(self.me) };
+                let verdict =
+                    Verdict { culprit, why, step: StepName::new(step), from: VerdictSource::Told(self.me) };
                 state.verdict = Some(verdict);
                 self.judged.store(true, Ordering::Release);
                 own
@@ -362,7 +366,7 @@ impl Overseer for Shared {
         };
         drop(state);
         self.ring();
-        self.tell(Step::new(step));
+        self.tell(StepName::new(step));
         e
     }
 
@@ -370,7 +374,7 @@ impl Overseer for Shared {
         let mut state = self.lock();
         let number = state.next_wait;
         state.next_wait += 1;
-        state.waits.insert(number, Wanted { peer, step: Step::new(step), since });
+        state.waits.insert(number, ChannelWait { peer, step: StepName::new(step), since });
         number
     }
 
@@ -395,8 +399,8 @@ impl Overseer for Shared {
         if !self.process.is_here() {
             return;
         }
-        let step = Step::new(step);
-        self.settle(Verdict { culprit, why, step, from: Source::Told(self.me) });
+        let step = StepName::new(step);
+        self.settle(Verdict { culprit, why, step, from: VerdictSource::Told(self.me) });
         self.tell(step);
     }
 

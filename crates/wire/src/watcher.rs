@@ -15,9 +15,9 @@ use rustix::event::{PollFd, PollFlags};
 use crate::{
     Event,
     bell::Bell,
-    notice::{NOTICE_BYTES, Notice, Step},
+    notice::{NOTICE_BYTES, Notice, StepName},
     observe::Notices,
-    watch::{Half, Shared, Source, Verdict},
+    watch::{Half, SessionWatch, Verdict, VerdictSource},
 };
 
 /// AGREEMENT, loosely: how often a party sends a heartbeat. Every sensible liveness limit is a
@@ -36,7 +36,7 @@ const TICK: Duration = Duration::from_millis(20);
 const DOUBT: Duration = Duration::from_millis(100);
 
 pub(crate) struct Watcher {
-    shared: Arc<Shared>,
+    shared: Arc<SessionWatch>,
     wake: Bell,
     peers: BTreeMap<PartyId, Peer>,
     next_beat: Instant,
@@ -73,7 +73,7 @@ struct Peer {
 
 impl Watcher {
     /// `still` is how long nothing may move before that is reported.
-    pub(crate) fn new(shared: Arc<Shared>, wake: Bell, still: Duration) -> Self {
+    pub(crate) fn new(shared: Arc<SessionWatch>, wake: Bell, still: Duration) -> Self {
         let now = Instant::now();
         Self {
             shared,
@@ -166,10 +166,10 @@ impl Watcher {
     }
 
     /// This party's longest wait, which the observer hears from time to time.
-    fn report(&mut self, now: Instant) -> Option<(PartyId, Step)> {
+    fn report(&mut self, now: Instant) -> Option<(PartyId, StepName)> {
         let state = self.shared.lock();
         if let Some(peer) = state.joins {
-            return Some((peer, Step::new("connect")));
+            return Some((peer, StepName::new("connect")));
         }
         let longest = *state.waits.values().min_by_key(|wanted| wanted.since)?;
         let behind = state.behind.get(&longest.peer).copied();
@@ -280,7 +280,7 @@ impl Peer {
     }
 
     /// Receives and judges the notices of `id`; true if it sent more than a turn takes.
-    fn hear(&mut self, id: PartyId, shared: &Shared) -> bool {
+    fn hear(&mut self, id: PartyId, shared: &SessionWatch) -> bool {
         let mut heard = 0;
         while let Some(rx) = self.rx.as_mut().filter(|_| heard < TURN.0) {
             match rx.try_recv(&mut self.inbox[self.got..]) {
@@ -311,7 +311,7 @@ impl Peer {
         heard == TURN.0
     }
 
-    fn take(&mut self, id: PartyId, notice: Notice, shared: &Shared) {
+    fn take(&mut self, id: PartyId, notice: Notice, shared: &SessionWatch) {
         match notice {
             Notice::Alive(wait) => {
                 let mut state = shared.lock();
@@ -323,7 +323,7 @@ impl Peer {
             Notice::Abort { culprit, why, step } => {
                 self.left = true;
                 shared.knows(id);
-                shared.settle(Verdict { culprit, why, step, from: Source::Told(id) });
+                shared.settle(Verdict { culprit, why, step, from: VerdictSource::Told(id) });
             }
             Notice::Joined(session) => {
                 shared.lock().joined.insert(id, session);
@@ -344,7 +344,7 @@ impl Peer {
     }
 
     /// Ends receiving from `id`: nothing more comes, or nothing that can be believed.
-    fn end(&mut self, id: PartyId, shared: &Shared, wrong: Option<&'static str>) {
+    fn end(&mut self, id: PartyId, shared: &SessionWatch, wrong: Option<&'static str>) {
         self.rx = None;
         self.broken = None;
         if self.left {
@@ -353,8 +353,8 @@ impl Peer {
         self.left = true;
         match wrong {
             Some(what) => {
-                let (why, step) = (Reason::Cheated, Step::new(""));
-                shared.settle(Verdict { culprit: id, why, step, from: Source::Seen(what) });
+                let (why, step) = (Reason::Cheated, StepName::new(""));
+                shared.settle(Verdict { culprit: id, why, step, from: VerdictSource::Seen(what) });
             }
             None => self.gone = shared.lose(id, Reason::Died),
         }

@@ -18,7 +18,7 @@ thread_local! {
 /// The record and the end that a thread records for.
 #[derive(Clone)]
 pub struct Here {
-    record: Option<Arc<Mutex<Record>>>,
+    record: Option<Arc<Mutex<KeyUses>>>,
     end: u8,
     strand: u8,
 }
@@ -32,7 +32,7 @@ pub struct Entered {
 
 /// A record, which ends when this is dropped.
 pub struct Watch {
-    record: Arc<Mutex<Record>>,
+    record: Arc<Mutex<KeyUses>>,
     _entered: Entered,
 }
 
@@ -46,7 +46,7 @@ struct Use {
 }
 
 #[derive(Default)]
-struct Record {
+struct KeyUses {
     /// Disjoint runs of numbers that do not touch: first number and end.
     numbers: HashMap<Use, BTreeMap<u128, u128>>,
     /// Digests of the secrets that were used.
@@ -55,14 +55,14 @@ struct Record {
     uses: u64,
 }
 
-fn locked(record: &Mutex<Record>) -> MutexGuard<'_, Record> {
+fn locked(record: &Mutex<KeyUses>) -> MutexGuard<'_, KeyUses> {
     record.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Begins a record for this thread and the threads that it starts.
 #[must_use]
 pub fn watch() -> Watch {
-    let record = Arc::<Mutex<Record>>::default();
+    let record = Arc::<Mutex<KeyUses>>::default();
     let _entered = Here { record: Some(record.clone()), end: NOBODY, strand: 0 }.enter();
     Watch { record, _entered }
 }
@@ -131,7 +131,7 @@ pub fn silent<T>(f: impl FnOnce() -> T) -> T {
 
 /// Calls `f` with the record and the end, if there is a record. Panics with the message of `f`
 /// after it has released the lock.
-fn record(f: impl FnOnce(&mut Record, &Here) -> Result<(), String>) {
+fn record(f: impl FnOnce(&mut KeyUses, &Here) -> Result<(), String>) {
     let found = HERE.with_borrow(|here| {
         let record = here.record.as_ref()?;
         let mut record = locked(record);

@@ -2,7 +2,7 @@
 
 use super::{
     Format, ReadError,
-    read::{Line, Lines},
+    read::{FileLine, Lines},
 };
 use std::io::BufRead;
 
@@ -25,7 +25,7 @@ const WIDTHS: &str = "the widths of two inputs and of the output, as in `128 128
 impl Header {
     /// Reads the header. Also returns the first gate's line if it had to be read to tell the
     /// format.
-    pub(super) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<(Header, Option<Line>), ReadError> {
+    pub(super) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<(Header, Option<FileLine>), ReadError> {
         let first = lines.next()?.ok_or_else(|| lines.ended(COUNTS.into()))?;
         let counts = first.numbers().and_then(|n| <[u32; 2]>::try_from(n).ok());
         let [gates, wires] = counts.ok_or_else(|| first.error(COUNTS))?;
@@ -34,7 +34,7 @@ impl Header {
         // In Bristol Fashion a second line of numbers follows, in the older format a gate or
         // nothing.
         let third = lines.next()?;
-        let outputs = third.as_ref().and_then(Line::numbers);
+        let outputs = third.as_ref().and_then(FileLine::numbers);
         let (inputs, outputs, rest, format) = match (third, outputs) {
             (Some(third), Some(outputs)) => {
                 let inputs = counted(&widths).ok_or_else(|| second.error(INPUTS))?;
@@ -67,7 +67,7 @@ fn counted(numbers: &[u32]) -> Option<Vec<usize>> {
 }
 
 /// Checks that the widths fit the wires, so that sums of widths do not overflow.
-fn fits(line: &Line, what: &str, widths: &[usize], wires: u32) -> Result<(), ReadError> {
+fn fits(line: &FileLine, what: &str, widths: &[usize], wires: u32) -> Result<(), ReadError> {
     let bits = widths.iter().fold(0u64, |sum, w| sum.saturating_add(*w as u64));
     if bits <= u64::from(wires) {
         return Ok(());

@@ -10,12 +10,12 @@
 
 use crate::{
     Circuit, Gate, Wire,
-    check::{Check, Fault},
+    check::{GateFault, WireCheck},
 };
 
 /// A gate with two inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BinaryGate {
     Xor,
     And,
     Or,
@@ -25,21 +25,21 @@ pub(super) enum Kind {
 }
 
 /// The reason why a gate cannot be added.
-pub(super) enum Refused {
-    Fault(Fault),
+pub(super) enum GateRefusal {
+    Fault(GateFault),
     /// Its new wires would need numbers of more than 32 bits.
     TooManyWires,
 }
 
-impl From<Fault> for Refused {
-    fn from(fault: Fault) -> Self {
-        Refused::Fault(fault)
+impl From<GateFault> for GateRefusal {
+    fn from(fault: GateFault) -> Self {
+        GateRefusal::Fault(fault)
     }
 }
 
 /// A circuit under construction.
 pub(super) struct Gathered {
-    check: Check,
+    check: WireCheck,
     gates: Vec<Gate>,
     /// The number of wires that the file has.
     wires: u32,
@@ -49,7 +49,7 @@ pub(super) struct Gathered {
 
 impl Gathered {
     pub(super) fn new(input_bits: usize, wires: u32, capacity: usize) -> Self {
-        let check = Check::new(input_bits, wires as usize);
+        let check = WireCheck::new(input_bits, wires as usize);
         Self { check, gates: Vec::with_capacity(capacity), wires, more: 0 }
     }
 
@@ -67,14 +67,14 @@ impl Gathered {
     }
 
     /// Adds a gate of the file.
-    pub(super) fn plain(&mut self, gate: Gate) -> Result<(), Refused> {
+    pub(super) fn plain(&mut self, gate: Gate) -> Result<(), GateRefusal> {
         self.check.gate(gate)?;
         self.gates.push(gate);
         Ok(())
     }
 
     /// Adds ANDs that all read before any of them writes.
-    pub(super) fn ands(&mut self, reads: &[Wire], outs: &[Wire]) -> Result<(), Refused> {
+    pub(super) fn ands(&mut self, reads: &[Wire], outs: &[Wire]) -> Result<(), GateRefusal> {
         reads.iter().try_for_each(|wire| self.check.read(*wire))?;
         outs.iter().try_for_each(|wire| self.check.write(*wire))?;
         let (left, right) = reads.split_at(outs.len());
@@ -83,25 +83,31 @@ impl Gathered {
         Ok(())
     }
 
-    pub(super) fn binary(&mut self, kind: Kind, a: Wire, b: Wire, out: Wire) -> Result<(), Refused> {
+    pub(super) fn binary(
+        &mut self,
+        kind: BinaryGate,
+        a: Wire,
+        b: Wire,
+        out: Wire,
+    ) -> Result<(), GateRefusal> {
         match kind {
-            Kind::Xor => return self.plain(Gate::Xor { a, b, out }),
-            Kind::And => return self.plain(Gate::And { a, b, out }),
+            BinaryGate::Xor => return self.plain(Gate::Xor { a, b, out }),
+            BinaryGate::And => return self.plain(Gate::And { a, b, out }),
             _ => {}
         }
         [a, b].iter().try_for_each(|wire| self.check.read(*wire))?;
         self.check.write(out)?;
         let x = self.own()?;
         match kind {
-            Kind::Xnor => self.gates.extend([Gate::Xor { a, b, out: x }, Gate::Inv { a: x, out }]),
-            Kind::Nand => self.gates.extend([Gate::And { a, b, out: x }, Gate::Inv { a: x, out }]),
-            Kind::Nor => {
+            BinaryGate::Xnor => self.gates.extend([Gate::Xor { a, b, out: x }, Gate::Inv { a: x, out }]),
+            BinaryGate::Nand => self.gates.extend([Gate::And { a, b, out: x }, Gate::Inv { a: x, out }]),
+            BinaryGate::Nor => {
                 let y = self.own()?;
                 let gates =
                     [Gate::Inv { a, out: x }, Gate::Inv { a: b, out: y }, Gate::And { a: x, b: y, out }];
                 self.gates.extend(gates);
             }
-            Kind::Or | Kind::Xor | Kind::And => {
+            BinaryGate::Or | BinaryGate::Xor | BinaryGate::And => {
                 let y = self.own()?;
                 let gates =
                     [Gate::Xor { a, b, out: x }, Gate::And { a, b, out: y }, Gate::Xor { a: x, b: y, out }];
@@ -112,8 +118,8 @@ impl Gathered {
     }
 
     /// Adds a wire that the file does not have.
-    fn own(&mut self) -> Result<Wire, Refused> {
-        let wire = self.wires.checked_add(self.more).ok_or(Refused::TooManyWires)?;
+    fn own(&mut self) -> Result<Wire, GateRefusal> {
+        let wire = self.wires.checked_add(self.more).ok_or(GateRefusal::TooManyWires)?;
         self.more += 1;
         Ok(wire)
     }

@@ -88,7 +88,7 @@ pub(super) struct Lines<R> {
 
 impl<R: BufRead> Lines<R> {
     /// The next line that is not blank.
-    pub(super) fn next(&mut self) -> Result<Option<Line>, ReadError> {
+    pub(super) fn next(&mut self) -> Result<Option<FileLine>, ReadError> {
         loop {
             self.buffer.clear();
             (&mut self.input).take(MAX_LINE as u64 + 1).read_until(b'\n', &mut self.buffer)?;
@@ -106,7 +106,7 @@ impl<R: BufRead> Lines<R> {
                 // Bytes that are not text become replacement characters, which no word of the
                 // format contains.
                 let text = String::from_utf8_lossy(line).into_owned();
-                return Ok(Some(Line { number: self.number, text }));
+                return Ok(Some(FileLine { number: self.number, text }));
             }
         }
     }
@@ -118,12 +118,12 @@ impl<R: BufRead> Lines<R> {
 }
 
 /// A line of the file.
-pub(super) struct Line {
+pub(super) struct FileLine {
     pub(super) number: u64,
     pub(super) text: String,
 }
 
-impl Line {
+impl FileLine {
     pub(super) fn words(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.text.split_ascii_whitespace()
     }

@@ -1,8 +1,8 @@
 //! Intersections against the standard library, and the papers' numbers of ANDs.
 
 use crate::common::{self, Rng};
-use hushwire_circuit::phasing::{self, Tables};
-use hushwire_circuit::sort::{Compare, Shape};
+use hushwire_circuit::phasing::{self, PhasingTables};
+use hushwire_circuit::sort::{Compare, SortShape};
 use hushwire_circuit::{Bit, Builder, Program, count, eval, named, psi, shuffle};
 use proptest::prelude::*;
 
@@ -53,7 +53,7 @@ proptest! {
         let mut rng = Rng(seed);
         let (x, y) = (set(&mut rng, left, 31), set(&mut rng, right, 31));
         let common: Vec<u64> = x.iter().copied().filter(|v| y.contains(v)).collect();
-        let shape = Shape { width: 5, key: 5, compare: if fast { Compare::Fast } else { Compare::Small } };
+        let shape = SortShape { width: 5, key: 5, compare: if fast { Compare::Fast } else { Compare::Small } };
         let size = psi::size("size", left, right, shape);
         let found = run(&size, &[join(&x, 5), join(&y, 5)]);
         prop_assert_eq!(number(&found), common.len() as u64);
@@ -68,7 +68,7 @@ proptest! {
     fn items_come_out_where_the_permutation_says(seed in any::<u64>(), n in 1usize..12) {
         let mut rng = Rng(seed);
         let x = set(&mut rng, n, 40);
-        let program = psi::intersect("same", n, n, Shape { width: 6, key: 6, compare: Compare::Small });
+        let program = psi::intersect("same", n, n, SortShape { width: 6, key: 6, compare: Compare::Small });
         let permutation = permutation(&mut rng, n);
         let found = run(&program, &[join(&x, 6), join(&x, 6), shuffle::route(&permutation).to_vec()]);
         let expected: Vec<u64> = permutation.iter().map(|i| x[*i]).collect();
@@ -82,7 +82,7 @@ proptest! {
     ) {
         let mut rng = Rng(seed);
         let width = 6;
-        let tables = Tables { width: 5, item: width, bins, bin, stash, theirs };
+        let tables = PhasingTables { width: 5, item: width, bins, bin, stash, theirs };
         let own: Vec<u64> = (0..bins).map(|_| rng.below(12) as u64).collect();
         let simple: Vec<Vec<u64>> = (0..bins).map(|_| set(&mut rng, bin, 12)).collect();
         let values = set(&mut rng, theirs, 31);
@@ -154,7 +154,7 @@ fn circuits_have_the_sizes_of_the_papers() {
     assert_eq!(scs, 1_113_088 - (n - 1));
     let counted = ands("psi-scs-size:1024x32") - merge - (n * 2 - 1) * (width - 1);
     assert!((n - 1..n * 21 / 20).contains(&counted), "a count takes little more than it must: {counted}");
-    let tables = Tables::new(1024, 1024, 32, 1);
+    let tables = PhasingTables::new(1024, 1024, 32, 1);
     assert_eq!((tables.bins, tables.bin, tables.item), (1229, 23, 24));
     assert_eq!(ands("psi-phasing:1024x1024x32x1"), 681_885);
     assert_eq!(tables.ands(), 681_885);

@@ -1,7 +1,7 @@
 //! Sorting, merging and shuffling against the standard library.
 
 use crate::common::Rng;
-use hushwire_circuit::sort::{Compare, Shape};
+use hushwire_circuit::sort::{Compare, SortShape};
 use hushwire_circuit::{Program, eval, named, shuffle, sort};
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ fn sorted(mut values: Vec<u64>) -> Vec<u64> {
 #[test]
 fn zeros_and_ones_are_sorted_for_any_number_of_values() {
     for n in 1..=11 {
-        let program = sort::sort("bits", n, Shape { width: 1, key: 1, compare: Compare::Small });
+        let program = sort::sort("bits", n, SortShape { width: 1, key: 1, compare: Compare::Small });
         let inputs: Vec<u8> =
             (0..1u16 << n).flat_map(|v| v.to_le_bytes()[..n.div_ceil(8)].to_vec()).collect();
         let outputs = eval::eval_values(&program, &[inputs], 1 << n).unwrap();
@@ -47,7 +47,8 @@ fn zeros_and_ones_are_sorted_for_any_number_of_values() {
 #[test]
 fn zeros_and_ones_are_merged_for_any_lengths() {
     for (left, right) in (0..9).flat_map(|l| (0..9).map(move |r| (l, r))).filter(|(l, r)| l + r > 0) {
-        let program = sort::merge("bits", left, right, Shape { width: 1, key: 1, compare: Compare::Fast });
+        let program =
+            sort::merge("bits", left, right, SortShape { width: 1, key: 1, compare: Compare::Fast });
         for (a, b) in (0..=left).flat_map(|a| (0..=right).map(move |b| (a, b))) {
             let ascending = |n: usize, ones: usize| (0..n).map(|i| i >= n - ones).collect::<Vec<bool>>();
             let out = run(&program, &[ascending(left, a), ascending(right, b)]);
@@ -108,7 +109,7 @@ proptest! {
         let mut rng = Rng(seed);
         // All keys are different, so that the order is unique.
         let values: Vec<u64> = (0..n as u64).map(|i| ((rng.next() & 0xff) << 8) | ((i * 37 + seed % 256) % 256)).collect();
-        let program = sort::sort("keys", n, Shape { width: 16, key: 8, compare: Compare::Small });
+        let program = sort::sort("keys", n, SortShape { width: 16, key: 8, compare: Compare::Small });
         let mut expected = values.clone();
         expected.sort_by_key(|v| v & 0xff);
         prop_assert_eq!(split(&run(&program, &[join(&values, 16)]), 16), expected);

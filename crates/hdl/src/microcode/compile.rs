@@ -9,7 +9,7 @@
 //! makes.
 
 use super::schedule::{DataFlow, Lin, Node};
-use super::sums::{Sum, Sums};
+use super::sums::{ScalarNumber, ScalarTable};
 use super::{Microcode, MicrocodeError, Scalar};
 use hushwire_circuit::{Layered, ONE, ZERO, input_slot};
 use std::collections::HashMap;
@@ -19,23 +19,23 @@ type Id = u32;
 
 /// The value of a wire: a material plus a sum of scalars that is still to be added.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Value {
+struct PendingValue {
     /// `None` if the value is a scalar alone.
     material: Option<Id>,
-    pending: Sum,
+    pending: ScalarNumber,
 }
 
-const NOTHING: Value = Value { material: None, pending: 0 };
+const NOTHING: PendingValue = PendingValue { material: None, pending: 0 };
 
 /// The readers of a material with one pending scalar.
 struct Demand {
-    pending: Sum,
+    pending: ScalarNumber,
     ands: usize,
     others: usize,
 }
 
 struct Graph {
-    sums: Sums,
+    sums: ScalarTable,
     nodes: Vec<Node>,
     /// The layer that makes each node.
     layer: Vec<u32>,
@@ -43,8 +43,8 @@ struct Graph {
     /// The sums of materials so far, so that equal ones are made once.
     made: HashMap<[Id; 2], Id>,
     /// The operands of every AND, in order.
-    ands: Vec<[Value; 2]>,
-    outputs: Vec<Value>,
+    ands: Vec<[PendingValue; 2]>,
+    outputs: Vec<PendingValue>,
 }
 
 impl Microcode {
@@ -87,7 +87,7 @@ impl Microcode {
 impl Graph {
     fn new(block: &Layered, common: &[usize]) -> Result<Graph, MicrocodeError> {
         let mut graph = Graph {
-            sums: Sums::new(),
+            sums: ScalarTable::new(),
             nodes: vec![],
             layer: vec![],
             demands: vec![],
@@ -104,7 +104,7 @@ impl Graph {
                 slots[input_slot(bit) as usize] = if is_common {
                     let pending = graph.sums.insert(Scalar { one: false, bits: vec![common_bit] })?;
                     common_bit += 1;
-                    Value { material: None, pending }
+                    PendingValue { material: None, pending }
                 } else {
                     graph.material(Node::In, 0)
                 };
@@ -135,14 +135,14 @@ impl Graph {
         Ok(graph)
     }
 
-    fn material(&mut self, node: Node, layer: u32) -> Value {
+    fn material(&mut self, node: Node, layer: u32) -> PendingValue {
         self.nodes.push(node);
         self.layer.push(layer);
         self.demands.push(vec![]);
-        Value { material: Some(self.nodes.len() as Id - 1), pending: 0 }
+        PendingValue { material: Some(self.nodes.len() as Id - 1), pending: 0 }
     }
 
-    fn demand(&mut self, value: Value, and: bool) {
+    fn demand(&mut self, value: PendingValue, and: bool) {
         let Some(material) = value.material else { return };
         let demands = &mut self.demands[material as usize];
         let at = demands.iter().position(|d| d.pending == value.pending).unwrap_or_else(|| {
@@ -152,7 +152,7 @@ impl Graph {
         *(if and { &mut demands[at].ands } else { &mut demands[at].others }) += 1;
     }
 
-    fn xor(&mut self, x: Value, y: Value, layer: u32) -> Result<Value, MicrocodeError> {
+    fn xor(&mut self, x: PendingValue, y: PendingValue, layer: u32) -> Result<PendingValue, MicrocodeError> {
         let pending = self.sums.xor(x.pending, y.pending)?;
         let material = match (x.material, y.material) {
             (None, material) | (material, None) => material,
@@ -172,12 +172,12 @@ impl Graph {
                 })
             }
         };
-        Ok(Value { material, pending })
+        Ok(PendingValue { material, pending })
     }
 
     /// Chooses biases and copies.
     fn plan(&mut self, layer_ands: &[usize]) -> Result<DataFlow, MicrocodeError> {
-        let mut bias: Vec<Sum> = vec![0; self.nodes.len()];
+        let mut bias: Vec<ScalarNumber> = vec![0; self.nodes.len()];
         for id in 0..self.nodes.len() {
             let Node::Lin(mut lin) = self.nodes[id] else { continue };
             // The first of several maxima.
@@ -190,7 +190,7 @@ impl Graph {
             lin.scalar = scalar;
             self.nodes[id] = Node::Lin(lin);
         }
-        let mut copies: HashMap<Value, Id> = HashMap::new();
+        let mut copies: HashMap<PendingValue, Id> = HashMap::new();
         let mut ands = Vec::with_capacity(self.ands.len());
         let values = std::mem::take(&mut self.ands);
         let mut layers = layer_ands.iter().enumerate().flat_map(|(d, n)| std::iter::repeat_n(d as u32, *n));

@@ -13,7 +13,7 @@
 
 /// The operation of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Op {
+pub enum Opcode {
     /// The program ends.
     End,
     /// Slot d = (a if `use_a`) ⊕ (b if `use_b`) ⊕ scalar.
@@ -123,13 +123,13 @@ impl Instruction {
 
     /// The operation, from the three highest bits.
     #[must_use]
-    pub const fn op(self) -> Op {
+    pub const fn op(self) -> Opcode {
         match self.0 >> 61 {
-            0 => Op::End,
-            1 => Op::Lin,
-            2 => Op::And,
-            3 => Op::In,
-            _ => Op::Out,
+            0 => Opcode::End,
+            1 => Opcode::Lin,
+            2 => Opcode::And,
+            3 => Opcode::In,
+            _ => Opcode::Out,
         }
     }
 
@@ -155,8 +155,8 @@ impl Instruction {
     #[must_use]
     pub const fn d(self) -> Option<u16> {
         match self.op() {
-            Op::Lin | Op::And | Op::In => Some((self.0 & D) as u16),
-            Op::Out | Op::End => None,
+            Opcode::Lin | Opcode::And | Opcode::In => Some((self.0 & D) as u16),
+            Opcode::Out | Opcode::End => None,
         }
     }
 

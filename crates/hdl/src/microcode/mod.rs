@@ -24,7 +24,7 @@ mod sums;
 mod text;
 
 pub use eval::Hazard;
-pub use instruction::{Instruction, Op};
+pub use instruction::{Instruction, Opcode};
 
 /// The number of slots that an instruction can name.
 pub const MAX_SLOTS: usize = 1 << 13;

@@ -21,7 +21,7 @@
 //! ```
 
 use super::eval::Track;
-use super::{Instruction, MAX_SCALARS, MAX_SLOTS, Microcode, MicrocodeError, Op, Scalar};
+use super::{Instruction, MAX_SCALARS, MAX_SLOTS, Microcode, MicrocodeError, Opcode, Scalar};
 use std::io::{self, BufRead, Read};
 
 const VERSION: &str = "hushwire microcode v1";
@@ -142,7 +142,7 @@ struct Body {
 
 impl Body {
     fn ended(&self) -> bool {
-        self.instructions.last().is_some_and(|i| i.op() == Op::End)
+        self.instructions.last().is_some_and(|i| i.op() == Opcode::End)
     }
 
     fn line(&mut self, text: &str) -> Result<(), String> {
@@ -158,10 +158,10 @@ impl Body {
             self.layers.push(0);
         }
         match instruction.op() {
-            Op::In => self.rows[0] += 1,
-            Op::Out => self.rows[1] += 1,
-            Op::And => *self.layers.last_mut().expect("there is a layer") += 1,
-            Op::Lin | Op::End => {}
+            Opcode::In => self.rows[0] += 1,
+            Opcode::Out => self.rows[1] += 1,
+            Opcode::And => *self.layers.last_mut().expect("there is a layer") += 1,
+            Opcode::Lin | Opcode::End => {}
         }
         self.instructions.push(instruction);
         Ok(())

@@ -4,7 +4,7 @@ use crate::circuits::{self, Rng, number, random_circuit};
 use hushwire_circuit::{Circuit, Gate, Layered, eval, named};
 use hushwire_hdl::{
     Microcode, MicrocodeError,
-    microcode::{MAX_SLOTS, Op},
+    microcode::{MAX_SLOTS, Opcode},
 };
 use proptest::prelude::*;
 
@@ -115,7 +115,7 @@ fn aes_is_that_of_fips_197() {
         assert_eq!(code.eval(&hex_bits(ROUND_KEYS), &plaintext).unwrap(), ciphertext, "{name}");
         assert_eq!((code.rows_in(), code.rows_out(), code.common_bits()), (128, 128, 1408));
         // A round key costs no instruction, and the slots fit in 512.
-        let found = code.instructions().iter().filter(|i| i.op() == Op::Lin).count();
+        let found = code.instructions().iter().filter(|i| i.op() == Opcode::Lin).count();
         assert_eq!((code.ands(), found), (ands, lins), "{name}");
         assert!(code.slots() <= 512, "{name}: {} slots", code.slots());
         assert_eq!(code.digest(), block.digest());
