@@ -14,9 +14,9 @@
 //!
 //! This crate makes circuits of its own: [`words`] (arithmetic), [`aes`], [`sha`], [`sort`],
 //! [`shuffle`], [`psi`] and [`phasing`], all by name in [`named`]. [`bristol`] reads and writes
-//! files, [`eval`] runs everything in the clear, [`planes`] and [`text`] represent values, [`mark`]
-//! drops the byte order mark of text files, [`oblivious`] sorts secret values on one machine, and
-//! [`ranking`] sorts by comparisons that others make.
+//! files, [`eval`] runs everything in the clear, [`planes`] and [`text`] represent values,
+//! [`oblivious`] sorts secret values on one machine, and [`ranking`] sorts by comparisons that
+//! others make.
 //!
 //! **Bit order.** Wire 0 of an input or output is bit 0 of its packed bytes: bit `i` is bit `i % 8`
 //! of byte `i / 8`.
@@ -33,7 +33,6 @@ pub mod eval;
 mod flat;
 mod layered;
 mod lean;
-pub mod mark;
 pub mod named;
 pub mod oblivious;
 pub mod phasing;

@@ -17,7 +17,6 @@ mod agreement;
 mod as_text;
 mod batches;
 mod circuit;
-mod claim;
 mod client;
 mod compute;
 mod confirm;
@@ -32,13 +31,11 @@ mod link;
 mod member;
 mod member_config;
 mod n_party;
-mod new_file;
 mod party;
 mod party_file;
 mod place;
 mod plan;
 mod prepare;
-mod private_file;
 mod protocol;
 mod psi;
 mod query;
@@ -53,16 +50,6 @@ mod two_party;
 mod two_party_engine;
 mod value;
 
-/// Whether a panic of this thread would now be caught and become an error that names a file: for hooks that end the process.
-#[must_use]
-pub fn panic_is_caught() -> bool {
-    #[cfg(feature = "parquet")]
-    let caught = hushwire_parquet::is_decoding();
-    #[cfg(not(feature = "parquet"))]
-    let caught = false;
-    caught
-}
-
 pub use agreement::{Agreement, Field};
 pub use circuit::{FromDisk, Outputs};
 pub use compute::{
@@ -71,6 +58,7 @@ pub use compute::{
 };
 pub use error::{Fault, Kind, Warning, io_remedy};
 pub use forecast::Forecast;
+pub use hushwire_files::{NewFile, open_input, panic_is_caught, read_once, read_private_key, refuse_once};
 pub use infer::InferJob;
 #[cfg(feature = "nn")]
 pub use infer::{
@@ -81,11 +69,9 @@ pub use kind::Job;
 pub use link::Link;
 pub use member::Member;
 pub use member_config::{Event, MemberConfig, Observer, session_of};
-pub use new_file::NewFile;
 pub use party_file::{ClientFile, InputPlace, MemberFile, OutputPlace, PartyFile, Peer, address};
 pub use plan::{FIELDS, Plan};
 pub use prepare::{Found, Prepared};
-pub use private_file::read_private_key;
 pub use protocol::{
     Chosen, Linear, MOST_PARTIES, Protocol, ahead_or_auto, extension, extension_or_auto, extensions,
     private_scheme,
@@ -97,7 +83,7 @@ pub use psi::{
 pub use query::{Answer, InferredTable, Pad, QueryPart, QueryTask, check_output, count, declaration, infer};
 pub use query::{QueryJob, QueryPartOf, QueryTable};
 pub use run::{Outcome, Part, Stats, Task, excuse, first_error, open, run, run_part};
-pub use run_files::{RunFiles, open_input, read_once, refuse_once};
+pub use run_files::RunFiles;
 pub use shelves::{Phase, Preparable, Preparation, PreparationPart, Wants};
 pub use suggest::nearest;
 pub use terms::{Allowed, Terms, TermsDigest};

@@ -8,8 +8,9 @@
 //! [`hushwire_circuit::planes`] has it: wire `i` is bit `i % 8` of byte `i / 8`.
 
 use crate::{BitOrderChoice, Fault};
-use hushwire_circuit::{mark, text};
+use hushwire_circuit::text;
 use hushwire_fault::code;
+use hushwire_files::mark;
 use zeroize::Zeroizing;
 
 /// Turns records into packed wires, or back: the same steps undo themselves.

@@ -2,7 +2,7 @@
 
 use crate::Fault;
 use hushwire_aes::{Aes128, Aes192, Aes256, Backend};
-use hushwire_circuit::mark;
+use hushwire_files::mark;
 use hushwire_rep3::KeySize;
 use serde::{Deserialize, Serialize};
 use std::{fmt, fs::File, io::Read, path::Path};

@@ -3,7 +3,7 @@
 use crate::{Fault, InputPlace, psi};
 use hushwire_compute::{Dim, Scalar, Tensor, Type};
 use hushwire_fault::code;
-use hushwire_psi::Rows;
+use hushwire_files::Rows;
 use std::{
     collections::BTreeMap,
     fs::File,

@@ -10,7 +10,8 @@ use crate::{
     as_text, protocol::by_name, suggest,
 };
 use hushwire_fault::{PartyId, Text, code};
-use hushwire_psi::{Carried, Method, Most, Reveal, Side, Store, Terms, check_output, circuit, is_parquet};
+use hushwire_files::{check_output, is_parquet};
+use hushwire_psi::{Carried, Method, Most, Reveal, Side, Store, Terms, circuit};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
