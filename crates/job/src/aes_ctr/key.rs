@@ -105,7 +105,7 @@ impl Key {
     /// Its round keys, one after the other.
     #[must_use]
     pub fn expanded(&self, backend: Backend) -> Zeroizing<Vec<u8>> {
-        fn keys<const R: usize>(key: &hushwire_aes::Key<R>) -> Zeroizing<Vec<u8>> {
+        fn keys<const R: usize>(key: &hushwire_aes::RoundKeys<R>) -> Zeroizing<Vec<u8>> {
             Zeroizing::new(key.round_keys().concat())
         }
         match &self.0 {

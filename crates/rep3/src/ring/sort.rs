@@ -25,7 +25,7 @@ use super::{
     permutation::{Fresh, Permutation},
     permute::{Permute, permute_cost},
     planes::Tiles,
-    ranking::{Pair, Ranking, answer, most_comparisons, most_levels, most_pairs},
+    ranking::{RankedPair, Ranking, answer, most_comparisons, most_levels, most_pairs},
     records::{MOST, Records},
 };
 use crate::{
@@ -65,7 +65,7 @@ pub struct Sort {
     ranking: Ranking,
     step: Step,
     columns: Vec<Records>,
-    pairs: Vec<Pair>,
+    pairs: Vec<RankedPair>,
     /// Memory of the comparisons, kept from level to level.
     tiles: Tiles,
     spare: pool::Scratch<[u32; 2]>,
