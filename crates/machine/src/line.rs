@@ -73,7 +73,7 @@ impl Asked {
     /// Hands a slot's message over in its buffer, where it has one.
     fn hand(&mut self, slot: usize, out: &mut Buffer, bytes: usize) {
         match self {
-            Self::Kept(_, message) => std::mem::swap(out, message),
+            Self::Kept(_, message) if bytes > 0 => std::mem::swap(out, message),
             Self::Within(buffers, None) => buffers.lend(slot, out),
             Self::Within(buffers, Some(one)) if *one == slot => buffers.lend(0, out),
             _ => {
@@ -103,8 +103,11 @@ impl Asked {
     /// [`Asked::hear`] of messages in buffers, which it keeps where it has others for them.
     fn keep(&mut self, slot: usize, own: &mut Message, heard: &mut Buffer) {
         match self {
+            // Fewer buffers go round where nothing comes.
             Self::Kept(round, message) => {
-                std::mem::swap(message, heard);
+                if round.into > 0 {
+                    std::mem::swap(message, heard);
+                }
                 message.set_len(round.into);
             }
             Self::Within(buffers, None) => buffers.keep(slot, own, heard),
@@ -255,8 +258,10 @@ pub struct Line<'a, T, E> {
     /// Slots of this round that were written.
     written: usize,
     state: State<'a, T, E>,
-    cost: Option<Cost>,
+    cost: Option<Declared<'a>>,
 }
+
+type Declared<'a> = Box<dyn Fn() -> Option<Cost> + Send + 'a>;
 
 type Protocol<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'a>>;
 
@@ -292,7 +297,12 @@ impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
 
     /// With a declared cost.
     pub fn costing(self, cost: Cost) -> Self {
-        Line { cost: Some(cost), ..self }
+        self.costing_by(move || Some(cost))
+    }
+
+    /// With a cost that is computed when somebody asks for it.
+    pub fn costing_by(self, cost: impl Fn() -> Option<Cost> + Send + 'a) -> Self {
+        Line { cost: Some(Box::new(cost)), ..self }
     }
 
     /// The result, when there is no round any more.
@@ -478,7 +488,7 @@ impl<T, E: From<Misstep>> Machine for Line<'_, T, E> {
     }
 
     fn cost(&self) -> Option<Cost> {
-        self.cost
+        self.cost.as_ref()?()
     }
 }
 
