@@ -12,7 +12,7 @@
 //!
 //! Our own circuits: [`words`] (arithmetic), [`aes`], [`sha`], [`sort`], [`shuffle`], and [`psi`] and [`phasing`], all of
 //! them by name in [`named`]. [`bristol`] reads and writes files, [`eval`] runs everything in the open, [`planes`] and [`text`] hold values,
-//! [`mark`] drops what some editors begin text files with, [`oblivious`] sorts secret values on one machine, and
+//! [`oblivious`] sorts secret values on one machine, and
 //! [`ranking`] sorts by comparisons that others make.
 //!
 //! **Bit order.** Wire 0 of an input or output is bit 0 of its packed bytes: bit `i` is bit `i % 8` of byte `i / 8`.
@@ -29,7 +29,6 @@ pub mod eval;
 mod flat;
 mod layered;
 mod lean;
-pub mod mark;
 pub mod named;
 pub mod oblivious;
 pub mod phasing;

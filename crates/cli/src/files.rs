@@ -107,7 +107,7 @@ impl Passing {
 
     /// For what will stand at `path`, by whose ending its writer knows its format.
     pub(crate) fn of(path: &Path) -> Result<Self, Error> {
-        Self::called(if hushwire_psi::is_parquet(path) { "output.parquet" } else { "output" })
+        Self::called(if hushwire_files::is_parquet(path) { "output.parquet" } else { "output" })
     }
 
     fn called(name: &'static str) -> Result<Self, Error> {

@@ -114,6 +114,7 @@ pub use hushwire_aes as aes;
 pub use hushwire_block as block;
 pub use hushwire_circuit as circuit;
 pub use hushwire_compute as compute;
+pub use hushwire_files as files;
 pub use hushwire_garble as garble;
 pub use hushwire_gmw as gmw;
 pub use hushwire_machine as machine;

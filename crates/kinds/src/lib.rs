@@ -15,16 +15,6 @@ mod kind;
 mod psi;
 mod query;
 
-/// Whether a panic of this thread would now be caught and become an error that names a file: for hooks that end the process.
-#[must_use]
-pub fn panic_is_caught() -> bool {
-    #[cfg(feature = "parquet")]
-    let caught = hushwire_parquet::is_decoding();
-    #[cfg(not(feature = "parquet"))]
-    let caught = false;
-    caught
-}
-
 pub use circuit::{
     BitOrderChoice, CircuitJob, CircuitSource, FIELDS, Found, Input, MOST_INSTANCES, Output, Outputs,
     Parameters, Plan, Prepared,

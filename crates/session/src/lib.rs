@@ -20,7 +20,6 @@
 
 mod agreement;
 pub mod as_text;
-mod claim;
 mod confirm;
 pub mod doors;
 pub mod engine;
@@ -30,9 +29,7 @@ mod keys;
 mod link;
 mod member;
 mod member_config;
-mod new_file;
 mod party_file;
-mod private_file;
 pub mod protocol;
 pub mod run;
 mod run_files;
@@ -44,24 +41,22 @@ pub mod threads;
 pub mod toml_file;
 
 pub use agreement::{Agreement, Field};
-pub use claim::FileState;
 pub use error::{Fault, Kind, Warning, io_remedy};
 pub use forecast::{Batching, Forecast};
+pub use hushwire_files::{NewFile, open_input, panic_is_caught, read_once, read_private_key, refuse_once};
 pub use keys::{Iv, KeyPlaces, Said, draw, share_path};
 pub use link::Link;
 pub use member::{Member, check_name};
 pub use member_config::{Event, MemberConfig, Observer, explain, session_of};
-pub use new_file::NewFile;
 pub use party_file::{
     ClientFile, InputPlace, MemberFile, OutputPlace, PartyFile, Peer, address, input_place,
 };
-pub use private_file::read_private_key;
 pub use protocol::{
     Chosen, Linear, MOST_PARTIES, Protocol, ahead_or_auto, by_name, extension, extension_or_auto, extensions,
     private_scheme, words,
 };
 pub use run::{Outcome, Part, Stats, Task, excuse, first_error, open, run, run_part};
-pub use run_files::{RunFiles, open_input, read_once, refuse_once, resolve};
+pub use run_files::{RunFiles, resolve};
 pub use seats::Seats;
 pub use shelves::{FromDisk, Phase, Preparable, Preparation, PreparationPart, Wants};
 pub use suggest::nearest;

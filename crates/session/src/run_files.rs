@@ -1,14 +1,14 @@
 //! The files of one run: what it reads, and what it will write. Every output of every command goes through here.
 
 use crate::{
-    Fault, NewFile,
-    claim::{self, Claim},
+    Fault,
     keys::{holds_shares, is_of_a_key},
 };
 use hushwire_fault::{Excuse, code};
+use hushwire_files::{Claim, NewFile};
 use std::{
     fs::{self, File, Metadata},
-    io::{self, Read},
+    io::Read,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
@@ -59,32 +59,6 @@ pub fn resolve(path: &Path) -> PathBuf {
     };
     let real = fs::canonicalize(path).ok().or_else(beside);
     real.or_else(|| std::path::absolute(path).ok()).unwrap_or_else(|| path.to_path_buf())
-}
-
-/// Opens a file that is read; `-` is standard input.
-///
-/// # Errors
-/// It cannot be opened.
-pub fn open_input(path: &Path) -> io::Result<File> {
-    File::open(if path == Path::new("-") { Path::new("/dev/stdin") } else { path })
-}
-
-/// Whether a file gives its content once and no second time, as a pipe does.
-#[must_use]
-pub fn read_once(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
-}
-
-/// The refusal of such a file where it would be read again.
-#[must_use]
-pub fn refuse_once(path: &Path) -> Fault {
-    let cause = "it is no plain file, and is read more than once";
-    Fault::file(
-        "use",
-        path,
-        cause,
-        "copy it into a file, or give - for standard input where a command takes that",
-    )
 }
 
 /// Whether a private key, a share of a key, or the ledger of a key's counters is in a file.
@@ -140,7 +114,7 @@ impl RunFiles {
 
     /// Forgets what was noted of an output that was for the moment, and of which no run will write another.
     pub fn forget(path: &Path) {
-        claim::forget(&resolve(path));
+        Claim::forget(&resolve(path));
     }
 
     /// Looks whether `job` may write to `path`, for another process that will. `option` is how the user named it, as

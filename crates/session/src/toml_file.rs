@@ -1,8 +1,8 @@
 //! TOML files read strictly: every key is known, and every error names its line.
 
 use crate::{Fault, open_input, suggest};
-use hushwire_circuit::mark;
 use hushwire_fault::code;
+use hushwire_files::mark;
 use std::{
     io::Read,
     ops::Range,

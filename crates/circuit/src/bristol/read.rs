@@ -1,7 +1,7 @@
 //! The reader.
 
 use super::{Format, gate, header::Header, lower::Gathered};
-use crate::{Circuit, mark};
+use crate::Circuit;
 use std::io::{self, BufRead, Read};
 
 /// A longer line is an error: a MAND of forty thousand gates fits.
@@ -100,7 +100,9 @@ impl<R: BufRead> Lines<R> {
                 let expected = "a shorter line".to_owned();
                 return Err(BristolError { line: self.number, found, expected }.into());
             }
-            let line = if self.number == 1 { mark::strip(&self.buffer) } else { &self.buffer };
+            // The byte order mark with which some editors begin UTF-8 files is no part of the text.
+            let marked = if self.number == 1 { self.buffer.strip_prefix(b"\xef\xbb\xbf") } else { None };
+            let line = marked.unwrap_or(&self.buffer);
             if !line.trim_ascii().is_empty() {
                 // Bytes that are no text become marks, which are in no word of the format.
                 let text = String::from_utf8_lossy(line).into_owned();

@@ -312,7 +312,7 @@ fn parquet_goes_in_and_comes_out() {
     assert_eq!(bad.code, Some(4), "{}", bad.err);
     assert!(bad.err.contains("bad.parquet: it is no good Parquet"), "{}", bad.err);
     // One at which the decoder gives up is no bug of ours.
-    place.put("bad.parquet", include_bytes!("../../../parquet/tests/vectors/broken.parquet"));
+    place.put("bad.parquet", include_bytes!("../../../files/tests/vectors/broken.parquet"));
     let bad = place
         .ran("local query --table b=bad.parquet@bob --sql-file copy.sql --out none.csv --transport unix");
     assert_eq!(bad.code, Some(4), "{}", bad.err);

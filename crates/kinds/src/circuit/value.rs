@@ -8,8 +8,9 @@
 //! [`hushwire_circuit::planes`] has it: wire `i` is bit `i % 8` of byte `i / 8`.
 
 use crate::BitOrderChoice;
-use hushwire_circuit::{mark, text};
+use hushwire_circuit::text;
 use hushwire_fault::code;
+use hushwire_files::mark;
 use hushwire_session::Fault;
 use zeroize::Zeroizing;
 

@@ -51,7 +51,7 @@ fn read(path: &Path) -> Result<String, Fault> {
     }
     let text = String::from_utf8(bytes);
     let text = text.map_err(|_| Fault::file("read", path, "it is not text", "is it the right file?"))?;
-    Ok(hushwire_circuit::mark::strip_str(&text).to_owned())
+    Ok(hushwire_files::mark::strip_str(&text).to_owned())
 }
 
 /// The error of a computation, with its file where it came from one.

@@ -3,7 +3,7 @@
 use crate::psi;
 use hushwire_compute::{Dim, Scalar, Tensor, Type};
 use hushwire_fault::code;
-use hushwire_psi::Rows;
+use hushwire_files::Rows;
 use hushwire_session::{Fault, InputPlace};
 use std::{
     collections::BTreeMap,

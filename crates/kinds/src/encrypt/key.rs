@@ -1,7 +1,7 @@
 //! Keys as the user gives them.
 
 use hushwire_aes::{Aes128, Aes192, Aes256, Backend};
-use hushwire_circuit::mark;
+use hushwire_files::mark;
 use hushwire_rep3::KeySize;
 use hushwire_session::Fault;
 use std::{fs::File, io::Read, path::Path};

@@ -7,6 +7,7 @@
 //! ```
 
 use super::{PsiMethod, PsiSecurity, PsiTask};
+use hushwire_files::MoreColumns;
 use hushwire_machine::{
     Channel,
     drive::{Driver, Machine},

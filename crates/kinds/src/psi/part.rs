@@ -6,8 +6,9 @@ use super::{
     plan::Way,
     rows::{Refused, Table},
 };
+use hushwire_files::{FileError, csv_line, is_parquet};
 use hushwire_machine::{PartyId, Reason};
-use hushwire_psi::{KeySpec, Keys, LeftOut, Normal, PsiError, Sample, amounts, is_parquet, plain::Payloads};
+use hushwire_psi::{KeySpec, Keys, LeftOut, Normal, PsiError, Sample, amounts, plain::Payloads};
 use hushwire_session::{
     Agreement, Event, Fault, Member, MemberConfig, NewFile, OutputPlace, Part,
     engine::{Failure, Seat},
@@ -142,12 +143,12 @@ impl PsiPart {
 }
 
 /// A key's field as it stands; several as a line of CSV.
-fn line(key: &[u8]) -> Result<String, PsiError> {
+fn line(key: &[u8]) -> Result<String, FileError> {
     let mut fields = Keys::fields(key);
     if fields.len() == 1 {
         return Ok(fields.remove(0));
     }
-    hushwire_psi::csv_line(&fields)
+    csv_line(&fields)
 }
 
 fn shown(sample: &Sample) -> String {
@@ -248,14 +249,14 @@ impl Part for PsiPart {
 }
 
 /// A file, or the result, that is not as it should be.
-pub(crate) fn of_file(e: PsiError) -> Fault {
-    Fault::from(e).during("writing the result")
+pub(crate) fn of_file(e: impl Into<Fault>) -> Fault {
+    e.into().during("writing the result")
 }
 
 /// A failure of the protocol, in the words of the job.
 fn failed(agreement: &Agreement, e: PsiError) -> Fault {
     let failure = match e {
-        e @ PsiError::File { .. } => return of_file(e),
+        PsiError::File(e) => return of_file(e),
         PsiError::Net(e) => return explain(agreement, e).during(STEP),
         PsiError::Ot(e) => Failure::from(e),
         PsiError::Yao(e) => Failure::from(e),

@@ -6,7 +6,8 @@ use super::{
     of_file,
 };
 use hushwire_fault::{PartyId, Text, code};
-use hushwire_psi::{Carried, Method, Most, Reveal, Side, Store, Terms, check_output, circuit, is_parquet};
+use hushwire_files::{check_output, is_parquet};
+use hushwire_psi::{Carried, Method, Most, Reveal, Side, Store, Terms, circuit};
 use hushwire_session::{
     Agreement, Fault, Field, Forecast, InputPlace, Member, MemberConfig, OutputPlace, Protocol, Task,
     as_text, by_name, suggest,

@@ -1,11 +1,12 @@
 //! A party's rows: read once for their keys, and again for the result, so that they are never held.
 
 use super::{CSV, PsiReveal};
-use hushwire_psi::{
-    Beside, Place, PsiError, Rows, check_result, write_columns, write_flags, write_parquet,
+use hushwire_files::{
+    FileError, FileState, Rows, check_result, write_columns, write_flags, write_parquet,
     write_parquet_columns, write_rows,
 };
-use hushwire_session::{Fault, FileState, InputPlace, NewFile, read_once, refuse_once};
+use hushwire_psi::Beside;
+use hushwire_session::{Fault, InputPlace, NewFile, read_once, refuse_once};
 use std::{
     fs,
     io::{BufWriter, Write},
@@ -25,7 +26,7 @@ pub(super) enum Refused {
     /// The disk took no more.
     Disk(Fault),
     /// The rows are not as a result can have them, or changed meanwhile.
-    Rows(PsiError),
+    Rows(FileError),
 }
 
 enum Source {
@@ -48,13 +49,12 @@ impl Stamp {
     ///
     /// # Errors
     /// The file cannot be read, or has changed: its rows would be taken for others.
-    pub fn rows(&self, path: &Path) -> Result<Rows<'static>, PsiError> {
+    pub fn rows(&self, path: &Path) -> Result<Rows<'static>, FileError> {
         let rows = Rows::open(path)?;
         if *self == Self::of(path) {
             return Ok(rows);
         }
-        let (cause, remedy) = ("it has changed since the run began".to_owned(), "run again".to_owned());
-        Err(PsiError::File { path: path.to_owned(), place: None::<Place>, cause, remedy })
+        Err(FileError::changed(path))
     }
 }
 
@@ -75,7 +75,7 @@ impl Table {
         &self.path
     }
 
-    pub(super) fn open(&self) -> Result<Rows<'_>, PsiError> {
+    pub(super) fn open(&self) -> Result<Rows<'_>, FileError> {
         match &self.rows {
             Source::Memory(bytes) => Rows::new(&self.path, &bytes[..]),
             Source::File(stamp) => stamp.rows(&self.path),
@@ -89,17 +89,17 @@ impl Table {
         flags: &[bool],
         beside: Option<Beside<'_>>,
         out: impl Write,
-    ) -> Result<(), PsiError> {
+    ) -> Result<(), FileError> {
         let mut rows = self.open()?;
         match (reveal, beside) {
             (PsiReveal::Flags, _) => write_flags(&self.path, &mut rows, flags, out),
-            (_, Some(beside)) => write_columns(&self.path, &mut rows, flags, beside, out),
+            (_, Some(beside)) => write_columns(&self.path, &mut rows, flags, &beside, out),
             _ => write_rows(&self.path, &mut rows, flags, out),
         }
     }
 
     /// Whether all rows can be in a result, before anything runs: an error that depends on which ones are would tell of them.
-    pub(super) fn check(&self, reveal: &PsiReveal, as_parquet: bool) -> Result<(), PsiError> {
+    pub(super) fn check(&self, reveal: &PsiReveal, as_parquet: bool) -> Result<(), FileError> {
         check_result(&self.path, &mut self.open()?, *reveal == PsiReveal::Flags, as_parquet)
     }
 
@@ -117,14 +117,14 @@ impl Table {
         let written = match as_parquet {
             false => self.write(reveal, flags, beside, &mut heard),
             true => self.open().and_then(|mut rows| match beside {
-                Some(beside) => write_parquet_columns(&self.path, &mut rows, flags, beside, &mut heard),
+                Some(beside) => write_parquet_columns(&self.path, &mut rows, flags, &beside, &mut heard),
                 None => {
                     let all = *reveal == PsiReveal::Flags;
                     write_parquet(&self.path, &mut rows, flags, all, &mut heard)
                 }
             }),
         };
-        let written = written.and_then(|()| heard.flush().map_err(|e| PsiError::Output(e.to_string())));
+        let written = written.and_then(|()| heard.flush().map_err(FileError::output));
         match (written, heard.error) {
             (Err(_), Some(e)) => Err(Refused::Disk(file.error(&e))),
             (Err(e), None) => Err(Refused::Rows(e)),

@@ -2,24 +2,26 @@
 
 use crate::psi::of_file;
 use hushwire_fault::code;
-use hushwire_psi::Rows;
+use hushwire_files::Rows;
+#[cfg(feature = "parquet")]
+use hushwire_files::parquet;
 use hushwire_session::{Fault, InputPlace};
 use std::path::{Path, PathBuf};
 
-pub(super) use hushwire_psi::is_parquet;
+pub(super) use hushwire_files::is_parquet;
 
 /// Refuses a file for a result in a format that this build does not have.
 ///
 /// # Errors
 /// It is called Parquet, and the build has none.
 pub fn check_output(path: &Path) -> Result<(), Fault> {
-    hushwire_psi::check_output(path).map_err(of_file)
+    hushwire_files::check_output(path).map_err(of_file)
 }
 
 enum Of<'a> {
     Csv(Box<Rows<'a>>),
     #[cfg(feature = "parquet")]
-    Parquet(Box<hushwire_parquet::Rows>),
+    Parquet(Box<parquet::Rows>),
 }
 
 /// The chosen columns of a table's file, row by row.
@@ -36,7 +38,7 @@ pub(super) enum Fields<'a> {
     Csv(&'a csv::ByteRecord, &'a [usize]),
     /// With its number.
     #[cfg(feature = "parquet")]
-    Parquet(&'a hushwire_parquet::Record, u64),
+    Parquet(&'a parquet::Record, u64),
 }
 
 impl Fields<'_> {
@@ -65,26 +67,20 @@ impl Fields<'_> {
 }
 
 #[cfg(feature = "parquet")]
-fn of_parquet(e: hushwire_parquet::ParquetError) -> Fault {
-    let row = e.row.map_or(String::new(), |row| format!(", row {row}"));
-    Fault::new(code::READ, format!("cannot read {}{row}", e.path.display()), e.cause, e.remedy).whole()
-}
-
-#[cfg(feature = "parquet")]
-fn parquet(path: &Path, file: Option<&std::fs::File>) -> Result<Of<'static>, Fault> {
+fn opened(path: &Path, file: Option<&std::fs::File>) -> Result<Of<'static>, Fault> {
     let rows = match file {
         Some(file) => {
             let file = file.try_clone().map_err(|e| Fault::io("read", path, &e))?;
-            hushwire_parquet::Rows::new(path, file)
+            parquet::Rows::new(path, file)
         }
-        None => hushwire_parquet::Rows::open(path),
+        None => parquet::Rows::open(path),
     };
-    rows.map(|rows| Of::Parquet(Box::new(rows))).map_err(of_parquet)
+    rows.map(|rows| Of::Parquet(Box::new(rows))).map_err(of_file)
 }
 
 #[cfg(not(feature = "parquet"))]
-fn parquet(path: &Path, _: Option<&std::fs::File>) -> Result<Of<'static>, Fault> {
-    hushwire_psi::check_input(path).map_err(of_file)?;
+fn opened(path: &Path, _: Option<&std::fs::File>) -> Result<Of<'static>, Fault> {
+    hushwire_files::check_input(path).map_err(of_file)?;
     Err(Fault::internal("reading a table", "a build without Parquet takes it for one with"))
 }
 
@@ -92,7 +88,7 @@ impl Source<'static> {
     /// A file by its name.
     pub(super) fn file(path: &Path) -> Result<Self, Fault> {
         let of = if is_parquet(path) {
-            parquet(path, None)?
+            opened(path, None)?
         } else {
             Of::Csv(Box::new(Rows::open(path).map_err(of_file)?))
         };
@@ -114,7 +110,7 @@ impl<'a> Source<'a> {
                 csv(path.clone(), Rows::new(&path, &bytes[..]))
             }
             InputPlace::Open(file, path) if is_parquet(path) => {
-                Ok(Self { path: path.clone(), of: parquet(path, Some(file))?, places: vec![] })
+                Ok(Self { path: path.clone(), of: opened(path, Some(file))?, places: vec![] })
             }
             InputPlace::Open(file, path) => csv(path.clone(), Rows::new(path, &**file)),
             InputPlace::Hex(_) | InputPlace::HexFile(_) | InputPlace::Values(_) => {
@@ -165,8 +161,8 @@ impl<'a> Source<'a> {
             #[cfg(feature = "parquet")]
             Of::Parquet(rows) => {
                 let places: Result<Vec<_>, _> = names.map(|name| rows.place(name)).collect();
-                self.places = places.map_err(of_parquet)?;
-                rows.choose(&self.places).map_err(of_parquet)?;
+                self.places = places.map_err(of_file)?;
+                rows.choose(&self.places).map_err(of_file)?;
             }
         }
         Ok(())
@@ -179,7 +175,7 @@ impl<'a> Source<'a> {
                 Ok(rows.read().map_err(of_file)?.map(|record| Fields::Csv(record, &self.places)))
             }
             #[cfg(feature = "parquet")]
-            Of::Parquet(rows) => match rows.read().map_err(of_parquet)? {
+            Of::Parquet(rows) => match rows.read().map_err(of_file)? {
                 Some((record, number)) => Ok(Some(Fields::Parquet(record, number))),
                 None => Ok(None),
             },

@@ -12,7 +12,7 @@
 //! from an empty string:
 //!
 //! ```
-//! use hushwire_parquet::{Column, Field, Kind, Rows, write};
+//! use hushwire_files::parquet::{Column, Field, Kind, Rows, write};
 //! # let dir = tempfile::tempdir()?;
 //! # let path = dir.path().join("t.parquet");
 //! let columns = [Column::new("id", Kind::Integer { bits: 32 }, false), Column::new("name", Kind::Text, true)];
@@ -35,8 +35,6 @@
 //! Files are the owner's own, and may still be broken in any way: whatever the decoder makes of one, an error comes out and names the file. What
 //! is decoded is not wiped from memory.
 
-#![forbid(unsafe_code)]
-
 mod copy;
 mod fields;
 mod kind;
@@ -49,25 +47,3 @@ pub use copy::{Beside, Copied};
 pub use kind::{Column, Kind};
 pub use rows::{Record, Rows, is_decoding};
 pub use write::{Field, Writer, write};
-
-use std::path::{Path, PathBuf};
-
-/// A Parquet file that could not be read or written.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{}: {cause}; {remedy}", .path.display(), .row.map_or(String::new(), |row| format!(", row {row}")))]
-pub struct ParquetError {
-    /// The file; empty where it has no name.
-    pub path: PathBuf,
-    /// The row, from 1 on, where it is one.
-    pub row: Option<u64>,
-    /// The cause, as a clause.
-    pub cause: String,
-    /// The remedy, as a clause.
-    pub remedy: String,
-}
-
-impl ParquetError {
-    fn new(path: &Path, cause: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { path: path.to_owned(), row: None, cause: cause.into(), remedy: remedy.into() }
-    }
-}

@@ -1,12 +1,12 @@
 //! The rows of a table's file: CSV ([`crate::strict`]), or with the feature `parquet` files that are called so, whose values are read as the
 //! text that CSV would have for them.
 
+#[cfg(feature = "parquet")]
+use crate::parquet;
 use crate::{
-    PsiError,
-    error::Place,
+    Access, FileError, FilePlace, mark,
     strict::{Strict, broken, refused},
 };
-use hushwire_circuit::mark;
 use std::{
     io::Read,
     path::{Path, PathBuf},
@@ -30,23 +30,23 @@ const BUILD: &str =
 ///
 /// # Errors
 /// It is called Parquet, and the build has none.
-pub fn check_output(path: &Path) -> Result<(), PsiError> {
+pub fn check_output(path: &Path) -> Result<(), FileError> {
     if !lacks(path) {
         return Ok(());
     }
-    let cause = "it would be Parquet, and this hushwire was built without it".to_owned();
-    Err(PsiError::Unwritable { path: path.to_owned(), cause, remedy: BUILD.to_owned() })
+    let cause = "it would be Parquet, and this hushwire was built without it";
+    Err(FileError { access: Access::Write, ..FileError::new(path, None, cause, BUILD) })
 }
 
 /// The same of a file that is read.
 ///
 /// # Errors
 /// As [`check_output`].
-pub fn check_input(path: &Path) -> Result<(), PsiError> {
+pub fn check_input(path: &Path) -> Result<(), FileError> {
     if !lacks(path) {
         return Ok(());
     }
-    Err(PsiError::file(path, None, "it is Parquet, and this hushwire was built without it", BUILD))
+    Err(FileError::new(path, None, "it is Parquet, and this hushwire was built without it", BUILD))
 }
 
 /// The records of a file whose columns have names, each of one width.
@@ -56,13 +56,13 @@ pub struct Rows<'a> {
     /// The columns' names.
     header: csv::ByteRecord,
     record: csv::ByteRecord,
-    place: Option<Place>,
+    place: Option<FilePlace>,
 }
 
 enum Of<'a> {
     Csv(Box<csv::Reader<Strict<Box<dyn Read + 'a>>>>),
     #[cfg(feature = "parquet")]
-    Parquet(Box<hushwire_parquet::Rows>),
+    Parquet(Box<parquet::Rows>),
 }
 
 impl Rows<'static> {
@@ -70,11 +70,11 @@ impl Rows<'static> {
     ///
     /// # Errors
     /// The file cannot be read; its first line is not as RFC 4180 has it; or it is called Parquet and is none, or this build reads none.
-    pub fn open(path: &Path) -> Result<Self, PsiError> {
+    pub fn open(path: &Path) -> Result<Self, FileError> {
         check_input(path)?;
         #[cfg(feature = "parquet")]
         if is_parquet(path) {
-            let rows = hushwire_parquet::Rows::open(path)?;
+            let rows = parquet::Rows::open(path)?;
             let header = rows.columns().iter().map(|column| &column.name).collect();
             let of = Of::Parquet(Box::new(rows));
             return Ok(Self {
@@ -95,7 +95,7 @@ impl<'a> Rows<'a> {
     ///
     /// # Errors
     /// As [`Rows::open`].
-    pub fn new(path: &Path, csv: impl Read + 'a) -> Result<Self, PsiError> {
+    pub fn new(path: &Path, csv: impl Read + 'a) -> Result<Self, FileError> {
         let text = mark::strip_read(csv).map_err(|e| refused(path, &e))?;
         let mut reader = csv::ReaderBuilder::new().from_reader(Strict::new(Box::new(text) as Box<dyn Read>));
         let header = reader.byte_headers().map_err(|e| broken(path, e, None))?.clone();
@@ -114,15 +114,15 @@ impl<'a> Rows<'a> {
     ///
     /// # Errors
     /// The file is empty, lacks the column, has it twice, or has values there that have no text.
-    pub fn column(&self, name: &str) -> Result<usize, PsiError> {
+    pub fn column(&self, name: &str) -> Result<usize, FileError> {
         #[cfg(feature = "parquet")]
         if let Of::Parquet(rows) = &self.of {
-            return Ok(rows.place(name)?);
+            return rows.place(name);
         }
         let path = &self.path;
         if self.header.is_empty() {
             let remedy = format!("its first line must name the columns, {name} among them");
-            return Err(PsiError::file(path, None, "it is empty", remedy));
+            return Err(FileError::new(path, None, "it is empty", remedy));
         }
         let names: Vec<String> =
             self.header.iter().map(|n| String::from_utf8_lossy(n).trim().to_owned()).collect();
@@ -131,7 +131,7 @@ impl<'a> Rows<'a> {
             (Some(place), None) => Ok(place),
             (Some(_), Some(_)) => {
                 let cause = format!("two columns are called {name}");
-                Err(PsiError::file(path, Some(Place::line(1)), cause, "rename one of them"))
+                Err(FileError::new(path, Some(FilePlace::line(1)), cause, "rename one of them"))
             }
             (None, _) => {
                 let cause = format!("no column is called {name}; the first line names {}", names.join(", "));
@@ -141,7 +141,7 @@ impl<'a> Rows<'a> {
                 } else {
                     "name one of these, or put a line with the columns' names first"
                 };
-                Err(PsiError::file(path, Some(Place::line(1)), cause, remedy))
+                Err(FileError::new(path, Some(FilePlace::line(1)), cause, remedy))
             }
         }
     }
@@ -150,7 +150,7 @@ impl<'a> Rows<'a> {
     ///
     /// # Errors
     /// As [`Rows::column`], of each.
-    pub fn select<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<Vec<usize>, PsiError> {
+    pub fn select<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<Vec<usize>, FileError> {
         let places = names.into_iter().map(|name| self.column(name)).collect::<Result<Vec<_>, _>>()?;
         #[cfg(feature = "parquet")]
         if let Of::Parquet(rows) = &mut self.of {
@@ -165,13 +165,13 @@ impl<'a> Rows<'a> {
     ///
     /// # Errors
     /// A column has values that have no text.
-    pub fn select_all(&mut self) -> Result<(), PsiError> {
+    pub fn select_all(&mut self) -> Result<(), FileError> {
         #[cfg(feature = "parquet")]
         if let Of::Parquet(rows) = &mut self.of {
             if let Some(column) = rows.columns().iter().find(|column| column.kind.is_none()) {
                 let cause = format!("column {} is of a type that CSV cannot have", column.name);
                 let remedy = "name a file for the result that ends in .parquet, or leave the column out";
-                return Err(PsiError::file(&self.path, None, cause, remedy));
+                return Err(FileError::new(&self.path, None, cause, remedy));
             }
             rows.choose(&(0..self.header.len()).collect::<Vec<_>>())?;
         }
@@ -182,7 +182,7 @@ impl<'a> Rows<'a> {
     ///
     /// # Errors
     /// The file cannot be read, deviates from its format, or a record is not as wide as the first.
-    pub fn read(&mut self) -> Result<Option<&csv::ByteRecord>, PsiError> {
+    pub fn read(&mut self) -> Result<Option<&csv::ByteRecord>, FileError> {
         let more = match &mut self.of {
             Of::Csv(reader) => {
                 let more = reader.read_byte_record(&mut self.record);
@@ -190,7 +190,7 @@ impl<'a> Rows<'a> {
                 let more = more.map_err(|e| broken(&self.path, e, line))?;
                 if let (Some(line), Some(mut at)) = (line, self.record.position().cloned()) {
                     at.set_line(line);
-                    self.place = Some(Place::line(line));
+                    self.place = Some(FilePlace::line(line));
                     self.record.set_position(Some(at));
                 }
                 more
@@ -202,7 +202,7 @@ impl<'a> Rows<'a> {
                 if let Some((row, number)) = row {
                     // What is NULL is no key, as an empty field is none.
                     (0..row.len()).for_each(|at| self.record.push_field(row.get(at).unwrap_or_default()));
-                    self.place = Some(Place::Row(number));
+                    self.place = Some(FilePlace::Row(number));
                 }
                 row.is_some()
             }
@@ -218,26 +218,16 @@ impl<'a> Rows<'a> {
 
     /// Its place.
     #[must_use]
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<FilePlace> {
         self.place
     }
 
     /// The file, if it is Parquet.
     #[cfg(feature = "parquet")]
-    pub(crate) fn parquet(&self) -> Option<&hushwire_parquet::Rows> {
+    pub(crate) fn parquet(&self) -> Option<&parquet::Rows> {
         match &self.of {
             Of::Parquet(rows) => Some(rows),
             Of::Csv(_) => None,
         }
-    }
-}
-
-#[cfg(feature = "parquet")]
-impl From<hushwire_parquet::ParquetError> for PsiError {
-    fn from(e: hushwire_parquet::ParquetError) -> Self {
-        if e.path.as_os_str().is_empty() {
-            return PsiError::Output(e.cause);
-        }
-        PsiError::file(&e.path, e.row.map(Place::Row), e.cause, e.remedy)
     }
 }

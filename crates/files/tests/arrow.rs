@@ -2,7 +2,9 @@
 //! rows, the middle one NULL in all columns, with zstd and format 2.6; with gzip, format 1.0 and times in 96 bits; with lz4 and data pages
 //! of version 2.
 
-use hushwire_parquet::{Kind, Rows};
+#![cfg(feature = "parquet")]
+
+use hushwire_files::parquet::{Kind, Rows};
 use std::path::{Path, PathBuf};
 
 fn vector(name: &str) -> PathBuf {

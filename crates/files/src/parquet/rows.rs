@@ -1,10 +1,11 @@
 //! Rows of a file, a batch of each column at a time.
 
-use crate::{
-    Column, ParquetError,
+use super::{
+    Column,
     fields::{self, Odd},
     kind::{self, Form},
 };
+use crate::{FileError, FilePlace};
 use parquet::{
     column::reader::{ColumnReader, ColumnReaderImpl},
     data_type::{ByteArray, DataType, FixedLenByteArray, Int96},
@@ -187,7 +188,7 @@ pub fn is_decoding() -> bool {
 }
 
 /// A decoder's words about a file, or that it gave up.
-pub(crate) fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, Decoder>) -> Result<T, ParquetError> {
+pub(crate) fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, Decoder>) -> Result<T, FileError> {
     let remedy = "write it anew from its source, or save the table as CSV";
     // A decoder that runs into an assertion has found a broken file.
     let before = DECODING.replace(true);
@@ -196,11 +197,11 @@ pub(crate) fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, Decoder>)
     match ended {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(Decoder::External(e))) => match e.downcast::<io::Error>() {
-            Ok(e) => Err(ParquetError::new(path, e.to_string(), "see the system's log about that file")),
-            Err(e) => Err(ParquetError::new(path, format!("it is no good Parquet: {e}"), remedy)),
+            Ok(e) => Err(FileError::new(path, None, e.to_string(), "see the system's log about that file")),
+            Err(e) => Err(FileError::new(path, None, format!("it is no good Parquet: {e}"), remedy)),
         },
-        Ok(Err(e)) => Err(ParquetError::new(path, format!("it is no good Parquet: {e}"), remedy)),
-        Err(_) => Err(ParquetError::new(path, "it is no good Parquet: its decoder gave up", remedy)),
+        Ok(Err(e)) => Err(FileError::new(path, None, format!("it is no good Parquet: {e}"), remedy)),
+        Err(_) => Err(FileError::new(path, None, "it is no good Parquet: its decoder gave up", remedy)),
     }
 }
 
@@ -209,30 +210,22 @@ impl Rows {
     ///
     /// # Errors
     /// The file cannot be read, or is no Parquet.
-    pub fn open(path: &Path) -> Result<Self, ParquetError> {
-        let file = File::open(path).map_err(|e| {
-            let remedy = match e.kind() {
-                io::ErrorKind::NotFound => "check the spelling",
-                io::ErrorKind::PermissionDenied => "check its permissions",
-                _ => "see the system's log about that file or device",
-            };
-            ParquetError::new(path, e.to_string(), remedy)
-        })?;
-        Self::new(path, file)
+    pub fn open(path: &Path) -> Result<Self, FileError> {
+        Self::new(path, File::open(path).map_err(|e| FileError::io(path, &e))?)
     }
 
     /// As [`Rows::open`], of an open file; `path` is what errors name.
     ///
     /// # Errors
     /// As [`Rows::open`].
-    pub fn new(path: &Path, file: File) -> Result<Self, ParquetError> {
+    pub fn new(path: &Path, file: File) -> Result<Self, FileError> {
         let mut begin = [0; 4];
         // Whatever else is wrong with a shorter file, or one that cannot be read so, the decoder says.
         if file.read_exact_at(&mut begin, 0).is_ok() && !matches!(&begin, b"PAR1" | b"PARE") {
             let cause = "it is no good Parquet: it does not begin as Parquet does";
             let remedy =
                 "if it is CSV, give it a name that ends in .csv; otherwise write it anew from its source";
-            return Err(ParquetError::new(path, cause, remedy));
+            return Err(FileError::new(path, None, cause, remedy));
         }
         let reader = guarded(path, || SerializedFileReader::new(file))?;
         let meta = reader.metadata().file_metadata();
@@ -249,7 +242,7 @@ impl Rows {
             groups.iter().try_fold(0u64, |sum, group| sum.checked_add(rows(group.num_rows())?));
         let count = rows(meta.num_rows()).filter(|n| Some(*n) == all).ok_or_else(|| {
             let cause = "it is no good Parquet: row groups have other rows than the file says";
-            ParquetError::new(path, cause, "write it anew from its source")
+            FileError::new(path, None, cause, "write it anew from its source")
         })?;
         let chosen = (0..columns.len()).filter(|at| forms[*at].is_some()).collect();
         let path = path.to_owned();
@@ -282,24 +275,30 @@ impl Rows {
     ///
     /// # Errors
     /// There is none, or there are two, or its type has no text here.
-    pub fn place(&self, name: &str) -> Result<usize, ParquetError> {
+    pub fn place(&self, name: &str) -> Result<usize, FileError> {
         let name = name.trim();
         let mut places = (0..self.columns.len()).filter(|at| self.columns[*at].name == name);
         match (places.next(), places.next()) {
             (Some(at), None) if self.columns[at].kind.is_some() => Ok(at),
             (Some(_), None) => {
                 let cause = format!("column {name} is of a type that is not read");
-                Err(ParquetError::new(&self.path, cause, "save it as text, a number, a date or a timestamp"))
+                Err(FileError::new(
+                    &self.path,
+                    None,
+                    cause,
+                    "save it as text, a number, a date or a timestamp",
+                ))
             }
-            (Some(_), Some(_)) => Err(ParquetError::new(
+            (Some(_), Some(_)) => Err(FileError::new(
                 &self.path,
+                None,
                 format!("two columns are called {name}"),
                 "rename one of them",
             )),
             (None, _) => {
                 let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
                 let cause = format!("no column is called {name}; there are {}", names.join(", "));
-                Err(ParquetError::new(&self.path, cause, "name one of these"))
+                Err(FileError::new(&self.path, None, cause, "name one of these"))
             }
         }
     }
@@ -308,7 +307,7 @@ impl Rows {
     ///
     /// # Errors
     /// One of them has no type here.
-    pub fn choose(&mut self, places: &[usize]) -> Result<(), ParquetError> {
+    pub fn choose(&mut self, places: &[usize]) -> Result<(), FileError> {
         for at in places {
             let name = self.columns.get(*at).map_or("", |column| &column.name);
             self.place(name)?;
@@ -322,7 +321,7 @@ impl Rows {
     ///
     /// # Errors
     /// The file cannot be decoded, or a value of it has no text: the row is named.
-    pub fn read(&mut self) -> Result<Option<(&Record, u64)>, ParquetError> {
+    pub fn read(&mut self) -> Result<Option<(&Record, u64)>, FileError> {
         while self.left == 0 {
             if self.group == self.reader.num_row_groups() {
                 return Ok(None);
@@ -346,14 +345,12 @@ impl Rows {
             let name = &self.columns[*at].name;
             if let Some((cause, remedy)) = odd {
                 let cause = format!("column {name}: {cause}");
-                return Err(ParquetError {
-                    row: Some(self.read),
-                    ..ParquetError::new(&self.path, cause, remedy)
-                });
+                let place = Some(FilePlace::Row(self.read));
+                return Err(FileError::new(&self.path, place, cause, remedy));
             }
             let Some(there) = next? else {
                 let cause = format!("it is no good Parquet: column {name} ends before the others");
-                return Err(ParquetError::new(&self.path, cause, "write it anew from its source"));
+                return Err(FileError::new(&self.path, None, cause, "write it anew from its source"));
             };
             record.ends.push((record.bytes.len(), there));
         }
@@ -361,7 +358,7 @@ impl Rows {
     }
 
     /// The next row group.
-    fn begin(&mut self) -> Result<(), ParquetError> {
+    fn begin(&mut self) -> Result<(), FileError> {
         let (reader, at) = (&self.reader, self.group);
         let (chosen, forms, columns) = (&self.chosen, &self.forms, &self.columns);
         let (rows, chunks) = guarded(&self.path, || {

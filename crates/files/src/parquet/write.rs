@@ -1,6 +1,7 @@
 //! Tables as files.
 
-use crate::{Column, Kind, ParquetError};
+use super::{Column, Kind};
+use crate::FileError;
 use parquet::{
     basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical},
     data_type::{
@@ -14,7 +15,7 @@ use parquet::{
     },
     schema::types::Type,
 };
-use std::{io::Write, path::Path, sync::Arc};
+use std::{io::Write, sync::Arc};
 
 /// LOCAL: rows of a group, which are encoded at once.
 const GROUP: usize = 1 << 17;
@@ -34,8 +35,8 @@ pub enum Field<'a> {
     Text(&'a [u8]),
 }
 
-pub(crate) fn refused(e: &Encoder) -> ParquetError {
-    ParquetError::new(Path::new(""), e.to_string(), "see the system's log about that file or device")
+pub(crate) fn refused(e: &Encoder) -> FileError {
+    FileError::output(e)
 }
 
 /// The column's type in the file.
@@ -107,7 +108,7 @@ pub fn write<'a>(
     columns: &[Column],
     rows: usize,
     field: impl Fn(usize, usize) -> Field<'a>,
-) -> Result<(), ParquetError> {
+) -> Result<(), FileError> {
     let mut table = Writer::new(to, columns)?;
     for begin in (0..rows).step_by(GROUP) {
         table.group(rows.min(begin + GROUP) - begin, |row, column| field(begin + row, column))?;
@@ -126,7 +127,7 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// # Errors
     /// `to` refuses, or a column has no type.
-    pub fn new(to: W, columns: &[Column]) -> Result<Self, ParquetError> {
+    pub fn new(to: W, columns: &[Column]) -> Result<Self, FileError> {
         let begin = || {
             let fields = columns
                 .iter()
@@ -151,7 +152,7 @@ impl<W: Write + Send> Writer<W> {
         &mut self,
         rows: usize,
         field: impl Fn(usize, usize) -> Field<'a>,
-    ) -> Result<(), ParquetError> {
+    ) -> Result<(), FileError> {
         let Self { file, columns } = self;
         let mut work = || {
             let mut group = file.next_row_group()?;
@@ -170,7 +171,7 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// # Errors
     /// `to` refuses.
-    pub fn finish(self) -> Result<(), ParquetError> {
+    pub fn finish(self) -> Result<(), FileError> {
         self.file.close().map_err(|e| refused(&e))?;
         Ok(())
     }

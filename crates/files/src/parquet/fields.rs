@@ -1,6 +1,6 @@
 //! Decoded values as text.
 
-use crate::kind::Form;
+use super::kind::Form;
 use chrono::{DateTime, Days, NaiveDate};
 use parquet::data_type::Int96;
 use std::io::Write;

@@ -1,4 +1,4 @@
-use crate::{Column, Copied, Field, Kind, Rows, is_decoding, write};
+use super::{Column, Copied, Field, Kind, Rows, is_decoding, write};
 use std::{fs, path::Path};
 
 fn kinds() -> Vec<Column> {
@@ -69,7 +69,7 @@ const TEXTS: [[&str; 11]; 2] = [
 
 type Texts = Vec<Vec<Option<String>>>;
 
-fn all(path: &Path) -> Result<Texts, crate::ParquetError> {
+fn all(path: &Path) -> Result<Texts, crate::FileError> {
     let mut rows = Rows::open(path)?;
     let mut found = vec![];
     while let Some((record, _)) = rows.read()? {
@@ -272,8 +272,8 @@ fn nested_columns_are_copied_too() {
 fn hooks_see_when_the_decoder_works() {
     let path = Path::new("file");
     assert!(!is_decoding());
-    let within = crate::rows::guarded(path, || {
-        Ok((is_decoding(), crate::rows::guarded(path, || Ok(())), is_decoding()))
+    let within = super::rows::guarded(path, || {
+        Ok((is_decoding(), super::rows::guarded(path, || Ok(())), is_decoding()))
     });
     assert!(matches!(within, Ok((true, Ok(()), true))));
     assert!(!is_decoding());

@@ -8,39 +8,32 @@
 //! An empty line holds no record. A record with its line end has [`RECORD`] bytes at most: a quote that is never closed would otherwise take the rest
 //! of a file, of any length, into memory.
 
-use crate::{PsiError, error::Place};
+use crate::{FileError, FilePlace};
 use std::{
     collections::VecDeque,
     io::{self, Read},
     path::Path,
 };
 
-pub(crate) fn refused(path: &Path, e: &io::Error) -> PsiError {
-    use io::ErrorKind as K;
-    if let Some(fault) = e.get_ref().and_then(|e| e.downcast_ref::<Fault>()) {
-        return PsiError::file(path, fault.place, fault.kind.cause(), fault.kind.remedy());
+pub(crate) fn refused(path: &Path, e: &io::Error) -> FileError {
+    if let Some(fault) = e.get_ref().and_then(|e| e.downcast_ref::<Deviation>()) {
+        return FileError::new(path, fault.place, fault.kind.cause(), fault.kind.remedy());
     }
-    let remedy = match e.kind() {
-        K::NotFound => "check the spelling",
-        K::PermissionDenied => "check its permissions",
-        K::IsADirectory => "name a file in it",
-        _ => "see the system's log about that file or device",
-    };
-    PsiError::file(path, None, e.to_string(), remedy)
+    FileError::io(path, e)
 }
 
 /// An error of the parser in the record that begins at `line`.
-pub(crate) fn broken(path: &Path, e: csv::Error, line: Option<u64>) -> PsiError {
-    let line = line.map(Place::line);
+pub(crate) fn broken(path: &Path, e: csv::Error, line: Option<u64>) -> FileError {
+    let line = line.map(FilePlace::line);
     match e.into_kind() {
         csv::ErrorKind::Io(e) => refused(path, &e),
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             let s = if len == 1 { "" } else { "s" };
             let cause = format!("it has {len} field{s} where the first line has {expected_len}");
             let remedy = "give it as many; put quotes around a field that has commas in it";
-            PsiError::file(path, line, cause, remedy)
+            FileError::new(path, line, cause, remedy)
         }
-        _ => PsiError::file(path, line, "it is not CSV", "save it as CSV with commas between columns"),
+        _ => FileError::new(path, line, "it is not CSV", "save it as CSV with commas between columns"),
     }
 }
 
@@ -121,18 +114,18 @@ const HEAD: usize = 5;
 
 /// A deviation and where it is.
 #[derive(Debug)]
-struct Fault {
+struct Deviation {
     kind: Kind,
-    place: Option<Place>,
+    place: Option<FilePlace>,
 }
 
-impl std::fmt::Display for Fault {
+impl std::fmt::Display for Deviation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.kind.cause())
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for Deviation {}
 
 /// LOCAL: most bytes of a record, the first one with the columns' names among them.
 pub(crate) const RECORD: usize = 16 << 20;
@@ -161,9 +154,9 @@ struct Spot {
     column: u64,
 }
 
-impl From<Spot> for Place {
+impl From<Spot> for FilePlace {
     fn from(Spot { line, column }: Spot) -> Self {
-        Place::Line { line, column: Some(column) }
+        FilePlace::Line { line, column: Some(column) }
     }
 }
 
@@ -205,9 +198,9 @@ impl<R: Read> Strict<R> {
         self.begins.pop_front()
     }
 
-    fn take(&mut self, byte: u8) -> Result<(), Fault> {
+    fn take(&mut self, byte: u8) -> Result<(), Deviation> {
         let here = self.place;
-        let fault = |kind, place: Spot| Err(Fault { kind, place: Some(place.into()) });
+        let fault = |kind, place: Spot| Err(Deviation { kind, place: Some(place.into()) });
         self.at = match (self.at, byte) {
             (At::Return, b'\n') => At::Field,
             (At::Return, _) => return fault(Kind::Return, self.begun),
@@ -265,10 +258,10 @@ impl<R: Read> Strict<R> {
         self.at = if chunk.ends_with(b",") || chunk.ends_with(b"\n") { At::Field } else { At::Plain };
     }
 
-    fn end(&self) -> Result<(), Fault> {
+    fn end(&self) -> Result<(), Deviation> {
         match self.at {
-            At::Quoted => Err(Fault { kind: Kind::Unclosed, place: Some(self.begun.into()) }),
-            At::Return => Err(Fault { kind: Kind::Return, place: Some(self.begun.into()) }),
+            At::Quoted => Err(Deviation { kind: Kind::Unclosed, place: Some(self.begun.into()) }),
+            At::Return => Err(Deviation { kind: Kind::Return, place: Some(self.begun.into()) }),
             At::Field | At::Plain | At::Quote => Ok(()),
         }
     }
@@ -284,7 +277,7 @@ impl<R: Read> Read for Strict<R> {
         if self.head.len() < HEAD {
             self.head.extend(bytes.iter().take(HEAD - self.head.len()));
             if let Some(kind) = Kind::of(&self.head) {
-                return Err(io::Error::other(Fault { kind, place: None }));
+                return Err(io::Error::other(Deviation { kind, place: None }));
             }
         }
         for chunk in bytes.chunks(CHUNK) {

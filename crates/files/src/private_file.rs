@@ -1,8 +1,7 @@
 //! Private keys on disk: read only from files that nobody else may look into.
 
-use crate::{Fault, open_input};
-use hushwire_circuit::mark;
-use hushwire_fault::code;
+use crate::{mark, open_input};
+use hushwire_fault::{Fault, code};
 use std::{io::Read, os::unix::fs::PermissionsExt, path::Path};
 use zeroize::Zeroizing;
 

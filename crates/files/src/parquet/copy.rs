@@ -1,6 +1,7 @@
 //! Rows of one file in another, as they stand.
 
-use crate::{ParquetError, Rows, rows::guarded, write::refused};
+use super::{Rows, rows::guarded, write::refused};
+use crate::FileError;
 use parquet::{
     basic::{Compression, LogicalType, Repetition, Type as Physical},
     column::reader::{ColumnReader, ColumnReaderImpl},
@@ -60,13 +61,8 @@ impl Rows {
     /// # Errors
     /// The file has not as many rows, or cannot be decoded; it has a column of a last one's name; `to` refuses, and the error names
     /// no file.
-    pub fn copy(
-        &self,
-        flags: &[bool],
-        copied: Copied<'_>,
-        to: impl Write + Send,
-    ) -> Result<(), ParquetError> {
-        let wrong = |cause: String, remedy: &str| Err(ParquetError::new(self.path(), cause, remedy));
+    pub fn copy(&self, flags: &[bool], copied: Copied<'_>, to: impl Write + Send) -> Result<(), FileError> {
+        let wrong = |cause: String, remedy: &str| Err(FileError::new(self.path(), None, cause, remedy));
         if flags.len() as u64 != self.count() {
             return wrong("it has changed since the run began".to_owned(), "run again");
         }
@@ -119,7 +115,7 @@ impl Rows {
         flags: &[bool],
         copied: Copied<'_>,
         file: &mut SerializedFileWriter<impl Write + Send>,
-    ) -> Result<(), ParquetError> {
+    ) -> Result<(), FileError> {
         let group = guarded(self.path(), || self.reader().get_row_group(at))?;
         let mut to = file.next_row_group().map_err(|e| refused(&e))?;
         let missing = || refused(&Codec::General("the copy has fewer columns".into()));
@@ -174,11 +170,11 @@ fn copy_column<T: DataType>(
     descriptor: &ColumnDescriptor,
     kept: &[bool],
     writer: &mut SerializedColumnWriter<'_>,
-) -> Result<(), ParquetError> {
+) -> Result<(), FileError> {
     let (most, nested) = (descriptor.max_def_level(), descriptor.max_rep_level() > 0);
     let broken = || {
         let cause = "it is no good Parquet: a column has other rows than its row group";
-        ParquetError::new(path, cause, "write it anew from its source")
+        FileError::new(path, None, cause, "write it anew from its source")
     };
     let mut row = 0;
     let (mut there, mut starts, mut values) = (vec![], vec![], vec![]);

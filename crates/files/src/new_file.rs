@@ -1,10 +1,7 @@
 //! Files that appear under their names only when they are whole.
 
-use crate::{
-    Fault,
-    claim::{Claim, FileState},
-};
-use hushwire_fault::{Excuse, code};
+use crate::{Claim, FileState};
+use hushwire_fault::{Excuse, Fault, code};
 use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags};
 use std::{
     ffi::OsString,
@@ -36,7 +33,7 @@ impl NewFile {
     /// that mode whatever is there now. Of any other, `mode` is subject to the umask, and a file that is there now keeps
     /// its permissions when it is replaced.
     ///
-    /// Files that must not be replaced are [`RunFiles`](crate::RunFiles)' to know.
+    /// Files that must not be replaced are for the caller to know.
     ///
     /// # Errors
     /// The target is a directory or a device, or its directory cannot be written.
@@ -102,7 +99,8 @@ impl NewFile {
     }
 
     /// The same, held by a claim. Unless it is forced, only what is there now will be replaced.
-    pub(crate) fn claimed(mut self, claim: Claim, force: bool) -> Self {
+    #[must_use]
+    pub fn claimed(mut self, claim: Claim, force: bool) -> Self {
         self.claim = Some(claim);
         self.replaces = (!force).then(|| fs::metadata(&self.target).ok().map(|there| FileState::of(&there)));
         self

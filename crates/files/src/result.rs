@@ -1,6 +1,6 @@
 //! Results as CSV and as Parquet.
 
-use crate::{Beside, PsiError, Rows};
+use crate::{FileError, Rows};
 use std::{io::Write, path::Path};
 
 /// The name of the column with the flags.
@@ -9,18 +9,27 @@ const FLAG: &str = "in_both";
 #[cfg(feature = "parquet")]
 const GROUP: usize = 1 << 16;
 
+/// Columns of text beside those of a table.
+pub trait MoreColumns {
+    /// The columns' names.
+    fn names(&self) -> &[String];
+
+    /// The fields beside this row of the table, counted from 0: one for each name.
+    fn fields(&self, row: usize) -> Vec<&str>;
+}
+
 /// Fields as a line of CSV, without its end.
 ///
 /// # Errors
 /// There is no memory for it.
-pub fn csv_line(fields: &[String]) -> Result<String, PsiError> {
+pub fn csv_line(fields: &[String]) -> Result<String, FileError> {
     let mut text = vec![];
     {
         let mut writer = csv::WriterBuilder::new().from_writer(&mut text);
-        writer.write_record(fields).map_err(|e| failed(&e))?;
-        writer.flush().map_err(|e| PsiError::Output(e.to_string()))?;
+        writer.write_record(fields).map_err(FileError::output)?;
+        writer.flush().map_err(FileError::output)?;
     }
-    let text = String::from_utf8(text).map_err(|e| PsiError::Output(e.to_string()))?;
+    let text = String::from_utf8(text).map_err(FileError::output)?;
     Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 
@@ -28,12 +37,17 @@ pub fn csv_line(fields: &[String]) -> Result<String, PsiError> {
 ///
 /// # Errors
 /// The table cannot be read, or has not as many rows; `out` takes no more.
-pub fn write_rows(path: &Path, rows: &mut Rows<'_>, flags: &[bool], out: impl Write) -> Result<(), PsiError> {
+pub fn write_rows(
+    path: &Path,
+    rows: &mut Rows<'_>,
+    flags: &[bool],
+    out: impl Write,
+) -> Result<(), FileError> {
     rows.select_all()?;
     let mut writer = csv::WriterBuilder::new().from_writer(out);
-    writer.write_byte_record(rows.header()).map_err(|e| failed(&e))?;
+    writer.write_byte_record(rows.header()).map_err(FileError::output)?;
     each(path, rows, flags, |row, flag| if flag { writer.write_byte_record(row) } else { Ok(()) })?;
-    writer.flush().map_err(|e| PsiError::Output(e.to_string()))
+    writer.flush().map_err(FileError::output)
 }
 
 /// A table with a flag for each of its rows, 1 or 0, in a last column `in_both`. `path` is what errors name.
@@ -45,18 +59,18 @@ pub fn write_flags(
     rows: &mut Rows<'_>,
     flags: &[bool],
     out: impl Write,
-) -> Result<(), PsiError> {
+) -> Result<(), FileError> {
     rows.select_all()?;
     room_for_flags(path, rows)?;
     let mut writer = csv::WriterBuilder::new().from_writer(out);
     let mut header = rows.header().clone();
     header.push_field(FLAG.as_bytes());
-    writer.write_byte_record(&header).map_err(|e| failed(&e))?;
+    writer.write_byte_record(&header).map_err(FileError::output)?;
     each(path, rows, flags, |row, flag| {
         let flag: &[u8] = if flag { b"1" } else { b"0" };
         writer.write_record(row.iter().chain([flag]))
     })?;
-    writer.flush().map_err(|e| PsiError::Output(e.to_string()))
+    writer.flush().map_err(FileError::output)
 }
 
 /// The rows of a table whose flags are set, with columns of the other party behind its own. `path` is what errors name.
@@ -67,14 +81,14 @@ pub fn write_columns(
     path: &Path,
     rows: &mut Rows<'_>,
     flags: &[bool],
-    beside: Beside<'_>,
+    beside: &dyn MoreColumns,
     out: impl Write,
-) -> Result<(), PsiError> {
+) -> Result<(), FileError> {
     rows.select_all()?;
     let mut writer = csv::WriterBuilder::new().from_writer(out);
     let mut header = rows.header().clone();
-    beside.carried.names().iter().for_each(|name| header.push_field(name.as_bytes()));
-    writer.write_byte_record(&header).map_err(|e| failed(&e))?;
+    beside.names().iter().for_each(|name| header.push_field(name.as_bytes()));
+    writer.write_byte_record(&header).map_err(FileError::output)?;
     let mut at = 0;
     each(path, rows, flags, |row, flag| {
         at += 1;
@@ -84,7 +98,7 @@ pub fn write_columns(
         let theirs = beside.fields(at - 1);
         writer.write_record(row.iter().chain(theirs.iter().map(|field| field.as_bytes())))
     })?;
-    writer.flush().map_err(|e| PsiError::Output(e.to_string()))
+    writer.flush().map_err(FileError::output)
 }
 
 /// The rows of a table whose flags are set, or `all` of them with a last column `in_both`, as a Parquet file: of a Parquet file with its
@@ -98,7 +112,7 @@ pub fn write_parquet(
     flags: &[bool],
     all: bool,
     out: impl Write + Send,
-) -> Result<(), PsiError> {
+) -> Result<(), FileError> {
     parquet(path, rows, flags, if all { More::Flags } else { More::Nothing }, out)
 }
 
@@ -107,7 +121,7 @@ pub fn write_parquet(
 ///
 /// # Errors
 /// The table cannot be read; with flags, it has a column `in_both` already; for CSV, a column has no text; for Parquet, a field of CSV is not UTF-8.
-pub fn check_result(path: &Path, rows: &mut Rows<'_>, all: bool, as_parquet: bool) -> Result<(), PsiError> {
+pub fn check_result(path: &Path, rows: &mut Rows<'_>, all: bool, as_parquet: bool) -> Result<(), FileError> {
     if all {
         room_for_flags(path, rows)?;
     }
@@ -130,22 +144,22 @@ fn names(rows: &Rows<'_>) -> Vec<String> {
 }
 
 /// The flags' name is no column's.
-fn room_for_flags(path: &Path, rows: &Rows<'_>) -> Result<(), PsiError> {
+fn room_for_flags(path: &Path, rows: &Rows<'_>) -> Result<(), FileError> {
     if names(rows).iter().any(|name| name == FLAG) {
         let cause = format!("it has a column {FLAG} already, as the flags' would be called");
-        return Err(PsiError::file(path, None, cause, "rename it, or leave it out"));
+        return Err(FileError::new(path, None, cause, "rename it, or leave it out"));
     }
     Ok(())
 }
 
 /// The row read last can be text of Parquet.
-fn utf8(path: &Path, rows: &Rows<'_>, names: &[String]) -> Result<(), PsiError> {
+fn utf8(path: &Path, rows: &Rows<'_>, names: &[String]) -> Result<(), FileError> {
     let Some(odd) = rows.last().iter().position(|field| std::str::from_utf8(field).is_err()) else {
         return Ok(());
     };
     let cause = format!("column {} is not UTF-8", names.get(odd).map_or("", |name| name));
     let remedy = "save the file as UTF-8, or name a file for the result that ends in .csv";
-    Err(PsiError::file(path, rows.place(), cause, remedy))
+    Err(FileError::new(path, rows.place(), cause, remedy))
 }
 
 /// As [`write_columns`], as a Parquet file: the other party's columns are text.
@@ -156,9 +170,9 @@ pub fn write_parquet_columns(
     path: &Path,
     rows: &mut Rows<'_>,
     flags: &[bool],
-    beside: Beside<'_>,
+    beside: &dyn MoreColumns,
     out: impl Write + Send,
-) -> Result<(), PsiError> {
+) -> Result<(), FileError> {
     parquet(path, rows, flags, More::Columns(beside), out)
 }
 
@@ -169,7 +183,7 @@ enum More<'a> {
     Nothing,
     /// Of all rows, the flags.
     Flags,
-    Columns(Beside<'a>),
+    Columns(&'a dyn MoreColumns),
 }
 
 #[cfg(feature = "parquet")]
@@ -179,17 +193,17 @@ fn parquet(
     flags: &[bool],
     more: More<'_>,
     out: impl Write + Send,
-) -> Result<(), PsiError> {
-    use hushwire_parquet::{Column, Copied, Field, Kind, Writer};
+) -> Result<(), FileError> {
+    use crate::parquet::{Column, Copied, Field, Kind, Writer};
     let all = matches!(more, More::Flags);
     if let Some(file) = rows.parquet() {
         let copied = match more {
-            More::Nothing => return Ok(file.copy(flags, Copied::Marked, out)?),
-            More::Flags => return Ok(file.copy(flags, Copied::All(FLAG), out)?),
+            More::Nothing => return file.copy(flags, Copied::Marked, out),
+            More::Flags => return file.copy(flags, Copied::All(FLAG), out),
             More::Columns(beside) => beside,
         };
         let field = |row: usize, column: usize| copied.fields(row)[column].as_bytes();
-        return Ok(file.copy(flags, Copied::With(copied.carried.names(), &field), out)?);
+        return file.copy(flags, Copied::With(copied.names(), &field), out);
     }
     let names = names(rows);
     let mut columns: Vec<Column> = names.iter().map(|name| Column::new(name, Kind::Text, false)).collect();
@@ -198,7 +212,7 @@ fn parquet(
         room_for_flags(path, rows)?;
         columns.push(Column::new(FLAG, Kind::Boolean, false));
     }
-    let theirs = if let More::Columns(beside) = &more { beside.carried.names() } else { &[] };
+    let theirs = if let More::Columns(beside) = &more { beside.names() } else { &[] };
     columns.extend(theirs.iter().map(|name| Column::new(name, Kind::Text, false)));
     let mut table = Writer::new(out, &columns)?;
     let (mut group, mut marks, mut at) = (vec![csv::ByteRecord::new(); GROUP], vec![], 0);
@@ -208,7 +222,7 @@ fn parquet(
             column => Field::Text(group[row].get(column).unwrap_or_default()),
         })
     };
-    let changed = || PsiError::file(path, None, "it has changed since the run began", "run again");
+    let changed = || FileError::changed(path);
     let mut flags = flags.iter();
     while rows.read()?.is_some() {
         let mark = *flags.next().ok_or_else(changed)?;
@@ -234,7 +248,7 @@ fn parquet(
     if !marks.is_empty() {
         put(&group[..marks.len()], &marks)?;
     }
-    Ok(table.finish()?)
+    table.finish()
 }
 
 #[cfg(not(feature = "parquet"))]
@@ -244,12 +258,8 @@ fn parquet(
     _: &[bool],
     _: More<'_>,
     _: impl Write + Send,
-) -> Result<(), PsiError> {
-    Err(PsiError::Output("this hushwire was built without Parquet".to_owned()))
-}
-
-fn failed(e: &csv::Error) -> PsiError {
-    PsiError::Output(e.to_string())
+) -> Result<(), FileError> {
+    Err(FileError::output("this hushwire was built without Parquet"))
 }
 
 /// All rows with their flags. A table that was read once and is read again may be another one by then.
@@ -258,11 +268,11 @@ fn each(
     rows: &mut Rows<'_>,
     flags: &[bool],
     mut put: impl FnMut(&csv::ByteRecord, bool) -> csv::Result<()>,
-) -> Result<(), PsiError> {
-    let changed = || PsiError::file(path, None, "it has changed since the run began", "run again");
+) -> Result<(), FileError> {
+    let changed = || FileError::changed(path);
     let mut flags = flags.iter();
     while let Some(row) = rows.read()? {
-        put(row, *flags.next().ok_or_else(changed)?).map_err(|e| failed(&e))?;
+        put(row, *flags.next().ok_or_else(changed)?).map_err(FileError::output)?;
     }
     flags.next().map_or(Ok(()), |_| Err(changed()))
 }

@@ -5,8 +5,7 @@
 //! path: the system drops it with the process that holds it, however that ends. A written file is known by inode, length
 //! and time, not by a hash of the content, which would give small secret outputs away after they are deleted.
 
-use crate::Fault;
-use hushwire_fault::{Excuse, code};
+use hushwire_fault::{Excuse, Fault, code};
 use serde::{Deserialize, Serialize};
 use std::{
     env,
@@ -38,7 +37,7 @@ struct Written {
     state: FileState,
 }
 
-/// By which a file is known again, unless somebody wrote to it or put another in its place.
+/// The state by which a file is known again, unless somebody wrote to it or put another in its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileState {
     inode: u64,
@@ -48,7 +47,7 @@ pub struct FileState {
 }
 
 impl FileState {
-    /// The state now.
+    /// The state of the file that has this metadata.
     #[must_use]
     pub fn of(meta: &Metadata) -> Self {
         let (seconds, nanoseconds) = (meta.mtime(), meta.mtime_nsec());
@@ -57,7 +56,7 @@ impl FileState {
 }
 
 /// The right to write a path, until it is dropped.
-pub(crate) struct Claim {
+pub struct Claim {
     /// The record's file, locked for as long as the claim holds.
     file: File,
     record: Record,
@@ -68,7 +67,7 @@ impl Claim {
     ///
     /// # Errors
     /// Another run writes it; or no directory can hold the record.
-    pub(crate) fn take(target: &Path, job: &str) -> Result<Self, Fault> {
+    pub fn take(target: &Path, job: &str) -> Result<Self, Fault> {
         Self::take_in(&directories(), target, job)
     }
 
@@ -105,14 +104,21 @@ impl Claim {
         Err(Fault::file("write", target, cause, remedy))
     }
 
+    /// Forgets a path that nothing will ever be written to again.
+    pub fn forget(target: &Path) {
+        // A record that stays does no harm.
+        directories().iter().for_each(|directory| drop(fs::remove_file(directory.join(name(target)))));
+    }
+
     /// Whether the file that is there is the one that the same job wrote last.
-    pub(crate) fn wrote(&self, there: &Metadata) -> bool {
+    #[must_use]
+    pub fn wrote(&self, there: &Metadata) -> bool {
         let ours = Written { job: self.record.job.clone(), state: FileState::of(there) };
         !self.record.job.is_empty() && self.record.written == Some(ours)
     }
 
     /// Notes that the file is in place. Where that fails, the next run asks.
-    pub(crate) fn done(mut self, placed: &Metadata) {
+    pub fn done(mut self, placed: &Metadata) {
         let job = self.record.job.clone();
         self.record.written = Some(Written { job, state: FileState::of(placed) });
         let _ = self.write();
@@ -144,12 +150,6 @@ fn lock(path: &Path) -> Result<File, TryLockError> {
 fn name(target: &Path) -> String {
     let hash = blake3::hash(target.as_os_str().as_encoded_bytes()).to_hex();
     format!("{}.json", &hash[..32])
-}
-
-/// Forgets a path that nothing will ever be written to again.
-pub(crate) fn forget(target: &Path) {
-    // A record that stays does no harm.
-    directories().iter().for_each(|directory| drop(fs::remove_file(directory.join(name(target)))));
 }
 
 fn read(file: &mut File) -> Record {
