@@ -98,6 +98,7 @@
 #![forbid(unsafe_code)]
 
 mod builder;
+pub mod job;
 mod local;
 mod member;
 mod places;
@@ -116,7 +117,6 @@ pub use hushwire_compute as compute;
 pub use hushwire_files as files;
 pub use hushwire_garble as garble;
 pub use hushwire_gmw as gmw;
-pub use hushwire_job as job;
 pub use hushwire_machine as machine;
 pub use hushwire_ot as ot;
 pub use hushwire_prg as prg;
