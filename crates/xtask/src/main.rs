@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod circles;
+mod links;
 mod names;
 mod prose;
 mod source;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::prose::{self, Kind};
 use crate::source::{self, Comment};
-use crate::{COLUMNS, circles, names, tree};
+use crate::{COLUMNS, circles, links, names, tree};
 
 /// The pseudo-crate of pages in Markdown.
 const PAGES: &str = "docs";
@@ -120,7 +120,7 @@ fn circles_of(place: &str) -> Result<Vec<String>, String> {
     if is_crate(place) { circles::long(place) } else { Ok(Vec::new()) }
 }
 
-/// Columns and words of the comments of a crate or of scripts, and words of the pages.
+/// Columns and words of the comments of a crate or of scripts, and words and links of the pages.
 fn styles(place: &str) -> Result<Vec<Finding>, String> {
     let files = match place {
         PAGES => tree::pages()?,
@@ -131,7 +131,7 @@ fn styles(place: &str) -> Result<Vec<Finding>, String> {
     for path in files {
         let text = tree::read(&path)?;
         let found = if place == PAGES {
-            of_page(&text)
+            of_page(&path, &text)
         } else {
             of_comments(&source::comments(&path, &text), is_own(&path))
         };
@@ -168,9 +168,11 @@ fn of_comments(comments: &[Comment], own: bool) -> Vec<(usize, String)> {
     found
 }
 
-fn of_page(text: &str) -> Vec<(usize, String)> {
+fn of_page(path: &Path, text: &str) -> Vec<(usize, String)> {
     let lines: Vec<&str> = text.lines().collect();
-    words(&lines).into_iter().map(|(line, what)| (line + 1, what)).collect()
+    let dead = links::dead(path, &lines).into_iter();
+    let dead = dead.map(|(line, target)| (line, format!("the link to {target} leads nowhere")));
+    words(&lines).into_iter().chain(dead).map(|(line, what)| (line + 1, what)).collect()
 }
 
 /// A word of prose: in lower case and without punctuation, and where it is.
