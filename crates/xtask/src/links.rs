@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::prose::{self, Kind};
+use crate::prose::{self, Layout};
 
 /// The links of a page that lead nowhere: the line, from 0, and the link.
 pub(crate) fn dead(path: &Path, lines: &[&str]) -> Vec<(usize, String)> {
     let mut dead = Vec::new();
     for block in prose::blocks(lines) {
-        if matches!(block.kind, Kind::Code | Kind::Drawing) {
+        if matches!(block.kind, Layout::Code | Layout::Drawing) {
             continue;
         }
         for line in block.lines {
@@ -42,7 +42,7 @@ fn exists(page: &Path, target: &str) -> bool {
 /// The anchors of a page's headings.
 fn headings(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
-    let blocks = prose::blocks(&lines).into_iter().filter(|block| block.kind == Kind::Kept);
+    let blocks = prose::blocks(&lines).into_iter().filter(|block| block.kind == Layout::Kept);
     let headings = blocks.filter_map(|block| lines[block.lines.start].strip_prefix('#'));
     headings.map(|heading| anchor(heading.trim_start_matches('#').trim())).collect()
 }

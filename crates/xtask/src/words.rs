@@ -4,7 +4,7 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::prose::{self, Kind};
+use crate::prose::{self, Layout};
 use crate::source::{self, Comment};
 use crate::{COLUMNS, circles, links, names, tree};
 
@@ -176,7 +176,7 @@ fn of_page(path: &Path, text: &str) -> Vec<(usize, String)> {
 }
 
 /// A word of prose: in lower case and without punctuation, and where it is.
-struct Word {
+struct Token {
     text: String,
     line: usize,
     begins_a_sentence: bool,
@@ -186,7 +186,7 @@ struct Word {
 fn words(lines: &[&str]) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for block in prose::blocks(lines) {
-        if block.kind == Kind::Code {
+        if block.kind == Layout::Code {
             continue;
         }
         let words = split(lines, block.lines);
@@ -199,7 +199,7 @@ fn words(lines: &[&str]) -> Vec<(usize, String)> {
     found
 }
 
-fn breaks(rule: &Rule, words: &[Word]) -> bool {
+fn breaks(rule: &Rule, words: &[Token]) -> bool {
     let wanted: Vec<&str> = rule.words.split(' ').collect();
     let same = wanted.len() <= words.len()
         && wanted.iter().zip(words).all(|(&wanted, word)| word.text == wanted)
@@ -209,7 +209,7 @@ fn breaks(rule: &Rule, words: &[Word]) -> bool {
 }
 
 /// The words of a block; what is between backticks or double quotes is none.
-fn split(lines: &[&str], range: std::ops::Range<usize>) -> Vec<Word> {
+fn split(lines: &[&str], range: std::ops::Range<usize>) -> Vec<Token> {
     let mut words = Vec::new();
     let mut quoted = None;
     let mut ended = true;
@@ -230,7 +230,7 @@ fn split(lines: &[&str], range: std::ops::Range<usize>) -> Vec<Word> {
             }
             let text: String = plain.trim_matches(|edge: char| !edge.is_alphanumeric()).to_lowercase();
             let capital = plain.chars().find(|letter| letter.is_alphabetic()).is_some_and(char::is_uppercase);
-            words.push(Word { text, line, begins_a_sentence: ended && capital });
+            words.push(Token { text, line, begins_a_sentence: ended && capital });
             ended = plain.trim_end_matches(['*', ')', '"']).ends_with(['.', ':', '?', '!', ';']);
         }
     }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::COLUMNS;
-use crate::prose::{self, Kind};
+use crate::prose::{self, Layout};
 use crate::source::{self, Comment};
 use crate::tree;
 
@@ -80,16 +80,16 @@ fn wrap(lines: &[&str], room: usize) -> Vec<(Option<usize>, String)> {
     for block in prose::blocks(lines) {
         let long = block.lines.clone().any(|at| lines[at].chars().count() > room);
         let hang = match block.kind {
-            Kind::Paragraph if long => Some(0),
-            Kind::Item(hang) if long => Some(hang),
-            Kind::Drawing if long => meaning(lines[block.lines.start]),
+            Layout::Paragraph if long => Some(0),
+            Layout::Item(hang) if long => Some(hang),
+            Layout::Drawing if long => meaning(lines[block.lines.start]),
             _ => None,
         };
         let Some(hang) = hang else {
             out.extend(block.lines.map(|at| (Some(at), lines[at].to_owned())));
             continue;
         };
-        if block.kind == Kind::Drawing {
+        if block.kind == Layout::Drawing {
             let (names, meaning) = lines[block.lines.start].split_at(hang);
             let column = names.chars().count();
             let mut filled = Vec::new();
