@@ -31,7 +31,8 @@
 //!
 //! ```text
 //! Setup ─ preprocess ─► Stock ─ garble (a circuit) ─► Garbled ─ evaluate (inputs) ─► outputs
-//! each step is a Script: a Machine with a slot for every peer; a Stock, or what is Garbled, may wait on a Shelf, a directory
+//! each step is a Script: a Machine with a slot for every peer
+//! a Stock, or what is Garbled, may wait on a Shelf, a directory
 //! ```
 //!
 //! **Threads.** LOCAL: [`Party::threads`] share a party's own work between two messages: OTs with each peer in each direction, and then lists or

@@ -2,9 +2,11 @@
 //! tables.
 //!
 //! ```text
-//! text ── sqlparser ──► its tree ── bind ──► Plan (columns by number) ── logical ──► emit ──► Relation
-//!                                   │          names, types, subqueries as joins       joins in order, conditions moved
-//!                                   └ Catalog: tables, columns, owners' parts, keys     down, unread columns gone
+//! text ── sqlparser ──► its tree ── bind ──► Plan ── logical ──► emit ──► Relation
+//!
+//! bind      names, types, subqueries as joins; from the Catalog: tables, columns, parts, keys
+//! Plan      operators, with columns by number
+//! logical   joins in order, conditions moved down, unread columns gone
 //! ```
 //!
 //! This crate does no input or output and knows no protocol. Unsupported queries are refused with
@@ -45,13 +47,17 @@ const STACK: usize = 256 << 20;
 /// use hushwire_tables::algebra::{Column, ColumnType, Part, Schema, Table};
 /// let people = Table {
 ///     name: "people".into(),
-///     schema: Schema(vec![Column::new("id", ColumnType::Integer), Column::new("age", ColumnType::SmallInt)]),
+///     schema: Schema(vec![
+///         Column::new("id", ColumnType::Integer),
+///         Column::new("age", ColumnType::SmallInt),
+///     ]),
 ///     parts: vec![Part { owner: "bob".into(), rows: 100 }],
 ///     padded: false,
 ///     unique: vec![vec![0]],
 /// };
 /// let catalog = Catalog::new(vec![people])?;
-/// let made = relation("SELECT age, COUNT(*) AS n FROM people GROUP BY age", &catalog, Options::default())?;
+/// let text = "SELECT age, COUNT(*) AS n FROM people GROUP BY age";
+/// let made = relation(text, &catalog, Options::default())?;
 /// assert_eq!(made.schema().columns()[1].name, "n");
 /// let error = relation("SELECT agee FROM people", &catalog, Options::default()).unwrap_err();
 /// assert_eq!(error.to_string(), "line 1, column 8: no column is called agee; there are id, age");

@@ -16,7 +16,7 @@
 //! | kind | rows of Δ | k | trees | source |
 //! |---|---|---|---|---|
 //! | `iknp` | 128 | 1 | 127 | IKNP (CRYPTO 2003), with streams from seeds as ALSZ (CCS 2013) |
-//! | `kos` | 128 | 1 | 127 | KOS (CRYPTO 2015), with the check of Roy (CRYPTO 2022, ePrint 2022/192) |
+//! | `kos` | 128 | 1 | 127 | KOS (CRYPTO 2015), with the check of Roy (ePrint 2022/192) |
 //! | `alsz` | 192 | 1 | 191 | ALSZ (EUROCRYPT 2015) |
 //! | `softspoken2`, `4`, `8` | 128 | 2, 4, 8 | 64, 32, 16 | Roy, ePrint 2022/192 |
 //!

@@ -10,14 +10,16 @@
 //!
 //! ```text
 //! both      sid from both parties' fresh bytes, after the sets are fixed; d(x) = BLAKE3 keyed by it
-//! VOLE      S: Δ, q    R: u, t = q + uΔ                                        one entry for each of the store
-//! R ──► S   A' = u + P, bin by bin; P is the store of d(x) → h(x)               S: q' = q + A'Δ = t + PΔ
+//! VOLE      S: Δ, q    R: u, t = q + uΔ                         one entry for each of the store
+//! R ──► S   A' = u + P, bin by bin; P is the store of d(x) → h(x)   S: q' = q + A'Δ = t + PΔ
 //! S ──► R   f(y) = H(Decode(q', y) + h(y)Δ), all in order of size
 //! R         x is common iff H(Decode(t, x)) is among them
-//! S ──► R   where payloads go with items: each sealed under a key that comes from its item's PRF, in the same order
+//! S ──► R   where payloads go with items: each sealed under a key that comes from its item's PRF,
+//!           in the same order
 //! R ──► S   where both learn: a bit for each of S's values
 //!
-//! malicious: S ──► R a commitment to w_S first; R ──► S w_R, S ──► R w_S between A' and the values; at last both a digest
+//! malicious: S ──► R a commitment to w_S first; R ──► S w_R, S ──► R w_S between A' and the values;
+//!            at last both a digest
 //! ```
 //!
 //! **Deviations.** Values are sent as Elias and Fano code sorted lists, not as Rice does: the same bits but for half of one, and
