@@ -13,7 +13,7 @@
 //!                     G_2 = H_j(A) ⊕ H'_j(B) ⊕ M_j[s_i]
 //! evaluator           L_j = Σ_i (H_j(L_α,i) ⊕ H'_j(L_β,i)) ⊕ Q ⊕ Λ_α P_0 ⊕ Λ_β (P_1 ⊕ L_α,j)
 //!                     Λ_γ = bit 0 of L_1;   P_0 = Σ_i G_0 ⊕ M_j[λ_β,0]
-//!                     P_1 = Σ_i G_1 ⊕ M_j[λ_α,0],   Q = Σ_i G_2 ⊕ M_j[s_0],   summed as tables come,
+//!                     P_1 = Σ_i G_1 ⊕ M_j[λ_α,0],   Q = Σ_i G_2 ⊕ M_j[s_0]: summed with tables,
 //!                     and garbler 1's bit with its Q
 //! ```
 //!

@@ -12,7 +12,7 @@
 //! | module | |
 //! |---|---|
 //! | [`toml_file`], [`suggest`], [`as_text`] | files read strictly, remedies, values as text |
-//! | [`engine`], [`doors`], [`threads`] | parties of each protocol: engines, values in and out, threads |
+//! | [`engine`], [`doors`], [`threads`] | engines of each protocol, values in and out, threads |
 //! | [`shelves`] | preprocessing that waits on disk |
 //!
 //! This crate knows no kind of job; `hushwire-kinds` has them all.

@@ -7,9 +7,9 @@
 //! the other died.
 //!
 //! ```text
-//! memory  0      128      256    384      512      640         4096                 4096 + capacity
-//!         | head | reader | tail | writer | writer | reader    | bytes; position p is at
-//!         |      | sleeps |      | sleeps | gone   | gone      | p mod capacity
+//! memory  0      128      256    384      512      640      4096                4096 + capacity
+//!         | head | reader | tail | writer | writer | reader | bytes; position p is at
+//!         |      | sleeps |      | sleeps | gone   | gone   | p mod capacity
 //! head    bytes ever written, stored by the producer
 //! tail    bytes ever read, stored by the consumer
 //! ```

@@ -1,7 +1,7 @@
 //! Computations between two parties.
 //!
 //! ```text
-//! Computation ── Plan::new ──► steps ── Party::run ──► waves: local steps, then all ready steps abreast
+//! Computation ── Plan::new ──► steps ── Party::run ──► waves: local steps, then all ready ones
 //!
 //! a value's forms   known   both parties have it           constants, what is revealed
 //!                   words   x_0 + x_1 modulo 2^ℓ, ℓ ≤ 64   sums free, products, comparisons by OT

@@ -6,10 +6,11 @@
 //! [`RootReceiver::fork`] make any number of extensions from them, one a lane.
 //!
 //! ```text
-//! receiver, tree i, leaves x       u_i = ⊕ r_x      v_{i,b} = ⊕ of those r_x where bit b of x is 1     r_x = AES_leaf x(counter)
-//! message                          d_i = u_i ⊕ u_0, for i ≥ 1        the choices are u_0
-//! sender, all leaves but α_i       w_{i,b} = ⊕ of those r_x where bit b of x ⊕ α_i is 1, then ⊕ α_{i,b} d_i
-//! so                               w_{i,b} = v_{i,b} ⊕ α_{i,b} u_0   128 rows, turned into a block an OT
+//! receiver, tree i, leaves x   u_i = ⊕ r_x, v_{i,b} = ⊕ of those r_x where bit b of x is 1,
+//!                              r_x = AES_leaf x(counter)
+//! message                      d_i = u_i ⊕ u_0, for i ≥ 1; the choices are u_0
+//! sender, all leaves but α_i   w_{i,b} = ⊕ of those r_x where bit b of x ⊕ α_i is 1, then ⊕ α_{i,b} d_i
+//! so                           w_{i,b} = v_{i,b} ⊕ α_{i,b} u_0: 128 rows, turned into a block an OT
 //! ```
 //!
 //! # Paper
