@@ -7,7 +7,7 @@ use super::{
     verdicts::{explain, unresolved, wrong_pin},
 };
 use crate::{error::Error, log};
-use hushwire_job::{Fault, Member};
+use hushwire::job::{Fault, Member};
 use hushwire_machine::{NetError, PartyId};
 use hushwire_wire::{
     Clock, DialledPeer, PeerConfig, Probe, Prober, TransportKind, Validity, Visit, presented,
