@@ -23,7 +23,7 @@
 //! |---|---|---|
 //! | set-up | [`Setup`] | none; about 30 KB to each peer |
 //! | function-independent | [`Stock`] | to each peer 28·B + B/8 + (B − 1)/8 + 4, below |
-//! | function-dependent | [`Garbled`] | to each peer 1/4; a garbler's tables to the evaluator, below |
+//! | function-dependent | [`Garbled`] | to each peer 1/4; tables to the evaluator, below |
 //! | online | [`Planes`](hushwire_circuit::Planes) | none; with half gates 1/8 to each garbler |
 //!
 //! To each peer go 12·B bytes for 3·B authenticated bits, 16·B + B/8 for leaky ANDs, (B − 1)/8 for

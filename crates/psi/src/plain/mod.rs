@@ -22,8 +22,8 @@
 //!           in the same order
 //! R ──► S   where both learn: a bit for each of S's values
 //!
-//! malicious: S ──► R a commitment to w_S first; R ──► S w_R, S ──► R w_S between A' and the values;
-//!            at last both a digest
+//! malicious: S ──► R a commitment to w_S first; R ──► S w_R, S ──► R w_S between A' and the
+//!            values; at last both a digest
 //! ```
 //!
 //! **Deviations.** Values are sent as lists in the code of Elias and Fano, not of Rice: the number
