@@ -11,7 +11,7 @@ use crate::{
     half::free_xors_on,
 };
 use hushwire_aes::Backend;
-use hushwire_block::{Block, Sums, Tagged, as_bytes};
+use hushwire_block::{Block, Tagged, TripleSums, as_bytes};
 use hushwire_circuit::{Slot, Woven};
 use hushwire_prg::Seed;
 use std::ops::Range;
@@ -183,7 +183,7 @@ impl<P: Part, A: Ands<P>> GateBackend for End<P, A> {
         free_xors_on(self.backend, wires, strip, gates);
     }
 
-    fn sums(&mut self, wires: &mut [Self::Wire], strip: usize, sums: &Sums, range: Range<usize>) {
+    fn sums(&mut self, wires: &mut [Self::Wire], strip: usize, sums: &TripleSums, range: Range<usize>) {
         sums.run(self.backend.tier(), range, Tagged::blocks_mut(wires), strip);
     }
 

@@ -5,12 +5,12 @@
 //! ```
 
 use crate::{
-    Keys, PsiError, Rows, Set,
-    error::Place,
+    Keys, PsiError, Set,
     plain::{Digester, Payloads},
     random,
 };
 use hushwire_aes::Backend;
+use hushwire_files::{FileError, FilePlace, MoreColumns, Rows};
 use hushwire_ot::Sid;
 use std::path::Path;
 use zeroize::Zeroizing;
@@ -80,7 +80,7 @@ impl Carried {
     pub fn read<'r>(
         &self,
         path: &Path,
-        open: impl Fn() -> Result<Rows<'r>, PsiError>,
+        open: impl Fn() -> Result<Rows<'r>, FileError>,
         keys: &Keys,
     ) -> Result<Payloads, PsiError> {
         let set = different(keys)?;
@@ -90,7 +90,7 @@ impl Carried {
         let (mut payload, mut widest, mut wide) = (Zeroizing::new(vec![]), 0, None);
         for item in set.by_row() {
             if rows.read()?.is_none() {
-                return Err(changed(path));
+                return Err(FileError::changed(path).into());
             }
             let Some(item) = item else { continue };
             payload.clear();
@@ -100,7 +100,7 @@ impl Carried {
                 if std::str::from_utf8(field).is_err() {
                     let remedy = "save the file as UTF-8, or leave the column out";
                     let cause = format!("column {name} is not UTF-8");
-                    return Err(PsiError::file(path, rows.place(), cause, remedy));
+                    return Err(FileError::new(path, rows.place(), cause, remedy).into());
                 }
                 payload.extend_from_slice(&(field.len() as u16).to_le_bytes()[..self.prefix()]);
                 payload.extend_from_slice(field);
@@ -116,11 +116,11 @@ impl Carried {
                 payloads.push(&payload);
             } else if wide.is_none() && payloads.get(item) != payload.as_slice() {
                 let first = first_place(open()?, &set, item)?;
-                return Err(self.differs(path, first, &rows, &places, payloads.get(item)));
+                return Err(self.differs(path, first, &rows, &places, payloads.get(item)).into());
             }
         }
         if rows.read()?.is_some() {
-            return Err(changed(path));
+            return Err(FileError::changed(path).into());
         }
         match wide {
             None => Ok(payloads),
@@ -137,7 +137,7 @@ impl Carried {
                         "name columns with shorter fields: the widest row has {widest} bytes, and {MOST_PAYLOAD_BYTES} are the most"
                     )
                 };
-                Err(PsiError::file(path, Some(place), cause, remedy))
+                Err(FileError::new(path, Some(place), cause, remedy).into())
             }
         }
     }
@@ -146,11 +146,11 @@ impl Carried {
     fn differs(
         &self,
         path: &Path,
-        first: Option<Place>,
+        first: Option<FilePlace>,
         rows: &Rows<'_>,
         places: &[usize],
         before: &[u8],
-    ) -> PsiError {
+    ) -> FileError {
         let before = self.fields(before).unwrap_or_default();
         let names = self.names.iter().zip(places).zip(before);
         let odd = names.filter(|((_, place), before)| rows.last().get(**place) != Some(before.as_bytes()));
@@ -158,7 +158,7 @@ impl Carried {
         let first = first.map_or_else(|| "an earlier row".to_owned(), |place| place.to_string());
         let cause = format!("its key is that of {first}, with another field in {}", odd.join(", "));
         let remedy = "leave one row for each key, or name columns that are the same in all rows of a key";
-        PsiError::file(path, rows.place(), cause, remedy)
+        FileError::new(path, rows.place(), cause, remedy)
     }
 
     /// The fields of a payload; `None` if it is none.
@@ -180,14 +180,14 @@ impl Carried {
     ///
     /// # Errors
     /// It has.
-    pub fn check_result(&self, path: &Path, rows: &Rows<'_>) -> Result<(), PsiError> {
+    pub fn check_result(&self, path: &Path, rows: &Rows<'_>) -> Result<(), FileError> {
         let own: Vec<_> = rows.header().iter().map(|name| String::from_utf8_lossy(name)).collect();
         match self.names.iter().find(|name| own.iter().any(|own| own.trim() == name.as_str())) {
             None => Ok(()),
             Some(name) => {
                 let cause =
                     format!("it has a column {name} already, as the other party's would be called beside it");
-                Err(PsiError::file(path, None, cause, "rename one of them"))
+                Err(FileError::new(path, None, cause, "rename one of them"))
             }
         }
     }
@@ -204,10 +204,13 @@ pub struct Beside<'a> {
     pub of_row: &'a [Option<u32>],
 }
 
-impl<'a> Beside<'a> {
-    /// The fields of the other party beside this row; empty ones where it has no common key, or its payload is none.
-    #[must_use]
-    pub fn fields(&self, row: usize) -> Vec<&'a str> {
+impl MoreColumns for Beside<'_> {
+    fn names(&self) -> &[String] {
+        self.carried.names()
+    }
+
+    /// The fields of the other party; empty ones where the row has no common key, or its payload is none.
+    fn fields(&self, row: usize) -> Vec<&str> {
         let common = self.of_row.get(row).copied().flatten().map(|common| common as usize);
         let payload = common.filter(|common| *common < self.payloads.count()).map(|c| self.payloads.get(c));
         let fields = payload.and_then(|payload| self.carried.fields(payload));
@@ -224,15 +227,11 @@ fn different(keys: &Keys) -> Result<Set<[u8; 32]>, PsiError> {
 }
 
 /// The place of the first row with that key, in rows that are read anew.
-fn first_place(mut rows: Rows<'_>, set: &Set<[u8; 32]>, item: usize) -> Result<Option<Place>, PsiError> {
+fn first_place(mut rows: Rows<'_>, set: &Set<[u8; 32]>, item: usize) -> Result<Option<FilePlace>, FileError> {
     for other in set.by_row() {
         if rows.read()?.is_none() || other == Some(item) {
             break;
         }
     }
     Ok(rows.place())
-}
-
-fn changed(path: &Path) -> PsiError {
-    PsiError::file(path, None, "it has changed since the run began", "run again")
 }

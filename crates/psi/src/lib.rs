@@ -1,8 +1,6 @@
 //! Private set intersection of two parties' keys: which are in both sets, or how many, and nothing else.
 //!
 //! ```text
-//! rows     Rows        a table's file, CSV or (with the feature `parquet`) Parquet
-//! strict               CSV as RFC 4180 has it
 //! keys     Keys, Set   keys of a table's rows in an agreed form, and the different ones among them
 //! columns  Carried     columns that one party brings for the other, as payloads of its keys
 //! salt     Salt        keys as values of 40 + log a + log b bits, values as bins
@@ -36,25 +34,18 @@ pub mod oprf;
 pub mod plain;
 mod plan;
 mod random;
-mod rows;
 mod salt;
 mod session;
-mod strict;
 mod tables;
 #[cfg(test)]
 mod wire_tests;
-mod write;
 
 pub use amounts::amounts;
 pub use columns::{Beside, Carried, MOST_PAYLOAD_BYTES};
-pub use error::{Place, PsiError};
+pub use error::PsiError;
 pub use keys::{Formed, KeyColumn, KeySpec, Keys, LeftOut, Normal, Sample, Set};
 pub use most::Most;
 pub use okvs::Store;
 pub use plan::{Method, Protocol, Reveal, Side, Terms};
-pub use rows::{Rows, check_input, check_output, is_parquet};
 pub use salt::value_width;
 pub use session::{Found, Observer, Outcome, intersect};
-pub use write::{
-    check_result, csv_line, write_columns, write_flags, write_parquet, write_parquet_columns, write_rows,
-};

@@ -5,7 +5,7 @@ use super::{
     Formed, KeySpec,
     spec::{Encoded, fields},
 };
-use crate::{PsiError, Rows, error::Place};
+use hushwire_files::{FileError, FilePlace, Rows};
 use std::{io::Read, path::Path};
 use zeroize::Zeroizing;
 
@@ -24,7 +24,7 @@ pub struct LeftOut {
     /// Rows with a field that is not what its form is of.
     pub malformed: usize,
     /// The place of the first of the latter.
-    pub first_malformed: Option<Place>,
+    pub first_malformed: Option<FilePlace>,
 }
 
 /// A key before and after its fields were brought into their forms.
@@ -56,7 +56,7 @@ impl Keys {
     ///
     /// # Errors
     /// The file cannot be read or is no table, a column is missing or there twice, or a field of a key is not UTF-8.
-    pub fn read(path: &Path, spec: &KeySpec) -> Result<Self, PsiError> {
+    pub fn read(path: &Path, spec: &KeySpec) -> Result<Self, FileError> {
         Self::from_rows(path, &mut Rows::open(path)?, spec)
     }
 
@@ -64,7 +64,7 @@ impl Keys {
     ///
     /// # Errors
     /// As [`Keys::read`].
-    pub fn from_csv(path: &Path, csv: impl Read, spec: &KeySpec) -> Result<Self, PsiError> {
+    pub fn from_csv(path: &Path, csv: impl Read, spec: &KeySpec) -> Result<Self, FileError> {
         Self::from_rows(path, &mut Rows::new(path, csv)?, spec)
     }
 
@@ -72,7 +72,7 @@ impl Keys {
     ///
     /// # Errors
     /// As [`Keys::read`].
-    pub fn from_rows(path: &Path, rows: &mut Rows<'_>, spec: &KeySpec) -> Result<Self, PsiError> {
+    pub fn from_rows(path: &Path, rows: &mut Rows<'_>, spec: &KeySpec) -> Result<Self, FileError> {
         let (places, mut keys, mut key) = (spec.places(rows)?, Self::default(), Encoded::default());
         while rows.read()?.is_some() {
             let (row, at) = (rows.last(), rows.place());
@@ -81,7 +81,7 @@ impl Keys {
             for (place, column) in places.iter().zip(spec.columns()) {
                 let field = std::str::from_utf8(row.get(*place).unwrap_or_default()).map_err(|_| {
                     let cause = format!("the key in column {} is not UTF-8", column.name.trim());
-                    PsiError::file(path, at, cause, "save the file as UTF-8 at both parties")
+                    FileError::new(path, at, cause, "save the file as UTF-8 at both parties")
                 })?;
                 whole = match (whole, key.push(column.normal, field)) {
                     (Formed::Malformed, _) | (_, Formed::Malformed) => Formed::Malformed,
@@ -111,7 +111,7 @@ impl Keys {
             if keys.rows == MOST_ROWS {
                 let remedy =
                     "split the file by a first letter or another public rule, and intersect the parts";
-                return Err(PsiError::file(path, None, "it has more than four billion rows", remedy));
+                return Err(FileError::new(path, None, "it has more than four billion rows", remedy));
             }
             keys.push(&key.bytes);
         }

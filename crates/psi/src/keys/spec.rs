@@ -1,7 +1,7 @@
 //! The columns of a key.
 
 use super::{Formed, Normal};
-use crate::{PsiError, Rows};
+use hushwire_files::{FileError, Rows};
 use zeroize::Zeroizing;
 
 /// One column of a key.
@@ -49,7 +49,7 @@ impl KeySpec {
     }
 
     /// Their places in records of a table, which need no others.
-    pub(super) fn places(&self, rows: &mut Rows<'_>) -> Result<Vec<usize>, PsiError> {
+    pub(super) fn places(&self, rows: &mut Rows<'_>) -> Result<Vec<usize>, FileError> {
         rows.select(self.columns.iter().map(|column| column.name.as_str()))
     }
 }

@@ -9,7 +9,7 @@
 //! The digest finds damage, by which a key that is in the list would seem not to be; who it is of, the public key says.
 
 use super::{Item, Key, PublicKey};
-use crate::PsiError;
+use hushwire_files::FileError;
 use std::{
     fs::File,
     io::{self, BufWriter, Read, Seek, Write},
@@ -145,10 +145,10 @@ impl List {
     ///
     /// # Errors
     /// The file cannot be read, is none, or is damaged.
-    pub fn open(path: &Path) -> Result<Self, PsiError> {
+    pub fn open(path: &Path) -> Result<Self, FileError> {
         let wrong =
-            |cause: &str| PsiError::file(path, None, cause, "name a list that `hushwire psi publish` wrote");
-        let refused = |e: io::Error| crate::strict::refused(path, &e);
+            |cause: &str| FileError::new(path, None, cause, "name a list that `hushwire psi publish` wrote");
+        let refused = |e: io::Error| FileError::io(path, &e);
         let mut file = File::open(path).map_err(refused)?;
         let mut head = [0; 64];
         file.read_exact(&mut head).map_err(|_| wrong("it is no list"))?;
@@ -157,7 +157,7 @@ impl List {
         let expected = usize::try_from(items).ok().filter(|n| *n < u32::MAX as usize).map(prefix_bits);
         if head[..7] == MAGIC[..7] && head[7] != MAGIC[7] {
             let cause = "it is a list of another version of hushwire";
-            return Err(PsiError::file(path, None, cause, "have its owner publish it anew"));
+            return Err(FileError::new(path, None, cause, "have its owner publish it anew"));
         }
         if head[..8] != *MAGIC || expected.map(u64::from) != Some(bits) || length > FORMS as u64 {
             return Err(wrong("it is no list"));
@@ -176,7 +176,7 @@ impl List {
         let mut digest = [0; DIGEST as usize];
         file.read_exact(&mut digest).map_err(refused)?;
         if hash.finalize() != digest {
-            return Err(PsiError::file(path, None, "it is damaged", "get it again from its owner"));
+            return Err(FileError::new(path, None, "it is damaged", "get it again from its owner"));
         }
         let public = head[8..].first_chunk().copied().unwrap_or_default();
         Ok(Self { path: path.to_owned(), file, public, items, bits: bits as u32, forms, starts })
@@ -204,15 +204,15 @@ impl List {
     ///
     /// # Errors
     /// The file cannot be read, or its buckets are out of order.
-    pub fn contains(&self, value: u128) -> Result<bool, PsiError> {
-        let refused = |e: io::Error| crate::strict::refused(&self.path, &e);
+    pub fn contains(&self, value: u128) -> Result<bool, FileError> {
+        let refused = |e: io::Error| FileError::io(&self.path, &e);
         let (bucket, rest) = cut(value, self.bits);
         let mut ends = [0; 8];
         self.file.read_exact_at(&mut ends, self.starts + 4 * u64::from(bucket)).map_err(refused)?;
         let [from, to] =
             [&ends[..4], &ends[4..]].map(|end| end.first_chunk().map_or(0, |b| u32::from_le_bytes(*b)));
         if from > to || u64::from(to) > self.items {
-            return Err(PsiError::file(
+            return Err(FileError::new(
                 &self.path,
                 None,
                 "its buckets are out of order",

@@ -25,7 +25,7 @@ use super::{
     permutation::{Fresh, Permutation},
     permute::{Permute, permute_cost},
     planes::Tiles,
-    ranking::{Pair, Ranking, answer, most_comparisons, most_levels, most_pairs},
+    ranking::{RankedPair, Ranking, answer, most_comparisons, most_levels, most_pairs},
     records::{MOST, Records},
 };
 use crate::{
@@ -104,7 +104,7 @@ struct State {
     width: usize,
     wide: usize,
     columns: Vec<Records>,
-    pairs: Vec<Pair>,
+    pairs: Vec<RankedPair>,
     /// Memory of the comparisons.
     tiles: Tiles,
     sides: [Shares; 2],
