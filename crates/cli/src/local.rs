@@ -12,7 +12,7 @@ use crate::{
     report::{Report, Run},
     supervisor::{Event, OfProcess, Supervisor},
 };
-use hushwire::{Local, LocalMembers, Opened};
+use hushwire::{LocalJob as Local, LocalMembers, Opened};
 use hushwire_aes::Backend;
 use hushwire_fault::PartyId;
 use hushwire_job::{

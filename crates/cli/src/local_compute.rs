@@ -18,7 +18,7 @@ use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
-use hushwire::Local;
+use hushwire::LocalJob as Local;
 use hushwire_compute::{Computation, Visibility};
 use hushwire_fault::code;
 use hushwire_garble::Scheme;

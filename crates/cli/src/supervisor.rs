@@ -7,7 +7,7 @@ use crate::{
     log,
     member::arguments,
 };
-use hushwire::{Local, LocalMember, LocalMembers};
+use hushwire::{LocalJob as Local, LocalMember, LocalMembers};
 use hushwire_fault::{PartyId, Who, code};
 use hushwire_job::{Fault, Job, Member, Outcome, Peer, Task, aes_ctr::Learnt};
 use indicatif::ProgressBar;
