@@ -11,9 +11,9 @@ use crate::{
     log, out, progress, size,
 };
 use clap::{Args, Subcommand};
+use hushwire::job::{Fault, Stamp, read_once, refuse_once};
 use hushwire_fault::{Who, code};
 use hushwire_files::{Access, FileError, Rows, check_output, is_parquet, write_parquet, write_rows};
-use hushwire_job::{Fault, Stamp, read_once, refuse_once};
 use hushwire_psi::{
     KeyColumn, KeySpec, Keys, LeftOut, PsiError, Set,
     oprf::{List, PublishError, Refusal, Terms, ask, digest, publish},
@@ -110,7 +110,7 @@ struct QueryArgs {
     #[arg(long, value_name = "LIST")]
     list: PathBuf,
     /// The address on which the owner listens
-    #[arg(long, value_name = "ADDRESS", value_parser = hushwire_job::address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = hushwire::job::address)]
     connect: String,
     #[command(flatten)]
     link: LinkArgs,

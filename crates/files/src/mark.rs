@@ -1,27 +1,27 @@
-//! The byte order mark with which some editors begin UTF-8 files. It is no part of the text: every reader of text files
-//! drops it here.
+//! The byte order mark with which some editors begin UTF-8 files. It is not part of the text: every
+//! reader of text files drops it here.
 
 use std::io::{self, Read};
 
-/// U+FEFF as UTF-8.
+/// U+FEFF in UTF-8.
 const MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
-/// A file's bytes without a mark in front.
+/// A file's bytes without a leading mark.
 #[must_use]
 pub fn strip(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(&MARK).unwrap_or(bytes)
 }
 
-/// As [`strip`], for text.
+/// A text without a leading mark.
 #[must_use]
 pub fn strip_str(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// The bytes of `reader` without a mark in front.
+/// The bytes of `reader` without a leading mark.
 ///
 /// # Errors
-/// The reader fails within the first three bytes.
+/// The error of `reader` within the first three bytes.
 pub fn strip_read<R: Read>(mut reader: R) -> io::Result<impl Read> {
     let mut first = Vec::with_capacity(MARK.len());
     reader.by_ref().take(MARK.len() as u64).read_to_end(&mut first)?;

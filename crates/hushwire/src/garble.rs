@@ -70,7 +70,8 @@ fn own(program: &Program, me: u8) -> Result<[usize; 2], Fault> {
             Ok([width, width.div_ceil(8)])
         }
         widths => {
-            let cause = format!("the circuit has {} inputs, and each party brings one", widths.len());
+            let cause =
+                format!("the circuit's number of inputs is {}, and each party brings one", widths.len());
             Err(Fault::usage(STEP, cause, "take a circuit with two inputs, or yao::Party for any other"))
         }
     }

@@ -97,11 +97,12 @@
 //! The features `sql`, `models`, `two` and `n-party` are on by default and add the modules of their names;
 //! `parquet` adds Parquet files. Each crate's documentation states its security model. `examples/first_circuit.rs`,
 //! `yao.rs` and `oblivious_transfer.rs` are protocols step by step; `examples/new_protocol.rs` is the companion
-//! of `docs/guide/new-protocol.md`.
+//! of `docs/dev/new-protocol.md`.
 #![forbid(unsafe_code)]
 
 mod builder;
 pub mod garble;
+pub mod job;
 mod local;
 mod local_job;
 mod member;
@@ -136,7 +137,6 @@ pub use hushwire_compute as compute;
 pub use hushwire_fault as fault;
 pub use hushwire_files as files;
 pub use hushwire_gmw as gmw;
-pub use hushwire_job as job;
 pub use hushwire_machine as machine;
 #[cfg(feature = "models")]
 pub use hushwire_nn as nn;

@@ -1,10 +1,10 @@
 //! All parties of a session in this process.
 
-use crate::{Party, places::Places, session::named};
-use hushwire_compute::{Computation, Tensor, Visibility};
-use hushwire_job::{
+use crate::job::{
     Cancel, Chosen, Fault, Member, MemberConfig, Observer, Peer, Protocol, Stats, Value, first_error,
 };
+use crate::{Party, places::Places, session::named};
+use hushwire_compute::{Computation, Tensor, Visibility};
 use hushwire_machine::SessionId;
 use hushwire_wire::{Identity, Listener, TransportKind};
 use std::{collections::BTreeMap, sync::Arc, thread};
@@ -64,8 +64,8 @@ impl Local {
     /// `n` is no number of parties of that protocol; as [`Local::three`].
     #[cfg(feature = "n-party")]
     pub fn parties(n: u8) -> Result<Self, Fault> {
-        if !(2..=hushwire_job::MOST_PARTIES).contains(&n) {
-            let cause = format!("authenticated garbling has 2 to {} parties", hushwire_job::MOST_PARTIES);
+        if !(2..=crate::job::MOST_PARTIES).contains(&n) {
+            let cause = format!("authenticated garbling has 2 to {} parties", crate::job::MOST_PARTIES);
             return Err(Fault::usage("starting the session", cause, "take a number between these"));
         }
         Self::open(Chosen::new(Protocol::Authgarble(n), None, None)?, None, Arc::new(|_| {}))

@@ -1,10 +1,10 @@
 //! A neural network on an input, by all members in this process.
 
-use crate::{Local, LocalJob};
-use hushwire_fault::code;
-use hushwire_job::{
+use crate::job::{
     ComputationSource, Fault, InferJob, InferTask, InputPlace, Member, Protocol, network_in, samples,
 };
+use crate::{Local, LocalJob};
+use hushwire_fault::code;
 use hushwire_nn::{Array, Members, NnError, Secure, Wanted, npy};
 
 /// An inference that is put together: [`Local::model`] begins it, [`run`](Self::run) runs it.

@@ -1,9 +1,9 @@
 //! A query over tables in memory, by all members in this process.
 
-use crate::{Local, LocalJob};
-use hushwire_job::{
+use crate::job::{
     Answer, Fault, InputPlace, Member, QueryJob, QueryPartOf, QueryTable, QueryTask, declaration, infer,
 };
+use crate::{Local, LocalJob};
 
 /// A query that is put together: [`Local::query`] begins it, [`run`](Self::run) runs it.
 #[derive(Clone)]

@@ -1,9 +1,9 @@
 //! Sessions for computations: one member of a real run.
 
-use hushwire_compute::{Computation, Tensor};
-use hushwire_job::{
+use crate::job::{
     Cancel, Chosen, ComputeSession, Fault, Member, MemberConfig, Observer, Protocol, Stats, Value,
 };
+use hushwire_compute::{Computation, Tensor};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// One party of a session: it meets the others once, and any number of computations runs on that.

@@ -2,8 +2,8 @@
 
 use crate::{Most, PsiError, salt::value_width};
 use core::{fmt, str::FromStr};
-use hushwire_circuit::phasing::{self, Tables};
-use hushwire_circuit::sort::{Compare, Shape};
+use hushwire_circuit::phasing::{self, PhasingTables};
+use hushwire_circuit::sort::{Compare, SortShape};
 use hushwire_circuit::{Program, TwoParty, psi, shuffle};
 use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
@@ -154,11 +154,11 @@ pub(crate) fn stash_of(ours: usize) -> usize {
 }
 
 /// The tables of sets of these sizes.
-pub(crate) fn tables_of([a, b]: [usize; 2], width: usize) -> Tables {
+pub(crate) fn tables_of([a, b]: [usize; 2], width: usize) -> PhasingTables {
     if a <= ALL_IN_STASH {
-        return Tables { width, item: 2, bins: 0, bin: 0, stash: stash_of(a), theirs: b };
+        return PhasingTables { width, item: 2, bins: 0, bin: 0, stash: stash_of(a), theirs: b };
     }
-    Tables::new(a, b, width, stash_of(a))
+    PhasingTables::new(a, b, width, stash_of(a))
 }
 
 /// The plan that follows from terms and sizes, at both parties alike.
@@ -168,7 +168,7 @@ pub(crate) struct Plan {
     /// Bits of a value.
     pub(crate) width: usize,
     pub(crate) method: Method,
-    pub(crate) tables: Tables,
+    pub(crate) tables: PhasingTables,
     pub(crate) ands: u64,
 }
 
@@ -239,7 +239,7 @@ impl Plan {
 
     /// The pieces in which the tables are compared, in order.
     pub(crate) fn pieces(&self) -> Vec<Piece> {
-        let Tables { width, item, bins, bin, stash, theirs, .. } = self.tables;
+        let PhasingTables { width, item, bins, bin, stash, theirs, .. } = self.tables;
         let cut = |n: usize, registers: usize| {
             let most = (PIECE / registers.max(1)).max(1);
             let count = n.div_ceil(most);
@@ -253,8 +253,8 @@ impl Plan {
     /// The program of a piece.
     pub(crate) fn piece(&self, terms: &Terms, piece: &Piece) -> (Program, TwoParty) {
         let tables = match piece {
-            Piece::Bins(bins) => Tables { bins: bins.len(), stash: 0, theirs: 0, ..self.tables },
-            Piece::Stash(values) => Tables { bins: 0, theirs: values.len(), ..self.tables },
+            Piece::Bins(bins) => PhasingTables { bins: bins.len(), stash: 0, theirs: 0, ..self.tables },
+            Piece::Stash(values) => PhasingTables { bins: 0, theirs: values.len(), ..self.tables },
         };
         let (program, owners) = match terms.reveal {
             Reveal::Size => (phasing::shared_size("psi-phasing", &tables, SIZE_BITS), vec![A, A, B, B, B]),
@@ -269,7 +269,7 @@ impl Plan {
 fn scs(terms: &Terms, [a, b]: [usize; 2], width: usize) -> (Program, TwoParty) {
     // Yao pays for ANDs, GMW for layers.
     let compare = if terms.protocol == Protocol::Yao { Compare::Small } else { Compare::Fast };
-    let shape = Shape { width, key: width, compare };
+    let shape = SortShape { width, key: width, compare };
     let (program, owners, learns) = match terms.reveal {
         Reveal::Size => (psi::size("psi-scs", a, b, shape), vec![A, B], [true; 2]),
         Reveal::Items | Reveal::Flags => {

@@ -1,6 +1,6 @@
 //! Keys as values of a few bits, and values as places in tables: keyed BLAKE3.
 
-use hushwire_circuit::phasing::{HASHES, Tables};
+use hushwire_circuit::phasing::{HASHES, PhasingTables};
 
 /// AGREEMENT: separates these hashes from any other use of BLAKE3.
 const SALT: &str = "hushwire psi salt v1";
@@ -41,7 +41,7 @@ impl Salt {
     }
 
     /// The bins of a value under each hash function, and the bits that bins do not hold.
-    pub(crate) fn places(&self, value: u128, tables: &Tables) -> ([usize; HASHES], u128) {
+    pub(crate) fn places(&self, value: u128, tables: &PhasingTables) -> ([usize; HASHES], u128) {
         let low = tables.width - tables.high();
         let high = value >> low;
         let mut out = [[0; 16]; HASHES];

@@ -1,7 +1,7 @@
 //! One party's values in its tables.
 
 use crate::salt::Salt;
-use hushwire_circuit::phasing::Tables;
+use hushwire_circuit::phasing::PhasingTables;
 use zeroize::Zeroizing;
 
 /// Hash index of an empty place, in the two bits above a value's high ones.
@@ -23,7 +23,7 @@ const FREE: u32 = u32::MAX;
 ///
 /// Each value in turn takes the shortest way of moves to a free bin: cuckoo hashing as matching in a bipartite graph. Time
 /// depends on the values.
-pub(crate) fn cuckoo(values: &[u128], salt: &Salt, tables: &Tables) -> Option<Cuckoo> {
+pub(crate) fn cuckoo(values: &[u128], salt: &Salt, tables: &PhasingTables) -> Option<Cuckoo> {
     let mut stash = Zeroizing::new(Vec::with_capacity(tables.stash + 1));
     if tables.bins == 0 {
         if values.len() > tables.stash {
@@ -85,7 +85,7 @@ pub(crate) fn cuckoo_items(
     cuckoo: &Cuckoo,
     values: &[u128],
     salt: &Salt,
-    tables: &Tables,
+    tables: &PhasingTables,
 ) -> Zeroizing<Vec<u128>> {
     let item = |(bin, value): (usize, &Option<u32>)| {
         let Some(value) = value else { return EMPTY << tables.high() };
@@ -98,7 +98,7 @@ pub(crate) fn cuckoo_items(
 }
 
 /// A's stash, one item a place; 0 is an empty place.
-pub(crate) fn stash_items(cuckoo: &Cuckoo, values: &[u128], tables: &Tables) -> Zeroizing<Vec<u128>> {
+pub(crate) fn stash_items(cuckoo: &Cuckoo, values: &[u128], tables: &PhasingTables) -> Zeroizing<Vec<u128>> {
     let mut items = Zeroizing::new(Vec::with_capacity(tables.stash));
     items.extend(cuckoo.stash.iter().map(|v| values[*v as usize]));
     items.resize(tables.stash, 0);
@@ -106,7 +106,11 @@ pub(crate) fn stash_items(cuckoo: &Cuckoo, values: &[u128], tables: &Tables) -> 
 }
 
 /// B's hash table: every value under every function, bin after bin, each filled up; `None` if one overflows.
-pub(crate) fn simple_items(values: &[u128], salt: &Salt, tables: &Tables) -> Option<Zeroizing<Vec<u128>>> {
+pub(crate) fn simple_items(
+    values: &[u128],
+    salt: &Salt,
+    tables: &PhasingTables,
+) -> Option<Zeroizing<Vec<u128>>> {
     if tables.bins == 0 {
         return Some(Zeroizing::default());
     }

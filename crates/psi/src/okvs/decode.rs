@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_ot::vole::{Base, Field};
-use hushwire_simd::clmul::{Clmul, WordKernel, Words};
+use hushwire_simd::clmul::{Clmul, ClmulWords, WordKernel};
 
 use super::layout::Rows;
 use super::polynomial::Evaluate;
@@ -63,7 +63,7 @@ where
     type Out = ();
 
     #[inline(always)]
-    fn run<W: Words>(self, words: W) {
+    fn run<W: ClmulWords>(self, words: W) {
         let Decode { layout, bin, digests, delta, add, out, .. } = self.0;
         let (sparse, entries) = bin.split_at(bin.len() - DENSE);
         for (i, (digest, out)) in digests.zip(out).enumerate() {
@@ -97,7 +97,7 @@ where
     type Out = ();
 
     #[inline(always)]
-    fn run<W: Words>(self, words: W) {
+    fn run<W: ClmulWords>(self, words: W) {
         for (i, (digest, out)) in self.digests.zip(self.out).enumerate() {
             *out ^= F::times((self.add)(i, digest), self.delta, words);
         }
@@ -121,7 +121,7 @@ impl<F: Field> WordKernel for Shift<'_, F> {
     type Out = ();
 
     #[inline(always)]
-    fn run<W: Words>(self, words: W) {
+    fn run<W: ClmulWords>(self, words: W) {
         for (q, a) in self.q.iter_mut().zip(self.message.chunks_exact(F::Base::BYTES)) {
             *q ^= F::times(F::Base::from_bytes(a), self.delta, words);
         }

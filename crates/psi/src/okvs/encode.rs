@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use hushwire_ot::vole::Base;
 use hushwire_prg::Prg;
-use hushwire_simd::clmul::{Clmul, WordKernel, Words};
+use hushwire_simd::clmul::{Clmul, ClmulWords, WordKernel};
 
 use super::two_core::{Core, dense_powers};
 use super::{DENSE, Digest, Layout, Module, NoSolution, dense};
@@ -172,7 +172,7 @@ impl<B: Base, V: Module<B>> WordKernel for Solve<'_, B, V> {
     type Out = Result<usize, NoSolution>;
 
     #[inline(always)]
-    fn run<W: Words>(self, words: W) -> Self::Out {
+    fn run<W: ClmulWords>(self, words: W) -> Self::Out {
         let Solve { peeler, out, .. } = self;
         let (sparse, dense) = out.split_at_mut(peeler.cells.len());
         let mut bound = 0;

@@ -24,7 +24,7 @@
 use hushwire_block::Block;
 use hushwire_ot::vole::{Base, Field};
 use hushwire_prg::Prg;
-use hushwire_simd::clmul::{Clmul, WordKernel, Words};
+use hushwire_simd::clmul::{Clmul, ClmulWords, WordKernel};
 
 use super::NoSolution;
 use super::{Decode, Digest, Module};
@@ -81,7 +81,7 @@ impl<B: Base, V: Module<B>> WordKernel for Solve<'_, B, V> {
     type Out = Result<(), NoSolution>;
 
     #[inline(always)]
-    fn run<W: Words>(self, words: W) -> Self::Out {
+    fn run<W: ClmulWords>(self, words: W) -> Self::Out {
         let Solve { pairs, out, fill } = self;
         // Z, whose zeros are the points so far; its last coefficient is one.
         let mut zeros = Vec::with_capacity(out.len() + 1);
@@ -136,7 +136,7 @@ where
     type Out = ();
 
     #[inline(always)]
-    fn run<W: Words>(self, words: W) {
+    fn run<W: ClmulWords>(self, words: W) {
         let Decode { bin, digests, delta, add, out, .. } = self.0;
         let step = STEP.min(bin.len());
         let mut powers = [F::Base::from_word(1); STEP + 1];

@@ -3,14 +3,14 @@
 use core::marker::PhantomData;
 
 use hushwire_ot::vole::Base;
-use hushwire_simd::clmul::Words;
+use hushwire_simd::clmul::ClmulWords;
 
 use super::NoSolution;
 use super::{DENSE, Module};
 
 /// k̂, k̂², k̂³.
 #[inline(always)]
-pub(super) fn dense_powers<B: Base, W: Words>(dense: u64, words: W) -> [B; DENSE] {
+pub(super) fn dense_powers<B: Base, W: ClmulWords>(dense: u64, words: W) -> [B; DENSE] {
     let k = B::from_word(dense);
     let square = k.times(k, words);
     [k, square, square.times(k, words)]
@@ -79,7 +79,7 @@ impl<B: Base, V: Module<B>> Core<B, V> {
     }
 
     /// Sets what the equations bind; gives the number of dense entries among it.
-    pub(super) fn solve<W: Words>(
+    pub(super) fn solve<W: ClmulWords>(
         mut self,
         sparse: &mut [V],
         dense: &mut [V],
@@ -95,7 +95,7 @@ impl<B: Base, V: Module<B>> Core<B, V> {
         Ok(bound)
     }
 
-    fn solve_dense<W: Words>(&mut self, dense: &mut [V], words: W) -> Result<usize, NoSolution> {
+    fn solve_dense<W: ClmulWords>(&mut self, dense: &mut [V], words: W) -> Result<usize, NoSolution> {
         let mut solved: Vec<(usize, Row<B, V>)> = Vec::new();
         for mut row in core::mem::take(&mut self.dense) {
             for (lead, other) in &solved {
@@ -126,12 +126,12 @@ impl<B: Base, V: Module<B>> Core<B, V> {
 }
 
 /// `value` and the multiples of dense entries.
-fn sum_of<B: Base, V: Module<B>, W: Words>(value: V, factors: &[B; DENSE], dense: &[V], words: W) -> V {
+fn sum_of<B: Base, V: Module<B>, W: ClmulWords>(value: V, factors: &[B; DENSE], dense: &[V], words: W) -> V {
     factors.iter().zip(dense).fold(value, |sum, (factor, d)| sum.plus(d.scaled(*factor, words)))
 }
 
 /// Adds the multiple of `other`, whose factor at `lead` is one, that takes `row`'s there away.
-fn scaled_away<B: Base, V: Module<B>, W: Words>(
+fn scaled_away<B: Base, V: Module<B>, W: ClmulWords>(
     row: &mut Row<B, V>,
     lead: usize,
     other: &Row<B, V>,
