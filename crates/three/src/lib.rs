@@ -21,23 +21,20 @@ mod cost;
 mod course;
 mod cut;
 mod doors;
+mod engine;
 mod error;
 mod form;
 mod lanes;
-mod local;
 mod lower;
 mod machines;
 mod memory;
-mod pieces;
 mod plan;
 mod prim;
-mod rows;
 mod run;
 #[doc(hidden)]
 pub mod test_support;
 #[cfg(test)]
 mod tests;
-mod wave;
 #[cfg(test)]
 mod window_tests;
 mod windows;
