@@ -4,10 +4,10 @@
 //! three steps. `c` is the column's byte, `j` its bit, and the row is `r = 8 h + k`:
 //!
 //! ```text
-//! load            register h,k   byte c   bit j
-//! unpack 3 times  register h,..  byte k   bit j      the rows of a group become the bytes of a 64-bit word
-//! turn            register h,..  byte j   bit k      8 × 8 bits in every word, one GFNI instruction
-//! unpack 4 times  register c,j   byte h   bit k      row 8 c + j of the result, 16 bytes
+//! load            register h,k   byte c  bit j
+//! unpack 3 times  register h,..  byte k  bit j  a group's rows become the bytes of 64-bit words
+//! turn            register h,..  byte j  bit k  8 × 8 bits in every word, one GFNI instruction
+//! unpack 4 times  register c,j   byte h  bit k  row 8 c + j of the result, 16 bytes
 //! ```
 
 use crate::{Block, as_bytes, as_bytes_mut};
@@ -161,13 +161,13 @@ impl Kernel for Bits<'_> {
 /// shuffling: stores are whole vectors.
 ///
 /// ```text
-///                 register          lane     byte               `c` has bits 5 to 0, h 3 to 0, k and j 2 to 0
-/// load halves     h3 h1 h0 k c5     h2 c4    c3 c2 c1 c0
-/// trade k0        h3 h1 h0 .. c0    h2 c4    c3 c2 c1 k0
-/// unpack k1, k2   h3 h1 h0 ..       h2 c4    c1 k2 k1 k0
-/// turn            h3 h1 h0 ..       h2 c4    c1 j2 j1 j0
-/// unpack h1, h0   h3 ..             h2 c4    j1 j0 h1 h0
-/// unzip and turn  c5 .. c0 j2       j1 j0    h3 h2 h1 h0      four rows 8 c + j of the result
+///                 register        lane   byte         bits: c5 .. c0, h3 .. h0, k2 .. k0, j2 .. j0
+/// load halves     h3 h1 h0 k c5   h2 c4  c3 c2 c1 c0
+/// trade k0        h3 h1 h0 .. c0  h2 c4  c3 c2 c1 k0
+/// unpack k1, k2   h3 h1 h0 ..     h2 c4  c1 k2 k1 k0
+/// turn            h3 h1 h0 ..     h2 c4  c1 j2 j1 j0
+/// unpack h1, h0   h3 ..           h2 c4  j1 j0 h1 h0
+/// unzip and turn  c5 .. c0 j2     j1 j0  h3 h2 h1 h0  four rows 8 c + j of the result
 /// ```
 #[inline(always)]
 fn tile_of_vectors<L: Lanes>(

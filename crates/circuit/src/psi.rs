@@ -2,8 +2,8 @@
 //! set intersection: are garbled circuits better than custom protocols?", NDSS 2012, Sec. 5.
 //!
 //! ```text
-//! A ascending ─┐ merge      N    keep, for every second value, those equal  ⌊N/2⌋   shuffle, or count
-//! B ascending ─┘ by ⌈log N⌉ ───► to a neighbour (the others become 0)      ───────► under bits of one party
+//! A ascending ─┐ merge      N    of every two values keep the equal  ⌊N/2⌋  shuffle, or count
+//! B ascending ─┘ by ⌈log N⌉ ───► to a neighbour (others become 0)    ──────► under one party's bits
 //!                steps
 //! ```
 //!

@@ -2,11 +2,11 @@
 //! protocols.
 //!
 //! ```text
-//! Builder ─┐                                       ┌─► evaluate   in the clear, the oracle of every back end
+//! Builder ─┐                                       ┌─► evaluate   in the clear: the oracle
 //! text    ─┼─► Draft (checks each node) ─► Computation
 //! binary  ─┘                                       ├─► circuits   for every Boolean protocol
-//!                                                  ├─► Cut        what each owner does alone, and the rest
-//!                                                  ├─► cost      of gates, before anything runs
+//!                                                  ├─► Cut        what each owner does alone
+//!                                                  ├─► cost       of gates, before a run
 //!                                                  └─► digest     what parties agree on
 //! ```
 //!

@@ -5,7 +5,8 @@
 //! JSON:
 //!
 //! ```text
-//! {"tables": [{"name": "t", "columns": ["k INTEGER NOT NULL"], "key": ["k"], "parts": [[["1"], ["2"]], []]}],
+//! {"tables": [{"name": "t", "columns": ["k INTEGER NOT NULL"], "key": ["k"],
+//!              "parts": [[["1"], ["2"]], []]}],
 //!  "queries": [{"sql": "SELECT k FROM t", "join_bound": 4, "min_group": 0, "ordered": false}]}
 //! [{"types": ["INTEGER"], "rows": [["1"], ["2"]]}]
 //! ```

@@ -2,9 +2,10 @@
 //! tables.
 //!
 //! ```text
-//! text ── sqlparser ──► its tree ── bind ──► Plan (columns by number) ── logical ──► emit ──► Relation
-//!                                   │          names, types, subqueries as joins       joins in order, conditions moved
-//!                                   └ Catalog: tables, columns, owners' parts, keys     down, unread columns gone
+//! text ── sqlparser ──► tree ── bind ──► Plan (columns by number) ── logical ──► emit ──► Relation
+//!                               │      names, types,            joins in order, conditions
+//!                               │      subqueries as joins     moved down, unread columns gone
+//!                               └ Catalog: tables, columns, owners' parts, keys
 //! ```
 //!
 //! This crate does no input or output and knows no protocol. Unsupported queries are refused with
@@ -45,13 +46,17 @@ const STACK: usize = 256 << 20;
 /// use hushwire_tables::algebra::{Column, ColumnType, Part, Schema, Table};
 /// let people = Table {
 ///     name: "people".into(),
-///     schema: Schema(vec![Column::new("id", ColumnType::Integer), Column::new("age", ColumnType::SmallInt)]),
+///     schema: Schema(vec![
+///         Column::new("id", ColumnType::Integer),
+///         Column::new("age", ColumnType::SmallInt),
+///     ]),
 ///     parts: vec![Part { owner: "bob".into(), rows: 100 }],
 ///     padded: false,
 ///     unique: vec![vec![0]],
 /// };
 /// let catalog = Catalog::new(vec![people])?;
-/// let made = relation("SELECT age, COUNT(*) AS n FROM people GROUP BY age", &catalog, Options::default())?;
+/// let sql = "SELECT age, COUNT(*) AS n FROM people GROUP BY age";
+/// let made = relation(sql, &catalog, Options::default())?;
 /// assert_eq!(made.schema().columns()[1].name, "n");
 /// let error = relation("SELECT agee FROM people", &catalog, Options::default()).unwrap_err();
 /// assert_eq!(error.to_string(), "line 1, column 8: no column is called agee; there are id, age");

@@ -7,7 +7,7 @@
 //! error gives the reason. A sender that ends in good order sends close_notify ([`Tx::close`]).
 //!
 //! ```text
-//! sender    caller's slice --seal--> out[..]  --write--> socket           a few records of 16 KiB at once
+//! sender    caller's slice --seal--> out[..]  --write--> socket   a few records of 16 KiB at once
 //! receiver  socket --read--> incoming[begin..end] --open--> caller's slice
 //!           a record that does not fit there is opened in its place and copied: incoming[plain]
 //! ```
@@ -99,7 +99,7 @@ pub(crate) struct TlsLink<S = TcpStream> {
     idle_records: u8,
     /// Whether the last call returned before it had opened all received records.
     more: bool,
-    /// Whether the peer said that it sends no more.
+    /// Whether the peer announced that it sends no more.
     closed: bool,
     /// The reason why nothing more is opened or sealed.
     dead: Option<Error>,

@@ -22,7 +22,7 @@ pub trait Oracle {
     fn run(&self, sql: &str) -> (Relation, Vec<Row>);
     /// The same by the computation that the query is lowered to, in the open.
     fn lowered(&self, plan: &Relation) -> Vec<Row>;
-    /// The same in SQLite; `None`, said, where there is no python3.
+    /// The same in SQLite; `None`, with a note, where there is no python3.
     fn sqlite(&self, queries: &[&str]) -> Option<Vec<Result<Vec<Vec<Json>>, String>>>;
 }
 

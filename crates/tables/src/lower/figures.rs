@@ -36,8 +36,8 @@ impl<'b> Grouping<'b> {
         }
     }
 
-    /// Sums of numbers of a range, of at most so many in all, and which of them are NULL for their
-    /// size. They have a place for digits that they are multiplied by, if there is one.
+    /// The sums of at most `most` numbers in `range`, and which of them are NULL for their size.
+    /// They are wide enough to be multiplied by `times`.
     fn checked_sum(
         &self,
         numbers: &dyn Fn(u8) -> Val<'b>,
@@ -72,7 +72,7 @@ impl<'b> Grouping<'b> {
     }
 }
 
-/// The upper 64 bits of numbers, in as many as so many sums of them have.
+/// The upper 64 bits of numbers, wide enough for the sum of `most` such numbers.
 pub(super) fn upper(x: Val<'_>, most: u64) -> Val<'_> {
     let all = Range::of_bits(64);
     let sums = Range { low: all.low * i128::from(most.max(1)), high: all.high * i128::from(most.max(1)) };
