@@ -161,13 +161,13 @@ impl Kernel for Bits<'_> {
 /// shuffling: stores are whole vectors.
 ///
 /// ```text
-///                 register        lane   byte         bits: c5 .. c0, h3 .. h0, k2 .. k0, j2 .. j0
-/// load halves     h3 h1 h0 k c5   h2 c4  c3 c2 c1 c0
-/// trade k0        h3 h1 h0 .. c0  h2 c4  c3 c2 c1 k0
-/// unpack k1, k2   h3 h1 h0 ..     h2 c4  c1 k2 k1 k0
-/// turn            h3 h1 h0 ..     h2 c4  c1 j2 j1 j0
-/// unpack h1, h0   h3 ..           h2 c4  j1 j0 h1 h0
-/// unzip and turn  c5 .. c0 j2     j1 j0  h3 h2 h1 h0  four rows 8 c + j of the result
+///                 register          lane     byte    `c` has bits 5 to 0, h 3 to 0, k and j 2 to 0
+/// load halves     h3 h1 h0 k c5     h2 c4    c3 c2 c1 c0
+/// trade k0        h3 h1 h0 .. c0    h2 c4    c3 c2 c1 k0
+/// unpack k1, k2   h3 h1 h0 ..       h2 c4    c1 k2 k1 k0
+/// turn            h3 h1 h0 ..       h2 c4    c1 j2 j1 j0
+/// unpack h1, h0   h3 ..             h2 c4    j1 j0 h1 h0
+/// unzip and turn  c5 .. c0 j2       j1 j0    h3 h2 h1 h0      four rows 8 c + j of the result
 /// ```
 #[inline(always)]
 fn tile_of_vectors<L: Lanes>(

@@ -12,8 +12,8 @@
 //!
 //! ```text
 //! counter block (LE128)   bits 127..96 shard | 95..64 lane | 63..0 word
-//! zero share      α_i = F_{k_i}(ctr) ⊕ F_{k_{i−1}}(ctr)     α_1 ⊕ α_2 ⊕ α_3 = 0
-//! random share    (F_{k_i}(ctr), F_{k_{i−1}}(ctr))        replicated: x_{i+1} is own, x_i is prev
+//! zero share      α_i = F_{k_i}(ctr) ⊕ F_{k_{i−1}}(ctr)    α_1 ⊕ α_2 ⊕ α_3 = 0
+//! random share    (F_{k_i}(ctr), F_{k_{i−1}}(ctr))         replicated: x_{i+1} is own, x_i is prev
 //! ```
 //!
 //! Keys are derived for a session and a label, so counters may start at 0 in every session. A word

@@ -9,12 +9,12 @@
 //! (Dietzfelbinger and Walzer, ESA 2019).
 //!
 //! ```text
-//! digest  bin 4 │ start 4 │ … │ seed 16 │ value 8      bytes; start to 8, seed from 8 on
-//! band    the first w bits of AES(seed), AES(seed ⊕ 1), AES(seed ⊕ 2), …, under one public key
-//! value   = ⊕ P[start + i] over the bits i of the band
-//! solve   rows in the order of their starts; each is reduced from the left by the rows that lead
-//!         with its leading bit, until it leads with a bit that no row leads with; then entries
-//!         from the last one to the first
+//! digest    bin 4 │ start 4 │ … │ seed 16 │ value 8              bytes; start to 8, seed from 8 on
+//! band      the first w bits of AES(seed), AES(seed ⊕ 1), AES(seed ⊕ 2), …, under one public key
+//! value     = ⊕ P[start + i] over the bits i of the band
+//! solve     rows in the order of their starts; each is reduced from the left by the rows that lead
+//!           with its leading bit, until
+//!           one leads that no row has; then entries from the last one to the first
 //! ```
 //!
 //! **Deviations.** Clusters: bins as in a clustered store, so that the first part of a store is on
