@@ -4,10 +4,10 @@
 //! three steps. `c` is the column's byte, `j` its bit, and the row is `r = 8 h + k`:
 //!
 //! ```text
-//! load            register h,k   byte c  bit j
-//! unpack 3 times  register h,..  byte k  bit j  a group's rows become the bytes of 64-bit words
-//! turn            register h,..  byte j  bit k  8 × 8 bits in every word, one GFNI instruction
-//! unpack 4 times  register c,j   byte h  bit k  row 8 c + j of the result, 16 bytes
+//! load            register h,k   byte c   bit j
+//! unpack 3 times  register h,..  byte k   bit j   rows of a group become bytes of a 64-bit word
+//! turn            register h,..  byte j   bit k   8 × 8 bits in every word, one GFNI instruction
+//! unpack 4 times  register c,j   byte h   bit k   row 8 c + j of the result, 16 bytes
 //! ```
 
 use crate::{Block, as_bytes, as_bytes_mut};

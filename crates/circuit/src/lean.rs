@@ -2,9 +2,9 @@
 //! hold only values that live on between layers.
 //!
 //! ```text
-//! layered  inputs in slots from the start, outputs in slots to the end
-//! lean     layer: load inputs, products, XORs, ANDs, store outputs
-//!          (an input is loaded in each layer that reads it)
+//! layered    inputs in slots from the start, outputs in slots to the end
+//! lean       layer: load inputs, products, XORs, ANDs, store outputs
+//!            an input is loaded in each layer that reads it
 //! ```
 //!
 //! A layer of a deep circuit reads few of its inputs (a ripple comparison reads two bits), so few

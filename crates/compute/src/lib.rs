@@ -2,12 +2,13 @@
 //! protocols.
 //!
 //! ```text
-//! Builder ─┐                                       ┌─► evaluate   in the clear: the oracle
+//! Builder ─┐
 //! text    ─┼─► Draft (checks each node) ─► Computation
-//! binary  ─┘                                       ├─► circuits   for every Boolean protocol
-//!                                                  ├─► Cut        what each owner does alone
-//!                                                  ├─► cost       of gates, before a run
-//!                                                  └─► digest     what parties agree on
+//! binary  ─┘     ├─► evaluate   in the clear, the oracle of every back end
+//!                ├─► circuits   for every Boolean protocol
+//!                ├─► Cut        what each owner does alone, and the rest
+//!                ├─► cost       of gates, before anything runs
+//!                └─► digest     what parties agree on
 //! ```
 //!
 //! A [`Computation`] is a graph of [operations](Op) on whole vectors: data, not code. Values have a

@@ -53,8 +53,9 @@ impl<'a> Exchanged<'a> {
 /// `n - 1`, in the order of peers.
 ///
 /// ```text
-/// round ─► write(0) … write(s-1) ─► exchange ─┬─ upcoming is None ─► read ─► round, until there is none
-///                                             └─ upcoming is known ─► turn, then write(1) … write(s-1) ─► exchange
+/// round ─► write(0) … write(s-1) ─► exchange
+///    upcoming is None   ─► read ─► round, until there is none
+///    upcoming is known  ─► turn, then write(1) … write(s-1) ─► exchange
 /// ```
 ///
 /// Lengths come from agreed parameters alone; drivers hand on exactly these, or end the run. After an error the machine

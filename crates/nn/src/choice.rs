@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Wanted     bits, fractional bits, cut: each a number, or to be chosen
-//!    │ chosen: the smallest ring with results near those in floating point, on sample inputs
+//!    │ chosen: the smallest ring whose results on sample inputs are near those in floating point
 //!    ▼
 //! Choice     the numbers, their distance, and a finding where that is too far: layer, cause,
 //!            remedy

@@ -1,7 +1,7 @@
 //! Neural networks from ONNX files, as computations on fixed-point numbers.
 //!
 //! ```text
-//! ONNX ── Model::read ──► Model ── Network::new ──► Network ─┬─► Floats: the oracle
+//! ONNX ── Model::read ──► Model ── Network::new ──► Network ─┬─► Floats   floating point: oracle
 //!                                                             │
 //!          shapes alone ──────────────── Secure::new ◄────────┤
 //!                │ Computation: what all members agree on     │

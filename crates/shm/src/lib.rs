@@ -7,13 +7,11 @@
 //! the other died.
 //!
 //! ```text
-//! byte    0     head            bytes ever written, stored by the producer
-//!         128   reader sleeps
-//!         256   tail            bytes ever read, stored by the consumer
-//!         384   writer sleeps
-//!         512   writer gone
-//!         640   reader gone
-//!         4096  the ring        position p is at 4096 + p mod capacity
+//! memory  0      128      256    384      512      640      4096                4096 + capacity
+//!         | head | reader | tail | writer | writer | reader | bytes; position p is at
+//!         |      | sleeps |      | sleeps | gone   | gone   | p mod capacity
+//! head    bytes ever written, stored by the producer
+//! tail    bytes ever read, stored by the consumer
 //! ```
 //!
 //! # Memory ordering

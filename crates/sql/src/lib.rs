@@ -2,10 +2,11 @@
 //! tables.
 //!
 //! ```text
-//! text ── sqlparser ──► tree ── bind ──► Plan (columns by number) ── logical ──► emit ──► Relation
-//!                               │      names, types,            joins in order, conditions
-//!                               │      subqueries as joins     moved down, unread columns gone
-//!                               └ Catalog: tables, columns, owners' parts, keys
+//! text ── sqlparser ──► its tree ── bind ──► Plan ── logical ──► emit ──► Relation
+//!
+//! bind      names, types, subqueries as joins; from the Catalog: tables, columns, parts, keys
+//! Plan      operators, with columns by number
+//! logical   joins in order, conditions moved down, unread columns gone
 //! ```
 //!
 //! This crate does no input or output and knows no protocol. Unsupported queries are refused with
@@ -55,8 +56,8 @@ const STACK: usize = 256 << 20;
 ///     unique: vec![vec![0]],
 /// };
 /// let catalog = Catalog::new(vec![people])?;
-/// let sql = "SELECT age, COUNT(*) AS n FROM people GROUP BY age";
-/// let made = relation(sql, &catalog, Options::default())?;
+/// let text = "SELECT age, COUNT(*) AS n FROM people GROUP BY age";
+/// let made = relation(text, &catalog, Options::default())?;
 /// assert_eq!(made.schema().columns()[1].name, "n");
 /// let error = relation("SELECT agee FROM people", &catalog, Options::default()).unwrap_err();
 /// assert_eq!(error.to_string(), "line 1, column 8: no column is called agee; there are id, age");

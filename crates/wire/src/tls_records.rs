@@ -2,10 +2,9 @@
 //! state machines.
 //!
 //! ```text
-//! record  | 23 | 03 03 | length | sealed bytes ............ | tag (16) |
-//! header   the first 5 bytes, which are the additional data
-//! sealed   plain bytes (at most 2^14) | content type (1) | zeros (padding, may be none)
-//! nonce    iv XOR record number (64 bits, big-endian, counts from 0 under each key)
+//! record     | 23 | 03 03 | length | sealed bytes ... | tag (16) |   header (5) = additional data
+//! sealed      plain bytes (at most 2^14) | content type (1) | zeros (padding, may be none)
+//! nonce       iv XOR record number (64 bits, big-endian, counts from 0 under each key)
 //! ```
 //!
 //! Sealing goes from the caller's slice straight into the outgoing buffer. Opening goes from the

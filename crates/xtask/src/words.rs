@@ -4,7 +4,7 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::prose::{self, Layout};
+use crate::prose::{self, Fence, Layout};
 use crate::source::{self, Comment};
 use crate::{COLUMNS, circles, links, names, tree};
 
@@ -160,9 +160,14 @@ fn of_comments(comments: &[Comment], own: bool) -> Vec<(usize, String)> {
     if own {
         return found;
     }
+    let (mut fence, mut before) = (None, None);
     for text in source::texts(comments) {
+        fence = source::goes_on(before, text, fence);
+        before = Some(text);
         let first = text[0].line + 1;
-        found.extend(words(&source::prose(text)).into_iter().map(|(line, what)| (first + line, what)));
+        found.extend(
+            words(&source::prose(text), &mut fence).into_iter().map(|(line, what)| (first + line, what)),
+        );
     }
     found.sort();
     found
@@ -172,7 +177,7 @@ fn of_page(path: &Path, text: &str) -> Vec<(usize, String)> {
     let lines: Vec<&str> = text.lines().collect();
     let dead = links::dead(path, &lines).into_iter();
     let dead = dead.map(|(line, target)| (line, format!("the link to {target} leads nowhere")));
-    words(&lines).into_iter().chain(dead).map(|(line, what)| (line + 1, what)).collect()
+    words(&lines, &mut None).into_iter().chain(dead).map(|(line, what)| (line + 1, what)).collect()
 }
 
 /// A word of prose: in lower case and without punctuation, and where it is.
@@ -183,9 +188,9 @@ struct Token {
 }
 
 /// Places of words that are against the rules: the line, from 0, and the rule.
-fn words(lines: &[&str]) -> Vec<(usize, String)> {
+fn words(lines: &[&str], fence: &mut Fence) -> Vec<(usize, String)> {
     let mut found = Vec::new();
-    for block in prose::blocks(lines) {
+    for block in prose::blocks_within(lines, fence) {
         if block.kind == Layout::Code {
             continue;
         }

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! "hwc" 2, name, members, symbols, circuits, nodes, outputs
-//! list     count, items                 string   bytes, UTF-8
-//! number   7 bits a byte, low first, the fewest bytes
+//! list     count, items
+//! string   bytes, UTF-8
+//! number   7 bits a byte, low first, in the fewest bytes
 //! node     operation's code, parameters, arguments
 //! circuit  widths of inputs, widths of outputs, gates, each a code and its wires
 //! ```

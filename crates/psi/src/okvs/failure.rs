@@ -2,11 +2,11 @@
 //! failures are frequent enough.
 //!
 //! ```text
-//! store       ≤ bins · (P[a bin gets more than its capacity] + P[a full bin has no solution])
-//! polynomial  two points are equal: n (n − 1) / 2 · 2^−64
-//! band        random bits, for w = m: Σ_{i < n} 2^{i − m} ≤ 2^{n − m}; for w < m also the queue's
-//!             bound, n e^{−η (w − 8)} (`band`)
-//! clustered   more dependencies than dense entries, or a core that is too large to be eliminated
+//! store        ≤ bins · (P[a bin gets more than its capacity] + P[a full bin has no solution])
+//! polynomial   two points are equal: n (n − 1) / 2 · 2^−64
+//! band         w = m: random bits: Σ_{i < n} 2^{i − m} ≤ 2^{n − m};
+//!              else the queue's bound besides, n e^{−η (w − 8)} (`band`)
+//! clustered    more dependencies than dense entries, or a core that is too large to be eliminated
 //! ```
 //! **Dependencies.** Rows whose sparse parts cancel. There are A_s = C(n, s) · 2^−m Σ_j C(m, j)
 //! (K(j) / C(m, 3))^s expected sets of s such rows, K(j) = Σ_i (−1)^i C(j, i) C(m − j, 3 − i): the

@@ -7,7 +7,8 @@
 //! shares, and the tags opened, beside the side of each row. Keys of more than 128 bits are chained as CBC-MAC has it, all of one length.
 //!
 //! ```text
-//! keys, sides ─► shuffle ─► AES under a random shared key ─► open tags and sides to parties 1 and 2 ─► order by (tag, side)
+//! keys, sides ─► shuffle ─► AES under a random shared key
+//!             ─► open tags and sides to parties 1 and 2 ─► order by (tag, side)
 //! ```
 //!
 //! **Security.** Semi-honest, one party. Unlike a sort it shows something: of every key, under a name that says nothing, how many rows of

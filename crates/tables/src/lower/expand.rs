@@ -1,9 +1,10 @@
 //! Joins of many rows with many, up to a public bound.
 //!
 //! ```text
-//! each left row counts its partners ──► a running sum: the place of its first pair
+//! left rows know how many partners they have ──► the place of their first pair, a sum
 //! pairs 0 … bound − 1 and left rows, sorted by place ──► each left row is copied down to its pairs
-//! a pair's number among its left row's ──► a right row's number in key order ──► join by number
+//! a pair's number among its left row's ──► the number of a right row in the order of keys
+//!                                      ──► a join by number
 //! ```
 //!
 //! S. Krastnikov, F. Kerschbaum, D. Stebila, "Efficient Oblivious Database Joins", PVLDB 13(11),
