@@ -137,11 +137,11 @@ pub fn random_computations(count: u64, mut check: impl FnMut(&Computation, &Valu
     assert!(compared > count / 2, "{compared}");
 }
 
-/// Each operation on columns of these types and lengths. Each expression runs so many times at
-/// least; an expression that needs a length without a symbol has one.
+/// Checks each operation on columns of these types and lengths. Each expression runs at least
+/// `least` times; an expression that needs a length without a symbol has one.
 ///
 /// # Panics
-/// If one runs less often.
+/// If an expression runs less often.
 pub fn each_operation(
     columns: &[(&str, usize)],
     least: usize,
