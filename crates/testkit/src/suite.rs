@@ -150,7 +150,7 @@ pub fn each_operation(
     let mut ran = BTreeMap::from(EXPRESSIONS.map(|expression| (expression, 0)));
     for (scalar, rows) in columns {
         for (expression, ran) in &mut ran {
-            let of = |n: &str| {
+            let parsed = |n: &str| {
                 let text = format!(
                     "computation c\nmembers m\nsymbols n\ninput x: {scalar}[{n}] from m\n\
                      input y: {scalar}[{n}] from m\np = x * y\nq = p + x\noutput bit = q < y to m\n\
@@ -158,7 +158,7 @@ pub fn each_operation(
                 );
                 text.parse::<Computation>()
             };
-            let Ok(c) = of("n").or_else(|_| of("11")) else { continue };
+            let Ok(c) = parsed("n").or_else(|_| parsed("11")) else { continue };
             *ran += usize::from(check(&c, &inputs(&c, 7, *rows)));
         }
     }
