@@ -12,18 +12,21 @@ use crate::{
     zoo::{self, Random},
 };
 
-/// LOCAL: the bits left free above values of given inputs, and above values of made-up inputs.
+/// LOCAL: the number of bits left free above values of given inputs.
 const GIVEN_HEADROOM: u8 = 2;
+/// LOCAL: the number of bits left free above values of made-up inputs.
 const MADE_UP_HEADROOM: u8 = 3;
-/// LOCAL: the number of made-up inputs; the number of products from which on a network gets fewer,
-/// and how many; and the number of additional ones for columns of different magnitude.
+/// LOCAL: the number of made-up inputs.
 const MADE_UP: u64 = 4;
+/// LOCAL: a network with more products than this gets [`MADE_UP_FOR_LARGE`] made-up inputs.
 const LARGE: u64 = 1 << 28;
 const MADE_UP_FOR_LARGE: u64 = 2;
+/// LOCAL: the number of additional made-up inputs if columns have different magnitudes.
 const BALANCED: u64 = 2;
-/// LOCAL: columns differ if the greatest weight of one is this many times that of another. If a
-/// column's weights are a million times smaller than others, the network counts as not using it.
+/// LOCAL: columns have different magnitudes if one's greatest weight is more than this many times
+/// another's.
 const DIFFER: f32 = 16.0;
+/// LOCAL: a column whose weights are smaller than the greatest by this factor counts as unused.
 const UNUSED: f32 = (1u32 << 20) as f32;
 
 /// The range of made-up inputs.

@@ -111,7 +111,7 @@ impl Default for Inferred {
 
 impl Inferred {
     /// Restricts the choice to a file's declaration: numbers stay numbers, of the narrowest type;
-    /// strings, for which `None` stands, stay strings.
+    /// strings, declared as `None`, stay strings.
     pub fn declare(&mut self, ty: Option<ColumnType>) {
         match ty {
             Some(double @ ColumnType::Double { .. }) => {

@@ -25,8 +25,8 @@ pub enum TableError {
         /// A way to mend it.
         remedy: String,
     },
-    /// A promise on which the plan stands does not hold, so that there is no result. Those who
-    /// would learn it learn which.
+    /// A promise that the plan relies on does not hold, so that there is no result. The receivers
+    /// of the result learn which promise it is.
     #[error("{promise} does not hold; {remedy}")]
     Promise {
         /// The promise, as `explain` names it.

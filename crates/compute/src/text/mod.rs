@@ -6,7 +6,7 @@
 //! symbols n                               # lengths that are bound before a run
 //!
 //! input price: u64[n] from shop           # or: public, secret
-//! input amount: u64[n] in 0..1000 from client      # a promise: at least 0, and below 1000
+//! input amount: u64[n] in 0..1000 from client      # a promise: at least 0, below 1000
 //!
 //! paid = sum(price * amount)
 //! output total = paid to client      # or: to client, shop

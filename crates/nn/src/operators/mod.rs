@@ -137,7 +137,7 @@ pub(crate) enum Role {
     Places(usize),
     /// It is a function of each element that costs as much as many products.
     Function,
-    /// None of these.
+    /// Any other operation.
     Other,
 }
 

@@ -101,7 +101,7 @@ mod tests {
         }
     }
 
-    /// Of a value with itself, and of a wide one with a column that is repeated; cutting rounds.
+    /// A value times itself, and a wide value times a repeated column; cutting rounds.
     #[test]
     fn products_of_values() {
         let mut w = Writer::new("mul", 1, &[2, 3, 4]);

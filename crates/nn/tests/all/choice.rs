@@ -142,7 +142,7 @@ fn networks_that_fit_keep_32_bits() {
     }
 }
 
-/// Of places that a network finds, those count that are not as good as equal.
+/// Among the places that a network finds, those count that are not as good as equal.
 #[test]
 fn places_that_differ_are_told() {
     let mut w = Writer::new("m", 3, &[4, 3]);

@@ -6,8 +6,8 @@
 //!           then how many it would, 8
 //!           the whole query is off the owner's budget before it says 0
 //! asker ──► count × 32: blinded items
-//!           if they do not come, the query is on the budget again; if they do, whatever they are,
-//!           it is not
+//!           if they do not come, the query is on the budget again; otherwise it stays off,
+//!           whatever they are
 //! owner ──► count × 32: the same times its key
 //! ```
 

@@ -22,45 +22,46 @@ use sqlparser::ast::{self, Spanned};
 /// The rows of a SELECT.
 pub(super) struct Selected {
     pub(super) bound: Bound,
-    /// Conditions on columns of the query around, with their places.
+    /// Conditions on columns of the enclosing query, with their places in the text.
     pub(super) correlated: Vec<(Expr, At)>,
-    /// For an aggregate without GROUP BY, which has one row even if there are no input rows, unless
-    /// HAVING drops it.
+    /// For an aggregate without GROUP BY: its rows if there are no input rows. Such an aggregate
+    /// has one row whatever the input, unless HAVING drops it.
     pub(super) one: Option<Empty>,
-    /// Its aggregates; a scalar subquery needs their values for no rows.
+    /// The aggregates; a scalar subquery needs their values for an input of no rows.
     pub(super) figures: Vec<(Id, Aggregate)>,
     /// The list's expressions, before they are assigned to columns.
     pub(super) list: Vec<Expr>,
-    /// Whether the list reads columns of subqueries, besides aggregates and keys of its groups.
+    /// Whether the list reads columns of subqueries, in addition to aggregates and keys of its
+    /// groups.
     pub(super) beside: bool,
 }
 
-/// The rows of an aggregate of no row at all.
+/// The rows of an aggregate over no input rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Empty {
-    /// One, as of any rows.
+    /// One row, as over any input.
     One,
-    /// None, since HAVING is not true of it.
+    /// No row, since HAVING is not true of it.
     None,
-    /// One, while HAVING may drop that of others; or unknown before the query runs.
+    /// One row, but HAVING may drop the row over other inputs; or not known before the query runs.
     Unsure,
 }
 
-/// An item of the list, bound.
+/// A bound item of the list.
 struct Item {
     name: String,
     expr: Expr,
     at: At,
 }
 
-/// Expressions by which rows are grouped, and their columns.
+/// The expressions by which rows are grouped, and their columns.
 #[derive(Default)]
 struct Groups {
     keys: Vec<(Expr, Id)>,
 }
 
 impl Groups {
-    /// An expression on groups: of keys and figures.
+    /// Rewrites an expression to read the columns of the groups: keys and figures.
     fn of(&self, expr: &Expr) -> Expr {
         map(expr, &mut |e| match self.keys.iter().find(|(key, _)| *key == e) {
             Some((_, id)) => Expr::Column(*id),
@@ -70,7 +71,7 @@ impl Groups {
 }
 
 impl<'q> Binder<'q> {
-    /// A SELECT and its order. `exists` says that only whether there are rows counts.
+    /// Binds a SELECT with its ORDER BY. `exists` says that only the presence of rows counts.
     pub(super) fn select(
         &mut self,
         select: &'q ast::Select,
@@ -113,8 +114,8 @@ impl<'q> Binder<'q> {
         let within = |clause| Env { barred: Some(clause), ..env };
         let keys = self.group_by(select, &within("GROUP BY"))?;
         let mut items = vec![];
-        // Of EXISTS the list counts for one thing: whether it aggregates. Its columns may then be
-        // of any query.
+        // For EXISTS the list matters only in whether it aggregates. Its columns may then belong to
+        // any query.
         let mut aggregates = false;
         if exists {
             let (mut all, mut none) = (Calls::all(select), vec![]);
@@ -133,21 +134,22 @@ impl<'q> Binder<'q> {
         let orders =
             if exists { vec![] } else { self.orders(&within("ORDER BY"), &mut calls, order, &items)? };
         let figures = calls.aggregates.clone();
-        // EXISTS is then true whatever the rows are, and needs no groups of them.
+        // EXISTS is then true whatever the rows are, and needs no groups.
         let always = aggregates && keys.is_empty() && having.is_none();
         let aggregates = aggregates && (!always || correlated.is_empty());
         let grouped = aggregates || !keys.is_empty() || !figures.is_empty() || having.is_some();
         let mut subqueries = calls.subqueries.take().unwrap_or_default();
         let windows = calls.windows.take().unwrap_or_default();
         if !correlated.is_empty() && !windows.is_empty() {
-            // Its rows are those of one row around, and here they are all.
+            // A window spans the rows that match one row of the enclosing query; here it would span
+            // all rows.
             return Err(SqlError::unsupported(select, "a window function in a correlated subquery"));
         }
 
         let mut plan = plan;
         let mut groups = Groups::default();
         if grouped {
-            // Of scalar subqueries there is one row, whatever they count.
+            // A scalar subquery has one row, whatever it counts.
             let by_query = !keys.is_empty() || outer.is_none();
             plan = self.grouped(plan, keys, &mut correlated, &own, &figures, by_query, &mut groups)?;
         }
@@ -234,7 +236,7 @@ impl<'q> Binder<'q> {
         Ok(Selected { bound: Bound { plan, columns }, correlated, one, figures, list, beside })
     }
 
-    /// The rest of HAVING for an aggregate of no row.
+    /// HAVING's verdict on an aggregate over no input rows.
     fn of_nothing(&self, having: &Expr, figures: &[(Id, Aggregate)]) -> Empty {
         let having = of_no_row(having, figures, &self.columns);
         if !reads(&having).is_empty() {
@@ -247,7 +249,7 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// One row for each value of the list, and of what it is correlated by.
+    /// One row for each value of the list and of the columns it is correlated by.
     fn distinct(
         &mut self,
         plan: Plan,
@@ -275,12 +277,12 @@ impl<'q> Binder<'q> {
         Ok(self.group(plan, &keys, vec![], false))
     }
 
-    /// One row for each value of the keys. Keys that follow from others are carried along, which no
-    /// sort compares.
+    /// One row for each value of the keys. Keys that follow from other keys are carried along as
+    /// figures, so that no sort compares them.
     fn group(&self, input: Plan, keys: &[Id], figures: Vec<(Id, Aggregate)>, asked: bool) -> Plan {
         let fewest = Facts::of(&input, self.catalog).fewest(keys, &self.columns);
         let carried = keys.iter().filter(|id| !fewest.contains(id)).map(|id| {
-            // All rows of a group have the same.
+            // All rows of a group agree in this column.
             (*id, Aggregate::new("key", Function::Min, Expr::Column(*id)))
         });
         let aggregates = carried.chain(figures).collect();
@@ -330,7 +332,8 @@ impl<'q> Binder<'q> {
         Ok(keys)
     }
 
-    /// Rows by keys, and by what they are compared with outside.
+    /// Groups rows by the keys and by the columns that correlated conditions compare with the
+    /// enclosing query.
     #[expect(clippy::too_many_arguments, reason = "the parts of one SELECT, used here alone")]
     fn grouped(
         &mut self,
@@ -430,7 +433,7 @@ impl<'q> Binder<'q> {
         Ok(())
     }
 
-    /// Keys of ORDER BY: names and places of the list, else expressions.
+    /// The keys of ORDER BY: names and ordinals of the list, or else expressions.
     fn orders(
         &mut self,
         env: &Env<'_>,
@@ -454,7 +457,7 @@ impl<'q> Binder<'q> {
         Ok(keys)
     }
 
-    /// The same columns with NULLs besides.
+    /// Marks columns as nullable.
     pub(super) fn may_be_null(&mut self, ids: &[Id]) {
         for id in ids {
             let column: &mut Column = &mut self.columns.0.0[*id];
@@ -470,7 +473,7 @@ fn groups_by(select: &ast::Select) -> &[ast::Expr] {
     }
 }
 
-/// The parts of a condition all of which must be true, as they are written.
+/// The operands of a condition's outermost ANDs, as they are written.
 fn parts(expr: &ast::Expr) -> Vec<&ast::Expr> {
     match expr {
         ast::Expr::BinaryOp { left, op: ast::BinaryOperator::And, right } => {
@@ -484,7 +487,7 @@ fn parts(expr: &ast::Expr) -> Vec<&ast::Expr> {
     }
 }
 
-/// The name of a column that has no alias.
+/// The name of a list item without an alias.
 fn name_of(expr: &ast::Expr) -> String {
     match expr {
         ast::Expr::Identifier(name) => name.value.clone(),

@@ -236,8 +236,8 @@ fn bare_nulls_take_a_type() {
     all.iter().for_each(|world| check(world, &queries));
 }
 
-/// A number is cast to what the type's digits hold, or to NULL: beside the same said by CASE, and
-/// in the open beside lowered.
+/// A number is cast to what the type's digits hold, or to NULL: beside the same condition as a
+/// CASE, and in the open beside lowered.
 #[test]
 fn casts_beyond_a_type_are_null() {
     let world = world(&A, &B);
@@ -264,7 +264,7 @@ fn casts_beyond_a_type_are_null() {
 }
 
 /// A number that its type does not hold is a NULL of NOT IN, too: on both sides, beside the same
-/// said by CASE.
+/// condition as a CASE.
 #[test]
 fn casts_beyond_a_type_are_nulls_of_not_in() {
     let world = world(&A, &B);

@@ -9,8 +9,8 @@ use super::{
 use crate::TableError;
 use std::fmt;
 
-/// A figure of a group's rows. Of rows whose argument is NULL nothing counts; of no other row it is
-/// NULL, but for counts.
+/// A figure of a group's rows. Rows whose argument is NULL do not count; a figure without any row
+/// that counts is NULL, unless it is a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
     /// How many rows there are; it has no argument.
@@ -75,13 +75,13 @@ impl Aggregate {
         Aggregate { name: name.to_owned(), function: Function::CountRows, argument: None, distinct: false }
     }
 
-    /// The same of each different argument once.
+    /// The same figure over distinct arguments.
     #[must_use]
     pub fn distinct(self) -> Self {
         Aggregate { distinct: true, ..self }
     }
 
-    /// The figure's column for groups of at most so many rows. `grouped` says that no group is
+    /// The figure's column for groups of at most `rows` rows. `grouped` says that no group is
     /// empty.
     pub(super) fn check(&self, schema: &Schema, rows: u64, grouped: bool) -> Result<Column, TableError> {
         let wrong =
@@ -174,13 +174,13 @@ fn variance_type(of: ColumnType) -> ColumnType {
     }
 }
 
-/// The digits of the mean of so many numbers, and whether their sum may be NULL for its size.
+/// The digits of the mean of `rows` numbers, and whether their sum may be NULL for its size.
 pub(crate) fn average_mean(of: ExprType, rows: u64) -> (Mean, bool) {
     let digits = average_type(of.ty).scale() - of.ty.scale();
     (Mean::new(of.range, digits), sum_range(of.range, rows).1)
 }
 
-/// The variance of so many numbers; `None` where it would not be computed in 128 bits.
+/// The variance of `rows` numbers; `None` where it would not be computed in 128 bits.
 pub(crate) fn variance_of(of: ExprType, rows: u64) -> Option<Variance> {
     let ColumnType::Double { frac } = of.ty else {
         let digits = variance_type(of.ty).scale().checked_sub(2 * of.ty.scale())?;

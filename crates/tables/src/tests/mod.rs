@@ -76,7 +76,7 @@ fn value(dice: &mut Dice, column: &Column) -> Value {
 }
 
 impl Data {
-    /// A table of random rows, at most so many, brought by one owner or by two, padded or not.
+    /// A table of at most `rows` random rows, brought by one owner or by two, padded or not.
     pub(crate) fn table(&mut self, dice: &mut Dice, name: &str, columns: Vec<Column>, rows: u64) -> Relation {
         self.unique_table(dice, name, columns, rows, vec![])
     }
@@ -158,7 +158,7 @@ pub(crate) fn check(relation: &Relation, data: &Data) -> Result<Vec<Row>, TableE
             data.tables()
         );
     }
-    // What stands behind the valid rows tells nothing of those that are not.
+    // Cells behind the valid rows tell nothing of the invalid rows.
     for (name, tensor) in &outputs {
         if !name.starts_with("promise") && !tensor.lengths().is_empty() {
             assert!((found.len()..tensor.len()).all(|i| !tensor.truth(i)), "{name} behind the result");

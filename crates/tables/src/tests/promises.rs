@@ -91,7 +91,7 @@ impl Plans {
         let kinds = [JoinKind::Inner, JoinKind::Left, JoinKind::Semi, JoinKind::Anti];
         let kind = kinds[pick(dice, 4) as usize];
         let alone = matches!(kind, JoinKind::Semi | JoinKind::Anti);
-        // Those that keep the left columns alone stand beside the rows that there were.
+        // The rows of joins that keep only the left columns are added to `cur`.
         let joined = |operator: &Relation, first: usize| {
             let made = if alone { operator.clone() } else { unspoilt(operator, first + 2) };
             let made = made.select(&[0, 1]).unwrap();
@@ -242,7 +242,7 @@ fn the_second_of_two_equal_bounds_is_checked() {
     let Err(TableError::Promise { promise, .. }) = check(&both, &data) else { panic!("8 pairs are not 4") };
     assert_eq!(promise, "that there are at most 4 pairs in the join of a and b with c on k = k");
     check(&join(&join(&tables[0], &tables[1], 4), &tables[2], 8), &data).unwrap();
-    // Of one table thrice, and of arms of a union, names tell them apart.
+    // One table thrice, or arms of a union: names tell the inputs apart.
     let three = join(&join(&tables[0], &tables[0], 4), &tables[0], 4);
     let Err(TableError::Promise { promise, .. }) = check(&three, &data) else { panic!("8 pairs are not 4") };
     assert_eq!(promise, "that there are at most 4 pairs in the join of a and a with a on k = k");

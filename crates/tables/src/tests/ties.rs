@@ -4,7 +4,7 @@
 use super::orders::{key, keyed, rows_of};
 use super::*;
 
-/// Of four keys, the first of which comes twice: sums are 15, 40, 15 and 25, so that an order by
+/// Four keys, the first of which comes twice: the sums are 15, 40, 15 and 25, so that an order by
 /// sums leaves two rows equal, of which one counts 2 and the other 1.
 const AMOUNTS: [i128; 5] = [10, 40, 15, 25, 5];
 
