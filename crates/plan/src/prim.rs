@@ -15,27 +15,27 @@ use std::sync::Arc;
 /// The primitives that a back end has alone.
 pub trait Primitives: Sharing {
     /// A primitive without a message that it has alone.
-    type Local;
+    type OwnLocal;
     /// A primitive with messages that it has alone.
-    type Talk;
+    type OwnTalk;
     /// The facts about its factors that a product needs.
-    type Factors;
+    type FactorFacts;
     /// Whether a value may be opened in pieces.
     const OPENS_IN_PIECES: bool;
 
     /// The size of an own primitive's value.
-    fn size_of_local(own: &Self::Local, reads: &[Size]) -> Size;
+    fn size_of_local(own: &Self::OwnLocal, reads: &[Size]) -> Size;
     /// The size of an own primitive's value.
-    fn size_of_talk(own: &Self::Talk, reads: &[Size]) -> Size;
+    fn size_of_talk(own: &Self::OwnTalk, reads: &[Size]) -> Size;
     /// Whether each row of an own primitive's value is computed from the same row of what it reads.
-    fn is_row_by_row(own: &Self::Talk) -> bool;
+    fn is_row_by_row(own: &Self::OwnTalk) -> bool;
     /// The parts of an order by keys of so many bits.
     fn stages(rows: usize, bits: usize) -> usize;
 }
 
 /// How a key of a sort counts.
 #[derive(Clone, Copy, Debug)]
-pub struct Key {
+pub struct KeyOrder {
     /// Whether its numbers have a sign.
     pub signed: bool,
     /// Whether the greatest comes first.
@@ -126,7 +126,7 @@ pub enum Local<B: Primitives> {
     /// An order, undone.
     Invert,
     /// A primitive that the back end has alone.
-    Own(B::Local),
+    Own(B::OwnLocal),
 }
 
 /// A primitive in which parties talk, and that makes orders of rows or moves rows by them.
@@ -136,7 +136,7 @@ pub enum Reorder {
         /// Rows.
         rows: usize,
         /// How keys count.
-        keys: Vec<Key>,
+        keys: Vec<KeyOrder>,
     },
     /// Words, the place to which each row goes → that order.
     ToOrder,
@@ -152,9 +152,9 @@ pub enum Talk<B: Primitives> {
     /// Bits → words of a ring.
     ToWords(u32),
     /// The product of words with words, element by element.
-    Product(B::Factors),
+    Product(B::FactorFacts),
     /// Words of r × k times words of k × c.
-    MatMul([usize; 3], B::Factors),
+    MatMul([usize; 3], B::FactorFacts),
     /// One bit each, words, words → the second where it is 1, else the third.
     Choose,
     /// Words < words → one bit each. Of numbers as wide as their ring alone.
@@ -189,7 +189,7 @@ pub enum Talk<B: Primitives> {
         lengths: Vec<usize>,
     },
     /// A primitive that the back end has alone.
-    Own(B::Talk),
+    Own(B::OwnTalk),
 }
 
 /// The work of a step.

@@ -7,7 +7,7 @@ use crate::{
 use std::ops::{Deref, Range};
 
 /// A primitive and what it reads, all computed before.
-pub struct Step<B: Primitives> {
+pub struct PlanStep<B: Primitives> {
     /// Its work.
     pub prim: Prim<B>,
     /// The values that it reads.
@@ -18,7 +18,7 @@ pub struct Step<B: Primitives> {
     pub node: usize,
 }
 
-impl<B: Primitives> Step<B> {
+impl<B: Primitives> PlanStep<B> {
     /// Its work, where the parties talk.
     pub fn talk(&self) -> Option<&Talk<B>> {
         match &self.prim {
@@ -46,17 +46,17 @@ pub struct Extent {
 }
 
 /// A part of a step: which, and which of its rows.
-pub type Piece = (Slot, Range<usize>);
+pub type StepPiece = (Slot, Range<usize>);
 
 /// The steps that compute a computation, the same at all parties.
-pub struct Steps<B: Primitives> {
-    steps: Vec<Step<B>>,
+pub struct PlanSteps<B: Primitives> {
+    steps: Vec<PlanStep<B>>,
     outputs: Vec<Slot>,
 }
 
-impl<B: Primitives> Deref for Steps<B> {
-    type Target = [Step<B>];
-    fn deref(&self) -> &[Step<B>] {
+impl<B: Primitives> Deref for PlanSteps<B> {
+    type Target = [PlanStep<B>];
+    fn deref(&self) -> &[PlanStep<B>] {
         &self.steps
     }
 }
@@ -72,9 +72,9 @@ pub trait Watch {
     fn goes(&mut self, at: Slot);
 }
 
-impl<B: Primitives> Steps<B> {
+impl<B: Primitives> PlanSteps<B> {
     /// The steps from which outputs follow, in order.
-    pub(crate) fn needed(mut steps: Vec<Step<B>>, mut outputs: Vec<Slot>) -> Steps<B> {
+    pub(crate) fn needed(mut steps: Vec<PlanStep<B>>, mut outputs: Vec<Slot>) -> PlanSteps<B> {
         let mut needed = vec![false; steps.len()];
         outputs.iter().for_each(|slot| needed[*slot] = true);
         for at in (0..steps.len()).rev() {
@@ -92,7 +92,7 @@ impl<B: Primitives> Steps<B> {
         steps.retain(|_| is_needed.next() == Some(true));
         let reads = steps.iter_mut().flat_map(|step| &mut step.reads);
         reads.chain(&mut outputs).for_each(|slot| *slot = places[*slot]);
-        Steps { steps, outputs }
+        PlanSteps { steps, outputs }
     }
 
     /// Goes through all steps that talk, so that a back end can number them.

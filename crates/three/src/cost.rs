@@ -1,10 +1,10 @@
 //! The cost of a plan, without anybody's data.
 
-use crate::{Cut, Plan, ThreeError, form::Form, prim::Three};
+use crate::{Cut, Plan, ThreeError, form::StepValue, prim::Three};
 use hushwire_aes::Backend;
 use hushwire_compute::{Scalar, Tensor};
 use hushwire_machine::Cost;
-use hushwire_plan::{Engine, Extent, Reorder, Sharing, Size, Slot, Talk};
+use hushwire_plan::{Extent, Reorder, Runtime, Sharing, Size, Slot, Talk};
 use hushwire_rep3::{
     Party, Role,
     ring::{Permutation, sort_bound, sort_expected},
@@ -21,17 +21,19 @@ pub struct PlanCost {
 }
 
 /// Shares of zeros.
-pub(crate) fn zeros(size: Size, party: &mut Party) -> Result<Form, ThreeError> {
+pub(crate) fn zeros(size: Size, party: &mut Party) -> Result<StepValue, ThreeError> {
     Ok(match size {
-        Size::Known(width, rows) => Form::of_known(Tensor::zeros(Scalar::Bits(width as u16), &[rows])),
-        Size::Bits(width, rows) => Form::of_bits(Three::zero_bits(width, rows)),
-        Size::Words(ring, rows) => Form::Words(Three::zero_words(ring, rows)),
-        Size::Order(rows, _) => Form::Order((Permutation::random(&mut party.next_batch()?, rows)?, false)),
+        Size::Known(width, rows) => StepValue::of_known(Tensor::zeros(Scalar::Bits(width as u16), &[rows])),
+        Size::Bits(width, rows) => StepValue::of_bits(Three::zero_bits(width, rows)),
+        Size::Words(ring, rows) => StepValue::Words(Three::zero_words(ring, rows)),
+        Size::Order(rows, _) => {
+            StepValue::Order((Permutation::random(&mut party.next_batch()?, rows)?, false))
+        }
     })
 }
 
 /// All that prices depend on beside sizes.
-pub(crate) struct Terms<'r> {
+pub(crate) struct PriceTerms<'r> {
     pub(crate) party: &'r mut Party,
     pub(crate) cut: Cut,
     pub(crate) of_sort: OfSort,
@@ -68,7 +70,7 @@ impl Plan {
     fn cost_by(&self, party: usize, cut: Cut, of_sort: OfSort) -> Result<PlanCost, ThreeError> {
         let [a, b, c] = Party::three(Backend::best());
         let mut party = [Some(a), Some(b), Some(c)][party].take().expect("party 0, 1 or 2");
-        let mut terms = Terms { party: &mut party, cut, of_sort };
+        let mut terms = PriceTerms { party: &mut party, cut, of_sort };
         let mut sum = PlanCost { exact: true, ..PlanCost::default() };
         for wave in self.steps.waves() {
             let one = self.wave_cost(&wave, &mut terms)?;
@@ -79,7 +81,7 @@ impl Plan {
         Ok(sum)
     }
 
-    fn wave_cost(&self, wave: &[Slot], terms: &mut Terms<'_>) -> Result<Cost, ThreeError> {
+    fn wave_cost(&self, wave: &[Slot], terms: &mut PriceTerms<'_>) -> Result<Cost, ThreeError> {
         let (cut, extents) = (terms.cut, self.extents(wave));
         // Pieces of one length cost the same.
         let mut known: HashMap<(Slot, usize), Cost> = HashMap::new();
@@ -106,7 +108,7 @@ impl Plan {
     }
 
     /// The cost of a piece of so many rows.
-    fn piece_cost(&self, at: Slot, rows: usize, terms: &mut Terms<'_>) -> Result<Cost, ThreeError> {
+    fn piece_cost(&self, at: Slot, rows: usize, terms: &mut PriceTerms<'_>) -> Result<Cost, ThreeError> {
         let (reads, made) = self.steps.piece_sizes(at, rows);
         let price = |talk: &Talk<Three>| Three::price(terms, talk, &reads, made, self.steps.rows_read(at));
         self.steps[at].talk().map_or(Ok(Cost::default()), price)

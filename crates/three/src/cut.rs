@@ -10,7 +10,7 @@
 //! each other on a lane take rounds of their own, so that the farther the parties are from each other, the longer pieces are; as many
 //! groups as there are lanes take no more rounds than one. Bytes are the same for every cut.
 
-use hushwire_plan::{Extent, Piece};
+use hushwire_plan::{Extent, StepPiece};
 use std::{ops::Range, time::Duration};
 
 /// AGREEMENT: rows that a message of a bit each keeps a lane busy for, a nanosecond that it is under way.
@@ -133,9 +133,9 @@ impl Cut {
     }
 
     /// The groups of a wave. Some are empty where long steps take turns.
-    pub(crate) fn groups(&self, steps: &[Extent]) -> Vec<Vec<Piece>> {
+    pub(crate) fn groups(&self, steps: &[Extent]) -> Vec<Vec<StepPiece>> {
         let mut groups = vec![];
-        let mut put = |group: usize, piece: Piece| {
+        let mut put = |group: usize, piece: StepPiece| {
             if groups.len() <= group {
                 groups.resize_with(group + 1, Vec::new);
             }

@@ -5,7 +5,7 @@ use crate::{
     machines::MEETING,
     prim::{OwnTalk, Three},
 };
-use hushwire_plan::{Local, Piece, Prim, Reorder, Size, Slot, Talk, Watch, wires};
+use hushwire_plan::{Local, Prim, Reorder, Size, Slot, StepPiece, Talk, Watch, wires};
 
 impl Plan {
     /// Bytes that values and what works on them take at one party, at most: every value from its
@@ -38,7 +38,7 @@ impl Plan {
     fn work(&self, wave: &[Slot], cut: Cut) -> u64 {
         let mut lanes = vec![0; cut.lanes()];
         for (i, group) in cut.groups(&self.extents(wave)).into_iter().enumerate() {
-            let of = |(at, rows): Piece| {
+            let of = |(at, rows): StepPiece| {
                 let (reads, made) = self.steps.piece_sizes(at, rows.len());
                 self.steps[at].talk().map_or(0, |talk| work(talk, &reads, made))
             };

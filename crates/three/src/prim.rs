@@ -43,9 +43,9 @@ pub(crate) enum OwnTalk {
 }
 
 impl Primitives for Three {
-    type Local = OwnLocal;
-    type Talk = OwnTalk;
-    type Factors = ();
+    type OwnLocal = OwnLocal;
+    type OwnTalk = OwnTalk;
+    type FactorFacts = ();
     const OPENS_IN_PIECES: bool = true;
 
     fn size_of_local(own: &OwnLocal, reads: &[Size]) -> Size {

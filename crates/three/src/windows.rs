@@ -1,7 +1,7 @@
 //! Convolutions: one message of results, whatever is summed, and none where a factor is known.
 
 use crate::{
-    form::{Form, Held, Words, known_numbers},
+    form::{Held, RingWords, StepValue, known_numbers},
     machines::{Begun, column},
 };
 use hushwire_aes::Backend;
@@ -65,9 +65,9 @@ impl Axes {
 pub(crate) fn convolved_with_known<W: Held>(
     backend: Backend,
     geometry: &Geometry,
-    [x, y]: [&Form; 2],
+    [x, y]: [&StepValue; 2],
     left: bool,
-) -> Result<Words, ShareError> {
+) -> Result<RingWords, ShareError> {
     let Axes([pictures, filters, results]) = Axes::of(geometry)?;
     let z = if left {
         let known = turned_share(&known_numbers::<W>(x.known()), pictures.0, pictures.1);
@@ -84,8 +84,8 @@ pub(crate) fn convolved_with_known<W: Held>(
 /// Channels are last while pictures are convolved: rows of a window are runs of memory then.
 pub(crate) fn convolved<'p, W: Held>(
     batch: &mut Batch,
-    x: &Words,
-    y: &Words,
+    x: &RingWords,
+    y: &RingWords,
     geometry: &Geometry,
 ) -> Begun<'p> {
     let Axes([pictures, filters, results]) = Axes::of(geometry)?;

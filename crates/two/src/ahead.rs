@@ -32,14 +32,14 @@ const MAKER: &str = "ots ahead";
 /// The place between a thread that makes lots and the one that uses them.
 #[derive(Default)]
 pub(crate) struct Shelf {
-    state: Mutex<State>,
+    state: Mutex<ShelfState>,
     news: Condvar,
     /// Of the channels of both threads.
     cut: Cut,
 }
 
 #[derive(Default)]
-struct State {
+struct ShelfState {
     /// With the OTs of each.
     lots: VecDeque<(Lot, usize)>,
     /// OTs on the shelf, and of the lot that is being made.
@@ -64,10 +64,10 @@ impl Shelf {
         supply.channel.until(Some(&shelf.cut));
         let here = registry::here();
         let used = thread::scope(|scope| {
-            let _end = End(&shelf);
+            let _end = EndsBoth(&shelf);
             let fill = || {
                 let _here = here.enter();
-                let _end = End(&shelf);
+                let _end = EndsBoth(&shelf);
                 shelf.fill(supply, distance, tallies);
             };
             let maker = thread::Builder::new().name(MAKER.to_owned()).spawn_scoped(scope, fill);
@@ -107,11 +107,11 @@ impl Shelf {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ShelfState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+    fn wait<'s>(&self, state: MutexGuard<'s, ShelfState>) -> MutexGuard<'s, ShelfState> {
         self.news.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -160,9 +160,9 @@ impl Shelf {
 }
 
 /// Ends the other thread when one panics.
-struct End<'s>(&'s Shelf);
+struct EndsBoth<'s>(&'s Shelf);
 
-impl Drop for End<'_> {
+impl Drop for EndsBoth<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.end(true);

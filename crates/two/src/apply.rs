@@ -3,7 +3,7 @@
 use crate::{
     Party, Sign, TwoError,
     kit::Kit,
-    ops::{Made, Shape, minus, plus},
+    ops::{MatrixShape, Operated, minus, plus},
     ring::Holders,
     tally::{self, Tally},
 };
@@ -69,7 +69,7 @@ impl Operation {
         }
     }
 
-    pub(crate) async fn run(&self, kit: &mut Kit, ring: u32, x: &[Vec<u64>]) -> Made<Wiped<Vec<u64>>> {
+    pub(crate) async fn run(&self, kit: &mut Kit, ring: u32, x: &[Vec<u64>]) -> Operated<Wiped<Vec<u64>>> {
         const BOTH: [Holders; 2] = [[true; 2]; 2];
         match self {
             Operation::Relu => kit.relu(&x[0], ring).await,
@@ -79,7 +79,7 @@ impl Operation {
             Operation::TruncateBelow { by, sign } => kit.truncate_below(&x[0], ring, *by, *sign).await,
             Operation::Multiply => kit.multiply(&x[0], &x[1], BOTH, ring).await,
             Operation::MatMul { shape, holders } => {
-                let shape: Shape = *shape;
+                let shape: MatrixShape = *shape;
                 kit.matmul([&x[0], &x[1]], shape, *holders, ring).await
             }
         }

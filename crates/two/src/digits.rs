@@ -12,8 +12,8 @@
 //! **Source.** M. Naor, B. Pinkas, "Computationally Secure Oblivious Transfer", J. Cryptology 2005, section 3: 1-of-N from OTs of the bits.
 
 use crate::{
-    blocks::Blocks,
-    kit::{Kit, STRIP, Sent, Side},
+    blocks::WipedBlocks,
+    kit::{Kit, OtSide, STRIP, SentOts},
     ring::{pack_words, unpack_words},
 };
 use hushwire_aes::{Backend, Taken};
@@ -113,7 +113,7 @@ impl Half {
 pub(crate) const NOBODYS: usize = 4;
 
 /// mΔ for all halves m of digits, and for [`NOBODYS`].
-pub(crate) fn multiples(delta: Block) -> Blocks {
+pub(crate) fn multiples(delta: Block) -> WipedBlocks {
     let one = delta.to_u128();
     let two = double(one);
     [0, one, two, one ^ two, double(two)].map(Block::from_u128).to_vec().into()
@@ -130,7 +130,7 @@ impl Kit {
     /// The sender's messages of a digit of `d` bits of each number in `a`, from bit `from` on, and its shares; the OTs are those from `at` on.
     pub(crate) fn say_digits(
         &mut self,
-        sent: &Sent,
+        sent: &SentOts,
         at: usize,
         a: &[u64],
         [from, d]: [u32; 2],
@@ -138,12 +138,12 @@ impl Kit {
     ) -> Wiped<Vec<u8>> {
         let (rows, bits) = (a.len(), d as usize);
         // SECURITY: this party's share comes from a key that no digit has. That of digit 0 would tell it to a peer whose digit is 0.
-        let own = self.tweaks(Side::Sent, rows);
+        let own = self.tweaks(OtSide::Sent, rows);
         let multiples = multiples(self.delta());
         let nobodys = [(multiples[NOBODYS], 3)];
-        let tweaks = [(); 2].map(|()| self.tweaks(Side::Sent, rows));
+        let tweaks = [(); 2].map(|()| self.tweaks(OtSide::Sent, rows));
         let room = rows.min(STRIP);
-        let mut keys = Blocks::zeros(room);
+        let mut keys = WipedBlocks::zeros(room);
         let [mut words, mut pads] = [(); 2].map(|()| Wiped::new(vec![0u32; room]));
         let mut shares = Wiped::new(Vec::with_capacity(rows));
         for (a, start) in a.chunks(STRIP).zip((0..).step_by(STRIP)) {
@@ -157,10 +157,10 @@ impl Kit {
                 half.keys(self.backend(), &sent.q[of.clone()], bits, keys);
                 half.turn(keys, &sent.turned[of.clone()], bits, &multiples);
                 let taken = half.taken(d, &multiples);
-                self.tables(Side::Sent, tweak + start as u128, keys, &taken[..half.values()], pads);
+                self.tables(OtSide::Sent, tweak + start as u128, keys, &taken[..half.values()], pads);
                 words.iter_mut().zip(&*pads).for_each(|(word, pad)| *word ^= pad);
             }
-            self.tables(Side::Sent, own + start as u128, keys, &nobodys, pads);
+            self.tables(OtSide::Sent, own + start as u128, keys, &nobodys, pads);
             for (word, share) in words.iter_mut().zip(&*pads) {
                 *word ^= ((share & 1) * 0x5555_5555) | ((share >> 1) * 0xaaaa_aaaa);
             }
@@ -179,10 +179,10 @@ impl Kit {
         heard: &'a [u8],
     ) -> (Wiped<Vec<u8>>, &'a [u8]) {
         let (rows, bits) = (b.len(), d as usize);
-        self.tweaks(Side::Received, rows);
-        let tweaks = [(); 2].map(|()| self.tweaks(Side::Received, rows));
+        self.tweaks(OtSide::Received, rows);
+        let tweaks = [(); 2].map(|()| self.tweaks(OtSide::Received, rows));
         let room = rows.min(STRIP);
-        let mut keys = Blocks::zeros(room);
+        let mut keys = WipedBlocks::zeros(room);
         let [mut words, mut pads] = [(); 2].map(|()| Wiped::new(vec![0u32; room]));
         let mut shares = Wiped::new(Vec::with_capacity(rows));
         let (said, rest) = unpack_words(heard, rows, 2 << d);
@@ -192,7 +192,7 @@ impl Kit {
             words.copy_from_slice(said);
             for (half, tweak) in Half::of(d).zip(tweaks) {
                 half.keys(self.backend(), &t[bits * start..bits * (start + n)], bits, keys);
-                self.tables(Side::Received, tweak + start as u128, keys, &[(Block::ZERO, u32::MAX)], pads);
+                self.tables(OtSide::Received, tweak + start as u128, keys, &[(Block::ZERO, u32::MAX)], pads);
                 words.iter_mut().zip(&*pads).for_each(|(word, pad)| *word ^= pad);
             }
             let digits = b.iter().map(|b| b >> from & ((1 << d) - 1));

@@ -6,13 +6,13 @@ use crate::{
     COEFFICIENTS, Operation, Tally, TwoError,
     ahead::Shelf,
     distance::Distance,
-    encrypted::{Job, Keys, Layer, signed},
+    encrypted::{EncryptedLayer, LayerJob, LayerKeys, signed},
     engine::Supplies,
-    form::{Form, Words},
+    form::{StepValue, WordShare},
     kit::Kit,
     plan::{BEGIN, Plan, Spent, read},
-    prim::{Two, Way, way},
-    run::Run,
+    prim::{StepWay, Two, way},
+    run::PlanRun,
     supply::{Lot, Supply},
     talk::{opened, share_bytes},
 };
@@ -24,7 +24,7 @@ use hushwire_machine::{
     drive::{Abreast, Driver, Line},
 };
 use hushwire_ot::{Context, Protocol};
-use hushwire_plan::{Piece, Wave, land};
+use hushwire_plan::{StepPiece, Wave, land};
 use hushwire_prg::Seed;
 use std::{collections::BTreeMap, time::Instant};
 use zeroize::Zeroizing;
@@ -40,7 +40,7 @@ pub struct Party {
     /// The generator of networks, and how many were drawn.
     moves: Seed,
     shuffles: u64,
-    keys: Keys,
+    keys: LayerKeys,
     driver: Driver,
     distance: Distance,
     /// LOCAL: threads of layers under encryption.
@@ -82,7 +82,7 @@ impl Party {
         let supply = Some(Supply::open(ots, index, context, ot, seed)?);
         let (context, driver) = (*context, Driver::new());
         let moves = seed.derive("two shuffles", &context.sid.0);
-        let (seed, keys) = (seed.derive("two encryption", &context.sid.0), Keys::default());
+        let (seed, keys) = (seed.derive("two encryption", &context.sid.0), LayerKeys::default());
         let (threads, ahead, opened, spent) = (1, None, 0, BTreeMap::new());
         Ok(Party {
             index,
@@ -174,7 +174,7 @@ impl Party {
         go_on: &mut dyn FnMut(usize, usize) -> bool,
     ) -> Result<Vec<Tensor>, TwoError> {
         self.process.check("a run of two parties")?;
-        let mut run = Run::new(self.index, plan, own)?;
+        let mut run = PlanRun::new(self.index, plan, own)?;
         if std::mem::replace(&mut self.lost, true) {
             return Err(TwoError::Lost);
         }
@@ -201,7 +201,7 @@ impl Party {
     fn steps(
         &mut self,
         channel: &mut Channel,
-        run: &mut Run<'_>,
+        run: &mut PlanRun<'_>,
         go_on: &mut dyn FnMut(usize, usize) -> bool,
         lots: &mut dyn FnMut(&[Tally]) -> Result<Lot, TwoError>,
     ) -> Result<(), TwoError> {
@@ -221,7 +221,7 @@ impl Party {
                 // Pieces that share their rounds are mostly of one node.
                 let (task, rows) = (wave.task(group[0].0), &group[0].1);
                 let made = match way(task.step) {
-                    Way::Reorder(reorder) => {
+                    StepWay::Reorder(reorder) => {
                         let (done, all) = (run.done(), plan.steps.len());
                         let go_on = &mut || go_on(done, all);
                         let mut mover =
@@ -229,14 +229,14 @@ impl Party {
                         task.put(rows, mover.run(reorder, task.step.size, &task.whole())?);
                         mover.made
                     }
-                    Way::Encrypted(layer) => {
+                    StepWay::Encrypted(layer) => {
                         let lot = lots(&plan.tallies(&group))?;
                         let reads = task.whole();
                         let made = self.layer(channel, layer, [reads[0].words(), reads[1].words()])?;
-                        task.put(rows, Form::Words(Words::new(layer.linear.ring(), made)));
+                        task.put(rows, StepValue::Words(WordShare::new(layer.linear.ring(), made)));
                         lot.cost
                     }
-                    Way::Pieces | Way::Products => {
+                    StepWay::Pieces | StepWay::Products => {
                         let lot = lots(&plan.tallies(&group))?;
                         let cost = lot.cost;
                         self.group(channel, &wave, group, lot)?;
@@ -255,7 +255,7 @@ impl Party {
         &mut self,
         channel: &mut Channel,
         wave: &Wave<'_, Two>,
-        pieces: Vec<Piece>,
+        pieces: Vec<StepPiece>,
         lot: Lot,
     ) -> Result<(), TwoError> {
         let mut group = vec![];
@@ -305,21 +305,21 @@ impl Party {
     fn layer(
         &mut self,
         channel: &mut Channel,
-        layer: &Layer,
-        [weights, x]: [&Words; 2],
+        layer: &EncryptedLayer,
+        [weights, x]: [&WordShare; 2],
     ) -> Result<Vec<u64>, TwoError> {
         let (linear, evaluator) = (&layer.linear, layer.evaluator);
         let weights = signed(&weights.own, weights.ring);
         let weights = if self.index == evaluator { &weights[..] } else { &[] };
         self.lost = false;
-        let job = Job { linear, evaluator, weights, x: &x.own, threads: self.threads };
+        let job = LayerJob { linear, evaluator, weights, x: &x.own, threads: self.threads };
         let made = self.encrypted(channel, &job)?;
         self.lost = true;
         Ok(made)
     }
 
     /// A layer under encryption.
-    fn encrypted(&mut self, channel: &mut Channel, job: &Job<'_>) -> Result<Vec<u64>, TwoError> {
+    fn encrypted(&mut self, channel: &mut Channel, job: &LayerJob<'_>) -> Result<Vec<u64>, TwoError> {
         if std::mem::replace(&mut self.lost, true) {
             return Err(TwoError::Lost);
         }
@@ -350,7 +350,7 @@ impl Party {
         x: &[u64],
     ) -> Result<Vec<u64>, TwoError> {
         assert!(evaluator < 2, "parties are 0 and 1");
-        self.encrypted(channel, &Job { linear, evaluator, weights, x, threads: self.threads })
+        self.encrypted(channel, &LayerJob { linear, evaluator, weights, x, threads: self.threads })
     }
 
     /// A context for the pads of one piece: no other has it.
@@ -380,7 +380,12 @@ impl Party {
     }
 
     /// Opens outputs to those who learn them, and to nobody else.
-    fn reveal(&self, channel: &mut Channel, plan: &Plan, forms: &[Form]) -> Result<Vec<Tensor>, TwoError> {
+    fn reveal(
+        &self,
+        channel: &mut Channel,
+        plan: &Plan,
+        forms: &[StepValue],
+    ) -> Result<Vec<Tensor>, TwoError> {
         let shares = |party: usize| -> Vec<Vec<u8>> {
             let due = plan.outputs.iter().zip(forms).filter(|(output, _)| output.to[party]);
             due.map(|(output, form)| share_bytes(form, output.scalar.bits())).collect()
@@ -392,7 +397,7 @@ impl Party {
         }
         let mut rest = &arrived[..];
         let due = plan.outputs.iter().zip(forms).filter(|(output, _)| output.to[self.index]);
-        let open = |((output, form), own): ((&crate::plan::Output, &Form), Vec<u8>)| {
+        let open = |((output, form), own): ((&crate::plan::PlanOutput, &StepValue), Vec<u8>)| {
             let (other, left) = rest.split_at(own.len());
             rest = left;
             opened(form, output.scalar, &output.lengths, [&own, other])

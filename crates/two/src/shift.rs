@@ -7,9 +7,9 @@
 //! **Source.** D. Rathee et al., "CrypTFlow2", CCS 2020, section 4; the form for known signs: Z. Huang et al., "Cheetah", USENIX Security 2022, section 5.
 
 use crate::{
-    compare::Part,
-    kit::{Kit, Run},
-    ops::Made,
+    compare::ComparePart,
+    kit::{Kit, OtRun},
+    ops::Operated,
     ring::mask,
 };
 use hushwire_block::Wiped;
@@ -32,14 +32,14 @@ impl Kit {
         ring: u32,
         by: u32,
         sign: Sign,
-    ) -> Made<Wiped<Vec<u64>>> {
+    ) -> Operated<Wiped<Vec<u64>>> {
         if by == 0 {
             return Ok(Wiped::new(x.to_vec()));
         }
         let u = self.offset(x, ring, sign);
-        let mut parts = vec![Part::order(by)];
+        let mut parts = vec![ComparePart::order(by)];
         if !sign.is_known() {
-            parts.push(Part { from: by, bits: ring - by, equal: true });
+            parts.push(ComparePart { from: by, bits: ring - by, equal: true });
         }
         let mut orders = self.carries(&u, &parts).await.into_iter();
         let low = orders.next().expect("a part each").greater;
@@ -47,7 +47,7 @@ impl Kit {
             None => top(&u, ring),
             Some(high) => {
                 let equal = high.equal.expect("it was asked for");
-                let through = self.and(&equal, &low, &[Run { count: low.len(), width: 1 }]).await;
+                let through = self.and(&equal, &low, &[OtRun { count: low.len(), width: 1 }]).await;
                 let mut wrap = high.greater;
                 wrap.iter_mut().zip(&through[..]).for_each(|(wrap, t)| *wrap ^= t);
                 wrap
@@ -68,7 +68,7 @@ impl Kit {
         ring: u32,
         by: u32,
         sign: Sign,
-    ) -> Made<Wiped<Vec<u64>>> {
+    ) -> Operated<Wiped<Vec<u64>>> {
         assert!(sign.is_known(), "the cheap form is for numbers of a known sign");
         if by == 0 {
             return Ok(Wiped::new(x.to_vec()));
@@ -82,12 +82,12 @@ impl Kit {
 
     /// Signed numbers without their `by` lowest bits, rounded towards −∞, and 0 in place of those below 0; modulo 2^(ring − by), which is all that
     /// is left of them. One comparison in two parts has the carry out of the lowest bits and the sign.
-    pub(crate) async fn rectify(&mut self, x: &[u64], ring: u32, by: u32) -> Made<Wiped<Vec<u64>>> {
-        let parts = [Part::order(by), Part { from: by, bits: ring - 1 - by, equal: true }];
+    pub(crate) async fn rectify(&mut self, x: &[u64], ring: u32, by: u32) -> Operated<Wiped<Vec<u64>>> {
+        let parts = [ComparePart::order(by), ComparePart { from: by, bits: ring - 1 - by, equal: true }];
         let mut orders = self.carries(x, &parts).await.into_iter();
         let [low, high] = [(); 2].map(|()| orders.next().expect("a part each"));
         let (low, equal) = (low.greater, high.equal.expect("it was asked for"));
-        let through = self.and(&equal, &low, &[Run { count: low.len(), width: 1 }]).await;
+        let through = self.and(&equal, &low, &[OtRun { count: low.len(), width: 1 }]).await;
         // The highest bit is 0: those of both shares and the carry into them.
         let mut keep = top(x, ring);
         let flip = u8::from(self.index == 0);
@@ -103,7 +103,7 @@ impl Kit {
     }
 
     /// Numbers in [0, 2^(ring − 1)) in the ring of `to` bits: with a highest bit of 0 shares wrap where one of theirs is 1.
-    pub(crate) async fn extend(&mut self, x: &[u64], ring: u32, to: u32) -> Made<Wiped<Vec<u64>>> {
+    pub(crate) async fn extend(&mut self, x: &[u64], ring: u32, to: u32) -> Operated<Wiped<Vec<u64>>> {
         let top = top(x, ring);
         let products = self.bits_by_bits(&[&top], &[to - ring]).await?;
         let one = |((x, m), p): ((&u64, &u8), &u64)| {

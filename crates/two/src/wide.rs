@@ -4,9 +4,9 @@
 //! number.
 
 use crate::{
-    blocks::Blocks,
-    compare::{Part, half},
-    kit::{Kit, STRIP, Side},
+    blocks::WipedBlocks,
+    compare::{ComparePart, half},
+    kit::{Kit, OtSide, STRIP},
     ring::{Packer, Unpacker, packed},
     tally::Tally,
 };
@@ -48,7 +48,7 @@ pub(crate) fn words_tally(rows: usize, bits: u32) -> Tally {
 
 /// The cost of comparisons of numbers of so many bits.
 pub(crate) fn less_tally(rows: usize, bits: u32) -> Tally {
-    crate::tally::compare(rows, &[Part::order(bits)])
+    crate::tally::compare(rows, &[ComparePart::order(bits)])
 }
 
 impl Kit {
@@ -70,15 +70,15 @@ impl Kit {
         let said: u32 = (1..=bits).sum();
         let mut packer = Packer::new(packed(sent.len(), said as usize));
         let room = sent.len().max(received.len()).min(STRIP);
-        let [mut keys, mut zeros, mut ones] = [(); 3].map(|()| Blocks::zeros(room));
+        let [mut keys, mut zeros, mut ones] = [(); 3].map(|()| WipedBlocks::zeros(room));
         for i in 0..bits {
             for strip in strips(sent.len()) {
                 let (n, first) = (strip.len(), i as usize * sent.len() + strip.start);
-                let tweak = self.tweaks(Side::Sent, n);
+                let tweak = self.tweaks(OtSide::Sent, n);
                 q.keys(first..first + n, &mut keys[..n]);
-                self.hash(Side::Sent, tweak, &keys[..n], &mut zeros[..n]);
+                self.hash(OtSide::Sent, tweak, &keys[..n], &mut zeros[..n]);
                 keys[..n].iter_mut().for_each(|key| *key ^= self.delta());
-                registry::strand(1, || self.hash(Side::Sent, tweak, &keys[..n], &mut ones[..n]));
+                registry::strand(1, || self.hash(OtSide::Sent, tweak, &keys[..n], &mut ones[..n]));
                 for (k, row) in strip.clone().enumerate() {
                     let [zero, one] = [&zeros, &ones].map(|pads| pads[k].to_u128());
                     let row = sent.start + row;
@@ -94,8 +94,8 @@ impl Kit {
         for i in 0..bits {
             for strip in strips(received.len()) {
                 let (n, first) = (strip.len(), i as usize * received.len() + strip.start);
-                let tweak = self.tweaks(Side::Received, n);
-                self.hash(Side::Received, tweak, &t[first..first + n], &mut zeros[..n]);
+                let tweak = self.tweaks(OtSide::Received, n);
+                self.hash(OtSide::Received, tweak, &t[first..first + n], &mut zeros[..n]);
                 for (k, row) in strip.enumerate() {
                     let chosen = u128::from(choices[first + k]).wrapping_neg();
                     let said = pull(&mut unpacker, bits - i) & chosen;
@@ -118,7 +118,7 @@ impl Kit {
 
     async fn wide_carries(&mut self, limbs: &[Wiped<Vec<u64>>], bits: u32) -> Wiped<Vec<u8>> {
         let limbs: Vec<&[u64]> = limbs.iter().map(|limb| &limb[..]).collect();
-        self.carries_of(&limbs, &[Part::order(bits)]).await.remove(0).greater
+        self.carries_of(&limbs, &[ComparePart::order(bits)]).await.remove(0).greater
     }
 }
 

@@ -5,11 +5,11 @@
 //! `max(pool(x), 0) >> by`. Its pool compares numbers without their lowest bits: the result is the
 //! same, and the compared numbers are shorter.
 
-use super::{Forms, Lower, Lowered};
+use super::{Forms, Lowered, PlanLowering};
 use crate::Backend;
 use hushwire_compute::{Node, Op, Reduction};
 
-impl<B: Backend> Lower<'_, B> {
+impl<B: Backend> PlanLowering<'_, B> {
     fn node_at(&self, at: usize) -> &Node {
         &self.computation.nodes()[at]
     }

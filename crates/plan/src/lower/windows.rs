@@ -8,7 +8,7 @@
 //!                       than a window has elements along it
 //! ```
 
-use super::{Forms, Lower, Lowered, series::Series};
+use super::{Forms, Lowered, PlanLowering, series::Series};
 use crate::{Backend, Local, Picks, Pooling, Prim, Sign, Size, Slot, Talk};
 use hushwire_compute::{Node, Op, Reduction, Scalar, Steps, back_end::pooled};
 use std::cmp::Ordering;
@@ -43,7 +43,7 @@ fn passes(lengths: &[usize], size: [u32; 2], steps: Steps) -> Option<Vec<Series>
     Some(all)
 }
 
-impl<B: Backend> Lower<'_, B> {
+impl<B: Backend> PlanLowering<'_, B> {
     pub(super) fn pool(
         &mut self,
         node: &Node,

@@ -1,7 +1,7 @@
 //! Operations, each against the evaluator: at the edges of numbers, in every form, and at the cost that is declared.
 
 use super::{check, check_cut, given, text};
-use crate::{Cut, Plan, run::Run, test_support::shared};
+use crate::{Cut, Plan, run::PlanRun, test_support::shared};
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Tensor, test_support::inputs};
 use hushwire_machine::drive::{Lockstep, Place};
@@ -131,7 +131,7 @@ fn what_stands_past_the_last_row_is_not_opened() {
     let shares = share(&mut prg, &[0xff; 8]).map(|s| vec![s]);
     let mut flights = vec![];
     for (mut party, inputs) in Party::three(Backend::best()).into_iter().zip(shares) {
-        let mut run = Run::new(party.role(), &plan, Cut::whole(), inputs).unwrap();
+        let mut run = PlanRun::new(party.role(), &plan, Cut::whole(), inputs).unwrap();
         run.alone(&mut party.next_batch().unwrap()).unwrap();
         flights.extend(run.wave(&mut party).unwrap().1.into_iter().map(|group| group.begin().unwrap()));
     }
@@ -200,7 +200,7 @@ fn what_stands_above_a_number_is_not_opened() {
     let (mut flights, mut runs) = (vec![], vec![]);
     for (p, mut party) in Party::three(Backend::best()).into_iter().enumerate() {
         let own = shares.iter().map(|s| s[p].clone()).collect();
-        let mut run = Run::new(party.role(), &plan, Cut::whole(), own).unwrap();
+        let mut run = PlanRun::new(party.role(), &plan, Cut::whole(), own).unwrap();
         run.alone(&mut party.next_batch().unwrap()).unwrap();
         let (wave, groups) = run.wave(&mut party).unwrap();
         flights.extend(groups.into_iter().map(|group| group.begin().unwrap()));

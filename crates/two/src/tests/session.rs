@@ -29,23 +29,33 @@ pub(crate) fn sessions<T: Send>(
     ot: Protocol,
     party: impl Fn(usize, Party, &mut Channel) -> T + Sync,
 ) -> [T; 2] {
+    sessions_over(links(), Backend::best(), ot, party)
+}
+
+/// The same over these channels of steps and of OTs.
+pub(crate) fn sessions_over<T: Send>(
+    links: [[Channel; 2]; 2],
+    backend: Backend,
+    ot: Protocol,
+    party: impl Fn(usize, Party, &mut Channel) -> T + Sync,
+) -> [T; 2] {
     let party = &party;
     let _watch = registry::watch();
     let results: Vec<T> = thread::scope(|scope| {
-        let links = links().into_iter().enumerate();
+        let links = links.into_iter().enumerate();
         let threads: Vec<_> = links
             .map(|(i, [mut channel, ots])| {
                 let end = registry::here().end(i);
                 scope.spawn(move || {
                     let _end = end.enter();
-                    let context = Context { sid: Sid([9; 32]), backend: Backend::best() };
+                    let context = Context { sid: Sid([9; 32]), backend };
                     let seed = Seed::from_bytes([i as u8 + 1; 16]);
                     let open = Party::open(ots, i, &context, ot, &seed).expect("a set-up");
                     party(i, open.ahead(true), &mut channel)
                 })
             })
             .collect();
-        threads.into_iter().map(|t| t.join().expect("the party ends")).collect()
+        threads.into_iter().map(|t| t.join().expect("no party panics")).collect()
     });
     results.try_into().ok().expect("two parties")
 }
