@@ -111,7 +111,7 @@ impl Picks {
         picks
     }
 
-    /// The same places of each of `parts` that are so many elements long.
+    /// The same places of each of `parts`, which have `each` elements.
     #[must_use]
     pub fn of_each(parts: usize, each: usize, places: &[usize]) -> Picks {
         let (one, mut picks) = (Picks::of(places), Picks::default());
@@ -150,13 +150,13 @@ impl Picks {
         self.runs.iter().flat_map(|run| (0..run.len()).map(|i| run.place(i)))
     }
 
-    /// Whether it takes each of so many elements in order.
+    /// Whether it takes each of this many elements in order.
     #[must_use]
     pub fn is_all(&self, elements: usize) -> bool {
         self.runs == [PickRun::Steps { from: 0, step: 1, len: elements }]
     }
 
-    /// The runs among values of so many elements each.
+    /// The runs among values of these lengths.
     #[must_use]
     pub fn within(&self, lengths: &[usize]) -> Moves {
         let starts: Vec<usize> = lengths
@@ -206,7 +206,7 @@ impl Picks {
 }
 
 impl PickRun {
-    /// The same run so many elements further.
+    /// The same run, this many elements further.
     fn behind(self, elements: usize) -> PickRun {
         match self {
             PickRun::Steps { from, step, len } => PickRun::Steps { from: from + elements, step, len },

@@ -29,7 +29,7 @@ pub trait Primitives: Sharing {
     fn size_of_talk(own: &Self::OwnTalk, reads: &[Size]) -> Size;
     /// Whether each row of an own primitive's value is computed from the same row of what it reads.
     fn is_row_by_row(own: &Self::OwnTalk) -> bool;
-    /// The parts of an order by keys of so many bits.
+    /// The parts of an order by keys of `bits` bits.
     fn stages(rows: usize, bits: usize) -> usize;
 }
 
@@ -63,7 +63,7 @@ impl Sign {
     }
 }
 
-/// A primitive without a message. Arguments are values in the forms that stand beside each.
+/// A primitive without a message. Each has the forms of its arguments beside it.
 pub enum Local<B: Primitives> {
     /// The input of this number, as it comes, and its form. No arguments.
     Input(usize, Size),
@@ -140,7 +140,7 @@ pub enum Reorder {
     },
     /// Words, the place to which each row goes → that order.
     ToOrder,
-    /// Bits or words in rows of so many elements, and an order → the rows in it.
+    /// Bits or words in rows of `inner` elements, and an order → the rows in it.
     Permute {
         /// Elements of a row.
         inner: usize,
@@ -157,7 +157,7 @@ pub enum Talk<B: Primitives> {
     MatMul([usize; 3], B::FactorFacts),
     /// One bit each, words, words → the second where it is 1, else the third.
     Choose,
-    /// Words < words → one bit each. Of numbers as wide as their ring alone.
+    /// Words < words → one bit each. The numbers are as wide as their ring.
     Less {
         /// Whether they have a sign.
         signed: bool,
@@ -166,7 +166,7 @@ pub enum Talk<B: Primitives> {
     LessBounded,
     /// Words = words → one bit each, likewise.
     Equal,
-    /// Words without so many lower bits, rounded towards −∞.
+    /// Words without their lowest bits, rounded towards −∞.
     Truncate {
         /// Bits.
         by: u32,
@@ -239,7 +239,7 @@ impl<B: Primitives> Prim<B> {
         if program.ands() > 0 { Talk::Block(program).into() } else { Local::Block(program).into() }
     }
 
-    /// A program on everything, whose outputs are elements of a width, so many of them.
+    /// A program on everything. Its outputs have a width and a number of elements.
     #[must_use]
     pub fn flat(program: Arc<Program>, size: [usize; 2]) -> Self {
         if program.ands() > 0 { Talk::Flat(program, size).into() } else { Local::Flat(program, size).into() }
@@ -373,7 +373,7 @@ pub fn gathered(rows: usize, inner: usize, places: &Tensor) -> Result<Picks, Com
     Ok(Picks::of(&rows.flat_map(|r| r * inner..(r + 1) * inner).collect::<Vec<_>>()))
 }
 
-/// Bytes of a circuit's wires, in so many shares, for planes of so many bytes.
+/// Bytes of a circuit's wires, for a number of shares, and planes of `plane` bytes.
 #[must_use]
 pub fn wires(program: &Program, plane: usize, shares: usize) -> u64 {
     let stages = program.stages();

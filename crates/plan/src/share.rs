@@ -9,7 +9,8 @@ use hushwire_circuit::planes::plane_bytes;
 use hushwire_compute::Tensor;
 use std::{ops::Range, sync::Arc};
 
-/// The secret sharing of a back end. Shares add up, so that a linear map acts on each of them alone.
+/// The secret sharing of a back end. Shares add up, so that a linear map acts on each of them
+/// alone.
 pub trait Sharing: Sized {
     /// A party's shares of bit planes: plane after plane, ⌈rows/8⌉ bytes each.
     type BitShares;
@@ -32,7 +33,7 @@ pub trait Sharing: Sized {
     /// Words of zeros.
     fn zero_words(ring: u32, rows: usize) -> Self::WordShares;
     /// Words of the same ring, of which each share is made of the same share of what is read. The
-    /// result has so many rows.
+    /// result has `rows` rows.
     fn mapped(reads: &[&Self::WordShares], map: &WordMap<'_>, rows: usize) -> Self::WordShares;
     /// The same numbers modulo less.
     fn narrowed(words: &Self::WordShares, ring: u32) -> Self::WordShares;
@@ -228,7 +229,7 @@ pub fn some_planes<B: Sharing>(bits: &B::BitShares, planes: Range<usize>) -> B::
     })
 }
 
-/// Planes of several values of so many rows, one above the other, and the first `width` of them.
+/// Planes of several values of as many rows, one above the other, and the first `width` of them.
 pub fn stacked<B: Sharing>(parts: &[&B::BitShares], [width, rows]: [usize; 2]) -> B::BitShares {
     mapped_bits::<B>(parts, [width, rows], |of, to| {
         let mut rest = to;

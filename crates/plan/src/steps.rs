@@ -66,7 +66,7 @@ impl<B: Primitives> Deref for PlanSteps<B> {
 pub trait Watch {
     /// A step without a message runs.
     fn local(&mut self, at: Slot);
-    /// The steps of a wave run, after so many others.
+    /// The steps of a wave run, after `done` others.
     fn wave(&mut self, wave: &[Slot], done: usize);
     /// A value's last reader has run.
     fn goes(&mut self, at: Slot);
@@ -129,7 +129,7 @@ impl<B: Primitives> PlanSteps<B> {
         Extent { at, rows: self.rows_read(at), cuts }
     }
 
-    /// The sizes of what a piece of so many rows reads and makes; those of the step where it is not
+    /// The sizes of what a piece of `rows` rows reads and makes; those of the step where it is not
     /// cut.
     #[must_use]
     pub fn piece_sizes(&self, at: Slot, rows: usize) -> (Vec<Size>, Size) {
@@ -138,7 +138,7 @@ impl<B: Primitives> PlanSteps<B> {
         (self.sizes_read(at).into_iter().map(part).collect(), part(self.steps[at].size))
     }
 
-    /// Of each value, how many read it; outputs are read once more.
+    /// The number of steps that read each value; outputs are read once more.
     pub(crate) fn readers(&self) -> Vec<usize> {
         let mut readers = vec![0; self.steps.len()];
         let read = self.steps.iter().flat_map(|step| &step.reads).chain(&self.outputs);

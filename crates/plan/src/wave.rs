@@ -42,7 +42,7 @@ impl<'p, B: Primitives> Task<'p, B> {
         reads.into_iter().map(|read| read.unwrap_or_else(|| lock(&self.made).take())).collect()
     }
 
-    /// Rows of the values that it reads. Of the one that is written over these rows are as they
+    /// Rows of the values that it reads. In the one that is written over, these rows are as they
     /// were, since pieces are read before they are made, and no two have a row in common.
     fn rows(&self, rows: &Range<usize>) -> Vec<StepValue<B>> {
         let of = |read: &Option<StepValue<B>>| match read {

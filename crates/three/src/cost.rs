@@ -16,7 +16,8 @@ use std::collections::{HashMap, hash_map::Entry};
 pub struct PlanCost {
     /// Rounds one after the other, and bytes sent.
     pub cost: Cost,
-    /// Whether it is exact. That of a sort depends on the random order that it opens, and is bounded.
+    /// Whether it is exact. The cost of a sort depends on the random order that it opens: it is a
+    /// bound.
     pub exact: bool,
 }
 
@@ -39,13 +40,14 @@ pub(crate) struct PriceTerms<'r> {
     pub(crate) of_sort: OfSort,
 }
 
-/// The cost of a sort for a party: of so many rows, by keys of so many bits, with levels that are
-/// wide from so many pairs on.
+/// The cost of a sort for a party, by rows, bits of keys, and the number of pairs from which on
+/// levels are wide.
 type OfSort = fn(Role, usize, usize, usize) -> Cost;
 
 impl Plan {
-    /// The cost of a run that is cut so, for the party of this number, 0 to 2: party 0 deals more than the others. Rounds are those of the
-    /// busiest lane. Machines are made on zeros and never run.
+    /// The cost of a run that is cut so, for the party of this number, 0 to 2: party 0 deals more
+    /// than the others. Rounds are those of the busiest lane. Machines are made on zeros and never
+    /// run.
     ///
     /// # Errors
     /// More rows than machines take.
@@ -107,7 +109,7 @@ impl Plan {
         matches!(sort, Some(Talk::Reorder(Reorder::Sort { rows, .. })) if *rows > 1)
     }
 
-    /// The cost of a piece of so many rows.
+    /// The cost of a piece of `rows` rows.
     fn piece_cost(&self, at: Slot, rows: usize, terms: &mut PriceTerms<'_>) -> Result<Cost, ThreeError> {
         let (reads, made) = self.steps.piece_sizes(at, rows);
         let price = |talk: &Talk<Three>| Three::price(terms, talk, &reads, made, self.steps.rows_read(at));

@@ -128,15 +128,16 @@ fn matmul<W: Held>(
     matmul_known(backend, shape, factors).map(W::words)
 }
 
-/// Where the rows of zeros and of ones begin, in a summand of the flags: of `T` ones among `n` rows.
+/// Where the rows of zeros and of ones begin, in a summand of the flags: of `T` ones among `n`
+/// rows.
 fn begins<W: Held>(flags: &[W], ones_first: bool, known: bool) -> [W; 2] {
     let all = flags.iter().fold(W::default(), |sum, flag| sum.plus(*flag));
     let rows = if known { W::of(flags.len() as u64) } else { W::default() };
     if ones_first { [all, W::default()] } else { [W::default(), rows.minus(all)] }
 }
 
-/// Of flags, with `S` ones up to row `i`: a zero goes to where zeros begin and `i − S` farther, a one to where ones begin and `S − 1` farther. What
-/// all know is in x_0 alone.
+/// With `S` ones up to row `i` of flags, a zero goes to where zeros begin and `i − S` farther, a
+/// one to where ones begin and `S − 1` farther. What all know is in x_0 alone.
 fn farther<W: Held>(role: Role, flags: &RingWords, ones_first: bool) -> RingWords {
     let flags = W::column(flags);
     let share = |held: usize, flags: &[W]| {

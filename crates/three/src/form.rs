@@ -46,7 +46,7 @@ macro_rules! held {
 
 held!(u8 U8 u16 U16 u32 U32 u64 U64);
 
-/// Runs a function of a word's type for a ring of so many bits, chosen at run time.
+/// Runs a function of a word's type for a ring of a number of bits, chosen at run time.
 macro_rules! in_ring {
     ($ring:expr, $function:ident($($argument:expr),* $(,)?)) => {
         match $ring {
@@ -167,7 +167,7 @@ impl Sharing for Three {
 }
 
 /// Both shares without the bits above a number's. A ring may be wider than its numbers, and above
-/// them stands what was carried there: nobody may learn it, so that shares go without.
+/// them is what was carried there: nobody may learn it, so that shares go without.
 pub(crate) fn lowered<W: Held>(column: &Arc<Column<W>>, bits: usize) -> Arc<Column<W>> {
     if bits >= W::BITS {
         return column.clone();

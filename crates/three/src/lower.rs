@@ -221,7 +221,7 @@ impl Backend for Three {
     }
 }
 
-/// A number of so many bits if it is positive, else 0, without the sign.
+/// A number of `width` bits if it is positive, else 0, without the sign.
 fn rectifier(width: usize) -> Circuit {
     let mut b = Builder::new();
     let x = b.input(width);

@@ -43,8 +43,8 @@ where
     }
 }
 
-/// Begins a step that talks, or a piece of it, on values of as many rows. The whole step has `of` rows. Values that nobody else has are let go
-/// of once they are dropped by the caller.
+/// Begins a step that talks, or a piece of it, on values of as many rows. The whole step has `of`
+/// rows. Values that nobody else has are let go of once they are dropped by the caller.
 pub(crate) fn begin<'p>(
     mut batch: Batch,
     talk: &'p Talk<Three>,

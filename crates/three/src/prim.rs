@@ -9,7 +9,7 @@ use std::ops::Range;
 pub(crate) struct Three {
     /// Whether numbers may be in rings.
     pub(crate) rings: bool,
-    /// Of each node, whether numbers serve all that read it.
+    /// Whether numbers serve all that read a node, for each node.
     pub(crate) numbers: Vec<bool>,
     /// The form of each input.
     pub(crate) doors: Vec<Door>,

@@ -15,12 +15,15 @@ use hushwire_rep3::{
 };
 use std::{borrow::BorrowMut, sync::Arc};
 
-/// Runs a plan as one of three parties. A lane is a ring, which leads to the left neighbour and from the right one, and a channel that
-/// leads the other way; there are as many as the cut has. `inputs` are shares of all inputs in bytes, as [`Plan::inputs`] says; gives those
-/// of all outputs, as [`Plan::outputs`] says. `go_on` is asked between rounds, on this thread, with the steps done and all steps.
+/// Runs a plan as one of three parties. A lane is a ring, which leads to the left neighbour and
+/// from the right one, and a channel that leads the other way; there are as many as the cut has.
+/// `inputs` are shares of all inputs in bytes, as [`Plan::inputs`] says; gives those of all
+/// outputs, as [`Plan::outputs`] says. `go_on` is asked between rounds, on this thread, with the
+/// steps done and all steps.
 ///
 /// # Errors
-/// Shares of another size; a value that is known and does not fit; a channel failed; `go_on` said no.
+/// Shares of another size; a value that is known and does not fit; a channel failed; `go_on` gave
+/// false.
 ///
 /// # Panics
 /// If there are not as many lanes as the cut has (the caller's bug).

@@ -44,8 +44,9 @@ fn turned_share<W: Held>(from: &[W], lengths: [usize; 4], axes: [usize; 4]) -> V
     out
 }
 
-/// Lengths of pictures, filters and results with channels first, as computations have them, and the axes that bring channels last;
-/// of results the lengths are those with channels last, and the axes bring them back.
+/// Lengths of pictures, filters and results with channels first, as computations have them, and the
+/// axes that bring channels last; of results the lengths are those with channels last, and the axes
+/// bring them back.
 struct Axes([([usize; 4], [usize; 4]); 3]);
 
 impl Axes {

@@ -5,8 +5,9 @@
 //!         over the channel of OTs              over the channel of steps
 //! ```
 //!
-//! Both parties make the same lots in the order in which their plan uses them, so that no word is needed about it. Both makers stop at the same lot, but for one that
-//! a party has taken before the other: so neither waits much longer for the other than runs wait for each other.
+//! Both parties make the same lots in the order in which their plan uses them, so that no word is
+//! needed about it. Both makers stop at the same lot, but for one that a party has taken before the
+//! other: so neither waits much longer for the other than runs wait for each other.
 
 use crate::{
     TwoError,
@@ -22,8 +23,9 @@ use std::{
     thread,
 };
 
-/// AGREEMENT: OTs, sent and received, that are made and not in use, of 16 bytes each: 16 MiB, unless a single lot has more. With 64 MiB a run of SqueezeNet took
-/// some per cent more processor time; over 100 Mbit/s and 40 ms neither 64 nor 512 MiB made that for CIFAR quicker.
+/// AGREEMENT: OTs, sent and received, that are made and not in use, of 16 bytes each: 16 MiB,
+/// unless a single lot has more. With 64 MiB a run of SqueezeNet took some per cent more processor
+/// time; over 100 Mbit/s and 40 ms neither 64 nor 512 MiB made that for CIFAR quicker.
 pub(crate) const AHEAD: usize = 1 << 20;
 
 /// The name of the thread that makes lots, as debuggers and `/proc` show it.
@@ -34,7 +36,7 @@ const MAKER: &str = "ots ahead";
 pub(crate) struct Shelf {
     state: Mutex<ShelfState>,
     news: Condvar,
-    /// Of the channels of both threads.
+    /// Ends the waits of the channels of both threads.
     cut: Cut,
 }
 
@@ -115,7 +117,7 @@ impl Shelf {
         self.news.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until there is room for a lot of so many OTs; false where nobody takes it.
+    /// Waits until there is room for a lot of `ots` OTs; false where nobody takes it.
     fn room(&self, ots: usize) -> bool {
         let mut state = self.lock();
         while !state.over && state.held > 0 && state.held + ots > AHEAD {

@@ -1,7 +1,7 @@
 //! Blocks of OTs: cleared when they go, in memory that the next ones take.
 //!
-//! A piece of a step has some megabytes of them, several times over. Memory that goes back to the system comes again page by page, which took a third
-//! of the time of comparisons.
+//! A piece of a step has some megabytes of them, several times over. Memory that goes back to the
+//! system comes again page by page, which took a third of the time of comparisons.
 
 use hushwire_block::{Block, Wipe, as_bytes_mut};
 use std::{
@@ -10,7 +10,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// LOCAL: vectors that are kept in one place, the fewest blocks of one that is kept, and the most: by a thread, and where they go back to another one.
+/// LOCAL: vectors that are kept in one place, the fewest blocks of one that is kept, and the most:
+/// by a thread, and where they go back to another one.
 const KEPT: usize = 32;
 const LEAST: usize = 1 << 10;
 const MOST: [usize; 2] = [1 << 19, 1 << 21];
@@ -20,14 +21,14 @@ const MOST: [usize; 2] = [1 << 19, 1 << 21];
 struct Spare(Vec<Vec<Block>>);
 
 impl Spare {
-    /// The one with room for so many that fits best, unless it is far too large.
+    /// The one with room for `n` blocks that fits best, unless it is far too large.
     fn take(&mut self, n: usize) -> Option<Vec<Block>> {
         let fits = |of: &Vec<Block>| (n..=n.max(LEAST) * 4).contains(&of.capacity());
         let best = (0..self.0.len()).filter(|k| fits(&self.0[*k])).min_by_key(|k| self.0[*k].capacity());
         best.map(|k| self.0.swap_remove(k))
     }
 
-    /// So many zeros; those that are kept are not written again.
+    /// Zeros; those that are kept are not written again.
     fn zeros(&mut self, n: usize) -> Vec<Block> {
         let mut own = self.take(n).unwrap_or_else(|| Vec::with_capacity(n));
         own.resize(n, Block::ZERO);

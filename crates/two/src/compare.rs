@@ -1,14 +1,15 @@
 //! Comparisons of two private numbers: digits by 1-of-16 OT, then a tree of ANDs.
 //!
-//! Party S holds a, party R holds b. For each digit of at most four bits S makes, for every value m that R's digit may have, the
-//! two bits (a > m, a = m) under a mask; R takes the one of its digit. Neighbouring digits join: `gt = gt_hi ⊕ eq_hi·gt_lo`,
-//! `eq = eq_hi·eq_lo`.
+//! Party S holds a, party R holds b. For each digit of at most four bits S makes, for every value m
+//! that R's digit may have, the two bits (a > m, a = m) under a mask; R takes the one of its digit.
+//! Neighbouring digits join: `gt = gt_hi ⊕ eq_hi·gt_lo`, `eq = eq_hi·eq_lo`.
 //!
-//! **Source.** D. Rathee et al., "CrypTFlow2", CCS 2020, section 3.1. Deviations: an OT of 16 comes from four correlated OTs by eight
-//! hashes at the sender and two at the receiver ([`crate::digits`]).
-//! An AND of one bit with two takes two correlated OTs. Half of the rows have the roles swapped, so that both parties work alike.
-//! **Cost of a row.** One OT for each bit; a digit of d bits d + 2·2^d bits; a join 2 OTs and 2 + 2·2 bits, or 2 + 2 where no equality is
-//! asked for.
+//! **Source.** D. Rathee et al., "CrypTFlow2", CCS 2020, section 3.1. Deviations: an OT of 16 comes
+//! from four correlated OTs by eight hashes at the sender and two at the receiver
+//! ([`crate::digits`]). An AND of one bit with two takes two correlated OTs. Half of the rows have
+//! the roles swapped, so that both parties work alike.
+//! **Cost of a row.** One OT for each bit; a digit of d bits d + 2·2^d bits; a join 2 OTs and 2 +
+//! 2·2 bits, or 2 + 2 where no equality is asked for.
 
 use crate::{
     digits::DIGIT,
@@ -17,7 +18,8 @@ use crate::{
 };
 use hushwire_block::Wiped;
 
-/// Rows of which party 0 is the sender, out of `rows`: the first ones. Party 1 is that of the others.
+/// Rows of which party 0 is the sender, out of `rows`: the first ones. Party 1 is that of the
+/// others.
 pub(crate) fn half(rows: usize) -> usize {
     rows.div_ceil(2)
 }
@@ -36,7 +38,8 @@ impl ComparePart {
         ComparePart { from: 0, bits, equal: false }
     }
 
-    /// Digits, the lowest first: where each begins, its bits, and whether its equality is asked for.
+    /// Digits, the lowest first: where each begins, its bits, and whether its equality is asked
+    /// for.
     pub(crate) fn digits(self) -> Vec<(u32, u32, bool)> {
         let digit = |k: u32| {
             let at = k * DIGIT;
@@ -59,8 +62,8 @@ pub(crate) fn table_bytes<'a>(rows: usize, digits: impl Iterator<Item = &'a (u32
 }
 
 impl Kit {
-    /// Compares the parties' own numbers, which have been cut to the parts' bits: of the first [`half`] of the rows party 0's is a, of the
-    /// others party 1's. An order for each part.
+    /// Compares the parties' own numbers, which have been cut to the parts' bits: of the first
+    /// [`half`] of the rows party 0's is a, of the others party 1's. An order for each part.
     pub(crate) async fn compare(&mut self, own: &[u64], parts: &[ComparePart]) -> Vec<ComparedPart> {
         self.compare_limbs(&[own], parts).await
     }

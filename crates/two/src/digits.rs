@@ -1,4 +1,5 @@
-//! Digits of comparisons by 1-of-16 OT, from correlated OTs of their bits; [`crate::compare`] has the protocol.
+//! Digits of comparisons by 1-of-16 OT, from correlated OTs of their bits; [`crate::compare`] has
+//! the protocol.
 //!
 //! ```text
 //! halves    a digit's lower two bits l and the rest h
@@ -6,10 +7,12 @@
 //! pads      two bits each: H(K_l ⊕ iΔ) ⊕ H(K_h ⊕ jΔ) at bit 2m for the value m = 4j + i
 //! ```
 //!
-//! Of a hash 32 bits are taken, and of those each value has two of its own: a pad of which one hash is unknown has bits of it that no other
-//! pad has. So eight hashes make sixteen pads, and the receiver makes two.
+//! A hash gives 32 bits, and each value has two of its own among these: a pad of which one hash is
+//! unknown has bits of it that no other pad has. So eight hashes make sixteen pads, and the
+//! receiver makes two.
 //!
-//! **Source.** M. Naor, B. Pinkas, "Computationally Secure Oblivious Transfer", J. Cryptology 2005, section 3: 1-of-N from OTs of the bits.
+//! **Source.** M. Naor, B. Pinkas, "Computationally Secure Oblivious Transfer", J. Cryptology 2005,
+//! section 3: 1-of-N from OTs of the bits.
 
 use crate::{
     blocks::WipedBlocks,
@@ -86,7 +89,7 @@ impl Half {
         }
     }
 
-    /// As many Δ to each key as its OTs' corrections say, which the peer said.
+    /// Adds Δ to each key as often as the corrections of its OTs say, which the peer sent.
     fn turn(self, keys: &mut [Block], turned: &[u8], d: usize, multiples: &[Block]) {
         for (key, turned) in keys.iter_mut().zip(turned.chunks_exact(d)) {
             let bits = &turned[self.from..self.from + self.bits];
@@ -127,7 +130,8 @@ fn table(a: u64) -> u32 {
 }
 
 impl Kit {
-    /// The sender's messages of a digit of `d` bits of each number in `a`, from bit `from` on, and its shares; the OTs are those from `at` on.
+    /// The sender's messages of a digit of `d` bits of each number in `a`, from bit `from` on, and
+    /// its shares; the OTs are those from `at` on.
     pub(crate) fn say_digits(
         &mut self,
         sent: &SentOts,
@@ -137,7 +141,8 @@ impl Kit {
         message: &mut Vec<u8>,
     ) -> Wiped<Vec<u8>> {
         let (rows, bits) = (a.len(), d as usize);
-        // SECURITY: this party's share comes from a key that no digit has. That of digit 0 would tell it to a peer whose digit is 0.
+        // SECURITY: this party's share comes from a key that no digit has. The key of digit 0 would
+        // tell it to a peer whose digit is 0.
         let own = self.tweaks(OtSide::Sent, rows);
         let multiples = multiples(self.delta());
         let nobodys = [(multiples[NOBODYS], 3)];
@@ -170,7 +175,8 @@ impl Kit {
         shares
     }
 
-    /// The receiver's shares of a digit of each number in `b`, and the bytes that follow the digits'.
+    /// The receiver's shares of a digit of each number in `b`, and the bytes that follow the
+    /// digits'.
     pub(crate) fn hear_digits<'a>(
         &mut self,
         t: &[Block],
@@ -228,7 +234,8 @@ mod tests {
         }
     }
 
-    /// Of every two values one half differs at least, and there the pad has bits of a hash that no other value takes.
+    /// Every two values differ in one half at least, and there the pad has bits of a hash that no
+    /// other value takes.
     #[test]
     fn each_value_has_bits_of_its_own_in_each_half() {
         let multiples = multiples(Block::from_u128(7));

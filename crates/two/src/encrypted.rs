@@ -1,7 +1,8 @@
 //! Convolutions by weights that one party has, under encryption.
 //!
-//! The weights' party holds x_E and w, the other x_C of x = x_E + x_C: x_E * w is local, x_C goes encrypted, and the answer is x_C * w less a mask, which
-//! is a share of it. Two messages; the first one of a kind has the public key before it.
+//! The weights' party holds x_E and w, the other x_C of x = x_E + x_C: x_E * w is local, x_C goes
+//! encrypted, and the answer is x_C * w less a mask, which is a share of it. Two messages; the
+//! first one of a kind has the public key before it.
 
 use crate::{Tally, TwoError, ring::mask};
 use hushwire_aes::Backend;

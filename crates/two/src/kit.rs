@@ -8,9 +8,10 @@
 //! shares       −H(q')             H(t) + c(payload)                               of c·v modulo 2^ℓ
 //! ```
 //!
-//! **Source.** Correlated OT: G. Asharov, Y. Lindell, T. Schneider, M. Zohner, CCS 2013, section 5.4; products from it: N. Gilboa,
-//! "Two party RSA key generation", Crypto 1999. An OT is used once, and each block of pads has a tweak of its own under a key of its own
-//! allotment, so that H is what the `ot` crate's hash is: tweakable circular correlation robust.
+//! **Source.** Correlated OT: G. Asharov, Y. Lindell, T. Schneider, M. Zohner, CCS 2013, section
+//! 5.4; products from it: N. Gilboa, "Two party RSA key generation", Crypto 1999. An OT is used
+//! once, and each block of pads has a tweak of its own under a key of its own allotment, so that H
+//! is what the `ot` crate's hash is: tweakable circular correlation robust.
 
 use crate::{
     TwoError,
@@ -25,7 +26,8 @@ use hushwire_machine::drive::Talk;
 use hushwire_ot::Context;
 use std::ops::Range;
 
-/// AGREEMENT: OTs that are hashed at a time, so that their pads stay in the cache: a multiple of eight, since payload of a strip is in whole bytes.
+/// AGREEMENT: OTs that are hashed at a time, so that their pads stay in the cache: a multiple of
+/// eight, since payload of a strip is in whole bytes.
 pub(crate) const STRIP: usize = 512;
 
 /// AGREEMENT: bits of payload in a message, unless a single vector has more.
@@ -38,7 +40,7 @@ pub(crate) struct Cots {
     pub(crate) t: BlocksPart,
 }
 
-/// OTs that this party sends, with the choices that the peer said.
+/// OTs that this party sends, with the choices that the peer sent.
 pub(crate) struct SentOts {
     pub(crate) q: BlocksPart,
     /// c ⊕ r of each, in bytes of their own: the peer's message, which is public.
@@ -83,7 +85,7 @@ pub(crate) enum OtSide {
     Received,
 }
 
-/// So many OTs in a row, with payload of one width.
+/// OTs in a row, with payload of one width.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OtRun {
     pub(crate) count: usize,
@@ -176,7 +178,8 @@ impl Kit {
         self.backend.tccr_tables(&self.keys[self.key(side)], tweak, x, of, out);
     }
 
-    /// The next OTs, for choices that each party brings as bits in bytes of their own: `sends` that it sends, and t. One round.
+    /// The next OTs, for choices that each party brings as bits in bytes of their own: `sends` that
+    /// it sends, and t. One round.
     pub(crate) async fn choose(&mut self, choices: &[u8], sends: usize) -> (SentOts, BlocksPart) {
         let t = self.receive(choices.len());
         registry::once("correlated OT", &t);
@@ -189,8 +192,9 @@ impl Kit {
         (SentOts { q, turned: unpack_bits(&heard, sends), delta: self.cots.delta }, t)
     }
 
-    /// Products of choices with vectors of `each` numbers: `corr(g, vector)` writes the vector of OT g that this party sends;
-    /// `put(side, g, shares)` takes its shares, modulo 2^width. One round, and one for each message of payload.
+    /// Products of choices with vectors of `each` numbers: `corr(g, vector)` writes the vector of
+    /// OT g that this party sends; `put(side, g, shares)` takes its shares, modulo 2^width. One
+    /// round, and one for each message of payload.
     pub(crate) async fn products(
         &mut self,
         choices: &[u8],
@@ -302,15 +306,15 @@ impl Kit {
         }
     }
 
-    /// Shares of u·v of shared bits u and shared strings v of `width` bits, 1 or 2, in bytes; runs of as many rows have one width each.
-    /// Two rounds, two OTs a row, one each way.
+    /// Shares of u·v of shared bits u and shared strings v of `width` bits, 1 or 2, in bytes; runs
+    /// of as many rows have one width each. Two rounds, two OTs a row, one each way.
     pub(crate) async fn and(&mut self, u: &[u8], v: &[u8], runs: &[OtRun]) -> Wiped<Vec<u8>> {
         let n = u.len();
         let (q, t) = self.choose(u, n).await;
         let [sent, received] = [OtSide::Sent, OtSide::Received].map(|side| self.tweaks(side, n));
         let mut message = Vec::with_capacity(and_bytes(runs));
         let mut out = Wiped::new(vec![0; n]);
-        // Of H(q') the two lowest bits, of H(q' ⊕ Δ) the next ones.
+        // The two lowest bits of H(q'), and the next ones of H(q' ⊕ Δ).
         let both = [(Block::ZERO, 3), (self.cots.delta, 3 << 2)];
         let room = n.min(STRIP);
         let mut keys = WipedBlocks::zeros(room);

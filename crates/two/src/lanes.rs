@@ -1,7 +1,7 @@
 //! Payload of long vectors in eight lanes of 64 bits, so that eight numbers are packed at a time.
 //!
-//! Number i of a vector is in lane i mod 8. A row is a word of each lane; a lane's numbers follow each other without gaps, the lowest bit first.
-//! Pads are taken from their blocks in the same way.
+//! Number i of a vector is in lane i mod 8. A row is a word of each lane; a lane's numbers follow
+//! each other without gaps, the lowest bit first. Pads are taken from their blocks in the same way.
 
 use crate::ring::mask;
 use hushwire_aes::Backend;
@@ -16,7 +16,7 @@ const ROW: usize = 8 * LANES;
 /// Most vectors of a row.
 const VECTORS: usize = ROW / 16;
 
-/// Bytes of so many bits in each lane.
+/// Bytes of `bits` bits in each lane.
 pub(crate) const fn bytes(bits: usize) -> usize {
     bits.div_ceil(64) * ROW
 }
@@ -191,7 +191,8 @@ impl Kernel for Say<'_, '_> {
     }
 }
 
-/// Appends H_0 − H_1 + v for each number v of a vector, whose length is a multiple of [`LANES`]; shares become −H_0. All modulo 2^width.
+/// Appends H_0 − H_1 + v for each number v of a vector, whose length is a multiple of [`LANES`];
+/// shares become −H_0. All modulo 2^width.
 pub(crate) fn say(
     backend: Backend,
     vector: &[u64],
@@ -231,7 +232,8 @@ impl Kernel for Hear<'_, '_> {
     }
 }
 
-/// Shares H + (what was said), the latter where `chosen` is all ones and not where it is 0, modulo 2^width.
+/// Shares H + (what was sent), the latter where `chosen` is all ones and not where it is 0, modulo
+/// 2^width.
 pub(crate) fn hear(
     backend: Backend,
     pads: &[u8],
@@ -264,7 +266,8 @@ mod tests {
     }
 
     proptest! {
-        /// Vectors one behind the other, of any widths, on every tier, beside plain arithmetic; the receiver's shares complete the sender's.
+        /// Vectors one behind the other, of any widths, on every tier, beside plain arithmetic; the
+        /// receiver's shares complete the sender's.
         #[test]
         fn vectors_are_packed_as_their_definition_says(
             vectors in prop::collection::vec((1u32..=64, 1usize..20), 1..6),

@@ -1,4 +1,5 @@
-//! Products of choices with long vectors, an OT at a time: its pads stay in the first cache, and its numbers go eight at a time.
+//! Products of choices with long vectors, an OT at a time: its pads stay in the first cache, and
+//! its numbers go eight at a time.
 
 use crate::{
     blocks::WipedBlocks,
@@ -10,7 +11,8 @@ use hushwire_block::{Block, Wiped, as_bytes, registry};
 /// AGREEMENT: numbers of a vector from which on it is a long one, and goes in whole rows of lanes.
 pub(crate) const LONG: usize = 64;
 
-/// AGREEMENT: numbers whose pads are made at a time. In each lane they have as many whole words as a number has bits.
+/// AGREEMENT: numbers whose pads are made at a time. In each lane they have as many whole words as
+/// a number has bits.
 const PIECE: usize = 64 * LANES;
 
 /// Blocks of the pads of `n` numbers.
@@ -40,7 +42,8 @@ impl Pads {
 }
 
 impl Kit {
-    /// The payload of some OTs that this party sends; `corr` and `put` as [`Kit::products`] has them.
+    /// The payload of some OTs that this party sends; `corr` and `put` as [`Kit::products`] has
+    /// them.
     pub(crate) fn say_long(
         &mut self,
         q: &SentOts,

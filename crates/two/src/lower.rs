@@ -34,7 +34,7 @@ const PLACE: u32 = 32;
 const BOTH: Holders = [true; 2];
 
 impl Two {
-    /// Nothing yet, for lists of at most so many bytes.
+    /// Nothing yet, for lists of at most `most` bytes.
     ///
     /// # Errors
     /// A length has no number yet.
@@ -114,7 +114,7 @@ fn repeated(lower: &mut PlanLowering<'_>, number: usize, rows: usize) -> Slot {
     lower.pick(same(0, rows), vec![one])
 }
 
-/// One element so many times.
+/// One element `len` times.
 fn same(from: usize, len: usize) -> Picks {
     Picks::of_runs([PickRun::Steps { from, step: 0, len }])
 }
@@ -127,7 +127,7 @@ impl Backend for Two {
     type PlanRefusal = TwoError;
     const PARTIES: &'static str = "two parties";
 
-    /// As many bits as the number has.
+    /// The ring has the bits of the number.
     fn ring(&self, scalar: Scalar) -> Option<u32> {
         (scalar.is_number() && scalar.bits() <= 64).then(|| scalar.bits() as u32)
     }
@@ -318,7 +318,7 @@ impl Backend for Two {
         let rows = lower.size(flags).rows();
         let ones = lower.step(Talk::ToWords(PLACE), vec![flags]);
         let axis = Axis::of(&[rows], 0);
-        // Of each row how many ones there are up to it, and how many zeros before it, if it is
+        // For each row, how many ones there are up to it, and how many zeros before it, if it is
         // none.
         let up_to = lower.step(Local::Fold { axis, prefix: true }, vec![ones]);
         let numbers = lower.numbers(rows, PLACE);

@@ -47,7 +47,7 @@ impl Plan {
         if takes <= may { Ok(()) } else { Err(TwoError::Memory { takes, may }) }
     }
 
-    /// Bytes that a step takes, with the work on so many of its rows.
+    /// Bytes that a step takes, with the work on `rows` of its rows.
     fn room(&self, at: Slot, rows: usize) -> StepRoom {
         room(&self.steps[at], &self.steps.sizes_read(at), rows)
     }

@@ -37,7 +37,7 @@ pub(crate) struct ShareRows {
 }
 
 impl ShareRows {
-    /// The columns of rows of so many bits.
+    /// The columns of rows of `bits` bits.
     pub(crate) fn columns_of(bits: usize) -> Vec<u32> {
         (0..bits.div_ceil(128)).map(|k| (bits - 128 * k).min(128) as u32).collect()
     }
@@ -75,7 +75,7 @@ impl ShareRows {
     }
 }
 
-/// AGREEMENT: the number of switches in a piece, for rows of so many bits and a most number of OTs.
+/// AGREEMENT: the number of switches in a piece, for rows of `row` bits and at most `ots` OTs.
 pub(crate) fn piece(row: usize, ots: usize) -> usize {
     (PAYLOAD / row.max(1)).clamp(1, ots)
 }

@@ -24,7 +24,7 @@ pub(crate) struct Switch {
     pub(crate) place: u32,
 }
 
-/// The network of so many values.
+/// The network of `n` values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NetworkShape {
     n: usize,

@@ -1,6 +1,7 @@
 //! Operations on shares: each party calls them with its own shares, in the same order.
 //!
-//! Numbers are shared as x = x_0 + x_1 modulo 2^ℓ, bits as b = b_0 ⊕ b_1. Bits stand in bytes of their own.
+//! Numbers are shared as x = x_0 + x_1 modulo 2^ℓ, bits as b = b_0 ⊕ b_1. Bits stand in bytes of
+//! their own.
 
 use crate::{
     TwoError,
@@ -69,8 +70,9 @@ impl Kit {
         self.compare(&own, &[part]).await.remove(0).equal.expect("it was asked for")
     }
 
-    /// The same signed numbers in a ring of one bit more. With u = x + 2^(ℓ−1), which has no sign, u = u_0 + u_1 − 2^ℓ w, and of w modulo 2, which
-    /// is all that counts modulo 2^(ℓ+1), the shares of the bit are shares of the number.
+    /// The same signed numbers in a ring of one bit more. With u = x + 2^(ℓ−1), which has no sign,
+    /// u = u_0 + u_1 − 2^ℓ w, and of w modulo 2, which is all that counts modulo 2^(ℓ+1), the
+    /// shares of the bit are shares of the number.
     pub(crate) async fn widen(&mut self, x: &[u64], ring: u32) -> Wiped<Vec<u64>> {
         let offset = if self.index == 0 { 1 << (ring - 1) } else { 0 };
         let u: Wiped<Vec<u64>> = Wiped::new(x.iter().map(|x| x.wrapping_add(offset) & mask(ring)).collect());
@@ -103,7 +105,8 @@ impl Kit {
         Ok(plus(&moved, y, ring))
     }
 
-    /// The numbers in [0, ∞) as they are, 0 in place of the others, which are signed. As x > 0 it would be as good: one comparison and a product.
+    /// The numbers in [0, ∞) as they are, 0 in place of the others, which are signed. As x > 0 it
+    /// would be as good: one comparison and a product.
     pub(crate) async fn relu(&mut self, x: &[u64], ring: u32) -> Operated<Wiped<Vec<u64>>> {
         let mut keep = self.signs(x, ring).await;
         if self.index == 0 {
@@ -112,8 +115,8 @@ impl Kit {
         self.times_bit(&keep, x, ring).await
     }
 
-    /// Products of own bits of both parties, one for each of `rows` rows of each run, modulo 2^width: those who send bring theirs as the
-    /// number, those who receive as the choice.
+    /// Products of own bits of both parties, one for each of `rows` rows of each run, modulo
+    /// 2^width: those who send bring theirs as the number, those who receive as the choice.
     pub(crate) async fn bits_by_bits(
         &mut self,
         bits: &[&[u8]],
@@ -140,7 +143,8 @@ impl Kit {
         Ok(out)
     }
 
-    /// Numbers from their bits, the lowest first. An OT a bit, in half of the rows each way; none for the ring's highest.
+    /// Numbers from their bits, the lowest first. An OT a bit, in half of the rows each way; none
+    /// for the ring's highest.
     pub(crate) async fn words_of(&mut self, bits: &[&[u8]], ring: u32) -> Operated<Wiped<Vec<u64>>> {
         let bits = &bits[..bits.len().min(ring as usize)];
         let widths: Vec<u32> = (0..bits.len() as u32).map(|i| ring - 1 - i).collect();
@@ -156,7 +160,8 @@ impl Kit {
         Ok(out)
     }
 
-    /// Products of matrices modulo 2^ring, of which each factor may be private to one party. The factor with fewer elements gives the choices.
+    /// Products of matrices modulo 2^ring, of which each factor may be private to one party. The
+    /// factor with fewer elements gives the choices.
     pub(crate) async fn matmul(
         &mut self,
         [a, b]: [&[u64]; 2],
@@ -230,7 +235,8 @@ impl Kit {
         Ok(())
     }
 
-    /// Products of rows of numbers, as many in each, with a factor for each row, whose bits are choices.
+    /// Products of rows of numbers, as many in each, with a factor for each row, whose bits are
+    /// choices.
     pub(crate) async fn multiply(
         &mut self,
         rows: &[u64],

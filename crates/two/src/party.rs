@@ -35,7 +35,7 @@ pub struct Party {
     context: Context,
     /// Not there while a run has it.
     supply: Option<Supply>,
-    /// Of keys of encryption.
+    /// The seed of keys of encryption.
     seed: Seed,
     /// The generator of networks, and how many were drawn.
     moves: Seed,
@@ -49,7 +49,7 @@ pub struct Party {
     ahead: Option<bool>,
     /// Results that layers under encryption have opened.
     opened: u64,
-    /// Of the last run's nodes.
+    /// What each node of the last run took.
     spent: BTreeMap<usize, Spent>,
     meter: Option<Meter>,
     runs: u64,
@@ -63,14 +63,16 @@ pub struct Party {
 }
 
 impl Party {
-    /// Sets up OTs both ways. `ots` is a channel that makes them and carries nothing else; `context` and `ot` are agreed; `seed` is this party's secret
-    /// randomness, for this session alone.
+    /// Sets up OTs both ways. `ots` is a channel that makes them and carries nothing else;
+    /// `context` and `ot` are agreed; `seed` is this party's secret randomness, for this session
+    /// alone.
     ///
     /// # Errors
     /// `ot` has no semi-honest form, an OT message is malformed, or the channel failed.
     ///
     /// # Panics
-    /// If `index` is neither 0 nor 1, or the channel does not lead to the peer and back (the caller's bug).
+    /// If `index` is neither 0 nor 1, or the channel does not lead to the peer and back (the
+    /// caller's bug).
     pub fn open(
         ots: Channel,
         index: usize,
@@ -124,26 +126,29 @@ impl Party {
         self.distance = distance;
     }
 
-    /// The same with so many threads for layers under encryption: one party waits while the other multiplies.
+    /// The same with this many threads for layers under encryption: one party waits while the other
+    /// multiplies.
     #[must_use]
     pub fn threads(self, threads: usize) -> Party {
         Party { threads, ..self }
     }
 
-    /// The same with OTs made ahead of their use, by a thread beside that of a run, or in turn with what uses them. They are made ahead where both parties would
-    /// have it so; a party of which nothing is said would where rounds count, and where it has more than two threads.
+    /// The same with OTs made ahead of their use, by a thread beside that of a run, or in turn with
+    /// what uses them. They are made ahead where both parties would have it so; a party without a
+    /// setting would where rounds count, and where it has more than two threads.
     #[must_use]
     pub fn ahead(self, ahead: bool) -> Party {
         Party { ahead: Some(ahead), ..self }
     }
 
-    /// On the two cores of one machine both parties keep both busy, and run as long either way or longer.
+    /// On the two cores of one machine both parties keep both busy, and run as long either way or
+    /// longer.
     fn would_be_ahead(&self) -> bool {
         self.ahead.unwrap_or(self.distance == Distance::Far || self.threads > 2)
     }
 
-    /// The same with a meter that counts on this party's channel, and from here on on that of OTs, a lane of its own: what it reads is told by
-    /// node ([`Self::spent`]).
+    /// The same with a meter that counts on this party's channel, and from here on on that of OTs,
+    /// a lane of its own: what it reads is told by node ([`Self::spent`]).
     #[must_use]
     pub fn metered(mut self, meter: &Meter) -> Party {
         if let Some(supply) = &mut self.supply {
@@ -153,19 +158,21 @@ impl Party {
         Party { meter: Some(meter.clone()), ..self }
     }
 
-    /// The channel of OTs, when no run follows; nothing where a run left it to a thread that panicked.
+    /// The channel of OTs, when no run follows; nothing where a run left it to a thread that
+    /// panicked.
     #[must_use]
     pub fn into_channel(self) -> Option<Channel> {
         self.supply.map(|supply| supply.channel)
     }
 
-    /// Runs a plan. `own` are the inputs that this party brings, in the computation's order; gives the outputs that it learns, likewise.
-    /// `go_on` is asked between rounds, with the steps done and all steps.
+    /// Runs a plan. `own` are the inputs that this party brings, in the computation's order; gives
+    /// the outputs that it learns, likewise. `go_on` is asked between rounds, with the steps done
+    /// and all steps.
     ///
     /// # Errors
-    /// Other inputs than the plan takes; the parties disagree on what is run; an operation on known values failed; an OT
-    /// message is malformed; the channel failed; `go_on` said no; a run before failed; this is a fork of the process that
-    /// opened the session.
+    /// Other inputs than the plan takes; the parties disagree on what is run; an operation on known
+    /// values failed; an OT message is malformed; the channel failed; `go_on` gave false; a run
+    /// before failed; this is a fork of the process that opened the session.
     pub fn run(
         &mut self,
         channel: &mut Channel,
@@ -295,7 +302,8 @@ impl Party {
         Ok(abreast.into_machines().flat_map(|play| play.finish().into_inner()).collect())
     }
 
-    /// The time that each node of the last run took, by its number, and what it sent where there is a meter.
+    /// The time that each node of the last run took, by its number, and what it sent where there is
+    /// a meter.
     #[must_use]
     pub fn spent(&self) -> &BTreeMap<usize, Spent> {
         &self.spent
@@ -333,14 +341,18 @@ impl Party {
         Ok(job.end(play, &mut self.keys))
     }
 
-    /// A convolution of numbers, of which `x` is this party's share, by weights that party `evaluator` has and brings; the other brings none. Gives this party's
-    /// share of the results. Both parties call it alike, with the same layer, whose count of coefficients is that of all layers which the session runs.
+    /// A convolution of numbers, of which `x` is this party's share, by weights that party
+    /// `evaluator` has and brings; the other brings none. Gives this party's share of the results.
+    /// Both parties call it alike, with the same layer, whose count of coefficients is that of all
+    /// layers which the session runs.
     ///
     /// # Errors
-    /// A weight is greater than the layer says; a message of the peer's is malformed; the channel failed; a run before failed.
+    /// A weight is greater than the layer says; a message of the peer's is malformed; the channel
+    /// failed; a run before failed.
     ///
     /// # Panics
-    /// If shares or weights are not of the layer's shape, or there is no such party (the caller's bug).
+    /// If shares or weights are not of the layer's shape, or there is no such party (the caller's
+    /// bug).
     pub fn convolve(
         &mut self,
         channel: &mut Channel,
@@ -359,8 +371,8 @@ impl Party {
         self.context.child("two piece", self.pieces)
     }
 
-    /// Both parties compare what they are about to run, and tell whether OTs are made ahead: where one alone did it, its thread would wait for the other through
-    /// all steps that take none.
+    /// Both parties compare what they are about to run, and tell whether OTs are made ahead: where
+    /// one alone did it, its thread would wait for the other through all steps that take none.
     fn agree(&mut self, channel: &mut Channel, plan: &Plan) -> Result<bool, TwoError> {
         let mut hash = blake3::Hasher::new_derive_key("hushwire two run v4");
         hash.update(&self.context.sid.0);

@@ -20,7 +20,7 @@ use std::{collections::BTreeSet, time::Duration};
 pub struct Spent {
     /// All of it: OTs, messages and waiting, too.
     pub all: Duration,
-    /// Of that, products of matrices and kernels.
+    /// The part of products of matrices and kernels.
     pub products: Duration,
     /// The count of a meter meanwhile, where the party has one.
     pub cost: Cost,
@@ -93,7 +93,7 @@ impl Plan {
         Plan::with_lists(computation, owners, learns, products, u64::MAX)
     }
 
-    /// The same with lists of at most about so many bytes, with the programs of circuits. It fails
+    /// The same with lists of at most about `most` bytes, with the programs of circuits. It fails
     /// before it takes more memory.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl Plan {
         if rows.is_none_or(|rows| rows > NETWORK) {
             return Ok(plan);
         }
-        // Of few rows a sorting network may take less, which one circuit has with all that reads
+        // For few rows a sorting network may take less, which one circuit has with all that reads
         // its order.
         let mut lower = Two::lower(computation, owners, products, most)?;
         let Ok(slots) = Two::as_one(&mut lower) else { return Ok(plan) };
@@ -226,8 +226,8 @@ impl Plan {
         group.iter().map(|piece| self.tally_of(piece)).collect()
     }
 
-    /// The costs of all pieces that share their rounds, in the order of a run. Those of a sort are
-    /// estimates.
+    /// The costs of all pieces that share their rounds, in the order of a run. The costs of a sort
+    /// are estimates.
     pub(crate) fn lots(&self, distance: Distance) -> impl Iterator<Item = Vec<Tally>> + Send {
         let groups = self.steps.waves().into_iter().flat_map(move |wave| self.groups(&wave, distance));
         groups.flat_map(move |group| self.lots_of(&group, distance))

@@ -27,7 +27,7 @@ pub enum Products {
 /// Two parties: what they keep while a computation is lowered.
 pub(crate) struct Two {
     pub(crate) inputs: Vec<PlanInput>,
-    /// Of each step's words or bits, which parties' shares are not 0.
+    /// The parties whose shares of each step's words or bits are not 0.
     pub(crate) holders: Vec<Holders>,
     /// Circuits that add shares, by their width and whether they take few rounds.
     pub(crate) adders: HashMap<(u32, bool), Arc<Program>>,
@@ -55,7 +55,7 @@ pub(crate) enum OwnTalk {
     Rows([Holders; 2]),
     /// The same signed numbers modulo twice as much: words → words.
     Widen,
-    /// Words without so many lower bits, 0 in place of those below 0, modulo as much less: words →
+    /// Words without their lowest bits, 0 in place of those below 0, modulo as much less: words →
     /// words.
     Rectify { by: u32 },
     /// The same numbers, from 0 on, modulo more: words → words of a ring.

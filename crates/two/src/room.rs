@@ -41,7 +41,7 @@ pub(crate) struct StepRoom {
     pub(crate) work: u64,
 }
 
-/// The memory of a step that reads values of these sizes, with the work on so many of its rows.
+/// The memory of a step that reads values of these sizes, with the work on `rows` of its rows.
 /// Every kind of step has its own.
 pub(crate) fn room(step: &PlanStep<Two>, reads: &[Size], rows: usize) -> StepRoom {
     let (n, made) = (rows as u64, step.size.rows() as u64);

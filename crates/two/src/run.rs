@@ -19,7 +19,7 @@ pub(crate) struct PlanRun<'p> {
     pub(crate) plan: &'p Plan,
     brought: Brought,
     values: LiveValues<'p, Two>,
-    /// Of nodes.
+    /// What each node took.
     pub(crate) spent: BTreeMap<usize, Spent>,
 }
 

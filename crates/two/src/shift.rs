@@ -1,10 +1,12 @@
 //! Numbers without their lower bits.
 //!
-//! With u = x + offset, which has no sign, u = u_0 + u_1 − 2^ℓ w, and ⌊u / 2^s⌋ = (u_0 ≫ s) + (u_1 ≫ s) + c − 2^(ℓ−s) w, where c is the carry out of
-//! the lowest s bits and w that out of all ℓ. One comparison in two parts has both; where the highest bit of u is 0, w is m_0 ∨ m_1 of the
-//! shares' highest bits.
+//! With u = x + offset, which has no sign, u = u_0 + u_1 − 2^ℓ w, and ⌊u / 2^s⌋ = (u_0 ≫ s) + (u_1
+//! ≫ s) + c − 2^(ℓ−s) w, where c is the carry out of the lowest s bits and w that out of all ℓ. One
+//! comparison in two parts has both; where the highest bit of u is 0, w is m_0 ∨ m_1 of the shares'
+//! highest bits.
 //!
-//! **Source.** D. Rathee et al., "CrypTFlow2", CCS 2020, section 4; the form for known signs: Z. Huang et al., "Cheetah", USENIX Security 2022, section 5.
+//! **Source.** D. Rathee et al., "CrypTFlow2", CCS 2020, section 4; the form for known signs: Z.
+//! Huang et al., "Cheetah", USENIX Security 2022, section 5.
 
 use crate::{
     compare::ComparePart,
@@ -61,7 +63,8 @@ impl Kit {
         Ok(self.unwrapped(&y, &wrap, &products[1], ring, by, sign))
     }
 
-    /// The same, or one less: exact but for the carry out of the lowest bits. Only where the highest bit is known.
+    /// The same, or one less: exact but for the carry out of the lowest bits. Only where the
+    /// highest bit is known.
     pub(crate) async fn truncate_below(
         &mut self,
         x: &[u64],
@@ -80,8 +83,9 @@ impl Kit {
         Ok(self.unwrapped(&y, &wrap, &products[0], ring, by, sign))
     }
 
-    /// Signed numbers without their `by` lowest bits, rounded towards −∞, and 0 in place of those below 0; modulo 2^(ring − by), which is all that
-    /// is left of them. One comparison in two parts has the carry out of the lowest bits and the sign.
+    /// Signed numbers without their `by` lowest bits, rounded towards −∞, and 0 in place of those
+    /// below 0; modulo 2^(ring − by), which is all that is left of them. One comparison in two
+    /// parts has the carry out of the lowest bits and the sign.
     pub(crate) async fn rectify(&mut self, x: &[u64], ring: u32, by: u32) -> Operated<Wiped<Vec<u64>>> {
         let parts = [ComparePart::order(by), ComparePart { from: by, bits: ring - 1 - by, equal: true }];
         let mut orders = self.carries(x, &parts).await.into_iter();
@@ -93,7 +97,7 @@ impl Kit {
         let flip = u8::from(self.index == 0);
         let carries = high.greater.iter().zip(&through[..]);
         keep.iter_mut().zip(carries).for_each(|(keep, (g, t))| *keep ^= g ^ t ^ flip);
-        // Of the wrap of all bits nothing is left modulo 2^(ring − by).
+        // The wrap of all bits is 0 modulo 2^(ring − by).
         let left = ring - by;
         let products = self.bits_by_bits(&[&low], &[left - 1]).await?;
         let carry = low.iter().zip(&products[0][..]).map(|(b, p)| u64::from(*b).wrapping_sub(p << 1));
@@ -102,7 +106,8 @@ impl Kit {
         self.times_bit(&keep, &y, left).await
     }
 
-    /// Numbers in [0, 2^(ring − 1)) in the ring of `to` bits: with a highest bit of 0 shares wrap where one of theirs is 1.
+    /// Numbers in [0, 2^(ring − 1)) in the ring of `to` bits: with a highest bit of 0 shares wrap
+    /// where one of theirs is 1.
     pub(crate) async fn extend(&mut self, x: &[u64], ring: u32, to: u32) -> Operated<Wiped<Vec<u64>>> {
         let top = top(x, ring);
         let products = self.bits_by_bits(&[&top], &[to - ring]).await?;

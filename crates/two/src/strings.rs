@@ -38,7 +38,7 @@ pub(crate) fn strings(party: usize, keys: &[KeyOrder], reads: &[StepValue], bits
     ShareRows { widths: vec![bits.len() as u32], bits: true, own }
 }
 
-/// Rows of a step's value, so many elements each.
+/// Rows of a step's value, `inner` elements each.
 pub(crate) fn rows_of(form: &StepValue, inner: usize) -> ShareRows {
     match form {
         StepValue::Words(words) => {
@@ -118,7 +118,7 @@ fn shuffles(rows: usize, row: usize, stages: usize, distance: Distance) -> Lots 
     (0..stages).flat_map(|_| both()).map(|tally| vec![tally]).collect()
 }
 
-/// The costs of a step that moves so many rows, in the order of a run. Those of a sort are
+/// The costs of a step that moves `rows` rows, in the order of a run. The costs of a sort are
 /// estimates; all others are exact.
 pub(crate) fn lots(reorder: &Reorder, reads: &[Size], rows: usize, distance: Distance) -> Lots {
     let mut all = vec![];

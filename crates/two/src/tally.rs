@@ -26,13 +26,14 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Of this party.
+    /// The cost for one party.
     #[must_use]
     pub fn cost(&self, party: usize) -> Cost {
         Cost { rounds: self.rounds, bytes_sent: self.bytes[party] }
     }
 
-    /// OTs of both directions, a triple as two of them: as one that is sent and one that is received.
+    /// OTs of both directions, a triple as two of them: as one that is sent and one that is
+    /// received.
     #[must_use]
     pub fn ots(&self) -> usize {
         self.cots[0] + self.cots[1] + 2 * self.triples as usize
@@ -193,7 +194,7 @@ fn crossed(entries: usize, each: usize, [a, b]: [Holders; 2], ring: u32) -> Tall
     products([&runs[0], &runs[1]], each)
 }
 
-/// A circuit on so many rows.
+/// A circuit on `rows` rows.
 pub(crate) fn circuit(program: &Program, rows: usize) -> Tally {
     if rows == 0 || program.ands() == 0 {
         return Tally::default();

@@ -38,7 +38,7 @@ fn limbs(x: &[u128], bits: u32) -> Vec<Wiped<Vec<u64>>> {
     (0..bits.div_ceil(64).max(1)).map(limb).collect()
 }
 
-/// The cost of numbers from so many bits.
+/// The cost of numbers from `bits` bits.
 pub(crate) fn words_tally(rows: usize, bits: u32) -> Tally {
     let count = [half(rows), rows - half(rows)];
     let said: u32 = (1..=bits).sum();
@@ -46,7 +46,7 @@ pub(crate) fn words_tally(rows: usize, bits: u32) -> Tally {
     Tally::choices(cots).then(Tally::message(count.map(|n| packed(n, said as usize))))
 }
 
-/// The cost of comparisons of numbers of so many bits.
+/// The cost of comparisons of numbers of `bits` bits.
 pub(crate) fn less_tally(rows: usize, bits: u32) -> Tally {
     crate::tally::compare(rows, &[ComparePart::order(bits)])
 }
@@ -61,7 +61,7 @@ impl Kit {
         let mut choices = Wiped::new(Vec::with_capacity(received.len() * bits as usize));
         (0..bits).for_each(|i| choices.extend(received.clone().map(|row| bit(i, row))));
         let (q, t) = self.choose(&choices, sent.len() * bits as usize).await;
-        // Of bit i the product of both shares is needed modulo 2^(bits − i).
+        // The product of both shares of bit i is needed modulo 2^(bits − i).
         let mut out = Wiped::new(vec![0u128; n]);
         let mut add = |i: u32, row: usize, product: u128| {
             let number = u128::from(bit(i, row)).wrapping_sub(product << 1);
@@ -106,7 +106,7 @@ impl Kit {
         out
     }
 
-    /// x < y of numbers of so many bits that are shared modulo 2^(bits + 1).
+    /// x < y of numbers of `bits` bits that are shared modulo 2^(bits + 1).
     pub(crate) async fn wide_less(&mut self, x: &[u128], y: &[u128], bits: u32) -> Wiped<Vec<u8>> {
         let apart = |(x, y): (&u128, &u128)| x.wrapping_sub(*y) & mask(bits + 1);
         let difference: Wiped<Vec<u128>> = Wiped::new(x.iter().zip(y).map(apart).collect());

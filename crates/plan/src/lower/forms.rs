@@ -189,7 +189,7 @@ impl<B: Backend> PlanLowering<'_, B> {
     }
 
     /// Appends the single known elements of which a value is made, each with the times that it
-    /// stands there; false if it is made otherwise.
+    /// is there; false if it is made otherwise.
     fn repeated(&self, at: usize, runs: &mut Vec<(Slot, usize)>) -> Lowered<bool> {
         let node = &self.computation.nodes()[at];
         match (&node.op, &node.arguments[..]) {
@@ -210,7 +210,7 @@ impl<B: Backend> PlanLowering<'_, B> {
         }
     }
 
-    /// Numbers from 0 on as so many bits, with zeros above.
+    /// Numbers from 0 on as `to` bits, with zeros above.
     pub(crate) fn wider(&mut self, slot: Slot, to: usize) -> Slot {
         let from = self.size(slot).width();
         if from == to {

@@ -1,4 +1,5 @@
-//! Operations, each against the evaluator: at the edges of numbers, in every form, and at the cost that is declared.
+//! Operations, each against the evaluator: at the edges of numbers, in every form, and at the cost
+//! that is declared.
 
 use super::{check, check_cut, given, text};
 use crate::{Cut, Plan, run::PlanRun, test_support::shared};
@@ -38,10 +39,12 @@ fn each_operation_in_each_form_at_edges() {
     }
 }
 
-/// The sign of a difference is the order where no difference wraps, up to the last one, and is not taken for it beyond.
+/// The sign of a difference is the order where no difference wraps, up to the last one, and is not
+/// taken for it beyond.
 #[test]
 fn comparisons_are_by_the_sign_where_ranges_allow_it() {
-    // Of each case the ranges of x and y, what is added to their squares, and whether x² < y² goes by the sign, and y² < x².
+    // The ranges of x and y of each case, what is added to their squares, and whether x² < y² goes
+    // by the sign, and y² < x².
     let cases = [
         // Squares are 0 … 121, and 0 … 144 in the second case: their difference is no i8.
         ("u8", ["0..12", "0..12"], [0, 0], [true, true]),
@@ -181,7 +184,8 @@ fn sorts_between_parties_that_are_far_apart_compare_by_trees() {
     assert!(far.bytes_sent > near.bytes_sent);
 }
 
-/// A ring may be wider than its numbers: what was carried above them is not opened, nor does it go out.
+/// A ring may be wider than its numbers: what was carried above them is not opened, nor does it go
+/// out.
 #[test]
 fn what_stands_above_a_number_is_not_opened() {
     let c = text(
@@ -222,8 +226,8 @@ fn what_stands_above_a_number_is_not_opened() {
     }
 }
 
-/// Keys that meet are in a random order, of which nothing here depends: how many rows stand before the first of a key's, say. The cost is
-/// exact, unlike a sort's.
+/// Keys that meet are in a random order, of which nothing here depends: how many rows come before
+/// the first of a key's, say. The cost is exact, unlike a sort's.
 #[test]
 fn rows_meet_by_tags_of_their_keys() {
     for rows in [1, 2, 9, 65] {

@@ -153,7 +153,8 @@ fn a_run_that_is_cancelled_ends_between_rounds() {
     }
 }
 
-/// Rows move in several messages, steps that take turns among them: bits of two widths, numbers, and places.
+/// Rows move in several messages, steps that take turns among them: bits of two widths, numbers,
+/// and places.
 #[test]
 fn long_columns_are_moved_in_pieces() {
     let rows = 4500;
@@ -169,7 +170,8 @@ fn long_columns_are_moved_in_pieces() {
     assert!(pieces.bytes_sent == whole.bytes_sent && pieces.rounds > whole.rounds);
 }
 
-/// Values that others read, or that go out, stay as they are, where steps that run in pieces make theirs over others.
+/// Values that others read, or that go out, stay as they are, where steps that run in pieces make
+/// theirs over others.
 #[test]
 fn values_that_are_read_again_are_not_written_over() {
     let rows = 500;

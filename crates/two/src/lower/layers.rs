@@ -21,7 +21,7 @@ fn fitting(conv: Conv, ring: u32, images: usize) -> Option<Linear> {
     (8..ring).rev().find_map(linear).map(|linear| linear.images(images))
 }
 
-/// The kernels of a group, of which each has so many numbers.
+/// The kernels of a group. Each has this many numbers.
 fn taps_of(group: usize, numbers: usize) -> Picks {
     Picks::of_runs([PickRun::Steps { from: group * numbers, step: 1, len: numbers }])
 }

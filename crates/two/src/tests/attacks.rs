@@ -70,7 +70,8 @@ fn messages_are_recomputed_from_what_made_them() {
     }
 }
 
-/// Without a tweak the second block of a vector's pads is the first, and differences of numbers show.
+/// Without a tweak the second block of a vector's pads is the first, and differences of numbers
+/// show.
 #[test]
 fn pads_of_a_vector_have_tweaks() {
     let (width, each) = (64, 4);
@@ -95,7 +96,8 @@ fn pads_of_a_vector_have_tweaks() {
     assert_eq!(differs(&|g, m| payload[g * each + m]), 0, "and finds nothing where they do not");
 }
 
-/// Likewise where vectors are long: neither within a piece of pads, nor from piece to piece, nor from OT to OT does a pad come again.
+/// Likewise where vectors are long: neither within a piece of pads, nor from piece to piece, nor
+/// from OT to OT does a pad come again.
 #[test]
 fn pads_of_a_long_vector_have_tweaks() {
     const EACH: usize = 1200;
@@ -103,7 +105,8 @@ fn pads_of_a_long_vector_have_tweaks() {
     let (_, payload) = vectors(width, EACH, zeros);
     let seen: std::collections::HashSet<u64> = payload.iter().copied().collect();
     assert_eq!((payload.len(), seen.len()), (5 * EACH, 5 * EACH), "of 64 bits none comes twice by chance");
-    // The same OTs with tweaks that begin again at each piece: its numbers are those of the piece before.
+    // The same OTs with tweaks that begin again at each piece: its numbers are those of the piece
+    // before.
     let [sender, _] = dealt([5, 0]);
     let q = sender.q.to_vec();
     let kit = kit(0, sender);
@@ -170,7 +173,8 @@ fn no_digit_has_the_key_of_a_share() {
     for (i, x) in multiples.iter().enumerate() {
         assert!(multiples[..i].iter().all(|y| x != y), "multiples of Δ are distinct");
     }
-    // Differences of keys are multiples of Δ by what halves of digits differ in: none is that of nobody's key.
+    // Differences of keys are multiples of Δ by what halves of digits differ in: none is that of
+    // nobody's key.
     for (a, b) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
         assert_eq!(multiples[a] ^ multiples[b], multiples[a ^ b], "keys are linear in halves of digits");
         assert_ne!(multiples[a] ^ multiples[NOBODYS], multiples[b]);
@@ -178,13 +182,15 @@ fn no_digit_has_the_key_of_a_share() {
     let n = 64;
     let cots = dealt([4 * n, 0]);
     let t = cots[1].t.to_vec();
-    // All digits are 0: a > 0 and a = 0 for a = 3 are (1, 0), and shares of it must not be what t tells.
+    // All digits are 0: a > 0 and a = 0 for a = 3 are (1, 0), and shares of it must not be what t
+    // tells.
     let (orders, _) = both([4 * n, 4 * n], |mut kit, i| async move {
         let own = vec![if i == 0 { 3u64 } else { 0 }; 2 * n];
         Ok(kit.compare(&own, &[crate::compare::ComparePart::order(4)]).await.remove(0).greater)
     });
     let receiver = kit(1, Cots { delta: Block::ZERO, q: vec![].into(), t: t.clone().into() });
-    // Both halves of a digit 0 have the keys that t gives; twice a block is what multiples of it say.
+    // Both halves of a digit 0 have the keys that t gives; twice a block is what multiples of it
+    // say.
     let keys: Vec<Block> = t.chunks_exact(4).map(|four| four[2] ^ multiples_of(four[3])[2]).collect();
     let mut pads = vec![Block::ZERO; keys.len()];
     receiver.hash(OtSide::Received, 0, &keys, &mut pads);
@@ -194,7 +200,8 @@ fn no_digit_has_the_key_of_a_share() {
     assert!((0..n).all(|i| orders[0][i] ^ orders[1][i] == 1), "3 > 0");
 }
 
-/// Every bit of every message is 1 in about half of many runs, whatever the numbers are, and lengths are those of other numbers.
+/// Every bit of every message is 1 in about half of many runs, whatever the numbers are, and
+/// lengths are those of other numbers.
 #[test]
 fn messages_are_masked() {
     let rows = 512;

@@ -1,4 +1,5 @@
-//! The lane of OTs in runs that make them ahead: faults of it, a peer that says more or less there than was agreed, and the order of messages.
+//! The lane of OTs in runs that make them ahead: faults of it, a peer that says more or less there
+//! than was agreed, and the order of messages.
 
 use super::{
     random::text,
@@ -30,7 +31,7 @@ enum Fault {
     Damaged,
     /// A byte is left out.
     Shorter,
-    /// A byte is said twice.
+    /// A byte is sent twice.
     Longer,
 }
 
@@ -100,7 +101,8 @@ impl Rx for End {
     }
 }
 
-/// The lane of OTs of both parties, of which the second has the fault; on it no byte may be missing for eight seconds.
+/// The lane of OTs of both parties, of which the second has the fault; on it no byte may be missing
+/// for eight seconds.
 fn lanes(fault: Option<(usize, Fault)>, armed: &Arc<AtomicBool>) -> [Channel; 2] {
     let (a, b) = UnixStream::pair().expect("a pair");
     [(a, None), (b, fault)].map(|(stream, fault)| {
@@ -128,15 +130,16 @@ fn ended(plan: &Plan, own: &[Vec<Tensor>; 2], ot: Protocol, fault: Option<(usize
 
 type Ends = [Result<Vec<Tensor>, TwoError>; 2];
 
-/// Of two comparisons, one after the other.
+/// A plan of two comparisons, one after the other.
 fn clipped(rows: usize) -> (Computation, Plan) {
     let c = text(&format!("input x: i32[{rows}] from m\noutput y = min(max(x, 0), 1000) to m"));
     let plan = Plan::new(&c, &[0], &[[true; 2]]).unwrap();
     (c, plan)
 }
 
-/// A lane that goes, and one on which less comes than was agreed, end both with errors of the network, and soon. Other bytes, and more of them, give other OTs: no
-/// more than the peer could do to its own (a link with TLS ends there), and nobody waits or panics.
+/// A lane that goes, and one on which less comes than was agreed, end both with errors of the
+/// network, and soon. Other bytes, and more of them, give other OTs: no more than the peer could do
+/// to its own (a link with TLS ends there), and nobody waits or panics.
 #[test]
 fn faults_of_the_lane_end_both() {
     let (c, plan) = clipped(40_000);
@@ -169,13 +172,13 @@ fn faults_of_the_lane_end_both() {
     }
 }
 
-/// Waits before the first step's message until all OTs of the run have been said, for a time.
+/// Waits before the first step's message until all OTs of the run have been sent, for a time.
 struct Late {
     meter: Meter,
     all: u64,
     messages: usize,
     patience: Duration,
-    /// All OTs had been said then.
+    /// All OTs had been sent then.
     were: Arc<AtomicBool>,
 }
 
@@ -196,7 +199,8 @@ impl Tap for Late {
     fn incoming(&mut self, _from: PartyId, _lane: u16, _msg: &mut [u8]) {}
 }
 
-/// Where both would make OTs ahead, those of all steps are made while the first one waits; else they are made in turn.
+/// Where both would make OTs ahead, those of all steps are made while the first one waits; else
+/// they are made in turn.
 #[test]
 fn steps_and_their_ots_go_beside_each_other() {
     let (c, plan) = clipped(8000);

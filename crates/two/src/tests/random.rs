@@ -210,8 +210,9 @@ fn joins_and_copies_take_few_rounds() {
     assert_eq!(figures, [(0, 0); 5]);
 }
 
-/// Layers of one party's weights, either party's, by OT and under encryption: kernels of all kinds, groups, strides, padding, several images, matrices on
-/// either side, rings in which encryption has room and one in which it has none.
+/// Layers of one party's weights, either party's, by OT and under encryption: kernels of all kinds,
+/// groups, strides, padding, several images, matrices on either side, rings in which encryption has
+/// room and one in which it has none.
 #[test]
 fn layers_of_one_partys_weights() {
     let layers = [
@@ -254,7 +255,8 @@ fn layers_of_one_partys_weights() {
     }
 }
 
-/// Maxima with 0 that only a shift reads, behind pools and not, and what is done with them after; and such that something else reads, too.
+/// Maxima with 0 that only a shift reads, behind pools and not, and what is done with them after;
+/// and such that something else reads, too.
 #[test]
 fn rectifiers_before_shifts() {
     let bodies = [
