@@ -38,7 +38,7 @@ pub use form::{StepValue, misplaced};
 pub use local::local;
 pub use lower::{Forms, Lowered, PlanLowering};
 pub use picks::{Moves, PickRun, Picks};
-pub use prim::{KeyOrder, Local, Prim, Primitives, Reorder, Sign, Talk, gathered, wires};
+pub use prim::{KeyOrder, Local, Prim, Primitives, Reorder, Sign, StepRows, Talk, gathered, wires};
 pub use run::LiveValues;
 pub use share::{Residue, Sharing, WordMap, flattened, gathered_bits, picked, piece, some_planes, stacked};
 pub use size::{Axis, Pooling, Size, Slot};

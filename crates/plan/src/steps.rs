@@ -1,7 +1,7 @@
 //! Steps and their order: local steps run at once, then all ready steps run abreast, as a wave.
 
 use crate::{
-    prim::{Prim, Primitives, Talk},
+    prim::{Prim, Primitives, StepRows, Talk},
     size::{Size, Slot},
 };
 use std::ops::{Deref, Range};
@@ -14,6 +14,8 @@ pub struct PlanStep<B: Primitives> {
     pub reads: Vec<Slot>,
     /// The form and size of its value.
     pub size: Size,
+    /// How the rows of its value are computed.
+    pub rows: StepRows,
     /// The computation's node that it is a part of.
     pub node: usize,
 }
@@ -125,7 +127,7 @@ impl<B: Primitives> PlanSteps<B> {
     /// The rows of a step, and whether it is cut.
     #[must_use]
     pub fn extent(&self, at: Slot) -> Extent {
-        let cuts = self.steps[at].talk().is_some_and(Talk::is_row_by_row);
+        let cuts = self.steps[at].rows != StepRows::Whole;
         Extent { at, rows: self.rows_read(at), cuts }
     }
 

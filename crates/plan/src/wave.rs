@@ -3,7 +3,7 @@
 use crate::{
     engine::Runtime,
     form::{Joined, StepValue},
-    prim::{Primitives, Talk},
+    prim::{Primitives, StepRows},
     share::piece,
     size::Slot,
     steps::{Extent, PlanStep, StepPiece},
@@ -69,20 +69,7 @@ pub fn home<'r, B: Primitives>(
     extent: Extent,
     reads: &'r mut [Option<StepValue<B>>],
 ) -> Option<&'r mut Option<StepValue<B>>> {
-    let may = extent.cuts
-        && step.talk().is_some_and(|talk| match talk {
-            Talk::Block(_) | Talk::Product(_) | Talk::Choose => true,
-            Talk::ToWords(_)
-            | Talk::MatMul(..)
-            | Talk::Less { .. }
-            | Talk::LessBounded
-            | Talk::Equal
-            | Talk::Truncate { .. }
-            | Talk::Reorder(_)
-            | Talk::Flat(..)
-            | Talk::Open { .. }
-            | Talk::Own(_) => false,
-        });
+    let may = extent.cuts && step.rows == StepRows::Over;
     let fits = |form: &mut StepValue<B>| form.is_alone(step.size);
     reads.iter_mut().filter(|_| may).find_map(|read| read.as_mut().is_some_and(fits).then_some(read))
 }

@@ -215,12 +215,17 @@ impl Backend for Two {
     }
 
     /// A choice between words takes two OTs and two rounds, one between bits two OTs a bit and one
-    /// round. There are two choices a row, and two for each level.
+    /// round. There are two choices a row, and two for each level. Words that are brought to bits
+    /// take an adder.
     fn copies_words(lower: &PlanLowering<'_>, of: usize, elements: usize) -> bool {
-        let (bits, forms) = (lower.scalar(of).bits(), lower.forms(of));
-        let (ots, rounds) = (4 * elements * bits.saturating_sub(1), 2 * elements.max(1).ilog2() as usize);
-        (forms.words.is_some() || forms.narrow.is_some()) && !lower.has_bits(of)
-            || ots as u64 > ROUND * rounds as u64
+        let (bits, levels) = (lower.scalar(of).bits(), 2 * elements.max(1).ilog2() as usize);
+        let carries = if lower.forms(of).input.is_some() || lower.has_bits(of) {
+            0
+        } else {
+            1 + bits.max(1).ilog2() as usize
+        };
+        let ots = elements * (4 * bits.saturating_sub(1) + 2 * bits * carries);
+        ots as u64 > ROUND * levels.saturating_sub(carries) as u64
     }
 
     fn to_bits(lower: &mut PlanLowering<'_>, bits: Range<usize>, rows: usize) -> Talk<Two> {

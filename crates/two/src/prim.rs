@@ -3,7 +3,7 @@
 use crate::{encrypted::EncryptedLayer, order::sorts, ring::Holders};
 use hushwire_circuit::Program;
 use hushwire_compute::Scalar;
-use hushwire_plan::{Local, PlanStep, Prim, Primitives, Reorder, Size, Talk};
+use hushwire_plan::{Local, PlanStep, Prim, Primitives, Reorder, Size, StepRows, Talk};
 use std::{collections::HashMap, sync::Arc};
 
 /// An input: which party brings it, and its type.
@@ -78,24 +78,19 @@ impl Primitives for Two {
         }
     }
 
-    fn size_of_talk(own: &OwnTalk, reads: &[Size]) -> Size {
+    fn size_of_talk(own: &OwnTalk, reads: &[Size]) -> (Size, StepRows) {
         let (ring, rows) = (reads[0].ring(), reads[0].rows());
+        let each = |size: Size| (size, StepRows::Each);
         match own {
-            OwnTalk::ToBits(program) => Size::Bits(program.output_bits(), rows),
-            OwnTalk::Rows(_) => reads[0],
-            OwnTalk::Widen => Size::Words(ring + 1, rows),
-            OwnTalk::Rectify { by } => Size::Words(ring - by, rows),
-            OwnTalk::Extend(to) => Size::Words(*to, rows),
+            OwnTalk::ToBits(program) => each(Size::Bits(program.output_bits(), rows)),
+            OwnTalk::Rows(_) => (reads[0], StepRows::Whole),
+            OwnTalk::Widen => each(Size::Words(ring + 1, rows)),
+            OwnTalk::Rectify { by } => each(Size::Words(ring - by, rows)),
+            OwnTalk::Extend(to) => each(Size::Words(*to, rows)),
             OwnTalk::Encrypted(layer) => {
-                Size::Words(layer.linear.ring(), layer.linear.coefficients() as usize)
+                let results = layer.linear.coefficients() as usize;
+                (Size::Words(layer.linear.ring(), results), StepRows::Whole)
             }
-        }
-    }
-
-    fn is_row_by_row(own: &OwnTalk) -> bool {
-        match own {
-            OwnTalk::ToBits(_) | OwnTalk::Widen | OwnTalk::Rectify { .. } | OwnTalk::Extend(_) => true,
-            OwnTalk::Rows(_) | OwnTalk::Encrypted(_) => false,
         }
     }
 

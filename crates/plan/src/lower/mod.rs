@@ -13,7 +13,10 @@ mod windows;
 
 pub use forms::Forms;
 
-use crate::{Backend, Local, Picks, PlanStep, PlanSteps, Prim, Size, Slot, prim::Same};
+use crate::{
+    Backend, Local, Picks, PlanStep, PlanSteps, Prim, Size, Slot,
+    prim::{Facts, Same},
+};
 use hushwire_circuit::Program;
 use hushwire_compute::{
     Computation, ComputeError, Node, Op, Range, Scalar, Tensor, Value,
@@ -108,18 +111,15 @@ impl<'a, B: Backend> PlanLowering<'a, B> {
     pub fn step(&mut self, prim: impl Into<Prim<B>>, reads: Vec<Slot>) -> Slot {
         let prim = prim.into();
         let slot = self.steps.len();
-        if let Some(same) = prim.same() {
+        let sizes: Vec<Size> = reads.iter().map(|slot| self.steps[*slot].size).collect();
+        let Facts { size, rows, same } = prim.facts(&sizes);
+        if let Some(same) = same {
             match self.made.entry((same, reads.clone())) {
                 Entry::Occupied(made) => return *made.get(),
                 Entry::Vacant(place) => *place.insert(slot),
             };
         }
-        let sizes: Vec<Size> = reads.iter().map(|slot| self.steps[*slot].size).collect();
-        let size = match &prim {
-            Prim::Local(local) => local.size(&sizes),
-            Prim::Talk(talk) => talk.size(&sizes),
-        };
-        self.steps.push(PlanStep { prim, reads, size, node: self.now });
+        self.steps.push(PlanStep { prim, reads, size, rows, node: self.now });
         B::added(self);
         slot
     }

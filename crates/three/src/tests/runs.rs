@@ -11,7 +11,7 @@ use crate::{
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Op, evaluate};
 use hushwire_machine::{Channel, SessionId};
-use hushwire_plan::{Extent, PlanStep, Size, Talk, home};
+use hushwire_plan::{Extent, PlanStep, Size, StepRows, Talk, home};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Party, Role, Shares, ring::Column};
 use hushwire_testkit::{Transport, run_three};
@@ -192,7 +192,7 @@ fn a_value_is_made_over_one_of_its_size_that_nobody_else_has() {
     let column = |rows: usize| Arc::new(Column::<u32>::zeros(rows));
     let over = |cuts: bool, reads: [Arc<Column<u32>>; 2]| {
         let (prim, size) = (Talk::<Three>::Product(()).into(), Size::Words(32, 100));
-        let step = PlanStep { prim, reads: vec![], size, node: 0 };
+        let step = PlanStep { prim, reads: vec![], size, rows: StepRows::Over, node: 0 };
         let mut reads = reads.map(|column| Some(StepValue::Words(RingWords::U32(column))));
         home(&step, Extent { at: 0, rows: 100, cuts }, &mut reads).and_then(Option::take)?;
         reads.iter().position(Option::is_none)

@@ -72,7 +72,8 @@ fn nodes_and_runs_cost_what_is_declared() {
     let mut talks = |plan: &Plan| {
         for talk in plan.steps.iter().filter_map(|step| step.talk()) {
             let own = if let Talk::Own(own) = talk { Some(discriminant(own)) } else { None };
-            seen.insert((discriminant(talk), own));
+            let order = if let Talk::Reorder(reorder) = talk { Some(discriminant(reorder)) } else { None };
+            seen.insert((discriminant(talk), own, order));
         }
     };
     moves.iter().for_each(&mut talks);

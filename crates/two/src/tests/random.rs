@@ -206,8 +206,13 @@ fn joins_and_copies_take_few_rounds() {
         let tally = plan_of(&c, 1).expect("a plan").0.tally(Distance::Near);
         (tally.rounds, tally.ots())
     };
-    let figures = ["f", "any(f)", "any(x < y)", "copy_down(f, x)", "copy_down(f, p)"].map(rounds);
-    assert_eq!(figures, [(0, 0); 5]);
+    let figures = ["any(f)", "any(x < y)", "copy_down(f, x)", "copy_down(f, p)"].map(rounds);
+    // On words, a copy takes 32 rounds of this run, or 34, and 5,637 OTs.
+    for ((rounds, ots), most) in
+        figures.into_iter().zip([(16, 5_200), (16, 9_000), (22, 9_500), (26, 18_000)])
+    {
+        assert!(rounds <= most.0 && ots <= most.1, "{figures:?}");
+    }
 }
 
 /// Layers of one party's weights, either party's, by OT and under encryption: kernels of all kinds,
