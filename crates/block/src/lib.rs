@@ -1,11 +1,12 @@
 //! 128-bit blocks, bit-matrix transposition, GF(2^64) and GF(2^128).
 //!
-//! Bit order, drawn once for the whole project: bit `i` of a block, and of any bit string, is bit `i % 8` of byte `i / 8`.
+//! The whole project has one bit order: bit `i` of a block, and of any bit string, is bit `i % 8`
+//! of byte `i / 8`.
 //!
 //! ```text
-//! byte      0                       1                            15
-//! bit       7 6 5 4 3 2 1 0         15 14 13 12 11 10 9 8   ..   127 .. 120
-//! u128      2^7      ..  2^0        2^15      ..      2^8        2^127 .. 2^120     (little-endian)
+//! byte      0                      1                            15
+//! bit       7 6 5 4 3 2 1 0        15 14 13 12 11 10 9 8   ..   127 .. 120
+//! u128      2^7      ..  2^0       2^15      ..      2^8        2^127 .. 2^120     (little-endian)
 //! ```
 
 pub mod bits;
@@ -23,7 +24,7 @@ mod wipe;
 
 pub use block::{Block, as_bytes, as_bytes_mut, from_bytes, from_bytes_mut};
 pub use buffer::Buffer;
-pub use gates::Sums;
+pub use gates::TripleSums;
 pub use gf64::Gf64;
 pub use gf128::Gf128;
 pub use tagged::Tagged;

@@ -10,12 +10,12 @@ use crate::{
     supervisor::{OfProcess, run_all},
     told::Told,
 };
-use hushwire::Local;
-use hushwire_aes::Backend;
-use hushwire_job::{
+use hushwire::LocalJob as Local;
+use hushwire::job::{
     BitOrderChoice, CircuitJob, CircuitSource, InputPlace, Job, Member, OutputPlace, Outputs, Plan, Prepared,
     Protocol, nearest,
 };
+use hushwire_aes::Backend;
 use hushwire_wire::Shape;
 use std::{collections::BTreeMap, path::PathBuf, time::Instant};
 use tracing::debug;

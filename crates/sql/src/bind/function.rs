@@ -1,4 +1,5 @@
-//! Calls of functions: aggregates, windows, and those of values, which a table defines.
+//! Binds calls of functions: aggregates, window functions, and scalar functions, which a table
+//! defines.
 
 use super::{
     Binder, Env,
@@ -15,7 +16,7 @@ use hushwire_tables::{
 };
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 
-/// The arguments of a call; none for `*`.
+/// The arguments of a call; `None` for `*`.
 fn arguments(function: &ast::Function) -> Result<(Option<Vec<&ast::Expr>>, bool), SqlError> {
     let FunctionArguments::List(list) = &function.args else {
         return Err(SqlError::unsupported(function, "a function without a list of arguments"));
@@ -40,7 +41,7 @@ fn arguments(function: &ast::Function) -> Result<(Option<Vec<&ast::Expr>>, bool)
     Ok((Some(args), distinct))
 }
 
-/// The same with 32 bits behind the point, exactly: unlike a CAST none is NULL for its size.
+/// Converts to 32 fractional bits, exactly: unlike a CAST, it never gives NULL for a large number.
 pub(super) fn as_double(of: Expr) -> Expr {
     coalesce(vec![of, Expr::Literal(Value::Null, ColumnType::Double { frac: 32 })])
 }
@@ -102,7 +103,7 @@ impl<'q> Binder<'q> {
         self.call(&name, args, at)
     }
 
-    /// The expression that a function of values is.
+    /// The expression of a scalar function's call.
     pub(super) fn call(&self, name: &str, all: Vec<Expr>, at: At) -> Result<Expr, SqlError> {
         let Some(function) = functions::find(name) else {
             return Err(SqlError::unsupported(at, &format!("the function {name}")));
@@ -127,7 +128,7 @@ impl<'q> Binder<'q> {
         if argument.is_none() {
             function = Function::CountRows;
         }
-        // The least and the greatest are the same of each value once.
+        // DISTINCT does not change the least or the greatest value.
         let distinct = distinct && !matches!(function, Function::Min | Function::Max | Function::CountRows);
         let aggregate = Aggregate { name: function.to_string(), function, argument, distinct };
         Ok(Expr::Column(self.figure(&mut calls.aggregates, aggregate, at)?))
@@ -146,7 +147,7 @@ impl<'q> Binder<'q> {
             None if function == Function::Count => None,
             Some([one]) => {
                 let of = self.expr(env, calls, one)?;
-                // A mean has as many bits behind the point as a quotient.
+                // A mean has as many fractional bits as a quotient.
                 let average = function == Function::Average;
                 let narrow = matches!(self.ty(&of, at)?, ColumnType::Double { frac: ..32 });
                 Some(if average && narrow { as_double(of) } else { of })
@@ -169,7 +170,7 @@ impl<'q> Binder<'q> {
         })
     }
 
-    /// The column of an aggregate; equal ones are one.
+    /// The column of an aggregate; equal aggregates share one.
     pub(super) fn figure(
         &mut self,
         all: &mut Vec<(Id, Aggregate)>,

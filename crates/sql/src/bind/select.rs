@@ -1,4 +1,4 @@
-//! SELECT: conditions, groups, the list, DISTINCT, order.
+//! Binds SELECT: conditions, groups, the list, DISTINCT, order.
 
 use super::{
     Binder, Bound, Env,
@@ -19,18 +19,19 @@ use hushwire_tables::{
 };
 use sqlparser::ast::{self, Spanned};
 
-/// A SELECT's rows.
+/// The rows of a SELECT.
 pub(super) struct Selected {
     pub(super) bound: Bound,
     /// Conditions on columns of the query around, with their places.
     pub(super) correlated: Vec<(Expr, At)>,
-    /// Whether it is an aggregate without GROUP BY, which has a row even of nothing, unless HAVING drops it.
+    /// For an aggregate without GROUP BY, which has one row even if there are no input rows, unless
+    /// HAVING drops it.
     pub(super) one: Option<Empty>,
-    /// Its figures, whose values of no row at all a scalar subquery must know.
+    /// Its aggregates; a scalar subquery needs their values for no rows.
     pub(super) figures: Vec<(Id, Aggregate)>,
-    /// The list's expressions, before it was given columns.
+    /// The list's expressions, before they are assigned to columns.
     pub(super) list: Vec<Expr>,
-    /// Whether the list reads more than figures and keys of its groups: columns of subqueries.
+    /// Whether the list reads columns of subqueries, besides aggregates and keys of its groups.
     pub(super) beside: bool,
 }
 
@@ -112,7 +113,8 @@ impl<'q> Binder<'q> {
         let within = |clause| Env { barred: Some(clause), ..env };
         let keys = self.group_by(select, &within("GROUP BY"))?;
         let mut items = vec![];
-        // Of EXISTS the list counts for one thing: whether it aggregates. Its columns may then be of any query.
+        // Of EXISTS the list counts for one thing: whether it aggregates. Its columns may then be
+        // of any query.
         let mut aggregates = false;
         if exists {
             let (mut all, mut none) = (Calls::all(select), vec![]);
@@ -273,7 +275,8 @@ impl<'q> Binder<'q> {
         Ok(self.group(plan, &keys, vec![], false))
     }
 
-    /// One row for each value of the keys. Keys that follow from others are carried along, which no sort compares.
+    /// One row for each value of the keys. Keys that follow from others are carried along, which no
+    /// sort compares.
     fn group(&self, input: Plan, keys: &[Id], figures: Vec<(Id, Aggregate)>, asked: bool) -> Plan {
         let fewest = Facts::of(&input, self.catalog).fewest(keys, &self.columns);
         let carried = keys.iter().filter(|id| !fewest.contains(id)).map(|id| {

@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Call {
-    /// The type of its values, from the types of its operands.
+    /// The type of the expression's values, from the types of its operands.
     pub(crate) fn typed(&self, types: &[ExprType]) -> Result<ExprType, Refused> {
         let made = (self.primitive.check)(&Operands { types, public: &self.public })?;
         let of_operands = self.primitive.strict && types.iter().any(|t| t.nullable);
@@ -30,10 +30,10 @@ fn err(expr: &Expr, schema: &Schema, cause: &str, remedy: &str) -> TableError {
 }
 
 impl Expr {
-    /// The type of its values on rows of a schema.
+    /// The type of the expression's values on rows of a schema.
     ///
     /// # Errors
-    /// A column that there is not, or operands of types that it does not take.
+    /// A column does not exist, or an operand has a type that is not accepted.
     pub fn check(&self, schema: &Schema) -> Result<ExprType, TableError> {
         let wrong = |cause: String, remedy: &str| err(self, schema, &cause, remedy);
         let operands = self.operands().iter().map(|e| e.check(schema)).collect::<Result<Vec<_>, _>>()?;
@@ -137,7 +137,7 @@ impl Expr {
                         None => fitted(*to, rescaled(ty, from.range, *to)),
                     },
                 };
-                // A number that the type does not hold is cast to NULL.
+                // A number that does not fit the type is cast to NULL.
                 let nullable = nullable || castable_part(from, *to).is_some();
                 ExprType { ty: *to, nullable, range }
             }
@@ -163,7 +163,7 @@ impl Expr {
         })
     }
 
-    /// Checks that it is a truth value of a schema's rows.
+    /// Checks that the expression is a truth value on a schema's rows.
     pub(crate) fn check_truth(&self, schema: &Schema) -> Result<(), TableError> {
         match self.check(schema)?.ty {
             ColumnType::Boolean => Ok(()),
@@ -174,7 +174,8 @@ impl Expr {
     }
 }
 
-/// The longest type of strings in place of any: a list may hold longer ones, which equal none.
+/// The longest string type: a list may hold longer strings than the operand's type, and they equal
+/// no value.
 const fn longest(ty: ColumnType) -> ColumnType {
     match ty {
         ColumnType::Varchar(_) => ColumnType::Varchar(super::types::MAX_TEXT),

@@ -1,4 +1,4 @@
-//! Arguments of calls, and the rules that bring values of a query together.
+//! Arguments of calls, and the rules by which a query's values get types.
 
 use crate::{
     TableError,
@@ -17,7 +17,7 @@ pub struct Arguments<'a> {
 }
 
 impl Arguments<'_> {
-    /// As many as there are to be.
+    /// The arguments, if there are exactly `N`.
     pub(crate) fn exactly<const N: usize>(&self) -> Result<[Expr; N], TableError> {
         self.all.clone().try_into().map_err(|_| self.wrong_count())
     }
@@ -27,19 +27,19 @@ impl Arguments<'_> {
         TableError::ty(cause, "give it those that it takes")
     }
 
-    /// The error of a form that no query here may have.
+    /// The error of a form that queries do not support.
     pub(crate) fn unsupported(&self, clause: &str) -> TableError {
         TableError::ty(format!("{clause} is not supported"), "write the query without it")
     }
 }
 
-/// The rules that bring values of a query together. A literal is read as a value of the type that
-/// it stands beside.
+/// The rules by which a query's values get types. A literal is read as a value of its neighbour's
+/// type.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
     /// The types of all columns.
     pub schema: &'a Schema,
-    /// The value of a type that a text is.
+    /// Parses a text as a value of a type.
     pub read: fn(&str, ColumnType) -> Result<Value, TableError>,
 }
 
@@ -52,10 +52,10 @@ impl Reader<'_> {
         Ok(expr.check(self.schema)?.ty)
     }
 
-    /// A string where a date, a timestamp or a value of any other type is meant.
+    /// Reads a string literal as a date, a timestamp or a value of another type.
     ///
     /// # Errors
-    /// It is no such value.
+    /// It is not such a value.
     pub fn read_as(&self, expr: Expr, ty: ColumnType) -> Result<Expr, TableError> {
         match &expr {
             Expr::Literal(Value::Null, _) => Ok(Expr::Literal(Value::Null, ty)),
@@ -82,7 +82,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A whole number in 64 bits.
+    /// An integer in 64 bits.
     ///
     /// # Errors
     /// As [`Expr::check`].
@@ -96,11 +96,10 @@ impl Reader<'_> {
         })
     }
 
-    /// Arithmetic: of whole numbers in 64 bits, of decimals with literals of as few digits as they
-    /// have.
+    /// Arithmetic: on integers in 64 bits, on decimals with the fewest digits that literals need.
     ///
     /// # Errors
-    /// As [`Expr::check`], of the operands.
+    /// As [`Expr::check`], for the operands.
     pub fn arithmetic(&self, op: Arithmetic, a: Expr, b: Expr) -> Result<Expr, TableError> {
         let (a, b) = self.both(a, b)?;
         let (ta, tb) = (self.ty(&a)?, self.ty(&b)?);
@@ -114,10 +113,10 @@ impl Reader<'_> {
         Ok(a.arithmetic(op, b))
     }
 
-    /// A comparison, in which strings are read as what they are compared with.
+    /// A comparison, in which string literals are read as values of the other operand's type.
     ///
     /// # Errors
-    /// They have no common type.
+    /// The operands have no common type.
     pub fn compared(&self, op: Comparison, a: Expr, b: Expr) -> Result<Expr, TableError> {
         let (a, b) = self.both(a, b)?;
         let (ta, tb) = (self.ty(&a)?, self.ty(&b)?);
@@ -127,13 +126,13 @@ impl Reader<'_> {
         Ok(a.compare(op, b))
     }
 
-    /// Two operands, each read as what the other is.
+    /// Two operands; a literal is read as a value of the other's type.
     fn both(&self, a: Expr, b: Expr) -> Result<(Expr, Expr), TableError> {
         let (ta, tb) = (self.ty(&a)?, self.ty(&b)?);
         Ok((self.read_as(a, tb)?, self.read_as(b, ta)?))
     }
 
-    /// Values that are chosen from, NULLs as values of the others' type.
+    /// Alternatives in their common type; NULLs become values of it.
     ///
     /// # Errors
     /// They have no common type.
@@ -163,8 +162,8 @@ impl Reader<'_> {
     }
 }
 
-/// An integer literal as a decimal of its own digits, which is narrower than what any integer may
-/// need.
+/// An integer literal as a decimal with its own digits, which is narrower than the decimal of any
+/// integer.
 fn as_decimal(expr: Expr) -> Expr {
     match expr {
         Expr::Literal(Value::Number(n), ty) if ty.is_integer() => {
@@ -175,7 +174,7 @@ fn as_decimal(expr: Expr) -> Expr {
     }
 }
 
-/// The way to bring values of two types without a common one into one place.
+/// The remedy for values of two types without a common one.
 #[must_use]
 pub fn together(types: [ColumnType; 2]) -> &'static str {
     let [a, b] = types;
