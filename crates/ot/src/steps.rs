@@ -1,9 +1,10 @@
-//! Two machines at once over one channel, and both ends of one on one thread.
+//! Two machines at once over one channel, both ends of one on one thread, and lines whose messages go one way each.
 
-use hushwire_machine::drive::Lockstep;
+use hushwire_block::Buffer;
+use hushwire_machine::drive::{Lockstep, Talk};
 
 use crate::{
-    Exchanged, Machine, OtError, Round,
+    CheckStep, Exchanged, Extension, Machine, OtError, Role, Round, Security,
     machine::{Guarded, Latch, guarded},
 };
 
@@ -94,4 +95,47 @@ pub fn lockstep<'m>(
     b: &'m mut (dyn Machine<Error = OtError> + 'm),
 ) -> Result<(), OtError> {
     Lockstep::new().run(&mut [a, b])
+}
+
+/// Messages one way, which an end makes or takes.
+pub(crate) struct Steps {
+    talk: Talk,
+    role: Role,
+    message: Buffer,
+}
+
+impl Steps {
+    pub(crate) fn new(talk: Talk, role: Role) -> Self {
+        Steps { talk, role, message: Buffer::new() }
+    }
+
+    /// A message of so many bytes. OTs in stock need none.
+    pub(crate) async fn take(
+        &mut self,
+        name: &'static str,
+        from: Role,
+        bytes: usize,
+        act: impl FnOnce(&[u8], &mut [u8]) -> Result<(), OtError>,
+    ) -> Result<(), OtError> {
+        let mut message = std::mem::take(&mut self.message);
+        if from == self.role {
+            self.talk.ready(name, bytes, 0).await;
+            message.set_len(bytes);
+            act(&[], &mut message)?;
+            self.message = self.talk.exchange_in(name, message, 0).await;
+        } else {
+            message.set_len(0);
+            self.message = self.talk.exchange_in(name, message, bytes).await;
+            act(&self.message, &mut [])?;
+        }
+        Ok(())
+    }
+
+    /// The check of the segment that was closed.
+    pub(crate) async fn check<S: Security>(&mut self, end: &mut dyn Extension<S>) -> Result<(), OtError> {
+        for (i, CheckStep { name, from, bytes }) in end.check_steps().to_vec().into_iter().enumerate() {
+            self.take(name, from, bytes, |heard, said| end.check(i, heard, said)).await?;
+        }
+        Ok(())
+    }
 }

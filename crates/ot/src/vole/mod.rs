@@ -48,15 +48,13 @@ mod tests;
 use core::marker::PhantomData;
 
 use hushwire_block::{Block, Buffer};
-use hushwire_machine::Cost;
+use hushwire_machine::{Cost, drive::Line, passed_on};
 use hushwire_prg::Seed;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::ferret::{B4, B5, B7, B9, B10, B11, Set};
-use crate::machine::{Guarded, Latch, guarded};
 use crate::{
-    CheckStep, Context, Exchanged, Level, Machine, Opening, OtError, Role, Round, Security, protocol::Core,
-    rows::Kind,
+    CheckStep, Context, Level, Opening, OtError, Role, Security, protocol::Core, rows::Kind, steps::Steps,
 };
 pub use field::{Base, Field, Full128, Pair64};
 use grown::{Base0, Growing};
@@ -156,131 +154,70 @@ impl Drop for Secret {
     }
 }
 
-/// One end: the set-up, then the entries.
-struct End<S: Security, F: Field> {
-    role: Role,
-    count: usize,
-    context: Context,
-    /// Secret, for trees.
-    seed: Seed,
-    opening: Option<Opening<S>>,
-    packing: Option<Packing<S, F>>,
-    growing: Option<Growing<S, F>>,
-    /// Whether this party spoke in this round, and with it did its part.
-    spoke: bool,
-    latch: Latch,
-    field: PhantomData<F>,
+/// One end's Δ, and q of all entries, or t and u.
+struct Entries<F: Field> {
+    delta: Zeroizing<Block>,
+    wide: Secret,
+    narrow: Zeroizing<Vec<F::Base>>,
 }
 
-impl<S: Security, F: Field> End<S, F> {
-    fn new(role: Role, context: &Context, count: usize, seed: &Seed) -> Result<Self, OtError> {
-        let context = context.child("vole", 0);
-        let core = core::<F>(S::LEVEL, count);
-        let opening = match role {
-            Role::Sender => Opening::sender_of::<S::FastBase>(&context, core, seed)?,
-            Role::Receiver => Opening::receiver_of::<S::FastBase>(&context, core, seed)?,
-        };
-        Ok(Self {
-            role,
-            count,
-            context,
-            seed: seed.derive("vole trees", &[]),
-            opening: (count > 0).then_some(opening),
-            packing: None,
-            growing: None,
-            spoke: false,
-            latch: Latch::new(),
-            field: PhantomData,
-        })
+impl<F: Field> Entries<F> {
+    fn new(delta: Option<Block>, (wide, narrow): (Buffer, Vec<F::Base>)) -> Self {
+        let delta = Zeroizing::new(delta.unwrap_or_default());
+        Entries { delta, wide: Secret(wide), narrow: Zeroizing::new(narrow) }
     }
+}
 
-    /// The next message once the set-up is done.
-    fn step(&self) -> Option<CheckStep> {
-        match &self.growing {
-            Some(growing) => growing.step(),
-            None => self.packing.as_ref()?.step(),
+/// One end: the set-up, then the packed entries, then those that grow from them, if there are any.
+fn begin<S: Security, F: Field>(
+    role: Role,
+    context: &Context,
+    count: usize,
+    seed: &Seed,
+) -> Result<Line<'static, Entries<F>, OtError>, OtError> {
+    let context = context.child("vole", 0);
+    let core = core::<F>(S::LEVEL, count);
+    let mut opening = match role {
+        Role::Sender => Opening::<S>::sender_of::<S::FastBase>(&context, core, seed)?,
+        Role::Receiver => Opening::<S>::receiver_of::<S::FastBase>(&context, core, seed)?,
+    };
+    // Secret, for trees.
+    let seed = seed.derive("vole trees", &[]);
+    Ok(Line::new(move |talk| async move {
+        if count == 0 {
+            return Ok(Entries::new(None, Default::default()));
         }
-    }
-
-    fn act(&mut self, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
-        if let Some(growing) = &mut self.growing {
-            return growing.act(heard, said);
+        talk.run(&mut opening).await?;
+        let (packed, beside, more) = plan::<F>(S::LEVEL, count);
+        let mut packing = Packing::<S, F>::new(opening.extension(), &core, packed, beside);
+        let mut steps = Steps::new(talk, role);
+        while let Some(CheckStep { name, from, bytes }) = packing.step() {
+            steps.take(name, from, bytes, |heard, said| packing.act(heard, said)).await?;
         }
-        let packing = self.packing.as_mut().expect("the set-up comes first");
-        packing.act(heard, said)?;
-        if packing.step().is_none() {
-            self.grow();
-        }
-        Ok(())
-    }
-
-    /// After the packed entries, those that grow from them, if there are any.
-    fn grow(&mut self) {
-        let (_, _, Some(_)) = plan::<F>(S::LEVEL, self.count) else { return };
-        let packing = self.packing.as_mut().expect("they are packed");
+        let delta = packing.delta();
         let (wide, narrow) = (core::mem::take(&mut packing.wide), core::mem::take(&mut packing.narrow));
-        let base = match packing.delta() {
-            Some(delta) => Base0::Sender { delta, q: wide, seed: self.seed.clone() },
+        if more.is_none() {
+            return Ok(Entries::new(delta, (wide, narrow)));
+        }
+        let base = match delta {
+            Some(delta) => Base0::Sender { delta, q: wide, seed },
             None => Base0::Receiver { t: wide, u: narrow },
         };
-        self.growing =
-            Some(Growing::new(&self.context, growth(S::LEVEL), self.count, base, packing.beside()));
-    }
-
-    fn exchange(&self) -> Option<Round> {
-        if let Some(opening) = &self.opening {
-            return opening.round(0);
+        let mut growing = Growing::<S, F>::new(&context, growth(S::LEVEL), count, base, packing.beside());
+        while let Some(CheckStep { name, from, bytes }) = growing.step() {
+            steps.take(name, from, bytes, |heard, said| growing.act(heard, said)).await?;
         }
-        let CheckStep { name, from, bytes } = self.step()?;
-        let (out, into) = if from == self.role { (bytes, 0) } else { (0, bytes) };
-        Some(Round { name, out, into })
-    }
-
-    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        if let Some(opening) = &mut self.opening {
-            return opening.write(0, out);
-        }
-        self.spoke = self.step().is_some_and(|step| step.from == self.role);
-        if self.spoke { self.act(&[], out) } else { Ok(()) }
-    }
-
-    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
-        if let Some(opening) = &mut self.opening {
-            opening.read(&[Exchanged::heard(message)])?;
-            if opening.round(0).is_none() {
-                let extension = self.opening.take().expect("it is here").extension();
-                let (packed, beside, _) = plan::<F>(S::LEVEL, self.count);
-                let core = core::<F>(S::LEVEL, self.count);
-                self.packing = Some(Packing::new(extension, &core, packed, beside));
-            }
-            return Ok(());
-        }
-        if core::mem::take(&mut self.spoke) { Ok(()) } else { self.act(message, &mut []) }
-    }
-
-    /// q of all entries, or t and u.
-    fn entries(&mut self) -> (Buffer, Vec<F::Base>) {
-        match (&mut self.growing, &mut self.packing) {
-            (Some(growing), _) => growing.take(),
-            (None, Some(packing)) => {
-                (core::mem::take(&mut packing.wide), core::mem::take(&mut packing.narrow))
-            }
-            (None, None) => Default::default(),
-        }
-    }
-
-    fn assert_done(&self) {
-        assert!(self.latch.round(|| self.exchange()).is_none(), "finish comes after the last step");
-    }
+        Ok(Entries::new(delta, growing.take()))
+    }))
 }
 
-/// The sender's end, a [`Machine`].
+/// The sender's end, a [`Machine`](crate::Machine).
 #[must_use = "run its steps, then finish"]
-pub struct Sender<S: Security, F: Field>(End<S, F>);
+pub struct Sender<S: Security, F: Field>(Line<'static, Entries<F>, OtError>, PhantomData<S>);
 
-/// The receiver's end, a [`Machine`].
+/// The receiver's end, a [`Machine`](crate::Machine).
 #[must_use = "run its steps, then finish"]
-pub struct Receiver<S: Security, F: Field>(End<S, F>);
+pub struct Receiver<S: Security, F: Field>(Line<'static, Entries<F>, OtError>, PhantomData<S>);
 
 impl<S: Security, F: Field> Sender<S, F> {
     /// For `count` entries; without messages if there are none. `context` is agreed and of this run alone, `seed` this
@@ -289,7 +226,7 @@ impl<S: Security, F: Field> Sender<S, F> {
     /// # Errors
     /// None at the levels that exist.
     pub fn new(context: &Context, count: usize, seed: &Seed) -> Result<Self, OtError> {
-        Ok(Self(End::new(Role::Sender, context, count, seed)?))
+        Ok(Self(begin::<S, F>(Role::Sender, context, count, seed)?, PhantomData))
     }
 
     /// The entries, checked in malicious modes.
@@ -297,11 +234,9 @@ impl<S: Security, F: Field> Sender<S, F> {
     /// # Panics
     /// If steps are left (the caller's bug).
     #[must_use]
-    pub fn finish(mut self) -> SenderEntries {
-        self.0.assert_done();
-        let delta = self.0.packing.as_ref().and_then(Packing::delta).unwrap_or_default();
-        let (q, _) = self.0.entries();
-        SenderEntries { delta: Zeroizing::new(delta), q: Secret(q) }
+    pub fn finish(self) -> SenderEntries {
+        let Entries { delta, wide, .. } = self.0.finish();
+        SenderEntries { delta, q: wide }
     }
 }
 
@@ -311,7 +246,7 @@ impl<S: Security, F: Field> Receiver<S, F> {
     /// # Errors
     /// As there.
     pub fn new(context: &Context, count: usize, seed: &Seed) -> Result<Self, OtError> {
-        Ok(Self(End::new(Role::Receiver, context, count, seed)?))
+        Ok(Self(begin::<S, F>(Role::Receiver, context, count, seed)?, PhantomData))
     }
 
     /// The entries, checked in malicious modes.
@@ -319,34 +254,11 @@ impl<S: Security, F: Field> Receiver<S, F> {
     /// # Panics
     /// If steps are left (the caller's bug).
     #[must_use]
-    pub fn finish(mut self) -> ReceiverEntries<F> {
-        self.0.assert_done();
-        let (t, u) = self.0.entries();
-        ReceiverEntries { u: Zeroizing::new(u), t: Secret(t) }
+    pub fn finish(self) -> ReceiverEntries<F> {
+        let Entries { wide, narrow, .. } = self.0.finish();
+        ReceiverEntries { u: narrow, t: wide }
     }
 }
 
-guarded!([S: Security, F: Field] Sender<S, F>);
-guarded!([S: Security, F: Field] Receiver<S, F>);
-
-/// Both ends hand on to the one that they wrap.
-macro_rules! by_its_end {
-    ($name:ident) => {
-        impl<S: Security, F: Field> Guarded for $name<S, F> {
-            fn exchange(&self) -> Option<Round> {
-                self.0.exchange()
-            }
-            fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-                self.0.say(out)
-            }
-            fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
-                self.0.take(message)
-            }
-            fn latch(&self) -> &Latch {
-                &self.0.latch
-            }
-        }
-    };
-}
-by_its_end!(Sender);
-by_its_end!(Receiver);
+passed_on!([S: Security, F: Field] Sender<S, F>, OtError, self => self.0);
+passed_on!([S: Security, F: Field] Receiver<S, F>, OtError, self => self.0);
