@@ -18,7 +18,7 @@ use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
-use hushwire::Local;
+use hushwire::LocalJob as Local;
 use hushwire::job::{
     ComputationSource, ComputeJob, ComputeTask, Computed, InputPlace, Job, Member, OutputPlace, Protocol,
     PublicPlace, Shown, Task, read_input,

@@ -15,7 +15,7 @@ use crate::{
     told::Told,
 };
 use clap::Args;
-use hushwire::Local;
+use hushwire::LocalJob as Local;
 use hushwire::job::{
     ComputationSource, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member, OutputPlace,
     Protocol, Task, array_in, network_in, read_array, samples,

@@ -12,7 +12,7 @@ use crate::{
     told::{Told, aligned},
 };
 use clap::Args;
-use hushwire::Local;
+use hushwire::LocalJob as Local;
 use hushwire::job::{
     Answer, Fault, InputPlace, Job, Member, OutputPlace, Pad, QueryJob, QueryPartOf, QueryTable, QueryTask,
     Task, check_output, count, declaration, infer,

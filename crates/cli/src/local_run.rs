@@ -10,7 +10,7 @@ use crate::{
     supervisor::{OfProcess, run_all},
     told::Told,
 };
-use hushwire::Local;
+use hushwire::LocalJob as Local;
 use hushwire::job::{
     BitOrderChoice, CircuitJob, CircuitSource, InputPlace, Job, Member, OutputPlace, Outputs, Plan, Prepared,
     Protocol, nearest,

@@ -13,7 +13,7 @@ use crate::{
     supervisor::{OfProcess, run_all},
 };
 use clap::Args;
-use hushwire::Local;
+use hushwire::LocalJob as Local;
 use hushwire::job::{InputPlace, Intersection, Job, Member, OutputPlace, PsiJob, PsiReveal, PsiTask, Task};
 use hushwire_aes::Backend;
 use hushwire_fault::PartyId;

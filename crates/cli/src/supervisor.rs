@@ -8,7 +8,7 @@ use crate::{
     member::arguments,
 };
 use hushwire::job::{Fault, Job, Member, Outcome, Peer, Task, aes_ctr::Learnt};
-use hushwire::{Local, LocalMember, LocalMembers};
+use hushwire::{LocalJob as Local, LocalMember, LocalMembers};
 use hushwire_fault::{PartyId, Who, code};
 use indicatif::ProgressBar;
 use serde::de::DeserializeOwned;

@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p hushwire --example millionaires`
 
-use hushwire::{CircuitBuilder, Local, job::Protocol};
+use hushwire::{CircuitBuilder, LocalJob, job::Protocol};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let job = CircuitBuilder::named(Protocol::Rep3, "less:32")
@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .input("bob", "client:bob")
         .output("bob-is-richer", ["client:alice", "client:bob"])
         .build()?;
-    let ended = Local::new(&job).input("alice", "dec:50000").input("bob", "dec:70000").run()?;
+    let ended = LocalJob::new(&job).input("alice", "dec:50000").input("bob", "dec:70000").run()?;
     println!("bob is richer: {:?}", ended.digits("bob-is-richer"));
     Ok(())
 }

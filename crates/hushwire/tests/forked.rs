@@ -3,7 +3,7 @@
 //! One test, so that no other thread of this program holds a lock while it forks.
 
 use hushwire::{
-    Local, Three,
+    Local,
     aes::Backend,
     block::Block,
     circuit::{Planes, Program, TwoParty, named},
@@ -313,7 +313,7 @@ fn of_rep3() {
 fn of_sessions() {
     let text = "computation c\nmembers a, b\ninput x: u8 from a\ninput y: u8 from b\noutput z = wrapping(x * y) to a\n";
     let computation: Computation = ok(text.parse());
-    let run = |three: &mut Three| three.run(&computation, [("x", NUMBERS[0]), ("y", NUMBERS[1])]);
+    let run = |three: &mut Local| three.run(&computation, [("x", NUMBERS[0]), ("y", NUMBERS[1])]);
     let three = ok(Local::three());
     let mut three = refused(three, "agreeing on the computation", |three| {
         run(three).map_err(|e: Fault| {

@@ -1,7 +1,7 @@
 //! Jobs run by the library alone, compared with what the numbers are.
 
 use hushwire::{
-    CircuitBuilder, Local,
+    CircuitBuilder, LocalJob,
     job::{
         Common, InputPlace, Kind, Member, MemberConfig, OutputPlace, Protocol, PsiJob, PsiTask, RunFiles,
         Task,
@@ -23,7 +23,7 @@ fn records_go_in_and_out_in_memory() {
         let [x, y] =
             [7919u32, 104_729].map(|step| (0..300).map(|i| step.wrapping_mul(i)).collect::<Vec<_>>());
         let records = |numbers: &[u32]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<_>>();
-        let run = Local::new(&job).transport(TransportKind::TcpTls).in_memory();
+        let run = LocalJob::new(&job).transport(TransportKind::TcpTls).in_memory();
         let ended =
             run.records("x", records(&x)).records("y", records(&y)).run().unwrap_or_else(|e| panic!("{e}"));
         // A sum has 33 bits, and so five bytes.
@@ -44,7 +44,7 @@ fn records_go_in_and_out_in_memory() {
 fn an_intersection_is_a_job_too() {
     let task = PsiTask::new(&PsiJob::new(Reveal::Items, "key")).unwrap_or_else(|e| panic!("{e}"));
     let rows = |text: &str| InputPlace::Memory(Arc::new(text.as_bytes().to_vec().into()));
-    let run = Local::new(&task).bring(Member::Party(0), "csv", rows("key\na\nb\nc\n"));
+    let run = LocalJob::new(&task).bring(Member::Party(0), "csv", rows("key\na\nb\nc\n"));
     let ended =
         run.bring(Member::Party(1), "csv", rows("key\nc\nd\na\n")).run().unwrap_or_else(|e| panic!("{e}"));
     for (party, items) in [(0, ["a", "c"]), (1, ["c", "a"])] {
@@ -57,7 +57,7 @@ fn an_intersection_is_a_job_too() {
 fn mistakes_are_said_before_anybody_waits() {
     let job = CircuitBuilder::named(Protocol::Yao, "less:8").input("a", "party0").input("b", "party1");
     let good = job.clone().output("less", ["party0"]).build().unwrap_or_else(|e| panic!("{e}"));
-    let new = || Local::new(&good);
+    let new = || LocalJob::new(&good);
     let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
     let nowhere = OutputPlace::File(dir.path().join("no/such/file"));
     for (run, kind, words) in [

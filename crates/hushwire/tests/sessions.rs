@@ -15,6 +15,10 @@ use std::{
     thread,
 };
 
+fn rep3() -> Chosen {
+    Chosen::new(Protocol::Rep3, None, None).unwrap_or_else(|e| panic!("{e}"))
+}
+
 fn computation(text: &str) -> Computation {
     text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))
 }
@@ -308,7 +312,7 @@ fn a_run_is_heard_and_can_be_cancelled() {
             }
         }
     });
-    let mut three = Local::three_with(Some(1), observer).unwrap_or_else(|e| panic!("{e}"));
+    let mut three = Local::open(rep3(), Some(1), observer).unwrap_or_else(|e| panic!("{e}"));
     let table = computation(
         "computation steps\nmembers a, b\nsymbols n\ninput x: i16[n] from a\ninput y: i16[n] from b\n\
          output z = select(x < y, x * y, x + 1) to a\noutput least = min_of(y) to b\n",

@@ -1,8 +1,9 @@
-//! Names of types that several crates define: whoever reads two of these crates must keep them apart.
+//! Names of types that several crates define: whoever reads two of these crates must keep them
+//! apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::source::Source;
+use crate::source::Lexed;
 use crate::tree;
 
 /// In how many crates a name may be defined.
@@ -19,7 +20,7 @@ pub(crate) fn shared() -> Result<Vec<String>, String> {
             let short = tree::short(&path);
             let inside = short.split_once("/src/").map(|(_, inside)| inside);
             if inside.is_some_and(|inside| !inside.contains("test")) {
-                for name in defined(&Source::new(&tree::read(&path)?).code) {
+                for name in defined(&Lexed::new(&tree::read(&path)?).code) {
                     crates_of.entry(name).or_default().insert(directory.clone());
                 }
             }

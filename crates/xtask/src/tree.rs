@@ -34,10 +34,10 @@ pub(crate) fn directory(given: &str) -> Result<String, String> {
     Err(format!("no crate is called {given}; crates: {}", crates.join(" ")))
 }
 
-/// A crate's package: its directory's name behind `hushwire-`, but for two.
+/// A crate's package: its directory's name behind `hushwire-`, but for three.
 pub(crate) fn package(directory: &str) -> String {
     match directory {
-        "hushwire" | "xtask" => directory.into(),
+        "hushwire" | "xtask" | "unify" => directory.into(),
         _ => format!("hushwire-{directory}"),
     }
 }
@@ -57,7 +57,8 @@ pub(crate) fn rust_files() -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// The pages that readers begin with. The changelog and the records of decisions keep the words of their time.
+/// The pages that readers begin with. The changelog and the records of decisions keep the words of
+/// their time.
 pub(crate) fn pages() -> Result<Vec<PathBuf>, String> {
     let mut files: Vec<PathBuf> =
         entries(root())?.into_iter().filter(|path| is(path, "md") && name(path) != "CHANGELOG.md").collect();
@@ -71,12 +72,31 @@ pub(crate) fn pages() -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
+/// Everything else that has comments: manifests, scripts, and the simulators of the hardware.
+pub(crate) fn others() -> Result<Vec<PathBuf>, String> {
+    let root = root();
+    let mut files = Vec::new();
+    for extension in ["toml", "py", "cpp", "hpp"] {
+        for directory in ["crates", "fuzz", "hdl", "python"] {
+            collect(&root.join(directory), extension, &mut files)?;
+        }
+        files.extend(entries(root)?.into_iter().filter(|path| is(path, extension)));
+    }
+    files.push(root.join(".cargo/config.toml"));
+    for directory in ["scripts", ".ci", "hdl", "hdl/sim", "fuzz"] {
+        let scripts = entries(&root.join(directory))?.into_iter();
+        files.extend(scripts.filter(|path| path.is_file() && path.extension().is_none()));
+    }
+    files.sort();
+    Ok(files)
+}
+
 /// Each crate that names `directory`'s package in its manifest, with the sections that do.
 pub(crate) fn dependents(directory: &str) -> Result<Vec<(String, bool)>, String> {
     let package = package(directory);
     let mut found = Vec::new();
-    for other in crates()? {
-        let manifest = read(&root().join("crates").join(&other).join("Cargo.toml"))?;
+    for other in crates()?.into_iter().filter(|other| other != "unify") {
+        let manifest = manifest(&other)?;
         let sections = sections_that_name(&manifest, &package);
         if !sections.is_empty() {
             let tests_alone = sections.iter().all(|section| section.contains("dev-dependencies"));
@@ -105,6 +125,11 @@ fn sections_that_name(manifest: &str, package: &str) -> Vec<String> {
     found.into_keys().collect()
 }
 
+/// The text of a crate's manifest.
+pub(crate) fn manifest(directory: &str) -> Result<String, String> {
+    read(&root().join("crates").join(directory).join("Cargo.toml"))
+}
+
 pub(crate) fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
@@ -114,7 +139,8 @@ pub(crate) fn short(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }
 
-/// All files below `directory` with this extension, in order; builds and hidden directories are no sources.
+/// All files below `directory` with this extension, in order; builds and hidden directories are no
+/// sources.
 fn collect(directory: &Path, extension: &str, files: &mut Vec<PathBuf>) -> Result<(), String> {
     for path in entries(directory)? {
         if path.is_dir() {

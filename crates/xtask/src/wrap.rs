@@ -1,4 +1,4 @@
-//! Comments of Rust files, and paragraphs of Markdown, at 100 columns.
+//! Comments of sources, scripts and manifests, and paragraphs of Markdown, at 100 columns.
 //!
 //! A paragraph or an item of a list is filled anew if one of its lines is too long. In a legend,
 //! which has names in one column and their meaning in the last, a long meaning goes on in its
@@ -9,19 +9,23 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::COLUMNS;
-use crate::prose::{self, Kind};
-use crate::source::{self, Source};
+use crate::prose::{self, Layout};
+use crate::source::{self, Comment};
 use crate::tree;
+
+/// Wraps all comments of the project.
+pub(crate) fn all() -> Result<(), String> {
+    files(&tree::rust_files()?)?;
+    files(&tree::others()?)
+}
 
 /// Wraps files in place, and tells which have changed.
 pub(crate) fn files(paths: &[PathBuf]) -> Result<(), String> {
     for path in paths {
         let text = tree::read(path)?;
-        let wrapped = match path.extension().and_then(|extension| extension.to_str()) {
-            Some("rs") => rust(&text),
-            Some("md") => markdown(&text),
-            _ => return Err(format!("{} is neither Rust nor Markdown", path.display())),
-        };
+        let is_page = path.extension().is_some_and(|extension| extension == "md");
+        let comments = source::comments(path, &text);
+        let wrapped = if is_page { markdown(&text) } else { commented(&text, &comments) };
         if wrapped != text {
             fs::write(path, wrapped).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
             println!("{}", tree::short(path));
@@ -30,13 +34,12 @@ pub(crate) fn files(paths: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }
 
-/// A Rust file with its comments wrapped.
-fn rust(text: &str) -> String {
-    let comments = Source::new(text).comments;
+/// A file with its comments wrapped.
+fn commented(text: &str, comments: &[Comment]) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let mut out: Vec<String> = Vec::new();
     let mut done = 0;
-    for text in source::texts(&comments) {
+    for text in source::texts(comments) {
         let first = &text[0];
         if !first.alone || first.marker == "/*" {
             continue;
@@ -77,16 +80,16 @@ fn wrap(lines: &[&str], room: usize) -> Vec<(Option<usize>, String)> {
     for block in prose::blocks(lines) {
         let long = block.lines.clone().any(|at| lines[at].chars().count() > room);
         let hang = match block.kind {
-            Kind::Paragraph if long => Some(0),
-            Kind::Item(hang) if long => Some(hang),
-            Kind::Drawing if long => meaning(lines[block.lines.start]),
+            Layout::Paragraph if long => Some(0),
+            Layout::Item(hang) if long => Some(hang),
+            Layout::Drawing if long => meaning(lines[block.lines.start]),
             _ => None,
         };
         let Some(hang) = hang else {
             out.extend(block.lines.map(|at| (Some(at), lines[at].to_owned())));
             continue;
         };
-        if block.kind == Kind::Drawing {
+        if block.kind == Layout::Drawing {
             let (names, meaning) = lines[block.lines.start].split_at(hang);
             let column = names.chars().count();
             let mut filled = Vec::new();
@@ -133,7 +136,7 @@ fn fill(lines: &[&str], indent: usize, hang: usize, room: usize, out: &mut Vec<(
     let mut empty = true;
     for word in words(&lines.join(" ")) {
         let fits = line.chars().count() + 1 + word.chars().count() <= room;
-        if !empty && !fits && may_begin_a_line(&word) {
+        if !empty && !fits {
             out.push((None, line));
             line = " ".repeat(hang);
             empty = true;
@@ -147,7 +150,8 @@ fn fill(lines: &[&str], indent: usize, hang: usize, room: usize, out: &mut Vec<(
     out.push((None, line));
 }
 
-/// The words of a text; code between backticks is one word.
+/// The words of a text. Code between backticks is one word, and so is a word with the one behind it
+/// that must not begin a line.
 fn words(text: &str) -> Vec<String> {
     // A backtick without a partner quotes nothing.
     let quotes = text.matches('`').count().is_multiple_of(2);
@@ -155,7 +159,7 @@ fn words(text: &str) -> Vec<String> {
     let mut open = false;
     for word in text.split_whitespace() {
         match words.last_mut() {
-            Some(last) if open => {
+            Some(last) if open || !may_begin_a_line(word) => {
                 last.push(' ');
                 last.push_str(word);
             }
@@ -179,6 +183,11 @@ fn may_begin_a_line(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
+
+    fn rust(text: &str) -> String {
+        commented(text, &source::comments(Path::new("a.rs"), text))
+    }
 
     /// Wraps, and checks that wrapping again changes nothing.
     fn wrapped(text: &str) -> String {
@@ -253,6 +262,7 @@ mod tests {
             let text = format!("/// {} {marker} {}\n", long(9), long(3));
             let out = wrapped(&text);
             assert!(!out.contains(&format!("/// {marker} ")), "{out}");
+            assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
         }
     }
 
@@ -279,6 +289,13 @@ mod tests {
         let first: Vec<&str> = out.lines().skip(1).take(2).collect();
         assert_eq!(first, [format!("//! name → a  {head}"), format!("//!           {tail}")]);
         assert!(out.ends_with(text.split_once("//! x").unwrap().1), "{out}");
+    }
+
+    #[test]
+    fn scripts_and_manifests_flow_too() {
+        let text = format!("a = 1\n# {}\n[b]\n", long(12));
+        let wrapped = commented(&text, &source::comments(Path::new("Cargo.toml"), &text));
+        assert_eq!(wrapped, format!("a = 1\n# {}\n# {}\n[b]\n", long(9), long(3)));
     }
 
     #[test]

@@ -1,0 +1,84 @@
+//! A neural network on an input, by all members in this process.
+
+use crate::job::{
+    ComputationSource, Fault, InferJob, InferTask, InputPlace, Member, Protocol, network_in, samples,
+};
+use crate::{Local, LocalJob};
+use hushwire_fault::code;
+use hushwire_nn::{Array, Members, NnError, Secure, Wanted, npy};
+
+/// An inference that is put together: [`Local::model`] begins it, [`run`](Self::run) runs it.
+pub struct LocalModel {
+    protocol: Protocol,
+    model: InputPlace,
+    input: Array,
+}
+
+impl Local {
+    /// A neural network on one input. `onnx` are the bytes of an ONNX file, whose weights the model's owner alone knows;
+    /// `input` is the client's, in the shape that the network takes. The client alone learns the
+    /// output. The architecture and all shapes are public.
+    ///
+    /// Numbers are in fixed point; the ring is the smallest in which results on made-up inputs are near those
+    /// in floating point. Three parties compute, unless [`LocalModel::two`] asks for owner and client
+    /// alone. Security: semi-honest. `docs/models.md` lists the operators.
+    #[must_use]
+    pub fn model(onnx: &[u8], input: &Array) -> LocalModel {
+        LocalModel { protocol: Protocol::Rep3, model: InputPlace::memory(onnx), input: input.clone() }
+    }
+}
+
+impl LocalModel {
+    /// Lets the model's owner and the client compute, without a third party.
+    #[cfg(feature = "two")]
+    #[must_use]
+    pub fn two(mut self) -> Self {
+        self.protocol = Protocol::Two;
+        self
+    }
+
+    /// Runs the network. Returns its output.
+    ///
+    /// # Errors
+    /// The bytes are no model of supported operators, or the input has another shape than the network takes.
+    pub fn run(self) -> Result<Array, Fault> {
+        let failed = |e: NnError| Fault::new(code::MODEL, e.place(), e.cause(), e.remedy());
+        let network = network_in(&self.model, Some(&self.input.lengths))?;
+        let samples = samples(&network, None, None)?;
+        let numbers = Wanted::default().chosen(&network, &samples).map_err(failed)?.numbers;
+        let secure = Secure::new(&network, numbers, &Members::default()).map_err(failed)?;
+        let [owner, client] = match self.protocol {
+            Protocol::Two => [Member::Party(0), Member::Party(1)],
+            _ => ["owner", "client"].map(|name| Member::Client(name.to_owned())),
+        };
+        let task = InferTask::new(&InferJob {
+            protocol: self.protocol,
+            ot: None,
+            link: None,
+            linear: None,
+            ahead: None,
+            network: ComputationSource::Text(secure.computation().to_string()),
+            bits: None,
+            owner: owner.clone(),
+            client: client.clone(),
+            threads: None,
+        })?;
+        let input = InputPlace::memory(npy::write(&self.input));
+        let ended = LocalJob::new(&task)
+            .bring(owner, "model", self.model)
+            .bring(client.clone(), "input", input)
+            .run()?;
+        let missing = || Fault::internal("reading the output", "the client did not learn it");
+        let learnt = ended.learnt(&client).ok_or_else(missing)?;
+        let lengths = learnt.lengths.clone().ok_or_else(missing)?;
+        if lengths.iter().product::<usize>() != learnt.elements.len() {
+            let cause = format!("the output has the shape {lengths:?}, which is too large for memory here");
+            return Err(Fault::usage(
+                "reading the output",
+                cause,
+                "run the InferTask as a LocalJob that keeps a file",
+            ));
+        }
+        Ok(Array { lengths, data: learnt.elements.clone() })
+    }
+}
