@@ -1,5 +1,5 @@
-//! Ideal functionalities for tests: what a trusted dealer gives both parties in place of a protocol. Protocols above OTs are tested on them
-//! alone. Nothing that is shipped has this module.
+//! Ideal functionalities for tests: what a trusted dealer gives both parties in place of a
+//! protocol. Protocols above OTs are tested on them alone. Nothing that is shipped has this module.
 
 use core::marker::PhantomData;
 
@@ -106,7 +106,8 @@ pub(crate) fn context() -> Context {
     Context { sid: Sid([9; 32]), backend: Backend::best() }
 }
 
-/// Both ends of OTs that a dealer makes; messages are numbers, `size` OTs for each, and come from `speaker`.
+/// Both ends of OTs that a dealer makes; messages are numbers, `size` OTs for each, and come from
+/// `speaker`.
 #[must_use]
 pub fn ends<S: Security>(speaker: Role, size: usize) -> (Sender<S>, Receiver<S>) {
     let sender = Sender::new(&context(), ideal(Role::Sender, speaker, size));

@@ -1,4 +1,5 @@
-//! Two machines at once over one channel, both ends of one on one thread, and lines whose messages go one way each.
+//! Two machines at once over one channel, both ends of one on one thread, and lines whose messages
+//! go one way each.
 
 use hushwire_block::Buffer;
 use hushwire_machine::drive::{Lockstep, Talk};
@@ -8,8 +9,9 @@ use crate::{
     machine::{Guarded, Latch, guarded},
 };
 
-/// Two protocols at once over one channel, such as OTs in both directions. Messages of a round stand one after the
-/// other; the party that has `first` as sender has a peer that has `first` as receiver.
+/// Two protocols at once over one channel, such as OTs in both directions. Messages of a round come
+/// one after the other; the party that has `first` as sender has a peer that has `first` as
+/// receiver.
 pub struct Duplex<A, B> {
     first: A,
     second: B,
@@ -41,7 +43,7 @@ impl<A: Machine<Error = OtError>, B: Machine<Error = OtError>> Guarded for Duple
     }
 }
 
-/// The exchange of two machines whose messages stand one after the other.
+/// The exchange of two machines whose messages come one after the other.
 pub(crate) fn both(name: &'static str, first: Option<Round>, second: Option<Round>) -> Option<Round> {
     match (first, second) {
         (Some(a), Some(b)) => Some(Round { name, out: a.out + b.out, into: a.into + b.into }),
@@ -109,7 +111,7 @@ impl Steps {
         Steps { talk, role, message: Buffer::new() }
     }
 
-    /// A message of so many bytes. OTs in stock need none.
+    /// A message of `bytes` bytes. OTs in stock need none.
     pub(crate) async fn take(
         &mut self,
         name: &'static str,

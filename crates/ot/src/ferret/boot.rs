@@ -13,8 +13,8 @@ use super::tree::{End, SpcotReceiver, SpcotSender};
 use crate::pipeline::SEGMENT;
 use crate::{Context, Extension, Level, OtError, Role, Security, steps::Steps};
 
-/// Trees of one message of the small set: long enough that messages cost little, short enough that both parties work at
-/// once. AGREEMENT.
+/// Trees of one message of the small set: long enough that messages cost little, short enough that
+/// both parties work at once. AGREEMENT.
 const BURST: usize = 64;
 
 /// The set-up of one end; see [`super::SenderBoot`] and [`super::ReceiverBoot`].
@@ -23,8 +23,8 @@ pub struct Boot<S: Security, E>(Line<'static, Ferret<S, E>, OtError>);
 passed_on!([S: Security, E] Boot<S, E>, OtError, self => self.0);
 
 impl<S: Security> Boot<S, SpcotSender> {
-    /// The sender's set-up for `set`, from the sender's end of a row-based extension, whose Δ it keeps. `seed` is this
-    /// party's secret randomness.
+    /// The sender's set-up for `set`, from the sender's end of a row-based extension, whose Δ it
+    /// keeps. `seed` is this party's secret randomness.
     ///
     /// # Panics
     /// If `rows` is not a sender.
@@ -38,8 +38,8 @@ impl<S: Security> Boot<S, SpcotSender> {
 }
 
 impl<S: Security> Boot<S, SpcotReceiver> {
-    /// The receiver's set-up for `set`, from the receiver's end of a row-based extension; it needs no randomness of its
-    /// own, for its choices come from there.
+    /// The receiver's set-up for `set`, from the receiver's end of a row-based extension; it needs
+    /// no randomness of its own, for its choices come from there.
     ///
     /// # Panics
     /// If `rows` is not a receiver.

@@ -86,7 +86,8 @@ fn expand(context: &Context, leaves: &Secret, keys: &mut Vec<Aes128>) {
 
 impl<S: Security> SetupSender<S> {
     /// `context` is agreed and of no other set-up; `seed` is this party's secret randomness; what
-    /// is drawn from it is another in every session, so that no choices, Δ or challenge ever come twice.
+    /// is drawn from it is another in every session, so that no choices, Δ or challenge ever come
+    /// twice.
     ///
     /// # Errors
     /// [`OtError::Unsupported`] if `kind` does not exist at this level.
@@ -98,8 +99,9 @@ impl<S: Security> SetupSender<S> {
         Self::on::<B>(context, kind, seed, Delta::random(context.backend, kind, &own))
     }
 
-    /// The same for a Δ of the caller's, of which bit 0 is taken as 1: a party that talks to several peers has one towards all
-    /// of them. What one peer guesses of it, and is not caught at, holds towards all.
+    /// The same for a Δ of the caller's, of which bit 0 is taken as 1: a party that talks to
+    /// several peers has one towards all of them. What one peer guesses of it, and is not caught
+    /// at, holds towards all.
     ///
     /// # Errors
     /// As [`SetupSender::new`], and for ALSZ, where Δ is a hash of more bits.
@@ -187,7 +189,8 @@ fn rebuilt<S: Security>(
 
 impl<S: Security> SetupReceiver<S> {
     /// `context` is agreed and of no other set-up; `seed` is this party's secret randomness; what
-    /// is drawn from it is another in every session, so that no choices, Δ or challenge ever come twice.
+    /// is drawn from it is another in every session, so that no choices, Δ or challenge ever come
+    /// twice.
     ///
     /// # Errors
     /// [`OtError::Unsupported`] if `kind` does not exist at this level.

@@ -1,40 +1,54 @@
-//! Subfield vector oblivious linear evaluation: many products of a secret Δ with elements that only the other party knows.
+//! Subfield vector oblivious linear evaluation: many products of a secret Δ with elements that only
+//! the other party knows.
 //!
-//! **Functionality.** For `count` entries the receiver gets random u in B and t in F, the sender q in F and Δ, with
-//! t = q + uΔ. Δ is the sender's for all entries. [`Pair64`] has B = GF(2^64) and F = B², [`Full128`] both GF(2^128).
+//! **Functionality.** For `count` entries the receiver gets random u in B and t in F, the sender q
+//! in F and Δ, with t = q + uΔ. Δ is the sender's for all entries. [`Pair64`] has B = GF(2^64) and
+//! F = B², [`Full128`] both GF(2^128).
 //!
-//! **Paper.** Few entries are packed from correlated OTs as Keller, Orsini, Scholl, CCS 2016 (MASCOT), section 4.1, have it, the
-//! receiver's choices being random; the OTs are Ferret's ([`crate::ferret`]), or rows ([`crate::rows`]) where Ferret's set-up would take as many of
-//! them. Many grow from as many packed ones as a small table has, which makes a larger one, by learning parity with noise over B: Weng, Yang, Katz, Wang, ePrint 2020/925 (Wolverine), Figs. 7 and 8, on regular
-//! noise, trees as Guo et al., ePrint 2022/1431, have them.
+//! **Paper.** Few entries are packed from correlated OTs as Keller, Orsini, Scholl, CCS 2016
+//! (MASCOT), section 4.1, have it, the receiver's choices being random; the OTs are Ferret's
+//! ([`crate::ferret`]), or rows ([`crate::rows`]) where Ferret's set-up would take as many of them.
+//! Many grow from as many packed ones as a small table has, which makes a larger one, by learning
+//! parity with noise over B: Weng, Yang, Katz, Wang, ePrint 2020/925 (Wolverine), Figs. 7 and 8, on
+//! regular noise, trees as Guo et al., ePrint 2022/1431, have them.
 //!
 //! ```text
 //! packed    t_i = q_i ⊕ u_i Δ, OT i of an entry, u_i one bit
 //!           t = Σ x^i t_i = Σ x^i q_i + (Σ u_i x^i) Δ = q + u Δ, one OT for every bit of u
-//! grown     a tree of 2^h entries of which one, at a place that the receiver alone knows, has u = β ≠ 0;
-//!           every entry adds ten of the table, each times an element of B that is public and uniform
+//! grown     a tree of 2^h entries of which one, at a place that the receiver alone knows, has u =
+//!           β ≠ 0;
+//!           every entry adds ten of the table, each times an element of B that is public and
+//!           uniform
 //! ```
 //!
-//! **Deviations.** Bit 0 of Δ is 1, as Ferret's is, so that Δ holds 127 random bits. The code is 10-local with uniform coefficients of B, for
-//! coefficients of GF(2) let an attacker look at any one bit of B. The check is one for all trees, at the end, and a
-//! digest from the sender: only the receiver has something to lose, and it says nothing before.
+//! **Deviations.** Bit 0 of Δ is 1, as Ferret's is, so that Δ holds 127 random bits. The code is
+//! 10-local with uniform coefficients of B, for coefficients of GF(2) let an attacker look at any
+//! one bit of B. The check is one for all trees, at the end, and a digest from the sender: only the
+//! receiver has something to lose, and it says nothing before.
 //!
-//! **Security.** Packed: that of the OTs at level `S`. Grown: besides, LPN over B with regular noise, for a chain of sets of which each one's secrets are
-//! outputs of the one before (b4: n = 4640, k = 2^11, t = 290; beyond as many entries b5: n = 16 928, k = 2^12, t = 529; b7: n = 66 560, k = 2^14, t = 520; Ferret's
-//! b9: n = 2^19, k = 2^16, t = 1024; beyond 2^19 entries semi-honest ones also b10: n = 2^20, k = 2^17; `scripts/lpn-parameters` and SECURITY.md have the estimates), and a tweakable circular correlation robust hash, a public key for each round. Malicious: packed entries and OTs are checked as Ferret's are, before
-//! they serve; a change of what a tree's sender says passes with probability 2^−123, or where its guess of the
-//! receiver's place is right (a guess of j bits passes with 2^−j, and LPN is taken with that leakage, as Ferret's is).
-//! [`Sender::finish`] and [`Receiver::finish`] come after all checks. Where F is no field ([`Field::IS_FIELD`]), malicious
-//! entries are packed.
+//! **Security.** Packed: that of the OTs at level `S`. Grown: besides, LPN over B with regular
+//! noise, for a chain of sets of which each one's secrets are outputs of the one before (b4: n =
+//! 4640, k = 2^11, t = 290; beyond as many entries b5: n = 16 928, k = 2^12, t = 529; b7: n = 66
+//! 560, k = 2^14, t = 520; Ferret's b9: n = 2^19, k = 2^16, t = 1024; beyond 2^19 entries
+//! semi-honest ones also b10: n = 2^20, k = 2^17; `scripts/lpn-parameters` and SECURITY.md have the
+//! estimates), and a tweakable circular correlation robust hash, a public key for each round.
+//! Malicious: packed entries and OTs are checked as Ferret's are, before they serve; a change of
+//! what a tree's sender says passes with probability 2^−123, or where its guess of the receiver's
+//! place is right (a guess of j bits passes with 2^−j, and LPN is taken with that leakage, as
+//! Ferret's is). [`Sender::finish`] and [`Receiver::finish`] come after all checks. Where F is no
+//! field ([`Field::IS_FIELD`]), malicious entries are packed.
 //!
-//! **Notation.** Δ, q, t: elements of F, as blocks, the low half of a pair first; u, β: of B; bit i of a number is x^i.
+//! **Notation.** Δ, q, t: elements of F, as blocks, the low half of a pair first; u, β: of B; bit i
+//! of a number is x^i.
 //!
-//! **Rounds and bytes** ([`cost`]). The set-up of the OTs; one message for 8192 OTs from the sender, [`Field::COTS`] OTs a packed
-//! entry, or one from the receiver for 8192 rows; for grown entries one message for 256 trees of b4, b5 or b7, 64 of b9, 32 of b10; a tree of 2^h entries has
-//! 16 (h + 1) bytes. In the malicious mode 16 bytes from the receiver and 32 from the sender after either; after rows those of their check.
+//! **Rounds and bytes** ([`cost`]). The set-up of the OTs; one message for 8192 OTs from the
+//! sender, [`Field::COTS`] OTs a packed entry, or one from the receiver for 8192 rows; for grown
+//! entries one message for 256 trees of b4, b5 or b7, 64 of b9, 32 of b10; a tree of 2^h entries
+//! has 16 (h + 1) bytes. In the malicious mode 16 bytes from the receiver and 32 from the sender
+//! after either; after rows those of their check.
 //!
-//! **Constant time.** All of both parties' values are secret; carry-less products and what Ferret does are constant time.
-//! Places of the table that an entry adds are public.
+//! **Constant time.** All of both parties' values are secret; carry-less products and what Ferret
+//! does are constant time. Places of the table that an entry adds are public.
 
 mod code;
 mod field;
@@ -61,13 +75,17 @@ use grown::{Base0, Growing};
 use packed::{Packing, messages};
 use plan::Plan;
 
-/// AGREEMENT: OTs beyond which a larger set pays its longer set-up and its table, which is more than a core's second cache: two rounds of b9.
+/// AGREEMENT: OTs beyond which a larger set pays its longer set-up and its table, which is more
+/// than a core's second cache: two rounds of b9.
 const MANY: usize = 1 << 20;
-/// AGREEMENT: entries from which on growing them costs less than packing all; b4's table takes 2338 packed ones.
+/// AGREEMENT: entries from which on growing them costs less than packing all; b4's table takes 2338
+/// packed ones.
 const GROWN: usize = 5 << 9;
-/// SECURITY: the sets that entries grow by, each from a table that the one before makes; their estimates over B are in SECURITY.md.
-/// AGREEMENT: b10 halves the bytes and takes its time where others use the caches too, so that malicious modes, which nobody asks for fewer bytes,
-/// stay with b9; b11 would halve them again, with a table that is larger than what a core has of a busy machine's caches.
+/// SECURITY: the sets that entries grow by, each from a table that the one before makes; their
+/// estimates over B are in SECURITY.md.
+/// AGREEMENT: b10 halves the bytes and takes its time where others use the caches too, so that
+/// malicious modes, which nobody asks for fewer bytes, stay with b9; b11 would halve them again,
+/// with a table that is larger than what a core has of a busy machine's caches.
 const fn growth(level: Level) -> &'static [Set] {
     match level {
         Level::SemiHonest => &[B4, B5, B7, B9, B10],
@@ -75,8 +93,8 @@ const fn growth(level: Level) -> &'static [Set] {
     }
 }
 
-/// The OTs that come first: rows alone where Ferret's set-up takes as many. Where entries are so many that b10 is worth its table, rows
-/// of half the length are worth their time.
+/// The OTs that come first: rows alone where Ferret's set-up takes as many. Where there are enough
+/// entries that b10 is worth its table, rows of half the length are worth their time.
 fn core<F: Field>(level: Level, count: usize) -> Core {
     let (packed, beside, plan) = plan::<F>(level, count);
     let is_long = plan.is_some_and(|plan| plan.reaches(B10));
@@ -88,7 +106,8 @@ fn core<F: Field>(level: Level, count: usize) -> Core {
     }
 }
 
-/// How `count` entries come about: packed entries, OTs beside them, and from these the others, if there are so many.
+/// How `count` entries come about: packed entries, OTs beside them, and from these the others, if
+/// there are more.
 fn plan<F: Field>(level: Level, count: usize) -> (usize, usize, Option<Plan>) {
     if count < GROWN || level == Level::Malicious && !F::IS_FIELD {
         return (count, 0, None);
@@ -220,8 +239,8 @@ pub struct Sender<S: Security, F: Field>(Line<'static, Entries<F>, OtError>, Pha
 pub struct Receiver<S: Security, F: Field>(Line<'static, Entries<F>, OtError>, PhantomData<S>);
 
 impl<S: Security, F: Field> Sender<S, F> {
-    /// For `count` entries; without messages if there are none. `context` is agreed and of this run alone, `seed` this
-    /// party's secret randomness, for this end alone.
+    /// For `count` entries; without messages if there are none. `context` is agreed and of this run
+    /// alone, `seed` this party's secret randomness, for this end alone.
     ///
     /// # Errors
     /// None at the levels that exist.
