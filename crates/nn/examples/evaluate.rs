@@ -17,7 +17,7 @@ fn file(path: &str) -> Result<Vec<u8>, NnError> {
     std::fs::read(path).map_err(|e| NnError::new(path, e.to_string(), "name a file that is there"))
 }
 
-/// The bits, the warnings and the output.
+/// The number of bits, the warnings and the output.
 fn one(line: &str) -> Result<(u8, Vec<String>, Array), NnError> {
     let parts: Vec<&str> = line.split('\t').collect();
     let [model, input, calibration, bits] = parts[..] else {
@@ -30,7 +30,8 @@ fn one(line: &str) -> Result<(u8, Vec<String>, Array), NnError> {
         path => Samples::given(&network, &npy::read(&file(path)?)?)?,
     };
     let wanted = Wanted { bits: bits.parse().ok(), ..Wanted::default() };
-    // As the command does: what cannot be computed is refused before anything is evaluated.
+    // As the command does, networks that cannot be computed are refused before anything is
+    // evaluated.
     Secure::new(&network, wanted.usual(), &Members::default())?;
     let choice = wanted.chosen(&network, &samples)?;
     let secure = Secure::new(&network, choice.numbers, &Members::default())?;

@@ -9,25 +9,25 @@ pub struct Labels(Vec<String>);
 /// A class and its output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Likely {
-    /// Its place.
+    /// Its index.
     pub class: usize,
-    /// Its label, where there is one.
+    /// Its label, if there is one.
     pub label: Option<String>,
     /// The network's output for it.
     pub output: f32,
 }
 
 impl Labels {
-    /// Labels from a file's text, one a line.
+    /// Reads labels from a file's text, one a line.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         Labels(text.lines().map(|line| line.trim().to_owned()).collect())
     }
 
-    /// Looks whether there is a label for each of so many classes, or none at all.
+    /// Checks that there is a label for each of `classes` classes, or no label at all.
     ///
     /// # Errors
-    /// There are labels, and fewer of them, or more.
+    /// There are labels, but too few or too many.
     pub fn check(&self, classes: usize) -> Result<(), NnError> {
         if self.0.is_empty() || self.0.len() == classes {
             return Ok(());
@@ -36,13 +36,13 @@ impl Labels {
         Err(NnError::new("the labels", cause, "write one a line, in the model's order"))
     }
 
-    /// Whether there are none.
+    /// Whether there are no labels.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The label of a class, where there is one.
+    /// The label of a class, if there is one.
     #[must_use]
     pub fn of(&self, class: usize) -> Option<String> {
         self.0.get(class).map(|label| shown(label))

@@ -1,4 +1,5 @@
-//! Columns of one party's table that the other party learns of common keys: their fields as payloads, and back.
+//! Columns of one party's table that the other party learns for common keys: converts fields to
+//! payloads and back.
 //!
 //! ```text
 //! payload  of each column its length 1 (2 where a row may have more than 255 bytes), its text; zeros up to the length agreed on
@@ -15,12 +16,13 @@ use hushwire_ot::Sid;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// The most bytes of text that the columns of a row may have.
+/// The largest number of bytes of text in a row's columns.
 pub const MOST_PAYLOAD_BYTES: usize = 4096;
-/// The most columns.
+/// The largest number of columns.
 const MOST_COLUMNS: usize = 64;
 
-/// The columns that one party brings for the other, and the bytes of text that a row has in them at most. AGREEMENT.
+/// The columns that one party brings for the other, and the largest number of bytes of text that a
+/// row has in them. AGREEMENT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carried {
     names: Vec<String>,
@@ -28,10 +30,11 @@ pub struct Carried {
 }
 
 impl Carried {
-    /// Columns of these names, in whose fields a row has `bytes` bytes of text at most.
+    /// Columns with these names, where a row has at most `bytes` bytes of text.
     ///
     /// # Errors
-    /// There is no column, there are too many, or one is named twice; there are no bytes, or too many. The message says which.
+    /// There is no column, there are too many, or one is repeated; there are no bytes, or too many.
+    /// The message says which.
     pub fn new(names: &[String], bytes: usize) -> Result<Self, String> {
         let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
         if let Some((_, twice)) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
@@ -55,28 +58,30 @@ impl Carried {
         &self.names
     }
 
-    /// Bytes of text that a row has in them at most.
+    /// The largest number of bytes of text that a row has in the columns.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Bytes of a length.
+    /// The number of bytes of a length.
     fn prefix(&self) -> usize {
         if self.bytes < 256 { 1 } else { 2 }
     }
 
-    /// Bytes of a payload.
+    /// The number of bytes of a payload.
     #[must_use]
     pub fn payload_bytes(&self) -> usize {
         self.bytes + self.names.len() * self.prefix()
     }
 
-    /// The payloads of a table's different keys, in the order in which keys come first. `keys` are those of the table, which `open` opens anew.
+    /// The payloads of a table's different keys, in the order of their first occurrence. `keys` are
+    /// the table's keys; `open` opens it again.
     ///
     /// # Errors
-    /// The table cannot be read, lacks a column or has other rows than `keys`; of a row with a key, a field is not UTF-8, or there are more bytes than
-    /// agreed; rows of one key have other fields.
+    /// The table cannot be read, lacks a column or has other rows than `keys`; in a row with a key,
+    /// a field is not UTF-8, or there are more bytes than agreed; rows with one key have different
+    /// fields.
     pub fn read<'r>(
         &self,
         path: &Path,
@@ -142,7 +147,7 @@ impl Carried {
         }
     }
 
-    /// A row, the last one read, whose key came before with other fields.
+    /// The error of the last row read, whose key came before with other fields.
     fn differs(
         &self,
         path: &Path,
@@ -161,7 +166,7 @@ impl Carried {
         FileError::new(path, rows.place(), cause, remedy)
     }
 
-    /// The fields of a payload; `None` if it is none.
+    /// The fields of a payload; `None` if it is malformed.
     #[must_use]
     pub fn fields<'p>(&self, payload: &'p [u8]) -> Option<Vec<&'p str>> {
         let mut rest = payload;
@@ -176,10 +181,11 @@ impl Carried {
         (payload.len() == self.payload_bytes() && rest.iter().all(|byte| *byte == 0)).then_some(fields)
     }
 
-    /// Refuses a table that has a column of one of these names, as the result would have it twice.
+    /// Refuses a table that has a column with one of these names, since the result would have it
+    /// twice.
     ///
     /// # Errors
-    /// It has.
+    /// The table has such a column.
     pub fn check_result(&self, path: &Path, rows: &Rows<'_>) -> Result<(), FileError> {
         let own: Vec<_> = rows.header().iter().map(|name| String::from_utf8_lossy(name)).collect();
         match self.names.iter().find(|name| own.iter().any(|own| own.trim() == name.as_str())) {
@@ -218,7 +224,7 @@ impl MoreColumns for Beside<'_> {
     }
 }
 
-/// The different keys, as digests that nobody sees.
+/// The different keys, as digests that stay on this machine.
 fn different(keys: &Keys) -> Result<Set<[u8; 32]>, PsiError> {
     let mut secret = Sid([0; 32]);
     random::fill(&mut secret.0)?;
@@ -226,7 +232,7 @@ fn different(keys: &Keys) -> Result<Set<[u8; 32]>, PsiError> {
     Ok(Set::of_by(keys, |keys, out| digester.digest_into(Backend::best(), keys, out)))
 }
 
-/// The place of the first row with that key, in rows that are read anew.
+/// The place of the first row with that key, in rows that are read again.
 fn first_place(mut rows: Rows<'_>, set: &Set<[u8; 32]>, item: usize) -> Result<Option<FilePlace>, FileError> {
     for other in set.by_row() {
         if rows.read()?.is_none() || other == Some(item) {

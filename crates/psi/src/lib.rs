@@ -1,4 +1,5 @@
-//! Private set intersection of two parties' keys: which are in both sets, or how many, and nothing else.
+//! Private set intersection of two parties' keys: which keys are in both sets, or how many, and
+//! nothing else.
 //!
 //! ```text
 //! keys     Keys, Set   keys of a table's rows in an agreed form, and the different ones among them
@@ -14,11 +15,12 @@
 //! oprf     publish, ask a few items against a large list, published once
 //! ```
 //!
-//! **What is learned** is what [`Reveal`] says. Public are the number of different keys of both sets, the terms, and how
-//! many salts were tried. The time that a party takes to fill its tables and to sort depends on its values.
+//! **Results.** [`Reveal`] names what is learned. Public are the number of different keys of both
+//! sets, the terms, and how many salts were tried. The time in which a party fills its tables and
+//! sorts depends on its values.
 //!
-//! **Security**: semi-honest parties, as [`hushwire_garble::yao`] says. Neither party can check that the other one brings
-//! the set that it has.
+//! **Security**: semi-honest parties, as in [`hushwire_garble::yao`]. Neither party can check that
+//! the other one brings its true set.
 #![forbid(unsafe_code)]
 
 mod amounts;

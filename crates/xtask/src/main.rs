@@ -1,4 +1,5 @@
-//! What the project's people run, as `cargo xtask COMMAND`. It depends on the standard library alone.
+//! What the project's people run, as `cargo xtask COMMAND`. It depends on the standard library
+//! alone.
 //!
 //! ```text
 //! test   formatting, lints and tests of one crate, and which crates depend on it
@@ -23,10 +24,10 @@ const HELP: &str = "\
 usage: cargo xtask COMMAND
 
   test CRATE [FILTER]   formatting, lints and tests of one crate, and the crates that depend on it
-  words [CRATE...]      the check of house style: of some crates, of `docs`, or of everything
-  words --count         the number of findings in each crate
-  wrap FILE...          wraps comments, and paragraphs of Markdown, at 100 columns
-  wrap --all            the same for every Rust file of the crates
+  words [PLACE...]      the check of house style: of crates, `docs`, `scripts`, or everything
+  words --count         the number of findings in each place
+  wrap FILE...          wraps comments, and paragraphs of Markdown (.md), at 100 columns
+  wrap --all            wraps comments of all crates, scripts and manifests
 
 docs/dev/style.md explains the rules of `words`.";
 
@@ -41,7 +42,7 @@ fn main() -> ExitCode {
         ["test", name, filter] => test::run(name, Some(filter)),
         ["words", "--count"] => words::count(),
         ["words", names @ ..] => words::check(names),
-        ["wrap", "--all"] => tree::rust_files().and_then(|files| wrap::files(&files)),
+        ["wrap", "--all"] => wrap::all(),
         ["wrap", files @ ..] if !files.is_empty() => {
             wrap::files(&files.iter().map(Into::into).collect::<Vec<_>>())
         }

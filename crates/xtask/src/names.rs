@@ -1,4 +1,5 @@
-//! Names of types that several crates define: whoever reads two of these crates must keep them apart.
+//! Names of types that several crates define: whoever reads two of these crates must keep them
+//! apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 

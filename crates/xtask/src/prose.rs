@@ -13,7 +13,7 @@ pub(crate) struct Block {
 pub(crate) enum Kind {
     /// Words that may flow from line to line.
     Paragraph,
-    /// An item of a list, whose words flow behind so many spaces.
+    /// An item of a list, whose words flow behind this many spaces.
     Item(usize),
     /// A heading, a row of a table, a link's target, an empty line.
     Kept,

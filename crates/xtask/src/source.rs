@@ -1,5 +1,7 @@
 //! A Rust file as lines of comment and as code without comments and strings.
 
+use std::path::Path;
+
 /// A comment's part on one line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Comment {
@@ -7,7 +9,7 @@ pub(crate) struct Comment {
     pub(crate) line: usize,
     /// The column of the marker, from 0, in characters.
     pub(crate) column: usize,
-    /// `//`, `///`, `//!`, or `/*` for each line of a block comment.
+    /// `//`, `///`, `//!`, `#`, `##`, or `/*` for each line of a block comment.
     pub(crate) marker: &'static str,
     /// What follows the marker.
     pub(crate) text: String,
@@ -24,6 +26,29 @@ pub(crate) struct Source {
 impl Source {
     pub(crate) fn new(text: &str) -> Self {
         Lexer::new(text).run()
+    }
+}
+
+/// The comments of a script or a manifest that are alone on their lines.
+pub(crate) fn hashed(text: &str) -> Vec<Comment> {
+    let mut comments = Vec::new();
+    for (line, whole) in text.lines().enumerate() {
+        let comment = whole.trim_start();
+        let marker = if comment.starts_with("## ") { "##" } else { "#" };
+        let rest = comment.strip_prefix(marker);
+        if let Some(text) = rest.filter(|text| text.is_empty() || text.starts_with(' ')) {
+            let column = whole.len() - comment.len();
+            comments.push(Comment { line, column, marker, text: text.into(), alone: true });
+        }
+    }
+    comments
+}
+
+/// The comments of a file, by its name; none of a page.
+pub(crate) fn comments(path: &Path, text: &str) -> Vec<Comment> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("rs" | "sv" | "cpp" | "hpp") => Source::new(text).comments,
+        _ => hashed(text),
     }
 }
 
@@ -156,7 +181,8 @@ impl Lexer {
         }
     }
 
-    /// Whether a raw string begins here: how many hashes it has. It takes what comes before its text.
+    /// Whether a raw string begins here: how many hashes it has. It takes what comes before its
+    /// text.
     fn raw_string(&mut self) -> Option<usize> {
         let inside_a_name = self.at > 0 && is_word(self.text[self.at - 1]);
         let prefix = ["r", "br", "cr"].into_iter().find(|prefix| self.sees(prefix))?;
@@ -248,6 +274,14 @@ mod tests {
         assert_eq!(code.chars().count(), text.chars().count());
         assert_eq!(comments("let a = '\\u{2192}'; // yes").len(), 1);
         assert_eq!(comments("for r in \"r\" { } // yes").len(), 1);
+    }
+
+    #[test]
+    fn scripts_have_hashes() {
+        let found = hashed("#!/bin/sh\n# a\n    ## b\n#[c]\nd # e\n#\n");
+        let found: Vec<_> =
+            found.iter().map(|it| (it.line, it.column, it.marker, it.text.as_str())).collect();
+        assert_eq!(found, [(1, 0, "#", " a"), (2, 4, "##", " b"), (5, 0, "#", "")]);
     }
 
     #[test]

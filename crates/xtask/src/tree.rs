@@ -57,7 +57,8 @@ pub(crate) fn rust_files() -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// The pages that readers begin with. The changelog and the records of decisions keep the words of their time.
+/// The pages that readers begin with. The changelog and the records of decisions keep the words of
+/// their time.
 pub(crate) fn pages() -> Result<Vec<PathBuf>, String> {
     let mut files: Vec<PathBuf> =
         entries(root())?.into_iter().filter(|path| is(path, "md") && name(path) != "CHANGELOG.md").collect();
@@ -67,6 +68,25 @@ pub(crate) fn pages() -> Result<Vec<PathBuf>, String> {
         files.push(root().join("crates").join(name).join("README.md"));
     }
     files.retain(|path| path.exists());
+    files.sort();
+    Ok(files)
+}
+
+/// Everything else that has comments: manifests, scripts, and the simulators of the hardware.
+pub(crate) fn others() -> Result<Vec<PathBuf>, String> {
+    let root = root();
+    let mut files = Vec::new();
+    for extension in ["toml", "py", "cpp", "hpp"] {
+        for directory in ["crates", "fuzz", "hdl", "python"] {
+            collect(&root.join(directory), extension, &mut files)?;
+        }
+        files.extend(entries(root)?.into_iter().filter(|path| is(path, extension)));
+    }
+    files.push(root.join(".cargo/config.toml"));
+    for directory in ["scripts", ".ci", "hdl", "hdl/sim", "fuzz"] {
+        let scripts = entries(&root.join(directory))?.into_iter();
+        files.extend(scripts.filter(|path| path.is_file() && path.extension().is_none()));
+    }
     files.sort();
     Ok(files)
 }
@@ -114,7 +134,8 @@ pub(crate) fn short(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }
 
-/// All files below `directory` with this extension, in order; builds and hidden directories are no sources.
+/// All files below `directory` with this extension, in order; builds and hidden directories are no
+/// sources.
 fn collect(directory: &Path, extension: &str, files: &mut Vec<PathBuf>) -> Result<(), String> {
     for path in entries(directory)? {
         if path.is_dir() {

@@ -1,20 +1,24 @@
-//! The check of house style: columns and words of comments and pages, names of types, circles of files.
+//! The check of house style: columns and words of comments and pages, names of types, circles of
+//! files.
 
 use std::fmt;
 use std::path::Path;
 
 use crate::prose::{self, Kind};
-use crate::source::{self, Source};
+use crate::source::{self, Comment};
 use crate::{COLUMNS, circles, names, tree};
 
 /// The pseudo-crate of pages in Markdown.
 const PAGES: &str = "docs";
 
+/// The pseudo-crate of scripts, manifests and simulators.
+const OTHERS: &str = "scripts";
+
 /// Words that made sentences hard to read, each with the plain word.
 const RULES: &[Rule] = &[
     rule("without a word", "\"by default\", or \"silently\""),
     rule("so many", "\"this many\", or the number's name"),
-    rule("said", "\"set\", \"given\", \"named\" or \"agreed\""),
+    Rule { unless: &["that"], ..rule("said", "\"set\", \"given\", \"named\" or \"agreed\"") },
     rule("to be had", "\"available\""),
     Rule { unless: &["for", "in"], ..rule("stands", "\"is\", \"lies\" or \"comes\"") },
     Rule { unless: &["for", "in"], ..rule("stand", "\"are\", \"lie\" or \"come\"") },
@@ -99,28 +103,38 @@ pub(crate) fn count() -> Result<(), String> {
 
 fn everything() -> Result<Vec<String>, String> {
     let mut places = tree::crates()?;
-    places.push(PAGES.into());
+    places.extend([PAGES.into(), OTHERS.into()]);
     Ok(places)
 }
 
 fn named(given: &[&str]) -> Result<Vec<String>, String> {
-    given
-        .iter()
-        .map(|&place| if place == PAGES { Ok(PAGES.into()) } else { tree::directory(place) })
-        .collect()
+    let name = |&place: &&str| if is_crate(place) { tree::directory(place) } else { Ok(place.into()) };
+    given.iter().map(name).collect()
+}
+
+fn is_crate(place: &str) -> bool {
+    place != PAGES && place != OTHERS
 }
 
 fn circles_of(place: &str) -> Result<Vec<String>, String> {
-    if place == PAGES { Ok(Vec::new()) } else { circles::long(place) }
+    if is_crate(place) { circles::long(place) } else { Ok(Vec::new()) }
 }
 
-/// Columns and words of a crate's comments or of the pages.
+/// Columns and words of the comments of a crate or of scripts, and words of the pages.
 fn styles(place: &str) -> Result<Vec<Finding>, String> {
-    let files = if place == PAGES { tree::pages()? } else { tree::crate_files(place)? };
+    let files = match place {
+        PAGES => tree::pages()?,
+        OTHERS => tree::others()?,
+        _ => tree::crate_files(place)?,
+    };
     let mut findings = Vec::new();
     for path in files {
         let text = tree::read(&path)?;
-        let found = if place == PAGES { of_page(&text) } else { of_rust(&text, is_own(&path)) };
+        let found = if place == PAGES {
+            of_page(&text)
+        } else {
+            of_comments(&source::comments(&path, &text), is_own(&path))
+        };
         let path = tree::short(&path);
         findings.extend(found.into_iter().map(|(line, what)| Finding { path: path.clone(), line, what }));
     }
@@ -133,10 +147,9 @@ fn is_own(path: &Path) -> bool {
 }
 
 /// Lines, from 1, and what is wrong with them.
-fn of_rust(text: &str, own: bool) -> Vec<(usize, String)> {
-    let comments = Source::new(text).comments;
+fn of_comments(comments: &[Comment], own: bool) -> Vec<(usize, String)> {
     let mut found = Vec::new();
-    for comment in &comments {
+    for comment in comments {
         let columns = comment.column + comment.marker.len() + comment.text.chars().count();
         // A block comment's marker is part of its text, and an address cannot be wrapped.
         let columns = if comment.marker == "/*" { columns - 2 } else { columns };
@@ -147,7 +160,7 @@ fn of_rust(text: &str, own: bool) -> Vec<(usize, String)> {
     if own {
         return found;
     }
-    for text in source::texts(&comments) {
+    for text in source::texts(comments) {
         let first = text[0].line + 1;
         found.extend(words(&source::prose(text)).into_iter().map(|(line, what)| (first + line, what)));
     }
@@ -227,7 +240,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<(usize, String)> {
-        let rules = of_rust(text, false).into_iter();
+        let rules = of_comments(&source::comments(Path::new("a.rs"), text), false).into_iter();
         rules.map(|(line, what)| (line, what.split('"').nth(1).unwrap_or("columns").into())).collect()
     }
 

@@ -1,4 +1,4 @@
-//! Comments of Rust files, and paragraphs of Markdown, at 100 columns.
+//! Comments of sources, scripts and manifests, and paragraphs of Markdown, at 100 columns.
 //!
 //! A paragraph or an item of a list is filled anew if one of its lines is too long. In a legend,
 //! which has names in one column and their meaning in the last, a long meaning goes on in its
@@ -10,18 +10,22 @@ use std::path::PathBuf;
 
 use crate::COLUMNS;
 use crate::prose::{self, Kind};
-use crate::source::{self, Source};
+use crate::source::{self, Comment};
 use crate::tree;
+
+/// Wraps all comments of the project.
+pub(crate) fn all() -> Result<(), String> {
+    files(&tree::rust_files()?)?;
+    files(&tree::others()?)
+}
 
 /// Wraps files in place, and tells which have changed.
 pub(crate) fn files(paths: &[PathBuf]) -> Result<(), String> {
     for path in paths {
         let text = tree::read(path)?;
-        let wrapped = match path.extension().and_then(|extension| extension.to_str()) {
-            Some("rs") => rust(&text),
-            Some("md") => markdown(&text),
-            _ => return Err(format!("{} is neither Rust nor Markdown", path.display())),
-        };
+        let is_page = path.extension().is_some_and(|extension| extension == "md");
+        let comments = source::comments(path, &text);
+        let wrapped = if is_page { markdown(&text) } else { commented(&text, &comments) };
         if wrapped != text {
             fs::write(path, wrapped).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
             println!("{}", tree::short(path));
@@ -30,13 +34,12 @@ pub(crate) fn files(paths: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }
 
-/// A Rust file with its comments wrapped.
-fn rust(text: &str) -> String {
-    let comments = Source::new(text).comments;
+/// A file with its comments wrapped.
+fn commented(text: &str, comments: &[Comment]) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let mut out: Vec<String> = Vec::new();
     let mut done = 0;
-    for text in source::texts(&comments) {
+    for text in source::texts(comments) {
         let first = &text[0];
         if !first.alone || first.marker == "/*" {
             continue;
@@ -179,6 +182,11 @@ fn may_begin_a_line(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
+
+    fn rust(text: &str) -> String {
+        commented(text, &source::comments(Path::new("a.rs"), text))
+    }
 
     /// Wraps, and checks that wrapping again changes nothing.
     fn wrapped(text: &str) -> String {
@@ -279,6 +287,13 @@ mod tests {
         let first: Vec<&str> = out.lines().skip(1).take(2).collect();
         assert_eq!(first, [format!("//! name → a  {head}"), format!("//!           {tail}")]);
         assert!(out.ends_with(text.split_once("//! x").unwrap().1), "{out}");
+    }
+
+    #[test]
+    fn scripts_and_manifests_flow_too() {
+        let text = format!("a = 1\n# {}\n[b]\n", long(12));
+        let wrapped = commented(&text, &source::comments(Path::new("Cargo.toml"), &text));
+        assert_eq!(wrapped, format!("a = 1\n# {}\n# {}\n[b]\n", long(9), long(3)));
     }
 
     #[test]

@@ -12,7 +12,8 @@ use super::polynomial::Evaluate;
 use super::two_core::dense_powers;
 use super::{DENSE, Digest, Layout, band, dense};
 
-/// Values in F of digests of one bin: `out[i]` = value of the i-th digest + `add(i, digest)` · `delta`.
+/// The values in F of one bin's digests: `out[i]` = value of the i-th digest + `add(i, digest)` ·
+/// `delta`.
 pub(crate) struct Decode<'a, F: Field, D, A> {
     pub(crate) layout: &'a Layout,
     /// The bin's entries.
@@ -30,10 +31,10 @@ where
     D: ExactSizeIterator<Item = &'a Digest> + Clone,
     A: Fn(usize, &Digest) -> F::Base,
 {
-    /// Writes the values, by the store's own way.
+    /// Writes the values, in the way of the store's kind.
     ///
     /// # Panics
-    /// If `bin` is not a bin, or `out` not as long as `digests` (the caller's bug).
+    /// If `bin` does not have a bin's length, or `out` not that of `digests` (the caller's bug).
     pub(crate) fn run_on(self, backend: Backend) {
         assert!(
             self.bin.len() == self.layout.bin_entries() && self.digests.len() == self.out.len(),
@@ -104,12 +105,12 @@ where
     }
 }
 
-/// The value of `digest` for which F::Base is no more than its bytes.
+/// An addition of zero, for values without one.
 pub(crate) fn no_addition<B: Base>(_: usize, _: &Digest) -> B {
     B::default()
 }
 
-/// q += A'Δ: what the holder of Δ does with a message of elements of B.
+/// q += A'Δ: how the holder of Δ applies a message of elements of B.
 pub(crate) struct Shift<'a, F> {
     pub(crate) q: &'a mut [Block],
     pub(crate) message: &'a [u8],

@@ -7,17 +7,17 @@ use hushwire_simd::clmul::ClmulWords;
 
 /// A value; `B` is the field of coefficients.
 pub(crate) trait Module<B: Base>: Copy + Default + PartialEq {
-    /// The sum, which is the difference too.
+    /// The sum, which is also the difference.
     fn plus(self, other: Self) -> Self;
     /// The product with a coefficient.
     fn scaled<W: ClmulWords>(self, b: B, words: W) -> Self;
-    /// A random one.
+    /// A random value.
     fn random(prg: &mut Prg) -> Self;
-    /// Words of a value: one or two.
+    /// The number of words of a value: one or two.
     const WORDS: usize;
     /// The words, zero beyond the last one.
     fn words(self) -> [u64; 2];
-    /// From its words.
+    /// A value from its words.
     fn of_words(words: [u64; 2]) -> Self;
 }
 

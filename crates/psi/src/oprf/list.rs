@@ -1,12 +1,13 @@
-//! The published list: values in order, cut, by their first bits.
+//! The published list: values in order, split at their first bits.
 //!
 //! ```text
 //! magic 8 | public key 32 | items n 8 | prefix bits p 8 | length of forms 8, forms | starts (2^p + 1) × 4 | n × 6 | BLAKE3 of all that 32
 //! ```
-//! A value's first p bits name its bucket, in which the next 48 stand in order; `starts` say where buckets begin. Numbers are
-//! little endian. p = ⌈log n⌉ − 5, and so 16 to 32 items are in a bucket and a list has 6.1 to 6.3 bytes an item. Forms name how keys
-//! were brought into their forms, so that who asks does the same.
-//! The digest finds damage, by which a key that is in the list would seem not to be; who it is of, the public key says.
+//! A value's first p bits are its bucket, in which the next 48 bits are stored in order; `starts`
+//! says where buckets begin. Numbers are little endian. p = ⌈log n⌉ − 5, so a bucket has 16 to 32
+//! items and a list 6.1 to 6.3 bytes an item. Forms tell how keys were normalized, so that the
+//! asker does the same. The digest detects damage, which would make a key of the list seem absent;
+//! the public key identifies the owner.
 
 use super::{Item, Key, PublicKey};
 use hushwire_files::FileError;
@@ -20,15 +21,15 @@ use std::{
 
 /// AGREEMENT: the first bytes of a list.
 const MAGIC: &[u8; 8] = b"HWPSIL\x00\x02";
-/// AGREEMENT: bytes of a value past its bucket.
+/// AGREEMENT: the bytes of a value after its bucket.
 const REST: usize = 6;
-/// AGREEMENT: bits that a bucket's number lacks of that of items.
+/// AGREEMENT: a bucket's number has this many bits less than ⌈log n⌉.
 const BUCKET: u32 = 5;
-/// AGREEMENT: bytes of the digest at the end.
+/// AGREEMENT: the bytes of the digest at the end.
 const DIGEST: u64 = 32;
-/// LOCAL: bytes of forms.
+/// LOCAL: the largest number of bytes of forms.
 const FORMS: usize = 1 << 12;
-/// LOCAL: items that a thread evaluates between two words on progress.
+/// LOCAL: the number of items that a thread evaluates between two reports of progress.
 const CHUNK: usize = 1 << 10;
 
 fn prefix_bits(items: usize) -> u32 {
@@ -41,10 +42,11 @@ fn cut(value: u128, bits: u32) -> (u32, u64) {
     ((top >> (8 * REST)) as u32, (top & ((1 << (8 * REST)) - 1)) as u64)
 }
 
-/// Writes the list of `items`, which are all different, under a key. `threads` evaluate; `progress` hears of how many items.
+/// Writes the list of `items`, which are all different, under a key, on `threads` threads.
+/// `progress` hears how many items are done.
 ///
 /// # Errors
-/// `out` takes no more; there are more items than numbers of 32 bits.
+/// `out` fails, or there are more items than 32 bits can count.
 pub fn publish(
     key: &Key,
     items: &[Item],
@@ -94,7 +96,7 @@ pub fn publish(
     Ok(out.flush()?)
 }
 
-/// A writer that keeps the hash of its bytes.
+/// A writer that also hashes its bytes.
 struct Sealed<W> {
     out: W,
     hash: blake3::Hasher,
@@ -115,11 +117,11 @@ impl<W: Write> Write for Sealed<W> {
 /// The reason why a list was not written.
 #[derive(Debug)]
 pub enum PublishError {
-    /// The output refused.
+    /// The error of the output.
     Io(io::Error),
-    /// More items, or longer forms, than a list has.
+    /// There are more items, or longer forms, than a list can have.
     TooLarge,
-    /// A thread ended before its work.
+    /// A thread ended early.
     Thread,
 }
 
@@ -129,7 +131,7 @@ impl From<io::Error> for PublishError {
     }
 }
 
-/// A list in a file, of which a query reads a bucket an item.
+/// A list in a file; a query reads one bucket an item.
 pub struct List {
     path: PathBuf,
     file: File,
@@ -141,10 +143,10 @@ pub struct List {
 }
 
 impl List {
-    /// Opens a list, which is read to its end: a byte that changed since it was published is found before anything is asked.
+    /// Opens a list and reads it to its end: any changed byte is found before a query.
     ///
     /// # Errors
-    /// The file cannot be read, is none, or is damaged.
+    /// The file cannot be read, is not a list, or is damaged.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         let wrong =
             |cause: &str| FileError::new(path, None, cause, "name a list that `hushwire psi publish` wrote");
@@ -182,13 +184,13 @@ impl List {
         Ok(Self { path: path.to_owned(), file, public, items, bits: bits as u32, forms, starts })
     }
 
-    /// The public key under which it was made.
+    /// The owner's public key.
     #[must_use]
     pub fn public(&self) -> PublicKey {
         self.public
     }
 
-    /// Its length.
+    /// The number of items.
     #[must_use]
     pub fn items(&self) -> u64 {
         self.items
@@ -200,7 +202,7 @@ impl List {
         &self.forms
     }
 
-    /// Whether a value is in it.
+    /// Whether the list contains a value.
     ///
     /// # Errors
     /// The file cannot be read, or its buckets are out of order.
@@ -252,7 +254,7 @@ mod tests {
             let others: Vec<Item> = (n..n + 50).map(item).collect();
             assert!(key.values(&items).into_iter().all(|value| list.contains(value).expect("it is read")));
             assert!(!key.values(&others).into_iter().any(|value| list.contains(value).expect("it is read")));
-            // Under another key nothing is found.
+            // Under another key, nothing is found.
             let other = Key::draw().expect("random bytes").values(&items);
             assert!(!other.into_iter().any(|value| list.contains(value).expect("it is read")));
         }
