@@ -105,8 +105,8 @@ impl Backend {
         }
     }
 
-    /// `out[16 i ..] = AES_k0(LE128(first + i)) ^ AES_k1(LE128(first + i))`, counting modulo 2^128; the last block may
-    /// be cut short.
+    /// `out[16 i ..] = AES_k0(LE128(first + i)) ^ AES_k1(LE128(first + i))`, counting modulo 2^128;
+    /// the last block may be cut short.
     pub fn counter_xor2(&self, k0: &Aes128, k1: &Aes128, first: u128, out: &mut [u8]) {
         for key in [k0, k1] {
             registry::used(STREAM, key.bytes(), first, out.len().div_ceil(16));

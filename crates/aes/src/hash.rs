@@ -82,7 +82,8 @@ impl Backend {
         self.run_batch(Across(Ccr(key), as_bytes(x), as_bytes_mut(out), self.is_streamed()));
     }
 
-    /// `out[n] = π(π(x[n]) ⊕ i) ⊕ π(x[n])`, i = first + n / H: tweakable circular correlation robust. `H` is 1, 2, 4 or 8.
+    /// `out[n] = π(π(x[n]) ⊕ i) ⊕ π(x[n])`, i = first + n / H: tweakable circular correlation
+    /// robust. `H` is 1, 2, 4 or 8.
     ///
     /// # Panics
     /// If the lengths differ.
@@ -93,7 +94,8 @@ impl Backend {
         });
     }
 
-    /// `out[n] = π(y) ⊕ y`, `y = σ(x[n]) ⊕ i`, `i = first + n / H`: half the calls of [`Backend::tccr`]. `H` is 1, 2, 4 or 8.
+    /// `out[n] = π(y) ⊕ y`, `y = σ(x[n]) ⊕ i`, `i = first + n / H`: half the calls of
+    /// [`Backend::tccr`]. `H` is 1, 2, 4 or 8.
     ///
     /// # Panics
     /// If the lengths differ.

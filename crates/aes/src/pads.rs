@@ -1,7 +1,8 @@
 //! Pads of OT from correlated blocks: the hashes of the sender's block for both choices.
 //!
 //! ```text
-//! out[i] = [H(q_i), H(q_i ⊕ Δ)]       the receiver holds one of the two inputs and hashes it with `ccr` or `tccr`
+//! out[i] = [H(q_i), H(q_i ⊕ Δ)]       the receiver holds one of the two inputs and hashes it with
+//!                                     `ccr` or `tccr`
 //! ```
 
 use crate::batch::{Counter, runs, sigma};

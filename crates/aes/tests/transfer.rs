@@ -1,4 +1,5 @@
-//! The kernels of oblivious transfer on every backend against straight definitions over another AES.
+//! The kernels of oblivious transfer on every backend against straight definitions over another
+//! AES.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use hushwire_aes::{Aes128, Backend};

@@ -3,7 +3,8 @@
 //! ```text
 //! secret s, ternary      phase of (a, b) = b + a s = (q / t) m + noise    modulo q, t = 2^ℓ
 //! upload     (seed, b = −a s + e + ⌊q m / t⌉), a from the seed            b transformed, 50 bits a residue
-//! answer     Σ w·upload + encryption of 0 under the public key + flooding − mask, brought to fewer primes
+//! answer     Σ w·upload + encryption of 0 under the public key + flooding − mask, brought to fewer
+//!            primes
 //! ```
 //!
 //! **Source.** Z. Brakerski, Crypto 2012; J. Fan, F. Vercauteren, ePrint 2012/144; answers without

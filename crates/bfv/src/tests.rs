@@ -163,7 +163,8 @@ fn numbers_are_packed() {
     }
 }
 
-/// Kernels of one pixel see an image as a row, and polynomials of weights are as short as that allows.
+/// Kernels of one pixel see an image as a row, and polynomials of weights are as short as that
+/// allows.
 #[test]
 fn pixels_in_a_row() {
     let linear = Linear::new(conv(64, [13, 13], 64, 1, 1), 32, 1 << 12, 1 << 22).unwrap();
@@ -203,7 +204,8 @@ fn the_worst_weights_and_inputs() {
     check(Conv::matrix(3, 4000), 16, 1 << 6, 1, true);
 }
 
-/// Every linear layer's shape of SqueezeNet, ResNet50 and DenseNet121, in planes and channels that are cut down where only their number grows.
+/// Every linear layer's shape of SqueezeNet, ResNet50 and DenseNet121, in planes and channels that
+/// are cut down where only their number grows.
 #[test]
 #[ignore = "minutes"]
 fn shapes_of_networks() {
@@ -278,7 +280,8 @@ fn a_run_from_fixed_seeds() {
 
 const PINNED: u64 = 8_622_286_083_284_286_226;
 
-/// Noises of results, all 0, at a client that knows them: with all weights the same, and so many bits of flooding.
+/// Noises of results, all 0, at a client that knows them: with all weights the same, and so many
+/// bits of flooding.
 fn noises(weight: i64, flooding: Option<u32>) -> Vec<i64> {
     let conv = conv(2, [40, 40], 2, 3, 1);
     let linear = Linear::new(conv, 32, 1 << 12, 1 << 22).unwrap();
@@ -291,8 +294,8 @@ fn noises(weight: i64, flooding: Option<u32>) -> Vec<i64> {
     encryptor.client().noises(&halves, &places, &vec![0; places.len()])
 }
 
-/// The attack that flooding prevents: without it the noise of a result has the size of its weights. With it, what is left of it modulo a prime
-/// is uniform, whatever the weights are.
+/// The attack that flooding prevents: without it the noise of a result has the size of its weights.
+/// With it, what is left of it modulo a prime is uniform, whatever the weights are.
 #[test]
 fn noise_says_nothing_of_weights() {
     let spread = |of: &[i64]| (of.iter().map(|x| (*x as f64).powi(2)).sum::<f64>() / of.len() as f64).sqrt();
@@ -309,7 +312,8 @@ fn noise_says_nothing_of_weights() {
     }
 }
 
-/// The attack that the encryption of 0 prevents: a first half that is weights times what the client knows gives the weights away.
+/// The attack that the encryption of 0 prevents: a first half that is weights times what the client
+/// knows gives the weights away.
 #[test]
 fn first_halves_are_fresh() {
     let conv = conv(1, [4, 4], 1, 3, 1);

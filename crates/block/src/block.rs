@@ -126,7 +126,8 @@ impl Zeroize for Block {
 #[inline]
 #[must_use]
 pub fn as_bytes(blocks: &[Block]) -> &[u8] {
-    // SAFETY: `Block` is `repr(transparent)` over `[u8; 16]`, so a slice of n blocks is 16 n initialised bytes.
+    // SAFETY: `Block` is `repr(transparent)` over `[u8; 16]`, so a slice of n blocks is 16 n
+    // initialised bytes.
     unsafe { std::slice::from_raw_parts(blocks.as_ptr().cast(), size_of_val(blocks)) }
 }
 
@@ -146,7 +147,8 @@ pub fn as_bytes_mut(blocks: &mut [Block]) -> &mut [u8] {
 #[must_use]
 pub fn from_bytes(bytes: &[u8]) -> &[Block] {
     assert!(bytes.len().is_multiple_of(16), "{} bytes are not whole blocks", bytes.len());
-    // SAFETY: `Block` is `repr(transparent)` over `[u8; 16]`, of alignment 1, and every bit pattern is valid.
+    // SAFETY: `Block` is `repr(transparent)` over `[u8; 16]`, of alignment 1, and every bit pattern
+    // is valid.
     unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / 16) }
 }
 

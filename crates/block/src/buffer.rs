@@ -150,7 +150,8 @@ impl Deref for Buffer {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        // SAFETY: `len ≤ ready` bytes are initialised; for an empty buffer `start` is aligned and dangling.
+        // SAFETY: `len ≤ ready` bytes are initialised; for an empty buffer `start` is aligned and
+        // dangling.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }

@@ -161,7 +161,7 @@ impl Kernel for Bits<'_> {
 /// shuffling: stores are whole vectors.
 ///
 /// ```text
-///                 register          lane     byte               `c` has bits 5 to 0, h 3 to 0, k and j 2 to 0
+///                 register          lane     byte    `c` has bits 5 to 0, h 3 to 0, k and j 2 to 0
 /// load halves     h3 h1 h0 k c5     h2 c4    c3 c2 c1 c0
 /// trade k0        h3 h1 h0 .. c0    h2 c4    c3 c2 c1 k0
 /// unpack k1, k2   h3 h1 h0 ..       h2 c4    c1 k2 k1 k0

@@ -1,4 +1,5 @@
-//! Linear combinations against sums of naive products, with every form of carry-less multiplication.
+//! Linear combinations against sums of naive products, with every form of carry-less
+//! multiplication.
 
 use hushwire_block::fold::{Fold, Folds, scale_add};
 use hushwire_block::{Block, Gf128};

@@ -150,9 +150,9 @@ fn power(x: f64, n: usize) -> (f64, i64) {
     result
 }
 
-/// A program that finds A's items. Its inputs are [`PhasingTables::inputs`]; its output is a flag for
-/// every bin, then for every place of the stash. An item's bin depends on A's other items, so only
-/// A may learn the flags.
+/// A program that finds A's items. Its inputs are [`PhasingTables::inputs`]; its output is a flag
+/// for every bin, then for every place of the stash. An item's bin depends on A's other items, so
+/// only A may learn the flags.
 #[must_use]
 pub fn flags(name: &str, tables: &PhasingTables) -> Program {
     let mut steps = ProgramSteps::default();

@@ -6,7 +6,8 @@
 //!          instance j is bit j % 8 of byte j / 8
 //! ```
 //!
-//! Bits past the width of a value, or past the last instance of a plane, are ignored when read and 0 when written.
+//! Bits past the width of a value, or past the last instance of a plane, are ignored when read and
+//! 0 when written.
 
 use hushwire_block::transpose;
 use hushwire_simd::cpu;

@@ -5,7 +5,8 @@
 //! segment of rows     1            in its place
 //!                     2 or 3       each pair is compared; in its place
 //!                     more         q = 2^j − 1 rows are the sample; each pair of it is compared
-//!                                  j levels: the others go down the tree of the sample, to q + 1 segments around its rows
+//!                                  j levels: the others go down the tree of the sample, to q + 1
+//!                                  segments around its rows
 //! ```
 //!
 //! The algorithm is sample sort (W. D. Frazer, A. C. McKellar, "Samplesort", J. ACM 1970) on all

@@ -119,8 +119,8 @@ pub fn less(b: &mut Builder, x: &[Bit], y: &[Bit]) -> Bit {
     sub(b, x, y).1
 }
 
-/// Whether `x < y`, unsigned, at logarithmic depth: J. Garay, B. Schoenmakers, J. Villegas, "Practical and secure
-/// solutions for integer comparison", PKC 2007, Sec. 4.
+/// Whether `x < y`, unsigned, at logarithmic depth: J. Garay, B. Schoenmakers, J. Villegas,
+/// "Practical and secure solutions for integer comparison", PKC 2007, Sec. 4.
 #[must_use]
 pub fn less_fast(b: &mut Builder, x: &[Bit], y: &[Bit]) -> Bit {
     // Pairs (less, equal) of ever longer runs of bits, the lowest first.

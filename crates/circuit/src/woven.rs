@@ -7,9 +7,10 @@
 //! ```
 //!
 //! - An XOR that only one other XOR reads is part of that XOR's sum.
-//! - Sums that need no product of the layer before come first: they run while those products are still under way.
-//! - Products stay where the ANDs put them, after the cells. A sum reads them there; only a product that a later layer or an AND
-//!   reads is copied.
+//! - Sums that need no product of the layer before come first: they run while those products are
+//!   still under way.
+//! - Products stay where the ANDs put them, after the cells. A sum reads them there; only a product
+//!   that a later layer or an AND reads is copied.
 //!
 //! Layers and the order of ANDs are those of [`Layered`]: nothing that parties agree on depends on
 //! this form.

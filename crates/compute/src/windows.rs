@@ -59,8 +59,8 @@ impl Windows {
         if self.size.contains(&0) { None } else { Some([one(0)?, one(1)?]) }
     }
 
-    /// The elements of window `at`, which is counted row by row: for each its place in the plane and in the window. What
-    /// lies outside the plane is left out.
+    /// The elements of window `at`, which is counted row by row: for each its place in the plane
+    /// and in the window. What lies outside the plane is left out.
     pub(crate) fn places(&self, at: usize) -> impl Iterator<Item = (usize, usize)> {
         let across = self.count().map_or(1, |c| c[1]);
         let start = [at / across, at % across];

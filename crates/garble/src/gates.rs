@@ -184,6 +184,7 @@ pub(crate) fn correlation(backend: Backend, seed: &Seed, given: Option<Block>) -
 }
 
 /// The garbler's wires in families with free XOR.
+#[cfg(test)]
 pub(crate) type ZeroLabel = Tagged<TruthZero>;
 /// The evaluator's.
 pub(crate) type ActiveLabel = Tagged<Active>;

@@ -3,6 +3,7 @@
 //! ```text
 //! scheme    Scheme, Format      the seven garblings, and the bytes of their tables
 //! gates     GateBackend         one end's half of a scheme: its wires and gates; a type for each end of each family
+//! free      End                 the ends of families whose XORs are free, for any kernels of their ANDs
 //! half      PRP, MI, MI4, CIRC  half gates under three hash assumptions, one source for all
 //! three_halves                  Rosulek and Roy's 197 bits an AND
 //! prf       PrfOnly              GLNP15: AES as a pseudorandom function and nothing else, XOR is not free
@@ -26,6 +27,7 @@ pub mod cursor;
 pub mod deferred;
 mod engine;
 mod error;
+mod free;
 mod gates;
 pub mod half;
 pub mod prf;

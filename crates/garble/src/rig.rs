@@ -1,6 +1,7 @@
 //! Both ends in one process, for tests: garble into memory, evaluate from it, decode.
 
 pub(crate) mod circuits;
+pub(crate) mod formulas;
 pub(crate) mod life;
 pub(crate) mod oracle;
 pub(crate) mod suite;

@@ -94,7 +94,8 @@ impl Device {
         self.lock().hello
     }
 
-    /// Refuses a device that runs batches of another size than `instances`, which the parties agreed on.
+    /// Refuses a device that runs batches of another size than `instances`, which the parties
+    /// agreed on.
     ///
     /// # Errors
     /// [`Cause::Instances`].

@@ -11,9 +11,9 @@ pub const ENV: &str = "HUSHWIRE_HDL";
 /// The program's name.
 pub const PROGRAM: &str = "party-sim";
 
-/// The program: in the folder that [`ENV`] names; without it, in `hdl` beside the directory of the running program, which
-/// for one in `target/release` is `target/hdl`. It gets a party's keys, so that it is never looked for in the current
-/// directory, which may be anybody's.
+/// The program: in the folder that [`ENV`] names; without it, in `hdl` beside the directory of the
+/// running program, which for one in `target/release` is `target/hdl`. It gets a party's keys, so
+/// that it is never looked for in the current directory, which may be anybody's.
 ///
 /// # Errors
 /// [`Cause::Missing`] with the path that was tried.

@@ -10,13 +10,15 @@
 //!                  J  first counter u128 │ rows of input: begins a batch in a context
 //!                  R  bytes of the link from the right neighbour
 //!                  Z  asks for statistics
-//! device → engine  H  version, lanes, cores, contexts, slots, instructions, scalars, flight, u32 each: first
+//! device → engine  H  version, lanes, cores, contexts, slots, instructions, scalars, flight, u32
+//!                     each: first
 //!                  T  bytes of the link to the left neighbour
 //!                  O  all rows of output: ends a batch
 //!                  X  the reason why it ends, as text
 //!                  Z  cycles u64 │ AND instructions u64
 //!
-//! a row            one bit of all instances as shares: the own plane, then the next one, 16·W bytes each
+//! a row            one bit of all instances as shares: the own plane, then the next one, 16·W
+//!                  bytes each
 //! W                words of 128 instances: cores · lanes
 //! ```
 

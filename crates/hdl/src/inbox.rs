@@ -143,8 +143,8 @@ impl Inbox {
         Ok(())
     }
 
-    /// Expects a batch of `due` link bytes, which are waited for in parts of at most `largest`, then
-    /// `whole` bytes of output.
+    /// Expects a batch of `due` link bytes, which are waited for in parts of at most `largest`,
+    /// then `whole` bytes of output.
     ///
     /// # Errors
     /// [`Cause::Misuse`] if the context does not exist or is busy.

@@ -1,4 +1,5 @@
-//! Evaluates networks in fixed point, one a line, for scripts that compare with other implementations (`scripts/fuzz-models`).
+//! Evaluates networks in fixed point, one a line, for scripts that compare with other
+//! implementations (`scripts/fuzz-models`).
 //!
 //! ```text
 //! in    MODEL.onnx <tab> INPUT.npy <tab> CALIBRATION.npy or - <tab> BITS or auto

@@ -4,7 +4,8 @@
 //! Wanted     bits, fractional bits, cut: each a number, or to be chosen
 //!    │ chosen: the smallest ring in which results on sample inputs are near those in floating point
 //!    ▼
-//! Choice     the numbers, their distance, and a finding where that is too far: layer, cause, remedy
+//! Choice     the numbers, their distance, and a finding where that is too far: layer, cause,
+//!            remedy
 //! ```
 
 use crate::{

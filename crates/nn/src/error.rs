@@ -52,7 +52,8 @@ impl From<ComputeError> for NnError {
     }
 }
 
-/// A name from a file as messages show it: short, and without characters that steer a terminal or turn text around.
+/// A name from a file as messages show it: short, and without characters that steer a terminal or
+/// turn text around.
 pub(crate) fn shown(name: &str) -> String {
     let steers = |c: char| {
         c.is_control()

@@ -34,6 +34,11 @@ pub trait Backend: Primitives {
     /// Whether an operation is computed on words. Some ring has the numbers of its operands.
     fn on_words(lower: &Lower<'_, Self>, op: &Op, args: &[usize]) -> bool;
 
+    /// Whether so many bits are joined by one circuit, in place of a step for each level of a tree.
+    fn joins_at_once(elements: usize) -> bool;
+    /// Whether so many elements of a value that may be words are copied down as words.
+    fn copies_words(lower: &Lower<'_, Self>, of: usize, elements: usize) -> bool;
+
     /// Words → some of their bits, of the first on.
     fn to_bits(lower: &mut Lower<'_, Self>, bits: Range<usize>, rows: usize) -> Talk<Self>;
     /// The words of a value that there is in a narrow form.

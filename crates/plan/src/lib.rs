@@ -15,17 +15,27 @@
 #![forbid(unsafe_code)]
 
 mod backend;
+mod engine;
+mod form;
+mod local;
 mod lower;
 mod picks;
 mod prim;
 mod run;
+mod share;
 mod size;
 mod steps;
+mod wave;
 
 pub use backend::Backend;
+pub use engine::Engine;
+pub use form::{Form, misplaced};
+pub use local::local;
 pub use lower::{Forms, Lower, Lowered};
 pub use picks::{Moves, Picks, Run};
-pub use prim::{Key, Local, Prim, Primitives, Sign, Talk, gathered, misplaced, wires};
+pub use prim::{Key, Local, Prim, Primitives, Reorder, Sign, Talk, gathered, wires};
 pub use run::Values;
+pub use share::{Residue, Sharing, WordMap, flattened, gathered_bits, picked, piece, some_planes, stacked};
 pub use size::{Axis, Pooling, Size, Slot};
-pub use steps::{Step, Steps, Watch};
+pub use steps::{Extent, Piece, Step, Steps, Watch};
+pub use wave::{Flight, Group, Place, Task, Wave, home, land};

@@ -5,22 +5,21 @@
 
 use crate::{
     picks::Picks,
+    share::Sharing,
     size::{Axis, Pooling, Size},
 };
 use hushwire_circuit::Program;
 use hushwire_compute::{ComputeError, Op, Scalar, Tensor, back_end};
 use std::sync::Arc;
 
-/// The primitives and values that a back end has alone.
-pub trait Primitives: Sized {
+/// The primitives that a back end has alone.
+pub trait Primitives: Sharing {
     /// A primitive without a message that it has alone.
     type Local;
     /// A primitive with messages that it has alone.
     type Talk;
     /// The facts about its factors that a product needs.
     type Factors;
-    /// A value in one form, as a party has it.
-    type Form: Clone;
     /// Whether a value may be opened in pieces.
     const OPENS_IN_PIECES: bool;
 
@@ -130,6 +129,24 @@ pub enum Local<B: Primitives> {
     Own(B::Local),
 }
 
+/// A primitive in which parties talk, and that makes orders of rows or moves rows by them.
+pub enum Reorder {
+    /// Bits of keys, the first most significant → the order of their rows.
+    Sort {
+        /// Rows.
+        rows: usize,
+        /// How keys count.
+        keys: Vec<Key>,
+    },
+    /// Words, the place to which each row goes → that order.
+    ToOrder,
+    /// Bits or words in rows of so many elements, and an order → the rows in it.
+    Permute {
+        /// Elements of a row.
+        inner: usize,
+    },
+}
+
 /// A primitive in which parties talk.
 pub enum Talk<B: Primitives> {
     /// Bits → words of a ring.
@@ -158,20 +175,8 @@ pub enum Talk<B: Primitives> {
         /// Where they lie.
         sign: Sign,
     },
-    /// Bits of keys, the first most significant → the order of their rows.
-    Sort {
-        /// Rows.
-        rows: usize,
-        /// How keys count.
-        keys: Vec<Key>,
-    },
-    /// Words, the place to which each row goes → that order.
-    ToOrder,
-    /// Bits or words in rows of so many elements, and an order → the rows in it.
-    Permute {
-        /// Elements of a row.
-        inner: usize,
-    },
+    /// Rows brought to an order.
+    Reorder(Reorder),
     /// A block on every row: bits … → bits.
     Block(Arc<Program>),
     /// A program on all bits of all elements: bits … → bits of that width and as many elements.
@@ -198,6 +203,12 @@ pub enum Prim<B: Primitives> {
 impl<B: Primitives> From<Local<B>> for Prim<B> {
     fn from(prim: Local<B>) -> Self {
         Prim::Local(prim)
+    }
+}
+
+impl<B: Primitives> From<Reorder> for Prim<B> {
+    fn from(prim: Reorder) -> Self {
+        Prim::Talk(Talk::Reorder(prim))
     }
 }
 
@@ -298,7 +309,7 @@ impl<B: Primitives> Talk<B> {
         match self {
             Talk::Block(program) => Some(Same::Block(Arc::as_ptr(program))),
             Talk::ToWords(ring) => Some(Same::ToWords(*ring)),
-            Talk::Permute { inner } => Some(Same::Permute(*inner)),
+            Talk::Reorder(Reorder::Permute { inner }) => Some(Same::Permute(*inner)),
             Talk::Product(_)
             | Talk::MatMul(..)
             | Talk::Choose
@@ -306,8 +317,7 @@ impl<B: Primitives> Talk<B> {
             | Talk::LessBounded
             | Talk::Equal
             | Talk::Truncate { .. }
-            | Talk::Sort { .. }
-            | Talk::ToOrder
+            | Talk::Reorder(Reorder::Sort { .. } | Reorder::ToOrder)
             | Talk::Flat(..)
             | Talk::Open { .. }
             | Talk::Own(_) => None,
@@ -320,14 +330,14 @@ impl<B: Primitives> Talk<B> {
             Talk::MatMul([rows, _, columns], _) => reads[0].with_rows(rows * columns),
             Talk::Choose => reads[1],
             Talk::Less { .. } | Talk::LessBounded | Talk::Equal => Size::Bits(1, reads[0].rows()),
-            Talk::Sort { rows, .. } => {
+            Talk::Reorder(Reorder::Sort { rows, .. }) => {
                 Size::Order(*rows, B::stages(*rows, reads.iter().map(|size| size.width()).sum()))
             }
-            Talk::ToOrder => Size::Order(reads[0].rows(), usize::from(reads[0].rows() > 1)),
+            Talk::Reorder(Reorder::ToOrder) => Size::Order(reads[0].rows(), usize::from(reads[0].rows() > 1)),
             Talk::Block(program) => Size::Bits(program.output_bits(), reads[0].rows()),
             Talk::Flat(_, [width, rows]) => Size::Bits(*width, *rows),
             Talk::Open { scalar, lengths } => Size::Known(scalar.bits(), lengths.iter().product()),
-            Talk::Product(_) | Talk::Truncate { .. } | Talk::Permute { .. } => reads[0],
+            Talk::Product(_) | Talk::Truncate { .. } | Talk::Reorder(Reorder::Permute { .. }) => reads[0],
             Talk::Own(own) => B::size_of_talk(own, reads),
         }
     }
@@ -344,9 +354,7 @@ impl<B: Primitives> Talk<B> {
             | Talk::Equal
             | Talk::Truncate { .. }
             | Talk::Block(_) => true,
-            Talk::MatMul(..) | Talk::Sort { .. } | Talk::ToOrder | Talk::Permute { .. } | Talk::Flat(..) => {
-                false
-            }
+            Talk::MatMul(..) | Talk::Reorder(_) | Talk::Flat(..) => false,
             Talk::Open { .. } => B::OPENS_IN_PIECES,
             Talk::Own(own) => B::is_row_by_row(own),
         }
@@ -374,12 +382,4 @@ pub fn wires(program: &Program, plane: usize, shares: usize) -> u64 {
         (shares * block.slots() * plane * copies).max(64 * block.slots()) as u64
     };
     (0..stages.len()).map(of).max().unwrap_or(0)
-}
-
-/// A value in another form than its plan says.
-///
-/// # Panics
-/// Always: it is the lowering's bug.
-pub fn misplaced() -> ! {
-    unreachable!("a plan keeps to its forms")
 }

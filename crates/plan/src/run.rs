@@ -1,15 +1,18 @@
 //! The values of a run under way.
 
 use crate::{
-    prim::{Local, Prim, Primitives},
+    form::Form,
+    prim::{Local, Prim, Primitives, Talk},
     size::Slot,
     steps::{Step, Steps},
+    wave::Wave,
 };
+use std::sync::Arc;
 
 /// The values of a run: each stays until its last reader has run.
 pub struct Values<'p, B: Primitives> {
     steps: &'p Steps<B>,
-    values: Vec<Option<B::Form>>,
+    values: Vec<Option<Form<B>>>,
     /// For each value, the number of steps that will still read it; outputs are read once more.
     readers: Vec<usize>,
     ran: Vec<bool>,
@@ -30,18 +33,18 @@ impl<'p, B: Primitives> Values<'p, B> {
     }
 
     /// Takes a step's value. A value that nobody reads is dropped at once.
-    pub fn put(&mut self, slot: Slot, form: B::Form) {
+    fn put(&mut self, slot: Slot, form: Form<B>) {
         self.values[slot] = (self.readers[slot] > 0).then_some(form);
         self.ran[slot] = true;
     }
 
     /// The values that a step reads. Those that nobody reads again are dropped here.
-    fn take(&mut self, at: Slot) -> Vec<B::Form> {
+    fn take(&mut self, at: Slot) -> Vec<Form<B>> {
         self.steps[at].reads.iter().map(|slot| self.read(*slot)).collect()
     }
 
     /// A value for one of its readers; the last one has it alone.
-    fn read(&mut self, slot: Slot) -> B::Form {
+    fn read(&mut self, slot: Slot) -> Form<B> {
         self.readers[slot] -= 1;
         let value = &mut self.values[slot];
         let form = if self.readers[slot] == 0 { value.take() } else { value.clone() };
@@ -55,7 +58,7 @@ impl<'p, B: Primitives> Values<'p, B> {
     /// The errors of the function.
     pub fn alone<E>(
         &mut self,
-        mut make: impl FnMut(&'p Step<B>, &'p Local<B>, &[B::Form]) -> Result<B::Form, E>,
+        mut make: impl FnMut(&'p Step<B>, &'p Local<B>, &[Form<B>]) -> Result<Form<B>, E>,
     ) -> Result<(), E> {
         let steps = self.steps;
         for (at, step) in steps.iter().enumerate() {
@@ -73,13 +76,29 @@ impl<'p, B: Primitives> Values<'p, B> {
     }
 
     /// All steps that are ready and talk, with what they read.
-    pub fn wave(&mut self) -> Vec<(Slot, Vec<B::Form>)> {
-        self.steps.ready(&self.ran).into_iter().map(|at| (at, self.take(at))).collect()
+    pub fn wave(&mut self) -> Wave<'p, B> {
+        let steps = self.steps;
+        let ready = steps.ready(&self.ran).into_iter();
+        Wave::new(ready.map(|at| (&steps[at], steps.extent(at), self.take(at))))
+    }
+
+    /// Takes the values of a wave, all of whose pieces have landed. What was opened in pieces gets
+    /// its lengths again.
+    pub fn end(&mut self, wave: Wave<'p, B>) {
+        for (step, at, form) in wave.end() {
+            let form = match (step.talk(), form) {
+                (Some(Talk::Open { lengths, .. }), Form::Known(all)) if all.lengths() != lengths => {
+                    Form::of_known(Arc::unwrap_or_clone(all).reshaped(lengths))
+                }
+                (_, form) => form,
+            };
+            self.put(at, form);
+        }
     }
 
     /// The values of outputs, in order. All steps have run.
     #[must_use]
-    pub fn outputs(mut self) -> Vec<B::Form> {
+    pub fn outputs(mut self) -> Vec<Form<B>> {
         self.steps.outputs().iter().map(|slot| self.read(*slot)).collect()
     }
 }

@@ -1,5 +1,6 @@
 //! The sizes of values, and the axes and windows along which steps read elements.
 
+use crate::share::Residue;
 use hushwire_compute::Steps;
 use std::ops::Range;
 
@@ -94,17 +95,17 @@ impl Axis {
         (k / self.inner * self.n + i) * self.inner + k % self.inner
     }
 
-    /// Sums along the axis, of each series or, with `prefix`, up to and with each element.
-    pub fn sums<W: Copy>(self, x: &[W], zero: W, prefix: bool, plus: impl Fn(W, W) -> W) -> Vec<W> {
+    /// Appends the sums along the axis, of each series or, with `prefix`, up to and with each
+    /// element.
+    pub(crate) fn sums<W: Residue>(self, x: &[W], prefix: bool, out: &mut Vec<W>) {
         if !prefix {
             let all = |k: usize| (0..self.n).map(move |i| x[self.place(k, i)]);
-            return (0..self.series()).map(|k| all(k).fold(zero, &plus)).collect();
+            return out.extend((0..self.series()).map(|k| all(k).fold(W::default(), W::added)));
         }
-        let mut out = x.to_vec();
+        out.extend_from_slice(x);
         for (k, i) in (0..self.series()).flat_map(|k| (1..self.n).map(move |i| (k, i))) {
-            out[self.place(k, i)] = plus(out[self.place(k, i)], out[self.place(k, i - 1)]);
+            out[self.place(k, i)] = out[self.place(k, i)].added(out[self.place(k, i - 1)]);
         }
-        out
     }
 }
 
@@ -170,10 +171,9 @@ impl Pooling {
         (0..rows.windows).flat_map(count)
     }
 
-    /// The sum of each window.
-    pub fn sums<W: Copy>(&self, x: &[W], zero: W, plus: impl Fn(W, W) -> W) -> Vec<W> {
+    /// Appends the sum of each window.
+    pub(crate) fn sums<W: Residue>(&self, x: &[W], out: &mut Vec<W>) {
         let (height, width) = (self.rows.n, self.columns.n);
-        let mut out = Vec::with_capacity(self.windows());
         for plane in 0..self.planes {
             let plane = &x[plane * height * width..][..height * width];
             for row in 0..self.rows.windows {
@@ -181,10 +181,9 @@ impl Pooling {
                     let lines = plane.chunks_exact(width).skip(self.rows.span(row).start);
                     let lines = lines.take(self.rows.span(row).len());
                     let all = lines.flat_map(|line| &line[self.columns.span(column)]);
-                    out.push(all.fold(zero, |sum, word| plus(sum, *word)));
+                    out.push(all.fold(W::default(), |sum, word| sum.added(*word)));
                 }
             }
         }
-        out
     }
 }

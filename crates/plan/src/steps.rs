@@ -4,7 +4,7 @@ use crate::{
     prim::{Prim, Primitives, Talk},
     size::{Size, Slot},
 };
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
 /// A primitive and what it reads, all computed before.
 pub struct Step<B: Primitives> {
@@ -32,6 +32,21 @@ impl<B: Primitives> Step<B> {
         self.talk().is_some()
     }
 }
+
+/// The rows of a step that talks, and whether each of them is computed for itself, so that the step
+/// may be cut.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// The step.
+    pub at: Slot,
+    /// Its rows.
+    pub rows: usize,
+    /// Whether it may be cut.
+    pub cuts: bool,
+}
+
+/// A part of a step: which, and which of its rows.
+pub type Piece = (Slot, Range<usize>);
 
 /// The steps that compute a computation, the same at all parties.
 pub struct Steps<B: Primitives> {
@@ -105,6 +120,22 @@ impl<B: Primitives> Steps<B> {
     #[must_use]
     pub fn rows_read(&self, at: Slot) -> usize {
         self.steps[at].reads.iter().map(|slot| self.steps[*slot].size.rows()).max().unwrap_or(0)
+    }
+
+    /// The rows of a step, and whether it is cut.
+    #[must_use]
+    pub fn extent(&self, at: Slot) -> Extent {
+        let cuts = self.steps[at].talk().is_some_and(Talk::is_row_by_row);
+        Extent { at, rows: self.rows_read(at), cuts }
+    }
+
+    /// The sizes of what a piece of so many rows reads and makes; those of the step where it is not
+    /// cut.
+    #[must_use]
+    pub fn piece_sizes(&self, at: Slot, rows: usize) -> (Vec<Size>, Size) {
+        let cuts = self.extent(at).cuts;
+        let part = |size: Size| if cuts { size.with_rows(rows) } else { size };
+        (self.sizes_read(at).into_iter().map(part).collect(), part(self.steps[at].size))
     }
 
     /// Of each value, how many read it; outputs are read once more.

@@ -26,7 +26,8 @@ impl Drop for Prg {
 }
 
 impl Prg {
-    /// The stream of `seed` for `label`. The backend is a local choice; the stream does not depend on it.
+    /// The stream of `seed` for `label`. The backend is a local choice; the stream does not depend
+    /// on it.
     #[must_use]
     pub fn new(backend: Backend, seed: &Seed, label: &str) -> Self {
         let derived = seed.derive("hushwire prg", label.as_bytes());

@@ -2,7 +2,8 @@
 //! section 2.2).
 //!
 //! ```text
-//!            P1: k1, k3          P_i holds k_i (own) and k_{i−1} (prev): P_i drew k_i and sent it to P_{i+1}.
+//!            P1: k1, k3          P_i holds k_i (own) and k_{i−1} (prev): P_i drew k_i and sent it
+//!                                to P_{i+1}.
 //!           /          \
 //!   P3: k3, k2 ──── P2: k2, k1
 //! ```
@@ -12,8 +13,8 @@
 //!
 //! ```text
 //! counter block (LE128)   bits 127..96 shard | 95..64 lane | 63..0 word
-//! zero share      α_i = F_{k_i}(ctr) ⊕ F_{k_{i−1}}(ctr)     α_1 ⊕ α_2 ⊕ α_3 = 0
-//! random share    (F_{k_i}(ctr), F_{k_{i−1}}(ctr))          replicated: x_{i+1} is own, x_i is prev
+//! zero share      α_i = F_{k_i}(ctr) ⊕ F_{k_{i−1}}(ctr)    α_1 ⊕ α_2 ⊕ α_3 = 0
+//! random share    (F_{k_i}(ctr), F_{k_{i−1}}(ctr))         replicated: x_{i+1} is own, x_i is prev
 //! ```
 //!
 //! Keys are derived for a session and a label, so counters may start at 0 in every session. A word

@@ -2,7 +2,8 @@
 //! payloads and back.
 //!
 //! ```text
-//! payload  of each column its length 1 (2 where a row may have more than 255 bytes), its text; zeros up to the length agreed on
+//! payload  of each column its length 1 (2 where a row may have more than 255 bytes), its text;
+//!          zeros up to the length agreed on
 //! ```
 
 use crate::{
@@ -215,7 +216,8 @@ impl MoreColumns for Beside<'_> {
         self.carried.names()
     }
 
-    /// The fields of the other party; empty ones where the row has no common key, or its payload is none.
+    /// The fields of the other party; empty ones where the row has no common key, or its payload is
+    /// none.
     fn fields(&self, row: usize) -> Vec<&str> {
         let common = self.of_row.get(row).copied().flatten().map(|common| common as usize);
         let payload = common.filter(|common| *common < self.payloads.count()).map(|c| self.payloads.get(c));

@@ -301,7 +301,8 @@ mod tests {
         }
     }
 
-    /// Side B learns nothing from any circuit but a size from `scs`; from tables A learns a masked number.
+    /// Side B learns nothing from any circuit but a size from `scs`; from tables A learns a masked
+    /// number.
     #[test]
     fn circuits_reveal_to_whom_it_was_agreed() {
         for reveal in [Reveal::Size, Reveal::Items, Reveal::Flags] {

@@ -432,8 +432,8 @@ mod tests {
     use super::*;
     use hushwire_machine::{NetError, PartyId};
 
-    /// Each of the 24 orders of four values comes about as often as the others: χ² with 23 degrees of freedom is below 70
-    /// but with probability 10^−6.
+    /// Each of the 24 orders of four values comes about as often as the others: χ² with 23 degrees
+    /// of freedom is below 70 but with probability 10^−6.
     #[test]
     fn orders_are_uniform() {
         let mut counts = std::collections::HashMap::new();

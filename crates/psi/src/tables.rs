@@ -215,7 +215,8 @@ mod tests {
         assert_eq!(cuckoo(&values, &salt, &tables).map(|c| c.stash.len()), Some(28));
     }
 
-    /// The share of sets of 64 that do not fit without a stash: measured in a million trials, 2^−6.5.
+    /// The share of sets of 64 that do not fit without a stash: measured in a million trials,
+    /// 2^−6.5.
     #[test]
     fn stashes_are_needed_as_often_as_measured() {
         let mut tables = tables_of([64, 64], 60);

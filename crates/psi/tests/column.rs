@@ -148,7 +148,8 @@ proptest! {
         prop_assert_eq!(read(&csv, "id").map(|keys| keys.rows()), count);
     }
 
-    /// Fields of any text, also of lengths of two bytes, come back as they were; nothing else is as long and is fields.
+    /// Fields of any text, also of lengths of two bytes, come back as they were; nothing else is as
+    /// long and is fields.
     #[test]
     fn fields_come_back_from_payloads(
         rows in prop::collection::vec(prop::collection::vec("[ -~äß€😀\n\"]{0,9}", 3), 0..12),
@@ -182,7 +183,8 @@ fn columns_that_cannot_be_carried_are_named_with_their_row() {
     let fields = |rows: &[[&str; 2]]| {
         Ok(rows.iter().map(|row| row.map(str::to_owned).to_vec()).collect::<Vec<Vec<String>>>())
     };
-    // Empty fields are fields; rows without a key count for nothing; rows of one key may come again.
+    // Empty fields are fields; rows without a key count for nothing; rows of one key may come
+    // again.
     let csv = "k,plan,größe\nx,,\n,much too wide,1\ny,gold,€\nx,,\n";
     assert_eq!(read(csv), fields(&[["", ""], ["gold", "€"]]));
     for (csv, words) in [

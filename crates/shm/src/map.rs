@@ -53,15 +53,17 @@ impl Map {
     }
 
     pub(crate) fn header(&self) -> &Header {
-        // SAFETY: the mapping is page-aligned, longer than a header and lives as long as `self`; every field is an
-        // atomic, for which any bytes are a value and which others may write at any time.
+        // SAFETY: the mapping is page-aligned, longer than a header and lives as long as `self`;
+        // every field is an atomic, for which any bytes are a value and which others may write at
+        // any time.
         unsafe { self.base.cast().as_ref() }
     }
 
     /// The ring's bytes.
     pub(crate) fn words(&self) -> &[AtomicU64] {
-        // SAFETY: `capacity` bytes follow `DATA_AT`, which is a multiple of a word's alignment; the mapping lives as
-        // long as `self`; as for the header, atomics may be written by others at any time.
+        // SAFETY: `capacity` bytes follow `DATA_AT`, which is a multiple of a word's alignment; the
+        // mapping lives as long as `self`; as for the header, atomics may be written by others at
+        // any time.
         unsafe {
             slice::from_raw_parts(self.base.add(DATA_AT).cast().as_ptr(), self.capacity / size_of::<u64>())
         }

@@ -1,4 +1,5 @@
-//! Two processes share a ring: all bytes come in order while both sleep and wake, and a killed writer is noticed.
+//! Two processes share a ring: all bytes come in order while both sleep and wake, and a killed
+//! writer is noticed.
 #![cfg(target_os = "linux")]
 
 use std::{

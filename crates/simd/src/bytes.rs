@@ -1,10 +1,12 @@
-//! Vectors of GF(2^8) elements, written once for two forms: GFNI on natural bytes, and bit slices without GFNI.
+//! Vectors of GF(2^8) elements, written once for two forms: GFNI on natural bytes, and bit slices
+//! without GFNI.
 //!
 //! ```text
 //! Gfni<L>    B = L::V        one instruction a product or a linear map
 //! Sliced<L>  B = [L::V; 8]   plane b holds bit b of every byte; load and store slice and unslice
 //! ```
-//! Both read and write natural byte order, so that what a kernel writes does not depend on the form.
+//! Both read and write natural byte order, so that what a kernel writes does not depend on the
+//! form.
 
 use crate::{Kernel, Lanes, Tier, cpu, dispatch};
 
@@ -33,8 +35,8 @@ pub trait ByteField: Copy {
     fn permute(self, a: Self::B, idx: &[u8; 16]) -> Self::B;
 }
 
-/// A computation written once for every [`ByteField`]. Closures and `array::map` over vectors do not inherit the tier's
-/// instructions: write loops.
+/// A computation written once for every [`ByteField`]. Closures and `array::map` over vectors do
+/// not inherit the tier's instructions: write loops.
 pub trait ByteKernel {
     /// The kernel's result.
     type Out;
@@ -42,7 +44,8 @@ pub trait ByteKernel {
     fn run<F: ByteField>(self, field: F) -> Self::Out;
 }
 
-/// Runs `kernel` with GFNI where `gfni` asks for it and the CPU has it, and on bit slices elsewhere.
+/// Runs `kernel` with GFNI where `gfni` asks for it and the CPU has it, and on bit slices
+/// elsewhere.
 ///
 /// # Panics
 /// As [`dispatch`].

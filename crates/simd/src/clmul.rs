@@ -32,8 +32,8 @@ pub trait ClmulWords: Copy {
     fn mul(self, a: u64, b: u64) -> u128;
 }
 
-/// Work that multiplies words in its innermost loop. `run` is `#[inline(always)]`, so that every form is compiled with its
-/// instructions.
+/// Work that multiplies words in its innermost loop. `run` is `#[inline(always)]`, so that every
+/// form is compiled with its instructions.
 pub trait WordKernel {
     /// The result.
     type Out;
@@ -123,7 +123,8 @@ impl Clmul {
         }
         #[cfg(target_arch = "aarch64")]
         if self.is_hardware() {
-            // SAFETY: the form is not portable only after the AES (and with it PMULL) feature was detected.
+            // SAFETY: the form is not portable only after the AES (and with it PMULL) feature was
+            // detected.
             return unsafe { arm::mul(a, b) };
         }
         mul_soft(a, b)
@@ -138,7 +139,8 @@ impl Clmul {
         }
         #[cfg(target_arch = "aarch64")]
         if self.is_hardware() {
-            // SAFETY: the form is not portable only after the AES (and with it PMULL) feature was detected.
+            // SAFETY: the form is not portable only after the AES (and with it PMULL) feature was
+            // detected.
             return unsafe { arm::run(kernel) };
         }
         kernel.run(Soft)
@@ -188,7 +190,8 @@ impl Clmul {
         }
         #[cfg(target_arch = "aarch64")]
         if self.is_hardware() {
-            // SAFETY: the form is not portable only after the AES (and with it PMULL) feature was detected.
+            // SAFETY: the form is not portable only after the AES (and with it PMULL) feature was
+            // detected.
             return unsafe { arm::fold(a, x, sums) };
         }
         fold_with(mul_soft, a, x, sums);
@@ -211,7 +214,8 @@ impl Clmul {
         }
         #[cfg(target_arch = "aarch64")]
         if self.is_hardware() {
-            // SAFETY: the form is not portable only after the AES (and with it PMULL) feature was detected.
+            // SAFETY: the form is not portable only after the AES (and with it PMULL) feature was
+            // detected.
             return unsafe { arm::scale_add(c, tail, e, q) };
         }
         scale_add_with(mul_soft, c, tail, e, q);

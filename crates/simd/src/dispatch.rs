@@ -3,7 +3,8 @@
 use crate::detect::cpu;
 use crate::{Kernel, Tier};
 
-/// Runs `kernel` with the operations of `tier`; `gfni` asks for GFNI, which is used only where the CPU has it.
+/// Runs `kernel` with the operations of `tier`; `gfni` asks for GFNI, which is used only where the
+/// CPU has it.
 ///
 /// # Panics
 /// If the CPU lacks `tier` (check with [`Cpu::has`] first; `hushwire-aes::Backend` does).

@@ -1,4 +1,5 @@
-//! Bytes as elements of GF(2^8), one at a time: what the tiers without GFNI run, and what tests compare with.
+//! Bytes as elements of GF(2^8), one at a time: what the tiers without GFNI run, and what tests
+//! compare with.
 
 /// Product in GF(2^8) modulo x^8+x^4+x^3+x+1, without tables or branches.
 pub(crate) fn mul_soft(a: u8, b: u8) -> u8 {

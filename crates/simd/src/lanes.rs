@@ -96,8 +96,8 @@ pub trait Lanes: Copy + Send + Sync {
     fn shl64_by(self, a: Self::V, bits: u32) -> Self::V;
     /// Wrapping addition of 64-bit words.
     fn add64(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Moves bytes inside each 128-bit lane: byte `i` of a lane becomes byte `idx[i] & 15` of it, or 0 where
-    /// `idx[i]` has its top bit set. Indices are public.
+    /// Moves bytes inside each 128-bit lane: byte `i` of a lane becomes byte `idx[i] & 15` of it,
+    /// or 0 where `idx[i]` has its top bit set. Indices are public.
     fn shuffle(self, a: Self::V, idx: Self::V) -> Self::V;
     /// One AES round on every lane: ShiftRows, SubBytes, MixColumns, then `^ key`.
     fn enc(self, state: Self::V, key: Self::V) -> Self::V;
@@ -109,8 +109,8 @@ pub trait Lanes: Copy + Send + Sync {
     /// makes output bit `i`.
     fn gf8_affine(self, a: Self::V, matrix: u64) -> Self::V;
 
-    /// Interleaves the `W`-bit elements (`W` = 8, 16, 32 or 64) of the lower halves of each 128-bit lane, then of the
-    /// upper halves: `(a0 b0 a1 b1 .., ..)`.
+    /// Interleaves the `W`-bit elements (`W` = 8, 16, 32 or 64) of the lower halves of each 128-bit
+    /// lane, then of the upper halves: `(a0 b0 a1 b1 .., ..)`.
     fn unpack<const W: usize>(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
 
     /// Interleaves the lanes of `a` and `b`, `a0 b0 a1 b1 ..`, into two vectors.
@@ -318,7 +318,8 @@ pub trait Lanes: Copy + Send + Sync {
 
 /// A computation written once for every tier.
 ///
-/// Mark `run` and everything it calls `#[inline(always)]`: only then does it compile with the tier's instructions.
+/// Mark `run` and everything it calls `#[inline(always)]`: only then does it compile with the
+/// tier's instructions.
 pub trait Kernel {
     /// Whether the kernel uses GFNI ([`Lanes::GFNI`], [`Lanes::gf8_mul`], [`Lanes::gf8_affine`]).
     /// If so, each tier is compiled twice, with those instructions and without. `vaes512`, whose

@@ -1,12 +1,15 @@
-//! The portable tier: four blocks in eight 64-bit words, AES bit-sliced, no table and no secret-dependent branch.
+//! The portable tier: four blocks in eight 64-bit words, AES bit-sliced, no table and no
+//! secret-dependent branch.
 //!
-//! Slicing 64 bytes (word `j`, byte `i`) gives eight planes; bit `8i + j` of plane `b` is bit `b` of that byte:
+//! Slicing 64 bytes (word `j`, byte `i`) gives eight planes; bit `8i + j` of plane `b` is bit `b`
+//! of that byte:
 //!
 //! ```text
 //! word j, byte i  ->  block j/2, AES row i & 3, AES column 2(j & 1) + (i >> 2)
 //! ```
 //!
-//! so MixColumns turns 32-bit halves by bytes, and ShiftRows moves bytes and swaps neighbouring bits.
+//! so MixColumns turns 32-bit halves by bytes, and ShiftRows moves bytes and swaps neighbouring
+//! bits.
 
 use crate::gf8::{affine_soft, mul_soft};
 use crate::planes::{planes_linear, planes_mul, slice8};

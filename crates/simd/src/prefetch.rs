@@ -10,7 +10,8 @@ pub fn prefetch(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     for line in bytes.chunks(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every x86-64 has it, and it cannot fault; the address is that of a byte of the slice.
+        // SAFETY: every x86-64 has it, and it cannot fault; the address is that of a byte of the
+        // slice.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }
     }
     #[cfg(not(target_arch = "x86_64"))]

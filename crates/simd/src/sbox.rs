@@ -18,7 +18,8 @@ pub trait Gates {
     fn not(&mut self, a: Self::W) -> Self::W;
 }
 
-/// The S-box with 32 ANDs, AND-depth 6, on bit planes; index `b` is bit `b` of the byte (0 = least significant), in and out.
+/// The S-box with 32 ANDs, AND-depth 6, on bit planes; index `b` is bit `b` of the byte (0 = least
+/// significant), in and out.
 #[inline(always)]
 pub fn forward<G: Gates>(g: &mut G, u: [G::W; 8]) -> [G::W; 8] {
     around(g, u, inverse_five)

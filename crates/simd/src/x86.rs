@@ -24,8 +24,8 @@ pub struct X512<const G: bool>(());
 pub(crate) fn run<K: Kernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
     // The kernel's constants keep wrappers that it does not ask for from being compiled.
     let gfni = K::GFNI && gfni;
-    // SAFETY: `dispatch` checked the tier and GFNI against what was detected, and each wrapper enables only
-    // features that its tier's detection requires.
+    // SAFETY: `dispatch` checked the tier and GFNI against what was detected, and each wrapper
+    // enables only features that its tier's detection requires.
     unsafe {
         match tier {
             Tier::Portable | Tier::Neon if !K::PORTABLE => {
@@ -133,19 +133,22 @@ macro_rules! lanes {
             }
             #[inline(always)]
             fn splat(self, block: &[u8; 16]) -> $v {
-                // SAFETY: the token proves the features; `block` is 16 readable bytes, any alignment.
+                // SAFETY: the token proves the features; `block` is 16 readable bytes, any
+                // alignment.
                 unsafe { $splat(_mm_loadu_si128(block.as_ptr().cast())) }
             }
             #[inline(always)]
             fn load(self, src: &[u8]) -> $v {
                 assert!(src.len() >= $bytes);
-                // SAFETY: the token proves the features; the length was checked, alignment is not needed.
+                // SAFETY: the token proves the features; the length was checked, alignment is not
+                // needed.
                 unsafe { $load(src.as_ptr().cast()) }
             }
             #[inline(always)]
             fn store(self, v: $v, dst: &mut [u8]) {
                 assert!(dst.len() >= $bytes);
-                // SAFETY: the token proves the features; the length was checked, alignment is not needed.
+                // SAFETY: the token proves the features; the length was checked, alignment is not
+                // needed.
                 unsafe { $store(dst.as_mut_ptr().cast(), v) }
             }
             #[inline(always)]
@@ -302,8 +305,8 @@ macro_rules! lanes {
                     assert!(dst.len() >= $bytes);
                     let to = dst.as_mut_ptr();
                     if to.addr().is_multiple_of($bytes) {
-                        // SAFETY: the token proves the features; length and alignment were checked. That a fence
-                        // follows is the trait's rule.
+                        // SAFETY: the token proves the features; length and alignment were checked.
+                        // That a fence follows is the trait's rule.
                         unsafe { _mm512_stream_si512(to.cast(), v) }
                     } else {
                         self.store(v, dst);
@@ -330,7 +333,8 @@ macro_rules! lanes {
                     assert!(end.is_some_and(|end| end <= src.len()));
                     let mut v = [self.zero(); 8];
                     for (i, v) in v.iter_mut().enumerate() {
-                        // SAFETY: the token proves the features; the last half, at `7 stride + apart`, is inside `src`.
+                        // SAFETY: the token proves the features; the last half, at
+                        // `7 stride + apart`, is inside `src`.
                         *v = unsafe { $halves(src.as_ptr().add(i * stride), apart) };
                     }
                     v

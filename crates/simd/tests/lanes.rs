@@ -1,4 +1,5 @@
-//! Every token agrees with the portable form on every operation, and the portable form with FIPS-197.
+//! Every token agrees with the portable form on every operation, and the portable form with
+//! FIPS-197.
 
 use hushwire_simd::bytes::{ByteField, ByteKernel, Gfni, Sliced, dispatch_bytes};
 use hushwire_simd::clmul::Clmul;

@@ -110,7 +110,8 @@ impl From<ParserError> for SqlError {
     }
 }
 
-/// A place of a query's text, where one is known. All are equal, so that expressions that say the same at two places are equal.
+/// A place of a query's text, where one is known. All are equal, so that expressions that say the
+/// same at two places are equal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct At(pub(crate) Option<TextPlace>);
 
@@ -123,7 +124,8 @@ impl PartialEq for At {
 impl Eq for At {}
 
 impl At {
-    /// Where an expression begins: at the leftmost of its parts, which is found without a look at all others.
+    /// Where an expression begins: at the leftmost of its parts, which is found without a look at
+    /// all others.
     pub(crate) fn of(mut expr: &ast::Expr) -> At {
         use ast::Expr as E;
         loop {

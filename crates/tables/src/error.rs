@@ -19,12 +19,14 @@ pub enum TableError {
     Rows {
         /// The table.
         table: String,
-        /// How they differ. It holds no value of a row, since its reader may be another than its owner.
+        /// How they differ. It holds no value of a row, since its reader may be another than its
+        /// owner.
         cause: String,
         /// A way to mend it.
         remedy: String,
     },
-    /// A promise on which the plan stands does not hold, so that there is no result. Those who would learn it learn which.
+    /// A promise on which the plan stands does not hold, so that there is no result. Those who
+    /// would learn it learn which.
     #[error("{promise} does not hold; {remedy}")]
     Promise {
         /// The promise, as `explain` names it.

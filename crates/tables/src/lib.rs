@@ -4,7 +4,8 @@
 //! functions  scalar functions of SQL, each of them one definition
 //! algebra    Table, Expr, Relation: a checked tree of operators, the input of every way to run it
 //! plain      rows in the clear, row by row: the reference
-//! Query      a relation as a computation: its inputs from rows, its rows from outputs, and what it costs and shows
+//! Query      a relation as a computation: its inputs from rows, its rows from outputs, and what it
+//!            costs and shows
 //! ```
 //!
 //! Row counts are public and everything else is hidden. Each row carries a validity bit, which

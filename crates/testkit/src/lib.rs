@@ -7,7 +7,9 @@ mod dirty;
 mod executable;
 mod mutated;
 mod net;
+mod peak;
 mod port;
+pub mod suite;
 mod trace;
 
 pub use digests::Digests;
@@ -15,6 +17,7 @@ pub use dirty::Dirty;
 pub use executable::executable;
 pub use mutated::mutated;
 pub use net::{Transport, run_three};
+pub use peak::{case, peak, took};
 pub use port::Port;
 pub use trace::Trace;
 

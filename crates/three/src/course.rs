@@ -1,8 +1,11 @@
 //! The course of a run beforehand: the operations that are under way when so many steps are done.
 
-use crate::{Plan, lower::Three, prim::OwnTalk};
+use crate::{
+    Plan,
+    prim::{OwnTalk, Three},
+};
 use hushwire_compute::Value;
-use hushwire_plan::{Slot, Talk, Watch};
+use hushwire_plan::{Reorder, Slot, Talk, Watch};
 
 /// A wave of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +24,7 @@ impl Legs<'_> {
         let (steps, width) = (&self.0.steps, self.0.steps[at].size.width() as u64);
         let each = |talk: &Talk<Three>| match talk {
             // About as many comparisons of a row.
-            Talk::Sort { .. } => {
+            Talk::Reorder(Reorder::Sort { .. }) => {
                 20 * steps.sizes_read(at).iter().map(|size| size.width() as u64).sum::<u64>()
             }
             Talk::Block(program) | Talk::Flat(program, _) => program.ands(),
@@ -41,8 +44,7 @@ impl Legs<'_> {
             | Talk::LessBounded
             | Talk::Equal
             | Talk::Truncate { .. }
-            | Talk::ToOrder
-            | Talk::Permute { .. }
+            | Talk::Reorder(Reorder::ToOrder | Reorder::Permute { .. })
             | Talk::Open { .. } => width,
         };
         (steps.rows_read(at) as u64).saturating_mul(steps[at].talk().map_or(1, each).max(1))

@@ -10,6 +10,7 @@
 //! each other on a lane take rounds of their own, so that the farther the parties are from each other, the longer pieces are; as many
 //! groups as there are lanes take no more rounds than one. Bytes are the same for every cut.
 
+use hushwire_plan::{Extent, Piece};
 use std::{ops::Range, time::Duration};
 
 /// AGREEMENT: rows that a message of a bit each keeps a lane busy for, a nanosecond that it is under way.
@@ -127,23 +128,22 @@ impl Cut {
     /// The rows of each piece of a step that alone has a wave, and whose rows are computed each for itself.
     #[must_use]
     pub fn pieces_of(&self, rows: usize) -> Vec<Range<usize>> {
-        let groups = self.groups(&[Extent { rows, cuts: true }]);
+        let groups = self.groups(&[Extent { at: 0, rows, cuts: true }]);
         groups.into_iter().flatten().map(|(_, rows)| rows).collect()
     }
 
-    /// The groups of a wave: of each, steps by their places in `steps`, and rows of them. Some are empty where long steps take turns.
-    pub(crate) fn groups(&self, steps: &[Extent]) -> Vec<Vec<(usize, Range<usize>)>> {
+    /// The groups of a wave. Some are empty where long steps take turns.
+    pub(crate) fn groups(&self, steps: &[Extent]) -> Vec<Vec<Piece>> {
         let mut groups = vec![];
-        let mut put = |group: usize, step: usize, rows: Range<usize>| {
+        let mut put = |group: usize, piece: Piece| {
             if groups.len() <= group {
                 groups.resize_with(group + 1, Vec::new);
             }
-            groups[group].push((step, rows));
+            groups[group].push(piece);
         };
         let (mut whole, mut alone) = (0, 0);
-        for (step, extent) in steps.iter().enumerate() {
-            let rows = extent.rows;
-            if !extent.cuts {
+        for Extent { at, rows, cuts } in steps.iter().copied() {
+            if !cuts {
                 // Long ones have a lane each; there are no more of them than lanes, and so no more rounds.
                 let group = if rows > self.most.saturating_mul(ALONE) {
                     alone += 1;
@@ -155,25 +155,18 @@ impl Cut {
                 } else {
                     0
                 };
-                put(group, step, 0..rows);
+                put(group, (at, 0..rows));
                 continue;
             }
             let pieces = self.pieces(rows);
             let each = (rows / pieces / UNIT * UNIT).max(1);
             for piece in 0..pieces {
                 let end = if piece + 1 == pieces { rows } else { (piece + 1) * each };
-                put(piece, step, piece * each..end);
+                put(piece, (at, piece * each..end));
             }
         }
         groups
     }
-}
-
-/// The rows of a step, and whether each of them is computed for itself.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Extent {
-    pub(crate) rows: usize,
-    pub(crate) cuts: bool,
 }
 
 #[cfg(test)]
@@ -181,8 +174,8 @@ mod tests {
     use super::*;
 
     fn lengths(cut: Cut, steps: &[(usize, bool)]) -> Vec<Vec<(usize, usize)>> {
-        let steps: Vec<Extent> =
-            steps.iter().map(|(rows, cuts)| Extent { rows: *rows, cuts: *cuts }).collect();
+        let extent = |(at, &(rows, cuts)): (usize, &(usize, bool))| Extent { at, rows, cuts };
+        let steps: Vec<Extent> = steps.iter().enumerate().map(extent).collect();
         let groups = cut.groups(&steps);
         // Every row of every step once, in order.
         for (step, extent) in steps.iter().enumerate() {

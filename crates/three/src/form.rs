@@ -1,12 +1,16 @@
-//! Forms of a value.
+//! Shares of three parties: two of the three shares of each value.
 
+use crate::prim::Three;
 use hushwire_compute::Tensor;
-use hushwire_plan::misplaced;
+use hushwire_plan::{Residue, Sharing, WordMap, misplaced};
 use hushwire_rep3::{
-    Role, ShareError, pool,
+    Rep3, Role, ShareError, pool,
     ring::{Bits, Column, Permutation, Word},
 };
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
+
+/// A value in one form.
+pub(crate) type Form = hushwire_plan::Form<Three>;
 
 /// Shares of numbers in one of the rings.
 #[derive(Clone)]
@@ -18,7 +22,7 @@ pub(crate) enum Words {
 }
 
 /// A word whose columns [`Words`] holds.
-pub(crate) trait Held: Word {
+pub(crate) trait Held: Word + Residue {
     fn words(column: Column<Self>) -> Words;
     fn column(words: &Words) -> &Arc<Column<Self>>;
     fn column_mut(words: &mut Words) -> &mut Arc<Column<Self>>;
@@ -31,16 +35,10 @@ macro_rules! held {
                 Words::$ring(Arc::new(column))
             }
             fn column(words: &Words) -> &Arc<Column<Self>> {
-                match words {
-                    Words::$ring(column) => column,
-                    _ => misplaced(),
-                }
+                if let Words::$ring(column) = words { column } else { misplaced() }
             }
             fn column_mut(words: &mut Words) -> &mut Arc<Column<Self>> {
-                match words {
-                    Words::$ring(column) => column,
-                    _ => misplaced(),
-                }
+                if let Words::$ring(column) = words { column } else { misplaced() }
             }
         }
     )*};
@@ -73,77 +71,103 @@ impl Words {
     }
 }
 
-/// A value in one form.
-#[derive(Clone)]
-pub(crate) enum Form {
-    Known(Arc<Tensor>),
-    Bits(Arc<Bits>),
-    Words(Words),
+fn zeros<W: Held>(rows: usize) -> Words {
+    W::words(Column::zeros(rows))
+}
+
+fn rows<W: Held>(words: &Words) -> usize {
+    W::column(words).rows()
+}
+
+fn mapped<W: Held>(reads: &[&Words], map: &WordMap<'_>, rows: usize) -> Words {
+    let columns: Vec<&Column<W>> = reads.iter().map(|words| &**W::column(words)).collect();
+    let share = |of: fn(&Column<W>) -> &[W]| {
+        let mut out = pool::room(rows);
+        map.apply(&columns.iter().map(|column| of(column)).collect::<Vec<_>>(), &mut out);
+        out
+    };
+    W::words(Rep3 { own: share(|column| &column.own), next: share(|column| &column.next) })
+}
+
+fn narrowed<W: Held>(words: &Words) -> Words {
+    fn from<V: Held, W: Held>(words: &Words) -> Words {
+        let column = V::column(words);
+        let cut = |share: &[V]| pool::collect(share.iter().map(|x| W::of(x.number())));
+        W::words(Rep3 { own: cut(&column.own), next: cut(&column.next) })
+    }
+    match words {
+        Words::U8(_) => from::<u8, W>(words),
+        Words::U16(_) => from::<u16, W>(words),
+        Words::U32(_) => from::<u32, W>(words),
+        Words::U64(_) => from::<u64, W>(words),
+    }
+}
+
+fn put<W: Held>(to: &mut Words, rows: &Range<usize>, from: &Words) {
+    let (to, from) = (W::column_mut(to), W::column(from));
+    let to = Arc::get_mut(to).expect("nobody else has it");
+    to.own[rows.clone()].copy_from_slice(&from.own);
+    to.next[rows.clone()].copy_from_slice(&from.next);
+}
+
+fn is_alone<W: Held>(words: &mut Words) -> bool {
+    Arc::get_mut(W::column_mut(words)).is_some()
+}
+
+impl Sharing for Three {
+    type Bits = Bits;
+    type Words = Words;
     /// Row p(i) comes i-th, or the other way round where it is inverse.
-    Order(Arc<Permutation>, bool),
-}
+    type Order = (Arc<Permutation>, bool);
 
-impl Form {
-    /// Elements, or the rows of an order.
-    pub(crate) fn rows(&self) -> usize {
-        fn rows<W: Held>(words: &Words) -> usize {
-            W::column(words).rows()
-        }
-        match self {
-            Form::Known(tensor) => tensor.len(),
-            Form::Bits(bits) => bits.rows(),
-            Form::Words(words) => in_ring!(words.ring(), rows(words)),
-            Form::Order(order, _) => order.rows(),
-        }
+    fn size_of_bits(bits: &Bits) -> [usize; 2] {
+        [bits.width(), bits.rows()]
     }
 
-    /// Whether this is so many bits of so many rows, and nobody else has them.
-    pub(crate) fn is_alone_bits(&mut self, width: usize, rows: usize) -> bool {
-        let Form::Bits(bits) = self else { return false };
-        (bits.width(), bits.rows()) == (width, rows) && Arc::get_mut(bits).and_then(Bits::alone).is_some()
+    fn zero_bits(width: usize, rows: usize) -> Bits {
+        let zeros = || pool::zeros(width * rows.div_ceil(8));
+        Bits::new(width, rows, Rep3 { own: zeros(), next: zeros() }).expect("planes of that size")
     }
 
-    /// Whether this is words of so many rows, and nobody else has them.
-    pub(crate) fn is_alone_words(&mut self, rows: usize) -> bool {
-        fn is_alone<W: Held>(words: &mut Words) -> bool {
-            Arc::get_mut(W::column_mut(words)).is_some()
-        }
-        let all = self.rows();
-        let Form::Words(words) = self else { return false };
-        all == rows && in_ring!(words.ring(), is_alone(words))
+    fn planes(bits: &Bits) -> impl Iterator<Item = &[u8]> {
+        [&bits.shares().own[..], &bits.shares().next].into_iter()
     }
 
-    pub(crate) fn order(&self) -> (&Arc<Permutation>, bool) {
-        match self {
-            Form::Order(order, inverse) => (order, *inverse),
-            _ => misplaced(),
-        }
+    fn planes_mut(bits: &mut Bits) -> Option<impl Iterator<Item = &mut [u8]>> {
+        bits.alone().map(|shares| [&mut shares.own[..], &mut shares.next].into_iter())
     }
 
-    pub(crate) fn known(&self) -> &Tensor {
-        match self {
-            Form::Known(tensor) => tensor,
-            _ => misplaced(),
-        }
+    fn size_of_words(words: &Words) -> (u32, usize) {
+        (words.ring(), in_ring!(words.ring(), rows(words)))
     }
 
-    pub(crate) fn bits(&self) -> &Arc<Bits> {
-        match self {
-            Form::Bits(bits) => bits,
-            _ => misplaced(),
-        }
+    fn zero_words(ring: u32, rows: usize) -> Words {
+        in_ring!(ring, zeros(rows))
     }
 
-    pub(crate) fn words(&self) -> &Words {
-        match self {
-            Form::Words(words) => words,
-            _ => misplaced(),
-        }
+    fn mapped(reads: &[&Words], map: &WordMap<'_>, rows: usize) -> Words {
+        in_ring!(reads[0].ring(), mapped(reads, map, rows))
+    }
+
+    fn narrowed(words: &Words, ring: u32) -> Words {
+        in_ring!(ring, narrowed(words))
+    }
+
+    fn put_words(words: &mut Words, rows: &Range<usize>, piece: &Words) {
+        in_ring!(words.ring(), put(words, rows, piece));
+    }
+
+    fn is_alone(words: &mut Words) -> bool {
+        in_ring!(words.ring(), is_alone(words))
+    }
+
+    fn inverted((order, inverse): &(Arc<Permutation>, bool)) -> (Arc<Permutation>, bool) {
+        (order.clone(), !inverse)
     }
 }
 
-/// Both shares without the bits above a number's. A ring may be wider than its numbers, and above them stands what was carried
-/// there: nobody may learn it, so that shares go without.
+/// Both shares without the bits above a number's. A ring may be wider than its numbers, and above
+/// them stands what was carried there: nobody may learn it, so that shares go without.
 pub(crate) fn lowered<W: Held>(column: &Arc<Column<W>>, bits: usize) -> Arc<Column<W>> {
     if bits >= W::BITS {
         return column.clone();
@@ -163,9 +187,4 @@ pub(crate) fn known_bits(role: Role, tensor: &Tensor) -> Result<Bits, ShareError
 /// A known value's elements, modulo the ring.
 pub(crate) fn known_numbers<W: Word>(tensor: &Tensor) -> Vec<W> {
     (0..tensor.len()).map(|i| W::of(tensor.element(i)[0])).collect()
-}
-
-/// A known value as shares of numbers.
-pub(crate) fn known_words<W: Held>(role: Role, tensor: &Tensor) -> Words {
-    W::words(Column::known(role, &known_numbers::<W>(tensor)))
 }

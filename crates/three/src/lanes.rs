@@ -1,16 +1,17 @@
 //! The lanes of a run: groups of a wave on each, one behind the other, and threads that keep several lanes in flight.
 
-use crate::{
-    Cut, ThreeError,
-    wave::{Flight, Group, land},
-};
+use crate::{Cut, ThreeError, prim::Three};
 use hushwire_block::registry;
 use hushwire_machine::{Channel, drive::Lane};
+use hushwire_plan::land;
 use std::{
     borrow::BorrowMut,
     sync::atomic::{AtomicBool, Ordering},
     thread,
 };
+
+type Group<'p> = hushwire_plan::Group<'p, Three>;
+type Flight<'p> = hushwire_plan::Flight<'p, Three>;
 
 /// Whether a thread of a wave has failed, so that the others end at their next round.
 #[derive(Default)]

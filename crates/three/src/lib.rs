@@ -3,10 +3,10 @@
 //! ```text
 //! Computation ── Plan::new ──► steps ── run ──► waves: what is local, then what is ready, abreast
 //!
-//! a value's forms     known   all parties have it            constants, what is revealed
-//!                     words   shares in Z_2^8 … Z_2^64       sums and products are cheap
-//!                     bits    shares of bit planes           comparisons and logic are cheap
-//!                     order   a permutation of rows          what sorting gives, and permuting takes
+//! a value's forms     known   all parties have it          constants, what is revealed
+//!                     words   shares in Z_2^8 … Z_2^64     sums and products are cheap
+//!                     bits    shares of bit planes         comparisons and logic are cheap
+//!                     order   a permutation of rows        what sorting gives, and permuting takes
 //! ```
 //!
 //! A value is brought from one form to another where an operation asks for it, once. Every result has the bits of
@@ -21,23 +21,20 @@ mod cost;
 mod course;
 mod cut;
 mod doors;
+mod engine;
 mod error;
 mod form;
 mod lanes;
-mod local;
 mod lower;
 mod machines;
 mod memory;
-mod pieces;
 mod plan;
 mod prim;
-mod rows;
 mod run;
 #[doc(hidden)]
 pub mod test_support;
 #[cfg(test)]
 mod tests;
-mod wave;
 #[cfg(test)]
 mod window_tests;
 mod windows;

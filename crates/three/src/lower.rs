@@ -2,24 +2,13 @@
 
 use crate::{
     Door,
-    form::Form,
-    prim::{OwnLocal, OwnTalk},
+    prim::{OwnLocal, OwnTalk, Three},
 };
 use hushwire_circuit::{Builder, Circuit, Layered, Program};
 use hushwire_compute::{ComputeError, Op, Scalar, Visibility};
-use hushwire_plan::{Backend, Forms, Local, Lowered, Pooling, Prim, Primitives, Size, Slot, Talk};
+use hushwire_plan::{Backend, Forms, Local, Lowered, Pooling, Prim, Reorder, Size, Slot, Talk};
 use hushwire_rep3::ring::Geometry;
 use std::{ops::Range, sync::Arc};
-
-/// Three parties: what they keep while a computation is lowered.
-pub(crate) struct Three {
-    /// Whether numbers may be in rings.
-    pub(crate) rings: bool,
-    /// Of each node, whether numbers serve all that read it.
-    pub(crate) numbers: Vec<bool>,
-    /// The form of each input.
-    pub(crate) doors: Vec<Door>,
-}
 
 type Lower<'a> = hushwire_plan::Lower<'a, Three>;
 
@@ -37,58 +26,13 @@ fn to_bits(bits: Range<usize>, rectified: bool) -> Talk<Three> {
 
 /// An order of rows of which words say which comes.
 fn order_of(lower: &mut Lower<'_>, places: Slot) -> Slot {
-    let goes = lower.step(Talk::ToOrder, vec![places]);
+    let goes = lower.step(Reorder::ToOrder, vec![places]);
     lower.step(Local::Invert, vec![goes])
 }
 
 /// Whether a value is numbers alone.
 fn is_words(lower: &Lower<'_>, at: usize) -> bool {
     lower.has_words(at) && !lower.has_bits(at)
-}
-
-impl Primitives for Three {
-    type Local = OwnLocal;
-    type Talk = OwnTalk;
-    type Factors = ();
-    type Form = Form;
-    const OPENS_IN_PIECES: bool = true;
-
-    fn size_of_local(own: &OwnLocal, reads: &[Size]) -> Size {
-        match own {
-            OwnLocal::Conv2dKnown { geometry, left } => {
-                reads[usize::from(*left)].with_rows(geometry.results().unwrap_or(0))
-            }
-            OwnLocal::Farther { .. } | OwnLocal::Targets { .. } => reads[0],
-        }
-    }
-
-    fn size_of_talk(own: &OwnTalk, reads: &[Size]) -> Size {
-        match own {
-            OwnTalk::ToBits { bits, rectified } => {
-                Size::Bits(bits.len() - usize::from(*rectified), reads[0].rows())
-            }
-            OwnTalk::Conv2d(geometry) => reads[0].with_rows(geometry.results().unwrap_or(0)),
-            OwnTalk::Meet { rows, .. } => Size::Order(*rows, 1),
-            OwnTalk::Compact { kept } => {
-                let inner = reads[1].rows().checked_div(reads[0].rows()).unwrap_or(0);
-                reads[1].with_rows(kept * inner)
-            }
-            OwnTalk::Places { rows } => Size::Words(64, *rows),
-        }
-    }
-
-    fn is_row_by_row(own: &OwnTalk) -> bool {
-        match own {
-            OwnTalk::ToBits { .. } => true,
-            OwnTalk::Conv2d(_) | OwnTalk::Meet { .. } | OwnTalk::Compact { .. } | OwnTalk::Places { .. } => {
-                false
-            }
-        }
-    }
-
-    fn stages(_: usize, _: usize) -> usize {
-        1
-    }
 }
 
 impl Backend for Three {
@@ -146,6 +90,15 @@ impl Backend for Three {
             Op::Min | Op::Max => is_cheaper() && !args.iter().any(|a| lower.is_known(*a)),
             _ => is_cheaper(),
         }
+    }
+
+    fn joins_at_once(_: usize) -> bool {
+        false
+    }
+
+    /// A choice between words takes one round, as one between bits does.
+    fn copies_words(_: &Lower<'_>, _: usize, _: usize) -> bool {
+        true
     }
 
     fn to_bits(_: &mut Lower<'_>, bits: Range<usize>, _: usize) -> Talk<Three> {
@@ -237,7 +190,7 @@ impl Backend for Three {
         let more = lower.step(Local::Own(OwnLocal::Farther { ones_first }), vec![ones]);
         let chosen = lower.step(Talk::Product(()), vec![ones, more]);
         let places = lower.step(Local::Own(OwnLocal::Targets { ones_first }), vec![ones, chosen]);
-        lower.step(Talk::ToOrder, vec![places])
+        lower.step(Reorder::ToOrder, vec![places])
     }
 
     fn meet(lower: &mut Lower<'_>, args: &[usize], first: usize) -> Lowered<Slot> {
@@ -257,7 +210,7 @@ impl Backend for Three {
 
     fn composed(lower: &mut Lower<'_>, args: &[usize]) -> Lowered<Slot> {
         let (by, places) = (lower.order(args[1])?, lower.words(args[0], 64)?);
-        let places = lower.step(Talk::Permute { inner: 1 }, vec![places, by]);
+        let places = lower.step(Reorder::Permute { inner: 1 }, vec![places, by]);
         Ok(order_of(lower, places))
     }
 

@@ -3,20 +3,20 @@
 use crate::{
     Cut, ThreeError,
     form::{Form, Held, Words, in_ring, lowered},
-    lower::Three,
-    prim::OwnTalk,
-    rows,
+    prim::{OwnTalk, Three},
     windows::convolved,
 };
-use hushwire_circuit::{Adder, Planes, Program};
+use hushwire_circuit::{Adder, Planes};
 use hushwire_compute::{Scalar, Tensor};
 use hushwire_machine::{
     NetError,
     drive::{Machine, With},
 };
-use hushwire_plan::{Key, Picks, Run, Talk};
+use hushwire_plan::{
+    Key, Picks, Reorder, Run, Sharing, Talk, flattened, gathered_bits, picked, some_planes, stacked,
+};
 use hushwire_rep3::{
-    Batch, Rep3, Role, ShareError, pool,
+    Batch, Rep3, Role, pool,
     ring::{
         Bits, Column, Compact, FromPlaces, Group, Inject, MatMul, Meet, OnBits, OnNumbers, Permute, Product,
         Reveal, RevealBits, Select, Sort, SortKey, Sum, ToNumbers, Truncate, Xor,
@@ -57,9 +57,15 @@ pub(crate) fn begin<'p>(
     let role = batch.role();
     let ring = |k: usize| reads[k].words().ring();
     match talk {
-        Talk::Block(program) => strings(block(&mut batch, program, reads)?, |m| Ok(m.finish())),
-        Talk::Flat(program, [width, rows]) => {
-            strings(flat(&mut batch, program, reads)?, |m| rows::gathered(&m.finish(), *width, *rows))
+        Talk::Block(program) => {
+            let inputs: Vec<&Bits> = reads.iter().map(|form| &**form.bits()).collect();
+            strings(OnBits::run(&mut batch, program.clone(), &inputs)?, OnBits::finish)
+        }
+        // Once: one row has all bits of all elements.
+        Talk::Flat(program, size) => {
+            let inputs: Vec<Bits> = reads.iter().map(|form| flattened::<Three>(form.bits())).collect();
+            let machine = OnBits::run(&mut batch, program.clone(), &inputs.iter().collect::<Vec<_>>())?;
+            strings(machine, |m| gathered_bits::<Three>(&m.finish(), 0, *size))
         }
         Talk::Open { scalar, lengths } => {
             // A piece is a vector.
@@ -70,7 +76,7 @@ pub(crate) fn begin<'p>(
                 other => open_bits(role, *scalar, lengths, other.bits()),
             }
         }
-        Talk::Sort { rows, keys } => {
+        Talk::Reorder(Reorder::Sort { rows, keys }) => {
             let key = |(form, key): (&Form, &Key)| SortKey {
                 bits: form.bits().clone(),
                 signed: key.signed,
@@ -78,7 +84,7 @@ pub(crate) fn begin<'p>(
             };
             let keys: Vec<SortKey> = reads.iter().zip(keys).map(key).collect();
             let machine = Sort::wide_from(batch, *rows, &keys, few)?;
-            ready(machine, |sort: Sort| Ok(Form::Order(sort.finish(), false)))
+            ready(machine, |sort: Sort| Ok(Form::Order((sort.finish(), false))))
         }
         // Flags need no adder.
         Talk::ToWords(ring) if reads[0].bits().width() == 1 => in_ring!(*ring, inject(&mut batch, &reads[0])),
@@ -86,16 +92,16 @@ pub(crate) fn begin<'p>(
         Talk::Product(()) => in_ring!(ring(0), product(&mut batch, reads)),
         Talk::MatMul(shape, ()) => in_ring!(ring(0), matmul(&mut batch, reads, *shape)),
         Talk::Choose => in_ring!(ring(1), choose(&mut batch, reads)),
-        Talk::ToOrder => {
+        Talk::Reorder(Reorder::ToOrder) => {
             let machine = match reads[0].words() {
                 Words::U32(places) => FromPlaces::of_narrow(&mut batch, places.clone())?,
                 places => FromPlaces::new(&mut batch, u64::column(places))?,
             };
             ready(machine.in_pieces(cut.rows_of_message()), |made: FromPlaces| {
-                Ok(Form::Order(made.finish()?, false))
+                Ok(Form::Order((made.finish()?, false)))
             })
         }
-        Talk::Permute { inner } => match &reads[0] {
+        Talk::Reorder(Reorder::Permute { inner }) => match &reads[0] {
             Form::Words(words) => in_ring!(words.ring(), permuted(&mut batch, cut, &reads[0], &reads[1])),
             _ => permuted_bits(&mut batch, cut, &reads[0], *inner, &reads[1]),
         },
@@ -115,7 +121,7 @@ pub(crate) fn begin<'p>(
         Talk::Own(OwnTalk::Meet { rows, first }) => {
             let keys: Vec<_> = reads.iter().map(|form| form.bits().clone()).collect();
             let machine = Meet::pieces_of(batch, *rows, &keys, *first, few.min(MEETING))?;
-            ready(machine, |meet: Meet| Ok(Form::Order(meet.finish(), false)))
+            ready(machine, |meet: Meet| Ok(Form::Order((meet.finish(), false))))
         }
         Talk::Own(OwnTalk::Compact { kept }) => in_ring!(ring(1), compact(batch, reads, *kept)),
         Talk::Own(OwnTalk::Places { rows }) => {
@@ -124,18 +130,6 @@ pub(crate) fn begin<'p>(
             permuted::<u64>(&mut batch, cut, &numbers, &reads[0])
         }
     }
-}
-
-/// A block on every row.
-pub(crate) fn block(batch: &mut Batch, program: &Arc<Program>, reads: &[Form]) -> Result<OnBits, ShareError> {
-    let inputs: Vec<&Bits> = reads.iter().map(|form| &**form.bits()).collect();
-    OnBits::run(batch, program.clone(), &inputs)
-}
-
-/// A program on all bits of all elements, once: one row that has them all.
-pub(crate) fn flat(batch: &mut Batch, program: &Arc<Program>, reads: &[Form]) -> Result<OnBits, ShareError> {
-    let inputs = reads.iter().map(|form| rows::flattened(form.bits())).collect::<Result<Vec<_>, _>>()?;
-    OnBits::run(batch, program.clone(), &inputs.iter().collect::<Vec<_>>())
 }
 
 /// Bits to all three parties.
@@ -162,7 +156,7 @@ fn known<'p, M>(machine: M, finish: impl FnOnce(M) -> Tensor + Send + 'p) -> Beg
 where
     M: Machine<Error = NetError> + Send + 'p,
 {
-    ready(machine, move |m| Ok(Form::Known(Arc::new(finish(m)))))
+    ready(machine, move |m| Ok(Form::of_known(finish(m))))
 }
 
 pub(crate) type Begun<'p> = Result<Box<dyn Ready + 'p>, ThreeError>;
@@ -184,11 +178,11 @@ where
 }
 
 /// A machine that leaves bits.
-fn strings<'p, M>(machine: M, finish: impl FnOnce(M) -> Result<Bits, ShareError> + Send + 'p) -> Begun<'p>
+fn strings<'p, M>(machine: M, finish: impl FnOnce(M) -> Bits + Send + 'p) -> Begun<'p>
 where
     M: Machine<Error = NetError> + Send + 'p,
 {
-    ready(machine, move |m| Ok(Form::Bits(Arc::new(finish(m)?))))
+    ready(machine, move |m| Ok(Form::of_bits(finish(m))))
 }
 
 fn to_bits<'p, W: Held>(
@@ -203,7 +197,7 @@ fn to_bits<'p, W: Held>(
         true => OnNumbers::<W>::rectified(batch, x, bits, adder)?,
         false => OnNumbers::<W>::some_bits(batch, x, bits, adder)?,
     };
-    strings(machine, |m| Ok(m.finish()))
+    strings(machine, OnNumbers::finish)
 }
 
 fn to_words<'p, W: Held>(batch: &mut Batch, x: &Form, adder: Adder) -> Begun<'p> {
@@ -231,17 +225,17 @@ fn choose<'p, W: Held>(batch: &mut Batch, reads: &[Form]) -> Begun<'p> {
 
 fn less<'p, W: Held>(batch: &mut Batch, reads: &[Form], signed: bool, adder: Adder) -> Begun<'p> {
     let [x, y] = [0, 1].map(|i| W::column(reads[i].words()));
-    strings(OnNumbers::less(batch, x, y, signed, adder)?, |m| Ok(m.finish()))
+    strings(OnNumbers::less(batch, x, y, signed, adder)?, OnNumbers::finish)
 }
 
 fn less_bounded<'p, W: Held>(batch: &mut Batch, reads: &[Form], adder: Adder) -> Begun<'p> {
     let [x, y] = [0, 1].map(|i| W::column(reads[i].words()));
-    strings(OnNumbers::less_bounded(batch, x, y, adder)?, |m| Ok(m.finish()))
+    strings(OnNumbers::less_bounded(batch, x, y, adder)?, OnNumbers::finish)
 }
 
 fn equal<'p, W: Held>(batch: &mut Batch, reads: &[Form]) -> Begun<'p> {
     let [x, y] = [0, 1].map(|i| W::column(reads[i].words()));
-    strings(OnNumbers::equal(batch, x, y)?, |m| Ok(m.finish()))
+    strings(OnNumbers::equal(batch, x, y)?, OnNumbers::finish)
 }
 
 fn truncate<'p, W: Held>(
@@ -263,7 +257,7 @@ fn permute<G: Group>(
     let (order, inverse) = by.order();
     let machine =
         Permute::<G>::new(batch.context(), order.clone(), columns)?.in_pieces(cut.rows_of_message());
-    Ok(if inverse { machine.inverse() } else { machine })
+    Ok(if *inverse { machine.inverse() } else { machine })
 }
 
 /// Rows of words in an order.
@@ -323,16 +317,17 @@ fn permuted_strings<'p, W: Held>(
         let (order, inverse) = by.order();
         let machine = Permute::<Xor<W>>::of_bits(batch.context(), order.clone(), x.bits().clone())?
             .in_pieces(cut.rows_of_message());
-        let machine = if inverse { machine.inverse() } else { machine };
-        return strings(machine, |m| Ok(m.finish_bits()));
+        let machine = if *inverse { machine.inverse() } else { machine };
+        return strings(machine, Permute::finish_bits);
     }
     let limbs = width.div_ceil(W::BITS);
     let mut columns = vec![];
     for k in 0..inner {
         let own = Run::Steps { from: k, step: inner as isize, len: rows };
-        let one = rows::pick(&[x], &Picks::of_runs([own]))?;
+        let one = picked(&[x], &Picks::of_runs([own]));
         for limb in 0..limbs {
-            let planes = rows::between(one.bits(), W::BITS * limb, width.min(W::BITS * (limb + 1)))?;
+            let planes = W::BITS * limb..width.min(W::BITS * (limb + 1));
+            let planes = some_planes::<Three>(one.bits(), planes);
             columns.push(Arc::new(planes.to_words::<W>(backend)?));
         }
     }
@@ -342,10 +337,11 @@ fn permuted_strings<'p, W: Held>(
         for limbs in m.finish().chunks(limbs) {
             let parts =
                 limbs.iter().map(|limb| Bits::of_words(backend, limb)).collect::<Result<Vec<_>, _>>()?;
-            values.push(Form::Bits(Arc::new(rows::stacked(&parts, width)?)));
+            let parts: Vec<&Bits> = parts.iter().collect();
+            values.push(Form::of_bits(stacked::<Three>(&parts, [width, rows])));
         }
         if values.is_empty() {
-            return Ok(Form::Bits(Arc::new(Bits::new(width, 0, Rep3 { own: vec![], next: vec![] })?)));
+            return Ok(Form::of_bits(Three::zero_bits(width, 0)));
         }
         let turns = (0..rows).flat_map(|r| (0..inner).map(move |k| k * rows + r));
         let picks = if inner == 1 {
@@ -353,6 +349,6 @@ fn permuted_strings<'p, W: Held>(
         } else {
             Picks::of(&turns.collect::<Vec<_>>())
         };
-        Ok(rows::pick(&values.iter().collect::<Vec<_>>(), &picks)?)
+        Ok(picked(&values.iter().collect::<Vec<_>>(), &picks))
     })
 }

@@ -1,7 +1,11 @@
 //! The memory of a run, from its plan and cut alone.
 
-use crate::{Cut, Plan, cut::Extent, lower::Three, machines::MEETING, prim::OwnTalk};
-use hushwire_plan::{Local, Prim, Size, Slot, Talk, Watch, wires};
+use crate::{
+    Cut, Plan,
+    machines::MEETING,
+    prim::{OwnTalk, Three},
+};
+use hushwire_plan::{Local, Piece, Prim, Reorder, Size, Slot, Talk, Watch, wires};
 
 impl Plan {
     /// Bytes that values and what works on them take at one party, at most: every value from its
@@ -32,15 +36,11 @@ impl Plan {
 
     /// Bytes that a wave's machines take: on each lane those of its largest group.
     fn work(&self, wave: &[Slot], cut: Cut) -> u64 {
-        let extents: Vec<Extent> = wave.iter().map(|at| self.extent(*at)).collect();
         let mut lanes = vec![0; cut.lanes()];
-        for (i, group) in cut.groups(&extents).into_iter().enumerate() {
-            let of = |(k, rows): (usize, std::ops::Range<usize>)| {
-                let (at, cuts) = (wave[k], extents[k].cuts);
-                let part = |size: Size| if cuts { size.with_rows(rows.len()) } else { size };
-                let reads: Vec<Size> = self.steps.sizes_read(at).into_iter().map(part).collect();
-                let step = &self.steps[at];
-                step.talk().map_or(0, |talk| work(talk, &reads, part(step.size)))
+        for (i, group) in cut.groups(&self.extents(wave)).into_iter().enumerate() {
+            let of = |(at, rows): Piece| {
+                let (reads, made) = self.steps.piece_sizes(at, rows.len());
+                self.steps[at].talk().map_or(0, |talk| work(talk, &reads, made))
             };
             let lane = &mut lanes[cut.lane(i)];
             *lane = group.into_iter().map(of).sum::<u64>().max(*lane);
@@ -120,10 +120,13 @@ fn work(talk: &Talk<Three>, reads: &[Size], made: Size) -> u64 {
         Talk::Own(OwnTalk::Meet { rows, .. }) => {
             4 * read + 96 * *rows as u64 + 256 * (*rows).min(MEETING) as u64
         }
-        Talk::Sort { .. } | Talk::ToOrder | Talk::Own(OwnTalk::Compact { .. }) => 16 * (read + made),
-        Talk::ToWords(_) | Talk::Choose | Talk::Permute { .. } | Talk::Own(OwnTalk::Places { .. }) => {
-            12 * (read + made)
+        Talk::Reorder(Reorder::Sort { .. } | Reorder::ToOrder) | Talk::Own(OwnTalk::Compact { .. }) => {
+            16 * (read + made)
         }
+        Talk::ToWords(_)
+        | Talk::Choose
+        | Talk::Reorder(Reorder::Permute { .. })
+        | Talk::Own(OwnTalk::Places { .. }) => 12 * (read + made),
         Talk::Product(()) | Talk::MatMul(..) | Talk::Open { .. } | Talk::Own(OwnTalk::Conv2d(_)) => {
             3 * (read + made)
         }

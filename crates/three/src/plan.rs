@@ -1,9 +1,6 @@
 //! Plans: the steps that compute a computation, with the form of every value.
 
-use crate::{
-    Door, doors,
-    lower::{Three, ring},
-};
+use crate::{Door, doors, lower::ring, prim::Three};
 use hushwire_compute::{Computation, ComputeError};
 use hushwire_plan::{Lower, Steps};
 

@@ -1,7 +1,19 @@
 //! The primitives that three parties alone have.
 
+use crate::Door;
+use hushwire_plan::{Primitives, Size};
 use hushwire_rep3::ring::Geometry;
 use std::ops::Range;
+
+/// Three parties: what they keep while a computation is lowered.
+pub(crate) struct Three {
+    /// Whether numbers may be in rings.
+    pub(crate) rings: bool,
+    /// Of each node, whether numbers serve all that read it.
+    pub(crate) numbers: Vec<bool>,
+    /// The form of each input.
+    pub(crate) doors: Vec<Door>,
+}
 
 /// Without a message.
 pub(crate) enum OwnLocal {
@@ -28,4 +40,48 @@ pub(crate) enum OwnTalk {
     Compact { kept: usize },
     /// The numbers from 0 on in an order → words of 64 bits.
     Places { rows: usize },
+}
+
+impl Primitives for Three {
+    type Local = OwnLocal;
+    type Talk = OwnTalk;
+    type Factors = ();
+    const OPENS_IN_PIECES: bool = true;
+
+    fn size_of_local(own: &OwnLocal, reads: &[Size]) -> Size {
+        match own {
+            OwnLocal::Conv2dKnown { geometry, left } => {
+                reads[usize::from(*left)].with_rows(geometry.results().unwrap_or(0))
+            }
+            OwnLocal::Farther { .. } | OwnLocal::Targets { .. } => reads[0],
+        }
+    }
+
+    fn size_of_talk(own: &OwnTalk, reads: &[Size]) -> Size {
+        match own {
+            OwnTalk::ToBits { bits, rectified } => {
+                Size::Bits(bits.len() - usize::from(*rectified), reads[0].rows())
+            }
+            OwnTalk::Conv2d(geometry) => reads[0].with_rows(geometry.results().unwrap_or(0)),
+            OwnTalk::Meet { rows, .. } => Size::Order(*rows, 1),
+            OwnTalk::Compact { kept } => {
+                let inner = reads[1].rows().checked_div(reads[0].rows()).unwrap_or(0);
+                reads[1].with_rows(kept * inner)
+            }
+            OwnTalk::Places { rows } => Size::Words(64, *rows),
+        }
+    }
+
+    fn is_row_by_row(own: &OwnTalk) -> bool {
+        match own {
+            OwnTalk::ToBits { .. } => true,
+            OwnTalk::Conv2d(_) | OwnTalk::Meet { .. } | OwnTalk::Compact { .. } | OwnTalk::Places { .. } => {
+                false
+            }
+        }
+    }
+
+    fn stages(_: usize, _: usize) -> usize {
+        1
+    }
 }

@@ -2,14 +2,13 @@
 
 use crate::{
     Cut, Door, Plan, ThreeError,
+    engine::Own,
     form::{Form, Held, Words, in_ring, lowered},
     lanes::{Lanes, Stop},
-    local::local,
-    lower::Three,
-    wave::{Task, Wave},
+    prim::Three,
 };
 use hushwire_machine::Channel;
-use hushwire_plan::{Slot, Talk, Values, misplaced};
+use hushwire_plan::{Values, local, misplaced};
 use hushwire_rep3::{
     Batch, Party, Role, ShareError, Shares, pool,
     ring::{Bits, Column},
@@ -42,16 +41,19 @@ pub fn run<C: BorrowMut<Channel> + Send>(
         if !go_on() {
             return Err(ThreeError::Cancelled);
         }
-        let mut wave = run.wave(party)?;
+        let (wave, groups) = run.wave(party)?;
         if wave.is_empty() {
             let outputs = run.outputs();
             pool::trim();
             return Ok(outputs);
         }
-        lanes.run(wave.groups(), &Stop::default(), &mut go_on)?;
-        run.end(wave)?;
+        lanes.run(groups, &Stop::default(), &mut go_on)?;
+        run.end(wave);
     }
 }
+
+type Wave<'p> = hushwire_plan::Wave<'p, Three>;
+type Group<'p> = hushwire_plan::Group<'p, Three>;
 
 /// The values of a plan under way.
 pub(crate) struct Run<'p> {
@@ -83,31 +85,27 @@ impl<'p> Run<'p> {
 
     /// Runs all steps that need no message and whose values are there.
     pub(crate) fn alone(&mut self, batch: &mut Batch) -> Result<(), ThreeError> {
-        let (role, inputs) = (self.role, &mut self.inputs);
-        self.values.alone(|_, prim, reads| local(role, batch, inputs, prim, reads))
+        let mut own = Own { role: self.role, batch, inputs: &mut self.inputs };
+        self.values.alone(|step, prim, reads| local(&mut own, step, prim, reads))
     }
 
-    /// All steps that are ready, none of which has begun.
-    pub(crate) fn wave(&mut self, party: &mut Party) -> Result<Wave<'p>, ThreeError> {
-        let plan = self.plan;
-        let task =
-            |(at, reads): (Slot, Vec<Form>)| plan.steps[at].talk().map(|talk| Task::new(at, talk, reads));
-        let ready = self.values.wave().into_iter();
-        Wave::new(ready.filter_map(task).collect(), self.cut, party)
-    }
-
-    /// The values of a wave that has landed, which pieces made up: what was opened gets its lengths again.
-    pub(crate) fn end(&mut self, wave: Wave<'p>) -> Result<(), ThreeError> {
-        for (at, form) in wave.end()? {
-            let form = match (self.plan.steps[at].talk(), form) {
-                (Some(Talk::Open { lengths, .. }), Form::Known(all)) if all.lengths() != lengths => {
-                    Form::Known(Arc::new(Arc::unwrap_or_clone(all).reshaped(lengths)))
-                }
-                (_, form) => form,
-            };
-            self.values.put(at, form);
+    /// All steps that are ready, in pieces, none of which has begun.
+    pub(crate) fn wave(&mut self, party: &mut Party) -> Result<(Wave<'p>, Vec<Group<'p>>), ThreeError> {
+        let wave = self.values.wave();
+        let mut groups = vec![];
+        for pieces in self.cut.groups(&wave.extents()) {
+            let mut group = vec![];
+            for piece in pieces {
+                group.push((piece, (party.next_batch()?, self.cut)));
+            }
+            groups.push(wave.group(group));
         }
-        Ok(())
+        Ok((wave, groups))
+    }
+
+    /// Takes the values of a wave that has landed.
+    pub(crate) fn end(&mut self, wave: Wave<'p>) {
+        self.values.end(wave);
     }
 
     pub(crate) fn outputs(self) -> Vec<Shares> {

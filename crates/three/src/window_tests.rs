@@ -1,6 +1,10 @@
 //! Convolutions and pooling between three parties against the evaluator.
 
-use crate::{Cut, Plan, lower::Three, prim::OwnTalk, tests::check};
+use crate::{
+    Cut, Plan,
+    prim::{OwnTalk, Three},
+    tests::check,
+};
 use hushwire_compute::{
     Computation,
     test_support::{Dice, inputs},

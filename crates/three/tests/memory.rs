@@ -6,9 +6,9 @@ use hushwire_compute::Computation;
 use hushwire_machine::{Channel, SessionId};
 use hushwire_prg::Seed;
 use hushwire_rep3::{Party, Shares};
-use hushwire_testkit::{Transport, run_three};
+use hushwire_testkit::{Transport, case, peak, run_three, took};
 use hushwire_three::{Cut, Plan, run};
-use std::{env, process::Command, time::Duration};
+use std::time::Duration;
 
 /// A few kinds of steps: rows, and a computation on columns x and y of them.
 const CASES: [(&str, u64, &str); 12] = [
@@ -30,9 +30,6 @@ const CASES: [(&str, u64, &str); 12] = [
     ),
 ];
 
-/// Says which case this process is.
-const CASE: &str = "HUSHWIRE_TEST_MEMORY_CASE";
-
 fn plan(case: usize) -> Plan {
     let (_, rows, body) = CASES[case];
     let text = format!(
@@ -44,13 +41,6 @@ fn plan(case: usize) -> Plan {
 
 fn cut() -> Cut {
     Cut::new(1, Duration::ZERO)
-}
-
-/// The most memory that this process ever had, in KiB.
-fn peak() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("Linux says");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux says");
-    line.trim().trim_end_matches(" kB").parse().expect("a number")
 }
 
 /// Three parties on shares that are bytes of zeros: the steps do not depend on values. Gives what all of them took.
@@ -71,13 +61,13 @@ fn measured(case: usize) -> u64 {
         let lanes = lanes.iter_mut().map(<[Channel; 2]>::each_mut).collect();
         run(&mut party, lanes, &plan, cut, inputs.collect(), &mut |_, _| true).unwrap().len()
     });
-    (peak() - before) << 10
+    peak() - before
 }
 
 /// The case that this process was started for; without one there is nothing to measure.
 #[test]
 fn one_case() {
-    if let Ok(case) = env::var(CASE) {
+    if let Some(case) = case() {
         println!("took={}", measured(case.parse().unwrap()));
     }
 }
@@ -90,15 +80,8 @@ const LEAST: f64 = 0.2;
 fn compare(cases: impl Iterator<Item = usize>) {
     let mut wrong = vec![];
     for case in cases {
-        let mut child = Command::new(env::current_exe().unwrap());
-        child.args(["--exact", "one_case", "--nocapture"]).env(CASE, case.to_string());
-        let out = child.output().unwrap();
-        let text = String::from_utf8_lossy(&out.stdout).into_owned();
-        assert!(out.status.success(), "{text}{}", String::from_utf8_lossy(&out.stderr));
-        let took = text.split("took=").nth(1).and_then(|rest| rest.split_whitespace().next());
-        let took: u64 = took.expect("it says so").parse().unwrap();
         // A third of what three took in one process; what an allocator keeps for each thread is part of it.
-        let (took, said) = (took as f64 / 3.0, plan(case).memory(cut()) as f64);
+        let (took, said) = (took(&case.to_string()) as f64 / 3.0, plan(case).memory(cut()) as f64);
         let (name, ratio) = (CASES[case].0, took / said);
         println!("{name}: {:.1} of {:.1} MiB: {ratio:.2}", took / 1_048_576.0, said / 1_048_576.0);
         if !(LEAST..=MOST).contains(&ratio) {

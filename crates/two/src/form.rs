@@ -1,12 +1,19 @@
-//! Forms of a value.
+//! Shares of two parties: one of the two shares of each value.
 
-use crate::{ops::planes_of, order::Order, ring::mask};
+use crate::{
+    ops::planes_of,
+    order::Order,
+    prim::Two,
+    ring::{mask, unpack_bits},
+};
 use hushwire_block::Wiped;
-use hushwire_block::bits::{put_range, xor_range};
 use hushwire_circuit::{Planes, planes::plane_bytes};
 use hushwire_compute::Tensor;
-use hushwire_plan::misplaced;
-use std::{ops::Range, sync::Arc};
+use hushwire_plan::{Sharing, WordMap};
+use std::{iter, ops::Range, sync::Arc};
+
+/// A value in one form.
+pub(crate) type Form = hushwire_plan::Form<Two>;
 
 /// This party's share of numbers modulo 2^ring.
 #[derive(Clone)]
@@ -21,75 +28,65 @@ impl Words {
     }
 }
 
-#[derive(Clone)]
-pub(crate) enum Form {
-    /// Both parties have it.
-    Known(Arc<Tensor>),
-    /// Shares add up.
-    Words(Words),
-    /// Shares of bit planes, by exclusive or.
-    Bits(Arc<Planes>),
-    /// This party's part of an order.
-    Order(Arc<Order>),
+impl Sharing for Two {
+    /// Shares add up by exclusive or.
+    type Bits = Planes;
+    type Words = Words;
+    type Order = Arc<Order>;
+
+    fn size_of_bits(bits: &Planes) -> [usize; 2] {
+        [bits.width(), bits.instances()]
+    }
+
+    fn zero_bits(width: usize, rows: usize) -> Planes {
+        Planes::zeros(width, rows)
+    }
+
+    fn planes(bits: &Planes) -> impl Iterator<Item = &[u8]> {
+        iter::once(&bits[..])
+    }
+
+    fn planes_mut(bits: &mut Planes) -> Option<impl Iterator<Item = &mut [u8]>> {
+        Some(iter::once(&mut bits[..]))
+    }
+
+    fn size_of_words(words: &Words) -> (u32, usize) {
+        (words.ring, words.own.len())
+    }
+
+    fn zero_words(ring: u32, rows: usize) -> Words {
+        Words::new(ring, vec![0; rows])
+    }
+
+    fn mapped(reads: &[&Words], map: &WordMap<'_>, rows: usize) -> Words {
+        let (ring, mut out) = (reads[0].ring, Wiped::new(Vec::with_capacity(rows)));
+        map.apply(&reads.iter().map(|words| &words.own[..]).collect::<Vec<_>>(), &mut out);
+        out.iter_mut().for_each(|x| *x &= mask(ring));
+        Words::new(ring, out)
+    }
+
+    fn narrowed(words: &Words, ring: u32) -> Words {
+        Words::new(ring, words.own.iter().map(|x| x & mask(ring)).collect::<Vec<_>>())
+    }
+
+    fn put_words(words: &mut Words, rows: &Range<usize>, piece: &Words) {
+        let own = Arc::get_mut(&mut words.own).expect("nobody else has it");
+        own[rows.clone()].copy_from_slice(&piece.own);
+    }
+
+    fn is_alone(words: &mut Words) -> bool {
+        Arc::get_mut(&mut words.own).is_some()
+    }
+
+    fn inverted(order: &Arc<Order>) -> Arc<Order> {
+        Arc::new(order.inverse())
+    }
 }
 
-impl Form {
-    pub(crate) fn known(&self) -> &Arc<Tensor> {
-        match self {
-            Form::Known(tensor) => tensor,
-            _ => misplaced(),
-        }
-    }
-
-    pub(crate) fn words(&self) -> &Words {
-        match self {
-            Form::Words(words) => words,
-            _ => misplaced(),
-        }
-    }
-
-    pub(crate) fn bits(&self) -> &Arc<Planes> {
-        match self {
-            Form::Bits(bits) => bits,
-            _ => misplaced(),
-        }
-    }
-
-    pub(crate) fn order(&self) -> &Arc<Order> {
-        match self {
-            Form::Order(order) => order,
-            _ => misplaced(),
-        }
-    }
-
-    /// The bits of plane 0 in bytes of their own.
-    pub(crate) fn column(&self, plane: usize) -> Wiped<Vec<u8>> {
-        let bits = self.bits();
-        let bytes = plane_bytes(bits.instances());
-        Wiped::new(crate::ring::unpack_bits(&bits[plane * bytes..][..bytes], bits.instances()))
-    }
-
-    /// Some rows of it.
-    pub(crate) fn rows(&self, rows: &Range<usize>) -> Form {
-        match self {
-            Form::Known(tensor) => Form::Known(tensor.clone()),
-            Form::Order(order) => Form::Order(order.clone()),
-            Form::Words(words) => Form::Words(Words::new(words.ring, words.own[rows.clone()].to_vec())),
-            Form::Bits(bits) => {
-                let (from, to) = (plane_bytes(bits.instances()), plane_bytes(rows.len()));
-                let mut out = Planes::zeros(bits.width(), rows.len());
-                for plane in 0..bits.width() {
-                    xor_range(
-                        &bits[plane * from..][..from],
-                        rows.start,
-                        rows.len(),
-                        &mut out[plane * to..][..to],
-                    );
-                }
-                Form::Bits(Arc::new(out))
-            }
-        }
-    }
+/// The bits of a plane in bytes of their own.
+pub(crate) fn column(bits: &Planes, plane: usize) -> Wiped<Vec<u8>> {
+    let (bytes, rows) = (plane_bytes(bits.instances()), bits.instances());
+    Wiped::new(unpack_bits(&bits[plane * bytes..][..bytes], rows))
 }
 
 /// A column of bits as planes of one.
@@ -101,55 +98,4 @@ pub(crate) fn planes_of_bits(bits: &[u8]) -> Planes {
 /// Known numbers modulo 2^ring.
 pub(crate) fn numbers(tensor: &Tensor, ring: u32) -> Vec<u64> {
     (0..tensor.len()).map(|i| tensor.element(i)[0] & mask(ring)).collect()
-}
-
-/// A value that comes in pieces of rows.
-pub(crate) enum Joined {
-    Nothing,
-    Words(u32, Wiped<Vec<u64>>),
-    Bits(Planes),
-    Known(Arc<Tensor>),
-    Order(Arc<Order>),
-}
-
-impl Joined {
-    /// Puts a piece where it belongs, of a value of `all` rows.
-    pub(crate) fn put(&mut self, all: usize, rows: &Range<usize>, piece: Form) {
-        match (&mut *self, piece) {
-            (_, Form::Known(tensor)) => *self = Joined::Known(tensor),
-            (_, Form::Order(order)) => *self = Joined::Order(order),
-            (Joined::Words(_, own), Form::Words(words)) => {
-                own[rows.clone()].copy_from_slice(&words.own);
-            }
-            (Joined::Bits(planes), Form::Bits(bits)) => {
-                let (to, from) = (plane_bytes(all), plane_bytes(rows.len()));
-                for plane in 0..bits.width() {
-                    put_range(
-                        &bits[plane * from..][..from],
-                        rows.len(),
-                        &mut planes[plane * to..][..to],
-                        rows.start,
-                    );
-                }
-            }
-            (_, Form::Words(words)) => {
-                *self = Joined::Words(words.ring, Wiped::new(vec![0; all]));
-                self.put(all, rows, Form::Words(words));
-            }
-            (_, Form::Bits(bits)) => {
-                *self = Joined::Bits(Planes::zeros(bits.width(), all));
-                self.put(all, rows, Form::Bits(bits));
-            }
-        }
-    }
-
-    pub(crate) fn form(self) -> Option<Form> {
-        match self {
-            Joined::Nothing => None,
-            Joined::Words(ring, own) => Some(Form::Words(Words::new(ring, own))),
-            Joined::Bits(planes) => Some(Form::Bits(Arc::new(planes))),
-            Joined::Known(tensor) => Some(Form::Known(tensor)),
-            Joined::Order(order) => Some(Form::Order(order)),
-        }
-    }
 }

@@ -5,56 +5,22 @@ mod layers;
 use crate::{
     TwoError,
     distance::PIECE,
-    form::Form,
-    order::sorts,
-    prim::{OwnLocal, OwnTalk},
+    prim::{Input, OwnLocal, OwnTalk, Products, Two},
     ring::Holders,
+    room::{REGISTER, room},
 };
 use hushwire_circuit::{Builder, Layered, Program, words as gates};
 use hushwire_compute::{Computation, Op, Scalar, Tensor, Visibility, circuits};
-use hushwire_plan::{
-    Axis, Backend, Forms, Local, Lowered, Picks, Prim, Primitives, Run, Size, Slot, Step, Talk,
-};
+use hushwire_plan::{Axis, Backend, Forms, Local, Lowered, Picks, Prim, Reorder, Run, Size, Slot, Talk};
 use std::{collections::HashMap, ops::Range, sync::Arc};
-
-/// An input: which party brings it, and its type.
-#[derive(Clone, Debug)]
-pub(crate) struct Input {
-    pub(crate) owner: usize,
-    pub(crate) scalar: Scalar,
-    pub(crate) lengths: Vec<usize>,
-}
-
-/// The means by which private matrices and kernels are multiplied by shared numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Products {
-    /// Correlated OTs: no bound on numbers, and much to send.
-    #[default]
-    Ot,
-    /// Encryption ([`hushwire_bfv`]), and OTs where a layer has no room for its noise.
-    He,
-}
-
-/// LOCAL: bytes of a circuit's register in a program: places where it is written and read.
-const REGISTER: u64 = 32;
-
-/// Two parties: what they keep while a computation is lowered.
-pub(crate) struct Two {
-    pub(crate) inputs: Vec<Input>,
-    /// Of each step's words or bits, which parties' shares are not 0.
-    holders: Vec<Holders>,
-    /// Circuits that add shares, by their width and whether they take few rounds.
-    adders: HashMap<(u32, bool), Arc<Program>>,
-    products: Products,
-    /// Bytes of the lists of steps so far, and of all at most.
-    lists: u64,
-    most: u64,
-}
 
 pub(crate) type Lower<'a> = hushwire_plan::Lower<'a, Two>;
 
 /// The rows up to which fewer rounds are worth more ANDs. AGREEMENT.
 const FEW: usize = 1 << 12;
+
+/// AGREEMENT: OTs that take about as long as a round.
+pub(crate) const ROUND: u64 = 1 << 12;
 
 /// AGREEMENT: the most rows whose compaction is a circuit.
 const FEW_ROWS: usize = 16;
@@ -157,47 +123,6 @@ fn sum(lower: &mut Lower<'_>, reads: [Slot; 2], minus: bool) -> Slot {
     lower.step(Local::Sum { minus }, reads.to_vec())
 }
 
-impl Primitives for Two {
-    type Local = OwnLocal;
-    type Talk = OwnTalk;
-    type Factors = [Holders; 2];
-    type Form = Form;
-    const OPENS_IN_PIECES: bool = false;
-
-    fn size_of_local(own: &OwnLocal, reads: &[Size]) -> Size {
-        match own {
-            OwnLocal::Part { size, .. } => *size,
-            OwnLocal::AsOrder => Size::Order(reads[0].rows(), 0),
-            OwnLocal::Then => Size::Order(reads[0].rows(), reads[0].stages() + reads[1].stages()),
-        }
-    }
-
-    fn size_of_talk(own: &OwnTalk, reads: &[Size]) -> Size {
-        let (ring, rows) = (reads[0].ring(), reads[0].rows());
-        match own {
-            OwnTalk::ToBits(program) => Size::Bits(program.output_bits(), rows),
-            OwnTalk::Rows(_) => reads[0],
-            OwnTalk::Widen => Size::Words(ring + 1, rows),
-            OwnTalk::Rectify { by } => Size::Words(ring - by, rows),
-            OwnTalk::Extend(to) => Size::Words(*to, rows),
-            OwnTalk::Encrypted(layer) => {
-                Size::Words(layer.linear.ring(), layer.linear.coefficients() as usize)
-            }
-        }
-    }
-
-    fn is_row_by_row(own: &OwnTalk) -> bool {
-        match own {
-            OwnTalk::ToBits(_) | OwnTalk::Widen | OwnTalk::Rectify { .. } | OwnTalk::Extend(_) => true,
-            OwnTalk::Rows(_) | OwnTalk::Encrypted(_) => false,
-        }
-    }
-
-    fn stages(rows: usize, bits: usize) -> usize {
-        sorts(rows, bits).count()
-    }
-}
-
 impl Backend for Two {
     type Refusal = TwoError;
     const PARTIES: &'static str = "two parties";
@@ -254,7 +179,8 @@ impl Backend for Two {
             },
         };
         two.holders.push(holders);
-        two.lists = two.lists.saturating_add(lists(step));
+        let reads: Vec<Size> = step.reads.iter().map(|slot| lower.steps[*slot].size).collect();
+        two.lists = two.lists.saturating_add(room(step, &reads, 0).lists);
     }
 
     /// Refuses lists that are longer than they may be.
@@ -281,6 +207,20 @@ impl Backend for Two {
             }
             _ => any(args),
         }
+    }
+
+    /// The levels of a circuit do not wait for other steps.
+    fn joins_at_once(elements: usize) -> bool {
+        elements <= FEW
+    }
+
+    /// A choice between words takes two OTs and two rounds, one between bits two OTs a bit and one
+    /// round. There are two choices a row, and two for each level.
+    fn copies_words(lower: &Lower<'_>, of: usize, elements: usize) -> bool {
+        let (bits, forms) = (lower.scalar(of).bits(), lower.forms(of));
+        let (ots, rounds) = (4 * elements * bits.saturating_sub(1), 2 * elements.max(1).ilog2() as usize);
+        (forms.words.is_some() || forms.narrow.is_some()) && !lower.has_bits(of)
+            || ots as u64 > ROUND * rounds as u64
     }
 
     fn to_bits(lower: &mut Lower<'_>, bits: Range<usize>, rows: usize) -> Talk<Two> {
@@ -395,7 +335,7 @@ impl Backend for Two {
             (sum(lower, [count, before], false), zeros)
         };
         let places = lower.step(Talk::Choose, vec![flags, of_ones, of_zeros]);
-        lower.step(Talk::ToOrder, vec![places])
+        lower.step(Reorder::ToOrder, vec![places])
     }
 
     fn meet(lower: &mut Lower<'_>, args: &[usize], _: usize) -> Lowered<Slot> {
@@ -408,7 +348,7 @@ impl Backend for Two {
 
     fn places(lower: &mut Lower<'_>, order: Slot, rows: usize) -> Slot {
         let all = lower.numbers(rows, 64);
-        lower.step(Talk::Permute { inner: 1 }, vec![all, order])
+        lower.step(Reorder::Permute { inner: 1 }, vec![all, order])
     }
 
     fn composed(lower: &mut Lower<'_>, args: &[usize]) -> Lowered<Slot> {
@@ -439,29 +379,10 @@ impl Backend for Two {
             let scalars = [Scalar::Bool, scalar, scalar];
             (lower.on_bits(&Op::Select, &scalars, scalar, vec![each, x, zeros]), zeros)
         };
-        let moved = lower.step(Talk::Permute { inner }, vec![masked, by]);
+        let moved = lower.step(Reorder::Permute { inner }, vec![masked, by]);
         let from = |i: usize| if i < rows * inner { i } else { rows * inner };
         let picks: Vec<usize> = (0..kept * inner).map(from).collect();
         let out = lower.pick(Picks::of(&picks), vec![moved, zeros]);
         Ok(Some(lower.forms_of(out)))
     }
-}
-
-/// Bytes of a tensor's elements.
-pub(crate) fn tensor_bytes(scalar: Scalar, elements: usize) -> u64 {
-    8 * (scalar.bits().div_ceil(64).max(1) as u64).saturating_mul(elements as u64)
-}
-
-/// Bytes of the plan's lists for a step. Programs of bits have a row, and steps of one kind share
-/// them.
-pub(crate) fn lists(step: &Step<Two>) -> u64 {
-    let own = match &step.prim {
-        Prim::Local(Local::Pick(picks)) => 8 * picks.len() as u64,
-        Prim::Local(Local::Known(known)) => tensor_bytes(known.scalar(), known.len()),
-        Prim::Local(Local::Flat(program, _)) | Prim::Talk(Talk::Flat(program, _)) => {
-            REGISTER * program.registers() as u64
-        }
-        Prim::Local(_) | Prim::Talk(_) => 0,
-    };
-    own + 256
 }

@@ -7,13 +7,14 @@ use crate::{
     ahead::Shelf,
     distance::Distance,
     encrypted::{Job, Keys, Layer, signed},
+    engine::Supplies,
     form::{Form, Words},
     kit::Kit,
-    plan::{BEGIN, Piece, Plan, Spent, moves, read},
-    prim::OwnTalk,
+    plan::{BEGIN, Plan, Spent, read},
+    prim::{Two, Way, way},
     run::Run,
     supply::{Lot, Supply},
-    talk::{begin, opened, share_bytes},
+    talk::{opened, share_bytes},
 };
 use hushwire_bfv::Linear;
 use hushwire_block::Wiped;
@@ -23,7 +24,7 @@ use hushwire_machine::{
     drive::{Abreast, Driver, Line},
 };
 use hushwire_ot::{Context, Protocol};
-use hushwire_plan::{Slot, Talk};
+use hushwire_plan::{Piece, Wave, land};
 use hushwire_prg::Seed;
 use std::{collections::BTreeMap, time::Instant};
 use zeroize::Zeroizing;
@@ -214,30 +215,38 @@ impl Party {
             if wave.is_empty() {
                 return Ok(());
             }
-            let slots: Vec<Slot> = wave.iter().map(|(at, _)| *at).collect();
+            let slots: Vec<_> = wave.extents().iter().map(|extent| extent.at).collect();
             for group in plan.groups(&slots, self.distance) {
                 let (begun, before) = (Instant::now(), read(self.meter.as_ref(), channel));
-                let first = &plan.steps[group[0].0];
-                if moves(first) {
-                    let reads = &wave.iter().find(|(slot, _)| *slot == group[0].0).expect("a step of it").1;
-                    let (done, all) = (run.done(), plan.steps.len());
-                    let go_on = &mut || go_on(done, all);
-                    let mut mover = walk::Mover { party: self, channel, lots, go_on, made: Cost::default() };
-                    let form = mover.run(first, reads)?;
-                    let made = mover.made;
-                    let cost = made.then(read(self.meter.as_ref(), channel).since(before));
-                    run.land(&group[0], form);
-                    run.took(first, begun, cost);
-                    continue;
-                }
-                let lot = lots(&plan.tallies(&group))?;
-                let made = lot.cost;
-                self.group(channel, run, &wave, &group, lot)?;
-                let cost = read(self.meter.as_ref(), channel).since(before);
                 // Pieces that share their rounds are mostly of one node.
-                run.took(&plan.steps[group[0].0], begun, made.then(cost));
+                let (task, rows) = (wave.task(group[0].0), &group[0].1);
+                let made = match way(task.step) {
+                    Way::Reorder(reorder) => {
+                        let (done, all) = (run.done(), plan.steps.len());
+                        let go_on = &mut || go_on(done, all);
+                        let mut mover =
+                            walk::Mover { party: self, channel, lots, go_on, made: Cost::default() };
+                        task.put(rows, mover.run(reorder, task.step.size, &task.whole())?);
+                        mover.made
+                    }
+                    Way::Encrypted(layer) => {
+                        let lot = lots(&plan.tallies(&group))?;
+                        let reads = task.whole();
+                        let made = self.layer(channel, layer, [reads[0].words(), reads[1].words()])?;
+                        task.put(rows, Form::Words(Words::new(layer.linear.ring(), made)));
+                        lot.cost
+                    }
+                    Way::Pieces | Way::Products => {
+                        let lot = lots(&plan.tallies(&group))?;
+                        let cost = lot.cost;
+                        self.group(channel, &wave, group, lot)?;
+                        cost
+                    }
+                };
+                let cost = read(self.meter.as_ref(), channel).since(before);
+                run.took(task.step, begun, made.then(cost));
             }
-            run.end(&slots);
+            run.end(wave);
         }
     }
 
@@ -245,35 +254,17 @@ impl Party {
     fn group(
         &mut self,
         channel: &mut Channel,
-        run: &mut Run<'_>,
-        wave: &[(Slot, Vec<Form>)],
-        group: &[Piece],
+        wave: &Wave<'_, Two>,
+        pieces: Vec<Piece>,
         lot: Lot,
     ) -> Result<(), TwoError> {
-        let plan = run.plan;
-        if let [(at, _)] = group
-            && let Some(Talk::Own(OwnTalk::Encrypted(layer))) = plan.steps[*at].talk()
-        {
-            let reads = &wave.iter().find(|(slot, _)| slot == at).expect("a step of the wave").1;
-            let made = self.layer(channel, layer, [reads[0].words(), reads[1].words()])?;
-            run.land(&group[0], Form::Words(Words::new(layer.linear.ring(), made)));
-            return Ok(());
+        let mut group = vec![];
+        for (piece, ots) in pieces.into_iter().zip(lot.pieces) {
+            group.push((piece, Supplies { index: self.index, context: self.next_context(), ots }));
         }
-        let mut plays: Vec<Line<'_, Form, TwoError>> = vec![];
-        for (piece, ots) in group.iter().zip(lot.pieces) {
-            let context = self.next_context();
-            let (at, rows) = piece;
-            let reads = &wave.iter().find(|(slot, _)| slot == at).expect("a step of the wave").1;
-            let reads =
-                reads.iter().map(|form| if plan.is_whole(*at) { form.clone() } else { form.rows(rows) });
-            plays.push(begin(self.index, &context, ots, &plan.steps[*at], reads.collect()));
-        }
-        let mut abreast = Abreast::new(plays);
-        self.driver.run(channel, &mut abreast)?;
-        for (piece, play) in group.iter().zip(abreast.into_machines()) {
-            run.land(piece, play.finish());
-        }
-        Ok(())
+        let mut flight = wave.group(group).begin()?;
+        self.driver.run(channel, &mut flight)?;
+        land(flight)
     }
 
     /// Pieces of one operation that share their rounds; what they make, one behind the other.

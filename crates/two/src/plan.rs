@@ -4,19 +4,16 @@ use crate::{
     COEFFICIENTS, TwoError,
     distance::{Distance, PIECE},
     encrypted::Layer,
-    lower::{Input, Products, Two},
-    prim::OwnTalk,
-    ring::packed,
+    lower::ROUND,
+    prim::{Input, OwnTalk, Products, Two, Way, way},
     strings,
-    tally::{self, Tally},
+    talk::opened_bytes,
+    tally::Tally,
 };
-use hushwire_circuit::planes::plane_bytes;
 use hushwire_compute::{Computation, Scalar};
 use hushwire_machine::{Channel, Cost, Meter};
-use hushwire_plan::{Local, Prim, Size, Slot, Steps, Talk};
-use std::{collections::BTreeSet, ops::Range, time::Duration};
-
-pub(crate) type Step = hushwire_plan::Step<Two>;
+use hushwire_plan::{Engine, Local, Piece, Prim, Slot, Step, Steps, Talk};
+use std::{collections::BTreeSet, time::Duration};
 
 /// The time that a node of a computation took at a party, and what it sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,61 +29,8 @@ pub struct Spent {
 /// AGREEMENT: triples that are made before they are used.
 const TRIPLES: u64 = 1 << 22;
 
-/// AGREEMENT: the most rows that a sorting network may order, and the OTs that take about as long
-/// as a round.
+/// AGREEMENT: the most rows that a sorting network may order.
 const NETWORK: usize = 64;
-const ROUND: u64 = 1 << 12;
-
-/// Whether a step multiplies matrices, or kernels by images.
-pub(crate) fn is_product(step: &Step) -> bool {
-    match &step.prim {
-        Prim::Local(local) => matches!(local, Local::MatMulKnown { .. }),
-        Prim::Talk(talk) => matches!(talk, Talk::MatMul(..) | Talk::Own(OwnTalk::Encrypted(_))),
-    }
-}
-
-/// Whether a step moves rows. Such a step makes its OTs as it goes, in lots of its own.
-pub(crate) fn moves(step: &Step) -> bool {
-    matches!(step.talk(), Some(Talk::Sort { .. } | Talk::ToOrder | Talk::Permute { .. }))
-}
-
-/// The cost of some of a step's rows; of all where it is not computed row by row. One that moves
-/// rows has lots of its own.
-fn tally_of(talk: &Talk<Two>, reads: &[Size], made: Size, rows: usize) -> Tally {
-    let (x, ring) = (reads[0].ring(), made.ring());
-    match talk {
-        Talk::Block(program) | Talk::Own(OwnTalk::ToBits(program)) => tally::circuit(program, rows),
-        Talk::Flat(program, _) => tally::circuit(program, 1),
-        Talk::ToWords(ring) => tally::to_words(rows, reads[0].width(), *ring),
-        Talk::Product(holders) => tally::multiply(rows, 1, *holders, ring),
-        Talk::MatMul(shape, holders) => tally::matmul(*shape, *holders, ring),
-        Talk::Choose => tally::times_bit(rows, ring),
-        Talk::Less { .. } => tally::less(rows, x),
-        Talk::LessBounded => tally::signs(rows, x),
-        Talk::Equal => tally::equal(rows, x),
-        Talk::Truncate { by, sign, .. } => tally::truncate(rows, ring, *by, *sign),
-        Talk::Open { scalar, .. } => Tally::message([opened_bytes(*scalar, reads[0].with_rows(rows)); 2]),
-        Talk::Own(OwnTalk::Rows(holders)) => {
-            let factors = reads[1].rows();
-            tally::multiply(factors, reads[0].rows() / factors, *holders, ring)
-        }
-        Talk::Own(OwnTalk::Widen) => tally::widen(rows, x),
-        Talk::Own(OwnTalk::Rectify { by }) => tally::rectify(rows, x, *by),
-        Talk::Own(OwnTalk::Extend(to)) => tally::extend(rows, x, *to),
-        Talk::Own(OwnTalk::Encrypted(layer)) => layer.tally(),
-        Talk::Sort { .. } | Talk::ToOrder | Talk::Permute { .. } => Tally::default(),
-    }
-}
-
-/// Bytes of a share that is opened.
-fn opened_bytes(scalar: Scalar, size: Size) -> usize {
-    match size {
-        Size::Known(..) => 0,
-        Size::Words(_, rows) => packed(rows, scalar.bits()),
-        Size::Bits(width, rows) => width * plane_bytes(rows),
-        Size::Order(rows, _) => packed(rows, size.width()),
-    }
-}
 
 /// An output: its value and type, and which parties learn it.
 #[derive(Clone, Debug)]
@@ -118,9 +62,6 @@ pub(crate) const BEGIN: usize = blake3::OUT_LEN + 1;
 pub(crate) fn read(meter: Option<&Meter>, channel: &Channel) -> Cost {
     meter.map_or(Cost::default(), |meter| meter.lane(channel.lane()))
 }
-
-/// A part of a step: which, and which of its rows.
-pub(crate) type Piece = (Slot, Range<usize>);
 
 impl Plan {
     /// The plan of a computation without symbols, with all products by OT. `owners` says which
@@ -182,7 +123,7 @@ impl Plan {
         products: Products,
         most: u64,
     ) -> Result<Plan, TwoError> {
-        let mut hash = blake3::Hasher::new_derive_key("hushwire two plan v5");
+        let mut hash = blake3::Hasher::new_derive_key("hushwire two plan v6");
         hash.update(&computation.digest());
         hash.update(&[products as u8]);
         for owner in owners {
@@ -237,11 +178,9 @@ impl Plan {
     }
 
     /// Layers under encryption.
-    pub(crate) fn layers(&self) -> impl Iterator<Item = (&Step, &Layer)> {
-        self.steps.iter().filter_map(|step| match step.talk() {
-            Some(Talk::Own(OwnTalk::Encrypted(layer))) => Some((step, layer)),
-            _ => None,
-        })
+    pub(crate) fn layers(&self) -> impl Iterator<Item = (&Step<Two>, &Layer)> {
+        let layer = |step| if let Way::Encrypted(layer) = way(step) { Some((step, layer)) } else { None };
+        self.steps.iter().filter_map(layer)
     }
 
     /// Products that layers under encryption compute.
@@ -267,18 +206,19 @@ impl Plan {
 
     /// Whether a step is in one piece, whatever its rows are.
     pub(crate) fn is_whole(&self, at: Slot) -> bool {
-        !self.steps[at].talk().is_some_and(Talk::is_row_by_row)
-    }
-
-    /// The cost of some rows of a step.
-    fn tally_of_rows(&self, at: Slot, rows: usize) -> Tally {
-        let (step, reads) = (&self.steps[at], self.steps.sizes_read(at));
-        step.talk().map_or(Tally::default(), |talk| tally_of(talk, &reads, step.size, rows))
+        !self.steps.extent(at).cuts
     }
 
     /// The cost of a piece.
     pub(crate) fn tally_of(&self, (at, rows): &Piece) -> Tally {
         self.tally_of_rows(*at, rows.len())
+    }
+
+    /// The cost of some rows of a step.
+    fn tally_of_rows(&self, at: Slot, rows: usize) -> Tally {
+        let (reads, made) = self.steps.piece_sizes(at, rows);
+        let price = |talk| Two::price(&mut (), talk, &reads, made, rows);
+        self.steps[at].talk().map_or(Tally::default(), price)
     }
 
     /// The costs of pieces that share their rounds.
@@ -295,26 +235,27 @@ impl Plan {
 
     /// The costs of pieces that share their rounds: of one that moves rows lot after lot.
     pub(crate) fn lots_of(&self, group: &[Piece], distance: Distance) -> Vec<Vec<Tally>> {
-        match group {
-            [(at, _)] if moves(&self.steps[*at]) => {
-                strings::lots(&self.steps[*at], &self.steps.sizes_read(*at), distance)
-            }
-            group => vec![self.tallies(group)],
+        if let [(at, _)] = group
+            && let (step, reads) = (&self.steps[*at], self.steps.sizes_read(*at))
+            && let Way::Reorder(reorder) = way(step)
+        {
+            return strings::lots(reorder, &reads, step.size.rows(), distance);
         }
+        vec![self.tallies(group)]
     }
 
     /// Whether steps move rows. Their lots depend on opened values, so no OTs are made ahead of
     /// such a run.
     pub(crate) fn moves(&self) -> bool {
-        self.steps.iter().any(moves)
+        self.steps.iter().any(|step| matches!(way(step), Way::Reorder(_)))
     }
 
     /// The steps of a wave in pieces, those side by side that share rounds. AGREEMENT.
     pub(crate) fn groups(&self, wave: &[Slot], distance: Distance) -> Vec<Vec<Piece>> {
         let (mut groups, mut group, mut held) = (vec![], vec![], Tally::default());
         for at in wave {
-            let (step, rows) = (&self.steps[*at], self.steps.rows_read(*at));
-            let is_alone = matches!(step.talk(), Some(Talk::Own(OwnTalk::Encrypted(_)))) || moves(step);
+            let rows = self.steps.rows_read(*at);
+            let is_alone = matches!(way(&self.steps[*at]), Way::Reorder(_) | Way::Encrypted(_));
             let mut start = 0;
             loop {
                 let most = if self.is_whole(*at) { rows } else { self.fitting(*at, rows - start) };

@@ -1,9 +1,41 @@
 //! The primitives that two parties alone have.
 
-use crate::{encrypted::Layer, ring::Holders};
+use crate::{encrypted::Layer, order::sorts, ring::Holders};
 use hushwire_circuit::Program;
-use hushwire_plan::Size;
-use std::sync::Arc;
+use hushwire_compute::Scalar;
+use hushwire_plan::{Local, Prim, Primitives, Reorder, Size, Step, Talk};
+use std::{collections::HashMap, sync::Arc};
+
+/// An input: which party brings it, and its type.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    pub(crate) owner: usize,
+    pub(crate) scalar: Scalar,
+    pub(crate) lengths: Vec<usize>,
+}
+
+/// The means by which private matrices and kernels are multiplied by shared numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Products {
+    /// Correlated OTs: no bound on numbers, and much to send.
+    #[default]
+    Ot,
+    /// Encryption ([`hushwire_bfv`]), and OTs where a layer has no room for its noise.
+    He,
+}
+
+/// Two parties: what they keep while a computation is lowered.
+pub(crate) struct Two {
+    pub(crate) inputs: Vec<Input>,
+    /// Of each step's words or bits, which parties' shares are not 0.
+    pub(crate) holders: Vec<Holders>,
+    /// Circuits that add shares, by their width and whether they take few rounds.
+    pub(crate) adders: HashMap<(u32, bool), Arc<Program>>,
+    pub(crate) products: Products,
+    /// Bytes of the lists of steps so far, and of all at most.
+    pub(crate) lists: u64,
+    pub(crate) most: u64,
+}
 
 /// Without a message.
 pub(crate) enum OwnLocal {
@@ -30,4 +62,104 @@ pub(crate) enum OwnTalk {
     Extend(u32),
     /// Images by the weights that one party has, under encryption: weights and images, as words.
     Encrypted(Layer),
+}
+
+impl Primitives for Two {
+    type Local = OwnLocal;
+    type Talk = OwnTalk;
+    type Factors = [Holders; 2];
+    const OPENS_IN_PIECES: bool = false;
+
+    fn size_of_local(own: &OwnLocal, reads: &[Size]) -> Size {
+        match own {
+            OwnLocal::Part { size, .. } => *size,
+            OwnLocal::AsOrder => Size::Order(reads[0].rows(), 0),
+            OwnLocal::Then => Size::Order(reads[0].rows(), reads[0].stages() + reads[1].stages()),
+        }
+    }
+
+    fn size_of_talk(own: &OwnTalk, reads: &[Size]) -> Size {
+        let (ring, rows) = (reads[0].ring(), reads[0].rows());
+        match own {
+            OwnTalk::ToBits(program) => Size::Bits(program.output_bits(), rows),
+            OwnTalk::Rows(_) => reads[0],
+            OwnTalk::Widen => Size::Words(ring + 1, rows),
+            OwnTalk::Rectify { by } => Size::Words(ring - by, rows),
+            OwnTalk::Extend(to) => Size::Words(*to, rows),
+            OwnTalk::Encrypted(layer) => {
+                Size::Words(layer.linear.ring(), layer.linear.coefficients() as usize)
+            }
+        }
+    }
+
+    fn is_row_by_row(own: &OwnTalk) -> bool {
+        match own {
+            OwnTalk::ToBits(_) | OwnTalk::Widen | OwnTalk::Rectify { .. } | OwnTalk::Extend(_) => true,
+            OwnTalk::Rows(_) | OwnTalk::Encrypted(_) => false,
+        }
+    }
+
+    fn stages(rows: usize, bits: usize) -> usize {
+        sorts(rows, bits).count()
+    }
+}
+
+/// The way in which parties take a step.
+pub(crate) enum Way<'p> {
+    /// Without messages, or in pieces beside those of other steps.
+    Pieces,
+    /// The same, of a product of matrices.
+    Products,
+    /// Alone: its OTs are made as it goes, in lots of its own.
+    Reorder(&'p Reorder),
+    /// Alone: its messages are its own.
+    Encrypted(&'p Layer),
+}
+
+/// The way of a step.
+pub(crate) fn way(step: &Step<Two>) -> Way<'_> {
+    match &step.prim {
+        Prim::Local(local) => match local {
+            Local::MatMulKnown { .. } => Way::Products,
+            Local::Input(..)
+            | Local::Known(_)
+            | Local::Apply { .. }
+            | Local::AsBits
+            | Local::AsWords(_)
+            | Local::Narrow(_)
+            | Local::Pick(_)
+            | Local::Gather { .. }
+            | Local::Sum { .. }
+            | Local::Scale
+            | Local::Shift(_)
+            | Local::Fold { .. }
+            | Local::PoolSum(_)
+            | Local::Block(_)
+            | Local::Flat(..)
+            | Local::Invert
+            | Local::Own(OwnLocal::Part { .. } | OwnLocal::AsOrder | OwnLocal::Then) => Way::Pieces,
+        },
+        Prim::Talk(talk) => match talk {
+            Talk::Reorder(reorder) => Way::Reorder(reorder),
+            Talk::MatMul(..) => Way::Products,
+            Talk::ToWords(_)
+            | Talk::Product(_)
+            | Talk::Choose
+            | Talk::Less { .. }
+            | Talk::LessBounded
+            | Talk::Equal
+            | Talk::Truncate { .. }
+            | Talk::Block(_)
+            | Talk::Flat(..)
+            | Talk::Open { .. } => Way::Pieces,
+            Talk::Own(own) => match own {
+                OwnTalk::Encrypted(layer) => Way::Encrypted(layer),
+                OwnTalk::ToBits(_)
+                | OwnTalk::Rows(_)
+                | OwnTalk::Widen
+                | OwnTalk::Rectify { .. }
+                | OwnTalk::Extend(_) => Way::Pieces,
+            },
+        },
+    }
 }

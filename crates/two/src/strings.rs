@@ -3,7 +3,6 @@
 use crate::{
     distance::{Distance, PIECE},
     form::{Form, Words},
-    lower::Two,
     moves::{Rows, walk_tallies},
     order::{number_bits, sorts},
     ring::packed,
@@ -12,10 +11,8 @@ use crate::{
 };
 use hushwire_block::Wiped;
 use hushwire_circuit::{Planes, planes::plane_bytes, ranking};
-use hushwire_plan::{Key, Size, Talk};
-use std::{ops::Range, sync::Arc};
-
-type Step = hushwire_plan::Step<Two>;
+use hushwire_plan::{Key, Reorder, Size};
+use std::ops::Range;
 
 /// Some bits of the keys of each row, the first key most significant, so that less comes first.
 pub(crate) fn strings(party: usize, keys: &[Key], reads: &[Form], bits: Range<usize>) -> Rows {
@@ -85,7 +82,7 @@ pub(crate) fn form_of(rows: &Rows, inner: usize, size: Size) -> Form {
                     bytes[element / 8] |= (bit as u8) << (element % 8);
                 }
             }
-            Form::Bits(Arc::new(planes))
+            Form::of_bits(planes)
         }
     }
 }
@@ -121,14 +118,13 @@ fn shuffles(rows: usize, row: usize, stages: usize, distance: Distance) -> Lots 
     (0..stages).flat_map(|_| both()).map(|tally| vec![tally]).collect()
 }
 
-/// The costs of a step that moves rows, in the order of a run. Those of a sort are estimates; all
-/// others are exact.
-pub(crate) fn lots(step: &Step, reads: &[Size], distance: Distance) -> Lots {
-    let rows = step.size.rows();
-    match (step.talk(), reads) {
-        (Some(Talk::Sort { .. }), keys) => {
-            let bits = keys.iter().map(|size| size.width()).sum();
-            let mut all = vec![];
+/// The costs of a step that moves so many rows, in the order of a run. Those of a sort are
+/// estimates; all others are exact.
+pub(crate) fn lots(reorder: &Reorder, reads: &[Size], rows: usize, distance: Distance) -> Lots {
+    let mut all = vec![];
+    match reorder {
+        Reorder::Sort { .. } => {
+            let bits = reads.iter().map(|size| size.width()).sum();
             for (stages, bits) in sorts(rows, bits).enumerate() {
                 let width = bits.len() as u32 + number_bits(rows);
                 all.extend(shuffles(rows, bits.len(), stages, distance));
@@ -138,18 +134,19 @@ pub(crate) fn lots(step: &Step, reads: &[Size], distance: Distance) -> Lots {
                     all.extend(lots_of(pairs, distance, |n| pairs_tally(n, width)));
                 }
             }
-            all
         }
-        (Some(Talk::ToOrder), [places]) if rows > 1 => {
-            let mut all = shuffles(rows, places.ring() as usize, 1, distance);
-            all.push(vec![Tally::message([packed(rows, places.ring() as usize); 2])]);
-            all
+        Reorder::ToOrder if rows > 1 => {
+            let bits = reads[0].width();
+            all.extend(shuffles(rows, bits, 1, distance));
+            all.push(vec![Tally::message([packed(rows, bits); 2])]);
         }
-        (Some(Talk::Permute { inner }), [x, Size::Order(rows, stages)]) => {
-            shuffles(*rows, inner * x.width(), *stages, distance)
+        Reorder::ToOrder => {}
+        Reorder::Permute { inner } => {
+            let (row, order) = (inner * reads[0].width(), reads[1]);
+            all.extend(shuffles(order.rows(), row, order.stages(), distance));
         }
-        _ => vec![],
     }
+    all
 }
 
 #[cfg(test)]

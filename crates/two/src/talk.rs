@@ -2,50 +2,38 @@
 
 use crate::{
     TwoError,
-    form::{Form, Words, planes_of_bits},
-    kit::{Cots, Kit},
-    local::{gathered_bits, joined},
-    plan::Step,
-    prim::OwnTalk,
+    engine::joined,
+    form::{Form, Words, column, planes_of_bits},
+    kit::Kit,
+    prim::{OwnTalk, Two},
     ring::{pack, packed, unpack},
 };
 use hushwire_block::Wiped;
 use hushwire_circuit::{Planes, planes::plane_bytes};
-use hushwire_compute::Tensor;
+use hushwire_compute::{Scalar, Tensor};
 use hushwire_gmw::Stock;
-use hushwire_machine::drive::Line;
-use hushwire_ot::Context;
-use hushwire_plan::{Talk, misplaced};
-use std::sync::Arc;
+use hushwire_plan::{Size, Step, Talk, flattened, gathered_bits, misplaced};
 
-/// Begins a step that talks, on some of its rows.
-pub(crate) fn begin<'p>(
-    index: usize,
-    context: &Context,
-    (cots, stock): (Cots, Stock),
-    step: &'p Step,
-    reads: Vec<Form>,
-) -> Line<'p, Form, TwoError> {
-    let context = *context;
-    Line::new(move |talk| async move {
-        let mut kit = Kit::new(talk, index, &context, cots);
-        run(&mut kit, stock, step, &reads).await
-    })
-}
-
-async fn run(kit: &mut Kit, stock: Stock, step: &Step, reads: &[Form]) -> Result<Form, TwoError> {
+/// The value of a step that talks, or of some of its rows.
+pub(crate) async fn run(
+    kit: &mut Kit,
+    stock: Stock,
+    step: &Step<Two>,
+    reads: &[Form],
+) -> Result<Form, TwoError> {
     let numbers = |k: usize| &reads[k].words().own[..];
     let words = |own: Wiped<Vec<u64>>| Ok(Form::Words(Words::new(step.size.ring(), own)));
-    let bits = |bits: Wiped<Vec<u8>>| Ok(Form::Bits(Arc::new(planes_of_bits(&bits))));
+    let bits = |bits: Wiped<Vec<u8>>| Ok(Form::of_bits(planes_of_bits(&bits)));
     let Some(talk) = step.talk() else { misplaced() };
     match talk {
         Talk::Own(OwnTalk::ToBits(program)) => {
             let x = reads[0].words();
             let made = kit.bits_of(&x.own, x.ring, program.clone(), stock).await?;
-            Ok(Form::Bits(Arc::new(made)))
+            Ok(Form::of_bits(made))
         }
         Talk::ToWords(_) => {
-            let columns: Vec<_> = (0..reads[0].bits().width()).map(|plane| reads[0].column(plane)).collect();
+            let x = reads[0].bits();
+            let columns: Vec<_> = (0..x.width()).map(|plane| column(x, plane)).collect();
             let columns: Vec<&[u8]> = columns.iter().map(|column| &column[..]).collect();
             words(kit.words_of(&columns, step.size.ring()).await?)
         }
@@ -56,7 +44,7 @@ async fn run(kit: &mut Kit, stock: Stock, step: &Step, reads: &[Form]) -> Result
             words(kit.matmul([numbers(0), numbers(1)], *shape, *holders, step.size.ring()).await?)
         }
         Talk::Choose => {
-            let b = reads[0].column(0);
+            let b = column(reads[0].bits(), 0);
             words(kit.choose_by(&b, numbers(1), numbers(2), step.size.ring()).await?)
         }
         Talk::Less { signed } => bits(kit.less(numbers(0), numbers(1), reads[0].words().ring, *signed).await),
@@ -71,23 +59,24 @@ async fn run(kit: &mut Kit, stock: Stock, step: &Step, reads: &[Form]) -> Result
             words(kit.truncate(numbers(0), step.size.ring(), *by, *sign).await?)
         }
         Talk::Block(program) => {
-            let made = kit.circuit(program.clone(), &joined(reads, false), stock).await?;
-            Ok(Form::Bits(Arc::new(made)))
+            let inputs = joined(&reads.iter().map(|form| &**form.bits()).collect::<Vec<_>>());
+            let made = kit.circuit(program.clone(), &inputs, stock).await?;
+            Ok(Form::of_bits(made))
         }
-        Talk::Flat(program, _) => {
-            let made = kit.circuit(program.clone(), &joined(reads, true), stock).await?;
-            Ok(Form::Bits(Arc::new(gathered_bits(&made, step.size))))
+        Talk::Flat(program, size) => {
+            let rows: Vec<Planes> = reads.iter().map(|form| flattened::<Two>(form.bits())).collect();
+            let inputs = Planes::join(1, rows);
+            let made = kit.circuit(program.clone(), &inputs, stock).await?;
+            Ok(Form::of_bits(gathered_bits::<Two>(&made, 0, *size)))
         }
         Talk::Open { scalar, lengths } => {
             let share = share_bytes(&reads[0], scalar.bits());
             let into = share.len();
             let heard = kit.talk.exchange("opening", share.clone(), into).await;
-            Ok(Form::Known(Arc::new(opened(&reads[0], *scalar, lengths, [&share, &heard]))))
+            Ok(Form::of_known(opened(&reads[0], *scalar, lengths, [&share, &heard])))
         }
         // Those have messages of their own.
-        Talk::Sort { .. } | Talk::ToOrder | Talk::Permute { .. } | Talk::Own(OwnTalk::Encrypted(_)) => {
-            misplaced()
-        }
+        Talk::Reorder(_) | Talk::Own(OwnTalk::Encrypted(_)) => misplaced(),
     }
 }
 
@@ -101,13 +90,18 @@ pub(crate) fn share_bytes(form: &Form, bits: usize) -> Vec<u8> {
     }
 }
 
+/// Bytes of a share that is opened.
+pub(crate) fn opened_bytes(scalar: Scalar, size: Size) -> usize {
+    match size {
+        Size::Known(..) => 0,
+        Size::Words(_, rows) => packed(rows, scalar.bits()),
+        Size::Bits(width, rows) => width * plane_bytes(rows),
+        Size::Order(rows, _) => packed(rows, size.width()),
+    }
+}
+
 /// The value of two shares that were opened, of which one is of this form.
-pub(crate) fn opened(
-    form: &Form,
-    scalar: hushwire_compute::Scalar,
-    lengths: &[usize],
-    shares: [&[u8]; 2],
-) -> Tensor {
+pub(crate) fn opened(form: &Form, scalar: Scalar, lengths: &[usize], shares: [&[u8]; 2]) -> Tensor {
     let n = lengths.iter().product::<usize>();
     match form {
         Form::Known(tensor) => (**tensor).clone().reshaped(lengths),

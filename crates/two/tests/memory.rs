@@ -6,8 +6,9 @@ use hushwire_compute::{Computation, Tensor};
 use hushwire_machine::{Channel, PartyId, inproc};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
+use hushwire_testkit::{case, peak, took};
 use hushwire_two::{Distance, Party, Plan, Products};
-use std::{env, process::Command, thread, time::Duration};
+use std::{thread, time::Duration};
 
 /// Kinds of steps: rows, and a computation on columns x and y of them. Each also runs with a quarter of the rows.
 const CASES: [(&str, u64, &str); 19] = [
@@ -36,9 +37,6 @@ const CASES: [(&str, u64, &str); 19] = [
     ("matrices", 1 << 14, "output z = matmul(reshape(x, [128, 128]), reshape(y, [128, 128])) to m"),
 ];
 
-/// Says which case this process is, and of how many rows.
-const CASE: &str = "HUSHWIRE_TEST_MEMORY_CASE";
-
 fn plan(body: &str, rows: u64) -> Plan {
     let text = format!(
         "computation c\nmembers m\ninput x: u64[{rows}] from m\ninput y: u64[{rows}] from m\n{body}\n"
@@ -46,13 +44,6 @@ fn plan(body: &str, rows: u64) -> Plan {
     let computation: Computation = text.parse().unwrap_or_else(|e| panic!("{e}: {text}"));
     let learns = vec![[true, false]; computation.outputs().len()];
     Plan::with(&computation, &[0, 1], &learns, Products::Ot).unwrap()
-}
-
-/// The most memory that this process ever had, in bytes.
-fn peak() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("Linux says");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux says");
-    line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") << 10
 }
 
 /// Two parties on threads; gives what a first run of a few rows took of memory, and what all of it took.
@@ -95,7 +86,7 @@ fn measured(body: &str, rows: u64) -> [u64; 2] {
 /// The case that this process was started for; without one there is nothing to measure.
 #[test]
 fn one_case() {
-    if let Ok(case) = env::var(CASE) {
+    if let Some(case) = case() {
         let (case, rows) = case.split_once(' ').expect("a case and its rows");
         let [before, after] = measured(CASES[case.parse::<usize>().unwrap()].2, rows.parse().unwrap());
         println!("took={}", after - before);
@@ -110,14 +101,8 @@ const SLACK: u64 = 4 << 20;
 fn compare(cases: impl Iterator<Item = (usize, u64)>) {
     let mut wrong = vec![];
     for (case, rows) in cases {
-        let mut child = Command::new(env::current_exe().unwrap());
-        child.args(["--exact", "one_case", "--nocapture"]).env(CASE, format!("{case} {rows}"));
-        let out = child.output().unwrap();
-        let text = String::from_utf8_lossy(&out.stdout).into_owned();
-        assert!(out.status.success(), "{text}{}", String::from_utf8_lossy(&out.stderr));
-        let took = text.split("took=").nth(1).and_then(|rest| rest.split_whitespace().next());
         // Half of what two took in one process.
-        let took = took.expect("it says so").parse::<u64>().unwrap() / 2;
+        let took = took(&format!("{case} {rows}")) / 2;
         let (name, _, body) = CASES[case];
         let stated = plan(body, rows).memory(Distance::Near);
         let mib = |bytes: u64| bytes as f64 / 1_048_576.0;

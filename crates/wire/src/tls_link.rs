@@ -7,7 +7,7 @@
 //! error gives the reason. A sender that ends in good order sends close_notify ([`Tx::close`]).
 //!
 //! ```text
-//! sender    caller's slice --seal--> out[..]  --write--> socket           a few records of 16 KiB at once
+//! sender    caller's slice --seal--> out[..]  --write--> socket    a few records of 16 KiB at once
 //! receiver  socket --read--> incoming[begin..end] --open--> caller's slice
 //!           a record that does not fit there is opened in its place and copied: incoming[plain]
 //! ```

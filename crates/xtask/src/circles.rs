@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::source::Source;
+use crate::source::Lexed;
 use crate::tree;
 
 /// How many files may use each other.
@@ -20,7 +20,7 @@ pub(crate) fn long(directory: &str) -> Result<Vec<String>, String> {
     for path in tree::crate_files(directory)? {
         let short = tree::short(&path);
         if let Some((_, inside)) = short.split_once("/src/").filter(|(_, inside)| !is_test(inside)) {
-            let code = without_tests(&Source::new(&tree::read(&path)?).code);
+            let code = without_tests(&Lexed::new(&tree::read(&path)?).code);
             files.insert(module(inside), code);
         }
     }

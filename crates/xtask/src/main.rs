@@ -5,15 +5,18 @@
 //! test   formatting, lints and tests of one crate, and which crates depend on it
 //! words  the check of house style, which scripts/test runs
 //! wrap   comments of files at 100 columns
+//! unify  the manifest that lets `test` use what tests of the whole workspace have built
 //! ```
 #![forbid(unsafe_code)]
 
 mod circles;
+mod links;
 mod names;
 mod prose;
 mod source;
 mod test;
 mod tree;
+mod unify;
 mod words;
 mod wrap;
 
@@ -28,6 +31,7 @@ usage: cargo xtask COMMAND
   words --count         the number of findings in each place
   wrap FILE...          wraps comments, and paragraphs of Markdown (.md), at 100 columns
   wrap --all            wraps comments of all crates, scripts and manifests
+  unify                 writes crates/unify/Cargo.toml, after a change of dependencies
 
 docs/dev/style.md explains the rules of `words`.";
 
@@ -46,6 +50,7 @@ fn main() -> ExitCode {
         ["wrap", files @ ..] if !files.is_empty() => {
             wrap::files(&files.iter().map(Into::into).collect::<Vec<_>>())
         }
+        ["unify"] => unify::write(),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             Ok(())

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::source::Source;
+use crate::source::Lexed;
 use crate::tree;
 
 /// In how many crates a name may be defined.
@@ -20,7 +20,7 @@ pub(crate) fn shared() -> Result<Vec<String>, String> {
             let short = tree::short(&path);
             let inside = short.split_once("/src/").map(|(_, inside)| inside);
             if inside.is_some_and(|inside| !inside.contains("test")) {
-                for name in defined(&Source::new(&tree::read(&path)?).code) {
+                for name in defined(&Lexed::new(&tree::read(&path)?).code) {
                     crates_of.entry(name).or_default().insert(directory.clone());
                 }
             }

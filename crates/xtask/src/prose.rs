@@ -4,13 +4,13 @@ use std::ops::Range;
 
 /// Some lines that belong together.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Block {
+pub(crate) struct Passage {
     pub(crate) lines: Range<usize>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: Layout,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum Layout {
     /// Words that may flow from line to line.
     Paragraph,
     /// An item of a list, whose words flow behind this many spaces.
@@ -24,9 +24,9 @@ pub(crate) enum Kind {
 }
 
 /// Cuts lines, without their comment markers, into blocks.
-pub(crate) fn blocks(lines: &[&str]) -> Vec<Block> {
+pub(crate) fn blocks(lines: &[&str]) -> Vec<Passage> {
     let mut blocks = Vec::new();
-    let mut fence: Option<(&str, Kind)> = None;
+    let mut fence: Option<(&str, Layout)> = None;
     let mut at = 0;
     while at < lines.len() {
         let first = at;
@@ -35,28 +35,28 @@ pub(crate) fn blocks(lines: &[&str]) -> Vec<Block> {
         let kind = if let Some((end, inside)) = fence {
             if trimmed.starts_with(end) {
                 fence = None;
-                Kind::Code
+                Layout::Code
             } else {
                 inside
             }
         } else if let Some(begin) = ["```", "~~~"].into_iter().find(|fence| trimmed.starts_with(fence)) {
-            let inside = if trimmed.ends_with("text") { Kind::Drawing } else { Kind::Code };
+            let inside = if trimmed.ends_with("text") { Layout::Drawing } else { Layout::Code };
             fence = Some((begin, inside));
-            Kind::Code
+            Layout::Code
         } else if let Some(hang) = item(lines[first]).filter(|_| !is_kept(lines[first])) {
             while at < lines.len() && !ends_line(lines[at - 1]) && continues(lines[at], hang) {
                 at += 1;
             }
-            Kind::Item(hang)
+            Layout::Item(hang)
         } else if is_kept(lines[first]) || lines[first].starts_with(' ') {
-            Kind::Kept
+            Layout::Kept
         } else {
             while at < lines.len() && !ends_line(lines[at - 1]) && continues(lines[at], 0) {
                 at += 1;
             }
-            Kind::Paragraph
+            Layout::Paragraph
         };
-        blocks.push(Block { lines: first..at, kind });
+        blocks.push(Passage { lines: first..at, kind });
     }
     blocks
 }
@@ -128,7 +128,7 @@ fn ends_line(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn kinds(text: &str) -> Vec<(usize, Kind)> {
+    fn kinds(text: &str) -> Vec<(usize, Layout)> {
         let lines: Vec<&str> = text.lines().collect();
         blocks(&lines).into_iter().map(|block| (block.lines.len(), block.kind)).collect()
     }
@@ -137,15 +137,15 @@ mod tests {
     fn paragraphs_end_at_what_is_kept() {
         let text = "one\ntwo\n\n# head\nthree\n| a | b |\n[x]: y\nfour [x]: five\n**Lead.** six\nseven\nSAFETY: eight";
         let expected = [
-            (2, Kind::Paragraph),
-            (1, Kind::Kept),
-            (1, Kind::Kept),
-            (1, Kind::Paragraph),
-            (1, Kind::Kept),
-            (1, Kind::Kept),
-            (1, Kind::Paragraph),
-            (2, Kind::Paragraph),
-            (1, Kind::Paragraph),
+            (2, Layout::Paragraph),
+            (1, Layout::Kept),
+            (1, Layout::Kept),
+            (1, Layout::Paragraph),
+            (1, Layout::Kept),
+            (1, Layout::Kept),
+            (1, Layout::Paragraph),
+            (2, Layout::Paragraph),
+            (1, Layout::Paragraph),
         ];
         assert_eq!(kinds(text), expected);
     }
@@ -153,16 +153,17 @@ mod tests {
     #[test]
     fn code_drawings_and_aligned_lines_keep_their_lines() {
         let text = "```text\nanything at all\n- not an item\n```\na   aligned\nx ──► y\n    indented";
-        let code = (1, Kind::Code);
-        let drawing = (1, Kind::Drawing);
-        let kept = (1, Kind::Kept);
+        let code = (1, Layout::Code);
+        let drawing = (1, Layout::Drawing);
+        let kept = (1, Layout::Kept);
         assert_eq!(kinds(text), [code, drawing, drawing, code, kept, kept, kept]);
     }
 
     #[test]
     fn items_have_what_hangs_below_them() {
         let text = "- one\n  two\n- three\nfour\n12. five\n    six\n  * seven";
-        let expected = [(2, Kind::Item(2)), (2, Kind::Item(2)), (2, Kind::Item(4)), (1, Kind::Item(4))];
+        let expected =
+            [(2, Layout::Item(2)), (2, Layout::Item(2)), (2, Layout::Item(4)), (1, Layout::Item(4))];
         assert_eq!(kinds(text), expected);
     }
 }

@@ -18,12 +18,12 @@ pub(crate) struct Comment {
 }
 
 /// The comments of a file, and the file with spaces in place of comments and of what strings hold.
-pub(crate) struct Source {
+pub(crate) struct Lexed {
     pub(crate) comments: Vec<Comment>,
     pub(crate) code: String,
 }
 
-impl Source {
+impl Lexed {
     pub(crate) fn new(text: &str) -> Self {
         Lexer::new(text).run()
     }
@@ -47,7 +47,7 @@ pub(crate) fn hashed(text: &str) -> Vec<Comment> {
 /// The comments of a file, by its name; none of a page.
 pub(crate) fn comments(path: &Path, text: &str) -> Vec<Comment> {
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("rs" | "sv" | "cpp" | "hpp") => Source::new(text).comments,
+        Some("rs" | "sv" | "cpp" | "hpp") => Lexed::new(text).comments,
         _ => hashed(text),
     }
 }
@@ -71,16 +71,16 @@ struct Lexer {
     line: usize,
     /// The place of the first character of the line.
     start: usize,
-    source: Source,
+    source: Lexed,
 }
 
 impl Lexer {
     fn new(text: &str) -> Self {
-        let source = Source { comments: Vec::new(), code: String::with_capacity(text.len()) };
+        let source = Lexed { comments: Vec::new(), code: String::with_capacity(text.len()) };
         Self { text: text.chars().collect(), at: 0, line: 0, start: 0, source }
     }
 
-    fn run(mut self) -> Source {
+    fn run(mut self) -> Lexed {
         while self.at < self.text.len() {
             if self.sees("//") {
                 self.line_comment();
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     fn comments(text: &str) -> Vec<(usize, usize, &'static str, String, bool)> {
-        let found = Source::new(text).comments.into_iter();
+        let found = Lexed::new(text).comments.into_iter();
         found.map(|it| (it.line, it.column, it.marker, it.text, it.alone)).collect()
     }
 
@@ -269,7 +269,7 @@ mod tests {
     fn strings_and_characters_hold_no_comments() {
         let text = r####"let a = "// no"; let b = r#"/* " no"#; let c = '"'; let d = '\''; let e: &'static str = b"\"//";"####;
         assert!(comments(text).is_empty());
-        let code = Source::new(text).code;
+        let code = Lexed::new(text).code;
         assert!(!code.contains("no") && code.contains("&'static str"), "{code}");
         assert_eq!(code.chars().count(), text.chars().count());
         assert_eq!(comments("let a = '\\u{2192}'; // yes").len(), 1);

@@ -34,10 +34,10 @@ pub(crate) fn directory(given: &str) -> Result<String, String> {
     Err(format!("no crate is called {given}; crates: {}", crates.join(" ")))
 }
 
-/// A crate's package: its directory's name behind `hushwire-`, but for two.
+/// A crate's package: its directory's name behind `hushwire-`, but for three.
 pub(crate) fn package(directory: &str) -> String {
     match directory {
-        "hushwire" | "xtask" => directory.into(),
+        "hushwire" | "xtask" | "unify" => directory.into(),
         _ => format!("hushwire-{directory}"),
     }
 }
@@ -95,8 +95,8 @@ pub(crate) fn others() -> Result<Vec<PathBuf>, String> {
 pub(crate) fn dependents(directory: &str) -> Result<Vec<(String, bool)>, String> {
     let package = package(directory);
     let mut found = Vec::new();
-    for other in crates()? {
-        let manifest = read(&root().join("crates").join(&other).join("Cargo.toml"))?;
+    for other in crates()?.into_iter().filter(|other| other != "unify") {
+        let manifest = manifest(&other)?;
         let sections = sections_that_name(&manifest, &package);
         if !sections.is_empty() {
             let tests_alone = sections.iter().all(|section| section.contains("dev-dependencies"));
@@ -123,6 +123,11 @@ fn sections_that_name(manifest: &str, package: &str) -> Vec<String> {
         }
     }
     found.into_keys().collect()
+}
+
+/// The text of a crate's manifest.
+pub(crate) fn manifest(directory: &str) -> Result<String, String> {
+    read(&root().join("crates").join(directory).join("Cargo.toml"))
 }
 
 pub(crate) fn read(path: &Path) -> Result<String, String> {

@@ -4,9 +4,9 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::prose::{self, Kind};
+use crate::prose::{self, Layout};
 use crate::source::{self, Comment};
-use crate::{COLUMNS, circles, names, tree};
+use crate::{COLUMNS, circles, links, names, tree};
 
 /// The pseudo-crate of pages in Markdown.
 const PAGES: &str = "docs";
@@ -120,7 +120,7 @@ fn circles_of(place: &str) -> Result<Vec<String>, String> {
     if is_crate(place) { circles::long(place) } else { Ok(Vec::new()) }
 }
 
-/// Columns and words of the comments of a crate or of scripts, and words of the pages.
+/// Columns and words of the comments of a crate or of scripts, and words and links of the pages.
 fn styles(place: &str) -> Result<Vec<Finding>, String> {
     let files = match place {
         PAGES => tree::pages()?,
@@ -131,7 +131,7 @@ fn styles(place: &str) -> Result<Vec<Finding>, String> {
     for path in files {
         let text = tree::read(&path)?;
         let found = if place == PAGES {
-            of_page(&text)
+            of_page(&path, &text)
         } else {
             of_comments(&source::comments(&path, &text), is_own(&path))
         };
@@ -168,13 +168,15 @@ fn of_comments(comments: &[Comment], own: bool) -> Vec<(usize, String)> {
     found
 }
 
-fn of_page(text: &str) -> Vec<(usize, String)> {
+fn of_page(path: &Path, text: &str) -> Vec<(usize, String)> {
     let lines: Vec<&str> = text.lines().collect();
-    words(&lines).into_iter().map(|(line, what)| (line + 1, what)).collect()
+    let dead = links::dead(path, &lines).into_iter();
+    let dead = dead.map(|(line, target)| (line, format!("the link to {target} leads nowhere")));
+    words(&lines).into_iter().chain(dead).map(|(line, what)| (line + 1, what)).collect()
 }
 
 /// A word of prose: in lower case and without punctuation, and where it is.
-struct Word {
+struct Token {
     text: String,
     line: usize,
     begins_a_sentence: bool,
@@ -184,7 +186,7 @@ struct Word {
 fn words(lines: &[&str]) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for block in prose::blocks(lines) {
-        if block.kind == Kind::Code {
+        if block.kind == Layout::Code {
             continue;
         }
         let words = split(lines, block.lines);
@@ -197,7 +199,7 @@ fn words(lines: &[&str]) -> Vec<(usize, String)> {
     found
 }
 
-fn breaks(rule: &Rule, words: &[Word]) -> bool {
+fn breaks(rule: &Rule, words: &[Token]) -> bool {
     let wanted: Vec<&str> = rule.words.split(' ').collect();
     let same = wanted.len() <= words.len()
         && wanted.iter().zip(words).all(|(&wanted, word)| word.text == wanted)
@@ -207,7 +209,7 @@ fn breaks(rule: &Rule, words: &[Word]) -> bool {
 }
 
 /// The words of a block; what is between backticks or double quotes is none.
-fn split(lines: &[&str], range: std::ops::Range<usize>) -> Vec<Word> {
+fn split(lines: &[&str], range: std::ops::Range<usize>) -> Vec<Token> {
     let mut words = Vec::new();
     let mut quoted = None;
     let mut ended = true;
@@ -228,7 +230,7 @@ fn split(lines: &[&str], range: std::ops::Range<usize>) -> Vec<Word> {
             }
             let text: String = plain.trim_matches(|edge: char| !edge.is_alphanumeric()).to_lowercase();
             let capital = plain.chars().find(|letter| letter.is_alphabetic()).is_some_and(char::is_uppercase);
-            words.push(Word { text, line, begins_a_sentence: ended && capital });
+            words.push(Token { text, line, begins_a_sentence: ended && capital });
             ended = plain.trim_end_matches(['*', ')', '"']).ends_with(['.', ':', '?', '!', ';']);
         }
     }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::COLUMNS;
-use crate::prose::{self, Kind};
+use crate::prose::{self, Layout};
 use crate::source::{self, Comment};
 use crate::tree;
 
@@ -80,16 +80,16 @@ fn wrap(lines: &[&str], room: usize) -> Vec<(Option<usize>, String)> {
     for block in prose::blocks(lines) {
         let long = block.lines.clone().any(|at| lines[at].chars().count() > room);
         let hang = match block.kind {
-            Kind::Paragraph if long => Some(0),
-            Kind::Item(hang) if long => Some(hang),
-            Kind::Drawing if long => meaning(lines[block.lines.start]),
+            Layout::Paragraph if long => Some(0),
+            Layout::Item(hang) if long => Some(hang),
+            Layout::Drawing if long => meaning(lines[block.lines.start]),
             _ => None,
         };
         let Some(hang) = hang else {
             out.extend(block.lines.map(|at| (Some(at), lines[at].to_owned())));
             continue;
         };
-        if block.kind == Kind::Drawing {
+        if block.kind == Layout::Drawing {
             let (names, meaning) = lines[block.lines.start].split_at(hang);
             let column = names.chars().count();
             let mut filled = Vec::new();
@@ -136,7 +136,7 @@ fn fill(lines: &[&str], indent: usize, hang: usize, room: usize, out: &mut Vec<(
     let mut empty = true;
     for word in words(&lines.join(" ")) {
         let fits = line.chars().count() + 1 + word.chars().count() <= room;
-        if !empty && !fits && may_begin_a_line(&word) {
+        if !empty && !fits {
             out.push((None, line));
             line = " ".repeat(hang);
             empty = true;
@@ -150,7 +150,8 @@ fn fill(lines: &[&str], indent: usize, hang: usize, room: usize, out: &mut Vec<(
     out.push((None, line));
 }
 
-/// The words of a text; code between backticks is one word.
+/// The words of a text. Code between backticks is one word, and so is a word with the one behind it
+/// that must not begin a line.
 fn words(text: &str) -> Vec<String> {
     // A backtick without a partner quotes nothing.
     let quotes = text.matches('`').count().is_multiple_of(2);
@@ -158,7 +159,7 @@ fn words(text: &str) -> Vec<String> {
     let mut open = false;
     for word in text.split_whitespace() {
         match words.last_mut() {
-            Some(last) if open => {
+            Some(last) if open || !may_begin_a_line(word) => {
                 last.push(' ');
                 last.push_str(word);
             }
@@ -261,6 +262,7 @@ mod tests {
             let text = format!("/// {} {marker} {}\n", long(9), long(3));
             let out = wrapped(&text);
             assert!(!out.contains(&format!("/// {marker} ")), "{out}");
+            assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
         }
     }
 

@@ -3,10 +3,14 @@
 //!
 //! ```text
 //! watch            begins a record and, when dropped, ends it: around one run of all parties
-//! as_end, Here     says which party the uses belong to: parties in one process hold the same keys and may each use them once
-//! used             records tweaks or stream positions of a key; panics if this end has used one of them
-//! once             records secrets that serve once, such as OT blocks; panics if this end has used one of them
-//! strand           runs code that hashes a declared relative of an input: the same key and tweak serve x and x ⊕ Δ
+//! as_end, Here     says which party the uses belong to: parties in one process hold the same keys
+//!                  and may each use them once
+//! used             records tweaks or stream positions of a key; panics if this end has used one of
+//!                  them
+//! once             records secrets that serve once, such as OT blocks; panics if this end has used
+//!                  one of them
+//! strand           runs code that hashes a declared relative of an input: the same key and tweak
+//!                  serve x and x ⊕ Δ
 //! note, silent     run code that records in a loop; run code whose uses the caller has recorded
 //! named            names a derived key, for messages
 //! ```

@@ -1,36 +1,20 @@
-//! The formulas of half gates, gate by gate: what tables are compared with.
+//! The formulas of half gates as the paper has them.
 
-use super::Evaluator;
-use crate::rig::{oracle::aes, suite::Recorded};
-use crate::{Correlated, Format, Garble, GateBackend, Role, Scheme, SessionNonce, gates::ZeroLabel};
+use super::HalfGates;
+use crate::rig::{
+    formulas::{Formula, Made},
+    oracle::aes,
+};
+use crate::{Format, Scheme, SessionNonce};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
-use hushwire_circuit::Slot;
-use hushwire_prg::{Prg, Seed};
+use hushwire_prg::Seed;
 
-/// Half gates as the paper has them.
-pub(crate) enum Formulas {}
+/// The family that follows them.
+pub(crate) type Formulas = crate::rig::formulas::Formulas<TwoHalves>;
 
-impl crate::Family for Formulas {
-    type Garbler = Plain;
-    type Evaluator = Evaluator;
-}
-
-/// The garbler.
-pub(crate) struct Plain {
-    scheme: Scheme,
-    public: SessionNonce,
-    delta: Block,
-    gate: u64,
-    tweaks: Vec<u128>,
-}
-
-impl Plain {
-    /// Goes on with another gate.
-    pub(super) fn start_at(&mut self, gate: u64) {
-        self.gate = gate;
-    }
-}
+/// The hash, with two tweaks a gate.
+pub(crate) struct TwoHalves(Scheme, SessionNonce);
 
 /// The key of the gates from `epoch` · 2^20 on.
 fn fixed_key(public: SessionNonce, epoch: u64) -> Block {
@@ -67,93 +51,27 @@ pub(crate) fn hash(scheme: Scheme, public: SessionNonce, i: u128, x: Block) -> B
     }
 }
 
-impl GateBackend for Plain {
-    type Wire = ZeroLabel;
-    type Bytes<'t> = &'t mut [u8];
-    const ROLE: Role = Role::Garbler;
+impl Formula for TwoHalves {
+    type Family = HalfGates;
     const FORMAT: Format = Format::HALF_GATES;
 
-    fn constants(&self) -> [ZeroLabel; 2] {
-        [ZeroLabel::new(Block::ZERO), ZeroLabel::new(self.delta)]
+    fn new(_: Backend, scheme: Scheme, public: SessionNonce, _: &Seed) -> Self {
+        TwoHalves(scheme, public)
     }
 
-    fn ands(
-        &mut self,
-        wires: &[ZeroLabel],
-        pairs: &[[Slot; 2]],
-        out: &mut [ZeroLabel],
-        bytes: &mut [u8],
-        _: &mut [u8],
-    ) {
-        for (([a, b], out), table) in pairs.iter().zip(out).zip(bytes.chunks_exact_mut(32)) {
-            let [a0, b0] = [a, b].map(|s| wires[*s as usize].block());
-            let (j, k) = (u128::from(self.gate) * 2, u128::from(self.gate) * 2 + 1);
-            self.tweaks.extend([j, k]);
-            self.gate += 1;
-            let h = |i, x| hash(self.scheme, self.public, i, x);
-            let (mut tg, te) = (h(j, a0) ^ h(j, a0 ^ self.delta), h(k, b0) ^ h(k, b0 ^ self.delta) ^ a0);
-            let (mut wg, mut we) = (h(j, a0), h(k, b0));
-            if b0.lsb() {
-                tg ^= self.delta;
-                we = we ^ te ^ a0;
-            }
-            if a0.lsb() {
-                wg ^= tg;
-            }
-            *out = ZeroLabel::new(wg ^ we);
-            table[..16].copy_from_slice(&tg.0);
-            table[16..].copy_from_slice(&te.0);
-        }
+    fn gate(&mut self, number: u64, delta: Block, [a0, b0]: [Block; 2]) -> Made {
+        let [j, k] = [0, 1].map(|i| 2 * u128::from(number) + i);
+        let h = |i, x| hash(self.0, self.1, i, x);
+        let (pa, pb) = (a0.lsb(), b0.lsb());
+        // The garbler's half: a ∧ pb. The evaluator's: a ∧ (b ⊕ pb).
+        let tg = h(j, a0) ^ h(j, a0 ^ delta) ^ delta.and_bit(pb);
+        let wg = h(j, a0) ^ tg.and_bit(pa);
+        let te = h(k, b0) ^ h(k, b0 ^ delta) ^ a0;
+        let we = h(k, b0) ^ (te ^ a0).and_bit(pb);
+        Made { zero: wg ^ we, table: [tg.0, te.0].concat(), bits: 0 }
     }
 
-    fn xors(&mut self, wires: &mut [ZeroLabel], strip: usize, gates: &[[Slot; 3]], _: &mut [u8]) {
-        for [a, b, out] in gates {
-            for i in 0..strip {
-                let [a, b, out] = [a, b, out].map(|s| *s as usize * strip + i);
-                wires[out] = wires[a] ^ wires[b];
-            }
-        }
-    }
-
-    fn gates(&self) -> u64 {
-        self.gate
-    }
-}
-
-impl Garble for Plain {
-    type Transfer = Correlated;
-
-    fn new(
-        backend: Backend,
-        scheme: Scheme,
-        public: SessionNonce,
-        seed: &Seed,
-        delta: Option<Block>,
-    ) -> Self {
-        let mut delta = delta.unwrap_or_else(|| Prg::new(backend, seed, "garble delta").next_block());
-        delta.0[0] |= 1;
-        Plain { scheme, public, delta, gate: 0, tweaks: vec![] }
-    }
-
-    fn theirs(&mut self, q: Block) -> ZeroLabel {
-        ZeroLabel::new(q)
-    }
-
-    fn own(&mut self, active: Block, bit: u8) -> ZeroLabel {
-        ZeroLabel::new(if bit == 1 { active ^ self.delta } else { active })
-    }
-
-    fn permute_bit(&self, wire: ZeroLabel) -> u8 {
-        u8::from(wire.block().lsb())
-    }
-}
-
-impl Recorded for Plain {
-    fn tweaks(&self) -> &[u128] {
-        &self.tweaks
-    }
-
-    fn skip(&mut self, gates: u64) {
-        self.gate += gates;
+    fn tweaks(number: u64) -> Vec<u128> {
+        [0, 1].map(|i| 2 * u128::from(number) + i).to_vec()
     }
 }

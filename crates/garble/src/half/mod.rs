@@ -16,11 +16,10 @@
 //!
 //! **Constant time.** Labels, Δ and permute bits are secret; wires' places and gate numbers are public.
 
-mod evaluator;
+mod ends;
 pub(crate) mod forms;
 #[cfg(test)]
 pub(crate) mod formulas;
-mod garbler;
 pub(crate) mod hash;
 mod kernel;
 mod shared;
@@ -28,13 +27,15 @@ mod shared;
 mod tests;
 mod work;
 
-pub use evaluator::Evaluator;
-pub use garbler::Garbler;
-
+use crate::free::{End, Evaluating, Garbling};
 use hushwire_aes::Backend;
 use hushwire_block::{Tagged, gates::xor_gates};
-use hushwire_circuit::{Slot, Woven};
-use std::ops::Range;
+use hushwire_circuit::Slot;
+
+/// Makes half gates.
+pub type Garbler = End<Garbling, ends::HalfAnds>;
+/// Uses half gates.
+pub type Evaluator = End<Evaluating, ends::HalfAnds>;
 
 /// Half gates under any of their hashes.
 pub enum HalfGates {}
@@ -44,23 +45,8 @@ impl crate::Family for HalfGates {
     type Evaluator = Evaluator;
 }
 
-/// Free XORs, on any labels: see [`crate::GateBackend::xors`].
-#[cfg(test)]
-pub(crate) fn free_xors<K>(wires: &mut [Tagged<K>], strip: usize, gates: &[[Slot; 3]]) {
-    free_xors_on(Backend::best(), wires, strip, gates);
-}
-
-/// The same on the vectors of a tier, single blocks where it is unbatched.
+/// Free XORs, on the vectors of a tier, single blocks where it is unbatched: see [`crate::GateBackend::xors`].
 pub(crate) fn free_xors_on<K>(backend: Backend, wires: &mut [Tagged<K>], strip: usize, gates: &[[Slot; 3]]) {
     let tier = if backend.is_batched() { backend.tier() } else { backend.narrowed(1).tier() };
     xor_gates(tier, Tagged::blocks_mut(wires), strip, gates);
-}
-
-/// Of `layers`, those whose gates the present key serves, or the first, and their gates.
-fn served_layers(woven: &Woven, layers: &Range<usize>, served: usize) -> (Range<usize>, usize) {
-    let all = &woven.layers()[layers.clone()];
-    let start = all.first().map_or(0, |layer| layer.ands.start);
-    let now = all.partition_point(|layer| layer.ands.end - start <= served).max(1);
-    let gates = all.get(now - 1).map_or(0, |layer| layer.ands.end - start);
-    (layers.start..layers.start + now, gates)
 }

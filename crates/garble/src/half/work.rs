@@ -7,7 +7,7 @@ use hushwire_simd::Lanes;
 use std::ops::Range;
 
 /// The gates that a call of a kernel runs.
-pub(super) enum Work<'a> {
+pub enum Work<'a> {
     /// Independent gates; `alone`: one after the other.
     Gates { wires: &'a [Block], pairs: &'a [[Slot; 2]], out: &'a mut [Block], alone: bool, done: bool },
     /// Layers of a single copy.

@@ -1,30 +1,36 @@
 //! The evaluator.
 
+use super::end::{End, Gates};
 use super::kernel::{EvaluateAnds, PADDING};
 use super::linear::EvaluateXors;
-use super::queue::{Linear, Queue};
+use super::queue::Queue;
 use super::{BATCH, CONSTANT, assert_scheme, signal, with_signal};
 use crate::half::forms::{Form, forms};
-use crate::{Batches, Evaluate, Format, GateBackend, Pairs, Role, Scheme, SessionNonce, gates::ActiveLabel};
+use crate::{Evaluate, Pairs, Role, Scheme, SessionNonce, gates::ActiveLabel};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Tagged, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
 
 /// Uses PRF-only gates.
-pub struct Evaluator {
-    gates: Gates,
-    xors: Queue<ActiveLabel>,
-}
+pub type Evaluator = End<Evaluating>;
 
-/// The evaluator's gates of a batch.
-struct Gates {
+/// The evaluator's gates.
+pub struct Evaluating {
     backend: Backend,
     gate: u64,
     /// Rows' bits of a batch.
     rows: Vec<u8>,
 }
 
-impl Gates {
+impl Gates for Evaluating {
+    type Wire = ActiveLabel;
+    type Bytes<'t> = &'t [u8];
+    const ROLE: Role = Role::Evaluator;
+
+    fn constants(&self) -> [ActiveLabel; 2] {
+        [ActiveLabel::new(CONSTANT); 2]
+    }
+
     fn and(
         &mut self,
         wires: &[ActiveLabel],
@@ -49,11 +55,6 @@ impl Gates {
         }
         self.gate += pairs.len() as u64;
     }
-}
-
-impl Linear for Gates {
-    type Wire = ActiveLabel;
-    type Bytes<'t> = &'t [u8];
 
     fn not(wire: ActiveLabel) -> ActiveLabel {
         wire
@@ -75,52 +76,9 @@ impl Linear for Gates {
         }
         self.gate += (left.len() / 16) as u64;
     }
-}
 
-impl Evaluator {
-    /// Batches of XORs so far; their gates are those with tables, copy by copy.
-    #[must_use]
-    pub fn xor_batches(&self) -> Batches {
-        self.xors.batches()
-    }
-}
-
-impl GateBackend for Evaluator {
-    type Wire = ActiveLabel;
-    type Bytes<'t> = &'t [u8];
-    const ROLE: Role = Role::Evaluator;
-    const FORMAT: Format = Format::PRF;
-
-    fn constants(&self) -> [ActiveLabel; 2] {
-        [ActiveLabel::new(CONSTANT); 2]
-    }
-
-    fn ands(
-        &mut self,
-        wires: &[ActiveLabel],
-        pairs: &[[Slot; 2]],
-        out: &mut [ActiveLabel],
-        bytes: &[u8],
-        bits: &[u8],
-    ) {
-        let n = pairs.len();
-        assert!((out.len(), bits.len(), bytes.len()) == (n, n, 32 * n), "a table for every gate");
-        for (((pairs, out), tables), bits) in pairs
-            .chunks(BATCH)
-            .zip(out.chunks_mut(BATCH))
-            .zip(bytes.chunks(32 * BATCH))
-            .zip(bits.chunks(BATCH))
-        {
-            self.gates.and(wires, pairs, out, tables, bits);
-        }
-    }
-
-    fn xors(&mut self, wires: &mut [ActiveLabel], strip: usize, gates: &[[Slot; 3]], tables: &[u8]) {
-        self.xors.run(&mut self.gates, wires, strip, gates, tables);
-    }
-
-    fn gates(&self) -> u64 {
-        self.gates.gate
+    fn next(&self) -> u64 {
+        self.gate
     }
 }
 
@@ -130,8 +88,8 @@ impl Evaluate for Evaluator {
     /// `public` has no use here.
     fn new(backend: Backend, scheme: Scheme, _: SessionNonce) -> Self {
         assert_scheme(scheme);
-        let gates = Gates { backend, gate: 0, rows: vec![0; BATCH + PADDING] };
-        Evaluator { gates, xors: Queue::new(backend) }
+        let gates = Evaluating { backend, gate: 0, rows: vec![0; BATCH + PADDING] };
+        End { gates, xors: Queue::new(backend) }
     }
 
     fn label(&self, label: Block) -> ActiveLabel {

@@ -1,11 +1,12 @@
 //! The garbler.
 
+use super::end::{End, Gates};
 use super::kernel::{GarbleAnds, PADDING};
 use super::linear::GarbleXors;
-use super::queue::{Linear, Queue};
+use super::queue::Queue;
 use super::{BATCH, CONSTANT, Pair, assert_scheme, signal, with_signal};
 use crate::half::forms::{Form, forms};
-use crate::{Batches, Format, Garble, GateBackend, Pairs, Role, Scheme, SessionNonce};
+use crate::{Garble, Pairs, Role, Scheme, SessionNonce};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Tagged, as_bytes, as_bytes_mut};
 use hushwire_circuit::Slot;
@@ -14,30 +15,35 @@ use subtle::{Choice, ConditionallySelectable};
 use zeroize::{Zeroize, Zeroizing};
 
 /// Makes PRF-only gates.
-pub struct Garbler {
-    gates: Gates,
-    xors: Queue<Pair>,
+pub type Garbler = End<Garbling>;
+
+/// The garbler's gates.
+pub struct Garbling {
+    backend: Backend,
+    gate: u64,
     constants: [Pair; 2],
     /// Labels of inputs.
     labels: Prg,
-}
-
-/// The garbler's gates of a batch.
-struct Gates {
-    backend: Backend,
-    gate: u64,
     /// Permute bits of ANDs, a byte each.
     choices: Prg,
     permute: Zeroizing<Vec<u8>>,
 }
 
-impl Drop for Garbler {
+impl Drop for Garbling {
     fn drop(&mut self) {
         self.constants.zeroize();
     }
 }
 
-impl Gates {
+impl Gates for Garbling {
+    type Wire = Pair;
+    type Bytes<'t> = &'t mut [u8];
+    const ROLE: Role = Role::Garbler;
+
+    fn constants(&self) -> [Pair; 2] {
+        self.constants
+    }
+
     fn and(
         &mut self,
         wires: &[Pair],
@@ -62,11 +68,6 @@ impl Gates {
         }
         self.gate += n as u64;
     }
-}
-
-impl Linear for Gates {
-    type Wire = Pair;
-    type Bytes<'t> = &'t mut [u8];
 
     fn not([zero, one]: Pair) -> Pair {
         [one, zero]
@@ -85,6 +86,10 @@ impl Linear for Gates {
         }
         self.gate += left.len() as u64;
     }
+
+    fn next(&self) -> u64 {
+        self.gate
+    }
 }
 
 fn bytes_of(pairs: &[Pair]) -> &[u8] {
@@ -93,53 +98,6 @@ fn bytes_of(pairs: &[Pair]) -> &[u8] {
 
 fn bytes_of_mut(pairs: &mut [Pair]) -> &mut [u8] {
     as_bytes_mut(Tagged::blocks_mut(pairs.as_flattened_mut()))
-}
-
-impl Garbler {
-    /// Batches of XORs so far; their gates are those with tables, copy by copy.
-    #[must_use]
-    pub fn xor_batches(&self) -> Batches {
-        self.xors.batches()
-    }
-}
-
-impl GateBackend for Garbler {
-    type Wire = Pair;
-    type Bytes<'t> = &'t mut [u8];
-    const ROLE: Role = Role::Garbler;
-    const FORMAT: Format = Format::PRF;
-
-    fn constants(&self) -> [Pair; 2] {
-        self.constants
-    }
-
-    fn ands(
-        &mut self,
-        wires: &[Pair],
-        pairs: &[[Slot; 2]],
-        out: &mut [Pair],
-        bytes: &mut [u8],
-        bits: &mut [u8],
-    ) {
-        let n = pairs.len();
-        assert!((out.len(), bits.len(), bytes.len()) == (n, n, 32 * n), "room for every gate");
-        for (((pairs, out), tables), bits) in pairs
-            .chunks(BATCH)
-            .zip(out.chunks_mut(BATCH))
-            .zip(bytes.chunks_mut(32 * BATCH))
-            .zip(bits.chunks_mut(BATCH))
-        {
-            self.gates.and(wires, pairs, out, tables, bits);
-        }
-    }
-
-    fn xors(&mut self, wires: &mut [Pair], strip: usize, gates: &[[Slot; 3]], tables: &mut [u8]) {
-        self.xors.run(&mut self.gates, wires, strip, gates, tables);
-    }
-
-    fn gates(&self) -> u64 {
-        self.gates.gate
-    }
 }
 
 impl Garble for Garbler {
@@ -152,8 +110,8 @@ impl Garble for Garbler {
         let constants = [0, 1].map(|value| own(CONSTANT, value, labels.next_block()));
         let choices = Prg::new(backend, seed, "garble permute bits");
         let permute = Zeroizing::new(vec![0; BATCH + PADDING]);
-        let gates = Gates { backend, gate: 0, choices, permute };
-        Garbler { gates, xors: Queue::new(backend), constants, labels }
+        let gates = Garbling { backend, gate: 0, constants, labels, choices, permute };
+        End { gates, xors: Queue::new(backend) }
     }
 
     fn theirs(&mut self, [zero, one]: [Block; 2]) -> Pair {
@@ -161,7 +119,7 @@ impl Garble for Garbler {
     }
 
     fn own(&mut self, active: Block, bit: u8) -> Pair {
-        own(active, bit, self.labels.next_block())
+        own(active, bit, self.gates.labels.next_block())
     }
 
     fn permute_bit(&self, wire: Pair) -> u8 {

@@ -29,6 +29,7 @@
 //!
 //! **Constant time.** Labels and permute bits are secret; wires' places and gate numbers are public.
 
+mod end;
 mod evaluator;
 #[cfg(test)]
 pub(crate) mod formulas;

@@ -1,5 +1,6 @@
 //! XORs that do not wait for each other, collected: the dynamic batching of the VASA paper, flush on reference.
 
+use super::end::Gates;
 use crate::{Batches, Format, cursor::has_table, room::Room, tables::Stretch};
 use hushwire_aes::Backend;
 use hushwire_circuit::{ONE, Slot};
@@ -25,23 +26,6 @@ pub(super) struct Queue<W: Zeroize> {
     round: u64,
     marks: Vec<u64>,
     batches: Batches,
-}
-
-/// An end's work on XORs.
-pub(super) trait Linear {
-    type Wire: Copy + Default + Zeroize;
-    /// Tables in the hands of this end.
-    type Bytes<'t>: Stretch<'t>;
-    /// The wire of the other value.
-    fn not(wire: Self::Wire) -> Self::Wire;
-    /// Results of units, [`TABLE`] bytes for each.
-    fn xor(
-        &mut self,
-        left: &[Self::Wire],
-        right: &[Self::Wire],
-        made: &mut [Self::Wire],
-        tables: Self::Bytes<'_>,
-    );
 }
 
 impl<W: Copy + Default + Zeroize> Queue<W> {
@@ -70,7 +54,7 @@ impl<W: Copy + Default + Zeroize> Queue<W> {
     }
 
     /// [`crate::GateBackend::xors`].
-    pub(super) fn run<E: Linear<Wire = W>>(
+    pub(super) fn run<E: Gates<Wire = W>>(
         &mut self,
         end: &mut E,
         wires: &mut [W],
@@ -127,7 +111,7 @@ impl<W: Copy + Default + Zeroize> Queue<W> {
         self.marks[out as usize] = self.round;
     }
 
-    fn flush<'t, E: Linear<Wire = W>>(
+    fn flush<'t, E: Gates<Wire = W>>(
         &mut self,
         end: &mut E,
         wires: &mut [W],

@@ -19,14 +19,17 @@
 //!
 //! **Constant time.** Labels and Δ are secret, values too (the garbler does not know them, and no time shows them).
 
-mod evaluator;
-mod garbler;
+mod ends;
 mod kernel;
 #[cfg(test)]
 mod tests;
 
-pub use evaluator::Evaluator;
-pub use garbler::Garbler;
+use crate::free::{End, Evaluating, Garbling};
+
+/// Makes privacy-free half gates.
+pub type Garbler = End<Garbling, ends::OneBlock>;
+/// Uses privacy-free half gates.
+pub type Evaluator = End<Evaluating, ends::OneBlock>;
 
 /// Privacy-free half gates.
 pub enum PrivacyFree {}

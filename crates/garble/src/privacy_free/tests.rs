@@ -1,110 +1,41 @@
 use super::*;
-use crate::gates::ZeroLabel;
-use crate::rig::suite::Recorded;
+use crate::rig::formulas::{Formula, Made};
 use crate::rig::{Rig, circuits, flipped, life, suite, suite_of};
-use crate::{Correlated, Family, Format, Garble, GateBackend, Role, Scheme, SessionNonce};
+use crate::{Format, GateBackend, Scheme, SessionNonce};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
-use hushwire_circuit::{Program, Slot};
-use hushwire_prg::{Prg, Seed};
+use hushwire_circuit::Program;
+use hushwire_prg::Seed;
 
 suite_of!(multi_instance: PrivacyFree, Scheme::PrivacyFree);
 
-/// The garbler as the formulas have it, gate by gate.
-struct Plain {
-    public: SessionNonce,
-    delta: Block,
-    gate: u64,
-    tweaks: Vec<u128>,
-}
+/// The formula's start point.
+struct OneCiphertext(SessionNonce);
 
-enum Formulas {}
-
-impl Family for Formulas {
-    type Garbler = Plain;
-    type Evaluator = Evaluator;
-}
-
-fn without_value(mut x: Block) -> Block {
-    x.0[0] &= 0xfe;
-    x
-}
+type Formulas = crate::rig::formulas::Formulas<OneCiphertext>;
 
 fn hash(public: SessionNonce, gate: u64, x: Block) -> Block {
-    without_value(crate::half::formulas::hash(Scheme::Mi, public, gate.into(), x))
+    let mut h = crate::half::formulas::hash(Scheme::Mi, public, gate.into(), x);
+    h.0[0] &= 0xfe;
+    h
 }
 
-impl GateBackend for Plain {
-    type Wire = ZeroLabel;
-    type Bytes<'t> = &'t mut [u8];
-    const ROLE: Role = Role::Garbler;
+impl Formula for OneCiphertext {
+    type Family = PrivacyFree;
     const FORMAT: Format = Format::PRIVACY_FREE;
+    const VALUES: bool = true;
 
-    fn constants(&self) -> [ZeroLabel; 2] {
-        [ZeroLabel::new(Block::ZERO), ZeroLabel::new(Block::from_u128(1) ^ self.delta)]
+    fn new(_: Backend, _: Scheme, public: SessionNonce, _: &Seed) -> Self {
+        OneCiphertext(public)
     }
 
-    fn ands(
-        &mut self,
-        wires: &[ZeroLabel],
-        pairs: &[[Slot; 2]],
-        out: &mut [ZeroLabel],
-        bytes: &mut [u8],
-        _: &mut [u8],
-    ) {
-        for (([a, b], out), table) in pairs.iter().zip(out).zip(bytes.chunks_exact_mut(16)) {
-            let [a0, b0] = [a, b].map(|s| wires[*s as usize].block());
-            let c0 = hash(self.public, self.gate, a0);
-            table.copy_from_slice(&(c0 ^ hash(self.public, self.gate, a0 ^ self.delta) ^ b0).0);
-            *out = ZeroLabel::new(c0);
-            self.tweaks.push(self.gate.into());
-            self.gate += 1;
-        }
+    fn gate(&mut self, number: u64, delta: Block, [a0, b0]: [Block; 2]) -> Made {
+        let h = |x| hash(self.0, number, x);
+        Made { zero: h(a0), table: (h(a0) ^ h(a0 ^ delta) ^ b0).0.to_vec(), bits: 0 }
     }
 
-    fn xors(&mut self, wires: &mut [ZeroLabel], strip: usize, gates: &[[Slot; 3]], _: &mut [u8]) {
-        for [a, b, out] in gates {
-            for i in 0..strip {
-                let [a, b, out] = [a, b, out].map(|s| *s as usize * strip + i);
-                wires[out] = wires[a] ^ wires[b];
-            }
-        }
-    }
-
-    fn gates(&self) -> u64 {
-        self.gate
-    }
-}
-
-impl Garble for Plain {
-    type Transfer = Correlated;
-
-    fn new(backend: Backend, _: Scheme, public: SessionNonce, seed: &Seed, _: Option<Block>) -> Self {
-        let mut delta = Prg::new(backend, seed, "garble delta").next_block();
-        delta.0[0] |= 1;
-        Plain { public, delta, gate: 0, tweaks: vec![] }
-    }
-
-    fn theirs(&mut self, q: Block) -> ZeroLabel {
-        ZeroLabel::new(q)
-    }
-
-    fn own(&mut self, active: Block, bit: u8) -> ZeroLabel {
-        ZeroLabel::new(without_value(if bit == 1 { active ^ self.delta } else { active }))
-    }
-
-    fn permute_bit(&self, _: ZeroLabel) -> u8 {
-        0
-    }
-}
-
-impl Recorded for Plain {
-    fn tweaks(&self) -> &[u128] {
-        &self.tweaks
-    }
-
-    fn skip(&mut self, gates: u64) {
-        self.gate += gates;
+    fn tweaks(number: u64) -> Vec<u128> {
+        vec![number.into()]
     }
 }
 

@@ -1,30 +1,22 @@
-//! The paper's formulas, gate by gate and hash by hash: what tables are compared with.
+//! The paper's formulas, hash by hash.
 
-use super::{Evaluator, plain};
-use crate::rig::{oracle, suite::Recorded};
-use crate::{
-    Correlated, Format, Garble, GateBackend, Role, Scheme, SessionNonce, gates::ZeroLabel, half::free_xors,
+use super::{ThreeHalves, plain};
+use crate::rig::{
+    formulas::{Formula, Made},
+    oracle,
 };
+use crate::{Format, Scheme, SessionNonce, gates::ZeroLabel};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
-use hushwire_circuit::Slot;
 use hushwire_prg::{Prg, Seed};
 
-/// Three halves as the paper has them.
-pub(crate) enum Formulas {}
+/// The family that follows them.
+pub(crate) type Formulas = crate::rig::formulas::Formulas<Halves>;
 
-impl crate::Family for Formulas {
-    type Garbler = Plain;
-    type Evaluator = Evaluator;
-}
-
-/// The garbler.
-pub(crate) struct Plain {
+/// The start point, and the stream of (r, r').
+pub(crate) struct Halves {
     public: SessionNonce,
-    delta: Block,
     coins: Prg,
-    gate: u64,
-    tweaks: Vec<u128>,
 }
 
 /// AES_{S⊕t}(σ(x)) ⊕ σ(x).
@@ -32,86 +24,30 @@ pub(super) fn hash(public: SessionNonce, tweak: u128, x: Block) -> plain::Hash {
     (oracle::aes(public.0 ^ Block::from_u128(tweak), plain::sigma(x)) ^ plain::sigma(x)).into()
 }
 
-impl GateBackend for Plain {
-    type Wire = ZeroLabel;
-    type Bytes<'t> = &'t mut [u8];
-    const ROLE: Role = Role::Garbler;
+impl Formula for Halves {
+    type Family = ThreeHalves;
     const FORMAT: Format = Format::THREE_HALVES;
 
-    fn constants(&self) -> [ZeroLabel; 2] {
-        [ZeroLabel::new(Block::ZERO), ZeroLabel::new(self.delta)]
+    fn new(backend: Backend, _: Scheme, public: SessionNonce, seed: &Seed) -> Self {
+        Halves { public, coins: Prg::new(backend, seed, "three halves coins") }
     }
 
-    fn ands(
-        &mut self,
-        wires: &[ZeroLabel],
-        pairs: &[[Slot; 2]],
-        out: &mut [ZeroLabel],
-        bytes: &mut [u8],
-        bits: &mut [u8],
-    ) {
-        for (k, pair) in pairs.iter().enumerate() {
-            let zeros = pair.map(|s| wires[s as usize]);
-            let [a, b] = zeros.map(|zero| plain::at_zero(self.delta, zero).block());
-            let t = [0, 1, 2].map(|t| 3 * u128::from(self.gate) + t);
-            self.tweaks.extend(t);
-            self.gate += 1;
-            let (delta, h) = (self.delta, |t, x| hash(self.public, t, x));
-            let hashes = [
-                h(t[0], a),
-                h(t[0], a ^ delta),
-                h(t[1], b),
-                h(t[1], b ^ delta),
-                h(t[2], a ^ b),
-                h(t[2], a ^ b ^ delta),
-            ];
-            let mut coin = [0];
-            self.coins.fill(&mut coin);
-            let gate = plain::garble(delta, zeros, &hashes, [coin[0] & 1 == 1, coin[0] & 2 == 2]);
-            (out[k], bits[k]) = (gate.zero, gate.z);
-            bytes[24 * k..][..24].copy_from_slice(&gate.g.map(u64::to_le_bytes).concat());
-        }
+    fn gate(&mut self, number: u64, delta: Block, zeros: [Block; 2]) -> Made {
+        let zeros = zeros.map(ZeroLabel::new);
+        let [a, b] = zeros.map(|zero| plain::at_zero(delta, zero).block());
+        let h = |i: u128, x| hash(self.public, 3 * u128::from(number) + i, x);
+        let hashes = [h(0, a), h(0, a ^ delta), h(1, b), h(1, b ^ delta), h(2, a ^ b), h(2, a ^ b ^ delta)];
+        let mut coin = [0];
+        self.coins.fill(&mut coin);
+        let gate = plain::garble(delta, zeros, &hashes, [coin[0] & 1 == 1, coin[0] & 2 == 2]);
+        Made { zero: gate.zero.block(), table: gate.g.map(u64::to_le_bytes).concat(), bits: gate.z }
     }
 
-    fn xors(&mut self, wires: &mut [ZeroLabel], strip: usize, gates: &[[Slot; 3]], _: &mut [u8]) {
-        free_xors(wires, strip, gates);
-    }
-
-    fn gates(&self) -> u64 {
-        self.gate
-    }
-}
-
-impl Garble for Plain {
-    type Transfer = Correlated;
-
-    fn new(backend: Backend, _: Scheme, public: SessionNonce, seed: &Seed, delta: Option<Block>) -> Self {
-        let mut delta = delta.unwrap_or_else(|| Prg::new(backend, seed, "garble delta").next_block());
-        delta.0[0] |= 1;
-        let coins = Prg::new(backend, seed, "three halves coins");
-        Plain { public, delta, coins, gate: 0, tweaks: vec![] }
-    }
-
-    fn theirs(&mut self, q: Block) -> ZeroLabel {
-        ZeroLabel::new(q)
-    }
-
-    fn own(&mut self, active: Block, bit: u8) -> ZeroLabel {
-        ZeroLabel::new(if bit == 1 { active ^ self.delta } else { active })
-    }
-
-    fn permute_bit(&self, wire: ZeroLabel) -> u8 {
-        u8::from(wire.block().lsb())
-    }
-}
-
-impl Recorded for Plain {
-    fn tweaks(&self) -> &[u128] {
-        &self.tweaks
+    fn tweaks(number: u64) -> Vec<u128> {
+        [0, 1, 2].map(|i| 3 * u128::from(number) + i).to_vec()
     }
 
     fn skip(&mut self, gates: u64) {
-        self.gate += gates;
         self.coins.fill(&mut vec![0; gates as usize]);
     }
 }

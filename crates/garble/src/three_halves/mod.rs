@@ -52,10 +52,9 @@
 
 #[cfg(test)]
 mod attack;
-mod evaluator;
+mod ends;
 #[cfg(test)]
 pub(crate) mod formulas;
-mod garbler;
 mod kernel;
 #[cfg(test)]
 mod plain;
@@ -63,8 +62,12 @@ mod sigma;
 #[cfg(test)]
 mod tests;
 
-pub use evaluator::Evaluator;
-pub use garbler::Garbler;
+use crate::free::{End, Evaluating, Garbling};
+
+/// Makes three halves.
+pub type Garbler = End<Garbling, ends::Made>;
+/// Uses three halves.
+pub type Evaluator = End<Evaluating, ends::Used>;
 
 /// Three halves.
 pub enum ThreeHalves {}

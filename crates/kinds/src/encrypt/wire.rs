@@ -1,10 +1,10 @@
 //! The messages between a party and the owner of the file. Their lengths follow from the job alone.
 //!
 //! ```text
-//! party → owner   held    1 or 0 │ key id, 16                     whether it keeps a share, and of which key
+//! party → owner   held    1 or 0 │ key id, 16           whether it keeps a share, and of which key
 //! owner → party   terms   iv, 16 │ bytes, 8 │ key mode, 1 │ key id, 16
 //!                         seed, 16 │ both shares of the round keys, where the owner brings the key
-//! party → owner   kept    1                                       where the parties store a new key
+//! party → owner   kept    1                             where the parties store a new key
 //! owner → party   data    the explicit share of a chunk; the other two parties expand theirs
 //! party → owner   result  this party's share of the result
 //! ```

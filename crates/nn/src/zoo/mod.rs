@@ -2,10 +2,13 @@
 //! not depend on weights, and for trials. `python/export_onnx.py` exports trained networks.
 //!
 //! ```text
-//! squeezenet          1 × 3 × 227 × 227   SqueezeNet 1.1 (F. Iandola et al., arXiv:1602.07360, and its repository)
+//! squeezenet          1 × 3 × 227 × 227   SqueezeNet 1.1 (F. Iandola et al., arXiv:1602.07360, and
+//!                                         its repository)
 //! squeezenet-cifar    1 × 3 × 32 × 32     four fire modules, for ten classes
-//! resnet50            1 × 3 × 224 × 224   K. He et al., "Deep residual learning for image recognition", 2016, Table 1
-//! densenet121         1 × 3 × 224 × 224   G. Huang et al., "Densely connected convolutional networks", 2017, Table 1
+//! resnet50            1 × 3 × 224 × 224   K. He et al., "Deep residual learning for image
+//!                                         recognition", 2016, Table 1
+//! densenet121         1 × 3 × 224 × 224   G. Huang et al., "Densely connected convolutional
+//!                                         networks", 2017, Table 1
 //! ```
 
 mod densenet;

@@ -6,8 +6,8 @@ use crate::onnx::{Attribute, Data, Dim, Graph, Model, Node, Tensor, ValueInfo};
 /// The version of the operators' set that models are written with.
 const OPSET: i64 = 13;
 
-/// A model under construction, whose weights are random: as large as keeps values as large as they are (K. He et al., "Delving
-/// deep into rectifiers", 2015).
+/// A model under construction, whose weights are random: as large as keeps values as large as they
+/// are (K. He et al., "Delving deep into rectifiers", 2015).
 pub struct Writer {
     graph: Graph,
     random: Random,

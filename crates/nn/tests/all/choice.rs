@@ -33,7 +33,8 @@ fn error(network: &Network, numbers: Numbers, samples: &Samples, input: &Array) 
     errors.fold(0.0, f32::max) / exact.greatest()
 }
 
-/// A weight of 5e-5 for a feature of tens of thousands beside one of 5 for a feature of about a half.
+/// A weight of 5e-5 for a feature of tens of thousands beside one of 5 for a feature of about a
+/// half.
 fn raw_feature() -> (Network, Array) {
     let mut w = Writer::new("m", 3, &[3, 2]);
     let weights = w.weights(&[2, 1], vec![5e-5, 5.0]);

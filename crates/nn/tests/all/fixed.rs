@@ -62,7 +62,8 @@ fn errors_are_steps() {
     for seed in 0..3 {
         let network = network(&every_operator(seed), Some(&[2, 3, 9, 9]));
         let input = sample(&network, seed);
-        // So many bits of which a third lie behind the point; a deviation that grows by every layer's rounding.
+        // So many bits of which a third lie behind the point; a deviation that grows by every
+        // layer's rounding.
         for (bits, allowed) in [(32, 0.03), (41, 0.004), (64, 0.001)] {
             let report = report(&network, Numbers::of(bits), &input);
             for layer in &report.layers {
@@ -92,7 +93,8 @@ fn outputs_are_the_reports() {
     }
 }
 
-/// Values of a wide last layer are rounded no more than its weights are: half a step is taken off again.
+/// Values of a wide last layer are rounded no more than its weights are: half a step is taken off
+/// again.
 #[test]
 fn a_last_layer_is_not_cut() {
     let mut w = Writer::new("m", 3, &[1, 16]);
@@ -152,7 +154,8 @@ fn numbers_out_of_bounds_name_the_bound() {
     }
 }
 
-/// Whatever the fractional bits, there are defaults that fit, and those of the usual ones are the usual ones.
+/// Whatever the fractional bits, there are defaults that fit, and those of the usual ones are the
+/// usual ones.
 #[test]
 fn what_is_cut_follows_fractional_bits() {
     for bits in 16..=64 {
@@ -185,8 +188,9 @@ fn room_knows_the_square_within_a_gelu() {
     }
 }
 
-/// Evaluates a network on an input times powers of two, where scales come from the input itself: of the first layer with a wrong value, or one
-/// before it, the room is below 0, and where no value is wrong it is not. Some wrap, and some do not.
+/// Evaluates a network on an input times powers of two, where scales come from the input itself: of
+/// the first layer with a wrong value, or one before it, the room is below 0, and where no value is
+/// wrong it is not. Some wrap, and some do not.
 fn wraps_where_it_says(network: &Network, input: &Array, most: u32) {
     let greatest = network.calibrated([input]).unwrap();
     let mut seen = [false; 2];
@@ -252,8 +256,8 @@ fn scales_that_do_not_agree_are_aligned() {
     assert!(report.layers.iter().all(|layer| layer.deviation < 0.005), "{report:?}");
 }
 
-/// Rows of small and of large variance, far from 0 and near it, next to each other: of elements that are whole steps, so that nothing but the
-/// normalization rounds.
+/// Rows of small and of large variance, far from 0 and near it, next to each other: of elements
+/// that are whole steps, so that nothing but the normalization rounds.
 #[test]
 fn normalizations_of_rows_of_any_variance() {
     let n = 48;

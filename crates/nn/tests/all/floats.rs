@@ -233,7 +233,8 @@ fn what_is_folded_computes_the_same() {
     close(&one, &other.lengths, &other.data.iter().map(|x| f64::from(*x)).collect::<Vec<_>>());
 }
 
-/// A product's outputs lie along the last axis, and channels along axis 1: of four axes, they are two even where they are as long.
+/// A product's outputs lie along the last axis, and channels along axis 1: of four axes, they are
+/// two even where they are as long.
 #[test]
 fn a_normalization_after_a_product_is_one_of_channels() {
     let x = zoo::sample(&[2, 3, 4, 5], 6);
@@ -245,7 +246,8 @@ fn a_normalization_after_a_product_is_one_of_channels() {
         run(&w.finish(&y), &x)
     };
     let (before, found) = (build(true), build(false));
-    // Of each channel, what is added to 0 and what 1 is multiplied by are those of two of its elements, and hold for all others.
+    // Of each channel, what is added to 0 and what 1 is multiplied by are those of two of its
+    // elements, and hold for all others.
     for channel in 0..3 {
         let of = |x: &Array, i: usize| f64::from(x.data[((i / 12) * 3 + channel) * 12 + i % 12]);
         let factor = (of(&found, 1) - of(&found, 0)) / (of(&before, 1) - of(&before, 0));

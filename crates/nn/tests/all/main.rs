@@ -1,4 +1,5 @@
-//! Networks: files, layers, fixed point against floating point, and three and two parties against the plain evaluator.
+//! Networks: files, layers, fixed point against floating point, and three and two parties against
+//! the plain evaluator.
 
 mod bad;
 mod choice;
@@ -27,7 +28,8 @@ fn network(model: &Model, input: Option<&[usize]>) -> Network {
     Network::new(read, input).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The larger published architectures for small images, which leave one pixel to the last convolutions.
+/// The larger published architectures for small images, which leave one pixel to the last
+/// convolutions.
 fn larger() -> impl Iterator<Item = Network> {
     ["resnet50", "densenet121"].into_iter().map(|name| {
         let mut model = zoo::make(name, 1).unwrap();

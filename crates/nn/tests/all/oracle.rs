@@ -1,5 +1,6 @@
-//! Other implementations of ONNX as oracles that nobody here wrote: the reference evaluator of the package `onnx`, and ONNX Runtime where it is
-//! there. Without the first the test says so and is skipped; `HUSHWIRE_PYTHON` names an interpreter other than `python3`.
+//! Other implementations of ONNX as oracles that nobody here wrote: the reference evaluator of the
+//! package `onnx`, and ONNX Runtime where it is there. Without the first the test says so and is
+//! skipped; `HUSHWIRE_PYTHON` names an interpreter other than `python3`.
 
 use super::network;
 use hushwire_nn::{
@@ -13,7 +14,8 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Reads lines of a model, and lengths and elements of its input; writes a line of each implementation: lengths and elements of the output.
+/// Reads lines of a model, and lengths and elements of its input; writes a line of each
+/// implementation: lengths and elements of the output.
 const PROGRAM: &str = r#"
 import sys, numpy as np, onnx
 from onnx.reference import ReferenceEvaluator
@@ -46,7 +48,8 @@ struct Case {
     name: String,
     model: Model,
     input: Array,
-    /// Where the reference evaluator of onnx 1.23 makes an output of other lengths than the standard's formula, which ONNX Runtime follows.
+    /// Where the reference evaluator of onnx 1.23 makes an output of other lengths than the
+    /// standard's formula, which ONNX Runtime follows.
     is_beyond_reference: bool,
 }
 
@@ -75,7 +78,8 @@ fn windows(cases: &mut Vec<Case>) {
         let plane = [0, 1].map(|k| (size[k] - 1) * dilations[k] + 2 + pick(5));
         let pads: Vec<i64> = (0..4).map(|k| pick(size[k % 2]) as i64).collect();
         let auto = ["NOTSET", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"][pick(5)];
-        // Padding that follows from the rest is below 0 in ONNX Runtime where windows leave elements out.
+        // Padding that follows from the rest is below 0 in ONNX Runtime where windows leave
+        // elements out.
         let strides =
             [0, 1].map(|k| if auto.starts_with("SAME") { strides[k].min(size[k]) } else { strides[k] });
         let strides = ints(&strides.map(|n| n as i64));
@@ -220,7 +224,8 @@ fn moves(cases: &mut Vec<Case>) {
         let to = constant(w, &[0, -1, 6]);
         w.op("Reshape", &["input", &to], &[])
     }));
-    // As exporters write a flattening: the lengths of the value, the first of them, and the rest in one.
+    // As exporters write a flattening: the lengths of the value, the first of them, and the rest in
+    // one.
     cases.push(case("shapes", &[2, 3, 4, 5], |w| {
         let shape = w.op("Shape", &["input"], &[]);
         let first = w.op("Constant", &[], &[("value_int", Attribute::Int(0))]);

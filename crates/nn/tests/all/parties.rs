@@ -69,8 +69,8 @@ pub(crate) fn three(c: &Computation, inputs: &Values) -> (Values, Said<3>) {
     (outputs, lengths.map(|lengths| lengths.all().into_iter().map(to_one).collect()))
 }
 
-/// The outputs of a computation between two parties, all of which the second learns, and the lengths of what each said on each lane.
-/// `owners` has the party that brings each input.
+/// The outputs of a computation between two parties, all of which the second learns, and the
+/// lengths of what each said on each lane. `owners` has the party that brings each input.
 pub(crate) fn two(
     c: &Computation,
     plan: &hushwire_two::Plan,

@@ -16,8 +16,8 @@ fn trained(model: &Model) -> usize {
     weights.map(|w| if let Data::Floats(all) = &w.data { all.len() } else { 0 }).sum()
 }
 
-/// Numbers of torchvision's models: parameters from its documentation, 10^9 products as it counts them. SqueezeNet's
-/// products are those of 227 pixels and windows that leave the rest out.
+/// Numbers of torchvision's models: parameters from its documentation, 10^9 products as it counts
+/// them. SqueezeNet's products are those of 227 pixels and windows that leave the rest out.
 #[test]
 fn networks_are_as_large_as_published() {
     let published = [

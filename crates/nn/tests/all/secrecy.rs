@@ -8,7 +8,8 @@ fn computation(network: &Network) -> Vec<u8> {
     Secure::new(network, Numbers::default(), &Members::default()).unwrap().computation().to_bytes()
 }
 
-/// Two models of one architecture are one computation, also where weights are 0 or of the other sign.
+/// Two models of one architecture are one computation, also where weights are 0 or of the other
+/// sign.
 #[test]
 fn the_computation_is_the_architectures() {
     let one = every_operator(1);

@@ -1,4 +1,5 @@
-//! A network that is trained here, on images that are made here: what it says in fixed point is what it says in floating point.
+//! A network that is trained here, on images that are made here: what it says in fixed point is
+//! what it says in floating point.
 
 use super::{fixed::report, network};
 use hushwire_nn::{
@@ -40,7 +41,8 @@ struct Net {
     last: Vec<f32>,
 }
 
-/// The place of the greatest element of each window of 2 × 2 of a convolution's rectified result, and that element.
+/// The place of the greatest element of each window of 2 × 2 of a convolution's rectified result,
+/// and that element.
 struct Seen {
     places: Vec<usize>,
     pooled: Vec<f32>,

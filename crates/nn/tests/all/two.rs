@@ -5,7 +5,8 @@ use hushwire_compute::evaluate;
 use hushwire_nn::{INPUT, Network, Numbers, zoo};
 use hushwire_two::{Plan, Products};
 
-/// Runs a network between two parties, of whom the second has the input and learns the output; the lengths of what each said.
+/// Runs a network between two parties, of whom the second has the input and learns the output; the
+/// lengths of what each said.
 fn check(network: &Network, numbers: Numbers, seed: u64, products: Products) -> [parties::Said<2>; 2] {
     let (c, inputs) = prepared(network, numbers, seed);
     let owners: Vec<usize> = c.inputs().map(|(name, _)| usize::from(name == INPUT)).collect();
@@ -20,7 +21,8 @@ fn check(network: &Network, numbers: Numbers, seed: u64, products: Products) -> 
 
 const BOTH: [Products; 2] = [Products::He, Products::Ot];
 
-/// Under encryption and by OT, and messages are as long for other weights and inputs of the same shapes.
+/// Under encryption and by OT, and messages are as long for other weights and inputs of the same
+/// shapes.
 #[test]
 fn every_operator_between_two_parties() {
     for products in BOTH {

@@ -3,7 +3,7 @@
 //! ```text
 //! χ        of each tree's values, from all that the sender said up to the tree
 //! R ──► S  m = Σ χ_α β + x, x the u of an entry that serves nothing else
-//! S ──► R  a digest of V = Σ χ_j q_j + y + m Δ, y that entry's q;        R: V = Σ χ_j t_j + z, z its t
+//! S ──► R  a digest of V = Σ χ_j q_j + y + m Δ, y that entry's q;    R: V = Σ χ_j t_j + z, z its t
 //! ```
 
 use hushwire_aes::Backend;

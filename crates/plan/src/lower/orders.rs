@@ -1,7 +1,7 @@
 //! Orders of rows, and values moved by them.
 
 use super::{Forms, Lower, Lowered};
-use crate::{Backend, Key, Local, Slot, Talk};
+use crate::{Backend, Key, Local, Reorder, Slot};
 use hushwire_compute::{Node, Op, Scalar};
 
 impl<B: Backend> Lower<'_, B> {
@@ -28,7 +28,7 @@ impl<B: Backend> Lower<'_, B> {
                     self.step(Local::Gather { rows: to[0], inner }, vec![slot, places])
                 } else {
                     let by = self.order(args[1])?;
-                    self.step(Talk::Permute { inner }, vec![slot, by])
+                    self.step(Reorder::Permute { inner }, vec![slot, by])
                 };
                 self.forms_of(slot)
             }
@@ -57,7 +57,7 @@ impl<B: Backend> Lower<'_, B> {
             descending: *descending,
         };
         let keys = args.iter().zip(descending).map(key).collect();
-        Ok(self.step(Talk::Sort { rows: self.lengths(args[0])?[0], keys }, reads))
+        Ok(self.step(Reorder::Sort { rows: self.lengths(args[0])?[0], keys }, reads))
     }
 
     /// A node's value as an order.

@@ -39,6 +39,9 @@ impl<B: Backend> Lower<'_, B> {
             }
             // Numbers wider than any ring.
             (Reduction::Sum, None) if scalar.is_number() && node.ty.scalar == scalar => Op::Add,
+            (Reduction::All | Reduction::Any, _) if B::joins_at_once(axis.series() * axis.n) => {
+                return self.flat(node, &[from], to);
+            }
             (Reduction::All, _) => Op::And,
             (Reduction::Any, _) => Op::Or,
             (Reduction::Sum | Reduction::Count | Reduction::Mean, _) => return self.flat(node, &[from], to),
@@ -158,7 +161,11 @@ impl<B: Backend> Lower<'_, B> {
         let scalar = self.scalar(of);
         let (n, inner) = (to[0], to[1..].iter().product::<usize>());
         let numbers = self.ring(scalar).filter(|_| kind == Scan::Sum || self.has_words(of));
-        let numbers = numbers.filter(|_| matches!(kind, Scan::Sum | Scan::First));
+        let numbers = numbers.filter(|_| match kind {
+            Scan::Sum => true,
+            Scan::First => B::copies_words(self, of, n * inner),
+            Scan::Min | Scan::Max => false,
+        });
         let value = match numbers {
             Some(ring) => self.words(of, ring)?,
             None => self.bits(of)?,

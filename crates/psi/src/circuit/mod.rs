@@ -9,13 +9,18 @@
 //! Schoppmann, "VOLE-PSI", EUROCRYPT 2021, section 6: a store of masked values in the clear.
 //!
 //! ```text
-//! R         a cuckoo table: each item x in one of three bins, under the hash function j that put it there
+//! R         a cuckoo table: each item x in one of three bins, under the hash function j that put
+//!           it there
 //! R ──► S   as in a plain intersection ([`crate::plain`]) with items (x, j): F(x, j) is R's, F is S's
-//! S         for each bin i a random r_i; a store of (y, j) → F(y, j) ⊕ r_i, i = h_j(y), for j = 1, 2, 3
+//! S         for each bin i a random r_i; a store of (y, j) → F(y, j) ⊕ r_i, i = h_j(y), for j = 1,
+//!           2, 3
 //! S ──► R   the store; its free entries are random
-//! R         in bin i what the store gives for (x, j), ⊕ F(x, j): r_i if S has x, something random if not
-//! GMW       in every bin: is it r_i? Flags, or their number; where numbers v are added up, shares of flags besides
-//! OT        Σ flag · v, from shares of flags: the receiver knows whose number v a bin has (`sum.rs`)
+//! R         in bin i what the store gives for (x, j), ⊕ F(x, j): r_i if S has x, something random
+//!           if not
+//! GMW       in every bin: is it r_i? Flags, or their number; where numbers v are added up, shares
+//!           of flags besides
+//! OT        Σ flag · v, from shares of flags: the receiver knows whose number v a bin has
+//!           (`sum.rs`)
 //! ```
 //!
 //! **Deviations.** No stash: a table has 1.27 bins an item (of at least 4096 items); if the items

@@ -74,7 +74,8 @@ fn dependent(n: usize, m: usize, dense: usize) -> f64 {
     for (i, rate) in rates.iter_mut().enumerate().skip(2) {
         *rate = (ln_choose(n, i as f64 + 1.0) - i as f64 * triples.ln()).exp();
     }
-    // The coefficients of exp(Σ rates[i] x^i), from the derivative: j e_j = Σ i · rates[i] · e_(j − i).
+    // The coefficients of exp(Σ rates[i] x^i), from the derivative: j e_j = Σ i · rates[i] · e_(j −
+    // i).
     let mut exp = [1.0; 16];
     for j in 1..16 {
         exp[j] = (1..=j).map(|i| i as f64 * rates[i] * exp[j - i]).sum::<f64>() / j as f64;
@@ -196,7 +197,8 @@ fn dependencies_are_as_frequent_as_computed(instances: u64) {
             let more = found[dense + 1..].iter().sum::<u64>() as f64;
             let slack = 3.0 + 4.0 * bound.sqrt();
             assert!(more < bound + slack, "{items} in {sparse}, {dense} dense: {found:?}, {bound}");
-            // The bound is no more than twice as high: a count that sees nothing would pass otherwise.
+            // The bound is no more than twice as high: a count that sees nothing would pass
+            // otherwise.
             assert!(more > bound / 2.0 - slack, "{items} in {sparse}, {dense} dense: {found:?}, {bound}");
         }
     }

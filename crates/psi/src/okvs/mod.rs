@@ -12,7 +12,8 @@
 //! digest    bin 4 │ three positions 3·4 │ k̂ 8, not zero │ value 8        bytes
 //! P         bins, each: sparse entries │ 3 dense ones
 //! value     = P[p1] + P[p2] + P[p3] + k̂ d1 + k̂² d2 + k̂³ d3, all of the digest's bin
-//! solve     peel positions that one row alone has; what is left, the core, by elimination; rows whose positions cancel
+//! solve     peel positions that one row alone has; what is left, the core, by elimination; rows
+//!           whose positions cancel
 //!           are equations in d1, d2, d3
 //! ```
 //!

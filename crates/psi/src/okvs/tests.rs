@@ -1,4 +1,5 @@
-//! Every pair comes back, in every field; duplicates count once; how often the dense part is needed.
+//! Every pair comes back, in every field; duplicates count once; how often the dense part is
+//! needed.
 
 use core::marker::PhantomData;
 

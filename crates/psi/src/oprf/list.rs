@@ -274,7 +274,8 @@ mod tests {
             assert!(opened(&bytes[..cut]).is_err(), "{cut}");
         }
         assert!(opened(&[&bytes[..], b"x"].concat()).is_err());
-        // Whatever byte changes, the digest's own too; with a digest that fits, numbers that do not fit each other.
+        // Whatever byte changes, the digest's own too; with a digest that fits, numbers that do not
+        // fit each other.
         let sealed = |mut bytes: Vec<u8>| {
             let end = bytes.len() - DIGEST as usize;
             let digest = blake3::hash(&bytes[..end]);

@@ -5,7 +5,8 @@
 //! owner ──► 0: it answers; 1: more than it answers at once; 2: more than it answers for now; then how many it would, 8
 //!           the whole query is off the owner's budget before it says 0
 //! asker ──► count × 32: blinded items
-//!           if they do not come, the query is on the budget again; if they do, whatever they are, it is not
+//!           if they do not come, the query is on the budget again; if they do, whatever they are,
+//!           it is not
 //! owner ──► count × 32: the same times its key
 //! ```
 
@@ -258,8 +259,8 @@ mod tests {
         assert_eq!(left.now(), 2);
     }
 
-    /// Each message of either side changed: the other one names it. An element of small order or another encoding would tell
-    /// something of the key.
+    /// Each message of either side changed: the other one names it. An element of small order or
+    /// another encoding would tell something of the key.
     #[test]
     fn what_is_no_point_ends_the_query() {
         for bad in [[0; 32], [0xff; 32]] {

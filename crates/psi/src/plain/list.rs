@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! value      high bits: bucket │ low bits
-//! high part  for each bucket a one for every value in it, then a zero          count + buckets bits
+//! high part  for each bucket a one for every value in it, then a zero         count + buckets bits
 //! low part   low bits of value after value, in messages of PIECE values
 //! ```
 

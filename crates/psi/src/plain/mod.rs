@@ -13,7 +13,8 @@
 //! ([`hushwire_ot::vole`]).
 //!
 //! ```text
-//! both      sid from both parties' fresh bytes, after the sets are fixed; d(x) = BLAKE3 keyed by it
+//! both      sid from both parties' fresh bytes, after the sets are fixed; d(x) = BLAKE3 keyed by
+//!           it
 //! VOLE      S: Δ, q    R: u, t = q + uΔ                                        one entry for each of the store
 //! R ──► S   A' = u + P, bin by bin; P is the store of d(x) → h(x)               S: q' = q + A'Δ = t + PΔ
 //! S ──► R   f(y) = H(Decode(q', y) + h(y)Δ), all in order of size

@@ -1,4 +1,5 @@
-//! Payloads against a plain join; what a changed message does, and what a receiver without an item can open.
+//! Payloads against a plain join; what a changed message does, and what a receiver without an item
+//! can open.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -155,8 +156,8 @@ fn round_of_payloads(parameters: &Parameters, receiver: &[u64], sender: &[u64]) 
     sealed[0].0
 }
 
-/// A payload that was changed on the way: who follows the protocol counts it if the item is common, and cannot know of others; the
-/// malicious mode compares what was said.
+/// A payload that was changed on the way: who follows the protocol counts it if the item is common,
+/// and cannot know of others; the malicious mode compares what was said.
 #[test]
 fn changed_payloads_are_noticed() {
     let items: Vec<u64> = (0..7).collect();
@@ -186,7 +187,8 @@ fn changed_payloads_are_noticed() {
                 (_, end) => panic!("{security:?}: {end:?}"),
             }
         };
-        // Every bit of one record or another, by its place in it; each record is tried with its first byte.
+        // Every bit of one record or another, by its place in it; each record is tried with its
+        // first byte.
         let record = 21 + SEAL;
         for at in 0..record {
             spoil(&|message| message[at % 7 * record + at] ^= 1 << (at % 8));
@@ -195,13 +197,15 @@ fn changed_payloads_are_noticed() {
         spoil(&|message| message.rotate_left(record));
         spoil(&|message| message.fill(0));
         if security == Level::SemiHonest {
-            // Of 29 changes some hit common items, of the seven three; turned and zeroed ones hit all three.
+            // Of 29 changes some hit common items, of the seven three; turned and zeroed ones hit
+            // all three.
             assert!((3 + 3 + 3..29 + 9).contains(&damaged), "{damaged}");
         }
     }
 }
 
-/// A message of payloads that is too short, too long, or another run's: its length is known before, its keys are of one session.
+/// A message of payloads that is too short, too long, or another run's: its length is known before,
+/// its keys are of one session.
 #[test]
 fn truncated_and_replayed_payloads_are_noticed() {
     let items: Vec<u64> = (0..7).collect();
@@ -216,7 +220,8 @@ fn truncated_and_replayed_payloads_are_noticed() {
             });
             assert!(matches!(end, Err(PsiError::Net(_))), "{security:?}: {end:?}");
         }
-        // A run before, with another store: so few items of so many more that all its bands are others.
+        // A run before, with another store: so few items of so many more that all its bands are
+        // others.
         let mut before = vec![];
         let others = Parameters { receiver_items: 40, ..parameters };
         let earlier = round_of_payloads(&others, &items[..4], &items);
@@ -239,8 +244,8 @@ fn truncated_and_replayed_payloads_are_noticed() {
     }
 }
 
-/// A corrupt sender sees the same whether the receiver has the item whose payload it damaged or not: rounds, lengths and a good
-/// end. The receiver knows.
+/// A corrupt sender sees the same whether the receiver has the item whose payload it damaged or
+/// not: rounds, lengths and a good end. The receiver knows.
 #[test]
 fn a_sender_that_damages_a_payload_sees_nothing_of_it() {
     for security in LEVELS {
@@ -267,8 +272,9 @@ fn a_sender_that_damages_a_payload_sees_nothing_of_it() {
     }
 }
 
-/// All that a receiver has of an item that it lacks: the values of the list, the item's digest, and what it takes for its PRF. No
-/// key that comes of these opens a payload, and that of an item which it has opens one.
+/// All that a receiver has of an item that it lacks: the values of the list, the item's digest, and
+/// what it takes for its PRF. No key that comes of these opens a payload, and that of an item which
+/// it has opens one.
 #[test]
 fn without_the_item_no_payload_opens() {
     let (ours, theirs) = ([1u64, 2, 3], [1u64, 50, 60, 70]);
@@ -276,7 +282,8 @@ fn without_the_item_no_payload_opens() {
     let (shape, context) = (parameters.shape(), context());
     let opened = |instead: Option<u64>| {
         let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
-        // A receiver that evaluates another item than it put into its store, and notes the keys that it has.
+        // A receiver that evaluates another item than it put into its store, and notes the keys
+        // that it has.
         let tried = [instead.unwrap_or(ours[0]), ours[1], ours[2]];
         let (items, keys) = ([&ours[..], &tried].map(digests), Arc::default());
         let curious = Receiver::curious(&context, &parameters, items, &seeds[0], &keys);

@@ -117,7 +117,8 @@ fn several_bins_hold_many_items() {
     honest_at(Level::SemiHonest, &receiver, &sender, true).expect("the plain intersection");
 }
 
-/// Sizes to a million, equal and not, with duplicates; the malicious mode where they are about equal.
+/// Sizes to a million, equal and not, with duplicates; the malicious mode where they are about
+/// equal.
 #[test]
 #[ignore = "a minute: sets of a million"]
 fn large_sets_have_the_plain_intersection() {
@@ -294,8 +295,9 @@ fn cost_is_what_moves() {
     }
 }
 
-/// Every message of a malicious run, flipped in its first, middle and last byte, zeroed, and in the place of one that came
-/// before: an honest party ends with an error of a check, or one that names the message.
+/// Every message of a malicious run, flipped in its first, middle and last byte, zeroed, and in the
+/// place of one that came before: an honest party ends with an error of a check, or one that names
+/// the message.
 #[test]
 fn changed_messages_are_caught_in_the_malicious_mode() {
     for (store, items) in [(Store::Clustered, 6), (Store::Band, 200)] {
@@ -308,7 +310,8 @@ fn changed_messages_are_caught(store: Store, items: usize) {
     let items: Vec<u64> = (0..items as u64).collect();
     let all = lengths(&parameters, &items, &items[1..]);
     let all: Vec<_> = all.into_iter().filter(|(.., len)| *len > 0).collect();
-    // The OTs' own tests change each of theirs; here one in nine of them with one store, and all of this protocol's.
+    // The OTs' own tests change each of theirs; here one in nine of them with one store, and all of
+    // this protocol's.
     let own = all.len() - 9;
     for (i, (round, party, len)) in all.iter().copied().enumerate() {
         if i < own && (i % 9 != 1 || store == Store::Band) {
@@ -340,7 +343,8 @@ fn changed_messages_are_caught(store: Store, items: usize) {
     }
 }
 
-/// Every message of a malicious run longer or shorter than it is agreed to be, and far longer: who hears it ends at once.
+/// Every message of a malicious run longer or shorter than it is agreed to be, and far longer: who
+/// hears it ends at once.
 #[test]
 fn messages_of_other_lengths_end_the_malicious_mode() {
     let parameters = Parameters { security: Level::Malicious, ..parameters(6, 5, true) };
@@ -372,7 +376,8 @@ fn assert_named(result: &Result<Found, PsiError>, what: &str) {
     assert!(named, "{what}: {result:?}");
 }
 
-/// A sender that opens another mask than it committed to, as it must to fit values that it made before it had A'.
+/// A sender that opens another mask than it committed to, as it must to fit values that it made
+/// before it had A'.
 #[test]
 fn another_mask_than_the_commitment_s_is_refused() {
     let parameters = Parameters { security: Level::Malicious, ..parameters(6, 5, false) };
@@ -413,7 +418,8 @@ fn a_receiver_cannot_claim_items_that_it_has_not() {
             message.fill(0xff);
         }
     });
-    // A liar's own transcript is that of what it said; here the flip is seen, and nothing was learnt before.
+    // A liar's own transcript is that of what it said; here the flip is seen, and nothing was
+    // learnt before.
     assert!(matches!(result, Err(PsiError::Abort { check: "transcript", .. })), "{result:?}");
     assert!(rounds > round);
 }
@@ -457,8 +463,8 @@ fn other_lengths_and_lists_are_malformed() {
 /// The sender's view of A' tells nothing: u hides every entry of P, whatever the items.
 #[test]
 fn what_the_receiver_sends_is_masked() {
-    // One item and none differ in three entries of P or so; under the mask no byte of A' is the same for two seeds, and
-    // for one seed the difference of two sets is that of their stores.
+    // One item and none differ in three entries of P or so; under the mask no byte of A' is the
+    // same for two seeds, and for one seed the difference of two sets is that of their stores.
     let parameters = parameters(1, 1, false);
     let store = |receiver: &[u64]| {
         let mut all = vec![];

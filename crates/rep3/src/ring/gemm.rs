@@ -1,9 +1,9 @@
 //! The kernel of matrix products: `z += x_i (y_i + y_{i+1}) + x_{i+1} y_i` as one product of twice the depth.
 //!
 //! ```text
-//! left panel    M rows: place p of every row of x_i, then of x_{i+1}         registers' broadcasts
-//! right panel   N columns: row p of y_i + y_{i+1}, then of y_i               stays in the first cache
-//! block         right panels of BLOCK columns, left panels of ROWS rows      stay in the second
+//! left panel    M rows: place p of every row of x_i, then of x_{i+1}      registers' broadcasts
+//! right panel   N columns: row p of y_i + y_{i+1}, then of y_i            stays in the first cache
+//! block         right panels of BLOCK columns, left panels of ROWS rows   stay in the second
 //! ```
 //!
 //! Results of fewer columns than [`NARROW`] are inner products of gathered rows and transposed columns instead: a panel would be

@@ -3,13 +3,13 @@
 //! ```text
 //! x = u + x_2        party 0 deals the bits of u = x_0 + x_1 (1 round); those of x_2 are free; one circuit adds
 //!
-//!              inputs dealt    output                      ANDs: ripple      rounds: ripple, prefix
-//! to_bits      x               x                           k − 1             k, 2 + ⌈log(k − 1)⌉
-//! some_bits    x               bits from … to − 1 of x     to − 1            to, 2 + ⌈log(to − 1)⌉
-//! rectified    x               from … to − 2, max(x, 0)    2 to − from − 2   1 more
-//! less         x, y (, x − y)  x < y                       3 k − 2           k + 1, 3 + ⌈log(k − 1)⌉
-//! less_bounded x − y           sign of x − y               k − 1             k, 2 + ⌈log(k − 1)⌉
-//! equal        x − y           x − y = 0                   k − 1             1 + log k
+//!              inputs dealt    output                    ANDs: ripple      rounds: ripple, prefix
+//! to_bits      x               x                         k − 1             k, 2 + ⌈log(k − 1)⌉
+//! some_bits    x               bits from … to − 1 of x   to − 1            to, 2 + ⌈log(to − 1)⌉
+//! rectified    x               from … to − 2, max(x, 0)  2 to − from − 2   1 more
+//! less         x, y (, x − y)  x < y                     3 k − 2           k + 1, 3 + ⌈log(k − 1)⌉
+//! less_bounded x − y           sign of x − y             k − 1             k, 2 + ⌈log(k − 1)⌉
+//! equal        x − y           x − y = 0                 k − 1             1 + log k
 //! ```
 //!
 //! Each party sends ⌈rows/8⌉ bytes an AND; party 0 sends k planes of as many bytes more for every number dealt.

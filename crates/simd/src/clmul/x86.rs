@@ -169,7 +169,8 @@ pub(super) fn scale_add_wide(c: u128, tail: u64, e: &[u64], q: &mut [u8]) {
     let spread = _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3);
     for (e, q) in e.chunks(4).zip(q.chunks_mut(64)) {
         let (words, halves) = (0xf >> (4 - e.len()), 0xff >> (2 * (4 - e.len())));
-        // SAFETY: the masks let through no more than there is, and `q` has 16 bytes for every word of `e`.
+        // SAFETY: the masks let through no more than there is, and `q` has 16 bytes for every word
+        // of `e`.
         unsafe {
             let e = _mm512_permutexvar_epi64(spread, _mm512_maskz_loadu_epi64(words, e.as_ptr().cast()));
             let high = _mm512_clmulepi64_epi128::<0x01>(c, e);

@@ -16,12 +16,14 @@ impl Numbers for Ifma {
     type V = __m512i;
     #[inline(always)]
     fn load(self, from: &Eight) -> __m512i {
-        // SAFETY: 64 readable bytes, alignment is not needed; the token exists only where the features are.
+        // SAFETY: 64 readable bytes, alignment is not needed; the token exists only where the
+        // features are.
         unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
     }
     #[inline(always)]
     fn store(self, v: __m512i, to: &mut Eight) {
-        // SAFETY: 64 writable bytes, alignment is not needed; the token exists only where the features are.
+        // SAFETY: 64 writable bytes, alignment is not needed; the token exists only where the
+        // features are.
         unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), v) }
     }
     #[inline(always)]

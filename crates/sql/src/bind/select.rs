@@ -113,7 +113,8 @@ impl<'q> Binder<'q> {
         let within = |clause| Env { barred: Some(clause), ..env };
         let keys = self.group_by(select, &within("GROUP BY"))?;
         let mut items = vec![];
-        // Of EXISTS the list counts for one thing: whether it aggregates. Its columns may then be of any query.
+        // Of EXISTS the list counts for one thing: whether it aggregates. Its columns may then be
+        // of any query.
         let mut aggregates = false;
         if exists {
             let (mut all, mut none) = (Calls::all(select), vec![]);
@@ -274,7 +275,8 @@ impl<'q> Binder<'q> {
         Ok(self.group(plan, &keys, vec![], false))
     }
 
-    /// One row for each value of the keys. Keys that follow from others are carried along, which no sort compares.
+    /// One row for each value of the keys. Keys that follow from others are carried along, which no
+    /// sort compares.
     fn group(&self, input: Plan, keys: &[Id], figures: Vec<(Id, Aggregate)>, asked: bool) -> Plan {
         let fewest = Facts::of(&input, self.catalog).fewest(keys, &self.columns);
         let carried = keys.iter().filter(|id| !fewest.contains(id)).map(|id| {

@@ -3,7 +3,8 @@
 //! ```text
 //! EXISTS, IN                  semi join       NOT EXISTS, NOT IN     anti join       as conditions
 //! the same elsewhere          join with the different keys, and whether there was a partner
-//! scalar, an aggregate        groups by what it is correlated by, joined to each row; the value of no row where there is no group
+//! scalar, an aggregate        groups by what it is correlated by, joined to each row; the value of
+//!                             no row where there is no group
 //! scalar, of one row          the row, joined to each row
 //! ```
 //! A subquery is attached to the smallest part of FROM that has the columns with which it

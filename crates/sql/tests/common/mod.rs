@@ -93,7 +93,8 @@ fn as_json(value: &Value, ty: ColumnType) -> Json {
     }
 }
 
-/// Whether a value is the oracle's: decimals but for the step in which they end, and what floating point loses.
+/// Whether a value is the oracle's: decimals but for the step in which they end, and what floating
+/// point loses.
 pub fn same(value: &Value, ty: ColumnType, oracle: &Json) -> bool {
     match (value, ty) {
         (Value::Null, _) => oracle.is_null(),

@@ -1,11 +1,13 @@
-//! Joins whose rows stay in the order of their keys: right rows among them are no rows of any group.
+//! Joins whose rows stay in the order of their keys: right rows among them are no rows of any
+//! group.
 
 use super::{check, common::three, owned};
 use crate::common::Oracle;
 use hushwire_sql::test_support::World;
 use hushwire_tables::algebra::{Column, ColumnType};
 
-/// Rows of `e` that name departments, and departments of one owner or of two, with names of so many bytes.
+/// Rows of `e` that name departments, and departments of one owner or of two, with names of so many
+/// bytes.
 fn departments(e: &[&str], d: &[&str], shared: bool, bytes: u16) -> World {
     let columns_e = vec![
         Column::new("dept", ColumnType::Integer),
@@ -68,7 +70,8 @@ fn keys_of_the_wider_side_are_none_of_the_narrower() {
     }
 }
 
-/// Rows of a first join that have no partner have the key 0 of a second one, and no group may take a column of them.
+/// Rows of a first join that have no partner have the key 0 of a second one, and no group may take
+/// a column of them.
 #[test]
 fn groups_take_what_follows_from_their_key_of_rows_that_are_there() {
     let int = |name| Column::new(name, ColumnType::Integer);

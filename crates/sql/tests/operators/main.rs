@@ -1,4 +1,5 @@
-//! Every operator on small tables: in the open and lowered to a computation, against each other and against SQLite.
+//! Every operator on small tables: in the open and lowered to a computation, against each other and
+//! against SQLite.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -181,7 +182,8 @@ fn no_number_wraps() {
     }
 }
 
-/// Doubles with few bits behind the point have 32 there beside digits behind it, in quotients and in means.
+/// Doubles with few bits behind the point have 32 there beside digits behind it, in quotients and
+/// in means.
 #[test]
 fn narrow_doubles_keep_fractions() {
     let double = |name, frac| Column::new(name, ColumnType::Double { frac }).nullable();
@@ -234,7 +236,8 @@ fn bare_nulls_take_a_type() {
     all.iter().for_each(|world| check(world, &queries));
 }
 
-/// A number is cast to what the type's digits hold, or to NULL: beside the same said by CASE, and in the open beside lowered.
+/// A number is cast to what the type's digits hold, or to NULL: beside the same said by CASE, and
+/// in the open beside lowered.
 #[test]
 fn casts_beyond_a_type_are_null() {
     let world = world(&A, &B);
@@ -260,7 +263,8 @@ fn casts_beyond_a_type_are_null() {
     }
 }
 
-/// A number that its type does not hold is a NULL of NOT IN, too: on both sides, beside the same said by CASE.
+/// A number that its type does not hold is a NULL of NOT IN, too: on both sides, beside the same
+/// said by CASE.
 #[test]
 fn casts_beyond_a_type_are_nulls_of_not_in() {
     let world = world(&A, &B);

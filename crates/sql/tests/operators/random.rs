@@ -86,7 +86,8 @@ fn random_queries_have_the_rows_of_sqlite() {
     check(&world(&A, &B), &queries);
 }
 
-/// Three tables of few values, many of them NULL, 0 or empty: `p` has a key and one owner, `q` a key and two, `r` no key.
+/// Three tables of few values, many of them NULL, 0 or empty: `p` has a key and one owner, `q` a
+/// key and two, `r` no key.
 fn few_values(dice: &mut Dice) -> World {
     let columns = |names: [&str; 2]| {
         vec![
@@ -283,7 +284,8 @@ impl Dice {
     }
 }
 
-/// Compares queries on so many worlds; those that are refused, with a clause and a remedy, may be a half.
+/// Compares queries on so many worlds; those that are refused, with a clause and a remedy, may be a
+/// half.
 fn many(seed: u64, worlds: u64, queries: usize) {
     let mut dice = Dice(seed);
     let (mut taken, mut refused) = (0, 0);

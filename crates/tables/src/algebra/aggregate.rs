@@ -9,14 +9,16 @@ use super::{
 use crate::TableError;
 use std::fmt;
 
-/// A figure of a group's rows. Of rows whose argument is NULL nothing counts; of no other row it is NULL, but for counts.
+/// A figure of a group's rows. Of rows whose argument is NULL nothing counts; of no other row it is
+/// NULL, but for counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
     /// How many rows there are; it has no argument.
     CountRows,
     /// How many arguments there are.
     Count,
-    /// The sum: of integers BIGINT, of decimals with ten more digits. NULL from about 8.5 · 10^37 of the last digit on.
+    /// The sum: of integers BIGINT, of decimals with ten more digits. NULL from about 8.5 · 10^37
+    /// of the last digit on.
     Sum,
     /// The mean towards 0: of integers and decimals with four more digits behind the point.
     Average,
@@ -24,8 +26,9 @@ pub enum Function {
     Min,
     /// The greatest.
     Max,
-    /// The mean square distance from the mean towards 0, (n Σx² − (Σx)²) / n², in 128 bits; of integers and decimals with four more digits
-    /// behind the point than a square has; NULL where that is not enough.
+    /// The mean square distance from the mean towards 0, (n Σx² − (Σx)²) / n², in 128 bits; of
+    /// integers and decimals with four more digits behind the point than a square has; NULL where
+    /// that is not enough.
     VariancePopulation,
     /// The same over n (n − 1), NULL of one row.
     VarianceSample,
@@ -78,7 +81,8 @@ impl Aggregate {
         Aggregate { distinct: true, ..self }
     }
 
-    /// The figure's column for groups of at most so many rows. `grouped` says that no group is empty.
+    /// The figure's column for groups of at most so many rows. `grouped` says that no group is
+    /// empty.
     pub(super) fn check(&self, schema: &Schema, rows: u64, grouped: bool) -> Result<Column, TableError> {
         let wrong =
             |cause: String, remedy: &str| Err(TableError::ty(format!("{}: {cause}", self.function), remedy));

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! BOOLEAN       bool, false where it is NULL
-//! numbers       two's complement in as few bits as hold the public range: 8, 16, 32, 64, or bytes up to 128
+//! numbers       two's complement in as few bits as hold the public range: 8, 16, 32, 64, or bytes
+//!               up to 128
 //! VARCHAR(n)    bits(8 n), the first byte highest, so that strings are ordered as numbers are
 //! DIGEST        bits(64)
 //! NULL          a flag beside; the number or string is anything

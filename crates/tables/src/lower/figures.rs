@@ -36,8 +36,8 @@ impl<'b> Grouping<'b> {
         }
     }
 
-    /// Sums of numbers of a range, of at most so many in all, and which of them are NULL for their size. They have a place for digits that they
-    /// are multiplied by, if there is one.
+    /// Sums of numbers of a range, of at most so many in all, and which of them are NULL for their
+    /// size. They have a place for digits that they are multiplied by, if there is one.
     fn checked_sum(
         &self,
         numbers: &dyn Fn(u8) -> Val<'b>,
@@ -95,8 +95,8 @@ pub(super) struct Of<'b> {
     pub(super) all: u64,
 }
 
-/// A figure. `valid` are the rows that count, and `fresh` those of them that are the first of their equals, where it counts different
-/// ones.
+/// A figure. `valid` are the rows that count, and `fresh` those of them that are the first of their
+/// equals, where it counts different ones.
 pub(super) fn figure<'b>(
     grouping: &Grouping<'b>,
     aggregate: &Aggregate,

@@ -122,7 +122,8 @@ impl<'b> Lower<'b> {
             .collect();
         let arguments_there: Vec<Cell<'b>> = arguments.iter().flatten().copied().collect();
         let more = [keys, &arguments_there].concat();
-        // Of different arguments each is found behind its equals: the first such order serves all other figures too.
+        // Of different arguments each is found behind its equals: the first such order serves all
+        // other figures too.
         let first = aggregates.iter().zip(arguments).find_map(|(a, cell)| cell.filter(|_| a.distinct));
         let (rows, more) = match (rows.groups(keys), first) {
             (Some(_), None) => {
@@ -173,9 +174,10 @@ impl<'b> Lower<'b> {
         made
     }
 
-    /// The validity and the argument for a figure, and whether each is the first of its equals within keys, where it counts different ones:
-    /// in an order by keys and argument, in which groups have the places that they have in every order by these keys. So
-    /// have least and greatest strings that no word holds.
+    /// The validity and the argument for a figure, and whether each is the first of its equals
+    /// within keys, where it counts different ones: in an order by keys and argument, in which
+    /// groups have the places that they have in every order by these keys. So have least and
+    /// greatest strings that no word holds.
     fn each_once(
         &mut self,
         rows: &Rows<'b>,
@@ -228,8 +230,8 @@ impl<'b> Lower<'b> {
     }
 }
 
-/// A key whose value in the last row of a run is that of the run's valid rows. Keys of the run are so in all of its rows; what follows from
-/// them does in valid rows alone.
+/// A key whose value in the last row of a run is that of the run's valid rows. Keys of the run are
+/// so in all of its rows; what follows from them does in valid rows alone.
 fn of_valid_rows<'b>(key: Cell<'b>, runs: &[Cell<'b>], starts: Val<'b>, valid: Option<Val<'b>>) -> Cell<'b> {
     match valid {
         Some(valid) if runs.iter().all(|run| run.id != key.id) => {
@@ -255,8 +257,8 @@ fn key_order(keys: usize, wants: &[Want]) -> Vec<Want> {
     order
 }
 
-/// Whether counts are of groups that are shown: of `min_group` rows and one at least. No count of that width is above what it holds, and none is of a
-/// greater group.
+/// Whether counts are of groups that are shown: of `min_group` rows and one at least. No count of
+/// that width is above what it holds, and none is of a greater group.
 pub(super) fn is_group<'b>(count: Val<'b>, min_group: u64) -> Val<'b> {
     let bits = count.ty().map_or(64, |ty| ty.scalar.bits() as u32);
     let below = i128::from(min_group.max(1) - 1).min((1i128 << (bits - 1)) - 1);

@@ -5,7 +5,8 @@
 //! digests: two inputs that differ only in the order of such keys would have different results. A
 //! query is refused unless one of these holds:
 //!
-//! - the actual order is that of the tables' rows, of an ORDER BY below, or of columns that the result shows;
+//! - the actual order is that of the tables' rows, of an ORDER BY below, or of columns that the
+//!   result shows;
 //! - no two rows are equal in the order;
 //! - rows that are equal in the order are equal in all values that are used.
 

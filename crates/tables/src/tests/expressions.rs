@@ -179,7 +179,8 @@ fn table_of(columns: Vec<Column>, rows: Vec<Row>) -> (Relation, Data) {
     (Relation::scan(table).unwrap(), data)
 }
 
-/// Numbers at the ends of their types, whose sums, products and quotients have more bits than these.
+/// Numbers at the ends of their types, whose sums, products and quotients have more bits than
+/// these.
 fn ends() -> (Relation, Data) {
     let columns = vec![
         Column::new("x", ColumnType::Decimal { precision: 38, scale: 6 }),
@@ -351,7 +352,8 @@ fn one_character_is_one_of_any_length() {
     }
 }
 
-/// Products of decimals that 38 digits do not hold are refused, unless bounds of their factors say that they are less.
+/// Products of decimals that 38 digits do not hold are refused, unless bounds of their factors say
+/// that they are less.
 #[test]
 fn decimals_that_would_wrap_are_refused() {
     let wide = ColumnType::Decimal { precision: 22, scale: 2 };

@@ -37,7 +37,8 @@ fn unique_keys() {
                     let on = vec![(column(0), column(0))];
                     let joined = left.join(&right, kind, on, residual, None).unwrap();
                     let rows = check(&joined, &data).unwrap();
-                    // By tags, which the evaluator takes for a sort: those that are not there have keys of their own.
+                    // By tags, which the evaluator takes for a sort: those that are not there have
+                    // keys of their own.
                     let query = Query::by_tags("query", &joined, &["analyst"]).unwrap();
                     let outputs = evaluate(query.computation(), &data.inputs(&query)).unwrap();
                     let mut by_tags = query.rows(&outputs).unwrap();

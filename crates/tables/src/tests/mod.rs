@@ -1,4 +1,5 @@
-//! Every operator on small random tables: NULLs, duplicates, padding, several owners, one row and none, against the plain evaluator.
+//! Every operator on small random tables: NULLs, duplicates, padding, several owners, one row and
+//! none, against the plain evaluator.
 
 mod expressions;
 mod groups;

@@ -31,8 +31,8 @@ type Outputs = BTreeMap<String, Tensor>;
 
 type Said = [Vec<(u8, usize)>; 3];
 
-/// The outputs of a computation that three parties run, and the lengths of what each said. Their randomness is that of a seed, so that equal
-/// ranks are shuffled alike.
+/// The outputs of a computation that three parties run, and the lengths of what each said. Their
+/// randomness is that of a seed, so that equal ranks are shuffled alike.
 fn three(c: &Computation, inputs: &BTreeMap<String, Tensor>) -> (BTreeMap<String, Tensor>, Said) {
     let (outputs, sent) = overheard(c, inputs);
     (outputs, sent.map(|sent| sent.into_iter().map(|(to, message)| (to, message.len())).collect()))
@@ -189,7 +189,8 @@ fn tags_tell_only_of_rows_that_are_there() {
     let query = Query::by_tags("q", &joined, &["analyst"]).unwrap();
     let (outputs, sent) = overheard(query.computation(), &data.inputs(&query));
     assert_eq!(query.rows(&outputs).unwrap().len(), 2);
-    // A tag of sixteen bytes and a side of four for each of twelve rows: party 0 says its share to party 1, and that one to party 2.
+    // A tag of sixteen bytes and a side of four for each of twelve rows: party 0 says its share to
+    // party 1, and that one to party 2.
     for (party, sent) in sent.iter().enumerate() {
         let to: Vec<u8> =
             sent.iter().filter(|(_, message)| message.len() == 240).map(|(to, _)| *to).collect();
@@ -202,7 +203,8 @@ fn tags_tell_only_of_rows_that_are_there() {
     }
     let mut counts: Vec<[u32; 2]> = counts.into_values().collect();
     counts.sort_unstable();
-    // Key 1 stands in a row on the right and two on the left; nothing tells 2 and 5 from rows that are not there.
+    // Key 1 stands in a row on the right and two on the left; nothing tells 2 and 5 from rows that
+    // are not there.
     assert_eq!(counts, [vec![[0, 1]; 6], vec![[1, 0]; 3], vec![[1, 2]]].concat());
 }
 
@@ -262,8 +264,8 @@ fn operators() -> Vec<Relation> {
     all
 }
 
-/// Messages depend on public sizes, and in a sort on ranks, which are uniform: two sets of data whose keys have equal ranks, and
-/// of which filters leave different rows.
+/// Messages depend on public sizes, and in a sort on ranks, which are uniform: two sets of data
+/// whose keys have equal ranks, and of which filters leave different rows.
 #[test]
 fn lengths_of_messages_tell_nothing() {
     let data = |times: i128, more: i128| {

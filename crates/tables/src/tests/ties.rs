@@ -1,10 +1,11 @@
-//! Limits, rows' numbers and neighbours where an order leaves rows equal: they go by no order of keys that nobody named.
+//! Limits, rows' numbers and neighbours where an order leaves rows equal: they go by no order of
+//! keys that nobody named.
 
 use super::orders::{key, keyed, rows_of};
 use super::*;
 
-/// Of four keys, the first of which comes twice: sums are 15, 40, 15 and 25, so that an order by sums leaves two rows equal, of which one
-/// counts 2 and the other 1.
+/// Of four keys, the first of which comes twice: sums are 15, 40, 15 and 25, so that an order by
+/// sums leaves two rows equal, of which one counts 2 and the other 1.
 const AMOUNTS: [i128; 5] = [10, 40, 15, 25, 5];
 
 type Way = Box<dyn Fn(&Relation) -> Relation>;
@@ -52,8 +53,8 @@ fn kinds() -> Vec<(ColumnType, [Vec<Value>; 2])> {
     ]
 }
 
-/// Each of these ways would tell how keys compare that it does not show: two inputs that differ in that alone have different results. So no
-/// query goes there.
+/// Each of these ways would tell how keys compare that it does not show: two inputs that differ in
+/// that alone have different results. So no query goes there.
 #[test]
 fn an_order_of_hidden_keys_chooses_and_numbers_no_rows() {
     let first = |t: &Relation| {
@@ -103,7 +104,8 @@ fn an_order_of_hidden_keys_chooses_and_numbers_no_rows() {
     }
 }
 
-/// Orders that say which row comes first as far as it matters, that of tables' rows, and that of shown columns.
+/// Orders that say which row comes first as far as it matters, that of tables' rows, and that of
+/// shown columns.
 #[test]
 fn limits_and_numbers_that_go_by_no_hidden_order_are_queries() {
     let ways: Vec<(&str, Way)> = vec![

@@ -10,23 +10,18 @@ use crate::{
     Cut, Plan, ThreeError,
     run::Run,
     test_support::{opened, shared},
-    wave::{Group, Wave, land},
 };
 use hushwire_aes::Backend;
 use hushwire_block::registry;
-use hushwire_compute::{
-    Computation, ComputeError, Tensor, evaluate,
-    test_support::{computation, inputs},
-};
+use hushwire_compute::{Computation, ComputeError, Tensor, evaluate, test_support::inputs};
 use hushwire_machine::{
     Cost,
     drive::{Lockstep, Machine, Place},
 };
+use hushwire_plan::{Group, land};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Party, Shares};
-use std::collections::BTreeMap;
-
-type Values = BTreeMap<String, Tensor>;
+use hushwire_testkit::suite::{self, Values, computation_of as text};
 
 /// The outputs, in order, the cost of party 0, and whether all of that was declared.
 type Ran = (Vec<Tensor>, Cost, bool);
@@ -55,16 +50,17 @@ fn three(
         .collect::<Result<_, _>>()?;
     let (mut cost, mut declared) = (Cost::default(), true);
     loop {
-        let mut waves: Vec<Wave<'_>> = vec![];
+        let (mut waves, mut groups) = (vec![], vec![]);
         for (party, run) in parties.iter_mut().zip(&mut runs) {
             let _end = registry::here().end(party.role().index()).enter();
             run.alone(&mut party.next_batch()?)?;
-            waves.push(run.wave(party)?);
+            let (wave, of_wave) = run.wave(party)?;
+            waves.push(wave);
+            groups.push(of_wave.into_iter());
         }
         if waves[0].is_empty() {
             break;
         }
-        let mut groups: Vec<_> = waves.iter_mut().map(|wave| wave.groups().into_iter()).collect();
         let mut rounds = vec![0; cut.lanes()];
         for lane in (0..).map(|group| cut.lane(group)) {
             let Some(flights) = groups.iter_mut().map(Iterator::next).collect::<Option<Vec<_>>>() else {
@@ -86,7 +82,7 @@ fn three(
             flights.into_iter().try_for_each(land)?;
         }
         cost.rounds += rounds.into_iter().max().unwrap();
-        runs.iter_mut().zip(waves).try_for_each(|(run, wave)| run.end(wave))?;
+        runs.iter_mut().zip(waves).for_each(|(run, wave)| run.end(wave));
     }
     let outputs: Vec<Vec<Shares>> = runs.into_iter().map(Run::outputs).collect();
     let opened = plan.outputs().enumerate().map(|(k, door)| {
@@ -137,30 +133,14 @@ fn check_cut(
     Some(cost)
 }
 
-fn random_computations(plan: fn(&Computation) -> Result<Plan, ComputeError>) {
-    let mut compared = 0;
-    for seed in 0..200 {
-        let c = computation(seed);
-        let given = inputs(&c, seed ^ 1, [0, 1, 2, 3, 9, 17][seed as usize % 6]);
-        compared += u32::from(check(&c, &given, plan).is_some());
-    }
-    assert!(compared > 100, "{compared}");
-}
-
 #[test]
 fn random_computations_on_bits() {
-    random_computations(Plan::on_bits);
+    suite::random_computations(200, |c, given| check(c, given, Plan::on_bits).is_some());
 }
 
 #[test]
 fn random_computations_on_numbers() {
-    random_computations(Plan::new);
-}
-
-/// A computation of one member's numbers.
-fn text(body: &str) -> Computation {
-    let text = format!("computation c\nmembers m\nsymbols n\n{body}\n");
-    text.parse().unwrap_or_else(|e| panic!("{e}: {text}"))
+    suite::random_computations(200, |c, given| check(c, given, Plan::new).is_some());
 }
 
 /// Inputs of this many rows each.

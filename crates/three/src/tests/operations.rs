@@ -1,13 +1,14 @@
 //! Operations, each against the evaluator: at the edges of numbers, in every form, and at the cost that is declared.
 
 use super::{check, check_cut, given, text};
-use crate::{Cut, Plan, run::Run, test_support::shared, wave::land};
+use crate::{Cut, Plan, run::Run, test_support::shared};
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Tensor, test_support::inputs};
 use hushwire_machine::drive::{Lockstep, Place};
-use hushwire_plan::Talk;
+use hushwire_plan::{Talk, land};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Addition, Party, share};
+use hushwire_testkit::suite::each_operation;
 use std::{collections::BTreeMap, time::Duration};
 
 #[test]
@@ -29,92 +30,12 @@ fn bits_of_any_width_follow_an_order() {
 
 #[test]
 fn each_operation_in_each_form_at_edges() {
-    // x and y come as bits; p, their product, is words, and q words that have bits too.
-    let exprs = [
-        "p + x",
-        "x - p",
-        "p * q",
-        "-p",
-        "p < q",
-        "p <= x",
-        "p > q",
-        "p >= q",
-        "p == q",
-        "p != x",
-        "x < 3",
-        "select(x < y, p, q)",
-        "select(x < y, x, y)",
-        "select(p == q, p, 7)",
-        "p >> 3",
-        "x >> 3",
-        "p << 2",
-        "abs(p)",
-        "min(p, x)",
-        "max(p, q)",
-        "p / 3",
-        "p % 5",
-        "sum(p)",
-        "sum(x)",
-        "mean(p)",
-        "mean(x)",
-        "min_of(x)",
-        "max_of(p)",
-        "argmin(x)",
-        "argmax(p)",
-        "prefix_sum(x)",
-        "matmul(p, q)",
-        "slice(concat(p, x), 3..9)",
-        "p + reveal(sum(q))",
-        "permute(p, order(y))",
-        "permute(x, order(p, desc q))",
-        "permute(x, invert(order(y)))",
-        "permute(p, reveal(order(y)))",
-        "permute(x, permute(order(y), order(x)))",
-        "count(p == q)",
-        "all(p == p)",
-        "any(x < y)",
-        "compact(x < y, p, rows=5)",
-        "cast(p, i16)",
-        "cast(p, u64)",
-        "cast(p, u3)",
-        "p * 5",
-        "reveal(p) * q",
-        "!p",
-        "p & x",
-        "gather(p, reveal(cast(y & 0, u8)))",
-        "scan_sum(x < y, p)",
-        "scan_sum(x < y, x)",
-        "copy_down(x < y, x)",
-        "copy_down(x < y, p)",
-        "scan_min(x == y, x)",
-        "scan_max(x < y, p)",
-        "argmin(x & y)",
-        "argmax(x & 1)",
-        "compact(x < y, p, rows=30)",
-        "compact(x < y, x == y, rows=3)",
-        "wrapping(p) + x",
-    ];
-    let mut ran = BTreeMap::new();
-    for scalar in ["u8", "i16", "u32", "i64", "u37", "i128", "u1"] {
-        for expr in exprs {
-            // What needs a length that is known has one.
-            let of = |rows: &str| {
-                let text = format!(
-                    "computation c\nmembers m\nsymbols n\ninput x: {scalar}[{rows}] from m\ninput y: {scalar}[{rows}] from m\n\
-                     p = x * y\nq = p + x\noutput bit = q < y to m\noutput z = {expr} to m\n"
-                );
-                text.parse::<Computation>()
-            };
-            let Ok(c) = of("n").or_else(|_| of("11")) else { continue };
-            for plan in [Plan::new, Plan::on_bits] {
-                let times = ran.entry(expr).or_insert(0usize);
-                let rows = [11, 11, 11, 1, 2, 0][*times % 6];
-                *times += usize::from(check(&c, &given(&c, rows), plan).is_some());
-            }
-        }
+    // x and y come as bits; p is words, and q words that have bits too.
+    let columns =
+        [("u8", 11), ("i16", 11), ("u32", 1), ("i64", 11), ("u37", 11), ("i128", 2), ("u1", 11), ("i64", 0)];
+    for plan in [Plan::new, Plan::on_bits] {
+        each_operation(&columns, 1, |c, given| check(c, given, plan).is_some());
     }
-    let never: Vec<_> = exprs.iter().filter(|expr| ran.get(*expr) < Some(&2)).collect();
-    assert!(never.is_empty(), "{never:?}");
 }
 
 /// The sign of a difference is the order where no difference wraps, up to the last one, and is not taken for it beyond.
@@ -212,8 +133,7 @@ fn what_stands_past_the_last_row_is_not_opened() {
     for (mut party, inputs) in Party::three(Backend::best()).into_iter().zip(shares) {
         let mut run = Run::new(party.role(), &plan, Cut::whole(), inputs).unwrap();
         run.alone(&mut party.next_batch().unwrap()).unwrap();
-        flights
-            .extend(run.wave(&mut party).unwrap().groups().into_iter().map(|group| group.begin().unwrap()));
+        flights.extend(run.wave(&mut party).unwrap().1.into_iter().map(|group| group.begin().unwrap()));
     }
     let mut heard = 0;
     let mut see = |_: Place, message: &mut Vec<u8>| {
@@ -282,8 +202,8 @@ fn what_stands_above_a_number_is_not_opened() {
         let own = shares.iter().map(|s| s[p].clone()).collect();
         let mut run = Run::new(party.role(), &plan, Cut::whole(), own).unwrap();
         run.alone(&mut party.next_batch().unwrap()).unwrap();
-        let mut wave = run.wave(&mut party).unwrap();
-        flights.extend(wave.groups().into_iter().map(|group| group.begin().unwrap()));
+        let (wave, groups) = run.wave(&mut party).unwrap();
+        flights.extend(groups.into_iter().map(|group| group.begin().unwrap()));
         runs.push((party, run, wave));
     }
     let mut heard = 0;
@@ -295,7 +215,7 @@ fn what_stands_above_a_number_is_not_opened() {
     assert_eq!(heard, 3 * 3);
     flights.into_iter().try_for_each(land).unwrap();
     for (mut party, mut run, wave) in runs {
-        run.end(wave).unwrap();
+        run.end(wave);
         run.alone(&mut party.next_batch().unwrap()).unwrap();
         let outputs = run.outputs();
         assert!(outputs[0].own.iter().chain(outputs[0].next.iter()).all(|byte| byte >> 4 == 0));

@@ -3,16 +3,23 @@
 use super::{Values, check, check_cut, given, text};
 use crate::{
     Cut, Plan, ThreeError,
+    form::{Form, Words},
+    prim::Three,
     run::{Run, run},
     test_support::{opened, shared},
 };
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Op, evaluate};
 use hushwire_machine::{Channel, SessionId};
+use hushwire_plan::{Extent, Size, Step, Talk, home};
 use hushwire_prg::{Prg, Seed};
-use hushwire_rep3::{Party, Role, Shares};
+use hushwire_rep3::{Party, Role, Shares, ring::Column};
 use hushwire_testkit::{Transport, run_three};
-use std::{collections::BTreeSet, sync::Mutex, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 #[test]
 fn operations_that_are_ready_together_share_rounds() {
@@ -176,6 +183,24 @@ fn values_that_are_read_again_are_not_written_over() {
         check_cut(&c, &given, Plan::new, Backend::best(), cut).expect("it runs on shares");
         check_cut(&c, &given, Plan::on_bits, Backend::best(), cut).expect("it runs on bits");
     }
+}
+
+#[test]
+fn a_value_is_made_over_one_of_its_size_that_nobody_else_has() {
+    let column = |rows: usize| Arc::new(Column::<u32>::zeros(rows));
+    let over = |cuts: bool, reads: [Arc<Column<u32>>; 2]| {
+        let (prim, size) = (Talk::<Three>::Product(()).into(), Size::Words(32, 100));
+        let step = Step { prim, reads: vec![], size, node: 0 };
+        let mut reads = reads.map(|column| Some(Form::Words(Words::U32(column))));
+        home(&step, Extent { at: 0, rows: 100, cuts }, &mut reads).and_then(Option::take)?;
+        reads.iter().position(Option::is_none)
+    };
+    assert_eq!(over(true, [column(100), column(100)]), Some(0));
+    let kept = column(100);
+    assert_eq!(over(true, [kept.clone(), column(100)]), Some(1));
+    assert_eq!(over(true, [kept.clone(), kept.clone()]), None);
+    assert_eq!(over(true, [column(99), column(99)]), None);
+    assert_eq!(over(false, [column(100), column(100)]), None);
 }
 
 #[test]

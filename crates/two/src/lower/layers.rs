@@ -1,8 +1,12 @@
 //! Products of matrices and convolutions; kernels and matrices that one party alone has under
 //! encryption.
 
-use super::{Lower, Products, Two, holder};
-use crate::{COEFFICIENTS, encrypted::Layer, prim::OwnTalk};
+use super::{Lower, holder};
+use crate::{
+    COEFFICIENTS,
+    encrypted::Layer,
+    prim::{OwnTalk, Products, Two},
+};
 use hushwire_bfv::{Conv, Linear};
 use hushwire_compute::{Op, Shape, Steps, back_end::Convolution};
 use hushwire_plan::{Backend, Local, Lowered, Picks, Run, Slot, Talk};

@@ -22,7 +22,6 @@ use crate::{
     moves::{Rows, piece, piece_tally},
     network::{Network, Shape, Switch},
     order::{Order, Stage, inverse, number_bits, sorts},
-    plan::Step,
     ring::{pack, pack_bits, packed, unpack, unpack_bits},
     strings::{cut, form_of, pairs_tally, rows_of, strings},
     supply::Lot,
@@ -35,7 +34,7 @@ use hushwire_machine::{
     Channel, Cost,
     drive::{Abreast, Line},
 };
-use hushwire_plan::{Key, Talk, misplaced};
+use hushwire_plan::{Key, Reorder, Size};
 use hushwire_prg::Prg;
 use std::{future::Future, sync::Arc};
 
@@ -54,16 +53,14 @@ pub(super) struct Mover<'a> {
 }
 
 impl Mover<'_> {
-    pub(super) fn run(&mut self, step: &Step, reads: &[Form]) -> Result<Form, TwoError> {
-        Ok(match step.talk() {
-            Some(Talk::Sort { rows, keys }) => Form::Order(Arc::new(self.sort(*rows, keys, reads)?)),
-            Some(Talk::ToOrder) => Form::Order(Arc::new(self.places(&reads[0])?)),
-            Some(Talk::Permute { inner }) => {
+    pub(super) fn run(&mut self, reorder: &Reorder, size: Size, reads: &[Form]) -> Result<Form, TwoError> {
+        Ok(match reorder {
+            Reorder::Sort { rows, keys } => Form::Order(Arc::new(self.sort(*rows, keys, reads)?)),
+            Reorder::ToOrder => Form::Order(Arc::new(self.places(&reads[0])?)),
+            Reorder::Permute { inner } => {
                 let rows = self.applied(reads[1].order(), rows_of(&reads[0], *inner))?;
-                form_of(&rows, *inner, step.size)
+                form_of(&rows, *inner, size)
             }
-            // Others move no rows.
-            Some(_) | None => misplaced(),
         })
     }
 

@@ -8,7 +8,7 @@ use crate::Distance;
 use hushwire_compute::{Computation, Tensor, evaluate, test_support::inputs};
 use hushwire_machine::Meter;
 use hushwire_ot::Protocol;
-use hushwire_plan::Talk;
+use hushwire_plan::{Reorder, Talk};
 
 /// A computation of two columns of so many rows, with many equal keys in `k`.
 fn rows(n: usize, ty: &str, body: &str) -> Computation {
@@ -102,7 +102,7 @@ fn few_rows_are_sorted_by_a_network() {
     let kinds = |n: usize| {
         let c = rows(n, "u8", BODIES[0]);
         let plan = plan_of(&c, 1).unwrap().0;
-        plan.steps.iter().any(|step| matches!(step.talk(), Some(Talk::Sort { .. })))
+        plan.steps.iter().any(|step| matches!(step.talk(), Some(Talk::Reorder(Reorder::Sort { .. }))))
     };
     assert!(!kinds(2) && kinds(65) && kinds(1000));
 }

@@ -7,25 +7,22 @@ use super::{
 use crate::{
     Distance, Plan, Products, TwoError,
     encrypted::{Job, Keys, signed},
+    engine::Supplies,
     form::{Form, Words},
     plan::BEGIN,
-    prim::OwnTalk,
+    prim::{OwnTalk, Way, way},
     run::Run,
-    talk::{begin, opened, share_bytes},
+    talk::{opened, share_bytes},
 };
 use hushwire_aes::Backend;
 use hushwire_block::registry;
-use hushwire_compute::{
-    Computation, Tensor, evaluate,
-    test_support::{computation, inputs},
-};
-use hushwire_machine::drive::{Abreast, Line, Lockstep};
+use hushwire_compute::{Computation, Tensor, evaluate, test_support::inputs};
+use hushwire_machine::drive::Lockstep;
 use hushwire_ot::Protocol;
-use hushwire_plan::Talk;
+use hushwire_plan::{Talk, land};
 use hushwire_prg::Seed;
-use std::collections::BTreeMap;
-
-pub(crate) type Values = BTreeMap<String, Tensor>;
+use hushwire_testkit::suite;
+pub(crate) use hushwire_testkit::suite::{Values, computation_of as text};
 
 /// The outputs of a run in lockstep; compares what it cost with what the plan says.
 pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, TwoError> {
@@ -37,14 +34,14 @@ pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, Two
     loop {
         runs.iter_mut().try_for_each(Run::alone)?;
         let waves = runs.each_mut().map(Run::wave);
-        let slots: Vec<usize> = waves[0].iter().map(|(at, _)| *at).collect();
+        let slots: Vec<usize> = waves[0].extents().iter().map(|extent| extent.at).collect();
         if slots.is_empty() {
             break;
         }
         for group in plan.groups(&slots, Distance::Near) {
-            if let Some(Talk::Own(OwnTalk::Encrypted(layer))) = plan.steps[group[0].0].talk() {
+            if let Way::Encrypted(layer) = way(&plan.steps[group[0].0]) {
                 let weights = waves.each_ref().map(|wave| {
-                    let reads = &wave.iter().find(|(at, _)| *at == group[0].0).unwrap().1;
+                    let reads = wave.task(group[0].0).whole();
                     (signed(&reads[0].words().own, reads[0].words().ring), reads[1].words().own.clone())
                 });
                 let jobs: Vec<Job<'_>> = weights
@@ -71,37 +68,31 @@ pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, Two
                 for (i, play) in plays.into_iter().enumerate() {
                     let made = jobs[i].end(play, &mut keys[i]);
                     let form = Form::Words(Words::new(layer.linear.ring(), made));
-                    runs[i].land(&group[0], form);
+                    waves[i].task(group[0].0).put(&group[0].1, form);
                 }
                 continue;
             }
-            let mut plays: [Vec<Line<'_, Form, TwoError>>; 2] = Default::default();
+            let mut both = [vec![], vec![]];
             for piece in &group {
                 let tally = plan.tally_of(piece);
                 let (cots, stocks) = (dealt_again(pieces, tally.cots), triples(pieces, tally.triples));
                 let context = context().child("two piece", pieces);
                 pieces += 1;
-                for (i, both) in cots.into_iter().zip(stocks).enumerate() {
-                    let reads = &waves[i].iter().find(|(at, _)| *at == piece.0).unwrap().1;
-                    let whole = plan.is_whole(piece.0);
-                    let reads = reads.iter().map(|f| if whole { f.clone() } else { f.rows(&piece.1) });
-                    plays[i].push(begin(i, &context, both, &plan.steps[piece.0], reads.collect()));
+                for (index, ots) in cots.into_iter().zip(stocks).enumerate() {
+                    both[index].push((piece.clone(), Supplies { index, context, ots }));
                 }
             }
-            let mut both = plays.map(Abreast::new);
+            let [a, b] = both;
+            let mut both = [waves[0].group(a).begin()?, waves[1].group(b).begin()?];
             let mut all = 0;
             Lockstep::new().run_edited(&mut both, |place, message| {
                 bytes[place.party] += message.len() as u64;
                 all = all.max(place.round as u64 + 1);
             })?;
             rounds += all;
-            for (run, made) in runs.iter_mut().zip(both) {
-                for (piece, play) in group.iter().zip(made.into_machines()) {
-                    run.land(piece, play.finish());
-                }
-            }
+            both.into_iter().try_for_each(land)?;
         }
-        runs.iter_mut().for_each(|run| run.end(&slots));
+        runs.iter_mut().zip(waves).for_each(|(run, wave)| run.end(wave));
     }
     let [a, b] = runs.map(Run::outputs);
     let mut due = [0u64; 2];
@@ -170,82 +161,18 @@ pub(crate) fn check_session(c: &Computation, plan: &Plan, owners: &[usize], give
 
 #[test]
 fn random_computations() {
-    let mut compared = 0;
-    for seed in 0..120 {
-        let c = computation(seed);
-        let given = inputs(&c, seed ^ 1, [0, 1, 2, 3, 9, 17][seed as usize % 6]);
-        compared += u32::from(check(&c, &given, 1 + seed as usize % 2));
-    }
-    assert!(compared > 60, "{compared}");
-}
-
-/// A computation of one member's numbers.
-pub(crate) fn text(body: &str) -> Computation {
-    let text = format!("computation c\nmembers m\n{body}\n");
-    text.parse().unwrap_or_else(|e| panic!("{e}: {text}"))
+    let mut turn = 0;
+    suite::random_computations(120, |c, given| {
+        turn += 1;
+        check(c, given, 1 + (turn - 1) % 2)
+    });
 }
 
 #[test]
 fn each_operation_on_numbers_and_on_bits() {
-    let exprs = [
-        "p + x",
-        "x - p",
-        "p * q",
-        "-p",
-        "p < q",
-        "p <= x",
-        "p > q",
-        "p >= q",
-        "p == q",
-        "p != x",
-        "x < 3",
-        "select(x < y, p, q)",
-        "select(p == q, p, 7)",
-        "p >> 3",
-        "x >> 3",
-        "p << 2",
-        "abs(p)",
-        "min(p, x)",
-        "max(p, q)",
-        "p / 3",
-        "p % 5",
-        "sum(p)",
-        "mean(p)",
-        "min_of(x)",
-        "max_of(p)",
-        "argmin(x)",
-        "argmax(p)",
-        "prefix_sum(x)",
-        "matmul(p, q)",
-        "slice(concat(p, x), 3..9)",
-        "p + reveal(sum(q))",
-        "permute(p, order(y))",
-        "count(p == q)",
-        "all(p == p)",
-        "any(x < y)",
-        "compact(x < y, p, rows=5)",
-        "scan_sum(x < y, p)",
-        "copy_down(x < y, x & y)",
-        "scan_max(x < y, p)",
-        "argmin(x & y)",
-        "mean(x & y)",
-        "max(p, 0)",
-        "x & y",
-    ];
-    for ty in ["u8", "i8", "i37", "u64", "i64", "i100"] {
-        for expr in exprs {
-            for n in [9, 1] {
-                if expr.starts_with("slice") && n < 5 || ty == "i100" && n > 1 {
-                    continue;
-                }
-                let c = text(&format!(
-                    "input x: {ty}[{n}] from m\ninput y: {ty}[{n}] from m\np = x * y\nq = select(y < x, x, y)\n\
-                     output a = {expr} to m"
-                ));
-                assert!(check(&c, &inputs(&c, 7, n), 1), "{ty} {expr} {n}");
-            }
-        }
-    }
+    let columns =
+        [("u8", 9), ("i8", 9), ("i37", 9), ("u64", 9), ("i64", 9), ("i100", 1), ("u8", 1), ("i64", 1)];
+    suite::each_operation(&columns, 4, |c, given| check(c, given, 1));
 }
 
 #[test]
@@ -264,6 +191,23 @@ fn the_same_is_computed_once_and_what_nobody_reads_never() {
     let one = of("output a = copy_down(f, x & 3) to m");
     let both = of("output a = copy_down(f, x & 3) to m\noutput b = copy_down(f, y & 3) to m");
     assert!(both.0 < 2 * one.0 && both.1 < 2 * one.1, "{both:?} of two, {one:?} of one");
+}
+
+/// One circuit joins bits, and copies of few bits are made on bits, so that neither waits for the
+/// levels of other steps.
+#[test]
+fn joins_and_copies_take_few_rounds() {
+    let rounds = |line: &str| {
+        let c = text(&format!(
+            "input f: bool[131] from m\ninput x: u8[131] from m\ninput y: u8[131] from m\n\
+             p = wrapping(x * y)\noutput q = p < y to m\noutput a = {line} to m"
+        ));
+        assert!(check(&c, &inputs(&c, 6, 0), 1), "{line}");
+        let tally = plan_of(&c, 1).expect("a plan").0.tally(Distance::Near);
+        (tally.rounds, tally.ots())
+    };
+    let figures = ["f", "any(f)", "any(x < y)", "copy_down(f, x)", "copy_down(f, p)"].map(rounds);
+    assert_eq!(figures, [(0, 0); 5]);
 }
 
 /// Layers of one party's weights, either party's, by OT and under encryption: kernels of all kinds, groups, strides, padding, several images, matrices on

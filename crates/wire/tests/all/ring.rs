@@ -1,4 +1,5 @@
-//! Messages far longer than every buffer move round a ring, on one lane and on several in flight on one thread.
+//! Messages far longer than every buffer move round a ring, on one lane and on several in flight on
+//! one thread.
 
 use std::time::Duration;
 

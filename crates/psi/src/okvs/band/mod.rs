@@ -9,10 +9,11 @@
 //! (Dietzfelbinger and Walzer, ESA 2019).
 //!
 //! ```text
-//! digest    bin 4 │ start 4 │ … │ seed 16 │ value 8                            bytes; start to 8, seed from 8 on
+//! digest    bin 4 │ start 4 │ … │ seed 16 │ value 8              bytes; start to 8, seed from 8 on
 //! band      the first w bits of AES(seed), AES(seed ⊕ 1), AES(seed ⊕ 2), …, under one public key
 //! value     = ⊕ P[start + i] over the bits i of the band
-//! solve     rows in the order of their starts; each is reduced from the left by the rows that lead with its leading bit, until
+//! solve     rows in the order of their starts; each is reduced from the left by the rows that lead
+//!           with its leading bit, until
 //!           one leads that no row has; then entries from the last one to the first
 //! ```
 //!

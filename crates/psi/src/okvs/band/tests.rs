@@ -1,4 +1,5 @@
-//! Every pair comes back; values are those of the definition on every tier; how often there is no solution.
+//! Every pair comes back; values are those of the definition on every tier; how often there is no
+//! solution.
 
 use core::marker::PhantomData;
 
@@ -17,7 +18,8 @@ use crate::okvs::failure::decay;
 use crate::okvs::tests::{digests, prg};
 use crate::okvs::{Binned, Decode, Digest, Encoder, Layout, Module, Store, StoreForm, tail};
 
-/// The entries that a digest selects in its bin, bit by bit, on the tier without instructions of its own.
+/// The entries that a digest selects in its bin, bit by bit, on the tier without instructions of
+/// its own.
 fn selected(band: &Band, digest: &Digest) -> Vec<usize> {
     let backend = Backend::forced(Tier::Portable).expect("every CPU has it");
     let key = Aes128::on(backend, b"hushwire band v1");
@@ -101,7 +103,8 @@ proptest! {
     }
 }
 
-/// Values under Δ, and sums alone, as the protocol takes them, in any order of digests and on every tier.
+/// Values under Δ, and sums alone, as the protocol takes them, in any order of digests and on every
+/// tier.
 fn decodes<F: Field<Base: Module<<F as Field>::Base>>>() {
     let layout = Layout::with_bins(StoreForm::Band, 1500, 2);
     let digests = digests(8, 700);
@@ -179,7 +182,8 @@ fn duplicates_count_once_and_contradictions_are_no_pairs() {
     assert_eq!(solved::<Gf64, Gf64>(&layout, &all, &other, None), Err(NoSolution));
 }
 
-/// Digests that were chosen to start together fill a band, and no more; who chooses ends its own run, by name.
+/// Digests that were chosen to start together fill a band, and no more; who chooses ends its own
+/// run, by name.
 #[test]
 fn chosen_digests_have_no_solution_once_they_are_more_than_a_band() {
     let layout = Layout::new(Store::Band, 3000);
@@ -240,7 +244,8 @@ fn unsolved(band: &Band, rows: usize, instances: u64) -> u64 {
     unsolved
 }
 
-/// Bands so narrow that failures can be counted; the queue's bound without the columns that are taken off it.
+/// Bands so narrow that failures can be counted; the queue's bound without the columns that are
+/// taken off it.
 fn failures_stay_below_the_bound(instances: u64) {
     for (rows, width, more) in [(256, 64, 0.05), (256, 48, 0.1), (1024, 64, 0.1), (1024, 48, 0.15)] {
         let columns = ((1.0 + more) * rows as f64) as usize + 1;

@@ -40,7 +40,8 @@ where
 }
 
 impl Receiver {
-    /// A receiver of short semi-honest runs that evaluates `tried` in place of its items, and notes the keys that it has.
+    /// A receiver of short semi-honest runs that evaluates `tried` in place of its items, and notes
+    /// the keys that it has.
     pub(in crate::plain) fn curious(
         context: &Context,
         parameters: &Parameters,

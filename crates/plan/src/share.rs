@@ -1,0 +1,239 @@
+//! The shares that parties hold of values, and the maps that move and sum elements share by share.
+
+use crate::{
+    form::Form,
+    picks::{Moves, Picks},
+    size::{Axis, Pooling},
+};
+use hushwire_circuit::planes::plane_bytes;
+use hushwire_compute::Tensor;
+use std::{ops::Range, sync::Arc};
+
+/// The secret sharing of a back end. Shares add up, so that a linear map acts on each of them alone.
+pub trait Sharing: Sized {
+    /// A party's shares of bit planes: plane after plane, ⌈rows/8⌉ bytes each.
+    type Bits;
+    /// A party's shares of numbers modulo a power of two.
+    type Words: Clone;
+    /// A party's part of an order of rows.
+    type Order: Clone;
+
+    /// Planes, and rows.
+    fn size_of_bits(bits: &Self::Bits) -> [usize; 2];
+    /// Planes of zeros.
+    fn zero_bits(width: usize, rows: usize) -> Self::Bits;
+    /// The party's shares of planes.
+    fn planes(bits: &Self::Bits) -> impl Iterator<Item = &[u8]>;
+    /// The same to be written, where nobody else has them.
+    fn planes_mut(bits: &mut Self::Bits) -> Option<impl Iterator<Item = &mut [u8]>>;
+
+    /// Bits of the ring of words, and rows.
+    fn size_of_words(words: &Self::Words) -> (u32, usize);
+    /// Words of zeros.
+    fn zero_words(ring: u32, rows: usize) -> Self::Words;
+    /// Words of the same ring, of which each share is made of the same share of what is read. The
+    /// result has so many rows.
+    fn mapped(reads: &[&Self::Words], map: &WordMap<'_>, rows: usize) -> Self::Words;
+    /// The same numbers modulo less.
+    fn narrowed(words: &Self::Words, ring: u32) -> Self::Words;
+    /// Puts a piece in its rows. Nobody else has the words.
+    fn put_words(words: &mut Self::Words, rows: &Range<usize>, piece: &Self::Words);
+    /// Whether nobody else has the words.
+    fn is_alone(words: &mut Self::Words) -> bool;
+
+    /// An order, undone.
+    fn inverted(order: &Self::Order) -> Self::Order;
+}
+
+/// A number modulo a power of two.
+pub trait Residue: Copy + Default {
+    /// A number modulo the ring's.
+    fn reduced(number: u64) -> Self;
+    /// a + b.
+    #[must_use]
+    fn added(self, other: Self) -> Self;
+    /// a − b.
+    #[must_use]
+    fn taken(self, other: Self) -> Self;
+    /// a b.
+    #[must_use]
+    fn multiplied(self, other: Self) -> Self;
+}
+
+macro_rules! residues {
+    ($($word:ident)*) => {$(
+        impl Residue for $word {
+            fn reduced(number: u64) -> Self {
+                number as $word
+            }
+            fn added(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            fn taken(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+            fn multiplied(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+        }
+    )*};
+}
+
+residues!(u8 u16 u32 u64);
+
+/// A linear map of words.
+pub enum WordMap<'a> {
+    /// a + b, or a − b.
+    Sum {
+        /// Whether it is a − b.
+        minus: bool,
+    },
+    /// Products with known elements: with one for all, or with one for each.
+    Scale(&'a Tensor),
+    /// Products with a power of two.
+    Shift(u32),
+    /// Sums along an axis: of each series, or up to each element.
+    Fold(Axis, bool),
+    /// Sums of windows.
+    PoolSum(&'a Pooling),
+    /// Elements from their places.
+    Move(&'a Moves),
+    /// Some rows.
+    Piece(&'a Range<usize>),
+}
+
+impl WordMap<'_> {
+    /// Appends the elements of the result.
+    pub fn apply<W: Residue>(&self, reads: &[&[W]], out: &mut Vec<W>) {
+        let x = reads[0];
+        let scale = |by: u64| {
+            let by = W::reduced(by);
+            move |x: &W| x.multiplied(by)
+        };
+        match self {
+            WordMap::Sum { minus: false } => out.extend(x.iter().zip(reads[1]).map(|(x, y)| x.added(*y))),
+            WordMap::Sum { minus: true } => out.extend(x.iter().zip(reads[1]).map(|(x, y)| x.taken(*y))),
+            WordMap::Scale(factors) if factors.len() == 1 => {
+                out.extend(x.iter().map(scale(factors.element(0)[0])));
+            }
+            WordMap::Scale(factors) => {
+                let each = |(i, x): (usize, &W)| x.multiplied(W::reduced(factors.element(i)[0]));
+                out.extend(x.iter().enumerate().map(each));
+            }
+            WordMap::Shift(by) => out.extend(x.iter().map(scale(1 << by))),
+            WordMap::Fold(axis, prefix) => axis.sums(x, *prefix, out),
+            WordMap::PoolSum(pooling) => pooling.sums(x, out),
+            WordMap::Move(moves) => moves.copy(reads, out),
+            WordMap::Piece(rows) => out.extend_from_slice(&x[(*rows).clone()]),
+        }
+    }
+}
+
+/// Bits of which each share is made of the same share of what is read, by a map to planes of zeros.
+fn mapped_bits<B: Sharing>(
+    reads: &[&B::Bits],
+    [width, rows]: [usize; 2],
+    map: impl Fn(&[&[u8]], &mut [u8]),
+) -> B::Bits {
+    let mut made = B::zero_bits(width, rows);
+    let mut shares: Vec<_> = reads.iter().map(|bits| B::planes(bits)).collect();
+    for to in B::planes_mut(&mut made).expect("they are new") {
+        map(&shares.iter_mut().filter_map(Iterator::next).collect::<Vec<_>>(), to);
+    }
+    made
+}
+
+/// Elements of values of one form, counted through all of them, one behind the other.
+pub fn picked<B: Sharing>(reads: &[&Form<B>], picks: &Picks) -> Form<B> {
+    if let [form] = reads
+        && picks.is_all(form.rows())
+    {
+        return (*form).clone();
+    }
+    let lengths: Vec<usize> = reads.iter().map(|form| form.rows()).collect();
+    let moves = picks.within(&lengths);
+    if let Form::Words(_) = reads[0] {
+        let words: Vec<&B::Words> = reads.iter().map(|form| form.words()).collect();
+        return Form::Words(B::mapped(&words, &WordMap::Move(&moves), picks.len()));
+    }
+    let bits: Vec<&B::Bits> = reads.iter().map(|form| &**form.bits()).collect();
+    let [width, _] = B::size_of_bits(bits[0]);
+    Form::of_bits(mapped_bits::<B>(&bits, [width, picks.len()], |of, to| {
+        for (plane, to) in to.chunks_exact_mut(plane_bytes(picks.len()).max(1)).enumerate() {
+            let one = |(of, rows): (&&'_ [u8], &usize)| plane * plane_bytes(*rows)..of.len();
+            let planes: Vec<&[u8]> = of.iter().zip(&lengths).map(|part| &part.0[one(part)]).collect();
+            moves.copy_bits(&planes, to);
+        }
+    }))
+}
+
+/// Rows of a value of bits or words, from a multiple of eight on; all of what is known.
+pub fn piece<B: Sharing>(form: &Form<B>, rows: &Range<usize>) -> Form<B> {
+    match form {
+        Form::Known(_) | Form::Order(_) => form.clone(),
+        Form::Words(words) => Form::Words(B::mapped(&[words], &WordMap::Piece(rows), rows.len())),
+        Form::Bits(bits) => {
+            let [width, all] = B::size_of_bits(bits);
+            let (height, len) = (plane_bytes(all), plane_bytes(rows.len()));
+            Form::of_bits(mapped_bits::<B>(&[bits], [width, rows.len()], |of, to| {
+                for (to, plane) in to.chunks_exact_mut(len.max(1)).zip(0..) {
+                    to.copy_from_slice(&of[0][plane * height + rows.start / 8..][..len]);
+                }
+            }))
+        }
+    }
+}
+
+/// Puts a piece in its rows, which begin with a multiple of eight.
+pub(crate) fn put_bits<B: Sharing>(bits: &mut Arc<B::Bits>, rows: &Range<usize>, piece: &B::Bits) {
+    let (height, len) = (plane_bytes(B::size_of_bits(bits)[1]), plane_bytes(rows.len()));
+    let to = Arc::get_mut(bits).and_then(B::planes_mut).expect("nobody else has them");
+    for (to, from) in to.zip(B::planes(piece)) {
+        for (to, from) in to.chunks_exact_mut(height.max(1)).zip(from.chunks_exact(len.max(1))) {
+            to[rows.start / 8..][..len].copy_from_slice(from);
+        }
+    }
+}
+
+/// Every bit of every element, element after element, as one row.
+pub fn flattened<B: Sharing>(bits: &B::Bits) -> B::Bits {
+    let [width, rows] = B::size_of_bits(bits);
+    let height = plane_bytes(rows);
+    mapped_bits::<B>(&[bits], [width * rows, 1], |of, to| {
+        for (r, to) in to.chunks_exact_mut(width.max(1)).enumerate() {
+            to.iter_mut().enumerate().for_each(|(b, to)| *to = of[0][b * height + r / 8] >> (r % 8) & 1);
+        }
+    })
+}
+
+/// The reverse of [`flattened`], of the bits from one on.
+pub fn gathered_bits<B: Sharing>(row: &B::Bits, from: usize, [width, rows]: [usize; 2]) -> B::Bits {
+    let height = plane_bytes(rows);
+    mapped_bits::<B>(&[row], [width, rows], |of, to| {
+        for (i, bit) in of[0][from..][..width * rows].iter().enumerate() {
+            let (r, b) = (i / width, i % width);
+            to[b * height + r / 8] |= (bit & 1) << (r % 8);
+        }
+    })
+}
+
+/// Some planes.
+pub fn some_planes<B: Sharing>(bits: &B::Bits, planes: Range<usize>) -> B::Bits {
+    let [_, rows] = B::size_of_bits(bits);
+    let first = planes.start * plane_bytes(rows);
+    mapped_bits::<B>(&[bits], [planes.len(), rows], |of, to| {
+        to.copy_from_slice(&of[0][first..first + to.len()]);
+    })
+}
+
+/// Planes of several values of so many rows, one above the other, and the first `width` of them.
+pub fn stacked<B: Sharing>(parts: &[&B::Bits], [width, rows]: [usize; 2]) -> B::Bits {
+    mapped_bits::<B>(parts, [width, rows], |of, to| {
+        let mut rest = to;
+        for from in of {
+            let (now, behind) = rest.split_at_mut(from.len().min(rest.len()));
+            now.copy_from_slice(&from[..now.len()]);
+            rest = behind;
+        }
+    })
+}

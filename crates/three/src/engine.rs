@@ -1,0 +1,169 @@
+//! Three parties at work: steps without a message, and the machines and costs of all others.
+
+use crate::{
+    Cut, ThreeError,
+    cost::{Terms, zeros},
+    form::{Form, Held, Words, in_ring, known_bits, known_numbers},
+    machines::{Ready, begin},
+    prim::{OwnLocal, Three},
+    windows::convolved_with_known,
+};
+use hushwire_aes::Backend;
+use hushwire_circuit::Program;
+use hushwire_compute::Tensor;
+use hushwire_machine::Cost;
+use hushwire_plan::{Engine, Reorder, Size, Step, Talk, misplaced};
+use hushwire_rep3::{
+    Batch, Rep3, Role, ShareError, pool,
+    ring::{Bits, Column, Factors, OnBits, matmul_known},
+};
+use std::sync::Arc;
+
+/// A party's data for steps without messages.
+pub(crate) struct Own<'r> {
+    pub(crate) role: Role,
+    pub(crate) batch: &'r mut Batch,
+    /// Inputs that no step has taken.
+    pub(crate) inputs: &'r mut [Option<Form>],
+}
+
+impl Engine for Three {
+    type Party<'r> = Own<'r>;
+    type Failure = ThreeError;
+    type Supplies = (Batch, Cut);
+    type Machine<'p> = Box<dyn Ready + 'p>;
+    type Price = Result<Cost, ThreeError>;
+    type Terms<'r> = Terms<'r>;
+
+    fn input_value(party: &mut Own<'_>, k: usize, _: Size) -> Form {
+        party.inputs[k].take().unwrap_or_else(|| misplaced())
+    }
+
+    fn known_bits(party: &mut Own<'_>, known: &Tensor) -> Bits {
+        known_bits(party.role, known).expect("planes of that size")
+    }
+
+    fn known_words(party: &mut Own<'_>, known: &Tensor, ring: u32) -> Words {
+        fn words<W: Held>(role: Role, known: &Tensor) -> Words {
+            W::words(Column::known(role, &known_numbers::<W>(known)))
+        }
+        in_ring!(ring, words(party.role, known))
+    }
+
+    fn matmul_known(
+        party: &mut Own<'_>,
+        shape: [usize; 3],
+        words: &Words,
+        known: &Tensor,
+        left: bool,
+    ) -> Result<Words, ThreeError> {
+        Ok(in_ring!(words.ring(), matmul(party.batch.backend(), shape, words, known, left))?)
+    }
+
+    /// Circuits without ANDs have run when they are made.
+    fn affine(party: &mut Own<'_>, program: &Arc<Program>, reads: &[&Bits]) -> Result<Bits, ThreeError> {
+        Ok(OnBits::run(party.batch, program.clone(), reads)?.finish())
+    }
+
+    fn own(party: &mut Own<'_>, own: &OwnLocal, reads: &[Form]) -> Result<Form, ThreeError> {
+        Ok(Form::Words(match own {
+            OwnLocal::Conv2dKnown { geometry, left } => {
+                let [x, y] = [&reads[0], &reads[1]];
+                let ring = if *left { y } else { x }.words().ring();
+                in_ring!(ring, convolved_with_known(party.batch.backend(), geometry, [x, y], *left))?
+            }
+            OwnLocal::Farther { ones_first } => {
+                let x = reads[0].words();
+                in_ring!(x.ring(), farther(party.role, x, *ones_first))
+            }
+            OwnLocal::Targets { ones_first } => {
+                let [x, y] = [reads[0].words(), reads[1].words()];
+                in_ring!(x.ring(), targets(party.role, [x, y], *ones_first))
+            }
+        }))
+    }
+
+    /// Values that nobody else has are let go of once the machine is there.
+    fn begin<'p>(
+        (batch, cut): (Batch, Cut),
+        step: &'p Step<Three>,
+        reads: Vec<Form>,
+        of: usize,
+    ) -> Result<Box<dyn Ready + 'p>, ThreeError> {
+        step.talk().map_or_else(|| misplaced(), |talk| begin(batch, talk, &reads, of, cut))
+    }
+
+    fn end(machine: Box<dyn Ready + '_>) -> Result<Form, ThreeError> {
+        machine.finish()
+    }
+
+    /// Machines are made on zeros and never run.
+    fn price(
+        terms: &mut Terms<'_>,
+        talk: &Talk<Three>,
+        reads: &[Size],
+        _: Size,
+        of: usize,
+    ) -> Result<Cost, ThreeError> {
+        let Terms { party, cut, of_sort } = terms;
+        if let Talk::Reorder(Reorder::Sort { rows, .. }) = talk {
+            let keys = reads.iter().map(|size| size.width()).sum();
+            return Ok(of_sort(party.role(), *rows, keys, cut.few()));
+        }
+        let forms = reads.iter().map(|size| zeros(*size, party)).collect::<Result<Vec<_>, _>>()?;
+        let ready = begin(party.next_batch()?, talk, &forms, of, *cut)?;
+        Ok(ready.cost().expect("every machine but a sort declares its cost"))
+    }
+}
+
+fn matmul<W: Held>(
+    backend: Backend,
+    shape: [usize; 3],
+    words: &Words,
+    known: &Tensor,
+    left: bool,
+) -> Result<Words, ShareError> {
+    let (words, known) = (W::column(words), known_numbers::<W>(known));
+    let factors = if left { Factors::LeftKnown(&known, words) } else { Factors::RightKnown(words, &known) };
+    matmul_known(backend, shape, factors).map(W::words)
+}
+
+/// Where the rows of zeros and of ones begin, in a summand of the flags: of `T` ones among `n` rows.
+fn begins<W: Held>(flags: &[W], ones_first: bool, known: bool) -> [W; 2] {
+    let all = flags.iter().fold(W::default(), |sum, flag| sum.plus(*flag));
+    let rows = if known { W::of(flags.len() as u64) } else { W::default() };
+    if ones_first { [all, W::default()] } else { [W::default(), rows.minus(all)] }
+}
+
+/// Of flags, with `S` ones up to row `i`: a zero goes to where zeros begin and `i − S` farther, a one to where ones begin and `S − 1` farther. What
+/// all know is in x_0 alone.
+fn farther<W: Held>(role: Role, flags: &Words, ones_first: bool) -> Words {
+    let flags = W::column(flags);
+    let share = |held: usize, flags: &[W]| {
+        let known = role.constant_slot() == Some(held);
+        let step = if known { W::of(1) } else { W::default() };
+        let [zeros, ones] = begins(flags, ones_first, known);
+        // Two more at each one, and one less at each row.
+        let mut more = ones.minus(zeros);
+        pool::collect(flags.iter().map(|flag| {
+            more = more.plus(*flag).plus(*flag).minus(step);
+            more
+        }))
+    };
+    W::words(Rep3 { own: share(0, &flags.own), next: share(1, &flags.next) })
+}
+
+/// Where rows go if they are zeros, and what they go farther besides.
+fn targets<W: Held>(role: Role, [flags, farther]: [&Words; 2], ones_first: bool) -> Words {
+    let (flags, farther) = (W::column(flags), W::column(farther));
+    let share = |held: usize, flags: &[W], farther: &[W]| {
+        let known = role.constant_slot() == Some(held);
+        let step = if known { W::of(1) } else { W::default() };
+        let mut place = begins(flags, ones_first, known)[0].minus(step);
+        pool::collect(flags.iter().zip(farther).map(|(flag, farther)| {
+            place = place.plus(step).minus(*flag);
+            place.plus(*farther)
+        }))
+    };
+    W::words(Rep3 { own: share(0, &flags.own, &farther.own), next: share(1, &flags.next, &farther.next) })
+}
