@@ -3,21 +3,22 @@
 //! The format is that of NumPy's `numpy.lib.format`. Elements stand one behind the other in the order of rows, or of columns; numbers
 //! of either byte order are read.
 
-use crate::{Array, NnError};
+use crate::{Array, Fault};
+use hushwire_fault::{IntoText, code};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// LOCAL: no header is longer.
 const LONGEST: usize = 1 << 16;
 
-fn wrong(cause: impl Into<String>) -> NnError {
-    NnError::new("the NumPy file", cause, "save it with numpy.save")
+fn wrong(cause: impl IntoText) -> Fault {
+    Fault::of(code::NUMPY, &[("cause", cause.into_text())]).at("the NumPy file")
 }
 
 /// Reads an array.
 ///
 /// # Errors
 /// The bytes are no array, or one of other elements than numbers.
-pub fn read(bytes: &[u8]) -> Result<Array, NnError> {
+pub fn read(bytes: &[u8]) -> Result<Array, Fault> {
     let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| wrong("it does not begin as one does"))?;
     let (length, rest) = match rest {
         [1, _, low, high, rest @ ..] => (usize::from(u16::from_le_bytes([*low, *high])), rest),
@@ -44,7 +45,7 @@ pub fn read(bytes: &[u8]) -> Result<Array, NnError> {
     let numbers: Option<Vec<f32>> = data.chunks_exact(width).map(|bytes| number(kind, bytes)).collect();
     let numbers = numbers.ok_or_else(|| {
         let remedy = "save it as numbers: array.astype(\"float32\")";
-        NnError::new("the NumPy file", format!("its elements are {kind:?}"), remedy)
+        Fault::new(code::MODEL_FILE, "the NumPy file", format!("its elements are {kind:?}"), remedy)
     })?;
     if !columns || lengths.len() < 2 {
         return Ok(Array { lengths, data: numbers });
@@ -83,21 +84,21 @@ fn written(kind: &str, lengths: &[usize], data: impl Iterator<Item = u8>) -> Vec
 }
 
 /// The text behind a key of the header's dictionary.
-fn value<'a>(header: &'a str, key: &str) -> Result<&'a str, NnError> {
+fn value<'a>(header: &'a str, key: &str) -> Result<&'a str, Fault> {
     let missing = || wrong(format!("its header has no {key}"));
     let quotes = [format!("'{key}'"), format!("\"{key}\"")];
     let behind = quotes.iter().find_map(|key| header.split_once(&key[..])).ok_or_else(missing)?.1;
     Ok(behind.trim_start().strip_prefix(':').ok_or_else(missing)?.trim_start())
 }
 
-fn quoted(text: &str) -> Result<&str, NnError> {
+fn quoted(text: &str) -> Result<&str, Fault> {
     let quote = text.chars().next().filter(|c| ['\'', '"'].contains(c));
     let inner = quote.and_then(|quote| text[1..].split(quote).next());
     let remedy = "save it as numbers: array.astype(\"float32\")";
-    inner.ok_or_else(|| NnError::new("the NumPy file", "its elements are records", remedy))
+    inner.ok_or_else(|| Fault::new(code::MODEL_FILE, "the NumPy file", "its elements are records", remedy))
 }
 
-fn shape(text: &str) -> Result<Vec<usize>, NnError> {
+fn shape(text: &str) -> Result<Vec<usize>, Fault> {
     let inner = text.strip_prefix('(').and_then(|text| text.split(')').next());
     let inner = inner.ok_or_else(|| wrong("its shape is no tuple"))?;
     let parts = inner.split(',').map(str::trim).filter(|part| !part.is_empty());

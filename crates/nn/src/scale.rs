@@ -5,7 +5,10 @@
 //! So scales fall into classes, each known up to one factor. The class of the nominal scale 2^frac has what members other than the owner
 //! must know: inputs, outputs, and operands of functions that are no homogeneous ones. The factor of every other class is the owner's.
 
-use crate::NnError;
+use crate::Fault;
+use crate::error::of_layer;
+use hushwire_fault::code;
+use std::fmt::Display;
 
 /// Values' scales in classes: node 0 is the nominal scale.
 #[derive(Clone, Debug)]
@@ -77,7 +80,7 @@ pub(crate) struct Bound {
 
 impl Scales {
     /// The greatest scales that keep every bound; the nominal one is 2^frac, which must keep them as well.
-    pub(crate) fn new(classes: &Classes, frac: u8, bounds: &[Bound]) -> Result<Self, NnError> {
+    pub(crate) fn new(classes: &Classes, frac: u8, bounds: &[Bound]) -> Result<Self, Fault> {
         let nominal = 2f64.powi(frac.into());
         let mut factors = vec![f64::INFINITY; classes.len()];
         factors[Classes::NOMINAL] = nominal;
@@ -88,12 +91,10 @@ impl Scales {
                 factors[class] = factors[class].min(most);
             } else if bound.whole / (bound.greatest * times) < nominal {
                 let greatest = bound.whole / (nominal * times);
-                let cause = format!(
-                    "its values reach {:.4}, and {frac} fractional bits leave room for {greatest:.4}",
-                    bound.greatest
-                );
-                let remedy = "take more bits, or fewer fractional ones (--bits, --frac)";
-                return Err(NnError::new(format!("layer {}", bound.name), cause, remedy));
+                let (reached, room) = (format!("{:.4}", bound.greatest), format!("{greatest:.4}"));
+                let fields: [(_, &dyn Display); 3] =
+                    [("greatest", &reached), ("frac", &frac), ("room", &room)];
+                return Err(of_layer(code::LAYER_TOO_LARGE, &bound.name, &fields));
             }
         }
         let of = |node: usize| {

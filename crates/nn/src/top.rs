@@ -1,6 +1,7 @@
 //! The likeliest classes of an output, with their labels.
 
-use crate::{Array, NnError, error::shown};
+use crate::{Array, Fault, error::shown};
+use hushwire_fault::code;
 
 /// Names of classes, one a line in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,12 +29,11 @@ impl Labels {
     ///
     /// # Errors
     /// There are labels, and fewer of them, or more.
-    pub fn check(&self, classes: usize) -> Result<(), NnError> {
+    pub fn check(&self, classes: usize) -> Result<(), Fault> {
         if self.0.is_empty() || self.0.len() == classes {
             return Ok(());
         }
-        let cause = format!("there are {} for {classes} classes", self.0.len());
-        Err(NnError::new("the labels", cause, "write one a line, in the model's order"))
+        Err(Fault::filled(code::LABELS, &[("found", &self.0.len()), ("classes", &classes)]).at("the labels"))
     }
 
     /// Whether there are none.

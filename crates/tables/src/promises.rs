@@ -4,9 +4,10 @@
 //! lacks the check of a promise is refused. So every promise is checked, even where two look equal.
 
 use crate::{
-    TableError,
+    Fault,
     algebra::{Expr, JoinKind, Operator, Pairing, Relation, Schema, SetOperation, is_partnership, pairing},
 };
+use hushwire_fault::code;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The promises of a relation and of all relations below it, in the order in which they are
@@ -48,13 +49,13 @@ impl Promises {
     }
 
     /// The error where an operator's promise does not hold.
-    pub(crate) fn broken(&self, relation: &Relation) -> TableError {
-        broken(self.of_operator(relation).unwrap_or("a promise of the plan").to_owned())
+    pub(crate) fn broken(&self, relation: &Relation) -> Fault {
+        broken(self.of_operator(relation).unwrap_or("a promise of the plan"))
     }
 }
 
-pub(crate) fn broken(promise: String) -> TableError {
-    TableError::Promise { promise, remedy: "mend the data, or plan without it".into() }
+pub(crate) fn broken(promise: &str) -> Fault {
+    Fault::filled(code::PROMISE_BROKEN, &[("promise", &promise)]).at("the result")
 }
 
 /// A promise on its way to a name.

@@ -4,7 +4,7 @@
 //! compare: the k-th of all sums would be that of the k-th least name. Such a result is sorted by what it shows.
 
 use crate::{
-    TableError,
+    Fault,
     algebra::{Expr, Operator, Relation, SortKey},
 };
 
@@ -70,7 +70,7 @@ fn of_shown(relation: &Relation, shown: Vec<Expr>) -> Order {
 
 /// The same rows in an order that follows from what is shown of them, and before that from an ORDER BY that there is: below the limits, so
 /// that it also says which rows these keep.
-pub(crate) fn settled(relation: &Relation) -> Result<Relation, TableError> {
+pub(crate) fn settled(relation: &Relation) -> Result<Relation, Fault> {
     settled_by(relation, all(relation), vec![])
 }
 
@@ -81,7 +81,7 @@ fn columns_of(exprs: &[Expr]) -> impl Iterator<Item = Expr> {
 
 /// `used` are columns that conditions above read: rows that are equal in what is shown may differ there in whether they stay, and a limit goes by
 /// these too.
-fn settled_by(relation: &Relation, shown: Vec<Expr>, used: Vec<Expr>) -> Result<Relation, TableError> {
+fn settled_by(relation: &Relation, shown: Vec<Expr>, used: Vec<Expr>) -> Result<Relation, Fault> {
     match relation.operator() {
         Operator::OrderBy(input, keys) => {
             let more = keys_of(input, shown)?;
@@ -114,7 +114,7 @@ fn is_cut(relation: &Relation) -> bool {
 }
 
 /// Keys of what is shown, each once; literals and digests, which no result of a job shows, have no order.
-fn keys_of(relation: &Relation, shown: Vec<Expr>) -> Result<Vec<SortKey>, TableError> {
+fn keys_of(relation: &Relation, shown: Vec<Expr>) -> Result<Vec<SortKey>, Fault> {
     let mut keys: Vec<SortKey> = vec![];
     for expr in shown {
         let is_known = keys.iter().any(|key| key.expr == expr) || expr.columns().is_empty();

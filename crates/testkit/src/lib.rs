@@ -6,6 +6,7 @@ mod dirty;
 mod executable;
 mod mutated;
 mod net;
+mod page;
 mod port;
 mod trace;
 
@@ -14,6 +15,7 @@ pub use dirty::Dirty;
 pub use executable::executable;
 pub use mutated::mutated;
 pub use net::{Transport, run_three};
+pub use page::page;
 pub use port::Port;
 pub use trace::Trace;
 

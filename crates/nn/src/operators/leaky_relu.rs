@@ -35,7 +35,7 @@ impl Definition for LeakyRelu {
     }
 
     /// The rectified value, and what is left of it times the factor, which is rounded to the nearest and so is 0 where nothing is left.
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let cut = lower.numbers.cut;
         let x = lower.value(site.reads[0]);
         let recipe = Recipe { frac: cut, shift: cut, ..Recipe::of(site.at, Part::Factors, vec![]) };
@@ -53,7 +53,7 @@ impl Definition for LeakyRelu {
     }
 }
 
-fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let alpha = op.float("alpha", 0.01)?;
     if !alpha.is_finite() {
         return Err(op.error("its alpha is not finite", "save the model anew"));

@@ -38,7 +38,7 @@ mod tanh;
 mod transpose;
 
 use crate::{
-    Array, NnError,
+    Array, Fault,
     import::operator::{Import, Known, Reading},
     secure::{
         context::{Held, Lower, Site},
@@ -61,7 +61,7 @@ pub(crate) use transpose::Transpose;
 mod prelude {
     pub(super) use super::{Definition, Factors, Kind, Operator, Role};
     pub(super) use crate::{
-        Array, NnError, Numbers,
+        Array, Fault, Numbers,
         error::shown,
         import::operator::{Import, Known, Reading},
         secure::{
@@ -91,7 +91,7 @@ pub(crate) trait Definition {
     ///
     /// # Errors
     /// It is not supported on values of such shapes.
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError>;
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault>;
 
     /// A part of its weights.
     fn part(&self, _: Part) -> Cow<'_, [f32]> {
@@ -168,7 +168,7 @@ pub(crate) struct Operator {
 }
 
 /// The layers of an operator, or what is known of its value.
-pub(crate) type Read = fn(&Reading<'_>, &mut Import) -> Result<Known, NnError>;
+pub(crate) type Read = fn(&Reading<'_>, &mut Import) -> Result<Known, Fault>;
 
 impl Operator {
     /// An operator with one input, one output, and no attributes.

@@ -23,7 +23,7 @@ impl Definition for Relu {
         reads[0].each(|x| x.max(0.0))
     }
 
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         // Of the wide value's bits: three parties then cut it for nothing, and make one number of what is left.
         let held = lower.held(site.reads[0]);
         Ok(held.with(held.val.max(lower.zero(held.val))))

@@ -20,7 +20,7 @@ pub(crate) use prune::prune;
 pub(crate) use push::filtered;
 
 use hushwire_tables::{
-    TableError,
+    Fault,
     algebra::{Aggregate, Column, ColumnType, Expr, Range, Schema, SetOperation, Value, WindowFunction},
 };
 use std::collections::BTreeSet;
@@ -47,7 +47,7 @@ impl Columns {
 
     /// Whether an expression may be NULL. Whether a CAST may be one follows from the numbers that it is of, of which nothing is known here: it may
     /// where its types say so.
-    pub(crate) fn may_be_null(&self, expr: &Expr) -> Result<bool, TableError> {
+    pub(crate) fn may_be_null(&self, expr: &Expr) -> Result<bool, Fault> {
         let nullable = expr.check(&self.0)?.nullable;
         if nullable || !parts_of(expr).iter().any(|part| matches!(part, Expr::Cast(..))) {
             return Ok(nullable);

@@ -166,13 +166,6 @@ pub(crate) fn keep_values(ty: ColumnType, all: &[ExprType]) -> bool {
     all.iter().all(keeps)
 }
 
-/// How to bring together types whose common one does not have all their values.
-pub(crate) const NARROWER: &str =
-    "CAST one to a type that has its values and that the other can be compared with, as BIGINT to INTEGER";
-
-/// How to bring a result into 128 bits.
-pub(crate) const FEWER: &str = "declare columns with fewer digits, or CAST one to INTEGER, DOUBLE or a DECIMAL of 18 digits at most if its values have no more: one that has is NULL";
-
 /// The numbers, in steps of their type, that another type's digits hold when they are cast to it, 0 among them; `None` where all of their range are.
 pub(crate) fn castable_part(of: ExprType, to: ColumnType) -> Option<Range> {
     if !of.ty.is_numeric() || !to.is_numeric() {

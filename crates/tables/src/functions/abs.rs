@@ -2,7 +2,7 @@
 
 use super::{Arguments, FnDef, Leaks, Meaning};
 use crate::{
-    TableError,
+    Fault,
     algebra::{Expr, Value},
 };
 use hushwire_compute::Comparison;
@@ -17,7 +17,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Rewritten(bind),
 };
 
-fn bind(arguments: &Arguments<'_>) -> Result<Expr, TableError> {
+fn bind(arguments: &Arguments<'_>) -> Result<Expr, Fault> {
     let [a] = arguments.exactly()?;
     // The least number of a type has its absolute value in the next one only.
     let a = arguments.reader.wide(a)?;
