@@ -2,7 +2,7 @@
 //! a column.
 #![no_main]
 
-#[path = "../../crates/psi/tests/grammar/mod.rs"]
+#[path = "../../crates/files/tests/grammar/mod.rs"]
 mod grammar;
 
 use libfuzzer_sys::fuzz_target;

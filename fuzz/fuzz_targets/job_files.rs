@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/job/tests/all/files/mod.rs"]
+#[path = "../../crates/kinds/tests/all/files/mod.rs"]
 mod files;
 
 fuzz_target!(|bytes: &[u8]| files::fed(bytes));

@@ -3,9 +3,9 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/job/src/aes_ctr/share_file/codec.rs"]
+#[path = "../../crates/kinds/src/encrypt/share_file/codec.rs"]
 mod codec;
-#[path = "../../crates/job/src/aes_ctr/share_file/fed.rs"]
+#[path = "../../crates/kinds/src/encrypt/share_file/fed.rs"]
 mod fed;
 
 fuzz_target!(|bytes: &[u8]| fed::fed(bytes));

@@ -1,5 +1,5 @@
-// AES-128 encryption from FIPS-197's definitions: what the benches compare hardware with. Slow and not constant-time:
-// its keys are the benches' own.
+// AES-128 encryption from FIPS-197's definitions: what the benches compare hardware with. Slow and
+// not constant-time: its keys are the benches' own.
 #pragma once
 #include <array>
 #include <cstdint>

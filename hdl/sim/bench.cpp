@@ -1,8 +1,9 @@
-// sequencer-sim: three parties' sequencers and the links between them, cycle by cycle, on random batches whose results
-// are compared with a plain run of the same microcode.
+// sequencer-sim: three parties' sequencers and the links between them, cycle by cycle, on random
+// batches whose results are compared with a plain run of the same microcode.
 //
 //   sequencer-sim MICROCODE [--latency N] [--threads N] [--batches N] [--seed N]
-// latency: cycles of a link each way; threads: how many are used; batches: for each of them. Prints one JSON object.
+// latency: cycles of a link each way; threads: how many are used; batches: for each of them. Prints
+// one JSON object.
 #include "core.hpp"
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,8 @@
-// One Verilated sequencer, a cycle at a time, with queues where its streams are: what both simulators share.
+// One Verilated sequencer, a cycle at a time, with queues where its streams are: what both
+// simulators share.
 //
-// A plane of a batch is 16·WORDS bytes; word c·LANES + n is that of core c in lane n, so that beat c of a row has words
-// c·LANES … c·LANES + LANES − 1.
+// A plane of a batch is 16·WORDS bytes; word c·LANES + n is that of core c in lane n, so that beat
+// c of a row has words c·LANES … c·LANES + LANES − 1.
 #pragma once
 #include "Vsequencer.h"
 #include "ports.hpp"

@@ -1,12 +1,13 @@
-// lanes-sim: latency and initiation interval of the AND lanes and parties, counted cycle by cycle on random words whose
-// results are compared with the formula (protocols.md §E) and with the plain product.
+// lanes-sim: latency and initiation interval of the AND lanes and parties, counted cycle by cycle
+// on random words whose results are compared with the formula (protocols.md §E) and with the plain
+// product.
 //
 // Built for LANES other than 1 it has `party` alone, on short links.
 //
 //   lanes-sim and_lane | and_lane_ii2 | party | three_party [--words N] [--link N] [--seed N]
-// words: how many are streamed without a pause. link: cycles of the links between parties (three_party has 1). Prints
-// one JSON object; cycles is from the first result to the last. A party on short links has queues of DEPTH 64, on longer
-// ones of DEEP.
+// words: how many are streamed without a pause. link: cycles of the links between parties
+// (three_party has 1). Prints one JSON object; cycles is from the first result to the last. A party
+// on short links has queues of DEPTH 64, on longer ones of DEEP.
 #if LANES == 1
 #include "Vand_lane.h"
 #include "Vand_lane_ii2.h"

@@ -1,5 +1,6 @@
-// party-sim: one party's sequencer, simulated, as a process that serves the engine over its standard input, which is one
-// end of a Unix socket pair. The frames are described in crates/hdl/src/frame.rs. It ends when the engine does.
+// party-sim: one party's sequencer, simulated, as a process that serves the engine over its
+// standard input, which is one end of a Unix socket pair. The frames are described in
+// crates/hdl/src/frame.rs. It ends when the engine does.
 #include "core.hpp"
 #include <cerrno>
 #include <cstdio>
@@ -12,7 +13,8 @@ namespace {
 constexpr uint32_t VERSION = 1;
 // The longest frame: a batch's input is a few hundred KiB, a program a few.
 constexpr uint32_t LONGEST = 64u << 20;
-// Cycles between looks at the socket, and cycles without any sign of life after which it waits for the engine.
+// Cycles between looks at the socket, and cycles without any sign of life after which it waits for
+// the engine.
 constexpr uint64_t LOOK = 128, LULL = 512;
 
 struct Gone {};
@@ -66,7 +68,8 @@ class Party {
     uint32_t instructions = 0, rows_in = 0, rows_out = 0;
     bool keyed = false, complete = false;
     uint64_t last_sign = 0;
-    // From the engine to the core: bytes of the link by thread, and how many rows the core has room for.
+    // From the engine to the core: bytes of the link by thread, and how many rows the core has room
+    // for.
     std::array<std::deque<uint8_t>, CONTEXTS> rx;
     std::array<int, CONTEXTS> rx_beats_left{};
     std::array<int, CONTEXTS> tx_beats{};
@@ -157,7 +160,8 @@ class Party {
     }
 
     void cycle() {
-        // One beat a cycle from the engine's queues, thread after thread, as long as the core has room.
+        // One beat a cycle from the engine's queues, thread after thread, as long as the core has
+        // room.
         for (int i = 0; i < CONTEXTS; i++) {
             int ctx = (turn + i) % CONTEXTS;
             if (rx[ctx].empty() || rx_beats_left[ctx] == 0) continue;

@@ -6,7 +6,8 @@ inline void put32(uint8_t *to, uint32_t v) {
     for (int i = 0; i < 4; i++) to[i] = uint8_t(v >> (8 * i));
 }
 
-// A port wider than 64 bits is an array of 32-bit words, the lowest first; `at` is the port's word to begin with.
+// A port wider than 64 bits is an array of 32-bit words, the lowest first; `at` is the port's word
+// to begin with.
 template <class Port> void set_port(Port &port, const uint8_t *bytes, int count, int at = 0) {
     for (int i = 0; i < count / 4; i++) {
         port[at + i] = uint32_t(bytes[4 * i]) | uint32_t(bytes[4 * i + 1]) << 8 | uint32_t(bytes[4 * i + 2]) << 16 |

@@ -23,7 +23,8 @@ BENCHES = [
     Bench("sbox_table", "sbox_table", "test_sbox"),
     Bench("sbox_composite", "sbox_composite", "test_sbox"),
     Bench("aes128_pipe", "aes128_pipe", "test_aes", {"COMPOSITE": 0}),
-    # Verilator's C++ for 160 S-boxes of gates takes minutes to compile; the S-box itself runs under both.
+    # Verilator's C++ for 160 S-boxes of gates takes minutes to compile; the S-box itself runs under
+    # both.
     Bench("aes128_pipe_composite", "aes128_pipe", "test_aes", {"COMPOSITE": 1}, sims=ICARUS),
     Bench("prf_keys", "prf_keys", "test_prf_keys"),
     Bench("prf_ctr", "prf_ctr", "test_prf_ctr", {"LANE": 0}),

@@ -121,7 +121,8 @@ def faulty(proof, name, file, old, new):
         if text.count(old) != 1:
             return f"{name}: its text stands {text.count(old)} times in {file}"
         (rtl / file).write_text(text.replace(old, new))
-        # Only runs from reset: whether a fault could be induced is of no interest, and slow to find out.
+        # Only runs from reset: whether a fault could be induced is of no interest, and slow to find
+        # out.
         log = prove(proof, rtl, *proof.sizes[0], how="-tempinduct-baseonly")
         return None if BROKEN in log else f"{name}: not found\n{log[-1500:]}"
 

@@ -83,8 +83,8 @@ class Sequencer:
 
         self.jobs, self.input = collections.deque(), collections.deque()
         self.right, self.sent, self.out = queues(), queues(), queues()
-        # When the right neighbour may send each of a thread's rows, and how many it has begun; rows that it has
-        # credits for, and beats of the one begun.
+        # When the right neighbour may send each of a thread's rows, and how many it has begun; rows
+        # that it has credits for, and beats of the one begun.
         self.release, self.begun = [[] for _ in range(CONTEXTS)], [0] * CONTEXTS
         self.places, self.part = [FLIGHT] * CONTEXTS, [0] * CONTEXTS
         # Rows of this party without a credit yet; credits to come: (cycle, thread).

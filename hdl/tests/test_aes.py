@@ -8,12 +8,13 @@ from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
 LATENCY = 21
-# Blocks in a row: hundreds, but under Icarus, where gates of the composite S-boxes are slow, as many as are quick.
+# Blocks in a row: hundreds, but under Icarus, where gates of the composite S-boxes are slow, as
+# many as are quick.
 COMPOSITE = os.environ["PARAM_COMPOSITE"] == "1"
 IN_A_ROW = (20 if COMPOSITE else 60) if "Icarus" in cocotb.SIM_NAME else 300
 
-# (key, plaintext, ciphertext): FIPS-197 appendices B and C.1; SP 800-38A F.1.1 (ECB); the counter blocks and the
-# output blocks of F.5.1 (CTR).
+# (key, plaintext, ciphertext): FIPS-197 appendices B and C.1; SP 800-38A F.1.1 (ECB); the counter
+# blocks and the output blocks of F.5.1 (CTR).
 FIPS_B = ("2b7e151628aed2a6abf7158809cf4f3c", "3243f6a8885a308d313198a2e0370734", "3925841d02dc09fbdc118597196a0b32")
 FIPS_C1 = ("000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff", "69c4e0d86a7b0430d8cdb78070b4c55a")
 SP_KEY = "2b7e151628aed2a6abf7158809cf4f3c"

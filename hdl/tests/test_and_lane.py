@@ -24,7 +24,7 @@ async def feed(bench, items, idle):
     while len(out) < len(items) or bench.now < out[-1][0] + LATENCY + 3:
         assert bench.now < begun + 200 + 10 * len(items), "words are missing"
         valid = len(issued) < len(items) and random.random() >= idle
-        # What stands at the inputs while they are not valid must not matter.
+        # The inputs do not matter while they are not valid.
         counter, x, y = items[len(issued)] if valid else (word(), pack([word(), word()]), pack([word(), word()]))
         bench.set(in_valid=int(valid), in_counter=counter, x=x, y=y)
         await bench.settle()

@@ -26,7 +26,7 @@ async def reads_sums_and_writes(dut):
         sum_we = int(sum_we and total is not None)
         slots = [random.randrange(DEPTH) for _ in range(3)]
         written = {slot for slot, we in zip(slots, (sum_we, own_we, next_we)) if we}
-        # Of a write in the same cycle a read may see either.
+        # A read may see either value of a write in the same cycle.
         port_a, port_b = (random.choice([slot for slot in range(DEPTH) if slot not in written]) for _ in range(2))
         bench.set(
             raddr_a=port_a, raddr_b=port_b, use_a=use_a, use_b=use_b, scalar=own_scalar | next_scalar << 1,

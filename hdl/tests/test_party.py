@@ -134,7 +134,8 @@ async def waits_for_keys(dut):
 @cocotb.test()
 async def any_pace(dut):
     """Idles, backpressure and neighbours before or behind, one run after the other on a counter that goes on."""
-    # How often a beat is offered and taken; how late the right neighbour's share and the left one's credit may be.
+    # How often a beat is offered and taken; how late the right neighbour's share and the left one's
+    # credit may be.
     paces = [(1, 1, 1, 60), (0.5, 0.6, 9, 9), (0.9, 0.3, 40, 1), (0.3, 0.9, 3, 40)]
     ring = Ring(dut, lambda: random.randint(-4, late), lambda: random.randint(1, hold))
     await ring.start()

@@ -29,7 +29,7 @@ async def load(dut, key):
         await FallingEdge(dut.clk)
     await FallingEdge(dut.clk)
     dut.key_valid.value = 0
-    # What stands on the port no longer matters.
+    # The port no longer matters.
     dut.key.value = random.getrandbits(128)
     cycles = 0
     while int(dut.loaded.value) == 0:
@@ -47,7 +47,7 @@ async def published_expansion(dut):
     key = bytes.fromhex("2b7e151628aed2a6abf7158809cf4f3c")
     assert await load(dut, key) == EXPANSION
     got = model.block(dut.round_keys.value, 176)
-    # Round r stands at byte 16r: the order of the standard's w[0]…w[43].
+    # Round r is at byte 16r: the order of the standard's w[0]…w[43].
     assert got[:16] == key
     assert got[16:32].hex() == "a0fafe1788542cb123a339392a6c7605"
     assert got[160:].hex() == "d014f9a8c9ee2589e13f0cc8b6630ca6"

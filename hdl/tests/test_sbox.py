@@ -3,7 +3,8 @@ import cocotb
 import model
 from cocotb.triggers import Timer
 
-# Entries that FIPS-197 prints (5.1.1: the example {53}; Figure 7's corners), so that the model is not judge alone.
+# Entries that FIPS-197 prints (5.1.1: the example {53}; Figure 7's corners), so that the model is
+# not judge alone.
 PRINTED = {0x00: 0x63, 0x0F: 0x76, 0x53: 0xED, 0xF0: 0x8C, 0xFF: 0x16}
 
 

@@ -105,7 +105,8 @@ async def waits_for_keys(dut):
         assert len(seq.jobs) == 1 and not seq.get("keys_loaded")
         await seq.load_key(which, key)
     await seq.drain()
-    # While the job runs, and until its products have come, keys wait. The job offered with the key waits for it.
+    # While the job runs, and until its products have come, keys wait. The job offered with the key
+    # waits for it.
     seq.batch(1)
     seq.keys[0], old = random.randbytes(16), seq.keys[0]
     seq.batch(2)

@@ -1,20 +1,21 @@
-//! Block by block: what libraries do that encrypt where a block is needed, and what batching is compared with.
+//! AES block by block, as libraries do that encrypt where a block is needed: the baseline that
+//! batching is compared with.
 //!
-//! A kernel runs unchanged over [`Alone`], a token whose vectors hold one block and whose ciphers finish each before the
-//! next begins.
+//! A kernel runs unchanged over [`Alone`], a token whose vectors hold one block and whose ciphers
+//! finish each block before the next begins.
 
 use crate::{Backend, Tier};
 use hushwire_simd::{Kernel, Lanes, dispatch};
 use std::hint::black_box;
 
-/// `n`, a public count, as the compiler cannot see it: every turn of a loop up to it ends in a branch, and no rounds are
-/// interleaved across that. The processor may overlap them of its own accord.
+/// `n`, a public count, hidden from the compiler: every turn of a loop up to it ends in a branch,
+/// and no rounds are interleaved across turns. The processor may still overlap them.
 #[inline(always)]
 pub(crate) fn unknown(n: usize) -> usize {
     black_box(n)
 }
 
-/// Lane 0 of another token, which has no more where the tier has AES instructions.
+/// Lane 0 of another token. A token of a tier with AES instructions has only that lane here.
 #[derive(Clone, Copy)]
 struct Alone<L>(L);
 
@@ -134,7 +135,8 @@ impl<L: Lanes> Lanes for Alone<L> {
     }
 }
 
-/// A kernel over [`Alone`], compiled for tokens of one lane only, which have AES instructions.
+/// A kernel over [`Alone`]. It is compiled only for tokens of one lane, all of which have AES
+/// instructions.
 struct Narrow<K>(K);
 
 impl<K: Kernel> Kernel for Narrow<K> {
@@ -149,7 +151,7 @@ impl<K: Kernel> Kernel for Narrow<K> {
 }
 
 impl Backend {
-    /// Runs a kernel on vectors of the tier, or block by block where the backend is unbatched.
+    /// Runs a kernel on the tier's vectors, or block by block if the backend is unbatched.
     #[inline]
     pub(crate) fn run_batch<K: Kernel>(self, kernel: K) -> K::Out {
         if self.is_batched() { self.run(kernel) } else { self.run_alone(kernel) }
@@ -158,7 +160,7 @@ impl Backend {
     /// Runs a kernel block by block, with the tier's instructions for a single block.
     ///
     /// # Panics
-    /// If the tier is the portable one, which has none.
+    /// If the tier is the portable one, which has no such instructions.
     pub(crate) fn run_alone<K: Kernel>(self, kernel: K) -> K::Out {
         let tier = if self.tier() == Tier::Neon { Tier::Neon } else { Tier::AesNi };
         dispatch(tier, self.gfni(), Narrow(kernel))
@@ -169,7 +171,7 @@ impl Backend {
 mod tests {
     use super::*;
 
-    /// Lanes of the vectors that a kernel gets.
+    /// Returns the number of lanes of the vectors that a kernel gets.
     struct Width;
 
     impl Kernel for Width {

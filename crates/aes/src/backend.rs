@@ -3,11 +3,11 @@
 use hushwire_simd::bytes::{ByteKernel, dispatch_bytes};
 use hushwire_simd::{Kernel, Tier, UnknownTier, cpu, dispatch};
 
-/// The environment variable in which a command may find the name of a tier.
+/// The environment variable from which a command may take the name of a tier.
 pub const ENV: &str = "HUSHWIRE_AES_BACKEND";
 
-/// A tier that this CPU has, whether GFNI is used, whether AES blocks are batched and outputs streamed. A local choice: no
-/// result depends on it.
+/// A tier that this CPU has, and three choices: GFNI or not, batched AES blocks or not, streamed
+/// outputs or not. These are local choices: no result depends on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backend {
     tier: Tier,
@@ -16,14 +16,14 @@ pub struct Backend {
     streamed: bool,
 }
 
-/// The reason why a backend cannot be had.
+/// The reason why a backend is not available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BackendError {
     /// No tier has this name.
     Unknown(String),
     /// This CPU lacks the tier.
     Missing {
-        /// The tier asked for.
+        /// The tier that was asked for.
         tier: Tier,
         /// The tiers that this CPU has.
         available: &'static [Tier],
@@ -58,6 +58,9 @@ impl Backend {
     }
 
     /// The given tier, with GFNI where the CPU has it.
+    ///
+    /// # Errors
+    /// [`BackendError::Missing`] if the CPU lacks the tier.
     pub fn forced(tier: Tier) -> Result<Self, BackendError> {
         if cpu().has(tier) {
             Ok(Backend { tier, ..Backend::best() })
@@ -66,13 +69,17 @@ impl Backend {
         }
     }
 
-    /// The tier of this name, as on the command line.
+    /// The tier with this name, as on the command line.
+    ///
+    /// # Errors
+    /// [`BackendError`] if no tier has the name or the CPU lacks the tier.
     pub fn named(name: &str) -> Result<Self, BackendError> {
         let tier = name.parse().map_err(|UnknownTier(name)| BackendError::Unknown(name))?;
         Backend::forced(tier)
     }
 
-    /// Every batched backend of this CPU, with and without GFNI, slowest first: what tests run over.
+    /// Every batched backend of this CPU, with and without GFNI, slowest first; tests run over all
+    /// of them.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let forms = |tier| [false, true].map(|gfni| Backend { tier, gfni, batched: true, streamed: false });
@@ -87,7 +94,7 @@ impl Backend {
         self.tier
     }
 
-    /// Blocks in a vector of the tier.
+    /// The number of blocks in a vector of the tier.
     #[must_use]
     #[inline]
     pub fn lanes(self) -> usize {
@@ -98,8 +105,8 @@ impl Backend {
         }
     }
 
-    /// The same, on vectors that hold as few blocks as will do for `blocks`: for short batches. The portable tier has
-    /// but one width.
+    /// This backend on the narrowest vectors that hold `blocks` blocks: for short batches. The
+    /// portable tier has only one width.
     #[must_use]
     #[inline]
     pub fn narrowed(self, blocks: usize) -> Self {
@@ -123,29 +130,31 @@ impl Backend {
         Backend { gfni: false, ..self }
     }
 
-    /// Whether blocks are batched, as they are unless [`Backend::unbatched`] says otherwise.
+    /// Whether blocks are batched; they are unless [`Backend::unbatched`] made this backend.
     #[must_use]
     #[inline]
     pub fn is_batched(self) -> bool {
         self.batched
     }
 
-    /// The same tier, but what OT extension uses (`counter_blocks`, `ccr`, `tccr`, tree levels, leaf sums, pads, LPN)
-    /// encrypts one block after another with the instructions for a single block: what batching is measured against. The
-    /// portable tier, whose bit slices hold four blocks however many are asked for, stays as it is.
+    /// The same tier, but the functions that OT extension uses (`counter_blocks`, `ccr`, `tccr`,
+    /// tree levels, leaf sums, pads, LPN) encrypt one block after another with the instructions for
+    /// a single block: the baseline of batching. The portable tier is unchanged, since its bit
+    /// slices always hold four blocks.
     #[must_use]
     pub fn unbatched(self) -> Self {
         Backend { batched: self.tier == Tier::Portable, ..self }
     }
 
-    /// Whether outputs go past the caches.
+    /// Whether outputs are written past the caches.
     #[must_use]
     pub fn is_streamed(self) -> bool {
         self.streamed
     }
 
-    /// The same, but `ccr`, `tccr` and pads write their outputs past the caches, where the CPU can and the outputs are
-    /// aligned to 64 bytes: for more than fits there and nobody reads soon.
+    /// The same backend, but if `streamed`, `ccr`, `tccr` and pads write their outputs past the
+    /// caches, where the CPU can and the outputs are aligned to 64 bytes: for outputs that exceed
+    /// the caches and are not read soon.
     #[must_use]
     pub fn streamed(self, streamed: bool) -> Self {
         Backend { streamed, ..self }
@@ -157,7 +166,7 @@ impl Backend {
         dispatch(self.tier, self.gfni, kernel)
     }
 
-    /// Runs a kernel over GF(2^8) vectors, bit-sliced without GFNI.
+    /// Runs a kernel over GF(2^8) vectors, which are bit-sliced where GFNI is not used.
     #[inline]
     pub fn run_bytes<K: ByteKernel>(self, kernel: K) -> K::Out {
         dispatch_bytes(self.tier, self.gfni, kernel)

@@ -1,24 +1,26 @@
-//! The loops that every batch function shares: a fast body of `M` vectors, and a tail in a buffer of the same size.
+//! The loops that all batch functions share: a fast body of `M` vectors, and a tail in a buffer of
+//! the same size.
 
 use hushwire_simd::{Kernel, Lanes};
 
-/// Most bytes in `M <= 8` vectors.
+/// An upper bound on the bytes of `M <= 8` vectors.
 const BUFFER: usize = 8 * 64;
 
 /// An operation on `M` vectors at a time.
-pub(crate) trait Op<const M: usize> {
-    /// Vectors that stay in registers from step to step: round keys, counters.
-    type Ready<L: Lanes>;
+pub(crate) trait BatchOp<const M: usize> {
+    /// Vectors that stay in registers from step to step: round keys and counters.
+    type InRegisters<L: Lanes>;
     /// Loads keys and counters into registers.
-    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L>;
+    fn ready<L: Lanes>(&self, l: L) -> Self::InRegisters<L>;
     /// Turns the next `M` vectors of input into output. Mark it `#[inline(always)]`.
-    fn step<L: Lanes>(l: L, ready: &mut Self::Ready<L>, v: &mut [L::V; M]);
+    fn step<L: Lanes>(l: L, ready: &mut Self::InRegisters<L>, v: &mut [L::V; M]);
 }
 
-/// Maps bytes where they are; what an `Op` that ignores its input makes of them is a stream.
+/// Maps bytes in place. If the operation ignores its input, the result is a stream.
 pub(crate) struct InPlace<'a, O, const M: usize>(pub(crate) O, pub(crate) &'a mut [u8]);
 
-/// Maps bytes from one slice to another of the same length; true for a result that goes past the caches.
+/// Maps bytes from one slice to another of the same length; the flag says whether the result goes
+/// past the caches.
 pub(crate) struct Across<'a, O, const M: usize>(
     pub(crate) O,
     pub(crate) &'a [u8],
@@ -42,7 +44,7 @@ fn store<L: Lanes, const M: usize>(l: L, v: [L::V; M], dst: &mut [u8]) {
     }
 }
 
-impl<O: Op<M>, const M: usize> Kernel for InPlace<'_, O, M> {
+impl<O: BatchOp<M>, const M: usize> Kernel for InPlace<'_, O, M> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
@@ -65,7 +67,7 @@ impl<O: Op<M>, const M: usize> Kernel for InPlace<'_, O, M> {
     }
 }
 
-impl<O: Op<M>, const M: usize> Kernel for Across<'_, O, M> {
+impl<O: BatchOp<M>, const M: usize> Kernel for Across<'_, O, M> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
@@ -102,7 +104,8 @@ pub(crate) struct Counter<L: Lanes, const M: usize> {
 }
 
 impl<L: Lanes, const M: usize> Counter<L, M> {
-    /// From `first` on; the caller sees to it ([`runs`]) that the lower 64 bits do not wrap. `shared` divides `M * N`.
+    /// Counts from `first` on; the caller splits its range ([`runs`]) so that the lower 64 bits do
+    /// not wrap. `shared` divides `M * N`.
     #[inline(always)]
     pub(crate) fn new(l: L, first: u128, shared: usize) -> Self {
         let number = |n: usize| ((n / shared) as u128).to_le_bytes();
@@ -129,7 +132,8 @@ impl<L: Lanes, const M: usize> Counter<L, M> {
     }
 }
 
-/// Cuts `count` numbers from `first` on where their lower 64 bits wrap: `(first, start, end)` of each run.
+/// Splits `count` numbers from `first` on where their lower 64 bits wrap: `(first, start, end)` of
+/// each run.
 pub(crate) fn runs(first: u128, count: usize) -> impl Iterator<Item = (u128, usize, usize)> {
     let left = (1u128 << 64) - (first & u128::from(u64::MAX));
     let cut = usize::try_from(left).unwrap_or(usize::MAX).min(count);
@@ -140,7 +144,7 @@ pub(crate) fn runs(first: u128, count: usize) -> impl Iterator<Item = (u128, usi
 /// σ(hi‖lo) = (hi⊕lo)‖hi in every lane.
 #[inline(always)]
 pub fn sigma<L: Lanes>(l: L, x: L::V) -> L::V {
-    // Halves swapped, then hi into the upper one.
+    // The halves swapped, then hi added to the upper one.
     let swap = l.splat(&[8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7]);
     let upper = l.splat(&((u128::from(u64::MAX)) << 64).to_le_bytes());
     l.xor(l.shuffle(x, swap), l.and(x, upper))

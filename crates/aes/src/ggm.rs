@@ -1,4 +1,4 @@
-//! GGM trees, a level at a time.
+//! GGM trees, one level at a time.
 
 use crate::batch::sigma;
 use crate::{Aes128, Backend};
@@ -22,7 +22,7 @@ struct Level<'a, const HALF: bool> {
 }
 
 impl<const HALF: bool> Level<'_, HALF> {
-    /// 8 vectors of parents to 16 of children, left and right in turns.
+    /// Makes 16 vectors of children from 8 vectors of parents, left and right children interleaved.
     #[inline(always)]
     fn step<L: Lanes>(l: L, k0: &[L::V; 11], k1: &[L::V; 11], src: &[u8], dst: &mut [u8]) {
         let mut parents = [l.zero(); 8];
@@ -72,11 +72,13 @@ impl<const HALF: bool> Kernel for Level<'_, HALF> {
 }
 
 impl Backend {
-    /// A level of a GGM tree: `children[2 n] = π0(p) ⊕ p`, `children[2 n + 1] = π1(p) ⊕ p`, p = `parents[n]`.
+    /// Makes a level of a GGM tree: `children[2 n] = π0(p) ⊕ p`, `children[2 n + 1] = π1(p) ⊕ p`, p
+    /// = `parents[n]`.
     ///
-    /// Two Davies–Meyer calls under public random keys: a length-doubling PRG in the ideal-cipher model (GKWY, ePrint
-    /// 2019/074, section 4). Nodes are uniform and independent, no offset relates two of them, so no σ is needed here;
-    /// the half tree below relates them and has it.
+    /// These are two Davies–Meyer calls under public random keys: a length-doubling PRG in the
+    /// ideal-cipher model (GKWY, ePrint 2019/074, section 4). Nodes are uniform and independent,
+    /// and no offset relates two of them, so no σ is needed. The half tree below relates its nodes
+    /// and needs it.
     ///
     /// # Panics
     /// If there are not two children for every parent.
@@ -86,9 +88,11 @@ impl Backend {
         self.run_batch(Level::<false> { left: &keys.left, right: &keys.right, parents, children });
     }
 
-    /// A level of a half tree: `children[2 n] = H(p)`, `children[2 n + 1] = p ⊕ H(p)`, H(p) = π(σ(p)) ⊕ σ(p).
+    /// Makes a level of a half tree: `children[2 n] = H(p)`, `children[2 n + 1] = p ⊕ H(p)`, H(p) =
+    /// π(σ(p)) ⊕ σ(p).
     ///
-    /// Guo et al., ePrint 2022/1431, Fig. 3: H circular correlation robust, half the AES calls of [`Backend::ggm_level`].
+    /// Source: Guo et al., ePrint 2022/1431, Fig. 3. H is circular correlation robust; a level
+    /// takes half the AES calls of [`Backend::ggm_level`].
     ///
     /// # Panics
     /// If there are not two children for every parent.

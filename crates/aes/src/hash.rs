@@ -6,10 +6,11 @@
 //! | `tccr` | π(π(x) ⊕ i) ⊕ π(x) | 2 | tweakable circular correlation robust, ideal permutation: the same, section 7.4 |
 //! | `prp` | π(y) ⊕ y, y = σ(x) ⊕ i | 1 | the PRP garbling scheme of ZRE15 with σ for doubling; for half gates with a unique i per call pair |
 //!
-//! Tweaks are LE128(first + n / H) for input n: `H` consecutive inputs share one. σ costs a shuffle; no multiplication.
-//! A fixed key serves a bounded number of gates (design: 2^20), then the session rekeys.
+//! The tweak of input n is LE128(first + n / H): `H` consecutive inputs share a tweak. σ costs a
+//! shuffle and no multiplication. A fixed key serves a bounded number of gates (2^20 by design);
+//! then the session rekeys.
 
-use crate::batch::{Across, Counter, Op, runs, sigma};
+use crate::batch::{Across, BatchOp, Counter, runs, sigma};
 use crate::{Aes128, Backend};
 use hushwire_block::{
     Block, as_bytes, as_bytes_mut,
@@ -19,14 +20,14 @@ use hushwire_simd::Lanes;
 
 struct Ccr<'a>(&'a Aes128);
 
-impl Op<8> for Ccr<'_> {
-    type Ready<L: Lanes> = [L::V; 11];
+impl BatchOp<8> for Ccr<'_> {
+    type InRegisters<L: Lanes> = [L::V; 11];
     #[inline(always)]
-    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L> {
+    fn ready<L: Lanes>(&self, l: L) -> Self::InRegisters<L> {
         self.0.vectors(l)
     }
     #[inline(always)]
-    fn step<L: Lanes>(l: L, keys: &mut Self::Ready<L>, v: &mut [L::V; 8]) {
+    fn step<L: Lanes>(l: L, keys: &mut Self::InRegisters<L>, v: &mut [L::V; 8]) {
         for v in v.iter_mut() {
             *v = sigma(l, *v);
         }
@@ -38,14 +39,14 @@ impl Op<8> for Ccr<'_> {
 struct Tweaked<'a, const H: usize>(&'a Aes128, u128);
 struct Prp<'a, const H: usize>(&'a Aes128, u128);
 
-impl<const H: usize> Op<8> for Tweaked<'_, H> {
-    type Ready<L: Lanes> = ([L::V; 11], Counter<L, 8>);
+impl<const H: usize> BatchOp<8> for Tweaked<'_, H> {
+    type InRegisters<L: Lanes> = ([L::V; 11], Counter<L, 8>);
     #[inline(always)]
-    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L> {
+    fn ready<L: Lanes>(&self, l: L) -> Self::InRegisters<L> {
         (self.0.vectors(l), Counter::new(l, self.1, H))
     }
     #[inline(always)]
-    fn step<L: Lanes>(l: L, (keys, tweaks): &mut Self::Ready<L>, v: &mut [L::V; 8]) {
+    fn step<L: Lanes>(l: L, (keys, tweaks): &mut Self::InRegisters<L>, v: &mut [L::V; 8]) {
         l.encrypt(keys, v);
         let masks = *v;
         for (v, t) in v.iter_mut().zip(tweaks.next(l)) {
@@ -55,14 +56,14 @@ impl<const H: usize> Op<8> for Tweaked<'_, H> {
     }
 }
 
-impl<const H: usize> Op<8> for Prp<'_, H> {
-    type Ready<L: Lanes> = ([L::V; 11], Counter<L, 8>);
+impl<const H: usize> BatchOp<8> for Prp<'_, H> {
+    type InRegisters<L: Lanes> = ([L::V; 11], Counter<L, 8>);
     #[inline(always)]
-    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L> {
+    fn ready<L: Lanes>(&self, l: L) -> Self::InRegisters<L> {
         (self.0.vectors(l), Counter::new(l, self.1, H))
     }
     #[inline(always)]
-    fn step<L: Lanes>(l: L, (keys, tweaks): &mut Self::Ready<L>, v: &mut [L::V; 8]) {
+    fn step<L: Lanes>(l: L, (keys, tweaks): &mut Self::InRegisters<L>, v: &mut [L::V; 8]) {
         for (v, t) in v.iter_mut().zip(tweaks.next(l)) {
             *v = l.xor(sigma(l, *v), t);
         }

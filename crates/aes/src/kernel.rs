@@ -1,14 +1,16 @@
-//! Building blocks for fused kernels of other crates. Everything here is inlined into the caller's kernel.
+//! Building blocks for fused kernels of other crates. All functions here are inlined into the
+//! caller's kernel.
 
 use crate::rekey;
 use hushwire_simd::Lanes;
 
 pub use crate::batch::sigma;
 
-/// `x[i][h]` becomes its encryption under key vector `i`, a key by lane, xored with `masks[i][h]`.
+/// Replaces `x[i][h]` by its encryption under key vector `i`, lane by lane, xored with
+/// `masks[i][h]`.
 ///
-/// Four key vectors at a time have their schedules transposed, as [`crate::Backend::rekeyed`] has them, eight or twelve of
-/// them side by side; others are expanded where they are.
+/// Groups of four key vectors have their schedules transposed, as in [`crate::Backend::rekeyed`],
+/// eight or twelve vectors side by side. The remaining vectors are expanded in place.
 #[inline(always)]
 pub fn encrypt_keyed<L: Lanes, const K: usize, const H: usize>(
     l: L,
@@ -41,7 +43,7 @@ pub fn encrypt_keyed<L: Lanes, const K: usize, const H: usize>(
     }
 }
 
-/// `G` groups of four from place `at` on.
+/// `G` groups of four elements from place `at` on.
 #[inline(always)]
 fn of<T: Copy, const K: usize, const G: usize>(from: &[T; K], at: usize) -> [[T; 4]; G] {
     let mut groups = [[from[at]; 4]; G];
@@ -53,7 +55,7 @@ fn of<T: Copy, const K: usize, const G: usize>(from: &[T; K], at: usize) -> [[T;
     groups
 }
 
-/// `G` groups of four key vectors, from vector `at` on, side by side.
+/// Encrypts under `G` groups of four key vectors, from vector `at` on, side by side.
 #[inline(always)]
 fn groups<L: Lanes, const K: usize, const G: usize, const H: usize>(
     l: L,
@@ -71,7 +73,8 @@ fn groups<L: Lanes, const K: usize, const G: usize, const H: usize>(
     }
 }
 
-/// [`rekey::encrypt`] out of line, which costs nothing beside a cipher in bit slices: one copy serves all kernels.
+/// [`rekey::encrypt`], not inlined: a call costs nothing beside a cipher in bit slices, and one
+/// copy serves all kernels.
 #[inline(never)]
 fn four_called<L: Lanes, const H: usize>(
     l: L,
@@ -82,7 +85,7 @@ fn four_called<L: Lanes, const H: usize>(
     rekey::encrypt(l, keys, masks, x);
 }
 
-/// [`expanded_in_place`], likewise.
+/// [`expanded_in_place`], not inlined for the same reason.
 #[inline(never)]
 fn called_in_place<L: Lanes, const K: usize, const H: usize>(
     l: L,
@@ -93,7 +96,7 @@ fn called_in_place<L: Lanes, const K: usize, const H: usize>(
     expanded_in_place(l, keys, masks, x);
 }
 
-/// RotWord of the last word in every column, where ShiftRows does nothing.
+/// Puts RotWord of the last word into every column; ShiftRows leaves such a block unchanged.
 const LAST_WORD: [u8; 16] = [13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12];
 const UP_4: [u8; 16] = [0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
 const UP_8: [u8; 16] = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 4, 5, 6, 7];
@@ -128,7 +131,7 @@ fn expanded_in_place<L: Lanes, const K: usize, const H: usize>(
     }
 }
 
-/// Lanes whose bit 0 is 0 as ones, the others as zeros: no branch on it.
+/// All ones in the lanes whose bit 0 is 0, zeros in the others; no branch on the bit.
 #[inline(always)]
 pub fn without_bit_0<L: Lanes>(l: L, x: L::V) -> L::V {
     let low =
@@ -137,8 +140,8 @@ pub fn without_bit_0<L: Lanes>(l: L, x: L::V) -> L::V {
     l.add64(l.and(l.shuffle(x, low), bit), l.splat(&[0xff; 16]))
 }
 
-/// Tweaks of the hashes of gates in turn, `P` to a gate: vector `i`, lane `k` has number `P (N ⌊i / P⌋ + k) + i mod P`,
-/// counted from the group's first gate.
+/// Tweaks of consecutive gates' hashes, `P` to a gate. Vector `i`, lane `k` of a group has the
+/// tweak with number `P (N ⌊i / P⌋ + k) + i mod P`, counted from the group's first gate.
 pub struct Tweaks<L: Lanes, const M: usize> {
     base: L::V,
     offsets: [L::V; M],
@@ -146,7 +149,7 @@ pub struct Tweaks<L: Lanes, const M: usize> {
 }
 
 impl<L: Lanes, const M: usize> Tweaks<L, M> {
-    /// From gate `first` on, which is so far below 2^64 / `P` that no tweak comes near 2^64. `P` divides `M`.
+    /// Starts at gate `first`. `P` divides `M`, and `P` times any gate's number stays below 2^64.
     #[inline(always)]
     pub fn new<const P: usize>(l: L, first: u64) -> Self {
         let number = |n: usize| (n as u128).to_le_bytes();
@@ -197,7 +200,7 @@ mod tests {
         out
     }
 
-    /// Keys, inputs, masks and outputs, block by block.
+    /// Encrypts with given keys, inputs and masks, block by block.
     struct Keyed<const K: usize>;
 
     impl<const K: usize> Kernel for Keyed<K> {
@@ -263,7 +266,7 @@ mod tests {
         }
     }
 
-    /// Tweaks of three groups, vector by vector, and what bit 0 of each makes.
+    /// Tweaks of three groups, vector by vector, and the mask of each from bit 0.
     struct Numbers<const P: usize>(u64);
 
     impl<const P: usize> Kernel for Numbers<P> {

@@ -4,22 +4,22 @@ use crate::Backend;
 use hushwire_simd::{Kernel, Lanes};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// `R` round keys; secret, so neither printed nor compared.
+/// `R` round keys. They are secret, so they can be neither printed nor compared.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
-pub struct Key<const R: usize> {
+pub struct RoundKeys<const R: usize> {
     round: [[u8; 16]; R],
 }
 
 /// AES with a 128-bit key: 10 rounds.
-pub type Aes128 = Key<11>;
+pub type Aes128 = RoundKeys<11>;
 /// AES with a 192-bit key: 12 rounds.
-pub type Aes192 = Key<13>;
+pub type Aes192 = RoundKeys<13>;
 /// AES with a 256-bit key: 14 rounds.
-pub type Aes256 = Key<15>;
+pub type Aes256 = RoundKeys<15>;
 
 macro_rules! sized {
     ($rounds:literal, $bytes:literal) => {
-        impl Key<$rounds> {
+        impl RoundKeys<$rounds> {
             /// Expands a key with the best backend.
             #[must_use]
             pub fn new(key: &[u8; $bytes]) -> Self {
@@ -31,7 +31,7 @@ macro_rules! sized {
             pub fn on(backend: Backend, key: &[u8; $bytes]) -> Self {
                 let mut round = [[0; 16]; $rounds];
                 backend.run(Expand { key, round: round.as_flattened_mut() });
-                let expanded = Key { round };
+                let expanded = RoundKeys { round };
                 round.zeroize();
                 expanded
             }
@@ -43,13 +43,13 @@ sized!(13, 24);
 sized!(15, 32);
 
 impl Aes128 {
-    /// The key itself, with which the round keys begin.
+    /// The key itself: the first round key's 16 bytes.
     pub(crate) fn bytes(&self) -> &[u8; 16] {
         &self.round[0]
     }
 }
 
-impl<const R: usize> Key<R> {
+impl<const R: usize> RoundKeys<R> {
     /// The round keys' bytes, for fused kernels.
     #[must_use]
     pub fn round_keys(&self) -> &[[u8; 16]; R] {
@@ -67,7 +67,8 @@ impl<const R: usize> Key<R> {
     }
 }
 
-/// Writes the schedule of `key` to `round`; S-boxes by the last AES round, in constant time on every tier.
+/// Writes the schedule of `key` to `round`. The last AES round computes the S-boxes, in constant
+/// time on every tier.
 struct Expand<'a> {
     key: &'a [u8],
     round: &'a mut [u8],
@@ -86,7 +87,7 @@ impl Kernel for Expand<'_> {
         for i in words..self.round.len() / 4 {
             let mut t = word(self.round, i - 1);
             if i % words == 0 || words > 6 && i % words == 4 {
-                // Four equal columns: ShiftRows changes nothing.
+                // The four columns are equal, so ShiftRows changes nothing.
                 let column = u128::from(t) * 0x1_0000_0001_0000_0001_0000_0001;
                 l.store(l.enc_last(l.splat(&column.to_le_bytes()), l.zero()), &mut *buffer);
                 t = word(&*buffer, 0);

@@ -1,13 +1,15 @@
-//! Sums over the leaf streams of one tree (IKNP with two leaves, SoftSpoken, ePrint 2022/192, with more).
+//! Sums over the leaf streams of one tree: two leaves in IKNP, more in SoftSpoken (ePrint
+//! 2022/192).
 //!
 //! ```text
 //! r_y[i] = AES_{leaf y}(LE128(first + i))      y in 0 .. 2^k
 //! u[i]   = ⊕ of all r_y[i]
-//! v_b[i] = ⊕ of those where bit b of y is set
+//! v_b[i] = ⊕ of those r_y[i] where bit b of y is set
 //! ```
 //!
-//! A group of leaves is encrypted in registers, then folded there: on level `b` of the butterfly the odd ones go to row `b`,
-//! and the sums of neighbours go up. A tree of several groups adds what they give in memory, which the caches hold.
+//! A group of leaves is encrypted in registers and folded there. On level `b` of the butterfly, the
+//! odd leaves are added to row `b` and the sums of neighbours go up a level. If a tree has several
+//! groups, their sums are added in memory, within the caches.
 
 use crate::alone::unknown;
 use crate::batch::{Counter, runs};
@@ -18,29 +20,30 @@ use hushwire_block::{
 };
 use hushwire_simd::{Kernel, Lanes};
 
-/// Most bits of a leaf's number in a group.
+/// The largest number of bits of a leaf's number within a group.
 const BITS: usize = 4;
 
-/// Blocks `start..end` of every row.
-struct Sums<'a> {
+/// The task: sums for blocks `start..end` of every row.
+struct LeafSums<'a> {
     leaves: &'a [Aes128],
     punctured: bool,
     first: u128,
     start: usize,
     end: usize,
-    rows: Rows<'a>,
+    rows: LeafRows<'a>,
 }
 
-/// Rows of `width` blocks, `bits` of them in `v`; `u` is empty where nobody wants it.
-struct Rows<'a> {
+/// The output: rows of `width` blocks, `bits` of them in `v`. `u` is empty where the caller does
+/// not want it.
+struct LeafRows<'a> {
     bits: usize,
     width: usize,
     u: &'a mut [u8],
     v: &'a mut [u8],
 }
 
-impl Rows<'_> {
-    /// Adds what group `g` of `2^low.len()` leaves gives for the blocks from `at` on.
+impl LeafRows<'_> {
+    /// Adds the sums of group `g`, which has `2^low.len()` leaves, to the blocks from `at` on.
     #[inline(always)]
     fn put<L: Lanes, const C: usize>(
         &mut self,
@@ -57,7 +60,7 @@ impl Rows<'_> {
             put(l, low, g == 0, &mut self.v[16 * (b * self.width + at)..]);
         }
         for b in low.len()..self.bits {
-            // The group's number is the upper bits of its leaves'.
+            // The group's number is the upper bits of its leaves' numbers.
             let bit = 1 << (b - low.len());
             if g & bit != 0 {
                 put(l, sum, g == bit, &mut self.v[16 * (b * self.width + at)..]);
@@ -66,11 +69,11 @@ impl Rows<'_> {
     }
 }
 
-impl Kernel for Sums<'_> {
+impl Kernel for LeafSums<'_> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        // In bit slices the leaves of a group have nothing to share.
+        // In bit slices, the leaves of a group share no work.
         if L::SOFT {
             self.all::<L, true>(l);
         } else {
@@ -79,8 +82,8 @@ impl Kernel for Sums<'_> {
     }
 }
 
-/// The same without batching: leaf after leaf.
-struct LeafByLeaf<'a>(Sums<'a>);
+/// The same sums without batching, leaf after leaf.
+struct LeafByLeaf<'a>(LeafSums<'a>);
 
 impl Kernel for LeafByLeaf<'_> {
     type Out = ();
@@ -90,7 +93,7 @@ impl Kernel for LeafByLeaf<'_> {
     }
 }
 
-/// Encrypts `x[y]` under leaf `y` from `FROM` on, all of them round by round.
+/// Encrypts `x[y]` under leaf `y`, for leaves from `FROM` on, all leaves round by round.
 #[inline(always)]
 fn together<L: Lanes, const G: usize, const C: usize, const FROM: usize>(
     l: L,
@@ -131,7 +134,8 @@ fn one_by_one<L: Lanes, const G: usize, const C: usize, const FROM: usize>(
     }
 }
 
-/// Adds the odd ones of `2 n` neighbours to `row`, their sums become the first `n`.
+/// Adds the odd ones of `2 n` neighbours to `row`; the sums of neighbours become the first `n`
+/// elements.
 #[inline(always)]
 fn level<L: Lanes, const G: usize, const C: usize>(
     l: L,
@@ -147,7 +151,7 @@ fn level<L: Lanes, const G: usize, const C: usize>(
     }
 }
 
-/// Writes vectors, or xors them in.
+/// Writes vectors if `write`, else xors them into `dst`.
 #[inline(always)]
 fn put<L: Lanes, const C: usize>(l: L, v: &[L::V; C], write: bool, dst: &mut [u8]) {
     let dst = &mut dst[..C * L::BYTES];
@@ -158,11 +162,12 @@ fn put<L: Lanes, const C: usize>(l: L, v: &[L::V; C], write: bool, dst: &mut [u8
     }
 }
 
-impl Sums<'_> {
-    /// All leaves; `ALONE`: one after another.
+impl LeafSums<'_> {
+    /// Processes all leaves; if `ALONE`, one after another.
     #[inline(always)]
     fn all<L: Lanes, const ALONE: bool>(mut self, l: L) {
-        // Eight states fill the pipeline and fit in 16 registers; sixteen, which fit in 32, save sums in memory.
+        // Eight states fill the pipeline and fit in 16 registers. Sixteen fit in 32 registers and
+        // save sums in memory.
         match (self.leaves.len(), L::N == 4) {
             (2, _) => self.groups::<L, 2, 4, ALONE>(l),
             (4, _) => self.groups::<L, 4, 2, ALONE>(l),
@@ -171,7 +176,7 @@ impl Sums<'_> {
         }
     }
 
-    /// `G` leaves at a time, `C` vectors of counters under each.
+    /// Takes `G` leaves at a time, with `C` vectors of counters under each.
     #[inline(always)]
     fn groups<L: Lanes, const G: usize, const C: usize, const ALONE: bool>(&mut self, l: L) {
         for (g, group) in self.leaves.as_chunks::<G>().0.iter().enumerate() {
@@ -183,7 +188,7 @@ impl Sums<'_> {
         }
     }
 
-    /// The leaves of group `g` from `FROM` on.
+    /// Processes the leaves of group `g` from `FROM` on.
     #[inline(always)]
     fn group<L: Lanes, const G: usize, const C: usize, const FROM: usize, const ALONE: bool>(
         &mut self,
@@ -205,7 +210,7 @@ impl Sums<'_> {
                 x[0] = [l.zero(); C];
             }
             let mut low = [[l.zero(); C]; BITS];
-            // Written out: the registers of a level must be known when compiling.
+            // Written out: the registers of a level must be known at compile time.
             level(l, G / 2, &mut x, &mut low[0]);
             level(l, G / 4, &mut x, &mut low[1]);
             level(l, G / 8, &mut x, &mut low[2]);
@@ -219,7 +224,8 @@ impl Sums<'_> {
         }
     }
 
-    /// As [`Rows::put`] for the blocks up to the end, through rows as wide as the vectors.
+    /// As [`LeafRows::put`], but for the last blocks: goes through rows that are as wide as the
+    /// vectors.
     #[inline(always)]
     fn tail<L: Lanes, const C: usize>(
         &mut self,
@@ -229,7 +235,7 @@ impl Sums<'_> {
         sum: &[L::V; C],
         low: &[[L::V; C]],
     ) {
-        let Rows { bits, width, u, v } = &mut self.rows;
+        let LeafRows { bits, width, u, v } = &mut self.rows;
         let (n, len) = (16 * C * L::N, 16 * (self.end - at));
         let (mut staged_u, mut staged_v) = ([0; 512], [0; 8 * 512]);
         let row = |b: usize| 16 * (b * *width + at)..16 * (b * *width + at) + len;
@@ -239,7 +245,7 @@ impl Sums<'_> {
         if !u.is_empty() {
             staged_u[..len].copy_from_slice(&u[row(0)]);
         }
-        let mut staged = Rows { bits: *bits, width: C * L::N, u: &mut staged_u, v: &mut staged_v };
+        let mut staged = LeafRows { bits: *bits, width: C * L::N, u: &mut staged_u, v: &mut staged_v };
         staged.put(l, g, 0, sum, low);
         for b in 0..*bits {
             v[row(b)].copy_from_slice(&staged_v[b * n..b * n + len]);
@@ -251,31 +257,35 @@ impl Sums<'_> {
 }
 
 impl Backend {
-    fn sums(self, sums: Sums<'_>) {
+    fn sums(self, sums: LeafSums<'_>) {
         if self.is_batched() { self.run(sums) } else { self.run_alone(LeafByLeaf(sums)) }
     }
 
-    /// With r_y\[i\] = AES under `leaves[y]` of LE128(first + i), counting modulo 2^128: `u[i]` becomes the sum (xor) of
-    /// all r_y\[i\], and row b of `v`, that is `v[b * u.len() + i]`, the sum of those where bit b of y is set.
+    /// Adds up the leaves' streams. With r_y\[i\] = AES under `leaves[y]` of LE128(first + i),
+    /// counting modulo 2^128: `u[i]` becomes the xor of all r_y\[i\], and row b of `v`, that is
+    /// `v[b * u.len() + i]`, the xor of those r_y\[i\] where bit b of y is set.
     ///
     /// # Panics
-    /// If there are not 2, 4, 16 or 256 leaves, or `v` does not have a row for every bit of their numbers.
+    /// If there are not 2, 4, 16 or 256 leaves, or `v` does not have a row for every bit of their
+    /// numbers.
     pub fn leaf_sums(&self, leaves: &[Aes128], first: u128, u: &mut [Block], v: &mut [Block]) {
         let (bits, width) = (bits(leaves), u.len());
         assert_eq!(v.len(), bits * width, "a row for every bit");
         let (u, v) = (as_bytes_mut(u), as_bytes_mut(v));
         leaves.iter().for_each(|leaf| registry::used(STREAM, leaf.bytes(), first, width));
         for (first, start, end) in runs(first, width) {
-            let rows = Rows { bits, width, u: &mut *u, v: &mut *v };
-            self.sums(Sums { leaves, punctured: false, first, start, end, rows });
+            let rows = LeafRows { bits, width, u: &mut *u, v: &mut *v };
+            self.sums(LeafSums { leaves, punctured: false, first, start, end, rows });
         }
     }
 
-    /// The rows `v` of [`Backend::leaf_sums`] from all leaves but the first, which is in none of them and is not looked at:
-    /// its place may hold any key. Whoever holds all leaves but leaf α puts leaf α ⊕ y in place y.
+    /// Makes the rows `v` of [`Backend::leaf_sums`] from all leaves but the first. No row contains
+    /// the first leaf, so its place may hold any key. Whoever knows all leaves but leaf α puts leaf
+    /// α ⊕ y in place y.
     ///
     /// # Panics
-    /// If there are not 2, 4, 16 or 256 leaves, or `v` is not as many equal rows as their numbers have bits.
+    /// If there are not 2, 4, 16 or 256 leaves, or `v` is not divisible into one row for every bit
+    /// of their numbers.
     pub fn leaf_sums_punctured(&self, leaves: &[Aes128], first: u128, v: &mut [Block]) {
         let bits = bits(leaves);
         let width = v.len() / bits;
@@ -283,13 +293,13 @@ impl Backend {
         let v = as_bytes_mut(v);
         leaves[1..].iter().for_each(|leaf| registry::used(STREAM, leaf.bytes(), first, width));
         for (first, start, end) in runs(first, width) {
-            let rows = Rows { bits, width, u: &mut [], v: &mut *v };
-            self.sums(Sums { leaves, punctured: true, first, start, end, rows });
+            let rows = LeafRows { bits, width, u: &mut [], v: &mut *v };
+            self.sums(LeafSums { leaves, punctured: true, first, start, end, rows });
         }
     }
 }
 
-/// Bits of a leaf's number.
+/// The number of bits of a leaf's number.
 fn bits(leaves: &[Aes128]) -> usize {
     assert!(matches!(leaves.len(), 2 | 4 | 16 | 256), "{} leaves: not 2, 4, 16 or 256", leaves.len());
     leaves.len().ilog2() as usize

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Backend                 tier and capabilities, chosen once; every batch function is a method of it
-//! Backend::unbatched      the same results block by block, for OT extension: what batching is compared with
+//! Backend::unbatched      the same results block by block, for OT extension: the baseline of batching
 //! Aes128 Aes192 Aes256    round keys, expanded in constant time, zeroized on drop
 //! ctr_xor ecb_encrypt     the standard modes
 //! counter_blocks          F_k(first + i)
@@ -17,8 +17,8 @@
 //! rounds_only             the register-only limit that benchmarks compare with
 //! ```
 //!
-//! Results depend on neither tier nor capability. Constant time: no function branches on or indexes by keys, labels
-//! or data; lengths, counters and tweaks are public.
+//! Results do not depend on the tier or on a capability. Constant time: no function branches on, or
+//! indexes by, keys, labels or data; lengths, counters and tweaks are public.
 
 mod alone;
 mod backend;
@@ -38,6 +38,6 @@ mod tables;
 pub use backend::{Backend, BackendError, ENV};
 pub use ggm::GgmKeys;
 pub use hushwire_simd::Tier;
-pub use key::{Aes128, Aes192, Aes256, Key};
+pub use key::{Aes128, Aes192, Aes256, RoundKeys};
 pub use limit::Rounds;
 pub use tables::Taken;

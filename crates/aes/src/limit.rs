@@ -1,4 +1,4 @@
-//! The register-only limit.
+//! The register-only limit: AES without memory traffic.
 
 use crate::{Backend, rekey};
 use hushwire_block::Block;
@@ -9,18 +9,18 @@ use hushwire_simd::{Kernel, Lanes};
 pub struct Rounds {
     /// AES-128 blocks encrypted.
     pub blocks: u64,
-    /// The last states, so that nothing is optimised away.
+    /// The last states, so that the compiler cannot drop the work.
     pub states: Vec<Block>,
 }
 
-struct Limit(u64);
+struct RegisterRounds(u64);
 
-impl Kernel for Limit {
+impl Kernel for RegisterRounds {
     type Out = Rounds;
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) -> Rounds {
         let keys = [l.splat(&[0xa5; 16]); 11];
-        // Twelve states and a key are what sixteen registers hold.
+        // Sixteen registers hold twelve states and a key.
         let mut v = [l.zero(); 12];
         for (i, v) in (0u8..).zip(&mut v) {
             *v = l.splat(&[i; 16]);
@@ -39,7 +39,7 @@ impl Kernel for Limit {
     }
 }
 
-/// `G` groups of `4 N` keys side by side that depend on nothing, `H` blocks under each.
+/// `G` groups of `4 N` independent keys side by side, with `H` blocks under each key.
 struct Keyed<const G: usize, const H: usize>(u64);
 
 impl<const G: usize, const H: usize> Kernel for Keyed<G, H> {
@@ -56,14 +56,14 @@ impl<const G: usize, const H: usize> Kernel for Keyed<G, H> {
                     key = l.add64(key, step);
                     keys[g][i] = key;
                     for h in 0..H {
-                        // Different blocks, or a compiler would encrypt one.
+                        // Different blocks, or a compiler would encrypt only one.
                         x[g][i][h] = l.xor(key, l.splat(&[h as u8; 16]));
                     }
                 }
             }
             let masks = x;
             if L::SOFT {
-                // Side by side there is nothing to be had in bit slices, but a lot of code.
+                // In bit slices, groups side by side gain nothing but code size.
                 for g in 0..G {
                     let mut one = [x[g]];
                     rekey::encrypt(l, &[keys[g]], &[masks[g]], &mut one);
@@ -84,17 +84,18 @@ impl<const G: usize, const H: usize> Kernel for Keyed<G, H> {
 }
 
 impl Backend {
-    /// Encrypts `H` blocks under each of some fresh keys `iterations` times over, in registers: key schedules and rounds, no
-    /// memory but what registers do not hold. As many keys are side by side as are fastest: `12 N` with a block each, `8 N` with
-    /// two. `H` is 1 or 2.
+    /// Encrypts `H` blocks under each of several fresh keys, `iterations` times, in registers: key
+    /// schedules and rounds, without memory except for spills. The number of keys side by side is
+    /// the fastest one: `12 N` with one block each, `8 N` with two. `H` is 1 or 2.
     #[must_use]
     pub fn keyed_rounds_only<const H: usize>(&self, iterations: u64) -> Rounds {
         if H == 1 { self.run(Keyed::<3, H>(iterations)) } else { self.run(Keyed::<2, H>(iterations)) }
     }
 
-    /// Encrypts 12 vectors `iterations` times over, in registers: no memory, no key schedule. The limit of one core.
+    /// Encrypts 12 vectors `iterations` times in registers, without memory or key schedule: the
+    /// limit of one core.
     #[must_use]
     pub fn rounds_only(&self, iterations: u64) -> Rounds {
-        self.run(Limit(iterations))
+        self.run(RegisterRounds(iterations))
     }
 }

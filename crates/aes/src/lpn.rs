@@ -1,8 +1,9 @@
-//! The 10-local linear code of LPN (Ferret, ePrint 2020/924): every output adds ten entries of a table, chosen by a public
-//! stream of AES blocks.
+//! The 10-local linear code of LPN (Ferret, ePrint 2020/924): every output adds ten entries of a
+//! table, chosen by a public stream of AES blocks.
 //!
-//! The latency of ten random reads binds. The processor overlaps as many as its first cache has line buffers,
-//! provided it need not wait for their addresses: offsets are made a step ahead. Prefetching only takes those buffers away.
+//! The latency of ten random reads is the limit. The processor overlaps as many reads as its first
+//! cache has line buffers if their addresses are ready, so offsets are made a step ahead.
+//! Prefetching would only occupy those buffers.
 
 use crate::batch::Counter;
 use crate::{Aes128, Backend};
@@ -12,16 +13,16 @@ use hushwire_block::{
 };
 use hushwire_simd::{Kernel, Lanes};
 
-/// Entries per output.
+/// The number of entries that an output adds.
 const LOCAL: usize = 10;
-/// Vectors of a step: `5 N` blocks, `20 N` words, `2 N` outputs.
+/// The vectors of a step: `5 N` blocks, `20 N` words, `2 N` outputs.
 const VECTORS: usize = 5;
-/// Bytes of a step's words, at most.
+/// The largest number of bytes of a step's words.
 const BYTES: usize = VECTORS * 64;
 
-/// Words of a step, on cache lines of their own.
+/// The words of a step, on cache lines of their own.
 #[repr(align(64))]
-struct Words([u8; BYTES]);
+struct StepWords([u8; BYTES]);
 
 struct Code<'a> {
     key: &'a Aes128,
@@ -30,7 +31,7 @@ struct Code<'a> {
     out: &'a mut [Block],
 }
 
-/// The counters of a step from `at` on; `offsets` are 0, 1, .. .
+/// The counters of a step from `at` on; `offsets` are 0, 1, 2 and so on.
 #[inline(always)]
 fn counters<L: Lanes>(l: L, offsets: &[L::V; VECTORS], at: u128) -> [L::V; VECTORS] {
     let mut v = [l.zero(); VECTORS];
@@ -58,14 +59,14 @@ impl Kernel for Code<'_> {
         let Code { key, first: mut at, table, out } = self;
         let keys = key.vectors(l);
         let offsets = Counter::<L, VECTORS>::new(l, 0, 1).next(l);
-        // Twice the entry's number: eight bytes each, the largest unit of an address.
+        // Twice the entry's number: an index of 8-byte units, the largest unit of an x86 address.
         let mask = (2 * (table.len() - 1) as u32).to_le_bytes();
         let mask = l.splat(&std::array::from_fn(|i| mask[i % 4]));
         let base = table.as_ptr().cast::<u64>();
-        let mut words = [const { Words([0; BYTES]) }; 2];
+        let mut words = [const { StepWords([0; BYTES]) }; 2];
         let mut steps = out.chunks_exact_mut(2 * L::N);
         let mut now = 0;
-        // Words for the next step are made before this one's entries are added.
+        // The next step's words are made before this step's entries are added.
         make(l, &keys, &offsets, mask, &mut at, &mut words[now].0);
         for out in &mut steps {
             make(l, &keys, &offsets, mask, &mut at, &mut words[1 - now].0);
@@ -78,7 +79,7 @@ impl Kernel for Code<'_> {
     }
 }
 
-/// The words of the step at `at`, doubled and masked.
+/// Makes the words of the step at `at`, doubled and masked.
 #[inline(always)]
 fn make<L: Lanes>(
     l: L,
@@ -96,17 +97,17 @@ fn make<L: Lanes>(
     }
 }
 
-/// Adds to every output the entries that its words stand for.
+/// Adds to every output the entries that its words select.
 ///
 /// # Safety
-/// Twice 8 bytes are readable at every word times 8 from `base` on.
+/// For every word, 16 bytes are readable at `base + 8 word`.
 #[inline(always)]
 unsafe fn add(base: *const u64, words: &[u8; BYTES], out: &mut [Block]) {
     for (out, words) in out.iter_mut().zip(words.as_chunks::<{ 4 * LOCAL }>().0) {
         let mut sum = out.to_u128();
         for word in words.as_chunks::<4>().0 {
             let word = u32::from_le_bytes(*word) as usize;
-            // SAFETY: the caller's.
+            // SAFETY: the caller's promise.
             sum ^= unsafe { base.add(word).cast::<Block>().read() }.to_u128();
         }
         *out = Block::from_u128(sum);
@@ -114,14 +115,16 @@ unsafe fn add(base: *const u64, words: &[u8; BYTES], out: &mut [Block]) {
 }
 
 impl Backend {
-    /// Adds (xors) to `out[j]` the entries of `table` at words 10 j to 10 j + 9 of AES_k(LE128(first)),
-    /// AES_k(LE128(first + 1)), .. , counting modulo 2^128: words are 32 bits, little-endian, four to a block, and a word
-    /// stands for its value modulo the table's length.
+    /// Xors into `out[j]` the entries of `table` that words 10 j to 10 j + 9 of
+    /// AES_k(LE128(first)), AES_k(LE128(first + 1)), .. select, counting modulo 2^128. Words are 32
+    /// bits, little-endian, four to a block; a word selects the entry at its value modulo the
+    /// table's length.
     ///
-    /// A call takes ⌈10 n / 4⌉ blocks for n outputs. So that calls continue one another, let every n but the last be even
-    /// and advance `first` by 10 n / 4.
+    /// A call takes ⌈10 n / 4⌉ blocks for n outputs. To continue with another call, let every n but
+    /// the last be even and advance `first` by 10 n / 4.
     ///
-    /// The places of the entries are public: `key` and `first` must be, the table and `out` need not.
+    /// Which entries are read is public: `key` and `first` must be public, the table and `out` need
+    /// not be.
     ///
     /// # Panics
     /// If the table's length is not a power of two from 2 to 2^31.

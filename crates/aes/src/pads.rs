@@ -1,7 +1,7 @@
-//! Pads of OT from correlated blocks: both hashes of the sender's block and of the same block with the other choice.
+//! Pads of OT from correlated blocks: the hashes of the sender's block for both choices.
 //!
 //! ```text
-//! out[i] = [H(q_i), H(q_i ⊕ Δ)]       the receiver, who holds one of the two inputs, hashes with `ccr` or `tccr`
+//! out[i] = [H(q_i), H(q_i ⊕ Δ)]       the receiver holds one of the two inputs and hashes it with `ccr` or `tccr`
 //! ```
 
 use crate::batch::{Counter, runs, sigma};
@@ -12,30 +12,31 @@ use hushwire_block::{
 };
 use hushwire_simd::{Kernel, Lanes};
 
-/// A hash of pairs whose inputs differ by Δ; four vectors of pairs at a time.
-trait Pair {
-    /// Round keys, Δ, counters.
-    type Ready<L: Lanes>;
+/// A hash of pairs of inputs that differ by Δ, four vectors of pairs at a time.
+trait PairHash {
+    /// Round keys, Δ and counters in registers.
+    type InRegisters<L: Lanes>;
     /// Loads keys and counters into registers.
-    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L>;
-    /// The first half of what comes back belongs to q, the second to q ⊕ Δ. Mark it `#[inline(always)]`.
-    fn step<L: Lanes>(l: L, ready: &mut Self::Ready<L>, q: [L::V; 4]) -> [L::V; 8];
+    fn ready<L: Lanes>(&self, l: L) -> Self::InRegisters<L>;
+    /// Returns the hashes of q in the first half and of q ⊕ Δ in the second. Mark it
+    /// `#[inline(always)]`.
+    fn step<L: Lanes>(l: L, ready: &mut Self::InRegisters<L>, q: [L::V; 4]) -> [L::V; 8];
 }
 
 /// π(σ(x)) ⊕ σ(x).
 struct Ccr<'a>(&'a Aes128, Block);
 
-impl Pair for Ccr<'_> {
-    type Ready<L: Lanes> = ([L::V; 11], L::V);
+impl PairHash for Ccr<'_> {
+    type InRegisters<L: Lanes> = ([L::V; 11], L::V);
     #[inline(always)]
-    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L> {
+    fn ready<L: Lanes>(&self, l: L) -> Self::InRegisters<L> {
         (self.0.vectors(l), l.splat(&self.1.sigma().0))
     }
     #[inline(always)]
-    fn step<L: Lanes>(l: L, (keys, delta): &mut Self::Ready<L>, q: [L::V; 4]) -> [L::V; 8] {
+    fn step<L: Lanes>(l: L, (keys, delta): &mut Self::InRegisters<L>, q: [L::V; 4]) -> [L::V; 8] {
         let mut x = [l.zero(); 8];
         for i in 0..4 {
-            // σ is linear: one of it serves both.
+            // σ is linear: one application serves both inputs.
             x[i] = sigma(l, q[i]);
             x[4 + i] = l.xor(x[i], *delta);
         }
@@ -45,17 +46,17 @@ impl Pair for Ccr<'_> {
     }
 }
 
-/// π(π(x) ⊕ i) ⊕ π(x), one i for both.
+/// π(π(x) ⊕ i) ⊕ π(x), with one tweak i for both inputs.
 struct Tccr<'a>(&'a Aes128, Block, u128);
 
-impl Pair for Tccr<'_> {
-    type Ready<L: Lanes> = ([L::V; 11], L::V, Counter<L, 4>);
+impl PairHash for Tccr<'_> {
+    type InRegisters<L: Lanes> = ([L::V; 11], L::V, Counter<L, 4>);
     #[inline(always)]
-    fn ready<L: Lanes>(&self, l: L) -> Self::Ready<L> {
+    fn ready<L: Lanes>(&self, l: L) -> Self::InRegisters<L> {
         (self.0.vectors(l), l.splat(&self.1.0), Counter::new(l, self.2, 1))
     }
     #[inline(always)]
-    fn step<L: Lanes>(l: L, (keys, delta, tweaks): &mut Self::Ready<L>, q: [L::V; 4]) -> [L::V; 8] {
+    fn step<L: Lanes>(l: L, (keys, delta, tweaks): &mut Self::InRegisters<L>, q: [L::V; 4]) -> [L::V; 8] {
         let mut x = [l.zero(); 8];
         for i in 0..4 {
             x[i] = q[i];
@@ -73,7 +74,7 @@ impl Pair for Tccr<'_> {
     }
 }
 
-/// `XOR`: messages come in, and leave under the pads.
+/// Writes pads, or, if `XOR`, xors them onto the messages that are in `out`.
 struct Pads<'a, P, const XOR: bool> {
     pair: P,
     q: &'a [u8],
@@ -82,12 +83,12 @@ struct Pads<'a, P, const XOR: bool> {
     streamed: bool,
 }
 
-impl<P: Pair, const XOR: bool> Pads<'_, P, XOR> {
-    /// Four vectors of q to eight of pads, in turns.
+impl<P: PairHash, const XOR: bool> Pads<'_, P, XOR> {
+    /// Makes eight vectors of pads, interleaved, from four vectors of q.
     #[inline(always)]
     fn step<L: Lanes>(
         l: L,
-        ready: &mut P::Ready<L>,
+        ready: &mut P::InRegisters<L>,
         src: &[u8],
         messages: &[u8],
         dst: &mut [u8],
@@ -111,7 +112,7 @@ impl<P: Pair, const XOR: bool> Pads<'_, P, XOR> {
     }
 }
 
-impl<P: Pair, const XOR: bool> Kernel for Pads<'_, P, XOR> {
+impl<P: PairHash, const XOR: bool> Kernel for Pads<'_, P, XOR> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
@@ -140,7 +141,7 @@ impl<P: Pair, const XOR: bool> Kernel for Pads<'_, P, XOR> {
 }
 
 impl Backend {
-    fn pads<P: Pair, const XOR: bool>(
+    fn pads<P: PairHash, const XOR: bool>(
         self,
         pair: P,
         q: &[Block],
@@ -183,7 +184,8 @@ impl Backend {
         self.pads::<_, true>(Ccr(key, delta), q, messages, out);
     }
 
-    /// `out[i] = [tccr(q[i]), tccr(q[i] ⊕ delta)]` with the hash of [`Backend::tccr`], both under tweak first + i.
+    /// `out[i] = [tccr(q[i]), tccr(q[i] ⊕ delta)]` with the hash of [`Backend::tccr`], both with
+    /// tweak first + i.
     ///
     /// # Panics
     /// If the lengths differ.

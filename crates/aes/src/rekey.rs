@@ -1,20 +1,23 @@
-//! Many keys, a few blocks under each: schedules of `4 N` keys interleaved with their encryptions.
+//! Many keys and a few blocks under each: schedules of `4 N` keys interleaved with their
+//! encryptions.
 //!
-//! Four vectors of keys are transposed so that vector `w` holds word `w` of them all; then a round of the schedule is
+//! Four vectors of keys are transposed so that vector `w` holds word `w` of all keys. A round of
+//! the schedule is then
 //!
 //! ```text
 //! t = SubWord(RotWord(w3)) ^ rcon     one shuffle (ShiftRows undone) and one last AES round for 4 N keys
 //! w0 ^= t; w1 ^= w0; w2 ^= w1; w3 ^= w2
 //! ```
 //!
-//! and four round-key vectors come out of transposing back: no AESKEYGENASSIST, no serial word chain per key. A group waits
-//! for itself at every step, so that two or three groups side by side take little longer than one.
+//! and transposing back gives four round-key vectors: no AESKEYGENASSIST, no serial chain of words
+//! per key. Each step of a group depends on the step before it, so two or three groups side by side
+//! take little longer than one.
 
 use crate::Backend;
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_simd::{Kernel, Lanes};
 
-/// Word `j` of vector `i` in every lane to word `i` of vector `j`.
+/// Moves word `i` of vector `j`, in every lane, to word `j` of vector `i`.
 #[inline(always)]
 fn transpose<L: Lanes>(l: L, [a, b, c, d]: [L::V; 4]) -> [L::V; 4] {
     let ((ab0, ab1), (cd0, cd1)) = (l.unpack::<32>(a, b), l.unpack::<32>(c, d));
@@ -22,8 +25,8 @@ fn transpose<L: Lanes>(l: L, [a, b, c, d]: [L::V; 4]) -> [L::V; 4] {
     [x0, x1, x2, x3]
 }
 
-/// Takes the output byte's place in ShiftRows and RotWord back to the input's: with it, a last round gives
-/// SubWord(RotWord(w)) for each of a lane's four words.
+/// Maps an output byte's place through ShiftRows and RotWord back to its input place: with this
+/// shuffle, a last AES round gives SubWord(RotWord(w)) for each of a lane's four words.
 const ROTATED: [u8; 16] = {
     let mut idx = [0; 16];
     let mut p = 0;
@@ -35,12 +38,13 @@ const ROTATED: [u8; 16] = {
     idx
 };
 
-/// The constants of a key schedule, but for the last round's.
+/// The round constants of a key schedule, except for the last round's.
 const RCON: [u8; 9] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b];
 const RCON_LAST: u8 = 0x36;
 
-/// The next round key of `4 N` keys, word by word. `ALONE`: nothing else is there to do meanwhile, so that what the next
-/// round waits for, `w3`, is one operation behind `t` rather than four, for two operations more.
+/// Makes the next round key of `4 N` keys, word by word. `ALONE` says that no other work fills the
+/// pipeline: then `w3`, which the next round waits for, follows `t` by one operation instead of
+/// four, at the price of two more operations.
 #[inline(always)]
 fn next_words<L: Lanes, const ALONE: bool>(l: L, rcon: u8, w: &mut [L::V; 4]) {
     let rcon = l.splat(&u128::to_le_bytes(0x0000_0001_0000_0001_0000_0001_0000_0001 * u128::from(rcon)));
@@ -52,7 +56,7 @@ fn next_words<L: Lanes, const ALONE: bool>(l: L, rcon: u8, w: &mut [L::V; 4]) {
     w[3] = if ALONE { l.xor(sum, t) } else { l.xor(w[3], w[2]) };
 }
 
-/// The next round key of all words of every group, then a round of every block with it.
+/// Makes the next round key of every group, then encrypts every block by one round with it.
 #[inline(always)]
 fn round<L: Lanes, const G: usize, const H: usize, const LAST: bool>(
     l: L,
@@ -85,14 +89,15 @@ fn round<L: Lanes, const G: usize, const H: usize, const LAST: bool>(
     }
 }
 
-/// Round keys of keys.
+/// Key schedules of many keys.
 struct Schedules<'a, const K: usize> {
     keys: &'a [Block; K],
     out: &'a mut [[Block; K]; 11],
 }
 
 impl<const K: usize> Schedules<'_, K> {
-    /// The next round key of two groups, the first at `i`: side by side, for a schedule waits for itself at every step.
+    /// Makes the next round key of two groups, the first at `i`. Two run side by side, since each
+    /// step of a schedule depends on the step before it.
     #[inline(always)]
     fn step<L: Lanes>(&mut self, l: L, round: usize, rcon: Option<u8>, i: usize, w: &mut [[L::V; 4]; 2]) {
         for half in 0..2 {
@@ -123,7 +128,7 @@ impl<const K: usize> Kernel for Schedules<'_, K> {
                     self.step(l, round, Some(rcon), i, &mut w);
                 }
             } else {
-                // Written out, as below.
+                // Written out for the same reason as in `encrypt`.
                 let [r1, r2, r3, r4, r5, r6, r7, r8, r9] = RCON.map(Some);
                 self.step(l, 1, r1, i, &mut w);
                 self.step(l, 2, r2, i, &mut w);
@@ -140,8 +145,8 @@ impl<const K: usize> Kernel for Schedules<'_, K> {
     }
 }
 
-/// `x[g][i][h]` becomes its encryption under key vector `i` of group `g`, xored with `masks[g][i][h]`. Groups are side by
-/// side, round by round.
+/// Replaces `x[g][i][h]` by its encryption under key vector `i` of group `g`, xored with
+/// `masks[g][i][h]`. The groups run side by side, round by round.
 #[inline(always)]
 pub(crate) fn encrypt<L: Lanes, const G: usize, const H: usize>(
     l: L,
@@ -204,7 +209,7 @@ impl<const H: usize> Kernel for Rekeyed<'_, H> {
     }
 }
 
-/// The blocks of `4 N` keys.
+/// Encrypts the blocks of `4 N` keys.
 #[inline(always)]
 fn group<L: Lanes, const H: usize>(l: L, keys: &[u8], blocks: &mut [u8]) {
     let mut x = [load::<L, H>(l, blocks)];
@@ -221,8 +226,9 @@ fn load_keys<L: Lanes>(l: L, keys: &[u8]) -> [L::V; 4] {
     v
 }
 
-/// Block `h` of every key's `H`, key by lane: with vectors and lanes numbered through, each unzipping turns the number's
-/// bits by one place, until its lowest log2(H) select the register.
+/// Loads block `h` of every key's `H`, one key a lane. If vectors and lanes are numbered
+/// consecutively, each unzipping rotates the bits of the number by one place, until its lowest
+/// log2(H) bits select the register.
 #[inline(always)]
 fn load<L: Lanes, const H: usize>(l: L, src: &[u8]) -> [[L::V; H]; 4] {
     const { assert!(H.is_power_of_two(), "1, 2, 4 or 8 blocks a key") };
@@ -241,7 +247,7 @@ fn load<L: Lanes, const H: usize>(l: L, src: &[u8]) -> [[L::V; H]; 4] {
     x
 }
 
-/// Undoes [`load`].
+/// The inverse of [`load`].
 #[inline(always)]
 fn store<L: Lanes, const H: usize>(l: L, x: [[L::V; H]; 4], dst: &mut [u8]) {
     for (mut x, dst) in x.into_iter().zip(dst.chunks_exact_mut(H * L::BYTES)) {
@@ -258,12 +264,13 @@ fn store<L: Lanes, const H: usize>(l: L, x: [[L::V; H]; 4], dst: &mut [u8]) {
 }
 
 impl Backend {
-    /// Round keys, round by round: `out[r][j]` is round key `r` of `keys[j]`. `K` is a multiple of 32.
+    /// Expands keys, round by round: `out[r][j]` is round key `r` of `keys[j]`. `K` is a multiple
+    /// of 32.
     pub fn schedules<const K: usize>(&self, keys: &[Block; K], out: &mut [[Block; K]; 11]) {
         self.run(Schedules { keys, out });
     }
 
-    /// `blocks[H j + h]` becomes its encryption under `keys[j]`. `H` is 1, 2, 4 or 8.
+    /// Replaces `blocks[H j + h]` by its encryption under `keys[j]`. `H` is 1, 2, 4 or 8.
     ///
     /// # Panics
     /// If there are not `H` blocks for every key.

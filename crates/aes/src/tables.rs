@@ -1,4 +1,5 @@
-//! Low bits of hashes of a block at several distances, for tables of one-of-many oblivious transfers: no hash goes to memory.
+//! Low bits of a block's hashes at several distances, for tables of one-of-many oblivious transfer.
+//! No hash is written to memory.
 
 use crate::batch::{Counter, runs};
 use crate::{Aes128, Backend};
@@ -8,10 +9,10 @@ use hushwire_block::{
 };
 use hushwire_simd::{Kernel, Lanes};
 
-/// A distance, and the bits of its hash that are taken.
+/// A distance, and a mask of the hash bits that are taken.
 pub type Taken = (Block, u32);
 
-struct Tables<'a> {
+struct TableHashes<'a> {
     key: &'a Aes128,
     first: u128,
     x: &'a [u8],
@@ -19,7 +20,7 @@ struct Tables<'a> {
     out: &'a mut [u32],
 }
 
-/// The bits of `M` hashes of each block of `x`, added to those of `out`.
+/// Adds the selected bits of `M` hashes of each block of `x` to `out`.
 #[inline(always)]
 fn some<L: Lanes, const M: usize>(
     l: L,
@@ -45,8 +46,8 @@ fn some<L: Lanes, const M: usize>(
     out
 }
 
-impl Tables<'_> {
-    /// The words of a vector of blocks, each in the first bytes of its block.
+impl TableHashes<'_> {
+    /// The output words of a vector of blocks; each is in the first bytes of its block.
     #[inline(always)]
     fn step<L: Lanes>(&self, l: L, keys: &[L::V; 11], tweaks: &mut Counter<L, 1>, x: &[u8]) -> [u8; 64] {
         let x = [l.load(x), tweaks.next(l)[0]];
@@ -68,7 +69,7 @@ impl Tables<'_> {
     }
 }
 
-impl Kernel for Tables<'_> {
+impl Kernel for TableHashes<'_> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(mut self, l: L) {
@@ -91,7 +92,9 @@ impl Kernel for Tables<'_> {
 }
 
 impl Backend {
-    /// With H as [`Backend::tccr`] and tweak first + n: `out[n]` becomes the sum (xor) of (H(x\[n\] ⊕ distance) mod 2^32) ∧ bits over all of `of`.
+    /// Hashes each block at all distances of `of`, with H as in [`Backend::tccr`] and tweak first +
+    /// n: `out[n]` becomes the xor of (H(x\[n\] ⊕ distance) mod 2^32) ∧ bits over all entries of
+    /// `of`.
     ///
     /// # Panics
     /// If the lengths of `x` and `out` differ.
@@ -100,7 +103,7 @@ impl Backend {
         registry::used(HASH, key.bytes(), first, x.len());
         for (first, start, end) in runs(first, x.len()) {
             let (x, out) = (as_bytes(&x[start..end]), &mut out[start..end]);
-            self.run_batch(Tables { key, first, x, of, out });
+            self.run_batch(TableHashes { key, first, x, of, out });
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Every function on every backend against naive forms over RustCrypto's `aes`, and published vectors.
+//! Every function on every backend against naive forms over RustCrypto's `aes`, and against
+//! published vectors.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
-use hushwire_aes::{Aes128, Aes192, Aes256, Backend, BackendError, GgmKeys, Key};
+use hushwire_aes::{Aes128, Aes192, Aes256, Backend, BackendError, GgmKeys, RoundKeys};
 use hushwire_block::{Block, as_bytes, as_bytes_mut};
 use hushwire_simd::Tier;
 
@@ -40,7 +41,7 @@ fn sigma(x: Block) -> Block {
     Block(out)
 }
 
-/// Lengths around every body and tail, all of them where the tier is fast enough.
+/// Lengths around every body and tail; all lengths where the tier is fast enough.
 fn lengths(backend: Backend) -> Vec<usize> {
     if backend.tier() == Tier::Portable {
         return (0..70).chain([400, 511, 512, 513, 640, 777, 999, 1000]).collect();
@@ -109,7 +110,7 @@ fn fips_197_appendix_c() {
 const PLAIN: &str = "6bc1bee22e409f96e93d7e117393172a ae2d8a571e03ac9c9eb76fac45af8e51
     30c81c46a35ce411e5fbc1191a0a52ef f69f2445df4f9b17ad2b417be66c3710";
 
-fn mode_vector<const R: usize>(b: Backend, key: &Key<R>, ecb: &str, ctr: &str) {
+fn mode_vector<const R: usize>(b: Backend, key: &RoundKeys<R>, ecb: &str, ctr: &str) {
     let plain: [u8; 64] = bytes(&PLAIN.replace('\n', ""));
     let mut blocks = vec![Block::ZERO; 4];
     as_bytes_mut(&mut blocks).copy_from_slice(&plain);
@@ -185,7 +186,7 @@ fn counter_streams_at_every_length_and_wrap() {
                 let mut got = vec![Block::ONES; n];
                 b.counter_blocks(&k0, first, &mut got);
                 assert_eq!(got, one[..n], "{b:?} {first:x} {n} blocks");
-                // n bytes here, so that blocks are cut short.
+                // `n` counts bytes here, so that blocks are cut short.
                 let mut got = vec![0xff; n];
                 b.counter_xor2(&k0, &k1, first, &mut got);
                 assert_eq!(got, as_bytes(&both)[..n], "{b:?} {first:x} {n} bytes");
@@ -296,7 +297,7 @@ fn tree_levels_at_every_length() {
 fn sigma_is_a_linear_orthomorphism() {
     for x in noise(13, 100) {
         assert_eq!(x.sigma(), sigma(x));
-        // x ⊕ σ(x) = lo‖(hi ⊕ lo) is a permutation too: undo it.
+        // x ⊕ σ(x) = lo‖(hi ⊕ lo) is a permutation as well: undo it.
         let y = x.sigma() ^ x;
         let (lo, hi_lo) = (y.to_u128() >> 64, y.to_u128() & u128::from(u64::MAX));
         assert_eq!(Block::from_u128((hi_lo ^ lo) << 64 | lo), x);
@@ -308,7 +309,7 @@ fn the_limit_loop_encrypts() {
     for b in Backend::all() {
         let got = b.rounds_only(2);
         assert_eq!(got.blocks, 2 * got.states.len() as u64);
-        // Every round key is the same here, so the oracle is the portable tier.
+        // All round keys are equal here, so the oracle is the portable tier.
         let want = Backend::forced(Tier::Portable).unwrap().rounds_only(2);
         assert_eq!(got.states[0], want.states[0], "{b:?}");
         assert_eq!(got.states.last(), want.states.last(), "{b:?}");

@@ -17,7 +17,7 @@ fn noise(seed: u64, n: usize) -> Vec<Block> {
     out
 }
 
-/// A cipher of another implementation, as a function.
+/// AES-128 under `key`, by another implementation.
 fn naive(key: Block) -> impl Fn(Block) -> Block {
     let cipher = aes::Aes128::new(&key.0.into());
     move |x| {
@@ -90,8 +90,8 @@ fn sums_over_256_leaves() {
     leaf_sums(8);
 }
 
-/// The invariant that the kernels serve: with leaf α missing and place y holding leaf α ⊕ y, the rows differ by the bits of
-/// α times u.
+/// The kernels' invariant: with leaf α missing and place y holding leaf α ⊕ y, the rows differ by u
+/// times the bits of α.
 #[test]
 fn punctured_sums_are_correlated_with_full_ones() {
     let leaves: Vec<Aes128> = noise(30, 16).iter().map(|leaf| Aes128::new(&leaf.0)).collect();
@@ -179,7 +179,7 @@ fn lpn_adds_ten_entries_to_every_output() {
                     b.lpn_accumulate(&key, first, &table, &mut got);
                     assert_eq!(got, want[..n], "{b:?} {first:x} {size} entries, {n} outputs");
                 }
-                // Calls of even lengths continue one another.
+                // Calls of even lengths continue each other.
                 let mut got = back.clone();
                 let (head, tail) = got.split_at_mut(34);
                 b.lpn_accumulate(&key, first, &table, head);

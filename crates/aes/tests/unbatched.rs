@@ -5,7 +5,7 @@ use hushwire_block::{Block, as_bytes_mut};
 
 /// Lengths around every body and tail.
 const LENGTHS: [usize; 14] = [0, 1, 2, 3, 5, 7, 8, 9, 15, 17, 31, 33, 65, 99];
-/// The second one's lower half wraps.
+/// The second start wraps in its lower half.
 const FIRSTS: [u128; 2] = [7, (9 << 64) - 5];
 
 fn blocks(seed: u128, n: usize) -> Vec<Block> {
@@ -14,7 +14,7 @@ fn blocks(seed: u128, n: usize) -> Vec<Block> {
     out
 }
 
-/// Runs `f` unbatched and batched on outputs of `n` blocks that start out alike.
+/// Runs `f` unbatched and batched on equal outputs of `n` blocks.
 fn same(n: usize, f: impl Fn(Backend, &mut [Block])) {
     for b in Backend::all() {
         assert!(b.is_batched() && b.unbatched().is_batched() == (b.tier() == Tier::Portable));
@@ -86,7 +86,7 @@ fn pads() {
     }
 }
 
-/// Bits of each hash, beside the hashes.
+/// Selected bits of each hash, against the hashes.
 #[test]
 fn tables() {
     let (key, x) = (Aes128::new(&[1; 16]), blocks(9, 99));

@@ -110,7 +110,8 @@ pub(crate) fn xors(program: &Program) -> u64 {
     let stages = program.stages();
     let of = |k: usize| {
         let (block, copies) = stages.shape(k);
-        let layer = |l: &hushwire_circuit::Layer| l.xors.iter().filter(|[a, b, _]| *a > 1 && *b > 1).count();
+        let layer =
+            |l: &hushwire_circuit::CircuitLayer| l.xors.iter().filter(|[a, b, _]| *a > 1 && *b > 1).count();
         (copies * block.layers().iter().map(layer).sum::<usize>()) as u64
     };
     (0..stages.len()).map(of).sum()

@@ -28,7 +28,7 @@ fn main() {
         (conv(128, 55, 16, 1), 1 << 22),
         (conv(512, 7, 2048, 1), 1 << 22),
         (Conv::matrix(1000, 512), 1 << 22),
-        // So few bits of flooding as the small parameters have room for: the rate that they would have.
+        // As few bits of flooding as the small parameters allow: the rate that they would have.
         (conv(64, 58, 64, 3), 1),
     ] {
         let Ok(linear) = Linear::new(conv, if coefficients == 1 { 20 } else { 32 }, 1 << 12, coefficients)
@@ -48,7 +48,7 @@ fn main() {
         let start = Instant::now();
         let bytes = transformed_weights(backend, &linear, &weights);
         let transforms = start.elapsed().as_secs_f64();
-        // A file of as many bytes, read from the system's cache.
+        // A file of the same size, read from the system's cache.
         let path = std::env::temp_dir().join(format!("hushwire-transforms-{}", std::process::id()));
         std::fs::write(&path, vec![1u8; bytes]).expect("room for a file");
         let start = Instant::now();

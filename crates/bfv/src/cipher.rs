@@ -6,9 +6,10 @@
 //! answer     Σ w·upload + encryption of 0 under the public key + flooding − mask, brought to fewer primes
 //! ```
 //!
-//! **Source.** Z. Brakerski, Crypto 2012; J. Fan, F. Vercauteren, ePrint 2012/144; answers without rotations as Z. Huang et al., "Cheetah", USENIX
-//! Security 2022, have them. Deviations: both halves of an answer hide the weights, the first by a fresh encryption of 0, the second by
-//! flooding beyond the bound of all coefficients of a run.
+//! **Source.** Z. Brakerski, Crypto 2012; J. Fan, F. Vercauteren, ePrint 2012/144; answers without
+//! rotations as in Z. Huang et al., "Cheetah", USENIX Security 2022. Deviations: both halves of an
+//! answer hide the weights, the first by a fresh encryption of 0, the second by flooding beyond the
+//! bound over all coefficients of a run.
 
 use crate::{
     BfvError, Set,
@@ -21,13 +22,13 @@ use hushwire_block::{Wiped, abreast};
 use hushwire_prg::{Prg, Seed};
 use zeroize::{Zeroize, Zeroizing};
 
-/// A polynomial, residues of each prime.
+/// A polynomial as its residues modulo each prime.
 pub(crate) type Poly = Vec<Vec<u64>>;
 
-/// Bytes of a seed.
+/// The bytes of a seed.
 const SEED: usize = 16;
 
-/// The tables of a set and a ring, which both parties have.
+/// The tables of a parameter set and a ring, which both parties have.
 #[derive(Clone)]
 pub(crate) struct Ground {
     pub(crate) set: Set,
@@ -37,7 +38,7 @@ pub(crate) struct Ground {
     /// 1 / 2^ℓ modulo each prime, and q modulo 2^ℓ.
     inverses: Vec<u64>,
     q: u64,
-    /// Of each prime, its inverse modulo each before it.
+    /// For each prime, its inverse modulo each prime before it.
     between: Vec<Vec<u64>>,
 }
 
@@ -45,12 +46,12 @@ fn mask(bits: u32) -> u64 {
     (1 << bits) - 1
 }
 
-/// A number with a sign as a residue, without a branch.
+/// A signed number as a residue, without a branch.
 fn residue(x: i64, p: u64) -> u64 {
     (x + (p.cast_signed() & (x >> 63))).cast_unsigned()
 }
 
-/// Numbers of `bits` bits, at most 57, without gaps.
+/// Packs numbers of `bits` bits, at most 57, without gaps.
 pub(crate) fn pack(numbers: impl Iterator<Item = u64>, bits: u32, out: &mut Vec<u8>) {
     let (mut held, mut used) = (0u64, 0);
     for x in numbers {
@@ -59,7 +60,7 @@ pub(crate) fn pack(numbers: impl Iterator<Item = u64>, bits: u32, out: &mut Vec<
         if used >= 64 {
             out.extend_from_slice(&held.to_le_bytes());
             used -= 64;
-            // What did not fit: nothing, where it just fit, as numbers have fewer bits.
+            // The bits that did not fit; 0 if all did.
             held = x >> (bits - used);
         }
     }
@@ -96,7 +97,7 @@ pub(crate) fn unpack(bytes: &[u8], count: usize, bits: u32) -> Vec<u64> {
 impl Ground {
     pub(crate) fn new(backend: Backend, set: Set, ring: u32) -> Ground {
         let primes: Vec<Prime> = (0..set.primes()).map(|k| Prime::new(k, set.n())).collect();
-        // (p + 1) / 2 halves.
+        // (p + 1) / 2 is the inverse of 2.
         let inverse = |p: u64| (0..ring).fold(1, |x, _| times(x, p.div_ceil(2), p));
         let inverses = primes.iter().map(|prime| inverse(prime.p)).collect();
         let q = primes.iter().fold(1u64, |q, prime| q.wrapping_mul(prime.p)) & mask(ring);
@@ -112,14 +113,15 @@ impl Ground {
         self.set.kept(self.ring)
     }
 
-    /// The multiples of 1 / t that ⌊q m / t⌉ is modulo every prime: q m less its centred rest is divided by t, where q is 0.
+    /// The multiples of 1 / t that ⌊q m / t⌉ is modulo every prime: q m minus its centred remainder
+    /// is divided by t, and q is 0 there.
     fn rests(&self, m: impl Iterator<Item = u64>) -> Zeroizing<Vec<i64>> {
         let shift = 64 - self.ring;
         let rest = |m: u64| -((self.q.wrapping_mul(m) << shift).cast_signed() >> shift);
         Zeroizing::new(m.map(rest).collect())
     }
 
-    /// Adds ⌊q m / t⌉ modulo prime `k`, of numbers m that have these rests.
+    /// Adds ⌊q m / t⌉ modulo prime `k`, for numbers m with these remainders.
     fn add_encoded(&self, sum: &mut [u64], rests: &[i64], k: usize) {
         let prime = &self.primes[k];
         let rests = Zeroizing::new(rests.iter().map(|x| residue(*x, prime.p)).collect::<Vec<_>>());
@@ -157,7 +159,7 @@ impl Ground {
         out
     }
 
-    /// Bytes of a seeded pair.
+    /// The number of bytes of a seeded pair.
     pub(crate) fn pair_bytes(&self) -> usize {
         SEED + self.primes.len() * packed(self.set.n(), BITS)
     }
@@ -174,7 +176,7 @@ impl Ground {
         Ok([self.stretched(seed), b])
     }
 
-    /// Coefficients brought from all primes to those that are kept.
+    /// Switches coefficients from all primes to those that are kept.
     fn switched(&self, mut poly: Poly) -> Poly {
         for last in (self.kept()..self.primes.len()).rev() {
             let (shift, p) = (poly.pop().expect("residues of each prime"), self.primes[last].p);
@@ -199,10 +201,10 @@ fn inverse_of(x: u64, p: u64) -> u64 {
     out
 }
 
-/// The party that encrypts and learns.
+/// The party that encrypts and learns the results.
 pub(crate) struct Client {
     pub(crate) ground: Ground,
-    /// The secret, transformed, and as it is.
+    /// The secret, transformed and untransformed.
     s: Poly,
     small: Vec<i64>,
     prg: Prg,
@@ -223,7 +225,7 @@ impl Client {
         Client { ground, s, small, prg }
     }
 
-    /// The public seed of a pair's first half, and the secret one of its errors.
+    /// The public seed of a pair's first half, and the secret seed of its errors.
     fn seeds(&mut self) -> ([u8; SEED], Seed) {
         let mut seeds = Zeroizing::new([0; 2 * SEED]);
         self.prg.fill(&mut seeds[..]);
@@ -231,7 +233,7 @@ impl Client {
         (open, Seed::from_bytes(own))
     }
 
-    /// A pair of phase e + ⌊q m / t⌉.
+    /// A pair with phase e + ⌊q m / t⌉.
     fn pair(&self, (seed, own): ([u8; SEED], Seed), m: Option<&[u64]>) -> Vec<u8> {
         let ground = &self.ground;
         let a = ground.stretched(&seed);
@@ -254,20 +256,20 @@ impl Client {
         ground.written(&seed, &b)
     }
 
-    /// An encryption of 0, for the server's own.
+    /// An encryption of 0, from which the server makes its own.
     pub(crate) fn public_key(&mut self) -> Vec<u8> {
         let seeds = self.seeds();
         self.pair(seeds, None)
     }
 
-    /// Encryptions of polynomials modulo 2^ℓ, made on so many threads.
+    /// Encrypts polynomials modulo 2^ℓ on `threads` threads.
     pub(crate) fn encrypt(&mut self, all: Vec<Vec<u64>>, threads: usize) -> Vec<u8> {
         let seeded = all.into_iter().map(|m| (self.seeds(), Wiped::new(m))).collect();
         let own = &*self;
         abreast(threads, seeded, |(seeds, m)| own.pair(seeds, Some(&m))).concat()
     }
 
-    /// The phases of an answer at its results' places, and the results.
+    /// The phases of an answer at the places of its results, and the results.
     pub(crate) fn open(&self, answer: &[u8], places: &[usize]) -> Result<Vec<u64>, BfvError> {
         Ok(self.phases(answer, places)?.into_iter().map(|phase| self.decoded(phase)).collect())
     }
@@ -323,7 +325,8 @@ impl Client {
         self.ground.primes[..self.ground.kept()].iter().map(|prime| u128::from(prime.p)).product()
     }
 
-    /// The noise modulo the first prime of halves that are not brought to fewer, centred, where they hold these results.
+    /// The centred noise modulo the first prime of halves that are not switched to fewer primes,
+    /// given their results.
     #[cfg(test)]
     pub(crate) fn noises(&self, [a, b]: &[Poly; 2], places: &[usize], results: &[u64]) -> Vec<i64> {
         let (ground, prime) = (&self.ground, &self.ground.primes[0]);
@@ -351,7 +354,7 @@ impl Client {
         let m = if self.ground.kept() == 1 {
             ((phase << ring) + q / 2) / q
         } else {
-            // m q / t is m ⌊q / t⌋ and less than m more, far below half a step.
+            // m q / t exceeds m ⌊q / t⌋ by less than m, far below half a step.
             let step = q >> ring;
             (phase + step / 2) / step
         };
@@ -359,7 +362,7 @@ impl Client {
     }
 }
 
-/// The party that has weights.
+/// The party with the weights.
 pub(crate) struct Server {
     pub(crate) ground: Ground,
     key: [Poly; 2],
@@ -373,14 +376,15 @@ impl Server {
         Ok(Server { ground, key, prg })
     }
 
-    /// Secret randomness of an answer, of its own.
+    /// A secret seed for one answer.
     pub(crate) fn seed(&mut self) -> Seed {
         let mut seed = Zeroizing::new([0; SEED]);
         self.prg.fill(&mut seed[..]);
         Seed::from_bytes(*seed)
     }
 
-    /// The answer that sums of products make: of the first half everything, of the second what is at `places`, less masks, which it gives.
+    /// The answer for sums of products: the whole first half, and of the second half the
+    /// coefficients at `places` minus masks, which are returned.
     pub(crate) fn answer(
         &self,
         seed: &Seed,
@@ -395,7 +399,7 @@ impl Server {
         (self.written(halves, places), masks)
     }
 
-    /// The sum under a fresh encryption of 0, flooding and masks; coefficients.
+    /// The sum under a fresh encryption of 0, flooding and masks; as coefficients.
     pub(crate) fn hidden(
         &self,
         prg: &mut Prg,
@@ -405,7 +409,8 @@ impl Server {
         flooding: u32,
     ) -> [Poly; 2] {
         let (n, ground) = (self.ground.set.n(), &self.ground);
-        // SECURITY: without it the first half is the weights times a polynomial that the client knows.
+        // SECURITY: without it, the first half is the weights times a polynomial that the client
+        // knows.
         let u = Zeroizing::new(ternary(prg, n));
         let u = ground.transformed(&u);
         for (half, key) in sum.iter_mut().zip(&self.key) {
@@ -417,7 +422,7 @@ impl Server {
             }
         }
         let [a, mut b] = sum;
-        // SECURITY: without it the noise of a result tells the client of the weights.
+        // SECURITY: without it, the noise of a result tells the client about the weights.
         let noises = Wiped::new(floods(prg, flooding, places.len()));
         let rests = ground.rests(masks.iter().map(|mask| mask.wrapping_neg()));
         for (k, (prime, b)) in ground.primes.iter().zip(&mut b).enumerate() {
@@ -435,7 +440,7 @@ impl Server {
         let at = |of: &Vec<u64>| places.iter().map(|i| of[*i]).collect();
         let [a, b] = [a, b.iter().map(at).collect()].map(|half| ground.switched(half));
         let dropped = if kept == 1 { [DROPPED_A, DROPPED_B] } else { [0; 2] };
-        // Rounded; what would be 2^50 is the next below.
+        // Rounded; a result of 2^50 becomes the next number below.
         let cut =
             |x: u64, d: u32| if d == 0 { x } else { ((x + (1 << (d - 1))) >> d).min((1 << (BITS - d)) - 1) };
         let mut out = Vec::with_capacity(ground.set.answer_bytes(ground.ring, places.len()));

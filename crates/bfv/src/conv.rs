@@ -6,51 +6,55 @@
 //! a result     output m, row i, column j                                at  m C H W + O + i W + j
 //! ```
 //!
-//! Places that wrap at N lie below O. Column l of all kernels is a polynomial of x^W times x^(w − 1 − l): so many short transforms make that of the
-//! weights. Where kernels have one pixel, all of an image's are one row. A product of matrices is a convolution of one pixel. Channels beyond a block are summed from several uploads, outputs beyond
-//! a block are answers of their own; planes beyond N are cut into tiles of rows that overlap by h − 1.
+//! Places that wrap at N are below O. Column l of all kernels is a polynomial in x^W times x^(w − 1
+//! − l), so the transform of the weights consists of w short transforms. If kernels have one pixel,
+//! all pixels of an image form one row. A product of matrices is a convolution of one pixel.
+//! Channels beyond a block are summed over several uploads; outputs beyond a block are answers of
+//! their own; planes beyond N are cut into tiles of rows that overlap by h − 1.
 //!
 //! **Source.** Z. Huang et al., "Cheetah", USENIX Security 2022, section 3.
 
-/// AGREEMENT: columns of the narrowest rows.
+/// AGREEMENT: the number of columns of the narrowest rows.
 pub(crate) const LEAST: usize = 8;
 
-/// A convolution of images `[channels, rows, columns]`, zeros around included, by kernels `[outputs, channels, h, w]`.
+/// A convolution of images `[channels, rows, columns]`, including zero padding, with kernels
+/// `[outputs, channels, h, w]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conv {
-    /// Channels of an image.
+    /// The number of channels of an image.
     pub channels: usize,
-    /// Rows and columns of an image.
+    /// The rows and columns of an image.
     pub image: [usize; 2],
-    /// Kernels.
+    /// The number of kernels.
     pub outputs: usize,
-    /// Rows and columns of a kernel.
+    /// The rows and columns of a kernel.
     pub kernel: [usize; 2],
-    /// Rows and columns from one window to the next.
+    /// The rows and columns from one window to the next.
     pub strides: [usize; 2],
 }
 
-/// Rows of an image.
+/// A tile: some rows of an image.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tile {
-    /// The first row, and how many there are.
+    /// The first row, and the number of rows.
     pub(crate) row: usize,
     pub(crate) rows: usize,
-    /// The first row of results, and how many there are.
+    /// The first row of results, and their number.
     pub(crate) result: usize,
     pub(crate) results: usize,
 }
 
-/// The cut of a convolution into polynomials.
+/// How a convolution is cut into polynomials.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub(crate) conv: Conv,
     pub(crate) n: usize,
     pub(crate) tiles: Vec<Tile>,
-    /// Rows of a tile's place, and columns of a row's.
+    /// The rows and columns that a tile's place holds.
     height: usize,
     pub(crate) width: usize,
-    /// Channels of an upload, outputs of an answer: AGREEMENT, so that there are few of both together, which take about the same time and bytes.
+    /// The channels of an upload and the outputs of an answer. AGREEMENT: chosen so that the total
+    /// number of uploads and answers, which take about the same time and bytes, is small.
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
 }
@@ -62,14 +66,15 @@ impl Conv {
         Conv { channels: columns, image: [1; 2], outputs: rows, kernel: [1; 2], strides: [1; 2] }
     }
 
-    /// Rows and columns of results.
+    /// The rows and columns of results.
     #[must_use]
     pub fn results(&self) -> [usize; 2] {
         [0, 1].map(|k| (self.image[k] - self.kernel[k]) / self.strides[k] + 1)
     }
 
-    /// The same where pixels know nothing of each other: all of them in one row, which has room for a power of two, so that the polynomials of weights are as
-    /// short as there are planes in one of `n` coefficients.
+    /// For kernels of one pixel: all pixels in one row, which has space for a power of two of them,
+    /// so that the polynomials of weights are only as long as the number of planes in `n`
+    /// coefficients.
     fn in_a_row(self, n: usize) -> Conv {
         let [rows, columns] = self.image;
         match rows.checked_mul(columns) {
@@ -80,13 +85,13 @@ impl Conv {
         }
     }
 
-    /// Products that are summed to one result.
+    /// The number of products that are summed to one result.
     #[must_use]
     pub fn terms(&self) -> u64 {
         (self.channels * self.kernel[0] * self.kernel[1]) as u64
     }
 
-    /// Products of all results.
+    /// The number of products of all results.
     #[must_use]
     pub fn products(&self) -> u64 {
         let [rows, columns] = self.results();
@@ -95,7 +100,7 @@ impl Conv {
 }
 
 impl Layout {
-    /// None where a window is wider than a polynomial.
+    /// `None` if a window is wider than a polynomial.
     pub(crate) fn new(conv: Conv, n: usize) -> Option<Layout> {
         let conv = conv.in_a_row(n);
         let [rows, columns] = conv.image;
@@ -103,7 +108,7 @@ impl Layout {
         if !fits || conv.strides.contains(&0) || conv.channels == 0 || conv.outputs == 0 {
             return None;
         }
-        // Rows of whole vectors, but where there is one column alone.
+        // Rows are whole vectors, unless there is only one column.
         let width = if columns == 1 { 1 } else { columns.next_power_of_two().max(LEAST) };
         let height = rows.min(n / width);
         if height < conv.kernel[0] {
@@ -128,12 +133,12 @@ impl Layout {
         Some(Layout { conv, n, tiles, height, width, inputs, outputs })
     }
 
-    /// Uploads of a tile.
+    /// The number of uploads of a tile.
     pub(crate) fn blocks(&self) -> usize {
         self.conv.channels.div_ceil(self.inputs)
     }
 
-    /// Answers of a tile.
+    /// The number of answers of a tile.
     pub(crate) fn groups(&self) -> usize {
         self.conv.outputs.div_ceil(self.outputs)
     }
@@ -147,7 +152,7 @@ impl Layout {
         (self.inputs - 1) * self.plane() + (h - 1) * self.width + w - 1
     }
 
-    /// The polynomials of an image, tile after tile, block after block.
+    /// The polynomials of an image, tile by tile, block by block.
     pub(crate) fn uploads(&self, image: &[u64]) -> Vec<Vec<u64>> {
         let [rows, columns] = self.conv.image;
         let mut all = vec![];
@@ -166,12 +171,12 @@ impl Layout {
         all
     }
 
-    /// Columns of kernels, each a polynomial of weights in x^W.
+    /// The number of columns of kernels; each is a polynomial of weights in x^W.
     pub(crate) fn taps(&self) -> usize {
         self.conv.kernel[1]
     }
 
-    /// The weights of one block and group: column after column, the last one, which has the least power, behind the others.
+    /// The weights of one block and group, column by column in descending powers.
     pub(crate) fn weights(&self, weights: &[i64], block: usize, group: usize) -> Vec<Vec<i64>> {
         let [h, w] = self.conv.kernel;
         let mut of = vec![vec![0; self.n / self.width]; w];
@@ -189,12 +194,12 @@ impl Layout {
         of
     }
 
-    /// Results of an answer.
+    /// The number of results of an answer.
     pub(crate) fn results(&self, tile: &Tile, group: usize) -> usize {
         self.outputs.min(self.conv.outputs - group * self.outputs) * tile.results * self.conv.results()[1]
     }
 
-    /// Where the results of an answer stand in its polynomial, and among all results.
+    /// The places of an answer's results in its polynomial, and among all results.
     pub(crate) fn places(&self, tile: &Tile, group: usize) -> (Vec<usize>, Vec<usize>) {
         let ([rows, columns], width) = (self.conv.results(), self.width);
         let (mut places, mut to) = (vec![], vec![]);

@@ -1,4 +1,5 @@
-//! A layer between two parties: one encrypts a vector, the other multiplies it by weights and keeps a share.
+//! A layer between two parties: one encrypts a vector, the other multiplies it by weights and keeps
+//! a share.
 
 use crate::{
     BfvError, Conv, Layer, Margin, Set,
@@ -12,7 +13,7 @@ use hushwire_aes::Backend;
 use hushwire_block::abreast;
 use hushwire_prg::Seed;
 
-/// A layer that fits, which both parties agree on.
+/// A layer that the parameters fit; both parties agree on it.
 #[derive(Clone, Debug)]
 pub struct Linear {
     set: Set,
@@ -23,15 +24,15 @@ pub struct Linear {
     images: usize,
 }
 
-/// LOCAL: answers whose weights are transformed at a time, at most.
+/// LOCAL: the largest number of answers whose weights are transformed at a time.
 const BATCH: usize = 16;
 
 impl Linear {
-    /// A convolution modulo 2^`ring` by weights that are no greater than `weight`, without their signs, in a run that opens so many
-    /// coefficients in all.
+    /// A convolution modulo 2^`ring` by weights whose absolute values are at most `weight`, in a
+    /// run that opens `coefficients` coefficients in all.
     ///
     /// # Errors
-    /// No set of parameters has room for its noise, or a window for its rows.
+    /// No set of parameters has space for its noise, or for its windows.
     pub fn new(conv: Conv, ring: u32, weight: u64, coefficients: u64) -> Result<Linear, BfvError> {
         let layer = |outputs: usize| Layer { ring, weight, terms: conv.terms(), outputs: outputs as u64 };
         let fitting = Set::ALL.into_iter().find_map(|set| {
@@ -52,7 +53,7 @@ impl Linear {
         }
     }
 
-    /// The same of so many images, one behind the other, by the same weights.
+    /// The layer for `images` images, one after the other, with the same weights.
     #[must_use]
     pub fn images(self, images: usize) -> Linear {
         Linear { images, ..self }
@@ -64,7 +65,7 @@ impl Linear {
         self.set
     }
 
-    /// Bits of the ring.
+    /// The ring's width in bits.
     #[must_use]
     pub fn ring(&self) -> u32 {
         self.ring
@@ -76,7 +77,7 @@ impl Linear {
         self.layout.conv
     }
 
-    /// Bytes of an upload.
+    /// The number of bytes of an upload.
     #[must_use]
     pub fn upload_bytes(&self) -> usize {
         self.images
@@ -85,7 +86,7 @@ impl Linear {
             * (16 + self.set.primes() * packed(self.set.n(), BITS))
     }
 
-    /// Bytes of an answer.
+    /// The number of bytes of an answer.
     #[must_use]
     pub fn answer_bytes(&self) -> usize {
         let one = |(group, _, tile): (usize, usize, usize)| {
@@ -94,10 +95,10 @@ impl Linear {
         self.answers().into_iter().map(one).sum()
     }
 
-    /// All results in the open, right modulo 2^ℓ, on so many threads.
+    /// Computes all results in the clear, modulo 2^ℓ, on `threads` threads.
     ///
     /// # Panics
-    /// If there are not as many weights (the caller's bug).
+    /// If the number of weights is wrong (the caller's bug).
     #[must_use]
     pub fn plain(&self, backend: Backend, images: &[u64], weights: &[u64], threads: usize) -> Vec<u64> {
         plain(self.conv(), self.ring, backend, [images, weights], threads)
@@ -109,13 +110,13 @@ impl Linear {
         self.margin
     }
 
-    /// Coefficients that it opens.
+    /// The number of coefficients that it opens.
     #[must_use]
     pub fn coefficients(&self) -> u64 {
         (self.images * self.results()) as u64
     }
 
-    /// Elements of an image, and of its results.
+    /// The number of elements of an image, and of its results.
     fn pixels(&self) -> usize {
         let conv = self.layout.conv;
         conv.channels * conv.image[0] * conv.image[1]
@@ -126,25 +127,25 @@ impl Linear {
         conv.outputs * conv.results().iter().product::<usize>()
     }
 
-    /// The greatest weight there may be, without its sign.
+    /// The largest absolute value of a weight.
     #[must_use]
     pub fn weight(&self) -> u64 {
         self.weight
     }
 
-    /// Images and tiles.
+    /// All pairs of an image and a tile.
     fn parts(&self) -> Vec<(usize, usize)> {
         let tiles = self.layout.tiles.len();
         (0..self.images * tiles).map(|k| (k / tiles, k % tiles)).collect()
     }
 
-    /// Groups, images and tiles.
+    /// All triples of a group, an image and a tile.
     fn answers(&self) -> Vec<(usize, usize, usize)> {
         let parts = self.parts();
         (0..self.layout.groups()).flat_map(|g| parts.iter().map(move |(i, t)| (g, *i, *t))).collect()
     }
 
-    /// The places of an answer's results in its polynomial, and among those of all images.
+    /// The places of an answer's results in its polynomial, and among the results of all images.
     fn places(&self, (group, image, tile): (usize, usize, usize)) -> (Vec<usize>, Vec<usize>) {
         let (places, mut to) = self.layout.places(&self.layout.tiles[tile], group);
         to.iter_mut().for_each(|to| *to += image * self.results());
@@ -152,14 +153,14 @@ impl Linear {
     }
 }
 
-/// The party that has the vector.
+/// The party with the vector.
 pub struct Encryptor(Client);
 
-/// The party that has weights, and the other's public key.
+/// The party with the weights, and the other's public key.
 pub struct Evaluator(Server);
 
 impl Encryptor {
-    /// Fresh keys. `seed` is secret, and serves nothing else.
+    /// Makes fresh keys. `seed` is secret and must not be used for anything else.
     #[must_use]
     pub fn new(backend: Backend, set: Set, ring: u32, seed: &Seed) -> Self {
         Self(Client::new(Ground::new(backend, set, ring), seed))
@@ -170,10 +171,10 @@ impl Encryptor {
         self.0.public_key()
     }
 
-    /// Encryptions of a vector of numbers modulo 2^ℓ: images, channel after channel. `threads` are LOCAL.
+    /// Encrypts a vector of numbers modulo 2^ℓ: images, channel by channel. `threads` is LOCAL.
     ///
     /// # Panics
-    /// If there are not as many, or the layer is of other parameters (the caller's bug).
+    /// If the number of elements is wrong, or the layer has other parameters (the caller's bug).
     pub fn upload(&mut self, linear: &Linear, images: &[u64], threads: usize) -> Vec<u8> {
         assert_eq!(images.len(), linear.images * linear.pixels(), "images of the layer's shape");
         assert_eq!(
@@ -185,10 +186,10 @@ impl Encryptor {
         self.0.encrypt(images.flat_map(|image| linear.layout.uploads(image)).collect(), threads)
     }
 
-    /// This party's share of the products, on so many threads.
+    /// This party's share of the products, computed on `threads` threads.
     ///
     /// # Errors
-    /// The answer is none of such a layer.
+    /// The answer does not fit the layer.
     pub fn open(&self, linear: &Linear, answer: &[u8], threads: usize) -> Result<Vec<u64>, BfvError> {
         let expected = linear.answer_bytes();
         if answer.len() != expected {
@@ -216,28 +217,28 @@ impl Encryptor {
 }
 
 impl Evaluator {
-    /// `key` is the other party's; `seed` is secret, and serves nothing else.
+    /// `key` is the other party's. `seed` is secret and must not be used for anything else.
     ///
     /// # Errors
-    /// The key is none.
+    /// The key is malformed.
     pub fn new(backend: Backend, set: Set, ring: u32, key: &[u8], seed: &Seed) -> Result<Self, BfvError> {
         Ok(Self(Server::new(Ground::new(backend, set, ring), key, seed)?))
     }
 
-    /// Bytes of a public key.
+    /// The number of bytes of a public key.
     #[must_use]
     pub fn key_bytes(set: Set) -> usize {
-        // Any ring has the same.
+        // It is the same for every ring.
         16 + set.primes() * packed(set.n(), BITS)
     }
 
-    /// The answer, and this party's share of the products. `threads` are LOCAL.
+    /// The answer, and this party's share of the products. `threads` is LOCAL.
     ///
     /// # Errors
-    /// The upload is none of such a layer, or a weight is greater than agreed.
+    /// The upload does not fit the layer, or a weight is larger than agreed.
     ///
     /// # Panics
-    /// If there are not as many weights, or the layer is of other parameters (the caller's bug).
+    /// If the number of weights is wrong, or the layer has other parameters (the caller's bug).
     pub fn answer(
         &mut self,
         linear: &Linear,
@@ -257,7 +258,7 @@ impl Evaluator {
         if upload.len() != expected {
             return Err(BfvError::Length { what: "an upload", found: upload.len(), expected });
         }
-        // Over all of them, so that time does not tell which is too great.
+        // Over all weights, so that time does not tell which one is too large.
         let most = weights.iter().fold(0, |most, w| most.max(w.unsigned_abs()));
         if most > linear.weight {
             let cause =
@@ -269,7 +270,7 @@ impl Evaluator {
         let uploads = uploads.into_iter().collect::<Result<Vec<_>, BfvError>>()?;
         let parts = linear.parts();
         let seeds: Vec<Seed> = linear.answers().iter().map(|_| self.0.seed()).collect();
-        // So many that all threads have some.
+        // A batch size that gives every thread some work.
         let batch_of = BATCH.min(layout.groups().div_ceil(threads.max(1)));
         let batches = seeds.chunks(parts.len() * batch_of).enumerate().collect();
         let (server, mut out, mut share) = (&self.0, vec![], vec![0; linear.coefficients() as usize]);
@@ -298,7 +299,8 @@ impl Evaluator {
 
 #[cfg(test)]
 impl Evaluator {
-    /// The halves of the first answer, with as much flooding, before they are brought to fewer primes.
+    /// The halves of the first answer, with this flooding, before they are switched to fewer
+    /// primes.
     pub(crate) fn halves(
         &mut self,
         linear: &Linear,
@@ -316,7 +318,7 @@ impl Evaluator {
     }
 }
 
-/// The transforms of a layer's weights, answer after answer, for measurements; their bytes.
+/// Transforms a layer's weights, answer by answer, for measurements; returns their bytes.
 #[doc(hidden)]
 #[must_use]
 pub fn transformed_weights(backend: Backend, linear: &Linear, weights: &[i64]) -> usize {
@@ -324,7 +326,7 @@ pub fn transformed_weights(backend: Backend, linear: &Linear, weights: &[i64]) -
     (0..linear.layout.groups()).map(|g| Factors::new(&ground, &linear.layout, weights, g).bytes()).sum()
 }
 
-/// The transforms of one prime, for measurements.
+/// A function that transforms modulo one prime, for measurements.
 #[doc(hidden)]
 pub fn transform(backend: Backend, set: Set) -> impl FnMut() {
     let prime = Prime::new(0, set.n());

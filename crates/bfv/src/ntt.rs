@@ -1,38 +1,42 @@
-//! Polynomials modulo x^N + 1 and primes just below 2^50, and their transforms.
+//! Polynomials modulo x^N + 1 and primes just below 2^50, and their number-theoretic transforms.
 //!
-//! **Layout.** A stage splits each factor x^2t − r² into x^t − r and x^t + r. Elements of factor b stand 2^s apart from place b on (M. Pease,
-//! "An adaptation of the fast Fourier transform for parallel processing", J. ACM 15, 1968): every stage reads halves and writes pairs, so
-//! that all of them are the same loop over whole vectors. The order of transformed values is that of the last factors; nothing asks for
-//! another.
+//! **Layout.** A stage splits each factor x^2t − r² into x^t − r and x^t + r. In stage s, the
+//! elements of factor b are 2^s apart, from place b on (M. Pease, "An adaptation of the fast
+//! Fourier transform for parallel processing", J. ACM 15, 1968): every stage reads halves and
+//! writes pairs, so all stages are the same loop over whole vectors. Transformed values have the
+//! order of the last factors; no other order is needed.
 //!
-//! **Arithmetic.** With wide vectors residues are integers in doubles: h = a·w rounded, q = h/p rounded, and (h − q·p) + (a·w − h) is a·w − q·p, both
-//! terms exact by fused multiplication (J. van der Hoeven, G. Lecerf, G. Quintin, "Modular SIMD arithmetic in Mathemagix", ACM TOMS
-//! 43, 2016, section 3). Without, products of 128 bits. Results are residues below p either way, the same bits.
+//! **Arithmetic.** With wide vectors, residues are integers in doubles: h = a·w rounded, q = h/p
+//! rounded, and (h − q·p) + (a·w − h) is a·w − q·p, both terms exact by fused multiplication (J.
+//! van der Hoeven, G. Lecerf, G. Quintin, "Modular SIMD arithmetic in Mathemagix", ACM TOMS 43,
+//! 2016, section 3). Without wide vectors, products have 128 bits. Either way the results are the
+//! same residues below p.
 
 use hushwire_aes::Backend;
 use hushwire_simd::{Kernel, Lanes};
 
-/// Primes p = 1 mod 2^14 below 2^50, the greatest, each with an element of order 2^14.
+/// The greatest primes p = 1 mod 2^14 below 2^50, each with an element of order 2^14.
 const PRIMES: [(u64, u64); 3] = [
     (1_125_899_906_826_241, 971_709_613_313_032),
     (1_125_899_906_629_633, 1_096_684_567_043_902),
     (1_125_899_905_744_897, 340_368_873_960_073),
 ];
 
-/// Bits of a residue.
+/// The number of bits of a residue.
 pub(crate) const BITS: u32 = 50;
 
-/// The number of primes there are.
+/// The number of available primes.
 pub(crate) const MOST: usize = PRIMES.len();
 
-/// Twiddles of a stage, repeated to whole vectors.
+/// The smallest number of twiddles of a stage, which are repeated to whole vectors.
 const LEAST: usize = 16;
 
 /// A prime, and the factors of x^N + 1 modulo it, stage by stage.
 #[derive(Clone)]
 pub(crate) struct Prime {
     pub(crate) p: u64,
-    /// Of each stage, r of each factor. The first stages are those of shorter polynomials, in a power of x.
+    /// For each stage, r of each factor. The first stages belong to shorter polynomials, in a power
+    /// of x.
     forward: Vec<Roots>,
     inverse: Vec<Roots>,
     /// 1 / N.
@@ -67,7 +71,8 @@ fn power(mut x: u64, mut e: u64, p: u64) -> u64 {
     out
 }
 
-/// The product of residues. 2^50 is c = 2^50 − p modulo p, below 2^21: twice what is above 2^50 comes down times c.
+/// The product of residues. Modulo p, 2^50 is c = 2^50 − p < 2^21: twice, the bits above 2^50 are
+/// multiplied by c and added.
 pub(crate) fn times(a: u64, b: u64, p: u64) -> u64 {
     let (c, low) = (u128::from((1 << BITS) - p), (1u128 << BITS) - 1);
     let fold = |x: u128| (x >> BITS) * c + (x & low);
@@ -80,7 +85,7 @@ impl Prime {
         let (p, root) = PRIMES[k];
         // An element of order 2n.
         let psi = power(root, (1 << 13) / n as u64, p);
-        // Exponents of the roots: x^n + 1 = x^n − ψ^n.
+        // The exponents of the roots: x^n + 1 = x^n − ψ^n.
         let mut exponents = vec![n as u64];
         let (mut forward, mut inverse) = (vec![], vec![]);
         while exponents.len() < n {
@@ -97,13 +102,13 @@ impl Prime {
         Prime { p, forward, inverse, scale: power(n as u64, p - 2, p), points }
     }
 
-    /// Values of a polynomial at the roots of x^n + 1. Where n is less than N, those at place b are the values of the polynomial of x^(N / n) at
-    /// places from b N / n on.
+    /// The values of a polynomial at the roots of x^n + 1. If n is less than N, the values at place
+    /// b are those of the polynomial in x^(N / n) at places from b N / n on.
     pub(crate) fn forward(&self, backend: Backend, a: &mut [u64]) {
         backend.run(Transform { prime: self, a, inverse: false });
     }
 
-    /// The reverse.
+    /// The inverse transform.
     pub(crate) fn inverse(&self, backend: Backend, a: &mut [u64]) {
         backend.run(Transform { prime: self, a, inverse: true });
     }
@@ -113,7 +118,8 @@ impl Prime {
         backend.run(Products { p: self.p, sum, a, b });
     }
 
-    /// `of[i] = (of[i] − shift[i]) inverse`, where `shift` are residues of the greater or lesser prime `q` next to 0: the greater half counts from −q/2 on.
+    /// `of[i] = (of[i] − shift[i]) inverse`. `shift` holds residues of a neighbouring prime `q`,
+    /// centred: the upper half counts as negative.
     pub(crate) fn lessen(&self, backend: Backend, of: &mut [u64], shift: &[u64], q: u64, inverse: u64) {
         backend.run(Lessen { p: self.p, of, shift, q, inverse });
     }
@@ -142,14 +148,14 @@ pub(crate) fn reduced(x: u64, p: u64) -> u64 {
     y.wrapping_add(p & (y >> 63).wrapping_neg())
 }
 
-/// Residues as integers in doubles, between −p and p or a few times as far.
+/// Residues as integers in doubles, between −p and p or within a small multiple of that.
 #[derive(Clone, Copy)]
 struct Doubles {
     p: f64,
     inverse: f64,
 }
 
-/// Adding it and taking it off again rounds to an integer.
+/// Adding and subtracting this number rounds to an integer.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 const TWO_52: f64 = 4_503_599_627_370_496.0;
 
@@ -158,13 +164,14 @@ impl Doubles {
         Doubles { p: p as f64, inverse: 1.0 / p as f64 }
     }
 
-    /// The integer nearest to x / p, or one of the two; |x| ≤ 2^51 p.
+    /// The integer nearest to x / p, or one of the two nearest; |x| ≤ 2^51 p.
     #[inline(always)]
     fn quotient(self, x: f64) -> f64 {
         x.mul_add(self.inverse, ROUND) - ROUND
     }
 
-    /// a·b modulo p, between −p and p: as far from p/2 as |a| / 4. |a| < 2p, so that quotients stay below 2^51: [`Self::quotient`] rounds no greater ones. |b| < p.
+    /// a·b modulo p, between −p and p: at most p/2 + |a| / 4 from 0. |a| < 2p, so that quotients
+    /// stay below 2^51, the limit of [`Self::quotient`]; |b| < p.
     #[inline(always)]
     fn times(self, a: f64, b: f64) -> f64 {
         debug_assert!(a.abs() < 2.0 * self.p && b.abs() < self.p, "{a} times {b}");
@@ -183,7 +190,7 @@ impl Doubles {
     #[inline(always)]
     fn residue(self, a: f64) -> u64 {
         let small = self.small(a);
-        // Bits of 2^52 + x, where x is an integer from 0 on. A sign becomes a mask.
+        // The bits of 2^52 + x, where x is an integer of at least 0. The sign becomes a mask.
         let sign = ((small.to_bits() as i64) >> 63) as u64;
         let up = small + f64::from_bits(self.p.to_bits() & sign);
         let residue = (up + TWO_52).to_bits() & ((1 << 52) - 1);
@@ -201,7 +208,7 @@ impl Kernel for Transform<'_> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) {
-        // The least vectors of roots fill half a polynomial.
+        // The shortest vectors of roots fill half a polynomial.
         match (L::BYTES == 64 && !L::SOFT && self.a.len() >= 2 * LEAST, self.inverse) {
             (true, false) => wide_forward(self.prime, self.a),
             (true, true) => wide_inverse(self.prime, self.a),
@@ -219,7 +226,8 @@ fn wide_forward(prime: &Prime, a: &mut [u64]) {
     for (s, roots) in prime.forward[..n.ilog2() as usize].iter().enumerate() {
         let roots = &roots.doubles[..];
         let (low, high) = now.split_at(n / 2);
-        // Every third stage starts from small residues: below p/2, 1.13p, 1.91p, and 2.89p behind the third.
+        // Every third stage starts from small residues: below p/2, then 1.13p, 1.91p, and 2.89p
+        // after the third.
         let small = s % 3 == 0;
         let blocks = low.chunks_exact(roots.len()).zip(high.chunks_exact(roots.len()));
         for ((low, high), out) in blocks.zip(next.chunks_exact_mut(2 * roots.len())) {
@@ -307,7 +315,7 @@ impl Kernel for Lessen<'_> {
             }
         } else {
             for (of, shift) in of.iter_mut().zip(shift) {
-                // 2p more, so that no difference is below 0: primes are less than 2^22 apart.
+                // 2p are added so that no difference is negative: primes are less than 2^22 apart.
                 let apart = (*of + 2 * p).wrapping_add_signed(-centred(*shift));
                 *of = times(reduced(reduced(apart, 2 * p), p), inverse, p);
             }
@@ -352,7 +360,7 @@ mod tests {
         prop::collection::vec(edge, n)
     }
 
-    /// Modulo x^n + 1, term by term.
+    /// Multiplication modulo x^n + 1, term by term.
     fn schoolbook(a: &[u64], b: &[u64], p: u64) -> Vec<u64> {
         let n = a.len();
         let mut out = vec![0u64; n];
@@ -405,7 +413,7 @@ mod tests {
         }
     }
 
-    /// Whatever the tier, the same bits, at both sizes and for the greatest residues.
+    /// All tiers give the same bits, at both sizes and for the greatest residues.
     #[test]
     fn tiers_give_the_same_residues() {
         for n in [4096, 8192] {
@@ -428,7 +436,8 @@ mod tests {
         }
     }
 
-    /// Factors of products stay below 2p, which a debug build asserts, in the longest transforms too.
+    /// Factors of products stay below 2p, which a debug build asserts, in the longest transforms as
+    /// well.
     #[test]
     fn long_transforms_are_right() {
         let backend = Backend::best();

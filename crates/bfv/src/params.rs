@@ -1,4 +1,4 @@
-//! Parameters, and the bound of a layer's noise.
+//! Parameters, and the bound on a layer's noise.
 //!
 //! ```text
 //!         N      primes   log q   security (ternary secret, σ = 3.24)   kept for the answer
@@ -6,8 +6,8 @@
 //! large   8192   3        150     128 bits up to log q = 218            1 for rings up to 32 bits, else 2
 //! ```
 //!
-//! **Source.** M. Albrecht et al., "Homomorphic encryption standard", 2018, table 1 (ternary secrets, classical, 128 bits);
-//! `scripts/bfv-parameters` estimates them again.
+//! **Source.** M. Albrecht et al., "Homomorphic encryption standard", 2018, table 1 (ternary
+//! secrets, classical, 128 bits); `scripts/bfv-parameters` estimates them again.
 
 use crate::{
     BfvError,
@@ -25,21 +25,21 @@ pub enum Set {
     Large,
 }
 
-/// Bits by which flooding exceeds the bound of all coefficients of a run together. SECURITY.
+/// SECURITY: the number of bits by which flooding exceeds the bound over all coefficients of a run.
 pub const STATISTICAL: u32 = 40;
 
-/// Standard deviations that no noise exceeds but with probability 2^-64.
+/// The number of standard deviations that noise exceeds only with probability 2^-64.
 const TAIL: f64 = 9.5;
 
-/// Bits that an answer's parts are sent without, where one prime is kept.
+/// The number of low bits that an answer's parts are sent without, if one prime is kept.
 pub(crate) const DROPPED_A: u32 = 6;
 pub(crate) const DROPPED_B: u32 = 13;
 
 impl Set {
-    /// Both, the cheaper one first.
+    /// Both sets, the cheaper one first.
     pub const ALL: [Set; 2] = [Set::Small, Set::Large];
 
-    /// Coefficients of a polynomial.
+    /// The number of coefficients of a polynomial.
     #[must_use]
     pub const fn n(self) -> usize {
         match self {
@@ -48,7 +48,7 @@ impl Set {
         }
     }
 
-    /// Primes of the modulus.
+    /// The number of primes of the modulus.
     #[must_use]
     pub const fn primes(self) -> usize {
         match self {
@@ -57,12 +57,12 @@ impl Set {
         }
     }
 
-    /// Primes of an answer's modulus, in a ring of so many bits.
+    /// The number of primes of an answer's modulus, for a ring of this width.
     pub(crate) const fn kept(self, ring: u32) -> usize {
         if ring <= 32 { 1 } else { 2 }
     }
 
-    /// Bytes of an answer with so many results.
+    /// The number of bytes of an answer with this number of results.
     pub(crate) fn answer_bytes(self, ring: u32, results: usize) -> usize {
         match self.kept(ring) {
             1 => packed(self.n(), BITS - DROPPED_A) + packed(results, BITS - DROPPED_B),
@@ -70,10 +70,10 @@ impl Set {
         }
     }
 
-    /// Bits of flooding for a layer, which suffice to hide it among `coefficients` that are opened in a run.
+    /// The bits of flooding that hide a layer among `coefficients` coefficients opened in a run.
     ///
     /// # Errors
-    /// Decryption might be wrong then: another set, or products by OT.
+    /// Decryption might be wrong with that flooding: use another set, or products by OT.
     pub fn margin(self, layer: &Layer, coefficients: u64) -> Result<Margin, BfvError> {
         let refuse = |cause: String| BfvError::Margin { cause };
         if !(1..=48).contains(&layer.ring) {
@@ -84,10 +84,12 @@ impl Set {
             return Err(refuse(format!("a ring of {} bits leaves no prime for the flooding", layer.ring)));
         }
         let (n, w, terms) = (self.n() as f64, layer.weight as f64, layer.terms as f64);
-        // Errors of the upload times weights, of all outputs that an answer holds since every coefficient has an error, and roundings of q m / t, a
-        // half each at most, where numbers stand alone.
+        // Errors of the upload times weights, over all outputs of an answer, since every
+        // coefficient has an error; and for numbers without an error, roundings of q m / t by at
+        // most a half each.
         let hidden = SIGMA * TAIL * w * (terms * layer.outputs as f64).sqrt() + terms * w / 2.0 + 1.0;
-        // Errors of the fresh encryption do not depend on weights, but its first half counts as uniform only for somebody who does not see them.
+        // Errors of the fresh encryption do not depend on weights, but its first half only counts
+        // as uniform for somebody who does not see them.
         let fresh = SIGMA * TAIL * (2.0 * n.sqrt() + 1.0);
         let flooding = ((hidden + fresh) * coefficients.max(1) as f64).log2().ceil() as u32 + STATISTICAL;
         let divided = (f64::from(BITS) - 1e-9) * (self.primes() - kept) as f64;
@@ -96,7 +98,7 @@ impl Set {
             + (0.5 + 0.5 * root) * (self.primes() - kept) as f64;
         let dropped = if kept == 1 {
             2f64.powi(DROPPED_B as i32 - 1) + 2f64.powi(DROPPED_A as i32 - 1) * root
-                // What is cut off where a residue rounds up to 2^50.
+                // The loss when a residue rounds up to 2^50.
                 + 2f64.powi(DROPPED_B as i32) + 2f64.powi(DROPPED_A as i32)
         } else {
             0.0
@@ -113,10 +115,10 @@ impl Set {
         Ok(Margin { flooding, hidden, noise, room })
     }
 
-    /// The cheapest set in which a layer fits.
+    /// The cheapest set that a layer fits.
     ///
     /// # Errors
-    /// None.
+    /// The layer fits no set.
     pub fn fitting(layer: &Layer, coefficients: u64) -> Result<Set, BfvError> {
         let fits = |set: &Set| set.margin(layer, coefficients).is_ok();
         Set::ALL
@@ -126,23 +128,23 @@ impl Set {
     }
 }
 
-/// The sizes that the noise of a layer depends on: all of them are agreed.
+/// The sizes on which the noise of a layer depends; all of them are agreed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layer {
-    /// Bits of the ring.
+    /// The ring's width in bits.
     pub ring: u32,
-    /// The greatest weight there may be, without its sign.
+    /// The largest absolute value of a weight.
     pub weight: u64,
-    /// Products that are summed to one result.
+    /// The number of products that are summed to one result.
     pub terms: u64,
-    /// Outputs whose weights one answer holds.
+    /// The number of outputs whose weights are in one answer.
     pub outputs: u64,
 }
 
 /// The noise of an answer, and its flooding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin {
-    /// Bits of the flooding.
+    /// The number of bits of flooding.
     pub flooding: u32,
     /// The bound of the noise that depends on weights.
     pub hidden: f64,
@@ -156,7 +158,8 @@ pub struct Margin {
 mod tests {
     use super::*;
 
-    /// Errors meet the weights of every output that an answer holds, so that their bound grows as the root of the number.
+    /// Errors meet the weights of every output of an answer, so their bound grows with the root of
+    /// the number of outputs.
     #[test]
     fn flooding_covers_all_outputs_of_an_answer() {
         let of =
@@ -176,7 +179,7 @@ mod tests {
         assert_eq!(Set::fitting(&layer(16, 1 << 7, 9), 1).ok(), Some(Set::Small));
         // A network's layer, flooded for a run of four million coefficients.
         assert_eq!(Set::fitting(&layer(32, 1 << 12, 576), 1 << 22).ok(), Some(Set::Large));
-        // The worst weights that a ring has.
+        // The worst weights of a ring.
         assert_eq!(Set::fitting(&layer(32, 1 << 31, 4608), 1 << 22).ok(), Some(Set::Large));
         assert_eq!(Set::fitting(&layer(41, 1 << 30, 4608), 1 << 24).ok(), Some(Set::Large));
         assert!(
@@ -188,20 +191,21 @@ mod tests {
         assert!(margin.is_some_and(|m| m.flooding > 40 + 22 + 17 && m.noise < m.room / 2.0), "{margin:?}");
     }
 
-    /// Weights that add next to nothing are flooded as widely as the fresh encryption needs.
+    /// Weights of nearly no effect are flooded as widely as the fresh encryption needs.
     #[test]
     fn flooding_covers_the_fresh_encryption() {
         let layer = Layer { ring: 16, weight: 1, terms: 1, outputs: 1 };
         for (set, n) in [(Set::Small, 4096.0f64), (Set::Large, 8192.0)] {
             let margin = set.margin(&layer, 1 << 10).expect("it fits");
-            // A product of a ternary secret and an error has a deviation of σ √(2n / 3), twice.
+            // The product of a ternary secret and an error has a deviation of σ √(2n / 3); there
+            // are two of them.
             let deviation = SIGMA * (4.0 * n / 3.0).sqrt();
             assert!(margin.hidden < deviation, "weights add less");
             assert!(f64::from(margin.flooding) >= 40.0 + 10.0 + (TAIL * deviation).log2(), "{margin:?}");
         }
     }
 
-    /// Twice the coefficients take a bit more, and never fewer.
+    /// Twice the coefficients need at least as many bits, and one more at some point.
     #[test]
     fn flooding_covers_all_coefficients_of_a_run() {
         let layer = Layer { ring: 32, weight: 4096, terms: 576, outputs: 1 };

@@ -1,4 +1,4 @@
-//! Convolutions in the open: a party's own share by its own weights.
+//! Convolutions in the clear: a party's own share times its own weights.
 
 use crate::Conv;
 use hushwire_aes::Backend;
@@ -85,7 +85,7 @@ fn on<T: Word>(conv: Conv, backend: Backend, images: &[u64], weights: &[u64], th
     made.iter().flat_map(|part| part.iter().map(|x| x.whole())).collect()
 }
 
-/// The results of images, one behind the other, right in their lowest `ring` bits.
+/// The results of images, one after the other, exact in their lowest `ring` bits.
 pub(crate) fn plain(
     conv: Conv,
     ring: u32,

@@ -1,23 +1,24 @@
-//! Secret and error polynomials, from a stream, without a branch or an index that depends on what comes out.
+//! Secret and error polynomials from a stream. No branch or index depends on the samples.
 
 use hushwire_block::Wiped;
 use hushwire_prg::Prg;
 
-/// Bits that are added on either side of an error's 0: a centred binomial of 42, σ² = 10.5, σ = 3.24.
+/// The number of bits on either side of an error's 0: a centred binomial distribution of 42 bits,
+/// σ² = 10.5, σ = 3.24.
 pub(crate) const HALF: u32 = 21;
 
 /// The standard deviation of errors.
 pub(crate) const SIGMA: f64 = 3.240_370_349_203_93;
 
-/// So many words of a stream.
+/// `count` words of a stream.
 pub(crate) fn words(prg: &mut Prg, count: usize) -> Wiped<Vec<u64>> {
     let mut bytes = Wiped::new(vec![0; 8 * count]);
     prg.fill(&mut bytes);
     Wiped::new(bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect())
 }
 
-/// Coefficients −1, 0 and 1, as likely each: two bits at a time of which one of four patterns is thrown away. How many are thrown away
-/// says nothing of those that stay.
+/// Coefficients −1, 0 and 1 with equal probability: of two bits, one of four patterns is rejected.
+/// The number of rejections is independent of the coefficients.
 pub(crate) fn ternary(prg: &mut Prg, n: usize) -> Vec<i64> {
     let mut out = Vec::with_capacity(n + 32);
     while out.len() < n {
@@ -33,7 +34,7 @@ pub(crate) fn ternary(prg: &mut Prg, n: usize) -> Vec<i64> {
     out
 }
 
-/// Errors.
+/// Error coefficients.
 pub(crate) fn errors(prg: &mut Prg, n: usize) -> Vec<i64> {
     let most = (1u64 << HALF) - 1;
     let one =
@@ -41,7 +42,8 @@ pub(crate) fn errors(prg: &mut Prg, n: usize) -> Vec<i64> {
     words(prg, n).iter().map(one).collect()
 }
 
-/// Residues below p, uniform: words of 50 bits, of which those from p on, some 2^-31 of all, are thrown away. These are public.
+/// Uniform residues below p: words of 50 bits, where those of at least p (a share of about 2^-31)
+/// are rejected. These residues are public.
 pub(crate) fn uniform(prg: &mut Prg, n: usize, p: u64) -> Vec<u64> {
     let mut out = Vec::with_capacity(n);
     while out.len() < n {
@@ -57,7 +59,7 @@ pub(crate) fn uniform(prg: &mut Prg, n: usize, p: u64) -> Vec<u64> {
     out
 }
 
-/// Numbers in [0, 2^(bits + 1)), uniform: each is 2^bits more than its flooding.
+/// Uniform numbers in [0, 2^(bits + 1)): each is its flooding plus 2^bits.
 pub(crate) fn floods(prg: &mut Prg, bits: u32, count: usize) -> Vec<u128> {
     let halves = words(prg, 2 * count);
     let one = |[high, low]: &[u64; 2]| (u128::from(*high) << 64 | u128::from(*low)) >> (127 - bits);
@@ -74,7 +76,7 @@ mod tests {
         Prg::new(Backend::best(), &Seed::from_bytes([7; 16]), "samples")
     }
 
-    /// χ² of counts against what was expected.
+    /// χ² of counts against their expected values.
     fn chi_square(found: &[usize], expected: &[f64]) -> f64 {
         found.iter().zip(expected).map(|(f, e)| (*f as f64 - e).powi(2) / e).sum()
     }
@@ -84,7 +86,7 @@ mod tests {
         let n = 1 << 17;
         let mut counts = [0; 3];
         ternary(&mut prg(), n).iter().for_each(|x| counts[(x + 1) as usize] += 1);
-        // Two degrees of freedom: above 20 once in 22 000 seeds, and this seed is fixed.
+        // Two degrees of freedom: above 20 for one in 22,000 seeds, and this seed is fixed.
         assert!(chi_square(&counts, &[n as f64 / 3.0; 3]) < 20.0);
         let errors = errors(&mut prg(), n);
         let squares: i64 = errors.iter().map(|x| x * x).sum();

@@ -1,8 +1,10 @@
 //! Sums of products of transformed uploads and weights, over all uploads of a tile.
 //!
-//! The value of weights at a point z is Σ_l z^(w − 1 − l) Q_l(z^W), and Q_l(z^W) is the same at W points side by side. So uploads are summed
-//! times Q_l for each column l, and these sums times powers of z. Products are added in halves of 52 bits, and reduced where a sum is whole. Values of uploads
-//! stand in the order in which they are read: at eight points, of all uploads, of both halves.
+//! The value of weights at a point z is Σ_l z^(w − 1 − l) Q_l(z^W), and Q_l(z^W) is equal at W
+//! neighbouring points. Therefore uploads are summed times Q_l for each column l, and these sums
+//! are multiplied by powers of z. Products are added in halves of 52 bits and reduced when a sum is
+//! complete. Values of uploads are stored in the order in which they are read: for eight points,
+//! all uploads, both halves.
 
 use crate::{
     BfvError,
@@ -16,23 +18,25 @@ use hushwire_simd::{
 };
 use zeroize::Zeroizing;
 
-/// Points of a vector.
+/// The number of points of a vector.
 const WIDE: usize = LEAST;
-/// LOCAL: vectors of which uploads stay in the nearest cache while all answers' weights pass.
+/// LOCAL: the number of vectors whose uploads stay in the nearest cache while the weights of all
+/// answers pass.
 const GROUP: usize = 4;
-/// Products of residues that are summed before they are reduced: halves of 52 bits stay below 2^63, and those above, of 48 bits each, below 2^59. So few in tests
-/// that layers have more.
+/// The number of products of residues that are summed before a reduction: the low halves of 52 bits
+/// stay below 2^63, the high halves of 48 bits below 2^59. In tests it is so small that layers have
+/// more.
 const MANY: usize = if cfg!(test) { 3 } else { 1 << 11 };
 
-/// Transformed uploads of a tile, of each prime.
+/// The transformed uploads of a tile, modulo each prime.
 pub(crate) struct Uploads(Vec<Vec<u64>>);
 
-/// Transformed weights of an answer, of each prime: at each run of points and of each upload, those of all columns. Runs of one point have eight values side by
-/// side.
+/// The transformed weights of an answer, modulo each prime: for each run of points and each upload,
+/// those of all columns. Runs of one point have eight values side by side.
 pub(crate) struct Factors(Vec<Zeroizing<Vec<u64>>>);
 
 impl Uploads {
-    /// Of a tile's pairs as they were sent, one behind the other.
+    /// Reads a tile's pairs as they were sent, one after the other.
     pub(crate) fn read(ground: &Ground, layout: &Layout, sent: &[u8]) -> Result<Self, BfvError> {
         let pairs = sent.chunks_exact(ground.pair_bytes());
         let stride = 2 * pairs.len();
@@ -103,7 +107,7 @@ pub(crate) fn sums(
 struct Tile<'a> {
     prime: &'a Prime,
     uploads: &'a [Eight],
-    /// Of each answer.
+    /// The factors of each answer.
     factors: Vec<&'a [u64]>,
     blocks: usize,
     taps: usize,
@@ -117,7 +121,7 @@ impl NumberKernel for Tile<'_> {
     fn run<M: Numbers>(self, m: M) {
         match self.width {
             1 => grouped::<M, GROUP, true>(self, m),
-            // As many vectors as have weights in common.
+            // As many vectors as share weights.
             8 => grouped::<M, 1, false>(self, m),
             16 => grouped::<M, 2, false>(self, m),
             _ => grouped::<M, GROUP, false>(self, m),
@@ -125,15 +129,15 @@ impl NumberKernel for Tile<'_> {
     }
 }
 
-/// Sums of products in halves.
+/// A sum of products in two halves.
 type Halves<V> = [V; 2];
 
-/// Residues modulo p = 2^50 − c.
+/// The arithmetic modulo p = 2^50 − c.
 #[derive(Clone, Copy)]
 struct Modulus<M: Numbers> {
     m: M,
     p: M::V,
-    /// c and 2^52 modulo p, which is 4 c, and masks of as many bits.
+    /// c; 2^52 modulo p, which is 4 c; and bit masks.
     c: M::V,
     k: M::V,
     bits: M::V,
@@ -158,17 +162,19 @@ impl<M: Numbers> Modulus<M> {
     fn residue(self, [low, high]: Halves<M::V>) -> M::V {
         let m = self.m;
         let high = m.add(high, m.shr::<52>(low));
-        // 2^50 is c: what is above 50 bits of the higher half, below 2^11, comes down times c.
+        // 2^50 is c: the bits above 50 of the high half, below 2^11, are multiplied by c.
         let high = m.low(m.and(high, self.bits), m.shr::<50>(high), self.c);
-        // And what is above 52 bits, below 2^50 + 2^32, times 2^52, in two steps: 75 bits, then 46.
+        // The bits above 52 of the sum, below 2^50 + 2^32, times 2^52, in two steps: 75 bits, then
+        // 46.
         let up = m.high(m.splat(0), high, self.k);
         let sum = m.low(m.low(m.and(low, self.low), high, self.k), up, self.k);
-        // Below 2^54, twice p once that is folded.
+        // Below 2^54, and below 2p after this fold.
         m.less(m.low(m.and(sum, self.bits), m.shr::<50>(sum), self.c), self.p)
     }
 }
 
-/// The sums at `G` vectors side by side, of which uploads are read for all answers; `EACH` where every point has weights of its own.
+/// The sums at `G` vectors side by side; uploads are read once for all answers. `EACH` says that
+/// every point has weights of its own.
 #[inline(always)]
 fn grouped<M: Numbers, const G: usize, const EACH: bool>(tile: Tile<'_>, m: M) {
     let Tile { prime, uploads, factors, blocks, taps, width, mut out } = tile;

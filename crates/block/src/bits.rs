@@ -1,16 +1,17 @@
-//! Packed bits that begin inside a byte: bit `i` of a string is bit `i % 8` of byte `i / 8`.
+//! Bit strings that begin inside a byte: bit `i` of a string is bit `i % 8` of byte `i / 8`.
 
-/// Xors bits `start..start + len` of `bits` into the front of `out`, whose last byte is filled up with zeros.
+/// Xors bits `start..start + len` of `bits` into the first `len` bits of `out`, and clears the
+/// unused bits of the last byte that it writes.
 ///
 /// # Panics
-/// If there are not as many bits in either.
+/// If `bits` or `out` is too short (the caller's bug).
 pub fn xor_range(bits: &[u8], start: usize, len: usize, out: &mut [u8]) {
     let out = &mut out[..len.div_ceil(8)];
     let (first, shift) = (start / 8, start % 8);
     if shift == 0 {
         out.iter_mut().zip(&bits[first..]).for_each(|(out, bits)| *out ^= bits);
     } else {
-        // Words of eight bytes, while there is a byte behind them.
+        // Words of eight bytes, while a ninth byte follows.
         let from = &bits[first..];
         let behind = from.iter().skip(8).step_by(8);
         let (words, _) = out.as_chunks_mut::<8>();
@@ -29,10 +30,11 @@ pub fn xor_range(bits: &[u8], start: usize, len: usize, out: &mut [u8]) {
     }
 }
 
-/// Writes the first `len` bits of `from` to bits `start..start + len` of `out`; no other bit changes.
+/// Writes the first `len` bits of `from` to bits `start..start + len` of `out`; no other bit
+/// changes.
 ///
 /// # Panics
-/// If there are not as many bits in either.
+/// If `from` or `out` is too short (the caller's bug).
 pub fn put_range(from: &[u8], len: usize, out: &mut [u8], start: usize) {
     let from = &from[..len.div_ceil(8)];
     let mut first = 0;
@@ -72,7 +74,7 @@ mod tests {
             aligned in any::<bool>(),
         ) {
             let total = 8 * bits.len();
-            // Half of the cases begin with a byte, where whole ones are copied.
+            // Half of the cases start at a byte, where whole bytes are copied.
             let start = if aligned { start / 8 * 8 } else { start }.min(total);
             let len = len.min(total - start);
             let mut out = vec![0; len.div_ceil(8)];

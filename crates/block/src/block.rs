@@ -1,11 +1,13 @@
-//! The block, and views of slices as other types; beside `buffer`, `gates` and `tagged`, the only `unsafe` of this crate.
+//! The block, and views of slices as other types. Only this module, `buffer`, `gates` and `tagged`
+//! have `unsafe` code.
 
 use crate::Gf128;
 use std::ops::{BitAnd, BitXor, BitXorAssign};
 use subtle::{Choice, ConditionallySelectable};
 use zeroize::{Zeroize, optimization_barrier};
 
-/// 128 bits. Comparing and printing are for public data: secrets of this shape are newtypes without either.
+/// 128 bits. Comparing and printing are for public data: a secret of this shape is a newtype that
+/// has neither.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Block(pub [u8; 16]);
@@ -30,29 +32,29 @@ impl Block {
         u128::from_le_bytes(self.0)
     }
 
-    /// Bit 0, the permute bit of a label and the choice bit of a correlated OT.
+    /// Bit 0: the permute bit of a label, the choice bit of a correlated OT.
     #[inline]
     #[must_use]
     pub const fn lsb(self) -> bool {
         self.0[0] & 1 == 1
     }
 
-    /// Bit `i`, `i < 128`.
+    /// Bit `i`, where `i < 128`.
     #[inline]
     #[must_use]
     pub const fn bit(self, i: usize) -> bool {
         self.0[i / 8] >> (i % 8) & 1 == 1
     }
 
-    /// This block where `bit`, zero elsewhere; no branch on `bit`.
+    /// This block if `bit`, else zero; no branch on `bit`.
     #[inline]
     #[must_use]
     pub fn and_bit(self, bit: bool) -> Self {
         Block::from_u128(self.to_u128() & 0u128.wrapping_sub(u128::from(bit)))
     }
 
-    /// σ(hi‖lo) = (hi⊕lo)‖hi, the linear orthomorphism inside every correlation-robust hash (GKWY, ePrint 2019/074,
-    /// section 7.3); hi is bytes 8 to 15.
+    /// σ(hi‖lo) = (hi⊕lo)‖hi, the linear orthomorphism inside every correlation-robust hash (GKWY,
+    /// ePrint 2019/074, section 7.3). hi is bytes 8 to 15.
     #[inline]
     #[must_use]
     pub const fn sigma(self) -> Self {
@@ -114,7 +116,7 @@ impl ConditionallySelectable for Block {
 
 impl Zeroize for Block {
     fn zeroize(&mut self) {
-        // One store; of bytes, `zeroize` would make sixteen.
+        // One store; `zeroize` on bytes would make sixteen.
         *self = Block::ZERO;
         optimization_barrier(self);
     }
@@ -136,7 +138,7 @@ pub fn as_bytes_mut(blocks: &mut [Block]) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(blocks.as_mut_ptr().cast(), size_of_val(blocks)) }
 }
 
-/// Whole blocks in `bytes`, where they lie.
+/// The bytes as blocks, without a copy.
 ///
 /// # Panics
 /// If the length is not a multiple of 16 (the caller's bug).
@@ -148,7 +150,7 @@ pub fn from_bytes(bytes: &[u8]) -> &[Block] {
     unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / 16) }
 }
 
-/// Whole blocks in `bytes`, where they lie, writable.
+/// The bytes as writable blocks, without a copy.
 ///
 /// # Panics
 /// As [`from_bytes`].

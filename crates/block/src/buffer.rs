@@ -1,4 +1,5 @@
-//! Bytes that start on a cache line, so that no vector load or store straddles two; long buffers on huge pages.
+//! Bytes that start on a cache line, so that no vector load or store straddles two lines. Long
+//! buffers use huge pages.
 
 use crate::{Block, Wipe, from_bytes, from_bytes_mut};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -6,20 +7,22 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 use zeroize::Zeroize;
 
-/// A buffer of at least this many bytes starts on a huge page's boundary and asks for such pages.
+/// A buffer of at least this many bytes starts at a huge page's boundary and asks for huge pages.
 const LARGE: usize = 4 << 20;
-/// A huge page: random access to a table of them misses the TLB five hundred times less often.
+/// A huge page's bytes. Random access to a table in huge pages misses the TLB five hundred times
+/// less often.
 const HUGE: usize = 2 << 20;
 
 #[repr(align(64))]
-struct Line;
+struct CacheLine;
 
-/// A growable byte buffer aligned to 64 bytes. It keeps its memory when it shrinks: fresh pages cost more than a socket.
+/// A growable byte buffer, aligned to 64 bytes. It keeps its memory when it shrinks: fresh pages
+/// cost more than a socket.
 pub struct Buffer {
     start: NonNull<u8>,
-    /// Bytes allocated; none for 0.
+    /// Allocated bytes; with 0 there is no allocation.
     capacity: usize,
-    /// Bytes from the start that are initialised, `len ≤ ready ≤ capacity`.
+    /// The number of initialised bytes from the start, `len ≤ ready ≤ capacity`.
     ready: usize,
     len: usize,
 }
@@ -39,10 +42,10 @@ impl Buffer {
     /// An empty buffer.
     #[must_use]
     pub const fn new() -> Self {
-        Buffer { start: NonNull::<Line>::dangling().cast(), capacity: 0, ready: 0, len: 0 }
+        Buffer { start: NonNull::<CacheLine>::dangling().cast(), capacity: 0, ready: 0, len: 0 }
     }
 
-    /// Sets the length. Bytes that were never in use are zero; others keep what they last held.
+    /// Sets the length. Bytes that were never in use are zero; others keep their last value.
     pub fn set_len(&mut self, len: usize) {
         if self.capacity < len {
             self.grow(len);
@@ -81,7 +84,8 @@ impl Buffer {
         from_bytes_mut(self)
     }
 
-    /// Moves to an allocation of at least `len` bytes; twice the old one, so that growing in steps stays linear.
+    /// Moves to an allocation of at least `len` bytes and at least twice the old one, so that
+    /// growing in steps takes linear time.
     #[cold]
     fn grow(&mut self, len: usize) {
         let wanted = len.max(self.capacity.saturating_mul(2));
@@ -99,7 +103,7 @@ impl Buffer {
         (self.start, self.capacity) = (start, capacity);
     }
 
-    /// Frees the memory; the caller forgets it.
+    /// Frees the memory; the caller must not use it again.
     fn release(&mut self) {
         if self.capacity > 0 {
             // SAFETY: `start` was allocated with this layout and is not used again.
@@ -108,7 +112,8 @@ impl Buffer {
     }
 }
 
-/// Before the first touch, so that pages come huge. A system that will not is slower, nothing worse.
+/// Asks for huge pages; call it before the first touch. Where the system refuses, access is slower,
+/// nothing worse.
 #[cfg(target_os = "linux")]
 fn ask_for_huge_pages(start: NonNull<u8>, len: usize) {
     use rustix::mm::{Advice, madvise};
@@ -119,7 +124,7 @@ fn ask_for_huge_pages(start: NonNull<u8>, len: usize) {
 #[cfg(not(target_os = "linux"))]
 fn ask_for_huge_pages(_: NonNull<u8>, _: usize) {}
 
-/// All bytes that were ever in use, the length stays.
+/// Clears all bytes that were ever in use; the length stays.
 impl Zeroize for Buffer {
     fn zeroize(&mut self) {
         let len = core::mem::replace(&mut self.len, self.ready);

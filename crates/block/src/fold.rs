@@ -1,11 +1,12 @@
-//! Linear combinations over GF(2^128) of many blocks, reduced once: what consistency checks send.
+//! Linear combinations over GF(2^128) of many blocks, reduced once: the messages of consistency
+//! checks.
 
 use crate::block::coefficients;
 use crate::{Block, Gf128, as_bytes, as_bytes_mut, gf128};
-use hushwire_simd::clmul::{Clmul, Sum};
+use hushwire_simd::clmul::{Clmul, ClmulSum};
 use zeroize::Zeroize;
 
-/// Σ χ\[j\]·x\[j\] over as many slices as come, constant time; zeroed when dropped.
+/// Σ χ\[j\]·x\[j\] over any number of slices, in constant time; zeroed when dropped.
 #[derive(Clone)]
 pub struct Fold(Folds);
 
@@ -31,7 +32,7 @@ impl Fold {
         self.0.add(clmul, chi, x);
     }
 
-    /// The sum so far; more may be added afterwards.
+    /// The sum so far; more slices may follow.
     #[must_use]
     pub fn finish(&self) -> Gf128 {
         self.0.finish()[0]
@@ -46,26 +47,26 @@ impl Fold {
 /// ```
 #[derive(Clone, Default)]
 pub struct Folds {
-    // Unreduced, and vectors of it unsummed: adding is nothing but products.
-    sums: Vec<Sum>,
+    // Unreduced and in lanes: adding a term takes its products and nothing else.
+    sums: Vec<ClmulSum>,
 }
 
 impl Folds {
     /// `rows` empty sums.
     #[must_use]
     pub fn new(rows: usize) -> Self {
-        Folds { sums: vec![Sum::ZERO; rows] }
+        Folds { sums: vec![ClmulSum::ZERO; rows] }
     }
 
-    /// Adds `chi[j]` times column `j` of `rows`, row-major with `chi.len()` blocks a row.
+    /// Adds `chi[j]` times column `j` of `rows`, which is row-major with `chi.len()` blocks a row.
     ///
     /// # Panics
-    /// If `rows` does not hold exactly that many rows.
+    /// If the number of rows is not that of [`Folds::new`].
     pub fn add(&mut self, clmul: Clmul, chi: &[Gf128], rows: &[Block]) {
         clmul.fold(coefficients(chi), as_bytes(rows), &mut self.sums);
     }
 
-    /// The sums so far, one a row; more may be added afterwards.
+    /// The sums so far, one a row; more columns may follow.
     #[must_use]
     pub fn finish(&self) -> Vec<Gf128> {
         self.sums.iter().map(|sum| Gf128(gf128::reduce(sum.total()))).collect()
@@ -84,7 +85,8 @@ impl Drop for Folds {
     }
 }
 
-/// `q[i] += chi · e[i]`, where bit `j` of the word `e[i]` is the coefficient of x^j; constant time.
+/// Adds `chi · e[i]` to `q[i]`, where bit `j` of the word `e[i]` is the coefficient of x^j;
+/// constant time.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -101,7 +103,7 @@ impl Gf128 {
     #[must_use]
     pub fn inner_blocks(chi: &[Gf128], x: &[Block], clmul: Clmul) -> Gf128 {
         assert_eq!(chi.len(), x.len(), "a coefficient for every block");
-        let mut sum = Sum::ZERO;
+        let mut sum = ClmulSum::ZERO;
         clmul.fold(coefficients(chi), as_bytes(x), std::slice::from_mut(&mut sum));
         let inner = Gf128(gf128::reduce(sum.total()));
         sum.0.zeroize();

@@ -4,11 +4,11 @@ use crate::{Block, as_bytes_mut};
 use hushwire_simd::{Kernel, Lanes, Tier, dispatch};
 use std::ops::Range;
 
-/// Gates that are checked at a time: they stay in the first cache until they run.
+/// The number of gates that are checked together: they stay in the first cache until they run.
 const GATES: usize = 256;
 
-/// XORs in order, of `strip` copies each: copy `i` of gate `[a, b, out]` reads wires `a strip + i` and `b strip + i` and
-/// writes `out strip + i`; `out` may be `a` or `b`.
+/// Runs XOR gates in order, each on `strip` copies: copy `i` of gate `[a, b, out]` reads blocks `a
+/// strip + i` and `b strip + i` and writes block `out strip + i`. `out` may be `a` or `b`.
 ///
 /// # Panics
 /// If a gate names a wire that does not exist (the caller's bug).
@@ -20,18 +20,19 @@ pub fn xor_gates(tier: Tier, wires: &mut [Block], strip: usize, gates: &[[u32; 3
     }
 }
 
-/// Gates on single wires, whose numbers are checked before the first of them runs.
+/// Runs gates on single wires; checks the wires' numbers of a batch before the batch runs.
 fn single(wires: &mut [Block], gates: &[[u32; 3]]) {
     let last = wires.len().min(1 << 31) as u32;
-    // The top bit of a difference says that a number below 2^31 is too large; one above has it in itself.
+    // The top bit of the result is set if `w` exceeds the last wire: the difference has it for
+    // numbers below 2^31, `w` itself for larger ones.
     let beyond = |w: u32| last.wrapping_sub(1).wrapping_sub(w) | w;
     let any = gates.as_flattened().iter().fold(0, |any, w| any | beyond(*w));
     assert!(last > 0 && any >> 31 == 0, "a gate names a wire that does not exist");
     let wires = wires.as_mut_ptr().cast::<[u64; 2]>();
     for [a, b, out] in gates {
         let [a, b, out] = [a, b, out].map(|w| *w as usize);
-        // SAFETY: every number was checked to be less than the number of wires; a block is two words, of any alignment,
-        // and every bit pattern is one.
+        // SAFETY: every number was checked to be less than the number of wires. A block is two
+        // words of any alignment, and every bit pattern is a block.
         unsafe {
             let (a, b) = (wires.add(a).read_unaligned(), wires.add(b).read_unaligned());
             wires.add(out).write_unaligned([a[0] ^ b[0], a[1] ^ b[1]]);
@@ -55,22 +56,23 @@ impl Kernel for Strips<'_> {
         for gate in gates {
             let [a, b, out] = gate.map(|w| w as usize);
             assert!(a.max(b).max(out) < rows, "a gate names a wire that does not exist");
-            // SAFETY: these are numbers of rows, of which `bytes` has so many.
+            // SAFETY: these are indices of rows that `bytes` has.
             unsafe { sum_rows(l, bytes.as_mut_ptr(), 16 * strip, [a, b], out) };
         }
     }
 }
 
-/// The sum of the rows `from`, `len` bytes each, to the row `out`, which may be one of them. A check for each vector would be most
-/// of the instructions.
+/// Writes the sum of the rows `from`, each of `len` bytes, to the row `out`, which may be one of
+/// them. Unchecked: a check for each vector would be most of the instructions.
 ///
 /// # Safety
-/// The bytes that `bytes` was made from have all these rows, and `len` is a multiple of 16.
+/// The bytes that `bytes` points to contain all these rows, and `len` is a multiple of 16.
 #[inline(always)]
 unsafe fn sum_rows<L: Lanes, const N: usize>(l: L, bytes: *mut u8, len: usize, from: [usize; N], out: usize) {
     const { assert!(N == 2 || N == 3, "sums of two or three") };
     let whole = len / L::BYTES * L::BYTES;
-    // SAFETY: the caller's promise. A vector or block is read before it is written, and nothing refers to it any more then.
+    // SAFETY: the caller's promise. A vector or block is read before it is written, and no
+    // reference to it is left then.
     unsafe {
         for i in (0..whole).step_by(L::BYTES) {
             let mut x = [l.zero(); N];
@@ -91,77 +93,81 @@ unsafe fn sum_rows<L: Lanes, const N: usize>(l: L, bytes: *mut u8, len: usize, f
     }
 }
 
-/// Sums of three wires, `[a, b, c, out]`, in order; `out` may be one of the others. A list that runs many times: wires'
-/// numbers are checked once.
+/// A list of gates that add three wires, `[a, b, c, out]`, in order; `out` may be one of the
+/// others. For lists that run many times: the wires' numbers are checked once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sums {
-    gates: Gates,
-    /// One more than the largest number.
+pub struct TripleSums {
+    gates: NumberedGates,
+    /// One more than the largest number of a wire.
     wires: usize,
 }
 
-/// Wires' numbers, doubled: where their words are. A long list is read once a run from beyond the second cache, so that
-/// short numbers are worth having.
+/// Twice the wires' numbers: the indices of their 64-bit words. A run reads a long list from beyond
+/// the second cache, so short numbers pay.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Gates {
+enum NumberedGates {
     Short(Vec<[u16; 4]>),
     Long(Vec<[u32; 4]>),
 }
 
-impl Sums {
-    /// A list.
+impl TripleSums {
+    /// Checks a list of gates.
     ///
     /// # Panics
     /// If a number is 2^31 or more (the caller's bug).
     #[must_use]
-    pub fn new(mut gates: Vec<[u32; 4]>) -> Sums {
+    pub fn new(mut gates: Vec<[u32; 4]>) -> TripleSums {
         let wires = gates.as_flattened().iter().max().map_or(0, |most| *most as usize + 1);
         assert!(wires <= 1 << 31, "wires have numbers below 2^31");
         gates.as_flattened_mut().iter_mut().for_each(|w| *w *= 2);
         if wires <= 1 << 15 {
-            let gates = Gates::Short(gates.iter().map(|gate| gate.map(|w| w as u16)).collect());
-            return Sums { gates, wires };
+            let gates = NumberedGates::Short(gates.iter().map(|gate| gate.map(|w| w as u16)).collect());
+            return TripleSums { gates, wires };
         }
-        Sums { gates: Gates::Long(gates), wires }
+        TripleSums { gates: NumberedGates::Long(gates), wires }
     }
 
-    /// Makes those in `range`, inlined into the caller's kernel.
+    /// Runs the gates in `range`, inlined into the caller's kernel.
     ///
     /// # Panics
-    /// If a gate of the list names a wire that does not exist, or the list ends before `range` (the caller's bug).
+    /// If a gate of the list names a wire that does not exist, or the list ends before `range` (the
+    /// caller's bug).
     #[inline(always)]
     pub fn run_here(&self, range: Range<usize>, wires: &mut [Block]) {
         assert!(self.wires <= wires.len(), "a gate names a wire that does not exist");
-        // SAFETY: every number is twice one below `self.wires`, and there are as many wires.
+        // SAFETY: half of every number is below `self.wires`, which is at most the number of wires.
         unsafe {
             match &self.gates {
-                Gates::Short(gates) => singles(&gates[range], wires),
-                Gates::Long(gates) => singles(&gates[range], wires),
+                NumberedGates::Short(gates) => singles(&gates[range], wires),
+                NumberedGates::Long(gates) => singles(&gates[range], wires),
             }
         }
     }
 
-    /// Makes those in `range`, of `strip` copies each: copy `i` of wire `w` is `w strip + i`.
+    /// Runs the gates in `range`, each on `strip` copies: copy `i` of wire `w` is block `w strip +
+    /// i`.
     ///
     /// # Panics
-    /// If a gate of the list names a wire that does not exist, or the list ends before `range` (the caller's bug).
+    /// If a gate of the list names a wire that does not exist, or the list ends before `range` (the
+    /// caller's bug).
     pub fn run(&self, tier: Tier, range: Range<usize>, wires: &mut [Block], strip: usize) {
         let room = self.wires.checked_mul(strip);
         assert!(room.is_some_and(|room| room <= wires.len()), "a gate names a wire that does not exist");
-        // SAFETY: every number is twice one below `self.wires`, and there are `strip` times as many wires.
+        // SAFETY: half of every number is below `self.wires`, and there are at least `strip` times
+        // as many blocks.
         unsafe {
             match &self.gates {
-                Gates::Short(gates) => sums(tier, &gates[range], wires, strip),
-                Gates::Long(gates) => sums(tier, &gates[range], wires, strip),
+                NumberedGates::Short(gates) => sums(tier, &gates[range], wires, strip),
+                NumberedGates::Long(gates) => sums(tier, &gates[range], wires, strip),
             }
         }
     }
 }
 
-/// Makes sums.
+/// Runs gates on `strip` copies.
 ///
 /// # Safety
-/// Half of each number, times `strip`, is less than the number of wires.
+/// Half of each number plus one, times `strip`, is at most the number of blocks.
 unsafe fn sums<W: Copy + Into<u32>>(tier: Tier, gates: &[[W; 4]], wires: &mut [Block], strip: usize) {
     match strip {
         0 => {}
@@ -171,7 +177,7 @@ unsafe fn sums<W: Copy + Into<u32>>(tier: Tier, gates: &[[W; 4]], wires: &mut [B
     }
 }
 
-/// Makes sums of single wires.
+/// Runs gates on single wires.
 ///
 /// # Safety
 /// Half of each number is less than the number of wires.
@@ -179,7 +185,8 @@ unsafe fn sums<W: Copy + Into<u32>>(tier: Tier, gates: &[[W; 4]], wires: &mut [B
 unsafe fn singles<W: Copy + Into<u32>>(gates: &[[W; 4]], wires: &mut [Block]) {
     let words = wires.as_mut_ptr().cast::<u64>();
     for gate in gates {
-        // SAFETY: the caller checked the numbers; a block is two words, of any alignment, and every bit pattern is one.
+        // SAFETY: the caller checked the numbers. A block is two words of any alignment, and every
+        // bit pattern is a block.
         unsafe {
             let [a, b, c, out] = gate.map(|w| words.add(w.into() as usize).cast::<[u64; 2]>());
             let (a, b, c) = (a.read_unaligned(), b.read_unaligned(), c.read_unaligned());
@@ -188,7 +195,7 @@ unsafe fn singles<W: Copy + Into<u32>>(gates: &[[W; 4]], wires: &mut [Block]) {
     }
 }
 
-/// Sums of several copies of every wire.
+/// Sums on several copies of every wire.
 struct StripSums<'a, W> {
     bytes: &'a mut [u8],
     strip: usize,
@@ -204,7 +211,7 @@ impl<W: Copy + Into<u32>> Kernel for StripSums<'_, W> {
         for gate in gates {
             let [a, b, c, out] = gate.map(|w| w.into() as usize / 2);
             assert!(a.max(b).max(c).max(out) < rows, "a gate names a wire that does not exist");
-            // SAFETY: these are numbers of rows, of which `bytes` has so many.
+            // SAFETY: these are indices of rows that `bytes` has.
             unsafe { sum_rows(l, bytes.as_mut_ptr(), 16 * strip, [a, b, c], out) };
         }
     }
@@ -227,7 +234,7 @@ mod tests {
     #[test]
     fn every_strip_and_tier_gives_what_single_gates_do() {
         let n = 23u32;
-        // Sums of a wire with itself, into itself, and chains.
+        // Sums of a wire with itself, sums into an operand, and chains.
         let gates: Vec<[u32; 3]> =
             (0..600u32).map(|k| [k * 7 % n, (k * k + 3) % n, (k * 5 + k / 9) % n]).collect();
         for strip in [0, 1, 2, 3, 4, 5, 8, 9, 31, 64] {
@@ -254,8 +261,8 @@ mod tests {
             let from_last = |w: u32| n - 1 - w % 23;
             let sums: Vec<[u32; 4]> =
                 (0..300u32).map(|k| [k * 7, k * k + 3, k * 11, k * 5 + k / 9].map(from_last)).collect();
-            let list = Sums::new(sums.clone());
-            assert_eq!(matches!(list.gates, Gates::Short(_)), n <= 1 << 15);
+            let list = TripleSums::new(sums.clone());
+            assert_eq!(matches!(list.gates, NumberedGates::Short(_)), n <= 1 << 15);
             let wires: Vec<Block> = (0..u128::from(n) * strip as u128)
                 .map(|i| (i * 0x1_0000_0000_0000_0067 + 1).into())
                 .collect();
@@ -286,7 +293,7 @@ mod tests {
                 assert!(std::panic::catch_unwind(run).is_err(), "a wire less");
             }
         }
-        Sums::new(vec![]).run(cpu().best(), 0..0, &mut [], 1);
+        TripleSums::new(vec![]).run(cpu().best(), 0..0, &mut [], 1);
     }
 
     #[test]

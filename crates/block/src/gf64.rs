@@ -2,7 +2,7 @@
 //!
 //! Bit `i` of the number is the coefficient of x^i.
 
-use hushwire_simd::clmul::Words;
+use hushwire_simd::clmul::ClmulWords;
 use std::ops::{Add, AddAssign};
 use zeroize::Zeroize;
 
@@ -12,17 +12,17 @@ use zeroize::Zeroize;
 pub struct Gf64(pub u64);
 
 impl Gf64 {
-    /// 0.
+    /// The element 0.
     pub const ZERO: Gf64 = Gf64(0);
-    /// 1.
+    /// The element 1.
     pub const ONE: Gf64 = Gf64(1);
 
-    /// 127 bits modulo the polynomial: x^64 = x^4 + x^3 + x + 1, twice.
+    /// Reduces 127 bits modulo the polynomial: replaces x^64 by x^4 + x^3 + x + 1, twice.
     #[inline(always)]
     #[must_use]
     pub const fn reduce(x: u128) -> Gf64 {
         let high = (x >> 64) as u64;
-        // What the high half's own fold pushes beyond x^63 is at most x^3.
+        // The fold of the high half exceeds x^63 by at most x^3.
         let high = high ^ high >> 63 ^ high >> 61 ^ high >> 60;
         Gf64(x as u64 ^ high ^ high << 1 ^ high << 3 ^ high << 4)
     }
@@ -30,14 +30,14 @@ impl Gf64 {
     /// The product.
     #[inline(always)]
     #[must_use]
-    pub fn mul<W: Words>(self, other: Gf64, words: W) -> Gf64 {
+    pub fn mul<W: ClmulWords>(self, other: Gf64, words: W) -> Gf64 {
         Gf64::reduce(words.mul(self.0, other.0))
     }
 
     /// `1 / self`, and 0 for 0: `self^(2^64 − 2)`.
     #[must_use]
-    pub fn inverse<W: Words>(self, words: W) -> Gf64 {
-        // ones = self^(2^k − 1), k doubling and adding one: 1, 3, 7, 15, 31, 63.
+    pub fn inverse<W: ClmulWords>(self, words: W) -> Gf64 {
+        // ones = self^(2^k − 1); k takes the values 1, 3, 7, 15, 31, 63.
         let square = |a: Gf64| a.mul(a, words);
         let (mut ones, mut k) = (self, 1);
         while k < 63 {
@@ -77,7 +77,7 @@ mod tests {
     use hushwire_simd::clmul::{Clmul, WordKernel};
     use proptest::prelude::*;
 
-    /// Bit by bit, as the definition has it.
+    /// The definition, bit by bit.
     fn slow(a: u64, b: u64) -> u64 {
         let (mut product, mut a) = (0, a);
         for i in 0..64 {
@@ -91,14 +91,15 @@ mod tests {
     impl WordKernel for Mul {
         type Out = [Gf64; 2];
         #[inline(always)]
-        fn run<W: Words>(self, words: W) -> [Gf64; 2] {
+        fn run<W: ClmulWords>(self, words: W) -> [Gf64; 2] {
             [self.0.mul(self.1, words), self.0.inverse(words)]
         }
     }
 
     #[test]
     fn the_polynomial_is_irreducible() {
-        // Rabin's test: x^(2^64) = x, and x^(2^32) + x has no factor with it, that is, an inverse.
+        // Rabin's test: x^(2^64) = x, and x^(2^32) + x has no common factor with the polynomial,
+        // that is, it has an inverse.
         let x = Gf64(2);
         let power = |n: u32| (0..n).fold(x.0, |a, _| slow(a, a));
         assert_eq!(power(64), x.0);

@@ -1,6 +1,7 @@
 //! 128-bit blocks, bit-matrix transposition, GF(2^64) and GF(2^128).
 //!
-//! Bit order, drawn once for the whole project: bit `i` of a block, and of any bit string, is bit `i % 8` of byte `i / 8`.
+//! The whole project has one bit order: bit `i` of a block, and of any bit string, is bit `i % 8`
+//! of byte `i / 8`.
 //!
 //! ```text
 //! byte      0                       1                            15
@@ -23,7 +24,7 @@ mod wipe;
 
 pub use block::{Block, as_bytes, as_bytes_mut, from_bytes, from_bytes_mut};
 pub use buffer::Buffer;
-pub use gates::Sums;
+pub use gates::TripleSums;
 pub use gf64::Gf64;
 pub use gf128::Gf128;
 pub use tagged::Tagged;

@@ -1,16 +1,16 @@
-//! Blocks of one kind, as types of their own.
+//! Blocks of one kind as a type of their own.
 
 use crate::Block;
 use std::{marker::PhantomData, ops::BitXor};
 use zeroize::Zeroize;
 
-/// A block of which the type says what it stands for, such as the label of a truth value. Secrets have this shape: it is
-/// neither compared nor printed.
+/// A block whose type says what it represents, such as the label of a truth value. Secrets have
+/// this shape: it can be neither compared nor printed.
 #[repr(transparent)]
 pub struct Tagged<K>(Block, PhantomData<fn() -> K>);
 
 impl<K> Tagged<K> {
-    /// Says what a block stands for.
+    /// Gives a block its kind.
     #[inline]
     #[must_use]
     pub const fn new(block: Block) -> Self {
@@ -24,7 +24,7 @@ impl<K> Tagged<K> {
         self.0
     }
 
-    /// All of them, as blocks.
+    /// The slice as blocks.
     #[inline]
     #[must_use]
     pub fn blocks(all: &[Self]) -> &[Block] {
@@ -32,7 +32,7 @@ impl<K> Tagged<K> {
         unsafe { std::slice::from_raw_parts(all.as_ptr().cast(), all.len()) }
     }
 
-    /// All of them, as blocks, writable.
+    /// The slice as writable blocks.
     #[inline]
     #[must_use]
     pub fn blocks_mut(all: &mut [Self]) -> &mut [Block] {
@@ -41,7 +41,7 @@ impl<K> Tagged<K> {
     }
 }
 
-// Not derived: that would ask the same of the kind.
+// Not derived, since a derived `Clone` would require `K: Clone`.
 impl<K> Clone for Tagged<K> {
     #[inline]
     fn clone(&self) -> Self {
@@ -76,11 +76,11 @@ impl<K> Zeroize for Tagged<K> {
 mod tests {
     use super::*;
 
-    enum Kind {}
+    enum TestLabel {}
 
     #[test]
     fn views_show_the_blocks() {
-        let mut all = [1u128, 2].map(|x| Tagged::<Kind>::new(x.into()));
+        let mut all = [1u128, 2].map(|x| Tagged::<TestLabel>::new(x.into()));
         Tagged::blocks_mut(&mut all)[0] = Block::ONES;
         assert_eq!(Tagged::blocks(&all), [Block::ONES, Block::from_u128(2)]);
         assert_eq!((all[0] ^ all[1]).block(), Block::ONES ^ Block::from_u128(2));

@@ -7,10 +7,11 @@ use std::{
     thread,
 };
 
-/// Results of `f` for all items, in their order, by so many threads, of which the caller's is one: each takes the next item when it is done with one.
+/// Returns `f(item)` for all items, in their order, computed by `threads` threads including the
+/// caller's. Each thread takes the next item when it has finished one.
 ///
-/// Items that are about to differ in time should be many. A thread that the system does not give leaves its work to the others. LOCAL: nothing that
-/// `f` makes may depend on which thread runs it.
+/// If items differ in time, pass many. If the system refuses a thread, the others do its work.
+/// LOCAL: no result of `f` may depend on the thread that runs it.
 pub fn abreast<T: Send, R: Send>(threads: usize, items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R> {
     let workers = threads.min(items.len());
     if workers <= 1 {
@@ -47,7 +48,7 @@ mod tests {
 
     #[test]
     fn results_keep_the_order_of_items() {
-        // Whoever takes the second item takes no other one for a while.
+        // The thread that takes the second item is busy for a while.
         let slow = |i: usize| {
             sleep(Duration::from_millis(if i < 2 { 5 + 20 * i as u64 } else { 0 }));
             i * i

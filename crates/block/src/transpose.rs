@@ -1,7 +1,7 @@
-//! Transposition of row-major bit matrices; 128 × n is OT extension's.
+//! Transposition of row-major bit matrices; OT extension transposes 128 × n bits.
 //!
-//! A tile is 128 rows × one vector of column bytes, an index permutation in three steps, `c` the column's byte, `j` its
-//! bit, row `r = 8 h + k`:
+//! A tile is 128 rows by one vector of column bytes. It is transposed as an index permutation in
+//! three steps. `c` is the column's byte, `j` its bit, and the row is `r = 8 h + k`:
 //!
 //! ```text
 //! load            register h,k   byte c   bit j
@@ -13,16 +13,17 @@
 use crate::{Block, as_bytes, as_bytes_mut};
 use hushwire_simd::{Kernel, Lanes, Tier, dispatch};
 
-/// Transposes `rows × cols` bits from `src` (rows of `cols / 8` bytes) to `dst` (`cols` rows of `rows / 8` bytes), with
-/// GFNI where the CPU has it.
+/// Transposes `rows × cols` bits from `src` (rows of `cols / 8` bytes) to `dst` (`cols` rows of
+/// `rows / 8` bytes). Uses GFNI where the CPU has it.
 ///
 /// # Panics
-/// If `rows` or `cols` is not a multiple of 8, a slice does not hold exactly the matrix, or the CPU lacks `tier`.
+/// If `rows` or `cols` is not a multiple of 8, a slice does not hold exactly the matrix, or the CPU
+/// lacks `tier`.
 pub fn bits(tier: Tier, src: &[u8], rows: usize, cols: usize, dst: &mut [u8]) {
     bits_with(tier, true, src, rows, cols, dst);
 }
 
-/// [`bits`], with a say in whether GFNI is used.
+/// [`bits`], with GFNI only if `gfni`.
 ///
 /// # Panics
 /// As [`bits`].
@@ -35,7 +36,8 @@ pub fn bits_with(tier: Tier, gfni: bool, src: &[u8], rows: usize, cols: usize, d
     }
 }
 
-/// Transposes 128 rows of W blocks, row-major, to 128 W columns of a block: bit `r` of `out[c]` is bit `c` of row `r`.
+/// Transposes 128 rows of W blocks, row-major, to 128 W columns of one block: bit `r` of `out[c]`
+/// is bit `c` of row `r`.
 ///
 /// # Panics
 /// If `rows` is empty or not 128 rows, `out` has another length, or the CPU lacks `tier`.
@@ -43,8 +45,8 @@ pub fn rows128(tier: Tier, gfni: bool, rows: &[Block], out: &mut [Block]) {
     turn128(tier, gfni, rows, out, false);
 }
 
-/// [`rows128`], with `out` written past the caches where the CPU can and `out` is aligned to 64 bytes: for more than fits
-/// there and nobody reads soon.
+/// [`rows128`] that writes `out` past the caches where the CPU can and `out` is aligned to 64
+/// bytes: for results that exceed the caches and are not read soon.
 ///
 /// # Panics
 /// As [`rows128`].
@@ -59,14 +61,15 @@ fn turn128(tier: Tier, gfni: bool, rows: &[Block], out: &mut [Block], streamed: 
     dispatch(tier, gfni, Bits { src, dst, rows: 128, cols, streamed });
 }
 
-/// Transposes 64 rows of W blocks, row-major, to 128 W columns of a word: bit `r` of `out[c]` is bit `c` of row `r`.
+/// Transposes 64 rows of W blocks, row-major, to 128 W columns of one word: bit `r` of `out[c]` is
+/// bit `c` of row `r`.
 ///
 /// # Panics
 /// If `rows` is empty or not 64 rows, `out` has another length, or the CPU lacks `tier`.
 pub fn rows64(tier: Tier, gfni: bool, rows: &[Block], out: &mut [u64]) {
     assert!(!rows.is_empty() && rows.len().is_multiple_of(64), "{} blocks are not 64 rows", rows.len());
     assert_eq!(out.len(), 2 * rows.len(), "a word for every column");
-    // The right half of a strip becomes rows 64 to 127 below the left one.
+    // The right half of a strip becomes rows 64 to 127, below the left half.
     const STRIP: usize = 32;
     let width = rows.len() / 64;
     let mut folded = vec![Block::ZERO; 64 * STRIP.min(width + width % 2)];
@@ -99,8 +102,9 @@ struct Bits<'a> {
     streamed: bool,
 }
 
-/// Bytes of a row copied in one go where rows lie so far apart that they fall out of the second cache: long enough for
-/// prefetchers, 128 of them short enough for that cache.
+/// The number of a row's bytes that are copied together where rows lie so far apart that they fall
+/// out of the second cache: long enough for prefetchers, and short enough that 128 pieces fit in
+/// that cache.
 const STRIP: usize = 2048;
 
 impl Kernel for Bits<'_> {
@@ -112,7 +116,8 @@ impl Kernel for Bits<'_> {
         let (width, height) = (cols / 8, rows / 8);
         let direct = width <= 2 * STRIP;
         let mut strip = vec![0; if direct { 0 } else { 128 * STRIP }];
-        // 8 × 8 rows by one vector, between the two halves of a tile; and a tile cut short, before and after.
+        // Buffers: 8 × 8 rows by one vector, between the two halves of a tile; a cut-off tile's
+        // input; its output.
         let mut mid = [l.zero(); 128];
         let whole = rows.is_multiple_of(128) && width.is_multiple_of(L::BYTES);
         let room = if whole { 0 } else { 128 * L::BYTES };
@@ -152,7 +157,8 @@ impl Kernel for Bits<'_> {
     }
 }
 
-/// [`tile`] where vectors of four blocks, GFNI and a way to exchange bytes without shuffling let stores be whole vectors.
+/// [`tile`] for tiers with vectors of four blocks, GFNI and a way to exchange bytes without
+/// shuffling: stores are whole vectors.
 ///
 /// ```text
 ///                 register          lane     byte               `c` has bits 5 to 0, h 3 to 0, k and j 2 to 0
@@ -174,10 +180,10 @@ fn tile_of_vectors<L: Lanes>(
     streamed: bool,
 ) {
     for g in 0..8 {
-        // Bits h3, h1 and h0 of the group of rows; the vector's other half is of h2 = 1.
+        // Bits h3, h1 and h0 of the group's number; the vector's other half has h2 = 1.
         let h = (g & 4) << 1 | g & 3;
         for c5 in 0..2 {
-            // Bytes from the last to the first, as `turn` has them.
+            // Bytes from the last to the first, the order that `turn` expects.
             let mut v = l.load_halves(&src[8 * h * width + 32 * c5..], width, 32 * width);
             v.reverse();
             v = by_pairs(v, 1, |a, b| l.trade8(a, b));
@@ -194,7 +200,7 @@ fn tile_of_vectors<L: Lanes>(
         v = by_pairs(v, 2, |a, b| l.unpack::<8>(a, b));
         v = by_pairs(v, 1, |a, b| l.unpack::<8>(a, b));
         v = by_pairs(v, 4, |a, b| l.unzip_turned(a, b));
-        // The group's number is c5 c2 c3 c0, the register's c4 c1 j2.
+        // The group's number consists of c5 c2 c3 c0, the register's of c4 c1 j2.
         let row = 8 * ((i & 8) << 2 | (i & 4) | (i & 2) << 2 | i & 1);
         let dst = &mut dst[row * height..];
         if height == 16 {
@@ -211,7 +217,7 @@ fn tile_of_vectors<L: Lanes>(
     }
 }
 
-/// Applies `f` to registers `bit` apart.
+/// Applies `f` to pairs of registers whose numbers differ in `bit`.
 #[inline(always)]
 fn by_pairs<V: Copy>(mut v: [V; 8], bit: usize, f: impl Fn(V, V) -> (V, V)) -> [V; 8] {
     for i in 0..8 {
@@ -222,8 +228,8 @@ fn by_pairs<V: Copy>(mut v: [V; 8], bit: usize, f: impl Fn(V, V) -> (V, V)) -> [
     v
 }
 
-/// Eight vectors whose byte `i` (of register `k`) becomes byte `k` of 64-bit word `i`; register `p` gets words 2p and
-/// 2p + 1 of every lane.
+/// Rearranges eight vectors: byte `i` of register `k` becomes byte `k` of 64-bit word `i`; register
+/// `p` gets words 2p and 2p + 1 of every lane.
 #[inline(always)]
 fn words<L: Lanes>(l: L, v: [L::V; 8]) -> [L::V; 8] {
     let [a, b, c, d, e, f, g, h] = v;
@@ -236,7 +242,8 @@ fn words<L: Lanes>(l: L, v: [L::V; 8]) -> [L::V; 8] {
     [z0, z1, z2, z3, z4, z5, z6, z7]
 }
 
-/// Transposes the 8 × 8 bits of every 64-bit word, given with its bytes reversed where `L::GFNI`.
+/// Transposes the 8 × 8 bits of every 64-bit word; where `L::GFNI`, the input has the word's bytes
+/// reversed.
 #[inline(always)]
 fn turn<L: Lanes>(l: L, v: L::V) -> L::V {
     if L::GFNI {
@@ -252,7 +259,8 @@ fn turn<L: Lanes>(l: L, v: L::V) -> L::V {
     l.xor3(v, t, l.shl64::<28>(t))
 }
 
-/// 128 rows, `width` apart, by one vector, to `8 * L::BYTES` rows of 16 bytes, `height` apart.
+/// Transposes 128 rows, `width` bytes apart, by one vector, to `8 * L::BYTES` rows of 16 bytes,
+/// `height` bytes apart.
 #[inline(always)]
 fn tile<L: Lanes>(
     l: L,
@@ -281,7 +289,7 @@ fn tile<L: Lanes>(
         for (h, v) in v.iter_mut().enumerate() {
             *v = mid[8 * h + p];
         }
-        // Four perfect shuffles turn the register's number h into the byte's.
+        // Four perfect shuffles turn the register's number h into the byte's number.
         let v = shuffled(l, shuffled(l, shuffled(l, shuffled(l, v))));
         for (q, v) in v.into_iter().enumerate() {
             l.store_strided(v, &mut dst[(16 * p + q) * height..], 128 * height);

@@ -1,14 +1,15 @@
-//! Memory that is cleared when it goes, as fast as memory can be written.
+//! Memory that is cleared when it is dropped, as fast as memory can be written.
 //!
-//! `zeroize` clears a vector element by element with volatile writes: of bytes, one a cycle, which took longer than the protocols
-//! whose shares they were. Here memory is filled as any other, and a barrier that reads it keeps the compiler from leaving that out.
+//! `zeroize` clears a vector element by element with volatile writes. On bytes that is one a cycle,
+//! which took longer than the protocols whose shares they were. Here memory is filled in the
+//! ordinary way, and a barrier that reads it keeps the compiler from dropping the write.
 
 use core::ops::{Deref, DerefMut};
 use zeroize::optimization_barrier;
 
-/// A value that is one zero when it is cleared.
+/// A value whose cleared form is all zeros.
 pub trait Flat: Copy {
-    /// All of it zero.
+    /// The cleared value.
     const ZERO: Self;
 }
 
@@ -45,7 +46,7 @@ impl<T: Flat, const N: usize> Wipe for [T; N] {
     }
 }
 
-/// All of its capacity: a vector that shrank may have held more.
+/// Wipes the whole capacity: a vector that shrank may have held more.
 impl<T: Flat> Wipe for Vec<T> {
     fn wipe(&mut self) {
         self.clear();
@@ -55,17 +56,18 @@ impl<T: Flat> Wipe for Vec<T> {
     }
 }
 
-/// Contents that are wiped when they are dropped. What a vector leaves behind when it grows is not reached: reserve before.
+/// Contents that are wiped when they are dropped. Memory that a growing vector gives up is not
+/// reached: reserve in advance.
 #[derive(Clone, Default)]
 pub struct Wiped<T: Wipe>(T);
 
 impl<T: Wipe> Wiped<T> {
-    /// These contents.
+    /// Takes over `contents`.
     pub fn new(contents: T) -> Self {
         Wiped(contents)
     }
 
-    /// The contents, for an owner that wipes them itself.
+    /// Gives the contents to an owner that wipes them itself.
     #[must_use]
     pub fn into_inner(mut self) -> T
     where
@@ -117,7 +119,7 @@ mod tests {
         let capacity = bytes.capacity();
         bytes.wipe();
         assert!(bytes.is_empty() && bytes.capacity() == capacity);
-        // The same memory, as nothing was allocated since.
+        // The same memory, since nothing was allocated in between.
         bytes.resize(capacity, 5);
         bytes[..].wipe();
         assert!(bytes.iter().all(|byte| *byte == 0));
@@ -125,14 +127,14 @@ mod tests {
 
     #[test]
     fn dropping_wipes() {
-        struct Told(Rc<RefCell<u32>>);
-        impl Wipe for Told {
+        struct WipeCount(Rc<RefCell<u32>>);
+        impl Wipe for WipeCount {
             fn wipe(&mut self) {
                 *self.0.borrow_mut() += 1;
             }
         }
         let count = Rc::new(RefCell::new(0));
-        drop(Wiped::new(Told(count.clone())));
+        drop(Wiped::new(WipeCount(count.clone())));
         assert_eq!(*count.borrow(), 1);
         let mut kept = Wiped::from(vec![3u16; 4]);
         kept[1] = 9;

@@ -4,7 +4,7 @@ use hushwire_block::{Block, Gf128, as_bytes, as_bytes_mut};
 use hushwire_simd::clmul::Clmul;
 use proptest::prelude::*;
 
-/// Shift and add, with the reduction written as a division step.
+/// Shift-and-add multiplication, with the reduction written as a division step.
 fn naive_mul(a: u128, b: u128) -> u128 {
     let (mut a, mut r) = (a, 0);
     for i in 0..128 {
@@ -36,7 +36,8 @@ fn blocks_count_bits_from_byte_0() {
     assert_eq!(Block::from_u128(2 << 64 | 1).sigma(), Block::from_u128(3 << 64 | 2));
 }
 
-/// GCM's test case 2 (McGrew, Viega): H = AES_0(0), X1 = C1 · H in reflected bits; ours after reflecting.
+/// GCM's test case 2 (McGrew, Viega): H = AES_0(0), X1 = C1 · H in reflected bits; our result
+/// agrees after reflection.
 #[test]
 fn gf128_agrees_with_ghash_after_reflection() {
     let reflect = |hex: u128| Gf128(hex.reverse_bits());

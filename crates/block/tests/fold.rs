@@ -6,7 +6,7 @@ use hushwire_simd::clmul::Clmul;
 use proptest::prelude::*;
 use zeroize::Zeroize;
 
-/// Shift and add, with the reduction written as a division step.
+/// Shift-and-add multiplication, with the reduction written as a division step.
 fn naive_mul(a: u128, b: u128) -> u128 {
     let (mut a, mut r) = (a, 0);
     for i in 0..128 {
@@ -22,7 +22,7 @@ fn naive_inner(chi: &[Gf128], x: &[Block]) -> Gf128 {
     chi.iter().zip(x).map(|(c, x)| Gf128(naive_mul(c.0, x.to_u128()))).sum()
 }
 
-/// Coefficients, and `rows` rows of as many blocks.
+/// Coefficients, and `rows` rows with one block a coefficient.
 fn matrix(rows: usize) -> impl Strategy<Value = (Vec<Gf128>, Vec<Block>)> {
     (0..20usize).prop_flat_map(move |width| {
         let chi = prop::collection::vec(any::<u128>().prop_map(Gf128), width);
@@ -77,7 +77,7 @@ proptest! {
     }
 }
 
-/// Forms may mix, and bits at the very top are where reductions go wrong.
+/// Forms may mix, and reductions go wrong in the top bits.
 #[test]
 fn the_largest_elements_in_mixed_forms() {
     let (chi, x) = ([Gf128(u128::MAX); 9], [Block::ONES; 9]);

@@ -1,4 +1,5 @@
-//! Adders in two forms, and what follows from a carry: one parameter chooses between fewest ANDs and fewest layers.
+//! Adders in two forms, and the circuits that need their carries. [`Adder`] chooses between fewest
+//! ANDs and fewest layers.
 //!
 //! ```text
 //!            ripple: ANDs, AND-depth      prefix: ANDs, AND-depth
@@ -13,9 +14,9 @@ use crate::{Bit, Builder, words};
 /// The form of a circuit that adds or compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Adder {
-    /// One carry after the other: fewest ANDs, as many layers as bits. For wide batches.
+    /// Each carry follows from the one before it: fewest ANDs, one layer a bit. For wide batches.
     Ripple,
-    /// Carries by a tree: logarithmic depth. Where rounds dominate.
+    /// Carries come from a tree: logarithmic depth. For networks where rounds dominate.
     Prefix,
 }
 
@@ -26,7 +27,7 @@ impl Adder {
     /// `x + y` modulo 2^n.
     ///
     /// # Panics
-    /// Here and below: if two words differ in width (the caller's bug).
+    /// If the words differ in width (the caller's bug).
     #[must_use]
     pub fn sum(self, b: &mut Builder, x: &[Bit], y: &[Bit]) -> Vec<Bit> {
         match self {
@@ -35,10 +36,10 @@ impl Adder {
         }
     }
 
-    /// The highest bit of `x + y` modulo 2^n, without the others.
+    /// The highest bit of `x + y` modulo 2^n; the other bits are not computed.
     ///
     /// # Panics
-    /// If the words are empty (the caller's bug).
+    /// If the words are empty or differ in width (the caller's bug).
     #[must_use]
     pub fn sign(self, b: &mut Builder, x: &[Bit], y: &[Bit]) -> Bit {
         let top = x.len().checked_sub(1).expect("a word of one bit at least");
@@ -47,10 +48,10 @@ impl Adder {
         b.xor(half, carry)
     }
 
-    /// The carries of `x + y` into bit `at`, and out of the highest one.
+    /// The carry of `x + y` into bit `at`, and the carry out of the highest bit.
     ///
     /// # Panics
-    /// If there is no such bit, or none right after (the caller's bug).
+    /// If `at` exceeds the width, or the words differ in width (the caller's bug).
     #[must_use]
     pub fn carries(self, b: &mut Builder, x: &[Bit], y: &[Bit], at: usize) -> (Bit, Bit) {
         let ((low_x, high_x), (low_y, high_y)) = (x.split_at(at), y.split_at(at));
@@ -69,7 +70,8 @@ impl Adder {
         }
     }
 
-    /// Whether `x < y`: unsigned, or both in two's complement.
+    /// Whether `x < y`, as unsigned numbers or, if `signed`, in two's complement. Panics if the
+    /// words differ in width.
     #[must_use]
     pub fn less(self, b: &mut Builder, signed: bool, x: &[Bit], y: &[Bit]) -> Bit {
         let (x, y) =
@@ -86,7 +88,8 @@ mod tests {
     use super::*;
     use crate::{Layered, Program, eval};
 
-    /// Runs a circuit of two words on pairs of numbers in the open; the numbers that come out, and the circuit.
+    /// Runs a circuit of two words on pairs of numbers in the clear. Returns the resulting numbers
+    /// and the circuit.
     fn run(
         width: usize,
         pairs: &[(u64, u64)],

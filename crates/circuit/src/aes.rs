@@ -1,7 +1,8 @@
 //! AES (FIPS 197) with and without the key schedule.
 //!
-//! Wires are those of the published Bristol Fashion files: input 0 is the key (or the round keys, first to last), input
-//! 1 the plaintext, and each is one big-endian number, so that byte `k` of `n` has its bit `b` on wire `8 (n−1−k) + b`.
+//! Wires are those of the published Bristol Fashion files: input 0 is the key (or the round keys,
+//! first to last), input 1 the plaintext. Each is one big-endian number, so byte `k` of `n` has its
+//! bit `b` on wire `8 (n−1−k) + b`.
 //!
 //! ```text
 //!               S-boxes   ANDs (32 each)   AND-depth      with depth 4 (34 each)
@@ -35,13 +36,13 @@ pub enum KeySize {
 }
 
 impl KeySize {
-    /// Bits of the key.
+    /// The number of bits of the key.
     #[must_use]
     pub const fn bits(self) -> usize {
         32 * self.words()
     }
 
-    /// Rounds; there is one round key more.
+    /// The number of rounds; there is one more round key.
     #[must_use]
     pub const fn rounds(self) -> usize {
         self.words() + 6
@@ -60,10 +61,11 @@ impl KeySize {
 /// A byte, bit 0 first.
 type Byte = [Bit; 8];
 
-/// The ciphertext of `plaintext` under `key`, with the key schedule.
+/// Encrypts `plaintext` under `key`, including the key schedule.
 ///
 /// # Panics
-/// If the words are not as wide as the key and 128 bits (the caller's bug).
+/// If `key` does not have the width of `size`, or `plaintext` does not have 128 bits (the caller's
+/// bug).
 #[must_use]
 pub fn encrypt(b: &mut Builder, size: KeySize, sbox: Sbox, key: &[Bit], plaintext: &[Bit]) -> Vec<Bit> {
     assert_eq!(key.len(), size.bits());
@@ -71,7 +73,7 @@ pub fn encrypt(b: &mut Builder, size: KeySize, sbox: Sbox, key: &[Bit], plaintex
     from_bytes(&cipher(b, sbox, &round_keys, &to_bytes(plaintext)))
 }
 
-/// The ciphertext of `plaintext` under round keys that are there already: `128 (rounds + 1)` bits.
+/// Encrypts `plaintext` under expanded round keys of `128 (rounds + 1)` bits.
 ///
 /// # Panics
 /// As [`encrypt`].
@@ -87,7 +89,7 @@ pub fn encrypt_expanded(
     from_bytes(&cipher(b, sbox, &to_bytes(round_keys), &to_bytes(plaintext)))
 }
 
-/// The round keys of `key`, as [`encrypt_expanded`] takes them.
+/// Expands `key` to the round keys that [`encrypt_expanded`] takes.
 ///
 /// # Panics
 /// As [`encrypt`].
@@ -97,7 +99,7 @@ pub fn expand_key(b: &mut Builder, size: KeySize, sbox: Sbox, key: &[Bit]) -> Ve
     from_bytes(&schedule(b, size, sbox, &to_bytes(key)))
 }
 
-/// Bytes of a big-endian number.
+/// The bytes of a big-endian number.
 fn to_bytes(bits: &[Bit]) -> Vec<Byte> {
     bits.as_chunks::<8>().0.iter().rev().copied().collect()
 }

@@ -1,32 +1,33 @@
-//! Makes circuits gate by gate, with constants folded away.
+//! Builds circuits gate by gate and folds constants.
 
 use crate::{Circuit, Gate, Wire};
 use hushwire_simd::sbox::Gates;
 
 /// A bit of a circuit under construction: a wire or a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bit(Kind);
+pub struct Bit(BitKind);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum BitKind {
     Const(bool),
     Wire(Wire),
 }
 
 impl Bit {
     /// Constant 0.
-    pub const ZERO: Bit = Bit(Kind::Const(false));
+    pub const ZERO: Bit = Bit(BitKind::Const(false));
     /// Constant 1.
-    pub const ONE: Bit = Bit(Kind::Const(true));
+    pub const ONE: Bit = Bit(BitKind::Const(true));
 
     /// A constant.
     #[must_use]
     pub const fn constant(value: bool) -> Bit {
-        Bit(Kind::Const(value))
+        Bit(BitKind::Const(value))
     }
 }
 
-/// Records gates. Inputs are declared first, then gates are added, then [`Builder::finish`] names the outputs.
+/// Records gates. Declare inputs first, then add gates, then name the outputs with
+/// [`Builder::finish`].
 #[derive(Default)]
 pub struct Builder {
     inputs: Vec<usize>,
@@ -41,14 +42,14 @@ impl Builder {
         Builder::default()
     }
 
-    /// The next input, `width` bits, wire 0 first.
+    /// Declares the next input, of `width` bits, wire 0 first.
     ///
     /// # Panics
     /// If a gate was added before (the caller's bug).
     pub fn input(&mut self, width: usize) -> Vec<Bit> {
         assert!(self.gates.is_empty(), "inputs are declared before gates");
         self.inputs.push(width);
-        (0..width).map(|_| self.wire()).map(|w| Bit(Kind::Wire(w))).collect()
+        (0..width).map(|_| self.wire()).map(|w| Bit(BitKind::Wire(w))).collect()
     }
 
     fn wire(&mut self) -> Wire {
@@ -59,43 +60,44 @@ impl Builder {
     fn gate(&mut self, make: impl FnOnce(Wire) -> Gate) -> Bit {
         let out = self.wire();
         self.gates.push(make(out));
-        Bit(Kind::Wire(out))
+        Bit(BitKind::Wire(out))
     }
 
     /// `a ⊕ b`
     pub fn xor(&mut self, a: Bit, b: Bit) -> Bit {
         match (a.0, b.0) {
-            (Kind::Const(x), Kind::Const(y)) => Bit::constant(x ^ y),
-            (Kind::Const(false), _) => b,
-            (_, Kind::Const(false)) => a,
-            (Kind::Const(true), _) => self.not(b),
-            (_, Kind::Const(true)) => self.not(a),
-            (Kind::Wire(x), Kind::Wire(y)) if x == y => Bit::ZERO,
-            (Kind::Wire(a), Kind::Wire(b)) => self.gate(|out| Gate::Xor { a, b, out }),
+            (BitKind::Const(x), BitKind::Const(y)) => Bit::constant(x ^ y),
+            (BitKind::Const(false), _) => b,
+            (_, BitKind::Const(false)) => a,
+            (BitKind::Const(true), _) => self.not(b),
+            (_, BitKind::Const(true)) => self.not(a),
+            (BitKind::Wire(x), BitKind::Wire(y)) if x == y => Bit::ZERO,
+            (BitKind::Wire(a), BitKind::Wire(b)) => self.gate(|out| Gate::Xor { a, b, out }),
         }
     }
 
     /// `a ∧ b`
     pub fn and(&mut self, a: Bit, b: Bit) -> Bit {
         match (a.0, b.0) {
-            (Kind::Const(false), _) | (_, Kind::Const(false)) => Bit::ZERO,
-            (Kind::Const(true), _) => b,
-            (_, Kind::Const(true)) => a,
-            (Kind::Wire(x), Kind::Wire(y)) if x == y => a,
-            (Kind::Wire(a), Kind::Wire(b)) => self.gate(|out| Gate::And { a, b, out }),
+            (BitKind::Const(false), _) | (_, BitKind::Const(false)) => Bit::ZERO,
+            (BitKind::Const(true), _) => b,
+            (_, BitKind::Const(true)) => a,
+            (BitKind::Wire(x), BitKind::Wire(y)) if x == y => a,
+            (BitKind::Wire(a), BitKind::Wire(b)) => self.gate(|out| Gate::And { a, b, out }),
         }
     }
 
     /// `¬a`
     pub fn not(&mut self, a: Bit) -> Bit {
         match a.0 {
-            Kind::Const(value) => Bit::constant(!value),
-            Kind::Wire(a) => self.gate(|out| Gate::Inv { a, out }),
+            BitKind::Const(value) => Bit::constant(!value),
+            BitKind::Wire(a) => self.gate(|out| Gate::Inv { a, out }),
         }
     }
 
-    /// The circuit with these outputs. Gates that no output needs are left out; the output wires come last, in order,
-    /// and an output that is an input, a constant or named twice gets a gate of its own.
+    /// The circuit with these outputs. Gates that no output needs are left out. The output wires
+    /// come last, in order; an output that is an input, a constant or a repeated wire gets a gate
+    /// of its own.
     ///
     /// # Panics
     /// If a bit belongs to another builder (the caller's bug).
@@ -106,7 +108,7 @@ impl Builder {
         let bits: Vec<Bit> = outputs.iter().flatten().copied().collect();
         let mut needed = vec![false; wires as usize];
         for bit in &bits {
-            if let Kind::Wire(w) = bit.0 {
+            if let BitKind::Wire(w) = bit.0 {
                 needed[w as usize] = true;
             }
         }
@@ -115,12 +117,13 @@ impl Builder {
                 gate.reads().for_each(|w| needed[w as usize] = true);
             }
         }
-        // The output that each wire becomes, if it is made by a gate and no output has it already.
+        // For each wire, the output that it becomes, if a gate makes it and no output has it
+        // already.
         let mut output_of = vec![None; wires as usize];
         let mut extra = vec![];
         for (i, bit) in bits.iter().enumerate() {
             match bit.0 {
-                Kind::Wire(w) if w as usize >= input_bits && output_of[w as usize].is_none() => {
+                BitKind::Wire(w) if w as usize >= input_bits && output_of[w as usize].is_none() => {
                     output_of[w as usize] = Some(i);
                 }
                 kind => extra.push((i, kind)),
@@ -153,8 +156,8 @@ impl Builder {
         for (i, kind) in extra {
             let out = (first_output + i) as Wire;
             out_gates.push(match kind {
-                Kind::Const(value) => Gate::Const { value, out },
-                Kind::Wire(w) => Gate::Copy { a: name[w as usize], out },
+                BitKind::Const(value) => Gate::Const { value, out },
+                BitKind::Wire(w) => Gate::Copy { a: name[w as usize], out },
             });
         }
         let widths = outputs.iter().map(Vec::len).collect();

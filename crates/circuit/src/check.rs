@@ -1,32 +1,33 @@
-//! Whether wires are written once, before they are read: for gates that come one by one, in memory that grows with them.
+//! Checks that each wire is written once and before it is read. Gates come one by one; memory grows
+//! with them.
 
 use crate::{Gate, Wire};
 
-/// Wires of a page.
+/// The number of wires of a page.
 const PAGE: usize = 4096;
 
 /// A fault of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// There is no such wire.
+pub(crate) enum GateFault {
+    /// It names a wire that does not exist.
     NoWire(Wire),
     /// It reads a wire that nothing has written.
     Unwritten(Wire),
-    /// It writes an input, or what was written.
+    /// It writes an input or a wire that is written already.
     Rewritten(Wire),
 }
 
-/// The set of written wires. A header may claim 2^32 wires: pages come when a wire of theirs is written, and the table
-/// of pages takes 8 MiB at most.
-pub(crate) struct Check {
+/// The set of written wires. A header may claim 2^32 wires, so a page is allocated when one of its
+/// wires is written, and the table of pages takes at most 8 MiB.
+pub(crate) struct WireCheck {
     input_bits: usize,
     wires: usize,
     pages: Vec<Option<Box<[u64; PAGE / 64]>>>,
 }
 
-impl Check {
-    pub(crate) fn new(input_bits: usize, wires: usize) -> Check {
-        Check { input_bits, wires, pages: vec![] }
+impl WireCheck {
+    pub(crate) fn new(input_bits: usize, wires: usize) -> WireCheck {
+        WireCheck { input_bits, wires, pages: vec![] }
     }
 
     pub(crate) fn written(&self, wire: usize) -> bool {
@@ -34,27 +35,27 @@ impl Check {
         wire < self.input_bits || page().is_some_and(|p| p[wire % PAGE / 64] >> (wire % 64) & 1 == 1)
     }
 
-    /// Takes the next gate.
-    pub(crate) fn gate(&mut self, gate: Gate) -> Result<(), Fault> {
+    /// Checks the next gate and records its output.
+    pub(crate) fn gate(&mut self, gate: Gate) -> Result<(), GateFault> {
         gate.reads().try_for_each(|wire| self.read(wire))?;
         self.write(gate.out())
     }
 
-    pub(crate) fn read(&self, wire: Wire) -> Result<(), Fault> {
+    pub(crate) fn read(&self, wire: Wire) -> Result<(), GateFault> {
         match wire as usize {
-            w if w >= self.wires => Err(Fault::NoWire(wire)),
-            w if !self.written(w) => Err(Fault::Unwritten(wire)),
+            w if w >= self.wires => Err(GateFault::NoWire(wire)),
+            w if !self.written(w) => Err(GateFault::Unwritten(wire)),
             _ => Ok(()),
         }
     }
 
-    pub(crate) fn write(&mut self, wire: Wire) -> Result<(), Fault> {
+    pub(crate) fn write(&mut self, wire: Wire) -> Result<(), GateFault> {
         let w = wire as usize;
         if w >= self.wires {
-            return Err(Fault::NoWire(wire));
+            return Err(GateFault::NoWire(wire));
         }
         if self.written(w) {
-            return Err(Fault::Rewritten(wire));
+            return Err(GateFault::Rewritten(wire));
         }
         if self.pages.len() <= w / PAGE {
             self.pages.resize(w / PAGE + 1, None);
@@ -63,7 +64,7 @@ impl Check {
         Ok(())
     }
 
-    /// The first output wire that is not written.
+    /// The first output wire that no gate has written.
     pub(crate) fn missing(&self, output_bits: usize) -> Option<Wire> {
         (self.wires - output_bits..self.wires).find(|w| !self.written(*w)).map(|w| w as Wire)
     }

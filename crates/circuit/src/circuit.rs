@@ -1,11 +1,11 @@
-//! Gates in the order of a file.
+//! A circuit as a list of gates, in the order of a file.
 
-use crate::check::{Check, Fault};
+use crate::check::{GateFault, WireCheck};
 
-/// A wire's number. Inputs come first, outputs last, as in Bristol files.
+/// A wire's number. Inputs have the first numbers, outputs the last, as in Bristol files.
 pub type Wire = u32;
 
-/// One gate. A wire is written once, before it is read.
+/// A gate. Each wire is written once and before it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the formulas name the fields")]
 pub enum Gate {
@@ -22,7 +22,7 @@ pub enum Gate {
 }
 
 impl Gate {
-    /// The wire that it writes.
+    /// The wire that the gate writes.
     #[must_use]
     pub fn out(self) -> Wire {
         match self {
@@ -34,7 +34,7 @@ impl Gate {
         }
     }
 
-    /// The wires that it reads.
+    /// The wires that the gate reads.
     pub fn reads(self) -> impl Iterator<Item = Wire> {
         let (a, b) = match self {
             Gate::Xor { a, b, .. } | Gate::And { a, b, .. } => (Some(a), Some(b)),
@@ -45,7 +45,7 @@ impl Gate {
     }
 }
 
-/// The reason why gates do not make a circuit.
+/// The reason why gates do not form a circuit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
@@ -62,12 +62,13 @@ pub enum CircuitError {
     /// An output wire is never written.
     #[error("output wire {wire} is never written")]
     NoOutput { wire: Wire },
-    /// The widths do not fit the number of wires.
+    /// The inputs and outputs have more bits than there are wires.
     #[error("inputs and outputs need {needed} wires, and there are {wires}")]
     TooFewWires { needed: usize, wires: usize },
 }
 
-/// Gates over wires `0..wires`: the inputs' wires first, one input after the other; the outputs' wires last.
+/// Gates over wires `0..wires`: the inputs' wires come first, one input after the other, and the
+/// outputs' wires last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Circuit {
     inputs: Vec<usize>,
@@ -77,11 +78,12 @@ pub struct Circuit {
 }
 
 impl Circuit {
-    /// Checks that every wire is written once before it is read, and every output is written. Inputs of width 0 may
-    /// stand; an output wire may be an input wire only where the circuit has no gates between (the wires coincide).
+    /// Checks that each wire is written once and before it is read, and that each output is
+    /// written. Inputs may have width 0. An output wire may be an input wire only if the two ranges
+    /// of wires overlap.
     ///
     /// # Errors
-    /// The first fault, by gate.
+    /// The first fault, in the order of gates.
     pub fn new(
         inputs: Vec<usize>,
         outputs: Vec<usize>,
@@ -94,12 +96,12 @@ impl Circuit {
         if needed > wires {
             return Err(CircuitError::TooFewWires { needed, wires });
         }
-        let mut check = Check::new(input_bits, wires);
+        let mut check = WireCheck::new(input_bits, wires);
         for (number, gate) in gates.iter().enumerate() {
             check.gate(*gate).map_err(|fault| match fault {
-                Fault::NoWire(wire) => CircuitError::NoWire { gate: number, wire, wires },
-                Fault::Unwritten(wire) => CircuitError::Unwritten { gate: number, wire },
-                Fault::Rewritten(wire) => CircuitError::Rewritten { gate: number, wire },
+                GateFault::NoWire(wire) => CircuitError::NoWire { gate: number, wire, wires },
+                GateFault::Unwritten(wire) => CircuitError::Unwritten { gate: number, wire },
+                GateFault::Rewritten(wire) => CircuitError::Rewritten { gate: number, wire },
             })?;
         }
         match check.missing(output_bits) {
@@ -108,7 +110,7 @@ impl Circuit {
         }
     }
 
-    /// A circuit whose gates [`Check`] has seen.
+    /// A circuit whose gates [`WireCheck`] has accepted.
     pub(crate) fn checked(
         inputs: Vec<usize>,
         outputs: Vec<usize>,
@@ -118,13 +120,13 @@ impl Circuit {
         Circuit { inputs, outputs, wires, gates }
     }
 
-    /// Widths of the inputs, in bits.
+    /// The widths of the inputs, in bits.
     #[must_use]
     pub fn inputs(&self) -> &[usize] {
         &self.inputs
     }
 
-    /// Widths of the outputs, in bits.
+    /// The widths of the outputs, in bits.
     #[must_use]
     pub fn outputs(&self) -> &[usize] {
         &self.outputs
@@ -142,7 +144,7 @@ impl Circuit {
         &self.gates
     }
 
-    /// The first output wire.
+    /// The number of the first output wire.
     #[must_use]
     pub fn first_output(&self) -> usize {
         self.wires - self.outputs.iter().sum::<usize>()

@@ -1,21 +1,22 @@
-//! Counts bits that are 1: J. Boyar, R. Peralta, "Tight bounds for the multiplicative complexity of symmetric functions",
-//! TCS 396 (2008): n minus the number of ones in n ANDs. In stages it takes a few more.
+//! Counts the ones among bits: J. Boyar, R. Peralta, "Tight bounds for the multiplicative
+//! complexity of symmetric functions", TCS 396 (2008). One circuit takes n minus the number of ones
+//! in n's binary form ANDs; in stages it takes a few more.
 
-use crate::steps::Steps;
+use crate::steps::ProgramSteps;
 use crate::{Bit, Builder, Layered, words};
 use std::sync::Arc;
 
-/// AGREEMENT: bits that one block counts, to a full number of 5 bits.
+/// AGREEMENT: the number of bits that one block counts; the result is a full number of 5 bits.
 const CHUNK: usize = 31;
 
-/// The number of `bits` that are 1: every adder takes a bit as its carry.
+/// The number of ones among `bits`. Every adder takes a bit as its carry.
 #[must_use]
 pub fn count(b: &mut Builder, bits: &[Bit]) -> Vec<Bit> {
     let [rest @ .., last] = bits else { return vec![] };
     if rest.is_empty() {
         return vec![*last];
     }
-    // A full number beside what is left: no adder has a carry out that is always 0.
+    // A full number plus the rest: no adder has a carry out that is always 0.
     let (low, high) = rest.split_at((1 << bits.len().ilog2()) - 1);
     let (low, high) = (count(b, low), count(b, high));
     let mut total = plus(b, &low, &high, *last);
@@ -23,12 +24,12 @@ pub fn count(b: &mut Builder, bits: &[Bit]) -> Vec<Bit> {
     total
 }
 
-/// Bits of a number up to `n`.
+/// The width of a number up to `n`.
 fn width(n: usize) -> usize {
     (usize::BITS - n.leading_zeros()) as usize
 }
 
-/// The sum in full; widths may differ.
+/// The full sum; widths may differ.
 fn plus(b: &mut Builder, x: &[Bit], y: &[Bit], carry: Bit) -> Vec<Bit> {
     let width = x.len().max(y.len());
     let pad = |x: &[Bit]| x.iter().copied().chain([Bit::ZERO; 64]).take(width).collect::<Vec<Bit>>();
@@ -37,8 +38,9 @@ fn plus(b: &mut Builder, x: &[Bit], y: &[Bit], carry: Bit) -> Vec<Bit> {
     sum
 }
 
-/// Registers with the number of ones in the registers `bits`; new ones are taken from `free` on.
-pub(crate) fn count_steps(steps: &mut Steps, bits: &[u32], free: &mut u32) -> Vec<u32> {
+/// Adds steps that count the ones in the registers `bits`. Returns the number's registers; new
+/// registers start at `free`.
+pub(crate) fn count_steps(steps: &mut ProgramSteps, bits: &[u32], free: &mut u32) -> Vec<u32> {
     let mut take = |n: usize| -> Vec<u32> {
         *free += n as u32;
         (*free - n as u32..*free).collect()
@@ -50,7 +52,7 @@ pub(crate) fn count_steps(steps: &mut Steps, bits: &[u32], free: &mut u32) -> Ve
         stage.push((chunk.to_vec(), number.clone()));
         numbers.push(number);
     }
-    // All chunks but the last are of one size.
+    // All chunks but the last have one size.
     grouped(steps, &stage, |b, n, _| {
         let bits = b.input(n);
         count(b, &bits)
@@ -78,9 +80,9 @@ pub(crate) fn count_steps(steps: &mut Steps, bits: &[u32], free: &mut u32) -> Ve
     total
 }
 
-/// A step for each run of copies that read as many registers.
+/// Adds a step for each run of copies that read equally many registers.
 fn grouped(
-    steps: &mut Steps,
+    steps: &mut ProgramSteps,
     copies: &[(Vec<u32>, Vec<u32>)],
     make: impl Fn(&mut Builder, usize, usize) -> Vec<Bit>,
 ) {

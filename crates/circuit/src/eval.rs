@@ -1,20 +1,21 @@
-//! Plain evaluation, the oracle of every protocol: bit-sliced over 512 instances, and gate by gate.
+//! Evaluation in the clear, the oracle of every protocol: bit-sliced over 512 instances, and gate
+//! by gate.
 
-use crate::walk::{Logic, Values};
+use crate::walk::{Logic, WireValues};
 use crate::{Circuit, Gate, Planes, Program, planes};
 use std::convert::Infallible;
 
-/// An input that does not have the size that it needs.
+/// An input of the wrong size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: found {found} {unit}, expected {expected}")]
 pub struct EvalError {
-    /// "the inputs", or "input 1".
+    /// The subject: "the inputs", or "input 1".
     pub what: String,
     /// The unit of both counts, such as "bytes".
     pub unit: &'static str,
-    /// The number that came.
+    /// The count that was given.
     pub found: usize,
-    /// The number that it takes.
+    /// The count that is needed.
     pub expected: usize,
 }
 
@@ -27,20 +28,22 @@ fn check(
     if found == expected { Ok(()) } else { Err(EvalError { what: what(), unit, found, expected }) }
 }
 
-/// Runs `program` on the planes of all inputs; the planes of all outputs. Bits past the last instance are ignored, and 0.
+/// Runs `program` on the planes of all inputs and returns the planes of all outputs. Bits past the
+/// last instance are ignored in inputs and 0 in outputs.
 ///
 /// # Errors
-/// There is not a plane for every input bit.
+/// `inputs` does not have one plane for every input bit.
 pub fn eval(program: &Program, inputs: &Planes) -> Result<Planes, EvalError> {
     check(|| "the inputs".into(), "planes", inputs.width(), program.input_bits())?;
-    // A single instance needs no wide words, and large programs then take an eighth of the memory.
+    // Few instances need no wide words, and large programs then take an eighth of the memory.
     Ok(if inputs.instances() <= 64 { batches::<1>(program, inputs) } else { batches::<8>(program, inputs) })
 }
 
-/// The same on values: each input and output holds instance after instance, ⌈width/8⌉ bytes each, as [`planes`] describes.
+/// Runs `program` on values: each input and output holds instance after instance, ⌈width/8⌉ bytes
+/// each (see [`planes`]).
 ///
 /// # Errors
-/// An input is missing, too many, or not `instances` values long.
+/// The number of inputs is wrong, or an input is not `instances` values long.
 pub fn eval_values(
     program: &Program,
     inputs: &[Vec<u8>],
@@ -69,22 +72,23 @@ pub fn eval_bits(program: &Program, inputs: &[Vec<bool>]) -> Result<Vec<Vec<bool
     Ok(outputs.iter().zip(program.outputs()).map(|(bytes, width)| to_bits(bytes, *width)).collect())
 }
 
-/// Bits as bytes: bit `i` is bit `i % 8` of byte `i / 8`.
+/// Packs bits into bytes: bit `i` is bit `i % 8` of byte `i / 8`.
 #[must_use]
 pub fn to_bytes(bits: &[bool]) -> Vec<u8> {
     bits.chunks(8).map(|b| b.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit))).collect()
 }
 
-/// The first `width` bits of bytes.
+/// The first `width` bits of `bytes`.
 ///
 /// # Panics
-/// If there are fewer.
+/// If there are fewer bits.
 #[must_use]
 pub fn to_bits(bytes: &[u8], width: usize) -> Vec<bool> {
     (0..width).map(|i| bytes[i / 8] >> (i % 8) & 1 == 1).collect()
 }
 
-/// Runs a circuit once, gate by gate in file order: the oracle of [`eval`], with nothing shared between the two.
+/// Runs a circuit once, gate by gate in file order: the oracle of [`eval`], which shares no code
+/// with it.
 ///
 /// # Errors
 /// As [`eval_bits`].
@@ -115,10 +119,10 @@ pub fn eval_gates(circuit: &Circuit, inputs: &[Vec<bool>]) -> Result<Vec<Vec<boo
 }
 
 /// 64 × `N` instances of a bit.
-type Word<const N: usize> = [u64; N];
+type BitWord<const N: usize> = [u64; N];
 
 fn batches<const N: usize>(program: &Program, inputs: &Planes) -> Planes {
-    let mut values = Values::new(Plain::<N>, program);
+    let mut values = WireValues::new(WordLogic::<N>, program);
     let mut outputs = Planes::zeros(program.output_bits(), inputs.instances());
     let height = planes::plane_bytes(inputs.instances());
     for first in (0..height).step_by(8 * N) {
@@ -135,28 +139,28 @@ fn batches<const N: usize>(program: &Program, inputs: &Planes) -> Planes {
     outputs.trimmed()
 }
 
-fn to_word<const N: usize>(plane: &[u8]) -> Word<N> {
+fn to_word<const N: usize>(plane: &[u8]) -> BitWord<N> {
     let mut bytes = [[0; 8]; N];
     bytes.as_flattened_mut()[..plane.len()].copy_from_slice(plane);
     bytes.map(u64::from_le_bytes)
 }
 
-/// Gates on bits as they are.
-struct Plain<const N: usize>;
+/// The gates on bits in the clear.
+struct WordLogic<const N: usize>;
 
-impl<const N: usize> Logic for Plain<N> {
-    type Value = Word<N>;
+impl<const N: usize> Logic for WordLogic<N> {
+    type LogicValue = BitWord<N>;
     type Error = Infallible;
 
-    fn constant(&self, one: bool) -> Word<N> {
+    fn constant(&self, one: bool) -> BitWord<N> {
         [if one { u64::MAX } else { 0 }; N]
     }
 
-    fn xor(&mut self, a: Word<N>, b: Word<N>) -> Result<Word<N>, Infallible> {
+    fn xor(&mut self, a: BitWord<N>, b: BitWord<N>) -> Result<BitWord<N>, Infallible> {
         Ok(std::array::from_fn(|i| a[i] ^ b[i]))
     }
 
-    fn and(&mut self, a: Word<N>, b: Word<N>) -> Result<Word<N>, Infallible> {
+    fn and(&mut self, a: BitWord<N>, b: BitWord<N>) -> Result<BitWord<N>, Infallible> {
         Ok(std::array::from_fn(|i| a[i] & b[i]))
     }
 }

@@ -1,7 +1,7 @@
-//! Gates from a circuit or a program, one after the other: a program's are made anew each time, so that memory holds
-//! its registers only.
+//! Gates of a circuit or a program, one after the other. A program's gates are generated on each
+//! walk, so that memory holds only its registers.
 
-use crate::walk::{Logic, Values};
+use crate::walk::{Logic, WireValues};
 use crate::{Circuit, Gate, Program, Wire};
 use std::io;
 
@@ -12,9 +12,9 @@ pub struct Counts {
     pub xor: u64,
     pub and: u64,
     pub inv: u64,
-    /// Constants 0.
+    /// The number of constants 0.
     pub zero: u64,
-    /// Constants 1.
+    /// The number of constants 1.
     pub one: u64,
     pub copy: u64,
 }
@@ -38,17 +38,18 @@ impl Counts {
     }
 }
 
-/// A source of gates in an order in which wires are written before they are read; inputs' wires first, outputs' last.
+/// A source of gates: each wire is written before it is read, inputs have the first wires, outputs
+/// the last.
 pub trait Gates {
-    /// Widths of the inputs, in bits.
+    /// The widths of the inputs, in bits.
     fn inputs(&self) -> &[usize];
-    /// Widths of the outputs, in bits.
+    /// The widths of the outputs, in bits.
     fn outputs(&self) -> &[usize];
     /// The number of wires.
     fn wires(&self) -> u64;
     /// The numbers of gates, by kind.
     fn counts(&self) -> Counts;
-    /// Hears every gate, until `hear` fails.
+    /// Calls `hear` with every gate, until it fails.
     ///
     /// # Errors
     /// The first error of `hear`, which ends the walk.
@@ -75,35 +76,35 @@ impl Gates for Circuit {
     }
 }
 
-/// A program has more wires than a file can number.
+/// The error of a program that has more wires than a file can number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the circuit has 2^32 wires or more; make a smaller one")]
 pub struct TooLarge;
 
-/// A program's gates, without its stages.
+/// A program's gates as one list, without its stages.
 pub struct Flat<'a> {
     program: &'a Program,
     counts: Counts,
     wires: u64,
-    /// Gates that make an output bit, by number in the order of making, and which bit.
+    /// The gates that make an output bit: the gate's number, and the output bit.
     named: Vec<(u64, usize)>,
-    /// Output bits that no gate makes for them alone.
+    /// The output bits that need a gate of their own.
     extra: Vec<usize>,
 }
 
 /// The content of a register or slot.
 #[derive(Clone, Copy)]
-enum Value {
+enum FlatValue {
     Zero,
     One,
     Wire(Wire),
 }
 
 impl<'a> Flat<'a> {
-    /// Goes through the program once, to count.
+    /// Walks the program once to count its gates.
     ///
     /// # Errors
-    /// There are too many wires.
+    /// The program has more wires than a file can number.
     pub fn new(program: &'a Program) -> Result<Flat<'a>, TooLarge> {
         let mut flat = Flat { program, counts: Counts::default(), wires: 0, named: vec![], extra: vec![] };
         let input_bits = program.input_bits() as u64;
@@ -111,7 +112,7 @@ impl<'a> Flat<'a> {
         let mut next = input_bits;
         let mut name = || {
             next += 1;
-            // Names past the last are thrown away below.
+            // Names past the last one are discarded below.
             (next - 1) as Wire
         };
         let count = &mut |gate| {
@@ -122,7 +123,7 @@ impl<'a> Flat<'a> {
         let mut maker = std::collections::HashSet::new();
         for (bit, register) in program.output_registers().iter().enumerate() {
             match registers[*register as usize] {
-                Value::Wire(w) if u64::from(w) >= input_bits && maker.insert(w) => {
+                FlatValue::Wire(w) if u64::from(w) >= input_bits && maker.insert(w) => {
                     flat.named.push((u64::from(w) - input_bits, bit));
                 }
                 value => {
@@ -137,15 +138,16 @@ impl<'a> Flat<'a> {
         if flat.wires < 1 << 32 { Ok(flat) } else { Err(TooLarge) }
     }
 
-    /// Runs the stages on names of wires: `name` names each gate's output, in order. The result is the content of the registers in the end.
+    /// Runs the stages on names of wires. `name` names each gate's output, in order. The result is
+    /// the final content of the registers.
     fn walk(
         &self,
         name: &mut dyn FnMut() -> Wire,
         hear: &mut dyn FnMut(Gate) -> io::Result<()>,
-    ) -> io::Result<Vec<Value>> {
-        let mut values = Values::new(Names { name, hear }, self.program);
+    ) -> io::Result<Vec<FlatValue>> {
+        let mut values = WireValues::new(Names { name, hear }, self.program);
         for (i, register) in values.registers.iter_mut().take(self.program.input_bits()).enumerate() {
-            *register = Value::Wire(i as Wire);
+            *register = FlatValue::Wire(i as Wire);
         }
         values.run(self.program)?;
         Ok(values.registers)
@@ -153,51 +155,51 @@ impl<'a> Flat<'a> {
 }
 
 /// A gate that makes `value` on wire `out`.
-fn last(value: Value, out: Wire) -> Gate {
+fn last(value: FlatValue, out: Wire) -> Gate {
     match value {
-        Value::Zero => Gate::Const { value: false, out },
-        Value::One => Gate::Const { value: true, out },
-        Value::Wire(a) => Gate::Copy { a, out },
+        FlatValue::Zero => Gate::Const { value: false, out },
+        FlatValue::One => Gate::Const { value: true, out },
+        FlatValue::Wire(a) => Gate::Copy { a, out },
     }
 }
 
-/// Gates on names of wires: each that is left is heard.
+/// Gates on names of wires: passes on each gate that constants do not fold.
 struct Names<'a> {
     name: &'a mut dyn FnMut() -> Wire,
     hear: &'a mut dyn FnMut(Gate) -> io::Result<()>,
 }
 
 impl Names<'_> {
-    fn make(&mut self, gate: impl Fn(Wire) -> Gate) -> io::Result<Value> {
+    fn make(&mut self, gate: impl Fn(Wire) -> Gate) -> io::Result<FlatValue> {
         let out = (self.name)();
-        (self.hear)(gate(out)).map(|()| Value::Wire(out))
+        (self.hear)(gate(out)).map(|()| FlatValue::Wire(out))
     }
 }
 
 impl Logic for Names<'_> {
-    type Value = Value;
+    type LogicValue = FlatValue;
     type Error = io::Error;
 
-    fn constant(&self, one: bool) -> Value {
-        if one { Value::One } else { Value::Zero }
+    fn constant(&self, one: bool) -> FlatValue {
+        if one { FlatValue::One } else { FlatValue::Zero }
     }
 
-    fn xor(&mut self, a: Value, b: Value) -> io::Result<Value> {
+    fn xor(&mut self, a: FlatValue, b: FlatValue) -> io::Result<FlatValue> {
         match (a, b) {
-            (Value::Zero, v) | (v, Value::Zero) => Ok(v),
-            (Value::One, Value::One) => Ok(Value::Zero),
-            (Value::One, Value::Wire(a)) | (Value::Wire(a), Value::One) => {
+            (FlatValue::Zero, v) | (v, FlatValue::Zero) => Ok(v),
+            (FlatValue::One, FlatValue::One) => Ok(FlatValue::Zero),
+            (FlatValue::One, FlatValue::Wire(a)) | (FlatValue::Wire(a), FlatValue::One) => {
                 self.make(|out| Gate::Inv { a, out })
             }
-            (Value::Wire(a), Value::Wire(b)) => self.make(|out| Gate::Xor { a, b, out }),
+            (FlatValue::Wire(a), FlatValue::Wire(b)) => self.make(|out| Gate::Xor { a, b, out }),
         }
     }
 
-    fn and(&mut self, a: Value, b: Value) -> io::Result<Value> {
+    fn and(&mut self, a: FlatValue, b: FlatValue) -> io::Result<FlatValue> {
         match (a, b) {
-            (Value::Zero, _) | (_, Value::Zero) => Ok(Value::Zero),
-            (Value::One, v) | (v, Value::One) => Ok(v),
-            (Value::Wire(a), Value::Wire(b)) => self.make(|out| Gate::And { a, b, out }),
+            (FlatValue::Zero, _) | (_, FlatValue::Zero) => Ok(FlatValue::Zero),
+            (FlatValue::One, v) | (v, FlatValue::One) => Ok(v),
+            (FlatValue::Wire(a), FlatValue::Wire(b)) => self.make(|out| Gate::And { a, b, out }),
         }
     }
 }
@@ -240,7 +242,7 @@ impl Program {
     /// The program as one circuit.
     ///
     /// # Errors
-    /// There are too many wires.
+    /// The program has more wires than a file can number.
     pub fn to_circuit(&self) -> Result<Circuit, TooLarge> {
         let flat = Flat::new(self)?;
         let mut gates = Vec::with_capacity(flat.counts.total() as usize);

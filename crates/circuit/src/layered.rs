@@ -3,26 +3,26 @@
 use crate::{Circuit, Gate, Lean, Woven};
 use std::sync::{Arc, OnceLock};
 
-/// The place of a wire while it is needed.
+/// The place of a wire as long as it is needed.
 pub type Slot = u32;
 /// The slot of constant 0.
 pub const ZERO: Slot = 0;
 /// The slot of constant 1.
 pub const ONE: Slot = 1;
 
-/// The slot in which bit `i` of all inputs together starts out.
+/// The slot in which input bit `i` starts, counted over all inputs.
 #[must_use]
 #[inline]
 pub const fn input_slot(i: usize) -> Slot {
     2 + i as Slot
 }
 
-/// One layer: products of the layer before arrive in their slots, then `xors` run in order, then all `ands` are
-/// independent of each other.
+/// A layer. First the products of the layer before arrive in their slots, then `xors` run in order,
+/// then all `ands`, which are independent of each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Layer {
-    /// The slots of the products of the previous layer's `ands`, in their order; empty in the first layer. A slot here may
-    /// be one that the previous layer's ANDs read.
+pub struct CircuitLayer {
+    /// The slots of the products of the previous layer's `ands`, in their order; empty in the first
+    /// layer. A slot may be one that the previous layer's ANDs read.
     pub products: Vec<Slot>,
     /// `[a, b, out]`, in order; `out` may be `a` or `b`. NOT is `⊕ ONE`.
     pub xors: Vec<[Slot; 3]>,
@@ -32,23 +32,24 @@ pub struct Layer {
 
 /// A circuit in as many layers as its AND-depth.
 ///
-/// The order is canonical (AGREEMENT): there are as many layers as the AND-depth asks for, every gate stands in the latest
-/// of them that this allows, and within a layer gates keep the order of the [`Circuit`]. Late gates keep few wires alive:
-/// SHA-256 needs half the slots that it would with early ones. Gates that no output needs are left out, copies and
-/// constants vanish into slots. Slots hold live wires only, the lowest free one first.
+/// The order is canonical (AGREEMENT): the number of layers is the smallest possible, every gate is
+/// in the latest layer that this allows, and gates of a layer keep the order of the [`Circuit`].
+/// Late gates keep few wires live: SHA-256 needs half the slots that it would need with early
+/// gates. Gates that no output needs are left out; copies and constants become slots. Slots hold
+/// only live wires, and a wire takes the lowest free slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layered {
     inputs: Vec<usize>,
     outputs: Vec<usize>,
     slots: usize,
-    layers: Vec<Layer>,
+    layers: Vec<CircuitLayer>,
     output_slots: Vec<Slot>,
     ands: usize,
     woven: Later<Woven>,
     lean: Later<Lean>,
 }
 
-/// A form that follows from the others, made when it is asked for first.
+/// A form that is derived from this one at its first use.
 #[derive(Clone, Debug)]
 struct Later<T>(Arc<OnceLock<T>>);
 
@@ -66,83 +67,84 @@ impl<T> PartialEq for Later<T> {
 
 impl<T> Eq for Later<T> {}
 
-/// The source of a wire once copies and constants are gone.
+/// The source of a wire after copies and constants are folded.
 #[derive(Clone, Copy)]
-enum Source {
+enum WireSource {
     Zero,
     One,
-    /// A wire made by an input, an XOR, an AND or a NOT.
+    /// A wire that an input, an XOR, an AND or a NOT makes.
     Wire(u32),
 }
 
 impl Layered {
-    /// Puts a circuit in order.
+    /// Orders a circuit.
     #[must_use]
     pub fn new(circuit: &Circuit) -> Layered {
-        Order::new(circuit).slots(circuit)
+        LayerOrder::new(circuit).slots(circuit)
     }
 
-    /// Widths of the inputs, in bits.
+    /// The widths of the inputs, in bits.
     #[must_use]
     pub fn inputs(&self) -> &[usize] {
         &self.inputs
     }
 
-    /// Bits of all inputs together.
+    /// The number of bits of all inputs together.
     #[must_use]
     pub fn input_bits(&self) -> usize {
         self.inputs.iter().sum()
     }
 
-    /// Widths of the outputs, in bits.
+    /// The widths of the outputs, in bits.
     #[must_use]
     pub fn outputs(&self) -> &[usize] {
         &self.outputs
     }
 
-    /// The number of slots, the constants' and the inputs' included.
+    /// The number of slots, including those of constants and inputs.
     #[must_use]
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// The layers: one more than the AND-depth.
+    /// The layers; their number is the AND-depth plus one.
     #[must_use]
-    pub fn layers(&self) -> &[Layer] {
+    pub fn layers(&self) -> &[CircuitLayer] {
         &self.layers
     }
 
-    /// Layers with ANDs.
+    /// The AND-depth: the number of layers with ANDs.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.layers.len() - 1
     }
 
-    /// AND gates.
+    /// The number of AND gates.
     #[must_use]
     pub fn ands(&self) -> usize {
         self.ands
     }
 
-    /// The places of the output bits after the last layer, in order.
+    /// The slots of the output bits after the last layer, in order.
     #[must_use]
     pub fn output_slots(&self) -> &[Slot] {
         &self.output_slots
     }
 
-    /// The same for garbling. Made when it is asked for first, and kept.
+    /// The form for garbling, made at the first call and kept.
     #[must_use]
     pub fn woven(&self) -> &Woven {
         self.woven.0.get_or_init(|| Woven::new(self))
     }
 
-    /// The same with inputs and outputs outside of the slots. Made when it is asked for first, and kept.
+    /// The form whose inputs and outputs are outside the slots, made at the first call and kept.
     #[must_use]
     pub fn lean(&self) -> &Lean {
         self.lean.0.get_or_init(|| Lean::new(self))
     }
 
-    /// BLAKE3 over the widths and every layer, as little-endian 32-bit words with each list's length before it.
+    /// BLAKE3 over the widths and every layer, as little-endian 32-bit words; each list is preceded
+    /// by its length.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         let mut hash = blake3::Hasher::new_derive_key("hushwire circuit v1");
@@ -165,28 +167,29 @@ impl Layered {
     }
 }
 
-/// Gates by layer, over the circuit's wires.
-struct Order {
-    source: Vec<Source>,
+/// The gates by layer, over the circuit's wires.
+struct LayerOrder {
+    source: Vec<WireSource>,
     needed: Vec<bool>,
-    /// Gate numbers by layer: linear ones, and the ANDs of which the next layer has the products.
+    /// The numbers of gates by layer: linear gates, and ANDs whose products the next layer
+    /// receives.
     linear: Vec<Vec<usize>>,
     ands: Vec<Vec<usize>>,
 }
 
-impl Order {
-    fn new(circuit: &Circuit) -> Order {
-        let mut source: Vec<Source> = (0..circuit.wires() as u32).map(Source::Wire).collect();
+impl LayerOrder {
+    fn new(circuit: &Circuit) -> LayerOrder {
+        let mut source: Vec<WireSource> = (0..circuit.wires() as u32).map(WireSource::Wire).collect();
         let mut depth = vec![0u32; circuit.wires()];
         for gate in circuit.gates() {
             match *gate {
                 Gate::Const { value, out } => {
-                    source[out as usize] = if value { Source::One } else { Source::Zero };
+                    source[out as usize] = if value { WireSource::One } else { WireSource::Zero };
                 }
                 Gate::Copy { a, out } => source[out as usize] = source[a as usize],
                 _ => {
                     let deepest = gate.reads().map(|w| match source[w as usize] {
-                        Source::Wire(w) => depth[w as usize],
+                        WireSource::Wire(w) => depth[w as usize],
                         _ => 0,
                     });
                     let deepest = deepest.max().unwrap_or(0);
@@ -196,7 +199,7 @@ impl Order {
         }
         let mut needed = vec![false; circuit.wires()];
         let need = |needed: &mut Vec<bool>, w: usize| {
-            if let Source::Wire(w) = source[w] {
+            if let WireSource::Wire(w) = source[w] {
                 needed[w as usize] = true;
             }
         };
@@ -212,12 +215,12 @@ impl Order {
             |g: &Gate| needed[g.out() as usize] && !matches!(g, Gate::Const { .. } | Gate::Copy { .. });
         let deepest = circuit.gates().iter().filter(|g| real(g)).map(|g| depth[g.out() as usize]).max();
         let deepest = deepest.unwrap_or(0);
-        // The layer in which each wire must be there at last.
+        // The latest layer in which each wire may be made.
         let mut due = vec![deepest; circuit.wires()];
         for gate in circuit.gates().iter().rev().filter(|g| real(g)) {
             let layer = due[gate.out() as usize] - u32::from(matches!(gate, Gate::And { .. }));
             for wire in gate.reads() {
-                if let Source::Wire(wire) = source[wire as usize] {
+                if let WireSource::Wire(wire) = source[wire as usize] {
                     due[wire as usize] = due[wire as usize].min(layer);
                 }
             }
@@ -231,10 +234,10 @@ impl Order {
                 _ => linear[due].push(number),
             }
         }
-        Order { source, needed, linear, ands }
+        LayerOrder { source, needed, linear, ands }
     }
 
-    /// The last read of each wire, as a place in the order: layers' linear gates and ANDs counted through.
+    /// The last read of each wire, as a position in the order of linear gates and layers of ANDs.
     fn last_reads(&self, circuit: &Circuit) -> Vec<usize> {
         let mut last = vec![0; circuit.wires()];
         let mut time = 0;
@@ -243,14 +246,14 @@ impl Order {
                 time += 1;
                 self.wires(circuit.gates()[g]).for_each(|w| last[w] = time);
             }
-            // All ANDs of a layer read at one time.
+            // All ANDs of a layer read at the same time.
             time += 1;
             for &g in ands {
                 self.wires(circuit.gates()[g]).for_each(|w| last[w] = time);
             }
         }
         for w in circuit.first_output()..circuit.wires() {
-            if let Source::Wire(w) = self.source[w] {
+            if let WireSource::Wire(w) = self.source[w] {
                 last[w as usize] = usize::MAX;
             }
         }
@@ -259,7 +262,7 @@ impl Order {
 
     fn wires(&self, gate: Gate) -> impl Iterator<Item = usize> + '_ {
         gate.reads().filter_map(|w| match self.source[w as usize] {
-            Source::Wire(w) => Some(w as usize),
+            WireSource::Wire(w) => Some(w as usize),
             _ => None,
         })
     }
@@ -274,14 +277,14 @@ impl Order {
             }
         }
         let slot_of = |slots: &Slots, w: u32| match self.source[w as usize] {
-            Source::Zero => ZERO,
-            Source::One => ONE,
-            Source::Wire(w) => slots.of[w as usize],
+            WireSource::Zero => ZERO,
+            WireSource::One => ONE,
+            WireSource::Wire(w) => slots.of[w as usize],
         };
-        let mut layers: Vec<Layer> = vec![];
+        let mut layers: Vec<CircuitLayer> = vec![];
         let mut time = 0;
         for (d, (linear, ands)) in self.linear.iter().zip(&self.ands).enumerate() {
-            let mut layer = Layer::default();
+            let mut layer = CircuitLayer::default();
             if d > 0 {
                 for &g in &self.ands[d - 1] {
                     layer.products.push(slots.take(circuit.gates()[g].out() as usize));
@@ -327,7 +330,7 @@ impl Order {
     }
 }
 
-/// The free slots: the lowest is taken first.
+/// The free slots; the lowest is taken first.
 struct Slots {
     of: Vec<Slot>,
     free: std::collections::BinaryHeap<std::cmp::Reverse<Slot>>,

@@ -1,30 +1,31 @@
-//! Layers whose inputs are brought where they are read, and whose outputs are taken where they are made, so that slots hold only
-//! what lives on between layers.
+//! Layers that load inputs where they are read and store outputs where they are made, so that slots
+//! hold only values that live on between layers.
 //!
 //! ```text
 //! layered    inputs in slots from the start, outputs in slots to the end
-//! lean       layer: bring inputs, products, XORs, ANDs, take outputs       an input is brought again in each layer that reads it
+//! lean       layer: load inputs, products, XORs, ANDs, store outputs       an input is loaded in each layer that reads it
 //! ```
 //!
-//! A deep circuit reads few of its inputs in a layer (a comparison by ripple: two of its bits), so that few slots are enough and stay
-//! in the cache. LOCAL: gates, their order and their layers are those of the layered form, and so are all messages.
+//! A layer of a deep circuit reads few of its inputs (a ripple comparison reads two bits), so few
+//! slots are enough and stay in the cache. LOCAL: gates, their order and their layers are those of
+//! the layered form, and so are all messages.
 
-use crate::{Layer, Layered, ONE, Slot, ZERO};
+use crate::{CircuitLayer, Layered, ONE, Slot, ZERO};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// One layer of the form.
+/// A layer of this form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeanLayer {
-    /// `[input bit, slot]`: brought before anything else.
+    /// `[input bit, slot]`: loads, before anything else.
     pub loads: Vec<[u32; 2]>,
-    /// The gates, as many and in the order of the layered form.
-    pub gates: Layer,
-    /// `[slot, output bit]`: taken after all gates.
+    /// The gates, in the number and order of the layered form.
+    pub gates: CircuitLayer,
+    /// `[slot, output bit]`: stores, after all gates.
     pub stores: Vec<[u32; 2]>,
 }
 
-/// The form, made by [`Layered::lean`].
+/// The lean form of a circuit; [`Layered::lean`] makes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lean {
     slots: usize,
@@ -33,7 +34,7 @@ pub struct Lean {
 
 /// The value that a slot of the layered form holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Value {
+enum LeanValue {
     Constant(Slot),
     Input(u32),
     Gate(u32),
@@ -41,26 +42,26 @@ enum Value {
 
 /// The gates of a layer over values.
 #[derive(Default)]
-struct Step {
+struct LayerGates {
     products: Vec<u32>,
-    xors: Vec<([Value; 2], u32)>,
-    ands: Vec<[Value; 2]>,
+    xors: Vec<([LeanValue; 2], u32)>,
+    ands: Vec<[LeanValue; 2]>,
 }
 
-/// Values of a layered form: the gates' are numbered as they are made.
-fn values(layered: &Layered) -> (Vec<Step>, Vec<Value>, usize) {
-    let mut holds = vec![Value::Constant(ZERO); layered.slots()];
-    holds[ONE as usize] = Value::Constant(ONE);
-    (0..layered.input_bits()).for_each(|i| holds[crate::input_slot(i) as usize] = Value::Input(i as u32));
+/// The values of a layered form; a gate's value is numbered when the gate makes it.
+fn values(layered: &Layered) -> (Vec<LayerGates>, Vec<LeanValue>, usize) {
+    let mut holds = vec![LeanValue::Constant(ZERO); layered.slots()];
+    holds[ONE as usize] = LeanValue::Constant(ONE);
+    (0..layered.input_bits()).for_each(|i| holds[crate::input_slot(i) as usize] = LeanValue::Input(i as u32));
     let mut made = 0;
-    let mut make = |holds: &mut Vec<Value>, slot: Slot| {
-        holds[slot as usize] = Value::Gate(made);
+    let mut make = |holds: &mut Vec<LeanValue>, slot: Slot| {
+        holds[slot as usize] = LeanValue::Gate(made);
         made += 1;
         made - 1
     };
     let mut steps = vec![];
     for layer in layered.layers() {
-        let mut step = Step::default();
+        let mut step = LayerGates::default();
         step.products.extend(layer.products.iter().map(|slot| make(&mut holds, *slot)));
         for [a, b, out] in &layer.xors {
             let reads = [a, b].map(|slot| holds[*slot as usize]);
@@ -73,14 +74,14 @@ fn values(layered: &Layered) -> (Vec<Step>, Vec<Value>, usize) {
     (steps, outputs, made as usize)
 }
 
-/// The place of a gate in the order: a layer's XORs one by one, its ANDs together, its end.
+/// A position in the order: each XOR of a layer, its ANDs together, its end.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Time(u32, u32);
 
-/// No time: what has it was let go.
+/// The time of a value that is not held.
 const NEVER: Time = Time(u32::MAX, u32::MAX);
 
-/// The free slots: the lowest is taken first.
+/// The free slots; the lowest is taken first.
 struct Free {
     slots: BinaryHeap<Reverse<Slot>>,
     count: Slot,
@@ -111,14 +112,14 @@ impl Lean {
         maker.last_reads(&steps, &outputs);
         let mut layers: Vec<LeanLayer> =
             steps.iter().enumerate().map(|(number, step)| maker.layer(number as u32, step)).collect();
-        // What no gate makes is taken in the end.
+        // Outputs that no gate makes are stored in the last layer.
         let last = layers.last_mut().expect("there is a layer after the last ANDs");
         for (bit, value) in outputs.iter().enumerate() {
             let slot = match value {
-                Value::Gate(_) => continue,
-                Value::Constant(slot) => *slot,
-                Value::Input(i) => {
-                    // A slot that is free by now was not while this layer ran.
+                LeanValue::Gate(_) => continue,
+                LeanValue::Constant(slot) => *slot,
+                LeanValue::Input(i) => {
+                    // The slot is free only after this layer has run.
                     maker.free.count += 1;
                     let slot = maker.free.count - 1;
                     last.loads.push([*i, slot]);
@@ -130,13 +131,13 @@ impl Lean {
         Lean { slots: maker.free.count as usize, layers }
     }
 
-    /// The number of slots, the constants' included.
+    /// The number of slots, including those of constants.
     #[must_use]
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// The layers, as many as the layered form has.
+    /// The layers, in the number of the layered form.
     #[must_use]
     pub fn layers(&self) -> &[LeanLayer] {
         &self.layers
@@ -144,19 +145,19 @@ impl Lean {
 }
 
 struct Maker {
-    /// Of gates' values: the last time at which one is needed, its slot, the output bits that it is.
+    /// For each gate's value: the last time at which it is needed, its slot, its output bits.
     last: Vec<Time>,
     slot: Vec<Slot>,
     taken: Vec<Vec<u32>>,
-    /// Of inputs: the layer in which one was brought last, its slot, its last read there.
+    /// For each input: the layer that loaded it last, its slot, its last read there.
     brought: Vec<(u32, Slot, Time)>,
     free: Free,
 }
 
 impl Maker {
-    fn last_reads(&mut self, steps: &[Step], outputs: &[Value]) {
+    fn last_reads(&mut self, steps: &[LayerGates], outputs: &[LeanValue]) {
         for (bit, value) in outputs.iter().enumerate() {
-            if let Value::Gate(made) = value {
+            if let LeanValue::Gate(made) = value {
                 self.taken[*made as usize].push(bit as u32);
             }
         }
@@ -164,7 +165,7 @@ impl Maker {
             let end = Time(layer, u32::MAX);
             let made = step.products.iter().copied().chain(step.xors.iter().map(|(_, out)| *out));
             made.for_each(|made| {
-                // One that nothing reads is done with at the end of its layer.
+                // A value that nothing reads is released at the end of its layer.
                 self.last[made as usize] =
                     if self.taken[made as usize].is_empty() { Time::default() } else { end };
             });
@@ -176,20 +177,20 @@ impl Maker {
         }
     }
 
-    fn read(&mut self, value: Value, time: Time) {
-        if let Value::Gate(made) = value {
+    fn read(&mut self, value: LeanValue, time: Time) {
+        if let LeanValue::Gate(made) = value {
             let last = &mut self.last[made as usize];
             *last = time.max(*last);
         }
     }
 
-    fn layer(&mut self, number: u32, step: &Step) -> LeanLayer {
+    fn layer(&mut self, number: u32, step: &LayerGates) -> LeanLayer {
         let mut layer = LeanLayer::default();
         let ands = Time(number, step.xors.len() as u32);
         let reads = (0..).zip(&step.xors).flat_map(|(at, (reads, _))| reads.map(|v| (v, Time(number, at))));
         let reads = reads.chain(step.ands.iter().flatten().map(|v| (*v, ands)));
         for (value, time) in reads {
-            let Value::Input(i) = value else { continue };
+            let LeanValue::Input(i) = value else { continue };
             let (brought, slot, last) = &mut self.brought[i as usize];
             if *brought != number {
                 (*brought, *slot) = (number, self.free.take());
@@ -212,9 +213,9 @@ impl Maker {
             let slot = self.slot[*made as usize];
             layer.stores.extend(self.taken[*made as usize].iter().map(|bit| [slot, *bit]));
         }
-        let all: Vec<Value> = step.ands.iter().flatten().copied().collect();
+        let all: Vec<LeanValue> = step.ands.iter().flatten().copied().collect();
         self.release(&all, ands);
-        let made: Vec<Value> = made.into_iter().map(Value::Gate).collect();
+        let made: Vec<LeanValue> = made.into_iter().map(LeanValue::Gate).collect();
         self.release(&made, Time(number, u32::MAX));
         layer
     }
@@ -225,27 +226,27 @@ impl Maker {
         slot
     }
 
-    fn place(&self, value: Value) -> Slot {
+    fn place(&self, value: LeanValue) -> Slot {
         match value {
-            Value::Constant(slot) => slot,
-            Value::Input(i) => self.brought[i as usize].1,
-            Value::Gate(made) => self.slot[made as usize],
+            LeanValue::Constant(slot) => slot,
+            LeanValue::Input(i) => self.brought[i as usize].1,
+            LeanValue::Gate(made) => self.slot[made as usize],
         }
     }
 
-    /// Frees the slots of values that are needed at this time for the last time, each once.
-    fn release(&mut self, values: &[Value], time: Time) {
+    /// Frees the slots of those values whose last use is at this time, each slot once.
+    fn release(&mut self, values: &[LeanValue], time: Time) {
         for value in values {
             let slot = match *value {
-                Value::Constant(_) => continue,
-                Value::Input(i) => match &mut self.brought[i as usize] {
+                LeanValue::Constant(_) => continue,
+                LeanValue::Input(i) => match &mut self.brought[i as usize] {
                     (_, slot, last) if *last == time => {
                         *last = NEVER;
                         *slot
                     }
                     _ => continue,
                 },
-                Value::Gate(made) => {
+                LeanValue::Gate(made) => {
                     let last = &mut self.last[made as usize];
                     if *last != time {
                         continue;
@@ -265,9 +266,9 @@ mod tests {
     use crate::{Bit, Builder, words};
     use proptest::prelude::*;
 
-    /// Outputs of 64 instances, by the lean form.
+    /// The outputs of 64 instances, by the lean form.
     fn run(lean: &Lean, inputs: &[u64], outputs: usize) -> Vec<u64> {
-        // What a slot held before means nothing.
+        // The former content of a slot must not matter.
         let mut slots = vec![0x5a5a_5a5a_5a5a_5a5a; lean.slots()];
         (slots[ZERO as usize], slots[ONE as usize]) = (0, u64::MAX);
         let mut out = vec![0; outputs];
@@ -327,7 +328,8 @@ mod tests {
         assert!(slots < 16, "a comparison by ripple needs few: {slots}");
         check(&two(64, words::add_mod));
         check(&two(17, |b, x, y| words::mul(b, x, y, 17)));
-        // Outputs twice, inputs and constants as outputs, unread inputs, a NOT of nothing else.
+        // Repeated outputs, inputs and constants as outputs, unread inputs, a NOT whose operand has
+        // no other use.
         check(&two(4, |b, x, y| {
             let (and, not) = (b.and(x[0], y[0]), b.not(y[1]));
             vec![and, and, x[2], x[2], Bit::ZERO, Bit::ONE, not, y[3]]

@@ -1,4 +1,5 @@
-//! Boolean circuits: Bristol files in and out, builders, the layered form that protocols run, and a plain evaluator.
+//! Boolean circuits: Bristol files, builders, the layered form that protocols run, and an evaluator
+//! in the clear.
 //!
 //! ```text
 //! Bristol file ─┐
@@ -6,16 +7,19 @@
 //! Builder ──────┘
 //! ```
 //!
-//! A [`Circuit`] is a list of gates, as files have it. [`Layered`] is what every protocol reads: linear gates and ANDs
-//! by AND-depth, wires in slots that are used again. A [`Program`] runs layered blocks one after the other on bit
-//! registers, each on many operands at once, so that repetitive work stays small.
+//! A [`Circuit`] is a list of gates, as in a file. Every protocol reads a [`Layered`] circuit:
+//! linear gates and ANDs by AND-depth, and wires in slots that are reused. A [`Program`] runs
+//! layered blocks one after the other on bit registers, each block on many operands at once, so
+//! that repetitive work stays small.
 //!
-//! Our own circuits: [`words`] (arithmetic), [`aes`], [`sha`], [`sort`], [`shuffle`], and [`psi`] and [`phasing`], all of
-//! them by name in [`named`]. [`bristol`] reads and writes files, [`eval`] runs everything in the open, [`planes`] and [`text`] hold values,
-//! [`mark`] drops what some editors begin text files with, [`oblivious`] sorts secret values on one machine, and
-//! [`ranking`] sorts by comparisons that others make.
+//! This crate makes circuits of its own: [`words`] (arithmetic), [`aes`], [`sha`], [`sort`],
+//! [`shuffle`], [`psi`] and [`phasing`], all by name in [`named`]. [`bristol`] reads and writes
+//! files, [`eval`] runs everything in the clear, [`planes`] and [`text`] represent values,
+//! [`oblivious`] sorts secret values on one machine, and [`ranking`] sorts by comparisons that
+//! others make.
 //!
-//! **Bit order.** Wire 0 of an input or output is bit 0 of its packed bytes: bit `i` is bit `i % 8` of byte `i / 8`.
+//! **Bit order.** Wire 0 of an input or output is bit 0 of its packed bytes: bit `i` is bit `i % 8`
+//! of byte `i / 8`.
 #![forbid(unsafe_code)]
 
 mod adder;
@@ -29,7 +33,6 @@ pub mod eval;
 mod flat;
 mod layered;
 mod lean;
-pub mod mark;
 pub mod named;
 pub mod oblivious;
 pub mod phasing;
@@ -54,11 +57,11 @@ pub use builder::{Bit, Builder};
 pub use circuit::{Circuit, CircuitError, Gate, Wire};
 pub use count::count;
 pub use flat::{Counts, Flat, Gates, TooLarge};
-pub use layered::{Layer, Layered, ONE, Slot, ZERO, input_slot};
+pub use layered::{CircuitLayer, Layered, ONE, Slot, ZERO, input_slot};
 pub use lean::{Lean, LeanLayer};
 pub use planes::{Planes, PlanesError};
 pub use program::{Program, Stage, Stages};
 pub use registers::Registers;
 pub use two::TwoParty;
 pub use walk::{Walk, Wires};
-pub use woven::{Cell, SPARE, Woven, WovenLayer};
+pub use woven::{SPARE, Woven, WovenCell, WovenLayer};

@@ -1,46 +1,47 @@
-//! Circuits by name, as `hushwire circuit make` and job files have them: `aes128`, `add:32`, `sort:16x32`.
+//! Circuits by name, as in `hushwire circuit make` and job files: `aes128`, `add:32`, `sort:16x32`.
 
 use crate::aes::{self, KeySize, Sbox};
-use crate::phasing::{self, Tables};
+use crate::phasing::{self, PhasingTables};
 use crate::sha::{self, Adder};
-use crate::sort::{Compare, Shape};
+use crate::sort::{Compare, SortShape};
 use crate::{Bit, Builder, Circuit, Program, psi, shuffle, sort, words};
 use std::fmt;
 
-/// A family of circuits: a name and what its numbers stand for.
+/// A family of circuits: a name, and the meaning of its numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
     /// The name, without numbers.
     pub name: &'static str,
-    /// Its numbers, as people read them: "", ":N", ":NxW" or ":NxMxWxS".
+    /// The form of its numbers: "", ":N", ":NxW" or ":NxMxWxS".
     pub numbers: &'static str,
-    /// Inputs → outputs, and what it does.
+    /// Inputs → outputs, and the function.
     pub does: &'static str,
-    make: Make,
+    make: FamilyMaker,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Make {
+enum FamilyMaker {
     /// A circuit whose name has no numbers.
     Fixed(fn(&mut Builder) -> Vec<Vec<Bit>>),
     /// A width up to a largest one.
     Width(usize, fn(&mut Builder, usize) -> Vec<Vec<Bit>>),
-    /// So many values of a width, in stages.
+    /// A number of values and their width; made in stages.
     Staged(fn(&str, usize, usize) -> Program),
-    /// Hash tables of two sets.
-    Tables(fn(&str, &Tables) -> Program),
+    /// The hash tables of two sets.
+    Tables(fn(&str, &PhasingTables) -> Program),
 }
 
-/// The circuit or program of a name.
+/// The circuit or program that a name denotes.
 #[derive(Clone)]
 pub enum Named {
-    /// Gates.
+    /// A list of gates.
     Circuit(Circuit),
     /// Stages of blocks: repetitive work that may be large.
     Program(Program),
 }
 
-/// The reason why a name makes no circuit. Reads as [`cause`](Self::cause), then [`remedy`](Self::remedy).
+/// The reason why a name denotes no circuit. Its text is [`cause`](Self::cause), then
+/// [`remedy`](Self::remedy).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {
@@ -48,16 +49,16 @@ pub enum NameError {
     Unknown {
         /// The name that was asked for.
         name: String,
-        /// Names that are near, or all of them.
+        /// Similar names, or all of them.
         hint: String,
     },
-    /// The family is there, and its numbers do not fit.
+    /// The family exists, but its numbers do not fit.
     Numbers {
         /// The name that was asked for.
         name: String,
         /// The number that does not fit, and its range.
         problem: String,
-        /// A name that works.
+        /// A valid name of the family.
         example: String,
     },
 }
@@ -78,7 +79,7 @@ impl NameError {
         }
     }
 
-    /// The next thing to do about it, as one clause.
+    /// The remedy, as one clause.
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {
@@ -88,7 +89,7 @@ impl NameError {
     }
 }
 
-/// The families of names, in the order in which they are listed.
+/// The families, in the order of lists.
 pub const FAMILIES: &[Family] = &[
     fixed("aes128", "key 128, plaintext 128 → 128 bits; 32 ANDs an S-box", |b| {
         aes(b, KeySize::Aes128, Sbox::Small)
@@ -237,13 +238,13 @@ pub const FAMILIES: &[Family] = &[
     tables("psi-phasing-items", "as psi-phasing, values and control bits → the values found", phasing::items),
 ];
 
-/// Wider words would be a mistake in a name rather than a wish.
+/// The largest width; a wider word is a mistake in a name rather than a wish.
 const MAX_WIDTH: usize = 1 << 16;
-/// Bits of all values together: 256 Ki values of 64 bits.
+/// The most bits of all values together: 256 Ki values of 64 bits.
 const MAX_BITS: usize = 1 << 24;
-/// More than any set's cuckoo table needs.
+/// The largest stash, more than any set's cuckoo table needs.
 const MAX_STASH: usize = 64;
-/// A product of this width has two million ANDs.
+/// The largest width of a factor; such a product has two million ANDs.
 const MAX_FACTOR: usize = 1 << 10;
 
 fn aes(b: &mut Builder, size: KeySize, sbox: Sbox) -> Vec<Vec<Bit>> {
@@ -257,19 +258,19 @@ fn expanded(b: &mut Builder, size: KeySize, sbox: Sbox) -> Vec<Vec<Bit>> {
 }
 
 const fn fixed(name: &'static str, does: &'static str, make: fn(&mut Builder) -> Vec<Vec<Bit>>) -> Family {
-    Family { name, numbers: "", does, make: Make::Fixed(make) }
+    Family { name, numbers: "", does, make: FamilyMaker::Fixed(make) }
 }
 
 const fn staged(name: &'static str, does: &'static str, make: fn(&str, usize, usize) -> Program) -> Family {
-    Family { name, numbers: ":NxW", does, make: Make::Staged(make) }
+    Family { name, numbers: ":NxW", does, make: FamilyMaker::Staged(make) }
 }
 
-const fn tables(name: &'static str, does: &'static str, make: fn(&str, &Tables) -> Program) -> Family {
-    Family { name, numbers: ":NxMxWxS", does, make: Make::Tables(make) }
+const fn tables(name: &'static str, does: &'static str, make: fn(&str, &PhasingTables) -> Program) -> Family {
+    Family { name, numbers: ":NxMxWxS", does, make: FamilyMaker::Tables(make) }
 }
 
-const fn shape(width: usize, compare: Compare) -> Shape {
-    Shape { width, key: width, compare }
+const fn shape(width: usize, compare: Compare) -> SortShape {
+    SortShape { width, key: width, compare }
 }
 
 const fn width(
@@ -278,34 +279,35 @@ const fn width(
     max: usize,
     make: fn(&mut Builder, usize) -> Vec<Vec<Bit>>,
 ) -> Family {
-    Family { name, numbers: ":N", does, make: Make::Width(max, make) }
+    Family { name, numbers: ":N", does, make: FamilyMaker::Width(max, make) }
 }
 
-/// The circuit or program called `name`, made now.
+/// Makes the circuit or program that `name` denotes.
 ///
 /// # Errors
-/// Nothing has that name, or its numbers do not fit.
+/// [`NameError::Unknown`] if no family has the name, [`NameError::Numbers`] if its numbers do not
+/// fit.
 pub fn find(name: &str) -> Result<Named, NameError> {
     let (family, numbers) = split(name)?;
     let mut b = Builder::new();
     let outputs = match family.make {
-        Make::Fixed(make) if numbers.is_none() => make(&mut b),
-        Make::Fixed(_) => return Err(problem(family, name, "it takes no numbers".into())),
-        Make::Width(max, make) => {
+        FamilyMaker::Fixed(make) if numbers.is_none() => make(&mut b),
+        FamilyMaker::Fixed(_) => return Err(problem(family, name, "it takes no numbers".into())),
+        FamilyMaker::Width(max, make) => {
             let [width] = parse(family, name, numbers)?;
             check(family, name, "N", width, max)?;
             make(&mut b, width)
         }
-        Make::Staged(make) => {
+        FamilyMaker::Staged(make) => {
             let [n, width] = parse(family, name, numbers)?;
             check(family, name, "W", width, MAX_WIDTH)?;
             check(family, name, "N", n, MAX_BITS / width)?;
             return Ok(Named::Program(make(name, n, width)));
         }
-        Make::Tables(make) => {
+        FamilyMaker::Tables(make) => {
             let [n, m, width, stash] = parse(family, name, numbers)?;
             check(family, name, "W", width, MAX_WIDTH)?;
-            // A table has more bits than the set, up to thirty times in small ones.
+            // A table has more bits than its set, up to thirty times as many for small sets.
             check(family, name, "N", n, MAX_BITS / width)?;
             check(family, name, "M", m, MAX_BITS / width)?;
             if stash > MAX_STASH {
@@ -315,16 +317,16 @@ pub fn find(name: &str) -> Result<Named, NameError> {
                 let found = format!("{n} values of {width} bits leave nothing to compare in a bin");
                 return Err(problem(family, name, found));
             }
-            return Ok(Named::Program(make(name, &Tables::new(n, m, width, stash))));
+            return Ok(Named::Program(make(name, &PhasingTables::new(n, m, width, stash))));
         }
     };
     Ok(Named::Circuit(b.finish(&outputs)))
 }
 
-/// The circuit called `name`, in memory as a whole.
+/// Makes the circuit that `name` denotes, all of it in memory.
 ///
 /// # Errors
-/// As [`find`], and a staged one may be too large.
+/// As [`find`]; a program in stages may also be too large.
 pub fn make(name: &str) -> Result<Circuit, NameError> {
     match find(name)? {
         Named::Circuit(circuit) => Ok(circuit),
@@ -335,7 +337,7 @@ pub fn make(name: &str) -> Result<Circuit, NameError> {
     }
 }
 
-/// The program called `name`: repetitive circuits in stages, the others as one block.
+/// Makes the program that `name` denotes: in stages if it is repetitive, else as one block.
 ///
 /// # Errors
 /// As [`find`].
@@ -354,7 +356,7 @@ fn split(name: &str) -> Result<(&'static Family, Option<&str>), NameError> {
     }
 }
 
-/// The numbers of a name, as many as the family takes.
+/// The numbers of a name; the family takes `K`.
 fn parse<const K: usize>(
     family: &Family,
     name: &str,
@@ -379,7 +381,7 @@ fn problem(family: &Family, name: &str, problem: String) -> NameError {
     NameError::Numbers { name: name.to_owned(), problem, example }
 }
 
-/// The families whose names are nearest, or all.
+/// The families with the most similar names, or all families.
 fn hint(name: &str) -> String {
     let near: Vec<&str> = FAMILIES
         .iter()
@@ -393,7 +395,7 @@ fn hint(name: &str) -> String {
     format!("did you mean {}?", near.join(" or "))
 }
 
-/// Letters to insert, delete or replace (Levenshtein).
+/// Levenshtein's distance: letters to insert, delete or replace.
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {

@@ -1,18 +1,18 @@
-//! Secret values sorted on one machine, with steps and places that depend on their number alone: the network of
-//! [`crate::sort`], in the open.
+//! Sorts secret values on one machine with the network of [`crate::sort`]: steps and memory
+//! accesses depend on the number of values alone.
 
 use crate::sort::merge_exchange;
 use subtle::{Choice, ConditionallySelectable};
 
-/// Values that are sorted so. Comparisons become flags, never branches.
-pub trait Word {
+/// Values that can be sorted this way. Comparisons become flags, never branches.
+pub trait Sortable {
     /// Puts the smaller one first.
     fn exchange(first: &mut Self, second: &mut Self);
 }
 
 macro_rules! numbers {
     ($($type:ty),+) => {$(
-        impl Word for $type {
+        impl Sortable for $type {
             fn exchange(first: &mut Self, second: &mut Self) {
                 let swap = Choice::from(u8::from(*second < *first));
                 Self::conditional_swap(first, second, swap);
@@ -22,8 +22,8 @@ macro_rules! numbers {
 }
 numbers!(u64, u128);
 
-/// By the first number; the second one moves along.
-impl Word for (u128, u128) {
+/// Ordered by the first number; the second number moves with it.
+impl Sortable for (u128, u128) {
     fn exchange(first: &mut Self, second: &mut Self) {
         let swap = Choice::from(u8::from(second.0 < first.0));
         u128::conditional_swap(&mut first.0, &mut second.0, swap);
@@ -31,11 +31,11 @@ impl Word for (u128, u128) {
     }
 }
 
-/// Sorts in ascending order: about n log²(n) / 4 exchanges.
-pub fn sort<T: Word>(values: &mut [T]) {
+/// Sorts in ascending order with about n log²(n) / 4 exchanges.
+pub fn sort<T: Sortable>(values: &mut [T]) {
     merge_exchange(values.len(), |column| {
         for (low, high) in column.pairs() {
-            // `low < high`, always.
+            // `low < high` in every exchange.
             let (left, right) = values.split_at_mut(high);
             T::exchange(&mut left[low], &mut right[0]);
         }
@@ -50,10 +50,10 @@ mod tests {
 
     thread_local!(static EXCHANGES: Cell<u64> = const { Cell::new(0) });
 
-    /// A number that counts how often it is compared.
+    /// A number that counts its comparisons.
     struct Counted(u64);
 
-    impl Word for Counted {
+    impl Sortable for Counted {
         fn exchange(first: &mut Self, second: &mut Self) {
             EXCHANGES.set(EXCHANGES.get() + 1);
             u64::exchange(&mut first.0, &mut second.0);

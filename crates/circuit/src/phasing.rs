@@ -1,5 +1,6 @@
-//! Intersection by permutation-based hashing, the circuit of B. Pinkas, T. Schneider, G. Segev, M. Zohner, "Phasing:
-//! private set intersection using permutation-based hashing", USENIX Security 2015, Sec. 5.
+//! Intersection by permutation-based hashing, the circuit of B. Pinkas, T. Schneider, G. Segev, M.
+//! Zohner, "Phasing: private set intersection using permutation-based hashing", USENIX Security
+//! 2015, Sec. 5.
 //!
 //! ```text
 //! A's cuckoo table     bins × one item        bin by bin: is A's item among B's?   ─► a flag a bin
@@ -8,70 +9,75 @@
 //! B's values           `theirs` values      ─┘
 //! ```
 //!
-//! A value of σ bits is x = low ‖ high with ⌊log bins⌋ low bits; hash function i puts it into bin (low + f_i(high)) mod
-//! bins, so that bin, `high` and i give it back. An item stands in its bin as `high` and i in two bits: σ − ⌊log bins⌋ + 2 bits,
-//! and two of these are equal in one bin only for one value under one function. i = 3 is an empty place: A's has zeros
-//! before it, B's has ones. Values are not 0, which is what empty places of the stash hold.
+//! A value of σ bits is x = low ‖ high with ⌊log bins⌋ low bits. Hash function i puts it into bin
+//! (low + f_i(high)) mod bins, so the bin, `high` and i determine it. An item is `high` and i in
+//! two bits, σ − ⌊log bins⌋ + 2 bits in all. Two items of one bin are equal only if they have the
+//! same value and the same hash function. i = 3 marks an empty place: in A's places zeros precede
+//! it, in B's ones. Values are not 0, because empty places of the stash hold 0.
 //!
-//! An A bin matches at most one of B's items, so that flags are XORs: (σ' − 1) · bin · bins + (σ − 1) · theirs · stash ANDs.
+//! An A bin matches at most one of B's items, so flags are XORs: (σ' − 1) · bin · bins + (σ − 1) ·
+//! theirs · stash ANDs, where σ' is the width of an item.
 
 use crate::count::count_steps;
-use crate::steps::Steps;
+use crate::steps::ProgramSteps;
 use crate::{Bit, Builder, Layered, Program, shuffle, words};
 use std::{ops::Range, sync::Arc};
 
-/// Hash functions of the tables.
+/// The number of the tables' hash functions.
 pub const HASHES: usize = 3;
-/// AGREEMENT: B's items that one block compares.
+/// AGREEMENT: the number of B's items that one block compares.
 const PLACES: usize = 4;
 
-/// Sizes of the tables. Agreed; they follow from the sizes of the sets alone.
+/// The sizes of the tables. The parties agree on them; they follow from the sizes of the sets
+/// alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tables {
-    /// Bits of a value.
+pub struct PhasingTables {
+    /// The width of a value, in bits.
     pub width: usize,
-    /// Bits of an item in a bin.
+    /// The width of an item, in bits.
     pub item: usize,
-    /// Bins that are compared.
+    /// The number of bins.
     pub bins: usize,
-    /// B's items of a bin.
+    /// The number of B's items in a bin.
     pub bin: usize,
-    /// Places of A's stash.
+    /// The number of places in A's stash.
     pub stash: usize,
-    /// B's values.
+    /// The number of B's values.
     pub theirs: usize,
 }
 
-impl Tables {
-    /// For `ours` values of A and `theirs` of B, of `width` bits each: ⌈1.2 ours⌉ bins, two at least, of [`bin_size`] items.
+impl PhasingTables {
+    /// Tables for `ours` values of A and `theirs` of B, of `width` bits each: ⌈1.2 ours⌉ bins, at
+    /// least two, of [`bin_size`] items.
     ///
     /// # Panics
     /// If values have no bits beyond a bin's number (the caller's bug).
     #[must_use]
-    pub fn new(ours: usize, theirs: usize, width: usize, stash: usize) -> Tables {
+    pub fn new(ours: usize, theirs: usize, width: usize, stash: usize) -> PhasingTables {
         if ours == 0 {
-            return Tables { width, item: 2, bins: 0, bin: 0, stash: 0, theirs };
+            return PhasingTables { width, item: 2, bins: 0, bin: 0, stash: 0, theirs };
         }
         let bins = (6 * ours).div_ceil(5).max(2);
         let low = bins.ilog2() as usize;
         assert!(width > low, "values of more bits than a bin's number has");
         let bin = bin_size(HASHES * theirs, bins);
-        Tables { width, item: width - low + 2, bins, bin, stash, theirs }
+        PhasingTables { width, item: width - low + 2, bins, bin, stash, theirs }
     }
 
-    /// Bits of a value that its item has, below the two bits of the hash function's index.
+    /// The number of a value's bits in an item, below the two bits of the hash function's index.
     #[must_use]
     pub const fn high(&self) -> usize {
         self.item - 2
     }
 
-    /// A's places: bins, then the stash.
+    /// The number of A's places: bins, then the stash.
     #[must_use]
     pub const fn places(&self) -> usize {
         self.bins + self.stash
     }
 
-    /// Widths of the program's inputs: A's table, A's stash, B's table, B's values (none without a stash).
+    /// The widths of the program's inputs: A's table, A's stash, B's table, B's values (0 without a
+    /// stash).
     #[must_use]
     pub fn inputs(&self) -> [usize; 4] {
         let theirs = if self.stash == 0 { 0 } else { self.theirs * self.width };
@@ -79,7 +85,7 @@ impl Tables {
         [table, self.stash * self.width, table * self.bin, theirs]
     }
 
-    /// ANDs that make the flags.
+    /// The number of ANDs that make the flags.
     #[must_use]
     pub fn ands(&self) -> u64 {
         let bins = (self.item as u64 - 1) * (self.bin * self.bins) as u64;
@@ -87,16 +93,17 @@ impl Tables {
     }
 }
 
-/// The fewest places with which no bin overflows when `balls` independent balls fall into `bins` uniform ones, but with
-/// probability 2^−40: bins · P(Bin(balls, 1/bins) > places) ≤ 2^−40 by a union bound over bins and a geometric bound on the
-/// tail. Only basic operations of IEEE 754, so that every machine finds the same.
+/// The fewest places with which no bin overflows when `balls` independent balls fall into `bins`
+/// uniform bins, except with probability 2^−40: bins · P(Bin(balls, 1/bins) > places) ≤ 2^−40 by a
+/// union bound over bins and a geometric bound on the tail. It uses only basic operations of IEEE
+/// 754, so every machine finds the same number.
 ///
 /// # Panics
 /// If there are fewer than two bins (the caller's bug).
 #[must_use]
 pub fn bin_size(balls: usize, bins: usize) -> usize {
     assert!(bins >= 2, "at least two bins");
-    // P(X = k) as m · 2^e.
+    // P(X = k) is m · 2^e.
     let (mut m, mut e) = power(1.0 - 1.0 / bins as f64, balls);
     let mean = balls as f64 / bins as f64;
     for k in 0..balls {
@@ -108,7 +115,7 @@ pub fn bin_size(balls: usize, bins: usize) -> usize {
         while m >= 1.0 {
             (m, e) = (m / 2.0, e + 1);
         }
-        // (m, e) is P(X = k + 1); later ratios are smaller still.
+        // (m, e) is now P(X = k + 1); later ratios are smaller.
         let next = (balls - k).saturating_sub(1) as f64 / (k + 2) as f64 / (bins - 1) as f64;
         if k as f64 >= mean && next < 1.0 {
             let tail = m / (1.0 - next) * bins as f64;
@@ -143,31 +150,33 @@ fn power(x: f64, n: usize) -> (f64, i64) {
     result
 }
 
-/// A program that finds A's items: inputs as in [`Tables::inputs`]; the output is a flag for every bin, then for every place of
-/// the stash. Which bin an item is in depends on A's other items: the flags are for A alone.
+/// A program that finds A's items. Its inputs are [`PhasingTables::inputs`]; its output is a flag for
+/// every bin, then for every place of the stash. An item's bin depends on A's other items, so only
+/// A may learn the flags.
 #[must_use]
-pub fn flags(name: &str, tables: &Tables) -> Program {
-    let mut steps = Steps::default();
+pub fn flags(name: &str, tables: &PhasingTables) -> Program {
+    let mut steps = ProgramSteps::default();
     let (flags, free) = flag_steps(&mut steps, tables, 0);
     steps.program(name, tables.inputs().to_vec(), vec![flags.len()], free as usize, flags)
 }
 
-/// A program that counts A's items that are found, as a number.
+/// A program that counts A's items that B has.
 #[must_use]
-pub fn size(name: &str, tables: &Tables) -> Program {
-    let mut steps = Steps::default();
+pub fn size(name: &str, tables: &PhasingTables) -> Program {
+    let mut steps = ProgramSteps::default();
     let (flags, mut free) = flag_steps(&mut steps, tables, 0);
     let total = count_steps(&mut steps, &flags, &mut free);
     steps.program(name, tables.inputs().to_vec(), vec![total.len()], free as usize, total)
 }
 
-/// As [`size`], as two shares: a fifth input, B's, of `bits` bits is added to the number modulo 2^`bits`. Tables too large for
-/// one run are compared in pieces, and only the sum of all pieces is opened.
+/// [`size`] as two shares: a fifth input of `bits` bits, from B, is added to the number modulo
+/// 2^`bits`. Tables that are too large for one run are compared in pieces, and only the sum over
+/// all pieces is opened.
 #[must_use]
-pub fn shared_size(name: &str, tables: &Tables, bits: usize) -> Program {
+pub fn shared_size(name: &str, tables: &PhasingTables, bits: usize) -> Program {
     let inputs: Vec<usize> = tables.inputs().into_iter().chain([bits]).collect();
     let mask = inputs[..4].iter().sum::<usize>();
-    let mut steps = Steps::default();
+    let mut steps = ProgramSteps::default();
     let (flags, mut free) = flag_steps(&mut steps, tables, bits);
     let mut reads = count_steps(&mut steps, &flags, &mut free);
     reads.truncate(bits);
@@ -183,16 +192,18 @@ pub fn shared_size(name: &str, tables: &Tables, bits: usize) -> Program {
     steps.program(name, inputs, vec![bits], free as usize + bits, sum)
 }
 
-/// The values that are found, in an order that A's control bits make: two more inputs of A's are its values, by bin and then
-/// by place of the stash (anything in empty places), and the control bits of [`crate::shuffle::route`] for as many; the
-/// output is as many values, 0 where there is none. A and B may both learn it: places are A's own secret.
+/// A program that outputs the common values, in an order that A's control bits determine. A has two
+/// more inputs: its values, by bin and then by place of the stash (anything in empty places), and
+/// the control bits of [`crate::shuffle::route`] for that number of values. The output has one
+/// value a place, 0 where there is no match. A and B may both learn it, since places are A's
+/// secret.
 #[must_use]
-pub fn items(name: &str, tables: &Tables) -> Program {
+pub fn items(name: &str, tables: &PhasingTables) -> Program {
     let (places, width) = (tables.places(), tables.width);
     let (values, controls) = (places * width, shuffle::switches(places));
     let inputs: Vec<usize> = tables.inputs().into_iter().chain([values, controls]).collect();
     let first = inputs[..4].iter().sum::<usize>();
-    let mut steps = Steps::default();
+    let mut steps = ProgramSteps::default();
     let (flags, free) = flag_steps(&mut steps, tables, values + controls);
     let mut b = Builder::new();
     let (flag, value) = (b.input(1), b.input(width));
@@ -210,9 +221,10 @@ pub fn items(name: &str, tables: &Tables) -> Program {
     steps.program(name, inputs, vec![values], free as usize, kept)
 }
 
-/// The registers of the flags, behind the tables and `more` registers of other inputs, and the first free one.
-fn flag_steps(steps: &mut Steps, tables: &Tables, more: usize) -> (Vec<u32>, u32) {
-    let Tables { width, item, bins, bin, stash, theirs } = *tables;
+/// Adds steps that make the flags. Returns the flags' registers, after the tables and `more`
+/// registers of other inputs, and the first free register.
+fn flag_steps(steps: &mut ProgramSteps, tables: &PhasingTables, more: usize) -> (Vec<u32>, u32) {
+    let PhasingTables { width, item, bins, bin, stash, theirs } = *tables;
     let inputs = tables.inputs();
     let mut firsts = [0; 5];
     for (i, input) in inputs.iter().enumerate() {
@@ -220,7 +232,8 @@ fn flag_steps(steps: &mut Steps, tables: &Tables, more: usize) -> (Vec<u32>, u32
     }
     let [table, own, simple, values, end] = firsts;
     let flags = end + more;
-    // Bins: a few of B's places at a time, side by side over bins; each step adds to the flags of the one before.
+    // Bins: a few of B's places at a time, side by side over bins. Each step adds to the flags of
+    // the step before.
     for first in (0..bin.max(1)).step_by(PLACES) {
         let (places, start) = (PLACES.min(bin - first), first == 0);
         let block = compare(item, places, start);
@@ -268,7 +281,8 @@ fn flag_steps(steps: &mut Steps, tables: &Tables, more: usize) -> (Vec<u32>, u32
     (run(flags, bins + stash), (partial + stash * groups) as u32)
 }
 
-/// Whether a word is among `places` others, of which at most one is equal to it; without `start`, added to a flag.
+/// Whether a word equals one of `places` others, of which at most one is equal. Unless `start`, the
+/// result is added to a flag.
 fn compare(width: usize, places: usize, start: bool) -> Arc<Layered> {
     let mut b = Builder::new();
     let word = b.input(width);
@@ -281,12 +295,12 @@ fn compare(width: usize, places: usize, start: bool) -> Arc<Layered> {
     Arc::new(Layered::new(&b.finish(&[vec![flag]])))
 }
 
-/// Registers from `first` on.
+/// `count` registers from `first` on.
 fn span(first: usize, count: usize) -> Range<u32> {
     first as u32..(first + count) as u32
 }
 
-/// The same, as a list.
+/// `count` registers from `first` on, as a list.
 fn run(first: usize, count: usize) -> Vec<u32> {
     span(first, count).collect()
 }

@@ -16,31 +16,32 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// Bytes of one value of `width` bits.
+/// The number of bytes of one value of `width` bits.
 #[must_use]
 pub const fn value_bytes(width: usize) -> usize {
     width.div_ceil(8)
 }
 
-/// Bytes of one plane of `instances` bits.
+/// The number of bytes of one plane of `instances` bits.
 #[must_use]
 pub const fn plane_bytes(instances: usize) -> usize {
     instances.div_ceil(8)
 }
 
-/// Bytes that are no planes of so many bits and instances.
+/// The error of bytes that are not planes of the given width and number of instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{width} planes of {instances} bits: found {found} bytes, expected {}", .width * plane_bytes(*.instances))]
 pub struct PlanesError {
-    /// Bits of a value.
+    /// The width of a value, in bits.
     pub width: usize,
-    /// Values.
+    /// The number of instances.
     pub instances: usize,
-    /// Bytes that came.
+    /// The number of bytes that were given.
     pub found: usize,
 }
 
-/// Planes of values, one value after the other where there are several. As many bytes as they take, which are wiped in the end.
+/// Planes of values; if there are several values, one value's planes after the other's. The bytes
+/// are wiped on drop.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Planes {
     width: usize,
@@ -49,7 +50,7 @@ pub struct Planes {
 }
 
 impl Planes {
-    /// Planes of `width` bits of each of `instances`.
+    /// Takes planes of `width` bits of each of `instances`.
     ///
     /// # Errors
     /// There are not `width` × [`plane_bytes`] bytes.
@@ -73,7 +74,7 @@ impl Planes {
         Planes { width, instances, bytes: Zeroizing::new(vec![0; width * plane_bytes(instances)]) }
     }
 
-    /// Planes of values.
+    /// Packs values into planes.
     ///
     /// # Panics
     /// If `values` is not `instances` × [`value_bytes`] long.
@@ -87,7 +88,7 @@ impl Planes {
         Planes { width, instances, bytes: planes }
     }
 
-    /// Values from their planes, as one value of all bits.
+    /// The values of the planes; all bits of an instance are one value.
     #[must_use]
     pub fn unpack(&self) -> Vec<u8> {
         let bytes = value_bytes(self.width);
@@ -96,10 +97,10 @@ impl Planes {
         values
     }
 
-    /// All of these, one after the other.
+    /// Joins planes, one after the other.
     ///
     /// # Panics
-    /// If one of them is not of `instances` (the caller's bug).
+    /// If one of them has another number of instances (the caller's bug).
     #[must_use]
     pub fn join(instances: usize, all: impl IntoIterator<Item = Planes>) -> Planes {
         let all: Vec<Planes> = all.into_iter().collect();
@@ -109,7 +110,7 @@ impl Planes {
         Planes { width: all.iter().map(Planes::width).sum(), instances, bytes }
     }
 
-    /// The planes of values of these widths, each for itself.
+    /// Splits the planes into values of these widths.
     ///
     /// # Panics
     /// If there are fewer planes (the caller's bug).
@@ -122,25 +123,25 @@ impl Planes {
         })
     }
 
-    /// Of values of these widths, the ones that `pick` picks by their number.
+    /// Splits the planes into values of these widths and keeps those whose index `pick` accepts.
     #[must_use]
     pub fn select(&self, widths: &[usize], pick: impl Fn(usize) -> bool) -> Planes {
         Planes::join(self.instances, self.split(widths).enumerate().filter(|(i, _)| pick(*i)).map(|(_, v)| v))
     }
 
-    /// Bits of all values of one instance.
+    /// The number of bits of all values of one instance.
     #[must_use]
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Instances.
+    /// The number of instances.
     #[must_use]
     pub fn instances(&self) -> usize {
         self.instances
     }
 
-    /// Clears what lies past the last instance of every plane.
+    /// Clears the bits past the last instance of every plane.
     #[must_use]
     pub fn trimmed(mut self) -> Planes {
         let used = self.instances % 8;
@@ -179,7 +180,8 @@ impl fmt::Debug for Planes {
     }
 }
 
-/// Transposes `rows` rows of `cols` bits; rows up to the next multiple of 8 are zeros, `height` bytes of a result row.
+/// Transposes `rows` rows of `cols` bits to rows of `height` bytes; rows up to the next multiple of
+/// 8 are zeros.
 fn turn(bits: &[u8], cols: usize, rows: usize, height: usize) -> Vec<u8> {
     let mut out = vec![0; cols * height];
     let padded;

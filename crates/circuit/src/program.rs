@@ -1,36 +1,39 @@
-//! Layered blocks run one after the other on bit registers, so that large repetitive work stays small.
+//! Programs: layered blocks that run one after the other on bit registers, so that large repetitive
+//! work stays small.
 
 use crate::{Circuit, Layered};
 use std::sync::{Arc, OnceLock};
 
-/// One step of a [`Program`]: a block run on many operands at once.
+/// A stage of a [`Program`]: a block that runs on many operands at once.
 #[derive(Clone)]
 pub struct Stage {
     /// The block to run.
     pub block: Arc<Layered>,
     /// The number of copies side by side; at least 1.
     pub copies: usize,
-    /// The registers that each copy reads: copy after copy, the block's input bits in order.
+    /// The registers that each copy reads: copy after copy, for the block's input bits in order.
     pub reads: Vec<u32>,
-    /// The registers that each copy writes, likewise; all of them different. Writes happen after all reads.
+    /// The registers that each copy writes, in the same form, all different. Writes happen after
+    /// all reads.
     pub writes: Vec<u32>,
 }
 
-/// The stages of a program, made when they are needed.
+/// The stages of a program, made on demand.
 pub trait Stages: Send + Sync {
     /// The number of stages.
     fn len(&self) -> usize;
-    /// Whether there are none.
+    /// Whether there are no stages.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The block of stage `k` and how many copies run, without its registers.
+    /// The block of stage `k` and its number of copies, without registers.
     fn shape(&self, k: usize) -> (Arc<Layered>, usize);
     /// Stage `k`.
     fn stage(&self, k: usize) -> Stage;
 }
 
-/// A program as protocols run it: stages on `registers` bit registers. Register `i` starts as bit `i` of the inputs.
+/// A program as protocols run it: stages on bit registers. Register `i` starts as bit `i` of the
+/// inputs.
 #[derive(Clone)]
 pub struct Program {
     name: String,
@@ -63,13 +66,13 @@ impl Program {
         Program { name, inputs, outputs, registers, output_registers, stages, digest }
     }
 
-    /// One circuit as it is: a single stage.
+    /// A circuit as a program of a single stage.
     #[must_use]
     pub fn flat(name: &str, circuit: &Circuit) -> Program {
         Program::of_block(name, Arc::new(Layered::new(circuit)))
     }
 
-    /// One block, once.
+    /// A block as a program of a single stage with one copy.
     #[must_use]
     pub fn of_block(name: &str, block: Arc<Layered>) -> Program {
         let (inputs, outputs) = (block.inputs().to_vec(), block.outputs().to_vec());
@@ -113,31 +116,31 @@ impl Program {
         *hash.finalize().as_bytes()
     }
 
-    /// Its name, for people.
+    /// The name, for people.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Widths of the inputs, in bits.
+    /// The widths of the inputs, in bits.
     #[must_use]
     pub fn inputs(&self) -> &[usize] {
         &self.inputs
     }
 
-    /// Bits of all inputs together.
+    /// The number of bits of all inputs together.
     #[must_use]
     pub fn input_bits(&self) -> usize {
         self.inputs.iter().sum()
     }
 
-    /// Widths of the outputs, in bits.
+    /// The widths of the outputs, in bits.
     #[must_use]
     pub fn outputs(&self) -> &[usize] {
         &self.outputs
     }
 
-    /// Bits of all outputs together.
+    /// The number of bits of all outputs together.
     #[must_use]
     pub fn output_bits(&self) -> usize {
         self.output_registers.len()
@@ -149,7 +152,7 @@ impl Program {
         self.registers
     }
 
-    /// The registers of the output bits in the end, in order.
+    /// The registers of the output bits after the last stage, in order.
     #[must_use]
     pub fn output_registers(&self) -> &[u32] {
         &self.output_registers
@@ -161,13 +164,13 @@ impl Program {
         &*self.stages
     }
 
-    /// AND gates of one run.
+    /// The number of AND gates of a run.
     #[must_use]
     pub fn ands(&self) -> u64 {
         self.shapes().map(|(block, copies)| block.ands() as u64 * copies as u64).sum()
     }
 
-    /// Layers with ANDs, one message each.
+    /// The number of layers with ANDs; each takes one message.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.shapes().map(|(block, _)| block.depth()).sum()
@@ -177,7 +180,8 @@ impl Program {
         (0..self.stages.len()).map(|k| self.stages.shape(k))
     }
 
-    /// The digest that parties compare, of everything but the name: 32 bytes, computed on the first call.
+    /// The digest that parties compare: 32 bytes over everything but the name, computed on the
+    /// first call.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         *self.digest.get_or_init(|| self.compute_digest())

@@ -1,5 +1,5 @@
-//! Intersection of two sorted sets by sort, compare, shuffle: Y. Huang, D. Evans, J. Katz, "Private set intersection:
-//! are garbled circuits better than custom protocols?", NDSS 2012, Sec. 5.
+//! Intersection of two sorted sets by sort, compare, shuffle: Y. Huang, D. Evans, J. Katz, "Private
+//! set intersection: are garbled circuits better than custom protocols?", NDSS 2012, Sec. 5.
 //!
 //! ```text
 //! A ascending ─┐ merge      N    keep, for every second value, those equal  ⌊N/2⌋   shuffle, or count
@@ -7,41 +7,44 @@
 //!                steps
 //! ```
 //!
-//! For two sets of n = 2^k values of σ bits, N = 2 n: 2 σ n log(2 n) ANDs merge (a comparison and a swap each), 3 σ − 2
-//! for every second value but the last (2 σ − 1) select, σ (n log n − n + 1) shuffle.
+//! For two sets of n = 2^k values of σ bits, N = 2 n. The merge takes 2 σ n log(2 n) ANDs (a
+//! comparison and a swap each), the selection 3 σ − 2 for every second value but the last, which
+//! takes 2 σ − 1, and the shuffle σ (n log n − n + 1).
 //!
-//! **Who may know what.** A position in the merged order says how many of the other set's values are smaller. Who learns
-//! the shuffled values must not know the control bits: the other party draws them.
+//! **Security.** A position in the merged order tells how many of the other set's values are
+//! smaller. Whoever learns the shuffled values must not know the control bits: the other party
+//! draws them.
 
 use crate::count::count_steps;
-use crate::steps::Steps;
-use crate::{Bit, Builder, Layered, Program, sort, sort::Shape, sort::registers, words};
+use crate::steps::ProgramSteps;
+use crate::{Bit, Builder, Layered, Program, sort, sort::SortShape, sort::registers, words};
 use std::sync::Arc;
 
-/// The middle value if it equals a neighbour, else zeros, and whether it does: DupSelect-3, 3 W − 2 ANDs for W bits (the
-/// paper's 3 W − 1 has an OR where sets allow an XOR).
+/// The middle value if it equals a neighbour, else zeros; and whether it does. DupSelect-3 with 3 W
+/// − 2 ANDs for W bits (the paper's 3 W − 1 has an OR where sets allow an XOR).
 #[must_use]
 pub fn select(b: &mut Builder, before: &[Bit], value: &[Bit], after: Option<&[Bit]>) -> (Vec<Bit>, Bit) {
     let left = words::equal(b, before, value);
     let right = after.map_or(Bit::ZERO, |after| words::equal(b, value, after));
-    // The values of one set differ, so that three neighbours are never equal.
+    // The values of one set are different, so three neighbours are never equal.
     let found = b.xor(left, right);
     (words::and_bit(b, found, value), found)
 }
 
-/// The number of values that [`intersect`] puts out.
+/// The number of values that [`intersect`] outputs.
 #[must_use]
 pub const fn kept(left: usize, right: usize) -> usize {
     (left + right) / 2
 }
 
-/// The intersection of sets of `left` and `right` ascending values, none of them 0: inputs are the two sets and the control
-/// bits of [`crate::shuffle::route`] for [`kept`] values; the output is that many values, 0 where there is none.
+/// The intersection of two sets of `left` and `right` ascending values other than 0. The inputs are
+/// the two sets and the control bits of [`crate::shuffle::route`] for [`kept`] values. The output
+/// has [`kept`] values, 0 where there is no match.
 #[must_use]
-pub fn intersect(name: &str, left: usize, right: usize, shape: Shape) -> Program {
+pub fn intersect(name: &str, left: usize, right: usize, shape: SortShape) -> Program {
     let (kept, width) = (kept(left, right), shape.width);
     let (bits, controls) = ((left + right) * width, crate::shuffle::switches(kept));
-    let mut steps = Steps::default();
+    let mut steps = ProgramSteps::default();
     let first = bits + controls;
     duplicates(&mut steps, left, right, shape, first, false);
     let values: Vec<u32> = (first as u32..(first + kept * width) as u32).collect();
@@ -50,12 +53,12 @@ pub fn intersect(name: &str, left: usize, right: usize, shape: Shape) -> Program
     steps.program(name, inputs, vec![kept * width], first + kept * width, values)
 }
 
-/// A program that counts the values that sets of `left` and `right` ascending values have in common: two inputs to a number of
-/// ⌈log(⌊N/2⌋ + 1)⌉ bits.
+/// A program that counts the values that two sets of `left` and `right` ascending values have in
+/// common. The two inputs are the sets; the output is a number of ⌈log(⌊N/2⌋ + 1)⌉ bits.
 #[must_use]
-pub fn size(name: &str, left: usize, right: usize, shape: Shape) -> Program {
+pub fn size(name: &str, left: usize, right: usize, shape: SortShape) -> Program {
     let (kept, bits) = (kept(left, right), (left + right) * shape.width);
-    let mut steps = Steps::default();
+    let mut steps = ProgramSteps::default();
     duplicates(&mut steps, left, right, shape, bits, true);
     let flags: Vec<u32> = (bits as u32..(bits + kept) as u32).collect();
     let mut free = (bits + kept) as u32;
@@ -69,12 +72,20 @@ pub fn size(name: &str, left: usize, right: usize, shape: Shape) -> Program {
     )
 }
 
-/// Merges, then writes every second value that has an equal neighbour from register `first` on; with `flags`, only whether
-/// it has one.
-fn duplicates(steps: &mut Steps, left: usize, right: usize, shape: Shape, first: usize, flags: bool) {
+/// Adds steps that merge, then write every second value that equals a neighbour, from register
+/// `first` on; if `flags`, only whether it does.
+fn duplicates(
+    steps: &mut ProgramSteps,
+    left: usize,
+    right: usize,
+    shape: SortShape,
+    first: usize,
+    flags: bool,
+) {
     let (n, width) = (left + right, shape.width);
     let merged: Arc<[u32]> = sort::merge_steps(steps, left, right, shape).into();
-    // Two equal values stand together, and one of them at an odd place; the last place may have nothing behind it.
+    // Two equal values are neighbours, and one of them is at an odd place. The last place may have
+    // no right neighbour.
     let inner = n.saturating_sub(1) / 2;
     for (neighbours, places) in [(2, 0..inner), (1, inner..n / 2)] {
         let mut b = Builder::new();

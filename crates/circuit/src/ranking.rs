@@ -1,5 +1,5 @@
-//! The order of rows from comparisons, which are asked for a whole level at a time. A level depends
-//! on earlier answers alone.
+//! Ranks rows by comparisons, and asks for a whole level of them at a time. A level depends on
+//! earlier answers alone.
 //!
 //! ```text
 //! segment of rows     1            in its place
@@ -12,52 +12,52 @@
 //! segments side by side; with a sample of one row it is quicksort. Rows must come in uniformly
 //! random order, so that the first rows of a segment are a random sample of it.
 //!
-//! Pairs name places, not rows. The caller is told of each move and keeps rows in their places. So
-//! rows of a segment lie together, and a level reads most of its rows in order.
+//! Pairs name places, not rows. The caller is told of each move and keeps rows in their places, so
+//! that a segment's rows are adjacent and a level reads most of its rows in order.
 
-/// The places whose rows are compared: whether that in the first is less.
-pub type Pair = [u32; 2];
+/// Two places whose rows are compared: is the first place's row less?
+pub type RankedPair = [u32; 2];
 
-/// Where a segment stands.
+/// The progress of a segment.
 #[derive(Clone, Copy)]
-enum Stage {
-    /// Its first `sample` rows are in order of rank once their pairs are compared.
+enum SegmentStage {
+    /// The pairs of its first `sample` rows are being compared.
     Sample,
-    /// The rows behind the sample have gone down this many levels of its tree.
+    /// The rows after the sample have gone down this many levels of the sample's tree.
     Search(u32),
 }
 
-/// Rows that are known to be neighbours in the order.
+/// Rows that are known to be adjacent in the order.
 #[derive(Clone, Copy)]
 struct Segment {
     start: usize,
     rows: usize,
-    /// Rows of the sample, 2^j − 1, or all of the segment.
+    /// The number of rows of the sample, 2^j − 1, or of the whole segment.
     sample: usize,
-    stage: Stage,
+    stage: SegmentStage,
 }
 
 impl Segment {
     fn new(start: usize, rows: usize) -> Segment {
         let sample = sample_of(rows);
-        let stage = if sample == 1 { Stage::Search(0) } else { Stage::Sample };
+        let stage = if sample == 1 { SegmentStage::Search(0) } else { SegmentStage::Sample };
         Segment { start, rows, sample, stage }
     }
 
-    /// Levels of the sample's tree.
+    /// The number of levels of the sample's tree.
     fn depth(&self) -> u32 {
         (self.sample + 1).ilog2()
     }
 
-    /// The place in the sample of the row with which the rows in `node` of a level are compared.
+    /// The place in the sample of the row that the rows in `node` of a level are compared with.
     fn pivot(&self, level: u32, node: u32) -> usize {
         ((2 * node as usize + 1) << (self.depth() - 1 - level)) - 1
     }
 }
 
-/// AGREEMENT: rows of a segment's sample, about the square root of its rows. Up to 600 rows this
-/// takes the fewest comparisons on average. The sample's pairs are at most half as many as the
-/// rows.
+/// AGREEMENT: the number of rows of a segment's sample, about the square root of its rows. For up
+/// to 600 rows this takes the fewest comparisons on average. The sample has at most half as many
+/// pairs as the segment has rows.
 fn sample_of(rows: usize) -> usize {
     match rows {
         0..=3 => rows,
@@ -66,20 +66,20 @@ fn sample_of(rows: usize) -> usize {
     }
 }
 
-/// Rows on their way to their order.
+/// A ranking under way.
 pub struct Ranking {
-    /// Rows, segment by segment, in their order as far as it is known.
+    /// The rows, segment by segment, in their order as far as it is known.
     rows: Vec<u32>,
-    /// For the row at each place: its node in its segment's tree, or how many rows of the sample
-    /// are less.
+    /// For the row at each place: its node in its segment's tree or, within a sample, how many rows
+    /// of the sample are less.
     nodes: Vec<u32>,
     segments: Vec<Segment>,
-    /// Whether some answers contradicted others.
+    /// Whether answers contradicted each other.
     contradicted: bool,
     spare: Spare,
 }
 
-/// Memory that is kept from level to level.
+/// Memory that is reused from level to level.
 #[derive(Default)]
 struct Spare {
     rows: Vec<u32>,
@@ -89,7 +89,7 @@ struct Spare {
 }
 
 impl Ranking {
-    /// Of so many rows, of which nothing is known.
+    /// A ranking of `rows` rows of which nothing is known.
     #[must_use]
     pub fn new(rows: u32) -> Ranking {
         let segments = if rows > 1 { vec![Segment::new(0, rows as usize)] } else { vec![] };
@@ -97,18 +97,18 @@ impl Ranking {
         Ranking { rows: (0..rows).collect(), nodes, segments, contradicted: false, spare: Default::default() }
     }
 
-    /// Writes the pairs of the next level to `pairs`: none when all is known.
-    pub fn ask(&self, pairs: &mut Vec<Pair>) {
+    /// Writes the pairs of the next level to `pairs`; none if the ranking is complete.
+    pub fn ask(&self, pairs: &mut Vec<RankedPair>) {
         pairs.clear();
         for segment in &self.segments {
             let start = segment.start as u32;
             match segment.stage {
-                Stage::Sample => {
+                SegmentStage::Sample => {
                     for second in 0..segment.sample as u32 {
                         pairs.extend((0..second).map(|first| [start + first, start + second]));
                     }
                 }
-                Stage::Search(level) => {
+                SegmentStage::Search(level) => {
                     let first = start + segment.sample as u32;
                     let nodes = &self.nodes[first as usize..segment.start + segment.rows];
                     let pivot = |node: &u32| start + segment.pivot(level, *node) as u32;
@@ -118,9 +118,9 @@ impl Ranking {
         }
     }
 
-    /// Takes the answers to the pairs that were asked for, each by its index. `moved` is called
-    /// with rows that go to other places: the first place of a run, and for each place of the run
-    /// where its row was, counted from the first place.
+    /// Takes the answers to the pairs that [`Ranking::ask`] wrote, by their index. `moved` is
+    /// called for rows that move: with the first place of a run and, for each place of the run, the
+    /// former place of its row, counted from the first place.
     pub fn hear(&mut self, answer: impl Fn(usize) -> bool, mut moved: impl FnMut(usize, &[u32])) {
         let mut at = 0;
         let mut next = || {
@@ -132,7 +132,7 @@ impl Ranking {
         for mut segment in segments.iter().copied() {
             let nodes = &mut self.nodes[segment.start..][..segment.rows];
             match segment.stage {
-                Stage::Sample => {
+                SegmentStage::Sample => {
                     nodes[..segment.sample].fill(0);
                     for i in 0..segment.sample {
                         for j in 0..i {
@@ -143,16 +143,16 @@ impl Ranking {
                     }
                     self.place_sample(segment);
                     moved(segment.start, &self.spare.order);
-                    segment.stage = Stage::Search(0);
+                    segment.stage = SegmentStage::Search(0);
                     if segment.sample < segment.rows {
                         after.push(segment);
                     }
                 }
-                Stage::Search(level) => {
+                SegmentStage::Search(level) => {
                     for node in &mut nodes[segment.sample..] {
                         *node = 2 * *node + 1 - next();
                     }
-                    segment.stage = Stage::Search(level + 1);
+                    segment.stage = SegmentStage::Search(level + 1);
                     if level + 1 < segment.depth() {
                         after.push(segment);
                     } else {
@@ -167,7 +167,8 @@ impl Ranking {
         self.segments = after;
     }
 
-    /// The sample in order, and all others at the root. A sample whose answers contradict each other stays as it is.
+    /// Puts the sample in order and all other rows at the root. A sample whose answers contradict
+    /// each other stays as it is.
     fn place_sample(&mut self, segment: Segment) {
         let (rows, nodes) = (&mut self.rows[segment.start..], &mut self.nodes[segment.start..]);
         let Spare { rows: copy, order, .. } = &mut self.spare;
@@ -178,7 +179,7 @@ impl Ranking {
         for (i, rank) in (0..).zip(&nodes[..segment.sample]) {
             order[*rank as usize] = i;
         }
-        // Where two have one rank, another rank has none.
+        // If two rows have one rank, another rank has no row.
         if order.contains(&u32::MAX) {
             self.contradicted = true;
             order.iter_mut().zip(0..).for_each(|(place, i)| *place = i);
@@ -187,8 +188,8 @@ impl Ranking {
         nodes[..segment.rows].fill(0);
     }
 
-    /// Makes a segment of the rows between each two of the sample, and puts the sample in its
-    /// places.
+    /// Makes a segment of the rows between each two rows of the sample, and puts the sample's rows
+    /// in their places.
     fn split(&mut self, segment: Segment, after: &mut Vec<Segment>) {
         let rows = &mut self.rows[segment.start..][..segment.rows];
         let nodes = &mut self.nodes[segment.start..][..segment.rows];
@@ -223,55 +224,56 @@ impl Ranking {
         nodes.fill(0);
     }
 
-    /// The row in each place, as far as it is known.
+    /// The row at each place, as far as the order is known.
     #[must_use]
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }
 
-    /// The row in each place: that which comes first, second and so on, when nothing is asked any more.
-    /// `None` if answers contradicted each other: a party that answers wrongly can make rows less than each other in a circle.
+    /// The rows in their order, after the last level. `None` if answers contradicted each other: a
+    /// party that answers wrongly can make rows less than each other in a circle.
     #[must_use]
     pub fn order(&self) -> Option<&[u32]> {
         (!self.contradicted).then_some(&*self.rows)
     }
 }
 
-/// The most comparisons of `rows` rows, except in a negligible part of their orders: a run that
-/// meets such an order takes longer and is still correct. No pair is compared twice; for few rows
-/// this alone is the bound.
+/// An upper bound on the comparisons of `rows` rows, except for a negligible part of their orders:
+/// a run that meets such an order takes longer and is still correct. No pair is compared twice; for
+/// few rows this alone is the bound.
 ///
-/// Quicksort, the worst choice of samples, takes 1.39 log2(rows) a row on average; these take about
-/// log2(rows) + 1.
+/// Quicksort, the worst choice of samples, takes 1.39 log2(rows) a row on average; these samples
+/// take about log2(rows) + 1.
 #[must_use]
 pub fn most_comparisons(rows: usize) -> u64 {
     let all = rows as u64 * (rows as u64).saturating_sub(1) / 2;
     all.min(rows as u64 * (u64::from(rows.max(1).ilog2()) * 3 / 2 + 4))
 }
 
-/// The most pairs of a level. Each segment compares each row with one of the sample, or the pairs
-/// of the sample, which are fewer.
+/// An upper bound on the pairs of a level. Each segment compares each row with one of the sample,
+/// or the pairs of the sample, which are fewer.
 #[must_use]
 pub fn most_pairs(rows: usize) -> u64 {
     rows as u64
 }
 
-/// The most levels, with the same exception.
+/// An upper bound on the levels, with the exception of [`most_comparisons`].
 #[must_use]
 pub fn most_levels(rows: usize) -> u64 {
     (rows as u64).min(4 * u64::from(rows.max(1).ilog2()) + 8)
 }
 
-/// LOCAL: rows that are ranked to estimate the cost of more rows.
+/// LOCAL: the number of rows that are ranked to estimate the cost of more rows.
 const TRIED: usize = 1 << 14;
 
-/// Estimated pairs of each level: those of one random order, since real pairs follow from a
-/// uniformly random order.
+/// An estimate of the pairs of each level: those of one random order, since real pairs follow from
+/// a uniformly random order.
 #[must_use]
 pub fn likely_levels(rows: usize) -> Vec<usize> {
     let mut tried = rows.min(TRIED);
     let mut levels = levels(tried);
-    // Of twice the rows every level is twice as wide, and there is a comparison a row more.
+    // With twice as many rows, every level is twice as wide, and there is one more comparison a
+    // row.
     while tried < rows {
         let next = rows.min(2 * tried);
         levels.iter_mut().for_each(|pairs| *pairs = (*pairs as u128 * next as u128 / tried as u128) as usize);
@@ -281,7 +283,7 @@ pub fn likely_levels(rows: usize) -> Vec<usize> {
     levels
 }
 
-/// Pairs of each level, for one order of so many rows.
+/// The number of pairs of each level, for one order of `rows` rows.
 fn levels(rows: usize) -> Vec<usize> {
     let mut ranks: Vec<u32> = (0..rows as u32).collect();
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
@@ -308,7 +310,7 @@ fn levels(rows: usize) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    /// A permutation from a small generator: the tests need many, and none is secret.
+    /// A permutation from a small generator: tests need many, and they are not secret.
     fn shuffled(state: &mut u64, rows: usize) -> Vec<u32> {
         let mut order: Vec<u32> = (0..rows as u32).collect();
         for i in (1..rows).rev() {
@@ -318,7 +320,7 @@ mod tests {
         order
     }
 
-    /// The order of rows with these ranks, the levels and the comparisons.
+    /// The order of rows with these ranks, the number of levels, the number of comparisons.
     fn rank(ranks: &[u32]) -> (Vec<u32>, usize, usize) {
         let mut ranking = Ranking::new(ranks.len() as u32);
         let (mut pairs, mut levels, mut asked) = (vec![], 0, 0);
@@ -344,7 +346,8 @@ mod tests {
         }
     }
 
-    /// Rows that are less than each other in a circle, at one level or another: no order comes of them, and nothing else breaks.
+    /// Rows that are less than each other in a circle, at one level or another, give no order and
+    /// break nothing else.
     #[test]
     fn answers_that_contradict_each_other_give_no_order() {
         let rows = 1000;
@@ -359,8 +362,8 @@ mod tests {
                     break;
                 }
                 let places = ranking.rows().to_vec();
-                let circle = |[a, b]: Pair| (a + b) % 3 == 0;
-                let right = |[a, b]: Pair| places[a as usize] < places[b as usize];
+                let circle = |[a, b]: RankedPair| (a + b) % 3 == 0;
+                let right = |[a, b]: RankedPair| places[a as usize] < places[b as usize];
                 let answers: Vec<bool> = pairs
                     .iter()
                     .map(|pair| if level == wrong { circle(*pair) } else { right(*pair) })
@@ -381,7 +384,7 @@ mod tests {
             assert!(all.into_iter().eq(0..rows), "a row is lost");
             ends[usize::from(ranking.order().is_some())] += 1;
         }
-        // A search alone cannot be contradicted: it tells of each row but where it belongs.
+        // A search alone cannot be contradicted: each row only learns its place.
         assert!(ends[0] > 0 && ends[1] > 0, "{ends:?}");
     }
 

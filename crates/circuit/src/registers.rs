@@ -1,4 +1,5 @@
-//! Bit registers of protocols that share bits: a plane each, and copies of a block side by side in longer planes.
+//! Bit registers of protocols that share bits: a plane for each register. Copies of a block lie
+//! side by side in longer planes.
 
 use crate::{
     Program, Slot, Stage, input_slot,
@@ -8,7 +9,7 @@ use hushwire_block::bits::{put_range, xor_range};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// One share of every register of a run. Kept from run to run, it keeps its memory; what it held is wiped.
+/// One share of every register of a run. It keeps its memory from run to run; the content is wiped.
 #[derive(Default)]
 pub struct Registers {
     bytes: Zeroizing<Vec<u8>>,
@@ -19,11 +20,13 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// Registers before a run on `instances` sets of inputs, whose planes are `inputs`. In the planes of a block, `pitch` bits lie
-    /// between the beginnings of two copies: `instances` of them, or as many as make whole bytes. AGREEMENT: messages depend on it.
+    /// Prepares a run on `instances` sets of inputs, whose planes are `inputs`. In the planes of a
+    /// block, the starts of two copies are `pitch` bits apart: `instances`, or its next multiple of
+    /// 8. AGREEMENT: messages depend on it.
     ///
     /// # Panics
-    /// If `inputs` are no planes of the program's inputs, or `pitch` is something else (the caller's bug).
+    /// If `inputs` are not planes of the program's inputs, or `pitch` has another value (the
+    /// caller's bug).
     pub fn begin(&mut self, program: &Program, inputs: &[u8], instances: usize, pitch: usize) {
         let height = plane_bytes(instances);
         assert_eq!(inputs.len(), program.input_bits() * height, "a plane for every input bit");
@@ -38,13 +41,13 @@ impl Registers {
         self.bytes.resize(len, 0);
     }
 
-    /// Bits of a plane of the stage's block, on all copies.
+    /// The number of bits of a plane of the stage's block, over all copies.
     #[must_use]
     pub fn width(&self, stage: &Stage) -> usize {
         stage.copies * self.pitch
     }
 
-    /// The planes of a stage's operands, for each of the block's input slots.
+    /// Calls `put` with each of the block's input slots and the plane of its operands.
     pub fn gather(&mut self, stage: &Stage, mut put: impl FnMut(Slot, &[u8])) {
         let inputs = stage.block.input_bits();
         self.room(stage);
@@ -61,7 +64,7 @@ impl Registers {
         }
     }
 
-    /// The planes of a stage's results, from each of the block's output slots.
+    /// Calls `get` with each of the block's output slots to fill the plane of its results.
     pub fn scatter(&mut self, stage: &Stage, mut get: impl FnMut(Slot, &mut [u8])) {
         let outputs = stage.block.output_slots();
         self.room(stage);
@@ -96,7 +99,7 @@ impl Registers {
         register as usize * height..(register as usize + 1) * height
     }
 
-    /// Room for a plane of all copies; bits behind the last copy are 0.
+    /// Makes space for a plane of all copies; bits after the last copy are 0.
     fn room(&mut self, stage: &Stage) {
         let len = self.width(stage).div_ceil(8);
         if len > self.plane.capacity() {

@@ -1,44 +1,47 @@
-//! Control bits of [`crate::shuffle`] for a secret permutation, with steps and places that depend on its length alone.
+//! Control bits of [`crate::shuffle`] for a secret permutation. Steps and memory accesses depend on
+//! its length alone.
 //!
-//! The looping algorithm sends the two values of a switch to different halves, on both sides; it follows chains of switches,
-//! and the chains are the permutation. Here all chains are followed at once, as in D. J. Bernstein, "Verified fast formulas for
-//! control bits for permutation networks", ePrint 2020/1493, Sec. 3 to 5, whose networks have 2^k values; ours have any
-//! number, and no switch at the end of an even one.
+//! The looping algorithm sends the two values of a switch to different halves, on both sides. It
+//! follows chains of switches, and the chains reveal the permutation. Here all chains are followed
+//! at once, as in D. J. Bernstein, "Verified fast formulas for control bits for permutation
+//! networks", ePrint 2020/1493, Sec. 3 to 5. The paper's networks have 2^k values; these have any
+//! number, and an even one has no last switch on the right.
 //!
 //! ```text
 //! σ(j)    = to[from[j] ⊕ 1] ⊕ 1      the output that goes to the same half as output j because of the switches between
 //! M(j)    = least label of j's cycle  by doubling: M(j) ← min(M(j), M(σ(j))), σ ← σ ∘ σ
 //! side(j) = last bit of M(j)          cycles come in pairs {j, j ⊕ 1}, whose least labels are 2k and 2k + 1
 //! ```
-//! Labels count from the last output, which goes to the lower half: that one has no switch, or a value with no switch
-//! beside it. An odd network has one value more here, which stays where it is. σ ∘ σ is two sorts, so that a route takes
-//! O(n log⁴ n) steps: 1.5 million exchanges for 1000 values.
+//! Labels count from the last output, which goes to the lower half: in an even network it has no
+//! switch, and an odd network gets one more value beside it, which keeps its place. σ ∘ σ takes two
+//! sorts, so a route takes O(n log⁴ n) steps: 1.5 million exchanges for 1000 values.
 
 use crate::{oblivious::sort, shuffle::switches};
 use subtle::{Choice, ConditionallySelectable};
 use zeroize::Zeroizing;
 
-/// Bits of a place.
+/// The number of bits of a place.
 const BITS: u32 = 21;
 const PLACE: u64 = (1 << BITS) - 1;
 
-/// The most values that a permutation may have to be routed.
+/// The largest number of values whose permutation can be routed.
 pub const MOST_ROUTED: usize = 1 << BITS;
 
-type Words = Zeroizing<Vec<u64>>;
+type SecretWords = Zeroizing<Vec<u64>>;
 
-/// Control bits with which output `j` of the network is input `permutation[j]`. Time and memory accesses depend on the
-/// length alone.
+/// Control bits with which output `j` of the network is input `permutation[j]`. Time and memory
+/// accesses depend on the length alone.
 ///
 /// # Panics
-/// If it is no permutation, or one of more than [`MOST_ROUTED`] values (the caller's bug).
+/// If `permutation` is not a permutation, or has more than [`MOST_ROUTED`] values (the caller's
+/// bug).
 #[must_use]
 pub fn route(permutation: &[usize]) -> Zeroizing<Vec<bool>> {
     let n = permutation.len();
     assert!(n <= MOST_ROUTED, "{n} values to route");
     let outside = permutation.iter().fold(false, |any, i| any | (*i >= n));
     assert!(!outside, "every input goes to one output");
-    let from: Words = words(n, |j| permutation[j] as u64);
+    let from: SecretWords = words(n, |j| permutation[j] as u64);
     let mut sorted = from.clone();
     sort(&mut sorted);
     let wrong = sorted.iter().enumerate().fold(0, |wrong, (i, input)| wrong | (i as u64 ^ input));
@@ -48,15 +51,16 @@ pub fn route(permutation: &[usize]) -> Zeroizing<Vec<bool>> {
     bits
 }
 
-fn words(n: usize, word: impl Fn(usize) -> u64) -> Words {
-    // As long as it becomes, so that no part of it is left behind.
+fn words(n: usize, word: impl Fn(usize) -> u64) -> SecretWords {
+    // The final capacity, so that growing leaves no copy behind.
     let mut all = Zeroizing::new(Vec::with_capacity(n));
     all.extend((0..n).map(word));
     all
 }
 
-/// The second numbers of pairs in the order of their first ones, which are all of 0, 1, ….
-fn ordered(n: usize, pair: impl Fn(usize) -> (u64, u64)) -> Words {
+/// The second numbers of pairs, in the order of the first numbers, which are a permutation of 0, 1,
+/// ….
+fn ordered(n: usize, pair: impl Fn(usize) -> (u64, u64)) -> SecretWords {
     let mut all = words(n, |k| {
         let (first, second) = pair(k);
         first << (2 * BITS) | second
@@ -66,7 +70,7 @@ fn ordered(n: usize, pair: impl Fn(usize) -> (u64, u64)) -> Words {
     all
 }
 
-/// Adds the bits of a network's first switches, of its halves, and of its last switches.
+/// Adds the control bits of a network's first switches, of its halves, and of its last switches.
 fn halve(from: &[u64], bits: &mut Vec<bool>) {
     let n = from.len();
     if n < 2 {
@@ -77,7 +81,7 @@ fn halve(from: &[u64], bits: &mut Vec<bool>) {
     let lower = sides(&from, n);
     let inputs = ordered(even, |j| (from[j], lower[j]));
     bits.extend((0..n / 2).map(|k| inputs[2 * k] == 1));
-    // Of the two outputs of a switch, the one that the upper half makes and the other.
+    // The output of switch k that the upper half makes, and the other output.
     let made = |k: usize| {
         let (mut upper, mut lower_one) = (from[2 * k] >> 1, from[2 * k + 1] >> 1);
         u64::conditional_swap(&mut upper, &mut lower_one, Choice::from(lower[2 * k] as u8));
@@ -90,14 +94,14 @@ fn halve(from: &[u64], bits: &mut Vec<bool>) {
     bits.extend((0..n / 2 - usize::from(n == even)).map(|k| lower[2 * k] == 1));
 }
 
-/// For each output of a network of `n` values, whether the lower half makes it: 1 or 0.
-fn sides(from: &[u64], n: usize) -> Words {
+/// For each output of a network of `n` values, 1 if the lower half makes it, else 0.
+fn sides(from: &[u64], n: usize) -> SecretWords {
     let even = from.len();
     let to = ordered(even, |j| (from[j], j as u64));
     let mut next = ordered(even, |i| (to[i], to[i ^ 1] ^ 1));
     let mut least = words(even, |j| (even - 1 - j) as u64);
     let mut covered = 1;
-    // A cycle and its mirror image are of one length.
+    // A cycle and its mirror image have the same length.
     while covered < even / 2 {
         let before = ordered(even, |j| (next[j], j as u64));
         let there = ordered(even, |p| (before[p], least[p] << BITS | next[p]));
@@ -108,7 +112,7 @@ fn sides(from: &[u64], n: usize) -> Words {
         }
         covered *= 2;
     }
-    // Label 0 is the last output, or the value beside it.
+    // Label 0 is the last output or its neighbour.
     let first = u64::from(n == even);
     least.iter_mut().for_each(|label| *label = (*label & 1) ^ first);
     least

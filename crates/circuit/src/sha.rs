@@ -1,8 +1,8 @@
 //! The compression functions of SHA-1 and SHA-256 (FIPS 180-4).
 //!
-//! Wires are those of the published Bristol Fashion `sha256`: input 0 is the 512-bit block, input 1 the chaining value,
-//! each one big-endian number, so that 32-bit word `k` of `n` has its bit `b` on wire `32 (n−1−k) + b`. Padding is the
-//! caller's.
+//! Wires are those of the published Bristol Fashion `sha256`: input 0 is the 512-bit block, input 1
+//! the chaining value. Each is one big-endian number, so 32-bit word `k` of `n` has its bit `b` on
+//! wire `32 (n−1−k) + b`. The caller pads the message.
 //!
 //! ```text
 //!                 ANDs     AND-depth
@@ -18,20 +18,20 @@ use crate::{Bit, Builder, words};
 pub enum Adder {
     /// Carries ripple: fewest ANDs.
     Small,
-    /// Carries are saved up to the last sum of a chain, which is made by prefix sums: fewest layers.
+    /// Carries are saved until the last sum of a chain, which is a prefix sum: fewest layers.
     Fast,
 }
 
-type Word = Vec<Bit>;
+type ShaWord = Vec<Bit>;
 
-/// FIPS 180-4, Sec. 5.3.1.
+/// The initial hash value of FIPS 180-4, Sec. 5.3.1.
 pub const SHA1_START: [u32; 5] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
 
-/// FIPS 180-4, Sec. 5.3.3.
+/// The initial hash value of FIPS 180-4, Sec. 5.3.3.
 pub const SHA256_START: [u32; 8] =
     [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
 
-/// FIPS 180-4, Sec. 4.2.2.
+/// The constants of FIPS 180-4, Sec. 4.2.2.
 #[rustfmt::skip]
 const SHA256_K: [u32; 64] = [
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -53,7 +53,7 @@ pub fn constant(words: &[u32]) -> Vec<Bit> {
 /// The chaining value after `block`, SHA-1 (Sec. 6.1.2).
 ///
 /// # Panics
-/// Here and below: if the words do not have the widths above (the caller's bug).
+/// If `block` does not have 512 bits or `chaining` 160 (the caller's bug).
 #[must_use]
 pub fn sha1(b: &mut Builder, block: &[Bit], chaining: &[Bit]) -> Vec<Bit> {
     let mut w = split::<16>(block).to_vec();
@@ -72,16 +72,17 @@ pub fn sha1(b: &mut Builder, block: &[Bit], chaining: &[Bit]) -> Vec<Bit> {
             2 => (majority(b, x, y, z), 0x8f1b_bcdc),
             _ => (xor3(b, x, y, z), 0xca62_c1d6),
         };
-        // The constant first: its low bits make no carries.
+        // The constant comes first, since its low bits make no carries.
         let a = sum(b, Adder::Small, vec![w, words::constant(k, 32), s[4].clone(), f, right(&s[0], 27)]);
         let [v0, v1, v2, v3, _] = s;
         s = [a, v0, right(&v1, 2), v2, v3];
     }
-    let words: Vec<Word> = start.iter().zip(&s).map(|(x, y)| words::add_mod(b, x, y)).collect();
+    let words: Vec<ShaWord> = start.iter().zip(&s).map(|(x, y)| words::add_mod(b, x, y)).collect();
     join(&words)
 }
 
-/// The chaining value after `block`, SHA-256 (Sec. 6.2.2).
+/// The chaining value after `block`, SHA-256 (Sec. 6.2.2). Panics if `block` does not have 512 bits
+/// or `chaining` 256.
 #[must_use]
 pub fn sha256(b: &mut Builder, adder: Adder, block: &[Bit], chaining: &[Bit]) -> Vec<Bit> {
     let mut w = split::<16>(block).to_vec();
@@ -107,45 +108,45 @@ pub fn sha256(b: &mut Builder, adder: Adder, block: &[Bit], chaining: &[Bit]) ->
             // T1 stays in two words for both sums.
             Adder::Fast => {
                 let t1 = save(b, t1, 2);
-                let with = |more: Vec<Word>| t1.iter().cloned().chain(more).collect();
+                let with = |more: Vec<ShaWord>| t1.iter().cloned().chain(more).collect();
                 (sum(b, adder, with(vec![v3])), sum(b, adder, with(vec![maj, sum0])))
             }
         };
         s = [new_a, v0, v1, v2, new_e, v4, v5, v6];
     }
-    let words: Vec<Word> =
+    let words: Vec<ShaWord> =
         start.iter().zip(&s).map(|(x, y)| sum(b, adder, vec![x.clone(), y.clone()])).collect();
     join(&words)
 }
 
 /// The 32-bit words of a big-endian number.
-fn split<const N: usize>(bits: &[Bit]) -> [Word; N] {
+fn split<const N: usize>(bits: &[Bit]) -> [ShaWord; N] {
     assert_eq!(bits.len(), 32 * N);
     std::array::from_fn(|k| bits[32 * (N - 1 - k)..][..32].to_vec())
 }
 
-fn join(words: &[Word]) -> Vec<Bit> {
+fn join(words: &[ShaWord]) -> Vec<Bit> {
     words.iter().rev().flatten().copied().collect()
 }
 
-/// A word rotated right.
-fn right(x: &[Bit], by: usize) -> Word {
+/// A word, rotated right.
+fn right(x: &[Bit], by: usize) -> ShaWord {
     let mut x = x.to_vec();
     x.rotate_left(by);
     x
 }
 
-fn xor3(b: &mut Builder, x: &[Bit], y: &[Bit], z: &[Bit]) -> Word {
+fn xor3(b: &mut Builder, x: &[Bit], y: &[Bit], z: &[Bit]) -> ShaWord {
     let xy = words::xor(b, x, y);
     words::xor(b, &xy, z)
 }
 
-fn rotations(b: &mut Builder, x: &[Bit], by: [usize; 3]) -> Word {
+fn rotations(b: &mut Builder, x: &[Bit], by: [usize; 3]) -> ShaWord {
     let [r0, r1, r2] = by.map(|by| right(x, by));
     xor3(b, &r0, &r1, &r2)
 }
 
-fn sigma(b: &mut Builder, x: &[Bit], by: [usize; 2], shift: usize) -> Word {
+fn sigma(b: &mut Builder, x: &[Bit], by: [usize; 2], shift: usize) -> ShaWord {
     let [r0, r1] = by.map(|by| right(x, by));
     let mut shifted = x[shift..].to_vec();
     shifted.resize(32, Bit::ZERO);
@@ -153,12 +154,12 @@ fn sigma(b: &mut Builder, x: &[Bit], by: [usize; 2], shift: usize) -> Word {
 }
 
 /// Ch: `y` where `x` is 1, else `z`.
-fn choose(b: &mut Builder, x: &[Bit], y: &[Bit], z: &[Bit]) -> Word {
+fn choose(b: &mut Builder, x: &[Bit], y: &[Bit], z: &[Bit]) -> ShaWord {
     (0..32).map(|i| words::mux(b, x[i], &y[i..=i], &z[i..=i])[0]).collect()
 }
 
 /// Maj, with one AND a bit: `x ⊕ (x ⊕ y)(x ⊕ z)`.
-fn majority(b: &mut Builder, x: &[Bit], y: &[Bit], z: &[Bit]) -> Word {
+fn majority(b: &mut Builder, x: &[Bit], y: &[Bit], z: &[Bit]) -> ShaWord {
     let majority = |b: &mut Builder, x, y, z| {
         let (xy, xz) = (b.xor(x, y), b.xor(x, z));
         let differ = b.and(xy, xz);
@@ -168,7 +169,7 @@ fn majority(b: &mut Builder, x: &[Bit], y: &[Bit], z: &[Bit]) -> Word {
 }
 
 /// The sum of words modulo 2^32.
-fn sum(b: &mut Builder, adder: Adder, terms: Vec<Word>) -> Word {
+fn sum(b: &mut Builder, adder: Adder, terms: Vec<ShaWord>) -> ShaWord {
     match adder {
         Adder::Small => {
             let mut terms = terms.into_iter();
@@ -176,15 +177,16 @@ fn sum(b: &mut Builder, adder: Adder, terms: Vec<Word>) -> Word {
             terms.fold(first, |sum, term| words::add_mod(b, &sum, &term))
         }
         Adder::Fast => {
-            let [x, y] = <[Word; 2]>::try_from(save(b, terms, 2)).expect("two words are left");
+            let [x, y] = <[ShaWord; 2]>::try_from(save(b, terms, 2)).expect("two words are left");
             words::add_fast(b, &x, &y).0
         }
     }
 }
 
-/// Carry-save addition: three words become two of the same sum, the oldest first, until `left` remain.
-fn save(b: &mut Builder, terms: Vec<Word>, left: usize) -> Vec<Word> {
-    let mut terms: std::collections::VecDeque<Word> = terms.into();
+/// Carry-save addition: the oldest three words become two words of the same sum, until `left` words
+/// remain.
+fn save(b: &mut Builder, terms: Vec<ShaWord>, left: usize) -> Vec<ShaWord> {
+    let mut terms: std::collections::VecDeque<ShaWord> = terms.into();
     while terms.len() > left {
         let [x, y, z] = std::array::from_fn(|_| terms.pop_front().expect("more than two are left"));
         let mut carry = majority(b, &x, &y, &z);

@@ -1,5 +1,6 @@
-//! Permutation networks: A. Waksman, "A permutation network", JACM 15 (1968), for any number of values as in
-//! B. Beauquier, É. Darrot, "On arbitrary size Waksman networks and their vulnerability", PPL 12 (2002).
+//! Permutation networks: A. Waksman, "A permutation network", JACM 15 (1968), for any number of
+//! values as in B. Beauquier, É. Darrot, "On arbitrary size Waksman networks and their
+//! vulnerability", PPL 12 (2002).
 //!
 //! ```text
 //! x0 ─┬switch┬── upper network ──┬switch┬─ y0       Σ ⌈log₂ k⌉, k = 1 … n, switches in 2 ⌈log₂ n⌉ − 1 columns;
@@ -8,15 +9,16 @@
 //! x3 ─┘      └──── network     ───────── y3
 //! ```
 //!
-//! A switch of values of `W` bits has W ANDs and AND-depth 1. Who knows the control bits knows the permutation.
+//! A switch of values of `W` bits has W ANDs and AND-depth 1. Whoever knows the control bits knows
+//! the permutation.
 
-use crate::steps::Steps;
+use crate::steps::ProgramSteps;
 use crate::{Builder, Layered, Program, sort::registers, words};
 use std::sync::Arc;
 
 pub use crate::route::{MOST_ROUTED, route};
 
-/// A switch: where its two values are, and the number of its control bit.
+/// A switch: the places of its two values, and the number of its control bit.
 type Switch = (u32, u32, u32);
 
 /// The number of switches, and so of control bits, of a network of `n` values.
@@ -25,18 +27,20 @@ pub fn switches(n: usize) -> usize {
     (1..=n).map(|k| k.next_power_of_two().trailing_zeros() as usize).sum()
 }
 
-/// Permutes `n` values of `width` bits: inputs are the values and the control bits, as [`route`] gives them.
+/// A program that permutes `n` values of `width` bits. Its inputs are the values and the control
+/// bits that [`route`] returns.
 #[must_use]
 pub fn shuffle(name: &str, n: usize, width: usize) -> Program {
-    let mut steps = Steps::default();
+    let mut steps = ProgramSteps::default();
     let (bits, controls) = (n * width, switches(n));
     shuffle_steps(&mut steps, (0..bits as u32).collect(), bits as u32, width);
     let outputs = (0..bits as u32).collect();
     steps.program(name, vec![bits, controls], vec![bits], bits + controls, outputs)
 }
 
-/// Permutes the values that are in `values` (bit after bit, `width` each), under control bits from register `control`.
-pub(crate) fn shuffle_steps(steps: &mut Steps, values: Vec<u32>, control: u32, width: usize) {
+/// Adds steps that permute the values in the registers `values` (bit after bit, `width` each), with
+/// control bits from register `control` on.
+pub(crate) fn shuffle_steps(steps: &mut ProgramSteps, values: Vec<u32>, control: u32, width: usize) {
     let mut b = Builder::new();
     let (swap, x, y) = (b.input(1), b.input(width), b.input(width));
     let (x, y) = words::swap(&mut b, swap[0], &x, &y);
@@ -60,14 +64,15 @@ pub(crate) fn shuffle_steps(steps: &mut Steps, values: Vec<u32>, control: u32, w
     }
 }
 
-/// The values of the upper and of the lower network.
+/// The values of the upper network and of the lower network.
 fn halves<T: Copy>(at: &[T]) -> (Vec<T>, Vec<T>) {
     let (pairs, rest) = at.as_chunks::<2>();
     let upper = pairs.iter().map(|p| p[0]).collect();
     (upper, pairs.iter().map(|p| p[1]).chain(rest.iter().copied()).collect())
 }
 
-/// Adds the switches on the values `at` to the columns from `first` on; `next` numbers control bits.
+/// Adds the switches on the values `at` to the columns from `first` on; `next` numbers the control
+/// bits.
 fn network(at: &[u32], first: usize, next: &mut u32, columns: &mut Vec<Vec<Switch>>) {
     let n = at.len();
     if n < 2 {

@@ -1,4 +1,5 @@
-//! Networks that sort and merge, as programs: a step is a column of compare-exchanges that touch no value twice.
+//! Networks that sort and merge, as programs: a step is a column of compare-exchanges that touch no
+//! value twice.
 //!
 //! ```text
 //! sort    K. E. Batcher's merge exchange for any number of values: D. E. Knuth, TAOCP vol. 3, 5.2.2, Algorithm M;
@@ -6,14 +7,15 @@
 //! merge   Batcher's bitonic merger (AFIPS 1968), for any lengths: ⌈log₂ n⌉ steps, n/2 exchanges each for n = 2^t
 //! ```
 //!
-//! An exchange of values of `W` bits has 2 W ANDs, and AND-depth W + 1; with [`Compare::Fast`] about 4 W and 2 + log W.
-//! Value `k` has the registers `k W ..`, its least significant bit first.
+//! An exchange of values of `W` bits has 2 W ANDs and AND-depth W + 1; with [`Compare::Fast`],
+//! about 4 W and 2 + log W. Value `k` has the registers from `k W` on, its least significant bit
+//! first.
 
-use crate::steps::Steps;
+use crate::steps::ProgramSteps;
 use crate::{Builder, Layered, Program, words};
 use std::sync::Arc;
 
-/// The comparison of values.
+/// The form of comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
     /// Bit after bit: fewest ANDs.
@@ -22,19 +24,21 @@ pub enum Compare {
     Fast,
 }
 
-/// The values to sort: `width` bits each, by their lowest `key` bits; the others move with them.
+/// The values to sort: `width` bits each, ordered by their lowest `key` bits. The other bits move
+/// with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Bits of a value.
+pub struct SortShape {
+    /// The width of a value, in bits.
     pub width: usize,
-    /// Bits that are compared; at most `width`.
+    /// The number of bits that are compared; at most `width`.
     pub key: usize,
     /// The comparison.
     pub compare: Compare,
 }
 
-impl Shape {
-    /// Two values in, the one of the smaller key and the other out. Equal keys stay where they are.
+impl SortShape {
+    /// A circuit of two values: the one with the smaller key comes out first. Equal keys are not
+    /// exchanged.
     #[must_use]
     pub fn exchange(self) -> Layered {
         let mut b = Builder::new();
@@ -49,57 +53,59 @@ impl Shape {
     }
 }
 
-/// Registers of a value of `width` bits.
+/// The registers of a value of `width` bits.
 pub(crate) fn registers(value: usize, width: usize) -> impl Iterator<Item = u32> {
     (value * width..(value + 1) * width).map(|r| r as u32)
 }
 
-/// Sorts `n` values in ascending order: one input of `n · width` bits to one output.
+/// A program that sorts `n` values in ascending order: one input and one output of `n · width`
+/// bits.
 #[must_use]
-pub fn sort(name: &str, n: usize, shape: Shape) -> Program {
-    let mut steps = Steps::default();
+pub fn sort(name: &str, n: usize, shape: SortShape) -> Program {
+    let mut steps = ProgramSteps::default();
     sort_steps(&mut steps, n, shape);
     let bits = n * shape.width;
     steps.program(name, vec![bits], vec![bits], bits, (0..bits as u32).collect())
 }
 
-fn sort_steps(steps: &mut Steps, n: usize, shape: Shape) {
+fn sort_steps(steps: &mut ProgramSteps, n: usize, shape: SortShape) {
     let block = Arc::new(shape.exchange());
     merge_exchange(n, |column| exchange(steps, &block, shape.width, move || column.pairs()));
 }
 
-/// The network that sorts `n` values: column after column the places, lower first, of its exchanges.
+/// The network that sorts `n` values: for each column, the places of its exchanges, the lower place
+/// first.
 pub fn columns(n: usize) -> impl Iterator<Item = Vec<(usize, usize)>> {
     let mut columns = vec![];
     merge_exchange(n, |column| columns.push(column));
     columns.into_iter().map(|column| column.pairs().collect())
 }
 
-/// A column of the network that sorts `n` values: which of them are exchanged.
+/// A column of the network that sorts `n` values.
 #[derive(Clone, Copy)]
-pub(crate) struct Column {
+pub(crate) struct SortColumn {
     n: usize,
     distance: usize,
     mask: usize,
     wanted: usize,
 }
 
-impl Column {
-    /// The places, lower first, of each exchange.
+impl SortColumn {
+    /// The places of each exchange, the lower place first.
     pub(crate) fn pairs(self) -> impl Iterator<Item = (usize, usize)> {
-        let Column { n, distance, mask, wanted } = self;
+        let SortColumn { n, distance, mask, wanted } = self;
         (0..n - distance).filter(move |i| i & mask == wanted).map(move |i| (i, i + distance))
     }
 }
 
 /// Algorithm M, with its names.
-pub(crate) fn merge_exchange(n: usize, mut hear: impl FnMut(Column)) {
+pub(crate) fn merge_exchange(n: usize, mut hear: impl FnMut(SortColumn)) {
     let top = n.next_power_of_two() / 2;
     let mut p = top;
     while p > 0 {
         let (mut q, mut r, mut d) = (top, 0, p);
         loop {
-            hear(Column { n, distance: d, mask: p, wanted: r });
+            hear(SortColumn { n, distance: d, mask: p, wanted: r });
             if q == p {
                 break;
             }
@@ -110,7 +116,7 @@ pub(crate) fn merge_exchange(n: usize, mut hear: impl FnMut(Column)) {
 }
 
 fn exchange<P>(
-    steps: &mut Steps,
+    steps: &mut ProgramSteps,
     block: &Arc<Layered>,
     width: usize,
     pairs: impl Fn() -> P + Send + Sync + 'static,
@@ -127,19 +133,21 @@ fn exchange<P>(
     });
 }
 
-/// Merges two ascending sequences, of `left` and `right` values: two inputs to one ascending output.
+/// A program that merges two ascending sequences of `left` and `right` values: two inputs, one
+/// ascending output.
 #[must_use]
-pub fn merge(name: &str, left: usize, right: usize, shape: Shape) -> Program {
-    let mut steps = Steps::default();
+pub fn merge(name: &str, left: usize, right: usize, shape: SortShape) -> Program {
+    let mut steps = ProgramSteps::default();
     let outputs = merge_steps(&mut steps, left, right, shape);
     let (x, y) = (left * shape.width, right * shape.width);
     steps.program(name, vec![x, y], vec![x + y], x + y, outputs)
 }
 
-/// Merges the first `left` values with the next `right`; where each bit of the result is.
-pub(crate) fn merge_steps(steps: &mut Steps, left: usize, right: usize, shape: Shape) -> Vec<u32> {
+/// Adds steps that merge the first `left` values with the next `right`. Returns the register of
+/// each bit of the result.
+pub(crate) fn merge_steps(steps: &mut ProgramSteps, left: usize, right: usize, shape: SortShape) -> Vec<u32> {
     let n = left + right;
-    // The network sees the left values backwards: descending, then ascending.
+    // The network sees the left values in reverse: descending, then ascending.
     let place = move |i: usize| if i < left { left - 1 - i } else { i };
     let block = Arc::new(shape.exchange());
     let mut d = n.next_power_of_two() / 2;

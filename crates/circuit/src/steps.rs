@@ -1,13 +1,14 @@
-//! Programs put together from steps, each the same block on many registers; a step's registers are made when asked for.
+//! Builds programs from steps: each is one block on many registers. The list of a step's registers
+//! is made on demand.
 
 use crate::{Layered, Program, Stage, Stages};
 use std::sync::Arc;
 
-/// Hears the registers that one copy reads and writes.
+/// Calls its argument with the registers that each copy reads and writes.
 pub(crate) type Wiring = dyn Fn(&mut dyn FnMut(&[u32], &[u32])) + Send + Sync;
 
-/// A stage that is not made yet.
-struct Step {
+/// A stage whose registers are not listed yet.
+struct PendingStage {
     block: Arc<Layered>,
     copies: usize,
     wiring: Box<Wiring>,
@@ -15,10 +16,11 @@ struct Step {
 
 /// Steps in order.
 #[derive(Default)]
-pub(crate) struct Steps(Vec<Step>);
+pub(crate) struct ProgramSteps(Vec<PendingStage>);
 
-impl Steps {
-    /// Another step: `wiring` names the registers of `copies` copies. A step without copies is left out.
+impl ProgramSteps {
+    /// Adds a step: `wiring` gives the registers of `copies` copies. A step without copies is left
+    /// out.
     pub(crate) fn push(
         &mut self,
         block: &Arc<Layered>,
@@ -26,7 +28,7 @@ impl Steps {
         wiring: impl Fn(&mut dyn FnMut(&[u32], &[u32])) + Send + Sync + 'static,
     ) {
         if copies > 0 {
-            self.0.push(Step { block: block.clone(), copies, wiring: Box::new(wiring) });
+            self.0.push(PendingStage { block: block.clone(), copies, wiring: Box::new(wiring) });
         }
     }
 
@@ -43,7 +45,7 @@ impl Steps {
     }
 }
 
-impl Stages for Steps {
+impl Stages for ProgramSteps {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -53,7 +55,7 @@ impl Stages for Steps {
     }
 
     fn stage(&self, k: usize) -> Stage {
-        let Step { block, copies, wiring } = &self.0[k];
+        let PendingStage { block, copies, wiring } = &self.0[k];
         let mut reads = Vec::with_capacity(copies * block.input_bits());
         let mut writes = Vec::with_capacity(copies * block.output_slots().len());
         wiring(&mut |r, w| {

@@ -1,28 +1,29 @@
 //! Bits as numbers, for people.
 //!
 //! ```text
-//! 002a     hexadecimal, exactly ⌈n/4⌉ digits for n bits, the most significant first: how numbers are written here
-//! 0x2a     hexadecimal, as many digits as one likes
+//! 002a     hexadecimal, exactly ⌈n/4⌉ digits for n bits, the most significant first: the form that is written
+//! 0x2a     hexadecimal, any number of digits
 //! dec:42   decimal
 //! ```
-//! None of the forms can be taken for another: no hexadecimal digit is an `x` or a colon. Where 4 does not divide `n`, the
-//! first of exactly ⌈n/4⌉ digits is a small one. Which wire holds a number's least significant bit is a convention of each file:
-//! [`BitOrder`].
+//! The forms cannot be confused: neither `x` nor a colon is a hexadecimal digit. If 4 does not
+//! divide `n`, the first of exactly ⌈n/4⌉ digits has fewer bits. Each file has its own convention
+//! for the wire of a number's least significant bit: [`BitOrder`].
 
 use crate::bristol::Format;
 use zeroize::Zeroizing;
 
-/// The prefix of any number of hexadecimal digits.
+/// The prefixes of hexadecimal digits in any number.
 const HEX: [&str; 2] = ["0x", "0X"];
 /// The prefix of decimal digits.
 const DECIMAL: &str = "dec:";
-/// LOCAL: bits of a number that may be written in decimal, whose reading takes quadratic time.
+/// LOCAL: the largest width of a decimal number, since reading takes quadratic time.
 const MOST_DECIMAL: usize = 1 << 14;
 
-/// The end of a number that wire 0 is.
+/// The end of a number that wire 0 holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BitOrder {
-    /// Wire 0 is the least significant bit: published Bristol Fashion files, and the older arithmetic ones.
+    /// Wire 0 is the least significant bit: published Bristol Fashion files, and the older
+    /// arithmetic files.
     Lsb,
     /// Wire 0 is the most significant bit: the older ciphers.
     Msb,
@@ -48,24 +49,24 @@ impl std::fmt::Display for BitOrder {
     }
 }
 
-/// The reason why text is not a number of so many bits.
+/// The reason why a text is not a number of the given width.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum HexError {
-    /// Too many digits, or too few.
+    /// The number of digits is wrong.
     #[error("found {found} hexadecimal digits, expected {expected} for {width} bits")]
     Length { found: usize, expected: usize, width: usize },
-    /// Something else among the digits.
+    /// A character is not a digit.
     #[error("found {found:?} as digit {at} from the left, expected {expected}")]
     Digit { found: char, at: usize, expected: &'static str },
-    /// A prefix, and nothing behind it.
+    /// Nothing follows a prefix.
     #[error("found {prefix} alone, expected digits behind it")]
     Empty { prefix: &'static str },
     /// The number has bits past the width.
     #[error("found a number of more than {width} bits")]
     TooLarge { width: usize },
-    /// A decimal number for very many bits.
+    /// A decimal number is given for too many bits.
     #[error(
         "found a decimal number for {width} bits, expected hexadecimal digits for more than {MOST_DECIMAL}"
     )]
@@ -73,7 +74,7 @@ pub enum HexError {
 }
 
 impl HexError {
-    /// The error without anything of what was found: that may be secret.
+    /// The error without the text that was found, which may be secret.
     #[must_use]
     pub fn discreet(&self) -> String {
         match self {
@@ -83,10 +84,11 @@ impl HexError {
     }
 }
 
-/// A number's ⌈width/8⌉ bytes, least significant first. Capital digits are read too, and white space around it is not.
+/// A number's ⌈width/8⌉ bytes, least significant first. Capital digits are accepted, surrounding
+/// white space is not.
 ///
 /// # Errors
-/// The text is none of the forms, or a number past the width.
+/// The text has none of the forms, or the number exceeds the width.
 pub fn number(text: &str, width: usize) -> Result<Zeroizing<Vec<u8>>, HexError> {
     let text = text.trim();
     let mut bytes = Zeroizing::new(vec![0; width.div_ceil(8)]);
@@ -100,7 +102,7 @@ pub fn number(text: &str, width: usize) -> Result<Zeroizing<Vec<u8>>, HexError> 
     } else {
         let (found, expected) = (text.chars().count(), width.div_ceil(4));
         if found != expected {
-            // What is no digit is not counted as one.
+            // A wrong character is reported before a wrong length.
             let odd = text.chars().enumerate().find(|(_, c)| !c.is_ascii_hexdigit());
             if let Some((i, found)) = odd {
                 return Err(HexError::Digit { found, at: i + 1, expected: "0-9 or a-f" });
@@ -113,7 +115,7 @@ pub fn number(text: &str, width: usize) -> Result<Zeroizing<Vec<u8>>, HexError> 
     if past || top != 0 { Err(HexError::TooLarge { width }) } else { Ok(bytes) }
 }
 
-/// Puts digits into zeros; whether some did not fit.
+/// Puts digits into zeroed bytes. Returns whether some did not fit.
 fn hexadecimal(digits: &str, bytes: &mut [u8]) -> Result<bool, HexError> {
     if digits.is_empty() {
         return Err(HexError::Empty { prefix: HEX[0] });
@@ -131,7 +133,7 @@ fn hexadecimal(digits: &str, bytes: &mut [u8]) -> Result<bool, HexError> {
     Ok(past != 0)
 }
 
-/// As [`hexadecimal`]: ten times what is there, and a digit, for each.
+/// As [`hexadecimal`]: multiplies the number by ten and adds a digit, for each digit.
 fn decimal(digits: &str, bytes: &mut [u8]) -> Result<bool, HexError> {
     if digits.is_empty() {
         return Err(HexError::Empty { prefix: DECIMAL });
@@ -162,7 +164,7 @@ pub fn parse(text: &str, width: usize, order: BitOrder) -> Result<Vec<bool>, Hex
     Ok(bits)
 }
 
-/// The number that bits stand for, in lower case.
+/// The bits' number as exactly ⌈n/4⌉ hexadecimal digits in lower case.
 #[must_use]
 pub fn format(bits: &[bool], order: BitOrder) -> String {
     let mut bits = bits.to_vec();
@@ -197,7 +199,7 @@ mod tests {
         for text in ["0000002a", "0x2a", "0X2A", "0x000000000000002a", "dec:42", "dec:0042", " dec:42\n"] {
             assert_eq!(value(text, 32), Ok(vec![42, 0, 0, 0]), "{text}");
         }
-        // The same letters are digits where they are digits.
+        // Without the prefix's colon, the letters are hexadecimal digits.
         assert_eq!(value("dec1", 16), Ok(vec![0xc1, 0xde]));
         assert_eq!(value("42", 8), Ok(vec![0x42]));
         assert_eq!((value("dec:255", 8), value("0xff", 8)), (Ok(vec![255]), Ok(vec![255])));

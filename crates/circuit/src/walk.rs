@@ -4,41 +4,47 @@
 //! a stage    strip of copies: registers ─► enter ─► layer, layer, … ─► leave ─► registers
 //! ```
 //!
-//! A walk stands still between two layers, so that what takes a step at a time, such as a machine, goes on when it likes.
+//! A walk pauses between two layers, so that a caller that takes one step at a time, such as a
+//! machine, can go on later.
 
-use crate::{Layer, Layered, ONE, Program, Stage, ZERO, input_slot};
+use crate::{CircuitLayer, Layered, ONE, Program, Stage, ZERO, input_slot};
 use std::ops::Range;
 
-/// The wires of a program under way, as one protocol keeps them: registers, and the slots of a strip.
+/// The wires of a program under way, as one protocol represents them: registers, and the slots of a
+/// strip.
 pub trait Wires {
-    /// Of `copies` of a block, the most that run side by side: all of them, unless wires of fewer take less memory.
+    /// The largest number of copies, out of `copies`, that run side by side: all of them, unless
+    /// fewer copies' wires save memory.
     fn most(&self, copies: usize) -> usize {
         copies
     }
 
-    /// Makes room for these copies of the stage's block, writes the constants, and brings registers to the slots of inputs.
+    /// Makes space for these copies of the stage's block, writes the constants, and copies
+    /// registers to the slots of inputs.
     fn enter(&mut self, stage: &Stage, copies: Range<usize>);
 
-    /// Takes outputs from their slots. Registers change when the stage's last copy has run, for the others read them.
+    /// Takes the outputs from their slots. Registers change only after the stage's last copy has
+    /// run, since other copies read them.
     fn leave(&mut self, stage: &Stage, copies: Range<usize>);
 }
 
-/// The place in a program up to which it has run.
+/// A position in a program under way.
 #[derive(Default)]
 pub struct Walk {
-    /// Stages begun.
+    /// The number of stages begun.
     begun: usize,
-    /// The stage under way, its copies that run now, and the layer that comes next.
+    /// The current stage, its copies that run now, and the next layer.
     stage: Option<Stage>,
     copies: Range<usize>,
     layer: usize,
 }
 
 impl Walk {
-    /// The layer that comes next, by its block and its number there: the wires are ready for it. `None` at the end.
+    /// The next layer, as its block and its number there; its wires are ready. `None` at the end.
     ///
     /// # Panics
-    /// If a stage has not a register for every input and output bit of every copy (the program's bug).
+    /// If a stage does not have a register for every input and output bit of every copy (the
+    /// program's bug).
     pub fn next<W: Wires>(&mut self, program: &Program, wires: &mut W) -> Option<(&Layered, usize)> {
         while self.stage.is_none() && self.begun < program.stages().len() {
             let stage = program.stages().stage(self.begun);
@@ -55,7 +61,7 @@ impl Walk {
         self.stage.as_ref().map(|stage| (&*stage.block, self.layer))
     }
 
-    /// Goes on, once the layer has run.
+    /// Records that the layer has run.
     pub fn ran<W: Wires>(&mut self, wires: &mut W) {
         self.layer += 1;
         if let Some(stage) = self.stage.take_if(|stage| self.layer > stage.block.depth()) {
@@ -64,7 +70,7 @@ impl Walk {
         }
     }
 
-    /// Begins the strip from copy `from` on, if there are any.
+    /// Begins the strip from copy `from` on, if there are copies left.
     fn enter<W: Wires>(&mut self, stage: Stage, from: usize, wires: &mut W) {
         if from < stage.copies {
             let most = wires.most(stage.copies);
@@ -75,33 +81,33 @@ impl Walk {
     }
 }
 
-/// The results of gates on values of some kind.
+/// The gates on one kind of values.
 pub(crate) trait Logic {
-    type Value: Copy;
+    type LogicValue: Copy;
     type Error;
-    fn constant(&self, one: bool) -> Self::Value;
-    fn xor(&mut self, a: Self::Value, b: Self::Value) -> Result<Self::Value, Self::Error>;
-    fn and(&mut self, a: Self::Value, b: Self::Value) -> Result<Self::Value, Self::Error>;
+    fn constant(&self, one: bool) -> Self::LogicValue;
+    fn xor(&mut self, a: Self::LogicValue, b: Self::LogicValue) -> Result<Self::LogicValue, Self::Error>;
+    fn and(&mut self, a: Self::LogicValue, b: Self::LogicValue) -> Result<Self::LogicValue, Self::Error>;
 }
 
-/// Values of registers, and of the slots of one copy after the other.
-pub(crate) struct Values<L: Logic> {
+/// The values of registers, and of the slots of one copy at a time.
+pub(crate) struct WireValues<L: Logic> {
     pub(crate) logic: L,
-    pub(crate) registers: Vec<L::Value>,
-    slots: Vec<L::Value>,
-    products: Vec<L::Value>,
-    /// Outputs of a stage, which become registers when all copies have read theirs.
-    written: Vec<L::Value>,
+    pub(crate) registers: Vec<L::LogicValue>,
+    slots: Vec<L::LogicValue>,
+    products: Vec<L::LogicValue>,
+    /// The outputs of a stage, which become registers when all copies have read theirs.
+    written: Vec<L::LogicValue>,
 }
 
-impl<L: Logic> Values<L> {
-    /// Registers that hold 0.
+impl<L: Logic> WireValues<L> {
+    /// Makes registers that hold 0.
     pub(crate) fn new(logic: L, program: &Program) -> Self {
         let registers = vec![logic.constant(false); program.registers()];
-        Values { logic, registers, slots: vec![], products: vec![], written: vec![] }
+        WireValues { logic, registers, slots: vec![], products: vec![], written: vec![] }
     }
 
-    /// Runs a program on what the registers hold, gate by gate and copy by copy.
+    /// Runs a program on the registers, gate by gate and copy by copy.
     pub(crate) fn run(&mut self, program: &Program) -> Result<(), L::Error> {
         let mut walk = Walk::default();
         while let Some((block, layer)) = walk.next(program, self) {
@@ -111,7 +117,7 @@ impl<L: Logic> Values<L> {
         Ok(())
     }
 
-    fn layer(&mut self, layer: &Layer) -> Result<(), L::Error> {
+    fn layer(&mut self, layer: &CircuitLayer) -> Result<(), L::Error> {
         let slots = &mut self.slots[..];
         for (slot, product) in layer.products.iter().zip(&self.products) {
             slots[*slot as usize] = *product;
@@ -127,7 +133,7 @@ impl<L: Logic> Values<L> {
     }
 }
 
-impl<L: Logic> Wires for Values<L> {
+impl<L: Logic> Wires for WireValues<L> {
     fn most(&self, _copies: usize) -> usize {
         1
     }

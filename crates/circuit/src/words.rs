@@ -1,4 +1,4 @@
-//! Arithmetic and choices on words. A word is a slice of bits, the least significant first; sizes are in ANDs.
+//! Arithmetic and choices on words. A word is a slice of bits, the least significant first.
 //!
 //! ```text
 //!                  ANDs for n bits       AND-depth
@@ -12,14 +12,16 @@
 //! mul              2 n² − n              2 n − 1
 //! ```
 //!
-//! [`Adder`](crate::Adder) chooses between the two forms. Bits that are constants make gates vanish; so do results that nothing reads.
+//! [`Adder`](crate::Adder) chooses between the two forms. Constant bits remove gates, and gates
+//! that nothing reads are left out. Functions of two words panic if the widths differ (the caller's
+//! bug).
 
 use crate::{Bit, Builder};
 
 /// `x ⊕ y`, bit by bit.
 ///
 /// # Panics
-/// Here and below: if two words differ in width (the caller's bug).
+/// If the words differ in width (the caller's bug).
 #[must_use]
 pub fn xor(b: &mut Builder, x: &[Bit], y: &[Bit]) -> Vec<Bit> {
     zip(x, y).map(|(x, y)| b.xor(x, y)).collect()
@@ -37,8 +39,9 @@ pub fn constant(value: u128, width: usize) -> Vec<Bit> {
     (0..width).map(|i| Bit::constant(i < 128 && value >> i & 1 == 1)).collect()
 }
 
-/// `x + y + carry` and its carry out. A full adder with one AND: `c' = c ⊕ (x ⊕ c)(y ⊕ c)`, as in V. Kolesnikov,
-/// T. Schneider, "Improved garbled circuit: free XOR gates and applications", ICALP 2008, Sec. 4.
+/// `x + y + carry` and the carry out. A full adder has one AND: `c' = c ⊕ (x ⊕ c)(y ⊕ c)`, as in V.
+/// Kolesnikov, T. Schneider, "Improved garbled circuit: free XOR gates and applications", ICALP
+/// 2008, Sec. 4.
 #[must_use]
 pub fn add(b: &mut Builder, x: &[Bit], y: &[Bit], mut carry: Bit) -> (Vec<Bit>, Bit) {
     let mut sum = Vec::with_capacity(x.len());
@@ -57,8 +60,8 @@ pub fn add_mod(b: &mut Builder, x: &[Bit], y: &[Bit]) -> Vec<Bit> {
     add(b, x, y, Bit::ZERO).0
 }
 
-/// `x + y` and its carry out at logarithmic depth: the prefix network of J. Sklansky, "Conditional-sum addition
-/// logic", IRE Trans. EC-9 (1960), on pairs (generate, propagate).
+/// `x + y` and the carry out at logarithmic depth: the prefix network of J. Sklansky,
+/// "Conditional-sum addition logic", IRE Trans. EC-9 (1960), on pairs (generate, propagate).
 #[must_use]
 pub fn add_fast(b: &mut Builder, x: &[Bit], y: &[Bit]) -> (Vec<Bit>, Bit) {
     let half: Vec<Bit> = xor(b, x, y);
@@ -67,7 +70,7 @@ pub fn add_fast(b: &mut Builder, x: &[Bit], y: &[Bit]) -> (Vec<Bit>, Bit) {
     let mut reach = 1;
     while reach < n {
         for i in (0..n).filter(|i| i & reach != 0) {
-            // The last bit of the lower half of i's block: its span starts at 0 or at that block.
+            // The last bit of the lower half of i's block; its span starts at 0 or at that block.
             let low = (i & !(2 * reach - 1)) + reach - 1;
             span[i] = join(b, span[i], span[low]);
         }
@@ -81,7 +84,8 @@ pub fn add_fast(b: &mut Builder, x: &[Bit], y: &[Bit]) -> (Vec<Bit>, Bit) {
     (sum, span.last().map_or(Bit::ZERO, |s| s.0))
 }
 
-/// Two neighbouring spans as one. Never both generate: generating excludes propagating, so XOR serves as OR.
+/// Joins two neighbouring spans. They never both generate, since generating excludes propagating,
+/// so XOR serves as OR.
 fn join(b: &mut Builder, high: (Bit, Bit), low: (Bit, Bit)) -> (Bit, Bit) {
     let through = b.and(high.1, low.0);
     (b.xor(high.0, through), b.and(high.1, low.1))
@@ -90,7 +94,7 @@ fn join(b: &mut Builder, high: (Bit, Bit), low: (Bit, Bit)) -> (Bit, Bit) {
 /// `x − y` modulo 2^n, and whether `x < y`.
 #[must_use]
 pub fn sub(b: &mut Builder, x: &[Bit], y: &[Bit]) -> (Vec<Bit>, Bit) {
-    // With the borrow c: c' = y ⊕ (x ⊕ y ⊕ 1)(y ⊕ c), which is add's formula with x complemented.
+    // With the borrow c: c' = y ⊕ (x ⊕ y ⊕ 1)(y ⊕ c), which is `add`'s formula with x complemented.
     let mut borrow = Bit::ZERO;
     let mut difference = Vec::with_capacity(x.len());
     for (x, y) in zip(x, y) {
@@ -129,14 +133,16 @@ pub fn less_fast(b: &mut Builder, x: &[Bit], y: &[Bit]) -> Bit {
     joined(b, runs).0
 }
 
-/// Whether `x + y` carries out by itself, and whether it passes a carry on: at logarithmic depth, without the sum.
+/// Whether `x + y` generates a carry, and whether it propagates one: at logarithmic depth, without
+/// the sum.
 #[must_use]
 pub fn span_fast(b: &mut Builder, x: &[Bit], y: &[Bit]) -> (Bit, Bit) {
     let runs = zip(x, y).map(|(x, y)| (b.and(x, y), b.xor(x, y))).collect();
     joined(b, runs)
 }
 
-/// Neighbouring spans as one, the lowest first, by a tree. No span at all makes no carry and passes one on.
+/// Joins neighbouring spans, the lowest first, by a tree. An empty list generates no carry and
+/// propagates one.
 fn joined(b: &mut Builder, mut runs: Vec<(Bit, Bit)>) -> (Bit, Bit) {
     while runs.len() > 1 {
         runs =
@@ -148,12 +154,13 @@ fn joined(b: &mut Builder, mut runs: Vec<(Bit, Bit)>) -> (Bit, Bit) {
 /// Whether `x < y`, both in two's complement.
 #[must_use]
 pub fn less_signed(b: &mut Builder, x: &[Bit], y: &[Bit]) -> Bit {
-    // With the signs flipped, the order is the unsigned one.
+    // With flipped signs, the order is the unsigned one.
     let (x, y) = (offset(b, x), offset(b, y));
     less(b, &x, &y)
 }
 
-/// `x + 2^(n−1)` modulo 2^n: the sign flipped, which turns the order of two's complement into the unsigned one.
+/// `x + 2^(n−1)` modulo 2^n: flips the sign, which turns the order of two's complement into the
+/// unsigned order.
 #[must_use]
 pub fn offset(b: &mut Builder, x: &[Bit]) -> Vec<Bit> {
     let mut x = x.to_vec();
@@ -192,7 +199,7 @@ pub fn any(b: &mut Builder, bits: &[Bit]) -> Bit {
     b.not(none)
 }
 
-/// Every bit of `x` and `bit`.
+/// The AND of `bit` with every bit of `x`.
 #[must_use]
 pub fn and_bit(b: &mut Builder, bit: Bit, x: &[Bit]) -> Vec<Bit> {
     x.iter().map(|x| b.and(bit, *x)).collect()
@@ -210,7 +217,7 @@ pub fn mux(b: &mut Builder, choose: Bit, x: &[Bit], y: &[Bit]) -> Vec<Bit> {
         .collect()
 }
 
-/// `(x, y)`, or `(y, x)` where `swap` is 1; one AND a bit.
+/// `(x, y)`, or `(y, x)` if `swap` is 1; one AND a bit.
 #[must_use]
 pub fn swap(b: &mut Builder, swap: Bit, x: &[Bit], y: &[Bit]) -> (Vec<Bit>, Vec<Bit>) {
     zip(x, y)
@@ -222,12 +229,12 @@ pub fn swap(b: &mut Builder, swap: Bit, x: &[Bit], y: &[Bit]) -> (Vec<Bit>, Vec<
         .unzip()
 }
 
-/// The low `width` bits of `x · y`, row by row; `width` is at most both widths together.
+/// The low `width` bits of `x · y`, row by row; `width` is at most the sum of the two widths.
 #[must_use]
 pub fn mul(b: &mut Builder, x: &[Bit], y: &[Bit], width: usize) -> Vec<Bit> {
     assert!(width <= x.len() + y.len(), "a product has no bits past both widths together");
     let mut low: Vec<Bit> = vec![];
-    // What the rows so far add to the bits that are not final yet.
+    // The sum of the rows so far, without the bits that are final.
     let mut high = vec![Bit::ZERO; x.len()];
     for y in y {
         let room = (width - low.len()).min(x.len());

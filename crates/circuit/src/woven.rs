@@ -1,80 +1,84 @@
-//! The same circuit for machines whose XORs cost memory traffic: sums of three, products where they fall.
+//! The layered circuit for evaluators whose XORs cost memory traffic: sums of three operands, and
+//! products that are not copied.
 //!
 //! ```text
 //! layer      x1 = a ⊕ b   x2 = x1 ⊕ c   z = x2 ∧ d            three slots written, five read
 //! woven      s = a ⊕ b ⊕ c              z = s ∧ d             one cell written, three read
 //! ```
 //!
-//! - An XOR that only another XOR reads is part of that one's sum.
-//! - Sums that need no product of the layer before stand first: they run while those products are still under way.
-//! - Products stay where the ANDs put them, behind the cells; a sum reads them there, and only what a later layer or an AND
+//! - An XOR that only one other XOR reads is part of that XOR's sum.
+//! - Sums that need no product of the layer before come first: they run while those products are still under way.
+//! - Products stay where the ANDs put them, after the cells. A sum reads them there; only a product that a later layer or an AND
 //!   reads is copied.
 //!
-//! Layers and the order of ANDs are those of [`Layered`]: nothing that parties agree on depends on this form.
+//! Layers and the order of ANDs are those of [`Layered`]: nothing that parties agree on depends on
+//! this form.
 
 use crate::{Layered, ONE, Slot, ZERO};
-use hushwire_block::Sums;
+use hushwire_block::TripleSums;
 use std::ops::Range;
 
-/// The place of a value: a cell, or behind all cells a product of the layer before.
-pub type Cell = u32;
+/// The place of a value: a cell or, after all cells, a product of the layer before.
+pub type WovenCell = u32;
 
-/// ANDs that are there although no circuit has them, so that vectors of ANDs may be whole wherever a layer ends.
+/// The number of ANDs without meaning after the last, so that vectors of ANDs are whole wherever a
+/// layer ends.
 pub const SPARE: usize = 16;
 
-/// A layer: its sums, then ANDs that are independent of each other.
+/// A layer: its sums, then its ANDs, which are independent of each other.
 #[derive(Clone, Debug)]
 pub struct WovenLayer {
-    /// The layer's part of [`Woven::sums`].
+    /// The layer's range of [`Woven::sums`].
     pub sums: Range<usize>,
-    /// The layer's part of [`Woven::ands`].
+    /// The layer's range of [`Woven::ands`].
     pub ands: Range<usize>,
 }
 
-/// A [`Layered`] circuit over cells. Cells 0 and 1 hold the constants, those from 2 on start as the inputs.
+/// A [`Layered`] circuit over cells. Cells 0 and 1 hold the constants, cells from 2 on start as the
+/// inputs.
 #[derive(Clone, Debug)]
 pub struct Woven {
     layers: Vec<WovenLayer>,
-    sums: Sums,
-    ands: Vec<[Cell; 2]>,
+    sums: TripleSums,
+    ands: Vec<[WovenCell; 2]>,
     cells: usize,
     products: usize,
-    outputs: Vec<Cell>,
+    outputs: Vec<WovenCell>,
 }
 
 /// The origin of a value.
 #[derive(Clone, Copy)]
-enum Made {
-    /// Constants and inputs: there from the start.
+enum ValueOrigin {
+    /// A constant or an input.
     Given,
-    /// The AND of this number in its layer.
+    /// An AND of the layer before, by its number in that layer.
     Product(u32),
     /// An XOR.
     Sum(u32, u32),
 }
 
-/// A value: what some slot holds for some time.
-struct Value {
-    made: Made,
+/// A value: the content of a slot for some time.
+struct WovenValue {
+    made: ValueOrigin,
     layer: u32,
-    /// Sums, ANDs and outputs that read it.
+    /// The number of sums, ANDs and outputs that read it.
     readers: u32,
-    /// Whether nothing but sums of this layer reads it.
+    /// Whether only sums of this layer read it.
     sums_alone: bool,
     /// Whether it is part of the one sum that reads it.
     fused: bool,
-    /// Its last read, in the order of the woven form.
+    /// Its last read, as a position in the order of this form.
     last: u32,
-    cell: Cell,
+    cell: WovenCell,
 }
 
 /// The number that means no cell.
-const NOWHERE: Cell = Cell::MAX;
-/// Beyond every time.
+const NOWHERE: WovenCell = WovenCell::MAX;
+/// A time after all others.
 const ALWAYS: u32 = u32::MAX;
 /// The value of constant 0.
 const ZERO_VALUE: u32 = ZERO;
-/// Operands of a sum.
+/// The largest number of a sum's operands.
 const MOST: usize = 3;
 
 impl Woven {
@@ -84,7 +88,7 @@ impl Woven {
         Weaver::new(block).weave(block)
     }
 
-    /// The layers: one more than the AND-depth.
+    /// The layers; their number is the AND-depth plus one.
     #[must_use]
     #[inline]
     pub fn layers(&self) -> &[WovenLayer] {
@@ -94,26 +98,26 @@ impl Woven {
     /// The sums of all layers.
     #[must_use]
     #[inline]
-    pub fn sums(&self) -> &Sums {
+    pub fn sums(&self) -> &TripleSums {
         &self.sums
     }
 
-    /// `[a, b]` of all layers, in the order of the [`Layered`] form; none of them is a product. Behind the last stand
-    /// [`SPARE`] of no meaning.
+    /// The operands `[a, b]` of all layers' ANDs, in the order of the [`Layered`] form; no operand
+    /// is a product's place. [`SPARE`] meaningless entries follow the last one.
     #[must_use]
     #[inline]
-    pub fn ands(&self) -> &[[Cell; 2]] {
+    pub fn ands(&self) -> &[[WovenCell; 2]] {
         &self.ands
     }
 
-    /// The number of cells, without the products behind them.
+    /// The number of cells, without the products after them.
     #[must_use]
     #[inline]
     pub fn cells(&self) -> usize {
         self.cells
     }
 
-    /// The most products of a layer, and [`SPARE`].
+    /// The largest number of products of a layer, plus [`SPARE`].
     #[must_use]
     #[inline]
     pub fn products(&self) -> usize {
@@ -123,38 +127,38 @@ impl Woven {
     /// The places of the output bits after the last layer, in order.
     #[must_use]
     #[inline]
-    pub fn outputs(&self) -> &[Cell] {
+    pub fn outputs(&self) -> &[WovenCell] {
         &self.outputs
     }
 }
 
-/// Values by the number of their making, and which of them every gate reads.
+/// Values, numbered as they are made, and the values that each gate reads.
 struct Weaver {
-    values: Vec<Value>,
-    /// By layer: how many XORs, and the values that ANDs read.
+    values: Vec<WovenValue>,
+    /// For each layer: the number of XORs, and the values that ANDs read.
     xors: Vec<u32>,
     ands: Vec<Vec<[u32; 2]>>,
     outputs: Vec<u32>,
 }
 
 impl Weaver {
-    /// Slots to values.
+    /// Numbers the values of slots.
     fn new(block: &Layered) -> Weaver {
         let mut all = Weaver { values: vec![], xors: vec![], ands: vec![], outputs: vec![] };
         let mut held = vec![0; block.slots()];
         for (slot, held) in held.iter_mut().enumerate().take(2 + block.input_bits()) {
-            *held = all.value(Made::Given, 0);
-            all.values[slot].cell = slot as Cell;
+            *held = all.value(ValueOrigin::Given, 0);
+            all.values[slot].cell = slot as WovenCell;
         }
         for (d, layer) in block.layers().iter().enumerate() {
             for (i, slot) in layer.products.iter().enumerate() {
-                held[*slot as usize] = all.value(Made::Product(i as u32), d);
+                held[*slot as usize] = all.value(ValueOrigin::Product(i as u32), d);
             }
             for [a, b, out] in &layer.xors {
                 let [a, b] = [held[*a as usize], held[*b as usize]];
                 all.read(a, d, true);
                 all.read(b, d, true);
-                held[*out as usize] = all.value(Made::Sum(a, b), d);
+                held[*out as usize] = all.value(ValueOrigin::Sum(a, b), d);
             }
             let ands = layer.ands.iter().map(|pair| pair.map(|slot| held[slot as usize])).collect::<Vec<_>>();
             for value in ands.iter().flatten() {
@@ -170,10 +174,18 @@ impl Weaver {
         all
     }
 
-    fn value(&mut self, made: Made, layer: usize) -> u32 {
+    fn value(&mut self, made: ValueOrigin, layer: usize) -> u32 {
         let (readers, last) = (0, 0);
         let layer = layer as u32;
-        self.values.push(Value { made, layer, readers, sums_alone: true, fused: false, last, cell: NOWHERE });
+        self.values.push(WovenValue {
+            made,
+            layer,
+            readers,
+            sums_alone: true,
+            fused: false,
+            last,
+            cell: NOWHERE,
+        });
         (self.values.len() - 1) as u32
     }
 
@@ -183,18 +195,19 @@ impl Weaver {
         value.sums_alone &= by_sum && value.layer as usize == layer;
     }
 
-    /// XORs of a layer as sums of at most [`MOST`] values: an XOR that one other of them reads alone is part of that one.
-    fn fuse(&mut self, xors: Range<u32>) -> Vec<Sum> {
-        let mut sums: Vec<Sum> = Vec::with_capacity(xors.len());
+    /// A layer's XORs as sums of at most [`MOST`] values: an XOR that only one other XOR reads is
+    /// part of that XOR's sum.
+    fn fuse(&mut self, xors: Range<u32>) -> Vec<CellSum> {
+        let mut sums: Vec<CellSum> = Vec::with_capacity(xors.len());
         for x in xors.clone() {
-            let Made::Sum(a, b) = self.values[x as usize].made else { unreachable!("an XOR") };
-            let mut sum = Sum { value: x, operands: [ZERO_VALUE; MOST], len: 0 };
+            let ValueOrigin::Sum(a, b) = self.values[x as usize].made else { unreachable!("an XOR") };
+            let mut sum = CellSum { value: x, operands: [ZERO_VALUE; MOST], len: 0 };
             let opens = [a, b].map(|v| {
                 let value = &self.values[v as usize];
-                value.readers == 1 && value.sums_alone && matches!(value.made, Made::Sum(..))
+                value.readers == 1 && value.sums_alone && matches!(value.made, ValueOrigin::Sum(..))
             });
             for (v, (opens, later)) in [a, b].into_iter().zip(opens.into_iter().zip([1, 0])) {
-                let inner = if opens { sums[(v - xors.start) as usize] } else { Sum::of(v) };
+                let inner = if opens { sums[(v - xors.start) as usize] } else { CellSum::of(v) };
                 if sum.len + inner.len + later <= MOST {
                     self.values[v as usize].fused |= opens;
                     inner.operands().iter().for_each(|v| sum.push(*v));
@@ -208,8 +221,8 @@ impl Weaver {
         sums
     }
 
-    /// The sums of every layer in their order; copies of products stand among them as sums of themselves alone.
-    fn order(&mut self, given: usize) -> Vec<Vec<Sum>> {
+    /// The sums of every layer, in order; a copy of a product is a sum of one operand.
+    fn order(&mut self, given: usize) -> Vec<Vec<CellSum>> {
         let mut waits = vec![false; self.values.len()];
         let mut next = given as u32;
         let mut ordered = Vec::with_capacity(self.ands.len());
@@ -222,7 +235,7 @@ impl Weaver {
                 waits[v as usize] = true;
                 let value = &self.values[v as usize];
                 if value.readers > 0 && !value.sums_alone {
-                    late.push(Sum::of(v));
+                    late.push(CellSum::of(v));
                 }
             }
             for sum in self.fuse(xors) {
@@ -237,8 +250,8 @@ impl Weaver {
         ordered
     }
 
-    /// The last reads of values: sums and layers' ANDs counted through.
-    fn last_reads(&mut self, ordered: &[Vec<Sum>]) {
+    /// Finds the last read of each value; sums and layers' ANDs count as times.
+    fn last_reads(&mut self, ordered: &[Vec<CellSum>]) {
         let mut time = 0;
         for (sums, ands) in ordered.iter().zip(&self.ands) {
             for sum in sums {
@@ -261,10 +274,10 @@ impl Weaver {
         let given = 2 + block.input_bits();
         let ordered = self.order(given);
         self.last_reads(&ordered);
-        let free = (2..given).filter(|v| self.values[*v].last == 0).map(|v| v as Cell).collect();
-        let mut cells = Cells { count: given as Cell, free };
+        let free = (2..given).filter(|v| self.values[*v].last == 0).map(|v| v as WovenCell).collect();
+        let mut cells = Cells { count: given as WovenCell, free };
         let (mut gates, mut layers): (Vec<[u32; 4]>, _) = (vec![], vec![]);
-        let mut all: Vec<[Cell; 2]> = vec![];
+        let mut all: Vec<[WovenCell; 2]> = vec![];
         let mut time = 0;
         for (sums, ands) in ordered.iter().zip(&self.ands) {
             let first = gates.len();
@@ -274,7 +287,7 @@ impl Weaver {
                 for (g, v) in gate.iter_mut().zip(sum.operands()) {
                     let value = &mut self.values[*v as usize];
                     *g = match value.made {
-                        Made::Product(i) if value.cell == NOWHERE => PRODUCT | i,
+                        ValueOrigin::Product(i) if value.cell == NOWHERE => PRODUCT | i,
                         _ => value.cell,
                     };
                     cells.release(value, time);
@@ -296,22 +309,29 @@ impl Weaver {
         let outputs = self.outputs.iter().map(|v| self.values[*v as usize].cell).collect();
         let products = self.ands.iter().map(Vec::len).max().unwrap_or(0) + SPARE;
         all.resize(all.len() + SPARE, [ZERO; 2]);
-        Woven { layers, sums: Sums::new(gates), ands: all, cells: cells.count as usize, products, outputs }
+        Woven {
+            layers,
+            sums: TripleSums::new(gates),
+            ands: all,
+            cells: cells.count as usize,
+            products,
+            outputs,
+        }
     }
 }
 
 /// The sum of some values.
 #[derive(Clone, Copy)]
-struct Sum {
+struct CellSum {
     value: u32,
     operands: [u32; MOST],
     len: usize,
 }
 
-impl Sum {
-    /// A value alone.
-    fn of(value: u32) -> Sum {
-        Sum { value, operands: [value, ZERO_VALUE, ZERO_VALUE], len: 1 }
+impl CellSum {
+    /// A sum of one operand.
+    fn of(value: u32) -> CellSum {
+        CellSum { value, operands: [value, ZERO_VALUE, ZERO_VALUE], len: 1 }
     }
 
     fn push(&mut self, value: u32) {
@@ -324,22 +344,23 @@ impl Sum {
     }
 }
 
-/// The free cells: the one that was left last is taken first, while it is in the first cache.
+/// The free cells; the one that was freed last is taken first, while it is in the first cache.
 struct Cells {
-    count: Cell,
-    free: Vec<Cell>,
+    count: WovenCell,
+    free: Vec<WovenCell>,
 }
 
 impl Cells {
-    fn take(&mut self) -> Cell {
+    fn take(&mut self) -> WovenCell {
         self.free.pop().unwrap_or_else(|| {
             self.count += 1;
             self.count - 1
         })
     }
 
-    /// Frees a value's cell if it is read now, at its last time; a second operand that is the same does nothing.
-    fn release(&mut self, value: &mut Value, time: u32) {
+    /// Frees a value's cell if this is its last read. A second operand that is the same value does
+    /// nothing.
+    fn release(&mut self, value: &mut WovenValue, time: u32) {
         if value.last == time && value.cell > ONE && value.cell != NOWHERE {
             value.last = 0;
             self.free.push(value.cell);
@@ -350,7 +371,7 @@ impl Cells {
 /// Marks a product's number among cells.
 const PRODUCT: u32 = 1 << 31;
 
-const _: () = assert!(ZERO == 0 && ONE == 1 && Slot::MAX == Cell::MAX);
+const _: () = assert!(ZERO == 0 && ONE == 1 && Slot::MAX == WovenCell::MAX);
 
 #[cfg(test)]
 mod tests {
@@ -364,7 +385,7 @@ mod tests {
         Block(std::array::from_fn(|i| a.0[i] & b.0[i]))
     }
 
-    /// Outputs of 128 instances at a time, `strip` blocks of them, in the woven form.
+    /// The outputs of 128 instances at a time, in `strip` blocks, by the woven form.
     fn run(block: &Layered, inputs: &[Block], strip: usize) -> Vec<Block> {
         let woven = block.woven();
         let mut cells = vec![Block([0x5a; 16]); (woven.cells() + woven.products()) * strip];
@@ -384,7 +405,7 @@ mod tests {
         woven.outputs().iter().flat_map(|c| cells[*c as usize * strip..][..strip].to_vec()).collect()
     }
 
-    /// The same, gate by gate.
+    /// The same outputs, gate by gate.
     fn plain(circuit: &Circuit, inputs: &[Block], strip: usize) -> Vec<Block> {
         let mut wires = vec![Block::ZERO; circuit.wires() * strip];
         wires[..inputs.len()].copy_from_slice(inputs);
@@ -441,7 +462,7 @@ mod tests {
         for name in ["aes128", "sha256-block", "mul:9", "less:8", "sort:5x4"] {
             match named::make(name) {
                 Ok(circuit) => check(&circuit, 3),
-                // Some are programs of several stages.
+                // Some names denote programs of several stages.
                 Err(_) => {
                     let program = named::program(name).expect("a circuit of ours");
                     for k in 0..program.stages().len() {

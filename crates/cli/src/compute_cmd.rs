@@ -18,9 +18,9 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
 use cost::{Figures, Refusal, costs};
+use hushwire::job::{ComputationSource, OutputPlace, Protocol, Shown, fits, read_input};
 use hushwire_compute::{Computation, ComputeError, Explanation, MembersPart, Tensor, evaluate};
 use hushwire_fault::code;
-use hushwire_job::{ComputationSource, OutputPlace, Protocol, Shown, fits, read_input};
 use serde::Serialize;
 use std::{
     collections::BTreeMap,

@@ -2,7 +2,7 @@
 
 use crate::{error::Error, log};
 use hushwire::LocalMember;
-use hushwire_job::{Fault, Job, Outcome, Peer};
+use hushwire::job::{Fault, Job, Outcome, Peer};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
     io::{self, Write},

@@ -14,8 +14,8 @@ use crate::{
     log, out,
 };
 use clap::Args;
+use hushwire::job::{Fault, Member, MemberFile};
 use hushwire_fault::{Who, code};
-use hushwire_job::{Fault, Member, MemberFile};
 use hushwire_machine::{NetError, PartyId};
 use hushwire_wire::{Identity, Listener, PeerConfig, Pin};
 use report::{Check, Report, Verdict};

@@ -1,7 +1,7 @@
 //! Errors of a command, and the exit code that says so.
 
+use hushwire::job::Fault;
 use hushwire_fault::{IntoText, code};
-use hushwire_job::Fault;
 use hushwire_machine::NetError;
 use std::{io, path::Path};
 

@@ -2,7 +2,7 @@
 
 use crate::{error::Error, out};
 use clap::Args;
-use hushwire_job::{InputPlace, open_input, read_once, refuse_once};
+use hushwire::job::{InputPlace, open_input, read_once, refuse_once};
 use std::{
     fmt::Display,
     fs::{self, DirBuilder, File, Permissions},
@@ -13,7 +13,7 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-pub(crate) use hushwire_job::{NewFile, RunFiles};
+pub(crate) use hushwire::job::{NewFile, RunFiles};
 
 /// A file that reaches the limit of sizes is an error of the write, as a full disk is, and not this process's death by SIGXFSZ.
 pub(crate) fn outlive_the_largest() {
@@ -107,12 +107,12 @@ impl Passing {
 
     /// For what will stand at `path`, by whose ending its writer knows its format.
     pub(crate) fn of(path: &Path) -> Result<Self, Error> {
-        Self::called(if hushwire_psi::is_parquet(path) { "output.parquet" } else { "output" })
+        Self::called(if hushwire_files::is_parquet(path) { "output.parquet" } else { "output" })
     }
 
     fn called(name: &'static str) -> Result<Self, Error> {
         // Nothing that is secret.
-        let random: [u8; 8] = hushwire_job::aes_ctr::draw("naming a directory")?;
+        let random: [u8; 8] = hushwire::job::aes_ctr::draw("naming a directory")?;
         let dir = std::env::temp_dir().join(format!("hushwire-{}", hex::encode(random)));
         let made = DirBuilder::new().mode(0o700).create(&dir);
         made.map(|()| Self { dir: dir.clone(), name }).map_err(|e| Error::io("make the directory", &dir, &e))

@@ -1,8 +1,8 @@
 //! The result of an inference: in lines, and in reports.
 
 use crate::told::Told;
+use hushwire::job::{FromDisk, InferTask, Inferred, Protocol};
 use hushwire_compute::Scalar;
-use hushwire_job::{FromDisk, InferTask, Inferred, Protocol};
 use hushwire_nn::{Array, Labels};
 use serde::Serialize;
 

@@ -7,7 +7,7 @@ use crate::{
     local::OWNER,
     log, size,
 };
-use hushwire_job::{
+use hushwire::job::{
     InputPlace,
     aes_ctr::{
         AesCtrJob, Cut, Direction, Holds, Iv, Key, KeyDir, KeyMode, KeySource, Ledger, Unfit, share_file,

@@ -8,7 +8,7 @@ use crate::{
     run_report::deliver,
 };
 use clap::{Args, Subcommand};
-use hushwire_job::{ComputeTask, Job, Prepared, PsiTask, PsiTries, Task, Terms};
+use hushwire::job::{ComputeTask, Job, Prepared, PsiTask, PsiTries, Task, Terms};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -93,9 +93,9 @@ fn shown(path: &Path) -> Result<Shown, Error> {
         }
         Job::Compute(job) => ComputeTask::new(&job)?.terms(),
         #[cfg(feature = "sql")]
-        Job::Query(job) => hushwire_job::QueryTask::new(&job)?.terms(),
+        Job::Query(job) => hushwire::job::QueryTask::new(&job)?.terms(),
         #[cfg(feature = "nn")]
-        Job::Infer(job) => hushwire_job::InferTask::new(&job)?.terms(),
+        Job::Infer(job) => hushwire::job::InferTask::new(&job)?.terms(),
         _ => return Err(unknown_kind()),
     };
     Ok(Shown { terms, tries })

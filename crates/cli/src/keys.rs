@@ -7,8 +7,8 @@ use crate::{
     run_report::deliver,
 };
 use clap::{Args, Subcommand};
-use hushwire_circuit::mark;
-use hushwire_job::{Kind, Member, NewFile, open_input, read_private_key};
+use hushwire::job::{Kind, Member, NewFile, open_input, read_private_key};
+use hushwire_files::mark;
 use hushwire_machine::printable;
 use hushwire_wire::{Identity, IdentityError, Pin, Validity, presented};
 use serde::Serialize;

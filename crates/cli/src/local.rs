@@ -12,13 +12,13 @@ use crate::{
     report::{Report, Run},
     supervisor::{Event, OfProcess, Supervisor},
 };
-use hushwire::{Local, LocalMembers, Opened};
-use hushwire_aes::Backend;
-use hushwire_fault::PartyId;
-use hushwire_job::{
+use hushwire::job::{
     self as engine, Fault, InputPlace, Kind, Member, Observer, Outcome, OutputPlace, Peer, Task,
     aes_ctr::{AesCtrJob, AesCtrPart, KeyMode, Learnt, Said, share_file},
 };
+use hushwire::{Local, LocalMembers, Opened};
+use hushwire_aes::Backend;
+use hushwire_fault::PartyId;
 use hushwire_wire::Shape;
 use indicatif::ProgressBar;
 use std::{

@@ -19,13 +19,13 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
 use hushwire::Local;
-use hushwire_compute::{Computation, Visibility};
-use hushwire_fault::code;
-use hushwire_garble::Scheme;
-use hushwire_job::{
+use hushwire::job::{
     ComputationSource, ComputeJob, ComputeTask, Computed, InputPlace, Job, Member, OutputPlace, Protocol,
     PublicPlace, Shown, Task, read_input,
 };
+use hushwire_compute::{Computation, Visibility};
+use hushwire_fault::code;
+use hushwire_garble::Scheme;
 use hushwire_wire::Shape;
 use std::{
     collections::BTreeMap,
@@ -63,10 +63,10 @@ pub(crate) struct LocalComputeArgs {
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(protocols()).try_map(|s| s.parse::<Protocol>()))]
     protocol: Option<Protocol>,
     /// The scheme of yao's gates [default: the job's, else mi]
-    #[arg(long, value_name = "NAME", value_parser = hushwire_job::private_scheme)]
+    #[arg(long, value_name = "NAME", value_parser = hushwire::job::private_scheme)]
     scheme: Option<Scheme>,
     /// The OT extension of yao and gmw [default: the job's, else softspoken4]
-    #[arg(long, value_name = "NAME", value_parser = hushwire_job::extension)]
+    #[arg(long, value_name = "NAME", value_parser = hushwire::job::extension)]
     ot: Option<hushwire_ot::Protocol>,
     /// Compute threads of each of three or n parties' processes [default: the job's, else 2 of three and 1 of n]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]

@@ -7,7 +7,7 @@ use crate::{
     out,
 };
 use clap::Args;
-use hushwire_job::{
+use hushwire::job::{
     CircuitJob, ComputeJob, ComputeTask, Job, Member, Prepared, PsiTask, Task,
     aes_ctr::{AesCtrJob, KeySource},
 };
@@ -68,9 +68,9 @@ pub(crate) fn run(args: &FilesArgs) -> Result<(), Error> {
         Job::Compute(job) => ComputeTask::new(job)?.agreement().members(),
         Job::AesCtr(job) => job.agreement().members(),
         #[cfg(feature = "sql")]
-        Job::Query(job) => hushwire_job::QueryTask::new(job)?.agreement().members(),
+        Job::Query(job) => hushwire::job::QueryTask::new(job)?.agreement().members(),
         #[cfg(feature = "nn")]
-        Job::Infer(job) => hushwire_job::InferTask::new(job)?.agreement().members(),
+        Job::Infer(job) => hushwire::job::InferTask::new(job)?.agreement().members(),
         _ => return Err(unknown_kind()),
     };
     RunFiles::default().allows("with --dir", &args.dir)?;
@@ -171,9 +171,9 @@ fn columns(job: &ComputeJob, me: &Member) -> Vec<String> {
 }
 
 /// The tables that a member of a query brings.
-fn tables(job: &hushwire_job::QueryJob, me: &Member) -> Vec<String> {
+fn tables(job: &hushwire::job::QueryJob, me: &Member) -> Vec<String> {
     let mine = job.tables.iter().filter(|table| table.parts.iter().any(|part| part.owner == *me));
-    let line = |table: &hushwire_job::QueryTable| {
+    let line = |table: &hushwire::job::QueryTable| {
         // The owners of parts rehearse in one directory.
         let file = match (&table.parts[..], me) {
             ([_], _) => table.name.clone(),

@@ -16,7 +16,7 @@ use crate::{
 };
 use clap::Args;
 use hushwire::Local;
-use hushwire_job::{
+use hushwire::job::{
     ComputationSource, Fault, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member,
     OutputPlace, Protocol, Task, array_in, network_in, read_array, samples,
 };
@@ -73,10 +73,10 @@ pub(crate) struct LocalInferArgs {
     #[arg(long, value_name = "KIND")]
     linear: Option<Linear>,
     /// The extension of oblivious transfer of protocol two: softspoken2 sends most, ferret-b11 least, and auto is the quickest over --net
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = hushwire_job::extension_or_auto)]
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = hushwire::job::extension_or_auto)]
     ot: Extension,
     /// OTs of protocol two made ahead of their use, beside it: yes, no, or auto, which is where rounds take long or cores are to spare
-    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = hushwire_job::ahead_or_auto)]
+    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = hushwire::job::ahead_or_auto)]
     ahead: Ahead,
     #[command(flatten)]
     numbers: NumbersArgs,

@@ -13,7 +13,7 @@ use crate::{
 };
 use clap::Args;
 use hushwire::Local;
-use hushwire_job::{
+use hushwire::job::{
     Answer, Fault, InputPlace, Job, Member, OutputPlace, Pad, QueryJob, QueryPartOf, QueryTable, QueryTask,
     Task, check_output, count, declaration, infer,
 };

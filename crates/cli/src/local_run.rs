@@ -11,11 +11,11 @@ use crate::{
     told::Told,
 };
 use hushwire::Local;
-use hushwire_aes::Backend;
-use hushwire_job::{
+use hushwire::job::{
     BitOrderChoice, CircuitJob, CircuitSource, InputPlace, Job, Member, OutputPlace, Outputs, Plan, Prepared,
     Protocol, nearest,
 };
+use hushwire_aes::Backend;
 use hushwire_wire::Shape;
 use std::{collections::BTreeMap, path::PathBuf, time::Instant};
 use tracing::debug;

@@ -164,7 +164,7 @@ const PANICKED: i32 = 101;
 fn end_on_panic() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        if hushwire_job::panic_is_caught() {
+        if hushwire::job::panic_is_caught() {
             return;
         }
         report(info);

@@ -6,7 +6,7 @@ use crate::{
     local::plainly,
 };
 use hushwire::LocalMember;
-use hushwire_job::{
+use hushwire::job::{
     ComputeTask, Event, Fault, Job, Member, Observer, Outcome, Prepared, PsiTask, Task, aes_ctr::AesCtrPart,
 };
 use serde::Serialize;
@@ -53,11 +53,11 @@ fn member(orders: &Receiver<ToMember>) -> Result<Ended, Fault> {
         Job::Psi(job) => PsiTask::new(job).and_then(|task| joined(orders, own, &task, |_| None)),
         #[cfg(feature = "sql")]
         Job::Query(job) => {
-            hushwire_job::QueryTask::new(job).and_then(|task| joined(orders, own, &task, |_| None))
+            hushwire::job::QueryTask::new(job).and_then(|task| joined(orders, own, &task, |_| None))
         }
         #[cfg(feature = "nn")]
         Job::Infer(job) => {
-            hushwire_job::InferTask::new(job).and_then(|task| joined(orders, own, &task, |_| None))
+            hushwire::job::InferTask::new(job).and_then(|task| joined(orders, own, &task, |_| None))
         }
         Job::AesCtr(job) => {
             let key_id = |part: &AesCtrPart| part.key_id().map(hex::encode);

@@ -13,11 +13,11 @@ use crate::{
     told::Told,
 };
 use hushwire::Member;
-use hushwire_aes::{Backend, Tier};
-use hushwire_job::{
+use hushwire::job::{
     Agreement, Allowed, ClientFile, ComputeTask, Event, Fault, Forecast, Job, MemberConfig, MemberFile,
     Observer, PartyFile, Phase, Preparable, Preparation, Prepared, PsiTask, Task, excuse,
 };
+use hushwire_aes::{Backend, Tier};
 use hushwire_machine::Excuse;
 use hushwire_wire::{Shape, TransportKind};
 use indicatif::ProgressBar;
@@ -58,7 +58,7 @@ pub(crate) fn client(args: &MemberArgs) -> Result<(), Error> {
 }
 
 /// The member that a file belongs to, after its transport and other warnings have been checked.
-fn checked(args: &MemberArgs, file: &MemberFile) -> Result<hushwire_job::Member, Error> {
+fn checked(args: &MemberArgs, file: &MemberFile) -> Result<hushwire::job::Member, Error> {
     check_transport(args, file.transport)?;
     file.warnings.iter().for_each(log::warn);
     Ok(file.me.clone())
@@ -111,7 +111,7 @@ fn prepare_runs(args: &MemberArgs, ahead: &Ahead<'_>, config: MemberConfig) -> R
         }
         Job::Circuit(job) => prepare(args, Prepared::new(&job), ahead, config),
         #[cfg(feature = "nn")]
-        Job::Infer(job) => prepare(args, hushwire_job::InferTask::new(&job), ahead, config),
+        Job::Infer(job) => prepare(args, hushwire::job::InferTask::new(&job), ahead, config),
         _ => {
             let what = "only jobs of circuits, computations and inferences can be prepared";
             let remedy = "name one of these with protocol authgarble, or run this one as it is";
@@ -142,9 +142,9 @@ fn run_job(args: &MemberArgs, config: MemberConfig) -> Result<(), Error> {
             run_task(args, ComputeTask::new(&job), config, |task| remark(task.computation()))
         }
         #[cfg(feature = "sql")]
-        Job::Query(job) => run_task(args, hushwire_job::QueryTask::new(&job), config, |_| ()),
+        Job::Query(job) => run_task(args, hushwire::job::QueryTask::new(&job), config, |_| ()),
         #[cfg(feature = "nn")]
-        Job::Infer(job) => run_task(args, hushwire_job::InferTask::new(&job), config, |_| ()),
+        Job::Infer(job) => run_task(args, hushwire::job::InferTask::new(&job), config, |_| ()),
         _ => Err(unknown_kind()),
     }
 }
@@ -269,7 +269,7 @@ fn member<T: Told>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Res
     announced(task.forecast(aes, None));
     let later = task.clone();
     let forecast = move |extent| announced(later.forecast(aes, Some(extent)));
-    let is_party = matches!(me, hushwire_job::Member::Party(_));
+    let is_party = matches!(me, hushwire::job::Member::Party(_));
     // Planned a second time only where somebody looks.
     let is_watched = !bar.is_hidden() || tracing::enabled!(tracing::Level::TRACE);
     let course = if is_watched { task.course()? } else { vec![] };

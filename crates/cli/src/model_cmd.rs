@@ -7,7 +7,7 @@ use crate::{
     run_report::deliver,
 };
 use clap::{Args, Subcommand};
-use hushwire_job::{Fault, network_of, read_array, samples};
+use hushwire::job::{Fault, network_of, read_array, samples};
 use hushwire_nn::{
     Array, Choice, Distance, Finding, LayerReport, Members, Network, Numbers, Range, Report, Samples, Secure,
     Wanted, judged, npy, zoo,

@@ -11,12 +11,12 @@ use crate::{
     log, out, progress, size,
 };
 use clap::{Args, Subcommand};
+use hushwire::job::{Fault, Stamp, read_once, refuse_once};
 use hushwire_fault::{Who, code};
-use hushwire_job::{Fault, Stamp, read_once, refuse_once};
+use hushwire_files::{Access, FileError, Rows, check_output, is_parquet, write_parquet, write_rows};
 use hushwire_psi::{
-    KeyColumn, KeySpec, Keys, LeftOut, PsiError, Rows, Set, check_output, is_parquet,
+    KeyColumn, KeySpec, Keys, LeftOut, PsiError, Set,
     oprf::{List, PublishError, Refusal, Terms, ask, digest, publish},
-    write_parquet, write_rows,
 };
 use link::{LinkArgs, Side};
 use secret::Secret;
@@ -110,7 +110,7 @@ struct QueryArgs {
     #[arg(long, value_name = "LIST")]
     list: PathBuf,
     /// The address on which the owner listens
-    #[arg(long, value_name = "ADDRESS", value_parser = hushwire_job::address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = hushwire::job::address)]
     connect: String,
     #[command(flatten)]
     link: LinkArgs,
@@ -179,13 +179,12 @@ impl KeyArgs {
     }
 }
 
-fn of_file(e: PsiError) -> Error {
-    match e {
-        PsiError::File { path, place, cause, remedy } => {
+fn of_file(e: impl Into<PsiError>) -> Error {
+    match e.into() {
+        PsiError::File(FileError { access: Access::Read, path, place, cause, remedy }) => {
             let place = place.map_or_else(String::new, |place| format!("{place}: "));
             Error::file("read", &path, format!("{place}{cause}"), remedy)
         }
-        PsiError::Unwritable { path, cause, remedy } => Error::file("write", &path, cause, remedy),
         e => e.fault().during("writing the result").into(),
     }
 }
@@ -319,9 +318,9 @@ fn query(args: &QueryArgs) -> Result<(), Error> {
                     .rows(&args.keys.input)
                     .and_then(|mut rows| write_parquet(&args.keys.input, &mut rows, &flags, false, &mut to)),
             };
-            written.map_err(|e| match e {
-                PsiError::Output(e) => file.error(&std::io::Error::other(e)).into(),
-                e => of_file(e),
+            written.map_err(|e| match e.access {
+                Access::Output => file.error(&std::io::Error::other(e.cause)).into(),
+                _ => of_file(e),
             })?;
             to.into_inner().map_err(|e| file.error(e.error()))?;
             file.commit()?;

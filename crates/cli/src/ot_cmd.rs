@@ -16,8 +16,8 @@ use crate::{
     size,
 };
 use clap::{Args, Subcommand};
+use hushwire::job::Forecast;
 use hushwire_aes::Backend;
-use hushwire_job::Forecast;
 use hushwire_ot::{Level, Protocol};
 use hushwire_wire::Shape;
 use link::{Link, excuse};
@@ -115,10 +115,10 @@ struct LinkArgs {
 #[group(required = true, multiple = false)]
 struct PlaceArgs {
     /// Wait for the other side here, HOST:PORT or unix:/path; one side listens, the other one connects
-    #[arg(long, value_name = "ADDRESS", value_parser = hushwire_job::address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = hushwire::job::address)]
     listen: Option<String>,
     /// The address on which the other side listens
-    #[arg(long, value_name = "ADDRESS", value_parser = hushwire_job::address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = hushwire::job::address)]
     connect: Option<String>,
 }
 

@@ -5,8 +5,8 @@ use crate::{
     files::{is_stream, one_stream, stream},
 };
 use clap::Args;
+use hushwire::job::{ComputeJob, InputPlace, Member, OutputPlace, PublicPlace, nearest};
 use hushwire_compute::{Computation, Visibility};
-use hushwire_job::{ComputeJob, InputPlace, Member, OutputPlace, PublicPlace, nearest};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},

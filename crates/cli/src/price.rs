@@ -1,7 +1,7 @@
 //! Forecasts in words.
 
 use crate::{progress, size};
-use hushwire_job::Forecast;
+use hushwire::job::Forecast;
 use hushwire_wire::Shape;
 use std::time::Duration;
 

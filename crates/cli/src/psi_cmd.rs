@@ -14,10 +14,10 @@ use crate::{
 };
 use clap::Args;
 use hushwire::Local;
+use hushwire::job::{InputPlace, Intersection, Job, Member, OutputPlace, PsiJob, PsiReveal, PsiTask, Task};
 use hushwire_aes::Backend;
 use hushwire_fault::PartyId;
 use hushwire_garble::Scheme;
-use hushwire_job::{InputPlace, Intersection, Job, Member, OutputPlace, PsiJob, PsiReveal, PsiTask, Task};
 use hushwire_psi::Side;
 use hushwire_wire::Shape;
 use indicatif::ProgressBar;

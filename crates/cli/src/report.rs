@@ -3,8 +3,8 @@
 use crate::{
     args::AesCtrArgs, control::peak_memory, error::Error, job::Files, out, size, supervisor::OfProcess,
 };
+use hushwire::job::aes_ctr::{DeviceUse, Iv, KeyMode, Learnt, Terms};
 use hushwire_aes::Backend;
-use hushwire_job::aes_ctr::{DeviceUse, Iv, KeyMode, Learnt, Terms};
 use hushwire_rep3::zero_words;
 use serde::Serialize;
 use std::{
@@ -22,7 +22,7 @@ pub(crate) struct Run {
     /// Seconds from the start of the program.
     pub(crate) seconds: f64,
     /// The owner's own measurements; seconds are from the first connection on.
-    pub(crate) streamed: hushwire_job::Stats,
+    pub(crate) streamed: hushwire::job::Stats,
     pub(crate) terms: Terms,
     /// The directory of the key and of its ledger.
     pub(crate) key_dir: Option<PathBuf>,

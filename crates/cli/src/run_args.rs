@@ -5,8 +5,8 @@ use clap::{
     Args, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
 };
+use hushwire::job::{BitOrderChoice, Phase, Protocol, TermsDigest};
 use hushwire_garble::Scheme;
-use hushwire_job::{BitOrderChoice, Phase, Protocol, TermsDigest};
 use std::path::PathBuf;
 
 pub(crate) const RUN_HELP: &str = "\
@@ -51,17 +51,17 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "J=FILE")]
     pub(crate) output: Vec<String>,
     /// The number of instances, each on its own values [default: the job's, else 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=hushwire_job::MOST_INSTANCES))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=hushwire::job::MOST_INSTANCES))]
     pub(crate) instances: Option<u64>,
     /// The protocol of the parties: rep3 with three parties, yao or gmw with two, authgarble:N with N of which all but one may cheat, authgarble:N:ywz20 the same in fewer bytes [default: the job's, else rep3]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Protocol::WRITTEN).try_map(|s| s.parse::<Protocol>()))]
     pub(crate) protocol: Option<Protocol>,
     /// The scheme of yao's gates: prp, mi, mi4, circ, prf or three-halves [default: the job's, else mi]
-    #[arg(long, value_name = "NAME", value_parser = hushwire_job::private_scheme)]
+    #[arg(long, value_name = "NAME", value_parser = hushwire::job::private_scheme)]
     pub(crate) scheme: Option<Scheme>,
     /// The OT extension of yao and gmw: iknp, softspoken2, softspoken4, softspoken8, ferret-b9 to ferret-b13
     /// [default: the job's, else softspoken4]
-    #[arg(long, value_name = "NAME", value_parser = hushwire_job::extension)]
+    #[arg(long, value_name = "NAME", value_parser = hushwire::job::extension)]
     pub(crate) ot: Option<hushwire_ot::Protocol>,
     /// The bit of a value that wire 0 is; auto: least significant, and most significant for files of the older format
     #[arg(long, value_name = "ORDER", value_parser = BitOrderChoice::ALL.map(BitOrderChoice::name))]

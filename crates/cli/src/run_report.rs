@@ -1,8 +1,8 @@
 //! The cost of a job's run, for programs and for people.
 
 use crate::{error::Error, files::NewFile, out, size, supervisor::OfProcess, told::CircuitReport};
+use hushwire::job::{Member, Plan, Stats};
 use hushwire_aes::Backend;
-use hushwire_job::{Member, Plan, Stats};
 use hushwire_wire::Shape;
 use serde::Serialize;
 use std::{fmt::Write, path::Path, time::Instant};

@@ -7,9 +7,9 @@ use crate::{
     log,
     member::arguments,
 };
+use hushwire::job::{Fault, Job, Member, Outcome, Peer, Task, aes_ctr::Learnt};
 use hushwire::{Local, LocalMember, LocalMembers};
 use hushwire_fault::{PartyId, Who, code};
-use hushwire_job::{Fault, Job, Member, Outcome, Peer, Task, aes_ctr::Learnt};
 use indicatif::ProgressBar;
 use serde::de::DeserializeOwned;
 use std::{

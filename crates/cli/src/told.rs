@@ -7,13 +7,13 @@ mod query;
 pub(crate) use query::aligned;
 
 use crate::{run_report, size};
-use hushwire_compute::Scalar;
-use hushwire_garble::Scheme;
-use hushwire_job::{
+use hushwire::job::{
     Agreement, Common, ComputeTask, Computed, Fault, FromDisk, Intersection, Phase, Preparable, Preparation,
     Prepared, Protocol, PsiReveal, PsiTask, Shown, Task,
     aes_ctr::{AesCtrJob, Iv, KeyMode, Learnt},
 };
+use hushwire_compute::Scalar;
+use hushwire_garble::Scheme;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -224,7 +224,7 @@ impl Told for PsiTask {
                 .key(0)
                 .map(|key| key.columns().iter().map(|column| column.normal.to_string()).collect())
                 .unwrap_or_default(),
-            to: self.recipients().iter().map(hushwire_job::Member::key).collect(),
+            to: self.recipients().iter().map(hushwire::job::Member::key).collect(),
             found,
             rows: learnt.rows,
             sum,

@@ -1,4 +1,4 @@
-//! Pieces that back ends stand on, so that each of them keeps to the evaluator.
+//! Shared code of back ends, so that each of them agrees with the evaluator.
 //!
 //! ```text
 //! apply      one operation on values that all know
@@ -14,13 +14,14 @@ pub use crate::{
 };
 use hushwire_circuit::{Planes, planes::value_bytes};
 
-/// One operation on values that all members know. `scalar` and `lengths` are its result's.
+/// Computes one operation on values that all members know. `scalar` and `lengths` describe its
+/// result.
 ///
 /// # Errors
 /// A place of a `gather` that does not exist.
 ///
 /// # Panics
-/// If the operands are not those that the checker saw (the caller's bug).
+/// If the checker has not seen the operands (the caller's bug).
 pub fn apply(
     op: &Op,
     operands: &[&Tensor],
@@ -30,8 +31,9 @@ pub fn apply(
     op.compute(operands, scalar, lengths)
 }
 
-/// Of an operation that only moves elements, where each element of its result comes from: a number counts the elements of all
-/// operands, one operand behind the other. `None` where the operation does more.
+/// For an operation that only moves elements: the place from which each element of its result
+/// comes. Places count the elements of all operands, one operand after the other. `None` if the
+/// operation does more.
 #[must_use]
 pub fn picks(op: &Op, operands: &[&[usize]], lengths: &[usize]) -> Option<Vec<usize>> {
     match op.def().lowering() {
@@ -41,7 +43,7 @@ pub fn picks(op: &Op, operands: &[&[usize]], lengths: &[usize]) -> Option<Vec<us
 }
 
 impl Tensor {
-    /// Bit planes: plane `i` has bit `i` of every element.
+    /// The bit planes: plane `i` has bit `i` of every element.
     #[must_use]
     pub fn to_planes(&self) -> Planes {
         let (width, bytes) = (self.scalar().bits(), value_bytes(self.scalar().bits()));
@@ -56,7 +58,8 @@ impl Tensor {
     /// Elements from their bit planes.
     ///
     /// # Panics
-    /// If there are not as many planes as the scalar has bits, or not as many instances as elements (the caller's bug).
+    /// If the number of planes is not the scalar's width, or the number of instances is not that of
+    /// the elements (the caller's bug).
     #[must_use]
     pub fn from_planes(scalar: Scalar, lengths: &[usize], planes: &Planes) -> Self {
         let mut tensor = Tensor::zeros(scalar, lengths);
@@ -87,10 +90,12 @@ mod tests {
         assert_eq!(picked(Op::Neg, &[&[3]], &[3]), None);
     }
 
-    /// An element's operand and its place along each axis there, by its place along each axis of the result.
+    /// For the place of an element along each axis of the result: its operand, and its place along
+    /// each axis there.
     type From = fn(&[usize]) -> (usize, Vec<usize>);
 
-    /// Places are those that an index along each axis has, and those from which the evaluator takes elements.
+    /// Places agree with indices along each axis, and with the places from which the evaluator
+    /// takes elements.
     #[test]
     fn moves_are_indices() {
         let shape = |to: &[usize]| crate::Shape(to.iter().map(|n| (*n as u64).into()).collect());

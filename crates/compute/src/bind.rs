@@ -1,4 +1,4 @@
-//! Symbols get their numbers.
+//! Replaces symbols by numbers.
 
 use crate::{
     Computation, ComputeError, Dim, Op, Range, Shape, Tensor, Value, draft::Draft, graph::Written,
@@ -7,10 +7,11 @@ use crate::{
 use std::collections::BTreeMap;
 
 impl Computation {
-    /// The same computation with every symbol replaced by its number, checked anew with these lengths.
+    /// The computation with every symbol replaced by its number, checked again with these lengths.
     ///
     /// # Errors
-    /// A symbol without a number, or an operation that does not take these lengths, such as the median of no rows.
+    /// A symbol without a number, or an operation that does not take these lengths, such as the
+    /// median of no rows.
     pub fn bind(&self, symbols: &BTreeMap<String, u64>) -> Result<Computation, ComputeError> {
         let shape = |shape: &Shape| {
             shape.bind(symbols).map_err(|name| {
@@ -23,7 +24,7 @@ impl Computation {
         for member in &self.members {
             draft.member(member)?;
         }
-        // Two values may become one: shapes that differed by their symbols alone.
+        // Two values may become one: their shapes differed only in symbols.
         let mut values: Vec<Value> = Vec::with_capacity(self.nodes.len());
         for (at, node) in self.nodes.iter().enumerate() {
             let op = match &node.op {
@@ -48,10 +49,11 @@ impl Computation {
         draft.finish()
     }
 
-    /// The numbers of symbols that these inputs have along their axes.
+    /// The numbers that symbols have in these inputs.
     ///
     /// # Errors
-    /// An input is missing, is of another type, or has another length where a symbol, or a number, stands.
+    /// An input is missing, has another type, or has a length that contradicts a number or a
+    /// symbol.
     pub fn symbols_of(
         &self,
         inputs: &BTreeMap<String, Tensor>,
@@ -70,11 +72,11 @@ impl Computation {
         self.symbols_with(&BTreeMap::new(), &lengths)
     }
 
-    /// The numbers of symbols that inputs of these lengths have along their axes, with those that are given before. Inputs
-    /// that are not there, since others bring them, say nothing.
+    /// The numbers that symbols have in inputs of these lengths, in addition to the given ones.
+    /// Missing inputs, which others bring, say nothing.
     ///
     /// # Errors
-    /// An input has another length where a symbol, or a number, stands.
+    /// An input has a length that contradicts a number or a symbol.
     pub fn symbols_with(
         &self,
         given: &BTreeMap<String, u64>,
@@ -110,11 +112,11 @@ impl Computation {
         Ok(found.into_iter().map(|(symbol, (n, _))| (symbol, n)).collect())
     }
 
-    /// Compares inputs with the ranges that they promise, and edges of histograms that follow from them with their order: for
-    /// those who bring them, before they do. Inputs that are not there are not looked at.
+    /// Checks inputs against the ranges that they promise, and the order of histogram edges that
+    /// follow from them; for members, before they bring them. Missing inputs are not checked.
     ///
     /// # Errors
-    /// An element lies outside, or edges fall.
+    /// An element is outside its range, or edges fall.
     pub fn check_promises(&self, inputs: &BTreeMap<String, Tensor>) -> Result<(), ComputeError> {
         for (at, node) in self.nodes.iter().enumerate() {
             let (Op::Input(name), Some(range)) = (&node.op, self.promised(Value(at as u32))) else {
@@ -127,7 +129,7 @@ impl Computation {
                 let [low, high] = [range.low, range.high].map(|n| Decimal(n, node.ty.scalar.frac()));
                 return Err(ComputeError::Input {
                     input: name.clone(),
-                    // Its value is its owner's alone.
+                    // The message does not contain the value, which only its owner may see.
                     cause: format!("element {i} is not within {low} to {high}, which it promises"),
                     remedy: "bring what is within, or agree on a wider range".into(),
                 });

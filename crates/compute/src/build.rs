@@ -1,4 +1,4 @@
-//! Builds computations in Rust, as arithmetic reads.
+//! Builds computations in Rust, in the notation of arithmetic.
 
 use crate::{
     Comparison, Computation, ComputeError, Dim, Member, Op, Range, Reduction, Scalar, Scan, Shape, Steps,
@@ -6,7 +6,8 @@ use crate::{
 };
 use std::cell::RefCell;
 
-/// Builds a computation. Mistakes are kept, and the first is the answer of [`Builder::finish`]: arithmetic stays readable.
+/// Builds a computation. [`Builder::finish`] returns the first mistake, so that arithmetic stays
+/// readable.
 ///
 /// ```
 /// use hushwire_compute::{Builder, Scalar, Shape};
@@ -24,7 +25,8 @@ pub struct Builder {
     pub(crate) draft: RefCell<Result<Draft, ComputeError>>,
 }
 
-/// A value of a [`Builder`]; of no use once a mistake was made, which [`Builder::finish`] tells.
+/// A value of a [`Builder`]. After a mistake it has no meaning; [`Builder::finish`] reports the
+/// mistake.
 #[derive(Clone, Copy)]
 pub struct Val<'b> {
     pub(crate) builder: &'b Builder,
@@ -32,7 +34,7 @@ pub struct Val<'b> {
 }
 
 impl Builder {
-    /// A computation of a name.
+    /// An empty computation with this name.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Builder { draft: RefCell::new(Draft::new(name)) }
@@ -53,39 +55,39 @@ impl Builder {
         Val { builder: self, value: self.add(step) }
     }
 
-    /// Nodes so far; 0 once a mistake was made.
+    /// The number of nodes so far; 0 after a mistake.
     #[must_use]
     pub fn len(&self) -> usize {
         self.draft.borrow().as_ref().map_or(0, |draft| draft.so_far().nodes().len())
     }
 
-    /// Whether there are none.
+    /// Whether there are no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// One who brings inputs or learns outputs.
+    /// Declares a member, who brings inputs or learns outputs.
     pub fn member(&self, name: &str) -> Member {
         self.add(|d| d.member(name)).unwrap_or(Member(0))
     }
 
-    /// A length that is bound before a run.
+    /// Declares a length that is bound before a run.
     pub fn symbol(&self, name: &str) -> Dim {
         self.add(|d| d.symbol(name)).unwrap_or(Dim::Known(0))
     }
 
-    /// Values that a member brings.
+    /// Declares values that a member brings.
     pub fn input(&self, name: &str, scalar: Scalar, shape: Shape, from: Member) -> Val<'_> {
         self.input_of(name, Type::new(scalar, shape, Visibility::Private(from)))
     }
 
-    /// Values that are public, or come as shares.
+    /// Declares values that are public, or come as shares.
     pub fn input_of(&self, name: &str, ty: Type) -> Val<'_> {
         self.val(|d| d.input(name, ty))
     }
 
-    /// Values of a range, both ends included, to which the one who brings them keeps.
+    /// Declares values that their owner promises to keep within a range, both ends included.
     pub fn input_within(&self, name: &str, ty: Type, range: Range) -> Val<'_> {
         self.val(|d| d.input_within(name, ty, Some(range)))
     }
@@ -95,7 +97,7 @@ impl Builder {
         self.val(|d| d.push(Op::Constant(tensor), vec![]))
     }
 
-    /// A public number; in steps of 2^-frac where the scalar is fixed.
+    /// A public number; for a fixed scalar, in steps of 2^-frac.
     pub fn number(&self, scalar: Scalar, number: i128) -> Val<'_> {
         self.constant(Tensor::from_numbers(scalar, &[], [number]))
     }
@@ -108,23 +110,24 @@ impl Builder {
         }
     }
 
-    /// The second where the first is true, else the third.
+    /// `yes` where the condition is true, else `no`.
     pub fn select<'b>(&'b self, condition: Val<'b>, yes: Val<'b>, no: Val<'b>) -> Val<'b> {
         self.apply(Op::Select, &[condition, yes, no])
     }
 
-    /// The order of rows by keys, each counting down or not.
+    /// The order of rows by keys; each key's flag says whether it is descending.
     pub fn order<'b>(&'b self, keys: &[(Val<'b>, bool)]) -> Val<'b> {
         let (keys, descending): (Vec<_>, Vec<_>) = keys.iter().copied().unzip();
         self.apply(Op::Order { descending }, &keys)
     }
 
-    /// An order that brings rows of equal keys together, those of the first `first` rows before others.
+    /// An order in which rows with equal keys are adjacent, those of the first `first` rows before
+    /// others.
     pub fn meet<'b>(&'b self, keys: &[Val<'b>], first: u64) -> Val<'b> {
         self.apply(Op::Meet { first }, keys)
     }
 
-    /// Values one behind the other along an axis.
+    /// Joins values along an axis.
     pub fn concat<'b>(&'b self, axis: u8, parts: &[Val<'b>]) -> Val<'b> {
         self.apply(Op::Concat(axis), parts)
     }
@@ -136,14 +139,14 @@ impl Builder {
         }
     }
 
-    /// A result, and who learns it.
+    /// Declares an output and who learns it.
     pub fn output(&self, name: &str, val: Val<'_>, to: &[Member]) {
         if let Some(value) = val.value {
             self.add(|d| d.output(name, value, to.to_vec()));
         }
     }
 
-    /// The computation.
+    /// Returns the computation.
     ///
     /// # Errors
     /// The first mistake, with the operation and its operands.
@@ -158,13 +161,13 @@ impl<'b> Val<'b> {
         self.builder.apply(op, &operands)
     }
 
-    /// The builder that it belongs to.
+    /// The value's builder.
     #[must_use]
     pub fn builder(self) -> &'b Builder {
         self.builder
     }
 
-    /// Its type; `None` once a mistake was made.
+    /// The value's type; `None` after a mistake.
     #[must_use]
     pub fn ty(self) -> Option<Type> {
         let draft = self.builder.draft.borrow();
@@ -177,49 +180,49 @@ impl<'b> Val<'b> {
         self.with(Op::Compare(comparison), &[other])
     }
 
-    /// Whether it is equal.
+    /// Whether two values are equal.
     #[must_use]
     pub fn equals(self, other: Val<'b>) -> Self {
         self.compare(Comparison::Equal, other)
     }
 
-    /// Whether it is less.
+    /// Whether this value is less.
     #[must_use]
     pub fn less(self, other: Val<'b>) -> Self {
         self.compare(Comparison::Less, other)
     }
 
-    /// The lesser of two.
+    /// The smaller of two values.
     #[must_use]
     pub fn min(self, other: Val<'b>) -> Self {
         self.with(Op::Min, &[other])
     }
 
-    /// The greater of two.
+    /// The greater of two values.
     #[must_use]
     pub fn max(self, other: Val<'b>) -> Self {
         self.with(Op::Max, &[other])
     }
 
-    /// Its size without sign.
+    /// The absolute value.
     #[must_use]
     pub fn abs(self) -> Self {
         self.with(Op::Abs, &[])
     }
 
-    /// The same number as another type.
+    /// Converts the number to another type.
     #[must_use]
     pub fn cast(self, to: Scalar) -> Self {
         self.with(Op::Cast(to), &[])
     }
 
-    /// So many fractional bits less, rounded towards −∞.
+    /// Drops this many fractional bits; rounds towards −∞.
     #[must_use]
     pub fn rescale(self, bits: u8) -> Self {
         self.with(Op::Rescale(bits), &[])
     }
 
-    /// A reduction of an axis.
+    /// Reduces an axis.
     #[must_use]
     pub fn reduce(self, reduction: Reduction, axis: u8) -> Self {
         self.with(Op::Reduce(reduction, axis), &[])
@@ -243,13 +246,13 @@ impl<'b> Val<'b> {
         self.with(Op::MatMul, &[other])
     }
 
-    /// Sums of all before and with each element along the first axis.
+    /// Prefix sums along the first axis, each including its own element.
     #[must_use]
     pub fn prefix_sum(self) -> Self {
         self.with(Op::PrefixSum(0), &[])
     }
 
-    /// A single element as many times as the shape has elements, or axes of length 1 as long as there.
+    /// Repeats a single element over the shape, or axes of length 1 to the shape's lengths.
     #[must_use]
     pub fn broadcast(self, to: Shape) -> Self {
         self.with(Op::Broadcast(to), &[])
@@ -267,7 +270,7 @@ impl<'b> Val<'b> {
         self.with(Op::Slice { axis: 0, from, to }, &[])
     }
 
-    /// Rows at public places.
+    /// The rows at public places.
     #[must_use]
     pub fn gather(self, places: Val<'b>) -> Self {
         self.with(Op::Gather, &[places])
@@ -279,37 +282,37 @@ impl<'b> Val<'b> {
         self.with(Op::Part { from, to }, &[])
     }
 
-    /// Rows in the order of a permutation.
+    /// The rows in the order of a permutation.
     #[must_use]
     pub fn permute(self, order: Val<'b>) -> Self {
         self.with(Op::Permute, &[order])
     }
 
-    /// A scan of its rows, started anew where `starts` is true.
+    /// A scan of the rows, restarted where `starts` is true.
     #[must_use]
     pub fn scan(self, scan: Scan, starts: Val<'b>) -> Self {
         self.builder.apply(Op::Scan(scan), &[starts, self])
     }
 
-    /// Its windows' sums of products with kernels.
+    /// The sums of products of each window with kernels.
     #[must_use]
     pub fn conv2d(self, kernels: Val<'b>, steps: Steps, groups: u32) -> Self {
         self.with(Op::Conv2d { steps, groups }, &[kernels])
     }
 
-    /// The reduction of each of its windows of so many rows and columns.
+    /// The reduction of each window of `size` rows and columns.
     #[must_use]
     pub fn pool(self, reduction: Reduction, size: [u32; 2], steps: Steps) -> Self {
         self.with(Op::Pool { reduction, size, steps }, &[])
     }
 
-    /// The same without its range: what is computed of it may wrap.
+    /// The value without its range: computations with it may wrap.
     #[must_use]
     pub fn wrapping(self) -> Self {
         self.with(Op::Wrapping, &[])
     }
 
-    /// Opened to all.
+    /// Opens the value to all members.
     #[must_use]
     pub fn reveal(self) -> Self {
         self.with(Op::Reveal(None), &[])

@@ -1,4 +1,5 @@
-//! The part of a computation that its owners do alone, apart from what is computed together.
+//! Separates the part of a computation that its owners compute alone from the part that they
+//! compute together.
 //!
 //! ```text
 //! owner of x     x ─► x − mean(x) ─► squares ─┐ brought in place of x
@@ -6,13 +7,15 @@
 //! known to all   p ─► p / 100 ─► a constant
 //! ```
 //!
-//! A value that follows from one owner's inputs, from values that all know and from constants is computed by that owner in the
-//! open; the first operation that mixes owners, and what follows it, is left. The cut follows from the computation, its
-//! owners and the public values alone, so that members who agree on those come to the same one.
+//! A value that follows from one owner's inputs, from values that all know and from constants is
+//! computed by that owner in the clear. The first operation that mixes owners, and everything that
+//! follows it, remains. The cut follows from the computation, its owners and the public values
+//! alone, so members who agree on those make the same cut.
 //!
-//! Some operations stay behind the cut although one owner could do them. Moves of elements cost nothing on shares, so they stay
-//! where what they read has fewer bits. A number is made wider by its owner only where the wider one is summed or multiplied:
-//! comparisons would pay for its upper bits. An order of rows is no value that a member can bring.
+//! Some operations remain although one owner could compute them. Moves of elements cost nothing on
+//! shares, so they remain where their operand has fewer bits. An owner makes a number wider only if
+//! the wider one is summed or multiplied: comparisons would pay for its upper bits. An order of
+//! rows is not a value that a member can bring.
 
 use crate::{
     Computation, ComputeError, Op, Range, Scalar, Tensor, Type, Value, Visibility, draft::Draft, eval,
@@ -20,25 +23,25 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A computation without symbols, cut: `O` names owners.
+/// The cut of a computation without symbols; `O` names owners.
 #[derive(Clone, Debug)]
 pub struct Cut<O> {
     shared: Computation,
     brought: Vec<(O, Value)>,
-    /// Of each node of the rest, the value that it is.
+    /// For each node of the rest, its value in the whole computation.
     origins: Vec<Value>,
 }
 
-/// Those who can compute a value in the open.
+/// The members who can compute a value in the clear.
 #[derive(Clone, PartialEq)]
 enum Known<O> {
-    /// Everybody: it stands in the computation.
+    /// Everybody: it is a constant of the computation.
     Constant,
     /// Everybody who knows the public inputs.
     All,
     /// The owner of the inputs that it needs.
     One(O),
-    /// Nobody alone, or it is left to all together.
+    /// No single member, or it is left to all together.
     Together,
 }
 
@@ -56,11 +59,13 @@ impl<O: Clone + PartialEq> Known<O> {
 }
 
 impl Computation {
-    /// The cut of a computation without symbols. `owners` has the owner of each input, none of those that all know;
-    /// `public` has the values of these. `numbers` says that the back end adds and multiplies numbers, not their bits.
+    /// Cuts a computation without symbols. `owners` has the owner of each input, `None` if all know
+    /// it; `public` has the values of public inputs. `numbers` says whether the back end adds and
+    /// multiplies numbers instead of bits.
     ///
     /// # Errors
-    /// A length has no number yet, or a public value breaks an operation, such as a place of a `gather` that does not exist.
+    /// A length has no number yet, or a public value breaks an operation, such as a place of a
+    /// `gather` that does not exist.
     ///
     /// # Panics
     /// If an input has neither an owner nor a value (the caller's bug).
@@ -75,12 +80,13 @@ impl Computation {
         let constants = cutting.of(|known| *known == Known::All);
         let found = eval::some(self, |name| public.get(name), &constants)?;
         let constants: BTreeMap<Value, Tensor> = constants.into_iter().zip(found).collect();
-        // Where numbers are public now, a sum that might have wrapped may be refused: then nothing is promised.
+        // If numbers are public now, a sum that might have wrapped may be refused: then nothing is
+        // promised.
         let cut = self.rest(&cutting, &constants, true);
         cut.or_else(|_| self.rest(&cutting, &constants, false))
     }
 
-    /// The rest of the computation. `promise` says whether its inputs promise the ranges that they have.
+    /// The rest of the computation. `promise` says whether its inputs promise their ranges.
     fn rest<O: Clone + PartialEq>(
         &self,
         cutting: &Cutting<'_, O>,
@@ -93,7 +99,7 @@ impl Computation {
         }
         let (mut brought, mut values) = (vec![], vec![None; self.nodes().len()]);
         let mut origins = vec![];
-        // What became a node that was there before is told as that one.
+        // A node that existed before keeps its first origin.
         let mut made = |draft: &Draft, value: Value| origins.resize(draft.so_far().nodes().len(), value);
         let mut names: BTreeSet<String> = self.inputs().map(|(name, _)| name.to_owned()).collect();
         for (value, known) in cutting.wanted() {
@@ -131,7 +137,7 @@ impl Computation {
         Ok(Cut { shared: draft.finish()?, brought, origins })
     }
 
-    /// A name for what an owner brings, which no input of the computation has.
+    /// A name for a value that an owner brings, different from the names of all inputs.
     fn brought_name(&self, value: Value, taken: &mut BTreeSet<String>) -> String {
         if let Op::Input(name) = &self.node(value).op {
             return name.clone();
@@ -145,26 +151,28 @@ impl Computation {
 }
 
 impl<O: PartialEq> Cut<O> {
-    /// The rest that is computed together. Its inputs are what owners bring, under names of their own; its outputs are the
-    /// whole computation's.
+    /// The rest, which is computed together. Its inputs are the values that owners bring, with
+    /// names of their own; its outputs are those of the whole computation.
     #[must_use]
     pub fn shared(&self) -> &Computation {
         &self.shared
     }
 
-    /// Of each input of the rest, its owner, and the value of the whole computation that it is.
+    /// For each input of the rest: its owner, and its value in the whole computation.
     #[must_use]
     pub fn brought(&self) -> &[(O, Value)] {
         &self.brought
     }
 
-    /// Of each node of the rest, the value of the whole computation that it is: who follows a run finds where it is by them.
+    /// For each node of the rest, its value in the whole computation: for reporting the progress of
+    /// a run.
     #[must_use]
     pub fn origins(&self) -> &[Value] {
         &self.origins
     }
 
-    /// Computes in the open what one owner brings to the rest, in order. `inputs` has that owner's inputs and the public ones.
+    /// Computes in the clear the values that one owner brings to the rest, in order. `inputs` has
+    /// that owner's inputs and the public ones.
     ///
     /// # Errors
     /// A place of a `gather` that does not exist.
@@ -182,14 +190,14 @@ impl<O: PartialEq> Cut<O> {
     }
 }
 
-/// A cut under way.
+/// A cut under construction.
 struct Cutting<'c, O> {
     computation: &'c Computation,
     numbers: bool,
     known: Vec<Known<O>>,
-    /// Values that the rest reads, or is given.
+    /// The values that the rest reads or is given.
     wanted: Vec<bool>,
-    /// Of those, values that are summed or multiplied there.
+    /// Those of them that the rest sums or multiplies.
     summed: Vec<bool>,
 }
 
@@ -207,7 +215,7 @@ impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
                     Some(owner) => Known::One(owner.clone()),
                     None => Known::All,
                 },
-                // All learn it, which takes a message.
+                // All members learn it, which takes a message.
                 Op::Reveal(None) => match of(&known) {
                     Known::One(_) => Known::Together,
                     known => known,
@@ -220,13 +228,13 @@ impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
         Cutting { computation, numbers, known, wanted, summed: vec![false; nodes.len()] }
     }
 
-    /// Bits of all elements.
+    /// The number of bits of all elements.
     fn bits(&self, at: usize) -> usize {
         let ty = &self.computation.nodes()[at].ty;
         ty.shape.elements().unwrap_or(0).saturating_mul(ty.scalar.bits())
     }
 
-    /// Operands that do not stand in the computation.
+    /// The operands that are not constants of the computation.
     fn reads(&self, at: usize) -> Vec<usize> {
         let reads = self.computation.nodes()[at].arguments.iter().map(|v| v.0 as usize);
         let mut reads: Vec<usize> = reads.filter(|v| self.known[*v] != Known::Constant).collect();
@@ -234,10 +242,10 @@ impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
         reads
     }
 
-    /// From the outputs back: what is read together, and of what owners know where it is brought. Readers come before what
-    /// they read.
+    /// Goes from the outputs back and chooses the values that are computed together, and the known
+    /// values that are brought. Readers come before their operands.
     fn choose(&mut self) {
-        // Of each value, moves of it that would be brought in its place.
+        // For each value, the moves of it that would be brought in its place.
         let mut moves: Vec<Vec<usize>> = vec![vec![]; self.known.len()];
         for at in (0..self.known.len()).rev() {
             let moved = std::mem::take(&mut moves[at]);
@@ -261,7 +269,7 @@ impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
         }
     }
 
-    /// Leaves a value to the rest, which reads its operands then.
+    /// Leaves a value to the rest, which then reads its operands.
     fn left(&mut self, at: usize) {
         if self.known[at] != Known::Constant {
             self.known[at] = Known::Together;
@@ -276,8 +284,9 @@ impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
         self.constants(node.arguments.iter().map(|v| v.0 as usize).collect());
     }
 
-    /// Operands of constants that are computed, those of these, and so on: a move is left when what it moves is reached, and the constants that
-    /// it reads besides, such as places, may lie above and be passed by then.
+    /// Adds operands of computed constants, their operands, and so on. A move is left when its
+    /// operand is reached; the constants that it also reads, such as places, may have higher
+    /// numbers and be passed by then.
     fn constants(&mut self, mut of: Vec<usize>) {
         while let Some(at) = of.pop() {
             if self.known[at] != Known::Constant {
@@ -291,7 +300,7 @@ impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
         }
     }
 
-    /// Whether a value that one knows is only another form of `from`, at no cost on shares.
+    /// Whether a known value is only another form of `from`, at no cost on shares.
     fn moves(&self, at: usize, from: usize) -> bool {
         let [node, from] = [at, from].map(|at| &self.computation.nodes()[at]);
         match &node.op {
@@ -303,7 +312,7 @@ impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
         }
     }
 
-    /// Values that the rest is given or reads, in order.
+    /// The values that the rest is given or reads, in order.
     fn wanted(&self) -> impl Iterator<Item = (Value, &Known<O>)> {
         let all = self.known.iter().zip(&self.wanted).enumerate();
         all.filter(|(_, (_, wanted))| **wanted).map(|(at, (known, _))| (Value(at as u32), known))

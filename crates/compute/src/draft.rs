@@ -1,4 +1,5 @@
-//! A computation under way: every way in, builder, text and binary form, adds nodes here, and each is checked as it comes.
+//! A computation under construction. Builder, text and binary form all add nodes here, and each
+//! node is checked when it is added.
 
 use crate::{
     Computation, ComputeError, Dim, Member, Node, Op, Output, Scalar, Type, Value, Visibility,
@@ -13,13 +14,13 @@ use std::{
     hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
 };
 
-/// Most nodes of a computation.
+/// The largest number of nodes of a computation.
 pub const MAX_NODES: usize = 1 << 20;
-/// Most members.
+/// The largest number of members.
 pub const MAX_MEMBERS: usize = 1 << 10;
 
-/// Nodes so far, all of them checked, the names of values, each of which is one value's, and nodes by hash: what is the same
-/// operation on the same values is one node.
+/// The nodes so far, all checked; the names of values, all different; and the nodes by hash, since
+/// equal operations on equal values are one node (common-subexpression elimination).
 pub(crate) struct Draft(Computation, BTreeSet<String>, HashMap<u64, Vec<Value>>);
 
 fn named(kind: &str, name: &str) -> Result<(), ComputeError> {
@@ -87,7 +88,7 @@ impl Draft {
         self.input_within(name, ty, None)
     }
 
-    /// An input, and the range to which the one who brings it keeps.
+    /// Adds an input, with the range that its owner promises.
     pub(crate) fn input_within(
         &mut self,
         name: &str,
@@ -98,7 +99,7 @@ impl Draft {
         if let Some(range) = promised {
             let whole = ty.scalar.is_number().then(|| Range::of(ty.scalar));
             let fits = whole.is_some_and(|whole| whole.map_or(range.low >= 0, |whole| whole.holds(range)));
-            // The end that follows the greatest is written in text.
+            // The text contains the number after the greatest one.
             if range.low > range.high || range.high == i128::MAX || !fits {
                 let shown = [range.low, range.high].map(|n| Decimal(n, ty.scalar.frac()).to_string());
                 let cause = format!("{name}: {ty} cannot be within {} to {}", shown[0], shown[1]);
@@ -176,9 +177,9 @@ impl Draft {
         Ok(())
     }
 
-    /// Keeps how a value was written, for people.
+    /// Records how a value was written, for people.
     pub(crate) fn written(&mut self, value: Value, form: Written) {
-        // What was there before is shown as it was written first.
+        // A value that existed before keeps its first form.
         if form.operands.iter().all(|operand| *operand < value) {
             self.0.forms.entry(value).or_insert(form);
         }
@@ -236,8 +237,9 @@ impl Draft {
     }
 }
 
-/// Nodes in canonical order: inputs as they were declared, then what outputs need, operands first, output after output. So
-/// the way in which a computation was written does not show in its identity. Values that nothing needs go.
+/// Sorts nodes to the canonical order: inputs as declared, then what outputs need, operands first,
+/// output after output. Therefore the identity does not depend on how a computation was written.
+/// Values that nothing needs are dropped.
 fn in_order(from: Computation) -> Computation {
     let mut place: Vec<Option<Value>> = vec![None; from.nodes.len()];
     let mut order: Vec<usize> = vec![];
@@ -250,7 +252,8 @@ fn in_order(from: Computation) -> Computation {
             take(at, &mut place, &mut order);
         }
     }
-    // A stack of nodes and how many of their operands were looked at: graphs are deeper than stacks of calls.
+    // A stack of nodes and the number of their operands visited: graphs are deeper than call
+    // stacks.
     let mut stack: Vec<(usize, usize)> = vec![];
     for output in &from.outputs {
         stack.push((output.value.0 as usize, 0));

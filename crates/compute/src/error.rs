@@ -2,44 +2,45 @@
 
 use hushwire_fault::{Fault, TextPlace, code};
 
-/// The reason for which a computation, or values for it, are refused.
+/// The reason why a computation, or values for it, are refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ComputeError {
-    /// An operation has operands that it does not take, or a part of the computation does not fit the others.
+    /// An operation does not take its operands, or a part of the computation does not fit the
+    /// others.
     #[error("{cause}; {remedy}")]
     Type {
         /// The operation and its operands.
         cause: String,
-        /// A way to write it.
+        /// A valid way to write it.
         remedy: String,
     },
-    /// The same, or a text that cannot be read, at a place of the text.
+    /// The same, or unreadable text, at a place of the text.
     #[error("{place}: {cause}; {remedy}")]
     Text {
-        /// Where the operation, or the first character that cannot be read, stands.
+        /// The place of the operation, or of the first character that cannot be read.
         place: TextPlace,
-        /// As of [`ComputeError::Type`], or what stands there.
+        /// As for [`ComputeError::Type`], or the text found there.
         cause: String,
-        /// A way to write it.
+        /// A valid way to write it.
         remedy: String,
     },
-    /// A binary form that no computation has.
+    /// Bytes that are not the binary form of a computation.
     #[error("binary form of a computation: {cause} at byte {at}; make it again from its text")]
     Binary {
-        /// The byte.
+        /// The index of the byte.
         at: usize,
         /// The fault there.
         cause: String,
     },
-    /// Values for a run that do not fit the computation.
+    /// Values for a run do not fit the computation.
     #[error("input {input:?}: {cause}; {remedy}")]
     Input {
         /// The input, or the symbol.
         input: String,
-        /// How they differ.
+        /// The difference.
         cause: String,
-        /// A way to mend it.
+        /// The remedy.
         remedy: String,
     },
 }
@@ -67,7 +68,7 @@ impl ComputeError {
         Fault::of(code, &[("cause", cause.into()), ("remedy", remedy.into())])
     }
 
-    /// The place in a text, where there is one.
+    /// The place in a text, if there is one.
     #[must_use]
     pub fn place(&self) -> Option<TextPlace> {
         match self {
@@ -76,7 +77,7 @@ impl ComputeError {
         }
     }
 
-    /// The same at a place of a text, unless it has one.
+    /// Adds a place of a text, unless the error has one.
     pub(crate) fn at(self, place: TextPlace) -> Self {
         match self {
             ComputeError::Type { cause, remedy } => ComputeError::Text { place, cause, remedy },

@@ -1,9 +1,11 @@
-//! The plain evaluator: every computation in the open. The oracle of all back ends, which give these bits.
+//! The plain evaluator: computes everything in the clear. It is the oracle of all back ends, which
+//! give the same bits.
 
 use crate::{Computation, ComputeError, Node, Op, Tensor, Value};
 use std::collections::BTreeMap;
 
-/// Evaluates a computation: inputs by name to outputs by name. Symbols get their numbers from the inputs.
+/// Evaluates a computation: inputs by name to outputs by name. The inputs determine the symbols'
+/// numbers.
 ///
 /// # Errors
 /// Inputs that do not fit or break a promised range, or a place of a `gather` that does not exist.
@@ -36,14 +38,15 @@ pub(crate) fn values(
     Ok(values)
 }
 
-/// Some values of a computation without symbols, of which nothing else is computed. `input` has the inputs that they need.
+/// Some values of a computation without symbols; nothing else is computed. `input` returns the
+/// inputs that they need.
 pub(crate) fn some<'t>(
     bound: &Computation,
     input: impl Fn(&str) -> Option<&'t Tensor>,
     wanted: &[Value],
 ) -> Result<Vec<Tensor>, ComputeError> {
     let nodes = bound.nodes();
-    // Of each value how often it is read; what is wanted is read once more.
+    // How often each value is read; wanted values count one more read.
     let mut readers = vec![0usize; nodes.len()];
     wanted.iter().for_each(|v| readers[v.0 as usize] += 1);
     for at in (0..nodes.len()).rev() {

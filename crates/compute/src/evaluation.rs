@@ -1,11 +1,11 @@
-//! Operands in the open as an operation looks at them, and what several operations compute alike.
+//! Operands in the clear as operations see them, and computations that several operations share.
 
 use crate::{
     Scalar, Tensor,
     tensor::{mask, number},
 };
 
-/// An operation that is to be computed: its operands, and the scalar and the lengths of its result.
+/// An operation to compute: its operands, and the scalar and lengths of its result.
 #[derive(Clone, Copy)]
 pub(crate) struct Evaluation<'a> {
     pub(crate) operands: &'a [&'a Tensor],
@@ -24,34 +24,34 @@ impl<'a> Evaluation<'a> {
         self.operands[1]
     }
 
-    /// Elements of the result.
+    /// The number of elements of the result.
     pub(crate) fn count(self) -> usize {
         self.lengths.iter().product()
     }
 
-    /// A result of at most 128 bits an element, by its place.
+    /// A result of at most 128 bits an element, element by element.
     pub(crate) fn made(self, element: impl FnMut(usize) -> u128) -> Tensor {
         Tensor::from_words(self.scalar, self.lengths, (0..self.count()).map(element))
     }
 
-    /// Zeros, to be written.
+    /// A result of zeros, to be overwritten.
     pub(crate) fn zeros(self) -> Tensor {
         Tensor::zeros(self.scalar, self.lengths)
     }
 
-    /// A function of each element.
+    /// Applies a function to each element.
     pub(crate) fn each(self, f: impl Fn(u128) -> u128) -> Tensor {
         let x = self.x();
         Tensor::from_words(self.scalar, self.lengths, (0..x.len()).map(|i| f(x.get(i))))
     }
 
-    /// A function of two operands' elements.
+    /// Applies a function to the elements of two operands.
     pub(crate) fn two(self, f: impl Fn(u128, u128) -> u128) -> Tensor {
         let at = |of: &Tensor, i| of.get(place(of, i));
         self.made(|i| f(at(self.x(), i), at(self.y(), i)))
     }
 
-    /// A function of two operands' words of 64 bits.
+    /// Applies a function to the 64-bit words of two operands.
     pub(crate) fn bitwise(self, f: impl Fn(u64, u64) -> u64) -> Tensor {
         let mut out = self.zeros();
         for i in 0..out.len() {
@@ -61,24 +61,25 @@ impl<'a> Evaluation<'a> {
         out
     }
 
-    /// The first operand's elements by their places.
+    /// The first operand's elements at these places.
     pub(crate) fn picked(self, places: &[usize]) -> Tensor {
         self.x().picked(self.lengths, |i| places[i])
     }
 
-    /// The first operand's whole rows, which are everything behind the first axis.
+    /// The first operand's whole rows, that is, everything after the first axis.
     pub(crate) fn rows(self, of: &Tensor, from: impl Fn(usize) -> usize) -> Tensor {
         let inner: usize = self.lengths[1..].iter().product();
         of.picked(self.lengths, |i| from(i / inner) * inner + i % inner)
     }
 }
 
-/// The place of element `i` of a result in an operand: a single element stands for all.
+/// The place of element `i` of a result in an operand: a single element serves all places.
 pub(crate) fn place(operand: &Tensor, i: usize) -> usize {
     if operand.lengths().is_empty() { 0 } else { i }
 }
 
-/// Whether one of two elements is less. They are of one scalar of at most 128 bits; truth values and bits have no sign.
+/// Whether one of two elements is less. They have one scalar of at most 128 bits; truth values and
+/// bit strings are unsigned.
 pub(crate) fn less(scalar: Scalar, x: u128, y: u128) -> bool {
     if scalar.is_signed() { number(scalar, x) < number(scalar, y) } else { x < y }
 }
@@ -91,7 +92,7 @@ pub(crate) fn ends(scalar: Scalar) -> (u128, u128) {
     }
 }
 
-/// The order of rows by keys, each descending or not; equal rows stay as they came.
+/// The order of rows by keys, each descending or not; rows with equal keys keep their order.
 pub(crate) fn order(keys: &[&Tensor], descending: &[bool]) -> Tensor {
     let n = keys[0].len();
     let mut places: Vec<usize> = (0..n).collect();
@@ -106,12 +107,12 @@ pub(crate) fn order(keys: &[&Tensor], descending: &[bool]) -> Tensor {
     Tensor::from_words(Scalar::Place, &[n], places.into_iter().map(|p| p as u128))
 }
 
-/// Lengths before, of and behind an axis.
+/// The products of the lengths before, at and after an axis.
 pub(crate) fn around(lengths: &[usize], axis: usize) -> [usize; 3] {
     [lengths[..axis].iter().product(), lengths[axis], lengths[axis + 1..].iter().product()]
 }
 
-/// Copies `n` bits of words from bit `from` to bit `at` of others, which are 0 there.
+/// Copies `n` bits of words from bit `from` to bit `at` of others, which must be 0 there.
 pub(crate) fn put(to: &mut [u64], at: usize, words: &[u64], from: u16, n: usize) {
     for i in 0..n {
         let k = usize::from(from) + i;
@@ -119,7 +120,8 @@ pub(crate) fn put(to: &mut [u64], at: usize, words: &[u64], from: u16, n: usize)
     }
 }
 
-/// The places of elements along axes of so many elements, each so far from the next, the outermost axis first.
+/// The places of elements along axes, each given by its length and stride, the outermost axis
+/// first.
 pub(crate) fn strided(first: usize, axes: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
     axes.fold(vec![first], |places, (n, stride)| {
         let mut next = Vec::with_capacity(places.len() * n);
@@ -128,7 +130,7 @@ pub(crate) fn strided(first: usize, axes: impl Iterator<Item = (usize, usize)>) 
     })
 }
 
-/// From an element to the next along each axis.
+/// The distance from an element to the next along each axis.
 pub(crate) fn strides(lengths: &[usize]) -> Vec<usize> {
     (0..lengths.len()).map(|axis| lengths[axis + 1..].iter().product()).collect()
 }

@@ -3,20 +3,20 @@
 use crate::{Computation, Member, Op, Type, Value, Visibility, text::promise};
 use std::fmt::Write;
 
-/// The meaning of a computation for its members. Values are told as `name: type`.
+/// The meaning of a computation for its members. Values are shown as `name: type`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {
     /// Each member's part.
     pub members: Vec<MembersPart>,
-    /// Inputs that all know.
+    /// The inputs that all know.
     pub public: Vec<String>,
-    /// Inputs that come as shares, from whom a job names.
+    /// The inputs that come as shares from the members that a job names.
     pub secret: Vec<String>,
-    /// Values that are opened to all on the way.
+    /// The values that are opened to all on the way.
     pub opened: Vec<String>,
-    /// The values beside these that three parties see, in words.
+    /// The other values that three parties see, in words.
     pub leaks: Vec<String>,
-    /// Names of lengths, which all learn.
+    /// The names of lengths, which all learn.
     pub lengths: Vec<String>,
 }
 
@@ -27,12 +27,13 @@ pub struct MembersPart {
     pub name: String,
     /// Its inputs, with the ranges that they promise.
     pub brings: Vec<String>,
-    /// Outputs, and what is opened to it alone.
+    /// The outputs that it learns, and the values that are opened to it alone.
     pub learns: Vec<String>,
 }
 
 impl Computation {
-    /// Each member's inputs and outputs, what all learn on the way and parties see: for people who are to agree.
+    /// Each member's inputs and outputs, and what all members learn and parties see on the way: for
+    /// people who have to agree.
     #[must_use]
     pub fn explained(&self) -> Explanation {
         let part = |(at, name): (usize, &String)| {
@@ -60,7 +61,7 @@ impl Computation {
         }
     }
 
-    /// The same in words, and that nothing else is told.
+    /// The explanation in words; it ends by saying that nothing else is revealed.
     #[must_use]
     pub fn explain(&self) -> String {
         let Explanation { members, public, secret, opened, leaks, lengths } = self.explained();
@@ -84,7 +85,7 @@ impl Computation {
         out
     }
 
-    /// Inputs with what they promise.
+    /// Inputs with their promised ranges.
     fn brought(&self, visibility: Visibility) -> Vec<String> {
         let all = self.inputs().enumerate().filter(|(_, (_, ty))| ty.visibility == visibility);
         let shown = |(at, (name, ty)): (usize, (&str, &Type))| match self.promised(Value(at as u32)) {
@@ -94,7 +95,7 @@ impl Computation {
         all.map(shown).collect()
     }
 
-    /// Secret values that are opened on the way, to one or to all.
+    /// The secret values that are opened on the way, to one member or to all.
     fn opened(&self, to: Option<Member>) -> Vec<String> {
         let opened = self.nodes().iter().filter(|node| {
             let secret = |v: &Value| self.node(*v).ty.visibility != node.ty.visibility;

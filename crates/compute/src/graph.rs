@@ -1,31 +1,31 @@
-//! The graph: operations on whole vectors, each value computed once.
+//! The graph: operations on whole vectors; each value is computed once.
 
 use crate::{Member, Op, Range, Type, Value, range::Known};
 use std::collections::BTreeMap;
 
-/// One operation on values.
+/// An operation on values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
     /// The operation.
     pub op: Op,
     /// The values that it reads, all computed before.
     pub arguments: Vec<Value>,
-    /// The type of what it computes.
+    /// The type of its result.
     pub ty: Type,
 }
 
-/// A result.
+/// An output.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Output {
     /// Its name.
     pub name: String,
     /// The value.
     pub value: Value,
-    /// Who learns it.
+    /// The members who learn it.
     pub to: Vec<Member>,
 }
 
-/// A form as text had it.
+/// A form as the text had it.
 #[derive(Clone, Debug)]
 pub(crate) struct Written {
     pub(crate) name: &'static str,
@@ -34,11 +34,12 @@ pub(crate) struct Written {
     pub(crate) rows: Option<u64>,
 }
 
-/// A checked computation: what members bring, what is computed of it, and who learns what.
+/// A checked computation: the inputs of members, what is computed from them, and who learns which
+/// outputs.
 ///
-/// Data, not code: built by [`Builder`](crate::Builder), read from [text](crate::text) or from its [binary form](crate::binary), and
-/// checked whichever way it came. Two computations are the same where their binary forms are; names of intermediate
-/// values are no part of it.
+/// It is data, not code: a [`Builder`](crate::Builder) makes it, or it is read from
+/// [text](crate::text) or from its [binary form](crate::binary), and it is always checked. Two
+/// computations are equal if their binary forms are; names of intermediate values do not count.
 #[derive(Clone, Debug)]
 pub struct Computation {
     pub(crate) name: String,
@@ -48,11 +49,11 @@ pub struct Computation {
     pub(crate) outputs: Vec<Output>,
     /// Names of intermediate values, for people.
     pub(crate) names: BTreeMap<Value, String>,
-    /// Forms that text called by name, for people: the graph has what they stand for.
+    /// The forms that a text called by name, for people: the graph has their expansions.
     pub(crate) forms: BTreeMap<Value, Written>,
-    /// Ranges that inputs were declared with.
+    /// The ranges with which inputs were declared.
     pub(crate) promised: BTreeMap<Value, Range>,
-    /// Of each node.
+    /// The range of each node.
     pub(crate) ranges: Vec<Known>,
 }
 
@@ -63,19 +64,19 @@ impl Computation {
         &self.name
     }
 
-    /// Those who bring inputs or learn outputs.
+    /// The members, who bring inputs or learn outputs.
     #[must_use]
     pub fn members(&self) -> &[String] {
         &self.members
     }
 
-    /// Names of lengths that are bound before a run.
+    /// The names of lengths that are bound before a run.
     #[must_use]
     pub fn symbols(&self) -> &[String] {
         &self.symbols
     }
 
-    /// All nodes, each behind those whose values it reads.
+    /// All nodes, each after its operands.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
@@ -87,7 +88,7 @@ impl Computation {
         &self.nodes[value.0 as usize]
     }
 
-    /// Inputs with their names, in order.
+    /// The inputs with their names, in order.
     pub fn inputs(&self) -> impl Iterator<Item = (&str, &Type)> {
         self.nodes.iter().filter_map(|node| match &node.op {
             Op::Input(name) => Some((name.as_str(), &node.ty)),
@@ -95,26 +96,27 @@ impl Computation {
         })
     }
 
-    /// Outputs, in order.
+    /// The outputs, in order.
     #[must_use]
     pub fn outputs(&self) -> &[Output] {
         &self.outputs
     }
 
-    /// The range that an input was declared with: who brings it keeps to it.
+    /// The range with which an input was declared; its owner keeps to it.
     #[must_use]
     pub fn promised(&self, value: Value) -> Option<Range> {
         self.promised.get(&value).copied()
     }
 
-    /// A range in which all elements of a value lie, from types, constants and promised ranges; `None` of what is no number,
-    /// and of unsigned numbers that may need all 128 bits. While a symbol has no number it may be wider than it must.
+    /// A range of all elements of a value, from types, constants and promised ranges. `None` if the
+    /// value is not a number, or an unsigned number that may need all 128 bits. While a symbol has
+    /// no number, the range may be wider than necessary.
     #[must_use]
     pub fn range(&self, value: Value) -> Option<Range> {
         self.ranges[value.0 as usize].range
     }
 
-    /// The name of an intermediate value, where it has one.
+    /// The name of an intermediate value, if it has one.
     #[must_use]
     pub fn value_name(&self, value: Value) -> Option<&str> {
         self.names.get(&value).map(String::as_str)
@@ -129,7 +131,7 @@ impl Computation {
     }
 }
 
-/// Equal where the binary forms are: names of intermediate values do not count.
+/// Equal if the binary forms are: names of intermediate values do not count.
 impl PartialEq for Computation {
     fn eq(&self, other: &Self) -> bool {
         let Computation { name, members, symbols, nodes, outputs, promised, names: _, forms: _, ranges: _ } =

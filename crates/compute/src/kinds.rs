@@ -1,6 +1,6 @@
 //! The kinds of comparisons, reductions and scans.
 
-/// How two elements are compared. Strings of bits and truth values are only equal or not.
+/// A comparison of two elements. Strings of bits and truth values have no order, only equality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {
     /// Equal.
@@ -18,7 +18,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// All.
+    /// All comparisons.
     pub const ALL: [Comparison; 6] = [
         Comparison::Equal,
         Comparison::NotEqual,
@@ -28,7 +28,7 @@ impl Comparison {
         Comparison::GreaterOrEqual,
     ];
 
-    /// As people write it between two values.
+    /// The sign between two values.
     #[must_use]
     pub const fn sign(self) -> &'static str {
         match self {
@@ -48,31 +48,31 @@ impl Comparison {
     }
 }
 
-/// A reduction of one axis to nothing.
+/// A reduction, which removes an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reduction {
-    /// The sum, modulo the width; 0 of nothing.
+    /// The sum, modulo the width; 0 if there are no elements.
     Sum,
-    /// The least; the greatest number there is of nothing.
+    /// The least element; the scalar's greatest number if there are no elements.
     Min,
-    /// The greatest; the least number there is of nothing.
+    /// The greatest element; the scalar's least number if there are no elements.
     Max,
-    /// Whether all are true; true of nothing.
+    /// Whether all are true; true if there are no elements.
     All,
-    /// Whether any is true; false of nothing.
+    /// Whether any is true; false if there are no elements.
     Any,
     /// How many are true, as u64.
     Count,
-    /// The wrapping sum divided by the count, towards 0; all bits set of nothing.
+    /// The wrapping sum divided by the count, towards 0; all bits set if there are no elements.
     Mean,
-    /// The first place of the least, as u64; 0 of nothing.
+    /// The first place of the least element, as u64; 0 if there are no elements.
     ArgMin,
-    /// The first place of the greatest, as u64; 0 of nothing.
+    /// The first place of the greatest element, as u64; 0 if there are no elements.
     ArgMax,
 }
 
 impl Reduction {
-    /// All.
+    /// All reductions.
     pub const ALL: [Reduction; 9] = [
         Reduction::Sum,
         Reduction::Min,
@@ -85,7 +85,7 @@ impl Reduction {
         Reduction::ArgMax,
     ];
 
-    /// Its name in text.
+    /// The name in text.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -102,24 +102,24 @@ impl Reduction {
     }
 }
 
-/// A scan of rows: what was seen from the last start on.
+/// A scan of rows: accumulates from the last start on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scan {
-    /// The sum, wrapping.
+    /// The wrapping sum.
     Sum,
-    /// The least.
+    /// The least element.
     Min,
-    /// The greatest.
+    /// The greatest element.
     Max,
-    /// The row that started: it is copied down to the next start.
+    /// The row that started, copied down to the next start.
     First,
 }
 
 impl Scan {
-    /// All.
+    /// All scans.
     pub const ALL: [Scan; 4] = [Scan::Sum, Scan::Min, Scan::Max, Scan::First];
 
-    /// Its name in text.
+    /// The name in text.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

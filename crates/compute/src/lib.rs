@@ -1,7 +1,8 @@
-//! Typed computations on numbers, columns and tensors: the narrow waist between front ends and protocols.
+//! Typed computations on numbers, columns and tensors: the narrow waist between front ends and
+//! protocols.
 //!
 //! ```text
-//! Builder ─┐                                       ┌─► evaluate   in the open, the oracle of every back end
+//! Builder ─┐                                       ┌─► evaluate   in the clear, the oracle of every back end
 //! text    ─┼─► Draft (checks each node) ─► Computation
 //! binary  ─┘                                       ├─► circuits   for every Boolean protocol
 //!                                                  ├─► Cut        what each owner does alone, and the rest
@@ -9,11 +10,12 @@
 //!                                                  └─► digest     what parties agree on
 //! ```
 //!
-//! A [`Computation`] is a graph of [operations](Op) on whole vectors: data, not code. Values have a [`Type`]: a [`Scalar`], a
-//! [`Shape`] that may hold symbols, and a [`Visibility`]. This floor does no input or output and knows no protocol.
+//! A [`Computation`] is a graph of [operations](Op) on whole vectors: data, not code. Values have a
+//! [`Type`]: a [`Scalar`], a [`Shape`] that may contain symbols, and a [`Visibility`]. This crate
+//! does no input or output and knows no protocol.
 //!
-//! **Exactness.** Integers wrap; every edge (division by 0, casts, sums of nothing) has one result, which [`Op`] states.
-//! Every back end gives the bits of [`evaluate`].
+//! **Exactness.** Integers wrap. Every edge case (division by 0, casts, sums of nothing) has one
+//! result, which [`Op`] defines. Every back end gives the bits of [`evaluate`].
 #![forbid(unsafe_code)]
 
 pub mod back_end;

@@ -5,23 +5,24 @@ use core::{fmt, hash};
 use hushwire_circuit::{Bit, Builder, Circuit, Gate, Program, bristol, eval};
 use std::{ops::Deref, sync::Arc};
 
-/// Most inputs of a circuit.
+/// The largest number of inputs of a circuit.
 pub(crate) const MAX_INPUTS: usize = 64;
 
-/// A circuit that every member has: up to 64 inputs of 1 to 4096 bits, as many in all outputs together, and every wire is
-/// written.
+/// A circuit that all members have: up to 64 inputs of 1 to 4096 bits, and 1 to 4096 bits in all
+/// outputs together. Every wire is written.
 #[derive(Clone)]
 pub struct Netlist {
     circuit: Arc<Circuit>,
-    /// BLAKE3 of the gates, so that circuits are compared without walking them.
+    /// BLAKE3 of the gates, so that circuits can be compared without walking them.
     digest: [u8; 32],
 }
 
 impl Netlist {
-    /// A circuit that a computation may carry.
+    /// Makes a circuit that a computation may carry.
     ///
     /// # Errors
-    /// It has no input or no output, one of them is empty or too wide, or a wire is never written.
+    /// The circuit has no input or no output, one of them is empty or too wide, or a wire is never
+    /// written.
     pub fn new(circuit: Circuit) -> Result<Self, ComputeError> {
         let refuse = |cause: String, remedy: &str| Err(ComputeError::ty(cause, remedy));
         let bits: usize = circuit.inputs().iter().sum();
@@ -54,12 +55,12 @@ impl Netlist {
         Ok(Netlist { circuit: Arc::new(circuit), digest })
     }
 
-    /// Bits of all outputs together.
+    /// The number of bits of all outputs together.
     pub(crate) fn output_bits(&self) -> usize {
         self.outputs().iter().sum()
     }
 
-    /// The outputs' bits, gate by gate.
+    /// Builds the gates and returns the outputs' bits.
     pub(crate) fn build(&self, b: &mut Builder, inputs: &[Vec<Bit>]) -> Vec<Bit> {
         let mut wires = inputs.concat();
         wires.resize(self.wires(), Bit::ZERO);
@@ -76,7 +77,7 @@ impl Netlist {
         wires.split_off(self.first_output())
     }
 
-    /// Runs it on elements side by side.
+    /// Runs the circuit on elements side by side.
     pub(crate) fn run(&self, operands: &[Tensor], scalar: crate::Scalar, lengths: &[usize]) -> Tensor {
         let n = lengths.iter().product();
         let planes = hushwire_circuit::Planes::join(n, operands.iter().map(Tensor::to_planes));
@@ -114,7 +115,7 @@ impl hash::Hash for Netlist {
     }
 }
 
-/// Widths, of many the first.
+/// Widths as text; only the first if there are many.
 fn shown(widths: &[usize]) -> String {
     let more = if widths.len() > 8 { ", …" } else { "" };
     let first: Vec<String> = widths.iter().take(8).map(usize::to_string).collect();
@@ -133,7 +134,7 @@ fn digest(circuit: &Circuit) -> [u8; 32] {
     for gates in circuit.gates().chunks(1024) {
         bytes.clear();
         for gate in gates {
-            // A gate of one wire reads none, of two one; a code is followed by as many.
+            // The code of a gate is followed by its wires.
             let code: u8 = match gate {
                 Gate::Xor { .. } => 0,
                 Gate::And { .. } => 1,

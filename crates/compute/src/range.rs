@@ -1,23 +1,25 @@
-//! Ranges of values, from types, constants and what inputs promise: intervals, one operation at a time (R. E. Moore, "Interval
-//! analysis", 1966).
+//! Ranges of values, from types, constants and promises of inputs: interval arithmetic, one
+//! operation at a time (R. E. Moore, "Interval analysis", 1966).
 //!
-//! A range always holds: where a result may wrap it is its type's whole range. Where all that an operation reads follows from
-//! constants and promised ranges, a result that may wrap is refused; [`Op::Wrapping`](crate::Op::Wrapping) forgets the range, and the check with it.
+//! A range always holds: if a result may wrap, its range is its type's whole range. If all operands
+//! of an operation follow from constants and promised ranges, a result that may wrap is refused;
+//! [`Op::Wrapping`](crate::Op::Wrapping) removes the range, and the check with it.
 
 use crate::{Dim, Scalar, Type};
 use std::cell::Cell;
 
-/// From the least to the greatest, both included; of fixed numbers in steps of 2^-frac.
+/// The numbers from the least to the greatest, both included; for fixed numbers in steps of
+/// 2^-frac.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Range {
-    /// The least.
+    /// The least number.
     pub low: i128,
-    /// The greatest.
+    /// The greatest number.
     pub high: i128,
 }
 
 impl Range {
-    /// All elements of a scalar; `None` where it is no number, or has 128 bits and no sign.
+    /// The range of a scalar; `None` if it is not a number, or an unsigned number of 128 bits.
     #[must_use]
     pub const fn of(scalar: Scalar) -> Option<Range> {
         match scalar {
@@ -32,19 +34,19 @@ impl Range {
         }
     }
 
-    /// Whether all of another range lies in it.
+    /// Whether the other range lies within this one.
     #[must_use]
     pub const fn holds(self, other: Range) -> bool {
         self.low <= other.low && other.high <= self.high
     }
 
-    /// The least range that holds both.
+    /// The smallest range that contains both.
     #[must_use]
     pub fn with(self, other: Range) -> Range {
         Range { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// The least range that holds these numbers.
+    /// The smallest range that contains these numbers.
     pub(crate) fn around(ends: impl IntoIterator<Item = Option<i128>>) -> Reach {
         let mut all: Option<Range> = None;
         for end in ends {
@@ -55,26 +57,27 @@ impl Range {
         all.map_or(Reach::Unknown, Reach::To)
     }
 
-    /// Ends by a function that grows, or falls, from one to the other.
+    /// The range of a monotonic function.
     pub(crate) fn map(self, f: impl Fn(i128) -> Option<i128>) -> Reach {
         Range::around([f(self.low), f(self.high)])
     }
 
-    /// The least range that holds what a function has at the corners of two, as products have.
+    /// The smallest range that contains a function's values at the corners of two ranges; for
+    /// products.
     pub(crate) fn corners(self, other: Range, f: impl Fn(i128, i128) -> Option<i128>) -> Reach {
         let of = |x| [f(x, other.low), f(x, other.high)];
         Range::around(of(self.low).into_iter().chain(of(self.high)))
     }
 }
 
-/// The ground that a range stands on.
+/// The reasons from which a range follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ground {
     /// Constants and counts alone.
     Constant,
-    /// A promise too.
+    /// Also a promise.
     Promise,
-    /// A type somewhere.
+    /// Also the bounds of a type.
     Type,
 }
 
@@ -86,7 +89,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// An input.
+    /// The range of an input.
     pub(crate) fn input(ty: &Type, promised: Option<Range>) -> Self {
         match promised {
             Some(range) => Known { range: Some(range), ground: Ground::Promise },
@@ -94,19 +97,19 @@ impl Known {
         }
     }
 
-    /// All that a type has.
+    /// The whole range of a type.
     pub(crate) fn free(ty: &Type) -> Self {
         Known { range: Range::of(ty.scalar), ground: Ground::Type }
     }
 }
 
-/// The results of an operation, were there no end to its type.
+/// The range of an operation's result, as if its type had no bounds.
 pub(crate) enum Reach {
-    /// Of these.
+    /// This range.
     To(Range),
-    /// Of more than 128 bits.
+    /// Beyond 128 bits.
     Beyond,
-    /// Nothing is known but the type, which they fit.
+    /// Unknown, but within the type.
     Unknown,
 }
 
@@ -119,7 +122,8 @@ impl Reach {
     }
 }
 
-/// Operands' ranges as an operation looks at them. The result's range stands on the ground of those that it looks at.
+/// The operands' ranges as an operation sees them. The ground of the result's range covers the
+/// ranges that the operation asks for.
 pub(crate) struct Ranges<'a> {
     known: &'a [Known],
     /// The operands' types.
@@ -134,7 +138,7 @@ impl<'a> Ranges<'a> {
         Ranges { known, types, ty, ground: Cell::new(Ground::Constant) }
     }
 
-    /// The ground of all ranges that were looked at.
+    /// The ground of all ranges that were asked for.
     pub(crate) fn ground(&self) -> Ground {
         self.ground.get()
     }
@@ -145,18 +149,18 @@ impl<'a> Ranges<'a> {
         self.known[k].range
     }
 
-    /// The range that follows from that of one operand.
+    /// The range that follows from one operand's range.
     pub(crate) fn one(&self, k: usize, f: impl FnOnce(Range) -> Reach) -> Reach {
         self.of(k).map_or(Reach::Unknown, f)
     }
 
-    /// The range that follows from those of two operands.
+    /// The range that follows from two operands' ranges.
     pub(crate) fn two(&self, k: usize, l: usize, f: impl FnOnce(Range, Range) -> Reach) -> Reach {
         let (x, y) = (self.of(k), self.of(l));
         x.zip(y).map_or(Reach::Unknown, |(x, y)| f(x, y))
     }
 
-    /// The same range as an operand has.
+    /// The range of an operand.
     pub(crate) fn same(&self, k: usize) -> Reach {
         self.one(k, Reach::To)
     }
@@ -169,20 +173,20 @@ impl<'a> Ranges<'a> {
         }
     }
 
-    /// Means divide a sum of up to `most` elements, which must not wrap.
+    /// The range of means, which divide a sum of up to `most` elements that must not wrap.
     pub(crate) fn mean(&self, of: Range, most: i128) -> Reach {
         let fits = |sum| Range::of(self.ty.scalar).is_none_or(|whole| whole.holds(sum));
         sums(of, most, most).then(|sum| Reach::To(if fits(sum) { of } else { sum }))
     }
 }
 
-/// Sums of from `least` to `most` elements.
+/// The range of sums of `least` to `most` elements.
 pub(crate) fn sums(of: Range, least: i128, most: i128) -> Reach {
     let times = |x: i128| [x.checked_mul(least), x.checked_mul(most)];
     Range::around(times(of.low).into_iter().chain(times(of.high)))
 }
 
-/// A number shifted up by so many bits.
+/// A number shifted up by `times` bits.
 pub(crate) fn doubled(x: i128, times: u32) -> Option<i128> {
     if times < 127 { x.checked_mul(1 << times) } else { (x == 0).then_some(0) }
 }

@@ -1,7 +1,8 @@
-//! Elements as people and files have them: text, and records of bytes.
+//! Elements for people and files: text, and records of bytes.
 //!
-//! A record is an element's ⌈bits/8⌉ bytes, least significant first. Bits above the width are copies of the sign where there is
-//! one, else zeros, so that an `i12` is the 16-bit integer of other programs.
+//! A record has an element's ⌈bits/8⌉ bytes, least significant first. Bits above the width are
+//! copies of the sign if there is one, else zeros, so an `i12` is the 16-bit integer of other
+//! programs.
 
 use crate::{
     Scalar, Tensor,
@@ -9,13 +10,14 @@ use crate::{
 };
 use core::fmt;
 
-/// Text, or a record, that is no element of a scalar. It repeats what stands there: show it to nobody but who brings it.
+/// The error of text, or of a record, that is not an element of a scalar. It repeats the input:
+/// show it only to whoever brings it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{cause}; {remedy}")]
 pub struct ElementError {
-    /// The element that was found, and what its scalar takes.
+    /// The text that was found, and what its scalar takes.
     pub cause: String,
-    /// A way to write it.
+    /// A valid way to write it.
     pub remedy: String,
 }
 
@@ -30,7 +32,7 @@ impl fmt::Display for Range {
     }
 }
 
-/// At most so many characters of an element are repeated.
+/// The largest number of an element's characters that are repeated.
 const SHOWN: usize = 40;
 
 fn shown(text: &str) -> String {
@@ -40,22 +42,22 @@ fn shown(text: &str) -> String {
 }
 
 impl Scalar {
-    /// Bytes of an element's record.
+    /// The number of bytes of an element's record.
     #[must_use]
     pub const fn record(self) -> usize {
         self.bits().div_ceil(8)
     }
 
-    /// Reads an element's text into its record: `true`, `false`, `1` or `0` of a `bool`;
-    /// hexadecimal digits behind `0x` of `bits`; else a decimal number, or a hexadecimal one behind
-    /// `0x`. A decimal of `fixed` becomes the nearest element, the even one of two that are as
-    /// near; `true` tells that it was none itself.
+    /// Reads an element's text into its record: `true`, `false`, `1` or `0` for a `bool`;
+    /// hexadecimal digits after `0x` for `bits`; otherwise a decimal number, or a hexadecimal one
+    /// after `0x`. A decimal for `fixed` becomes the nearest element, the even one of two that are
+    /// equally near. Returns whether it was rounded.
     ///
     /// # Errors
-    /// The text is no element.
+    /// The text is not an element.
     ///
     /// # Panics
-    /// If the record is not as long as [`Scalar::record`] says.
+    /// If the record does not have the length [`Scalar::record`].
     pub fn read(self, text: &str, record: &mut [u8]) -> Result<bool, ElementError> {
         assert_eq!(record.len(), self.record(), "a record of {self}");
         let parsed = match (self, text) {
@@ -71,7 +73,7 @@ impl Scalar {
         Ok(rounded)
     }
 
-    /// The digits of a string of more than 128 bits.
+    /// Reads the digits of a string of more than 128 bits.
     fn read_digits(self, text: &str, record: &mut [u8]) -> Result<(), ElementError> {
         let digits = text.strip_prefix("0x").filter(|digits| !digits.is_empty());
         let digits = digits.ok_or_else(|| self.unfit(text, Unfit::Form))?;
@@ -114,10 +116,10 @@ impl Scalar {
         ElementError { cause, remedy }
     }
 
-    /// The text of a record, which [`Scalar::read`] takes.
+    /// The text of a record, which [`Scalar::read`] accepts.
     ///
     /// # Panics
-    /// If the record is not as long as [`Scalar::record`] says.
+    /// If the record does not have the length [`Scalar::record`].
     #[must_use]
     pub fn show(self, record: &[u8]) -> String {
         assert_eq!(record.len(), self.record(), "a record of {self}");
@@ -133,7 +135,7 @@ impl Scalar {
         Literal(self, u128::from_le_bytes(bytes) & mask(self.bits())).to_string()
     }
 
-    /// Makes the bits above the width those that a record has there.
+    /// Sets the bits above the width as a record requires.
     pub fn extend(self, record: &mut [u8]) {
         let used = self.bits() % 8;
         if let (Some(last), 1..) = (record.last_mut(), used) {
@@ -143,7 +145,7 @@ impl Scalar {
         }
     }
 
-    /// Whether the bits above the width are those that a record has there.
+    /// Whether the bits above the width are as a record requires.
     #[must_use]
     pub fn fits(self, record: &[u8]) -> bool {
         let mut whole = record.last().copied();
@@ -156,10 +158,10 @@ impl Scalar {
 }
 
 impl Tensor {
-    /// Elements from their records, one after the other.
+    /// Reads elements from their records, one after the other.
     ///
     /// # Panics
-    /// If there are not as many as the lengths say.
+    /// If the number of records does not fit the lengths.
     #[must_use]
     pub fn from_records(scalar: Scalar, lengths: &[usize], records: &[u8]) -> Self {
         let mut tensor = Tensor::zeros(scalar, lengths);

@@ -1,15 +1,17 @@
-//! Rectifiers of which the lowest bits go at once, `max(x, 0) >> by`: back ends that compute them in one have less to compare and to convert.
+//! Rectifiers whose lowest bits are dropped at once, `max(x, 0) >> by`: a back end that computes
+//! both in one step has less to compare and to convert.
 
 use crate::{Computation, Op};
 
-/// Readers of a computation's values, for shifts of maxima with 0 that nothing else reads.
+/// The readers of a computation's values, for finding shifts of maxima with 0 that nothing else
+/// reads.
 pub struct Rectifiers<'a> {
     computation: &'a Computation,
     only_readers: Vec<Option<usize>>,
 }
 
 impl<'a> Rectifiers<'a> {
-    /// Those of a computation.
+    /// The readers of a computation's values.
     #[must_use]
     pub fn new(computation: &'a Computation) -> Self {
         let mut readers: Vec<Vec<Option<usize>>> = vec![vec![]; computation.nodes().len()];
@@ -21,13 +23,14 @@ impl<'a> Rectifiers<'a> {
         Rectifiers { computation, only_readers: readers.into_iter().map(only).collect() }
     }
 
-    /// The only node that reads one, and once, where it is no output.
+    /// The only node that reads a value, if it reads it once and the value is not an output.
     #[must_use]
     pub fn only_reader(&self, node: usize) -> Option<usize> {
         self.only_readers[node]
     }
 
-    /// The bits that a shift takes off signed numbers of 64 bits at most, of which two at least stay.
+    /// The number of bits that a shift drops from signed numbers of at most 64 bits, if at least
+    /// two remain.
     #[must_use]
     pub fn cut(&self, node: usize) -> Option<u32> {
         let node = &self.computation.nodes()[node];
@@ -41,7 +44,7 @@ impl<'a> Rectifiers<'a> {
         (scalar.is_signed() && bits <= 64 && (1..bits - 1).contains(&by)).then_some(by)
     }
 
-    /// The operand of a maximum with 0, of as many elements.
+    /// The operand of a maximum with 0, if it has as many elements.
     #[must_use]
     pub fn operand(&self, node: usize) -> Option<usize> {
         let at = |node: usize| &self.computation.nodes()[node];

@@ -1,14 +1,15 @@
-//! Remarks on what a computation is unlikely to mean, though it has a meaning.
+//! Remarks on computations that are valid but probably not intended.
 
 use crate::{Computation, Node, Op, Range, Reduction, Scalar, Value, graph::Written};
 
-/// Bits of numbers whose sums, within means, are often more than such a type holds.
+/// The width up to which sums, also within means, often overflow the type.
 const NARROW: usize = 32;
 
 impl Computation {
-    /// Sentences for people about what is likely to wrap where it is not meant, unless ranges say that it fits, or `wrapping` that it is meant:
-    /// products of fixed numbers whose fractional bits leave none before the point, and the sums within means of narrow types. And, of text,
-    /// about groups by keys that are sorted otherwise or told as they came: their figures stand in other rows.
+    /// Sentences for people about values that probably wrap by mistake, unless ranges rule it out
+    /// or `wrapping` allows it: products of fixed numbers whose fractional bits leave none before
+    /// the point, and sums and means of narrow types. For text also about groups whose keys are
+    /// output in another order: the groups' values are then in other rows.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let nodes = self.nodes().iter().enumerate();
@@ -23,7 +24,8 @@ impl Computation {
         remarks
     }
 
-    /// Figures of groups come in ascending order of their keys, which people may take for the order that the keys have.
+    /// Group values come in ascending order of their keys, which people may mistake for the order
+    /// of the key column.
     fn in_other_rows(&self, form: &Written) -> Option<String> {
         let keys = match form.name {
             "group_end" | "group_count" => &form.operands[..],
@@ -43,7 +45,7 @@ impl Computation {
         ))
     }
 
-    /// Whether columns are sorted by themselves, the first most significant.
+    /// Whether the columns are sorted by themselves, the first most significant.
     fn ascends(&self, columns: &[Value]) -> bool {
         let permuted =
             columns.iter().map(|column| match (&self.node(*column).op, &*self.node(*column).arguments) {
@@ -73,7 +75,7 @@ impl Computation {
         })
     }
 
-    /// A value with its type, as messages have it.
+    /// A value with its type, as messages show it.
     fn shown(&self, of: Value) -> String {
         format!("{}: {}", self.shown_as(of), self.node(of).ty)
     }

@@ -1,10 +1,10 @@
-//! Values in the open: elements of one scalar in the order of rows.
+//! Values in the clear: elements of one scalar in row-major order.
 
 use crate::{Dim, Scalar, Shape};
 use core::fmt;
 
-/// Elements of one scalar, the last axis fastest. An element is its bits, two's complement where it has a sign, in as few
-/// 64-bit words as hold it, low word first.
+/// Elements of one scalar, the last axis fastest. An element's bits, in two's complement if it is
+/// signed, are in the fewest 64-bit words that hold them, low word first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tensor {
     scalar: Scalar,
@@ -12,12 +12,12 @@ pub struct Tensor {
     words: Vec<u64>,
 }
 
-/// The words of an element.
+/// The number of words of an element.
 const fn stride(scalar: Scalar) -> usize {
     scalar.bits().div_ceil(64)
 }
 
-/// The lower `bits` bits, at most 128.
+/// The mask of the lowest `bits` bits, at most 128.
 pub(crate) const fn mask(bits: usize) -> u128 {
     if bits >= 128 { u128::MAX } else { (1 << bits) - 1 }
 }
@@ -26,7 +26,7 @@ impl Tensor {
     /// Zeros.
     ///
     /// # Panics
-    /// If there are more than a machine can count.
+    /// If there are more than the machine can count.
     #[must_use]
     pub fn zeros(scalar: Scalar, lengths: &[usize]) -> Self {
         let elements =
@@ -37,7 +37,7 @@ impl Tensor {
     /// Elements of at most 128 bits, each taken modulo its width.
     ///
     /// # Panics
-    /// If there are not as many as the lengths say, or the scalar is wider.
+    /// If their number does not fit the lengths, or the scalar is wider.
     #[must_use]
     pub fn from_words(scalar: Scalar, lengths: &[usize], elements: impl IntoIterator<Item = u128>) -> Self {
         let mut tensor = Tensor::zeros(scalar, lengths);
@@ -59,7 +59,7 @@ impl Tensor {
         Tensor::from_words(scalar, lengths, numbers.into_iter().map(i128::cast_unsigned))
     }
 
-    /// One element.
+    /// A single element.
     #[must_use]
     pub fn single(scalar: Scalar, element: u128) -> Self {
         Tensor::from_words(scalar, &[], [element])
@@ -71,24 +71,24 @@ impl Tensor {
         self.scalar
     }
 
-    /// Lengths of the axes, the outermost first.
+    /// The lengths of the axes, the outermost first.
     #[must_use]
     pub fn lengths(&self) -> &[usize] {
         &self.lengths
     }
 
-    /// The shape that these lengths make.
+    /// The shape with these lengths.
     pub(crate) fn shape(&self) -> Shape {
         Shape(self.lengths.iter().map(|n| Dim::Known(*n as u64)).collect())
     }
 
-    /// Elements.
+    /// The number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.words.len() / stride(self.scalar)
     }
 
-    /// Whether it has no element.
+    /// Whether there are no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
@@ -112,7 +112,7 @@ impl Tensor {
         &mut self.words[i * n..][..n]
     }
 
-    /// The bits of an element of at most 128.
+    /// The bits of an element of at most 128 bits.
     #[must_use]
     pub fn get(&self, i: usize) -> u128 {
         match self.element(i) {
@@ -122,7 +122,7 @@ impl Tensor {
         }
     }
 
-    /// Sets the bits of an element of at most 128; those above its width are dropped.
+    /// Sets the bits of an element of at most 128 bits; bits above its width are dropped.
     pub fn set(&mut self, i: usize, element: u128) {
         let element = element & mask(self.scalar.bits());
         match self.element_mut(i) {
@@ -138,7 +138,8 @@ impl Tensor {
         self.element(i).iter().any(|w| *w != 0)
     }
 
-    /// An element as a number: in steps of its scalar, with its sign; `None` for unsigned numbers from 2^127 on.
+    /// An element as a number, in steps of its scalar, with its sign; `None` for unsigned numbers
+    /// from 2^127 on.
     #[must_use]
     pub fn number(&self, i: usize) -> Option<i128> {
         number(self.scalar, self.get(i))
@@ -147,7 +148,7 @@ impl Tensor {
     /// The same elements along other axes.
     ///
     /// # Panics
-    /// If those hold another count.
+    /// If their number does not fit.
     #[must_use]
     pub fn reshaped(mut self, lengths: &[usize]) -> Self {
         assert_eq!(self.lengths.iter().product::<usize>(), lengths.iter().product(), "as many elements");
@@ -155,7 +156,7 @@ impl Tensor {
         self
     }
 
-    /// Elements `from(0), from(1), …` of this one along new axes.
+    /// The elements `from(0), from(1), …` along new axes.
     pub(crate) fn picked(&self, lengths: &[usize], from: impl Fn(usize) -> usize) -> Self {
         let mut out = Tensor::zeros(self.scalar, lengths);
         for i in 0..out.len() {
@@ -165,7 +166,7 @@ impl Tensor {
     }
 }
 
-/// Bits with a sign where the scalar has one; `None` for unsigned numbers from 2^127 on.
+/// Bits as a number, signed if the scalar is; `None` for unsigned numbers from 2^127 on.
 pub(crate) fn number(scalar: Scalar, bits: u128) -> Option<i128> {
     if scalar.is_signed() {
         let unused = 128 - scalar.bits();
@@ -175,7 +176,7 @@ pub(crate) fn number(scalar: Scalar, bits: u128) -> Option<i128> {
     }
 }
 
-/// An element of a scalar of at most 128 bits as people write it.
+/// An element of a scalar of at most 128 bits, as people write it.
 pub(crate) struct Literal(pub Scalar, pub u128);
 
 impl fmt::Display for Literal {
@@ -195,7 +196,7 @@ impl fmt::Display for Literal {
     }
 }
 
-/// So many steps of 2^-frac, exactly.
+/// A number of steps of 2^-frac, exactly.
 pub(crate) struct Decimal(pub i128, pub u8);
 
 impl fmt::Display for Decimal {
@@ -204,7 +205,7 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// The shortest decimal that is exactly `steps` of 2^-frac: every such fraction ends.
+/// The shortest decimal that equals `steps` times 2^-frac: every such fraction is finite.
 fn fixed(steps: i128, frac: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let (sign, size) = (if steps < 0 { "-" } else { "" }, steps.unsigned_abs());
     let whole = if frac == 128 { 0 } else { size >> frac };
@@ -212,7 +213,8 @@ fn fixed(steps: i128, frac: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut rest = size & mask(frac.into());
     let mut digits = String::new();
     while rest != 0 || digits.is_empty() {
-        // Ten times the rest may need four bits more than there are: the halves apart.
+        // Ten times the rest may need four more bits than there are, so the halves are multiplied
+        // separately.
         let (low, high) = ((rest & u128::from(u64::MAX)) * 10, (rest >> 64) * 10);
         let high = high + (low >> 64);
         let low = low & u128::from(u64::MAX);
@@ -226,7 +228,7 @@ fn fixed(steps: i128, frac: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str(&digits)
 }
 
-/// The error of a literal that is no element of its scalar.
+/// The reason why a literal is not an element of its scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
     /// It is not written as such elements are.
@@ -237,7 +239,7 @@ pub(crate) enum Unfit {
     Inexact,
 }
 
-/// Reads what [`Literal`] writes; also `0x…` numbers. A decimal of a fixed scalar must be exact.
+/// Reads the text of [`Literal`], and `0x…` numbers. A decimal of a fixed scalar must be exact.
 pub(crate) fn parse_literal(scalar: Scalar, text: &str) -> Result<u128, Unfit> {
     match parse_nearest(scalar, text)? {
         (bits, false) => Ok(bits),
@@ -245,8 +247,8 @@ pub(crate) fn parse_literal(scalar: Scalar, text: &str) -> Result<u128, Unfit> {
     }
 }
 
-/// The same, and a decimal of a fixed scalar becomes the nearest element, the even one of two: with
-/// whether it was none itself.
+/// [`parse_literal`] that rounds a decimal of a fixed scalar to the nearest element, the even one
+/// of two. Also returns whether it was rounded.
 pub(crate) fn parse_nearest(scalar: Scalar, text: &str) -> Result<(u128, bool), Unfit> {
     if let Scalar::Bool = scalar {
         return match text {
@@ -295,14 +297,14 @@ pub(crate) fn parse_nearest(scalar: Scalar, text: &str) -> Result<(u128, bool), 
     Ok(((if negative { size.wrapping_neg() } else { size }) & mask(bits), rounded))
 }
 
-/// `whole.fraction` in steps of 2^-frac, the nearest number of them, and whether that is not exact.
+/// `whole.fraction` as the nearest number of steps of 2^-frac, and whether it was rounded.
 fn steps(whole: &str, fraction: &str, frac: u8) -> Result<(u128, bool), Unfit> {
     let whole: u128 = whole.parse().map_err(|_| Unfit::Range)?;
     let mut size = whole.checked_mul(1u128.checked_shl(frac.into()).unwrap_or(0)).ok_or(Unfit::Range)?;
     if frac == 128 && whole > 0 {
         return Err(Unfit::Range);
     }
-    // Doubling a decimal fraction pushes its bits out at the front.
+    // Doubling a decimal fraction shifts its bits out at the front.
     let mut digits: Vec<u8> = fraction.bytes().map(|b| b - b'0').collect();
     for bit in (0..frac).rev() {
         let mut carry = 0;
@@ -312,7 +314,7 @@ fn steps(whole: &str, fraction: &str, frac: u8) -> Result<(u128, bool), Unfit> {
         }
         size += u128::from(carry) << bit;
     }
-    // The digits that are left are less than a step.
+    // The remaining digits are less than a step.
     let left = digits.iter().rposition(|digit| *digit != 0).map_or(&[][..], |last| &digits[..=last]);
     let up = match left {
         [] | [0..=4, ..] => false,
@@ -371,7 +373,7 @@ pub(crate) mod tests {
             Err(Unfit::Range)
         );
         assert_eq!(parse_nearest(I8, "1.5"), Err(Unfit::Inexact));
-        // 7.99 · 2^120 to the nearest, by exact arithmetic elsewhere.
+        // 7.99 · 2^120, rounded to the nearest by independent exact arithmetic.
         let cents = Scalar::Fixed { bits: 128, frac: 120 };
         assert_eq!(
             parse_nearest(cents, "7.99"),
@@ -381,7 +383,7 @@ pub(crate) mod tests {
         assert_eq!(parse_literal(Scalar::Bits(4), "15"), Err(Unfit::Form));
     }
 
-    /// Scalars of all kinds, strings of up to so many bits.
+    /// Scalars of all kinds, with strings of up to `longest` bits.
     pub(crate) fn scalars(longest: u16) -> impl Strategy<Value = Scalar> {
         prop_oneof![
             Just(Scalar::Bool),

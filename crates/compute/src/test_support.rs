@@ -1,4 +1,4 @@
-//! Random computations, whatever the checker takes, for the tests of back ends.
+//! Random computations of all kinds that the checker accepts, for the tests of back ends.
 
 use crate::{
     Comparison, Computation, Dim, Member, Netlist, Op, Range, Reduction, Scalar, Scan, Shape, Steps, Tensor,
@@ -7,7 +7,7 @@ use crate::{
 use hushwire_circuit::bristol;
 use std::collections::BTreeMap;
 
-/// A small generator of numbers, so that a failure's seed is all there is to it.
+/// A small generator of numbers; a failure can be repeated from its seed.
 pub struct Dice(pub u64);
 
 impl Dice {
@@ -30,7 +30,7 @@ impl Dice {
 
     pub fn bits(&mut self) -> u128 {
         let random = u128::from(self.word()) << 64 | u128::from(self.word());
-        // Edges come often.
+        // Edge cases are frequent.
         match self.below(4) {
             0 => random % 4,
             1 => u128::MAX - random % 4,
@@ -82,7 +82,8 @@ pub fn tensor(dice: &mut Dice, scalar: Scalar, lengths: &[usize]) -> Tensor {
     tensor
 }
 
-/// A full adder of one bit and a copied one, with every gate there is: 2 and 1 bits to 1 and 3.
+/// A full adder of one bit, and a copied bit, with every kind of gate: inputs of 2 and 1 bits,
+/// outputs of 1 and 3.
 fn netlist() -> Netlist {
     let file = "8 11\n2 2 1\n2 1 3\n\n2 1 0 1 3 XOR\n2 1 0 1 4 AND\n2 1 3 2 5 AND\n1 1 1 6 EQ\n2 1 3 2 7 XOR\n\
                 1 1 2 8 INV\n1 1 6 9 EQW\n2 1 4 5 10 XOR\n";
@@ -129,7 +130,7 @@ fn op(dice: &mut Dice) -> (Op, usize) {
     }
 }
 
-/// A computation of up to some sixty nodes.
+/// A computation of up to about sixty nodes.
 pub fn computation(seed: u64) -> Computation {
     let mut dice = Dice(seed);
     let mut draft = Draft::new("random").unwrap();
@@ -149,7 +150,7 @@ pub fn computation(seed: u64) -> Computation {
         });
         values.push(draft.input_within(&format!("x{k}"), ty, promised).unwrap());
     }
-    // Strings for the circuit, which nothing else makes.
+    // Strings for the circuit, since nothing else makes them.
     for bits in [2, 1] {
         let of = Tensor::single(Scalar::Bits(bits), dice.bits());
         values.push(draft.push(Op::Constant(of), vec![]).unwrap());
@@ -162,18 +163,18 @@ pub fn computation(seed: u64) -> Computation {
     }
     for _ in 0..160 {
         let (op, n) = op(&mut dice);
-        // Later values more often, so that graphs grow deep.
+        // Later values are chosen more often, so that graphs grow deep.
         let pick = |dice: &mut Dice| {
             values[values.len() - 1 - dice.below(values.len()).min(dice.below(values.len()))]
         };
         let mut operands: Vec<Value> = (0..n).map(|_| pick(&mut dice)).collect();
-        // Permutations are few, and keys of one length fewer.
+        // Permutations are rare, and keys of one length rarer.
         let order = values.iter().rev().find(|v| draft.so_far().node(**v).ty.scalar == Scalar::Place);
         match (&op, order) {
             (Op::Permute | Op::Invert, Some(order)) => operands[n - 1] = *order,
             (Op::Order { .. }, _) => operands[1] = operands[0],
             (Op::Part { .. } | Op::Circuit(_) | Op::Scan(_) | Op::Compact { .. } | Op::Conv2d { .. }, _) => {
-                // What they take is rare: it is looked for.
+                // Suitable operands are rare, so they are searched for.
                 let fits = |draft: &Draft, v: &Value, k: usize| {
                     let ty = &draft.so_far().node(*v).ty;
                     match op {
@@ -211,7 +212,7 @@ pub fn computation(seed: u64) -> Computation {
     draft.finish().unwrap()
 }
 
-/// Inputs for it, with `n` rows where it has a symbol.
+/// Inputs for the computation; a symbol gets `n` rows.
 pub fn inputs(computation: &Computation, seed: u64, n: usize) -> BTreeMap<String, Tensor> {
     let mut dice = Dice(seed);
     let of = |ty: &Type, promised: Option<Range>, dice: &mut Dice| {

@@ -1,14 +1,15 @@
-//! Types of values: an element's scalar, the shape of the whole, and who may see it.
+//! Types of values: an element's scalar, the shape of the whole, and its visibility.
 
 use core::fmt;
 use std::{borrow::Cow, collections::BTreeMap};
 
-/// Most bits of a number.
+/// The largest width of a number, in bits.
 pub const MAX_BITS: u8 = 128;
-/// Most bits of a string of bits.
+/// The largest width of a string of bits.
 pub const MAX_STRING: u16 = 4096;
 
-/// Whether a name may stand in text: a letter or `_`, then letters, digits and `_`, of ASCII; no type and no truth value.
+/// Whether text may contain the name: an ASCII letter or `_`, then letters, digits and `_`; not a
+/// type or a truth value.
 pub(crate) fn is_name(name: &str) -> bool {
     if Scalar::parse(name).is_some() || ["true", "false", "fixed", "bits", "desc", "in"].contains(&name) {
         return false;
@@ -19,7 +20,7 @@ pub(crate) fn is_name(name: &str) -> bool {
         && name.len() <= 64
 }
 
-/// A value's number: that of the node that computes it.
+/// A value's number, which is its node's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Value(pub u32);
 
@@ -30,21 +31,22 @@ pub enum Scalar {
     Bool,
     /// An integer of 1 to 128 bits, two's complement where it is signed. All arithmetic wraps.
     Int {
-        /// Whether it has a sign.
+        /// Whether it is signed.
         signed: bool,
-        /// Bits, the sign's included.
+        /// The width in bits, including the sign.
         bits: u8,
     },
     /// A signed number of steps of 2^-frac, 1 to 128 bits in all.
     Fixed {
-        /// Bits, the sign's included.
+        /// The width in bits, including the sign.
         bits: u8,
-        /// Bits behind the point.
+        /// The number of fractional bits.
         frac: u8,
     },
     /// A string of 1 to 4096 bits without arithmetic.
     Bits(u16),
-    /// A row's number in a permutation: all of a vector's are different and below its length. Only operations make them.
+    /// A row's number in a permutation: a vector's numbers are all different and below its length.
+    /// Only operations make it.
     Place,
 }
 
@@ -61,7 +63,7 @@ impl Scalar {
         Scalar::Int { signed: false, bits }
     }
 
-    /// Bits of an element.
+    /// The number of bits of an element.
     #[must_use]
     pub const fn bits(self) -> usize {
         match self {
@@ -84,7 +86,7 @@ impl Scalar {
         matches!(self, Scalar::Int { signed: true, .. } | Scalar::Fixed { .. })
     }
 
-    /// Bits behind the point; 0 for integers.
+    /// The number of fractional bits; 0 for integers.
     #[must_use]
     pub const fn frac(self) -> u8 {
         match self {
@@ -93,7 +95,7 @@ impl Scalar {
         }
     }
 
-    /// Whether such elements exist: at least one bit, and no more than there may be.
+    /// Whether such elements exist: the width is at least one bit and at most the limit.
     #[must_use]
     pub const fn is_valid(self) -> bool {
         match self {
@@ -104,7 +106,7 @@ impl Scalar {
         }
     }
 
-    /// The scalar of a name: `bool`, `i64`, `u8`, `fixed(32, 16)`, `bits(128)`.
+    /// The scalar with this name: `bool`, `i64`, `u8`, `fixed(32, 16)`, `bits(128)`.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         let number = |text: &str| {
@@ -145,9 +147,9 @@ impl fmt::Display for Scalar {
 /// The length of one axis.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Dim {
-    /// As many elements.
+    /// A known number of elements.
     Known(u64),
-    /// As many as will be bound to a name before the run, such as the rows of a table.
+    /// A number that is bound to a name before the run, such as the rows of a table.
     Symbol(Cow<'static, str>),
 }
 
@@ -172,7 +174,7 @@ impl fmt::Display for Dim {
     }
 }
 
-/// Lengths of all axes, the outermost first; none for a single element.
+/// The lengths of all axes, the outermost first; empty for a single element.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Shape(pub Vec<Dim>);
 
@@ -195,22 +197,22 @@ impl Shape {
         Shape(vec![rows.into(), columns.into()])
     }
 
-    /// `[n, 3]`, also of no axis.
+    /// `[n, 3]`, also if there are no axes.
     pub(crate) fn list(&self) -> String {
         let dims: Vec<_> = self.0.iter().map(Dim::to_string).collect();
         format!("[{}]", dims.join(", "))
     }
 
-    /// Axes.
+    /// The number of axes.
     #[must_use]
     pub fn rank(&self) -> usize {
         self.0.len()
     }
 
-    /// The same with every symbol replaced by its number; the name of one that has none otherwise.
+    /// The shape with every symbol replaced by its number.
     ///
     /// # Errors
-    /// The first symbol without a number.
+    /// The name of the first symbol without a number.
     pub fn bind(&self, symbols: &BTreeMap<String, u64>) -> Result<Shape, String> {
         let bound = |dim: &Dim| match dim {
             Dim::Known(n) => Ok(Dim::Known(*n)),
@@ -219,7 +221,8 @@ impl Shape {
         Ok(Shape(self.0.iter().map(bound).collect::<Result<_, _>>()?))
     }
 
-    /// Elements; `None` while a symbol stands in it, or if they are more than a machine can count.
+    /// The number of elements; `None` if the shape has a symbol, or the number exceeds what the
+    /// machine can count.
     #[must_use]
     pub fn elements(&self) -> Option<usize> {
         self.0.iter().try_fold(1usize, |product, dim| match dim {
@@ -228,7 +231,7 @@ impl Shape {
         })
     }
 
-    /// Lengths; `None` while a symbol stands in it.
+    /// The lengths; `None` if the shape has a symbol.
     #[must_use]
     pub fn lengths(&self) -> Option<Vec<usize>> {
         let known = |dim: &Dim| match dim {
@@ -261,14 +264,14 @@ pub struct Member(pub u16);
 pub enum Visibility {
     /// All members know it.
     Public,
-    /// One member knows it, and computes with it alone in the open.
+    /// One member knows it, and computes with it alone in the clear.
     Private(Member),
     /// Nobody knows it.
     Secret,
 }
 
 impl Visibility {
-    /// The visibility of what is computed from both.
+    /// The visibility of a value that is computed from both.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         match (self, other) {
@@ -282,11 +285,11 @@ impl Visibility {
 /// The type of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Type {
-    /// The elements'.
+    /// The type of an element.
     pub scalar: Scalar,
-    /// How many there are along each axis.
+    /// The lengths of the axes.
     pub shape: Shape,
-    /// Who may see them.
+    /// Who may see the elements.
     pub visibility: Visibility,
 }
 
@@ -298,7 +301,7 @@ impl Type {
     }
 }
 
-/// Scalar and shape; who may see it is said apart, by name.
+/// The scalar and the shape; messages give the visibility separately, by name.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.scalar, self.shape)

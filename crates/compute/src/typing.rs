@@ -1,4 +1,4 @@
-//! Operands' types as an operation looks at them, and the rules that several operations share.
+//! The operands' types as operations see them, and the rules that several operations share.
 
 use crate::{ComputeError, Dim, Scalar, Shape, Type, Visibility};
 
@@ -8,10 +8,10 @@ pub(crate) type Operand<'a> = (&'a str, &'a Type);
 /// The type of a result, or the reason why there is none.
 pub(crate) type Typed = Result<Type, ComputeError>;
 
-/// Axes that a value may have.
+/// The largest number of axes of a value.
 pub const MAX_RANK: usize = 8;
 
-/// The operands of an operation that is to be typed: as many as it takes.
+/// The operands of an operation to type; their number is right.
 #[derive(Clone, Copy)]
 pub(crate) struct Operands<'a> {
     /// The operation's name.
@@ -29,7 +29,7 @@ pub(crate) fn told(operands: &[Operand<'_>]) -> String {
     operands.iter().map(one).collect::<Vec<_>>().join(" and ")
 }
 
-/// Whether there is a number, or there are bits, of one type for what is of the other.
+/// Whether elements of one scalar can be cast to the other: both are numbers, or bits.
 pub(crate) fn castable(from: Scalar, to: Scalar) -> bool {
     match (from, to) {
         (Scalar::Place, _) | (_, Scalar::Place) => false,
@@ -39,7 +39,7 @@ pub(crate) fn castable(from: Scalar, to: Scalar) -> bool {
     }
 }
 
-/// A shape with no more axes than a value may have.
+/// A shape within the limit on axes.
 pub(crate) fn ranked(shape: &Shape) -> Result<Shape, ComputeError> {
     if shape.rank() > MAX_RANK {
         return Err(err(format!("a value with {} axes", shape.rank()), format!("it has at most {MAX_RANK}")));
@@ -48,7 +48,7 @@ pub(crate) fn ranked(shape: &Shape) -> Result<Shape, ComputeError> {
 }
 
 impl<'a> Operands<'a> {
-    /// The same operation's operands from the `k`-th on.
+    /// The operation's operands from the `k`-th on.
     pub(crate) fn from(self, k: usize) -> Self {
         Operands { all: &self.all[k..], ..self }
     }
@@ -61,33 +61,33 @@ impl<'a> Operands<'a> {
         &self.all[k].1.shape
     }
 
-    /// Operands with their types, for messages.
+    /// The operands with their types, for messages.
     pub(crate) fn told(self) -> String {
         told(self.all)
     }
 
-    /// Operands that the operation does not take.
+    /// The error of operands that the operation does not take.
     pub(crate) fn wrong(self, remedy: impl Into<String>) -> ComputeError {
         err(format!("`{}` of {}", self.name, self.told()), remedy)
     }
 
-    /// A first operand, or keys, by which the operation does nothing.
+    /// The error of a first operand, or of keys, with which the operation would do nothing.
     pub(crate) fn wrong_by(self, remedy: impl Into<String>) -> ComputeError {
         err(format!("`{}` by {}", self.name, self.told()), remedy)
     }
 
-    /// A result that all may see who may see every operand.
+    /// A result that is visible to whoever may see every operand.
     pub(crate) fn result(self, scalar: Scalar, shape: Shape) -> Typed {
         let visibility = self.all.iter().fold(Visibility::Public, |v, (_, ty)| v.with(ty.visibility));
         Ok(Type { scalar, shape, visibility })
     }
 
-    /// An element-wise result: of the operands' shape.
+    /// An element-wise result, with the operands' shape.
     pub(crate) fn each(self, scalar: Scalar) -> Typed {
         self.result(scalar, self.together()?)
     }
 
-    /// The one scalar of all operands.
+    /// The common scalar of all operands.
     pub(crate) fn alike(self, ok: impl Fn(Scalar) -> bool, wants: &str) -> Result<Scalar, ComputeError> {
         let scalar = self.scalar(0);
         if self.all.iter().any(|(_, ty)| !ok(ty.scalar)) {
@@ -104,7 +104,7 @@ impl<'a> Operands<'a> {
         Ok(scalar)
     }
 
-    /// The one scalar of numbers.
+    /// The common scalar of operands that are numbers.
     pub(crate) fn numbers(self) -> Result<Scalar, ComputeError> {
         self.alike(Scalar::is_number, "numbers")
     }
@@ -135,7 +135,7 @@ impl<'a> Operands<'a> {
         }
     }
 
-    /// The one shape of all operands but single elements.
+    /// The common shape of all operands that are not single elements.
     fn together(self) -> Result<Shape, ComputeError> {
         let mut shapes = self.all.iter().map(|(_, ty)| &ty.shape).filter(|s| s.rank() > 0);
         let Some(first) = shapes.next() else { return Ok(Shape::scalar()) };
@@ -164,7 +164,8 @@ impl<'a> Operands<'a> {
         Ok(shape)
     }
 
-    /// Refuses a first operand that is no vector of truth values, and a second that has not as many rows.
+    /// Refuses a first operand that is not a vector of truth values, and a second operand with
+    /// another number of rows.
     pub(crate) fn flagged(self) -> Result<(), ComputeError> {
         let [(_, flags), (_, rows)] = [self.all[0], self.all[1]];
         if flags.scalar != Scalar::Bool || flags.shape.rank() != 1 {

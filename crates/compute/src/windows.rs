@@ -1,25 +1,26 @@
-//! Windows over the last two axes, for convolutions and pooling: which elements meet in each element of the result.
+//! Windows over the last two axes, for convolutions and pooling: the elements that contribute to
+//! each element of the result.
 
 use crate::{ComputeError, Dim, Reduction, Shape, typing::Operands};
 use core::fmt::Write;
 
-/// The way of a window over rows and columns.
+/// The steps and padding of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Steps {
-    /// Rows and columns from one place to the next, 1 or more.
+    /// The distance from one place to the next in rows and columns, at least 1.
     pub strides: [u32; 2],
-    /// Rows and columns that are thought around the elements: above, left, below and right.
+    /// The rows and columns added around the elements: above, left, below and right.
     pub padding: [u32; 4],
 }
 
 impl Default for Steps {
-    /// One by one, with nothing around.
+    /// Steps of one, without padding.
     fn default() -> Self {
         Steps { strides: [1; 2], padding: [0; 4] }
     }
 }
 
-/// Arguments in text that differ from their defaults.
+/// The arguments in text that differ from their defaults.
 pub(crate) fn way(steps: Steps) -> String {
     let mut out = String::new();
     let usual = Steps::default();
@@ -35,9 +36,9 @@ pub(crate) fn way(steps: Steps) -> String {
 /// Windows of one size over planes of one size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Windows {
-    /// Rows and columns of a plane.
+    /// The rows and columns of a plane.
     plane: [usize; 2],
-    /// Rows and columns of a window.
+    /// The rows and columns of a window.
     size: [usize; 2],
     steps: Steps,
 }
@@ -47,7 +48,8 @@ impl Windows {
         Windows { plane, size, steps }
     }
 
-    /// How many windows there are in each direction; `None` if not one fits, or the numbers make no sense.
+    /// The number of windows in each direction; `None` if no window fits, or the numbers make no
+    /// sense.
     pub(crate) fn count(&self) -> Option<[usize; 2]> {
         let one = |k: usize| {
             let around = self.steps.padding[k] as usize + self.steps.padding[k + 2] as usize;

@@ -479,7 +479,7 @@ table! {
         "check that it is a whole ONNX file"
     704 NUMPY File "A file that is not an array of NumPy"
         "{cause}"
-        "save it with numpy.save"
+        "{remedy}"
     705 OPSET File "A model with an unsupported set of operators"
         "its operators are of set {opset}"
         "export it with an opset from {least} to {most}"

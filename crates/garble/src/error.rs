@@ -3,7 +3,7 @@
 use std::fmt;
 
 use hushwire_fault::{Fault, IntoText, Text, code};
-use hushwire_machine::{NetError, PartyId};
+use hushwire_machine::{NetError, PartyId, drive::Misstep};
 use hushwire_ot::OtError;
 use thiserror::Error;
 
@@ -107,5 +107,16 @@ impl GarbleError {
             *peer = who;
         }
         if let GarbleError::Ot(e) = self { e.of(who).into() } else { self }
+    }
+}
+
+impl From<Misstep> for GarbleError {
+    fn from(misstep: Misstep) -> Self {
+        match misstep {
+            Misstep::Message { step, found, expected } => {
+                Self::malformed(None, step, format!("{found} bytes instead of {expected}"))
+            }
+            misstep => Self::Ot(misstep.into()),
+        }
     }
 }

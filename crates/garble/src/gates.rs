@@ -2,7 +2,7 @@
 
 use crate::{Format, Scheme, Transfer, tables::Stretch};
 use hushwire_aes::Backend;
-use hushwire_block::{Block, Sums, Tagged};
+use hushwire_block::{Block, Tagged, TripleSums};
 use hushwire_circuit::{Slot, Woven};
 use hushwire_prg::{Prg, Seed};
 use std::ops::Range;
@@ -95,7 +95,7 @@ pub trait GateBackend {
     const SUMS: bool = false;
 
     /// XORs without tables that were put together, see [`hushwire_circuit::Woven`].
-    fn sums(&mut self, _wires: &mut [Self::Wire], _strip: usize, _sums: &Sums, _range: Range<usize>) {
+    fn sums(&mut self, _wires: &mut [Self::Wire], _strip: usize, _sums: &TripleSums, _range: Range<usize>) {
         unreachable!("an end that has sums says so")
     }
 

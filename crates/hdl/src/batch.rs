@@ -1,9 +1,10 @@
-//! One batch of instances on a device, behind the trait of software parties.
+//! One batch of instances on a device, with the trait of software parties.
 //!
-//! **Functionality.** As [`hushwire_rep3::CircuitBatch`] for `128 · cores · lanes` instances of the loaded circuit, with
-//! the same bytes on the wire: shared planes of all bits that are not common → shared planes of the outputs.
-//! **Paper.** Araki et al. 2016. **Security.** As of the device. **Rounds and bytes.** One message a layer of ANDs, one
-//! bit an AND. **Constant time.** Here shares are only copied.
+//! **Functionality.** As [`hushwire_rep3::CircuitBatch`] for `128 · cores · lanes` instances of the
+//! loaded circuit, with the same bytes on the wire: shared planes of all bits that are not common →
+//! shared planes of the outputs. **Paper.** Araki et al. 2016. **Security.** As of the device.
+//! **Rounds and bytes.** One message a layer of ANDs, one bit an AND. **Constant time.** This
+//! module only copies shares.
 
 use crate::{Cause, Device, HdlError};
 use hushwire_machine::drive::{Exchanged, Latch, Misstep, Round};
@@ -11,12 +12,12 @@ use hushwire_machine::{Cost, gated};
 use hushwire_rep3::Shares;
 use std::sync::Arc;
 
-/// A batch under way; [`Device::batch`] begins one.
+/// A batch under way; [`Device::batch`] begins it.
 pub struct HdlBatch {
     device: Device,
     context: usize,
     messages: Arc<[usize]>,
-    /// Rounds whose messages are made.
+    /// The number of rounds whose messages are made.
     made: usize,
     output: Option<Shares>,
     latch: Latch,
@@ -27,10 +28,11 @@ impl HdlBatch {
         HdlBatch { device, context, messages, made: 0, output: None, latch: Latch::new() }
     }
 
-    /// Shares of the output planes, after the run.
+    /// The shares of the output planes, after the run.
     ///
     /// # Errors
-    /// The device's first error, in whichever batch it was; [`Cause::Misuse`] before the run has ended.
+    /// The device's first error, in whichever batch it happened; [`Cause::Misuse`] before the run
+    /// has ended.
     pub fn output(self) -> Result<Shares, HdlError> {
         self.device.check()?;
         self.output.ok_or_else(|| misuse("the end of a batch", "the batch has not ended".to_owned()))

@@ -1,4 +1,4 @@
-//! One party's device: what it is, what was loaded into it, and whether it still works.
+//! One party's device: its size, its program, and its first error.
 
 use crate::frame::header;
 use crate::socket::Socket;
@@ -14,16 +14,16 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// LOCAL: how long a device may do nothing while it is waited for.
+/// LOCAL: how long a device that the engine waits for may be silent.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// LOCAL: how long a device's process may take to end after its connection.
+/// LOCAL: how long a device's process may run after its connection has ended.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// A device, shared by the batches that run on it. Dropping the last copy ends its process.
+/// A device, shared by the batches that run on it. Dropping the last clone ends its process.
 #[derive(Clone)]
 pub struct Device(Arc<Mutex<Inner>>);
 
-/// Sizes of the program in the device.
+/// The sizes of the loaded program.
 struct Program {
     rows: [usize; 2],
     messages: Arc<[usize]>,
@@ -35,7 +35,7 @@ struct Inner {
     child: Option<Child>,
     hello: Hello,
     program: Option<Program>,
-    /// The first one; nothing is done after it.
+    /// The first error; the device does nothing after it.
     error: Option<HdlError>,
 }
 
@@ -43,12 +43,12 @@ impl Device {
     /// Starts a device's program, with the other end of a socket as its standard input.
     ///
     /// # Errors
-    /// [`Cause::NotStarted`], and as [`Device::over`].
+    /// [`Cause::NotStarted`], and the errors of [`Device::over`].
     pub fn start(program: &Path) -> Result<Device, HdlError> {
         let name = format!("the simulated party {}", program.display());
         let start = || {
             let (ours, theirs) = UnixStream::pair()?;
-            // Standard output is the engine's own; errors are for people.
+            // Standard output is the engine's own; standard error is for people.
             let mut command = Command::new(program);
             command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null());
             Ok((ours, command.spawn()?))
@@ -62,11 +62,11 @@ impl Device {
         Self::new(name, stream, Some(child), PATIENCE)
     }
 
-    /// A device at the other end of `stream`, which may do nothing for `patience` while it is waited for. `name` is for
-    /// people.
+    /// A device at the other end of `stream`, which may be silent for `patience` while the engine
+    /// waits for it. `name` is for people.
     ///
     /// # Errors
-    /// Any cause but those of programs and batches.
+    /// Any cause except those of programs and batches.
     pub fn over(name: &str, stream: UnixStream, patience: Duration) -> Result<Device, HdlError> {
         Self::new(name.to_owned(), stream, None, patience)
     }
@@ -88,7 +88,7 @@ impl Device {
         Ok(Device(Arc::new(Mutex::new(inner))))
     }
 
-    /// The size that the device gave in its greeting.
+    /// The size in the device's greeting.
     #[must_use]
     pub fn hello(&self) -> Hello {
         self.lock().hello
@@ -105,37 +105,39 @@ impl Device {
         })
     }
 
-    /// Gives the device the keys of `party`'s session, a circuit, and this party's shares of the bits that all instances
-    /// have in common: bit `i` is bit `i % 8` of byte `i / 8`. Once for each device.
+    /// Gives the device the keys of `party`'s session, a circuit, and this party's shares of the
+    /// bits that all instances have in common: bit `i` is bit `i % 8` of byte `i / 8`. Call it once
+    /// for each device.
     ///
     /// # Errors
-    /// [`Cause::Capacity`] if the circuit does not fit; [`Cause::Misuse`] for a second program, a circuit without ANDs or
-    /// outputs, or too few common bits; whatever ends the device.
+    /// [`Cause::Capacity`] if the circuit does not fit; [`Cause::Misuse`] for a second program, a
+    /// circuit without ANDs or outputs, or too few common bits; any cause that ends the device.
     pub fn load(&self, party: &Party, code: &Microcode, common: &Shares) -> Result<(), HdlError> {
         self.lock().run("loading the circuit", |inner| inner.load(party, code, common))
     }
 
-    /// Begins a batch in `context`: `inputs` are this party's shares of the planes of all bits that are not common, one
-    /// after the other. `cx` is the batch's place in the session whose keys were loaded.
+    /// Begins a batch in `context`. `inputs` are this party's shares of the planes of all bits that
+    /// are not common, one after the other. `cx` is the batch's place in the session whose keys
+    /// were loaded.
     ///
     /// # Errors
-    /// [`Cause::Misuse`] before a program is loaded, for a context that is busy or not there, or for shares of another
-    /// length; whatever ends the device.
+    /// [`Cause::Misuse`] before a program is loaded, for a context that is busy or does not exist,
+    /// or for shares of another length; any cause that ends the device.
     #[expect(clippy::needless_pass_by_value, reason = "a context serves one batch, which takes it")]
     pub fn batch(&self, context: usize, cx: Context, inputs: &Shares) -> Result<HdlBatch, HdlError> {
         let messages = self.lock().run("beginning a batch", |inner| inner.begin(context, &cx, inputs))?;
         Ok(HdlBatch::new(self.clone(), context, messages))
     }
 
-    /// The first error, if there was one.
+    /// Returns the device's first error.
     ///
     /// # Errors
-    /// That.
+    /// The first error, if there was one.
     pub fn check(&self) -> Result<(), HdlError> {
         self.lock().error.clone().map_or(Ok(()), Err)
     }
 
-    /// The device's counters now, asked for over the socket.
+    /// Asks the device for its counters.
     ///
     /// # Errors
     /// Any cause that ends the device.
@@ -147,7 +149,8 @@ impl Device {
         })
     }
 
-    /// A batch's message: gives the device what came from the right, and takes what goes to the left.
+    /// Makes a batch's message: passes on the bytes from the right neighbour, and fills `message`
+    /// for the left one.
     pub(crate) fn layer(&self, context: usize, arrived: &[u8], message: &mut [u8]) -> Result<(), HdlError> {
         self.lock().run("a circuit layer", |inner| {
             inner.link(context, arrived)?;
@@ -155,7 +158,7 @@ impl Device {
         })
     }
 
-    /// A batch's end.
+    /// Ends a batch and returns its output.
     pub(crate) fn end(&self, context: usize, arrived: &[u8]) -> Result<Shares, HdlError> {
         self.lock().run("the end of a batch", |inner| {
             inner.link(context, arrived)?;
@@ -261,17 +264,17 @@ impl Inner {
         Ok(messages)
     }
 
-    /// Ends our own process, which is of no more use: it may be stopped, and whoever reports the error may exit
-    /// without dropping the device.
+    /// Ends the device's process if this engine started it. The process is of no more use: it may
+    /// be stopped, and whoever reports the error may exit without dropping the device.
     fn kill(&mut self) {
         if let Some(child) = &mut self.child {
-            // Gone already, or about to be.
+            // An error means that it has ended already.
             let _ = child.kill();
             let _ = child.wait();
         }
     }
 
-    /// The end of our own process in words, once it has come.
+    /// How the process ended, if this engine started it and it has ended.
     fn status(&mut self) -> Option<String> {
         let child = self.child.as_mut()?;
         let begun = Instant::now();
@@ -294,7 +297,7 @@ impl Drop for Inner {
     }
 }
 
-/// Planes of both shares, row by row.
+/// Interleaves the planes of both shares, row by row.
 fn to_rows(shares: &Shares, plane: usize) -> Zeroizing<Vec<u8>> {
     let mut rows = Zeroizing::new(Vec::with_capacity(2 * shares.len()));
     for (own, next) in shares.own.chunks_exact(plane).zip(shares.next.chunks_exact(plane)) {

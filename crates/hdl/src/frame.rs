@@ -13,7 +13,7 @@
 //! device → engine  H  version, lanes, cores, contexts, slots, instructions, scalars, flight, u32 each: first
 //!                  T  bytes of the link to the left neighbour
 //!                  O  all rows of output: ends a batch
-//!                  X  why it ends, as text
+//!                  X  the reason why it ends, as text
 //!                  Z  cycles u64 │ AND instructions u64
 //!
 //! a row            one bit of all instances as shares: the own plane, then the next one, 16·W bytes each
@@ -25,9 +25,9 @@ use crate::Cause;
 /// The protocol's version.
 pub const VERSION: u32 = 1;
 
-/// Bytes before the payload.
+/// The number of bytes before the payload.
 pub(crate) const HEADER: usize = 8;
-/// The longest text of an X, and the longest H of whatever version.
+/// The length of the longest text of an X, and of the longest H of any version.
 pub(crate) const MOST_TEXT: usize = 4096;
 
 /// The first bytes of a frame.
@@ -45,36 +45,37 @@ pub(crate) fn header(kind: u8, context: u8, length: usize) -> Result<[u8; HEADER
 /// The size of a device, from its greeting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hello {
-    /// AND lanes, each of which takes one word a cycle.
+    /// The number of AND lanes; each takes one word a cycle.
     pub lanes: usize,
-    /// Cores that feed a lane in turn.
+    /// The number of cores that feed a lane in turn.
     pub cores: usize,
-    /// Batches that can be under way at once.
+    /// The number of batches that can be under way at once.
     pub contexts: usize,
-    /// Room for wires of a context.
+    /// The number of wires that a context can hold.
     pub slots: usize,
-    /// Room for instructions.
+    /// The number of instructions that it can hold.
     pub instructions: usize,
-    /// Room for scalars.
+    /// The number of scalars that it can hold.
     pub scalars: usize,
-    /// ANDs of a context that may be under way at once. The engine exchanges whole layers, so that no layer may be wider.
+    /// The number of a context's ANDs that can be under way at once. The engine exchanges whole
+    /// layers, so no layer may be wider.
     pub flight: usize,
 }
 
 impl Hello {
-    /// 128-bit words of a plane.
+    /// The number of 128-bit words of a plane.
     #[must_use]
     pub fn words(&self) -> usize {
         self.cores * self.lanes
     }
 
-    /// Instances of a batch.
+    /// The number of instances of a batch.
     #[must_use]
     pub fn instances(&self) -> usize {
         128 * self.words()
     }
 
-    /// Bytes of a plane.
+    /// The number of bytes of a plane.
     #[must_use]
     pub fn plane_bytes(&self) -> usize {
         16 * self.words()
@@ -92,7 +93,8 @@ impl Hello {
     /// The inverse of [`Hello::to_bytes`].
     ///
     /// # Errors
-    /// [`Cause::Version`], or [`Cause::Protocol`] for other than eight words or for a size that no device has.
+    /// [`Cause::Version`]; [`Cause::Protocol`] for any other length than eight words, or for an
+    /// impossible size.
     pub fn from_bytes(bytes: &[u8]) -> Result<Hello, Cause> {
         let (words, rest) = bytes.as_chunks::<4>();
         let words: Vec<u32> = words.iter().map(|w| u32::from_le_bytes(*w)).collect();
@@ -125,14 +127,14 @@ impl Hello {
 /// The counters of a device since its program was loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Clock cycles.
+    /// The number of clock cycles.
     pub cycles: u64,
-    /// AND instructions that were issued, one for all words of a plane.
+    /// The number of AND instructions issued, one for all words of a plane.
     pub ands: u64,
 }
 
 impl Statistics {
-    /// The counters in the payload of a frame Z; `None` for another length than 16 bytes.
+    /// Parses the payload of a frame Z; `None` if it is not 16 bytes long.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Statistics> {
         let (&[cycles, ands], []) = bytes.as_chunks::<8>() else { return None };
         Some(Statistics { cycles: u64::from_le_bytes(cycles), ands: u64::from_le_bytes(ands) })

@@ -1,4 +1,4 @@
-//! A device of any behaviour: for tests and the fuzzer.
+//! Devices with any behaviour, for tests and the fuzzer.
 
 use crate::{
     Cause,
@@ -6,22 +6,23 @@ use crate::{
     inbox::Inbox,
 };
 
-/// Bytes before those of the device: how they are cut, and which batches are begun.
+/// The number of bytes before the device's: they say how those are cut, and which batches are
+/// begun.
 const HEAD: usize = 4;
 
-/// The input of a device that greets well, for the fuzz target: four bytes of how it is cut and which batches are begun, then
-/// its greeting in one piece.
+/// The fuzz target's input for a device that greets correctly: four bytes that say how the rest is
+/// cut and which batches are begun, then its greeting in one piece.
 #[must_use]
 pub fn greeting(hello: &crate::Hello) -> Vec<u8> {
     let hello = hello.to_bytes();
     [&[39, 0xff, 2, 3][..], &[b'H', 0, 0, 0, hello.len() as u8, 0, 0, 0], &hello].concat()
 }
 
-/// Feeds the engine's inbox frames of any bytes: it takes what was asked for, or refuses it, and keeps no more than was
-/// asked for.
+/// Feeds any bytes as frames to the engine's inbox. It must accept only frames that were asked for,
+/// and keep no more bytes than were asked for.
 ///
 /// # Panics
-/// Where it does something else.
+/// If it does otherwise.
 pub fn frames(bytes: &[u8]) {
     let Some((&[cut, begins, layers, rows], bytes)) = bytes.split_first_chunk::<HEAD>() else { return };
     let (mut inbox, mut begun) = (Inbox::default(), false);
@@ -36,7 +37,7 @@ pub fn frames(bytes: &[u8]) {
             return;
         }
         let Some(hello) = inbox.hello else { continue };
-        // The largest devices that a frame can describe would have us make gigabytes of buffers.
+        // A frame can describe devices for which this test would allocate gigabytes of buffers.
         if hello.words() > 64 {
             return;
         }

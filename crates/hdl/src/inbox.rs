@@ -1,25 +1,25 @@
-//! The input from a device, checked and sorted by context.
+//! The bytes from a device, checked and sorted by context.
 
 use crate::frame::{HEADER, MOST_TEXT};
 use crate::{Cause, Hello, Statistics};
 use zeroize::Zeroizing;
 
-/// One context's bytes.
+/// The bytes of one context.
 #[derive(Default)]
-struct Context {
-    /// A batch is under way.
+struct ContextBytes {
+    /// Whether a batch is under way.
     busy: bool,
-    /// Link bytes that the batch has still to send.
+    /// The number of link bytes that the batch still has to send.
     due: usize,
-    /// Those that came, and how many of them were taken.
+    /// The link bytes that came, and the number of them that were taken.
     link: Zeroizing<Vec<u8>>,
     taken: usize,
-    /// The length of the output in bytes, and the part of it that has come.
+    /// The length of the output in bytes, and the part that has come.
     whole: usize,
     output: Zeroizing<Vec<u8>>,
 }
 
-/// The frame whose payload is coming.
+/// A frame whose payload is coming.
 #[derive(Clone, Copy)]
 struct Coming {
     kind: u8,
@@ -27,14 +27,14 @@ struct Coming {
     left: usize,
 }
 
-/// Everything that came and was not asked for yet.
+/// The bytes that came and were not taken yet.
 #[derive(Default)]
 pub(crate) struct Inbox {
     header: Vec<u8>,
     coming: Option<Coming>,
-    /// Payloads of H, X and Z.
+    /// The payload of an H, X or Z.
     text: Vec<u8>,
-    contexts: Vec<Context>,
+    contexts: Vec<ContextBytes>,
     pub(crate) hello: Option<Hello>,
     /// Whether statistics were asked for, and the answer.
     pub(crate) asked: bool,
@@ -49,7 +49,8 @@ impl Inbox {
     /// Sorts the next bytes.
     ///
     /// # Errors
-    /// [`Cause::Protocol`] for what it must not send now, [`Cause::Version`], or [`Cause::Reported`].
+    /// [`Cause::Protocol`] for a frame that the device must not send now, [`Cause::Version`], or
+    /// [`Cause::Reported`].
     pub(crate) fn feed(&mut self, mut bytes: &[u8]) -> Result<(), Cause> {
         while !bytes.is_empty() {
             let coming = match self.coming.take() {
@@ -83,7 +84,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// Whether the frame that the header begins may come now.
+    /// Checks that the frame with the complete header may come now.
     fn begun(&mut self) -> Result<Coming, Cause> {
         let h = &self.header;
         let (kind, context, zero) = (h[0], usize::from(h[1]), [h[2], h[3]]);
@@ -119,13 +120,13 @@ impl Inbox {
         Ok(Coming { kind, context, left: length })
     }
 
-    /// A payload is complete.
+    /// Handles a complete payload.
     fn whole(&mut self, kind: u8) -> Result<(), Cause> {
         let text = std::mem::take(&mut self.text);
         match kind {
             b'H' => {
                 let hello = Hello::from_bytes(&text)?;
-                self.contexts.resize_with(hello.contexts, Context::default);
+                self.contexts.resize_with(hello.contexts, ContextBytes::default);
                 self.hello = Some(hello);
             }
             b'X' => {
@@ -142,10 +143,11 @@ impl Inbox {
         Ok(())
     }
 
-    /// Expects a batch: `largest` of the `due` link bytes are waited for at a time, then `whole` bytes of output.
+    /// Expects a batch of `due` link bytes, which are waited for in parts of at most `largest`, then
+    /// `whole` bytes of output.
     ///
     /// # Errors
-    /// [`Cause::Misuse`] if there is no such context, or if it is busy.
+    /// [`Cause::Misuse`] if the context does not exist or is busy.
     pub(crate) fn begin(
         &mut self,
         context: usize,
@@ -156,20 +158,20 @@ impl Inbox {
         let Some(lane) = self.contexts.get_mut(context).filter(|lane| !lane.busy) else {
             return Err(Cause::Misuse(format!("context {context} is busy, or the device has none")));
         };
-        *lane = Context { busy: true, due, whole, ..Context::default() };
+        *lane = ContextBytes { busy: true, due, whole, ..ContextBytes::default() };
         lane.link.reserve_exact(largest);
         lane.output.reserve_exact(whole);
         Ok(())
     }
 
-    /// Bytes that are kept, of frames under way and for whoever asks.
+    /// The number of bytes held: of frames under way, and of bytes not taken yet.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn kept(&self) -> usize {
         let contexts = self.contexts.iter().map(|context| context.link.len() + context.output.len());
         self.header.len() + self.text.len() + contexts.sum::<usize>()
     }
 
-    /// Fills `message` from the link bytes of a context, once there are enough.
+    /// Fills `message` with link bytes of a context; false while there are too few.
     pub(crate) fn take(&mut self, context: usize, message: &mut [u8]) -> bool {
         let lane = &mut self.contexts[context];
         let Some(bytes) = lane.link.get(lane.taken..lane.taken + message.len()) else { return false };
@@ -182,7 +184,7 @@ impl Inbox {
         true
     }
 
-    /// The whole output of a context, once it is there; the context is idle then.
+    /// The complete output of a context, once it has come; the context is idle then.
     pub(crate) fn end(&mut self, context: usize) -> Option<Zeroizing<Vec<u8>>> {
         let lane = &mut self.contexts[context];
         if lane.output.len() < lane.whole {

@@ -5,16 +5,19 @@
 //! transport ── Lane ── HdlBatch (Machine) ──┴─ Device ══ Unix socket ══ party-sim (a Verilated sequencer)
 //! ```
 //!
-//! A [`Device`] is one party's hardware: it holds that party's two session keys, a circuit as microcode, and the shares
-//! of what all instances have in common. An [`HdlBatch`] is one batch of instances in one of its contexts, and stands
-//! behind the same trait as a software party's: both send the same bytes, so that the peers cannot tell them apart.
+//! A [`Device`] is one party's hardware: it holds that party's two session keys, a circuit as
+//! microcode, and the shares of the bits that all instances have in common. An [`HdlBatch`] is a
+//! batch of instances in one of its contexts. It has the trait of a software party's batch and
+//! sends the same bytes, so peers cannot tell the two apart.
 //!
-//! **Security.** As of `hushwire-rep3`: semi-honest, one corrupted party, F = AES-128 as PRF. The device is part of its
-//! party and sees that party's keys and shares; the socket between them must stay on the party's own machine.
-//! **Errors.** A step of a batch whose device fails is an error, and nothing is sent after it. The device keeps its first
-//! error for all batches on it: [`Device::check`] gives it, and no output can be had.
+//! **Security.** As of `hushwire-rep3`: semi-honest, one corrupted party, F = AES-128 as PRF. The
+//! device is part of its party and sees that party's keys and shares. The socket between them must
+//! stay on the party's own machine. **Errors.** If the device fails during a step of a batch, the
+//! step is an error and nothing is sent after it. The device keeps its first error for all batches
+//! on it: [`Device::check`] returns it, and no batch gives an output.
 //!
-//! [`microcode`] compiles circuits for it. [`model`] is the other end of the socket in software: what the simulated hardware is compared with.
+//! [`microcode`] compiles circuits for the device. [`model`] is the other end of the socket in
+//! software, with which the simulated hardware is compared.
 #![forbid(unsafe_code)]
 
 mod batch;

@@ -1,8 +1,9 @@
-//! A device in software: the other end of the socket, for tests and to compare simulated hardware with.
+//! A device in software: the other end of the socket, for tests and for comparison with simulated
+//! hardware.
 //!
-//! It runs the microcode as the hardware does, one instruction after the other and all words of a plane at once, and
-//! waits where the hardware waits: at `sync`, until the products of the context have arrived. It knows nothing of
-//! cycles: its statistics count instructions.
+//! It runs the microcode as the hardware does, one instruction after the other and all words of a
+//! plane at once, and waits where the hardware waits: at `sync`, until the products of the context
+//! have arrived. It does not model cycles: its statistics count instructions.
 //!
 //! ```text
 //! instruction  [63:61] op: 0 END 1 LIN 2 AND 3 IN 4 OUT │ [60] sync │ [59] use_a │ [58] use_b │ [57:56] 0
@@ -11,7 +12,8 @@
 //! counter      the batch's first one, plus W for every AND before, plus the word
 //! ```
 //!
-//! Arrays are indexed by what the engine sent: it is this party's own, and a wrong index ends the model with a text.
+//! Indices come from the engine, which is this party's own: a wrong index ends the model with a
+//! message.
 
 use crate::Hello;
 use crate::frame::header;
@@ -21,10 +23,10 @@ use std::{
     io::{self, Read, Write},
 };
 
-/// Planes of both shares of one wire, own and next.
+/// The planes of both shares of one wire, own and next.
 type Wire = [Vec<u8>; 2];
 
-/// The program, keys and shares that an engine has loaded.
+/// The program, keys and shares that the engine has loaded.
 struct Loaded {
     backend: Backend,
     keys: [Aes128; 2],
@@ -34,15 +36,15 @@ struct Loaded {
     plane: usize,
 }
 
-/// One batch under way.
-struct Batch {
+/// A batch under way.
+struct ModelBatch {
     counter: u128,
     rows: VecDeque<Wire>,
     output: Vec<u8>,
     slots: Vec<Wire>,
-    /// The next instruction.
+    /// The index of the next instruction.
     at: usize,
-    /// Products whose other half has not arrived: where they go, and their own half.
+    /// The products whose other half has not arrived: their slots and this party's halves.
     flying: VecDeque<(usize, Vec<u8>)>,
     arrived: VecDeque<u8>,
 }
@@ -50,7 +52,7 @@ struct Batch {
 /// Serves one engine until it closes the stream.
 ///
 /// # Errors
-/// The stream failed, or the engine sent what it must not; it was told so.
+/// The stream's error, or an error after the engine sent something wrong and was told so.
 pub fn serve(mut stream: impl Read + Write, hello: Hello) -> io::Result<()> {
     send(&mut stream, b'H', 0, &hello.to_bytes())?;
     let mut model = Model { hello, ..Model::default() };
@@ -94,12 +96,12 @@ struct Model {
     code: Vec<u64>,
     scalars: Vec<[bool; 2]>,
     loaded: Option<Loaded>,
-    batches: Vec<Option<Batch>>,
+    batches: Vec<Option<ModelBatch>>,
     done: [u64; 2],
 }
 
 impl Model {
-    /// The answers to a frame; `None` if it makes no sense.
+    /// The answers to a frame; `None` if the frame makes no sense.
     fn hear(&mut self, kind: u8, context: usize, payload: &[u8]) -> Option<Vec<(u8, Vec<u8>)>> {
         match kind {
             b'K' => {
@@ -126,7 +128,7 @@ impl Model {
                     return None;
                 }
                 let wire = |row: &[u8]| [row[..loaded.plane].to_vec(), row[loaded.plane..].to_vec()];
-                *batch = Some(Batch {
+                *batch = Some(ModelBatch {
                     counter: u128::from_le_bytes(*counter),
                     rows: rows.chunks_exact(2 * loaded.plane).map(wire).collect(),
                     output: vec![],
@@ -161,15 +163,16 @@ impl Model {
     }
 }
 
-impl Batch {
-    /// Runs until products must arrive first, or to the end: what goes to the left, and whether it has ended.
+impl ModelBatch {
+    /// Runs until products must arrive first, or to the end. Returns the bytes for the left
+    /// neighbour, and whether the program has ended.
     fn run(&mut self, loaded: &Loaded, words: usize, done: &mut [u64; 2]) -> Option<(Vec<u8>, bool)> {
         let mut sent = vec![];
         loop {
             let word = *loaded.code.get(self.at)?;
             let field = |low: u32, bits: u32| (word >> low) as usize & ((1 << bits) - 1);
             let (op, a, b, d) = (field(61, 3), field(26, 13), field(13, 13), field(0, 13));
-            // The end waits for products too: what the right neighbour sends must not be left over.
+            // The end also waits for products: no bytes of the right neighbour may be left over.
             if field(60, 1) == 1 || op == 0 {
                 self.land(loaded.plane)?;
                 if !self.flying.is_empty() {
@@ -212,7 +215,7 @@ impl Batch {
         }
     }
 
-    /// Puts products that have arrived into their slots.
+    /// Writes products that have arrived to their slots.
     fn land(&mut self, plane: usize) -> Option<()> {
         while !self.flying.is_empty() && self.arrived.len() >= plane {
             let (slot, own) = self.flying.pop_front()?;

@@ -1,4 +1,5 @@
-//! The socket to a device: sends while it receives, so that neither end waits for the other to read.
+//! The socket to a device. It receives while it sends, so that neither end waits for the other to
+//! read.
 
 use crate::{Cause, inbox::Inbox};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -9,13 +10,13 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// LOCAL: bytes read at a time.
+/// LOCAL: the number of bytes read at a time.
 const PART: usize = 16 << 10;
 
-/// A stream and what came on it.
+/// A stream and the bytes that came on it.
 pub(crate) struct Socket {
     stream: UnixStream,
-    /// The longest time in which nothing moves.
+    /// The longest time without progress.
     patience: Duration,
     part: Zeroizing<Vec<u8>>,
     pub(crate) inbox: Inbox,
@@ -25,7 +26,7 @@ fn failed(e: &io::Error) -> Cause {
     Cause::Io(e.to_string())
 }
 
-/// Whether an error only says that the other end is gone.
+/// Whether an error only means that the other end is gone.
 fn gone(e: &io::Error) -> bool {
     matches!(e.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
@@ -37,10 +38,10 @@ impl Socket {
         Ok(Socket { stream, patience, part, inbox: Inbox::default() })
     }
 
-    /// Sends all of `parts`, and keeps what comes meanwhile.
+    /// Sends all of `parts` and keeps the bytes that come meanwhile.
     ///
     /// # Errors
-    /// [`Cause::Died`], [`Cause::Silent`], [`Cause::Io`], and what [`Inbox::feed`] finds.
+    /// [`Cause::Died`], [`Cause::Silent`], [`Cause::Io`], and the errors of [`Inbox::feed`].
     pub(crate) fn send(&mut self, parts: &[&[u8]]) -> Result<(), Cause> {
         let mut moved = Instant::now();
         for part in parts {
@@ -58,7 +59,7 @@ impl Socket {
                             moved = Instant::now();
                         }
                     }
-                    // It may have said why before it went.
+                    // It may have reported a reason before it went.
                     Err(e) if gone(&e) => return Err(self.last_words()),
                     Err(e) => return Err(failed(&e)),
                 }
@@ -67,7 +68,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Receives until `found` finds something.
+    /// Receives until `found` returns something.
     ///
     /// # Errors
     /// As [`Socket::send`].
@@ -87,11 +88,11 @@ impl Socket {
 
     /// Ends the connection.
     pub(crate) fn close(&self) {
-        // It may be closed already.
+        // An error means that it is closed already.
         let _ = self.stream.shutdown(std::net::Shutdown::Both);
     }
 
-    /// Waits until the stream is ready, or for so long after `moved` that patience ends.
+    /// Waits until the stream is ready, at most until `patience` after `moved`.
     fn wait(&self, flags: PollFlags, moved: Instant) -> Result<(), Cause> {
         let left = self.patience.saturating_sub(moved.elapsed());
         if left.is_zero() {
@@ -104,7 +105,7 @@ impl Socket {
         }
     }
 
-    /// Takes what is there; whether that was anything.
+    /// Takes the bytes that are there; false if there were none.
     fn receive(&mut self) -> Result<bool, Cause> {
         loop {
             match (&self.stream).read(&mut self.part) {
@@ -118,7 +119,7 @@ impl Socket {
         }
     }
 
-    /// The reason why the other end is gone: what it still said, or only that.
+    /// The reason why the other end is gone: its last report, if it sent one.
     fn last_words(&mut self) -> Cause {
         loop {
             match self.receive() {

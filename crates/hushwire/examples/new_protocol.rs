@@ -1,6 +1,6 @@
 //! A new protocol, whole: opening a shared value so that a lying party is caught.
 //!
-//! The companion of `docs/guide/new-protocol.md`. `cargo run -p hushwire --example new_protocol` runs it, and
+//! The companion of `docs/dev/new-protocol.md`. `cargo run -p hushwire --example new_protocol` runs it, and
 //! `cargo test -p hushwire --example new_protocol` also lets parties cheat.
 //!
 //! **Functionality.** Shares of a byte string (`own`, `next`) → the string, to all three parties, or an abort.

@@ -1,9 +1,9 @@
 //! Jobs without files.
 
-use hushwire_garble::Scheme;
-use hushwire_job::{
+use crate::job::{
     BitOrderChoice, CircuitJob, CircuitSource, Fault, Input, Output, Parameters, Prepared, Protocol,
 };
+use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
 use std::path::Path;
 

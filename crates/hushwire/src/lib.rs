@@ -94,10 +94,11 @@
 //! Each crate's documentation states its security model. `examples/millionaires.rs` is the program above,
 //! `examples/first_circuit.rs` the same protocol step by step, `examples/yao.rs` one between two,
 //! `examples/salaries.rs` a session, `examples/oblivious_transfer.rs` OTs between two; `examples/new_protocol.rs` is the companion of
-//! `docs/guide/new-protocol.md`.
+//! `docs/dev/new-protocol.md`.
 #![forbid(unsafe_code)]
 
 mod builder;
+pub mod job;
 mod local;
 mod member;
 mod places;
@@ -113,9 +114,9 @@ pub use hushwire_aes as aes;
 pub use hushwire_block as block;
 pub use hushwire_circuit as circuit;
 pub use hushwire_compute as compute;
+pub use hushwire_files as files;
 pub use hushwire_garble as garble;
 pub use hushwire_gmw as gmw;
-pub use hushwire_job as job;
 pub use hushwire_machine as machine;
 pub use hushwire_ot as ot;
 pub use hushwire_prg as prg;

@@ -1,16 +1,16 @@
 //! All members of a job in this process.
 
-use crate::{
-    member::{LocalMember, Opened},
-    places::Places,
-};
-use hushwire_aes::Backend;
-use hushwire_job::{
+use crate::job::{
     Common, Fault, InputPlace, Member, Observer, Outcome, OutputPlace, Outputs, Prepared, PsiTask, Stats,
     Task,
     aes_ctr::{AesCtrJob, AesCtrPlaces, Iv, Said, share_file},
     first_error,
 };
+use crate::{
+    member::{LocalMember, Opened},
+    places::Places,
+};
+use hushwire_aes::Backend;
 use hushwire_machine::SessionId;
 use hushwire_wire::{Identity, Shape, TransportKind};
 use std::{collections::BTreeMap, path::Path, sync::Arc, thread};

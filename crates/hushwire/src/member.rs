@@ -1,10 +1,10 @@
 //! One member of a job: from its configuration to its end.
 
-use hushwire_aes::Backend;
-use hushwire_job::{
+use crate::job::{
     Agreement, ClientFile, Fault, InputPlace, Member as Name, MemberConfig, Observer, Outcome, OutputPlace,
     Part, PartyFile, Peer, RunFiles, Task, TermsDigest, aes_ctr::AesCtrPlaces,
 };
+use hushwire_aes::Backend;
 use hushwire_machine::SessionId;
 use hushwire_wire::{Identity, Listener, Shape};
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,7 @@ impl Member {
     /// # Errors
     /// A file cannot be used, a value is missing, or is nobody's.
     pub fn open<T: Task>(mut self, task: &T) -> Result<Opened<T::Part>, Fault> {
-        let part = hushwire_job::open(task, &mut self.config)?;
+        let part = crate::job::open(task, &mut self.config)?;
         Ok(Opened { agreement: task.agreement(), part, member: self })
     }
 
@@ -97,7 +97,7 @@ impl Member {
     /// # Errors
     /// Something failed here or elsewhere, or the job is not allowed; no output is in place.
     pub fn run<T: Task>(self, task: &T) -> Result<Outcome<T::Learnt>, Fault> {
-        hushwire_job::run(task, self.config, &self.observer)
+        crate::job::run(task, self.config, &self.observer)
     }
 }
 
@@ -133,7 +133,7 @@ impl<P: Part> Opened<P> {
     pub fn run(self, all: &[Peer]) -> Result<Outcome<P::Learnt>, Fault> {
         let Self { agreement, part, member: Member { mut config, observer } } = self;
         config.peers = all.iter().filter(|peer| peer.member != config.me).cloned().collect();
-        hushwire_job::run_part(agreement, part, config, &observer)
+        crate::job::run_part(agreement, part, config, &observer)
     }
 }
 
@@ -191,7 +191,7 @@ impl LocalMember {
             backend: Backend::named(&self.backend).map_err(|e| wrong(&e))?,
             inputs: std::mem::take(&mut self.inputs),
             outputs: std::mem::take(&mut self.outputs),
-            aes_ctr: std::mem::take(&mut self.aes_ctr),
+            keys: std::mem::take(&mut self.aes_ctr),
             files: RunFiles::new(self.force),
             ..MemberConfig::new(self.me.clone(), identity, listener.map(Arc::new))
         }))

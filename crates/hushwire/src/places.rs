@@ -1,6 +1,6 @@
 //! Places where the parties of a run on one machine listen.
 
-use hushwire_job::Fault;
+use crate::job::Fault;
 use hushwire_machine::{Process, SessionId};
 use hushwire_wire::TransportKind;
 use std::{

@@ -1,11 +1,11 @@
 //! Sessions for computations: one party of a real run, or all three in this process.
 
-use crate::{Local, places::Places};
-use hushwire_compute::{Computation, Tensor, Visibility};
-use hushwire_job::{
+use crate::job::{
     Cancel, Chosen, ComputeSession, Fault, Member, MemberConfig, Observer, Peer, Prepared, Protocol, Stats,
     Value, first_error,
 };
+use crate::{Local, places::Places};
+use hushwire_compute::{Computation, Tensor, Visibility};
 use hushwire_machine::SessionId;
 use hushwire_wire::{Identity, Listener, TransportKind};
 use std::{collections::BTreeMap, sync::Arc, thread};

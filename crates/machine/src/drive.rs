@@ -11,7 +11,7 @@
 //! [`Tamper`](crate::Tamper) changes its messages, [`Meter`](crate::Meter) counts them.
 
 pub use crate::abreast::Abreast;
-pub use crate::driver::{Driver, Lane, Run, Work, pipeline};
+pub use crate::driver::{Driver, Lane, Message, Run, Work, pipeline};
 pub use crate::gate::Latch;
 pub use crate::line::{Line, Talk};
 pub use crate::lockstep::{Lockstep, Place, Wiring};

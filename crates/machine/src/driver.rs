@@ -9,18 +9,21 @@ use hushwire_block::Buffer;
 
 /// One slot's message, in a buffer that is kept.
 #[derive(Default)]
-pub(crate) struct Message {
-    bytes: Buffer,
+pub struct Message {
+    pub(crate) bytes: Buffer,
     round: Option<Round>,
 }
 
 impl Message {
-    pub(crate) fn sent(&self) -> &[u8] {
+    /// The message that this party sent.
+    #[must_use]
+    pub fn sent(&self) -> &[u8] {
         &self.bytes[..self.round.map_or(0, |round| round.out)]
     }
 
     /// Bytes that the round brings.
-    pub(crate) fn comes(&self) -> usize {
+    #[must_use]
+    pub fn comes(&self) -> usize {
         self.round.map_or(0, |round| round.into)
     }
 
@@ -51,6 +54,16 @@ pub(crate) fn with_messages<'a, T>(
     take(&messages[..slots])
 }
 
+/// Hands over messages that are in buffers.
+pub(crate) fn with_exchanged<T>(
+    own: &[Message],
+    heard: &[Buffer],
+    take: impl FnOnce(&[Exchanged<'_>]) -> T,
+) -> T {
+    let of = |slot: usize| Exchanged { own: own[slot].sent(), heard: &heard[slot][..own[slot].comes()] };
+    with_messages(own.len(), of, take)
+}
+
 /// Takes the messages of the last round, if there was one, and writes those of the next. False when
 /// there is no next round.
 pub(crate) fn advance<M: Machine + ?Sized>(
@@ -58,17 +71,35 @@ pub(crate) fn advance<M: Machine + ?Sized>(
     last: Option<&[Exchanged<'_>]>,
     out: &mut [Message],
 ) -> Result<bool, M::Error> {
-    let mut written = 0;
-    if let Some(last) = last {
-        match machine.upcoming() {
-            Some(round) => {
-                machine.turn(last, out[0].make(round.out))?;
-                debug_assert_eq!(machine.round(0), Some(round), "the round that was announced");
-                written = 1;
-            }
-            None => machine.read(last)?,
+    let written = match (last, machine.upcoming()) {
+        (None, _) => 0,
+        (Some(last), Some(round)) => turn(machine, last, round, out)?,
+        (Some(last), None) => {
+            machine.read(last)?;
+            0
         }
-    }
+    };
+    speak(machine, written, out)
+}
+
+/// Takes a round's messages and writes that of the next one to slot 0; slots that are written.
+fn turn<M: Machine + ?Sized>(
+    machine: &mut M,
+    last: &[Exchanged<'_>],
+    round: Round,
+    out: &mut [Message],
+) -> Result<usize, M::Error> {
+    machine.turn(last, out[0].make(round.out))?;
+    debug_assert_eq!(machine.round(0), Some(round), "the round that was announced");
+    Ok(1)
+}
+
+/// Writes the next round's messages to all slots but the first so many. False when there is no next round.
+fn speak<M: Machine + ?Sized>(
+    machine: &mut M,
+    written: usize,
+    out: &mut [Message],
+) -> Result<bool, M::Error> {
     for (slot, out) in out.iter_mut().enumerate() {
         out.round = machine.round(slot);
         let Some(round) = out.round else { return Ok(false) };
@@ -86,6 +117,8 @@ pub(crate) struct Buffers {
     own: Vec<Message>,
     out: Vec<Message>,
     heard: Vec<Buffer>,
+    /// Whether this round's own messages are elsewhere until those of the peers come.
+    lent: bool,
 }
 
 impl Buffers {
@@ -107,13 +140,16 @@ impl Buffers {
         machine: &mut M,
         absorb: bool,
     ) -> Result<bool, M::Error> {
-        let Buffers { own, out, heard } = self;
-        let of = |slot: usize| Exchanged { own: own[slot].sent(), heard: &heard[slot][..own[slot].comes()] };
-        let more = if absorb {
-            with_messages(own.len(), of, |messages| advance(machine, Some(messages), out))?
-        } else {
-            advance(machine, None, out)?
+        let Buffers { own, out, heard, .. } = self;
+        let written = match (absorb, machine.upcoming()) {
+            (false, _) => 0,
+            (true, Some(round)) => with_exchanged(own, heard, |last| turn(machine, last, round, out))?,
+            (true, None) => {
+                machine.take(own, heard)?;
+                0
+            }
         };
+        let more = speak(machine, written, out)?;
         std::mem::swap(own, out);
         Ok(more)
     }
@@ -128,10 +164,42 @@ impl Buffers {
         self.own[slot].sent()
     }
 
-    /// Takes the message that came.
-    pub(crate) fn hear(&mut self, slot: usize, message: &[u8]) {
-        self.heard[slot].reserve_len(message.len());
-        self.heard[slot][..message.len()].copy_from_slice(message);
+    /// Gives this party's message of a slot, and takes another buffer for it.
+    pub(crate) fn lend(&mut self, slot: usize, other: &mut Buffer) {
+        std::mem::swap(&mut self.own[slot].bytes, other);
+        self.lent = true;
+    }
+
+    /// Takes a slot's messages; its own one, where it is not here.
+    pub(crate) fn hear(&mut self, slot: usize, message: &Exchanged<'_>) {
+        let put = |to: &mut Buffer, from: &[u8]| {
+            to.reserve_len(from.len());
+            to[..from.len()].copy_from_slice(from);
+        };
+        put(&mut self.heard[slot], message.heard);
+        if self.lent {
+            let own = &mut self.own[slot];
+            own.bytes.reserve_len(own.round.map_or(0, |round| round.out));
+            put(&mut own.bytes, message.own);
+        }
+    }
+
+    /// The same in buffers, which are exchanged.
+    pub(crate) fn keep(&mut self, slot: usize, own: &mut Message, heard: &mut Buffer) {
+        std::mem::swap(&mut self.heard[slot], heard);
+        if self.lent {
+            std::mem::swap(&mut self.own[slot].bytes, &mut own.bytes);
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn heard_at(&self, slot: usize) -> usize {
+        self.heard[slot].as_ptr() as usize
+    }
+
+    /// All messages are here again.
+    pub(crate) fn returned(&mut self) {
+        self.lent = false;
     }
 
     /// Starts to send on all channels, without waiting.

@@ -10,7 +10,7 @@
 
 use crate::{
     Cost,
-    driver::Buffers,
+    driver::{Buffers, Message, with_exchanged},
     machine::{Exchanged, Machine, Round},
     misstep::Misstep,
 };
@@ -28,6 +28,8 @@ struct Post {
     asked: Option<Asked>,
     /// The messages that come back from a round, once they are there.
     back: Option<Asked>,
+    /// The buffers of machines within that are done: on all slots, and on one.
+    spare: [Buffers; 2],
 }
 
 /// A round that a line waits for, with the messages that it says; after the round, with the
@@ -40,8 +42,8 @@ enum Asked {
     Kept(Round, Buffer),
     /// A message on every slot.
     Each(Vec<Round>, Vec<Vec<u8>>),
-    /// The round of a machine within.
-    Within(Buffers),
+    /// The round of a machine within, on all slots or on one.
+    Within(Buffers, Option<usize>),
     /// On the one slot, whose message is not made before it is asked for.
     Ready(Round),
 }
@@ -51,7 +53,9 @@ impl Asked {
         match self {
             Self::One(round, _) | Self::Kept(round, _) | Self::Ready(round) => *round,
             Self::Each(rounds, _) => rounds[slot],
-            Self::Within(buffers) => buffers.round(slot),
+            Self::Within(buffers, None) => buffers.round(slot),
+            Self::Within(buffers, Some(one)) if *one == slot => buffers.round(0),
+            Self::Within(buffers, _) => Round::even(buffers.round(0).name, 0),
         }
     }
 
@@ -60,12 +64,27 @@ impl Asked {
             Self::One(_, message) => message,
             Self::Kept(_, message) => message,
             Self::Each(_, messages) => &messages[slot],
-            Self::Within(buffers) => buffers.said(slot),
-            Self::Ready(_) => &[],
+            Self::Within(buffers, None) => buffers.said(slot),
+            Self::Within(buffers, Some(one)) if *one == slot => buffers.said(0),
+            Self::Within(..) | Self::Ready(_) => &[],
         }
     }
 
-    fn hear(&mut self, slot: usize, heard: &[u8]) {
+    /// Hands a slot's message over in its buffer, where it has one.
+    fn hand(&mut self, slot: usize, out: &mut Buffer, bytes: usize) {
+        match self {
+            Self::Kept(_, message) if bytes > 0 => std::mem::swap(out, message),
+            Self::Within(buffers, None) => buffers.lend(slot, out),
+            Self::Within(buffers, Some(one)) if *one == slot => buffers.lend(0, out),
+            _ => {
+                out.reserve_len(bytes);
+                out[..bytes].copy_from_slice(self.said(slot));
+            }
+        }
+    }
+
+    fn hear(&mut self, slot: usize, message: &Exchanged<'_>) {
+        let heard = message.heard;
         let place = match self {
             Self::One(_, message) => message,
             Self::Each(_, messages) => &mut messages[slot],
@@ -73,11 +92,31 @@ impl Asked {
                 message.set_len(heard.len());
                 return message.copy_from_slice(heard);
             }
-            Self::Within(buffers) => return buffers.hear(slot, heard),
-            Self::Ready(_) => return,
+            Self::Within(buffers, None) => return buffers.hear(slot, message),
+            Self::Within(buffers, Some(one)) if *one == slot => return buffers.hear(0, message),
+            Self::Within(..) | Self::Ready(_) => return,
         };
         place.clear();
         place.extend_from_slice(heard);
+    }
+
+    /// [`Asked::hear`] of messages in buffers, which it keeps where it has others for them.
+    fn keep(&mut self, slot: usize, own: &mut Message, heard: &mut Buffer) {
+        match self {
+            // Fewer buffers go round where nothing comes.
+            Self::Kept(round, message) => {
+                if round.into > 0 {
+                    std::mem::swap(message, heard);
+                }
+                message.set_len(round.into);
+            }
+            Self::Within(buffers, None) => buffers.keep(slot, own, heard),
+            Self::Within(buffers, Some(one)) if *one == slot => buffers.keep(0, own, heard),
+            _ => {
+                let heard = &heard[..own.comes()];
+                self.hear(slot, &Exchanged::heard(heard));
+            }
+        }
     }
 }
 
@@ -168,16 +207,36 @@ impl Talk {
     /// # Panics
     /// If it has not as many slots as the line (the caller's bug).
     pub async fn run<M: Machine + ?Sized>(&self, machine: &mut M) -> Result<(), M::Error> {
-        let (mut buffers, mut absorb) = (Buffers::default(), false);
-        buffers.fit(machine, self.slots);
+        self.within(machine, None).await
+    }
+
+    /// [`Talk::run`] of a machine with one slot, on this one of the line's.
+    ///
+    /// # Errors
+    /// Of the machine.
+    ///
+    /// # Panics
+    /// If it has more slots than one, or the line does not have this one (the caller's bug).
+    pub async fn run_on<M: Machine + ?Sized>(&self, slot: usize, machine: &mut M) -> Result<(), M::Error> {
+        assert!(slot < self.slots, "a slot of the line's");
+        self.within(machine, Some(slot)).await
+    }
+
+    async fn within<M: Machine + ?Sized>(&self, machine: &mut M, on: Option<usize>) -> Result<(), M::Error> {
+        let spare = usize::from(on.is_some());
+        let mut buffers = std::mem::take(&mut lock(&self.post).spare[spare]);
+        let mut absorb = false;
+        buffers.fit(machine, if on.is_some() { 1 } else { self.slots });
         while buffers.advance(machine, absorb)? {
             absorb = true;
-            if let Asked::Within(back) = self.pass(Asked::Within(buffers)).await {
+            if let Asked::Within(back, _) = self.pass(Asked::Within(buffers, on)).await {
                 buffers = back;
+                buffers.returned();
             } else {
                 return Ok(());
             }
         }
+        lock(&self.post).spare[spare] = buffers;
         Ok(())
     }
 
@@ -199,8 +258,10 @@ pub struct Line<'a, T, E> {
     /// Slots of this round that were written.
     written: usize,
     state: State<'a, T, E>,
-    cost: Option<Cost>,
+    cost: Option<Declared<'a>>,
 }
+
+type Declared<'a> = Box<dyn Fn() -> Option<Cost> + Send + 'a>;
 
 type Protocol<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'a>>;
 
@@ -236,7 +297,12 @@ impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
 
     /// With a declared cost.
     pub fn costing(self, cost: Cost) -> Self {
-        Line { cost: Some(cost), ..self }
+        self.costing_by(move || Some(cost))
+    }
+
+    /// With a cost that is computed when somebody asks for it.
+    pub fn costing_by(self, cost: impl Fn() -> Option<Cost> + Send + 'a) -> Self {
+        Line { cost: Some(Box::new(cost)), ..self }
     }
 
     /// The result, when there is no round any more.
@@ -310,7 +376,7 @@ impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
     /// Has the line make the message that it is ready to make.
     fn make(&mut self, step: &'static str) -> Result<(), E> {
         let declared = {
-            let Post { asked, back } = &mut *lock(&self.post);
+            let Post { asked, back, .. } = &mut *lock(&self.post);
             let Some(Asked::Ready(round)) = *asked else { return Ok(()) };
             *back = asked.take();
             round
@@ -319,6 +385,14 @@ impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
         self.runs()?;
         assert_eq!(self.round(0), Some(declared), "the round that was declared");
         Ok(())
+    }
+
+    /// Goes on with a round's messages. An error of the protocol ends this step.
+    fn answer(&mut self, asked: Asked) -> Result<(), E> {
+        let step = asked.round(0).name;
+        lock(&self.post).back = Some(asked);
+        self.go_on(step);
+        self.runs().map(|_| ())
     }
 
     /// Whether a round is under way; the error of a line that is lost.
@@ -362,13 +436,8 @@ impl<T, E: From<Misstep>> Machine for Line<'_, T, E> {
 
     fn hand(&mut self, slot: usize, out: &mut Buffer, bytes: usize) -> Result<(), E> {
         if self.begin(slot, bytes)? {
-            match &mut lock(&self.post).asked {
-                Some(Asked::Kept(_, message)) => std::mem::swap(out, message),
-                Some(asked) => {
-                    out.reserve_len(bytes);
-                    out[..bytes].copy_from_slice(asked.said(slot));
-                }
-                None => {}
+            if let Some(asked) = &mut lock(&self.post).asked {
+                asked.hand(slot, out, bytes);
             }
             self.written += 1;
         }
@@ -401,15 +470,25 @@ impl<T, E: From<Misstep>> Machine for Line<'_, T, E> {
                 return self.lose(step, Misstep::Message { step, found, expected });
             }
         }
-        messages.iter().enumerate().for_each(|(slot, message)| asked.hear(slot, message.heard));
-        lock(&self.post).back = Some(asked);
-        self.go_on(step);
-        // An error of the protocol ends this step.
-        self.runs().map(|_| ())
+        messages.iter().enumerate().for_each(|(slot, message)| asked.hear(slot, message));
+        self.answer(asked)
+    }
+
+    fn take(&mut self, own: &mut [Message], heard: &mut [Buffer]) -> Result<(), E> {
+        let fits = |asked: &mut Asked| {
+            let comes = |(slot, own): (usize, &Message)| own.comes() == asked.round(slot).into;
+            own.len() == self.slots && self.written == self.slots && own.iter().enumerate().all(comes)
+        };
+        let asked = lock(&self.post).asked.take_if(fits);
+        let Some(mut asked) = asked.filter(|_| matches!(self.state, State::Runs(_))) else {
+            return with_exchanged(own, heard, |messages| self.read(messages));
+        };
+        own.iter_mut().zip(heard).enumerate().for_each(|(slot, (own, heard))| asked.keep(slot, own, heard));
+        self.answer(asked)
     }
 
     fn cost(&self) -> Option<Cost> {
-        self.cost
+        self.cost.as_ref()?()
     }
 }
 
@@ -418,7 +497,8 @@ mod tests {
     use super::*;
     use crate::{
         NetError,
-        drive::{Lockstep, Wiring},
+        drive::{Latch, Lockstep, Wiring},
+        gated,
     };
 
     fn sum(mine: u8, rounds: usize) -> Line<'static, u8, NetError> {
@@ -458,6 +538,96 @@ mod tests {
         let mut all = [0, 1, 2].map(ring);
         Lockstep::wired(Wiring::Ring).run(&mut all).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(all.map(Line::finish), [[1, 1, 1, 2, 2, 2], [2, 2, 2, 0, 0, 0], [0, 0, 0, 1, 1, 1]]);
+    }
+
+    /// Three rounds of a machine that looks at its own messages again.
+    struct Doubles {
+        mine: u8,
+        rounds: u8,
+        latch: Latch,
+    }
+
+    impl Doubles {
+        fn new(mine: u8) -> Self {
+            Doubles { mine, rounds: 0, latch: Latch::with_own() }
+        }
+        fn latch(&self) -> &Latch {
+            &self.latch
+        }
+        fn exchange(&self) -> Option<Round> {
+            (self.rounds < 3).then_some(Round::even("doubles", 5))
+        }
+        fn say(&mut self, out: &mut [u8]) -> Result<(), NetError> {
+            out.fill(self.mine);
+            Ok(())
+        }
+        fn hear(&mut self, message: Exchanged<'_>) -> Result<(), NetError> {
+            (self.mine, self.rounds) = (message.own[4] + message.heard[4], self.rounds + 1);
+            Ok(())
+        }
+    }
+
+    gated!([] Doubles, NetError;);
+
+    /// A message of its own, then a machine on slot 1, which has another place in each run.
+    fn doubles(mine: u8) -> Line<'static, (u8, Vec<u8>), NetError> {
+        Line::over(2, move |talk| async move {
+            let mut within = Line::<_, NetError>::new(move |talk| async move {
+                let mut out = Buffer::new();
+                out.set_len(6);
+                out.fill(mine);
+                Ok(talk.exchange_in("kept", out, 6).await.to_vec())
+            });
+            talk.run_on(0, &mut within).await?;
+            let mut machine = Doubles::new(mine);
+            talk.run_on(1, &mut machine).await?;
+            Ok((machine.mine, within.finish()))
+        })
+    }
+
+    #[test]
+    fn machines_run_on_one_slot_and_see_their_own_messages() {
+        let mut all = [1, 2, 3].map(doubles);
+        Lockstep::new().run(&mut all).unwrap_or_else(|e| panic!("{e}"));
+        // Slot 0 hears the right neighbour, slot 1 the left one.
+        assert_eq!(all.map(Line::finish), [(17, vec![2; 6]), (16, vec![3; 6]), (15, vec![1; 6])]);
+    }
+
+    /// A round of messages in buffers, as drivers hand them over.
+    #[test]
+    fn messages_in_buffers_are_handed_over() {
+        let mut both = [1, 2].map(doubles);
+        let mut buffers = [0; 2].map(|_| Buffers::default());
+        for rounds in 0.. {
+            let mut more = [false; 2];
+            for (i, (line, buffers)) in both.iter_mut().zip(&mut buffers).enumerate() {
+                buffers.fit(line, 2);
+                more[i] = buffers.advance(line, rounds > 0).unwrap_or_else(|e| panic!("{e}"));
+            }
+            if more == [false; 2] {
+                break;
+            }
+            for slot in 0..2 {
+                let said = [1, 0].map(|i: usize| buffers[i].said(slot).to_vec());
+                buffers.iter_mut().zip(&said).for_each(|(to, said)| to.hear(slot, &Exchanged::heard(said)));
+            }
+        }
+        assert_eq!(both.map(Line::finish), [(12, vec![2; 6]), (12, vec![1; 6])]);
+
+        let mut line = Line::<_, NetError>::new(|talk| async {
+            let talk = talk;
+            let mut out = Buffer::new();
+            out.set_len(4);
+            let heard = talk.exchange_in("kept", out, 3).await;
+            Ok((heard.as_ptr() as usize, heard.to_vec()))
+        });
+        let mut buffers = Buffers::default();
+        buffers.fit(&line, 1);
+        assert!(buffers.advance(&mut line, false).is_ok_and(|more| more));
+        buffers.hear(0, &Exchanged::heard(&[1, 2, 3]));
+        let place = buffers.heard_at(0);
+        assert!(buffers.advance(&mut line, true).is_ok_and(|more| !more));
+        assert_eq!(line.finish(), (place, vec![1, 2, 3]));
     }
 
     #[test]

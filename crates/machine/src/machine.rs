@@ -1,6 +1,9 @@
 //! One kind of protocol machine: a party's half of a protocol, a round at a time, without input or output.
 
-use crate::Cost;
+use crate::{
+    Cost,
+    driver::{Message, with_exchanged},
+};
 use hushwire_block::Buffer;
 
 /// One round of a machine on one slot.
@@ -92,6 +95,15 @@ pub trait Machine {
     /// A message is malformed, or a check failed.
     fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), Self::Error>;
 
+    /// [`Machine::read`] of messages in buffers, one of each for every slot. Buffers may be exchanged for others: whoever keeps a
+    /// message need not copy it.
+    ///
+    /// # Errors
+    /// As there.
+    fn take(&mut self, own: &mut [Message], heard: &mut [Buffer]) -> Result<(), Self::Error> {
+        with_exchanged(own, heard, |messages| self.read(messages))
+    }
+
     /// The round after the one under way on slot 0, where [`Machine::turn`] takes these messages and makes that one's.
     /// A driver calls `turn` then, and `read` where this is `None`.
     fn upcoming(&self) -> Option<Round> {
@@ -159,6 +171,13 @@ macro_rules! passed_on {
             }
             fn read(&mut $self, messages: &[$crate::drive::Exchanged<'_>]) -> Result<(), $error> {
                 $crate::drive::Machine::read(&mut $machine, messages)
+            }
+            fn take(
+                &mut $self,
+                own: &mut [$crate::drive::Message],
+                heard: &mut [$crate::drive::Buffer],
+            ) -> Result<(), $error> {
+                $crate::drive::Machine::take(&mut $machine, own, heard)
             }
             fn upcoming(&$self) -> Option<$crate::drive::Round> {
                 $crate::drive::Machine::upcoming(&$machine)

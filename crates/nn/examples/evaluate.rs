@@ -18,7 +18,7 @@ fn file(path: &str) -> Result<Vec<u8>, Fault> {
         .map_err(|e| Fault::new(code::MODEL_FILE, path, e.to_string(), "name a file that is there"))
 }
 
-/// The bits, the warnings and the output.
+/// The number of bits, the warnings and the output.
 fn one(line: &str) -> Result<(u8, Vec<String>, Array), Fault> {
     let parts: Vec<&str> = line.split('\t').collect();
     let [model, input, calibration, bits] = parts[..] else {
@@ -36,7 +36,8 @@ fn one(line: &str) -> Result<(u8, Vec<String>, Array), Fault> {
         path => Samples::given(&network, &npy::read(&file(path)?)?)?,
     };
     let wanted = Wanted { bits: bits.parse().ok(), ..Wanted::default() };
-    // As the command does: what cannot be computed is refused before anything is evaluated.
+    // As the command does, networks that cannot be computed are refused before anything is
+    // evaluated.
     Secure::new(&network, wanted.usual(), &Members::default())?;
     let choice = wanted.chosen(&network, &samples)?;
     let secure = Secure::new(&network, choice.numbers, &Members::default())?;

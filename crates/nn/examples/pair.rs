@@ -1,6 +1,7 @@
-//! A network of the zoo between two parties of this process, a thread each, and where its time and its bytes go:
-//! `pair [network] [he|ot] [extension] [threads] [ahead|in-turn] [net]`; without threads, which are 0 then, it is only planned. OTs are made ahead of their
-//! use or in turn, and the network between the two is `none`, `lan`, `wan`, or as in `1Gbps,5ms`.
+//! Runs a network of the zoo between two parties of this process, on a thread each, and reports its
+//! time and bytes: `pair [network] [he|ot] [extension] [threads] [ahead|in-turn] [net]`. With 0
+//! threads (the default) it only plans. OTs are made ahead of use or in turn; the network between
+//! the two is `none`, `lan`, `wan`, or of a form such as `1Gbps,5ms`.
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Op, Tensor};

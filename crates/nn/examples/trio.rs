@@ -1,6 +1,7 @@
-//! A network of the zoo among three parties of this process, a thread each, and where its time goes:
-//! `trio [network] [threads] [inproc|tcp] [runs] [rows of a piece]`. Times are from shares to shares, the first run's with memory that is still fresh;
-//! the process's processor time stands beside.
+//! Runs a network of the zoo among three parties of this process, on a thread each, and reports its
+//! time: `trio [network] [threads] [inproc|tcp] [runs] [rows of a piece]`. Times are from shares to
+//! shares; in the first run memory is still fresh. The processor time of the process is reported as
+//! well.
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Tensor, evaluate};
@@ -72,7 +73,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Everybody's nets, with a lane more for session keys.
+/// The nets of all parties, with one more lane for session keys.
 fn nets(tcp: bool, lanes: u16) -> Result<Vec<Net>, Error> {
     let ids = Role::ALL.map(Role::id);
     if !tcp {

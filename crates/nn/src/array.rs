@@ -6,9 +6,9 @@ use hushwire_fault::code;
 /// Numbers along axes, the last axis fastest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Array {
-    /// Lengths of the axes, the outermost first.
+    /// The lengths of the axes, the outermost first.
     pub lengths: Vec<usize>,
-    /// Elements.
+    /// The elements.
     pub data: Vec<f32>,
 }
 
@@ -22,29 +22,29 @@ impl Array {
     /// Elements along axes.
     ///
     /// # Panics
-    /// If there are not as many as the lengths say (the caller's bug).
+    /// If their number does not fit the lengths (the caller's bug).
     #[must_use]
     pub fn new(lengths: &[usize], data: Vec<f32>) -> Self {
         assert_eq!(lengths.iter().product::<usize>(), data.len(), "as many elements as the lengths say");
         Array { lengths: lengths.to_vec(), data }
     }
 
-    /// The greatest size of an element.
+    /// The greatest absolute value of an element.
     #[must_use]
     pub fn greatest(&self) -> f32 {
         self.data.iter().fold(0.0, |most: f32, x| most.max(x.abs()))
     }
 
-    /// Looks whether all elements are finite numbers. The place of an error names what the array is.
+    /// Checks that all elements are finite. `place` is the place in the error.
     ///
     /// # Errors
-    /// One is not.
+    /// An element is not finite.
     pub fn check_finite(&self, place: &str) -> Result<(), Fault> {
         let odd = self.data.iter().position(|x| !x.is_finite());
         odd.map_or(Ok(()), |i| Err(Fault::filled(code::NOT_FINITE, &[("element", &i)]).at(place)))
     }
 
-    /// A function of each element.
+    /// Applies a function to each element.
     #[must_use]
     pub(crate) fn each(&self, f: impl Fn(f32) -> f32) -> Self {
         Array { lengths: self.lengths.clone(), data: self.data.iter().map(|x| f(*x)).collect() }
@@ -58,7 +58,7 @@ impl Array {
         self
     }
 
-    /// Axes in another order.
+    /// The elements with the axes in another order.
     #[must_use]
     pub(crate) fn transposed(&self, axes: &[usize]) -> Self {
         let lengths: Vec<usize> = axes.iter().map(|a| self.lengths[*a]).collect();
@@ -68,7 +68,7 @@ impl Array {
         Array { lengths, data }
     }
 
-    /// Repeated along axes of length 1 and along axes before the first.
+    /// The elements repeated along axes of length 1 and along new first axes.
     #[must_use]
     pub(crate) fn broadcast(&self, lengths: &[usize]) -> Self {
         if self.lengths == lengths {
@@ -85,7 +85,7 @@ impl Array {
     }
 }
 
-/// Elements from one place along each axis to the next.
+/// The distance between neighbouring elements along each axis.
 pub(crate) fn steps(lengths: &[usize]) -> Vec<usize> {
     let mut steps = vec![1; lengths.len()];
     for axis in (1..lengths.len()).rev() {
@@ -94,7 +94,7 @@ pub(crate) fn steps(lengths: &[usize]) -> Vec<usize> {
     steps
 }
 
-/// Sums of steps for each element along axes, in order.
+/// The sums of steps for each element along axes, in order.
 pub(crate) fn places<'a>(lengths: &'a [usize], steps: &'a [usize]) -> impl Iterator<Item = usize> + 'a {
     (0..lengths.iter().product::<usize>()).map(move |mut i| {
         let mut place = 0;
@@ -106,14 +106,14 @@ pub(crate) fn places<'a>(lengths: &'a [usize], steps: &'a [usize]) -> impl Itera
     })
 }
 
-/// Lines along an axis: where each begins, and from one element to the next.
+/// The lines along an axis: where each begins, and the distance between its elements.
 pub(crate) fn lines(lengths: &[usize], axis: usize) -> (Vec<usize>, usize) {
     let step: usize = lengths[axis + 1..].iter().product();
     let outer: usize = lengths[..axis].iter().product();
     ((0..outer).flat_map(|o| (0..step).map(move |i| o * step * lengths[axis] + i)).collect(), step)
 }
 
-/// The lengths of two operands of an element-wise operation together: axes of length 1 are repeated.
+/// The common lengths of an element-wise operation's operands: axes of length 1 are repeated.
 pub(crate) fn together(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
     let rank = a.len().max(b.len());
     let at = |of: &[usize], axis: usize| (axis + of.len()).checked_sub(rank).map_or(1, |i| of[i]);

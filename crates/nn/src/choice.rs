@@ -1,4 +1,4 @@
-//! The ring that a network needs, and a warning where its ring is another one.
+//! Chooses the ring of a network, and warns if a given ring does not suit it.
 //!
 //! ```text
 //! Wanted     bits, fractional bits, cut: each a number, or to be chosen
@@ -15,36 +15,36 @@ use crate::{
 };
 use std::fmt;
 
-/// The rings to choose from. They are few, since the choice reveals something about the weights.
+/// The rings to choose from. There are few, since the choice reveals something about the weights.
 const RINGS: [u8; 5] = [32, 40, 48, 56, 64];
-/// LOCAL: the rings for a network that takes long to evaluate.
+/// LOCAL: the rings for a network whose evaluation takes long.
 const FEW_RINGS: [u8; 3] = [32, 48, 64];
-/// The fractional bits of the last ring where the usual ones do not do.
+/// The largest number of fractional bits, tried in the last ring if the usual ones do not suffice.
 const MOST_FRAC: u8 = 28;
 /// The error, as a part of the output's range, that rounding the inputs alone may cause.
 const INPUTS_PART: f64 = 0.005;
 /// Rounding changes a number of fewer steps than this by more than about a hundredth.
 const FEW_STEPS: f64 = 64.0;
 
-/// The numbers that are asked for; each `None` is chosen.
+/// The numbers that are asked for; a `None` is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Bits of every value.
+    /// The width of every value, in bits.
     pub bits: Option<u8>,
-    /// Fractional bits of inputs and outputs.
+    /// The number of fractional bits of inputs and outputs.
     pub frac: Option<u8>,
-    /// Bits that go behind each layer with weights.
+    /// The number of bits that are cut after each layer with weights.
     pub cut: Option<u8>,
 }
 
-/// The reason why results are off, and a way to mend it.
+/// The reason why results are off, and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The layer's name.
     pub layer: String,
     /// The fault, as a clause.
     pub cause: String,
-    /// A way to mend it, as a clause.
+    /// The remedy, as a clause.
     pub remedy: String,
 }
 
@@ -54,20 +54,20 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Numbers of a network, and how near they are to floating point.
+/// The numbers of a network, and how close they come to floating point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     /// The ring and its numbers.
     pub numbers: Numbers,
-    /// The distance of results on the sample inputs. It is `None` where the network is too large to
-    /// be evaluated before a run, or where the numbers leave its values no room.
+    /// The distance of results on the sample inputs. `None` if the network is too large to be
+    /// evaluated before a run, or if the numbers leave its values no room.
     pub distance: Option<Distance>,
-    /// The fault, where results are not near.
+    /// The fault, if results are not near.
     pub finding: Option<Finding>,
 }
 
 impl Wanted {
-    /// The numbers in a ring, with at least so many fractional bits where those are not given.
+    /// The numbers in a ring, with at least `least_frac` fractional bits unless they are given.
     #[must_use]
     pub fn within(&self, bits: u8, least_frac: u8) -> Numbers {
         let frac = self.frac.unwrap_or(Numbers::of(bits).frac.max(least_frac));
@@ -75,8 +75,8 @@ impl Wanted {
         Numbers { cut: self.cut.unwrap_or(usual.cut), ..usual }
     }
 
-    /// The numbers before anything is known of a network: in the ring that is asked for, or in the
-    /// smallest one.
+    /// The numbers before anything is known about a network: in the given ring, or in the smallest
+    /// one.
     #[must_use]
     pub fn usual(&self) -> Numbers {
         self.bits.map_or_else(
@@ -88,12 +88,12 @@ impl Wanted {
         )
     }
 
-    /// The numbers of a network: those that are asked for, or the smallest ring in which its
-    /// results on the sample inputs are near those in floating point. They follow from the network,
-    /// the samples and the request alone, whatever the machine.
+    /// The numbers of a network: the given ones, or the smallest ring in which its results on the
+    /// sample inputs are near those in floating point. They follow from the network, the samples
+    /// and the request alone, on every machine.
     ///
     /// # Errors
-    /// No ring takes the numbers that are asked for, or none has room for the network's values.
+    /// No ring accepts the given numbers, or none has room for the network's values.
     pub fn chosen(&self, network: &Network, samples: &Samples) -> Result<Choice, Fault> {
         let usual = self.usual();
         usual.check()?;
@@ -132,7 +132,7 @@ impl Wanted {
     /// inputs.
     fn rings(&self, judge: &Judge<'_>, first: Numbers) -> Result<Vec<Numbers>, Fault> {
         let mut frac = first.frac;
-        // Inputs alone shall take half of what is allowed.
+        // Rounding the inputs may use half of the allowed error.
         while self.frac.is_none() && frac < MOST_FRAC && judge.of_rounded(frac)?.part() > INPUTS_PART {
             frac = (frac + 3).min(MOST_FRAC);
         }
@@ -146,7 +146,7 @@ impl Wanted {
     }
 }
 
-/// The fault of results that are not near in a ring, and the numbers that mend it, if any do.
+/// The fault if results are not near in a ring, and the numbers that mend it, if there are any.
 fn finding(
     judge: &Judge<'_>,
     numbers: Numbers,
@@ -181,7 +181,7 @@ fn short(x: f32) -> String {
     }
 }
 
-/// How far the output is off.
+/// How far the output is off, in words.
 fn off(distance: Distance) -> String {
     let Distance { error, range, classes, differ } = distance;
     if differ > 0 {
@@ -190,7 +190,7 @@ fn off(distance: Distance) -> String {
     format!(", so that the output is off by up to {} where its range is {}", short(error), short(range))
 }
 
-/// The layer at which results go off, and why.
+/// The layer at which results become wrong, and the cause.
 fn fault(judge: &Judge<'_>, numbers: Numbers) -> (String, String) {
     let mut worst: Option<(f32, (String, String))> = None;
     for input in judge.inputs() {
@@ -209,7 +209,7 @@ fn fault(judge: &Judge<'_>, numbers: Numbers) -> (String, String) {
 }
 
 /// The error of the output as a part of its greatest element, and the layer at which results of one
-/// input go off, with the cause.
+/// input become wrong, with the cause.
 fn faulty(judge: &Judge<'_>, numbers: Numbers, input: &Array) -> Result<(f32, (String, String)), Fault> {
     let network = &judge.network;
     let secure = Secure::new(network, numbers, &Members::default())?;
@@ -258,8 +258,8 @@ fn faulty(judge: &Judge<'_>, numbers: Numbers, input: &Array) -> Result<(f32, (S
     Ok((output, (layer.name.clone(), cause)))
 }
 
-/// The greatest element, and its steps, of the place along the first axis' samples whose elements
-/// are least.
+/// For the place along the samples' first axis whose elements are least: the greatest of these
+/// elements, and its number of steps.
 fn least_input(input: &Array, numbers: Numbers) -> Option<(f32, f64)> {
     let each = input.data.len() / input.lengths.first().copied().unwrap_or(1).max(1);
     let column = |k: usize| input.data.iter().skip(k).step_by(each).fold(0f32, |most, x| most.max(x.abs()));
@@ -267,8 +267,8 @@ fn least_input(input: &Array, numbers: Numbers) -> Option<(f32, f64)> {
     least.is_finite().then(|| (least, f64::from(least) * 2f64.powi(numbers.frac.into())))
 }
 
-/// Checks whether a run's result is near that in floating point. The process must have the model,
-/// the input and the output.
+/// Checks whether a run's result is near the result in floating point. The process must have the
+/// model, the input and the output.
 ///
 /// # Errors
 /// The network's values are not finite, or an array has another shape.

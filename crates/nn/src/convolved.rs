@@ -1,13 +1,14 @@
 //! Convolutions in floating point.
 //!
-//! Images are laid out with their padding, so that what a weight meets of an image, for all places of its window, is a run in memory: the place of a
-//! window in it is that in the result, but for what lies between two rows, which is left out at the end. Sums are taken in the order of weights, whatever the
-//! vectors of the CPU.
+//! Images are laid out with their padding, so that the elements that a weight multiplies, for all
+//! places of its window, are contiguous: a window's place in the image is its place in the result,
+//! except for the gap between two rows, which is dropped at the end. Sums are taken in the order of
+//! weights, whatever the CPU's vectors.
 
 use crate::{Array, operators::Conv};
 use hushwire_simd::{Kernel, Lanes, cpu, dispatch};
 
-/// The weights that meet one plane of windows: each, and where its run begins.
+/// The weights for one plane of windows, each with the start of its elements.
 struct Sums<'a> {
     taps: &'a [(f32, usize)],
     x: &'a [f32],
@@ -33,10 +34,11 @@ impl Kernel for Sums<'_> {
     }
 }
 
-/// Planes of an image with zeros around, in phases of the stride: every `stride`-th row and column from each on. One behind the other, each as long.
+/// The planes of a zero-padded image, split into phases of the stride: every `stride`-th row and
+/// column from each offset on. All have one length.
 struct Padded {
     data: Vec<f32>,
-    /// Rows and columns of a phase.
+    /// The rows and columns of a phase.
     phase: [usize; 2],
     strides: [usize; 2],
 }
@@ -46,7 +48,7 @@ impl Padded {
         let strides = conv.steps.strides.map(|n| n as usize);
         let [above, left] = [conv.steps.padding[0], conv.steps.padding[1]].map(|n| n as usize);
         let [height, width] = [conv.weights.lengths[2], conv.weights.lengths[3]];
-        // As many as the last window reads.
+        // Up to the last window's end.
         let phase = [down + (height - 1) / strides[0], across + (width - 1) / strides[1]];
         let each = phase[0] * phase[1];
         let of_plane = each * strides[0] * strides[1];
@@ -67,7 +69,7 @@ impl Padded {
         Padded { data, phase, strides }
     }
 
-    /// The place of what element `i`, `j` of the first window meets in a plane.
+    /// The place of the element that element `i`, `j` of the first window covers in a plane.
     fn place(&self, plane: usize, i: usize, j: usize) -> usize {
         let [s, t] = self.strides;
         let phase = (plane * s + i % s) * t + j % t;
@@ -116,7 +118,7 @@ mod tests {
     use super::*;
     use hushwire_compute::Steps;
 
-    /// The same by its definition, weight by weight.
+    /// The definition, weight by weight.
     fn defined(conv: &Conv, x: &Array, to: &[usize]) -> Array {
         let [_, inner, height, width] = conv.weights.lengths[..] else { panic!("four axes") };
         let [_, channels, rows, columns] = x.lengths[..] else { panic!("four axes") };
@@ -146,10 +148,11 @@ mod tests {
 
     #[test]
     fn convolutions_are_as_defined() {
-        // Sums of thirds are rounded, and otherwise in another order.
+        // Sums of thirds are rounded, differently in another order.
         let numbers =
             |n: usize, k: usize| (0..n).map(|i| ((i * k) % 23) as f32 / 3.0 - 4.0).collect::<Vec<_>>();
-        // Images, groups, channels and outputs of a group, rows and columns, kernel, strides, padding: above, left, below, right.
+        // Images, groups, channels and outputs of a group; rows and columns; kernel; strides;
+        // padding: above, left, below, right.
         type Case = ([usize; 4], [usize; 2], [usize; 2], [u32; 2], [u32; 4]);
         let cases: [Case; 7] = [
             ([1, 1, 3, 5], [7, 9], [3, 3], [1, 1], [1, 1, 1, 1]),

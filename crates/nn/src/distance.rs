@@ -1,4 +1,4 @@
-//! The distance of a network's result in fixed point from that in floating point.
+//! The distance between a network's results in fixed point and in floating point.
 
 use crate::{
     Array, Fault, Floats, Kind, Network, Numbers, Secure,
@@ -11,30 +11,30 @@ use crate::{
 use hushwire_compute::evaluate;
 use hushwire_fault::code;
 
-/// The part of the output's range by which a result may be off.
+/// The error that a near result may have, as a part of the output's range.
 const NEAR: f64 = 0.01;
-/// Two classes whose outputs differ by less than this part of the range are as good as equal.
+/// Two classes whose outputs differ by less than this part of the range count as equal.
 const TIED: f64 = 0.001;
-/// LOCAL: where all outputs are alike, the range counts as this part of the greatest output.
+/// LOCAL: if all outputs are alike, the range counts as this part of the greatest output.
 const ALIKE: f64 = 0.01;
-/// LOCAL: above the first number of products fewer inputs are evaluated, above the second one none.
+/// LOCAL: above the first number of products fewer inputs are evaluated, above the second none.
 const SOME: u64 = 1 << 28;
 const NONE: u64 = 1 << 33;
-/// LOCAL: the most inputs of a group that are evaluated.
+/// LOCAL: the largest number of a group's inputs that are evaluated.
 const INPUTS: usize = 16;
-/// Products that take as long as one element of a function such as the sigmoid.
+/// The number of products that take as long as one element of a function such as the sigmoid.
 const FUNCTION: u64 = 1 << 12;
 
-/// The distance of results in fixed point from those in floating point.
+/// The distance between results in fixed point and in floating point.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Distance {
     /// The greatest error of an element.
     pub error: f32,
     /// The range of the output's elements in floating point.
     pub range: f32,
-    /// Classes that are compared.
+    /// The number of classes that were compared.
     pub classes: usize,
-    /// Those that differ, ties aside.
+    /// The number of them that differ, except for ties.
     pub differ: usize,
 }
 
@@ -50,7 +50,7 @@ impl Distance {
         f64::from(self.error) / f64::from(self.range).max(f64::MIN_POSITIVE)
     }
 
-    /// The greater distance.
+    /// The greater of two distances.
     fn further(self, other: Self) -> Self {
         let key = |of: &Self| (of.is_near(), of.part());
         let (a, b) = (key(&self), key(&other));
@@ -65,7 +65,7 @@ impl Distance {
         let Some(axis) = axis else {
             return Ok(Self::between(std::iter::once((found, float)), None));
         };
-        // Of values among which places are found, a run tells the places alone.
+        // Instead of values among which places are found, a run outputs only the places.
         let (lines, order) = (classes(&float.lengths, Some(axis)), network.order_of_places());
         let (low, high) = (float.data.iter())
             .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
@@ -80,7 +80,7 @@ impl Distance {
         Ok(Distance { error: 0.0, range: range as f32, classes: found.data.len(), differ })
     }
 
-    /// The distance of an array in fixed point from one in floating point. Classes lie along
+    /// The distance between an array in fixed point and one in floating point. Classes lie along
     /// `axis`; by default they are all elements of each sample along the first axis.
     pub(crate) fn between<'a>(
         pairs: impl Iterator<Item = (&'a Array, &'a Array)> + Clone,
@@ -110,7 +110,7 @@ impl Distance {
     }
 }
 
-/// The places of elements among which one is the class of a sample.
+/// The places of the elements among which a sample's class is.
 fn classes(lengths: &[usize], axis: Option<usize>) -> Vec<Vec<usize>> {
     let count: usize = lengths.iter().product();
     match axis {
@@ -146,7 +146,8 @@ impl Network {
         }
     }
 
-    /// For each element of an output of places, the line of values whose greatest one it names.
+    /// For each element of an output of places, the line of values in which it is the place of the
+    /// greatest.
     fn order_of_places(&self) -> Vec<usize> {
         let (mut at, mut behind) = (self.outputs[0].1, vec![]);
         while !matches!(self.layers[at].kind.def().role(), Role::Places(_)) {
@@ -167,7 +168,7 @@ impl Network {
         order
     }
 
-    /// The approximate number of products in an evaluation.
+    /// The approximate number of products of an evaluation.
     pub(crate) fn work(&self) -> u64 {
         let function = |at: usize| match self.layers[at].kind.def().role() {
             Role::Function => self.layers[at].lengths.iter().product::<usize>() as u64 * FUNCTION,
@@ -177,7 +178,7 @@ impl Network {
     }
 }
 
-/// A network with sample inputs and its results on them in floating point.
+/// A network with sample inputs, and its results on them in floating point.
 pub(crate) struct Judge<'a> {
     pub(crate) network: Network,
     axis: Option<usize>,
@@ -188,12 +189,12 @@ pub(crate) struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// None where the network is too large to be evaluated before a run.
+    /// `None` if the network is too large to be evaluated before a run.
     pub(crate) fn new(network: &Network, samples: &'a Samples) -> Result<Option<Self>, Fault> {
         Self::of(network, samples, samples.groups().collect())
     }
 
-    /// The same of other inputs than those from which scales come.
+    /// The same for other inputs than those from which scales come.
     pub(crate) fn of(
         network: &Network,
         samples: &'a Samples,
@@ -207,7 +208,7 @@ impl<'a> Judge<'a> {
         let most = usize::try_from(SOME / work.max(1)).unwrap_or(INPUTS).clamp(1, INPUTS);
         let mut groups = vec![];
         for group in inputs {
-            // From begin to end, where there are more than are taken.
+            // Spread from the first to the last, if there are more than are taken.
             let step = group.len().div_ceil(most).max(1);
             let one = |input: &'a Array| {
                 let floats = Floats::new(&network, input, false)?;
@@ -223,12 +224,12 @@ impl<'a> Judge<'a> {
         self.work > SOME
     }
 
-    /// An input of the group whose result is furthest.
+    /// The evaluated inputs of all groups.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = &'a Array> {
         self.groups.iter().flatten().map(|(input, _)| *input)
     }
 
-    /// The distance of the group of samples that is furthest, in a ring.
+    /// The largest distance of any group of samples, in a ring.
     pub(crate) fn distance(&self, numbers: Numbers) -> Result<Distance, Fault> {
         let secure = Secure::new(&self.network, numbers, &Members::default())?;
         let greatest = self.samples.greatest(&self.network, &secure);
@@ -248,7 +249,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// The distance where nothing is rounded but inputs, to so many fractional bits.
+    /// The distance if only inputs are rounded, to this many fractional bits.
     pub(crate) fn of_rounded(&self, frac: u8) -> Result<Distance, Fault> {
         let step = 2f64.powi(frac.into());
         self.of_all(|input| {

@@ -1,4 +1,4 @@
-//! Networks in floating point: the oracle of what is computed on shares, and the source of scales.
+//! Networks in floating point: the oracle for results on shares, and the source of scales.
 
 use crate::error::shape;
 use crate::{Array, Fault, Kind, Network};
@@ -6,16 +6,18 @@ use std::sync::Arc;
 
 /// A network's values in floating point.
 pub struct Floats {
-    /// Of each layer; empty where it was not kept.
+    /// The value of each layer; empty if it was not kept.
     values: Vec<Arc<Array>>,
-    /// The greatest size of an element of each layer's value.
+    /// The greatest absolute value of an element, for each layer.
     greatest: Vec<f32>,
-    /// Of each layer normalization the greatest root of a row's sum of squared distances from its mean.
+    /// For each layer normalization: the greatest root of a row's sum of squared distances from its
+    /// mean.
     roots: Vec<f32>,
 }
 
 impl Floats {
-    /// Evaluates a network. `keep` says whether the values of all layers stay, or those of outputs alone.
+    /// Evaluates a network. `keep` says whether the values of all layers are kept, or only those of
+    /// outputs.
     ///
     /// # Errors
     /// The input has other lengths than the network's, or an element that is not finite.
@@ -50,7 +52,7 @@ impl Floats {
         &self.values[layer]
     }
 
-    /// The greatest size of an element of each layer's value.
+    /// The greatest absolute value of an element, for each layer.
     #[must_use]
     pub fn greatest(&self) -> &[f32] {
         &self.greatest
@@ -61,7 +63,7 @@ impl Floats {
     }
 }
 
-/// Whether an array is an input of a network.
+/// Checks that an array is an input of a network.
 pub(crate) fn check(network: &Network, input: &Array) -> Result<(), Fault> {
     let (name, at) = &network.inputs[0];
     let wanted = &network.layers[*at].lengths;

@@ -9,14 +9,17 @@
 //!          evaluate, three parties, …  ◄── inputs ──── Secure::weights   the owner's alone
 //! ```
 //!
-//! **Secrecy.** The [`Computation`](hushwire_compute::Computation) of a network follows from its operators, shapes and the
-//! [`Numbers`] alone: weights, biases, bounds of clips and the scales of values are private inputs of the model's owner. Two networks
-//! of one architecture have one digest.
+//! **Secrecy.** The [`Computation`](hushwire_compute::Computation) of a network follows from its
+//! operators, shapes and [`Numbers`] alone. Weights, biases, bounds of clips and the scales of
+//! values are private inputs of the model's owner. Two networks with one architecture have one
+//! digest.
 //!
-//! **Numbers.** Every value has a scale, a positive number by which it is larger in the ring than in the network. Inputs and what
-//! functions such as the sigmoid take have the scale 2^frac, which all know; any other scale is the owner's choice from calibration, is
-//! part of the weights, and is never told. See [`Secure`]. The ring is the smallest in which results are near those in floating point on
-//! sample inputs ([`Wanted`]): that choice alone follows from weights, and all members learn it.
+//! **Numbers.** Every value has a scale, a positive factor between its number in the ring and its
+//! value in the network. Inputs, and operands of functions such as the sigmoid, have the scale
+//! 2^frac, which all members know. The owner chooses all other scales by calibration; they are part
+//! of the weights and are never revealed. See [`Secure`]. The ring is the smallest in which results
+//! are near those in floating point on sample inputs ([`Wanted`]). Only this choice follows from
+//! weights, and all members learn it.
 #![forbid(unsafe_code)]
 
 mod array;

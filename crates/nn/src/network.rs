@@ -1,8 +1,8 @@
-//! A network: layers with their weights, each behind those that it reads.
+//! A network: layers with their weights, each after the layers that it reads.
 
 use crate::operators::{Kind, Role};
 
-/// One layer.
+/// A layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
     /// Its name in the file.
@@ -11,31 +11,31 @@ pub struct Layer {
     pub kind: Kind,
     /// The layers that it reads, all before it.
     pub reads: Vec<usize>,
-    /// Lengths of its value.
+    /// The lengths of its value.
     pub lengths: Vec<usize>,
 }
 
-/// A network of checked shapes.
+/// A network whose shapes are checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     /// Its name.
     pub name: String,
-    /// Layers in order.
+    /// The layers, in order.
     pub layers: Vec<Layer>,
-    /// Names and layers of inputs.
+    /// The names and layers of inputs.
     pub inputs: Vec<(String, usize)>,
-    /// Names and layers of outputs.
+    /// The names and layers of outputs.
     pub outputs: Vec<(String, usize)>,
 }
 
 impl Network {
-    /// Weights of all layers.
+    /// The number of weights of all layers.
     #[must_use]
     pub fn weights(&self) -> usize {
         self.layers.iter().map(|layer| layer.kind.weights()).sum()
     }
 
-    /// Products of a layer, with weights or of values.
+    /// The number of products of a layer, with weights or of values.
     #[must_use]
     pub fn products(&self, layer: usize) -> u64 {
         let Layer { kind, reads, lengths, .. } = &self.layers[layer];
@@ -44,7 +44,8 @@ impl Network {
         kind.def().products(made, &reads)
     }
 
-    /// The number of places among which a layer's elements are the first of the greatest, where they come from an ArgMax.
+    /// The number of places among which each element of a layer is the first of the greatest, if it
+    /// comes from an ArgMax.
     #[must_use]
     pub fn places(&self, layer: usize) -> Option<usize> {
         let Layer { kind, reads, .. } = &self.layers[layer];
@@ -55,8 +56,9 @@ impl Network {
         }
     }
 
-    /// The classes that the output is about: those that it is places of, or else the elements of each sample along its first axis.
-    /// None of an output of one axis, which says nothing of what is along it.
+    /// The number of classes that the output distinguishes: the places that its elements can name
+    /// or, otherwise, the elements of each sample along its first axis. `None` if the output has
+    /// one axis, whose meaning is unknown.
     #[must_use]
     pub fn classes(&self) -> Option<usize> {
         let (_, at) = self.outputs.first()?;
@@ -64,7 +66,7 @@ impl Network {
         self.places(*at).or_else(|| (lengths.len() >= 2).then(|| lengths[1..].iter().product()))
     }
 
-    /// How many layers, or outputs, read each layer.
+    /// The number of readers of each layer, counting layers and outputs.
     pub(crate) fn readers(&self) -> Vec<usize> {
         let mut readers = vec![0; self.layers.len()];
         let reads = self.layers.iter().flat_map(|layer| &layer.reads);

@@ -1,129 +1,26 @@
-//! NumPy's array files, format 1.0 to 3.0: numbers of any width are read as floats of 32 bits, and floats are written.
-//!
-//! The format is that of NumPy's `numpy.lib.format`. Elements stand one behind the other in the order of rows, or of columns; numbers
-//! of either byte order are read.
+//! NumPy's array files as [`Array`]s.
 
 use crate::{Array, Fault};
-use hushwire_fault::{IntoText, code};
-
-const MAGIC: &[u8; 6] = b"\x93NUMPY";
-/// LOCAL: no header is longer.
-const LONGEST: usize = 1 << 16;
-
-fn wrong(cause: impl IntoText) -> Fault {
-    Fault::of(code::NUMPY, &[("cause", cause.into_text())]).at("the NumPy file")
-}
+use hushwire_fault::code;
+use hushwire_files::npy;
 
 /// Reads an array.
 ///
 /// # Errors
-/// The bytes are no array, or one of other elements than numbers.
+/// The bytes are not an array, or its elements are not numbers.
 pub fn read(bytes: &[u8]) -> Result<Array, Fault> {
-    let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| wrong("it does not begin as one does"))?;
-    let (length, rest) = match rest {
-        [1, _, low, high, rest @ ..] => (usize::from(u16::from_le_bytes([*low, *high])), rest),
-        [2 | 3, _, a, b, c, d, rest @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),
-        _ => return Err(wrong("it is of another version than 1, 2 and 3")),
-    };
-    if length > LONGEST {
-        return Err(wrong("its header is longer than 64 KiB"));
-    }
-    let (header, data) = rest.split_at_checked(length).ok_or_else(|| wrong("it ends within its header"))?;
-    let header = std::str::from_utf8(header).map_err(|_| wrong("its header is not text"))?;
-    let kind = quoted(value(header, "descr")?)?;
-    let columns = value(header, "fortran_order")?.starts_with("True");
-    let lengths = shape(value(header, "shape")?)?;
-    let count = lengths.iter().try_fold(1usize, |n, l| n.checked_mul(*l));
-    let width = kind.get(2..).and_then(|n| n.parse::<usize>().ok()).filter(|n| (1..=8).contains(n));
-    let (Some(count), Some(width)) = (count, width) else {
-        return Err(wrong(format!("its elements are {kind:?} along {lengths:?}")));
-    };
-    if count.checked_mul(width) != Some(data.len()) {
-        let cause = format!("it has {} bytes for {count} elements of {width} bytes each", data.len());
-        return Err(wrong(cause));
-    }
-    let numbers: Option<Vec<f32>> = data.chunks_exact(width).map(|bytes| number(kind, bytes)).collect();
-    let numbers = numbers.ok_or_else(|| {
-        let remedy = "save it as numbers: array.astype(\"float32\")";
-        Fault::new(code::MODEL_FILE, "the NumPy file", format!("its elements are {kind:?}"), remedy)
-    })?;
-    if !columns || lengths.len() < 2 {
-        return Ok(Array { lengths, data: numbers });
-    }
-    let turned: Vec<usize> = lengths.iter().rev().copied().collect();
-    let axes: Vec<usize> = (0..lengths.len()).rev().collect();
-    Ok(Array { lengths: turned, data: numbers }.transposed(&axes))
+    let read = npy::read(bytes).map_err(|e| Fault::new(code::NUMPY, "the NumPy file", e.cause, e.remedy));
+    read.map(|(lengths, data)| Array { lengths, data })
 }
 
-/// Writes an array as floats of 32 bits.
+/// Writes an array as 32-bit floats.
 #[must_use]
 pub fn write(array: &Array) -> Vec<u8> {
-    written("<f4", &array.lengths, array.data.iter().flat_map(|x| x.to_le_bytes()))
+    npy::write(&array.lengths, &array.data)
 }
 
-/// Writes whole numbers as integers of 64 bits.
+/// Writes whole numbers as 64-bit integers.
 #[must_use]
 pub fn write_whole(array: &Array) -> Vec<u8> {
-    written("<i8", &array.lengths, array.data.iter().flat_map(|x| (*x as i64).to_le_bytes()))
-}
-
-fn written(kind: &str, lengths: &[usize], data: impl Iterator<Item = u8>) -> Vec<u8> {
-    let shape: String = lengths.iter().map(|n| format!("{n}, ")).collect();
-    let shape = if lengths.len() == 1 { shape.trim_end() } else { shape.trim_end_matches(", ") };
-    let mut header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
-    // Elements begin at a multiple of 64 bytes.
-    let whole = (MAGIC.len() + 4 + header.len() + 1).next_multiple_of(64);
-    header.extend(std::iter::repeat_n(' ', whole - MAGIC.len() - 4 - header.len() - 1));
-    header.push('\n');
-    let mut out = MAGIC.to_vec();
-    out.extend([1, 0]);
-    out.extend((header.len() as u16).to_le_bytes());
-    out.extend(header.bytes());
-    out.extend(data);
-    out
-}
-
-/// The text behind a key of the header's dictionary.
-fn value<'a>(header: &'a str, key: &str) -> Result<&'a str, Fault> {
-    let missing = || wrong(format!("its header has no {key}"));
-    let quotes = [format!("'{key}'"), format!("\"{key}\"")];
-    let behind = quotes.iter().find_map(|key| header.split_once(&key[..])).ok_or_else(missing)?.1;
-    Ok(behind.trim_start().strip_prefix(':').ok_or_else(missing)?.trim_start())
-}
-
-fn quoted(text: &str) -> Result<&str, Fault> {
-    let quote = text.chars().next().filter(|c| ['\'', '"'].contains(c));
-    let inner = quote.and_then(|quote| text[1..].split(quote).next());
-    let remedy = "save it as numbers: array.astype(\"float32\")";
-    inner.ok_or_else(|| Fault::new(code::MODEL_FILE, "the NumPy file", "its elements are records", remedy))
-}
-
-fn shape(text: &str) -> Result<Vec<usize>, Fault> {
-    let inner = text.strip_prefix('(').and_then(|text| text.split(')').next());
-    let inner = inner.ok_or_else(|| wrong("its shape is no tuple"))?;
-    let parts = inner.split(',').map(str::trim).filter(|part| !part.is_empty());
-    let lengths: Result<Vec<usize>, _> = parts.map(str::parse).collect();
-    match lengths {
-        Ok(lengths) if lengths.len() <= 8 => Ok(lengths),
-        _ => Err(wrong(format!("its shape is ({inner})"))),
-    }
-}
-
-/// A number by its kind, such as `<f4`; none of a kind that is no number.
-fn number(kind: &str, bytes: &[u8]) -> Option<f32> {
-    let mut little = [0; 8];
-    little[..bytes.len()].copy_from_slice(bytes);
-    if kind.starts_with('>') {
-        little[..bytes.len()].reverse();
-    }
-    let whole = u64::from_le_bytes(little);
-    let unused = 64 - 8 * bytes.len() as u32;
-    let [a, b, c, d, ..] = little;
-    Some(match (kind.get(1..2)?, bytes.len()) {
-        ("f", 4) => f32::from_le_bytes([a, b, c, d]),
-        ("f", 8) => f64::from_bits(whole) as f32,
-        ("u" | "b", 1) | ("u", 2 | 4 | 8) => whole as f32,
-        ("i", 1 | 2 | 4 | 8) => ((whole << unused).cast_signed() >> unused) as f32,
-        _ => return None,
-    })
+    npy::write_whole(&array.lengths, &array.data)
 }

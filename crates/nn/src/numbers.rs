@@ -1,4 +1,4 @@
-//! The ring of a network's numbers, and the names of those who take part: what all members know.
+//! The ring of a network's numbers, and the members' names: what all members know.
 
 use crate::Fault;
 use hushwire_compute::{Computation, Scalar};
@@ -7,26 +7,28 @@ use hushwire_fault::code;
 /// The name of the client's input.
 pub const INPUT: &str = "input";
 
-/// The ring and its numbers: what all members know of them.
+/// The ring and its numbers, which all members know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Numbers {
-    /// Bits of every value.
+    /// The width of every value, in bits.
     pub bits: u8,
-    /// Fractional bits of inputs, outputs, and operands of sigmoids and such.
+    /// The number of fractional bits of inputs, outputs, and operands of functions such as the
+    /// sigmoid.
     pub frac: u8,
-    /// Bits that go behind each layer with weights.
+    /// The number of bits that are cut after each layer with weights.
     pub cut: u8,
 }
 
 impl Numbers {
-    /// Numbers of so many bits, 16 to 64, divided as networks want them.
+    /// The usual numbers in a ring of `bits` bits, 16 to 64.
     #[must_use]
     pub fn of(bits: u8) -> Self {
         let frac = (bits / 3).clamp(4, 20);
         Numbers { bits, frac, cut: (bits.saturating_sub(6) / 2).min(24) }
     }
 
-    /// The same with so many fractional bits: of the others as large a part is cut, so that fewer of them leave fewer to cut.
+    /// The usual numbers with this many fractional bits: the same part of the other bits is cut, so
+    /// that fewer of them leave fewer to cut.
     #[must_use]
     pub fn with_frac(bits: u8, frac: u8) -> Self {
         let usual = Numbers::of(bits);
@@ -39,7 +41,7 @@ impl Numbers {
     /// The numbers of a network's computation.
     ///
     /// # Errors
-    /// The computation is no network's, as one with several outputs.
+    /// It is not the computation of a network, for example because it has several outputs.
     pub fn of_computation(computation: &Computation) -> Result<Self, Fault> {
         let (mut input, mut cut) = (None, None);
         for (name, ty) in computation.inputs() {
@@ -63,10 +65,10 @@ impl Numbers {
         Ok(numbers)
     }
 
-    /// Looks whether the numbers are ones that networks can have.
+    /// Checks that the numbers are valid for networks.
     ///
     /// # Errors
-    /// One of them is out of its bounds, which the error names.
+    /// A number is out of its bounds, which the error names.
     pub fn check(self) -> Result<(), Fault> {
         let Numbers { bits, frac, cut } = self;
         let within = |what: &str, option: &str, number: u8, least: u8, most: u8| {
@@ -79,25 +81,25 @@ impl Numbers {
         within("bits", "--bits", bits, 16, 64)?;
         let (of, most) = (format!("fractional bits of {bits}"), (bits - 8).min(32));
         within(&of, "--frac", frac, 4, most)?;
-        // The part that is cut stands behind the fractional bits, and two bits stand before them.
+        // The bits that are cut come below the fractional bits, and two bits remain above them.
         let of = format!("bits to cut of {bits} with {frac} fractional ones");
         within(&of, "--cut", cut, 1, bits - frac - 2)
     }
 }
 
 impl Default for Numbers {
-    /// In a ring of 32 bits.
+    /// The numbers of a 32-bit ring.
     fn default() -> Self {
         Numbers::of(32)
     }
 }
 
-/// The names of those who take part.
+/// The names of the members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Members {
     /// The model's owner.
     pub owner: String,
-    /// The one who brings the input and learns the output.
+    /// The member who brings the input and learns the output.
     pub client: String,
 }
 

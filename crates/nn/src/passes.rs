@@ -1,5 +1,5 @@
-//! Changes of a network that keep what it computes. They follow from its layers and shapes, and never from its weights: what the
-//! owner's weights would decide, others would learn.
+//! Rewrites networks without changing what they compute. The rewrites depend on layers and shapes,
+//! never on weights, since others would learn whatever they decided by the owner's weights.
 
 use crate::{
     Array, Kind, Layer, Network,
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// A network under construction from another one.
 struct Rewrite {
     layers: Vec<Layer>,
-    /// The new place of each old layer.
+    /// The new index of each old layer.
     places: Vec<usize>,
 }
 
@@ -20,7 +20,7 @@ impl Rewrite {
         self.layers.len() - 1
     }
 
-    /// A layer that reads the same as before.
+    /// A layer with renumbered operands.
     fn moved(&self, layer: &Layer) -> Layer {
         Layer { reads: layer.reads.iter().map(|at| self.places[*at]).collect(), ..layer.clone() }
     }
@@ -34,7 +34,7 @@ impl Rewrite {
     }
 }
 
-/// A product for each output, and what is added to it.
+/// A layer whose weights absorb a factor and a summand for each output.
 fn absorbed(kind: &Kind, scale: &[f32], shift: &[f32]) -> Option<Kind> {
     let bias = |bias: &[f32]| Arc::new((0..bias.len()).map(|o| bias[o] * scale[o] + shift[o]).collect());
     match kind {
@@ -58,8 +58,8 @@ fn absorbed(kind: &Kind, scale: &[f32], shift: &[f32]) -> Option<Kind> {
     }
 }
 
-/// Numbers of a channel that follow a convolution are part of its weights. Only backwards: past a rectifier the sign of a factor
-/// would show.
+/// Folds numbers of a channel that follow a convolution into its weights. Only backwards: past a
+/// rectifier the sign of a factor would show.
 pub(crate) fn folded(network: &Network) -> Network {
     let readers = network.readers();
     let mut new = Rewrite { layers: vec![], places: vec![] };
@@ -68,7 +68,8 @@ pub(crate) fn folded(network: &Network) -> Network {
             && readers[layer.reads[0]] == 1
         {
             let at = new.places[layer.reads[0]];
-            // Channels are axis 1. A product of matrices has its outputs along the last axis, which is that one of two alone.
+            // Channels are axis 1. A product of matrices has its outputs along the last axis, which
+            // is axis 1 only if there are two.
             let fits = matches!(new.layers[at].kind, Kind::Conv(_)) || layer.lengths.len() == 2;
             if let Some(kind) = absorbed(&new.layers[at].kind, scale, shift).filter(|_| fits) {
                 new.layers[at].kind = kind;
@@ -83,11 +84,12 @@ pub(crate) fn folded(network: &Network) -> Network {
     new.finish(network)
 }
 
-/// The greatest of rectified elements is the greatest, rectified: fewer are.
+/// Moves rectifiers behind a maximum: the greatest of rectified elements is the rectified greatest,
+/// and there are fewer of those.
 pub(crate) fn rectified_last(network: &Network) -> Network {
     let readers = network.readers();
     let mut new = Rewrite { layers: vec![], places: vec![] };
-    // Rectifiers that wait for the pooling that alone reads them.
+    // Rectifiers that wait for the pooling layer that is their only reader.
     let mut waits = vec![false; network.layers.len()];
     for layer in &network.layers {
         if let (Kind::MaxPool(_), [from]) = (&layer.kind, &layer.reads[..])

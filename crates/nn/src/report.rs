@@ -1,4 +1,4 @@
-//! The fixed-point result against floating point, layer by layer and at the end.
+//! Compares the fixed-point result with floating point, layer by layer and at the end.
 
 use crate::{Array, Fault, Network, Numbers, Secure, float::Floats};
 use hushwire_compute::evaluate;
@@ -10,15 +10,16 @@ pub struct LayerReport {
     pub name: String,
     /// Its operator.
     pub op: &'static str,
-    /// Lengths of its value.
+    /// The lengths of its value.
     pub lengths: Vec<usize>,
-    /// The greatest size of an element in floating point.
+    /// The greatest absolute value of an element in floating point.
     pub greatest: f32,
     /// The greatest error of an element.
     pub error: f32,
-    /// The root of the mean of squared errors.
+    /// The root of the mean squared error.
     pub deviation: f32,
-    /// Bits left above the greatest element in the ring; fewer than 0 where it wrapped, so that the output is wrong.
+    /// The bits above the greatest element in the ring; negative if it wrapped, so that the output
+    /// is wrong.
     pub room: f32,
 }
 
@@ -29,18 +30,20 @@ pub struct Report {
     pub output: Array,
     /// Every layer.
     pub layers: Vec<LayerReport>,
-    /// Places that are compared: of the greatest output of each sample along the first axis, or all that the network itself finds; none
-    /// of samples with one output each.
+    /// The number of places that are compared: the place of the greatest output of each sample
+    /// along the first axis, or all places that the network itself finds; 0 if samples have one
+    /// output each.
     pub places: usize,
-    /// Those that are the same.
+    /// The number of places that agree.
     pub agree: usize,
 }
 
 impl Report {
-    /// Evaluates a network on a sample input both ways. Scales come from `greatest` sizes, with `headroom` bits left free.
+    /// Evaluates a network on a sample input both ways. Scales come from the sizes `greatest`, with
+    /// `headroom` bits left free.
     ///
     /// # Errors
-    /// The network does not take the input or the numbers.
+    /// The network does not accept the input or the numbers.
     pub fn new(
         network: &Network,
         numbers: Numbers,
@@ -84,7 +87,7 @@ impl Report {
     }
 }
 
-/// Of each sample the place of the greatest output, where it has more than one.
+/// For each sample, the place of the greatest output, if it has more than one.
 fn best(of: &Array) -> Vec<f32> {
     let samples = of.lengths.first().copied().unwrap_or(1).max(1);
     let each = of.data.len() / samples;

@@ -1,10 +1,10 @@
-//! Inputs from which scales and the number of bits come: those that the model's owner has, or
-//! inputs that are made up.
+//! Inputs from which scales and the number of bits come: inputs that the model's owner has, or
+//! made-up inputs.
 //!
 //! Made-up inputs are independent numbers, normally distributed or from a range. Columns of the
 //! first layer's weights may differ by orders of magnitude, as in a network on raw features. Then a
-//! second group has inputs whose products with every column are about equally large. Without it a
-//! column of small weights would seem to count for nothing.
+//! second group has inputs whose products with every column are about equally large. Without it, a
+//! column of small weights would seem irrelevant.
 
 use crate::error::shape;
 use crate::{
@@ -13,21 +13,21 @@ use crate::{
     zoo::{self, Random},
 };
 
-/// LOCAL: bits left free above values of given inputs, and above those of made-up inputs.
+/// LOCAL: the bits left free above values of given inputs, and above values of made-up inputs.
 const GIVEN_HEADROOM: u8 = 2;
 const MADE_UP_HEADROOM: u8 = 3;
-/// LOCAL: the number of made-up inputs; the number of products from which on a network has fewer,
-/// and how many; and the additional ones for columns of different magnitude.
+/// LOCAL: the number of made-up inputs; the number of products from which on a network gets fewer,
+/// and how many; and the number of additional ones for columns of different magnitude.
 const MADE_UP: u64 = 4;
 const LARGE: u64 = 1 << 28;
 const MADE_UP_FOR_LARGE: u64 = 2;
 const BALANCED: u64 = 2;
-/// LOCAL: columns differ where the greatest weight of one is so many times that of another. If a
+/// LOCAL: columns differ if the greatest weight of one is this many times that of another. If a
 /// column's weights are a million times smaller than others, the network counts as not using it.
 const DIFFER: f32 = 16.0;
 const UNUSED: f32 = (1u32 << 20) as f32;
 
-/// The range of inputs that are made up.
+/// The range of made-up inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
     low: f32,
@@ -58,7 +58,7 @@ impl std::str::FromStr for Range {
 pub struct Samples {
     groups: Vec<Vec<Array>>,
     greatest: Vec<f32>,
-    /// The same of the first group alone.
+    /// The sizes for the first group alone.
     plain: Vec<f32>,
     headroom: u8,
     made_up: bool,
@@ -68,7 +68,7 @@ impl Samples {
     /// Given inputs, one after the other along the array's first axis, any number of them.
     ///
     /// # Errors
-    /// They are not of the network's shape, or an element is not finite.
+    /// They do not have the network's shape, or an element is not finite.
     pub fn given(network: &Network, array: &Array) -> Result<Self, Fault> {
         let lengths = network.input_lengths();
         if array.lengths.get(1..) != lengths.get(1..) || array.lengths.is_empty() || array.data.is_empty() {
@@ -76,7 +76,8 @@ impl Samples {
             let remedy = "bring any number of inputs of that shape";
             return Err(shape(shapes, remedy).at("calibration inputs"));
         }
-        // As many inputs at once as the network takes; the first ones again where the last are fewer.
+        // Takes as many inputs at once as the network does; repeats the first ones if the last
+        // batch is short.
         let whole: usize = lengths.iter().product();
         let parts = array.data.chunks(whole).map(|part| {
             let data = part.iter().chain(array.data.iter().cycle()).take(whole).copied().collect();
@@ -102,7 +103,8 @@ impl Samples {
         let count = if network.work() > LARGE { MADE_UP_FOR_LARGE } else { MADE_UP };
         let mut groups: Vec<Vec<Array>> = vec![(0..count).map(one).collect()];
         if let Some(columns) = columns(network) {
-            // Without a range, inputs of small weights are larger; within a range, those of large weights are smaller.
+            // Without a range, inputs with small weights are larger; within a range, inputs with
+            // large weights are smaller.
             let least = columns.iter().copied().fold(f32::INFINITY, f32::min);
             let most = columns.iter().copied().fold(0.0, f32::max);
             let factor = if range.is_some() { least } else { most };
@@ -125,7 +127,7 @@ impl Samples {
         Ok(Samples { groups, greatest, plain, headroom, made_up })
     }
 
-    /// The greatest sizes of all layers' values. The second group is left out where its sizes leave
+    /// The greatest sizes of all layers' values. The second group is ignored if its sizes leave
     /// numbers no room.
     #[must_use]
     pub fn greatest(&self, network: &Network, secure: &Secure) -> &[f32] {
@@ -133,37 +135,37 @@ impl Samples {
         if fits { &self.greatest } else { &self.plain }
     }
 
-    /// The first of them.
+    /// The first input.
     #[must_use]
     pub fn first(&self) -> &Array {
         &self.groups[0][0]
     }
 
-    /// Bits to leave free above them.
+    /// The number of bits to leave free above the sizes.
     #[must_use]
     pub fn headroom(&self) -> u8 {
         self.headroom
     }
 
-    /// Whether they are made up.
+    /// Whether the inputs are made up.
     #[must_use]
     pub fn are_made_up(&self) -> bool {
         self.made_up
     }
 
-    /// Inputs of each group, which are judged together.
+    /// The inputs of each group, which are judged together.
     pub(crate) fn groups(&self) -> impl Iterator<Item = &[Array]> {
         self.groups.iter().map(Vec::as_slice)
     }
 }
 
-/// The greatest weight for each element of one input, where these differ by more than [`DIFFER`].
-/// Elements that the network does not use count like those of the greatest weights.
+/// The greatest weight for each element of one input, if these differ by more than [`DIFFER`].
+/// Elements that the network does not use count like those with the greatest weights.
 fn columns(network: &Network) -> Option<Vec<f32>> {
     let (mut at, readers) = (network.inputs[0].1, network.readers());
     let whole: usize = network.input_lengths().get(1..)?.iter().product();
     let mut columns = loop {
-        // The one layer that reads it.
+        // The only layer that reads the input.
         if readers[at] != 1 {
             return None;
         }
@@ -206,7 +208,7 @@ fn spread(channels: &[f32], lengths: &[usize]) -> Vec<f32> {
 }
 
 impl Network {
-    /// Lengths of the input.
+    /// The lengths of the input.
     #[must_use]
     pub fn input_lengths(&self) -> &[usize] {
         &self.layers[self.inputs[0].1].lengths

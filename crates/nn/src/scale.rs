@@ -1,19 +1,21 @@
-//! Scales of values: which are tied to each other by the network's layers, and which are free.
+//! The scales of values: which ones the network's layers tie together, and which are free.
 //!
-//! A value stands in the ring as the whole number next to `scale · value`. Layers with weights take any scale to any other, since
-//! the weights absorb the quotient; what rectifies, picks or moves elements keeps it; what adds or joins values wants one for all.
-//! So scales fall into classes, each known up to one factor. The class of the nominal scale 2^frac has what members other than the owner
-//! must know: inputs, outputs, and operands of functions that are no homogeneous ones. The factor of every other class is the owner's.
+//! In the ring, a value is the integer next to `scale · value`. Layers with weights convert any
+//! scale to any other, since the weights absorb the quotient. Rectifying, selecting or moving
+//! elements keeps the scale. Adding or joining values needs one scale for all. Scales therefore
+//! fall into classes, each determined up to one factor. The class of the nominal scale 2^frac holds
+//! the values that members other than the owner must know: inputs, outputs, and operands of
+//! functions that are not homogeneous. The owner chooses the factor of every other class.
 
 use crate::Fault;
 use crate::error::of_layer;
 use hushwire_fault::code;
 use std::fmt::Display;
 
-/// Values' scales in classes: node 0 is the nominal scale.
+/// The classes of values' scales: node 0 is the nominal scale.
 #[derive(Clone, Debug)]
 pub(crate) struct Classes {
-    /// The parent, and by how much its scale is multiplied.
+    /// The parent of each node, and the factor of its scale to the parent's.
     parents: Vec<(usize, f64)>,
 }
 
@@ -24,7 +26,7 @@ impl Classes {
         Classes { parents: vec![(0, 1.0)] }
     }
 
-    /// A value of a class of its own.
+    /// Adds a value in a class of its own.
     pub(crate) fn fresh(&mut self) -> usize {
         self.parents.push((self.parents.len(), 1.0));
         self.parents.len() - 1
@@ -34,7 +36,7 @@ impl Classes {
         self.parents.len()
     }
 
-    /// The class's first member, and by how much the value's scale is larger.
+    /// The class's first member, and the factor of the value's scale to its scale.
     pub(crate) fn find(&self, mut of: usize) -> (usize, f64) {
         let mut times = 1.0;
         while self.parents[of].0 != of {
@@ -44,7 +46,7 @@ impl Classes {
         (of, times)
     }
 
-    /// Ties the scale of `a` to `times` that of `b`; whether that agrees with what was tied before.
+    /// Ties the scale of `a` to `times` that of `b`; false if that contradicts earlier ties.
     pub(crate) fn tie(&mut self, a: usize, b: usize, times: f64) -> bool {
         let ((x, of_a), (y, of_b)) = (self.find(a), self.find(b));
         let times = times * of_b / of_a;
@@ -65,21 +67,22 @@ impl Classes {
 #[derive(Clone, Debug)]
 pub(crate) struct Scales(Vec<f64>);
 
-/// A bound of a value: how large it may be in the ring.
+/// A bound on a value in the ring.
 pub(crate) struct Bound {
     pub(crate) node: usize,
-    /// The value's greatest size in the network.
+    /// The value's greatest absolute value in the network.
     pub(crate) greatest: f64,
-    /// The number that its scale times it must not pass.
+    /// The largest number that the scale times it may reach.
     pub(crate) most: f64,
-    /// The same without room that is kept free.
+    /// The same limit without the room that is kept free.
     pub(crate) whole: f64,
     /// Its layer's name.
     pub(crate) name: String,
 }
 
 impl Scales {
-    /// The greatest scales that keep every bound; the nominal one is 2^frac, which must keep them as well.
+    /// The greatest scales within all bounds; the nominal one is 2^frac, which must be within its
+    /// bounds as well.
     pub(crate) fn new(classes: &Classes, frac: u8, bounds: &[Bound]) -> Result<Self, Fault> {
         let nominal = 2f64.powi(frac.into());
         let mut factors = vec![f64::INFINITY; classes.len()];

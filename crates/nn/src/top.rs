@@ -10,25 +10,25 @@ pub struct Labels(Vec<String>);
 /// A class and its output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Likely {
-    /// Its place.
+    /// Its index.
     pub class: usize,
-    /// Its label, where there is one.
+    /// Its label, if there is one.
     pub label: Option<String>,
     /// The network's output for it.
     pub output: f32,
 }
 
 impl Labels {
-    /// Labels from a file's text, one a line.
+    /// Reads labels from a file's text, one a line.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         Labels(text.lines().map(|line| line.trim().to_owned()).collect())
     }
 
-    /// Looks whether there is a label for each of so many classes, or none at all.
+    /// Checks that there is a label for each of `classes` classes, or no label at all.
     ///
     /// # Errors
-    /// There are labels, and fewer of them, or more.
+    /// There are labels, but too few or too many.
     pub fn check(&self, classes: usize) -> Result<(), Fault> {
         if self.0.is_empty() || self.0.len() == classes {
             return Ok(());
@@ -36,13 +36,13 @@ impl Labels {
         Err(Fault::filled(code::LABELS, &[("found", &self.0.len()), ("classes", &classes)]).at("the labels"))
     }
 
-    /// Whether there are none.
+    /// Whether there are no labels.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The label of a class, where there is one.
+    /// The label of a class, if there is one.
     #[must_use]
     pub fn of(&self, class: usize) -> Option<String> {
         self.0.get(class).map(|label| shown(label))
@@ -76,9 +76,9 @@ mod tests {
             |row: &[Likely]| row.iter().map(|l| (l.class, l.label.clone().unwrap())).collect::<Vec<_>>();
         assert_eq!(names(&top[0]), [(1, "dog".into()), (0, "cat".into())]);
         assert_eq!(names(&top[1]), [(2, "fish".into()), (1, "dog".into())]);
-        let odd = Labels::parse("Käfer 🐞\nit's\n\u{1b}[2J\u{202e}").top(&output, 3);
+        let odd = Labels::parse("Kfer 🐞\nit's\n\u{1b}[2J\u{202e}").top(&output, 3);
         let names = names(&odd[0]);
-        let all = ["Käfer 🐞", "it's", "\\u{1b}[2J\\u{202e}"].map(str::to_owned);
+        let all = ["Kfer 🐞", "it's", "\\u{1b}[2J\\u{202e}"].map(str::to_owned);
         assert!(names.iter().all(|(class, label)| all[*class] == *label), "{names:?}");
         assert_eq!(Labels::default().top(&output, 1)[1][0].class, 2);
         let refused = Labels::parse("cat").check(3).unwrap_err().to_string();

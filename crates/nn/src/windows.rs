@@ -1,4 +1,4 @@
-//! Windows as ONNX says them.
+//! Windows as defined by ONNX attributes.
 
 use crate::Fault;
 use hushwire_compute::Steps;
@@ -17,11 +17,11 @@ pub(crate) struct Said {
     pub(crate) ceil: bool,
 }
 
-/// LOCAL: no window reaches further.
+/// LOCAL: the largest extent of a window.
 const MOST: usize = 1 << 16;
 
 impl Said {
-    /// The way over a plane, and how many windows there are along its rows and columns.
+    /// The strides and padding over a plane, and the number of windows along its rows and columns.
     pub(crate) fn over(&self, place: &str, plane: [usize; 2]) -> Result<(Steps, [usize; 2]), Fault> {
         let refuse =
             |cause: String| Fault::new(code::MODEL_FILE, place, cause, "check how the model was exported");
@@ -52,7 +52,7 @@ impl Said {
                 room.ok_or_else(|| refuse(format!("its windows of {size} do not fit {n} elements")))?;
             count[k] = room / stride + 1;
             if self.ceil && room % stride != 0 && count[k] * stride < n + pads[k] {
-                // One window more, which begins within the plane or before it.
+                // One more window, which begins within the plane or before it.
                 let end = count[k] * stride + size;
                 count[k] += 1;
                 pads[k + 2] = pads[k + 2].max(end - n - pads[k]);
@@ -62,15 +62,15 @@ impl Said {
         Ok((Steps { strides: self.strides.map(small), padding: pads.map(small) }, count))
     }
 
-    /// The elements of a side of `n` that lie in no window where there is one for each `stride`: rows
-    /// for `k` = 0, columns for 1.
+    /// The number of elements of a side of `n` that lie in no window if there is one window for
+    /// each `stride`: rows for `k` = 0, columns for 1.
     pub(crate) fn uncovered(&self, k: usize, n: usize) -> usize {
         let size = (self.size[k] - 1) * self.dilations[k] + 1;
         n.saturating_sub((n.div_ceil(self.strides[k]).max(1) - 1) * self.strides[k] + size)
     }
 }
 
-/// A window's rows or columns within the plane.
+/// The rows or columns of a window within the plane.
 pub(crate) fn span(
     window: usize,
     size: usize,

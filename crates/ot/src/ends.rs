@@ -1,12 +1,10 @@
 //! The two ends, as users hold them.
 
 use hushwire_block::Block;
+use hushwire_machine::passed_on;
 
 use crate::{
-    Context, Extension, OtError, Receiving, Role, Round, Security, Sending, Verified,
-    end::End,
-    machine::{Guarded, Latch, guarded},
-    pipeline::Pipeline,
+    Context, Extension, OtError, Receiving, Role, Security, Sending, Verified, end::End, pipeline::Pipeline,
 };
 
 /// The sender's end of an OT extension at security level `S`.
@@ -98,19 +96,4 @@ impl<S: Security> Verify<'_, S> {
     }
 }
 
-guarded!([S: Security] Verify<'_, S>);
-
-impl<S: Security> Guarded for Verify<'_, S> {
-    fn exchange(&self) -> Option<Round> {
-        self.0.exchange()
-    }
-    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        self.0.say(out)
-    }
-    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
-        self.0.take(message)
-    }
-    fn latch(&self) -> &Latch {
-        self.0.latch()
-    }
-}
+passed_on!([S: Security] Verify<'_, S>, OtError, self => self.0);

@@ -3,12 +3,11 @@
 use core::{fmt, str::FromStr};
 
 use hushwire_block::Block;
-use hushwire_machine::Channel;
+use hushwire_machine::{Channel, drive::Line, passed_on};
 use hushwire_prg::Seed;
 
 use crate::{
-    AtLeast, Context, Driver, Exchanged, Extension, Level, Machine, OtError, Receiver, Round, Security,
-    Sender,
+    AtLeast, Context, Driver, Extension, Level, OtError, Receiver, Security, Sender,
     base::BaseProtocol,
     ferret::{self, Set},
     rows::{self, Kind},
@@ -134,7 +133,7 @@ impl FromStr for Protocol {
     }
 }
 
-/// The set-up of one end, a [`Machine`]: base OTs of the level's default protocol and trees, then Ferret's bootstrap where
+/// The set-up of one end, a [`Machine`](crate::Machine): base OTs of the level's default protocol and trees, then Ferret's bootstrap where
 /// there is one.
 ///
 /// `context` is agreed and of no other set-up: where both parties are senders, each direction has a child of its own,
@@ -143,41 +142,10 @@ impl FromStr for Protocol {
 #[must_use = "run its steps, then finish"]
 pub struct Opening<S: Security> {
     context: Context,
-    stage: Option<Box<dyn Stage<S>>>,
-    /// Makes what stands on the rows, if anything does.
-    boot: Option<Boot<S>>,
+    line: Line<'static, Box<dyn Extension<S>>, OtError>,
 }
 
-type Boot<S> = Box<dyn FnOnce(Box<dyn Extension<S>>) -> Box<dyn Stage<S>> + Send>;
-
-/// A part of a set-up, which ends in an extension.
-trait Stage<S: Security>: Machine<Error = OtError> + Send {
-    fn extension(self: Box<Self>) -> Box<dyn Extension<S>>;
-}
-
-impl<S: Security> Stage<S> for rows::SetupSender<S> {
-    fn extension(self: Box<Self>) -> Box<dyn Extension<S>> {
-        self.finish().fork(0)
-    }
-}
-
-impl<S: Security> Stage<S> for rows::SetupReceiver<S> {
-    fn extension(self: Box<Self>) -> Box<dyn Extension<S>> {
-        self.finish().fork(0)
-    }
-}
-
-impl<S: Security> Stage<S> for ferret::SenderBoot<S> {
-    fn extension(self: Box<Self>) -> Box<dyn Extension<S>> {
-        Box::new(self.finish())
-    }
-}
-
-impl<S: Security> Stage<S> for ferret::ReceiverBoot<S> {
-    fn extension(self: Box<Self>) -> Box<dyn Extension<S>> {
-        Box::new(self.finish())
-    }
-}
+passed_on!([S: Security] Opening<S>, OtError, self => self.line);
 
 impl<S: Security> Opening<S> {
     /// The sender's.
@@ -214,11 +182,17 @@ impl<S: Security> Opening<S> {
         Ok(Self::sender_on(rows, context, core, seed))
     }
 
-    fn sender_on(rows: rows::SetupSender<S>, context: &Context, core: Core, seed: &Seed) -> Self {
-        let seed = seed.derive("ot ferret", &context.sid.0);
-        Self::on(Box::new(rows), context, core, move |part, set, rows| {
-            Box::new(ferret::SenderBoot::new(part, set, rows, &seed))
-        })
+    fn sender_on(mut rows: rows::SetupSender<S>, context: &Context, core: Core, seed: &Seed) -> Self {
+        let (part, seed) = (context.child("ferret", 0), seed.derive("ot ferret", &context.sid.0));
+        let line = Line::new(move |talk| async move {
+            talk.run(&mut rows).await?;
+            let rows = rows.finish().fork(0);
+            let Core::Ferret(set, _) = core else { return Ok(rows) };
+            let mut boot = ferret::SenderBoot::new(&part, set, rows, &seed);
+            talk.run(&mut boot).await?;
+            Ok(Box::new(boot.finish()) as Box<dyn Extension<S>>)
+        });
+        Opening { context: *context, line }
     }
 
     /// The receiver's.
@@ -234,30 +208,23 @@ impl<S: Security> Opening<S> {
     where
         B: BaseProtocol<Level: AtLeast<S::Base>>,
     {
-        let (part, kind) = (context.child("rows", 0), core.rows());
-        let rows = rows::SetupReceiver::<S>::new::<B>(&part, kind, &seed.derive("ot rows", &[]))?;
-        Ok(Self::on(Box::new(rows), context, core, |part, set, rows| {
-            Box::new(ferret::ReceiverBoot::new(part, set, rows))
-        }))
-    }
-
-    fn on(
-        rows: Box<dyn Stage<S>>,
-        context: &Context,
-        core: Core,
-        boot: impl FnOnce(&Context, Set, Box<dyn Extension<S>>) -> Box<dyn Stage<S>> + Send + 'static,
-    ) -> Self {
+        let part = context.child("rows", 0);
+        let seed = seed.derive("ot rows", &[]);
+        let mut rows = rows::SetupReceiver::<S>::new::<B>(&part, core.rows(), &seed)?;
         let part = context.child("ferret", 0);
-        let boot: Option<Boot<S>> = match core {
-            Core::Rows(_) => None,
-            Core::Ferret(set, _) => Some(Box::new(move |rows| boot(&part, set, rows))),
-        };
-        Opening { context: *context, stage: Some(rows), boot }
+        let line = Line::new(move |talk| async move {
+            talk.run(&mut rows).await?;
+            let rows = rows.finish().fork(0);
+            let Core::Ferret(set, _) = core else { return Ok(rows) };
+            let mut boot = ferret::ReceiverBoot::new(&part, set, rows);
+            talk.run(&mut boot).await?;
+            Ok(Box::new(boot.finish()) as Box<dyn Extension<S>>)
+        });
+        Ok(Opening { context: *context, line })
     }
 
     pub(crate) fn extension(self) -> Box<dyn Extension<S>> {
-        assert!(self.round(0).is_none(), "finish comes after the last round");
-        self.stage.expect("one stage follows the other").extension()
+        self.line.finish()
     }
 
     /// The sender's end, when there is no round any more.
@@ -276,28 +243,6 @@ impl<S: Security> Opening<S> {
     #[must_use]
     pub fn into_receiver(self) -> Receiver<S> {
         Receiver::new(&self.context.clone(), self.extension())
-    }
-}
-
-impl<S: Security> Machine for Opening<S> {
-    type Error = OtError;
-
-    fn round(&self, slot: usize) -> Option<Round> {
-        self.stage.as_ref().and_then(|stage| stage.round(slot))
-    }
-
-    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), OtError> {
-        self.stage.iter_mut().try_for_each(|stage| stage.write(slot, out))
-    }
-
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), OtError> {
-        self.stage.iter_mut().try_for_each(|stage| stage.read(messages))?;
-        if self.round(0).is_none()
-            && let Some(boot) = self.boot.take()
-        {
-            self.stage = self.stage.take().map(|rows| boot(rows.extension()));
-        }
-        Ok(())
     }
 }
 

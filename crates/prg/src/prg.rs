@@ -5,15 +5,16 @@ use hushwire_aes::{Aes128, Backend};
 use hushwire_block::{Block, registry};
 use zeroize::Zeroize;
 
-/// AES-CTR under a derived key: byte `n` of the stream is byte `n % 16` of AES_k(LE128(n / 16)), however it is read.
+/// AES-CTR under a derived key: byte `n` of the stream is byte `n % 16` of AES_k(LE128(n / 16)), in
+/// whatever pieces it is read.
 ///
-/// A stream ends after 2^64 blocks, which no program reads.
+/// A stream ends after 2^64 blocks, more than any program reads.
 pub struct Prg {
     backend: Backend,
     key: Aes128,
-    /// The next block to make.
+    /// The index of the next block.
     next: u128,
-    /// The last block made, of which bytes `used..` are still to be read.
+    /// The last block; its bytes from `used` on are unread.
     block: Block,
     used: usize,
 }

@@ -1,4 +1,5 @@
-//! Pseudo-random secret sharing among three parties, without communication (Araki et al., CCS 2016, section 2.2).
+//! Pseudo-random secret sharing among three parties, without communication (Araki et al., CCS 2016,
+//! section 2.2).
 //!
 //! ```text
 //!            P1: k1, k3          P_i holds k_i (own) and k_{i−1} (prev): P_i drew k_i and sent it to P_{i+1}.
@@ -6,7 +7,8 @@
 //!   P3: k3, k2 ──── P2: k2, k1
 //! ```
 //!
-//! A word is 128 bits at a public address; words are a function of the address alone, never of timing, batch or width.
+//! A word is 128 bits at a public address. It is a function of the address alone, not of timing,
+//! batch or width.
 //!
 //! ```text
 //! counter block (LE128)   bits 127..96 shard | 95..64 lane | 63..0 word
@@ -14,8 +16,8 @@
 //! random share    (F_{k_i}(ctr), F_{k_{i−1}}(ctr))          replicated: x_{i+1} is own, x_i is prev
 //! ```
 //!
-//! Keys are derived for a session and a label, so that counters may start at 0 in every session. A word serves once:
-//! its zero share and its random share are the same two values.
+//! Keys are derived for a session and a label, so counters may start at 0 in every session. A word
+//! serves once: its zero share and its random share come from the same two values.
 
 use crate::Seed;
 use hushwire_aes::{Aes128, Backend};
@@ -32,9 +34,9 @@ pub struct PrssKeys {
 /// The address of a stream of words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Address {
-    /// The part of a job.
+    /// The number of the job's part.
     pub shard: u32,
-    /// The lane of the part.
+    /// The number of the part's lane.
     pub lane: u32,
 }
 
@@ -54,7 +56,8 @@ pub struct Prss {
 }
 
 impl Prss {
-    /// For a session (fresh and equal among the three) and a label; the backend is a local choice.
+    /// Derives the keys of a session and a label. The session's number is fresh and equal at the
+    /// three parties. The backend is a local choice.
     #[must_use]
     pub fn new(backend: Backend, keys: &PrssKeys, session: &[u8; 16], label: &str) -> Self {
         let context = [session, label.as_bytes()].concat();
@@ -62,10 +65,11 @@ impl Prss {
         Prss { backend, own: key(&keys.own), prev: key(&keys.prev) }
     }
 
-    /// Writes this party's zero shares for XOR, from `first_word` on; `out` may end inside a word.
+    /// Writes this party's zero shares for XOR, from word `first_word` on; `out` may end inside a
+    /// word.
     ///
     /// # Panics
-    /// Here and below: if the words run past the last of the address.
+    /// If the words run past the address's last word.
     pub fn zero_words(&self, addr: Address, first_word: u64, out: &mut [u8]) {
         let first = first(addr, first_word, out.len());
         self.backend.counter_xor2(&self.own, &self.prev, first, out);
@@ -74,7 +78,7 @@ impl Prss {
     /// Writes this party's two components of shared random values: `own` is x_{i+1}, `prev` is x_i.
     ///
     /// # Panics
-    /// If the lengths differ.
+    /// If the lengths differ, or the words run past the address's last word.
     pub fn random_words(&self, addr: Address, first_word: u64, own: &mut [u8], prev: &mut [u8]) {
         assert_eq!(own.len(), prev.len(), "two components of the same values");
         let first = first(addr, first_word, own.len());
@@ -82,30 +86,32 @@ impl Prss {
         self.backend.counter_bytes(&self.prev, first, prev);
     }
 
-    /// The two keys, own and previous, for kernels that make words in registers; words are at [`Address::counter`].
+    /// The two keys, own and previous, for kernels that make words in registers;
+    /// [`Address::counter`] gives a word's input.
     #[must_use]
     pub fn keys(&self) -> [&Aes128; 2] {
         [&self.own, &self.prev]
     }
 
-    /// The bytes of [`Prss::keys`], for this party's own hardware, which draws the party's words itself.
+    /// The bytes of [`Prss::keys`], for the party's own hardware, which then makes the party's
+    /// words itself.
     ///
-    /// They may leave the process only for a device that is part of the party: whoever has both makes every zero share
-    /// of this party, which then hides nothing.
+    /// They may leave the process only for a device that is part of the party: whoever has both
+    /// keys can compute all zero shares of this party, which then hide nothing.
     #[must_use]
     pub fn device_keys(&self) -> Zeroizing<[[u8; 16]; 2]> {
-        // AES-128 begins its round keys with the key itself.
+        // The first round key of AES-128 is the key itself.
         Zeroizing::new(self.keys().map(|key| key.round_keys()[0]))
     }
 
-    /// The backend it was made with.
+    /// The backend of [`Prss::new`].
     #[must_use]
     pub fn backend(&self) -> Backend {
         self.backend
     }
 }
 
-/// The first counter; words must not run into the next lane's.
+/// The first word's counter; panics if the words run into the next lane.
 fn first(addr: Address, first_word: u64, bytes: usize) -> u128 {
     let last = u128::from(first_word) + bytes.div_ceil(16) as u128;
     assert!(last <= 1 << 64, "words {first_word} to {last} run past the lane's last");

@@ -4,18 +4,18 @@ use hushwire_aes::{Aes128, Backend};
 use hushwire_block::registry;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// Separates this crate's derivations from any other use of BLAKE3.
+/// Separates this crate's derivations from all other uses of BLAKE3.
 const DOMAIN: &str = "hushwire 2025 prg seed derive v1";
 
-/// 128 secret bits, zeroized on drop; neither printed nor compared.
+/// 128 secret bits, zeroized on drop. A seed can be neither printed nor compared.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct Seed([u8; 16]);
 
 impl Seed {
-    /// From the operating system's generator.
+    /// Draws a seed from the operating system's generator.
     ///
     /// # Panics
-    /// If the operating system gives no randomness: nothing secret can be done then.
+    /// If the operating system gives no randomness: nothing secret is possible then.
     #[must_use]
     pub fn random() -> Self {
         let mut bytes = [0; 16];
@@ -25,23 +25,24 @@ impl Seed {
         seed
     }
 
-    /// From bytes that were agreed on or received.
+    /// Takes bytes that were agreed on or received.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Seed(bytes)
     }
 
-    /// The secret itself, to send to a party that shares it.
+    /// The secret itself, for a party that shares it.
     #[must_use]
     pub fn expose(&self) -> &[u8; 16] {
         &self.0
     }
 
-    /// A seed of its own for every label and context.
+    /// Derives a seed of its own for every label and context.
     ///
-    /// BLAKE3 in its key-derivation mode under this crate's context string; the key material is, in this order and so
-    /// without ambiguity, the seed (16 bytes), the label's length (LE64), the label, the context. The first 16 bytes
-    /// of output are the result. Labels that begin with "hushwire " are this crate's own.
+    /// BLAKE3 in its key-derivation mode under this crate's context string. The key material is, in
+    /// this order and therefore without ambiguity, the seed (16 bytes), the label's length (LE64),
+    /// the label, the context. The first 16 bytes of output are the result. Labels that begin with
+    /// "hushwire " are reserved for this crate.
     #[must_use]
     pub fn derive(&self, label: &str, context: &[u8]) -> Seed {
         let mut hasher = Zeroizing::new(blake3::Hasher::new_derive_key(DOMAIN));
@@ -55,13 +56,13 @@ impl Seed {
         out
     }
 
-    /// The AES-128 key with these bytes.
+    /// The AES-128 key with the seed's bytes.
     pub(crate) fn key(&self, backend: Backend) -> Aes128 {
         Aes128::on(backend, &self.0)
     }
 }
 
-/// The first bytes of a context, for a name.
+/// The first bytes of a context as a number, for a key's name.
 fn number(context: &[u8]) -> u64 {
     let mut first = [0; 8];
     first.iter_mut().zip(context).for_each(|(first, byte)| *first = *byte);

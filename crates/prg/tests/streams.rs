@@ -66,7 +66,7 @@ fn the_stream_and_the_words_are_what_the_documents_say() {
     });
     let party = &parties(Backend::best(), 7, "test")[0];
     assert_eq!(zeros(party, ADDR, 3, 16), (own ^ prev).0);
-    // What a device is given makes the same words.
+    // A device with these keys makes the same words.
     let keys = party.device_keys();
     let [own_word, prev_word] = [0, 1].map(|i| {
         let mut word = [Block::from_u128(ADDR.counter(3))];

@@ -1,15 +1,16 @@
-//! The numbers of a table's rows that are to be added up.
+//! Reads the numbers of a table's rows that are to be summed.
 
-use crate::{PsiError, Rows};
+use hushwire_files::{FileError, Rows};
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// The whole numbers of `column`, row by row; an empty field counts as 0. Together they have at most 63 bits whatever their signs,
-/// so that no part of them overflows.
+/// The integers of `column`, row by row; an empty field counts as 0. Their absolute values sum to
+/// at most 63 bits, so that no partial sum overflows.
 ///
 /// # Errors
-/// The file is no table, has no such column, or has there what is no whole number of 64 bits; the numbers come to too much.
-pub fn amounts(path: &Path, rows: &mut Rows<'_>, column: &str) -> Result<Zeroizing<Vec<i64>>, PsiError> {
+/// The file is not a table, lacks the column, or has a field there that is not a 64-bit integer; or
+/// the sum is too large.
+pub fn amounts(path: &Path, rows: &mut Rows<'_>, column: &str) -> Result<Zeroizing<Vec<i64>>, FileError> {
     let place = rows.select([column])?[0];
     let (mut amounts, mut all) = (Zeroizing::new(vec![]), 0u64);
     while rows.read()?.is_some() {
@@ -20,12 +21,12 @@ pub fn amounts(path: &Path, rows: &mut Rows<'_>, column: &str) -> Result<Zeroizi
             let cause =
                 format!("column {} has {field:?}, which is no whole number of 64 bits", column.trim());
             let remedy = "write whole numbers without separators, of prices the cents";
-            return Err(PsiError::file(path, line, cause, remedy));
+            return Err(FileError::new(path, line, cause, remedy));
         };
         all = all.saturating_add(amount.unsigned_abs());
         if all > i64::MAX as u64 {
             let cause = format!("the numbers in column {} come to more than 63 bits", column.trim());
-            return Err(PsiError::file(path, line, cause, "write them in a larger unit"));
+            return Err(FileError::new(path, line, cause, "write them in a larger unit"));
         }
         amounts.push(amount);
     }

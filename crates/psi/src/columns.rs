@@ -1,26 +1,28 @@
-//! Columns of one party's table that the other party learns of common keys: their fields as payloads, and back.
+//! Columns of one party's table that the other party learns for common keys: converts fields to
+//! payloads and back.
 //!
 //! ```text
 //! payload  of each column its length 1 (2 where a row may have more than 255 bytes), its text; zeros up to the length agreed on
 //! ```
 
 use crate::{
-    Keys, PsiError, Rows, Set,
-    error::Place,
+    Keys, PsiError, Set,
     plain::{Digester, Payloads},
     random,
 };
 use hushwire_aes::Backend;
+use hushwire_files::{FileError, FilePlace, MoreColumns, Rows};
 use hushwire_ot::Sid;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// The most bytes of text that the columns of a row may have.
+/// The largest number of bytes of text in a row's columns.
 pub const MOST_PAYLOAD_BYTES: usize = 4096;
-/// The most columns.
+/// The largest number of columns.
 const MOST_COLUMNS: usize = 64;
 
-/// The columns that one party brings for the other, and the bytes of text that a row has in them at most. AGREEMENT.
+/// The columns that one party brings for the other, and the largest number of bytes of text that a
+/// row has in them. AGREEMENT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carried {
     names: Vec<String>,
@@ -28,10 +30,11 @@ pub struct Carried {
 }
 
 impl Carried {
-    /// Columns of these names, in whose fields a row has `bytes` bytes of text at most.
+    /// Columns with these names, where a row has at most `bytes` bytes of text.
     ///
     /// # Errors
-    /// There is no column, there are too many, or one is named twice; there are no bytes, or too many. The message says which.
+    /// There is no column, there are too many, or one is repeated; there are no bytes, or too many.
+    /// The message says which.
     pub fn new(names: &[String], bytes: usize) -> Result<Self, String> {
         let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
         if let Some((_, twice)) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
@@ -55,32 +58,34 @@ impl Carried {
         &self.names
     }
 
-    /// Bytes of text that a row has in them at most.
+    /// The largest number of bytes of text that a row has in the columns.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Bytes of a length.
+    /// The number of bytes of a length.
     fn prefix(&self) -> usize {
         if self.bytes < 256 { 1 } else { 2 }
     }
 
-    /// Bytes of a payload.
+    /// The number of bytes of a payload.
     #[must_use]
     pub fn payload_bytes(&self) -> usize {
         self.bytes + self.names.len() * self.prefix()
     }
 
-    /// The payloads of a table's different keys, in the order in which keys come first. `keys` are those of the table, which `open` opens anew.
+    /// The payloads of a table's different keys, in the order of their first occurrence. `keys` are
+    /// the table's keys; `open` opens it again.
     ///
     /// # Errors
-    /// The table cannot be read, lacks a column or has other rows than `keys`; of a row with a key, a field is not UTF-8, or there are more bytes than
-    /// agreed; rows of one key have other fields.
+    /// The table cannot be read, lacks a column or has other rows than `keys`; in a row with a key,
+    /// a field is not UTF-8, or there are more bytes than agreed; rows with one key have different
+    /// fields.
     pub fn read<'r>(
         &self,
         path: &Path,
-        open: impl Fn() -> Result<Rows<'r>, PsiError>,
+        open: impl Fn() -> Result<Rows<'r>, FileError>,
         keys: &Keys,
     ) -> Result<Payloads, PsiError> {
         let set = different(keys)?;
@@ -90,7 +95,7 @@ impl Carried {
         let (mut payload, mut widest, mut wide) = (Zeroizing::new(vec![]), 0, None);
         for item in set.by_row() {
             if rows.read()?.is_none() {
-                return Err(changed(path));
+                return Err(FileError::changed(path).into());
             }
             let Some(item) = item else { continue };
             payload.clear();
@@ -100,7 +105,7 @@ impl Carried {
                 if std::str::from_utf8(field).is_err() {
                     let remedy = "save the file as UTF-8, or leave the column out";
                     let cause = format!("column {name} is not UTF-8");
-                    return Err(PsiError::file(path, rows.place(), cause, remedy));
+                    return Err(FileError::new(path, rows.place(), cause, remedy).into());
                 }
                 payload.extend_from_slice(&(field.len() as u16).to_le_bytes()[..self.prefix()]);
                 payload.extend_from_slice(field);
@@ -116,11 +121,11 @@ impl Carried {
                 payloads.push(&payload);
             } else if wide.is_none() && payloads.get(item) != payload.as_slice() {
                 let first = first_place(open()?, &set, item)?;
-                return Err(self.differs(path, first, &rows, &places, payloads.get(item)));
+                return Err(self.differs(path, first, &rows, &places, payloads.get(item)).into());
             }
         }
         if rows.read()?.is_some() {
-            return Err(changed(path));
+            return Err(FileError::changed(path).into());
         }
         match wide {
             None => Ok(payloads),
@@ -137,20 +142,20 @@ impl Carried {
                         "name columns with shorter fields: the widest row has {widest} bytes, and {MOST_PAYLOAD_BYTES} are the most"
                     )
                 };
-                Err(PsiError::file(path, Some(place), cause, remedy))
+                Err(FileError::new(path, Some(place), cause, remedy).into())
             }
         }
     }
 
-    /// A row, the last one read, whose key came before with other fields.
+    /// The error of the last row read, whose key came before with other fields.
     fn differs(
         &self,
         path: &Path,
-        first: Option<Place>,
+        first: Option<FilePlace>,
         rows: &Rows<'_>,
         places: &[usize],
         before: &[u8],
-    ) -> PsiError {
+    ) -> FileError {
         let before = self.fields(before).unwrap_or_default();
         let names = self.names.iter().zip(places).zip(before);
         let odd = names.filter(|((_, place), before)| rows.last().get(**place) != Some(before.as_bytes()));
@@ -158,10 +163,10 @@ impl Carried {
         let first = first.map_or_else(|| "an earlier row".to_owned(), |place| place.to_string());
         let cause = format!("its key is that of {first}, with another field in {}", odd.join(", "));
         let remedy = "leave one row for each key, or name columns that are the same in all rows of a key";
-        PsiError::file(path, rows.place(), cause, remedy)
+        FileError::new(path, rows.place(), cause, remedy)
     }
 
-    /// The fields of a payload; `None` if it is none.
+    /// The fields of a payload; `None` if it is malformed.
     #[must_use]
     pub fn fields<'p>(&self, payload: &'p [u8]) -> Option<Vec<&'p str>> {
         let mut rest = payload;
@@ -176,18 +181,19 @@ impl Carried {
         (payload.len() == self.payload_bytes() && rest.iter().all(|byte| *byte == 0)).then_some(fields)
     }
 
-    /// Refuses a table that has a column of one of these names, as the result would have it twice.
+    /// Refuses a table that has a column with one of these names, since the result would have it
+    /// twice.
     ///
     /// # Errors
-    /// It has.
-    pub fn check_result(&self, path: &Path, rows: &Rows<'_>) -> Result<(), PsiError> {
+    /// The table has such a column.
+    pub fn check_result(&self, path: &Path, rows: &Rows<'_>) -> Result<(), FileError> {
         let own: Vec<_> = rows.header().iter().map(|name| String::from_utf8_lossy(name)).collect();
         match self.names.iter().find(|name| own.iter().any(|own| own.trim() == name.as_str())) {
             None => Ok(()),
             Some(name) => {
                 let cause =
                     format!("it has a column {name} already, as the other party's would be called beside it");
-                Err(PsiError::file(path, None, cause, "rename one of them"))
+                Err(FileError::new(path, None, cause, "rename one of them"))
             }
         }
     }
@@ -204,10 +210,13 @@ pub struct Beside<'a> {
     pub of_row: &'a [Option<u32>],
 }
 
-impl<'a> Beside<'a> {
-    /// The fields of the other party beside this row; empty ones where it has no common key, or its payload is none.
-    #[must_use]
-    pub fn fields(&self, row: usize) -> Vec<&'a str> {
+impl MoreColumns for Beside<'_> {
+    fn names(&self) -> &[String] {
+        self.carried.names()
+    }
+
+    /// The fields of the other party; empty ones where the row has no common key, or its payload is none.
+    fn fields(&self, row: usize) -> Vec<&str> {
         let common = self.of_row.get(row).copied().flatten().map(|common| common as usize);
         let payload = common.filter(|common| *common < self.payloads.count()).map(|c| self.payloads.get(c));
         let fields = payload.and_then(|payload| self.carried.fields(payload));
@@ -215,7 +224,7 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// The different keys, as digests that nobody sees.
+/// The different keys, as digests that stay on this machine.
 fn different(keys: &Keys) -> Result<Set<[u8; 32]>, PsiError> {
     let mut secret = Sid([0; 32]);
     random::fill(&mut secret.0)?;
@@ -223,16 +232,12 @@ fn different(keys: &Keys) -> Result<Set<[u8; 32]>, PsiError> {
     Ok(Set::of_by(keys, |keys, out| digester.digest_into(Backend::best(), keys, out)))
 }
 
-/// The place of the first row with that key, in rows that are read anew.
-fn first_place(mut rows: Rows<'_>, set: &Set<[u8; 32]>, item: usize) -> Result<Option<Place>, PsiError> {
+/// The place of the first row with that key, in rows that are read again.
+fn first_place(mut rows: Rows<'_>, set: &Set<[u8; 32]>, item: usize) -> Result<Option<FilePlace>, FileError> {
     for other in set.by_row() {
         if rows.read()?.is_none() || other == Some(item) {
             break;
         }
     }
     Ok(rows.place())
-}
-
-fn changed(path: &Path) -> PsiError {
-    PsiError::file(path, None, "it has changed since the run began", "run again")
 }

@@ -7,7 +7,7 @@ use hushwire_machine::Channel;
 use hushwire_ot::Context;
 use zeroize::Zeroizing;
 
-/// One party of one of them.
+/// One party of a protocol.
 pub(crate) enum Engine {
     Yao(Box<yao::Party>),
     Gmw(Box<hushwire_gmw::Party>),
@@ -34,7 +34,8 @@ impl Engine {
         })
     }
 
-    /// One instance: a byte, 0 or 1, for every bit of this party's inputs, to one for every bit that it learns.
+    /// Runs one instance. Takes a byte, 0 or 1, for every bit of this party's inputs; returns one
+    /// for every bit that it learns.
     pub(crate) fn run(
         &mut self,
         channel: &mut Channel,

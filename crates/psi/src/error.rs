@@ -1,71 +1,19 @@
 //! Errors of an intersection: files, agreement, sizes, and the protocols below.
 
 use hushwire_fault::{Fault, IntoText, Text, code};
+use hushwire_files::FileError;
 use hushwire_garble::GarbleError;
 use hushwire_gmw::GmwError;
 use hushwire_machine::{NetError, PartyId};
 use hushwire_ot::OtError;
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-};
+use std::fmt;
 use thiserror::Error;
-
-/// A place in a file. Everything counts from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// Of text.
-    Line {
-        /// The line; a quoted field may go over several.
-        line: u64,
-        /// The character of the line, where one is to blame.
-        column: Option<u64>,
-    },
-    /// A row of a file that has no lines.
-    Row(u64),
-}
-
-impl Place {
-    /// A whole line.
-    pub(crate) const fn line(line: u64) -> Self {
-        Self::Line { line, column: None }
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Line { line, column: None } => write!(f, "line {line}"),
-            // "Column" is what CSV calls something else.
-            Self::Line { line, column: Some(column) } => write!(f, "line {line}, character {column}"),
-            Self::Row(row) => write!(f, "row {row}"),
-        }
-    }
-}
 
 /// The reason why there is no intersection. Reads as its [`fault`](Self::fault) does.
 #[derive(Debug, Error)]
 pub enum PsiError {
-    /// A file that cannot be read as it is.
-    File {
-        /// The file's path.
-        path: PathBuf,
-        /// The place in it, where there is one.
-        place: Option<Place>,
-        /// The fault of that place.
-        cause: String,
-        /// The remedy, as a clause.
-        remedy: String,
-    },
-    /// A file that was to be written, in a format that cannot be.
-    Unwritable {
-        /// The file's path.
-        path: PathBuf,
-        /// The reason.
-        cause: String,
-        /// The remedy, as a clause.
-        remedy: String,
-    },
+    /// A file that cannot be read or written.
+    File(#[from] FileError),
     /// The parties do not ask for the same thing.
     Terms {
         /// The party at fault, where a channel knows it.
@@ -110,8 +58,6 @@ pub enum PsiError {
     },
     /// The system gave no random bytes.
     Random(String),
-    /// The result cannot be written.
-    Output(String),
     /// A check failed. It never says which bit.
     Abort {
         /// The party at fault, where a channel knows it.
@@ -149,12 +95,7 @@ impl PsiError {
     pub fn fault(&self) -> Fault {
         let of = |peer: Option<PartyId>| ("peer", Text::peer(peer, "the peer"));
         match self {
-            Self::File { path, place, cause, remedy } => {
-                let place = place.map_or_else(String::new, |place| format!(", {place}"));
-                let step = format!("cannot read {}{place}", path.display());
-                Fault::new(code::READ, step, cause, remedy).whole()
-            }
-            Self::Unwritable { path, cause, remedy } => Fault::file("write", path, cause, remedy),
+            Self::File(e) => e.fault(),
             Self::Terms { peer } => Fault::of(code::SET_TERMS, &[of(*peer)]).blaming(*peer),
             Self::TooLarge { whose, count, what, most, remedy } => Fault::of(
                 code::SET_TOO_LARGE,
@@ -194,7 +135,6 @@ impl PsiError {
                 Fault::of(code::SET_MALFORMED, &places).blaming(*peer)
             }
             Self::Random(e) => Fault::of(code::SET_RANDOM, &[("cause", e.into())]),
-            Self::Output(e) => Fault::of(code::SET_OUTPUT, &[("cause", e.into())]),
             Self::Abort { peer, check } => {
                 Fault::of(code::SET_CHECK, &[of(*peer), ("check", (*check).into())]).blaming(*peer)
             }
@@ -216,15 +156,5 @@ impl PsiError {
             | PsiError::Gmw(GmwError::Net(e) | GmwError::Ot(OtError::Net(e))) => Some(e),
             _ => None,
         }
-    }
-
-    /// A file that is not as it should be.
-    pub(crate) fn file(
-        path: &Path,
-        place: Option<Place>,
-        cause: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> Self {
-        PsiError::File { path: path.to_owned(), place, cause: cause.into(), remedy: remedy.into() }
     }
 }

@@ -1,7 +1,9 @@
-//! BLAKE3, keyed, of many short messages: sixteen at a time, a word of each in one vector.
+//! BLAKE3, keyed, for many short messages: sixteen at a time, with one word of each message in a
+//! vector.
 //!
-//! A message of up to 64 bytes is one block, and so one call of the compression function (BLAKE3's paper, sections 2.2 and 2.4), whose time in
-//! one call after the other is that of waiting for itself. Longer messages go to [`blake3`].
+//! A message of up to 64 bytes is one block, and so one call of the compression function (BLAKE3's
+//! paper, sections 2.2 and 2.4). A single call mostly waits for its own results. Longer messages go
+//! to [`blake3`].
 //!
 //! **Constant time.** The function is; whether a message is longer than a block shows.
 
@@ -9,19 +11,19 @@ use hushwire_aes::Backend;
 use hushwire_simd::{Kernel, Lanes};
 use zeroize::Zeroize;
 
-/// LOCAL: messages abreast.
+/// LOCAL: the number of messages that are hashed together.
 const ABREAST: usize = 16;
-/// Bytes of a block.
+/// The bytes of a block.
 const BLOCK: usize = 64;
 
-/// A word of every message.
+/// One word of every message.
 type Words = [u32; ABREAST];
 
 const IV: [u32; 4] = [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a];
-/// The order of words in a round, of that before.
+/// The order of a round's words, relative to the round before.
 const ORDER: [usize; 16] = [2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8];
 const ROUNDS: usize = 7;
-/// The first and last block of the only chunk, the root, under a key.
+/// The flags of the first and last block of the only chunk, the root, under a key.
 const FLAGS: u32 = 1 | 1 << 1 | 1 << 3 | 1 << 4;
 
 /// The hash under one key.
@@ -36,7 +38,7 @@ impl Hashes {
         Hashes { backend, key }
     }
 
-    /// Gives `take` the number and the hash of every message, in order.
+    /// Calls `take` with the number and the hash of every message, in order.
     pub(crate) fn each<M: AsRef<[u8]>>(
         &self,
         messages: impl IntoIterator<Item = M>,
@@ -147,7 +149,7 @@ impl Kernel for Compress<'_> {
     }
 }
 
-/// The function G of BLAKE3 on four words of the state, in every message.
+/// BLAKE3's function G on four words of the state, for every message.
 #[inline(always)]
 fn mix(v: &mut [Words; 16], [a, b, c, d]: [usize; 4], x: &Words, y: &Words) {
     for i in 0..ABREAST {

@@ -1,8 +1,7 @@
-//! Private set intersection of two parties' keys: which are in both sets, or how many, and nothing else.
+//! Private set intersection of two parties' keys: which keys are in both sets, or how many, and
+//! nothing else.
 //!
 //! ```text
-//! rows     Rows        a table's file, CSV or (with the feature `parquet`) Parquet
-//! strict               CSV as RFC 4180 has it
 //! keys     Keys, Set   keys of a table's rows in an agreed form, and the different ones among them
 //! columns  Carried     columns that one party brings for the other, as payloads of its keys
 //! salt     Salt        keys as values of 40 + log a + log b bits, values as bins
@@ -16,11 +15,12 @@
 //! oprf     publish, ask a few items against a large list, published once
 //! ```
 //!
-//! **What is learned** is what [`Reveal`] says. Public are the number of different keys of both sets, the terms, and how
-//! many salts were tried. The time that a party takes to fill its tables and to sort depends on its values.
+//! **Results.** [`Reveal`] names what is learned. Public are the number of different keys of both
+//! sets, the terms, and how many salts were tried. The time in which a party fills its tables and
+//! sorts depends on its values.
 //!
-//! **Security**: semi-honest parties, as [`hushwire_garble::yao`] says. Neither party can check that the other one brings
-//! the set that it has.
+//! **Security**: semi-honest parties, as in [`hushwire_garble::yao`]. Neither party can check that
+//! the other one brings its true set.
 #![forbid(unsafe_code)]
 
 mod amounts;
@@ -36,25 +36,18 @@ pub mod oprf;
 pub mod plain;
 mod plan;
 mod random;
-mod rows;
 mod salt;
 mod session;
-mod strict;
 mod tables;
 #[cfg(test)]
 mod wire_tests;
-mod write;
 
 pub use amounts::amounts;
 pub use columns::{Beside, Carried, MOST_PAYLOAD_BYTES};
-pub use error::{Place, PsiError};
+pub use error::PsiError;
 pub use keys::{Formed, KeyColumn, KeySpec, Keys, LeftOut, Normal, Sample, Set};
 pub use most::Most;
 pub use okvs::Store;
 pub use plan::{Method, Protocol, Reveal, Side, Terms};
-pub use rows::{Rows, check_input, check_output, is_parquet};
 pub use salt::value_width;
 pub use session::{Found, Observer, Outcome, intersect};
-pub use write::{
-    check_result, csv_line, write_columns, write_flags, write_parquet, write_parquet_columns, write_rows,
-};

@@ -1,32 +1,34 @@
-//! The size of a set that either party may bring.
+//! Limits on the size of a party's set.
 
 use crate::PsiError;
 use core::fmt;
 
-/// AGREEMENT: keys that a party may bring where nothing is agreed on.
+/// AGREEMENT: the default limit on a party's keys.
 const FREE: u64 = 1 << 20;
-/// AGREEMENT: times the other one's keys, where nothing is agreed on and that is more.
+/// AGREEMENT: the default limit as a multiple of the other party's keys, if that is larger.
 const TIMES: u64 = 4;
 
-/// The most different keys that either of two parties may bring; of `None`, 2^20 or four times the other's, whichever is more. AGREEMENT.
+/// The largest number of different keys that each of two parties may bring. `None` means 2^20 or
+/// four times the other's, whichever is more. AGREEMENT.
 ///
-/// Sizes are told, and a party may tell any. Whoever brings a set learns of every key in it whether the other one has it: this bounds the
-/// dictionary that it can try in a run. It bounds as well what the other one reserves, since nothing is before it was looked at.
+/// Each party reports its size and could report any. Whoever brings a set learns for every key in
+/// it whether the other party has it: this limit bounds the dictionary that it can try in a run. It
+/// also bounds the memory that the other party reserves, since it is checked first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Most(pub [Option<u64>; 2]);
 
 impl Most {
-    /// The most keys of the party at that place, where the other one has not so many that it may
-    /// have more.
+    /// The largest number of keys of the party `place` as long as the other one does not have
+    /// enough keys for more.
     #[must_use]
     pub fn alone(self, place: usize) -> u64 {
         self.0[place].unwrap_or(FREE)
     }
 
-    /// Compares what both parties tell; `me` is the place of this one.
+    /// Checks both parties' reported sizes; `me` is this party's place.
     ///
     /// # Errors
-    /// A set has more keys than it may have.
+    /// A set has more keys than allowed.
     pub fn check(self, sizes: [usize; 2], me: usize) -> Result<(), PsiError> {
         let sizes = sizes.map(|size| size as u64);
         for (i, agreed) in self.0.into_iter().enumerate() {
@@ -40,7 +42,7 @@ impl Most {
     }
 }
 
-/// As both agree on it: `1000 and 1048576 or 4 times the other's`.
+/// The text that both agree on: `1000 and 1048576 or 4 times the other's`.
 impl fmt::Display for Most {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let one = |most: Option<u64>| {

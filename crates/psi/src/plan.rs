@@ -2,19 +2,19 @@
 
 use crate::{Most, PsiError, salt::value_width};
 use core::{fmt, str::FromStr};
-use hushwire_circuit::phasing::{self, Tables};
-use hushwire_circuit::sort::{Compare, Shape};
+use hushwire_circuit::phasing::{self, PhasingTables};
+use hushwire_circuit::sort::{Compare, SortShape};
 use hushwire_circuit::{Program, TwoParty, psi, shuffle};
 use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
 use std::{collections::HashMap, ops::Range};
 
-/// The side of a party. B garbles: its tables are the larger ones, and a garbler's inputs need no OTs.
+/// The side of a party. B garbles: its tables are larger, and a garbler's inputs need no OTs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     /// Learns flags.
     A,
-    /// The other one.
+    /// The other side.
     B,
 }
 
@@ -23,7 +23,7 @@ const A: usize = 1;
 const B: usize = 0;
 
 impl Side {
-    /// This party's number in a protocol.
+    /// This side's party number in a protocol.
     pub(crate) const fn number(self) -> usize {
         match self {
             Side::A => A,
@@ -32,7 +32,7 @@ impl Side {
     }
 }
 
-/// The result that is revealed, and to whom.
+/// The result, and who learns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reveal {
     /// Both parties: how many keys are in both sets.
@@ -74,12 +74,12 @@ pub struct Terms {
     pub scheme: Scheme,
     /// The extension that makes the oblivious transfers.
     pub ot: Extension,
-    /// The most keys of A and of B.
+    /// The limits on the keys of A and of B.
     pub most: Most,
 }
 
 impl Terms {
-    /// With everything else as it is by default.
+    /// Terms with default values for everything else.
     #[must_use]
     pub fn new(reveal: Reveal) -> Terms {
         let (scheme, ot) = (Scheme::default(), Extension::SoftSpoken4);
@@ -102,7 +102,7 @@ impl Terms {
 macro_rules! names {
     ($type:ident, $($variant:ident $name:literal),+) => {
         impl $type {
-            /// As users write it.
+            /// The name in options and job files.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $($type::$variant => $name),+ }
@@ -128,22 +128,25 @@ names!(Reveal, Size "size", Items "items", Flags "flags");
 names!(Method, Scs "scs", Phasing "phasing");
 names!(Protocol, Yao "yao", Gmw "gmw");
 
-/// LOCAL: keys of a set that this crate takes.
+/// LOCAL: the largest number of keys of a set.
 pub(crate) const MOST_KEYS: usize = 1 << 22;
-/// AGREEMENT: bit registers that one run takes: 512 MiB of labels.
+/// AGREEMENT: the largest number of bit registers of a run: 512 MiB of labels.
 const MOST_REGISTERS: usize = 1 << 25;
-/// AGREEMENT: bit registers of a piece of tables, where that is a choice: 8 MiB of labels.
+/// AGREEMENT: the number of bit registers of a piece of tables, where there is a choice: 8 MiB of
+/// labels.
 const PIECE: usize = 1 << 19;
-/// AGREEMENT: bits of the size of an intersection.
+/// AGREEMENT: the number of bits of the size of an intersection.
 pub(crate) const SIZE_BITS: usize = 32;
-/// AGREEMENT: so few values of A are compared with all of B's.
+/// AGREEMENT: up to this many values of A are compared with all of B's.
 const ALL_IN_STASH: usize = 16;
 
-/// Places of the stash beside ⌈1.2 n⌉ bins. A set that does not fit costs another salt.
+/// The number of places of the stash in addition to ⌈1.2 n⌉ bins. A set that does not fit needs
+/// another salt.
 ///
-/// Measured in 10^5 to 10^6 trials (without a stash): 2^−5 of all sets of 16 to 32 values do not fit, 2^−6.5 of 64, 2^−9.6 of
-/// 128, 2^−15 of 256, none of 512 or more; every place of the stash makes it rarer by a factor of 3 to 8. Of 1024 values and
-/// more, what goes wrong most often without a stash is two values in one bin under all functions, 0.2 n^−3.
+/// Measured in 10^5 to 10^6 trials (without a stash): 2^−5 of all sets of 16 to 32 values do not
+/// fit, 2^−6.5 of 64, 2^−9.6 of 128, 2^−15 of 256, none of 512 or more; every place of the stash
+/// makes it rarer by a factor of 3 to 8. For at least 1024 values, the most frequent failure
+/// without a stash is two values with the same bin under all functions, 0.2 n^−3.
 pub(crate) fn stash_of(ours: usize) -> usize {
     match ours {
         0..=ALL_IN_STASH => ours,
@@ -154,29 +157,29 @@ pub(crate) fn stash_of(ours: usize) -> usize {
 }
 
 /// The tables of sets of these sizes.
-pub(crate) fn tables_of([a, b]: [usize; 2], width: usize) -> Tables {
+pub(crate) fn tables_of([a, b]: [usize; 2], width: usize) -> PhasingTables {
     if a <= ALL_IN_STASH {
-        return Tables { width, item: 2, bins: 0, bin: 0, stash: stash_of(a), theirs: b };
+        return PhasingTables { width, item: 2, bins: 0, bin: 0, stash: stash_of(a), theirs: b };
     }
-    Tables::new(a, b, width, stash_of(a))
+    PhasingTables::new(a, b, width, stash_of(a))
 }
 
-/// The plan that follows from terms and sizes, at both parties alike.
+/// The plan that follows from terms and sizes, the same for both parties.
 pub(crate) struct Plan {
     /// The numbers of different keys of A and of B.
     pub(crate) sizes: [usize; 2],
-    /// Bits of a value.
+    /// The width of a value, in bits.
     pub(crate) width: usize,
     pub(crate) method: Method,
-    pub(crate) tables: Tables,
+    pub(crate) tables: PhasingTables,
     pub(crate) ands: u64,
 }
 
-/// Part of a comparison of tables that is run at once.
+/// A part of a comparison of tables, which runs at once.
 pub(crate) enum Piece {
-    /// So many bins.
+    /// These bins.
     Bins(Range<usize>),
-    /// The stash with so many of B's values.
+    /// The stash with these of B's values.
     Stash(Range<usize>),
 }
 
@@ -187,7 +190,7 @@ impl Plan {
         let tables = tables_of(sizes, width);
         let registers = (a + b) * width + psi::kept(a, b) * width + shuffle::switches(psi::kept(a, b));
         let fits = registers <= MOST_REGISTERS;
-        // Programs are made when they run; without fitting, not even that.
+        // Programs are made when they run; a program that does not fit is not made at all.
         let sorted = if fits { scs(terms, sizes, width).0.ands() } else { u64::MAX };
         let method =
             terms.circuit.unwrap_or(if sorted < tables.ands() { Method::Scs } else { Method::Phasing });
@@ -200,7 +203,7 @@ impl Plan {
                 remedy: "take the circuit phasing, which runs in pieces",
             });
         }
-        // A bin is not cut: few bins of a small set hold very many values of a large one.
+        // A bin is not split: the few bins of a small set may hold very many values of a large one.
         if method == Method::Phasing && tables.bins > 0 && tables.item * (tables.bin + 1) > MOST_REGISTERS {
             return Err(PsiError::TooLarge {
                 whose: "party B has".into(),
@@ -219,7 +222,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// ANDs of all pieces; those of one size have as many.
+    /// The number of ANDs of all pieces; pieces of one size have equally many.
     fn piecewise(&self, terms: &Terms) -> u64 {
         let mut known = HashMap::new();
         let mut ands = |piece: &Piece| {
@@ -239,7 +242,7 @@ impl Plan {
 
     /// The pieces in which the tables are compared, in order.
     pub(crate) fn pieces(&self) -> Vec<Piece> {
-        let Tables { width, item, bins, bin, stash, theirs, .. } = self.tables;
+        let PhasingTables { width, item, bins, bin, stash, theirs, .. } = self.tables;
         let cut = |n: usize, registers: usize| {
             let most = (PIECE / registers.max(1)).max(1);
             let count = n.div_ceil(most);
@@ -253,8 +256,8 @@ impl Plan {
     /// The program of a piece.
     pub(crate) fn piece(&self, terms: &Terms, piece: &Piece) -> (Program, TwoParty) {
         let tables = match piece {
-            Piece::Bins(bins) => Tables { bins: bins.len(), stash: 0, theirs: 0, ..self.tables },
-            Piece::Stash(values) => Tables { bins: 0, theirs: values.len(), ..self.tables },
+            Piece::Bins(bins) => PhasingTables { bins: bins.len(), stash: 0, theirs: 0, ..self.tables },
+            Piece::Stash(values) => PhasingTables { bins: 0, theirs: values.len(), ..self.tables },
         };
         let (program, owners) = match terms.reveal {
             Reveal::Size => (phasing::shared_size("psi-phasing", &tables, SIZE_BITS), vec![A, A, B, B, B]),
@@ -265,11 +268,11 @@ impl Plan {
     }
 }
 
-/// A learns what is shuffled under B's control bits, and nobody where anything was.
+/// A learns values that are shuffled under B's control bits; nobody learns where they were.
 fn scs(terms: &Terms, [a, b]: [usize; 2], width: usize) -> (Program, TwoParty) {
-    // Yao pays for ANDs, GMW for layers.
+    // Yao's cost is ANDs, GMW's is layers.
     let compare = if terms.protocol == Protocol::Yao { Compare::Small } else { Compare::Fast };
-    let shape = Shape { width, key: width, compare };
+    let shape = SortShape { width, key: width, compare };
     let (program, owners, learns) = match terms.reveal {
         Reveal::Size => (psi::size("psi-scs", a, b, shape), vec![A, B], [true; 2]),
         Reveal::Items | Reveal::Flags => {

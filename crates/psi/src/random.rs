@@ -1,4 +1,5 @@
-//! Fresh bytes of the operating system. Tests have a thread draw them from a seed, so that a run can be repeated.
+//! Fresh bytes from the operating system. A test can have its thread draw them from a seed, so that
+//! a run can be repeated.
 
 use crate::PsiError;
 use hushwire_prg::Seed;
@@ -12,7 +13,7 @@ pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), PsiError> {
     getrandom::fill(bytes).map_err(|e| PsiError::Random(e.to_string()))
 }
 
-/// A seed of its own for one use.
+/// A fresh seed.
 pub(crate) fn seed() -> Result<Seed, PsiError> {
     let mut bytes = zeroize::Zeroizing::new([0; 16]);
     fill(&mut bytes[..])?;
@@ -29,7 +30,7 @@ pub(crate) mod seeded {
         static STREAM: RefCell<Option<Prg>> = const { RefCell::new(None) };
     }
 
-    /// From here on this thread draws from the seed.
+    /// From now on this thread draws from the seed.
     pub(crate) fn begin(seed: &Seed) {
         STREAM.set(Some(Prg::new(Backend::best(), seed, "psi tests")));
     }

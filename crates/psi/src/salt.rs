@@ -1,22 +1,23 @@
-//! Keys as values of a few bits, and values as places in tables: keyed BLAKE3.
+//! Maps keys to values of few bits, and values to places in tables, by keyed BLAKE3.
 
-use hushwire_circuit::phasing::{HASHES, Tables};
+use hushwire_circuit::phasing::{HASHES, PhasingTables};
 
 /// AGREEMENT: separates these hashes from any other use of BLAKE3.
 const SALT: &str = "hushwire psi salt v1";
 
-/// Bits past log of both sizes: two different keys of the parties are taken for equal with probability 2^−40 at most.
+/// The number of bits in addition to the log of both sizes: two different keys of the parties have
+/// equal values with probability at most 2^−40.
 const STATISTICAL: usize = 40;
 
-/// Bits of a value for sets of these sizes: 40 + ⌈log a⌉ + ⌈log b⌉, so that the a · b pairs of different keys meet with
-/// probability 2^−40 at most.
+/// The width of a value for sets of these sizes: 40 + ⌈log a⌉ + ⌈log b⌉ bits, so that among the a ·
+/// b pairs of different keys two meet with probability at most 2^−40.
 #[must_use]
 pub fn value_width([a, b]: [usize; 2]) -> usize {
     let log = |n: usize| n.max(1).next_power_of_two().trailing_zeros() as usize;
     STATISTICAL + log(a) + log(b)
 }
 
-/// The key of one attempt's hashes. Public: what they hide, the circuit hides.
+/// The key of one attempt's hashes. It is public: the circuit hides what these hashes could reveal.
 #[derive(Clone, Copy)]
 pub(crate) struct Salt([u8; 32]);
 
@@ -33,22 +34,23 @@ impl Salt {
         hash.update(&[kind]).update(bytes).finalize_xof().fill(out);
     }
 
-    /// A key's value of `width` bits, at most 128; never 0, which stands for nothing.
+    /// A key's value of `width` bits, at most 128; never 0, which means no value.
     pub(crate) fn value(&self, key: &[u8], width: usize) -> u128 {
         let mut out = [0; 16];
         self.hash(0, key, &mut out);
         (u128::from_le_bytes(out) >> (128 - width)).max(1)
     }
 
-    /// The bins of a value under each hash function, and the bits that bins do not hold.
-    pub(crate) fn places(&self, value: u128, tables: &Tables) -> ([usize; HASHES], u128) {
+    /// The bins of a value under each hash function, and the bits that the bins do not determine.
+    pub(crate) fn places(&self, value: u128, tables: &PhasingTables) -> ([usize; HASHES], u128) {
         let low = tables.width - tables.high();
         let high = value >> low;
         let mut out = [[0; 16]; HASHES];
         self.hash(1, &high.to_le_bytes(), out.as_flattened_mut());
         let bins = tables.bins as u128;
         let low = value & ((1 << low) - 1);
-        // 128 random bits modulo the bins: nearly uniform. `low` is below the number of bins.
+        // 128 random bits modulo the number of bins: nearly uniform. `low` is below the number of
+        // bins.
         (out.map(|f| ((low + u128::from_le_bytes(f) % bins) % bins) as usize), high)
     }
 }

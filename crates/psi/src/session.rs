@@ -27,12 +27,12 @@ use zeroize::Zeroizing;
 
 /// AGREEMENT: separates the run's name from any other toss, and from any other use of BLAKE3.
 const DOMAINS: [&str; 2] = ["hushwire psi toss v2", "hushwire psi sid v2"];
-/// AGREEMENT: salts that are tried.
+/// AGREEMENT: the number of salts that are tried.
 const ATTEMPTS: u8 = 32;
-/// AGREEMENT: bytes of a value in a list of items.
+/// AGREEMENT: the bytes of a value in a list of items.
 const ITEM: usize = 16;
 
-/// Hears how many ANDs are done, of how many; first when sizes are known, and none is done.
+/// Hears how many ANDs of how many are done; called first when sizes are known and no AND is done.
 pub type Observer<'a> = dyn FnMut(u64, u64) + 'a;
 
 /// The result of one party.
@@ -40,36 +40,37 @@ pub type Observer<'a> = dyn FnMut(u64, u64) + 'a;
 pub enum Found {
     /// The number of keys in both sets.
     Size(u64),
-    /// For each of this party's keys, whether it is in both.
+    /// For each of this party's keys, whether it is in both sets.
     Keys(Vec<bool>),
     /// Nothing, as agreed.
     Nothing,
 }
 
-/// The result of one party, with its cost.
+/// The result of one party, with its costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The result.
     pub found: Found,
-    /// Different keys of A and of B.
+    /// The numbers of different keys of A and of B.
     pub sizes: [usize; 2],
     /// The method by which sets were compared.
     pub circuit: Method,
-    /// Bits of a value.
+    /// The width of a value, in bits.
     pub width: usize,
-    /// AND gates.
+    /// The number of AND gates.
     pub ands: u64,
-    /// Salts that were tried.
+    /// The number of salts that were tried.
     pub salts: u8,
 }
 
 /// Intersects `keys`, which are all different, with the peer's.
 ///
 /// # Errors
-/// The peer wants something else, a party brings more keys than agreed, the protocol failed, or the channel did.
+/// The peer has other terms, a party brings more keys than agreed, or the protocol or the channel
+/// failed.
 ///
 /// # Panics
-/// If there are more keys than fit 32 bits (the caller's bug).
+/// If there are more keys than 32 bits can count (the caller's bug).
 pub fn intersect(
     channel: &mut Channel,
     side: Side,
@@ -110,7 +111,7 @@ pub fn intersect(
     Ok(outcome)
 }
 
-/// The run's name, and the sizes of both sets.
+/// Agrees on the run's name and the sizes of both sets.
 fn hello(
     channel: &mut Channel,
     side: Side,
@@ -137,7 +138,7 @@ fn hello(
     ours[40..72].copy_from_slice(&terms.digest());
     ours[72] = side.name().as_bytes()[0];
     channel.exchange("hello", &ours, &mut theirs)?;
-    // Two parties of one side would wait for each other.
+    // Two parties with the same side would wait for each other.
     if ours[40..72] != theirs[40..72] || ours[72] == theirs[72] {
         return Err(PsiError::Terms { peer: channel.from() });
     }
@@ -162,7 +163,7 @@ fn hello(
     Ok((*hash.finalize().as_bytes(), sizes))
 }
 
-/// This party's values, in its tables if there are any; wiped when dropped.
+/// This party's values, placed in its tables if the method has tables; wiped when dropped.
 struct Own {
     /// Key by key.
     values: Values,
@@ -249,7 +250,8 @@ impl Run<'_, '_> {
 
     fn phasing(&mut self) -> Result<Found, PsiError> {
         let (plan, terms) = (self.plan, self.terms);
-        // A match in the stash says near which of B's values it is: they stand in an order that says nothing.
+        // A match in the stash reveals approximately which of B's values it is, so these are in
+        // random order.
         let values = shuffled(&self.own.values)?;
         let a = self.own.cuckoo.as_ref();
         let table = a.map(|own| cuckoo_items(own, &self.own.values, &self.salt, &plan.tables));
@@ -305,7 +307,7 @@ impl Run<'_, '_> {
         self.tell(found)
     }
 
-    /// A's result, sent on to B where both learn it.
+    /// A's result, which is also sent to B if both learn it.
     fn tell(&mut self, found: Vec<bool>) -> Result<Found, PsiError> {
         if self.terms.reveal == Reveal::Flags {
             return Ok(if self.side == Side::A { Found::Keys(found) } else { Found::Nothing });
@@ -315,7 +317,7 @@ impl Run<'_, '_> {
         if self.side == Side::A {
             let mut own = room(found.len());
             own.extend(self.own.values.iter().zip(&found).filter(|(_, found)| **found).map(|(v, _)| *v));
-            // Their order in the file stays with A.
+            // B does not learn their order in the file.
             oblivious::sort(&mut own);
             if own.len() > places {
                 return Err(malformed(
@@ -367,12 +369,12 @@ impl Run<'_, '_> {
 /// Values, wiped when dropped.
 type Values = Zeroizing<Vec<u128>>;
 
-/// Room for values: it does not grow, so that no part of them is left behind.
+/// Space for values: it does not grow, so that no copies are left behind.
 fn room(count: usize) -> Values {
     Zeroizing::new(Vec::with_capacity(count))
 }
 
-/// In ascending order, with steps that depend on their number alone.
+/// The values in ascending order, with steps that depend on their number alone.
 fn sorted(values: &[u128]) -> Values {
     let mut sorted = room(values.len());
     sorted.extend_from_slice(values);
@@ -387,7 +389,7 @@ fn bits(values: &[u128], width: usize) -> Zeroizing<Vec<u8>> {
     all
 }
 
-/// Puts `more` behind what is there, and wipes where that was.
+/// Appends `more` to the content, and wipes the old memory.
 fn append(all: &mut Zeroizing<Vec<u8>>, more: impl ExactSizeIterator<Item = u8>) {
     let mut longer = Zeroizing::new(Vec::with_capacity(all.len() + more.len()));
     longer.extend_from_slice(all);
@@ -395,13 +397,14 @@ fn append(all: &mut Zeroizing<Vec<u8>>, more: impl ExactSizeIterator<Item = u8>)
     *all = longer;
 }
 
-/// Undoes [`bits`] for one value.
+/// The inverse of [`bits`] for one value.
 fn number(bits: &[u8]) -> u128 {
     bits.iter().rev().fold(0, |n, bit| n << 1 | u128::from(*bit))
 }
 
-/// In a secret uniform order: that of 128 random bits beside each, sorted with steps that depend on their number alone. Two
-/// of n are equal, which leaves them in an order that is not uniform, with probability n² 2^−129.
+/// The values in a secret uniform order: 128 random bits are put beside each, and sorted with steps
+/// that depend on the number of values alone. Two of n are equal, so that the order is not uniform,
+/// with probability n² 2^−129.
 fn shuffled(values: &[u128]) -> Result<Values, PsiError> {
     let mut prg = Prg::new(Backend::best(), &random::seed()?, "psi order");
     let mut pairs = Zeroizing::new(Vec::with_capacity(values.len()));
@@ -416,7 +419,7 @@ fn shuffled(values: &[u128]) -> Result<Values, PsiError> {
     Ok(order)
 }
 
-/// So many places in a secret uniform order.
+/// `count` indices in a secret uniform order.
 fn secret_order(count: usize) -> Result<Zeroizing<Vec<usize>>, PsiError> {
     let places: Vec<u128> = (0..count as u128).collect();
     Ok(Zeroizing::new(shuffled(&places)?.iter().map(|place| *place as usize).collect()))

@@ -1,29 +1,29 @@
-//! One party's values in its tables.
+//! Places one party's values in its tables.
 
 use crate::salt::Salt;
-use hushwire_circuit::phasing::Tables;
+use hushwire_circuit::phasing::PhasingTables;
 use zeroize::Zeroizing;
 
-/// Hash index of an empty place, in the two bits above a value's high ones.
+/// The hash index of an empty place, in the two bits above a value's high ones.
 const EMPTY: u128 = 3;
 
-/// The values by place: A's side. Wiped when dropped.
+/// The values by place, for A. Wiped when dropped.
 #[derive(Debug)]
 pub(crate) struct Cuckoo {
-    /// The value of each bin, by its place in the set.
+    /// For each bin, the index of its value in the set.
     pub(crate) bins: Zeroizing<Vec<Option<u32>>>,
-    /// The values that found no bin, by number.
+    /// The indices of the values that found no bin.
     pub(crate) stash: Zeroizing<Vec<u32>>,
 }
 
-/// Nobody.
+/// The number that means no value.
 const FREE: u32 = u32::MAX;
 
-/// Places values so that the stash has as few as there can be; `None` if those are too many.
+/// Places values so that the stash has as few as possible; `None` if those are too many.
 ///
-/// Each value in turn takes the shortest way of moves to a free bin: cuckoo hashing as matching in a bipartite graph. Time
-/// depends on the values.
-pub(crate) fn cuckoo(values: &[u128], salt: &Salt, tables: &Tables) -> Option<Cuckoo> {
+/// Each value in turn takes the shortest way of moves to a free bin: cuckoo hashing as matching in
+/// a bipartite graph. The time depends on the values.
+pub(crate) fn cuckoo(values: &[u128], salt: &Salt, tables: &PhasingTables) -> Option<Cuckoo> {
     let mut stash = Zeroizing::new(Vec::with_capacity(tables.stash + 1));
     if tables.bins == 0 {
         if values.len() > tables.stash {
@@ -35,7 +35,8 @@ pub(crate) fn cuckoo(values: &[u128], salt: &Salt, tables: &Tables) -> Option<Cu
     let mut places = Zeroizing::new(Vec::with_capacity(values.len()));
     places.extend(values.iter().map(|v| salt.places(*v, tables).0));
     let mut owner = Zeroizing::new(vec![FREE; tables.bins]);
-    // In search `x`: the value from which a bin was reached; searches are told apart by their number.
+    // For search `x`: the value from which a bin was reached. Searches are distinguished by their
+    // number.
     let mut seen = Zeroizing::new(vec![FREE; tables.bins]);
     let mut from = Zeroizing::new(vec![FREE; tables.bins]);
     // A search sees every bin once.
@@ -64,7 +65,7 @@ pub(crate) fn cuckoo(values: &[u128], salt: &Salt, tables: &Tables) -> Option<Cu
             }
             continue;
         };
-        // Everybody on the way moves to the bin that it reached.
+        // Each value on the way moves to the bin that it reached.
         loop {
             let value = from[bin];
             let left = places[value as usize].into_iter().find(|b| owner[*b] == value && *b != bin);
@@ -85,7 +86,7 @@ pub(crate) fn cuckoo_items(
     cuckoo: &Cuckoo,
     values: &[u128],
     salt: &Salt,
-    tables: &Tables,
+    tables: &PhasingTables,
 ) -> Zeroizing<Vec<u128>> {
     let item = |(bin, value): (usize, &Option<u32>)| {
         let Some(value) = value else { return EMPTY << tables.high() };
@@ -97,16 +98,21 @@ pub(crate) fn cuckoo_items(
     Zeroizing::new(cuckoo.bins.iter().enumerate().map(item).collect())
 }
 
-/// A's stash, one item a place; 0 is an empty place.
-pub(crate) fn stash_items(cuckoo: &Cuckoo, values: &[u128], tables: &Tables) -> Zeroizing<Vec<u128>> {
+/// A's stash, one item a place; 0 means an empty place.
+pub(crate) fn stash_items(cuckoo: &Cuckoo, values: &[u128], tables: &PhasingTables) -> Zeroizing<Vec<u128>> {
     let mut items = Zeroizing::new(Vec::with_capacity(tables.stash));
     items.extend(cuckoo.stash.iter().map(|v| values[*v as usize]));
     items.resize(tables.stash, 0);
     items
 }
 
-/// B's hash table: every value under every function, bin after bin, each filled up; `None` if one overflows.
-pub(crate) fn simple_items(values: &[u128], salt: &Salt, tables: &Tables) -> Option<Zeroizing<Vec<u128>>> {
+/// B's hash table: every value under every function, bin by bin, each bin padded; `None` if one
+/// overflows.
+pub(crate) fn simple_items(
+    values: &[u128],
+    salt: &Salt,
+    tables: &PhasingTables,
+) -> Option<Zeroizing<Vec<u128>>> {
     if tables.bins == 0 {
         return Some(Zeroizing::default());
     }

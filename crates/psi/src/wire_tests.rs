@@ -1,4 +1,4 @@
-//! The bytes of every protocol on the wire, by the file of digests.
+//! Pins the bytes of every protocol on the wire in the file of digests.
 
 use crate::{
     Method, Protocol, Reveal, Side, Store, Terms, circuit, intersect,

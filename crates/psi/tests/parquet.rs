@@ -1,11 +1,12 @@
 //! Parquet files of keys and results, beside the same tables as CSV.
 #![cfg(feature = "parquet")]
 
-use hushwire_parquet::{Column, Field, Kind, write};
-use hushwire_psi::{
-    Beside, Carried, KeyColumn, KeySpec, Keys, Place, PsiError, Rows, amounts, write_columns, write_flags,
-    write_parquet, write_parquet_columns, write_rows,
+use hushwire_files::{
+    FileError, FilePlace, Rows,
+    parquet::{Column, Field, Kind, write},
+    write_columns, write_flags, write_parquet, write_parquet_columns, write_rows,
 };
+use hushwire_psi::{Beside, Carried, KeyColumn, KeySpec, Keys, amounts};
 use std::{fs::File, path::Path};
 
 /// name, a number that may be NULL, a day.
@@ -63,7 +64,7 @@ fn keys_and_numbers_are_those_of_the_same_csv() {
         assert_eq!((a.empty, a.malformed), (b.empty, b.malformed));
     }
     let email = Keys::read(&parquet, &spec(&[("name", "email")])).expect("keys");
-    assert_eq!(email.left_out().first_malformed, Some(Place::Row(2)));
+    assert_eq!(email.left_out().first_malformed, Some(FilePlace::Row(2)));
     let sums = [&parquet, &csv].map(|path| {
         let mut rows = Rows::open(path).expect("open");
         amounts(path, &mut rows, "n").expect("numbers").to_vec()
@@ -136,7 +137,7 @@ fn files_that_do_not_serve_are_errors_with_their_place() {
     let [good, bad, csv] = ["good.parquet", "bad.parquet", "t.csv"].map(|name| dir.path().join(name));
     table(&good);
     let bytes = std::fs::read(&good).expect("read");
-    let error = |result: Result<Keys, PsiError>| result.err().map_or_else(String::new, |e| e.to_string());
+    let error = |result: Result<Keys, FileError>| result.err().map_or_else(String::new, |e| e.to_string());
     for (bytes, words) in [
         (&bytes[..bytes.len() - 1], "it is no good Parquet"),
         (&bytes[8..], "it is no good Parquet"),
@@ -195,10 +196,10 @@ fn columns_of_the_other_party_go_from_either_format_to_either() {
     let beside = Beside { carried: &theirs, payloads: &payloads[0], of_row: &of_row };
     let flags = of_row.map(|common| common.is_some());
     let mut text = vec![];
-    write_columns(&csv, &mut Rows::open(&csv).expect("open"), &flags, beside, &mut text).expect("written");
+    write_columns(&csv, &mut Rows::open(&csv).expect("open"), &flags, &beside, &mut text).expect("written");
     for from in [&parquet, &csv] {
         let mut rows = Rows::open(from).expect("open");
-        write_parquet_columns(from, &mut rows, &flags, beside, File::create(&out).expect("a file"))
+        write_parquet_columns(from, &mut rows, &flags, &beside, File::create(&out).expect("a file"))
             .expect("written");
         let (mut rows, mut found) = (Rows::open(&out).expect("open"), vec![]);
         write_rows(&out, &mut rows, &[true; 3], &mut found).expect("written");
@@ -211,7 +212,7 @@ fn columns_of_the_other_party_go_from_either_format_to_either() {
         &parquet,
         &mut Rows::open(&parquet).expect("open"),
         &flags,
-        beside,
+        &beside,
         std::io::sink(),
     );
     assert!(written.expect_err("twice").to_string().contains("it has a column n already"));

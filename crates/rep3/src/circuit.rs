@@ -20,7 +20,7 @@ use hushwire_block::{
     bits::{put_range, xor_range},
 };
 use hushwire_circuit::{
-    Layer, Layered, LeanLayer, Program, Registers, Stage, Walk, Wires, planes::plane_bytes,
+    CircuitLayer, Layered, LeanLayer, Program, Registers, Stage, Walk, Wires, planes::plane_bytes,
 };
 use hushwire_machine::drive::{Exchanged, Latch, Round};
 use hushwire_machine::{Cost, NetError, gated};
@@ -252,7 +252,7 @@ impl Steps {
     /// One layer of the block. Few instances are computed a byte an AND, and packed on the wire.
     fn run(&mut self, block: &Layered, number: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
         let width = self.width;
-        let (layer, outside): (&Layer, Outside<'_>) = match &mut self.planes {
+        let (layer, outside): (&CircuitLayer, Outside<'_>) = match &mut self.planes {
             Some(Planes { inputs, outputs }) => {
                 let LeanLayer { loads, gates, stores } = &block.lean().layers()[number];
                 (gates, Outside { loads, inputs, stores, outputs: Some(outputs) })

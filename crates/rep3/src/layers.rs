@@ -12,7 +12,7 @@ use crate::kernels::Pair;
 use crate::record::{Place, Record, Unit};
 use crate::slots::{LONG, LONGEST, SHORT, Slots, load_part, store_part};
 use crate::{Context, Shares};
-use hushwire_circuit::{Layer, Slot};
+use hushwire_circuit::{CircuitLayer, Slot};
 use hushwire_simd::{Kernel, Lanes};
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ impl Slots {
     pub(crate) fn layer(
         &mut self,
         cx: &Context,
-        (layer, number): (&Layer, usize),
+        (layer, number): (&CircuitLayer, usize),
         arrived: Pair<'_>,
         message: &mut [u8],
         rec: Option<Told<'_>>,
@@ -118,7 +118,7 @@ impl Slots {
 }
 
 struct Run<'a> {
-    layer: &'a Layer,
+    layer: &'a CircuitLayer,
     number: usize,
     arrived: Pair<'a>,
     message: &'a mut [u8],

@@ -1,9 +1,10 @@
-//! A byte ring in memory that two processes of one Linux host share: one writes, one reads, and neither trusts the
-//! other with its own memory.
+//! A byte ring in memory that two processes of one Linux host share. One writes, one reads, and
+//! neither trusts the other with its own memory.
 //!
-//! One process makes a [`Ring`] and passes it over a connected Unix socket ([`Ring::give`], [`Ring::take`]); then one
-//! has its [`Producer`] and the other its [`Consumer`]. The socket stays open on both sides and carries nothing more:
-//! its end is how each learns that the other died.
+//! One process makes a [`Ring`] and passes it over a connected Unix socket ([`Ring::give`],
+//! [`Ring::take`]); then one process has its [`Producer`] and the other its [`Consumer`]. The
+//! socket stays open on both sides and carries nothing more: when it ends, each side learns that
+//! the other died.
 //!
 //! ```text
 //! memory  0       128          256     384          512    640    4096                    4096 + capacity
@@ -13,21 +14,24 @@
 //! ```
 //!
 //! # Memory ordering
-//! Bytes are stored before `head` is (Release) and loaded after it is (Acquire), so that the consumer sees every byte
-//! below `head`. They are loaded before `tail` is stored (Release) and overwritten after it is loaded (Acquire), so
-//! that the producer never overwrites a byte that is still to be read. A word at an edge holds bytes of both: only
-//! the producer stores words, and it stores the other's bytes as they were.
+//! Bytes are stored before `head` (Release) and loaded after it (Acquire), so that the consumer
+//! sees every byte below `head`. Bytes are loaded before `tail` is stored (Release) and overwritten
+//! after it is loaded (Acquire), so that the producer never overwrites an unread byte. A word at an
+//! edge holds bytes of both sides: only the producer stores words, and it leaves the other side's
+//! bytes unchanged.
 //!
-//! Sleeping is Dekker's: the sleeper stores its flag, passes a sequentially consistent fence and looks at the ring
-//! again; the other moves its index, passes such a fence and looks at the flag. One of the fences is first, so either
-//! the sleeper sees the index or the other sees the flag and signals the eventfd, which counts a signal that comes
-//! before the sleep.
+//! Sleeping follows Dekker. The sleeper stores its flag, passes a sequentially consistent fence and
+//! looks at the ring again; the other side moves its index, passes such a fence and looks at the
+//! flag. One of the fences is first. So either the sleeper sees the index, or the other side sees
+//! the flag and signals the eventfd, which keeps a signal that comes before the sleep.
 //!
-//! # What a hostile process at the other end can do
-//! Send any bytes, stop, or end. It can write anything into the memory at any time, so: indices are checked against
-//! this side's own, which it cannot reach ([`RingError::Position`]); all access is atomic, so that racing bytes
-//! are only wrong bytes; and the size is sealed before it is mapped, so that no access faults. It can make this side
-//! wait, by signals too few or counters made blocking, as a process of the same user can with any other.
+//! # Security: a hostile process at the other end
+//! It can send any bytes, stop, or end, and it can write anything into the memory at any time.
+//! Therefore indices are checked against this side's own, which it cannot reach
+//! ([`RingError::Position`]); all access is atomic, so that racing bytes are only wrong bytes; and
+//! the size is sealed before it is mapped, so that no access faults. It can make this side wait, by
+//! missing signals or by counters that it makes blocking, as a process of the same user can with
+//! any process.
 //!
 //! On other systems this crate is empty.
 

@@ -1,5 +1,5 @@
-//! The mapping: the only unsafe code of this crate. Everything handed out is atomic, because the other process may
-//! write any of it at any time.
+//! The memory mapping, the only `unsafe` code of this crate. It gives out atomics only, because the
+//! other process may write any byte at any time.
 
 use core::{
     ptr::{self, NonNull},
@@ -10,37 +10,40 @@ use std::{io, os::fd::BorrowedFd};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// AGREEMENT: where the bytes begin; a page, so that they are aligned to one.
+/// AGREEMENT: the offset of the ring's bytes, one page, so that they are page-aligned.
 pub(crate) const DATA_AT: usize = 4096;
 
-/// On lines of its own (a pair, as processors fetch them), so that the sides do not slow each other down.
+/// A value on a pair of cache lines of its own (processors fetch pairs), so that the two sides do
+/// not slow each other down.
 #[repr(C, align(128))]
-pub(crate) struct Line<T>(pub(crate) T);
+pub(crate) struct OwnLines<T>(pub(crate) T);
 
-/// AGREEMENT: what stands at the beginning.
+/// AGREEMENT: the layout of the memory's first bytes.
 #[repr(C)]
 pub(crate) struct Header {
-    pub(crate) head: Line<AtomicU64>,
-    pub(crate) reader_sleeps: Line<AtomicU32>,
-    pub(crate) tail: Line<AtomicU64>,
-    pub(crate) writer_sleeps: Line<AtomicU32>,
-    pub(crate) writer_gone: Line<AtomicU32>,
-    pub(crate) reader_gone: Line<AtomicU32>,
+    pub(crate) head: OwnLines<AtomicU64>,
+    pub(crate) reader_sleeps: OwnLines<AtomicU32>,
+    pub(crate) tail: OwnLines<AtomicU64>,
+    pub(crate) writer_sleeps: OwnLines<AtomicU32>,
+    pub(crate) writer_gone: OwnLines<AtomicU32>,
+    pub(crate) reader_gone: OwnLines<AtomicU32>,
 }
 
 const _: () = assert!(size_of::<Header>() <= DATA_AT);
 
-/// `DATA_AT + capacity` bytes, mapped until it is dropped.
+/// A mapping of `DATA_AT + capacity` bytes, unmapped on drop.
 pub(crate) struct Map {
     base: NonNull<u8>,
     capacity: usize,
 }
 
-// SAFETY: it owns its mapping, which is valid in every thread, and gives out nothing but atomics.
+// SAFETY: a map owns its mapping, which is valid in every thread, and gives out nothing but
+// atomics.
 unsafe impl Send for Map {}
 
 impl Map {
-    /// Maps `memory`, whose caller has seen that it is `DATA_AT + capacity` bytes long, sealed against shrinking.
+    /// Maps `memory`. The caller has checked that it is `DATA_AT + capacity` bytes long and sealed
+    /// against shrinking.
     pub(crate) fn new(memory: BorrowedFd<'_>, capacity: usize) -> io::Result<Self> {
         let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory that exists.
@@ -67,7 +70,8 @@ impl Map {
 
 impl Drop for Map {
     fn drop(&mut self) {
-        // SAFETY: this mapping is ours alone and nothing borrowed from it outlives `self`. A failure leaves it mapped.
+        // SAFETY: this side alone owns the mapping, and no borrow outlives `self`. A failure leaves
+        // it mapped.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), DATA_AT + self.capacity) };
     }
 }

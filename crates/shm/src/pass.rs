@@ -14,10 +14,10 @@ use rustix::{
     },
 };
 
-/// AGREEMENT: what the descriptors come with; it changes with the layout of the memory.
+/// AGREEMENT: the byte that the descriptors come with. It changes with the layout of the memory.
 const TAG: u8 = 0xA1;
 
-/// Sends `fds` in one message; false when it would block.
+/// Sends `fds` in one message; false if that would block.
 pub(crate) fn give<const N: usize>(socket: BorrowedFd<'_>, fds: [BorrowedFd<'_>; N]) -> io::Result<bool> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
@@ -32,9 +32,9 @@ pub(crate) fn give<const N: usize>(socket: BorrowedFd<'_>, fds: [BorrowedFd<'_>;
     }
 }
 
-/// Receives exactly `N` descriptors; `None` when nothing is there yet.
+/// Receives exactly `N` descriptors; `None` if no message is there yet.
 pub(crate) fn take<const N: usize>(socket: BorrowedFd<'_>) -> io::Result<Option<[OwnedFd; N]>> {
-    // With room for more than `N`, so that too many are seen, and closed.
+    // Space for more than `N` descriptors, so that surplus ones are seen and closed.
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let mut tag = [0];

@@ -1,4 +1,4 @@
-//! The two ends.
+//! The ring and its two ends.
 
 use std::{
     io::{self, ErrorKind},
@@ -21,18 +21,18 @@ use crate::{
     side::Side,
 };
 
-/// LOCAL: what a ring that came from elsewhere may hold.
+/// LOCAL: the capacities that this side accepts in a ring from the other.
 const CAPACITIES: core::ops::RangeInclusive<usize> = 4096..=64 << 20;
-/// LOCAL: a writer that waits is woken when this part is free.
+/// LOCAL: a waiting writer is woken when one part in this many is free.
 const WAKE_PART: usize = 4;
 
-/// An offence of the other process against a ring.
+/// A fault of the other process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum RingError {
-    /// It closed its end, or it ended; a reader has read all that it left.
+    /// It closed its end, or it ended. A reader gets this only after it has read all bytes.
     #[error("the other end is gone")]
     Gone,
-    /// It claims to have written or read what it cannot have.
+    /// It claims a position that it cannot have.
     #[error("the other process wrote position {theirs} into the ring, which cannot be while ours is {ours}")]
     Position {
         /// The position of this side, in bytes since the start.
@@ -42,35 +42,35 @@ pub enum RingError {
     },
 }
 
-/// A ring that has no ends yet: memory and the two counters that wake its ends.
+/// A ring without ends: the memory, and the two counters that wake its ends.
 pub struct Ring {
     memory: OwnedFd,
-    /// Signalled when bytes came.
+    /// Signalled when bytes were written.
     bytes: OwnedFd,
-    /// Signalled when room came.
+    /// Signalled when space became free.
     room: OwnedFd,
     capacity: usize,
 }
 
 impl Ring {
-    /// A ring for `capacity` bytes, a power of two from 4 KiB to 64 MiB.
+    /// Makes a ring for `capacity` bytes, a power of two from 4 KiB to 64 MiB.
     ///
     /// # Errors
-    /// `InvalidInput` for another capacity; what the operating system answers.
+    /// `InvalidInput` for another capacity; otherwise the operating system's error.
     pub fn create(capacity: usize) -> io::Result<Self> {
         if !capacity.is_power_of_two() || !CAPACITIES.contains(&capacity) {
             return Err(ErrorKind::InvalidInput.into());
         }
         let memory = memfd_create("hushwire-ring", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&memory, (DATA_AT + capacity) as u64)?;
-        // Now, while a lack of memory is an error and not a fault.
+        // Allocated now, while a lack of memory is an error and not a fault.
         fallocate(&memory, FallocateFlags::empty(), 0, (DATA_AT + capacity) as u64)?;
         fcntl_add_seals(&memory, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         let counter = || eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         Ok(Self { memory, bytes: counter()?, room: counter()?, capacity })
     }
 
-    /// Passes it to the process at the other end of `socket`; false when that would block.
+    /// Passes the ring to the process at the other end of `socket`; false if that would block.
     ///
     /// # Errors
     /// The error of the system call that passes descriptors.
@@ -78,10 +78,12 @@ impl Ring {
         pass::give(socket, [self.memory.as_fd(), self.bytes.as_fd(), self.room.as_fd()])
     }
 
-    /// The ring that the process at the other end of `socket` gives; `None` when it is not there yet.
+    /// Takes the ring that the process at the other end of `socket` passes; `None` if it has not
+    /// come yet.
     ///
     /// # Errors
-    /// `InvalidData` when what came is not a ring whose size is sealed; `UnexpectedEof` when nothing will come.
+    /// `InvalidData` if something else than a ring of sealed size came; `UnexpectedEof` if the
+    /// socket has ended.
     pub fn take(socket: BorrowedFd<'_>) -> io::Result<Option<Self>> {
         let Some([memory, bytes, room]) = pass::take(socket)? else { return Ok(None) };
         let bad = |what| Err(io::Error::new(ErrorKind::InvalidData, what));
@@ -89,7 +91,7 @@ impl Ring {
         if !fcntl_get_seals(&memory).is_ok_and(|seals| seals.contains(sealed)) {
             return bad("the other process passed memory whose size is not sealed");
         }
-        // After the seals: it cannot change any more.
+        // Read after the seals were checked: the size cannot change any more.
         let size = usize::try_from(fstat(&memory)?.st_size).unwrap_or(usize::MAX);
         let capacity = size.saturating_sub(DATA_AT);
         if !capacity.is_power_of_two() || !CAPACITIES.contains(&capacity) {
@@ -119,7 +121,7 @@ impl Ring {
     }
 }
 
-/// The bytes in a ring of `capacity`, or an error where that cannot be.
+/// The number of bytes in a ring of `capacity`, or an error if the positions are impossible.
 fn held(head: u64, tail: u64, capacity: u64, (ours, theirs): (u64, u64)) -> Result<u64, RingError> {
     let held = head.wrapping_sub(tail);
     if held <= capacity { Ok(held) } else { Err(RingError::Position { ours, theirs }) }
@@ -129,17 +131,19 @@ fn held(head: u64, tail: u64, capacity: u64, (ours, theirs): (u64, u64)) -> Resu
 pub struct Producer {
     side: Side,
     capacity: u64,
-    /// Bytes ever written: our own count, never read back.
+    /// Bytes ever written: this side's own count, never read back from memory.
     head: u64,
-    /// Bytes ever read, when last looked at.
+    /// Bytes ever read, when this side last looked.
     tail: u64,
 }
 
 impl Producer {
-    /// Writes from the front of `out` what fits and answers how many bytes; 0 when the ring is full.
+    /// Writes bytes from the front of `out` while there is space. Returns their number, 0 if the
+    /// ring is full.
     ///
     /// # Errors
-    /// [`RingError::Gone`] when nobody will read it, [`RingError::Position`] when the reader claims nonsense.
+    /// [`RingError::Gone`] if nobody will read them, [`RingError::Position`] if the reader claims
+    /// an impossible position.
     pub fn write(&mut self, out: &[u8]) -> Result<usize, RingError> {
         let header = self.side.map.header();
         if self.side.ended.get() || header.reader_gone.0.load(Ordering::Relaxed) != 0 {
@@ -164,23 +168,24 @@ impl Producer {
         held(self.head, tail, self.capacity, (self.head, tail))
     }
 
-    /// Says that this side is about to sleep on [`Producer::wakers`]; false when it may move already.
+    /// Announces that this side is about to sleep on [`Producer::wakers`]; false if it need not
+    /// sleep.
     #[must_use]
     pub fn doze(&self) -> bool {
         let header = self.side.map.header();
         self.side.doze(&header.writer_sleeps.0, || {
-            // Nonsense is for `write` to tell.
+            // An impossible position ends the sleep: `write` reports it.
             header.reader_gone.0.load(Ordering::Relaxed) != 0
                 || self.held(Side::load(&header.tail.0)) != Ok(self.capacity)
         })
     }
 
-    /// The sleep, if it began, is over.
+    /// Ends the sleep, if one was announced.
     pub fn wake(&self) {
         self.side.wake(&self.side.map.header().writer_sleeps.0);
     }
 
-    /// The descriptors whose input, or end, ends a sleep.
+    /// The descriptors to sleep on: input or end of file on either one ends the sleep.
     #[must_use]
     pub fn wakers(&self) -> [BorrowedFd<'_>; 2] {
         self.side.wakers()
@@ -200,23 +205,23 @@ impl Drop for Producer {
 pub struct Consumer {
     side: Side,
     capacity: u64,
-    /// Bytes ever written, when last looked at.
+    /// Bytes ever written, when this side last looked.
     head: u64,
-    /// Bytes ever read: our own count, never read back.
+    /// Bytes ever read: this side's own count, never read back from memory.
     tail: u64,
 }
 
 impl Consumer {
-    /// Fills the front of `into` with what is there and answers how many bytes; 0 when the ring is empty.
+    /// Reads available bytes to the front of `into`. Returns their number, 0 if the ring is empty.
     ///
     /// # Errors
-    /// [`RingError::Gone`] when the ring is empty and nobody will write, [`RingError::Position`] when the writer
-    /// claims nonsense.
+    /// [`RingError::Gone`] if the ring is empty and nobody will write, [`RingError::Position`] if
+    /// the writer claims an impossible position.
     pub fn read(&mut self, into: &mut [u8]) -> Result<usize, RingError> {
         let header = self.side.map.header();
         let mut held = self.held(self.head)?;
         if held < into.len() as u64 {
-            // Before the index: what it wrote before it left is read first.
+            // Loaded before the index: bytes that the writer wrote before it left are read first.
             let gone = self.side.ended.get() || header.writer_gone.0.load(Ordering::Acquire) != 0;
             self.head = Side::load(&header.head.0);
             held = self.held(self.head)?;
@@ -229,7 +234,8 @@ impl Consumer {
             self.side.copy_out(self.tail, &mut into[..taken as usize]);
             self.tail = self.tail.wrapping_add(taken);
             header.tail.0.store(self.tail, Ordering::Release);
-            // Not for every few bytes; but a reader that is about to wait has emptied the ring.
+            // Not signalled for every few bytes, but always when the ring is empty: the reader may
+            // be about to wait.
             let left = held - taken;
             if left == 0 || self.capacity - left >= self.capacity / WAKE_PART as u64 {
                 self.side.signal(&header.writer_sleeps.0);
@@ -242,23 +248,24 @@ impl Consumer {
         held(head, self.tail, self.capacity, (self.tail, head))
     }
 
-    /// Says that this side is about to sleep on [`Consumer::wakers`]; false when it may move already.
+    /// Announces that this side is about to sleep on [`Consumer::wakers`]; false if it need not
+    /// sleep.
     #[must_use]
     pub fn doze(&self) -> bool {
         let header = self.side.map.header();
         self.side.doze(&header.reader_sleeps.0, || {
-            // Nonsense is for `read` to tell.
+            // An impossible position ends the sleep: `read` reports it.
             header.writer_gone.0.load(Ordering::Relaxed) != 0
                 || self.held(Side::load(&header.head.0)) != Ok(0)
         })
     }
 
-    /// The sleep, if it began, is over.
+    /// Ends the sleep, if one was announced.
     pub fn wake(&self) {
         self.side.wake(&self.side.map.header().reader_sleeps.0);
     }
 
-    /// The descriptors whose input, or end, ends a sleep.
+    /// The descriptors to sleep on: input or end of file on either one ends the sleep.
     #[must_use]
     pub fn wakers(&self) -> [BorrowedFd<'_>; 2] {
         self.side.wakers()

@@ -1,4 +1,5 @@
-//! Rings whose ends are both here: any lengths at any position, ends that lie, ends that leave.
+//! Rings with both ends in one process: any lengths at any position, ends that lie, ends that
+//! leave.
 
 use std::{
     io::ErrorKind,
@@ -21,7 +22,7 @@ fn ok<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
     result.unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Both ends, and the sockets of both.
+/// Both ends and their sockets.
 fn pair() -> (Producer, Consumer, UnixStream, UnixStream) {
     let (ours, theirs) = ok(UnixStream::pair());
     let ring = ok(Ring::create(CAPACITY));
@@ -43,7 +44,7 @@ proptest! {
         moves in proptest::collection::vec((0usize..6000, 0usize..6000), 1..60),
     ) {
         let (mut producer, mut consumer, _ours, _theirs) = pair();
-        // As if so many bytes had passed before: indices wrap, and so does the ring, anywhere.
+        // As if this many bytes had passed before: indices wrap, and the ring wraps anywhere.
         (producer.head, producer.tail, consumer.head, consumer.tail) = (start, start, start, start);
         let header = producer.side.map.header();
         header.head.0.store(start, Ordering::SeqCst);
@@ -79,7 +80,7 @@ proptest! {
         }
         let claimed = theirs.wrapping_add(1);
         consumer.side.map.header().tail.0.store(claimed, Ordering::SeqCst);
-        // More than ever fits, so that it must look where the reader claims to stand.
+        // More than fits, so that the producer must look at the reader's position.
         match producer.write(&[2; CAPACITY + 1]) {
             Ok(_) => assert!(claimed <= written as u64),
             Err(e) => prop_assert_eq!(e, RingError::Position { ours: written as u64, theirs: claimed }),
@@ -146,7 +147,7 @@ fn a_reader_that_leaves_stops_the_writer() {
 fn the_end_of_the_socket_is_the_end_of_its_process() {
     let (mut producer, mut consumer, ours, theirs) = pair();
     ok(producer.write(b"left"));
-    // As the kernel does when a process is killed: sockets end, and nothing is said in the memory.
+    // As when the kernel kills a process: the sockets end, and the memory says nothing.
     ok(ours.shutdown(std::net::Shutdown::Both));
     drop(theirs);
     let mut into = [0; 8];

@@ -1,4 +1,5 @@
-//! The part that both ends share: map, sleep, signal, and learn that the other is gone.
+//! The code that both ends share: the map, sleeping, signalling, and learning that the other end is
+//! gone.
 
 use core::{
     cell::Cell,
@@ -19,15 +20,15 @@ use crate::map::Map;
 /// One end of a ring.
 pub(crate) struct Side {
     pub(crate) map: Map,
-    /// Counts the other side's signals.
+    /// The counter of the other side's signals.
     pub(crate) ear: OwnedFd,
-    /// Signals the other side.
+    /// The counter that signals the other side.
     pub(crate) bell: OwnedFd,
-    /// The socket whose end is the other process's.
+    /// The socket that ends with the other process.
     pub(crate) lifeline: OwnedFd,
-    /// The lifeline has ended.
+    /// Whether the lifeline has ended.
     pub(crate) ended: Cell<bool>,
-    /// A sleep was announced.
+    /// Whether a sleep is announced.
     dozes: Cell<bool>,
     /// The process that opened this end.
     process: u32,
@@ -40,13 +41,13 @@ impl Side {
         Ok(Self { map, ear, bell, lifeline, ended, dozes, process })
     }
 
-    /// Whether this is the process that opened this end, and not a fork of it, with which it shares
-    /// the map.
+    /// Whether this process opened the end. A fork of that process shares its map.
     pub(crate) fn is_own(&self) -> bool {
         self.process == std::process::id()
     }
 
-    /// Says in `flag` that this side is about to sleep, unless `moves` then finds that it may move already.
+    /// Announces in `flag` that this side is about to sleep, unless `moves` then finds that it need
+    /// not.
     pub(crate) fn doze(&self, flag: &AtomicU32, moves: impl FnOnce() -> bool) -> bool {
         flag.store(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
@@ -58,7 +59,7 @@ impl Side {
         sleeps
     }
 
-    /// Signals the other side if `flag` says that it sleeps; to be called after an index moved.
+    /// Signals the other side if `flag` says that it sleeps. Call it after an index has moved.
     pub(crate) fn signal(&self, flag: &AtomicU32) {
         fence(Ordering::SeqCst);
         if flag.load(Ordering::Relaxed) != 0 && flag.swap(0, Ordering::Relaxed) != 0 {
@@ -71,13 +72,13 @@ impl Side {
         let _ = write(&self.bell, &1u64.to_ne_bytes());
     }
 
-    /// Ends a sleep that `flag` announced, if one did.
+    /// Ends the sleep that `flag` announces, if it announces one.
     pub(crate) fn wake(&self, flag: &AtomicU32) {
         if !self.dozes.replace(false) {
             return;
         }
         flag.store(0, Ordering::Relaxed);
-        // A signal that comes only after this one is read ends the next sleep early, and is read then.
+        // A signal that comes after this read ends the next sleep early and is read then.
         let signalled = read(&self.ear, &mut [0u8; 8]).is_ok();
         if !signalled && self.has_ended() {
             self.ended.set(true);
@@ -88,7 +89,7 @@ impl Side {
         let mut byte = [0u8; 1];
         match recv(&self.lifeline, byte.as_mut_slice(), RecvFlags::DONTWAIT | RecvFlags::PEEK) {
             Err(Errno::AGAIN | Errno::INTR) => false,
-            // Its end, or bytes where none belong.
+            // The socket's end, or bytes that do not belong there.
             Ok(_) | Err(_) => true,
         }
     }
@@ -97,7 +98,8 @@ impl Side {
         [self.ear.as_fd(), self.lifeline.as_fd()]
     }
 
-    /// Copies `from` to the positions that begin at `at`. Only the producer calls it, only for free positions.
+    /// Copies `from` to the positions from `at` on. Only the producer calls it, and only for free
+    /// positions.
     pub(crate) fn copy_in(&self, at: u64, from: &[u8]) {
         let words = self.map.words();
         let (first, second) = split(at, from.len(), words.len() * WORD);
@@ -106,7 +108,7 @@ impl Side {
         copy_in(words, second.0, back);
     }
 
-    /// Copies from the positions that begin at `at` into `into`.
+    /// Copies the bytes from position `at` on to `into`.
     pub(crate) fn copy_out(&self, at: u64, into: &mut [u8]) {
         let words = self.map.words();
         let (first, second) = split(at, into.len(), words.len() * WORD);
@@ -123,14 +125,16 @@ impl Side {
 
 const WORD: usize = size_of::<u64>();
 
-/// The places and lengths of the two parts of `bytes` bytes at position `at` in a ring of `capacity`.
+/// The offsets and lengths of the two parts of `bytes` bytes at position `at` in a ring of
+/// `capacity`.
 fn split(at: u64, bytes: usize, capacity: usize) -> ((usize, usize), (usize, usize)) {
     let start = (at % capacity as u64) as usize;
     let first = bytes.min(capacity - start);
     ((start, first), (0, bytes - first))
 }
 
-/// `start..start + bytes` as the bytes of a first word, whole words, and the bytes of a last word.
+/// Splits `start..start + bytes` into bytes of a first word, whole words, and bytes of a last word:
+/// the lengths of the first two.
 fn edges(start: usize, bytes: usize) -> (usize, usize) {
     let first = bytes.min(start.next_multiple_of(WORD) - start);
     (first, (bytes - first) / WORD * WORD)
@@ -146,7 +150,7 @@ fn copy_in(words: &[AtomicU64], start: usize, from: &[u8]) {
     store_part(words, start + first + whole, &from[first + whole..]);
 }
 
-/// Stores bytes of one word and leaves the others as they are.
+/// Stores some bytes of one word and leaves the others unchanged.
 fn store_part(words: &[AtomicU64], start: usize, from: &[u8]) {
     if from.is_empty() {
         return;

@@ -30,7 +30,7 @@ fn sleep(wakers: [std::os::fd::BorrowedFd<'_>; 2]) {
     assert!(ok(poll(&mut fds, Some(&Timespec { tv_sec: 20, tv_nsec: 0 }))) > 0, "nobody woke this side");
 }
 
-/// Not a test of its own: what the other process does.
+/// Not a test of its own: the other process's part.
 #[test]
 fn child() {
     let Ok(path) = env::var(CHILD) else { return };
@@ -55,7 +55,7 @@ fn child() {
             n => sent += n,
         }
     }
-    // Until it is killed: nothing is said in the memory.
+    // Loops until it is killed: the memory says nothing of that.
     loop {
         std::thread::park();
     }

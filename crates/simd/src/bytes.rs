@@ -14,14 +14,14 @@ pub trait ByteField: Copy {
     type B: Copy;
     /// Bytes in a vector, a multiple of 16.
     const BYTES: usize;
-    /// Whether bytes are in bit planes. Each operation is then so many instructions that a kernel gains nothing by a second
-    /// form of a loop, and should not have one.
+    /// Whether bytes are kept in bit planes. Each operation then takes so much code that a second
+    /// form of a loop gains a kernel nothing: write one.
     const SLICED: bool;
-    /// Loads the first [`ByteField::BYTES`] bytes, which must be there.
+    /// Loads the first [`ByteField::BYTES`] bytes of `src`; panics if `src` is shorter.
     fn load(self, src: &[u8]) -> Self::B;
-    /// Stores to the first [`ByteField::BYTES`] bytes, which must be there.
+    /// Stores to the first [`ByteField::BYTES`] bytes of `dst`; panics if `dst` is shorter.
     fn store(self, v: Self::B, dst: &mut [u8]);
-    /// The same 16 bytes throughout.
+    /// A vector that repeats `block`.
     fn splat(self, block: &[u8; 16]) -> Self::B;
     /// Sum in the field.
     fn xor(self, a: Self::B, b: Self::B) -> Self::B;
@@ -100,56 +100,6 @@ impl<L: Lanes> ByteField for Gfni<L> {
 /// Bit planes of eight vectors at a time.
 #[derive(Clone, Copy)]
 pub struct Sliced<L>(pub L);
-
-/// Eight vectors of bytes to eight bit planes, its own inverse: bit `j` of plane `b`'s byte `i` is bit `b` of `v[j]`'s byte `i`.
-#[inline(always)]
-pub(crate) fn slice8<L: Lanes>(l: L, v: &mut [L::V; 8]) {
-    let masks = [l.splat(&[0x55; 16]), l.splat(&[0x33; 16]), l.splat(&[0x0f; 16])];
-    macro_rules! stage {
-        ($s:literal, $m:expr, $d:literal, $($i:literal)*) => {$(
-            let t = l.and(l.xor(l.shr64::<$s>(v[$i]), v[$i + $d]), $m);
-            v[$i + $d] = l.xor(v[$i + $d], t);
-            v[$i] = l.xor(v[$i], l.shl64::<$s>(t));
-        )*};
-    }
-    stage!(1, masks[0], 1, 0 2 4 6);
-    stage!(2, masks[1], 2, 0 1 4 5);
-    stage!(4, masks[2], 4, 0 1 2 3);
-}
-
-/// Products in GF(2^8) of elements in bit planes, the schoolbook way.
-#[inline(always)]
-pub(crate) fn planes_mul<L: Lanes>(l: L, a: &[L::V; 8], b: &[L::V; 8]) -> [L::V; 8] {
-    let mut p = [l.zero(); 15];
-    for i in 0..8 {
-        for j in 0..8 {
-            p[i + j] = l.xor(p[i + j], l.and(a[i], b[j]));
-        }
-    }
-    // x^8 = x^4 + x^3 + x + 1, from the top down.
-    for k in (8..15).rev() {
-        for shift in [4, 3, 1, 0] {
-            p[k - 8 + shift] = l.xor(p[k - 8 + shift], p[k]);
-        }
-    }
-    [p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]]
-}
-
-/// `M·x` for elements in bit planes.
-#[inline(always)]
-pub(crate) fn planes_linear<L: Lanes>(l: L, a: &[L::V; 8], matrix: u64) -> [L::V; 8] {
-    let rows = matrix.to_le_bytes();
-    let mut out = [l.zero(); 8];
-    for i in 0..8 {
-        for j in 0..8 {
-            // The matrix is public.
-            if rows[7 - i] >> j & 1 == 1 {
-                out[i] = l.xor(out[i], a[j]);
-            }
-        }
-    }
-    out
-}
 
 impl<L: Lanes> ByteField for Sliced<L> {
     type B = [L::V; 8];

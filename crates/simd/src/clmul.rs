@@ -1,7 +1,7 @@
-//! Carry-less multiplication of 64-bit polynomials, by instruction where the CPU has it.
+//! Carry-less multiplication of 64-bit polynomials, by instruction where the CPU has one.
 //!
-//! A capability of its own: AES tiers neither imply it nor need it. Sums of 128-bit products are kept
-//! unreduced and in parts, so that a long sum costs nothing but its products.
+//! No AES tier implies or needs this capability. Sums of 128-bit products stay unreduced and in
+//! parts, so that a long sum costs nothing but its products.
 
 #[cfg(target_arch = "aarch64")]
 mod arm;
@@ -10,23 +10,24 @@ mod x86;
 
 use crate::cpu;
 
-/// The instructions of carry-less products on this CPU; a token, so that the choice is made once, outside loops.
+/// The CPU's way to multiply without carries. A token: the choice is made once, outside loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clmul {
-    form: Form,
+    form: Instructions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum Instructions {
     Portable,
-    /// One product an instruction: PCLMULQDQ or PMULL.
+    /// PCLMULQDQ or PMULL: an instruction makes one product.
     Narrow,
-    /// Four products an instruction, VPCLMULQDQ; single products as in `Narrow`.
+    /// VPCLMULQDQ: an instruction makes four products; single products are made as in `Narrow`.
     Wide,
 }
 
-/// Products of words by one form, for code that is compiled once for each; only [`Clmul::run`] hands one out.
-pub trait Words: Copy {
+/// Products of words by one form, for code that is compiled once for each form. Only [`Clmul::run`]
+/// hands out a value.
+pub trait ClmulWords: Copy {
     /// The 127-bit carry-less product of `a` and `b`.
     fn mul(self, a: u64, b: u64) -> u128;
 }
@@ -37,29 +38,30 @@ pub trait WordKernel {
     /// The result.
     type Out;
     /// Does the work.
-    fn run<W: Words>(self, words: W) -> Self::Out;
+    fn run<W: ClmulWords>(self, words: W) -> Self::Out;
 }
 
 /// Products by [`mul_soft`].
 #[derive(Clone, Copy)]
 struct Soft;
 
-impl Words for Soft {
+impl ClmulWords for Soft {
     fn mul(self, a: u64, b: u64) -> u128 {
         mul_soft(a, b)
     }
 }
 
-/// A sum of products of 128-bit polynomials, four lanes of it side by side.
+/// A sum of products of 128-bit polynomials, kept in four lanes.
 ///
-/// With halves `a = a0 + a1 x^64`, the rows are the sums of `a0 b0`, `a0 b1 + a1 b0` and `a1 b1`.
+/// With halves `a = a0 + a1 x^64`, the rows are the sums of `a0 b0`, of `a0 b1 + a1 b0` and of `a1
+/// b1`.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
-pub struct Sum(pub [[u128; 4]; 3]);
+pub struct ClmulSum(pub [[u128; 4]; 3]);
 
-impl Sum {
+impl ClmulSum {
     /// The empty sum.
-    pub const ZERO: Sum = Sum([[0; 4]; 3]);
+    pub const ZERO: ClmulSum = ClmulSum([[0; 4]; 3]);
 
     /// The 255-bit sum, as low and high 128 bits.
     #[must_use]
@@ -68,7 +70,7 @@ impl Sum {
         combine(lo, mid, hi)
     }
 
-    /// Adds sums of `a0 b0`, `(a0 + a1) (b0 + b1)` and `a1 b1`.
+    /// Adds a product that is given as Karatsuba's `a0 b0`, `(a0 + a1) (b0 + b1)` and `a1 b1`.
     #[inline(always)]
     fn add_karatsuba(&mut self, lo: u128, mid: u128, hi: u128) {
         for (sum, part) in self.0.iter_mut().zip([lo, mid ^ lo ^ hi, hi]) {
@@ -83,31 +85,31 @@ impl Clmul {
     pub fn best() -> Self {
         let features = cpu().features();
         let form = match (features.clmul, features.vpclmul) {
-            (true, true) => Form::Wide,
-            (true, false) => Form::Narrow,
-            (false, _) => Form::Portable,
+            (true, true) => Instructions::Wide,
+            (true, false) => Instructions::Narrow,
+            (false, _) => Instructions::Portable,
         };
         Clmul { form }
     }
 
-    /// The portable form, constant time on any CPU whose integer multiplication is.
+    /// The portable form. It is constant time where the CPU's integer multiplication is.
     #[must_use]
     pub fn portable() -> Self {
-        Clmul { form: Form::Portable }
+        Clmul { form: Instructions::Portable }
     }
 
     /// Every form that this CPU has, slowest first.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let best = Clmul::best().form as u8;
-        let forms = [Form::Portable, Form::Narrow, Form::Wide];
+        let forms = [Instructions::Portable, Instructions::Narrow, Instructions::Wide];
         forms.into_iter().filter(|&f| f as u8 <= best).map(|form| Clmul { form }).collect()
     }
 
     /// Whether products use an instruction.
     #[must_use]
     pub fn is_hardware(self) -> bool {
-        self.form != Form::Portable
+        self.form != Instructions::Portable
     }
 
     /// The 127-bit carry-less product of `a` and `b`.
@@ -142,7 +144,8 @@ impl Clmul {
         kernel.run(Soft)
     }
 
-    /// The sum of the 255-bit products `a[i] b[i]`, as low and high 128 bits; one product where the slices hold one.
+    /// The sum of the 255-bit products `a[i] b[i]`, as low and high 128 bits; slices of one element
+    /// give a product.
     ///
     /// # Panics
     /// If the lengths differ.
@@ -164,11 +167,12 @@ impl Clmul {
         combine(lo, mid ^ lo ^ hi, hi)
     }
 
-    /// Adds `Σ_j a[j] · x[r][j]` to `sums[r]`; `x` is `sums.len()` rows of `a.len()` little-endian 128-bit polynomials.
+    /// Adds `Σ_j a[j] · x[r][j]` to `sums[r]`. `x` holds `sums.len()` rows of `a.len()`
+    /// little-endian 128-bit polynomials.
     ///
     /// # Panics
     /// If `x` is not `16 · a.len() · sums.len()` bytes long.
-    pub fn fold(self, a: &[u128], x: &[u8], sums: &mut [Sum]) {
+    pub fn fold(self, a: &[u128], x: &[u8], sums: &mut [ClmulSum]) {
         let bytes = a.len().checked_mul(16 * sums.len()).expect("the rows fit in memory");
         assert_eq!(x.len(), bytes, "{} rows of {} blocks", sums.len(), a.len());
         if a.is_empty() {
@@ -177,10 +181,10 @@ impl Clmul {
         #[cfg(target_arch = "x86_64")]
         match self.form {
             // SAFETY: the form is wide only after VPCLMULQDQ, AVX-512F and PCLMULQDQ were detected.
-            Form::Wide => return unsafe { x86::fold_wide(a, x, sums) },
+            Instructions::Wide => return unsafe { x86::fold_wide(a, x, sums) },
             // SAFETY: the form is narrow only after PCLMULQDQ was detected.
-            Form::Narrow => return unsafe { x86::fold(a, x, sums) },
-            Form::Portable => {}
+            Instructions::Narrow => return unsafe { x86::fold(a, x, sums) },
+            Instructions::Portable => {}
         }
         #[cfg(target_arch = "aarch64")]
         if self.is_hardware() {
@@ -190,8 +194,8 @@ impl Clmul {
         fold_with(mul_soft, a, x, sums);
     }
 
-    /// `q[i] += c · e[i]` modulo `x^128 + tail(x)`, `e[i]` of degree below 64 and `tail` of degree below 64; `q` is
-    /// `e.len()` little-endian 128-bit polynomials.
+    /// Adds `c · e[i]` modulo `x^128 + tail(x)` to `q[i]`. The degrees of `e[i]` and `tail` are
+    /// below 64; `q` holds `e.len()` little-endian 128-bit polynomials.
     ///
     /// # Panics
     /// If `q` is not `16 · e.len()` bytes long.
@@ -200,10 +204,10 @@ impl Clmul {
         #[cfg(target_arch = "x86_64")]
         match self.form {
             // SAFETY: the form is wide only after VPCLMULQDQ, AVX-512F and PCLMULQDQ were detected.
-            Form::Wide => return unsafe { x86::scale_add_wide(c, tail, e, q) },
+            Instructions::Wide => return unsafe { x86::scale_add_wide(c, tail, e, q) },
             // SAFETY: the form is narrow only after PCLMULQDQ was detected.
-            Form::Narrow => return unsafe { x86::scale_add(c, tail, e, q) },
-            Form::Portable => {}
+            Instructions::Narrow => return unsafe { x86::scale_add(c, tail, e, q) },
+            Instructions::Portable => {}
         }
         #[cfg(target_arch = "aarch64")]
         if self.is_hardware() {
@@ -232,7 +236,7 @@ fn block(x: &[u8]) -> u128 {
 
 /// [`Clmul::fold`] by any product of words.
 #[inline(always)]
-fn fold_with(mul: impl Fn(u64, u64) -> u128, a: &[u128], x: &[u8], sums: &mut [Sum]) {
+fn fold_with(mul: impl Fn(u64, u64) -> u128, a: &[u128], x: &[u8], sums: &mut [ClmulSum]) {
     for (row, sum) in x.chunks_exact(16 * a.len()).zip(sums) {
         let [mut lo, mut mid, mut hi] = [0; 3];
         for (&a, b) in a.iter().zip(row.chunks_exact(16)) {
@@ -256,8 +260,8 @@ fn scale_add_with(mul: impl Fn(u64, u64) -> u128, c: u128, tail: u64, e: &[u64],
     }
 }
 
-/// By integer products of every fourth bit: sums of up to eight ones stay below the next bit that counts, if one factor
-/// is 32 bits long.
+/// Carry-less product by integer products of every fourth bit. One factor has 32 bits, so a sum of
+/// bits is at most eight and does not reach the next bit that counts.
 fn mul_soft(a: u64, b: u64) -> u128 {
     const FOURTH: u128 = 0x1111_1111_1111_1111_1111_1111_1111_1111;
     let part = |x: u64, i: usize| u128::from(x & ((FOURTH as u64) << i));

@@ -1,24 +1,24 @@
-//! The CPU's features, and the one place where a kernel meets its tier.
+//! The CPU's features and the tiers that follow from them.
 
-use crate::Kernel;
 use std::sync::OnceLock;
 
-/// An AES tier: the width and instructions that kernels run with. A local choice: results and wire bytes do not depend on it.
+/// An AES tier: the width and the instructions that kernels run with. It is a local choice: results
+/// and wire bytes do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Tier {
-    /// Bit-sliced, constant time, any CPU.
+    /// Bit slices: constant time on any CPU.
     Portable,
-    /// ARMv8 AES instructions, one block a vector.
+    /// ARMv8 AES instructions; a vector holds one block.
     Neon,
-    /// AES-NI, one block a vector.
+    /// AES-NI; a vector holds one block.
     AesNi,
-    /// VAES on 256-bit vectors, two blocks.
+    /// VAES on 256-bit vectors of two blocks.
     Vaes256,
-    /// VAES on 512-bit vectors, four blocks; products of 64-bit numbers are one instruction.
+    /// VAES on 512-bit vectors of four blocks; an instruction multiplies 64-bit numbers.
     Vaes512,
 }
 
-/// A tier name that is none of [`Tier::ALL`].
+/// A tier name that is not in [`Tier::ALL`].
 #[derive(Debug, PartialEq, Eq)]
 pub struct UnknownTier(pub String);
 
@@ -65,19 +65,20 @@ impl std::str::FromStr for Tier {
 /// Capabilities that no tier implies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
-    /// GF(2^8) multiplication and affine maps.
+    /// GFNI: multiplication and affine maps in GF(2^8).
     pub gfni: bool,
-    /// 64×64 carry-less multiplication.
+    /// PCLMULQDQ or PMULL: carry-less 64 × 64-bit multiplication.
     pub clmul: bool,
-    /// Carry-less multiplication on 512-bit vectors.
+    /// VPCLMULQDQ: carry-less multiplication on 512-bit vectors.
     pub vpclmul: bool,
     /// Byte operations on 512-bit vectors.
     pub avx512bw: bool,
-    /// Products of 52 bits on 512-bit vectors.
+    /// AVX-512 IFMA: 52-bit products on 512-bit vectors.
     pub ifma: bool,
 }
 
-/// Tiers and features of this CPU. Fields are private so that a `Cpu` never claims more than was detected.
+/// The tiers and features of this CPU. The fields are private, so that a `Cpu` never claims more
+/// than was detected.
 #[derive(Clone, Debug)]
 pub struct Cpu {
     tiers: Vec<Tier>,
@@ -104,14 +105,14 @@ impl Cpu {
         self.tiers.contains(&tier)
     }
 
-    /// Capabilities beside the tiers.
+    /// The capabilities that no tier implies.
     #[must_use]
     pub fn features(&self) -> Features {
         self.features
     }
 }
 
-/// The CPU as it was detected, once per process.
+/// The CPU, detected once per process.
 #[inline]
 pub fn cpu() -> &'static Cpu {
     static CPU: OnceLock<Cpu> = OnceLock::new();
@@ -159,28 +160,4 @@ fn detect() -> Cpu {
 fn detect() -> Cpu {
     let features = Features { gfni: false, clmul: false, vpclmul: false, avx512bw: false, ifma: false };
     Cpu { tiers: vec![Tier::Portable], features }
-}
-
-/// Runs `kernel` with the operations of `tier`; `gfni` asks for GFNI, which is used only where the CPU has it.
-///
-/// # Panics
-/// If the CPU lacks `tier` (check with [`Cpu::has`] first; `hushwire-aes::Backend` does).
-pub fn dispatch<K: Kernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
-    assert!(cpu().has(tier), "this CPU lacks the AES tier {tier}");
-    #[cfg(target_arch = "x86_64")]
-    return crate::x86::run(tier, gfni && cpu().features.gfni, kernel);
-    #[cfg(target_arch = "aarch64")]
-    {
-        let _ = gfni;
-        match tier {
-            Tier::Neon => crate::neon::run(kernel),
-            _ if !K::PORTABLE => unreachable!("a kernel of AES instructions on the portable tier"),
-            _ => crate::portable::run(kernel),
-        }
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    {
-        let _ = gfni;
-        crate::portable::run(kernel)
-    }
 }

@@ -1,17 +1,20 @@
-//! The vector interface every tier implements, and the kernel interface that [`crate::dispatch`] calls.
+//! The vector interface that every tier implements, and the kernel interface that
+//! [`crate::dispatch`] calls.
 
-/// A vector of `N` 128-bit lanes and the operations on it. Implemented by tokens: having one proves the features.
+/// A vector of `N` 128-bit lanes and the operations on it. Tokens implement it: whoever holds one
+/// has proof of the features.
 ///
-/// Memory order is little-endian everywhere: byte `i` of a vector is byte `i` of the slice it was loaded from.
+/// Memory order is little-endian everywhere: byte `i` of a vector is byte `i` of the slice it was
+/// loaded from.
 pub trait Lanes: Copy + Send + Sync {
     /// 128-bit lanes (AES blocks) in a vector.
     const N: usize;
     /// Bytes in a vector, `16 * N`.
     const BYTES: usize = 16 * Self::N;
-    /// Whether [`Lanes::gf8_mul`] and [`Lanes::gf8_affine`] are single instructions here.
+    /// Whether [`Lanes::gf8_mul`] and [`Lanes::gf8_affine`] are single instructions in this tier.
     const GFNI: bool;
-    /// Whether AES is computed in bit slices: a round is then hundreds of instructions, which kernels call instead of
-    /// holding them.
+    /// Whether AES is computed in bit slices. A round is then hundreds of instructions: kernels
+    /// call it, and do not inline it.
     const SOFT: bool = false;
     /// The vector.
     type V: Copy;
@@ -37,10 +40,10 @@ pub trait Lanes: Copy + Send + Sync {
         }
         self.load(bytes.as_flattened())
     }
-    /// Writes to the first words of `dst`, `2 * N` of them.
+    /// Writes to the first `2 * N` words of `dst`.
     ///
     /// # Panics
-    /// If there are fewer (the caller's bug).
+    /// If `dst` is shorter (the caller's bug).
     #[inline(always)]
     fn store64(self, v: Self::V, dst: &mut [u64]) {
         let mut bytes = [0; 64];
@@ -54,8 +57,8 @@ pub trait Lanes: Copy + Send + Sync {
     /// # Panics
     /// If `dst` is shorter (the caller's bug).
     fn store(self, v: Self::V, dst: &mut [u8]);
-    /// [`Lanes::store`] past the caches, where the CPU can and `dst` is aligned to a vector; [`Lanes::fence`] follows the
-    /// last one.
+    /// Stores past the caches where the CPU can and `dst` is aligned to a vector. [`Lanes::fence`]
+    /// must follow the last such store.
     ///
     /// # Panics
     /// As [`Lanes::store`].
@@ -63,7 +66,7 @@ pub trait Lanes: Copy + Send + Sync {
     fn stream(self, v: Self::V, dst: &mut [u8]) {
         self.store(v, dst);
     }
-    /// [`Lanes::stream`] or [`Lanes::store`].
+    /// Calls [`Lanes::stream`] if `streamed`, else [`Lanes::store`].
     #[inline(always)]
     fn put(self, v: Self::V, dst: &mut [u8], streamed: bool) {
         if streamed {
@@ -72,7 +75,7 @@ pub trait Lanes: Copy + Send + Sync {
             self.store(v, dst);
         }
     }
-    /// Ends a run of [`Lanes::stream`]: what it wrote is ordered before all that comes after.
+    /// Ends a run of [`Lanes::stream`]: its writes come before all later ones.
     #[inline(always)]
     fn fence(self) {}
     /// Bitwise exclusive or.
@@ -87,9 +90,9 @@ pub trait Lanes: Copy + Send + Sync {
     fn shr64<const S: i32>(self, a: Self::V) -> Self::V;
     /// Logical shift left of every 64-bit word by `S` bits, `S < 64`.
     fn shl64<const S: i32>(self, a: Self::V) -> Self::V;
-    /// Logical shift right of every 64-bit word by `bits`, a public number; by 64, to 0.
+    /// Logical shift right of every 64-bit word by `bits`, a public number up to 64; 64 gives 0.
     fn shr64_by(self, a: Self::V, bits: u32) -> Self::V;
-    /// Logical shift left of every 64-bit word by `bits`, a public number; by 64, to 0.
+    /// Logical shift left of every 64-bit word by `bits`, a public number up to 64; 64 gives 0.
     fn shl64_by(self, a: Self::V, bits: u32) -> Self::V;
     /// Wrapping addition of 64-bit words.
     fn add64(self, a: Self::V, b: Self::V) -> Self::V;
@@ -102,19 +105,21 @@ pub trait Lanes: Copy + Send + Sync {
     fn enc_last(self, state: Self::V, key: Self::V) -> Self::V;
     /// Bytewise product in GF(2^8) modulo x^8+x^4+x^3+x+1.
     fn gf8_mul(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Bytewise `M·x` over GF(2), `M` as GFNI's: byte `7-i` of `matrix` is the row that makes output bit `i`.
+    /// Bytewise `M·x` over GF(2) with GFNI's matrix layout: byte `7-i` of `matrix` is the row that
+    /// makes output bit `i`.
     fn gf8_affine(self, a: Self::V, matrix: u64) -> Self::V;
 
     /// Interleaves the `W`-bit elements (`W` = 8, 16, 32 or 64) of the lower halves of each 128-bit lane, then of the
     /// upper halves: `(a0 b0 a1 b1 .., ..)`.
     fn unpack<const W: usize>(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
 
-    /// The lanes of `a` and `b` in turns, `a0 b0 a1 b1 ..`, in two vectors.
+    /// Interleaves the lanes of `a` and `b`, `a0 b0 a1 b1 ..`, into two vectors.
     fn zip(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
-    /// The even lanes of `a` followed by `b`, then the odd ones: undoes [`Lanes::zip`].
+    /// The even lanes of `a` followed by `b`, then the odd lanes: the inverse of [`Lanes::zip`].
     fn unzip(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
 
-    /// The even bytes of `a` and `b` in turns, `a0 b0 a2 b2 ..`, then the odd ones: transposes 2 × 2 bytes.
+    /// Interleaves the even bytes of `a` and `b`, `a0 b0 a2 b2 ..`, then the odd bytes: transposes
+    /// 2 × 2 bytes.
     #[inline(always)]
     fn trade8(self, a: Self::V, b: Self::V) -> (Self::V, Self::V) {
         let even = self.splat(&[0xff, 0, 0xff, 0, 0xff, 0, 0xff, 0, 0xff, 0, 0xff, 0, 0xff, 0, 0xff, 0]);
@@ -122,8 +127,8 @@ pub trait Lanes: Copy + Send + Sync {
         (first, self.or(self.and(even, self.shr64::<8>(a)), self.andnot(even, b)))
     }
 
-    /// [`Lanes::unzip`], then `N × 4` words of 32 bits transposed to `4 × N` in each vector: word `4 i + j` becomes word
-    /// `N j + i`.
+    /// [`Lanes::unzip`] followed by a transposition of `N × 4` words of 32 bits to `4 × N` in each
+    /// vector: word `4 i + j` becomes word `N j + i`.
     #[inline(always)]
     fn unzip_turned(self, a: Self::V, b: Self::V) -> (Self::V, Self::V) {
         let turned = |v| {
@@ -141,8 +146,8 @@ pub trait Lanes: Copy + Send + Sync {
         (turned(even), turned(odd))
     }
 
-    /// Eight vectors, `stride` bytes apart, the first half of each from where it starts and the second from `apart` bytes
-    /// further on.
+    /// Loads eight vectors that start `stride` bytes apart. The second half of each lies `apart`
+    /// bytes after the start of its first half.
     ///
     /// # Panics
     /// If `src` ends before the last half (the caller's bug).
@@ -158,7 +163,7 @@ pub trait Lanes: Copy + Send + Sync {
         v
     }
 
-    /// Lane `i` from the 16 bytes at `i * stride`.
+    /// Loads lane `i` from the 16 bytes at `i * stride`.
     ///
     /// # Panics
     /// If `src` ends before the last lane (the caller's bug).
@@ -171,10 +176,11 @@ pub trait Lanes: Copy + Send + Sync {
         self.load(&bytes)
     }
 
-    /// Lane `i` of the two vectors from the blocks that `at[i]` numbers; more pairs than lanes are not looked at.
+    /// Loads lane `i` of two vectors from the blocks of `src` at the indices `at[i]`; pairs beyond
+    /// the last lane are ignored.
     ///
     /// # Panics
-    /// If there are fewer pairs than lanes, or one of them numbers no block of `src` (the caller's bug).
+    /// If there are fewer pairs than lanes, or an index is outside `src` (the caller's bug).
     #[inline(always)]
     fn load_pairs(self, src: &[[u8; 16]], at: &[[u32; 2]]) -> (Self::V, Self::V) {
         let (mut a, mut b) = ([0; 64], [0; 64]);
@@ -185,7 +191,7 @@ pub trait Lanes: Copy + Send + Sync {
         (self.load(&a), self.load(&b))
     }
 
-    /// Lane `i` to the 16 bytes at `i * stride`.
+    /// Stores lane `i` to the 16 bytes at `i * stride`.
     ///
     /// # Panics
     /// If `dst` ends before the last lane (the caller's bug).
@@ -198,31 +204,34 @@ pub trait Lanes: Copy + Send + Sync {
         }
     }
 
-    /// [`Lanes::gf8_affine`] with a matrix per 64-bit word: every byte of word `i` of `x` times word `i` of `matrices`.
+    /// [`Lanes::gf8_affine`] with a matrix per 64-bit word: `matrices`' word `i` multiplies every
+    /// byte of `x`'s word `i`.
     fn gf8_affine_each(self, x: Self::V, matrices: Self::V) -> Self::V {
         let (mut bytes, mut rows) = ([0; 64], [0; 64]);
         self.store(x, &mut bytes);
         self.store(matrices, &mut rows);
         for (word, m) in bytes.chunks_exact_mut(8).zip(rows.chunks_exact(8)) {
             let m = u64::from_le_bytes(std::array::from_fn(|i| m[i]));
-            word.iter_mut().for_each(|b| *b = crate::portable::affine_soft(*b, m));
+            word.iter_mut().for_each(|b| *b = crate::gf8::affine_soft(*b, m));
         }
         self.load(&bytes)
     }
 
-    /// Eight vectors of bytes to eight bit planes, its own inverse (see [`crate::bytes::Sliced`]). Out of line, as the
-    /// other operations on planes: inlined, they would swell every kernel of every tier.
+    /// Turns eight vectors of bytes into eight bit planes and back (see [`crate::bytes::Sliced`]).
+    /// This and the other operations on planes are not inlined: they would swell every kernel of
+    /// every tier.
     fn slice(self, v: &mut [Self::V; 8]);
     /// Products of elements of GF(2^8) in bit planes.
     fn planes_mul(self, a: &[Self::V; 8], b: &[Self::V; 8]) -> [Self::V; 8];
     /// A GF(2)-linear map of elements in bit planes.
     #[inline(always)]
     fn planes_linear(self, a: &[Self::V; 8], matrix: u64) -> [Self::V; 8] {
-        crate::bytes::planes_linear(self, a, matrix)
+        crate::planes::planes_linear(self, a, matrix)
     }
 
-    /// `a` and `b`, of which a compiler cannot use one before it has the other. Chains of operations that stand side by side
-    /// in the source stay so: compilers like to put one behind the other, which spares registers and leaves units waiting.
+    /// Returns `a` and `b`, and makes the compiler have both before it uses either. Chains of
+    /// operations that are interleaved in the source then stay interleaved; a compiler likes to put
+    /// one behind the other, which spares registers and leaves units idle.
     #[inline(always)]
     fn abreast(self, a: Self::V, b: Self::V) -> (Self::V, Self::V) {
         (a, b)
@@ -234,7 +243,8 @@ pub trait Lanes: Copy + Send + Sync {
         self.xor(self.xor(a, b), c)
     }
 
-    /// Encrypts `M` vectors under `R - 1`-round AES (`R` = 11, 13 or 15 round keys), interleaved to fill the pipeline.
+    /// Encrypts `M` vectors with `R - 1`-round AES (`R` = 11, 13 or 15 round keys), interleaved to
+    /// fill the pipeline.
     #[inline(always)]
     fn encrypt<const M: usize, const R: usize>(self, keys: &[Self::V; R], blocks: &mut [Self::V; M]) {
         for b in blocks.iter_mut() {
@@ -250,7 +260,8 @@ pub trait Lanes: Copy + Send + Sync {
         }
     }
 
-    /// [`Lanes::encrypt`], then `blocks[i] ^= masks[i]`; the last round takes the masks along with its key.
+    /// [`Lanes::encrypt`], then `blocks[i] ^= masks[i]`; the last round adds each mask with its
+    /// key.
     #[inline(always)]
     fn encrypt_xor<const M: usize, const R: usize>(
         self,
@@ -271,7 +282,8 @@ pub trait Lanes: Copy + Send + Sync {
         }
     }
 
-    /// `blocks[i]` becomes `AES_k0(blocks[i]) ^ AES_k1(blocks[i])`, with `2 M` vectors in flight.
+    /// Replaces `blocks[i]` by `AES_k0(blocks[i]) ^ AES_k1(blocks[i])`, with `2 M` vectors in
+    /// flight.
     #[inline(always)]
     fn encrypt_sum<const M: usize, const R: usize>(
         self,
@@ -292,7 +304,8 @@ pub trait Lanes: Copy + Send + Sync {
                 *b = self.enc(*b, *y);
             }
         }
-        // The last round is linear in its key: the first cipher's output rides in as the second's last key.
+        // The last round is linear in its key: the first cipher's output is part of the second's
+        // last key.
         let last = self.xor(k0[R - 1], k1[R - 1]);
         for a in blocks.iter_mut() {
             *a = self.enc_last(*a, last);
@@ -307,13 +320,15 @@ pub trait Lanes: Copy + Send + Sync {
 ///
 /// Mark `run` and everything it calls `#[inline(always)]`: only then does it compile with the tier's instructions.
 pub trait Kernel {
-    /// Whether it uses GFNI ([`Lanes::GFNI`], [`Lanes::gf8_mul`] and their kin). Each tier of a kernel that does is compiled
-    /// twice, with those instructions and without; `vaes512`, whose CPUs have them all, runs the form of `vaes256` without.
+    /// Whether the kernel uses GFNI ([`Lanes::GFNI`], [`Lanes::gf8_mul`], [`Lanes::gf8_affine`]).
+    /// If so, each tier is compiled twice, with those instructions and without. `vaes512`, whose
+    /// CPUs all have them, is an exception: without GFNI, `vaes256`'s form runs in its place.
     const GFNI: bool = false;
-    /// Whether it asks for single blocks only: the wider tiers are then not compiled, and may not be dispatched to.
+    /// Whether the kernel needs single blocks only. If so, the wider tiers are not compiled and may
+    /// not be dispatched to.
     const NARROW: bool = false;
-    /// Whether the portable tier has it. Where that tier is served by another form of the same kernel, it is not compiled,
-    /// and may not be dispatched to.
+    /// Whether the portable tier runs this kernel. If another form serves that tier, this one is
+    /// not compiled for it and may not be dispatched to it.
     const PORTABLE: bool = true;
     /// The kernel's result.
     type Out;

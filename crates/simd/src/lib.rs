@@ -1,8 +1,9 @@
 //! Capability tokens and vector operations, each with a portable form.
 //!
-//! A *token* is a zero-sized value that exists only when the CPU has the features it stands for; a kernel is
-//! written once, generic over [`Lanes`], and [`dispatch`] monomorphises it behind one `#[target_feature]`
-//! wrapper per tier. Nothing here needs a build flag: one binary runs everywhere.
+//! A *token* is a zero-sized value that exists only when the CPU has the features it stands for. A
+//! kernel is written once, generic over [`Lanes`], and [`dispatch`] monomorphises it behind one
+//! `#[target_feature]` wrapper per tier. Nothing here needs a build flag: one binary runs
+//! everywhere.
 //!
 //! ```text
 //! tier      token      blocks per vector   needs
@@ -13,27 +14,32 @@
 //! portable  Portable   4                   nothing (bit-sliced, constant time)
 //! ```
 //!
-//! GFNI (`G`), carry-less multiplication ([`clmul`]) and products of 52 bits ([`madd52`]) are capabilities of their own: no tier implies them.
-//! AVX-512BW and DQ are part of the `vaes512` tier only because every CPU with 512-bit VAES has them (Intel's since Ice Lake, AMD's since
-//! Zen 4); they are detected, not assumed, and a machine that hides one of them runs `vaes256`. DQ multiplies 64-bit numbers (`vpmullq`),
-//! for which all other tiers take three 32-bit products.
+//! No tier implies GFNI (`G`), carry-less multiplication ([`clmul`]) or 52-bit products
+//! ([`madd52`]): these are capabilities of their own. AVX-512BW and DQ belong to the `vaes512` tier
+//! only because every CPU with 512-bit VAES has them (Intel's since Ice Lake, AMD's since Zen 4).
+//! They are detected, not assumed: a machine that hides one of them runs `vaes256`. DQ multiplies
+//! 64-bit numbers (`vpmullq`); all other tiers take three 32-bit products.
 //!
-//! Constant time: no operation branches on or indexes by vector contents, in any tier.
+//! Constant time: in no tier does an operation branch on, or index by, the contents of a vector.
 
 pub mod bytes;
 pub mod clmul;
 mod detect;
+mod dispatch;
+mod gf8;
 mod lanes;
 pub mod madd52;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+mod planes;
 mod portable;
 mod prefetch;
 pub mod sbox;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use detect::{Cpu, Features, Tier, UnknownTier, cpu, dispatch};
+pub use detect::{Cpu, Features, Tier, UnknownTier, cpu};
+pub use dispatch::dispatch;
 pub use lanes::{Kernel, Lanes};
 #[cfg(target_arch = "aarch64")]
 pub use neon::Neon;

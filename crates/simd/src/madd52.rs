@@ -1,13 +1,15 @@
-//! Products of numbers below 2^52 in two halves, added up: by instruction where the CPU has it (AVX-512 IFMA).
+//! Sums of the halves of products of numbers below 2^52, by instruction where the CPU has one
+//! (AVX-512 IFMA).
 //!
-//! A capability of its own, which the `vaes512` tier does not imply. Eight numbers side by side, whatever the form; all forms give the same numbers.
+//! The `vaes512` tier does not imply this capability. Every form works on eight numbers at a time,
+//! and all forms give the same numbers.
 
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 use crate::cpu;
 
-/// The form of products on this CPU; a token, so that the choice is made once, outside loops.
+/// The CPU's way to make 52-bit products. A token: the choice is made once, outside loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Madd52 {
     is_wide: bool,
@@ -16,31 +18,34 @@ pub struct Madd52 {
 /// Eight numbers.
 pub type Eight = [u64; 8];
 
-/// Operations on eight numbers by one form, for code that is compiled once for each; only [`Madd52::run`] hands one out.
+/// Operations on eight numbers by one form, for code that is compiled once for each form. Only
+/// [`Madd52::run`] hands out a value.
 pub trait Numbers: Copy {
-    /// Eight numbers where the form has them.
+    /// Eight numbers, where this form keeps them.
     type V: Copy;
-    /// From memory.
+    /// Loads eight numbers.
     fn load(self, from: &Eight) -> Self::V;
-    /// To memory.
+    /// Stores eight numbers.
     fn store(self, v: Self::V, to: &mut Eight);
-    /// The same number eight times.
+    /// Eight times the number `x`.
     fn splat(self, x: u64) -> Self::V;
-    /// `sum` and the 52 lowest bits of `a b`, of which the 52 lowest bits count.
+    /// `sum` plus bits 0 to 51 of the product `a b`; only the lowest 52 bits of `a` and `b` count.
     fn low(self, sum: Self::V, a: Self::V, b: Self::V) -> Self::V;
-    /// `sum` and the 52 bits of `a b` above those.
+    /// `sum` plus bits 52 to 103 of the product `a b`; only the lowest 52 bits of `a` and `b`
+    /// count.
     fn high(self, sum: Self::V, a: Self::V, b: Self::V) -> Self::V;
-    /// Wrapping sums.
+    /// Wrapping addition.
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Bits that both have.
+    /// Bitwise and.
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Numbers without their lowest `S` bits.
+    /// Logical shift right by `S` bits.
     fn shr<const S: u32>(self, a: Self::V) -> Self::V;
-    /// `a − b`, or `a` where that is less than `b`: no branch.
+    /// `a − b` where `b ≤ a`, else `a`; no branch.
     fn less(self, a: Self::V, b: Self::V) -> Self::V;
 }
 
-/// Work that multiplies in its innermost loop. `run` is `#[inline(always)]`, so that every form is compiled with its instructions.
+/// Work that multiplies in its innermost loop. `run` is `#[inline(always)]`, so that every form is
+/// compiled with its instructions.
 pub trait NumberKernel {
     /// The result.
     type Out;
@@ -48,7 +53,7 @@ pub trait NumberKernel {
     fn run<M: Numbers>(self, numbers: M) -> Self::Out;
 }
 
-/// Products of 128 bits.
+/// 128-bit integer products.
 #[derive(Clone, Copy)]
 struct Portable;
 
@@ -114,7 +119,7 @@ impl Madd52 {
         Madd52 { is_wide: cpu().features().ifma }
     }
 
-    /// The form of any CPU, constant time where integer multiplication is.
+    /// The form of any CPU. It is constant time where the CPU's integer multiplication is.
     #[must_use]
     pub fn portable() -> Self {
         Madd52 { is_wide: false }
@@ -135,7 +140,7 @@ impl Madd52 {
 mod tests {
     use super::*;
 
-    /// Every operation on some numbers, one result behind the other.
+    /// Every operation on the same numbers, in a fixed order.
     struct All([Eight; 3]);
 
     impl NumberKernel for All {

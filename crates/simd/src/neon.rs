@@ -1,15 +1,15 @@
 //! The ARMv8 tier: AES instructions on 128-bit NEON vectors.
 
-use crate::bytes::{planes_mul, slice8};
-use crate::portable::{affine_soft, mul_soft};
+use crate::gf8::{affine_soft, mul_soft};
+use crate::planes::{planes_mul, slice8};
 use crate::{Kernel, Lanes};
 use std::arch::aarch64::*;
 
-/// ARMv8 AES, one block a vector. Made only by [`crate::dispatch`] after detection.
+/// The ARMv8 AES token. Only [`crate::dispatch`] makes it, after detection.
 #[derive(Clone, Copy)]
 pub struct Neon(());
 
-/// Calls `kernel` behind the wrapper; the caller has checked that the CPU has the AES instructions.
+/// Runs `kernel` behind the wrapper; the caller has checked that the CPU has the AES instructions.
 pub(crate) fn run<K: Kernel>(kernel: K) -> K::Out {
     #[target_feature(enable = "neon,aes")]
     fn wrapped<K: Kernel>(kernel: K) -> K::Out {
@@ -37,7 +37,8 @@ impl Neon {
     }
 }
 
-// The methods lack the features that the intrinsics want; in `run`'s wrapper, which has them, all of it is inlined.
+// Intrinsics need features that the methods lack. `run`'s wrapper has them, and all methods are
+// inlined there.
 #[allow(inline_always_mismatching_target_features)]
 impl Lanes for Neon {
     const N: usize = 1;

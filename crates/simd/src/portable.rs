@@ -8,42 +8,27 @@
 //!
 //! so MixColumns turns 32-bit halves by bytes, and ShiftRows moves bytes and swaps neighbouring bits.
 
-use crate::bytes::{planes_linear, planes_mul, slice8};
+use crate::gf8::{affine_soft, mul_soft};
+use crate::planes::{planes_linear, planes_mul, slice8};
 use crate::{Kernel, Lanes, sbox};
 
 /// The tier that every CPU has.
 #[derive(Clone, Copy)]
 pub struct Portable;
 
-type Words = [u64; 8];
+type FourBlocks = [u64; 8];
 
-/// Product in GF(2^8) modulo x^8+x^4+x^3+x+1, without tables or branches.
-pub(crate) fn mul_soft(a: u8, b: u8) -> u8 {
-    let (mut a, mut r) = (a, 0u8);
-    for i in 0..8 {
-        r ^= a & 0u8.wrapping_sub((b >> i) & 1);
-        a = (a << 1) ^ (0x1b & 0u8.wrapping_sub(a >> 7));
-    }
-    r
-}
-
-/// `M·x` over GF(2) with GFNI's matrix layout.
-pub(crate) fn affine_soft(x: u8, matrix: u64) -> u8 {
-    let rows = matrix.to_le_bytes();
-    (0..8).fold(0, |r, i| r | ((((rows[7 - i] & x).count_ones() & 1) as u8) << i))
-}
-
-/// Swaps the bits of `b` under `mask` with those of `a` under `mask << s`.
+/// Swaps the bits of `q[hi]` under `mask` with those of `q[lo]` under `mask << s`.
 #[inline(always)]
-fn swap_move(q: &mut Words, lo: usize, hi: usize, s: u32, mask: u64) {
+fn swap_move(q: &mut FourBlocks, lo: usize, hi: usize, s: u32, mask: u64) {
     let t = ((q[lo] >> s) ^ q[hi]) & mask;
     q[hi] ^= t;
     q[lo] ^= t << s;
 }
 
-/// Bytes to planes; its own inverse.
+/// Turns bytes into planes, and planes into bytes.
 #[inline(always)]
-fn slice(q: &mut Words) {
+fn slice(q: &mut FourBlocks) {
     for i in [0, 2, 4, 6] {
         swap_move(q, i, i + 1, 1, 0x5555_5555_5555_5555);
     }
@@ -85,28 +70,28 @@ fn shift_rows(x: u64) -> u64 {
         | ((x << 32) & 0xff00_0000_0000_0000)
 }
 
-/// Every column's bytes turned by one row: byte of row `r` becomes that of row `r + 1`.
+/// Rotates the bytes of every column by one row: the byte of row `r` becomes that of row `r + 1`.
 #[inline(always)]
 fn next_row(x: u64) -> u64 {
     ((x >> 8) & 0x00ff_ffff_00ff_ffff) | ((x << 24) & 0xff00_0000_ff00_0000)
 }
 
 #[inline(always)]
-fn mix_columns(q: &mut Words) {
-    let t: Words = std::array::from_fn(|b| q[b] ^ next_row(q[b]));
+fn mix_columns(q: &mut FourBlocks) {
+    let t: FourBlocks = std::array::from_fn(|b| q[b] ^ next_row(q[b]));
     for b in 0..8 {
         let double = match b {
             0 => t[7],
             1 | 3 | 4 => t[b - 1] ^ t[7],
             _ => t[b - 1],
         };
-        // 2(a0+a1) + a1 + a2 + a3 with a2 + a3 = (a0 + a1) turned by two rows.
+        // 2(a0+a1) + a1 + a2 + a3, where a2 + a3 is a0 + a1 rotated by two rows.
         q[b] = double ^ next_row(q[b]) ^ next_row(next_row(t[b]));
     }
 }
 
 #[inline(always)]
-fn sub_shift(q: &mut Words) {
+fn sub_shift(q: &mut FourBlocks) {
     *q = sbox::forward(&mut WordGates, *q);
     for plane in q.iter_mut() {
         *plane = shift_rows(*plane);
@@ -114,11 +99,11 @@ fn sub_shift(q: &mut Words) {
 }
 
 #[inline(always)]
-fn zip(a: Words, b: Words, f: impl Fn(u64, u64) -> u64) -> Words {
+fn zip(a: FourBlocks, b: FourBlocks, f: impl Fn(u64, u64) -> u64) -> FourBlocks {
     std::array::from_fn(|i| f(a[i], b[i]))
 }
 
-fn to_bytes(a: &Words) -> [u8; 64] {
+fn to_bytes(a: &FourBlocks) -> [u8; 64] {
     let mut out = [0; 64];
     for (o, w) in out.chunks_exact_mut(8).zip(a) {
         o.copy_from_slice(&w.to_le_bytes());
@@ -126,11 +111,11 @@ fn to_bytes(a: &Words) -> [u8; 64] {
     out
 }
 
-fn from_bytes(b: &[u8; 64]) -> Words {
+fn from_bytes(b: &[u8; 64]) -> FourBlocks {
     std::array::from_fn(|i| u64::from_le_bytes(std::array::from_fn(|j| b[8 * i + j])))
 }
 
-/// The `W`-bit elements of the lower 32 bits, each followed by `W` zero bits.
+/// Puts `W` zero bits after each `W`-bit element of the lower 32 bits.
 #[inline(always)]
 fn spread<const W: usize>(x: u64) -> u64 {
     let mut x = x & 0xffff_ffff;
@@ -143,16 +128,16 @@ fn spread<const W: usize>(x: u64) -> u64 {
     x
 }
 
-/// Runs a kernel here. Out of line, so that one copy serves every place that dispatches it.
+/// Runs a kernel in this tier. Not inlined, so that one copy serves every caller of `dispatch`.
 #[inline(never)]
 pub(crate) fn run<K: Kernel>(kernel: K) -> K::Out {
     kernel.run(Portable)
 }
 
-/// AES on every block, sliced once for the whole cipher instead of once a round. Out of line: bit-sliced rounds are long,
-/// and kernels many.
+/// AES on every block: slices once a cipher, not once a round. Not inlined: bit-sliced rounds are
+/// long and kernels are many.
 #[inline(never)]
-fn encrypt_all(keys: &[Words], blocks: &mut [Words]) {
+fn encrypt_all(keys: &[FourBlocks], blocks: &mut [FourBlocks]) {
     let mut sliced = [[0; 8]; 15];
     let sliced = &mut sliced[..keys.len()];
     sliced.copy_from_slice(keys);
@@ -178,66 +163,66 @@ impl Lanes for Portable {
     const N: usize = 4;
     const GFNI: bool = false;
     const SOFT: bool = true;
-    type V = Words;
+    type V = FourBlocks;
 
     #[inline(always)]
-    fn zero(self) -> Words {
+    fn zero(self) -> FourBlocks {
         [0; 8]
     }
     #[inline(always)]
-    fn splat(self, block: &[u8; 16]) -> Words {
+    fn splat(self, block: &[u8; 16]) -> FourBlocks {
         let half = |i: usize| u64::from_le_bytes(std::array::from_fn(|j| block[8 * i + j]));
         std::array::from_fn(|i| half(i & 1))
     }
     #[inline(always)]
-    fn load(self, src: &[u8]) -> Words {
+    fn load(self, src: &[u8]) -> FourBlocks {
         let src = &src[..64];
         std::array::from_fn(|i| u64::from_le_bytes(std::array::from_fn(|j| src[8 * i + j])))
     }
     #[inline(always)]
-    fn store(self, v: Words, dst: &mut [u8]) {
+    fn store(self, v: FourBlocks, dst: &mut [u8]) {
         for (o, w) in dst[..64].chunks_exact_mut(8).zip(v) {
             o.copy_from_slice(&w.to_le_bytes());
         }
     }
     #[inline(always)]
-    fn xor(self, a: Words, b: Words) -> Words {
+    fn xor(self, a: FourBlocks, b: FourBlocks) -> FourBlocks {
         zip(a, b, |x, y| x ^ y)
     }
     #[inline(always)]
-    fn and(self, a: Words, b: Words) -> Words {
+    fn and(self, a: FourBlocks, b: FourBlocks) -> FourBlocks {
         zip(a, b, |x, y| x & y)
     }
     #[inline(always)]
-    fn or(self, a: Words, b: Words) -> Words {
+    fn or(self, a: FourBlocks, b: FourBlocks) -> FourBlocks {
         zip(a, b, |x, y| x | y)
     }
     #[inline(always)]
-    fn andnot(self, a: Words, b: Words) -> Words {
+    fn andnot(self, a: FourBlocks, b: FourBlocks) -> FourBlocks {
         zip(a, b, |x, y| !x & y)
     }
     #[inline(always)]
-    fn shr64<const S: i32>(self, a: Words) -> Words {
+    fn shr64<const S: i32>(self, a: FourBlocks) -> FourBlocks {
         a.map(|x| x >> S)
     }
     #[inline(always)]
-    fn shl64<const S: i32>(self, a: Words) -> Words {
+    fn shl64<const S: i32>(self, a: FourBlocks) -> FourBlocks {
         a.map(|x| x << S)
     }
     #[inline(always)]
-    fn shr64_by(self, a: Words, bits: u32) -> Words {
+    fn shr64_by(self, a: FourBlocks, bits: u32) -> FourBlocks {
         a.map(|x| x.checked_shr(bits).unwrap_or(0))
     }
     #[inline(always)]
-    fn shl64_by(self, a: Words, bits: u32) -> Words {
+    fn shl64_by(self, a: FourBlocks, bits: u32) -> FourBlocks {
         a.map(|x| x.checked_shl(bits).unwrap_or(0))
     }
     #[inline(always)]
-    fn add64(self, a: Words, b: Words) -> Words {
+    fn add64(self, a: FourBlocks, b: FourBlocks) -> FourBlocks {
         zip(a, b, u64::wrapping_add)
     }
     #[inline(never)]
-    fn shuffle(self, a: Words, idx: Words) -> Words {
+    fn shuffle(self, a: FourBlocks, idx: FourBlocks) -> FourBlocks {
         let (a, idx) = (to_bytes(&a), to_bytes(&idx));
         let mut out = [0; 64];
         for (i, o) in out.iter_mut().enumerate() {
@@ -247,7 +232,7 @@ impl Lanes for Portable {
         from_bytes(&out)
     }
     #[inline(never)]
-    fn enc(self, state: Words, key: Words) -> Words {
+    fn enc(self, state: FourBlocks, key: FourBlocks) -> FourBlocks {
         let mut q = state;
         slice(&mut q);
         sub_shift(&mut q);
@@ -256,7 +241,7 @@ impl Lanes for Portable {
         self.xor(q, key)
     }
     #[inline(never)]
-    fn enc_last(self, state: Words, key: Words) -> Words {
+    fn enc_last(self, state: FourBlocks, key: FourBlocks) -> FourBlocks {
         let mut q = state;
         slice(&mut q);
         sub_shift(&mut q);
@@ -264,38 +249,38 @@ impl Lanes for Portable {
         self.xor(q, key)
     }
     #[inline(never)]
-    fn gf8_mul(self, a: Words, b: Words) -> Words {
+    fn gf8_mul(self, a: FourBlocks, b: FourBlocks) -> FourBlocks {
         let (a, b) = (to_bytes(&a), to_bytes(&b));
         from_bytes(&std::array::from_fn(|i| mul_soft(a[i], b[i])))
     }
     #[inline(never)]
-    fn gf8_affine(self, a: Words, matrix: u64) -> Words {
+    fn gf8_affine(self, a: FourBlocks, matrix: u64) -> FourBlocks {
         from_bytes(&to_bytes(&a).map(|x| affine_soft(x, matrix)))
     }
 
     #[inline(never)]
-    fn slice(self, v: &mut [Words; 8]) {
+    fn slice(self, v: &mut [FourBlocks; 8]) {
         slice8(self, v);
     }
     #[inline(never)]
-    fn planes_mul(self, a: &[Words; 8], b: &[Words; 8]) -> [Words; 8] {
+    fn planes_mul(self, a: &[FourBlocks; 8], b: &[FourBlocks; 8]) -> [FourBlocks; 8] {
         planes_mul(self, a, b)
     }
     #[inline(never)]
-    fn planes_linear(self, a: &[Words; 8], matrix: u64) -> [Words; 8] {
+    fn planes_linear(self, a: &[FourBlocks; 8], matrix: u64) -> [FourBlocks; 8] {
         planes_linear(self, a, matrix)
     }
 
     #[inline(always)]
-    fn encrypt<const M: usize, const R: usize>(self, keys: &[Words; R], blocks: &mut [Words; M]) {
+    fn encrypt<const M: usize, const R: usize>(self, keys: &[FourBlocks; R], blocks: &mut [FourBlocks; M]) {
         encrypt_all(keys, blocks);
     }
 
     fn encrypt_xor<const M: usize, const R: usize>(
         self,
-        keys: &[Words; R],
-        masks: &[Words; M],
-        blocks: &mut [Words; M],
+        keys: &[FourBlocks; R],
+        masks: &[FourBlocks; M],
+        blocks: &mut [FourBlocks; M],
     ) {
         self.encrypt(keys, blocks);
         for (b, m) in blocks.iter_mut().zip(masks) {
@@ -305,9 +290,9 @@ impl Lanes for Portable {
 
     fn encrypt_sum<const M: usize, const R: usize>(
         self,
-        k0: &[Words; R],
-        k1: &[Words; R],
-        blocks: &mut [Words; M],
+        k0: &[FourBlocks; R],
+        k1: &[FourBlocks; R],
+        blocks: &mut [FourBlocks; M],
     ) {
         let mut other = *blocks;
         self.encrypt(k0, blocks);
@@ -318,17 +303,17 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn zip(self, [a0, a1, a2, a3, a4, a5, a6, a7]: Words, b: Words) -> (Words, Words) {
+    fn zip(self, [a0, a1, a2, a3, a4, a5, a6, a7]: FourBlocks, b: FourBlocks) -> (FourBlocks, FourBlocks) {
         ([a0, a1, b[0], b[1], a2, a3, b[2], b[3]], [a4, a5, b[4], b[5], a6, a7, b[6], b[7]])
     }
     #[inline(always)]
-    fn unzip(self, [a0, a1, a2, a3, a4, a5, a6, a7]: Words, b: Words) -> (Words, Words) {
+    fn unzip(self, [a0, a1, a2, a3, a4, a5, a6, a7]: FourBlocks, b: FourBlocks) -> (FourBlocks, FourBlocks) {
         ([a0, a1, a4, a5, b[0], b[1], b[4], b[5]], [a2, a3, a6, a7, b[2], b[3], b[6], b[7]])
     }
 
-    fn unpack<const W: usize>(self, a: Words, b: Words) -> (Words, Words) {
-        // Words 2i and 2i + 1 are the halves of lane i.
-        let half = |h: usize| -> Words {
+    fn unpack<const W: usize>(self, a: FourBlocks, b: FourBlocks) -> (FourBlocks, FourBlocks) {
+        // FourBlocks 2i and 2i + 1 are the halves of lane i.
+        let half = |h: usize| -> FourBlocks {
             std::array::from_fn(|j| {
                 let (x, y) = (a[(j & !1) + h], b[(j & !1) + h]);
                 if W == 64 {

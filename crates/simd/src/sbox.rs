@@ -1,13 +1,14 @@
 //! The AES S-box as a Boolean circuit: Boyar–Peralta's 32 ANDs in six layers, or 34 ANDs in four.
 //!
-//! Sources: J. Boyar, R. Peralta, "A new combinational logic minimization technique with applications to cryptology",
-//! SEA 2010, Figs. 3 and 4, with the names used there; the flatter inversion in GF(2^4) is that of J. Boyar, R. Peralta,
-//! "A depth-16 circuit for the AES S-box", 2011 (M25…M40), between the same linear layers. Written once over [`Gates`]:
-//! words run it, a recorder turns it into a circuit.
+//! Sources: J. Boyar, R. Peralta, "A new combinational logic minimization technique with
+//! applications to cryptology", SEA 2010, Figs. 3 and 4, with the names used there. The flatter
+//! inversion in GF(2^4) is from J. Boyar, R. Peralta, "A depth-16 circuit for the AES S-box", 2011
+//! (M25…M40), between the same linear layers. The circuit is generic over [`Gates`]: words evaluate
+//! it, a recorder turns it into a circuit.
 
 /// Boolean gates over words of some kind.
 pub trait Gates {
-    /// A word: many instances of one wire.
+    /// A word: one wire of many instances.
     type W: Copy;
     /// Exclusive or.
     fn xor(&mut self, a: Self::W, b: Self::W) -> Self::W;
@@ -51,7 +52,7 @@ fn inverse_five<G: Gates>(g: &mut G, [t21, t22, t23, t24]: [G::W; 4]) -> [G::W; 
     [t29, t33, t37, t40]
 }
 
-/// The same with seven ANDs in two layers.
+/// Inversion in GF(2^4) with seven ANDs in two layers.
 #[inline(always)]
 fn inverse_seven<G: Gates>(g: &mut G, [t21, t22, t23, t24]: [G::W; 4]) -> [G::W; 4] {
     let t25 = g.xor(t21, t22);

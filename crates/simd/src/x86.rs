@@ -1,24 +1,28 @@
 //! AES-NI, VAES-256 and VAES-512 tokens, with and without GFNI.
 
-use crate::bytes::{planes_mul, slice8};
-use crate::portable::{affine_soft, mul_soft};
+use crate::gf8::{affine_soft, mul_soft};
+use crate::planes::{planes_mul, slice8};
 use crate::{Kernel, Lanes, Tier};
 use std::arch::{asm, x86_64::*};
 use std::mem::MaybeUninit;
 
-/// AES-NI, one block a vector; `G`: with GFNI. Made only by [`crate::dispatch`] after detection.
+/// The AES-NI token, one block a vector; with GFNI if `G`. Only [`crate::dispatch`] makes it, after
+/// detection.
 #[derive(Clone, Copy)]
 pub struct X128<const G: bool>(());
-/// VAES on 256-bit vectors; `G`: with GFNI. Made only by [`crate::dispatch`] after detection.
+/// The token of VAES on 256-bit vectors; with GFNI if `G`. Only [`crate::dispatch`] makes it, after
+/// detection.
 #[derive(Clone, Copy)]
 pub struct X256<const G: bool>(());
-/// VAES on 512-bit vectors; `G`: with GFNI. Made only by [`crate::dispatch`] after detection.
+/// The token of VAES on 512-bit vectors; with GFNI if `G`. Only [`crate::dispatch`] makes it, after
+/// detection.
 #[derive(Clone, Copy)]
 pub struct X512<const G: bool>(());
 
-/// Calls `kernel` behind the wrapper of its tier. The caller has checked that the CPU has `tier` and, with `gfni`, GFNI.
+/// Runs `kernel` behind the wrapper of its tier. The caller has checked that the CPU has `tier`
+/// and, if `gfni`, GFNI.
 pub(crate) fn run<K: Kernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
-    // The constants keep wrappers from being compiled for kernels that do not ask for them.
+    // The kernel's constants keep wrappers that it does not ask for from being compiled.
     let gfni = K::GFNI && gfni;
     // SAFETY: `dispatch` checked the tier and GFNI against what was detected, and each wrapper enables only
     // features that its tier's detection requires.
@@ -36,19 +40,21 @@ pub(crate) fn run<K: Kernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
             Tier::Vaes256 if K::GFNI && gfni => x256g(kernel),
             Tier::Vaes256 => x256(kernel),
             Tier::Vaes512 if K::GFNI && gfni => x512g(kernel),
-            // Every CPU of this tier has GFNI: without it is only what somebody asked for, and not worth a form.
+            // Every CPU of this tier has GFNI: only a caller asks to go without it, which is not
+            // worth a form of its own.
             Tier::Vaes512 if K::GFNI => x256(kernel),
             Tier::Vaes512 => x512(kernel),
         }
     }
 }
 
-/// An object in the caller's frame that is aligned as a `V` is, so that the frame is. LLVM aligns a frame for its objects
-/// alone: vectors that it puts aside for want of registers stand across the ends of cache lines where no object asks for more.
+/// Puts an object into the caller's frame that has `V`'s alignment, and so aligns the frame. LLVM
+/// aligns a frame for its objects alone: without such an object, the vectors that it spills lie
+/// across cache lines.
 #[inline(always)]
 fn align_frame<V>() {
     let place = MaybeUninit::<V>::uninit();
-    // SAFETY: there is nothing in it.
+    // SAFETY: the assembly is empty.
     unsafe { asm!("/* {} */", in(reg) &raw const place, options(nostack, preserves_flags)) }
 }
 
@@ -73,7 +79,8 @@ wrapper!(x256, "vaes,aes,avx2,sse4.1,ssse3", X256::<false>(()), __m256i);
 wrapper!(x128g, "aes,sse4.1,ssse3,gfni", X128::<true>(()), __m128i);
 wrapper!(x128, "aes,sse4.1,ssse3", X128::<false>(()), __m128i);
 
-/// Runs a soft bytewise operation through memory: only where GFNI is missing, off the fast paths.
+/// Runs a portable bytewise operation through memory: only where GFNI is missing, off the fast
+/// paths.
 macro_rules! through_memory {
     ($self:ident, $n:literal, $f:ident, $a:expr, $b:expr) => {{
         let (mut x, mut y) = ([0u8; $n], [0u8; $n]);
@@ -333,7 +340,7 @@ macro_rules! lanes {
     };
 }
 
-/// Whether `lanes` times 16 bytes, `stride` apart, lie in `len` bytes.
+/// Whether `lanes` pieces of 16 bytes, `stride` apart, lie within `len` bytes.
 #[inline(always)]
 fn fits(lanes: usize, len: usize, stride: usize) -> bool {
     len >= 16 && (lanes == 1 || stride <= (len - 16) / (lanes - 1))
@@ -431,7 +438,7 @@ fn pair(a: __m128i, b: __m128i) -> (__m128i, __m128i) {
     (a, b)
 }
 
-/// For two lanes zipping undoes itself.
+/// Zipping two lanes is its own inverse.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn zip256(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
@@ -452,7 +459,8 @@ fn unzip512(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
     (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0xdd>(a, b))
 }
 
-/// A shift and a blend each: unpacking, which needs no shift, keeps the shuffle port busy alone.
+/// A shift and a blend for each result: unpacking needs no shift but only the shuffle port, which
+/// would become the limit.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn trade512(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
@@ -469,13 +477,13 @@ fn unzip_turned512(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
     (_mm512_permutex2var_epi32(a, even, b), _mm512_permutex2var_epi32(a, odd, b))
 }
 
-/// Both values through one statement of no instructions.
+/// Passes both values through one statement without instructions.
 macro_rules! abreast {
     ($name:ident, $feature:literal, $class:ident, $v:ty) => {
         #[target_feature(enable = $feature)]
         #[inline]
         fn $name(mut a: $v, mut b: $v) -> ($v, $v) {
-            // SAFETY: there is nothing in it.
+            // SAFETY: the assembly is empty.
             unsafe {
                 asm!("/* {0} {1} */", inout($class) a, inout($class) b, options(pure, nomem, nostack, preserves_flags));
             }
@@ -487,7 +495,7 @@ abreast!(abreast128, "sse4.1", xmm_reg, __m128i);
 abreast!(abreast256, "avx2", ymm_reg, __m256i);
 abreast!(abreast512, "avx512f", zmm_reg, __m512i);
 
-/// Reads two halves of 32 bytes, `apart` bytes from each other.
+/// Reads two halves of 32 bytes that start `apart` bytes from each other.
 #[target_feature(enable = "avx512f")]
 #[inline]
 unsafe fn halves512(p: *const u8, apart: usize) -> __m512i {

@@ -17,7 +17,7 @@ fn noise(seed: u64, n: usize) -> Vec<u8> {
         .collect()
 }
 
-/// The same vector by way of words.
+/// Reverses the bytes of each word, through memory of words.
 #[inline(always)]
 fn words<L: Lanes>(l: L, v: L::V) -> L::V {
     let mut words = [0; 8];
@@ -136,7 +136,8 @@ impl Kernel for Traded<'_> {
             for j in 0..4 {
                 let to = 4 * (L::N * j + i);
                 for odd in 0..2 {
-                    // One lane is its own even one; there is no other but the second vector's.
+                    // A single lane has no odd neighbour: the second vector's lane takes that
+                    // place.
                     let lane = 2 * i + odd;
                     let from = match L::N {
                         1 => 64 * odd,
@@ -156,7 +157,7 @@ fn trades_and_turns() {
     }
 }
 
-/// Halves whose last byte is missing, and halves nowhere near.
+/// Halves whose last byte is missing, and halves far outside the slice.
 struct TooShort<'a>(&'a [u8], usize, usize);
 
 impl Kernel for TooShort<'_> {
@@ -322,7 +323,7 @@ fn tier_names_round_trip_and_unknown_ones_are_explained() {
     assert!(e.to_string().contains("vaes512"), "{e}");
 }
 
-/// Blocks that pairs of numbers name, one vector after the other.
+/// Blocks at pairs of indices, one vector after the other.
 struct Pairs<'a>(&'a [[u8; 16]], &'a [[u32; 2]]);
 
 impl Kernel for Pairs<'_> {

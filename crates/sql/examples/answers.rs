@@ -1,6 +1,8 @@
-//! Answers queries over tables in memory, for tools that compare them with another database: `scripts/fuzz-sql`.
+//! Answers queries over tables in memory, for tools that compare the answers with another database:
+//! `scripts/fuzz-sql`.
 //!
-//! A line of standard input is a case, a line of standard output its answers in turn, both in JSON:
+//! A line of standard input is a case, a line of standard output its answers in order, both in
+//! JSON:
 //!
 //! ```text
 //! {"tables": [{"name": "t", "columns": ["k INTEGER NOT NULL"], "key": ["k"], "parts": [[["1"], ["2"]], []]}],
@@ -8,8 +10,9 @@
 //! [{"types": ["INTEGER"], "rows": [["1"], ["2"]]}]
 //! ```
 //!
-//! An answer has `refused` where the query is not taken, and `broken` where a promise does not hold. Each query is evaluated row by row, and
-//! by the computation that it is lowered to, with joins by sorts and by tags; where these differ its answer has `differ`.
+//! An answer has `refused` if the query is refused, and `broken` if a promise does not hold. Each
+//! query is evaluated row by row, and by the computation to which it is lowered, with joins by
+//! sorts and by tags; if these differ, its answer has `differ`.
 
 use hushwire_sql::{Catalog, Options, cell, relation, schema, test_support::World};
 use hushwire_tables::{
@@ -54,7 +57,7 @@ fn table(json: &Json) -> Made<(Table, Vec<Row>)> {
     Ok((Table { name: text(&json["name"])?.into(), schema, parts, padded: false, unique }, rows))
 }
 
-/// The rows of a plan by the computation that it is lowered to.
+/// The rows of a plan, by the computation to which it is lowered.
 fn lowered(world: &World, plan: &Relation, tags: bool) -> Result<Vec<Row>, Fault> {
     let make = if tags { Query::by_tags } else { Query::new };
     let query = make("query", plan, &["analyst"])?;

@@ -13,10 +13,10 @@ fn named_twice(things: &str, name: &str) -> Fault {
 pub struct Catalog(Vec<Table>);
 
 impl Catalog {
-    /// A catalog of these tables.
+    /// Makes a catalog of these tables.
     ///
     /// # Errors
-    /// Two tables, or two columns of one, have the same name but for the case of letters.
+    /// Two tables, or two columns of a table, have names that differ at most in case.
     pub fn new(tables: Vec<Table>) -> Result<Catalog, Fault> {
         let twice = |names: Vec<&str>| -> Option<String> {
             let same = |i: usize| names[..i].iter().any(|other| other.eq_ignore_ascii_case(names[i]));

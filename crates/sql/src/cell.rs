@@ -1,14 +1,14 @@
-//! Values as text, as files and queries have them.
+//! Values as text, as in files and queries.
 
 use crate::Fault;
 use hushwire_fault::code;
 use hushwire_tables::algebra::{ColumnType, Value};
 use std::fmt::Display;
 
-/// Microseconds of a day.
+/// The microseconds of a day.
 pub(crate) const DAY: i128 = 86_400_000_000;
 
-/// Days since 1970-01-01 of a date of the Gregorian calendar, whose years begin in March here.
+/// The days since 1970-01-01 of a Gregorian date; internally, years begin in March.
 fn days(year: i128, month: i128, day: i128) -> i128 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -32,7 +32,7 @@ fn days_of_month(year: i128, month: i128) -> i128 {
     next - days(year, month, 1)
 }
 
-/// The same day so many months later, or the month's last one where it has no such day.
+/// The same day of a later month, or that month's last day if it is shorter.
 pub(crate) fn months_later(day: i128, months: i128) -> Option<i128> {
     let [year, month, of_month] = date(day);
     let all = year * 12 + month - 1 + months;
@@ -40,7 +40,7 @@ pub(crate) fn months_later(day: i128, months: i128) -> Option<i128> {
     (1..=9999).contains(&year).then(|| days(year, month, of_month.min(days_of_month(year, month))))
 }
 
-/// So many days later, within the years that can be written.
+/// The date that many days later, if its year can be written.
 pub(crate) fn days_later(day: i128, days: i128) -> Option<i128> {
     let day = day + days;
     (1..=9999).contains(&date(day)[0]).then_some(day)
@@ -72,7 +72,7 @@ fn read_timestamp(text: &str) -> Option<i128> {
     there.then_some(read_date(date)? * DAY + ((hour * 60 + minute) * 60 + second) * 1_000_000 + micros)
 }
 
-/// Steps of 10^-scale; digits that the scale has no place for are refused, but for zeros.
+/// Steps of 10^-scale. Digits beyond the scale are refused, except zeros.
 fn read_decimal(text: &str, scale: u8) -> Option<i128> {
     let (minus, size) = match text.strip_prefix('-') {
         Some(size) => (true, size),
@@ -92,10 +92,11 @@ fn read_decimal(text: &str, scale: u8) -> Option<i128> {
     Some(if minus { -steps } else { steps })
 }
 
-/// The value of a field of a type, never NULL: which fields are NULL is for who reads the file to say.
+/// Reads a field as a value of a type, never NULL: the reader of a file decides which fields are
+/// NULL.
 ///
 /// # Errors
-/// It is no such value. The message does not repeat the field.
+/// It is not such a value. The message does not repeat the field.
 pub fn read(text: &str, ty: ColumnType) -> Result<Value, Fault> {
     let trimmed = text.trim();
     let (value, form) = match ty {
@@ -147,7 +148,7 @@ pub fn read(text: &str, ty: ColumnType) -> Result<Value, Fault> {
     }
 }
 
-/// A value of a type as text; NULL is empty.
+/// A value of a type as text; NULL is empty text.
 #[must_use]
 pub fn show(value: &Value, ty: ColumnType) -> String {
     let n = match value {
@@ -156,7 +157,8 @@ pub fn show(value: &Value, ty: ColumnType) -> String {
         Value::Text(bytes) => return String::from_utf8_lossy(bytes).into_owned(),
         Value::Number(n) => *n,
     };
-    // As ISO 8601 has years outside of four digits: 10000, and -0001 before 0000, the year before 0001.
+    // Years outside of four digits have the form of ISO 8601: 10000, and -0001 before 0000, the
+    // year before 0001.
     let as_date = |day: i128| {
         let [year, month, day] = date(day);
         let sign = if year < 0 { "-" } else { "" };

@@ -1,4 +1,5 @@
-//! SQL: a query's text to the [relational algebra](hushwire_tables::algebra), against declared tables.
+//! SQL: turns a query's text into [relational algebra](hushwire_tables::algebra), against declared
+//! tables.
 //!
 //! ```text
 //! text ── sqlparser ──► its tree ── bind ──► Plan (columns by number) ── logical ──► emit ──► Relation
@@ -6,8 +7,9 @@
 //!                                   └ Catalog: tables, columns, owners' parts, keys     down, unread columns gone
 //! ```
 //!
-//! Reading a query does no input or output and knows no protocol. What cannot be computed is refused with the clause's name, its
-//! line and column. [`cell`] reads and writes values as text, and [`schema`] columns, for whoever reads files.
+//! This crate does no input or output and knows no protocol. Unsupported queries are refused with
+//! the clause's name, its line and its column. [`cell`] converts values to and from text, and
+//! [`schema`] columns, for readers of files.
 #![forbid(unsafe_code)]
 
 mod bind;
@@ -33,12 +35,12 @@ use hushwire_fault::code;
 use hushwire_tables::algebra::Relation;
 use sqlparser::{ast::Statement, dialect::PostgreSqlDialect, parser::Parser};
 
-/// LOCAL: no query's text is longer.
+/// LOCAL: the largest length of a query's text.
 const LONGEST: usize = 1 << 16;
-/// LOCAL: bytes of stack for the longest chain that a text may have.
+/// LOCAL: the bytes of stack for the longest chain that a text can contain.
 const STACK: usize = 256 << 20;
 
-/// The relation that a query asks for; its columns have the names of the query's list.
+/// The relation of a query; its columns have the names of the query's list.
 ///
 /// ```
 /// use hushwire_sql::{Catalog, Options, relation};
@@ -59,13 +61,14 @@ const STACK: usize = 256 << 20;
 /// ```
 ///
 /// # Errors
-/// The text is no SQL, is more than one query, names what there is not, or has a clause that is not supported.
+/// The text is not SQL, is more than one query, names something that does not exist, or has an
+/// unsupported clause.
 pub fn relation(sql: &str, catalog: &Catalog, options: Options) -> Result<Relation, Fault> {
     if sql.len() > LONGEST {
         let remedy = "check that it is the right text";
         return Err(too_large(At::default(), "the query is longer than 64 KiB", remedy));
     }
-    // The parser's frames are large, and chains of operators are as deep as they are long.
+    // The parser's stack frames are large, and a chain of operators is as deep as it is long.
     std::thread::scope(|scope| {
         let planner = std::thread::Builder::new().name("planner".into()).stack_size(STACK);
         let planner = planner.spawn_scoped(scope, || planned(sql, catalog, options));

@@ -1,10 +1,11 @@
-//! Columns as declarations, and as what fields of a file are.
+//! Columns from declarations, and from the fields of files.
 
 use crate::{Fault, cell, error::refused};
 use hushwire_fault::code;
 use hushwire_tables::algebra::{Column, ColumnType, MAX_DIGITS, MAX_TEXT};
 
-/// The type that a text names, as `DECIMAL(12, 2)`, `VARCHAR(25)`, `DIGEST(128)` or `DOUBLE(32)`; letters' case does not matter.
+/// The type that a text names, such as `DECIMAL(12, 2)`, `VARCHAR(25)`, `DIGEST(128)` or
+/// `DOUBLE(32)`; case does not matter.
 #[must_use]
 pub fn parse_type(text: &str) -> Option<ColumnType> {
     let (name, arguments) = match text.trim().split_once('(') {
@@ -34,7 +35,7 @@ pub fn parse_type(text: &str) -> Option<ColumnType> {
     ty.is_valid().then_some(ty)
 }
 
-/// The declaration of a column, which [`column()`] reads: its name is between quotes where it would not be one word.
+/// The declaration of a column, which [`column()`] reads; a name that is not one word is quoted.
 #[must_use]
 pub fn declaration(column: &Column) -> String {
     let name = &column.name;
@@ -45,7 +46,8 @@ pub fn declaration(column: &Column) -> String {
     quoted.to_string()
 }
 
-/// A declaration's name, and what is behind it. Between quotes a name may have blanks, and a quote where two stand.
+/// A declaration's name, and the rest. A quoted name may contain blanks, and quotes that are
+/// doubled.
 fn named(text: &str) -> Option<(String, &str)> {
     let Some(quoted) = text.strip_prefix('"') else {
         let (name, rest) = text.split_once(char::is_whitespace)?;
@@ -62,11 +64,11 @@ fn named(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// The column of a declaration, as `person INTEGER NOT NULL`, `"first name" VARCHAR(9)` and as columns are shown; without NOT NULL it
-/// may be NULL.
+/// Reads a declaration of a column, such as `person INTEGER NOT NULL` or `"first name" VARCHAR(9)`,
+/// and the form in which columns are shown. Without NOT NULL it may be NULL.
 ///
 /// # Errors
-/// It is no name and type.
+/// It is not a name and a type.
 pub fn column(text: &str) -> Result<Column, Fault> {
     let wrong = || {
         let remedy = "write it as in \"person INTEGER NOT NULL\", \"cents DECIMAL(12, 2)\" or \"name VARCHAR(25)\"; quote a name with blanks";
@@ -80,7 +82,7 @@ pub fn column(text: &str) -> Result<Column, Fault> {
     Ok(if not_null { made } else { made.nullable() })
 }
 
-/// The narrowest type that takes all fields of a column, from what was seen of it.
+/// The narrowest type that fits all fields of a column, from the fields seen so far.
 #[derive(Clone, Debug)]
 pub struct Inferred {
     candidates: Vec<ColumnType>,
@@ -90,11 +92,11 @@ pub struct Inferred {
     empty: bool,
     any: bool,
     declared: bool,
-    /// Bits behind the point of the DOUBLE that takes all its numbers; `None` where none does.
+    /// The fractional bits of the DOUBLE that fits all its numbers; `None` if none does.
     frac: Option<u8>,
 }
 
-/// The bits behind the point of a DOUBLE that has no other.
+/// The default number of fractional bits of a DOUBLE.
 const FRAC: u8 = 32;
 
 impl Default for Inferred {
@@ -109,8 +111,8 @@ impl Default for Inferred {
 }
 
 impl Inferred {
-    /// Narrows the choice to what a file declares: numbers stay numbers, of which the narrowest type is taken, and strings, for which `None`
-    /// stands, strings.
+    /// Restricts the choice to a file's declaration: numbers stay numbers, of the narrowest type;
+    /// strings, for which `None` stands, stay strings.
     pub fn declare(&mut self, ty: Option<ColumnType>) {
         match ty {
             Some(double @ ColumnType::Double { .. }) => {
@@ -123,15 +125,15 @@ impl Inferred {
         self.declared = true;
     }
 
-    /// Takes a NULL in.
+    /// Takes a NULL into account.
     pub fn null(&mut self) {
         self.empty = true;
     }
 
-    /// Takes a field in. An empty one is NULL.
+    /// Takes a field into account. An empty one is NULL.
     ///
     /// # Errors
-    /// It is longer than any string may be.
+    /// It is longer than any string type.
     pub fn see(&mut self, field: &str) -> Result<(), Fault> {
         if field.is_empty() {
             self.empty = true;
@@ -143,14 +145,15 @@ impl Inferred {
         })?;
         (self.any, self.bytes) = (true, self.bytes.max(bytes));
         self.candidates.retain(|ty| match ty {
-            // 0 and 1 are numbers first.
+            // 0 and 1 are read as numbers.
             ColumnType::Boolean => {
                 ["true", "false"].iter().any(|word| field.trim().eq_ignore_ascii_case(word))
             }
-            // A number that begins with zeros or a plus is a code, whose characters count.
+            // A number that begins with zeros or a plus is a code, whose characters matter.
             ty if ty.is_numeric() && is_code(field.trim()) => false,
             ColumnType::Decimal { .. } => is_number(field.trim()),
-            // Whether a DOUBLE holds it is seen apart: a number that none holds makes no string of the others.
+            // Whether a DOUBLE fits is tracked separately: a number that fits no DOUBLE does not
+            // turn the others into strings.
             ColumnType::Double { .. } => is_real(field.trim(), self.declared),
             ty => cell::read(field, *ty).is_ok(),
         });
@@ -165,13 +168,14 @@ impl Inferred {
         Ok(())
     }
 
-    /// Whether nothing but NULL was seen of it and no file says its type, so that any type fits, and the column's is a guess.
+    /// Whether only NULLs were seen and no file declares a type: any type fits, and the column's is
+    /// a guess.
     #[must_use]
     pub fn is_a_guess(&self) -> bool {
         !self.any && !self.declared
     }
 
-    /// Whether some DOUBLE takes all numbers so far.
+    /// Whether some DOUBLE fits all numbers so far.
     #[must_use]
     pub fn has_double(&self) -> bool {
         self.frac.is_some()
@@ -180,7 +184,7 @@ impl Inferred {
     /// The column.
     ///
     /// # Errors
-    /// All its fields are numbers, and no type has all of them.
+    /// All its fields are numbers, and no type fits all of them.
     pub fn column(&self, name: &str) -> Result<Column, Fault> {
         let ty = match self.candidates.first() {
             Some(ColumnType::Integer | ColumnType::BigInt) if self.scale > 0 => self.number()?,
@@ -193,13 +197,13 @@ impl Inferred {
         Ok(if self.empty { made.nullable() } else { made })
     }
 
-    /// The decimal of all digits, or a DOUBLE where these are too many together.
+    /// The decimal with all digits, or a DOUBLE if these are too many.
     fn number(&self) -> Result<ColumnType, Fault> {
         let ty = ColumnType::Decimal { precision: self.whole.saturating_add(self.scale), scale: self.scale };
         if ty.is_valid() { Ok(ty) } else { self.double() }
     }
 
-    /// The DOUBLE with as many bits behind the point as its numbers leave.
+    /// The DOUBLE with as many fractional bits as its numbers allow.
     fn double(&self) -> Result<ColumnType, Fault> {
         match self.frac {
             Some(frac) => Ok(ColumnType::Double { frac }),
@@ -208,13 +212,14 @@ impl Inferred {
     }
 }
 
-/// Whether its signs or zeros would be lost in a number: `+49`, `007`, `-01`.
+/// Whether a number would lose its sign or zeros: `+49`, `007`, `-01`.
 fn is_code(field: &str) -> bool {
     let digits = field.strip_prefix('-').unwrap_or(field);
     field.starts_with('+') || digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.")
 }
 
-/// Whether it is digits with a sign, a point, or none, no more than a decimal may have.
+/// Whether it consists of digits with an optional sign and point, at most as many as a decimal can
+/// have.
 fn is_number(field: &str) -> bool {
     let size = field.strip_prefix(['+', '-']).unwrap_or(field);
     let (whole, behind) = size.split_once('.').unwrap_or((size, ""));
@@ -223,8 +228,8 @@ fn is_number(field: &str) -> bool {
         && (1..=usize::from(MAX_DIGITS)).contains(&digits)
 }
 
-/// Whether it is a number as floating point is written, with an exponent, or with more digits than a decimal may have. Many digits without a
-/// point are more likely a name.
+/// Whether it is a floating-point number with an exponent, or with more digits than a decimal can
+/// have. Many digits without a point are more likely a name.
 fn is_real(field: &str, declared: bool) -> bool {
     let plain = field.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'+' | b'-' | b'.' | b'e' | b'E'));
     let real = plain && (field.contains(['.', 'e', 'E']) || is_number(field));

@@ -9,7 +9,7 @@ use hushwire_tables::{
 };
 use std::collections::BTreeMap;
 
-/// Tables and their rows, those of all parts one behind the other.
+/// Tables and their rows, all parts one after the other.
 pub struct World {
     /// The tables.
     pub catalog: Catalog,
@@ -18,7 +18,7 @@ pub struct World {
 }
 
 impl World {
-    /// Tables of these rows.
+    /// Tables with these rows.
     ///
     /// # Errors
     /// As [`Catalog::new`].
@@ -28,7 +28,7 @@ impl World {
         Ok(World { catalog, rows })
     }
 
-    /// The relation that a query asks for.
+    /// The relation of a query.
     ///
     /// # Errors
     /// As [`relation`].
@@ -36,7 +36,7 @@ impl World {
         relation(sql, &self.catalog, Options::default())
     }
 
-    /// The rows of the columns that scans of a relation read.
+    /// The rows of the columns that a relation's scans read.
     #[must_use]
     pub fn read(&self, relation: &Relation) -> Tables {
         fn scans<'a>(relation: &'a Relation, all: &mut Vec<&'a Table>) {

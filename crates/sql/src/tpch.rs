@@ -1,4 +1,4 @@
-//! Tables and queries of TPC-H, for tests and benchmarks. Tables are made by the `tpchgen` crate.
+//! The tables and queries of TPC-H, for tests and benchmarks. The `tpchgen` crate makes the tables.
 
 use crate::{Fault, cell, test_support::World};
 use hushwire_tables::{
@@ -48,7 +48,7 @@ fn text(bytes: u16) -> ColumnType {
     ColumnType::Varchar(bytes)
 }
 
-/// The standard's columns; those whose length varies have their greatest.
+/// The standard's columns; columns with a varying length have the largest one.
 fn schema(table: &str) -> (Vec<(&'static str, ColumnType)>, Vec<usize>) {
     use ColumnType::{Date, Integer};
     match table {
@@ -150,7 +150,7 @@ fn table(name: &str, owner: &str, lines: &[String]) -> Result<(Table, Vec<Row>),
         columns.iter().zip(line.split('|')).map(|((_, ty), field)| cell::read(field, *ty)).collect()
     };
     let mut rows = lines.iter().map(row).collect::<Result<Vec<Row>, _>>()?;
-    // With ten suppliers the standard's formula gives some parts one of them twice.
+    // With ten suppliers, the standard's formula gives some parts a supplier twice.
     let mut seen = BTreeSet::new();
     rows.retain(|row| seen.insert(key.iter().map(|at| row[*at].clone()).collect::<Row>()));
     let table = Table {
@@ -163,10 +163,11 @@ fn table(name: &str, owner: &str, lines: &[String]) -> Result<(Table, Vec<Row>),
     Ok((table, rows))
 }
 
-/// All tables at a scale, but a text pool of a megabyte in place of the standard's 300: comments are other pieces of the same text.
+/// All tables at a scale, with a text pool of one megabyte instead of the standard's 300: comments
+/// are other pieces of the same text.
 ///
 /// # Errors
-/// A row that its column's type does not hold.
+/// A row does not fit its column's type.
 pub fn world(scale: f64) -> Result<World, Fault> {
     let words = Distributions::static_default();
     let pool = TextPool::new(1 << 20, words);

@@ -1,12 +1,13 @@
-//! Columns of tables of whose strings a relation takes bytes.
+//! Finds the columns of tables from whose strings a relation takes bytes.
 
 use crate::algebra::{Expr, Operator, Relation};
 use std::collections::BTreeSet;
 
-/// Columns: their table's name, and their place in it.
+/// Columns of tables: the table's name, and the column's index.
 pub(crate) type Places = BTreeSet<(String, usize)>;
 
-/// The columns of tables of which a function takes bytes, and would take parts of characters that have several.
+/// The columns of tables from which a function takes bytes, and so could take parts of multi-byte
+/// characters.
 pub(crate) fn cut(relation: &Relation) -> Places {
     let mut found = Places::new();
     walk(relation, &mut found);
@@ -50,7 +51,7 @@ fn walk(relation: &Relation, found: &mut Places) {
     relation.inputs().into_iter().for_each(|input| walk(input, found));
 }
 
-/// The columns that stand in a function which takes bytes.
+/// The columns in arguments of functions that take bytes.
 fn cut_columns(expr: &Expr) -> Vec<usize> {
     match expr {
         Expr::Call(call) if call.primitive.cuts_bytes => expr.columns(),
@@ -62,7 +63,7 @@ fn cuts(input: &Relation, expr: &Expr, found: &mut Places) {
     cut_columns(expr).into_iter().for_each(|at| origins(input, at, found));
 }
 
-/// The columns of tables that a column's values are from.
+/// The columns of tables from which a column's values come.
 fn origins(relation: &Relation, at: usize, found: &mut Places) {
     let width = |of: &Relation| of.schema().columns().len();
     let of_expr = |input: &Relation, e: &Expr, found: &mut Places| {

@@ -18,7 +18,7 @@ fn exprs<'a>(all: impl Iterator<Item = &'a Expr>, schema: &Schema) -> String {
     list(all.map(|e| e.shown(schema).to_string()))
 }
 
-/// An operator in a line.
+/// An operator as one line.
 pub(crate) fn operator(relation: &Relation) -> String {
     match relation.operator() {
         Operator::Scan(table) => {

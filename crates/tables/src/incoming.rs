@@ -1,4 +1,5 @@
-//! Rows of a table's part on their way into a query, some at a time: an owner holds columns as narrow as their types, and never all rows.
+//! Turns rows of a table's part into a query's inputs, a batch at a time: an owner holds columns as
+//! narrow as their types, and never all rows.
 
 use crate::{
     Fault,
@@ -14,18 +15,18 @@ use hushwire_compute::Tensor;
 use hushwire_fault::{Code, code};
 use std::collections::BTreeMap;
 
-/// The rows of a part of a table, taken some at a time, as the inputs of a query's computation in records.
+/// The rows of a table's part, taken in batches, as the inputs of a query's computation in records.
 pub struct Incoming<'t> {
     table: &'t Table,
     part: usize,
     rows: usize,
     taken: usize,
     columns: Vec<Records>,
-    /// Which rows there are, of a padded table.
+    /// The validity of each row of a padded table.
     valid: Option<(String, Vec<u8>)>,
 }
 
-/// The records of a column, and its flags of NULLs.
+/// The records of a column, and its NULL flags.
 struct Records {
     name: String,
     values: Vec<u8>,
@@ -56,7 +57,7 @@ impl<'t> Incoming<'t> {
             let cause = format!("there is no part {part}");
             return Err(unknown_part(&table.name, &cause, "count parts from 0"));
         };
-        // As long as they will be: what grew would leave copies behind.
+        // The final size, since growing would leave copies behind.
         let room = |(ty, range)| Vec::with_capacity(rows * scalar(ty, range).record());
         let flags = |name| (name, room(truth()));
         let column = |(k, column): (usize, &Column)| {
@@ -89,7 +90,8 @@ impl<'t> Incoming<'t> {
     /// Takes the next rows.
     ///
     /// # Errors
-    /// More rows than were agreed; values of another type, or outside the range that their column promises.
+    /// More rows than agreed; a value of another type, or outside the range that its column
+    /// promises.
     pub fn take(&mut self, rows: &[Row]) -> Result<(), Fault> {
         if self.taken + rows.len() > self.rows {
             return Err(self.too_many());
@@ -135,10 +137,10 @@ impl<'t> Incoming<'t> {
         }
     }
 
-    /// The records of every input, by its name, padding included.
+    /// The records of every input, by its name, including padding.
     ///
     /// # Errors
-    /// Fewer rows than were agreed, of a table that is not padded.
+    /// Fewer rows than agreed, if the table is not padded.
     pub fn finish(mut self) -> Result<BTreeMap<String, Vec<u8>>, Fault> {
         if !self.table.padded && self.taken < self.rows {
             let places: [(_, &dyn Display); 3] =

@@ -1,14 +1,14 @@
-//! Relational operators over tables that nobody sees.
+//! Relational operators over secret tables.
 //!
 //! ```text
 //! functions  scalar functions of SQL, each of them one definition
 //! algebra    Table, Expr, Relation: a checked tree of operators, the input of every way to run it
-//! plain      rows in the open, row by row: the reference
+//! plain      rows in the clear, row by row: the reference
 //! Query      a relation as a computation: its inputs from rows, its rows from outputs, and what it costs and shows
 //! ```
 //!
-//! Row counts are public and everything else is hidden: each row carries a bit of whether it is valid, which operators compute like
-//! any other column. A filter clears it and drops nothing.
+//! Row counts are public and everything else is hidden. Each row carries a validity bit, which
+//! operators compute like any other column: a filter clears it and drops nothing.
 #![forbid(unsafe_code)]
 
 pub mod algebra;

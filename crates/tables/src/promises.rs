@@ -1,7 +1,8 @@
-//! The promises that a plan relies on, found from its operators alone. No two have the same name.
+//! The promises that a plan relies on; they follow from its operators alone. No two have the same
+//! name.
 //!
 //! The plain evaluator and the computation identify a promise by its operator. A computation that
-//! lacks the check of a promise is refused. So every promise is checked, even where two look equal.
+//! lacks the check of a promise is refused, so every promise is checked, even if two look equal.
 
 use crate::{
     Fault,
@@ -48,7 +49,7 @@ impl Promises {
         self.0.iter().map(|(_, name)| name.as_str())
     }
 
-    /// The error where an operator's promise does not hold.
+    /// The error of an operator's broken promise.
     pub(crate) fn broken(&self, relation: &Relation) -> Fault {
         broken(self.of_operator(relation).unwrap_or("a promise of the plan"))
     }
@@ -58,7 +59,7 @@ pub(crate) fn broken(promise: &str) -> Fault {
     Fault::filled(code::PROMISE_BROKEN, &[("promise", &promise)]).at("the result")
 }
 
-/// A promise on its way to a name.
+/// A promise that has no name yet.
 struct Promise {
     at: usize,
     text: String,
@@ -66,7 +67,7 @@ struct Promise {
     place: String,
 }
 
-/// Texts that occur more than once, each with its count.
+/// The texts that occur more than once, each with its count.
 fn repeated<'a>(texts: impl Iterator<Item = &'a String>) -> BTreeMap<String, usize> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     texts.for_each(|text| *counts.entry(text.clone()).or_default() += 1);
@@ -74,7 +75,7 @@ fn repeated<'a>(texts: impl Iterator<Item = &'a String>) -> BTreeMap<String, usi
     counts
 }
 
-/// The same, with the count so far.
+/// The texts and places that occur more than once, each with its count so far.
 fn repeated_places(found: &[Promise]) -> BTreeMap<String, (usize, usize)> {
     let all = repeated(found.iter().map(|promise| &promise.text));
     all.into_iter().map(|(text, count)| (text, (0, count))).collect()
@@ -121,7 +122,7 @@ fn promise(relation: &Relation) -> Option<(String, String)> {
     }
 }
 
-/// The promise that keys are unique in a relation; none where its operators ensure it.
+/// The promise that keys are unique in a relation; `None` if its operators ensure it.
 fn unique<'a>(relation: &Relation, keys: impl Iterator<Item = &'a Expr> + Clone) -> Option<String> {
     let columns = columns_of(keys.clone());
     match grounds(relation, &columns) {
@@ -148,10 +149,10 @@ struct Ground {
     keys: String,
 }
 
-/// The tables' promises that make these columns unique among valid rows: none where operators
-/// ensure it, `None` where no promise does.
+/// The tables' promises that make these columns unique among valid rows: empty if operators ensure
+/// it, `None` if no promise does.
 fn grounds(relation: &Relation, columns: &[usize]) -> Option<Vec<Ground>> {
-    // Nothing below is walked in vain, and nothing twice.
+    // Stops early: only relations with this property are walked.
     if !relation.is_unique(columns) {
         return None;
     }
@@ -171,7 +172,7 @@ fn grounds(relation: &Relation, columns: &[usize]) -> Option<Vec<Ground>> {
         Operator::Filter(input, _) | Operator::OrderBy(input, _) | Operator::Limit { input, .. } => {
             grounds(input, columns)
         }
-        // Its own columns come after the input's.
+        // The window's own columns come after the input's.
         Operator::Window(input, _) => grounds(input, &split(input, columns).0),
         Operator::Aggregate { keys, .. } => covers(&all[..keys.len()]).then(Vec::new),
         Operator::Distinct(input) => {
@@ -199,14 +200,14 @@ fn of_join(relation: &Relation, columns: &[usize]) -> Option<Vec<Ground>> {
     }
     let (own, theirs) = split(left, columns);
     let checked = pairing(left, right, on, *bound, *one);
-    // The join itself checks one side's keys before.
+    // The join itself has checked one side's keys before.
     let partner = |side: &Relation, keys: Vec<usize>, here: Pairing| {
         if checked == Some(here) { Some(vec![]) } else { grounds(side, &keys) }
     };
     let by_right = || partner(right, columns_of(on.iter().map(|(_, key)| key)), Pairing::RightUnique);
     let by_left = || partner(left, columns_of(on.iter().map(|(key, _)| key)), Pairing::LeftUnique);
     let (of_left, of_right) = (|| grounds(left, &own), || grounds(right, &theirs));
-    // As `joined_unique` has it: a row whose partner is one stands once.
+    // As in `joined_unique`: a row with a unique partner occurs once.
     let left_once = || Some(both(by_right()?, of_left()?));
     let right_once = || Some(both(by_left()?, of_right()?));
     let pairs_once = || Some(both(of_left()?, of_right()?));
@@ -227,7 +228,7 @@ fn both(mut some: Vec<Ground>, more: Vec<Ground>) -> Vec<Ground> {
     some
 }
 
-/// Splits columns: those of a relation, and those behind it, counted from 0.
+/// Splits columns into those of a relation and those after it, counted from 0.
 fn split(left: &Relation, columns: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let count = left.schema().columns().len();
     let own = columns.iter().copied().filter(|at| *at < count).collect();
@@ -246,9 +247,9 @@ fn names(schema: &Schema, set: &[usize]) -> String {
     list(set.iter().map(|at| schema.columns()[*at].name.clone()))
 }
 
-/// The tables of a relation, as often as it reads them.
+/// The tables of a relation, each as often as it reads them.
 fn tables(relation: &Relation) -> String {
-    /// LOCAL: the most tables that a text names.
+    /// LOCAL: the largest number of tables that a text names.
     const MOST: usize = 8;
     fn walk(relation: &Relation, all: &mut Vec<String>) {
         match relation.operator() {

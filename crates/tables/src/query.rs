@@ -1,4 +1,4 @@
-//! A relation as a computation, with its rows on the way in and out.
+//! A relation as a computation; converts its rows to inputs and its outputs to rows.
 
 use crate::incoming::unknown_part;
 use crate::{
@@ -21,8 +21,9 @@ use std::{collections::BTreeMap, fmt::Write};
 
 /// A relation as a computation that shows its recipients the valid rows, and nobody anything else.
 ///
-/// Its outputs are columns of [`Relation::rows`] elements, valid rows first and zeros behind them, a flag of NULLs beside each, the
-/// flag of validity, and one bit for each promise. Where a promise is broken no row is valid.
+/// Its outputs are columns of [`Relation::rows`] elements, valid rows first and zeros after them;
+/// NULL flags for each column that needs them; the validity flags; and one bit for each promise. If
+/// a promise is broken, no row is valid.
 ///
 /// ```
 /// use hushwire_tables::{Query, algebra::*};
@@ -49,51 +50,56 @@ pub struct Query {
     computation: Computation,
     tables: Vec<Table>,
     schema: Schema,
-    /// Whether each column has flags of NULLs.
+    /// Whether each column has NULL flags.
     nulls: Vec<bool>,
     promises: Vec<String>,
     notes: Vec<Note>,
-    /// Of each node, the line of the operator that it is of; those of the result come behind.
+    /// For each node, the number of its operator's line; nodes that make the result have the number
+    /// after the last line.
     lines: Vec<u32>,
     sorts: usize,
     order: Order,
     tags: bool,
-    /// Columns of which SUBSTRING takes bytes.
+    /// The columns from which SUBSTRING takes bytes.
     cut: Places,
 }
 
-/// The way of a query.
+/// How a query is lowered.
 #[derive(Clone, Copy, Default)]
 struct Way {
     /// Rows stay where operators leave them.
     in_place: bool,
-    /// Joins with a unique side go by tags of keys.
+    /// Joins with a unique side use tags of keys.
     tags: bool,
 }
 
-/// The things that the order of rows tells beside what is shown and asked for.
+/// What the order of rows reveals in addition to values that are shown or asked for.
 struct Tells {
-    /// That of the result's rows does.
+    /// Whether the order of the result's rows reveals more.
     more: bool,
-    /// The rows themselves do: the error of an operator that chose or numbered them by it.
+    /// Whether the choice of rows does: the error of an operator that chose or numbered rows by the
+    /// order.
     unfair: Option<Fault>,
 }
 
 impl Query {
-    /// A query of a name, whose result the members `to` learn.
+    /// A query with this name, whose result the members `to` learn.
     ///
     /// # Errors
-    /// More operations than a computation has; names that are none; a limit, a row's number, a neighbour or a sum up to a row that would go
-    /// by the order of keys which neither an ORDER BY names nor the result shows.
+    /// More operations than a computation can have; invalid names; a limit, a row number, a
+    /// neighbour or a running sum that would depend on the order of keys that no ORDER BY names and
+    /// the result does not show.
     pub fn new(name: &str, relation: &Relation, to: &[&str]) -> Result<Query, Fault> {
         Self::made(name, relation, to, Way::default())
     }
 
-    /// The same with joins by tags where one side's keys are unique: rows of both sides are brought together by keyed digests of their keys,
-    /// which three parties open, shuffled, in place of a sort. That takes less time, and shows the parties of each such join how many rows of
-    /// either side have one key, under names that are new in every run; rows that are padding, that a filter left out or that have no key
-    /// look like keys that occur once. Of each key of more than 128 bits the digest is the same as another's with a chance below 2^-64 for
-    /// 2^32 rows. Among other parties it is a sort.
+    /// A query whose joins use tags if one side's keys are unique. Rows of both sides are matched
+    /// by keyed digests of their keys, which three parties open, shuffled, instead of sorting. It
+    /// takes less time, and shows the parties of each such join how many rows of either side have
+    /// the same key, under names that are new in every run. Rows that are padding, that a filter
+    /// left out or that have no key look like keys that occur once. For keys of more than 128 bits,
+    /// two digests collide with a probability below 2^-64 for 2^32 rows. Other numbers of parties
+    /// sort instead.
     ///
     /// # Errors
     /// As [`Query::new`].
@@ -101,8 +107,9 @@ impl Query {
         Self::made(name, relation, to, Way { tags: true, in_place: false })
     }
 
-    /// The same with rows where operators leave them: nothing is moved to the front, and what is in rows that are not valid is shown too. That is
-    /// what an operator in the midst of a plan costs, for measuring it; it is no way to give anybody a result.
+    /// A query that leaves rows where operators put them: nothing is moved to the front, and the
+    /// content of invalid rows is shown too. It measures the cost of an operator in the middle of a
+    /// plan; never give its result to anybody.
     ///
     /// # Errors
     /// As [`Query::new`].
@@ -116,12 +123,13 @@ impl Query {
         if way.in_place || (!tells.more && tells.unfair.is_none()) {
             return Ok(query);
         }
-        // Equal rows may still stand in that order, which nobody sees. Limits above all else are fair then.
+        // Equal rows may still be in that order, which nobody sees. Limits at the top are then
+        // fair.
         let (query, tells) = Self::lowered(name, &settled(relation)?, to, way)?;
         tells.unfair.map_or(Ok(query), Err)
     }
 
-    /// The computation of a relation, and what the order of rows tells in it.
+    /// The computation of a relation, and what the order of rows reveals in it.
     fn lowered(name: &str, relation: &Relation, to: &[&str], way: Way) -> Result<(Query, Tells), Fault> {
         let is_result = !way.in_place;
         let b = Builder::new(name);
@@ -168,13 +176,14 @@ impl Query {
         Ok((query, tells))
     }
 
-    /// The computation, without symbols: row counts are part of it.
+    /// The computation. It has no symbols: row counts are part of it.
     #[must_use]
     pub fn computation(&self) -> &Computation {
         &self.computation
     }
 
-    /// The operator that a node of the computation is of, in words; `the result` for what makes the result of the last one.
+    /// The operator of a node of the computation, in words; `the result` for the nodes that make
+    /// the result.
     #[must_use]
     pub fn operator_of(&self, node: hushwire_compute::Value) -> &str {
         let line = self.lines.get(node.0 as usize).and_then(|line| self.notes.get(*line as usize));
@@ -187,42 +196,45 @@ impl Query {
         &self.tables
     }
 
-    /// The columns of its result. Whole numbers and decimals that may have more digits than their type are of a wider one.
+    /// The columns of the result. Integers and decimals that may have more digits than their type
+    /// have a wider type.
     #[must_use]
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// The places of a table's columns whose strings are to be ASCII, since the query takes bytes of them: of a character that has several it
-    /// would take a part.
+    /// The indices of a table's columns whose strings must be ASCII, since the query takes bytes of
+    /// them and would cut multi-byte characters.
     #[must_use]
     pub fn ascii(&self, table: &str) -> Vec<usize> {
         self.cut.iter().filter(|(name, _)| name == table).map(|(_, at)| *at).collect()
     }
 
-    /// Promises that it stands on; whether each of them holds is opened to those who learn the result.
+    /// The promises that the query relies on; whether each holds is opened to the recipients of the
+    /// result.
     #[must_use]
     pub fn promises(&self) -> &[String] {
         &self.promises
     }
 
-    /// Sorts that run, which operators share. An order by one bit, such as brings valid rows first, is none.
+    /// The number of sorts that run, which operators share. An order by one bit, for example to
+    /// bring valid rows first, is not a sort.
     #[must_use]
     pub fn sorts(&self) -> usize {
         self.sorts
     }
 
-    /// Whether a join goes by tags, which show parties 1 and 2 how often keys repeat.
+    /// Whether a join uses tags, which show parties 1 and 2 how often keys repeat.
     #[must_use]
     pub fn shows_tags(&self) -> bool {
         self.tags
     }
 
-    /// The inputs of a part of a table from its rows, for their owner.
+    /// The inputs of a table's part from its rows, for their owner.
     ///
     /// # Errors
-    /// No such table or part; as many rows as the part must have, or fewer of a padded table; values of another type, or outside the
-    /// range that their column promises.
+    /// The table or part does not exist; the number of rows is wrong (a padded table may have
+    /// fewer); a value has another type, or is outside the range that its column promises.
     pub fn inputs(&self, table: &str, part: usize, rows: &[Row]) -> Result<BTreeMap<String, Tensor>, Fault> {
         let mut incoming = self.incoming(table, part)?;
         incoming.take(rows)?;
@@ -236,10 +248,10 @@ impl Query {
         Ok(incoming.finish()?.into_iter().map(tensor).collect())
     }
 
-    /// The rows of a part of a table on their way in, for their owner, who need not hold all of them.
+    /// A converter of a table's part, for an owner that need not hold all rows.
     ///
     /// # Errors
-    /// No such table or part.
+    /// The table or part does not exist.
     pub fn incoming(&self, table: &str, part: usize) -> Result<Incoming<'_>, Fault> {
         let found = self.tables.iter().enumerate().find(|(_, known)| known.name == table);
         let Some((at, table)) = found else {
@@ -252,7 +264,7 @@ impl Query {
     /// The rows of a result.
     ///
     /// # Errors
-    /// A promise does not hold; outputs that are not the computation's.
+    /// A promise does not hold; the outputs are not the computation's.
     pub fn rows(&self, outputs: &BTreeMap<String, Tensor>) -> Result<Vec<Row>, Fault> {
         let output = |name: String| {
             outputs.get(&name).ok_or_else(|| {
@@ -278,8 +290,8 @@ impl Query {
         Ok(rows.map(|i| columns.iter().map(|column| cell(i, column)).collect()).collect())
     }
 
-    /// The plan: operators from the result down, with the rows that they work on and the sorts that they need, then who learns what.
-    /// `cost` is a back end's price for it.
+    /// The plan: operators from the result down, with the rows that they process and the sorts that
+    /// they need, then who learns what. `cost` is a back end's price for it.
     #[must_use]
     pub fn explain(&self, cost: Option<hushwire_compute::cost::Cost>) -> String {
         let mut out = String::new();
@@ -323,7 +335,7 @@ impl Query {
     }
 }
 
-/// A column of the result: zeros where a row is not valid or NULL.
+/// A column of the result: zeros if a row is invalid or NULL.
 fn shown<'b>(cell: &Cell<'b>, valid: Option<hushwire_compute::Val<'b>>) -> Cell<'b> {
     let b = cell.builder();
     let null = cell.null.map(|null| valid.map_or(null, |valid| null & valid));

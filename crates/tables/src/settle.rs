@@ -1,25 +1,27 @@
-//! The order of a result's rows, which tells no more than the rows do, their places in tables and what an ORDER BY asks for.
+//! Makes the order of a result's rows reveal no more than the rows, their places in tables and an
+//! ORDER BY.
 //!
-//! Groups, windows, sets and joins leave rows in the order of their keys. Whoever sees that order without the keys would learn how they
-//! compare: the k-th of all sums would be that of the k-th least name. Such a result is sorted by what it shows.
+//! Groups, windows, sets and joins leave rows in the order of their keys. Whoever sees that order
+//! without the keys would learn how the keys compare: the k-th of all sums would be that of the
+//! k-th least name. Such a result is sorted by the columns that it shows.
 
 use crate::{
     Fault,
     algebra::{Expr, Operator, Relation, SortKey},
 };
 
-/// The order of a result's rows.
+/// What the order of a result's rows follows from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// It follows from the rows that are shown.
+    /// The rows that are shown.
     Shown,
-    /// It follows from what an ORDER BY names and no column shows, of equal rows from their places in tables.
+    /// An ORDER BY by columns that are not shown; for equal rows, their places in tables.
     Asked,
-    /// It follows from the rows' places in tables, as far as nothing that is shown says otherwise.
+    /// The rows' places in tables, as far as shown values do not determine it.
     Tables,
 }
 
-/// Whether an operator leaves its rows in an order that an ORDER BY below it asked for.
+/// Whether an operator leaves its rows in the order of an ORDER BY below it.
 pub(crate) fn keeps_order(relation: &Relation) -> bool {
     use Operator::{Filter, Limit, OrderBy, Project};
     matches!(relation.operator(), Project(..) | Filter(..) | Limit { .. } | OrderBy(..))
@@ -30,7 +32,7 @@ fn all(relation: &Relation) -> Vec<Expr> {
     (0..relation.schema().columns().len()).map(Expr::Column).collect()
 }
 
-/// Expressions on a projection's columns as such on its input's.
+/// Expressions on a projection's columns as expressions on its input's columns.
 fn below(shown: &[Expr], columns: &[(String, Expr)]) -> Vec<Expr> {
     shown.iter().map(|e| e.replaced(&|at| columns[at].1.clone())).collect()
 }
@@ -48,7 +50,7 @@ fn of_shown(relation: &Relation, shown: Vec<Expr>) -> Order {
             let mut by: Vec<&Expr> = vec![];
             let is_settled = |by: &[&Expr]| shown.iter().all(|e| by.contains(&e) || e.columns().is_empty());
             for key in keys {
-                // Rows that are equal in all that is shown may stand in any order.
+                // Rows that are equal in all shown values may come in any order.
                 if is_settled(&by) {
                     break;
                 }
@@ -68,8 +70,9 @@ fn of_shown(relation: &Relation, shown: Vec<Expr>) -> Order {
     }
 }
 
-/// The same rows in an order that follows from what is shown of them, and before that from an ORDER BY that there is: below the limits, so
-/// that it also says which rows these keep.
+/// The same rows in an order that follows from the values that are shown, after those of an ORDER
+/// BY, if there is one. It is applied below the limits, so that it also decides which rows they
+/// keep.
 pub(crate) fn settled(relation: &Relation) -> Result<Relation, Fault> {
     settled_by(relation, all(relation), vec![])
 }
@@ -79,8 +82,8 @@ fn columns_of(exprs: &[Expr]) -> impl Iterator<Item = Expr> {
     exprs.iter().flat_map(Expr::columns).map(Expr::Column)
 }
 
-/// `used` are columns that conditions above read: rows that are equal in what is shown may differ there in whether they stay, and a limit goes by
-/// these too.
+/// `used` are columns that conditions above read: rows that are equal in the shown values may
+/// differ there, and a limit depends on them too.
 fn settled_by(relation: &Relation, shown: Vec<Expr>, used: Vec<Expr>) -> Result<Relation, Fault> {
     match relation.operator() {
         Operator::OrderBy(input, keys) => {
@@ -104,7 +107,7 @@ fn settled_by(relation: &Relation, shown: Vec<Expr>, used: Vec<Expr>) -> Result<
     }
 }
 
-/// Whether an order or a limit stands below projections and filters alone.
+/// Whether only projections and filters are above an order or a limit.
 fn is_cut(relation: &Relation) -> bool {
     match relation.operator() {
         Operator::OrderBy(..) | Operator::Limit { .. } => true,
@@ -113,7 +116,8 @@ fn is_cut(relation: &Relation) -> bool {
     }
 }
 
-/// Keys of what is shown, each once; literals and digests, which no result of a job shows, have no order.
+/// The keys of shown values, each once. Literals and digests, which no result of a job shows, have
+/// no order.
 fn keys_of(relation: &Relation, shown: Vec<Expr>) -> Result<Vec<SortKey>, Fault> {
     let mut keys: Vec<SortKey> = vec![];
     for expr in shown {

@@ -1,8 +1,8 @@
-//! The file `wire.digests`, which has a digest of every protocol's bytes on the wire, so that a
-//! reviewer sees a change of them.
+//! The file `wire.digests`: a digest of each protocol's bytes on the wire, so that a reviewer sees
+//! every change.
 
 use crate::backends;
-use crate::trace::{Sent, Trace};
+use crate::trace::{SentTraffic, Trace};
 use hushwire_aes::Backend;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,13 +11,13 @@ use std::path::Path;
 
 /// The file, from the root of the workspace.
 const FILE: &str = "crates/testkit/wire.digests";
-/// The environment variable with which sections are written and not compared.
+/// The environment variable that makes tests write their sections instead of comparing them.
 const WRITE: &str = "HUSHWIRE_WIRE_DIGESTS";
 
 /// A line's key: the protocol and the party.
-type Key = (String, String);
+type LineKey = (String, String);
 /// The rest of each line, by the line's key.
-type Lines = BTreeMap<Key, String>;
+type Lines = BTreeMap<LineKey, String>;
 
 /// The protocols of one section of the file. One test runs all of them.
 ///
@@ -33,21 +33,21 @@ type Lines = BTreeMap<Key, String>;
 /// ```
 pub struct Digests {
     section: &'static str,
-    found: BTreeMap<Key, Sent>,
+    found: BTreeMap<LineKey, SentTraffic>,
 }
 
 impl Digests {
-    /// The section of this name, with no run yet.
+    /// The section of this name, without runs.
     #[must_use]
     pub fn section(name: &'static str) -> Self {
         Digests { section: name, found: BTreeMap::new() }
     }
 
-    /// Runs the protocol `name` on every backend that this CPU has: they send the same bytes. The
-    /// name begins with the section's and a slash.
+    /// Runs the protocol `name` on every backend of this CPU and checks that all send the same
+    /// bytes. The name begins with the section's and a slash.
     ///
     /// # Panics
-    /// If they do not, or if the name is another section's or came before.
+    /// If the bytes differ, or the name is another section's or is repeated.
     pub fn run(&mut self, name: &str, run: impl Fn(Backend) -> Trace) {
         let trace = run(Backend::best());
         for backend in backends() {
@@ -60,7 +60,7 @@ impl Digests {
     /// all of them.
     ///
     /// # Panics
-    /// If the name is another section's or came before.
+    /// If the name is another section's or is repeated.
     pub fn ran(&mut self, name: &str, trace: &Trace) {
         let sent = trace.sent();
         let own = name.strip_prefix(self.section).is_some_and(|rest| rest.starts_with('/'));
@@ -74,7 +74,7 @@ impl Digests {
     }
 
     /// Compares the runs with all lines of the section, or writes these lines if the environment
-    /// variable says so.
+    /// variable is set.
     ///
     /// # Panics
     /// If a line differs, has no run, or is missing.
@@ -91,11 +91,11 @@ impl Digests {
     }
 }
 
-fn section_of((name, _): &Key) -> &str {
+fn section_of((name, _): &LineKey) -> &str {
     name.split_once('/').map_or(name, |(section, _)| section)
 }
 
-/// The head's lines and the others.
+/// The lines of the head, and the other lines.
 fn read(path: &Path) -> (String, Lines) {
     let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{FILE}: {e}"));
     let (mut head, mut lines) = (String::new(), Lines::new());
@@ -113,8 +113,8 @@ fn read(path: &Path) -> (String, Lines) {
     (head, lines)
 }
 
-/// Puts `found` in the place of a section's lines. The file is locked, because the tests of several
-/// sections may run at the same time.
+/// Replaces a section's lines by `found`. The file is locked, because the tests of several sections
+/// may run at the same time.
 fn write(path: &Path, section: &str, found: Lines) {
     let file = File::open(path).unwrap_or_else(|e| panic!("{FILE}: {e}"));
     file.lock().unwrap_or_else(|e| panic!("{FILE}: {e}"));
@@ -130,7 +130,7 @@ fn write(path: &Path, section: &str, found: Lines) {
 /// The differences between the file and the runs, for people to read.
 fn differences(lines: &Lines, found: &Lines) -> String {
     let mut text = String::new();
-    let mut say = |what: &str, (name, party): &Key, old: Option<&String>, new: Option<&String>| {
+    let mut say = |what: &str, (name, party): &LineKey, old: Option<&String>, new: Option<&String>| {
         let none = "none".to_owned();
         let (old, new) = (old.unwrap_or(&none), new.unwrap_or(&none));
         let _ = write!(text, "\n  {name} {party}: {what}\n    file: {old}\n    run:  {new}");
@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    /// A section whose test is gone would stay in the file unseen.
+    /// A section whose test is gone would stay in the file unnoticed.
     #[test]
     fn every_section_has_one_test() {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -3,14 +3,15 @@
 use hushwire_machine::Cost;
 use hushwire_machine::drive::{Exchanged, Machine, Round};
 
-/// The earlier content of a buffer has no part in a message.
+/// The former content of a buffer, which must not reach a message.
 const OLD: u8 = 0xa5;
 
-/// A machine whose buffers hold old bytes each time that it is asked for a message, as those of a transport do.
+/// A machine whose buffers hold old bytes whenever it is asked for a message, as a transport's
+/// buffers do.
 pub struct Dirty<M>(M);
 
 impl<M> Dirty<M> {
-    /// `inner` with such buffers.
+    /// `inner` with dirty buffers.
     pub fn new(inner: M) -> Self {
         Dirty(inner)
     }

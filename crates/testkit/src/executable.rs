@@ -1,4 +1,4 @@
-//! Programs that a test makes and then runs.
+//! Programs that a test writes and then runs.
 
 use std::{
     io::Write,
@@ -8,12 +8,12 @@ use std::{
 
 /// Makes `path` a program with these bytes, mode 0755.
 ///
-/// A child writes it. Were it open for writing in this process, a child that another test starts just then would
-/// inherit the descriptor until it has become its own program, and Linux refuses to run a file that is open for writing
-/// (`ETXTBSY`).
+/// A child process writes it. If it were open for writing in this process, a child that another
+/// test starts at that moment would inherit the descriptor until it becomes its own program, and
+/// Linux refuses to run a file that is open for writing (`ETXTBSY`).
 ///
 /// # Panics
-/// If it cannot be written.
+/// If the file cannot be written.
 pub fn executable(path: &Path, bytes: &[u8]) {
     let mut writer = Command::new("sh");
     writer.args(["-c", "cat > \"$0\" && chmod 755 \"$0\""]).arg(path).stdin(Stdio::piped());

@@ -1,4 +1,5 @@
-//! Seeded three-party worlds, transports to run them over, and digests of what goes over the wire. For tests: nothing shipped depends on it.
+//! Seeded three-party worlds, transports to run them over, and digests of the bytes on the wire.
+//! For tests: no shipped crate depends on it.
 #![forbid(unsafe_code)]
 
 mod digests;
@@ -26,7 +27,7 @@ use hushwire_machine::drive::{Lockstep, Machine};
 use hushwire_prg::{Prg, PrssKeys, Seed};
 use hushwire_rep3::{Party, Role, test_support};
 
-/// Reproducible randomness: the same `seed` and `label` give the same bytes.
+/// Reproducible randomness: `seed` and `label` determine the bytes.
 #[must_use]
 pub fn prg(seed: u64, label: &str) -> Prg {
     Prg::new(Backend::best(), &seed_of(seed, 0), label)
@@ -61,17 +62,17 @@ pub fn party(seed: u64, role: Role, backend: Backend) -> Party {
     test_support::party(role, backend, SessionId([7; 16]), &keys)
 }
 
-/// Runs three machines on a ring to their end on this thread; what they use keys for is recorded.
+/// Runs three machines on a ring to their end, on this thread; records the uses of keys.
 ///
 /// # Panics
-/// If one fails, or costs other than it declares: it is for tests.
+/// If a machine fails or its cost differs from its declared cost.
 pub fn lockstep<M: Machine<Error: std::fmt::Display>>(mut parties: [M; 3]) -> [M; 3] {
     let _watch = registry::watch();
     Lockstep::new().run(&mut parties).unwrap_or_else(|e| panic!("{e}"));
     parties
 }
 
-/// Every capability set that this CPU has: each tier, with and without GFNI.
+/// Every set of capabilities that this CPU has: each tier, with and without GFNI.
 #[must_use]
 pub fn backends() -> Vec<Backend> {
     let pairs = Backend::all().into_iter();

@@ -1,13 +1,13 @@
-//! Hostile inputs for a decoder: random bytes, and good inputs that are good no more.
+//! Hostile inputs for a decoder: random bytes, and valid inputs with changes.
 
 use crate::prg;
 use hushwire_prg::Prg;
 
-/// The longest input that is random through and through.
+/// The length of the longest random input.
 const RANDOM: usize = 512;
 
-/// `count` inputs for a decoder, the same each time: every good one as it is, then good ones of which some bytes are
-/// changed, cut out, repeated or moved, and now and then bytes that are random through and through.
+/// `count` inputs for a decoder, the same at each call: every valid one unchanged, then valid ones
+/// with some bytes changed, cut out, repeated or moved, and now and then random bytes.
 pub fn mutated(seed: u64, good: &[&[u8]], count: usize) -> impl Iterator<Item = Vec<u8>> {
     let mut prg = prg(seed, "hushwire testkit mutated");
     let good: Vec<Vec<u8>> = good.iter().map(|bytes| bytes.to_vec()).collect();
@@ -27,7 +27,7 @@ pub fn mutated(seed: u64, good: &[&[u8]], count: usize) -> impl Iterator<Item = 
     })
 }
 
-/// A number below `n`; 0 where `n` is 0.
+/// A number below `n`; 0 if `n` is 0.
 fn below(prg: &mut Prg, n: usize) -> usize {
     let mut bytes = [0; 8];
     prg.fill(&mut bytes);
@@ -56,7 +56,7 @@ fn change(prg: &mut Prg, bytes: &mut Vec<u8>, good: &[Vec<u8>]) {
             prg.fill(&mut random);
             bytes.splice(part, random);
         }
-        // Lengths, versions and signs turn on few bits.
+        // Lengths, versions and signs depend on few bits.
         5 => bytes.get_mut(part).into_iter().flatten().for_each(|b| *b = [0, 1, 0x7f, 0x80, 0xff][at % 5]),
         _ => bytes.get_mut(at).into_iter().for_each(|b| *b ^= 1 << (at % 8)),
     }

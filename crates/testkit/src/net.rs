@@ -1,4 +1,4 @@
-//! Three parties as threads, over any transport.
+//! Three parties on threads, over any transport.
 
 use hushwire_block::registry;
 use hushwire_machine::{Net, PartyId, SessionId, inproc};
@@ -21,13 +21,13 @@ impl Transport {
     pub const ALL: [Transport; 3] = [Transport::Inproc, Transport::TcpTls, Transport::TcpInsecure];
 }
 
-/// Connects three parties, runs `party` for each on a thread of its own, and gives their results in
-/// order. What they use keys for is recorded.
+/// Connects three parties, runs `party` for each on a thread of its own, and returns their results
+/// in order. The uses of keys are recorded.
 ///
 /// `socket_buffer` asks the system for small buffers (TCP only).
 ///
 /// # Panics
-/// If connecting fails or a party panics: it is for tests.
+/// If connecting fails or a party panics.
 pub fn run_three<T: Send>(
     transport: Transport,
     lanes: u16,

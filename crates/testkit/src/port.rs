@@ -1,4 +1,4 @@
-//! Addresses that a test can name before somebody listens there.
+//! Addresses that a test can name before anybody listens there.
 
 use std::fmt::{self, Display, Formatter};
 use std::io;
@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use socket2::{Domain, Socket, Type};
 
-/// A TCP port on loopback that is kept for a test: whoever names it can listen there, and the system gives it to nobody else.
+/// A TCP port on loopback that is reserved for a test: whoever knows its number can listen there,
+/// and the system gives it to nobody else.
 ///
-/// A port that is found free and let go can be anybody's before a test comes to use it: tests that run meanwhile open hundreds
-/// of connections.
+/// A port that is found free and released can be taken before a test uses it: tests that run
+/// meanwhile open hundreds of connections.
 #[derive(Debug)]
 pub struct Port {
     address: SocketAddr,
@@ -19,20 +20,20 @@ pub struct Port {
 }
 
 impl Port {
-    /// Takes a port of the system's choice.
+    /// Reserves a port of the system's choice.
     ///
     /// # Panics
-    /// If there is none: it is for tests.
+    /// If no port is free.
     #[must_use]
     pub fn new() -> Self {
         Self::at(0).expect("a port")
     }
 
-    /// Takes so many neighbouring ports. They lie below those that the system gives to connections, and no test of this process
-    /// gets them twice.
+    /// Reserves `N` neighbouring ports. They are below those that the system gives to connections,
+    /// and no test of this process gets them twice.
     ///
     /// # Panics
-    /// If there are none: it is for tests.
+    /// If no such ports are free.
     #[must_use]
     pub fn row<const N: usize>() -> [Self; N] {
         static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -45,25 +46,25 @@ impl Port {
         row.expect("neighbouring ports")
     }
 
-    /// Takes the port of that number, 0 for one of the system's choice.
+    /// Reserves the port with this number, or one of the system's choice if it is 0.
     fn at(port: u16) -> io::Result<Self> {
         let held = Socket::new(Domain::IPV4, Type::STREAM, None)?;
         held.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)).into())?;
-        // Chosen without sharing, and shared from now on with those who ask for it by number. It never listens: whoever
-        // dials while nobody else does is refused.
+        // Bound exclusively, then shared with those who ask for it by number. It never listens: a
+        // connection is refused while nobody else listens there.
         held.set_reuse_address(true)?;
         let address = held.local_addr()?.as_socket().ok_or(io::ErrorKind::Unsupported)?;
         Ok(Self { address, _held: held })
     }
 
-    /// The number of the port.
+    /// The port's number.
     #[must_use]
     pub fn number(&self) -> u16 {
         self.address.port()
     }
 }
 
-/// The address, as options and files have it: `127.0.0.1:PORT`.
+/// The address as in options and files: `127.0.0.1:PORT`.
 impl Display for Port {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.address.fmt(f)
@@ -93,7 +94,7 @@ mod tests {
             drop(listener);
             assert!(TcpStream::connect(port.to_string()).is_err());
         }
-        // Of a thousand that the system chooses it is none.
+        // The system never chooses it, in a thousand tries.
         let others: Vec<_> =
             (0..1000).filter_map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).ok()).collect();
         let numbers: BTreeSet<u16> =

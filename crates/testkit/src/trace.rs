@@ -9,24 +9,25 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// One way that messages of a sender take: on it they keep their order.
+/// The messages that a sender sends in a fixed order.
 #[derive(Clone, Default)]
-struct Stream {
+struct SentStream {
     messages: u64,
     bytes: u64,
     hash: Hasher,
 }
 
-/// By sender and by the stream's number. Threads may drive streams in any order: each has a hash of its own.
-type Streams = BTreeMap<(String, u64), Stream>;
+/// Streams by sender and stream number. Threads may drive streams in any order, so each stream has
+/// a hash of its own.
+type Streams = BTreeMap<(String, u64), SentStream>;
 
-/// The trace of a run; clones share it, so that parties on several threads can write to one.
+/// The trace of a run. Clones share it, so that parties on several threads can write to it.
 ///
-/// Empty messages do not count: they are rounds of a machine and no bytes on the wire.
+/// Empty messages do not count: they are rounds of a machine but no bytes on the wire.
 #[derive(Clone, Default)]
 pub struct Trace(Arc<Mutex<Streams>>);
 
-/// Two runs are equal whose parties sent the same.
+/// Two runs are equal if their parties sent the same messages.
 impl PartialEq for Trace {
     fn eq(&self, other: &Self) -> bool {
         self.sent() == other.sent()
@@ -39,28 +40,29 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// The traffic that one party sent in a run: number of messages, their bytes, and the hash.
+/// The traffic of one party in a run: the number of messages, their bytes, and the hash.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Sent {
+pub(crate) struct SentTraffic {
     pub(crate) messages: u64,
     pub(crate) bytes: u64,
     pub(crate) digest: String,
 }
 
-impl Display for Sent {
+impl Display for SentTraffic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.messages, self.bytes, self.digest)
     }
 }
 
 impl Trace {
-    /// Of a run that has not begun.
+    /// The trace of a run that has not begun.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// `sender` sends `message` on its stream of this number: a lane, a slot or a receiver, where it has several.
+    /// Records that `sender` sends `message` on this stream: a lane, a slot or a receiver, if it
+    /// has several.
     pub fn hear(&self, sender: impl Display, stream: u64, message: &[u8]) {
         if message.is_empty() {
             return;
@@ -72,17 +74,17 @@ impl Trace {
         stream.hash.update(&(message.len() as u64).to_le_bytes()).update(message);
     }
 
-    /// The function that [`Lockstep::run_edited`] calls: parties go by their numbers.
+    /// The function that [`Lockstep::run_edited`] calls; parties are named by their numbers.
     pub fn listen(&self) -> impl FnMut(Place, &mut Vec<u8>) + use<> {
         let all = self.clone();
         move |place, message| all.hear(place.party, place.slot as u64, message)
     }
 
-    /// Runs machines in lockstep, and hears all that they send. Their buffers hold old bytes; what they use keys for
-    /// is recorded.
+    /// Runs machines in lockstep and records all their messages. Their buffers hold old bytes; the
+    /// uses of keys are recorded.
     ///
     /// # Panics
-    /// If one fails, or costs other than it declares: it is for tests.
+    /// If a machine fails or its cost differs from its declared cost.
     pub fn run<M: Machine<Error: Display>>(&self, wiring: Wiring, machines: &mut [M]) {
         let _watch = registry::watch();
         let mut machines: Vec<_> = machines.iter_mut().map(Dirty::new).collect();
@@ -90,13 +92,13 @@ impl Trace {
         ran.unwrap_or_else(|e| panic!("{e}"));
     }
 
-    /// Hears what `sender` sends on a channel.
+    /// A tap that records the messages of `sender` on a channel.
     pub fn tap(&self, sender: impl Display) -> Box<dyn Tap> {
         Box::new(Ear { trace: self.clone(), sender: sender.to_string() })
     }
 
-    /// By sender; a sender's streams in the order of their numbers.
-    pub(crate) fn sent(&self) -> BTreeMap<String, Sent> {
+    /// The traffic by sender; a sender's streams are in the order of their numbers.
+    pub(crate) fn sent(&self) -> BTreeMap<String, SentTraffic> {
         let mut all: BTreeMap<String, (u64, u64, Hasher)> = BTreeMap::new();
         for ((sender, number), stream) in &*self.lock() {
             let (messages, bytes, hash) = all.entry(sender.clone()).or_default();
@@ -106,7 +108,7 @@ impl Trace {
         }
         let sent = |(messages, bytes, hash): (u64, u64, Hasher)| {
             let digest = hex::encode(&hash.finalize().as_bytes()[..16]);
-            Sent { messages, bytes, digest }
+            SentTraffic { messages, bytes, digest }
         };
         all.into_iter().map(|(sender, sums)| (sender, sent(sums))).collect()
     }
@@ -116,7 +118,7 @@ impl Trace {
     }
 }
 
-/// The ear of one party's channel.
+/// The tap of one party's channel.
 struct Ear {
     trace: Trace,
     sender: String,

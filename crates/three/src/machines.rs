@@ -77,7 +77,7 @@ pub(crate) fn begin<'p>(
                 descending: key.descending,
             };
             let keys: Vec<SortKey> = reads.iter().zip(keys).map(key).collect();
-            let machine = Sort::new(batch, *rows, &keys)?.wide_from(few);
+            let machine = Sort::wide_from(batch, *rows, &keys, few)?;
             ready(machine, |sort: Sort| Ok(Form::Order(sort.finish(), false)))
         }
         // Flags need no adder.
@@ -114,7 +114,7 @@ pub(crate) fn begin<'p>(
         }
         Talk::Own(OwnTalk::Meet { rows, first }) => {
             let keys: Vec<_> = reads.iter().map(|form| form.bits().clone()).collect();
-            let machine = Meet::new(batch, *rows, &keys, *first)?.pieces_of(few.min(MEETING));
+            let machine = Meet::pieces_of(batch, *rows, &keys, *first, few.min(MEETING))?;
             ready(machine, |meet: Meet| Ok(Form::Order(meet.finish(), false)))
         }
         Talk::Own(OwnTalk::Compact { kept }) => in_ring!(ring(1), compact(batch, reads, *kept)),

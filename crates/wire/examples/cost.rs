@@ -1,5 +1,6 @@
-//! The cost of a byte on its way from party to party: CPU time of this process, both ends and the kernel's share,
-//! for each byte delivered. CPU time, unlike wall time, does not depend on what else the host does.
+//! The cost of a byte between parties: CPU time of this process, for both ends and the kernel's
+//! share, for each byte delivered. CPU time, unlike wall time, does not depend on other work of the
+//! host.
 //!
 //! `cargo run --release -p hushwire-wire --example cost [MiB for each row]`
 mod common;
@@ -79,7 +80,7 @@ fn flow(mut net: Net, bytes: usize, rounds: usize) -> Outcome<()> {
     Ok(())
 }
 
-/// Each of three parties sends to the next and hears from the one before, on all lanes in turn.
+/// Each of three parties sends to the next and receives from the one before, on all lanes in turn.
 fn ring(mut net: Net, bytes: usize, rounds: usize) -> Outcome<()> {
     let me = net.me().0;
     let (to, from) = (PartyId((me + 1) % 3), PartyId((me + 2) % 3));
@@ -100,16 +101,16 @@ fn ring(mut net: Net, bytes: usize, rounds: usize) -> Outcome<()> {
     Ok(())
 }
 
-/// CPU time of all threads of this process.
+/// The CPU time of all threads of this process.
 fn cpu_ns() -> u64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// The kernel's part of it, in ticks of 10 ms.
+/// The kernel's part of the CPU time, in ticks of 10 ms.
 fn kernel_ns() -> Outcome<u64> {
     let stat = fs::read_to_string("/proc/self/stat")?;
-    // After the name in parentheses: the state is field 3, the kernel's time is field 15.
+    // After the name in parentheses, the state is field 3 and the kernel's time field 15.
     let ticks = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(12));
     Ok(ticks.ok_or("no stime in /proc/self/stat")?.parse::<u64>()? * 10_000_000)
 }

@@ -1,9 +1,10 @@
-//! Bytes that arrive in a second, and how long an exchange takes, over each transport and behind shaped networks.
+//! Bytes a second, and the time of an exchange, over each transport and with shaped networks.
 //!
 //! `cargo run --release -p hushwire-wire --example throughput [seconds for each row [shape]]`
 //!
-//! One way: party 0 sends, party 1 receives. Ring: three parties, each sends to the next while it receives from the
-//! one before; the bytes of all three count. The parties are threads of this process.
+//! One way: party 0 sends, party 1 receives. Ring: each of three parties sends to the next while it
+//! receives from the one before; the bytes of all three count. The parties are threads of this
+//! process.
 mod common;
 
 use std::{
@@ -15,7 +16,7 @@ use common::{Outcome, nets};
 use hushwire_machine::{Net, PartyId, inproc};
 use hushwire_wire::{Shape, TransportKind};
 
-/// LOCAL: the runs of a row, of which the best and the middle one are told.
+/// LOCAL: the number of runs of a row; the best and the median are reported.
 const RUNS: usize = 5;
 
 fn main() -> Outcome<()> {
@@ -71,7 +72,8 @@ fn row(
     Ok(())
 }
 
-/// Seconds for each message of each run. Party 0 says before each run how many messages it takes, so that all agree.
+/// The seconds a message of each run. Party 0 announces the number of messages before each run, so
+/// that all agree.
 fn party(mut net: Net, bytes: usize, limit: Duration) -> Outcome<Vec<f64>> {
     let (me, parties) = (net.me().0, net.peers().len() as u8 + 1);
     let (next, previous) = (PartyId((me + 1) % parties), PartyId((me + parties - 1) % parties));
@@ -80,7 +82,7 @@ fn party(mut net: Net, bytes: usize, limit: Duration) -> Outcome<Vec<f64>> {
     let (sends, hears) = (parties > 2 || me == 0, parties > 2 || me == 1);
     let mut count: u64 = 8;
     let mut times = Vec::new();
-    // The first run only finds out how many messages fill the time.
+    // The first run only determines how many messages fill the time.
     for run in 0..=RUNS {
         let mut agreed = count.to_le_bytes();
         if me > 0 {
@@ -99,7 +101,7 @@ fn party(mut net: Net, bytes: usize, limit: Duration) -> Outcome<Vec<f64>> {
                 if hears { &mut into } else { &mut [] },
             )?;
         }
-        // All that was sent has arrived when the end of it comes round.
+        // All messages have arrived when the end marker comes round.
         let mut end = [0];
         if me > 0 {
             channel.recv("end", &mut end)?;

@@ -1,4 +1,4 @@
-//! The listening side of joining a session: takes connections until every peer is here.
+//! The listening side of joining a session: accepts connections until every peer is here.
 
 use std::{
     io::Read,
@@ -15,28 +15,30 @@ use hushwire_machine::{NetError, out_of_descriptors};
 use crate::{
     Listener, TransportKind,
     bell::Bell,
-    greeting::Kept,
+    greeting::Admitted,
     joining::{BACKOFF, GRACE, Greeter, Joining},
     lobby::{Crowd, Lobby, Visitor},
     locks::lock,
     port::{Port, Registration},
 };
 
-/// LOCAL: connections that greet at the same time, in all and of one address.
+/// LOCAL: the number of connections that greet at the same time, in total and from one address.
 const GREETING: Crowd = Crowd { all: 64, of_one: 32 };
-/// LOCAL: threads that greet, those among them who were put out and have not noticed.
+/// LOCAL: the number of threads that greet, including evicted ones that have not noticed yet.
 const GREETERS: usize = 128;
-/// LOCAL: how often the listening side looks at whether the session was given up.
+/// LOCAL: how often the listening side checks whether the session was given up.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A connection of this session, or of another one that has it now. The error says whether it ends the session.
-type Greeted = Result<Option<Kept>, (bool, NetError)>;
+/// A connection of this session, or `None` for one that was passed to another session. The error's
+/// flag says whether it ends the session.
+type Greeted = Result<Option<Admitted>, (bool, NetError)>;
 
 impl Joining<'_> {
-    /// Whether to go on accepting; `grace` holds when that ends for a party that gave up.
+    /// Whether to go on accepting. `grace` holds the time at which a party that gave up stops.
     fn may_accept(&self, grace: &mut Option<Instant>) -> bool {
         if self.guard.given_up.load(Ordering::SeqCst) {
-            // A single peer that only dials has heard why: whoever comes now comes to the next session on this port.
+            // The only peer dials and has learned the reason: any later connection is for the next
+            // session on this port.
             if let [peer] = &self.cfg.peers[..]
                 && peer.address.is_none()
             {
@@ -47,7 +49,8 @@ impl Joining<'_> {
         self.guard.check().is_ok()
     }
 
-    /// `ear` rings when the last connection is there; `registration` is where other sessions of the port pass connections on.
+    /// `ear` rings when the last connection is there. Other sessions of the port pass connections
+    /// to `registration`.
     pub(crate) fn accept_all<'s, 'e>(
         &'s self,
         scope: &'s Scope<'s, 'e>,
@@ -65,7 +68,7 @@ impl Joining<'_> {
                 }
                 thread::sleep(BACKOFF.1);
             }
-            // Rung or not, the loop looks.
+            // The loop checks all sources, whether the bell rang or not.
             let _ = ear.read(&mut [0; 8]);
             while self.greeting.load(Ordering::SeqCst) < GREETERS {
                 if let Some(guest) = registration.and_then(Registration::next) {
@@ -79,8 +82,8 @@ impl Joining<'_> {
         }
     }
 
-    /// Greets on a thread of its own. Where there are too many the oldest goes whose peer has not yet proved who it
-    /// is.
+    /// Greets on a thread of its own. If there are too many, evicts the oldest one whose peer has
+    /// not proved its identity.
     fn receive<'s, 'e>(
         &'s self,
         scope: &'s Scope<'s, 'e>,
@@ -112,7 +115,7 @@ impl Joining<'_> {
             match greet() {
                 Ok(Some((slot, nonce, link))) => self.keep(slot, nonce, link),
                 Ok(None) => {}
-                // Whoever ends already goes on to tell the others.
+                // A member that ends already goes on, to tell the others.
                 Err((true, e)) if self.excuse.is_none() => self.give_up(e),
                 Err((_, e)) => self.refuse(e.fault().clauses_text()),
             }
@@ -126,7 +129,7 @@ impl Joining<'_> {
         }
     }
 
-    /// Nobody puts this one out any more.
+    /// Protects a greeting from eviction.
     fn proved(&self, number: u64) {
         lock(&self.unproven).retain(|greeter| greeter.number != number);
     }

@@ -1,15 +1,16 @@
-//! Two ends of a connection within this process: a byte into one wakes a thread that polls the other beside sockets.
+//! A connection within this process: a byte into one end wakes a thread that polls the other end
+//! together with sockets.
 
 use std::io;
 
 /// One end of a pair of sockets that wakes a thread.
 #[cfg(unix)]
 pub(crate) type Bell = std::os::unix::net::UnixStream;
-/// One end. Windows polls only sockets of the network.
+/// One end of a pair of sockets that wakes a thread. Windows polls only network sockets.
 #[cfg(not(unix))]
 pub(crate) type Bell = std::net::TcpStream;
 
-/// Both ends, which do not block.
+/// Both ends; they do not block.
 pub(crate) fn pair() -> io::Result<(Bell, Bell)> {
     let (one, other) = connected()?;
     one.set_nonblocking(true)?;
@@ -28,7 +29,7 @@ fn connected() -> io::Result<(Bell, Bell)> {
     let one = Bell::connect(listener.local_addr()?)?;
     loop {
         let (other, from) = listener.accept()?;
-        // Whoever else found the port is left alone.
+        // Another process may have dialled this port: its connection is dropped.
         if from == one.local_addr()? {
             one.set_nodelay(true)?;
             return Ok((one, other));

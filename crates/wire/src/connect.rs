@@ -1,7 +1,8 @@
-//! Joins a session: dials and accepts all connections of one party, and greets on each.
+//! Joins a session: dials and accepts all connections of a party, and greets on each.
 //!
-//! One connection carries one lane one way. Between two parties that listen, the sender dials. A party without
-//! a listener (a client) dials for both directions; the hello says which way data flows.
+//! A connection carries one lane one way. Between two parties that listen, the sender dials. A
+//! party without a listener (a client) dials for both directions; the hello says which way data
+//! flows.
 
 use hushwire_fault::Text;
 use std::{
@@ -26,22 +27,25 @@ use crate::{
 /// LOCAL: how often a dialler checks whether it must dial again.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Joins the session: connects every lane with every peer, both ways, and waits until all peers have done so.
+/// Joins the session: connects every lane with every peer, both ways, and waits until all peers
+/// have done so.
 ///
-/// Dials with retry while it accepts. Connections of strangers (an unlisted certificate, not a hello) are closed and
-/// do not end the session. `listener` may be `None` when every peer has an address, as for a client; many sessions may join
-/// on one at a time where it is [shared](Listener::shared). A peer that ends the session ends the
-/// wait for the others. A peer that dies before all have joined may be started again, and is waited
-/// for. A process that does not prove to be a peer ends nothing. One process of each member takes
-/// part: the connections of a second one with the same key are refused while the
-/// first one lives, and [`Net::session`] is new each time.
+/// It dials repeatedly while it accepts. Connections of strangers (an unlisted certificate, or no
+/// hello) are closed and do not end the session. `listener` may be `None` if every peer has an
+/// address, as for a client. On a [shared](Listener::shared) listener many sessions may join at a
+/// time. A peer that ends the session ends the wait for the others. A peer that dies before all
+/// have joined may be started again, and is waited for. A process that does not prove to be a peer
+/// ends nothing. One process of each member takes part: while it lives, connections of a second
+/// process with the same key are refused. [`Net::session`] is new each time.
 ///
 /// # Errors
-/// [`NetError::HandshakeMismatch`] on both sides when a peer disagrees, [`NetError::Duplicate`] when another process
-/// with this party's key has joined before, [`NetError::UnknownPeer`] or
-/// [`NetError::Tls`] when what answered for a peer was not the one pinned until `connect_timeout`, [`NetError::Connect`] or
-/// [`NetError::Absent`] when peers do not come within it, [`NetError::Config`] when the configuration cannot work, [`NetError::Expired`] when a
-/// certificate is not valid today, [`NetError::Dead`] and [`NetError::Aborted`] when a peer ends before all are here.
+/// [`NetError::HandshakeMismatch`] on both sides if a peer disagrees; [`NetError::Duplicate`] if
+/// another process with this party's key has joined before; [`NetError::UnknownPeer`] or
+/// [`NetError::Tls`] if a process other than the pinned peer answered until `connect_timeout`;
+/// [`NetError::Connect`] or [`NetError::Absent`] if peers do not come until then;
+/// [`NetError::Config`] if the configuration cannot work; [`NetError::Expired`] if a certificate is
+/// not valid today; [`NetError::Dead`] and [`NetError::Aborted`] if a peer ends before all are
+/// here.
 pub fn connect(
     cfg: &SessionConfig,
     identity: &Identity,
@@ -50,8 +54,8 @@ pub fn connect(
     join(cfg, identity, listener, None).map_err(|(e, _)| e)
 }
 
-/// As [`connect`]; `observer` hears for whom the session waits, now and later, until the net and its channels are
-/// dropped.
+/// [`connect`] with an observer, which hears for whom the session waits, now and later, until the
+/// net and its channels are dropped.
 ///
 /// # Errors
 /// As [`connect`].
@@ -64,8 +68,8 @@ pub fn connect_observed(
     join(cfg, identity, listener, Some(observer)).map_err(|(e, _)| e)
 }
 
-/// As [`connect_observed`]. Where a member ended before it joined and some of the others may not have heard so, the [`News`] for them
-/// come with the error: see [`retell`](crate::retell).
+/// [`connect_observed`] whose error may come with [`News`]: if a member ended before it joined, for
+/// the members that may not have heard so. Pass them to [`retell`](crate::retell).
 ///
 /// # Errors
 /// As [`connect`].
@@ -92,7 +96,8 @@ fn join(
 }
 
 impl Joining<'_> {
-    /// Meets everybody; where a peer is lost before all agree on the session, its successor too.
+    /// Connects to all peers. If a peer is lost before all agree on the session, connects to its
+    /// successor too.
     fn meet(
         self,
         listener: Option<&Listener>,
@@ -105,7 +110,7 @@ impl Joining<'_> {
             if let Some(e) = self.cause(listener) {
                 break Err(e);
             }
-            // Else somebody was lost, and all is done again that has to be.
+            // Otherwise a peer was lost: another round replaces its connections.
             if let Some(agreed) = self.agree().transpose() {
                 break agreed;
             }
@@ -114,7 +119,7 @@ impl Joining<'_> {
         self.into_net(session)
     }
 
-    /// Dials and accepts until all connections are there or time has run out.
+    /// Dials and accepts until all connections are there or the time is over.
     fn run(&self, listener: Option<&Listener>, registration: Option<&Registration<'_>>, ear: &Bell) {
         let accepts = !self.slots(|_, dials| !dials).is_empty();
         self.heard_all.store(false, Ordering::SeqCst);
@@ -134,7 +139,8 @@ impl Joining<'_> {
         });
     }
 
-    /// The most telling error, if there is one; it also says who has not come once time is over.
+    /// The most informative error, if there is one; when the time is over, also one for those who
+    /// have not come.
     fn cause(&self, listener: Option<&Listener>) -> Option<NetError> {
         let mut errors = core::mem::take(&mut *lock(&self.errors));
         if errors.is_empty() && self.guard.check().is_err() {
@@ -153,12 +159,13 @@ impl Joining<'_> {
         errors.into_iter().min_by_key(telling).map(|e| self.seen_here(e))
     }
 
-    /// What this party saw of a missing member, where another party reported only that it is
-    /// missing.
+    /// Replaces a report that a member is missing by this party's own observation of that member,
+    /// if there is one.
     fn seen_here(&self, e: NetError) -> NetError {
         let mut sights = lock(&self.sights);
         if let NetError::Blamed { why: Reason::Absent, .. } = e {
-            // It did not come to them, as somebody else answered for them: this party's own list is wrong, perhaps.
+            // This party did not reach the others because a stranger answered for them: perhaps its
+            // own list is wrong.
             return sights.telling.pop_first().map_or(e, |(_, telling)| telling);
         }
         let NetError::Aborted { peer: Some(peer), by, why: Reason::Absent | Reason::Refused, .. } = e else {
@@ -176,7 +183,7 @@ impl Joining<'_> {
         }
     }
 
-    /// Dials all connections to `peer` that this party dials, and dials lost ones again.
+    /// Dials all of this party's connections to `peer`, and lost ones again.
     fn dial_all(&self, peer: &PeerConfig, address: &str) {
         while !self.over() && self.guard.check().is_ok() {
             let seen = self.moved.epoch();
@@ -197,7 +204,8 @@ impl Joining<'_> {
         let mut backoff = BACKOFF.0;
         loop {
             let attempt = self.dial_once(peer, address, slot);
-            // Refused, or closed before a word: the peer, or what stands before it, is not up yet.
+            // If it is refused, or closed before a word, the peer or a proxy before it is not up
+            // yet.
             let (sort, last) = match attempt {
                 Ok((nonce, link)) => {
                     lock(&self.sights).met(peer.id);
@@ -224,14 +232,14 @@ impl Joining<'_> {
             thread::sleep(backoff.min(self.guard.check().unwrap_or_default()));
             backoff = (backoff * 2).min(BACKOFF.1);
             if self.guard.check().is_err() {
-                // Who is absent is said at the end, of all together.
+                // Absent members are reported together at the end.
                 return Ok(());
             }
         }
     }
 
-    /// Whom the others hear to be to blame, and why. Where one member answers at the address of another, it is this party's own
-    /// list that is wrong, and neither of them.
+    /// The party to blame, as the others hear it, and the reason. If one member answers at the
+    /// address of another, this party's own list is wrong and neither member is to blame.
     fn blames(&self, e: &NetError) -> (PartyId, Reason) {
         let listed = |shown: &str| self.cfg.peers.iter().any(|peer| peer.pin.to_string() == shown);
         match e {
@@ -242,7 +250,7 @@ impl Joining<'_> {
         }
     }
 
-    /// The links of the session that was agreed on; of an error the others hear.
+    /// The links of the session that was agreed on; tells the others of an error.
     fn into_net(self, session: Result<SessionId, NetError>) -> Result<Net, NetError> {
         let session = session.inspect_err(|e| {
             let (culprit, why) = self.blames(e);

@@ -1,8 +1,8 @@
-//! Greetings and notices in the clear, by the file of digests.
+//! Pins greetings and notices without TLS in the file of digests.
 
 use crate::{
-    hello::{Flow, Hello, Role, WIRE_VERSION},
-    notice::{Notice, Step, reason_of},
+    hello::{Flow, GreetingRole, Hello, WIRE_VERSION},
+    notice::{Notice, StepName, reason_of},
     roster::Nonce,
 };
 use hushwire_machine::{Excuse, PartyId, Reason, SessionId};
@@ -19,7 +19,7 @@ fn hellos() -> Trace {
         lane: 1,
         lanes: 4,
         flow: Flow::FromDialer,
-        role: Role::Dialer,
+        role: GreetingRole::Dialer,
         shm: false,
         full: false,
         ends: None,
@@ -29,7 +29,7 @@ fn hellos() -> Trace {
     let answer = Hello {
         from: PartyId(2),
         to: PartyId(1),
-        role: Role::Listener,
+        role: GreetingRole::Listener,
         flow: Flow::FromListener,
         shm: true,
         full: true,
@@ -50,11 +50,11 @@ fn notices() -> Trace {
     let say = |notice: Notice| trace.hear("party", 0, &notice.encode());
     for code in 0..=u8::MAX {
         if let Some(why) = reason_of(code) {
-            say(Notice::Abort { culprit: PartyId(2), why, step: Step::new("layer 3") });
+            say(Notice::Abort { culprit: PartyId(2), why, step: StepName::new("layer 3") });
         }
     }
     say(Notice::Alive(None));
-    say(Notice::Alive(Some((PartyId(1), Step::new("x")))));
+    say(Notice::Alive(Some((PartyId(1), StepName::new("x")))));
     say(Notice::Goodbye);
     say(Notice::Joined(SessionId([0x9b; 16])));
     say(Notice::Comes { done: 3, of: 0x0102 });

@@ -1,14 +1,15 @@
 //! A member that ends before it joins tells the others, so that nobody waits for it.
 //!
-//! It meets each peer as for a session, over a connection of the same transport, so a process that
-//! cannot prove who it is can say nothing. Its hello has the reason, one of a closed set, and no
-//! text. A peer answers with its own hello and ends the session because of this member. A second
-//! process of a member that has joined is refused as always (see [`roster`](crate::roster)).
+//! It connects to each peer as for a session, over the same transport, so a process that cannot
+//! prove its identity can say nothing. Its hello has the reason, one of a closed set, and no text.
+//! A peer answers with its own hello and ends the session because of this member. A second process
+//! of a member that has joined is refused as always (see [`roster`](crate::roster)).
 //!
-//! Two clients have no link, and one of them may come after the parties have heard of the other. So
-//! a party that heard it from a client itself tells the clients that are not connected, for as long:
-//! the hello names the client, and the error says who told it. A member that heard it from another
-//! tells nobody, so that a word about one run cannot reach later runs over and over.
+//! Two clients have no link, and one of them may come after the parties have heard from the other.
+//! Therefore a party that heard it from a client itself tells the clients that are not connected,
+//! for as long: the hello names the client, and the error says who told it. A member that heard it
+//! from another member does not pass it on, so that news of one run cannot reach later runs
+//! forever.
 
 use std::{
     collections::BTreeSet,
@@ -23,25 +24,25 @@ use hushwire_machine::{NetError, Overseer, PartyId, Reason};
 use crate::{
     Identity, Listener, PeerConfig, SessionConfig,
     bell::Bell,
-    hello::{Flow, Role},
+    hello::{Flow, GreetingRole},
     joining::{BACKOFF, Excuse, Joining, with_joining},
     locks::lock,
-    notice::Step,
+    notice::StepName,
     port::Registration,
     slot::{CONTROL_LANE, Slot},
-    watch::{Source, Verdict},
+    watch::{Verdict, VerdictSource},
 };
 
 /// LOCAL: how long a member that ends tries to reach the others. A peer that starts later waits for
 /// this member, which may be started again.
 const TELLS: Duration = Duration::from_secs(5);
 
-/// The step of a member that ends before it joins, as the others name it.
+/// The step of a member that ends before it joins, as the others' errors name it.
 pub(crate) fn step_of(why: Reason) -> &'static str {
     if why == Reason::Declined { "admission of the job" } else { "start-up" }
 }
 
-/// A member has said that it ends before it joins, and some peers may not have heard so: see
+/// News that a member ended before it joined, for peers that may not have heard so: see
 /// [`connect_or_news`](crate::connect_or_news).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct News {
@@ -50,15 +51,15 @@ pub struct News {
     unheard: BTreeSet<PartyId>,
 }
 
-/// Tells the peers that this member ends and does not join, because of `why`, which is
+/// Tells the peers that this member ends before it joins, because of `why`, which is
 /// [`Reason::Local`] or [`Reason::Declined`]. Returns when all have heard it, at the latest after
 /// five seconds or `connect_timeout`.
 ///
-/// Digests of job and parameters may be zeros where this member does not know them. Peers that
-/// share a port among runs then do not learn of it, as they cannot tell which run is meant.
+/// The digests of job and parameters may be zeros if this member does not know them. Peers that
+/// share a port among runs then do not learn of it, since they cannot tell which run is meant.
 ///
 /// # Errors
-/// [`NetError::Config`], [`NetError::Expired`] and [`NetError::Io`] where it cannot meet anybody.
+/// [`NetError::Config`], [`NetError::Expired`] and [`NetError::Io`] if it cannot reach any peer.
 pub fn excuse(
     cfg: &SessionConfig,
     identity: &Identity,
@@ -68,8 +69,9 @@ pub fn excuse(
     say(cfg, identity, listener, &Excuse { why, of: None, told: Mutex::default() })
 }
 
-/// Tells the peers that may not have heard `news` because of which this member ends. Returns when all of them have, at the latest
-/// after five seconds or `connect_timeout`. To be called with what [`connect_or_news`](crate::connect_or_news) was called with.
+/// Tells the peers that may not have heard `news`, because of which this member ends. Returns when
+/// all of them have, at the latest after five seconds or `connect_timeout`. Call it with the
+/// arguments of [`connect_or_news`](crate::connect_or_news).
 ///
 /// # Errors
 /// As [`excuse`].
@@ -115,14 +117,14 @@ impl Joining<'_> {
         });
     }
 
-    /// Dials `peer` until it has been told, this party gives up, or it is clear that `peer` cannot
-    /// be told.
+    /// Dials `peer` until it has been told, this party gives up, or `peer` can evidently not be
+    /// told.
     fn tell(&self, peer: &PeerConfig, address: &str) {
         let mut backoff = BACKOFF.0;
         while !self.has_told(peer.id) && self.guard.check().is_ok() {
             match self.tell_once(peer, address) {
                 Ok(()) => return self.told(peer.id),
-                // It knows another key of this member, or none.
+                // It lists another key for this member, or none.
                 Err(NetError::Unlisted { .. } | NetError::Expired { .. }) => return,
                 Err(_) => {}
             }
@@ -132,10 +134,11 @@ impl Joining<'_> {
     }
 
     fn tell_once(&self, peer: &PeerConfig, address: &str) -> Result<(), NetError> {
-        let ours = self.hello(peer.id, CONTROL_LANE, Flow::FromDialer, Role::Dialer);
+        let ours = self.hello(peer.id, CONTROL_LANE, Flow::FromDialer, GreetingRole::Dialer);
         let (_, _, theirs) = self.greeted(peer, address, &ours)?;
         if theirs.full && self.excuse.is_some_and(|excuse| excuse.of.is_some()) {
-            // It has a link of this member's joining that it has not yet seen closed.
+            // It still has a link from this member's attempt to join, and has not yet seen that it
+            // closed.
             return Err(NetError::Closed { peer: Some(peer.id), step: "handshake".to_owned() });
         }
         Ok(())
@@ -145,28 +148,35 @@ impl Joining<'_> {
         self.excuse.is_some_and(|excuse| lock(&excuse.told).contains(&peer))
     }
 
-    /// `peer` has heard why this member ends.
+    /// Records that `peer` has heard why this member ends.
     pub(crate) fn told(&self, peer: PartyId) {
         let first = self.excuse.is_some_and(|excuse| lock(&excuse.told).insert(peer));
         if first && self.awaited.fetch_sub(1, Ordering::SeqCst) == 1 {
-            // A full pipe wakes as well.
+            // A full pipe wakes the reader as well.
             let _ = (&self.bell).write(&[0]);
         }
     }
 
-    /// `by` ends because of `peer`, which may be itself, as its hello says, and the session with it.
+    /// The error of a session that `by` ends because of `peer`, as its hello says; the two may be
+    /// the same.
     pub(crate) fn ended_by(&self, by: PartyId, peer: PartyId, why: Reason) -> NetError {
         let (shared, step) = (self.watched.shared(), step_of(why));
         shared.knows(by);
-        shared.settle(Verdict { culprit: peer, why, step: Step::new(step), from: Source::Told(by) });
+        shared.settle(Verdict {
+            culprit: peer,
+            why,
+            step: StepName::new(step),
+            from: VerdictSource::Told(by),
+        });
         let aborted = NetError::Aborted { peer: Some(peer), by, step: step.to_owned(), why };
         shared.check("connect").err().unwrap_or(aborted)
     }
 
-    /// What is to be told to peers that are not connected and have not said it themselves, of an error with which joining ends.
+    /// The news of an error in joining, for peers that are not connected and have not reported it
+    /// themselves.
     pub(crate) fn news(&self, e: &NetError) -> Option<News> {
         let NetError::Aborted { peer: Some(of), by, why, .. } = *e else { return None };
-        // A party has links with all, and tells all itself; so does a client with the parties.
+        // A party has links with all and tells all itself; a client tells the parties.
         if of != by || !of.is_client() || !why.is_excuse() {
             return None;
         }

@@ -1,19 +1,20 @@
-//! Entries for fuzz targets, and for the test below: the bytes that strangers and peers can hand to this crate's decoders.
+//! Entry points for fuzz targets and for the test below: bytes from strangers and peers reach this
+//! crate's decoders.
 //!
-//! Each function takes any bytes, panics where something does not hold that must, and else returns.
+//! Each function takes any bytes, panics if an invariant fails, and otherwise returns.
 
 use hushwire_machine::{NetError, PartyId, Reason, SessionId, printable};
 
 use crate::{
     Validity,
-    hello::{Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
+    hello::{Flow, GreetingRole, HELLO_BYTES, Hello, WIRE_VERSION},
     lobby::first_bytes,
     notice::{NOTICE_BYTES, Notice},
     roster::Nonce,
     subject::common_name,
 };
 
-/// A certificate: its dates and its name are read or not, and can be shown.
+/// Parses a certificate's dates and name; whatever is parsed can be printed.
 pub fn certificate(bytes: &[u8]) {
     if let Some(validity) = Validity::of(bytes) {
         assert!(printable(&validity.to_string()).len() >= "1970-01-01 to 1970-01-01".len());
@@ -23,7 +24,8 @@ pub fn certificate(bytes: &[u8]) {
     }
 }
 
-/// The first bytes on a connection: nothing asks for more than a record, and a hello that is read is written alike.
+/// Parses the first bytes on a connection: at most a record is asked for, and encoding a decoded
+/// hello gives the same bytes.
 pub fn hello(bytes: &[u8]) {
     for tls in [false, true] {
         for have in 0..bytes.len().min(600) {
@@ -44,7 +46,7 @@ pub fn hello(bytes: &[u8]) {
         lane: 0,
         lanes: 1,
         flow: Flow::FromDialer,
-        role: Role::Listener,
+        role: GreetingRole::Listener,
         shm: false,
         full: false,
         ends: None,
@@ -56,7 +58,8 @@ pub fn hello(bytes: &[u8]) {
     }
 }
 
-/// A notice of a peer: what is read is written alike, and nothing of it disturbs a terminal.
+/// Parses a peer's notice: encoding a decoded notice gives the same bytes, and its text cannot
+/// disturb a terminal.
 pub fn notice(bytes: &[u8]) {
     let said = padded::<NOTICE_BYTES>(bytes);
     let Ok(notice) = Notice::decode(&said) else { return };
@@ -104,11 +107,11 @@ mod of_records {
     };
     use hushwire_machine::{Rx, Wait};
 
-    /// Bytes on the wire, which a socket's buffer holds.
+    /// The most bytes on the wire at once; a socket's buffer holds them.
     const MOST_BYTES: usize = 60_000;
 
-    /// The keys that follow one another: any will do here.
-    struct Keys {
+    /// A key schedule; its keys can be arbitrary here.
+    struct AnyKeys {
         tx: u8,
         rx: u8,
     }
@@ -118,7 +121,7 @@ mod of_records {
         (0, ConnectionTrafficSecrets::Aes256Gcm { key, iv })
     }
 
-    impl Schedule for Keys {
+    impl Schedule for AnyKeys {
         fn next_tx(&mut self) -> Result<(u64, ConnectionTrafficSecrets), Error> {
             self.tx = self.tx.wrapping_add(1);
             Ok(key(self.tx))
@@ -129,13 +132,14 @@ mod of_records {
         }
     }
 
-    /// A peer that holds the keys sends records of any kind, between any bytes: the link ends with an error or gives
-    /// its caller what was sealed as data, in order, and never waits while something is left to open.
+    /// Plays a peer that holds the keys and sends records of any kind, between any bytes. The link
+    /// must end with an error or give its caller the data that was sealed, in order, and must never
+    /// wait while it can open something.
     ///
-    /// `script` holds operations: a byte for what, one for how long, and so many bytes for it.
+    /// `script` holds operations: a byte for the kind, a byte for the length, and that many bytes.
     ///
     /// # Panics
-    /// Something does not hold.
+    /// If an invariant fails.
     pub fn records(script: &[u8]) {
         let mut script = script.iter().copied();
         let mut number = 0;
@@ -148,7 +152,7 @@ mod of_records {
             let bytes = usize::from(script.next().unwrap_or(0));
             let mut text: Vec<u8> = script.by_ref().take(bytes).collect();
             let content = match what % 8 {
-                // Long ones, too.
+                // Long records as well.
                 0 => {
                     text = text.repeat(1 + bytes % 64);
                     ContentType::ApplicationData
@@ -188,7 +192,7 @@ mod of_records {
             socket,
             secrets: ExtractedSecrets { tx: key(0), rx: key(0) },
             suite: TLS13_AES_256_GCM_SHA384,
-            schedule: Box::new(Keys { tx: 0, rx: 0 }),
+            schedule: Box::new(AnyKeys { tx: 0, rx: 0 }),
             out: vec![0; BUFFER_BYTES],
             plain: &[],
             wire: &[],
@@ -214,11 +218,11 @@ mod of_records {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Identity, notice::Step};
+    use crate::{Identity, notice::StepName};
 
     const RUNS: u64 = 4000;
 
-    /// Any bytes, the same in each run.
+    /// Pseudo-random bytes, the same for each `run`.
     fn noise(run: u64, bytes: usize) -> Vec<u8> {
         let mut noise = vec![0; bytes];
         let mut hasher = blake3::Hasher::new();
@@ -226,7 +230,7 @@ mod tests {
         noise
     }
 
-    /// `whole` with a few bytes changed, cut out or put in.
+    /// `whole` with a few bytes changed, removed or inserted.
     fn mutated(run: u64, whole: &[u8]) -> Vec<u8> {
         let (mut bytes, dice) = (whole.to_vec(), noise(run, 17));
         for turn in dice[1..].chunks(4).take(1 + usize::from(dice[0] % 4)) {
@@ -271,7 +275,7 @@ mod tests {
 
     #[test]
     fn notices_of_any_bytes() {
-        let step = Step::new("layer 3");
+        let step = StepName::new("layer 3");
         let said = [
             Notice::Abort { culprit: PartyId(2), why: Reason::Silent, step },
             Notice::Alive(Some((PartyId(1), step))),

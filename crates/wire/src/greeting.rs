@@ -1,4 +1,4 @@
-//! One connection of a session from the first byte to the judged hellos, on either side.
+//! One connection of a session, from the first byte to the judged hellos, on either side.
 
 use std::{io, sync::atomic::AtomicBool, time::Duration};
 
@@ -8,29 +8,29 @@ use rustls::AlertDescription;
 
 use crate::{
     PeerConfig, Pin, TransportKind,
-    hello::{BadHello, Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
+    hello::{BadHello, Flow, GreetingRole, HELLO_BYTES, Hello, WIRE_VERSION},
     joining::Joining,
     lobby::Visitor,
     locks::lock,
     port::{Guest, Port},
-    roster::{Nonce, Refusal},
+    roster::{Nonce, NotAdmitted},
     slot::{CONTROL_LANE, Duplex, Slot},
     tcp::Guard,
-    tls::{Shown, outdated, wrong_pin},
+    tls::{ShownCertificate, outdated, wrong_pin},
     transport,
 };
 
-/// LOCAL: how long an accepted connection may take to greet once it has said its first words.
+/// LOCAL: how long an accepted connection may take to greet, from its first words on.
 const GREETING: Duration = Duration::from_secs(10);
 
-/// A connection that was dialled, the certificate of its other end, and what that answered.
-type Answered = (Box<dyn Duplex>, Option<Shown>, Hello);
+/// A dialled connection, the certificate of its other end, and the hello of that.
+type Answered = (Box<dyn Duplex>, Option<ShownCertificate>, Hello);
 
-/// A connection that is in, and its place.
-pub(crate) type Kept = (Slot, Nonce, Box<dyn Duplex>);
+/// An admitted connection and its slot.
+pub(crate) type Admitted = (Slot, Nonce, Box<dyn Duplex>);
 
 impl Joining<'_> {
-    /// One attempt to dial `peer` for `slot`.
+    /// Dials `peer` once for `slot`.
     pub(crate) fn dial_once(
         &self,
         peer: &PeerConfig,
@@ -39,9 +39,9 @@ impl Joining<'_> {
     ) -> Result<(Nonce, Box<dyn Duplex>), NetError> {
         let on = |e| handshake_error(self.cfg.me, self.tls.pin(), Some(peer.id), e);
         let flow = if slot.sends { Flow::FromDialer } else { Flow::FromListener };
-        let ours = self.hello(peer.id, slot.lane, flow, Role::Dialer);
+        let ours = self.hello(peer.id, slot.lane, flow, GreetingRole::Dialer);
         let (link, shown, theirs) = self.greeted(peer, address, &ours)?;
-        // It looks at its peers before it joins: it may come yet.
+        // The peer only probes its own peers: it may still join.
         if theirs.session == SessionId::PROBE {
             return Err(only_looks(peer.id));
         }
@@ -49,7 +49,7 @@ impl Joining<'_> {
             if theirs.of == Some(self.cfg.me) {
                 return Err(of_an_earlier_process(peer.id));
             }
-            // The number of another member means the same only in the same job.
+            // Members' numbers have the same meaning only within one job.
             if theirs.of.is_some() {
                 ours.judge(&theirs, peer.id)?;
             }
@@ -66,7 +66,7 @@ impl Joining<'_> {
             NetError::Duplicate { peer: Some(peer.id), what }
         })?;
         self.remember(peer.id, shown);
-        let link = self.settled(link, slot, Role::Dialer, &self.guard).map_err(on)?;
+        let link = self.settled(link, slot, GreetingRole::Dialer, &self.guard).map_err(on)?;
         admission.keep();
         Ok((theirs.nonce, link))
     }
@@ -92,26 +92,26 @@ impl Joining<'_> {
         Ok((link, shown, theirs))
     }
 
-    /// Greets on an accepted connection, until `out` says otherwise; calls `proved` when the peer has shown who it is.
-    /// `None` where it was for another session of this port, which has it now. The error says whether it ends the session:
-    /// only a known peer's does.
+    /// Greets on an accepted connection, until `out` is set; calls `proved` when the peer has
+    /// proved its identity. `None` if it was for another session of this port, which has it now.
+    /// The error's flag says whether it ends the session: only a known peer's does.
     pub(crate) fn greet(
         &self,
         visitor: Visitor,
         port: Option<&Port>,
         out: &AtomicBool,
         proved: impl FnOnce(),
-    ) -> Result<Option<Kept>, (bool, NetError)> {
+    ) -> Result<Option<Admitted>, (bool, NetError)> {
         let Visitor { stream, first, .. } = visitor;
         let guard = self.greeting_guard(Some(out));
         let stranger =
             |peer: Option<PartyId>| move |e| (false, handshake_error(self.cfg.me, self.tls.pin(), peer, e));
         let holder = |pin: Pin| self.cfg.peers.iter().find(|peer| peer.pin == pin).map(|peer| peer.id);
-        // Of a peer of another session only that one knows the pin.
+        // On a shared port, only a peer's own session knows its pin.
         let pins = port.is_none().then(|| self.cfg.peers.iter().map(|peer| peer.pin).collect());
         let accepted = transport::accepted(stream, self.cfg, &self.tls, pins, &guard, &first);
         let (mut link, shown) = accepted.map_err(|e| match outdated(&e).and_then(|o| holder(o.pin)) {
-            // It holds the key, and its certificate proves nothing any more.
+            // It holds the key, but its certificate has expired and proves nothing.
             Some(peer) => (false, self.outdated_peer(peer, e)),
             None => stranger(None)(e),
         })?;
@@ -121,12 +121,12 @@ impl Joining<'_> {
         }
         let mut bytes = [0; HELLO_BYTES];
         match <[u8; HELLO_BYTES]>::try_from(first) {
-            // Without TLS the hello itself came first.
+            // Without TLS, the first words are the hello.
             Ok(hello) if shown.is_none() => bytes = hello,
             _ => guard.recv(&mut *link, &mut bytes).map_err(stranger(pinned))?,
         }
-        // Nobody speaks again before our answer. Who left meanwhile, as at the end of an earlier session on this port,
-        // is not judged.
+        // A peer says nothing more before this side's answer. A peer that has left meanwhile, as at
+        // the end of an earlier session on this port, is not judged.
         match link.try_recv(&mut [0]) {
             Ok(0) => {}
             Ok(_) => return Err(stranger(pinned)(io::ErrorKind::InvalidData.into())),
@@ -145,7 +145,8 @@ impl Joining<'_> {
         self.welcome(guest, &guard).map(Some)
     }
 
-    /// The certificate of `peer` does not hold: that is remembered as what is seen of it.
+    /// The error of a peer whose certificate does not hold; it is recorded among the sights of that
+    /// peer.
     fn outdated_peer(&self, peer: PartyId, e: io::Error) -> NetError {
         let NetError::Expired { peer: of, what } =
             handshake_error(self.cfg.me, self.tls.pin(), Some(peer), e)
@@ -161,13 +162,14 @@ impl Joining<'_> {
         NetError::Expired { peer: of, what }
     }
 
-    /// Ends the greeting of one connection in time.
+    /// Limits the time of one connection's greeting.
     pub(crate) fn greeting_guard<'g>(&'g self, out: Option<&'g AtomicBool>) -> Guard<'g> {
         Guard { given_up: &self.heard_all, out, ..self.guard }.within(GREETING)
     }
 
-    /// Judges and answers a connection that has said its hello. The error says whether it ends the session.
-    pub(crate) fn welcome(&self, guest: Guest, guard: &Guard<'_>) -> Result<Kept, (bool, NetError)> {
+    /// Judges and answers a connection that has said its hello. The error's flag says whether it
+    /// ends the session.
+    pub(crate) fn welcome(&self, guest: Guest, guard: &Guard<'_>) -> Result<Admitted, (bool, NetError)> {
         let Guest { mut link, shown, hello: bytes } = guest;
         let stranger =
             |peer: Option<PartyId>| move |e| (false, handshake_error(self.cfg.me, self.tls.pin(), peer, e));
@@ -178,7 +180,7 @@ impl Joining<'_> {
             Ok(Hello { from, .. }) | Err(BadHello::Version { from, .. }) => Some(*from),
             Err(_) => None,
         };
-        // Without TLS a peer is whom it says it is.
+        // Without TLS, a peer's claim of its number is believed.
         let peer = if shown.is_some() { pinned } else { claimed };
         let Some(peer) = self.cfg.peers.iter().find(|p| Some(p.id) == peer) else {
             let presented = Presented::Other(Text::peer(claimed, "a connection without a hello"));
@@ -189,16 +191,17 @@ impl Joining<'_> {
         };
         let (lane, wanted) = theirs.as_ref().map_or((0, Flow::FromDialer), |hello| (hello.lane, hello.flow));
         let flow = if peer.address.is_some() { Flow::FromDialer } else { wanted };
-        let mut ours = self.hello(peer.id, lane, flow, Role::Listener);
+        let mut ours = self.hello(peer.id, lane, flow, GreetingRole::Listener);
         let mut answer =
             |ours: &Hello| guard.send(&mut *link, &ours.encode()).map_err(stranger(Some(peer.id)));
-        // Who only looks whether this party is there has its answer, and the session waits on.
+        // A probe has its answer, and the session goes on waiting.
         if Hello::is_probe(&bytes) {
             answer(&ours)?;
             return Err((false, only_looks(peer.id)));
         }
         if self.excuse.is_some() {
-            // The peer compares nothing else with it, and a member that has no job to read knows no numbers of clients.
+            // The peer compares no other field with it. A member without a job does not know the
+            // numbers of clients.
             ours.to = claimed.unwrap_or(peer.id);
             answer(&ours)?;
             self.told(peer.id);
@@ -207,17 +210,17 @@ impl Joining<'_> {
         }
         if let Ok(hello @ Hello { ends: Some(why), session, nonce, of, .. }) = &theirs
             && *session == ours.session
-            // The number of another member means the same only in the same job.
+            // Members' numbers have the same meaning only within one job.
             && (of.is_none() || ours.judge(hello, peer.id).is_ok())
         {
-            // Whoever has joined is not ended by another process with its key.
+            // Another process with the key of a member that has joined does not end the session.
             if self.roster.has_another(peer.id, *nonce) {
                 ours.full = true;
                 answer(&ours)?;
                 let what = "another process with its key joined before".to_owned();
                 return Err((false, NetError::Duplicate { peer: Some(peer.id), what }));
             }
-            // It has proved who it is, whether our answer reaches it or not.
+            // It has proved its identity, whether this answer arrives or not.
             let _ = answer(&ours);
             if *of == Some(self.cfg.me) {
                 return Err((false, of_an_earlier_process(peer.id)));
@@ -227,23 +230,23 @@ impl Joining<'_> {
         let judged = theirs.map_err(|bad| bad_hello(Some(peer.id), &bad));
         let theirs = match judged.and_then(|theirs| ours.judge(&theirs, peer.id).map(|()| theirs)) {
             Ok(theirs) => theirs,
-            // Both sides name it.
+            // Both sides report the difference.
             Err(e) => {
                 answer(&ours)?;
                 return Err((true, e));
             }
         };
         let slot = Slot { peer: peer.id, lane, sends: flow == Flow::FromListener };
-        // Before the answer, from which the other side concludes that it is in.
+        // Admits before it answers, since the answer tells the other side that it is in.
         let admission = match self.roster.admit_patiently(slot, theirs.nonce, || guard.check().is_ok()) {
             Ok(admission) => admission,
-            Err(Refusal::Duplicate) => {
+            Err(NotAdmitted::Duplicate) => {
                 ours.full = true;
                 answer(&ours)?;
                 let what = "another process with its key joined before".to_owned();
                 return Err((false, NetError::Duplicate { peer: Some(peer.id), what }));
             }
-            Err(Refusal::Taken) => {
+            Err(NotAdmitted::Taken) => {
                 let source = io::Error::other(format!("it dialled {slot} twice"));
                 return Err((
                     false,
@@ -253,18 +256,19 @@ impl Joining<'_> {
         };
         answer(&ours)?;
         self.remember(peer.id, shown);
-        let link = self.settled(link, slot, Role::Listener, guard).map_err(stranger(Some(peer.id)))?;
+        let link =
+            self.settled(link, slot, GreetingRole::Listener, guard).map_err(stranger(Some(peer.id)))?;
         admission.keep();
         lock(&self.sights).met(peer.id);
         Ok((slot, theirs.nonce, link))
     }
 
-    /// The link of `slot`. A link that watches over the session stays on its connection.
+    /// The link of `slot`. A link of the control lane stays on its connection.
     fn settled(
         &self,
         link: Box<dyn Duplex>,
         slot: Slot,
-        role: Role,
+        role: GreetingRole,
         guard: &Guard<'_>,
     ) -> io::Result<Box<dyn Duplex>> {
         if slot.lane == CONTROL_LANE {
@@ -273,7 +277,7 @@ impl Joining<'_> {
         transport::settled(link, self.cfg.transport, slot.sends, role, guard)
     }
 
-    pub(crate) fn hello(&self, peer: PartyId, lane: u16, flow: Flow, role: Role) -> Hello {
+    pub(crate) fn hello(&self, peer: PartyId, lane: u16, flow: Flow, role: GreetingRole) -> Hello {
         Hello {
             version: WIRE_VERSION,
             from: self.cfg.me,
@@ -293,14 +297,14 @@ impl Joining<'_> {
         }
     }
 
-    fn remember(&self, peer: PartyId, shown: Option<Shown>) {
+    fn remember(&self, peer: PartyId, shown: Option<ShownCertificate>) {
         if let Some(shown) = shown {
             lock(&self.certificates).insert(peer, shown.validity);
         }
     }
 }
 
-/// The alerts with which a side says that it does not take a certificate, whichever TLS it runs.
+/// The alerts by which a side refuses a certificate, in any implementation of TLS.
 const REFUSALS: [AlertDescription; 6] = [
     AlertDescription::CertificateUnknown,
     AlertDescription::BadCertificate,
@@ -310,7 +314,8 @@ const REFUSALS: [AlertDescription; 6] = [
     AlertDescription::AccessDenied,
 ];
 
-/// An error before the other end has proved who it is. An alert is no peer's word yet: whoever answers can send one in clear.
+/// An error before the other end has proved its identity. An alert is not yet a peer's word:
+/// anybody who answers can send one in the clear.
 pub(crate) fn unproven_error(peer: Option<PartyId>, e: io::Error) -> NetError {
     if let Some(outdated) = outdated(&e) {
         return NetError::Expired { peer, what: outdated.into_text() };
@@ -324,8 +329,8 @@ pub(crate) fn unproven_error(peer: Option<PartyId>, e: io::Error) -> NetError {
     }
 }
 
-/// An error of a handshake. An alert about our certificate is the word of a peer that has proved who it is, or of a dialler, whose
-/// errors end nothing.
+/// An error of a handshake. An alert about this party's certificate comes from a peer that has
+/// proved its identity, or from a dialler, whose errors end nothing.
 pub(crate) fn handshake_error(me: PartyId, own: Pin, peer: Option<PartyId>, e: io::Error) -> NetError {
     let e = unproven_error(peer, e);
     let NetError::Tls { source, .. } = &e else { return e };
@@ -341,13 +346,14 @@ pub(crate) fn handshake_error(me: PartyId, own: Pin, peer: Option<PartyId>, e: i
     }
 }
 
-/// A peer that ends because of a process of this member that was here before this one: it may come again.
+/// The error of a peer that ends because of an earlier process of this member; the peer may join
+/// again.
 fn of_an_earlier_process(peer: PartyId) -> NetError {
     let source = io::Error::other("it ends a run that an earlier process of this member could not join");
     NetError::Io { peer: Some(peer), step: "handshake".to_owned(), source }
 }
 
-/// A peer that is up, and not yet in a session.
+/// The error of a peer that is up and not yet in a session.
 fn only_looks(peer: PartyId) -> NetError {
     let source = io::Error::other("it runs `hushwire doctor` now, and may come yet");
     NetError::Io { peer: Some(peer), step: "handshake".to_owned(), source }

@@ -1,4 +1,4 @@
-//! The first message of both ends of a connection, which each compares with its own.
+//! The first message of both ends of a connection; each compares it with its own.
 //!
 //! ```text
 //!  byte  0        8      10   11  12        28        60        92     94     96     97    98    99    100   101  102    112     128
@@ -7,12 +7,13 @@
 //!        | 8      | 2    | 1  | 1 | 16      | 32      | 32      | 2    | 2    | 1    | 1   | 1   | 1   | 1   | 1  | 10   | 16    |
 //!        +--------+------+----+---+---------+---------+---------+------+------+------+-----+-----+-----+-----+----+------+-------+
 //! ```
-//! Numbers are little endian. The first 28 bytes stay where they are in every version, so that releases which
-//! disagree still name each other, and know who only looks ([`SessionId::PROBE`]). A listener answers a hello that it
-//! disagrees with, so that a mismatch is an error on both sides. The nonce tells processes with one key apart (see
-//! [`roster`](crate::roster)); to a second process the listener says `full` and closes. A member that ends before it joins
-//! says so by `ends`, one of a closed set of reasons (see [`excuse`](crate::excuse)); one that ends because of another member
-//! names it by `of`.
+//! Numbers are little endian. The first 28 bytes have the same layout in every version, so that
+//! releases which disagree can still name each other and recognise a probe ([`SessionId::PROBE`]).
+//! A listener answers a hello that it disagrees with, so that a mismatch is an error on both sides.
+//! The nonce tells processes with one key apart (see [`roster`](crate::roster)); to a second
+//! process the listener says `full` and closes. A member that ends before it joins says so in
+//! `ends`, one of a closed set of reasons (see [`excuse`](crate::excuse)); if another member is the
+//! reason, `of` names that member.
 
 use hushwire_fault::{IntoText, Text};
 use hushwire_machine::{NetError, PartyId, Reason, SessionId};
@@ -23,13 +24,13 @@ use crate::{
     slot::CONTROL_LANE,
 };
 
-/// AGREEMENT: bytes of a hello.
+/// AGREEMENT: the bytes of a hello.
 pub(crate) const HELLO_BYTES: usize = 128;
-/// AGREEMENT: opens every hello.
+/// AGREEMENT: the first bytes of every hello.
 const MAGIC: [u8; 8] = *b"hushwire";
-/// AGREEMENT: the bytes on the wire change with it.
+/// AGREEMENT: the version of the bytes on the wire.
 pub(crate) const WIRE_VERSION: u16 = 9;
-/// The bytes that must be zero.
+/// Bytes that must be zero.
 const RESERVED: core::ops::Range<usize> = 102..112;
 
 /// The direction of data on a connection.
@@ -37,13 +38,13 @@ const RESERVED: core::ops::Range<usize> = 102..112;
 pub(crate) enum Flow {
     /// From the side that dialled to the side that listened.
     FromDialer,
-    /// The other way: clients listen to nobody and dial for both.
+    /// From the listener to the dialler: a client does not listen and dials for both directions.
     FromListener,
 }
 
 /// The way in which a side came to the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Role {
+pub(crate) enum GreetingRole {
     Dialer,
     Listener,
 }
@@ -60,27 +61,27 @@ pub(crate) struct Hello {
     pub(crate) lane: u16,
     pub(crate) lanes: u16,
     pub(crate) flow: Flow,
-    pub(crate) role: Role,
-    /// Whether data moves in shared memory once the hellos agree; otherwise it moves on this connection.
+    pub(crate) role: GreetingRole,
+    /// Whether data moves in shared memory after the hellos; otherwise it moves on this connection.
     pub(crate) shm: bool,
-    /// A listener's answer that it is in the session with another process of the dialler.
+    /// A listener's answer that another process of the dialler's member is in the session.
     pub(crate) full: bool,
-    /// The reason why this member does not join, and ends instead.
+    /// The reason why this member ends before it joins.
     pub(crate) ends: Option<Reason>,
-    /// The member that gave this reason, where it is another one.
+    /// The member that gave this reason, if it is not the sender.
     pub(crate) of: Option<PartyId>,
-    /// The random number of the process.
+    /// The process's random number.
     pub(crate) nonce: Nonce,
 }
 
 /// The reason why bytes are not a hello of this version.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum BadHello {
-    /// Not Hushwire at all.
+    /// Not a hello of Hushwire.
     Magic,
-    /// Another release, and who it says it is.
+    /// A hello of another release, which names its sender.
     Version { version: u16, from: PartyId },
-    /// A field holds what none may hold.
+    /// A field has a value that is not allowed.
     Field(&'static str),
 }
 
@@ -101,8 +102,8 @@ impl Hello {
             Flow::FromListener => 1,
         };
         bytes[97] = match self.role {
-            Role::Dialer => 0,
-            Role::Listener => 1,
+            GreetingRole::Dialer => 0,
+            GreetingRole::Listener => 1,
         };
         bytes[98] = self.shm.into();
         bytes[99] = self.full.into();
@@ -127,8 +128,8 @@ impl Hello {
             _ => return Err(BadHello::Field("direction")),
         };
         let role = match bytes[97] {
-            0 => Role::Dialer,
-            1 => Role::Listener,
+            0 => GreetingRole::Dialer,
+            1 => GreetingRole::Listener,
             _ => return Err(BadHello::Field("role")),
         };
         let shm = match bytes[98] {
@@ -138,7 +139,7 @@ impl Hello {
         };
         let full = match (bytes[99], role) {
             (0, _) => false,
-            (1, Role::Listener) => true,
+            (1, GreetingRole::Listener) => true,
             _ => return Err(BadHello::Field("answer")),
         };
         let ends = match bytes[100].checked_sub(1).map(reason_of) {
@@ -177,12 +178,12 @@ impl Hello {
         })
     }
 
-    /// Whether bytes that may be a hello of any version come from a party that only looks.
+    /// Whether bytes that may be a hello of any version come from a probe.
     pub(crate) fn is_probe(bytes: &[u8; HELLO_BYTES]) -> bool {
         bytes[..8] == MAGIC && bytes[12..28] == SessionId::PROBE.0
     }
 
-    /// Compares this side's hello with what `peer` sent. Both sides name the same field.
+    /// Compares this side's hello with the one from `peer`. Both sides name the same field.
     pub(crate) fn judge(&self, theirs: &Self, peer: PartyId) -> Result<(), NetError> {
         let hex32 = |digest: &[u8; 32]| Text::from(hex::encode(digest));
         let place = |shm| Text::from(if shm { "shared memory" } else { "the connection" });

@@ -14,7 +14,7 @@ fn hello() -> Hello {
         lane: 1,
         lanes: 4,
         flow: Flow::FromDialer,
-        role: Role::Dialer,
+        role: GreetingRole::Dialer,
         shm: false,
         full: false,
         ends: None,
@@ -25,7 +25,7 @@ fn hello() -> Hello {
 
 /// The answer of a peer that agrees.
 fn answer() -> Hello {
-    Hello { from: PartyId(2), to: PartyId(1), role: Role::Listener, nonce: Nonce([7; 16]), ..hello() }
+    Hello { from: PartyId(2), to: PartyId(1), role: GreetingRole::Listener, nonce: Nonce([7; 16]), ..hello() }
 }
 
 fn field(theirs: &Hello) -> Option<&'static str> {
@@ -53,7 +53,7 @@ fn every_field_is_compared() {
         ("number of lanes", Hello { lanes: 2, ..answer() }),
         ("lane", Hello { lane: 0, ..answer() }),
         ("direction", Hello { flow: Flow::FromListener, ..answer() }),
-        ("role", Hello { role: Role::Dialer, ..answer() }),
+        ("role", Hello { role: GreetingRole::Dialer, ..answer() }),
     ];
     for (name, theirs) in cases {
         assert_eq!(field(&theirs), Some(name));
@@ -96,13 +96,14 @@ fn each_bad_field_is_named() {
     assert_eq!(spoilt(96, 2), Err(BadHello::Field("direction")));
     assert_eq!(spoilt(97, 2), Err(BadHello::Field("role")));
     assert_eq!(spoilt(98, 2), Err(BadHello::Field("transport")));
-    // Only a listener says so.
+    // Only a listener may set it.
     assert_eq!(spoilt(99, 1), Err(BadHello::Field("answer")));
-    // A member speaks of itself: it neither died nor cheated, and there is no reason of that number.
+    // A member gives its own reason: death and cheating are not among them, and other codes do not
+    // exist.
     for code in [1, 3, 9, 10, 18, 255] {
         assert_eq!(spoilt(100, code), Err(BadHello::Field("reason to end")), "{code}");
     }
-    // It gives no reason; and nobody names itself as another.
+    // A member without a reason; a member that names itself as another one.
     assert_eq!(spoilt(101, 1), Err(BadHello::Field("member that ends")));
     let itself = Hello { ends: Some(Reason::Declined), of: Some(PartyId(1)), ..hello() };
     assert_eq!(Hello::decode(&itself.encode()), Err(BadHello::Field("member that ends")));

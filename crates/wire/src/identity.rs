@@ -1,4 +1,4 @@
-//! A party's certificate and key, and the pin that its peers know it by.
+//! A party's certificate and key, and the pin by which peers recognise it.
 
 use core::{fmt, str::FromStr};
 use std::{
@@ -17,7 +17,8 @@ use zeroize::Zeroizing;
 
 use crate::{Validity, subject::common_name};
 
-/// The SHA-256 fingerprint of a certificate's DER form: whoever holds its key is the peer.
+/// The SHA-256 fingerprint of a certificate's DER form. Whoever holds the certificate's key is the
+/// peer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Pin(pub [u8; 32]);
 
@@ -31,14 +32,14 @@ impl Pin {
     }
 }
 
-/// 64 hexadecimal digits, with `sha256:` in front.
+/// 64 hexadecimal digits after `sha256:`.
 impl fmt::Display for Pin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "sha256:{}", hex::encode(self.0))
     }
 }
 
-/// With `sha256:` in front or without; upper or lower case.
+/// Parses digits in either case, with or without `sha256:`.
 impl FromStr for Pin {
     type Err = IdentityError;
 
@@ -52,22 +53,23 @@ impl FromStr for Pin {
     }
 }
 
-/// The reason why an identity could not be made or read. Reads as [`cause`](Self::cause), then [`remedy`](Self::remedy).
+/// The reason why an identity could not be made or read. Its text is [`cause`](Self::cause), then
+/// [`remedy`](Self::remedy).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum IdentityError {
     /// The key could not be made.
     Generate(String),
-    /// The PEM text lacks a part, or one is damaged.
+    /// The PEM text lacks a part, or a part is damaged.
     Pem {
         /// The part of the file.
         part: &'static str,
-        /// The fault of that part.
+        /// The fault of the part.
         cause: String,
     },
-    /// Certificate and key do not belong together, or are of an unsupported kind.
+    /// The certificate and the key do not match, or have an unsupported kind.
     Pair(String),
-    /// Not a pin.
+    /// A text is not a pin.
     Pin {
         /// The text that was given.
         given: String,
@@ -96,7 +98,7 @@ impl IdentityError {
         }
     }
 
-    /// The next thing to do about it, as one clause.
+    /// The remedy, as one clause.
     #[must_use]
     pub fn remedy(&self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
@@ -108,9 +110,9 @@ impl IdentityError {
     }
 }
 
-/// A self-made certificate and its private key. No `Debug`: it holds a secret.
+/// A self-signed certificate and its private key. It has no `Debug`, since it holds a secret.
 ///
-/// The text kept here is zeroized when it is dropped; aws-lc clears the parsed key.
+/// The text in it is zeroized on drop; aws-lc clears the parsed key.
 pub struct Identity {
     pem: Zeroizing<String>,
     certified: Arc<CertifiedKey>,
@@ -119,7 +121,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Makes a key and a certificate that holds for a year, as [`Identity::generate_for`].
+    /// Makes a key and a certificate that is valid for a year; see [`Identity::generate_for`].
     ///
     /// # Errors
     /// As [`Identity::generate_for`].
@@ -127,11 +129,11 @@ impl Identity {
         Self::generate_for(name, Validity::lasting(Validity::DEFAULT))
     }
 
-    /// Makes a key and a certificate for `name`, a label for people that no check reads. Whom to trust is what the
-    /// pin says; outside of `validity` peers refuse it all the same.
+    /// Makes a key and a certificate for `name`, a label for people that no check reads. The pin
+    /// alone decides whom to trust, but peers refuse a certificate outside its `validity`.
     ///
     /// # Errors
-    /// The operating system has no randomness, or `name` cannot stand in a certificate.
+    /// The operating system has no randomness, or a certificate cannot contain `name`.
     pub fn generate_for(name: &str, validity: Validity) -> Result<Self, IdentityError> {
         let wrong = |e: rcgen::Error| IdentityError::Generate(e.to_string());
         let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).map_err(wrong)?;
@@ -147,16 +149,17 @@ impl Identity {
         Self::from_pem(&Zeroizing::new(certificate.pem() + &key_pem))
     }
 
-    /// Certificate and PKCS #8 key as PEM text. The text is secret.
+    /// The certificate and the PKCS #8 key as PEM text. The text is secret.
     #[must_use]
     pub fn to_pem(&self) -> Zeroizing<String> {
         self.pem.clone()
     }
 
-    /// Reads what [`Identity::to_pem`] wrote: one certificate and one PKCS #8 key, in either order.
+    /// Reads the text of [`Identity::to_pem`]: one certificate and one PKCS #8 key, in either
+    /// order.
     ///
     /// # Errors
-    /// A part is missing or damaged, or the two do not belong together.
+    /// A part is missing or damaged, or the two do not match.
     pub fn from_pem(text: &str) -> Result<Self, IdentityError> {
         let part =
             |part| move |e: rustls::pki_types::pem::Error| IdentityError::Pem { part, cause: e.to_string() };
@@ -169,19 +172,20 @@ impl Identity {
         Ok(Self { pem: Zeroizing::new(text.to_owned()), certified: Arc::new(certified), pin, validity })
     }
 
-    /// The pin that the peers of this party put into their party files.
+    /// The pin that peers write into their party files.
     #[must_use]
     pub fn pin(&self) -> Pin {
         self.pin
     }
 
-    /// From when to when peers accept it.
+    /// The time in which peers accept the certificate.
     #[must_use]
     pub fn validity(&self) -> Validity {
         self.validity
     }
 
-    /// Pin and dates of the first certificate in PEM text, which may hold no key: what a party file says of a peer.
+    /// The pin and dates of the first certificate in PEM text, with or without a key: a party
+    /// file's entry for a peer.
     ///
     /// # Errors
     /// There is no certificate, or it is damaged.
@@ -190,7 +194,8 @@ impl Identity {
         described(&certificate.map_err(|e| bad_certificate(e.to_string()))?)
     }
 
-    /// The label in the first certificate of PEM text; `None` where there is none, or no certificate.
+    /// The label in the first certificate of PEM text; `None` if there is no certificate or no
+    /// label.
     #[must_use]
     pub fn name_in(pem: &str) -> Option<String> {
         common_name(&CertificateDer::from_pem_slice(pem.as_bytes()).ok()?)
@@ -237,7 +242,7 @@ mod tests {
     #[test]
     fn a_certificate_holds_as_long_as_asked() {
         let second = |n| UNIX_EPOCH + std::time::Duration::from_secs(n);
-        // Across 2050, where X.509 changes the way it writes dates.
+        // A range across 2050, where X.509 changes its format of dates.
         let asked = Validity { not_before: second(1_800_000_000), not_after: second(2_600_000_000) };
         let identity = Identity::generate_for("a", asked).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(identity.validity(), asked);

@@ -1,4 +1,4 @@
-//! The state of a member that joins a session, or that tells the others why it does not join.
+//! The state of a member that joins a session, or that tells the others why it does not.
 
 use hushwire_fault::Text;
 use std::{
@@ -28,19 +28,19 @@ use crate::{
     watch::{Half, Watching},
 };
 
-/// LOCAL: the wait after a refused connection, doubled up to the second number.
+/// LOCAL: the wait after a refused connection; it doubles up to the second value.
 pub(crate) const BACKOFF: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(200));
 
-/// LOCAL: how long a party that gave up still answers at its listener, so that peers that dial it
-/// learn why.
+/// LOCAL: how long the listener of a party that gave up still answers, so that peers that dial it
+/// learn the reason.
 pub(crate) const GRACE: Duration = Duration::from_millis(500);
-/// The state of a peer that took the connection and has not yet answered.
+/// The description of a peer that accepted the connection and has not answered.
 const MUTE: &str = "it takes the connection and does not greet";
-/// LOCAL: how long this process may lack descriptors before it says so and gives up.
+/// LOCAL: how long this process may lack descriptors before it gives up.
 const SHORTAGE: Duration = Duration::from_secs(3);
 
-/// Checks the configuration, and prepares a member to meet the others: to join, or to tell them
-/// `excuse`.
+/// Checks the configuration and prepares a member to connect to the others: to join, or to tell
+/// them `excuse`.
 pub(crate) fn with_joining<T>(
     cfg: &SessionConfig,
     identity: &Identity,
@@ -93,61 +93,61 @@ pub(crate) fn with_joining<T>(
 /// The reason of a member that ends before it joins, and the peers that have heard it.
 pub(crate) struct Excuse {
     pub(crate) why: Reason,
-    /// The member that gave the reason, where it is another one.
+    /// The member that gave the reason, if it is not this one.
     pub(crate) of: Option<PartyId>,
     pub(crate) told: Mutex<BTreeSet<PartyId>>,
 }
 
-/// A connection that greets, on a thread of its own.
+/// A connection that greets on a thread of its own.
 pub(crate) struct Greeter {
     pub(crate) number: u64,
     pub(crate) origin: Origin,
-    /// Ends its greeting.
+    /// Set to end the greeting.
     pub(crate) out: Arc<AtomicBool>,
 }
 
-/// A member that meets the others, shared by its threads.
+/// A member that connects to the others; its threads share it.
 pub(crate) struct Joining<'a> {
     pub(crate) cfg: &'a SessionConfig,
     pub(crate) tls: TlsSide,
     listens: bool,
-    /// The excuse of a member that does not join, and tells the others why.
+    /// The excuse of a member that ends and tells the others why.
     pub(crate) excuse: Option<&'a Excuse>,
     pub(crate) guard: Guard<'a>,
-    /// Nobody is awaited any more: whoever still greets is a stranger.
+    /// Whether all peers have heard the excuse: whoever still greets is a stranger.
     pub(crate) heard_all: AtomicBool,
-    /// All connections were there at some time of this round.
+    /// Whether all connections were there at some time in this round.
     pub(crate) complete: AtomicBool,
     /// The processes of this session.
     pub(crate) roster: Roster,
-    /// `None` where the watcher has it.
+    /// The links by slot; `None` if the watcher has the link.
     pub(crate) links: Mutex<BTreeMap<Slot, Option<Box<dyn Duplex>>>>,
-    /// The validity of this party's certificate and of its peers'.
+    /// The validity of the certificates of this party and its peers.
     pub(crate) certificates: Mutex<BTreeMap<PartyId, Validity>>,
-    /// Bumped when a link is there, and when all is lost.
+    /// Bumped when a link is there, and when the session is lost.
     pub(crate) moved: Signal,
     pub(crate) watched: Watching,
     pub(crate) observer: Option<Observer>,
-    /// Peers that have not been told an excuse.
+    /// The number of peers that have not been told the excuse.
     pub(crate) awaited: AtomicUsize,
-    /// Rings when none is.
+    /// Rings when that number reaches 0.
     pub(crate) bell: Bell,
-    /// Threads that greet.
+    /// The number of threads that greet.
     pub(crate) greeting: AtomicUsize,
-    /// Those among them, oldest first, whose peers have not proved who they are.
+    /// The greetings, oldest first, of peers that have not proved their identity.
     pub(crate) unproven: Mutex<Vec<Greeter>>,
-    /// The time since which this process has no descriptors left.
+    /// The time since which this process has had no free descriptors.
     shortage: Mutex<Option<Instant>>,
     pub(crate) errors: Mutex<Vec<NetError>>,
-    /// The number of refused connections, with the time and the reason of the last.
+    /// The number of refused connections, and the time and reason of the last one.
     pub(crate) refused: Mutex<Option<(usize, Instant, Text)>>,
-    /// The sights of missing members.
+    /// What this party has seen of missing members.
     pub(crate) sights: Mutex<Sights>,
 }
 
 impl Joining<'_> {
     /// Whether nothing is left to dial or to accept. Then all threads of this round end, and a peer
-    /// that is lost later is for the next round.
+    /// that is lost later belongs to the next round.
     pub(crate) fn over(&self) -> bool {
         if self.excuse.is_some() {
             return self.awaited.load(Ordering::SeqCst) == 0;
@@ -158,7 +158,7 @@ impl Joining<'_> {
         self.complete.load(Ordering::SeqCst)
     }
 
-    /// Drops what is left of peers that were lost; whether there are any.
+    /// Drops the connections of lost peers; true if there were lost peers.
     pub(crate) fn clear_gone(&self) -> bool {
         let gone = self.watched.shared().take_gone();
         if gone.is_empty() {
@@ -176,11 +176,12 @@ impl Joining<'_> {
         true
     }
 
-    /// All slots of this party that `wanted` keeps, given also whether this party dials them.
+    /// This party's slots that `wanted` accepts; its second argument says whether this party dials
+    /// the slot.
     pub(crate) fn slots(&self, wanted: impl Fn(Slot, bool) -> bool) -> Vec<Slot> {
         let mut slots = Vec::new();
         for peer in &self.cfg.peers {
-            // The control link comes first: from then on the peer's death shows.
+            // The control link comes first: from then on the peer's death is noticed.
             for lane in iter::once(CONTROL_LANE).chain(0..self.cfg.lanes_with(peer.id)) {
                 for sends in [true, false] {
                     let slot = Slot { peer: peer.id, lane, sends };
@@ -194,7 +195,7 @@ impl Joining<'_> {
         slots
     }
 
-    /// Somebody takes the connection: until it greets, that is what is known.
+    /// Records that somebody accepted the connection; nothing more is known until it greets.
     pub(crate) fn connected(&self, peer: PartyId, address: &str) {
         let is_known =
             lock(&self.sights).dialled.get(&peer).is_some_and(|before| before.sort != Sort::NoListener);
@@ -209,22 +210,22 @@ impl Joining<'_> {
         if self.guard.check().is_ok() {
             sights.dialled.insert(peer, tried);
         } else {
-            // Cut short, as time is over: what was before says more.
+            // The time is over and cut this attempt short: the attempt before says more.
             sights.dialled.entry(peer).or_insert(tried);
         }
     }
 
-    /// An accepted connection, the only one for its slot.
+    /// Keeps an accepted connection, the only one for its slot.
     pub(crate) fn keep(&self, slot: Slot, nonce: Nonce, link: Box<dyn Duplex>) {
         self.put(slot, nonce, link);
         if self.over() {
-            // A full pipe wakes as well.
+            // A full pipe wakes the reader as well.
             let _ = (&self.bell).write(&[0]);
         }
     }
 
-    /// This process could not get another descriptor. That may pass; if it lasts, the member gives
-    /// up.
+    /// Records that this process could not get another descriptor. That may pass; if it lasts, the
+    /// member gives up.
     pub(crate) fn short_of_descriptors(&self, source: io::Error) {
         let now = Instant::now();
         if now - *lock(&self.shortage).get_or_insert(now) >= SHORTAGE {
@@ -232,7 +233,7 @@ impl Joining<'_> {
         }
     }
 
-    /// Takes a connection with the process of this nonce, unless that is gone by now.
+    /// Keeps a connection with the process of this nonce, unless that process is gone by now.
     pub(crate) fn put(&self, slot: Slot, nonce: Nonce, link: Box<dyn Duplex>) {
         let mut links = lock(&self.links);
         if !self.roster.is_in(slot.peer, nonce) {

@@ -1,13 +1,15 @@
-//! Sessions between processes: who takes part, over TLS, Unix sockets or shared memory, and who is to blame when one ends.
+//! Sessions between processes: membership, transports (TLS, Unix sockets, shared memory), and blame
+//! when a session ends.
 //!
-//! A [`Net`] of [`hushwire_machine`] holds the links of one party in one session and hands out its channels. Here it comes
-//! from [`connect`]: TCP with TLS 1.3 and pinned certificates, or Unix sockets and shared memory between processes of one
-//! user. [`LocalParties`] are all parties of a session in one process, over a real transport. [`Shape::apply`] puts a net
-//! behind a network of another bandwidth and delay.
+//! A [`Net`] of [`hushwire_machine`] holds the links of one party in one session and hands out its
+//! channels. [`connect`] makes it here, from TCP with TLS 1.3 and pinned certificates, or from Unix
+//! sockets and shared memory between processes of one user. [`LocalParties`] are all parties of a
+//! session in one process, over a real transport. [`Shape::apply`] gives a net the bandwidth and
+//! delay of another network.
 //!
-//! Between processes a session also watches over itself. Heartbeats tell a party that is slow from one that is dead,
-//! a party that gives up says because of whom ([`Watch`]), and so every [`NetError`] names the first cause. An
-//! [`Observer`] hears for whom it waits.
+//! Between processes, a session also watches over itself. Heartbeats tell a slow party from a dead
+//! one, and a party that gives up names the culprit ([`Watch`]), so every [`NetError`] names the
+//! first cause. An [`Observer`] hears which party the session waits for.
 #![forbid(unsafe_code)]
 
 mod accept;
@@ -65,7 +67,7 @@ pub use listener::Listener;
 pub use local::LocalParties;
 pub use measure::{Clock, Probe, presented};
 pub use observe::{Event, Observer};
-pub use probe::{Found, Incoming, Prober, Visit};
+pub use probe::{DialledPeer, Incoming, Prober, Visit};
 pub use session::{PeerConfig, SessionConfig, TransportKind};
 pub use shape::Shape;
 pub use tcp::resolve;

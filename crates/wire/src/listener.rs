@@ -1,4 +1,4 @@
-//! The place where a party hears its peers: a TCP port or a Unix socket.
+//! The endpoint at which a party accepts its peers: a TCP port or a Unix socket.
 
 use std::{
     io::{self, ErrorKind},
@@ -14,14 +14,14 @@ use rustix::{
 use crate::unix::UnixPath;
 use hushwire_machine::NetError;
 
-use crate::{TransportKind, port::Port, session::UNIX_PREFIX, tcp, tcp::Guard, transport::Stream};
+use crate::{TransportKind, port::Port, session::UNIX_PREFIX, tcp, tcp::Guard, transport::HostStream};
 
-/// The one port, or Unix socket, on which a party hears all its peers. It outlives sessions, of which it serves one at a time,
-/// or many where it is [shared](Listener::shared).
+/// The TCP port or Unix socket at which a party accepts all its peers. It outlives sessions and
+/// serves one at a time, or many if it is [shared](Listener::shared).
 pub struct Listener {
     socket: Socket,
     address: String,
-    /// Of one that serves many sessions at a time.
+    /// The sessions of a shared listener.
     port: Option<Port>,
 }
 
@@ -34,12 +34,13 @@ enum Socket {
 impl Listener {
     /// Listens on `addr`: `host:port`, `1.2.3.4:port`, `[::1]:port` or `unix:/path`.
     ///
-    /// Port 0 lets the system choose. Of a host name's addresses it takes the first that works. A Unix socket's
-    /// file has mode 0600 and is removed when the listener is dropped; it belongs in a directory that only its
-    /// owner writes to. The file of a process that ended is replaced, that of a living one is not.
+    /// For port 0 the system chooses a port. Of a host name's addresses it takes the first that
+    /// works. A Unix socket's file has mode 0600 and is removed when the listener is dropped; it
+    /// belongs in a directory that only its owner can write to. The file of a process that has
+    /// ended is replaced, the file of a living process is not.
     ///
     /// # Errors
-    /// [`NetError::Listen`] when the name does not resolve, or the port or path cannot be had.
+    /// [`NetError::Listen`] if the name does not resolve, or the port or path is not available.
     pub fn bind(addr: &str) -> Result<Self, NetError> {
         let bound = match addr.strip_prefix(UNIX_PREFIX) {
             Some(path) => bind_unix(path),
@@ -51,9 +52,10 @@ impl Listener {
         bound.map_err(|source| NetError::Listen { address: addr.to_owned(), source })
     }
 
-    /// Lets many sessions join on it at the same time, of one key and transport, told apart by what hellos say: member,
-    /// session, job and parameters. A hello that fits none of them is not answered, as its session may begin here later;
-    /// so a peer with another job waits in vain, where without this both sides would name what differs.
+    /// Lets many sessions with one key and transport join at the same time. Hellos tell them apart:
+    /// member, session, job and parameters. A hello that fits none of them is not answered, since
+    /// its session may begin here later. Therefore a peer with another job waits in vain, while
+    /// without sharing both sides would name the difference.
     #[must_use]
     pub fn shared(self) -> Self {
         Self { port: Some(Port::default()), ..self }
@@ -81,7 +83,7 @@ impl Listener {
         }
     }
 
-    /// Finds a listener that cannot serve `transport` before anybody waits for it.
+    /// Refuses a `transport` that this listener cannot serve, before anybody waits for it.
     pub(crate) fn check(&self, transport: TransportKind) -> Result<(), NetError> {
         if self.address.starts_with(UNIX_PREFIX) == transport.is_local() {
             return Ok(());
@@ -91,8 +93,8 @@ impl Listener {
         Err(NetError::Config { peer: None, what })
     }
 
-    /// The next connection; `TimedOut` when `guard` ends the wait.
-    pub(crate) fn accept(&self, guard: &Guard<'_>, socket_buffer: Option<usize>) -> io::Result<Stream> {
+    /// Accepts the next connection; `TimedOut` when `guard` ends the wait.
+    pub(crate) fn accept(&self, guard: &Guard<'_>, socket_buffer: Option<usize>) -> io::Result<HostStream> {
         loop {
             if let Some(stream) = self.take(socket_buffer)? {
                 return Ok(stream);
@@ -101,16 +103,16 @@ impl Listener {
         }
     }
 
-    /// The next connection that waits.
-    pub(crate) fn take(&self, socket_buffer: Option<usize>) -> io::Result<Option<Stream>> {
+    /// Accepts a connection that waits; `None` if there is none.
+    pub(crate) fn take(&self, socket_buffer: Option<usize>) -> io::Result<Option<HostStream>> {
         loop {
             let taken = match &self.socket {
-                Socket::Tcp(socket) => tcp::take(socket, socket_buffer).map(|s| s.map(Stream::Tcp)),
+                Socket::Tcp(socket) => tcp::take(socket, socket_buffer).map(|s| s.map(HostStream::Tcp)),
                 #[cfg(unix)]
-                Socket::Unix(socket) => socket.take(socket_buffer).map(|s| s.map(Stream::Unix)),
+                Socket::Unix(socket) => socket.take(socket_buffer).map(|s| s.map(HostStream::Unix)),
             };
             match taken {
-                // The stranger left the queue before we took it.
+                // The peer left the queue before it was accepted.
                 Err(e) if matches!(e.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) => {}
                 other => return other,
             }

@@ -1,9 +1,11 @@
-//! The waiting room of connections that have not yet said a whole hello: on one thread, at little cost, and not for long.
+//! The waiting room of connections that have not yet said a whole hello: on one thread, at little
+//! cost, for a limited time.
 //!
-//! Whoever finds the port can connect. A connection that says nothing, or says it slowly, costs a descriptor until
-//! the limit or until it is put out for a newer one; a thread and cryptography are spent only on those that have said
-//! all that a peer says first (a TLS `ClientHello`, or our hello). When there are too many, the oldest of the address
-//! with most goes: never a new one, so that peers who share an address with strangers still come in.
+//! Whoever finds the port can connect. A connection that says nothing, or says it slowly, costs a
+//! descriptor until the time limit or until a newer one evicts it. A thread and cryptography are
+//! spent only on connections that have said all that a peer says first (a TLS `ClientHello`, or a
+//! hello of this crate). If there are too many, the oldest connection of the address with the most
+//! is evicted, never a new one, so that peers who share an address with strangers still come in.
 
 use std::{
     collections::BTreeMap,
@@ -24,16 +26,17 @@ use crate::{
     hello::HELLO_BYTES,
     tcp::try_read,
     tls_records::{HEADER_BYTES, RECORD_BYTES},
-    transport::Stream,
+    transport::HostStream,
 };
 
-/// LOCAL: how long a connection may take to say its first words. They come with the connection, but for lost packets.
+/// LOCAL: how long a connection may take to say its first words. Unless packets are lost, they come
+/// with the connection.
 const FIRST_WORDS: Duration = Duration::from_secs(3);
-/// LOCAL: connections that wait, in all and of one address.
+/// LOCAL: the number of connections that wait, in total and from one address.
 const WAITING: Crowd = Crowd { all: 256, of_one: 128 };
-/// LOCAL: connections taken from the system's queue in one turn.
+/// LOCAL: the number of connections taken from the system's queue in one turn.
 const TAKEN: usize = 64;
-/// LOCAL: the wait for a thread to greet on.
+/// LOCAL: the wait for a thread that can greet.
 const SOON: Duration = Duration::from_millis(1);
 /// The first byte of a TLS handshake record.
 const HANDSHAKE: u8 = 22;
@@ -44,8 +47,8 @@ pub(crate) struct Crowd {
     pub(crate) of_one: usize,
 }
 
-/// The origin of a connection, as far as that tells strangers apart: an IPv4 address, the network of an IPv6
-/// address, or this host.
+/// The origin of a connection, as far as it tells strangers apart: an IPv4 address, the network of
+/// an IPv6 address, or this host.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Origin(Option<[u8; 8]>);
 
@@ -55,7 +58,7 @@ impl Origin {
             let mut key = [0; 8];
             match address.to_canonical() {
                 IpAddr::V4(ip) => key[..4].copy_from_slice(&ip.octets()),
-                // A host has a whole network of 64 bits to choose from.
+                // A host can choose addresses from a whole 64-bit network.
                 IpAddr::V6(ip) => key.copy_from_slice(&ip.octets()[..8]),
             }
             key
@@ -64,7 +67,8 @@ impl Origin {
 }
 
 impl Crowd {
-    /// The one of `those`, oldest first, that has to go before another of `origin` comes; `None` while there is room.
+    /// The index in `those`, oldest first, of the connection to evict before another of `origin`
+    /// comes; `None` if there is space.
     pub(crate) fn evicts(
         &self,
         origin: Origin,
@@ -83,9 +87,9 @@ impl Crowd {
     }
 }
 
-/// A connection and what it has said.
+/// A connection and its first bytes.
 pub(crate) struct Visitor {
-    pub(crate) stream: Stream,
+    pub(crate) stream: HostStream,
     pub(crate) origin: Origin,
     pub(crate) first: Vec<u8>,
     since: Instant,
@@ -95,12 +99,12 @@ pub(crate) struct Lobby {
     tls: bool,
     /// The connections that wait, oldest first.
     waiting: Vec<Visitor>,
-    /// They have said all that they say first.
+    /// The connections that have said all that they say first.
     ready: Vec<Visitor>,
 }
 
-/// The result of a look at a connection.
-enum Said {
+/// The result of reading from a connection.
+enum FirstWords {
     All,
     Part,
     Gone,
@@ -116,10 +120,11 @@ impl Lobby {
         (!self.ready.is_empty()).then(|| self.ready.remove(0))
     }
 
-    /// Waits for connections, and for what they say, until something came, `ear` was rung or `limit` has passed.
+    /// Waits for connections and for their first words, until something comes, `ear` rings or
+    /// `limit` has passed.
     ///
     /// # Errors
-    /// The system gives no connections.
+    /// The system refuses to give connections.
     pub(crate) fn turn(
         &mut self,
         listener: &Listener,
@@ -129,7 +134,7 @@ impl Lobby {
     ) -> io::Result<()> {
         let now = Instant::now();
         self.waiting.retain(|visitor| now - visitor.since < FIRST_WORDS);
-        // Those who are ready wait for a thread, and nobody rings when there is one.
+        // Ready connections wait for a thread, and nothing rings when one is free.
         let limit = if self.ready.is_empty() { limit } else { SOON };
         let mut fds =
             vec![PollFd::from_borrowed_fd(listener.fd(), PollFlags::IN), PollFd::new(ear, PollFlags::IN)];
@@ -139,7 +144,7 @@ impl Lobby {
         let comes = !fds[0].revents().is_empty();
         let mut speaks = speaks.into_iter();
         for mut visitor in core::mem::take(&mut self.waiting) {
-            let said = if speaks.next() == Some(true) { visitor.hear(self.tls) } else { Said::Part };
+            let said = if speaks.next() == Some(true) { visitor.hear(self.tls) } else { FirstWords::Part };
             self.place(visitor, &said);
         }
         for _ in 0..TAKEN {
@@ -149,7 +154,7 @@ impl Lobby {
             let stream = match listener.take(buffer) {
                 Ok(Some(stream)) => stream,
                 Ok(None) => break,
-                // A stranger's connection makes room for whoever comes next.
+                // A waiting connection is dropped to free a descriptor for the next one.
                 Err(e) if out_of_descriptors(&e) && !self.waiting.is_empty() => {
                     self.put_out(Origin(None), &Crowd { all: 0, of_one: usize::MAX });
                     continue;
@@ -165,15 +170,15 @@ impl Lobby {
         Ok(())
     }
 
-    fn place(&mut self, visitor: Visitor, said: &Said) {
+    fn place(&mut self, visitor: Visitor, said: &FirstWords) {
         match said {
-            Said::All => self.ready.push(visitor),
-            Said::Part => self.waiting.push(visitor),
-            Said::Gone => {}
+            FirstWords::All => self.ready.push(visitor),
+            FirstWords::Part => self.waiting.push(visitor),
+            FirstWords::Gone => {}
         }
     }
 
-    /// Makes room among those who have not said enough.
+    /// Evicts connections that have not said enough, to make space.
     fn put_out(&mut self, origin: Origin, crowd: &Crowd) {
         if let Some(at) = crowd.evicts(origin, self.waiting.iter().map(|visitor| visitor.origin)) {
             self.waiting.remove(at);
@@ -182,31 +187,31 @@ impl Lobby {
 }
 
 impl Visitor {
-    /// Reads what it says, and no more than its first words.
-    fn hear(&mut self, tls: bool) -> Said {
+    /// Reads a connection's first words, and nothing beyond.
+    fn hear(&mut self, tls: bool) -> FirstWords {
         loop {
             let (have, wanted) = (self.first.len(), first_bytes(tls, &self.first));
             if have >= wanted {
-                return Said::All;
+                return FirstWords::All;
             }
             self.first.resize(wanted, 0);
             let read = match &mut self.stream {
-                Stream::Tcp(stream) => try_read(stream, &mut self.first[have..]),
+                HostStream::Tcp(stream) => try_read(stream, &mut self.first[have..]),
                 #[cfg(unix)]
-                Stream::Unix(stream) => try_read(stream, &mut self.first[have..]),
+                HostStream::Unix(stream) => try_read(stream, &mut self.first[have..]),
             };
             self.first.truncate(have + *read.as_ref().unwrap_or(&0));
             match read {
-                Ok(0) => return Said::Part,
+                Ok(0) => return FirstWords::Part,
                 Ok(_) => {}
-                Err(_) => return Said::Gone,
+                Err(_) => return FirstWords::Gone,
             }
         }
     }
 }
 
-/// The number of bytes of the first words, of which `first` came: a TLS record, or our hello. Bytes that are no handshake
-/// record of TLS are enough as they are, for TLS to refuse.
+/// The number of bytes of the first words, given their first bytes `first`: a TLS record, or a
+/// hello. Bytes that are not a TLS handshake record count as complete, so that TLS refuses them.
 pub(crate) fn first_bytes(tls: bool, first: &[u8]) -> usize {
     match first {
         _ if !tls => HELLO_BYTES,
@@ -235,9 +240,9 @@ mod tests {
         let evicts = |origin, those: &[Origin]| crowd.evicts(origin, those.iter().copied());
         assert_eq!(evicts(a, &[]), None);
         assert_eq!(evicts(a, &[b, a, a, a, b]), None);
-        // Its own share is full.
+        // The address's own share is full.
         assert_eq!(evicts(a, &[b, a, a, a, a]), Some(1));
-        // All are: whoever has most loses the oldest, not who comes.
+        // All space is taken: the address with the most loses its oldest, not the newcomer.
         assert_eq!(evicts(c, &[b, a, a, b, a, a]), Some(1));
         assert_eq!(evicts(c, &[b, b, a, c, b, a]), Some(0));
         assert_eq!(evicts(a, &[b, b, a, c, b, a]), Some(0));
@@ -261,7 +266,7 @@ mod tests {
         for (have, wanted) in [(0, 1), (1, 5), (4, 5), (5, 5 + 0x205), (7, 5 + 0x205)] {
             assert_eq!(first_bytes(true, &record[..have]), wanted, "{have}");
         }
-        // No TLS, and a record longer than any.
+        // Bytes that are not TLS, and a record longer than allowed.
         assert_eq!(first_bytes(true, b"GET"), 3);
         assert_eq!(first_bytes(true, &[22, 3, 1, 0x40, 1]), 5);
         assert_eq!(first_bytes(true, &[22, 3, 1, 0x40, 0]), 5 + RECORD_BYTES);

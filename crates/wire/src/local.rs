@@ -1,4 +1,5 @@
-//! Parties of one process over a real transport: for benchmarks, examples, tests, and programs that play every party.
+//! Parties in one process over a real transport: for benchmarks, examples, tests, and programs that
+//! play all parties.
 
 use std::{env, fs, path::PathBuf, thread};
 
@@ -6,30 +7,32 @@ use hushwire_machine::{Net, NetError, PartyId, Process, SessionId};
 
 use crate::{Identity, Listener, PeerConfig, SessionConfig, TransportKind, connect};
 
-/// Parties that are ready to join one session. What is public may be changed before they [`connect`](Self::connect).
+/// Parties that are ready to join one session. The public fields may be changed before
+/// [`connect`](Self::connect).
 pub struct LocalParties {
     /// Each party's view of the session, in the order of the ids.
     pub configs: Vec<SessionConfig>,
-    /// Throw-away certificates, one for each party.
+    /// Throw-away certificates, one a party.
     pub identities: Vec<Identity>,
-    /// Where each party listens; `None` for clients, who only dial.
+    /// The listener of each party; `None` for clients, which only dial.
     pub listeners: Vec<Option<Listener>>,
     _sockets: Option<Sockets>,
 }
 
 impl LocalParties {
-    /// Parties at loopback ports of the system's choice, or at Unix sockets in a directory of their own.
+    /// Parties at loopback ports of the system's choice, or at Unix sockets in a directory of their
+    /// own.
     ///
     /// # Errors
-    /// A certificate, a port or the directory cannot be had.
+    /// A certificate, a port or the directory is not available.
     pub fn bind(ids: &[PartyId], transport: TransportKind, session: SessionId) -> Result<Self, NetError> {
         Self::bind_at("127.0.0.1", ids, transport, session)
     }
 
-    /// As [`bind`](Self::bind), at ports of `host`, which is a name or an address of this machine.
+    /// [`bind`](Self::bind) at ports of `host`, a name or an address of this machine.
     ///
     /// # Errors
-    /// As there.
+    /// As [`bind`](Self::bind).
     pub fn bind_at(
         host: &str,
         ids: &[PartyId],
@@ -53,7 +56,7 @@ impl LocalParties {
                 }
                 None => Some(Listener::bind(&format!("{host}:0"))?),
             };
-            // Dialled by the name that was given, where there is a port.
+            // If there is a port, the address to dial has the given name.
             let address =
                 |l: &Listener| l.local_addr().map_or(l.address(), |a| format!("{host}:{}", a.port()));
             peers.push(PeerConfig { id: *id, address: listener.as_ref().map(address), pin: identity.pin() });
@@ -88,11 +91,11 @@ impl LocalParties {
     }
 }
 
-/// A directory of this user's alone for Unix sockets, removed with what is in it.
+/// A directory for Unix sockets that only this user can access; removed with its content.
 struct Sockets(PathBuf, Process);
 
 impl Sockets {
-    /// `unique` is a name that nobody has used: the path may not be there yet.
+    /// `unique` is a name that nobody has used: the path must not exist.
     fn new(unique: &str) -> Result<Self, NetError> {
         let name: String = unique.chars().filter(char::is_ascii_alphanumeric).take(24).collect();
         let folder = env::temp_dir().join(format!("hushwire-{name}"));
@@ -112,7 +115,7 @@ impl Drop for Sockets {
         if !self.1.is_here() {
             return;
         }
-        // A directory for temporary files that stays behind does no harm.
+        // A temporary directory that remains does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,4 +1,4 @@
-//! Measurements of a peer that answers: see [`probe`](crate::probe) for the messages.
+//! Measurements of a peer that answers; [`probe`](crate::probe) describes the messages.
 
 use std::{
     io,
@@ -16,13 +16,13 @@ use crate::{
     slot::Duplex,
     tcp::Guard,
     tls::{TlsSide, wrong_pin},
-    transport::{self, Stream},
+    transport::{self, HostStream},
 };
 
-/// LOCAL: chunks that are asked for before the first has come.
+/// LOCAL: the number of chunks asked for before the first has come.
 const MOST_ASKED: usize = 512;
 
-/// A connection to a peer that answers, to measure over.
+/// A connection to a peer that answers measurements.
 pub struct Probe {
     pub(crate) link: Box<dyn Duplex>,
     pub(crate) peer: PartyId,
@@ -32,14 +32,14 @@ pub struct Probe {
 /// The result of one ping.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Clock {
-    /// There and back.
+    /// The time to the peer and back.
     pub round_trip: Duration,
-    /// Their clock less ours, in seconds; true to half a round trip.
+    /// The peer's clock minus this one's, in seconds; exact to half a round trip.
     pub ahead_seconds: f64,
 }
 
 impl Probe {
-    /// From when to when the peer's certificate holds, where it showed one.
+    /// The validity of the peer's certificate, if it showed one.
     #[must_use]
     pub fn validity(&self) -> Option<Validity> {
         self.validity
@@ -61,7 +61,7 @@ impl Probe {
         Ok(Clock { round_trip, ahead_seconds: (u64::from_le_bytes(theirs) as f64 - ours) / 1e9 })
     }
 
-    /// Bytes a second to the peer, sent for about `burst`.
+    /// Measures bytes a second to the peer, by sending for about `burst`.
     ///
     /// # Errors
     /// The connection failed.
@@ -79,7 +79,7 @@ impl Probe {
         Ok(rate(chunks, begun.elapsed().saturating_sub(round_trip)))
     }
 
-    /// Bytes a second from the peer, asked for during about `burst`.
+    /// Measures bytes a second from the peer, by asking for chunks for about `burst`.
     ///
     /// # Errors
     /// The connection failed.
@@ -90,7 +90,8 @@ impl Probe {
         let (mut asked, mut got) = (0_u64, 0_u64);
         let mut owed = 0;
         loop {
-            // Each chunk that came asks for two more: the line fills, and a slow one is not asked for much.
+            // Each chunk asks for two more: this fills the line, and a slow line is not asked for
+            // much.
             let most = (2 * got + 2).min(got + MOST_ASKED as u64);
             let more = if begun.elapsed() < burst { most.saturating_sub(asked) } else { 0 };
             asked += more;
@@ -103,7 +104,7 @@ impl Probe {
         }
     }
 
-    /// Tells the peer that this side has seen enough.
+    /// Tells the peer that this side has finished.
     ///
     /// # Errors
     /// The connection failed.
@@ -120,7 +121,7 @@ impl Probe {
         run: impl FnOnce(&mut dyn Duplex, &Guard<'_>) -> io::Result<()>,
     ) -> Result<(), NetError> {
         run(&mut *self.link, &guard(STEP)).map_err(|e| match NetError::from_link(Some(self.peer), step, e) {
-            // The time is ours.
+            // The limit is this side's own.
             NetError::Io { peer, step, source } if source.kind() == io::ErrorKind::TimedOut => {
                 NetError::Stalled { peer, step, after: STEP }
             }
@@ -129,7 +130,8 @@ impl Probe {
     }
 }
 
-/// Fills `into` while it asks for `owed` chunks. It never waits to ask alone: the peer may be waiting to send.
+/// Fills `into` while it asks for `owed` chunks. It never waits only to ask, since the peer may be
+/// waiting to send.
 fn take(link: &mut dyn Duplex, guard: &Guard<'_>, owed: &mut usize, into: &mut [u8]) -> io::Result<()> {
     let mut got = 0;
     loop {
@@ -152,7 +154,7 @@ fn rate(chunks: u64, time: Duration) -> f64 {
     chunks as f64 * CHUNK_BYTES as f64 / time.as_secs_f64().max(1e-6)
 }
 
-/// The pin of whoever listens at `address` with TLS, as it says: nothing proves that it is the one meant.
+/// The pin that the TLS server at `address` shows. Nothing proves that it is the intended one.
 ///
 /// # Errors
 /// Nothing listens there, or it does not speak TLS 1.3.
@@ -160,7 +162,7 @@ pub fn presented(address: &str, limit: Duration) -> Result<Pin, NetError> {
     let guard = guard(limit);
     let stranger =
         Identity::generate("stranger").map_err(|e| NetError::Config { peer: None, what: e.to_string() })?;
-    let Stream::Tcp(stream) = transport::dial(address, &guard, None).map_err(|e| NetError::Connect {
+    let HostStream::Tcp(stream) = transport::dial(address, &guard, None).map_err(|e| NetError::Connect {
         peer: None,
         address: address.to_owned(),
         cause: e.into_text(),
@@ -170,7 +172,7 @@ pub fn presented(address: &str, limit: Duration) -> Result<Pin, NetError> {
         let what = format!("{address} is a Unix socket, where nobody shows a certificate");
         return Err(NetError::Config { peer: None, what });
     };
-    // No certificate has this pin, so that nothing follows the peer's.
+    // No certificate has this pin, so the handshake fails at the peer's certificate.
     let e = match TlsSide::new(&stranger).dial(stream, Pin([0; 32]), &guard) {
         Ok((_, shown)) => return Ok(shown.pin),
         Err(e) => e,

@@ -1,4 +1,4 @@
-//! The waits of joining: until all connections are there, and until all peers say the same of theirs.
+//! The waits of joining: until all connections are there, and until all peers report theirs.
 
 use std::{
     collections::BTreeSet,
@@ -17,17 +17,18 @@ use crate::{
     sight::{Dialled, Sort},
 };
 
-/// LOCAL: how often a party that joins looks at the clock, and at what its peers say.
+/// LOCAL: how often a party that joins looks at the clock and at its peers' reports.
 const LOOK: Duration = Duration::from_millis(100);
-/// LOCAL: how long a party waits before it reports who is missing, and what it sees of them.
+/// LOCAL: how long a party waits before it reports missing members and what it has seen of them.
 const FIRST: Duration = Duration::from_millis(1500);
 /// LOCAL: how long a peer that met earlier processes may take to meet their successors.
 const SETTLES: Duration = Duration::from_secs(10);
-/// LOCAL: how long a connection that was refused is worth telling as what last went wrong.
+/// LOCAL: how long a refused connection counts as the last failure.
 const RECENT: Duration = Duration::from_secs(5);
 
 impl Joining<'_> {
-    /// Tells the observer who is missing, and gives up when a peer that is here dies or ends the session.
+    /// Tells the observer who is missing, and gives up if a peer that is here dies or ends the
+    /// session.
     pub(crate) fn mind(&self) {
         let begun = Instant::now();
         let mut notices = Notices::new(FIRST);
@@ -45,7 +46,7 @@ impl Joining<'_> {
             self.watched.shared().joins(missing.first().copied());
             let now = Instant::now();
             if let Err(e) = self.watched.shared().check("connect") {
-                // Our own handshakes may tell more than another's word.
+                // This party's own handshakes may tell more than another party's report.
                 if now >= *over.get_or_insert(now + GRACE) {
                     return self.give_up(e);
                 }
@@ -57,14 +58,15 @@ impl Joining<'_> {
         }
     }
 
-    /// What is seen of those who are missing, in a word for each.
+    /// The kinds of failure seen of missing members.
     fn sorts(&self, missing: &[PartyId]) -> Vec<(PartyId, Sort)> {
         let sights = lock(&self.sights);
         let refused = lock(&self.refused).as_ref().map(|_| (self.cfg.me, Sort::Refused));
         missing.iter().flat_map(|peer| sights.sorts(*peer)).chain(refused).collect()
     }
 
-    /// With whom connections are missing, in some of those that `counts` is given: whether this party dials them.
+    /// The peers with missing connections. `counts` selects the connections by whether this party
+    /// dials them.
     pub(crate) fn missing(&self, counts: impl Fn(bool) -> bool) -> Vec<PartyId> {
         let links = lock(&self.links);
         let slots = self.slots(|slot, dials| counts(dials) && !links.contains_key(&slot));
@@ -73,7 +75,7 @@ impl Joining<'_> {
         missing
     }
 
-    /// What is seen of those who are missing, and a connection that was refused just now.
+    /// Reports missing members, with what was seen of them and a recently refused connection.
     fn report(&self, missing: Vec<PartyId>, waited: Duration) {
         let Some(observer) = &self.observer else { return };
         let refused = lock(&self.refused).clone().filter(|(_, at, _)| at.elapsed() < RECENT);
@@ -85,7 +87,8 @@ impl Joining<'_> {
         observer(&Event::Joining { missing, waited, last });
     }
 
-    /// The members that did not come, all of them, and what is known of each; `None` when all have.
+    /// The error that names all members that did not come, and what is known of each; `None` if all
+    /// have come.
     pub(crate) fn absent(&self, listener: Option<&Listener>) -> Option<NetError> {
         let (missing, deaf) = (self.missing(|_| true), self.missing(|dials| dials));
         let (after, mut sights) = (self.cfg.connect_timeout, lock(&self.sights));
@@ -93,11 +96,11 @@ impl Joining<'_> {
             return None;
         }
         let seen = missing.iter().all(|peer| sights.explains(*peer));
-        // Of whoever was not the member that it should be: that is what is wrong.
+        // If a stranger answered for each missing member, that is the error.
         if missing.iter().all(|peer| sights.telling.contains_key(peer)) {
             return missing.first().and_then(|peer| sights.telling.remove(peer));
         }
-        // A connection that was refused may have been of it.
+        // A refused connection may have been the missing member's.
         if let [peer] = missing[..]
             && lock(&self.refused).is_none()
             && let (Some(Dialled { address, last, .. }), None) =
@@ -125,8 +128,9 @@ impl Joining<'_> {
         Some(NetError::Absent { peers: missing, after, cause, seen })
     }
 
-    /// The session's id, once every peer has all its connections and says the same one: before that nobody may
-    /// conclude that all members are there, nor that each of them is one process. `None` when a peer was lost meanwhile.
+    /// The session's id, once every peer has all its connections and reports the same id: only then
+    /// may a party conclude that all members are there, and that each is one process. `None` if a
+    /// peer was lost meanwhile.
     pub(crate) fn agree(&self) -> Result<Option<SessionId>, NetError> {
         let session = self.roster.session(self.cfg.session);
         let shared = self.watched.shared();
@@ -141,7 +145,7 @@ impl Joining<'_> {
             for peer in &self.cfg.peers {
                 match shared.joined(peer.id, LOOK) {
                     Some(theirs) if theirs == session => {}
-                    // It may not have met the successor of somebody yet.
+                    // It may not have met a successor yet.
                     Some(_) if begun.elapsed() < SETTLES => {
                         thread::sleep(LOOK);
                         missing.insert(peer.id);
@@ -152,7 +156,7 @@ impl Joining<'_> {
                         );
                         return Err(NetError::Duplicate { peer: Some(peer.id), what });
                     }
-                    // Whom it waits for itself, as its heartbeats say.
+                    // The party that it waits for in turn, by its heartbeats.
                     None => _ = missing.insert(shared.behind(peer.id)),
                 }
             }

@@ -1,4 +1,4 @@
-//! The notices of parties to each other beside the data: that they live, that they end, and whom they blame.
+//! The notices that parties send each other beside the data: liveness, the end, and blame.
 //!
 //! ```text
 //!  byte  0      1       2      3        4                 64
@@ -7,28 +7,28 @@
 //!        | 1    | 1     | 1    | 1      | 60               |
 //!        +------+-------+------+--------+------------------+
 //! ```
-//! Every notice is as long as this, so that a peer cannot ask for memory. The step is printable ASCII; a notice that
-//! its sender has joined carries the session's id in its place, and one of how far it is two numbers of eight bytes each, least
-//! significant byte first.
+//! Every notice has this length, so a peer cannot ask for memory. The step is printable ASCII. In
+//! place of the step, a notice that its sender has joined carries the session's id, and a notice of
+//! progress carries two numbers of eight bytes each, least significant byte first.
 
 use hushwire_machine::{Excuse, PartyId, Reason, SessionId};
 
-/// AGREEMENT: bytes of a notice.
+/// AGREEMENT: the number of bytes of a notice.
 pub(crate) const NOTICE_BYTES: usize = 64;
 const HEAD_BYTES: usize = 4;
 const STEP_BYTES: usize = NOTICE_BYTES - HEAD_BYTES;
-/// Bytes of a session's id.
+/// The number of bytes of a session's id.
 const ID_BYTES: usize = 16;
-/// The kind of a notice whose text is an id.
+/// The kind of notice whose text is an id.
 const JOINED: u8 = 4;
-/// The kind of a notice whose text is two numbers.
+/// The kind of notice whose text is two numbers.
 const COMES: u8 = 5;
-/// Bytes of both.
+/// The number of bytes of the two numbers.
 const COMES_BYTES: usize = 16;
 /// The number that means no party.
 const NOBODY: u8 = 0xff;
 
-/// AGREEMENT: the place of a reason is its code.
+/// AGREEMENT: a reason's index is its code.
 const REASONS: [Reason; 17] = [
     Reason::Failed,
     Reason::Interrupted,
@@ -49,25 +49,25 @@ const REASONS: [Reason; 17] = [
     Reason::Local(Excuse::Other),
 ];
 
-/// A reason's number on the wire.
+/// The code of a reason.
 pub(crate) fn code_of(why: Reason) -> u8 {
     let code = REASONS.iter().position(|&reason| reason == why).unwrap_or_default();
     u8::try_from(code).unwrap_or_default()
 }
 
-/// The reason of a number.
+/// The reason of a code.
 pub(crate) fn reason_of(code: u8) -> Option<Reason> {
     REASONS.get(usize::from(code)).copied()
 }
 
-/// A step's name as it travels: short, printable, the same in every notice and message.
+/// A step's name on the wire: short, printable, the same in every notice and message.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct StepName {
     text: [u8; STEP_BYTES],
     len: u8,
 }
 
-impl Step {
+impl StepName {
     pub(crate) fn new(name: &str) -> Self {
         let mut text = [0; STEP_BYTES];
         let mut len = 0;
@@ -87,35 +87,35 @@ fn printable(byte: u8) -> bool {
     (b' '..=b'~').contains(&byte)
 }
 
-/// One message of a control link.
+/// A message of a control link.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Notice {
-    /// Still here; and whom it waits for, and in which step, where it waits for somebody.
-    Alive(Option<(PartyId, Step)>),
-    /// It has what it needs and closes its links.
+    /// The sender is alive. If it waits, the party that it waits for and its step.
+    Alive(Option<(PartyId, StepName)>),
+    /// The sender has what it needs and closes its links.
     Goodbye,
-    /// It ends the session because of this party.
-    Abort { culprit: PartyId, why: Reason, step: Step },
-    /// It has all its connections, in the session of this id.
+    /// The sender ends the session because of `culprit`.
+    Abort { culprit: PartyId, why: Reason, step: StepName },
+    /// The sender has all its connections, in the session with this id.
     Joined(SessionId),
-    /// It has computed so many steps of so many: of a party, for clients.
+    /// The sender, a party, has computed `done` of `of` steps; for clients.
     Comes { done: u64, of: u64 },
 }
 
 impl Notice {
     pub(crate) fn encode(&self) -> [u8; NOTICE_BYTES] {
         let (kind, party, why, step) = match *self {
-            Self::Alive(None) => (1, NOBODY, 0, Step::new("")),
+            Self::Alive(None) => (1, NOBODY, 0, StepName::new("")),
             Self::Alive(Some((party, step))) => (1, party.0, 0, step),
-            Self::Goodbye => (2, NOBODY, 0, Step::new("")),
+            Self::Goodbye => (2, NOBODY, 0, StepName::new("")),
             Self::Abort { culprit, why, step } => (3, culprit.0, code_of(why), step),
             Self::Joined(session) => {
-                let mut step = Step { text: [0; STEP_BYTES], len: ID_BYTES as u8 };
+                let mut step = StepName { text: [0; STEP_BYTES], len: ID_BYTES as u8 };
                 step.text[..ID_BYTES].copy_from_slice(&session.0);
                 (JOINED, NOBODY, 0, step)
             }
             Self::Comes { done, of } => {
-                let mut step = Step { text: [0; STEP_BYTES], len: COMES_BYTES as u8 };
+                let mut step = StepName { text: [0; STEP_BYTES], len: COMES_BYTES as u8 };
                 step.text[..8].copy_from_slice(&done.to_le_bytes());
                 step.text[8..COMES_BYTES].copy_from_slice(&of.to_le_bytes());
                 (COMES, NOBODY, 0, step)
@@ -127,10 +127,10 @@ impl Notice {
         bytes
     }
 
-    /// Only what [`Notice::encode`] writes; else what is wrong.
+    /// Accepts exactly the bytes that [`Notice::encode`] writes; otherwise returns the fault.
     pub(crate) fn decode(bytes: &[u8; NOTICE_BYTES]) -> Result<Self, &'static str> {
         let [kind, party, code, len] = [bytes[0], bytes[1], bytes[2], bytes[3]];
-        let mut step = Step { text: [0; STEP_BYTES], len };
+        let mut step = StepName { text: [0; STEP_BYTES], len };
         step.text.copy_from_slice(&bytes[HEAD_BYTES..]);
         let (name, zeros) =
             step.text.split_at_checked(usize::from(len)).ok_or("its step is longer than a notice")?;
@@ -166,7 +166,7 @@ impl Notice {
             (1..=COMES, _) => return Err("it names a party where none belongs, or none where one does"),
             _ => return Err("its kind does not exist"),
         };
-        // Fields that a kind does not use are as we write them.
+        // Unused fields of a kind must have the value that `encode` writes.
         if notice.encode() == *bytes { Ok(notice) } else { Err("a field holds a value that none may hold") }
     }
 }
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     fn abort() -> Notice {
-        Notice::Abort { culprit: PartyId(2), why: Reason::Silent, step: Step::new("layer 3") }
+        Notice::Abort { culprit: PartyId(2), why: Reason::Silent, step: StepName::new("layer 3") }
     }
 
     #[test]
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(&bytes[..12], b"\x03\x02\x03\x07layer 3\0");
         assert_eq!(Notice::Alive(None).encode()[..4], [1, 255, 0, 0]);
         assert_eq!(Notice::Goodbye.encode()[..4], [2, 255, 0, 0]);
-        let waits = Notice::Alive(Some((PartyId(1), Step::new("x"))));
+        let waits = Notice::Alive(Some((PartyId(1), StepName::new("x"))));
         let joined = Notice::Joined(SessionId([0x9b; 16]));
         assert_eq!(joined.encode()[..5], [4, 255, 0, 16, 0x9b]);
         let comes = Notice::Comes { done: 3, of: 0x0102 };
@@ -197,7 +197,7 @@ mod tests {
             assert!(Notice::decode(&notice.encode()) == Ok(notice));
         }
         for (code, &why) in REASONS.iter().enumerate() {
-            let bytes = Notice::Abort { culprit: PartyId(0), why, step: Step::new("") }.encode();
+            let bytes = Notice::Abort { culprit: PartyId(0), why, step: StepName::new("") }.encode();
             assert_eq!(usize::from(bytes[2]), code);
             assert!(Notice::decode(&bytes).is_ok());
         }
@@ -205,8 +205,8 @@ mod tests {
 
     #[test]
     fn steps_are_short_and_printable() {
-        assert_eq!(Step::new("läyer\x1b[2J\n").as_str(), "l?yer?[2J?");
-        assert_eq!(Step::new(&"x".repeat(500)).as_str(), "x".repeat(STEP_BYTES));
+        assert_eq!(StepName::new("läyer\x1b[2J\n").as_str(), "l?yer?[2J?");
+        assert_eq!(StepName::new(&"x".repeat(500)).as_str(), "x".repeat(STEP_BYTES));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Events of a session, for the program that waits for it.
+//! The events of a session, for the program that waits for it.
 
 use core::fmt;
 use std::{
@@ -18,17 +18,17 @@ const RARELY: Duration = Duration::from_secs(300);
 
 /// The times at which a wait is reported.
 pub(crate) struct Notices {
-    /// The time since which somebody waits, as it was last asked.
+    /// The start of the last wait that was asked about.
     since: Option<Instant>,
     last: Option<Instant>,
     /// The time from the start of a wait to its first report, and the shortest time between two
     /// reports.
     first: Duration,
-    /// From the last report of this wait to the next.
+    /// The time from the last report of this wait to the next.
     gap: Duration,
-    /// The members that were missing, as it was last asked.
+    /// The missing members that were last asked about.
     missing: Vec<PartyId>,
-    /// What was known of them so far: a kind of failure for each.
+    /// What is known of them so far: kinds of failure.
     known: BTreeSet<(PartyId, Sort)>,
 }
 
@@ -38,8 +38,8 @@ impl Notices {
         Self { since: None, last: None, first, gap: first, missing, known }
     }
 
-    /// As [`Notices::due`], for a wait for all of `missing`. A change of members is news, and so is
-    /// a kind of failure that was not reported before.
+    /// [`Notices::due`] for a wait for all of `missing`. A change of members is news, and so is a
+    /// kind of failure that was not reported before.
     pub(crate) fn due_for(
         &mut self,
         now: Instant,
@@ -60,8 +60,8 @@ impl Notices {
         self.due(now, since)
     }
 
-    /// Whether to report at `now` a wait that began at `since`. Another wait than before is reported as a first one, but no two
-    /// reports come sooner than a first one does.
+    /// Whether to report at `now` a wait that began at `since`. A new wait is reported like a first
+    /// one, but no two reports are closer than a wait's start and its first report.
     pub(crate) fn due(&mut self, now: Instant, since: Instant) -> bool {
         if self.since != Some(since) {
             (self.since, self.gap) = (Some(since), self.first);
@@ -75,57 +75,59 @@ impl Notices {
     }
 }
 
-/// Hears [`Event`]s, from threads of the session; it should return soon.
+/// A function that hears [`Event`]s, from threads of the session. It should return soon.
 pub type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
 
-/// Something a person may want to know; none of it ends the session. Reads as one line.
+/// An event that a person may want to know of; it does not end the session. Its text is one line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// [`crate::connect_observed`] still waits. Reported within two seconds, then at news and less
-    /// and less often.
+    /// [`crate::connect_observed`] still waits. Reported within two seconds, then when something
+    /// changes, and less and less often.
     Joining {
-        /// The members that are not yet there.
+        /// The missing members.
         missing: Vec<PartyId>,
-        /// The time of the wait so far.
+        /// The time waited so far.
         waited: Duration,
-        /// The last failure of a connection, where there was one.
+        /// The last failure of a connection, if there was one.
         last: Option<Text>,
     },
-    /// A channel waits for a peer. Reported once nothing has moved on any link for ten seconds,
+    /// A channel waits for a peer. Reported when nothing has moved on any link for ten seconds,
     /// then less and less often.
     Waiting {
-        /// The peer that is awaited.
+        /// The awaited peer.
         peer: PartyId,
-        /// In which step of ours.
+        /// This party's step.
         step: String,
         /// The time since which no byte has moved.
         waited: Duration,
-        /// The time for which nothing was heard of the peer, where it missed its heartbeats: it may have been stopped.
+        /// How long the peer has been silent, if it missed its heartbeats: it may have been
+        /// stopped.
         silent: Option<Duration>,
-        /// The party that this peer awaits in turn, and the step, as it says itself.
+        /// The party that the peer awaits in turn, and its step, by its own report.
         behind: Option<(PartyId, String)>,
     },
-    /// How far a party is, as it says itself: a client hears it about once a second while parties compute.
+    /// A party's progress, by its own report: a client hears it about once a second while parties
+    /// compute.
     Comes {
         /// The party.
         peer: PartyId,
-        /// Steps that are done.
+        /// The number of finished steps.
         done: u64,
-        /// All steps.
+        /// The number of all steps.
         of: u64,
     },
-    /// A certificate ends soon; said once, when the session begins.
+    /// A certificate ends soon. Reported once, when the session begins.
     Expiring {
         /// The holder of the certificate: this party or a peer.
         party: PartyId,
-        /// The dates between which it holds.
+        /// The certificate's dates.
         validity: Validity,
     },
 }
 
 impl Event {
-    /// What happened, as one line.
+    /// The event as one line.
     #[must_use]
     pub fn text(&self) -> Text {
         let waiting = Text::new().words("still waiting for ");
@@ -182,7 +184,7 @@ mod tests {
         let mut notices = Notices::new(Duration::from_secs(3));
         let said: Vec<u64> = (0..1500).filter(|s| notices.due(second(*s), start)).collect();
         assert_eq!(said, [3, 9, 21, 45, 93, 189, 381, 681, 981, 1281]);
-        // Another wait begins: soon again, and no sooner than after a first report.
+        // A new wait begins: its first report comes soon, but no sooner than a first report.
         let other = second(1499);
         let said: Vec<u64> = (1500..1520).filter(|s| notices.due(second(*s), other)).collect();
         assert_eq!(said, [1502, 1508]);
@@ -200,7 +202,7 @@ mod tests {
         };
         assert!(!due(1531, None) && due(1532, None));
         assert!(!due(1535, None) && due(1538, None));
-        // Something new is said soon, and once.
+        // News is reported soon, and once.
         assert!(!due(1540, Some(Sort::Stranger)) && due(1541, Some(Sort::Stranger)));
         assert!(!due(1544, Some(Sort::Stranger)) && due(1547, Some(Sort::Stranger)));
     }

@@ -1,4 +1,4 @@
-//! The thread that releases a shaped party's bytes at their time.
+//! The thread that releases a shaped party's bytes in time.
 
 use std::{
     collections::VecDeque,
@@ -11,61 +11,63 @@ use hushwire_machine::Tx;
 
 use crate::{shape::Schedule, waker::Waker};
 
-/// LOCAL: a waiting sender wakes when this part of its queue is free.
+/// LOCAL: a waiting sender wakes when one part in this many of its queue is free.
 const WAKE_PART: usize = 4;
 /// LOCAL: how long a thread without work sleeps.
 const IDLE: Duration = Duration::from_secs(3600);
-/// LOCAL: how long a full link is left alone, doubled up to the second number.
+/// LOCAL: how long a full link is left alone; it doubles up to the second value.
 const RETRY: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(1));
 
-/// The state that the links of one party share with its pacing thread.
+/// The state that one party's links share with its pacing thread.
 pub(crate) struct Pacer {
     pub(crate) quantum: usize,
     pub(crate) queue: usize,
     pub(crate) linger: Duration,
-    pub(crate) state: Mutex<State>,
-    /// Something came to an idle thread, or a link closed.
+    pub(crate) state: Mutex<PacerState>,
+    /// Signalled when an idle thread gets work, or a link closes.
     pub(crate) due: Condvar,
-    /// A link has delivered all that it held.
+    /// Signalled when a link has delivered all its bytes.
     pub(crate) done: Condvar,
 }
 
-pub(crate) struct State {
+pub(crate) struct PacerState {
     pub(crate) schedule: Schedule,
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<PacedLink>,
     /// Empty buffers for the next long pieces: fresh pages cost more than the copy.
     pub(crate) pool: Vec<Vec<u8>>,
-    /// Set while the thread sleeps.
+    /// The time until which the thread sleeps; `None` while it works.
     pub(crate) asleep_until: Option<Instant>,
 }
 
-/// One link with its queue.
-pub(crate) struct Line {
-    /// `None` while the thread sends on it, and once it failed or closed.
+/// A link with its queue.
+pub(crate) struct PacedLink {
+    /// `None` while the thread sends on the link, and after it has failed or closed.
     pub(crate) link: Option<Box<dyn Tx>>,
-    pub(crate) pieces: VecDeque<Piece>,
-    /// Bytes in `pieces`, and in the thread's hand.
+    pub(crate) pieces: VecDeque<QueuedPiece>,
+    /// The number of bytes in `pieces` and in the thread's hands.
     pub(crate) held: usize,
-    /// All pieces are with the link, which holds some back.
+    /// Whether the link has all pieces and still holds some back.
     unflushed: bool,
-    /// Not before then, as the link was full, and how long it is left alone next time.
+    /// After a full link: the time before which it is not tried, and how long it is left alone next
+    /// time.
     retry: Option<(Instant, Duration)>,
-    /// Until told: what the link answered. Later only its kind.
+    /// The link's error until it was reported; then only its kind.
     pub(crate) error: Option<Result<io::Error, ErrorKind>>,
-    /// The caller dropped its end.
+    /// Whether the caller dropped its end.
     pub(crate) closed: bool,
-    /// In good order, which the link says when it has delivered.
+    /// Whether the caller closed in good order, which the link tells its peer after it has
+    /// delivered.
     pub(crate) in_order: bool,
     waker: Arc<Waker>,
 }
 
-pub(crate) struct Piece {
+pub(crate) struct QueuedPiece {
     pub(crate) due: Instant,
     pub(crate) bytes: Vec<u8>,
     pub(crate) sent: usize,
 }
 
-impl Line {
+impl PacedLink {
     pub(crate) fn new(link: Box<dyn Tx>, waker: Arc<Waker>) -> Self {
         Self {
             link: Some(link),
@@ -80,7 +82,7 @@ impl Line {
         }
     }
 
-    /// The time at which the thread has something to do for it.
+    /// The time at which the thread has work for this link.
     fn next(&self) -> Option<Instant> {
         let due = match self.pieces.front() {
             Some(piece) => piece.due,
@@ -93,7 +95,7 @@ impl Line {
         self.error.is_some() || (self.held == 0 && !self.unflushed)
     }
 
-    /// Closes the link, whose pieces are delivered.
+    /// Closes the link; its pieces are delivered.
     pub(crate) fn let_go(&mut self) {
         if let (Some(mut link), true) = (self.link.take(), self.in_order) {
             link.close();
@@ -118,13 +120,13 @@ impl Line {
 }
 
 impl Pacer {
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, PacerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The pacing thread: ends when every link is closed and has delivered, or failed.
+    /// The pacing thread. It ends when every link has closed and delivered, or failed.
     pub(crate) fn run(&self) {
-        // The kernel may end sleeps late by as much as this, and a local network's delay is short.
+        // The kernel may end sleeps late by the timer slack, and a local network's delay is short.
         #[cfg(target_os = "linux")]
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1000));
         let mut state = self.lock();
@@ -136,7 +138,7 @@ impl Pacer {
                 Some((due, i)) if due <= now => self.release(state, i, now),
                 Some((due, _)) => self.sleep(state, now, due - now),
                 None => {
-                    state.lines.iter_mut().filter(|line| line.closed).for_each(Line::let_go);
+                    state.lines.iter_mut().filter(|line| line.closed).for_each(PacedLink::let_go);
                     self.done.notify_all();
                     if state.lines.iter().all(|line| line.closed) {
                         return;
@@ -149,21 +151,22 @@ impl Pacer {
 
     fn sleep<'a>(
         &'a self,
-        mut state: MutexGuard<'a, State>,
+        mut state: MutexGuard<'a, PacerState>,
         now: Instant,
         time: Duration,
-    ) -> MutexGuard<'a, State> {
+    ) -> MutexGuard<'a, PacerState> {
         state.asleep_until = Some(now + time);
         self.due.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Gives one due piece of line `i` to its link, without the lock: callers go on meanwhile.
+    /// Gives one due piece of line `i` to its link, without the lock, so that callers go on
+    /// meanwhile.
     fn release<'a>(
         &'a self,
-        mut state: MutexGuard<'a, State>,
+        mut state: MutexGuard<'a, PacerState>,
         i: usize,
         now: Instant,
-    ) -> MutexGuard<'a, State> {
+    ) -> MutexGuard<'a, PacerState> {
         let line = &mut state.lines[i];
         let Some(mut link) = line.link.take() else {
             line.fail(ErrorKind::BrokenPipe.into());
@@ -210,7 +213,7 @@ impl Pacer {
             }
         }
         if line.closed && line.is_done() {
-            // The peer sees the end only now.
+            // Only now does the peer see the end.
             line.let_go();
             self.done.notify_all();
         }

@@ -1,8 +1,9 @@
-//! Sessions that join on one port at the same time, told apart by what hellos say.
+//! Sessions that join on one port at the same time; hellos tell them apart.
 //!
-//! Each of them takes connections and hears hellos. A hello names whom it is for: a member of a session with a name, a job
-//! and parameters. Whoever hears one for another session passes the connection on; one for none is closed without an
-//! answer, and its sender dials again, as its session may begin here later. Who the sender is, that session judges.
+//! Each session accepts connections and reads hellos. A hello names its addressee: a member of a
+//! session with a name, a job and parameters. A session that reads a hello for another one passes
+//! the connection on. A connection for none is closed without an answer, and its sender dials
+//! again, since its session may begin here later. The addressed session judges the sender.
 
 use std::sync::{
     Mutex,
@@ -16,18 +17,18 @@ use crate::{
     hello::{HELLO_BYTES, Hello},
     locks::lock,
     slot::Duplex,
-    tls::Shown,
+    tls::ShownCertificate,
 };
 
 /// A connection that has said its hello.
 pub(crate) struct Guest {
     pub(crate) link: Box<dyn Duplex>,
-    /// The certificate that it proved to hold, where the transport has such.
-    pub(crate) shown: Option<Shown>,
+    /// The certificate whose key it proved to hold, if the transport has certificates.
+    pub(crate) shown: Option<ShownCertificate>,
     pub(crate) hello: [u8; HELLO_BYTES],
 }
 
-/// A member of one session.
+/// A member of one session, as hellos name it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Name {
     member: PartyId,
@@ -58,7 +59,7 @@ struct Joins {
     inbox: Sender<Guest>,
 }
 
-/// A session's registration at the port, until it is dropped.
+/// A session's registration at the port, ended by dropping it.
 pub(crate) struct Registration<'a> {
     port: &'a Port,
     name: Name,
@@ -66,10 +67,11 @@ pub(crate) struct Registration<'a> {
 }
 
 impl Port {
-    /// Lets a session join here.
+    /// Registers a session.
     ///
     /// # Errors
-    /// [`NetError::Config`]: the same one joins already, or others with another certificate or transport.
+    /// [`NetError::Config`] if the same one joins already, or others join with another certificate
+    /// or transport.
     pub(crate) fn register(&self, cfg: &SessionConfig, own: Pin) -> Result<Registration<'_>, NetError> {
         let bad = |what: &str| Err(NetError::Config { peer: Some(cfg.me), what: what.to_owned() });
         let mut all = lock(&self.0);
@@ -93,7 +95,7 @@ impl Port {
         Name::of(cfg) == Name::in_hello(hello)
     }
 
-    /// Passes a connection on; false where no session that joins here has that name.
+    /// Passes a connection on; false if no session here has that name.
     pub(crate) fn pass(&self, hello: &Hello, guest: Guest) -> bool {
         let (all, name) = (lock(&self.0), Name::in_hello(hello));
         all.iter().find(|joins| joins.name == name).is_some_and(|joins| joins.inbox.send(guest).is_ok())
@@ -101,7 +103,7 @@ impl Port {
 }
 
 impl Registration<'_> {
-    /// The next connection that another session heard for this one.
+    /// The next connection that another session passed to this one.
     pub(crate) fn next(&self) -> Option<Guest> {
         self.inbox.try_recv().ok()
     }

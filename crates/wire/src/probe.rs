@@ -1,11 +1,11 @@
-//! A look at peers without a session: whether they are there and who they are, clocks, round trips and rates.
+//! Probes of peers without a session: presence, identity, clocks, round trips and rates.
 //!
 //! ```text
 //! dialler  hello(PROBE) ─►          P ─►              > chunk > chunk … P ─►        < < < ─►              B ─►
 //! listener               ◄─ hello       ◄─ its time                        ◄─ time         ◄─ chunk chunk
 //! ```
-//! Each command is one byte. Chunks have one length for all, so that nothing on the wire announces one. A party that
-//! waits for a session answers the hello, and waits on; so a look never ends anybody's run.
+//! Each command is one byte. All chunks have the same length, so the wire announces no lengths. A
+//! party that waits for a session answers the hello and waits on, so a probe never ends a run.
 
 use std::{
     io,
@@ -20,19 +20,19 @@ use zeroize::Zeroizing;
 use crate::{
     Identity, Listener, PeerConfig, Probe, SessionConfig, TransportKind, Validity,
     greeting::{bad_hello, handshake_error, unproven_error},
-    hello::{Flow, HELLO_BYTES, Hello, Role, WIRE_VERSION},
+    hello::{Flow, GreetingRole, HELLO_BYTES, Hello, WIRE_VERSION},
     roster::Nonce,
     slot::Duplex,
     tcp::Guard,
     tls::TlsSide,
-    transport::{self, Stream},
+    transport::{self, HostStream},
 };
 
-/// AGREEMENT: what one data command moves.
+/// AGREEMENT: the bytes that one data command moves.
 pub(crate) const CHUNK_BYTES: usize = 1 << 16;
 /// LOCAL: how long one step may take.
 pub(crate) const STEP: Duration = Duration::from_secs(10);
-/// LOCAL: how long somebody who looks is answered.
+/// LOCAL: how long a prober is answered.
 const VISIT: Duration = Duration::from_secs(60);
 /// AGREEMENT: the commands.
 pub(crate) const PING: u8 = b'P';
@@ -40,34 +40,34 @@ pub(crate) const TAKE: u8 = b'>';
 pub(crate) const GIVE: u8 = b'<';
 pub(crate) const BYE: u8 = b'B';
 
-/// Nobody ends a look from outside.
+/// Nobody ends a probe from outside.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// One party that looks at others, and answers those that look at it.
+/// A party that probes others and answers their probes.
 pub struct Prober {
     cfg: SessionConfig,
     tls: TlsSide,
 }
 
 /// The state of a dialled peer.
-pub enum Found {
-    /// It looks as well, and can be measured.
+pub enum DialledPeer {
+    /// It probes as well, and can be measured.
     Probe(Box<Probe>),
-    /// It waits for a session; nothing about it but its certificate is known.
+    /// It waits for a session; only its certificate is known.
     InSession(Option<Validity>),
 }
 
-/// A connection that came, not yet greeted.
-pub struct Incoming(Stream);
+/// An accepted connection that has not greeted yet.
+pub struct Incoming(HostStream);
 
-/// The end of a connection that came.
+/// The end of an accepted connection.
 #[derive(Debug)]
 pub enum Visit {
-    /// A peer looked at this party, to the end.
+    /// A peer probed this party, to the end.
     Measured(PartyId),
     /// A peer dialled for a session; it waits for this party.
     InSession(PartyId),
-    /// Somebody else, or something failed.
+    /// A stranger, or a failure.
     Failed(NetError),
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn guard(limit: Duration) -> Guard<'static> {
 }
 
 impl Prober {
-    /// A party, and everybody whom it looks at or answers.
+    /// A party and the peers that it probes or answers.
     #[must_use]
     pub fn new(me: PartyId, peers: Vec<PeerConfig>, transport: TransportKind, identity: &Identity) -> Self {
         let cfg = SessionConfig::new(me, SessionId::PROBE, peers, transport);
@@ -84,7 +84,7 @@ impl Prober {
         Self { cfg, tls: TlsSide::new(identity) }
     }
 
-    /// Finds what cannot work before anything is dialled.
+    /// Finds configurations that cannot work, before anything is dialled.
     ///
     /// # Errors
     /// [`NetError::Config`].
@@ -95,10 +95,10 @@ impl Prober {
     /// Dials `peer` once.
     ///
     /// # Errors
-    /// [`NetError::Io`] while nothing answers there, [`NetError::UnknownPeer`] when the certificate is another one,
-    /// [`NetError::Expired`], [`NetError::HandshakeMismatch`] for another release or other party numbers, and as
-    /// [`crate::connect`].
-    pub fn dial(&self, peer: &PeerConfig) -> Result<Found, NetError> {
+    /// [`NetError::Io`] if nothing answers there, [`NetError::UnknownPeer`] if it shows another
+    /// certificate, [`NetError::Expired`], [`NetError::HandshakeMismatch`] for another release or
+    /// other party numbers, and the other errors of [`crate::connect`].
+    pub fn dial(&self, peer: &PeerConfig) -> Result<DialledPeer, NetError> {
         let guard = guard(STEP);
         let on = |e| handshake_error(self.cfg.me, self.tls.pin(), Some(peer.id), e);
         let Some(address) = &peer.address else {
@@ -111,7 +111,7 @@ impl Prober {
         })?;
         let (mut link, shown) = transport::dialled(stream, self.cfg.transport, &self.tls, peer.pin, &guard)
             .map_err(|e| unproven_error(Some(peer.id), e))?;
-        let ours = self.hello(peer.id, Role::Dialer);
+        let ours = self.hello(peer.id, GreetingRole::Dialer);
         guard.send(&mut *link, &ours.encode()).map_err(on)?;
         let mut theirs = [0; HELLO_BYTES];
         guard.recv(&mut *link, &mut theirs).map_err(on)?;
@@ -119,16 +119,16 @@ impl Prober {
         self.judge(&theirs, peer.id)?;
         let validity = shown.map(|shown| shown.validity);
         if theirs.session != SessionId::PROBE {
-            return Ok(Found::InSession(validity));
+            return Ok(DialledPeer::InSession(validity));
         }
         let probe = Probe { link, peer: peer.id, validity };
-        Ok(Found::Probe(Box::new(probe)))
+        Ok(DialledPeer::Probe(Box::new(probe)))
     }
 
-    /// The next connection, or `None` when none comes within `wait`.
+    /// Accepts the next connection; `None` if none comes within `wait`.
     ///
     /// # Errors
-    /// The listener is not one of this transport, or the system refuses.
+    /// The listener does not fit the transport, or the system refuses.
     pub fn accept(&self, listener: &Listener, wait: Duration) -> Result<Option<Incoming>, NetError> {
         listener.check(self.cfg.transport)?;
         match listener.accept(&guard(wait), None) {
@@ -142,7 +142,7 @@ impl Prober {
         }
     }
 
-    /// Greets on a connection and does what a peer asks, until it has seen enough.
+    /// Greets on a connection and executes the peer's commands, until it has finished.
     #[must_use]
     pub fn answer(&self, incoming: Incoming) -> Visit {
         self.visit(incoming).unwrap_or_else(Visit::Failed)
@@ -163,7 +163,9 @@ impl Prober {
             let presented = Presented::Other(Text::peer(claimed, "a stranger"));
             return Err(NetError::UnknownPeer { peer: claimed, step: "handshake".to_owned(), presented });
         };
-        greeting.send(&mut *link, &self.hello(peer, Role::Listener).encode()).map_err(on(Some(peer)))?;
+        greeting
+            .send(&mut *link, &self.hello(peer, GreetingRole::Listener).encode())
+            .map_err(on(Some(peer)))?;
         let theirs = theirs?;
         if theirs.session != SessionId::PROBE {
             return Ok(Visit::InSession(peer));
@@ -173,7 +175,7 @@ impl Prober {
         Ok(Visit::Measured(peer))
     }
 
-    fn hello(&self, to: PartyId, role: Role) -> Hello {
+    fn hello(&self, to: PartyId, role: GreetingRole) -> Hello {
         Hello {
             version: WIRE_VERSION,
             from: self.cfg.me,
@@ -211,7 +213,7 @@ impl Prober {
     }
 }
 
-/// Does what the dialler asks, until it says goodbye.
+/// Executes the dialler's commands, until it says goodbye.
 fn serve(link: &mut dyn Duplex, guard: &Guard<'_>) -> io::Result<()> {
     let mut chunk = Zeroizing::new(vec![0; CHUNK_BYTES]);
     let mut command = [0];
@@ -227,7 +229,7 @@ fn serve(link: &mut dyn Duplex, guard: &Guard<'_>) -> io::Result<()> {
     }
 }
 
-/// Since 1970; enough for five centuries.
+/// Nanoseconds since 1970; enough for five centuries.
 pub(crate) fn now_nanos() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -1,10 +1,11 @@
-//! The process of each member that this session is with.
+//! The process of each member in this session.
 //!
-//! Every process that joins draws a nonce and says it in each hello. The first hello of a member that is let in
-//! settles its nonce; a connection that shows another is another process with the same key, and is refused, unless the first one
-//! is gone before the session is agreed on. When all
-//! connections are there, the parties' nonces and the agreed name make the session's id, so that no two sessions
-//! share one even where their names repeat, and everybody compares it before anything else moves.
+//! Every process that joins draws a nonce and says it in each hello. The first hello of a member
+//! that is admitted fixes its nonce. A connection with another nonce comes from another process
+//! with the same key and is refused, unless the first process is gone before the session is agreed
+//! on. When all connections are there, the parties' nonces and the agreed name make the session's
+//! id, so no two sessions share an id even if their names repeat. All members compare it before
+//! anything else moves.
 //!
 //! The party that sends its nonce last can choose among ids. This does no harm, since an id is only
 //! a label. rep3 derives keys from the id with seeds that a party draws later and shows to one
@@ -23,8 +24,8 @@ use hushwire_machine::{PartyId, SessionId};
 
 use crate::{locks::lock, slot::Slot};
 
-/// LOCAL: how long a process waits to replace another process of its member. A closed link shows
-/// within a second.
+/// LOCAL: how long a process waits to replace another process of its member. A closed link is
+/// noticed within a second.
 const SUCCESSOR: Duration = Duration::from_secs(2);
 /// LOCAL: how often it checks whether the other process is gone.
 const LOOK: Duration = Duration::from_millis(20);
@@ -41,7 +42,7 @@ impl Nonce {
     }
 }
 
-/// The processes met so far, with the connections that stand or are being greeted.
+/// The processes met so far, with their connections, admitted or being greeted.
 pub(crate) struct Roster {
     me: PartyId,
     own: Nonce,
@@ -53,16 +54,16 @@ struct Met {
     slots: BTreeSet<Slot>,
 }
 
-/// The reason why a connection is not let in.
+/// The reason why a connection is not admitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Refusal {
+pub(crate) enum NotAdmitted {
     /// Another process of the member was first.
     Duplicate,
-    /// There is a connection for this slot, or one is being greeted.
+    /// This slot has a connection already, or one is being greeted.
     Taken,
 }
 
-/// A place among the connections, given back when it is dropped before [`Admission::keep`].
+/// A reserved slot, given back when it is dropped before [`Admission::keep`].
 pub(crate) struct Admission<'a> {
     roster: &'a Roster,
     slot: Slot,
@@ -82,7 +83,7 @@ impl Drop for Admission<'_> {
             return;
         }
         let mut met = lock(&self.roster.met);
-        // A successor's places are its own.
+        // A successor's slots are its own.
         if let Some(peer) = met.get_mut(&self.slot.peer).filter(|peer| peer.nonce == self.nonce) {
             peer.slots.remove(&self.slot);
             // It may have died while it greeted; then its successor may come.
@@ -107,38 +108,38 @@ impl Roster {
         lock(&self.met).get(&peer).is_some_and(|met| met.nonce != nonce)
     }
 
-    /// Lets a process of `slot.peer` in, for this slot.
-    pub(crate) fn admit(&self, slot: Slot, nonce: Nonce) -> Result<Admission<'_>, Refusal> {
+    /// Admits a process of `slot.peer` for this slot.
+    pub(crate) fn admit(&self, slot: Slot, nonce: Nonce) -> Result<Admission<'_>, NotAdmitted> {
         let mut met = lock(&self.met);
         let peer = met.entry(slot.peer).or_insert_with(|| Met { nonce, slots: BTreeSet::new() });
         if peer.nonce != nonce {
-            return Err(Refusal::Duplicate);
+            return Err(NotAdmitted::Duplicate);
         }
         if !peer.slots.insert(slot) {
-            return Err(Refusal::Taken);
+            return Err(NotAdmitted::Taken);
         }
         Ok(Admission { roster: self, slot, nonce, kept: false })
     }
 
-    /// As [`Roster::admit`], but where another process was first, waits until that one is seen to
-    /// be gone: a restarted process may come before its predecessor's links have closed. `goes_on`
-    /// ends the wait.
+    /// [`Roster::admit`] that waits if another process was first, until that process is seen to be
+    /// gone: a restarted process may come before its predecessor's links have closed. The wait ends
+    /// when `goes_on` returns false.
     pub(crate) fn admit_patiently(
         &self,
         slot: Slot,
         nonce: Nonce,
         goes_on: impl Fn() -> bool,
-    ) -> Result<Admission<'_>, Refusal> {
+    ) -> Result<Admission<'_>, NotAdmitted> {
         let deadline = Instant::now() + SUCCESSOR;
         loop {
             match self.admit(slot, nonce) {
-                Err(Refusal::Duplicate) if Instant::now() < deadline && goes_on() => thread::sleep(LOOK),
+                Err(NotAdmitted::Duplicate) if Instant::now() < deadline && goes_on() => thread::sleep(LOOK),
                 admitted => return admitted,
             }
         }
     }
 
-    /// The process of `peer` is gone: another one may come.
+    /// Records that the process of `peer` is gone: another one may come.
     pub(crate) fn forget(&self, peer: PartyId) {
         lock(&self.met).remove(&peer);
     }
@@ -148,8 +149,9 @@ impl Roster {
         lock(&self.met).get(&peer).is_some_and(|met| met.nonce == nonce)
     }
 
-    /// The id of the session called `name` between the processes met. The nonces of clients are not in it, as clients
-    /// do not meet each other: every session has a party, and each of them draws afresh.
+    /// The id of the session `name` between the processes met. It does not contain the nonces of
+    /// clients, since clients do not meet each other. Every session has parties, and each of them
+    /// draws a fresh nonce.
     pub(crate) fn session(&self, name: SessionId) -> SessionId {
         let met = lock(&self.met);
         let mut nonces: BTreeMap<_, _> = met.iter().map(|(&id, peer)| (id, peer.nonce)).collect();
@@ -207,7 +209,7 @@ mod tests {
         for (i, id) in others.iter().enumerate() {
             assert!(*id != ids[0] && others[..i].iter().all(|other| other != id), "{i}");
         }
-        // Pinned: a change of it is a change on the wire.
+        // Pinned: a change of this id is a change on the wire.
         assert_eq!(ids[0].to_string(), "2b2f2f4a3990e2fa9776bff20ebd4f68");
     }
 
@@ -215,27 +217,27 @@ mod tests {
     fn a_second_process_is_refused_until_the_first_is_gone() {
         let roster = met(0, 10, &[]);
         let first = roster.admit(slot(1, 0), Nonce([1; 16])).unwrap_or_else(|e| panic!("{e:?}"));
-        assert_eq!(roster.admit(slot(1, 1), Nonce([2; 16])).err(), Some(Refusal::Duplicate));
-        assert_eq!(roster.admit(slot(1, 0), Nonce([1; 16])).err(), Some(Refusal::Taken));
-        // Another member is another matter.
+        assert_eq!(roster.admit(slot(1, 1), Nonce([2; 16])).err(), Some(NotAdmitted::Duplicate));
+        assert_eq!(roster.admit(slot(1, 0), Nonce([1; 16])).err(), Some(NotAdmitted::Taken));
+        // Another member is independent.
         drop(roster.admit(slot(2, 0), Nonce([2; 16])));
         let more = roster.admit(slot(1, 1), Nonce([1; 16])).unwrap_or_else(|e| panic!("{e:?}"));
         drop(first);
-        assert_eq!(roster.admit(slot(1, 0), Nonce([2; 16])).err(), Some(Refusal::Duplicate));
+        assert_eq!(roster.admit(slot(1, 0), Nonce([2; 16])).err(), Some(NotAdmitted::Duplicate));
         drop(more);
         roster.admit(slot(1, 0), Nonce([2; 16])).unwrap_or_else(|e| panic!("{e:?}")).keep();
-        assert_eq!(roster.admit(slot(1, 0), Nonce([1; 16])).err(), Some(Refusal::Duplicate));
-        assert_eq!(roster.admit(slot(1, 0), Nonce([2; 16])).err(), Some(Refusal::Taken));
+        assert_eq!(roster.admit(slot(1, 0), Nonce([1; 16])).err(), Some(NotAdmitted::Duplicate));
+        assert_eq!(roster.admit(slot(1, 0), Nonce([2; 16])).err(), Some(NotAdmitted::Taken));
     }
 
     #[test]
     fn a_successor_comes_in_when_the_first_is_forgotten() {
         let roster = met(0, 10, &[(1, 1)]);
-        // Of the first one, which may still be greeted on another connection.
+        // From the first process, which may still be greeting on another connection.
         let late = roster.admit(slot(1, 1), Nonce([1; 16])).unwrap_or_else(|e| panic!("{e:?}"));
         assert_eq!(
             roster.admit_patiently(slot(1, 0), Nonce([2; 16]), || false).err(),
-            Some(Refusal::Duplicate)
+            Some(NotAdmitted::Duplicate)
         );
         let (first, last) = (roster.session(NAME), std::sync::atomic::AtomicBool::new(false));
         let goes_on = || {
@@ -244,9 +246,9 @@ mod tests {
         };
         let next = roster.admit_patiently(slot(1, 1), Nonce([2; 16]), goes_on);
         next.unwrap_or_else(|e| panic!("{e:?}")).keep();
-        // That takes no place from the second.
+        // This takes no slot from the second process.
         drop(late);
-        assert_eq!(roster.admit(slot(1, 1), Nonce([2; 16])).err(), Some(Refusal::Taken));
+        assert_eq!(roster.admit(slot(1, 1), Nonce([2; 16])).err(), Some(NotAdmitted::Taken));
         assert!(roster.is_in(PartyId(1), Nonce([2; 16])) && !roster.is_in(PartyId(1), Nonce([1; 16])));
         assert_ne!(roster.session(NAME), first);
     }

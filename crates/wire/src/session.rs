@@ -13,15 +13,15 @@ pub(crate) const UNIX_PREFIX: &str = "unix:";
 /// The transport of bytes between parties.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TransportKind {
-    /// TCP with TLS 1.3, both sides known by their pins.
+    /// TCP with TLS 1.3; pins authenticate both sides.
     TcpTls,
-    /// TCP as it is: no secrecy, no authentication. For measuring and for tests only.
+    /// Plain TCP: no secrecy, no authentication. For measurements and tests only.
     #[cfg(feature = "tcp-insecure")]
     TcpInsecure,
     /// Unix sockets between processes of one user on one host. Addresses are `unix:/path`.
     Unix,
-    /// Shared memory between processes of one user on one Linux host, set up over Unix sockets, whose addresses it
-    /// uses.
+    /// Shared memory between processes of one user on one Linux host. Unix sockets set it up, and
+    /// give its addresses.
     Shm,
 }
 
@@ -32,7 +32,7 @@ impl TransportKind {
         matches!(self, Self::Unix | Self::Shm)
     }
 
-    /// Whether this system has it.
+    /// Refuses transports that this system lacks.
     fn check_host(self) -> Result<(), NetError> {
         let missing = match self {
             Self::Unix if !cfg!(unix) => "transport unix needs a system with Unix sockets",
@@ -77,62 +77,66 @@ impl FromStr for TransportKind {
     }
 }
 
-/// One peer, as the party file lists it.
+/// A peer, as the party file lists it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PeerConfig {
-    /// The number of the peer.
+    /// The peer's number.
     pub id: PartyId,
-    /// The address on which it listens, `host:port` or `unix:/path`; `None` when it only dials this party, as clients do.
+    /// The address on which it listens, `host:port` or `unix:/path`; `None` if it only dials this
+    /// party, as clients do.
     pub address: Option<String>,
     /// The fingerprint of its certificate.
     pub pin: Pin,
 }
 
-/// One party's view of a session. Fields on which the parties must agree are compared in the handshake.
+/// One party's view of a session. The handshake compares the fields on which the parties must
+/// agree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionConfig {
     /// The number of this party.
     pub me: PartyId,
-    /// Agreed: the name of this session. It may serve again: [`Net::session`](crate::Net::session) is new each time.
+    /// Agreed: the name of this session. It may be reused: [`Net::session`](crate::Net::session) is
+    /// new each time.
     pub session: SessionId,
     /// Agreed: the digest of the job's plan.
     pub job_digest: [u8; 32],
-    /// Agreed: the digest of every other agreement-class parameter.
+    /// Agreed: the digest of all other agreement-class parameters.
     pub params: [u8; 32],
-    /// Agreed: lanes between two computing parties, at least 1.
+    /// Agreed: the number of lanes between two computing parties, at least 1.
     pub lanes: u16,
-    /// Agreed: lanes between a client and a party, at least 1 where there are clients.
+    /// Agreed: the number of lanes between a client and a party, at least 1 if there are clients.
     pub client_lanes: u16,
-    /// Everybody this party has links with; a client lists only the parties.
+    /// The members with whom this party has links; a client lists only the parties.
     pub peers: Vec<PeerConfig>,
-    /// Agreed: how bytes travel.
+    /// Agreed: the transport.
     pub transport: TransportKind,
-    /// The longest wait of [`crate::connect`] for all peers together.
+    /// How long [`crate::connect`] waits for all peers together.
     pub connect_timeout: Duration,
-    /// The longest time without a moving byte while a step waits for a peer that is alive.
+    /// How long a step may wait for a live peer while no byte moves.
     pub stall: Duration,
-    /// The longest silence of a peer, whether a step waits or not, before it counts as dead; heartbeats
-    /// come each second. [`SessionConfig::LIVENESS`] serves.
+    /// How long a peer may be silent, whether a step waits or not, before it counts as dead;
+    /// heartbeats come each second. The default is [`SessionConfig::LIVENESS`].
     pub liveness: Duration,
-    /// How long no byte moves on any link, and no step is done, before the observer hears for whom
-    /// a step waits. [`SessionConfig::STILL`] serves.
+    /// How long no byte moves on any link, and no step finishes, before the observer hears for whom
+    /// a step waits. The default is [`SessionConfig::STILL`].
     pub still: Duration,
-    /// Bytes asked of the system for each socket's send and receive buffer; `None` lets the system choose.
+    /// The bytes asked of the system for each socket's send and receive buffer; `None` lets the
+    /// system choose.
     pub socket_buffer: Option<usize>,
 }
 
 impl SessionConfig {
-    /// LOCAL: the others end within 10 s after a host vanished.
+    /// LOCAL: the default liveness limit; the others end within 10 s after a host has vanished.
     pub const LIVENESS: Duration = Duration::from_secs(8);
-    /// LOCAL: how long peers may take to come, and how long no byte may move, where nothing else is said.
+    /// LOCAL: the default of both time-outs, `connect_timeout` and `stall`.
     pub const PATIENCE: Duration = Duration::from_secs(20);
     /// LOCAL: how long nothing may move before a person is told.
     pub const STILL: Duration = Duration::from_secs(10);
-    /// LOCAL: two heartbeats.
+    /// LOCAL: the smallest liveness limit, two heartbeats.
     const LEAST_LIVENESS: Duration = Duration::from_secs(2);
 
-    /// A session with one lane between any two, digests of zeros, the system's socket buffers, and
-    /// [`PATIENCE`](Self::PATIENCE).
+    /// A session with one lane between any two members, digests of zeros, the system's socket
+    /// buffers, and time-outs of [`PATIENCE`](Self::PATIENCE).
     #[must_use]
     pub fn new(me: PartyId, session: SessionId, peers: Vec<PeerConfig>, transport: TransportKind) -> Self {
         Self {
@@ -152,13 +156,13 @@ impl SessionConfig {
         }
     }
 
-    /// The number of lanes that join this party with `peer`, each way.
+    /// The number of lanes between this party and `peer`, each way.
     #[must_use]
     pub fn lanes_with(&self, peer: PartyId) -> u16 {
         if self.me.is_client() || peer.is_client() { self.client_lanes } else { self.lanes }
     }
 
-    /// Finds what cannot work before anything is dialled.
+    /// Finds configurations that cannot work, before anything is dialled.
     pub(crate) fn check(&self, listens: bool) -> Result<(), NetError> {
         let bad = |peer, what: &str| Err(NetError::Config { peer, what: what.to_owned() });
         self.transport.check_host()?;

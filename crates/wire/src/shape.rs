@@ -1,29 +1,32 @@
-//! A network that is not there: how fast a party sends and how long its bytes travel.
+//! A simulated network: a party's bandwidth and the delay of its bytes.
 
 use core::{fmt, str::FromStr, time::Duration};
 use std::time::Instant;
 
 use hushwire_machine::NetError;
 
-/// Bandwidth and delay that [`Shape::apply`] gives to a party's outgoing links, on any transport.
+/// The bandwidth and delay that [`Shape::apply`] gives to a party's outgoing links, on any
+/// transport.
 ///
-/// All links of one party share its bandwidth, as they share its host's network card, and every byte takes one
-/// half of the round trip to arrive, after those before it have left. So a round in which every party sends and
-/// every party receives takes *half* a round trip, and the time to send its message: the messages cross. A question
-/// and its answer take a whole one. Both ends of a link are shaped by shaping all parties.
+/// All links of one party share its bandwidth, as they share its host's network card. Every byte
+/// takes one half of the round trip to arrive, after the bytes before it have left. A round in
+/// which all parties send and receive therefore takes *half* a round trip plus the time to send its
+/// message: the messages cross. A question and its answer take a whole round trip. To shape both
+/// ends of a link, shape all parties.
 ///
-/// Written as `none`, `lan`, `wan`, or both numbers, such as `1Gbps,5ms`: a rate in bps, kbps, Mbps or Gbps (powers
-/// of 1000) or `max`, then the round trip in us, ms or s.
+/// Its text is `none`, `lan`, `wan`, or two numbers such as `1Gbps,5ms`: a rate in bps, kbps, Mbps
+/// or Gbps (powers of 1000) or `max`, then the round trip in us, ms or s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// Bits that a party sends in one second, over all its links; `None` for as many as the transport takes.
+    /// Bits that a party sends in one second, over all its links; `None` for the transport's own
+    /// rate.
     pub bits_per_second: Option<u64>,
     /// The time of a question and its answer.
     pub rtt: Duration,
 }
 
 impl Shape {
-    /// The transport as it is; nothing is wrapped.
+    /// The transport itself; nothing is wrapped.
     pub const NONE: Self = Self { bits_per_second: None, rtt: Duration::ZERO };
 
     /// Hosts in one room: 10 Gbit/s, a round trip of 0.2 ms.
@@ -51,9 +54,9 @@ impl Default for Shape {
     }
 }
 
-/// Units of a rate, and how many bits per second each is.
+/// The units of a rate, in bits per second.
 const RATES: [(&str, u64); 4] = [("Gbps", 1_000_000_000), ("Mbps", 1_000_000), ("kbps", 1000), ("bps", 1)];
-/// Units of a time, and how many nanoseconds each is.
+/// The units of a time, in nanoseconds.
 const TIMES: [(&str, u64); 3] = [("us", 1000), ("ms", 1_000_000), ("s", 1_000_000_000)];
 
 impl fmt::Display for Shape {
@@ -111,7 +114,8 @@ fn parse(s: &str) -> Option<Shape> {
     Some(Shape { bits_per_second, rtt: Duration::from_nanos(number(rtt.trim(), &TIMES)?) })
 }
 
-/// A decimal number with a unit, in the smallest unit; `None` where it is not whole there.
+/// Parses a decimal number with a unit to a number of the smallest unit; `None` if the result is
+/// not whole.
 fn number(s: &str, units: &[(&str, u64)]) -> Option<u64> {
     let digits = s.find(|c: char| c.is_ascii_alphabetic())?;
     let (number, unit) = s.split_at(digits);
@@ -126,13 +130,14 @@ fn number(s: &str, units: &[(&str, u64)]) -> Option<u64> {
     whole.parse::<u64>().ok()?.checked_mul(each)?.checked_add(fraction)
 }
 
-/// The arrival of bytes that a party hands over now. Pure: the clock is an argument.
+/// Computes when the bytes that a party sends now arrive. Pure: the clock is an argument.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     shape: Shape,
-    /// The time at which the last byte handed over has left.
+    /// The time at which the last byte sent has left.
     left_at: Option<Instant>,
-    /// The remainder of whole nanoseconds, in bits times nanoseconds for each second, so that a rate is exact.
+    /// The remainder below a whole nanosecond, in bits times nanoseconds a second, so that the rate
+    /// is exact.
     carry: u128,
 }
 
@@ -141,7 +146,7 @@ impl Schedule {
         Self { shape, left_at: None, carry: 0 }
     }
 
-    /// The arrival of `bytes` more: they leave after all before them, and travel.
+    /// The arrival time of `bytes` more bytes: they leave after all bytes before them, then travel.
     pub(crate) fn due(&mut self, bytes: usize, now: Instant) -> Instant {
         let start = match self.left_at {
             Some(left_at) if left_at >= now => left_at,

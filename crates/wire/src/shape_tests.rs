@@ -89,7 +89,7 @@ proptest! {
         }
     }
 
-    /// Cut into any pieces, a message that is handed over at once ends when it does whole, to the nanosecond.
+    /// A message that is sent at once arrives at the same nanosecond whole or cut into pieces.
     #[test]
     fn pieces_end_with_the_whole(sizes in proptest::collection::vec(0usize..3000, 1..60), rate in 1u64..1 << 40) {
         let shape = Shape { bits_per_second: Some(rate), rtt: Duration::ZERO };

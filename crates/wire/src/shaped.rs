@@ -1,11 +1,12 @@
-//! Links behind a network that is not there: a thread for each party releases bytes when they would arrive.
+//! Links of a simulated network: a thread for each party releases bytes when they would arrive.
 //!
 //! ```text
 //! caller ─ copy ─► queue of a link ─┐   due(bytes, now): one schedule for the party
 //! caller ─ copy ─► queue of a link ─┴─► pacing thread ─ at its time ─► the real link
 //! ```
-//! A queue holds what a network's pipe and a socket buffer hold, so that senders are held back as they would be.
-//! A link's error shows at the next call, as with a socket. Dropping a shaped link delivers what it holds.
+//! A queue holds the bytes that a network and its socket buffers would hold, so that senders are
+//! held back equally. As with a socket, a link's error comes with the next call. Dropping a shaped
+//! link delivers its bytes.
 
 use std::{
     io,
@@ -18,29 +19,30 @@ use hushwire_machine::{Doze, Net, Process, Signal, Tx, Wait};
 
 use crate::{
     Shape,
-    pacer::{Line, Pacer, Piece, State},
+    pacer::{PacedLink, Pacer, PacerState, QueuedPiece},
     shape::Schedule,
     waker::Waker,
 };
 
-/// LOCAL: what leaves at a time, as time at the rate and in bytes; coarse, so that parties that share cores do not
-/// wake for each packet.
+/// LOCAL: the quantum of release, as time at the rate and in bytes; coarse, so that parties that
+/// share cores do not wake for each packet.
 const QUANTUM: Duration = Duration::from_micros(50);
 const QUANTUM_BYTES: (usize, usize) = (4 << 10, 64 << 10);
-/// LOCAL: what a queue holds beside the bytes on their way: the socket buffers at both ends.
+/// LOCAL: a queue's bytes in addition to those on their way: the socket buffers of both ends.
 const BUFFERS_BYTES: u64 = 512 << 10;
-/// LOCAL: the most that a queue holds, and what it holds where no rate says.
+/// LOCAL: the largest queue, and the queue without a rate.
 const QUEUE_BYTES: (u64, u64) = (64 << 20, 16 << 20);
-/// LOCAL: how long a shaped link that is dropped waits for a peer that does not read.
+/// LOCAL: how long a dropped shaped link waits for a peer that does not read.
 const LINGER: Duration = Duration::from_secs(5);
-/// LOCAL: quanta that a call takes at a time, so that the thread is not kept from the lock.
+/// LOCAL: the number of quanta that a call takes at a time, so that the thread gets the lock.
 const QUANTA_PER_CALL: usize = 4;
 
 impl Shape {
-    /// Puts the links on which the party of `net` sends, and that are not taken yet, behind a network of this shape.
-    /// Incoming bytes are shaped by their senders, and links that keep watch over the session are not.
+    /// Gives the sending links of `net` that are not taken yet a network of this shape. Senders
+    /// shape the bytes that come in; the control links are not shaped.
     ///
-    /// Dropping a channel then waits until the network has delivered what was sent, for a few seconds more at most.
+    /// Dropping a channel then waits until the network has delivered its bytes, a few seconds
+    /// longer at most.
     pub fn apply(self, net: &mut Net) {
         if self != Self::NONE {
             net.send_through(|stall, links| shape_all(self, stall.min(LINGER), links));
@@ -48,8 +50,8 @@ impl Shape {
     }
 }
 
-/// Puts every link of one party behind the same network. Dropping one waits until what it holds is delivered, at
-/// most `linger` longer than the network takes.
+/// Puts all links of one party behind the same network. Dropping a link waits until its bytes are
+/// delivered, at most `linger` longer than the network takes.
 fn shape_all(shape: Shape, linger: Duration, links: Vec<Box<dyn Tx>>) -> Vec<Box<dyn Tx>> {
     let queue = queue_bytes(shape);
     shape_with(shape, linger, links, queue)
@@ -58,8 +60,9 @@ fn shape_all(shape: Shape, linger: Duration, links: Vec<Box<dyn Tx>>) -> Vec<Box
 fn shape_with(shape: Shape, linger: Duration, links: Vec<Box<dyn Tx>>, queue: usize) -> Vec<Box<dyn Tx>> {
     let shared = links.iter().map(|link| link.signal().map_or_else(Waker::new, Waker::Shared));
     let wakers: Vec<_> = shared.map(Arc::new).collect();
-    let lines = links.into_iter().zip(&wakers).map(|(link, waker)| Line::new(link, waker.clone())).collect();
-    let state = State { schedule: Schedule::new(shape), lines, pool: Vec::new(), asleep_until: None };
+    let lines =
+        links.into_iter().zip(&wakers).map(|(link, waker)| PacedLink::new(link, waker.clone())).collect();
+    let state = PacerState { schedule: Schedule::new(shape), lines, pool: Vec::new(), asleep_until: None };
     let pacer = Arc::new(Pacer {
         quantum: quantum(shape),
         queue,
@@ -98,7 +101,7 @@ fn quantum(shape: Shape) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX).clamp(QUANTUM_BYTES.0, QUANTUM_BYTES.1)
 }
 
-/// The caller's end of a link behind the network.
+/// The caller's end of a shaped link.
 struct ShapedTx {
     pacer: Arc<Pacer>,
     line: usize,
@@ -122,7 +125,7 @@ impl Tx for ShapedTx {
             bytes.extend_from_slice(piece);
             let due = state.schedule.due(piece.len(), now);
             wakes |= state.asleep_until.is_some_and(|until| due < until);
-            line.pieces.push_back(Piece { due, bytes, sent: 0 });
+            line.pieces.push_back(QueuedPiece { due, bytes, sent: 0 });
         }
         line.held += taken;
         drop(guard);
@@ -133,7 +136,7 @@ impl Tx for ShapedTx {
     }
 
     fn try_flush(&mut self) -> io::Result<bool> {
-        // As with a socket, what the queue holds counts as sent.
+        // As with a socket, bytes in the queue count as sent.
         self.pacer.lock().lines[self.line].take_error()?;
         Ok(true)
     }
@@ -164,7 +167,7 @@ impl Doze for ShapedTx {
         if line.error.is_some() || line.held < self.pacer.queue {
             return false;
         }
-        // Under the lock, so that whatever makes room later signals.
+        // Under the lock, so that whatever frees space later signals.
         self.waker.doze();
         true
     }
@@ -181,7 +184,7 @@ impl Doze for ShapedTx {
 impl Drop for ShapedTx {
     fn drop(&mut self) {
         if !self.process.is_here() {
-            // The pacer stayed behind in the process that was forked.
+            // A fork does not have the pacing thread.
             return;
         }
         let mut state = self.pacer.lock();
@@ -193,7 +196,8 @@ impl Drop for ShapedTx {
             line.let_go();
         }
         self.pacer.due.notify_one();
-        // A process that ends takes its threads with it; the bytes of a real socket would still arrive.
+        // A process that ends takes its threads along; the bytes of a real socket would still
+        // arrive.
         while !state.lines[self.line].is_done() {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {

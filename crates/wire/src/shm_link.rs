@@ -1,5 +1,5 @@
-//! A link over memory that both processes share. The Unix socket of its handshake passes the ring, stays open and
-//! tells each side when the other ends.
+//! A link over memory that both processes share. The Unix socket of its handshake passes the ring,
+//! stays open and tells each side when the other ends.
 
 use std::{
     io::{self, ErrorKind},
@@ -10,29 +10,30 @@ use hushwire_machine::{Doze, Rx, Tx, Wait};
 use hushwire_shm::{Consumer, Producer, Ring, RingError};
 use rustix::event::PollFlags;
 
-use crate::{hello::Role, slot::Duplex, tcp::Guard};
+use crate::{hello::GreetingRole, slot::Duplex, tcp::Guard};
 
-/// LOCAL: bytes of a ring. Measured from 64 KiB to 1 MiB: a longer one saves sleeps of a lone flow, but the rings of
-/// several lanes no longer fit the second-level cache beside the data, which costs more.
+/// LOCAL: the bytes of a ring. Measured from 64 KiB to 1 MiB: a longer ring saves a single flow
+/// some sleeps, but the rings of several lanes then no longer fit the second-level cache beside the
+/// data, which costs more.
 const RING_BYTES: usize = 256 << 10;
 
-/// Moves data from `socket` to a ring: the dialler makes it, the listener takes it.
+/// Moves data from `socket` to a ring: the dialler makes the ring, the listener takes it.
 pub(crate) fn settle(
     socket: &dyn Duplex,
     sends: bool,
-    role: Role,
+    role: GreetingRole,
     guard: &Guard<'_>,
 ) -> io::Result<Box<dyn Duplex>> {
     let socket = socket.as_fd();
     let ring = match role {
-        Role::Dialer => {
+        GreetingRole::Dialer => {
             let ring = Ring::create(RING_BYTES)?;
             while !ring.give(socket)? {
                 guard.wait(socket, PollFlags::OUT)?;
             }
             ring
         }
-        Role::Listener => loop {
+        GreetingRole::Listener => loop {
             match Ring::take(socket)? {
                 Some(ring) => break ring,
                 None => guard.wait(socket, PollFlags::IN)?,
@@ -46,7 +47,7 @@ pub(crate) fn settle(
     }))
 }
 
-/// One end of a ring; it moves bytes one way only.
+/// One end of a ring; bytes move one way only.
 enum ShmLink {
     Sends(Producer),
     Hears(Consumer),
@@ -113,7 +114,7 @@ impl Doze for ShmLink {
 }
 
 impl AsFd for ShmLink {
-    /// The socket, which only ever ends.
+    /// The socket, which carries nothing and only ends.
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Sends(ring) => ring.wakers()[1],

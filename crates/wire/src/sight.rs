@@ -1,4 +1,4 @@
-//! What a joining party sees of missing members, for its notes and for its final error.
+//! What a joining party has seen of missing members, for its reports and for its final error.
 
 use std::{
     collections::BTreeMap,
@@ -11,20 +11,20 @@ use hushwire_machine::{NetError, PartyId};
 
 use crate::TransportKind;
 
-/// Why a member could not be met, as one of a few kinds: a change of kind is worth a new note.
+/// The kind of reason why a member could not be reached; a change of kind is worth a new report.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Sort {
-    /// The host answers, and nobody listens there.
+    /// The host answers, but nobody listens there.
     NoListener,
     /// Nothing comes back, or the name has no address.
     Unreached,
-    /// Somebody takes connections and does not greet.
+    /// Somebody accepts connections and does not greet.
     Mute,
     /// Somebody answers but does not prove to be that member.
     Stranger,
-    /// It had joined, and its links closed.
+    /// It had joined, and its links have closed.
     Gone,
-    /// A connection that came here was refused.
+    /// A connection to this party was refused.
     Refused,
 }
 
@@ -33,31 +33,31 @@ pub(crate) enum Sort {
 pub(crate) struct Dialled {
     pub(crate) address: String,
     pub(crate) sort: Sort,
-    /// What happened, as a clause.
+    /// The failure, as a clause.
     pub(crate) last: String,
 }
 
-/// All that was seen of members so far.
+/// What has been seen of members so far.
 #[derive(Default)]
 pub(crate) struct Sights {
-    /// The members that were dialled in vain, with the last attempt.
+    /// The last attempt at each member that was dialled in vain.
     pub(crate) dialled: BTreeMap<PartyId, Dialled>,
     /// Errors of handshakes with somebody who did not prove to be that member. Strangers may cause
-    /// them, so they end nothing; they tell more than later errors.
+    /// them, so they end nothing, but they say more than later errors.
     pub(crate) telling: BTreeMap<PartyId, NetError>,
-    /// Members that had joined and are gone, with the time when they went.
+    /// The members that had joined and are gone, with the time at which they went.
     pub(crate) gone: BTreeMap<PartyId, Instant>,
 }
 
 impl Sights {
-    /// `peer` is here.
+    /// Forgets failures: `peer` is here.
     pub(crate) fn met(&mut self, peer: PartyId) {
         self.dialled.remove(&peer);
         self.telling.remove(&peer);
         self.gone.remove(&peer);
     }
 
-    /// Whether it shows why `peer` is missing.
+    /// Whether there is an explanation of why `peer` is missing.
     pub(crate) fn explains(&self, peer: PartyId) -> bool {
         let dialled = self.dialled.get(&peer).is_some_and(|dialled| dialled.sort != Sort::Unreached);
         dialled || self.telling.contains_key(&peer) || self.gone.contains_key(&peer)
@@ -79,7 +79,7 @@ impl Sights {
         gone.into_iter().chain(dialled).reduce(|all, more| all.words("; ").text(more))
     }
 
-    /// In a word for each.
+    /// The kinds of failure seen of `peer`.
     pub(crate) fn sorts(&self, peer: PartyId) -> impl Iterator<Item = (PartyId, Sort)> {
         let dialled = self.dialled.get(&peer).map(|dialled| dialled.sort);
         let stranger = self.telling.contains_key(&peer).then_some(Sort::Stranger);
@@ -88,17 +88,17 @@ impl Sights {
     }
 }
 
-/// The sort of a failure to connect.
+/// The kind of a failure to connect.
 pub(crate) fn sort_of(e: &io::Error) -> Sort {
     match e.kind() {
-        // A Unix socket without a listener has no path, or one that nobody answers.
+        // A Unix socket without a listener has no file, or a file that nobody answers.
         ErrorKind::ConnectionRefused | ErrorKind::NotFound => Sort::NoListener,
         _ => Sort::Unreached,
     }
 }
 
-/// Whether somebody other than `peer`, who did not prove who it is, may have caused this error of
-/// dialling. Such an error ends nothing.
+/// Whether this error of dialling may be caused by somebody other than `peer` who did not prove an
+/// identity. Such an error ends nothing.
 pub(crate) fn is_unproven(e: &NetError, peer: PartyId, transport: TransportKind) -> bool {
     match e {
         NetError::UnknownPeer { .. } | NetError::OtherUser { .. } => true,
@@ -136,7 +136,7 @@ mod tests {
         let wrong = NetError::UnknownPeer { peer: Some(one), step: "handshake".to_owned(), presented };
         assert!(is_unproven(&wrong, one, TransportKind::TcpTls));
         sights.telling.insert(one, wrong);
-        // It tells more than that nobody listens now.
+        // It says more than the fact that nobody listens now.
         let said = sights.of(one).unwrap_or_default().written();
         assert!(said.contains("presents another key") && !said.contains("refused"), "{said}");
         assert_eq!(sights.sorts(one).collect::<Vec<_>>(), [(one, Sort::NoListener), (one, Sort::Stranger)]);
@@ -144,7 +144,8 @@ mod tests {
         assert!(sights.of(one).is_none());
     }
 
-    /// Our own certificate, and a peer that proved who it is, are another matter.
+    /// Errors about this party's own certificate, and errors of a peer that proved its identity,
+    /// end a session.
     #[test]
     fn proven_errors_end_a_session() {
         let (me, one) = (PartyId(0), PartyId(1));

@@ -7,14 +7,14 @@ const OBJECT_IDENTIFIER: u8 = 0x06;
 /// id-at-commonName, 2.5.4.3.
 const COMMON_NAME: [u8; 3] = [0x55, 0x04, 0x03];
 
-/// The subject's common name (RFC 5280 §4.1.2.6), without what could disturb a terminal.
+/// The subject's common name (RFC 5280 §4.1.2.6), without characters that could disturb a terminal.
 pub(crate) fn common_name(certificate: &[u8]) -> Option<String> {
     let (_, certificate, _) = element(certificate)?;
     let (_, mut body, _) = element(certificate)?;
     if let (VERSION, _, rest) = element(body)? {
         body = rest;
     }
-    // Serial number, signature algorithm, issuer and validity come first.
+    // The serial number, signature algorithm, issuer and validity come first.
     for _ in 0..4 {
         body = element(body)?.2;
     }

@@ -19,14 +19,15 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use hushwire_machine::{Rx, Tx, poll_fds};
 
-/// LOCAL: connections that wait in the system's queue until somebody accepts, between two sessions too. Where it is full, a
-/// member tries again after a second; the system may allow fewer.
+/// LOCAL: the length of the system's queue of connections that nobody has accepted, including those
+/// between two sessions. If it is full, a member tries again after a second; the system may allow
+/// fewer.
 const BACKLOG: i32 = 4096;
 
-/// LOCAL: the time that the system has to find the addresses of a name that this process listens on.
+/// LOCAL: how long the system may take to resolve a name that this process listens on.
 const NAME: Duration = Duration::from_secs(20);
 
-/// Listens on `addr`, without blocking; of a name's addresses on the first that works.
+/// Listens on `addr`, without blocking, on the first of a name's addresses that works.
 pub(crate) fn bind(addr: &str) -> io::Result<TcpListener> {
     let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
     for addr in resolve(addr, NAME)? {
@@ -40,7 +41,8 @@ pub(crate) fn bind(addr: &str) -> io::Result<TcpListener> {
 
 fn bind_one(addr: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
-    // Else the port stays taken for a minute after a session. On Windows it would let others take the port over.
+    // Without it the port is taken for a minute after a session. On Windows it would let others
+    // take over the port.
     #[cfg(unix)]
     socket.set_reuse_address(true)?;
     socket.set_nonblocking(true)?;
@@ -49,13 +51,13 @@ fn bind_one(addr: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// The next connection that waits.
+/// The next waiting connection.
 pub(crate) fn take(listener: &TcpListener, socket_buffer: Option<usize>) -> io::Result<Option<TcpStream>> {
     match listener.accept() {
         Ok((stream, _)) => {
             stream.set_nonblocking(true)?;
             let socket = Socket::from(stream);
-            // Whose other end is gone already may not be tuned, and is found out when it is read.
+            // If its other end is gone already, tuning may fail; reading reports that.
             let _ = tune(&socket, socket_buffer);
             Ok(Some(socket.into()))
         }
@@ -64,7 +66,7 @@ pub(crate) fn take(listener: &TcpListener, socket_buffer: Option<usize>) -> io::
     }
 }
 
-/// The interval at which a wait looks whether the session was given up.
+/// How often a wait checks whether the session was given up.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Ends the waits of a handshake: at a deadline, or when another thread gives the session up.
@@ -72,17 +74,17 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(crate) struct Guard<'a> {
     pub(crate) deadline: Instant,
     pub(crate) given_up: &'a AtomicBool,
-    /// Ends the waits of one connection.
+    /// Set to end the waits of one connection.
     pub(crate) out: Option<&'a AtomicBool>,
 }
 
 impl Guard<'_> {
-    /// The same, with an earlier deadline.
+    /// The same guard with an earlier deadline.
     pub(crate) fn within(self, limit: Duration) -> Self {
         Self { deadline: self.deadline.min(Instant::now() + limit), ..self }
     }
 
-    /// Whether to go on; `TimedOut` otherwise.
+    /// The time that is left; `TimedOut` if the wait is over.
     pub(crate) fn check(&self) -> io::Result<Duration> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let ends = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
@@ -125,16 +127,17 @@ impl Guard<'_> {
     }
 }
 
-/// The addresses of a host and port, or `TimedOut` after `limit`.
+/// The addresses of a host and port.
 ///
 /// # Errors
-/// The system knows no such name, or says nothing in time.
+/// `TimedOut` after `limit`; the system's error if it does not know the name.
 pub fn resolve(address: &str, limit: Duration) -> io::Result<Vec<SocketAddr>> {
     let goes_on = AtomicBool::new(false);
     resolve_under(address, &Guard { deadline: Instant::now() + limit, given_up: &goes_on, out: None })
 }
 
-/// The addresses of a host and port. The system's resolver knows no deadline, so that a thread asks it, which is left alone when time is over.
+/// The addresses of a host and port. The system's resolver has no deadline, so a thread asks it and
+/// is abandoned when the time is over.
 fn resolve_under(address: &str, guard: &Guard<'_>) -> io::Result<Vec<SocketAddr>> {
     if let Ok(addr) = address.parse() {
         return Ok(vec![addr]);
@@ -148,7 +151,7 @@ fn looked_up(
     ask: impl FnOnce() -> io::Result<Vec<SocketAddr>> + Send + 'static,
 ) -> io::Result<Vec<SocketAddr>> {
     let (tell, told) = mpsc::channel();
-    // Nobody may listen any more.
+    // The receiver may be gone.
     let asks = move || drop(tell.send(ask()));
     thread::Builder::new().name("hushwire-name".to_owned()).spawn(asks)?;
     loop {
@@ -163,7 +166,7 @@ fn looked_up(
     }
 }
 
-/// One attempt to connect to `address`, over each of the addresses that it resolves to.
+/// Tries once to connect to `address`, over each address that it resolves to.
 pub(crate) fn dial(address: &str, guard: &Guard<'_>, socket_buffer: Option<usize>) -> io::Result<TcpStream> {
     let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
     for addr in resolve_under(address, guard)? {
@@ -176,7 +179,7 @@ pub(crate) fn dial(address: &str, guard: &Guard<'_>, socket_buffer: Option<usize
     Err(last)
 }
 
-/// The longest silence of one address before the next is tried.
+/// How long one address may be silent before the next is tried.
 const SILENT: Duration = Duration::from_secs(5);
 
 fn dial_one(addr: SocketAddr, guard: &Guard<'_>, socket_buffer: Option<usize>) -> io::Result<TcpStream> {
@@ -199,25 +202,26 @@ fn dial_one(addr: SocketAddr, guard: &Guard<'_>, socket_buffer: Option<usize>) -
         }
         Err(e) => return Err(e),
     }
-    // A dialled port of this host can meet its own source port: then the socket hears itself.
+    // Dialling a port of this host can hit the socket's own source port: then the socket is
+    // connected to itself.
     if socket.local_addr()?.as_socket() == Some(addr) {
         return Err(ErrorKind::ConnectionRefused.into());
     }
     Ok(socket.into())
 }
 
-/// Whether a connect that does not block goes on: Windows says that it would block.
+/// Whether a non-blocking connect is under way; Windows reports that it would block.
 fn is_under_way(e: &io::Error) -> bool {
     e.raw_os_error() == Some(rustix::io::Errno::INPROGRESS.raw_os_error())
         || (cfg!(windows) && e.kind() == ErrorKind::WouldBlock)
 }
 
-/// LOCAL: segments that fit a small socket buffer.
+/// LOCAL: the number of segments that must fit in a small socket buffer.
 #[cfg(unix)]
 const SEGMENTS: usize = 8;
 #[cfg(unix)]
 const LOOPBACK_SEGMENT_BYTES: usize = 1 << 16;
-/// The segment length that every host must take (RFC 9293), in bytes.
+/// The segment length that every host must accept (RFC 9293), in bytes.
 #[cfg(unix)]
 const LEAST_SEGMENT_BYTES: usize = 536;
 
@@ -226,8 +230,8 @@ fn tune(socket: &Socket, buffer: Option<usize>) -> io::Result<()> {
     if let Some(bytes) = buffer {
         socket.set_send_buffer_size(bytes)?;
         socket.set_recv_buffer_size(bytes)?;
-        // A window shorter than two segments waits for a delayed acknowledgement each time, and loopback segments
-        // are 64 KiB long. Windows chooses by itself.
+        // With a window shorter than two segments, each waits for a delayed acknowledgement, and
+        // loopback segments are 64 KiB long. Windows chooses by itself.
         #[cfg(unix)]
         if bytes < SEGMENTS * LOOPBACK_SEGMENT_BYTES {
             let segment = (bytes / SEGMENTS).max(LEAST_SEGMENT_BYTES);
@@ -237,7 +241,7 @@ fn tune(socket: &Socket, buffer: Option<usize>) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes what the socket takes; 0 means that it would block.
+/// Writes as much as the socket takes; 0 means that it would block.
 pub(crate) fn try_write(socket: &mut impl Write, out: &[u8]) -> io::Result<usize> {
     loop {
         match socket.write(out) {
@@ -279,7 +283,7 @@ mod tests {
         assert_eq!(looked_up(&patient, move || Ok(vec![address])).ok(), Some(vec![address]));
         assert_eq!(resolve_under("127.0.0.1:7000", &patient).ok(), Some(vec![address]));
         assert_eq!(resolve("127.0.0.1:7000", Duration::ZERO).ok(), Some(vec![address]));
-        // Nobody has had a chance to answer.
+        // Without time, there can be no answer.
         let error = resolve("localhost:7000", Duration::ZERO).err().map(|e| e.kind());
         assert_eq!(error, Some(ErrorKind::TimedOut));
     }

@@ -29,15 +29,17 @@ use crate::{
     Identity, Pin, Validity, tcp::Guard, tls_greet::greet, tls_link::TlsLink, tls_records::tls_error,
 };
 
-/// One party's side of every TLS connection of a session: its cryptography, its certificate and the pin of that.
+/// One party's side of all TLS connections of a session: its cryptography, its certificate and the
+/// certificate's pin.
 pub(crate) struct TlsSide {
     provider: Arc<CryptoProvider>,
     certificate: Arc<SingleCertAndKey>,
     pin: Pin,
 }
 
-/// Shares sent today must stay secret against tomorrow's machines: the hybrid exchange comes first. AES-128 comes
-/// first among ciphers, as strong as the protocols' κ = 128 and the fastest.
+/// The hybrid key exchange comes first, so that shares sent today stay secret against future
+/// quantum computers. AES-128 comes first among ciphers: it is as strong as the protocols' κ = 128,
+/// and the fastest.
 pub(crate) fn provider() -> CryptoProvider {
     use aws_lc_rs::{cipher_suite, kx_group};
     CryptoProvider {
@@ -66,12 +68,13 @@ impl TlsSide {
         self.pin
     }
 
-    /// The pins that may be at the other end of one connection; `None` for any, which is judged later.
+    /// A verifier for one connection whose other end must have one of `pins`; `None` accepts any,
+    /// for a later judgement.
     pub(crate) fn pinned(&self, pins: impl Into<Option<Vec<Pin>>>) -> Arc<Pinned> {
         Arc::new(Pinned { pins: pins.into(), provider: self.provider.clone(), outdated: OnceLock::new() })
     }
 
-    /// The configuration with which this side dials the holder of a pin, and nobody else.
+    /// The configuration for dialling the holder of a pin, and nobody else.
     pub(crate) fn client(&self, pinned: Arc<Pinned>) -> Result<ClientConfig, Error> {
         let mut config = ClientConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(&[&TLS13])?
@@ -80,48 +83,49 @@ impl TlsSide {
             .with_client_cert_resolver(self.certificate.clone());
         config.resumption = Resumption::disabled();
         config.enable_sni = false;
-        // For our own record layer, which takes over after the handshake.
+        // For this crate's record layer, which takes over after the handshake.
         config.enable_secret_extraction = true;
         Ok(config)
     }
 
-    /// The configuration with which this side hears the holders of pins.
+    /// The configuration for accepting the holders of pins.
     pub(crate) fn server(&self, pinned: Arc<Pinned>) -> Result<ServerConfig, Error> {
         let mut config = ServerConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(&[&TLS13])?
             .with_client_cert_verifier(pinned)
             .with_cert_resolver(self.certificate.clone());
-        // No resumption: a session's connections are all made at once, and a ticket would be data on the way back.
+        // No resumption: all connections of a session are made at once, and a ticket would be data
+        // in the wrong direction.
         config.send_tls13_tickets = 0;
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.enable_secret_extraction = true;
         Ok(config)
     }
 
-    /// The handshake of the side that dialled, with nobody but the holder of `pin`.
+    /// The dialler's handshake, with the holder of `pin` only.
     pub(crate) fn dial(
         &self,
         socket: TcpStream,
         pin: Pin,
         guard: &Guard<'_>,
-    ) -> io::Result<(TlsLink, Shown)> {
+    ) -> io::Result<(TlsLink, ShownCertificate)> {
         let pinned = self.pinned(vec![pin]);
         let config = self.client(pinned.clone()).map_err(tls_error)?;
-        // No check reads the name: the pin says who it is.
+        // No check reads the name: the pin identifies the peer.
         let name = ServerName::try_from("hushwire.invalid").map_err(io::Error::other)?;
         let conn = UnbufferedClientConnection::new(Arc::new(config), name).map_err(tls_error)?;
         pinned.shown(greet(conn, socket, guard, &[]))
     }
 
-    /// The handshake of the side that listened, with a holder of one of `pins` or with anybody, of which `first` was read;
-    /// answers whose.
+    /// The listener's handshake, with a holder of one of `pins` or with anybody. `first` are the
+    /// bytes that were read already. Returns the peer's certificate as well.
     pub(crate) fn accept(
         &self,
         socket: TcpStream,
         pins: impl Into<Option<Vec<Pin>>>,
         guard: &Guard<'_>,
         first: &[u8],
-    ) -> io::Result<(TlsLink, Shown)> {
+    ) -> io::Result<(TlsLink, ShownCertificate)> {
         let pinned = self.pinned(pins);
         let config = self.server(pinned.clone()).map_err(tls_error)?;
         let conn = UnbufferedServerConnection::new(Arc::new(config)).map_err(tls_error)?;
@@ -129,14 +133,14 @@ impl TlsSide {
     }
 }
 
-/// The certificate that a peer proved to hold: its pin and its validity.
+/// The certificate whose key a peer proved to hold: its pin and its validity.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct ShownCertificate {
     pub(crate) pin: Pin,
     pub(crate) validity: Validity,
 }
 
-/// A listed certificate whose key the peer holds, and which does not hold today.
+/// A listed certificate whose key the peer holds, but which is not valid today.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("it holds {validity}, and not by our clock")]
 pub(crate) struct Outdated {
@@ -144,12 +148,12 @@ pub(crate) struct Outdated {
     validity: Validity,
 }
 
-/// The certificate whose dates made the handshake fail, if that is why.
+/// The certificate whose dates made the handshake fail, if they did.
 pub(crate) fn outdated(e: &io::Error) -> Option<Outdated> {
     e.get_ref().and_then(|e| e.downcast_ref()).copied()
 }
 
-/// Accepts the certificates whose pins it holds, and checks that the peer holds the key.
+/// Accepts certificates with listed pins, and checks that the peer holds the key.
 #[derive(Debug)]
 pub(crate) struct Pinned {
     pins: Option<Vec<Pin>>,
@@ -159,7 +163,7 @@ pub(crate) struct Pinned {
 }
 
 impl Pinned {
-    /// Neither names nor issuers count: the pin covers the whole certificate.
+    /// Names and issuers do not count: the pin covers the whole certificate.
     fn check(&self, certificate: &CertificateDer<'_>) -> Result<(), Error> {
         let pin = Pin::of(certificate);
         if self.pins.as_ref().is_none_or(|pins| pins.contains(&pin)) {
@@ -177,7 +181,8 @@ impl Pinned {
     ) -> Result<HandshakeSignatureValid, Error> {
         let valid =
             verify_tls13_signature(message, cert, dss, &self.provider.signature_verification_algorithms)?;
-        // Only now: who does not hold the key cannot end a session in its holder's name.
+        // Only now, so that somebody who does not hold the key cannot end a session in the holder's
+        // name.
         let validity = Validity::of(cert).ok_or(CertificateError::BadEncoding)?;
         if !validity.holds_at(SystemTime::now()) {
             let _ = self.outdated.set(Outdated { pin: Pin::of(cert), validity });
@@ -186,17 +191,17 @@ impl Pinned {
         Ok(valid)
     }
 
-    /// The link that a greeting ended with, and the certificate that the peer showed in it.
+    /// The link at the end of a greeting, and the certificate that the peer showed.
     fn shown(
         &self,
         greeted: io::Result<(TlsLink, Option<CertificateDer<'static>>)>,
-    ) -> io::Result<(TlsLink, Shown)> {
+    ) -> io::Result<(TlsLink, ShownCertificate)> {
         let (link, certificate) =
             greeted.map_err(|e| self.outdated.get().map_or(e, |&outdated| io::Error::other(outdated)))?;
         let certificate = certificate.ok_or_else(|| tls_error(Error::NoCertificatesPresented))?;
         let validity =
             Validity::of(&certificate).ok_or_else(|| tls_error(CertificateError::BadEncoding.into()))?;
-        Ok((link, Shown { pin: Pin::of(&certificate), validity }))
+        Ok((link, ShownCertificate { pin: Pin::of(&certificate), validity }))
     }
 
     fn schemes(&self) -> Vec<SignatureScheme> {
@@ -209,7 +214,7 @@ impl Pinned {
 #[error("the certificate {0} is not listed")]
 struct WrongPin(Pin);
 
-/// The pin of the certificate that made TLS fail, if that is why.
+/// The pin of the certificate that made TLS fail, if one did.
 pub(crate) fn wrong_pin(e: &TlsError) -> Option<Pin> {
     match e.get() {
         Some(Error::InvalidCertificate(CertificateError::Other(OtherError(why)))) => {
@@ -223,7 +228,7 @@ fn no_tls12() -> Result<HandshakeSignatureValid, Error> {
     Err(Error::PeerIncompatible(rustls::PeerIncompatible::SupportedVersionsExtensionRequired))
 }
 
-/// The part that both sides' verifiers share: TLS 1.2 is never negotiated.
+/// The common part of both sides' verifiers: TLS 1.2 is never negotiated.
 macro_rules! signatures {
     () => {
         fn verify_tls12_signature(

@@ -1,4 +1,5 @@
-//! The TLS handshake over a non-blocking socket, by rustls' unbuffered API, up to the hand-over of the keys.
+//! The TLS handshake over a non-blocking socket, by rustls' unbuffered API, up to the hand-over of
+//! the keys.
 
 use std::{
     error::Error as StdError,
@@ -25,10 +26,10 @@ use crate::{
     tls_records::{LONGEST_BYTES, tls_error},
 };
 
-/// LOCAL: how long a refused peer gets to read why.
+/// LOCAL: how long a refused peer has to read the reason.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// The key schedule, which rustls goes on running after the handshake.
+/// The key schedule; rustls continues it after the handshake.
 pub(crate) trait Schedule: Send {
     fn next_tx(&mut self) -> Result<(u64, ConnectionTrafficSecrets), Error>;
     fn next_rx(&mut self) -> Result<(u64, ConnectionTrafficSecrets), Error>;
@@ -45,7 +46,7 @@ impl<Data: Send> Schedule for KernelConnection<Data> {
 
 type HandedOver = (ExtractedSecrets, SupportedCipherSuite, Box<dyn Schedule>);
 
-/// Either side's rustls connection.
+/// The rustls connection of either side.
 pub(crate) trait Session: Sized {
     type Data;
     fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data>;
@@ -74,8 +75,9 @@ macro_rules! session {
 session!(UnbufferedClientConnection, ClientConnectionData);
 session!(UnbufferedServerConnection, ServerConnectionData);
 
-/// Greets with TLS until application data can flow both ways; answers also the certificate that the peer proved.
-/// `first` was read before, one record at most.
+/// Performs the handshake until application data can flow both ways. Returns the link and the
+/// certificate that the peer proved. `first` are the bytes that were read already, at most one
+/// record.
 pub(crate) fn greet<S: Session>(
     session: S,
     socket: TcpStream,
@@ -113,19 +115,19 @@ struct Greeting<S> {
     out: Vec<u8>,
     out_begin: usize,
     out_end: usize,
-    /// Bytes that rustls has not yet taken: `incoming[begin..end]`.
+    /// Bytes that rustls has not taken yet: `incoming[begin..end]`.
     incoming: Zeroizing<Vec<u8>>,
     begin: usize,
     end: usize,
-    /// The peer's first data, when it came in one piece with the end of its handshake.
+    /// The peer's first data, if it came together with the end of its handshake.
     early: Zeroizing<Vec<u8>>,
 }
 
-/// The result of one look at the session.
-enum Turn {
-    /// It moved on.
+/// The result of one step of the handshake.
+enum GreetTurn {
+    /// The handshake moved on.
     Moved,
-    /// There is nothing to do before bytes come or go.
+    /// Nothing to do until bytes come or go.
     Idle,
     /// The peer sends no more.
     Closed,
@@ -135,9 +137,9 @@ impl<S: Session> Greeting<S> {
     fn run(&mut self, guard: &Guard<'_>) -> io::Result<()> {
         loop {
             match self.turn()? {
-                Turn::Moved => {}
-                Turn::Closed => return Err(ErrorKind::UnexpectedEof.into()),
-                Turn::Idle => {
+                GreetTurn::Moved => {}
+                GreetTurn::Closed => return Err(ErrorKind::UnexpectedEof.into()),
+                GreetTurn::Idle => {
                     while !self.flush()? {
                         guard.wait(self.socket.as_fd(), PollFlags::OUT)?;
                     }
@@ -152,7 +154,7 @@ impl<S: Session> Greeting<S> {
         }
     }
 
-    /// Takes the keys from rustls, and with them the bytes that came after the handshake.
+    /// Takes the keys from rustls, and the bytes that came after the handshake.
     fn hand_over(self) -> Result<(TlsLink, Option<CertificateDer<'static>>), Error> {
         let Self { session, socket, out, incoming, begin, end, early, .. } = self;
         let certificate = session.common().peer_certificates().and_then(<[_]>::first).cloned();
@@ -169,11 +171,12 @@ impl<S: Session> Greeting<S> {
         Ok((link, certificate))
     }
 
-    /// Sends the alert that rustls queued, and lets the peer read it: closing over unread bytes would reset the
-    /// connection. Best effort.
+    /// Sends the alert that rustls has queued, and gives the peer time to read it: closing with
+    /// unread bytes would reset the connection. Best effort.
     fn farewell(&mut self, guard: &Guard<'_>) {
         let guard = guard.within(FAREWELL);
-        // Only while an alert is queued: a session that failed must not see the peer's bytes again, it would panic.
+        // Only while an alert is queued: a failed session would panic if it saw the peer's bytes
+        // again.
         while self.session.common().wants_write() && self.turn().is_ok() {}
         let mut leave = || -> io::Result<()> {
             while !self.flush()? {
@@ -189,8 +192,8 @@ impl<S: Session> Greeting<S> {
         let _ = leave();
     }
 
-    /// One look at the session: it takes what came, or writes what it has for the peer.
-    fn turn(&mut self) -> io::Result<Turn> {
+    /// One step of the handshake: processes received bytes, or writes bytes for the peer.
+    fn turn(&mut self) -> io::Result<GreetTurn> {
         let UnbufferedStatus { discard, state, .. } =
             self.session.process(&mut self.incoming[self.begin..self.end]);
         let turn = match state.map_err(tls_error)? {
@@ -198,19 +201,19 @@ impl<S: Session> Greeting<S> {
                 while let Some(record) = traffic.next_record() {
                     self.early.extend_from_slice(record.map_err(tls_error)?.payload);
                 }
-                Turn::Moved
+                GreetTurn::Moved
             }
             ConnectionState::EncodeTlsData(mut data) => {
                 self.out_end += data.encode(&mut self.out[self.out_end..]).map_err(io::Error::other)?;
-                Turn::Moved
+                GreetTurn::Moved
             }
             ConnectionState::TransmitTlsData(data) => {
-                // It stands in `out`, before anything that follows.
+                // The bytes are in `out`, before any that follow.
                 data.done();
-                Turn::Moved
+                GreetTurn::Moved
             }
-            ConnectionState::WriteTraffic(_) | ConnectionState::BlockedHandshake => Turn::Idle,
-            ConnectionState::PeerClosed | ConnectionState::Closed => Turn::Closed,
+            ConnectionState::WriteTraffic(_) | ConnectionState::BlockedHandshake => GreetTurn::Idle,
+            ConnectionState::PeerClosed | ConnectionState::Closed => GreetTurn::Closed,
             _ => return Err(io::Error::other("TLS is in a state that this session never asks for")),
         };
         self.begin += discard;
@@ -220,7 +223,7 @@ impl<S: Session> Greeting<S> {
         Ok(turn)
     }
 
-    /// Writes what waits in `out`; true when nothing waits any more.
+    /// Writes bytes from `out`; true when none are left.
     fn flush(&mut self) -> io::Result<bool> {
         while self.out_begin < self.out_end {
             let n = try_write(&mut self.socket, &self.out[self.out_begin..self.out_end])?;
@@ -233,7 +236,7 @@ impl<S: Session> Greeting<S> {
         Ok(true)
     }
 
-    /// Reads what the socket has, as far as there is room; 0 means that it would block.
+    /// Reads what the socket has, as far as there is space; 0 means that it would block.
     fn read(&mut self) -> io::Result<usize> {
         if self.incoming.len() - self.end < LONGEST_BYTES {
             self.incoming.copy_within(self.begin..self.end, 0);

@@ -1,9 +1,10 @@
-//! One TLS connection after the handshake: records straight between the callers' slices and a non-blocking socket.
+//! A TLS connection after the handshake: records move straight between the callers' slices and a
+//! non-blocking socket.
 //!
-//! Application data flows one way on it once the hellos are exchanged: the receiver never writes again, so that no
-//! unread byte waits at the sender, whose close would else reset the connection and lose what is under way. So a
-//! receiver that refuses a record sends no alert: it closes, and its own error says why. A sender that ends in good
-//! order says close_notify ([`Tx::close`]).
+//! After the hellos, application data flows one way on it. The receiver never writes again, so that
+//! no unread byte waits at the sender: closing over it would reset the connection and lose bytes
+//! under way. Therefore a receiver that refuses a record sends no alert: it closes, and its own
+//! error gives the reason. A sender that ends in good order sends close_notify ([`Tx::close`]).
 //!
 //! ```text
 //! sender    caller's slice --seal--> out[..]  --write--> socket           a few records of 16 KiB at once
@@ -11,9 +12,10 @@
 //!           a record that does not fit there is opened in its place and copied: incoming[plain]
 //! ```
 //!
-//! **Long sessions.** AES-GCM keys serve 2^24 records (256 GiB in full records). The last record of a key is the
-//! key update that ends it; rustls derives the next key, on both sides. A peer's request to update our own key is
-//! honoured before the next byte that this side sends. A test lowers the limit and sends through many updates.
+//! **Long sessions.** An AES-GCM key serves 2^24 records (256 GiB in full records). The last record
+//! of a key is the key update that ends it; rustls derives the next key, on both sides. If the peer
+//! asks for an update of this side's key, it happens before the next byte that this side sends. A
+//! test lowers the limit and sends through many updates.
 
 use std::{
     io::{self, ErrorKind, Read, Write},
@@ -37,21 +39,23 @@ use crate::{
     },
 };
 
-/// LOCAL: full records sealed, or read, at once: large system calls whose bytes still stay in the cache.
+/// LOCAL: the number of full records sealed or read at once: large system calls whose bytes still
+/// stay in the cache.
 const RECORDS: usize = 8;
-/// LOCAL: room for them, and for a key update before each.
+/// LOCAL: space for these records, and for a key update before each.
 pub(crate) const BUFFER_BYTES: usize =
     RECORDS * (RECORD_BYTES + OVERHEAD_BYTES + KEY_UPDATE.len() + OVERHEAD_BYTES);
 const _: () = assert!(BUFFER_BYTES >= LONGEST_BYTES, "a record of any peer has room");
 
-/// SECURITY: records under one key, whatever the cipher would allow.
+/// SECURITY: the number of records under one key, whatever the cipher would allow.
 const KEY_RECORDS: u64 = 1 << 24;
-/// Records that a peer may send without data between them: key updates, empty ones, alerts that end nothing.
+/// The number of records without data that a peer may send in a row: key updates, empty records,
+/// alerts that end nothing.
 const IDLE_RECORDS: u8 = 32;
-/// LOCAL: how many of these are taken at once, before the caller looks at its own limits.
+/// LOCAL: how many of these records are processed at once, before the caller checks its own limits.
 const IDLE_AT_ONCE: u8 = 4;
 
-/// The message KeyUpdate (§4.6.3) that asks for none in return.
+/// The message KeyUpdate (§4.6.3) that requests none in return.
 const KEY_UPDATE: [u8; 5] = [24, 0, 0, 1, UPDATE_NOT_REQUESTED];
 const UPDATE_NOT_REQUESTED: u8 = 0;
 const UPDATE_REQUESTED: u8 = 1;
@@ -64,38 +68,38 @@ pub(crate) struct Handover<'a, S> {
     pub(crate) secrets: ExtractedSecrets,
     pub(crate) suite: SupportedCipherSuite,
     pub(crate) schedule: Box<dyn Schedule>,
-    /// A buffer of [`BUFFER_BYTES`] to go on with.
+    /// A buffer of [`BUFFER_BYTES`] for the link.
     pub(crate) out: Vec<u8>,
-    /// Data that rustls decrypted.
+    /// Data that rustls has decrypted.
     pub(crate) plain: &'a [u8],
-    /// Bytes after it that are no whole record yet.
+    /// Bytes after it that are not a whole record yet.
     pub(crate) wire: &'a [u8],
 }
 
 pub(crate) struct TlsLink<S = TcpStream> {
     socket: S,
     schedule: Box<dyn Schedule>,
-    /// Records that a key of ours serves.
+    /// The number of records that a key of this side serves.
     key_records: u64,
     tx: RecordKey,
     rx: RecordKey,
-    /// Records on their way out: `out[out_begin..out_end]` waits for the socket.
+    /// Outgoing records: `out[out_begin..out_end]` waits for the socket.
     out: Vec<u8>,
     out_begin: usize,
     out_end: usize,
-    /// Received bytes: `incoming[begin..end]` is not yet opened.
+    /// Received bytes: `incoming[begin..end]` is not opened yet.
     incoming: Zeroizing<Vec<u8>>,
     begin: usize,
     end: usize,
-    /// Opened in its place and not yet taken, before `begin`.
+    /// Bytes that were opened in place and not taken yet, before `begin`.
     plain: Range<usize>,
-    /// The peer asked for a key update of ours.
+    /// Whether the peer asked for an update of this side's key.
     owes_update: bool,
-    /// Records of the peer since its last data.
+    /// The number of the peer's records since its last data.
     idle_records: u8,
-    /// The last call left before it had opened all that came.
+    /// Whether the last call returned before it had opened all received records.
     more: bool,
-    /// The peer said that it sends no more.
+    /// Whether the peer said that it sends no more.
     closed: bool,
     /// The reason why nothing more is opened or sealed.
     dead: Option<Error>,
@@ -130,7 +134,7 @@ impl<S: Read + Write> TlsLink<S> {
         })
     }
 
-    /// Seals the front of `plain` into `out`, which is empty; answers how many bytes.
+    /// Seals bytes from the front of `plain` into the empty `out`; returns their number.
     fn fill(&mut self, plain: &[u8]) -> Result<usize, Error> {
         let mut taken = 0;
         for chunk in plain.chunks(RECORD_BYTES).take(RECORDS) {
@@ -143,7 +147,7 @@ impl<S: Read + Write> TlsLink<S> {
         Ok(taken)
     }
 
-    /// Ends our key and takes the next.
+    /// Ends this side's key and takes the next one.
     fn update(&mut self) -> Result<(), Error> {
         self.put(ContentType::Handshake, &KEY_UPDATE)?;
         self.tx = RecordKey::new(self.schedule.next_tx()?)?;
@@ -156,7 +160,7 @@ impl<S: Read + Write> TlsLink<S> {
         Ok(())
     }
 
-    /// Writes what waits in `out`; true when nothing waits any more.
+    /// Writes bytes from `out`; true when none are left.
     fn flush(&mut self) -> io::Result<bool> {
         while self.out_begin < self.out_end {
             let n = try_write(&mut self.socket, &self.out[self.out_begin..self.out_end])?;
@@ -169,7 +173,8 @@ impl<S: Read + Write> TlsLink<S> {
         Ok(true)
     }
 
-    /// Opens the next record and answers how many plain bytes went to `into`; `None` before it is whole.
+    /// Opens the next record and returns the number of plain bytes in `into`; `None` if the record
+    /// is not whole yet.
     fn open(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
         let waiting = &mut self.incoming[self.begin..self.end];
         let Some(record) = record_bytes(waiting)?.and_then(|bytes| waiting.get_mut(..bytes)) else {
@@ -210,7 +215,7 @@ impl<S: Read + Write> TlsLink<S> {
         Ok(Some(0))
     }
 
-    /// The peer ended its key.
+    /// Handles the end of the peer's key.
     fn updated(&mut self, asks: bool) -> Result<(), Error> {
         self.idle(PeerMisbehaved::TooManyKeyUpdateRequests)?;
         self.rx = RecordKey::new(self.schedule.next_rx()?)?;
@@ -218,19 +223,19 @@ impl<S: Read + Write> TlsLink<S> {
         Ok(())
     }
 
-    /// A record brought no data.
+    /// Counts a record without data.
     fn idle(&mut self, too_many: PeerMisbehaved) -> Result<(), Error> {
         self.idle_records += 1;
         if self.idle_records > IDLE_RECORDS { Err(too_many.into()) } else { Ok(()) }
     }
 
-    /// Reads from the socket when no whole record waits, nor plain bytes, for a caller who wants `wanted` bytes
-    /// more; 0 means that it would block.
+    /// Reads from the socket when neither a whole record nor plain bytes wait. The caller wants
+    /// `wanted` bytes more; 0 means that it would block.
     fn read(&mut self, wanted: usize) -> io::Result<usize> {
         let waiting = self.end - self.begin;
         let room = self.incoming.len() - waiting;
-        // A long message is read to its end and no further, so that the next begins at the front of the buffer;
-        // of short ones as many as there are.
+        // A long message is read to its end and no further, so that the next begins at the front of
+        // the buffer. For short messages, all bytes that are there are read.
         let limit = if wanted < RECORD_BYTES {
             room
         } else {
@@ -262,15 +267,15 @@ impl<S: Read + Write> TlsLink<S> {
         self.dead.clone().map_or(Ok(()), |e| Err(tls_error(e)))
     }
 
-    /// Nothing that follows can be trusted.
+    /// Ends the link: nothing after the error can be trusted.
     fn die(&mut self, e: Error) -> io::Error {
         self.dead = Some(e.clone());
         tls_error(e)
     }
 }
 
-/// Whether the peer asks for a key update in return. No other handshake message may come: this session issues no
-/// tickets and asks for no certificates afterwards.
+/// Whether the peer requests a key update in return. No other handshake message is allowed: this
+/// session issues no tickets and asks for no certificates afterwards.
 fn key_update(message: &[u8]) -> Result<bool, Error> {
     match *message {
         [24, 0, 0, 1, UPDATE_NOT_REQUESTED] => Ok(false),
@@ -284,7 +289,7 @@ fn key_update(message: &[u8]) -> Result<bool, Error> {
     }
 }
 
-/// Whether an alert says that the peer ends in good order.
+/// Whether an alert means that the peer ends in good order.
 fn closes(message: &[u8]) -> Result<bool, Error> {
     let &[_, description] = message else {
         return Err(Error::InvalidMessage(InvalidMessage::MessageTooShort));
@@ -312,7 +317,7 @@ impl<S: Read + Write + AsFd + Send> Tx for TlsLink<S> {
     }
 
     fn close(&mut self) {
-        // A peer that reads nothing does not read this either.
+        // A peer that does not read would not read this either.
         if self.dead.is_none()
             && self.flush().is_ok_and(|flushed| flushed)
             && self.put(ContentType::Alert, &CLOSE_NOTIFY).is_ok()
@@ -346,7 +351,7 @@ impl<S: Read + Write + AsFd + Send> Rx for TlsLink<S> {
             match self.read(into.len() - got) {
                 Ok(0) => return Ok(got),
                 Ok(_) => {}
-                // It comes again when the caller has what came before.
+                // The error comes again after the caller has taken the bytes before it.
                 Err(_) if got > 0 => return Ok(got),
                 Err(e) => return Err(e),
             }
@@ -358,7 +363,7 @@ impl<S: Read + Write + AsFd + Send> Rx for TlsLink<S> {
     }
 
     fn wait_on(&self) -> Wait<'_> {
-        // What was read already does not show at the socket.
+        // The socket does not signal bytes that were read already.
         if self.more { Wait::Ready } else { Wait::Fd(self.socket.as_fd()) }
     }
 }

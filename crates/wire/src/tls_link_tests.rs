@@ -44,7 +44,7 @@ fn ours(socket: TcpStream) -> TcpStream {
     socket
 }
 
-/// Two links of ours, with ciphers and limits of `provider`.
+/// Two links of this crate, with the ciphers and limits of `provider`.
 fn pair(provider: &CryptoProvider) -> (TlsLink, TlsLink) {
     let [a, b] = identities();
     let (dialled, heard) = sockets();
@@ -63,7 +63,7 @@ fn pattern(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|i| (i % 251) as u8).collect()
 }
 
-/// The error of rustls about `wire`, which `tx` sends in place of what it sealed.
+/// rustls' error about `wire`, which `tx` sends in place of its own records.
 fn refused(tx: &mut TlsLink, rx: TlsLink, wire: &[u8], wanted: usize) -> Error {
     ok(tx.socket.write_all(wire));
     let mut channel = Channel::new(0, None, Some((PartyId(1), Box::new(rx))), STALL);
@@ -169,7 +169,7 @@ fn what_is_no_data_of_ours_ends_the_link() {
     }
 }
 
-/// Records of a peer that carry no data, with the error that too many of them are.
+/// Records without data, each with the error for too many of them.
 fn idle_talk() -> [(ContentType, &'static [u8], PeerMisbehaved); 3] {
     [
         (ContentType::Handshake, &KEY_UPDATE, PeerMisbehaved::TooManyKeyUpdateRequests),
@@ -179,7 +179,7 @@ fn idle_talk() -> [(ContentType, &'static [u8], PeerMisbehaved); 3] {
     ]
 }
 
-/// One record of no data after another.
+/// Sends records without data.
 fn talk(tx: &mut TlsLink, content: ContentType, message: &[u8], times: u8) {
     for _ in 0..times {
         match content {
@@ -199,7 +199,7 @@ fn records_without_data_end_the_link() {
             assert_eq!(refused(&mut tx, rx, &wire, wanted), too_many.clone().into(), "{content:?}");
         }
     }
-    // They count together.
+    // All kinds count together.
     let (mut tx, rx) = pair(&provider());
     for (content, message, _) in idle_talk() {
         talk(&mut tx, content, message, IDLE_RECORDS / 3 + 1);
@@ -246,7 +246,7 @@ fn a_sender_in_good_order_says_that_it_ends() {
     };
     assert!(ends(drop));
     assert!(ends(|mut channel| ok(channel.send("last", &pattern(70_000)))));
-    // A message that was not ended.
+    // A message without its end.
     assert!(!ends(|mut channel| ok(channel.start("half", &pattern(100)))));
     assert!(!ends(|mut channel| drop(channel.unfit("a toss"))));
 }
@@ -270,7 +270,7 @@ fn every_cipher_carries() {
         thread::scope(|scope| {
             let out = pattern(300_000);
             scope.spawn(|| ok(tx.send("long", &pattern(300_000))));
-            // In pieces that fit no record, so that opening goes every way.
+            // In pieces of odd length, so that all ways of opening are used.
             for piece in out.chunks(70_001) {
                 let mut into = vec![0; piece.len()];
                 ok(rx.recv("long", &mut into));
@@ -280,7 +280,8 @@ fn every_cipher_carries() {
     }
 }
 
-/// Our link against rustls' own record layer: 1 MiB each way, and again after each key update that either asks for.
+/// This crate's link against rustls' own record layer: 1 MiB each way, and again after each key
+/// update that either side requests.
 fn interoperates<C, S>(mut link: TlsLink, mut peer: C, mut socket: TcpStream, refresh: impl Fn(&mut C) + Send)
 where
     C: std::ops::DerefMut<Target = rustls::ConnectionCommon<S>> + Send,
@@ -294,7 +295,7 @@ where
                 let mut into = vec![0; bytes];
                 ok(Stream::new(&mut peer, &mut socket).read_exact(&mut into));
                 assert!(into == pattern(bytes));
-                // Asks for an update of ours, too.
+                // It also requests an update of this side's key.
                 refresh(&mut peer);
                 ok(Stream::new(&mut peer, &mut socket).write_all(&into));
             }
@@ -311,7 +312,7 @@ where
         }
         let end = guard().recv(&mut link, &mut [0]);
         assert!(end.is_err_and(|e| e.kind() == ErrorKind::UnexpectedEof) && link.closed);
-        // rustls takes our own end for one in good order.
+        // rustls accepts this side's end as one in good order.
         Tx::close(&mut link);
     });
 }
@@ -345,7 +346,7 @@ fn rustls_dials_us() {
             let config = ok(side.client(side.pinned(vec![b.pin()])));
             let mut peer =
                 ok(ClientConnection::new(Arc::new(config), ok(ServerName::try_from("hushwire.invalid"))));
-            // The first data may stand in one piece with the end of the handshake.
+            // The first data may come together with the end of the handshake.
             ok(peer.complete_io(&mut dialled));
             (peer, dialled)
         });
@@ -357,7 +358,8 @@ fn rustls_dials_us() {
     interoperates(link, peer, dialled, |peer| ok(peer.refresh_traffic_keys()));
 }
 
-/// Data sent in one piece with the end of the handshake is not lost at the hand-over, whole records or part of one.
+/// Data that comes together with the end of the handshake, whole records or part of one, is not
+/// lost at the hand-over.
 #[test]
 fn early_data_is_carried_over() {
     for kept in [0, 1, 30, 20_000] {
@@ -402,7 +404,7 @@ fn short_lived_keys_both_ways() {
         |tx: &mut TlsLink| records(tx, &pattern(5 * RECORD_BYTES)).iter().map(Vec::len).collect::<Vec<_>>();
     let (mut c, _d) = pair(&provider());
     c.key_records = 3;
-    // Each third record under a key is the update that ends it.
+    // Every third record under a key is the update that ends it.
     assert_eq!(lengths(&mut c), [16_406, 16_406, 27, 16_406, 16_406, 27, 16_406]);
     thread::scope(|scope| {
         let go = |mut link: TlsLink| {

@@ -1,4 +1,5 @@
-//! TLS 1.3 records (RFC 8446 §5) under keys that rustls agreed on: pure, without IO or state machines.
+//! TLS 1.3 records (RFC 8446 §5) under keys that rustls agreed on: pure functions, without IO or
+//! state machines.
 //!
 //! ```text
 //! record     | 23 | 03 03 | length | sealed bytes ............ | tag (16) |      header (5) = additional data
@@ -6,11 +7,12 @@
 //! nonce       iv XOR record number (64 bits, big-endian, counts from 0 under each key)
 //! ```
 //!
-//! Sealing goes from the caller's slice straight into the outgoing buffer, opening from the incoming buffer
-//! straight into the caller's slice when that has room for what the record carries besides.
+//! Sealing goes from the caller's slice straight into the outgoing buffer. Opening goes from the
+//! incoming buffer straight into the caller's slice, if that has space for the whole content of the
+//! record.
 //!
-//! **Secrets.** Keys and ivs are wiped when dropped: the key by rustls and AWS-LC, the iv here. AES-GCM of AWS-LC
-//! runs in constant time; lengths and content types are public.
+//! **Secrets.** Keys and ivs are wiped when dropped: the key by rustls and AWS-LC, the iv here.
+//! AES-GCM of AWS-LC runs in constant time; lengths and content types are public.
 
 use std::io;
 
@@ -23,17 +25,19 @@ use rustls::{
 };
 use zeroize::Zeroizing;
 
-/// Plain bytes in a full record.
+/// The number of plain bytes in a full record.
 pub(crate) const RECORD_BYTES: usize = 1 << 14;
-/// Content type (not secret), version and length.
+/// The bytes of content type (not secret), version and length.
 pub(crate) const HEADER_BYTES: usize = 5;
 const TAG_BYTES: usize = 16;
-/// Bytes that a record of ours adds to its plain bytes: header, content type, tag.
+/// The number of bytes that a record of this side adds to its plain bytes: header, content type,
+/// tag.
 pub(crate) const OVERHEAD_BYTES: usize = HEADER_BYTES + 1 + TAG_BYTES;
-/// The longest record that a peer may send: §5.2 allows 256 bytes for content type, padding and tag.
+/// The length of the longest record that a peer may send: §5.2 allows 256 bytes for content type,
+/// padding and tag.
 pub(crate) const LONGEST_BYTES: usize = HEADER_BYTES + RECORD_BYTES + 256;
 
-/// The key of one direction, with the number of the next record under it.
+/// The key of one direction, and the number of its next record.
 pub(crate) struct RecordKey {
     key: LessSafeKey,
     iv: Zeroizing<[u8; NONCE_LEN]>,
@@ -41,11 +45,12 @@ pub(crate) struct RecordKey {
 }
 
 /// The content of a record.
-pub(crate) struct Opened {
+pub(crate) struct OpenedRecord {
     pub(crate) content: ContentType,
-    /// Plain bytes, without content type and padding.
+    /// The number of plain bytes, without content type and padding.
     pub(crate) bytes: usize,
-    /// They stand at the front of the caller's slice; else behind the record's header, in its place.
+    /// Whether the bytes are at the front of the caller's slice; otherwise they are in place, after
+    /// the record's header.
     pub(crate) direct: bool,
 }
 
@@ -81,13 +86,14 @@ impl RecordKey {
         Nonce::assume_unique_for_key(nonce)
     }
 
-    /// One number, one record: none comes back, and none is left after 2^64 - 1.
+    /// Advances the record number: no number repeats, and none is left after 2^64 - 1.
     fn count(&mut self) -> Result<(), Error> {
         self.next = self.next.checked_add(1).ok_or(Error::EncryptError)?;
         Ok(())
     }
 
-    /// Writes one record with `plain`, at most [`RECORD_BYTES`], to the front of `out`; answers its length.
+    /// Writes a record with `plain`, at most [`RECORD_BYTES`], to the front of `out`; returns its
+    /// length.
     pub(crate) fn seal(
         &mut self,
         content: ContentType,
@@ -107,11 +113,12 @@ impl RecordKey {
         Ok(plain.len() + OVERHEAD_BYTES)
     }
 
-    /// Opens `record`, a whole one, into the front of `into` when that is long enough, and else in its place.
+    /// Opens the whole record `record` into the front of `into` if that is long enough, otherwise
+    /// in place.
     ///
-    /// Up to 256 bytes of `into` beyond the plain bytes are overwritten. Of a record that is refused nothing stays in
-    /// `into` that the peer could have chosen.
-    pub(crate) fn open(&mut self, record: &mut [u8], into: &mut [u8]) -> Result<Opened, Error> {
+    /// Up to 256 bytes of `into` beyond the plain bytes are overwritten. If a record is refused,
+    /// `into` keeps no bytes that the peer could have chosen.
+    pub(crate) fn open(&mut self, record: &mut [u8], into: &mut [u8]) -> Result<OpenedRecord, Error> {
         let (header, rest) = record.split_at_mut(HEADER_BYTES);
         let sealed_bytes = rest.len().checked_sub(TAG_BYTES).ok_or(Error::DecryptError)?;
         let (sealed, tag) = rest.split_at_mut(sealed_bytes);
@@ -132,18 +139,19 @@ impl RecordKey {
         if bytes > RECORD_BYTES {
             return Err(Error::PeerSentOversizedRecord);
         }
-        Ok(Opened { content: ContentType::from(inner[bytes]), bytes, direct })
+        Ok(OpenedRecord { content: ContentType::from(inner[bytes]), bytes, direct })
     }
 }
 
-/// The length of the record at the front of `wire`, header included; `None` while its header is not whole.
+/// The length of the record at the front of `wire`, including its header; `None` if the header is
+/// not whole yet.
 pub(crate) fn record_bytes(wire: &[u8]) -> Result<Option<usize>, Error> {
     let Some(&[content, _, _, high, low]) = wire.first_chunk::<HEADER_BYTES>() else {
         return Ok(None);
     };
     let content = ContentType::from(content);
     if content != ContentType::ApplicationData {
-        // After the handshake every record is a sealed one, whatever it carries (§5.2).
+        // After the handshake every record is a sealed one, whatever its content (§5.2).
         let expect_types = vec![ContentType::ApplicationData];
         return Err(Error::InappropriateMessage { expect_types, got_type: content });
     }
@@ -157,7 +165,8 @@ pub(crate) fn record_bytes(wire: &[u8]) -> Result<Option<usize>, Error> {
     Ok(Some(bytes))
 }
 
-/// As a link gives it: [`NetError::from_link`](hushwire_machine::NetError::from_link) knows it again.
+/// The error in the form that [`NetError::from_link`](hushwire_machine::NetError::from_link)
+/// recognises.
 pub(crate) fn tls_error(e: Error) -> io::Error {
     io::Error::other(TlsError::new(matches!(e, Error::AlertReceived(_)), e))
 }

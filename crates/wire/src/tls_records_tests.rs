@@ -12,10 +12,10 @@ fn sealed(key: &mut RecordKey, content: ContentType, plain: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Opens `record` into `room` bytes; answers what it carries.
+/// Opens `record` into `room` bytes and returns its content.
 fn opened(key: &mut RecordKey, record: &[u8], room: usize) -> Result<(ContentType, Vec<u8>), Error> {
     let (mut record, mut into) = (record.to_vec(), vec![0; room]);
-    let Opened { content, bytes, direct } = key.open(&mut record, &mut into)?;
+    let OpenedRecord { content, bytes, direct } = key.open(&mut record, &mut into)?;
     let plain = if direct { &into[..bytes] } else { &record[HEADER_BYTES..HEADER_BYTES + bytes] };
     Ok((content, plain.to_vec()))
 }
@@ -98,7 +98,7 @@ fn a_shortened_record_is_refused() {
     for bytes in HEADER_BYTES..record.len() {
         let mut bad = record[..bytes].to_vec();
         assert_eq!(opened(&mut key(), &bad, 100), Err(Error::DecryptError));
-        // With a length that fits, too.
+        // Also with a length that fits.
         bad[3..5].copy_from_slice(&((bytes - HEADER_BYTES) as u16).to_be_bytes());
         assert_eq!(opened(&mut key(), &bad, 100), Err(Error::DecryptError));
     }

@@ -10,7 +10,7 @@ use rustls::{SupportedCipherSuite, Tls13CipherSuite, crypto::CipherSuiteCommon};
 use super::*;
 use hushwire_machine::{Channel, PartyId};
 
-/// AES-128-GCM whose key is spent after `records` records.
+/// AES-128-GCM with a limit of `records` records a key.
 fn short_lived(records: u64) -> CryptoProvider {
     let suite = aws_lc_rs::cipher_suite::TLS13_AES_128_GCM_SHA256.tls13();
     let suite = suite.unwrap_or_else(|| unreachable!("a suite of TLS 1.3"));
@@ -40,7 +40,8 @@ fn keys_change_many_times_in_a_long_session() {
     let given_up = AtomicBool::new(false);
     let guard = Guard { deadline: Instant::now() + Duration::from_secs(20), given_up: &given_up, out: None };
     let stall = Duration::from_secs(20);
-    // 40 messages of 21 records and many short ones: updates fall inside messages and between them.
+    // 40 messages of 21 records, and many short ones: updates fall within messages and between
+    // them.
     let lengths = || [333_333, 1, 2, 3, 16_384].into_iter().cycle().take(200);
     thread::scope(|scope| {
         scope.spawn(|| {

@@ -1,4 +1,4 @@
-//! From a connection to the link that a session asked for.
+//! Turns a connection into the link that a session asked for.
 
 #[cfg(unix)]
 use std::os::unix::net::UnixStream;
@@ -12,22 +12,22 @@ use rustix::fd::{AsFd, BorrowedFd};
 
 use crate::{
     Pin, SessionConfig, TransportKind,
-    hello::Role,
+    hello::GreetingRole,
     lobby::Origin,
     slot::Duplex,
     tcp::{self, Guard, try_read, try_write},
-    tls::{Shown, TlsSide},
+    tls::{ShownCertificate, TlsSide},
 };
 
-/// A connection of either family, as the system gave it.
-pub(crate) enum Stream {
+/// A connection of either family, as the system gives it.
+pub(crate) enum HostStream {
     Tcp(TcpStream),
     #[cfg(unix)]
     Unix(UnixStream),
 }
 
-impl Stream {
-    /// The origin of the connection; as from this host where its other end is gone.
+impl HostStream {
+    /// The origin of the connection; this host if its other end is gone.
     pub(crate) fn origin(&self) -> Origin {
         Origin::of(match self {
             Self::Tcp(stream) => stream.peer_addr().ok().map(|addr| addr.ip()),
@@ -37,7 +37,7 @@ impl Stream {
     }
 }
 
-impl AsFd for Stream {
+impl AsFd for HostStream {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Tcp(stream) => stream.as_fd(),
@@ -47,26 +47,26 @@ impl AsFd for Stream {
     }
 }
 
-/// One attempt to connect to `address`, `host:port` or `unix:/path`.
-pub(crate) fn dial(address: &str, guard: &Guard<'_>, buffer: Option<usize>) -> io::Result<Stream> {
+/// Tries once to connect to `address`, `host:port` or `unix:/path`.
+pub(crate) fn dial(address: &str, guard: &Guard<'_>, buffer: Option<usize>) -> io::Result<HostStream> {
     #[cfg(unix)]
     if let Some(path) = address.strip_prefix(crate::session::UNIX_PREFIX) {
-        return crate::unix::dial(path, buffer).map(Stream::Unix);
+        return crate::unix::dial(path, buffer).map(HostStream::Unix);
     }
-    tcp::dial(address, guard, buffer).map(Stream::Tcp)
+    tcp::dial(address, guard, buffer).map(HostStream::Tcp)
 }
 
-/// The dialler's side of `stream` under `transport`: the peer must hold the certificate of `pin`, or be a process
-/// of this user.
+/// The dialler's side of `stream` with `transport`: the peer must hold the certificate of `pin`, or
+/// be a process of this user.
 pub(crate) fn dialled(
-    stream: Stream,
+    stream: HostStream,
     transport: TransportKind,
     tls: &TlsSide,
     pin: Pin,
     guard: &Guard<'_>,
-) -> io::Result<(Box<dyn Duplex>, Option<Shown>)> {
+) -> io::Result<(Box<dyn Duplex>, Option<ShownCertificate>)> {
     match (transport, stream) {
-        (TransportKind::TcpTls, Stream::Tcp(stream)) => {
+        (TransportKind::TcpTls, HostStream::Tcp(stream)) => {
             let (link, shown) = tls.dial(stream, pin, guard)?;
             Ok((Box::new(link), Some(shown)))
         }
@@ -74,18 +74,19 @@ pub(crate) fn dialled(
     }
 }
 
-/// The listener's side of `stream` under `transport`, and the certificate that the peer showed, where it shows one.
-/// TLS goes on from `first`, what was already read, with a holder of one of `pins`, or with anybody.
+/// The listener's side of `stream` with `transport`, and the certificate that the peer showed, if
+/// it showed one. TLS continues from `first`, the bytes that were read already, with a holder of
+/// one of `pins`, or with anybody.
 pub(crate) fn accepted(
-    stream: Stream,
+    stream: HostStream,
     cfg: &SessionConfig,
     tls: &TlsSide,
     pins: Option<Vec<Pin>>,
     guard: &Guard<'_>,
     first: &[u8],
-) -> io::Result<(Box<dyn Duplex>, Option<Shown>)> {
+) -> io::Result<(Box<dyn Duplex>, Option<ShownCertificate>)> {
     match (cfg.transport, stream) {
-        (TransportKind::TcpTls, Stream::Tcp(stream)) => {
+        (TransportKind::TcpTls, HostStream::Tcp(stream)) => {
             let (link, shown) = tls.accept(stream, pins, guard, first)?;
             Ok((Box::new(link), Some(shown)))
         }
@@ -93,26 +94,28 @@ pub(crate) fn accepted(
     }
 }
 
-fn plain(transport: TransportKind, stream: Stream) -> io::Result<Box<dyn Duplex>> {
+fn plain(transport: TransportKind, stream: HostStream) -> io::Result<Box<dyn Duplex>> {
     match (transport, stream) {
         #[cfg(feature = "tcp-insecure")]
-        (TransportKind::TcpInsecure, Stream::Tcp(stream)) => Ok(Box::new(PlainLink(stream))),
+        (TransportKind::TcpInsecure, HostStream::Tcp(stream)) => Ok(Box::new(PlainLink(stream))),
         #[cfg(unix)]
-        (TransportKind::Unix | TransportKind::Shm, Stream::Unix(stream)) => {
+        (TransportKind::Unix | TransportKind::Shm, HostStream::Unix(stream)) => {
             crate::unix::check_user(&stream)?;
             Ok(Box::new(PlainLink(stream)))
         }
-        // Addresses and listeners are checked before anything is dialled.
+        // Unreachable by configuration: addresses and listeners are checked before anything is
+        // dialled.
         _ => Err(io::Error::new(ErrorKind::InvalidInput, "the address is not one of this transport")),
     }
 }
 
-/// The stream of data once both hellos agree: the connection itself, or what is passed over it.
+/// The stream of data after both hellos agree: the connection itself, or a ring that is passed over
+/// it.
 pub(crate) fn settled(
     link: Box<dyn Duplex>,
     transport: TransportKind,
     sends: bool,
-    role: Role,
+    role: GreetingRole,
     guard: &Guard<'_>,
 ) -> io::Result<Box<dyn Duplex>> {
     match transport {
@@ -127,8 +130,8 @@ pub(crate) fn settled(
     }
 }
 
-/// Bytes as they are, from the caller's slice to the socket and back.
-// Without Unix sockets and plain TCP, every link is TLS.
+/// Plain bytes, from the caller's slice to the socket and back.
+// On systems without Unix sockets and plain TCP, every link is TLS.
 #[cfg_attr(not(any(unix, feature = "tcp-insecure")), allow(dead_code))]
 pub(crate) struct PlainLink<S>(pub(crate) S);
 

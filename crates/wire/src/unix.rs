@@ -1,8 +1,9 @@
 //! Unix sockets between processes of one user on one host.
 //!
-//! Nothing is encrypted: the bytes do not leave the kernel. Only processes of this party's own user are heard, which
-//! the kernel vouches for (`SO_PEERCRED` on Linux; elsewhere the owner and mode of the socket's file). Such a
-//! process could read this one's memory anyway, so that which party it is rests on its hello alone.
+//! Nothing is encrypted, since the bytes do not leave the kernel. Only processes of this party's
+//! own user are accepted; the kernel vouches for the user (`SO_PEERCRED` on Linux; elsewhere the
+//! owner and mode of the socket's file). Such a process could read this one's memory anyway, so its
+//! hello alone says which party it is.
 
 use std::{
     fs,
@@ -21,24 +22,24 @@ use hushwire_machine::{OtherUser, Process};
 use rustix::fs::{FlockOperation, flock};
 use socket2::{Domain, SockAddr, Socket, Type};
 
-/// LOCAL: connections that wait to be accepted.
+/// LOCAL: the number of connections that wait to be accepted.
 const BACKLOG: i32 = 1024;
 
-/// A listening socket and the file that names it, which it removes.
+/// A listening socket and its file, which is removed on drop.
 pub(crate) struct UnixPath {
     socket: UnixListener,
     path: PathBuf,
-    /// Device and inode of the file, so that a successor's is left alone.
+    /// The device and inode of the file, so that a successor's file is left alone.
     file: (u64, u64),
-    /// A fork leaves the file to the process that bound it.
+    /// The process that bound the file; a fork leaves the file alone.
     process: Process,
 }
 
 impl UnixPath {
     pub(crate) fn bind(path: &Path) -> io::Result<Self> {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        // Held while the old file is judged and replaced, so that two processes do not replace each other's. A
-        // directory can be locked as it is, and no lock file stays behind.
+        // The lock is held while the old file is judged and replaced, so that two processes do not
+        // replace each other's files. A directory can be locked itself, so no lock file remains.
         let directory = fs::File::open(parent.unwrap_or(Path::new(".")))?;
         flock(&directory, FlockOperation::LockExclusive)?;
         let address = SockAddr::unix(path)?;
@@ -48,20 +49,20 @@ impl UnixPath {
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
         socket.set_nonblocking(true)?;
         socket.bind(&address)?;
-        // Nobody can connect before `listen`, so that nobody sees the mode that the umask gave.
+        // Nobody can connect before `listen`, so the mode that the umask gave is never seen.
         fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
         socket.listen(BACKLOG)?;
         let file = inode(path)?;
         Ok(Self { socket: socket.into(), path: path.to_owned(), file, process: Process::here() })
     }
 
-    /// The next connection that waits.
+    /// The next waiting connection.
     pub(crate) fn take(&self, buffer: Option<usize>) -> io::Result<Option<UnixStream>> {
         match self.socket.accept() {
             Ok((stream, _)) => {
                 stream.set_nonblocking(true)?;
                 let socket = Socket::from(stream);
-                // As with TCP: whose other end is gone shows when it is read.
+                // As with TCP: if the other end is gone, reading reports it.
                 let _ = tune(&socket, buffer);
                 Ok(Some(socket.into()))
             }
@@ -78,7 +79,7 @@ impl UnixPath {
 impl Drop for UnixPath {
     fn drop(&mut self) {
         if self.process.is_here() && inode(&self.path).is_ok_and(|file| file == self.file) {
-            // A file that stays is replaced by the next listener.
+            // The next listener replaces a file that remains.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -88,7 +89,7 @@ fn inode(path: &Path) -> io::Result<(u64, u64)> {
     fs::symlink_metadata(path).map(|file| (file.dev(), file.ino()))
 }
 
-/// Whether `path` is the socket of a process that ended; an error when something else is there.
+/// Whether `path` is the socket of a process that has ended; an error if something else is there.
 fn is_stale(path: &Path, address: &SockAddr) -> io::Result<bool> {
     let file = match fs::symlink_metadata(path) {
         Ok(file) => file,
@@ -103,12 +104,12 @@ fn is_stale(path: &Path, address: &SockAddr) -> io::Result<bool> {
     match probe.connect(address) {
         Err(e) if e.kind() == ErrorKind::ConnectionRefused => Ok(true),
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(false),
-        // Connected, or its queue is full: somebody listens.
+        // It connected, or its queue is full: somebody listens.
         Ok(()) | Err(_) => Err(io::Error::new(ErrorKind::AddrInUse, "in use by a running process")),
     }
 }
 
-/// One attempt to connect to the socket at `path`. It never waits: a full queue is an error.
+/// Tries once to connect to the socket at `path`. It never waits: a full queue is an error.
 pub(crate) fn dial(path: &str, buffer: Option<usize>) -> io::Result<UnixStream> {
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
     socket.set_nonblocking(true)?;
@@ -125,14 +126,15 @@ fn tune(socket: &Socket, buffer: Option<usize>) -> io::Result<()> {
     Ok(())
 }
 
-/// Refuses a peer that another user runs.
+/// Refuses a peer of another user.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn check_user(stream: &UnixStream) -> io::Result<()> {
     let theirs = rustix::net::sockopt::socket_peercred(stream)?.uid;
     same_user(theirs.as_raw())
 }
 
-/// Refuses a peer whose socket another user made. Who dialled us could open our own file, which only its owner can.
+/// Refuses a peer whose socket another user made. A peer that dialled could open this party's file,
+/// which only its owner can.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(crate) fn check_user(stream: &UnixStream) -> io::Result<()> {
     match stream.peer_addr()?.as_pathname() {

@@ -1,61 +1,61 @@
-//! From when to when a certificate holds, read from its DER form.
+//! The validity of a certificate, read from its DER form.
 
 use core::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use time::{Date, Month, OffsetDateTime};
 
-/// Seconds of a day.
+/// The seconds of a day.
 const DAY: u64 = 86_400;
 
-/// The dates of a certificate, in whole seconds, both ends included.
+/// The dates of a certificate, in whole seconds; both ends are included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Validity {
-    /// The time from which the certificate holds.
+    /// The first second at which the certificate is valid.
     pub not_before: SystemTime,
-    /// The time up to which the certificate holds.
+    /// The last second at which the certificate is valid.
     pub not_after: SystemTime,
 }
 
 impl Validity {
-    /// LOCAL: how long a certificate holds that says nothing else.
+    /// LOCAL: the default lifetime of a certificate.
     pub const DEFAULT: Duration = Duration::from_secs(365 * DAY);
-    /// LOCAL: with less than this left a certificate is reported as expiring.
+    /// LOCAL: a certificate with less time left is reported as expiring.
     pub const SOON: Duration = Duration::from_secs(30 * DAY);
-    /// LOCAL: longer asks are cut to this, so that four digits always hold the year.
+    /// LOCAL: longer lifetimes are cut to this, so that four digits always hold the year.
     const LONGEST: Duration = Duration::from_secs(1000 * 365 * DAY);
     /// LOCAL: how far the clocks of two hosts may differ.
     const SKEW: Duration = Duration::from_secs(DAY);
 
-    /// From a day ago, for the sake of peers whose clocks are behind, to `lifetime` from now.
+    /// From a day ago, for peers whose clocks are slow, to `lifetime` from now.
     #[must_use]
     pub fn lasting(lifetime: Duration) -> Self {
         let now = SystemTime::now();
         Self { not_before: now - Self::SKEW, not_after: now + lifetime.min(Self::LONGEST) }
     }
 
-    /// Whether it holds at `time`.
+    /// Whether the certificate is valid at `time`.
     #[must_use]
     pub fn holds_at(&self, time: SystemTime) -> bool {
         (self.not_before..=self.not_after).contains(&time)
     }
 
-    /// The time for which it still holds after `time`; nothing when it has expired.
+    /// The time for which the certificate is still valid after `time`; zero if it has expired.
     #[must_use]
     pub fn left_at(&self, time: SystemTime) -> Duration {
         self.not_after.duration_since(time).unwrap_or_default()
     }
 
-    /// Whether it holds at `time` and ends within [`Validity::SOON`].
+    /// Whether the certificate is valid at `time` and ends within [`Validity::SOON`].
     #[must_use]
     pub fn expires_soon(&self, time: SystemTime) -> bool {
         self.holds_at(time) && self.left_at(time) < Self::SOON
     }
 
-    /// Reads the dates of an X.509 certificate (RFC 5280 §4.1); `None` where there are none that we understand.
+    /// Reads the dates of an X.509 certificate (RFC 5280 §4.1); `None` if they cannot be read.
     pub(crate) fn of(certificate: &[u8]) -> Option<Self> {
         let (_, certificate, _) = element(certificate)?;
         let (_, mut body, _) = element(certificate)?;
-        // [0] version is optional; then serial number, signature algorithm and issuer.
+        // [0] version is optional; the serial number, signature algorithm and issuer follow.
         if let (VERSION, _, rest) = element(body)? {
             body = rest;
         }
@@ -83,7 +83,7 @@ pub(crate) const VERSION: u8 = 0xa0;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 
-/// The first DER element: tag, content, what follows.
+/// The first DER element: its tag, its content, and the bytes after it.
 pub(crate) fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&[tag, first], rest) = der.split_first_chunk::<2>()?;
     let (len, rest) = match first {
@@ -98,7 +98,8 @@ pub(crate) fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((tag, content, rest))
 }
 
-/// `YYMMDDHHMMSSZ` or `YYYYMMDDHHMMSSZ`, the only forms that RFC 5280 allows. Dates before 1970 read as 1970.
+/// Parses `YYMMDDHHMMSSZ` or `YYYYMMDDHHMMSSZ`, the only forms that RFC 5280 allows. Dates before
+/// 1970 become 1970.
 fn moment(kind: u8, text: &[u8]) -> Option<SystemTime> {
     let number = |digits: &[u8]| {
         digits.iter().try_fold(0, |n, &c| c.is_ascii_digit().then(|| n * 10 + u16::from(c - b'0')))
@@ -119,7 +120,7 @@ fn moment(kind: u8, text: &[u8]) -> Option<SystemTime> {
     let mut fields = fields.chunks(2).map(number);
     let mut field = || fields.next()?.and_then(|n| u8::try_from(n).ok());
     let date = Date::from_calendar_date(year.into(), Month::try_from(field()?).ok()?, field()?).ok()?;
-    // A leap second reads as the one before it.
+    // A leap second is read as the second before it.
     let at = date.with_hms(field()?, field()?, field()?.min(59)).ok()?.assume_utc();
     Some(SystemTime::from(at).max(UNIX_EPOCH))
 }

@@ -1,4 +1,4 @@
-//! The pacing thread's way to wake a caller.
+//! How the pacing thread wakes a caller.
 
 use std::{
     io::{Read, Write},
@@ -13,36 +13,37 @@ use rustix::fd::{AsFd, BorrowedFd};
 
 use crate::bell::{self, Bell};
 
-/// The handle that a caller waits on until its link has room.
+/// The handle on which a caller waits until its link has space.
 pub(crate) enum Waker {
-    /// The counter that the link behind moves too, so that one wait serves both halves of a channel.
+    /// The counter that the inner link moves too, so that one wait serves both halves of a channel.
     Shared(Arc<Signal>),
-    /// A descriptor that can be polled beside another.
-    Socket(Pair),
+    /// A descriptor that can be polled together with another.
+    Socket(SocketPair),
 }
 
-pub(crate) struct Pair {
+pub(crate) struct SocketPair {
     sleeps: AtomicBool,
     bell: Bell,
     ear: Bell,
 }
 
 impl Waker {
-    /// One for a link that has no counter: a pair of sockets, or a counter where there are none left.
+    /// A waker for a link without a counter: a pair of sockets, or a counter if no sockets are
+    /// left.
     pub(crate) fn new() -> Self {
         match bell::pair() {
-            Ok((bell, ear)) => Self::Socket(Pair { sleeps: AtomicBool::new(false), bell, ear }),
+            Ok((bell, ear)) => Self::Socket(SocketPair { sleeps: AtomicBool::new(false), bell, ear }),
             Err(_) => Self::Shared(Arc::default()),
         }
     }
 
-    /// There is room, or an error to tell.
+    /// Signals space, or an error to report.
     pub(crate) fn signal(&self) {
         match self {
             Self::Shared(signal) => signal.bump(),
             Self::Socket(pair) => {
                 if pair.sleeps.swap(false, Ordering::SeqCst) {
-                    // Full: it is being woken already.
+                    // A full socket means that the caller is being woken already.
                     let _ = (&pair.bell).write(&[1]);
                 }
             }
@@ -66,7 +67,7 @@ impl Waker {
         if let Self::Socket(pair) = self
             && !pair.sleeps.swap(false, Ordering::SeqCst)
         {
-            // Rung, unless it never slept: then there is nothing to read.
+            // If the caller never slept, there is nothing to read.
             let _ = (&pair.ear).read(&mut [0; 8]);
         }
     }

@@ -1,9 +1,10 @@
-//! The state of liveness and blame that a session's channels share with its [`watcher`](crate::watcher).
+//! The state of liveness and blame that a session's channels share with its
+//! [`watcher`](crate::watcher).
 //!
-//! A link that breaks says little: its other end may have died, or may have ended because somebody else died. So a
-//! channel that fails asks here first. The first cause that this party learned, from a control link that closed
-//! without a goodbye, from heartbeats that stopped or from a peer's notice, is the verdict: it stays, and every
-//! later error of the session names it.
+//! A broken link says little: its other end may have died, or may have ended because somebody else
+//! died. So a channel that fails asks here first. The first cause that this party learns is the
+//! verdict: from a control link that closed without a goodbye, from heartbeats that stopped, or
+//! from a peer's notice. It does not change, and every later error of the session names it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,34 +22,35 @@ use hushwire_machine::{Hold, NetError, Overseer, PartyId, Process, Reason, Rx, S
 use crate::{
     Observer, SessionConfig,
     bell::{self, Bell},
-    notice::{Notice, Step},
+    notice::{Notice, StepName},
     watcher::Watcher,
 };
 
-/// LOCAL: how long a channel that failed waits for the control links to tell the cause. The word is there already, or nearly, where
-/// there is one: the rest is for watchers that a busy host holds up.
+/// LOCAL: how long a failed channel waits for the control links to give the cause. If there is a
+/// cause, it is there already or comes at once; the rest is for watchers that a busy host delays.
 const WORD: Duration = Duration::from_secs(5);
-/// LOCAL: how long a party that fails waits until its peers can read why. Its watcher alone can hold that up.
+/// LOCAL: how long a party that fails waits until its peers can read the reason. Only its own
+/// watcher can delay that.
 const TELL: Duration = Duration::from_secs(5);
 
-/// The watch over a session that opens, with the first hold on it.
+/// The watch over a session that is being opened, with the first hold on it.
 pub(crate) struct Watching {
-    shared: Arc<Shared>,
+    shared: Arc<SessionWatch>,
     hold: Hold,
 }
 
-/// Dropped with the last hold: the party says goodbye then.
+/// Dropped with the last hold; then the party says goodbye.
 struct Running {
-    shared: Arc<Shared>,
+    shared: Arc<SessionWatch>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Watching {
-    /// Starts the watcher of `me`, without peers yet.
+    /// Starts the watcher of `me`, without peers.
     pub(crate) fn start(cfg: &SessionConfig, observer: Option<Observer>) -> io::Result<Self> {
         let SessionConfig { me, liveness, still, .. } = *cfg;
         let (waker, wake) = bell::pair()?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SessionWatch {
             me,
             process: Process::here(),
             liveness,
@@ -56,7 +58,7 @@ impl Watching {
             waker,
             judged: AtomicBool::new(false),
             stirred: AtomicBool::new(false),
-            state: Mutex::new(State { joining: true, ..State::default() }),
+            state: Mutex::new(WatchState { joining: true, ..WatchState::default() }),
             news: Condvar::new(),
         });
         let mut watcher = Watcher::new(shared.clone(), wake, still);
@@ -65,7 +67,7 @@ impl Watching {
         Ok(Self { hold: Hold::new(shared.clone(), Arc::new(running)), shared })
     }
 
-    pub(crate) fn shared(&self) -> &Shared {
+    pub(crate) fn shared(&self) -> &SessionWatch {
         &self.shared
     }
 
@@ -73,7 +75,7 @@ impl Watching {
         self.hold.watch()
     }
 
-    /// The hold of the net that all this was for.
+    /// The hold for the finished net.
     pub(crate) fn into_hold(self) -> Hold {
         self.hold
     }
@@ -82,7 +84,7 @@ impl Watching {
 impl Drop for Running {
     fn drop(&mut self) {
         if !self.shared.process.is_here() {
-            // There is nothing to join: threads stay behind.
+            // There is nothing to join: a fork does not have the threads.
             std::mem::forget(self.thread.take());
             return;
         }
@@ -96,10 +98,10 @@ impl Drop for Running {
 
 /// The source of a verdict.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
-    /// This party's own watcher; what was wrong with a notice, where that is the reason.
+pub(crate) enum VerdictSource {
+    /// This party's own watcher; the text is the fault of a notice, if that is the reason.
     Seen(&'static str),
-    /// That party, by a notice or, for this one, from a channel or the program.
+    /// That party: a peer by a notice or, for this party, a channel or the program.
     Told(PartyId),
 }
 
@@ -108,108 +110,109 @@ pub(crate) enum Source {
 pub(crate) struct Verdict {
     pub(crate) culprit: PartyId,
     pub(crate) why: Reason,
-    pub(crate) step: Step,
-    pub(crate) from: Source,
+    pub(crate) step: StepName,
+    pub(crate) from: VerdictSource,
 }
 
-/// A control link's half, on its way to the watcher.
+/// One direction of a control link, on its way to the watcher.
 pub(crate) enum Half {
     Tx(Box<dyn Tx>),
     Rx(Box<dyn Rx>),
 }
 
 /// The state of a session that the watcher and all links share.
-pub(crate) struct Shared {
+pub(crate) struct SessionWatch {
     pub(crate) me: PartyId,
-    /// A fork has no watcher and would wait for it. It must not speak to the peers, either.
+    /// The process of the watcher. A fork has no watcher, would wait for it in vain, and must not
+    /// speak to the peers.
     process: Process,
     pub(crate) liveness: Duration,
     pub(crate) observer: Option<Observer>,
     waker: Bell,
-    /// There is a verdict; read without the lock.
+    /// Whether there is a verdict; read without the lock.
     judged: AtomicBool,
-    /// A byte or a step has moved since the watcher last looked.
+    /// Whether a byte or a step has moved since the watcher last looked.
     stirred: AtomicBool,
-    state: Mutex<State>,
-    /// Rung with every change that somebody may wait for.
+    state: Mutex<WatchState>,
+    /// Signalled at every change that somebody may wait for.
     news: Condvar,
 }
 
 #[derive(Default)]
-pub(crate) struct State {
-    /// The session is not yet agreed on: a peer that is lost may come again.
+pub(crate) struct WatchState {
+    /// Whether the session is not agreed on yet: a lost peer may come again.
     joining: bool,
-    /// Peers that were lost meanwhile.
+    /// The peers that were lost while joining.
     gone: BTreeSet<PartyId>,
     pub(crate) verdict: Option<Verdict>,
-    /// Peers that ended in order.
+    /// The peers that ended in good order.
     pub(crate) left: BTreeSet<PartyId>,
-    /// Peers that said that they end the session.
+    /// The peers that reported that they end the session.
     knowing: BTreeSet<PartyId>,
-    /// The parties for whom peers wait, as their heartbeats say.
-    pub(crate) behind: BTreeMap<PartyId, (PartyId, Step)>,
-    /// The parties for whom this party's channels wait.
-    pub(crate) waits: BTreeMap<u64, Wanted>,
+    /// The parties that peers wait for, by their heartbeats.
+    pub(crate) behind: BTreeMap<PartyId, (PartyId, StepName)>,
+    /// The waits of this party's channels.
+    pub(crate) waits: BTreeMap<u64, ChannelWait>,
     next_wait: u64,
-    /// The party that this one waits for to join.
+    /// The party whose joining this party waits for.
     pub(crate) joins: Option<PartyId>,
-    /// The session that this party has joined, until the peers have been told.
+    /// The session that this party has joined, until the peers are told.
     pub(crate) announced: Option<SessionId>,
-    /// The sessions that peers have joined, as they say.
+    /// The sessions that peers have joined, by their reports.
     pub(crate) joined: BTreeMap<PartyId, SessionId>,
-    /// How far this party is, until the next heartbeat.
+    /// This party's progress, until the next heartbeat.
     pub(crate) comes: Option<(u64, u64)>,
-    /// Links that the watcher has not yet taken over.
+    /// Links that the watcher has not taken over yet.
     pub(crate) fresh: Vec<(PartyId, Half)>,
-    /// The notice for all peers, once there is one; `told` when they can read it.
+    /// The notice of the end for all peers, if there is one; `told` is set when they can read it.
     pub(crate) notice: Option<Notice>,
     pub(crate) told: bool,
-    /// The last holder is gone.
+    /// Whether the last holder is gone.
     pub(crate) ending: bool,
 }
 
 /// A wait of a channel.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct ChannelWait {
     pub(crate) peer: PartyId,
-    pub(crate) step: Step,
+    pub(crate) step: StepName,
     pub(crate) since: Instant,
 }
 
-impl Shared {
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+impl SessionWatch {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, WatchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Rings for everybody who waits in [`Shared::judge`] or [`Shared::tell`].
+    /// Wakes everybody who waits in [`SessionWatch::judge`] or [`SessionWatch::tell`].
     pub(crate) fn ring(&self) {
         self.news.notify_all();
     }
 
     fn wake(&self) {
-        // A full pipe wakes as well.
+        // A full pipe wakes the reader as well.
         let _ = (&self.waker).write(&[0]);
     }
 
-    /// A control link has greeted.
+    /// Hands a control link that has greeted to the watcher.
     pub(crate) fn add(&self, peer: PartyId, half: Half) {
         self.lock().fresh.push((peer, half));
         self.wake();
     }
 
-    /// This party waits for `peer` to join, for the heartbeats.
+    /// Records for the heartbeats that this party waits for `peer` to join.
     pub(crate) fn joins(&self, peer: Option<PartyId>) {
         self.lock().joins = peer;
     }
 
-    /// All control links are there: the peers are told that this party has joined.
+    /// Has the peers told that this party has joined: all its control links are there.
     pub(crate) fn announce(&self, session: SessionId) {
         self.lock().announced = Some(session);
         self.wake();
     }
 
-    /// The links of `peer` are lost because of `why`. True if it may come again, false if that ends
-    /// the session.
+    /// Records that the links of `peer` are lost because of `why`. True if it may come again, false
+    /// if that ends the session.
     pub(crate) fn lose(&self, peer: PartyId, why: Reason) -> bool {
         let mut state = self.lock();
         if state.joining {
@@ -218,7 +221,8 @@ impl Shared {
             state.joined.remove(&peer);
             state.behind.remove(&peer);
         } else {
-            let verdict = Verdict { culprit: peer, why, step: Step::new(""), from: Source::Seen("") };
+            let verdict =
+                Verdict { culprit: peer, why, step: StepName::new(""), from: VerdictSource::Seen("") };
             state.verdict.get_or_insert(verdict);
             self.judged.store(true, Ordering::Release);
         }
@@ -228,35 +232,36 @@ impl Shared {
         again
     }
 
-    /// The peers that were lost since this was last asked, before the session was agreed on.
+    /// Takes the peers that were lost since the last call, before the session was agreed on.
     pub(crate) fn take_gone(&self) -> BTreeSet<PartyId> {
         core::mem::take(&mut self.lock().gone)
     }
 
-    /// Whether nobody was lost until now, when all agree on the session. A peer that is lost later
-    /// has died.
+    /// Ends joining when all agree on the session; false if a peer was lost before. A peer that is
+    /// lost later has died.
     pub(crate) fn agreed(&self) -> bool {
         let mut state = self.lock();
         state.joining &= !state.gone.is_empty();
         !state.joining
     }
 
-    /// `peer` says itself that it ends the session.
+    /// Records that `peer` itself reported that it ends the session.
     pub(crate) fn knows(&self, peer: PartyId) {
         self.lock().knowing.insert(peer);
     }
 
-    /// The peers that said so.
+    /// The peers that reported so.
     pub(crate) fn knowing(&self) -> BTreeSet<PartyId> {
         self.lock().knowing.clone()
     }
 
-    /// Whether something has moved since this was last asked.
+    /// Whether something has moved since the last call.
     pub(crate) fn has_stirred(&self) -> bool {
         self.stirred.swap(false, Ordering::Relaxed)
     }
 
-    /// The session that `peer` has joined; waits for its word, for `limit` or until the session is over.
+    /// The session that `peer` has joined; waits for its report, for `limit` or until the session
+    /// is over.
     pub(crate) fn joined(&self, peer: PartyId, limit: Duration) -> Option<SessionId> {
         let deadline = Instant::now() + limit;
         let mut state = self.lock();
@@ -270,7 +275,7 @@ impl Shared {
         state.joined.get(&peer).copied()
     }
 
-    /// Keeps a verdict, unless there is one.
+    /// Keeps a verdict, unless there is one already.
     pub(crate) fn settle(&self, verdict: Verdict) {
         self.lock().verdict.get_or_insert(verdict);
         self.judged.store(true, Ordering::Release);
@@ -280,26 +285,29 @@ impl Shared {
     fn error(&self, Verdict { culprit, why, step: their_step, from }: Verdict, step: &str) -> NetError {
         let (peer, step) = (Some(culprit), step.to_owned());
         match (from, why) {
-            (Source::Told(by), why) if culprit == self.me && by != self.me => {
+            (VerdictSource::Told(by), why) if culprit == self.me && by != self.me => {
                 NetError::Blamed { by, step: their_step.as_str().to_owned(), why }
             }
-            (Source::Told(by), why) => {
+            (VerdictSource::Told(by), why) => {
                 NetError::Aborted { peer, by, step: their_step.as_str().to_owned(), why }
             }
-            (Source::Seen(_), Reason::Died) => NetError::Dead { peer, step, silent_for: None },
-            (Source::Seen(_), Reason::Silent) => {
+            (VerdictSource::Seen(_), Reason::Died) => NetError::Dead { peer, step, silent_for: None },
+            (VerdictSource::Seen(_), Reason::Silent) => {
                 NetError::Dead { peer, step, silent_for: Some(self.liveness) }
             }
-            (Source::Seen(what), _) => NetError::Malformed { peer, msg: "notice", what: what.to_owned() },
+            (VerdictSource::Seen(what), _) => {
+                NetError::Malformed { peer, msg: "notice", what: what.to_owned() }
+            }
         }
     }
 
-    /// Tells all peers the verdict, once, and waits until they can read it. So a program that exits on an error
-    /// leaves nobody guessing. A cause that this party saw itself it saw in its own `step`.
-    fn tell(&self, step: Step) {
+    /// Tells all peers the verdict, once, and waits until they can read it, so that a program that
+    /// exits on an error leaves nobody waiting. For a cause that this party saw itself, the step is
+    /// `step`.
+    fn tell(&self, step: StepName) {
         let mut state = self.lock();
         if let (None, Some(Verdict { culprit, why, step: theirs, from })) = (state.notice, state.verdict) {
-            let step = if matches!(from, Source::Seen(_)) { step } else { theirs };
+            let step = if matches!(from, VerdictSource::Seen(_)) { step } else { theirs };
             state.notice = Some(Notice::Abort { culprit, why, step });
             self.wake();
         }
@@ -314,9 +322,9 @@ impl Shared {
     }
 }
 
-impl Overseer for Shared {
+impl Overseer for SessionWatch {
     fn stir(&self) {
-        // Mostly it is known already, and then nothing is written that other threads read.
+        // The flag is mostly set already; then nothing is written that other threads read.
         if !self.stirred.load(Ordering::Relaxed) {
             self.stirred.store(true, Ordering::Relaxed);
         }
@@ -349,7 +357,8 @@ impl Overseer for Shared {
                     NetError::Closed { .. } if state.left.contains(&culprit) => Reason::Left,
                     _ => Reason::of(&own),
                 };
-                let verdict = Verdict { culprit, why, step: Step::new(step), from: Source::Told(self.me) };
+                let verdict =
+                    Verdict { culprit, why, step: StepName::new(step), from: VerdictSource::Told(self.me) };
                 state.verdict = Some(verdict);
                 self.judged.store(true, Ordering::Release);
                 own
@@ -357,7 +366,7 @@ impl Overseer for Shared {
         };
         drop(state);
         self.ring();
-        self.tell(Step::new(step));
+        self.tell(StepName::new(step));
         e
     }
 
@@ -365,7 +374,7 @@ impl Overseer for Shared {
         let mut state = self.lock();
         let number = state.next_wait;
         state.next_wait += 1;
-        state.waits.insert(number, Wanted { peer, step: Step::new(step), since });
+        state.waits.insert(number, ChannelWait { peer, step: StepName::new(step), since });
         number
     }
 
@@ -390,8 +399,8 @@ impl Overseer for Shared {
         if !self.process.is_here() {
             return;
         }
-        let step = Step::new(step);
-        self.settle(Verdict { culprit, why, step, from: Source::Told(self.me) });
+        let step = StepName::new(step);
+        self.settle(Verdict { culprit, why, step, from: VerdictSource::Told(self.me) });
         self.tell(step);
     }
 

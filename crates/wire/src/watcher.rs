@@ -1,4 +1,5 @@
-//! The thread that keeps a session's control links: it sends heartbeats and notices, and hears those of the peers.
+//! The thread that keeps a session's control links: it sends heartbeats and notices, and receives
+//! those of the peers.
 
 use std::{
     collections::BTreeMap,
@@ -14,26 +15,28 @@ use rustix::event::{PollFd, PollFlags};
 use crate::{
     Event,
     bell::Bell,
-    notice::{NOTICE_BYTES, Notice, Step},
+    notice::{NOTICE_BYTES, Notice, StepName},
     observe::Notices,
-    watch::{Half, Shared, Source, Verdict},
+    watch::{Half, SessionWatch, Verdict, VerdictSource},
 };
 
-/// AGREEMENT, loosely: how often a party says that it lives. Every sensible liveness limit is several of them.
+/// AGREEMENT, loosely: how often a party sends a heartbeat. Every sensible liveness limit is a
+/// multiple of it.
 pub(crate) const BEAT: Duration = Duration::from_secs(1);
-/// LOCAL: a peer that was silent for so long has missed heartbeats.
+/// LOCAL: a peer that has been silent for this long has missed heartbeats.
 const MISSED: Duration = Duration::from_millis(2500);
-/// LOCAL: how long the last words of a party may take to leave.
+/// LOCAL: how long the last notices of a party may take to leave.
 const FAREWELL: Duration = Duration::from_millis(250);
-/// LOCAL: notices of one peer in one turn, and how long a peer that used them all waits for its next turn.
+/// LOCAL: the number of a peer's notices in one turn, and how long a peer that used them all waits
+/// for its next turn.
 const TURN: (usize, Duration) = (32, Duration::from_millis(10));
-/// LOCAL: how often links without a descriptor are looked at.
+/// LOCAL: how often links without a descriptor are checked.
 const TICK: Duration = Duration::from_millis(20);
-/// LOCAL: how often a link that broke is looked at, until its peer's silence counts.
+/// LOCAL: how often a broken link is checked, until its peer's silence counts.
 const DOUBT: Duration = Duration::from_millis(100);
 
 pub(crate) struct Watcher {
-    shared: Arc<Shared>,
+    shared: Arc<SessionWatch>,
     wake: Bell,
     peers: BTreeMap<PartyId, Peer>,
     next_beat: Instant,
@@ -42,33 +45,35 @@ pub(crate) struct Watcher {
     moved: Instant,
     /// The end of the last turn.
     turned: Instant,
-    /// Peers have been sent the notice of the end.
+    /// Whether peers have been sent the notice of the end.
     aborting: bool,
-    /// The time to leave even if words are left.
+    /// The time to end even if notices are unsent.
     leaving: Option<Instant>,
 }
 
-/// One peer's control links.
+/// The control links of one peer.
 struct Peer {
     tx: Option<Box<dyn Tx>>,
     rx: Option<Box<dyn Rx>>,
-    /// At most five notices: a heartbeat, and how far this party is, are only written after those before are gone.
+    /// Unsent bytes, at most five notices: a heartbeat or a notice of progress is written only
+    /// after those before it are sent.
     out: Vec<u8>,
     inbox: [u8; NOTICE_BYTES],
     got: usize,
-    /// The time at which it was last heard; at first, that at which its link came.
+    /// When the peer was last heard; at first, when its link came.
     heard: Instant,
-    /// It said goodbye, or that it ends.
+    /// Whether it said goodbye, or that it ends.
     left: bool,
-    /// It was lost while it may come again.
+    /// Whether it was lost while it may come again.
     gone: bool,
-    /// Its end of our link closed. Only a moment later that counts, as its goodbye may still be under way.
+    /// When its end of this party's link closed. That counts only a moment later, since its goodbye
+    /// may still be under way.
     broken: Option<Instant>,
 }
 
 impl Watcher {
     /// `still` is how long nothing may move before that is reported.
-    pub(crate) fn new(shared: Arc<Shared>, wake: Bell, still: Duration) -> Self {
+    pub(crate) fn new(shared: Arc<SessionWatch>, wake: Bell, still: Duration) -> Self {
         let now = Instant::now();
         Self {
             shared,
@@ -83,7 +88,7 @@ impl Watcher {
         }
     }
 
-    /// Until the last net and channel of the session are gone.
+    /// Runs until the last net and channel of the session are gone.
     pub(crate) fn run(&mut self) {
         while self.turn() {
             self.turned = Instant::now();
@@ -96,10 +101,11 @@ impl Watcher {
         }
     }
 
-    /// One look at everything; false when it is over.
+    /// Handles everything once; false when the session is over.
     fn turn(&mut self) -> bool {
         let begun = Instant::now();
-        // This process was stopped or starved: what it did not hear meanwhile says nothing of the others.
+        // While this process was stopped or starved it heard nothing, which says nothing about the
+        // others.
         let missed = (begun - self.turned).saturating_sub(2 * BEAT);
         self.peers.values_mut().for_each(|peer| peer.heard += missed);
         let (fresh, joined, notice, ending) = {
@@ -159,16 +165,16 @@ impl Watcher {
         self.peers.values_mut().for_each(|peer| peer.say(notice));
     }
 
-    /// The longest wait of this party, which the observer hears from time to time.
-    fn report(&mut self, now: Instant) -> Option<(PartyId, Step)> {
+    /// This party's longest wait, which the observer hears from time to time.
+    fn report(&mut self, now: Instant) -> Option<(PartyId, StepName)> {
         let state = self.shared.lock();
         if let Some(peer) = state.joins {
-            return Some((peer, Step::new("connect")));
+            return Some((peer, StepName::new("connect")));
         }
         let longest = *state.waits.values().min_by_key(|wanted| wanted.since)?;
         let behind = state.behind.get(&longest.peer).copied();
         drop(state);
-        // Other links, or steps that this party computes meanwhile, may get on.
+        // Other links, or steps that this party computes meanwhile, may make progress.
         let since = longest.since.max(self.moved);
         let waited = now.saturating_duration_since(since);
         let heard = self.peers.get(&longest.peer).map_or(now, |peer| peer.heard);
@@ -186,7 +192,7 @@ impl Watcher {
         Some((longest.peer, longest.step))
     }
 
-    /// Until something comes, somebody wakes us or the next beat is due.
+    /// Waits until something comes, somebody wakes this thread or the next heartbeat is due.
     fn wait(&mut self) {
         let now = Instant::now();
         let until = self.leaving.map_or(self.next_beat, |until| until.min(self.next_beat));
@@ -199,10 +205,10 @@ impl Watcher {
             limit = limit.min((heard + self.shared.liveness).saturating_duration_since(now));
         }
         let mut fds = vec![PollFd::new(&self.wake, PollFlags::IN)];
-        // Whose sending link the descriptor is, where it is one.
+        // For each descriptor, the peer whose sending link it is, if it is one.
         let mut senders = vec![None];
         for (&id, peer) in &self.peers {
-            // Nothing comes back on a link that we send on, except its end.
+            // Only its end comes back on a link that this party sends on.
             let out = if peer.out.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
             let tx = peer.tx.as_ref().map(|tx| (tx.wait_on(), PollFlags::IN | out, Some(id)));
             let rx = peer.rx.as_ref().map(|rx| (rx.wait_on(), PollFlags::IN, None));
@@ -251,7 +257,7 @@ impl Peer {
         }
     }
 
-    /// Sends what the link takes. A link that broke takes nothing more.
+    /// Sends what the link takes. A broken link takes nothing more.
     fn flush(&mut self) {
         let Some(tx) = &mut self.tx else { return };
         let mut attempt = || {
@@ -266,15 +272,15 @@ impl Peer {
         }
     }
 
-    /// The peer's end of our link is gone.
+    /// Records that the peer's end of this party's link is gone.
     fn lose(&mut self) {
         self.tx = None;
         self.out.clear();
         self.broken = Some(Instant::now());
     }
 
-    /// Takes what came from `id` and judges it; true when it sent more than a turn takes.
-    fn hear(&mut self, id: PartyId, shared: &Shared) -> bool {
+    /// Receives and judges the notices of `id`; true if it sent more than a turn takes.
+    fn hear(&mut self, id: PartyId, shared: &SessionWatch) -> bool {
         let mut heard = 0;
         while let Some(rx) = self.rx.as_mut().filter(|_| heard < TURN.0) {
             match rx.try_recv(&mut self.inbox[self.got..]) {
@@ -305,7 +311,7 @@ impl Peer {
         heard == TURN.0
     }
 
-    fn take(&mut self, id: PartyId, notice: Notice, shared: &Shared) {
+    fn take(&mut self, id: PartyId, notice: Notice, shared: &SessionWatch) {
         match notice {
             Notice::Alive(wait) => {
                 let mut state = shared.lock();
@@ -317,7 +323,7 @@ impl Peer {
             Notice::Abort { culprit, why, step } => {
                 self.left = true;
                 shared.knows(id);
-                shared.settle(Verdict { culprit, why, step, from: Source::Told(id) });
+                shared.settle(Verdict { culprit, why, step, from: VerdictSource::Told(id) });
             }
             Notice::Joined(session) => {
                 shared.lock().joined.insert(id, session);
@@ -337,8 +343,8 @@ impl Peer {
         }
     }
 
-    /// Nothing more comes from `id`, or nothing that can be believed.
-    fn end(&mut self, id: PartyId, shared: &Shared, wrong: Option<&'static str>) {
+    /// Ends receiving from `id`: nothing more comes, or nothing that can be believed.
+    fn end(&mut self, id: PartyId, shared: &SessionWatch, wrong: Option<&'static str>) {
         self.rx = None;
         self.broken = None;
         if self.left {
@@ -347,8 +353,8 @@ impl Peer {
         self.left = true;
         match wrong {
             Some(what) => {
-                let (why, step) = (Reason::Cheated, Step::new(""));
-                shared.settle(Verdict { culprit: id, why, step, from: Source::Seen(what) });
+                let (why, step) = (Reason::Cheated, StepName::new(""));
+                shared.settle(Verdict { culprit: id, why, step, from: VerdictSource::Seen(what) });
             }
             None => self.gone = shared.lose(id, Reason::Died),
         }

@@ -1,4 +1,5 @@
-//! Many sessions on the same ports leave nothing behind. Alone in its program: it counts descriptors and threads.
+//! Many sessions on the same ports leave nothing behind. This test has a program of its own, since
+//! it counts descriptors and threads.
 #![cfg(target_os = "linux")]
 
 #[path = "all/common/mod.rs"]
@@ -15,12 +16,12 @@ use hushwire_wire::{TransportKind, connect};
 
 const SESSIONS: u32 = 1000;
 
-/// Open descriptors and threads of this process.
+/// The numbers of open descriptors and threads of this process.
 fn held() -> (usize, usize) {
     (ok(fs::read_dir("/proc/self/fd")).count(), ok(fs::read_dir("/proc/self/task")).count())
 }
 
-/// The same once nothing changes: a thread whose work is done may still be on its way out.
+/// The same numbers once they no longer change: a finished thread may still be ending.
 fn settled() -> (usize, usize) {
     let (mut since, mut last) = (Instant::now(), held());
     while since.elapsed() < Duration::from_secs(2) {

@@ -152,7 +152,7 @@ pub(crate) fn sort<W: Word>(n: usize, columns: usize, few: usize) -> Made {
     let begin = move |role: Role, mut batch: Batch| {
         let key = SortKey { bits: keys[role.index()].clone(), signed: false, descending: false };
         let (cx, columns) = (batch.context(), shares[role.index()].clone());
-        Ok(Ordered::new(Sort::new(batch, n, &[key])?.wide_from(few), cx, columns))
+        Ok(Ordered::new(Sort::wide_from(batch, n, &[key], few)?, cx, columns))
     };
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by_key(|row| numbers[*row]);

@@ -1,19 +1,19 @@
-//! A record of each use of keys, in builds for tests. If one party uses a key, a tweak or a place
-//! in a stream twice, no result changes, so no other test notices it.
+//! A registry of key uses, in builds for tests. If a party uses a key, a tweak or a position of a
+//! stream twice, results stay right, so no other test notices.
 //!
 //! ```text
-//! watch            begins a record, and ends it: around one run of all parties
-//! as_end, Here     whose uses follow: parties that share a process hold the same keys, and each may use them once
-//! used             a key's tweaks, or its places in a stream: panics where the end has used one of them
-//! once             secrets that serve once, such as blocks of oblivious transfers: panics where the end has used one of them
-//! strand           what follows hashes a declared relative of an input: the same key and tweak serve x and x ⊕ Δ
-//! note, silent     records in a loop; and nothing where the caller has recorded it
-//! named            where a key comes from, for messages
+//! watch            begins a record and, when dropped, ends it: around one run of all parties
+//! as_end, Here     says which party the uses belong to: parties in one process hold the same keys and may each use them once
+//! used             records tweaks or stream positions of a key; panics if this end has used one of them
+//! once             records secrets that serve once, such as OT blocks; panics if this end has used one of them
+//! strand           runs code that hashes a declared relative of an input: the same key and tweak serve x and x ⊕ Δ
+//! note, silent     run code that records in a loop; run code whose uses the caller has recorded
+//! named            names a derived key, for messages
 //! ```
 //!
-//! Without the feature `registry` every function here is empty and compiles to nothing. Crates turn
-//! the feature on for their tests alone, in their dev-dependencies. Outside a [`watch`] nothing is
-//! recorded, since tests repeat seeded sessions on purpose.
+//! Without the feature `registry`, every function here is empty and compiles to nothing. Crates
+//! enable the feature in their dev-dependencies only. Outside a [`watch`] nothing is recorded,
+//! since tests repeat seeded sessions on purpose.
 
 #[cfg(not(feature = "registry"))]
 mod off;
@@ -27,7 +27,7 @@ pub use off::{Entered, Here, Watch, as_end, here, named, note, once, silent, str
 #[cfg(feature = "registry")]
 pub use on::{Entered, Here, Watch, as_end, here, named, note, once, silent, strand, used, watch};
 
-/// Uses of a key by number: places of a stream in counter mode.
+/// The kind of use of a key in counter mode: the numbers are positions of its stream.
 pub const STREAM: &str = "place of the stream";
-/// Uses of a key by number: tweaks of a hash.
+/// The kind of use of a hash's key: the numbers are tweaks.
 pub const HASH: &str = "tweak of the hash";

@@ -1,20 +1,20 @@
-//! The same functions without a record.
+//! The registry's functions without a registry.
 
 use crate::Block;
 
-/// The record and the end of a thread.
+/// The record and the end that a thread records for.
 #[derive(Clone, Copy, Debug)]
 pub struct Here;
 
-/// Until it is dropped, this thread records as set here.
+/// Restores the thread's former record when it is dropped.
 #[derive(Debug)]
 pub struct Entered;
 
-/// A record, until it is dropped.
+/// A record, which ends when this is dropped.
 #[derive(Debug)]
 pub struct Watch;
 
-/// Begins a record for this thread and those that it starts.
+/// Begins a record for this thread and the threads that it starts.
 #[inline(always)]
 #[must_use]
 pub fn watch() -> Watch {
@@ -22,7 +22,7 @@ pub fn watch() -> Watch {
 }
 
 impl Watch {
-    /// Uses that were recorded so far.
+    /// The number of uses recorded so far.
     #[inline(always)]
     #[must_use]
     pub fn uses(&self) -> u64 {
@@ -38,14 +38,14 @@ pub fn here() -> Here {
 }
 
 impl Here {
-    /// The same record, as another end.
+    /// The same record, for the end `end`.
     #[inline(always)]
     #[must_use]
     pub fn end(self, _: usize) -> Here {
         self
     }
 
-    /// This thread records there.
+    /// Makes this thread record here.
     #[inline(always)]
     #[must_use]
     pub fn enter(&self) -> Entered {
@@ -53,7 +53,7 @@ impl Here {
     }
 }
 
-/// Runs `f` as an end.
+/// Runs `f` as the end `end`.
 #[inline(always)]
 pub fn as_end<T>(_: usize, f: impl FnOnce() -> T) -> T {
     f()
@@ -65,7 +65,7 @@ pub fn strand<T>(_: u8, f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// Runs `f`, which records what follows from more than a line.
+/// Runs `f`, which records uses: for records that take more than one call.
 #[inline(always)]
 pub fn note(_: impl FnOnce()) {}
 
@@ -75,14 +75,14 @@ pub fn silent<T>(f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// `count` uses of a key, from number `first` on.
+/// Records `count` uses of a key, from number `first` on.
 #[inline(always)]
 pub fn used(_: &'static str, _: &[u8; 16], _: u128, _: usize) {}
 
-/// Secrets that serve once.
+/// Records secrets that serve once.
 #[inline(always)]
 pub fn once(_: &'static str, _: &[Block]) {}
 
-/// A key that was derived: from `parent` where that has a name.
+/// Names a derived key, after `parent` if that has a name.
 #[inline(always)]
 pub fn named(_: &[u8], _: &[u8], _: &str, _: u64) {}

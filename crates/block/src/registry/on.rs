@@ -1,4 +1,4 @@
-//! The record.
+//! The registry itself.
 
 use crate::Block;
 use std::{
@@ -8,35 +8,35 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// The end for work outside any end: parties are made on the test's own thread.
+/// The end of work outside any end: a test makes parties on its own thread.
 const NOBODY: u8 = u8::MAX;
 
 thread_local! {
     static HERE: RefCell<Here> = const { RefCell::new(Here { record: None, end: NOBODY, strand: 0 }) };
 }
 
-/// The record and the end of a thread.
+/// The record and the end that a thread records for.
 #[derive(Clone)]
 pub struct Here {
-    record: Option<Arc<Mutex<Record>>>,
+    record: Option<Arc<Mutex<KeyUses>>>,
     end: u8,
     strand: u8,
 }
 
-/// Until it is dropped, this thread records as set here.
+/// Restores the thread's former record when it is dropped.
 pub struct Entered {
     before: Here,
-    /// Not for another thread.
+    /// Keeps this value in its thread.
     stays: PhantomData<*const ()>,
 }
 
-/// A record, until it is dropped.
+/// A record, which ends when this is dropped.
 pub struct Watch {
-    record: Arc<Mutex<Record>>,
+    record: Arc<Mutex<KeyUses>>,
     _entered: Entered,
 }
 
-/// What one end does with one key.
+/// One end's use of one key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Use {
     end: u8,
@@ -46,29 +46,29 @@ struct Use {
 }
 
 #[derive(Default)]
-struct Record {
-    /// Disjoint runs of numbers that do not touch: first and end.
+struct KeyUses {
+    /// Disjoint runs of numbers that do not touch: first number and end.
     numbers: HashMap<Use, BTreeMap<u128, u128>>,
-    /// Digests of secrets.
+    /// Digests of the secrets that were used.
     secrets: HashMap<(u8, &'static str), HashSet<u64>>,
     names: HashMap<[u8; 16], String>,
     uses: u64,
 }
 
-fn locked(record: &Mutex<Record>) -> MutexGuard<'_, Record> {
+fn locked(record: &Mutex<KeyUses>) -> MutexGuard<'_, KeyUses> {
     record.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Begins a record for this thread and those that it starts.
+/// Begins a record for this thread and the threads that it starts.
 #[must_use]
 pub fn watch() -> Watch {
-    let record = Arc::<Mutex<Record>>::default();
+    let record = Arc::<Mutex<KeyUses>>::default();
     let _entered = Here { record: Some(record.clone()), end: NOBODY, strand: 0 }.enter();
     Watch { record, _entered }
 }
 
 impl Watch {
-    /// Uses that were recorded so far. There are none if a test rig does not pass the record to its
+    /// The number of uses recorded so far. It is 0 if a test rig does not pass the record to its
     /// threads.
     #[must_use]
     pub fn uses(&self) -> u64 {
@@ -83,16 +83,16 @@ pub fn here() -> Here {
 }
 
 impl Here {
-    /// The same record, as another end.
+    /// The same record, for the end `end`.
     ///
     /// # Panics
-    /// If there are more ends than a byte counts.
+    /// If `end` does not fit in a byte.
     #[must_use]
     pub fn end(self, end: usize) -> Here {
         Here { end: u8::try_from(end).expect("fewer ends"), ..self }
     }
 
-    /// This thread records there.
+    /// Makes this thread record here.
     #[must_use]
     pub fn enter(&self) -> Entered {
         Entered { before: HERE.replace(self.clone()), stays: PhantomData }
@@ -106,7 +106,7 @@ impl Drop for Entered {
     }
 }
 
-/// Runs `f` as an end.
+/// Runs `f` as the end `end`.
 pub fn as_end<T>(end: usize, f: impl FnOnce() -> T) -> T {
     let _end = here().end(end).enter();
     f()
@@ -118,7 +118,7 @@ pub fn strand<T>(strand: u8, f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// Runs `f`, which records what follows from more than a line.
+/// Runs `f`, which records uses: for records that take more than one call.
 pub fn note(f: impl FnOnce()) {
     f();
 }
@@ -129,9 +129,9 @@ pub fn silent<T>(f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// Calls `f` with the record and the end, if there is a record. Panics with the message of `f` once
-/// the lock is released.
-fn record(f: impl FnOnce(&mut Record, &Here) -> Result<(), String>) {
+/// Calls `f` with the record and the end, if there is a record. Panics with the message of `f`
+/// after it has released the lock.
+fn record(f: impl FnOnce(&mut KeyUses, &Here) -> Result<(), String>) {
     let found = HERE.with_borrow(|here| {
         let record = here.record.as_ref()?;
         let mut record = locked(record);
@@ -143,7 +143,7 @@ fn record(f: impl FnOnce(&mut Record, &Here) -> Result<(), String>) {
     }
 }
 
-/// `count` uses of a key, from number `first` on.
+/// Records `count` uses of a key, from number `first` on.
 ///
 /// # Panics
 /// If this end has used one of them.
@@ -153,7 +153,7 @@ pub fn used(what: &'static str, key: &[u8; 16], first: u128, count: usize) {
     }
     record(|record, here| {
         let of = Use { end: here.end, strand: here.strand, what, key: *key };
-        // Numbers wrap at 2^128 as counters do; no run of a test does.
+        // Numbers wrap at 2^128 as counters do; no test comes near.
         let last = first.saturating_add(count as u128);
         match add(record.numbers.entry(of).or_default(), first, last) {
             Ok(()) => Ok(()),
@@ -169,7 +169,7 @@ pub fn used(what: &'static str, key: &[u8; 16], first: u128, count: usize) {
     });
 }
 
-/// Adds a run. Returns the run that it overlaps, if there is one.
+/// Adds a run, or returns the run that it overlaps.
 fn add(runs: &mut BTreeMap<u128, u128>, first: u128, end: u128) -> Result<(), [u128; 2]> {
     let (mut from, mut to) = (first, end);
     if let Some((f, t)) = runs.range(..end).next_back()
@@ -187,14 +187,14 @@ fn add(runs: &mut BTreeMap<u128, u128>, first: u128, end: u128) -> Result<(), [u
     Ok(())
 }
 
-/// Secrets that serve once.
+/// Records secrets that serve once.
 ///
 /// # Panics
 /// If this end has used one of them.
 pub fn once(what: &'static str, secrets: &[Block]) {
     record(|record, here| {
         let seen = record.secrets.entry((here.end, what)).or_default();
-        // A digest of 64 bits: of a million secrets two have the same with probability 2^-25.
+        // A digest of 64 bits: among a million secrets, two collide with probability 2^-25.
         let digest = |block: &Block| {
             let block = block.to_u128();
             (block as u64).rotate_left(17) ^ (block >> 64) as u64
@@ -214,8 +214,8 @@ fn who(here: &Here) -> String {
     if here.strand == 0 { end } else { format!("{end}, of relatives {},", here.strand) }
 }
 
-/// Names a derived key: from `parent` where that has a name. Only the first 16 bytes of a key's
-/// name count.
+/// Names a derived key, after `parent` if that has a name. Only the first 16 bytes of a key
+/// identify it.
 pub fn named(parent: &[u8], key: &[u8], label: &str, index: u64) {
     let short = |key: &[u8]| key.first_chunk::<16>().copied().unwrap_or_default();
     record(|record, _| {

@@ -1,25 +1,25 @@
-//! One line of a gate.
+//! Reads a gate's line.
 
 use super::{
     BristolError,
-    lower::{Gathered, Kind, Refused},
-    read::{Line, number, quote},
+    lower::{BinaryGate, GateRefusal, Gathered},
+    read::{FileLine, number, quote},
 };
-use crate::{Gate, Wire, check::Fault};
+use crate::{Gate, Wire, check::GateFault};
 
 const KINDS: &str = "XOR, AND, OR, NAND, NOR, XNOR, INV, NOT, BUF, EQ, EQW or MAND";
 
-/// Adds the line's gates, once they are checked. Both formats have all kinds, in letters of either
-/// case: public files of the older one have OR.
-pub(super) fn read(line: &Line, circuit: &mut Gathered) -> Result<(), BristolError> {
+/// Checks the line and adds its gates. Both formats have all kinds of gates, in letters of either
+/// case: public files of the older format contain OR.
+pub(super) fn read(line: &FileLine, circuit: &mut Gathered) -> Result<(), BristolError> {
     let kind = line.words().next_back().unwrap_or("").to_ascii_uppercase();
     let binary = match kind.as_str() {
-        "XOR" => Kind::Xor,
-        "AND" => Kind::And,
-        "OR" => Kind::Or,
-        "NAND" => Kind::Nand,
-        "NOR" => Kind::Nor,
-        "XNOR" => Kind::Xnor,
+        "XOR" => BinaryGate::Xor,
+        "AND" => BinaryGate::And,
+        "OR" => BinaryGate::Or,
+        "NAND" => BinaryGate::Nand,
+        "NOR" => BinaryGate::Nor,
+        "XNOR" => BinaryGate::Xnor,
         "INV" | "NOT" => {
             let [a, out] = operands(line, [1, 1], || format!("`1 1 A OUT {kind}`"))?;
             return added(line, circuit, |circuit| circuit.plain(Gate::Inv { a, out }));
@@ -43,9 +43,9 @@ pub(super) fn read(line: &Line, circuit: &mut Gathered) -> Result<(), BristolErr
     added(line, circuit, |circuit| circuit.binary(binary, a, b, out))
 }
 
-/// The numbers after `counts` and before the name.
+/// The operands: the numbers after `counts` and before the gate's name.
 fn operands<const K: usize>(
-    line: &Line,
+    line: &FileLine,
     counts: [u32; 2],
     form: impl Fn() -> String,
 ) -> Result<[Wire; K], BristolError> {
@@ -65,25 +65,25 @@ fn operands<const K: usize>(
 }
 
 fn added(
-    line: &Line,
+    line: &FileLine,
     circuit: &mut Gathered,
-    add: impl FnOnce(&mut Gathered) -> Result<(), Refused>,
+    add: impl FnOnce(&mut Gathered) -> Result<(), GateRefusal>,
 ) -> Result<(), BristolError> {
     let wires = circuit.wires();
     add(circuit).map_err(|refused| match refused {
-        Refused::Fault(fault) => explain(line, wires, fault),
-        Refused::TooManyWires => too_many(line.number),
+        GateRefusal::Fault(fault) => explain(line, wires, fault),
+        GateRefusal::TooManyWires => too_many(line.number),
     })
 }
 
-/// Kinds such as OR take wires of their own, and with them there are too many.
+/// The error of a file whose gates, such as OR, need new wires beyond 32-bit numbers.
 pub(super) fn too_many(line: u64) -> BristolError {
     let found = "more than 2^32 wires, with those that OR, NAND, NOR and XNOR take".to_owned();
     BristolError { line, found, expected: "a smaller circuit".to_owned() }
 }
 
-/// `2K K A… B… OUT… MAND`: K ANDs, which all read before any writes.
-fn many(line: &Line, circuit: &mut Gathered) -> Result<(), BristolError> {
+/// `2K K A… B… OUT… MAND`: K ANDs, which all read before any of them writes.
+fn many(line: &FileLine, circuit: &mut Gathered) -> Result<(), BristolError> {
     let error = || line.error("`2K K` and 3K wires before MAND");
     let words: Vec<&str> = line.words().collect();
     let numbers: Option<Vec<Wire>> = words[..words.len() - 1].iter().map(|w| number(w)).collect();
@@ -97,14 +97,14 @@ fn many(line: &Line, circuit: &mut Gathered) -> Result<(), BristolError> {
     added(line, circuit, |circuit| circuit.ands(reads, outs))
 }
 
-fn explain(line: &Line, wires: u32, fault: Fault) -> BristolError {
+fn explain(line: &FileLine, wires: u32, fault: GateFault) -> BristolError {
     let gate = quote(&line.text);
     let (found, expected) = match fault {
-        Fault::NoWire(w) => (format!("wire {w} in {gate}"), format!("a wire below {wires}")),
-        Fault::Unwritten(w) => {
+        GateFault::NoWire(w) => (format!("wire {w} in {gate}"), format!("a wire below {wires}")),
+        GateFault::Unwritten(w) => {
             (format!("{gate}, which reads wire {w}"), "an input or a wire that an earlier line writes".into())
         }
-        Fault::Rewritten(w) => (
+        GateFault::Rewritten(w) => (
             format!("{gate}, which writes wire {w}"),
             "a wire that is no input and that no earlier gate writes".into(),
         ),

@@ -1,19 +1,19 @@
-//! The lines before the gates, which tell the format.
+//! Reads the lines before the gates and tells the format.
 
 use super::{
     Format, ReadError,
-    read::{Line, Lines},
+    read::{FileLine, Lines},
 };
 use std::io::BufRead;
 
 pub(super) struct Header {
-    /// Lines of gates.
+    /// The number of lines of gates.
     pub(super) gates: u32,
     pub(super) wires: u32,
     pub(super) inputs: Vec<usize>,
     pub(super) outputs: Vec<usize>,
     pub(super) format: Format,
-    /// The line that says how many wires there are.
+    /// The number of the line that gives the number of wires.
     pub(super) line: u64,
 }
 
@@ -23,16 +23,18 @@ const OUTPUTS: &str = "the number of outputs and the width of each, as in `1 128
 const WIDTHS: &str = "the widths of two inputs and of the output, as in `128 128 128`";
 
 impl Header {
-    /// The header, and the first gate's line where it had to be read to tell the format.
-    pub(super) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<(Header, Option<Line>), ReadError> {
+    /// Reads the header. Also returns the first gate's line if it had to be read to tell the
+    /// format.
+    pub(super) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<(Header, Option<FileLine>), ReadError> {
         let first = lines.next()?.ok_or_else(|| lines.ended(COUNTS.into()))?;
         let counts = first.numbers().and_then(|n| <[u32; 2]>::try_from(n).ok());
         let [gates, wires] = counts.ok_or_else(|| first.error(COUNTS))?;
         let second = lines.next()?.ok_or_else(|| lines.ended(INPUTS.into()))?;
         let widths = second.numbers().ok_or_else(|| second.error(INPUTS))?;
-        // In Bristol Fashion another line of numbers follows, in the older format a gate or nothing.
+        // In Bristol Fashion a second line of numbers follows, in the older format a gate or
+        // nothing.
         let third = lines.next()?;
-        let outputs = third.as_ref().and_then(Line::numbers);
+        let outputs = third.as_ref().and_then(FileLine::numbers);
         let (inputs, outputs, rest, format) = match (third, outputs) {
             (Some(third), Some(outputs)) => {
                 let inputs = counted(&widths).ok_or_else(|| second.error(INPUTS))?;
@@ -42,7 +44,7 @@ impl Header {
             }
             (third, _) => match widths[..] {
                 [a, b, out] => (vec![a as usize, b as usize], vec![out as usize], third, Format::Old),
-                // The line is Bristol Fashion's, so what is missing is the next.
+                // This line fits Bristol Fashion, so the next one is missing.
                 _ if counted(&widths).is_some() => {
                     let error = third.map_or_else(|| lines.ended(OUTPUTS.into()), |l| l.error(OUTPUTS));
                     return Err(error.into());
@@ -58,14 +60,14 @@ impl Header {
     }
 }
 
-/// Widths with their number before them.
+/// Widths, if the first number counts the others.
 fn counted(numbers: &[u32]) -> Option<Vec<usize>> {
     let (count, widths) = numbers.split_first()?;
     (*count as usize == widths.len()).then(|| widths.iter().map(|w| *w as usize).collect())
 }
 
-/// Widths that fit the wires, so that sums of them do not overflow.
-fn fits(line: &Line, what: &str, widths: &[usize], wires: u32) -> Result<(), ReadError> {
+/// Checks that the widths fit the wires, so that sums of widths do not overflow.
+fn fits(line: &FileLine, what: &str, widths: &[usize], wires: u32) -> Result<(), ReadError> {
     let bits = widths.iter().fold(0u64, |sum, w| sum.saturating_add(*w as u64));
     if bits <= u64::from(wires) {
         return Ok(());

@@ -1,21 +1,21 @@
-//! Gates of kinds that [`Gate`] lacks, as XORs, ANDs and INVs on wires of their own.
+//! Lowers the kinds of gates that [`Gate`] lacks to XORs, ANDs and INVs on new wires.
 //!
 //! ```text
 //! OR    x = a ⊕ b   y = a ∧ b   out = x ⊕ y          XNOR  x = a ⊕ b   out = ¬x
 //! NOR   x = ¬a      y = ¬b      out = x ∧ y          NAND  x = a ∧ b   out = ¬x
 //! ```
 //!
-//! A file's outputs have its last wires. While lines are read, new wires are numbered behind them.
-//! In the end they move in front of the outputs.
+//! A file's last wires are its outputs. While lines are read, new wires get numbers after them. In
+//! the end the new wires move in front of the outputs.
 
 use crate::{
     Circuit, Gate, Wire,
-    check::{Check, Fault},
+    check::{GateFault, WireCheck},
 };
 
-/// A gate of two inputs.
+/// A gate with two inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BinaryGate {
     Xor,
     And,
     Or,
@@ -25,31 +25,31 @@ pub(super) enum Kind {
 }
 
 /// The reason why a gate cannot be added.
-pub(super) enum Refused {
-    Fault(Fault),
-    /// Its new wires would have numbers of more than 32 bits.
+pub(super) enum GateRefusal {
+    Fault(GateFault),
+    /// Its new wires would need numbers of more than 32 bits.
     TooManyWires,
 }
 
-impl From<Fault> for Refused {
-    fn from(fault: Fault) -> Self {
-        Refused::Fault(fault)
+impl From<GateFault> for GateRefusal {
+    fn from(fault: GateFault) -> Self {
+        GateRefusal::Fault(fault)
     }
 }
 
-/// A circuit under way.
+/// A circuit under construction.
 pub(super) struct Gathered {
-    check: Check,
+    check: WireCheck,
     gates: Vec<Gate>,
-    /// Wires that the file has.
+    /// The number of wires that the file has.
     wires: u32,
-    /// Wires that came with the kinds above.
+    /// The number of new wires so far.
     more: u32,
 }
 
 impl Gathered {
     pub(super) fn new(input_bits: usize, wires: u32, capacity: usize) -> Self {
-        let check = Check::new(input_bits, wires as usize);
+        let check = WireCheck::new(input_bits, wires as usize);
         Self { check, gates: Vec::with_capacity(capacity), wires, more: 0 }
     }
 
@@ -61,20 +61,20 @@ impl Gathered {
         self.gates.len()
     }
 
-    /// The first output wire that is not written.
+    /// The first output wire that no gate has written.
     pub(super) fn missing(&self, output_bits: usize) -> Option<Wire> {
         self.check.missing(output_bits)
     }
 
-    /// A gate of the file.
-    pub(super) fn plain(&mut self, gate: Gate) -> Result<(), Refused> {
+    /// Adds a gate of the file.
+    pub(super) fn plain(&mut self, gate: Gate) -> Result<(), GateRefusal> {
         self.check.gate(gate)?;
         self.gates.push(gate);
         Ok(())
     }
 
-    /// ANDs that all read before any writes.
-    pub(super) fn ands(&mut self, reads: &[Wire], outs: &[Wire]) -> Result<(), Refused> {
+    /// Adds ANDs that all read before any of them writes.
+    pub(super) fn ands(&mut self, reads: &[Wire], outs: &[Wire]) -> Result<(), GateRefusal> {
         reads.iter().try_for_each(|wire| self.check.read(*wire))?;
         outs.iter().try_for_each(|wire| self.check.write(*wire))?;
         let (left, right) = reads.split_at(outs.len());
@@ -83,25 +83,31 @@ impl Gathered {
         Ok(())
     }
 
-    pub(super) fn binary(&mut self, kind: Kind, a: Wire, b: Wire, out: Wire) -> Result<(), Refused> {
+    pub(super) fn binary(
+        &mut self,
+        kind: BinaryGate,
+        a: Wire,
+        b: Wire,
+        out: Wire,
+    ) -> Result<(), GateRefusal> {
         match kind {
-            Kind::Xor => return self.plain(Gate::Xor { a, b, out }),
-            Kind::And => return self.plain(Gate::And { a, b, out }),
+            BinaryGate::Xor => return self.plain(Gate::Xor { a, b, out }),
+            BinaryGate::And => return self.plain(Gate::And { a, b, out }),
             _ => {}
         }
         [a, b].iter().try_for_each(|wire| self.check.read(*wire))?;
         self.check.write(out)?;
         let x = self.own()?;
         match kind {
-            Kind::Xnor => self.gates.extend([Gate::Xor { a, b, out: x }, Gate::Inv { a: x, out }]),
-            Kind::Nand => self.gates.extend([Gate::And { a, b, out: x }, Gate::Inv { a: x, out }]),
-            Kind::Nor => {
+            BinaryGate::Xnor => self.gates.extend([Gate::Xor { a, b, out: x }, Gate::Inv { a: x, out }]),
+            BinaryGate::Nand => self.gates.extend([Gate::And { a, b, out: x }, Gate::Inv { a: x, out }]),
+            BinaryGate::Nor => {
                 let y = self.own()?;
                 let gates =
                     [Gate::Inv { a, out: x }, Gate::Inv { a: b, out: y }, Gate::And { a: x, b: y, out }];
                 self.gates.extend(gates);
             }
-            Kind::Or | Kind::Xor | Kind::And => {
+            BinaryGate::Or | BinaryGate::Xor | BinaryGate::And => {
                 let y = self.own()?;
                 let gates =
                     [Gate::Xor { a, b, out: x }, Gate::And { a, b, out: y }, Gate::Xor { a: x, b: y, out }];
@@ -111,17 +117,17 @@ impl Gathered {
         Ok(())
     }
 
-    /// A wire that the file does not have.
-    fn own(&mut self) -> Result<Wire, Refused> {
-        let wire = self.wires.checked_add(self.more).ok_or(Refused::TooManyWires)?;
+    /// Adds a wire that the file does not have.
+    fn own(&mut self) -> Result<Wire, GateRefusal> {
+        let wire = self.wires.checked_add(self.more).ok_or(GateRefusal::TooManyWires)?;
         self.more += 1;
         Ok(wire)
     }
 
-    /// The circuit, once all lines have been read. Where wires move, an output that is also an
-    /// input becomes a copy of it.
+    /// Returns the circuit after all lines have been read. Where wires move, an output that is also
+    /// an input becomes a copy of it.
     ///
-    /// `None`: wires would have numbers of more than 32 bits.
+    /// `None` if wires would need numbers of more than 32 bits.
     pub(super) fn circuit(mut self, inputs: Vec<usize>, outputs: Vec<usize>) -> Option<Circuit> {
         let (input_bits, output_bits) = (inputs.iter().sum::<usize>(), outputs.iter().sum::<usize>());
         let first_output = self.wires as usize - output_bits;
@@ -149,7 +155,7 @@ impl Gathered {
     }
 }
 
-/// The gate with its wires' new numbers.
+/// The gate with its wires renumbered by `place`.
 fn renamed(gate: Gate, place: impl Fn(Wire) -> Wire) -> Gate {
     match gate {
         Gate::Xor { a, b, out } => Gate::Xor { a: place(a), b: place(b), out: place(out) },

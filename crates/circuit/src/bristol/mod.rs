@@ -1,4 +1,4 @@
-//! Bristol Fashion and the older Bristol Format, in and out.
+//! Reads and writes Bristol Fashion and the older Bristol Format.
 //!
 //! ```text
 //! Bristol Fashion                       Bristol Format
@@ -12,15 +12,15 @@
 //! 2K K A… B… OUT… MAND
 //! ```
 //!
-//! The writer keeps to these. The reader takes all of them in both formats, in letters of either
-//! case, and beside them kinds that files of other tools have: OR, NAND, NOR, XNOR, NOT for INV and
-//! BUF for EQW.
+//! The writer uses only these gates. The reader takes all of them in both formats, in letters of
+//! either case. It also takes gates that files of other tools have: OR, NAND, NOR, XNOR, NOT for
+//! INV and BUF for EQW.
 //!
 //! Source: "'Bristol Fashion' MPC circuits" and "Circuits of basic functions suitable for MPC and
 //! FHE" (S. Tillich, N. Smart), the pages that publish the files. Inputs have the first wires,
 //! outputs the last.
 //!
-//! A reader is handed files by strangers: see [`read`] for its limits.
+//! A reader takes files from strangers: see [`read`] for its limits.
 
 mod gate;
 mod header;
@@ -34,9 +34,9 @@ pub use write::{WriteError, write};
 /// One of the two formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Bristol Fashion: any number of inputs and outputs.
+    /// Any number of inputs and outputs.
     Fashion,
-    /// The older Bristol Format: two inputs (the second may have width 0) and one output.
+    /// The older format: two inputs, of which the second may have width 0, and one output.
     Old,
 }
 

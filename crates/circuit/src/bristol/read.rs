@@ -1,25 +1,25 @@
 //! The reader.
 
 use super::{Format, gate, header::Header, lower::Gathered};
-use crate::{Circuit, mark};
+use crate::Circuit;
 use std::io::{self, BufRead, Read};
 
-/// A longer line is an error: a MAND of forty thousand gates fits.
+/// The limit on a line's bytes; a MAND of forty thousand gates fits.
 pub const MAX_LINE: usize = 1 << 20;
-/// Wires that a file may have without gates, and
+/// The number of wires that a file may have regardless of its gates.
 const FREE_WIRES: u64 = 1 << 20;
-/// how many more it may have for each gate.
+/// The number of wires that a file may have in addition for each gate.
 const WIRES_PER_GATE: u64 = 64;
 
-/// The place where a file is not what it should be.
+/// A malformed place in a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: found {found}, expected {expected}")]
 pub struct BristolError {
-    /// The first line is 1. Where the file ends too early, the line that is missing.
+    /// The line, counted from 1. If the file ends too early, the line that is missing.
     pub line: u64,
     /// The text at that place, shortened.
     pub found: String,
-    /// The text that would be right, in words.
+    /// A description of the right text.
     pub expected: String,
 }
 
@@ -29,21 +29,22 @@ pub enum ReadError {
     /// The file is malformed.
     #[error(transparent)]
     Malformed(#[from] BristolError),
-    /// The bytes could not be had.
+    /// The bytes could not be read.
     #[error("{0}")]
     Io(#[from] io::Error),
 }
 
-/// Reads a circuit in either format, which is told by the third line that is not blank. Blank lines
-/// may stand anywhere or be missing. A MAND becomes ANDs; OR, NAND, NOR and XNOR become XORs, ANDs
-/// and INVs, an AND at most, with wires of their own before the outputs.
+/// Reads a circuit in either format; the third line that is not blank tells which one. Blank lines
+/// may appear anywhere. A MAND becomes ANDs. OR, NAND, NOR and XNOR become XORs, ANDs and INVs,
+/// each with at most one AND, with new wires before the outputs.
 ///
-/// Memory grows with what was read, not with what a header claims: 16 bytes a gate (48 of those
-/// kinds) and, where wires are written far apart, 0.5 KiB a gate, on top of 9 MiB. Numbers are
-/// below 2^32, lines at most [`MAX_LINE`] bytes, and wires at most 2^20 and 64 for each gate.
+/// Memory grows with the bytes read, not with a header's claims: 16 bytes a gate (48 for OR, NAND,
+/// NOR, XNOR) and, where wires are written far apart, 0.5 KiB a gate, on top of 9 MiB. Numbers are
+/// below 2^32, lines have at most [`MAX_LINE`] bytes, and there are at most 2^20 wires plus 64 for
+/// each gate.
 ///
 /// # Errors
-/// The first thing that is wrong with the file, or what the reader `input` says.
+/// The first fault of the file, or the error of `input`.
 pub fn read(input: impl BufRead) -> Result<(Circuit, Format), ReadError> {
     let mut lines = Lines { input, number: 0, buffer: vec![] };
     let (header, first_gate) = Header::read(&mut lines)?;
@@ -87,7 +88,7 @@ pub(super) struct Lines<R> {
 
 impl<R: BufRead> Lines<R> {
     /// The next line that is not blank.
-    pub(super) fn next(&mut self) -> Result<Option<Line>, ReadError> {
+    pub(super) fn next(&mut self) -> Result<Option<FileLine>, ReadError> {
         loop {
             self.buffer.clear();
             (&mut self.input).take(MAX_LINE as u64 + 1).read_until(b'\n', &mut self.buffer)?;
@@ -100,54 +101,58 @@ impl<R: BufRead> Lines<R> {
                 let expected = "a shorter line".to_owned();
                 return Err(BristolError { line: self.number, found, expected }.into());
             }
-            let line = if self.number == 1 { mark::strip(&self.buffer) } else { &self.buffer };
+            // The byte order mark with which some editors begin UTF-8 files is no part of the text.
+            let marked = if self.number == 1 { self.buffer.strip_prefix(b"\xef\xbb\xbf") } else { None };
+            let line = marked.unwrap_or(&self.buffer);
             if !line.trim_ascii().is_empty() {
-                // Bytes that are no text become marks, which are in no word of the format.
+                // Bytes that are not text become replacement characters, which no word of the
+                // format contains.
                 let text = String::from_utf8_lossy(line).into_owned();
-                return Ok(Some(Line { number: self.number, text }));
+                return Ok(Some(FileLine { number: self.number, text }));
             }
         }
     }
 
-    /// The file ended where `expected` should be.
+    /// The error of a file that ends where `expected` should be.
     pub(super) fn ended(&self, expected: String) -> BristolError {
         BristolError { line: self.number + 1, found: "the end of the file".to_owned(), expected }
     }
 }
 
 /// A line of the file.
-pub(super) struct Line {
+pub(super) struct FileLine {
     pub(super) number: u64,
     pub(super) text: String,
 }
 
-impl Line {
+impl FileLine {
     pub(super) fn words(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.text.split_ascii_whitespace()
     }
 
-    /// Its numbers, if it has nothing else.
+    /// The line's numbers, if it has nothing else.
     pub(super) fn numbers(&self) -> Option<Vec<u32>> {
         self.words().map(number).collect()
     }
 
-    /// The line is not `expected`.
+    /// The error of a line that is not `expected`.
     pub(super) fn error(&self, expected: impl Into<String>) -> BristolError {
         BristolError { line: self.number, found: quote(&self.text), expected: expected.into() }
     }
 
-    /// Something in the line is not `expected`.
+    /// The error of a part of the line, `found`, that is not `expected`.
     pub(super) fn error_at(&self, found: impl Into<String>, expected: impl Into<String>) -> BristolError {
         BristolError { line: self.number, found: found.into(), expected: expected.into() }
     }
 }
 
-/// A number below 2^32, in digits only.
+/// A number below 2^32, of digits only.
 pub(super) fn number(word: &str) -> Option<u32> {
     if word.bytes().all(|b| b.is_ascii_digit()) { word.parse().ok() } else { None }
 }
 
-/// Text from a file as a message shows it: one line, not long, nothing that moves a terminal's cursor.
+/// Text from a file for a message: one line, short, without characters that move a terminal's
+/// cursor.
 pub(super) fn quote(text: &str) -> String {
     const MOST: usize = 60;
     let words: Vec<&str> = text.split_ascii_whitespace().take(MOST).collect();

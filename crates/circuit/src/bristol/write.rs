@@ -1,4 +1,4 @@
-//! The writer: gates straight from where they come to the file.
+//! Writes files: each gate goes straight from its source to the file.
 
 use super::Format;
 use crate::{Gate, Gates, Wire};
@@ -7,7 +7,7 @@ use std::io::{self, Write};
 /// The reason why a circuit could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The format cannot say it.
+    /// The format cannot express the circuit.
     #[error("{0}")]
     DoesNotFit(String),
     /// The bytes could not be written.
@@ -15,15 +15,15 @@ pub enum WriteError {
     Io(#[from] io::Error),
 }
 
-/// Writes a circuit; nothing is kept in memory.
+/// Writes a circuit and keeps nothing in memory.
 ///
-/// Bristol Fashion says everything a circuit can. The older format has no constants and no copies: they become XORs
-/// and INVs with one more wire that is 0 (`w ⊕ w` for input wire 0). One input is written as two, the second of width
-/// 0.
+/// Bristol Fashion can express every circuit. The older format lacks constants and copies: they
+/// become XORs and INVs with one more wire that is 0 (`w ⊕ w` for input wire 0). A single input is
+/// written as two inputs, the second of width 0.
 ///
 /// # Errors
-/// The older format has room for two inputs and one output, and needs an input bit where constants are to be made; or
-/// what the writer `out` says.
+/// [`WriteError::DoesNotFit`] in the older format if the circuit has more than two inputs or not
+/// one output, or if constants need an input bit and there is none; the error of `out`.
 pub fn write(source: &dyn Gates, format: Format, out: &mut dyn Write) -> Result<(), WriteError> {
     match format {
         Format::Fashion => fashion(source, out),
@@ -63,7 +63,8 @@ fn old(source: &dyn Gates, out: &mut dyn Write) -> Result<(), WriteError> {
     };
     let [width] = *source.outputs() else { return no("has exactly one output") };
     let counts = source.counts();
-    // A wire that is 0, where copies and ones are made of it: it comes after the inner wires, before the outputs.
+    // A wire that is 0, from which copies and ones are made. Its number is after the inner wires
+    // and before the outputs.
     let needs_zero = counts.copy + counts.one > 0;
     let first_output = source.wires() - width as u64;
     if counts.zero + counts.copy + counts.one > 0 && x + y == 0 {

@@ -1,4 +1,5 @@
-//! Files in both formats: what is written is read back, what is malformed is told with its line, nothing panics.
+//! Files in both formats: a written file is read back, a malformed one is reported with its line,
+//! nothing panics.
 
 use crate::common::{Rng, bits, number, random_circuit, run};
 use hushwire_circuit::bristol::{Format, MAX_LINE, ReadError, WriteError, read, write};
@@ -189,7 +190,7 @@ fn malformed_files_are_told_with_line_found_and_expected() {
     for (file, message) in cases {
         assert_eq!(read(file.as_bytes()).unwrap_err().to_string(), message, "{file:?}");
     }
-    // A terminal's escape is shown as text, and so are bytes that are none.
+    // Terminal escapes and bytes that are not text are shown as text.
     let shown = |file: &[u8]| read(file).unwrap_err().to_string();
     assert!(shown(b"\n\n1 \x1b[31m\n").starts_with("line 3: found `1 \\u{1b}[31m`"));
     assert!(shown(b"1 \xff\xfe").starts_with("line 1: found `1 \u{fffd}\u{fffd}`"));
@@ -239,7 +240,7 @@ proptest! {
         let circuit = random_circuit(seed, gates, 5);
         let file = text(&circuit, Format::Fashion).unwrap();
         prop_assert_eq!(read(file.as_bytes()).unwrap(), (circuit.clone(), Format::Fashion));
-        // The older format has more gates and the same results, where it has room.
+        // The older format has more gates and the same results, where it can express the circuit.
         if let Ok(file) = text(&circuit, Format::Old) {
             let (old, format) = read(file.as_bytes()).unwrap();
             prop_assert_eq!(format, Format::Old);
@@ -290,7 +291,7 @@ proptest! {
             }
         }
         if let Ok((circuit, format)) = read(&file[..]) {
-            // What is accepted is a circuit: it is written, read and run.
+            // An accepted file is a circuit: it can be written, read and run.
             let again = text(&circuit, format).unwrap();
             let (back, _) = read(again.as_bytes()).unwrap();
             prop_assert_eq!(back.gates(), circuit.gates());

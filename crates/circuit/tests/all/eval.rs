@@ -1,4 +1,4 @@
-//! The bit-sliced evaluator, and with it the layered form, against gates one after the other.
+//! The bit-sliced evaluator, and with it the layered form, against evaluation gate by gate.
 
 use crate::common::{Rng, random_circuit};
 use hushwire_circuit::{Circuit, Gate, Layered, Program, eval};
@@ -38,7 +38,7 @@ proptest! {
             prop_assert_eq!(layer.products.len(), if k == 0 { 0 } else { layers[k - 1].ands.len() });
             prop_assert_eq!(layer.ands.is_empty(), k + 1 == layers.len());
         }
-        // A block has no dead gates, so every AND of it counts.
+        // A block has no dead gates, so all its ANDs count.
         let ands = circuit.gates().iter().filter(|g| matches!(g, Gate::And { .. })).count();
         prop_assert!(block.ands() <= ands);
         prop_assert!(block.slots() <= 2 + circuit.wires());

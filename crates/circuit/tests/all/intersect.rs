@@ -1,8 +1,8 @@
-//! Intersections against the standard library, and the papers' counts of ANDs.
+//! Intersections against the standard library, and the papers' numbers of ANDs.
 
 use crate::common::{self, Rng};
-use hushwire_circuit::phasing::{self, Tables};
-use hushwire_circuit::sort::{Compare, Shape};
+use hushwire_circuit::phasing::{self, PhasingTables};
+use hushwire_circuit::sort::{Compare, SortShape};
 use hushwire_circuit::{Bit, Builder, Program, count, eval, named, psi, shuffle};
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ fn number(bits: &[bool]) -> u64 {
     bits.iter().rev().fold(0, |n, bit| n << 1 | u64::from(*bit))
 }
 
-/// Runs a program, and the circuit that it is as a file.
+/// Runs a program, and the circuit that its file holds.
 fn run(program: &Program, inputs: &[Vec<bool>]) -> Vec<bool> {
     let outputs = eval::eval_bits(program, inputs).unwrap();
     let circuit = program.to_circuit().unwrap();
@@ -47,13 +47,13 @@ fn permutation(rng: &mut Rng, n: usize) -> Vec<usize> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
-    /// Out of few values, so that sets meet; empty ones among them, and the highest value of all.
+    /// Sets from few values, so that they intersect; some are empty, some have the highest value.
     #[test]
     fn sorted_sets_meet(seed in any::<u64>(), left in 0usize..20, right in 0usize..20, fast in any::<bool>()) {
         let mut rng = Rng(seed);
         let (x, y) = (set(&mut rng, left, 31), set(&mut rng, right, 31));
         let common: Vec<u64> = x.iter().copied().filter(|v| y.contains(v)).collect();
-        let shape = Shape { width: 5, key: 5, compare: if fast { Compare::Fast } else { Compare::Small } };
+        let shape = SortShape { width: 5, key: 5, compare: if fast { Compare::Fast } else { Compare::Small } };
         let size = psi::size("size", left, right, shape);
         let found = run(&size, &[join(&x, 5), join(&y, 5)]);
         prop_assert_eq!(number(&found), common.len() as u64);
@@ -63,26 +63,26 @@ proptest! {
         prop_assert_eq!(sorted(found.into_iter().filter(|v| *v != 0).collect()), common);
     }
 
-    /// The control bits alone say where an item comes out.
+    /// The control bits alone determine an item's place in the output.
     #[test]
     fn items_come_out_where_the_permutation_says(seed in any::<u64>(), n in 1usize..12) {
         let mut rng = Rng(seed);
         let x = set(&mut rng, n, 40);
-        let program = psi::intersect("same", n, n, Shape { width: 6, key: 6, compare: Compare::Small });
+        let program = psi::intersect("same", n, n, SortShape { width: 6, key: 6, compare: Compare::Small });
         let permutation = permutation(&mut rng, n);
         let found = run(&program, &[join(&x, 6), join(&x, 6), shuffle::route(&permutation).to_vec()]);
         let expected: Vec<u64> = permutation.iter().map(|i| x[*i]).collect();
         prop_assert_eq!(split(&found, 6), expected);
     }
 
-    /// Tables with whatever in them: a bin's flag is whether A's item is among B's.
+    /// Tables with any content: a bin's flag is whether A's item is among B's.
     #[test]
     fn tables_are_compared(
         seed in any::<u64>(), bins in 1usize..9, bin in 0usize..10, stash in 0usize..3, theirs in 0usize..11,
     ) {
         let mut rng = Rng(seed);
         let width = 6;
-        let tables = Tables { width: 5, item: width, bins, bin, stash, theirs };
+        let tables = PhasingTables { width: 5, item: width, bins, bin, stash, theirs };
         let own: Vec<u64> = (0..bins).map(|_| rng.below(12) as u64).collect();
         let simple: Vec<Vec<u64>> = (0..bins).map(|_| set(&mut rng, bin, 12)).collect();
         let values = set(&mut rng, theirs, 31);
@@ -149,12 +149,12 @@ fn circuits_have_the_sizes_of_the_papers() {
     let shuffle = ands("shuffle:1024x32");
     assert_eq!(shuffle, 9217 * 32);
     let scs = ands("psi-scs:1024x32");
-    // The paper's 97,248 has an OR more for every triple.
+    // The paper's 97,248 has one more OR for every triple.
     assert_eq!(scs - merge - shuffle, 97_248 - (n - 1));
     assert_eq!(scs, 1_113_088 - (n - 1));
     let counted = ands("psi-scs-size:1024x32") - merge - (n * 2 - 1) * (width - 1);
     assert!((n - 1..n * 21 / 20).contains(&counted), "a count takes little more than it must: {counted}");
-    let tables = Tables::new(1024, 1024, 32, 1);
+    let tables = PhasingTables::new(1024, 1024, 32, 1);
     assert_eq!((tables.bins, tables.bin, tables.item), (1229, 23, 24));
     assert_eq!(ands("psi-phasing:1024x1024x32x1"), 681_885);
     assert_eq!(tables.ands(), 681_885);
@@ -183,7 +183,7 @@ fn bins_are_the_smallest_that_hold() {
     {
         let places = phasing::bin_size(balls, bins);
         assert!(overflow(balls, bins, places) <= limit, "{balls} in {bins}: {places}");
-        // The geometric bound on the tail costs a place at most.
+        // The geometric bound on the tail costs at most one place.
         assert!(places < 2 || overflow(balls, bins, places - 2) > limit, "{balls} in {bins}: {places}");
         assert!(places <= balls);
     }

@@ -1,4 +1,4 @@
-//! Kinds of gates that files of other tools have: each against its truth table, in both formats.
+//! Kinds of gates in files of other tools: each against its truth table, in both formats.
 
 use crate::common::run;
 use hushwire_circuit::bristol::{Format, read, write};
@@ -54,18 +54,18 @@ fn every_kind_has_its_truth_table() {
     }
 }
 
-/// A gate of more wires than it reads: the outputs stay the last wires, also where they are inputs.
+/// A gate that needs new wires: the outputs stay the last wires, even if they are inputs.
 #[test]
 fn outputs_stay_last() {
     // Wires 1 (an input) and 2.
     let text = header(Format::Fashion, 1, 3, 2) + "2 1 0 1 2 OR\n";
     assert_eq!(run(&circuit(&text), &[vec![true], vec![false]]), [[false, true]]);
-    // Both inputs, and 2.
+    // Both inputs, and wire 2.
     let text = header(Format::Old, 1, 3, 3) + "2 1 0 0 2 NOR\n";
     for (a, b) in [(false, true), (true, false)] {
         assert_eq!(run(&circuit(&text), &[vec![a], vec![b]]), [[a, b, !a]]);
     }
-    // Outputs are read by later gates, and written in another order.
+    // Later gates read outputs, which are written in another order.
     let text = header(Format::Fashion, 3, 5, 2) + "2 1 0 1 4 NAND\n2 1 4 0 2 OR\n2 1 2 4 3 XNOR\n";
     for (a, b) in [(false, false), (false, true), (true, false), (true, true)] {
         let nand = !(a & b);
@@ -99,8 +99,8 @@ fn gates_with_other_operands_are_told_with_their_line() {
 }
 
 proptest! {
-    /// Files of all kinds, their inner wires in any order and their outputs anywhere at the end,
-    /// against the lines themselves.
+    /// Files of all kinds, with inner wires in any order and outputs anywhere at the end, against
+    /// an evaluation of the lines themselves.
     #[test]
     fn files_of_all_kinds_are_what_their_lines_say(
         gates in prop::collection::vec((0usize..KINDS.len(), any::<[u16; 2]>()), 1..30),
@@ -110,7 +110,7 @@ proptest! {
     ) {
         let wires = 2 + gates.len();
         let outputs = outputs.min(wires);
-        // The places of what gates write: some order of 2.. .
+        // The places of gates' outputs: a permutation of 2...
         let mut places: Vec<usize> = (2..wires).collect();
         places.sort_by_key(|place| (*place as u64 + 1).wrapping_mul(order | 1));
         let format = if old { Format::Old } else { Format::Fashion };

@@ -1,4 +1,5 @@
-//! Circuits from outside: files, evaluators, networks, standards. One program, so that it is linked once.
+//! Circuits from outside: files, evaluators, networks, standards. One test program, so that it is
+//! linked once.
 
 mod bristol;
 mod common;

@@ -1,7 +1,7 @@
 //! Sorting, merging and shuffling against the standard library.
 
 use crate::common::Rng;
-use hushwire_circuit::sort::{Compare, Shape};
+use hushwire_circuit::sort::{Compare, SortShape};
 use hushwire_circuit::{Program, eval, named, shuffle, sort};
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ fn split(bits: &[bool], width: usize) -> Vec<u64> {
     bits.chunks(width).map(|b| b.iter().rev().fold(0, |n, bit| n << 1 | u64::from(*bit))).collect()
 }
 
-/// Runs a program, and the circuit that it is as a file.
+/// Runs a program, and the circuit that its file holds.
 fn run(program: &Program, inputs: &[Vec<bool>]) -> Vec<bool> {
     let outputs = eval::eval_bits(program, inputs).unwrap();
     let circuit = program.to_circuit().unwrap();
@@ -27,11 +27,12 @@ fn sorted(mut values: Vec<u64>) -> Vec<u64> {
     values
 }
 
-/// A network that sorts zeros and ones sorts everything (Knuth, 5.3.4, Theorem Z); 512 instances run at once.
+/// A network that sorts zeros and ones sorts everything (Knuth, 5.3.4, Theorem Z); 512 instances
+/// run at once.
 #[test]
 fn zeros_and_ones_are_sorted_for_any_number_of_values() {
     for n in 1..=11 {
-        let program = sort::sort("bits", n, Shape { width: 1, key: 1, compare: Compare::Small });
+        let program = sort::sort("bits", n, SortShape { width: 1, key: 1, compare: Compare::Small });
         let inputs: Vec<u8> =
             (0..1u16 << n).flat_map(|v| v.to_le_bytes()[..n.div_ceil(8)].to_vec()).collect();
         let outputs = eval::eval_values(&program, &[inputs], 1 << n).unwrap();
@@ -46,7 +47,8 @@ fn zeros_and_ones_are_sorted_for_any_number_of_values() {
 #[test]
 fn zeros_and_ones_are_merged_for_any_lengths() {
     for (left, right) in (0..9).flat_map(|l| (0..9).map(move |r| (l, r))).filter(|(l, r)| l + r > 0) {
-        let program = sort::merge("bits", left, right, Shape { width: 1, key: 1, compare: Compare::Fast });
+        let program =
+            sort::merge("bits", left, right, SortShape { width: 1, key: 1, compare: Compare::Fast });
         for (a, b) in (0..=left).flat_map(|a| (0..=right).map(move |b| (a, b))) {
             let ascending = |n: usize, ones: usize| (0..n).map(|i| i >= n - ones).collect::<Vec<bool>>();
             let out = run(&program, &[ascending(left, a), ascending(right, b)]);
@@ -105,9 +107,9 @@ proptest! {
     #[test]
     fn what_is_no_key_moves_along(seed in any::<u64>(), n in 1usize..20) {
         let mut rng = Rng(seed);
-        // Keys all different, so that the order is one.
+        // All keys are different, so that the order is unique.
         let values: Vec<u64> = (0..n as u64).map(|i| ((rng.next() & 0xff) << 8) | ((i * 37 + seed % 256) % 256)).collect();
-        let program = sort::sort("keys", n, Shape { width: 16, key: 8, compare: Compare::Small });
+        let program = sort::sort("keys", n, SortShape { width: 16, key: 8, compare: Compare::Small });
         let mut expected = values.clone();
         expected.sort_by_key(|v| v & 0xff);
         prop_assert_eq!(split(&run(&program, &[join(&values, 16)]), 16), expected);
@@ -140,7 +142,7 @@ fn sizes_are_as_documented() {
     assert_eq!(shuffle::switches(16), 49);
 }
 
-/// A file of this would have a billion gates; the stages take nothing until they run.
+/// A file of this network would have a billion gates; the stages take no memory until they run.
 #[test]
 fn large_networks_are_made_at_once() {
     let program = named::program("sort:65536x32").unwrap();
@@ -156,7 +158,7 @@ fn large_networks_are_made_at_once() {
     assert_eq!(error("aes128:4"), "'aes128:4': it takes no numbers; write it as in aes128");
 }
 
-/// Stages are part of what peers compare.
+/// Peers compare a digest that covers the stages.
 #[test]
 fn the_digest_of_a_sort_is_pinned() {
     let program = named::program("sort:16x32").unwrap();

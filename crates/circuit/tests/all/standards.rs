@@ -123,7 +123,8 @@ fn sizes_are_as_documented() {
     assert_eq!(size("sha256-fast"), (46_344, 561));
 }
 
-/// Peers compare digests before they run a circuit: what a name stands for must not change unseen.
+/// Peers compare digests before they run a circuit: a change of a named circuit must not go
+/// unnoticed.
 #[test]
 fn the_digest_of_aes128_is_pinned() {
     let program = named::program("aes128").unwrap();

@@ -35,7 +35,7 @@ proptest! {
     #[test]
     fn words_compute_as_the_machine_does(n in 1usize..=64, x in any::<u128>(), y in any::<u128>()) {
         check(n, x, y);
-        // Neighbours, which carries and comparisons turn on.
+        // Neighbours, where carries and comparisons flip.
         check(n, x, x);
         check(n, x, x.wrapping_add(1));
     }

@@ -2,9 +2,9 @@
 
 use super::CostArgs;
 use crate::{error::Error, local_compute::in_turn, member_cmd::has_aes, places::symbols, price::LOOPBACK};
+use hushwire::job::{ComputationSource, ComputeJob, ComputeTask, Forecast, Kind, Member, Protocol};
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Visibility};
-use hushwire_job::{ComputationSource, ComputeJob, ComputeTask, Forecast, Kind, Member, Protocol};
 use hushwire_wire::Shape;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -7,9 +7,11 @@ use super::{
     verdicts::{explain, unresolved, wrong_pin},
 };
 use crate::{error::Error, log};
-use hushwire_job::{Fault, Member};
+use hushwire::job::{Fault, Member};
 use hushwire_machine::{NetError, PartyId};
-use hushwire_wire::{Clock, Found, PeerConfig, Probe, Prober, TransportKind, Validity, Visit, presented};
+use hushwire_wire::{
+    Clock, DialledPeer, PeerConfig, Probe, Prober, TransportKind, Validity, Visit, presented,
+};
 use std::{
     collections::BTreeMap,
     sync::{
@@ -209,8 +211,8 @@ impl Rounds<'_> {
         loop {
             let found = self.prober.dial(peer);
             let e = match found {
-                Ok(Found::Probe(probe)) => return self.measure(peer, *probe, begun.elapsed()),
-                Ok(Found::InSession(validity)) => return self.in_session(peer, validity),
+                Ok(DialledPeer::Probe(probe)) => return self.measure(peer, *probe, begun.elapsed()),
+                Ok(DialledPeer::InSession(validity)) => return self.in_session(peer, validity),
                 Err(e) => e,
             };
             if !self.goes_on_after(peer, &e) {

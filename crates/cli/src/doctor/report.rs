@@ -2,7 +2,7 @@
 
 use super::Patient;
 use crate::{error::Error, out};
-use hushwire_job::Fault;
+use hushwire::job::Fault;
 use hushwire_machine::printable;
 use serde::Serialize;
 use std::fmt::Write;

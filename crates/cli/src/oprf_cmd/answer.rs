@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{error::Error, log};
 use clap::Args;
-use hushwire_job::Fault;
+use hushwire::job::Fault;
 use hushwire_psi::oprf::{Budget, Refusal, Terms, answer};
 use hushwire_wire::Listener;
 use std::{
@@ -32,7 +32,7 @@ pub(super) struct AnswerArgs {
     #[arg(long, value_name = "FILE")]
     secret: PathBuf,
     /// The address on which queries are waited for, HOST:PORT
-    #[arg(long, value_name = "ADDRESS", value_parser = hushwire_job::address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = hushwire::job::address)]
     listen: String,
     #[command(flatten)]
     link: LinkArgs,

@@ -2,7 +2,7 @@
 
 use crate::{error::Error, files::RunFiles, keys, log};
 use clap::Args;
-use hushwire_job::{Fault, session_of};
+use hushwire::job::{Fault, session_of};
 use hushwire_machine::{Channel, Net, NetError, PartyId, Reason};
 use hushwire_psi::{PsiError, oprf::Terms};
 use hushwire_wire::{Identity, Listener, PeerConfig, Pin, SessionConfig, TransportKind, connect_observed};

@@ -1,7 +1,7 @@
 //! The file of a list's secret key, for its owner alone.
 
 use crate::error::Error;
-use hushwire_job::read_private_key;
+use hushwire::job::read_private_key;
 use hushwire_psi::oprf::Key;
 use std::path::Path;
 use zeroize::Zeroizing;

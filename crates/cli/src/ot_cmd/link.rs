@@ -6,9 +6,9 @@ use super::{
     values::Blocks,
 };
 use crate::{error::Error, keys, log};
+use hushwire::job::session_of;
 use hushwire_aes::Backend;
 use hushwire_block::Block;
-use hushwire_job::session_of;
 use hushwire_machine::{Channel, Excuse, Meter, MeterReading, Net, NetError, Reason, Toss};
 use hushwire_ot::{Context, OtError, Sid, Transfer};
 use hushwire_wire::{Identity, Listener, PeerConfig, Pin, SessionConfig, TransportKind, connect_observed};

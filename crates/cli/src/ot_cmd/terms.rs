@@ -1,6 +1,6 @@
 //! The roles, and the terms on which both sides must agree before anything moves.
 
-use hushwire_job::Fault;
+use hushwire::job::Fault;
 use hushwire_machine::{NetError, PartyId};
 use hushwire_ot::{Level, OtError, Protocol};
 use std::{fmt, io::ErrorKind};

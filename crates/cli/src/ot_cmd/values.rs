@@ -1,9 +1,9 @@
 //! The files: pairs of messages, choices, and what was chosen.
 
 use crate::{error::Error, files::is_stream};
+use hushwire::job::NewFile;
 use hushwire_block::Block;
-use hushwire_circuit::mark;
-use hushwire_job::NewFile;
+use hushwire_files::mark;
 use hushwire_ot::lines::{self, BadLine, Choices, DIGITS};
 use std::{
     fs,

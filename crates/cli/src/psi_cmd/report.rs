@@ -8,8 +8,8 @@ use crate::{
     supervisor::OfProcess,
     told::{PsiReport, Told},
 };
+use hushwire::job::{Intersection, PsiTask};
 use hushwire_aes::Backend;
-use hushwire_job::{Intersection, PsiTask};
 use hushwire_psi::Side;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! The words and figures of queries.
 
 use super::Told;
-use hushwire_job::{Answer, Fault, QueryTask};
+use hushwire::job::{Answer, Fault, QueryTask};
 use hushwire_machine::Cost;
 use hushwire_wire::Shape;
 use serde::Serialize;

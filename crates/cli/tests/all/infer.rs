@@ -113,10 +113,6 @@ fn bits_of_a_job_are_those_of_its_network() {
         let ran = job(bits);
         assert_eq!(ran.code, Some(0), "{bits}: {}", ran.err);
     }
-    for (bits, words) in [("bits = 32\n", "numbers of 40 bits"), ("bits = \"many\"\n", "bits = \"auto\"")] {
-        let ran = job(bits);
-        assert!(ran.code != Some(0) && ran.err.contains(words), "{bits}: {}", ran.err);
-    }
 }
 
 #[test]
@@ -265,11 +261,6 @@ fn nothing_that_is_read_is_written() {
         let before = place.get(file);
         bad(&place, &format!("{args} --force"), 5, &[file, "which this run uses"]);
         assert_eq!(place.get(file), before, "{args}");
-    }
-    for force in ["", "--force"] {
-        let args = format!("model make squeezenet-cifar --out y --sample y {force}");
-        bad(&place, &args, 5, &["with --sample", "that would overwrite the output named with --out"]);
-        assert!(!place.at("y").exists());
     }
 }
 

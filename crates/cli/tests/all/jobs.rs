@@ -66,8 +66,6 @@ fn circuits_from_files_of_both_formats() {
     // No ANDs, so that nothing is said between inputs and outputs.
     place.put("xor.txt", b"1 3\n2 1 1\n1 1\n\n2 1 0 1 2 XOR\n");
     good(&place, "local run --circuit xor.txt --inputs 0=1,1=0", &["0=1"]);
-    place.put("broken.txt", b"1 3\n2 1 1\n1 1\n\n2 1 0 9 2 XOR\n");
-    bad(&place, "local run --circuit broken.txt --inputs 0=1,1=0", 4, &["broken.txt", "line 5"]);
 }
 
 #[test]
@@ -148,21 +146,11 @@ fn what_does_not_make_sense_is_named() {
     place.put("short", &[0; 39]);
     place.put("ten", &[0; 40]);
     place.put("wide", &[0xff; 20]);
-    place.put("job.toml", b"protocol = \"rep3\"\ncircit = \"less:8\"\n");
-    place.put("few.toml", b"protocol = \"rep3\"\ncircuit = \"less:8\"\n[[outputs]]\nto = \"party0\"\n");
     for (args, code, words) in [
-        ("--circuit less:32 --inputs 0=00000001", 2, &["input 1", "32 bits", "--inputs 1=00000000"][..]),
-        ("--circuit less:32 --inputs 0=1,1=00000001", 2, &["input 0", "8", "digits"]),
-        ("--circuit less:32 --inputs 0=0000000g,1=00000001", 2, &["input 0", "hexadecimal"]),
-        ("--circuit less:6 --inputs 0=ff,1=00", 2, &["input 0", "6 bits"]),
-        ("--circuit less:32 --inputs 2=00000001", 2, &["--inputs", "\"2\""]),
-        ("--circuit less:32 --inputs 0", 2, &["--inputs", "0=0x2a"]),
-        ("--circuit lses:32 --inputs 0=1", 2, &["lses", "less"]),
-        ("--circuit gone.txt", 4, &["gone.txt", "spelling"]),
         (
             "--circuit less:32 --instances 10 --input-file 0=short --input-file 1=ten --output 0=o",
             4,
-            &["short", "39", "40"],
+            &["short", "39", "40"][..],
         ),
         (
             "--circuit less:32 --instances 10 --input-file 0=gone --input-file 1=ten --output 0=o",
@@ -175,28 +163,15 @@ fn what_does_not_make_sense_is_named() {
             &["output 0", "--output 0=FILE"],
         ),
         (
-            "--circuit less:32 --instances 10 --inputs 0=00000001,1=00000001 --output 0=o",
-            2,
-            &["10 instances", "file"],
-        ),
-        (
             "--circuit less:12 --instances 10 --input-file 0=wide --input-file 1=wide --output 0=o",
             4,
             &["wide", "record 0", "12 bits"],
         ),
         ("--circuit less:8 --inputs 0=01,1=02 --output 0=no/such", 4, &["no/such"]),
-        ("--circuit less:8 --inputs 0=01,1=02 --output 0=/dev/full", 4, &["/dev/full", "device"]),
-        ("--circuit less:8 --inputs 0=01,1=02 --json no/such", 4, &["no/such"]),
-        ("--circuit less:8 --inputs 0=01,1=02 --net soup", 2, &["soup", "lan"]),
-        ("job.toml", 4, &["job.toml, line 2", "`circit`", "`circuit`"]),
-        ("few.toml", 2, &["0 inputs", "8, 8 bits"]),
-        ("gone.toml", 4, &["gone.toml"]),
     ] {
         bad(&place, &format!("local run {args}"), code, words);
     }
     assert!(!place.names().contains(&"o".to_owned()));
-    let ran = place.ran("local run --circuit less:8 --circuit x");
-    assert_eq!(ran.code, Some(2));
 }
 
 #[test]

@@ -38,5 +38,6 @@ mod query_members;
 mod rehearsal;
 mod report;
 mod stdout;
+mod texts;
 mod trust;
 mod two_party;

@@ -151,7 +151,7 @@ fn connected(world: &World) -> Net {
     let identity = Identity::from_pem(&pem).unwrap_or_else(|e| panic!("{e}"));
     let pin = world.pins[0].parse().unwrap_or_else(|e| panic!("{e}"));
     let owner = PeerConfig { id: PartyId(0), address: Some(world.port.to_string()), pin };
-    let session = hushwire_job::session_of("hushwire psi query");
+    let session = hushwire::job::session_of("hushwire psi query");
     let config = SessionConfig {
         job_digest: terms.digest(),
         connect_timeout: LONG,

@@ -148,38 +148,13 @@ fn padding_and_small_groups_change_no_other_row() {
 }
 
 #[test]
-fn a_plan_is_explained_and_mistakes_are_named() {
+fn a_plan_is_explained() {
     let place = place();
     let ran = good(&place, MEANS, "--explain");
     for words in
         ["left join on", "rounds", "over a WAN", "client analyst learns the result, and nothing more"]
     {
         assert!(ran.out.contains(words), "no {words:?} in {}", ran.out);
-    }
-    for (sql, more, code, words) in [
-        ("SELECT town FROM people", "", 2, "the query, line 1, column 8: no column is called town"),
-        ("SELECT city FROM people", "--pad 2", 2, "a.csv has 5 rows, which are more"),
-        ("SELECT city FROM people", "--to bob --to bob", 2, "bob is to learn the result twice"),
-        ("SELECT city FROM people", "--out query.sql --force", 5, "the query, which this run uses"),
-        (
-            "SELECT city FROM people",
-            "--table t=-@bob --table u=-@bob",
-            2,
-            "--table t and --table u are both standard input",
-        ),
-        ("SELECT city FROM people", "--out - --json -", 2, "--out and --json are both standard output"),
-        ("SELECT city FROM people", "--key people=nobody", 2, "nobody"),
-        ("SELECT city FROM people", "--key salaries=wage", 2, "its key names no column of it: wage"),
-        (
-            "SELECT id, city FROM people",
-            "--key people=city",
-            4,
-            "b.csv, line 4: a row before it has the same city",
-        ),
-    ] {
-        let ran = run(&place, sql, more);
-        assert_eq!(ran.code, Some(code), "{sql}: {}", ran.err);
-        assert!(ran.err.contains(words), "{sql}: no {words:?} in {}", ran.err);
     }
 }
 
@@ -192,12 +167,6 @@ fn a_column_without_values_is_named_where_a_query_is_refused() {
         place.put("query.sql", sql.as_bytes());
         place.ran(&format!("local query --table e=e.csv@alice --transport unix --sql-file query.sql {more}"))
     };
-    let ran = run("SELECT SUM(bonus) AS total FROM e", "");
-    let hint = "column e.bonus has no values and was taken for VARCHAR(1): give its type with --schema FILE";
-    assert!(ran.code == Some(2) && ran.err.contains("SUM: an argument of VARCHAR(1)"), "{}", ran.err);
-    assert!(ran.err.contains(hint), "{}", ran.err);
-    let ran = run("SELECT SUM(note) AS total FROM e", "");
-    assert!(ran.code == Some(2) && !ran.err.contains("no values"), "{}", ran.err);
     let declared = "columns = [\"id INTEGER\", \"bonus INTEGER\"]";
     place.put("schema.toml", format!("[[tables]]\nname = \"e\"\n{declared}\n").as_bytes());
     let ran = run("SELECT SUM(bonus) AS total FROM e", "--schema schema.toml --out total.csv");
@@ -262,13 +231,6 @@ key = ["mail"]
     assert_eq!(ran.out, "city   total\n-----  -----\nBasel    5.0\nBern     9.0\n", "{}", ran.err);
     let ran = ask("SELECT COUNT(DISTINCT mail) AS n, COUNT(*) AS rows FROM paid");
     assert_eq!(ran.out, "n  rows\n-  ----\n3     5\n", "{}", ran.err);
-    let ran = ask("SELECT mail FROM paid");
-    assert_eq!(ran.code, Some(2), "{}", ran.err);
-    assert!(ran.err.contains("column mail of its result is a digest"), "{}", ran.err);
-    place.put("schema.toml", b"[[tables]]\nname = \"paid\"\ncolumn = []\n");
-    let ran = ask("SELECT COUNT(*) FROM paid");
-    assert_eq!(ran.code, Some(4), "{}", ran.err);
-    assert!(ran.err.contains("did you mean `columns`?"), "{}", ran.err);
 }
 
 /// Parquet that one query writes another reads: the same answer as from CSV, strings that look like numbers among it.
@@ -312,7 +274,7 @@ fn parquet_goes_in_and_comes_out() {
     assert_eq!(bad.code, Some(4), "{}", bad.err);
     assert!(bad.err.contains("bad.parquet: it is no good Parquet"), "{}", bad.err);
     // One at which the decoder gives up is no bug of ours.
-    place.put("bad.parquet", include_bytes!("../../../parquet/tests/vectors/broken.parquet"));
+    place.put("bad.parquet", include_bytes!("../../../files/tests/vectors/broken.parquet"));
     let bad = place
         .ran("local query --table b=bad.parquet@bob --sql-file copy.sql --out none.csv --transport unix");
     assert_eq!(bad.code, Some(4), "{}", bad.err);
@@ -349,10 +311,6 @@ fn every_bound_of_a_join_is_checked_and_named() {
     };
     let names = ["in the join of a with b on k = k", "in the join of a and b with c on k = k"];
     for tags in ["", "--tag-join"] {
-        let broken = run(&format!("--join-bound 4 {tags}"));
-        let words = format!("a promise is broken, that there are at most 4 pairs {}", names[1]);
-        assert!(broken.code == Some(2) && broken.err.contains(&words), "{:?}: {}", broken.code, broken.err);
-        assert!(broken.out.is_empty(), "{}", broken.out);
         let plan = run(&format!("--join-bound 4 {tags} --explain")).out;
         for name in names {
             let words = format!("learns whether it holds that there are at most 4 pairs {name}\n");
@@ -375,9 +333,6 @@ fn a_scalar_subquery_has_one_row_among_all_owners() {
         let tables = "--table a=a.csv@alice --table t=t0.csv@bob --table t=t1.csv@carol --key t=k";
         place.ran(&format!("local query {tables} --transport unix --sql-file query.sql --out -"))
     };
-    let broken = run(5);
-    let words = "a promise is broken, that there is at most one row of t in place of a value";
-    assert!(broken.code == Some(2) && broken.err.contains(words), "{:?}: {}", broken.code, broken.err);
     let kept = run(6);
     assert_eq!((kept.code, kept.out.as_str()), (Some(0), "x,v\n7,2\n8,2\n"), "{}", kept.err);
 }
@@ -388,8 +343,4 @@ fn no_key_and_no_declaration_is_dropped_silently() {
     let place = place();
     let ran = good(&place, "SELECT id FROM people", "--key people=id");
     assert!(ran.err.contains("people=id takes the place of the --key before it"), "{}", ran.err);
-    let twice = "[[tables]]\nname = \"people\"\ncolumns = [\"id INTEGER\", \"city VARCHAR(9)\"]\n".repeat(2);
-    place.put("schema.toml", twice.as_bytes());
-    let ran = run(&place, "SELECT city FROM people", "--schema schema.toml");
-    assert!(ran.code == Some(2) && ran.err.contains("it declares table people twice"), "{}", ran.err);
 }

@@ -7,8 +7,8 @@
 //! circuit  widths of inputs, widths of outputs, gates, each a code and its wires
 //! ```
 //!
-//! Types of nodes but inputs follow from their operands and are not written. A form that another one says shorter, or in
-//! another order, is refused: one computation has one form.
+//! The types of nodes follow from their operands and are not written, except for inputs. A form
+//! that is not the shortest, or that has another order, is refused: each computation has one form.
 
 pub(crate) mod parameter;
 pub(crate) mod read;
@@ -24,7 +24,7 @@ const MAGIC: &[u8; 4] = b"hwc\x02";
 const DOMAIN: &str = "hushwire 2026 computation 1";
 
 impl Computation {
-    /// The binary form.
+    /// The computation's binary form.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let circuits = self.circuits();
@@ -49,7 +49,8 @@ impl Computation {
         w.bytes
     }
 
-    /// A node: its operation's code and parameters, then its arguments; of an input its type and what it promises.
+    /// Writes a node: its operation's code and parameters, then its arguments; for an input, its
+    /// type and promise.
     fn write_node(&self, w: &mut Writer<'_>, value: Value, node: &Node) {
         node.op.write(w);
         if let Op::Input(_) = node.op {
@@ -68,10 +69,10 @@ impl Computation {
         node.arguments.iter().for_each(|v| w.number(v.0.into()));
     }
 
-    /// The computation of a binary form.
+    /// Reads a computation from its binary form.
     ///
     /// # Errors
-    /// Bytes that no computation has as its form, or a computation that the checker refuses.
+    /// Bytes that are not the form of a computation, or a computation that the checker refuses.
     pub fn from_bytes(bytes: &[u8]) -> Result<Computation, ComputeError> {
         let mut r = Reader { bytes, at: 0, circuits: vec![] };
         if r.take(4)? != MAGIC {
@@ -102,7 +103,7 @@ impl Computation {
         Ok(computation)
     }
 
-    /// The circuits that it carries, in the order in which nodes name them.
+    /// The circuits that the computation carries, in the order in which nodes name them.
     pub(crate) fn circuits(&self) -> Vec<&Netlist> {
         let mut seen = HashSet::new();
         let carried = self.nodes.iter().filter_map(|node| match &node.op {

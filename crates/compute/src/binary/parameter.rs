@@ -1,4 +1,4 @@
-//! Parameters of operations in the binary form: each type has one way to be written.
+//! Parameters of operations in the binary form: each type has one encoding.
 
 use super::{
     read::{MAX_LIST, Reader},
@@ -13,16 +13,16 @@ pub(crate) type Bind<'a> = dyn Fn(&Shape) -> Result<Shape, ComputeError> + 'a;
 
 /// A parameter of an operation.
 pub(crate) trait Parameter: Clone {
-    /// Writes it.
+    /// Writes the parameter.
     fn write(&self, w: &mut Writer<'_>);
 
-    /// Reads it.
+    /// Reads a parameter.
     ///
     /// # Errors
-    /// Bytes that are none.
+    /// The bytes are not a parameter.
     fn read(r: &mut Reader<'_>) -> Result<Self, ComputeError>;
 
-    /// The same where symbols have numbers, which are in shapes alone.
+    /// Replaces symbols by their numbers; only shapes have symbols.
     ///
     /// # Errors
     /// A symbol has no number.
@@ -172,7 +172,7 @@ impl Parameter for Steps {
     }
 }
 
-/// Circuits stand before all operations, which name them.
+/// A circuit's number: circuits precede all operations.
 impl Parameter for Netlist {
     fn write(&self, w: &mut Writer<'_>) {
         w.number(w.circuits[self] as u64);

@@ -1,10 +1,10 @@
-//! The writer.
+//! Writes the binary form.
 
 use crate::{Dim, Netlist, Range, Scalar, Shape};
 use hushwire_circuit::Gate;
 use std::collections::HashMap;
 
-/// Bytes so far, and the numbers of the computation's circuits.
+/// The bytes so far, and the numbers of the computation's circuits.
 pub(crate) struct Writer<'c> {
     pub(crate) bytes: Vec<u8>,
     pub(crate) circuits: HashMap<&'c Netlist, usize>,

@@ -3,7 +3,7 @@
 use crate::{Scalar, tensor::mask};
 use hushwire_circuit::{Bit, Builder, words};
 
-/// The number of a word of constants.
+/// The number of a word whose bits are constants.
 fn known(x: &[Bit]) -> Option<u128> {
     let bits = x.iter().enumerate().map(|(i, bit)| match *bit {
         Bit::ZERO => Some(0),
@@ -13,8 +13,8 @@ fn known(x: &[Bit]) -> Option<u128> {
     bits.sum()
 }
 
-/// A product costs a row of ANDs for every bit of its second factor that is not known to be 0: what is known comes second,
-/// and is negated where that has fewer ones.
+/// A product costs a row of ANDs for each bit of its second factor that is not known to be 0.
+/// Therefore the known factor comes second, and is negated if that leaves fewer ones.
 pub(crate) fn multiply(b: &mut Builder, x: &[Bit], y: &[Bit]) -> Vec<Bit> {
     let (x, y) = if known(x).is_some() { (y, x) } else { (x, y) };
     let width = x.len();
@@ -28,7 +28,7 @@ pub(crate) fn multiply(b: &mut Builder, x: &[Bit], y: &[Bit]) -> Vec<Bit> {
     }
 }
 
-/// A word of another width: cut, or continued by its sign or zeros.
+/// A word of another width: truncated, or extended by its sign or zeros.
 pub(crate) fn resized(x: &[Bit], signed: bool, width: usize) -> Vec<Bit> {
     let more = if signed { *x.last().expect("a word has a bit") } else { Bit::ZERO };
     x.iter().copied().chain(core::iter::repeat(more)).take(width).collect()
@@ -39,13 +39,13 @@ pub(crate) fn less(b: &mut Builder, signed: bool, x: &[Bit], y: &[Bit]) -> Bit {
     if signed { words::less_signed(b, x, y) } else { words::less(b, x, y) }
 }
 
-/// Size and sign.
+/// The absolute value and the sign.
 pub(crate) fn absolute(b: &mut Builder, x: &[Bit]) -> (Vec<Bit>, Bit) {
     let sign = *x.last().expect("a word has a bit");
     (signed_by(b, x, sign), sign)
 }
 
-/// −x where the sign is 1: all bits turned, and 1 added.
+/// −x if the sign is 1: complements all bits and adds 1.
 fn signed_by(b: &mut Builder, x: &[Bit], sign: Bit) -> Vec<Bit> {
     let turned: Vec<Bit> = x.iter().map(|x| b.xor(*x, sign)).collect();
     let mut one = vec![Bit::ZERO; x.len()];
@@ -53,8 +53,10 @@ fn signed_by(b: &mut Builder, x: &[Bit], sign: Bit) -> Vec<Bit> {
     words::add_mod(b, &turned, &one)
 }
 
-/// Quotient and remainder of numbers of one scalar, with the edges that [`Op::Div`](crate::Op::Div) and [`Op::Rem`](crate::Op::Rem) state; of fixed numbers
-/// the quotient has as many fractional bits. About 2 k² ANDs for k bits, 2 k l where the divisor is public and has l.
+/// The quotient and remainder of numbers of one scalar, with the edge cases of
+/// [`Op::Div`](crate::Op::Div) and [`Op::Rem`](crate::Op::Rem). A quotient of fixed numbers has
+/// their fractional bits. Takes about 2 k² ANDs for k bits, or 2 k l if the divisor is public and
+/// has l bits.
 pub(crate) fn divide(b: &mut Builder, x: &[Bit], y: &[Bit], scalar: Scalar) -> (Vec<Bit>, Vec<Bit>) {
     let width = x.len();
     let ((x, negative), (y_size, other)) = if scalar.is_signed() {
@@ -64,11 +66,12 @@ pub(crate) fn divide(b: &mut Builder, x: &[Bit], y: &[Bit], scalar: Scalar) -> (
     };
     let mut dividend = vec![Bit::ZERO; scalar.frac().into()];
     dividend.extend(&x);
-    // Bit after bit from the top. The remainder stays below the divisor, but for one bit on the way; by 0 it grows to the
-    // dividend, as its remainder should be.
+    // Bit by bit from the top. The remainder stays below the divisor, except for one bit on the
+    // way. If the divisor is 0, the remainder grows to the dividend, as defined.
     let mut rest: Vec<Bit> = vec![];
     let mut quotient = vec![];
-    // By a divisor whose high bits are known to be 0 the remainder is as short: a public one costs its own bits.
+    // If high bits of the divisor are known to be 0, the remainder is equally short: a public
+    // divisor costs only its own bits.
     let short = match y_size.iter().rposition(|bit| *bit != Bit::ZERO) {
         Some(top) => top + 2,
         None => width + 1,
@@ -78,7 +81,7 @@ pub(crate) fn divide(b: &mut Builder, x: &[Bit], y: &[Bit], scalar: Scalar) -> (
         let n = rest.len().min(short);
         rest.truncate(n);
         let divisor = resized(&y_size, false, width + 1);
-        // Bits of the divisor beyond the rest: if any is set, nothing is taken off.
+        // Bits of the divisor beyond the remainder: if any is set, nothing is subtracted.
         let beyond = words::any(b, &divisor[n..]);
         let (difference, below) = words::sub(b, &rest, &divisor[..n]);
         let fits = b.not(below);

@@ -8,10 +8,11 @@ use crate::{ComputeError, Reduction, Scalar, Scan};
 use hushwire_circuit::{Bit, Builder, words};
 
 type Made = Result<Vec<Reg>, ComputeError>;
-/// Elements of one series, a list of registers each.
+/// The elements of one series, each a list of registers.
 pub(crate) type Series = Vec<Vec<Reg>>;
 
-/// Reduces each of `series` to one element; all have as many. Element `i` of a series is `width` registers.
+/// Reduces each of `series` to one element; all have the same length. An element takes `width`
+/// registers.
 fn tree(
     stages: &mut Stages,
     width: usize,
@@ -32,12 +33,12 @@ fn tree(
     Ok(series.into_iter().flatten().collect())
 }
 
-/// A reduction of `n` elements a series to one.
+/// Reduces series of `n` elements to one element each.
 pub(crate) fn reduce(stages: &mut Stages, reduction: Reduction, scalar: Scalar, series: Vec<Series>) -> Made {
     let (signed, width) = (scalar.is_signed(), scalar.bits());
     let n = series.first().map_or(0, Vec::len);
     let sum = |b: &mut Builder, x: &[Bit], y: &[Bit]| words::add_mod(b, x, y);
-    // The earlier one stays where they are equal: y goes first only if it is strictly better.
+    // If elements are equal, the earlier one stays: y wins only if it is strictly better.
     let better = |b: &mut Builder, x: &[Bit], y: &[Bit], least: bool| {
         if least { less(b, signed, y, x) } else { less(b, signed, x, y) }
     };
@@ -86,12 +87,12 @@ pub(crate) fn reduce(stages: &mut Stages, reduction: Reduction, scalar: Scalar, 
     })
 }
 
-/// Words as u64.
+/// Extends words to 64 bits.
 fn padded(words: &[Vec<Reg>], zero: Reg) -> Vec<Reg> {
     words.iter().flat_map(|w| w.iter().copied().chain(core::iter::repeat(zero)).take(64)).collect()
 }
 
-/// A sum divided by a count, towards 0; the count need not fit the sum's width.
+/// A sum divided by a count, rounded towards 0; the count need not fit the sum's width.
 fn mean(b: &mut Builder, sum: &[Bit], count: usize, signed: bool) -> Vec<Bit> {
     let width = sum.len().max(bits_for(count + 1)) + 1;
     let more = if signed { sum[sum.len() - 1] } else { Bit::ZERO };
@@ -103,11 +104,12 @@ fn mean(b: &mut Builder, sum: &[Bit], count: usize, signed: bool) -> Vec<Bit> {
     quotient
 }
 
-/// Pairs of places, column after column: in each, what stands at the first is joined to what stands at the second.
+/// Pairs of places, column by column: in a column, the value at the first place is joined to the
+/// value at the second.
 type Columns = Vec<Vec<(usize, usize)>>;
 
-/// The network of least depth: J. Sklansky, "Conditional-sum addition logic", IRE Trans. EC-9 (1960). ⌈log n⌉ columns,
-/// (n log n) / 2 joins.
+/// The network of least depth: J. Sklansky, "Conditional-sum addition logic", IRE Trans. EC-9
+/// (1960). It has ⌈log n⌉ columns and (n log n) / 2 joins.
 pub(crate) fn shallow(n: usize) -> Columns {
     let reaches = core::iter::successors(Some(1), |r| Some(2 * r)).take_while(|r| *r < n);
     let column = |reach: usize| {
@@ -117,8 +119,8 @@ pub(crate) fn shallow(n: usize) -> Columns {
     reaches.map(column).collect()
 }
 
-/// The network of few joins: R. Brent, H. T. Kung, "A regular layout for parallel adders", IEEE Trans. C-31 (1982). Below 2n
-/// joins, below 2 log n columns.
+/// The network of few joins: R. Brent, H. T. Kung, "A regular layout for parallel adders", IEEE
+/// Trans. C-31 (1982). It has fewer than 2n joins and fewer than 2 log n columns.
 pub(crate) fn sparse(n: usize) -> Columns {
     let reaches: Vec<usize> =
         core::iter::successors(Some(1), |r| Some(2 * r)).take_while(|r| *r < n).collect();
@@ -129,7 +131,8 @@ pub(crate) fn sparse(n: usize) -> Columns {
     up.chain(reaches.iter().rev().map(|r| column(*r, 3 * r - 1))).filter(|c| !c.is_empty()).collect()
 }
 
-/// Every element of each series joined with all before it, along a network. Series have as many elements.
+/// Joins every element of each series with all elements before it, along a network. All series have
+/// the same length.
 pub(crate) fn prefixes(
     stages: &mut Stages,
     width: usize,
@@ -152,7 +155,7 @@ pub(crate) fn prefixes(
     Ok(series)
 }
 
-/// Rows by scans that start anew: a row is its flag and `elements` of one scalar.
+/// Scans rows with restarts. A row is its flag and `elements` of one scalar.
 pub(crate) fn scan(
     stages: &mut Stages,
     kind: Scan,
@@ -162,7 +165,7 @@ pub(crate) fn scan(
 ) -> Result<Series, ComputeError> {
     let (signed, width, columns) = (scalar.is_signed(), scalar.bits(), sparse(rows.len()));
     let made = prefixes(stages, 1 + elements * width, vec![rows], &columns, |b, above, here| {
-        // Either starts, and where this one does not, it sees what is above.
+        // The span starts if either part does; a part that does not start takes the value above.
         let none = [above[0], here[0]];
         let mut out = vec![words::any(b, &none)];
         for (x, y) in above[1..].chunks_exact(width).zip(here[1..].chunks_exact(width)) {
@@ -182,7 +185,7 @@ pub(crate) fn scan(
     Ok(made.into_iter().flatten().collect())
 }
 
-/// Sums of products of each pair of series.
+/// The sums of products of each pair of series.
 pub(crate) fn dots(stages: &mut Stages, width: usize, pairs: &[(Series, Series)]) -> Made {
     let n = pairs.first().map_or(0, |(x, _)| x.len());
     let reads =

@@ -1,17 +1,17 @@
-//! Node after node to stages.
+//! Lowers a computation to stages, node by node.
 
 use super::values::{Lowered, Site, Values};
 use crate::{Computation, ComputeError, Node, Op, Scalar, Tensor, ops::Lowering};
 use hushwire_circuit::Program;
 
-/// The program of a computation without symbols, of at most so many registers.
+/// The program of a computation without symbols, of at most `most` registers.
 pub(super) fn lower(computation: &Computation, most: usize) -> Result<Program, ComputeError> {
     let mut values = Values::new(most);
     let mut inputs = vec![];
     for node in computation.nodes() {
         let to = lengths(node)?;
         let value = if matches!(node.op, Op::Input(_)) {
-            // Inputs come first in canonical order, and with them their registers.
+            // Inputs come first in canonical order, so their registers do too.
             let bits = to.iter().product::<usize>().checked_mul(node.ty.scalar.bits());
             let registers = values.stages.registers(bits.unwrap_or(usize::MAX))?;
             inputs.push(registers.len());
@@ -45,7 +45,7 @@ fn lowered(values: &mut Values, node: &Node, to: &[usize]) -> Result<Lowered, Co
     let site = Site { args: &args, scalar, to };
     match node.op.def().lowering() {
         Lowering::Elements(block) => values.each(site, &*block).map(Lowered::Bits),
-        // A permutation stays one.
+        // A move of a permutation is a permutation.
         Lowering::Moves(_) if scalar == Scalar::Place => Ok(Lowered::Order(values.order(args[0]))),
         Lowering::Moves(places) => {
             let lengths: Vec<&[usize]> = args.iter().map(|a| values.lengths(*a)).collect();

@@ -1,8 +1,9 @@
-//! Computations as circuits, so that every Boolean protocol runs them with the same bits out.
+//! Computations as circuits: every Boolean protocol can run them, with the same result bits.
 //!
-//! A value is a register for each of its bits, element after element, the lowest bit first; an operation is a stage that
-//! runs one block on all elements. Shapes, shifts and casts are wires. A permutation is no list of places: `order` keeps the
-//! decisions of a sorting network's exchanges, `permute` runs them again on its rows, and `invert` from the end.
+//! A value has a register for each of its bits, element after element, the lowest bit first. An
+//! operation is a stage that runs one block on all elements. Shapes, shifts and casts are wires. A
+//! permutation is not a list of places: `order` keeps the decisions of a sorting network's
+//! exchanges, `permute` repeats them on its rows, and `invert` runs them backwards.
 //!
 //! ```text
 //!              ANDs for n rows of k bits
@@ -23,17 +24,18 @@ use crate::{Computation, ComputeError, Op, Scalar, Tensor, Type, Visibility, dra
 use hushwire_circuit::{Builder, Layered, Program};
 use std::sync::Arc;
 
-/// A program that computes a computation without symbols: its inputs are the computation's inputs, its outputs the
-/// outputs, in order, each the bits of all elements.
+/// The program of a computation without symbols. Its inputs are the computation's inputs, its
+/// outputs the computation's outputs, in order, each with the bits of all elements.
 ///
 /// # Errors
-/// A length has no number yet, places of a `gather` that are no constants, or a computation of more bits than a program
-/// has registers.
+/// A length has no number, the places of a `gather` are not constants, or the computation has more
+/// bits than a program can have registers.
 pub fn program(computation: &Computation) -> Result<Program, ComputeError> {
     program_within(computation, stages::MAX_REGISTERS)
 }
 
-/// The same of at most so many bits, inputs and all that is computed from them; it ends before it takes memory for more.
+/// [`program`] with a limit on bits, counting inputs and all computed values; it fails before it
+/// allocates more memory.
 ///
 /// # Errors
 /// As [`program`].
@@ -41,11 +43,12 @@ pub fn program_within(computation: &Computation, most_bits: usize) -> Result<Pro
     lower::lower(computation, most_bits)
 }
 
-/// An element-wise operation on one element of each operand, as a block: its inputs are the operands that have no number in
-/// `known`, those that have one are built in. `to` is the scalar of its result.
+/// An element-wise operation on one element of each operand, as a block. Operands with a number in
+/// `known` are built in; the others are the block's inputs. `to` is the scalar of its result.
 ///
 /// # Panics
-/// If the operation is not element-wise, or the operands are none that the checker takes (the caller's bug).
+/// If the operation is not element-wise, or the checker would refuse the operands (the caller's
+/// bug).
 #[must_use]
 pub fn element(op: &Op, scalars: &[Scalar], known: &[Option<u128>], to: Scalar) -> Program {
     let def = op.def();
@@ -60,7 +63,7 @@ pub fn element(op: &Op, scalars: &[Scalar], known: &[Option<u128>], to: Scalar) 
 /// An operand of [`of_operation`].
 #[derive(Clone, Copy)]
 pub enum Operand<'a> {
-    /// A value that all members know, built in.
+    /// A value that all members know; it is built in.
     Known(&'a Tensor),
     /// A value of this type without symbols.
     Wires(&'a Type),
@@ -69,12 +72,12 @@ pub enum Operand<'a> {
 /// A single operation as a program, whose inputs are the operands that are not known.
 ///
 /// # Errors
-/// As [`program`], and operands that the operation does not take.
+/// As [`program`], or the operation does not take the operands.
 pub fn of_operation(op: &Op, operands: &[Operand<'_>]) -> Result<Program, ComputeError> {
     of_operation_within(op, operands, stages::MAX_REGISTERS)
 }
 
-/// The same of at most so many bits; it ends before it takes memory for more.
+/// [`of_operation`] with a limit on bits; it fails before it allocates more memory.
 ///
 /// # Errors
 /// As [`of_operation`].

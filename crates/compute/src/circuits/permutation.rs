@@ -5,29 +5,30 @@ use crate::ComputeError;
 use hushwire_circuit::{sort, words};
 use std::sync::Arc;
 
-/// A column of exchanges that touch no row twice: which rows, and the decision of each.
+/// A column of exchanges that touch no row twice: their rows, and the decision of each.
 struct Column {
     pairs: Vec<(usize, usize)>,
     swaps: Vec<Reg>,
 }
 
-/// Exchanges of a network for so many rows at least: those of the largest power of two up to there,
-/// (p² − p + 4) 2^(p − 2) − 1 for 2^p rows (D. Knuth, TAOCP 3, section 5.2.2, exercise 13).
+/// A lower bound on the exchanges of a network for this many rows: those of the largest power of
+/// two up to it, (p² − p + 4) 2^(p − 2) − 1 for 2^p rows (D. Knuth, TAOCP 3, section 5.2.2,
+/// exercise 13).
 fn least_exchanges(rows: usize) -> usize {
     let Some(p) = rows.checked_ilog2().filter(|p| *p > 1) else { return rows / 2 };
     let p = p as usize;
     ((p * p - p + 4) << (p - 2)) - 1
 }
 
-/// One network's columns, run from the first or from the last.
+/// The columns of one network, run forwards or backwards.
 #[derive(Clone)]
 struct Pass {
     columns: Arc<Vec<Column>>,
     backwards: bool,
 }
 
-/// A permutation of rows: networks one after the other. An exchange undoes itself, so that the columns from the last to the
-/// first are the inverse.
+/// A permutation of rows: networks one after the other. An exchange is its own inverse, so the
+/// columns in reverse order are the inverse.
 #[derive(Clone)]
 pub(crate) struct Permutation {
     pub(crate) rows: usize,
@@ -35,7 +36,8 @@ pub(crate) struct Permutation {
 }
 
 impl Permutation {
-    /// The order of records: `keys` holds `width` registers a row, compared as unsigned numbers; equal ones stay as they came.
+    /// The order of records: `keys` has `width` registers a row, compared as unsigned numbers. Rows
+    /// with equal keys keep their order.
     pub(crate) fn sorting(
         stages: &mut Stages,
         rows: usize,
@@ -45,7 +47,7 @@ impl Permutation {
         // The row's number below the key makes all keys different.
         let bits = bits_for(rows);
         let wide = width + bits;
-        // Before any memory is taken for what cannot be.
+        // Checked before memory is allocated for an impossible size.
         stages.room(least_exchanges(rows), 1 + 2 * wide)?;
         let numbers = stages.numbers(rows, bits)?;
         let mut records: Vec<Vec<Reg>> =
@@ -70,18 +72,18 @@ impl Permutation {
         Ok(Permutation { rows, passes: vec![Pass { columns: Arc::new(columns), backwards: false }] })
     }
 
-    /// The inverse.
+    /// The inverse permutation.
     pub(crate) fn inverted(&self) -> Self {
         let turned = |pass: &Pass| Pass { columns: pass.columns.clone(), backwards: !pass.backwards };
         Permutation { rows: self.rows, passes: self.passes.iter().rev().map(turned).collect() }
     }
 
-    /// This one, and then the other on what it made.
+    /// This permutation followed by the other one.
     pub(crate) fn then(&self, other: &Self) -> Self {
         Permutation { rows: self.rows, passes: [&self.passes[..], &other.passes].concat() }
     }
 
-    /// Rows of `width` registers in the order of the permutation.
+    /// The rows, of `width` registers, in the order of the permutation.
     pub(crate) fn apply(
         &self,
         stages: &mut Stages,

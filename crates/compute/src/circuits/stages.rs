@@ -1,4 +1,4 @@
-//! A program under way: registers and stages.
+//! A program under construction: registers and stages.
 
 use crate::ComputeError;
 use hushwire_circuit::{Bit, Builder, Layered, Program, Stage};
@@ -7,15 +7,15 @@ use std::{ops::Range, sync::Arc};
 /// A register.
 pub(crate) type Reg = u32;
 
-/// Most bits in registers.
+/// A limit on the bits in registers.
 pub(crate) const MAX_REGISTERS: usize = 1 << 31;
 
-/// Bits of the numbers below `n`.
+/// The number of bits of the numbers below `n`.
 pub(crate) fn bits_for(n: usize) -> usize {
     (usize::BITS - n.saturating_sub(1).leading_zeros()) as usize
 }
 
-/// Stages so far.
+/// The stages so far.
 pub(crate) struct Stages {
     registers: usize,
     most: usize,
@@ -24,12 +24,13 @@ pub(crate) struct Stages {
 }
 
 impl Stages {
-    /// None yet, and at most so many registers.
+    /// No stages yet; at most `most` registers.
     pub(crate) fn new(most: usize) -> Self {
         Self { registers: 0, most: most.min(MAX_REGISTERS), stages: vec![], zero: None }
     }
 
-    /// The number of registers with `n` times `width` more, if they may be so many: to be asked before anything is made of that size.
+    /// The number of registers with `n` times `width` more, if that is allowed. Call it before
+    /// anything of that size is made.
     pub(crate) fn room(&self, n: usize, width: usize) -> Result<usize, ComputeError> {
         let end = n.checked_mul(width).and_then(|n| n.checked_add(self.registers));
         end.filter(|end| *end <= self.most).ok_or_else(|| {
@@ -41,15 +42,15 @@ impl Stages {
         })
     }
 
-    /// Fresh registers.
+    /// Allocates registers.
     pub(crate) fn registers(&mut self, n: usize) -> Result<Range<Reg>, ComputeError> {
         let end = self.room(n, 1)?;
         let start = core::mem::replace(&mut self.registers, end);
         Ok(start as Reg..end as Reg)
     }
 
-    /// Runs a circuit on copies side by side; `reads` holds what each copy reads, copy after copy. The registers of what they
-    /// make, likewise.
+    /// Runs a circuit on copies side by side. `reads` has the registers that each copy reads, copy
+    /// after copy; the result has the registers that each copy writes.
     pub(crate) fn run(
         &mut self,
         copies: usize,
@@ -71,7 +72,7 @@ impl Stages {
         Ok(writes)
     }
 
-    /// A register that is 0.
+    /// A register that holds 0.
     pub(crate) fn zero(&mut self) -> Result<Reg, ComputeError> {
         if self.zero.is_none() {
             self.zero = Some(self.constants(&[false])?[0]);
@@ -86,14 +87,14 @@ impl Stages {
         })
     }
 
-    /// The numbers below `n`, `bits` registers each.
+    /// The numbers below `n`, in `bits` registers each.
     pub(crate) fn numbers(&mut self, n: usize, bits: usize) -> Result<Vec<Reg>, ComputeError> {
         self.room(n, bits)?;
         let all: Vec<bool> = (0..n as u64).flat_map(|k| (0..bits).map(move |i| k >> i & 1 == 1)).collect();
         self.constants(&all)
     }
 
-    /// The program.
+    /// Returns the program.
     pub(crate) fn program(self, name: &str, inputs: Vec<usize>, outputs: &[Vec<Reg>]) -> Program {
         let widths = outputs.iter().map(Vec::len).collect();
         Program::new(name, inputs, widths, self.registers, outputs.concat(), Arc::new(self.stages))

@@ -1,4 +1,4 @@
-//! Values on their way to a circuit, as an operation looks at them.
+//! The values of a computation while it is lowered, as operations see them.
 
 use super::{
     permutation::Permutation,
@@ -8,13 +8,13 @@ use crate::{ComputeError, Scalar, Tensor};
 use hushwire_circuit::{Bit, Builder, words};
 use std::collections::BTreeMap;
 
-/// Registers that an operation made: a register for each bit, element after element.
+/// The registers of an operation's result: a register for each bit, element after element.
 pub(crate) type Made = Result<Vec<Reg>, ComputeError>;
 
 /// A lowered value.
 #[derive(Clone)]
 pub(crate) enum Lowered {
-    /// A value that all know: blocks have it built in.
+    /// A value that all members know: it is built into blocks.
     Known(Tensor),
     /// A register for each bit, element after element.
     Bits(Vec<Reg>),
@@ -22,7 +22,7 @@ pub(crate) enum Lowered {
     Order(Permutation),
 }
 
-/// An operation's operands, by the numbers of their values, and the scalar and the lengths of its result.
+/// An operation's operands, by their values' numbers, and the scalar and lengths of its result.
 #[derive(Clone, Copy)]
 pub(crate) struct Site<'a> {
     pub(crate) args: &'a [usize],
@@ -66,7 +66,7 @@ pub(crate) struct Values {
     types: Vec<(Scalar, Vec<usize>)>,
 }
 
-/// Elements of a series along an axis, and where each series' element stands.
+/// The number of elements of a series along an axis, and the places of each series' elements.
 pub(crate) fn series(lengths: &[usize], axis: usize) -> (usize, Vec<Vec<usize>>) {
     let (outer, n, inner) = (
         lengths[..axis].iter().product::<usize>(),
@@ -78,12 +78,12 @@ pub(crate) fn series(lengths: &[usize], axis: usize) -> (usize, Vec<Vec<usize>>)
 }
 
 impl Values {
-    /// None yet, and at most so many registers.
+    /// No values yet; at most `most` registers.
     pub(super) fn new(most: usize) -> Self {
         Values { stages: Stages::new(most), values: vec![], types: vec![] }
     }
 
-    /// The next value.
+    /// Adds the next value.
     pub(super) fn push(&mut self, value: Lowered, scalar: Scalar, lengths: Vec<usize>) {
         self.values.push(value);
         self.types.push((scalar, lengths));
@@ -97,7 +97,7 @@ impl Values {
         &self.types[at].1
     }
 
-    /// A value that all know.
+    /// The value, if all members know it.
     pub(crate) fn known(&self, at: usize) -> Option<&Tensor> {
         match &self.values[at] {
             Lowered::Known(tensor) => Some(tensor),
@@ -105,7 +105,7 @@ impl Values {
         }
     }
 
-    /// The registers of a value; constants and permutations get some.
+    /// The registers of a value; constants and permutations get registers here.
     pub(crate) fn bits(&mut self, at: usize) -> Made {
         let bits = match self.values[at].clone() {
             Lowered::Bits(bits) => return Ok(bits),
@@ -131,7 +131,7 @@ impl Values {
         Ok(self.bits(at)?.chunks_exact(width).map(<[Reg]>::to_vec).collect())
     }
 
-    /// A permutation: nothing else has its scalar.
+    /// The permutation of a value whose scalar is `Place`.
     pub(crate) fn order(&self, at: usize) -> Permutation {
         match &self.values[at] {
             Lowered::Order(order) => order.clone(),
@@ -139,7 +139,8 @@ impl Values {
         }
     }
 
-    /// Elements of operands, one operand behind the other, by their places.
+    /// The operands' elements at these places, which count all operands' elements, one operand
+    /// after the other.
     pub(crate) fn moved(&mut self, args: &[usize], places: &[usize]) -> Made {
         let mut elements = vec![];
         for at in args {
@@ -148,7 +149,7 @@ impl Values {
         Ok(places.iter().flat_map(|place| elements[*place].iter().copied()).collect())
     }
 
-    /// Element by element; single numbers that all know become part of the block.
+    /// Computes element by element; single numbers that all members know are built into the block.
     pub(super) fn each(&mut self, site: Site<'_>, make: &Block<'_>) -> Made {
         let n = site.to.iter().product();
         let scalars: Vec<Scalar> = site.args.iter().map(|a| self.scalar(*a)).collect();
@@ -173,7 +174,7 @@ impl Values {
             .run(n, &widths, reads, |b, inputs| element(b, make, &scalars, &fixed, site.scalar, inputs))
     }
 
-    /// Makes each of `all` by its length: those of one length are made together. `width` registers for each.
+    /// Makes each of `all`, together with those of the same length. Each takes `width` registers.
     pub(crate) fn by_length<T>(
         &mut self,
         all: &[T],
@@ -193,8 +194,8 @@ impl Values {
         Ok(out)
     }
 
-    /// The order of rows by keys as one unsigned number a row: the first key on top, signs turned, and all bits turned that count
-    /// down.
+    /// The order of rows by keys, joined to one unsigned number a row: the first key is on top,
+    /// signs are flipped, and descending keys are complemented.
     pub(crate) fn sorted(&mut self, site: Site<'_>, descending: &[bool]) -> Result<Lowered, ComputeError> {
         let rows = site.to[0];
         let widths: Vec<usize> = site.args.iter().map(|a| self.scalar(*a).bits()).collect();
@@ -215,7 +216,7 @@ impl Values {
     }
 }
 
-/// One element's block: operands that are fixed are built in, the others come from `inputs`.
+/// The block of one element: fixed operands are built in, the others come from `inputs`.
 pub(super) fn element(
     b: &mut Builder,
     make: &Block<'_>,

@@ -1,9 +1,10 @@
-//! Constants of the fixed-point functions, computed in whole numbers, so that every machine has the same ones.
+//! The constants of the fixed-point functions, computed in integers, so that every machine has the
+//! same ones.
 
-/// Bits behind the point here.
+/// The number of fractional bits in this module.
 const Q: u32 = 60;
 
-/// A constant of [`Q`] bits to the nearest of `bits`.
+/// Rounds a constant of [`Q`] fractional bits to `bits` fractional bits.
 pub(super) fn rounded(x: i128, bits: u32) -> i128 {
     (x + (1 << (Q - bits - 1))) >> (Q - bits)
 }
@@ -16,7 +17,7 @@ pub(super) fn ln(a: i128, b: i128) -> i128 {
     while term != 0 && k < 200 {
         sum += term / k;
         term = (term * square) >> Q;
-        // An odd power of a negative number ends at -1 step.
+        // The powers of a negative number converge to −1 step: make it 0.
         term += i128::from(term < 0);
         k += 2;
     }
@@ -33,7 +34,8 @@ pub(super) fn log_e() -> i128 {
     (1 << (2 * Q)) / ln_2()
 }
 
-/// Taylor's coefficients of 2^(h + 1/2), the lowest first, as many as make it exact to `bits` for |h| up to 1/2.
+/// Taylor's coefficients of 2^(h + 1/2), the lowest first: enough for `bits` bits if |h| is at most
+/// 1/2.
 pub(super) fn powers(bits: u32) -> Vec<i128> {
     let mut coefficient = 2u128.wrapping_shl(2 * Q).isqrt().cast_signed();
     let mut all = vec![];

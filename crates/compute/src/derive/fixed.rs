@@ -1,8 +1,9 @@
-//! Functions of fixed numbers from sums, products and shifts of integers, so that every back end has the same bits.
+//! Functions of fixed numbers, made of sums, products and shifts of integers, so that every back
+//! end gives the same bits.
 //!
-//! For `fixed(b, f)` with 4 to 32 fractional bits, 8 or more before the point and at most 64 in all. Inside there are p = f + 8
-//! fractional bits and integers of 2p + 6 bits. A step is 2^-f. Errors are bounds that tests hold against f64, for all operands
-//! whose result fits:
+//! For `fixed(b, f)` with 4 to 32 fractional bits, at least 8 before the point and at most 64 in
+//! all. Internally there are p = f + 8 fractional bits and integers of 2p + 6 bits. A step is 2^-f.
+//! Errors are bounds that tests check against f64, for all operands whose result fits:
 //!
 //! ```text
 //!                                                 products in a row     thousand ANDs on circuits
@@ -19,13 +20,16 @@
 //! multiply(x, y) none: rounded towards −∞          1          1            3         10
 //! ```
 //!
-//! `multiply` takes fixed numbers of all types whose bits and fractional bits are below 128 together.
+//! `multiply` takes fixed numbers of all types whose bits and fractional bits are below 128
+//! together.
 //!
-//! On circuits the exact `x / y` has fewer ANDs, 3 and 11 thousand, and a depth of 1153 and 4354 where `divide` has 764 and 1548.
+//! On circuits the exact `x / y` has fewer ANDs, 3 and 11 thousand, but a depth of 1153 and 4354,
+//! where `divide` has 764 and 1548.
 //!
-//! Each first shifts its operand's first bit to the top, in ⌈log₂ b⌉ steps of a comparison and a select. Newton's iterations are
-//! those of M. Flynn, "On division by functional iteration", IEEE Trans. C-19 (1970), and of L. Monier's inverse square root as
-//! J.-M. Muller gives it ("Elementary functions", 2016, Sec. 5.4).
+//! Each function first shifts its operand's highest one to the top, in ⌈log₂ b⌉ steps of a
+//! comparison and a select. Newton's iterations are from M. Flynn, "On division by functional
+//! iteration", IEEE Trans. C-19 (1970), and, for L. Monier's inverse square root, from J.-M.
+//! Muller, "Elementary functions", 2016, Sec. 5.4.
 
 use super::constants::{ln, ln_2, log_e, powers, rounded};
 use crate::{Comparison, Reduction, Scalar, Type, Val};
@@ -33,16 +37,16 @@ use crate::{Comparison, Reduction, Scalar, Type, Val};
 /// The sizes of a type's functions.
 #[derive(Clone, Copy)]
 struct Sizes {
-    /// All bits of the operand.
+    /// The number of bits of the operand.
     b: u8,
-    /// Its fractional bits.
+    /// The number of its fractional bits.
     f: u8,
-    /// Fractional bits inside.
+    /// The number of internal fractional bits.
     p: u8,
 }
 
 impl Sizes {
-    /// Integers inside.
+    /// The scalar of internal integers.
     fn wide(self) -> Scalar {
         Scalar::signed(2 * self.p + 6)
     }
@@ -55,7 +59,7 @@ impl Sizes {
         Scalar::Fixed { bits: self.b, frac: self.f }
     }
 
-    /// The steps below 0 from where on a power has none of its p fractional bits.
+    /// The number of steps (negative) below which a power has only zeros in its p fractional bits.
     fn faintest(self) -> i128 {
         (ln_2() * i128::from(self.p + 2)) >> (60 - u32::from(self.f))
     }
@@ -67,13 +71,14 @@ impl Sizes {
     }
 }
 
-/// A number without sign, its first 1 at the top, and the shifts that brought it there: by how many bits, and whether.
+/// A number without sign whose highest one is at the top, and the shifts that moved it there: by
+/// how many bits, and whether.
 struct Normal<'b> {
     top: Val<'b>,
     shifts: Vec<(u16, Val<'b>)>,
 }
 
-/// Towards the low end by `by` bits, or towards the high end by −`by`.
+/// Shifts towards the low end by `by` bits, or towards the high end by −`by`.
 fn moved(x: Val<'_>, by: i32) -> Val<'_> {
     match by {
         0 => x,
@@ -83,12 +88,13 @@ fn moved(x: Val<'_>, by: i32) -> Val<'_> {
 }
 
 impl<'b> Val<'b> {
-    /// Whether it compares with a constant of its own type, in steps.
+    /// Compares with a constant of the value's type, in steps.
     fn than(self, comparison: Comparison, steps: i128) -> Self {
         self.compare(comparison, self.steps(steps))
     }
 
-    /// Shifted up by multiples of `unit` bits until less than `unit` zeros lead: each halves what may be left.
+    /// Shifts up by multiples of `unit` bits until fewer than `unit` zeros lead; each step halves
+    /// the largest shift left.
     fn normal(self, width: u16, unit: u16) -> Normal<'b> {
         let (mut top, mut shifts, mut left) = (self, vec![], (width - 1) / unit);
         while left > 0 {
@@ -101,7 +107,7 @@ impl<'b> Val<'b> {
         Normal { top, shifts }
     }
 
-    /// A constant where a truth value holds, else 0.
+    /// A constant if the truth value holds, else 0.
     fn times(self, to: Scalar, steps: i128) -> Self {
         let [yes, no] = [steps, 0].map(|n| self.builder.number(to, n));
         self.builder.select(self, yes, no)
@@ -112,10 +118,10 @@ impl<'b> Val<'b> {
         (self * other) >> p.into()
     }
 
-    /// The reciprocal of 1/2 to 1, which is 1 to 2.
+    /// The reciprocal of a number from 1/2 to 1; it is from 1 to 2.
     fn newton_reciprocal(self, s: Sizes) -> Self {
         let constant = |n: i128, d: i128| (((2 * n) << s.p) / d + 1) / 2;
-        // Wrong by 1/17 at most, and each iteration squares that.
+        // The error is at most 1/17, and each iteration squares it.
         let mut r = self.steps(constant(48, 17)) - self.scaled(self.steps(constant(32, 17)), s.p);
         let mut right = 4;
         while right < s.p + 1 {
@@ -125,10 +131,11 @@ impl<'b> Val<'b> {
         r
     }
 
-    /// The reciprocal square root of 1/4 to 1, which is 1 to 2.
+    /// The reciprocal square root of a number from 1/4 to 1; it is from 1 to 2.
     fn newton_root(self, s: Sizes) -> Self {
         let constant = |thousandths: i128| (thousandths << s.p) / 10_000;
-        // The line that is wrong by 0.086 at most; an error e becomes 1.5 e².
+        // A linear function with an error of at most 0.086; an iteration turns an error e into 1.5
+        // e².
         let mut z = self.steps(constant(21_327)) - self.scaled(self.steps(constant(12_187)), s.p);
         for _ in 0..4 {
             let square = self.scaled(z.scaled(z, s.p), s.p);
@@ -137,7 +144,7 @@ impl<'b> Val<'b> {
         z
     }
 
-    /// e^x for x of so many steps within −128 and 128, as mantissa from 1 to 2 and exponent of 2.
+    /// e^x for x in steps within −128 and 128, as a mantissa from 1 to 2 and an exponent of 2.
     fn exp_parts(self, s: Sizes) -> (Self, Self) {
         let q = s.p + 5;
         let exponent = self.as_bits_of(s.whole()).cast(s.wide());
@@ -151,7 +158,7 @@ impl<'b> Val<'b> {
         (mantissa, (t >> point.into()).cast(Scalar::signed(8)))
     }
 
-    /// The sizes of its functions, if it has a type that they take; its range is forgotten.
+    /// The sizes of the value's functions, if its type has them. The value's range is forgotten.
     fn sized(self, name: &str) -> Option<(Self, Sizes)> {
         let remedy = "it takes fixed numbers of at most 64 bits, 4 to 32 of them behind the point and 8 or more before it";
         let fits = |b: u8, f: u8| b <= 64 && (4..=32).contains(&f) && b >= f + 8;
@@ -164,8 +171,8 @@ impl<'b> Val<'b> {
         Some((self.wrapping(), Sizes { b, f, p: f + 8 }))
     }
 
-    /// The product of fixed numbers of one type in that type, rounded towards −∞. What does not fit wraps; `*` keeps all
-    /// fractional bits, and wraps far earlier.
+    /// The product of fixed numbers of one type in that type, rounded towards −∞. It wraps if it
+    /// does not fit; `*` keeps all fractional bits, and wraps far earlier.
     #[must_use]
     pub fn multiply(self, by: Val<'b>) -> Self {
         let remedy = "it takes fixed numbers whose bits and fractional bits are below 128 together";
@@ -179,13 +186,13 @@ impl<'b> Val<'b> {
             return self.builder.refused("multiply", &[self, by], "operands have one type");
         }
         let frac = ty.scalar.frac();
-        // A bit before the point even where the type has none.
+        // At least one bit before the point, even if the type has none.
         let wide = Scalar::Fixed { bits: ty.scalar.bits() as u8 + frac + 1, frac };
         (self.cast(wide) * by.cast(wide)).rescale(frac).cast(ty.scalar)
     }
 
-    /// The quotient of fixed numbers of one type, by Newton's iteration: fewer rounds than `/`, which is exact. What does not fit
-    /// wraps; x / 0 is all bits set.
+    /// The quotient of fixed numbers of one type, by Newton's iteration: fewer rounds than the
+    /// exact `/`. It wraps if it does not fit; x / 0 is all bits set.
     #[must_use]
     pub fn divide(self, by: Val<'b>) -> Self {
         let (Some((x, s)), Some((y, other))) = (self.sized("divide"), by.sized("divide")) else {
@@ -211,7 +218,7 @@ impl<'b> Val<'b> {
         b.select(y.than(Comparison::Equal, 0), signed.steps(-1), signed).as_bits_of(s.fixed())
     }
 
-    /// 1 / x, as [`Val::divide`] has it.
+    /// 1 / x; see [`Val::divide`].
     #[must_use]
     pub fn reciprocal(self) -> Self {
         match self.sized("reciprocal") {
@@ -220,11 +227,11 @@ impl<'b> Val<'b> {
         }
     }
 
-    /// The square root; 0 of negative numbers.
+    /// The square root; 0 for negative numbers.
     #[must_use]
     pub fn sqrt(self) -> Self {
         let Some((x, s)) = self.sized("sqrt") else { return self.none() };
-        // Shifts are by even numbers, and so is what is left of the exponent.
+        // Shifts are by even numbers, so the rest of the exponent is even.
         let b = s.b + (s.b - s.f) % 2;
         let of = x.as_bits_of(Scalar::unsigned(s.b)).cast(Scalar::unsigned(b));
         let normal = of.normal(b.into(), 2);
@@ -240,7 +247,7 @@ impl<'b> Val<'b> {
         self.builder.select(x.than(Comparison::Less, 0), root.zero(), root).as_bits_of(s.fixed())
     }
 
-    /// e^x; where that is more than the type holds about the greatest number, 2^-f below it in the exponent.
+    /// e^x. If that exceeds the type: about the greatest number, 2^-f below it in the exponent.
     #[must_use]
     pub fn exp(self) -> Self {
         let Some((x, s)) = self.sized("exp") else { return self.none() };
@@ -255,7 +262,7 @@ impl<'b> Val<'b> {
         made.cast(s.whole()).as_bits_of(s.fixed())
     }
 
-    /// The natural logarithm; of 0 and of negative numbers the least number.
+    /// The natural logarithm; the least number for 0 and negative numbers.
     #[must_use]
     pub fn log(self) -> Self {
         let Some((x, s)) = self.sized("log") else { return self.none() };
@@ -264,12 +271,13 @@ impl<'b> Val<'b> {
         let normal = of.normal(s.b.into(), 1);
         let mantissa =
             moved(normal.top.cast(Scalar::unsigned(s.b.max(s.p))), i32::from(s.b) - i32::from(s.p));
-        // One of eight ranges: about the reciprocal of its middle, with 8 fractional bits, and that one's logarithm.
+        // For one of eight ranges: about the reciprocal of its middle, with 8 fractional bits, and
+        // the logarithm of that.
         let near = |range: i128| (2 * (32 << 8) / (17 + 2 * range) + 1) / 2;
         let logs = |range: i128| rounded(ln(near(range), 256), s.p.into());
         let (mut factor, mut sum) = (b.number(wide, near(0)), b.number(wide, -logs(0)));
         for range in 1..8 {
-            // All ranges below are passed too: differences of bits add up to the entry.
+            // All ranges below are passed too: the differences add up to the entry.
             let above = normal.top.than(Comparison::GreaterOrEqual, (8 + range) << (s.b - 4));
             factor = factor ^ above.times(wide, near(range) ^ near(range - 1));
             sum = sum ^ above.times(wide, -logs(range) ^ -logs(range - 1));
@@ -279,7 +287,7 @@ impl<'b> Val<'b> {
         for (by, small) in normal.shifts {
             sum = sum - small.times(wide, rounded(ln_2(), s.p.into()) * i128::from(by));
         }
-        // What is left is within 1/16 of 1.
+        // The rest is within 1/16 of 1.
         let rest = ((mantissa.cast(wide) * factor) >> 8) - sum.steps(1 << s.p);
         let terms =
             (1..).take_while(|k| 4 * k < u32::from(s.p) + 3).map(|k| ((2 << s.p) / i128::from(k) + 1) / 2);
@@ -293,7 +301,7 @@ impl<'b> Val<'b> {
         b.select(x.than(Comparison::LessOrEqual, 0), least, made).as_bits_of(s.fixed())
     }
 
-    /// 2 / (1 + e^x) for x ≤ 0, of so many steps, with p fractional bits: 1 to 2.
+    /// 2 / (1 + e^x) for x ≤ 0 in steps, with p fractional bits: from 1 to 2.
     fn twice_logistic(self, s: Sizes) -> Self {
         let (mantissa, exponent) = self.max(self.steps(-s.faintest())).exp_parts(s);
         let power = s.power(mantissa, exponent);
@@ -305,7 +313,7 @@ impl<'b> Val<'b> {
     #[must_use]
     pub fn sigmoid(self) -> Self {
         let Some((x, s)) = self.sized("sigmoid") else { return self.none() };
-        // Of the negative: the power is at most 1.
+        // Computed for the negative of the absolute value: the power is at most 1.
         let made = x.min(-x).twice_logistic(s) >> (s.p - s.f + 1).into();
         let made = made.cast(s.whole());
         let below = made.steps(1 << s.f) - made;
@@ -318,12 +326,12 @@ impl<'b> Val<'b> {
         let Some((x, s)) = self.sized("tanh") else { return self.none() };
         let negative = x.min(-x).max(x.steps(-s.faintest()));
         let above = (negative + negative).twice_logistic(s) - self.builder.number(s.wide(), 1 << s.p);
-        // At 0 the iteration may end a little below 1.
+        // At 0 the iteration may end slightly below 1.
         let made = (above.max(above.zero()) >> (s.p - s.f).into()).cast(s.whole());
         self.builder.select(x.than(Comparison::Less, 0), -made, made).as_bits_of(s.fixed())
     }
 
-    /// e^x of each element of a column, divided by the sum of all of them: for fewer than 2^30 elements.
+    /// e^x of each element of a column, divided by the sum of all: for fewer than 2^30 elements.
     #[must_use]
     pub fn softmax(self) -> Self {
         let column = |ty: &Type| ty.shape.rank() == 1;
@@ -331,12 +339,12 @@ impl<'b> Val<'b> {
             return self.none();
         }
         let Some((x, s)) = self.sized("softmax") else { return self.none() };
-        // Less the greatest, so that no power is above 1; far below it they vanish.
+        // Minus the greatest element, so that no power exceeds 1; powers far below it vanish.
         let (greatest, faintest) = (x.reduce(Reduction::Max, 0), s.faintest());
         let floor = greatest.max(x.steps((i128::MIN >> (128 - s.b)) + faintest)) - x.steps(faintest);
         let (mantissa, exponent) = (x.max(floor) - greatest).exp_parts(s);
         let power = s.power(mantissa, exponent);
-        // The sum has its first bit at p or above.
+        // The highest one of the sum is at p or above.
         let width = s.p + 32;
         let normal = power.cast(Scalar::unsigned(width)).sum().normal(width.into(), 1);
         let inverse = (normal.top >> 32).cast(s.wide()).newton_reciprocal(s);
@@ -348,7 +356,8 @@ impl<'b> Val<'b> {
         (product >> (2 * s.p - s.f).into()).cast(s.whole()).as_bits_of(s.fixed())
     }
 
-    /// The nearest whole number, of two the greater, as a number of the same type: exact. What does not fit wraps.
+    /// The nearest whole number, the greater one of two, as a number of the same type: exact. It
+    /// wraps if it does not fit.
     #[must_use]
     pub fn round(self) -> Self {
         let fixed = |ty: &Type| matches!(ty.scalar, Scalar::Fixed { .. });
@@ -359,7 +368,7 @@ impl<'b> Val<'b> {
             return x;
         }
         let x = x.as_bits_of(Scalar::signed(ty.scalar.bits() as u8));
-        // All of 128 bits may lie behind the point.
+        // All of 128 bits may be fractional.
         let before = (-1i128).checked_shl(frac.into()).unwrap_or(0);
         ((x + x.steps(1 << (frac - 1))) & x.steps(before)).as_bits_of(ty.scalar)
     }

@@ -1,11 +1,14 @@
-//! Forms that are written with other operations, once for builder and text: no back end knows them.
+//! Derived forms, which are written with other operations, once for builder and text: no back end
+//! knows them.
 //!
-//! They are functions on values under construction, so that they read as the arithmetic that they are. What they make is
-//! checked, ranged, counted and explained as if it had been written out. What text called by name is shown by that name again;
-//! the binary form, and what the builder made, have what it stands for. Forms that have no value for some lengths or elements are kept by
-//! name from the builder, too, so that [`Computation::bind`](crate::Computation::bind) and
-//! [`Computation::check_promises`](crate::Computation::check_promises) say so.
-//! Where a length is a symbol, it is a public number that is computed too: `sum` of so many ones.
+//! They are functions on values under construction, so that they read like the arithmetic that they
+//! perform. Their results are checked, ranged, counted and explained as if they had been written
+//! out. A form that a text called by name is shown by that name; the binary form, and a computation
+//! that the builder made, have its expansion. Forms that have no value for some lengths or elements
+//! are also kept by name if the builder made them, so that
+//! [`Computation::bind`](crate::Computation::bind) and
+//! [`Computation::check_promises`](crate::Computation::check_promises) can report it. A length that
+//! is a symbol is computed as a public number: a `sum` of ones.
 
 mod constants;
 mod fixed;
@@ -23,7 +26,7 @@ pub use tables::Groups;
 /// A form as text calls it.
 pub(crate) struct Form {
     name: &'static str,
-    /// How many operands it takes.
+    /// The number of operands that it takes.
     pub(crate) operands: RangeInclusive<usize>,
     /// Whether it has an argument `rows`.
     pub(crate) rows: bool,
@@ -38,7 +41,7 @@ const fn form(
     Form { name, operands, rows: false, make }
 }
 
-/// Most keys of a group.
+/// The largest number of keys of a group.
 const KEYS: usize = 16;
 
 const FORMS: [Form; 24] = [
@@ -73,7 +76,7 @@ pub(crate) fn form_of(name: &str) -> Option<&'static Form> {
     const { &FORMS }.iter().find(|form| form.name == name)
 }
 
-/// Writes a form into a draft, which is of no use if it fails.
+/// Adds a form to a draft; if it fails, the draft is of no use.
 pub(crate) fn apply(
     draft: &mut Draft,
     form: &Form,
@@ -92,7 +95,7 @@ pub(crate) fn apply(
 }
 
 impl Builder {
-    /// A mistake, and a value of no use.
+    /// Records a mistake and returns a value without meaning.
     fn refused(&self, name: &str, operands: &[Val<'_>], remedy: &str) -> Val<'_> {
         let mut draft = self.draft.borrow_mut();
         if let Ok(so_far) = draft.as_mut() {
@@ -110,7 +113,7 @@ impl Builder {
 }
 
 impl<'b> Val<'b> {
-    /// Its type, if it is one that a form takes.
+    /// The value's type, if the form takes it.
     fn typed(self, name: &str, remedy: &str, fits: impl Fn(&Type) -> bool) -> Option<Type> {
         let ty = self.ty()?;
         if !fits(&ty) {
@@ -120,12 +123,12 @@ impl<'b> Val<'b> {
         Some(ty)
     }
 
-    /// A value of no use: there was a mistake.
+    /// A value without meaning, after a mistake.
     fn none(self) -> Self {
         Val { builder: self.builder, value: None }
     }
 
-    /// A one for each of its rows.
+    /// A one for each of the value's rows.
     fn ones(self) -> Self {
         match self.ty().and_then(|ty| ty.shape.0.first().cloned()) {
             Some(rows) => self.builder.number(Scalar::unsigned(64), 1).broadcast(Shape::vector(rows)),
@@ -133,7 +136,7 @@ impl<'b> Val<'b> {
         }
     }
 
-    /// So many steps as a single element of its type.
+    /// This many steps, as a single element of the value's type.
     fn steps(self, steps: i128) -> Self {
         match self.ty() {
             Some(ty) => self.builder.number(ty.scalar, steps),
@@ -141,7 +144,7 @@ impl<'b> Val<'b> {
         }
     }
 
-    /// Its elements, where they stand in the computation.
+    /// The value's elements, if it is a constant of the computation.
     fn constant(self) -> Option<Tensor> {
         let draft = self.builder.draft.borrow();
         match &draft.as_ref().ok()?.so_far().node(self.value?).op {
@@ -150,7 +153,8 @@ impl<'b> Val<'b> {
         }
     }
 
-    /// Keeps that it is a form's value, whose rule is looked at once lengths and public elements are known.
+    /// Records that this is a form's value; the form's rule is checked when lengths and public
+    /// elements are known.
     fn called(self, name: &'static str, operands: &[Val<'b>], rows: Option<u64>) -> Self {
         let operands: Option<Vec<Value>> = operands.iter().map(|v| v.value).collect();
         if let (Some(made), Some(operands), Ok(draft)) =
@@ -161,7 +165,7 @@ impl<'b> Val<'b> {
         self
     }
 
-    /// All bits 0, as a single element of its type.
+    /// All bits 0, as a single element of the value's type.
     fn zero(self) -> Self {
         match self.ty() {
             Some(ty) => self.builder.constant(Tensor::zeros(ty.scalar, &[])),
@@ -169,7 +173,7 @@ impl<'b> Val<'b> {
         }
     }
 
-    /// The same bits as another type of their width.
+    /// The same bits as another type of the same width.
     fn as_bits_of(self, scalar: Scalar) -> Self {
         self.cast(Scalar::Bits(scalar.bits() as u16)).cast(scalar)
     }

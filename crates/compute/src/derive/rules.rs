@@ -1,18 +1,19 @@
-//! Rules of forms that have no value for some lengths or elements, which are known when symbols have numbers and public elements are there.
+//! Rules of forms that have no value for some lengths or elements. They are checked when symbols
+//! have numbers and public elements are known.
 
 use crate::{
     Computation, ComputeError, Dim, Op, Shape, Tensor, Value, eval::some, evaluation::less, tensor::Literal,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Of elements in turn the first two that fall, as people write them.
+/// The first two neighbouring elements that fall, as people write them.
 pub(super) fn falls(edges: &Tensor) -> Option<[String; 2]> {
     let of = edges.scalar();
     let at = (1..edges.len()).find(|i| less(of, edges.get(*i), edges.get(i - 1)))?;
     Some([at - 1, at].map(|i| Literal(of, edges.get(i)).to_string()))
 }
 
-/// Cause and remedy where a column of a form has too few rows.
+/// The cause and remedy if a column of a form has too few rows.
 pub(super) fn lacks_rows(form: &str, column: &Shape, rows: Option<u64>) -> Option<(String, String)> {
     let Some(Dim::Known(n)) = column.0.first() else { return None };
     match (form, rows) {
@@ -40,7 +41,8 @@ impl Computation {
         Ok(())
     }
 
-    /// Refuses edges of histograms that fall, where they follow from constants and these inputs alone, and their lengths are known.
+    /// Refuses falling edges of histograms, if they follow from constants and these inputs alone
+    /// and their lengths are known.
     pub(crate) fn check_edges(&self, inputs: &BTreeMap<String, Tensor>) -> Result<(), ComputeError> {
         for form in self.forms.values().filter(|form| form.name == "histogram") {
             let edges = form.operands[1];

@@ -1,4 +1,4 @@
-//! Figures of a column, and shifts by what is not known.
+//! Statistics of a column, and shifts by secret numbers.
 
 use super::rules;
 use crate::{Comparison, Reduction, Scalar, Shape, Type, Val, Visibility};
@@ -8,21 +8,22 @@ fn column(ty: &Type) -> bool {
 }
 
 impl<'b> Val<'b> {
-    /// Elements below `least` become it, and those above `most` become that.
+    /// Replaces elements below `least` by it, and elements above `most` by that.
     #[must_use]
     pub fn clamp(self, least: Val<'b>, most: Val<'b>) -> Self {
         self.max(least).min(most)
     }
 
-    /// The variance of all elements of a column: the mean of squared distances from the mean, each mean rounded towards 0 as
-    /// [`Reduction::Mean`] says; of fixed numbers rounded towards −∞ to as many fractional bits. It is right wherever it fits the
-    /// type, of up to 2^31 rows, and of types of up to 96 bits and fractional bits together; inside they are wider.
+    /// The variance of all elements of a column: the mean of squared distances from the mean, each
+    /// mean rounded towards 0 as [`Reduction::Mean`] defines. For fixed numbers it is rounded
+    /// towards −∞ to their fractional bits. It is right if it fits the type, for up to 2^31 rows,
+    /// and for types with up to 96 bits and fractional bits together; internal numbers are wider.
     #[must_use]
     pub fn variance(self) -> Self {
         let Some(ty) = self.typed("variance", "it takes a column of numbers", column) else {
             return self.none();
         };
-        // A square is no greater than the sum of all of them, which is the result times the rows.
+        // A square is at most the sum of all squares, which is the result times the number of rows.
         let (frac, bits) = (ty.scalar.frac(), ty.scalar.bits());
         let bits = (bits + usize::from(frac) + 32).min(128) as u8;
         let wide = match ty.scalar {
@@ -36,7 +37,8 @@ impl<'b> Val<'b> {
         if frac == 0 { mean } else { mean.rescale(frac) }.cast(ty.scalar)
     }
 
-    /// The middle element of a column by size, of two middle ones the lesser. A column of no rows has none, and is refused.
+    /// The middle element of a column by size, the lesser one of two. A column without rows has
+    /// none and is refused.
     #[must_use]
     pub fn median(self) -> Self {
         let Some(ty) = self.typed("median", "it takes a column of numbers", column) else {
@@ -52,8 +54,9 @@ impl<'b> Val<'b> {
         median.called("median", &[self], None)
     }
 
-    /// How many elements of a column lie from each of the public `edges` on and below the next, as u64: one count less than
-    /// there are edges. No edge is below the one before it: others are refused, unless they are opened on the way.
+    /// For each of the public `edges` except the last: the number of elements of a column from it
+    /// on and below the next edge, as u64. Edges must not fall: others are refused, unless they are
+    /// opened on the way.
     #[must_use]
     pub fn histogram(self, edges: Val<'b>) -> Self {
         let Some(ty) = self.typed("histogram", "it takes a column of numbers", column) else {
@@ -82,7 +85,8 @@ impl<'b> Val<'b> {
         (low - high).called("histogram", &[self, edges], None)
     }
 
-    /// The greatest elements of a column, the greatest first. Their places are the first of `order(desc x)`.
+    /// The greatest elements of a column, the greatest first. Their places are the first of
+    /// `order(desc x)`.
     #[must_use]
     pub fn top_k(self, rows: u64) -> Self {
         let Some(ty) = self.typed("top_k", "it takes a column of numbers", column) else {
@@ -95,14 +99,15 @@ impl<'b> Val<'b> {
         greatest.called("top_k", &[self], Some(rows))
     }
 
-    /// Shifted towards the high end by an unsigned number of bits; zeros follow. By its width or more it is 0.
+    /// Shifts towards the high end by an unsigned number of bits and fills with zeros. A shift by
+    /// the width or more gives 0.
     #[must_use]
     pub fn shift_left_by(self, by: Val<'b>) -> Self {
         self.shifted("shift_left", by, |x, by| x << by, Self::zero)
     }
 
-    /// Shifted towards the low end by an unsigned number of bits; copies of the sign follow where there is one, else zeros. By
-    /// its width or more it is all of these.
+    /// Shifts towards the low end by an unsigned number of bits and fills with copies of the sign,
+    /// or with zeros if there is none. A shift by the width or more gives only these.
     #[must_use]
     pub fn shift_right_by(self, by: Val<'b>) -> Self {
         let all = |x: Self| match x.ty() {
@@ -112,7 +117,7 @@ impl<'b> Val<'b> {
         self.shifted("shift_right", by, |x, by| x >> by, all)
     }
 
-    /// For each bit of `by` one select: shifted by its value, or as it was.
+    /// One select for each bit of `by`: shifted by the bit's value, or unchanged.
     fn shifted(
         self,
         name: &str,
@@ -130,7 +135,7 @@ impl<'b> Val<'b> {
                 "it takes numbers, and an unsigned number of bits",
             );
         };
-        // What is shifted out is lost, as by `<<` on a value without a promise.
+        // Bits that are shifted out are lost, as by `<<` on a value without a promise.
         let mut x = self.wrapping();
         for k in 0..count.scalar.bits() as u16 {
             let moved =

@@ -1,4 +1,4 @@
-//! An operation on its operands: its type, its range, its value.
+//! An operation applied to its operands: its type, its range, its value.
 
 use super::{Evaluation, Lowering, Op, Operands, Ranges, Reach, Tensor, Typed};
 use crate::{
@@ -9,26 +9,26 @@ use crate::{
 };
 
 impl Op {
-    /// Its name in messages and text.
+    /// The name in messages and text.
     pub(crate) fn name(&self) -> &'static str {
         self.def().facts().name
     }
 
-    /// How many operands it takes; `None` for any number from 1.
+    /// The number of operands; `None` for any number from 1.
     pub(crate) fn arity(&self) -> Option<usize> {
         self.def().facts().arity
     }
 
-    /// Whether results depend on the operands' elements in the same place alone.
+    /// Whether an element of the result depends only on the operands' elements in the same place.
     #[must_use]
     pub fn is_element_wise(&self) -> bool {
         matches!(self.def().lowering(), Lowering::Elements(_))
     }
 
-    /// The type of what it computes. Inputs have theirs already.
+    /// The type of the result. Inputs have their type already.
     ///
     /// # Errors
-    /// Operands that the operation does not take.
+    /// The operation does not take the operands.
     pub(crate) fn infer(&self, operands: &[Operand<'_>]) -> Typed {
         let (def, name) = (self.def(), self.name());
         match self.arity() {
@@ -43,10 +43,10 @@ impl Op {
         }
     }
 
-    /// The range of its result, as far as it is known.
+    /// The range of the result, as far as it is known.
     ///
     /// # Errors
-    /// A promise stands behind all of it, and it may wrap.
+    /// All operands have promised ranges, and the result may wrap.
     pub(crate) fn range(
         &self,
         operands: &[Operand<'_>],
@@ -84,10 +84,10 @@ impl Op {
         }
     }
 
-    /// Its value in the open. `scalar` and `lengths` are its result's.
+    /// The value in the clear. `scalar` and `lengths` describe the result.
     ///
     /// # Errors
-    /// A place that does not exist.
+    /// A place does not exist.
     pub(crate) fn compute(
         &self,
         operands: &[&Tensor],

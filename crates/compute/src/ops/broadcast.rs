@@ -20,7 +20,8 @@ impl<'a> Broadcast<'a> {
         facts: |_| facts("broadcast", 1, Role::Moves),
         infer: |p, of| {
             let (scalar, to, from) = (of.not_place()?, ranked(p.to)?, of.shape(0));
-            // A single element goes anywhere; of values with axes, those of length 1 are repeated and the others stay.
+            // A single element fits any shape. Of a value with axes, those of length 1 are repeated
+            // and the others stay.
             let one = |(from, to): (&Dim, &Dim)| *from == Dim::Known(1) || from == to;
             if from.rank() == 0 || (from.rank() == to.rank() && from.0.iter().zip(&to.0).all(one)) {
                 return of.result(scalar, to);
@@ -35,7 +36,7 @@ impl<'a> Broadcast<'a> {
     };
 }
 
-/// Axes of length 1 have one element, which every place along them has.
+/// An axis of length 1 has one element, which all places along it share.
 fn places(from: &[usize], lengths: &[usize]) -> Vec<usize> {
     let own = strides(from);
     let stride = |axis: usize| if from.get(axis).is_none_or(|n| *n == 1) { 0 } else { own[axis] };

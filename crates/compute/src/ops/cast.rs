@@ -66,7 +66,7 @@ impl<'a> Cast<'a> {
                 }
                 let (f, t) = (usize::from(from.frac()), usize::from(to.frac()));
                 let signed = from.is_signed();
-                // Where all bits are fractional and dropped, the sign stays: that is -1 or 0.
+                // If all bits are fractional and dropped, the sign remains: the result is -1 or 0.
                 let whole =
                     resized(&x[f.saturating_sub(t).min(x.len() - 1)..], signed, x.len().max(to.bits()));
                 let mut out = vec![Bit::ZERO; t.saturating_sub(f)];

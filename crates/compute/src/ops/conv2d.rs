@@ -28,7 +28,7 @@ impl<'a> Conv2d<'a> {
             let lengths = |ty: &crate::Type| {
                 let known = |dim: &Dim| match dim {
                     Dim::Known(n) => *n as usize,
-                    // Images alone may be so many, and they do not meet.
+                    // Only the number of images may be a symbol, and images do not mix.
                     Dim::Symbol(_) => 0,
                 };
                 ty.shape.0.iter().map(known).collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! `x / y` and `x % y`, with an edge for each operand that has no quotient.
+//! `x / y` and `x % y`, with edge cases for operands that have no quotient.
 
 use super::*;
 use crate::Range;
@@ -20,7 +20,7 @@ impl Div {
         },
         range: |_, of| {
             let frac = of.ty.scalar.frac().into();
-            // Nothing is said of a quotient by 0, which is all bits set.
+            // No range is known for a quotient by 0, which is all bits set.
             of.two(0, 1, |x, y| match y.low > 0 || y.high < 0 {
                 true => x.corners(y, |x, y| doubled(x, frac)?.checked_div(y)),
                 false => Reach::Unknown,
@@ -40,7 +40,7 @@ fn divide(scalar: Scalar, x: u128, y: u128) -> u128 {
         return x / y;
     }
     let signed = |bits| number(scalar, bits).expect("it has a sign");
-    // The checker leaves room for the fractional bits.
+    // The checker leaves space for the fractional bits.
     (signed(x) << scalar.frac()).wrapping_div(signed(y)).cast_unsigned()
 }
 
@@ -53,7 +53,7 @@ impl Rem {
         infer: |_, of| of.each(of.numbers()?),
         range: |_, of| {
             of.two(0, 1, |x, y| {
-                // By 0 the remainder is the dividend.
+                // The remainder of a division by 0 is the dividend.
                 let (low, high) = (x.low.min(0), x.high.max(0));
                 match [y.low, y.high].map(i128::checked_abs) {
                     [Some(a), Some(b)] if y.low > 0 || y.high < 0 => {
@@ -66,7 +66,7 @@ impl Rem {
         },
         evaluate: |_, of| Ok(of.two(|x, y| remainder(of.scalar, x, y))),
         lowering: |_| {
-            // Whole steps are divided, whatever they are steps of.
+            // Whole steps are divided, whatever their size.
             Lowering::each(|b, e| {
                 let steps = Scalar::Int { signed: e.is_signed(), bits: e.to.bits() as u8 };
                 arith::divide(b, e.x(), e.y(), steps).1

@@ -36,8 +36,8 @@ impl Max {
     };
 }
 
-/// Equal ones are the same either way. Turned round, a comparison with a known number may borrow nothing from its lowest bits: one
-/// with 0 is then the sign.
+/// For equal operands either choice is right. If the operands are swapped, a comparison with a
+/// known number may borrow nothing from its lowest bits: a comparison with 0 is then the sign.
 fn extreme(b: &mut Builder, signed: bool, [mut one, mut other]: [&[Bit]; 2], least: bool) -> Vec<Bit> {
     if one.first() == Some(&Bit::ZERO) || other.first() == Some(&Bit::ONE) {
         (one, other) = (other, one);

@@ -44,7 +44,7 @@ impl Gather {
     };
 }
 
-/// Places as numbers of rows, of which there are `n`.
+/// Places as row numbers below `n`.
 fn rows(places: &Tensor, n: usize) -> Result<Vec<usize>, ComputeError> {
     let known = |i| places.number(i).and_then(|p| usize::try_from(p).ok()).filter(|p| *p < n);
     let found = (0..places.len()).map(|i| {

@@ -1,4 +1,4 @@
-//! Inputs, which are brought: nothing computes them.
+//! Inputs, which members bring: nothing computes them.
 
 use super::*;
 use crate::text::print::WHOLE;

@@ -27,7 +27,7 @@ impl And {
     };
 }
 
-/// All up to the smallest mask that covers both.
+/// All numbers up to the smallest mask that covers both.
 fn filled(x: Range, y: Range) -> Reach {
     if x.low < 0 || y.low < 0 {
         return Reach::Unknown;

@@ -1,12 +1,12 @@
-//! Operations. For each there are a row of [`OPS`] and a file here, which say all about it.
+//! Operations. Each has a row of [`OPS`] and a file here, which define it completely.
 //!
 //! ```text
 //! a row     binary code · operation · parameters · file · what it leaks · documentation
 //! a file    text · name, arity and cost · type · range · value in the open · circuit · printing
 //! ```
 //!
-//! A new operation is a file with an [`OpDef`], and a row: a part that is missing does not compile.
-//! Back ends run an operation that they do not know by its circuit. The types of parameters say how
+//! A new operation is a file with an [`OpDef`], and a row: a missing part does not compile. Back
+//! ends run an operation that they do not know by its circuit. The types of parameters define how
 //! parameters are written and read; see [`Parameter`].
 
 mod apply;
@@ -71,26 +71,26 @@ pub use reference::reference;
 /// The definition of an operation, on its parameters as the graph holds them.
 #[derive(Clone, Copy)]
 pub(crate) struct OpDef<P> {
-    /// The way in which text calls it.
+    /// How text calls it.
     syntax: Syntax,
     /// Its name, its arity, and its cost on shares.
     facts: fn(&P) -> Facts,
-    /// The type of what it computes, or the reason for which it does not take its operands.
+    /// The type of the result, or the reason why the operands are refused.
     infer: fn(&P, Operands<'_>) -> Typed,
-    /// The numbers that it reaches, as if its type had no bounds.
+    /// The range of the result, as if its type had no bounds.
     range: fn(&P, &Ranges<'_>) -> Reach,
-    /// The value in the open: the oracle of every back end. It fails if a place does not exist.
+    /// The value in the clear: the oracle of every back end. It fails if a place does not exist.
     evaluate: fn(&P, Evaluation<'_>) -> Result<Tensor, ComputeError>,
     /// The circuit.
     lowering: for<'p> fn(&'p P) -> Lowering<'p>,
-    /// The text, which is read as the same operation.
+    /// The text; reading it gives the same operation.
     print: fn(&P, Writing<'_>) -> Printed,
 }
 
 /// An operation's definition with its parameters.
 struct Bound<P>(OpDef<P>, P);
 
-/// The facts that are asked of an operation; see [`OpDef`].
+/// The questions that are asked of an operation; see [`OpDef`].
 pub(crate) trait Definition {
     fn facts(&self) -> Facts;
     fn infer(&self, of: Operands<'_>) -> Typed;
@@ -126,37 +126,37 @@ impl<P> Definition for Bound<P> {
     }
 }
 
-/// Facts of an operation that are known without its operands.
+/// Facts about an operation that are known without its operands.
 #[derive(Clone, Copy)]
 pub(crate) struct Facts {
-    /// Its name in messages and text.
+    /// The name in messages and text.
     pub(crate) name: &'static str,
-    /// How many operands it takes; `None` for any number from 1.
+    /// The number of operands; `None` for any number from 1.
     pub(crate) arity: Option<usize>,
-    /// Its cost on shares, which an owner who computes it alone saves the others.
+    /// Its cost on shares, which the others save if an owner computes it alone.
     pub(crate) role: Role,
 }
 
-/// The cost of an operation on shares.
+/// The kind of an operation's cost on shares.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It adds or multiplies its operands, as numbers.
+    /// It adds or multiplies its operands as numbers.
     Sums,
-    /// It is another form of its first operand, and costs nothing.
+    /// It is another form of its first operand and costs nothing.
     Moves,
     /// It works on bits, or joins several values.
     Works,
 }
 
-/// A call as text has it, to the operation and its operands.
+/// Reads a call in text as the operation and its operands.
 pub(crate) type Parse = fn(&mut Call<'_>) -> Result<(Op, Vec<Value>), ComputeError>;
 
-/// The way in which text calls an operation, with an example for the reference page.
+/// How text calls an operation, with an example for the reference page.
 #[derive(Clone, Copy)]
 pub(crate) enum Syntax {
-    /// In a form of its own, as an input.
+    /// By a form of its own, such as an input.
     Named(&'static str),
-    /// By signs between two operands, with the precedence of these signs.
+    /// By signs between two operands; the number is the signs' precedence.
     Between(&'static [(&'static str, Op)], u8),
     /// By a sign before its operand.
     Before(&'static str, &'static Op),
@@ -168,10 +168,11 @@ pub(crate) enum Syntax {
 
 /// The circuit of an operation.
 pub(crate) enum Lowering<'a> {
-    /// A block for each element: results depend on the operands' elements in the same place alone.
+    /// A block for each element: an element of the result depends only on the operands' elements in
+    /// the same place.
     Elements(Box<Block<'a>>),
-    /// Moves of elements: the places from which they come, by the lengths of operands and result. A
-    /// place counts the elements of all operands, one operand behind the other.
+    /// Moves of elements: the places from which they come, by the lengths of operands and result.
+    /// Places count the elements of all operands, one operand after the other.
     Moves(Box<Places<'a>>),
     /// Stages of its own.
     Stages(Box<Make<'a>>),
@@ -211,7 +212,8 @@ macro_rules! operations {
     ($($code:literal $op:ident $(($($at:ident: $of:ty),+))? $({ $($field:ident: $ty:ty = $about:literal),+ })? = $file:ident, $leaks:expr, $doc:literal;)+) => {
         /// An operation.
         ///
-        /// Element-wise operations take operands of one shape; a single element stands for as many as the others have.
+        /// Element-wise operations take operands of one shape; a single element is repeated to that
+        /// shape.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         pub enum Op {
             $(#[doc = $doc] $op $(($($of),+))? $({ $(#[doc = $about] $field: $ty),+ })?,)+
@@ -226,7 +228,7 @@ macro_rules! operations {
         },)+];
 
         impl Op {
-            /// Its definition.
+            /// The operation's definition.
             pub(crate) fn def(&self) -> Box<dyn Definition + '_> {
                 match self {
                     $(Op::$op $(($($at),+))? $({ $($field),+ })? => {
@@ -235,7 +237,8 @@ macro_rules! operations {
                 }
             }
 
-            /// The values that three parties see of it beside lengths, in words that follow its name. Circuits show nothing.
+            /// The values, besides lengths, that three parties see of it, in words that follow its
+            /// name. Circuits reveal nothing.
             #[must_use]
             pub const fn leaks(&self) -> Option<&'static str> {
                 match self {
@@ -262,7 +265,7 @@ macro_rules! operations {
                 })
             }
 
-            /// The same where symbols have numbers.
+            /// The operation with numbers for symbols.
             pub(crate) fn bound(&self, bind: &Bind<'_>) -> Result<Op, ComputeError> {
                 Ok(match self {
                     $(Op::$op $(($($at),+))? $({ $($field),+ })? => {
@@ -361,7 +364,7 @@ pub(crate) fn call(name: &str) -> Option<Parse> {
     })
 }
 
-/// The facts of an operation of so many operands.
+/// The facts of an operation with this number of operands.
 const fn facts(name: &'static str, arity: usize, role: Role) -> Facts {
     Facts { name, arity: Some(arity), role }
 }

@@ -14,7 +14,8 @@ pub(super) struct Pool<'a> {
     pub(super) steps: &'a Steps,
 }
 
-/// The name of pooling by a reduction; of any other than these four the checker says what there is.
+/// The name of pooling by a reduction. For reductions other than these four, the checker lists the
+/// valid ones.
 const fn name(reduction: Reduction) -> &'static str {
     match reduction {
         Reduction::Sum => "pool_sum",

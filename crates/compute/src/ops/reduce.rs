@@ -88,7 +88,7 @@ impl<'a> Reduce<'a> {
     }
 }
 
-/// The reduction of elements of a scalar, in order.
+/// Reduces elements of a scalar, in order.
 pub(super) fn reduced(
     reduction: Reduction,
     scalar: Scalar,

@@ -3,7 +3,7 @@
 use super::{OPS, Syntax};
 use core::fmt::Write;
 
-/// The reference of operations as text calls them, in Markdown: a row of a table for each.
+/// The reference of operations as text calls them, in Markdown: a table with a row for each.
 #[must_use]
 pub fn reference() -> String {
     let mut out = String::from("| in text | in Rust | |\n|---|---|---|\n");

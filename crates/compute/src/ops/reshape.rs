@@ -14,7 +14,8 @@ impl<'a> Reshape<'a> {
             Ok((Op::Reshape(to), c.only(x)?))
         }),
         facts: |_| facts("reshape", 1, Role::Moves),
-        // Symbols must be the same, as often, on both sides; what is known must come to the same product.
+        // Each symbol must occur equally often on both sides, and the known lengths must have the
+        // same product.
         infer: |p, of| {
             let (scalar, to) = (of.not_place()?, ranked(p.to)?);
             let parts = |shape: &Shape| {

@@ -28,7 +28,7 @@ impl<'a> Reveal<'a> {
             let (_, ty) = of.all[0];
             let visibility = match p.to {
                 None => Visibility::Public,
-                // A value that all know stays known.
+                // A public value stays public.
                 Some(_) if ty.visibility == Visibility::Public => Visibility::Public,
                 Some(member) => Visibility::Private(*member),
             };

@@ -12,7 +12,7 @@ fn shifted(of: Operands<'_>, by: u16) -> Typed {
     of.each(scalar)
 }
 
-/// Bit `i` of the result is bit `from(i)`, where there is one, else the sign or 0.
+/// Bit `i` of the result is bit `from(i)` if that exists, else the sign or 0.
 fn moved(of: &Tensor, from: impl Fn(usize) -> Option<usize>, sign: bool) -> Tensor {
     let bits = of.scalar().bits();
     let mut out = Tensor::zeros(of.scalar(), of.lengths());

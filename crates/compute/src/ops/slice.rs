@@ -27,7 +27,7 @@ impl<'a> Slice<'a> {
             let dim = of.axis(axis)?;
             let fits = match dim {
                 Dim::Known(n) => to <= *n,
-                // It is looked at again when the length is bound.
+                // Checked when the length is bound.
                 Dim::Symbol(_) => true,
             };
             if from > to || !fits {

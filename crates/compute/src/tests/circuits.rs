@@ -13,11 +13,11 @@ fn bits(tensor: &Tensor) -> Vec<bool> {
         .collect()
 }
 
-/// Runs the circuit and compares all outputs; gives the number of ANDs.
+/// Runs the circuit and compares all outputs; returns the number of ANDs.
 pub(super) fn check(c: &Computation, given: &BTreeMap<String, Tensor>) -> Result<Option<u64>, TestCaseError> {
     let expected = match evaluate(c, given) {
         Ok(expected) => expected,
-        // A slice of too few rows, or a place that is none.
+        // A slice of too few rows, or a place that does not exist.
         Err(ComputeError::Type { .. } | ComputeError::Input { .. }) => return Ok(None),
         Err(other) => return Err(TestCaseError::fail(other.to_string())),
     };
@@ -48,7 +48,7 @@ fn random_computations() {
     assert!(compared > 200 && ands > 100, "{compared} compared, {ands} with ANDs");
 }
 
-/// `z = …` on inputs x and y of one type.
+/// `z = …` of inputs x and y of one type.
 fn one(scalar: &str, shape: &str, expr: &str) -> Computation {
     let text = format!(
         "computation c\nmembers m\nsymbols n\ninput x: {scalar}{shape} from m\ninput y: {scalar}{shape} from m\noutput z = {expr} to m\n"
@@ -131,7 +131,8 @@ fn what_is_moved_costs_nothing() {
     assert!(product("x * 5") * 20 < product("x * y"), "a known factor is part of the block");
 }
 
-/// A comparison with 0 is the sign, on whichever side it stands, and one with another known number begins at the first bit that borrows.
+/// A comparison with 0 is the sign, whichever side the 0 is on. A comparison with another known
+/// number begins at the first bit that borrows.
 #[test]
 fn extremes_with_a_known_number_compare_no_more_than_they_must() {
     let i32 = Scalar::signed(32);
@@ -161,7 +162,7 @@ fn extremes_with_a_known_number_compare_no_more_than_they_must() {
     }
 }
 
-/// Numbers that all know have bits as well, once they are moved with what nobody sees.
+/// Numbers that all know take bits as well when they are moved together with secret ones.
 #[test]
 fn circuits_keep_to_a_number_of_bits() {
     for (expr, bits) in [("x + y", 3 * 64 * 100), ("permute(x, order(y))", 1 << 20)] {

@@ -1,4 +1,4 @@
-//! Tests that owners' own parts and the rest together give what the whole gives.
+//! The owners' parts and the rest together give the results of the whole.
 
 use crate::test_support::{computation, inputs};
 use crate::{Computation, Cut, Member, Op, Tensor, Visibility, circuits, evaluate};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 type Values = BTreeMap<String, Tensor>;
 
-/// The owners that the types name; secret inputs are brought by a third one.
+/// The owners that the types name; a third member brings secret inputs.
 fn owners(c: &Computation) -> Vec<Option<u16>> {
     let owner = |visibility| match visibility {
         Visibility::Public => None,
@@ -21,7 +21,7 @@ fn bound(text: &str, given: &Values) -> Computation {
     c.bind(&c.symbols_of(given).unwrap()).unwrap()
 }
 
-/// The cut, and what it gives of these inputs: each owner has its own and the public ones alone.
+/// Cuts, and runs the parts on these inputs: each owner has only its own and the public ones.
 fn through(c: &Computation, given: &Values, numbers: bool) -> (Cut<u16>, Values) {
     let owners = owners(c);
     let of = |is: &dyn Fn(Option<u16>) -> bool| -> Values {
@@ -68,7 +68,8 @@ fn a_cut_gives_what_the_whole_gives() {
     assert!(compared > 300 && fewer > 300, "{compared} compared, {fewer} have fewer operations together");
 }
 
-/// A move that is left to the rest late reads places which are computed from constants, and stand between it and what it moves.
+/// A move that is left to the rest late reads places that are computed from constants and come
+/// between it and its operand.
 #[test]
 fn constants_between_a_move_and_what_it_moves_are_kept() {
     for places in [
@@ -108,7 +109,7 @@ fn what_one_owner_does_alone_costs_nothing() {
     let (cut, found) = through(&whole, &given, true);
     assert_eq!(Ok(found), evaluate(&whole, &given));
     let inputs: Vec<_> = cut.shared().inputs().map(|(name, _)| name.to_owned()).collect();
-    // x / 7 sorted and x % 5 of a, 3 y of b, s + 1: not x, y and s.
+    // x / 7 sorted and x % 5 of a, 3 y of b, s + 1: not x, y and s themselves.
     assert!(inputs.len() == 4 && inputs.iter().all(|name| name.starts_with('t')), "{}", cut.shared());
     let left: Vec<&Op> = cut.shared().nodes().iter().map(|node| &node.op).collect();
     let left: Vec<_> = left.iter().filter(|op| !matches!(op, Op::Input(_) | Op::Constant(_))).collect();
@@ -177,7 +178,8 @@ fn ranges_are_kept_behind_the_cut_but_refuse_nothing() {
     // Inputs come first.
     let range = cut.shared().range(crate::Value(1)).unwrap();
     assert_eq!((range.low, range.high), (0, 297), "{}", cut.shared());
-    // Once p is a constant, the sum is refused for what it may reach; the whole is not.
+    // When p is a constant, the sum is refused for the values that it may reach; the whole
+    // computation is not.
     let whole = bound(&text("output z = x + y * p"), &given(30_000));
     let (_, found) = through(&whole, &given(30_000), true);
     assert_eq!(Ok(found), evaluate(&whole, &given(30_000)));

@@ -1,11 +1,11 @@
-//! Derived forms against their definitions, in the open and as circuits.
+//! Derived forms against their definitions, in the clear and as circuits.
 
 use super::circuits::check;
 use crate::{Builder, Computation, ComputeError, Scalar, Shape, Tensor, evaluate};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// `z = …` of x and y with as many rows as there are pairs, evaluated; the circuit gives the same.
+/// Evaluates `z = …` of x and y with one row a pair; the circuit gives the same.
 fn both(types: [&str; 2], expr: &str, rows: &[(i128, i128)]) -> Result<Tensor, TestCaseError> {
     let text = format!(
         "computation c\nmembers m\nsymbols n\ninput x: {}[n] from m\ninput y: {}[n] from m\noutput z = {expr} to m\n",
@@ -181,7 +181,8 @@ fn what_has_no_value_is_refused_once_lengths_and_public_values_are_known() {
     let message = |c: &Computation, x: &[i128], edges: &[i128]| run(c, x, edges).unwrap_err().to_string();
     let no_median = "input \"x\": a column of no rows has no median; bring a row at least";
     assert_eq!(message(&c("", "median(x)"), &[], &[]), no_median);
-    // So it is of what the builder made, and of what has lost its symbols.
+    // The same holds for a computation that the builder made, and for one that has lost its
+    // symbols.
     let b = Builder::new("c");
     let m = b.member("m");
     let n = b.symbol("n");
@@ -205,7 +206,7 @@ fn what_has_no_value_is_refused_once_lengths_and_public_values_are_known() {
         [Some(0), Some(3)],
         "equal edges have nothing between them"
     );
-    // What follows from public values is looked at, what is opened on the way is not.
+    // Edges that follow from public values are checked; edges that are opened on the way are not.
     let doubled = c("input e: i8[3] public\n", "histogram(x, -e)");
     assert!(
         message(&doubled, &[0], &[1, 2, 3])
@@ -222,7 +223,7 @@ fn what_has_no_value_is_refused_once_lengths_and_public_values_are_known() {
     assert!(opened.check_promises(&BTreeMap::new()).is_ok());
 }
 
-/// Lines of a text that its formatter writes again as they are.
+/// Checks that the formatter writes these lines back unchanged.
 fn kept(lines: &str) {
     let text = format!(
         "computation c\nmembers m\nsymbols n\n\ninput x: i32[n] from m\ninput r: fixed(32, 16)[n] from m\n\n{lines}"
@@ -242,7 +243,8 @@ fn what_text_calls_by_name_is_shown_by_it() {
     kept("output y = round(divide(r, 2.5)) to m\n");
     kept("t1 = x / 10\ntotal = group_sum(x, t1)\noutput y = total to m\noutput last = group_end(t1) to m\n");
     kept("output y = clamp(clamp(x, 0, 7), 2, 3) to m\n");
-    // Two ways to write one value: the first is shown. A part of a form that serves elsewhere has its place.
+    // Of two ways to write one value, the first is shown. A part of a form that is used elsewhere
+    // keeps its place.
     let text = "computation c\nmembers m\nsymbols n\n\ninput x: i32[n] from m\n\noutput y = min(max(x, 0), 9) to m\n\
                 output w = clamp(x, 0, 9) to m\noutput z = max(x, 0) to m\n";
     let c: Computation = text.parse().unwrap();
@@ -258,7 +260,7 @@ fn what_text_calls_by_name_is_shown_by_it() {
     let hidden: Computation = text.parse().unwrap();
     let again: Computation = hidden.to_string().parse().unwrap();
     assert_eq!((again == hidden, again.to_string()), (true, hidden.to_string()));
-    // The graph itself has what they stand for, and so has its binary form.
+    // The graph itself has the expansions, and so has its binary form.
     let read = Computation::from_bytes(&c.to_bytes()).unwrap();
     assert!(read == c && read.to_string().contains("min(") && !read.to_string().contains("clamp"), "{read}");
 }

@@ -1,4 +1,4 @@
-//! Words for members.
+//! Explanations for members.
 
 use crate::Computation;
 

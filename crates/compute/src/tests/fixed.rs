@@ -1,4 +1,4 @@
-//! Fixed-point functions against f64, within the errors that they state, and as circuits.
+//! Fixed-point functions against f64, within their documented errors, and as circuits.
 
 use super::circuits::check;
 use crate::test_support::Dice;
@@ -21,7 +21,7 @@ fn given([bits, frac]: [u8; 2], rows: &[[i128; 2]]) -> BTreeMap<String, Tensor> 
     BTreeMap::from([("x".to_owned(), column(0)), ("y".to_owned(), column(1))])
 }
 
-/// Numbers of every size, and all edges.
+/// Numbers of every size, and all edge cases.
 fn rows([bits, _]: [u8; 2]) -> Vec<[i128; 2]> {
     let mut dice = Dice(u64::from(bits));
     let mut one = || {
@@ -36,7 +36,8 @@ fn rows([bits, _]: [u8; 2]) -> Vec<[i128; 2]> {
     rows
 }
 
-/// The greatest error beyond the stated share of the result, in steps, of all rows for which `exact` has a value that fits.
+/// The greatest error beyond the documented share of the result, in steps, over all rows for which
+/// `exact` has a value that fits.
 fn worst(ty: [u8; 2], expr: &str, share: bool, exact: fn(f64, f64) -> Option<f64>) -> f64 {
     let rows = rows(ty);
     let made = evaluate(&of(ty, expr), &given(ty, &rows)).unwrap().remove("z").unwrap();
@@ -113,7 +114,7 @@ fn rounding_is_to_the_nearest_of_two_the_greater() {
         let rows = rows(ty);
         let made = evaluate(&of(ty, "round(x)"), &given(ty, &rows)).unwrap().remove("z").unwrap();
         for (i, [x, _]) in rows.iter().enumerate() {
-            // Twice the number, so that a half has a place.
+            // Twice the number, so that a half can be represented.
             let half = if ty[1] == 0 { 0 } else { 1i128 << (ty[1] - 1) };
             let floor = x.wrapping_add(half).checked_shr(ty[1].into()).unwrap_or(0);
             let exact = floor.checked_shl(ty[1].into()).unwrap_or(0);
@@ -166,7 +167,7 @@ fn edges_have_results() {
         assert_eq!([one("sqrt(x)", 0, 0), one("sqrt(x)", -1, 0), one("sqrt(x)", least, 0)], [0; 3]);
         assert_eq!([one("log(x)", 0, 0), one("log(x)", -7, 0)], [least; 2]);
         assert_eq!(one("exp(x)", least, 0), 0);
-        // Within 3 steps of the exponent below the greatest there is.
+        // Within 3 steps of the exponent below the greatest number.
         let top = one("exp(x)", greatest, 0);
         assert!(top > 0 && greatest - top < 8 * (greatest >> ty[1]).max(1), "{ty:?} {top}");
         assert!(one("sigmoid(x)", least, 0) <= 1);
@@ -204,7 +205,7 @@ fn a_promise_does_not_refuse_functions() {
     }
 }
 
-/// The figures of the module's table.
+/// The numbers of the module's table.
 #[test]
 fn functions_cost_what_is_stated() {
     let figures = [

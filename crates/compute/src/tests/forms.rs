@@ -23,7 +23,7 @@ proptest! {
         let c = computation(seed);
         let given = inputs(&c, seed ^ 1, n);
         let read: Computation = c.to_string().parse().unwrap();
-        // Slices of what is too short, and places of a gather, are refused alike.
+        // Too short slices, and places of a `gather` that do not exist, are refused by both.
         prop_assert_eq!(evaluate(&c, &given), evaluate(&read, &given));
     }
 
@@ -114,7 +114,7 @@ fn deep_graphs_end() {
     assert!(matches!(nested.parse::<Computation>(), Err(ComputeError::Text { .. })));
 }
 
-/// The digest is an agreement: a change of it parts old members from new ones.
+/// The digest is an agreement: a change would separate old members from new ones.
 #[test]
 fn a_digest_is_pinned() {
     let text = "computation bill\nmembers shop, client\nsymbols n\ninput price: u64[n] from shop\ninput amount: u64[n] from client\n\
@@ -124,7 +124,7 @@ fn a_digest_is_pinned() {
     assert_eq!(hex, "1638c43c54f48a7c");
 }
 
-/// Widths that a few bytes claim must not take memory.
+/// Widths that a few bytes claim must not allocate memory.
 #[test]
 fn a_circuit_of_too_many_bits_is_refused_before_it_is_made() {
     let text = "computation c\nmembers m\ncircuit not [\n1 2\n1 1\n1 1\n1 1 0 1 INV\n]\ninput x: bits(1) from m\noutput z = circuit(not, x) to m\n";
@@ -141,7 +141,7 @@ fn a_circuit_of_too_many_bits_is_refused_before_it_is_made() {
     assert!(refused(vec![0]).contains("gate 0 reads wire 0 before anything writes it"));
 }
 
-/// Signs that group from the left nest as deep as they are many.
+/// Left-associative signs nest as deep as their number.
 #[test]
 fn long_chains_are_refused_with_their_place() {
     let chain = |sign: &str, terms: usize| {
@@ -166,7 +166,7 @@ fn long_chains_are_refused_with_their_place() {
         let error = text.parse::<Computation>().unwrap_err().to_string();
         assert!(error.contains("has more than 512 levels"), "{error}");
     }
-    // What is wide is not deep.
+    // A wide expression is not deep.
     let wide = vec!["x + x"; 2_000].join(", ");
     let text =
         format!("computation wide\nmembers m\ninput x: u8[1] from m\noutput z = concat({wide}) to m\n");

@@ -1,4 +1,5 @@
-//! Tests of the whole: random graphs through every form, and the evaluator against formulas of its own.
+//! Tests of the whole crate: random graphs through every form, and the evaluator against
+//! independent formulas.
 
 mod circuits;
 mod cost;

@@ -1,5 +1,6 @@
-//! NumPy as an oracle that nobody here wrote: integers, products of matrices, windows and sorts. Without it the test says
-//! so and is skipped; `HUSHWIRE_PYTHON` names an interpreter other than `python3`.
+//! NumPy as an independent oracle: integers, products of matrices, windows and sorts. Without NumPy
+//! the test prints a note and is skipped; `HUSHWIRE_PYTHON` names an interpreter other than
+//! `python3`.
 
 use super::evaluator::run;
 use crate::test_support::{Dice, tensor};
@@ -9,7 +10,8 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Reads lines of a type, lengths and elements of x and of y and an expression; writes the elements of each result.
+/// Reads lines with a type, the lengths and elements of x and of y, and an expression; writes the
+/// elements of each result.
 const PROGRAM: &str = r#"
 import sys, numpy as np
 np.seterr(all="ignore")
@@ -39,7 +41,7 @@ for line in sys.stdin:
     print(*[int(n) for n in np.ravel(eval(expr))])
 "#;
 
-/// A case: its type, both shapes, and the expression here and there.
+/// A case: its type, both shapes, and the expression in text and in `NumPy`.
 type Case = (&'static str, Vec<usize>, Vec<usize>, &'static str, &'static str);
 
 fn cases() -> Vec<Case> {

@@ -89,7 +89,7 @@ fn a_standard_cipher_is_carried() {
     let c: Computation = text.parse().unwrap();
     assert_eq!(Computation::from_bytes(&c.to_bytes()).unwrap(), c);
     assert_eq!(c.to_string().parse::<Computation>().unwrap(), c);
-    // The circuit's wire 0 is the last bit of the last byte, as a number reads.
+    // The circuit's wire 0 is the last bit of the last byte, as in a written number.
     let bytes = |hex: &str| u128::from_str_radix(hex, 16).unwrap();
     let key = Tensor::single(Scalar::Bits(128), bytes("000102030405060708090a0b0c0d0e0f"));
     let block = bytes("00112233445566778899aabbccddeeff");

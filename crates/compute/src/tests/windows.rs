@@ -5,7 +5,7 @@ use crate::test_support::{Dice, tensor};
 use crate::{Scalar, Tensor};
 use proptest::prelude::*;
 
-/// An element of a padded image: nothing outside.
+/// An element of a padded image; `None` outside.
 fn at(x: &Tensor, [n, c, i, j]: [i64; 4]) -> Option<u128> {
     let l: Vec<i64> = x.lengths().iter().map(|l| *l as i64).collect();
     let inside = (0..l[2]).contains(&i) && (0..l[3]).contains(&j);
@@ -53,7 +53,7 @@ proptest! {
                 }
             }
         }
-        // Less padding than the window is wide.
+        // Padding is smaller than the window.
         let pad: Vec<i64> = (0..4).map(|d| pad[d].min(size[d % 2] as i64 - 1)).collect();
         let out = |d: usize| (rows[d] as i64 + pad[d] + pad[d + 2] - size[d] as i64) / stride[d] + 1;
         for kind in ["sum", "mean", "min", "max"] {

@@ -6,22 +6,22 @@ use super::{
 };
 use crate::{ComputeError, Dim, Member, Netlist, Scalar, Shape, Steps, TextPlace, Value, error::wrong};
 
-/// The thing that a text stands for.
+/// The result of lowering a text.
 pub(crate) type Lowered<T> = Result<T, ComputeError>;
 
-/// The values, members and circuits that a text has so far.
+/// The values, members and circuits that a text has declared so far.
 pub(crate) trait Scope {
-    /// A value; `beside` is the type of a bare number.
+    /// A value; a bare number has the type `beside`.
     fn value(&mut self, expr: &Expr, beside: Option<Scalar>) -> Lowered<Value>;
-    /// Two operands of one type, either of which may be a bare number.
+    /// Two operands of one type; either may be a bare number.
     fn pair(&mut self, left: &Expr, right: &Expr, outer: Option<Scalar>) -> Lowered<Vec<Value>>;
-    /// The member of a name.
+    /// The member with this name.
     fn member(&self, named: &Named) -> Lowered<Member>;
-    /// The circuit of a name.
+    /// The circuit with this name.
     fn circuit(&self, name: &str) -> Option<Netlist>;
 }
 
-/// A call that is to be read: its arguments, and what stands around it.
+/// A call under way: its arguments and its context.
 pub(crate) struct Call<'a> {
     pub(crate) arguments: Arguments<'a>,
     pub(crate) scope: &'a mut dyn Scope,
@@ -30,7 +30,7 @@ pub(crate) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// All arguments that are left, as operands.
+    /// All remaining arguments, as operands.
     pub(crate) fn operands(&mut self) -> Lowered<Vec<Value>> {
         let mut operands = vec![];
         while !self.arguments.all.is_empty() {
@@ -53,14 +53,14 @@ impl<'a> Call<'a> {
     }
 }
 
-/// As many numbers.
+/// A list of `N` numbers.
 pub(crate) fn numbers<const N: usize>(items: &[Item], a: &Arguments<'_>) -> Lowered<[u32; N]> {
     let all: Option<Vec<u32>> = items.iter().map(|item| item.text.parse().ok()).collect();
     let all: Option<[u32; N]> = all.and_then(|all| all.try_into().ok());
     all.ok_or_else(|| a.wrong(&format!("{N} numbers from 0 are expected in brackets")))
 }
 
-/// Arguments of a call that are not taken yet.
+/// The arguments of a call that are not taken yet.
 #[derive(Clone, Copy)]
 pub(crate) struct Arguments<'a> {
     pub(crate) place: TextPlace,
@@ -146,7 +146,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// `stride=[2, 2], pad=[1, 1, 1, 1], groups=3`, each of which may be missing.
+    /// `stride=[2, 2], pad=[1, 1, 1, 1], groups=3`; each may be missing.
     pub(crate) fn steps(&mut self) -> Lowered<(Steps, u32)> {
         let (mut steps, mut groups) = (Steps::default(), 1);
         let (mut seen, here) = (vec![], *self);

@@ -9,14 +9,14 @@ use crate::{
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
-/// Values within values that stand in one line.
+/// The deepest nesting of values in one line.
 const MAX_DEPTH: usize = 8;
 
 struct Formatter<'a> {
     computation: &'a Computation,
-    /// Names of values that have a line of their own, and of inputs.
+    /// The names of inputs, and of values with a line of their own.
     names: BTreeMap<Value, String>,
-    /// Circuits' numbers.
+    /// The circuits' numbers.
     circuits: HashMap<&'a Netlist, usize>,
 }
 
@@ -64,7 +64,7 @@ pub(super) fn text(computation: &Computation) -> String {
     out
 }
 
-/// `in 0..10`: from the least up to what is just above the greatest.
+/// `in 0..10`: from the least number to the one after the greatest.
 pub(crate) fn promise(range: Range, scalar: Scalar) -> String {
     let [low, end] = [range.low, range.high + 1].map(|n| Decimal(n, scalar.frac()));
     format!("in {low}..{end}")
@@ -74,10 +74,12 @@ fn member_name(computation: &Computation, member: Member) -> &str {
     &computation.members()[usize::from(member.0)]
 }
 
-/// Values with a line of their own: those with a name, those that serve more than once, and those that are too deep.
+/// The values with a line of their own: those with a name, those with several readers, and those
+/// that would nest too deep.
 fn lines(computation: &Computation) -> BTreeMap<Value, String> {
     let nodes = computation.nodes();
-    // What stands in the text: a form called by name shows its operands, and nothing of what it stands for.
+    // Only values that the text shows count: a form called by name shows its operands and hides its
+    // expansion.
     let mut uses = vec![0usize; nodes.len()];
     computation.outputs().iter().for_each(|output| uses[output.value.0 as usize] += 1);
     for at in (0..nodes.len()).rev() {
@@ -85,7 +87,7 @@ fn lines(computation: &Computation) -> BTreeMap<Value, String> {
             operands(computation, Value(at as u32)).iter().for_each(|v| uses[v.0 as usize] += 1);
         }
     }
-    // Names of what is not shown are not there when the text is read again.
+    // Names of hidden values disappear when the text is read again.
     let shown = |v: &Value| uses[v.0 as usize] > 0 || matches!(computation.node(*v).op, Op::Input(_));
     let taken: BTreeSet<&str> =
         computation.names.iter().filter(|(v, _)| shown(v)).map(|(_, name)| name.as_str()).collect();
@@ -120,7 +122,7 @@ fn operands(computation: &Computation, value: Value) -> &[Value] {
 }
 
 impl Formatter<'_> {
-    /// The expression that computes a value, and how strongly it holds together.
+    /// The expression that computes a value, and its precedence.
     fn expr(&self, value: Value) -> Printed {
         if let Some(form) = self.computation.forms.get(&value) {
             return (self.form(form), WHOLE);
@@ -129,7 +131,7 @@ impl Formatter<'_> {
         node.op.def().print(Writing { name: node.op.name(), arguments: &node.arguments, names: self })
     }
 
-    /// A form as it is called; numbers of the first operand's type stand bare.
+    /// A form as it is called; numbers of the first operand's type are bare.
     fn form(&self, form: &Written) -> String {
         let first = form.operands[0];
         let rest = form.operands[1..].iter().map(|v| self.pair(first, *v, 0, 0)[1].clone());

@@ -1,4 +1,4 @@
-//! Characters to tokens.
+//! Splits characters into tokens.
 
 use crate::{ComputeError, TextPlace, error::wrong};
 
@@ -7,7 +7,7 @@ use crate::{ComputeError, TextPlace, error::wrong};
 pub(crate) enum Token {
     /// A name.
     Name(String),
-    /// A number as it is written: digits, a point and digits, or 0x and digits.
+    /// A number as written: digits, a point and digits, or 0x and digits.
     Number(String),
     /// A sign.
     Sign(&'static str),
@@ -16,7 +16,7 @@ pub(crate) enum Token {
 }
 
 impl Token {
-    /// As messages show it.
+    /// The token as messages show it.
     pub(crate) fn shown(&self) -> String {
         match self {
             Token::Name(text) | Token::Number(text) => format!("`{text}`"),
@@ -26,7 +26,7 @@ impl Token {
     }
 }
 
-/// Longer signs before their beginnings.
+/// Longer signs come before their prefixes.
 const SIGNS: [&str; 27] = [
     "==", "!=", "<=", ">=", "<<", ">>", "..", "=", "<", ">", "(", ")", "[", "]", ",", ":", "+", "-", "*",
     "/", "%", "&", "|", "^", "!", "{", "}",
@@ -82,7 +82,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, TextPlace)>, ComputeError
     Ok(tokens)
 }
 
-/// Letters and digits, and a point where a digit follows it: `0..5` begins with 0.
+/// Letters and digits, and a point if a digit follows it: `0..5` begins with 0.
 fn number(text: &str) -> &str {
     let word = |text: &str| text.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
     let whole = word(text);

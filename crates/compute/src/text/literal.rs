@@ -1,4 +1,4 @@
-//! Numbers as they are written, to elements of a type.
+//! Converts written numbers to elements of a type.
 
 use super::{
     arguments::Lowered,
@@ -10,9 +10,9 @@ use crate::{
     tensor::{Literal, Unfit, number, parse_literal, parse_nearest},
 };
 
-/// `0..1000`: up to what is just below the second.
+/// `0..1000`: from the first to just below the second.
 pub(crate) fn range(scalar: Scalar, ends: &[Item; 2]) -> Lowered<Range> {
-    // The end may be one more than the greatest there is.
+    // The end may be one more than the greatest number.
     let wider = match scalar {
         Scalar::Int { bits, .. } if scalar.is_signed() || bits < 128 => {
             Scalar::signed(bits.saturating_add(2).min(128))

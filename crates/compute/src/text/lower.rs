@@ -1,4 +1,5 @@
-//! Statements to a computation: names to values, numbers to the types that they stand beside.
+//! Lowers statements to a computation: resolves names to values, and gives numbers the types of
+//! their neighbours.
 
 use super::{
     arguments::{Arguments, Call, Lowered, Scope},
@@ -119,7 +120,7 @@ impl Lower {
         }
     }
 
-    /// A form that is written with other operations. Bare numbers have the first operand's type.
+    /// A derived form. Bare numbers have the first operand's type.
     fn derived(&mut self, mut a: Arguments<'_>, form: &derive::Form) -> Lowered<Value> {
         let rows = match form.rows {
             true => whole(a.named("rows")?.ok_or_else(|| a.wrong("say how many rows: rows=10"))?)?,
@@ -174,7 +175,7 @@ impl Scope for Lower {
             }
             What::Binary(sign, sides) => {
                 let op = ops::between(sign).ok_or_else(|| unknown(place, sign))?;
-                // The type of a result says that of its operands, but for comparisons.
+                // The type of a result is that of its operands, except for comparisons.
                 let outer = beside.filter(|_| !matches!(op, Op::Compare(_)));
                 let operands = self.pair(&sides[0], &sides[1], outer)?;
                 self.push(place, op, operands)
@@ -226,7 +227,7 @@ fn bare(expr: &Expr) -> bool {
     }
 }
 
-/// A sign that no operation has.
+/// The error of a sign that no operation has.
 fn unknown(place: TextPlace, sign: &str) -> ComputeError {
     wrong(place, format!("there is no operation {sign}"), "see `hushwire_compute::text` for all operations")
 }

@@ -12,9 +12,10 @@
 //! output total = paid to client           # or: to client, shop; `output paid to client` for a value's own name
 //! ```
 //!
-//! Between values stand, weakest first, `|`, `^`, `&`, `== != < <= > >=`, `<< >>`, `+ -`, `* / %`, then `-x` and `!x`.
-//! A bare number has the type of what it is combined with; `const(u64, 3)` and `const(u64[2], [1, 2])` say it. `docs/reference/operations.md`
-//! has all calls, with what they compute; these among them:
+//! The signs between values are, weakest first, `|`, `^`, `&`, `== != < <= > >=`, `<< >>`, `+ -`,
+//! `* / %`, then `-x` and `!x`. A bare number has the type of its neighbour; `const(u64, 3)` and
+//! `const(u64[2], [1, 2])` give it explicitly. `docs/reference/operations.md` lists all calls and
+//! what they compute, among them:
 //!
 //! ```text
 //! abs(x) min(x, y) max(x, y) select(c, x, y) cast(x, i32) rescale(x, 16) reveal(x) reveal(x, to=client)
@@ -22,21 +23,22 @@
 //! matmul(x, y) broadcast(x, [n]) reshape(x, [2, n]) transpose(x, [1, 0]) slice(x, 0..5) concat(x, y)
 //! gather(x, places) order(key, desc key) permute(x, p) invert(p) compact(flags, x, rows=10) meet(key, key, first=10)
 //! scan_sum(starts, x) scan_min(starts, x) scan_max(starts, x) copy_down(starts, x) wrapping(x)
-//! conv2d(x, kernels, stride=[1, 1], pad=[0, 0, 0, 0], groups=1)                  as they are by default, also of the next
+//! conv2d(x, kernels, stride=[1, 1], pad=[0, 0, 0, 0], groups=1)                  the defaults, also in the next line
 //! pool_max(x, [2, 2], stride=[1, 1], pad=[0, 0, 0, 0]) pool_min(…) pool_sum(…) pool_mean(…) part(s, 0..8) join(s, t) circuit(name, s, t)
 //! ```
 //!
-//! Forms that stand for several of these; `key` may be several:
+//! Derived forms, which expand to several of these; `key` may be several keys:
 //!
 //! ```text
 //! clamp(x, 0, 9) variance(x) median(x) histogram(x, edges) top_k(x, rows=3) shift_left(x, y) shift_right(x, y)
 //! multiply(x, y) divide(x, y) reciprocal(x) sqrt(x) exp(x) log(x) sigmoid(x) tanh(x) softmax(x) round(x)
-//!                                                              of fixed numbers, with errors as their documentation says
+//!                                                              for fixed numbers, with documented errors
 //! group_end(key) group_count(key) group_last(x, key) group_sum(x, key) group_min(x, key) group_max(x, key) group_mean(x, key)
 //! ```
 //!
-//! Rows of `group_*` come in ascending order of the keys, whatever order they had: the last row of each group has its figure, the others
-//! have 0. They line up with each other, and with no column that comes otherwise; `group_last(key, key)` has the keys:
+//! Rows of `group_*` come in ascending order of the keys, whatever order the keys had. The last row
+//! of each group has its value, the other rows have 0. They line up with each other, but not with
+//! columns in another order; `group_last(key, key)` gives the keys:
 //!
 //! ```text
 //! k                    3  1  3  2
@@ -46,12 +48,13 @@
 //! group_count(k)       1  1  0  2
 //! ```
 //!
-//! `median` of no rows and `top_k` of fewer than it takes are refused, and so are edges of `histogram` that fall.
+//! `median` of no rows, `top_k` of too few rows, and falling edges of `histogram` are refused.
 //!
-//! A circuit stands in the text as a Bristol Fashion file: `circuit name [`, its lines, `]`.
+//! A circuit is written as a Bristol Fashion file: `circuit name [`, its lines, `]`.
 //!
-//! The formatter writes the canonical text: values in the order in which they are computed, one that has no name and serves
-//! once in its place. What it writes is read as the same computation.
+//! The formatter writes the canonical text: values in the order in which they are computed; a value
+//! without a name and with one reader is written in its reader's expression. Reading the text gives
+//! the same computation.
 
 pub(crate) mod arguments;
 mod format;

@@ -1,4 +1,4 @@
-//! Tokens to statements, which name things and know no types.
+//! Parses tokens to statements, which refer to things by name and have no types.
 
 use super::{
     lex::Token,
@@ -6,9 +6,10 @@ use super::{
 };
 use crate::{ComputeError, Dim, Scalar, Shape, TextPlace, error::wrong};
 
-/// Expressions within expressions.
+/// The deepest nesting of expressions.
 const MAX_DEPTH: usize = 64;
-/// Most levels of an expression, of which signs that group from the left make one each without a parenthesis.
+/// The largest height of an expression: each left-associative sign adds a level, even without a
+/// parenthesis.
 const MAX_HEIGHT: usize = 512;
 
 /// A name and its place.
@@ -39,7 +40,7 @@ pub(crate) enum Statement {
     },
 }
 
-/// Where an input comes from.
+/// The source of an input.
 pub(crate) enum From {
     Public,
     Secret,
@@ -56,7 +57,7 @@ pub(crate) struct Expr {
 pub(crate) enum What {
     Name(String),
     Truth(bool),
-    /// Digits, and whether a minus stands before them.
+    /// Digits, and whether a minus precedes them.
     Number(String, bool),
     Unary(&'static str, Box<Expr>),
     Binary(&'static str, Box<[Expr; 2]>),
@@ -86,13 +87,13 @@ type Parsed<T> = Result<T, ComputeError>;
 struct Parser<'a> {
     tokens: &'a [(Token, TextPlace)],
     depth: usize,
-    /// Levels of the last expression.
+    /// The height of the last expression.
     height: usize,
-    /// How strongly a sign between values holds them together.
+    /// The precedence of a sign between values.
     strength: fn(&str) -> Option<u8>,
 }
 
-/// All statements of a text, whose signs between values hold them together as `strength` says.
+/// All statements of a text. `strength` gives the precedence of signs between values.
 pub(crate) fn statements(
     tokens: &[(Token, TextPlace)],
     strength: fn(&str) -> Option<u8>,
@@ -450,7 +451,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether an argument is a type: names of scalars are taken, with or without what follows them.
+/// Whether an argument is a type: names of scalars are reserved, with or without what follows them.
 fn is_type(word: &str, next: &Token) -> bool {
     match word {
         "fixed" | "bits" => *next == Token::Sign("("),

@@ -1,24 +1,24 @@
-//! An operation as text, and how strongly it holds together.
+//! An operation as text, and its precedence.
 
 use crate::{Member, Netlist, Value};
 
-/// How strongly comparisons hold together: an operand that holds less stands in parentheses.
+/// The precedence of comparisons; an operand with a lower precedence gets parentheses.
 pub(crate) const COMPARISON: u8 = 3;
-/// How strongly shifts do.
+/// The precedence of shifts.
 pub(crate) const SHIFT: u8 = 4;
-/// How strongly signs before a value do.
+/// The precedence of signs before a value.
 pub(crate) const UNARY: u8 = 7;
-/// How strongly names and calls do.
+/// The precedence of names and calls.
 pub(crate) const WHOLE: u8 = 8;
 
-/// An expression, and how strongly it holds together.
+/// An expression and its precedence.
 pub(crate) type Printed = (String, u8);
 
 /// Names of values, members and circuits in a text.
 pub(crate) trait Names {
-    /// A value as an operand: its name, or what computes it.
+    /// A value as an operand: its name, or the expression that computes it.
     fn operand(&self, value: Value, least: u8) -> String;
-    /// Two operands of one type: a single number beside what has that type stands bare.
+    /// Two operands of one type: a single number is bare if its neighbour has that type.
     fn pair(&self, a: Value, b: Value, left: u8, right: u8) -> [String; 2];
     /// A member's name.
     fn member(&self, member: Member) -> &str;
@@ -26,7 +26,7 @@ pub(crate) trait Names {
     fn circuit(&self, circuit: &Netlist) -> usize;
 }
 
-/// An operation that is to be written.
+/// An operation to write.
 #[derive(Clone, Copy)]
 pub(crate) struct Writing<'a> {
     /// The operation's name.
@@ -36,7 +36,7 @@ pub(crate) struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// All operands, one behind the other.
+    /// All operands, separated by commas.
     pub(crate) fn all(self) -> String {
         self.arguments.iter().map(|v| self.names.operand(*v, 0)).collect::<Vec<_>>().join(", ")
     }
@@ -46,7 +46,7 @@ impl Writing<'_> {
         (format!("{}({}{more})", self.name, self.all()), WHOLE)
     }
 
-    /// Operators group from the left; comparisons do not group.
+    /// Operators are left-associative; comparisons are not associative.
     pub(crate) fn between(self, strength: u8) -> Printed {
         let left = if strength == COMPARISON { strength + 1 } else { strength };
         let [a, b] = self.names.pair(self.arguments[0], self.arguments[1], left, strength + 1);

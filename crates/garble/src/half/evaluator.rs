@@ -8,7 +8,7 @@ use crate::{
     gates::{ActiveLabel, EVALUATED, one_by_one},
 };
 use hushwire_aes::Backend;
-use hushwire_block::{Block, Sums};
+use hushwire_block::{Block, TripleSums};
 use hushwire_circuit::{Slot, Woven};
 use std::ops::Range;
 
@@ -111,7 +111,7 @@ impl GateBackend for Evaluator {
 
     const SUMS: bool = true;
 
-    fn sums(&mut self, wires: &mut [ActiveLabel], strip: usize, sums: &Sums, range: Range<usize>) {
+    fn sums(&mut self, wires: &mut [ActiveLabel], strip: usize, sums: &TripleSums, range: Range<usize>) {
         sums.run(self.backend.tier(), range, ActiveLabel::blocks_mut(wires), strip);
     }
 

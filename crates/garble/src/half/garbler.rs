@@ -8,7 +8,7 @@ use crate::{
     gates::{GARBLED, ZeroLabel, correlation, one_by_one},
 };
 use hushwire_aes::Backend;
-use hushwire_block::{Block, Sums, as_bytes};
+use hushwire_block::{Block, TripleSums, as_bytes};
 use hushwire_circuit::{Slot, Woven};
 use hushwire_prg::Seed;
 use std::ops::Range;
@@ -124,7 +124,7 @@ impl GateBackend for Garbler {
 
     const SUMS: bool = true;
 
-    fn sums(&mut self, wires: &mut [ZeroLabel], strip: usize, sums: &Sums, range: Range<usize>) {
+    fn sums(&mut self, wires: &mut [ZeroLabel], strip: usize, sums: &TripleSums, range: Range<usize>) {
         sums.run(self.backend.tier(), range, ZeroLabel::blocks_mut(wires), strip);
     }
 

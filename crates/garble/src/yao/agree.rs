@@ -2,7 +2,7 @@
 
 use super::{Terms, job::Job};
 use crate::{GarbleError, Role};
-use hushwire_machine::drive::Round;
+use hushwire_machine::drive::Talk;
 use hushwire_ot::Context;
 
 /// A hash of what both parties must have alike.
@@ -86,22 +86,17 @@ impl Agreed {
     }
 
     /// The digests, at this role. Before a run as the one before, the garbler waits until the evaluator has done that one.
-    pub(super) fn round(&self, digest: &Digest, role: Role) -> Round {
+    pub(super) async fn exchange(&self, talk: &Talk, digest: &Digest, role: Role) -> Vec<u8> {
+        let own = digest.to_vec();
         match (self.repeats(digest), role) {
-            (false, _) => Round::even(STEP, DIGEST),
-            (true, Role::Garbler) => Round { name: "evaluation of garbled tables", out: 0, into: DIGEST },
-            (true, Role::Evaluator) => Round { name: STEP, out: DIGEST, into: 0 },
+            (false, _) => talk.exchange(STEP, own, DIGEST).await,
+            (true, Role::Garbler) => talk.exchange("evaluation of garbled tables", vec![], DIGEST).await,
+            (true, Role::Evaluator) => talk.exchange(STEP, own, 0).await,
         }
     }
 
     /// The garbler's digest, where the evaluator asked for another run and did not wait.
-    pub(super) fn tell() -> Round {
-        Round { name: STEP, out: DIGEST, into: 0 }
-    }
-
-    /// The garbler's digest, where it did not come at once.
-    pub(super) fn answer(role: Role) -> Round {
-        let (out, into) = if role == Role::Garbler { (DIGEST, 0) } else { (0, DIGEST) };
-        Round { name: super::TABLES, out, into }
+    pub(super) async fn tell(talk: &Talk, digest: &Digest) {
+        talk.exchange(STEP, digest.to_vec(), 0).await;
     }
 }

@@ -1,14 +1,10 @@
 //! The messages of a run's tables: their lengths follow from the program alone, so that the evaluator works on one while
 //! the garbler makes the next, and neither holds more.
 
-use super::{
-    Terms,
-    agree::{Agreed, DIGEST, Digest},
-    job::Job,
-};
+use super::{Terms, agree::DIGEST, job::Job};
 use crate::{Cursor, Engine, GateBackend, Role, Stretch, Transfer};
 use hushwire_machine::Cost;
-use hushwire_ot::{Level, Round};
+use hushwire_ot::Level;
 
 /// AGREEMENT: the longest message of tables when so many bytes were sent. Short ones at first, so that the evaluator is at
 /// work early in a small circuit; long ones in a stream, for which they are a tenth faster.
@@ -42,10 +38,9 @@ impl<'p> Chunks<'p> {
         (self.bytes, self.is_last) = self.cursor.upcoming(longest(self.sent));
     }
 
-    pub(super) fn round(&self, role: Role) -> Round {
-        let bytes = self.bytes + if self.is_last { self.permute } else { 0 };
-        let (out, into) = if role == Role::Garbler { (bytes, 0) } else { (0, bytes) };
-        Round { name: super::TABLES, out, into }
+    /// Bytes of this message.
+    pub(super) fn len(&self) -> usize {
+        self.bytes + if self.is_last { self.permute } else { 0 }
     }
 
     /// Runs on with this message. After the last one, the permute bits.
@@ -65,35 +60,37 @@ impl<'p> Chunks<'p> {
         self.sent += self.bytes as u64;
         self.plan();
     }
+}
 
-    /// Whether this message is the last.
-    pub(super) fn is_last(&self) -> bool {
-        self.is_last
-    }
+/// All that a run's cost depends on.
+pub(super) struct Declared<'p> {
+    pub(super) chunks: Chunks<'p>,
+    pub(super) job: Job<'p>,
+    pub(super) terms: Terms,
+    /// Whether the run before is run again, and whether there was none.
+    pub(super) repeats: bool,
+    pub(super) is_first: bool,
+    pub(super) role: Role,
+}
 
-    /// Cost of a run for a role; unknown where its OTs draw on what is left of calls before.
-    pub(super) fn cost<T: Transfer>(
-        &self,
-        job: &Job<'_>,
-        terms: Terms,
-        agreed: &Agreed,
-        digest: &Digest,
-        role: Role,
-    ) -> Option<Cost> {
+impl Declared<'_> {
+    /// Unknown where its OTs draw on what is left of calls before.
+    pub(super) fn cost<T: Transfer>(&self) -> Option<Cost> {
+        let Declared { job, role, .. } = self;
         let choices = job.input_wires(Role::Evaluator);
-        let digests = Cost { rounds: 1 + u64::from(agreed.repeats(digest)), bytes_sent: DIGEST as u64 };
+        let digests = Cost { rounds: 1 + u64::from(self.repeats), bytes_sent: DIGEST as u64 };
         let ots = match choices {
             0 => Cost::default(),
-            _ if agreed.is_first() => {
-                terms.ot.cost(Level::SemiHonest, T::FUNCTIONALITY, choices)[role as usize]
+            _ if self.is_first => {
+                self.terms.ot.cost(Level::SemiHonest, T::FUNCTIONALITY, choices)[*role as usize]
             }
             _ => return None,
         };
         let outputs = job.output_bytes(Role::Garbler) as u64;
         let outputs = Cost { rounds: u64::from(outputs > 0), bytes_sent: outputs };
-        let (mut tables, mut chunks) = (Cost::default(), self.clone());
+        let (mut tables, mut chunks) = (Cost::default(), self.chunks.clone());
         loop {
-            let bytes = chunks.round(Role::Garbler).out as u64;
+            let bytes = chunks.len() as u64;
             tables.rounds += u64::from(bytes > 0);
             tables.bytes_sent += bytes;
             if chunks.is_last {
@@ -102,7 +99,7 @@ impl<'p> Chunks<'p> {
             chunks.cursor.skip(chunks.bytes);
             chunks.next();
         }
-        let sent = if role == Role::Garbler { tables.bytes_sent } else { outputs.bytes_sent };
+        let sent = if *role == Role::Garbler { tables.bytes_sent } else { outputs.bytes_sent };
         Some(Cost {
             rounds: digests.rounds + ots.rounds + tables.rounds + outputs.rounds,
             bytes_sent: digests.bytes_sent + ots.bytes_sent + sent,

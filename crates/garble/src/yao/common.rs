@@ -3,13 +3,12 @@
 use super::{
     Terms,
     agree::{Agreed, Digest, run_digest},
-    chunks::Chunks,
+    chunks::{Chunks, Declared},
     job::Job,
     stats::{Clock, Stats},
 };
-use crate::{Engine, GateBackend, Role, SessionNonce, Transfer, room::resize};
+use crate::{Engine, GateBackend, Role, SessionNonce, room::resize};
 use hushwire_block::Block;
-use hushwire_machine::Cost;
 use hushwire_ot::Context;
 use hushwire_prg::{Prg, Seed};
 use zeroize::Zeroizing;
@@ -51,12 +50,11 @@ impl<E: GateBackend> Kept<E> {
             wires,
             chunks: Chunks::new::<E>(&job),
             job,
-            outputs: Zeroizing::new(vec![]),
         }
     }
 }
 
-/// A run's state, its inputs and its round apart.
+/// A run's state, its inputs apart.
 pub(super) struct Common<'p, E: GateBackend> {
     terms: Terms,
     pub(super) digest: Digest,
@@ -67,10 +65,15 @@ pub(super) struct Common<'p, E: GateBackend> {
     pub(super) wires: &'p mut Zeroizing<Vec<E::Wire>>,
     pub(super) chunks: Chunks<'p>,
     pub(super) job: Job<'p>,
-    pub(super) outputs: Zeroizing<Vec<u8>>,
 }
 
-impl<E: GateBackend> Common<'_, E> {
+impl<'p, E: GateBackend> Common<'p, E> {
+    /// All that the run's cost depends on, before it begins.
+    pub(super) fn declared(&self, role: Role) -> Declared<'p> {
+        let (repeats, is_first) = (self.agreed.repeats(&self.digest), self.agreed.is_first());
+        Declared { chunks: self.chunks.clone(), job: self.job, terms: self.terms, repeats, is_first, role }
+    }
+
     /// Both parties run the same: keeps its digest, and makes room for its wires.
     pub(super) fn settle(&mut self) {
         self.agreed.remember(self.digest, &self.job);
@@ -106,15 +109,5 @@ impl<E: GateBackend> Common<'_, E> {
     pub(super) fn bits(&mut self, role: Role, bit: impl Fn(&E, E::Wire) -> u8) -> Zeroizing<Vec<u8>> {
         let end = &*self.engine.end();
         Zeroizing::new(self.job.planes(role, self.wires, |wire| bit(end, wire)))
-    }
-
-    pub(super) fn cost<T: Transfer>(&self, role: Role) -> Option<Cost> {
-        self.chunks.cost::<T>(&self.job, self.terms, self.agreed, &self.digest, role)
-    }
-
-    /// The outputs, when all is done.
-    pub(super) fn end(&mut self) -> Zeroizing<Vec<u8>> {
-        self.clock.end();
-        std::mem::take(&mut self.outputs)
     }
 }

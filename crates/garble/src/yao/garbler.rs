@@ -1,18 +1,17 @@
 //! The garbler's side.
 
 use super::{
-    OUTPUTS, Side, Terms,
+    OUTPUTS, Running, Side, TABLES, Terms,
     agree::{Agreed, COMPUTATION, compare, mismatch},
     bits::{loose, tight},
     common::{Common, Kept},
-    gate::{Running, Steps},
     job::Job,
     stats::Stats,
 };
 use crate::{Garble, GarbleError, Role, SessionNonce, Transfer, room::resize};
 use hushwire_circuit::planes::plane_bytes;
-use hushwire_machine::Cost;
-use hushwire_ot::{Context, Exchanged, Machine, Pipeline, Round, SemiHonest, Sender, Sending};
+use hushwire_machine::drive::{Buffer, Line, Talk};
+use hushwire_ot::{Context, SemiHonest, Sender};
 use hushwire_prg::Seed;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -45,179 +44,74 @@ impl<E: Garble + Send + 'static> Side for Garbles<E> {
         Box::new(Garbles { kept: self.kept.with_width(width), ..*self })
     }
 
-    fn begin<'p>(
-        &'p mut self,
-        job: Job<'p>,
-        inputs: &'p [u8],
-        stats: &'p mut Stats,
-    ) -> Box<dyn Running + 'p> {
+    fn begin<'p>(&'p mut self, job: Job<'p>, inputs: &'p [u8], stats: &'p mut Stats) -> Running<'p> {
         let Garbles { kept, ot, sent } = self;
-        Box::new(Run { common: kept.begin(job, stats), inputs, phase: Phase::Hear(ot, sent) })
+        let run = kept.begin(job, stats);
+        let declared = run.declared(Role::Garbler);
+        Line::new(move |talk| garble(talk, run, inputs, ot, sent))
+            .costing_by(move || declared.cost::<E::Transfer>())
     }
 }
 
-/// A run of the garbler's.
-struct Run<'p, E: Garble> {
-    common: Common<'p, E>,
-    inputs: &'p [u8],
-    phase: Phase<'p, Sent<E>>,
-}
-
-/// OTs under way.
-type Ots<'p> = Box<Pipeline<'p, Sending<'p>, SemiHonest>>;
-
-/// The round under way.
-enum Phase<'p, T: Zeroize> {
-    /// The digests.
-    Hear(&'p mut Sender<SemiHonest>, &'p mut Zeroizing<Vec<T>>),
-    /// The evaluator, which runs something else, gets to hear it.
-    Tell,
-    /// It runs the run before once more, so that its choices come before it has heard.
-    Skip(Ots<'p>),
-    /// The evaluator's inputs; and whether it waits for the digest.
-    Choices(Ots<'p>, bool),
-    Answer,
-    Tables,
-    Outputs,
-    Done,
-}
-
-impl<'p, E: Garble> Run<'p, E> {
-    /// The evaluator's digest.
-    fn hear(
-        &mut self,
-        heard: &[u8],
-        ot: &'p mut Sender<SemiHonest>,
-        sent: &'p mut Zeroizing<Vec<Sent<E>>>,
-    ) -> Result<Phase<'p, Sent<E>>, GarbleError> {
-        let (owes, same) = (self.common.agreed.repeats(&self.common.digest), heard == self.common.digest);
-        if owes && !same {
-            return Ok(Phase::Tell);
-        }
-        let repeats = self.common.agreed.repeats(heard);
+/// A run of the garbler's; the planes of its outputs.
+async fn garble<E: Garble>(
+    talk: Talk,
+    mut run: Common<'_, E>,
+    inputs: &[u8],
+    ot: &mut Sender<SemiHonest>,
+    sent: &mut Zeroizing<Vec<Sent<E>>>,
+) -> Result<Zeroizing<Vec<u8>>, GarbleError> {
+    let owes = run.agreed.repeats(&run.digest);
+    let heard = run.agreed.exchange(&talk, &run.digest, Role::Garbler).await;
+    let same = heard == run.digest;
+    if owes && !same {
+        Agreed::tell(&talk, &run.digest).await;
+        return Err(mismatch(COMPUTATION));
+    }
+    // Whoever runs the run before once more chooses before it has heard.
+    let chooses = same || run.agreed.repeats(&heard);
+    if same {
+        run.settle();
+    }
+    if chooses && run.agreed.choices > 0 {
+        resize(sent, run.agreed.choices);
+        let mut ots = ot.extend(E::Transfer::send(sent));
+        talk.run(&mut ots).await?;
         if same {
-            self.common.settle();
-        }
-        let choices = if same || repeats { self.common.agreed.choices } else { 0 };
-        if choices > 0 {
-            resize(sent, choices);
-            let ot = Box::new(ot.extend(E::Transfer::send(sent)));
-            return Ok(if same { Phase::Choices(ot, owes) } else { Phase::Skip(ot) });
-        }
-        compare(&self.common.digest, heard, COMPUTATION)?;
-        Ok(self.encode(owes))
-    }
-
-    /// The evaluator's inputs.
-    fn transferred(&mut self, ot: Ots<'p>) {
-        let sent = E::Transfer::sent(ot.finish().trust());
-        self.common.transferred(sent.iter().map(|sent| |end: &mut E| end.theirs(*sent)));
-        sent.iter_mut().zeroize();
-    }
-
-    /// This party's own inputs.
-    fn encode(&mut self, owes: bool) -> Phase<'p, Sent<E>> {
-        let (inputs, height) = (self.inputs, plane_bytes(self.common.job.instances));
-        let bit = |plane: usize, j: usize| inputs[plane * height + j / 8] >> (j % 8) & 1;
-        self.common.draw(|end, label, plane, j| end.own(label, bit(plane, j)));
-        if owes { Phase::Answer } else { Phase::Tables }
-    }
-
-    /// Permute bits of the outputs that a role learns.
-    fn permute_bits(&mut self, role: Role) -> Zeroizing<Vec<u8>> {
-        self.common.bits(role, E::permute_bit)
-    }
-
-    /// The evaluator's signals.
-    fn open(&mut self, heard: &[u8]) -> Result<(), GarbleError> {
-        let signals = loose(heard, self.common.job.output_planes(Role::Garbler), self.common.job.instances);
-        let signals = signals
-            .ok_or_else(|| GarbleError::malformed(None, "output signals", "bits past the last one"))?;
-        self.common.outputs = self.permute_bits(Role::Garbler);
-        self.common.outputs.iter_mut().zip(signals.iter()).for_each(|(out, signal)| *out ^= signal);
-        Ok(())
-    }
-}
-
-impl<E: Garble> Steps for Run<'_, E> {
-    fn round(&self) -> Option<Round> {
-        match &self.phase {
-            Phase::Hear(..) => Some(self.common.agreed.round(&self.common.digest, Role::Garbler)),
-            Phase::Tell => Some(Agreed::tell()),
-            Phase::Skip(ot) | Phase::Choices(ot, _) => ot.round(0),
-            Phase::Answer => Some(Agreed::answer(Role::Garbler)),
-            Phase::Tables => Some(self.common.chunks.round(Role::Garbler)),
-            Phase::Outputs => {
-                Some(Round { name: OUTPUTS, out: 0, into: self.common.job.output_bytes(Role::Garbler) })
-            }
-            Phase::Done => None,
+            let sent = E::Transfer::sent(ots.finish().trust());
+            run.transferred(sent.iter().map(|sent| |end: &mut E| end.theirs(*sent)));
+            sent.iter_mut().zeroize();
         }
     }
+    compare(&run.digest, &heard, COMPUTATION)?;
+    let height = plane_bytes(run.job.instances);
+    run.draw(|end, label, plane, j| end.own(label, inputs[plane * height + j / 8] >> (j % 8) & 1));
+    if owes {
+        talk.exchange(TABLES, run.digest.to_vec(), 0).await;
+    }
 
-    fn say(&mut self, out: &mut [u8]) -> Result<(), GarbleError> {
-        match &mut self.phase {
-            Phase::Hear(..) | Phase::Tell | Phase::Answer => {
-                out.copy_from_slice(&self.common.digest[..out.len()]);
-            }
-            Phase::Skip(ot) | Phase::Choices(ot, _) => ot.write(0, out)?,
-            Phase::Tables => {
-                self.common.clock.tables(&self.common.chunks);
-                if let Some(permute) = self.common.chunks.advance(self.common.engine, self.common.wires, out)
-                {
-                    let bits = self.permute_bits(Role::Evaluator);
-                    permute.copy_from_slice(&tight(&bits, self.common.job.instances));
-                }
-            }
-            Phase::Outputs | Phase::Done => {}
+    let mut message = Buffer::new();
+    let mut is_last = false;
+    while !is_last {
+        run.clock.tables(&run.chunks);
+        message.set_len(run.chunks.len());
+        if let Some(permute) = run.chunks.advance(run.engine, run.wires, &mut message) {
+            let bits = run.bits(Role::Evaluator, E::permute_bit);
+            permute.copy_from_slice(&tight(&bits, run.job.instances));
+            is_last = true;
         }
-        Ok(())
+        message = talk.exchange_in(TABLES, message, 0).await;
+        if !is_last {
+            run.chunks.next();
+        }
     }
+    run.clock.done(&run.job, run.engine.batches());
 
-    fn take(&mut self, heard: &[u8]) -> Result<(), GarbleError> {
-        self.phase = match std::mem::replace(&mut self.phase, Phase::Done) {
-            Phase::Hear(ot, sent) => self.hear(heard, ot, sent)?,
-            Phase::Tell => return Err(mismatch(COMPUTATION)),
-            Phase::Skip(mut ot) => {
-                ot.read(&[Exchanged::heard(heard)])?;
-                if ot.round(0).is_none() {
-                    return Err(mismatch(COMPUTATION));
-                }
-                Phase::Skip(ot)
-            }
-            Phase::Choices(mut ot, owes) => {
-                ot.read(&[Exchanged::heard(heard)])?;
-                if ot.round(0).is_some() {
-                    Phase::Choices(ot, owes)
-                } else {
-                    self.transferred(ot);
-                    self.encode(owes)
-                }
-            }
-            Phase::Answer => Phase::Tables,
-            Phase::Tables if self.common.chunks.is_last() => {
-                self.common.clock.done(&self.common.job, self.common.engine.batches());
-                Phase::Outputs
-            }
-            Phase::Tables => {
-                self.common.chunks.next();
-                Phase::Tables
-            }
-            Phase::Outputs => {
-                self.open(heard)?;
-                Phase::Done
-            }
-            Phase::Done => Phase::Done,
-        };
-        Ok(())
-    }
-
-    fn cost(&self) -> Option<Cost> {
-        self.common.cost::<E::Transfer>(Role::Garbler)
-    }
-}
-
-impl<E: Garble + Send> Running for Run<'_, E> {
-    fn outputs(&mut self) -> Zeroizing<Vec<u8>> {
-        self.common.end()
-    }
+    let signals = talk.exchange(OUTPUTS, vec![], run.job.output_bytes(Role::Garbler)).await;
+    let signals = loose(&signals, run.job.output_planes(Role::Garbler), run.job.instances)
+        .ok_or_else(|| GarbleError::malformed(None, "output signals", "bits past the last one"))?;
+    let mut outputs = run.bits(Role::Garbler, E::permute_bit);
+    outputs.iter_mut().zip(signals.iter()).for_each(|(out, signal)| *out ^= signal);
+    run.clock.end();
+    Ok(outputs)
 }

@@ -5,6 +5,7 @@ use hushwire_circuit::{Program, TwoParty, planes::plane_bytes};
 use std::ops::Range;
 
 /// A program, whose inputs and outputs are whose, and how many instances run.
+#[derive(Clone, Copy)]
 pub(super) struct Job<'a> {
     pub(super) program: &'a Program,
     pub(super) roles: &'a TwoParty,

@@ -56,7 +56,6 @@ mod chunks;
 mod common;
 mod evaluator;
 mod garbler;
-mod gate;
 mod job;
 mod opening;
 mod stats;
@@ -67,12 +66,16 @@ pub use opening::Opening;
 pub use stats::Stats;
 
 use crate::{GarbleError, Role, Scheme};
-use gate::{Gate, Running};
 use hushwire_circuit::{Planes, Program, TwoParty};
-use hushwire_machine::{Channel, Cost, Process, drive::Driver};
-use hushwire_ot::{Context, Exchanged, Machine, OtError, Protocol, Round};
+use hushwire_machine::{
+    Channel, Process,
+    drive::{Driver, Line},
+    passed_on,
+};
+use hushwire_ot::{Context, OtError, Protocol};
 use hushwire_prg::Seed;
 use job::Job;
+use zeroize::Zeroizing;
 
 /// The terms that both parties agree on before they open. AGREEMENT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -105,11 +108,13 @@ pub struct Party {
 /// One role under one scheme.
 trait Side {
     /// Begins a job on the planes of this party's inputs.
-    fn begin<'p>(&'p mut self, job: Job<'p>, inputs: &'p [u8], stats: &'p mut Stats)
-    -> Box<dyn Running + 'p>;
+    fn begin<'p>(&'p mut self, job: Job<'p>, inputs: &'p [u8], stats: &'p mut Stats) -> Running<'p>;
     /// The same with batches of another width.
     fn with_width(self: Box<Self>, width: usize) -> Box<dyn Side + Send>;
 }
+
+/// A run, which ends with the planes of the outputs that this party learns.
+type Running<'p> = Line<'p, Zeroizing<Vec<u8>>, GarbleError>;
 
 /// The names of steps in errors.
 const STEP: &str = "Yao run";
@@ -189,8 +194,8 @@ impl Party {
             return Err(OtError::Lost { step: STEP }.into());
         }
         let outputs = Planes::zeros(job.output_planes(self.role), job.instances);
-        let steps = self.side.begin(job, inputs, &mut self.stats);
-        Ok(Run { gate: Gate::new(steps), outputs, lost: &mut self.lost })
+        let line = self.side.begin(job, inputs, &mut self.stats);
+        Ok(Run { line, outputs, lost: &mut self.lost })
     }
 
     /// The role of this party.
@@ -209,7 +214,7 @@ impl Party {
 /// One run of a [`Party`], a [`Machine`].
 #[must_use = "take its steps, then finish"]
 pub struct Run<'p> {
-    gate: Gate<Box<dyn Running + 'p>>,
+    line: Running<'p>,
     outputs: Planes,
     lost: &'p mut bool,
 }
@@ -221,26 +226,10 @@ impl Run<'_> {
     /// If rounds are left, or one failed (the caller's bug).
     #[must_use]
     pub fn finish(mut self) -> Planes {
-        assert!(self.gate.is_done(), "finish comes after the last round");
+        self.outputs.copy_from_slice(&self.line.finish());
         *self.lost = false;
-        self.outputs.copy_from_slice(&self.gate.steps.outputs());
         self.outputs
     }
 }
 
-impl Machine for Run<'_> {
-    type Error = GarbleError;
-
-    fn round(&self, slot: usize) -> Option<Round> {
-        self.gate.round(slot)
-    }
-    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), GarbleError> {
-        self.gate.write(slot, out)
-    }
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), GarbleError> {
-        self.gate.read(messages)
-    }
-    fn cost(&self) -> Option<Cost> {
-        self.gate.cost()
-    }
-}
+passed_on!([] Run<'_>, GarbleError, self => self.line);

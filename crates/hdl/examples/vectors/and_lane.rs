@@ -1,4 +1,4 @@
-//! Single ANDs of 128 instances: factors, counter and message of all three parties.
+//! Single ANDs of 128 instances: the factors, counter and message of all three parties.
 
 use crate::{WORD, hex, keys, tap};
 use hushwire_aes::Backend;
@@ -15,7 +15,7 @@ const RUNS: [(&str, usize, (u32, u32)); 3] = [
     ("aes128-expanded-key-depth4", 128, (0, 0)),
     ("aes128-expanded-key", 256, (0x8000_0001, 0xfffe_dcba)),
 ];
-/// Words of each run, spread from the first to the last.
+/// The number of words of each run, spread from the first to the last.
 const PICKED: usize = 200;
 
 /// `{parties: [{own, prev}], ands: [{counter, parties: [{x_own, x_next, y_own, y_next, z}]}]}`

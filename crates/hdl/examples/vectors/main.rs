@@ -1,9 +1,10 @@
-//! Test vectors for the hardware party of `hdl/`, from runs of three software parties:
-//! `cargo run -p hushwire-hdl --example vectors -- DIR` writes DIR/and_lane.json, DIR/sequencer.json and the
-//! sequencer's microcode beside it. The same bytes every time.
+//! Writes test vectors for the hardware party of `hdl/`, from runs of three software parties:
+//! `cargo run -p hushwire-hdl --example vectors -- DIR` writes DIR/and_lane.json,
+//! DIR/sequencer.json and the sequencer's microcode beside it. Every call writes the same bytes.
 //!
-//! A number is 32 hexadecimal digits, the most significant first: 128 bits, of which the wire's 16 bytes are the
-//! little-endian form. `own` and `next` are a party's two shares, `own` and `prev` its two keys.
+//! A number is 32 hexadecimal digits, the most significant first. It has 128 bits, and the wire
+//! carries its 16 bytes in little-endian order. `own` and `next` are a party's two shares, `own`
+//! and `prev` its two keys.
 
 mod and_lane;
 mod sequencer;
@@ -12,16 +13,16 @@ mod tap;
 use hushwire_rep3::Party;
 use std::{error::Error, fs, path::Path};
 
-/// Bytes of a word.
+/// The number of bytes of a word.
 const WORD: usize = 16;
 
-/// The number that 16 bytes of the wire stand for.
+/// The number in 16 bytes of the wire.
 fn hex(word: &[u8]) -> String {
     let bytes = word.try_into().expect("a word has 16 bytes");
     format!("{:032x}", u128::from_le_bytes(bytes))
 }
 
-/// Word after word.
+/// The numbers of consecutive words.
 fn hex_words(bytes: &[u8]) -> Vec<String> {
     bytes.chunks_exact(WORD).map(hex).collect()
 }

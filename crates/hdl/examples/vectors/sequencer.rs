@@ -1,4 +1,4 @@
-//! Whole circuits: what goes into a sequencer of one lane and what comes out, for all three parties.
+//! Whole circuits: the inputs and outputs of a sequencer with one lane, for all three parties.
 
 use crate::{WORD, hex_words, keys, tap};
 use hushwire_aes::Backend;
@@ -17,9 +17,10 @@ const INSTANCES: usize = 128 * WORDS;
 const RUNS: [(&str, &[usize], (u32, u32)); 2] =
     [("add:8", &[], (3, 4)), ("aes128-expanded-key", &[0], (0x0123_4567, 0x89ab_cdef))];
 
-/// `{circuits: [{name, lanes, words, microcode, counter, parties}]}`; `microcode` is a file in `dir`. A party is `{own,
-/// prev, scalars, rows_in, link, rows_out}`: a digit own + 2·next for every scalar, a row `{own, next}` of words for
-/// every input and output bit, and the words of all its messages.
+/// `{circuits: [{name, lanes, words, microcode, counter, parties}]}`; `microcode` is a file in
+/// `dir`. A party is `{own, prev, scalars, rows_in, link, rows_out}`: a digit own + 2·next for
+/// every scalar, a row `{own, next}` of words for every input and output bit, and the words of all
+/// its messages.
 pub(crate) fn vectors(dir: &Path) -> Result<Value, Box<dyn Error>> {
     let circuits = RUNS.map(|(name, common, address)| circuit(dir, name, common, address));
     Ok(json!({ "circuits": circuits.into_iter().collect::<Result<Vec<Value>, _>>()? }))
@@ -49,7 +50,7 @@ fn circuit(
         for (i, planes) in ranges(program.inputs()).enumerate() {
             let planes = both.map(|share| &share[planes.clone()]);
             if common.contains(&i) {
-                // Any instance's bit stands for all.
+                // All instances have the same bit, so any one will do.
                 let bits = planes.map(|p| p.chunks_exact(WORD * WORDS).map(|plane| plane[0] & 1 == 1));
                 bits.into_iter().zip(&mut held).for_each(|(bits, held)| held.extend(bits));
             } else {
@@ -75,7 +76,7 @@ fn circuit(
     }))
 }
 
-/// The bytes of every input's planes.
+/// The ranges of the inputs' planes, in bytes.
 fn ranges(widths: &[usize]) -> impl Iterator<Item = std::ops::Range<usize>> {
     widths.iter().scan(0, |at, width| {
         let from = *at;
@@ -84,7 +85,7 @@ fn ranges(widths: &[usize]) -> impl Iterator<Item = std::ops::Range<usize>> {
     })
 }
 
-/// Share `i` of the input planes: noise; a common input has one bit a plane.
+/// Share `i` of the input planes: random bytes; in a plane of a common input, all bits are equal.
 fn input_share(program: &Program, common: &[usize], i: u64) -> Vec<u8> {
     let plane = plane_bytes(INSTANCES);
     let mut share = noise(10 + i, program.input_bits() * plane);
@@ -102,7 +103,8 @@ fn rows(planes: [&[u8]; 2]) -> Vec<Value> {
     pairs.map(|(own, next)| json!({ "own": hex_words(own), "next": hex_words(next) })).collect()
 }
 
-/// The microcode gives what the parties open: for the first and the last instance.
+/// Checks that the microcode gives the outputs that the parties open, for the first and the last
+/// instance.
 fn check(code: &Microcode, inputs: &[Vec<u8>; 3], outputs: &[Vec<u8>; 3]) -> Result<(), Box<dyn Error>> {
     let opened = |shares: &[Vec<u8>; 3]| open(shares.each_ref().map(|share| &share[..]));
     let (inputs, outputs) = (opened(inputs)?, opened(outputs)?);

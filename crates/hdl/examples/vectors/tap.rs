@@ -1,4 +1,4 @@
-//! The operands and messages of a party, heard while it runs.
+//! Records a party's operands and messages while it runs.
 
 use hushwire_circuit::Program;
 use hushwire_rep3::{
@@ -7,20 +7,20 @@ use hushwire_rep3::{
 use hushwire_testkit::lockstep;
 use std::sync::{Arc, Mutex};
 
-/// One party's factors and messages: every layer's messages one after the other, and the factors byte for byte beside
-/// them.
+/// A party's factors and messages: the messages of all layers one after the other, and the factors
+/// in the same byte order.
 #[derive(Default)]
 pub(crate) struct Heard {
-    /// Shares own and next of the first factor.
+    /// The shares own and next of the first factor.
     pub(crate) x: [Vec<u8>; 2],
-    /// And of the second.
+    /// The shares own and next of the second factor.
     pub(crate) y: [Vec<u8>; 2],
     pub(crate) messages: Vec<u8>,
     /// The number of bytes of factors so far.
     factors: usize,
 }
 
-/// Writes what it hears to a [`Heard`] that outlives the batch.
+/// Writes to a [`Heard`] that outlives the batch.
 struct Tap(Arc<Mutex<Heard>>);
 
 impl Tap {
@@ -31,7 +31,7 @@ impl Tap {
 
 impl Record for Tap {
     fn randomness(&mut self, _layer: usize, mask: &[u8]) {
-        // The layer's factors come next: their places count from here.
+        // The layer's factors come next; their places count from here.
         self.with(|heard| {
             let end = heard.messages.len() + mask.len();
             heard.x.iter_mut().chain(&mut heard.y).for_each(|share| share.resize(end, 0));
@@ -59,7 +59,8 @@ impl Record for Tap {
     }
 }
 
-/// Runs `program` on three parties' `inputs` at the address (shard, lane): what each heard and its shares of the output.
+/// Runs `program` on three parties' `inputs` at the address (shard, lane). Returns each party's
+/// recording and its shares of the output.
 pub(crate) fn run(
     world: &[Party; 3],
     program: &Arc<Program>,

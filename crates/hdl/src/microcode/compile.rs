@@ -1,54 +1,59 @@
-//! From layers to a graph of sums: what is the same for all instances is taken out of the wires first.
+//! Compiles layers to a graph of sums. Bits that all instances have in common are separated from
+//! the wires first.
 //!
-//! Every wire is a **material** (an input row, a product, or a sum of two materials) and a pending scalar. XOR with a
-//! common bit or with 1 changes the pending scalar only. A slot holds its material and a **bias**, a scalar that the
-//! LIN adds: the pending scalar that its readers ask for most, ANDs first, since these cannot add one themselves.
-//! Where an AND asks for another, or the material is a row or a product, it reads a copy made by a LIN of one slot.
+//! Every wire is a **material** (an input row, a product, or a sum of two materials) and a pending
+//! scalar. An XOR with a common bit or with 1 changes only the pending scalar. A slot holds its
+//! material and a **bias**, a scalar that the LIN adds: the pending scalar that most readers ask
+//! for. ANDs count first, since they cannot add a scalar themselves. If an AND asks for another
+//! scalar, or the material is a row or a product, the AND reads a copy that a LIN of one slot
+//! makes.
 
 use super::schedule::{DataFlow, Lin, Node};
-use super::sums::{Sum, Sums};
+use super::sums::{ScalarNumber, ScalarTable};
 use super::{Microcode, MicrocodeError, Scalar};
 use hushwire_circuit::{Layered, ONE, ZERO, input_slot};
 use std::collections::HashMap;
 
-/// A number of a node: a material, or a copy.
+/// The number of a node: a material or a copy.
 type Id = u32;
 
-/// The value of a wire: a material, and a sum of scalars yet to be added.
+/// The value of a wire: a material plus a sum of scalars that is still to be added.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Value {
-    /// None where only a scalar is left.
+struct PendingValue {
+    /// `None` if the value is a scalar alone.
     material: Option<Id>,
-    pending: Sum,
+    pending: ScalarNumber,
 }
 
-const NOTHING: Value = Value { material: None, pending: 0 };
+const NOTHING: PendingValue = PendingValue { material: None, pending: 0 };
 
-/// The readers of a material with this pending scalar.
+/// The readers of a material with one pending scalar.
 struct Demand {
-    pending: Sum,
+    pending: ScalarNumber,
     ands: usize,
     others: usize,
 }
 
 struct Graph {
-    sums: Sums,
+    sums: ScalarTable,
     nodes: Vec<Node>,
-    /// The layer in which each node is made.
+    /// The layer that makes each node.
     layer: Vec<u32>,
     demands: Vec<Vec<Demand>>,
-    /// Equal sums of materials are made once.
+    /// The sums of materials so far, so that equal ones are made once.
     made: HashMap<[Id; 2], Id>,
-    /// Operands of every AND, in order.
-    ands: Vec<[Value; 2]>,
-    outputs: Vec<Value>,
+    /// The operands of every AND, in order.
+    ands: Vec<[PendingValue; 2]>,
+    outputs: Vec<PendingValue>,
 }
 
 impl Microcode {
-    /// Compiles `block`, whose inputs number `common` (in any order) are the same for all instances.
+    /// Compiles `block`. The inputs whose indices are in `common` (in any order) are the same for
+    /// all instances.
     ///
     /// # Errors
-    /// There is no such input, or the circuit has too many live bits or sums of common bits.
+    /// An index in `common` does not exist, or the circuit has too many live bits or sums of common
+    /// bits.
     pub fn compile(name: &str, block: &Layered, common: &[usize]) -> Result<Microcode, MicrocodeError> {
         let inputs = block.inputs().len();
         let mut common = common.to_vec();
@@ -63,7 +68,7 @@ impl Microcode {
         let plan = graph.plan(&layer_ands)?;
         let sums = graph.sums;
         let (instructions, scalars, slots) = plan.instructions(&sums)?;
-        // A name stands on a line of its own.
+        // The text file has the name on one line.
         let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
         Ok(Microcode {
             name,
@@ -82,7 +87,7 @@ impl Microcode {
 impl Graph {
     fn new(block: &Layered, common: &[usize]) -> Result<Graph, MicrocodeError> {
         let mut graph = Graph {
-            sums: Sums::new(),
+            sums: ScalarTable::new(),
             nodes: vec![],
             layer: vec![],
             demands: vec![],
@@ -99,7 +104,7 @@ impl Graph {
                 slots[input_slot(bit) as usize] = if is_common {
                     let pending = graph.sums.insert(Scalar { one: false, bits: vec![common_bit] })?;
                     common_bit += 1;
-                    Value { material: None, pending }
+                    PendingValue { material: None, pending }
                 } else {
                     graph.material(Node::In, 0)
                 };
@@ -130,14 +135,14 @@ impl Graph {
         Ok(graph)
     }
 
-    fn material(&mut self, node: Node, layer: u32) -> Value {
+    fn material(&mut self, node: Node, layer: u32) -> PendingValue {
         self.nodes.push(node);
         self.layer.push(layer);
         self.demands.push(vec![]);
-        Value { material: Some(self.nodes.len() as Id - 1), pending: 0 }
+        PendingValue { material: Some(self.nodes.len() as Id - 1), pending: 0 }
     }
 
-    fn demand(&mut self, value: Value, and: bool) {
+    fn demand(&mut self, value: PendingValue, and: bool) {
         let Some(material) = value.material else { return };
         let demands = &mut self.demands[material as usize];
         let at = demands.iter().position(|d| d.pending == value.pending).unwrap_or_else(|| {
@@ -147,7 +152,7 @@ impl Graph {
         *(if and { &mut demands[at].ands } else { &mut demands[at].others }) += 1;
     }
 
-    fn xor(&mut self, x: Value, y: Value, layer: u32) -> Result<Value, MicrocodeError> {
+    fn xor(&mut self, x: PendingValue, y: PendingValue, layer: u32) -> Result<PendingValue, MicrocodeError> {
         let pending = self.sums.xor(x.pending, y.pending)?;
         let material = match (x.material, y.material) {
             (None, material) | (material, None) => material,
@@ -167,15 +172,15 @@ impl Graph {
                 })
             }
         };
-        Ok(Value { material, pending })
+        Ok(PendingValue { material, pending })
     }
 
-    /// Settles biases and copies.
+    /// Chooses biases and copies.
     fn plan(&mut self, layer_ands: &[usize]) -> Result<DataFlow, MicrocodeError> {
-        let mut bias: Vec<Sum> = vec![0; self.nodes.len()];
+        let mut bias: Vec<ScalarNumber> = vec![0; self.nodes.len()];
         for id in 0..self.nodes.len() {
             let Node::Lin(mut lin) = self.nodes[id] else { continue };
-            // The first of equally good ones.
+            // The first of several maxima.
             let best = self.demands[id].iter().rev().max_by_key(|d| (d.ands, d.others));
             bias[id] = best.map_or(0, |d| d.pending);
             let mut scalar = bias[id];
@@ -185,7 +190,7 @@ impl Graph {
             lin.scalar = scalar;
             self.nodes[id] = Node::Lin(lin);
         }
-        let mut copies: HashMap<Value, Id> = HashMap::new();
+        let mut copies: HashMap<PendingValue, Id> = HashMap::new();
         let mut ands = Vec::with_capacity(self.ands.len());
         let values = std::mem::take(&mut self.ands);
         let mut layers = layer_ands.iter().enumerate().flat_map(|(d, n)| std::iter::repeat_n(d as u32, *n));

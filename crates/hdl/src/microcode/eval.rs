@@ -1,8 +1,8 @@
-//! One instance in the open, and the rules that every program keeps.
+//! Runs one instance in the clear, and checks the rules for programs.
 
-use super::{Instruction, Microcode, MicrocodeError, Op};
+use super::{Instruction, Microcode, MicrocodeError, Opcode};
 
-/// A rule that an instruction breaks.
+/// A rule that an instruction violates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
@@ -10,7 +10,7 @@ pub enum Hazard {
     /// It reads a product that may not have arrived.
     #[error("it reads slot {slot}, whose product may not have arrived before the next sync")]
     Early { slot: u16 },
-    /// It writes a slot into which a product is still to be written.
+    /// It writes a slot that a product still under way will write.
     #[error("it writes slot {slot}, into which a product is still to be written before the next sync")]
     Overwritten { slot: u16 },
     /// It reads a slot that nothing has written.
@@ -28,29 +28,29 @@ pub enum Hazard {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum SlotState {
     Empty,
     UnderWay,
     Written,
 }
 
-/// Follows the slots' states through a program.
+/// Tracks the slots' states through a program.
 pub(super) struct Track {
-    slots: Vec<State>,
+    slots: Vec<SlotState>,
     scalars: usize,
     under_way: Vec<u16>,
 }
 
 impl Track {
     pub(super) fn new(slots: usize, scalars: usize) -> Track {
-        Track { slots: vec![State::Empty; slots], scalars, under_way: vec![] }
+        Track { slots: vec![SlotState::Empty; slots], scalars, under_way: vec![] }
     }
 
     /// Runs one instruction.
     pub(super) fn step(&mut self, instruction: Instruction) -> Result<(), Hazard> {
         if instruction.sync() {
             for slot in self.under_way.drain(..) {
-                self.slots[slot as usize] = State::Written;
+                self.slots[slot as usize] = SlotState::Written;
             }
         }
         let (slots, scalars, scalar) = (self.slots.len(), self.scalars, instruction.scalar());
@@ -60,34 +60,35 @@ impl Track {
         let state = |slot: u16| self.slots.get(slot as usize).ok_or(Hazard::NoSlot { slot, slots });
         for slot in instruction.a().into_iter().chain(instruction.b()) {
             match state(slot)? {
-                State::Empty => return Err(Hazard::Unwritten { slot }),
-                State::UnderWay => return Err(Hazard::Early { slot }),
-                State::Written => {}
+                SlotState::Empty => return Err(Hazard::Unwritten { slot }),
+                SlotState::UnderWay => return Err(Hazard::Early { slot }),
+                SlotState::Written => {}
             }
         }
         if let Some(slot) = instruction.d() {
-            if *state(slot)? == State::UnderWay {
+            if *state(slot)? == SlotState::UnderWay {
                 return Err(Hazard::Overwritten { slot });
             }
-            self.slots[slot as usize] = State::Written;
-            if instruction.op() == Op::And {
-                self.slots[slot as usize] = State::UnderWay;
+            self.slots[slot as usize] = SlotState::Written;
+            if instruction.op() == Opcode::And {
+                self.slots[slot as usize] = SlotState::UnderWay;
                 self.under_way.push(slot);
             }
         }
         match (instruction.op(), self.under_way.len()) {
-            (Op::End, products @ 1..) => Err(Hazard::Unfinished { products }),
+            (Opcode::End, products @ 1..) => Err(Hazard::Unfinished { products }),
             _ => Ok(()),
         }
     }
 }
 
 impl Microcode {
-    /// Runs one instance in the open: bits of the common inputs and of the input rows → bits of the output rows.
-    /// Slots of products under way are out of bounds.
+    /// Runs one instance in the clear. Takes the bits of the common inputs and of the input rows,
+    /// returns the bits of the output rows.
     ///
     /// # Errors
-    /// Bits are missing or too many; or the program breaks a rule, which no compiled one does.
+    /// [`MicrocodeError::Inputs`] if the number of bits is wrong; [`MicrocodeError::Hazard`] if the
+    /// program violates a rule, which no compiled program does.
     pub fn eval(&self, common: &[bool], rows: &[bool]) -> Result<Vec<bool>, MicrocodeError> {
         let size = |what, found: usize, expected| match found == expected {
             true => Ok(()),
@@ -114,11 +115,11 @@ impl Microcode {
             let (a, b) = (read(instruction.a()), read(instruction.b()));
             let sum = a ^ b ^ scalars[instruction.scalar() as usize];
             match (instruction.op(), instruction.d()) {
-                (Op::Lin, Some(d)) => slots[d as usize] = sum,
-                (Op::And, Some(d)) => under_way.push((d, a & b)),
-                // Every program has an IN for every row, and no more.
-                (Op::In, Some(d)) => slots[d as usize] = rows.next().copied().unwrap_or(false),
-                (Op::Out, _) => outputs.push(sum),
+                (Opcode::Lin, Some(d)) => slots[d as usize] = sum,
+                (Opcode::And, Some(d)) => under_way.push((d, a & b)),
+                // A program has exactly one IN for every row.
+                (Opcode::In, Some(d)) => slots[d as usize] = rows.next().copied().unwrap_or(false),
+                (Opcode::Out, _) => outputs.push(sum),
                 _ => {}
             }
         }

@@ -1,4 +1,4 @@
-//! One 64-bit instruction.
+//! A 64-bit instruction.
 //!
 //! ```text
 //! 63..61  op       0 END, 1 LIN, 2 AND, 3 IN, 4 OUT
@@ -8,24 +8,25 @@
 //! 38..26  slot a   25..13  slot b   12..0  slot d
 //! ```
 //!
-//! Fields that an operation has no use for are 0; an AND has both `use` bits set, as a LIN of two slots has.
+//! Fields that an operation does not use are 0. An AND has both `use` bits set, and so has a LIN of
+//! two slots.
 
 /// The operation of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Op {
+pub enum Opcode {
     /// The program ends.
     End,
-    /// Slot d = (a where `use_a`) ⊕ (b where `use_b`) ⊕ scalar.
+    /// Slot d = (a if `use_a`) ⊕ (b if `use_b`) ⊕ scalar.
     Lin,
-    /// Slot d = a·b: written at any time between the instruction and the next sync.
+    /// Slot d = a·b; the product arrives at any time between the instruction and the next sync.
     And,
     /// Slot d = the next row of the input stream.
     In,
-    /// The next row of the output stream = (a where `use_a`) ⊕ scalar.
+    /// The next row of the output stream = (a if `use_a`) ⊕ scalar.
     Out,
 }
 
-/// An instruction, always well formed.
+/// A well-formed instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Instruction(u64);
 
@@ -57,13 +58,13 @@ const fn d(slot: u16) -> u64 {
 }
 
 impl Instruction {
-    /// The last one of every program.
+    /// The last instruction of every program.
     pub const END: Instruction = Instruction(0);
 
-    /// Slot `to` = the sum of the slots given and a scalar.
+    /// Slot `to` = the sum of the given slots and a scalar.
     ///
     /// # Panics
-    /// Here and below: if a slot has more than 13 bits.
+    /// If a slot has more than 13 bits.
     #[must_use]
     pub fn lin(to: u16, first: Option<u16>, second: Option<u16>, scalar: u16) -> Instruction {
         let first = first.map_or(0, |slot| USE_A | a(slot));
@@ -71,31 +72,32 @@ impl Instruction {
         Instruction(op(1) | first | second | u64::from(scalar) << 40 | d(to))
     }
 
-    /// Slot `to` = the product of two slots.
+    /// Slot `to` = the product of two slots. Panics if a slot has more than 13 bits.
     #[must_use]
     pub const fn and(to: u16, first: u16, second: u16) -> Instruction {
         Instruction(op(2) | USE_A | USE_B | a(first) | b(second) | d(to))
     }
 
-    /// Slot `to` = the next row of the input.
+    /// Slot `to` = the next row of the input. Panics if the slot has more than 13 bits.
     #[must_use]
     pub const fn input(to: u16) -> Instruction {
         Instruction(op(3) | d(to))
     }
 
-    /// The next row of the output = a slot, if one is given, and a scalar.
+    /// The next row of the output = a scalar plus the slot `from`, if given. Panics if the slot has
+    /// more than 13 bits.
     #[must_use]
     pub fn output(from: Option<u16>, scalar: u16) -> Instruction {
         Instruction(op(4) | from.map_or(0, |slot| USE_A | a(slot)) | u64::from(scalar) << 40)
     }
 
-    /// The same, after all earlier products have arrived.
+    /// The same instruction with a sync: it runs after all earlier products have arrived.
     #[must_use]
     pub const fn after_products(self) -> Instruction {
         Instruction(self.0 | SYNC)
     }
 
-    /// The instruction that a word stands for, if it is one: fields without use must be 0.
+    /// Decodes a word; `None` if it is not an instruction. Unused fields must be 0.
     #[must_use]
     pub const fn from_word(word: u64) -> Option<Instruction> {
         let fields = match word >> 61 {
@@ -113,7 +115,7 @@ impl Instruction {
         if word & !(op(7) | SYNC | fields) == 0 { Some(Instruction(word)) } else { None }
     }
 
-    /// The word that stands for it.
+    /// The instruction as a word.
     #[must_use]
     pub const fn word(self) -> u64 {
         self.0
@@ -121,13 +123,13 @@ impl Instruction {
 
     /// The operation, from the three highest bits.
     #[must_use]
-    pub const fn op(self) -> Op {
+    pub const fn op(self) -> Opcode {
         match self.0 >> 61 {
-            0 => Op::End,
-            1 => Op::Lin,
-            2 => Op::And,
-            3 => Op::In,
-            _ => Op::Out,
+            0 => Opcode::End,
+            1 => Opcode::Lin,
+            2 => Opcode::And,
+            3 => Opcode::In,
+            _ => Opcode::Out,
         }
     }
 
@@ -153,8 +155,8 @@ impl Instruction {
     #[must_use]
     pub const fn d(self) -> Option<u16> {
         match self.op() {
-            Op::Lin | Op::And | Op::In => Some((self.0 & D) as u16),
-            Op::Out | Op::End => None,
+            Opcode::Lin | Opcode::And | Opcode::In => Some((self.0 & D) as u16),
+            Opcode::Out | Opcode::End => None,
         }
     }
 

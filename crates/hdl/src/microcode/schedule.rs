@@ -1,6 +1,6 @@
-//! The order of instructions and the slots of their results.
+//! Orders instructions and assigns slots to their results.
 
-use super::sums::{Sum, Sums};
+use super::sums::{ScalarNumber, ScalarTable};
 use super::{Instruction, MAX_SCALARS, MAX_SLOTS, MicrocodeError, Scalar};
 use std::{
     cmp::Reverse,
@@ -12,9 +12,9 @@ type Id = u32;
 /// The origin of a slot's content.
 #[derive(Clone, Copy)]
 pub(super) enum Node {
-    /// An input row: rows are in the order of their nodes.
+    /// An input row; rows have the order of their nodes.
     In,
-    /// A product: products are in the order of the ANDs.
+    /// A product; products have the order of the ANDs.
     Product,
     Lin(Lin),
 }
@@ -23,26 +23,26 @@ pub(super) enum Node {
 #[derive(Clone, Copy)]
 pub(super) struct Lin {
     pub(super) sources: [Option<Id>; 2],
-    pub(super) scalar: Sum,
+    pub(super) scalar: ScalarNumber,
 }
 
-/// All that is to be done, without its order.
+/// The nodes of a program, without an order.
 pub(super) struct DataFlow {
     nodes: Vec<Node>,
-    /// The layer in which each node is made at the earliest.
+    /// The earliest layer that can make each node.
     layer: Vec<u32>,
     ands: Vec<[Id; 2]>,
     /// The node that each AND makes.
     products: Vec<Id>,
     layer_ands: Vec<usize>,
-    outputs: Vec<(Option<Id>, Sum)>,
-    /// Nodes that something reads.
+    outputs: Vec<(Option<Id>, ScalarNumber)>,
+    /// Whether something reads each node.
     needed: Vec<bool>,
 }
 
-/// One instruction before it has slots.
+/// An instruction without slots.
 #[derive(Clone, Copy)]
-enum Step {
+enum ScheduleStep {
     /// Products arrive.
     Sync,
     In(Id),
@@ -51,12 +51,12 @@ enum Step {
     Out(usize),
 }
 
-/// The time at which a layer's sums are made.
+/// When a layer's sums are made.
 #[derive(Clone, Copy)]
-enum Order {
+enum SumOrder {
     /// At the first request of an AND or an output.
     OnDemand,
-    /// In the circuit's order; an AND as soon as it and those before it can run.
+    /// In the circuit's order; an AND runs as soon as it and all ANDs before it can run.
     Early,
 }
 
@@ -66,7 +66,7 @@ impl DataFlow {
         layer: Vec<u32>,
         ands: Vec<[Id; 2]>,
         layer_ands: Vec<usize>,
-        outputs: Vec<(Option<Id>, Sum)>,
+        outputs: Vec<(Option<Id>, ScalarNumber)>,
     ) -> DataFlow {
         let mut needed = vec![false; nodes.len()];
         let mut stack: Vec<Id> = ands.iter().flatten().copied().collect();
@@ -83,13 +83,13 @@ impl DataFlow {
         DataFlow { nodes, layer, ands, products, layer_ands, outputs, needed }
     }
 
-    /// The program, its scalars in the order of their first use, and how many slots it takes: the order that takes the
-    /// fewest.
+    /// The program, its scalars in the order of their first use, and its number of slots. Takes the
+    /// order with the fewest slots.
     pub(super) fn instructions(
         &self,
-        sums: &Sums,
+        sums: &ScalarTable,
     ) -> Result<(Vec<Instruction>, Vec<Scalar>, usize), MicrocodeError> {
-        let orders = [Order::OnDemand, Order::Early].map(|order| {
+        let orders = [SumOrder::OnDemand, SumOrder::Early].map(|order| {
             let steps = self.steps(order);
             let (slots, count) = self.slots(&steps);
             (steps, slots, count)
@@ -99,9 +99,9 @@ impl DataFlow {
         if count > MAX_SLOTS {
             return Err(MicrocodeError::Slots { slots: count });
         }
-        let mut numbers: HashMap<Sum, usize> = HashMap::from([(0, 0)]);
+        let mut numbers: HashMap<ScalarNumber, usize> = HashMap::from([(0, 0)]);
         let mut scalars = vec![Scalar::default()];
-        let mut scalar = |sum: Sum| {
+        let mut scalar = |sum: ScalarNumber| {
             *numbers.entry(sum).or_insert_with(|| {
                 scalars.push(sums.get(sum).clone());
                 scalars.len() - 1
@@ -112,20 +112,22 @@ impl DataFlow {
         let mut sync = false;
         for step in steps {
             let next = match step {
-                Step::Sync => {
+                ScheduleStep::Sync => {
                     sync = true;
                     continue;
                 }
-                Step::In(id) => Instruction::input(slot(id)),
-                Step::Lin(id) => {
+                ScheduleStep::In(id) => Instruction::input(slot(id)),
+                ScheduleStep::Lin(id) => {
                     let lin = self.lin(id);
                     let [a, b] = lin.sources.map(|source| source.map(slot));
                     Instruction::lin(slot(id), a, b, scalar(lin.scalar))
                 }
-                Step::And(k) => {
+                ScheduleStep::And(k) => {
                     Instruction::and(slot(self.products[k]), slot(self.ands[k][0]), slot(self.ands[k][1]))
                 }
-                Step::Out(k) => Instruction::output(self.outputs[k].0.map(slot), scalar(self.outputs[k].1)),
+                ScheduleStep::Out(k) => {
+                    Instruction::output(self.outputs[k].0.map(slot), scalar(self.outputs[k].1))
+                }
             };
             program.push(if std::mem::take(&mut sync) { next.after_products() } else { next });
         }
@@ -143,11 +145,11 @@ impl DataFlow {
         }
     }
 
-    fn steps(&self, order: Order) -> Vec<Step> {
+    fn steps(&self, order: SumOrder) -> Vec<ScheduleStep> {
         let mut steps = vec![];
         let mut done: Vec<bool> = self.nodes.iter().map(|n| !matches!(n, Node::Lin(_))).collect();
         let rows = (0..self.nodes.len() as Id).filter(|id| matches!(self.nodes[*id as usize], Node::In));
-        steps.extend(rows.map(Step::In));
+        steps.extend(rows.map(ScheduleStep::In));
         let mut lins = vec![vec![]; self.layer_ands.len() + 1];
         for id in (0..self.nodes.len()).filter(|id| self.needed[*id] && !done[*id]) {
             lins[self.layer[id] as usize].push(id as Id);
@@ -155,34 +157,34 @@ impl DataFlow {
         let mut k = 0;
         for (d, lins) in lins.iter().enumerate() {
             if d > 0 {
-                steps.push(Step::Sync);
+                steps.push(ScheduleStep::Sync);
             }
             let end = k + self.layer_ands.get(d).copied().unwrap_or(0);
             let ready = |done: &[bool], k: usize| self.ands[k].iter().all(|id| done[*id as usize]);
-            if let Order::Early = order {
+            if let SumOrder::Early = order {
                 for &id in lins {
                     while k < end && ready(&done, k) {
-                        steps.push(Step::And(k));
+                        steps.push(ScheduleStep::And(k));
                         k += 1;
                     }
-                    steps.push(Step::Lin(id));
+                    steps.push(ScheduleStep::Lin(id));
                     done[id as usize] = true;
                 }
             }
             while k < end {
                 self.ands[k].iter().for_each(|id| self.make(*id, &mut done, &mut steps));
-                steps.push(Step::And(k));
+                steps.push(ScheduleStep::And(k));
                 k += 1;
             }
         }
         let outputs = self.outputs.iter().filter_map(|(id, _)| *id);
         outputs.for_each(|id| self.make(id, &mut done, &mut steps));
-        steps.extend((0..self.outputs.len()).map(Step::Out));
+        steps.extend((0..self.outputs.len()).map(ScheduleStep::Out));
         steps
     }
 
-    /// Appends what is missing of a node, sources first.
-    fn make(&self, id: Id, done: &mut [bool], steps: &mut Vec<Step>) {
+    /// Appends the steps that `id` still needs, sources first.
+    fn make(&self, id: Id, done: &mut [bool], steps: &mut Vec<ScheduleStep>) {
         let mut stack = vec![id];
         while let Some(&id) = stack.last() {
             if done[id as usize] {
@@ -193,51 +195,52 @@ impl DataFlow {
             let before = stack.len();
             stack.extend(missing);
             if stack.len() == before {
-                steps.push(Step::Lin(id));
+                steps.push(ScheduleStep::Lin(id));
                 done[id as usize] = true;
                 stack.pop();
             }
         }
     }
 
-    fn reads(&self, step: Step) -> impl Iterator<Item = Id> {
+    fn reads(&self, step: ScheduleStep) -> impl Iterator<Item = Id> {
         let pair = match step {
-            Step::Lin(id) => self.lin(id).sources,
-            Step::And(k) => self.ands[k].map(Some),
-            Step::Out(k) => [self.outputs[k].0, None],
-            Step::Sync | Step::In(_) => [None; 2],
+            ScheduleStep::Lin(id) => self.lin(id).sources,
+            ScheduleStep::And(k) => self.ands[k].map(Some),
+            ScheduleStep::Out(k) => [self.outputs[k].0, None],
+            ScheduleStep::Sync | ScheduleStep::In(_) => [None; 2],
         };
         pair.into_iter().flatten()
     }
 
-    /// A slot for every node that gets one, by linear scan: the lowest free one. How many there are.
-    fn slots(&self, steps: &[Step]) -> (Vec<u16>, usize) {
+    /// Assigns a slot to every node that needs one, by linear scan: the lowest free slot. Also
+    /// returns the number of slots.
+    fn slots(&self, steps: &[ScheduleStep]) -> (Vec<u16>, usize) {
         let mut last = vec![0; self.nodes.len()];
         for (time, step) in steps.iter().enumerate() {
             self.reads(*step).for_each(|id| last[id as usize] = time);
         }
         let mut of = vec![0; self.nodes.len()];
         let (mut free, mut count) = (BinaryHeap::new(), 0usize);
-        // Products that nothing reads keep their slot until they arrive.
+        // Products that nothing reads keep their slots until they arrive.
         let mut unread: Vec<Id> = vec![];
         for (time, step) in steps.iter().enumerate() {
             let mut dead: Vec<Id> = self.reads(*step).filter(|id| last[*id as usize] == time).collect();
             dead.dedup();
             let made = match *step {
-                Step::Sync => {
+                ScheduleStep::Sync => {
                     dead.append(&mut unread);
                     None
                 }
-                Step::In(id) | Step::Lin(id) => Some(id),
-                Step::And(k) => Some(self.products[k]),
-                Step::Out(_) => None,
+                ScheduleStep::In(id) | ScheduleStep::Lin(id) => Some(id),
+                ScheduleStep::And(k) => Some(self.products[k]),
+                ScheduleStep::Out(_) => None,
             };
             free.extend(dead.into_iter().map(|id| Reverse(of[id as usize])));
             let Some(id) = made else { continue };
             let slot = free.pop().map_or_else(
                 || {
                     count += 1;
-                    // Too many are refused before anything reads these.
+                    // A larger number is refused before anything reads these.
                     (count - 1) as u16
                 },
                 |Reverse(slot)| slot,
@@ -245,7 +248,7 @@ impl DataFlow {
             of[id as usize] = slot;
             if !self.needed[id as usize] {
                 match step {
-                    Step::And(_) => unread.push(id),
+                    ScheduleStep::And(_) => unread.push(id),
                     _ => free.push(Reverse(slot)),
                 }
             }

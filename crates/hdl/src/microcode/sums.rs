@@ -1,32 +1,32 @@
-//! Scalars by number, equal ones once.
+//! Numbers scalars; equal scalars have one number.
 
 use super::{MicrocodeError, Scalar};
 use std::collections::HashMap;
 
-/// A number of [`Sums`]; 0 is the empty sum.
-pub(super) type Sum = u32;
+/// A number of [`ScalarTable`]; 0 is the empty sum.
+pub(super) type ScalarNumber = u32;
 
-/// Terms of all sums together: more would be gigabytes.
+/// A limit on the terms of all sums together: more would take gigabytes.
 const MAX_TERMS: usize = 1 << 24;
 
-/// Every sum of common bits that came up.
-pub(super) struct Sums {
+/// All sums of common bits so far.
+pub(super) struct ScalarTable {
     list: Vec<Scalar>,
-    index: HashMap<Scalar, Sum>,
+    index: HashMap<Scalar, ScalarNumber>,
     terms: usize,
 }
 
-impl Sums {
-    pub(super) fn new() -> Sums {
+impl ScalarTable {
+    pub(super) fn new() -> ScalarTable {
         let empty = Scalar::default();
-        Sums { list: vec![empty.clone()], index: HashMap::from([(empty, 0)]), terms: 0 }
+        ScalarTable { list: vec![empty.clone()], index: HashMap::from([(empty, 0)]), terms: 0 }
     }
 
-    pub(super) fn get(&self, sum: Sum) -> &Scalar {
+    pub(super) fn get(&self, sum: ScalarNumber) -> &Scalar {
         &self.list[sum as usize]
     }
 
-    pub(super) fn insert(&mut self, scalar: Scalar) -> Result<Sum, MicrocodeError> {
+    pub(super) fn insert(&mut self, scalar: Scalar) -> Result<ScalarNumber, MicrocodeError> {
         if let Some(sum) = self.index.get(&scalar) {
             return Ok(*sum);
         }
@@ -34,14 +34,14 @@ impl Sums {
         if self.terms > MAX_TERMS {
             return Err(MicrocodeError::Terms { terms: MAX_TERMS });
         }
-        let sum = self.list.len() as Sum;
+        let sum = self.list.len() as ScalarNumber;
         self.list.push(scalar.clone());
         self.index.insert(scalar, sum);
         Ok(sum)
     }
 
-    /// `x ⊕ y`: terms that both have vanish.
-    pub(super) fn xor(&mut self, x: Sum, y: Sum) -> Result<Sum, MicrocodeError> {
+    /// `x ⊕ y`: common terms cancel.
+    pub(super) fn xor(&mut self, x: ScalarNumber, y: ScalarNumber) -> Result<ScalarNumber, MicrocodeError> {
         if x == 0 || y == 0 || x == y {
             return Ok(if x == y { 0 } else { x | y });
         }

@@ -1,5 +1,5 @@
-//! Microcode as a text file that `$readmemh` reads: the head in comment lines, then an instruction of 16 hexadecimal
-//! digits a line.
+//! Microcode as a text file that `$readmemh` reads: the head in comment lines, then an instruction
+//! of 16 hexadecimal digits a line.
 //!
 //! ```text
 //! // hushwire microcode v1
@@ -21,11 +21,12 @@
 //! ```
 
 use super::eval::Track;
-use super::{Instruction, MAX_SCALARS, MAX_SLOTS, Microcode, MicrocodeError, Op, Scalar};
+use super::{Instruction, MAX_SCALARS, MAX_SLOTS, Microcode, MicrocodeError, Opcode, Scalar};
 use std::io::{self, BufRead, Read};
 
 const VERSION: &str = "hushwire microcode v1";
-/// A longer line is refused before it fills the memory; it would list a million layers, or one scalar's million bits.
+/// A longer line is refused before it fills the memory; it would list a million layers, or
+/// one scalar's million bits.
 const MAX_LINE: u64 = 8 << 20;
 
 fn list(numbers: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
@@ -36,7 +37,7 @@ impl Microcode {
     /// Writes the file.
     ///
     /// # Errors
-    /// As `out`.
+    /// The error of `out`.
     pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let digest: String = self.digest.iter().map(|byte| format!("{byte:02x}")).collect();
         writeln!(out, "// {VERSION}")?;
@@ -58,10 +59,10 @@ impl Microcode {
         self.words().try_for_each(|word| writeln!(out, "{word:016x}"))
     }
 
-    /// Reads the file again, and checks it as a whole.
+    /// Reads a file and checks the whole of it.
     ///
     /// # Errors
-    /// [`MicrocodeError::Malformed`] with the line, or what `input` says.
+    /// [`MicrocodeError::Malformed`] with the line, or the error of `input`.
     pub fn read(input: impl BufRead) -> Result<Microcode, MicrocodeError> {
         let mut lines = Lines { input, number: 0 };
         if lines.next()?.as_deref() != Some(&format!("// {VERSION}")) {
@@ -114,7 +115,7 @@ impl Microcode {
         }
         lines.number += 1;
         let found = (body.instructions.len(), body.rows[0], body.rows[1]);
-        // A sync follows every layer with ANDs, so that the last one has none.
+        // A sync follows every layer with ANDs, so the last layer has none.
         let last = body.layers.pop();
         let whole = body.ended() && last == Some(0) && body.layers == layer_ands;
         if !whole || found != (count, rows_in, rows_out) {
@@ -129,19 +130,19 @@ impl Microcode {
     }
 }
 
-/// The instructions as they come.
+/// The instructions read so far.
 struct Body {
     track: Track,
-    /// INs and OUTs.
+    /// The numbers of INs and OUTs.
     rows: [usize; 2],
-    /// ANDs between syncs.
+    /// The number of ANDs between syncs.
     layers: Vec<usize>,
     instructions: Vec<Instruction>,
 }
 
 impl Body {
     fn ended(&self) -> bool {
-        self.instructions.last().is_some_and(|i| i.op() == Op::End)
+        self.instructions.last().is_some_and(|i| i.op() == Opcode::End)
     }
 
     fn line(&mut self, text: &str) -> Result<(), String> {
@@ -157,10 +158,10 @@ impl Body {
             self.layers.push(0);
         }
         match instruction.op() {
-            Op::In => self.rows[0] += 1,
-            Op::Out => self.rows[1] += 1,
-            Op::And => *self.layers.last_mut().expect("there is a layer") += 1,
-            Op::Lin | Op::End => {}
+            Opcode::In => self.rows[0] += 1,
+            Opcode::Out => self.rows[1] += 1,
+            Opcode::And => *self.layers.last_mut().expect("there is a layer") += 1,
+            Opcode::Lin | Opcode::End => {}
         }
         self.instructions.push(instruction);
         Ok(())
@@ -227,7 +228,7 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
     }
 
-    /// The text behind `// key` on the next line.
+    /// The text after `// key` on the next line.
     fn value(&mut self, key: &str) -> Result<String, MicrocodeError> {
         let line = self.next()?;
         let Some(line) = line else {

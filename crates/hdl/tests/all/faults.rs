@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-/// A device that does as `script` says.
+/// A device that behaves as `script` does.
 fn scripted(
     patience: Duration,
     script: impl FnOnce(&mut UnixStream) + Send + 'static,
@@ -30,7 +30,7 @@ fn frame(kind: u8, context: u8, payload: &[u8]) -> Vec<u8> {
     [&[kind, context, 0, 0][..], &length, payload].concat()
 }
 
-/// Writes; that the engine is gone does not matter.
+/// Writes bytes; an engine that is gone is no error.
 fn say(stream: &mut UnixStream, bytes: &[u8]) {
     let _ = stream.write_all(bytes);
 }
@@ -66,7 +66,7 @@ fn small() -> Case {
     Case::new("less:32", true, HELLO.instances())
 }
 
-/// Runs a batch alone, to its end or its error; what comes from the right is zeros.
+/// Runs a batch alone, to its end or its error; the bytes from the right are zeros.
 fn run(batch: &mut HdlBatch) -> (Vec<Vec<u8>>, Result<(), HdlError>) {
     let mut sent: Vec<Vec<u8>> = vec![];
     let ran = loop {
@@ -87,7 +87,7 @@ fn run(batch: &mut HdlBatch) -> (Vec<Vec<u8>>, Result<(), HdlError>) {
     (sent, ran)
 }
 
-/// The cause in which a batch ends when the device answers it with these bytes, sent in small pieces.
+/// The cause with which a batch ends if the device answers with these bytes, sent in small pieces.
 fn answered(answer: Vec<u8>) -> Cause {
     let case = small();
     let device = scripted(PATIENCE, move |stream| {
@@ -253,7 +253,7 @@ fn an_answer_in_pieces_is_whole() {
 fn its_own_words_are_passed_on() {
     let found = answered(frame(b'X', 0, b"slot 9 was read\nbefore it was written"));
     assert_eq!(found, Cause::Reported("slot 9 was read before it was written".into()));
-    // Also when it ends while much is under way to it.
+    // Also if the device ends while many bytes are on their way to it.
     let case = Case::new("aes128-expanded-key", true, HELLO.instances());
     let device = scripted(PATIENCE, |stream| {
         say(stream, &frame(b'H', 0, &HELLO.to_bytes()));
@@ -268,7 +268,7 @@ fn its_own_words_are_passed_on() {
     assert_eq!(cause(found), Cause::Reported("no memory".into()));
 }
 
-/// A stream that ends after so many bytes have been written to it.
+/// A stream that ends after this many bytes have been written to it.
 struct Ending(UnixStream, usize);
 
 impl Read for Ending {
@@ -341,7 +341,7 @@ fn a_failure_in_one_context_leaves_no_output_in_another() {
 
 #[test]
 fn a_silent_device_is_given_up() {
-    // Long enough for a device on a busy host to say its hello.
+    // Long enough for a device on a busy host to greet.
     let patience = Duration::from_secs(3);
     assert_eq!(cause(scripted(patience, linger)), Cause::Silent(patience));
     let case = small();
@@ -354,7 +354,7 @@ fn a_silent_device_is_given_up() {
     let mut batch = case.hard(0, &device, 0, 0).unwrap();
     assert_eq!(cause(run(&mut batch).1), Cause::Silent(patience));
     assert_eq!(cause(batch.output()), Cause::Silent(patience));
-    // One that does not even read.
+    // A device that does not even read.
     let many = Hello { contexts: 64, ..HELLO };
     let deaf = scripted(patience, move |stream| {
         say(stream, &frame(b'H', 0, &many.to_bytes()));
@@ -375,7 +375,7 @@ fn neither_end_waits_for_the_other_to_read() {
     let device = scripted(PATIENCE, move |stream| {
         say(stream, &frame(b'H', 0, &many.to_bytes()));
         hear(stream, b'J');
-        // More than a socket holds, while the engine sends as much.
+        // More bytes than a socket holds, while the engine sends as many.
         say(stream, &frame(b'T', 0, &vec![7; link]));
         say(stream, &frame(b'O', 0, &vec![9; output]));
         linger(stream);
@@ -389,7 +389,7 @@ fn neither_end_waits_for_the_other_to_read() {
     assert!(first.output().is_ok());
 }
 
-/// A batch as an engine runs it: what ends it is the device or the network.
+/// A batch as an engine runs it: either the device or the network ends it.
 struct Engine(HdlBatch);
 
 #[derive(Debug)]
@@ -431,7 +431,7 @@ impl Machine for Engine {
 fn nothing_is_sent_after_a_device_has_failed() {
     let case = small();
     let layers: Vec<usize> = case.code.layer_ands().iter().map(|ands| 80 * ands).filter(|n| *n > 0).collect();
-    // It makes the messages of two layers, and fails when it hears what the third is made of.
+    // It makes the messages of two layers, and fails when it receives the input of the third.
     let made = layers[0] + layers[1];
     let device = scripted(PATIENCE, move |stream| {
         say(stream, &frame(b'H', 0, &HELLO.to_bytes()));

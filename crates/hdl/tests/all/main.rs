@@ -1,4 +1,4 @@
-//! Hardware parties from outside. One program, so that it is linked once.
+//! Hardware parties from outside. One test program, so that it is linked once.
 
 #[path = "../../../circuit/tests/all/common/mod.rs"]
 mod circuits;

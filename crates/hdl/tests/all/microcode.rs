@@ -1,19 +1,19 @@
-//! Microcode against the plain evaluators, and its file.
+//! Microcode against the evaluators in the clear, and its file.
 
 use crate::circuits::{self, Rng, number, random_circuit};
 use hushwire_circuit::{Circuit, Gate, Layered, eval, named};
 use hushwire_hdl::{
     Microcode, MicrocodeError,
-    microcode::{MAX_SLOTS, Op},
+    microcode::{MAX_SLOTS, Opcode},
 };
 use proptest::prelude::*;
 
-/// Some of a circuit's inputs.
+/// A random choice of a circuit's inputs.
 fn chosen(rng: &mut Rng, inputs: usize) -> Vec<usize> {
     (0..inputs).filter(|_| rng.below(2) == 0).collect()
 }
 
-/// The inputs' bits as microcode takes them: of the common inputs, and of the rows.
+/// The inputs' bits as microcode takes them: the common inputs' bits, and the rows' bits.
 fn split(code: &Microcode, inputs: &[Vec<bool>]) -> [Vec<bool>; 2] {
     let pick = |common: bool| {
         let those = (0..inputs.len()).filter(|i| code.common().contains(i) == common);
@@ -82,7 +82,7 @@ proptest! {
         let at = rng.below(bytes.len());
         bytes[at] = rng.next() as u8;
         if let Ok(code) = Microcode::read(&bytes[..]) {
-            // What is read runs.
+            // A file that was read can run.
             let (common, rows) = (rng.bits(code.common_bits()), rng.bits(code.rows_in()));
             prop_assert_eq!(code.eval(&common, &rows).unwrap().len(), code.rows_out());
         }
@@ -114,8 +114,8 @@ fn aes_is_that_of_fips_197() {
         let code = Microcode::compile(name, &block, &[0]).unwrap();
         assert_eq!(code.eval(&hex_bits(ROUND_KEYS), &plaintext).unwrap(), ciphertext, "{name}");
         assert_eq!((code.rows_in(), code.rows_out(), code.common_bits()), (128, 128, 1408));
-        // A round key costs no instruction, and slots fit in half a kibi.
-        let found = code.instructions().iter().filter(|i| i.op() == Op::Lin).count();
+        // A round key costs no instruction, and the slots fit in 512.
+        let found = code.instructions().iter().filter(|i| i.op() == Opcode::Lin).count();
         assert_eq!((code.ands(), found), (ands, lins), "{name}");
         assert!(code.slots() <= 512, "{name}: {} slots", code.slots());
         assert_eq!(code.digest(), block.digest());
@@ -139,7 +139,7 @@ fn words_add() {
 
 #[test]
 fn the_program_is_the_same_every_time() {
-    // BLAKE3 of the files: a change makes files of other parties differ, though not what they send.
+    // BLAKE3 of the files. A change alters other parties' files, but not their messages.
     let digest = |name: &str, common: &[usize]| {
         let block = Layered::new(&named::make(name).unwrap());
         let code = Microcode::compile(name, &block, common).unwrap();
@@ -164,7 +164,7 @@ fn limits_are_told() {
     let sums = Circuit::new(vec![n as usize], vec![1], 2 * n as usize - 1, sums.collect()).unwrap();
     let error = Microcode::compile("x", &Layered::new(&sums), &[0]).unwrap_err();
     assert!(matches!(error, MicrocodeError::Terms { .. }), "{error}");
-    // Every output is another common bit.
+    // Each output is a different common bit.
     let copies = (0..n).map(|i| Gate::Copy { a: i, out: n + i }).collect();
     let copies = Circuit::new(vec![n as usize], vec![n as usize], 2 * n as usize, copies).unwrap();
     let error = Microcode::compile("x", &Layered::new(&copies), &[0]).unwrap_err();
@@ -238,7 +238,7 @@ fn malformed_files_are_refused_by_line() {
         assert_eq!(number, at + 1, "{line}: {problem}");
         assert!(problem.starts_with(expected), "{line}: {problem}");
     }
-    // More, fewer, or none at all.
+    // Too many, too few, or no instructions.
     let (number, problem) = error(&[&lines[..], &["0000000000000000"]].concat());
     assert_eq!(
         (number, problem.as_str()),
@@ -250,7 +250,7 @@ fn malformed_files_are_refused_by_line() {
     assert_eq!(error(&[""]).0, 1);
     let long = format!("// circuit {}", "x".repeat(8 << 20));
     assert_eq!(with(1, &long), (2, "expected a line of less than 8388608 bytes".into()));
-    // Text that is no text.
+    // Bytes that are not text.
     let error = Microcode::read(&b"// hushwire microcode v1\n\xff\n"[..]).unwrap_err().to_string();
     assert!(error.starts_with("line 2: expected text; make the file again"), "{error}");
     // Line ends of other systems.

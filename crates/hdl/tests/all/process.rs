@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A program that says hello, then `rest`; its process number is in `pid` beside it.
+/// A program that greets, then runs `rest`; it writes its process number to `pid` beside it.
 fn start(folder: &Path, rest: &str) -> Device {
     let hello = HELLO.to_bytes();
     let bytes = [&b"H\0\0\0"[..], &(hello.len() as u32).to_le_bytes(), &hello].concat();
@@ -26,7 +26,7 @@ fn pid(folder: &Path) -> String {
     folder.join("pid").display().to_string()
 }
 
-/// Whether its process ends in time.
+/// Whether the device's process ends in time.
 fn gone(folder: &Path, within: Duration) -> bool {
     let number = fs::read_to_string(pid(folder)).unwrap();
     let begun = Instant::now();
@@ -43,7 +43,7 @@ fn gone(folder: &Path, within: Duration) -> bool {
 #[test]
 fn a_process_that_failed_is_ended_even_if_it_is_stopped() {
     let folder = tempfile::tempdir().unwrap();
-    // Nonsense as answer to the request for statistics.
+    // The answer to the request for statistics is nonsense.
     let device = start(folder.path(), "head -c 8 <&0 >/dev/null; printf QQQQQQQQ >&0; kill -STOP $$");
     assert!(matches!(device.statistics().err().unwrap().cause, Cause::Protocol(_)));
     assert!(gone(folder.path(), PATIENCE), "its process is still there");

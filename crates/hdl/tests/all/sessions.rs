@@ -6,7 +6,7 @@ use hushwire_machine::drive::{Exchanged, Machine};
 use hushwire_rep3::{Shares, open};
 use hushwire_testkit::lockstep;
 
-/// Runs batch `b` with a device for each party in `hardware`, in that context.
+/// Runs batch `b` with a device for each party in `hardware`, in the context `context`.
 fn run(case: &Case, devices: &[Option<Device>; 3], context: usize, b: u32) -> [Shares; 3] {
     let party = |i: usize| match &devices[i] {
         Some(device) => Party::Hard(case.hard(i, device, context, b).unwrap_or_else(|e| panic!("{e}"))),
@@ -85,7 +85,7 @@ fn batches_in_several_contexts_are_under_way_together() {
         };
         (0..3).map(party).collect()
     };
-    // Contexts take turns layer by layer, and one ends before the others begin their last ones.
+    // Contexts take turns layer by layer, and one ends before the others begin their last layers.
     let mut flights: Vec<Vec<Party>> = (0..4).map(|context| begin(context, context as u32)).collect();
     let mut sent: Vec<Option<Vec<Vec<u8>>>> = vec![None; 4];
     while flights.iter().flatten().any(|party| party.round(0).is_some()) {
@@ -113,7 +113,7 @@ fn batches_in_several_contexts_are_under_way_together() {
         let value = open([&shares[0].own, &shares[1].own, &shares[2].own]).unwrap();
         assert!(value == case.plain(b as u32), "batch {b}");
     }
-    // A context serves again.
+    // A context can serve again.
     assert!(opened(&run(&case, &hardware, 2, 9)) == case.plain(9));
 }
 

@@ -1,4 +1,4 @@
-//! Simulated hardware against software: the same shares, if it has been built.
+//! Simulated hardware, if it has been built, against software: the same shares.
 
 use crate::common::{Case, Party};
 use hushwire_hdl::{Device, ENV, PROGRAM};
@@ -9,20 +9,21 @@ use std::{
     path::PathBuf,
 };
 
-/// `target/hdl/party-sim`, two directories above this test's own, or in the folder that is named.
+/// `target/hdl/party-sim`, two directories above this test's program, or in the folder that the
+/// variable names.
 fn program() -> Option<PathBuf> {
     let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.ancestors().nth(3)?.join("hdl")));
     let folder = std::env::var_os(ENV).map(PathBuf::from).or(beside)?;
     let program = folder.join(PROGRAM);
     let there = program.is_file();
     if !there {
-        // Past the harness, which keeps what a passing test prints to itself.
+        // Written around the test harness, which hides the output of a test that passes.
         let _ = writeln!(io::stderr(), "NOT RUN: there is no {}; run hdl/setup", program.display());
     }
     there.then_some(program)
 }
 
-/// Batch `b` with party 1 on a device, in that context.
+/// Runs batch `b` with party 1 on a device, in the context `context`.
 fn run(case: &Case, device: Option<&Device>, context: usize, b: u32) -> [Shares; 3] {
     let party = |i: usize| match device.filter(|_| i == 1) {
         Some(device) => Party::Hard(case.hard(i, device, context, b).unwrap_or_else(|e| panic!("{e}"))),

@@ -1,5 +1,5 @@
-//! A model's operators to layers: what is known is computed here, shapes are inferred, and every operator that is not supported is
-//! refused by name before anything runs.
+//! Imports a model's operators as layers: known values are computed here, shapes are inferred, and
+//! every unsupported operator is refused by name before anything runs.
 
 pub(crate) mod operator;
 
@@ -19,7 +19,7 @@ use std::{
     sync::Arc,
 };
 
-/// The operators of a model that are not supported, each once, in order.
+/// The unsupported operators of a model, each once, in order.
 pub(crate) fn unsupported(nodes: &[Node]) -> Vec<String> {
     let mut names: Vec<String> = vec![];
     for node in nodes {
@@ -35,8 +35,9 @@ pub(crate) fn unsupported(nodes: &[Node]) -> Vec<String> {
 }
 
 impl Network {
-    /// A model's network for an input of given lengths, where they are given, else of those that the model says. Of a model for
-    /// another number of images than the input has, lengths along the first axis follow.
+    /// The network of a model, for an input with the given lengths or, by default, with those of
+    /// the model. If the model is for another number of images than the input has, lengths along
+    /// the first axis are adapted.
     ///
     /// # Errors
     /// An operator is not supported, a value is missing, or shapes do not fit.
@@ -46,7 +47,7 @@ impl Network {
     }
 }
 
-/// A model's layers.
+/// The layers of a model.
 fn network(model: Model, input: Option<&[usize]>) -> Result<Network, Fault> {
     let graph = model.graph;
     if !(7..=30).contains(&model.opset) {
@@ -134,7 +135,7 @@ fn network(model: Model, input: Option<&[usize]>) -> Result<Network, Fault> {
     Ok(needed(Network { name: graph.name, layers: import.layers, inputs, outputs }))
 }
 
-/// Operators, each behind those whose values it reads, whatever the order in the file.
+/// Sorts operators so that each comes after its operands, whatever their order in the file.
 fn in_order(nodes: &[Node], known: &HashMap<String, Known>) -> Result<Vec<usize>, Fault> {
     let mut made: HashMap<&str, usize> = HashMap::new();
     for (at, node) in nodes.iter().enumerate() {
@@ -175,7 +176,7 @@ fn in_order(nodes: &[Node], known: &HashMap<String, Known>) -> Result<Vec<usize>
     Ok(order)
 }
 
-/// The layers that outputs need, and the inputs.
+/// Drops layers that outputs do not need, except inputs.
 fn needed(from: Network) -> Network {
     let mut wanted = vec![false; from.layers.len()];
     from.outputs.iter().chain(&from.inputs).for_each(|(_, at)| wanted[*at] = true);
@@ -196,7 +197,7 @@ fn needed(from: Network) -> Network {
 }
 
 impl Import {
-    /// Lengths of an input: those that are given, where they are, and fit.
+    /// The lengths of an input: the given ones, if they fit, or the model's.
     fn input_lengths(&mut self, value: &ValueInfo, given: Option<&[usize]>) -> Result<Vec<usize>, Fault> {
         let place = format!("input {}", shown(&value.name));
         let said = value.lengths.clone().unwrap_or_default();
@@ -214,7 +215,7 @@ impl Import {
                         "export the model with lengths that are no less than 1",
                     )
                 }),
-                // One image, where the model leaves open how many.
+                // One image, if the model leaves the number open.
                 Dim::Named(_) if axis == 0 => Ok(1),
                 Dim::Named(name) => {
                     Err(Fault::filled(code::INPUT_OPEN, &[("length", &shown(name))]).at(&place))

@@ -1,4 +1,5 @@
-//! A network under construction, and one operator of a model: its inputs and attributes with errors that name it.
+//! A network under construction, and one operator of a model: its inputs and attributes, with
+//! errors that name it.
 
 use crate::{
     Array, Fault,
@@ -13,13 +14,13 @@ use hushwire_fault::{IntoText, code};
 use std::fmt::Display;
 use std::{collections::HashMap, sync::Arc};
 
-/// LOCAL: no value of a network has more elements.
+/// LOCAL: the largest number of elements of a value.
 pub(crate) const ELEMENTS: usize = 1 << 27;
 
 /// A named value.
 #[derive(Clone)]
 pub(crate) enum Known {
-    /// A layer's.
+    /// The value of a layer.
     Layer(usize),
     /// Weights.
     Floats(Arc<Array>),
@@ -31,9 +32,9 @@ pub(crate) enum Known {
 pub(crate) struct Import {
     pub(super) layers: Vec<Layer>,
     pub(super) values: HashMap<String, Known>,
-    /// The number of images that the model says, where it is a number, and that there are.
+    /// The number of images of the model, if it is a number, and the actual one.
     pub(crate) images: Option<(i64, i64)>,
-    /// The version of the operators.
+    /// The version of the operator set.
     pub(crate) opset: i64,
 }
 
@@ -64,7 +65,7 @@ impl Import {
         Ok(self.layers.len() - 1)
     }
 
-    /// Whether a layer's elements are places, as ArgMax makes them.
+    /// Whether a layer's elements are places, as from ArgMax.
     pub(crate) fn is_places(&self, layer: usize) -> bool {
         match self.layers[layer].kind.def().role() {
             Role::Places(_) => true,
@@ -77,7 +78,7 @@ impl Import {
         &self.layers[layer].lengths
     }
 
-    /// Lengths of a named value.
+    /// The lengths of a named value.
     pub(crate) fn lengths_of(&self, known: &Known) -> Vec<usize> {
         match known {
             Known::Layer(at) => self.lengths(*at).to_vec(),
@@ -87,7 +88,8 @@ impl Import {
     }
 }
 
-/// Two operands of an element-wise operator: the layers that are read, the weights if one of them is weights, and the lengths together.
+/// The operands of an element-wise operator: the layers that are read, the weights if one operand
+/// is weights, and the common lengths.
 pub(crate) type Two = (Vec<usize>, Option<Arc<Array>>, Vec<usize>);
 
 /// An operator and its name in messages.
@@ -111,7 +113,7 @@ impl<'a> Reading<'a> {
         Fault::new(code::OPERATOR, &self.place, cause, remedy)
     }
 
-    /// An input that may be left out.
+    /// An optional input.
     pub(crate) fn maybe(&self, import: &Import, k: usize) -> Result<Option<Known>, Fault> {
         match self.node.inputs.get(k).map(String::as_str) {
             None | Some("") => Ok(None),
@@ -170,7 +172,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// An input of integers that are known.
+    /// An input of known integers.
     pub(crate) fn integers(&self, import: &Import, k: usize) -> Result<Option<Vec<i64>>, Fault> {
         Ok(match self.maybe(import, k)? {
             None => None,
@@ -231,7 +233,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Numbers of a list, not below 0.
+    /// A list of numbers that are not negative.
     pub(crate) fn sizes<const N: usize>(&self, name: &str, default: [usize; N]) -> Result<[usize; N], Fault> {
         let Some(all) = self.ints(name)? else { return Ok(default) };
         let sizes: Option<Vec<usize>> = all.iter().map(|n| usize::try_from(*n).ok()).collect();
@@ -241,26 +243,27 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// An axis counted from the front, also where it is counted from the end.
+    /// An axis counted from the front; negative ones count from the end.
     pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, Fault> {
         let found = if axis < 0 { axis + rank as i64 } else { axis };
         let found = usize::try_from(found).ok().filter(|axis| *axis < rank);
         found.ok_or_else(|| self.error(format!("its axis is {axis} of {rank}"), "save the model anew"))
     }
 
-    /// Whether an attribute is there.
+    /// Whether an attribute is present.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.node.attributes.contains_key(name)
     }
 
-    /// The layers of an operator, or what is known of its value.
+    /// The layers of an operator, or its value if that is known.
     pub(super) fn layers(&self, operator: &Operator, import: &mut Import) -> Result<Known, Fault> {
         self.check(operator, import)?;
         (operator.read)(self, import)
     }
 
-    /// Checks that all its inputs, outputs and attributes are supported, and that its values are of a kind that it takes. An ignored
-    /// attribute would give a wrong result, so an unsupported attribute is refused, whatever its value.
+    /// Checks that all inputs, outputs and attributes are supported, and that values are of an
+    /// accepted kind. Ignoring an attribute would give a wrong result, so an unsupported attribute
+    /// is refused, whatever its value.
     fn check(&self, operator: &Operator, import: &Import) -> Result<(), Fault> {
         let Operator { inputs, outputs, fewer, attributes, twice, moves, .. } = operator;
         if let Some(odd) = self.node.attributes.keys().find(|name| !attributes.contains(&&name[..])) {
@@ -315,14 +318,14 @@ impl<'a> Reading<'a> {
         import.layer(&self.place, &self.name, kind, reads, lengths).map(Known::Layer)
     }
 
-    /// A layer of its operand's shape.
+    /// Adds a layer with its operand's shape.
     pub(crate) fn alike(&self, import: &mut Import, kind: Kind) -> Result<Known, Fault> {
         let at = self.layer(import, 0)?;
         let lengths = import.lengths(at).to_vec();
         self.made(import, kind, vec![at], lengths)
     }
 
-    /// A layer's value with images, channels, rows and columns.
+    /// A layer's value, if it has images, channels, rows and columns.
     pub(crate) fn images(&self, import: &Import) -> Result<(usize, [usize; 4]), Fault> {
         let at = self.layer(import, 0)?;
         let lengths = import.lengths(at);
@@ -334,7 +337,7 @@ impl<'a> Reading<'a> {
         Ok((at, four))
     }
 
-    /// The windows that attributes say.
+    /// The windows given by attributes.
     pub(crate) fn said(&self, size: [usize; 2]) -> Result<Said, Fault> {
         Ok(Said {
             size,
@@ -346,7 +349,8 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// Two operands of an element-wise operator, whose axes of length 1 are repeated. `known` is the cause where both are weights.
+    /// The two operands of an element-wise operator, whose axes of length 1 are repeated. `known`
+    /// is the cause of the error if both are weights.
     pub(crate) fn two(&self, import: &Import, known: &str) -> Result<Two, Fault> {
         let (reads, weights) = match (self.input(import, 0)?, self.input(import, 1)?) {
             (Known::Layer(a), Known::Layer(b)) => (vec![a, b], None),

@@ -1,13 +1,13 @@
-//! Messages of the format, as far as networks need them.
+//! The messages of the format, as far as networks need them.
 
 use std::collections::BTreeMap;
 
 /// A file's model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Model {
-    /// The version of the operators' standard set.
+    /// The version of the standard operator set.
     pub opset: i64,
-    /// The program that wrote it.
+    /// The program that wrote the file.
     pub producer: String,
     /// The network.
     pub graph: Graph,
@@ -22,7 +22,7 @@ pub struct Graph {
     pub nodes: Vec<Node>,
     /// Weights by name.
     pub weights: Vec<Tensor>,
-    /// Inputs; older files name weights here too.
+    /// Inputs; older files list weights here as well.
     pub inputs: Vec<ValueInfo>,
     /// Outputs.
     pub outputs: Vec<ValueInfo>,
@@ -35,11 +35,11 @@ pub struct Node {
     pub name: String,
     /// The operator.
     pub op: String,
-    /// The operator's set; empty for the standard one.
+    /// The operator's set; empty for the standard set.
     pub domain: String,
-    /// Values that it reads; an empty name stands for none.
+    /// The values that it reads; an empty name means that there is none.
     pub inputs: Vec<String>,
-    /// Values that it makes.
+    /// The values that it makes.
     pub outputs: Vec<String>,
     /// Attributes by name.
     pub attributes: BTreeMap<String, Attribute>,
@@ -60,7 +60,7 @@ pub enum Attribute {
     Ints(Vec<i64>),
     /// A tensor.
     Tensor(Tensor),
-    /// A kind that no operator here has, such as a subgraph.
+    /// A kind that no supported operator has, such as a subgraph.
     Other,
 }
 
@@ -69,7 +69,7 @@ pub enum Attribute {
 pub struct Tensor {
     /// Its name.
     pub name: String,
-    /// Lengths of its axes, the outermost first.
+    /// The lengths of the axes, the outermost first.
     pub lengths: Vec<usize>,
     /// Elements, the last axis fastest.
     pub data: Data,
@@ -78,7 +78,7 @@ pub struct Tensor {
 /// Elements of a tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
-    /// Of 16, 32 or 64 bits in the file.
+    /// Floats of 16, 32 or 64 bits in the file.
     Floats(Vec<f32>),
     /// Integers and truth values of any width in the file.
     Ints(Vec<i64>),
@@ -89,7 +89,7 @@ pub enum Data {
 pub struct ValueInfo {
     /// Its name.
     pub name: String,
-    /// Lengths, where the file says them.
+    /// The lengths, if the file gives them.
     pub lengths: Option<Vec<Dim>>,
 }
 

@@ -1,4 +1,4 @@
-//! ONNX files: the messages of the format that networks need, read with limits and written.
+//! ONNX files: reads, with limits, and writes the messages of the format that networks need.
 //!
 //! ```text
 //! proto    fields of protocol buffers, borrowed from the file
@@ -7,8 +7,8 @@
 //! write    messages to bytes
 //! ```
 //!
-//! Field numbers are those of `onnx.proto` of ONNX's IR version 10. Weights in other files, sparse ones, subgraphs and functions
-//! of the model's own are refused by name.
+//! Field numbers are from `onnx.proto` of ONNX's IR version 10. Weights in other files, sparse
+//! weights, subgraphs and a model's own functions are refused by name.
 
 mod message;
 mod proto;

@@ -6,9 +6,9 @@ use hushwire_fault::code;
 /// One field's value.
 pub(super) enum Field<'a> {
     Varint(u64),
-    /// Four bytes, little end first.
+    /// Four bytes, little-endian.
     Four([u8; 4]),
-    /// Eight bytes, little end first.
+    /// Eight bytes, little-endian.
     Eight([u8; 8]),
     Bytes(&'a [u8]),
 }
@@ -20,7 +20,7 @@ fn broken(cause: &str) -> Fault {
     Fault::filled(code::ONNX, &[("cause", &cause)]).at("the model's file")
 }
 
-/// Bytes of at most ten that make a number of 64 bits, and what follows them.
+/// Reads a number of at most ten bytes and 64 bits; returns it with the following bytes.
 fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), Fault> {
     let mut number = 0u64;
     for (i, byte) in bytes.iter().take(10).enumerate() {
@@ -54,7 +54,7 @@ impl<'a> Fields<'a> {
         self.take(N)?.try_into().map_err(|_| broken("it ends within a number"))
     }
 
-    /// The next field with its number; none at the end.
+    /// The next field with its number; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<(u64, Field<'a>)>, Fault> {
         if self.0.is_empty() {
             return Ok(None);
@@ -109,7 +109,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Integers, packed or one.
+    /// Integers, packed or a single one.
     pub(super) fn ints(&self, to: &mut Vec<i64>) -> Result<(), Fault> {
         match self {
             Field::Varint(n) => to.push(n.cast_signed()),
@@ -126,7 +126,7 @@ impl<'a> Field<'a> {
         Ok(())
     }
 
-    /// Numbers of 32 bits, packed or one.
+    /// 32-bit numbers, packed or a single one.
     pub(super) fn floats(&self, to: &mut Vec<f32>) -> Result<(), Fault> {
         match self {
             Field::Four(bytes) => to.push(f32::from_le_bytes(*bytes)),
@@ -142,7 +142,7 @@ impl<'a> Field<'a> {
         Ok(())
     }
 
-    /// Numbers of 64 bits, packed or one.
+    /// 64-bit numbers, packed or a single one.
     pub(super) fn doubles(&self, to: &mut Vec<f32>) -> Result<(), Fault> {
         match self {
             Field::Eight(bytes) => to.push(f64::from_le_bytes(*bytes) as f32),

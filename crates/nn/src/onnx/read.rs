@@ -1,4 +1,5 @@
-//! Bytes to messages. Lists grow as the file's bytes come, so that no claim of a size is believed.
+//! Reads bytes to messages. Lists grow with the file's bytes, so that claimed sizes are not
+//! trusted.
 
 use super::{
     Attribute, Data, Dim, Graph, Model, Node, Tensor, ValueInfo,
@@ -7,16 +8,17 @@ use super::{
 use crate::{Fault, error::shown};
 use hushwire_fault::code;
 
-/// LOCAL: most operators of a graph.
+/// LOCAL: the largest number of operators of a graph.
 const NODES: usize = 1 << 16;
-/// LOCAL: most axes of a tensor.
+/// LOCAL: the largest number of axes of a tensor.
 const AXES: usize = 8;
 
 impl Model {
     /// Reads a file.
     ///
     /// # Errors
-    /// The bytes are no model, or have parts that are refused: weights in other files, functions, subgraphs.
+    /// The bytes are not a model, or have unsupported parts: weights in other files, functions,
+    /// subgraphs.
     pub fn read(bytes: &[u8]) -> Result<Self, Fault> {
         let (mut model, mut fields, mut has_graph) = (Model::default(), Fields::new(bytes), false);
         while let Some((number, field)) = fields.next()? {
@@ -92,7 +94,7 @@ fn graph(bytes: &[u8]) -> Result<Graph, Fault> {
             _ => {}
         }
     }
-    // Older files name weights among the inputs, which may be integers.
+    // Older files list weights among the inputs; those may be integers.
     let real = |(name, _): &&(String, i64)| graph.weights.iter().all(|weights| weights.name != *name);
     if let Some((name, kind)) = odd.iter().find(real) {
         let cause =
@@ -138,7 +140,7 @@ fn attribute(bytes: &[u8]) -> Result<(String, Attribute), Fault> {
             1 => name = field.text()?,
             2 => float = field.float()?,
             3 => int = field.int()?,
-            // Bytes that are no text are no attribute that an operator here has.
+            // No supported operator has an attribute that is not text.
             4 => text = std::str::from_utf8(field.bytes()?).ok().map(str::to_owned),
             5 => one = Some(tensor(field.bytes()?)?),
             7 => field.floats(&mut floats)?,
@@ -159,7 +161,7 @@ fn attribute(bytes: &[u8]) -> Result<(String, Attribute), Fault> {
     Ok((name, attribute))
 }
 
-/// Elements as a file has them.
+/// Elements in the forms of a file.
 #[derive(Default)]
 struct Elements<'a> {
     raw: Option<&'a [u8]>,
@@ -225,7 +227,7 @@ fn raw<const N: usize, T>(place: &str, bytes: &[u8], each: impl Fn([u8; N]) -> T
     Ok(whole.iter().map(|bytes| each(*bytes)).collect())
 }
 
-/// A number of 16 bits as IEEE 754 has it.
+/// A 16-bit number of IEEE 754.
 fn half(bits: u16) -> f32 {
     let (sign, exponent, fraction) = (bits >> 15, bits >> 10 & 31, f32::from(bits & 0x3ff));
     let size = match exponent {
@@ -240,7 +242,7 @@ fn half(bits: u16) -> f32 {
 fn data(place: &str, kind: i64, elements: Elements<'_>) -> Result<Data, Fault> {
     let Elements { raw: bytes, floats, ints } = elements;
     let Some(bytes) = bytes else {
-        // Halves stand as integers where they are not raw.
+        // Halves are stored as integers unless they are raw.
         return Ok(match kind {
             1 | 11 => Data::Floats(floats),
             10 => Data::Floats(ints.iter().map(|n| half(*n as u16)).collect()),
@@ -300,7 +302,7 @@ fn kind_refused(place: &str, kind: i64) -> Fault {
     Fault::new(code::MODEL_FILE, place, cause, "save the model with float32 weights")
 }
 
-/// A value, and the type of its elements, where the file has one: 0 of what is no tensor.
+/// A value, and the type of its elements if the file gives one: 0 if it is not a tensor.
 fn value_info(bytes: &[u8]) -> Result<(ValueInfo, Option<i64>), Fault> {
     let (mut value, mut kind, mut fields) = (ValueInfo::default(), None, Fields::new(bytes));
     while let Some((number, field)) = fields.next()? {
@@ -317,7 +319,7 @@ fn value_info(bytes: &[u8]) -> Result<(ValueInfo, Option<i64>), Fault> {
     Ok((value, kind))
 }
 
-/// The type of a tensor's elements; none of a type without anything in it.
+/// The type of a tensor's elements; `None` for an empty type.
 fn kind_of(bytes: &[u8]) -> Result<Option<i64>, Fault> {
     let Some(tensor) = within(bytes, 1)? else { return Ok((!bytes.is_empty()).then_some(0)) };
     let (mut kind, mut fields) = (None, Fields::new(tensor));
@@ -329,7 +331,7 @@ fn kind_of(bytes: &[u8]) -> Result<Option<i64>, Fault> {
     Ok(kind)
 }
 
-/// The message of a field, where a message has it.
+/// The message in a field, if the field is present.
 fn within(bytes: &[u8], wanted: u64) -> Result<Option<&[u8]>, Fault> {
     let (mut found, mut fields) = (None, Fields::new(bytes));
     while let Some((number, field)) = fields.next()? {
@@ -340,7 +342,7 @@ fn within(bytes: &[u8], wanted: u64) -> Result<Option<&[u8]>, Fault> {
     Ok(found)
 }
 
-/// Lengths of a type; none where it is not a tensor's or does not say.
+/// The lengths of a type; `None` if it is not a tensor's, or has no lengths.
 fn lengths(bytes: &[u8]) -> Result<Option<Vec<Dim>>, Fault> {
     let Some(tensor) = within(bytes, 1)? else { return Ok(None) };
     let Some(shape) = within(tensor, 2)? else { return Ok(None) };

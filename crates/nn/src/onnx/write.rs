@@ -1,8 +1,8 @@
-//! Messages to bytes, as other programs read them.
+//! Writes messages as bytes that other programs read.
 
 use super::{Attribute, Data, Dim, Graph, Model, Node, Tensor, ValueInfo, proto::Message};
 
-/// The version of the format itself.
+/// The version of the format.
 const IR: i64 = 8;
 
 impl Model {

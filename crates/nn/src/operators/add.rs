@@ -10,7 +10,7 @@ pub(super) const ADD: Operator = Operator {
 /// The sum of two values, or of a value and weights; axes of length 1 are repeated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Add {
-    /// The weights that are added, if it is not another value.
+    /// The added weights; `None` if the other operand is a value.
     pub(crate) weights: Option<Arc<Array>>,
 }
 

@@ -4,9 +4,9 @@ use super::prelude::*;
 
 pub(super) const BATCH_NORMALIZATION: Operator = Operator {
     inputs: 5,
-    // A second output makes it training.
+    // A second output means training.
     fewer: "export the model for inference, not for training",
-    // The momentum is for training alone.
+    // The momentum is only for training.
     attributes: &["epsilon", "momentum", "spatial", "training_mode"],
     ..Operator::new(
         "BatchNormalization",
@@ -15,7 +15,7 @@ pub(super) const BATCH_NORMALIZATION: Operator = Operator {
     )
 };
 
-/// Every channel, which is axis 1, times a number plus a number.
+/// Multiplies every channel (axis 1) by a number and adds a number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Affine {
     pub(crate) scale: Arc<Vec<f32>>,

@@ -13,7 +13,7 @@ pub(super) const ARG_MAX: Operator = Operator {
     )
 };
 
-/// The first place of the greatest along an axis.
+/// The first place of the greatest element along an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArgMax {
     pub(crate) axis: usize,

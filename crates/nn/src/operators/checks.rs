@@ -1,4 +1,5 @@
-//! One operator's test: floating point against a formula, fixed point against floating point, and parties against the plain evaluator.
+//! The test of an operator: floating point against a formula, fixed point against floating point,
+//! and parties against the plain evaluator.
 
 use crate::{
     Array, Floats, INPUT, Members, Network, Numbers, Report, Secure,
@@ -9,7 +10,7 @@ use crate::{
 use hushwire_compute::evaluate;
 use hushwire_two::{Plan, Products};
 
-/// The network of a model, by way of its file, and a sample input.
+/// The network of a model, read from its file, and a sample input.
 fn of(model: &Model) -> (Network, Array) {
     let read = Model::read(&model.to_bytes()).expect("it was written");
     let network = Network::new(read, None).unwrap_or_else(|e| panic!("{e}"));
@@ -23,8 +24,9 @@ pub(super) fn refused(model: &Model) -> String {
     read.expect_err("it is refused").to_string()
 }
 
-/// Compares the output of a model with the elements that `formula` has for a sample input: to about a float's rounding in floating point, to
-/// so many steps of the inputs' scale in fixed point. Three parties and two give the bits of fixed point.
+/// Compares a model's output on a sample input with the elements from `formula`: up to about a
+/// float's rounding in floating point, up to `steps` steps of the inputs' scale in fixed point.
+/// Runs with three and two parties must give the bits of fixed point.
 pub(super) fn check(model: &Model, steps: f32, formula: impl Fn(&Array) -> Vec<f32>) {
     let (network, input) = of(model);
     let expected = formula(&input);

@@ -8,7 +8,7 @@ pub(super) const CONCAT: Operator = Operator {
     ..Operator::new("Concat", "Values, or known lists, joined along an axis.", read)
 };
 
-/// Values one behind the other along an axis.
+/// Joins values along an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Concat {
     pub(crate) axis: usize,
@@ -45,7 +45,7 @@ impl Definition for Concat {
     }
 }
 
-/// It has no axis by default.
+/// The axis has no default.
 fn axis(op: &Reading<'_>) -> Result<i64, Fault> {
     if op.has("axis") { op.int("axis", 0) } else { Err(op.error("it has no axis", "save the model anew")) }
 }
@@ -71,7 +71,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     op.made(import, Kind::Concat(Concat { axis }), reads, lengths)
 }
 
-/// Lists of integers one behind the other.
+/// Joins lists of integers.
 fn joined(op: &Reading<'_>, all: Vec<Known>) -> Result<Known, Fault> {
     op.axis(axis(op)?, 1)?;
     let mut joined = vec![];

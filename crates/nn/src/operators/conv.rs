@@ -10,16 +10,16 @@ pub(super) const CONV: Operator = Operator {
     ..Operator::new("Conv", "A convolution over rows and columns, with weights.", read)
 };
 
-/// A convolution's windows and weights.
+/// A convolution: windows and weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conv {
     /// `[out, in / groups, rows, columns]`.
     pub weights: Arc<Array>,
     /// One for each output channel.
     pub bias: Arc<Vec<f32>>,
-    /// The windows' way.
+    /// The strides and padding of the windows.
     pub steps: Steps,
-    /// Groups of channels that know nothing of each other.
+    /// The number of independent groups of channels.
     pub groups: usize,
 }
 
@@ -40,7 +40,7 @@ impl Definition for Conv {
         }
     }
 
-    /// Filters, and their channels.
+    /// Rows are filters, columns are channels.
     fn factors(&self) -> Option<Factors> {
         let [rows, inner] = [self.weights.lengths[0], self.weights.lengths[2..].iter().product()];
         Some(Factors { rows, inner })
@@ -101,7 +101,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     op.made(import, Kind::Conv(conv), vec![at], vec![n, outputs, down, across])
 }
 
-/// Weights with zeros between, as dilated windows have them.
+/// Weights with zeros in between, for dilated windows.
 fn spread(weights: Arc<Array>, dilations: [usize; 2]) -> Arc<Array> {
     if dilations == [1; 2] {
         return weights;

@@ -1,4 +1,4 @@
-//! Gemm, and the product with a matrix of weights.
+//! Gemm, and products with a matrix of weights.
 
 use super::prelude::*;
 
@@ -96,7 +96,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         Arc::new(Array { lengths: weights.lengths.clone(), data })
     };
     let bias = match op.maybe_weights(import, 2)? {
-        // Along the last axis: of several rows each has its own.
+        // The bias lies along the last axis: it may not differ between rows.
         Some(bias) if bias.data.len() == outputs && bias.lengths.last() == Some(&outputs) => {
             bias.data.iter().map(|b| b * beta).collect()
         }
@@ -110,7 +110,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     made(op, import, at, weights, bias)
 }
 
-/// The layer of a product with a matrix.
+/// Adds the layer of a product with a matrix.
 pub(super) fn made(
     op: &Reading<'_>,
     import: &mut Import,

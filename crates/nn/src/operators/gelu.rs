@@ -4,17 +4,17 @@ use super::prelude::*;
 
 pub(super) const GELU: Operator = Operator {
     attributes: &["approximate"],
-    ..Operator::new("Gelu", "x Φ(x); on shares by its approximation with tanh.", read)
+    ..Operator::new("Gelu", "x (x); on shares by its approximation with tanh.", read)
 };
 
 /// x Φ(x).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gelu {
-    /// Whether by the approximation of Φ with tanh.
+    /// Whether Φ is approximated with tanh.
     pub(crate) near: bool,
 }
 
-/// The factor of the cube in the function that is near Φ.
+/// The factor of the cube in the approximation of Φ.
 const CUBE: f64 = 0.044_715;
 
 impl Definition for Gelu {
@@ -39,8 +39,9 @@ impl Definition for Gelu {
         })
     }
 
-    /// x times the logistic function of 2 √(2/π) (x + 0.044715 x³), which is within 0.0005 of x Φ(x) (D. Hendrycks and K. Gimpel,
-    /// "Gaussian error linear units", 2016). Beyond ±8 nothing is left of the difference to 0 and x.
+    /// x times the logistic function of 2 √(2/π) (x + 0.044715 x³), which is within 0.0005 of x
+    /// Φ(x) (D. Hendrycks and K. Gimpel, "Gaussian error linear units", 2016). Beyond ±8 the
+    /// differences to 0 and x vanish.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let x = lower.at_nominal(site.reads[0], site.at);
         let frac = lower.numbers.frac;
@@ -55,7 +56,8 @@ impl Definition for Gelu {
         Ok(Held::nominal((x * sigmoid).rescale(frac)))
     }
 
-    /// The square of its operand, which is clamped, and the cube times 2 √(2/π), have twice the fractional bits, too.
+    /// The square of its clamped operand, and the cube times 2 √(2/π), have twice the fractional
+    /// bits as well.
     fn room(&self, room: &Room<'_>) -> f64 {
         let frac = room.frac();
         let x = room.reads[0].size.min(8.0);
@@ -72,7 +74,8 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     }
 }
 
-/// The normal distribution function, by its series about 0; beyond 6 deviations nothing is left in a float.
+/// The normal distribution function, by its series about 0; beyond 6 deviations it is 0 or 1 in a
+/// float.
 fn normal(x: f64) -> f64 {
     if x.abs() > 6.0 {
         return if x > 0.0 { 1.0 } else { 0.0 };

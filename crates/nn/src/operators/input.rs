@@ -15,7 +15,7 @@ impl Definition for Input {
         Role::Other
     }
 
-    /// The evaluator has inputs' values, and this is as it has them.
+    /// The evaluator passes the input's value.
     fn value(&self, reads: &[Arc<Array>], _: &[usize]) -> Array {
         reads.first().map_or_else(Array::default, |x| Array::clone(x))
     }

@@ -1,10 +1,10 @@
-//! Operators on what is known: shapes, and weights in other forms. None of them is a layer.
+//! Operators on known values: shapes, and weights in other forms. They make no layer.
 
 use super::{Operator, prelude::*};
 use crate::onnx::{Attribute, Data, kind_name};
 
 pub(super) const ALL: &[Operator] = &[
-    // Saturation and rounding are of types of 8 bits, which are refused.
+    // Saturation and rounding only concern 8-bit types, which are refused.
     Operator {
         attributes: &["round_mode", "saturate", "to"],
         ..Operator::new("Cast", "A known value in another type.", cast)
@@ -14,7 +14,7 @@ pub(super) const ALL: &[Operator] = &[
         attributes: &["value", "value_float", "value_floats", "value_int", "value_ints"],
         ..Operator::new("Constant", "A known value.", constant)
     },
-    // Ratio and seed are for training alone.
+    // The ratio and the seed are only for training.
     Operator {
         inputs: 3,
         outputs: 2,
@@ -69,11 +69,11 @@ fn constant(op: &Reading<'_>, _: &mut Import) -> Result<Known, Fault> {
     })
 }
 
-/// Lengths of a value, some of them where so said.
+/// The lengths of a value, or some of them if attributes say so.
 fn sizes(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let of = op.input(import, 0)?;
     let lengths = import.lengths_of(&of);
-    // Counted from the end below 0, and held to the axes that there are.
+    // Negative axes count from the end; axes are clamped to those that exist.
     let rank = lengths.len() as i64;
     let at = |n: i64| (if n < 0 { n.saturating_add(rank) } else { n }).clamp(0, rank) as usize;
     let (start, end) = (at(op.int("start", 0)?), at(op.int("end", rank)?));
@@ -86,7 +86,7 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let of = op.input(import, 0)?;
     let to = op.int("to", 0)?;
     let range = match to {
-        // Smaller floats would round, and larger ones hold no more than what is known.
+        // Smaller floats would round, and larger ones add nothing.
         1 | 11 => None,
         2 => Some(0..=255),
         3 => Some(-128..=127),
@@ -114,7 +114,7 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         (Known::Floats(array), Some(_)) => {
             let whole = |x: &f32| match to {
                 9 => Ok(i64::from(*x != 0.0)),
-                // Towards 0, as ONNX says; a float of 2^63 is the first that does not fit.
+                // Rounded towards 0, as in ONNX; a float of 2^63 is the first that does not fit.
                 _ if x.is_finite() && x.abs() < 2f32.powi(63) => fits(*x as i64),
                 _ => Err(op.error(format!("{x} is no integer of 64 bits"), "save the model anew")),
             };

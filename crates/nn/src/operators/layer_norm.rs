@@ -14,28 +14,31 @@ pub(super) const LAYER_NORMALIZATION: Operator = Operator {
     )
 };
 
-/// Along all axes from `axis` on: minus the mean, divided by the standard deviation, times weights, plus weights.
+/// Normalizes along all axes from `axis` on: subtracts the mean, divides by the standard deviation,
+/// multiplies by weights, and adds weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayerNorm {
     pub(crate) axis: usize,
     pub(crate) scale: Arc<Vec<f32>>,
     pub(crate) shift: Arc<Vec<f32>>,
-    /// The number that is added to the variance.
+    /// The number added to the variance.
     pub(crate) epsilon: f32,
 }
 
-/// Fractional bits of the sum of squares while its root is taken, as many as leave the steps of the root in words of 64 bits.
+/// The fractional bits of the sum of squares during its root: the most that leave the root's
+/// intermediate values in 64-bit words.
 const ROOT: u8 = 20;
 
 /// The sizes of a layer normalization's numbers.
 #[derive(Clone, Copy, Debug)]
 struct Sizes {
-    /// Bits that distances have below a step of their operand, so that the mean's rounding is less than theirs.
+    /// The bits of distances below a step of the operand, so that rounding the mean costs less than
+    /// rounding distances.
     guard: u8,
-    /// Bits of the root and of the factor of a row, and fractional bits of their quotient's steps.
+    /// The width of a row's root and factor, and the fractional bits of their quotient.
     bits: u8,
     quotient: u8,
-    /// Fractional bits of products of distances and factors.
+    /// The fractional bits of products of distances and factors.
     point: u8,
     /// The root of the greatest sum of squares.
     most: f64,
@@ -44,10 +47,10 @@ struct Sizes {
 impl Sizes {
     fn new(numbers: Numbers, n: usize) -> Self {
         let guard = ((64 - numbers.bits) / 4).min(2);
-        // No result is greater than √n, and a twentieth more for what is rounded.
+        // No result exceeds √n; a twentieth more allows for rounding.
         let fits = |point: &u8| n as f64 * 1.05 <= 2f64.powi(2 * i32::from(numbers.bits - 1 - point));
         let point = (numbers.frac..numbers.bits - 1).rev().find(fits).unwrap_or(numbers.frac);
-        // Words of 64 bits hold what a quotient of 40 bits takes inside.
+        // 64-bit words hold the intermediate values of a 40-bit quotient.
         let (bits, quotient, most) =
             if numbers.bits <= 32 { (40, 14, 2f64.powi(39 - 10)) } else { (64, ROOT, 2f64.powf(31.5)) };
         Sizes { guard, bits, quotient, point, most }
@@ -55,7 +58,7 @@ impl Sizes {
 }
 
 impl LayerNorm {
-    /// Elements of a row.
+    /// The number of elements of a row.
     fn count(&self) -> usize {
         self.scale.len()
     }
@@ -100,8 +103,9 @@ impl Definition for LayerNorm {
         x.data.chunks(self.count()).map(|row| spread(row).1.sqrt()).fold(0.0, f32::max)
     }
 
-    /// Distances d from the mean, times √n / √(Σ d² + n ε). Squares and their sum are whole in words of 64 bits, so that rows of small variance
-    /// lose nothing; and as the scale of the operand divides itself out, it is any: ε at that scale is an input of the owner's.
+    /// Distances d from the mean, times √n / √(Σ d² + n ε). Squares and their sum are whole numbers
+    /// in 64-bit words, so that rows of small variance lose nothing. The scale of the operand
+    /// cancels, so it can be arbitrary; ε at that scale is an input of the owner.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let Numbers { bits, frac, cut } = lower.numbers;
         let n = self.count();
@@ -119,7 +123,8 @@ impl Definition for LayerNorm {
         let root = steps_of(squares, ROOT).sqrt();
         let root = if sizes.quotient == ROOT { root } else { steps_of(root, sizes.quotient) };
         let of = fixed(sizes.bits, sizes.quotient);
-        // The root has ROOT / 2 bits behind the point, and the factor as many as products of distances have room for.
+        // The root has ROOT / 2 fractional bits, and the factor as many as products of distances
+        // have room for.
         let point = i32::from(sizes.point) + i32::from(ROOT / 2) - i32::from(sizes.quotient);
         let dividend = ((n as f64).sqrt() * 2f64.powi(point)).round();
         let factor = lower.b.number(of, dividend as i128).broadcast(shape(&[rows])).divide(root.cast(of));
@@ -131,7 +136,8 @@ impl Definition for LayerNorm {
         Ok(Held::nominal(made.rescale(cut).reshape(shape(site.lengths))))
     }
 
-    /// The root of a sum of squares: of distances of all elements that are twice as large at most, or of one alone.
+    /// Bounds for the root of a sum of squares: of all elements' distances, at most twice the
+    /// elements, or of a single one.
     fn limits(&self, limits: &Limits<'_>) -> Vec<Limit> {
         let sizes = Sizes::new(limits.numbers, self.count());
         let whole = sizes.most / 2f64.powi(sizes.guard.into());
@@ -161,7 +167,8 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         return Err(op.error("its stash_type is another than float32", "export with stash_type 1"));
     }
     let fits = |array: Arc<Array>| {
-        // Axes of length 1 before those that it normalizes repeat; any other axis would be one that weights differ along.
+        // Axes of length 1 before the normalized ones repeat; along any other axis, weights would
+        // differ.
         let before = array.lengths.len().saturating_sub(lengths.len() - axis);
         if array.lengths[before..] == lengths[axis..] && array.data.len() == count {
             return Ok(array.data.clone());

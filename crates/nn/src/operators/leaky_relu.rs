@@ -7,7 +7,7 @@ pub(super) const LEAKY_RELU: Operator = Operator {
     ..Operator::new("LeakyRelu", "The element where it is not below 0, else `alpha` times the element.", read)
 };
 
-/// The element where it is not below 0, else so many times the element.
+/// The element if it is at least 0, else the element times a factor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeakyRelu {
     alpha: f32,
@@ -22,7 +22,7 @@ impl Definition for LeakyRelu {
         Role::Other
     }
 
-    /// The factor is the owner's, as bounds of clips are.
+    /// The factor is the owner's secret, like the bounds of clips.
     fn part(&self, part: Part) -> Cow<'_, [f32]> {
         match part {
             Part::Factors => Cow::Owned(vec![self.alpha]),
@@ -34,7 +34,8 @@ impl Definition for LeakyRelu {
         reads[0].each(|x| if x < 0.0 { self.alpha * x } else { x })
     }
 
-    /// The rectified value, and what is left of it times the factor, which is rounded to the nearest and so is 0 where nothing is left.
+    /// The rectified value, plus the rest times the factor, rounded to the nearest and therefore 0
+    /// if the rest is 0.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let cut = lower.numbers.cut;
         let x = lower.value(site.reads[0]);
@@ -46,7 +47,7 @@ impl Definition for LeakyRelu {
         Ok(Held::cut_already(rectified + left, lower.node(site.reads[0])))
     }
 
-    /// As the product with the factor is before it is cut.
+    /// As for the product with the factor before it is cut.
     fn room(&self, room: &Room<'_>) -> f64 {
         let product = room.reads[0].size * f64::from(self.alpha.abs());
         room.own(0.0).min(room.left(product, room.node, room.cut()))

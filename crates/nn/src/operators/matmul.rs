@@ -59,7 +59,7 @@ impl Definition for MatMul {
         Ok(Held::nominal(lower.b.concat(0, &all).rescale(frac).reshape(shape(site.lengths))))
     }
 
-    /// As products are before they are cut.
+    /// As for products before they are cut.
     fn room(&self, room: &Room<'_>) -> f64 {
         room.own(room.frac())
     }

@@ -1,5 +1,5 @@
-//! Operators. For each, or for a family of them, there are a row of [`OPERATORS`] and a file here,
-//! which say all about it.
+//! Operators. Each one, or each family, has a row of [`OPERATORS`] and a file here, which define it
+//! completely.
 //!
 //! ```text
 //! a row     a layer's operation · its documentation · the ONNX operators that are read to it
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A new operator is a file and a row. A layer's operation is a [`Definition`]; an [`Operator`]
-//! says how ONNX writes it.
+//! defines its form in ONNX.
 
 #[cfg(test)]
 mod checks;
@@ -78,19 +78,19 @@ mod prelude {
 /// Methods with a default are for operations that have weights, or that compute with numbers larger
 /// than their value.
 pub(crate) trait Definition {
-    /// Its operator's name in ONNX.
+    /// The operator's name in ONNX.
     fn name(&self) -> &'static str;
 
     /// Its effect on scales and places.
     fn role(&self) -> Role;
 
-    /// In floating point: the value of these lengths.
+    /// Computes the value, of these lengths, in floating point.
     fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array;
 
-    /// On shares.
+    /// Computes the value on shares.
     ///
     /// # Errors
-    /// It is not supported on values of such shapes.
+    /// Values of such shapes are not supported.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault>;
 
     /// A part of its weights.
@@ -98,27 +98,27 @@ pub(crate) trait Definition {
         Cow::Borrowed(&[])
     }
 
-    /// The rows and columns of its factors, where it has some.
+    /// The rows and columns of its factors, if it has factors.
     fn factors(&self) -> Option<Factors> {
         None
     }
 
-    /// The number of its products, where it makes so many elements from values of these lengths.
+    /// The number of its products if it makes `made` elements from values of these lengths.
     fn products(&self, _made: u64, _reads: &[&[usize]]) -> u64 {
         0
     }
 
-    /// The greatest root of a row's sum of squares, where it takes one.
+    /// The greatest root of a row's sum of squares, if it takes such roots.
     fn root(&self, _: &Array) -> f32 {
         0.0
     }
 
-    /// Bounds of scales besides that of its value.
+    /// Bounds on scales in addition to the bound on its value.
     fn limits(&self, _: &Limits<'_>) -> Vec<Limit> {
         vec![]
     }
 
-    /// The bits that are left above its greatest number.
+    /// The number of bits above its greatest intermediate number.
     fn room(&self, room: &Room<'_>) -> f64 {
         room.own(room.wide())
     }
@@ -127,21 +127,21 @@ pub(crate) trait Definition {
 /// The effect of an operation on scales and places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It has weights that take any scale to any other; its value is cut later.
+    /// It has weights that convert any scale to any other; its value is cut later.
     Weights,
-    /// It keeps the scale of its only operand, element by element or by choosing some.
+    /// It keeps the scale of its only operand: it works element by element, or selects elements.
     Keeps,
     /// It keeps all elements, in another order or along other axes.
     Moves,
     /// It finds places along an axis.
     Places(usize),
-    /// A function of each element that costs as much as many products.
+    /// It is a function of each element that costs as much as many products.
     Function,
-    /// Anything else.
+    /// None of these.
     Other,
 }
 
-/// Rows of factors; columns have `inner` elements of a row each.
+/// The rows of factors; a column has `inner` elements of each row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Factors {
     pub(crate) rows: usize,
@@ -156,18 +156,18 @@ pub(crate) struct Operator {
     doc: &'static str,
     /// The largest number of inputs.
     pub(crate) inputs: usize,
-    /// The largest number of outputs; `fewer` is the remedy where there are more.
+    /// The largest number of outputs; `fewer` is the remedy if there are more.
     pub(crate) outputs: usize,
     pub(crate) fewer: &'static str,
     pub(crate) attributes: &'static [&'static str],
-    /// Inputs that may take the place of an attribute.
+    /// Inputs that may replace an attribute.
     pub(crate) twice: &'static [(usize, &'static str)],
     /// Whether it moves elements of any kind.
     pub(crate) moves: bool,
     pub(crate) read: Read,
 }
 
-/// The layers of an operator, or what is known of its value.
+/// Reads an operator as layers, or as its value if that is known.
 pub(crate) type Read = fn(&Reading<'_>, &mut Import) -> Result<Known, Fault>;
 
 impl Operator {
@@ -204,7 +204,7 @@ macro_rules! operators {
             }
         }
 
-        /// All operators that are read.
+        /// All supported operators.
         pub(crate) const OPERATORS: &[&[Operator]] =
             &[known::ALL, $(&[$($file::$operator),*],)+];
     };
@@ -220,7 +220,7 @@ operators! {
     Concat = concat, "Values joined along an axis.", [CONCAT];
     Conv = conv, "A convolution over rows and columns.", [CONV];
     Dense = dense, "A product with a matrix along the last axis, and a bias.", [GEMM];
-    Gelu = gelu, "x Φ(x).", [GELU];
+    Gelu = gelu, "x (x).", [GELU];
     LayerNorm = layer_norm, "Along all axes from one on: minus the mean, divided by the standard deviation, times weights, plus weights.", [LAYER_NORMALIZATION];
     LeakyRelu = leaky_relu, "The element where it is not below 0, else a factor times the element.", [LEAKY_RELU];
     MatMul = matmul, "The product of two matrices of values.", [MATMUL];
@@ -237,13 +237,13 @@ operators! {
 }
 
 impl Kind {
-    /// Its operator's name in ONNX.
+    /// The operator's name in ONNX.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.def().name()
     }
 
-    /// Weights of its own.
+    /// The number of its weights.
     #[must_use]
     pub fn weights(&self) -> usize {
         let parts = [Part::Factors, Part::Terms, Part::Low, Part::High];
@@ -251,12 +251,12 @@ impl Kind {
     }
 }
 
-/// The operator of a name.
+/// The operator with this name.
 pub(crate) fn operator(name: &str) -> Option<&'static Operator> {
     OPERATORS.iter().flat_map(|file| file.iter()).find(|operator| operator.name == name)
 }
 
-/// Names of all operators that are read, in order.
+/// The names of all supported operators, in order.
 pub(crate) fn supported() -> Vec<&'static str> {
     let mut names: Vec<_> = OPERATORS.iter().flat_map(|file| file.iter()).map(|of| of.name).collect();
     names.sort_unstable();

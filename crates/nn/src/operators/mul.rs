@@ -10,7 +10,7 @@ pub(super) const MUL: Operator = Operator {
 /// The product of two values, or of a value and weights; axes of length 1 are repeated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mul {
-    /// The weights that it is multiplied by, if it is not another value.
+    /// The weights that it multiplies by; `None` if the other operand is a value.
     weights: Option<Arc<Array>>,
 }
 
@@ -44,7 +44,8 @@ impl Definition for Mul {
         Array { lengths: to.to_vec(), data: a.data.iter().zip(&b.data).map(|(a, b)| a * b).collect() }
     }
 
-    /// Weights take any scale to any other. Values have the nominal one, and their product has twice the fractional bits until it is cut.
+    /// Weights convert any scale to any other. Values have the nominal scale, and their product has
+    /// twice the fractional bits until it is cut.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let (at, from, to) = (site.at, site.reads[0], site.lengths);
         let half = |lower: &Lower<'b>, bits: u8| {
@@ -67,7 +68,7 @@ impl Definition for Mul {
         })
     }
 
-    /// As products are before they are cut.
+    /// As for products before they are cut.
     fn room(&self, room: &Room<'_>) -> f64 {
         room.own(if self.weights.is_some() { room.wide() } else { room.frac() })
     }
@@ -83,7 +84,8 @@ mod tests {
     use super::super::checks::{check, refused};
     use crate::zoo::Writer;
 
-    /// By one number, by one for each channel, and by more axes than the value has, from either side.
+    /// With one number, with one for each channel, and with more axes than the value has, from
+    /// either side.
     #[test]
     fn products_with_weights() {
         let by = [0.5, -1.25, 2.0];
@@ -99,7 +101,7 @@ mod tests {
         }
     }
 
-    /// Of a value with itself, and of a wide one with a column that is repeated; what is cut is rounded.
+    /// Of a value with itself, and of a wide one with a column that is repeated; cutting rounds.
     #[test]
     fn products_of_values() {
         let mut w = Writer::new("mul", 1, &[2, 3, 4]);
@@ -115,7 +117,7 @@ mod tests {
         });
     }
 
-    /// The weights go on behind a rectifier, where they are cut.
+    /// The weights continue after a rectifier, where the product is cut.
     #[test]
     fn rectified_products() {
         let mut w = Writer::new("mul", 1, &[2, 3, 4]);

@@ -27,7 +27,8 @@ impl Definition for Neg {
         if !held.placed.half {
             return Ok(held.with(-held.val));
         }
-        // A wide value that is half a step too large becomes one that is half a step too small: a step more, and it is too large again.
+        // A wide value that is half a step too large becomes one that is half a step too small: one
+        // more step makes it half a step too large.
         let step = lower.b.number(lower.fixed(lower.wide_frac()), 1 << lower.numbers.cut);
         Ok(held.with(step - held.val))
     }
@@ -43,7 +44,7 @@ mod tests {
         let mut w = Writer::new("neg", 1, &[2, 3, 4]);
         let y = w.op("Neg", &["input"], &[]);
         check(&w.finish(&y), 0.5, |x| x.data.iter().map(|x| -x).collect());
-        // A product that is cut behind the rectifier, and one that the client gets as it is.
+        // A product that is cut after the rectifier, and one that the client gets uncut.
         let product = |x: &[f32]| [0.5 * x[0] - 0.25 * x[1] + 0.125, x[0] + 0.75 * x[1]];
         for rectified in [true, false] {
             let mut w = Writer::new("neg", 1, &[6, 2]);

@@ -49,7 +49,7 @@ pub(super) const GLOBAL_AVERAGE_POOL: Operator =
 pub struct Pool {
     /// Rows and columns.
     pub size: [usize; 2],
-    /// Their way.
+    /// Their strides and padding.
     pub steps: Steps,
 }
 
@@ -61,7 +61,8 @@ fn windows(op: &Reading<'_>, import: &Import) -> Result<(usize, Pool, Vec<usize>
         return Err(op.error("its windows are dilated, or stored by columns", "use plain windows"));
     }
     let (steps, [down, across]) = said.over(&op.place, [rows, columns])?;
-    // Programs disagree where windows lie that do not cover the plane: some begin before its middle.
+    // Implementations disagree on the place of windows that do not cover the plane: some begin
+    // before its middle.
     let leaves = |k: usize, n: usize| said.auto.starts_with("SAME") && said.uncovered(k, n) > 1;
     if leaves(0, rows) || leaves(1, columns) {
         let cause =
@@ -75,7 +76,7 @@ fn windows(op: &Reading<'_>, import: &Import) -> Result<(usize, Pool, Vec<usize>
     Ok((at, Pool { size, steps }, vec![n, channels, down, across], said))
 }
 
-/// The greatest of each window; what is around counts for nothing.
+/// The greatest element of each window; padding does not count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MaxPool {
     pub(crate) windows: Pool,
@@ -101,7 +102,8 @@ impl Definition for MaxPool {
     }
 }
 
-/// The greatest of each window: of the columns of its rows, then of those, which come to the same in whatever order.
+/// The greatest element of each window: first in each row, then among rows. The order does not
+/// change the result.
 fn maxima(pool: &Pool, x: &Array, to: &[usize]) -> Array {
     let [rows, columns] = [x.lengths[2], x.lengths[3]];
     let [stride, step] = pool.steps.strides.map(|n| n as usize);
@@ -127,7 +129,7 @@ fn maxima(pool: &Pool, x: &Array, to: &[usize]) -> Array {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AveragePool {
     pub(crate) windows: Pool,
-    /// Whether zeros around count as elements.
+    /// Whether padding counts as elements.
     pub(crate) around: bool,
 }
 
@@ -166,7 +168,8 @@ impl Definition for AveragePool {
         out
     }
 
-    /// Sums of windows, shifted by as many bits as their count has; what is left of the division is the scale's.
+    /// Sums of windows, shifted by the bits of their count; the scale takes the rest of the
+    /// division.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let from = site.reads[0];
         let (x, steps) = (lower.value(from), self.windows.steps);
@@ -188,7 +191,7 @@ impl Definition for AveragePool {
         Ok(Held::cut_already(sums, node))
     }
 
-    /// Sums of a window, at the scale of what is summed.
+    /// Bounds for the sum of a window, at the scale of its elements.
     fn limits(&self, limits: &Limits<'_>) -> Vec<Limit> {
         let [free, whole] = [limits.room(0) / limits.free, limits.room(0)];
         vec![Limit { read: 0, greatest: limits.own * self.count() as f64, most: free, whole }]

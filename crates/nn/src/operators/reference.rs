@@ -3,7 +3,7 @@
 use super::{OPERATORS, Operator};
 use core::fmt::Write;
 
-/// The reference of ONNX operators that are read, in Markdown: a row of a table for each.
+/// The reference of supported ONNX operators, in Markdown: a table with a row for each.
 #[must_use]
 pub fn reference() -> String {
     let mut all: Vec<&Operator> = OPERATORS.iter().flat_map(|file| file.iter()).collect();

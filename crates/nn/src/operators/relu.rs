@@ -24,7 +24,8 @@ impl Definition for Relu {
     }
 
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
-        // Of the wide value's bits: three parties then cut it for nothing, and make one number of what is left.
+        // Applied to the wide value: three parties then cut it for free, and convert only the
+        // remaining bits to a number.
         let held = lower.held(site.reads[0]);
         Ok(held.with(held.val.max(lower.zero(held.val))))
     }

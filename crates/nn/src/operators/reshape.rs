@@ -88,7 +88,7 @@ fn reshape(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
                 None => return Err(op.error(format!("it keeps axis {axis} of {from:?}"), "save it anew")),
             },
             (-1, _) => None,
-            // A model for one image says so in its shapes; there are as many as are brought.
+            // A model for one image has 1 in its shapes; the input's number of images replaces it.
             (n, Some((said, images))) if axis == 0 && *n == said && matches!(of, Known::Layer(_)) => {
                 usize::try_from(images).ok()
             }

@@ -38,7 +38,7 @@ impl Definition for Softmax {
         out
     }
 
-    /// Row after row, whose steps are abreast.
+    /// Row by row; the rows' operations run side by side.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let (axis, lengths) = (self.axis, site.lengths);
         let x = lower.at_nominal(site.reads[0], site.at);

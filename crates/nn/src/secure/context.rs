@@ -1,11 +1,12 @@
-//! A network on its way to shares, as an operator looks at it.
+//! A network that is being lowered to shares, as operators see it.
 
 use super::recipe::{Part, Recipe, Squares};
 use crate::{Fault, Numbers, numbers::INPUT, scale::Classes};
 use hushwire_compute::{Builder, Dim, Member, Scalar, Shape, Tensor, Val};
 use hushwire_fault::code;
 
-/// LOCAL: most rows of a softmax, and most products of matrices of one layer, each of which is operations of its own.
+/// LOCAL: the largest number of rows of a softmax, and of products of matrices of one layer, each
+/// of which takes operations of its own.
 const ROWS: usize = 4096;
 
 /// A layer's value in the computation.
@@ -19,12 +20,12 @@ pub(crate) struct Placed {
     pub(crate) half: bool,
 }
 
-/// A value on its way.
+/// A value under construction.
 #[derive(Clone, Copy)]
 pub(crate) struct Held<'b> {
     pub(crate) val: Val<'b>,
     pub(crate) placed: Placed,
-    /// The value without its lowest bits, once it was asked for.
+    /// The value without its lowest bits, after the first request.
     cut: Option<Val<'b>>,
 }
 
@@ -44,7 +45,7 @@ impl<'b> Held<'b> {
         Held { val, placed: Placed { node, wide: true, half }, cut: None }
     }
 
-    /// An operation that keeps the scale.
+    /// The result of an operation that keeps the scale.
     pub(crate) fn with(self, val: Val<'b>) -> Self {
         let cut = if self.placed.wide { None } else { Some(val) };
         Held { val, cut, ..self }
@@ -87,16 +88,16 @@ pub(crate) struct Lower<'b> {
     pub(super) held: Vec<Held<'b>>,
     /// The lengths of values so far.
     pub(super) lengths: Vec<Vec<usize>>,
-    /// The layer with weights whose value is the output without having been cut.
+    /// The layer with weights whose value becomes the output without being cut.
     pub(super) whole: Option<usize>,
 }
 
-/// A shape of known lengths.
+/// A shape with known lengths.
 pub(crate) fn shape(lengths: &[usize]) -> Shape {
     Shape(lengths.iter().map(|n| Dim::Known(*n as u64)).collect())
 }
 
-/// A value of lengths of its own repeated along axes of length 1, and along axes before its first.
+/// A value repeated along axes of length 1, and along new first axes.
 pub(crate) fn along<'b>(x: Val<'b>, own: &[usize], to: &[usize]) -> Val<'b> {
     if own == to {
         return x;
@@ -110,12 +111,12 @@ impl<'b> Lower<'b> {
         Scalar::Fixed { bits: self.numbers.bits, frac }
     }
 
-    /// Values of the nominal scale.
+    /// The scalar of values at the nominal scale.
     pub(crate) fn nominal(&self) -> Scalar {
         self.fixed(self.numbers.frac)
     }
 
-    /// Fractional bits of wide values.
+    /// The fractional bits of wide values.
     pub(crate) fn wide_frac(&self) -> u8 {
         self.numbers.frac + self.numbers.cut
     }
@@ -133,7 +134,7 @@ impl<'b> Lower<'b> {
         self.b.input(&name, scalar, lengths, self.owner)
     }
 
-    /// A layer's value as it is, wide or not.
+    /// A layer's value, wide or not.
     pub(crate) fn held(&self, at: usize) -> Held<'b> {
         self.held[at]
     }
@@ -159,7 +160,8 @@ impl<'b> Lower<'b> {
         self.held[at].placed.node
     }
 
-    /// A layer's value at `times` the scale of another node, by a factor of the owner's where scales are tied otherwise.
+    /// A layer's value at `times` the scale of another node, multiplied by a factor of the owner's
+    /// if scales are tied otherwise.
     pub(crate) fn aligned(&mut self, at: usize, to: usize, times: f64, place: usize) -> Val<'b> {
         let (val, node) = (self.value(at), self.node(at));
         if self.classes.tie(node, to, times) {
@@ -184,7 +186,7 @@ impl<'b> Lower<'b> {
         self.aligned(at, Classes::NOMINAL, 1.0, place)
     }
 
-    /// Weights that take the scale of one layer to that of a node, wide.
+    /// Weights that convert the scale of one layer to that of a node, wide.
     pub(crate) fn factors(&mut self, at: usize, lengths: Vec<usize>, from: usize, to: usize) -> Val<'b> {
         let (frac, from) = (self.numbers.cut, Some(self.node(from)));
         let recipe =
@@ -192,7 +194,8 @@ impl<'b> Lower<'b> {
         self.weights("weights", recipe)
     }
 
-    /// Whether the wide value of a layer with weights has half a step on top: wherever it is cut.
+    /// Whether half a step is added to the wide value of a layer with weights: always, if it is
+    /// cut.
     pub(crate) fn halved(&self, at: usize) -> bool {
         self.whole != Some(at)
     }
@@ -204,7 +207,8 @@ impl<'b> Lower<'b> {
         self.weights("bias", recipe)
     }
 
-    /// Weights of values of the nominal scale: factors with as many fractional bits as are cut, and terms to match.
+    /// Weights for values at the nominal scale: factors with as many fractional bits as are cut,
+    /// and matching terms.
     pub(crate) fn of_nominal(&mut self, at: usize, lengths: Vec<usize>) -> [Val<'b>; 2] {
         let (cut, nominal) = (self.numbers.cut, Some(Classes::NOMINAL));
         let factors = Recipe { frac: cut, shift: cut, ..Recipe::of(at, Part::Factors, lengths.clone()) };
@@ -218,7 +222,8 @@ impl<'b> Lower<'b> {
         [self.weights("weights", factors), self.weights("bias", terms)]
     }
 
-    /// The epsilon of a layer normalization, as it is added to sums of squares of another layer's values.
+    /// The epsilon of a layer normalization, in the form in which it is added to sums of squares of
+    /// another layer's values.
     pub(crate) fn least(&mut self, at: usize, from: usize, squares: Squares) -> Val<'b> {
         let (frac, from) = (2 * self.numbers.frac, Some(self.node(from)));
         let recipe = Recipe { frac, from, squares: Some(squares), ..Recipe::of(at, Part::Least, vec![]) };
@@ -231,7 +236,7 @@ impl<'b> Lower<'b> {
         self.b.constant(Tensor::zeros(scalar, &[]))
     }
 
-    /// A layer's value repeated along axes of length 1, and along axes before its first.
+    /// A layer's value repeated along axes of length 1, and along new first axes.
     pub(crate) fn spread(&self, x: Val<'b>, at: usize, to: &[usize]) -> Val<'b> {
         along(x, self.lengths(at), to)
     }

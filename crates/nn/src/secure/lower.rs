@@ -1,4 +1,4 @@
-//! Layer after layer to operations on shares.
+//! Lowers a network to operations on shares, layer by layer.
 
 use super::{
     Secure,
@@ -10,8 +10,7 @@ use hushwire_compute::{Builder, Val};
 use hushwire_fault::code;
 use std::fmt::Display;
 
-/// The layer with weights whose wide value becomes the output: behind it there is nothing that
-/// cuts.
+/// The layer with weights whose wide value becomes the output: no later layer cuts it.
 fn whole(network: &Network, mut at: usize) -> Option<usize> {
     loop {
         let layer = &network.layers[at];
@@ -63,7 +62,7 @@ pub(super) fn lowered(
             b.output(&format!("l{at}"), held.val, &[owner]);
         }
     }
-    // Names of the file may be of any kind.
+    // Names in the file may be arbitrary.
     let held = output(&mut lower, network, result);
     b.output("output", held, &[client]);
     let placed = lower.held.iter().map(|held| held.placed).collect();
@@ -71,7 +70,7 @@ pub(super) fn lowered(
     Ok(Secure { computation: b.finish()?, numbers, recipes, classes, placed })
 }
 
-/// A value for the client: at the nominal scale, wide where it is.
+/// A value for the client: at the nominal scale, wide if it is wide.
 fn output<'b>(lower: &mut Lower<'b>, network: &Network, at: usize) -> Val<'b> {
     let held = lower.held(at);
     let places = matches!(network.layers[at].kind.def().role(), Role::Places(_));

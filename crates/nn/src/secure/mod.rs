@@ -6,13 +6,16 @@
 //! cut                      the cut lowest bits go: scale s'
 //! ```
 //!
-//! A layer with weights takes values of scale s to scale s' 2^cut: its weights are `w s' 2^cut / s`, rounded; its bias is
-//! `b s' 2^cut`, and half of what one step of the cut value is, so that cutting rounds to the nearest. The wide value is cut where
-//! the next layer with weights, or a sum, takes it: behind the rectifier, whose comparison then sees what it is asked for. A wide value that
-//! only the client gets is never cut and has no half step, which behind a rectifier would turn 0 into a number below 0.
+//! A layer with weights takes values of scale s to scale s' 2^cut. Its weights are `w s' 2^cut /
+//! s`, rounded; its bias is `b s' 2^cut` plus half a step of the cut value, so that cutting rounds
+//! to the nearest. The wide value is cut where the next layer with weights, or a sum, takes it.
+//! That is after the rectifier, whose comparison thus sees the exact value. A wide value that only
+//! the client gets is never cut and has no half step, which after a rectifier would turn 0 into a
+//! negative number.
 //!
-//! Sums wrap modulo 2^bits where the network's values are larger than calibration saw by more than the headroom. Nothing tells in a run, where
-//! nobody has both model and input: [`Secure::rooms`] and the report on sample inputs ([`Report`](crate::Report)) say how much room is left.
+//! Sums wrap modulo 2^bits if the network's values exceed those of the calibration by more than the
+//! headroom. No run can detect that, since nobody has both model and input: [`Secure::rooms`] and
+//! the report on sample inputs ([`Report`](crate::Report)) tell how much room is left.
 
 pub(crate) mod context;
 mod lower;
@@ -36,7 +39,8 @@ use room::Limits;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-/// A network as a computation. It follows from operators, shapes and numbers: of the network's weights it has none.
+/// A network as a computation. It follows from operators, shapes and numbers; it contains none of
+/// the network's weights.
 #[derive(Clone, Debug)]
 pub struct Secure {
     computation: Computation,
@@ -50,12 +54,13 @@ impl Secure {
     /// The computation of a network.
     ///
     /// # Errors
-    /// The numbers make no sense, the network has several outputs, or a layer is not supported on values of its shape.
+    /// The numbers are invalid, the network has several outputs, or a layer does not support its
+    /// value's shape.
     pub fn new(network: &Network, numbers: Numbers, members: &Members) -> Result<Self, Fault> {
         lower::lowered(network, numbers, members, false)
     }
 
-    /// The same whose outputs are the values of all layers, for the plain evaluator alone.
+    /// The computation whose outputs are the values of all layers, only for the plain evaluator.
     pub(crate) fn probed(network: &Network, numbers: Numbers) -> Result<Self, Fault> {
         lower::lowered(network, numbers, &Members::default(), true)
     }
@@ -72,7 +77,7 @@ impl Secure {
         self.numbers
     }
 
-    /// The scales of values of these greatest sizes, with `headroom` bits left free.
+    /// The scales for values of these greatest sizes, with `headroom` bits left free.
     pub(crate) fn scales(&self, network: &Network, greatest: &[f32], headroom: u8) -> Result<Scales, Fault> {
         let Numbers { bits, frac, cut } = self.numbers;
         let mut bounds = vec![];
@@ -103,8 +108,8 @@ impl Secure {
         Scales::new(&self.classes, frac, &bounds)
     }
 
-    /// The scale of a layer's operand above which its weights would be rounded more than the operand, where the scale of its value
-    /// is given.
+    /// The scale of a layer's operand above which its weights would be rounded more than the
+    /// operand, if the scale of its value is given.
     fn balanced(&self, layer: &Layer, node: usize, greatest: &[f32]) -> Option<f64> {
         if layer.kind.def().role() != Role::Weights {
             return None;
@@ -116,14 +121,15 @@ impl Secure {
             return None;
         }
         let wide = times * 2f64.powi(i32::from(self.numbers.frac) + i32::from(self.numbers.cut));
-        // Both are as many steps at most.
+        // Both then have equally many steps at most.
         Some((f64::from(weights) / f64::from(operand) * wide).sqrt())
     }
 
-    /// The owner's inputs: weights for values of these greatest sizes, with `headroom` bits left free.
+    /// The owner's inputs: weights for values of these greatest sizes, with `headroom` bits left
+    /// free.
     ///
     /// # Errors
-    /// A value does not fit the nominal scale, or a weight the ring.
+    /// A value does not fit the nominal scale, or a weight does not fit the ring.
     pub fn weights(
         &self,
         network: &Network,
@@ -145,7 +151,7 @@ impl Secure {
         encode(&self.computation, array)
     }
 
-    /// A layer's value in the probed computation, as the network has it.
+    /// A layer's value in the probed computation, converted to the network's.
     pub(crate) fn decoded(&self, layer: usize, scales: &Scales, value: &Tensor) -> Array {
         let (Placed { node, wide, half }, cut) = (self.placed[layer], self.numbers.cut);
         if matches!(value.scalar(), Scalar::Int { .. }) {
@@ -166,7 +172,8 @@ fn whole(value: &Tensor) -> Array {
 /// An array as the client's input of a network's computation.
 ///
 /// # Errors
-/// The computation is no network's, the array has another shape, or an element is not finite or too large for the ring.
+/// It is not a network's computation, the array has another shape, or an element is not finite or
+/// too large for the ring.
 pub fn encode(computation: &Computation, array: &Array) -> Result<Tensor, Fault> {
     let place = format!("input {INPUT}");
     let found = computation.inputs().find(|(name, _)| *name == INPUT);
@@ -203,7 +210,7 @@ pub fn encode(computation: &Computation, array: &Array) -> Result<Tensor, Fault>
     Ok(Tensor::from_numbers(ty.scalar, &array.lengths, numbers))
 }
 
-/// An output of a network's computation as the network has it.
+/// An output of a network's computation, converted to the network's.
 #[must_use]
 pub fn decode(value: &Tensor) -> Array {
     let Scalar::Fixed { frac, .. } = value.scalar() else { return whole(value) };

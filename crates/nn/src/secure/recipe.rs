@@ -1,4 +1,4 @@
-//! Recipes of the owner's inputs: from which weights, and at which scale.
+//! Recipes of the owner's inputs: the weights that they come from, and their scale.
 
 use crate::Numbers;
 use hushwire_compute::Scalar;
@@ -14,13 +14,15 @@ pub(crate) enum Part {
     Low,
     /// The upper bound of a clip.
     High,
-    /// A normalization's epsilon, added to its sum of squares at the square of its operand's scale: a step at least, so that no root is 0.
+    /// A normalization's epsilon, added to its sum of squares at the square of its operand's scale:
+    /// at least one step, so that no root is 0.
     Least,
     /// The number 1.
     One,
 }
 
-/// One input of the owner: weights times the scale of a value over that of another and a power of two, rounded.
+/// An input of the owner: weights times the quotient of two values' scales and a power of two,
+/// rounded.
 #[derive(Clone, Debug)]
 pub(crate) struct Recipe {
     pub(crate) layer: usize,
@@ -30,13 +32,13 @@ pub(crate) struct Recipe {
     pub(crate) to: Option<usize>,
     pub(crate) from: Option<usize>,
     pub(crate) shift: u8,
-    /// Whether half of what one step is behind the cut comes on top.
+    /// Whether half a step of the cut value is added.
     pub(crate) half: bool,
-    /// That it is added to a sum of squares, in place of one scale over another.
+    /// For a number that is added to a sum of squares, instead of a quotient of scales.
     pub(crate) squares: Option<Squares>,
 }
 
-/// A sum of so many squares of values that have `guard` bits below a step.
+/// A sum of squares of values that have `guard` bits below a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Squares {
     pub(crate) count: usize,
@@ -44,12 +46,12 @@ pub(crate) struct Squares {
 }
 
 impl Recipe {
-    /// Weights as they are.
+    /// Unmodified weights.
     pub(crate) fn of(layer: usize, part: Part, lengths: Vec<usize>) -> Self {
         Recipe { layer, part, lengths, frac: 0, to: None, from: None, shift: 0, half: false, squares: None }
     }
 
-    /// Sums of squares have words of 64 bits.
+    /// Sums of squares have 64-bit words.
     pub(super) fn scalar(&self, numbers: Numbers) -> Scalar {
         let bits = if self.part == Part::Least { 64 } else { numbers.bits };
         Scalar::Fixed { bits, frac: self.frac }

@@ -1,32 +1,32 @@
-//! The room that values have in the ring, as an operator looks at it.
+//! The room that values have in the ring, as operators see it.
 
 use crate::{Numbers, scale::Scales};
 
-/// A bound of the scale of a value that an operation reads.
+/// A bound on the scale of a value that an operation reads.
 pub(crate) struct Limit {
-    /// Which of the values.
+    /// The index of the value among those it reads.
     pub(crate) read: usize,
-    /// The greatest size that it counts as.
+    /// The size that the value counts as.
     pub(crate) greatest: f64,
-    /// The number that its scale times it must not pass.
+    /// The largest number that the scale times it may reach.
     pub(crate) most: f64,
-    /// The same without room that is kept free.
+    /// The same limit without the room that is kept free.
     pub(crate) whole: f64,
 }
 
-/// The sizes from which bounds of scales follow.
+/// The sizes from which bounds on scales follow.
 pub(crate) struct Limits<'a> {
     pub(crate) numbers: Numbers,
     /// The greatest size of the operation's value.
     pub(crate) own: f64,
     /// The greatest sizes of the values that it reads.
     pub(crate) reads: &'a [f64],
-    /// The factor by which numbers are kept free.
+    /// The factor of the room that is kept free.
     pub(crate) free: f64,
 }
 
 impl Limits<'_> {
-    /// The greatest number that has so many bits below it.
+    /// The greatest number with `below` bits reserved.
     pub(crate) fn room(&self, below: u8) -> f64 {
         2f64.powi(i32::from(self.numbers.bits - 1) - i32::from(below))
     }
@@ -49,7 +49,7 @@ pub(crate) struct Room<'a> {
     /// The greatest size of its value.
     pub(crate) own: f64,
     pub(crate) reads: &'a [Read],
-    /// The greatest root of a row's sum of squares, where it takes one.
+    /// The greatest root of a row's sum of squares, if it takes such roots.
     pub(crate) root: f64,
 }
 
@@ -59,27 +59,27 @@ impl Room<'_> {
         self.scales.of(node)
     }
 
-    /// The bits that are left above a number of this size at the scale of a node, and of so many bits more.
+    /// The number of bits above a number of this size at the scale of a node, less `more`.
     pub(crate) fn left(&self, size: f64, node: usize, more: f64) -> f64 {
         f64::from(self.numbers.bits - 1) - more - (size * self.scale(node)).log2()
     }
 
-    /// The bits that are left above its value, of so many bits more.
+    /// The number of bits above its value, less `more`.
     pub(crate) fn own(&self, more: f64) -> f64 {
         self.left(self.own, self.node, more)
     }
 
-    /// Fractional bits, which products of nominal values have twice.
+    /// The number of fractional bits; products of nominal values have twice as many.
     pub(crate) fn frac(&self) -> f64 {
         self.numbers.frac.into()
     }
 
-    /// The bits that go behind layers with weights.
+    /// The number of bits that are cut after layers with weights.
     pub(crate) fn cut(&self) -> f64 {
         self.numbers.cut.into()
     }
 
-    /// The bits that its value has more before it is cut.
+    /// The number of additional bits of its value before it is cut.
     pub(crate) fn wide(&self) -> f64 {
         if self.wide { self.cut() } else { 0.0 }
     }

@@ -8,8 +8,9 @@ use super::{
 use crate::{Fault, Floats, Network, scale::Scales};
 
 impl Secure {
-    /// The bits that are left above the greatest number of each layer, where its values are these, and scales come from `greatest`
-    /// sizes with `headroom` bits left free. Fewer than 0 say that the number wrapped, and that the output is wrong.
+    /// The number of bits above the greatest number of each layer, for these values, where scales
+    /// come from the sizes `greatest` with `headroom` bits left free. A negative number means that
+    /// the number wrapped and the output is wrong.
     ///
     /// # Errors
     /// As [`weights`](Self::weights).
@@ -47,7 +48,7 @@ impl Secure {
             let aligned = (size(recipe.layer) * scales.of(to)).log2();
             rooms[recipe.layer] = rooms[recipe.layer].min(whole - f64::from(self.numbers.cut) - aligned);
         }
-        // Zeros have all of it.
+        // Zeros leave all bits.
         rooms.into_iter().map(|room| room.min(whole) as f32).collect()
     }
 }

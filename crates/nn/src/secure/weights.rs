@@ -11,7 +11,7 @@ use hushwire_fault::code;
 use std::borrow::Cow;
 use std::fmt::Display;
 
-/// The greatest weights of the rows and columns of a layer's factors; rows and columns without
+/// The greatest weight of each row and column of a layer's factors; rows and columns without
 /// weights are left out.
 fn lines(kind: &Kind) -> Vec<f32> {
     let Some(Factors { rows, inner }) = kind.def().factors() else { return vec![] };
@@ -30,7 +30,7 @@ fn lines(kind: &Kind) -> Vec<f32> {
 
 impl Secure {
     /// The greatest weight of the row or column of a layer's factors whose weights are least, and
-    /// its steps in the ring.
+    /// its number of steps in the ring.
     pub(crate) fn least_weight(
         &self,
         network: &Network,
@@ -85,7 +85,7 @@ impl Recipe {
         let most = 2f64.powi(scalar.bits() as i32 - 1);
         let mut all = Vec::with_capacity(data.len());
         for x in data.iter() {
-            // Bounds beyond the ring bound nothing.
+            // Clip bounds beyond the ring have no effect.
             let clips = matches!(self.part, Part::Low | Part::High);
             let steps = (f64::from(*x) * times + half).round();
             let steps = if clips { steps.clamp(1.0 - most / 2.0, most / 2.0 - 1.0) } else { steps };

@@ -1,9 +1,10 @@
-//! DenseNet: every layer of a block reads what all before it made; normalization and rectifier stand before the convolution.
+//! DenseNet: every layer of a block reads the results of all layers before it; normalization and
+//! rectifier precede the convolution.
 
 use super::Writer;
 use crate::onnx::{Attribute, Model};
 
-/// Channels that a layer adds.
+/// The number of channels that a layer adds.
 const GROWTH: usize = 32;
 
 fn activated(w: &mut Writer, x: &str, channels: usize) -> String {
@@ -11,7 +12,8 @@ fn activated(w: &mut Writer, x: &str, channels: usize) -> String {
     w.relu(&x)
 }
 
-/// A layer: down to four times the growth, a 3 × 3 window, and joined to what it read.
+/// A layer: reduces to four times the growth, applies a 3 × 3 window, and joins the result to its
+/// input.
 fn layer(w: &mut Writer, x: &str, from: usize) -> String {
     let y = activated(w, x, from);
     let y = w.conv(&y, [from, 4 * GROWTH], 1, 1, 0, false);

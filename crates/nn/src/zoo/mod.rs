@@ -1,5 +1,5 @@
-//! Networks of published architectures with random weights, as ONNX files: for timing, which does not depend on weights, and for
-//! trying. Trained ones are exported with `python/export_onnx.py`.
+//! Networks of published architectures with random weights, as ONNX files: for timing, which does
+//! not depend on weights, and for trials. `python/export_onnx.py` exports trained networks.
 //!
 //! ```text
 //! squeezenet          1 × 3 × 227 × 227   SqueezeNet 1.1 (F. Iandola et al., arXiv:1602.07360, and its repository)
@@ -20,13 +20,13 @@ pub use random::Random;
 use std::fmt::Display;
 pub use writer::Writer;
 
-/// Names of networks.
+/// The names of the networks.
 pub const NAMES: [&str; 4] = ["squeezenet", "squeezenet-cifar", "resnet50", "densenet121"];
 
 /// A network by its name, with random weights from a seed.
 ///
 /// # Errors
-/// There is no network of that name.
+/// No network has this name.
 pub fn make(name: &str, seed: u64) -> Result<Model, Fault> {
     Ok(match name {
         "squeezenet" => squeezenet::imagenet(seed),
@@ -40,7 +40,7 @@ pub fn make(name: &str, seed: u64) -> Result<Model, Fault> {
     })
 }
 
-/// An array of normally distributed numbers, as normalized images about are.
+/// An array of normally distributed numbers, similar to normalized images.
 #[must_use]
 pub fn sample(lengths: &[usize], seed: u64) -> Array {
     let mut random = Random::new(seed);

@@ -1,7 +1,7 @@
-//! Numbers that look random, and are the same everywhere: for weights that nobody trained, never for secrets.
+//! Reproducible pseudo-random numbers: for untrained weights, never for secrets.
 
-/// A generator of 64 bits (S. Vigna's SplitMix64, as G. Steele et al. have it, "Fast splittable pseudorandom number generators",
-/// 2014).
+/// A generator of 64 bits (S. Vigna's SplitMix64, after G. Steele et al., "Fast splittable
+/// pseudorandom number generators", 2014).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 

@@ -3,7 +3,8 @@
 use super::Writer;
 use crate::onnx::Model;
 
-/// What a block adds is smaller than what it adds to, as in trained networks: sixteen sums would grow otherwise.
+/// The summand of a block is smaller than its input, as in trained networks: sixteen sums would
+/// grow otherwise.
 const ADDED: f32 = 0.3;
 
 /// A convolution, normalized.
@@ -12,7 +13,7 @@ fn normalized(w: &mut Writer, x: &str, channels: [usize; 2], size: usize, stride
     w.batch_norm(&x, channels[1])
 }
 
-/// Down to `inner` channels, a 3 × 3 window, and up to four times as many.
+/// Reduces to `inner` channels, applies a 3 × 3 window, and expands to four times as many.
 fn bottleneck(w: &mut Writer, x: &str, from: usize, inner: usize, stride: i64) -> String {
     let to = 4 * inner;
     let y = normalized(w, x, [from, inner], 1, 1);

@@ -1,9 +1,10 @@
-//! SqueezeNet: fire modules, which squeeze channels by 1 × 1 windows and expand them by 1 × 1 and 3 × 3 ones.
+//! SqueezeNet: fire modules, which squeeze channels by 1 × 1 windows and expand them by 1 × 1 and 3
+//! × 3 windows.
 
 use super::Writer;
 use crate::onnx::{Attribute, Model};
 
-/// From so many channels to `squeeze`, and to twice `expand`.
+/// From `from` channels to `squeeze`, and to twice `expand`.
 fn fire(w: &mut Writer, x: &str, [from, squeeze, expand]: [usize; 3]) -> String {
     let squeezed = w.conv(x, [from, squeeze], 1, 1, 0, true);
     let squeezed = w.relu(&squeezed);

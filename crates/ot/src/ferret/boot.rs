@@ -1,51 +1,27 @@
 //! Set-up: row-based COTs make one round of the small set, which makes the base of the wanted set.
 
 use hushwire_block::Buffer;
+use hushwire_machine::{
+    drive::{Line, Talk},
+    passed_on,
+};
 use hushwire_prg::Seed;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::end::{Ferret, buffer};
 use super::params::{SPARE, Set};
 use super::tree::{End, SpcotReceiver, SpcotSender};
-use crate::machine::{Guarded, Latch, guarded};
 use crate::pipeline::SEGMENT;
-use crate::{Context, Extension, Level, Machine, OtError, Role, Round, Security};
+use crate::{CheckStep, Context, Extension, Level, OtError, Role, Security};
 
 /// Trees of one message of the small set: long enough that messages cost little, short enough that both parties work at
 /// once. AGREEMENT.
 const BURST: usize = 64;
 
-/// The next step.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
-    /// Chunks of rows; so many since the segment began.
-    Rows(usize),
-    /// A step of the rows' check.
-    RowsCheck(usize),
-    /// Trees of the small set.
-    Trees,
-    /// A step of their check.
-    TreesCheck(usize),
-    /// No step is left.
-    Done,
-}
-
 /// The set-up of one end; see [`super::SenderBoot`] and [`super::ReceiverBoot`].
-pub struct Boot<S: Security, E> {
-    context: Context,
-    set: Set,
-    phase: Phase,
-    rows: Box<dyn Extension<S>>,
-    /// Row-based COTs, of which `have` are there; then the trees of the small set, if there is one.
-    base: Buffer,
-    have: usize,
-    small: Option<Ferret<S, E>>,
-    /// For the small set, and for the wanted one.
-    ends: [Option<E>; 2],
-    /// Whether this party spoke in this tick, and with it did its part.
-    spoke: bool,
-    latch: Latch,
-}
+pub struct Boot<S: Security, E>(Line<'static, Ferret<S, E>, OtError>);
+
+passed_on!([S: Security, E] Boot<S, E>, OtError, self => self.0);
 
 impl<S: Security> Boot<S, SpcotSender> {
     /// The sender's set-up for `set`, from the sender's end of a row-based extension, whose Δ it keeps. `seed` is this
@@ -56,7 +32,7 @@ impl<S: Security> Boot<S, SpcotSender> {
     #[must_use]
     pub fn new(context: &Context, set: Set, rows: Box<dyn Extension<S>>, seed: &Seed) -> Self {
         let delta = rows.delta().expect("a sender stands on a sender");
-        let end = |label| Some(SpcotSender::new(context, delta, &seed.derive(label, &[])));
+        let end = |label| SpcotSender::new(context, delta, &seed.derive(label, &[]));
         let ends = [end("ferret bootstrap"), end("ferret")];
         Boot::begin(context, set, rows, ends)
     }
@@ -70,182 +46,121 @@ impl<S: Security> Boot<S, SpcotReceiver> {
     /// If `rows` is not a receiver.
     #[must_use]
     pub fn new(context: &Context, set: Set, rows: Box<dyn Extension<S>>) -> Self {
-        Boot::begin(context, set, rows, [Some(SpcotReceiver), Some(SpcotReceiver)])
+        Boot::begin(context, set, rows, [SpcotReceiver, SpcotReceiver])
     }
 }
 
-impl<S: Security, E: End> Boot<S, E> {
-    fn begin(context: &Context, set: Set, rows: Box<dyn Extension<S>>, ends: [Option<E>; 2]) -> Self {
+impl<S: Security, E: End + 'static> Boot<S, E> {
+    /// `ends` are for the small set, and for the wanted one.
+    fn begin(context: &Context, set: Set, rows: Box<dyn Extension<S>>, ends: [E; 2]) -> Self {
         assert_eq!(rows.role(), E::ROLE, "an end stands on the same end");
-        let base = buffer(set.rows());
-        Self {
-            context: *context,
-            set,
-            phase: Phase::Rows(0),
-            rows,
-            base,
-            have: 0,
-            small: None,
-            ends,
-            spoke: false,
-            latch: Latch::new(),
-        }
+        let context = *context;
+        Boot(Line::new(move |talk| boot(talk, context, set, rows, ends)))
     }
+}
 
+impl<S: Security, E> Boot<S, E> {
     /// The extension, when there is no tick any more.
     ///
     /// # Panics
     /// If ticks are left (the caller's bug).
     #[must_use]
-    pub fn finish(mut self) -> Ferret<S, E> {
-        assert!(self.round(0).is_none(), "finish comes after the last step");
-        let end = self.ends[1].take().expect("taken once");
-        Ferret::new(&self.context, self.set, end, core::mem::take(&mut self.base))
-    }
-
-    /// Row-based COTs of the next chunk.
-    fn chunk(&self) -> usize {
-        self.rows.chunk_len(self.set.rows() - self.have)
-    }
-
-    /// Trees that the small set makes for the wanted one, and how many come next.
-    fn burst(&self, small: &Set) -> (usize, usize) {
-        let trees = self.set.bootstrap_trees::<S>(small);
-        (trees, BURST.min(trees - self.have))
-    }
-
-    /// This step's name, its sender and its bytes.
-    fn step(&self) -> Option<(&'static str, Role, usize)> {
-        let small = self.small.as_ref();
-        match self.phase {
-            Phase::Rows(_) => {
-                Some(("ferret set-up: rows", self.rows.speaker(), self.rows.chunk_bytes(self.chunk())))
-            }
-            Phase::RowsCheck(i) => self.rows.check_steps().get(i).map(|s| (s.name, s.from, s.bytes)),
-            Phase::Trees => {
-                let set = small?.set();
-                Some(("ferret set-up: trees", Role::Sender, self.burst(&set).1 * set.tree_bytes()))
-            }
-            Phase::TreesCheck(i) => small?.check_steps().get(i).map(|s| (s.name, s.from, s.bytes)),
-            Phase::Done => None,
-        }
-    }
-
-    /// Does this step, with its message on one of the two sides.
-    fn act(&mut self, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
-        match (self.phase, &mut self.small) {
-            (Phase::Rows(_), _) => {
-                let len = self.chunk();
-                let blocks = &mut self.base.blocks_mut()[self.have..self.have + len];
-                self.have += len;
-                self.rows.chunk(heard, said, blocks)
-            }
-            (Phase::RowsCheck(i), _) => self.rows.check(i, heard, said),
-            (Phase::Trees, Some(small)) => {
-                let set = small.set();
-                let trees = if E::ROLE == Role::Sender { said.len() } else { heard.len() } / set.tree_bytes();
-                let blocks = &mut self.base.blocks_mut()[self.have * set.leaves()..][..trees * set.leaves()];
-                self.have += trees;
-                small.trees(heard, said, blocks);
-                Ok(())
-            }
-            (Phase::TreesCheck(i), Some(small)) => small.check(i, heard, said),
-            (phase, _) => unreachable!("{phase:?} has no step"),
-        }
-    }
-
-    /// After a step.
-    fn next(&mut self) {
-        self.phase = match self.phase {
-            Phase::Rows(chunks) if chunks + 1 < SEGMENT && self.have < self.set.rows() => {
-                Phase::Rows(chunks + 1)
-            }
-            Phase::Rows(_) => {
-                self.rows.close_segment();
-                self.rows_check(0)
-            }
-            Phase::RowsCheck(i) => self.rows_check(i + 1),
-            Phase::Trees => self.trees(),
-            Phase::TreesCheck(i) => self.trees_check(i + 1),
-            Phase::Done => Phase::Done,
-        };
-    }
-
-    fn rows_check(&mut self, step: usize) -> Phase {
-        if step < self.rows.check_steps().len() {
-            return Phase::RowsCheck(step);
-        }
-        if self.have < self.set.rows() {
-            return Phase::Rows(0);
-        }
-        let Some(set) = self.set.bootstrap() else { return Phase::Done };
-        let base = buffer(self.set.bootstrap_trees::<S>(&set) * set.leaves());
-        let first = core::mem::replace(&mut self.base, base);
-        let end = self.ends[0].take().expect("taken once");
-        self.small = Some(Ferret::new(&self.context.child("ferret bootstrap", 0), set, end, first));
-        self.have = 0;
-        Phase::Trees
-    }
-
-    fn trees(&mut self) -> Phase {
-        let small = self.small.as_mut().expect("the phase of trees has a small set");
-        if self.have < self.set.bootstrap_trees::<S>(&small.set()) {
-            return Phase::Trees;
-        }
-        if S::LEVEL == Level::Malicious {
-            let blocks = self.base.blocks();
-            small.give_spare(&blocks[blocks.len() - SPARE..]);
-        }
-        small.close_segment();
-        self.trees_check(0)
-    }
-
-    fn trees_check(&mut self, step: usize) -> Phase {
-        let small = self.small.as_ref().expect("the phase of trees has a small set");
-        if step < small.check_steps().len() {
-            return Phase::TreesCheck(step);
-        }
-        self.small = None;
-        self.base[16 * self.set.base()..].zeroize();
-        self.base.set_len(16 * self.set.base());
-        Phase::Done
+    pub fn finish(self) -> Ferret<S, E> {
+        self.0.finish()
     }
 }
 
-guarded!([S: Security, E: End] Boot<S, E>);
-
-impl<S: Security, E: End> Guarded for Boot<S, E> {
-    fn exchange(&self) -> Option<Round> {
-        let (name, from, bytes) = self.step()?;
-        let (out, into) = if from == E::ROLE { (bytes, 0) } else { (0, bytes) };
-        Some(Round { name, out, into })
-    }
-
-    fn say(&mut self, out: &mut [u8]) -> Result<(), OtError> {
-        self.spoke = self.step().is_some_and(|(_, from, _)| from == E::ROLE);
-        if self.spoke { self.act(&[], out) } else { Ok(()) }
-    }
-
-    fn take(&mut self, message: &[u8]) -> Result<(), OtError> {
-        if !core::mem::take(&mut self.spoke) {
-            self.act(message, &mut [])?;
+async fn boot<S: Security, E: End>(
+    talk: Talk,
+    context: Context,
+    set: Set,
+    mut rows: Box<dyn Extension<S>>,
+    [bootstrap, end]: [E; 2],
+) -> Result<Ferret<S, E>, OtError> {
+    let mut steps = Steps { talk, role: E::ROLE, message: Buffer::new() };
+    let mut base = Zeroizing::new(buffer(set.rows()));
+    let mut have = 0;
+    while have < set.rows() {
+        for _ in 0..SEGMENT {
+            let len = rows.chunk_len(set.rows() - have);
+            let (from, bytes) = (rows.speaker(), rows.chunk_bytes(len));
+            let blocks = &mut base.blocks_mut()[have..have + len];
+            let chunk = |heard: &[u8], said: &mut [u8]| rows.chunk(heard, said, blocks);
+            steps.take("ferret set-up: rows", from, bytes, chunk).await?;
+            have += len;
+            if have == set.rows() {
+                break;
+            }
         }
-        self.next();
-        // OTs in stock need no message.
-        while matches!(self.phase, Phase::Rows(_)) && self.rows.chunk_bytes(self.chunk()) == 0 {
-            self.act(&[], &mut [])?;
-            self.next();
+        rows.close_segment();
+        steps.check(&mut *rows).await?;
+    }
+    drop(rows);
+    let Some(small) = set.bootstrap() else {
+        return Ok(Ferret::new(&context, set, end, std::mem::take(&mut base)));
+    };
+
+    let trees = set.bootstrap_trees::<S>(&small);
+    let first = std::mem::replace(&mut *base, buffer(trees * small.leaves()));
+    let mut ferret = Ferret::<S, E>::new(&context.child("ferret bootstrap", 0), small, bootstrap, first);
+    let mut have = 0;
+    while have < trees {
+        let burst = BURST.min(trees - have);
+        let blocks = &mut base.blocks_mut()[have * small.leaves()..][..burst * small.leaves()];
+        let grow = |heard: &[u8], said: &mut [u8]| {
+            ferret.trees(heard, said, blocks);
+            Ok(())
+        };
+        steps.take("ferret set-up: trees", Role::Sender, burst * small.tree_bytes(), grow).await?;
+        have += burst;
+    }
+    if S::LEVEL == Level::Malicious {
+        let blocks = base.blocks();
+        ferret.give_spare(&blocks[blocks.len() - SPARE..]);
+    }
+    ferret.close_segment();
+    steps.check(&mut ferret).await?;
+    drop(ferret);
+    base[16 * set.base()..].zeroize();
+    base.set_len(16 * set.base());
+    Ok(Ferret::new(&context, set, end, std::mem::take(&mut base)))
+}
+
+/// Messages one way, which an end makes or takes.
+struct Steps {
+    talk: Talk,
+    role: Role,
+    message: Buffer,
+}
+
+impl Steps {
+    /// A message of so many bytes. OTs in stock need none.
+    async fn take(
+        &mut self,
+        name: &'static str,
+        from: Role,
+        bytes: usize,
+        act: impl FnOnce(&[u8], &mut [u8]) -> Result<(), OtError>,
+    ) -> Result<(), OtError> {
+        let mut message = std::mem::take(&mut self.message);
+        if from == self.role {
+            self.talk.ready(name, bytes, 0).await;
+            message.set_len(bytes);
+            act(&[], &mut message)?;
+            self.message = self.talk.exchange_in(name, message, 0).await;
+        } else {
+            message.set_len(0);
+            self.message = self.talk.exchange_in(name, message, bytes).await;
+            act(&self.message, &mut [])?;
         }
         Ok(())
     }
 
-    fn latch(&self) -> &Latch {
-        &self.latch
-    }
-}
-
-impl<S: Security, E> Drop for Boot<S, E> {
-    fn drop(&mut self) {
-        self.base.zeroize();
+    /// The check of the segment that was closed.
+    async fn check<S: Security>(&mut self, end: &mut dyn Extension<S>) -> Result<(), OtError> {
+        for (i, CheckStep { name, from, bytes }) in end.check_steps().to_vec().into_iter().enumerate() {
+            self.take(name, from, bytes, |heard, said| end.check(i, heard, said)).await?;
+        }
+        Ok(())
     }
 }

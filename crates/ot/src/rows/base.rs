@@ -2,10 +2,11 @@
 
 use core::marker::PhantomData;
 
+use hushwire_machine::passed_on;
 use hushwire_prg::Seed;
 
 use crate::{
-    AtLeast, BaseSecurity, Context, Exchanged, Machine, OtError,
+    AtLeast, BaseSecurity, Context, Machine, OtError,
     base::{BaseProtocol, BaseReceiver, BaseSender, ReceiveBase, SendBase},
 };
 
@@ -22,18 +23,7 @@ pub(super) trait AnyReceiver<W: BaseSecurity>: Machine<Error = OtError> + Send {
 /// An end of a protocol of level `B`.
 struct Of<P, B>(P, PhantomData<B>);
 
-impl<P: Machine<Error = OtError>, B> Machine for Of<P, B> {
-    type Error = OtError;
-    fn round(&self, _slot: usize) -> Option<crate::Round> {
-        self.0.round(0)
-    }
-    fn write(&mut self, _slot: usize, out: &mut [u8]) -> Result<(), OtError> {
-        self.0.write(0, out)
-    }
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), OtError> {
-        self.0.read(messages)
-    }
-}
+passed_on!([P: Machine<Error = OtError>, B] Of<P, B>, OtError, self => self.0);
 
 impl<W: BaseSecurity, B: AtLeast<W>, P: SendBase<B>> AnySender<W> for Of<P, B> {
     fn finish(self: Box<Self>) -> BaseSender<W> {

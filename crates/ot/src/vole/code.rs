@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::Block;
-use hushwire_simd::clmul::{Clmul, WordKernel, Words};
+use hushwire_simd::clmul::{Clmul, ClmulWords, WordKernel};
 
 use super::field::{Base, Field};
 
@@ -112,7 +112,7 @@ struct Single<'a, F: Field> {
 impl<F: Field> WordKernel for Single<'_, F> {
     type Out = ();
     #[inline(always)]
-    fn run<W: Words>(self, w: W) {
+    fn run<W: ClmulWords>(self, w: W) {
         let table = self.table;
         assert_table(table.len());
         for (q, terms) in self.q.iter_mut().zip(terms::<F::Base>(self.words, self.elements, table.len())) {
@@ -137,7 +137,7 @@ struct Double<'a, F: Field> {
 impl<F: Field> WordKernel for Double<'_, F> {
     type Out = ();
     #[inline(always)]
-    fn run<W: Words>(self, w: W) {
+    fn run<W: ClmulWords>(self, w: W) {
         let table = self.table;
         assert_table(table.len());
         let outputs = self.t.iter_mut().zip(self.u);
@@ -182,7 +182,7 @@ mod tests {
     impl<F: Field> WordKernel for Times<F> {
         type Out = Block;
         #[inline(always)]
-        fn run<W: Words>(self, w: W) -> Block {
+        fn run<W: ClmulWords>(self, w: W) -> Block {
             F::times(self.0, self.1, w)
         }
     }
@@ -231,7 +231,7 @@ mod tests {
     impl<B: Base> WordKernel for TimesBase<B> {
         type Out = B;
         #[inline(always)]
-        fn run<W: Words>(self, w: W) -> B {
+        fn run<W: ClmulWords>(self, w: W) -> B {
             self.0.times(self.1, w)
         }
     }

@@ -3,7 +3,7 @@
 use core::fmt::Debug;
 
 use hushwire_block::{Block, Gf64, Gf128};
-use hushwire_simd::clmul::{Sum, Words};
+use hushwire_simd::clmul::{ClmulSum, ClmulWords};
 use zeroize::Zeroize;
 
 mod sealed {
@@ -36,15 +36,15 @@ pub trait Base: Copy + Default + PartialEq + Eq + Debug + Zeroize + Send + Sync 
 
     /// The product.
     #[must_use]
-    fn times<W: Words>(self, other: Self, words: W) -> Self;
+    fn times<W: ClmulWords>(self, other: Self, words: W) -> Self;
 
     /// `1 / self`, and 0 for 0.
     #[must_use]
-    fn inverse<W: Words>(self, words: W) -> Self;
+    fn inverse<W: ClmulWords>(self, words: W) -> Self;
 
     /// The product, unreduced: sums of such products need one [`Base::reduced`].
     #[doc(hidden)]
-    fn product<W: Words>(self, other: Self, words: W) -> [u128; 2];
+    fn product<W: ClmulWords>(self, other: Self, words: W) -> [u128; 2];
 
     /// An unreduced product, or a sum of them, modulo B's polynomial.
     #[doc(hidden)]
@@ -76,14 +76,14 @@ impl Base for Gf64 {
         self + other
     }
     #[inline(always)]
-    fn times<W: Words>(self, other: Self, words: W) -> Self {
+    fn times<W: ClmulWords>(self, other: Self, words: W) -> Self {
         self.mul(other, words)
     }
-    fn inverse<W: Words>(self, words: W) -> Self {
+    fn inverse<W: ClmulWords>(self, words: W) -> Self {
         Gf64::inverse(self, words)
     }
     #[inline(always)]
-    fn product<W: Words>(self, other: Self, words: W) -> [u128; 2] {
+    fn product<W: ClmulWords>(self, other: Self, words: W) -> [u128; 2] {
         [words.mul(self.0, other.0), 0]
     }
     #[inline(always)]
@@ -98,7 +98,7 @@ impl Base for Gf64 {
 
 /// The unreduced product of polynomials of 128 bits, low half first.
 #[inline(always)]
-fn wide<W: Words>(a: u128, b: u128, words: W) -> [u128; 2] {
+fn wide<W: ClmulWords>(a: u128, b: u128, words: W) -> [u128; 2] {
     let ([a0, a1], [b0, b1]) = (halves(a), halves(b));
     let mid = words.mul(a0, b1) ^ words.mul(a1, b0);
     [words.mul(a0, b0) ^ mid << 64, words.mul(a1, b1) ^ mid >> 64]
@@ -129,10 +129,10 @@ impl Base for Gf128 {
         self + other
     }
     #[inline(always)]
-    fn times<W: Words>(self, other: Self, words: W) -> Self {
+    fn times<W: ClmulWords>(self, other: Self, words: W) -> Self {
         Gf128(Gf128::reduce(wide(self.0, other.0, words)))
     }
-    fn inverse<W: Words>(self, words: W) -> Self {
+    fn inverse<W: ClmulWords>(self, words: W) -> Self {
         // self^(2^128 − 2): ones = self^(2^k − 1), k doubling and adding one.
         let square = |a: Gf128| a.times(a, words);
         let (mut ones, mut k) = (self, 1);
@@ -144,7 +144,7 @@ impl Base for Gf128 {
         square(ones)
     }
     #[inline(always)]
-    fn product<W: Words>(self, other: Self, words: W) -> [u128; 2] {
+    fn product<W: ClmulWords>(self, other: Self, words: W) -> [u128; 2] {
         wide(self.0, other.0, words)
     }
     #[inline(always)]
@@ -172,10 +172,10 @@ pub trait Field: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
 
     /// Σ x^i f_i of a sum that was folded with 1, x, x², … as coefficients.
     #[doc(hidden)]
-    fn folded(sum: &Sum) -> Block;
+    fn folded(sum: &ClmulSum) -> Block;
 
     /// b · f, unreduced: sums of such products need one reduction.
-    fn scale<W: Words>(b: Self::Base, f: Block, words: W) -> [u128; 2];
+    fn scale<W: ClmulWords>(b: Self::Base, f: Block, words: W) -> [u128; 2];
 
     /// An unreduced product, or a sum of them, modulo F's polynomial.
     fn reduce(wide: [u128; 2]) -> Block;
@@ -183,7 +183,7 @@ pub trait Field: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     /// b · f.
     #[inline(always)]
     #[must_use]
-    fn times<W: Words>(b: Self::Base, f: Block, words: W) -> Block {
+    fn times<W: ClmulWords>(b: Self::Base, f: Block, words: W) -> Block {
         Self::reduce(Self::scale(b, f, words))
     }
 }
@@ -208,13 +208,13 @@ impl Field for Pair64 {
         Gf128(u128::from(b.0))
     }
 
-    fn folded(sum: &Sum) -> Block {
+    fn folded(sum: &ClmulSum) -> Block {
         // No coefficient reaches beyond its low word: the products with the two halves of f stay apart.
         let [low, high, _] = sum.0.map(|lanes| lanes.iter().fold(0, |sum, lane| sum ^ lane));
         Self::reduce([low, high])
     }
     #[inline(always)]
-    fn scale<W: Words>(b: Gf64, f: Block, words: W) -> [u128; 2] {
+    fn scale<W: ClmulWords>(b: Gf64, f: Block, words: W) -> [u128; 2] {
         halves(f.to_u128()).map(|half| words.mul(b.0, half))
     }
     #[inline(always)]
@@ -232,11 +232,11 @@ impl Field for Full128 {
         b
     }
 
-    fn folded(sum: &Sum) -> Block {
+    fn folded(sum: &ClmulSum) -> Block {
         Self::reduce(sum.total())
     }
     #[inline(always)]
-    fn scale<W: Words>(b: Gf128, f: Block, words: W) -> [u128; 2] {
+    fn scale<W: ClmulWords>(b: Gf128, f: Block, words: W) -> [u128; 2] {
         wide(b.0, f.to_u128(), words)
     }
     #[inline(always)]

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use hushwire_block::{Block, Buffer, as_bytes};
-use hushwire_simd::clmul::{Clmul, Sum};
+use hushwire_simd::clmul::{Clmul, ClmulSum};
 use zeroize::Zeroize;
 
 use super::field::{Base, Field};
@@ -47,7 +47,7 @@ pub(super) struct Packing<S: Security, F: Field> {
     /// The next step of the check, once all are made.
     check: Option<usize>,
     powers: Vec<u128>,
-    sums: Vec<Sum>,
+    sums: Vec<ClmulSum>,
     bits: Vec<u8>,
     /// q, or t.
     pub(super) wide: Buffer,
@@ -151,7 +151,7 @@ impl<S: Security, F: Field> Packing<S, F> {
         let at = self.entries;
         self.entries += entries;
         self.sums.clear();
-        self.sums.resize(entries, Sum::ZERO);
+        self.sums.resize(entries, ClmulSum::ZERO);
         Clmul::best().fold(&self.powers, as_bytes(blocks), &mut self.sums);
         for (entry, sum) in self.wide.blocks_mut()[at..].iter_mut().zip(&self.sums) {
             *entry = F::folded(sum);
@@ -190,7 +190,7 @@ impl<S: Security, F: Field> Drop for Packing<S, F> {
         self.narrow.zeroize();
         self.bits.zeroize();
         // A chunk before may have had more.
-        self.sums.resize(self.sums.capacity(), Sum::ZERO);
+        self.sums.resize(self.sums.capacity(), ClmulSum::ZERO);
         self.sums.iter_mut().for_each(|sum| sum.0.zeroize());
     }
 }

@@ -1,11 +1,12 @@
-//! Intersection whose items stay hidden: its size, or the sum of a number that the receiver has for each item.
+//! Intersection whose items stay hidden: its size, or the sum of a number that the receiver has for
+//! each item.
 //!
-//! **Functionality.** Receiver and sender bring sets of items as digests, the receiver a number for each where sums are wanted →
-//! what [`Reveal`] says, and nothing else.
+//! **Functionality.** Receiver and sender bring sets of items as digests; for sums, the receiver
+//! also brings a number for each → the result that [`Reveal`] names, and nothing else.
 //!
-//! **Paper.** Pinkas, Schneider, Tkachenko, Yanai, "Efficient circuit-based PSI with linear communication", EUROCRYPT 2019,
-//! Fig. 3, with the programmable oblivious PRF of Rindal and Schoppmann, "VOLE-PSI", EUROCRYPT 2021, section 6: a store of
-//! masked values in the clear.
+//! **Paper.** Pinkas, Schneider, Tkachenko, Yanai, "Efficient circuit-based PSI with linear
+//! communication", EUROCRYPT 2019, Fig. 3, with the programmable oblivious PRF of Rindal and
+//! Schoppmann, "VOLE-PSI", EUROCRYPT 2021, section 6: a store of masked values in the clear.
 //!
 //! ```text
 //! R         a cuckoo table: each item x in one of three bins, under the hash function j that put it there
@@ -17,18 +18,22 @@
 //! OT        Σ flag · v, from shares of flags: the receiver knows whose number v a bin has (`sum.rs`)
 //! ```
 //!
-//! **Deviations.** No stash: a table of 1.27 bins an item (of 4096 at least) that holds less is tried again with other
-//! evictions; none below 2^−40, by the experiments of that paper. Numbers of bins are opened under masks, of which only the sum is taken off.
+//! **Deviations.** No stash: a table has 1.27 bins an item (of at least 4096 items); if the items
+//! do not fit, it is tried again with other evictions. It fails with probability at most 2^−40, by
+//! the experiments of that paper. Numbers of bins are opened under masks, and only the sum is
+//! unmasked.
 //!
-//! **Security.** Semi-honest, one corrupted party: that of the VOLE, of [`hushwire_gmw`] and of the hash as in
-//! [`crate::plain`]. S sees A' alone. The store's values are masked by F at places that R cannot evaluate but for common
-//! items, and there it gets r_i, random, once a bin. A bin whose item S has not matches with probability
-//! 2^−(40 + log bins). Both learn the sizes of both sets.
+//! **Security.** Semi-honest, one corrupted party: the security of the VOLE, of [`hushwire_gmw`]
+//! and of the hash as in [`crate::plain`]. S sees only A'. The store's values are masked by F at
+//! places that R cannot evaluate except for common items; there it gets r_i, which is random, once
+//! a bin. A bin whose item S does not have matches with probability 2^−(40 + log bins). Both learn
+//! the sizes of both sets.
 //!
 //! **Notation.** r: 64 bits, of which ℓ = 40 + ⌈log bins⌉ are compared; v: 64 bits; bins: β.
 //!
-//! **Rounds and bytes.** A plain intersection's A', 8 bytes an entry of 1.25 n_R; the store, 8 bytes an entry of
-//! 3.8 n_S; ANDs by GMW: ℓ a bin ([`hushwire_gmw::circuit_cost`]); with numbers an OT a bin, 8 bytes beside its own.
+//! **Rounds and bytes.** A plain intersection's A', 8 bytes an entry of 1.25 n_R; the store, 8
+//! bytes an entry of 3.8 n_S; ANDs by GMW: ℓ a bin ([`hushwire_gmw::circuit_cost`]); for sums, an
+//! OT a bin and 8 more bytes.
 //!
 //! **Constant time.** As [`crate::plain`]; the table's evictions depend on digests.
 
@@ -45,23 +50,24 @@ pub use session::{Outcome, receive, send};
 use crate::okvs::Layout;
 use crate::{PsiError, Store};
 
-/// The values that parties learn.
+/// The result, and who learns it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reveal {
     /// Both learn the number of common items.
     Size,
     /// The receiver learns which of its items are common.
     Flags,
-    /// Both learn the number of common items, and the sum of the receiver's numbers of them modulo 2^64.
+    /// Both learn the number of common items, and the sum of the receiver's numbers for them modulo
+    /// 2^64.
     Sum,
 }
 
 /// The terms of one intersection. AGREEMENT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parameters {
-    /// Items of the receiver, or a bound on them.
+    /// The number of the receiver's items, or a bound on it.
     pub receiver_items: usize,
-    /// Items of the sender, or a bound on them.
+    /// The number of the sender's items, or a bound on it.
     pub sender_items: usize,
     /// The result.
     pub reveal: Reveal,
@@ -69,9 +75,10 @@ pub struct Parameters {
     pub store: Store,
 }
 
-/// The most items of a party. SECURITY: each is evaluated at three places, in a field of 64 bits: 3 · 2^−64 of them, in all below 2^−40.
+/// SECURITY: the largest number of a party's items. Each is evaluated at three places in a 64-bit
+/// field: the chance 3 · 2^−64 of each stays below 2^−40 in all.
 pub const MOST_ITEMS: usize = 5_500_000;
-/// SECURITY: sets of the receiver that are smaller get a table as if they had so many items.
+/// SECURITY: smaller sets of the receiver get a table for this many items.
 const FEWEST: usize = 4096;
 
 impl Parameters {
@@ -79,19 +86,19 @@ impl Parameters {
         self.receiver_items == 0 || self.sender_items == 0
     }
 
-    /// β, a multiple of the bins of one instance.
+    /// β, the number of bins, a multiple of the bins of one instance.
     fn bins(&self) -> usize {
         let items = self.receiver_items.max(FEWEST);
         (items + items.div_ceil(100) * 27).next_multiple_of(program::GROUP)
     }
 
-    /// ℓ, the bits that are compared in a bin.
+    /// ℓ, the number of bits that are compared in a bin.
     #[must_use]
     pub fn width(&self) -> usize {
         40 + self.bins().next_power_of_two().ilog2() as usize
     }
 
-    /// AND gates of the comparison.
+    /// The number of AND gates of the comparison.
     #[must_use]
     pub fn ands(&self) -> u64 {
         if self.is_empty() {

@@ -1,4 +1,5 @@
-//! The programmable oblivious PRF: F(x, j) at the receiver, F at the sender, and the store of masked values.
+//! The programmable oblivious PRF: F(x, j) for the receiver, F for the sender, and the store of
+//! masked values.
 
 use core::marker::PhantomData;
 
@@ -13,7 +14,7 @@ use hushwire_simd::clmul::Clmul;
 use crate::PsiError;
 use crate::okvs::{Binned, Decode, Digest, Encoder, Layout, Shift, no_addition, tail};
 
-/// H of one bin's inputs, under its public key.
+/// H on one bin's inputs, under the bin's public key.
 pub(super) fn hash(context: &Context, bin: usize, x: &[Block], out: &mut Vec<Block>) {
     let name = context.sid.child("opprf bin", bin as u64);
     let key = Aes128::on(context.backend, name.0.first_chunk().expect("32 bytes hold 16"));
@@ -21,7 +22,7 @@ pub(super) fn hash(context: &Context, bin: usize, x: &[Block], out: &mut Vec<Blo
     context.backend.ccr(&key, x, out);
 }
 
-/// The receiver's half as far as F: the values of `digests`, which all differ.
+/// The receiver's half up to F: the values of `digests`, which are all different.
 pub(super) fn ask(
     channel: &mut Channel,
     context: &Context,
@@ -64,7 +65,7 @@ pub(super) fn ask(
     Ok(values)
 }
 
-/// The sender's half as far as F.
+/// The sender's half up to F.
 pub(super) fn answer(
     channel: &mut Channel,
     context: &Context,
@@ -101,7 +102,8 @@ pub(super) fn answer(
     Ok(values)
 }
 
-/// Sends the store that gives `values` for `digests`, which all differ; its free entries are random.
+/// Sends the store that gives `values` for `digests`, which are all different; its free entries are
+/// random.
 pub(super) fn tell(
     channel: &mut Channel,
     context: &Context,
@@ -127,7 +129,7 @@ pub(super) fn tell(
     Ok(())
 }
 
-/// Hears that store: what it gives for `digests`.
+/// Receives that store and returns its values for `digests`.
 pub(super) fn hear(
     channel: &mut Channel,
     context: &Context,

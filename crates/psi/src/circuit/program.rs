@@ -1,4 +1,4 @@
-//! The circuit that compares bins, a group of them in each instance.
+//! The circuit that compares bins; an instance compares a group of them.
 
 use std::sync::Arc;
 
@@ -6,13 +6,13 @@ use hushwire_circuit::{Bit, Builder, Layered, Planes, Program, TwoParty, count, 
 
 use super::{Parameters, Reveal};
 
-/// AGREEMENT: bins of an instance: what is spent once an instance is shared by as many.
+/// AGREEMENT: the number of bins of an instance, which share the cost of an instance.
 pub(super) const GROUP: usize = 32;
-/// Bits of a masked count.
+/// The number of bits of a masked count.
 pub(super) const COUNT: usize = 32;
 
-/// The receiver's and the sender's words of every bin, the sender's masks: to the receiver alone flags, or masked counts, and
-/// where numbers are added up masked flags besides.
+/// The inputs are the receiver's and the sender's words of every bin, and the sender's masks. The
+/// receiver alone learns flags, or masked counts and, for sums, masked flags as well.
 pub(super) fn program(parameters: &Parameters) -> (Program, TwoParty) {
     let (width, reveal) = (parameters.width(), parameters.reveal);
     let mut b = Builder::new();
@@ -45,7 +45,8 @@ pub(super) fn program(parameters: &Parameters) -> (Program, TwoParty) {
     (program, roles)
 }
 
-/// Planes of one word of `width` bits of each bin: of the g-th bins of all groups, one after the other.
+/// Planes with one word of `width` bits for each bin: of the g-th bins of all groups, one after the
+/// other.
 pub(super) fn planes(words: &[u64], width: usize) -> Planes {
     let instances = words.len() / GROUP;
     let bytes = width.div_ceil(8);
@@ -62,7 +63,7 @@ pub(super) fn planes(words: &[u64], width: usize) -> Planes {
     )
 }
 
-/// Planes of one mask of `width` bits for each instance.
+/// Planes with one mask of `width` bits for each instance.
 pub(super) fn mask_planes(masks: &[u64], width: usize) -> Planes {
     let bytes = width / 8;
     let each = masks.iter().flat_map(|mask| mask.to_le_bytes().into_iter().take(bytes));

@@ -16,10 +16,10 @@ use super::{Parameters, Reveal};
 use crate::PsiError;
 use crate::okvs::Digest;
 
-/// Steps that an observer hears of: the oblivious PRF, the store, the circuit.
+/// The number of steps that an observer hears of: the oblivious PRF, the store, the circuit.
 const STEPS: u64 = 3;
 
-/// AGREEMENT: the OTs below the circuit: large sets pay the longer set-up.
+/// AGREEMENT: the OTs of the circuit: a longer set-up pays for large sets.
 fn ot(parameters: &Parameters) -> Protocol {
     if parameters.bins() < 1 << 15 { Protocol::SoftSpoken4 } else { Protocol::FerretB11 }
 }
@@ -29,7 +29,7 @@ fn ot(parameters: &Parameters) -> Protocol {
 pub enum Outcome {
     /// The number of common items.
     Size(u64),
-    /// The numbers of the receiver's common items, rising.
+    /// The indices of the receiver's common items, ascending.
     Flags(Vec<u32>),
     /// The number of common items, and the sum of their numbers modulo 2^64.
     Sum {
@@ -43,7 +43,7 @@ pub enum Outcome {
 }
 
 impl Parameters {
-    /// The result where a set is empty.
+    /// The result if a set is empty.
     fn nothing_common(&self, is_receiver: bool) -> Outcome {
         match self.reveal {
             Reveal::Size => Outcome::Size(0),
@@ -54,15 +54,18 @@ impl Parameters {
     }
 }
 
-/// The receiver's side: `digests` are its items, by [`crate::plain::Digester`], and `numbers` theirs where sums are wanted; of items that
-/// come twice the first counts. `context` is agreed and of this run alone, `seed` this party's secret randomness, for this run alone.
-/// `observer` hears how many of how many steps are done.
+/// The receiver's side. `digests` are its items, made by [`crate::plain::Digester`], and `numbers`
+/// their numbers if a sum is wanted; for repeated items the first one counts. `context` is agreed
+/// and of this run alone; `seed` is this party's secret randomness for this run alone. `observer`
+/// hears how many steps of how many are done.
 ///
 /// # Errors
-/// There are more items than agreed, or than an intersection takes; a message is malformed; the channel failed.
+/// There are more items than agreed, or than an intersection takes; a message is malformed; the
+/// channel failed.
 ///
 /// # Panics
-/// If the channel does not lead to the peer and back, or there is not a number for every item where sums are wanted (the caller's bug).
+/// If the channel does not lead to the peer and back, or a sum is wanted and there is not one
+/// number for every item (the caller's bug).
 pub fn receive(
     channel: &mut Channel,
     context: &Context,
@@ -91,7 +94,7 @@ pub fn receive(
     let values = ask(channel, &context.child("opprf", 0), &parameters.asked(), &asked, &part("psi vole"))?;
     observer(1, STEPS);
     let told = hear(channel, context, &parameters.told(), &asked)?;
-    // Empty bins have something random too.
+    // Empty bins get random values too.
     let mut random = Prg::new(context.backend, &part("psi empty bins"), "empty bins");
     let mut bins = Zeroizing::new(vec![0; parameters.bins()]);
     bins.iter_mut().for_each(|bin| *bin = random.next_u64());
@@ -185,7 +188,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The circuit on all bins, for party `index`; the masks are the sender's. Gives the outputs, instance by instance.
+    /// Runs the circuit on all bins for party `index`; the masks are the sender's. Returns the
+    /// outputs, instance by instance.
     fn compare(
         &self,
         channel: &mut Channel,
@@ -222,7 +226,7 @@ impl Run<'_> {
     }
 }
 
-/// Bits of words, a word for each instance.
+/// The bits of words; each word belongs to an instance.
 fn flags_of(words: &[u64]) -> Zeroizing<Vec<bool>> {
     Zeroizing::new(words.iter().flat_map(|word| (0..GROUP).map(move |bin| word >> bin & 1 == 1)).collect())
 }
@@ -233,8 +237,8 @@ fn numbers_of(planes: &Planes, bytes: usize) -> Zeroizing<Vec<u64>> {
     Zeroizing::new(planes.unpack().chunks_exact(bytes).map(number).collect())
 }
 
-/// Both parties' shares of the results added up: a number modulo 2^32, for more of its sum would tell how often masked numbers
-/// wrapped around, and one modulo 2^64.
+/// Adds up both parties' shares of the results: a number modulo 2^32, since more bits of its sum
+/// would tell how often masked numbers wrapped around, and a number modulo 2^64.
 fn open(channel: &mut Channel, parameters: &Parameters, ours: [u64; 2]) -> Result<Outcome, PsiError> {
     let mut said = Zeroizing::new([0; 16]);
     let mut heard = Zeroizing::new([0; 16]);

@@ -1,4 +1,5 @@
-//! Numbers of the bins that match, added up by oblivious transfer: an OT a bin, where a circuit would take 64 ANDs.
+//! Sums the numbers of the matching bins by oblivious transfer: one OT a bin, where a circuit would
+//! take 64 ANDs.
 //!
 //! ```text
 //! bin      b = b_R ⊕ b_S; R has b_R and the number v of its item, or 0, S has b_S
@@ -6,7 +7,8 @@
 //! OT       for b_S and c = (1 − 2 b_R) v: R has pads m_0, m_1 and says d = m_0 + c − m_1; it keeps −m_0, S has m_b + b d = m_0 + b c
 //! ```
 //!
-//! Gilboa's product (CRYPTO 1999) of a bit, on random OTs. Semi-honest, as what it serves: d is masked by the pad that its hearer lacks.
+//! Gilboa's product (CRYPTO 1999) of a bit, on random OTs. Semi-honest, like the protocol that uses
+//! it: d is masked by the pad that its receiver lacks.
 
 use hushwire_block::Block;
 use hushwire_machine::Channel;
@@ -17,9 +19,10 @@ use zeroize::Zeroizing;
 use super::opprf::low;
 use crate::PsiError;
 
-/// AGREEMENT: OTs of a message.
+/// AGREEMENT: the number of OTs of a message.
 const PIECE: usize = 1 << 15;
-/// AGREEMENT: bins from which on OTs by learning parity with noise pay their longer set-up.
+/// AGREEMENT: the number of bins from which on OTs by learning parity with noise pay for their
+/// longer set-up.
 const MANY: usize = 1 << 15;
 
 fn ot(bins: usize) -> Protocol {
@@ -95,7 +98,8 @@ mod tests {
     use hushwire_prg::Prg;
     use std::{thread, time::Duration};
 
-    /// Shares of sums of random numbers over random flags, with either kind of OTs, and more than a message.
+    /// Shares of sums of random numbers over random flags, with either kind of OT, and with more
+    /// than one message.
     #[test]
     fn shares_add_up_to_the_sum_over_flags() {
         let context = Context { sid: Sid([4; 32]), backend: Backend::best() };

@@ -8,17 +8,18 @@ use crate::PsiError;
 use crate::hashes::Hashes;
 use crate::okvs::Digest;
 
-/// Hash functions.
+/// The number of hash functions.
 pub(super) const HASHES: usize = 3;
 /// AGREEMENT: separates digests of items under a hash function from any other use of BLAKE3.
 const DOMAIN: &str = "hushwire psi item and function v1";
-/// LOCAL: evictions of one item before the table is tried again, and tries.
+/// LOCAL: the number of evictions for an item before the table is tried again, and the number of
+/// tries.
 const EVICTIONS: usize = 2000;
 const TRIES: u64 = 8;
-/// A bin that is empty.
+/// The item number of an empty bin.
 const EMPTY: u32 = u32::MAX;
 
-/// Where items go.
+/// The hash functions that place items.
 pub(super) struct Places {
     bins: usize,
     key: [u8; 32],
@@ -53,7 +54,8 @@ impl Places {
         digests
     }
 
-    /// Puts items that differ into bins: for each bin the item's number and function, or none.
+    /// Puts different items into bins; returns the item's number and function for each bin, or
+    /// none.
     ///
     /// # Errors
     /// [`PsiError::NoStore`], with probability below 2^−40.
@@ -97,9 +99,11 @@ impl Places {
     }
 }
 
-/// The numbers of items that differ, the first of each, and for every item the place of its like among them.
+/// The numbers of the different items, each at its first occurrence, and for every item the index
+/// of its equal among them.
 pub(super) fn distinct(digests: &[Digest]) -> (Vec<u32>, Vec<u32>) {
-    // By their first bytes, which are together with the number; whole digests decide where those are equal.
+    // Sorted by their first bytes, which are stored next to the number; whole digests decide if
+    // those are equal.
     let start = |digest: &Digest| u64::from_be_bytes(*digest.first_chunk().expect("32 bytes hold 8"));
     let mut order: Vec<(u64, u32)> = digests.iter().map(start).zip(0..).collect();
     order.sort_unstable();

@@ -1,38 +1,39 @@
-//! The keys of a table's rows, one behind the other in blocks, so that ten million rows are as many bytes as their keys have and
-//! not as many strings.
+//! The keys of a table's rows, one after the other in blocks: ten million rows take as many bytes
+//! as their keys have, instead of ten million strings.
 
 use super::{
     Formed, KeySpec,
     spec::{Encoded, fields},
 };
-use crate::{PsiError, Rows, error::Place};
+use hushwire_files::{FileError, FilePlace, Rows};
 use std::{io::Read, path::Path};
 use zeroize::Zeroizing;
 
-/// LOCAL: bytes of a block; a longer key has a block for itself.
+/// LOCAL: the bytes of a block; a longer key has a block of its own.
 const BLOCK: usize = 1 << 20;
-/// LOCAL: keys that are shown to their owner.
+/// LOCAL: the number of keys that are shown to their owner.
 const SAMPLES: usize = 3;
-/// LOCAL: rows of a table. Places of rows are numbers of 32 bits, of which the last one stands for none.
+/// LOCAL: the largest number of rows of a table. Row numbers have 32 bits, and the last one means
+/// no row.
 const MOST_ROWS: usize = u32::MAX as usize - 1;
 
 /// Rows without a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Rows with an empty field in a column of the key.
+    /// The number of rows with an empty field in a key column.
     pub empty: usize,
-    /// Rows with a field that is not what its form is of.
+    /// The number of rows with a malformed field in a key column.
     pub malformed: usize,
-    /// The place of the first of the latter.
-    pub first_malformed: Option<Place>,
+    /// The place of the first malformed field.
+    pub first_malformed: Option<FilePlace>,
 }
 
-/// A key before and after its fields were brought into their forms.
+/// A key before and after its fields were normalized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// As the table has the fields.
+    /// The fields as in the table.
     pub before: Vec<String>,
-    /// As they are compared.
+    /// The fields as they are compared.
     pub after: Vec<String>,
 }
 
@@ -41,7 +42,8 @@ pub struct Sample {
 /// ```text
 /// record  length 4 (0: the row has no key), the key's encoding
 /// ```
-/// Blocks are wiped when dropped, and never grow; the buffers through which the file was read are not wiped.
+/// Blocks are wiped when dropped, and never grow. The buffers through which the file was read are
+/// not wiped.
 #[derive(Default)]
 pub struct Keys {
     blocks: Vec<Zeroizing<Vec<u8>>>,
@@ -52,27 +54,28 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The keys of a file with columns, as [`Rows`] has it.
+    /// Reads the keys of a file with columns, as [`Rows`] reads it.
     ///
     /// # Errors
-    /// The file cannot be read or is no table, a column is missing or there twice, or a field of a key is not UTF-8.
-    pub fn read(path: &Path, spec: &KeySpec) -> Result<Self, PsiError> {
+    /// The file cannot be read or is not a table, a column is missing or repeated, or a field of a
+    /// key is not UTF-8.
+    pub fn read(path: &Path, spec: &KeySpec) -> Result<Self, FileError> {
         Self::from_rows(path, &mut Rows::open(path)?, spec)
     }
 
-    /// As [`Keys::read`], of CSV from anything; `path` is what errors name.
+    /// [`Keys::read`] for CSV from any source; errors name `path`.
     ///
     /// # Errors
     /// As [`Keys::read`].
-    pub fn from_csv(path: &Path, csv: impl Read, spec: &KeySpec) -> Result<Self, PsiError> {
+    pub fn from_csv(path: &Path, csv: impl Read, spec: &KeySpec) -> Result<Self, FileError> {
         Self::from_rows(path, &mut Rows::new(path, csv)?, spec)
     }
 
-    /// As [`Keys::read`], of rows that are read to their end.
+    /// [`Keys::read`] for rows, which are read to their end.
     ///
     /// # Errors
     /// As [`Keys::read`].
-    pub fn from_rows(path: &Path, rows: &mut Rows<'_>, spec: &KeySpec) -> Result<Self, PsiError> {
+    pub fn from_rows(path: &Path, rows: &mut Rows<'_>, spec: &KeySpec) -> Result<Self, FileError> {
         let (places, mut keys, mut key) = (spec.places(rows)?, Self::default(), Encoded::default());
         while rows.read()?.is_some() {
             let (row, at) = (rows.last(), rows.place());
@@ -81,7 +84,7 @@ impl Keys {
             for (place, column) in places.iter().zip(spec.columns()) {
                 let field = std::str::from_utf8(row.get(*place).unwrap_or_default()).map_err(|_| {
                     let cause = format!("the key in column {} is not UTF-8", column.name.trim());
-                    PsiError::file(path, at, cause, "save the file as UTF-8 at both parties")
+                    FileError::new(path, at, cause, "save the file as UTF-8 at both parties")
                 })?;
                 whole = match (whole, key.push(column.normal, field)) {
                     (Formed::Malformed, _) | (_, Formed::Malformed) => Formed::Malformed,
@@ -111,17 +114,18 @@ impl Keys {
             if keys.rows == MOST_ROWS {
                 let remedy =
                     "split the file by a first letter or another public rule, and intersect the parts";
-                return Err(PsiError::file(path, None, "it has more than four billion rows", remedy));
+                return Err(FileError::new(path, None, "it has more than four billion rows", remedy));
             }
             keys.push(&key.bytes);
         }
         Ok(keys)
     }
 
-    /// Keys of one field each, as they stand.
+    /// Keys of one field each, without normalization.
     ///
     /// # Panics
-    /// A key is longer than four gigabytes, or there are more than four billion (the caller's bug).
+    /// If a key is longer than four gigabytes, or there are more than four billion (the caller's
+    /// bug).
     pub fn of(keys: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let (mut all, mut encoded) = (Self::default(), Encoded::default());
         let exact = "exact".parse().unwrap_or_default();
@@ -136,7 +140,7 @@ impl Keys {
         all
     }
 
-    /// A row with that key; with none where it is empty.
+    /// Adds a row with that key; without a key if it is empty.
     fn push(&mut self, key: &[u8]) {
         let needed = 4 + key.len();
         if self.blocks.last().is_none_or(|block| block.capacity() - block.len() < needed) {
@@ -149,36 +153,37 @@ impl Keys {
         self.keyed += usize::from(!key.is_empty());
     }
 
-    /// Rows of the table.
+    /// The number of rows of the table.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Rows that have a key.
+    /// The number of rows that have a key.
     #[must_use]
     pub fn keyed(&self) -> usize {
         self.keyed
     }
 
-    /// Rows that have none.
+    /// The rows that have no key.
     #[must_use]
     pub fn left_out(&self) -> LeftOut {
         self.left_out
     }
 
-    /// The first keys, before and after.
+    /// The first keys, before and after normalization.
     #[must_use]
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }
 
-    /// The encoded key of each row, `None` where it has none.
+    /// The encoded key of each row; `None` if it has none.
     pub fn each(&self) -> impl Iterator<Item = Option<&[u8]>> {
         self.blocks.iter().flat_map(|block| Records(block))
     }
 
-    /// Hands the encoded keys of rows to `take`, a block of them at a time, and gives a block's memory back when it is through.
+    /// Passes the encoded keys of rows to `take`, a block at a time, and frees a block when it is
+    /// done.
     pub(super) fn drain(mut self, mut take: impl FnMut(&mut dyn Iterator<Item = Option<&[u8]>>)) {
         for block in std::mem::take(&mut self.blocks) {
             take(&mut Records(&block));

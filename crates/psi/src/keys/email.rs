@@ -1,4 +1,4 @@
-//! E-mail addresses: the local part in small letters, the domain as DNS has it.
+//! Normalizes e-mail addresses: the local part in small letters, the domain as in DNS.
 
 use super::{Formed, normal::text};
 use core::net::{Ipv4Addr, Ipv6Addr};
@@ -9,13 +9,14 @@ use std::borrow::Cow;
 /// Cargo.lock.
 pub(super) const TABLES: &str = "IDNA mapping 1.1.0";
 
-/// ASCII that no domain has. Underscores are allowed: names of machines have them in some networks.
+/// ASCII characters that no domain contains. Underscores are allowed: some networks have them in
+/// names of machines.
 const NOT_IN_DOMAINS: AsciiDenyList = AsciiDenyList::new(true, "!\"#$%&'()*+,/:;<=>?@[\\]^`{|}~");
 
-/// Puts the address into `out`: `local@domain`, or nothing if it is malformed.
+/// Writes the address to `out`: `local@domain`, or nothing if it is malformed.
 ///
-/// Letters become small ones, and letters with accents have one spelling. A domain is mapped as UTS
-/// #46 says, without the transitional mappings (`ß` stays), and becomes ASCII: `xn--` and Unicode
+/// Letters become small ones, and accented letters get one spelling. A domain is mapped as in UTS
+/// #46, without the transitional mappings (`ß` stays), and becomes ASCII: `xn--` and Unicode
 /// give the same domain, and a dot at the end is dropped.
 pub(super) fn apply(field: &str, out: &mut String) -> Formed {
     if field.is_empty() {
@@ -31,8 +32,8 @@ pub(super) fn apply(field: &str, out: &mut String) -> Formed {
     Formed::Text
 }
 
-/// No local part has white space, control characters, invisible characters, or the marks around an
-/// address in a message's header or in a link.
+/// Whether a text can be a local part: no white space, control characters, invisible characters, or
+/// the marks around an address in a message's header or in a link.
 fn is_local(text: &str) -> bool {
     let around = |c: char| matches!(c, '<' | '>' | '(' | ')' | ',' | ';' | ':' | '"');
     !text.is_empty()
@@ -47,7 +48,7 @@ fn is_unseen(c: char) -> bool {
     )
 }
 
-/// A machine's number in brackets in place of a domain, in one spelling.
+/// An address literal in brackets in place of a domain, in one spelling.
 fn address_literal(domain: &str) -> Option<Cow<'_, str>> {
     let inner = domain.strip_prefix('[')?.strip_suffix(']')?;
     let six = inner.get(..5).filter(|tag| tag.eq_ignore_ascii_case("ipv6:")).and_then(|_| inner.get(5..));
@@ -58,7 +59,8 @@ fn address_literal(domain: &str) -> Option<Cow<'_, str>> {
 }
 
 fn in_dns(domain: &str) -> Option<Cow<'_, str>> {
-    // Two letters without width join those of some scripts; the mapping knows where they may be.
+    // Two letters without width join letters of some scripts; the mapping knows where they are
+    // allowed.
     if domain.chars().any(|c| is_unseen(c) && !matches!(c, '\u{200c}' | '\u{200d}')) {
         return None;
     }
@@ -186,7 +188,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever stands in a field, a form of a form is itself, and the domain is ASCII.
+        /// For any field, normalization is idempotent, and the domain is ASCII.
         #[test]
         fn any_text_is_an_address_or_none(text in prop_oneof![
             "\\PC{0,20}",

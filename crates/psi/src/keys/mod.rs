@@ -1,4 +1,5 @@
-//! Keys of a table's rows: of one column or several, each in a form that both parties agree on.
+//! Keys of a table's rows: of one column or several, each in a normal form that both parties agree
+//! on.
 //!
 //! ```text
 //! normal        Normal   the form of a field
@@ -8,8 +9,8 @@
 //! set           Set      different keys as digests, and which of them each row has
 //! ```
 //!
-//! A row has a key if every column of it has something left in its form: an empty field, or an e-mail address that is none,
-//! leaves the row out of the set. Such rows are counted.
+//! A row has a key if every key column has text left in its normal form: an empty field, or a
+//! malformed e-mail address, leaves the row out of the set. Such rows are counted.
 
 mod arena;
 mod email;

@@ -1,6 +1,8 @@
-//! Forms into which fields of keys are brought, so that two files that write one thing differently have one key for it.
+//! Normal forms of key fields, so that two files that write the same thing differently have the
+//! same key for it.
 //!
-//! Both parties agree on the form: it is in the job's agreement, with the version of Unicode where letters depend on it.
+//! Both parties agree on the form. It is part of the job's agreement, with the version of Unicode
+//! if letters depend on it.
 
 use super::email;
 #[cfg(feature = "phone")]
@@ -8,10 +10,11 @@ use super::phone::{PLANS, Phone};
 use core::{fmt, str::FromStr};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-/// The form of a field.
+/// The normal form of a field.
 ///
-/// Written as words: `exact`, `trim`, `trim nfc`, `trim case`, `trim nfc case`, `email`, `phone:+49`. White space around a
-/// field is dropped in all of them but `exact`; the word `trim` need not be written beside another one.
+/// Its text is a list of words: `exact`, `trim`, `trim nfc`, `trim case`, `trim nfc case`, `email`,
+/// `phone:+49`. All of them but `exact` drop white space around a field; the word `trim` may be
+/// omitted beside another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Normal(Form);
 
@@ -27,14 +30,14 @@ enum Form {
     Phone(Phone),
 }
 
-/// The outcome for one field.
+/// The result for one field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Formed {
-    /// Text, which now stands in the buffer.
+    /// The buffer now holds the text.
     Text,
-    /// Nothing was left.
+    /// No text was left.
     Empty,
-    /// It is not what the form is of, as an e-mail address without an @.
+    /// It does not fit the form, for example an e-mail address without an @.
     Malformed,
 }
 
@@ -46,7 +49,8 @@ impl Default for Normal {
 }
 
 impl Normal {
-    /// The name that both parties must have alike. It has the version of Unicode where the form rests on its tables.
+    /// The name on which both parties must agree. It contains the version of Unicode if the form
+    /// depends on its tables.
     #[must_use]
     pub fn agreed(&self) -> String {
         let tables = |letters: &str| format!("{self} (Unicode {letters})");
@@ -63,7 +67,7 @@ impl Normal {
         }
     }
 
-    /// Puts the field in its form into `out`, in place of what was there.
+    /// Replaces `out` by the field's normal form.
     pub fn apply(&self, field: &str, out: &mut String) -> Formed {
         out.clear();
         match self.0 {
@@ -101,7 +105,8 @@ pub(super) fn text(field: &str, nfc: bool, case: bool, out: &mut String) {
             out.make_ascii_lowercase();
         }
     } else if case {
-        // Letter by letter: the small sigma at a word's end is that within it. Folding may take a text out of its form.
+        // Letter by letter, so that the small sigma at a word's end equals the one within a word.
+        // Folding may break the normal form.
         let small = |letter: char| letter.to_lowercase().map(|c| if c == 'ς' { 'σ' } else { c });
         match nfc {
             true => out.extend(field.nfc().flat_map(small).nfc()),
@@ -274,7 +279,7 @@ mod tests {
     ];
 
     proptest! {
-        /// A form of a form is itself, whatever the text.
+        /// Normalization is idempotent, for any text.
         #[test]
         fn forms_are_kept(text in "\\PC{0,12}", form in prop::sample::select(FORMS)) {
             let once = formed(form, &text);

@@ -9,18 +9,17 @@ use zeroize::Zeroizing;
 /// Cargo.toml pins the library's version; a test compares the two.
 pub(super) const PLANS: &str = "libphonenumber 9.0.42";
 
-/// LOCAL: the most digits of a field. E.164 has 15, with prefixes in front; no plan has a longer
-/// number.
+/// LOCAL: the largest number of digits of a field. E.164 has 15, plus prefixes; no plan has a
+/// longer number.
 const MOST_DIGITS: usize = 40;
 
 /// The country whose numbers are written without its code.
 ///
 /// A number is valid if the library says so: `+…` anywhere, the country's own prefix for calls
 /// abroad, and national numbers with or without their prefix. A number that begins with 00 and is
-/// not valid as it is written is read with + in place of 00. Where both readings are valid and
-/// differ, nobody can tell which one is meant, and the number is malformed. So is a national number
-/// that begins with the digits of the country's code, if it is valid as another number with a + in
-/// front.
+/// not valid as written is read with + in place of 00. If both readings are valid and differ, it is
+/// unknown which one is meant, and the number is malformed. So is a national number that begins
+/// with the digits of the country's code, if it is valid as another number with a + before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Phone {
     code: u16,
@@ -32,8 +31,8 @@ impl Phone {
         if field.is_empty() {
             return Formed::Empty;
         }
-        // Some write (0) behind every country's code, also where national numbers have no 0 in
-        // front.
+        // Some write (0) after every country's code, even where national numbers do not begin with
+        // 0.
         let optional = || field.contains("(0)").then(|| self.read(&field.replacen("(0)", "", 1))).flatten();
         match self.read(field).or_else(optional) {
             Some(number) => {
@@ -69,9 +68,9 @@ impl Phone {
     }
 }
 
-/// The digits of a field as ASCII, behind its +, if the field has nothing else but the marks
-/// between them. Letters would be read as digits by the library, and E.164 has no place for an
-/// extension: both are refused.
+/// The digits of a field as ASCII, after its +, if the field contains only these and the marks
+/// between them. The library would read letters as digits, and E.164 cannot express an extension:
+/// both are refused.
 fn digits(field: &str) -> Option<Zeroizing<String>> {
     let mut digits = Zeroizing::new(String::with_capacity(MOST_DIGITS));
     for c in field.chars().filter(|c| !is_mark(*c)) {
@@ -94,8 +93,8 @@ fn digit(c: char) -> Option<char> {
     digit.chars().next()
 }
 
-/// White space, hyphens and dashes, slashes, dots, brackets, and characters without width, which
-/// come with copies from web pages and address books.
+/// White space, hyphens and dashes, slashes, dots, brackets, and zero-width characters, which come
+/// with copies from web pages and address books.
 fn is_mark(c: char) -> bool {
     c.is_whitespace()
         || matches!(
@@ -117,14 +116,14 @@ impl fmt::Display for Phone {
 impl FromStr for Phone {
     type Err = String;
 
-    /// A country's calling code. Of several countries with one code it is the one that the library
-    /// calls the main one.
+    /// Parses a country's calling code. If several countries share one, it denotes the one that the
+    /// library calls the main country.
     fn from_str(text: &str) -> Result<Self, String> {
         let digits = text.strip_prefix('+').unwrap_or(text);
         let code = digits.parse().ok().filter(|_: &u16| !digits.starts_with(['0', '+']));
         let code = code.ok_or_else(|| format!("{text:?} is no country code; write it as in phone:+49"))?;
         let region = match code {
-            // Set aside for the Vatican City, whose numbers are of +39.
+            // Reserved for the Vatican City, whose numbers have +39.
             379 => Some(Region::VA),
             _ => PHONE_NUMBER_UTIL.get_region_for_country_code(i32::from(code)),
         };

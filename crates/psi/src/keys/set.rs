@@ -1,35 +1,37 @@
-//! Different keys, found by sorting digests.
+//! Finds different keys by sorting digests.
 
 use super::Keys;
 use zeroize::{Zeroize, Zeroizing};
 
-/// The place of a row without a key.
+/// The index of a row without a key.
 const NONE: u32 = u32::MAX;
 
-/// The different keys of a table as digests, in the order in which they come first, and which of them each row has.
+/// The different keys of a table as digests, in the order of their first occurrence, and the key of
+/// each row.
 ///
-/// Digests take the keys' place: 32 bytes each whatever a key's length, and the text is not kept. They are compared by sorting
-/// their first eight bytes, 16 bytes a row while it lasts. Wiped when dropped.
+/// Digests replace the keys: 32 bytes each whatever a key's length, and the text is not kept. They
+/// are compared by sorting their first eight bytes, with 16 bytes a row meanwhile. Wiped when
+/// dropped.
 #[derive(Default)]
 pub struct Set<D: Zeroize> {
     items: Zeroizing<Vec<D>>,
-    /// Of items, also once they were given away.
+    /// The number of items, even after they were given away.
     count: usize,
     of_row: Zeroizing<Vec<u32>>,
 }
 
 impl<D: Copy + Ord + AsRef<[u8]> + Zeroize> Set<D> {
-    /// The set of all keys under a digest of which no two different keys have the same. Equal digests are equal keys.
+    /// The set of all keys under a collision-free digest: equal digests mean equal keys.
     pub fn new(keys: Keys, mut digest: impl FnMut(&[u8]) -> D) -> Self {
         Self::by(keys, |keys, out| out.extend(keys.map(&mut digest)))
     }
 
-    /// The same, and the keys stay.
+    /// [`Set::new`] that keeps the keys.
     pub fn of(keys: &Keys, mut digest: impl FnMut(&[u8]) -> D) -> Self {
         Self::of_by(keys, |keys, out| out.extend(keys.map(&mut digest)))
     }
 
-    /// As [`Set::new`], by what appends the digests of many keys.
+    /// [`Set::new`] with a function that appends the digests of many keys.
     pub fn by(keys: Keys, mut digests: impl FnMut(&mut dyn Iterator<Item = &[u8]>, &mut Vec<D>)) -> Self {
         let mut set = Self::with_room(&keys);
         keys.drain(|rows| set.push(rows, &mut digests));
@@ -37,7 +39,7 @@ impl<D: Copy + Ord + AsRef<[u8]> + Zeroize> Set<D> {
         set
     }
 
-    /// The same, and the keys stay.
+    /// [`Set::by`] that keeps the keys.
     pub fn of_by(keys: &Keys, mut digests: impl FnMut(&mut dyn Iterator<Item = &[u8]>, &mut Vec<D>)) -> Self {
         let mut set = Self::with_room(keys);
         set.push(&mut keys.each(), &mut digests);
@@ -64,7 +66,7 @@ impl<D: Copy + Ord + AsRef<[u8]> + Zeroize> Set<D> {
         assert_eq!(self.items.len(), next as usize, "a digest of each key");
     }
 
-    /// Leaves the first of equal digests, and counts what is left.
+    /// Keeps the first of equal digests, and counts what remains.
     fn unify(&mut self) {
         self.drop_equal();
         self.count = self.items.len();
@@ -78,7 +80,7 @@ impl<D: Copy + Ord + AsRef<[u8]> + Zeroize> Set<D> {
         if !order.windows(2).any(equal) {
             return;
         }
-        // The place of the first equal one, at or before each.
+        // For each, the index of the first equal one.
         let mut first: Zeroizing<Vec<u32>> = room(self.items.len());
         first.extend(0..self.items.len() as u32);
         for run in order.chunk_by_mut(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
@@ -105,27 +107,27 @@ impl<D: Copy + Ord + AsRef<[u8]> + Zeroize> Set<D> {
         }
     }
 
-    /// Digests of the different keys.
+    /// The digests of the different keys.
     #[must_use]
     pub fn items(&self) -> &[D] {
         &self.items
     }
 
-    /// Rows of the table.
+    /// The number of rows of the table.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.of_row.len()
     }
 
-    /// The place of each row's key among the items, row by row.
+    /// The index of each row's key among the items, row by row.
     pub fn by_row(&self) -> impl Iterator<Item = Option<usize>> {
         self.of_row.iter().map(|place| (*place != NONE).then_some(*place as usize))
     }
 
-    /// Whether each row's key is among those found, which is of every item; false where a row has no key.
+    /// Whether each row's key is found, given whether each item is; false if a row has no key.
     ///
     /// # Panics
-    /// There are fewer flags than items (the caller's bug).
+    /// If there are fewer flags than items (the caller's bug).
     #[must_use]
     pub fn flags(&self, found: &[bool]) -> Vec<bool> {
         assert_eq!(found.len(), self.count, "a flag for each item");
@@ -138,14 +140,14 @@ impl<D: Copy + Ord + AsRef<[u8]> + Zeroize> Set<D> {
         self.count
     }
 
-    /// Gives the digests away, for a protocol that takes them for itself; rows stay.
+    /// Gives the digests to a protocol that takes ownership; the rows stay.
     #[must_use]
     pub fn take_items(&mut self) -> Vec<D> {
         std::mem::take(&mut *self.items)
     }
 }
 
-/// Room that does not grow, so that nothing is left behind in a smaller one.
+/// A vector with its final capacity, since growing would leave copies behind.
 fn room<T: Zeroize>(count: usize) -> Zeroizing<Vec<T>> {
     Zeroizing::new(Vec::with_capacity(count))
 }
@@ -160,7 +162,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    /// A digest of few values in its first eight bytes, so that runs of equal ones are of different keys too.
+    /// A digest with few values in its first eight bytes, so that runs of equal ones contain
+    /// different keys.
     fn weak(key: &[u8]) -> [u8; 32] {
         let mut digest = *blake3::hash(key).as_bytes();
         let start = digest[8] & 3;
@@ -173,7 +176,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against a hash map: each key once, in the order in which they come first, and each row's own.
+        /// Against a hash map: each key once, in the order of first occurrence, and each row's own
+        /// key.
         #[test]
         fn sets_are_those_of_a_map(texts in prop::collection::vec("[a-c]{0,3}", 0..60)) {
             let (mut places, mut order, mut rows) = (HashMap::new(), vec![], vec![]);

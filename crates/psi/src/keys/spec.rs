@@ -1,29 +1,29 @@
 //! The columns of a key.
 
 use super::{Formed, Normal};
-use crate::{PsiError, Rows};
+use hushwire_files::{FileError, Rows};
 use zeroize::Zeroizing;
 
 /// One column of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyColumn {
-    /// Its name in the first line of the file.
+    /// Its name in the file's header line.
     pub name: String,
-    /// The form of its fields.
+    /// The normal form of its fields.
     pub normal: Normal,
 }
 
-/// The columns of a key, at least one, in the order in which both parties have them.
+/// The columns of a key, at least one, in the order that both parties use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeySpec {
     columns: Vec<KeyColumn>,
 }
 
 impl KeySpec {
-    /// The columns, one or more.
+    /// A key with these columns, at least one.
     ///
     /// # Errors
-    /// There is none, or one stands there twice; the message says which.
+    /// There is no column, or one is repeated; the message says which.
     pub fn new(columns: Vec<KeyColumn>) -> Result<Self, String> {
         let twice = columns.iter().enumerate().find_map(|(i, column)| {
             let before = columns[..i].iter().any(|c| c.name.trim() == column.name.trim());
@@ -36,7 +36,7 @@ impl KeySpec {
         }
     }
 
-    /// One column, with nothing but the white space around its fields dropped.
+    /// A key of one column whose form only drops white space around fields.
     #[must_use]
     pub fn column(name: &str) -> Self {
         Self { columns: vec![KeyColumn { name: name.to_owned(), normal: Normal::default() }] }
@@ -48,13 +48,14 @@ impl KeySpec {
         &self.columns
     }
 
-    /// Their places in records of a table, which need no others.
-    pub(super) fn places(&self, rows: &mut Rows<'_>) -> Result<Vec<usize>, PsiError> {
+    /// The columns' indices in records of a table; no other columns are read.
+    pub(super) fn places(&self, rows: &mut Rows<'_>) -> Result<Vec<usize>, FileError> {
         rows.select(self.columns.iter().map(|column| column.name.as_str()))
     }
 }
 
-/// A key under way: its fields one after the other, each with its length before it, so that `ab, c` and `a, bc` differ.
+/// A key under construction: its fields one after the other, each preceded by its length, so that
+/// `ab, c` and `a, bc` differ.
 ///
 /// ```text
 /// field  length 4 (little endian), bytes

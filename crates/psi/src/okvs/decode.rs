@@ -5,14 +5,15 @@ use core::marker::PhantomData;
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_ot::vole::{Base, Field};
-use hushwire_simd::clmul::{Clmul, WordKernel, Words};
+use hushwire_simd::clmul::{Clmul, ClmulWords, WordKernel};
 
 use super::layout::Rows;
 use super::polynomial::Evaluate;
 use super::two_core::dense_powers;
 use super::{DENSE, Digest, Layout, band, dense};
 
-/// Values in F of digests of one bin: `out[i]` = value of the i-th digest + `add(i, digest)` · `delta`.
+/// The values in F of one bin's digests: `out[i]` = value of the i-th digest + `add(i, digest)` ·
+/// `delta`.
 pub(crate) struct Decode<'a, F: Field, D, A> {
     pub(crate) layout: &'a Layout,
     /// The bin's entries.
@@ -30,10 +31,10 @@ where
     D: ExactSizeIterator<Item = &'a Digest> + Clone,
     A: Fn(usize, &Digest) -> F::Base,
 {
-    /// Writes the values, by the store's own way.
+    /// Writes the values, in the way of the store's kind.
     ///
     /// # Panics
-    /// If `bin` is not a bin, or `out` not as long as `digests` (the caller's bug).
+    /// If `bin` does not have a bin's length, or `out` not that of `digests` (the caller's bug).
     pub(crate) fn run_on(self, backend: Backend) {
         assert!(
             self.bin.len() == self.layout.bin_entries() && self.digests.len() == self.out.len(),
@@ -63,7 +64,7 @@ where
     type Out = ();
 
     #[inline(always)]
-    fn run<W: Words>(self, words: W) {
+    fn run<W: ClmulWords>(self, words: W) {
         let Decode { layout, bin, digests, delta, add, out, .. } = self.0;
         let (sparse, entries) = bin.split_at(bin.len() - DENSE);
         for (i, (digest, out)) in digests.zip(out).enumerate() {
@@ -97,19 +98,19 @@ where
     type Out = ();
 
     #[inline(always)]
-    fn run<W: Words>(self, words: W) {
+    fn run<W: ClmulWords>(self, words: W) {
         for (i, (digest, out)) in self.digests.zip(self.out).enumerate() {
             *out ^= F::times((self.add)(i, digest), self.delta, words);
         }
     }
 }
 
-/// The value of `digest` for which F::Base is no more than its bytes.
+/// An addition of zero, for values without one.
 pub(crate) fn no_addition<B: Base>(_: usize, _: &Digest) -> B {
     B::default()
 }
 
-/// q += A'Δ: what the holder of Δ does with a message of elements of B.
+/// q += A'Δ: how the holder of Δ applies a message of elements of B.
 pub(crate) struct Shift<'a, F> {
     pub(crate) q: &'a mut [Block],
     pub(crate) message: &'a [u8],
@@ -121,7 +122,7 @@ impl<F: Field> WordKernel for Shift<'_, F> {
     type Out = ();
 
     #[inline(always)]
-    fn run<W: Words>(self, words: W) {
+    fn run<W: ClmulWords>(self, words: W) {
         for (q, a) in self.q.iter_mut().zip(self.message.chunks_exact(F::Base::BYTES)) {
             *q ^= F::times(F::Base::from_bytes(a), self.delta, words);
         }

@@ -1,18 +1,19 @@
-//! Solving a bin of a clustered store: peeling, then the core, then back.
+//! Solves a bin of a clustered store: peeling, then the core, then back-substitution.
 
 use core::marker::PhantomData;
 
 use hushwire_ot::vole::Base;
 use hushwire_prg::Prg;
-use hushwire_simd::clmul::{Clmul, WordKernel, Words};
+use hushwire_simd::clmul::{Clmul, ClmulWords, WordKernel};
 
 use super::two_core::{Core, dense_powers};
 use super::{DENSE, Digest, Layout, Module, NoSolution, dense};
 
-/// SECURITY: rows of a core that are eliminated; a larger one counts as a failure, and takes chosen digests.
+/// SECURITY: the largest number of rows of a core that is eliminated; a larger core counts as a
+/// failure and needs chosen digests.
 pub(super) const MOST: usize = 1 << 11;
 
-/// Rows that have a position: how many, and their numbers added up without carry.
+/// The rows that have a position: their number, and the XOR of their numbers.
 #[derive(Clone, Copy, Default)]
 struct Cell {
     rows: u32,
@@ -27,7 +28,7 @@ pub(crate) struct Peeler<B, V> {
     dense: Vec<u64>,
     values: Vec<V>,
     cells: Vec<Cell>,
-    /// Rows and the positions that they were peeled at, in that order.
+    /// The rows, and the positions at which they were peeled, in that order.
     order: Vec<[u32; 2]>,
     stack: Vec<u32>,
     field: PhantomData<B>,
@@ -63,7 +64,7 @@ impl<B: Base, V: Module<B>> Peeler<B, V> {
         self.values.push(value);
     }
 
-    /// As [`Encoder::solve`](super::Encoder::solve).
+    /// See [`Encoder::solve`](super::Encoder::solve).
     pub(crate) fn solve(&mut self, out: &mut [V], fill: Option<&mut Prg>) -> Result<usize, NoSolution> {
         assert_eq!(out.len(), self.layout.bin_entries(), "the entries of a bin");
         match fill {
@@ -90,7 +91,8 @@ impl<B: Base, V: Module<B>> Peeler<B, V> {
         }
     }
 
-    /// Takes rows away as long as one alone has position `at`, or a position that came free on the way.
+    /// Peels rows as long as position `at`, or a position that becomes free on the way, belongs to
+    /// one row only.
     #[inline]
     fn peel(&mut self, at: u32) {
         let mut next = Some(at);
@@ -116,17 +118,17 @@ impl<B: Base, V: Module<B>> Peeler<B, V> {
         }
     }
 
-    /// Numbers of the rows that are not peeled.
+    /// The numbers of the rows that are not peeled.
     fn unpeeled(&self) -> Vec<u32> {
         let mut there = vec![true; self.positions.len()];
         self.order.iter().for_each(|[row, _]| there[*row as usize] = false);
         (0..there.len() as u32).filter(|row| there[*row as usize]).collect()
     }
 
-    /// Takes away rows that are there twice, and peels on. Gives the core's rows.
+    /// Removes repeated rows, and continues to peel. Returns the core's rows.
     ///
     /// # Errors
-    /// Rows that differ in nothing but their values, or a core that is too large.
+    /// Two rows differ only in their values, or the core is too large.
     fn core(&mut self) -> Result<Vec<u32>, NoSolution> {
         let mut rows = self.unpeeled();
         rows.sort_unstable_by_key(|row| (self.dense[*row as usize], *row));
@@ -149,7 +151,7 @@ impl<B: Base, V: Module<B>> Peeler<B, V> {
         }
         for row in &twice {
             self.remove(*row);
-            // Nobody's any more.
+            // The row no longer has a position.
             self.order.push([*row, u32::MAX]);
         }
         while let Some(at) = self.stack.pop() {
@@ -172,7 +174,7 @@ impl<B: Base, V: Module<B>> WordKernel for Solve<'_, B, V> {
     type Out = Result<usize, NoSolution>;
 
     #[inline(always)]
-    fn run<W: Words>(self, words: W) -> Self::Out {
+    fn run<W: ClmulWords>(self, words: W) -> Self::Out {
         let Solve { peeler, out, .. } = self;
         let (sparse, dense) = out.split_at_mut(peeler.cells.len());
         let mut bound = 0;
@@ -196,7 +198,7 @@ impl<B: Base, V: Module<B>> WordKernel for Solve<'_, B, V> {
                     value = value.plus(d.scaled(*power, words));
                 }
             }
-            // What stood there is among the three.
+            // The old content at that place is one of the three.
             sparse[at] = sparse[at].plus(value);
         }
         Ok(bound)

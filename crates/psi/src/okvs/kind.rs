@@ -8,15 +8,16 @@ use core::{fmt, str::FromStr};
 /// always into bands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Store {
-    /// Three entries an item, and dense ones of its bin: about 1.25 entries an item in all.
+    /// Three entries an item, and the dense entries of its bin: about 1.25 entries an item in all.
     #[default]
     Clustered,
-    /// A band of entries an item: about 1.06 entries an item in all, fewer bytes for more of a processor's time.
+    /// A band of entries an item: about 1.06 entries an item in all. Fewer bytes, more processor
+    /// time.
     Band,
 }
 
 impl Store {
-    /// All.
+    /// Both kinds.
     pub const ALL: [Self; 2] = [Self::Clustered, Self::Band];
 
     /// The name in options and job files.

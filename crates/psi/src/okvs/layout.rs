@@ -1,13 +1,14 @@
-//! Sizes of a store, from its kind and the number of pairs alone, and a digest's places in it.
+//! The sizes of a store, from its kind and the number of pairs alone, and a digest's places in it.
 
 use super::band::Band;
 use super::{Digest, Store, word};
 
-/// SECURITY: dense entries of a bin.
+/// SECURITY: the number of dense entries of a bin.
 pub(crate) const DENSE: usize = 3;
-/// SECURITY: each of two failures has probability 2^−41 over all bins.
+/// SECURITY: each of two kinds of failure has probability 2^−41 over all bins.
 const LAMBDA: f64 = 41.0;
-/// AGREEMENT: items of a bin, about; more make the store smaller, fewer stay in the caches (2^16: a seventh faster, 2.2 bits an item more).
+/// AGREEMENT: about the number of items of a bin. More make the store smaller, fewer stay in the
+/// caches (2^16: a seventh faster, 2.2 more bits an item).
 const BIN: usize = 1 << 18;
 
 /// AGREEMENT: the fewest pairs whose store has more entries than pairs. SECURITY: a party that
@@ -19,18 +20,19 @@ pub(crate) const POLYNOMIAL: usize = 192;
 /// solution more often than once in 2^40 times.
 pub(crate) const CLUSTERED: usize = 8192;
 
-/// The rows of a store's digests, which follow from its kind and the number of pairs. AGREEMENT.
+/// The form of the rows of a store's digests, which follows from its kind and the number of pairs.
+/// AGREEMENT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Rows {
     /// Powers of a point.
     Polynomial,
-    /// Neighbours by random bits.
+    /// Consecutive entries, selected by random bits.
     Band(Band),
-    /// Three entries, and the dense ones.
+    /// Three entries, and the dense entries.
     Clustered,
 }
 
-/// The name of rows, without their sizes.
+/// The form of rows, without sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
     Polynomial,
@@ -39,7 +41,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// The layout of a store of that kind for `items` pairs.
+    /// The form of a store of that kind for `items` pairs.
     pub(crate) fn of(store: Store, items: usize) -> Self {
         match store {
             _ if items < POLYNOMIAL => Form::Polynomial,
@@ -57,7 +59,7 @@ pub(crate) struct Layout {
     bins: usize,
     #[cfg(test)]
     capacity: usize,
-    /// Entries of a bin, dense ones among them.
+    /// The number of entries of a bin, including dense ones.
     entries: usize,
     rows: Rows,
 }
@@ -77,7 +79,7 @@ fn log2(x: f64) -> f64 {
     ln(x) / core::f64::consts::LN_2
 }
 
-/// 2^x for x in 0 .. 64, likewise.
+/// 2^x for x in 0 .. 64, by operations that every machine rounds alike.
 fn exp2(x: f64) -> f64 {
     let whole = x as u32;
     let y = (x - f64::from(whole)) * core::f64::consts::LN_2;
@@ -105,16 +107,16 @@ fn capacity(items: usize, bins: usize, lambda: f64) -> usize {
 }
 
 impl Layout {
-    /// For up to `items` pairs.
+    /// The layout for up to `items` pairs.
     #[must_use]
     pub(crate) fn new(store: Store, items: usize) -> Self {
         Self::with_bins(Form::of(store, items), items, items.div_ceil(BIN).max(1))
     }
 
-    /// For up to `items` pairs in `bins` bins.
+    /// The layout for up to `items` pairs in `bins` bins.
     ///
     /// # Panics
-    /// If a polynomial is to have several bins (the caller's bug).
+    /// If a polynomial would have several bins (the caller's bug).
     pub(crate) fn with_bins(form: Form, items: usize, bins: usize) -> Self {
         assert!(form != Form::Polynomial || bins == 1, "a polynomial has one bin");
         let lambda = LAMBDA + log2(bins as f64);
@@ -154,36 +156,36 @@ impl Layout {
         &self.rows
     }
 
-    /// The rows of a bin, where they are bands.
+    /// The rows of a bin, if they are bands.
     pub(super) fn band(&self) -> Option<&Band> {
         if let Rows::Band(band) = &self.rows { Some(band) } else { None }
     }
 
-    /// Pairs that it is for.
+    /// The number of pairs that it holds.
     #[cfg(test)]
     pub(crate) fn items(&self) -> usize {
         self.items
     }
 
-    /// Bins.
+    /// The number of bins.
     #[must_use]
     pub(crate) fn bins(&self) -> usize {
         self.bins
     }
 
-    /// Pairs that a bin is for.
+    /// The number of pairs that a bin holds.
     #[cfg(test)]
     pub(crate) fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// Entries of a bin, dense ones last.
+    /// The number of entries of a bin; dense ones are last.
     #[must_use]
     pub(crate) fn bin_entries(&self) -> usize {
         self.entries
     }
 
-    /// Entries of the store.
+    /// The number of entries of the store.
     #[must_use]
     pub(crate) fn entries(&self) -> usize {
         self.bins * self.bin_entries()
@@ -202,7 +204,8 @@ impl Layout {
         let a = below(word(digest, 1), sparse);
         let b = below(word(digest, 2), sparse - 1);
         let c = below(word(digest, 3), sparse - 2);
-        // The b-th of those that are not a, the c-th of those that are neither.
+        // `b` is an index into the positions other than a, `c` into the positions other than a and
+        // b.
         let b = b + u32::from(b >= a);
         let (low, high) = (a.min(b), a.max(b));
         let c = c + u32::from(c >= low);
@@ -216,7 +219,8 @@ pub(super) fn below(word: u32, bound: u32) -> u32 {
     ((u64::from(word) * u64::from(bound)) >> 32) as u32
 }
 
-/// Items by bin, in their order; of bands those together that start near each other, so that one walk over a bin meets them.
+/// Items by bin, in their order; band items are grouped by nearby starts, so that one walk over a
+/// bin meets them.
 pub(crate) struct Binned {
     starts: Vec<u32>,
     items: Vec<u32>,
@@ -245,20 +249,20 @@ impl Binned {
         Binned { starts, items }
     }
 
-    /// The digests in the order of bins, so that a bin's lie together.
+    /// The digests in the order of bins, so that a bin's digests are adjacent.
     pub(crate) fn grouped(&self, digests: Vec<Digest>) -> Vec<Digest> {
         let grouped = self.items.iter().map(|item| digests[*item as usize]).collect();
-        // They take as much memory.
+        // Freed, since the result takes as much memory.
         drop(digests);
         grouped
     }
 
-    /// The places of a bin's items in that order.
+    /// The range of a bin's items in that order.
     pub(crate) fn span(&self, bin: usize) -> core::ops::Range<usize> {
         self.starts[bin] as usize..self.starts[bin + 1] as usize
     }
 
-    /// The number of the item at a place of that order.
+    /// The number of the item at an index of that order.
     pub(crate) fn item(&self, place: usize) -> u32 {
         self.items[place]
     }

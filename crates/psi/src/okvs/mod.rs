@@ -1,10 +1,12 @@
-//! Oblivious key-value stores: sets of pairs as vectors that tell nothing but how many pairs they may hold.
+//! Oblivious key-value stores: sets of pairs as vectors that reveal nothing but the number of pairs
+//! that they can hold.
 //!
-//! **Functionality.** Pairs of a digest (32 bytes, uniform and independent of the vector's seed) and a value → a vector P of
-//! [`Layout::entries`] values; a linear map of P gives each digest's value back, and some other value for other digests.
+//! **Functionality.** Pairs of a digest (32 bytes, uniform and independent of the vector's seed)
+//! and a value → a vector P of [`Layout::entries`] values. A linear map of P gives each digest's
+//! value back, and some other value for other digests.
 //!
-//! **Paper.** Raghuraman and Rindal, "Blazing Fast PSI from Improved OKVS and Subfield VOLE" (ePrint 2022/320), section 4:
-//! weight 3, clustered, a dense part in the field.
+//! **Paper.** Raghuraman and Rindal, "Blazing Fast PSI from Improved OKVS and Subfield VOLE"
+//! (ePrint 2022/320), section 4: weight 3, clustered, a dense part in the field.
 //!
 //! ```text
 //! digest    bin 4 │ three positions 3·4 │ k̂ 8, not zero │ value 8        bytes
@@ -14,25 +16,27 @@
 //!           are equations in d1, d2, d3
 //! ```
 //!
-//! **Deviations.** The union over bins is part of both bounds below. Rows that come twice count once.
+//! **Deviations.** Both bounds below include the union over bins. Repeated rows count once.
 //!
-//! **Failure.** Solving fails with probability below 2^−40 for digests that do not depend on the seed: a bin gets more
-//! items than [`Layout::capacity`], or a bin of that many has no solution, each with probability below 2^−λ',
-//! λ' = 41 + log2 bins. The first is Chernoff's bound. The second has two parts. Either a core is
-//! too large to be eliminated: by that paper's formula, which is extrapolated from experiments and
-//! no proof, sparse = capacity · (1.223 + (λ' + 9.2) / 2^(0.555 log2 capacity + 2.336)). Or there
-//! are more than three dependencies among the rows, as where four pairs of rows meet in all
-//! positions. Few pairs have few positions: for 9 to 310 pairs this is more frequent than 2^−40
-//! (2^−36 at 30). So only [`CLUSTERED`](layout::CLUSTERED) pairs and more go into a clustered
-//! store, where this is below 2^−54. `failure` computes all parts for all kinds, and counts
-//! failures where they are frequent enough.
+//! **Failure.** Solving fails with probability below 2^−40 for digests that do not depend on the
+//! seed: a bin gets more items than [`Layout::capacity`], or a bin with that many has no solution,
+//! each with probability below 2^−λ', λ' = 41 + log2 bins. The first is Chernoff's bound. The
+//! second has two parts. Either a core is too large to be eliminated: by that paper's formula,
+//! which is extrapolated from experiments and not proved, sparse = capacity · (1.223 + (λ' + 9.2) /
+//! 2^(0.555 log2 capacity + 2.336)). Or there are more than three dependencies among the rows, for
+//! example if four pairs of rows share all positions. Few pairs have few positions: for 9 to 310
+//! pairs this is more frequent than 2^−40 (2^−36 at 30). Therefore only
+//! [`CLUSTERED`](layout::CLUSTERED) pairs and more go into a clustered store, where this is below
+//! 2^−54. `failure` computes all parts for all kinds, and counts failures where they are frequent
+//! enough.
 //!
-//! **Three kinds.** The clustered one is above. `band` has fewer entries, and its own rows and
-//! bound; `polynomial` has one entry a pair, for few pairs. [`Store`] names one of the first two.
+//! **Three kinds.** The clustered one is above. `band` has fewer entries, and rows and a bound of
+//! its own; `polynomial` has one entry a pair, for few pairs. [`Store`] names one of the first two.
 //! Below 192 pairs [`Layout`] always takes `polynomial`, and from 192 to 8191 always `band`.
 //!
-//! **Constant time.** No: memory is read at places that depend on digests, and the time depends on the core. Digests are
-//! hashes under the session's name; whoever watches this machine's caches learns about the items.
+//! **Constant time.** No: memory is read at places that depend on digests, and the time depends on
+//! the core. Digests are hashes under the session's name; whoever observes this machine's caches
+//! learns about the items.
 
 mod band;
 mod decode;
@@ -58,7 +62,7 @@ pub(crate) use layout::{Binned, DENSE, Layout};
 pub(crate) use module::Module;
 pub(crate) use store::Encoder;
 
-/// The system of a bin has no solution.
+/// The error of a bin whose system has no solution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NoSolution;
 

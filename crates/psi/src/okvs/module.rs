@@ -3,21 +3,21 @@
 use hushwire_block::{Gf64, Gf128};
 use hushwire_ot::vole::Base;
 use hushwire_prg::Prg;
-use hushwire_simd::clmul::Words;
+use hushwire_simd::clmul::ClmulWords;
 
 /// A value; `B` is the field of coefficients.
 pub(crate) trait Module<B: Base>: Copy + Default + PartialEq {
-    /// The sum, which is the difference too.
+    /// The sum, which is also the difference.
     fn plus(self, other: Self) -> Self;
     /// The product with a coefficient.
-    fn scaled<W: Words>(self, b: B, words: W) -> Self;
-    /// A random one.
+    fn scaled<W: ClmulWords>(self, b: B, words: W) -> Self;
+    /// A random value.
     fn random(prg: &mut Prg) -> Self;
-    /// Words of a value: one or two.
+    /// The number of words of a value: one or two.
     const WORDS: usize;
     /// The words, zero beyond the last one.
     fn words(self) -> [u64; 2];
-    /// From its words.
+    /// A value from its words.
     fn of_words(words: [u64; 2]) -> Self;
 }
 
@@ -27,7 +27,7 @@ impl Module<Gf64> for Gf64 {
         self + other
     }
     #[inline(always)]
-    fn scaled<W: Words>(self, b: Gf64, words: W) -> Self {
+    fn scaled<W: ClmulWords>(self, b: Gf64, words: W) -> Self {
         self.mul(b, words)
     }
     fn random(prg: &mut Prg) -> Self {
@@ -50,7 +50,7 @@ impl Module<Gf128> for Gf128 {
         self + other
     }
     #[inline(always)]
-    fn scaled<W: Words>(self, b: Gf128, words: W) -> Self {
+    fn scaled<W: ClmulWords>(self, b: Gf128, words: W) -> Self {
         self.times(b, words)
     }
     fn random(prg: &mut Prg) -> Self {

@@ -1,7 +1,7 @@
-//! Stores of few pairs: polynomials, which have exactly as many entries as pairs.
+//! Stores of few pairs: polynomials, which have exactly one entry a pair.
 //!
-//! **Functionality.** As in [`super`]: the entries are coefficients, and a digest's value is that
-//! of the polynomial at the digest's point.
+//! **Functionality.** As in [`super`]: the entries are coefficients, and a digest's value is the
+//! polynomial's value at the digest's point.
 //!
 //! **Paper.** Garimella, Pinkas, Rosulek, Trieu, Yanai, "Oblivious Key-Value Stores and
 //! Amplification for Private Set Intersection" (CRYPTO 2021), section 3: a polynomial is the store
@@ -14,22 +14,22 @@
 //! ```
 //!
 //! **Failure.** Two digests have the same point: with n pairs this has probability below n² ·
-//! 2^−65, which is 2^−49 for the most pairs.
+//! 2^−65, which is 2^−49 for the largest number of pairs.
 //!
 //! **Time.** n² products to solve, n for each value that is read: [`Layout`](super::Layout) takes
-//! other stores from some two hundred pairs on.
+//! other stores from about two hundred pairs on.
 //!
 //! **Constant time.** Yes, except for digests that occur twice.
 
 use hushwire_block::Block;
 use hushwire_ot::vole::{Base, Field};
 use hushwire_prg::Prg;
-use hushwire_simd::clmul::{Clmul, WordKernel, Words};
+use hushwire_simd::clmul::{Clmul, ClmulWords, WordKernel};
 
 use super::NoSolution;
 use super::{Decode, Digest, Module};
 
-/// LOCAL: coefficients whose products are added up before they are reduced.
+/// LOCAL: the number of coefficients whose products are added up before they are reduced.
 const STEP: usize = 16;
 
 /// The digest's point.
@@ -62,7 +62,7 @@ impl<B: Base, V: Module<B>> Interpolator<B, V> {
         self.values.push(value);
     }
 
-    /// As [`Encoder::solve`](super::Encoder::solve).
+    /// See [`Encoder::solve`](super::Encoder::solve).
     pub(crate) fn solve(&mut self, out: &mut [V], fill: Option<&mut Prg>) -> Result<(), NoSolution> {
         assert_eq!(out.len(), self.entries, "the entries of a store");
         out.fill(V::default());
@@ -81,7 +81,7 @@ impl<B: Base, V: Module<B>> WordKernel for Solve<'_, B, V> {
     type Out = Result<(), NoSolution>;
 
     #[inline(always)]
-    fn run<W: Words>(self, words: W) -> Self::Out {
+    fn run<W: ClmulWords>(self, words: W) -> Self::Out {
         let Solve { pairs, out, fill } = self;
         // Z, whose zeros are the points so far; its last coefficient is one.
         let mut zeros = Vec::with_capacity(out.len() + 1);
@@ -95,7 +95,7 @@ impl<B: Base, V: Module<B>> WordKernel for Solve<'_, B, V> {
             }
             let rest = value.plus(p);
             if z == B::default() {
-                // A pair that came before, or one that contradicts it.
+                // A repeated pair, or one that contradicts it.
                 if rest == V::default() { continue } else { return Err(NoSolution) }
             }
             if degree == out.len() {
@@ -112,7 +112,7 @@ impl<B: Base, V: Module<B>> WordKernel for Solve<'_, B, V> {
             zeros[0] = zeros[0].times(*x, words);
         }
         if let Some(prg) = fill {
-            // As many multiples of Z as entries that no pair binds.
+            // Adds a random multiple of Z for each entry that no pair determines.
             for i in 0..out.len() + 1 - zeros.len() {
                 let factor = V::random(prg);
                 for (p, z) in out[i..].iter_mut().zip(&zeros) {
@@ -136,7 +136,7 @@ where
     type Out = ();
 
     #[inline(always)]
-    fn run<W: Words>(self, words: W) {
+    fn run<W: ClmulWords>(self, words: W) {
         let Decode { bin, digests, delta, add, out, .. } = self.0;
         let step = STEP.min(bin.len());
         let mut powers = [F::Base::from_word(1); STEP + 1];

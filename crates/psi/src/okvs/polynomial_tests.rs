@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Gf64, Gf128};
 use hushwire_ot::vole::{Base, Field, Full128, Pair64};
-use hushwire_simd::clmul::{Clmul, WordKernel, Words};
+use hushwire_simd::clmul::{Clmul, ClmulWords, WordKernel};
 use proptest::prelude::*;
 
 use super::NoSolution;
@@ -25,7 +25,7 @@ struct Value<'a, B, V>(&'a [V], B);
 impl<B: Base, V: Module<B>> WordKernel for Value<'_, B, V> {
     type Out = V;
     #[inline(always)]
-    fn run<W: Words>(self, words: W) -> V {
+    fn run<W: ClmulWords>(self, words: W) -> V {
         let mut power = B::from_word(1);
         self.0.iter().fold(V::default(), |sum, p| {
             let term = p.scaled(power, words);
@@ -162,7 +162,7 @@ struct Expected<'a, F>(&'a [Block], &'a Digest, Block, PhantomData<F>);
 impl<F: Field> WordKernel for Expected<'_, F> {
     type Out = Block;
     #[inline(always)]
-    fn run<W: Words>(self, words: W) -> Block {
+    fn run<W: ClmulWords>(self, words: W) -> Block {
         let Expected(bin, digest, delta, _) = self;
         let mut value = F::times(F::Base::from_word(tail(digest)), delta, words);
         let mut power = F::Base::from_word(1);

@@ -1,4 +1,4 @@
-//! Solving a bin of a store of any kind.
+//! Solves a bin of a store of any kind.
 
 use hushwire_aes::Backend;
 use hushwire_ot::vole::Base;
@@ -45,14 +45,14 @@ impl<B: Base, V: Module<B>> Encoder<B, V> {
         }
     }
 
-    /// Writes the bin's entries: those that no row binds are random ones of `fill`, or zero. Gives the number of dense
-    /// entries that the rows bind.
+    /// Writes the bin's entries; entries that no row determines are random ones from `fill`, or
+    /// zero. Returns the number of dense entries that the rows determine.
     ///
     /// # Errors
     /// There is no solution.
     ///
     /// # Panics
-    /// If `out` is not a bin long (the caller's bug).
+    /// If `out` does not have a bin's length (the caller's bug).
     pub(crate) fn solve(&mut self, out: &mut [V], fill: Option<&mut Prg>) -> Result<usize, NoSolution> {
         match self {
             Self::Clustered(peeler) => peeler.solve(out, fill),

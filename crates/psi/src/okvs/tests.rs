@@ -6,7 +6,7 @@ use hushwire_aes::Backend;
 use hushwire_block::{Block, Gf64, Gf128};
 use hushwire_ot::vole::{Base, Field, Full128, Pair64};
 use hushwire_prg::{Prg, Seed};
-use hushwire_simd::clmul::{Clmul, WordKernel, Words};
+use hushwire_simd::clmul::{Clmul, ClmulWords, WordKernel};
 use proptest::prelude::*;
 
 use super::decode::Clustered;
@@ -30,7 +30,7 @@ struct Value<'a, B, V>(&'a Layout, &'a [V], &'a Digest, PhantomData<B>);
 impl<B: Base, V: Module<B>> WordKernel for Value<'_, B, V> {
     type Out = V;
     #[inline(always)]
-    fn run<W: Words>(self, words: W) -> V {
+    fn run<W: ClmulWords>(self, words: W) -> V {
         let Value(layout, bin, digest, _) = self;
         let mut value =
             layout.positions(digest).iter().fold(V::default(), |sum, at| sum.plus(bin[*at as usize]));
@@ -175,7 +175,7 @@ struct Expected<'a, F>(&'a Layout, &'a [Block], &'a Digest, Block, PhantomData<F
 impl<F: Field> WordKernel for Expected<'_, F> {
     type Out = Block;
     #[inline(always)]
-    fn run<W: Words>(self, words: W) -> Block {
+    fn run<W: ClmulWords>(self, words: W) -> Block {
         let Expected(layout, bin, digest, delta, _) = self;
         let mut value = F::times(F::Base::from_word(tail(digest)), delta, words);
         for at in layout.positions(digest) {

@@ -1,22 +1,23 @@
-//! The rows that peeling leaves: elimination of their positions, then of the dense entries.
+//! Eliminates the positions, then the dense entries, of the rows that peeling leaves.
 
 use core::marker::PhantomData;
 
 use hushwire_ot::vole::Base;
-use hushwire_simd::clmul::Words;
+use hushwire_simd::clmul::ClmulWords;
 
 use super::NoSolution;
 use super::{DENSE, Module};
 
 /// k̂, k̂², k̂³.
 #[inline(always)]
-pub(super) fn dense_powers<B: Base, W: Words>(dense: u64, words: W) -> [B; DENSE] {
+pub(super) fn dense_powers<B: Base, W: ClmulWords>(dense: u64, words: W) -> [B; DENSE] {
     let k = B::from_word(dense);
     let square = k.times(k, words);
     [k, square, square.times(k, words)]
 }
 
-/// An equation: the sum of the sparse entries at `positions`, in falling order, and of multiples of the dense ones.
+/// An equation: the sum of the sparse entries at `positions`, in descending order, and of multiples
+/// of the dense ones.
 #[derive(Clone)]
 struct Row<B, V> {
     positions: Vec<u32>,
@@ -53,10 +54,10 @@ impl<B: Base, V: Module<B>> Row<B, V> {
     }
 }
 
-/// Equations in echelon form: each leads with a position of its own, the largest it has.
+/// Equations in echelon form: each leads with a different position, its largest.
 pub(super) struct Core<B, V> {
     rows: Vec<Row<B, V>>,
-    /// Equations in dense entries alone.
+    /// Equations that only contain dense entries.
     dense: Vec<Row<B, V>>,
     field: PhantomData<B>,
 }
@@ -78,15 +79,16 @@ impl<B: Base, V: Module<B>> Core<B, V> {
         self.dense.push(row);
     }
 
-    /// Sets what the equations bind; gives the number of dense entries among it.
-    pub(super) fn solve<W: Words>(
+    /// Sets the entries that the equations determine; returns the number of dense entries among
+    /// them.
+    pub(super) fn solve<W: ClmulWords>(
         mut self,
         sparse: &mut [V],
         dense: &mut [V],
         words: W,
     ) -> Result<usize, NoSolution> {
         let bound = self.solve_dense(dense, words)?;
-        // Rising by their first position: what follows the first is set before.
+        // In ascending order of their first position: the others are set before.
         for row in &self.rows {
             let (lead, rest) = row.positions.split_first().expect("a row in echelon form leads");
             let value = rest.iter().fold(row.value, |sum, at| sum.plus(sparse[*at as usize]));
@@ -95,14 +97,14 @@ impl<B: Base, V: Module<B>> Core<B, V> {
         Ok(bound)
     }
 
-    fn solve_dense<W: Words>(&mut self, dense: &mut [V], words: W) -> Result<usize, NoSolution> {
+    fn solve_dense<W: ClmulWords>(&mut self, dense: &mut [V], words: W) -> Result<usize, NoSolution> {
         let mut solved: Vec<(usize, Row<B, V>)> = Vec::new();
         for mut row in core::mem::take(&mut self.dense) {
             for (lead, other) in &solved {
                 scaled_away(&mut row, *lead, other, words);
             }
             let Some(lead) = row.dense.iter().position(|d| *d != B::default()) else {
-                // Nothing is left of it, or it contradicts the others.
+                // The equation vanishes, or contradicts the others.
                 if row.value == V::default() { continue } else { return Err(NoSolution) }
             };
             let inverse = row.dense[lead].inverse(words);
@@ -116,7 +118,7 @@ impl<B: Base, V: Module<B>> Core<B, V> {
         }
         for (lead, row) in &solved {
             dense[*lead] = V::default();
-            // Only entries that no equation leads with are left in it, and its own with factor one.
+            // It only contains entries that no equation leads with, and its own with factor one.
             let mut others = row.dense;
             others[*lead] = B::default();
             dense[*lead] = sum_of(row.value, &others, dense, words);
@@ -125,13 +127,14 @@ impl<B: Base, V: Module<B>> Core<B, V> {
     }
 }
 
-/// `value` and the multiples of dense entries.
-fn sum_of<B: Base, V: Module<B>, W: Words>(value: V, factors: &[B; DENSE], dense: &[V], words: W) -> V {
+/// `value` plus the multiples of dense entries.
+fn sum_of<B: Base, V: Module<B>, W: ClmulWords>(value: V, factors: &[B; DENSE], dense: &[V], words: W) -> V {
     factors.iter().zip(dense).fold(value, |sum, (factor, d)| sum.plus(d.scaled(*factor, words)))
 }
 
-/// Adds the multiple of `other`, whose factor at `lead` is one, that takes `row`'s there away.
-fn scaled_away<B: Base, V: Module<B>, W: Words>(
+/// Subtracts the multiple of `other`, whose factor at `lead` is one, that cancels `row`'s factor
+/// there.
+fn scaled_away<B: Base, V: Module<B>, W: ClmulWords>(
     row: &mut Row<B, V>,
     lead: usize,
     other: &Row<B, V>,

@@ -1,15 +1,16 @@
-//! The published list: values in order, cut, by their first bits.
+//! The published list: values in order, split at their first bits.
 //!
 //! ```text
 //! magic 8 | public key 32 | items n 8 | prefix bits p 8 | length of forms 8, forms | starts (2^p + 1) × 4 | n × 6 | BLAKE3 of all that 32
 //! ```
-//! A value's first p bits name its bucket, in which the next 48 stand in order; `starts` say where buckets begin. Numbers are
-//! little endian. p = ⌈log n⌉ − 5, and so 16 to 32 items are in a bucket and a list has 6.1 to 6.3 bytes an item. Forms name how keys
-//! were brought into their forms, so that who asks does the same.
-//! The digest finds damage, by which a key that is in the list would seem not to be; who it is of, the public key says.
+//! A value's first p bits are its bucket, in which the next 48 bits are stored in order; `starts`
+//! says where buckets begin. Numbers are little endian. p = ⌈log n⌉ − 5, so a bucket has 16 to 32
+//! items and a list 6.1 to 6.3 bytes an item. Forms tell how keys were normalized, so that the
+//! asker does the same. The digest detects damage, which would make a key of the list seem absent;
+//! the public key identifies the owner.
 
 use super::{Item, Key, PublicKey};
-use crate::PsiError;
+use hushwire_files::FileError;
 use std::{
     fs::File,
     io::{self, BufWriter, Read, Seek, Write},
@@ -20,15 +21,15 @@ use std::{
 
 /// AGREEMENT: the first bytes of a list.
 const MAGIC: &[u8; 8] = b"HWPSIL\x00\x02";
-/// AGREEMENT: bytes of a value past its bucket.
+/// AGREEMENT: the bytes of a value after its bucket.
 const REST: usize = 6;
-/// AGREEMENT: bits that a bucket's number lacks of that of items.
+/// AGREEMENT: a bucket's number has this many bits less than ⌈log n⌉.
 const BUCKET: u32 = 5;
-/// AGREEMENT: bytes of the digest at the end.
+/// AGREEMENT: the bytes of the digest at the end.
 const DIGEST: u64 = 32;
-/// LOCAL: bytes of forms.
+/// LOCAL: the largest number of bytes of forms.
 const FORMS: usize = 1 << 12;
-/// LOCAL: items that a thread evaluates between two words on progress.
+/// LOCAL: the number of items that a thread evaluates between two reports of progress.
 const CHUNK: usize = 1 << 10;
 
 fn prefix_bits(items: usize) -> u32 {
@@ -41,10 +42,11 @@ fn cut(value: u128, bits: u32) -> (u32, u64) {
     ((top >> (8 * REST)) as u32, (top & ((1 << (8 * REST)) - 1)) as u64)
 }
 
-/// Writes the list of `items`, which are all different, under a key. `threads` evaluate; `progress` hears of how many items.
+/// Writes the list of `items`, which are all different, under a key, on `threads` threads.
+/// `progress` hears how many items are done.
 ///
 /// # Errors
-/// `out` takes no more; there are more items than numbers of 32 bits.
+/// `out` fails, or there are more items than 32 bits can count.
 pub fn publish(
     key: &Key,
     items: &[Item],
@@ -94,7 +96,7 @@ pub fn publish(
     Ok(out.flush()?)
 }
 
-/// A writer that keeps the hash of its bytes.
+/// A writer that also hashes its bytes.
 struct Sealed<W> {
     out: W,
     hash: blake3::Hasher,
@@ -115,11 +117,11 @@ impl<W: Write> Write for Sealed<W> {
 /// The reason why a list was not written.
 #[derive(Debug)]
 pub enum PublishError {
-    /// The output refused.
+    /// The error of the output.
     Io(io::Error),
-    /// More items, or longer forms, than a list has.
+    /// There are more items, or longer forms, than a list can have.
     TooLarge,
-    /// A thread ended before its work.
+    /// A thread ended early.
     Thread,
 }
 
@@ -129,7 +131,7 @@ impl From<io::Error> for PublishError {
     }
 }
 
-/// A list in a file, of which a query reads a bucket an item.
+/// A list in a file; a query reads one bucket an item.
 pub struct List {
     path: PathBuf,
     file: File,
@@ -141,14 +143,14 @@ pub struct List {
 }
 
 impl List {
-    /// Opens a list, which is read to its end: a byte that changed since it was published is found before anything is asked.
+    /// Opens a list and reads it to its end: any changed byte is found before a query.
     ///
     /// # Errors
-    /// The file cannot be read, is none, or is damaged.
-    pub fn open(path: &Path) -> Result<Self, PsiError> {
+    /// The file cannot be read, is not a list, or is damaged.
+    pub fn open(path: &Path) -> Result<Self, FileError> {
         let wrong =
-            |cause: &str| PsiError::file(path, None, cause, "name a list that `hushwire psi publish` wrote");
-        let refused = |e: io::Error| crate::strict::refused(path, &e);
+            |cause: &str| FileError::new(path, None, cause, "name a list that `hushwire psi publish` wrote");
+        let refused = |e: io::Error| FileError::io(path, &e);
         let mut file = File::open(path).map_err(refused)?;
         let mut head = [0; 64];
         file.read_exact(&mut head).map_err(|_| wrong("it is no list"))?;
@@ -157,7 +159,7 @@ impl List {
         let expected = usize::try_from(items).ok().filter(|n| *n < u32::MAX as usize).map(prefix_bits);
         if head[..7] == MAGIC[..7] && head[7] != MAGIC[7] {
             let cause = "it is a list of another version of hushwire";
-            return Err(PsiError::file(path, None, cause, "have its owner publish it anew"));
+            return Err(FileError::new(path, None, cause, "have its owner publish it anew"));
         }
         if head[..8] != *MAGIC || expected.map(u64::from) != Some(bits) || length > FORMS as u64 {
             return Err(wrong("it is no list"));
@@ -176,19 +178,19 @@ impl List {
         let mut digest = [0; DIGEST as usize];
         file.read_exact(&mut digest).map_err(refused)?;
         if hash.finalize() != digest {
-            return Err(PsiError::file(path, None, "it is damaged", "get it again from its owner"));
+            return Err(FileError::new(path, None, "it is damaged", "get it again from its owner"));
         }
         let public = head[8..].first_chunk().copied().unwrap_or_default();
         Ok(Self { path: path.to_owned(), file, public, items, bits: bits as u32, forms, starts })
     }
 
-    /// The public key under which it was made.
+    /// The owner's public key.
     #[must_use]
     pub fn public(&self) -> PublicKey {
         self.public
     }
 
-    /// Its length.
+    /// The number of items.
     #[must_use]
     pub fn items(&self) -> u64 {
         self.items
@@ -200,19 +202,19 @@ impl List {
         &self.forms
     }
 
-    /// Whether a value is in it.
+    /// Whether the list contains a value.
     ///
     /// # Errors
     /// The file cannot be read, or its buckets are out of order.
-    pub fn contains(&self, value: u128) -> Result<bool, PsiError> {
-        let refused = |e: io::Error| crate::strict::refused(&self.path, &e);
+    pub fn contains(&self, value: u128) -> Result<bool, FileError> {
+        let refused = |e: io::Error| FileError::io(&self.path, &e);
         let (bucket, rest) = cut(value, self.bits);
         let mut ends = [0; 8];
         self.file.read_exact_at(&mut ends, self.starts + 4 * u64::from(bucket)).map_err(refused)?;
         let [from, to] =
             [&ends[..4], &ends[4..]].map(|end| end.first_chunk().map_or(0, |b| u32::from_le_bytes(*b)));
         if from > to || u64::from(to) > self.items {
-            return Err(PsiError::file(
+            return Err(FileError::new(
                 &self.path,
                 None,
                 "its buckets are out of order",
@@ -252,7 +254,7 @@ mod tests {
             let others: Vec<Item> = (n..n + 50).map(item).collect();
             assert!(key.values(&items).into_iter().all(|value| list.contains(value).expect("it is read")));
             assert!(!key.values(&others).into_iter().any(|value| list.contains(value).expect("it is read")));
-            // Under another key nothing is found.
+            // Under another key, nothing is found.
             let other = Key::draw().expect("random bytes").values(&items);
             assert!(!other.into_iter().any(|value| list.contains(value).expect("it is read")));
         }

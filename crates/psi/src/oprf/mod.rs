@@ -1,11 +1,14 @@
-//! A small set against a large one: a reusable oblivious PRF, and the large side's values published once.
+//! A small set against a large one: a reusable oblivious PRF, and the large side's values published
+//! once.
 //!
-//! **Functionality.** The owner of a large set holds a key and publishes a list of its items' values under it ([`publish`]).
-//! Whoever has the list asks the owner for the values of a few items ([`ask`], [`answer`]), 64 bytes an item, and looks them up
-//! ([`List::contains`]). The asker learns which of its items are in the list; the owner learns how many were asked.
+//! **Functionality.** The owner of a large set holds a key and publishes a list of its items'
+//! values under it ([`publish`]). Whoever has the list asks the owner for the values of a few items
+//! ([`ask`], [`answer`]), 64 bytes an item, and looks them up ([`List::contains`]). The asker
+//! learns which of its items are in the list; the owner learns how many were asked.
 //!
-//! **Paper.** Jarecki, Kiayias and Krawczyk's 2HashDH ("Round-Optimal Password-Protected Secret Sharing", 2014, Fig. 1) in the form of
-//! RFC 9497: OPRF(ristretto255, SHA-512), mode 0. Its test vectors (appendix A.1.1) hold here.
+//! **Paper.** Jarecki, Kiayias and Krawczyk's 2HashDH ("Round-Optimal Password-Protected Secret
+//! Sharing", 2014, Fig. 1) in the form of RFC 9497: OPRF(ristretto255, SHA-512), mode 0. Its test
+//! vectors (appendix A.1.1) hold here.
 //!
 //! ```text
 //! owner   k; the list {F(y)}, F(y) = SHA-512(y ‖ k·H(y) ‖ "Finalize"), H to the group
@@ -15,14 +18,17 @@
 //! ```
 //! Items are digests of 32 bytes: [`digest`].
 //!
-//! **Security.** Semi-honest. What is asked is uniform in the group, whatever the items: it hides them from everybody, also from an
-//! owner that deviates. Values of items that were not asked look random to the asker (one-more gap Diffie–Hellman, hashes as random
-//! oracles), whoever published the list and however often it is asked; an asker that deviates learns the values of as many items as
-//! it asks for. The list tells its length. An owner that deviates can answer under another key or publish a list of anything: the asker then
-//! finds too little or too much, and nobody notices. Whoever gets the key can try out items on the list.
+//! **Security.** Semi-honest. A query is uniform in the group, whatever the items: it hides them
+//! from everybody, even from an owner that deviates. Values of items that were not queried look
+//! random to the asker (one-more gap Diffie–Hellman, hashes as random oracles), whoever published
+//! the list and however many queries there are. An asker that deviates learns the values of as many
+//! items as it asks for. The list reveals its length. An owner that deviates can answer under
+//! another key or publish an arbitrary list: the asker then finds too few or too many items, and
+//! nobody notices. Whoever gets the key can try out items on the list.
 //!
-//! **Chance.** A value that is not in a list is found there with probability 2^−43 at most: values are cut to 48 bits past a
-//! prefix, of which there are at least as many as an item in 32.
+//! **False positives.** A value that is not in a list is found there with probability at most
+//! 2^−43: values are cut to 48 bits after a prefix, and there is at least one prefix for every 32
+//! items.
 
 mod list;
 mod session;

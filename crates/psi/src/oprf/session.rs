@@ -21,17 +21,17 @@ use zeroize::Zeroizing;
 /// AGREEMENT: separates the digest of terms from any other use of BLAKE3.
 const DOMAIN: &str = "hushwire psi oprf terms v1";
 
-/// The terms that asker and owner must have alike: key and forms of the list.
+/// The terms on which asker and owner must agree: the key and the forms of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// The owner's public key.
     pub public: PublicKey,
-    /// How keys are brought into their forms.
+    /// The normal forms of keys.
     pub forms: String,
 }
 
 impl Terms {
-    /// A digest for a handshake.
+    /// The terms' digest, for a handshake.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         let mut hash = blake3::Hasher::new_derive_key(DOMAIN);
@@ -39,19 +39,19 @@ impl Terms {
     }
 }
 
-/// The owner does not answer so many.
+/// The owner's refusal of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// More items at once than it answers; it would answer so many.
+    /// It has more items than the owner answers at once, which is this number.
     AtOnce(u64),
-    /// More than it still answers for now; it would answer so many.
+    /// It has more items than the owner still answers for now, which is this number.
     ForNow(u64),
 }
 
 /// Asks for the values of items.
 ///
 /// # Errors
-/// The owner sends what is no point, or the channel failed.
+/// The owner sends a malformed point, or the channel failed.
 pub fn ask(channel: &mut Channel, items: &[Item]) -> Result<Result<Vec<u128>, Refusal>, PsiError> {
     channel.send("items asked", &(items.len() as u64).to_le_bytes())?;
     let mut verdict = [0; 9];
@@ -85,26 +85,26 @@ pub fn ask(channel: &mut Channel, items: &[Item]) -> Result<Result<Vec<u128>, Re
 /// The items that an owner still answers. Queries that are answered at the same time share one
 /// budget.
 pub trait Budget {
-    /// Takes a query of `count` items off it.
+    /// Takes a query of `count` items off the budget.
     ///
     /// # Errors
-    /// It has fewer items left; the error has their number.
+    /// Fewer items are left; the error is their number.
     fn take(&self, count: u64) -> Result<(), u64>;
 
-    /// Gives back what was taken for a query that never came.
+    /// Returns a query that never came to the budget.
     fn give_back(&self, count: u64);
 }
 
 /// Answers one query of up to `at_once` items, if the budget has as many. Returns the number of
-/// items asked, or the refusal.
+/// items queried, or the refusal.
 ///
-/// The query is charged to the budget before the asker is told that it is answered, so that queries
-/// at the same time never exceed the budget. The charge stays once the blinded items have come. So
-/// the owner does no work without a charge, even if the items are no points or the asker leaves
+/// The query is charged to the budget before the asker is told that it is answered, so that
+/// simultaneous queries never exceed the budget. The charge stays once the blinded items have come.
+/// So the owner does no work without a charge, even if the items are malformed or the asker leaves
 /// with a part of the answer.
 ///
 /// # Errors
-/// The asker sends what is no point, or the channel failed.
+/// The asker sends a malformed point, or the channel failed.
 pub fn answer(
     channel: &mut Channel,
     key: &Key,
@@ -162,7 +162,7 @@ mod tests {
         [0, 1].map(|me: usize| nets[me].channel(0, Some(ids[1 - me]), Some(ids[1 - me])).expect("new"))
     }
 
-    /// Items that are left.
+    /// The number of items left.
     struct Left(Mutex<u64>);
 
     impl Left {

@@ -11,7 +11,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 /// AGREEMENT: the suite's name, RFC 9497, 3.1.
 const CONTEXT: &[u8] = b"OPRFV1-\x00-ristretto255-SHA512";
-/// Bytes of a point.
+/// The bytes of a point.
 pub(super) const POINT: usize = 32;
 
 fn sha512(parts: &[&[u8]]) -> [u8; 64] {
@@ -20,7 +20,8 @@ fn sha512(parts: &[&[u8]]) -> [u8; 64] {
     hash.finalize().into()
 }
 
-/// HashToGroup: RFC 9380's hash_to_ristretto255 with expand_message_xmd, of which 64 bytes are one block.
+/// HashToGroup: RFC 9380's hash_to_ristretto255 with expand_message_xmd, where 64 bytes are one
+/// block.
 pub(super) fn hash_to_group(input: &[u8]) -> RistrettoPoint {
     let tag = [&b"HashToGroup-"[..], CONTEXT].concat();
     let length = [tag.len() as u8];
@@ -29,13 +30,13 @@ pub(super) fn hash_to_group(input: &[u8]) -> RistrettoPoint {
     RistrettoPoint::from_uniform_bytes(&sha512(&[&first, &[1], &tag, &length]))
 }
 
-/// Finalize, once the blind is off.
+/// Finalize, after unblinding.
 pub(super) fn finalize(input: &[u8], point: &CompressedRistretto) -> [u8; 64] {
     let length = (input.len() as u16).to_be_bytes();
     sha512(&[&length, input, &(POINT as u16).to_be_bytes(), point.as_bytes(), b"Finalize"])
 }
 
-/// A point that a peer sent: canonical, and not the one that tells nothing.
+/// A point from a peer: canonical, and not the identity.
 pub(super) fn point(bytes: &[u8; POINT]) -> Option<RistrettoPoint> {
     let point = CompressedRistretto(*bytes).decompress()?;
     (point != RistrettoPoint::identity()).then_some(point)
@@ -57,11 +58,11 @@ pub(super) fn scalar() -> Result<Scalar, PsiError> {
 #[derive(Clone)]
 pub struct Key(pub(super) Scalar);
 
-/// The name of a key, which tells nothing of it.
+/// The public key, which reveals nothing about the key.
 pub type PublicKey = [u8; 32];
 
 impl Key {
-    /// A fresh one.
+    /// Draws a fresh key.
     ///
     /// # Errors
     /// The system gave no random bytes.
@@ -69,14 +70,14 @@ impl Key {
         scalar().map(Self)
     }
 
-    /// A key from its bytes; `None` if they are none.
+    /// A key from its bytes; `None` if they are malformed.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; 32]) -> Option<Self> {
         let scalar = Option::<Scalar>::from(Scalar::from_canonical_bytes(*bytes))?;
         (scalar != Scalar::ZERO).then_some(Self(scalar))
     }
 
-    /// Its bytes, which are secret.
+    /// The key's bytes, which are secret.
     #[must_use]
     pub fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
         Zeroizing::new(self.0.to_bytes())
@@ -88,8 +89,8 @@ impl Key {
         RistrettoPoint::mul_base(&self.0).compress().to_bytes()
     }
 
-    /// The values of items, first 16 bytes each as a number. Points are encoded together, which saves a square root each: those
-    /// of half the key, doubled.
+    /// The values of items, the first 16 bytes of each as a number. Points are encoded together,
+    /// which saves a square root each: those of half the key, doubled.
     pub(super) fn values(&self, items: &[super::Item]) -> Vec<u128> {
         let half = Zeroizing::new(self.0 * Scalar::from(2u8).invert());
         let points: Vec<_> = items.iter().map(|item| hash_to_group(item) * *half).collect();

@@ -1,4 +1,4 @@
-//! Additions of malicious modes: the sender's mask under a commitment, and a comparison of all that was said.
+//! Additions for the malicious mode: the sender's committed mask, and a comparison of all messages.
 
 use hushwire_block::{Block, Buffer};
 use hushwire_machine::drive::Talk;
@@ -12,11 +12,11 @@ use crate::PsiError;
 /// AGREEMENT: separates commitments from any other use of BLAKE3.
 const DOMAIN: &str = "hushwire psi mask v1";
 
-/// Bytes of a commitment, and of a digest of the transcript.
+/// The bytes of a commitment, and of a digest of the transcript.
 pub(super) const DIGEST: usize = 32;
-/// Bytes of the receiver's mask.
+/// The bytes of the receiver's mask.
 pub(super) const MASK: usize = 16;
-/// Bytes of the sender's mask with the randomness that hides it.
+/// The bytes of the sender's mask with the randomness that hides it.
 pub(super) const OPENING: usize = 32;
 
 /// w_S, and the randomness of its commitment.
@@ -30,10 +30,10 @@ impl Mask {
         mask
     }
 
-    /// From an opening.
+    /// A mask from an opening.
     ///
     /// # Errors
-    /// It is not what was committed to.
+    /// The opening does not match the commitment.
     pub(super) fn open(sid: &Sid, opening: &[u8], commitment: &[u8; DIGEST]) -> Result<Self, PsiError> {
         let mut mask = Mask([0; OPENING]);
         mask.0.copy_from_slice(opening);
@@ -64,7 +64,7 @@ pub(super) fn block(bytes: &[u8]) -> Block {
     Block(*bytes.first_chunk().expect("16 bytes"))
 }
 
-/// All messages after the VOLE; nothing where parties follow the protocol.
+/// All messages after the VOLE; `None` in the semi-honest mode.
 pub(super) struct Spoken(Option<Transcript>);
 
 impl Spoken {
@@ -72,14 +72,15 @@ impl Spoken {
         Spoken(is_malicious.then(|| Transcript::new(sid, "psi plain")))
     }
 
-    /// A message of the party that is `role` in the VOLE.
+    /// Records a message of the party with this role in the VOLE.
     pub(super) fn hear(&mut self, role: Role, message: &[u8]) {
         if let Some(transcript) = &mut self.0 {
             transcript.absorb(role, message);
         }
     }
 
-    /// The word on it of the party that is `role`: another word for each, so that none can be sent back.
+    /// The digest that the party with this role sends; roles have different ones, so that none can
+    /// be sent back.
     pub(super) fn digest(&self, role: Role) -> [u8; DIGEST] {
         let transcript = self.0.as_ref().expect("malicious modes close");
         let step = match role {
@@ -91,10 +92,10 @@ impl Spoken {
         blake3::derive_key(DOMAIN, &key)
     }
 
-    /// Compares what the peer, `role`, says.
+    /// Compares the digest from the peer, whose role is `role`.
     ///
     /// # Errors
-    /// It heard or said something else.
+    /// The peer heard or sent other messages.
     pub(super) fn compare(&self, role: Role, digest: &[u8]) -> Result<(), PsiError> {
         if bool::from(self.digest(role).ct_eq(digest)) {
             Ok(())
@@ -104,7 +105,7 @@ impl Spoken {
     }
 }
 
-/// The messages of a party after the VOLE, and what was said so far.
+/// The messages of a party after the VOLE, recorded in a transcript.
 pub(super) struct Noted {
     talk: Talk,
     spoken: Spoken,
@@ -116,7 +117,7 @@ impl Noted {
         Noted { talk, spoken, me }
     }
 
-    /// The messages of a machine within, which are not noted.
+    /// The messages of an inner machine, which are not recorded.
     pub(super) fn talk(&self) -> &Talk {
         &self.talk
     }
@@ -128,14 +129,14 @@ impl Noted {
         }
     }
 
-    /// Says a short message.
+    /// Sends a short message.
     pub(super) async fn say_these(&mut self, name: &'static str, bytes: &[u8], mut place: Buffer) -> Buffer {
         place.set_len(bytes.len());
         place.copy_from_slice(bytes);
         self.say(name, place).await
     }
 
-    /// Says a message. The buffer comes back empty.
+    /// Sends a message. The buffer comes back empty.
     pub(super) async fn say(&mut self, name: &'static str, message: Buffer) -> Buffer {
         if !message.is_empty() {
             self.spoken.hear(self.me, &message);
@@ -143,7 +144,7 @@ impl Noted {
         self.talk.exchange_in(name, message, 0).await
     }
 
-    /// Hears a message of so many bytes, in the memory of the one before.
+    /// Receives a message of this length, in the given memory.
     pub(super) async fn hear(&mut self, name: &'static str, mut place: Buffer, bytes: usize) -> Buffer {
         place.set_len(0);
         let message = self.talk.exchange_in(name, place, bytes).await;
@@ -153,7 +154,8 @@ impl Noted {
         message
     }
 
-    /// Both parties said and heard the same. Where they follow the protocol there is nothing to compare.
+    /// Checks that both parties sent and heard the same messages. In the semi-honest mode there is
+    /// nothing to compare.
     ///
     /// # Errors
     /// They did not.

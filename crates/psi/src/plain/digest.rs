@@ -12,16 +12,16 @@ const DOMAIN: &str = "hushwire psi item v2";
 
 /// Makes digests of items under the session's name.
 ///
-/// SECURITY: the name must hold fresh bytes of both parties, and come after their sets are fixed: who knows it before it
-/// chooses items can choose such that no store holds them, and the run ends; and a digest of a name that comes back tells
-/// which items came back.
+/// SECURITY: the name must hold fresh bytes of both parties, and be drawn after their sets are
+/// fixed. Whoever knows it before it chooses items can choose items that no store holds, which ends
+/// the run; and digests under a repeated name tell which items are repeated.
 #[derive(Clone)]
 pub struct Digester {
     key: [u8; 32],
 }
 
 impl Digester {
-    /// For the session `sid`.
+    /// A digester for the session `sid`.
     #[must_use]
     pub fn new(sid: &Sid) -> Self {
         Digester { key: blake3::derive_key(DOMAIN, &sid.0) }
@@ -33,8 +33,8 @@ impl Digester {
         *blake3::keyed_hash(&self.key, item).as_bytes()
     }
 
-    /// The digests of many items of one field, in their order, as [`Digester::digest`] gives each: in a fraction of the time
-    /// where items have 64 bytes at most.
+    /// The digests of many items of one field, in order, each equal to that of
+    /// [`Digester::digest`]: in a fraction of the time if items have at most 64 bytes.
     #[must_use]
     pub fn digest_all<I: AsRef<[u8]>>(
         &self,
@@ -47,7 +47,7 @@ impl Digester {
         digests
     }
 
-    /// The same, behind what `digests` has.
+    /// Appends these digests to `digests`.
     pub fn digest_into<I: AsRef<[u8]>>(
         &self,
         backend: Backend,
@@ -57,8 +57,9 @@ impl Digester {
         Hashes::new(backend, self.key).each(items, |_, digest| digests.push(*digest));
     }
 
-    /// The digest of an item of several fields, each preceded by its length: no two lists of fields look alike. It is
-    /// another one than [`Digester::digest`] gives for a single field.
+    /// The digest of an item of several fields, each preceded by its length: different lists of
+    /// fields have different encodings. It differs from the digest by [`Digester::digest`] of a
+    /// single field.
     #[must_use]
     pub fn digest_fields<'a>(&self, fields: impl IntoIterator<Item = &'a [u8]>) -> ItemDigest {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);

@@ -1,4 +1,4 @@
-//! The functions of items, other ones at each level.
+//! The hash functions of items, different ones for each security level.
 
 use hushwire_aes::Aes128;
 use hushwire_block::Block;
@@ -13,10 +13,10 @@ use crate::{hashes::Hashes, okvs::tail};
 const VALUE_DOMAIN: &str = "hushwire psi value v1";
 const OUTPUT_DOMAIN: &str = "hushwire psi output v1";
 
-/// Bytes of the part of a digest that is its value.
+/// The bytes of a digest's value part.
 const TAIL: usize = 8;
 
-/// h, and H that ends the oblivious PRF.
+/// h, and the H at the end of the oblivious PRF.
 pub(super) struct Functions {
     context: Context,
     level: Level,
@@ -27,7 +27,7 @@ pub(super) struct Functions {
 /// The oblivious PRF's value of an item.
 pub(super) struct Output {
     pub(super) value: u128,
-    /// Proof that whoever says it knows the item; in malicious modes alone.
+    /// Proof that its sender knows the item; only in the malicious mode.
     pub(super) tag: u64,
 }
 
@@ -40,7 +40,7 @@ impl Functions {
     }
 
     /// h(x) of every digest: a part of it, or a hash of it, as long as an element of B. A shorter
-    /// one would keep stores within a part of B.
+    /// value would keep stores within a part of B.
     pub(super) fn values<B: Base>(&self, digests: &[ItemDigest], out: &mut Vec<B>) {
         out.clear();
         if self.level == Level::SemiHonest && B::BYTES == TAIL {
@@ -50,8 +50,8 @@ impl Functions {
         }
     }
 
-    /// Gives `take` H for each of one bin's digests, in order, with the inputs `x`, to which `mask` is added in malicious
-    /// modes; `scratch` is memory.
+    /// Calls `take` with H for each of one bin's digests, in order, with the inputs `x`, to which
+    /// `mask` is added in the malicious mode. `scratch` is memory.
     pub(super) fn outputs(
         &self,
         bin: usize,

@@ -1,4 +1,5 @@
-//! Sorted lists of uniform values by the code of Elias and Fano: high bits in unary, low bits as they are.
+//! Sorted lists of uniform values in the code of Elias and Fano: high bits in unary, low bits
+//! unchanged.
 //!
 //! ```text
 //! value      high bits: bucket │ low bits
@@ -8,7 +9,7 @@
 
 use hushwire_prg::Prg;
 
-/// AGREEMENT: values of a message of low parts.
+/// AGREEMENT: the number of values of a message of low parts.
 const PIECE: usize = 1 << 16;
 
 /// The sizes of a list. AGREEMENT.
@@ -20,23 +21,23 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Of `count` values of `bits` bits, count > 0.
+    /// The sizes for `count` values of `bits` bits, count > 0.
     pub(super) fn new(count: usize, bits: u32) -> Self {
-        // One bit is high at least, so that no shift is as long as a word.
+        // At least one bit is high, so that no shift is as long as a word.
         Shape { count, bits, low: bits - count.ilog2().max(1) }
     }
 
-    /// Values.
+    /// The number of values.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// The bits of a value that count.
+    /// The mask of a value's bits.
     pub(super) fn mask(&self) -> u128 {
         mask(self.bits)
     }
 
-    /// Bits of a value.
+    /// The number of bits of a value.
     pub(super) fn bits(&self) -> u32 {
         self.bits
     }
@@ -53,7 +54,7 @@ impl Shape {
         self.count.div_ceil(PIECE)
     }
 
-    /// Values of message `piece` of low parts.
+    /// The range of values in message `piece` of low parts.
     fn piece(&self, piece: usize) -> core::ops::Range<usize> {
         piece * PIECE..self.count.min((piece + 1) * PIECE)
     }
@@ -67,7 +68,7 @@ fn mask(bits: u32) -> u128 {
     u128::MAX >> (128 - bits)
 }
 
-/// Writes the high part of values that rise.
+/// Writes the high part of ascending values.
 pub(super) fn write_high(shape: &Shape, values: impl Iterator<Item = u128>, out: &mut [u8]) {
     out.fill(0);
     for (i, value) in values.enumerate() {
@@ -76,11 +77,11 @@ pub(super) fn write_high(shape: &Shape, values: impl Iterator<Item = u128>, out:
     }
 }
 
-/// Writes message `piece` of low parts; `value` gives the i-th value.
+/// Writes message `piece` of low parts; `value` returns the i-th value.
 pub(super) fn write_low(shape: &Shape, piece: usize, value: impl Fn(usize) -> u128, out: &mut [u8]) {
     let (mut held, mut bits, mut at) = (0u128, 0, 0);
     for i in shape.piece(piece) {
-        // At most 64 at a time, so that they fit beside up to 63.
+        // At most 64 bits at a time, so that they fit after up to 63.
         let (mut rest, mut left) = (value(i) & mask(shape.low), shape.low);
         while left > 0 {
             let now = left.min(64);
@@ -96,17 +97,17 @@ pub(super) fn write_low(shape: &Shape, piece: usize, value: impl Fn(usize) -> u1
     last.copy_from_slice(&(held as u64).to_le_bytes()[..last.len()]);
 }
 
-/// A list that came.
+/// A received list.
 pub(super) struct List {
     shape: Shape,
-    /// The number of values before each bucket, and of all.
+    /// The number of values before each bucket, and of all values.
     starts: Vec<u32>,
-    /// Low parts, each message from a byte of its own, then room for a read past the end.
+    /// The low parts; each message starts at a byte, and padding allows reads past the end.
     low: Vec<u8>,
 }
 
 impl List {
-    /// From the high part; `None` if it is none of that many values.
+    /// A list from its high part; `None` if that does not have the right number of values.
     pub(super) fn new(shape: &Shape, high: &[u8]) -> Option<Self> {
         let mut starts = Vec::with_capacity(shape.buckets() + 1);
         starts.push(0);
@@ -120,7 +121,8 @@ impl List {
                 }
             }
         }
-        // As many zeros as buckets leave as many ones as values, unless the last byte has some beyond.
+        // With as many zeros as buckets, the ones are as many as values, unless the last byte has
+        // surplus bits.
         let fits = starts.len() == shape.buckets() + 1 && ones as usize == shape.count;
         fits.then(|| List { shape: *shape, starts, low: Vec::new() })
     }
@@ -133,7 +135,8 @@ impl List {
     }
 
     fn low(&self, i: usize) -> u128 {
-        // Messages are whole bytes long, all but the last one's PIECE times the bits: a multiple of eight.
+        // Messages are whole bytes long: all but the last one have PIECE times the bits, a multiple
+        // of eight.
         let bit = i * self.shape.low as usize;
         let (at, shift) = (bit / 8, bit % 8);
         let mut word = [0; 16];
@@ -143,7 +146,8 @@ impl List {
         (value | beyond) & mask(self.shape.low)
     }
 
-    /// Reads where a few values would stand, all at once: one after the other each would wait for memory twice.
+    /// Reads the places of a few values at once: one after the other, each would wait for memory
+    /// twice.
     pub(super) fn warm(&self, values: &[u128]) {
         let mut starts = [0; AHEAD];
         for (start, value) in starts.iter_mut().zip(values) {
@@ -153,7 +157,7 @@ impl List {
         core::hint::black_box(starts.iter().fold(0, |sum, start| sum ^ read(start)));
     }
 
-    /// The number of the value in the list.
+    /// The index of the value in the list.
     pub(super) fn find(&self, value: u128) -> Option<usize> {
         let bucket = (value >> self.shape.low) as usize;
         let low = value & mask(self.shape.low);
@@ -163,7 +167,7 @@ impl List {
 
 #[cfg(test)]
 impl List {
-    /// All values, rising.
+    /// All values, ascending.
     pub(super) fn each(&self) -> Vec<u128> {
         let all = self.starts.windows(2).enumerate().flat_map(|(bucket, span)| {
             (span[0]..span[1]).map(move |i| (bucket as u128) << self.shape.low | self.low(i as usize))
@@ -172,9 +176,9 @@ impl List {
     }
 }
 
-/// LOCAL: values that are looked for together.
+/// LOCAL: the number of values that are looked up together.
 pub(super) const AHEAD: usize = 64;
-/// Bytes that a read may go past a list's end.
+/// The number of bytes that a read may go past a list's end.
 const PAD: usize = 17;
 
 /// A random value.

@@ -1,4 +1,4 @@
-//! Payloads: bytes that go with the sender's items, and that only who has an item can read.
+//! Payloads: bytes that accompany the sender's items, and that only a party with an item can read.
 //!
 //! ```text
 //! x(y)     Decode + h(y)Δ (malicious: + w_R + w_S): the input of H, never what H gives
@@ -7,14 +7,17 @@
 //! pad(K)   BLAKE3 keyed by "payload pad", of K ‖ 0, K ‖ 1, …
 //! ```
 //!
-//! **Security.** Value and key are two hashes of one input, under other domains: the value, which everybody sees, says nothing
-//! of the key. Of an item that the receiver has not, the input is a known term and a nonzero multiple of Δ, as [`super`] has it: T calls
-//! of BLAKE3, a random oracle, find it with probability T · n_S / 2^127. A key seals one payload of one session. Payloads have one length, and stand in the
-//! order of values, random ones in the place of missing items: what is sent depends on n_S and that length alone.
+//! **Security.** Value and key are two hashes of one input, in different domains: the value, which
+//! everybody sees, reveals nothing about the key. For an item that the receiver does not have, the
+//! input is a known term plus a nonzero multiple of Δ, as in [`super`]: T calls of BLAKE3, a random
+//! oracle, find it with probability T · n_S / 2^127. A key seals one payload of one session.
+//! Payloads have one length and the order of values, with random ones in place of missing items:
+//! messages depend on n_S and that length alone.
 //!
-//! **A payload that does not open** is the sender's doing, for the receiver knows of the seals of common items alone. Whoever ended a run
-//! because of one would tell a corrupt sender that the item is common. So it is counted ([`Opened::damaged`]), nothing that is said depends on it, and all is
-//! opened once the last message is there.
+//! **A payload that does not open** is the sender's doing, since the receiver knows the seals of
+//! common items alone. Ending a run because of it would tell a corrupt sender that the item is
+//! common. Therefore it is counted ([`Opened::damaged`]), no message depends on it, and payloads
+//! are opened after the last message.
 
 use core::ops::Range;
 
@@ -30,11 +33,11 @@ use crate::{PsiError, hashes::Hashes};
 /// AGREEMENT: separate keys and pads of payloads from any other use of BLAKE3, and each other.
 const KEY_DOMAIN: &str = "hushwire psi payload key v1";
 const PAD_DOMAIN: &str = "hushwire psi payload pad v1";
-/// AGREEMENT: bytes of a seal. It is tried once for an item, under a key of its own.
+/// AGREEMENT: the bytes of a seal. A seal is checked once for an item, under a key of its own.
 pub(super) const SEAL: usize = 8;
-/// AGREEMENT: bytes of a message, where one payload has not more.
+/// AGREEMENT: the bytes of a message, unless a single payload is longer.
 const MESSAGE: usize = 1 << 20;
-/// Bytes of a hash.
+/// The bytes of a hash.
 const HASH: usize = 32;
 
 /// The key of an item's payload.
@@ -53,14 +56,14 @@ pub struct Payloads {
 }
 
 impl Payloads {
-    /// Of `width` bytes each, with room for `items` of them.
+    /// An empty list with space for `items` payloads of `width` bytes.
     #[must_use]
     pub fn new(width: usize, items: usize) -> Self {
         let room = if width == 0 { 0 } else { items * (width + SEAL) };
         Self { width, count: 0, bytes: Zeroizing::new(Vec::with_capacity(room)) }
     }
 
-    /// As many as `items`, all zeros.
+    /// `items` payloads of zeros.
     fn zeros(width: usize, items: usize) -> Self {
         let mut all = Self::new(width, items);
         let bytes = items * all.record();
@@ -69,10 +72,10 @@ impl Payloads {
         all
     }
 
-    /// Appends the payload of the next item, with zeros behind it where it is shorter.
+    /// Appends the payload of the next item, followed by zeros if it is shorter.
     ///
     /// # Panics
-    /// It is longer than a payload is (the caller's bug).
+    /// If it is longer than a payload (the caller's bug).
     pub fn push(&mut self, payload: &[u8]) {
         assert!(payload.len() <= self.width, "a payload of the length agreed on");
         self.bytes.extend_from_slice(payload);
@@ -81,7 +84,7 @@ impl Payloads {
         self.bytes.resize(bytes, 0);
     }
 
-    /// How many there are.
+    /// The number of payloads.
     #[must_use]
     pub fn count(&self) -> usize {
         self.count
@@ -90,13 +93,13 @@ impl Payloads {
     /// The payload of item `i`.
     ///
     /// # Panics
-    /// There are not as many (the caller's bug).
+    /// If there are not that many (the caller's bug).
     #[must_use]
     pub fn get(&self, i: usize) -> &[u8] {
         &self.bytes[i * self.record()..][..self.width]
     }
 
-    /// Bytes of a payload.
+    /// The bytes of a payload.
     #[must_use]
     pub fn width(&self) -> usize {
         self.width
@@ -116,31 +119,31 @@ impl Payloads {
     }
 }
 
-/// The receiver's end of a run with payloads.
+/// The receiver's result of a run with payloads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
-    /// The numbers of its items that the sender has too, rising.
+    /// The indices of its items that the sender has too, ascending.
     pub common: Vec<u32>,
-    /// The sender's payload of each; zeros where it did not open.
+    /// The sender's payload of each; zeros if it did not open.
     pub payloads: Payloads,
-    /// Payloads that did not open.
+    /// The number of payloads that did not open.
     ///
-    /// SECURITY: nothing that the sender can see may depend on it, or it learns whether the receiver has the items whose payloads
-    /// it damaged.
+    /// SECURITY: nothing that the sender can see may depend on it, or it learns whether the
+    /// receiver has the items whose payloads it damaged.
     pub damaged: usize,
 }
 
 impl Opened {
-    /// Refuses damaged payloads, for once the sender waits for nothing more.
+    /// Refuses damaged payloads. Call it when the sender waits for nothing more.
     ///
     /// # Errors
-    /// One did not open.
+    /// A payload did not open.
     pub fn check(&self) -> Result<(), PsiError> {
         if self.damaged == 0 { Ok(()) } else { Err(PsiError::Abort { peer: None, check: "payload" }) }
     }
 }
 
-/// The messages that sealed payloads make.
+/// How sealed payloads are split into messages.
 #[derive(Clone, Copy)]
 pub(super) struct Pieces {
     items: usize,
@@ -153,7 +156,7 @@ impl Pieces {
         Pieces { items: parameters.sender_items, record: if bytes == 0 { 0 } else { bytes + SEAL } }
     }
 
-    /// Messages; none where there are no payloads.
+    /// The number of messages; 0 without payloads.
     pub(super) fn count(&self) -> usize {
         if self.record == 0 { 0 } else { self.items.div_ceil(self.most()) }
     }
@@ -162,7 +165,7 @@ impl Pieces {
         (MESSAGE / self.record).max(1)
     }
 
-    /// The places of the values whose payloads message `piece` has.
+    /// The range of values whose payloads are in message `piece`.
     pub(super) fn range(&self, piece: usize) -> Range<usize> {
         piece * self.most()..self.items.min((piece + 1) * self.most())
     }
@@ -172,7 +175,7 @@ impl Pieces {
     }
 }
 
-/// The functions of keys.
+/// The functions of payload keys.
 pub(super) struct Seals {
     keys: Hashes,
     pads: Hashes,
@@ -185,7 +188,7 @@ impl Seals {
         Seals { keys: keyed(KEY_DOMAIN), pads: keyed(PAD_DOMAIN) }
     }
 
-    /// Appends K of each digest, with the inputs `x` of H, to which `mask` is added.
+    /// Appends K of each digest, for the inputs `x` of H, to which `mask` is added.
     pub(super) fn keys(&self, mask: Block, digests: &[ItemDigest], x: &[Block], keys: &mut Vec<Key>) {
         let inputs = digests.iter().zip(x).map(|(digest, x)| {
             let mut input = [0; 48];
@@ -196,7 +199,7 @@ impl Seals {
         self.keys.each(inputs, |_, key| keys.push(*key));
     }
 
-    /// Seals the payloads at these places, or opens them, but for their seals.
+    /// Encrypts or decrypts the payloads at these places, without their seals.
     fn pad(&self, keys: &[Key], places: impl Fn(usize) -> usize, payloads: &mut Payloads) {
         let width = payloads.width;
         for begin in (0..width).step_by(HASH) {
@@ -223,7 +226,7 @@ impl Seals {
         }
     }
 
-    /// The number of those whose seal is another one; they become zeros.
+    /// Returns the number of payloads with a wrong seal, which become zeros.
     fn open(&self, keys: &[Key], payloads: &mut Payloads) -> usize {
         let good = keys.iter().enumerate().map(|(i, key)| opens(key, payloads.sealed(i)));
         let good: Vec<bool> = good.collect();
@@ -238,13 +241,13 @@ fn seal(key: &Key, payload: &[u8]) -> [u8; SEAL] {
     core::array::from_fn(|i| hash.as_bytes()[i])
 }
 
-/// Whether a sealed payload is of that key.
+/// Whether a sealed payload opens under that key.
 pub(super) fn opens(key: &Key, record: &[u8]) -> bool {
     let parts = record.split_last_chunk::<SEAL>();
     parts.is_some_and(|(payload, said)| seal(key, payload).ct_eq(said).into())
 }
 
-/// The sender's payloads, which become sealed ones bin by bin.
+/// The sender's payloads, which are sealed bin by bin.
 pub(super) struct Outgoing {
     seals: Seals,
     payloads: Payloads,
@@ -256,7 +259,7 @@ impl Outgoing {
         Outgoing { seals: Seals::new(context), payloads, keys: Zeroizing::default() }
     }
 
-    /// Seals those of a bin's items, of which `items` are the numbers.
+    /// Seals the payloads of a bin's items, whose numbers are `items`.
     pub(super) fn seal(&mut self, mask: Block, digests: &[ItemDigest], x: &[Block], items: &[u32]) {
         self.keys.clear();
         self.seals.keys(mask, digests, x, &mut self.keys);
@@ -268,7 +271,8 @@ impl Outgoing {
         self.payloads.sealed_mut(item)[0] ^= 1;
     }
 
-    /// A message: what goes with the items of these numbers, random bytes with those that are none.
+    /// Writes a message: the payloads of the items with these numbers, and random bytes for numbers
+    /// without an item.
     pub(super) fn write(&self, items: impl Iterator<Item = u32>, prg: &mut Prg, out: &mut [u8]) {
         for (item, to) in items.zip(out.chunks_exact_mut(self.payloads.record())) {
             match item as usize {
@@ -279,12 +283,13 @@ impl Outgoing {
     }
 }
 
-/// The receiver's side: keys, then sealed payloads.
+/// The receiver's state: keys, then sealed payloads.
 pub(super) struct Incoming {
     seals: Seals,
-    /// In the order of bins; then, of common items alone, in that of their numbers.
+    /// In the order of bins; later, of common items alone, in the order of their numbers.
     keys: Zeroizing<Vec<Key>>,
-    /// The place of each common item's value in the list, rising, and its rank among common items.
+    /// The index of each common item's value in the list, ascending, and its rank among common
+    /// items.
     wanted: Vec<[u32; 2]>,
     payloads: Payloads,
 }
@@ -304,7 +309,8 @@ impl Incoming {
         self.seals.keys(mask, digests, x, &mut self.keys);
     }
 
-    /// Says which items are common: the number of each, the place of its value in the list, and its own in the order of bins.
+    /// Sets the common items: for each, its number, the index of its value in the list, and its
+    /// place in the order of bins.
     pub(super) fn want(&mut self, mut common: Vec<[u32; 3]>, width: usize) {
         common.sort_unstable();
         let keys = common.iter().map(|[_, _, place]| self.keys[*place as usize]).collect();
@@ -314,7 +320,7 @@ impl Incoming {
         self.wanted.sort_unstable();
     }
 
-    /// Keeps what a message has of common items.
+    /// Keeps a message's payloads of common items.
     pub(super) fn hear(&mut self, pieces: &Pieces, piece: usize, message: &[u8]) {
         let range = pieces.range(piece);
         let begin = self.wanted.partition_point(|[at, _]| (*at as usize) < range.start);
@@ -330,7 +336,7 @@ impl Incoming {
         &self.keys
     }
 
-    /// Opens them.
+    /// Opens the payloads.
     pub(super) fn open(mut self, common: Vec<u32>) -> Opened {
         let damaged = self.seals.open(&self.keys, &mut self.payloads);
         Opened { common, payloads: self.payloads, damaged }

@@ -27,8 +27,8 @@ use crate::okvs::{Binned, Decode, Encoder, Layout, Module, no_addition};
 pub struct Receiver(Line<'static, Opened, PsiError>);
 
 impl Receiver {
-    /// With the digests of its items. `context` is agreed and of this run alone, `seed` this party's secret randomness, for
-    /// this run alone.
+    /// A receiver with the digests of its items. `context` is agreed and of this run alone; `seed`
+    /// is this party's secret randomness for this run alone.
     ///
     /// # Errors
     /// There are more items than agreed, or than an intersection takes.
@@ -47,7 +47,7 @@ impl Receiver {
         Ok(Receiver(line(context, parameters, digests, seed)?))
     }
 
-    /// The numbers of its items that the sender has too, rising.
+    /// The indices of its items that the sender has too, ascending.
     ///
     /// # Panics
     /// If rounds are left (the caller's bug).
@@ -56,7 +56,7 @@ impl Receiver {
         self.open().common
     }
 
-    /// The same, with the sender's payload of each.
+    /// The same result, with the sender's payload of each.
     ///
     /// # Panics
     /// As [`Receiver::finish`].
@@ -68,7 +68,7 @@ impl Receiver {
 
 passed_on!([] Receiver, PsiError, self => self.0);
 
-/// A receiver's items, and what it has made of them.
+/// A receiver's items and the values computed from them.
 struct State<F: Field> {
     context: Context,
     parameters: Parameters,
@@ -82,7 +82,7 @@ struct State<F: Field> {
     /// A' of the bins that come next, the last one first.
     ahead: Vec<Buffer>,
     functions: Functions,
-    /// The sum of both masks, of malicious modes.
+    /// The sum of both masks; only in the malicious mode.
     mask: Block,
     pads: Prg,
     /// In the order of bins, cut to the bits that are sent.
@@ -179,7 +179,7 @@ where
             self.mask ^= Mask::open(&self.context.sid, &message, &commitment)?.value();
         }
 
-        // The sender needs its time for its values: ours are made now.
+        // Evaluates its own values while the sender computes.
         self.evaluate(&t);
         drop(t);
         message = talk.hear("values, high parts", message, self.shape.high_bytes()).await;
@@ -216,7 +216,8 @@ where
         }
     }
 
-    /// A' of a bin, in the memory of `out`; those of the bins behind it are made meanwhile, one by each thread.
+    /// A' of a bin, in the memory of `out`. The following bins are made meanwhile, one by each
+    /// thread.
     fn encode(&mut self, u: &[F::Base], bin: usize, mut out: Buffer) -> Result<Buffer, PsiError> {
         if let Some(message) = self.ahead.pop() {
             return Ok(message);
@@ -236,7 +237,7 @@ where
                     message.set_len(len * F::Base::BYTES);
                     maker.message(functions, digests, u, &mut message).map(|()| message)
                 };
-                // A thread that the system does not give leaves its bin and those behind it for later.
+                // If the system refuses a thread, its bin and the following ones are made later.
                 let Ok(thread) = thread::Builder::new().spawn_scoped(scope, work) else { break };
                 running.push(thread);
             }
@@ -250,7 +251,7 @@ where
         Ok(out)
     }
 
-    /// The values of all items; what made them is forgotten.
+    /// Computes the values of all items, and drops their inputs.
     fn evaluate(&mut self, t: &[Block]) {
         #[cfg(test)]
         self.try_others();
@@ -285,12 +286,12 @@ where
         self.note_keys();
     }
 
-    /// Finds the items whose values are in the list; the answer that tells the sender.
+    /// Finds the items whose values are in the list; returns the answer for the sender.
     fn compare(&mut self, list: &List) -> Buffer {
         let mut answer = Buffer::new();
         answer.set_len(self.parameters.answer_bytes());
         if self.parameters.has_tags() {
-            // Of a value that is not common the tag is not known.
+            // The tag of a value that is not common is unknown.
             self.pads.fill(&mut answer);
         }
         let mut wanted = vec![];
@@ -319,7 +320,8 @@ where
     }
 }
 
-/// Threads that make stores: no more than processors, two at most, since each has the memory of a bin, and no more than bins.
+/// The number of threads that make stores: at most the number of processors, of bins, and two,
+/// since each has the memory of a bin.
 fn threads(layout: &Layout) -> usize {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     layout.bins().min(processors).clamp(1, 2)

@@ -23,13 +23,13 @@ use crate::okvs::{Binned, Decode, Layout, Shift};
 pub struct Sender(Line<'static, Option<Vec<u32>>, PsiError>);
 
 impl Sender {
-    /// As [`super::Receiver::new`], of a run without payloads.
+    /// A sender for a run without payloads; see [`super::Receiver::new`].
     ///
     /// # Errors
     /// As there.
     ///
     /// # Panics
-    /// It has payloads (the caller's bug).
+    /// If the parameters have payloads (the caller's bug).
     pub fn new(
         context: &Context,
         parameters: &Parameters,
@@ -40,13 +40,14 @@ impl Sender {
         Self::with_payloads(context, parameters, digests, payloads, seed)
     }
 
-    /// The same, with the payload of each item. Of items that come twice, that of the first is sent.
+    /// A sender with a payload for each item. For repeated items, the first payload is sent.
     ///
     /// # Errors
     /// As [`Sender::new`].
     ///
     /// # Panics
-    /// There are not as many payloads as items, or they have another length than agreed (the caller's bug).
+    /// If the number of payloads is not that of items, or their length is not the agreed one (the
+    /// caller's bug).
     pub fn with_payloads(
         context: &Context,
         parameters: &Parameters,
@@ -65,7 +66,8 @@ impl Sender {
         Ok(Sender(line(context, parameters, digests, payloads, seed)?))
     }
 
-    /// The numbers of its items that the receiver has too, rising; `None` where the receiver alone learns.
+    /// The indices of its items that the receiver has too, ascending; `None` if the receiver alone
+    /// learns.
     ///
     /// # Panics
     /// If rounds are left (the caller's bug).
@@ -77,13 +79,13 @@ impl Sender {
 
 passed_on!([] Sender, PsiError, self => self.0);
 
-/// Bits of a key above the item's number.
+/// The number of bits of a key above the item's number.
 const KEY: u32 = 96;
 
-/// A sender's items, and what it has made of them.
+/// A sender's items and the values computed from them.
 struct State<F: Field> {
     context: Context,
-    /// Items, duplicates among them.
+    /// The number of items, including duplicates.
     items: usize,
     parameters: Parameters,
     layout: Layout,
@@ -94,22 +96,24 @@ struct State<F: Field> {
     /// h of a bin's items.
     of_items: Vec<F::Base>,
     functions: Functions,
-    /// This party's mask; the sum of both, of malicious modes.
+    /// This party's mask; the sum of both masks, only in the malicious mode.
     own_mask: Mask,
     mask: Block,
     pads: Prg,
     inputs: Vec<Block>,
     scratch: Vec<Block>,
-    /// In malicious modes: what the values are hashed from, bin by bin, until both masks are known.
+    /// In the malicious mode: the inputs of the values' hashes, bin by bin, until both masks are
+    /// known.
     unhashed: Vec<Block>,
-    /// Values, or their first 96 bits, above the numbers of their items; from the high part on in order. Numbers beyond the
-    /// last item's are nobody's: random values in the place of missing ones.
+    /// Values, or their first 96 bits, above the numbers of their items; sorted from the high part
+    /// on. Numbers after the last item's belong to random values in place of missing items.
     keys: Vec<u128>,
-    /// In malicious modes: values, which are longer than a key holds, item by item, from the high part on in order; tags, item by item.
+    /// In the malicious mode: values, which are longer than a key can hold, by item, and sorted
+    /// from the high part on; tags by item.
     values: Vec<u128>,
     tags: Vec<u64>,
     outgoing: Option<Outgoing>,
-    /// Of values that come more than once, all but the first: the value's place in the list, and the item.
+    /// For repeated values, all but the first: the value's index in the list, and the item.
     again: Vec<[u32; 2]>,
     #[cfg(test)]
     damages: bool,
@@ -243,7 +247,7 @@ impl<F: Field> State<F> {
         if self.is_malicious() { self.values[i] } else { self.keys[i] >> 32 }
     }
 
-    /// Inputs of a bin's hashes, once its part of A' is there; and the values, where there are no masks.
+    /// Computes the inputs of a bin's hashes from its part of A' and, without masks, the values.
     fn evaluate(&mut self, entries: &mut SenderEntries, bin: usize, message: &[u8]) {
         let (len, delta) = (self.layout.bin_entries(), *entries.delta);
         let q = &mut entries.q[bin * len..(bin + 1) * len];
@@ -300,7 +304,7 @@ impl<F: Field> State<F> {
         }
     }
 
-    /// All values in order, each once, and random ones in place of those that are missing.
+    /// Sorts all values, each once, with random ones in place of missing items.
     fn order(&mut self) {
         self.digests = Vec::new();
         self.keys.sort_unstable();
@@ -330,7 +334,7 @@ impl<F: Field> State<F> {
             self.keys.dedup_by_key(|key| *key >> 32);
         }
         if self.is_malicious() {
-            // Once, and not for each part of the list: they lie far apart.
+            // Once, and not for each part of the list, since they are far apart.
             self.values = self.keys.iter().map(|key| self.values[*key as u32 as usize]).collect();
         }
         self.again = again
@@ -342,7 +346,7 @@ impl<F: Field> State<F> {
             .collect();
     }
 
-    /// The items of the values whose bits are set, or whose tags are given.
+    /// The items whose bits are set, or whose tags were given.
     fn learn(&self, answer: &[u8]) -> Vec<u32> {
         let is_common = |at: usize| {
             if self.tags.is_empty() {

@@ -1,4 +1,4 @@
-//! The sizes of everything, from what both parties agree on.
+//! All sizes, from what both parties agree on.
 
 use hushwire_machine::Cost;
 use hushwire_ot::{
@@ -11,32 +11,34 @@ use super::list::Shape;
 use super::payload::Pieces;
 use crate::{PsiError, Store, okvs::Layout};
 
-/// The most items of a party.
+/// The largest number of a party's items.
 pub const MOST_ITEMS: usize = 1 << 28;
-/// SECURITY: items of the sender up to which elements of 64 bits leave 40 bits against a chance hit.
+/// SECURITY: the largest number of the sender's items for which 64-bit elements leave 40 bits
+/// against a chance hit.
 const MOST_PAIR64: usize = 1 << 24;
 
 /// The terms of one intersection. AGREEMENT.
 ///
-/// Memory follows from the sizes: who takes the peer's from the peer looks at them with [`Most`](crate::Most) before.
+/// Memory follows from the sizes: check a size that the peer reports with [`Most`](crate::Most)
+/// first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parameters {
-    /// Items of the receiver, or a bound on them.
+    /// The number of the receiver's items, or a bound on it.
     pub receiver_items: usize,
-    /// Items of the sender, or a bound on them.
+    /// The number of the sender's items, or a bound on it.
     pub sender_items: usize,
     /// The adversary that the run withstands.
     pub security: Level,
     /// Whether the sender learns the intersection too.
     pub both_learn: bool,
-    /// Bytes of the [payload](super::Payloads) that goes with each of the sender's items; 0 where none does.
+    /// The bytes of the [payload](super::Payloads) of each of the sender's items; 0 for none.
     pub payload_bytes: usize,
     /// The kind of the receiver's store.
     pub store: Store,
 }
 
 impl Parameters {
-    /// Whether nothing has to be sent: one set is empty, which both know.
+    /// Whether nothing has to be sent, since one set is known to be empty.
     pub(super) fn is_empty(&self) -> bool {
         self.receiver_items == 0 || self.sender_items == 0
     }
@@ -60,17 +62,18 @@ impl Parameters {
         Shape::new(self.sender_items, bits)
     }
 
-    /// Bytes of the answer where both learn.
+    /// The bytes of the answer if both learn.
     pub(super) fn answer_bytes(&self) -> usize {
         if self.has_tags() { 8 * self.sender_items } else { self.sender_items.div_ceil(8) }
     }
 
-    /// Whether the answer is a proof for each value and not a bit: a receiver that lies can then leave out, but not add.
+    /// Whether the answer is a proof for each value and not a bit: a receiver that lies can then
+    /// leave out items, but not add them.
     pub(super) fn has_tags(&self) -> bool {
         self.both_learn && self.security == Level::Malicious
     }
 
-    /// Refuses what does not fit this machine's numbers, and a set larger than agreed.
+    /// Refuses sizes that do not fit this machine's numbers, and a set larger than agreed.
     pub(super) fn check(&self, own: usize, agreed: usize) -> Result<(), PsiError> {
         let too_large = |whose: &str, count: usize, most: usize, remedy| PsiError::TooLarge {
             whose: whose.to_owned(),
@@ -95,7 +98,7 @@ fn ceil_log2(n: usize) -> u32 {
     n.next_power_of_two().ilog2()
 }
 
-/// The cost for the receiver and the sender beside the set-up of the OTs.
+/// The costs for the receiver and the sender, without the set-up of the OTs.
 #[must_use]
 pub fn cost(parameters: &Parameters) -> [Cost; 2] {
     if parameters.is_empty() {

@@ -1,4 +1,4 @@
-//! The number of items that a receiver which deviates can try in the malicious mode.
+//! The number of items that a deviating receiver can try in the malicious mode.
 //!
 //! Its message A' is u + P for a vector P of its choice, which has an element of B = GF(2^128) for
 //! each of the store's m entries. An item x of the sender is found iff row(x) · P = h(x), where h
@@ -11,26 +11,26 @@
 //! most     k such that of q = 2^40 hashed items no k + 1 fulfil theirs, but for a chance of 2^−40: rows of k + 1 items have rank m at most, and h hits
 //!          the image with probability 2^(−128 (k + 1 − m)); union over the sets: C(q, k + 1) · 2^(−128 (k + 1 − m)) ≤ 2^−40
 //! ```
-//! More than m items fulfil theirs only by coincidences among hashes, and no faster way is known
-//! than to search for them. The second number needs no such assumption. The receiver hashes under
-//! the session's name, so only while the run waits for A'.
+//! More than m items fulfil their equations only by coincidences among hashes, and no faster way is
+//! known than to search for them. The second number needs no such assumption. The receiver hashes
+//! under the session's name, so only while the run waits for A'.
 
 use super::MOST_ITEMS;
 use crate::{Store, okvs::Layout};
 
-/// log2 of the items that the receiver hashes in one session.
+/// log2 of the number of items that the receiver hashes in a session.
 pub const LOG_HASHED: u32 = 40;
-/// SECURITY: bits of h.
+/// SECURITY: the number of bits of h.
 const BITS: f64 = 128.0;
-/// SECURITY: the chance is 2^−STATISTICAL.
+/// SECURITY: the failure probability is 2^−STATISTICAL.
 const STATISTICAL: f64 = 40.0;
 
-/// The number of items that a receiver which deviates can try.
+/// The numbers of items that a deviating receiver can try.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tries {
     /// The items that it brings by solving equations.
     pub solved: u64,
-    /// The most items, except with probability 2^−40, if it hashes 2^40 items.
+    /// The largest number of items, except with probability 2^−40, if it hashes 2^40 items.
     pub most: u64,
 }
 
@@ -42,7 +42,7 @@ pub fn tries(store: Store, items: u64) -> Tries {
         return Tries { solved: 0, most: 0 };
     }
     let solved = Layout::new(store, items.min(MOST_ITEMS as u64) as usize).entries() as u64;
-    // Whether k + 1 items are too many for chance.
+    // Whether chance does not give k + 1 items.
     let is_bound = |k: u64| {
         let (sets, more) = ((k + 1) as f64, (k + 1 - solved) as f64);
         f64::from(LOG_HASHED) * sets - log2_factorial(sets) - BITS * more <= -STATISTICAL
@@ -59,7 +59,7 @@ pub fn tries(store: Store, items: u64) -> Tries {
     Tries { solved, most: low }
 }
 
-/// log2 n!, or less.
+/// A lower bound on log2 n!.
 fn log2_factorial(n: f64) -> f64 {
     if n < 2.0 { 0.0 } else { n * (n / core::f64::consts::E).log2() }
 }

@@ -19,39 +19,20 @@ use super::{
 use crate::{Batch, Rep3, Role, ShareError};
 use hushwire_machine::{
     Cost, NetError,
-    drive::{Exchanged, Machine, Misstep, Round},
+    drive::{Abreast, Line, Machine, Talk},
+    passed_on,
 };
 use std::sync::Arc;
-
-/// The part of the protocol under way.
-enum Step<W: Word> {
-    /// Flags times differences of places, and flags times payload.
-    Multiply(Product<u32>, Product<W>),
-    Place(FromPlaces),
-    Move(Permute<Sum<W>>),
-    Done,
-    /// SECURITY: there is no way back from an error.
-    Lost,
-}
 
 /// One party's half of compacting columns of one width: of the rows whose flag is set, the first `rows`, in order; zeros behind them.
 ///
 /// **Rounds and bytes.** One round of products, a word of 32 bits a row and a word a row and column; then [`FromPlaces`] and a
 /// [`Permute`]: [`compact_cost`].
 /// **Security.** What is opened is a uniform permutation, as [`FromPlaces`] says; how many rows are flagged does not show.
-pub struct Compact<W: Word> {
-    batch: Batch,
-    columns: usize,
-    rows: usize,
-    kept: usize,
-    /// B, and the payload where it is flagged.
-    others: Column<u32>,
-    masked: Vec<Arc<Column<W>>>,
-    step: Step<W>,
-    permutation: Option<Arc<Permutation>>,
-    out: Vec<Column<W>>,
-    cost: Cost,
-}
+pub struct Compact<W: Word>(Line<'static, Compacted<W>, NetError>);
+
+/// The columns, and the permutation that made them; none of no rows.
+type Compacted<W> = (Vec<Column<W>>, Option<Arc<Permutation>>);
 
 impl<W: Word> Compact<W> {
     /// `flags` are 0 or 1 modulo 2^64, a number a row; `rows` is how many rows come out.
@@ -79,27 +60,20 @@ impl<W: Word> Compact<W> {
             |share: fn(&Column<W>) -> &Vec<W>| columns.iter().flat_map(|c| share(c)).copied().collect();
         let payload = Column { own: joined(|c| &c.own), next: joined(|c| &c.next) };
         let repeated = flags_as::<W>(flags, columns.len());
-        let columns = columns.len();
-        let mut machine = Compact {
-            columns,
-            rows: expected,
-            kept: rows,
-            others,
-            masked: vec![],
-            step: Step::Multiply(
-                places,
-                Product::new(batch.context(), Arc::new(repeated), Arc::new(payload))?,
-            ),
-            permutation: None,
-            out: vec![],
-            cost: compact_cost(role, expected, columns * W::BYTES),
-            batch,
-        };
-        if expected == 0 {
-            machine.step = Step::Done;
-            machine.out = (0..columns).map(|_| Column::zeros(0)).collect();
-        }
-        Ok(machine)
+        let payload = Product::new(batch.context(), Arc::new(repeated), Arc::new(payload))?;
+        let (cost, columns) = (compact_cost(role, expected, columns.len() * W::BYTES), columns.len());
+        let line = Line::over(2, move |talk| async move {
+            let (mut out, permutation) = if expected == 0 {
+                ((0..columns).map(|_| Column::zeros(0)).collect(), None)
+            } else {
+                compact(&talk, batch, places, &others, payload, columns).await?
+            };
+            for share in out.iter_mut().flat_map(|column| [&mut column.own, &mut column.next]) {
+                share.resize(rows, W::default());
+            }
+            Ok((out, permutation))
+        });
+        Ok(Compact(line.costing(cost)))
     }
 
     /// The columns, after the run, `rows` rows each.
@@ -107,52 +81,48 @@ impl<W: Word> Compact<W> {
     /// # Panics
     /// If it has not run (the caller's bug).
     #[must_use]
-    pub fn finish(mut self) -> Vec<Column<W>> {
-        assert!(matches!(self.step, Step::Done), "finish comes after the last round");
-        for column in &mut self.out {
-            column.own.resize(self.kept, W::default());
-            column.next.resize(self.kept, W::default());
-        }
-        self.out
+    pub fn finish(self) -> Vec<Column<W>> {
+        self.0.finish().0
     }
 
     /// The permutation that brings flagged rows to the front, for more columns: theirs are not zero behind the flagged rows. After
     /// the run; `None` of no rows.
     #[must_use]
     pub fn permutation(&self) -> Option<Arc<Permutation>> {
-        self.permutation.clone()
+        self.0.result()?.1.clone()
     }
+}
 
-    /// Goes on to a step that has a round, or to the end.
-    fn settle(&mut self) -> Result<(), ShareError> {
-        while self.round(0).is_none() {
-            match std::mem::replace(&mut self.step, Step::Done) {
-                Step::Multiply(places, payload) => {
-                    let mut places = places.finish();
-                    for (share, others) in
-                        [(&mut places.own, &self.others.own), (&mut places.next, &self.others.next)]
-                    {
-                        share.iter_mut().zip(others).for_each(|(share, other)| *share = share.plus(*other));
-                    }
-                    let payload = payload.finish();
-                    let column = |i: usize, share: &[W]| share[i * self.rows..(i + 1) * self.rows].to_vec();
-                    let columns = (0..self.columns)
-                        .map(|i| Rep3 { own: column(i, &payload.own), next: column(i, &payload.next) });
-                    self.masked = columns.map(Arc::new).collect();
-                    self.step = Step::Place(FromPlaces::of_narrow(&mut self.batch, Arc::new(places))?);
-                }
-                Step::Place(places) => {
-                    let permutation = places.finish()?;
-                    self.permutation = Some(permutation.clone());
-                    let columns = std::mem::take(&mut self.masked);
-                    self.step = Step::Move(Permute::new(self.batch.context(), permutation, columns)?);
-                }
-                Step::Move(moved) => self.out = moved.finish(),
-                Step::Done | Step::Lost => return Ok(()),
-            }
-        }
-        Ok(())
+passed_on!([W: Word] Compact<W>, NetError, self => self.0);
+
+/// The flags' products with differences of places and with payload, then the permutation from the places, then the rows in order.
+async fn compact<W: Word>(
+    talk: &Talk,
+    mut batch: Batch,
+    mut places: Product<u32>,
+    others: &Column<u32>,
+    mut payload: Product<W>,
+    columns: usize,
+) -> Result<Compacted<W>, NetError> {
+    let no_flags = |e: ShareError| NetError::Malformed { peer: None, msg: NAME, what: e.to_string() };
+    let both: Vec<&mut (dyn Machine<Error = NetError> + Send)> = vec![&mut places, &mut payload];
+    talk.run(&mut Abreast::new(both)).await?;
+    let mut places = places.finish();
+    for (share, others) in [(&mut places.own, &others.own), (&mut places.next, &others.next)] {
+        share.iter_mut().zip(others).for_each(|(share, other)| *share = share.plus(*other));
     }
+    let payload = payload.finish();
+    let rows = places.rows();
+    let column = |i: usize, share: &[W]| share[i * rows..(i + 1) * rows].to_vec();
+    let masked = (0..columns).map(|i| Rep3 { own: column(i, &payload.own), next: column(i, &payload.next) });
+    let masked = masked.map(Arc::new).collect();
+
+    let mut places = FromPlaces::of_narrow(&mut batch, Arc::new(places)).map_err(no_flags)?;
+    talk.run(&mut places).await?;
+    let permutation = places.finish().map_err(no_flags)?;
+    let mut moved = Permute::<Sum<W>>::new(batch.context(), permutation.clone(), masked).map_err(no_flags)?;
+    talk.run(&mut moved).await?;
+    Ok((moved.finish(), Some(permutation)))
 }
 
 /// Flags as numbers of another ring, all of them so many times over.
@@ -187,97 +157,6 @@ fn places(role: Role, flags: &Column<u32>) -> (Column<u32>, Column<u32>) {
 }
 
 const NAME: &str = "a compaction";
-
-fn surplus(found: usize) -> Result<(), NetError> {
-    if found == 0 { Ok(()) } else { Err(Misstep::Buffer { step: NAME, found, expected: 0 }.into()) }
-}
-
-/// The part of a message that a product takes, and what follows.
-fn part<'m>(product: &impl Machine, message: Exchanged<'m>) -> (Exchanged<'m>, Exchanged<'m>) {
-    let round = product.round(0).unwrap_or(Round::even(NAME, 0));
-    let (own, sent) = message.own.split_at(round.out.min(message.own.len()));
-    let (heard, came) = message.heard.split_at(round.into.min(message.heard.len()));
-    (Exchanged { own, heard }, Exchanged { own: sent, heard: came })
-}
-
-impl<W: Word> Step<W> {
-    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), NetError> {
-        match self {
-            Step::Multiply(places, payload) => {
-                let bytes = places.round(slot).map_or(0, |round| round.out);
-                let (first, second) = out.split_at_mut(bytes.min(out.len()));
-                places.write(slot, first)?;
-                payload.write(slot, second)
-            }
-            Step::Place(places) => places.write(slot, out),
-            Step::Move(moved) => moved.write(slot, out),
-            Step::Done => surplus(out.len()),
-            Step::Lost => Err(Misstep::Lost { step: NAME }.into()),
-        }
-    }
-
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
-        match self {
-            Step::Multiply(places, payload) => {
-                let &[ring, back] = messages else {
-                    return Err(Misstep::Buffer { step: NAME, found: messages.len(), expected: 2 }.into());
-                };
-                let (first, second) = part(places, ring);
-                places.read(&[first, back])?;
-                payload.read(&[second, back])
-            }
-            Step::Place(places) => places.read(messages),
-            Step::Move(moved) => moved.read(messages),
-            Step::Done => Ok(()),
-            Step::Lost => Err(Misstep::Lost { step: NAME }.into()),
-        }
-    }
-}
-
-impl<W: Word> Machine for Compact<W> {
-    type Error = NetError;
-
-    fn slots(&self) -> usize {
-        2
-    }
-
-    fn round(&self, slot: usize) -> Option<Round> {
-        match &self.step {
-            Step::Multiply(places, payload) => {
-                let first = places.round(slot)?;
-                let second = payload.round(slot).unwrap_or(Round::even(NAME, 0));
-                Some(Round { out: first.out + second.out, into: first.into + second.into, ..first })
-            }
-            Step::Place(places) => places.round(slot),
-            Step::Move(moved) => moved.round(slot),
-            Step::Done => None,
-            Step::Lost => Some(Round::even(NAME, 0)),
-        }
-    }
-
-    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), NetError> {
-        let done = self.step.write(slot, out);
-        if done.is_err() {
-            self.step = Step::Lost;
-        }
-        done
-    }
-
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
-        let settled = self.step.read(messages).and_then(|()| {
-            let no_flags = |e: ShareError| NetError::Malformed { peer: None, msg: NAME, what: e.to_string() };
-            self.settle().map_err(no_flags)
-        });
-        if settled.is_err() {
-            self.step = Step::Lost;
-        }
-        settled
-    }
-
-    fn cost(&self) -> Option<Cost> {
-        Some(self.cost)
-    }
-}
 
 /// The cost of compacting rows of so many bytes in all their columns.
 #[must_use]

@@ -38,7 +38,7 @@ mod tests {
         {
             let mut machines = parties
                 .each_mut()
-                .map(|party| Sort::new(party.next_batch().unwrap(), rows, &[]).unwrap().wide_from(wide));
+                .map(|party| Sort::wide_from(party.next_batch().unwrap(), rows, &[], wide).unwrap());
             let mut spent = Cost::default();
             Lockstep::new()
                 .run_edited(&mut machines, |place, message| {

@@ -23,7 +23,6 @@ use super::{
     permutation::{Fresh, Permutation},
     permute::{Permute, permute_cost},
     planes::to_words,
-    sort::{nothing, one},
 };
 use crate::{
     AesBlocks, Batch, ExpandedKeys, KeyExpansion, KeySize, Rep3, Reveal, Role, Sbox, ShareError, Shares,
@@ -34,9 +33,10 @@ use hushwire_block::Wiped;
 use hushwire_circuit::planes::plane_bytes;
 use hushwire_machine::{
     Cost, NetError,
-    drive::{Exchanged, Machine, Misstep, Round},
+    drive::{Line, Talk},
+    passed_on,
 };
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// AGREEMENT: rows that are encrypted at a time, at most, unless more are said.
 const ROWS: usize = 1 << 14;
@@ -47,46 +47,38 @@ const WORDS: usize = 4;
 /// The parties that learn tags and sides.
 const LEARNS: [bool; 3] = [false, true, true];
 
-enum Step {
-    Shuffle(Permute<Xor<u32>>),
-    Expand(Box<KeyExpansion>),
-    Encrypt(Box<AesBlocks>),
-    Open(Reveal),
-    Done,
-    /// SECURITY: there is no way back from an error.
-    Lost,
-}
-
 /// One party's half of a meeting. Its batch serves it alone.
-pub struct Meet {
-    batch: Batch,
-    fresh: Fresh,
-    rows: usize,
-    piece: usize,
-    width: usize,
-    step: Step,
-    /// Words of the keys in shuffled order, and the sides behind them.
-    columns: Vec<Column<u32>>,
-    keys: Option<Arc<ExpandedKeys>>,
-    ws: Workspace,
-    /// Rows whose tags are done, and of those tags, as they are opened, the own share if the right neighbour learns them, and the sum of both if
-    /// this party does.
-    done: usize,
-    said: Scratch<u8>,
-    sums: Wiped<Vec<u8>>,
-    /// Of the rows under way what was chained so far.
-    chained: Shares,
-    /// The block of the key under way.
-    block: usize,
-    order: Vec<u32>,
+pub struct Meet(Line<'static, Met, NetError>);
+
+/// The result of a meeting.
+struct Met {
+    order: Arc<Permutation>,
+    /// The tags and sides that this party learns.
+    #[cfg(test)]
+    opened: Vec<u8>,
 }
 
 impl Meet {
-    /// Of `rows` rows by all of `keys`; the first `first` rows are the first side.
+    /// Of `rows` rows by all of `keys`; the first `first` rows are the first side. 2^14 rows are encrypted at a time.
     ///
     /// # Errors
     /// [`ShareError::Length`] unless every key has as many rows, and there are fewer than 2^31.
-    pub fn new(mut batch: Batch, rows: usize, keys: &[Arc<Bits>], first: usize) -> Result<Meet, ShareError> {
+    pub fn new(batch: Batch, rows: usize, keys: &[Arc<Bits>], first: usize) -> Result<Meet, ShareError> {
+        Self::pieces_of(batch, rows, keys, first, ROWS)
+    }
+
+    /// The same, where `piece` rows are encrypted at a time, at least one: more where a round takes longer. AGREEMENT: parties that say
+    /// different numbers fail at the first piece, whose messages differ in length.
+    ///
+    /// # Errors
+    /// As [`Meet::new`].
+    pub fn pieces_of(
+        mut batch: Batch,
+        rows: usize,
+        keys: &[Arc<Bits>],
+        first: usize,
+        piece: usize,
+    ) -> Result<Meet, ShareError> {
         if rows >= 1 << 31 {
             let what = "a meeting, which has 2^31 - 1 rows at most,";
             return Err(ShareError::Length { what, expected: (1 << 31) - 1, found: rows });
@@ -116,32 +108,19 @@ impl Meet {
         let mut columns: Vec<Arc<Column<u32>>> = planes.chunks(32).map(column).collect();
         let sides: Vec<u32> = (0..rows).map(|row| u32::from(row >= first)).collect();
         columns.push(Arc::new(Column::known(cx.role, &sides)));
-        let step = if rows > 1 { Step::Shuffle(fresh.shuffle(cx, columns)?) } else { Step::Done };
-        Ok(Meet {
+        let shuffle = fresh.shuffle(cx, columns)?;
+        let piece = piece.max(1);
+        let state = State {
             batch,
-            fresh,
             rows,
-            piece: ROWS,
             width,
-            step,
             columns: vec![],
-            keys: None,
             ws: Workspace::default(),
-            done: 0,
             said: Scratch::room(if LEARNS[role.right().index()] { 20 * rows } else { 0 }),
             sums: Wiped::new(pool::room(if LEARNS[role.index()] { 20 * rows } else { 0 })),
-            chained: none(),
-            block: 0,
-            order: (0..rows as u32).collect(),
-        })
-    }
-
-    /// Encrypts so many rows at a time, at least one: more where a round takes longer, 2^14 unless said. AGREEMENT: parties that say different
-    /// numbers fail at the first piece, whose messages differ in length.
-    #[must_use]
-    pub fn pieces_of(mut self, rows: usize) -> Meet {
-        self.piece = rows.max(1);
-        self
+        };
+        let line = Line::over(2, move |talk| state.run(talk, piece, fresh, shuffle));
+        Ok(Meet(line.costing(meet_cost(role, rows, width, piece))))
     }
 
     /// The order, after the run.
@@ -150,55 +129,83 @@ impl Meet {
     /// If it has not run (the caller's bug).
     #[must_use]
     pub fn finish(self) -> Arc<Permutation> {
-        assert!(matches!(self.step, Step::Done), "finish comes after the last round");
-        self.fresh.then(&self.order)
+        self.0.finish().order
     }
+}
 
-    /// Goes on to a step that has a round, or to the end.
-    fn settle(&mut self) {
-        while self.round(0).is_none() {
-            match std::mem::replace(&mut self.step, Step::Done) {
-                Step::Shuffle(shuffle) => {
-                    self.columns = shuffle.finish();
-                    let (key, cx) = (self.batch.random(16), self.batch.context());
-                    let ws = std::mem::take(&mut self.ws);
-                    let machine = KeyExpansion::new(KeySize::Aes128, SBOX, cx, &key, ws);
-                    self.step = Step::Expand(Box::new(machine.expect("a key of sixteen bytes")));
+passed_on!([] Meet, NetError, self => self.0);
+
+struct State {
+    batch: Batch,
+    rows: usize,
+    width: usize,
+    /// Words of the keys in shuffled order, and the sides behind them.
+    columns: Vec<Column<u32>>,
+    ws: Workspace,
+    /// Of the tags and sides, as they are opened, the own share if the right neighbour learns them, and the sum of both if this party does.
+    said: Scratch<u8>,
+    sums: Wiped<Vec<u8>>,
+}
+
+impl State {
+    async fn run(
+        mut self,
+        talk: Talk,
+        piece: usize,
+        fresh: Fresh,
+        mut shuffle: Permute<Xor<u32>>,
+    ) -> Result<Met, NetError> {
+        let mut opened = vec![];
+        if self.rows > 1 {
+            talk.run(&mut shuffle).await?;
+            self.columns = shuffle.finish();
+            let keys = Arc::new(self.expand(&talk).await?);
+            let mut done = 0;
+            while done < self.rows {
+                let rows = done..self.rows.min(done.saturating_add(piece));
+                done = rows.end;
+                let mut chained = none();
+                for block in 0..blocks(self.width) {
+                    chained = self.encrypt(&talk, &keys, rows.clone(), block, chained).await?;
                 }
-                Step::Expand(machine) => {
-                    let (keys, ws) = machine.into_keys();
-                    (self.keys, self.ws) = (Some(Arc::new(keys)), ws);
-                    self.encrypt();
-                }
-                Step::Encrypt(machine) => {
-                    self.chained = machine.output();
-                    self.ws = machine.into_workspace();
-                    self.block += 1;
-                    if self.block == blocks(self.width) {
-                        self.done += self.chained.len() / 16;
-                        self.block = 0;
-                        self.say();
-                    }
-                    if self.done < self.rows { self.encrypt() } else { self.open() }
-                }
-                Step::Open(reveal) => {
-                    let opened = reveal.finish().into_inner();
-                    self.hear(&opened);
-                    pool::give(opened);
-                }
-                Step::Done | Step::Lost => return,
+                self.keep([&chained.own, &chained.next]);
             }
+            opened = self.open(&talk).await?;
         }
+        let order = self.order(&opened);
+        #[cfg(not(test))]
+        pool::give(opened);
+        Ok(Met {
+            order: fresh.then(&order),
+            #[cfg(test)]
+            opened,
+        })
     }
 
-    /// Begins the next block of the rows under way.
-    fn encrypt(&mut self) {
-        let rows = self.done..self.rows.min(self.done.saturating_add(self.piece));
+    /// A random AES key, expanded.
+    async fn expand(&mut self, talk: &Talk) -> Result<ExpandedKeys, NetError> {
+        let (key, cx) = (self.batch.random(16), self.batch.context());
+        let machine = KeyExpansion::new(KeySize::Aes128, SBOX, cx, &key, std::mem::take(&mut self.ws));
+        let mut machine = Box::new(machine.expect("a key of sixteen bytes"));
+        talk.run_on(0, &mut *machine).await?;
+        let (keys, ws) = machine.into_keys();
+        self.ws = ws;
+        Ok(keys)
+    }
+
+    /// A block of the keys of these rows, chained to those before.
+    async fn encrypt(
+        &mut self,
+        talk: &Talk,
+        expanded: &Arc<ExpandedKeys>,
+        rows: Range<usize>,
+        block: usize,
+        chained: Shares,
+    ) -> Result<Shares, NetError> {
         let keys = self.columns.len() - 1;
-        let words =
-            &self.columns[..keys][(self.block * WORDS).min(keys)..(self.block * WORDS + WORDS).min(keys)];
+        let words = &self.columns[..keys][(block * WORDS).min(keys)..(block * WORDS + WORDS).min(keys)];
         let input = |share: fn(&Column<u32>) -> &[u32], chained: &[u8]| {
-            let mut bytes = if self.block == 0 { pool::zeros(16 * rows.len()) } else { pool::copy(chained) };
+            let mut bytes = if block == 0 { pool::zeros(16 * rows.len()) } else { pool::copy(chained) };
             for (at, words) in words.iter().enumerate() {
                 for (block, word) in bytes.as_chunks_mut::<16>().0.iter_mut().zip(&share(words)[rows.clone()])
                 {
@@ -209,66 +216,57 @@ impl Meet {
             bytes
         };
         let input = Rep3 {
-            own: input(|column| &column.own, &self.chained.own),
-            next: input(|column| &column.next, &self.chained.next),
+            own: input(|column| &column.own, &chained.own),
+            next: input(|column| &column.next, &chained.next),
         };
         let (cx, ws) = (self.batch.context(), std::mem::take(&mut self.ws));
-        let keys = self.keys.clone().expect("the expansion comes first");
-        self.step = Step::Encrypt(Box::new(AesBlocks::new(SBOX, cx, keys, &input, ws)));
+        let mut machine = Box::new(AesBlocks::new(SBOX, cx, expanded.clone(), &input, ws));
+        talk.run_on(0, &mut *machine).await?;
+        let chained = machine.output();
+        self.ws = machine.into_workspace();
+        Ok(chained)
     }
 
-    /// Puts what is chained to what is opened.
-    fn say(&mut self) {
-        append(self.batch.role(), [&self.chained.own, &self.chained.next], &mut self.said, &mut self.sums);
+    /// Keeps, of shares to be opened, the own share for a neighbour who learns them, and the sum of both if this party does itself.
+    fn keep(&mut self, [own, next]: [&[u8]; 2]) {
+        let role = self.batch.role();
+        if LEARNS[role.right().index()] {
+            self.said.extend_from_slice(own);
+        }
+        if LEARNS[role.index()] {
+            self.sums.extend(own.iter().zip(next).map(|(own, next)| own ^ next));
+        }
     }
 
     /// Opens tags and sides to the two parties of the last stage, who move rows by them.
-    fn open(&mut self) {
+    async fn open(&mut self, talk: &Talk) -> Result<Vec<u8>, NetError> {
         let sides = self.columns.pop().expect("the sides are the last");
         let bytes = |share: &[u32]| {
-            let mut bytes = Scratch::room(4 * share.len());
+            let mut bytes = Scratch::<u8>::room(4 * share.len());
             bytes.extend(share.iter().flat_map(|word| word.to_le_bytes()));
             bytes
         };
-        let (own, next, role) = (bytes(&sides.own), bytes(&sides.next), self.batch.role());
-        append(role, [&own, &next], &mut self.said, &mut self.sums);
+        self.keep([&bytes(&sides.own), &bytes(&sides.next)]);
         self.columns.clear();
         let (said, sums) = (std::mem::take(&mut self.said), std::mem::take(&mut self.sums));
-        self.step = Step::Open(Reveal::of_sums(LEARNS, role, said, sums));
+        let mut reveal = Reveal::of_sums(LEARNS, self.batch.role(), said, sums);
+        talk.run_on(1, &mut reveal).await?;
+        Ok(reveal.finish().into_inner())
     }
 
-    /// The order by tag, then side.
-    fn hear(&mut self, opened: &[u8]) {
-        if !LEARNS[self.batch.role().index()] {
-            return;
+    /// The order by tag, then side, at the parties that learn it.
+    fn order(&self, opened: &[u8]) -> Vec<u32> {
+        if opened.is_empty() {
+            return (0..self.rows as u32).collect();
         }
         let (tags, sides) = opened.split_at(16 * self.rows);
         let sides = sides.as_chunks::<4>().0.iter().map(|[side, ..]| side & 1 == 1);
-        self.order = in_order(tags.as_chunks().0, sides);
-    }
-
-    /// Runs a step; lost if it fails.
-    fn guarded(&mut self, step: impl FnOnce(&mut Step) -> Result<(), NetError>) -> Result<(), NetError> {
-        let done = step(&mut self.step);
-        if done.is_err() {
-            self.step = Step::Lost;
-        }
-        done
+        in_order(tags.as_chunks().0, sides)
     }
 }
 
 fn none() -> Shares {
     Rep3 { own: vec![], next: vec![] }
-}
-
-/// The part of shares to be opened that a party keeps: its own share for a neighbour who learns them, and the sum of both if it does itself.
-fn append(role: Role, [own, next]: [&[u8]; 2], said: &mut Scratch<u8>, sums: &mut Vec<u8>) {
-    if LEARNS[role.right().index()] {
-        said.extend_from_slice(own);
-    }
-    if LEARNS[role.index()] {
-        sums.extend(own.iter().zip(next).map(|(own, next)| own ^ next));
-    }
 }
 
 /// Rows by tag, then side, then number. Tags are as good as random, so that their upper bits part them evenly: what is left to sort lies in the
@@ -306,72 +304,6 @@ fn in_order(tags: &[[u8; 16]], sides: impl Iterator<Item = bool>) -> Vec<u32> {
 /// Blocks of a key of so many bits; an empty one has one, too.
 fn blocks(width: usize) -> usize {
     width.div_ceil(128).max(1)
-}
-
-const LOST: Misstep = Misstep::Lost { step: "a meeting" };
-
-impl Machine for Meet {
-    type Error = NetError;
-
-    fn slots(&self) -> usize {
-        2
-    }
-
-    fn round(&self, slot: usize) -> Option<Round> {
-        let on = |its: usize, round: Round| if slot == its { round } else { Round::even(round.name, 0) };
-        match &self.step {
-            Step::Shuffle(shuffle) => shuffle.round(slot),
-            Step::Expand(machine) => machine.round(0).map(|round| on(0, round)),
-            Step::Encrypt(machine) => machine.round(0).map(|round| on(0, round)),
-            Step::Open(reveal) => reveal.round(0).map(|round| on(1, round)),
-            Step::Done => None,
-            Step::Lost => Some(Round::even("a meeting", 0)),
-        }
-    }
-
-    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), NetError> {
-        self.guarded(|step| match (step, slot) {
-            (Step::Shuffle(shuffle), _) => shuffle.write(slot, out),
-            (Step::Expand(machine), 0) => machine.write(0, out),
-            (Step::Encrypt(machine), 0) => machine.write(0, out),
-            (Step::Open(reveal), 1) => reveal.write(0, out),
-            (Step::Expand(_) | Step::Encrypt(_) | Step::Open(_) | Step::Done, _) => nothing(out.len()),
-            (Step::Lost, _) => Err(LOST.into()),
-        })
-    }
-
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
-        self.guarded(|step| match step {
-            Step::Shuffle(shuffle) => shuffle.read(messages),
-            Step::Expand(machine) => machine.read(&one(messages, 0)?),
-            Step::Encrypt(machine) => machine.read(&one(messages, 0)?),
-            Step::Open(reveal) => reveal.read(&one(messages, 1)?),
-            Step::Done => Ok(()),
-            Step::Lost => Err(LOST.into()),
-        })?;
-        self.settle();
-        Ok(())
-    }
-
-    fn upcoming(&self) -> Option<Round> {
-        match &self.step {
-            Step::Expand(machine) => machine.upcoming(),
-            Step::Encrypt(machine) => machine.upcoming(),
-            _ => None,
-        }
-    }
-
-    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
-        self.guarded(|step| match step {
-            Step::Expand(machine) => machine.turn(&one(messages, 0)?, out),
-            Step::Encrypt(machine) => machine.turn(&one(messages, 0)?, out),
-            _ => Err(LOST.into()),
-        })
-    }
-
-    fn cost(&self) -> Option<Cost> {
-        Some(meet_cost(self.batch.role(), self.rows, self.width, self.piece))
-    }
 }
 
 /// The cost for a party of bringing so many rows together by keys of so many bits in all, of which `piece` are encrypted at a time.

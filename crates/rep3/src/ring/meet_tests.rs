@@ -4,45 +4,9 @@ use crate::ring::{
     test_support::{parties, share_bits},
 };
 use hushwire_aes::Backend;
-use hushwire_machine::drive::Lockstep;
+use hushwire_machine::drive::{Lockstep, Machine};
 use hushwire_prg::{Prg, Seed};
 use std::collections::BTreeMap;
-
-/// A meeting, and what this party learns of tags and sides.
-struct Overheard(Meet, Vec<u8>);
-
-impl Machine for Overheard {
-    type Error = NetError;
-
-    fn slots(&self) -> usize {
-        self.0.slots()
-    }
-    fn round(&self, slot: usize) -> Option<Round> {
-        self.0.round(slot)
-    }
-    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), NetError> {
-        self.0.write(slot, out)
-    }
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
-        if !matches!(self.0.step, Step::Open(_)) {
-            return self.0.read(messages);
-        }
-        let Step::Open(mut reveal) = std::mem::replace(&mut self.0.step, Step::Done) else { unreachable!() };
-        reveal.read(&one(messages, 1)?)?;
-        self.1 = reveal.finish().to_vec();
-        self.0.hear(&self.1);
-        Ok(())
-    }
-    fn upcoming(&self) -> Option<Round> {
-        self.0.upcoming()
-    }
-    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
-        self.0.turn(messages, out)
-    }
-    fn cost(&self) -> Option<Cost> {
-        self.0.cost()
-    }
-}
 
 /// The order that comes out, what was opened, and what each party sent in how many rounds.
 fn meet(rows: usize, keys: &[(usize, Vec<u64>)], first: usize) -> (Vec<u32>, Vec<u8>, [Cost; 3]) {
@@ -53,10 +17,9 @@ fn meet(rows: usize, keys: &[(usize, Vec<u64>)], first: usize) -> (Vec<u32>, Vec
         let keys: Vec<_> = shared.iter_mut().map(|key| Arc::new(key.next().unwrap())).collect();
         // Pieces of one row, of some, which end within the rows, and of all.
         let piece = [1, 7, 256, usize::MAX][rows % 4];
-        Meet::new(party.next_batch().unwrap(), rows, &keys, first).unwrap().pieces_of(piece)
+        Meet::pieces_of(party.next_batch().unwrap(), rows, &keys, first, piece).unwrap()
     };
-    let machines = parties().iter_mut().map(machine).collect::<Vec<Meet>>();
-    let mut machines: Vec<Overheard> = machines.into_iter().map(|meet| Overheard(meet, vec![])).collect();
+    let mut machines = parties().iter_mut().map(machine).collect::<Vec<Meet>>();
     let declared: Vec<Cost> = machines.iter().map(|machine| machine.cost().unwrap()).collect();
     let mut spent = [Cost::default(); 3];
     Lockstep::new()
@@ -73,11 +36,10 @@ fn meet(rows: usize, keys: &[(usize, Vec<u64>)], first: usize) -> (Vec<u32>, Vec
         })
         .unwrap();
     assert_eq!(spent.to_vec(), declared, "{rows} rows of {} keys", keys.len());
-    let (meets, heard): (Vec<Meet>, Vec<_>) =
-        machines.into_iter().map(|Overheard(m, heard)| (m, heard)).unzip();
+    let met = machines.into_iter().map(|Meet(line)| line.finish());
+    let (orders, heard): (Vec<_>, Vec<_>) = met.map(|met| (met.order, met.opened)).unzip();
     assert!(heard[0].is_empty(), "party 0 learns nothing");
     assert_eq!((&heard[1], heard[1].len()), (&heard[2], if rows > 1 { 20 * rows } else { 0 }));
-    let orders: Vec<_> = meets.into_iter().map(Meet::finish).collect();
     (row_order([0, 1, 2].map(|p: usize| &*orders[p])), heard[1].clone(), spent)
 }
 

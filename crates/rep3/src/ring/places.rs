@@ -17,10 +17,7 @@ use super::{
     permute::Permute,
 };
 use crate::{Batch, Role, ShareError, pool};
-use hushwire_machine::{
-    Cost, NetError,
-    drive::{Exchanged, Machine, Round},
-};
+use hushwire_machine::{NetError, passed_on};
 use std::sync::Arc;
 
 /// One party's half of making a permutation of the shared places of its rows: it takes row `i` to place `places[i]`. The places as
@@ -75,29 +72,7 @@ impl FromPlaces {
     }
 }
 
-impl Machine for FromPlaces {
-    type Error = NetError;
-
-    fn slots(&self) -> usize {
-        self.shuffle.slots()
-    }
-
-    fn round(&self, slot: usize) -> Option<Round> {
-        self.shuffle.round(slot)
-    }
-
-    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), NetError> {
-        self.shuffle.write(slot, out)
-    }
-
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
-        self.shuffle.read(messages)
-    }
-
-    fn cost(&self) -> Option<Cost> {
-        self.shuffle.cost()
-    }
-}
+passed_on!([] FromPlaces, NetError, self => self.shuffle);
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use super::planes::TILE;
 pub(super) use hushwire_circuit::ranking::{
-    Pair, Ranking, likely_levels, most_comparisons, most_levels, most_pairs,
+    RankedPair, Ranking, likely_levels, most_comparisons, most_levels, most_pairs,
 };
 
 /// AGREEMENT: the bit, among those of `pairs` pairs, that has the answer of pair `i`. Whole tiles have them as they are turned.

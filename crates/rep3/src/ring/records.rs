@@ -3,7 +3,7 @@
 use super::{
     column::Column,
     planes::{TILE, Tiles},
-    ranking::Pair,
+    ranking::RankedPair,
 };
 use crate::pool::{self, Scratch};
 use hushwire_aes::Backend;
@@ -66,7 +66,7 @@ impl Records {
     pub(super) fn planes(
         &self,
         backend: Backend,
-        pairs: &[Pair],
+        pairs: &[RankedPair],
         side: usize,
         planes: [&mut [u8]; 2],
         tiles: &mut Tiles,
@@ -83,7 +83,7 @@ impl Records {
         }
     }
 
-    fn fill<const N: usize>(&self, pairs: &[Pair], side: usize, tiles: &mut Tiles) {
+    fn fill<const N: usize>(&self, pairs: &[RankedPair], side: usize, tiles: &mut Tiles) {
         let records = self.words.as_chunks::<N>().0;
         let mut words = tiles.words();
         let mut words: [[&mut [[u8; 4]; TILE]; 2]; N] =
@@ -92,14 +92,14 @@ impl Records {
             // What it had before is another pair's.
             words.iter_mut().flatten().for_each(|words| words.fill([0; 4]));
         }
-        let mut put = |at: usize, pair: &Pair| {
+        let mut put = |at: usize, pair: &RankedPair| {
             for (words, word) in words.iter_mut().zip(&records[pair[side] as usize]) {
                 words[0][at] = word[0].to_le_bytes();
                 words[1][at] = word[1].to_le_bytes();
             }
         };
         // Of a whole tile the places need no check.
-        if let Ok(pairs) = <&[Pair; TILE]>::try_from(pairs) {
+        if let Ok(pairs) = <&[RankedPair; TILE]>::try_from(pairs) {
             (0..TILE).for_each(|i| put(i, &pairs[i]));
             return;
         }

@@ -25,17 +25,19 @@ use super::{
     permutation::{Fresh, Permutation},
     permute::{Permute, permute_cost},
     planes::Tiles,
-    ranking::{Pair, Ranking, answer, most_comparisons, most_levels, most_pairs},
+    ranking::{RankedPair, Ranking, answer, most_comparisons, most_levels, most_pairs},
     records::{MOST, Records},
 };
 use crate::{
-    Addition, Batch, CircuitBatch, CircuitWorkspace, Output, Rep3, Reveal, Role, ShareError, Shares,
-    kept::Function, pool,
+    Addition, Batch, CircuitBatch, CircuitWorkspace, Output, Rep3, Role, ShareError, Shares, kept::Function,
+    pool,
 };
+use hushwire_block::Wiped;
 use hushwire_circuit::{Adder, Builder, Circuit, planes::plane_bytes};
 use hushwire_machine::{
     Cost, NetError,
-    drive::{Exchanged, Machine, Misstep, Round},
+    drive::{Line, Talk},
+    passed_on,
 };
 use std::sync::Arc;
 
@@ -43,73 +45,45 @@ use std::sync::Arc;
 /// to each other.
 pub const WIDE: usize = 1 << 14;
 
-/// The part of the protocol under way.
-enum Step {
-    Shuffle(Permute<Xor<u32>>),
-    /// Of few pairs.
-    Circuit(Box<CircuitBatch>),
-    /// Of many.
-    Below(Below),
-    Open(Reveal),
-    Done,
-    /// SECURITY: there is no way back from an error.
-    Lost,
-}
-
 /// One party's half of a sort. Its batch serves it alone: how many levels there are shows on the way.
-pub struct Sort {
-    batch: Batch,
-    fresh: Fresh,
-    width: usize,
-    wide: usize,
-    ranking: Ranking,
-    step: Step,
-    columns: Vec<Records>,
-    pairs: Vec<Pair>,
-    /// Memory of the comparisons, kept from level to level.
-    tiles: Tiles,
-    spare: pool::Scratch<[u32; 2]>,
-    sides: [Shares; 2],
-    /// Whether rows have moved since `sides[0]` was taken.
-    moved: bool,
-    below: Shares,
-    ws: CircuitWorkspace,
-}
+pub struct Sort(Line<'static, Arc<Permutation>, NetError>);
 
 impl Sort {
-    /// Of `rows` rows by keys, the first most significant. Without any, rows stay as they are.
+    /// Of `rows` rows by keys, the first most significant. Without any, rows stay as they are. Levels are wide from [`WIDE`] pairs on.
     ///
     /// # Errors
     /// [`ShareError::Length`] unless every key has as many rows, and there are fewer than 2^32.
-    pub fn new(mut batch: Batch, rows: usize, keys: &[SortKey]) -> Result<Sort, ShareError> {
+    pub fn new(batch: Batch, rows: usize, keys: &[SortKey]) -> Result<Sort, ShareError> {
+        Self::wide_from(batch, rows, keys, WIDE)
+    }
+
+    /// The same, where levels of fewer pairs are compared at logarithmic depth, all others by fewest ANDs: more where a round takes longer.
+    /// AGREEMENT: parties that say different numbers fail at the first level between them, whose messages differ in length.
+    ///
+    /// # Errors
+    /// As [`Sort::new`].
+    pub fn wide_from(
+        mut batch: Batch,
+        rows: usize,
+        keys: &[SortKey],
+        wide: usize,
+    ) -> Result<Sort, ShareError> {
         let fresh = Fresh::draw(batch.context(), rows)?;
         let cx = batch.context();
         let strings = strings(&cx, rows, keys)?;
-        let step = if rows > 1 { Step::Shuffle(fresh.shuffle(cx, strings.columns)?) } else { Step::Done };
-        Ok(Sort {
+        let shuffle = fresh.shuffle(cx, strings.columns)?;
+        let state = State {
             batch,
-            fresh,
             width: strings.width,
-            wide: WIDE,
-            ranking: Ranking::new(rows as u32),
-            step,
+            wide,
             columns: vec![],
             pairs: vec![],
             tiles: Records::tiles(),
-            spare: pool::Scratch::new(vec![]),
             sides: [0; 2].map(|_: u8| none()),
-            moved: true,
             below: none(),
             ws: CircuitWorkspace::default(),
-        })
-    }
-
-    /// Compares levels of fewer pairs at logarithmic depth, all others by fewest ANDs: more where a round takes longer, [`WIDE`] unless said.
-    /// AGREEMENT: parties that say different numbers fail at the first level between them, whose messages differ in length.
-    #[must_use]
-    pub fn wide_from(mut self, pairs: usize) -> Sort {
-        self.wide = pairs;
-        self
+        };
+        Ok(Sort(Line::over(2, move |talk| state.run(talk, rows, fresh, shuffle))))
     }
 
     /// The order, after the run.
@@ -118,69 +92,64 @@ impl Sort {
     /// If it has not run (the caller's bug).
     #[must_use]
     pub fn finish(self) -> Arc<Permutation> {
-        assert!(matches!(self.step, Step::Done), "finish comes after the last round");
-        self.fresh.then(self.ranking.rows())
+        self.0.finish()
     }
+}
 
-    /// Goes on to a step that has a round, or to the end.
-    fn settle(&mut self) {
-        while self.round(0).is_none() {
-            match std::mem::replace(&mut self.step, Step::Done) {
-                Step::Shuffle(shuffle) => {
-                    self.columns = shuffle.finish().chunks(MOST).map(Records::of).collect();
-                    self.compare();
-                }
-                Step::Circuit(circuit) => {
-                    self.below = circuit.output();
-                    self.ws = circuit.into_workspace();
-                    self.open();
-                }
-                Step::Below(machine) => {
-                    (self.below, self.sides) = machine.finish();
-                    self.open();
-                }
-                Step::Open(reveal) => {
-                    let Sort { ranking, columns, spare, moved, pairs, .. } = self;
-                    *moved = false;
-                    let answers = reveal.finish();
-                    let of = |i: usize| answer(&answers, i, pairs.len());
-                    ranking.hear(of, |start, from| {
-                        *moved = true;
-                        columns.iter_mut().for_each(|records| records.reorder(start, from, spare));
-                    });
-                    self.compare();
-                }
-                Step::Done | Step::Lost => return,
+passed_on!([] Sort, NetError, self => self.0);
+
+/// What is kept from level to level.
+struct State {
+    batch: Batch,
+    width: usize,
+    wide: usize,
+    columns: Vec<Records>,
+    pairs: Vec<RankedPair>,
+    /// Memory of the comparisons.
+    tiles: Tiles,
+    sides: [Shares; 2],
+    below: Shares,
+    ws: CircuitWorkspace,
+}
+
+impl State {
+    async fn run(
+        mut self,
+        talk: Talk,
+        rows: usize,
+        fresh: Fresh,
+        mut shuffle: Permute<Xor<u32>>,
+    ) -> Result<Arc<Permutation>, NetError> {
+        let mut ranking = Ranking::new(rows as u32);
+        if rows > 1 {
+            talk.run(&mut shuffle).await?;
+            self.columns = shuffle.finish().chunks(MOST).map(Records::of).collect();
+        }
+        let mut spare = pool::Scratch::new(vec![]);
+        // Whether rows have moved since the first sides were taken.
+        let mut moved = true;
+        loop {
+            ranking.ask(&mut self.pairs);
+            if self.pairs.is_empty() {
+                return Ok(fresh.then(ranking.rows()));
             }
-        }
-    }
-
-    /// Begins the next level; without one the sort is done.
-    fn compare(&mut self) {
-        self.ranking.ask(&mut self.pairs);
-        if self.pairs.is_empty() {
-            return;
-        }
-        // The rows of a segment that search stay as they are while they go down the tree of its sample.
-        if self.moved {
-            self.gather(0);
-        }
-        self.gather(1);
-        let (cx, pairs) = (self.batch.context(), self.pairs.len());
-        if pairs < self.wide {
-            let width = self.width;
-            let function = Function::Less { adder: Adder::Prefix, signed: false };
-            let program = cx.kept.program(function, width, || less(Adder::Prefix, width));
-            let [x, y] = &self.sides;
-            let inputs = Rep3 { own: [&x.own[..], &y.own].concat(), next: [&x.next[..], &y.next].concat() };
-            let (inputs, ws) = (vec![Arc::new(inputs)], std::mem::take(&mut self.ws));
-            let circuit = CircuitBatch::over(program, cx, inputs, pairs, ws);
-            self.step = Step::Circuit(Box::new(circuit.expect("planes of the program's inputs")));
-        } else {
-            let sides = std::mem::replace(&mut self.sides, [0; 2].map(|_: u8| none()));
-            let below = std::mem::replace(&mut self.below, none());
-            let machine = Below::new(cx, self.width, pairs, sides, below);
-            self.step = Step::Below(machine.expect("planes of as many pairs"));
+            // The rows of a segment that search stay as they are while they go down the tree of its sample.
+            if moved {
+                self.gather(0);
+            }
+            self.gather(1);
+            if self.pairs.len() < self.wide {
+                self.compare_few(&talk).await?;
+            } else {
+                self.compare_many(&talk).await?;
+            }
+            let answers = self.open(&talk).await?;
+            moved = false;
+            let of = |i: usize| answer(&answers, i, self.pairs.len());
+            ranking.hear(of, |start, from| {
+                moved = true;
+                self.columns.iter_mut().for_each(|records| records.reorder(start, from, &mut spare));
+            });
         }
     }
 
@@ -197,100 +166,45 @@ impl Sort {
         }
     }
 
-    /// Opens a level's answers to all.
-    fn open(&mut self) {
-        let answers = &self.below;
-        let all = Output { learns: [true; 3], bytes: answers.own.len(), addition: Addition::Xor };
-        self.step = Step::Open(self.batch.reveal(&[all], answers));
+    /// Compares a level's pairs at logarithmic depth.
+    async fn compare_few(&mut self, talk: &Talk) -> Result<(), NetError> {
+        let (cx, width) = (self.batch.context(), self.width);
+        let function = Function::Less { adder: Adder::Prefix, signed: false };
+        let program = cx.kept.program(function, width, || less(Adder::Prefix, width));
+        let [x, y] = &self.sides;
+        let inputs = Rep3 { own: [&x.own[..], &y.own].concat(), next: [&x.next[..], &y.next].concat() };
+        let (inputs, ws) = (vec![Arc::new(inputs)], std::mem::take(&mut self.ws));
+        let circuit = CircuitBatch::over(program, cx, inputs, self.pairs.len(), ws);
+        let mut circuit = Box::new(circuit.expect("planes of the program's inputs"));
+        talk.run_on(0, &mut *circuit).await?;
+        self.below = circuit.output();
+        self.ws = circuit.into_workspace();
+        Ok(())
     }
 
-    /// Runs a step; lost if it fails.
-    fn guarded(&mut self, step: impl FnOnce(&mut Step) -> Result<(), NetError>) -> Result<(), NetError> {
-        let done = step(&mut self.step);
-        if done.is_err() {
-            self.step = Step::Lost;
-        }
-        done
+    /// Compares a level's pairs by fewest ANDs.
+    async fn compare_many(&mut self, talk: &Talk) -> Result<(), NetError> {
+        let sides = std::mem::replace(&mut self.sides, [0; 2].map(|_: u8| none()));
+        let below = std::mem::replace(&mut self.below, none());
+        let machine = Below::new(self.batch.context(), self.width, self.pairs.len(), sides, below);
+        let mut machine = machine.expect("planes of as many pairs");
+        talk.run_on(0, &mut machine).await?;
+        (self.below, self.sides) = machine.finish();
+        Ok(())
+    }
+
+    /// Opens a level's answers to all.
+    async fn open(&mut self, talk: &Talk) -> Result<Wiped<Vec<u8>>, NetError> {
+        let answers = &self.below;
+        let all = Output { learns: [true; 3], bytes: answers.own.len(), addition: Addition::Xor };
+        let mut reveal = self.batch.reveal(&[all], answers);
+        talk.run_on(1, &mut reveal).await?;
+        Ok(reveal.finish())
     }
 }
 
 fn none() -> Shares {
     Rep3 { own: vec![], next: vec![] }
-}
-
-const LOST: Misstep = Misstep::Lost { step: "a sort" };
-
-/// Nothing is said on a slot that a step lacks.
-pub(super) fn nothing(found: usize) -> Result<(), NetError> {
-    if found == 0 { Ok(()) } else { Err(Misstep::Buffer { step: "a sort", found, expected: 0 }.into()) }
-}
-
-/// The message of a slot, when there is nothing on the other.
-pub(super) fn one<'m>(messages: &[Exchanged<'m>], slot: usize) -> Result<[Exchanged<'m>; 1], NetError> {
-    let &[ring, back] = messages else {
-        return Err(Misstep::Buffer { step: "a sort", found: messages.len(), expected: 2 }.into());
-    };
-    let (message, other) = if slot == 0 { (ring, back) } else { (back, ring) };
-    nothing(other.own.len() + other.heard.len())?;
-    Ok([message])
-}
-
-impl Machine for Sort {
-    type Error = NetError;
-
-    fn slots(&self) -> usize {
-        2
-    }
-
-    fn round(&self, slot: usize) -> Option<Round> {
-        let on = |its: usize, round: Round| if slot == its { round } else { Round::even(round.name, 0) };
-        match &self.step {
-            Step::Shuffle(shuffle) => shuffle.round(slot),
-            Step::Circuit(circuit) => circuit.round(0).map(|round| on(0, round)),
-            Step::Below(below) => below.round(0).map(|round| on(0, round)),
-            Step::Open(reveal) => reveal.round(0).map(|round| on(1, round)),
-            Step::Done => None,
-            Step::Lost => Some(Round::even("a sort", 0)),
-        }
-    }
-
-    fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), NetError> {
-        self.guarded(|step| match (step, slot) {
-            (Step::Shuffle(shuffle), _) => shuffle.write(slot, out),
-            (Step::Circuit(circuit), 0) => circuit.write(0, out),
-            (Step::Below(below), 0) => below.write(0, out),
-            (Step::Open(reveal), 1) => reveal.write(0, out),
-            (Step::Circuit(_) | Step::Below(_) | Step::Open(_) | Step::Done, _) => nothing(out.len()),
-            (Step::Lost, _) => Err(LOST.into()),
-        })
-    }
-
-    fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), NetError> {
-        self.guarded(|step| match step {
-            Step::Shuffle(shuffle) => shuffle.read(messages),
-            Step::Circuit(circuit) => circuit.read(&one(messages, 0)?),
-            Step::Below(below) => below.read(&one(messages, 0)?),
-            Step::Open(reveal) => reveal.read(&one(messages, 1)?),
-            Step::Done => Ok(()),
-            Step::Lost => Err(LOST.into()),
-        })?;
-        self.settle();
-        Ok(())
-    }
-
-    fn upcoming(&self) -> Option<Round> {
-        match &self.step {
-            Step::Circuit(circuit) => circuit.upcoming(),
-            _ => None,
-        }
-    }
-
-    fn turn(&mut self, messages: &[Exchanged<'_>], out: &mut [u8]) -> Result<(), NetError> {
-        self.guarded(|step| match step {
-            Step::Circuit(circuit) => circuit.turn(&one(messages, 0)?, out),
-            _ => Err(LOST.into()),
-        })
-    }
 }
 
 /// Whether one string is less than another, both of `width` bits.

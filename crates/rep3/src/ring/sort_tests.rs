@@ -65,7 +65,7 @@ fn sort(parties: &mut [Party; 3], prg: &mut Prg, rows: usize, keys: &[Plain], wi
         .iter_mut()
         .map(|party| {
             let keys: Vec<_> = shared.iter_mut().map(|key| key.next().unwrap()).collect();
-            Sort::new(party.next_batch().unwrap(), rows, &keys).unwrap().wide_from(wide)
+            Sort::wide_from(party.next_batch().unwrap(), rows, &keys, wide).unwrap()
         })
         .collect();
     let (mut opened, mut spent) = (Vec::<(usize, Vec<u8>)>::new(), [Cost::default(); 3]);

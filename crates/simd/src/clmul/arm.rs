@@ -1,6 +1,6 @@
 //! PMULL, part of ARMv8's AES feature.
 
-use super::{Sum, WordKernel, Words, fold_with, scale_add_with};
+use super::{ClmulSum, ClmulWords, WordKernel, fold_with, scale_add_with};
 use std::arch::aarch64::vmull_p64;
 
 #[target_feature(enable = "neon,aes")]
@@ -9,11 +9,11 @@ pub(super) fn mul(a: u64, b: u64) -> u128 {
     vmull_p64(a, b)
 }
 
-/// Made by [`run`] alone, where PMULL is there.
+/// Proof of PMULL: only [`run`] makes it.
 #[derive(Clone, Copy)]
 pub(super) struct Pmull(());
 
-impl Words for Pmull {
+impl ClmulWords for Pmull {
     #[inline(always)]
     fn mul(self, a: u64, b: u64) -> u128 {
         // SAFETY: the token exists only inside `run`, whose caller has detected the features.
@@ -27,7 +27,7 @@ pub(super) fn run<K: WordKernel>(kernel: K) -> K::Out {
 }
 
 #[target_feature(enable = "neon,aes")]
-pub(super) fn fold(a: &[u128], x: &[u8], sums: &mut [Sum]) {
+pub(super) fn fold(a: &[u128], x: &[u8], sums: &mut [ClmulSum]) {
     fold_with(|a, b| vmull_p64(a, b), a, x, sums);
 }
 

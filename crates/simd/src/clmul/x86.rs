@@ -1,6 +1,6 @@
-//! PCLMULQDQ, a product at a time, and VPCLMULQDQ, four.
+//! PCLMULQDQ makes one product at a time, VPCLMULQDQ four.
 
-use super::{Sum, WordKernel, Words, combine, halves};
+use super::{ClmulSum, ClmulWords, WordKernel, combine, halves};
 use std::arch::x86_64::*;
 
 #[target_feature(enable = "pclmulqdq,sse4.1")]
@@ -9,11 +9,11 @@ pub(super) fn mul(a: u64, b: u64) -> u128 {
     number(_mm_clmulepi64_si128::<0>(_mm_cvtsi64_si128(a.cast_signed()), _mm_cvtsi64_si128(b.cast_signed())))
 }
 
-/// Made by [`run`] alone, where PCLMULQDQ is there.
+/// Proof of PCLMULQDQ: only [`run`] makes it.
 #[derive(Clone, Copy)]
 pub(super) struct Pclmul(());
 
-impl Words for Pclmul {
+impl ClmulWords for Pclmul {
     #[inline(always)]
     fn mul(self, a: u64, b: u64) -> u128 {
         // SAFETY: the token exists only inside `run`, whose caller has detected the features.
@@ -70,7 +70,7 @@ pub(super) fn dot(a: &[u128], b: &[u128]) -> [u128; 2] {
 }
 
 #[target_feature(enable = "pclmulqdq,sse4.1")]
-pub(super) fn fold(a: &[u128], x: &[u8], sums: &mut [Sum]) {
+pub(super) fn fold(a: &[u128], x: &[u8], sums: &mut [ClmulSum]) {
     for (row, sum) in x.chunks_exact(16 * a.len()).zip(sums) {
         let [mut lo, mut mid, mut hi] = [_mm_setzero_si128(); 3];
         for (&a, b) in a.iter().zip(row.chunks_exact(16)) {
@@ -85,11 +85,11 @@ pub(super) fn fold(a: &[u128], x: &[u8], sums: &mut [Sum]) {
     }
 }
 
-/// Rows folded together, so that they share loads of the coefficients.
+/// The number of rows that are folded together, so that they share loads of the coefficients.
 const ROWS: usize = 4;
 
 #[target_feature(enable = "avx512f,vpclmulqdq,pclmulqdq,sse4.1")]
-pub(super) fn fold_wide(a: &[u128], x: &[u8], sums: &mut [Sum]) {
+pub(super) fn fold_wide(a: &[u128], x: &[u8], sums: &mut [ClmulSum]) {
     let width = 16 * a.len();
     let mut rows = x.chunks_exact(ROWS * width);
     let mut groups = sums.chunks_exact_mut(ROWS);
@@ -101,11 +101,11 @@ pub(super) fn fold_wide(a: &[u128], x: &[u8], sums: &mut [Sum]) {
     }
 }
 
-/// `R` rows at once. Four products a vector, though Karatsuba's three would do: the sums of halves that those need come
-/// from the products' only port, or from loads across lines, and cost more than they save.
+/// Folds `R` rows at once with four products a vector. Karatsuba's three need sums of halves, which
+/// take the products' only port or loads across cache lines and cost more than they save.
 #[target_feature(enable = "avx512f,vpclmulqdq,pclmulqdq,sse4.1")]
 #[inline]
-fn fold_rows<const R: usize>(a: &[u128], x: &[u8], sums: &mut [Sum]) {
+fn fold_rows<const R: usize>(a: &[u128], x: &[u8], sums: &mut [ClmulSum]) {
     let n = a.len();
     assert!(x.len() == 16 * n * R && sums.len() == R);
     let zero = _mm512_setzero_si512();
@@ -173,7 +173,7 @@ pub(super) fn scale_add_wide(c: u128, tail: u64, e: &[u64], q: &mut [u8]) {
         unsafe {
             let e = _mm512_permutexvar_epi64(spread, _mm512_maskz_loadu_epi64(words, e.as_ptr().cast()));
             let high = _mm512_clmulepi64_epi128::<0x01>(c, e);
-            // The low half of `high` one half up.
+            // `high` times x^64: its low half moves one half up.
             let up = _mm512_maskz_shuffle_epi32(0xcccc, high, 0x44);
             let over = _mm512_clmulepi64_epi128::<0x01>(high, tail);
             let product = _mm512_ternarylogic_epi64::<0x96>(_mm512_clmulepi64_epi128::<0x00>(c, e), up, over);

@@ -1,4 +1,4 @@
-//! Expressions: names become columns, types are brought together.
+//! Binds expressions: resolves names to columns and unifies types.
 
 use super::{
     Binder, Env,
@@ -25,9 +25,9 @@ pub(super) struct Over {
     pub(super) calls: Vec<(Id, WindowFunction)>,
 }
 
-/// Calls of an expression that stand for columns which other operators make.
+/// The calls in an expression that stand for columns which other operators make.
 pub(super) struct Calls<'q> {
-    /// The clause, where it takes no aggregates.
+    /// The name of a clause that takes no aggregates.
     clause: Option<&'static str>,
     pub(super) aggregates: Vec<(Id, Aggregate)>,
     pub(super) windows: Option<Vec<Over>>,
@@ -37,7 +37,7 @@ pub(super) struct Calls<'q> {
 }
 
 impl<'q> Calls<'q> {
-    /// None at all in this clause.
+    /// No calls are allowed in this clause.
     pub(super) const fn none(clause: &'static str) -> Self {
         Calls {
             clause: Some(clause),
@@ -49,7 +49,7 @@ impl<'q> Calls<'q> {
         }
     }
 
-    /// Subqueries alone.
+    /// Only subqueries are allowed.
     pub(super) const fn subqueries(clause: &'static str) -> Self {
         Calls {
             clause: Some(clause),
@@ -61,7 +61,7 @@ impl<'q> Calls<'q> {
         }
     }
 
-    /// All of them, with the windows that a SELECT names.
+    /// All calls are allowed, with the windows that a SELECT names.
     pub(super) const fn all(select: &'q ast::Select) -> Self {
         Calls {
             clause: None,
@@ -73,7 +73,7 @@ impl<'q> Calls<'q> {
         }
     }
 
-    /// Refuses an aggregate where there can be none.
+    /// Refuses an aggregate where none is allowed.
     pub(super) fn aggregate(&self, at: At) -> Result<(), Fault> {
         let misplaced = |clause: &str, remedy: &str| {
             Err(fault(at, code::AGGREGATE_MISPLACED, &[("clause", &clause), ("remedy", &remedy)]))
@@ -370,7 +370,7 @@ impl<'q> Binder<'q> {
         Ok(all)
     }
 
-    /// The rules that bring values together, of all columns.
+    /// The rules for types, over all columns.
     pub(super) fn reader(&self) -> Reader<'_> {
         Reader { schema: &self.columns.0, read: crate::cell::read }
     }
@@ -394,12 +394,12 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// A comparison, in which strings are read as what they are compared with.
+    /// A comparison; string literals are read as values of the other operand's type.
     pub(super) fn compared(&self, op: Comparison, a: Expr, b: Expr, at: At) -> Result<Expr, Fault> {
         placed(self.reader().compared(op, a, b), at)
     }
 
-    /// Whether two are equal, NULLs included.
+    /// Whether two values are equal, with NULL equal to NULL.
     fn same(&mut self, a: Expr, b: Expr, at: At) -> Result<Expr, Fault> {
         let nulls = a.clone().is_null().and(b.clone().is_null());
         Ok(coalesce(vec![self.compared(Comparison::Equal, a, b, at)?, nulls]))
@@ -423,7 +423,7 @@ impl<'q> Binder<'q> {
         Ok(all.into_iter().reduce(Expr::or).unwrap_or(truth(false)))
     }
 
-    /// Values that are chosen from, NULLs as values of the others' type.
+    /// Alternatives in their common type; NULLs become values of it.
     pub(super) fn united(&self, all: Vec<Expr>, at: At) -> Result<Vec<Expr>, Fault> {
         placed(self.reader().united(all), at)
     }
@@ -456,10 +456,10 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// CEIL and FLOOR to whole numbers, as the parser has it.
+/// CEIL and FLOOR to whole numbers, in the parser's form.
 const NO_UNIT: ast::CeilFloorKind = ast::CeilFloorKind::DateTimeField(ast::DateTimeField::NoDateTime);
 
-/// The same, with its error at a place.
+/// Adds a place to an error.
 pub(super) fn placed<T>(made: Result<T, Fault>, at: At) -> Result<T, Fault> {
     made.map_err(|e| e.placed(at.0))
 }
@@ -468,7 +468,7 @@ fn negate(expr: Expr, negated: bool) -> Expr {
     if negated { expr.not() } else { expr }
 }
 
-/// The type that a query writes.
+/// The type that a query's text names.
 pub(super) fn column_type(ty: &ast::DataType, at: At) -> Result<ColumnType, Fault> {
     use ast::{CharacterLength, DataType as D, ExactNumberInfo as X};
     let made = match ty {
@@ -506,7 +506,7 @@ pub(super) fn column_type(ty: &ast::DataType, at: At) -> Result<ColumnType, Faul
     }
 }
 
-/// The first operand of what binds more tightly than NOT.
+/// The first operand of an expression that binds more tightly than NOT.
 fn compared_operand(expr: &ast::Expr) -> Option<&ast::Expr> {
     use ast::{BinaryOperator as B, Expr as E};
     match expr {

@@ -1,4 +1,4 @@
-//! FROM: tables, derived tables and joins.
+//! Binds FROM: tables, derived tables and joins.
 
 use super::{
     Binder, Bound, Common, Env,
@@ -18,15 +18,16 @@ use hushwire_tables::{
 use sqlparser::ast::{self, Ident, JoinConstraint, JoinOperator};
 use std::fmt::Display;
 
-/// Columns that USING or NATURAL makes one: the two names, and the column that stands for both.
+/// Two columns that USING or NATURAL merges: both names, and the merged column.
 struct Shared {
-    /// Their name: two names of a side may mean one column, as in `SELECT y AS k, y AS z`.
+    /// The name: two names of a side may denote one column, as in `SELECT y AS k, y AS z`.
     name: Ident,
     left: Id,
     right: Id,
 }
 
-/// Makes the names of two columns one, which stands for `one`; beside their tables' names they stay what they were.
+/// Makes both names denote the column `one`; qualified by their tables' names, they denote the
+/// original columns.
 fn merged(left_names: &mut Scope, right_names: &mut Scope, shared: &Shared, one: Id) {
     let Shared { left, right, .. } = *shared;
     let is = |name: &Name, id: Id| name.id == id && means(&shared.name, &name.name);
@@ -109,7 +110,7 @@ impl<'q> Binder<'q> {
         use JoinOperator as J;
         let at: At = (&join.relation).into();
         let no = |clause: &str| Err(unsupported(at, clause));
-        // A right join is a left one of the sides in turn.
+        // A right join is a left join with swapped sides.
         let (kind, turned, constraint) = match &join.join_operator {
             J::Join(on) | J::Inner(on) | J::CrossJoin(on) => (Kind::Inner, false, on),
             J::Left(on) | J::LeftOuter(on) => (Kind::Left, false, on),
@@ -201,12 +202,12 @@ impl<'q> Binder<'q> {
         self.compared(hushwire_compute::Comparison::Equal, Expr::Column(left), Expr::Column(right), at)
     }
 
-    /// One plan of a pool.
+    /// Joins a pool to one plan.
     pub(super) fn joined(&mut self, pool: Pool) -> Plan {
         joined(pool, &mut self.columns, self.catalog)
     }
 
-    /// All rows of the left side, and of the right one too where it is full.
+    /// All rows of the left side; if the join is full, also those of the right side.
     fn outer_join(
         &mut self,
         kind: Kind,
@@ -217,7 +218,8 @@ impl<'q> Binder<'q> {
     ) -> Result<Plan, Fault> {
         let (mut on, mut rest) = (vec![], vec![]);
         for condition in conditions {
-            // What is asked of the right side alone is asked before; its rows without partner are nowhere.
+            // Conditions on the right side alone are applied before the join: its rows without a
+            // partner do not occur in the result.
             if kind == Kind::Left && reads(&condition).is_subset(&right.ids()) {
                 right = filtered(right, [condition]);
             } else if let Some(pair) = pair(&condition, &mut left, &mut right, &mut self.columns) {
@@ -229,7 +231,8 @@ impl<'q> Binder<'q> {
         if kind == Kind::Full && !rest.is_empty() {
             return Err(unsupported(at, "FULL JOIN on more than columns that are equal"));
         }
-        // What is asked of the left side alone: no partner has the key NULL.
+        // A condition on the left side alone becomes a key that is NULL where it does not hold:
+        // NULL has no partner.
         let (mine, both): (Vec<Expr>, Vec<Expr>) =
             rest.into_iter().partition(|condition| reads(condition).is_subset(&left.ids()));
         if let (Some((first, _)), false) = (on.first_mut(), mine.is_empty()) {
@@ -313,12 +316,12 @@ impl<'q> Binder<'q> {
         Ok((Pool { items: vec![bound.plan], conditions: vec![] }, scope))
     }
 
-    /// A table of WITH, else one of the catalog.
+    /// A table of WITH, or else of the catalog.
     fn named_table(&mut self, name: &Ident, at: At) -> Result<Bound, Fault> {
         let place = self.common.iter().rposition(|c| means(name, &c.alias.name.value));
         if let Some(place) = place {
             let Common { alias, query } = self.common[place].clone();
-            // It sees those before it.
+            // It only sees the tables before it.
             let after = self.common.split_off(place);
             let bound = self.query(query, None);
             self.common.extend(after);

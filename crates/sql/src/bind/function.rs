@@ -1,4 +1,5 @@
-//! Calls of functions: aggregates, windows, and those of values, which a table defines.
+//! Binds calls of functions: aggregates, window functions, and scalar functions, which a table
+//! defines.
 
 use super::{
     Binder, Env,
@@ -17,7 +18,7 @@ use hushwire_tables::{
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 use std::fmt::Display;
 
-/// The arguments of a call; none for `*`.
+/// The arguments of a call; `None` for `*`.
 fn arguments(function: &ast::Function) -> Result<(Option<Vec<&ast::Expr>>, bool), Fault> {
     let FunctionArguments::List(list) = &function.args else {
         return Err(unsupported(function, "a function without a list of arguments"));
@@ -42,7 +43,7 @@ fn arguments(function: &ast::Function) -> Result<(Option<Vec<&ast::Expr>>, bool)
     Ok((Some(args), distinct))
 }
 
-/// The same with 32 bits behind the point, exactly: unlike a CAST none is NULL for its size.
+/// Converts to 32 fractional bits, exactly: unlike a CAST, it never gives NULL for a large number.
 pub(super) fn as_double(of: Expr) -> Expr {
     coalesce(vec![of, Expr::Literal(Value::Null, ColumnType::Double { frac: 32 })])
 }
@@ -104,7 +105,7 @@ impl<'q> Binder<'q> {
         self.call(&name, args, at)
     }
 
-    /// The expression that a function of values is.
+    /// The expression of a scalar function's call.
     pub(super) fn call(&self, name: &str, all: Vec<Expr>, at: At) -> Result<Expr, Fault> {
         let Some(function) = functions::find(name) else {
             return Err(fault(at, code::FUNCTION_UNSUPPORTED, &[("function", &name)]));
@@ -129,7 +130,7 @@ impl<'q> Binder<'q> {
         if argument.is_none() {
             function = Function::CountRows;
         }
-        // The least and the greatest are the same of each value once.
+        // DISTINCT does not change the least or the greatest value.
         let distinct = distinct && !matches!(function, Function::Min | Function::Max | Function::CountRows);
         let aggregate = Aggregate { name: function.to_string(), function, argument, distinct };
         Ok(Expr::Column(self.figure(&mut calls.aggregates, aggregate, at)?))
@@ -148,7 +149,7 @@ impl<'q> Binder<'q> {
             None if function == Function::Count => None,
             Some([one]) => {
                 let of = self.expr(env, calls, one)?;
-                // A mean has as many bits behind the point as a quotient.
+                // A mean has as many fractional bits as a quotient.
                 let average = function == Function::Average;
                 let narrow = matches!(self.ty(&of, at)?, ColumnType::Double { frac: ..32 });
                 Some(if average && narrow { as_double(of) } else { of })
@@ -176,7 +177,7 @@ impl<'q> Binder<'q> {
         })
     }
 
-    /// The column of an aggregate; equal ones are one.
+    /// The column of an aggregate; equal aggregates share one.
     pub(super) fn figure(
         &mut self,
         all: &mut Vec<(Id, Aggregate)>,

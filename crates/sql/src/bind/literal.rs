@@ -1,4 +1,4 @@
-//! Values that a query's text has.
+//! Binds literals of a query's text.
 
 use crate::{
     Fault,
@@ -22,7 +22,8 @@ pub(super) fn literal(value: &ast::ValueWithSpan) -> Result<Expr, Fault> {
     })
 }
 
-/// Digits with a point or without: a whole number takes 32 bits or 64, all others are decimals of as many digits as are written.
+/// Digits with or without a point: an integer takes 32 or 64 bits; any other number is a decimal
+/// with exactly the written digits.
 fn number(digits: &str) -> Result<Expr, Fault> {
     let wrong = || {
         let fields: [(_, &dyn Display); 3] = [
@@ -74,9 +75,9 @@ pub(super) fn typed(typed: &ast::TypedString) -> Result<(Expr, ColumnType, At), 
 /// A span of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Span {
-    /// Of the calendar.
+    /// Calendar months.
     Months(i128),
-    /// Of the clock.
+    /// Days.
     Days(i128),
 }
 
@@ -96,7 +97,7 @@ pub(super) fn interval(interval: &ast::Interval) -> Result<Span, Fault> {
         },
         _ => return wrong("an interval that is no literal"),
     };
-    // '3 months' in one string, as some write it.
+    // Some write '3 months' in one string.
     let (digits, unit) = match text.trim().split_once(' ') {
         Some((digits, unit)) => (digits.to_owned(), Some(unit.trim().to_ascii_lowercase())),
         None => (text.trim().to_owned(), unit),
@@ -115,7 +116,7 @@ pub(super) fn interval(interval: &ast::Interval) -> Result<Span, Fault> {
     }
 }
 
-/// A date, or a column of dates, moved by a span.
+/// A date, or a column of dates, shifted by a span.
 pub(super) fn moved(expr: Expr, ty: ColumnType, by: Span, at: At) -> Result<Expr, Fault> {
     use hushwire_tables::algebra::Arithmetic;
     let unit = if ty == ColumnType::Timestamp { crate::cell::DAY } else { 1 };

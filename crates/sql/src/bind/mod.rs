@@ -1,4 +1,4 @@
-//! Names, types and subqueries of a query's text: from the parser's tree to [`Plan`]s.
+//! Binds names, types and subqueries of a query's text: from the parser's tree to [`Plan`]s.
 //!
 //! ```text
 //! mod         whole queries: WITH, set operations, ORDER BY, LIMIT
@@ -37,39 +37,39 @@ use sqlparser::ast::{self, Spanned};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-/// A table that a WITH names; bound anew wherever it is named.
+/// A table of WITH. It is bound again wherever it is named.
 #[derive(Clone)]
 struct Common<'q> {
     alias: &'q ast::TableAlias,
     query: &'q ast::Query,
 }
 
-/// LOCAL: no expression is deeper.
+/// LOCAL: the largest depth of an expression.
 const DEEPEST: usize = 1000;
-/// LOCAL: no query has more parts, one that WITH names counted wherever it is named.
+/// LOCAL: the largest number of parts of a query; a query of WITH counts wherever it is named.
 const MOST_QUERIES: usize = 1000;
-/// LOCAL: parts of one expression, with those that functions repeat.
+/// LOCAL: the largest number of parts of one expression, including those that functions repeat.
 const LARGEST: usize = 1 << 14;
-/// LOCAL: parts of all expressions, each as often as it is a part.
+/// LOCAL: the largest number of parts of all expressions, each as often as it occurs.
 const MOST_PARTS: usize = 1 << 22;
 
 pub(crate) struct Binder<'q> {
     catalog: &'q Catalog,
     pub(crate) columns: Columns,
-    /// Where each column was named last.
+    /// Where each column was last named.
     named: BTreeMap<Id, At>,
     common: Vec<Common<'q>>,
-    /// Expressions and queries around the one that is bound.
+    /// The depth of the current expression or query.
     depth: usize,
-    /// Columns of nothing but NULLs without a type of their own.
+    /// The columns that only hold NULLs and have no type of their own.
     nulls: Ids,
-    /// Queries that were bound.
+    /// The number of queries bound so far.
     queries: usize,
-    /// Parts of the expressions that were bound.
+    /// The number of parts of the expressions bound so far.
     parts: usize,
 }
 
-/// A query's rows, with names and numbers of its columns.
+/// A query's rows, with the names and numbers of its columns.
 pub(crate) struct Bound {
     pub(crate) plan: Plan,
     pub(crate) columns: Vec<(String, Id)>,
@@ -81,7 +81,7 @@ impl<'q> Binder<'q> {
         Binder { catalog, columns, named, common: vec![], depth: 0, nulls, queries: 0, parts: 0 }
     }
 
-    /// Counts a level, and refuses one too many.
+    /// Counts a level, and refuses too many levels.
     fn deeper(&mut self, at: At) -> Result<(), Fault> {
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -91,7 +91,7 @@ impl<'q> Binder<'q> {
         Ok(())
     }
 
-    /// Counts a query, and refuses one too many.
+    /// Counts a query, and refuses too many queries.
     fn another(&mut self, at: At) -> Result<(), Fault> {
         self.queries += 1;
         if self.queries > MOST_QUERIES {
@@ -103,7 +103,7 @@ impl<'q> Binder<'q> {
         Ok(())
     }
 
-    /// Counts an expression's parts, and refuses too many.
+    /// Counts an expression's parts, and refuses too many parts.
     fn within_size(&mut self, expr: &Expr, at: At) -> Result<(), Fault> {
         let size = size(expr);
         self.parts += size;
@@ -115,13 +115,13 @@ impl<'q> Binder<'q> {
         Ok(())
     }
 
-    /// A number for a column of this type, without a range: ranges are the algebra's own.
+    /// A new column of this type, without a range: the algebra determines ranges.
     fn column(&mut self, name: &str, ty: ColumnType, nullable: bool) -> Id {
         let column = Column::new(name, ty);
         self.columns.add(if nullable { column.nullable() } else { column })
     }
 
-    /// A column for an expression: its own where it is one.
+    /// A column for an expression; the expression itself if it is a column.
     fn id_of(&mut self, name: &str, expr: &Expr, more: &mut Vec<(Id, Expr)>) -> Result<Id, Fault> {
         if let Expr::Column(id) = expr {
             return Ok(*id);
@@ -139,12 +139,12 @@ impl<'q> Binder<'q> {
         Ok(id)
     }
 
-    /// A whole query, which stands in no other.
+    /// Binds a query that is not part of another one.
     pub(crate) fn whole(&mut self, query: &'q ast::Query) -> Result<Bound, Fault> {
         self.query(query, None)
     }
 
-    /// A query all of whose columns are its own, even where it stands in another.
+    /// Binds a query that uses only its own columns, even within another query.
     fn query(&mut self, query: &'q ast::Query, outer: Option<&Env<'_>>) -> Result<Bound, Fault> {
         refuse_clauses(query)?;
         self.deeper(query.into())?;
@@ -242,7 +242,7 @@ impl<'q> Binder<'q> {
         }
         let mut columns = vec![];
         for ((name, a), (_, b)) in left.columns.iter_mut().zip(&mut right.columns) {
-            // A NULL is one of the other side's type.
+            // A column of untyped NULLs takes the other side's type.
             let untyped = [*a, *b].map(|id| self.nulls.contains(&id));
             match untyped {
                 [true, false] => *a = self.nulls_of(self.columns.of(*b).ty, &mut left.plan),
@@ -273,7 +273,7 @@ impl<'q> Binder<'q> {
         Ok(Bound { plan, columns })
     }
 
-    /// A column of NULLs beside those of a plan.
+    /// Adds a column of NULLs to a plan.
     fn nulls_of(&mut self, ty: ColumnType, plan: &mut Plan) -> Id {
         let id = self.column("null", ty, true);
         let was = std::mem::replace(plan, Plan::One);
@@ -281,7 +281,7 @@ impl<'q> Binder<'q> {
         id
     }
 
-    /// ORDER BY behind a set operation: of its columns alone.
+    /// ORDER BY after a set operation, which can only use its columns.
     fn order_columns(&mut self, bound: Bound, order: &'q [ast::OrderByExpr]) -> Result<Bound, Fault> {
         if order.is_empty() {
             return Ok(bound);
@@ -302,12 +302,12 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// The parts of an expression.
+/// The number of parts of an expression.
 fn size(expr: &Expr) -> usize {
     1 + expr.operands().into_iter().map(size).sum::<usize>()
 }
 
-/// Keys of ORDER BY.
+/// The keys of ORDER BY.
 fn order_by(query: &ast::Query) -> Result<&[ast::OrderByExpr], Fault> {
     match &query.order_by {
         None => Ok(&[]),
@@ -316,7 +316,7 @@ fn order_by(query: &ast::Query) -> Result<&[ast::OrderByExpr], Fault> {
     }
 }
 
-/// A key as a place of the list, counted from 0.
+/// A key that is a position in the list, counted from 0.
 fn ordinal(expr: &ast::Expr, columns: usize) -> Result<Option<usize>, Fault> {
     let ast::Expr::Value(value) = expr else { return Ok(None) };
     let ast::Value::Number(digits, _) = &value.value else { return Ok(None) };
@@ -329,7 +329,7 @@ fn ordinal(expr: &ast::Expr, columns: usize) -> Result<Option<usize>, Fault> {
     }
 }
 
-/// SQL's orders put NULLs last going up and first going down, unless they say otherwise.
+/// By default, NULLs come last in ascending order and first in descending order.
 fn sort_key(key: &ast::OrderByExpr, id: Id) -> Result<Key, Fault> {
     if key.with_fill.is_some() {
         return Err(unsupported(key, "WITH FILL"));
@@ -392,7 +392,7 @@ fn refuse_clauses(query: &ast::Query) -> Result<(), Fault> {
     }
 }
 
-/// The columns of a set that are none of these.
+/// The columns of a set that are not among these.
 fn foreign(of: &Ids, own: &Ids) -> Ids {
     of.difference(own).copied().collect()
 }

@@ -1,4 +1,4 @@
-//! Which names there are, and what they stand for.
+//! Names and what they denote.
 
 use super::Binder;
 use crate::{
@@ -15,7 +15,7 @@ pub(super) struct Name {
     pub(super) table: Option<String>,
     pub(super) name: String,
     pub(super) id: Id,
-    /// Whether `*` leaves it out: the second of two that USING made one.
+    /// Whether `*` leaves the column out: it is the second of two that USING merged.
     pub(super) merged: bool,
 }
 
@@ -36,29 +36,29 @@ impl Scope {
     }
 }
 
-/// A scope in those around it.
+/// A scope, with the scopes around it.
 #[derive(Clone, Copy)]
 pub(super) struct Env<'e> {
     pub(super) scope: &'e Scope,
     pub(super) outer: Option<&'e Env<'e>>,
-    /// The clause, where it may name no column of the scopes around: WHERE alone correlates.
+    /// The clause, if it must not name columns of the scopes around: only WHERE may correlate.
     pub(super) barred: Option<&'static str>,
 }
 
 impl<'e> Env<'e> {
-    /// A scope with none around.
+    /// A scope without scopes around it.
     pub(super) const fn alone(scope: &'e Scope) -> Self {
         Env { scope, outer: None, barred: None }
     }
 }
 
-/// Whether an identifier means a name: letters' case counts between quotes.
+/// Whether an identifier denotes a name; between quotes, case matters.
 pub(super) fn means(ident: &Ident, name: &str) -> bool {
     if ident.quote_style.is_some() { ident.value == name } else { ident.value.eq_ignore_ascii_case(name) }
 }
 
 impl Binder<'_> {
-    /// The column that is named, in the nearest scope that has it.
+    /// The named column, in the nearest scope that has it.
     pub(super) fn resolve(&mut self, env: &Env<'_>, path: &[Ident]) -> Result<Id, Fault> {
         let (table, column) = match path {
             [column] => (None, column),

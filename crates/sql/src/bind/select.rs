@@ -1,4 +1,4 @@
-//! SELECT: conditions, groups, the list, DISTINCT, order.
+//! Binds SELECT: conditions, groups, the list, DISTINCT, order.
 
 use super::{
     Binder, Bound, Env,
@@ -20,18 +20,19 @@ use hushwire_tables::{
 };
 use sqlparser::ast::{self, Spanned};
 
-/// A SELECT's rows.
+/// The rows of a SELECT.
 pub(super) struct Selected {
     pub(super) bound: Bound,
     /// Conditions on columns of the query around, with their places.
     pub(super) correlated: Vec<(Expr, At)>,
-    /// Whether it is an aggregate without GROUP BY, which has a row even of nothing, unless HAVING drops it.
+    /// For an aggregate without GROUP BY, which has one row even if there are no input rows, unless
+    /// HAVING drops it.
     pub(super) one: Option<Empty>,
-    /// Its figures, whose values of no row at all a scalar subquery must know.
+    /// Its aggregates; a scalar subquery needs their values for no rows.
     pub(super) figures: Vec<(Id, Aggregate)>,
-    /// The list's expressions, before it was given columns.
+    /// The list's expressions, before they are assigned to columns.
     pub(super) list: Vec<Expr>,
-    /// Whether the list reads more than figures and keys of its groups: columns of subqueries.
+    /// Whether the list reads columns of subqueries, besides aggregates and keys of its groups.
     pub(super) beside: bool,
 }
 

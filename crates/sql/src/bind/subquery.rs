@@ -1,4 +1,4 @@
-//! Subqueries as joins.
+//! Turns subqueries into joins.
 //!
 //! ```text
 //! EXISTS, IN                  semi join       NOT EXISTS, NOT IN     anti join       as conditions
@@ -6,7 +6,8 @@
 //! scalar, an aggregate        groups by what it is correlated by, joined to each row; the value of no row where there is no group
 //! scalar, of one row          the row, joined to each row
 //! ```
-//! A subquery is attached to the smallest part of FROM that has the columns it is correlated by.
+//! A subquery is attached to the smallest part of FROM that has the columns with which it
+//! correlates.
 
 use super::{
     Binder, Bound, Env,
@@ -27,9 +28,10 @@ use std::collections::BTreeMap;
 
 enum Sort {
     Exists,
-    /// Whether an expression outside is among the values of a column.
+    /// Whether an outer expression is among the values of a column.
     In(Expr, Id),
-    /// The column of the value, and its value of no row where that is not NULL; `exactly` says that there is always a row.
+    /// The value's column, and its value for no rows if that is not NULL. `exactly` says that there
+    /// is always one row.
     Scalar {
         value: Id,
         empty: Option<Expr>,
@@ -47,7 +49,7 @@ pub(super) struct Subquery {
 }
 
 impl Subquery {
-    /// The columns outside that it stands on.
+    /// The outer columns that it uses.
     fn outer(&self) -> Ids {
         let all: Ids = self.on.iter().flat_map(reads).collect();
         let mut outer = foreign(&all, &self.plan.ids());
@@ -57,7 +59,7 @@ impl Subquery {
         outer
     }
 
-    /// Refuses a subquery that names columns which the query right around it does not have.
+    /// Refuses a subquery that names columns of a query further out than the next one.
     pub(super) fn refuse_beyond(&self, own: &Ids) -> Result<(), Fault> {
         let all: Ids = self.on.iter().flat_map(reads).collect();
         if foreign(&foreign(&all, &self.plan.ids()), own).is_empty() {
@@ -66,7 +68,7 @@ impl Subquery {
         Err(unsupported(self.at, "a column of a query that is two levels around"))
     }
 
-    /// Rewrites its expressions on columns outside.
+    /// Rewrites its expressions on outer columns.
     pub(super) fn each_outer(
         &mut self,
         mut f: impl FnMut(&Expr) -> Result<Expr, Fault>,
@@ -81,7 +83,7 @@ impl Subquery {
     }
 }
 
-/// A subquery's rows, and what correlates it.
+/// A subquery's rows, and its correlation.
 struct Inner {
     plan: Plan,
     columns: Vec<(String, Id)>,
@@ -93,7 +95,8 @@ struct Inner {
 }
 
 impl Inner {
-    /// Of what a correlated aggregate has for a row around without rows of its own; `None` where it is none, or stands alone.
+    /// The value of a correlated aggregate for an outer row without inner rows; `None` if it is not
+    /// an aggregate or not correlated.
     fn correlated(&self, at: At) -> Result<Option<Empty>, Fault> {
         match self.one.filter(|_| !self.on.is_empty()) {
             Some(Empty::Unsure) => {
@@ -181,12 +184,12 @@ impl<'q> Binder<'q> {
             return Err(fault(at, code::SUBQUERY_COLUMNS, &[("found", &inner.columns.len())]));
         };
         if inner.correlated(at)? == Some(Empty::One) {
-            // There is one row whatever there is: to be among its values is to be equal.
+            // There is always exactly one row, so membership is equality.
             let value = self.value_of(calls, inner, at)?;
             return self.compared(Comparison::Equal, left, value, at);
         }
         let Inner { plan, on, .. } = inner;
-        // Its types are checked here.
+        // Checks its types.
         self.compared(Comparison::Equal, left.clone(), Expr::Column(right), at)?;
         let nullable = self.columns.may_be_null(&left)? || self.columns.of(right).nullable;
         Ok(self.stand_in(calls, (ColumnType::Boolean, nullable), Sort::In(left, right), (plan, on), at))
@@ -203,7 +206,7 @@ impl<'q> Binder<'q> {
         self.value_of(calls, inner, at)
     }
 
-    /// The value of a subquery's one row, NULL where there is none.
+    /// The value of a subquery's one row; NULL if there is no row.
     fn value_of(&mut self, calls: &mut Calls<'q>, inner: Inner, at: At) -> Result<Expr, Fault> {
         let one = inner.correlated(at)?;
         let Inner { plan, columns, on, figures, list, beside, .. } = inner;
@@ -212,7 +215,8 @@ impl<'q> Binder<'q> {
         };
         let facts = Facts::of(&plan, self.catalog);
         let inner = plan.ids();
-        // A column that is equal to something outside; rows may share any other expression.
+        // A column that equals an outer expression; rows may share the value of any other
+        // expression.
         let column = |condition: &Expr| match condition {
             Expr::Compare(Comparison::Equal, a, b) => {
                 let outside = |e: &Expr| reads(e).is_disjoint(&inner);
@@ -241,7 +245,7 @@ impl<'q> Binder<'q> {
         Ok(self.stand_in(calls, kind, Sort::Scalar { value, empty, exactly }, (plan, on), at))
     }
 
-    /// Attaches a subquery to a plan that has all columns outside that it stands on.
+    /// Attaches a subquery to a plan that has all outer columns it uses.
     fn attach(&mut self, item: Plan, sub: Subquery, conditions: &mut Vec<Expr>) -> Result<Plan, Fault> {
         let Subquery { id, sort, plan, mut on, at } = sub;
         let (positive, negative) = (Expr::Column(id), Expr::Column(id).not());
@@ -272,7 +276,7 @@ impl<'q> Binder<'q> {
                         item = self.semi(Kind::Anti, item, null, on.clone());
                     }
                     if nulls {
-                        // NULL is in no set but the empty one.
+                        // NULL NOT IN (…) is NULL, but true if the set is empty.
                         let there = self.column("there", ColumnType::Boolean, false);
                         item = self.marked(item, plan.clone(), on.clone(), there, at)?;
                         item = filtered(item, [left.is_null().and(Expr::Column(there)).not()]);
@@ -321,7 +325,7 @@ impl<'q> Binder<'q> {
         conditions.into_iter().map(one).collect()
     }
 
-    /// The plan with a truth value beside each row: whether it has a partner.
+    /// The plan with a truth value for each row: whether it has a partner.
     fn marked(
         &mut self,
         mut left: Plan,
@@ -380,7 +384,7 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// Whether a plan has exactly one row, whatever its tables have.
+/// Whether a plan always has exactly one row.
 fn always_one(plan: &Plan) -> bool {
     match plan {
         Plan::Group { keys, .. } => keys.is_empty(),
@@ -391,7 +395,7 @@ fn always_one(plan: &Plan) -> bool {
     }
 }
 
-/// The value of an aggregate of no row; `None` if it is NULL for sure.
+/// The value of an aggregate of no rows; `None` if it is certainly NULL.
 fn empty_value(
     list: &[Expr],
     figures: &[(Id, Aggregate)],
@@ -416,7 +420,7 @@ const fn counts(function: Function) -> bool {
     matches!(function, Function::Count | Function::CountRows)
 }
 
-/// An expression on figures, whose values are those of no row at all.
+/// An expression on aggregates, with their values for no rows.
 pub(super) fn of_no_row(expr: &Expr, figures: &[(Id, Aggregate)], columns: &crate::logical::Columns) -> Expr {
     let value = |(id, aggregate): &(Id, Aggregate)| {
         let value = if counts(aggregate.function) { Value::Number(0) } else { Value::Null };
@@ -426,7 +430,8 @@ pub(super) fn of_no_row(expr: &Expr, figures: &[(Id, Aggregate)], columns: &crat
     replaced(expr, &by)
 }
 
-/// Attaches subqueries to the parts of a FROM, each to the first that has all columns it stands on, or to all parts joined.
+/// Attaches subqueries to parts of a FROM: each to the first part that has all columns it uses, or
+/// to all parts joined.
 pub(super) fn attached(
     binder: &mut Binder<'_>,
     pool: &mut Pool,
@@ -451,7 +456,7 @@ pub(super) fn attached(
         let at = place(&subqueries[next], pool).unwrap_or(0);
         let sub = subqueries.remove(next);
         match sub {
-            // A single row is a table like others, which the order of joins finds a place for.
+            // A single row is a table like others; the order of joins places it.
             Subquery { id, sort: Sort::Scalar { value, exactly: true, .. }, plan, .. } => {
                 pool.items.push(plan.extended(vec![(id, Expr::Column(value))]));
             }

@@ -1,4 +1,4 @@
-//! VALUES: public rows that a query writes.
+//! Binds VALUES: public rows in a query's text.
 
 use super::{Binder, Bound, Env, expr::Calls, scope::Scope};
 use crate::{
@@ -14,7 +14,7 @@ use hushwire_tables::{
 use sqlparser::ast::{self, Spanned};
 
 impl<'q> Binder<'q> {
-    /// The rows of a VALUES, whose columns are called column1, column2 and so on.
+    /// The rows of VALUES; their columns are called column1, column2 and so on.
     pub(super) fn values(&mut self, values: &'q ast::Values) -> Result<Bound, Fault> {
         let at: At = values.span().into();
         self.another(at)?;

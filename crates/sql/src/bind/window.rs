@@ -1,4 +1,4 @@
-//! Functions over windows.
+//! Binds window functions.
 
 use super::{
     Binder, Env,
@@ -33,7 +33,7 @@ impl<'q> Binder<'q> {
             return Err(fault(at, code::WINDOW_MISPLACED, &[]));
         }
         let spec = named(over, calls.select, at)?;
-        // What a window function is asked of may be aggregated, but is no window function.
+        // The argument of a window function may contain aggregates, but no window function.
         let windows = calls.windows.take();
         let made = self.over(env, calls, name, args, spec, at);
         calls.windows = windows;
@@ -63,7 +63,7 @@ impl<'q> Binder<'q> {
         let no = |clause: &str| Err(unsupported(at, clause));
         let frame = frame(spec, !order.is_empty(), at)?;
         if is_whole(spec) && !matches!(name, "row_number" | "rank" | "dense_rank" | "lag" | "lead") {
-            // All rows of the partition are the same in any order.
+            // The frame is the whole partition, so the order does not matter.
             order.clear();
         }
         let star = args.is_none();
@@ -142,7 +142,8 @@ impl<'q> Binder<'q> {
             Call::Mean(sum, count) => {
                 let (sum, count) = (one(self, sum)?, one(self, count)?);
                 let ty = self.ty(&sum, at)?;
-                // As an average has them: four digits more. A sum of more than 19 is no NULL, as it would be of a CAST.
+                // Four more digits, as for an average. A sum of more than 19 digits is not NULL, as
+                // it would be after a CAST.
                 let sum = if ty.is_integer() {
                     let digits = ColumnType::Decimal { precision: 19, scale: 0 };
                     coalesce(vec![sum, Expr::Literal(Value::Null, digits)])
@@ -174,23 +175,24 @@ impl<'q> Binder<'q> {
         let none = Relation::values(self.columns.0.clone(), vec![])?;
         let made = none.window(window).map_err(|e| e.placed(at.0))?;
         let Some(column) = made.schema().columns().last() else { unreachable!("a window adds a column") };
-        // A sum may be NULL for its size, but for one of ones.
+        // A sum may be NULL for its size, except a sum of ones.
         let sums = matches!(call, WindowFunction::RunningSum(of, _) if !counts(of));
         let column = Column { range: None, nullable: column.nullable || sums, ..column.clone() };
         Ok(self.columns.add(column))
     }
 }
 
-/// The functions that a call stands for.
+/// The functions that a call expands to.
 enum Call {
     One(WindowFunction),
-    /// A sum over a count.
+    /// A sum divided by a count.
     Mean(WindowFunction, WindowFunction),
-    /// A neighbour's value, what is NULL only where there is no such neighbour, and the value in its place then.
+    /// A neighbour's value, a function that is NULL exactly if there is no such neighbour, and the
+    /// value for that case.
     Or(WindowFunction, WindowFunction, Expr),
 }
 
-/// Whether its sum is a count.
+/// Whether the function's sum is a count.
 fn counts(of: &Expr) -> bool {
     match of {
         Expr::Case { branches, otherwise } => {
@@ -200,7 +202,7 @@ fn counts(of: &Expr) -> bool {
     }
 }
 
-/// 1 where there is a value, so that the sum counts them.
+/// 1 for each value that is not NULL, so that the sum is a count.
 fn counted(of: &Expr) -> Expr {
     let number = |n| Expr::Literal(Value::Number(n), ColumnType::BigInt);
     let branches = vec![(of.clone().is_null(), number(0))];
@@ -230,7 +232,7 @@ fn named<'q>(
     }
 }
 
-/// Whether a frame is all rows of a partition, as it says.
+/// Whether a frame explicitly covers all rows of a partition.
 fn is_whole(spec: &ast::WindowSpec) -> bool {
     spec.window_frame.as_ref().is_some_and(|frame| {
         frame.units != Units::Groups
@@ -239,7 +241,7 @@ fn is_whole(spec: &ast::WindowSpec) -> bool {
     })
 }
 
-/// The rows that a function is asked of: those up to this one, or all.
+/// The frame: the rows up to this one, or all.
 fn frame(spec: &ast::WindowSpec, ordered: bool, at: At) -> Result<Frame, Fault> {
     let Some(frame) = &spec.window_frame else { return Ok(Frame::Peers) };
     let here = matches!(frame.end_bound, None | Some(Bound::CurrentRow));

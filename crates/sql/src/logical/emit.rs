@@ -1,4 +1,4 @@
-//! Plans as relations: numbers of columns become places.
+//! Turns plans into relations: numbers of columns become indices.
 
 use super::{Columns, Id, Ids, Kind, Plan, reads, replaced};
 use crate::{
@@ -11,22 +11,22 @@ use hushwire_tables::algebra::{
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Options of a query that its text does not have.
+/// Options of a query that its text does not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Groups of fewer rows are left out of results; 0 or 1 leaves out none.
+    /// Groups with fewer rows are left out of results; 0 and 1 leave out none.
     pub min_group: u64,
-    /// Most pairs of a join neither of whose sides is unique by its keys; without it as many as there can be, up to
-    /// [`Options::MOST_PAIRS`].
+    /// A limit on the pairs of a join if neither side is unique by its keys. By default there is
+    /// none, up to [`Options::MOST_PAIRS`].
     pub join_bound: Option<u64>,
 }
 
 impl Options {
-    /// Most pairs of a join that are taken without a bound.
+    /// The largest number of pairs of a join without a bound.
     pub const MOST_PAIRS: u64 = 1 << 20;
 }
 
-/// The relation of a plan, with the columns of these numbers under these names.
+/// The relation of a plan, with these columns under these names.
 pub(crate) fn emit(
     plan: &Plan,
     outputs: &[(String, Id)],
@@ -42,7 +42,8 @@ pub(crate) fn emit(
     relation.project(named.collect())
 }
 
-/// The columns of each table that any scan reads: owners bring these, and all scans of a table are one.
+/// The columns of each table that any scan reads: owners bring these, and all scans of a table are
+/// one.
 fn scanned(plan: &Plan, read: &mut BTreeMap<usize, BTreeSet<usize>>) {
     match plan {
         Plan::Scan { table, columns } => {
@@ -67,7 +68,7 @@ struct Emitter<'a> {
     catalog: &'a Catalog,
     read: BTreeMap<usize, BTreeSet<usize>>,
     options: Options,
-    /// Relations that were made: a second one that says the same is the first, and computed once.
+    /// The relations made so far: an equal relation is the same one, and is computed once.
     known: HashMap<Relation, Relation>,
 }
 
@@ -79,7 +80,7 @@ fn places(ids: impl IntoIterator<Item = Id>) -> Places {
     all
 }
 
-/// An expression on places. A number that has none would be read as a place.
+/// An expression on indices. A number without an index would be mistaken for one.
 fn placed(expr: &Expr, places: &Places) -> Result<Expr, Fault> {
     if reads(expr).iter().any(|id| !places.contains_key(id)) {
         return Err(unsupported(At::default(), "a column of the query around in this place"));
@@ -105,7 +106,7 @@ impl Emitter<'_> {
                 let column = |(k, id): (usize, &Id)| {
                     let made = Column { range: None, ..self.columns.of(*id).clone() };
                     let numbers = || rows.iter().filter_map(|row| row[k].number());
-                    // No more bits than they have: the rows are public.
+                    // The narrowest range: the rows are public.
                     match numbers().min().zip(numbers().max()) {
                         Some((low, high)) => made.within(low, high),
                         None => made,
@@ -167,7 +168,7 @@ impl Emitter<'_> {
     fn scan(&mut self, table: usize, columns: &[(Id, usize)]) -> Result<(Relation, Places), Fault> {
         let whole = self.catalog.table(table);
         let mut kept: Vec<usize> = self.read[&table].iter().copied().collect();
-        // Rows are counted by what they have.
+        // Rows are counted by their columns, so one remains.
         if kept.is_empty() {
             kept = (0..whole.schema.columns().len())
                 .min_by_key(|at| whole.schema.columns()[*at].ty.bits())
@@ -221,7 +222,7 @@ impl Emitter<'_> {
         let most = left.rows().saturating_mul(right.rows());
         let bound = self.options.join_bound.or(Some(most).filter(|most| *most <= Options::MOST_PAIRS));
         let joined = |bound| left.join(&right, kind, pairs.clone(), residual.clone(), bound);
-        // A bound is no part of a join that needs none.
+        // A bound is only set on a join that needs one.
         let made = joined(None).or_else(|e| bound.map_or(Err(e), |bound| joined(Some(bound.min(most)))));
         let made = self.one(made)?;
         let semi = matches!(kind, JoinKind::Semi | JoinKind::Anti);
@@ -257,7 +258,7 @@ fn keys(order: &[super::Key], at: &Places) -> Vec<SortKey> {
     order.iter().map(key).collect()
 }
 
-/// The numbers that a plan must keep.
+/// The numbers of the columns that a plan must keep.
 pub(crate) fn needed(outputs: &[(String, Id)]) -> Ids {
     outputs.iter().map(|(_, id)| *id).collect()
 }

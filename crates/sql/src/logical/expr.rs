@@ -4,7 +4,7 @@ use super::{Id, Ids};
 use hushwire_tables::algebra::{ColumnType, Expr, Value};
 use std::collections::BTreeMap;
 
-/// The same expression with every part replaced, operands first.
+/// Replaces every part of an expression, operands first.
 pub(crate) fn map(expr: &Expr, f: &mut impl FnMut(Expr) -> Expr) -> Expr {
     let whole = expr.with_operands(&mut |e| map(e, f));
     f(whole)
@@ -15,7 +15,7 @@ pub(crate) fn reads(expr: &Expr) -> Ids {
     expr.columns().into_iter().collect()
 }
 
-/// The same with columns replaced by expressions.
+/// Replaces columns by expressions.
 pub(crate) fn replaced(expr: &Expr, by: &BTreeMap<Id, Expr>) -> Expr {
     map(expr, &mut |e| match e {
         Expr::Column(id) => by.get(&id).cloned().unwrap_or(Expr::Column(id)),
@@ -28,14 +28,15 @@ pub(crate) fn truth(value: bool) -> Expr {
     Expr::Literal(Value::Boolean(value), ColumnType::Boolean)
 }
 
-/// The parts of a condition all of which must be true. What all alternatives of an OR have in common is one of them.
+/// Splits a condition into conjuncts. The common conjuncts of all alternatives of an OR are among
+/// them.
 pub(crate) fn conjuncts(expr: Expr) -> Vec<Expr> {
     match expr {
         Expr::And(a, b) => [conjuncts(*a), conjuncts(*b)].concat(),
         Expr::Or(..) => factored(expr),
         Expr::Literal(Value::Boolean(true), _) => vec![],
         Expr::Not(inner) => match *inner {
-            // Also with three values: not (a or b) is true where both are false.
+            // This also holds for three values: not (a or b) is true if both are false.
             Expr::Or(a, b) => [conjuncts(a.not()), conjuncts(b.not())].concat(),
             Expr::Not(a) => conjuncts(*a),
             other => vec![other.not()],
@@ -63,7 +64,7 @@ fn factored(expr: Expr) -> Vec<Expr> {
     common.into_iter().chain(rest.filter(|e| *e != truth(true))).collect()
 }
 
-/// All of them; true where there is none.
+/// The conjunction of all; true if there are none.
 pub(crate) fn conjunction(all: Vec<Expr>) -> Expr {
     all.into_iter().reduce(Expr::and).unwrap_or(truth(true))
 }

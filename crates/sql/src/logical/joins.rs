@@ -1,7 +1,8 @@
 //! The order of inner joins.
 //!
-//! Rows never become fewer before they are dropped by name, so a join costs what its two sides have: sides that are small are
-//! joined first, and a join whose one side is unique by its keys comes before one that pairs many rows with many.
+//! Rows do not become fewer before they are dropped explicitly, so a join costs what its two sides
+//! have. Small sides are joined first, and a join with a side that is unique by its keys comes
+//! before one that pairs many rows with many.
 
 use super::{Columns, Facts, Id, Ids, Kind, Plan, conjuncts, filtered, reads};
 use crate::catalog::Catalog;
@@ -11,7 +12,7 @@ use hushwire_tables::{
     functions::coalesce,
 };
 
-/// Tables and conditions of one FROM and WHERE.
+/// The tables and conditions of one FROM and WHERE.
 #[derive(Default)]
 pub(crate) struct Pool {
     pub(crate) items: Vec<Plan>,
@@ -23,13 +24,15 @@ struct Edge {
     columns: [Id; 2],
 }
 
-/// Columns of a common type for an equality, computed in the item where they are expressions or need a cast.
+/// Columns of a common type for an equality; computed in the item if they are expressions or need a
+/// cast.
 fn key(expr: Expr, item: &mut Plan, to: ColumnType, columns: &mut Columns) -> Id {
     let ty = expr.check(&columns.0).map_or(to, |t| t.ty);
     let same = ty == to || matches!(to, ColumnType::Varchar(_));
     let expr = match to {
         _ if same => expr,
-        // Unlike a CAST it is refused where its values may be too large, once their range is known.
+        // Unlike a CAST, it is refused if its values may be too large, as soon as their range is
+        // known.
         ColumnType::Double { .. } | ColumnType::Decimal { .. } => {
             coalesce(vec![expr, Expr::Literal(Value::Null, to)])
         }
@@ -45,7 +48,7 @@ fn key(expr: Expr, item: &mut Plan, to: ColumnType, columns: &mut Columns) -> Id
     id
 }
 
-/// The sides of an equality, each of one plan's columns.
+/// The two sides of an equality, each on one plan's columns.
 pub(crate) fn equality(condition: &Expr, left: &Ids, right: &Ids) -> Option<(Expr, Expr)> {
     let Expr::Compare(Comparison::Equal, a, b) = condition else { return None };
     let of = |e: &Expr, ids: &Ids| !reads(e).is_empty() && reads(e).is_subset(ids);
@@ -58,7 +61,7 @@ pub(crate) fn equality(condition: &Expr, left: &Ids, right: &Ids) -> Option<(Exp
     }
 }
 
-/// The pair of columns of an equality, one of each plan.
+/// The two columns of an equality, one of each plan.
 pub(crate) fn pair(
     condition: &Expr,
     left: &mut Plan,
@@ -71,7 +74,7 @@ pub(crate) fn pair(
     Some((key(a, left, to, columns), key(b, right, to, columns)))
 }
 
-/// One plan of all items.
+/// Joins all items to one plan.
 pub(crate) fn joined(pool: Pool, columns: &mut Columns, catalog: &Catalog) -> Plan {
     let Pool { mut items, conditions } = pool;
     let (mut edges, mut rest) = (vec![], vec![]);
@@ -117,13 +120,14 @@ fn edge(condition: &Expr, items: &mut [Plan], columns: &mut Columns) -> Option<E
     None
 }
 
-/// The price of a join: many rows with many, no columns that are equal, rows.
+/// The price of a join, in order of importance: whether it pairs many with many, whether it has no
+/// equal columns, its rows.
 type Price = (bool, bool, u64);
-/// Two items and the pairs of columns that are equal.
+/// Two items and their pairs of equal columns.
 type Next = (usize, usize, Vec<(Id, Id)>);
 
-/// The two items to join next, the first of which is the side with more rows, and the pairs of columns;
-/// `None` where there is one item.
+/// The two items to join next, the one with more rows first, and the pairs of columns; `None` if
+/// only one item is left.
 fn cheapest(items: &[Plan], edges: &[Edge], catalog: &Catalog) -> Option<Next> {
     let facts: Vec<Facts> = items.iter().map(|item| Facts::of(item, catalog)).collect();
     let ids: Vec<Ids> = items.iter().map(Plan::ids).collect();

@@ -1,18 +1,19 @@
-//! Facts that follow from declared keys: which columns are unique, which follow from others, and most rows.
+//! Facts that follow from declared keys: unique columns, dependent columns, and row bounds.
 
 use super::{Columns, Ids, Kind, Plan, conjuncts};
 use crate::catalog::Catalog;
 use hushwire_compute::Comparison;
 use hushwire_tables::algebra::{Expr, SetOperation, distinct};
 
-/// Facts of a plan's rows.
+/// Facts about a plan's rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    /// Sets of columns of which no two rows have the same values; of the empty set there is one row at most.
+    /// Sets of columns in which no two rows have the same values. If the empty set is among them,
+    /// there is at most one row.
     unique: Vec<Ids>,
-    /// Columns that follow from others: two rows that have the same of the first have the same of the second.
+    /// Functional dependencies: two rows that agree on the first columns agree on the second.
     follows: Vec<(Ids, Ids)>,
-    /// Most rows.
+    /// A bound on the rows.
     pub(crate) rows: u64,
 }
 
@@ -26,7 +27,8 @@ impl Facts {
                 let id = |place: &usize| columns.iter().find(|(_, at)| at == place).map(|(id, _)| *id);
                 let keys = table.unique.iter().filter_map(|key| key.iter().map(id).collect::<Option<Ids>>());
                 let (unique, all): (Vec<Ids>, Ids) = (keys.collect(), plan.ids());
-                // An owner checks its own rows. What owners have twice between them shows in joins alone, which check it.
+                // An owner checks its own rows. Repetitions between owners only show in joins,
+                // which check them.
                 let firm = table.parts.len() == 1;
                 let follows = unique.iter().filter(|_| firm).map(|key| (key.clone(), all.clone())).collect();
                 Facts { unique, follows, rows: table.rows() }
@@ -79,7 +81,7 @@ impl Facts {
         }
     }
 
-    /// A column has the value of an expression.
+    /// Records that a column has the value of an expression.
     fn equal(&mut self, column: &Expr, to: &Expr) {
         if let Expr::Column(id) = column {
             self.follows.push((to.columns().into_iter().collect(), Ids::from([*id])));
@@ -91,7 +93,7 @@ impl Facts {
             self.follows.push((expr.columns().into_iter().collect(), Ids::from([*id])));
             if let Expr::Column(of) = expr {
                 self.follows.push((Ids::from([*id]), Ids::from([*of])));
-                // A key of the columns under their new names, too.
+                // A key remains one under the columns' new names.
                 let renamed = self.unique.iter().filter(|key| key.contains(of));
                 let renamed = renamed.map(|key| key.iter().map(|k| if k == of { *id } else { *k }).collect());
                 self.unique.extend(renamed.collect::<Vec<Ids>>());
@@ -123,8 +125,8 @@ impl Facts {
             (_, true, _) | (Kind::Full, _, true) => self.rows.saturating_add(right.rows),
             _ => self.rows.saturating_mul(right.rows).saturating_add(self.rows).saturating_add(right.rows),
         };
-        // Beside NULLs a side's columns are all NULL, which follows from NULLs of its own only where no row of its own has them: a key
-        // that met is none.
+        // Beside NULLs, all of a side's columns are NULL. They follow from a key's NULLs only if no
+        // row of the side has NULLs in it: a key that had a partner is not NULL.
         let outer = kind != Kind::Inner;
         let met = |facts: &Facts| {
             let met = |(from, _): &&(Ids, Ids)| kind == Kind::Left && !from.is_disjoint(&theirs);
@@ -157,14 +159,15 @@ impl Facts {
         }
     }
 
-    /// Whether no two rows have the same values of these columns.
+    /// Whether no two rows have the same values in these columns.
     pub(crate) fn is_unique(&self, columns: &Ids) -> bool {
         let all = self.closure(columns);
         self.unique.iter().any(|key| key.is_subset(&all))
     }
 
-    /// As few of these columns as all of them follow from, one at least: an aggregate without keys has a row even of nothing. Dear
-    /// ones go first, and columns without an order stay.
+    /// The fewest of these columns from which the others follow, at least one: an aggregate without
+    /// keys has a row even for no rows. Expensive columns are dropped first, and columns without an
+    /// order stay.
     pub(crate) fn fewest(&self, keys: &[usize], columns: &Columns) -> Vec<usize> {
         let mut kept: Vec<usize> = keys.to_vec();
         let mut dearest: Vec<usize> =

@@ -1,8 +1,8 @@
-//! Queries as trees of operators on columns that have numbers of their own.
+//! Queries as trees of operators on numbered columns.
 //!
-//! A column keeps its number from the operator that makes it to the top, wherever operators are moved, so that rules need no
-//! arithmetic on places. Expressions are those of the algebra, whose places here are numbers of columns. [`emit`] turns
-//! numbers into places in the end.
+//! A column keeps its number from the operator that makes it to the top, wherever operators are
+//! moved, so rules do not need to renumber. Expressions are those of the algebra, whose indices
+//! here are column numbers. [`emit`] turns numbers into indices at the end.
 
 mod emit;
 mod expr;
@@ -31,13 +31,14 @@ pub(crate) type Id = usize;
 /// Numbers of columns.
 pub(crate) type Ids = BTreeSet<Id>;
 
-/// All columns of a query: their names, types, NULLs and ranges by number.
+/// All columns of a query: their names, types, NULLs and ranges, by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Columns(pub(crate) Schema);
 
 impl Columns {
-    /// A number for a new column. Of these, types and NULLs count alone: ranges depend on rows, and are judged where relations are made. Numbers have
-    /// the least here, so that none is refused for what its type could hold.
+    /// Adds a column. Only its type and NULLs matter here: ranges depend on rows and are judged
+    /// when relations are made. Numbers have the smallest range here, so that no expression is
+    /// refused for its type's range.
     pub(crate) fn add(&mut self, column: Column) -> Id {
         let number = column.ty.is_numeric() || matches!(column.ty, ColumnType::Date | ColumnType::Timestamp);
         let range = number.then_some(Range { low: 0, high: 0 });
@@ -45,8 +46,8 @@ impl Columns {
         self.0.0.len() - 1
     }
 
-    /// Whether an expression may be NULL. Whether a CAST may be one follows from the numbers that it is of, of which nothing is known here: it may
-    /// where its types say so.
+    /// Whether an expression may be NULL. For a CAST this depends on its operand's numbers, which
+    /// are unknown here: it may be NULL if the types allow it.
     pub(crate) fn may_be_null(&self, expr: &Expr) -> Result<bool, Fault> {
         let nullable = expr.check(&self.0)?.nullable;
         if nullable || !parts_of(expr).iter().any(|part| matches!(part, Expr::Cast(..))) {
@@ -57,13 +58,13 @@ impl Columns {
         Ok(expr.check(&whole).map_or(true, |of| of.nullable))
     }
 
-    /// The column of a number.
+    /// The column with this number.
     pub(crate) fn of(&self, id: Id) -> &Column {
         &self.0.0[id]
     }
 }
 
-/// An expression and all within it.
+/// An expression and all its parts.
 fn parts_of(expr: &Expr) -> Vec<&Expr> {
     let mut all = vec![expr];
     let mut next = 0;
@@ -75,21 +76,21 @@ fn parts_of(expr: &Expr) -> Vec<&Expr> {
     all
 }
 
-/// The kinds of joins that keep all rows of one side or more.
+/// The kind of a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Pairs.
     Inner,
-    /// Pairs, and rows of the left side without one.
+    /// Pairs, and rows of the left side without a partner.
     Left,
-    /// Rows of the left side beside their partner, of which there is one at most: that is promised,
-    /// and checked.
+    /// Rows of the left side beside their partner. It is promised, and checked, that there is at
+    /// most one.
     One,
-    /// Pairs, and rows of both sides without one.
+    /// Pairs, and rows of both sides without a partner.
     Full,
     /// Rows of the left side with a partner.
     Semi,
-    /// Rows of the left side without one.
+    /// Rows of the left side without a partner.
     Anti,
 }
 
@@ -104,7 +105,7 @@ pub(crate) struct Key {
 /// A tree of operators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Plan {
-    /// Columns of a table of the catalog, each with its place there.
+    /// Columns of a table of the catalog, each with its index there.
     Scan { table: usize, columns: Vec<(Id, usize)> },
     /// One row without columns.
     One,
@@ -112,18 +113,19 @@ pub(crate) enum Plan {
     Values { columns: Vec<Id>, rows: Vec<Vec<Value>> },
     /// Rows for which a condition is true.
     Filter { input: Box<Plan>, condition: Expr },
-    /// Computed columns; what is not among them goes.
+    /// Computed columns; columns that are not among them are dropped.
     Project { input: Box<Plan>, columns: Vec<(Id, Expr)> },
-    /// Rows of two sides whose columns are equal, pair by pair, and which meet a further condition; without pairs every row meets
-    /// every row.
+    /// Pairs of rows whose columns in `on` are equal and which meet a further condition; if `on` is
+    /// empty, every row meets every row.
     Join { kind: Kind, left: Box<Plan>, right: Box<Plan>, on: Vec<(Id, Id)>, residual: Option<Expr> },
-    /// One row for each value of the keys. Small groups are left out, where the query's options say so, of those that it `asked` for.
+    /// One row for each value of the keys. `asked` says that the query asks for the groups: if its
+    /// options say so, small ones are left out.
     Group { input: Box<Plan>, keys: Vec<Id>, aggregates: Vec<(Id, Aggregate)>, asked: bool },
-    /// Functions of rows near this one.
+    /// Functions of neighbouring rows.
     Window { input: Box<Plan>, partition: Vec<Id>, order: Vec<Key>, calls: Vec<(Id, WindowFunction)> },
     /// Rows in an order.
     Sort { input: Box<Plan>, keys: Vec<Key> },
-    /// Rows from one place on, so many.
+    /// A limited number of rows, from an offset on.
     Limit { input: Box<Plan>, offset: u64, limit: Option<u64> },
     /// Rows of two sides, column by column.
     Set {
@@ -157,12 +159,12 @@ impl Plan {
         }
     }
 
-    /// The same as a set.
+    /// The numbers of its columns as a set.
     pub(crate) fn ids(&self) -> Ids {
         self.columns().into_iter().collect()
     }
 
-    /// Columns beside those it has, each of an expression on them.
+    /// Adds columns that are computed by expressions.
     pub(crate) fn extended(self, more: Vec<(Id, Expr)>) -> Plan {
         if more.is_empty() {
             return self;
@@ -173,7 +175,7 @@ impl Plan {
     }
 }
 
-/// Whether all rows of a plan are groups that the query asked for, so that small ones are left out.
+/// Whether all rows of a plan are groups that the query asks for, so that small ones are left out.
 pub(crate) fn shows_groups(plan: &Plan) -> bool {
     match plan {
         Plan::Group { asked, .. } => *asked,

@@ -1,9 +1,10 @@
-//! Removal of all that nobody reads: columns of tables, figures of groups, and projections of what there is already.
+//! Removes everything that nobody reads: columns of tables, aggregates of groups, and projections
+//! that compute nothing.
 
 use super::{Ids, Plan, reads};
 use hushwire_tables::algebra::{Expr, SetOperation};
 
-/// The same rows with the columns that are needed, and perhaps others.
+/// The same rows with the needed columns, and possibly others.
 pub(crate) fn prune(plan: Plan, needed: &Ids) -> Plan {
     match plan {
         Plan::Scan { table, columns } => {
@@ -23,7 +24,7 @@ pub(crate) fn prune(plan: Plan, needed: &Ids) -> Plan {
             let columns: Vec<_> = columns.into_iter().filter(|(id, _)| needed.contains(id)).collect();
             let below = columns.iter().flat_map(|(_, expr)| expr.columns()).collect();
             let input = Box::new(prune(*input, &below));
-            // Nothing is computed, and what there is more of is not in the way.
+            // Nothing is computed, and additional columns do no harm.
             if columns.iter().all(|(id, expr)| *expr == Expr::Column(*id)) {
                 return *input;
             }
@@ -60,7 +61,7 @@ pub(crate) fn prune(plan: Plan, needed: &Ids) -> Plan {
             Plan::Limit { input: Box::new(prune(*input, needed)), offset, limit }
         }
         Plan::Set { kind, all, left, right, columns } => {
-            // Where rows are compared, every column counts.
+            // If rows are compared, every column counts.
             let kept: Vec<usize> = (0..columns.len())
                 .filter(|i| needed.contains(&columns[*i]) || !all || kind != SetOperation::Union)
                 .collect();

@@ -1,4 +1,5 @@
-//! Conditions, moved to where their columns come from: fewer rows are compared there than behind joins.
+//! Moves conditions towards the source of their columns: fewer rows are compared there than after
+//! joins.
 
 use super::{Ids, Kind, Plan, conjunction, conjuncts, reads, replaced};
 use hushwire_tables::algebra::Expr;
@@ -23,7 +24,7 @@ fn one(plan: Plan, condition: Expr) -> Plan {
             if all.contains(&condition) {
                 return Plan::Filter { input, condition: conjunction(all) };
             }
-            // Below the filter where it finds a place there, beside it otherwise.
+            // Below the filter if it can be moved there, otherwise beside it.
             match one(*input, condition) {
                 Plan::Filter { input, condition: mine } => {
                     all.extend(conjuncts(mine));

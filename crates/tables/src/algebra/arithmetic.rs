@@ -1,26 +1,25 @@
 //! Arithmetic of expressions.
 
-/// Arithmetic on two numbers, whose type the [common one](super::common_type) decides; `+` and `-`
-/// also move dates by days and timestamps by microseconds, and `-` of two of them is their
-/// distance.
+/// Arithmetic on two numbers, in their [common type](super::common_type). `+` and `-` also move
+/// dates by days and timestamps by microseconds; `-` of two dates or timestamps is their distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arithmetic {
     /// The sum.
     Add,
     /// The difference.
     Subtract,
-    /// The product; of decimals with as many digits behind the point as both have.
+    /// The product. A product of decimals has the fractional digits of both.
     Multiply,
-    /// The quotient towards 0, NULL where the divisor is 0, and where it may have more than 38
-    /// digits if it has more than 33. Of decimals with four more digits behind the point than the
-    /// dividend has.
+    /// The quotient, rounded towards 0. NULL if the divisor is 0, or if the quotient may have more
+    /// than 38 digits and has more than 33. A quotient of decimals has four more fractional digits
+    /// than the dividend.
     Divide,
-    /// The remainder with the dividend's sign, NULL where the divisor is 0.
+    /// The remainder, with the dividend's sign. NULL if the divisor is 0.
     Remainder,
 }
 
 impl Arithmetic {
-    /// As SQL writes it.
+    /// The sign in SQL.
     #[must_use]
     pub const fn sign(self) -> &'static str {
         match self {

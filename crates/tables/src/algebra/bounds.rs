@@ -1,7 +1,8 @@
-//! Bounds of results: numbers have 128 bits, and no result is a wrong one for its size.
+//! Bounds of results: numbers have 128 bits, and no result is wrong because of its size.
 //!
-//! Sums, differences and products of an expression are refused where the ranges of their operands allow for more. Sums of rows, means,
-//! variances and quotients may nearly always be larger than they are: those that are too large are NULL.
+//! Sums, differences and products in an expression are refused if the ranges of their operands
+//! allow larger results. Sums of rows, means, variances and quotients could nearly always be too
+//! large, and rarely are: those that are too large become NULL.
 
 use super::{
     arithmetic::Arithmetic,
@@ -10,21 +11,21 @@ use super::{
 };
 use crate::plain::numbers;
 
-/// All numbers that there are.
+/// The range of all numbers.
 pub(crate) const NUMBERS: Range = Range { low: -i128::MAX, high: i128::MAX };
 
-/// Sums of the upper 64 bits of numbers: of others the numbers' sum is NULL.
+/// The sums of the upper 64 bits of numbers for which the numbers' sum is not NULL.
 pub(crate) const UPPER: Range = Range::of_bits(63);
 
-/// Sums that were looked at: of lower 64 bits there are 2^40 at most.
+/// The range of sums that passed the check: at most 2^40 lower halves of 64 bits are added.
 const CHECKED: Range = Range { low: -(1 << 126), high: (1 << 126) + (1 << 104) };
 
-/// The greatest size of a range's numbers.
+/// The greatest absolute value in a range.
 pub(crate) fn greatest(range: Range) -> i128 {
     range.low.saturating_abs().max(range.high.saturating_abs())
 }
 
-/// The sums of so many numbers of a range, and whether some may be NULL for their size.
+/// The range of sums of up to `rows` numbers, and whether some sums may be NULL for their size.
 pub(crate) fn sum_range(of: Range, rows: u64) -> (Range, bool) {
     let end = |n: i128| n.checked_mul(rows.into());
     let exact = end(of.low.min(0)).zip(end(of.high.max(0))).map(|(low, high)| Range { low, high });
@@ -34,17 +35,17 @@ pub(crate) fn sum_range(of: Range, rows: u64) -> (Range, bool) {
     }
 }
 
-/// The digits of a mean: the whole quotient of a sum by its count, then those behind it.
+/// The digits of a mean: the whole quotient of a sum by its count, then fractional digits.
 pub(crate) struct Mean {
-    /// The power of ten of digits that it has more than its numbers.
+    /// The power of ten of the digits that it has in addition to its numbers' digits.
     pub(crate) times: i128,
-    /// The greatest whole quotient that is no NULL, where there are greater ones.
+    /// The greatest whole quotient that is not NULL, if there may be greater ones.
     pub(crate) most: Option<i128>,
     pub(crate) range: Range,
 }
 
 impl Mean {
-    /// Of quotients of a range.
+    /// The mean of quotients of a range.
     pub(crate) fn new(of: Range, digits: u8) -> Mean {
         let times = 10i128.pow(digits.into());
         let end = |n: i128| n.checked_mul(times);
@@ -55,24 +56,24 @@ impl Mean {
     }
 }
 
-/// A variance: its squares, their sum and what it is over.
+/// A variance: its squares, their sum and its divisor.
 pub(crate) struct Variance {
-    /// The greatest sum of squares that is no NULL, where there are greater ones.
+    /// The greatest sum of squares that is not NULL, if there may be greater ones.
     pub(crate) most_squares: Option<i128>,
-    /// Squares of numbers.
+    /// The range of the numbers' squares.
     pub(crate) squares: Range,
-    /// Its digits, of quotients before a double's shift.
+    /// The digits of its quotients, before a double's shift.
     pub(crate) mean: Mean,
 }
 
 impl Variance {
-    /// Of so many numbers of a range; `None` where a square may be too large.
+    /// The variance of up to `rows` numbers of a range; `None` if a square may be too large.
     pub(crate) fn new(of: Range, rows: u64, digits: u8) -> Option<Variance> {
         let most = greatest(of);
         let square = most.checked_mul(most)?;
         let rows = i128::from(rows).max(1);
         let fits = square.checked_mul(rows).and_then(|sum| sum.checked_mul(rows)).is_some();
-        // A sample's variance is up to twice the greatest square.
+        // A sample's variance is at most twice the greatest square.
         let quotients = Range { low: 0, high: square.saturating_mul(2) };
         Some(Variance {
             most_squares: (!fits).then(|| i128::MAX / rows),
@@ -81,26 +82,29 @@ impl Variance {
         })
     }
 
-    /// Whether some may be NULL for their size.
+    /// Whether some variances may be NULL for their size.
     pub(crate) fn may_leave(&self) -> bool {
         self.most_squares.is_some() || self.mean.most.is_some()
     }
 }
 
-/// A quotient as long division: `x first / y`, then the remainder times each further factor.
+/// A quotient by long division: `x first / y`, then the remainder times each further factor.
 pub(crate) struct Quotient {
     pub(crate) first: i128,
     pub(crate) more: Vec<i128>,
-    /// The greatest size of the first quotient that is no NULL, where there are greater ones.
+    /// The greatest absolute value of the first quotient that is not NULL, if there may be greater
+    /// ones.
     pub(crate) most: Option<i128>,
     pub(crate) range: Range,
 }
 
-/// The size up to which quotients are taken that may be larger, so that they can be multiplied.
+/// The absolute value up to which quotients are computed whose size has no proven bound, so that
+/// they can be multiplied.
 const WIDE: i128 = 10i128.pow(33);
 
 impl Quotient {
-    /// Of a type that arithmetic on two others has; `None` where the divisor leaves no place for a digit.
+    /// The quotient for a result type of arithmetic; `None` if the divisor leaves no space for a
+    /// digit.
     pub(crate) fn new(ty: ColumnType, a: ExprType, b: ExprType) -> Option<Quotient> {
         let (x, y, base, digits) = match ty {
             ColumnType::Double { frac } => {
@@ -127,7 +131,7 @@ impl Quotient {
     }
 }
 
-/// The range of arithmetic on two; `None` where it is not known to be in 128 bits.
+/// The range of arithmetic on two operands; `None` if it may not fit in 128 bits.
 pub(crate) fn arithmetic_range(op: Arithmetic, ty: ColumnType, a: ExprType, b: ExprType) -> Option<Range> {
     let same = |t: ExprType| match t.ty {
         _ if ty.is_numeric() && t.ty.is_numeric() => rescaled(t.ty, t.range, ty),
@@ -153,7 +157,8 @@ pub(crate) fn arithmetic_range(op: Arithmetic, ty: ColumnType, a: ExprType, b: E
             let all = corners.map(|(x, y)| numbers::product(x, y, frac));
             let all = all.into_iter().collect::<Option<Vec<_>>>()?;
             let range = Range { low: *all.iter().min()?, high: *all.iter().max()? };
-            // In parts it is found where the whole of one factor has a place beside the other's lower bits.
+            // Computed in two parts if the whole of one factor times the other factor's lower bits
+            // fits.
             let sizes = [greatest(x), greatest(y)];
             let whole = sizes[0].checked_mul(sizes[1]).is_some();
             let in_parts = sizes.iter().any(|size: &i128| size.checked_mul(1 << frac).is_some());

@@ -19,7 +19,7 @@ use crate::{
 use hushwire_fault::code;
 
 impl Call {
-    /// The type of its values, from the types of its operands.
+    /// The type of the expression's values, from the types of its operands.
     pub(crate) fn typed(&self, types: &[ExprType]) -> Result<ExprType, Refused> {
         let made = (self.primitive.check)(&Operands { types, public: &self.public })?;
         let of_operands = self.primitive.strict && types.iter().any(|t| t.nullable);
@@ -28,10 +28,10 @@ impl Call {
 }
 
 impl Expr {
-    /// The type of its values on rows of a schema.
+    /// The type of the expression's values on rows of a schema.
     ///
     /// # Errors
-    /// A column that there is not, or operands of types that it does not take.
+    /// A column does not exist, or an operand has a type that is not accepted.
     pub fn check(&self, schema: &Schema) -> Result<ExprType, Fault> {
         let operands = self.operands().iter().map(|e| e.check(schema)).collect::<Result<Vec<_>, _>>()?;
         let nullable = operands.iter().any(|t| t.nullable);
@@ -132,7 +132,7 @@ impl Expr {
                         None => fitted(*to, rescaled(ty, from.range, *to)),
                     },
                 };
-                // A number that the type does not hold is cast to NULL.
+                // A number that does not fit the type is cast to NULL.
                 let nullable = nullable || castable_part(from, *to).is_some();
                 ExprType { ty: *to, nullable, range }
             }
@@ -157,7 +157,7 @@ impl Expr {
         })
     }
 
-    /// Checks that it is a truth value of a schema's rows.
+    /// Checks that the expression is a truth value on a schema's rows.
     pub(crate) fn check_truth(&self, schema: &Schema) -> Result<(), Fault> {
         match self.check(schema)?.ty {
             ColumnType::Boolean => Ok(()),
@@ -166,7 +166,8 @@ impl Expr {
     }
 }
 
-/// The longest type of strings in place of any: a list may hold longer ones, which equal none.
+/// The longest string type: a list may hold longer strings than the operand's type, and they equal
+/// no value.
 const fn longest(ty: ColumnType) -> ColumnType {
     match ty {
         ColumnType::Varchar(_) => ColumnType::Varchar(super::types::MAX_TEXT),

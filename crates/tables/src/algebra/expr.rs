@@ -8,52 +8,57 @@ use crate::functions::Primitive;
 use core::fmt;
 use hushwire_compute::Comparison;
 
-/// A value of a row. Where an operand is NULL the result is, but for what says otherwise: logic has three values.
+/// A value of a row. If an operand is NULL, the result is NULL, except where documented: logic has
+/// three values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expr {
-    /// The column of a place, counted from 0.
+    /// The column with this index, from 0.
     Column(usize),
     /// A public value.
     Literal(Value, ColumnType),
     /// Arithmetic.
     Arithmetic(Arithmetic, Box<Expr>, Box<Expr>),
-    /// The negative.
+    /// The negated number.
     Negate(Box<Expr>),
-    /// A comparison in the [common type](super::common_type); of digests whether they are equal or not.
+    /// A comparison in the [common type](super::common_type); digests can only be compared for
+    /// equality.
     Compare(Comparison, Box<Expr>, Box<Expr>),
-    /// Both: false where one is false, even if the other is NULL.
+    /// Logical and: false if one operand is false, even if the other is NULL.
     And(Box<Expr>, Box<Expr>),
-    /// Either: true where one is true, even if the other is NULL.
+    /// Logical or: true if one operand is true, even if the other is NULL.
     Or(Box<Expr>, Box<Expr>),
-    /// The opposite.
+    /// Logical not.
     Not(Box<Expr>),
-    /// Whether it is NULL; itself never NULL.
+    /// Whether the operand is NULL; never NULL itself.
     IsNull(Box<Expr>),
-    /// The value of the first branch whose condition is true, else `otherwise`, or NULL without it.
+    /// The value of the first branch whose condition is true, else `otherwise`, else NULL.
     Case {
         /// Conditions and values.
         branches: Vec<(Expr, Expr)>,
-        /// The value where no condition is true.
+        /// The value if no condition is true.
         otherwise: Option<Box<Expr>>,
     },
-    /// The same in another type. Digits and fractions that go are rounded, halves away from 0; what is too large is NULL; strings are cut.
+    /// A conversion to another type. Dropped digits and fractions are rounded, halves away from 0;
+    /// a number that does not fit becomes NULL; strings are cut.
     Cast(Box<Expr>, ColumnType),
-    /// Whether it equals a value of a public list, as SQL's IN has it: NULL where it is none of them and one is NULL.
+    /// Whether the operand equals a value of a public list, as SQL's IN: NULL if it equals none of
+    /// them and one of them is NULL.
     InList(Box<Expr>, Vec<Value>),
-    /// Whether a string is like a public pattern, in which `%` stands for any bytes and `_` for one.
+    /// Whether a string matches a public pattern, in which `%` matches any bytes and `_` one
+    /// character.
     Like {
         /// The string.
         of: Box<Expr>,
         /// The pattern.
         pattern: String,
-        /// The character behind which `%` and `_` stand for themselves.
+        /// The character after which `%` and `_` match themselves.
         escape: Option<char>,
     },
-    /// A function that is an operation of its own: see [`functions`](crate::functions).
+    /// A call of a function with an operation of its own: see [`functions`](crate::functions).
     Call(Call),
 }
 
-/// A call of a function that is an operation of its own.
+/// A call of a function with an operation of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Call {
     pub(crate) primitive: &'static Primitive,
@@ -69,69 +74,69 @@ impl Expr {
         Expr::Literal(value, ty)
     }
 
-    /// Arithmetic with another.
+    /// Arithmetic with another operand.
     #[must_use]
     pub fn arithmetic(self, arithmetic: Arithmetic, other: Expr) -> Expr {
         Expr::Arithmetic(arithmetic, Box::new(self), Box::new(other))
     }
 
-    /// A comparison with another.
+    /// A comparison with another operand.
     #[must_use]
     pub fn compare(self, comparison: Comparison, other: Expr) -> Expr {
         Expr::Compare(comparison, Box::new(self), Box::new(other))
     }
 
-    /// Whether it is equal to another.
+    /// Whether this equals another operand.
     #[must_use]
     pub fn equals(self, other: Expr) -> Expr {
         self.compare(Comparison::Equal, other)
     }
 
-    /// Both.
+    /// Logical and.
     #[must_use]
     pub fn and(self, other: Expr) -> Expr {
         Expr::And(Box::new(self), Box::new(other))
     }
 
-    /// Either.
+    /// Logical or.
     #[must_use]
     pub fn or(self, other: Expr) -> Expr {
         Expr::Or(Box::new(self), Box::new(other))
     }
 
-    /// The opposite.
+    /// Logical not.
     #[must_use]
     #[expect(clippy::should_implement_trait, reason = "SQL's NOT of a tree, not of a value")]
     pub fn not(self) -> Expr {
         Expr::Not(Box::new(self))
     }
 
-    /// Whether it is NULL.
+    /// Whether this is NULL.
     #[must_use]
     pub fn is_null(self) -> Expr {
         Expr::IsNull(Box::new(self))
     }
 
-    /// Whether it lies between two others, both included.
+    /// Whether this is between two others, both included.
     #[must_use]
     pub fn between(self, low: Expr, high: Expr) -> Expr {
         let least = self.clone().compare(Comparison::GreaterOrEqual, low);
         least.and(self.compare(Comparison::LessOrEqual, high))
     }
 
-    /// The same in another type.
+    /// A conversion to another type.
     #[must_use]
     pub fn cast(self, to: ColumnType) -> Expr {
         Expr::Cast(Box::new(self), to)
     }
 
-    /// Whether it is like a pattern without an escape.
+    /// Whether this matches a pattern without an escape.
     #[must_use]
     pub fn like(self, pattern: &str) -> Expr {
         Expr::Like { of: Box::new(self), pattern: pattern.to_owned(), escape: None }
     }
 
-    /// The expressions that it stands on.
+    /// The operands.
     #[must_use]
     pub fn operands(&self) -> Vec<&Expr> {
         match self {
@@ -153,7 +158,7 @@ impl Expr {
         }
     }
 
-    /// The places of all columns that it reads, each once, ascending.
+    /// The indices of all columns that it reads, each once, ascending.
     #[must_use]
     pub fn columns(&self) -> Vec<usize> {
         let mut all = match self {
@@ -165,13 +170,13 @@ impl Expr {
         all
     }
 
-    /// The same on other columns.
+    /// The expression with renumbered columns.
     #[must_use]
     pub fn mapped(&self, to: &dyn Fn(usize) -> usize) -> Expr {
         self.replaced(&|at| Expr::Column(to(at)))
     }
 
-    /// The same with expressions in place of columns.
+    /// The expression with columns replaced by expressions.
     pub(crate) fn replaced(&self, to: &dyn Fn(usize) -> Expr) -> Expr {
         match self {
             Expr::Column(at) => to(*at),
@@ -179,7 +184,7 @@ impl Expr {
         }
     }
 
-    /// The same of other operands.
+    /// The expression with its operands replaced.
     #[must_use]
     pub fn with_operands(&self, to: &mut dyn FnMut(&Expr) -> Expr) -> Expr {
         let mut one = |e: &Expr| Box::new(to(e));
@@ -207,7 +212,7 @@ impl Expr {
         }
     }
 
-    /// As people read it, with the names of a schema.
+    /// The expression as text, with the names of a schema.
     #[must_use]
     pub fn shown<'a>(&'a self, schema: &'a Schema) -> impl fmt::Display + 'a {
         Shown(self, schema)

@@ -13,14 +13,14 @@ use crate::{
 use hushwire_compute::Comparison;
 use hushwire_fault::code;
 
-/// How rows of both sides find each other.
+/// How many partners the rows of a join may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
     /// A left row has one partner at most.
     RightUnique,
     /// A right row has one partner at most.
     LeftUnique,
-    /// Any number, so many in all.
+    /// Any number, with this many pairs in all.
     Bound(u64),
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn pairing(
     let by_right = right.is_unique_by(on.iter().map(|(_, key)| key));
     let by_left = left.is_unique_by(on.iter().map(|(key, _)| key));
     match (by_right, by_left) {
-        // The smaller result, where there is a choice.
+        // The smaller result, if there is a choice.
         (true, true) if right.rows() < left.rows() => Some(Pairing::LeftUnique),
         (true, _) => Some(Pairing::RightUnique),
         (_, true) => Some(Pairing::LeftUnique),
@@ -47,8 +47,8 @@ pub(crate) fn pairing(
     }
 }
 
-/// A residual that compares an expression of left columns with one of right columns, if it does no more: `left c right`. The right
-/// expression counts right columns from 0.
+/// Splits a residual that only compares an expression of left columns with one of right columns:
+/// `left c right`. The right expression counts right columns from 0.
 fn split_comparison(residual: &Expr, left_columns: usize) -> Option<(Comparison, Expr, Expr)> {
     let Expr::Compare(comparison, a, b) = residual else { return None };
     let is_left = |e: &Expr| e.columns().iter().all(|at| *at < left_columns);
@@ -58,7 +58,7 @@ fn split_comparison(residual: &Expr, left_columns: usize) -> Option<(Comparison,
         Comparison::LessOrEqual => Comparison::GreaterOrEqual,
         Comparison::Greater => Comparison::Less,
         Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-        // An equality is a key.
+        // An equality would be a key.
         Comparison::Equal => return None,
         Comparison::NotEqual => Comparison::NotEqual,
     };
@@ -70,7 +70,8 @@ fn split_comparison(residual: &Expr, left_columns: usize) -> Option<(Comparison,
     Some((comparison, (**a).clone(), b.mapped(&|at| at - left_columns)))
 }
 
-/// A comparison besides keys that the least and the greatest of a key's right values decide: see [`split_comparison`].
+/// A comparison, in addition to keys, that the least and the greatest of a key's right values
+/// decide: see [`split_comparison`].
 pub(crate) fn by_extremes(
     left: &Relation,
     right: &Relation,
@@ -82,7 +83,7 @@ pub(crate) fn by_extremes(
     found.then_some((comparison, a, b))
 }
 
-/// Whether a join without a bound needs no pairs of many with many.
+/// Whether a join without a bound never pairs many rows with many.
 pub(crate) fn is_partnership(
     left: &Relation,
     right: &Relation,
@@ -157,13 +158,13 @@ pub(super) fn join_rows(
     let pairs = match found.ok_or_else(unbound)? {
         Pairing::RightUnique => l,
         Pairing::LeftUnique => r,
-        // Pairs are counted in 64 bits with a sign, those beyond the bound too.
+        // Pairs are counted in 64 bits with a sign, including those beyond the bound.
         Pairing::Bound(_) if l.checked_mul(r).is_none_or(|all| i64::try_from(all).is_err()) => {
             return Err(Fault::filled(code::PAIRS_UNCOUNTABLE, &[("left", &l), ("right", &r)]));
         }
         Pairing::Bound(b) => b,
     };
-    // With one partner at most, a row without one stands in the place of its pair.
+    // If each row has at most one partner, a row without one takes the place of its pair.
     let alone = |kept: bool, in_place: bool, rows: u64| if kept && !in_place { rows } else { 0 };
     let found = found.ok_or_else(unbound)?;
     let keeps_left = matches!(kind, JoinKind::Left | JoinKind::Full);
@@ -191,7 +192,7 @@ pub(super) fn joined_unique(
     let mut sets = match kind {
         JoinKind::Semi | JoinKind::Anti => return left_sets(),
         JoinKind::Full => return vec![],
-        // Each row of the side that is kept stands once where its partner is unique.
+        // Each row of the kept side occurs once if its partner is unique.
         JoinKind::Left => return if by_right { left_sets() } else { vec![] },
         JoinKind::Right => return if by_left { right_sets() } else { vec![] },
         JoinKind::Inner => vec![],

@@ -1,4 +1,5 @@
-//! The algebra of relations: typed columns, expressions, and a tree of operators that is checked as it grows.
+//! The algebra of relations: typed columns, expressions, and a tree of operators that is checked as
+//! it grows.
 //!
 //! ```text
 //! Table ── Relation::scan ──► Relation ── filter, project, join, aggregate, … ──► Relation
@@ -7,8 +8,8 @@
 //!                              unique()  columns of which no two valid rows are equal
 //! ```
 //!
-//! Columns are counted, not named: names are for people. Types of operands of expressions are brought together as
-//! [`common_type`] says; nothing else is converted unasked.
+//! Columns are referred to by index, and their names are for people. The types of an expression's
+//! operands are unified by [`common_type`]; all other conversions are explicit.
 
 mod aggregate;
 mod arithmetic;

@@ -1,4 +1,5 @@
-//! One way to make each operator: its check, its schema, its rows and what is unique of them.
+//! Constructors of operators: each checks its input and computes its schema, its number of rows and
+//! its unique columns.
 
 use super::{
     aggregate::Aggregate,
@@ -26,7 +27,8 @@ fn check_columns(of: &str, columns: &[Column]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The unique columns of public rows: each whose values are all different, none of them NULL; the empty set of one row or none.
+/// The unique columns of public rows: those whose values are all different and not NULL; the empty
+/// set for at most one row.
 #[must_use]
 pub fn distinct(rows: &[Vec<Value>], columns: usize) -> Vec<Vec<usize>> {
     if rows.len() < 2 {
@@ -43,7 +45,8 @@ impl Relation {
     /// The rows of a table.
     ///
     /// # Errors
-    /// A type that does not exist; no part; a promise of what is unique on columns that there are not, or that may be NULL.
+    /// A type does not exist; the table has no part; a promise of uniqueness names a column that
+    /// does not exist or may be NULL.
     pub fn scan(table: Table) -> Made {
         check_columns(&format!("table {}", table.name), table.schema.columns())?;
         let rows = table.parts.iter().try_fold(0u64, |sum, part| sum.checked_add(part.rows));
@@ -66,7 +69,7 @@ impl Relation {
     /// Public rows.
     ///
     /// # Errors
-    /// A value that its column does not take.
+    /// A value does not fit its column.
     pub fn values(schema: Schema, rows: Vec<Vec<Value>>) -> Made {
         check_columns("a list of rows", schema.columns())?;
         for row in &rows {
@@ -101,26 +104,27 @@ impl Relation {
         Relation::new(Operator::Project(self.clone(), columns), schema, self.rows(), unique)
     }
 
-    /// The columns of these places.
+    /// The columns with these indices.
     ///
     /// # Errors
-    /// A column that there is not.
+    /// A column does not exist.
     pub fn select(&self, places: &[usize]) -> Made {
         let name = |at: usize| self.schema().columns().get(at).map_or(String::new(), |c| c.name.clone());
         self.project(places.iter().map(|at| (name(*at), Expr::Column(*at))).collect())
     }
 
-    /// Rows of which a condition is true.
+    /// The rows for which a condition is true.
     ///
     /// # Errors
-    /// Conjuncts that are no condition on the columns.
+    /// The condition does not fit the columns, or is not a truth value.
     pub fn filter(&self, condition: Expr) -> Made {
         condition.check_truth(self.schema())?;
         let (schema, unique) = (self.schema().clone(), self.unique().to_vec());
         Relation::new(Operator::Filter(self.clone(), condition), schema, self.rows(), unique)
     }
 
-    /// Pairs of its rows, the left ones, with another's: see [`Operator::Join`]. Semi and anti joins have the left columns alone.
+    /// Pairs of rows, with this relation as the left side: see [`Operator::Join`]. Semi and anti
+    /// joins have only the left columns.
     ///
     /// # Errors
     /// No keys; keys without a common type; many rows of a key on both sides and no bound.
@@ -139,9 +143,9 @@ impl Relation {
         Relation::new(Operator::Join { left, right, kind, on, residual, bound, one }, schema, rows, unique)
     }
 
-    /// Each of its rows beside its partner among another's, or beside NULLs where there is none, as
-    /// a scalar subquery's value: this promises at most one partner, which is checked unless the
-    /// other's operators ensure it.
+    /// Each row beside its partner in another relation, or beside NULLs if it has none, for the
+    /// value of a scalar subquery. It promises at most one partner, which is checked unless the
+    /// other relation's operators ensure it.
     ///
     /// # Errors
     /// No keys; keys without a common type.
@@ -154,7 +158,8 @@ impl Relation {
         Relation::new(join, schema, rows, unique)
     }
 
-    /// All pairs with another's rows: for small sides, such as the one row of a scalar subquery.
+    /// All pairs with another relation's rows: for small sides, such as the one row of a scalar
+    /// subquery.
     ///
     /// # Errors
     /// Too many rows.
@@ -169,10 +174,10 @@ impl Relation {
         Relation::new(Operator::Cross(self.clone(), right.clone()), schema, rows, unique)
     }
 
-    /// A row for each different key, or one row without keys: see [`Operator::Aggregate`].
+    /// A row for each different key, or one row if there are no keys: see [`Operator::Aggregate`].
     ///
     /// # Errors
-    /// An aggregate that does not take its argument.
+    /// An aggregate does not take its argument.
     pub fn aggregate(
         &self,
         keys: Vec<(String, Expr)>,
@@ -194,7 +199,7 @@ impl Relation {
     /// Each different row once.
     ///
     /// # Errors
-    /// Never yet.
+    /// None so far.
     pub fn distinct(&self) -> Made {
         let all = (0..self.schema().columns().len()).collect();
         let unique = [self.unique(), &[all]].concat();
@@ -204,7 +209,7 @@ impl Relation {
     /// Rows in an order, the first key most significant.
     ///
     /// # Errors
-    /// A key that the columns do not have, or without an order.
+    /// A key does not fit the columns, or has no order.
     pub fn order_by(&self, keys: Vec<SortKey>) -> Made {
         check_order(&keys, self.schema())?;
         let (schema, unique) = (self.schema().clone(), self.unique().to_vec());
@@ -214,7 +219,7 @@ impl Relation {
     /// Rows `skip..skip + fetch` of the valid ones.
     ///
     /// # Errors
-    /// Never yet.
+    /// None so far.
     pub fn limit(&self, skip: u64, fetch: Option<u64>) -> Made {
         let rest = self.rows().saturating_sub(skip);
         let rows = fetch.map_or(rest, |fetch| fetch.min(rest));
@@ -226,7 +231,7 @@ impl Relation {
         Relation::new(operator, self.schema().clone(), rows, unique)
     }
 
-    /// Sets of its rows and another's, or bags where `all`.
+    /// A set operation on two relations' rows; on bags if `all`.
     ///
     /// # Errors
     /// Columns without common types.
@@ -243,10 +248,10 @@ impl Relation {
         Relation::new(operator, schema, rows, unique)
     }
 
-    /// Its rows with columns of neighbours in an order.
+    /// The rows with additional columns, computed from neighbours in an order.
     ///
     /// # Errors
-    /// A key or an argument that the columns do not have.
+    /// A key or an argument does not fit the columns.
     pub fn window(&self, window: Window) -> Made {
         let more = window.check(self.schema(), self.rows())?;
         let schema = Schema([self.schema().columns(), &more].concat());

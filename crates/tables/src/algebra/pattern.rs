@@ -5,13 +5,13 @@
 pub(crate) enum Token {
     /// This byte.
     Byte(u8),
-    /// Any one character: a byte, and those that continue it in UTF-8.
+    /// Any one character: a byte, and its continuation bytes in UTF-8.
     One,
-    /// Any bytes, or none.
+    /// Any number of bytes.
     Many,
 }
 
-/// Whether a byte continues a character in UTF-8.
+/// Whether a byte is a continuation byte of UTF-8.
 pub(crate) const fn continues(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }

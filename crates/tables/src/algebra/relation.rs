@@ -17,13 +17,13 @@ use std::sync::Arc;
 /// A member's rows of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Part {
-    /// The member who brings them.
+    /// The member who brings the rows.
     pub owner: String,
-    /// How many, padding included: public.
+    /// The number of rows, including padding: public.
     pub rows: u64,
 }
 
-/// A table that members bring: its parts one behind the other.
+/// A table that members bring, one part after the other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Table {
     /// Its name.
@@ -32,61 +32,63 @@ pub struct Table {
     pub schema: Schema,
     /// The parts, at least one.
     pub parts: Vec<Part>,
-    /// Whether a part may hold fewer rows than it says, so that each row carries a bit of whether it is one.
+    /// Whether a part may hold fewer rows than it declares; each row then carries a validity bit.
     pub padded: bool,
-    /// Sets of columns of which no two rows have the same values, all of them NOT NULL: a promise, which a plan that stands on it checks; the one
-    /// bit of whether it holds is opened to those who learn the result.
+    /// Sets of columns, all NOT NULL, in which no two rows have the same values. This is a promise:
+    /// a plan that relies on it checks it, and one bit, whether it holds, is opened to the
+    /// recipients of the result.
     pub unique: Vec<Vec<usize>>,
 }
 
 impl Table {
-    /// Rows of all parts.
+    /// The number of rows of all parts.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.parts.iter().map(|part| part.rows).sum()
     }
 }
 
-/// Rows of which side a join keeps.
+/// The rows that a join keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JoinKind {
     /// Pairs.
     Inner,
-    /// Pairs, and left rows without one beside NULLs.
+    /// Pairs, and left rows without a partner beside NULLs.
     Left,
-    /// Pairs, and right rows without one beside NULLs.
+    /// Pairs, and right rows without a partner beside NULLs.
     Right,
-    /// Pairs, and rows of both sides without one beside NULLs.
+    /// Pairs, and rows of both sides without a partner beside NULLs.
     Full,
-    /// Left rows with a partner, once.
+    /// Left rows with a partner, each once.
     Semi,
-    /// Left rows without one.
+    /// Left rows without a partner.
     Anti,
 }
 
 /// A key of an order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SortKey {
-    /// The key.
+    /// The expression.
     pub expr: Expr,
-    /// Whether it counts down.
+    /// Whether the order is descending.
     pub descending: bool,
-    /// Whether NULLs come first, whichever way it counts.
+    /// Whether NULLs come first, in either direction.
     pub nulls_first: bool,
 }
 
-/// An operation of sets.
+/// A set operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SetOperation {
     /// Rows of both.
     Union,
-    /// Rows of the left that the right has too.
+    /// Left rows that the right side has too.
     Intersect,
-    /// Rows of the left that the right has not.
+    /// Left rows that the right side does not have.
     Except,
 }
 
-/// An operator. Its row count is public, and most rows may be invalid: nobody sees which.
+/// An operator. Its number of rows is public. Most of the rows may be invalid, and nobody sees
+/// which.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operator {
@@ -94,9 +96,9 @@ pub enum Operator {
     Scan(Table),
     /// Public rows.
     Values(Vec<Vec<Value>>),
-    /// Columns of expressions, with their names.
+    /// Named columns of expressions.
     Project(Relation, Vec<(String, Expr)>),
-    /// Rows of which a condition is true.
+    /// The rows for which a condition is true.
     Filter(Relation, Expr),
     /// Pairs of rows.
     Join {
@@ -104,64 +106,66 @@ pub enum Operator {
         left: Relation,
         /// The right side.
         right: Relation,
-        /// The rows that are kept.
+        /// The rows that it keeps.
         kind: JoinKind,
-        /// Expressions of the left and of the right that are equal; NULLs are not.
+        /// Pairs of left and right expressions that must be equal; NULLs never are.
         on: Vec<(Expr, Expr)>,
-        /// A condition on both sides' columns that a pair meets besides.
+        /// A further condition on both sides' columns.
         residual: Option<Expr>,
-        /// Most pairs, where neither side's keys are unique. More than that ends the run, which those who learn the
-        /// result see.
+        /// A limit on the pairs, if neither side's keys are unique. More pairs end the run, which
+        /// the recipients of the result see.
         bound: Option<u64>,
         /// Whether a left row is promised to have at most one partner. A second one ends the run,
-        /// as those who learn the result see.
+        /// which the recipients of the result see.
         one: bool,
     },
-    /// All pairs: rows multiply.
+    /// All pairs: the numbers of rows multiply.
     Cross(Relation, Relation),
-    /// A row for each different key, or the one row of all without keys.
+    /// A row for each different key, or one row if there are no keys.
     Aggregate {
         /// Its rows.
         input: Relation,
-        /// Keys with their names; NULLs make one group.
+        /// Named keys; rows with NULL form one group.
         keys: Vec<(String, Expr)>,
         /// Figures of each group.
         aggregates: Vec<Aggregate>,
-        /// Groups of fewer rows are left out; 0 or 1 leaves out none.
+        /// Groups with fewer rows are left out; 0 and 1 leave out none.
         min_group: u64,
-        /// Most groups: rows of the result. More than that ends the run, which those who learn the result see.
-        /// Without it there are as many as input rows.
+        /// A limit on the groups, and the number of rows of the result. More groups end the run,
+        /// which the recipients of the result see. By default there are as many rows as in the
+        /// input.
         bound: Option<u64>,
     },
     /// Each different row once.
     Distinct(Relation),
-    /// Rows in an order; equal ones in any.
+    /// Rows in an order; equal rows come in any order.
     OrderBy(Relation, Vec<SortKey>),
-    /// Rows `skip..skip + fetch` of those that are valid.
+    /// Rows `skip..skip + fetch` of the valid ones.
     Limit {
         /// Its rows.
         input: Relation,
-        /// Rows that are passed over.
+        /// The number of rows that are skipped.
         skip: u64,
-        /// Rows that are kept; all without it.
+        /// The number of rows that are kept; all by default.
         fetch: Option<u64>,
     },
-    /// Sets of rows, or bags where `all`.
+    /// A set operation; on bags if `all`.
     Set {
         /// The operation.
         operation: SetOperation,
-        /// Whether equal rows count as often as they come.
+        /// Whether equal rows count as often as they occur.
         all: bool,
-        /// The left side, which gives the columns their names.
+        /// The left side, which names the columns.
         left: Relation,
         /// The right side.
         right: Relation,
     },
-    /// Its rows with more columns, of neighbours in an order.
+    /// The input's rows with additional columns, computed from neighbours in an order.
     Window(Relation, Window),
 }
 
-/// A checked tree of operators: it has a schema and a public number of rows. Cheap to clone; what is cloned is computed once.
+/// A checked tree of operators with a schema and a public number of rows. Cloning is cheap, and a
+/// clone is computed only once.
 ///
 /// ```
 /// use hushwire_tables::algebra::*;
@@ -193,7 +197,7 @@ struct Checked {
     unique: Vec<Vec<usize>>,
 }
 
-/// Most rows of a relation.
+/// The largest number of rows of a relation.
 pub const MAX_ROWS: u64 = 1 << 40;
 
 impl Relation {
@@ -209,26 +213,27 @@ impl Relation {
         &self.0.schema
     }
 
-    /// Its rows, valid or not: a public bound.
+    /// The number of rows, valid or not: a public bound.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.0.rows
     }
 
-    /// Sets of columns of which no two valid rows have the same values: promised of tables, and kept by operators. Of the empty set a
-    /// relation has one valid row at most.
+    /// Sets of columns in which no two valid rows have the same values: tables promise them, and
+    /// operators keep them. If the empty set is among them, there is at most one valid row.
     #[must_use]
     pub fn unique(&self) -> &[Vec<usize>] {
         &self.0.unique
     }
 
-    /// Whether no two valid rows have the same values of these columns.
+    /// Whether no two valid rows have the same values in these columns.
     #[must_use]
     pub fn is_unique(&self, columns: &[usize]) -> bool {
         self.0.unique.iter().any(|set| set.iter().all(|at| columns.contains(at)))
     }
 
-    /// Whether no two valid rows have the same values of these keys; expressions that are no columns tell nothing.
+    /// Whether no two valid rows have the same values of these keys. Expressions that are not
+    /// columns do not help.
     pub(crate) fn is_unique_by<'a>(&self, keys: impl IntoIterator<Item = &'a Expr>) -> bool {
         let columns = keys.into_iter().filter_map(|key| match key {
             Expr::Column(at) => Some(*at),
@@ -237,18 +242,18 @@ impl Relation {
         self.is_unique(&columns.collect::<Vec<_>>())
     }
 
-    /// Whether two are one and the same.
+    /// Whether the two are the same object.
     #[must_use]
     pub fn is(&self, other: &Relation) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// A number that those which are one and the same share, while one of them is there.
+    /// A number that identifies the object while it exists.
     pub(crate) fn address(&self) -> usize {
         Arc::as_ptr(&self.0) as usize
     }
 
-    /// The relations that it stands on.
+    /// The input relations.
     #[must_use]
     pub fn inputs(&self) -> Vec<&Relation> {
         match self.operator() {
@@ -279,7 +284,8 @@ impl Relation {
     }
 }
 
-/// The schema of rows of both, of two with as many columns of common types; names are the first one's.
+/// The schema of rows of both relations, which need as many columns of common types; the names are
+/// the first one's.
 pub(super) fn united_schema(left: &Schema, right: &Schema) -> Result<Schema, Fault> {
     let counts = [left, right].map(|schema| schema.columns().len());
     if counts[0] != counts[1] {

@@ -1,21 +1,22 @@
-//! Types of columns, and values in the open.
+//! Types of columns, and values in the clear.
 
 use crate::plain::numbers::DAY;
 use core::fmt;
 
-/// Most bytes of a string.
+/// The largest number of bytes of a string.
 pub const MAX_TEXT: u16 = 512;
-/// Most decimal digits of a number.
+/// The largest number of decimal digits of a number.
 pub const MAX_DIGITS: u8 = 38;
 
-/// The first day of the year 1, and the last one of 9999.
+/// The first day of the year 1, and the last day of 9999.
 const YEAR_1: i128 = -719_162;
 const YEAR_9999: i128 = 2_932_896;
 
-/// The type of a column's values. Each of them may be NULL besides where the column says so.
+/// The type of a column's values. A value may also be NULL if the column says so.
 ///
-/// Numbers are whole numbers of a step. Arithmetic on them is exact, in as many bits as ranges say, 128 at most, or refused; a sum of
-/// rows or a quotient that has more is NULL: an error would tell all parties about the data.
+/// Numbers are integers of a step. Arithmetic on them is exact, in as many bits as ranges require,
+/// at most 128, or it is refused. A sum of rows or a quotient that needs more bits is NULL: an
+/// error would tell all parties about the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ColumnType {
     /// True or false.
@@ -26,34 +27,39 @@ pub enum ColumnType {
     Integer,
     /// 64 bits.
     BigInt,
-    /// So many decimal digits, of which `scale` stand behind the point; steps of 10^-scale in 64 bits up to 18 digits, else in 128.
+    /// Decimal digits, `scale` of them fractional: steps of 10^-scale, in 64 bits up to 18 digits,
+    /// else in 128.
     Decimal {
-        /// Digits in all, 1 to 38.
+        /// The number of digits, 1 to 38.
         precision: u8,
-        /// Digits behind the point, at most `precision`.
+        /// The number of fractional digits, at most `precision`.
         scale: u8,
     },
-    /// Days since 1970-01-01, in 32 bits: those of the years 1 to 9999, and others that arithmetic moves a date to.
+    /// Days since 1970-01-01, in 32 bits: the days of the years 1 to 9999, and others that
+    /// arithmetic reaches.
     Date,
-    /// Microseconds since 1970-01-01 00:00, in 64 bits, of the same years.
+    /// Microseconds since 1970-01-01 00:00, in 64 bits, for the same years.
     Timestamp,
-    /// A string of at most so many bytes, none of which is 0: zeros pad it. Compared byte by byte.
+    /// A string with at most this many bytes. It contains no byte 0, since zeros pad it. Strings
+    /// are compared byte by byte.
     Varchar(u16),
-    /// A keyed digest of a string in 64 or 128 bits, made by owners who share its key: for equality only. Of n different strings two
-    /// have the same digest with probability below n² / 2^(bits + 1): 2^-25 for a million in 64 bits, 2^-89 in 128.
+    /// A keyed digest of a string in 64 or 128 bits, made by owners who share its key: for equality
+    /// only. Among n different strings, two have the same digest with probability below n² /
+    /// 2^(bits + 1): 2^-25 for a million in 64 bits, 2^-89 in 128.
     Digest {
         /// 64 or 128.
         bits: u8,
     },
-    /// A number in steps of 2^-frac, 64 bits: an approximation that a schema declares. It has no infinity and no NaN.
+    /// A number in steps of 2^-frac, in 64 bits: an approximation that a schema declares. It has no
+    /// infinity and no NaN.
     Double {
-        /// Bits behind the point, at most 48.
+        /// The number of fractional bits, at most 48.
         frac: u8,
     },
 }
 
 impl ColumnType {
-    /// Whether such values exist.
+    /// Whether the type exists.
     #[must_use]
     pub const fn is_valid(self) -> bool {
         match self {
@@ -67,7 +73,7 @@ impl ColumnType {
         }
     }
 
-    /// Whether it has arithmetic: integers, decimals and doubles.
+    /// Whether the type has arithmetic: integers, decimals and doubles.
     #[must_use]
     pub const fn is_numeric(self) -> bool {
         matches!(
@@ -80,19 +86,19 @@ impl ColumnType {
         )
     }
 
-    /// Whether it is a whole number without a scale.
+    /// Whether the type is an integer.
     #[must_use]
     pub const fn is_integer(self) -> bool {
         matches!(self, ColumnType::SmallInt | ColumnType::Integer | ColumnType::BigInt)
     }
 
-    /// Whether it has an order; of digests only equality is defined.
+    /// Whether the type has an order; digests have only equality.
     #[must_use]
     pub const fn is_ordered(self) -> bool {
         !matches!(self, ColumnType::Digest { .. })
     }
 
-    /// Bits in which a value is held that no arithmetic made.
+    /// The width of a value that arithmetic has not changed, in bits.
     #[must_use]
     pub const fn bits(self) -> u16 {
         match self {
@@ -109,7 +115,8 @@ impl ColumnType {
         }
     }
 
-    /// The least and the greatest number of its steps; that of strings and truth values is 0 to 0. Arithmetic may leave them.
+    /// The least and the greatest number of steps; 0 to 0 for strings and truth values. Arithmetic
+    /// may exceed them.
     #[must_use]
     pub const fn range(self) -> Range {
         match self {
@@ -126,7 +133,7 @@ impl ColumnType {
         }
     }
 
-    /// Digits behind the point of integers and decimals.
+    /// The number of fractional digits of integers and decimals.
     #[must_use]
     pub const fn scale(self) -> u8 {
         match self {
@@ -154,40 +161,41 @@ impl fmt::Display for ColumnType {
     }
 }
 
-/// Numbers from `low` to `high`, both included, in steps of their type.
+/// The numbers from `low` to `high`, both included, in steps of their type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Range {
-    /// The least.
+    /// The least number.
     pub low: i128,
-    /// The greatest.
+    /// The greatest number.
     pub high: i128,
 }
 
 impl Range {
-    /// All numbers of so many bits with a sign, 1 to 128.
+    /// All signed numbers of this width, 1 to 128 bits.
     #[must_use]
     pub const fn of_bits(bits: u16) -> Range {
         let high = i128::MAX >> (128 - bits);
         Range { low: -high - 1, high }
     }
 
-    /// Whether all of another's numbers are within.
+    /// Whether the other range lies within this one.
     #[must_use]
     pub const fn holds(self, other: Range) -> bool {
         self.low <= other.low && other.high <= self.high
     }
 }
 
-/// A value in the open.
+/// A value in the clear.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Value {
     /// No value.
     Null,
-    /// Of [`ColumnType::Boolean`].
+    /// A truth value.
     Boolean(bool),
-    /// In steps of its type: 10^-scale, days, microseconds, 2^-frac; a digest as an unsigned number.
+    /// A number in steps of its type: 10^-scale, days, microseconds, 2^-frac; a digest as an
+    /// unsigned number.
     Number(i128),
-    /// Bytes, in UTF-8 where they came as text, without zeros.
+    /// Bytes without zeros; in UTF-8 if they came as text.
     Text(Vec<u8>),
 }
 
@@ -198,13 +206,13 @@ impl Value {
         Value::Text(text.as_bytes().to_vec())
     }
 
-    /// Whether it is no value.
+    /// Whether this is NULL.
     #[must_use]
     pub const fn is_null(&self) -> bool {
         matches!(self, Value::Null)
     }
 
-    /// The number that it is, if it is one.
+    /// The number, if this is a number.
     #[must_use]
     pub const fn number(&self) -> Option<i128> {
         match self {
@@ -213,7 +221,7 @@ impl Value {
         }
     }
 
-    /// Whether it is a value of a type: NULL is of every type.
+    /// Whether this is a value of a type; NULL is a value of every type.
     #[must_use]
     pub fn fits(&self, ty: ColumnType) -> bool {
         match (self, ty) {
@@ -232,14 +240,14 @@ impl Value {
 /// A column of a relation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Column {
-    /// Its name, for people: operators count columns from 0.
+    /// Its name, for people: operators use indices from 0.
     pub name: String,
     /// Its values' type.
     pub ty: ColumnType,
-    /// Whether it may be NULL, for which each row carries one more bit.
+    /// Whether it may be NULL; each row then carries one more bit.
     pub nullable: bool,
-    /// A public range that its owners promise and check, narrower than the type's: fewer bits are compared, added and multiplied. A
-    /// small one lets groups be summed without a sort.
+    /// A public range that its owners promise and check, narrower than the type's: fewer bits are
+    /// compared, added and multiplied. A small range lets groups be summed without a sort.
     pub range: Option<Range>,
 }
 
@@ -250,13 +258,13 @@ impl Column {
         Column { name: name.to_owned(), ty, nullable: false, range: None }
     }
 
-    /// The same with NULLs.
+    /// The same column with NULLs.
     #[must_use]
     pub fn nullable(self) -> Column {
         Column { nullable: true, ..self }
     }
 
-    /// The same within a public range, both ends included, in steps of the type.
+    /// The same column within a public range, both ends included, in steps of the type.
     #[must_use]
     pub fn within(self, low: i128, high: i128) -> Column {
         Column { range: Some(Range { low, high }), ..self }
@@ -280,7 +288,7 @@ impl Schema {
         &self.0
     }
 
-    /// The place of the first column of a name.
+    /// The index of the first column with this name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<usize> {
         self.0.iter().position(|column| column.name == name)

@@ -1,4 +1,4 @@
-//! Types, NULLs and ranges of values, and the types that several have in common.
+//! Types, NULLs and ranges of values, and common types.
 
 use super::{
     arithmetic::Arithmetic,
@@ -12,9 +12,10 @@ use crate::plain::numbers::DAY;
 pub struct ExprType {
     /// The type.
     pub ty: ColumnType,
-    /// Whether it may be NULL.
+    /// Whether the value may be NULL.
     pub nullable: bool,
-    /// All numbers that it may be, from ranges of columns and literals; more than its type's digits where they follow from arithmetic.
+    /// The range of its numbers, from ranges of columns and literals. Arithmetic may exceed the
+    /// type's digits.
     pub range: Range,
 }
 
@@ -29,7 +30,8 @@ impl ExprType {
 }
 
 impl Column {
-    /// The same as a result has it: of a type that holds its range, where another holds more of the same steps.
+    /// The column as a result shows it: if its range exceeds its type, its type is a wider one with
+    /// the same steps.
     #[must_use]
     pub(crate) fn shown(&self) -> Column {
         let range = self.expr_type().range;
@@ -56,7 +58,8 @@ pub(crate) const fn has_range(ty: ColumnType) -> bool {
     !matches!(ty, ColumnType::Boolean | ColumnType::Varchar(_) | ColumnType::Digest { .. })
 }
 
-/// All numbers that values of a type may be on their way: 128 bits of them, and dates of years that 32 bits hold.
+/// The range of all intermediate numbers of a type: 128 bits, and the dates of the years that 32
+/// bits hold.
 pub(crate) const fn held(ty: ColumnType) -> Range {
     const DAYS: i128 = 1 << 38;
     match ty {
@@ -67,12 +70,12 @@ pub(crate) const fn held(ty: ColumnType) -> Range {
     }
 }
 
-/// A range, or all numbers that a type may have where it is not known.
+/// A range, or the range of all of the type's numbers if it is unknown.
 pub(crate) fn fitted(ty: ColumnType, exact: Option<Range>) -> Range {
     exact.filter(|range| held(ty).holds(*range)).unwrap_or(held(ty))
 }
 
-/// Digits before the point that any number of a type has.
+/// The largest number of digits before the point that numbers of a type have.
 const fn whole_digits(ty: ColumnType) -> u8 {
     match ty {
         ColumnType::SmallInt => 5,
@@ -88,15 +91,18 @@ const fn decimal(whole: u8, scale: u8) -> ColumnType {
     ColumnType::Decimal { precision, scale }
 }
 
-/// Bits behind the point that a DOUBLE has beside digits behind it, and a quotient of one, whatever it declares.
+/// The fractional bits of a DOUBLE that meets fractional digits, and of a quotient of doubles,
+/// whatever they declare.
 const FRAC: u8 = 32;
 
 const fn larger(a: u8, b: u8) -> u8 {
     if a > b { a } else { b }
 }
 
-/// The type in which values of two types are compared, chosen from, and put in one column. Integers take the wider, integers and
-/// decimals the digits of both, and all numbers become doubles beside one, with 32 bits behind the point at least beside digits there; dates become timestamps; strings take the longer.
+/// The type in which values of two types are compared, chosen from, and put in one column. Two
+/// integers take the wider type, an integer and a decimal take the digits of both, and all numbers
+/// become doubles beside a double, with at least 32 fractional bits if there are fractional digits.
+/// Dates become timestamps; strings take the longer type.
 #[must_use]
 pub fn common_type(a: ColumnType, b: ColumnType) -> Option<ColumnType> {
     use ColumnType::{BigInt, Date, Decimal, Double, Integer, SmallInt, Timestamp, Varchar};
@@ -117,7 +123,7 @@ pub fn common_type(a: ColumnType, b: ColumnType) -> Option<ColumnType> {
     })
 }
 
-/// The type of arithmetic on two.
+/// The type of arithmetic on two operands.
 pub(crate) fn arithmetic_type(op: Arithmetic, a: ColumnType, b: ColumnType) -> Option<ColumnType> {
     use ColumnType::{BigInt, Date, Decimal, Double, Integer, Timestamp};
     match (op, a, b) {
@@ -151,13 +157,13 @@ pub(crate) fn arithmetic_type(op: Arithmetic, a: ColumnType, b: ColumnType) -> O
     }
 }
 
-/// A range in steps of another type of numbers, dates or timestamps; `None` where a product overflows.
+/// A range in steps of another type of numbers, dates or timestamps; `None` if a product overflows.
 pub(crate) fn rescaled(from: ColumnType, range: Range, to: ColumnType) -> Option<Range> {
     let one = |n: i128| crate::plain::numbers::rescale(n, from, to);
     Some(Range { low: one(range.low)?, high: one(range.high)? })
 }
 
-/// Whether numbers of these ranges keep their values in the type that they are compared in.
+/// Whether numbers of these ranges keep their values in the type in which they are compared.
 pub(crate) fn keep_values(ty: ColumnType, all: &[ExprType]) -> bool {
     let keeps = |t: &ExprType| {
         let numbers = ty.is_numeric() && t.ty.is_numeric() && t.ty != ty;
@@ -166,7 +172,8 @@ pub(crate) fn keep_values(ty: ColumnType, all: &[ExprType]) -> bool {
     all.iter().all(keeps)
 }
 
-/// The numbers, in steps of their type, that another type's digits hold when they are cast to it, 0 among them; `None` where all of their range are.
+/// The numbers, in steps of their type, that fit another type's digits when cast to it, including
+/// 0; `None` if all numbers of their range fit.
 pub(crate) fn castable_part(of: ExprType, to: ColumnType) -> Option<Range> {
     if !of.ty.is_numeric() || !to.is_numeric() {
         return None;
@@ -193,7 +200,7 @@ pub(crate) fn told(types: &[ExprType]) -> String {
     types.iter().map(|t| t.ty.to_string()).collect::<Vec<_>>().join(" and ")
 }
 
-/// The one type of values that are chosen from.
+/// The common type of alternatives.
 pub(crate) fn united(all: &[ExprType]) -> Option<ExprType> {
     let (first, rest) = all.split_first()?;
     let ty = rest.iter().try_fold(first.ty, |ty, t| common_type(ty, t.ty))?;

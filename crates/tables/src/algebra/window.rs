@@ -1,4 +1,4 @@
-//! Columns of neighbours in an order.
+//! Columns that are computed from neighbours in an order.
 
 use super::{
     aggregate::sum_type,
@@ -10,54 +10,55 @@ use super::{
 };
 use crate::{Fault, error::Refused};
 
-/// Rows that stand before and with a row.
+/// The rows before and at a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Frame {
-    /// All up to itself; equal ones in any order.
+    /// All rows up to the row itself; equal rows come in any order.
     Rows,
-    /// All up to the last that is equal to it in the order: SQL's own choice.
+    /// All rows up to the last one that is equal in the order: SQL's default.
     Peers,
 }
 
 /// A function of a row and its neighbours of the same partition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum WindowFunction {
-    /// Its place, counted from 1; of equal rows in any order.
+    /// The row's place, counted from 1; equal rows come in any order.
     RowNumber,
-    /// One more than there are rows before it that are not equal to it.
+    /// One plus the number of rows before it that are not equal to it.
     Rank,
-    /// One more than there are different values of the order before its own.
+    /// One plus the number of different values of the order before its own.
     DenseRank,
-    /// The least (or the greatest) of what is not NULL up to it; NULL before there is any.
+    /// The least or the greatest value up to the row that is not NULL; NULL if there is none.
     Extreme {
-        /// Its argument; a string has 16 bytes at most.
+        /// The argument; a string has at most 16 bytes.
         of: Expr,
         /// Whether it is the greatest.
         greatest: bool,
-        /// The rows that it is of.
+        /// The rows that count.
         frame: Frame,
     },
-    /// The sum of what is not NULL up to it; NULL before there is any, and where [`Function::Sum`](super::Function::Sum) is for its size.
+    /// The sum of the values up to the row that are not NULL; NULL if there are none, or if
+    /// [`Function::Sum`](super::Function::Sum) would be NULL for its size.
     RunningSum(Expr, Frame),
-    /// The value of the row so many before it; NULL where there is none.
+    /// The value of the row this many rows before; NULL if there is none.
     Lag(Expr, u64),
-    /// The value of the row so many behind it; NULL where there is none.
+    /// The value of the row this many rows after; NULL if there is none.
     Lead(Expr, u64),
 }
 
 /// Functions over one order of rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Window {
-    /// Rows of the same values are a partition; without any all are.
+    /// Rows with the same values form a partition; if empty, all rows do.
     pub partition: Vec<Expr>,
     /// The order within a partition.
     pub order: Vec<SortKey>,
-    /// Functions with their columns' names.
+    /// The functions, with the names of their columns.
     pub functions: Vec<(String, WindowFunction)>,
 }
 
 impl WindowFunction {
-    /// Its argument.
+    /// The function's argument.
     #[must_use]
     pub const fn argument(&self) -> Option<&Expr> {
         match self {
@@ -69,10 +70,10 @@ impl WindowFunction {
         }
     }
 
-    /// The same of another argument, where it has one.
+    /// The function with another argument, if it has one.
     ///
     /// # Errors
-    /// Those of `to`.
+    /// The error of `to`.
     pub fn of<E>(&self, to: impl FnOnce(&Expr) -> Result<Expr, E>) -> Result<WindowFunction, E> {
         Ok(match self {
             WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => self.clone(),
@@ -87,7 +88,7 @@ impl WindowFunction {
 }
 
 impl Window {
-    /// The columns of its functions for so many rows.
+    /// The columns of the functions, for up to `rows` rows.
     pub(super) fn check(&self, schema: &Schema, rows: u64) -> Result<Vec<Column>, Fault> {
         for key in &self.partition {
             key.check(schema)?;

@@ -19,7 +19,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 
 fn bind(arguments: &Arguments<'_>) -> Result<Expr, Fault> {
     let [a] = arguments.exactly()?;
-    // The least number of a type has its absolute value in the next one only.
+    // The absolute value of a type's least number fits only the next wider type.
     let a = arguments.reader.wide(a)?;
     let ty = arguments.reader.ty(&a)?;
     let below = a.clone().compare(Comparison::Less, Expr::Literal(Value::Number(0), ty));

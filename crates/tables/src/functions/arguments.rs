@@ -1,4 +1,4 @@
-//! Arguments of calls, and the rules that bring values of a query together.
+//! Arguments of calls, and the rules by which a query's values get types.
 
 use crate::{
     Fault,
@@ -20,7 +20,7 @@ pub struct Arguments<'a> {
 }
 
 impl Arguments<'_> {
-    /// As many as there are to be.
+    /// The arguments, if there are exactly `N`.
     pub(crate) fn exactly<const N: usize>(&self) -> Result<[Expr; N], Fault> {
         self.all.clone().try_into().map_err(|_| self.wrong_count(N))
     }
@@ -31,20 +31,20 @@ impl Arguments<'_> {
         Fault::filled(code::ARGUMENTS, &places)
     }
 
-    /// The error of a form that no query here may have.
+    /// The error of a form that queries do not support.
     pub(crate) fn unsupported(&self, clause: &str) -> Fault {
         let remedy = "write the query without it";
         Fault::filled(code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)])
     }
 }
 
-/// The rules that bring values of a query together. A literal is read as a value of the type that
-/// it stands beside.
+/// The rules by which a query's values get types. A literal is read as a value of its neighbour's
+/// type.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
     /// The types of all columns.
     pub schema: &'a Schema,
-    /// The value of a type that a text is.
+    /// Parses a text as a value of a type.
     pub read: fn(&str, ColumnType) -> Result<Value, Fault>,
 }
 
@@ -57,10 +57,10 @@ impl Reader<'_> {
         Ok(expr.check(self.schema)?.ty)
     }
 
-    /// The value of a type that a literal's text is.
+    /// The value of a type that the text of a literal means.
     ///
     /// # Errors
-    /// It is no such value. The fault repeats the text, which is part of the query.
+    /// The text is not such a value. The fault repeats the text, which is part of the query.
     pub fn literal(&self, text: &str, ty: ColumnType) -> Result<Value, Fault> {
         (self.read)(text, ty).map_err(|e| {
             let form = e.field("form").unwrap_or_default();
@@ -94,7 +94,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A whole number in 64 bits.
+    /// An integer in 64 bits.
     ///
     /// # Errors
     /// As [`Expr::check`].
@@ -108,11 +108,10 @@ impl Reader<'_> {
         })
     }
 
-    /// Arithmetic: of whole numbers in 64 bits, of decimals with literals of as few digits as they
-    /// have.
+    /// Arithmetic: on integers in 64 bits, on decimals with the fewest digits that literals need.
     ///
     /// # Errors
-    /// As [`Expr::check`], of the operands.
+    /// As [`Expr::check`], for the operands.
     pub fn arithmetic(&self, op: Arithmetic, a: Expr, b: Expr) -> Result<Expr, Fault> {
         let (a, b) = self.both(a, b)?;
         let (ta, tb) = (self.ty(&a)?, self.ty(&b)?);
@@ -126,10 +125,10 @@ impl Reader<'_> {
         Ok(a.arithmetic(op, b))
     }
 
-    /// A comparison, in which strings are read as what they are compared with.
+    /// A comparison, in which string literals are read as values of the other operand's type.
     ///
     /// # Errors
-    /// They have no common type.
+    /// The operands have no common type.
     pub fn compared(&self, op: Comparison, a: Expr, b: Expr) -> Result<Expr, Fault> {
         let (a, b) = self.both(a, b)?;
         let (ta, tb) = (self.ty(&a)?, self.ty(&b)?);
@@ -139,13 +138,13 @@ impl Reader<'_> {
         Ok(a.compare(op, b))
     }
 
-    /// Two operands, each read as what the other is.
+    /// Two operands; a literal is read as a value of the other's type.
     fn both(&self, a: Expr, b: Expr) -> Result<(Expr, Expr), Fault> {
         let (ta, tb) = (self.ty(&a)?, self.ty(&b)?);
         Ok((self.read_as(a, tb)?, self.read_as(b, ta)?))
     }
 
-    /// Values that are chosen from, NULLs as values of the others' type.
+    /// Alternatives in their common type; NULLs become values of it.
     ///
     /// # Errors
     /// They have no common type.
@@ -174,8 +173,8 @@ impl Reader<'_> {
     }
 }
 
-/// An integer literal as a decimal of its own digits, which is narrower than what any integer may
-/// need.
+/// An integer literal as a decimal with its own digits, which is narrower than the decimal of any
+/// integer.
 fn as_decimal(expr: Expr) -> Expr {
     match expr {
         Expr::Literal(Value::Number(n), ty) if ty.is_integer() => {

@@ -45,7 +45,7 @@ static COALESCE: Primitive = Primitive {
     shown: as_call,
 };
 
-/// The first of values that is not NULL, in their common type.
+/// The first of the values that is not NULL, in their common type.
 #[must_use]
 pub fn coalesce(values: Vec<Expr>) -> Expr {
     COALESCE.call(values, vec![])

@@ -1,7 +1,7 @@
 //! Parts of dates.
 //!
-//! Where few years or months may come, their first days are public: a part is found by comparisons
-//! with those. Else the calendar is computed, as [`crate::plain`] does.
+//! If only few years or months can occur, their first days are public, and a part is found by
+//! comparisons with them. Otherwise the calendar is computed, as in [`crate::plain`].
 
 use super::{Operands, Primitive, Typed};
 use crate::error::Refused;
@@ -19,7 +19,7 @@ use hushwire_compute::{Comparison, Val};
 /// A part of a date or a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DatePart {
-    /// The year of the Gregorian calendar, carried on into the past; year 0 stands before year 1.
+    /// The year of the proleptic Gregorian calendar; year 0 precedes year 1.
     Year,
     /// 1 to 12.
     Month,
@@ -45,7 +45,7 @@ pub(super) fn checked(part: DatePart, operands: &Operands<'_>) -> Result<ExprTyp
     Ok(ExprType { ty: ColumnType::Integer, nullable: false, range })
 }
 
-/// A part in the open.
+/// A part in the clear.
 pub(super) fn value(part: DatePart, typed: &Typed<'_>, values: &[Value]) -> Value {
     let day = values[0].number().and_then(|n| rescale(n, typed.ty(0), ColumnType::Date));
     let at = match part {
@@ -61,7 +61,7 @@ pub(super) fn shown(of: &Primitive, operands: &[String], _public: &[i128]) -> St
     format!("EXTRACT({} FROM {})", of.name, operands.join(", "))
 }
 
-/// Most first days that a date is compared with.
+/// The largest number of first days that a date is compared with.
 const MOST: i128 = 96;
 
 /// A part of dates or timestamps, within a range.
@@ -73,7 +73,7 @@ pub(super) fn part<'b>(part: DatePart, of: Cell<'b>, range: Range) -> Val<'b> {
     if steps > MOST {
         return computed(part, day).cast(to);
     }
-    // Days from the range's first on, of which a step begins.
+    // The days of the range, relative to its first, on which a part begins.
     let begins = |d: i128| match (part, civil(d)) {
         (DatePart::Year, [_, 1, 1]) => true,
         (DatePart::Year, _) => false,

@@ -30,43 +30,43 @@ use hushwire_compute::Val;
 /// };
 /// ```
 pub struct FnDef {
-    /// The names by which queries call it, in small letters. Documents list the first.
+    /// The names by which queries call it, in small letters. Documents list the first name.
     pub names: &'static [&'static str],
-    /// How many arguments it takes.
+    /// The number of arguments.
     pub arity: RangeInclusive<usize>,
     /// A call, as documents show it.
     pub usage: &'static str,
     /// The type of its result, for documents.
     pub gives: &'static str,
-    /// Its value, in one line for documents.
+    /// The value, in one line for documents.
     pub doc: &'static str,
-    /// The facts that parties learn of a row's values when it is computed.
+    /// What the parties learn about a row's values when it is computed.
     pub leaks: Leaks,
-    /// The expression that a call is.
+    /// The expression of a call.
     pub meaning: Meaning,
 }
 
-/// The facts that parties learn of a row's values when a function is computed. A new variant needs its words
-/// in EXPLAIN and in the list of functions.
+/// What the parties learn about a row's values when a function is computed. A new variant needs its
+/// words in EXPLAIN and in the list of functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaks {
     /// Nothing: it lowers to operations that open nothing.
     Nothing,
 }
 
-/// The expression that a call is.
+/// The expression of a call.
 pub enum Meaning {
-    /// Other expressions, which plans show in its place.
+    /// Other expressions, which plans show instead.
     Rewritten(fn(&Arguments<'_>) -> Result<Expr, Fault>),
-    /// An operation of its own, and the way from arguments to its call.
+    /// An operation of its own, and a function from arguments to its call.
     Own(&'static Primitive, fn(&'static Primitive, &Arguments<'_>) -> Result<Expr, Fault>),
 }
 
 impl FnDef {
-    /// The expression that a call is.
+    /// The expression of a call.
     ///
     /// # Errors
-    /// It takes another number of arguments, or other types.
+    /// The number of arguments is wrong, or their types are.
     pub fn bind(&self, arguments: &Arguments<'_>) -> Result<Expr, Fault> {
         if !self.arity.contains(&arguments.all.len()) {
             let (least, most) = (self.arity.start(), self.arity.end());
@@ -85,26 +85,26 @@ impl FnDef {
 
 /// An operation of expressions that one function defines.
 pub struct Primitive {
-    /// Its name, by which two are the same.
+    /// The name, which identifies it.
     pub(crate) name: &'static str,
-    /// Whether the result is NULL where an operand is. Types, evaluation and lowering add that: the
-    /// functions below then speak of rows without NULLs only.
+    /// Whether the result is NULL if an operand is. Types, evaluation and lowering add that: the
+    /// functions below only handle rows without NULLs.
     pub(crate) strict: bool,
     /// Whether it cuts strings between bytes. Owners then refuse strings that are not ASCII.
     pub(crate) cuts_bytes: bool,
     /// The type, NULLs and range of its result.
     pub(crate) check: fn(&Operands<'_>) -> Result<ExprType, Refused>,
-    /// Its value in the open.
+    /// The value in the clear.
     pub(crate) plain: fn(&Typed<'_>, Vec<Value>) -> Value,
-    /// Its value as operations of a computation.
+    /// The value as operations of a computation.
     pub(crate) lower: for<'b> fn(&Typed<'_>, &[Cell<'b>]) -> Cell<'b>,
     /// The text of a call in a plan, from its operands' texts and its public arguments. The usual
-    /// one is [`as_call`].
+    /// choice is [`as_call`].
     pub(crate) shown: fn(&Primitive, &[String], &[i128]) -> String,
 }
 
 impl Primitive {
-    /// The expression of a call. Public arguments are numbers that all parties know.
+    /// A call as an expression. Public arguments are numbers that all parties know.
     pub(crate) fn call(&'static self, operands: Vec<Expr>, public: Vec<i128>) -> Expr {
         Expr::Call(Call { primitive: self, operands, public })
     }
@@ -115,12 +115,12 @@ pub(crate) fn as_call(of: &Primitive, operands: &[String], _public: &[i128]) -> 
     format!("{}({})", of.name, operands.join(", "))
 }
 
-/// A call of its arguments as they are.
+/// A call with the arguments as they are.
 pub(crate) fn of_all(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault> {
     Ok(of.call(arguments.all.clone(), vec![]))
 }
 
-/// A call of its arguments in one type.
+/// A call with the arguments in one type.
 pub(crate) fn of_one_type(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault> {
     Ok(of.call(arguments.reader.united(arguments.all.clone())?, vec![]))
 }
@@ -138,7 +138,7 @@ impl Operands<'_> {
         Refused::operands(self.types, remedy)
     }
 
-    /// The one type of values from which one is chosen; it may be NULL where one of them may.
+    /// The common type of alternatives; NULL is possible if it is for one of them.
     pub(crate) fn united(&self) -> Result<ExprType, Refused> {
         let one = united(self.types).ok_or_else(|| self.refused("cast the values to one type"))?;
         if !keep_values(one.ty, self.types) {
@@ -148,10 +148,10 @@ impl Operands<'_> {
     }
 }
 
-/// The types of a call that was checked.
+/// The types of a checked call.
 pub(crate) struct Typed<'a> {
     pub(crate) operands: Operands<'a>,
-    /// The result's.
+    /// The type of the result.
     pub(crate) own: ExprType,
 }
 
@@ -161,7 +161,7 @@ impl Typed<'_> {
         self.operands.types[operand].ty
     }
 
-    /// A result that is never NULL itself.
+    /// A result that is not NULL by itself.
     pub(crate) fn cell<'b>(&self, val: Val<'b>) -> Cell<'b> {
         Cell { val, null: None, ty: self.own.ty, range: self.own.range, id: LOST }
     }

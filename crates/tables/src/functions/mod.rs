@@ -1,5 +1,4 @@
-//! Scalar functions of SQL. Each is one file, which holds its [`FnDef`], and one line of
-//! [`FUNCTIONS`].
+//! Scalar functions of SQL. Each is one file with its [`FnDef`], and one line of [`FUNCTIONS`].
 //!
 //! ```text
 //! FnDef      names, arity, result, one line of documentation, what it leaks, and its meaning
@@ -7,8 +6,8 @@
 //! Primitive  an operation of its own: types and ranges, value in the open, lowering, text in plans
 //! ```
 //!
-//! A front end finds a function by its name and hands it bound [`Arguments`]. All else follows from
-//! the definition. `docs/adr/0026-functions-as-a-table.md` says why.
+//! A front end finds a function by its name and passes bound [`Arguments`]. Everything else follows
+//! from the definition. `docs/adr/0026-functions-as-a-table.md` gives the reasons.
 
 mod arguments;
 mod dates;
@@ -49,7 +48,7 @@ functions! {
 
 pub use coalesce::coalesce;
 
-/// The function that a query calls by a name in small letters.
+/// The function with this name, in small letters.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static FnDef> {
     FUNCTIONS.iter().copied().find(|function| function.names.contains(&name))

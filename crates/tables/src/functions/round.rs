@@ -25,11 +25,11 @@ fn bind(arguments: &Arguments<'_>) -> Result<Expr, Fault> {
     };
     match arguments.reader.ty(a)? {
         ColumnType::Decimal { precision, scale: has } if scale < has => {
-            // One digit more before the point: 9.9 becomes 10.
+            // One more digit before the point: 9.9 becomes 10.
             let precision = (precision - has + scale + 1).min(38);
             Ok(a.clone().cast(ColumnType::Decimal { precision, scale }))
         }
-        // It has no decimal digits of its own.
+        // A double has no decimal digits.
         ColumnType::Double { .. } => {
             Ok(a.clone().cast(ColumnType::Decimal { precision: 38, scale: scale.min(18) }))
         }

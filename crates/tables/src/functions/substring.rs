@@ -17,7 +17,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Own(&SUBSTRING, bind),
 };
 
-/// Its public arguments are the first place, and how many bytes at most.
+/// The public arguments are the first place, and the largest number of bytes.
 static SUBSTRING: Primitive = Primitive {
     name: "SUBSTRING",
     strict: true,
@@ -51,7 +51,7 @@ static SUBSTRING: Primitive = Primitive {
     },
 };
 
-/// The bytes of a type's strings that are not taken at first, and those that are taken.
+/// How many bytes of a type's strings are skipped, and how many are taken.
 fn part(ty: ColumnType, public: &[i128]) -> Option<(u16, u16)> {
     let (ColumnType::Varchar(bytes), &[from, length]) = (ty, public) else { return None };
     let before = u16::try_from(from).ok()?.checked_sub(1)?;
@@ -61,7 +61,7 @@ fn part(ty: ColumnType, public: &[i128]) -> Option<(u16, u16)> {
 
 fn bind(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault> {
     let number = |e: &Expr| match e {
-        // No string is as long as what 16 bits do not hold.
+        // No string is longer than 16 bits can express.
         Expr::Literal(Value::Number(n @ 0..), ty) if ty.is_integer() => Ok((*n).min(u16::MAX.into())),
         _ => {
             let clause = "SUBSTRING by numbers that are no literals";
@@ -75,7 +75,7 @@ fn bind(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault
         _ => return Err(arguments.wrong_count("2 or 3")),
     };
     match arguments.reader.ty(text)? {
-        // Nothing of it is taken, however long the string is; of NULL that is NULL.
+        // The result is empty for every string, but NULL for NULL.
         ColumnType::Varchar(bytes) if from > bytes.into() || (from > 0 && length == 0) => {
             let ty = ColumnType::Varchar(1);
             let null = (text.clone().is_null(), Expr::Literal(Value::Null, ty));

@@ -1,4 +1,4 @@
-//! Calls by name in the open and lowered, and the list of functions of `docs/sql.md`.
+//! Calls by name, in the clear and lowered, and the list of functions of `docs/sql.md`.
 
 use super::{Arguments, FUNCTIONS, FnDef, Leaks, Reader, find};
 use crate::{
@@ -34,8 +34,8 @@ pub(crate) fn refused(name: &str, all: &[Expr]) -> Option<Fault> {
     made.err()
 }
 
-/// The values of a call, row by row. Its arguments are the columns and then the literals `more`.
-/// The values in the open and those of the lowered computation must be the same.
+/// The values of a call, row by row. Its arguments are the columns, then the literals `more`.
+/// Evaluation in the clear and the lowered computation must agree.
 pub(crate) fn values(name: &str, columns: &[(Column, Vec<Value>)], more: &[Expr]) -> Vec<Value> {
     let schema = Schema(columns.iter().map(|(column, _)| column.clone()).collect());
     let count = columns[0].1.len();

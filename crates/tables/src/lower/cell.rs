@@ -28,7 +28,7 @@ pub(crate) fn scalar(ty: ColumnType, range: Range) -> Scalar {
     }
 }
 
-/// Values of a column as elements; NULL is 0.
+/// A column's values as elements; NULL becomes 0.
 pub(crate) fn tensor<'a>(
     ty: ColumnType,
     range: Range,
@@ -69,18 +69,18 @@ pub(crate) fn value(ty: ColumnType, tensor: &Tensor, i: usize) -> Value {
     }
 }
 
-/// The number of a column that goes under none.
+/// The number of a column without an identity.
 pub(crate) const LOST: u32 = u32::MAX;
 
-/// A column, or a single public value in place of all of a column's.
+/// A column, or a single public value for all rows.
 #[derive(Clone, Copy)]
 pub(crate) struct Cell<'b> {
     pub(crate) val: Val<'b>,
-    /// Which rows are NULL.
+    /// The NULL flags of the rows.
     pub(crate) null: Option<Val<'b>>,
     pub(crate) ty: ColumnType,
     pub(crate) range: Range,
-    /// The column that it is, whatever order its rows are in.
+    /// The identity of the column, in whatever order its rows are.
     pub(crate) id: u32,
 }
 
@@ -107,7 +107,7 @@ impl<'b> Cell<'b> {
         Cell { val, ty, range, ..self }
     }
 
-    /// One element for each row where it is a single one.
+    /// One element for each row, even if it is a single one.
     pub(crate) fn spread(self, rows: u64) -> Self {
         let all = |val: Val<'b>| match val.ty() {
             Some(ty) if ty.shape.rank() == 0 => val.broadcast(Shape::vector(rows)),
@@ -116,12 +116,12 @@ impl<'b> Cell<'b> {
         Cell { val: all(self.val), null: self.null.map(all), ..self }
     }
 
-    /// The same made of all that it is.
+    /// Applies `f` to its value and its NULL flags.
     pub(crate) fn map(self, mut f: impl FnMut(Val<'b>) -> Val<'b>) -> Self {
         Cell { val: f(self.val), null: self.null.map(f), ..self }
     }
 
-    /// Its value, 0 where it is NULL: that of a truth value is.
+    /// Its value, with 0 for NULL; truth values have that already.
     pub(crate) fn canonical(self) -> Val<'b> {
         match self.null {
             Some(null) if self.ty != ColumnType::Boolean => {
@@ -132,18 +132,19 @@ impl<'b> Cell<'b> {
         }
     }
 
-    /// Numbers in a range's width. They are the same modulo it.
+    /// Numbers in a range's width, modulo 2 to that.
     pub(crate) fn sized(self, range: Range) -> Val<'b> {
         resized(self.val, width(range))
     }
 
-    /// As a value of another type, as [`crate::plain`] converts.
+    /// Converts to another type as [`crate::plain`] does.
     pub(crate) fn converted(self, to: ColumnType) -> Self {
         if self.ty == to {
             return self;
         }
         let b = self.builder();
-        // Values that become one are another column's, whose groups and order are its own.
+        // If different values can become equal, the result is another column, with groups and an
+        // order of its own.
         let id = if is_exact(self.ty, to) { self.id } else { LOST };
         let made = match (self.ty, to) {
             (ColumnType::Varchar(from), ColumnType::Varchar(bytes)) => {
@@ -167,14 +168,14 @@ impl<'b> Cell<'b> {
         Cell { id, ..made }
     }
 
-    /// A value of the type and width of others that it is chosen from.
+    /// Its value in the type and width of the alternatives.
     pub(crate) fn united(self, ty: ColumnType, range: Range) -> Self {
         let made = self.converted(ty);
         let val = if is_number(ty) { made.sized(range) } else { made.val };
         made.with(val, ty, range)
     }
 
-    /// Steps of another type, in as many bits as that needs.
+    /// Steps of another type, in as many bits as they need.
     fn scaled(self, to: ColumnType) -> Val<'b> {
         use ColumnType::{Date, Double, Timestamp};
         let unit = |scale: u8| 10i128.pow(scale.into());
@@ -197,7 +198,7 @@ impl<'b> Cell<'b> {
     }
 }
 
-/// One of two values of one type and width, which is no longer the column that either of them was.
+/// One of two values of one type and width; the result is neither of the two columns.
 pub(crate) fn choose<'b>(condition: Val<'b>, yes: Cell<'b>, no: Cell<'b>) -> Cell<'b> {
     let b = condition.builder();
     let flag = |null: Option<Val<'b>>| null.unwrap_or_else(|| truth(b, false));
@@ -218,14 +219,14 @@ fn is_exact(from: ColumnType, to: ColumnType) -> bool {
     }
 }
 
-/// `x / by` to the nearest, halves away from 0.
+/// `x / by`, rounded to the nearest, halves away from 0.
 fn nearest(val: Val<'_>, range: Range, by: i128) -> Val<'_> {
     if by == 1 {
         return val;
     }
     let Quotient { whole, rest } = divided(val, range, Divisor::Known(by));
     let b = val.builder();
-    // Half of it or more: of an odd divisor from the half above on.
+    // At least half of it; for an odd divisor, the half rounded up.
     let half = by / 2 + by % 2;
     let up = rest.compare(Comparison::GreaterOrEqual, number(rest, half));
     let down = rest.compare(Comparison::LessOrEqual, number(rest, -half));
@@ -233,14 +234,14 @@ fn nearest(val: Val<'_>, range: Range, by: i128) -> Val<'_> {
     whole + up - down
 }
 
-/// `x / by` towards −∞.
+/// `x / by`, rounded towards −∞.
 pub(crate) fn floored(val: Val<'_>, range: Range, by: i128) -> Val<'_> {
     let Quotient { whole, rest } = divided(val, range, Divisor::Known(by));
     let below = rest.less(number(rest, 0));
     whole - val.builder().select(below, number(whole, 1), number(whole, 0))
 }
 
-/// All ones of a column's bits: neutral values of least and greatest.
+/// The identity of a least or greatest value: an end of the scalar's range.
 pub(crate) fn extreme(scalar: Scalar, greatest: bool) -> Tensor {
     let bits = scalar.bits();
     let ones = u128::MAX >> (128 - bits);
@@ -248,7 +249,7 @@ pub(crate) fn extreme(scalar: Scalar, greatest: bool) -> Tensor {
     Tensor::single(scalar, if greatest { top } else { !top & ones })
 }
 
-/// Whether a type's values are numbers of a computation.
+/// Whether a type's values are numbers in a computation.
 pub(crate) const fn is_number(ty: ColumnType) -> bool {
     has_range(ty)
 }

@@ -8,7 +8,7 @@ use super::{
 use crate::algebra::{ColumnType, common_type};
 use hushwire_compute::{Comparison, Scalar, Val};
 
-/// Whether a comparison holds, of what is not NULL.
+/// Whether a comparison holds for values that are not NULL.
 pub(crate) fn compared<'b>(comparison: Comparison, a: Cell<'b>, b: Cell<'b>) -> Val<'b> {
     let ty = common_type(a.ty, b.ty).expect("it was checked");
     let [a, b] = [a, b].map(|cell| cell.converted(ty));

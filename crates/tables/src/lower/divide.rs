@@ -1,7 +1,8 @@
 //! Division by narrow numbers.
 //!
-//! A quotient of n bits by a divisor of d takes n (2 d + 1) ANDs, where one of equal widths takes 2 n²: counts, and powers of ten, are
-//! narrow beside sums. The general division of a computation has one width for both.
+//! A quotient of n bits by a divisor of d bits takes n (2 d + 1) ANDs, while one of equal widths
+//! takes 2 n². Counts and powers of ten are narrow compared with sums. A computation's general
+//! division has one width for both.
 
 use super::numbers::{mirrored, number, resized, width};
 use crate::algebra::Range;
@@ -11,25 +12,26 @@ use hushwire_compute::{Netlist, Op, Scalar, Val};
 /// The divisor.
 #[derive(Clone, Copy)]
 pub(crate) enum Divisor<'b> {
-    /// A public number, positive.
+    /// A public positive number.
     Known(i128),
     /// Numbers of a range.
     Column(Val<'b>, Range),
 }
 
-/// A quotient towards 0, and the remainder, which has the dividend's sign. Of a divisor of 0 they are anything.
+/// A quotient, rounded towards 0, and the remainder with the dividend's sign. Both are arbitrary if
+/// the divisor is 0.
 pub(crate) struct Quotient<'b> {
     pub(crate) whole: Val<'b>,
     pub(crate) rest: Val<'b>,
 }
 
-/// Bits of the sizes of a range's numbers.
+/// The number of bits of the absolute values in a range.
 fn size_bits(range: Range) -> u16 {
     let most = range.low.unsigned_abs().max(range.high.unsigned_abs());
     (128 - most.leading_zeros()).max(1) as u16
 }
 
-/// The lower bits of numbers' sizes.
+/// The lower bits of absolute values.
 fn size<'b>(val: Val<'b>, bits: u16, signed: bool) -> Val<'b> {
     let Some(ty) = val.ty() else { return val };
     let all = ty.scalar.bits() as u16;
@@ -37,7 +39,7 @@ fn size<'b>(val: Val<'b>, bits: u16, signed: bool) -> Val<'b> {
     val.cast(Scalar::Bits(all)).part(0, bits)
 }
 
-/// A number of a range by another.
+/// Divides a number of a range.
 pub(crate) fn divided<'b>(x: Val<'b>, range: Range, by: Divisor<'b>) -> Quotient<'b> {
     let b = x.builder();
     let n = size_bits(range);
@@ -65,12 +67,13 @@ pub(crate) fn divided<'b>(x: Val<'b>, range: Range, by: Divisor<'b>) -> Quotient
     Quotient { whole: turned(whole, sign), rest: turned(rest, x_sign) }
 }
 
-/// The width of numbers with so many bits and a sign; 128 hold no more.
+/// The width of signed numbers with this many bits; at most 128.
 fn width_of(bits: u16) -> u8 {
     if bits >= 127 { 128 } else { width(Range { low: 0, high: (1 << bits) - 1 }) }
 }
 
-/// Quotient and remainder of n bits by d, restoring: after each bit the remainder is below the divisor.
+/// A circuit for the quotient and remainder of n bits by d bits, by restoring division: after each
+/// bit the remainder is below the divisor.
 fn divider(n: u16, d: u16, known: Option<u128>) -> Netlist {
     let mut c = Circuits::new();
     let x = c.input(n.into());
@@ -83,7 +86,7 @@ fn divider(n: u16, d: u16, known: Option<u128>) -> Netlist {
     let mut quotient = vec![Bit::ZERO; n.into()];
     for i in (0..usize::from(n)).rev() {
         rest.insert(0, x[i]);
-        // rest − y is rest + ¬y + 1; its carry says that rest is no less.
+        // rest − y is rest + ¬y + 1; the carry out means that rest ≥ y.
         let mut carry = Bit::ONE;
         let mut less = vec![];
         for (a, b) in rest.iter().zip(&not) {

@@ -1,4 +1,4 @@
-//! Joins of many rows with many, to a public bound.
+//! Joins of many rows with many, up to a public bound.
 //!
 //! ```text
 //! left rows know how many partners they have ──► the place of their first pair, a sum of those before
@@ -6,8 +6,9 @@
 //! a pair's number among its left row's ──► the number of a right row in the order of keys ──► a join by number
 //! ```
 //!
-//! S. Krastnikov, F. Kerschbaum, D. Stebila, "Efficient Oblivious Database Joins", PVLDB 13(11), 2020, expands both sides and aligns them; here
-//! the second expansion is a join by the right rows' numbers, which are unique.
+//! S. Krastnikov, F. Kerschbaum, D. Stebila, "Efficient Oblivious Database Joins", PVLDB 13(11),
+//! 2020, expands both sides and aligns them. Here the second expansion is a join by the right rows'
+//! numbers, which are unique.
 
 use super::{
     Lower,
@@ -50,7 +51,8 @@ impl<'b> Lower<'b> {
         let copied = |val| pairs.left(pairs.of_right(val).scan(Scan::First, starts));
         let mut made = self.unsorted(bound, None, vec![]);
         made.columns = l.columns.iter().map(|cell| cell.map(copied)).collect();
-        // Pairs follow the left rows, and those of one left row the right rows of its key.
+        // Pairs follow the left rows, and the pairs of one left row follow the right rows of its
+        // key.
         made.told = [l.told.clone(), r.told.clone()].concat();
         let partner = copied(first - place) + slots;
         let by_rank = Meeting::new(self.b, &key(rank), &key(partner), [r.rows, bound], &[]);

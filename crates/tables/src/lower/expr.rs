@@ -29,7 +29,7 @@ pub(crate) fn literal<'b>(b: &'b Builder, value: &Value, ty: ColumnType) -> Cell
     Cell { val, null, ty, range, id: u32::MAX }
 }
 
-/// The columns of rows whose expressions are computed.
+/// The columns of the rows for which expressions are computed.
 pub(crate) struct Scope<'a, 'b> {
     pub(crate) b: &'b Builder,
     pub(crate) schema: &'a Schema,
@@ -37,7 +37,7 @@ pub(crate) struct Scope<'a, 'b> {
 }
 
 impl<'b> Scope<'_, 'b> {
-    /// The value of an expression that was checked against the schema.
+    /// The value of a checked expression.
     pub(crate) fn value(&self, expr: &Expr) -> Cell<'b> {
         let own = expr.check(self.schema).expect("it was checked");
         if expr.columns().is_empty() {
@@ -57,7 +57,8 @@ impl<'b> Scope<'_, 'b> {
             Expr::Compare(comparison, ..) => is(compared(*comparison, operands[0], operands[1])).definite(),
             Expr::And(..) => {
                 let [x, y] = [operands[0], operands[1]];
-                // NULL unless one is false for sure: both NULL, or one NULL beside a true one.
+                // NULL unless one is certainly false: both are NULL, or one is NULL beside a true
+                // one.
                 let unsure = |x: Cell<'b>, y: Cell<'b>| {
                     x.null.map(|null| null & (y.null.map_or(y.val, |n| n | y.val)))
                 };
@@ -93,7 +94,8 @@ impl<'b> Scope<'_, 'b> {
                         let low = (part.low > of.range.low).then(|| beyond(Comparison::Less, part.low));
                         let high =
                             (part.high < of.range.high).then(|| beyond(Comparison::Greater, part.high));
-                        // The cell may know a narrower range than its type says; then none is beyond.
+                        // The cell may have a narrower range than its type; then no value is
+                        // beyond.
                         let none = || of.val.compare(Comparison::NotEqual, of.val);
                         let out = either(low, high).unwrap_or_else(none);
                         Cell {
@@ -130,7 +132,7 @@ impl<'b> Scope<'_, 'b> {
         }
     }
 
-    /// The same in the range that the check gives it: what may be too large of it is decided by that.
+    /// The value in the range that the check gives it, which decides whether it may be too large.
     pub(crate) fn typed(&self, expr: &Expr) -> Cell<'b> {
         let (cell, own) = (self.value(expr), expr.check(self.schema).expect("it was checked"));
         if is_number(own.ty) { cell.with(cell.sized(own.range), own.ty, own.range) } else { cell }
@@ -171,12 +173,12 @@ impl<'b> Scope<'_, 'b> {
         }
     }
 
-    /// Whether a divisor is 0, where it may be.
+    /// Whether a divisor is 0, if that is possible.
     fn is_zero(&self, y: Cell<'b>) -> Option<Val<'b>> {
         (y.range.low <= 0 && y.range.high >= 0).then(|| y.val.equals(number(y.val, 0)))
     }
 
-    /// `x / y` by long division, NULL where y is 0 or the quotient is too large.
+    /// `x / y` by long division; NULL if y is 0 or the quotient is too large.
     fn quotient(&self, x: Cell<'b>, y: Cell<'b>, by: &Quotient, to: &Cell<'b>) -> Cell<'b> {
         let times = |val: Val<'b>, range: Range, times: i128| {
             let range =
@@ -200,13 +202,13 @@ impl<'b> Scope<'_, 'b> {
     }
 }
 
-/// A product in steps of 2^-frac, as [`plain::numbers::product`] finds it.
+/// A product in steps of 2^-frac, as in [`plain::numbers::product`].
 fn scaled_product<'b>(x: Cell<'b>, y: Cell<'b>, frac: u8, to: Range) -> Val<'b> {
     if let Some(whole) = greatest(x.range).checked_mul(greatest(y.range)) {
         let whole = mirrored(Range { low: 0, high: whole });
         return (x.sized(whole) * y.sized(whole)) >> u16::from(frac);
     }
-    // The factor whose lower bits leave the other one a place in 128 is the one that is cut.
+    // The factor to split is the one whose lower bits times the other factor fit in 128 bits.
     let (x, y) = if greatest(x.range).checked_mul(1 << frac).is_some() { (x, y) } else { (y, x) };
     let upper = resized(y.val >> u16::from(frac), width(to));
     let cut = resized(y.val, 128);
@@ -216,7 +218,7 @@ fn scaled_product<'b>(x: Cell<'b>, y: Cell<'b>, frac: u8, to: Range) -> Val<'b> 
 }
 
 impl Cell<'_> {
-    /// A truth value that is false where it is NULL.
+    /// A truth value that is false instead of NULL.
     fn definite(self) -> Self {
         match self.null {
             Some(null) => Cell { val: self.val & !null, ..self },

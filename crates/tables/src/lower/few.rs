@@ -1,4 +1,4 @@
-//! Groups of few public keys: products with flags instead of a sort.
+//! Groups with few public keys: products with flags instead of a sort.
 
 use super::{
     Lower,
@@ -10,7 +10,7 @@ use super::{
 use crate::algebra::{Aggregate, ColumnType, Function, Range, Value, has_range};
 use hushwire_compute::{Op, Shape, Val};
 
-/// Most public keys of groups that are summed without a sort.
+/// The largest number of public keys of groups that are summed without a sort.
 const MOST_KEYS: usize = 64;
 
 impl<'b> Lower<'b> {
@@ -51,7 +51,7 @@ impl<'b> Lower<'b> {
             .zip(&domains)
             .map(|(cell, domain)| domain.iter().map(|value| scope_of(cell, value)).collect())
             .collect();
-        // Keys count up, the last fastest.
+        // Keys count up, the last one fastest.
         let combinations: Vec<Vec<usize>> = (0..count)
             .map(|mut k| {
                 let mut at: Vec<usize> = domains

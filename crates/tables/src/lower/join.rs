@@ -1,6 +1,7 @@
-//! Joins: rows of both sides sorted by key, and what one side's rows bring copied down to the other's.
+//! Joins: rows of both sides are sorted by key, and values of one side's rows are copied down to
+//! the other's.
 //!
-//! Left rows go back to the order that they had, unless an operator above wants them by key.
+//! Left rows return to their former order, unless an operator above wants them by key.
 
 use super::{
     Lower, Want,
@@ -14,7 +15,7 @@ use hushwire_compute::{Shape, Val};
 
 /// A join as its relation has it.
 pub(crate) struct Join<'a> {
-    /// The operator itself, whose sides may be turned here.
+    /// The operator itself; its sides may be swapped here.
     pub(crate) relation: &'a Relation,
     pub(crate) left: &'a Relation,
     pub(crate) right: &'a Relation,
@@ -60,7 +61,7 @@ impl<'b> Lower<'b> {
         }
     }
 
-    /// Whether the order by keys is wanted, and which keys count down in it.
+    /// Whether the order by keys is wanted, and which keys are descending in it.
     fn wanted(
         join: &Join<'_>,
         l: &Rows<'b>,
@@ -84,7 +85,7 @@ impl<'b> Lower<'b> {
         if have || !ids.iter().all(known) || keys.null.is_some() || wants.len() < ids.len() {
             return None;
         }
-        // Right rows stand in the order too, and their keys fit into the left columns.
+        // Right rows are in the order too, if their keys fit the left columns.
         if keys.as_they_stand.contains(&false) {
             return None;
         }
@@ -130,7 +131,8 @@ impl<'b> Lower<'b> {
             made.rows = l.rows + r.rows;
             made.valid = Some(meeting.of_left(l.valid_or_true()));
             made.packed = false;
-            // The order holds for right rows as well: other operators tell from keys where groups begin.
+            // The order holds for right rows as well: other operators find from keys where groups
+            // begin.
             for ((id, left), right) in l_keys.ids.iter().zip(&l_keys.values).zip(&r_keys.values) {
                 let key = meeting.sorted(behind(self.b, *right, *left));
                 for cell in made.columns.iter_mut().filter(|cell| Some(cell.id) == *id) {
@@ -188,7 +190,7 @@ impl<'b> Lower<'b> {
         }
     }
 
-    /// Rows of pairs, and behind them right rows that have none, beside NULLs.
+    /// Rows of pairs, followed by right rows without a partner, beside NULLs.
     pub(super) fn with_lone_right(&mut self, pairs: &Rows<'b>, alone: &Rows<'b>, columns: usize) -> Rows<'b> {
         let nothing = |cell: &Cell<'b>| {
             let zeros = zero(self.b, scalar(cell.ty, cell.range)).broadcast(Shape::vector(alone.rows));
@@ -201,7 +203,7 @@ impl<'b> Lower<'b> {
         self.stacked(pairs, &alone)
     }
 
-    /// On valid rows a right key is the left one.
+    /// On valid rows, a right key equals the left key.
     fn same_keys(&self, join: &Join<'_>, made: &mut Rows<'b>) {
         let columns = join.left.schema().columns().len();
         for (a, b) in join.on {
@@ -215,7 +217,7 @@ impl<'b> Lower<'b> {
     }
 }
 
-/// Values beside which there is no partner become NULL.
+/// Values become NULL where there is no partner.
 fn without<'b>(columns: &mut [Cell<'b>], pass: Val<'b>) {
     for cell in columns {
         let null = either(cell.null, Some(!pass));

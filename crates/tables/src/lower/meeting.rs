@@ -1,11 +1,11 @@
-//! Rows of two sides that meet by their keys.
+//! Matches rows of two sides by their keys.
 //!
 //! ```text
 //! right rows, then left rows ──► sorted by key, stably ──► a live right row starts a copy ──► left rows of its key have it
 //! ```
 //!
-//! Right rows come before left ones of the same key since the sort is stable. A right row is live where it is valid and no key of
-//! it is NULL.
+//! Right rows come before left rows with the same key, since the sort is stable. A right row is
+//! live if it is valid and none of its keys is NULL.
 
 use super::{
     Lower,
@@ -17,18 +17,18 @@ use super::{
 use crate::algebra::{ColumnType, Range, common_type};
 use hushwire_compute::{Builder, Comparison, Op, Reduction, Scalar, Scan, Shape, Val};
 
-/// Keys of one side, in the type of both, and which rows have none.
+/// The keys of one side, in the common type, and the rows that have no key.
 #[derive(Clone)]
 pub(super) struct Keys<'b> {
     pub(super) values: Vec<Val<'b>>,
     pub(super) null: Option<Val<'b>>,
-    /// The columns that they are, where they are some as they stand.
+    /// The columns that the keys are, for keys that are columns.
     pub(super) ids: Vec<Option<u32>>,
-    /// Which of them have the type and the width of their columns.
+    /// Whether each key has the type and the width of its column.
     pub(super) as_they_stand: Vec<bool>,
 }
 
-/// Rows of both sides in the order of their keys, the right ones first of each key.
+/// The rows of both sides in the order of their keys; for each key, right rows come first.
 pub(super) struct Meeting<'b> {
     b: &'b Builder,
     order: Option<Val<'b>>,
@@ -44,19 +44,20 @@ impl<'b> Keys<'b> {
         Keys { values, null: None, ids, as_they_stand }
     }
 
-    /// Which rows are valid and have all keys; none where all do.
+    /// The rows that are valid and have all keys; `None` if all rows do.
     pub(super) fn present(&self, valid: Option<Val<'b>>) -> Option<Val<'b>> {
         both(valid, self.null.map(|null| !null))
     }
 
-    /// Which right rows of these keys have a flagged left row of theirs. A NULL stands among keys of 0, and meets none.
+    /// The right rows of these keys that have a flagged left row with the same key. A NULL sorts
+    /// among keys of 0 and matches nothing.
     pub(super) fn met(&self, meeting: &Meeting<'b>, flags: Val<'b>) -> Val<'b> {
         let met = meeting.met(flags);
         both(Some(met), self.null.map(|null| !null)).expect("one is there")
     }
 }
 
-/// A key in parts of 128 bits at most.
+/// A key in parts of at most 128 bits.
 fn parts(key: Val<'_>) -> Vec<Val<'_>> {
     match key.ty().map(|ty| ty.scalar) {
         Some(Scalar::Bits(129..)) => super::texts::numbers(key),
@@ -86,8 +87,9 @@ impl<'b> Meeting<'b> {
         Meeting::ordered(b, order, &keys, rows)
     }
 
-    /// The same by tags of keys in place of a sort: keys come in any order. Rows that are not there (`live`, where some may not be) have a key each
-    /// that no other row has, so that nothing shows how many they are.
+    /// Matches by tags of keys instead of a sort: keys come in any order. Rows that are not there
+    /// (`live`, if some may not be) get a key each that no other row has, so nothing reveals their
+    /// number.
     pub(super) fn by_tags(
         b: &'b Builder,
         right: &Keys<'b>,
@@ -107,7 +109,7 @@ impl<'b> Meeting<'b> {
                 .into_iter()
                 .map(|key| key.ty().map_or(key, |ty| b.select(live, key, zero(b, ty.scalar))))
                 .collect();
-            // From 1 on: a row that is there has 0.
+            // Counted from 1, since a row that is there has 0.
             let number = places(b, n + m, Scalar::unsigned(32));
             let number = number + super::numbers::number(number, 1);
             named.push(b.select(live, zero(b, Scalar::unsigned(32)), number));
@@ -152,12 +154,12 @@ impl<'b> Meeting<'b> {
         self.order.map_or(val, |order| val.permute(order))
     }
 
-    /// Values of right rows, zeros in left ones.
+    /// The right rows' values, with zeros in left rows.
     pub(super) fn of_right(&self, val: Val<'b>) -> Val<'b> {
         self.sorted(behind(self.b, val, self.zeros(val, self.all - self.right)))
     }
 
-    /// Values of left rows, zeros in right ones.
+    /// The left rows' values, with zeros in right rows.
     pub(super) fn of_left(&self, val: Val<'b>) -> Val<'b> {
         self.sorted(behind(self.b, self.zeros(val, self.right), val))
     }
@@ -166,22 +168,22 @@ impl<'b> Meeting<'b> {
         self.order.map_or(val, |order| val.permute(self.b.apply(Op::Invert, &[order])))
     }
 
-    /// The left rows' values, in the order in which they came.
+    /// The left rows' values, in their original order.
     pub(super) fn left(&self, val: Val<'b>) -> Val<'b> {
         self.as_they_came(val).slice(self.right, self.all)
     }
 
-    /// The right rows' values, in the order in which they came.
+    /// The right rows' values, in their original order.
     pub(super) fn right(&self, val: Val<'b>) -> Val<'b> {
         self.as_they_came(val).slice(0, self.right)
     }
 
-    /// Which right rows have a flagged left row of their key.
+    /// The right rows that have a flagged left row with their key.
     pub(super) fn met(&self, flags: Val<'b>) -> Val<'b> {
         self.met_before(flags, self.groups)
     }
 
-    /// Which right rows have a flagged left row before the next start.
+    /// The right rows that have a flagged left row before the next start.
     pub(super) fn met_before(&self, flags: Val<'b>, starts: Val<'b>) -> Val<'b> {
         let flags = self.of_left(flags).cast(Scalar::unsigned(1));
         let last = ends(self.b, starts, self.all);
@@ -191,10 +193,10 @@ impl<'b> Meeting<'b> {
     }
 }
 
-/// Right rows that were found for left ones.
+/// The right rows that were found for left rows.
 pub(super) struct Found<'b> {
     pub(super) meeting: Meeting<'b>,
-    /// A live right row of its key stands before it.
+    /// Whether a live right row with the same key precedes the row.
     pub(super) matched: Val<'b>,
     /// Where a copy starts.
     pub(super) starts: Val<'b>,
@@ -208,7 +210,8 @@ impl<'b> Found<'b> {
         Found { matched: live.scan(Scan::First, starts), starts, live, meeting }
     }
 
-    /// Whether no key has two live right rows: as many are live as there are keys with one.
+    /// Whether no key has two live right rows: the number of live rows equals the number of keys
+    /// that have one.
     pub(super) fn unique(&self) -> Val<'b> {
         let last = ends(self.meeting.b, self.meeting.groups, self.meeting.all);
         let [rows, keys] = [self.live, last & self.matched].map(|flags| flags.reduce(Reduction::Count, 0));
@@ -237,7 +240,7 @@ impl<'b> Lower<'b> {
         made
     }
 
-    /// Two columns in one type and width.
+    /// Two columns in a common type and width.
     pub(super) fn alike(&self, a: Cell<'b>, b: Cell<'b>) -> [Cell<'b>; 2] {
         let ty = common_type(a.ty, b.ty).expect("it was checked");
         let [a, b] = [a, b].map(|cell| cell.converted(ty));
@@ -248,7 +251,7 @@ impl<'b> Lower<'b> {
         [a, b].map(|cell| cell.with(resized(cell.val, width(range)), ty, range))
     }
 
-    /// Which rows are valid and have all keys.
+    /// The rows that are valid and have all keys.
     pub(super) fn live(rows: &Rows<'b>, keys: &Keys<'b>) -> Val<'b> {
         match both(rows.valid, keys.null.map(|null| !null)) {
             Some(live) => live,

@@ -1,8 +1,9 @@
-//! Relations as computations.
+//! Lowers relations to computations.
 //!
-//! Each operator takes columns and validity of [`Rows`] and makes others; its shape follows from public row counts alone. An operator that will
-//! want an order says so to those below it (`wants`), and one that leaves rows in an order says so above (`Rows::sorted`), so that one sort
-//! serves several.
+//! Each operator takes the columns and validity of [`Rows`] and makes new ones; its shape follows
+//! from public row counts alone. An operator that needs an order tells the operators below it
+//! (`wants`), and one that leaves rows in an order tells those above (`Rows::sorted`), so that one
+//! sort serves several.
 
 pub(crate) mod cell;
 pub(crate) mod compare;
@@ -35,7 +36,7 @@ use rows::{Key, Rows};
 use std::collections::BTreeMap;
 use ties::Tie;
 
-/// A column that an operator above will want rows sorted by.
+/// A column by which an operator above wants rows sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Want {
     pub(crate) column: usize,
@@ -52,40 +53,41 @@ pub(crate) struct Note {
     pub(crate) remarks: Vec<String>,
 }
 
-/// A relation on its way into a computation.
+/// A relation that is being lowered.
 pub(crate) struct Lower<'b> {
     pub(crate) b: &'b Builder,
     members: BTreeMap<String, Member>,
-    /// Tables that were met, and their columns.
+    /// The tables found so far, and their columns.
     tables: Vec<(Table, Rows<'b>)>,
-    /// Relations that were lowered before: a clone is computed once.
+    /// The relations that are lowered already: a clone is computed once.
     done: Vec<(Relation, Rows<'b>)>,
-    /// The promises of the relation, and for each that was checked the bit of whether it holds.
+    /// The promises of the relation and, for each checked promise, the bit that says whether it
+    /// holds.
     names: Promises,
     promises: Vec<(String, Val<'b>)>,
     notes: Vec<Note>,
-    /// Of each node so far, the line of its operator, and the line of the one under way.
+    /// For each node so far, the line of its operator; and the line of the current operator.
     lines: Vec<u32>,
     line: usize,
     depth: usize,
     ids: u32,
     uses: ties::Uses,
     ties: Vec<Tie>,
-    /// Whether joins with a unique side go by tags of keys.
+    /// Whether joins with a unique side use tags of keys.
     pub(crate) tags: bool,
 }
 
-/// The parts of a query beside its computation.
+/// The parts of a query in addition to its computation.
 pub(crate) struct Finished<'b> {
     pub(crate) tables: Vec<Table>,
     pub(crate) promises: Vec<(String, Val<'b>)>,
     pub(crate) notes: Vec<Note>,
     pub(crate) lines: Vec<u32>,
-    /// Operators that go by an order which nobody named.
+    /// The operators that depend on an order that the query does not name.
     pub(crate) ties: Vec<Tie>,
 }
 
-/// The names of a table's inputs: of its table, part and column.
+/// The name of a table's input, from the numbers of the table, part and column.
 pub(crate) fn input_name(table: usize, part: usize, column: usize) -> String {
     format!("table{table}_part{part}_column{column}")
 }
@@ -99,7 +101,7 @@ pub(crate) fn valid_name(table: usize, part: usize) -> String {
 }
 
 impl<'b> Lower<'b> {
-    /// A way to lower a relation, or a part of it.
+    /// A lowering of a relation, or of a part of it.
     pub(crate) fn new(b: &'b Builder, relation: &Relation) -> Self {
         Lower {
             b,
@@ -123,7 +125,7 @@ impl<'b> Lower<'b> {
         *self.members.entry(name.to_owned()).or_insert_with(|| self.b.member(name))
     }
 
-    /// Tables, promises, lines, and each node's line, once all is lowered.
+    /// Tables, promises, lines, and each node's line, after everything is lowered.
     ///
     /// # Errors
     /// A promise of the plan was not checked; two tables have one name, by which owners bring rows.
@@ -142,12 +144,12 @@ impl<'b> Lower<'b> {
         Ok(Finished { tables, promises, notes, lines, ties })
     }
 
-    /// Nodes since the last call are of the operator of this line.
+    /// Assigns the nodes since the last call to the operator of this line.
     fn are_of(&mut self, line: usize) {
         self.lines.resize(self.b.len(), line as u32);
     }
 
-    /// Rows of a relation, in any order; `wants` is one that would be used.
+    /// The rows of a relation, in any order; `wants` is an order that would help.
     pub(crate) fn lower(&mut self, relation: &Relation, wants: &[Want]) -> Rows<'b> {
         if let Some((_, rows)) = self.done.iter().find(|(done, _)| done.is(relation)) {
             let (rows, operator) = (rows.clone(), "the same as above".to_owned());
@@ -214,7 +216,7 @@ impl<'b> Lower<'b> {
                 self.join(&join::Join { relation, left, right, kind, on, residual }, found, wants)
             }
             Operator::Cross(left, right) => {
-                // The order of pairs is the left side's, as far as that is asked for.
+                // Pairs have the left side's order, as far as it is wanted.
                 let width = left.schema().columns().len();
                 let of_left: Vec<Want> =
                     wants.iter().copied().take_while(|want| want.column < width).collect();
@@ -233,7 +235,8 @@ impl<'b> Lower<'b> {
             Operator::Limit { input, skip, fetch } => {
                 let some = *fetch != Some(0) && *skip < input.rows();
                 let is_cut = some && (*skip > 0 || fetch.is_some_and(|fetch| fetch < input.rows()));
-                // Rows that are chosen stand in no order that is only of use above.
+                // A limit chooses rows: they must not be in an order that only serves an operator
+                // above.
                 let rows = self.lower(input, if is_cut { &[] } else { wants });
                 if is_cut {
                     self.limit_is_fair(relation, input, &rows);
@@ -307,7 +310,7 @@ impl<'b> Lower<'b> {
         Rows { packed: true, asked, ..sorted }
     }
 
-    /// All pairs, the left row's number the higher.
+    /// All pairs; the left row's number is the more significant one.
     fn crossed(&mut self, left: &Rows<'b>, right: &Rows<'b>) -> Rows<'b> {
         let (n, m) = (left.rows, right.rows);
         let total = n.saturating_mul(m);
@@ -342,7 +345,7 @@ impl<'b> Lower<'b> {
         Scope { b: self.b, schema, columns: &rows.columns }
     }
 
-    /// A column that has a number of its own.
+    /// A column with an identity of its own.
     fn named(&mut self, cell: Cell<'b>) -> Cell<'b> {
         if cell.id != u32::MAX {
             return cell;
@@ -351,7 +354,7 @@ impl<'b> Lower<'b> {
         Cell { id: self.ids, ..cell }
     }
 
-    /// The same columns under numbers of their own: a table may stand on both sides.
+    /// The same columns with new identities: a table may be on both sides.
     fn renamed(&mut self, rows: &Rows<'b>) -> Rows<'b> {
         let mut made = rows.clone();
         let mut names: Vec<(u32, u32)> = vec![];
@@ -377,7 +380,7 @@ impl<'b> Lower<'b> {
         made
     }
 
-    /// Checks the promise of an operator that the result relies on, if the plan needs one.
+    /// Checks an operator's promise, if the plan needs one.
     fn promise(&mut self, operator: &Relation, holds: impl FnOnce(&Self) -> Val<'b>) {
         if let Some(promise) = self.names.of_operator(operator).map(str::to_owned) {
             self.note(format!("checks {promise}"));
@@ -386,7 +389,7 @@ impl<'b> Lower<'b> {
         }
     }
 
-    /// A remark on the operator under way.
+    /// Adds a remark on the current operator.
     fn note(&mut self, remark: String) {
         let depth = self.depth;
         if let Some(note) = self.notes.iter_mut().rev().find(|note| note.depth + 1 == depth) {

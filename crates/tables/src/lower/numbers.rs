@@ -1,9 +1,9 @@
-//! Numbers and constants of a computation: the bits that hold a range, and single public values.
+//! Numbers and constants of a computation: widths that hold a range, and single public values.
 
 use crate::algebra::Range;
 use hushwire_compute::{Builder, Comparison, Scalar, Tensor, Val};
 
-/// Bits in which numbers of a range are held.
+/// The width in which numbers of a range are held.
 pub(crate) fn width(range: Range) -> u8 {
     let size = |n: i128| 129 - if n < 0 { n.leading_ones() } else { n.leading_zeros() };
     match size(range.low).max(size(range.high)) {
@@ -28,7 +28,7 @@ pub(crate) fn truth(b: &Builder, truth: bool) -> Val<'_> {
     b.constant(Tensor::single(Scalar::Bool, truth.into()))
 }
 
-/// Zeros of a scalar, a single one.
+/// A single zero of a scalar.
 pub(crate) fn zero(b: &Builder, scalar: Scalar) -> Val<'_> {
     b.constant(Tensor::zeros(scalar, &[]))
 }
@@ -41,13 +41,13 @@ pub(crate) fn resized(val: Val<'_>, bits: u8) -> Val<'_> {
     }
 }
 
-/// Whether numbers are larger in size.
+/// Whether absolute values exceed `most`.
 pub(crate) fn beyond(val: Val<'_>, most: i128) -> Val<'_> {
     let below = val.compare(Comparison::Less, number(val, -most));
     below | val.compare(Comparison::Greater, number(val, most))
 }
 
-/// The symmetric range around one, which a quotient by −1 needs too.
+/// The smallest symmetric range around a range; a quotient by −1 needs it too.
 pub(crate) fn mirrored(range: Range) -> Range {
     let size = range.low.saturating_abs().max(range.high.saturating_abs());
     Range { low: -size, high: size }

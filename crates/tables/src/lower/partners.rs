@@ -1,4 +1,4 @@
-//! Rows that have a partner, or none, without pairs.
+//! Rows with or without a partner, without making pairs.
 
 use super::{
     Lower,
@@ -11,7 +11,8 @@ use crate::algebra::{ColumnType, Expr, JoinKind, Schema};
 use hushwire_compute::{Comparison, Scalar, Scan, Shape};
 
 impl<'b> Lower<'b> {
-    /// Left rows with or without a partner, where the right side is the `left` of this join and the left side's keys are unique.
+    /// Left rows with or without a partner, if the right side is the `left` of this join and the
+    /// left side's keys are unique.
     pub(super) fn kept_unique(&mut self, turned: &Join<'_>, l: &Rows<'b>, r: &Rows<'b>) -> Rows<'b> {
         let [l_keys, r_keys] = self.keys(turned, l, r);
         self.note(format!("sorts {} rows of both sides", l.rows + r.rows));
@@ -30,8 +31,8 @@ impl<'b> Lower<'b> {
         r.clone().kept(if turned.kind == JoinKind::Semi { met } else { !met })
     }
 
-    /// Left rows with or without a partner, of any number. A comparison besides is one with the least or the greatest of a key's right
-    /// rows.
+    /// Left rows with or without a partner, for any number of partners. A further comparison is
+    /// made with the least or the greatest of a key's right rows.
     pub(super) fn partners(
         &mut self,
         join: &Join<'_>,

@@ -1,8 +1,9 @@
-//! Rows in one order, and other orders of them.
+//! Rows in one order, and sorts to other orders.
 //!
-//! A [`Rows`] is columns of one length and a bit a row of whether it is valid. What is sorted, and by which columns, is remembered: the
-//! next operator that wants rows of equal keys together finds them so. Validity is no key, so that a filter leaves an order
-//! useful; every operator therefore takes invalid rows in between.
+//! A [`Rows`] is columns of one length and a validity bit a row. It remembers by which columns it
+//! is sorted: the next operator that needs rows with equal keys together can use that. Validity is
+//! not a key, so a filter keeps the order; therefore every operator accepts invalid rows in
+//! between.
 
 use super::{
     cell::{Cell, LOST},
@@ -11,7 +12,7 @@ use super::{
 use crate::algebra::ColumnType;
 use hushwire_compute::{Builder, Comparison, Op, Scalar, Shape, Tensor, Val};
 
-/// A column that rows are sorted by.
+/// A column by which rows are sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sorted {
     pub(crate) id: u32,
@@ -48,23 +49,24 @@ impl<'b> Key<'b> {
     }
 }
 
-/// Columns of rows.
+/// The columns of rows.
 #[derive(Clone)]
 pub(crate) struct Rows<'b> {
     pub(crate) b: &'b Builder,
     pub(crate) rows: u64,
-    /// Which rows are valid; all without it.
+    /// The validity of the rows; all are valid if `None`.
     pub(crate) valid: Option<Val<'b>>,
     pub(crate) columns: Vec<Cell<'b>>,
-    /// Columns that rows are sorted by, the first most significant.
+    /// The columns by which rows are sorted, the first most significant.
     pub(crate) sorted: Vec<Sorted>,
     /// Whether valid rows come before all others.
     pub(crate) packed: bool,
-    /// Columns whose values follow from others' on valid rows: those of a unique key's partner.
+    /// Columns whose values follow from others on valid rows: those of a unique key's partner.
     pub(crate) follows: Vec<(Vec<u32>, Vec<u32>)>,
-    /// Columns whose values the order of rows tells beside their places in tables: all that rows were sorted by, [`LOST`] for one under no number.
+    /// The columns whose values the order of rows reveals, in addition to their places in tables:
+    /// all that rows were sorted by; [`LOST`] for a column without identity.
     pub(crate) told: Vec<u32>,
-    /// Those of them that an ORDER BY above all but projections, filters and limits asks for.
+    /// Those of them that an ORDER BY asks for, with only projections, filters and limits above it.
     pub(crate) asked: Vec<u32>,
 }
 
@@ -73,37 +75,39 @@ impl<'b> Rows<'b> {
         self.valid.unwrap_or_else(|| truth(self.b, true).broadcast(Shape::vector(self.rows)))
     }
 
-    /// The columns that the order tells, where those in the same places have other numbers.
+    /// The columns that the order reveals, if the columns in the same places have other identities.
     pub(crate) fn told_by(&self, columns: &[Cell<'b>]) -> Vec<u32> {
         let place = |id: &u32| self.columns.iter().position(|cell| cell.id == *id && *id != LOST);
         self.told.iter().map(|id| place(id).map_or(LOST, |at| columns[at].id)).collect()
     }
 
-    /// Whether the order of rows tells of columns that are not among its own, and that nobody asked for.
+    /// Whether the order of rows reveals columns that are not among its own and that nobody asked
+    /// for.
     pub(crate) fn tells_more(&self) -> bool {
         let is_own = |id: &u32| *id != LOST && self.columns.iter().any(|cell| cell.id == *id);
         self.rows > 1 && self.told.iter().any(|id| !self.asked.contains(id) && !is_own(id))
     }
 
-    /// Valid only where a flag is true besides.
+    /// The rows, valid only where a flag is true as well.
     pub(crate) fn kept(self, flag: Val<'b>) -> Self {
         let valid = Some(self.valid.map_or(flag, |valid| valid & flag));
         Rows { valid, packed: false, ..self }
     }
 
-    /// All columns made anew, in the same order of rows.
+    /// Transforms all columns, in the same order of rows.
     pub(crate) fn each(&self, mut f: impl FnMut(Val<'b>) -> Val<'b>) -> Self {
         let columns = self.columns.iter().map(|cell| cell.map(&mut f)).collect();
         Rows { columns, valid: self.valid.map(f), ..self.clone() }
     }
 
-    /// Whether a column is one of some, or follows from them.
+    /// Whether a column is among some columns, or follows from them.
     pub(super) fn is_known(&self, id: u32, by: &[u32]) -> bool {
         by.contains(&id)
             || self.follows.iter().any(|(from, to)| to.contains(&id) && from.iter().all(|f| by.contains(f)))
     }
 
-    /// Keys, of which the others follow, whose equal rows are neighbours; `None` where they are not all.
+    /// The keys from which the others follow, if rows with equal keys are adjacent; `None` if they
+    /// are not.
     pub(crate) fn groups(&self, keys: &[Cell<'b>]) -> Option<Vec<Cell<'b>>> {
         let mut found: Vec<Cell<'b>> = vec![];
         let mut sorted = self.sorted.iter();
@@ -126,7 +130,7 @@ impl<'b> Rows<'b> {
             if id != u32::MAX && self.is_known(id, &seen) {
                 return true;
             }
-            // A column that has no NULL may have them anywhere.
+            // A column without NULLs may have them anywhere.
             let same = |s: &Sorted| {
                 s.id == id
                     && s.descending == key.descending
@@ -137,7 +141,7 @@ impl<'b> Rows<'b> {
         })
     }
 
-    /// Keys without those that follow from the ones before.
+    /// The keys without those that follow from the keys before them.
     fn needed(&self, keys: &[Key<'b>]) -> Vec<Key<'b>> {
         let mut seen: Vec<u32> = vec![];
         let mut needed = vec![];
@@ -150,7 +154,8 @@ impl<'b> Rows<'b> {
         needed
     }
 
-    /// Sorted by keys; `first` are flags that come before them. `more` are columns beside its own, brought along.
+    /// Sorts by keys, after the flags `first`. Also sorts the columns `more`, which are not its
+    /// own.
     pub(crate) fn sort(
         &self,
         first: &[(Val<'b>, bool)],
@@ -172,7 +177,7 @@ impl<'b> Rows<'b> {
         (made, more.iter().map(|cell| cell.spread(self.rows).map(moved)).collect())
     }
 
-    /// Valid rows first, in their order, and as many rows as are asked for.
+    /// Valid rows first, in their order, cut to `rows` rows.
     pub(crate) fn packed(&self, rows: u64) -> Self {
         let rows = rows.min(self.rows);
         let first = match self.valid {
@@ -193,7 +198,7 @@ impl<'b> Rows<'b> {
         Rows { rows: to - from, ..self.each(|val| val.slice(from, to)) }
     }
 
-    /// Of neighbours in this order: whether a row's keys differ from those of the row before it.
+    /// For each row, whether its keys differ from those of the row before it.
     pub(crate) fn starts(&self, keys: &[Cell<'b>]) -> Val<'b> {
         let (b, n) = (self.b, self.rows);
         let first =
@@ -214,7 +219,7 @@ impl<'b> Rows<'b> {
     }
 }
 
-/// Which rows are the last before the next start.
+/// The rows that are the last before the next start.
 pub(crate) fn ends<'b>(b: &'b Builder, starts: Val<'b>, rows: u64) -> Val<'b> {
     if rows < 2 {
         return starts;
@@ -223,7 +228,7 @@ pub(crate) fn ends<'b>(b: &'b Builder, starts: Val<'b>, rows: u64) -> Val<'b> {
     b.concat(0, &[starts.slice(1, rows), last])
 }
 
-/// Rows the other way round.
+/// Rows in reverse order.
 pub(crate) fn reversed(val: Val<'_>, rows: u64) -> Val<'_> {
     if rows < 2 {
         return val;
@@ -234,7 +239,7 @@ pub(crate) fn reversed(val: Val<'_>, rows: u64) -> Val<'_> {
     val.gather(b.number(Scalar::unsigned(64), rows.into()) - from)
 }
 
-/// Numbers 0, 1, … of rows, public.
+/// The public row numbers 0, 1, ….
 pub(crate) fn places(b: &Builder, rows: u64, scalar: Scalar) -> Val<'_> {
     let one = b.number(scalar, 1);
     one.broadcast(Shape::vector(rows)).prefix_sum() - one
@@ -245,7 +250,7 @@ pub(crate) fn one_row(val: Val<'_>) -> Val<'_> {
     val.reshape(Shape::vector(1))
 }
 
-/// Values of one column behind those of another.
+/// One column followed by another.
 pub(crate) fn behind<'b>(b: &'b Builder, first: Val<'b>, second: Val<'b>) -> Val<'b> {
     b.apply(Op::Concat(0), &[first, second])
 }

@@ -1,4 +1,4 @@
-//! Rows of two relations in one.
+//! Combines rows of two relations.
 
 use super::{
     Lower, Want,
@@ -41,7 +41,8 @@ impl<'b> Lower<'b> {
         }
     }
 
-    /// Rows of one behind those of another, whose columns have the same types and ranges.
+    /// The rows of one relation followed by those of another, whose columns have the same types and
+    /// ranges.
     pub(super) fn stacked(&mut self, first: &Rows<'b>, second: &Rows<'b>) -> Rows<'b> {
         let b = self.b;
         let none = |rows: u64| truth(b, false).broadcast(Shape::vector(rows));
@@ -61,7 +62,7 @@ impl<'b> Lower<'b> {
         Rows { told, ..self.unsorted(first.rows + second.rows, valid, columns) }
     }
 
-    /// Pairs, and behind them left rows that have none, beside NULLs.
+    /// Pairs followed by left rows without a partner, beside NULLs.
     pub(super) fn with_lone_left(&mut self, pairs: &Rows<'b>, alone: &Rows<'b>) -> Rows<'b> {
         let b = self.b;
         let nothing = |cell: &Cell<'b>| Cell {
@@ -83,7 +84,8 @@ impl<'b> Lower<'b> {
         self.sorted_groups(rows, &rows.columns.clone(), &order, asked)
     }
 
-    /// Left rows that have an equal right row, or none: the k-th of equal left rows has the k-th right one.
+    /// Left rows that have an equal right row, or none: the k-th of equal left rows is matched with
+    /// the k-th right one.
     fn partnered(&mut self, operation: SetOperation, all: bool, l: &Rows<'b>, r: &Rows<'b>) -> Rows<'b> {
         let none = |rows: u64| truth(self.b, false).broadcast(Shape::vector(rows));
         let flags = l.columns.iter().zip(&r.columns).map(|(a, c)| a.null.is_some() || c.null.is_some());

@@ -5,7 +5,8 @@ use crate::algebra::Token;
 use hushwire_circuit::{Bit, Builder as Circuits};
 use hushwire_compute::{Comparison, Netlist, Op, Scalar, Val};
 
-/// Parts of a string of at most 128 bits, as numbers, the first bytes first: they are ordered one after the other as it is.
+/// Parts of a string of at most 128 bits, as numbers, the first bytes first: comparing them in turn
+/// compares the string.
 pub(crate) fn numbers(val: Val<'_>) -> Vec<Val<'_>> {
     let Some(ty) = val.ty() else { return vec![val] };
     let bits = ty.scalar.bits() as u16;
@@ -13,7 +14,7 @@ pub(crate) fn numbers(val: Val<'_>) -> Vec<Val<'_>> {
     parts.map(|(from, to)| val.part(from, to).cast(Scalar::unsigned((to - from) as u8))).collect()
 }
 
-/// Whether the order of two strings of one width is this.
+/// Whether the comparison holds for two strings of one width.
 pub(crate) fn compared<'b>(comparison: Comparison, a: Val<'b>, b: Val<'b>) -> Val<'b> {
     let less = |a: Val<'b>, b: Val<'b>| {
         let pairs = numbers(a).into_iter().zip(numbers(b)).rev();
@@ -32,7 +33,7 @@ pub(crate) fn compared<'b>(comparison: Comparison, a: Val<'b>, b: Val<'b>) -> Va
     }
 }
 
-/// Whether a string is like a pattern.
+/// Whether a string matches a pattern.
 pub(crate) fn like<'b>(of: Cell<'b>, tokens: &[Token]) -> Val<'b> {
     let Some(ty) = of.val.ty() else { return of.val };
     let circuit = matcher(ty.scalar.bits() / 8, tokens);
@@ -43,8 +44,9 @@ pub(crate) fn like<'b>(of: Cell<'b>, tokens: &[Token]) -> Val<'b> {
     }
 }
 
-/// A circuit that reads a padded string byte by byte and keeps which prefixes of the pattern may end there; a truth value where the pattern
-/// alone decides. One AND a byte and prefix, and seven a byte and different letter.
+/// A circuit that reads a padded string byte by byte and tracks which prefixes of the pattern may
+/// end there; a truth value if the pattern alone decides. It has one AND a byte and prefix, and
+/// seven a byte and distinct letter.
 fn matcher(bytes: usize, tokens: &[Token]) -> Result<Netlist, bool> {
     let mut c = Circuits::new();
     let text = c.input(8 * bytes);
@@ -54,7 +56,7 @@ fn matcher(bytes: usize, tokens: &[Token]) -> Result<Netlist, bool> {
         let none = all(c, ends);
         c.not(none)
     };
-    // Behind any bytes a prefix may end wherever the one before it does.
+    // After a `%`, a prefix may end wherever the prefix before it does.
     let closed = |c: &mut Circuits, states: &mut [Bit]| {
         for (k, token) in tokens.iter().enumerate() {
             if *token == Token::Many {
@@ -74,19 +76,19 @@ fn matcher(bytes: usize, tokens: &[Token]) -> Result<Netlist, bool> {
         let ends = c.and(within, no_more);
         let at_end = c.and(ends, states[tokens.len()]);
         accepted = c.xor(accepted, at_end);
-        // In UTF-8 bytes 10…… continue a character.
+        // In UTF-8, bytes 10…… continue a character.
         let continues = if tokens.contains(&Token::One) {
             let not = c.not(byte(k)[6]);
             c.and(byte(k)[7], not)
         } else {
             Bit::ZERO
         };
-        // No byte that continues one is 0.
+        // A continuation byte is not 0.
         let begins = c.xor(here, continues);
         let mut letters: Vec<(u8, Bit)> = vec![];
         let mut next = vec![Bit::ZERO; tokens.len() + 1];
         for (at, token) in tokens.iter().enumerate() {
-            // What stands behind one character does so until the next begins.
+            // The state after one character remains until the next character begins.
             if *token == Token::One && states[at + 1] != Bit::ZERO {
                 next[at + 1] = or_and(&mut c, next[at + 1], states[at + 1], continues);
             }

@@ -1,11 +1,13 @@
-//! Rows that an order leaves equal, where a limit, a row's number or a neighbour goes by the order at hand.
+//! Rows that an order leaves equal, where a limit, a row number or a neighbour depends on the
+//! actual order.
 //!
-//! That order may be the one of keys which nobody named in an ORDER BY and the result does not show, digests among them: two inputs that differ
-//! in the order of such keys alone would have different results. A query is refused where none of these holds:
+//! That order may come from keys that no ORDER BY names and the result does not show, among them
+//! digests: two inputs that differ only in the order of such keys would have different results. A
+//! query is refused unless one of these holds:
 //!
-//! - the order at hand is that of the tables' rows, of what an ORDER BY below names, or of columns that the result shows;
-//! - no two rows are equal in what they are ordered by;
-//! - rows that are equal in it are equal in all that is used of them.
+//! - the actual order is that of the tables' rows, of an ORDER BY below, or of columns that the result shows;
+//! - no two rows are equal in the order;
+//! - rows that are equal in the order are equal in all values that are used.
 
 use super::{Lower, cell::LOST, rows::Rows};
 use crate::{
@@ -15,13 +17,14 @@ use crate::{
 use hushwire_fault::code;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Columns of a relation by their places.
+/// Columns of a relation, by index.
 type Used = BTreeSet<usize>;
 
-/// Of each relation, by its address, the columns that those above it use.
+/// For each relation, by its address, the columns that operators above use.
 pub(super) type Uses = BTreeMap<usize, Used>;
 
-/// An operator that goes by an order at hand, and the columns that this order tells beside those that were named.
+/// An operator that depends on an actual order, and the columns that this order reveals in addition
+/// to those named.
 pub(crate) struct Tie {
     operator: String,
     told: Vec<u32>,
@@ -31,7 +34,7 @@ fn all(relation: &Relation) -> Used {
     (0..relation.schema().columns().len()).collect()
 }
 
-/// The columns of a relation, all of which are shown, and of those that it stands on which are used.
+/// The used columns of a relation, all of whose columns are shown, and of the relations below it.
 pub(super) fn uses(relation: &Relation) -> Uses {
     let mut known = Uses::new();
     let mut next = vec![(relation.clone(), all(relation))];
@@ -47,7 +50,7 @@ pub(super) fn uses(relation: &Relation) -> Uses {
     known
 }
 
-/// The columns that a relation's inputs give for those that are used of it.
+/// The columns of a relation's inputs that are used, if these columns of the relation are.
 fn below(relation: &Relation, used: &Used) -> Vec<(Relation, Used)> {
     let with = |exprs: &mut dyn Iterator<Item = &Expr>| -> Used { exprs.flat_map(Expr::columns).collect() };
     let sides = |left: &Relation, right: &Relation, used: Used| {
@@ -81,7 +84,7 @@ fn below(relation: &Relation, used: &Used) -> Vec<(Relation, Used)> {
             vec![(input.clone(), used | &with(&mut keys.iter().map(|key| &key.expr)))]
         }
         Operator::Limit { input, .. } => vec![(input.clone(), used.clone())],
-        // Elsewhere rows are compared, so that every column counts.
+        // Other set operations compare rows, so every column counts.
         Operator::Set { operation: SetOperation::Union, all: true, left, right } => {
             vec![(left.clone(), used.clone()), (right.clone(), used.clone())]
         }
@@ -95,7 +98,7 @@ fn below(relation: &Relation, used: &Used) -> Vec<(Relation, Used)> {
     }
 }
 
-/// Functions whose columns are used.
+/// The functions whose columns are used.
 fn called<'a>(
     input: &Relation,
     window: &'a Window,
@@ -106,7 +109,7 @@ fn called<'a>(
     functions.filter(move |(k, _)| used.contains(&(first + k))).map(|(_, (_, function))| function)
 }
 
-/// Whether a function tells rows apart that are equal in its order.
+/// Whether a function distinguishes rows that are equal in its order.
 fn tells_apart(function: &WindowFunction) -> bool {
     use WindowFunction::{DenseRank, Extreme, Rank, RunningSum};
     match function {
@@ -117,13 +120,14 @@ fn tells_apart(function: &WindowFunction) -> bool {
 }
 
 impl<'b> Lower<'b> {
-    /// Sees to it that a limit keeps no rows by an order that nobody named.
+    /// Checks that a limit does not choose rows by an order that the query does not name.
     pub(super) fn limit_is_fair(&mut self, limit: &Relation, input: &Relation, rows: &Rows<'b>) {
         let used = self.uses.get(&limit.address()).cloned().unwrap_or_else(|| all(limit));
         self.note_ties(limit, input, rows, &[], &used);
     }
 
-    /// Sees to it that no function of a window does, where rows are ordered by these columns.
+    /// Checks that no window function depends on such an order, if rows are ordered by these
+    /// columns.
     pub(super) fn window_is_fair(
         &mut self,
         relation: &Relation,
@@ -143,7 +147,8 @@ impl<'b> Lower<'b> {
         }
     }
 
-    /// Notes what the order at hand tells where rows are equal in `by`, and in what an ORDER BY below named.
+    /// Records what the actual order reveals for rows that are equal in `by` and in the ORDER BY
+    /// below.
     fn note_ties(&mut self, operator: &Relation, input: &Relation, rows: &Rows<'b>, by: &[u32], used: &Used) {
         let named = [by, &rows.asked].concat();
         let is_named = |id: u32| id != LOST && rows.is_known(id, &named);
@@ -162,7 +167,7 @@ impl<'b> Lower<'b> {
 }
 
 impl Rows<'_> {
-    /// The error of a plan that goes by an order of columns which are not among its result's.
+    /// The error of a plan that depends on an order of columns that its result does not show.
     pub(crate) fn unfair(&self, ties: &[Tie]) -> Option<Fault> {
         let is_shown = |id: &u32| *id != LOST && self.columns.iter().any(|cell| cell.id == *id);
         let tie = ties.iter().find(|tie| !tie.told.iter().all(is_shown))?;

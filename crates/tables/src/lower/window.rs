@@ -1,4 +1,4 @@
-//! Window functions: scans over rows sorted by partition and order.
+//! Window functions: scans over rows that are sorted by partition and order.
 
 use super::{
     Lower, Want,
@@ -14,7 +14,7 @@ use hushwire_compute::{Comparison, Scan, Shape, Val};
 /// Rows sorted for a window.
 struct Sorted<'b> {
     rows: u64,
-    /// The most that are valid.
+    /// The largest number of valid rows.
     all: u64,
     valid: Option<Val<'b>>,
     /// Where a partition begins.
@@ -61,7 +61,7 @@ impl<'b> Lower<'b> {
             .chain(order.iter().map(|key| key.cell))
             .chain(arguments.iter().flatten().copied())
             .collect();
-        // Within a partition valid rows come first, so that neighbours are.
+        // Within a partition valid rows come first, so neighbours are valid.
         let ty = ColumnType::Boolean;
         let flag = rows.valid.map(|val| Key {
             cell: Cell { val, null: None, ty, range: ty.range(), id: u32::MAX },
@@ -80,7 +80,7 @@ impl<'b> Lower<'b> {
         } else {
             self.note(format!("sorts {} rows by {}", rows.rows, self.told(&keys)));
             let (sorted, more) = rows.sort(&[], &keys, &more);
-            // Validity is a key too, and tells nothing of rows that are valid.
+            // Validity is a key too, but reveals nothing about valid rows.
             (Rows { told, ..sorted }, more)
         };
         let (partition, rest) = more.split_at(partition.len());
@@ -164,14 +164,14 @@ impl<'b> Lower<'b> {
             (WindowFunction::Lead(_, by), Some(cell)) => {
                 let by = (*by).min(on.rows);
                 let up = |val: Val<'b>| behind(self.b, val.slice(by, on.rows), self.zeros(val, by));
-                // The row that many behind is of the same partition where it has the number.
+                // The row that many after is in the same partition if it has this number.
                 let expected = on.number + number(on.number, by.into());
                 let wrong = up(on.number).compare(Comparison::NotEqual, expected);
                 let none = either(Some(wrong), on.valid.map(|valid| !up(valid))).expect("one is there");
                 self.neighbour(cell.map(up), none)
             }
             (WindowFunction::DenseRank, _) => {
-                // Of rows that are not there nobody asks.
+                // The values of invalid rows are never used.
                 let peers = counted(on.peers, on.rows).scan(Scan::Sum, on.partitions);
                 is(resized(peers, bits), None)
             }
@@ -194,7 +194,7 @@ impl<'b> Lower<'b> {
 }
 
 impl<'b> Sorted<'b> {
-    /// Whether no flagged row is among those up to one, as `last` has them.
+    /// Whether no flagged row is among those up to a row, as `last` finds them.
     fn none_seen(&self, flags: Option<Val<'b>>, last: impl Fn(Val<'b>) -> Val<'b>) -> Val<'b> {
         let seen = counted(flags.expect("one is there"), self.rows);
         let seen = last(seen.scan(Scan::Sum, self.partitions));

@@ -1,4 +1,4 @@
-//! Expressions of one row.
+//! Evaluates expressions on one row.
 
 use super::numbers::{product, quotient, rescale};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 use core::cmp::Ordering;
 use hushwire_compute::Comparison;
 
-/// A value as one of another type.
+/// Converts a value to another type.
 pub(crate) fn converted(value: Value, from: ColumnType, to: ColumnType) -> Value {
     let number = |n: i128, from| rescale(n, from, to).map_or(Value::Null, Value::Number);
     match (value, to) {
@@ -25,7 +25,7 @@ pub(crate) fn converted(value: Value, from: ColumnType, to: ColumnType) -> Value
     }
 }
 
-/// The order of two values of one type, neither NULL.
+/// The order of two values of one type, neither of them NULL.
 pub(crate) fn compared(a: &Value, b: &Value) -> Ordering {
     a.cmp(b)
 }
@@ -41,7 +41,7 @@ fn of_truth(truth: Option<bool>) -> Value {
     truth.map_or(Value::Null, Value::Boolean)
 }
 
-/// The value of an expression that was checked against the schema.
+/// The value of a checked expression.
 pub(crate) fn value(expr: &Expr, schema: &Schema, row: &[Value]) -> Value {
     let of = |e: &Expr| value(e, schema, row);
     let ty = |e: &Expr| e.check(schema).expect("it was checked").ty;
@@ -131,10 +131,10 @@ fn holds(comparison: Comparison, found: Ordering) -> bool {
     }
 }
 
-/// The result; `None` where it is NULL.
+/// The result; `None` if it is NULL.
 fn arithmetic(op: Arithmetic, [x, y]: [i128; 2], [a, b]: [ExprType; 2], to: ColumnType) -> Option<i128> {
     let numbers = to.is_numeric() && a.ty.is_numeric() && b.ty.is_numeric();
-    // Sums are of one scale, and so are remainders; products add theirs.
+    // Sums and remainders have one scale; products add theirs.
     let same = |n: i128, from: ColumnType| match (from, to) {
         _ if numbers => rescale(n, from, to),
         (ColumnType::Date, ColumnType::BigInt) => rescale(n, from, ColumnType::Timestamp),
@@ -154,8 +154,8 @@ fn arithmetic(op: Arithmetic, [x, y]: [i128; 2], [a, b]: [ExprType; 2], to: Colu
     }
 }
 
-/// Whether a string is like a pattern. Where a part between two `%` begins first it ends first, so that what stands before the last `%`
-/// is never tried again.
+/// Whether a string matches a pattern. A part between two `%` matches at its first occurrence, so
+/// the text before the last `%` is never tried again.
 fn like(text: &[u8], tokens: &[Token]) -> bool {
     let (mut at, mut token) = (0, 0);
     let mut last: Option<(usize, usize)> = None;
@@ -225,7 +225,7 @@ mod tests {
         assert!(like(text.as_bytes(), &many));
     }
 
-    /// The walk agrees with trying every way of filling a `%`.
+    /// The walk agrees with trying every way to fill a `%`.
     #[test]
     fn patterns_are_as_every_split_has_them() {
         fn every(text: &[u8], tokens: &[Token]) -> bool {

@@ -1,4 +1,5 @@
-//! Relations on rows in the open, row by row: what they mean, and the reference of every other way.
+//! Evaluates relations on rows in the clear, row by row: their definition, and the reference of
+//! every other way.
 
 mod expr;
 mod figures;
@@ -19,18 +20,19 @@ use std::collections::BTreeMap;
 
 /// A row: a value for each column.
 pub type Row = Vec<Value>;
-/// Rows of tables by name, those of all parts one behind the other.
+/// The rows of tables by name, all parts one after the other.
 pub type Tables = BTreeMap<String, Vec<Row>>;
 
-/// The valid rows of a relation. Their order is that of an [`Operator::OrderBy`] at its top, or of one below limits; any otherwise.
+/// The valid rows of a relation. They are in the order of an [`Operator::OrderBy`] at its top or
+/// below limits, otherwise in any order.
 ///
 /// # Errors
-/// A table is missing; rows that break a promise.
+/// A table is missing, or rows break a promise.
 pub fn evaluate(relation: &Relation, tables: &Tables) -> Result<Vec<Row>, Fault> {
     World { tables, promises: Promises::of(relation) }.rows(relation)
 }
 
-/// Rows of tables, and the promises of a plan on them.
+/// The rows of tables, and a plan's promises about them.
 struct World<'a> {
     tables: &'a Tables,
     promises: Promises,
@@ -109,7 +111,7 @@ impl World<'_> {
                 if *operation == SetOperation::Union {
                     found.extend(others);
                 } else {
-                    // A row of the right takes one equal row of the left with it.
+                    // A right row removes one equal left row.
                     found.retain(|row| {
                         let partner = others.iter().position(|other| other == row);
                         if let (Some(at), true) = (partner, *all) {

@@ -1,11 +1,11 @@
-//! Numbers of one type in another's steps, and days as dates.
+//! Converts numbers between steps of types, and days to dates.
 
 use crate::algebra::{ColumnType, Mean, Quotient, Range, UPPER};
 
-/// Microseconds of a day.
+/// The microseconds of a day.
 pub(crate) const DAY: i128 = 86_400_000_000;
 
-/// `n / d` to the nearest, halves away from 0; `d` is positive.
+/// `n / d`, rounded to the nearest, halves away from 0; `d` is positive.
 pub(crate) fn nearest(n: i128, d: i128) -> i128 {
     let size = n.unsigned_abs();
     let (whole, rest) = (size / d.unsigned_abs(), size % d.unsigned_abs());
@@ -13,7 +13,8 @@ pub(crate) fn nearest(n: i128, d: i128) -> i128 {
     if n < 0 { whole.wrapping_neg() } else { whole }
 }
 
-/// A product of numbers in steps of 2^-frac, towards −∞; `None` where it is not found in 128 bits.
+/// A product of numbers in steps of 2^-frac, rounded towards −∞; `None` if it exceeds 128 bits on
+/// the way.
 pub(crate) fn product(x: i128, y: i128, frac: u8) -> Option<i128> {
     let in_parts = |x: i128, y: i128| {
         let (upper, lower) = (y >> frac, y & ((1 << frac) - 1));
@@ -23,7 +24,7 @@ pub(crate) fn product(x: i128, y: i128, frac: u8) -> Option<i128> {
     whole.or_else(|| in_parts(x, y)).or_else(|| in_parts(y, x))
 }
 
-/// The quotient of two numbers; `None` where it is NULL.
+/// The quotient of two numbers; `None` if it is NULL.
 pub(crate) fn quotient(x: i128, y: i128, by: &Quotient) -> Option<i128> {
     let x = x.checked_mul(by.first)?;
     let (mut whole, mut rest) = (x.checked_div(y)?, x.checked_rem(y)?);
@@ -37,7 +38,7 @@ pub(crate) fn quotient(x: i128, y: i128, by: &Quotient) -> Option<i128> {
     Some(whole)
 }
 
-/// The sum of numbers; `None` where it is NULL for its size, if it is looked at.
+/// The sum of numbers; `None` if it is NULL for its size, provided that its size is checked.
 pub(crate) fn sum(numbers: impl Iterator<Item = i128>, looked_at: bool) -> Option<i128> {
     let (mut sum, mut upper) = (0i128, 0i128);
     for n in numbers {
@@ -46,14 +47,15 @@ pub(crate) fn sum(numbers: impl Iterator<Item = i128>, looked_at: bool) -> Optio
     (!looked_at || UPPER.holds(Range { low: upper, high: upper })).then_some(sum)
 }
 
-/// A sum over a count with a mean's digits; `None` where it is NULL for its size.
+/// A sum divided by a count, with a mean's digits; `None` if it is NULL for its size.
 pub(crate) fn mean(sum: i128, count: i128, digits: &Mean) -> Option<i128> {
     let (whole, rest) = (sum / count, sum % count);
     let held = digits.most.is_none_or(|most| whole.saturating_abs() <= most);
     held.then(|| whole * digits.times + rest * digits.times / count)
 }
 
-/// Steps of one type as steps of another, rounded; `None` where a product leaves 128 bits. Truth values count as integers.
+/// Converts steps of one type to steps of another, rounded; `None` if a product exceeds 128 bits.
+/// Truth values count as integers.
 pub(crate) fn rescale(n: i128, from: ColumnType, to: ColumnType) -> Option<i128> {
     use ColumnType::{Date, Double, Timestamp};
     let unit = |scale: u8| 10i128.pow(scale.into());
@@ -69,7 +71,8 @@ pub(crate) fn rescale(n: i128, from: ColumnType, to: ColumnType) -> Option<i128>
     }
 }
 
-/// Year, month and day of a day since 1970-01-01: Gregorian, whole eras of 400 years, whose years begin in March.
+/// Year, month and day of a day since 1970-01-01: Gregorian, by eras of 400 years whose years begin
+/// in March.
 pub(crate) fn civil(day: i128) -> [i32; 3] {
     let since = day + 719_468;
     let (era, of_era) = (since.div_euclid(146_097), since.rem_euclid(146_097));

@@ -1,4 +1,4 @@
-//! Functions of neighbours.
+//! Evaluates window functions.
 
 use super::{Row, expr::value, in_order, numbers};
 use crate::algebra::{Expr, Frame, Relation, Value, Window, WindowFunction, sum_range};

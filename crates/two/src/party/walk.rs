@@ -30,7 +30,7 @@ use crate::{
     wide::words_tally,
 };
 use hushwire_block::Wiped;
-use hushwire_circuit::ranking::{Pair, Ranking};
+use hushwire_circuit::ranking::{RankedPair, Ranking};
 use hushwire_machine::{
     Channel, Cost,
     drive::{Abreast, Line},
@@ -250,7 +250,7 @@ impl Mover<'_> {
     }
 
     /// Whether the first number of each pair is less, opened.
-    fn level(&mut self, pairs: &[Pair], numbers: &[u128], bits: u32) -> Result<Vec<u8>, TwoError> {
+    fn level(&mut self, pairs: &[RankedPair], numbers: &[u128], bits: u32) -> Result<Vec<u8>, TwoError> {
         let mut answers = Vec::with_capacity(pairs.len());
         for group in cut(pairs.len(), self.party.distance, |n| pairs_tally(n, bits)) {
             let tallies: Vec<Tally> = group.iter().map(|piece| pairs_tally(piece.len(), bits)).collect();

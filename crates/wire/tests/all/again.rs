@@ -1,4 +1,5 @@
-//! Members that are lost before all have joined, and come again; and those who answer in their place.
+//! Members that are lost before all have joined and come again, and strangers who answer in their
+//! place.
 
 use std::{
     io::{Read, Write},
@@ -15,7 +16,7 @@ use hushwire_wire::{Event, Identity, Listener, Observer, TransportKind, connect,
 const LONG: Duration = Duration::from_secs(30);
 const INSECURE: TransportKind = TransportKind::TcpInsecure;
 
-/// What party 1 says first on the control connection (`u16::MAX`) or a lane.
+/// The first message of party 1 on the control connection (`u16::MAX`) or a lane.
 fn hello(lane: u16, nonce: u8) -> [u8; 128] {
     let mut hello = [0; 128];
     hello[..12].copy_from_slice(b"hushwire\x09\x00\x01\x00");
@@ -28,7 +29,7 @@ fn hello(lane: u16, nonce: u8) -> [u8; 128] {
     hello
 }
 
-/// A process of party 1 that is in at `address`, and dies when this is dropped.
+/// A process of party 1 that has joined at `address`, and dies when this is dropped.
 fn first_process(address: &str) -> Vec<TcpStream> {
     let say = |lane| {
         let mut stream = ok(TcpStream::connect(address));
@@ -76,7 +77,8 @@ fn a_party_that_is_started_again_joins() {
     }
 }
 
-/// Whoever holds the address of party 1 ends nothing; what is seen is said, and the right one joins when it comes.
+/// A stranger at the address of party 1 ends nothing; it is reported, and the right party joins
+/// when it comes.
 #[test]
 fn whoever_answers_in_place_of_a_party_is_seen_and_waited_out() {
     #[derive(Clone, Copy, Debug)]
@@ -85,7 +87,8 @@ fn whoever_answers_in_place_of_a_party_is_seen_and_waited_out() {
         Mute,
         OtherKey,
         OtherProgram,
-        /// An alert in clear, as a party sends it that does not list our certificate, or finds it expired.
+        /// An alert in the clear, as from a party that does not list this certificate or finds it
+        /// expired.
         Alert(u8),
     }
     for (holder, words) in [
@@ -119,7 +122,7 @@ fn whoever_answers_in_place_of_a_party_is_seen_and_waited_out() {
                     let (listener, other) = (ok(Listener::bind(&address)), ok(Identity::generate("other")));
                     let mut cfg = world.configs[1].clone();
                     cfg.connect_timeout = Duration::from_secs(5);
-                    // It is refused, and ends; its own error says so.
+                    // It is refused and ends; its own error says so.
                     let e = err(connect(&cfg, &other, Some(&listener)));
                     assert!(matches!(e, NetError::Unlisted { .. }), "{e}");
                     drop(listener);
@@ -153,7 +156,7 @@ fn whoever_answers_in_place_of_a_party_is_seen_and_waited_out() {
     }
 }
 
-/// In the end the error says what was seen, and suspects no network.
+/// The final error reports what was seen and does not suspect the network.
 #[test]
 fn the_error_in_the_end_says_what_was_seen() {
     let mut world = World::new(2, false, TransportKind::TcpTls, 1, "127.0.0.1");

@@ -1,4 +1,5 @@
-//! Certificates that are wrong, swapped, expired or not yet valid: refused by name, on both sides where both can know.
+//! Certificates that are wrong, swapped, expired or not yet valid are refused by name, on both
+//! sides if both can know.
 
 use std::{
     sync::{Arc, Mutex},
@@ -32,7 +33,7 @@ fn join(world: &World, me: usize) -> Result<Net, NetError> {
     connect(&world.configs[me], &world.identities[me], world.listeners[me].as_ref())
 }
 
-/// `Expired` about `peer`, with the remedy in its message.
+/// Whether the error is `Expired` about `peer`, with the remedy in its message.
 fn is_expired(e: &NetError, peer: PartyId) -> bool {
     e.to_string().contains("`hushwire keys rotate`")
         && matches!(e, NetError::Expired { peer: Some(p), .. } if *p == peer)
@@ -41,7 +42,7 @@ fn is_expired(e: &NetError, peer: PartyId) -> bool {
 #[test]
 fn swapped_certificates_are_unknown_peers() {
     let mut world = world(3, false);
-    // Party 0 has the pins of 1 and 2 the wrong way round.
+    // Party 0 has swapped the pins of 1 and 2.
     let [one, two] = &mut world.configs[0].peers[..] else { panic!("two peers") };
     std::mem::swap(&mut one.pin, &mut two.pin);
     let results: Vec<_> = world.connect().into_iter().map(err).collect();
@@ -51,7 +52,7 @@ fn swapped_certificates_are_unknown_peers() {
             assert_eq!(*presented, hushwire_machine::Presented::Pin(pin));
             true
         }
-        // One of the two may have dialled first: its certificate is listed for the other id.
+        // One of the two may have dialled first: its certificate is listed for the other number.
         NetError::HandshakeMismatch { field, .. } => *field == "party ids",
         _ => false,
     };
@@ -76,7 +77,7 @@ fn our_own_certificate_is_looked_at_first() {
     }
 }
 
-/// The certificate of `late` ends between its own look at it and the handshake.
+/// The certificate of `late` expires between its own check and the handshake.
 fn expires_meanwhile(mut world: World, late: usize, judge: usize) {
     replace(&mut world, late, Validity::lasting(Duration::from_secs(6)));
     world.configs[judge].connect_timeout = Duration::from_secs(5);
@@ -96,7 +97,7 @@ fn expires_meanwhile(mut world: World, late: usize, judge: usize) {
 
 #[test]
 fn a_peer_s_expired_certificate_is_named_on_both_sides() {
-    // Longer than the certificate.
+    // The time-outs exceed the certificate's validity.
     let mut parties = world(2, false);
     parties.configs.iter_mut().for_each(|cfg| cfg.connect_timeout = Duration::from_secs(30));
     expires_meanwhile(parties, 1, 0);

@@ -1,5 +1,5 @@
-//! A party in a process of its own, to be killed or stopped: party 1 of three. It is this test program once more,
-//! with only the test `child` to run.
+//! A party in a process of its own, to be killed or stopped: party 1 of three. It is this test
+//! program again, with only the test `child` to run.
 #![allow(unreachable_pub)]
 
 use std::{
@@ -16,7 +16,7 @@ use hushwire_wire::{Identity, Listener, PeerConfig, Pin, SessionConfig, Transpor
 use crate::common::{STALL, ok, pattern, ring};
 
 const CHILD: &str = "HUSHWIRE_TEST_CHILD";
-/// More than all buffers between two parties hold.
+/// More bytes than all buffers between two parties hold.
 pub const LONG_BYTES: usize = 16 << 20;
 const MESSAGE_BYTES: usize = 100_000;
 
@@ -65,7 +65,7 @@ impl Party1 {
         party
     }
 
-    /// The rest of the line that begins with `@word`.
+    /// Reads the rest of the line that begins with `@word`.
     fn heard(&mut self, word: &str) -> String {
         for line in &mut self.lines {
             let line = ok(line);
@@ -76,7 +76,7 @@ impl Party1 {
         panic!("the child ended before it said {word}")
     }
 
-    /// Lets it join a session with `peers`, and waits until it is where it was asked to go.
+    /// Lets it join a session with `peers`, and waits until it is in `phase`.
     pub fn reach(&mut self, phase: Phase, transport: TransportKind, peers: &[PeerConfig]) {
         let mut order = format!("{phase:?} {transport}");
         for peer in peers {
@@ -89,7 +89,7 @@ impl Party1 {
     }
 }
 
-/// The body of the test `child`: does nothing in the program that a person started.
+/// The body of the test `child`: does nothing in a program that a person started.
 pub fn run() {
     if env::var_os(CHILD).is_none() {
         return;

@@ -1,5 +1,5 @@
-//! Bytes that are cut off, replaced or inserted between two parties, on each connection and at every message: no
-//! party hangs or panics, and an error is always about the other.
+//! Bytes that are cut off, replaced or inserted between two parties, on each connection and at
+//! every message: no party hangs or panics, and an error always names the other party.
 
 use std::{
     io::{Read, Write},
@@ -18,16 +18,16 @@ const CONTROL: usize = 0;
 const LANE: usize = 1;
 const MESSAGES: u8 = 5;
 const MESSAGE_BYTES: usize = 200;
-/// Far beyond what a run takes, also on a busy host.
+/// Far longer than a run takes, even on a busy host.
 const LIMIT: Duration = Duration::from_secs(16);
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
     /// The connection ends here, as when a host goes away.
     Cut,
-    /// 64 bytes are others.
+    /// 64 bytes are replaced.
     Garble,
-    /// 64 bytes come between.
+    /// 64 bytes are inserted.
     Insert,
 }
 
@@ -35,12 +35,12 @@ enum Kind {
 struct Fault {
     /// The number of party 0's connection, in the order in which it dials.
     connection: usize,
-    /// After so many bytes of party 0.
+    /// The number of party 0's bytes before the fault.
     at: usize,
     kind: Kind,
 }
 
-/// Stands between party 0 and party 1's port, until `over`. Counts how often party 0 dials.
+/// A proxy between party 0 and party 1's port, until `over`. Counts how often party 0 dials.
 fn proxy(
     listener: &TcpListener,
     to: &str,
@@ -77,7 +77,7 @@ fn proxy(
     });
 }
 
-/// Copies until one side ends or `edit` says so; it sees how many bytes went before.
+/// Copies until one side ends or `edit` returns false; `edit` gets the number of bytes before.
 fn carry(mut from: TcpStream, mut to: TcpStream, mut edit: impl FnMut(usize, &mut Vec<u8>) -> bool) {
     let (mut seen, mut buffer) = (0, [0; 4096]);
     while let Ok(n @ 1..) = from.read(&mut buffer) {
@@ -91,7 +91,8 @@ fn carry(mut from: TcpStream, mut to: TcpStream, mut edit: impl FnMut(usize, &mu
     let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
 }
 
-/// Messages both ways, then each waits for one that does not come before the other has ended.
+/// Sends messages both ways; then each party waits for a message that does not come before the
+/// other has ended.
 fn party(net: &mut Net, wait: bool) -> Result<(), NetError> {
     let me = net.me().0;
     let peer = Some(PartyId(1 - me));
@@ -103,7 +104,8 @@ fn party(net: &mut Net, wait: bool) -> Result<(), NetError> {
     if wait { channel.recv("wait", &mut into) } else { Ok(()) }
 }
 
-/// Answers both parties' results, and whether the fault met any byte of links that party 0 did not dial again.
+/// Returns both parties' results, and whether the fault met a byte of links that party 0 did not
+/// dial again.
 fn run(transport: TransportKind, fault: Fault, wait: bool) -> (Vec<Result<(), NetError>>, bool) {
     let mut world = World::new(2, false, transport, 1, "127.0.0.1");
     let listener = ok(TcpListener::bind("127.0.0.1:0"));
@@ -134,7 +136,7 @@ fn run(transport: TransportKind, fault: Fault, wait: bool) -> (Vec<Result<(), Ne
         drop(TcpStream::connect(&ours));
         for (me, result) in results.iter().enumerate() {
             let other = PartyId(1 - me as u8);
-            // What it is accused of, it hears from the other.
+            // A party hears from the other what it is accused of.
             let accused = |e: &NetError| {
                 matches!(e, NetError::Aborted { by, .. } if *by == other)
                     || matches!(e, NetError::Duplicate { .. })
@@ -142,12 +144,13 @@ fn run(transport: TransportKind, fault: Fault, wait: bool) -> (Vec<Result<(), Ne
             let fair = result.as_ref().err().is_none_or(|e| e.peer() == Some(other) || accused(e));
             assert!(fair, "{fault:?} over {transport}, party {me}: {result:?}");
         }
-        // A greeting that is cut is begun again on a link without the fault.
+        // A greeting that was cut off is repeated on a link without the fault.
         (results, hit.load(Ordering::SeqCst) && (!wait || dialled <= 2))
     })
 }
 
-/// Runs each of `faults`, some at once; `judge` sees what came of those that met a byte, and there must be some.
+/// Runs each of `faults`, some at once. `judge` gets the results of those that met a byte; there
+/// must be some.
 fn all(
     transport: TransportKind,
     faults: impl IntoIterator<Item = Fault>,
@@ -171,7 +174,7 @@ fn all(
             }
         });
     }
-    // Behind the greeting nothing is dialled again: most faults must count.
+    // After the greeting nothing is dialled again, so most faults must count.
     assert!(if wait { 2 * hits >= runs } else { hits > 0 }, "{hits} of {runs} faults met a byte");
 }
 
@@ -180,32 +183,35 @@ fn faults(connection: usize, at: impl IntoIterator<Item = usize>) -> impl Iterat
     at.into_iter().flat_map(move |at| kinds.map(|kind| Fault { connection, at, kind }))
 }
 
-/// Whether it ended before it had waited as long as it may.
+/// Whether it ended before its time-out.
 fn in_time(result: &Result<(), NetError>) -> bool {
     !matches!(result, Ok(()) | Err(NetError::Stalled { .. } | NetError::Aborted { why: Reason::Stalled, .. }))
 }
 
-/// The offset at which party 0's data begins on its lane over TLS, give or take the few bytes by which signatures differ.
+/// The offset at which party 0's data begins on its lane over TLS, up to the few bytes by which
+/// signatures differ.
 fn tls_data() -> usize {
     let far = |at| Fault { connection: LANE, at, kind: Kind::Garble };
     let (mut low, mut high) = (0, 20_000);
     while high - low > 1 {
         let middle = (low + high) / 2;
-        // A party that ends first may leave the end's record unsent, and a fault in it then meets nothing.
+        // A party that ends first may leave the end's record unsent, and a fault in it then meets
+        // nothing.
         let met = (0..3).any(|_| run(TransportKind::TcpTls, far(middle), false).1);
         if met { low = middle } else { high = middle }
     }
     high - usize::from(MESSAGES) * TLS_RECORD_BYTES - TLS_END_BYTES
 }
 
-/// A message's record.
+/// The bytes of a message's record.
 const TLS_RECORD_BYTES: usize = MESSAGE_BYTES + 22;
-/// A hello's record, and a notice's.
+/// The bytes of a record of a hello or a notice.
 const TLS_HELLO_BYTES: usize = 128 + 22;
 const TLS_NOTICE_BYTES: usize = 64 + 22;
-/// The record of close_notify, which ends a lane in good order.
+/// The bytes of the close_notify record, which ends a lane in good order.
 const TLS_END_BYTES: usize = 2 + 22;
-/// By how much the greetings of two sessions differ, and the end's record, where the search never met it: parties on a busy machine may end without.
+/// By how much the greetings of two sessions differ, plus the end's record if the search did not
+/// meet it: on a busy machine, parties may end without it.
 const MARGIN: usize = 16 + TLS_END_BYTES;
 
 #[test]
@@ -222,9 +228,10 @@ fn greetings_over_tcp() {
             faults(connection, [0, 7, 9, 11, 30, 95, 105, 127]),
             false,
             |fault, results| {
-                // What is no hello is a stranger's, and the peer dials again. What is one and differs, both refuse.
+                // Bytes that are not a hello come from a stranger, and the peer dials again. Both
+                // sides refuse a hello that differs.
                 assert_eq!(results[0].is_ok(), results[1].is_ok(), "{fault:?}: {results:?}");
-                // The last byte is of the nonce: another process, it seems.
+                // The last byte belongs to the nonce: it looks like another process.
                 let differs = fault.kind == Kind::Garble && [11, 127].contains(&fault.at);
                 assert_eq!(results[0].is_err(), differs, "{fault:?}: {results:?}");
             },
@@ -248,7 +255,8 @@ fn every_message_over_tls() {
 
 #[test]
 fn every_message_over_tcp() {
-    // Nothing authenticates plain bytes: what is changed arrives as it is, what is missing is missed.
+    // Nothing authenticates plain bytes: changed bytes arrive changed, and missing bytes are
+    // missed.
     let at =
         (0..usize::from(MESSAGES)).flat_map(|i| [0, 100, 199].map(|k| HELLO_BYTES + i * MESSAGE_BYTES + k));
     all(TransportKind::TcpInsecure, faults(LANE, at), false, |fault, results| {
@@ -265,9 +273,9 @@ fn the_control_link_over_tcp() {
     all(TransportKind::TcpInsecure, faults(CONTROL, at), true, |fault, results| {
         let why = format!("{fault:?}: {results:?}");
         let [zero, one] = results else { panic!("{why}") };
-        // Party 1 sees the damage itself and says so; party 0 hears what it is accused of.
+        // Party 1 sees the damage itself and reports it; party 0 hears what it is accused of.
         let seen = match fault.kind {
-            // As long as it has not heard that party 0 has joined, it waits for it to come again.
+            // Until it hears that party 0 has joined, it waits for it to come again.
             Kind::Cut => {
                 matches!(one, Err(NetError::Dead { silent_for: None, .. } | NetError::Absent { .. }))
             }

@@ -1,5 +1,5 @@
-//! Members that end before they join: the others hear it from them at once, and a client that comes late hears it of another from the
-//! parties.
+//! Members that end before they join: the others hear it from them at once, and a client that comes
+//! late hears of another client from the parties.
 
 use std::{
     sync::{Arc, mpsc},
@@ -14,7 +14,7 @@ use hushwire_wire::{
     retell,
 };
 
-/// Before anybody gives up, with slack for a busy host.
+/// Shorter than every time-out, with slack for a busy host.
 const SOON: Duration = Duration::from_secs(20);
 const ALL: [TransportKind; 4] =
     [TransportKind::TcpTls, TransportKind::TcpInsecure, TransportKind::Unix, TransportKind::Shm];
@@ -28,14 +28,15 @@ fn join(world: &World, me: usize) -> Result<Net, NetError> {
     connect(&world.configs[me], &world.identities[me], world.listeners[me].as_ref())
 }
 
-/// All join but member `me`, which ends with this configuration: what they say.
+/// All join except member `me`, which ends with the configuration `ends`. Returns the others'
+/// errors.
 fn others_say(world: &World, me: usize, ends: &SessionConfig) -> Vec<(PartyId, NetError)> {
     let others: Vec<_> = (0..world.configs.len()).filter(|other| *other != me).collect();
     let join = |other: usize| (world.configs[other].me, err(join(world, other)));
     let join = &join;
     thread::scope(|scope| {
         let joining: Vec<_> = others.into_iter().map(|other| scope.spawn(move || join(other))).collect();
-        // They wait already, or do not yet.
+        // They wait already, or not yet.
         thread::sleep(Duration::from_millis(100 * me as u64));
         ok(excuse(ends, &world.identities[me], world.listeners[me].as_ref(), WHY));
         joining.into_iter().map(|thread| thread.join().unwrap_or_else(|_| panic!("it panicked"))).collect()
@@ -60,7 +61,7 @@ fn whoever_ends_before_it_joins_ends_all_and_is_named() {
     }
 }
 
-/// A job file that cannot be read tells neither digests nor the numbers of clients.
+/// A member that cannot read its job file knows neither digests nor the numbers of clients.
 #[test]
 fn whoever_has_no_job_is_known_by_its_key() {
     for me in [1, 3] {
@@ -110,7 +111,7 @@ fn a_second_process_does_not_end_the_run_of_the_first() {
         let world = &world;
         let joining: Vec<_> = [0, 1].map(|me| scope.spawn(move || err(join(world, me)))).into();
         thread::sleep(Duration::from_secs(2));
-        // The first one holds the port.
+        // The first process holds the port.
         ok(excuse(&world.configs[1], &world.identities[1], None, WHY));
         for thread in joining {
             let e = thread.join().unwrap_or_else(|_| panic!("it panicked"));
@@ -128,7 +129,7 @@ fn join_or_news(
     joined.err().unwrap_or_else(|| panic!("{} joined", cfg.me))
 }
 
-/// A session of another client besides, its place and its identity.
+/// A session with one more client: its configuration and its identity.
 fn with_another(transport: TransportKind) -> (World, SessionConfig, Identity) {
     let (mut world, identity) = (world(transport), ok(Identity::generate("client")));
     let (id, mut second) = (PartyId(PartyId::OWNER.0 + 1), world.configs[3].clone());
@@ -139,8 +140,8 @@ fn with_another(transport: TransportKind) -> (World, SessionConfig, Identity) {
     (world, second, identity)
 }
 
-/// The first client ends, and the parties with it; then `late`, another one, comes with this configuration. Gives what it hears, and ends
-/// when all have.
+/// The first client ends, and the parties with it; then `late`, another client, comes. Returns what
+/// it hears, after all parties have ended.
 fn late_hears(world: &World, late: &SessionConfig, identity: &Identity) -> (NetError, Option<Box<News>>) {
     let (heard, hears) = mpsc::channel();
     thread::scope(|scope| {
@@ -158,7 +159,7 @@ fn late_hears(world: &World, late: &SessionConfig, identity: &Identity) -> (NetE
             });
         }
         ok(excuse(&world.configs[3], &world.identities[3], None, WHY));
-        // Some may have it from others.
+        // Some may have heard it from others.
         let first: Vec<_> = (0..3).map(|_| ok(hears.recv_timeout(SOON))).collect();
         assert!(first.contains(&true));
         thread::sleep(Duration::from_secs(1));
@@ -180,7 +181,7 @@ fn a_client_that_comes_late_hears_it_from_the_parties() {
     }
 }
 
-/// Numbers of members mean something in one job alone.
+/// Members' numbers have a meaning only within one job.
 #[test]
 fn a_client_that_comes_late_with_another_job_hears_that() {
     let (world, mut late, identity) = with_another(TransportKind::TcpTls);
@@ -189,7 +190,7 @@ fn a_client_that_comes_late_with_another_job_hears_that() {
     assert!(matches!(e, NetError::HandshakeMismatch { field: "job digest", .. }), "{e}");
 }
 
-/// A party tells all by itself: nobody stays for those whom it reaches.
+/// A party tells all members itself: nobody passes its news on.
 #[test]
 fn what_a_party_says_is_not_told_on() {
     let world = world(TransportKind::TcpTls);
@@ -207,7 +208,7 @@ fn what_a_party_says_is_not_told_on() {
     });
 }
 
-/// The parties still speak of a process of it that was there before.
+/// The parties still pass on news of an earlier process of the client.
 #[test]
 fn a_client_that_is_started_again_is_not_ended_by_its_own_excuse() {
     let (mut world, ..) = with_another(TransportKind::TcpTls);

@@ -1,4 +1,5 @@
-//! Peers that die or fall silent: each party ends, soon, with an error that names the peer and the step.
+//! Peers that die or fall silent: each party ends soon, with an error that names the peer and the
+//! step.
 
 use std::{
     sync::mpsc,
@@ -9,7 +10,7 @@ use std::{
 use crate::common::{Over, each, err, ok, pattern};
 use hushwire_machine::{Net, NetError, PartyId};
 
-/// Ends "at once": below the longest stall limit here, with slack for a busy host.
+/// "At once": shorter than the longest stall limit here, with slack for a busy host.
 const SOON: Duration = Duration::from_secs(15);
 const LONG: Duration = Duration::from_secs(30);
 const BYTES: usize = 8 << 20;
@@ -25,7 +26,7 @@ fn dies_mid_message(over: Over, live: impl Fn(Net) -> NetError + Send) {
     let (a, mut b) = two(over, LONG);
     let (report, reported) = mpsc::channel();
     let (e, took) = thread::scope(|scope| {
-        // Before anybody reads: else the whole message might go.
+        // Before anybody reads; otherwise the whole message might go through.
         let mut channel = ok(b.channel(0, Some(PartyId(0)), Some(PartyId(0))));
         ok(channel.start("half", &pattern(1, 0, BYTES)));
         scope.spawn(move || ok(report.send(live(a))));
@@ -137,7 +138,7 @@ fn a_slow_peer_does_not_stall() {
     });
 }
 
-/// Either way: who receives a message that drips, and who sends one that is read in drips.
+/// Both ways: a message that drips in, and a message that is read in drips.
 #[test]
 fn a_peer_that_drips_does_not_hold_a_message_for_ever() {
     let stall = Duration::from_secs(4);
@@ -148,7 +149,7 @@ fn a_peer_that_drips_does_not_hold_a_message_for_ever() {
         thread::scope(|scope| {
             scope.spawn(move || {
                 let mut channel = ok(b.channel(0, Some(PartyId(0)), Some(PartyId(0))));
-                // Far longer than the limit, and no hang where there is none.
+                // Far longer than the limit, so that a hang would show.
                 for _ in 0..60 {
                     if end.recv_timeout(stall / 8) != Err(mpsc::RecvTimeoutError::Timeout) {
                         break;
@@ -188,7 +189,7 @@ fn a_lane_is_taken_once() {
     let tx = ok(a.channel(0, Some(peer), None));
     let e = err(a.channel(0, Some(peer), Some(peer)));
     assert!(matches!(e, NetError::LaneTaken { peer: Some(PartyId(1)), lane: 0, .. }), "{e}");
-    // What failed took nothing.
+    // The failed call took nothing.
     let rx = ok(a.channel(0, None, Some(peer)));
     assert_eq!((tx.to(), tx.from(), rx.to(), rx.from(), rx.lane()), (Some(peer), None, None, Some(peer), 0));
     for (lane, to) in [(1, peer), (0, me), (0, PartyId(9))] {

@@ -1,4 +1,4 @@
-//! Joining a session: who is let in, and what both sides hear when they disagree.
+//! Joining a session: who is admitted, and what both sides hear if they disagree.
 
 use std::{
     io::{Read, Write},
@@ -8,11 +8,11 @@ use std::{
 };
 
 use crate::common::{World, each, err, ok, pattern};
-use hushwire_machine::{NetError, PartyId, Presented, SessionId};
+use hushwire_machine::{NetError, PartyId, Presented, Reason, SessionId};
 use hushwire_wire::{Identity, Listener, Pin, SessionConfig, TransportKind, connect};
 
 const BOTH: [TransportKind; 2] = [TransportKind::TcpTls, TransportKind::TcpInsecure];
-/// Ends "at once": before anybody gives up, with slack for a busy host.
+/// "At once": shorter than every time-out, with slack for a busy host.
 const SOON: Duration = Duration::from_secs(20);
 const LOOPBACK: &str = "127.0.0.1";
 
@@ -20,7 +20,7 @@ fn two(transport: TransportKind) -> World {
     World::new(2, false, transport, 2, LOOPBACK)
 }
 
-/// Two parties where party 1's configuration was changed; both must hear `field`.
+/// Joins two parties after `change` of party 1's configuration; both must hear `field`.
 fn both_hear(field: &str, transport: TransportKind, change: impl Fn(&mut SessionConfig)) {
     let mut world = two(transport);
     change(&mut world.configs[1]);
@@ -82,7 +82,7 @@ fn another_wire_version_is_named_on_both_sides() {
 fn a_wrong_pin_is_an_unknown_peer() {
     let mut world = two(TransportKind::TcpTls);
     world.configs[0].peers[0].pin = Pin([1; 32]);
-    // It is no proof of anything that somebody shows another key: it waits for the right one.
+    // A stranger with another key proves nothing: the party waits for the right one.
     world.configs[0].connect_timeout = Duration::from_secs(4);
     let results: Vec<_> = world.connect().into_iter().map(err).collect();
     let presented = world.identities[1].pin().to_string();
@@ -98,7 +98,8 @@ fn a_wrong_pin_is_an_unknown_peer() {
     );
 }
 
-/// Party 0 lists another pin for party 1: all hear that party 1 was refused, and nobody that party 0 has done wrong.
+/// Party 0 lists another pin for party 1: all hear that party 1 was refused, and nobody that party
+/// 0 is to blame.
 #[test]
 fn a_wrong_pin_is_no_accusation_of_who_lists_it() {
     let mut world = World::new(3, true, TransportKind::TcpTls, 1, LOOPBACK);
@@ -149,7 +150,7 @@ fn all_who_did_not_come_are_named() {
 fn strangers_do_not_end_or_delay_a_session() {
     let world = World::new(3, true, TransportKind::TcpTls, 2, LOOPBACK);
     let address = world.configs[1].peers[0].address.clone().unwrap_or_default();
-    // Silent ones, one that talks nonsense, and one with a certificate that nobody lists.
+    // Silent connections, one that sends nonsense, and one with an unlisted certificate.
     let silent: Vec<_> = (0..8).map(|_| ok(TcpStream::connect(&address))).collect();
     let mut noisy = ok(TcpStream::connect(&address));
     ok(noisy.write_all(&[b'x'; 500]));
@@ -265,7 +266,7 @@ fn a_port_in_use_is_named_with_a_remedy() {
     assert_eq!(e.peer(), None);
     assert!(e.to_string().starts_with(&format!("cannot listen on {address}: ")), "{e}");
     assert!(e.to_string().contains("another program or session holds it"), "{e}");
-    // It is free again at once.
+    // The port is free again at once.
     drop(first);
     drop(ok(Listener::bind(&address)));
     let nowhere = err(Listener::bind("203.0.113.1:1"));

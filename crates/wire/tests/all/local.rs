@@ -1,4 +1,5 @@
-//! Parties of one host over Unix sockets and shared memory: who is dialled where, and what a wrong address says.
+//! Parties of one host over Unix sockets and shared memory: who dials whom, and the errors of wrong
+//! addresses.
 #![cfg(unix)]
 
 use crate::common::{World, err, ok, unix_listener};

@@ -8,16 +8,17 @@ use hushwire_machine::{
 
 const ROUNDS: usize = 4;
 
-/// Parties tell each other what they know; what one ends with depends on every message, who sent it and when.
+/// Parties exchange what they know; the final knowledge depends on every message, its sender and
+/// its time.
 #[derive(Clone, Debug, PartialEq)]
 struct Gossip {
     me: usize,
     peers: usize,
-    /// Bytes of the longest message.
+    /// The number of bytes of the longest message.
     long: usize,
     round: usize,
     knows: u64,
-    /// Takes a round's messages and makes the next one's in one call.
+    /// Whether one call takes a round's messages and makes the next round's.
     fused: bool,
 }
 
@@ -38,7 +39,7 @@ impl Gossip {
         Gossip { me, peers, long, round: 0, knows: me as u64 + 1, fused }
     }
 
-    /// Every pair has a length of its own in every round; party 0 says nothing in round 1.
+    /// Every pair has a length of its own in every round; party 0 sends nothing in round 1.
     fn bytes(&self, from: usize, to: usize, round: usize) -> usize {
         if from == 0 && round == 1 { 0 } else { self.long / (1 + from + 2 * to + 3 * round) }
     }
@@ -106,7 +107,7 @@ impl Machine for Gossip {
 }
 
 fn all(n: usize, long: usize) -> Vec<Gossip> {
-    // Every other one is fused: a peer cannot tell.
+    // Every other party is fused: a peer cannot tell.
     (0..n).map(|me| Gossip::new(me, n - 1, long, me % 2 == 0)).collect()
 }
 
@@ -131,7 +132,7 @@ fn any_number_of_peers_in_lockstep_and_over_channels() {
         let over = each(Over::Queues.nets(n as u8, 1, STALL, None), |mut net| {
             let me = usize::from(net.me().0);
             let mut lane = Lane::over(channels(&mut net, n as u8));
-            // A lane serves again.
+            // A lane can serve again.
             [0, 1].map(|_| lane.run(all(n, 1000).swap_remove(me)).map_or(0, |done| done.knows))
         });
         assert_eq!(over, told.iter().map(|knows| [*knows; 2]).collect::<Vec<_>>(), "{n} parties");
@@ -172,7 +173,7 @@ fn a_caller_works_between_rounds_and_the_meter_counts_as_declared() {
         let spent = Cost { rounds: 2 * ROUNDS as u64, bytes_sent: meter.reading().bytes_sent() };
         assert_eq!(meter.reading().cost(), spent);
         assert_eq!(declared.map(|cost| cost.bytes_sent + ROUNDS as u64), Some(spent.bytes_sent));
-        // What is left over of a run that was given up is no part of the next.
+        // Bytes left over from a run that was given up are not part of the next run.
         let mut again = all(2, 100).swap_remove(me);
         assert!(driver.begin(&mut all(2, 100).swap_remove(me)).step(&mut channels).is_ok());
         driver.run(&mut channels[0], &mut again).unwrap_or_else(|e| panic!("{e:?}"));
@@ -226,7 +227,7 @@ fn a_message_changed_on_its_way_is_heard_changed() {
         seen.dedup();
         assert_eq!(seen.len(), ROUNDS * 6, "every message once");
     }
-    // The same over a channel.
+    // The same outcome over a channel.
     let came = each(Over::Queues.nets(3, 1, STALL, None), |mut net| {
         let me = usize::from(net.me().0);
         let mut channels = channels(&mut net, 3);
@@ -250,7 +251,7 @@ fn rounds_that_do_not_mirror_each_other_are_a_bug() {
     drop(Lockstep::new().run(&mut parties));
 }
 
-/// Sends a byte more than it declares.
+/// Sends one byte more than it declares.
 struct Spender(bool);
 
 impl Machine for Spender {

@@ -1,4 +1,4 @@
-//! Channels, links and sessions from outside. One program, so that it is linked once.
+//! Channels, links and sessions from outside. One test program, so that it is linked once.
 
 mod again;
 mod certificates;

@@ -10,7 +10,7 @@ use hushwire_machine::{
 
 const ROUNDS: usize = 5;
 
-/// Counts the steps of all runs, and breaks at one of them, as a device does.
+/// Counts the steps of all runs, and fails at one of them, as a device does.
 struct Steps {
     steps: Rc<Cell<usize>>,
     breaks_at: usize,
@@ -85,7 +85,8 @@ impl Work<Steps> for Fragile {
     }
 }
 
-/// The ends of three parties, the first of which breaks at a step; with its steps and finished runs.
+/// Runs three parties, of which the first fails at a step. Returns how each ended, with its numbers
+/// of steps and finished runs.
 fn run(breaks_at: usize) -> Vec<(Result<(), Ended>, usize, usize)> {
     each(Over::ALL[0].nets(3, 2, STALL, None), |mut net| {
         let (next, previous) = ring(net.me());

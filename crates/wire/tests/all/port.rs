@@ -1,4 +1,4 @@
-//! Many sessions join on the same ports at the same time, and each has its own links.
+//! Many sessions join on the same ports at the same time, and each has links of its own.
 
 use std::{thread, time::Duration};
 
@@ -8,7 +8,7 @@ use hushwire_wire::{SessionConfig, TransportKind, connect};
 
 const JOBS: u8 = 4;
 
-/// A world whose ports serve many sessions.
+/// Parties whose ports serve many sessions.
 fn world(parties: u8, owner: bool, transport: TransportKind) -> World {
     let mut world = World::new(parties, owner, transport, 2, "127.0.0.1");
     for listener in &mut world.listeners {
@@ -17,10 +17,10 @@ fn world(parties: u8, owner: bool, transport: TransportKind) -> World {
     world
 }
 
-/// Member `me`'s side of job `job`.
+/// Member `me`'s configuration of job `job`.
 fn config(world: &World, me: usize, job: u8) -> SessionConfig {
     let mut cfg = world.configs[me].clone();
-    // Half of the jobs differ in their names alone.
+    // Half of the jobs differ only in their names.
     cfg.session.0[0] = job / 2;
     cfg.job_digest[0] = job % 2;
     cfg
@@ -82,7 +82,7 @@ fn one_port_has_one_session_of_a_name_and_one_key() {
         ok(first.join().unwrap_or_else(|e| panic!("{e:?}")));
         ok(second.join().unwrap_or_else(|e| panic!("{e:?}")));
     });
-    // A hello for nobody is no reason to end: who waits for somebody else waits on.
+    // A hello for nobody does not end a session that waits for another member.
     thread::scope(|scope| {
         let odd = scope.spawn(|| join_within(1, 3, 1, 3));
         let waits = scope.spawn(|| join_within(0, 0, 0, 3));

@@ -1,8 +1,8 @@
-//! Looks at peers without a session.
+//! Probes of peers without a session.
 
 use crate::common::{World, err, ok};
 use hushwire_machine::NetError;
-use hushwire_wire::{Found, Prober, TransportKind, Visit, connect, presented};
+use hushwire_wire::{DialledPeer, Prober, TransportKind, Visit, connect, presented};
 use std::{
     thread::{scope, sleep},
     time::Duration,
@@ -26,7 +26,7 @@ fn two_that_look_measure_each_other_over_every_connection() {
                 let incoming = ok(prober.accept(listener, Duration::from_secs(10)));
                 prober.answer(incoming.unwrap_or_else(|| panic!("nobody came")))
             });
-            let Found::Probe(mut probe) = ok(prober(&world, 0).dial(&world.configs[0].peers[0])) else {
+            let DialledPeer::Probe(mut probe) = ok(prober(&world, 0).dial(&world.configs[0].peers[0])) else {
                 panic!("{transport}: no session is waited for here")
             };
             assert_eq!(probe.validity().is_some(), transport == TransportKind::TcpTls);
@@ -51,11 +51,11 @@ fn a_session_that_waits_answers_and_waits_on() {
         let last = prober(&world, 2);
         let Some(listener) = &world.listeners[2] else { panic!("a party listens") };
         for peer in &world.configs[2].peers {
-            assert!(matches!(ok(last.dial(peer)), Found::InSession(Some(_))));
+            assert!(matches!(ok(last.dial(peer)), DialledPeer::InSession(Some(_))));
             let address = peer.address.as_deref().unwrap_or("");
             assert_eq!(ok(presented(address, Duration::from_secs(5))), peer.pin);
         }
-        // They dial this one, too, and hear that it only looks.
+        // They dial this party too, and hear that it only probes.
         for _ in 0..4 {
             let incoming = ok(last.accept(listener, Duration::from_secs(5)));
             let visit = last.answer(incoming.unwrap_or_else(|| panic!("nobody dials")));

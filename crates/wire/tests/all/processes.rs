@@ -14,7 +14,7 @@ use hushwire_wire::{Event, TransportKind, connect, connect_observed};
 
 const TLS: TransportKind = TransportKind::TcpTls;
 const OWNER: usize = 3;
-/// The time for which a test waits for what comes after seconds.
+/// How long a test waits for something that takes seconds.
 const LONG: Duration = Duration::from_secs(30);
 
 fn world() -> World {
@@ -40,7 +40,7 @@ fn a_second_process_is_refused_and_the_first_goes_on() {
     let world = &world();
     let join = |me: usize| connect(&world.configs[me], &world.identities[me], world.listeners[me].as_ref());
     thread::scope(|scope| {
-        // Party 2 does not come yet, so that the owner waits with connections to the others.
+        // Party 2 does not come yet, so the owner waits with connections to the others.
         let (hears, heard) = mpsc::channel();
         let observer = Arc::new(move |event: &Event| {
             if let Event::Joining { missing, .. } = event {
@@ -77,7 +77,7 @@ fn a_second_process_is_refused_and_the_first_goes_on() {
     });
 }
 
-/// A hello of party 1 in a session of [`World::new`], from a process that drew `nonce`.
+/// A hello of party 1 in a session of [`World::new`], from a process with the nonce `nonce`.
 fn hello(lane: u16, nonce: u8) -> [u8; 128] {
     let mut hello = [0; 128];
     hello[..12].copy_from_slice(b"hushwire\x09\x00\x01\x00");
@@ -110,19 +110,19 @@ fn who_is_refused_is_not_answered_as_if_it_were_in() {
         let let_in = let_in.unwrap_or_else(|e| panic!("{e}"));
         assert_eq!((let_in[97], let_in[99]), (1, 0));
         assert_ne!(let_in[112..], [0; 16]);
-        // Another process: it is told, and nothing more comes.
+        // Another process: it is told so, and nothing more comes.
         let (mut stream, refused) = say(1, 2);
         let refused = refused.unwrap_or_else(|e| panic!("{e}"));
         assert_eq!((refused[97], refused[99]), (1, 1));
         assert_eq!(stream.read(&mut [0]).unwrap_or(0), 0);
-        // The same process, once more for the same lane.
+        // The same process, again for the same lane.
         assert_eq!(say(0, 1).1, Err(ErrorKind::UnexpectedEof));
         let e = party.join().unwrap_or_else(|_| panic!("the party panicked"));
         assert_eq!(e.peer(), Some(PartyId(1)), "{e}");
     });
 }
 
-/// The process that answers at party 1's address is another than the one that dialled from there.
+/// The process that answers at party 1's address is not the one that dialled from there.
 #[test]
 fn the_side_that_dials_sees_a_second_process_too() {
     let mut world = World::new(2, false, TransportKind::TcpInsecure, 2, "127.0.0.1");
@@ -137,7 +137,7 @@ fn the_side_that_dials_sees_a_second_process_too() {
         ok(first.write_all(&hello(u16::MAX, 1)));
         let mut answer = [0; 128];
         ok(first.read_exact(&mut answer));
-        // The first is in before the second answers, as a listener.
+        // The first is in before the second answers as a listener.
         let (mut stream, _) = ok(second.accept());
         ok(stream.read_exact(&mut answer));
         let mut hello = hello(u16::MAX, 2);
@@ -155,7 +155,7 @@ fn the_side_that_dials_sees_a_second_process_too() {
     });
 }
 
-/// A client has connections with the parties alone, and yet it hears of the client that is missing.
+/// A client has connections with the parties only, and yet it hears of the client that is missing.
 #[test]
 fn nobody_has_joined_before_all_have() {
     let mut world = world();

@@ -1,4 +1,5 @@
-//! Strangers who find a port do not keep a session's members out, though they come from the members' own address.
+//! Strangers who find a port do not keep a session's members out, even from the members' own
+//! address.
 #![cfg(unix)]
 
 use std::{
@@ -15,26 +16,26 @@ use socket2::{Domain, SockAddr, Socket, Type};
 
 /// Without strangers it takes a fraction of a second.
 const LIMIT: Duration = Duration::from_secs(20);
-/// Connections at a time of each kind.
+/// The number of connections of each kind at a time.
 const STRANGERS: usize = 300;
 
-/// The behaviour of strangers once they are connected.
+/// The behaviour of strangers after they are connected.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
-    /// Nothing.
+    /// They do nothing.
     Idle,
     /// They reset the connection at once.
     Resets,
-    /// They say a greeting, one byte at a time.
+    /// They send a greeting, one byte at a time.
     Drips,
-    /// They say a whole first record, and nothing after it.
+    /// They send a whole first record, and nothing after it.
     Record,
 }
 
 fn dial(address: SocketAddr) -> Option<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None).ok()?;
     socket.set_nonblocking(true).ok()?;
-    // The connection comes about later, or not.
+    // The connection is established later, or not at all.
     let _ = socket.connect(&SockAddr::from(address));
     Some(socket)
 }
@@ -46,7 +47,7 @@ fn record() -> Vec<u8> {
     record
 }
 
-/// Keeps strangers at the door until it is over.
+/// Keeps strangers connecting until `over`.
 fn flood(address: SocketAddr, kind: Kind, came: &AtomicUsize, over: &AtomicBool) {
     let mut strangers: Vec<(Socket, usize)> = Vec::new();
     while !over.load(Ordering::Relaxed) {
@@ -69,7 +70,7 @@ fn flood(address: SocketAddr, kind: Kind, came: &AtomicUsize, over: &AtomicBool)
                 Kind::Record if *said == 0 => *said += socket.write(&record()).unwrap_or(0),
                 Kind::Idle | Kind::Record => {}
             }
-            // Until it is put out.
+            // Until it is evicted.
             matches!(socket.read(&mut [0; 64]), Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::NotConnected))
         });
     }

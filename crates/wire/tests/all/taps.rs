@@ -1,4 +1,4 @@
-//! Each tap, over queues: what it counts, hashes, keeps and changes.
+//! Each tap, over queues: its counts, hashes, records and changes.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn pair(lanes: u16) -> Vec<Net> {
     inproc::mesh(&[A, B], lanes, STALL)
 }
 
-/// Three exchanges a lane, of 5, 0 out and 7, and 9 bytes; answers what came.
+/// Three exchanges a lane: 5 bytes, 0 out and 7 in, and 9 bytes. Returns what came.
 fn talk(net: &mut Net, lanes: u16, taps: &dyn Fn() -> Vec<Box<dyn Tap>>) -> Vec<Vec<u8>> {
     let me = net.me();
     let peer = net.peers()[0];

@@ -1,4 +1,4 @@
-//! Parties that are slow, late or end the session: who waits, for whom, and whom the others name.
+//! Parties that are slow, late or end the session: who waits for whom, and whom the others name.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -15,14 +15,14 @@ use hushwire_machine::{Cut, Net, NetError, PartyId, Reason, SessionId, inproc};
 use hushwire_wire::{Event, Listener, Observer, SessionConfig, TransportKind, connect, connect_observed};
 
 const TLS: TransportKind = TransportKind::TcpTls;
-/// Ends "at once": below every limit of a wait here, with slack for a busy host.
+/// "At once": shorter than every time-out here, with slack for a busy host.
 const SOON: Duration = Duration::from_secs(20);
 
 fn world(parties: u8, owner: bool) -> World {
     World::new(parties, owner, TLS, 1, "127.0.0.1")
 }
 
-/// An observer, and what it heard.
+/// An observer and the events that it heard.
 fn ears() -> (Observer, Arc<Mutex<Vec<Event>>>) {
     let heard: Arc<Mutex<Vec<Event>>> = Arc::default();
     let keep = heard.clone();
@@ -41,12 +41,12 @@ fn channel(net: &mut Net, to: Option<u8>, from: Option<u8>) -> hushwire_machine:
 fn a_slow_party_that_lives_is_waited_for_and_reported() {
     let mut world = world(3, false);
     for cfg in &mut world.configs {
-        // Shorter than the wait: it is the heartbeats that keep the session up.
+        // Shorter than the wait: the heartbeats keep the session alive.
         (cfg.liveness, cfg.stall) = (Duration::from_secs(6), Duration::from_secs(60));
         cfg.still = Duration::from_secs(3);
     }
     let (observer, heard) = ears();
-    // Its heartbeats may be late on a busy host, and do come.
+    // Its heartbeats may be late on a busy host, but they come.
     let alive = |event: &&Event| matches!(event, Event::Waiting { silent: None, behind: Some(_), .. });
     thread::scope(|scope| {
         let (world, observer, heard) = (&world, &observer, &heard);
@@ -125,7 +125,7 @@ fn a_late_party_is_waited_for_by_name() {
     let mut world = world(3, true);
     world.configs.iter_mut().for_each(|cfg| cfg.connect_timeout = Duration::from_secs(60));
     let (address, _held) = world.absent(2);
-    // Parties 0 and 1 and the owner each say it.
+    // Each of parties 0 and 1 and the owner reports it.
     let ears: Vec<_> = (0..3).map(|_| ears()).collect();
     let named = |event: &Event| matches!(event, Event::Joining { missing, last: Some(_), .. } if *missing == [PartyId(2)]);
     thread::scope(|scope| {
@@ -155,7 +155,8 @@ fn a_late_party_is_waited_for_by_name() {
     }
 }
 
-/// The watcher of a client is held up, as by a busy host, while a party ends the session and closes its links.
+/// The watcher of a client is delayed, as by a busy host, while a party ends the session and closes
+/// its links.
 #[test]
 fn the_cause_is_heard_and_told_by_a_watcher_that_is_late() {
     for client_ends in [false, true] {
@@ -196,7 +197,7 @@ fn the_cause_is_heard_and_told_by_a_watcher_that_is_late() {
                         }
                         1 => {
                             let mut lane = channel(&mut net, None, Some(0));
-                            // What it is accused of, it hears from who says so.
+                            // A party hears from its accuser what it is accused of.
                             assert!(matches!(err(lane.recv("idle", &mut [0])), NetError::Blamed { .. }));
                         }
                         _ if client_ends => {
@@ -220,7 +221,8 @@ fn the_cause_is_heard_and_told_by_a_watcher_that_is_late() {
     }
 }
 
-/// Party 0 and the owner wait for each other; party 1 runs `end`; party 2 only computes. Over every transport.
+/// Party 0 and the owner wait for each other; party 1 runs `end`; party 2 only computes. Over every
+/// transport.
 fn ends(end: impl Fn(Net) + Sync, expect: impl Fn(&NetError) -> bool + Sync) {
     for transport in [TLS, TransportKind::TcpInsecure, TransportKind::Unix, TransportKind::Shm] {
         ends_over(transport, &end, &expect);
@@ -274,7 +276,7 @@ fn clients_hear_how_far_a_party_is_and_parties_do_not() {
                 let mut net = ok(connect_observed(cfg, identity, listener, observer));
                 if me == 0 {
                     let watch = net.watch().unwrap_or_else(|| panic!("no watch"));
-                    // The last one counts, once it has been said.
+                    // The last call counts, once it has been sent.
                     watch.comes(2, 7);
                     watch.comes(3, 7);
                     let begun = Instant::now();
@@ -302,7 +304,7 @@ fn whom_a_party_blames_is_what_all_hear() {
     ends(
         |net| {
             net.abort(PartyId(1), Reason::Interrupted, "reading\ninput");
-            // Once the peers know it, nothing else counts.
+            // When the peers know the verdict, nothing else counts.
             net.abort(PartyId(2), Reason::Cheated, "later");
         },
         |e| {
@@ -319,7 +321,7 @@ fn whom_a_party_blames_is_what_all_hear() {
             NetError::Aborted { peer: Some(PartyId(2)), by: PartyId(1), why: Reason::Cheated, step } => {
                 step == "checking shares"
             }
-            // Party 2 itself is told who says so, and not that it accuses itself.
+            // Party 2 hears who accuses it, and not that it accuses itself.
             NetError::Blamed { by: PartyId(1), why: Reason::Cheated, step } => step == "checking shares",
             _ => false,
         },
@@ -342,7 +344,7 @@ fn a_party_that_panics_does_not_look_as_if_it_had_finished() {
     );
 }
 
-/// The owner and the second client have no link: only what party 0 says can tell the client who began.
+/// The owner and the second client have no link: only party 0 can tell the client who began.
 #[test]
 fn the_first_cause_passes_through_those_that_end_second() {
     let mut world = world(1, true);
@@ -385,7 +387,7 @@ fn who_gives_up_waiting_tells_those_who_still_wait() {
                 let listener = world.listeners[me].as_ref();
                 let e = err(connect(&world.configs[me], &world.identities[me], listener));
                 assert_eq!(e.peer(), Some(PartyId(2)), "party {me}: {e}");
-                // It says so, and what it sees itself.
+                // Its error has the report, and what it sees itself.
                 let told = e.to_string().contains("party 1 gave up, and at last here ");
                 assert_eq!(told, me == 0, "party {me}: {e}");
             });
@@ -413,7 +415,8 @@ fn two_sessions_on_one_port_do_not_meet() {
     swap(second, 2);
 }
 
-/// A thread that fails ends a wait of another one's channel, long before the stall limit, and the peer's with it.
+/// A thread that fails ends the wait of another thread's channel, long before the stall limit, and
+/// the peer's wait with it.
 #[test]
 fn a_wait_ends_when_another_thread_cuts_it() {
     let nets = inproc::mesh(&[PartyId(0), PartyId(1)], 1, SessionConfig::PATIENCE);

@@ -8,7 +8,7 @@ pub(crate) fn bits(value: u128, width: usize) -> Vec<bool> {
     (0..width).map(|i| i < 128 && value >> i & 1 == 1).collect()
 }
 
-/// The number that bits stand for.
+/// The number of the bits, the lowest first.
 pub(crate) fn number(bits: &[bool]) -> u128 {
     bits.iter().rev().fold(0, |n, b| n << 1 | u128::from(*b))
 }
@@ -21,7 +21,7 @@ pub(crate) fn run(circuit: &Circuit, inputs: &[Vec<bool>]) -> Vec<Vec<bool>> {
     outputs
 }
 
-/// A small generator of numbers that repeat for a seed (splitmix64).
+/// A small generator of numbers that are determined by a seed (splitmix64).
 pub(crate) struct Rng(pub(crate) u64);
 
 impl Rng {
@@ -45,7 +45,8 @@ impl Rng {
     }
 }
 
-/// A circuit of every kind of gate: equal operands, constants, copies of copies, wires that nothing reads.
+/// A circuit with every kind of gate: equal operands, constants, copies of copies, wires that
+/// nothing reads.
 pub(crate) fn random_circuit(seed: u64, gates: usize, kinds: usize) -> Circuit {
     let mut rng = Rng(seed);
     let inputs: Vec<usize> = (0..1 + rng.below(3)).map(|_| rng.below(9)).collect();

@@ -1,4 +1,4 @@
-//! A circuit, its shares, and devices to run it on.
+//! A circuit, its shares, and devices that run it.
 
 use hushwire_aes::Backend;
 use hushwire_circuit::{Layered, Planes, Program, eval, named, planes};
@@ -20,7 +20,7 @@ pub(crate) const HELLO: Hello = Hello {
     flight: 512,
 };
 
-/// The time for which tests wait for a device that works.
+/// How long tests wait for a device that works.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A device that is the model on a thread.
@@ -30,19 +30,19 @@ pub(crate) fn modelled(hello: Hello) -> Device {
     Device::over("the model", ours, PATIENCE).unwrap()
 }
 
-/// A circuit as all parties have it, and values for one batch.
+/// A circuit that all parties have, and values for one batch.
 pub(crate) struct Case {
     pub(crate) program: Arc<Program>,
     pub(crate) code: Microcode,
     pub(crate) world: [hushwire_rep3::Party; 3],
     pub(crate) instances: usize,
-    /// Shares of the common bits, packed.
+    /// The shares of the common bits, packed.
     common: [Shares; 3],
     common_bits: usize,
 }
 
 impl Case {
-    /// `name` with input 0 common, or none.
+    /// The circuit `name`; its input 0 is common if `common`.
     pub(crate) fn new(name: &str, common: bool, instances: usize) -> Case {
         let circuit = named::make(name).unwrap();
         let block = Arc::new(Layered::new(&circuit));
@@ -64,7 +64,7 @@ impl Case {
         self.program.input_bits() - self.common_bits
     }
 
-    /// Planes of batch `b`'s other inputs.
+    /// The planes of batch `b`'s other inputs.
     pub(crate) fn rows(&self, b: u32) -> Vec<u8> {
         noise(u64::from(b), self.rest() * self.instances / 8)
     }
@@ -89,7 +89,7 @@ impl Case {
         device.batch(number, context(&self.world[i], b, 0), &self.shared_rows(b)[i])
     }
 
-    /// Batch `b` of party `i` in software: every instance has the common bits.
+    /// Batch `b` of party `i` in software; every instance has the common bits.
     pub(crate) fn soft(&self, i: usize, b: u32) -> CircuitBatch {
         let (plane, rows) = (self.instances / 8, &self.shared_rows(b)[i]);
         let spread = |share: &[u8], rows: &[u8]| -> Vec<u8> {
@@ -103,7 +103,7 @@ impl Case {
         CircuitBatch::new(self.program.clone(), cx, &inputs, self.instances, ws).unwrap()
     }
 
-    /// The output planes of batch `b`, computed in the open.
+    /// The output planes of batch `b`, computed in the clear.
     pub(crate) fn plain(&self, b: u32) -> Vec<u8> {
         let (bits, n) = (self.common_bits, self.instances);
         let common = open([&self.common[0].own, &self.common[1].own, &self.common[2].own]).unwrap();
@@ -128,7 +128,7 @@ impl Party {
     }
 }
 
-/// The same of both kinds of party.
+/// Calls a method of either kind of party.
 macro_rules! each {
     ($self:ident, $batch:ident => $of:expr) => {
         match $self {

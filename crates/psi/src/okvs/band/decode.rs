@@ -1,4 +1,4 @@
-//! Values of digests.
+//! Computes the values of digests.
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, as_bytes};
@@ -7,10 +7,10 @@ use hushwire_simd::{Kernel, Lanes};
 use super::rows::{BATCH, Band, GROUP, Makes, Sum, WORDS, plane, seed};
 use crate::okvs::Digest;
 
-/// Groups of eight entries that a band reaches into.
+/// The number of groups of eight entries that a band overlaps.
 const REACH: usize = 8 * WORDS + 1;
 
-/// Values of the digests of one bin; fast where neighbours start near each other.
+/// The values of one bin's digests; fast if neighbours start near each other.
 pub(crate) fn decode<'a>(
     backend: Backend,
     band: &Band,
@@ -39,7 +39,7 @@ pub(crate) fn decode<'a>(
     }
 }
 
-/// Sums of what bands select.
+/// The sums of the entries that bands select.
 struct Sums<'a> {
     planes: [&'a [u8]; 2],
     starts: &'a [u32],

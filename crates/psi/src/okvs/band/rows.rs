@@ -1,4 +1,4 @@
-//! Sizes of a bin of bands, and a digest's row.
+//! The sizes of a bin of bands, and a digest's row.
 
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::{Block, as_bytes_mut};
@@ -7,22 +7,22 @@ use hushwire_simd::Lanes;
 use crate::okvs::layout::below;
 use crate::okvs::{Digest, word};
 
-/// SECURITY: bits of a band, in bins that have as many entries.
+/// SECURITY: the number of bits of a band, in bins with at least that many entries.
 const WIDTH: usize = 64 * WORDS;
-/// Words of a band.
+/// The number of words of a band.
 pub(super) const WORDS: usize = 7;
-/// SECURITY: columns of its band that a row may find without a bit of any row that waits.
+/// SECURITY: the number of columns of its band in which no waiting row may have a bit.
 const MISSED: usize = 8;
-/// SECURITY: entries beside those in proportion to the rows: random bits of so few more columns than rows have full rank but
-/// for a chance of 2^−48.
+/// SECURITY: the number of entries in addition to the share of the rows: random bits with this many
+/// more columns than rows have full rank except with probability 2^−48.
 const SPARE: usize = 48;
-/// LOCAL: starts that are one group: with a band's width they take 11 KiB of entries.
+/// LOCAL: the number of starts of a group: with a band's width they cover 11 KiB of entries.
 const STEP: usize = 256;
 /// AGREEMENT: the key of the permutation that makes bands; public.
 const KEY: [u8; 16] = *b"hushwire band v1";
-/// Blocks of a band.
+/// The number of blocks of a band.
 const BLOCKS: usize = WORDS.div_ceil(2);
-/// LOCAL: rows that are made together.
+/// LOCAL: the number of rows that are made together.
 pub(super) const BATCH: usize = 64;
 
 /// The sizes of a bin. AGREEMENT.
@@ -33,7 +33,7 @@ pub(crate) struct Band {
 }
 
 impl Band {
-    /// For `rows` rows, of which one fails with a probability below 2^−(bits − log2 rows).
+    /// The sizes for `rows` rows, where each fails with probability below 2^−(bits − log2 rows).
     pub(crate) fn new(rows: usize, bits: f64) -> Self {
         let rate = bits * core::f64::consts::LN_2 / (WIDTH - MISSED) as f64;
         // (e^η − 1) / η − 1 = η/2 + η²/6 + …, by operations that every machine rounds alike.
@@ -42,24 +42,24 @@ impl Band {
         Band { columns, width: WIDTH.min(columns) }
     }
 
-    /// With sizes of a test.
+    /// Sizes for a test.
     #[cfg(test)]
     pub(crate) fn with_width(columns: usize, width: usize) -> Self {
         Band { columns, width }
     }
 
-    /// Entries.
+    /// The number of entries.
     pub(crate) fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Bits of a row.
+    /// The number of bits of a row.
     #[cfg(test)]
     pub(crate) fn width(&self) -> usize {
         self.width
     }
 
-    /// Places where a row may start.
+    /// The number of places where a row may start.
     fn starts(&self) -> usize {
         self.columns - self.width + 1
     }
@@ -70,7 +70,7 @@ impl Band {
         below(word(digest, 1), self.starts() as u32)
     }
 
-    /// Groups of rows that start near each other.
+    /// The number of groups of rows with nearby starts.
     pub(crate) fn groups(&self) -> usize {
         self.starts().div_ceil(STEP)
     }
@@ -100,7 +100,7 @@ impl Band {
     }
 }
 
-/// The lowest `bits` bits, or all.
+/// The mask of the lowest `bits` bits, or of all.
 fn below_bit(bits: usize) -> u64 {
     if bits < 64 { (1 << bits) - 1 } else { u64::MAX }
 }
@@ -125,10 +125,10 @@ impl Makes {
     }
 }
 
-/// Bytes of eight words.
+/// The bytes of eight words.
 pub(super) const GROUP: usize = 64;
 
-/// All bits of those of eight words that a byte has the bits of.
+/// For each byte, a mask of those of eight words whose bits it has.
 static MASKS: [[u8; GROUP]; 256] = {
     let mut masks = [[0; GROUP]; 256];
     let mut bits = 0;
@@ -143,7 +143,7 @@ static MASKS: [[u8; GROUP]; 256] = {
     masks
 };
 
-/// A sum in each of eight words.
+/// Eight partial sums.
 #[derive(Clone, Copy)]
 pub(super) struct Sum<L: Lanes>([L::V; 4]);
 
@@ -176,7 +176,7 @@ impl<L: Lanes> Sum<L> {
     }
 }
 
-/// Words side by side as memory that vectors are read from, with room for `behind` more of zero.
+/// Words side by side in memory for vector reads, followed by `behind` zero words.
 pub(super) fn plane(words: impl Iterator<Item = u64>, count: usize, behind: usize) -> Vec<Block> {
     let mut plane = vec![Block::ZERO; (count + behind).div_ceil(2)];
     for (at, word) in as_bytes_mut(&mut plane).chunks_exact_mut(8).zip(words) {

@@ -1,4 +1,5 @@
-//! Solving a bin: rows by their starts, then entries from the last to the first.
+//! Solves a bin: sorts rows by their starts, eliminates, then computes entries from the last to the
+//! first.
 
 use core::marker::PhantomData;
 
@@ -12,7 +13,7 @@ use super::rows::{BATCH, Band, GROUP, Makes, Sum, WORDS, plane, seed};
 use crate::okvs::NoSolution;
 use crate::okvs::{Digest, Module};
 
-/// Words of a row: the columns of a ring, of which a band at any start takes a part.
+/// The words of a row: the columns of a ring, of which a band covers a part, wherever it starts.
 const RING: usize = 8;
 /// Groups of eight columns of the ring.
 const BYTES: usize = 8 * RING;
@@ -29,14 +30,14 @@ pub(crate) struct Solver<B, V> {
     starts: Vec<u32>,
     seeds: Vec<Block>,
     values: Vec<V>,
-    /// Rows in the order of their starts, behind the first one of each start.
+    /// Rows in the order of their starts, and the first row of each start.
     order: Vec<u32>,
     firsts: Vec<u32>,
-    /// Columns that a row leads with, as bits; that row and its value.
+    /// The columns that lead a row, as bits; the row and value of each.
     taken: Vec<u64>,
     rows: Vec<Row>,
     of_rows: Vec<V>,
-    /// The words of entries, with room behind the last.
+    /// The words of entries, followed by space.
     planes: [Vec<Block>; 2],
     field: PhantomData<B>,
 }
@@ -79,7 +80,7 @@ impl<B: Base, V: Module<B>> Solver<B, V> {
         self.values.push(value);
     }
 
-    /// As [`Encoder::solve`](crate::okvs::Encoder::solve).
+    /// See [`Encoder::solve`](crate::okvs::Encoder::solve).
     pub(crate) fn solve(&mut self, out: &mut [V], fill: Option<&mut Prg>) -> Result<(), NoSolution> {
         assert_eq!(out.len(), self.band.columns(), "the entries of a bin");
         match fill {
@@ -106,7 +107,7 @@ impl<B: Base, V: Module<B>> Solver<B, V> {
         Ok(())
     }
 
-    /// Rows by their starts.
+    /// Sorts rows by their starts.
     fn sort(&mut self) {
         self.firsts.clear();
         self.firsts.resize(self.band.columns() + 1, 0);
@@ -122,7 +123,7 @@ impl<B: Base, V: Module<B>> Solver<B, V> {
         }
     }
 
-    /// Takes a row away from the left until it leads with a column that no other does.
+    /// Reduces a row from the left until it leads with a column of its own.
     #[inline(always)]
     fn reduce(&mut self, start: usize, band: &[u64; WORDS], mut value: V) -> Result<(), NoSolution> {
         let mut row = Row::default();
@@ -130,7 +131,7 @@ impl<B: Base, V: Module<B>> Solver<B, V> {
         let mut carry = 0;
         for (i, word) in band.iter().enumerate() {
             row.0[(first + i) % RING] = word << shift | carry;
-            // Two shifts, for one by 64 is none.
+            // Two shifts, since a shift by 64 would be none.
             carry = word >> 1 >> (63 - shift);
         }
         row.0[(first + WORDS) % RING] = carry;
@@ -153,7 +154,7 @@ impl<B: Base, V: Module<B>> Solver<B, V> {
                 value = value.plus(self.of_rows[column]);
             }
         }
-        // A row that came before, or one that contradicts others.
+        // A repeated row, or one that contradicts others.
         if value == V::default() { Ok(()) } else { Err(NoSolution) }
     }
 }
@@ -201,7 +202,7 @@ impl<B: Base, V: Module<B>> Kernel for Back<'_, B, V> {
             let out = &mut out[8 * at..];
             let count = out.len().min(8);
             let (rows, of_rows) = (&rows[8 * at..8 * at + 8], &of_rows[8 * at..8 * at + 8]);
-            // What each row takes from entries behind these eight; then entries from the last one.
+            // What each row takes from entries after these eight; then entries from the last one.
             let (mut sums, mut near) = ([[0; 2]; 8], [0; 8]);
             for i in (0..count).filter(|i| leads >> i & 1 == 1) {
                 let bits = as_bits(&rows[i]);

@@ -138,7 +138,7 @@ fn times<F: Field>(b: F::Base, f: Block) -> Block {
     impl<F: Field> hushwire_simd::clmul::WordKernel for Product<F> {
         type Out = Block;
         #[inline(always)]
-        fn run<W: hushwire_simd::clmul::Words>(self, words: W) -> Block {
+        fn run<W: hushwire_simd::clmul::ClmulWords>(self, words: W) -> Block {
             F::times(self.0, self.1, words)
         }
     }

@@ -44,7 +44,7 @@ pub fn err<T>(result: Result<T, NetError>) -> NetError {
 }
 
 impl World {
-    /// Parties 0, 1, … and, last, the owner where `owner`, on `host`.
+    /// Parties 0, 1, … and, if `owner`, the owner last, on `host`.
     pub fn new(parties: u8, owner: bool, transport: TransportKind, lanes: u16, host: &str) -> Self {
         let ids = (0..parties).map(PartyId).chain(owner.then_some(PartyId::OWNER));
         let ids: Vec<_> = ids.collect();
@@ -56,11 +56,12 @@ impl World {
         Self(world)
     }
 
-    /// Party `of` is not there: whoever dials it is refused as long as the answer is kept, and nobody else comes to listen at that port.
+    /// Makes party `of` absent: a connection to it is refused as long as the returned socket is
+    /// kept, and nobody else can listen at that port.
     pub fn absent(&mut self, of: u8) -> (String, Socket) {
         let held = ok(Socket::new(Domain::IPV4, Type::STREAM, None));
         ok(held.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()));
-        // The party may come yet, and listen there.
+        // The party may still come and listen there.
         ok(held.set_reuse_address(true));
         let address = ok(held.local_addr()).as_socket().map(|at| at.to_string()).unwrap_or_default();
         self.listeners[usize::from(of)] = None;
@@ -98,7 +99,7 @@ pub enum Over {
 impl Over {
     pub const ALL: [Self; 5] = [Self::Queues, Self::Tcp, Self::Tls, Self::Unix, Self::Shm];
 
-    /// `parties` nets with buffers of `buffer` bytes, as far as the system follows.
+    /// `parties` nets with buffers of `buffer` bytes, as far as the system allows.
     pub fn nets(self, parties: u8, lanes: u16, stall: Duration, buffer: Option<usize>) -> Vec<Net> {
         let transport = match self {
             Self::Queues => {
@@ -119,7 +120,7 @@ impl Over {
     }
 }
 
-/// Runs `party` for each net on its own thread.
+/// Runs `party` for each net on a thread of its own.
 pub fn each<T: Send>(nets: Vec<Net>, party: impl Fn(Net) -> T + Sync) -> Vec<T> {
     thread::scope(|scope| {
         let threads: Vec<_> = nets.into_iter().map(|net| scope.spawn(|| party(net))).collect();
@@ -127,13 +128,13 @@ pub fn each<T: Send>(nets: Vec<Net>, party: impl Fn(Net) -> T + Sync) -> Vec<T> 
     })
 }
 
-/// `bytes` bytes that tell party, lane and position.
+/// `bytes` bytes that identify party, lane and position.
 pub fn pattern(party: u8, lane: u16, bytes: usize) -> Vec<u8> {
     let start = usize::from(party) * 31 + usize::from(lane) * 101;
     (start..start + bytes).map(|i| (i % 251) as u8).collect()
 }
 
-/// The ring of three: to the next party, from the one before.
+/// A ring of three: the party to send to, and the party to receive from.
 pub fn ring(me: PartyId) -> (PartyId, PartyId) {
     (PartyId((me.0 + 1) % 3), PartyId((me.0 + 2) % 3))
 }

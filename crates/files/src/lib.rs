@@ -1,0 +1,53 @@
+//! Files that members of a session bring and get: tables, arrays, results and keys.
+//!
+//! ```text
+//! rows      Rows         a table's file row by row: CSV or, with the feature `parquet`, Parquet
+//! strict                 CSV as RFC 4180 defines it; deviations are errors with their place
+//! result    write_rows   rows of a table as a result, CSV or Parquet
+//! parquet   Writer, …    Parquet files of flat tables
+//! npy       read, write  NumPy's array files
+//! new_file  NewFile      a file that appears under its name when it is whole
+//! claim     Claim        the right of one run to write a path
+//! private_file           private keys, which nobody else may read
+//! input     open_input   a file or standard input
+//! mark      strip        the byte order mark in front of a text
+//! ```
+//!
+//! The crate knows no protocol and no job: protocols take [`Rows`], and jobs say which files there
+//! are. A [`FileError`] names the file, the place in it, the cause and the remedy.
+#![forbid(unsafe_code)]
+
+mod claim;
+mod error;
+mod input;
+pub mod mark;
+mod new_file;
+pub mod npy;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+mod private_file;
+mod result;
+mod rows;
+mod strict;
+
+pub use claim::{Claim, FileState};
+pub use error::{Access, FileError, FilePlace};
+pub use input::{open_input, read_once, refuse_once};
+pub use new_file::NewFile;
+pub use private_file::read_private_key;
+pub use result::{
+    MoreColumns, check_result, csv_line, write_columns, write_flags, write_parquet, write_parquet_columns,
+    write_rows,
+};
+pub use rows::{Rows, check_input, check_output, is_parquet};
+
+/// Whether a panic of this thread would now be caught and become an error that names a file. Hooks
+/// that end the process at a panic ask first.
+#[must_use]
+pub fn panic_is_caught() -> bool {
+    #[cfg(feature = "parquet")]
+    let caught = parquet::is_decoding();
+    #[cfg(not(feature = "parquet"))]
+    let caught = false;
+    caught
+}

@@ -1,0 +1,156 @@
+//! NumPy's array files, format 1.0 to 3.0: numbers of any width are read as floats of 32 bits, and floats are written.
+//!
+//! The format is that of NumPy's `numpy.lib.format`. Elements are stored one behind the other in the
+//! order of rows or of columns; numbers of either byte order are read.
+
+use std::fmt;
+
+const MAGIC: &[u8; 6] = b"\x93NUMPY";
+/// LOCAL: no header is longer.
+const LONGEST: usize = 1 << 16;
+
+/// Bytes that are no array of numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NpyError {
+    /// The cause, as a clause.
+    pub cause: String,
+    /// The remedy, as a clause.
+    pub remedy: &'static str,
+}
+
+impl fmt::Display for NpyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.cause, self.remedy)
+    }
+}
+
+impl std::error::Error for NpyError {}
+
+fn wrong(cause: impl Into<String>) -> NpyError {
+    NpyError { cause: cause.into(), remedy: "save it with numpy.save" }
+}
+
+fn no_number(cause: impl Into<String>) -> NpyError {
+    NpyError { cause: cause.into(), remedy: "save it as numbers: array.astype(\"float32\")" }
+}
+
+/// Reads an array: the lengths of its axes, and its elements in the order of rows.
+///
+/// # Errors
+/// The bytes are no array, or its elements are no numbers.
+pub fn read(bytes: &[u8]) -> Result<(Vec<usize>, Vec<f32>), NpyError> {
+    let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| wrong("it does not begin as one does"))?;
+    let (length, rest) = match rest {
+        [1, _, low, high, rest @ ..] => (usize::from(u16::from_le_bytes([*low, *high])), rest),
+        [2 | 3, _, a, b, c, d, rest @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),
+        _ => return Err(wrong("it is of another version than 1, 2 and 3")),
+    };
+    if length > LONGEST {
+        return Err(wrong("its header is longer than 64 KiB"));
+    }
+    let (header, data) = rest.split_at_checked(length).ok_or_else(|| wrong("it ends within its header"))?;
+    let header = std::str::from_utf8(header).map_err(|_| wrong("its header is not text"))?;
+    let kind = quoted(value(header, "descr")?)?;
+    let columns = value(header, "fortran_order")?.starts_with("True");
+    let lengths = shape(value(header, "shape")?)?;
+    let count = lengths.iter().try_fold(1usize, |n, l| n.checked_mul(*l));
+    let width = kind.get(2..).and_then(|n| n.parse::<usize>().ok()).filter(|n| (1..=8).contains(n));
+    let (Some(count), Some(width)) = (count, width) else {
+        return Err(wrong(format!("its elements are {kind:?} along {lengths:?}")));
+    };
+    if count.checked_mul(width) != Some(data.len()) {
+        let cause = format!("it has {} bytes for {count} elements of {width} bytes each", data.len());
+        return Err(wrong(cause));
+    }
+    let numbers: Option<Vec<f32>> = data.chunks_exact(width).map(|bytes| number(kind, bytes)).collect();
+    let numbers = numbers.ok_or_else(|| no_number(format!("its elements are {kind:?}")))?;
+    let numbers = if columns { by_rows(&lengths, &numbers) } else { numbers };
+    Ok((lengths, numbers))
+}
+
+/// Elements in the order of rows, given in the order of columns.
+fn by_rows(lengths: &[usize], numbers: &[f32]) -> Vec<f32> {
+    let place = |mut at: usize| {
+        // The last axis is the fastest one of `at`, and the first one of the file's order.
+        let coordinates = lengths.iter().rev().map(|n| {
+            let along = at % n;
+            at /= n;
+            (along, *n)
+        });
+        let coordinates: Vec<_> = coordinates.collect();
+        coordinates.iter().fold(0, |place, (along, n)| place * n + along)
+    };
+    (0..numbers.len()).map(|at| numbers[place(at)]).collect()
+}
+
+/// Writes an array as floats of 32 bits.
+#[must_use]
+pub fn write(lengths: &[usize], numbers: &[f32]) -> Vec<u8> {
+    written("<f4", lengths, numbers.iter().flat_map(|x| x.to_le_bytes()))
+}
+
+/// Writes whole numbers as integers of 64 bits.
+#[must_use]
+pub fn write_whole(lengths: &[usize], numbers: &[f32]) -> Vec<u8> {
+    written("<i8", lengths, numbers.iter().flat_map(|x| (*x as i64).to_le_bytes()))
+}
+
+fn written(kind: &str, lengths: &[usize], data: impl Iterator<Item = u8>) -> Vec<u8> {
+    let shape: String = lengths.iter().map(|n| format!("{n}, ")).collect();
+    let shape = if lengths.len() == 1 { shape.trim_end() } else { shape.trim_end_matches(", ") };
+    let mut header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
+    // Elements begin at a multiple of 64 bytes.
+    let whole = (MAGIC.len() + 4 + header.len() + 1).next_multiple_of(64);
+    header.extend(std::iter::repeat_n(' ', whole - MAGIC.len() - 4 - header.len() - 1));
+    header.push('\n');
+    let mut out = MAGIC.to_vec();
+    out.extend([1, 0]);
+    out.extend((header.len() as u16).to_le_bytes());
+    out.extend(header.bytes());
+    out.extend(data);
+    out
+}
+
+/// The text behind a key of the header's dictionary.
+fn value<'a>(header: &'a str, key: &str) -> Result<&'a str, NpyError> {
+    let missing = || wrong(format!("its header has no {key}"));
+    let quotes = [format!("'{key}'"), format!("\"{key}\"")];
+    let behind = quotes.iter().find_map(|key| header.split_once(&key[..])).ok_or_else(missing)?.1;
+    Ok(behind.trim_start().strip_prefix(':').ok_or_else(missing)?.trim_start())
+}
+
+fn quoted(text: &str) -> Result<&str, NpyError> {
+    let quote = text.chars().next().filter(|c| ['\'', '"'].contains(c));
+    let inner = quote.and_then(|quote| text[1..].split(quote).next());
+    inner.ok_or_else(|| no_number("its elements are records"))
+}
+
+fn shape(text: &str) -> Result<Vec<usize>, NpyError> {
+    let inner = text.strip_prefix('(').and_then(|text| text.split(')').next());
+    let inner = inner.ok_or_else(|| wrong("its shape is no tuple"))?;
+    let parts = inner.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let lengths: Result<Vec<usize>, _> = parts.map(str::parse).collect();
+    match lengths {
+        Ok(lengths) if lengths.len() <= 8 => Ok(lengths),
+        _ => Err(wrong(format!("its shape is ({inner})"))),
+    }
+}
+
+/// A number by its kind, such as `<f4`; none of a kind that is no number.
+fn number(kind: &str, bytes: &[u8]) -> Option<f32> {
+    let mut little = [0; 8];
+    little[..bytes.len()].copy_from_slice(bytes);
+    if kind.starts_with('>') {
+        little[..bytes.len()].reverse();
+    }
+    let whole = u64::from_le_bytes(little);
+    let unused = 64 - 8 * bytes.len() as u32;
+    let [a, b, c, d, ..] = little;
+    Some(match (kind.get(1..2)?, bytes.len()) {
+        ("f", 4) => f32::from_le_bytes([a, b, c, d]),
+        ("f", 8) => f64::from_bits(whole) as f32,
+        ("u" | "b", 1) | ("u", 2 | 4 | 8) => whole as f32,
+        ("i", 1 | 2 | 4 | 8) => ((whole << unused).cast_signed() >> unused) as f32,
+        _ => return None,
+    })
+}

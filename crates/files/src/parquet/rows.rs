@@ -1,0 +1,378 @@
+//! Rows of a file, a batch of each column at a time.
+
+use super::{
+    Column,
+    fields::{self, Odd},
+    kind::{self, Form},
+};
+use crate::{FileError, FilePlace};
+use parquet::{
+    column::reader::{ColumnReader, ColumnReaderImpl},
+    data_type::{ByteArray, DataType, FixedLenByteArray, Int96},
+    errors::ParquetError as Decoder,
+    file::reader::{FileReader, SerializedFileReader},
+};
+use std::{
+    cell::Cell,
+    fs::File,
+    io,
+    os::unix::fs::FileExt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+};
+
+/// LOCAL: rows of a column that are decoded at once.
+const BATCH: usize = 4096;
+
+/// The fields of a row, in the order in which columns were chosen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    bytes: Vec<u8>,
+    /// The end of each field, and whether it is there.
+    ends: Vec<(usize, bool)>,
+}
+
+impl Record {
+    /// The text of a field; `None` where it is NULL, and behind the last.
+    #[must_use]
+    pub fn get(&self, at: usize) -> Option<&[u8]> {
+        let (end, there) = *self.ends.get(at)?;
+        let begin = at.checked_sub(1).map_or(0, |before| self.ends[before].0);
+        there.then(|| &self.bytes[begin..end])
+    }
+
+    /// The number of fields.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+}
+
+enum Values {
+    Bool(Vec<bool>),
+    Int32(Vec<i32>),
+    Int64(Vec<i64>),
+    Int96(Vec<Int96>),
+    Float(Vec<f32>),
+    Double(Vec<f64>),
+    Bytes(Vec<ByteArray>),
+    Fixed(Vec<FixedLenByteArray>),
+}
+
+/// A column of a row group, and what of it is decoded.
+struct Chunk {
+    reader: ColumnReader,
+    form: Form,
+    nullable: bool,
+    levels: Vec<i16>,
+    values: Values,
+    /// Rows and values of the batch that were taken.
+    row: usize,
+    value: usize,
+    rows: usize,
+}
+
+fn decoded<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    levels: Option<&mut Vec<i16>>,
+) -> Result<(usize, Vec<T::T>), Decoder> {
+    let mut values = Vec::with_capacity(BATCH);
+    let (rows, ..) = reader.read_records(BATCH, levels, None, &mut values)?;
+    Ok((rows, values))
+}
+
+impl Chunk {
+    fn new(reader: ColumnReader, form: Form, nullable: bool) -> Self {
+        let (levels, values) = (vec![], Values::Bool(vec![]));
+        Self { reader, form, nullable, levels, values, row: 0, value: 0, rows: 0 }
+    }
+
+    fn refill(&mut self) -> Result<(), Decoder> {
+        self.levels.clear();
+        let levels = self.nullable.then_some(&mut self.levels);
+        macro_rules! all {
+            ($($reader:ident => $values:ident),+) => {
+                match &mut self.reader {
+                    $(ColumnReader::$reader(reader) => {
+                        let (rows, values) = decoded(reader, levels)?;
+                        (rows, Values::$values(values))
+                    })+
+                }
+            };
+        }
+        (self.rows, self.values) = all!(
+            BoolColumnReader => Bool,
+            Int32ColumnReader => Int32,
+            Int64ColumnReader => Int64,
+            Int96ColumnReader => Int96,
+            FloatColumnReader => Float,
+            DoubleColumnReader => Double,
+            ByteArrayColumnReader => Bytes,
+            FixedLenByteArrayColumnReader => Fixed
+        );
+        (self.row, self.value) = (0, 0);
+        Ok(())
+    }
+
+    /// The next field's text; `false` for NULL. `None` is behind the end.
+    fn next(&mut self, out: &mut Vec<u8>) -> Result<Option<bool>, Fault> {
+        if self.row == self.rows {
+            self.refill().map_err(Fault::Decoder)?;
+            if self.rows == 0 {
+                return Ok(None);
+            }
+        }
+        let row = self.row;
+        self.row += 1;
+        if self.nullable && self.levels.get(row).is_none_or(|level| *level == 0) {
+            return Ok(Some(false));
+        }
+        let at = self.value;
+        self.value += 1;
+        let form = self.form;
+        let missing = || Fault::Decoder(Decoder::General("a page has too few values".into()));
+        macro_rules! at {
+            ($values:expr) => {
+                $values.get(at).ok_or_else(missing)?
+            };
+        }
+        match &self.values {
+            Values::Bool(v) => out.extend_from_slice(if *at!(v) { b"true" } else { b"false" }),
+            Values::Int32(v) => fields::number((*at!(v)).into(), form, 32, out).map_err(Fault::Odd)?,
+            Values::Int64(v) => fields::number(*at!(v), form, 64, out).map_err(Fault::Odd)?,
+            Values::Int96(v) => fields::julian(at!(v), out).map_err(Fault::Odd)?,
+            Values::Float(v) => out.extend_from_slice(at!(v).to_string().as_bytes()),
+            Values::Double(v) => out.extend_from_slice(at!(v).to_string().as_bytes()),
+            Values::Bytes(v) => fields::bytes(at!(v).data(), form, out).map_err(Fault::Odd)?,
+            Values::Fixed(v) => fields::bytes(at!(v).data(), form, out).map_err(Fault::Odd)?,
+        }
+        Ok(Some(true))
+    }
+}
+
+enum Fault {
+    Decoder(Decoder),
+    Odd(Odd),
+}
+
+/// The chosen columns of a file, row by row.
+pub struct Rows {
+    path: PathBuf,
+    reader: SerializedFileReader<File>,
+    columns: Vec<Column>,
+    forms: Vec<Option<Form>>,
+    chosen: Vec<usize>,
+    chunks: Vec<Chunk>,
+    /// Row groups that were begun, and rows of the last one that are left.
+    group: usize,
+    left: u64,
+    count: u64,
+    read: u64,
+    record: Record,
+}
+
+thread_local! {
+    static DECODING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is within the decoder: a panic is caught then, and becomes an error. Hooks that end the process look at it.
+#[must_use]
+pub fn is_decoding() -> bool {
+    DECODING.get()
+}
+
+/// A decoder's words about a file, or that it gave up.
+pub(crate) fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, Decoder>) -> Result<T, FileError> {
+    let remedy = "write it anew from its source, or save the table as CSV";
+    // A decoder that runs into an assertion has found a broken file.
+    let before = DECODING.replace(true);
+    let ended = catch_unwind(AssertUnwindSafe(work));
+    DECODING.set(before);
+    match ended {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(Decoder::External(e))) => match e.downcast::<io::Error>() {
+            Ok(e) => Err(FileError::new(path, None, e.to_string(), "see the system's log about that file")),
+            Err(e) => Err(FileError::new(path, None, format!("it is no good Parquet: {e}"), remedy)),
+        },
+        Ok(Err(e)) => Err(FileError::new(path, None, format!("it is no good Parquet: {e}"), remedy)),
+        Err(_) => Err(FileError::new(path, None, "it is no good Parquet: its decoder gave up", remedy)),
+    }
+}
+
+impl Rows {
+    /// Opens a file, and reads what columns it has. All that have a type here are chosen.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no Parquet.
+    pub fn open(path: &Path) -> Result<Self, FileError> {
+        Self::new(path, File::open(path).map_err(|e| FileError::io(path, &e))?)
+    }
+
+    /// As [`Rows::open`], of an open file; `path` is what errors name.
+    ///
+    /// # Errors
+    /// As [`Rows::open`].
+    pub fn new(path: &Path, file: File) -> Result<Self, FileError> {
+        let mut begin = [0; 4];
+        // Whatever else is wrong with a shorter file, or one that cannot be read so, the decoder says.
+        if file.read_exact_at(&mut begin, 0).is_ok() && !matches!(&begin, b"PAR1" | b"PARE") {
+            let cause = "it is no good Parquet: it does not begin as Parquet does";
+            let remedy =
+                "if it is CSV, give it a name that ends in .csv; otherwise write it anew from its source";
+            return Err(FileError::new(path, None, cause, remedy));
+        }
+        let reader = guarded(path, || SerializedFileReader::new(file))?;
+        let meta = reader.metadata().file_metadata();
+        let (mut columns, mut forms) = (vec![], vec![]);
+        for column in meta.schema_descr().columns() {
+            let of = kind::of(column);
+            let nullable = column.max_def_level() > 0;
+            columns.push(Column { name: column.path().string(), kind: of.map(|(kind, _)| kind), nullable });
+            forms.push(of.map(|(_, form)| form));
+        }
+        let groups = reader.metadata().row_groups();
+        let rows = |n: i64| u64::try_from(n).ok();
+        let all: Option<u64> =
+            groups.iter().try_fold(0u64, |sum, group| sum.checked_add(rows(group.num_rows())?));
+        let count = rows(meta.num_rows()).filter(|n| Some(*n) == all).ok_or_else(|| {
+            let cause = "it is no good Parquet: row groups have other rows than the file says";
+            FileError::new(path, None, cause, "write it anew from its source")
+        })?;
+        let chosen = (0..columns.len()).filter(|at| forms[*at].is_some()).collect();
+        let path = path.to_owned();
+        let (chunks, record) = (vec![], Record::default());
+        Ok(Self { path, reader, columns, forms, chosen, chunks, group: 0, left: 0, count, read: 0, record })
+    }
+
+    /// Columns of the file.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Its name in errors.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn reader(&self) -> &SerializedFileReader<File> {
+        &self.reader
+    }
+
+    /// Rows of the file.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The place of the column called so.
+    ///
+    /// # Errors
+    /// There is none, or there are two, or its type has no text here.
+    pub fn place(&self, name: &str) -> Result<usize, FileError> {
+        let name = name.trim();
+        let mut places = (0..self.columns.len()).filter(|at| self.columns[*at].name == name);
+        match (places.next(), places.next()) {
+            (Some(at), None) if self.columns[at].kind.is_some() => Ok(at),
+            (Some(_), None) => {
+                let cause = format!("column {name} is of a type that is not read");
+                Err(FileError::new(
+                    &self.path,
+                    None,
+                    cause,
+                    "save it as text, a number, a date or a timestamp",
+                ))
+            }
+            (Some(_), Some(_)) => Err(FileError::new(
+                &self.path,
+                None,
+                format!("two columns are called {name}"),
+                "rename one of them",
+            )),
+            (None, _) => {
+                let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+                let cause = format!("no column is called {name}; there are {}", names.join(", "));
+                Err(FileError::new(&self.path, None, cause, "name one of these"))
+            }
+        }
+    }
+
+    /// Chooses the columns of records, by their places, before the first is read. Others are not decoded.
+    ///
+    /// # Errors
+    /// One of them has no type here.
+    pub fn choose(&mut self, places: &[usize]) -> Result<(), FileError> {
+        for at in places {
+            let name = self.columns.get(*at).map_or("", |column| &column.name);
+            self.place(name)?;
+        }
+        self.chosen = places.to_vec();
+        self.chunks.clear();
+        Ok(())
+    }
+
+    /// The next row, and its number from 1 on.
+    ///
+    /// # Errors
+    /// The file cannot be decoded, or a value of it has no text: the row is named.
+    pub fn read(&mut self) -> Result<Option<(&Record, u64)>, FileError> {
+        while self.left == 0 {
+            if self.group == self.reader.num_row_groups() {
+                return Ok(None);
+            }
+            self.begin()?;
+        }
+        (self.left, self.read) = (self.left - 1, self.read + 1);
+        let (record, chunks) = (&mut self.record, &mut self.chunks);
+        record.bytes.clear();
+        record.ends.clear();
+        for (chunk, at) in chunks.iter_mut().zip(&self.chosen) {
+            let mut odd = None;
+            let next = guarded(&self.path, || match chunk.next(&mut record.bytes) {
+                Ok(there) => Ok(there),
+                Err(Fault::Decoder(e)) => Err(e),
+                Err(Fault::Odd(why)) => {
+                    odd = Some(why);
+                    Ok(None)
+                }
+            });
+            let name = &self.columns[*at].name;
+            if let Some((cause, remedy)) = odd {
+                let cause = format!("column {name}: {cause}");
+                let place = Some(FilePlace::Row(self.read));
+                return Err(FileError::new(&self.path, place, cause, remedy));
+            }
+            let Some(there) = next? else {
+                let cause = format!("it is no good Parquet: column {name} ends before the others");
+                return Err(FileError::new(&self.path, None, cause, "write it anew from its source"));
+            };
+            record.ends.push((record.bytes.len(), there));
+        }
+        Ok(Some((&self.record, self.read)))
+    }
+
+    /// The next row group.
+    fn begin(&mut self) -> Result<(), FileError> {
+        let (reader, at) = (&self.reader, self.group);
+        let (chosen, forms, columns) = (&self.chosen, &self.forms, &self.columns);
+        let (rows, chunks) = guarded(&self.path, || {
+            let group = reader.get_row_group(at)?;
+            let chunk = |at: &usize| {
+                let form = forms[*at].unwrap_or(Form::Plain);
+                Ok(Chunk::new(group.get_column_reader(*at)?, form, columns[*at].nullable))
+            };
+            let chunks = chosen.iter().map(chunk).collect::<Result<Vec<_>, Decoder>>()?;
+            Ok((group.metadata().num_rows(), chunks))
+        })?;
+        self.chunks = chunks;
+        self.group += 1;
+        self.left = u64::try_from(rows).unwrap_or(0);
+        Ok(())
+    }
+}

@@ -1,0 +1,309 @@
+use super::{Column, Copied, Field, Kind, Rows, is_decoding, write};
+use std::{fs, path::Path};
+
+fn kinds() -> Vec<Column> {
+    [
+        ("truth", Kind::Boolean),
+        ("small", Kind::Integer { bits: 16 }),
+        ("whole", Kind::Integer { bits: 32 }),
+        ("big", Kind::Integer { bits: 64 }),
+        ("cents", Kind::Decimal { precision: 7, scale: 2 }),
+        ("more", Kind::Decimal { precision: 18, scale: 18 }),
+        ("most", Kind::Decimal { precision: 38, scale: 1 }),
+        ("day", Kind::Date),
+        ("time", Kind::Timestamp),
+        ("real", Kind::Double),
+        ("text", Kind::Text),
+    ]
+    .map(|(name, kind)| Column::new(name, kind, true))
+    .into()
+}
+
+/// Two rows of values, and a row of NULLs between them.
+fn value(row: usize, column: usize) -> Field<'static> {
+    let n = |a: i128, b: i128| Field::Number(if row == 0 { a } else { b });
+    match (row, column) {
+        (1, _) => Field::Null,
+        (_, 0) => Field::Boolean(row == 0),
+        (_, 1) => n(-32_768, 32_767),
+        (_, 2) => n(i32::MIN.into(), 7),
+        (_, 3) => n(i64::MIN.into(), i64::MAX.into()),
+        (_, 4) => n(-5, 9_999_999),
+        (_, 5) => n(1, -999_999_999_999_999_999),
+        (_, 6) => n(10i128.pow(38) - 1, -12),
+        (_, 7) => n(-1, 20_780),
+        (_, 8) => n(-1, 1_795_442_700_000_000),
+        (_, 9) => Field::Real(if row == 0 { -0.125 } else { 1e21 }),
+        _ => Field::Text(if row == 0 { b"" } else { "Zürich, \"x\"\n".as_bytes() }),
+    }
+}
+
+const TEXTS: [[&str; 11]; 2] = [
+    [
+        "true",
+        "-32768",
+        "-2147483648",
+        "-9223372036854775808",
+        "-0.05",
+        "0.000000000000000001",
+        "9999999999999999999999999999999999999.9",
+        "1969-12-31",
+        "1969-12-31 23:59:59.999999",
+        "-0.125",
+        "",
+    ],
+    [
+        "false",
+        "32767",
+        "7",
+        "9223372036854775807",
+        "99999.99",
+        "-0.999999999999999999",
+        "-1.2",
+        "2026-11-23",
+        "2026-11-23 14:05:00",
+        "1000000000000000000000",
+        "Zürich, \"x\"\n",
+    ],
+];
+
+type Texts = Vec<Vec<Option<String>>>;
+
+fn all(path: &Path) -> Result<Texts, crate::FileError> {
+    let mut rows = Rows::open(path)?;
+    let mut found = vec![];
+    while let Some((record, _)) = rows.read()? {
+        let text = |at| record.get(at).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        found.push((0..record.len()).map(text).collect());
+    }
+    Ok(found)
+}
+
+#[test]
+fn every_kind_comes_back_as_the_text_that_csv_has() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("t.parquet");
+    write(fs::File::create(&path).expect("a file"), &kinds(), 3, value).expect("written");
+    let there = |texts: [&str; 11]| texts.map(|text| Some(text.to_owned())).to_vec();
+    let expected = vec![there(TEXTS[0]), vec![None; 11], there(TEXTS[1])];
+    assert_eq!(all(&path).expect("read"), expected);
+    let mut rows = Rows::open(&path).expect("open");
+    assert_eq!(rows.columns(), kinds());
+    assert_eq!(rows.count(), 3);
+    // Columns in any order, once or twice.
+    let places = ["day", "truth", "day"].map(|name| rows.place(name).expect("a place"));
+    rows.choose(&places).expect("chosen");
+    let (record, _) = rows.read().expect("read").expect("a row");
+    assert_eq!(
+        [0, 1, 2].map(|at| record.get(at).expect("a field")),
+        [b"1969-12-31", &b"true"[..], b"1969-12-31"]
+    );
+    assert!(record.get(3).is_none());
+    let e = rows.place("days").expect_err("none").to_string();
+    assert!(e.contains("no column is called days; there are truth, small"), "{e}");
+}
+
+#[test]
+fn many_rows_and_groups_keep_their_order() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("t.parquet");
+    let columns = [Column::new("n", Kind::Integer { bits: 64 }, false), Column::new("odd", Kind::Text, true)];
+    let count = (1 << 17) + 5000;
+    write(fs::File::create(&path).expect("a file"), &columns, count, |row, column| match (column, row % 2) {
+        (0, _) => Field::Number(row as i128),
+        (_, 0) => Field::Null,
+        _ => Field::Text(b"odd"),
+    })
+    .expect("written");
+    let mut rows = Rows::open(&path).expect("open");
+    for i in 0..count {
+        let (record, number) = rows.read().expect("read").expect("a row");
+        assert_eq!(number, i as u64 + 1);
+        assert_eq!(record.get(0), Some(i.to_string().as_bytes()));
+        assert_eq!(record.get(1).is_some(), i % 2 == 1);
+    }
+    assert!(rows.read().expect("read").is_none() && rows.count() == count as u64);
+    write(fs::File::create(&path).expect("a file"), &columns, 0, |_, _| Field::Null).expect("written");
+    assert_eq!(all(&path), Ok(vec![]));
+}
+
+#[test]
+fn fields_of_another_type_are_not_written() {
+    for (kind, field) in [
+        (Kind::Integer { bits: 32 }, Field::Number(1 << 31)),
+        (Kind::Boolean, Field::Number(1)),
+        (Kind::Text, Field::Real(1.0)),
+        (Kind::Date, Field::Null),
+    ] {
+        let e = write(vec![], &[Column::new("c", kind, false)], 1, |_, _| field).expect_err("refused");
+        assert!(e.to_string().contains("column c has a value that is not of its type"), "{e}");
+    }
+}
+
+/// A byte of the file changed, or its end cut off: rows or an error come, and nothing else.
+#[test]
+fn broken_files_are_errors_that_name_them() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (whole, path) = (dir.path().join("whole.parquet"), dir.path().join("broken.parquet"));
+    write(fs::File::create(&whole).expect("a file"), &kinds(), 3, value).expect("written");
+    let good = fs::read(&whole).expect("read");
+    let mut refused = 0;
+    for at in 0..good.len() {
+        let mut bytes = good.clone();
+        bytes[at] ^= [0x01, 0x80, 0xff][at % 3];
+        fs::write(&path, &bytes).expect("written");
+        if let Err(e) = all(&path) {
+            assert!(e.path == path && !e.cause.is_empty() && !e.remedy.is_empty(), "{e}");
+            refused += 1;
+        }
+    }
+    assert!(refused > good.len() / 4, "{refused} of {} were refused", good.len());
+    for cut in [0, 3, 4, 8, good.len() / 2, good.len() - 1] {
+        fs::write(&path, &good[..cut]).expect("written");
+        let e = all(&path).expect_err("it ends early").to_string();
+        assert!(e.contains("broken.parquet: it is no good Parquet"), "{e}");
+    }
+    let e = all(&dir.path().join("none.parquet")).expect_err("there is none").to_string();
+    assert!(e.contains("check the spelling"), "{e}");
+}
+
+/// Rows of every kind, and more than a batch and a group of them, against the same rows taken from the text.
+#[test]
+fn copies_have_the_marked_rows_as_they_stand() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (path, out) = (dir.path().join("t.parquet"), dir.path().join("out.parquet"));
+    write(fs::File::create(&path).expect("a file"), &kinds(), 3, value).expect("written");
+    let copy = |flags: &[bool], copied: Copied<'_>| {
+        let rows = Rows::open(&path).expect("open");
+        rows.copy(flags, copied, fs::File::create(&out).expect("a file"))
+    };
+    let whole = all(&path).expect("read");
+    for flags in [[false; 3], [true; 3], [true, false, true], [false, true, false]] {
+        copy(&flags, Copied::Marked).expect("copied");
+        let marked = whole.iter().zip(flags).filter(|(_, flag)| *flag).map(|(row, _)| row.clone());
+        assert_eq!(all(&out).expect("read"), marked.collect::<Vec<_>>());
+        assert_eq!(Rows::open(&out).expect("open").columns(), kinds());
+        copy(&flags, Copied::All("in_both")).expect("copied");
+        let flagged =
+            whole.iter().zip(flags).map(|(row, flag)| [&row[..], &[Some(flag.to_string())]].concat());
+        assert_eq!(all(&out).expect("read"), flagged.collect::<Vec<_>>());
+        let (names, text) = (["first".to_owned(), "second".to_owned()], [["a", "b"], ["c", "d"], ["e", ""]]);
+        let field = |row: usize, column: usize| text[row][column].as_bytes();
+        copy(&flags, Copied::With(&names, &field)).expect("copied");
+        let beside = whole.iter().zip(text).zip(flags).filter(|(_, flag)| *flag);
+        let beside = beside.map(|((row, text), _)| [&row[..], &text.map(|t| Some(t.to_owned()))].concat());
+        assert_eq!(all(&out).expect("read"), beside.collect::<Vec<_>>());
+    }
+    // A file that changed, and a name that is there.
+    for flags in [&[true; 2][..], &[true; 4]] {
+        let e = copy(flags, Copied::Marked).expect_err("other rows").to_string();
+        assert!(e.contains("t.parquet: it has changed since the run began"), "{e}");
+    }
+    let e = copy(&[true; 3], Copied::All("day")).expect_err("twice").to_string();
+    assert!(e.contains("it has a column day already"), "{e}");
+
+    let columns = [Column::new("n", Kind::Integer { bits: 64 }, false), Column::new("odd", Kind::Text, true)];
+    let count = (1 << 17) + 5000;
+    write(fs::File::create(&path).expect("a file"), &columns, count, |row, column| match (column, row % 2) {
+        (0, _) => Field::Number(row as i128),
+        (_, 0) => Field::Null,
+        _ => Field::Text(b"odd"),
+    })
+    .expect("written");
+    let flags: Vec<bool> = (0..count).map(|i| i % 7 < 2 && i > 4096).collect();
+    copy(&flags, Copied::Marked).expect("copied");
+    let mut rows = Rows::open(&out).expect("open");
+    for i in (0..count).filter(|i| flags[*i]) {
+        let (record, _) = rows.read().expect("read").expect("a row");
+        assert_eq!(record.get(0), Some(i.to_string().as_bytes()));
+        assert_eq!(record.get(1).is_some(), i % 2 == 1);
+    }
+    assert!(rows.read().expect("read").is_none());
+}
+
+/// Lists in a column, empty ones and NULL among them, which have no text here.
+#[test]
+fn nested_columns_are_copied_too() {
+    use parquet::{
+        data_type::Int32Type,
+        file::{
+            properties::WriterProperties, reader::FileReader, serialized_reader::SerializedFileReader,
+            writer::SerializedFileWriter,
+        },
+        record::RowAccessor,
+        schema::parser::parse_message_type,
+    };
+    let text = "message t { required int32 id; optional group l (LIST) { repeated group list { optional int32 element; } } }";
+    let schema = std::sync::Arc::new(parse_message_type(text).expect("a schema"));
+    let dir = tempfile::tempdir().expect("a directory");
+    let (path, out) = (dir.path().join("t.parquet"), dir.path().join("out.parquet"));
+    let properties = std::sync::Arc::new(WriterProperties::builder().build());
+    let file = fs::File::create(&path).expect("a file");
+    let mut file = SerializedFileWriter::new(file, schema, properties).expect("a writer");
+    let mut group = file.next_row_group().expect("a group");
+    let mut column = group.next_column().expect("a column").expect("two");
+    column.typed::<Int32Type>().write_batch(&[0, 1, 2, 3], None, None).expect("ids");
+    column.close().expect("closed");
+    let mut column = group.next_column().expect("a column").expect("two");
+    // [1, NULL, 2], NULL, [], [3]
+    let (there, starts) = ([3, 2, 3, 0, 1, 3], [0, 1, 1, 0, 0, 0]);
+    column.typed::<Int32Type>().write_batch(&[1, 2, 3], Some(&there), Some(&starts)).expect("lists");
+    column.close().expect("closed");
+    group.close().expect("closed");
+    file.close().expect("closed");
+    let shown = |path: &Path| -> Vec<(i32, String)> {
+        let reader = SerializedFileReader::new(fs::File::open(path).expect("a file")).expect("a reader");
+        let rows = reader.get_row_iter(None).expect("rows").map(|row| row.expect("a row"));
+        rows.map(|row| (row.get_int(0).expect("an id"), row.to_string())).collect()
+    };
+    let whole = shown(&path);
+    assert!(whole[0].1.contains("[1, null, 2]"), "{whole:?}");
+    for marks in 0..16u8 {
+        let flags = [0, 1, 2, 3].map(|i| marks >> i & 1 == 1);
+        let rows = Rows::open(&path).expect("open");
+        rows.copy(&flags, Copied::Marked, fs::File::create(&out).expect("a file")).expect("copied");
+        let marked: Vec<_> = whole.iter().filter(|(id, _)| flags[*id as usize]).cloned().collect();
+        assert_eq!(shown(&out), marked);
+    }
+}
+
+/// A hook that ends the process at a panic leaves those of the decoder alone, and no other.
+#[test]
+fn hooks_see_when_the_decoder_works() {
+    let path = Path::new("file");
+    assert!(!is_decoding());
+    let within = super::rows::guarded(path, || {
+        Ok((is_decoding(), super::rows::guarded(path, || Ok(())), is_decoding()))
+    });
+    assert!(matches!(within, Ok((true, Ok(()), true))));
+    assert!(!is_decoding());
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/broken.parquet");
+    let read = Rows::open(&file).and_then(|mut rows| {
+        while rows.read()?.is_some() {}
+        Ok(())
+    });
+    assert!(read.expect_err("broken").cause.contains("its decoder gave up"));
+    assert!(!is_decoding());
+}
+
+/// As `broken_files_are_errors_that_name_them`, of copies.
+#[test]
+fn copies_of_broken_files_are_errors() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (whole, path) = (dir.path().join("whole.parquet"), dir.path().join("broken.parquet"));
+    write(fs::File::create(&whole).expect("a file"), &kinds(), 3, value).expect("written");
+    let good = fs::read(&whole).expect("read");
+    let mut refused = 0;
+    for at in (0..good.len()).step_by(5) {
+        let mut bytes = good.clone();
+        bytes[at] ^= [0x01, 0x80, 0xff][at % 3];
+        fs::write(&path, &bytes).expect("written");
+        let copied =
+            Rows::open(&path).and_then(|rows| rows.copy(&[true; 3], Copied::Marked, std::io::sink()));
+        if let Err(e) = copied {
+            assert!(!e.cause.is_empty() && !e.remedy.is_empty(), "{e}");
+            refused += 1;
+        }
+    }
+    assert!(refused > good.len() / 20, "{refused} of {} were refused", good.len());
+}

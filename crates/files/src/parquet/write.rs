@@ -1,0 +1,214 @@
+//! Tables as files.
+
+use super::{Column, Kind};
+use crate::FileError;
+use parquet::{
+    basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical},
+    data_type::{
+        BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType,
+        Int32Type, Int64Type,
+    },
+    errors::ParquetError as Encoder,
+    file::{
+        properties::WriterProperties,
+        writer::{SerializedColumnWriter, SerializedFileWriter},
+    },
+    schema::types::Type,
+};
+use std::{io::Write, sync::Arc};
+
+/// LOCAL: rows of a group, which are encoded at once.
+const GROUP: usize = 1 << 17;
+
+/// A value to be written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Field<'a> {
+    /// None.
+    Null,
+    /// A truth value.
+    Boolean(bool),
+    /// A whole number; of a decimal steps of 10^-scale, of a date days since 1970-01-01, of a timestamp microseconds since then.
+    Number(i128),
+    /// A number of a [`Kind::Double`].
+    Real(f64),
+    /// Bytes of a [`Kind::Text`].
+    Text(&'a [u8]),
+}
+
+pub(crate) fn refused(e: &Encoder) -> FileError {
+    FileError::output(e)
+}
+
+/// The column's type in the file.
+fn declared(column: &Column) -> Result<Type, Encoder> {
+    let kind = column.kind.ok_or_else(|| Encoder::General(format!("column {} has no type", column.name)))?;
+    let repetition = if column.nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+    let (physical, logical) = match kind {
+        Kind::Boolean => (Physical::BOOLEAN, None),
+        Kind::Integer { bits: 64 } => (Physical::INT64, Some(LogicalType::integer(64, true))),
+        Kind::Integer { bits } => (Physical::INT32, Some(LogicalType::integer(bits as i8, true))),
+        Kind::Decimal { precision, scale } => {
+            let physical = match precision {
+                ..=9 => Physical::INT32,
+                10..=18 => Physical::INT64,
+                _ => Physical::FIXED_LEN_BYTE_ARRAY,
+            };
+            (physical, Some(LogicalType::decimal(scale.into(), precision.into())))
+        }
+        Kind::Date => (Physical::INT32, Some(LogicalType::Date)),
+        Kind::Timestamp => (Physical::INT64, Some(LogicalType::timestamp(false, TimeUnit::MICROS))),
+        Kind::Double => (Physical::DOUBLE, None),
+        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+    };
+    let mut made = Type::primitive_type_builder(&column.name, physical)
+        .with_repetition(repetition)
+        .with_logical_type(logical);
+    if let Kind::Decimal { precision, scale } = kind {
+        made = made.with_precision(precision.into()).with_scale(scale.into());
+    }
+    if physical == Physical::FIXED_LEN_BYTE_ARRAY {
+        made = made.with_length(16);
+    }
+    made.build()
+}
+
+/// The fields of a column that are there, as `one` makes them, and a level for each row.
+fn put<'a, T: DataType>(
+    writer: &mut SerializedColumnWriter<'_>,
+    column: &Column,
+    fields: impl Iterator<Item = Field<'a>>,
+    one: impl Fn(Field<'a>) -> Option<T::T>,
+) -> Result<(), Encoder> {
+    let wrong = || Encoder::General(format!("column {} has a value that is not of its type", column.name));
+    let (mut levels, mut values) = (vec![], vec![]);
+    for field in fields {
+        let there = field != Field::Null;
+        levels.push(i16::from(there));
+        if there {
+            values.push(one(field).ok_or_else(wrong)?);
+        } else if !column.nullable {
+            return Err(wrong());
+        }
+    }
+    let levels = column.nullable.then_some(&levels[..]);
+    writer.typed::<T>().write_batch(&values, levels, None)?;
+    Ok(())
+}
+
+fn number<T: TryFrom<i128>>(field: Field<'_>) -> Option<T> {
+    if let Field::Number(n) = field { n.try_into().ok() } else { None }
+}
+
+/// Writes a table of so many rows, whose fields are asked for by row and column, each once.
+///
+/// # Errors
+/// `to` refuses, or a field is not of its column's type.
+pub fn write<'a>(
+    to: impl Write + Send,
+    columns: &[Column],
+    rows: usize,
+    field: impl Fn(usize, usize) -> Field<'a>,
+) -> Result<(), FileError> {
+    let mut table = Writer::new(to, columns)?;
+    for begin in (0..rows).step_by(GROUP) {
+        table.group(rows.min(begin + GROUP) - begin, |row, column| field(begin + row, column))?;
+    }
+    table.finish()
+}
+
+/// A table under way, of which a group of rows is held at a time.
+pub struct Writer<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    columns: Vec<Column>,
+}
+
+impl<W: Write + Send> Writer<W> {
+    /// Begins a table.
+    ///
+    /// # Errors
+    /// `to` refuses, or a column has no type.
+    pub fn new(to: W, columns: &[Column]) -> Result<Self, FileError> {
+        let begin = || {
+            let fields = columns
+                .iter()
+                .map(|column| Ok(Arc::new(declared(column)?)))
+                .collect::<Result<_, Encoder>>()?;
+            let schema = Type::group_type_builder("table").with_fields(fields).build()?;
+            let properties = WriterProperties::builder()
+                .set_compression(Compression::SNAPPY)
+                .set_created_by("hushwire".to_owned())
+                .build();
+            SerializedFileWriter::new(to, Arc::new(schema), Arc::new(properties))
+        };
+        let file = begin().map_err(|e| refused(&e))?;
+        Ok(Self { file, columns: columns.to_vec() })
+    }
+
+    /// Writes so many rows, whose fields are asked for by row and column, each once.
+    ///
+    /// # Errors
+    /// As [`write()`].
+    pub fn group<'a>(
+        &mut self,
+        rows: usize,
+        field: impl Fn(usize, usize) -> Field<'a>,
+    ) -> Result<(), FileError> {
+        let Self { file, columns } = self;
+        let mut work = || {
+            let mut group = file.next_row_group()?;
+            for (at, column) in columns.iter().enumerate() {
+                let Some(mut writer) = group.next_column()? else { break };
+                put_column(&mut writer, column, (0..rows).map(|row| field(row, at)))?;
+                writer.close()?;
+            }
+            group.close()?;
+            Ok(())
+        };
+        work().map_err(|e: Encoder| refused(&e))
+    }
+
+    /// Ends it.
+    ///
+    /// # Errors
+    /// `to` refuses.
+    pub fn finish(self) -> Result<(), FileError> {
+        self.file.close().map_err(|e| refused(&e))?;
+        Ok(())
+    }
+}
+
+/// The fields of a column, by its type.
+fn put_column<'a>(
+    w: &mut SerializedColumnWriter<'_>,
+    column: &Column,
+    all: impl Iterator<Item = Field<'a>>,
+) -> Result<(), Encoder> {
+    match column.kind {
+        Some(Kind::Boolean) => {
+            put::<BoolType>(
+                w,
+                column,
+                all,
+                |f| {
+                    if let Field::Boolean(truth) = f { Some(truth) } else { None }
+                },
+            )
+        }
+        Some(Kind::Integer { bits: 64 } | Kind::Timestamp | Kind::Decimal { precision: 10..=18, .. }) => {
+            put::<Int64Type>(w, column, all, number)
+        }
+        Some(Kind::Integer { .. } | Kind::Date | Kind::Decimal { precision: ..=9, .. }) => {
+            put::<Int32Type>(w, column, all, number)
+        }
+        Some(Kind::Decimal { .. }) => put::<FixedLenByteArrayType>(w, column, all, |f| {
+            let steps = number::<i128>(f)?;
+            Some(FixedLenByteArray::from(steps.to_be_bytes().to_vec()))
+        }),
+        Some(Kind::Double) => {
+            put::<DoubleType>(w, column, all, |f| if let Field::Real(x) = f { Some(x) } else { None })
+        }
+        Some(Kind::Text) | None => put::<ByteArrayType>(w, column, all, |f| {
+            if let Field::Text(text) = f { Some(ByteArray::from(text.to_vec())) } else { None }
+        }),
+    }
+}

@@ -1,0 +1,295 @@
+//! CSV files as RFC 4180 has them: what deviates is refused with its place. The parser behind this accepts anything, and a
+//! stray quote would join rows.
+//!
+//! ```text
+//! file       record, line end, record, …, line end or not     line end: CR LF, or LF alone
+//! field      "…" with quotes doubled, or text without quotes, CR, LF and commas
+//! ```
+//! An empty line holds no record. A record with its line end has [`RECORD`] bytes at most: a quote that is never closed would otherwise take the rest
+//! of a file, of any length, into memory.
+
+use crate::{FileError, FilePlace};
+use std::{
+    collections::VecDeque,
+    io::{self, Read},
+    path::Path,
+};
+
+pub(crate) fn refused(path: &Path, e: &io::Error) -> FileError {
+    if let Some(fault) = e.get_ref().and_then(|e| e.downcast_ref::<Deviation>()) {
+        return FileError::new(path, fault.place, fault.kind.cause(), fault.kind.remedy());
+    }
+    FileError::io(path, e)
+}
+
+/// An error of the parser in the record that begins at `line`.
+pub(crate) fn broken(path: &Path, e: csv::Error, line: Option<u64>) -> FileError {
+    let line = line.map(FilePlace::line);
+    match e.into_kind() {
+        csv::ErrorKind::Io(e) => refused(path, &e),
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            let s = if len == 1 { "" } else { "s" };
+            let cause = format!("it has {len} field{s} where the first line has {expected_len}");
+            let remedy = "give it as many; put quotes around a field that has commas in it";
+            FileError::new(path, line, cause, remedy)
+        }
+        _ => FileError::new(path, line, "it is not CSV", "save it as CSV with commas between columns"),
+    }
+}
+
+/// The deviation of a file from the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A quote in a field that does not begin with one.
+    Bare,
+    /// A field goes on after its closing quote.
+    After,
+    /// A quoted field that never ends.
+    Unclosed,
+    /// A carriage return that ends no line.
+    Return,
+    /// A record that is longer than [`RECORD`].
+    Long,
+    /// The same, in a quoted field.
+    LongField,
+    /// Text of two bytes a character.
+    Utf16,
+    Parquet,
+    /// gzip, zstd or bzip2.
+    Packed,
+    /// A ZIP archive, which spreadsheets are.
+    Zip,
+}
+
+impl Kind {
+    const fn cause(self) -> &'static str {
+        match self {
+            Kind::Bare => "a quote stands in a field that does not begin with one",
+            Kind::After => "the field goes on after its closing quote",
+            Kind::Unclosed => "the quote that opens here is not closed",
+            Kind::Return => "a carriage return stands alone",
+            Kind::Long => "the record that begins here has more than 16 MiB",
+            Kind::LongField => "the quote that opens here makes a record of more than 16 MiB",
+            Kind::Utf16 => "it is UTF-16",
+            Kind::Parquet => "it is Parquet",
+            Kind::Packed => "it is compressed",
+            Kind::Zip => "it is a spreadsheet or another ZIP archive",
+        }
+    }
+
+    const fn remedy(self) -> &'static str {
+        match self {
+            Kind::Bare | Kind::After => {
+                "put quotes around the whole field, without blanks outside them, and double those within it"
+            }
+            Kind::Unclosed => "close it at the end of the field, and double quotes within the field",
+            Kind::Return => "end lines with LF or CR LF, and put quotes around a field that holds a line end",
+            Kind::Long => "end records with a line end, and leave out fields that are no part of a table",
+            Kind::LongField => {
+                "close it at the end of the field, and leave out fields that are no part of a table"
+            }
+            Kind::Utf16 => "save the file as UTF-8 at both parties",
+            Kind::Parquet => "give it a name that ends in .parquet",
+            Kind::Packed => "unpack it, and name the CSV in it",
+            Kind::Zip => "save the table as CSV with commas between columns",
+        }
+    }
+
+    /// The format whose files begin so, where that cannot be text. `head` has [`HEAD`] bytes, or all of a shorter file.
+    fn of(head: &[u8]) -> Option<Self> {
+        let begins = |with: &[u8]| head.starts_with(with);
+        match () {
+            // Four letters might name a column; a header that is no text follows them.
+            () if begins(b"PAR1\x15") => Some(Kind::Parquet),
+            () if begins(&[0xff, 0xfe]) || begins(&[0xfe, 0xff]) => Some(Kind::Utf16),
+            () if begins(&[0x1f, 0x8b]) || begins(&[0x28, 0xb5, 0x2f, 0xfd]) => Some(Kind::Packed),
+            () if begins(b"PK\x03\x04") => Some(Kind::Zip),
+            () => None,
+        }
+    }
+}
+
+/// Bytes at a file's beginning that tell its format.
+const HEAD: usize = 5;
+
+/// A deviation and where it is.
+#[derive(Debug)]
+struct Deviation {
+    kind: Kind,
+    place: Option<FilePlace>,
+}
+
+impl std::fmt::Display for Deviation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.kind.cause())
+    }
+}
+
+impl std::error::Error for Deviation {}
+
+/// LOCAL: most bytes of a record, the first one with the columns' names among them.
+pub(crate) const RECORD: usize = 16 << 20;
+/// LOCAL: bytes that are looked at together.
+const CHUNK: usize = 128;
+
+/// The scanner's place in a record.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum At {
+    /// Before a field.
+    Field,
+    /// In one without quotes.
+    Plain,
+    /// Behind the quote that opens one.
+    Quoted,
+    /// Behind a quote in one: the first of two, or the closing one.
+    Quote,
+    /// Behind a carriage return that is to end the line.
+    Return,
+}
+
+/// A character of a line, one of UTF-8.
+#[derive(Clone, Copy)]
+struct Spot {
+    line: u64,
+    column: u64,
+}
+
+impl From<Spot> for FilePlace {
+    fn from(Spot { line, column }: Spot) -> Self {
+        FilePlace::Line { line, column: Some(column) }
+    }
+}
+
+/// Hands bytes on as long as they are as they should be.
+pub(crate) struct Strict<R> {
+    inner: R,
+    at: At,
+    /// Of the next byte.
+    place: Spot,
+    /// The beginning of a quoted field, or of a line end.
+    begun: Spot,
+    /// The beginning of the record, and its bytes so far.
+    record: Spot,
+    length: usize,
+    /// The first bytes, while their number is below [`HEAD`].
+    head: Vec<u8>,
+    /// Lines in which records begin that were handed on and not yet asked for. The parser has another count: for it empty lines, and the line
+    /// feed behind a carriage return, belong to the record after them.
+    begins: VecDeque<u64>,
+}
+
+impl<R: Read> Strict<R> {
+    pub(crate) fn new(inner: R) -> Self {
+        let start = Spot { line: 1, column: 1 };
+        Self {
+            inner,
+            at: At::Field,
+            place: start,
+            begun: start,
+            record: start,
+            length: 0,
+            head: vec![],
+            begins: VecDeque::new(),
+        }
+    }
+
+    /// The line in which the next record begins, asked once for each that the parser has found.
+    pub(crate) fn next_record(&mut self) -> Option<u64> {
+        self.begins.pop_front()
+    }
+
+    fn take(&mut self, byte: u8) -> Result<(), Deviation> {
+        let here = self.place;
+        let fault = |kind, place: Spot| Err(Deviation { kind, place: Some(place.into()) });
+        self.at = match (self.at, byte) {
+            (At::Return, b'\n') => At::Field,
+            (At::Return, _) => return fault(Kind::Return, self.begun),
+            (At::Quoted, b'"') => At::Quote,
+            (At::Field, b'"') => {
+                self.begun = here;
+                At::Quoted
+            }
+            (At::Quoted, _) | (At::Quote, b'"') => At::Quoted,
+            (At::Plain, b'"') => return fault(Kind::Bare, here),
+            (_, b',' | b'\n') => At::Field,
+            (_, b'\r') => {
+                self.begun = here;
+                At::Return
+            }
+            (At::Quote, _) => return fault(Kind::After, here),
+            (At::Field | At::Plain, _) => At::Plain,
+        };
+        if self.length == 0 && !matches!(byte, b'\r' | b'\n') {
+            self.begins.push_back(here.line);
+        }
+        self.length += 1;
+        if self.length > RECORD {
+            let is_quoted = matches!(self.at, At::Quoted | At::Quote);
+            let (kind, place) =
+                if is_quoted { (Kind::LongField, self.begun) } else { (Kind::Long, self.record) };
+            return fault(kind, place);
+        }
+        if byte == b'\n' {
+            self.place = Spot { line: here.line + 1, column: 1 };
+            if self.at == At::Field {
+                (self.record, self.length) = (self.place, 0);
+            }
+        } else if byte & 0xc0 != 0x80 {
+            // Not the first byte of a character that goes on: those are where their first one is.
+            self.place.column = here.column + 1;
+        }
+        Ok(())
+    }
+
+    /// Takes bytes that have no quote and no carriage return, where none is open: there is nothing in them to be refused.
+    fn pass(&mut self, chunk: &[u8]) {
+        for line in chunk.split_inclusive(|byte| *byte == b'\n') {
+            if self.length == 0 && line != b"\n" {
+                self.begins.push_back(self.place.line);
+            }
+            if line.ends_with(b"\n") {
+                self.place = Spot { line: self.place.line + 1, column: 1 };
+                (self.record, self.length) = (self.place, 0);
+            } else {
+                self.length += line.len();
+                self.place.column += line.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
+            }
+        }
+        self.at = if chunk.ends_with(b",") || chunk.ends_with(b"\n") { At::Field } else { At::Plain };
+    }
+
+    fn end(&self) -> Result<(), Deviation> {
+        match self.at {
+            At::Quoted => Err(Deviation { kind: Kind::Unclosed, place: Some(self.begun.into()) }),
+            At::Return => Err(Deviation { kind: Kind::Return, place: Some(self.begun.into()) }),
+            At::Field | At::Plain | At::Quote => Ok(()),
+        }
+    }
+}
+
+impl<R: Read> Read for Strict<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        if read == 0 && !buffer.is_empty() {
+            self.end().map_err(io::Error::other)?;
+        }
+        let bytes = &buffer[..read];
+        if self.head.len() < HEAD {
+            self.head.extend(bytes.iter().take(HEAD - self.head.len()));
+            if let Some(kind) = Kind::of(&self.head) {
+                return Err(io::Error::other(Deviation { kind, place: None }));
+            }
+        }
+        for chunk in bytes.chunks(CHUNK) {
+            // All of the chunk, without a branch for each byte.
+            let odd = chunk.iter().fold(false, |odd, byte| odd | matches!(byte, b'"' | b'\r'));
+            // One that may be too long is looked at byte by byte, too.
+            if odd || !matches!(self.at, At::Field | At::Plain) || self.length > RECORD - CHUNK {
+                chunk.iter().try_for_each(|byte| self.take(*byte)).map_err(io::Error::other)?;
+            } else {
+                self.pass(chunk);
+            }
+        }
+        Ok(read)
+    }
+}

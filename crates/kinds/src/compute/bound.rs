@@ -1,0 +1,429 @@
+//! A computation whose lengths all have numbers: what each member does alone, and the form of the rest.
+
+use super::{
+    file::refused,
+    public::Public,
+    threads::{THREADS, far},
+    values::Values,
+};
+use hushwire_circuit::{Planes, Program, planes::plane_bytes};
+use hushwire_compute::{Computation, Cut, Op, Scalar, Tensor, Type, Value, circuits};
+use hushwire_fault::code;
+use hushwire_rep3::Addition;
+use hushwire_session::{Chosen, Fault, Forecast, Member, Protocol, Seats};
+use hushwire_three::{Plan, ThreeError};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
+use zeroize::Zeroizing;
+
+/// The remedy where values or circuits take more memory than they may.
+pub(super) const ROOM: &str = "bring fewer rows, or agree on their number under [symbols], as in n = \"<= 100000\", or on more `memory` under [parameters]";
+/// AGREEMENT: bytes of a circuit's bit, about: places where it is written and read, and a label.
+const BIT_BYTES: u64 = 32;
+/// AGREEMENT: bytes of a plan's lists that are made whatever memory was agreed on.
+const PLAN_BYTES: u64 = 512 << 20;
+/// LOCAL: no value of a computation has more bits.
+const MOST_BITS: usize = 1 << 33;
+
+/// A value's elements.
+#[derive(Clone, Debug)]
+pub(crate) struct Extent {
+    pub(crate) scalar: Scalar,
+    pub(crate) lengths: Vec<usize>,
+    pub(crate) rows: usize,
+    /// Of shares of it: of bit planes, or of words.
+    pub(crate) addition: Addition,
+}
+
+/// Whether all values of a computation without symbols, those in between as well, are of a size that a machine takes.
+///
+/// # Errors
+/// The first that is not.
+pub fn fits(computation: &Computation) -> Result<(), Fault> {
+    computation.nodes().iter().try_for_each(|node| Extent::new(&node.ty).map(drop))
+}
+
+/// Refuses a computation whose values take more bytes at a party than so many, in the order in which they stand: of each a share of two
+/// words, from where it is computed to where it is last read. Nothing is made of these sizes before.
+pub(super) fn within(computation: &Computation, most: u64) -> Result<(), Fault> {
+    held(computation, most, |elements, bits| {
+        elements.checked_mul(bits).map(|bits| 2 * (bits as u64).div_ceil(8))
+    })
+}
+
+/// The same before three parties' plan, which knows better what values take, and shortens pieces, but has lists of places itself: of elements,
+/// a word each, to `most` bytes, or to what a plan may take however little that is.
+pub(super) fn plannable(computation: &Computation, most: u64) -> Result<(), Fault> {
+    held(computation, most.max(PLAN_BYTES), |elements, _| (elements as u64).checked_mul(8))
+}
+
+/// Holds values' `bytes`, of so many elements of so many bits, to `most` at once.
+fn held(
+    computation: &Computation,
+    most: u64,
+    bytes: impl Fn(usize, usize) -> Option<u64>,
+) -> Result<(), Fault> {
+    let nodes = computation.nodes();
+    let mut last: Vec<usize> = (0..nodes.len()).collect();
+    for (at, node) in nodes.iter().enumerate() {
+        node.arguments.iter().for_each(|read| last[read.0 as usize] = at);
+    }
+    computation.outputs().iter().for_each(|output| last[output.value.0 as usize] = nodes.len());
+    let mut ends = vec![0u64; nodes.len() + 1];
+    let (mut live, mut peak) = (0u64, 0);
+    for (at, node) in nodes.iter().enumerate() {
+        let elements = node.ty.shape.elements();
+        let bytes = elements.and_then(|n| bytes(n, node.ty.scalar.bits())).unwrap_or(u64::MAX);
+        live = live.saturating_add(bytes);
+        ends[last[at]] = ends[last[at]].saturating_add(bytes);
+        peak = peak.max(live);
+        live -= ends[at].min(live);
+    }
+    if peak <= most {
+        return Ok(());
+    }
+    let [takes, may] = [peak, most].map(|bytes| bytes.div_ceil(1 << 20));
+    let cause = format!("values take {takes} MiB of memory at each party at once, and may take {may} MiB");
+    Err(Fault::new(code::COMPUTATION, "the computation", cause, ROOM))
+}
+
+impl Extent {
+    fn new(ty: &Type) -> Result<Self, Fault> {
+        // In the open an element takes a word, however few bits it has.
+        let bits = ty.shape.elements().and_then(|n| n.checked_mul(ty.scalar.bits().max(64)));
+        let lengths = ty.shape.lengths().filter(|_| bits.is_some_and(|bits| bits <= MOST_BITS));
+        let lengths = lengths.ok_or_else(|| {
+            let cause = format!("a value is {ty}, more than this machine takes");
+            Fault::new(code::COMPUTATION, "the computation", cause, "bring fewer rows, or split the job")
+        })?;
+        let rows = lengths.iter().product();
+        Ok(Extent { scalar: ty.scalar, lengths, rows, addition: Addition::Xor })
+    }
+
+    /// Bytes of a share.
+    pub(crate) fn bytes(&self) -> usize {
+        match self.addition {
+            Addition::Xor => self.scalar.bits() * plane_bytes(self.rows),
+            Addition::Words(bytes) => self.rows * usize::from(bytes),
+        }
+    }
+
+    /// The value of records, of which shares are made.
+    pub(crate) fn whole(&self, records: &[u8]) -> Zeroizing<Vec<u8>> {
+        let Addition::Words(bytes) = self.addition else { return self.planes(records).into() };
+        let mut words = Zeroizing::new(vec![0; self.bytes()]);
+        let records = records.chunks_exact(self.scalar.record());
+        for (word, record) in words.chunks_exact_mut(bytes.into()).zip(records) {
+            word[..record.len()].copy_from_slice(record);
+        }
+        words
+    }
+
+    /// The records of what shares added up to.
+    pub(crate) fn opened(&self, value: &[u8]) -> Zeroizing<Vec<u8>> {
+        let Addition::Words(bytes) = self.addition else { return self.records(value) };
+        let (record, bits) = (self.scalar.record(), self.scalar.bits());
+        let mut records = Zeroizing::new(vec![0; self.rows * record]);
+        for (to, word) in records.chunks_exact_mut(record).zip(value.chunks_exact(bytes.into())) {
+            to.copy_from_slice(&word[..record]);
+            // What is above the width are carries of shares.
+            let above = 8 * record - bits;
+            to[record - 1] &= 0xff >> above;
+            self.scalar.extend(to);
+        }
+        records
+    }
+
+    /// The bit planes of records.
+    pub(crate) fn planes(&self, records: &[u8]) -> Planes {
+        Planes::pack(records, self.scalar.bits(), self.rows)
+    }
+
+    /// The records of bit planes.
+    pub(crate) fn records(&self, planes: &[u8]) -> Zeroizing<Vec<u8>> {
+        let planes = Planes::new(self.scalar.bits(), self.rows, planes.to_vec());
+        let planes = planes.expect("as many bytes as the planes take");
+        let mut records = Zeroizing::new(planes.unpack());
+        records.chunks_exact_mut(self.scalar.record()).for_each(|record| self.scalar.extend(record));
+        records
+    }
+}
+
+/// A computation whose lengths all have numbers, between members of a job, cut into what each does alone and the rest.
+#[derive(Clone)]
+pub struct Bound {
+    /// The computation.
+    pub computation: Arc<Computation>,
+    cut: Arc<Cut<Member>>,
+    public: Arc<Public>,
+    /// Of the rest's inputs and outputs.
+    pub(crate) seats: Seats,
+    /// Of the rest, in order.
+    pub(crate) inputs: Vec<Extent>,
+    pub(crate) outputs: Vec<Extent>,
+}
+
+/// The place of each value in all of them, one behind the other.
+pub(super) fn places<'e>(extents: impl Iterator<Item = &'e Extent>) -> Vec<Range<usize>> {
+    let mut at = 0;
+    let place = |extent: &Extent| {
+        at += extent.bytes();
+        at - extent.bytes()..at
+    };
+    extents.map(place).collect()
+}
+
+/// The form in which parties run a computation.
+pub(crate) enum Form {
+    /// Steps on shares of numbers and of bits.
+    Steps(Plan),
+    /// A circuit, once.
+    Circuit(Arc<Program>),
+    /// Steps of two parties on numbers and bits.
+    #[cfg(feature = "two")]
+    Pair(hushwire_two::Plan),
+}
+
+impl Form {
+    /// ANDs of a circuit; 0 of steps.
+    pub(crate) fn ands(&self) -> u64 {
+        match self {
+            Form::Steps(_) => 0,
+            Form::Circuit(program) => program.ands(),
+            #[cfg(feature = "two")]
+            Form::Pair(_) => 0,
+        }
+    }
+}
+
+impl Bound {
+    pub(super) fn new(
+        computation: Computation,
+        cut: Cut<Member>,
+        public: Arc<Public>,
+        recipients: Vec<Vec<Member>>,
+    ) -> Result<Self, Fault> {
+        let rest = cut.shared();
+        let inputs = rest.inputs().map(|(_, ty)| Extent::new(ty)).collect::<Result<_, _>>()?;
+        let outputs = rest.outputs().iter().map(|output| Extent::new(&rest.node(output.value).ty));
+        let outputs = outputs.collect::<Result<_, _>>()?;
+        let owners = cut.brought().iter().map(|(owner, _)| owner.clone()).collect();
+        let (computation, cut) = (Arc::new(computation), Arc::new(cut));
+        Ok(Bound { computation, cut, public, seats: Seats { owners, recipients }, inputs, outputs })
+    }
+
+    /// The same with values in the form in which that one takes and gives them.
+    pub(super) fn through(mut self, form: &Form) -> Self {
+        if let Form::Steps(plan) = form {
+            let doors = plan.inputs().iter().copied().chain(plan.outputs());
+            let extents = self.inputs.iter_mut().chain(&mut self.outputs);
+            extents.zip(doors).for_each(|(extent, door)| extent.addition = door.addition());
+        }
+        self
+    }
+
+    /// The part of the computation that is not done by one member alone.
+    #[must_use]
+    pub fn rest(&self) -> &Computation {
+        self.cut.shared()
+    }
+
+    /// The course of a run in steps: how many are done when each wave begins, and the node of the computation that is then under way; nothing
+    /// where parties run it as a circuit.
+    ///
+    /// # Errors
+    /// It is too large to be run.
+    pub fn course(&self, chosen: Chosen) -> Result<Vec<(u64, Value)>, Fault> {
+        let Form::Steps(plan) = self.form(chosen)? else { return Ok(vec![]) };
+        let of = |node: Value| self.cut.origins()[node.0 as usize];
+        Ok(plan.course().iter().map(|leg| (leg.done as u64, of(leg.node))).collect())
+    }
+
+    /// The records that a member brings to the rest, in order, of its own inputs in theirs: what it does alone happens here.
+    pub(super) fn brought(
+        &self,
+        me: &Member,
+        own: BTreeMap<String, Values>,
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, Fault> {
+        let mine = self.cut.brought().iter().filter(|(owner, _)| owner == me);
+        let input = |(_, value): &(Member, _)| match &self.computation.node(*value).op {
+            Op::Input(name) => Some(name.clone()),
+            _ => None,
+        };
+        let names: Option<Vec<String>> = mine.map(input).collect();
+        if let Some(names) = names {
+            // Nothing is done alone.
+            let mut own = own;
+            let missing = || Fault::internal("reading inputs", "an input was not opened");
+            let of = |name: String| own.remove(&name).map(|values| values.records).ok_or_else(missing);
+            return names.into_iter().map(of).collect();
+        }
+        let own: BTreeMap<String, Tensor> =
+            own.into_iter().map(|(name, values)| (name, values.tensor())).collect();
+        let input = |name: &str| own.get(name).or_else(|| self.public.values.get(name));
+        let brought = self.cut.bring(&self.computation, me, input);
+        let brought = brought.map_err(|e| e.fault().coded(code::COMPUTATION).during("computing alone"))?;
+        Ok(brought.iter().map(|tensor| Zeroizing::new(tensor.records())).collect())
+    }
+
+    /// The form in which the protocol's parties run it, which follows from the computation alone: a circuit where there is
+    /// no other.
+    pub(crate) fn form(&self, chosen: Chosen) -> Result<Form, Fault> {
+        self.form_within(chosen, None)
+    }
+
+    /// The same; a circuit whose bits take more bytes than so many is refused before it is made.
+    pub(super) fn form_within(&self, chosen: Chosen, most: Option<u64>) -> Result<Form, Fault> {
+        let steps = match chosen.protocol {
+            Protocol::Rep3 => Plan::new(self.rest()).ok(),
+            #[cfg(feature = "two")]
+            Protocol::Two => return self.pair(chosen.linear, most).map(Form::Pair),
+            _ => None,
+        };
+        match steps {
+            Some(plan) => Ok(Form::Steps(plan)),
+            None => {
+                let bits = most.map(|most| usize::try_from(most / BIT_BYTES).unwrap_or(usize::MAX));
+                let program = match bits {
+                    None => self.program()?,
+                    Some(bits) => circuits::program_within(self.rest(), bits).map_err(|e| match e {
+                        hushwire_compute::ComputeError::Type { cause, .. } => {
+                            Fault::new(code::COMPUTATION, "the computation", cause, ROOM)
+                        }
+                        e => refused(None, &e),
+                    })?,
+                };
+                Ok(Form::Circuit(Arc::new(program)))
+            }
+        }
+    }
+
+    /// The rest as two parties run it on numbers.
+    #[cfg(feature = "two")]
+    fn pair(&self, linear: hushwire_session::Linear, most: Option<u64>) -> Result<hushwire_two::Plan, Fault> {
+        let products = match linear {
+            hushwire_session::Linear::Ot => hushwire_two::Products::Ot,
+            hushwire_session::Linear::He => hushwire_two::Products::He,
+        };
+        let (owners, learns) = (self.seats.owners_of_two(), self.seats.learns_of_two());
+        let lists = most.unwrap_or(u64::MAX);
+        let plan = hushwire_two::Plan::with_lists(self.rest(), &owners, &learns, products, lists);
+        plan.map_err(|e| match e {
+            hushwire_two::TwoError::Compute(e) => refused(None, &e),
+            e @ hushwire_two::TwoError::Memory { .. } => e.fault().remedied(ROOM).during("the computation"),
+            e @ hushwire_two::TwoError::TooMany { .. } => e.fault().during("the computation"),
+            e => Fault::internal("the computation", e),
+        })
+    }
+
+    /// The rest as a circuit.
+    pub(crate) fn program(&self) -> Result<Program, Fault> {
+        circuits::program(self.rest()).map_err(|e| refused(None, &e))
+    }
+
+    /// The inputs of the rest that a member brings, by place.
+    pub(super) fn inputs_of<'a>(&'a self, me: &'a Member) -> impl Iterator<Item = (usize, &'a Extent)> {
+        let all = self.seats.owners.iter().zip(self.inputs.iter().enumerate());
+        all.filter(move |(owner, _)| *owner == me).map(|(_, input)| input)
+    }
+
+    /// The outputs of the rest that a member learns.
+    pub(super) fn outputs_of<'a>(&'a self, me: &'a Member) -> impl Iterator<Item = &'a Extent> {
+        let all = self.seats.recipients.iter().zip(&self.outputs);
+        all.filter(move |(to, _)| to.contains(me)).map(|(_, extent)| extent)
+    }
+
+    /// The forecasts of a run of two parties on numbers with each of these extensions, on CPUs with AES instructions: the same at both, whatever
+    /// theirs are. None of a run of another form.
+    ///
+    /// # Errors
+    /// It is too large to be run.
+    #[cfg(feature = "nn")]
+    #[cfg_attr(not(feature = "two"), expect(unused_variables))]
+    pub(crate) fn by_extension(
+        &self,
+        chosen: Chosen,
+        of: &[hushwire_ot::Protocol],
+    ) -> Result<Vec<Forecast>, Fault> {
+        match self.form(chosen)? {
+            #[cfg(feature = "two")]
+            Form::Pair(plan) => {
+                let with = |ot: &hushwire_ot::Protocol| Chosen { ot: Some(*ot), ..chosen };
+                Ok(of.iter().map(|ot| Forecast::of_pair(with(ot), &plan, true)).collect())
+            }
+            _ => Ok(vec![]),
+        }
+    }
+
+    /// The forecast of a run on a CPU with AES instructions or without, and its AND gates: those of the circuit that it is, or those that two
+    /// parties on numbers compute on bits; none of three parties' steps, which are of many kinds.
+    ///
+    /// # Errors
+    /// It is too large to be run.
+    pub fn forecast(&self, chosen: Chosen, aes_instructions: bool) -> Result<(Forecast, Option<u64>), Fault> {
+        self.forecast_of(&self.form(chosen)?, chosen, aes_instructions)
+    }
+
+    /// The same, and the bytes that values and work on them take at each party where it runs in
+    /// steps, at most. A circuit whose bits take more than `most` bytes is refused before it is
+    /// made.
+    ///
+    /// # Errors
+    /// It is too large to be run, or for `most`.
+    pub fn price(
+        &self,
+        chosen: Chosen,
+        aes_instructions: bool,
+        threads: u16,
+        most: u64,
+    ) -> Result<(Forecast, Option<u64>, Option<u64>), Fault> {
+        let form = self.form_within(chosen, Some(most))?;
+        let (forecast, ands) = self.forecast_of(&form, chosen, aes_instructions)?;
+        let memory = match &form {
+            Form::Steps(plan) => Some(plan.memory(far(threads))),
+            #[cfg(feature = "two")]
+            Form::Pair(plan) => Some(plan.memory(hushwire_two::Distance::Far)),
+            Form::Circuit(_) => None,
+        };
+        Ok((forecast, ands, memory))
+    }
+
+    fn forecast_of(
+        &self,
+        form: &Form,
+        chosen: Chosen,
+        aes_instructions: bool,
+    ) -> Result<(Forecast, Option<u64>), Fault> {
+        let bound = self.clone().through(form);
+        match form {
+            Form::Circuit(program) => {
+                let ands = Some(program.ands());
+                Ok((Forecast::of_program(chosen, program, &self.seats, aes_instructions), ands))
+            }
+            #[cfg(feature = "two")]
+            Form::Pair(plan) => {
+                let triples = plan.tally(hushwire_two::Distance::Near).triples;
+                Ok((Forecast::of_pair(chosen, plan, aes_instructions), Some(triples)))
+            }
+            Form::Steps(plan) => {
+                let refused = |e: ThreeError| match e {
+                    ThreeError::Compute(e) => refused(None, &e),
+                    e => Fault::internal("the computation", e),
+                };
+                // A share of each input and output comes on top, at most.
+                let ends: usize = bound.inputs.iter().chain(&bound.outputs).map(Extent::bytes).sum();
+                let cost = |cut: hushwire_three::Cut| {
+                    let costs = (0..3).map(|party| plan.likely_cost(party, cut));
+                    let costs = costs.collect::<Result<Vec<_>, _>>().map_err(refused)?;
+                    let rounds = costs.iter().map(|cost| cost.rounds).max().unwrap_or_default();
+                    let sent = costs.iter().map(|cost| cost.bytes_sent).max().unwrap_or_default();
+                    Ok::<_, Fault>((rounds, sent + ends as u64))
+                };
+                let far = far(THREADS);
+                let near = cost(far.with_few(hushwire_three::Cut::whole().few()))?;
+                let room = hushwire_three::Cut::new(THREADS, hushwire_wire::Shape::lan().one_way());
+                let farther = [cost(far.with_few(room.few()))?, cost(far)?];
+                Ok((Forecast::of_steps(near, farther, aes_instructions), None))
+            }
+        }
+    }
+}

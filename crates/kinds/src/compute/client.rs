@@ -1,0 +1,99 @@
+//! A client: it shares its inputs to three parties, and adds up what it learns.
+
+use super::{
+    bound::{Bound, Form, places},
+    engine::{Engine, GoOn, Links, Records},
+    lengths::{Lengths, Told},
+};
+use hushwire_machine::{Channel, PartyId};
+use hushwire_rep3::{Owner, Role};
+use hushwire_session::{
+    Fault, Member,
+    doors::IN,
+    explain,
+    run::{self, MemberSession},
+};
+use std::ops::Range;
+use zeroize::Zeroizing;
+
+const OUT: &str = "receiving outputs";
+
+/// A client's links.
+pub(super) struct Client {
+    me: Member,
+    to: [Channel; 3],
+    from: [Channel; 3],
+    owner: Owner,
+    /// Runs so far: shares are fresh in each.
+    turn: u32,
+}
+
+impl Client {
+    /// Gives parties the seeds of its shares, where it brings anything.
+    pub(super) fn open(member: &mut MemberSession, brings: bool) -> Result<Self, Fault> {
+        let mut one = |party, to: bool| {
+            let peer = Some(PartyId(party));
+            member.channel(1, 0, peer.filter(|_| to), peer.filter(|_| !to))
+        };
+        let mut to = [one(0, true)?, one(1, true)?, one(2, true)?];
+        let from = [one(0, false)?, one(1, false)?, one(2, false)?];
+        let owner = Owner::new(member.config.backend);
+        for (role, channel) in Role::ALL.into_iter().zip(&mut to).filter(|_| brings) {
+            let sent = channel.send(IN, &owner.seeds(role)[..]);
+            sent.map_err(|e| explain(&member.agreement, e).during(IN))?;
+        }
+        Ok(Self { me: member.config.me.clone(), to, from, owner, turn: 0 })
+    }
+}
+
+impl Engine for Client {
+    fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, Fault> {
+        lengths.at_client(&member.agreement, &mut self.to, &mut self.from)
+    }
+
+    /// Sends the records of its inputs, in order; those of what it learns come back. An input is shared, and its records go, before the next is
+    /// looked at: a party takes all of them as one message, which is the same bytes.
+    fn run(
+        &mut self,
+        member: &MemberSession,
+        bound: &Bound,
+        _: &Form,
+        own: Vec<Records>,
+        _: GoOn<'_>,
+    ) -> Result<Vec<Records>, Fault> {
+        let failed = |e| explain(&member.agreement, e).during(IN);
+        for ((i, extent), records) in bound.inputs_of(&self.me).zip(own) {
+            let value = extent.whole(&records);
+            drop(records);
+            let (full, holders) = self.owner.full(self.turn, i, value, extent.addition);
+            for party in holders.into_iter().filter(|_| !full.is_empty()) {
+                self.to[party.index()].send(IN, &full).map_err(failed)?;
+            }
+        }
+        let spent = || Fault::internal(IN, "a session runs 2^32 computations");
+        self.turn = self.turn.checked_add(1).ok_or_else(spent)?;
+        let mine: Vec<_> = bound.outputs_of(&self.me).collect();
+        let places = places(mine.iter().copied());
+        let mut sum = Zeroizing::new(vec![0; places.iter().map(Range::len).sum()]);
+        let mut share = sum.clone();
+        for channel in &mut self.from {
+            if !share.is_empty() {
+                channel.recv(OUT, &mut share).map_err(|e| explain(&member.agreement, e).during(OUT))?;
+                for (extent, place) in mine.iter().zip(&places) {
+                    extent.addition.add(&mut sum[place.clone()], &share[place.clone()]);
+                }
+            }
+        }
+        Ok(mine.iter().zip(places).map(|(extent, place)| extent.opened(&sum[place])).collect())
+    }
+
+    /// The links to the parties and from them.
+    fn links(&mut self) -> Links<'_> {
+        let (to, from) = (self.to.iter_mut().collect(), self.from.iter_mut().collect());
+        Links { to, from, ..Links::default() }
+    }
+
+    fn into_links(self: Box<Self>) -> run::Links {
+        run::Links { word: self.to.into_iter().chain(self.from).collect(), kept: vec![] }
+    }
+}

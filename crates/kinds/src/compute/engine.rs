@@ -1,0 +1,67 @@
+//! A member's links for computations, one interface for parties of all protocols and clients.
+
+use super::{
+    ComputeTask,
+    bound::{Bound, Form},
+    lengths::{Lengths, Told},
+};
+use hushwire_fault::code;
+use hushwire_machine::Channel;
+use hushwire_session::{
+    Fault, FromDisk,
+    run::{self, MemberSession},
+    threads::COMPUTE,
+};
+use zeroize::Zeroizing;
+
+/// Hears what is done, of how much, and says whether to go on.
+pub(super) type GoOn<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
+
+/// The records of values, one after the other.
+pub(super) type Records = Zeroizing<Vec<u8>>;
+
+/// The end of a run that its program cancelled.
+pub(super) fn cancelled() -> Fault {
+    Fault::new(code::CANCELLED, COMPUTE, "the program cancelled the run", "connect anew to compute again")
+}
+
+/// A member's links, set up once; computations run on them one after the other.
+pub(super) trait Engine: Send {
+    /// Hears the lengths that others' inputs have.
+    fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, Fault>;
+
+    /// Fits the next run to the memory that it may take.
+    fn fit(&mut self, form: &Form, task: &ComputeTask, told: &Told) -> Result<(), Fault> {
+        let _ = (form, task, told);
+        Ok(())
+    }
+
+    /// Runs a computation: records of this member's inputs go in, in order, and those of what it learns come out.
+    fn run(
+        &mut self,
+        member: &MemberSession,
+        bound: &Bound,
+        form: &Form,
+        own: Vec<Records>,
+        go_on: GoOn<'_>,
+    ) -> Result<Vec<Records>, Fault>;
+
+    /// The links to other members besides those of computing.
+    fn links(&mut self) -> Links<'_>;
+
+    /// The phases of the last run that came from this party's shelf, where there is one.
+    fn taken(&self) -> Option<FromDisk> {
+        None
+    }
+
+    /// All links, once the last run is done.
+    fn into_links(self: Box<Self>) -> run::Links;
+}
+
+/// Links to other members: at a party each leads to somebody and from somebody, at a client one way.
+#[derive(Default)]
+pub(super) struct Links<'e> {
+    pub(super) both: Vec<&'e mut Channel>,
+    pub(super) to: Vec<&'e mut Channel>,
+    pub(super) from: Vec<&'e mut Channel>,
+}

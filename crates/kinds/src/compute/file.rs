@@ -1,0 +1,217 @@
+//! The job file of a computation.
+
+use super::PublicPlace;
+use hushwire_compute::{Computation, ComputeError};
+use hushwire_fault::{Excuse, code};
+use hushwire_garble::Scheme;
+use hushwire_ot::Protocol as Extension;
+use hushwire_session::{
+    Fault, Linear, Member, Protocol, open_input,
+    protocol::{self, by_name},
+    toml_file::{Section, Value},
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+/// LOCAL: no computation's text is longer.
+const LONGEST: u64 = 64 << 20;
+
+/// The source of a computation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ComputationSource {
+    /// A `.hwc` file; `-` is standard input.
+    File(PathBuf),
+    /// The text of one.
+    Text(String),
+}
+
+impl ComputationSource {
+    /// Reads and checks the computation.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it makes no sense.
+    pub fn load(&self) -> Result<Computation, Fault> {
+        let (text, path) = match self {
+            Self::Text(text) => (text.clone(), None),
+            Self::File(path) => (read(path)?, Some(path.as_path())),
+        };
+        text.parse().map_err(|e| refused(path, &e))
+    }
+}
+
+fn read(path: &Path) -> Result<String, Fault> {
+    let (mut bytes, io) = (vec![], |e| Fault::io("read", path, &e));
+    open_input(path).map_err(io)?.take(LONGEST + 1).read_to_end(&mut bytes).map_err(io)?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(Fault::file("read", path, "it is longer than 64 MiB", "is it the right file?"));
+    }
+    let text = String::from_utf8(bytes);
+    let text = text.map_err(|_| Fault::file("read", path, "it is not text", "is it the right file?"))?;
+    Ok(hushwire_files::mark::strip_str(&text).to_owned())
+}
+
+/// The error of a computation, with its file where it came from one.
+pub(crate) fn refused(path: Option<&Path>, e: &ComputeError) -> Fault {
+    let place = e.place().map(|place| format!(", {place}")).unwrap_or_default();
+    match path {
+        // Its elements or lengths are at fault, whoever wrote it.
+        _ if matches!(e, ComputeError::Input { .. }) => unfit(e),
+        Some(path) => in_file(e).during(format_args!("{}{place}", path.display())),
+        None => e.fault().during(format_args!("the computation{place}")),
+    }
+}
+
+/// The error of values that a computation does not take.
+pub(super) fn unfit(e: &ComputeError) -> Fault {
+    e.fault().coded(code::VALUES).telling(Excuse::Reading).during("reading inputs")
+}
+
+/// The error of a computation whose file is at fault.
+fn in_file(e: &ComputeError) -> Fault {
+    e.fault().coded(code::COMPUTATION_FILE).telling(Excuse::Reading)
+}
+
+/// A computation, as its job file has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ComputeJob {
+    /// The protocol of the parties.
+    pub protocol: Protocol,
+    /// The scheme of the garbled gates, where the protocol garbles.
+    #[serde(default, with = "by_name")]
+    pub scheme: Option<Scheme>,
+    /// The extension of oblivious transfer, where the protocol uses one.
+    #[serde(default, with = "by_name")]
+    pub ot: Option<Extension>,
+    /// The means of two parties' linear layers.
+    #[serde(default)]
+    pub linear: Option<Linear>,
+    /// Whether two parties make OTs ahead of their use; none: where they are far from each other, or have cores to spare.
+    #[serde(default)]
+    pub ahead: Option<bool>,
+    /// The computation.
+    pub computation: ComputationSource,
+    /// Of members of the computation, which members of the job they are. Those that are not here are the clients of their
+    /// names, or the parties `party0`, `party1`, `party2`.
+    pub members: BTreeMap<String, Member>,
+    /// Lengths that are agreed before the run; owners' inputs say the others.
+    pub symbols: BTreeMap<String, u64>,
+    /// The most that lengths may be of which owners' inputs say the numbers.
+    #[serde(default)]
+    pub bounds: BTreeMap<String, u64>,
+    /// Values of public inputs, which all members have alike.
+    #[serde(default)]
+    pub public: BTreeMap<String, PublicPlace>,
+    /// Of secret inputs, who brings them.
+    #[serde(default)]
+    pub owners: BTreeMap<String, Member>,
+    /// Compute threads of each of three or n parties; two have one.
+    #[serde(default)]
+    pub threads: Option<u16>,
+    /// Bytes that values and work on them may take at each party. Of three, pieces of columns are shortened to keep to it, and a
+    /// computation that takes more in any pieces is refused; of others one whose values, or whose circuit's bits, take more. `None`: any,
+    /// but 2 GiB where owners say lengths that nobody bounds.
+    #[serde(default)]
+    pub memory: Option<u64>,
+}
+
+impl ComputeJob {
+    /// A job with everything else as it is by default.
+    #[must_use]
+    pub fn new(protocol: Protocol, computation: ComputationSource) -> Self {
+        Self {
+            protocol,
+            scheme: None,
+            ot: None,
+            linear: None,
+            ahead: None,
+            computation,
+            members: BTreeMap::new(),
+            symbols: BTreeMap::new(),
+            bounds: BTreeMap::new(),
+            public: BTreeMap::new(),
+            owners: BTreeMap::new(),
+            threads: None,
+            memory: None,
+        }
+    }
+
+    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, Fault> {
+        let protocol = top.take("protocol").map(|v| v.parsed(str::parse, "write protocol = \"rep3\""));
+        let protocol = crate::circuit::among(&mut top, protocol.transpose()?.unwrap_or(Protocol::Rep3))?;
+        let scheme = top.take("scheme").map(|v| v.parsed(protocol::private_scheme, "write scheme = \"mi\""));
+        let ot = top.take("ot").map(|v| v.parsed(protocol::extension, "write ot = \"softspoken4\""));
+        let linear = top.take("linear").map(|v| v.parsed(str::parse, "write linear = \"he\" or \"ot\""));
+        let ahead = top.take("ahead").map(|v| v.parsed(protocol::ahead_or_auto, "write ahead = \"auto\""));
+        let (scheme, ot, linear) = (scheme.transpose()?, ot.transpose()?, linear.transpose()?);
+        let ahead = ahead.transpose()?.flatten();
+        let computation = top.need("computation", "computation = \"bill.hwc\"")?.path()?;
+        let who = |value: Value<'_>| value.parsed(str::parse, "write \"party0\" or \"client:alice\"");
+        let members = table(&mut top, "members", who)?;
+        let (mut symbols, mut bounds) = (BTreeMap::new(), BTreeMap::new());
+        for (name, length) in table(&mut top, "symbols", |value| length(&value))? {
+            match length {
+                Length::Is(n) => symbols.insert(name, n),
+                Length::AtMost(n) => bounds.insert(name, n),
+            };
+        }
+        let public = table(&mut top, "public", PublicPlace::of)?;
+        let owners = table(&mut top, "owners", who)?;
+        let (threads, memory) = top.take("parameters").map(parameters).transpose()?.unwrap_or_default();
+        top.finish()?;
+        let computation = ComputationSource::File(computation);
+        Ok(Self {
+            protocol,
+            scheme,
+            ot,
+            linear,
+            ahead,
+            computation,
+            members,
+            symbols,
+            bounds,
+            public,
+            owners,
+            threads,
+            memory,
+        })
+    }
+}
+
+/// A length under `[symbols]`.
+enum Length {
+    Is(u64),
+    AtMost(u64),
+}
+
+/// `100`, or `"<= 100"` where inputs say it.
+fn length(value: &Value<'_>) -> Result<Length, Fault> {
+    let Ok(text) = value.text() else { return value.number(0..=1 << 40).map(Length::Is) };
+    let most = text.trim().strip_prefix("<=").and_then(|n| n.trim().parse().ok());
+    let wrong = || {
+        value.error("is no length", "write a number, or as in \"<= 100000\" the most that an input may have")
+    };
+    most.filter(|n| *n <= 1 << 40).map(Length::AtMost).ok_or_else(wrong)
+}
+
+/// Compute threads, and bytes of memory, where a job says so.
+fn parameters(value: Value<'_>) -> Result<(Option<u16>, Option<u64>), Fault> {
+    let mut section = value.section()?;
+    let threads = section.take("threads").map(|v| v.number(1..=128)).transpose()?;
+    let memory = section.take("memory").map(|v| v.number(1..=1 << 50)).transpose()?;
+    section.finish()?;
+    Ok((threads.map(|n| n as u16), memory))
+}
+
+/// A table whose keys are the computation's names.
+fn table<T>(
+    top: &mut Section<'_>,
+    key: &'static str,
+    read: impl Fn(Value<'_>) -> Result<T, Fault>,
+) -> Result<BTreeMap<String, T>, Fault> {
+    let Some(section) = top.take(key).map(Value::section).transpose()? else { return Ok(BTreeMap::new()) };
+    section.rest().into_iter().map(|(name, value)| Ok((name, read(value)?))).collect()
+}

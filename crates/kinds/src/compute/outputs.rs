@@ -1,0 +1,199 @@
+//! Outputs: CSV, records, or back to the caller.
+
+use super::{ComputeTask, bound::Extent};
+use hushwire_compute::Scalar;
+use hushwire_fault::code;
+use hushwire_session::{Fault, FromDisk, MemberConfig, NewFile, OutputPlace, as_text, suggest};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Write as _},
+    io::Write,
+};
+use zeroize::Zeroizing;
+
+/// An output as text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// The elements' type, as `u64`.
+    pub scalar: String,
+    /// Lengths of its axes.
+    pub lengths: Vec<usize>,
+    /// The elements, the last axis fastest.
+    pub elements: Vec<String>,
+}
+
+impl Shown {
+    /// Of records, one after the other.
+    #[must_use]
+    pub fn new(scalar: Scalar, lengths: &[usize], records: &[u8]) -> Self {
+        let elements = records.chunks_exact(scalar.record()).map(|record| scalar.show(record));
+        Self { scalar: scalar.to_string(), lengths: lengths.to_vec(), elements: elements.collect() }
+    }
+
+    /// A CSV file: a column for each place behind the first axis, under the output's name.
+    #[must_use]
+    pub fn csv(&self, name: &str) -> Zeroizing<String> {
+        let columns: usize = self.lengths.iter().skip(1).product();
+        let mut text = Zeroizing::new(String::new());
+        for column in 0..columns {
+            let comma = if column == 0 { "" } else { "," };
+            // Writing to a string does not fail.
+            let _ = match self.lengths.len() {
+                0 | 1 => write!(text, "{comma}{name}"),
+                _ => write!(text, "{comma}{name}_{column}"),
+            };
+        }
+        text.push('\n');
+        for (i, element) in self.elements.iter().enumerate() {
+            text.push_str(element);
+            text.push(if (i + 1) % columns == 0 { '\n' } else { ',' });
+        }
+        text
+    }
+}
+
+/// As constants of the text form: `3`, `[1, 2]`, `[[1, 2], [3, 4]]`.
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fn list(f: &mut fmt::Formatter<'_>, lengths: &[usize], elements: &[String]) -> fmt::Result {
+            let Some((n, inner)) = lengths.split_first() else {
+                return f.write_str(elements.first().map_or("", String::as_str));
+            };
+            let each = inner.iter().product::<usize>();
+            f.write_str("[")?;
+            for i in 0..*n {
+                f.write_str(if i == 0 { "" } else { ", " })?;
+                list(f, inner, &elements[i * each..(i + 1) * each])?;
+            }
+            f.write_str("]")
+        }
+        list(f, &self.lengths, &self.elements)
+    }
+}
+
+/// The end of a computation at one member. Outputs are by place.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Computed {
+    /// Outputs for which no file was named.
+    pub shown: Vec<(usize, Shown)>,
+    /// Records of outputs that were wanted in memory.
+    #[serde(with = "records")]
+    pub records: Vec<(usize, Vec<u8>)>,
+    /// The numbers of all symbols.
+    pub symbols: BTreeMap<String, u64>,
+    /// ANDs of the circuit.
+    pub ands: u64,
+    /// The phases of authenticated garbling that came from this party's shelf, if it has one.
+    pub from_disk: Option<FromDisk>,
+    /// Remarks on this member's own inputs, such as numbers that were rounded.
+    #[serde(default)]
+    pub remarks: Vec<String>,
+}
+
+/// Bytes as digits between our own processes.
+mod records {
+    use super::as_text;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    struct One(usize, #[serde(with = "as_text::maybe_bytes")] Option<Vec<u8>>);
+
+    pub(super) fn serialize<S: Serializer>(all: &[(usize, Vec<u8>)], to: S) -> Result<S::Ok, S::Error> {
+        all.iter().map(|(j, bytes)| One(*j, Some(bytes.clone()))).collect::<Vec<_>>().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(usize, Vec<u8>)>, D::Error> {
+        let all = Vec::<One>::deserialize(from)?;
+        Ok(all.into_iter().map(|One(j, bytes)| (j, bytes.unwrap_or_default())).collect())
+    }
+}
+
+/// An output at a recipient.
+pub(super) struct Sink {
+    name: String,
+    to: To,
+    /// The records, once they are there.
+    value: Option<(Extent, Zeroizing<Vec<u8>>)>,
+}
+
+enum To {
+    Show,
+    Memory,
+    Nowhere,
+    Records(NewFile),
+    Csv(NewFile),
+}
+
+/// Starts what the member learns, by the output's place: what cannot be written shows before anything is connected.
+pub(super) fn sinks(task: &ComputeTask, config: &mut MemberConfig) -> Result<Vec<(usize, Sink)>, Fault> {
+    let MemberConfig { me, outputs, files, .. } = config;
+    let name = |j: usize| task.computation().outputs()[j].name.as_str();
+    let names: Vec<&str> = task.outputs_of(me).map(name).collect();
+    if let Some(odd) = outputs.keys().find(|name| !names.contains(&name.as_str())) {
+        let cause = format!("{me} does not learn an output called `{odd}`");
+        return Err(Fault::new(code::COMPUTATION, "preparing outputs", cause, suggest::remedy(odd, &names)));
+    }
+    let mut all = vec![];
+    for j in task.outputs_of(me) {
+        let name = name(j);
+        let mut create = |path| files.create(&format!("for output {name}"), path, &task.writer(name), 0o600);
+        let to = match outputs.get(name) {
+            None | Some(OutputPlace::Show) => To::Show,
+            Some(OutputPlace::Memory) => To::Memory,
+            Some(OutputPlace::Discard) => To::Nowhere,
+            Some(OutputPlace::File(path)) => To::Records(create(path)?),
+            Some(OutputPlace::Csv(path)) => To::Csv(create(path)?),
+            Some(OutputPlace::HexFile(_) | OutputPlace::Unnamed) => {
+                let remedy = "write { csv = \"…\" } or { file = \"…\" }";
+                let cause = "a computation gives no digits";
+                return Err(Fault::new(code::COMPUTATION, format!("preparing output {name}"), cause, remedy));
+            }
+        };
+        all.push((j, Sink { name: name.to_owned(), to, value: None }));
+    }
+    Ok(all)
+}
+
+impl Sink {
+    pub(super) fn put(&mut self, extent: &Extent, records: Zeroizing<Vec<u8>>) {
+        self.value = Some((extent.clone(), records));
+    }
+
+    /// Its records, once they are there.
+    #[cfg(any(feature = "nn", feature = "sql"))]
+    pub(super) fn records(&self) -> Option<(&Extent, &[u8])> {
+        self.value.as_ref().map(|(extent, records)| (extent, &records[..]))
+    }
+
+    /// Puts it on the disk, still without a name.
+    pub(super) fn prepare(&self) -> Result<(), Fault> {
+        let missing = || Fault::internal("writing outputs", "an output was not computed");
+        let (extent, records) = self.value.as_ref().ok_or_else(missing)?;
+        let write = |file: &NewFile, bytes: &[u8]| {
+            file.writer()?.write_all(bytes).map_err(|e| file.error(&e))?;
+            file.sync()
+        };
+        match &self.to {
+            To::Show | To::Memory | To::Nowhere => Ok(()),
+            To::Records(file) => write(file, records),
+            To::Csv(file) => {
+                let shown = Shown::new(extent.scalar, &extent.lengths, records);
+                write(file, shown.csv(&self.name).as_bytes())
+            }
+        }
+    }
+
+    /// Gives it its name, or the caller its value.
+    pub(super) fn commit(self, j: usize, learnt: &mut Computed) -> Result<(), Fault> {
+        match (self.to, self.value) {
+            (To::Show, Some((extent, records))) => {
+                learnt.shown.push((j, Shown::new(extent.scalar, &extent.lengths, &records)));
+            }
+            (To::Memory, Some((_, records))) => learnt.records.push((j, records.to_vec())),
+            (To::Records(file) | To::Csv(file), _) => file.commit()?,
+            _ => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,103 @@
+//! One of two parties on numbers: its links, set up once, and a computation on them.
+
+use super::{
+    ComputeTask,
+    bound::{Bound, Extent, Form, ROOM},
+    delay,
+    engine::{Engine, GoOn, Links, Records, cancelled},
+    lengths::{Lengths, Told, says},
+};
+use hushwire_compute::Tensor;
+use hushwire_machine::Channel;
+use hushwire_prg::Seed;
+use hushwire_session::{
+    Chosen, Fault, Member,
+    engine::{Failure, SETUP, Seat},
+    explain,
+    run::{self, MemberSession},
+    threads::COMPUTE,
+};
+use hushwire_two::{Distance, Party, TwoError};
+use zeroize::Zeroizing;
+
+/// A party's links and its side of the protocol.
+pub(super) struct Pair {
+    me: Member,
+    seat: Seat,
+    control: Vec<Channel>,
+    channels: Vec<Channel>,
+    party: Party,
+    distance: Distance,
+}
+
+impl Pair {
+    pub(super) fn open(member: &mut MemberSession, chosen: Chosen) -> Result<Self, Fault> {
+        let (seat, mut control) = Seat::take(member)?;
+        let (channels, ots) = (seat.channels(member, 0)?, seat.channels(member, 1)?.pop());
+        let missing = || Fault::internal(SETUP, "protocol two has a peer and an OT extension");
+        let (ots, ot) = (ots.ok_or_else(missing)?, chosen.ot.ok_or_else(missing)?);
+        let party = Party::open(ots, seat.index.into(), &seat.context, ot, &Seed::random());
+        // LOCAL: while one party multiplies under encryption the other waits.
+        let cores = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
+        let party = party.map_err(|e| Failure::from(e).told(&seat, SETUP))?.threads(cores);
+        let delay = delay::announced(&mut control);
+        let delay = delay.map_err(|e| explain(&member.agreement, e).during("measuring delays"))?;
+        let distance = Distance::of(delay);
+        let party = party.distance(distance);
+        let party = if let Some(ahead) = chosen.ahead { party.ahead(ahead) } else { party };
+        Ok(Self { me: member.config.me.clone(), seat, control, channels, party, distance })
+    }
+}
+
+impl Engine for Pair {
+    fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, Fault> {
+        let mut control: Vec<_> = self.control.iter_mut().collect();
+        lengths.at_party(&member.agreement, &mut control, std::iter::empty())
+    }
+
+    /// If the pieces for the parties' distance take more memory than they may, it uses the short pieces of near parties; it refuses
+    /// a run that takes more even in these.
+    fn fit(&mut self, form: &Form, task: &ComputeTask, told: &Told) -> Result<(), Fault> {
+        self.party.set_distance(self.distance);
+        let (Form::Pair(plan), Some(most)) = (form, task.most_memory(told)) else { return Ok(()) };
+        if plan.within(self.distance, most).is_err() {
+            let kept = plan.within(Distance::Near, most);
+            kept.map_err(|e| says(told, e.fault().remedied(ROOM).during("the computation")))?;
+            self.party.set_distance(Distance::Near);
+        }
+        Ok(())
+    }
+
+    fn run(
+        &mut self,
+        _: &MemberSession,
+        bound: &Bound,
+        form: &Form,
+        own: Vec<Records>,
+        go_on: GoOn<'_>,
+    ) -> Result<Vec<Records>, Fault> {
+        let Form::Pair(plan) = form else {
+            return Err(Fault::internal(COMPUTE, "two parties on numbers have a plan of their own"));
+        };
+        let value = |((_, extent), records): ((usize, &Extent), &Records)| {
+            Tensor::from_planes(extent.scalar, &extent.lengths, &extent.planes(records))
+        };
+        let inputs = bound.inputs_of(&self.me).zip(&own).map(value).collect();
+        let mut steps = |done: usize, whole: usize| go_on(done as u64, whole as u64);
+        let learnt =
+            self.party.run(&mut self.channels[0], plan, inputs, &mut steps).map_err(|e| match e {
+                TwoError::Cancelled => cancelled(),
+                e => Failure::from(e).told(&self.seat, COMPUTE),
+            })?;
+        Ok(learnt.iter().map(|tensor| Zeroizing::new(tensor.records())).collect())
+    }
+
+    fn links(&mut self) -> Links<'_> {
+        Links { both: self.control.iter_mut().collect(), ..Links::default() }
+    }
+
+    fn into_links(self: Box<Self>) -> run::Links {
+        let kept = self.channels.into_iter().chain(self.party.into_channel()).collect();
+        run::Links { word: self.control, kept }
+    }
+}

@@ -1,0 +1,472 @@
+//! The agreement on a computation, and what its members bring and learn.
+
+use super::{
+    Bound, ComputationSource, ComputeJob, ComputePart,
+    bound::{Form, fits, plannable, within},
+    file::{self, refused},
+    lengths::{Open, Told, says},
+    public::Public,
+    threads::{lanes, threads},
+    values::Values,
+};
+use hushwire_compute::{Computation, ComputeError, Dim, Tensor, Type, Visibility};
+use hushwire_fault::code;
+use hushwire_session::{
+    Agreement, Chosen, Fault, Field, Forecast, Member, MemberConfig, Protocol, Task, protocol,
+    shelves::{Preparable, Wants},
+};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+
+/// AGREEMENT: bytes that a computation may take at each party where members tell lengths, and neither a bound on them nor memory was agreed on.
+const UNAGREED: u64 = 2 << 30;
+/// AGREEMENT: the meaning of the fields, the cut, the way in which computations become circuits, and the bytes that a run sends.
+const PLAN_VERSION: u32 = 12;
+
+/// A computation's job, read and planned.
+#[derive(Clone)]
+pub struct ComputeTask {
+    job: ComputeJob,
+    chosen: Chosen,
+    threads: u16,
+    computation: Arc<Computation>,
+    /// Of the computation's inputs; none of those that all know.
+    owners: Vec<Option<Member>>,
+    public: Arc<Public>,
+    /// Of the computation's outputs.
+    recipients: Vec<Vec<Member>>,
+    /// The member of the job that each of the computation's is.
+    members: Vec<Member>,
+    clients: Vec<String>,
+}
+
+fn wrong(cause: impl std::fmt::Display, remedy: impl std::fmt::Display) -> Fault {
+    Fault::new(code::COMPUTATION, "planning the job", cause, remedy)
+}
+
+impl ComputeTask {
+    /// Reads the computation and plans its run.
+    ///
+    /// # Errors
+    /// The computation cannot be read, a member of it has no place in the protocol, or an input is brought by nobody.
+    pub fn new(job: &ComputeJob) -> Result<Self, Fault> {
+        Self::of(job, Arc::new(job.computation.load()?))
+    }
+
+    /// Plans the run of a computation, in place of the one that the job names.
+    ///
+    /// # Errors
+    /// A member of it has no place in the protocol, or an input is brought by nobody.
+    pub fn of(job: &ComputeJob, computation: Arc<Computation>) -> Result<Self, Fault> {
+        let chosen = Chosen::new(job.protocol, job.scheme, job.ot)?.with_linear(job.linear)?;
+        let chosen = chosen.with_ahead(job.ahead)?;
+        let names = computation.members();
+        if let Some(odd) = job.members.keys().find(|name| !names.contains(name)) {
+            let names: Vec<_> = names.iter().map(String::as_str).collect();
+            return Err(wrong(
+                format!("the computation has no member {odd}"),
+                hushwire_session::suggest::remedy(odd, &names),
+            ));
+        }
+        if let Some(odd) =
+            job.symbols.keys().chain(job.bounds.keys()).find(|name| !computation.symbols().contains(name))
+        {
+            let names: Vec<_> = computation.symbols().iter().map(String::as_str).collect();
+            return Err(wrong(
+                format!("the computation has no symbol {odd}"),
+                hushwire_session::suggest::remedy(odd, &names),
+            ));
+        }
+        let members = (0..names.len()).map(|i| member_of(job, names, i)).collect::<Result<Vec<_>, _>>()?;
+        for member in &members {
+            job.protocol.admits(member).map_err(|(cause, remedy)| wrong(cause, remedy))?;
+        }
+        let owners = owners(job, &computation, &members)?;
+        let public = Arc::new(Public::read(&job.public, &computation, &job.symbols)?);
+        for (symbol, most) in &job.bounds {
+            if let Some(n) = public.symbols.get(symbol).filter(|n| *n > most) {
+                let cause = format!("{symbol} is {n}, and {most} is the most that was agreed on");
+                return Err(wrong(cause, format!("write more for {symbol} under [symbols]")));
+            }
+        }
+        let learn = |to: &[hushwire_compute::Member]| {
+            let mut to: Vec<_> = to.iter().map(|of| members[usize::from(of.0)].clone()).collect();
+            to.sort();
+            to.dedup();
+            to
+        };
+        let recipients: Vec<_> = computation.outputs().iter().map(|output| learn(&output.to)).collect();
+        let learns = recipients.iter().flatten();
+        let takes_part =
+            |member: &&Member| owners.iter().flatten().chain(learns.clone()).any(|other| other == *member);
+        let mut clients: Vec<String> = vec![];
+        for member in members.iter().chain(job.owners.values()).filter(takes_part) {
+            if let Member::Client(name) = member
+                && !clients.contains(name)
+            {
+                clients.push(name.clone());
+            }
+        }
+        if clients.len() > 100 {
+            return Err(wrong("it has more than 100 clients", "let parties bring some of the inputs"));
+        }
+        let threads = threads(job.protocol, job.threads).map_err(|(cause, remedy)| wrong(cause, remedy))?;
+        let job = job.clone();
+        Ok(Self { job, chosen, threads, computation, owners, public, recipients, members, clients })
+    }
+
+    /// The job.
+    #[must_use]
+    pub fn job(&self) -> &ComputeJob {
+        &self.job
+    }
+
+    /// The computation, whose lengths may be symbols.
+    #[must_use]
+    pub fn computation(&self) -> &Computation {
+        &self.computation
+    }
+
+    /// The protocol with what it was told.
+    #[must_use]
+    pub fn chosen(&self) -> Chosen {
+        self.chosen
+    }
+
+    /// The same with an extension of oblivious transfer that a link has chosen.
+    #[cfg(feature = "nn")]
+    pub(crate) fn over(mut self, link: hushwire_session::Link, ot: hushwire_ot::Protocol) -> Self {
+        self.chosen = Chosen { ot: Some(ot), link: Some(link), ..self.chosen };
+        self
+    }
+
+    /// Compute threads of each party.
+    #[must_use]
+    pub fn threads(&self) -> u16 {
+        self.threads
+    }
+
+    /// The members of the job that the computation's members are, in order.
+    #[must_use]
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// The owner of an input, by its place; none of one that all know.
+    #[must_use]
+    pub fn owner(&self, input: usize) -> Option<&Member> {
+        self.owners[input].as_ref()
+    }
+
+    /// Those who learn an output, by its place.
+    #[must_use]
+    pub fn recipients(&self, output: usize) -> &[Member] {
+        &self.recipients[output]
+    }
+
+    /// Inputs of `member`: place, name and type.
+    pub(crate) fn inputs_of<'a>(
+        &'a self,
+        member: &'a Member,
+    ) -> impl Iterator<Item = (usize, &'a str, &'a Type)> {
+        let all = self.computation.inputs().enumerate().map(|(i, (name, ty))| (i, name, ty));
+        all.filter(move |(i, ..)| self.owners[*i].as_ref() == Some(member))
+    }
+
+    /// Outputs that `member` learns, by place.
+    pub(crate) fn outputs_of<'a>(&'a self, member: &'a Member) -> impl Iterator<Item = usize> + 'a {
+        (0..self.recipients.len()).filter(move |j| self.recipients[*j].contains(member))
+    }
+
+    /// The numbers of symbols that the job, or a public value, binds.
+    pub(crate) fn known(&self) -> &BTreeMap<String, u64> {
+        &self.public.symbols
+    }
+
+    /// All public values are there: a run needs them, a forecast does not.
+    pub(crate) fn complete(&self) -> Result<(), Fault> {
+        let mut inputs = self.computation.inputs().zip(&self.owners);
+        let missing = inputs.find(|((name, _), owner)| owner.is_none() && !self.public.has(name));
+        missing.map_or(Ok(()), |((name, ty), _)| {
+            let remedy = format!("write {name} = {{ values = \"…\" }} under [public] of the job");
+            Err(Fault::new(
+                code::COMPUTATION,
+                "reading inputs",
+                format!("public input {name}: {ty} has no values"),
+                remedy,
+            ))
+        })
+    }
+
+    /// The names of symbols that neither the job nor a public value binds, and that some value has.
+    pub(crate) fn unbound(&self) -> Vec<String> {
+        let stands = |name: &String| {
+            let is = |dim: &Dim| matches!(dim, Dim::Symbol(symbol) if **symbol == **name);
+            self.computation.nodes().iter().any(|node| node.ty.shape.0.iter().any(is))
+        };
+        let unbound = |name: &&String| !self.known().contains_key(*name) && stands(name);
+        self.computation.symbols().iter().filter(unbound).cloned().collect()
+    }
+
+    /// The numbers that the job gives to symbols that are no input's length. Nobody's values fix them, and a computation may add them up and
+    /// compare with them: they are terms, as numbers that stand in the computation are.
+    fn free_symbols(&self) -> Option<String> {
+        let fixed = |symbol: &str| self.computation.inputs().any(|(_, ty)| has(ty, symbol));
+        let free = self.job.symbols.iter().filter(|(name, _)| !fixed(name));
+        let free: Vec<_> = free.map(|(name, n)| format!("{name} = {n}")).collect();
+        (!free.is_empty()).then(|| free.join(", "))
+    }
+
+    /// The same with those who may say them, and the most that was agreed on.
+    pub(super) fn open_symbols(&self) -> Vec<Open> {
+        let open = |symbol: String| {
+            let inputs = self.computation.inputs().zip(&self.owners);
+            let owners =
+                inputs.filter(|((_, ty), _)| has(ty, &symbol)).filter_map(|(_, owner)| owner.clone());
+            Open { owners: owners.collect(), most: self.job.bounds.get(&symbol).copied(), symbol }
+        };
+        self.unbound().into_iter().map(open).collect()
+    }
+
+    /// An error of the computation, with its file.
+    pub(crate) fn refused(&self, e: &ComputeError) -> Fault {
+        let path = match &self.job.computation {
+            ComputationSource::File(path) => Some(path.as_path()),
+            ComputationSource::Text(_) => None,
+        };
+        refused(path, e)
+    }
+
+    /// The numbers of symbols that inputs of these lengths have, with those that are known before.
+    pub(crate) fn lengths(
+        &self,
+        known: &BTreeMap<String, u64>,
+        lengths: &BTreeMap<String, Vec<usize>>,
+    ) -> Result<BTreeMap<String, u64>, Fault> {
+        let found = self.computation.symbols_with(known, lengths);
+        found.map_err(|e| file::unfit(&e))
+    }
+
+    /// The numbers that this member's inputs say, none of which is more than was agreed on.
+    pub(super) fn own(&self, symbols: &BTreeMap<String, u64>, me: &Member) -> Result<Told, Fault> {
+        let own = |open: Open| {
+            let n = *symbols.get(&open.symbol)?;
+            Some(open.within(n, me).map(|()| (open.symbol, (n, me.clone()))))
+        };
+        self.open_symbols().into_iter().filter_map(own).collect()
+    }
+
+    /// Bytes that a computation may take at each party whose lengths were told so.
+    pub(super) fn most_memory(&self, told: &Told) -> Option<u64> {
+        let unagreed = told.keys().any(|symbol| !self.job.bounds.contains_key(symbol));
+        self.job.memory.or(unagreed.then_some(UNAGREED))
+    }
+
+    /// Holds an input of this member to the range that it promises.
+    pub(crate) fn promised(&self, name: &str, values: &Values) -> Result<(), Fault> {
+        let tensor = Tensor::from_records(values.scalar, &values.lengths, &values.records);
+        let kept = self.computation.check_promises(&BTreeMap::from([(name.to_owned(), tensor)]));
+        kept.map_err(|e| file::unfit(&e))
+    }
+
+    /// The computation with these lengths.
+    ///
+    /// # Errors
+    /// A symbol has no number, an operation does not take these lengths, or a value is too large.
+    pub fn bound(&self, symbols: &BTreeMap<String, u64>) -> Result<Bound, Fault> {
+        self.bound_within(symbols, &Told::new())
+    }
+
+    /// The same where members told lengths: it takes no more memory for them than was agreed on.
+    pub(super) fn bound_within(&self, symbols: &BTreeMap<String, u64>, told: &Told) -> Result<Bound, Fault> {
+        let refused = |e: &ComputeError| says(told, self.refused(e));
+        let computation = self.computation.bind(symbols).map_err(|e| refused(&e))?;
+        // What follows from public values may have had no length before.
+        computation.check_promises(&self.public.values).map_err(|e| refused(&e))?;
+        fits(&computation).map_err(|e| says(told, e))?;
+        // Three parties' plans know better what they take, and shorten pieces; without a word this is the more generous.
+        let planned = self.job.protocol == Protocol::Rep3 && self.job.memory.is_some();
+        if let Some(most) = self.most_memory(told) {
+            let held = if planned { plannable } else { within };
+            held(&computation, most).map_err(|e| says(told, e))?;
+        }
+        // Where public values are missing, for a forecast, the first party brings them.
+        let inputs = computation.inputs().zip(&self.owners);
+        let first = |(name, _): (&str, &Type)| (!self.public.has(name)).then_some(Member::Party(0));
+        let owners: Vec<_> = inputs.map(|(input, owner)| owner.clone().or_else(|| first(input))).collect();
+        let numbers = self.job.protocol == Protocol::Rep3;
+        let cut = computation.cut(&owners, &self.public.values, numbers).map_err(|e| self.refused(&e))?;
+        Bound::new(computation, cut, self.public.clone(), self.recipients.clone())
+    }
+
+    /// Names the runs that may replace each other's file of output `name`: those of the same computation with the same numbers, whatever its
+    /// inputs' lengths.
+    #[must_use]
+    pub fn writer(&self, name: &str) -> String {
+        let digest = hex::encode(&self.computation.digest()[..8]);
+        let numbers = self.free_symbols().map(|numbers| format!(" with {numbers}")).unwrap_or_default();
+        format!("output {name} of {} {digest}{numbers}", self.computation.name())
+    }
+}
+
+/// Whether a symbol is a length of values of this type.
+fn has(ty: &Type, symbol: &str) -> bool {
+    ty.shape.0.iter().any(|dim| matches!(dim, Dim::Symbol(name) if **name == *symbol))
+}
+
+/// The owner of each input: the member that its type names, the one that the job names of a secret one, none of a public one.
+fn owners(
+    job: &ComputeJob,
+    computation: &Computation,
+    members: &[Member],
+) -> Result<Vec<Option<Member>>, Fault> {
+    let secret = computation.inputs().filter(|(_, ty)| ty.visibility == Visibility::Secret);
+    let secret: Vec<&str> = secret.map(|(name, _)| name).collect();
+    if let Some(odd) = job.owners.keys().find(|name| !secret.contains(&name.as_str())) {
+        let remedy = match computation.inputs().any(|(name, _)| name == odd) {
+            true => "leave it out: its declaration says who brings it".to_owned(),
+            false => hushwire_session::suggest::remedy(odd, &secret),
+        };
+        return Err(wrong(format!("the computation has no secret input {odd}"), remedy));
+    }
+    let owner = |(name, ty): (&str, &Type)| match ty.visibility {
+        Visibility::Public => Ok(None),
+        Visibility::Private(of) => Ok(Some(members[usize::from(of.0)].clone())),
+        Visibility::Secret => {
+            let owner = job.owners.get(name).ok_or_else(|| {
+                let remedy = format!("write {name} = \"party0\", or a client, under [owners] of the job");
+                wrong(format!("secret input {name} is brought by no member"), remedy)
+            })?;
+            job.protocol.admits(owner).map_err(|(cause, remedy)| wrong(cause, remedy))?;
+            Ok(Some(owner.clone()))
+        }
+    };
+    computation.inputs().map(owner).collect()
+}
+
+/// The member of the job that member `i` of the computation is.
+fn member_of(job: &ComputeJob, names: &[String], i: usize) -> Result<Member, Fault> {
+    let name = &names[i];
+    if let Some(member) = job.members.get(name) {
+        return Ok(member.clone());
+    }
+    if let Ok(party @ Member::Party(_)) = name.parse() {
+        return Ok(party);
+    }
+    if job.protocol.has_clients() {
+        return Ok(Member::Client(name.clone()));
+    }
+    if names.len() <= usize::from(job.protocol.parties()) {
+        return Ok(Member::Party(i as u8));
+    }
+    let cause = format!(
+        "protocol {} has {} parties, and the computation {} members",
+        job.protocol,
+        protocol::words(job.protocol.parties()),
+        names.len()
+    );
+    Err(wrong(
+        cause,
+        format!("say which party each is under [members], as in {name} = \"party0\", or take protocol rep3"),
+    ))
+}
+
+impl Task for ComputeTask {
+    type Learnt = super::Computed;
+    type Part = ComputePart;
+
+    fn notes(&self) -> &[String] {
+        &self.public.remarks
+    }
+
+    fn agreement(&self) -> Agreement {
+        let join = |list: Vec<String>| list.join(", ");
+        let digest = hex::encode(self.computation.digest());
+        let name = self.computation.name();
+        let members = self.computation.members().iter().zip(&self.members);
+        let bounds = self.job.bounds.iter().map(|(name, n)| format!("{name} <= {n}"));
+        let symbols = self.job.symbols.iter().map(|(name, n)| format!("{name} = {n}")).chain(bounds);
+        let owners = self.job.owners.iter().map(|(name, is)| format!("{name}: {}", is.key()));
+        let public = self.public.digests();
+        Agreement {
+            kind: "compute",
+            title: name.to_owned(),
+            protocol: self.job.protocol,
+            clients: self.clients.clone(),
+            fields: vec![
+                Field::new("protocol", format!("{}, compute version {PLAN_VERSION}", self.chosen.agreed()))
+                    .meaning(self.chosen.to_string()),
+                Field {
+                    shown: Some(format!("{name}, digest {}", &digest[..16])),
+                    ..Field::new("computation", digest.clone())
+                },
+                Field::new(
+                    "members",
+                    join(members.map(|(name, is)| format!("{name}: {}", is.key())).collect()),
+                ),
+                Field { term: self.free_symbols(), ..Field::size("symbols", join(symbols.collect())) },
+                Field::size("threads", self.threads.to_string()),
+                // Pieces depend on it.
+                Field::size(
+                    "memory",
+                    self.job.memory.map_or("any".to_owned(), |bytes| format!("{bytes} bytes")),
+                ),
+                Field::new("owners", join(owners.collect())),
+                Field {
+                    shown: Some(join(
+                        public.iter().map(|(name, hex)| format!("{name} {}", &hex[..16])).collect(),
+                    )),
+                    ..Field::new(
+                        "public values",
+                        join(public.iter().map(|(name, hex)| format!("{name}: {hex}")).collect()),
+                    )
+                },
+            ],
+            lanes: lanes(self.job.protocol, self.threads),
+            client_lanes: 1,
+        }
+    }
+
+    fn tells_of_files(&self) -> bool {
+        self.job.public.values().any(|place| place.path().is_some())
+    }
+
+    fn reads(&self) -> Vec<(String, PathBuf)> {
+        let text = match &self.job.computation {
+            ComputationSource::File(path) => Some(("the computation".to_owned(), path.clone())),
+            ComputationSource::Text(_) => None,
+        };
+        let public = self.job.public.iter();
+        let public = public
+            .filter_map(|(name, place)| Some((format!("public input {name}"), place.path()?.to_owned())));
+        text.into_iter().chain(public).collect()
+    }
+
+    fn forecast(&self, aes_instructions: bool, ands: Option<u64>) -> Option<Forecast> {
+        let Chosen { protocol, scheme, .. } = self.chosen;
+        // Three parties count steps, each of which takes a time of its own.
+        let ands = ands.filter(|_| protocol != Protocol::Rep3);
+        ands.map(|ands| Forecast::of_ands(protocol, scheme, ands, aes_instructions))
+    }
+
+    fn open(&self, config: &mut MemberConfig) -> Result<ComputePart, Fault> {
+        ComputePart::open(self, config)
+    }
+}
+
+impl Preparable for ComputeTask {
+    /// Of the circuit that it is.
+    fn wants(&self) -> Result<Wants, Fault> {
+        self.complete()?;
+        if let Some(symbol) = self.unbound().first() {
+            let cause = format!("its size depends on {symbol}, which only a run's inputs say");
+            let remedy =
+                format!("write {symbol} = … under [symbols] of the job, or say it with --symbol {symbol}=…");
+            return Err(Fault::new(code::COMPUTATION, "preprocessing", cause, remedy));
+        }
+        let bound = self.bound(self.known())?;
+        let Form::Circuit(program) = bound.form_within(self.chosen, self.most_memory(&Told::new()))? else {
+            return Err(Fault::internal("preprocessing", "its protocol runs no circuits"));
+        };
+        Ok(Wants::once(self.chosen, &program, &bound.seats, self.threads))
+    }
+}

@@ -1,0 +1,74 @@
+//! A member's side of computations: its engine, opened, and runs on it.
+
+#[cfg(feature = "two")]
+use super::pair::Pair;
+use super::{
+    ComputeTask,
+    bound::Bound,
+    circuits::Circuits,
+    client::Client,
+    engine::{Engine, GoOn, Records, cancelled},
+    lengths::{Lengths, Told, says},
+    three::Three,
+    values::Values,
+};
+use hushwire_session::{Chosen, Fault, Member, Protocol, run::MemberSession};
+use std::collections::BTreeMap;
+
+/// A computation's outputs at a member: lengths, and the records of those that it learns.
+pub(super) struct Ran {
+    pub(super) symbols: BTreeMap<String, u64>,
+    pub(super) bound: Bound,
+    pub(super) ands: u64,
+    pub(super) learnt: Vec<Records>,
+}
+
+/// Meets the others. `brings` tells who owns an input.
+pub(super) fn open(
+    member: &mut MemberSession,
+    chosen: Chosen,
+    threads: u16,
+    brings: impl Fn(&Member) -> bool,
+) -> Result<Box<dyn Engine>, Fault> {
+    Ok(match (member.config.me.clone(), chosen.protocol) {
+        (me @ Member::Client(_), _) => Box::new(Client::open(member, brings(&me))?),
+        (Member::Party(index), Protocol::Rep3) => Box::new(Three::open(member, index, threads, brings)?),
+        #[cfg(feature = "two")]
+        (Member::Party(_), Protocol::Two) => Box::new(Pair::open(member, chosen)?),
+        (Member::Party(_), _) => Box::new(Circuits::open(member, chosen, threads)?),
+    })
+}
+
+/// Agrees on lengths, of which this member knows `symbols`, and runs a computation: this member's inputs go in, and records of
+/// its outputs come out.
+pub(super) fn run(
+    engine: &mut dyn Engine,
+    member: &MemberSession,
+    task: &ComputeTask,
+    mut symbols: BTreeMap<String, u64>,
+    own: BTreeMap<String, Values>,
+    go_on: GoOn<'_>,
+) -> Result<Ran, Fault> {
+    let me = &member.config.me;
+    let lengths = Lengths::new(task.open_symbols(), &symbols, me);
+    let mut told = Told::new();
+    if !lengths.is_empty() {
+        told = engine.agree(member, lengths)?;
+        symbols.extend(told.iter().map(|(symbol, (n, _))| (symbol.clone(), *n)));
+    }
+    let bound = task.bound_within(&symbols, &told)?;
+    let own = bound.brought(me, own)?;
+    // Clients take it for the form in which values come and go.
+    let form = bound.form_within(task.chosen(), task.most_memory(&told)).map_err(|e| says(&told, e))?;
+    let bound = bound.through(&form);
+    let ands = if matches!(me, Member::Party(_)) { form.ands() } else { 0 };
+    engine.fit(&form, task, &told)?;
+    if !go_on(0, ands) {
+        return Err(cancelled());
+    }
+    let learnt = engine.run(member, &bound, &form, own, go_on)?;
+    if ands > 0 {
+        go_on(ands, ands);
+    }
+    Ok(Ran { symbols, bound, ands, learnt })
+}

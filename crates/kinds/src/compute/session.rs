@@ -1,0 +1,401 @@
+//! Sessions that a program holds: parties that met once compute one thing after the other.
+
+use super::{
+    ComputationSource, ComputeJob, ComputeTask, PublicPlace,
+    engine::{Engine, Links, cancelled},
+    run, threads as cut,
+    values::Values,
+};
+use hushwire_compute::{Computation, Scalar, Tensor, Visibility};
+use hushwire_fault::code;
+use hushwire_machine::{PartyId, Process, Reason, Watch};
+use hushwire_session::{
+    Agreement, Chosen, Event, Fault, Field, Kind, Member, MemberConfig, Observer, Protocol, Stats, Task,
+    explain,
+    run::{ADMISSION, COMPUTING, MemberSession},
+};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+use zeroize::Zeroizing;
+
+/// AGREEMENT: the bytes that sessions send besides those of computations.
+const VERSION: u32 = 4;
+const AGREE: &str = "agreeing on the computation";
+
+/// An input that a program holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Elements of the declared type and shape.
+    Tensor(Tensor),
+    /// Whole numbers, of which each must fit the declared type: a single one, or a vector.
+    Numbers(Vec<i128>),
+}
+
+macro_rules! numbers {
+    ($($number:ty),+) => {$(
+        impl From<$number> for Value {
+            fn from(number: $number) -> Self {
+                Value::Numbers(vec![number.into()])
+            }
+        }
+        impl From<&[$number]> for Value {
+            fn from(numbers: &[$number]) -> Self {
+                Value::Numbers(numbers.iter().map(|n| (*n).into()).collect())
+            }
+        }
+        impl From<Vec<$number>> for Value {
+            fn from(numbers: Vec<$number>) -> Self {
+                numbers.as_slice().into()
+            }
+        }
+        impl<const N: usize> From<[$number; N]> for Value {
+            fn from(numbers: [$number; N]) -> Self {
+                numbers.as_slice().into()
+            }
+        }
+    )+};
+}
+
+numbers!(u8, u16, u32, u64, i8, i16, i32, i64, bool);
+
+impl From<Tensor> for Value {
+    fn from(tensor: Tensor) -> Self {
+        Value::Tensor(tensor)
+    }
+}
+
+impl Value {
+    /// The elements as an input of this name and type has them.
+    fn values(&self, name: &str, ty: &hushwire_compute::Type) -> Result<Values, Fault> {
+        let refuse = |cause: String, remedy: String| {
+            Err(Fault::new(code::COMPUTATION, format!("reading input {name}"), cause, remedy))
+        };
+        match self {
+            Value::Tensor(tensor) if tensor.scalar() != ty.scalar => refuse(
+                format!("it is {}, and declared {ty}", tensor.scalar()),
+                "bring elements of that type".into(),
+            ),
+            Value::Tensor(tensor) => Ok(Values {
+                scalar: ty.scalar,
+                lengths: tensor.lengths().to_vec(),
+                records: Zeroizing::new(tensor.records()),
+                remark: None,
+            }),
+            Value::Numbers(numbers) => {
+                let mut records = Zeroizing::new(vec![0; numbers.len() * ty.scalar.record()]);
+                for (i, (number, record)) in
+                    numbers.iter().zip(records.chunks_exact_mut(ty.scalar.record())).enumerate()
+                {
+                    let text = match ty.scalar {
+                        Scalar::Bits(_) => format!("{number:#x}"),
+                        _ => number.to_string(),
+                    };
+                    if let Err(e) = ty.scalar.read(&text, record) {
+                        return refuse(format!("element {}: {}", i + 1, e.cause), e.remedy);
+                    }
+                }
+                let lengths = match (ty.shape.rank(), numbers.len()) {
+                    (0, 1) => vec![],
+                    (1, n) => vec![n],
+                    (rank, n) => {
+                        let cause = format!("{n} numbers are given, and {ty} has {rank} axes");
+                        return refuse(cause, "bring a Tensor of that shape".into());
+                    }
+                };
+                Ok(Values { scalar: ty.scalar, lengths, records, remark: None })
+            }
+        }
+    }
+}
+
+/// The right to end a session from another thread.
+#[derive(Clone)]
+pub struct Cancel {
+    asked: Arc<AtomicBool>,
+    watch: Option<Watch>,
+    me: PartyId,
+}
+
+impl Cancel {
+    /// Ends the run under way, and the session with it: the others are told. A session that is cancelled between two runs
+    /// ends at the next.
+    pub fn cancel(&self) {
+        self.asked.store(true, Ordering::SeqCst);
+        if let Some(watch) = &self.watch {
+            watch.abort(self.me, Reason::Interrupted, AGREE);
+        }
+    }
+}
+
+/// One member's session with the others: handshake, keys and set-ups happen once, and any number of computations runs on them.
+///
+/// All members run the same computations in the same order, clients those as well in which they have no part; before each they
+/// compare its digest. After an error the session is of no more use.
+pub struct ComputeSession {
+    member: MemberSession,
+    engine: Box<dyn Engine>,
+    chosen: Chosen,
+    members: BTreeMap<String, Member>,
+    /// Of secret inputs.
+    owners: BTreeMap<String, Member>,
+    /// Bytes that a computation may take, where more or less than by default.
+    memory: Option<u64>,
+    asked: Arc<AtomicBool>,
+    broken: bool,
+    process: Process,
+}
+
+/// The agreement of a session among the parties and these clients.
+fn agreement(chosen: Chosen, threads: u16, clients: &[String]) -> Agreement {
+    Agreement {
+        kind: "compute-session",
+        title: "a session for computations".to_owned(),
+        protocol: chosen.protocol,
+        clients: clients.to_vec(),
+        fields: vec![
+            Field::new("protocol", format!("{}, compute session version {VERSION}", chosen.agreed())),
+            Field::new("threads", threads.to_string()),
+            Field::new("clients", clients.join(", ")),
+        ],
+        lanes: cut::lanes(chosen.protocol, threads),
+        client_lanes: 1,
+    }
+}
+
+impl ComputeSession {
+    /// Meets the other members, parties to compute on so many threads each (none: a default, the same everywhere), and these clients, in
+    /// an order that all have alike. `observer` hears who is missing, and the progress of each run.
+    ///
+    /// # Errors
+    /// The others did not come, are not those of the pins, or have another protocol, other threads or other clients.
+    pub fn connect(
+        config: MemberConfig,
+        chosen: Chosen,
+        threads: Option<u16>,
+        clients: &[String],
+        observer: &Observer,
+    ) -> Result<Self, Fault> {
+        let me = config.me.clone();
+        let opened = || {
+            let threads = cut::threads(chosen.protocol, threads)
+                .map_err(|(cause, remedy)| Fault::new(code::COMPUTATION, "connecting", cause, remedy))?;
+            let agreement = agreement(chosen, threads, clients);
+            let members = agreement.members();
+            members.iter().try_for_each(|member| agreement.admits(member))?;
+            if !members.contains(&me) {
+                let cause = format!("{me} is none of the session's members");
+                return Err(Fault::new(
+                    code::COMPUTATION,
+                    "joining the session",
+                    cause,
+                    "name it among the clients",
+                ));
+            }
+            let mut member = MemberSession::new(agreement, config, observer)?;
+            let engine = run::open(&mut member, chosen, threads, |member| !is_party(member))?;
+            let asked = Arc::new(AtomicBool::new(false));
+            let (members, owners) = (BTreeMap::new(), BTreeMap::new());
+            let process = Process::here();
+            Ok(Self { member, engine, chosen, members, owners, memory: None, asked, broken: false, process })
+        };
+        opened().map_err(|e: Fault| e.by(&me))
+    }
+
+    /// The member that this program is.
+    #[must_use]
+    pub fn me(&self) -> &Member {
+        &self.member.config.me
+    }
+
+    /// Says which member of the session one of computations is. Those of which nothing is said are the parties or the clients of
+    /// their names, or the parties in their order.
+    pub fn assign(&mut self, name: &str, member: Member) {
+        self.members.insert(name.to_owned(), member);
+    }
+
+    /// Says who brings a secret input, the same at all members.
+    pub fn own(&mut self, input: &str, owner: Member) {
+        self.owners.insert(input.to_owned(), owner);
+    }
+
+    /// Says how many bytes values and work on them may take at each party, as [`ComputeJob::memory`] does, the same at all members: by default 2 GiB
+    /// where members' inputs say how long they are.
+    pub fn allow(&mut self, memory: u64) {
+        self.memory = Some(memory);
+    }
+
+    /// A handle that ends the session from another thread.
+    #[must_use]
+    pub fn cancel(&self) -> Cancel {
+        Cancel { asked: self.asked.clone(), watch: self.member.net.watch(), me: self.member.net.me() }
+    }
+
+    /// The session's measurements so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.member.stats()
+    }
+
+    /// Runs a computation: what this member brings goes in by name, and so do public inputs; what it learns comes out by name.
+    ///
+    /// # Errors
+    /// An input is missing or does not fit, members run different computations or bring different lengths, the run was
+    /// cancelled, or somebody failed. The session is of no more use then. A fork of the process that opened the session is refused.
+    pub fn run(
+        &mut self,
+        computation: &Computation,
+        inputs: &BTreeMap<String, Value>,
+    ) -> Result<BTreeMap<String, Tensor>, Fault> {
+        let me = self.me().clone();
+        self.process.check(AGREE).map_err(|e| Fault::from(e).during(AGREE).by(&me))?;
+        if self.broken {
+            let cause = "the session ended with the error of an earlier run";
+            return Err(Fault::new(code::COMPUTATION, AGREE, cause, "connect anew").by(&me));
+        }
+        let ran = self.computed(computation, inputs);
+        ran.map_err(|e| {
+            self.broken = true;
+            let e = if self.asked.load(Ordering::SeqCst) { cancelled() } else { e };
+            if let (false, Some(watch)) = (e.kind() == Kind::Network, self.member.net.watch()) {
+                // Others learn at once who failed, and not only that links closed.
+                let (why, step) = match e.kind() {
+                    Kind::Refused => (Reason::Declined, ADMISSION),
+                    _ => (Reason::Local(e.tells()), COMPUTING),
+                };
+                watch.abort(self.member.net.me(), why, step);
+            }
+            e.by(&me)
+        })
+    }
+
+    fn computed(
+        &mut self,
+        computation: &Computation,
+        inputs: &BTreeMap<String, Value>,
+    ) -> Result<BTreeMap<String, Tensor>, Fault> {
+        let mut job = ComputeJob::new(self.chosen.protocol, ComputationSource::Text(String::new()));
+        (job.scheme, job.ot, job.memory) = (self.chosen.scheme, self.chosen.ot, self.memory);
+        job.linear = (job.protocol == Protocol::Two).then_some(self.chosen.linear);
+        job.ahead = self.chosen.ahead;
+        let known = |name: &String| self.members.get(name).cloned();
+        let clients = self.member.agreement.clients.clone();
+        let turn = |i: usize, name: &String| {
+            let client = clients.contains(name).then(|| Member::Client(name.clone()));
+            let named = name.parse().ok().filter(is_party).or(client);
+            named.or(Some(Member::Party(u8::try_from(i).ok()?)))
+        };
+        let names = computation.members().iter().enumerate();
+        job.members = names
+            .filter_map(|(i, name)| Some((name.clone(), known(name).or_else(|| turn(i, name))?)))
+            .collect();
+        for (name, ty) in computation.inputs() {
+            match (ty.visibility, inputs.get(name), self.owners.get(name)) {
+                (Visibility::Public, Some(value), _) => {
+                    let value = value.values(name, ty)?.tensor();
+                    job.public.insert(name.to_owned(), PublicPlace::from(&value));
+                }
+                (Visibility::Secret, _, Some(owner)) => {
+                    job.owners.insert(name.to_owned(), owner.clone());
+                }
+                _ => {}
+            }
+        }
+        let task = ComputeTask::of(&job, Arc::new(computation.clone()))?;
+        self.member.config.allows(&task.terms())?;
+        task.complete()?;
+        if let Some(odd) = task.agreement().clients.iter().find(|client| !clients.contains(client)) {
+            let remedy = "connect with it, or say who does its part with `assign` or `own`";
+            let cause = format!("client {odd} is no member of this session");
+            return Err(Fault::new(code::COMPUTATION, "planning the job", cause, remedy));
+        }
+        let me = self.me().clone();
+        let own = |name: &String| task.inputs_of(&me).any(|(_, input, _)| input == *name);
+        if let Some(odd) = inputs.keys().find(|name| !own(name) && !job.public.contains_key(*name)) {
+            let names: Vec<&str> = task.inputs_of(&me).map(|(_, name, _)| name).collect();
+            let cause = format!("{me} does not bring an input called `{odd}`");
+            return Err(Fault::new(
+                code::COMPUTATION,
+                "reading inputs",
+                cause,
+                hushwire_session::suggest::remedy(odd, &names),
+            ));
+        }
+        let (mut own, mut lengths) = (BTreeMap::new(), BTreeMap::new());
+        for (_, name, ty) in task.inputs_of(&me) {
+            let value = inputs.get(name).ok_or_else(|| {
+                Fault::new(
+                    code::COMPUTATION,
+                    "reading inputs",
+                    format!("{me} has no values for input `{name}`"),
+                    "bring them",
+                )
+            })?;
+            let values = value.values(name, ty)?;
+            task.promised(name, &values)?;
+            lengths.insert(name.to_owned(), values.lengths.clone());
+            own.insert(name.to_owned(), values);
+        }
+        let symbols = task.lengths(task.known(), &lengths)?;
+        task.own(&symbols, &me)?;
+        self.agree(&task)?;
+        let (observer, asked) = (self.member.observer.clone(), self.asked.clone());
+        let mut hears = |done, whole| {
+            observer(Event::Progress(done, whole));
+            !asked.load(Ordering::SeqCst)
+        };
+        let ran = run::run(&mut *self.engine, &self.member, &task, symbols, own, &mut hears)?;
+        let learns = task.outputs_of(&me).zip(ran.learnt);
+        let tensor = |(j, records): (usize, Zeroizing<Vec<u8>>)| {
+            let extent = &ran.bound.outputs[j];
+            let tensor = Tensor::from_records(extent.scalar, &extent.lengths, &records);
+            (task.computation().outputs()[j].name.clone(), tensor)
+        };
+        Ok(learns.map(tensor).collect())
+    }
+
+    /// Compares with the other members what is to be computed, among whom. Clients do not hear each other, but every party's word.
+    fn agree(&mut self, task: &ComputeTask) -> Result<(), Fault> {
+        let (own, agreement) = (task.agreement().digest(), self.member.agreement.clone());
+        let net = |e| explain(&agreement, e).during(AGREE);
+        let same = |who: Option<PartyId>, theirs: [u8; 32]| {
+            if theirs == own {
+                return Ok(());
+            }
+            let is = |member: &Member| member.id(&agreement.clients) == who;
+            let who = agreement.members().into_iter().find(is);
+            let who = who.map_or("a member".to_owned(), |member| member.to_string());
+            let digest = hex::encode(task.computation().digest());
+            let ours = format!("{}, digest {}", task.computation().name(), &digest[..16]);
+            let cause = format!("{who} runs another computation, or its members are others (ours: {ours})");
+            Err(Fault::new(
+                code::COMPUTATION,
+                AGREE,
+                cause,
+                "run the same computations in the same order everywhere",
+            ))
+        };
+        let mut theirs = [0; 32];
+        let Links { both, to, from } = self.engine.links();
+        for channel in to {
+            channel.send(AGREE, &own).map_err(net)?;
+        }
+        for channel in both {
+            channel.exchange(AGREE, &own, &mut theirs).map_err(net)?;
+            same(channel.from(), theirs)?;
+        }
+        for channel in from {
+            channel.recv(AGREE, &mut theirs).map_err(net)?;
+            same(channel.from(), theirs)?;
+        }
+        Ok(())
+    }
+}
+
+fn is_party(member: &Member) -> bool {
+    matches!(member, Member::Party(_))
+}

@@ -1,0 +1,54 @@
+//! Threads, lanes and memory of three parties' computations.
+
+use hushwire_fault::code;
+use hushwire_session::{Fault, Protocol};
+use hushwire_three::{Cut, Plan};
+use std::time::Duration;
+
+/// AGREEMENT: compute threads of each of three parties, where nobody says.
+pub(super) const THREADS: u16 = 2;
+
+/// Compute threads of each party of a protocol: those that are asked for, else the default.
+pub(super) fn threads(protocol: Protocol, asked: Option<u16>) -> Result<u16, (String, &'static str)> {
+    match (protocol, asked) {
+        (Protocol::Rep3, asked) => Ok(asked.unwrap_or(THREADS).max(1)),
+        // They share the work with peers, and take cores of their own to gain.
+        (Protocol::Authgarble(_) | Protocol::Ywz20(_), asked) => Ok(asked.unwrap_or(1).max(1)),
+        (_, None | Some(1)) => Ok(1),
+        (_, Some(n)) => Err((
+            format!("{n} threads are asked for, and a party of protocol {protocol} computes on one"),
+            "leave out `threads`, or take protocol rep3 or authgarble",
+        )),
+    }
+}
+
+/// Lanes between parties: those of computing, among them that of OTs between two parties on numbers, and that of control.
+pub(super) fn lanes(protocol: Protocol, threads: u16) -> u16 {
+    match protocol {
+        Protocol::Rep3 => Cut::new(threads, Duration::ZERO).lanes() as u16 + 1,
+        Protocol::Two => 3,
+        _ => 2,
+    }
+}
+
+/// The way in which a run is cut between parties so far from each other that rounds count: with no more of them than without pieces.
+pub(super) fn far(threads: u16) -> Cut {
+    Cut::new(threads, Duration::MAX)
+}
+
+/// A plan's cut, in pieces as short as the memory that it may take asks for; refuses a plan that takes more in any pieces.
+pub(super) fn within(plan: &Plan, cut: Cut, memory: Option<u64>) -> Result<Cut, Fault> {
+    let Some(most) = memory.filter(|most| *most < u64::MAX) else { return Ok(cut) };
+    if let Some(cut) = plan.cut_within(cut, most) {
+        return Ok(cut);
+    }
+    let takes = plan.memory(cut);
+    // In bytes where both would round to the same.
+    let (takes, most) = match [takes, most].map(|bytes| bytes.div_ceil(1 << 20)) {
+        [a, b] if a > b => (format!("{a} MiB"), format!("{b} MiB")),
+        _ => (format!("{takes} bytes"), format!("{most} bytes")),
+    };
+    let cause = format!("it takes up to {takes} of memory at each party, and may take {most}");
+    let remedy = "allow more memory, take fewer threads, or bring fewer rows";
+    Err(Fault::new(code::COMPUTATION, "planning the job", cause, remedy))
+}

@@ -1,0 +1,263 @@
+//! A party of three: its links, set up once, and a computation on them.
+
+use super::{
+    ComputeTask,
+    bound::{Bound, Extent, Form, places},
+    delay,
+    engine::{Engine, GoOn, Links, Records, cancelled},
+    lengths::{Lengths, Told},
+    threads::within,
+};
+use hushwire_circuit::planes::plane_bytes;
+use hushwire_fault::code;
+use hushwire_machine::{Channel, drive::Driver};
+use hushwire_prg::Seed;
+use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Party, Rep3Error, Role, Shares};
+use hushwire_session::{
+    Fault, Member,
+    doors::{Doors, Way, channels_of_clients, receive_seeds},
+    explain,
+    run::{self, MemberSession},
+    threads::{COMPUTE, Failed},
+};
+use hushwire_three::{Cut, ThreeError};
+use std::ops::Range;
+use zeroize::Zeroizing;
+
+/// A party's links.
+pub(super) struct Three {
+    me: Member,
+    party: Party,
+    /// To the right neighbour and from the left one, and the other way round: session keys, lengths, the last word.
+    control: [Channel; 2],
+    /// To the left neighbour and from the right one: products, of lane 0.
+    ring: Channel,
+    /// The other direction, and clients.
+    doors: Doors,
+    /// Both of every further lane.
+    lanes: Vec<[Channel; 2]>,
+    /// The cut that threads and delays say, and that of the next run.
+    usual: Cut,
+    cut: Cut,
+    ws: CircuitWorkspace,
+    /// Runs so far.
+    turn: u32,
+}
+
+impl Three {
+    /// Meets the neighbours' keys and the clients' seeds. `brings` tells who owns an input.
+    pub(super) fn open(
+        member: &mut MemberSession,
+        index: u8,
+        threads: u16,
+        brings: impl Fn(&Member) -> bool,
+    ) -> Result<Self, Fault> {
+        let agreement = member.agreement.clone();
+        let role = Role::new(index).ok_or_else(|| Fault::internal(COMPUTE, "no such party"))?;
+        let (left, right) = (Some(role.left().id()), Some(role.right().id()));
+        let lane = agreement.control_lane();
+        let mut control = [member.channel(1, lane, right, left)?, member.channel(1, lane, left, right)?];
+        let (backend, id) = (member.config.backend, member.session());
+        let party = Party::open(role, backend, id, Seed::random(), &mut control[0])
+            .map_err(|e| explain(&agreement, e).during("session keys"))?;
+        let delay =
+            delay::announced(&mut control).map_err(|e| explain(&agreement, e).during("measuring delays"))?;
+        let cut = Cut::new(threads, delay);
+        let mut clients = channels_of_clients(member, 0)?;
+        let seeds = receive_seeds(&agreement, &mut clients, brings)?;
+        let doors = Doors {
+            role,
+            driver: Driver::new(),
+            io: member.channel(1, 0, right, left)?,
+            clients: agreement.clients.iter().cloned().zip(clients).collect(),
+            seeds,
+            comparison: None,
+            watch: member.net.watch(),
+        };
+        let ring = member.channel(0, 0, left, right)?;
+        let mut lanes = vec![];
+        for lane in 1..cut.lanes() as u16 {
+            lanes.push([member.channel(0, lane, left, right)?, member.channel(1, lane, right, left)?]);
+        }
+        let (me, ws) = (Member::Party(index), CircuitWorkspace::default());
+        Ok(Self { me, party, control, ring, doors, lanes, usual: cut, cut, ws, turn: 0 })
+    }
+
+    /// Values in, shares between, values out.
+    fn shares(
+        &mut self,
+        bound: &Bound,
+        form: &Form,
+        own: &[u8],
+        go_on: GoOn<'_>,
+    ) -> Result<Zeroizing<Vec<u8>>, Failed> {
+        let internal = |e: &dyn std::fmt::Display| Failed::Job(Fault::internal(COMPUTE, e));
+        let mut batch = self.party.next_batch().map_err(|e| internal(&e))?;
+        let inputs: Vec<_> =
+            bound.seats.owners.iter().zip(&bound.inputs).map(|(who, of)| way(who, of)).collect();
+        let turn = self.turn;
+        self.turn = turn.checked_add(1).ok_or_else(|| internal(&"a session runs 2^32 computations"))?;
+        let shares = self.doors.share(&mut batch, turn, &inputs, own)?;
+        // A sort opens comparisons: before, clients' shares are known to be whole.
+        self.doors.compared()?;
+        let shares = match form {
+            Form::Circuit(program) => {
+                let (shares, ws) = (circuit_of(&bound.inputs, &shares), std::mem::take(&mut self.ws));
+                let run = CircuitBatch::new(program.clone(), batch.context(), &shares, 1, ws);
+                let mut run = run.map_err(|e| internal(&e))?;
+                self.doors.driver.run(&mut self.ring, &mut run)?;
+                let shares = planes_of(&bound.outputs, &run.output());
+                self.ws = run.into_workspace();
+                shares
+            }
+            Form::Steps(plan) => {
+                let part = |place: &Range<usize>| {
+                    let [own, next] = [&shares.own, &shares.next].map(|share| share[place.clone()].to_vec());
+                    Shares { own, next }
+                };
+                let inputs = places(bound.inputs.iter()).iter().map(part).collect();
+                drop(shares);
+                let first = [&mut self.ring, &mut self.doors.io];
+                let lanes = std::iter::once(first).chain(self.lanes.iter_mut().map(<[Channel; 2]>::each_mut));
+                let clients = self.doors.watch.clone().filter(|_| !self.doors.clients.is_empty());
+                let mut go_on = |done: usize, whole: usize| {
+                    // The plan is public, and so is how long each step takes.
+                    clients.iter().for_each(|watch| watch.comes(done as u64, whole as u64));
+                    go_on(done as u64, whole as u64)
+                };
+                let (party, lanes) = (&mut self.party, lanes.collect());
+                let outputs = hushwire_three::run(party, lanes, plan, self.cut, inputs, &mut go_on);
+                all(&outputs.map_err(of_steps)?)
+            }
+            #[cfg(feature = "two")]
+            Form::Pair(_) => return Err(internal(&"three parties have no plan of two")),
+        };
+        let outputs = bound.seats.recipients.iter().zip(&bound.outputs).map(|(to, of)| way(&to[..], of));
+        self.doors.open(&mut batch, &outputs.collect::<Vec<_>>(), shares)
+    }
+}
+
+impl Engine for Three {
+    fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, Fault> {
+        let [forward, backward] = &mut self.control;
+        lengths.at_party(&member.agreement, &mut [forward, backward], self.doors.clients.iter_mut())
+    }
+
+    fn fit(&mut self, form: &Form, task: &ComputeTask, _: &Told) -> Result<(), Fault> {
+        self.cut = match form {
+            Form::Steps(plan) => within(plan, self.usual, task.job().memory)?,
+            _ => self.cut,
+        };
+        Ok(())
+    }
+
+    fn run(
+        &mut self,
+        member: &MemberSession,
+        bound: &Bound,
+        form: &Form,
+        own: Vec<Records>,
+        go_on: GoOn<'_>,
+    ) -> Result<Vec<Records>, Fault> {
+        let mut brought = Zeroizing::new(vec![]);
+        let mine = bound.inputs_of(&self.me).zip(&own);
+        mine.for_each(|((_, extent), records)| brought.extend_from_slice(&extent.whole(records)));
+        drop(own);
+        let learnt = self.shares(bound, form, &brought, go_on);
+        let learnt = learnt.map_err(|e| e.explain(&member.agreement).during(COMPUTE))?;
+        let mine: Vec<_> = bound.outputs_of(&self.me).collect();
+        let places = places(mine.iter().copied());
+        Ok(mine.iter().zip(places).map(|(extent, place)| extent.opened(&learnt[place])).collect())
+    }
+
+    fn links(&mut self) -> Links<'_> {
+        let clients = self.doors.clients.iter_mut().map(|(_, channel)| channel);
+        Links { both: self.control.iter_mut().chain(clients).collect(), ..Links::default() }
+    }
+
+    fn into_links(self: Box<Self>) -> run::Links {
+        let clients = self.doors.clients.into_iter().map(|(_, channel)| channel);
+        run::Links {
+            word: self.control.into_iter().chain(clients).collect(),
+            kept: self.lanes.into_iter().flatten().chain([self.ring, self.doors.io]).collect(),
+        }
+    }
+}
+
+fn way<W>(who: W, extent: &Extent) -> Way<W> {
+    Way { who, bytes: extent.bytes(), addition: extent.addition }
+}
+
+/// Shares of all values, one after the other.
+fn all(values: &[Shares]) -> Shares {
+    let each = |of: fn(&Shares) -> &[u8]| values.iter().flat_map(|value| of(value).iter().copied()).collect();
+    Shares { own: each(|shares| &shares.own), next: each(|shares| &shares.next) }
+}
+
+fn of_steps(e: ThreeError) -> Failed {
+    match e {
+        ThreeError::Net(e) | ThreeError::Rep3(Rep3Error::Net(e)) => Failed::Net(e),
+        ThreeError::Cancelled => Failed::Job(cancelled()),
+        ThreeError::Compute(e) => Failed::Job(e.fault().coded(code::COMPUTATION).during(COMPUTE)),
+        e => Failed::Job(Fault::internal(COMPUTE, e)),
+    }
+}
+
+/// Both shares, value after value.
+fn each(
+    extents: &[Extent],
+    shares: &Shares,
+    bytes: fn(&Extent) -> usize,
+    turn: fn(&Extent, &[u8], &mut [u8]),
+    made: fn(&Extent) -> usize,
+) -> Shares {
+    let one = |share: &[u8]| {
+        let (mut out, mut at) = (vec![0; extents.iter().map(made).sum()], [0; 2]);
+        for extent in extents {
+            let [from, to] = at;
+            at = [from + bytes(extent), to + made(extent)];
+            turn(extent, &share[from..at[0]], &mut out[to..at[1]]);
+        }
+        out
+    };
+    Shares { own: one(&shares.own), next: one(&shares.next) }
+}
+
+/// Shares of planes as those of a circuit's registers.
+fn circuit_of(extents: &[Extent], planes: &Shares) -> Shares {
+    each(extents, planes, Extent::bytes, Extent::spread, Extent::bits)
+}
+
+/// Shares of a circuit's registers as those of planes.
+fn planes_of(extents: &[Extent], registers: &Shares) -> Shares {
+    each(extents, registers, Extent::bits, Extent::gather, Extent::bytes)
+}
+
+/// One instance of a circuit has a byte for each bit, element after element; planes have eight rows in one.
+impl Extent {
+    /// Bits of all elements.
+    pub(super) fn bits(&self) -> usize {
+        self.scalar.bits() * self.rows
+    }
+
+    /// Planes to registers.
+    pub(super) fn spread(&self, planes: &[u8], registers: &mut [u8]) {
+        let (bits, height) = (self.scalar.bits(), plane_bytes(self.rows));
+        for (r, element) in registers.chunks_exact_mut(bits).enumerate() {
+            for (b, register) in element.iter_mut().enumerate() {
+                *register = planes[b * height + r / 8] >> (r % 8) & 1;
+            }
+        }
+    }
+
+    /// Registers to planes.
+    pub(super) fn gather(&self, registers: &[u8], planes: &mut [u8]) {
+        let (bits, height) = (self.scalar.bits(), plane_bytes(self.rows));
+        planes.fill(0);
+        for (r, element) in registers.chunks_exact(bits).enumerate() {
+            for (b, register) in element.iter().enumerate() {
+                planes[b * height + r / 8] |= (register & 1) << (r % 8);
+            }
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Inputs from where members have them: CSV columns, records of bytes, text.
+
+use crate::psi;
+use hushwire_compute::{Dim, Scalar, Tensor, Type};
+use hushwire_fault::code;
+use hushwire_files::Rows;
+use hushwire_session::{Fault, InputPlace};
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+use zeroize::Zeroizing;
+
+/// An input's elements as records, one after the other ([`Scalar::record`]).
+pub(crate) struct Values {
+    pub(crate) scalar: Scalar,
+    pub(crate) lengths: Vec<usize>,
+    pub(crate) records: Zeroizing<Vec<u8>>,
+    /// A remark for their owner: some were rounded.
+    pub(crate) remark: Option<String>,
+}
+
+/// Decimals that their type cannot hold exactly, and that became the nearest element.
+#[derive(Default)]
+struct Rounded {
+    count: usize,
+    first: String,
+}
+
+impl Rounded {
+    fn count(&mut self, place: impl FnOnce() -> String) {
+        if self.count == 0 {
+            self.first = place();
+        }
+        self.count += 1;
+    }
+
+    fn remark(self, name: &str, scalar: Scalar) -> Option<String> {
+        let numbers = match self.count {
+            0 => return None,
+            1 => "1 number is".to_owned(),
+            n => format!("{n} numbers are"),
+        };
+        Some(format!(
+            "input {name}: {numbers} rounded to the nearest multiple of 2^-{}, which {scalar} has; the first is {}",
+            scalar.frac(),
+            self.first
+        ))
+    }
+}
+
+/// Reads an input of this name and type, with a remark where numbers were rounded. Symbols in its
+/// shape are bound by what is there; `symbols` are known before.
+///
+/// # Errors
+/// It cannot be read, or holds what is no such element.
+pub fn read_input(
+    name: &str,
+    ty: &Type,
+    place: &InputPlace,
+    symbols: &BTreeMap<String, u64>,
+) -> Result<(Tensor, Option<String>), Fault> {
+    let values = Values::read(name, ty, place, symbols)?;
+    Ok((values.tensor(), values.remark))
+}
+
+impl Values {
+    pub(crate) fn read(
+        name: &str,
+        ty: &Type,
+        place: &InputPlace,
+        symbols: &BTreeMap<String, u64>,
+    ) -> Result<Self, Fault> {
+        let whole = |records, path: &Path| Self::of_records(name, ty, records, path, symbols);
+        let io = |path: &Path, e| Fault::io("read", path, &e);
+        match place {
+            InputPlace::Csv(from, columns) => Self::of_csv(name, ty, from, columns),
+            InputPlace::Values(text) => Self::of_text(name, ty, text, symbols),
+            InputPlace::File(path) => {
+                let file = File::open(path).map_err(|e| io(path, e))?;
+                whole(all_of(file).map_err(|e| io(path, e))?, path)
+            }
+            InputPlace::Open(file, path) => whole(all_of(&**file).map_err(|e| io(path, e))?, path),
+            InputPlace::Memory(bytes) => Self::taken(name, ty, bytes.clone(), symbols),
+            InputPlace::Hex(_) | InputPlace::HexFile(_) => Err(Fault::new(
+                code::PLACES,
+                format!("reading input {name}"),
+                "a computation takes no digits",
+                "give it as { csv = \"…\", column = \"…\" }, { file = \"…\" } or { values = \"1, 2\" }",
+            )),
+        }
+    }
+
+    /// Records in memory, which are copied only if somebody else has them.
+    pub(super) fn taken(
+        name: &str,
+        ty: &Type,
+        bytes: Arc<Zeroizing<Vec<u8>>>,
+        symbols: &BTreeMap<String, u64>,
+    ) -> Result<Self, Fault> {
+        let records = Arc::unwrap_or_clone(bytes);
+        Self::of_records(name, ty, records, &PathBuf::from(format!("input {name}")), symbols)
+    }
+
+    /// Columns of a CSV file: one for a vector or a single element, as many as the second axis has for a matrix.
+    fn of_csv(name: &str, ty: &Type, from: &InputPlace, columns: &[String]) -> Result<Self, Fault> {
+        let memory = PathBuf::from(format!("input {name}"));
+        let (path, rows) = match from {
+            InputPlace::File(path) => (path, Rows::open(path)),
+            InputPlace::Memory(bytes) => (&memory, Rows::new(&memory, &bytes[..])),
+            _ => return Err(Fault::internal("reading inputs", "rows are text")),
+        };
+        let (mut rows, rank) = (rows.map_err(psi::of_file)?, ty.shape.rank());
+        if rank > 2 || (rank < 2 && columns.len() != 1) || columns.is_empty() {
+            let cause = format!("{name}: {ty} has {rank} axes, and {} columns are named", columns.len());
+            let remedy = "name one column for a vector, one for each place of a matrix's second axis, or bring records";
+            return Err(Fault::new(code::PLACES, format!("reading input {name}"), cause, remedy));
+        }
+        let places = rows.select(columns.iter().map(String::as_str)).map_err(psi::of_file)?;
+        let (scalar, mut records, mut n) = (ty.scalar, Zeroizing::new(vec![]), 0);
+        let mut rounded = Rounded::default();
+        while rows.read().map_err(psi::of_file)?.is_some() {
+            n += 1;
+            let row = rows.last();
+            for (place, column) in places.iter().zip(columns) {
+                let start = records.len();
+                records.resize(start + scalar.record(), 0);
+                let field = std::str::from_utf8(row.get(*place).unwrap_or_default()).unwrap_or("\u{fffd}");
+                let read = scalar.read(field.trim(), &mut records[start..]).map_err(|e| {
+                    let at = rows.place().map_or_else(String::new, |place| format!(", {place}"));
+                    let doing = format!("cannot read {}{at}", path.display());
+                    let cause = format!("row {n}, column {}: {}", column.trim(), e.cause);
+                    Fault::new(code::VALUES, doing, cause, e.remedy).whole()
+                })?;
+                if read {
+                    let at = || rows.place().map_or_else(|| format!("row {n}"), |place| place.to_string());
+                    rounded.count(|| format!("in {}, {}, column {}", path.display(), at(), column.trim()));
+                }
+            }
+        }
+        let lengths = match rank {
+            0 if n == 1 => vec![],
+            0 => {
+                let cause = format!("it has {n} rows, and {name}: {ty} is a single element");
+                return Err(Fault::file("use", path, cause, "give it one row, or declare a vector"));
+            }
+            1 => vec![n],
+            _ => vec![n, columns.len()],
+        };
+        let remark = rounded.remark(name, scalar);
+        Self { scalar, lengths, records, remark }.checked(name, ty)
+    }
+
+    /// Elements as text, with commas between them.
+    fn of_text(name: &str, ty: &Type, text: &str, symbols: &BTreeMap<String, u64>) -> Result<Self, Fault> {
+        let (scalar, mut records) = (ty.scalar, Zeroizing::new(vec![]));
+        let mut rounded = Rounded::default();
+        let elements = text.split(',').map(str::trim);
+        let elements: Vec<_> = if text.trim().is_empty() { vec![] } else { elements.collect() };
+        for (i, element) in elements.iter().enumerate() {
+            let start = records.len();
+            records.resize(start + scalar.record(), 0);
+            let read = scalar.read(element, &mut records[start..]).map_err(|e| {
+                Fault::new(
+                    code::VALUES,
+                    format!("reading input {name}"),
+                    format!("element {}: {}", i + 1, e.cause),
+                    e.remedy,
+                )
+            })?;
+            if read {
+                rounded.count(|| format!("element {}", i + 1));
+            }
+        }
+        let lengths = lengths(name, ty, elements.len(), symbols)?;
+        let remark = rounded.remark(name, scalar);
+        Self { scalar, lengths, records, remark }.checked(name, ty)
+    }
+
+    fn of_records(
+        name: &str,
+        ty: &Type,
+        records: Zeroizing<Vec<u8>>,
+        path: &Path,
+        symbols: &BTreeMap<String, u64>,
+    ) -> Result<Self, Fault> {
+        let (scalar, record) = (ty.scalar, ty.scalar.record());
+        if !records.len().is_multiple_of(record) {
+            let cause = format!("it has {} bytes, and an element of {scalar} has {record}", records.len());
+            let remedy = "give the elements one after the other, least significant byte first";
+            return Err(Fault::file("use", path, cause, remedy));
+        }
+        if let Some(odd) = records.chunks_exact(record).position(|bytes| !scalar.fits(bytes)) {
+            let bits = scalar.bits();
+            let cause = format!("element {} (bytes {}…) does not fit {scalar}", odd + 1, odd * record);
+            let remedy =
+                format!("give {bits} bits in {record} bytes, with the sign above where there is one");
+            return Err(Fault::file("use", path, cause, remedy));
+        }
+        let lengths = lengths(name, ty, records.len() / record, symbols)?;
+        Self { scalar, lengths, records, remark: None }.checked(name, ty)
+    }
+
+    /// Refuses lengths other than the declared ones.
+    pub(super) fn checked(self, name: &str, ty: &Type) -> Result<Self, Fault> {
+        let differs = |(dim, n): (&Dim, &usize)| matches!(dim, Dim::Known(known) if *known != *n as u64);
+        if ty.shape.0.iter().zip(&self.lengths).any(differs) {
+            let lengths = self.lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(" × ");
+            let cause = format!("it has {lengths} elements, and is declared {ty}");
+            return Err(Fault::new(
+                code::VALUES,
+                format!("reading input {name}"),
+                cause,
+                "bring as many, or declare it otherwise",
+            ));
+        }
+        Ok(self)
+    }
+}
+
+fn all_of(mut file: impl Read) -> std::io::Result<Zeroizing<Vec<u8>>> {
+    let mut bytes = Zeroizing::new(vec![]);
+    file.read_to_end(&mut bytes).map(|_| bytes)
+}
+
+/// The lengths of so many elements, which follow one another: at most one of them is not known before.
+fn lengths(
+    name: &str,
+    ty: &Type,
+    elements: usize,
+    symbols: &BTreeMap<String, u64>,
+) -> Result<Vec<usize>, Fault> {
+    let refuse = |cause: String, remedy: &str| {
+        Err(Fault::new(code::VALUES, format!("reading input {name}"), cause, remedy))
+    };
+    // Nothing that is brought would do: of the computation and not of a file, as every other member says it.
+    let uncounted = || {
+        let cause = format!("{ty} has more elements than can be counted");
+        Err(Fault::new(code::PLACES, format!("reading input {name}"), cause, "take smaller lengths"))
+    };
+    let known = |dim: &Dim| match dim {
+        Dim::Known(n) => Some(*n),
+        Dim::Symbol(symbol) => symbols.get(&**symbol).copied(),
+    };
+    let known: Vec<Option<u64>> = ty.shape.0.iter().map(known).collect();
+    let product = known.iter().flatten().try_fold(1u64, |product, n| product.checked_mul(*n));
+    let open = known.iter().filter(|n| n.is_none()).count() as u64;
+    let n = match (product, open) {
+        (None, _) => return uncounted(),
+        (Some(product), 0) if product == elements as u64 => 0,
+        (Some(product), 0) => {
+            return refuse(format!("it has {elements} elements, and {ty} has {product}"), "bring as many");
+        }
+        (Some(product), 1) if product > 0 && (elements as u64).is_multiple_of(product) => {
+            elements as u64 / product
+        }
+        (Some(_), 1) => {
+            return refuse(format!("{elements} elements do not fill rows of {ty}"), "bring whole rows");
+        }
+        _ => {
+            let remedy = "write numbers for them under [symbols], or bring CSV columns";
+            return refuse(format!("{elements} elements say nothing of the lengths of {ty}"), remedy);
+        }
+    };
+    known
+        .iter()
+        .map(|known| usize::try_from(known.unwrap_or(n)))
+        .collect::<Result<_, _>>()
+        .or_else(|_| uncounted())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hushwire_compute::{Shape, Visibility};
+
+    #[test]
+    fn values_that_do_not_fit_are_errors_of_a_file_with_their_lengths() {
+        let ty = Type::new(Scalar::unsigned(8), Shape::vector(Dim::Known(3)), Visibility::Secret);
+        let of_text = |text: &str| Values::of_text("x", &ty, text, &BTreeMap::new()).err();
+        let long =
+            Values { scalar: ty.scalar, lengths: vec![4], records: Zeroizing::new(vec![0; 4]), remark: None };
+        for (error, words) in [
+            (of_text("1,2"), "it has 2 elements"),
+            (of_text("1,2,256"), "element 3"),
+            (long.checked("x", &ty).err(), "it has 4 elements, and is declared"),
+        ] {
+            let error = error.unwrap_or_else(|| panic!("no error of {words:?}"));
+            assert_eq!(error.code(), code::VALUES, "{error}");
+            assert!(error.to_string().contains(words), "{error}");
+        }
+        assert!(of_text("1,2,3").is_none());
+        // No file is to blame for lengths that nothing fills.
+        let huge = Type { shape: Shape(vec![Dim::Known(1 << 32); 3]), ..ty };
+        let error = Values::of_text("x", &huge, "1", &BTreeMap::new()).err().expect("an error");
+        assert!(error.code() == code::PLACES && error.to_string().contains("than can be counted"), "{error}");
+    }
+}

@@ -1,0 +1,141 @@
+//! Encryption of a file with AES in counter mode, under a key that exists only as shares.
+//!
+//! ```text
+//! owner of the file   shares the file to the parties by addition as it reads it, and adds up what comes back
+//! parties             keystream on shares, chunk by chunk on threads × lanes; each adds its share of the file
+//! ```
+//!
+//! | module | |
+//! |---|---|
+//! | `spec` | the job file |
+//! | `key`, `ledger`, `key_dir`, `book` | the owner's: a key that was given, the counters that were used, and their home |
+//! | `share_file` | a party's: its share of a key that is kept |
+//! | `cut` | how a file is cut into chunks, threads and lanes, from agreed numbers alone |
+//! | `keystream` | shares of the keystream of a chunk: AES's kernels, its circuit, or a device |
+//! | `wire` | the messages between a party and the owner |
+//! | `open`, `owner`, `party`, `stream` | the parts of a run |
+//!
+//! **Agreement.** The job says everything that lengths depend on but the length of the file. That, the counter and the
+//! key's name are the owner's terms, which it gives every party with its first message. The parties compare tags of the
+//! terms, and of their shares of the key, as of any client's shares ([`hushwire_rep3::Comparison`]), before they compute or
+//! store anything: an owner that gave two of them different counters could learn of the key from errors in the keystream.
+//!
+//! **Security.** Semi-honest, one corrupted party, with the owner on its side or not. Each party has one additive share
+//! of the file, that nobody else holds; there is nothing to compare about it, and an owner that deviates there changes its
+//! own result.
+
+mod book;
+mod cut;
+mod key;
+mod key_dir;
+mod keystream;
+mod ledger;
+mod open;
+mod owner;
+mod party;
+pub mod share_file;
+mod spec;
+mod stream;
+mod wire;
+
+pub use cut::{Cut, KeyMode, Terms, Unfit};
+pub use hushwire_session::{Iv, KeyPlaces as AesCtrPlaces, Said, draw};
+pub use key::Key;
+pub use key_dir::{Holds, KeyDir};
+pub use ledger::{Ledger, Range};
+pub use party::DeviceUse;
+pub use share_file::KeyId;
+pub use spec::{AesCtrJob, Direction, KeySource};
+
+use hushwire_session::{
+    Agreement, Batching, Fault, Forecast, Member, MemberConfig, NewFile, Part, Task,
+    run::{Links, MemberSession},
+};
+use owner::Owner;
+use party::Party;
+use serde::{Deserialize, Serialize};
+
+/// The end of an encryption at one member.
+#[derive(Default, Serialize, Deserialize)]
+pub struct Learnt {
+    /// The terms on which it ran; always there in the end.
+    pub terms: Option<Terms>,
+    /// Of the owner, where counters were used up: BLAKE3 of the output.
+    pub digest: Option<String>,
+    /// Of the owner, where it asked for that: the output, in a file without a name.
+    #[serde(skip)]
+    pub output: Option<NewFile>,
+    /// Of the owner, where it asked for that: the output.
+    #[serde(skip)]
+    pub bytes: Option<Vec<u8>>,
+    /// Of a party that is hardware: the work of its device.
+    pub device: Option<DeviceUse>,
+}
+
+impl Task for AesCtrJob {
+    type Learnt = Learnt;
+    type Part = AesCtrPart;
+
+    fn agreement(&self) -> Agreement {
+        AesCtrJob::agreement(self)
+    }
+
+    fn forecast(&self, aes_instructions: bool, bytes: Option<u64>) -> Option<Forecast> {
+        // Devices are as fast as they are.
+        let Cut { sbox, chunk_blocks, threads, lanes, hdl: None } = self.cut else { return None };
+        let bytes = bytes?;
+        let cut = Batching { instances: bytes.div_ceil(16), batch: chunk_blocks, threads, lanes };
+        Some(Forecast::of_bytes(self.size(), sbox, bytes, cut, aes_instructions))
+    }
+
+    fn open(&self, config: &mut MemberConfig) -> Result<AesCtrPart, Fault> {
+        Ok(AesCtrPart(match config.me {
+            Member::Party(index) => PartyOrOwner::Party(Box::new(Party::open(self, index, config)?)),
+            Member::Client(_) => PartyOrOwner::Owner(Box::new(Owner::new(self, open::open(self, config)?))),
+        }))
+    }
+}
+
+/// One member's part of an encryption.
+pub struct AesCtrPart(PartyOrOwner);
+
+enum PartyOrOwner {
+    Party(Box<Party>),
+    Owner(Box<Owner>),
+}
+
+impl AesCtrPart {
+    /// The key of which this member keeps a share.
+    #[must_use]
+    pub fn key_id(&self) -> Option<&KeyId> {
+        match &self.0 {
+            PartyOrOwner::Party(party) => party.key_id(),
+            PartyOrOwner::Owner(_) => None,
+        }
+    }
+}
+
+impl Part for AesCtrPart {
+    type Learnt = Learnt;
+
+    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
+        match &mut self.0 {
+            PartyOrOwner::Party(party) => party.compute(member),
+            PartyOrOwner::Owner(owner) => owner.compute(member),
+        }
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        match &mut self.0 {
+            PartyOrOwner::Party(_) => Ok(()),
+            PartyOrOwner::Owner(owner) => owner.prepare(),
+        }
+    }
+
+    fn commit(self) -> Result<Learnt, Fault> {
+        match self.0 {
+            PartyOrOwner::Party(party) => Ok(party.commit()),
+            PartyOrOwner::Owner(owner) => owner.commit(),
+        }
+    }
+}

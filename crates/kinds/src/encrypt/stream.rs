@@ -1,0 +1,93 @@
+//! The chunks of one thread at a party: a keystream share each, to which this party's share of the data is added.
+
+use super::{
+    cut::Terms,
+    keystream::{Batch, Engine, Spare},
+    wire::plain_share,
+};
+use hushwire_machine::{Channel, drive::Work};
+use hushwire_prg::Seed;
+use hushwire_rep3::Party;
+use hushwire_session::{
+    Fault,
+    threads::{COMPUTE, Failed, Progress},
+};
+use std::sync::Arc;
+
+/// Everything that the threads of a party have in common.
+pub(super) struct Shared {
+    pub(super) terms: Terms,
+    pub(super) engine: Engine,
+    pub(super) seed: Seed,
+    /// Of all threads, in bytes.
+    pub(super) progress: Progress,
+}
+
+/// One thread.
+pub(super) struct Stream {
+    pub(super) shared: Arc<Shared>,
+    /// Its batches are the thread's chunks, in order.
+    party: Party,
+    pub(super) client: Channel,
+    /// The next chunk to begin, and the next to end.
+    begin: u32,
+    end: u32,
+    spare: Spare,
+    /// The result under way to the owner, and the one being made.
+    out: Vec<u8>,
+    next: Vec<u8>,
+}
+
+impl Stream {
+    pub(super) fn new(shared: Arc<Shared>, party: Party, client: Channel, thread: u16) -> Self {
+        let (begin, end) = (u32::from(thread), u32::from(thread));
+        Self { shared, party, client, begin, end, spare: Spare::default(), out: vec![], next: vec![] }
+    }
+
+    /// Sends the rest of the last result.
+    pub(super) fn flush(&mut self) -> Result<(), Failed> {
+        let sent = std::mem::take(&mut self.out);
+        if !sent.is_empty() {
+            self.client.finish("result", &sent, &mut [])?;
+        }
+        Ok(())
+    }
+}
+
+impl Work<Batch> for Stream {
+    type Error = Failed;
+
+    fn next(&mut self) -> Result<Option<Batch>, Failed> {
+        let Shared { terms, engine, progress, .. } = &*self.shared;
+        let (c, threads) = (self.begin, u32::from(terms.cut.threads));
+        if c >= terms.chunks() {
+            return Ok(None);
+        }
+        progress.go_on()?;
+        self.begin += threads;
+        let number = (c / threads) as usize;
+        let mut batch = self.party.next_batch().map_err(|e| Fault::internal(COMPUTE, e))?;
+        Ok(Some(engine.begin(batch.context(), terms, c, number, &mut self.spare)?))
+    }
+
+    fn done(&mut self, batch: Batch) -> Result<(), Failed> {
+        let Shared { terms, seed, progress, .. } = &*self.shared;
+        let c = self.end;
+        self.end += u32::from(terms.cut.threads);
+        self.next.resize(terms.bytes_of(c), 0);
+        let explicit = Terms::explicit(c) == self.party.role().index();
+        let into = if explicit { &mut self.next[..] } else { &mut [] };
+        // The result before goes out while this one's data comes in.
+        if explicit || !self.out.is_empty() {
+            self.client.finish("data and result", &self.out, into)?;
+        }
+        if !explicit {
+            plain_share(self.party.backend(), seed, c, &mut self.next);
+        }
+        batch.add_to(&mut self.next, &mut self.spare)?;
+        std::mem::swap(&mut self.out, &mut self.next);
+        self.client.start("result", &self.out)?;
+        progress.add(terms.bytes_of(c) as u64);
+        Ok(())
+    }
+}

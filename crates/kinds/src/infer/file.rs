@@ -1,0 +1,91 @@
+//! The job file of an inference.
+
+use crate::ComputationSource;
+use hushwire_ot::Protocol as Extension;
+use hushwire_session::{
+    Fault, Linear, Link, Member, Protocol,
+    protocol::{self, by_name},
+    toml_file::{Section, Value},
+};
+use serde::{Deserialize, Serialize};
+
+/// An inference, as its job file has it.
+///
+/// ```toml
+/// kind = "infer"
+/// network = "squeezenet.hwc"
+/// owner = "client:hospital"
+/// client = "client:patient"
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InferJob {
+    /// The protocol of the parties.
+    pub protocol: Protocol,
+    /// The extension of oblivious transfer of two parties; none: the one that is quickest over their link.
+    #[serde(default, with = "by_name")]
+    pub ot: Option<Extension>,
+    /// The link between two parties, where it is to choose the extension.
+    #[serde(default, with = "by_name")]
+    pub link: Option<Link>,
+    /// The means of two parties' linear layers; encryption unless it says otherwise.
+    #[serde(default)]
+    pub linear: Option<Linear>,
+    /// Whether two parties make OTs ahead of their use; none: where they are far from each other, or have cores to spare.
+    #[serde(default)]
+    pub ahead: Option<bool>,
+    /// The network's computation, as `hushwire model plan` writes it.
+    pub network: ComputationSource,
+    /// Bits of the network's numbers; none: as many as the network has, which `hushwire model plan`
+    /// chooses from the model.
+    #[serde(default)]
+    pub bits: Option<u8>,
+    /// The model's owner.
+    pub owner: Member,
+    /// The one who brings the input and learns the output.
+    pub client: Member,
+    /// Compute threads of each of three parties.
+    pub threads: Option<u16>,
+}
+
+/// Bits of numbers, or `"auto"`.
+fn bits(value: &Value<'_>) -> Result<Option<u8>, Fault> {
+    if value.text().is_ok_and(|text| text == "auto") {
+        return Ok(None);
+    }
+    let number = value.number(16..=64);
+    number
+        .map(|n| Some(n as u8))
+        .map_err(|_| value.error("`bits` is no number from 16 to 64", "write bits = \"auto\", or bits = 32"))
+}
+
+impl InferJob {
+    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, Fault> {
+        let protocol = top.take("protocol").map(|v| v.parsed(str::parse, "write protocol = \"rep3\""));
+        let protocol = protocol.transpose()?.unwrap_or(Protocol::Rep3);
+        let ot = top.take("ot").map(|v| v.parsed(protocol::extension_or_auto, "write ot = \"auto\""));
+        let link = top.take("link").map(|v| v.parsed(str::parse, "write link = \"lan\""));
+        let linear = top.take("linear").map(|v| v.parsed(str::parse, "write linear = \"he\" or \"ot\""));
+        let ahead = top.take("ahead").map(|v| v.parsed(protocol::ahead_or_auto, "write ahead = \"auto\""));
+        let (ot, link, linear) = (ot.transpose()?.flatten(), link.transpose()?, linear.transpose()?);
+        let ahead = ahead.transpose()?.flatten();
+        let network = top.need("network", "network = \"squeezenet.hwc\"")?.path()?;
+        let who = "write \"party0\" or \"client:hospital\"";
+        let owner = top.need("owner", "owner = \"client:hospital\"")?.parsed(str::parse, who)?;
+        let client = top.need("client", "client = \"client:patient\"")?.parsed(str::parse, who)?;
+        let bits = top.take("bits").map(|v| bits(&v)).transpose()?.flatten();
+        let threads = top.take("threads").map(|v| v.number(1..=128)).transpose()?.map(|n| n as u16);
+        top.finish()?;
+        Ok(InferJob {
+            protocol,
+            ot,
+            link,
+            linear,
+            ahead,
+            network: ComputationSource::File(network),
+            bits,
+            owner,
+            client,
+            threads,
+        })
+    }
+}

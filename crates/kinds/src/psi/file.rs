@@ -1,0 +1,306 @@
+//! The job file of an intersection.
+
+use super::PsiReveal;
+use hushwire_garble::Scheme;
+use hushwire_ot::Protocol as Extension;
+use hushwire_psi::{KeyColumn, KeySpec, MOST_PAYLOAD_BYTES, Method, Normal, Store};
+use hushwire_session::{
+    Fault, Member, Protocol,
+    protocol::{self, by_name},
+    toml_file::{Section, Value},
+};
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+/// The method of finding the intersection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PsiMethod {
+    /// An oblivious PRF of digests, [`hushwire_psi::plain`]: items and flags of sets of any size.
+    Vole,
+    /// An oblivious PRF of digests whose outputs a circuit compares, [`hushwire_psi::circuit`]: flags, a number or a sum, of sets of any
+    /// size.
+    Bins,
+    /// A circuit that compares whole sets, as the seed's papers have it.
+    Circuit(Method),
+}
+
+impl PsiMethod {
+    /// The name in job files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Vole => "vole",
+            Self::Bins => "circuit",
+            Self::Circuit(circuit) => circuit.name(),
+        }
+    }
+}
+
+impl fmt::Display for PsiMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for PsiMethod {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "vole" => Ok(Self::Vole),
+            "circuit" => Ok(Self::Bins),
+            _ => name.parse().map(Self::Circuit).map_err(|_| format!("{name:?} is no method")),
+        }
+    }
+}
+
+/// The adversary that a run withstands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PsiSecurity {
+    /// A party that follows the protocol and tries to learn more.
+    SemiHonest,
+    /// A party that does anything.
+    Malicious,
+}
+
+impl PsiSecurity {
+    /// The name in job files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SemiHonest => "semi-honest",
+            Self::Malicious => "malicious",
+        }
+    }
+}
+
+impl fmt::Display for PsiSecurity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for PsiSecurity {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = [Self::SemiHonest, Self::Malicious].into_iter().find(|level| level.name() == name);
+        found.ok_or_else(|| format!("{name:?} is neither semi-honest nor malicious"))
+    }
+}
+
+/// An intersection, as its file has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PsiJob {
+    /// The method; `None` for [`PsiMethod::Vole`] where it can reveal that, and else [`PsiMethod::Bins`]; where `protocol`, `scheme` or `ot`
+    /// is given, for the circuit of whole sets with fewer ANDs.
+    #[serde(default, with = "by_name")]
+    pub method: Option<PsiMethod>,
+    /// The adversary that the run withstands; [`PsiSecurity::Malicious`] is of the method vole.
+    #[serde(with = "by_name::one")]
+    pub security: PsiSecurity,
+    /// The most different keys of party 0 and of party 1; `None`: 2^20, or four times the other's. Who brings a set learns of every key in it
+    /// whether the other has it, and memory follows from both sizes.
+    #[serde(default)]
+    pub most_items: [Option<u64>; 2],
+    /// The kind of store that the receiver's digests go into, of the methods [`PsiMethod::Vole`] and [`PsiMethod::Bins`]; `None` for
+    /// [`Store::Clustered`].
+    #[serde(default, with = "by_name")]
+    pub store: Option<Store>,
+    /// The protocol that computes circuits: [`Protocol::Yao`], which is there without a word, or [`Protocol::Gmw`].
+    pub protocol: Option<Protocol>,
+    /// The garbling scheme, where the protocol garbles.
+    #[serde(default, with = "by_name")]
+    pub scheme: Option<Scheme>,
+    /// The extension of oblivious transfer.
+    #[serde(default, with = "by_name")]
+    pub ot: Option<Extension>,
+    /// The part of the intersection that is learnt.
+    #[serde(with = "by_name::one")]
+    pub reveal: PsiReveal,
+    /// The columns that make a key, of party 0's file and of party 1's: as many, in one order.
+    pub columns: [Vec<String>; 2],
+    /// The forms of their fields: one for each column, or one for all of them.
+    #[serde(with = "by_name::all")]
+    pub forms: Vec<Normal>,
+    /// The parties that learn it; empty for both, and party 0 alone where flags or columns are revealed.
+    pub to: Vec<Member>,
+    /// The bytes of text that a row has at most in the columns that the other party learns; 64 if it does not say.
+    #[serde(default)]
+    pub payload_bytes: Option<usize>,
+}
+
+impl PsiJob {
+    /// With everything else as it is by default, and keys of one column that is called alike in both files.
+    #[must_use]
+    pub fn new(reveal: impl Into<PsiReveal>, column: &str) -> Self {
+        let columns = [column, column].map(|column| vec![column.to_owned()]);
+        let (method, store, protocol, scheme, ot) = (None, None, None, None, None);
+        let security = PsiSecurity::SemiHonest;
+        Self {
+            method,
+            security,
+            most_items: [None; 2],
+            store,
+            protocol,
+            scheme,
+            ot,
+            reveal: reveal.into(),
+            columns,
+            forms: vec![Normal::default()],
+            to: vec![],
+            payload_bytes: None,
+        }
+    }
+
+    /// The key's columns in party `index`'s file, each with its form.
+    ///
+    /// # Errors
+    /// There is none, one comes twice, or forms are neither one nor as many; the message says which.
+    pub fn key(&self, index: u8) -> Result<KeySpec, String> {
+        let columns = &self.columns[usize::from(index == 1)];
+        let form = |i: usize| match self.forms.as_slice() {
+            [] => Ok(Normal::default()),
+            [one] => Ok(*one),
+            forms if forms.len() == columns.len() => Ok(forms[i]),
+            forms => Err(format!("a key of {} columns has {} forms", columns.len(), forms.len())),
+        };
+        let named = columns.iter().enumerate();
+        let named = named.map(|(i, name)| Ok(KeyColumn { name: name.clone(), normal: form(i)? }));
+        KeySpec::new(named.collect::<Result<_, String>>()?)
+    }
+
+    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, Fault> {
+        let protocol = top.take("protocol").map(|v| v.parsed(str::parse, "write protocol = \"yao\""));
+        let protocol = protocol.transpose()?;
+        let scheme = top.take("scheme").map(|v| v.parsed(protocol::private_scheme, "write scheme = \"mi\""));
+        let ot = top.take("ot").map(|v| v.parsed(protocol::extension, "write ot = \"softspoken4\""));
+        let (scheme, ot) = (scheme.transpose()?, ot.transpose()?);
+        let reveal = top.take("reveal").map(|v| {
+            v.parsed(
+                str::parse,
+                "write \"items\", \"flags\", \"size\", \"sum:COLUMN,count\" or \"columns:NAME,NAME\"",
+            )
+        });
+        let reveal = reveal.transpose()?.unwrap_or(PsiReveal::Items);
+        let method = method(&mut top)?;
+        let security =
+            top.take("security").map(|v| v.parsed(str::parse, "write \"semi-honest\" or \"malicious\""));
+        let security = security.transpose()?.unwrap_or(PsiSecurity::SemiHonest);
+        let most_items = top.take("most-items").map(most_items).transpose()?.unwrap_or_default();
+        let store = top.take("store").map(|v| v.parsed(str::parse, "write \"clustered\" or \"band\""));
+        let store = store.transpose()?;
+        let columns = columns(&mut top)?;
+        let forms = top.take("normalise").map(forms).transpose()?.unwrap_or_default();
+        let to = top.take("to").map(recipients).transpose()?.unwrap_or_default();
+        let payload_bytes = top.take("payload-bytes").map(|v| v.number(1..=MOST_PAYLOAD_BYTES as u64));
+        let payload_bytes = payload_bytes.transpose()?.map(|bytes| bytes as usize);
+        top.finish()?;
+        Ok(Self {
+            method,
+            security,
+            most_items,
+            store,
+            protocol,
+            scheme,
+            ot,
+            reveal,
+            columns,
+            forms,
+            to,
+            payload_bytes,
+        })
+    }
+}
+
+/// `method`, or `circuit` as it was called when circuits were all there was.
+fn method(top: &mut Section<'_>) -> Result<Option<PsiMethod>, Fault> {
+    let (method, circuit) = (top.take("method"), top.take("circuit"));
+    if let (Some(_), Some(circuit)) = (&method, &circuit) {
+        return Err(circuit.error("stands beside `method`", "keep `method`"));
+    }
+    let circuit = circuit.map(|v| v.parsed(str::parse::<Method>, "write method = \"phasing\" or \"scs\""));
+    if let Some(circuit) = circuit.transpose()? {
+        return Ok(Some(PsiMethod::Circuit(circuit)));
+    }
+    method.map(|v| v.parsed(str::parse, "write \"vole\", \"circuit\", \"phasing\" or \"scs\"")).transpose()
+}
+
+/// One number for both parties, or that of each; 0 would refuse every set.
+fn most_items(value: Value<'_>) -> Result<[Option<u64>; 2], Fault> {
+    let wrong =
+        value.error("is neither one number nor two", "write most-items = 1000000, or [1000000, 5000]");
+    if let Ok(both) = value.number(1..=u64::MAX) {
+        return Ok([Some(both); 2]);
+    }
+    if value.number(0..=0).is_ok() {
+        return Err(value.error("is 0, which no set keeps to", "agree on 1 at least"));
+    }
+    let numbers = value.list()?.into_iter().map(|value| value.number(1..=u64::MAX).map(Some));
+    match numbers.collect::<Result<Vec<_>, _>>()?.as_slice() {
+        [a, b] => Ok([*a, *b]),
+        _ => Err(wrong),
+    }
+}
+
+/// `key` for both, or `keys` with those of each; `column` and `columns` are keys of one column.
+fn columns(top: &mut Section<'_>) -> Result<[Vec<String>; 2], Fault> {
+    let all = ["key", "keys", "column", "columns"];
+    let given: Vec<_> = all.into_iter().filter_map(|name| Some((name, top.take(name)?))).collect();
+    let mut given = given.into_iter();
+    let (name, value) = match given.next() {
+        Some(first) => first,
+        None => ("key", top.need("key", "key = \"email\", or keys = [\"email\", \"mail\"]")?),
+    };
+    if let Some((_, other)) = given.next() {
+        return Err(other.error(format!("stands beside `{name}`"), "keep one of them"));
+    }
+    let wrong = value.error(
+        "does not name the columns of both files",
+        "write the key of party 0's file, then that of party 1's",
+    );
+    let both = match name {
+        "key" | "column" => {
+            let key = names(value)?;
+            [key.clone(), key]
+        }
+        _ => {
+            let both: Vec<_> = value.list()?.into_iter().map(names).collect::<Result<_, _>>()?;
+            both.try_into().map_err(|_| wrong)?
+        }
+    };
+    Ok(both)
+}
+
+/// The columns of one file's key.
+fn names(value: Value<'_>) -> Result<Vec<String>, Fault> {
+    let empty = value.error("is empty", "name the column with the keys");
+    let named = |value: Value<'_>| match value.text()?.trim() {
+        "" => Err(value.error("is empty", "name the column with the keys")),
+        name => Ok(name.to_owned()),
+    };
+    let names: Vec<_> = value.list()?.into_iter().map(named).collect::<Result<_, _>>()?;
+    if names.is_empty() { Err(empty) } else { Ok(names) }
+}
+
+fn forms(value: Value<'_>) -> Result<Vec<Normal>, Fault> {
+    let empty = value.error("is empty", "leave it out, or name a form");
+    let remedy = "write words such as \"nfc case\", \"email\", \"phone:+49\" or \"exact\"";
+    let forms = value.list()?.into_iter().map(|form| form.parsed(str::parse, remedy));
+    let forms: Vec<_> = forms.collect::<Result<_, _>>()?;
+    if forms.is_empty() { Err(empty) } else { Ok(forms) }
+}
+
+fn recipients(value: Value<'_>) -> Result<Vec<Member>, Fault> {
+    let empty = value.error("is empty", "leave it out, or name who learns the result");
+    let mut to = vec![];
+    for item in value.list()? {
+        let member: Member = item.parsed(str::parse, "write \"party0\" or \"party1\"")?;
+        if to.contains(&member) {
+            return Err(item.error(format!("names {member} twice"), "name each recipient once"));
+        }
+        to.push(member);
+    }
+    to.sort();
+    if to.is_empty() { Err(empty) } else { Ok(to) }
+}

@@ -1,0 +1,295 @@
+//! A party's half of finding the intersection, by either method.
+//!
+//! ```text
+//! vole     set sizes 8 ◄──►   digests under the session's name; the machine of hushwire_psi::plain
+//! circuit  set sizes 8 ◄──►   digests likewise; hushwire_psi::circuit
+//! phasing, scs  all of hushwire_psi::intersect
+//! ```
+
+use super::{PsiMethod, PsiSecurity, PsiTask};
+use hushwire_files::MoreColumns;
+use hushwire_machine::{
+    Channel,
+    drive::{Driver, Machine},
+};
+use hushwire_ot::{Context, Level};
+use hushwire_prg::Seed;
+use hushwire_psi::{
+    Beside, Carried, Found, Keys, Most, Outcome, PsiError, Set, Side, Terms, circuit, intersect,
+    plain::{Digester, ItemDigest, Opened, Parameters, Payloads, Receiver, Sender, cost},
+};
+use zeroize::Zeroizing;
+
+/// The end of a party's half.
+pub(super) struct Ended {
+    pub(super) learnt: Learnt,
+    /// Different keys of party 0 and of party 1.
+    pub(super) sizes: [usize; 2],
+    pub(super) method: PsiMethod,
+    /// Bits of a value.
+    pub(super) width: usize,
+    pub(super) ands: u64,
+}
+
+pub(super) enum Learnt {
+    Nothing,
+    Size(u64),
+    Sum {
+        count: u64,
+        sum: i64,
+    },
+    /// For each row whether its key is in both; how many different keys are; the rows with which a key comes first, where keys
+    /// stay.
+    Rows {
+        flags: Vec<bool>,
+        found: u64,
+        first: Vec<bool>,
+        theirs: Option<Theirs>,
+    },
+}
+
+/// Columns of the other party.
+pub(super) struct Theirs {
+    carried: Carried,
+    payloads: Payloads,
+    /// Of each row, which of the common keys it has.
+    of_row: Vec<Option<u32>>,
+    /// Whether a payload did not open, or is none of these columns.
+    ///
+    /// SECURITY: known to nobody else, or a corrupt sender learns whether the key is common whose payload it damaged.
+    pub(super) is_damaged: bool,
+}
+
+impl Theirs {
+    fn new(carried: &Carried, set: &Set<ItemDigest>, opened: Opened) -> Self {
+        let Opened { common, payloads, damaged } = opened;
+        let mut ranks = vec![None; set.count()];
+        for (item, rank) in common.iter().zip(0..) {
+            ranks[*item as usize] = Some(rank);
+        }
+        let of_row = set.by_row().map(|item| item.and_then(|item| ranks[item])).collect();
+        let odd = (0..payloads.count()).filter(|i| carried.fields(payloads.get(*i)).is_none()).count();
+        Self { carried: carried.clone(), payloads, of_row, is_damaged: damaged + odd > 0 }
+    }
+
+    pub(super) fn beside(&self) -> Beside<'_> {
+        Beside { carried: &self.carried, payloads: &self.payloads, of_row: &self.of_row }
+    }
+
+    /// The other party's fields of the key in a row of this one's.
+    pub(super) fn fields(&self, row: usize) -> Vec<String> {
+        self.beside().fields(row).into_iter().map(str::to_owned).collect()
+    }
+}
+
+/// A party that is about to begin.
+pub(super) struct Find<'a> {
+    pub(super) task: &'a PsiTask,
+    pub(super) index: u8,
+    /// Named by what both parties said freshly, after their sets were read.
+    pub(super) context: Context,
+    pub(super) observer: &'a mut dyn FnMut(u64, u64),
+}
+
+/// The keys come back where they are kept.
+type Kept = (Ended, Option<Keys>);
+
+impl Find<'_> {
+    /// `payloads` are those of this party's different keys, where it brings columns for the other one.
+    pub(super) fn by_vole(
+        mut self,
+        channel: &mut Channel,
+        keys: Keys,
+        keep: bool,
+        payloads: Payloads,
+    ) -> Result<Kept, PsiError> {
+        let (mut set, kept) = self.set(keys, keep);
+        let sizes = self.sizes(channel, set.count())?;
+        let receiver = self.task.receiver(sizes);
+        let [receiver_items, sender_items] = if receiver == 0 { sizes } else { [sizes[1], sizes[0]] };
+        let security = match self.task.job.security {
+            PsiSecurity::SemiHonest => Level::SemiHonest,
+            PsiSecurity::Malicious => Level::Malicious,
+        };
+        let both_learn = self.task.recipients().len() == 2;
+        let carried = self.task.carried();
+        let payload_bytes = carried.map_or(0, Carried::payload_bytes);
+        let store = self.task.store().unwrap_or_default();
+        let parameters =
+            Parameters { receiver_items, sender_items, security, both_learn, payload_bytes, store };
+        let learnt = if self.index == receiver {
+            let opened = self.receive(channel, &parameters, set.take_items())?;
+            let mut learnt = rows(&set, &opened.common, kept.is_some());
+            if let (Learnt::Rows { theirs, .. }, Some(carried)) = (&mut learnt, carried) {
+                *theirs = Some(Theirs::new(carried, &set, opened));
+            }
+            learnt
+        } else {
+            let common = self.send(channel, &parameters, set.take_items(), payloads)?;
+            common.map_or(Learnt::Nothing, |common| rows(&set, &common, kept.is_some()))
+        };
+        let width = if security == Level::Malicious { 128 } else { hushwire_psi::value_width(sizes) };
+        Ok((Ended { learnt, sizes, method: PsiMethod::Vole, width, ands: 0 }, kept))
+    }
+
+    /// `amounts` are those of this party's rows, where it has those that are added up.
+    pub(super) fn by_bins(
+        self,
+        channel: &mut Channel,
+        keys: Keys,
+        keep: bool,
+        amounts: &[i64],
+        reveal: circuit::Reveal,
+    ) -> Result<Kept, PsiError> {
+        let (set, kept) = self.set(keys, keep);
+        let sizes = self.sizes(channel, set.count())?;
+        let receiver = self.task.receiver(sizes);
+        let [receiver_items, sender_items] = if receiver == 0 { sizes } else { [sizes[1], sizes[0]] };
+        let store = self.task.store().unwrap_or_default();
+        let terms = circuit::Parameters { receiver_items, sender_items, reveal, store };
+        // All rows of a key count.
+        let mut numbers = Zeroizing::new(vec![0u64; set.count()]);
+        for (item, amount) in set.by_row().zip(amounts) {
+            if let Some(item) = item {
+                numbers[item] = numbers[item].wrapping_add(*amount as u64);
+            }
+        }
+        let (context, seed, hears) = (&self.context, Seed::random(), &mut *self.observer);
+        let outcome = if self.index == receiver {
+            circuit::receive(channel, context, &terms, set.items(), &numbers, &seed, hears)?
+        } else {
+            circuit::send(channel, context, &terms, set.items(), &seed, hears)?
+        };
+        let learnt = match outcome {
+            circuit::Outcome::Nothing => Learnt::Nothing,
+            circuit::Outcome::Size(size) => Learnt::Size(size),
+            circuit::Outcome::Sum { count, sum } => Learnt::Sum { count, sum: sum as i64 },
+            circuit::Outcome::Flags(common) => rows(&set, &common, kept.is_some()),
+        };
+        let (width, ands) = (terms.width(), terms.ands());
+        Ok((Ended { learnt, sizes, method: PsiMethod::Bins, width, ands }, kept))
+    }
+
+    /// The different keys as digests under the session's name, and the keys themselves where they are kept.
+    fn set(&self, keys: Keys, keep: bool) -> (Set<ItemDigest>, Option<Keys>) {
+        let digester = Digester::new(&self.context.sid);
+        let digests = |keys: &mut dyn Iterator<Item = &[u8]>, out: &mut Vec<ItemDigest>| {
+            digester.digest_into(self.context.backend, keys, out);
+        };
+        if keep { (Set::of_by(&keys, digests), Some(keys)) } else { (Set::by(keys, digests), None) }
+    }
+
+    /// The sizes that both tell, before anything is reserved for them.
+    fn sizes(&self, channel: &mut Channel, own: usize) -> Result<[usize; 2], PsiError> {
+        let mut theirs = [0; 8];
+        channel.exchange("set sizes", &(own as u64).to_le_bytes(), &mut theirs)?;
+        let theirs = usize::try_from(u64::from_le_bytes(theirs)).unwrap_or(usize::MAX);
+        let sizes = if self.index == 0 { [own, theirs] } else { [theirs, own] };
+        Most(self.task.job.most_items).check(sizes, self.index.into())?;
+        Ok(sizes)
+    }
+
+    fn receive(
+        &mut self,
+        channel: &mut Channel,
+        parameters: &Parameters,
+        digests: Vec<ItemDigest>,
+    ) -> Result<Opened, PsiError> {
+        let mut machine = Receiver::new(&self.context, parameters, digests, &Seed::random())?;
+        self.drive(channel, &mut machine, cost(parameters)[0].rounds)?;
+        Ok(machine.open())
+    }
+
+    fn send(
+        &mut self,
+        channel: &mut Channel,
+        parameters: &Parameters,
+        digests: Vec<ItemDigest>,
+        payloads: Payloads,
+    ) -> Result<Option<Vec<u32>>, PsiError> {
+        let (context, seed) = (&self.context, Seed::random());
+        let mut machine = Sender::with_payloads(context, parameters, digests, payloads, &seed)?;
+        self.drive(channel, &mut machine, cost(parameters)[1].rounds)?;
+        Ok(machine.finish())
+    }
+
+    /// Runs a machine to its end; `rounds` are what is known of them before.
+    fn drive(
+        &mut self,
+        channel: &mut Channel,
+        machine: &mut dyn Machine<Error = PsiError>,
+        rounds: u64,
+    ) -> Result<(), PsiError> {
+        (self.observer)(0, rounds);
+        let (mut driver, mut done) = (Driver::new(), 0);
+        let mut run = driver.begin(machine);
+        loop {
+            let more = run.step(std::slice::from_mut(channel)).map_err(|e| of_peer(e, channel))?;
+            if !more {
+                break;
+            }
+            done += 1;
+            (self.observer)(done.min(rounds), rounds);
+        }
+        Ok(())
+    }
+
+    pub(super) fn by_circuit(
+        self,
+        channel: &mut Channel,
+        keys: Keys,
+        terms: &Terms,
+    ) -> Result<Kept, PsiError> {
+        // Digests find equal keys here, and are seen by nobody.
+        let mut secret = Zeroizing::new([0; 32]);
+        getrandom::fill(&mut secret[..]).map_err(|e| PsiError::Random(e.to_string()))?;
+        let set = Set::of(&keys, |key| *blake3::keyed_hash(&secret, key).as_bytes());
+        let first = first(&set);
+        let different: Vec<&[u8]> =
+            keys.each().zip(&first).filter_map(|(key, new)| key.filter(|_| *new)).collect();
+        let (side, backend) = (self.task.side(self.index), self.context.backend);
+        let outcome = intersect(channel, side, &different, terms, backend, self.observer)?;
+        let learnt = match &outcome.found {
+            Found::Nothing => Learnt::Nothing,
+            Found::Size(size) => Learnt::Size(*size),
+            Found::Keys(own) => {
+                let found = own.iter().filter(|found| **found).count() as u64;
+                Learnt::Rows { flags: set.flags(own), found, first, theirs: None }
+            }
+        };
+        let Outcome { sizes: [a, b], circuit, width, ands, .. } = outcome;
+        let sizes = if self.task.side(0) == Side::A { [a, b] } else { [b, a] };
+        Ok((Ended { learnt, sizes, method: PsiMethod::Circuit(circuit), width, ands }, Some(keys)))
+    }
+}
+
+/// The rows that have a common key; `common` are places of items.
+fn rows(set: &Set<ItemDigest>, common: &[u32], keep: bool) -> Learnt {
+    let mut own = vec![false; set.count()];
+    common.iter().for_each(|item| own[*item as usize] = true);
+    let first = if keep { first(set) } else { vec![] };
+    Learnt::Rows { flags: set.flags(&own), found: common.len() as u64, first, theirs: None }
+}
+
+/// The rows with which a key comes first.
+fn first<D: Copy + Ord + AsRef<[u8]> + zeroize::Zeroize>(set: &Set<D>) -> Vec<bool> {
+    let mut seen = 0;
+    let new = |item: Option<usize>| {
+        let new = item == Some(seen);
+        seen += usize::from(new);
+        new
+    };
+    set.by_row().map(new).collect()
+}
+
+/// The machine does not know who the peer is.
+fn of_peer(e: PsiError, channel: &Channel) -> PsiError {
+    match e {
+        PsiError::Malformed { peer: None, message, what } => {
+            PsiError::Malformed { peer: channel.from(), message, what }
+        }
+        PsiError::Abort { peer: None, check } => PsiError::Abort { peer: channel.from(), check },
+        PsiError::Ot(e) => PsiError::Ot(e.of(channel.from())),
+        e => e,
+    }
+}

@@ -1,0 +1,182 @@
+//! A party's rows: read once for their keys, and again for the result, so that they are never held.
+
+use super::{CSV, PsiReveal};
+use hushwire_files::{
+    FileError, FileState, Rows, check_result, write_columns, write_flags, write_parquet,
+    write_parquet_columns, write_rows,
+};
+use hushwire_psi::Beside;
+use hushwire_session::{Fault, InputPlace, NewFile, read_once, refuse_once};
+use std::{
+    fs,
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+use zeroize::Zeroizing;
+
+/// The rows, and their name in messages.
+pub(super) struct Table {
+    path: PathBuf,
+    rows: Source,
+}
+
+/// The end of a result that was not written.
+pub(super) enum Refused {
+    /// The disk took no more.
+    Disk(Fault),
+    /// The rows are not as a result can have them, or changed meanwhile.
+    Rows(FileError),
+}
+
+enum Source {
+    File(Stamp),
+    Memory(Arc<Zeroizing<Vec<u8>>>),
+}
+
+/// The state of a file that is read for its keys, and again for the result: another if it has changed or gives place to another.
+#[derive(PartialEq, Eq)]
+pub struct Stamp(Option<FileState>);
+
+impl Stamp {
+    /// The state now.
+    #[must_use]
+    pub fn of(path: &Path) -> Self {
+        Self(fs::metadata(path).ok().map(|meta| FileState::of(&meta)))
+    }
+
+    /// The file's rows, in this state.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has changed: its rows would be taken for others.
+    pub fn rows(&self, path: &Path) -> Result<Rows<'static>, FileError> {
+        let rows = Rows::open(path)?;
+        if *self == Self::of(path) {
+            return Ok(rows);
+        }
+        Err(FileError::changed(path))
+    }
+}
+
+impl Table {
+    /// Rows that are read once, or `again` for a result.
+    pub(super) fn new(place: &InputPlace, again: bool) -> Result<Self, Fault> {
+        match place {
+            InputPlace::Memory(bytes) => {
+                Ok(Self { path: PathBuf::from(format!("input {CSV}")), rows: Source::Memory(bytes.clone()) })
+            }
+            InputPlace::File(path) if again && read_once(path) => Err(refuse_once(path)),
+            InputPlace::File(path) => Ok(Self { path: path.clone(), rows: Source::File(Stamp::of(path)) }),
+            _ => Err(Fault::internal("reading inputs", "rows are text")),
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn open(&self) -> Result<Rows<'_>, FileError> {
+        match &self.rows {
+            Source::Memory(bytes) => Rows::new(&self.path, &bytes[..]),
+            Source::File(stamp) => stamp.rows(&self.path),
+        }
+    }
+
+    /// Writes rows with set flags, with columns of the other party where there are any, or all rows with their flags.
+    pub(super) fn write(
+        &self,
+        reveal: &PsiReveal,
+        flags: &[bool],
+        beside: Option<Beside<'_>>,
+        out: impl Write,
+    ) -> Result<(), FileError> {
+        let mut rows = self.open()?;
+        match (reveal, beside) {
+            (PsiReveal::Flags, _) => write_flags(&self.path, &mut rows, flags, out),
+            (_, Some(beside)) => write_columns(&self.path, &mut rows, flags, &beside, out),
+            _ => write_rows(&self.path, &mut rows, flags, out),
+        }
+    }
+
+    /// Whether all rows can be in a result, before anything runs: an error that depends on which ones are would tell of them.
+    pub(super) fn check(&self, reveal: &PsiReveal, as_parquet: bool) -> Result<(), FileError> {
+        check_result(&self.path, &mut self.open()?, *reveal == PsiReveal::Flags, as_parquet)
+    }
+
+    /// The same, to a file that has no name yet, as Parquet where that is asked for.
+    pub(super) fn write_file(
+        &self,
+        reveal: &PsiReveal,
+        flags: &[bool],
+        beside: Option<Beside<'_>>,
+        file: &NewFile,
+        as_parquet: bool,
+    ) -> Result<(), Refused> {
+        let writer = file.writer().map_err(Refused::Disk)?;
+        let mut heard = Heard { file: BufWriter::with_capacity(1 << 18, writer), error: None };
+        let written = match as_parquet {
+            false => self.write(reveal, flags, beside, &mut heard),
+            true => self.open().and_then(|mut rows| match beside {
+                Some(beside) => write_parquet_columns(&self.path, &mut rows, flags, &beside, &mut heard),
+                None => {
+                    let all = *reveal == PsiReveal::Flags;
+                    write_parquet(&self.path, &mut rows, flags, all, &mut heard)
+                }
+            }),
+        };
+        let written = written.and_then(|()| heard.flush().map_err(FileError::output));
+        match (written, heard.error) {
+            (Err(_), Some(e)) => Err(Refused::Disk(file.error(&e))),
+            (Err(e), None) => Err(Refused::Rows(e)),
+            (Ok(()), _) => Ok(()),
+        }
+    }
+}
+
+/// A file, and the error by which it refused.
+struct Heard<W> {
+    file: W,
+    error: Option<std::io::Error>,
+}
+
+impl<W> Heard<W> {
+    fn note<T>(&mut self, result: std::io::Result<T>) -> std::io::Result<T> {
+        result.inspect_err(|e| {
+            let copy = e.raw_os_error().map_or_else(|| e.kind().into(), std::io::Error::from_raw_os_error);
+            self.error = Some(copy);
+        })
+    }
+}
+
+impl<W: Write> Write for Heard<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.file.write(bytes);
+        self.note(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        let flushed = self.file.flush();
+        self.note(flushed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_takes_the_place_of_another_of_its_length_and_time_is_another() {
+        let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+        let [first, second] = ["first.csv", "second.csv"].map(|name| dir.path().join(name));
+        fs::write(&first, "k\n1\n").unwrap_or_else(|e| panic!("{e}"));
+        fs::write(&second, "k\n2\n").unwrap_or_else(|e| panic!("{e}"));
+        let stamp = Stamp::of(&first);
+        let time = fs::metadata(&first).and_then(|meta| meta.modified()).unwrap_or_else(|e| panic!("{e}"));
+        let set = fs::File::options().append(true).open(&second).and_then(|file| file.set_modified(time));
+        set.unwrap_or_else(|e| panic!("{e}"));
+        assert!(stamp.rows(&first).is_ok());
+        fs::rename(&second, &first).unwrap_or_else(|e| panic!("{e}"));
+        let error = stamp.rows(&first).err().map(|e| e.to_string());
+        assert!(error.is_some_and(|e| e.contains("has changed")));
+    }
+}

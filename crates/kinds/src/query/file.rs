@@ -1,0 +1,135 @@
+//! The job file of a query.
+
+use hushwire_fault::code;
+use hushwire_session::{
+    Fault, Member,
+    toml_file::{Section, Source},
+};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// A query, as its job file has it.
+///
+/// ```toml
+/// sql = "SELECT city, AVG(salary) AS mean FROM salaries JOIN people ON salaries.person = people.id GROUP BY city"
+/// to = ["client:analyst"]
+/// min-group = 5
+///
+/// [[tables]]
+/// name = "salaries"
+/// columns = ["person INTEGER NOT NULL", "salary DECIMAL(10, 2)"]
+/// key = ["person"]
+/// parts = ["client:alice 1000"]
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueryJob {
+    /// The query.
+    pub sql: String,
+    /// Those who learn the result.
+    pub to: Vec<Member>,
+    /// Groups of fewer rows are left out of the result; 0 or 1 leaves out none.
+    pub min_group: u64,
+    /// Most pairs of a join neither of whose sides is unique by its keys.
+    pub join_bound: Option<u64>,
+    /// Whether joins with a unique side go by tags of keys, which show parties 1 and 2 how often keys repeat.
+    pub tag_joins: bool,
+    /// The tables that it may name.
+    pub tables: Vec<QueryTable>,
+}
+
+/// A table of a query.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueryTable {
+    /// Its name.
+    pub name: String,
+    /// Its columns, as `person INTEGER NOT NULL`.
+    pub columns: Vec<String>,
+    /// Columns of which no two rows have the same values; empty where nothing is promised.
+    pub key: Vec<String>,
+    /// The parts that its owners bring.
+    pub parts: Vec<QueryPartOf>,
+    /// Whether parts may have fewer rows than they say.
+    pub padded: bool,
+}
+
+/// A member's rows of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueryPartOf {
+    /// Who brings them.
+    pub owner: Member,
+    /// How many, padding included: public.
+    pub rows: u64,
+}
+
+impl QueryPartOf {
+    /// A part as `client:alice 1000`.
+    fn parse(text: &str) -> Result<Self, String> {
+        let (owner, rows) =
+            text.trim().rsplit_once(char::is_whitespace).ok_or("it names no member and rows")?;
+        let owner = owner.trim().parse()?;
+        let rows = rows.parse().map_err(|_| format!("{rows} is no number of rows"))?;
+        Ok(QueryPartOf { owner, rows })
+    }
+}
+
+/// Texts of a list.
+fn texts(value: hushwire_session::toml_file::Value<'_>) -> Result<Vec<String>, Fault> {
+    value.list()?.iter().map(|v| Ok(v.text()?.to_owned())).collect()
+}
+
+impl QueryTable {
+    /// The tables that a schema file declares, without parts: `[[tables]]` with name, columns, and a key where there is one.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it does not make sense.
+    pub fn schema(path: &Path) -> Result<Vec<QueryTable>, Fault> {
+        let source = Source::read(path)?;
+        let mut top = source.sections()?;
+        let mut tables: Vec<QueryTable> = vec![];
+        for mut table in top.need("tables", "[[tables]] with name and columns")?.sections()? {
+            let declared = QueryTable::declared(&mut table)?;
+            table.finish()?;
+            // Of two the first alone would count, its key with it.
+            if tables.iter().any(|known| known.name == declared.name) {
+                let step = format!("reading {}", path.display());
+                let cause = format!("it declares table {} twice", declared.name);
+                return Err(Fault::new(code::QUERY, step, cause, "declare it once"));
+            }
+            tables.push(declared);
+        }
+        top.finish()?;
+        Ok(tables)
+    }
+
+    fn declared(table: &mut Section<'_>) -> Result<QueryTable, Fault> {
+        let name = table.need("name", "name = \"salaries\"")?.text()?.to_owned();
+        let columns = texts(table.need("columns", "columns = [\"person INTEGER NOT NULL\"]")?)?;
+        let key = table.take("key").map_or(Ok(vec![]), texts)?;
+        Ok(QueryTable { name, columns, key, parts: vec![], padded: false })
+    }
+}
+
+impl QueryJob {
+    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, Fault> {
+        let sql = top.need("sql", "sql = \"SELECT …\"")?.text()?.to_owned();
+        let to = top.need("to", "to = [\"client:analyst\"]")?.list()?;
+        let to = to.iter().map(|m| m.parsed(str::parse, "write \"party0\" or \"client:analyst\""));
+        let to: Vec<Member> = to.collect::<Result<_, _>>()?;
+        let min_group = top.take("min-group").map_or(Ok(0), |v| v.number(0..=1 << 40))?;
+        let join_bound = top.take("join-bound").map(|v| v.number(1..=1 << 40)).transpose()?;
+        let tag_joins = top.take("tag-joins").map_or(Ok(false), |v| v.flag())?;
+        let mut tables = vec![];
+        for mut table in top.need("tables", "[[tables]] with name, columns and parts")?.sections()? {
+            let declared = QueryTable::declared(&mut table)?;
+            let parts = table.need("parts", "parts = [\"client:alice 1000\"]")?.list()?;
+            let remedy = "write who brings it and how many rows, as in \"client:alice 1000\"";
+            let parts = parts.iter().map(|v| v.parsed(QueryPartOf::parse, remedy));
+            let parts = parts.collect::<Result<_, _>>()?;
+            let padded = table.take("padded").map_or(Ok(false), |v| v.flag())?;
+            table.finish()?;
+            tables.push(QueryTable { parts, padded, ..declared });
+        }
+        top.finish()?;
+        Ok(QueryJob { sql, to, min_group, join_bound, tag_joins, tables })
+    }
+}

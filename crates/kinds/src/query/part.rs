@@ -1,0 +1,174 @@
+//! One member's part of a query.
+
+use super::{
+    Answer, QueryTask, RESULT,
+    plan::of_query,
+    rows::{csv, read, shown},
+    source::{check_output, is_parquet},
+};
+use crate::ComputePart;
+use hushwire_compute::Tensor;
+use hushwire_fault::code;
+use hushwire_session::{
+    Fault, InputPlace, MemberConfig, NewFile, OutputPlace, Part, Task,
+    run::{Links, MemberSession},
+    suggest,
+};
+use std::{collections::BTreeMap, io::Write, sync::Arc};
+use zeroize::Zeroizing;
+
+/// A result's rows: fields as text, NULLs as none.
+type Fields = Vec<Vec<Option<String>>>;
+
+/// A member's rows on their way in, and the place of the result.
+pub struct QueryPart {
+    task: QueryTask,
+    inner: ComputePart,
+    /// Whether this member learns the result.
+    learns: bool,
+    file: Option<NewFile>,
+    /// Whether that is Parquet.
+    parquet: bool,
+    /// Whether the rows go back to the caller.
+    shows: bool,
+    rows: Option<Fields>,
+    /// An error of the result itself. Only who learns the result may know of it: it is told when nobody waits for this member any more.
+    late: Option<Fault>,
+}
+
+/// The error of rows that are not what was agreed on, with their file.
+fn of_file(e: Fault, place: &InputPlace) -> Fault {
+    let e = of_query(e);
+    match place.path() {
+        Some(path) => e.step_and(format_args!(", {}", path.display())),
+        None => e,
+    }
+}
+
+impl QueryPart {
+    pub(super) fn open(task: &QueryTask, config: &mut MemberConfig) -> Result<Self, Fault> {
+        let (me, query) = (config.me.clone(), task.query());
+        let learns = task.job().to.contains(&me);
+        let mine: Vec<&str> =
+            task.parts_of(&me).iter().map(|(table, _)| query.tables()[*table].name.as_str()).collect();
+        let declared = |name: &String| {
+            let parts = task.job().tables.iter().filter(|table| table.name == *name);
+            parts.flat_map(|table| &table.parts).any(|part| part.owner == me)
+        };
+        if let Some(odd) = config.inputs.keys().find(|name| !declared(name)) {
+            let cause = format!("{me} does not bring a table called `{odd}`");
+            return Err(Fault::new(code::QUERY, "reading tables", cause, suggest::remedy(odd, &mine)));
+        }
+        let mut inputs = BTreeMap::new();
+        for (at, part) in task.parts_of(&me) {
+            let table = &query.tables()[at];
+            let place = config.inputs.get(&table.name).ok_or_else(|| {
+                let remedy =
+                    format!("add {} = {{ file = \"{}.csv\" }} under [inputs]", table.name, table.name);
+                Fault::new(
+                    code::QUERY,
+                    "reading tables",
+                    format!("{me} has no rows of table {}", table.name),
+                    remedy,
+                )
+            })?;
+            let taken = |e| of_file(e, place);
+            let mut incoming = query.incoming(&table.name, part).map_err(of_query)?;
+            let ascii = query.ascii(&table.name);
+            read(table, place, &task.digest_key(), &ascii, |rows| incoming.take(rows).map_err(taken))?;
+            inputs.extend(incoming.finish().map_err(taken)?);
+        }
+        let memory = |records| InputPlace::Memory(Arc::new(Zeroizing::new(records)));
+        config.inputs = inputs.into_iter().map(|(name, records)| (name, memory(records))).collect();
+
+        let place = config.outputs.remove(RESULT).filter(|_| learns);
+        if let Some(odd) = config.outputs.keys().next() {
+            let known: &[&str] = if learns { &[RESULT] } else { &[] };
+            let cause = format!("{me} does not learn an output called `{odd}`");
+            return Err(Fault::new(code::QUERY, "preparing the result", cause, suggest::remedy(odd, known)));
+        }
+        let mut create = |path| config.files.create("for the result", path, &task.writer(), 0o600);
+        let mut parquet = false;
+        let file = match &place {
+            Some(OutputPlace::Csv(path) | OutputPlace::File(path)) => {
+                check_output(path)?;
+                parquet = is_parquet(path);
+                Some(create(path)?)
+            }
+            Some(OutputPlace::HexFile(_) | OutputPlace::Unnamed) => {
+                let remedy = "write result = { csv = \"result.csv\" }";
+                return Err(Fault::new(code::QUERY, "preparing the result", "a query gives rows", remedy));
+            }
+            _ => None,
+        };
+        let shows = learns && matches!(place, None | Some(OutputPlace::Show | OutputPlace::Memory));
+        config.outputs = task
+            .compute()
+            .outputs_of(&me)
+            .map(|j| (query.computation().outputs()[j].name.clone(), OutputPlace::Memory))
+            .collect();
+        let inner = task.compute().open(config)?;
+        Ok(Self { task: task.clone(), inner, learns, file, parquet, shows, rows: None, late: None })
+    }
+
+    /// The result as text, and as a file has it where there is one. Whatever fails here follows from the result.
+    fn formed(&self) -> Result<(Fields, Vec<u8>), Fault> {
+        let query = self.task.query();
+        let outputs = self.inner.learnt().map(|(j, extent, records)| {
+            let tensor = Tensor::from_records(extent.scalar, &extent.lengths, records);
+            (query.computation().outputs()[j].name.clone(), tensor)
+        });
+        let values = query.rows(&outputs.collect()).map_err(of_query)?;
+        let rows = shown(query.schema(), &values);
+        let mut bytes = vec![];
+        if self.file.is_some() {
+            if self.parquet {
+                #[cfg(feature = "parquet")]
+                super::rows::parquet(&mut bytes, query.schema(), &values)?;
+            } else {
+                bytes = csv(query.schema(), &rows)?;
+            }
+        }
+        Ok((rows, bytes))
+    }
+}
+
+impl Part for QueryPart {
+    type Learnt = Answer;
+
+    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
+        self.inner.compute(member)
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        self.inner.prepare()?;
+        if !self.learns {
+            return Ok(());
+        }
+        match self.formed() {
+            Ok((rows, bytes)) => {
+                if let Some(file) = &self.file {
+                    file.writer()?.write_all(&bytes).map_err(|e| file.error(&e))?;
+                    file.sync()?;
+                }
+                self.rows = Some(rows);
+            }
+            // An error now would tell everybody that a promise is broken, of rows that they may have chosen to find that out.
+            Err(e) => self.late = Some(e),
+        }
+        Ok(())
+    }
+
+    fn commit(mut self) -> Result<Answer, Fault> {
+        if let Some(late) = self.late.take() {
+            return Err(late);
+        }
+        self.inner.commit()?;
+        self.file.take().map_or(Ok(()), NewFile::commit)?;
+        let columns = self.task.query().schema().columns().iter();
+        let columns = columns.map(|column| (column.name.clone(), column.ty.to_string())).collect();
+        let count = self.rows.as_ref().map(|rows| rows.len() as u64);
+        let rows = self.rows.take().filter(|_| self.shows).unwrap_or_default();
+        Ok(Answer { columns, rows, count })
+    }
+}

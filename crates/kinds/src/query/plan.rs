@@ -1,0 +1,318 @@
+//! The agreement on a query, and the computation that it is.
+
+use super::{QueryJob, QueryPart};
+use crate::{Bound, ComputationSource, ComputeJob, ComputeTask};
+use hushwire_fault::code;
+use hushwire_session::{
+    Agreement, Fault, Field, Forecast, Member, MemberConfig, Protocol, Task, Terms, suggest,
+};
+use hushwire_sql::{Catalog, Options, relation, schema};
+use hushwire_tables::{
+    Query,
+    algebra::{ColumnType, Part, Schema, Table},
+};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// A query's job, planned.
+#[derive(Clone)]
+pub struct QueryTask {
+    job: QueryJob,
+    query: Arc<Query>,
+    compute: ComputeTask,
+}
+
+/// The result of a query at a member.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// Names of columns, and their types.
+    pub columns: Vec<(String, String)>,
+    /// Fields as text, NULLs as none; empty where a file has them, or this member learns nothing.
+    pub rows: Vec<Vec<Option<String>>>,
+    /// Rows, where this member learns them.
+    pub count: Option<u64>,
+}
+
+/// The names of members in the computation are those that people use, without their kind.
+fn name_of(member: &Member) -> String {
+    match member {
+        Member::Client(name) => name.clone(),
+        Member::Party(i) => format!("party{i}"),
+    }
+}
+
+pub(super) fn of_query(e: Fault) -> Fault {
+    e.during("the query")
+}
+
+/// The tables that a job declares.
+fn catalog(job: &QueryJob) -> Result<Catalog, Fault> {
+    let mut tables = vec![];
+    for table in &job.tables {
+        let columns = table.columns.iter().map(|text| schema::column(text));
+        let columns = columns.collect::<Result<Vec<_>, _>>().map_err(of_query)?;
+        let schema = Schema(columns);
+        let place = |name: &String| {
+            schema.find(name).ok_or_else(|| {
+                let names: Vec<&str> = schema.columns().iter().map(|c| c.name.as_str()).collect();
+                let cause = format!("its key names no column of it: {name}");
+                Fault::new(code::QUERY, format!("table {}", table.name), cause, suggest::remedy(name, &names))
+            })
+        };
+        let key = table.key.iter().map(place).collect::<Result<Vec<_>, _>>()?;
+        let mut owners: Vec<&Member> = table.parts.iter().map(|part| &part.owner).collect();
+        owners.sort();
+        if owners.windows(2).any(|two| two[0] == two[1]) {
+            let cause = "one member brings two parts of it";
+            return Err(Fault::new(
+                code::QUERY,
+                format!("table {}", table.name),
+                cause,
+                "bring them as one file",
+            ));
+        }
+        let parts = table.parts.iter().map(|part| Part { owner: name_of(&part.owner), rows: part.rows });
+        tables.push(Table {
+            name: table.name.clone(),
+            schema: schema.clone(),
+            parts: parts.collect(),
+            padded: table.padded,
+            unique: if key.is_empty() { vec![] } else { vec![key] },
+        });
+    }
+    Catalog::new(tables).map_err(of_query)
+}
+
+impl QueryTask {
+    /// Plans the query.
+    ///
+    /// # Errors
+    /// The query is refused, names what is not declared, or is larger than a computation may be.
+    pub fn new(job: &QueryJob) -> Result<Self, Fault> {
+        // The computation tells members apart by these names.
+        let members = job.tables.iter().flat_map(|table| table.parts.iter().map(|part| &part.owner));
+        if let Some(odd) = members
+            .chain(&job.to)
+            .find(|of| matches!(of, Member::Client(name) if name.parse::<Member>().is_ok()))
+        {
+            let remedy = "give the client another name, or name the party, as party0";
+            return Err(Fault::new(
+                code::QUERY,
+                "planning the job",
+                format!("{odd} is called as a party is"),
+                remedy,
+            ));
+        }
+        let catalog = catalog(job)?;
+        let options = Options { min_group: job.min_group, join_bound: job.join_bound };
+        let relation = relation(&job.sql, &catalog, options).map_err(of_query)?;
+        if let Some(column) =
+            relation.schema().columns().iter().find(|c| matches!(c.ty, ColumnType::Digest { .. }))
+        {
+            let cause = format!(
+                "column {} of its result is a digest, whose strings could be found by trying",
+                column.name
+            );
+            let remedy = "compare and count digests; declare VARCHAR(n) for what is shown";
+            return Err(Fault::new(code::QUERY, "the query", cause, remedy));
+        }
+        let to: Vec<String> = job.to.iter().map(name_of).collect();
+        if let Some((_, twice)) = to.iter().enumerate().find(|(at, name)| to[..*at].contains(name)) {
+            let cause = format!("{twice} is to learn the result twice");
+            return Err(Fault::new(code::QUERY, "planning the job", cause, "name each member once"));
+        }
+        if to.is_empty() {
+            let remedy = "name somebody, as in to = [\"client:analyst\"]";
+            return Err(Fault::new(code::QUERY, "planning the job", "nobody is to learn the result", remedy));
+        }
+        let to: Vec<&str> = to.iter().map(String::as_str).collect();
+        let plan = if job.tag_joins { Query::by_tags } else { Query::new };
+        let query = plan("query", &relation, &to).map_err(of_query)?;
+        let mut compute = ComputeJob::new(Protocol::Rep3, ComputationSource::Text(String::new()));
+        let owners = job.tables.iter().flat_map(|table| table.parts.iter().map(|part| &part.owner));
+        let names = query.computation().members();
+        compute.members = owners
+            .chain(&job.to)
+            .map(|member| (name_of(member), member.clone()))
+            .filter(|(name, _)| names.contains(name))
+            .collect::<BTreeMap<_, _>>();
+        let computation = Arc::new(query.computation().clone());
+        let compute = ComputeTask::of(&compute, computation)?;
+        Ok(QueryTask { job: job.clone(), query: Arc::new(query), compute })
+    }
+
+    /// The job.
+    #[must_use]
+    pub fn job(&self) -> &QueryJob {
+        &self.job
+    }
+
+    /// The key of digests, one for each query: all members know it, so that all owners' equal strings have equal digests.
+    pub(super) fn digest_key(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("hushwire 2026-11-23 digests of strings in a query");
+        let mut put = |text: &str| {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        };
+        put(&self.job.sql);
+        for table in &self.job.tables {
+            put(&table.name);
+            table.columns.iter().for_each(|column| put(column));
+        }
+        *hasher.finalize().as_bytes()
+    }
+
+    /// Names the runs that may replace each other's result: those of the same terms, of whatever rows.
+    #[must_use]
+    pub fn writer(&self) -> String {
+        format!("the result of query {}", self.terms().digest())
+    }
+
+    /// The query as a computation.
+    #[must_use]
+    pub fn query(&self) -> &Query {
+        &self.query
+    }
+
+    /// The job of the computation.
+    pub(super) fn compute(&self) -> &ComputeTask {
+        &self.compute
+    }
+
+    /// The place of each part of the tables that the query reads that `member` brings: the table's among those, and the part's.
+    pub(super) fn parts_of(&self, member: &Member) -> Vec<(usize, usize)> {
+        let name = name_of(member);
+        let of = |(at, table): (usize, &Table)| {
+            let mine = table.parts.iter().enumerate().filter(|(_, part)| part.owner == name);
+            mine.map(move |(part, _)| (at, part)).collect::<Vec<_>>()
+        };
+        self.query.tables().iter().enumerate().flat_map(of).collect()
+    }
+
+    /// The run of the computation, bound.
+    ///
+    /// # Errors
+    /// It is too large for this machine.
+    pub fn bound(&self) -> Result<Bound, Fault> {
+        self.compute.bound(&BTreeMap::new())
+    }
+
+    /// The operators of a run in turn, in words, each with the steps that are done when it comes to be under way.
+    ///
+    /// # Errors
+    /// It is too large to be run.
+    pub fn course(&self) -> Result<Vec<(u64, String)>, Fault> {
+        let legs = self.bound()?.course(self.compute.chosen())?;
+        let mut course: Vec<(u64, String)> = vec![];
+        for (done, node) in legs {
+            let operator = self.query.operator_of(node);
+            if course.last().is_none_or(|(_, last)| last != operator) {
+                course.push((done, operator.to_owned()));
+            }
+        }
+        Ok(course)
+    }
+
+    /// The forecast of a run.
+    ///
+    /// # Errors
+    /// It is too large to be run.
+    pub fn price(&self, aes_instructions: bool) -> Result<Forecast, Fault> {
+        Ok(self.bound()?.forecast(self.compute.chosen(), aes_instructions)?.0)
+    }
+}
+
+/// The beginning of a text, on one line.
+fn begin(text: &str) -> String {
+    const MOST: usize = 80;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{} …", &line[..end]),
+        None => line,
+    }
+}
+
+impl Task for QueryTask {
+    type Learnt = Answer;
+    type Part = QueryPart;
+
+    fn agreement(&self) -> Agreement {
+        let inner = self.compute.agreement();
+        let digest = blake3::hash(self.job.sql.as_bytes());
+        // Shown as people wrote them: the digest that operators know is that of all terms.
+        let sql =
+            Field { shown: Some(begin(&self.job.sql)), ..Field::new("sql", digest.to_hex().to_string()) };
+        // Types that lead to one computation may still be different ones: a decimal's point is in no share.
+        let names: Vec<&str> = self.job.tables.iter().map(|table| table.name.as_str()).collect();
+        let tables = format!("{:?}", self.job.tables);
+        let tables = Field { shown: Some(begin(&names.join(", "))), ..Field::new("tables", tables) };
+        let fields = [sql, tables].into_iter().chain(inner.fields).collect();
+        Agreement { kind: "query", title: "query".to_owned(), fields, ..inner }
+    }
+
+    /// The query and its options, the tables that are declared, their owners, and who learns the result. No row counts, and
+    /// nothing of how this release plans it.
+    fn terms(&self) -> Terms {
+        let QueryJob { sql, to, min_group, join_bound, tag_joins, tables } = &self.job;
+        let sorted = |mut keys: Vec<String>| {
+            keys.sort();
+            keys
+        };
+        let mut terms = vec![("protocol", Protocol::Rep3.to_string()), ("sql", sql.clone())];
+        terms.extend(sorted(to.iter().map(Member::key).collect()).into_iter().map(|to| ("to", to)));
+        // 0 and 1 both leave out no group.
+        terms.push(("min-group", (*min_group).max(1).to_string()));
+        terms.push(("join-bound", join_bound.map_or("none".to_owned(), |bound| bound.to_string())));
+        terms.push(("tag-joins", tag_joins.to_string()));
+        let mut tables: Vec<_> = tables.iter().collect();
+        tables.sort_by(|a, b| a.name.cmp(&b.name));
+        for table in tables {
+            terms.push(("table", table.name.clone()));
+            // Planning has read them; a column that could not be read would stand as it is written.
+            let canonical = |text: &String| {
+                schema::column(text).map_or(text.clone(), |column| schema::declaration(&column))
+            };
+            terms.extend(table.columns.iter().map(|text| ("column", canonical(text))));
+            terms.extend(table.key.iter().map(|column| ("key", column.clone())));
+            let owners = sorted(table.parts.iter().map(|part| part.owner.key()).collect());
+            terms.extend(owners.into_iter().map(|owner| ("owner", owner)));
+            terms.push(("padded", table.padded.to_string()));
+        }
+        Terms::new("query", terms)
+    }
+
+    fn open(&self, config: &mut MemberConfig) -> Result<QueryPart, Fault> {
+        QueryPart::open(self, config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::{QueryPartOf, QueryTable};
+
+    /// Members whose queries differ are told no digest but that of all terms, which other commands print.
+    #[test]
+    fn what_differs_is_shown_as_it_is_written() {
+        let task = |sql: &str, column: &str| {
+            let parts = vec![QueryPartOf { owner: Member::Client("alice".into()), rows: 3 }];
+            let columns = vec![column.to_owned()];
+            let table = QueryTable { name: "people".into(), columns, key: vec![], parts, padded: false };
+            let job = QueryJob {
+                sql: sql.into(),
+                to: vec![Member::Client("bob".into())],
+                min_group: 0,
+                join_bound: None,
+                tag_joins: false,
+                tables: vec![table],
+            };
+            QueryTask::new(&job).unwrap_or_else(|e| panic!("{e}")).agreement()
+        };
+        let ours = task("SELECT SUM(n)\n FROM people", "n INTEGER NOT NULL");
+        let theirs = task("SELECT SUM(n) + 1 FROM people", "n BIGINT NOT NULL");
+        let told = ours.differences(&theirs.tags());
+        assert!(told.contains(&"sql (ours: SELECT SUM(n) FROM people)".to_owned()), "{told:?}");
+        assert!(told.contains(&"tables (ours: people)".to_owned()), "{told:?}");
+        assert_eq!(begin(&"".repeat(200)), "".repeat(80) + " …");
+    }
+}

@@ -1,0 +1,426 @@
+//! Rows from files, and as files.
+
+use super::source::Source;
+#[cfg(feature = "parquet")]
+use hushwire_fault::Excuse;
+use hushwire_fault::code;
+use hushwire_session::{Fault, InputPlace};
+use hushwire_sql::{
+    cell,
+    schema::{self, Inferred},
+};
+use hushwire_tables::{
+    algebra::{Column, ColumnType, Schema, Table, Value},
+    plain::Row,
+};
+use std::{collections::HashSet, str::FromStr};
+
+/// The name in messages of a table that is no file.
+const STREAM: &str = "on standard input";
+
+/// The public number of rows of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pad {
+    /// As many as there are.
+    None,
+    /// The next power of two.
+    PowerOfTwo,
+    /// So many.
+    To(u64),
+}
+
+impl Pad {
+    /// The rows of a part of so many; `None` if they are more than there may be.
+    #[must_use]
+    pub fn rows(self, rows: u64) -> Option<u64> {
+        match self {
+            Pad::None => Some(rows),
+            Pad::PowerOfTwo => rows.max(1).checked_next_power_of_two(),
+            Pad::To(most) => Some(most).filter(|most| rows <= *most),
+        }
+    }
+}
+
+impl FromStr for Pad {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "none" => Ok(Pad::None),
+            "2^k" => Ok(Pad::PowerOfTwo),
+            number => number.parse().map(Pad::To).map_err(|_| "write none, 2^k or a number of rows".into()),
+        }
+    }
+}
+
+/// A string's digest of 64 or 128 bits under the query's key. Two strings have the same with a chance of 2^-64, or 2^-128.
+fn digest(key: &[u8; 32], text: &str, bits: u8) -> Value {
+    let hash = blake3::keyed_hash(key, text.as_bytes());
+    let first = &hash.as_bytes()[..usize::from(bits / 8)];
+    Value::Number(first.iter().rev().fold(0, |n, byte| n << 8 | i128::from(*byte)))
+}
+
+/// LOCAL: rows that are read at a time.
+const PIECE: usize = 1 << 12;
+
+/// Reads the rows of a table's part, of the columns that a schema has, and hands them on a piece at a time: no more of the file is in memory.
+/// Empty fields of CSV are NULL where a column may be. Digests are under `key`.
+///
+/// The columns in the places `ascii` hold no other characters.
+///
+/// Of keys a digest of 128 bits is kept, by which a row that repeats one is found; that two of n keys have one is less likely than n² / 2^129.
+///
+/// # Errors
+/// The file lacks a column, a field is no value of its column's type, or two rows have the same key.
+pub(super) fn read(
+    table: &Table,
+    place: &InputPlace,
+    key: &[u8; 32],
+    ascii: &[usize],
+    mut take: impl FnMut(&[Row]) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut file = Source::open(&table.name, place)?;
+    let columns = table.schema.columns();
+    file.choose(columns.iter().map(|column| column.name.as_str()))?;
+    let path = file.path().to_owned();
+    let mut rows: Vec<Row> = vec![];
+    let mut keys: Vec<HashSet<[u8; 16]>> = vec![HashSet::new(); table.unique.len()];
+    while let Some(record) = file.read()? {
+        let wrong = |cause: String, remedy: &str| {
+            let step = format!("cannot read {}, {}", path.display(), record.place());
+            Fault::new(code::ROWS, step, cause, remedy).whole()
+        };
+        let field = |(at, column): (usize, &Column)| {
+            let text =
+                record.get(at).filter(|text| !(text.is_empty() && record.empty_is_null() && column.nullable));
+            let Some(text) = text else {
+                if column.nullable {
+                    return Ok(Value::Null);
+                }
+                let cause = format!("column {} is NULL, and declared NOT NULL", column.name);
+                return Err(wrong(cause, "declare the column without NOT NULL, or mend the file"));
+            };
+            let text = std::str::from_utf8(text).map_err(|_| {
+                wrong(format!("column {} is not UTF-8", column.name), "save the file as UTF-8")
+            })?;
+            if ascii.contains(&at) && !text.is_ascii() {
+                let cause = format!(
+                    "column {} has characters that are not ASCII, and the query takes SUBSTRING of it, which counts bytes",
+                    column.name
+                );
+                return Err(wrong(
+                    cause,
+                    "ask by LIKE, whose _ is a character, or bring the part as a column of its own",
+                ));
+            }
+            if let ColumnType::Digest { bits } = column.ty {
+                return Ok(digest(key, text, bits));
+            }
+            cell::read(text, column.ty)
+                .map_err(|e| wrong(format!("column {}: {}", column.name, e.cause()), &e.remedy()))
+        };
+        let row = columns.iter().enumerate().map(field).collect::<Result<Row, Fault>>()?;
+        for (key, seen) in table.unique.iter().zip(&mut keys) {
+            if !seen.insert(digest_of(key.iter().map(|at| &row[*at]))) {
+                let names: Vec<&str> = key.iter().map(|at| columns[*at].name.as_str()).collect();
+                let cause = format!("a row before it has the same {}, the table's key", names.join(", "));
+                return Err(wrong(cause, "declare another key, or none, or mend the file"));
+            }
+        }
+        rows.push(row);
+        if rows.len() == PIECE {
+            take(&rows)?;
+            rows.clear();
+        }
+    }
+    take(&rows)
+}
+
+/// Values told apart.
+fn digest_of<'v>(values: impl Iterator<Item = &'v Value>) -> [u8; 16] {
+    let mut hasher = blake3::Hasher::new_derive_key("hushwire 2026-11-23 keys of a table's rows");
+    for value in values {
+        match value {
+            Value::Null => hasher.update(&[0]),
+            Value::Boolean(truth) => hasher.update(&[1, (*truth).into()]),
+            Value::Number(n) => hasher.update(&[2]).update(&n.to_le_bytes()),
+            Value::Text(text) => hasher.update(&[3]).update(&(text.len() as u64).to_le_bytes()).update(text),
+        };
+    }
+    let mut digest = [0; 16];
+    hasher.finalize_xof().fill(&mut digest);
+    digest
+}
+
+/// A table's columns, as its files suggest them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InferredTable {
+    /// The columns, of the narrowest types that take their fields.
+    pub columns: Vec<Column>,
+    /// The rows of each file.
+    pub rows: Vec<u64>,
+    /// The names of columns without any value, to which any type would fit.
+    pub guessed: Vec<String>,
+}
+
+fn of_column(step: String, name: &str, e: &Fault) -> Fault {
+    Fault::new(code::ROWS, step, format!("column {name}: {}", e.cause()), e.remedy()).whole()
+}
+
+/// The columns of a table's files, with the narrowest types that take their fields, and the rows of each. What a Parquet file declares
+/// bounds the choice: its strings stay strings. Files of one table are seen one after the other.
+///
+/// # Errors
+/// A file cannot be read, or the files name other columns; a column is of numbers, one of which no type holds.
+pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, Fault> {
+    let (mut names, mut seen, mut counts) = (vec![], vec![], vec![]);
+    // Of each column, where the first number stands that no type holds.
+    let mut odd: Vec<Option<String>> = vec![];
+    for place in files {
+        let mut file = Source::open(STREAM, place)?;
+        let path = file.path().to_owned();
+        let header = file.names();
+        if header.is_empty() {
+            return Err(Fault::file("read", &path, "it is empty", "its first line must name the columns"));
+        }
+        if names.is_empty() {
+            seen = vec![Inferred::default(); header.len()];
+            odd = vec![None; header.len()];
+            names.clone_from(&header);
+        }
+        file.choose(names.iter().map(String::as_str))?;
+        for (inferred, declared) in seen.iter_mut().zip(file.declared()) {
+            if let Some(declared) = declared {
+                inferred.declare(schema::parse_type(&declared));
+            }
+        }
+        let mut rows = 0;
+        while let Some(record) = file.read()? {
+            rows += 1;
+            for (at, inferred) in seen.iter_mut().enumerate() {
+                match record.get(at) {
+                    Some(text) if !text.is_empty() || record.empty_is_null() => {
+                        let step = || format!("cannot read {}, {}", path.display(), record.place());
+                        let seen = inferred.see(&String::from_utf8_lossy(text));
+                        seen.map_err(|e| of_column(step(), &names[at], &e))?;
+                        if odd[at].is_none() && !inferred.has_double() {
+                            odd[at] = Some(step());
+                        }
+                    }
+                    Some(_) => {}
+                    None => inferred.null(),
+                }
+            }
+        }
+        counts.push(rows);
+    }
+    let all = || names.iter().zip(&seen);
+    let guessed = all().filter(|(_, inferred)| inferred.is_a_guess()).map(|(name, _)| name.clone());
+    let column = |((name, inferred), odd): ((&String, &Inferred), &Option<String>)| {
+        inferred.column(name).map_err(|e| of_column(odd.clone().unwrap_or_default(), name, &e))
+    };
+    Ok(InferredTable {
+        columns: all().zip(&odd).map(column).collect::<Result<_, _>>()?,
+        rows: counts,
+        guessed: guessed.collect(),
+    })
+}
+
+/// The rows of a table's file.
+///
+/// # Errors
+/// It cannot be read.
+pub fn count(place: &InputPlace) -> Result<u64, Fault> {
+    let mut file = Source::open(STREAM, place)?;
+    file.choose([].into_iter())?;
+    let mut rows = 0;
+    while file.read()?.is_some() {
+        rows += 1;
+    }
+    Ok(rows)
+}
+
+/// A result's fields as text.
+pub(super) fn shown(schema: &Schema, rows: &[Row]) -> Vec<Vec<Option<String>>> {
+    let types: Vec<_> = schema.columns().iter().map(|column| column.ty).collect();
+    let one = |row: &Row| {
+        row.iter().zip(&types).map(|(value, ty)| (!value.is_null()).then(|| cell::show(value, *ty))).collect()
+    };
+    rows.iter().map(one).collect()
+}
+
+/// A result as CSV: NULL is an empty field.
+pub(super) fn csv(schema: &Schema, rows: &[Vec<Option<String>>]) -> Result<Vec<u8>, Fault> {
+    let failed = |e: csv::Error| Fault::internal("writing the result", e);
+    let mut writer = csv::WriterBuilder::new().from_writer(vec![]);
+    writer.write_record(schema.columns().iter().map(|column| &column.name)).map_err(failed)?;
+    for row in rows {
+        writer.write_record(row.iter().map(|field| field.as_deref().unwrap_or_default())).map_err(failed)?;
+    }
+    writer.into_inner().map_err(|e| Fault::internal("writing the result", e))
+}
+
+/// A result as Parquet.
+///
+/// # Errors
+/// A number has 39 digits: arithmetic may have it, and no decimal of a file.
+#[cfg(feature = "parquet")]
+pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[Row]) -> Result<(), Fault> {
+    use hushwire_files::parquet::{self, Field, Kind as Type};
+    let kind = |ty: ColumnType| match ty {
+        ColumnType::Boolean => Type::Boolean,
+        ColumnType::SmallInt => Type::Integer { bits: 16 },
+        ColumnType::Integer => Type::Integer { bits: 32 },
+        ColumnType::BigInt => Type::Integer { bits: 64 },
+        ColumnType::Decimal { precision, scale } => Type::Decimal { precision, scale },
+        ColumnType::Date => Type::Date,
+        ColumnType::Timestamp => Type::Timestamp,
+        ColumnType::Double { .. } => Type::Double,
+        // No result shows digests.
+        ColumnType::Varchar(_) | ColumnType::Digest { .. } => Type::Text,
+    };
+    let types: Vec<ColumnType> = schema.columns().iter().map(|column| column.ty).collect();
+    let decimal = |ty: &ColumnType| matches!(ty, ColumnType::Decimal { .. });
+    for (at, column) in schema.columns().iter().enumerate().filter(|(_, column)| decimal(&column.ty)) {
+        if rows.iter().any(|row| !row[at].fits(column.ty)) {
+            let cause = format!("column {} has a number of more digits than {}", column.name, column.ty);
+            let remedy = "write the result as CSV, or CAST the column to DOUBLE, or to a DECIMAL, which makes such numbers NULL";
+            return Err(unwritable(cause, remedy));
+        }
+    }
+    let columns = schema.columns().iter();
+    let columns: Vec<_> = columns.map(|c| parquet::Column::new(&c.name, kind(c.ty), c.nullable)).collect();
+    let field = |row: usize, at: usize| match (&rows[row][at], types[at]) {
+        (Value::Null, _) => Field::Null,
+        (Value::Boolean(truth), _) => Field::Boolean(*truth),
+        (Value::Number(n), ColumnType::Double { frac }) => {
+            Field::Real(*n as f64 / f64::from(2u32).powi(frac.into()))
+        }
+        (Value::Number(n), _) => Field::Number(*n),
+        (Value::Text(text), _) => Field::Text(text),
+    };
+    parquet::write(to, &columns, rows.len(), field).map_err(|e| unwritable(e.cause, e.remedy))
+}
+
+#[cfg(feature = "parquet")]
+fn unwritable(cause: String, remedy: impl std::fmt::Display) -> Fault {
+    Fault::new(code::WRITE, "cannot write the result", cause, remedy).whole().telling(Excuse::Writing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hushwire_tables::algebra::Part;
+    use std::{fmt::Write, sync::Arc};
+    use zeroize::Zeroizing;
+
+    /// Rows of a CSV file with a number and a text each, and the lengths of the pieces that came.
+    fn pieces(numbers: impl Iterator<Item = usize>) -> Result<(Vec<Row>, Vec<usize>), Fault> {
+        let mut text = "x,y\n".to_owned();
+        let rows = numbers.map(|n| writeln!(text, "{n},t{}", n % 3)).count();
+        let place = InputPlace::Memory(Arc::new(Zeroizing::new(text.into_bytes())));
+        let schema =
+            Schema(vec![Column::new("y", ColumnType::Varchar(2)), Column::new("x", ColumnType::Integer)]);
+        let parts = vec![Part { owner: "a".into(), rows: rows as u64 }];
+        // Both together, and the number alone.
+        let unique = vec![vec![0, 1], vec![1]];
+        let table = Table { name: "t".into(), schema, parts, padded: false, unique };
+        let (mut all, mut lengths) = (vec![], vec![]);
+        read(&table, &place, &[0; 32], &[], |rows| {
+            lengths.push(rows.len());
+            all.extend_from_slice(rows);
+            Ok(())
+        })?;
+        Ok((all, lengths))
+    }
+
+    #[test]
+    fn files_are_read_a_piece_at_a_time() {
+        let (rows, lengths) = pieces(0..2 * PIECE + 5).unwrap();
+        assert_eq!(lengths, [PIECE, PIECE, 5]);
+        for (i, row) in rows.iter().enumerate() {
+            let text = format!("t{}", i % 3).into_bytes();
+            assert_eq!(*row, [Value::Text(text), Value::Number(i as i128)]);
+        }
+        assert_eq!(pieces(0..0).unwrap().0, Vec::<Row>::new());
+    }
+
+    #[test]
+    fn strings_that_are_cut_by_bytes_are_ascii() {
+        let place =
+            InputPlace::Memory(Arc::new(Zeroizing::new("a,b\n\u{fc},u\nu,\u{fc}\n".as_bytes().to_vec())));
+        let schema = Schema(["a", "b"].map(|name| Column::new(name, ColumnType::Varchar(4))).to_vec());
+        let parts = vec![Part { owner: "a".into(), rows: 2 }];
+        let table = Table { name: "t".into(), schema, parts, padded: false, unique: vec![] };
+        let read = |ascii: &[usize]| read(&table, &place, &[0; 32], ascii, |_| Ok(()));
+        assert!(read(&[]).is_ok());
+        for (at, column, line) in [(0, "column a", "line 2"), (1, "column b", "line 3")] {
+            let error = read(&[at]).unwrap_err();
+            assert!(error.cause().contains(column) && error.step().contains(line), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_comes_again_pieces_later_is_found() {
+        let error = pieces((0..2 * PIECE).chain([3])).unwrap_err();
+        assert!(error.cause().contains("a row before it has the same y, x, the table's key"), "{error}");
+        assert!(error.step().contains(&format!("line {}", 2 * PIECE + 2)), "{error}");
+    }
+
+    fn in_memory(text: &str) -> InputPlace {
+        InputPlace::Memory(Arc::new(Zeroizing::new(text.as_bytes().to_vec())))
+    }
+
+    /// Numbers that no type holds are named by line and column, and never become text.
+    #[test]
+    fn a_number_that_no_type_holds_is_named() {
+        let place = in_memory("a,b\n1,0.5\n2,1e300\n3,2e300\n");
+        let e = infer(&[&place]).unwrap_err().to_string();
+        assert!(e.contains("line 3") && e.contains("column b: it is no number below 2^63"), "{e}");
+        let columns = infer(&[&in_memory("a\n1e12\n0.5\n")]).unwrap().columns;
+        assert_eq!(columns[0].to_string(), "a DOUBLE(23) NOT NULL");
+    }
+
+    /// A DOUBLE of a file is as wide as its numbers, or refused.
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn doubles_of_parquet_are_as_wide_as_their_numbers() {
+        use hushwire_files::parquet::{Column, Field, Kind, write};
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.parquet");
+        let inferred = |numbers: &[f64]| {
+            let columns = [Column::new("x", Kind::Double, false)];
+            let file = std::fs::File::create(&path).unwrap();
+            write(file, &columns, numbers.len(), |row, _| Field::Real(numbers[row])).unwrap();
+            infer(&[&InputPlace::File(path.clone())])
+                .map(|table| table.columns[0].to_string())
+                .map_err(|e| e.to_string())
+        };
+        assert_eq!(inferred(&[0.5, 2_147_483_647.0]), Ok("x DOUBLE(32) NOT NULL".into()));
+        assert_eq!(inferred(&[0.5, 2_147_483_648.0]), Ok("x DOUBLE(31) NOT NULL".into()));
+        assert_eq!(inferred(&[-1e18]), Ok("x DOUBLE(3) NOT NULL".into()));
+        for odd in [f64::NAN, f64::INFINITY, 1e19, -1e300] {
+            let e = inferred(&[1.0, odd, 2.0]).unwrap_err();
+            let named = e.contains("t.parquet, row 2") && e.contains("column x: it is no number below 2^63");
+            assert!(named && e.contains("VARCHAR(n) keeps the text"), "{odd}: {e}");
+        }
+    }
+
+    /// Arithmetic has numbers of 39 digits, and no decimal of a file.
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn a_result_of_39_digits_is_no_parquet() {
+        let digits = ColumnType::Decimal { precision: 38, scale: 2 };
+        let schema = Schema(vec![Column::new("id", ColumnType::Integer), Column::new("total", digits)]);
+        let rows = |n: i128| vec![vec![Value::Number(7), Value::Number(n)]];
+        let most = 10i128.pow(38) - 1;
+        for n in [most, -most] {
+            parquet(vec![], &schema, &rows(n)).unwrap_or_else(|e| panic!("{n}: {e}"));
+        }
+        for n in [most + 1, -most - 1, i128::MAX] {
+            let e = parquet(vec![], &schema, &rows(n)).unwrap_err().to_string();
+            let cause = "column total has a number of more digits than DECIMAL(38, 2)";
+            assert!(e.contains(cause) && e.contains("write the result as CSV"), "{e}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! A job's members as threads over TCP with TLS on loopback.
+
+use hushwire_circuit::{Planes, eval, planes};
+use hushwire_kinds::{CircuitJob, CircuitSource, Outputs, Plan, Prepared};
+use hushwire_session::{Fault, InputPlace, Member, MemberConfig, Outcome, OutputPlace, Peer, Stats, run};
+use hushwire_wire::{Identity, Listener};
+use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, thread, time::Duration};
+
+/// The first line of a job.
+pub(crate) const REP3: &str = "protocol = \"rep3\"";
+
+/// Runs a job with random inputs from files, and compares every recipient's file with the evaluator's. The result is
+/// everybody's measurements.
+pub(crate) fn check(
+    protocol: &str,
+    circuit: &str,
+    instances: u64,
+    inputs: &[&str],
+    outputs: &[&[&str]],
+    parameters: &str,
+) -> Vec<Stats> {
+    let world = World::under(protocol, circuit, instances, inputs, outputs, parameters);
+    let program = CircuitSource::Builtin(circuit.into()).load().unwrap_or_else(|e| panic!("{e}")).program;
+    let n = instances as usize;
+    let mut values = vec![];
+    for (i, width) in program.inputs().iter().enumerate() {
+        let value = Planes::pack(&noise(i as u64, planes::value_bytes(*width) * n), *width, n).unpack();
+        fs::write(world.at(&format!("in{i}")), &value).expect("a file");
+        values.push(value);
+    }
+    let expected = eval::eval_values(&program, &values, n).expect("it evaluates");
+    let ended = world.run(|world, member, config| {
+        for i in world.plan.inputs_of(member) {
+            config.inputs.insert(i.to_string(), InputPlace::File(world.at(&format!("in{i}"))));
+        }
+        for j in world.plan.outputs_of(member) {
+            config
+                .outputs
+                .insert(j.to_string(), OutputPlace::File(world.at(&format!("out{j}-{}", member.key()))));
+        }
+    });
+    let mut stats = vec![];
+    for (member, outcome) in ended {
+        let outcome = outcome.unwrap_or_else(|e| panic!("{member}: {e}"));
+        assert!(outcome.learnt == Outputs::default());
+        stats.push(outcome.stats);
+    }
+    for (j, expected) in expected.iter().enumerate() {
+        for member in &world.plan.outputs[j].1 {
+            let found = fs::read(world.at(&format!("out{j}-{}", member.key()))).expect("a file");
+            assert!(found == *expected, "output {j} of {circuit} at {member}, {protocol}");
+        }
+    }
+    // Nobody else has written anything.
+    let files = fs::read_dir(world.at("")).expect("a directory").count();
+    let outputs: usize = world.plan.outputs.iter().map(|(_, to)| to.len()).sum();
+    assert_eq!(files, program.inputs().len() + outputs);
+    stats
+}
+
+/// The end of one member's run.
+pub(crate) type Ended = Result<Outcome<Outputs>, Fault>;
+
+/// A job and a directory.
+pub(crate) struct World {
+    pub(crate) prepared: Prepared,
+    pub(crate) plan: Arc<Plan>,
+    dir: tempfile::TempDir,
+}
+
+impl World {
+    pub(crate) fn new(
+        circuit: &str,
+        instances: u64,
+        inputs: &[&str],
+        outputs: &[&[&str]],
+        parameters: &str,
+    ) -> Self {
+        Self::under(REP3, circuit, instances, inputs, outputs, parameters)
+    }
+
+    /// Likewise, under a protocol with what it is told.
+    pub(crate) fn under(
+        protocol: &str,
+        circuit: &str,
+        instances: u64,
+        inputs: &[&str],
+        outputs: &[&[&str]],
+        parameters: &str,
+    ) -> Self {
+        let mut text = format!("{protocol}\ncircuit = \"{circuit}\"\ninstances = {instances}\n");
+        inputs.iter().for_each(|from| text += &format!("[[inputs]]\nfrom = \"{from}\"\n"));
+        outputs.iter().for_each(|to| text += &format!("[[outputs]]\nto = {to:?}\n"));
+        text += &format!("[parameters]\n{parameters}\n");
+        Self::of(&text, &[])
+    }
+
+    /// A job of this text, with files beside it.
+    pub(crate) fn of(text: &str, files: &[(&str, &str)]) -> Self {
+        let dir = tempfile::tempdir().expect("a directory");
+        for (name, content) in files {
+            fs::write(dir.path().join(name), content).expect("a file");
+        }
+        let job = CircuitJob::parse(text, &dir.path().join("job.toml")).unwrap_or_else(|e| panic!("{e}"));
+        let prepared = Prepared::new(&job).unwrap_or_else(|e| panic!("{e}"));
+        Self { plan: prepared.plan.clone(), prepared, dir }
+    }
+
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Runs every member on a thread, after `furnish` gave it its values.
+    pub(crate) fn run(&self, furnish: impl Fn(&Self, &Member, &mut MemberConfig)) -> BTreeMap<Member, Ended> {
+        self.run_with(|_| self, furnish)
+    }
+
+    /// Likewise, each member with the job of the world that `of` answers.
+    pub(crate) fn run_with<'a>(
+        &'a self,
+        of: impl Fn(&Member) -> &'a Self,
+        furnish: impl Fn(&Self, &Member, &mut MemberConfig),
+    ) -> BTreeMap<Member, Ended> {
+        let configs = self.configs(furnish);
+        thread::scope(|scope| {
+            let observer: hushwire_session::Observer = Arc::new(|_| {});
+            let running: Vec<_> = configs
+                .into_iter()
+                .map(|(me, config)| {
+                    let (prepared, observer) = (of(&me).prepared.clone(), observer.clone());
+                    (me, scope.spawn(move || run(&prepared, config, &observer)))
+                })
+                .collect();
+            running.into_iter().map(|(me, thread)| (me, thread.join().expect("no panic"))).collect()
+        })
+    }
+
+    /// Everybody's place, with a key, and a port for parties.
+    pub(crate) fn configs(
+        &self,
+        furnish: impl Fn(&Self, &Member, &mut MemberConfig),
+    ) -> Vec<(Member, MemberConfig)> {
+        let members = self.plan.members();
+        let mut peers = vec![];
+        let mut configs = vec![];
+        for me in &members {
+            let identity = Identity::generate(&me.to_string()).expect("a key");
+            let listener =
+                matches!(me, Member::Party(_)).then(|| Listener::bind("127.0.0.1:0").expect("a port"));
+            let address = listener.as_ref().map(|l| l.local_addr().expect("an address").to_string());
+            peers.push(Peer { member: me.clone(), address, pin: identity.pin() });
+            configs.push((me.clone(), identity, listener));
+        }
+        let configs = configs.into_iter().map(|(me, identity, listener)| {
+            let mut config = MemberConfig {
+                peers: peers.iter().filter(|p| p.member != me).cloned().collect(),
+                connect_timeout: Duration::from_secs(30),
+                stall: Duration::from_secs(30),
+                ..MemberConfig::new(me.clone(), identity, listener.map(Arc::new))
+            };
+            furnish(self, &me, &mut config);
+            (me, config)
+        });
+        configs.collect()
+    }
+}
+
+/// Bytes that look random and are the same every time.
+pub(crate) fn noise(seed: u64, len: usize) -> Vec<u8> {
+    let mut x = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = move || {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        (x >> 32) as u8
+    };
+    (0..len).map(|_| next()).collect()
+}

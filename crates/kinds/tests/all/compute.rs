@@ -1,0 +1,220 @@
+//! A client that tells parties different things: the run ends at all of them, and nothing that depends on it is opened.
+
+use hushwire_aes::Backend;
+use hushwire_kinds::{ComputationSource, ComputeJob, ComputeTask};
+use hushwire_machine::PartyId;
+use hushwire_rep3::{Addition, Owner, Role};
+use hushwire_session::{
+    Fault, InputPlace, Kind, Member, MemberConfig, Observer, OutputPlace, Peer, Protocol, Task, run,
+};
+use hushwire_wire::{Identity, Listener, PeerConfig, SessionConfig, TransportKind, connect};
+use std::{collections::BTreeMap, sync::Arc, thread};
+use zeroize::Zeroizing;
+
+const TEXT: &str = "computation c\nmembers mallory, party1\nsymbols n\ninput x: u8[n] from mallory\ninput k: u8 from party1\n\
+    output z = x * k to party1\n";
+
+/// The words that mallory says otherwise to one party.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Lie {
+    None,
+    /// Another length to this party.
+    Length(usize),
+    /// A length that no party has memory for, to all.
+    Huge,
+    /// A seed that is not the neighbour's to this party.
+    Seed(usize),
+    /// An explicit share that is not the other holder's to this party.
+    Share(usize),
+}
+
+/// Mallory by hand, with honest shares of 1, 2, 3 but for the lie; whether the parties went on to the end.
+fn mallory(task: &ComputeTask, config: &MemberConfig, lie: Lie) {
+    let agreement = task.agreement();
+    let peer = |peer: &Peer| PeerConfig {
+        id: peer.member.id(&agreement.clients).unwrap_or(PartyId(0)),
+        address: peer.address.clone(),
+        pin: peer.pin,
+    };
+    let me = config.me.id(&agreement.clients).unwrap_or(PartyId(0));
+    let session = SessionConfig {
+        job_digest: agreement.tags(),
+        params: agreement.digest(),
+        client_lanes: agreement.client_lanes,
+        ..SessionConfig::new(me, config.session, config.peers.iter().map(peer).collect(), config.transport)
+    };
+    let mut net = connect(&session, &config.identity, None).unwrap_or_else(|e| panic!("{e}"));
+    let mut to = [0, 1, 2].map(|p| net.channel(0, Some(PartyId(p)), None).unwrap_or_else(|e| panic!("{e}")));
+    let mut from =
+        [0, 1, 2].map(|p| net.channel(0, None, Some(PartyId(p))).unwrap_or_else(|e| panic!("{e}")));
+    let owner = Owner::new(Backend::best());
+    let mut messages = [0; 3].map(|_| Zeroizing::new(vec![]));
+    owner.share(0, 0, vec![1, 2, 3].into(), Addition::Words(1), &mut messages);
+    if let Lie::Share(p) = lie {
+        // Whoever has an explicit share has it whole.
+        let holds = |message: &Zeroizing<Vec<u8>>| !message.is_empty();
+        let p = (p..p + 3).map(|p| p % 3).find(|p| holds(&messages[*p])).unwrap_or_default();
+        messages[p][0] ^= 1;
+    }
+    // The session ends under way where the lie was found.
+    for (p, channel) in to.iter_mut().enumerate() {
+        let mut seeds = owner.seeds(Role::ALL[p]).to_vec();
+        if lie == Lie::Seed(p) {
+            // One of both is that of an explicit share, and serves nobody.
+            seeds[0] ^= 1;
+            seeds[16] ^= 1;
+        }
+        let n = match lie {
+            Lie::Length(other) if other == p => 4u64,
+            Lie::Huge => 1 << 27,
+            _ => 3,
+        };
+        let _ = channel.send("seeds", &seeds).and_then(|()| channel.send("lengths", &n.to_le_bytes()));
+    }
+    let heard = from.iter_mut().all(|channel| channel.recv("lengths", &mut [0; 8]).is_ok());
+    assert!(heard || matches!(lie, Lie::Length(_) | Lie::Huge), "{lie:?}");
+    for (channel, message) in to.iter_mut().zip(&messages) {
+        let _ = if message.is_empty() { Ok(()) } else { channel.send("shares", message) };
+    }
+    // Until the others end; nothing is to be heard before that.
+    for channel in &mut from {
+        let _ = channel.recv("the last word", &mut [0; 16]);
+    }
+}
+
+/// The ends of the three parties.
+fn ends(lie: Lie) -> Vec<Result<Vec<u8>, Fault>> {
+    ends_of(&ComputeJob::new(Protocol::Rep3, ComputationSource::Text(TEXT.to_owned())), lie)
+}
+
+fn ends_of(job: &ComputeJob, lie: Lie) -> Vec<Result<Vec<u8>, Fault>> {
+    let task = ComputeTask::new(job).unwrap_or_else(|e| panic!("{e}"));
+    let (mut configs, mut peers) = (vec![], vec![]);
+    for me in task.agreement().members() {
+        let identity = Identity::generate(&me.to_string()).unwrap_or_else(|e| panic!("{e}"));
+        let listener = matches!(me, Member::Party(_)).then(|| Listener::bind("127.0.0.1:0"));
+        let listener = listener.transpose().unwrap_or_else(|e| panic!("{e}")).map(Arc::new);
+        let address = listener.as_deref().map(Listener::address);
+        peers.push(Peer { member: me.clone(), address, pin: identity.pin() });
+        let config = MemberConfig::new(me, identity, listener);
+        configs.push(MemberConfig { transport: TransportKind::TcpTls, ..config });
+    }
+    for config in &mut configs {
+        let others = peers.iter().filter(|peer| {
+            peer.member != config.me && (peer.address.is_some() || matches!(config.me, Member::Party(_)))
+        });
+        config.peers = others.cloned().collect();
+    }
+    configs[1].inputs.insert("k".into(), InputPlace::Values(Zeroizing::new("5".into())));
+    configs[1].outputs.insert("z".into(), OutputPlace::Memory);
+    let cheat = configs.pop().unwrap_or_else(|| panic!("a client"));
+    thread::scope(|scope| {
+        let task = &task;
+        scope.spawn(move || mallory(task, &cheat, lie));
+        let running = configs.into_iter().map(|config| {
+            scope.spawn(move || {
+                let quiet: Observer = Arc::new(|_| {});
+                let outcome = run(task, config, &quiet)?;
+                Ok(outcome.learnt.records.into_iter().flat_map(|(_, records)| records).collect())
+            })
+        });
+        let running: Vec<_> = running.collect();
+        running
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| panic!("a thread panicked")))
+            .collect()
+    })
+}
+
+#[test]
+fn a_client_that_tells_parties_different_things_ends_the_run() {
+    for p in 0..3 {
+        for (lie, words) in [
+            (Lie::Length(p), "agreeing on lengths: n is "),
+            (Lie::Seed(p), "different shares of the same inputs; no output of them was opened"),
+            (Lie::Share(p), "different shares of the same inputs; no output of them was opened"),
+        ] {
+            let all = ends(lie);
+            let errors: Vec<_> = all.iter().map(|end| end.as_ref().err().map(ToString::to_string)).collect();
+            assert!(errors.iter().all(Option::is_some), "{lie:?}: {errors:?}");
+            assert!(errors.iter().flatten().any(|e| e.contains(words)), "{lie:?}: {errors:?}");
+        }
+    }
+}
+
+/// Whatever a client says, no party reserves memory for more than was agreed on, or for more than 2 GiB where nothing was.
+#[test]
+fn a_client_that_says_a_length_beyond_all_bounds_ends_the_run() {
+    let mut job = ComputeJob::new(Protocol::Rep3, ComputationSource::Text(TEXT.replace("u8", "u64")));
+    for (bound, memory, words) in [
+        (
+            None,
+            None,
+            "n is 134217728 at client mallory: values take 4097 MiB of memory at each party at once, and may take 2048 MiB; bring fewer rows, or agree on",
+        ),
+        (
+            None,
+            Some(64 << 20),
+            "n is 134217728 at client mallory: values take 2049 MiB of memory at each party at once, and may take 512 MiB; bring fewer rows, or agree on",
+        ),
+        (
+            Some(100),
+            None,
+            "n is 134217728 at client mallory, and 100 is the most that was agreed on; bring fewer rows",
+        ),
+    ] {
+        job.bounds = bound.map(|most| ("n".to_owned(), most)).into_iter().collect();
+        job.memory = memory;
+        let errors: Vec<_> =
+            ends_of(&job, Lie::Huge).into_iter().map(|end| end.expect_err("taken")).collect();
+        let found = |e: &&Fault| e.to_string().contains(words);
+        assert_eq!(errors.iter().find(found).map(Fault::kind), Some(Kind::File), "{errors:?}");
+        // Who finds it a moment later may hear of it before.
+        let told = |e: &Fault| e.is_consequence() || e.to_string().contains(words);
+        assert!(errors.iter().all(told), "{errors:?}");
+    }
+}
+
+#[test]
+fn an_honest_client_by_hand_is_taken() {
+    let all = ends(Lie::None);
+    // It says no last word, so that party 1 has no result; nobody blames its values.
+    let errors: Vec<_> = all.iter().filter_map(|end| end.as_ref().err()).collect();
+    assert!(
+        errors.iter().all(|e| e.kind() == Kind::Network && !e.to_string().contains("shares")),
+        "{errors:?}"
+    );
+    assert!(errors.iter().all(|e| e.step() == "confirmation" || e.is_consequence()), "{errors:?}");
+}
+
+#[test]
+fn jobs_that_make_no_sense_are_refused_with_a_remedy() {
+    let refused = |change: &dyn Fn(&mut ComputeJob)| {
+        let mut job = ComputeJob::new(Protocol::Rep3, ComputationSource::Text(TEXT.to_owned()));
+        change(&mut job);
+        ComputeTask::new(&job).err().unwrap_or_else(|| panic!("taken")).to_string()
+    };
+    let assign = |name: &'static str, to: Member| {
+        move |job: &mut ComputeJob| {
+            job.members.insert(name.to_owned(), to.clone());
+        }
+    };
+    let error = refused(&assign("malory", Member::Party(0)));
+    assert!(error.contains("no member malory") && error.contains("did you mean `mallory`?"), "{error}");
+    let error = refused(&|job| {
+        job.protocol = Protocol::Yao;
+        job.members.insert("mallory".into(), Member::Client("mallory".into()));
+    });
+    assert!(error.contains("protocol yao has no clients"), "{error}");
+    let error = refused(&|job| job.symbols = BTreeMap::from([("m".to_owned(), 3)]));
+    assert!(error.contains("no symbol m"), "{error}");
+    let error = refused(&|job| job.bounds = BTreeMap::from([("m".to_owned(), 3)]));
+    assert!(error.contains("no symbol m"), "{error}");
+    let error = refused(&|job| {
+        job.symbols = BTreeMap::from([("n".to_owned(), 4)]);
+        job.bounds = BTreeMap::from([("n".to_owned(), 3)]);
+    });
+    assert!(error.contains("n is 4, and 3 is the most that was agreed on; write more for n"), "{error}");
+    let error = refused(&|job| job.computation = ComputationSource::Text("computation".into()));
+    assert!(error.contains("the computation, line 1"), "{error}");
+}

@@ -1,0 +1,193 @@
+//! The ways of values in and out at a party of three: its own, the other parties' and clients'.
+
+use crate::{Agreement, Fault, Member, member_config::explain, run::MemberSession, threads::Failed};
+use hushwire_fault::code;
+use hushwire_machine::{Channel, Reason, Watch, drive::Driver};
+use hushwire_rep3::{
+    Addition, Batch, Comparison, Inconsistent, Input, Output, OwnerInputs, OwnerSeeds, Role, Shares,
+};
+use std::ops::Range;
+use zeroize::Zeroizing;
+
+/// The step in which owners share inputs, as errors name it.
+pub const IN: &str = "sharing inputs";
+const OUT: &str = "opening outputs";
+const COMPARE: &str = "comparing shares of inputs";
+
+/// Those of one thread, batch after batch.
+pub struct Doors {
+    /// The role of this party.
+    pub role: Role,
+    /// The driver of machines on the channels.
+    pub driver: Driver,
+    /// To the right neighbour and from the left one, against the direction of products.
+    pub io: Channel,
+    /// In the agreement's order, with the channel to each.
+    pub clients: Vec<(String, Channel)>,
+    /// Of clients that bring something.
+    pub seeds: Vec<Option<OwnerSeeds>>,
+    /// Of clients' shares of the batch begun last: its verdict is still under way on `io`.
+    pub comparison: Option<Comparison>,
+    /// The watch of the session, which hears who deviates.
+    pub watch: Option<Watch>,
+}
+
+/// A value on its way in or out.
+#[derive(Clone, Copy)]
+pub struct Way<W> {
+    /// Who brings it, or all who learn it.
+    pub who: W,
+    /// Bytes of a share.
+    pub bytes: usize,
+    /// How shares add up.
+    pub addition: Addition,
+}
+
+impl<W> Way<W> {
+    /// Of bit planes.
+    pub fn of_planes(who: W, bytes: usize) -> Self {
+        Self { who, bytes, addition: Addition::Xor }
+    }
+}
+
+/// The range of each value's planes, one after the other.
+fn ranges(bytes: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut at = 0;
+    let place = |bytes: usize| {
+        at += bytes;
+        at - bytes..at
+    };
+    bytes.map(place).collect()
+}
+
+impl Doors {
+    /// Shares of all inputs of a batch, one after the other. `own` are those that this party brings; `turn` is the number that
+    /// clients give the batch.
+    pub fn share(
+        &mut self,
+        batch: &mut Batch,
+        turn: u32,
+        inputs: &[Way<&Member>],
+        own: &[u8],
+    ) -> Result<Shares, Failed> {
+        self.compared()?;
+        let owner = |member: &Member| match member {
+            Member::Party(index) => Role::new(*index),
+            Member::Client(_) => None,
+        };
+        let places = ranges(inputs.iter().map(|way| way.bytes));
+        let input =
+            |way: &Way<&Member>| Input { owner: owner(way.who), bytes: way.bytes, addition: way.addition };
+        let all: Vec<_> = inputs.iter().map(input).collect();
+        let sharing = batch.share(&all, own);
+        let mut sharing = sharing.map_err(|e| Failed::Job(Fault::internal(IN, e)))?;
+        self.driver.run(&mut self.io, &mut sharing)?;
+        let mut shares = sharing.finish();
+        let mut tags = vec![];
+        for ((name, channel), seeds) in self.clients.iter_mut().zip(&self.seeds) {
+            let Some(seeds) = seeds else { continue };
+            let member = Member::Client(name.clone());
+            let brings = inputs.iter().zip(&places).enumerate().filter(|(_, (way, _))| *way.who == member);
+            let brings = brings.map(|(i, (_, place))| (i, place.clone()));
+            let mut given = OwnerInputs::new(batch, seeds, turn, brings, &mut shares);
+            self.driver.run(channel, &mut given)?;
+            tags.push(given.tags());
+        }
+        if !tags.is_empty() {
+            self.comparison = Some(Comparison::begin(self.role, &mut self.io, tags)?);
+        }
+        Ok(shares)
+    }
+
+    /// Takes the verdict on clients' shares of all batches begun so far. No output is opened, and `io` serves nothing
+    /// else, before.
+    pub fn compared(&mut self) -> Result<(), Failed> {
+        let Some(comparison) = self.comparison.take() else { return Ok(()) };
+        comparison.end(&mut self.io)?.map_or(Ok(()), |found| Err(Failed::Job(self.deviates(found))))
+    }
+
+    /// Ends the session because of the client who gave such shares.
+    fn deviates(&self, Inconsistent { owner, holders: [a, b] }: Inconsistent) -> Fault {
+        let names: Vec<String> = self.clients.iter().map(|(name, _)| name.clone()).collect();
+        let owners = names.iter().zip(&self.seeds).filter(|(_, seeds)| seeds.is_some());
+        let client = owners.map(|(name, _)| Member::Client(name.clone())).nth(owner);
+        let id = client.as_ref().and_then(|client| client.id(&names));
+        let (Some(client), Some(id)) = (client, id) else {
+            return Fault::internal(COMPARE, "no client gave these shares");
+        };
+        if let Some(watch) = &self.watch {
+            watch.abort(id, Reason::Cheated, COMPARE);
+        }
+        let [a, b] = [a.index().min(b.index()), a.index().max(b.index())];
+        Fault::new(
+            code::DEVIATED_CLIENT,
+            COMPARE,
+            format!(
+                "{client} gave party {a} and party {b} different shares of the same inputs; no output of them was opened"
+            ),
+            format!("let {client} run this release unchanged, or plan the job without it"),
+        )
+    }
+
+    /// Gives each recipient what it lacks of a batch's outputs. Those that this party learns come back. Clients have nothing, so
+    /// they hear every party's own share, masked by a zero-share.
+    pub fn open(
+        &mut self,
+        batch: &mut Batch,
+        outputs: &[Way<&[Member]>],
+        mut shares: Shares,
+    ) -> Result<Zeroizing<Vec<u8>>, Failed> {
+        self.compared()?;
+        let places = ranges(outputs.iter().map(|way| way.bytes));
+        let learns = |to: &[Member], role: Role| to.contains(&Member::Party(role.index() as u8));
+        let output = |way: &Way<&[Member]>| Output {
+            learns: Role::ALL.map(|role| learns(way.who, role)),
+            bytes: way.bytes,
+            addition: way.addition,
+        };
+        let all: Vec<_> = outputs.iter().map(output).collect();
+        let mut reveal = batch.reveal(&all, &shares);
+        self.driver.run(&mut self.io, &mut reveal)?;
+        for (way, place) in outputs.iter().zip(&places) {
+            if way.who.iter().any(|m| matches!(m, Member::Client(_))) {
+                batch.blind(&mut shares.own[place.clone()], way.addition);
+            }
+        }
+        for (name, channel) in &mut self.clients {
+            let member = Member::Client(name.clone());
+            let parts = outputs.iter().zip(&places).filter(|(way, _)| way.who.contains(&member));
+            let parts = parts.flat_map(|(_, place)| &shares.own[place.clone()]);
+            let message: Zeroizing<Vec<u8>> = Zeroizing::new(parts.copied().collect());
+            if !message.is_empty() {
+                channel.send(OUT, &message)?;
+            }
+        }
+        Ok(Zeroizing::new(reveal.finish().into_inner()))
+    }
+}
+
+/// A channel to each client on lane `t`.
+pub fn channels_of_clients(member: &mut MemberSession, t: u16) -> Result<Vec<Channel>, Fault> {
+    let clients = &member.agreement.clients;
+    let ids: Vec<_> = clients.iter().map(|c| Member::Client(c.clone()).id(clients)).collect();
+    ids.into_iter().map(|id| member.channel(1, t, id, id)).collect()
+}
+
+/// Two seeds from every client that brings an input: of this party's share, and of the next.
+pub fn receive_seeds(
+    agreement: &Agreement,
+    clients: &mut [Channel],
+    brings: impl Fn(&Member) -> bool,
+) -> Result<Vec<Option<OwnerSeeds>>, Fault> {
+    let mut seeds = vec![];
+    for (name, channel) in agreement.clients.iter().zip(clients) {
+        if !brings(&Member::Client(name.clone())) {
+            seeds.push(None);
+            continue;
+        }
+        let mut bytes = Zeroizing::new([0; 32]);
+        channel.recv(IN, &mut bytes[..]).map_err(|e| explain(agreement, e).during(IN))?;
+        seeds.push(Some(OwnerSeeds::from_bytes(&bytes)));
+    }
+    Ok(seeds)
+}

@@ -1,0 +1,63 @@
+//! Sessions: what every job has in common, whatever is computed.
+//!
+//! ```text
+//! job file ─► a kind's Task ─► Agreement ────────┐
+//! party or client file ─► identity, peers, places ┴─► MemberConfig ─► run ─► outputs
+//! ```
+//!
+//! A [`Task`] is a job of some kind, read and planned; its [`Agreement`] is what the handshake compares, its [`Terms`] what an
+//! operator allows. A [`PartyFile`] or [`ClientFile`] is a member's own: key, peers and their pins, where values lie. [`run()`] is
+//! one member's side, from inputs to outputs; the kind's [`Part`] computes in between.
+//!
+//! | module | |
+//! |---|---|
+//! | [`toml_file`], [`suggest`], [`as_text`] | files read strictly, remedies, values between processes |
+//! | [`engine`], [`doors`], [`threads`] | parties of each protocol: engines on channels, values in and out, threads |
+//! | [`shelves`] | preprocessing that waits on disk |
+//!
+//! This crate knows no kind of job; `hushwire-kinds` has them all.
+#![forbid(unsafe_code)]
+
+mod agreement;
+pub mod as_text;
+mod confirm;
+pub mod doors;
+pub mod engine;
+mod error;
+mod forecast;
+mod keys;
+mod link;
+mod member;
+mod member_config;
+mod party_file;
+pub mod protocol;
+pub mod run;
+mod run_files;
+mod seats;
+pub mod shelves;
+pub mod suggest;
+mod terms;
+pub mod threads;
+pub mod toml_file;
+
+pub use agreement::{Agreement, Field};
+pub use error::{Fault, Kind, Warning, io_remedy};
+pub use forecast::{Batching, Forecast};
+pub use hushwire_files::{NewFile, open_input, panic_is_caught, read_once, read_private_key, refuse_once};
+pub use keys::{Iv, KeyPlaces, Said, draw, share_path};
+pub use link::Link;
+pub use member::{Member, check_name};
+pub use member_config::{Event, MemberConfig, Observer, explain, session_of};
+pub use party_file::{
+    ClientFile, InputPlace, MemberFile, OutputPlace, PartyFile, Peer, address, input_place,
+};
+pub use protocol::{
+    Chosen, Linear, MOST_PARTIES, Protocol, ahead_or_auto, by_name, extension, extension_or_auto, extensions,
+    private_scheme, words,
+};
+pub use run::{Outcome, Part, Stats, Task, excuse, first_error, open, run, run_part};
+pub use run_files::{RunFiles, resolve};
+pub use seats::Seats;
+pub use shelves::{FromDisk, Phase, Preparable, Preparation, PreparationPart, Wants};
+pub use suggest::nearest;
+pub use terms::{Allowed, Terms, TermsDigest};

@@ -1,0 +1,143 @@
+//! The members of a job.
+
+use crate::MOST_PARTIES;
+use hushwire_fault::Who;
+use hushwire_machine::PartyId;
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+/// A party that computes, or a client that only brings inputs or takes outputs.
+///
+/// In files `party0` and `client:alice`; in messages `party 0` and `client alice`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Member {
+    /// 0 to 7; which of them there are is the protocol's.
+    Party(u8),
+    /// By its name in the job.
+    Client(String),
+}
+
+impl Member {
+    /// The name in files: `party0`, `client:alice`.
+    #[must_use]
+    pub fn key(&self) -> String {
+        match self {
+            Self::Party(index) => format!("party{index}"),
+            Self::Client(name) => format!("client:{name}"),
+        }
+    }
+
+    /// Its number on the wire; `clients` are those of the job, in order. `None` for a client that is not among them.
+    #[must_use]
+    pub fn id(&self, clients: &[String]) -> Option<PartyId> {
+        match self {
+            Self::Party(index) => Some(PartyId(*index)),
+            Self::Client(name) => {
+                let at = u8::try_from(clients.iter().position(|c| c == name)?).ok()?;
+                // 128 is the owner of jobs that have one alone.
+                Some(PartyId((PartyId::FIRST_CLIENT + 1).checked_add(at)?))
+            }
+        }
+    }
+}
+
+/// Checks the name of a client, an input or an output: it goes into files and messages as it is.
+pub fn check_name(name: &str) -> Result<(), String> {
+    let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if (1..=64).contains(&name.len()) && name.chars().all(good) {
+        return Ok(());
+    }
+    Err(format!("{name:?} is not a name of 1 to 64 letters, digits, '-', '_' and '.'"))
+}
+
+/// The index in a party's name.
+fn index(name: &str) -> Option<u8> {
+    name.strip_prefix("party").and_then(|digits| digits.trim_start_matches([' ', ':']).parse().ok())
+}
+
+impl fmt::Display for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Party(index) => write!(f, "party {index}"),
+            Self::Client(name) => write!(f, "client {name}"),
+        }
+    }
+}
+
+impl From<&Member> for Who {
+    fn from(member: &Member) -> Self {
+        match member {
+            Member::Party(index) => PartyId(*index).into(),
+            Member::Client(_) => Who::named(member.to_string()),
+        }
+    }
+}
+
+impl FromStr for Member {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(name) = text.strip_prefix("client:") {
+            // Computations and queries name members without a word on their kind.
+            return match index(name) {
+                Some(_) => Err(format!("{name:?} is a party's name; give the client another one")),
+                None => check_name(name).map(|()| Self::Client(name.to_owned())),
+            };
+        }
+        match index(text) {
+            Some(index) if index < MOST_PARTIES => Ok(Self::Party(index)),
+            Some(index) => Err(format!("there is no party {index}, only 0 to {}", MOST_PARTIES - 1)),
+            None => Err(format!("{text:?} is neither a party, as party0, nor a client, as client:alice")),
+        }
+    }
+}
+
+impl From<Member> for String {
+    fn from(member: Member) -> Self {
+        member.key()
+    }
+}
+
+impl TryFrom<String> for Member {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for member in [Member::Party(0), Member::Party(2), Member::Client("alice".into())] {
+            assert_eq!(member.key().parse(), Ok(member));
+        }
+        assert_eq!("party 1".parse(), Ok(Member::Party(1)));
+        for bad in [
+            "party8",
+            "party",
+            "party-1",
+            "client:",
+            "client:a b",
+            "alice",
+            "",
+            "client",
+            "client:party0",
+            "client:party8",
+        ] {
+            assert!(bad.parse::<Member>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn clients_have_numbers_after_the_owner() {
+        let clients = ["bob".to_owned(), "alice".to_owned()];
+        assert_eq!(Member::Client("alice".into()).id(&clients), Some(PartyId(130)));
+        assert_eq!(Member::Client("carol".into()).id(&clients), None);
+        assert_eq!(Member::Party(2).id(&clients), Some(PartyId(2)));
+    }
+}

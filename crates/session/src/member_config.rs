@@ -1,0 +1,368 @@
+//! One member's place in a run: its identity, its peers, its values, and the session they make.
+
+use crate::{
+    Allowed, ClientFile, Fault, InputPlace, Member, MemberFile, OutputPlace, PartyFile, Peer, RunFiles,
+    Terms, TermsDigest, agreement::Agreement, keys::KeyPlaces,
+};
+use hushwire_aes::Backend;
+use hushwire_fault::{Text, code};
+use hushwire_machine::{Net, NetError, PartyId, Presented, Reason, SessionId};
+use hushwire_wire::{self as wire, Identity, Listener, PeerConfig, SessionConfig, Shape, TransportKind};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+
+/// LOCAL: how long all peers together may take to come, where nothing else is said.
+pub(crate) const CONNECT: Duration = Duration::from_secs(60);
+/// LOCAL: how long no byte may move while a step waits for a peer that is alive, where nothing else is said. Dead peers
+/// are noticed within seconds whatever this is; an owner may have to wait for a long computation to end.
+pub(crate) const STALL: Duration = Duration::from_secs(3600);
+
+/// An event of a run under way, for the program that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// Something that a person who waits may want to know, as one line.
+    Note(String),
+    /// All members are connected.
+    Connected,
+    /// That many instances are done, of that many.
+    Progress(u64, u64),
+    /// This member cannot take part, or has heard that another cannot, and tells the others before it ends.
+    Failed(Fault),
+}
+
+/// Hears [`Event`]s, from several threads; it should return soon.
+pub type Observer = Arc<dyn Fn(Event) + Send + Sync>;
+
+/// One member, ready to join. No `Debug`: it holds secrets.
+pub struct MemberConfig {
+    /// The member that this program is.
+    pub me: Member,
+    /// Certificate and private key.
+    pub identity: Identity,
+    /// The socket that peers dial, perhaps of many runs; none for a client.
+    pub listener: Option<Arc<Listener>>,
+    /// Everybody this member has links with; others that are listed do not matter.
+    pub peers: Vec<Peer>,
+    /// The transport of the links.
+    pub transport: TransportKind,
+    /// The longest wait for all peers together.
+    pub connect_timeout: Duration,
+    /// The longest time without a moving byte while a step waits for a peer that is alive.
+    pub stall: Duration,
+    /// The model of a network on this member's links; [`Shape::NONE`] for none.
+    pub shape: Shape,
+    /// The session's name, the same at every member.
+    pub session: SessionId,
+    /// The AES instructions to use.
+    pub backend: Backend,
+    /// Values of inputs, by name.
+    pub inputs: BTreeMap<String, InputPlace>,
+    /// Places of outputs, by name; what is not listed goes back to the caller.
+    pub outputs: BTreeMap<String, OutputPlace>,
+    /// Settings for encryptions.
+    pub keys: KeyPlaces,
+    /// The directory of preprocessing that is made ahead, where this party keeps any.
+    pub shelf: Option<PathBuf>,
+    /// The jobs in which this member takes part; any, where nothing is said.
+    pub allowed: Option<Allowed>,
+    /// The files that this member reads besides its inputs, and whether outputs may replace files of others.
+    pub files: RunFiles,
+}
+
+/// The session's name from a label that all members give. It may serve again: the session's id, which hashes and
+/// pseudo-random sharings rest on, covers what every party draws afresh (see [`wire::Net::session`]). Members of runs
+/// with other labels refuse each other.
+#[must_use]
+pub fn session_of(label: &str) -> SessionId {
+    let mut id = [0; 16];
+    id.copy_from_slice(&blake3::derive_key("hushwire run label v1", label.as_bytes())[..16]);
+    SessionId(id)
+}
+
+impl MemberConfig {
+    /// A member over TLS that knows no peers and has no values yet, in the session of the empty label.
+    #[must_use]
+    pub fn new(me: Member, identity: Identity, listener: Option<Arc<Listener>>) -> Self {
+        Self {
+            me,
+            identity,
+            listener,
+            peers: vec![],
+            transport: TransportKind::TcpTls,
+            connect_timeout: CONNECT,
+            stall: STALL,
+            shape: Shape::NONE,
+            session: session_of(""),
+            backend: Backend::best(),
+            inputs: BTreeMap::new(),
+            outputs: BTreeMap::new(),
+            keys: KeyPlaces::default(),
+            shelf: None,
+            allowed: None,
+            files: RunFiles::default(),
+        }
+    }
+
+    /// The configuration of a party that listens as its file says.
+    ///
+    /// # Errors
+    /// The key cannot be used, or the address cannot be had.
+    pub fn of_party(file: PartyFile, label: &str, backend: Backend) -> Result<Self, Fault> {
+        let identity = file.member.identity()?;
+        let listener = Listener::bind(&file.listen).map_err(|e| Fault::from(e).during("listening"))?;
+        Ok(Self::of_file(file.member, identity, Some(Arc::new(listener)), label, backend))
+    }
+
+    /// The configuration of a client.
+    ///
+    /// # Errors
+    /// The key cannot be used.
+    pub fn of_client(file: ClientFile, label: &str, backend: Backend) -> Result<Self, Fault> {
+        let identity = file.0.identity()?;
+        Ok(Self::of_file(file.0, identity, None, label, backend))
+    }
+
+    fn of_file(
+        file: MemberFile,
+        identity: Identity,
+        listener: Option<Arc<Listener>>,
+        label: &str,
+        backend: Backend,
+    ) -> Self {
+        let mut files = RunFiles::default();
+        files.reads("this member's own file", &file.file);
+        files.reads("this member's private key", &file.key);
+        if let Some(allowed) = &file.allow_file {
+            files.reads("the jobs that this member allows", allowed);
+        }
+        let mut config = Self {
+            peers: file.peers,
+            transport: file.transport,
+            connect_timeout: file.connect_timeout,
+            stall: file.stall,
+            session: session_of(label),
+            backend,
+            inputs: file.inputs,
+            outputs: file.outputs,
+            keys: file.keys,
+            shelf: file.shelf,
+            allowed: file.allowed,
+            files,
+            ..Self::new(file.me, identity, listener)
+        };
+        config.protect_inputs();
+        config
+    }
+
+    /// Allows these jobs besides those that are allowed already; where none were named so far, no others are from now on.
+    pub fn allow(&mut self, digests: impl IntoIterator<Item = TermsDigest>) {
+        self.allowed.get_or_insert_default().extend(digests);
+    }
+
+    /// Whether this member takes part in a job of these terms.
+    ///
+    /// # Errors
+    /// Jobs are named in which it does, and this is none of them.
+    pub fn allows(&self, terms: &Terms) -> Result<(), Fault> {
+        self.allowed.as_ref().map_or(Ok(()), |allowed| allowed.check(terms))
+    }
+
+    /// Keeps outputs away from the files of inputs. [`run()`](crate::run()) does so; earlier, it keeps away what a
+    /// program writes beside the outputs.
+    pub fn protect_inputs(&mut self) {
+        for (name, input) in &self.inputs {
+            if let Some(path) = input.path() {
+                self.files.reads(format!("input {name}"), path);
+            }
+        }
+    }
+
+    /// Whether this member's own file has everything that the job asks of it.
+    pub(crate) fn check(&self, plan: &Agreement) -> Result<(), Fault> {
+        self.config(plan).map(drop)
+    }
+
+    /// Tells the members that it can reach that this one does not join.
+    pub(crate) fn excuse(&self, plan: Option<&Agreement>, why: Reason) -> Result<(), NetError> {
+        let config = plan.and_then(|plan| self.config(plan).ok()).unwrap_or_else(|| self.without_plan());
+        wire::excuse(&config, &self.identity, self.listener.as_deref(), why)
+    }
+
+    /// A session for a member that cannot read its job. It numbers clients itself, since their keys
+    /// tell who they are.
+    fn without_plan(&self) -> SessionConfig {
+        let mut numbers = (PartyId::FIRST_CLIENT..u8::MAX).rev().map(PartyId);
+        let mut id = |member: &Member| match member {
+            Member::Party(index) => Some(PartyId(*index)),
+            Member::Client(_) => numbers.next(),
+        };
+        let me = id(&self.me).unwrap_or(PartyId::OWNER);
+        let reached = self.peers.iter().filter(|peer| peer.address.is_some() || self.listener.is_some());
+        let peers = reached.filter_map(|peer| {
+            Some(PeerConfig { id: id(&peer.member)?, address: peer.address.clone(), pin: peer.pin })
+        });
+        let peers = peers.collect();
+        SessionConfig {
+            connect_timeout: self.connect_timeout,
+            ..SessionConfig::new(me, self.session, peers, self.transport)
+        }
+    }
+
+    /// Finds everybody, and compares plans.
+    pub(crate) fn join(&self, plan: &Agreement, observer: &Observer) -> Result<Net, Fault> {
+        let config = self.config(plan)?;
+        let hears = observer.clone();
+        let agreed = plan.clone();
+        let heard: wire::Observer = Arc::new(move |event| match event {
+            // All parties say the same, of which one is enough.
+            wire::Event::Comes { peer, done, of } => {
+                if *peer == PartyId(0) {
+                    hears(Event::Progress(*done, *of));
+                }
+            }
+            event => hears(Event::Note(event.text().with_names(&|id| agreed.name(id)).written())),
+        });
+        let listener = self.listener.as_deref();
+        let net = wire::connect_or_news(&config, &self.identity, listener, heard);
+        let mut net = net.map_err(|(e, news)| {
+            let e = self.refused(plan, e).during("connect");
+            if let Some(news) = news {
+                observer(Event::Failed(e.clone().by(&self.me)));
+                // Whoever cannot be met cannot be told: the error stays this one.
+                drop(wire::retell(&config, &self.identity, listener, &news));
+            }
+            e
+        })?;
+        self.shape.apply(&mut net);
+        observer(Event::Connected);
+        Ok(net)
+    }
+
+    /// As [`explain`], and says whose key is where another should be.
+    fn refused(&self, plan: &Agreement, e: NetError) -> Fault {
+        let (peer, presented) = match &e {
+            NetError::UnknownPeer { peer: Some(peer), presented: Presented::Pin(pin), .. } => {
+                (*peer, Some(pin.clone()))
+            }
+            NetError::UnknownPeer { peer: Some(peer), .. }
+            | NetError::HandshakeMismatch { peer: Some(peer), field: "party ids", .. } => (*peer, None),
+            _ => return explain(plan, e),
+        };
+        let error = explain(plan, e);
+        let holder = |pin: &str| self.peers.iter().find(|p| p.pin.to_string() == pin).map(|p| &p.member);
+        let own = self.identity.pin().to_string();
+        let peer = || Text::from(plan.who(peer));
+        let came = |of: &Member| peer().words(" came with the key of ").who(of);
+        let told = if let Some(listed) = holder(&own) {
+            let cause = Text::from("our own key is the one that our file lists for ").who(listed);
+            Some((cause, SWAPPED.into()))
+        } else if presented.as_ref() == Some(&own) {
+            Some((came(&self.me), SWAPPED.into()))
+        } else {
+            presented.and_then(|pin| holder(&pin)).map(|of| {
+                let remedy = Text::from("see that neither addresses nor pins of ").text(peer()).words(" and ").who(of);
+                let remedy = remedy.words(
+                    " are swapped in this member's file; where they are not, give every member its own key file",
+                );
+                (came(of), remedy)
+            })
+        };
+        match told {
+            Some((cause, remedy)) => error.coded(code::SWAPPED).because(cause).remedied(remedy),
+            None => error,
+        }
+    }
+
+    fn config(&self, plan: &Agreement) -> Result<SessionConfig, Fault> {
+        let id = |member: &Member| {
+            member.id(&plan.clients).ok_or_else(|| {
+                Fault::new(
+                    code::MEMBER,
+                    "connect",
+                    format!("the job has no {member}"),
+                    "give the job and this file the same names",
+                )
+            })
+        };
+        let me = id(&self.me)?;
+        let mut peers = vec![];
+        for member in plan.members().into_iter().filter(|m| *m != self.me) {
+            if let (Member::Client(_), Member::Client(_)) = (&self.me, &member) {
+                continue;
+            }
+            let peer = self.peers.iter().find(|p| p.member == member).ok_or_else(|| {
+                let cause = format!("the job needs {member}, and no [[peers]] table of this file is for it");
+                Fault::new(code::MEMBER, "connect", cause, "add its pin, and for a party its address")
+            })?;
+            peers.push(PeerConfig { id: id(&member)?, address: peer.address.clone(), pin: peer.pin });
+        }
+        Ok(SessionConfig {
+            // Tags first: the handshake compares this one first, and can then say what differs.
+            job_digest: plan.tags(),
+            params: plan.digest(),
+            lanes: plan.lanes,
+            client_lanes: plan.client_lanes,
+            connect_timeout: self.connect_timeout,
+            stall: self.stall,
+            ..SessionConfig::new(me, self.session, peers, self.transport)
+        })
+    }
+}
+
+const SWAPPED: &str = "give every member its own key file, and see that no pins are swapped";
+
+/// A network error in the words of the job.
+pub fn explain(plan: &Agreement, e: NetError) -> Fault {
+    let peer = e.peer();
+    let another_plan = |fields: String| {
+        let places = [("peer", Text::peer(peer, "a peer")), ("fields", fields.into())];
+        Fault::of(code::ANOTHER_PLAN, &places).blaming(peer)
+    };
+    let error = match &e {
+        NetError::HandshakeMismatch { field: "job digest", theirs, .. } => {
+            let mut tags = [0; 32];
+            let known = hex::decode_to_slice(theirs.written(), &mut tags).ok();
+            known.map(|()| another_plan(plan.differences(&tags).join(", ")))
+        }
+        // Tags are alike.
+        NetError::HandshakeMismatch { field: "parameters digest", .. } => {
+            Some(plan.untagged().join(" or ")).filter(|rest| !rest.is_empty()).map(another_plan)
+        }
+        NetError::HandshakeMismatch { field: "session id", .. } => {
+            Some(another_plan("the run's label (--run), or it is of another run".to_owned()))
+        }
+        NetError::HandshakeMismatch { field: "party ids", .. } => {
+            Some(e.fault().coded(code::SWAPPED).remedied(SWAPPED))
+        }
+        _ => None,
+    };
+    error.unwrap_or_else(|| e.into()).with_names(&|id| plan.name(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers of the clients `130` and `bob` on the wire are 129 and 130: whoever is missing is blamed, and nobody else.
+    #[test]
+    fn a_client_called_by_a_number_of_the_wire_is_blamed_itself() {
+        let plan = Agreement {
+            kind: "circuit",
+            title: String::new(),
+            protocol: crate::Protocol::Rep3,
+            clients: vec!["130".to_owned(), "bob".to_owned()],
+            fields: vec![],
+            lanes: 1,
+            client_lanes: 1,
+        };
+        for name in &plan.clients {
+            let id = Member::Client(name.clone()).id(&plan.clients).expect("it is a client of the plan");
+            let (step, after) = ("x".to_owned(), Duration::from_secs(4));
+            let error = explain(&plan, NetError::Stalled { peer: Some(id), step, after });
+            let error = error.with_names(&|id| plan.name(id));
+            assert_eq!(error.peer(), Some(&plan.who(id)), "{error}");
+            assert_eq!(error.peer().map(ToString::to_string), Some(format!("client {name}")), "{error}");
+            assert_eq!(error.cause_text().members().collect::<Vec<_>>(), [&plan.who(id)], "{error}");
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! The party file and the client file: who one is, where the others are, and where values lie. Each member has its own.
+
+use crate::{
+    Allowed, Fault, Member, Warning, as_text,
+    keys::KeyPlaces,
+    member_config::{CONNECT, STALL},
+    protocol::by_name,
+    read_private_key,
+    toml_file::{Section, Source, Value},
+};
+use hushwire_wire::{Identity, Pin, TransportKind};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    net::Ipv6Addr,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+use zeroize::Zeroizing;
+
+/// The place of an input's value. No `Debug`: values may stand in it.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InputPlace {
+    /// One record for each instance, one after the other.
+    File(#[serde(with = "as_text::path")] PathBuf),
+    /// Hexadecimal digits in the party file itself: for one instance.
+    Hex(#[serde(with = "as_text::secret")] Zeroizing<String>),
+    /// A file of hexadecimal digits: for one instance.
+    HexFile(#[serde(with = "as_text::path")] PathBuf),
+    /// The bytes that [`InputPlace::File`] would have.
+    Memory(#[serde(with = "as_text::bytes")] Arc<Zeroizing<Vec<u8>>>),
+    /// Columns of the CSV file there, an [`InputPlace::File`] or an [`InputPlace::Memory`]: of computations.
+    Csv(Box<InputPlace>, Vec<String>),
+    /// Elements as text, with commas between them: of computations.
+    Values(#[serde(with = "as_text::secret")] Zeroizing<String>),
+    /// The same in a file that this process has open, at its begin, with its name in messages.
+    #[serde(skip)]
+    Open(Arc<File>, PathBuf),
+}
+
+impl InputPlace {
+    /// The bytes that [`InputPlace::File`] would have.
+    #[must_use]
+    pub fn memory(bytes: impl Into<Vec<u8>>) -> Self {
+        Self::Memory(Arc::new(Zeroizing::new(bytes.into())))
+    }
+
+    /// The file that is read, where it is one.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) | Self::HexFile(path) | Self::Open(_, path) => Some(path),
+            Self::Csv(place, _) => place.path(),
+            Self::Hex(_) | Self::Memory(_) | Self::Values(_) => None,
+        }
+    }
+}
+
+/// The place of an output's value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutputPlace {
+    /// One record for each instance, one after the other.
+    File(#[serde(with = "as_text::path")] PathBuf),
+    /// A file of hexadecimal digits: for one instance.
+    HexFile(#[serde(with = "as_text::path")] PathBuf),
+    /// A CSV file with one column, or several: of computations.
+    Csv(#[serde(with = "as_text::path")] PathBuf),
+    /// Back to the caller, in a file that never has a name: of encryptions.
+    Unnamed,
+    /// Back to the caller as hexadecimal digits: for one instance. Of kinds whose outputs are text, as text.
+    Show,
+    /// Back to the caller, as the bytes that [`OutputPlace::File`] would have.
+    Memory,
+    /// Nowhere: another recipient keeps it.
+    Discard,
+}
+
+/// Somebody this member has links with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Peer {
+    /// The peer.
+    pub member: Member,
+    /// The address on which it listens; none for a client, which dials.
+    pub address: Option<String>,
+    /// The fingerprint of its certificate.
+    #[serde(with = "by_name::one")]
+    pub pin: Pin,
+}
+
+/// The part that a party file and a client file have in common.
+#[derive(Clone)]
+pub struct MemberFile {
+    /// The path of this file.
+    pub file: PathBuf,
+    /// The member of this file.
+    pub me: Member,
+    /// The PEM file with certificate and private key.
+    pub key: PathBuf,
+    /// The transport of the links.
+    pub transport: TransportKind,
+    /// The longest wait for all peers together.
+    pub connect_timeout: Duration,
+    /// The longest time without a moving byte while a step waits.
+    pub stall: Duration,
+    /// The others.
+    pub peers: Vec<Peer>,
+    /// Values of inputs, by name.
+    pub inputs: BTreeMap<String, InputPlace>,
+    /// Places of outputs, by name.
+    pub outputs: BTreeMap<String, OutputPlace>,
+    /// Its settings for encryptions.
+    pub keys: KeyPlaces,
+    /// The directory of preprocessing that was made ahead, where it keeps any.
+    pub shelf: Option<PathBuf>,
+    /// The jobs in which it takes part; any, where nothing is said.
+    pub allowed: Option<Allowed>,
+    /// The file in which some of their digests stand.
+    pub allow_file: Option<PathBuf>,
+    /// Warnings: settings that are not wrong and should not stay so.
+    pub warnings: Vec<Warning>,
+}
+
+/// A party file. No `Debug`: inputs may stand in it.
+#[derive(Clone)]
+pub struct PartyFile {
+    /// The address on which this party listens.
+    pub listen: String,
+    /// The part that client files have as well.
+    pub member: MemberFile,
+}
+
+/// A client file. No `Debug`: inputs may stand in it.
+#[derive(Clone)]
+pub struct ClientFile(pub MemberFile);
+
+impl PartyFile {
+    /// Reads a party file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it does not make sense; the message names the line.
+    pub fn read(path: &Path) -> Result<Self, Fault> {
+        let file = Self::from_source(&Source::read(path)?)?;
+        Ok(Self { member: file.member.watched(path), ..file })
+    }
+
+    /// Reads the text of a party file; `path` is for messages, and where paths in it start from.
+    ///
+    /// # Errors
+    /// A line does not make sense.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, Fault> {
+        Self::from_source(&Source::new(path, text))
+    }
+
+    fn from_source(source: &Source) -> Result<Self, Fault> {
+        let mut top = source.sections()?;
+        not_a_job(&top)?;
+        if top.has("name") && !top.has("index") {
+            return Err(top.error("this is a client's file", "run it with `hushwire client`"));
+        }
+        let index = top.need("index", "index = 0")?.number(0..=u64::from(crate::MOST_PARTIES) - 1)? as u8;
+        let listen = top.need("listen", "listen = \"0.0.0.0:7000\"")?;
+        let at = listen.parsed(address, "write host:port, as \"0.0.0.0:7000\"")?;
+        let member = MemberFile::rest(top, Member::Party(index))?;
+        fits(&listen, &at, member.transport)?;
+        Ok(Self { listen: at, member })
+    }
+}
+
+impl ClientFile {
+    /// Reads a client file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it does not make sense; the message names the line.
+    pub fn read(path: &Path) -> Result<Self, Fault> {
+        Ok(Self(Self::from_source(&Source::read(path)?)?.0.watched(path)))
+    }
+
+    /// Reads the text of a client file; `path` is for messages, and where paths in it start from.
+    ///
+    /// # Errors
+    /// A line does not make sense.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, Fault> {
+        Self::from_source(&Source::new(path, text))
+    }
+
+    fn from_source(source: &Source) -> Result<Self, Fault> {
+        let mut top = source.sections()?;
+        not_a_job(&top)?;
+        if top.has("index") && !top.has("name") {
+            return Err(top.error("this is a party's file", "run it with `hushwire party`"));
+        }
+        let name = top.need("name", "name = \"alice\"")?;
+        let me = name
+            .parsed(|n| format!("client:{n}").parse(), "write the name that the job has for this client")?;
+        MemberFile::rest(top, me).map(Self)
+    }
+}
+
+/// Keys of job files alone come where the two files were confused.
+fn not_a_job(top: &Section<'_>) -> Result<(), Fault> {
+    match ["kind", "protocol", "circuit", "circuit-file", "computation", "owner"]
+        .iter()
+        .any(|key| top.has(key))
+    {
+        true => {
+            Err(top.error("this is a job file", "name it first, and this member's own file with --config"))
+        }
+        false => Ok(()),
+    }
+}
+
+impl MemberFile {
+    /// Reads a party's file or a client's: where the party listens, and what both have.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it does not make sense; the message names the line.
+    pub fn read(path: &Path) -> Result<(Option<String>, Self), Fault> {
+        let source = Source::read(path)?;
+        let top = source.sections()?;
+        let (listen, file) = if top.has("name") && !top.has("index") {
+            (None, ClientFile::from_source(&source)?.0)
+        } else {
+            let PartyFile { listen, member } = PartyFile::from_source(&source)?;
+            (Some(listen), member)
+        };
+        Ok((listen, file.watched(path)))
+    }
+
+    fn rest(mut top: Section<'_>, me: Member) -> Result<Self, Fault> {
+        let key = top.need("key", "key = \"party0.pem\"")?.path()?;
+        let transport = top.take("transport");
+        let transport = transport.map(|v| v.parsed(transport_named, "write \"tcp-tls\"")).transpose()?;
+        let connect_timeout = top.take("connect-timeout").map(|v| v.duration()).transpose()?;
+        let stall = top.take("stall").map(|v| v.duration()).transpose()?;
+        let peers = match top.take("peers") {
+            Some(list) => peers(&me, list, transport.unwrap_or(TransportKind::TcpTls))?,
+            None => {
+                return Err(top.error("no peers are listed", "add a [[peers]] table for each of the others"));
+            }
+        };
+        let allow_file = top.take("allow-file").map(|file| file.path()).transpose()?;
+        let allowed = allowed(top.take("allow"), allow_file.as_deref())?;
+        let file = top.file().to_path_buf();
+        let inputs = places(top.take("inputs"), input_place)?;
+        let outputs = places(top.take("outputs"), output_place)?;
+        let keys = top.take("aes-ctr").map(|v| KeyPlaces::from_section(v.section()?));
+        let keys = keys.transpose()?.unwrap_or_default();
+        let shelf = top.take("authgarble").map(|v| shelf(v.section()?)).transpose()?;
+        top.finish()?;
+        Ok(Self {
+            file,
+            me,
+            key,
+            transport: transport.unwrap_or(TransportKind::TcpTls),
+            connect_timeout: connect_timeout.unwrap_or(CONNECT),
+            stall: stall.unwrap_or(STALL),
+            peers,
+            inputs,
+            outputs,
+            keys,
+            shelf,
+            allowed,
+            allow_file,
+            warnings: vec![],
+        })
+    }
+
+    /// Warns of secrets that others can read.
+    fn watched(mut self, path: &Path) -> Self {
+        if self.inputs.values().any(|place| matches!(place, InputPlace::Hex(_) | InputPlace::Values(_)))
+            && others_can_read(path)
+        {
+            self.warnings.push(Warning {
+                cause: format!("{} holds an input and other users can read it", path.display()),
+                remedy: "run chmod 600 on it, or name a file of the input with `file`".to_owned(),
+            });
+        }
+        self
+    }
+
+    /// Certificate and private key of this member.
+    ///
+    /// # Errors
+    /// The key file cannot be read, or holds something else; others may read or change it ([`read_private_key`]).
+    pub fn identity(&self) -> Result<Identity, Fault> {
+        Identity::from_pem(&read_private_key(&self.key)?)
+            .map_err(|e| Fault::file("use the key", &self.key, e.cause(), e.remedy()))
+    }
+}
+
+/// The digests under `allow`, and those in the file under `allow-file`.
+fn allowed(digests: Option<Value<'_>>, file: Option<&Path>) -> Result<Option<Allowed>, Fault> {
+    let mut allowed = file.map(Allowed::read).transpose()?;
+    if let Some(digests) = digests {
+        let remedy = "write what `hushwire job digest JOB.toml` prints, as in [\"blake3:…\"]";
+        let digests = digests
+            .list()?
+            .iter()
+            .map(|digest| digest.parsed(str::parse, remedy))
+            .collect::<Result<Vec<_>, _>>()?;
+        allowed.get_or_insert_default().extend(digests);
+    }
+    Ok(allowed)
+}
+
+/// The table `[authgarble]`.
+fn shelf(mut section: Section<'_>) -> Result<PathBuf, Fault> {
+    let path = section.need("shelf", "shelf = \"shelf0\"")?.path()?;
+    section.finish()?;
+    Ok(path)
+}
+
+fn others_can_read(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0)
+}
+
+fn transport_named(name: &str) -> Result<TransportKind, String> {
+    name.parse().map_err(|e: hushwire_machine::NetError| match e {
+        hushwire_machine::NetError::Config { what, .. } => what,
+        other => other.to_string(),
+    })
+}
+
+/// An address, `host:port`, not yet resolved, or `unix:/path`. An IPv6 address stands in brackets before its port.
+///
+/// # Errors
+/// It is neither; the text says so.
+pub fn address(text: &str) -> Result<String, String> {
+    if text.strip_prefix("unix:").is_some_and(|path| !path.is_empty()) {
+        return Ok(text.to_owned());
+    }
+    // What has colons left is an IPv6 address, in brackets or as std takes it, or one without its port.
+    let is_host = |host: &str| {
+        !host.is_empty()
+            && (!host.contains(':')
+                || host.starts_with('[') && host.ends_with(']')
+                || host.parse::<Ipv6Addr>().is_ok())
+    };
+    match text.rsplit_once(':') {
+        Some((host, port)) if is_host(host) && port.parse::<u16>().is_ok() => Ok(text.to_owned()),
+        _ => Err(format!("{text:?} is not host:port")),
+    }
+}
+
+/// Refuses an address of another transport's form.
+fn fits(value: &Value<'_>, address: &str, transport: TransportKind) -> Result<(), Fault> {
+    match (transport.is_local(), address.starts_with("unix:")) {
+        (true, false) => Err(value.error(
+            format!("is an address for TCP, and the transport is {transport}"),
+            "write \"unix:/PATH\", a socket's file on this host; between hosts write transport = \"tcp-tls\", or leave it out",
+        )),
+        (false, true) => Err(value.error(
+            format!("is a socket's file on this host, and the transport is {transport}"),
+            "write host:port, as \"10.0.0.2:7000\"; among processes of this host write transport = \"unix\" or \"shm\"",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn peers(me: &Member, list: Value<'_>, transport: TransportKind) -> Result<Vec<Peer>, Fault> {
+    let mut peers: Vec<Peer> = vec![];
+    for mut section in list.sections()? {
+        let (index, client) = (section.take("index"), section.take("client"));
+        let member = match (&index, &client) {
+            (Some(index), None) => Member::Party(index.number(0..=u64::from(crate::MOST_PARTIES) - 1)? as u8),
+            (None, Some(name)) => {
+                name.parsed(|n| format!("client:{n}").parse(), "write the name that the job has for it")?
+            }
+            (Some(_), Some(client)) => return Err(client.error("stands beside `index`", "keep one of them")),
+            (None, None) => return Err(section.lacks("index", "index = 1, or client = \"alice\"")),
+        };
+        let named = index.or(client);
+        let wrong = |cause: &str, remedy: &str| match &named {
+            Some(value) => value.error(cause, remedy),
+            None => Fault::internal("reading [[peers]]", cause),
+        };
+        if member == *me {
+            return Err(wrong("is this member itself", "list the others only"));
+        }
+        if peers.iter().any(|p| p.member == member) {
+            return Err(wrong("is listed twice", "keep one of them"));
+        }
+        let address = match &member {
+            Member::Party(_) => {
+                let value = section.need("address", "address = \"10.0.0.2:7000\"")?;
+                let address = value.parsed(address, "write host:port, as \"10.0.0.2:7000\"")?;
+                fits(&value, &address, transport)?;
+                Some(address)
+            }
+            Member::Client(_) => {
+                if let Some(value) = section.take("address") {
+                    return Err(value.error("is not used: clients dial", "leave it out"));
+                }
+                None
+            }
+        };
+        let pin = section.need("pin", "pin = \"sha256:…\", as `hushwire keys pin` prints it")?;
+        let read = |text: &str| text.parse().map_err(|e: hushwire_wire::IdentityError| e.cause());
+        let pin = pin.parsed(read, "copy what `hushwire keys pin` prints at the peer")?;
+        section.finish()?;
+        peers.push(Peer { member, address, pin });
+    }
+    Ok(peers)
+}
+
+/// `[inputs]` or `[outputs]`: the keys are names of the job.
+fn places<T>(
+    value: Option<Value<'_>>,
+    read: impl Fn(Section<'_>) -> Result<T, Fault>,
+) -> Result<BTreeMap<String, T>, Fault> {
+    let Some(value) = value else { return Ok(BTreeMap::new()) };
+    let all = value.section()?.rest().into_iter();
+    all.map(|(name, value)| Ok((name, read(value.section()?)?))).collect()
+}
+
+/// The place of an input, as a table of one says it.
+///
+/// # Errors
+/// It names none or several, or has other keys.
+pub fn input_place(mut section: Section<'_>) -> Result<InputPlace, Fault> {
+    let (file, hex, hex_file) = (section.take("file"), section.take("hex"), section.take("hex-file"));
+    let (csv, values) = (section.take("csv"), section.take("values"));
+    let place = match (file, hex, hex_file, csv, values) {
+        (Some(file), None, None, None, None) => InputPlace::File(file.path()?),
+        (None, Some(hex), None, None, None) => InputPlace::Hex(Zeroizing::new(hex.text()?.to_owned())),
+        (None, None, Some(file), None, None) => InputPlace::HexFile(file.path()?),
+        (None, None, None, Some(file), None) => {
+            let columns = section.need("column", "column = \"price\"")?.list()?;
+            let columns = columns.iter().map(|column| Ok(column.text()?.to_owned()));
+            InputPlace::Csv(Box::new(InputPlace::File(file.path()?)), columns.collect::<Result<_, Fault>>()?)
+        }
+        (None, None, None, None, Some(values)) => {
+            InputPlace::Values(Zeroizing::new(values.text()?.to_owned()))
+        }
+        (None, None, None, None, None) => return Err(section.lacks("file", "{ file = \"a.bin\" }")),
+        _ => {
+            let remedy = "keep one of `file`, `csv`, `values`, `hex` and `hex-file`";
+            return Err(section.error("several places are named", remedy));
+        }
+    };
+    section.finish().map(|()| place)
+}
+
+fn output_place(mut section: Section<'_>) -> Result<OutputPlace, Fault> {
+    let place = match (section.take("file"), section.take("hex-file"), section.take("csv")) {
+        (Some(file), None, None) => OutputPlace::File(file.path()?),
+        (None, Some(file), None) => OutputPlace::HexFile(file.path()?),
+        (None, None, Some(file)) => OutputPlace::Csv(file.path()?),
+        (None, None, None) => return Err(section.lacks("file", "{ file = \"sum.bin\" }")),
+        _ => {
+            let remedy = "keep one of `file`, `csv` and `hex-file`";
+            return Err(section.error("several places are named", remedy));
+        }
+    };
+    section.finish().map(|()| place)
+}

@@ -1,0 +1,185 @@
+//! Preprocessing for runs that are still to come: as a run as far as the run's name; then on every thread set-up, preprocessing and, of
+//! circuits, garbling, and to the shelf.
+
+use super::{STEP, Want, Wants, garbled_prefix, prefix, refused, shelf};
+use crate::{
+    Agreement, Fault, Field, Forecast, MemberConfig, Part, Task, Terms,
+    engine::{Failure, Seat},
+    run::{Links, MemberSession},
+    threads::{COMPUTE, on_threads},
+};
+use hushwire_machine::Channel;
+use std::path::PathBuf;
+
+/// Files for each thread that one command makes.
+const MOST_TIMES: u32 = 1000;
+
+/// The last phase that is made ahead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// Triples and masks, for any circuit that takes as much.
+    #[default]
+    FunctionIndependent,
+    /// The garbled circuit of this job: a run has the online phase alone.
+    FunctionDependent,
+}
+
+impl Phase {
+    /// As users write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::FunctionIndependent => "function-independent",
+            Phase::FunctionDependent => "function-dependent",
+        }
+    }
+}
+
+/// A job whose runs may take preprocessing that was made ahead.
+pub trait Preparable: Task {
+    /// The preprocessing of a run, as far as its protocol has any.
+    ///
+    /// # Errors
+    /// It depends on what only a run tells.
+    fn wants(&self) -> Result<Wants, Fault>;
+}
+
+/// Preprocessing for runs of a job that are still to come, and nothing of the job itself: members bring no inputs.
+#[derive(Clone)]
+pub struct Preparation<T> {
+    /// The job.
+    pub job: T,
+    /// Runs that it is for.
+    pub times: u32,
+    /// The last phase that is made.
+    pub up_to: Phase,
+}
+
+impl<T: Preparable> Preparation<T> {
+    /// For `times` runs.
+    ///
+    /// # Errors
+    /// The job has another protocol than authgarble, or the number is none that one command makes.
+    pub fn new(job: T, times: u32) -> Result<Self, Fault> {
+        let protocol = job.agreement().protocol;
+        if protocol.authenticated().is_none() {
+            let cause = format!("protocol {protocol} has no preprocessing");
+            return Err(Fault::usage(STEP, cause, "take authgarble, or run the job as it is"));
+        }
+        if !(1..=MOST_TIMES).contains(&times) {
+            let remedy = format!("prepare 1 to {MOST_TIMES} runs at once");
+            return Err(Fault::usage(STEP, format!("{times} runs cannot be prepared"), remedy));
+        }
+        Ok(Self { job, times, up_to: Phase::default() })
+    }
+
+    /// The same as far as another phase.
+    #[must_use]
+    pub fn up_to(self, up_to: Phase) -> Self {
+        Self { up_to, ..self }
+    }
+}
+
+impl<T: Preparable> Task for Preparation<T> {
+    /// Files that were made.
+    type Learnt = u64;
+    type Part = PreparationPart;
+
+    fn agreement(&self) -> Agreement {
+        let mut agreement = self.job.agreement();
+        // Whoever runs the job meets nobody who prepares it.
+        agreement.kind = "preprocessing";
+        agreement.title = format!("preprocessing for {}", agreement.title);
+        let ours = [Field::new("runs", self.times.to_string()), Field::new("up to", self.up_to.name())];
+        // First, so that they are named where they differ.
+        agreement.fields.splice(0..0, ours);
+        agreement
+    }
+
+    /// Those of the runs that it serves: who allows them allows this.
+    fn terms(&self) -> Terms {
+        self.job.terms()
+    }
+
+    fn tells_of_files(&self) -> bool {
+        self.job.tells_of_files()
+    }
+
+    fn notes(&self) -> &[String] {
+        self.job.notes()
+    }
+
+    fn reads(&self) -> Vec<(String, PathBuf)> {
+        self.job.reads()
+    }
+
+    fn forecast(&self, _: bool, _: Option<u64>) -> Option<Forecast> {
+        None
+    }
+
+    fn open(&self, config: &mut MemberConfig) -> Result<PreparationPart, Fault> {
+        let Some(dir) = &config.shelf else {
+            let cause = "this party's file names no directory for it";
+            return Err(Fault::usage(STEP, cause, "add a table [authgarble] with shelf = \"DIRECTORY\""));
+        };
+        // It is made here, and shows at once if it cannot be.
+        shelf(dir, &config.identity)?;
+        Ok(PreparationPart {
+            wants: self.job.wants()?,
+            times: self.times,
+            up_to: self.up_to,
+            dir: dir.clone(),
+        })
+    }
+}
+
+/// A party's part of preprocessing.
+pub struct PreparationPart {
+    wants: Wants,
+    times: u32,
+    up_to: Phase,
+    dir: PathBuf,
+}
+
+impl Part for PreparationPart {
+    type Learnt = u64;
+
+    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
+        let ((seat, control), chosen) = (Seat::take(member)?, self.wants.chosen);
+        let lanes = (0..self.wants.threads()).map(|t| seat.channels(member, t));
+        let lanes = lanes.collect::<Result<Vec<_>, _>>()?;
+        let (config, index) = (&member.config, usize::from(seat.index));
+        let kept = on_threads((0..).zip(lanes).collect(), |(t, mut channels): (u16, Vec<Channel>)| {
+            let shelf = shelf(&self.dir, &config.identity)?;
+            let mut party =
+                seat.authenticated(chosen, &seat.context.child("thread", t.into()), self.wants.beside)?;
+            let failed = |e| Failure::from(e).told(&seat, COMPUTE);
+            let Want { need, circuits } = &self.wants.threads[usize::from(t)];
+            for _ in 0..self.times {
+                let kept = match self.up_to {
+                    Phase::FunctionIndependent => {
+                        let stock = party.prepare(&mut channels, *need).map_err(failed)?;
+                        let name = prefix(chosen, config, index, *need) + &hex::encode(stock.id());
+                        shelf.put(&name, stock)
+                    }
+                    Phase::FunctionDependent => {
+                        let all = party.garble(&mut channels, circuits).map_err(failed)?;
+                        let id = all.first().map(|first| hex::encode(first.id())).unwrap_or_default();
+                        shelf.put_garbled(&(garbled_prefix(chosen, config, index, circuits) + &id), all)
+                    }
+                };
+                kept.map_err(|e| refused(&e))?;
+            }
+            Ok(channels)
+        })?;
+        Ok(Links { word: control, kept: kept.into_iter().flatten().collect() })
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn commit(self) -> Result<u64, Fault> {
+        Ok(u64::from(self.times) * u64::from(self.wants.threads()))
+    }
+}

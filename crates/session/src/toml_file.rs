@@ -1,0 +1,284 @@
+//! TOML files read strictly: every key is known, and every error names its line.
+
+use crate::{Fault, open_input, suggest};
+use hushwire_fault::code;
+use hushwire_files::mark;
+use std::{
+    io::Read,
+    ops::Range,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+use zeroize::Zeroizing;
+
+/// LOCAL: no job or party file is longer.
+const LONGEST: u64 = 1 << 20;
+
+/// The text of a file, which may hold secrets, and what it is called.
+pub struct Source {
+    path: PathBuf,
+    text: Zeroizing<String>,
+}
+
+impl Source {
+    /// Reads a file; `-` is standard input, and paths in it start from the current directory.
+    pub fn read(path: &Path) -> Result<Self, Fault> {
+        let mut bytes = Zeroizing::new(vec![]);
+        let file = open_input(path).map_err(|e| Fault::io("read", path, &e))?;
+        file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|e| Fault::io("read", path, &e))?;
+        if bytes.len() as u64 > LONGEST {
+            return Err(Fault::file("read", path, "it is longer than 1 MiB", "is it the right file?"));
+        }
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => Ok(Self::new(path, text)),
+            Err(_) => Err(Fault::file("read", path, "it is not text", "is it the right file?")),
+        }
+    }
+
+    /// The text of a file of that path.
+    #[must_use]
+    pub fn new(path: &Path, text: &str) -> Self {
+        Self { path: path.to_path_buf(), text: Zeroizing::new(mark::strip_str(text).to_owned()) }
+    }
+
+    /// The directory that paths in the file start from.
+    pub fn dir(&self) -> PathBuf {
+        self.path.parent().unwrap_or(Path::new("")).to_path_buf()
+    }
+
+    /// The path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The whole file as one section.
+    pub fn sections(&self) -> Result<Section<'_>, Fault> {
+        let table = DeTable::parse(&self.text).map_err(|e| {
+            let what = e.message().lines().next().unwrap_or("it is not TOML").to_owned();
+            self.error(&e.span().unwrap_or(0..0), what, "correct it; docs/jobs.md shows whole files")
+        })?;
+        Ok(Section { source: self, table, known: vec![] })
+    }
+
+    /// An error at a place in the file.
+    pub fn error(
+        &self,
+        span: &Range<usize>,
+        cause: impl std::fmt::Display,
+        remedy: impl std::fmt::Display,
+    ) -> Fault {
+        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
+        let line = 1 + before.iter().filter(|b| **b == b'\n').count();
+        Fault::new(code::JOB_FILE, format!("{}, line {line}", self.path.display()), cause, remedy)
+    }
+}
+
+/// A table whose keys are taken one by one; what is left in the end is unknown.
+pub struct Section<'a> {
+    source: &'a Source,
+    table: Spanned<DeTable<'a>>,
+    known: Vec<&'static str>,
+}
+
+/// A value and where it stands.
+pub struct Value<'a> {
+    source: &'a Source,
+    span: Range<usize>,
+    key: String,
+    value: DeValue<'a>,
+}
+
+impl<'a> Section<'a> {
+    /// The file in which it stands.
+    pub fn file(&self) -> &Path {
+        self.source.path()
+    }
+
+    /// Takes the value of a key, if it is there.
+    pub fn take(&mut self, key: &'static str) -> Option<Value<'a>> {
+        self.known.push(key);
+        let (name, value) = self.table.get_mut().remove_entry(key)?;
+        let span = name.span();
+        Some(Value { source: self.source, span, key: key.to_owned(), value: value.into_inner() })
+    }
+
+    /// Takes the value of a key that must be there.
+    pub fn need(&mut self, key: &'static str, example: &str) -> Result<Value<'a>, Fault> {
+        let span = self.table.span();
+        // A misspelt key is the better error.
+        let near = self.table.get_ref().keys().find(|k| suggest::nearest(k.get_ref(), [key]).is_some());
+        let near = near.filter(|k| !self.known.contains(&&**k.get_ref())).cloned();
+        self.take(key).ok_or_else(|| match near {
+            Some(near) => self.source.error(
+                &near.span(),
+                format!("there is no key `{}` here", near.get_ref()),
+                format!("did you mean `{key}`?"),
+            ),
+            None => {
+                self.source.error(&span, format!("`{key}` is missing"), format!("add it, as in {example}"))
+            }
+        })
+    }
+
+    /// Whether a key is there.
+    pub fn has(&self, key: &str) -> bool {
+        self.table.get_ref().contains_key(key)
+    }
+
+    /// The error of a section without a key that was taken in vain; one that is there and unknown says more.
+    pub fn lacks(self, key: &str, example: &str) -> Fault {
+        let (source, span) = (self.source, self.table.span());
+        let missing =
+            || source.error(&span, format!("`{key}` is missing"), format!("add it, as in {example}"));
+        self.finish().err().unwrap_or_else(missing)
+    }
+
+    /// An error about the section as a whole.
+    pub fn error(&self, cause: impl std::fmt::Display, remedy: impl std::fmt::Display) -> Fault {
+        self.source.error(&self.table.span(), cause, remedy)
+    }
+
+    /// Everything that is left, whatever its name: for tables whose keys are the user's.
+    pub fn rest(mut self) -> Vec<(String, Value<'a>)> {
+        let source = self.source;
+        let all = std::mem::take(self.table.get_mut()).into_iter();
+        let all = all.map(|(name, value)| {
+            let (span, key) = (name.span(), name.into_inner().into_owned());
+            (key.clone(), Value { source, span, key, value: value.into_inner() })
+        });
+        all.collect()
+    }
+
+    /// The first key that nobody took is an error.
+    pub fn finish(self) -> Result<(), Fault> {
+        let first = self.table.get_ref().keys().min_by_key(|k| k.span().start);
+        first.map_or(Ok(()), |key| {
+            let cause = format!("there is no key `{}` here", key.get_ref());
+            Err(self.source.error(&key.span(), cause, suggest::remedy(key.get_ref(), &self.known)))
+        })
+    }
+}
+
+impl<'a> Value<'a> {
+    /// An error about this value.
+    pub fn error(&self, cause: impl std::fmt::Display, remedy: impl std::fmt::Display) -> Fault {
+        self.source.error(&self.span, format!("`{}` {cause}", self.key), remedy)
+    }
+
+    fn wrong(&self, wanted: &str) -> Fault {
+        self.error(format!("is {}, where {wanted} is wanted", self.value.type_str()), "see docs/jobs.md")
+    }
+
+    /// The directory that paths in the file start from.
+    pub fn dir(&self) -> PathBuf {
+        self.source.dir()
+    }
+
+    /// Text in quotes.
+    ///
+    /// # Errors
+    /// It is something else.
+    pub fn text(&self) -> Result<&str, Fault> {
+        self.value.as_str().ok_or_else(|| self.wrong("text in quotes"))
+    }
+
+    /// `true` or `false`.
+    pub fn flag(&self) -> Result<bool, Fault> {
+        self.value.as_bool().ok_or_else(|| self.wrong("true or false"))
+    }
+
+    /// A whole number within `range`.
+    pub fn number(&self, range: std::ops::RangeInclusive<u64>) -> Result<u64, Fault> {
+        let number = self.value.as_integer().ok_or_else(|| self.wrong("a whole number"))?;
+        let number = u64::from_str_radix(number.as_str(), number.radix()).ok();
+        number.filter(|n| range.contains(n)).ok_or_else(|| {
+            let (least, most) = (range.start(), range.end());
+            self.error("is out of range", format!("give a whole number from {least} to {most}"))
+        })
+    }
+
+    /// Seconds as a number, or `500ms`, `60s`, `5m`.
+    pub fn duration(&self) -> Result<Duration, Fault> {
+        if self.value.is_integer() {
+            return Ok(Duration::from_secs(self.number(1..=86_400)?));
+        }
+        let text = self.text()?;
+        let units = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)];
+        let found = units.iter().find_map(|(unit, ms)| {
+            let number: u64 = text.strip_suffix(unit)?.trim_end().parse().ok()?;
+            number.checked_mul(*ms)
+        });
+        let millis = found.filter(|ms| (1..=86_400_000).contains(ms));
+        millis.map(Duration::from_millis).ok_or_else(|| {
+            self.error("is not a time up to a day", "write seconds, or as in \"500ms\" or \"5m\"")
+        })
+    }
+
+    /// The text, read by `parse`.
+    pub fn parsed<T, E: std::fmt::Display>(
+        &self,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+        remedy: &str,
+    ) -> Result<T, Fault> {
+        parse(self.text()?).map_err(|e| {
+            let text = e.to_string();
+            // One way out is enough, and the near one is the better.
+            let near = text.rsplit_once("; ").filter(|(_, near)| near.starts_with("did you mean "));
+            let (cause, remedy) = near.unwrap_or((&text, remedy));
+            self.error(format!("cannot be used: {cause}"), remedy)
+        })
+    }
+
+    /// A path, relative to the file.
+    pub fn path(&self) -> Result<PathBuf, Fault> {
+        let text = self.text()?;
+        if text.is_empty() {
+            return Err(self.error("is empty", "name a file"));
+        }
+        Ok(self.source.dir().join(text))
+    }
+
+    /// A list; text alone is a list of one.
+    pub fn list(self) -> Result<Vec<Value<'a>>, Fault> {
+        let Value { source, span, key, value } = self;
+        match value {
+            DeValue::Array(items) => {
+                let items = items.into_iter();
+                let items = items.map(|item| Value {
+                    source,
+                    span: item.span(),
+                    key: key.clone(),
+                    value: item.into_inner(),
+                });
+                Ok(items.collect())
+            }
+            value @ DeValue::String(_) => Ok(vec![Value { source, span, key, value }]),
+            value => Err(Value { source, span, key, value }.wrong("a list")),
+        }
+    }
+
+    /// A table.
+    pub fn section(self) -> Result<Section<'a>, Fault> {
+        let Value { source, span, key, value } = self;
+        match value {
+            DeValue::Table(table) => Ok(Section { source, table: Spanned::new(span, table), known: vec![] }),
+            value => Err(Value { source, span, key, value }.wrong("a table")),
+        }
+    }
+
+    /// An array of tables, as `[[inputs]]` makes.
+    pub fn sections(self) -> Result<Vec<Section<'a>>, Fault> {
+        let source = self.source;
+        let DeValue::Array(items) = self.value else { return Err(self.wrong("an array of tables")) };
+        let key = &self.key;
+        let items = items.into_iter().map(|item| {
+            let span = item.span();
+            Value { source, span, key: key.clone(), value: item.into_inner() }.section()
+        });
+        items.collect()
+    }
+}

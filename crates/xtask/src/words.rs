@@ -1,0 +1,299 @@
+//! The check of house style: columns and words of comments and pages, names of types, circles of
+//! files.
+
+use std::fmt;
+use std::path::Path;
+
+use crate::prose::{self, Kind};
+use crate::source::{self, Comment};
+use crate::{COLUMNS, circles, names, tree};
+
+/// The pseudo-crate of pages in Markdown.
+const PAGES: &str = "docs";
+
+/// The pseudo-crate of scripts, manifests and simulators.
+const OTHERS: &str = "scripts";
+
+/// Words that made sentences hard to read, each with the plain word.
+const RULES: &[Rule] = &[
+    rule("without a word", "\"by default\", or \"silently\""),
+    rule("so many", "\"this many\", or the number's name"),
+    Rule { unless: &["that"], ..rule("said", "\"set\", \"given\", \"named\" or \"agreed\"") },
+    rule("to be had", "\"available\""),
+    Rule { unless: &["for", "in"], ..rule("stands", "\"is\", \"lies\" or \"comes\"") },
+    Rule { unless: &["for", "in"], ..rule("stand", "\"are\", \"lie\" or \"come\"") },
+    Rule { unless: &["course"], ..first("of", "the subject first, \"for each ...\" if need be") },
+    first("as many", "the subject first, then the number"),
+    first("none of", "the subject first, \"no ...\""),
+    first("that of", "the noun"),
+    first("those of", "the noun"),
+];
+
+struct Rule {
+    words: &'static str,
+    /// Whether the words are wrong at the beginning of a sentence alone.
+    first: bool,
+    /// Words behind which it is good English.
+    unless: &'static [&'static str],
+    instead: &'static str,
+}
+
+const fn rule(words: &'static str, instead: &'static str) -> Rule {
+    Rule { words, first: false, unless: &[], instead }
+}
+
+const fn first(words: &'static str, instead: &'static str) -> Rule {
+    Rule { words, first: true, unless: &[], instead }
+}
+
+/// A place that breaks a rule.
+struct Finding {
+    path: String,
+    /// The line, from 1.
+    line: usize,
+    what: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.what)
+    }
+}
+
+/// Checks some crates and pages, or everything; names of types are compared among all crates alone.
+pub(crate) fn check(given: &[&str]) -> Result<(), String> {
+    let places = if given.is_empty() { everything()? } else { named(given)? };
+    let mut findings = Vec::new();
+    for place in &places {
+        findings.extend(styles(place)?.iter().map(Finding::to_string));
+        findings.extend(circles_of(place)?);
+    }
+    if given.is_empty() {
+        findings.extend(names::shared()?);
+    }
+    if findings.is_empty() {
+        return Ok(());
+    }
+    for finding in &findings {
+        println!("{finding}");
+    }
+    Err(format!(
+        "{} places against docs/dev/style.md; `cargo xtask wrap FILE` wraps long lines",
+        findings.len()
+    ))
+}
+
+/// Prints how many findings each crate has.
+pub(crate) fn count() -> Result<(), String> {
+    println!("{:<12} columns   words circles", "crate");
+    let mut sums = [0; 3];
+    for place in everything()? {
+        let styles = styles(&place)?;
+        let columns = styles.iter().filter(|finding| finding.what.contains("columns")).count();
+        let counts = [columns, styles.len() - columns, circles_of(&place)?.len()];
+        if counts != [0; 3] {
+            println!("{place:<12} {:>7} {:>7} {:>7}", counts[0], counts[1], counts[2]);
+        }
+        sums = std::array::from_fn(|column| sums[column] + counts[column]);
+    }
+    println!("{:<12} {:>7} {:>7} {:>7}", "all", sums[0], sums[1], sums[2]);
+    println!("names of types in more than {} crates: {}", names::MOST, names::shared()?.len());
+    Ok(())
+}
+
+fn everything() -> Result<Vec<String>, String> {
+    let mut places = tree::crates()?;
+    places.extend([PAGES.into(), OTHERS.into()]);
+    Ok(places)
+}
+
+fn named(given: &[&str]) -> Result<Vec<String>, String> {
+    let name = |&place: &&str| if is_crate(place) { tree::directory(place) } else { Ok(place.into()) };
+    given.iter().map(name).collect()
+}
+
+fn is_crate(place: &str) -> bool {
+    place != PAGES && place != OTHERS
+}
+
+fn circles_of(place: &str) -> Result<Vec<String>, String> {
+    if is_crate(place) { circles::long(place) } else { Ok(Vec::new()) }
+}
+
+/// Columns and words of the comments of a crate or of scripts, and words of the pages.
+fn styles(place: &str) -> Result<Vec<Finding>, String> {
+    let files = match place {
+        PAGES => tree::pages()?,
+        OTHERS => tree::others()?,
+        _ => tree::crate_files(place)?,
+    };
+    let mut findings = Vec::new();
+    for path in files {
+        let text = tree::read(&path)?;
+        let found = if place == PAGES {
+            of_page(&text)
+        } else {
+            of_comments(&source::comments(&path, &text), is_own(&path))
+        };
+        let path = tree::short(&path);
+        findings.extend(found.into_iter().map(|(line, what)| Finding { path: path.clone(), line, what }));
+    }
+    Ok(findings)
+}
+
+/// Whether a file must name the words that it looks for.
+fn is_own(path: &Path) -> bool {
+    path.ends_with(file!())
+}
+
+/// Lines, from 1, and what is wrong with them.
+fn of_comments(comments: &[Comment], own: bool) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for comment in comments {
+        let columns = comment.column + comment.marker.len() + comment.text.chars().count();
+        // A block comment's marker is part of its text, and an address cannot be wrapped.
+        let columns = if comment.marker == "/*" { columns - 2 } else { columns };
+        if columns > COLUMNS && comment.text.split_whitespace().count() > 1 {
+            found.push((comment.line + 1, format!("a comment of {columns} columns; {COLUMNS} are allowed")));
+        }
+    }
+    if own {
+        return found;
+    }
+    for text in source::texts(comments) {
+        let first = text[0].line + 1;
+        found.extend(words(&source::prose(text)).into_iter().map(|(line, what)| (first + line, what)));
+    }
+    found.sort();
+    found
+}
+
+fn of_page(text: &str) -> Vec<(usize, String)> {
+    let lines: Vec<&str> = text.lines().collect();
+    words(&lines).into_iter().map(|(line, what)| (line + 1, what)).collect()
+}
+
+/// A word of prose: in lower case and without punctuation, and where it is.
+struct Word {
+    text: String,
+    line: usize,
+    begins_a_sentence: bool,
+}
+
+/// Places of words that are against the rules: the line, from 0, and the rule.
+fn words(lines: &[&str]) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for block in prose::blocks(lines) {
+        if block.kind == Kind::Code {
+            continue;
+        }
+        let words = split(lines, block.lines);
+        for at in 0..words.len() {
+            for rule in RULES.iter().filter(|rule| breaks(rule, &words[at..])) {
+                found.push((words[at].line, format!("\"{}\": write {}", rule.words, rule.instead)));
+            }
+        }
+    }
+    found
+}
+
+fn breaks(rule: &Rule, words: &[Word]) -> bool {
+    let wanted: Vec<&str> = rule.words.split(' ').collect();
+    let same = wanted.len() <= words.len()
+        && wanted.iter().zip(words).all(|(&wanted, word)| word.text == wanted)
+        && (!rule.first || words[0].begins_a_sentence);
+    let next = words.get(wanted.len()).map(|word| word.text.as_str());
+    same && !next.is_some_and(|next| rule.unless.contains(&next))
+}
+
+/// The words of a block; what is between backticks or double quotes is none.
+fn split(lines: &[&str], range: std::ops::Range<usize>) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut quoted = None;
+    let mut ended = true;
+    for line in range {
+        for raw in lines[line].split_whitespace() {
+            if prose::is_item_marker(raw) || raw.chars().all(|rule| matches!(rule, '|' | '#')) {
+                ended = true;
+                continue;
+            }
+            let mut plain = String::new();
+            for character in raw.chars() {
+                match quoted {
+                    Some(end) if character == end => quoted = None,
+                    Some(_) => {}
+                    None if matches!(character, '`' | '"') => quoted = Some(character),
+                    None => plain.push(character),
+                }
+            }
+            let text: String = plain.trim_matches(|edge: char| !edge.is_alphanumeric()).to_lowercase();
+            let capital = plain.chars().find(|letter| letter.is_alphabetic()).is_some_and(char::is_uppercase);
+            words.push(Word { text, line, begins_a_sentence: ended && capital });
+            ended = plain.trim_end_matches(['*', ')', '"']).ends_with(['.', ':', '?', '!', ';']);
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<(usize, String)> {
+        let rules = of_comments(&source::comments(Path::new("a.rs"), text), false).into_iter();
+        rules.map(|(line, what)| (line, what.split('"').nth(1).unwrap_or("columns").into())).collect()
+    }
+
+    #[test]
+    fn words_are_found_across_lines_and_with_their_line() {
+        let text =
+            "/// The default is taken without\n/// a word. Of each row, the tag.\nfn f() {} // as said\n";
+        let expected = [(1, "without a word"), (2, "of"), (3, "said")];
+        assert_eq!(found(text), expected.map(|(line, words)| (line, words.to_owned())));
+    }
+
+    #[test]
+    fn good_english_passes() {
+        for text in [
+            "// `said` stands for a number, \"so many\" for another; it understands of each row.",
+            "// Of course, as many rows as columns.",
+            "// ```\n// stands\n// ```",
+            "let a = \"said\";",
+        ] {
+            assert_eq!(found(text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn fronted_words_are_wrong_in_lists_and_after_colons() {
+        for text in [
+            "//! - Of these, one.",
+            "// One: Of these.",
+            "// | Of these |",
+            "// ```text\n// a   Of it\n// ```",
+        ] {
+            assert_eq!(found(text).len(), usize::from(!text.contains("text")), "{text}");
+        }
+        assert_eq!(found("// ```text\n// a   it stands there\n// ```"), [(2, "stands".to_owned())]);
+    }
+
+    #[test]
+    fn columns_count_characters_and_addresses_pass() {
+        let fits = format!("// {}", "→ ".repeat(48));
+        assert_eq!(found(&format!("{fits}→")), []);
+        assert_eq!(found(&format!("{fits}→→→")).len(), 1);
+        assert_eq!(found(&format!("// https://{}", "a".repeat(100))), []);
+        assert_eq!(found(&format!("let a = 1; {fits}")).len(), 1);
+        assert_eq!(found(&format!("let a = \"{fits}\";")), []);
+    }
+
+    #[test]
+    fn every_rule_finds_its_own_words() {
+        for rule in RULES {
+            let mut words = rule.words.to_owned();
+            words[..1].make_ascii_uppercase();
+            let findings = found(&format!("// {words} it."));
+            assert!(findings.iter().any(|(_, found)| found == rule.words), "{}", rule.words);
+        }
+    }
+}
