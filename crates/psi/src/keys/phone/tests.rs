@@ -236,6 +236,18 @@ fn long_fields_end_soon() {
     }
 }
 
+/// A +, at most 3 digits of a country's code and the library's 17 of a national number.
+const LONGEST: usize = 21;
+
+/// A number with more digits than E.164 has, which a numbering plan allows, is a number.
+#[test]
+fn a_long_number_of_a_plan_is_a_number() {
+    for text in ["0049201000000000000", "+49 201 000 000 000 000"] {
+        let number = formed(phone("1"), text);
+        assert_eq!(number.as_deref(), Some("+49201000000000000"), "{text}");
+    }
+}
+
 proptest! {
     /// Any field is a number or malformed, and the form of a number is the number itself.
     #[test]
@@ -250,7 +262,8 @@ proptest! {
         code in prop::sample::select(vec!["1", "7", "39", "49", "54", "55", "61", "65", "81", "82", "225", "379", "599"]),
     ) {
         if let Some(number) = formed(phone(code), &text) {
-            prop_assert!(number.len() <= 17 && number[1..].bytes().all(|c| c.is_ascii_digit()), "{number}");
+            // E.164 has 15 digits; German plans have numbers of 17 with their code.
+            prop_assert!(number.len() <= LONGEST && number[1..].bytes().all(|c| c.is_ascii_digit()), "{number}");
             prop_assert_eq!(formed(phone(code), &number), Some(number));
         }
     }
