@@ -7,9 +7,10 @@ use crate::{
     log::LogArgs,
     man, oprf_cmd,
     options::{Between, Common},
-    ot_cmd, psi_cmd, run_args, size, version,
+    ot_cmd, psi_cmd, run_args, version,
 };
 use clap::{Args, Parser, Subcommand};
+use hushwire::job::size;
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "\
@@ -79,16 +80,19 @@ pub(crate) enum Command {
     /// Bring inputs to a job or take outputs from it, without computing.
     #[command(arg_required_else_help = true, after_help = run_args::CLIENT_HELP)]
     Client(run_args::MemberArgs),
-    /// Oblivious transfer between files: a receiver takes one message of each pair, and the sender does not learn which.
+    /// Oblivious transfer between files: a receiver takes one message of each pair, and the sender
+    /// does not learn which.
     #[command(arg_required_else_help = true, after_help = ot_cmd::HELP)]
     Ot(ot_cmd::OtArgs),
-    /// A few keys against a large published list: who asks learns which of its keys are in the list, and its owner nothing.
+    /// A few keys against a large published list: who asks learns which of its keys are in the
+    /// list, and its owner nothing.
     #[command(arg_required_else_help = true, after_help = oprf_cmd::HELP)]
     Psi(oprf_cmd::OprfArgs),
     /// Make, show and replace a party's key; print the pin that its peers know it by.
     #[command(arg_required_else_help = true, after_help = keys::HELP)]
     Keys(keys::KeysArgs),
-    /// Check this host and its peers before a run: addresses, pins, releases, clocks, round trips, rates.
+    /// Check this host and its peers before a run: addresses, pins, releases, clocks, round trips,
+    /// rates.
     #[command(arg_required_else_help = true, after_help = doctor::HELP)]
     Doctor(doctor::DoctorArgs),
     /// Say what the code of an error means, and what to do about it.
@@ -162,29 +166,32 @@ per block for their randomness.
 Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used, \
 5 refused because it would not be safe.";
 
-/// Encrypt or decrypt a file with AES in counter mode. The file is shared to three party processes on this
-/// machine; none of them sees it, or the key. The output equals that of openssl.
+/// Encrypt or decrypt a file with AES in counter mode. The file is shared to three party processes
+/// on this machine; none of them sees it, or the key. The output equals that of openssl.
 #[derive(Args)]
 #[command(after_help = AES_CTR_HELP)]
 pub(crate) struct AesCtrArgs {
-    /// The file to read; - is standard input [default: hushwire-sample.txt, made here if it is not there]
+    /// The file to read; - is standard input [default: hushwire-sample.txt, made here if it is not
+    /// there]
     #[arg(long = "in", value_name = "FILE")]
     pub(crate) input: Option<PathBuf>,
-    /// The file to write, which appears when it is whole; - is standard output [default: IN.enc; with --decrypt IN less
-    /// .enc, with .dec]
+    /// The file to write, which appears when it is whole; - is standard output [default: IN.enc;
+    /// with --decrypt IN less .enc, with .dec]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Decrypt: find the counter in the key directory, and record nothing
     #[arg(long)]
     pub(crate) decrypt: bool,
-    /// The key as 32, 48 or 64 hexadecimal digits; other users see it in process lists, so prefer --key-file
+    /// The key as 32, 48 or 64 hexadecimal digits; other users see it in process lists, so prefer
+    /// --key-file
     #[arg(long, value_name = "HEX", conflicts_with = "key_file")]
     pub(crate) key_hex: Option<String>,
     /// A file with the key: 16, 24 or 32 bytes, or twice as many hexadecimal digits
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
-    /// The directory of the key's shares and of the ledger of counters. The key is drawn on first use and used again later; a
-    /// key that is given is imported [default: OUT.keys; with --decrypt IN.keys]
+    /// The directory of the key's shares and of the ledger of counters. The key is drawn on first
+    /// use and used again later; a key that is given is imported [default: OUT.keys; with --decrypt
+    /// IN.keys]
     #[arg(long, value_name = "DIR")]
     pub(crate) key_shares: Option<PathBuf>,
     /// The length of a key that is drawn: AES-128, AES-192 or AES-256 [default: 128]
@@ -193,7 +200,8 @@ pub(crate) struct AesCtrArgs {
     /// The first counter block as 32 hexadecimal digits [default: drawn and recorded]
     #[arg(long, value_name = "HEX")]
     pub(crate) iv_hex: Option<String>,
-    /// Go on with a key whose ledger.json is lost: counters are drawn, and for this key --iv-hex is refused from then on
+    /// Go on with a key whose ledger.json is lost: counters are drawn, and for this key --iv-hex is
+    /// refused from then on
     #[arg(long, conflicts_with = "decrypt")]
     pub(crate) history_lost: bool,
     /// The S-box on shares: tower sends least, gf256 has fewer rounds, bp32
@@ -201,8 +209,8 @@ pub(crate) struct AesCtrArgs {
     /// [default: tower; with hdl-sim bp32]
     #[arg(long, value_name = "NAME", value_parser = ["tower", "gf256", "bp32", "depth4", "lut256"])]
     pub(crate) sbox: Option<String>,
-    /// The computing device: software; or hdl-sim, simulated hardware at the parties of --hdl-parties,
-    /// software that sends the same bytes at the others
+    /// The computing device: software; or hdl-sim, simulated hardware at the parties of
+    /// --hdl-parties, software that sends the same bytes at the others
     #[arg(long, value_name = "NAME", default_value = "software", value_parser = ["software", HDL_SIM])]
     pub(crate) backend: String,
     /// The parties that are hardware, as in 0,2 [default with hdl-sim: 0,1,2]

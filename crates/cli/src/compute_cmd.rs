@@ -10,15 +10,13 @@ use crate::{
     places::ValueArgs,
     price::seconds,
     run_report::word,
-    size,
-    told::{json, output_line},
 };
 use clap::{
     Args, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
 use cost::{Figures, Refusal, costs};
-use hushwire::job::{ComputationSource, OutputPlace, Protocol, Shown, fits, read_input};
+use hushwire::job::{ComputationSource, OutputPlace, Protocol, Shown, fits, read_input, size};
 use hushwire_compute::{Computation, ComputeError, Explanation, MembersPart, Tensor, evaluate};
 use hushwire_fault::code;
 use serde::Serialize;
@@ -41,7 +39,8 @@ Examples:
 
 `hushwire local compute` runs one among parties on this machine, `hushwire party` and `client` for real.";
 
-/// Look at, price and run computations as files: numbers, columns of tables and tensors, as docs/jobs.md has them.
+/// Look at, price and run computations as files: numbers, columns of tables and tensors, as
+/// docs/jobs.md has them.
 #[derive(Args)]
 pub(crate) struct ComputeArgs {
     #[command(subcommand)]
@@ -88,7 +87,8 @@ struct LengthArgs {
 struct CostArgs {
     #[command(flatten)]
     of: LengthArgs,
-    /// A protocol to price, once for each: rep3, yao, gmw, authgarble:N, authgarble:N:ywz20 or, where it is built in, two [default: rep3, yao and gmw]
+    /// A protocol to price, once for each: rep3, yao, gmw, authgarble:N, authgarble:N:ywz20 or,
+    /// where it is built in, two [default: rep3, yao and gmw]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(protocols()).try_map(|s| s.parse::<Protocol>()))]
     protocol: Vec<Protocol>,
     /// Write the figures for programs to FILE; - is standard output, in place of the text
@@ -332,8 +332,8 @@ fn eval(args: &EvalArgs) -> Result<(), Error> {
     let printed: Vec<_> = c.outputs().iter().filter(|output| !outputs.contains_key(&output.name)).collect();
     let printed: Vec<_> =
         printed.iter().map(|output| (&output.name, shown(&results[&output.name]))).collect();
-    let text: String = printed.iter().map(|(name, shown)| output_line(name, shown)).collect();
-    let found = printed.iter().map(|(name, shown)| ((*name).clone(), json(shown))).collect();
+    let text: String = printed.iter().map(|(name, shown)| shown.line(name)).collect();
+    let found = printed.iter().map(|(name, shown)| ((*name).clone(), shown.json())).collect();
     let evaluated = Evaluated { computation: c.name().to_owned(), symbols: lengths, outputs: found, remarks };
     crate::run_report::deliver(Some(text.into_bytes()), &evaluated, report, args.json.as_deref())
 }

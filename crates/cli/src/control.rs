@@ -1,4 +1,5 @@
-//! The messages between the supervisor and a member's process over the member's stdin and stdout: one JSON line each.
+//! The messages between the supervisor and a member's process over the member's stdin and stdout:
+//! one JSON line each.
 
 use crate::{error::Error, log};
 use hushwire::LocalMember;

@@ -1,7 +1,8 @@
 //! `hushwire doctor`: looks at this host and at every peer before a run does.
 //!
-//! Each doctor dials every peer that has an address and answers whoever dials it, so that both ways are tried. Looks go
-//! peer by peer: one that is missing spoils nothing for the others, and a party that waits for a run waits on.
+//! Each doctor dials every peer that has an address and answers whoever dials it, so that both ways
+//! are tried. Looks go peer by peer: one that is missing spoils nothing for the others, and a party
+//! that waits for a run waits on.
 
 mod own;
 mod peers;

@@ -14,7 +14,8 @@ pub(crate) enum Error {
     /// This program's own end of the network failed.
     #[error("{}", .0.clauses())]
     Net(Fault),
-    /// A job could not be read or run, or a file not be used; the error of another process of ours names its member.
+    /// A job could not be read or run, or a file not be used; the error of another process of ours
+    /// names its member.
     #[error("{0}")]
     Job(#[from] Fault),
 }

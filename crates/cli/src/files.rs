@@ -15,21 +15,25 @@ use zeroize::Zeroizing;
 
 pub(crate) use hushwire::job::{NewFile, RunFiles};
 
-/// A file that reaches the limit of sizes is an error of the write, as a full disk is, and not this process's death by SIGXFSZ.
+/// A file that reaches the limit of sizes is an error of the write, as a full disk is, and not this
+/// process's death by SIGXFSZ.
 pub(crate) fn outlive_the_largest() {
-    // With a handler, whatever it does, the system says EFBIG. Where it cannot be set, all is as it was.
+    // With a handler, whatever it does, the system says EFBIG. Where it cannot be set, all is as it
+    // was.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
 /// The options of every command that writes files.
 #[derive(Args)]
 pub(crate) struct Replace {
-    /// Replace files that are there already, although this job did not write them; never one that it reads, or a key
+    /// Replace files that are there already, although this job did not write them; never one that
+    /// it reads, or a key
     #[arg(long)]
     pub(crate) force: bool,
 }
 
-/// Starts the file of `--json`, where that is a file. `job` names the runs that may replace each other's.
+/// Starts the file of `--json`, where that is a file. `job` names the runs that may replace each
+/// other's.
 pub(crate) fn json_file(
     files: &mut RunFiles,
     path: Option<&Path>,
@@ -45,8 +49,8 @@ pub(crate) fn is_stream(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// A file that never gets a name, among temporary ones: what comes by standard input until its length is known, and what
-/// goes to standard output until it is whole.
+/// A file that never gets a name, among temporary ones: what comes by standard input until its
+/// length is known, and what goes to standard output until it is whole.
 pub(crate) fn unnamed() -> Result<NewFile, Error> {
     Ok(NewFile::nameless(&std::env::temp_dir())?)
 }
@@ -80,7 +84,8 @@ pub(crate) fn reads(run: &mut RunFiles, role: impl Into<String>, path: &Path) {
     }
 }
 
-/// Refuses one stream for two files; `all` are options and what they name, `stream` is "standard input" or "standard output".
+/// Refuses one stream for two files; `all` are options and what they name, `stream` is "standard
+/// input" or "standard output".
 pub(crate) fn one_stream<'a, N: Display>(
     stream: &str,
     all: impl IntoIterator<Item = (N, Option<&'a Path>)>,
@@ -122,7 +127,8 @@ impl Passing {
         self.dir.join(self.name)
     }
 
-    /// The file, which has no name from now on: whoever ends this process while it is read leaves nothing behind.
+    /// The file, which has no name from now on: whoever ends this process while it is read leaves
+    /// nothing behind.
     pub(crate) fn open(self) -> Result<File, Error> {
         File::open(self.file()).map_err(|e| Error::io("read", &self.file(), &e))
     }

@@ -4,14 +4,14 @@ use crate::{
     args::{AesCtrArgs, HDL_SIM},
     error::Error,
     files::{NewFile, appended, is_stream, open_to_others, unnamed},
-    local::OWNER,
-    log, size,
+    log,
 };
 use hushwire::job::{
     InputPlace,
     aes_ctr::{
         AesCtrJob, Cut, Direction, Holds, Iv, Key, KeyDir, KeyMode, KeySource, Ledger, Unfit, share_file,
     },
+    size,
 };
 use hushwire_rep3::Sbox;
 use std::{
@@ -135,7 +135,8 @@ pub(crate) fn given_key(args: &AesCtrArgs) -> Result<Option<Key>, Error> {
     Ok(Some(Key::from_reader(file, path)?))
 }
 
-/// The directory of key and counters, if they are kept: with a key and a counter, everything is said, as for openssl.
+/// The directory of key and counters, if they are kept: with a key and a counter, everything is
+/// said, as for openssl.
 pub(crate) fn key_dir(args: &AesCtrArgs, files: &Files, has_key: bool) -> Result<Option<PathBuf>, Error> {
     let beside = if args.decrypt { &files.input } else { &files.out };
     let kept = args.key_shares.is_some() || !(has_key && args.iv_hex.is_some());
@@ -163,7 +164,8 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// Chooses the cut and the source of the key. Nothing but an empty key directory is written yet.
+    /// Chooses the cut and the source of the key. Nothing but an empty key directory is written
+    /// yet.
     pub(crate) fn new(
         args: &AesCtrArgs,
         files: &Files,
@@ -206,7 +208,7 @@ impl Choice {
             KeyMode::Drawn | KeyMode::Kept => KeySource::Kept,
         };
         let direction = if args.decrypt { Direction::Decrypt } else { Direction::Encrypt };
-        let job = AesCtrJob { owner: OWNER.to_owned(), direction, key: source, key_bits, cut };
+        let job = AesCtrJob { owner: AesCtrJob::LOCAL.0.to_owned(), direction, key: source, key_bits, cut };
         let history_lost = args.history_lost && mode == KeyMode::Kept;
         Ok(Self { job, mode, key_id, iv, key, dir: path.map(Path::to_path_buf), history_lost })
     }
@@ -294,7 +296,8 @@ fn key_mode(args: &AesCtrArgs, has_key: bool, dir: Option<&KeyDir>) -> Result<Ke
     }
 }
 
-/// The length of the key in bits: the given or kept one is as long as it is, a drawn one as long as was asked for.
+/// The length of the key in bits: the given or kept one is as long as it is, a drawn one as long as
+/// was asked for.
 fn key_bits(
     args: &AesCtrArgs,
     mode: KeyMode,
@@ -315,8 +318,8 @@ fn key_bits(
     }
 }
 
-/// The ledger of a key directory, if there is one. A ledger that is missing beside the shares of a key is an error until
-/// the user says that it is lost: without it, a counter may be used twice.
+/// The ledger of a key directory, if there is one. A ledger that is missing beside the shares of a
+/// key is an error until the user says that it is lost: without it, a counter may be used twice.
 fn ledger(args: &AesCtrArgs, dir: &KeyDir) -> Result<Option<Ledger>, Error> {
     let path = dir.path().display();
     match dir.ledger()? {

@@ -3,14 +3,13 @@
 use crate::{
     error::Error,
     files::{Replace, RunFiles, json_file, reads},
-    member_cmd::unknown_kind,
     out,
     run_report::deliver,
 };
 use clap::{Args, Subcommand};
-use hushwire::job::{ComputeTask, Job, Prepared, PsiTask, PsiTries, Task, Terms};
+use hushwire::job::Job;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub(crate) const HELP: &str = "\
 Examples:
@@ -22,7 +21,8 @@ The digest covers the job's terms: the kind, the computation, the protocol, the 
 what. For a query these are the SQL, min-group, join-bound, tag-joins, the tables with columns, keys and owners, and the recipients. \
 It covers neither row counts, instances and lengths that the job file binds, nor batches, threads, memory, addresses and labels.";
 
-/// Look at a job before taking part: its terms, and the digest by which operators allow it. Nothing of a member's own is read.
+/// Look at a job before taking part: its terms, and the digest by which operators allow it. Nothing
+/// of a member's own is read.
 #[derive(Args)]
 pub(crate) struct JobArgs {
     #[command(subcommand)]
@@ -69,49 +69,22 @@ struct TermsReport<'a> {
     kind: &'a str,
     /// Names and texts, in order.
     terms: &'a [(&'static str, String)],
-    /// Of an intersection that withstands malicious parties: the keys that each of them can try.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tries: Option<[PsiTries; 2]>,
-}
-
-/// The terms of a job, and the keys that parties of an intersection can try.
-struct Shown {
-    terms: Terms,
-    tries: Option<[PsiTries; 2]>,
-}
-
-/// The job in a file.
-fn shown(path: &Path) -> Result<Shown, Error> {
-    let mut tries = None;
-    let terms = match Job::read(path)? {
-        Job::Circuit(job) => Prepared::new(&job)?.terms(),
-        Job::AesCtr(job) => job.terms(),
-        Job::Psi(job) => {
-            let task = PsiTask::new(&job)?;
-            tries = task.tries();
-            task.terms()
-        }
-        Job::Compute(job) => ComputeTask::new(&job)?.terms(),
-        #[cfg(feature = "sql")]
-        Job::Query(job) => hushwire::job::QueryTask::new(&job)?.terms(),
-        #[cfg(feature = "nn")]
-        Job::Infer(job) => hushwire::job::InferTask::new(&job)?.terms(),
-        _ => return Err(unknown_kind()),
-    };
-    Ok(Shown { terms, tries })
+    /// What an operator reads beside them.
+    #[serde(flatten)]
+    beside: serde_json::Map<String, serde_json::Value>,
 }
 
 /// Prints what was asked for.
 pub(crate) fn run(args: &JobArgs) -> Result<(), Error> {
     match &args.command {
-        JobCommand::Digest(args) => out::line(shown(&args.job)?.terms.digest()),
+        JobCommand::Digest(args) => out::line(Job::read(&args.job)?.terms()?.0.digest()),
         JobCommand::Show(args) => {
             let mut files = RunFiles::new(args.replace.force);
             reads(&mut files, "the job file", &args.job);
             let file = json_file(&mut files, args.json.as_deref(), "job show", 0o644)?;
-            let Shown { terms, tries } = shown(&args.job)?;
+            let (terms, (lines, beside)) = Job::read(&args.job)?.terms()?;
             let digest = terms.digest().to_string();
-            let lines: String = tries.iter().flatten().map(|tries| format!("tries: {tries}\n")).collect();
+            let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
             let text = format!("{terms}{lines}digest: {digest}\n");
             let report = TermsReport {
                 command: "job show",
@@ -119,7 +92,7 @@ pub(crate) fn run(args: &JobArgs) -> Result<(), Error> {
                 digest,
                 kind: terms.kind(),
                 terms: terms.list(),
-                tries,
+                beside,
             };
             deliver(Some(text.into_bytes()), &report, file, args.json.as_deref())
         }

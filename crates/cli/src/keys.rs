@@ -61,7 +61,8 @@ enum KeysCommand {
         after_help = "Examples:\n  hushwire keys pin party0.pem\n  hushwire keys pin 10.0.0.2:7000           what is presented there; compare it over another channel"
     )]
     Pin(PinArgs),
-    /// Put a new key and certificate in a key's place; the old one stays beside it as FILE.old, or FILE.old.2 and so on.
+    /// Put a new key and certificate in a key's place; the old one stays beside it as FILE.old, or
+    /// FILE.old.2 and so on.
     #[command(after_help = "Example:\n  hushwire keys rotate party0.pem --days 365")]
     Rotate(RotateArgs),
 }
@@ -88,7 +89,8 @@ struct InitArgs {
 struct ShowArgs {
     /// A file that `keys init` wrote, or the certificate alone
     file: PathBuf,
-    /// Fail if the certificate does not hold today (exit code 4), or if others can read the private key (5)
+    /// Fail if the certificate does not hold today (exit code 4), or if others can read the private
+    /// key (5)
     #[arg(long)]
     check: bool,
     #[command(flatten)]
@@ -242,7 +244,8 @@ fn index_of(name: &str) -> Option<u8> {
     }
 }
 
-/// The key and certificate in `path`, which nobody else may read; with warnings of what should not stay so.
+/// The key and certificate in `path`, which nobody else may read; with warnings of what should not
+/// stay so.
 pub(crate) fn identity(path: &Path) -> Result<Identity, Error> {
     let pem = read_private_key(path)?;
     let (described, _) = Described::new(path, &pem)?;
@@ -368,7 +371,8 @@ fn pin(what: &str) -> Result<(), Error> {
     out::line(pin)
 }
 
-/// Keeps a key that is replaced under the first name that is free, so that no rotation loses one of an earlier one.
+/// Keeps a key that is replaced under the first name that is free, so that no rotation loses one of
+/// an earlier one.
 fn set_aside(path: &Path, pem: &str) -> Result<PathBuf, Error> {
     for n in 1..=MOST_OLD {
         let name = appended(path, &if n == 1 { ".old".to_owned() } else { format!(".old.{n}") });

@@ -13,12 +13,11 @@ use crate::{
     supervisor::{Event, OfProcess, Supervisor},
 };
 use hushwire::job::{
-    self as engine, Fault, InputPlace, Kind, Member, Observer, Outcome, OutputPlace, Peer, Task,
+    self as engine, Fault, InputPlace, Kind, Member, Observer, Outcome, OutputPlace, Peer, Runs, Task,
     aes_ctr::{AesCtrJob, AesCtrPart, KeyMode, Learnt, Said, share_file},
 };
 use hushwire::{LocalJob as Local, LocalMembers, Opened};
 use hushwire_aes::Backend;
-use hushwire_fault::PartyId;
 use hushwire_wire::Shape;
 use indicatif::ProgressBar;
 use std::{
@@ -28,18 +27,14 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// The owner of the file, as the job names this client.
-pub(crate) const OWNER: &str = "owner";
-/// Its number: the first of a client.
-const THE_CLIENT: PartyId = PartyId(PartyId::FIRST_CLIENT + 1);
 /// LOCAL: how long after a failure the owner's part may take to remove what it has begun.
 const END: Duration = Duration::from_secs(2);
 /// LOCAL: how often it is looked at.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// An error in which the one client is called as a person knows it.
-pub(crate) fn plainly(e: Fault) -> Fault {
-    e.with_names(&|id| (id == THE_CLIENT).then(|| OWNER.to_owned()))
+fn plainly(e: Fault) -> Fault {
+    e.with_names(&AesCtrJob::local_name)
 }
 
 /// The owner's own part. Its end is waited for, so that no file under way is left behind.
@@ -113,7 +108,8 @@ fn encrypt(
         local = local.keys(dir);
     }
     let LocalMembers { mut members, places: _places } = local.members()?;
-    // Its files first: they make the key's directory, and let no other run choose a key or counters meanwhile.
+    // Its files first: they make the key's directory, and let no other run choose a key or counters
+    // meanwhile.
     let owner = members.pop().ok_or_else(lost)?;
     let owner = owner.start().and_then(|member| member.files(guard).open(&task)).map_err(of_owner)?;
 

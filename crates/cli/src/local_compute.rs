@@ -1,4 +1,5 @@
-//! `hushwire local compute`: a computation among processes of this machine, each with its owner's files.
+//! `hushwire local compute`: a computation among processes of this machine, each with its owner's
+//! files.
 
 use crate::{
     compute_cmd::remark,
@@ -10,9 +11,7 @@ use crate::{
     places::ValueArgs,
     progress,
     run_report::{KindReport, deliver},
-    size,
     supervisor::{OfProcess, run_all},
-    told::Told,
 };
 use clap::{
     Args,
@@ -21,7 +20,7 @@ use clap::{
 use hushwire::LocalJob as Local;
 use hushwire::job::{
     ComputationSource, ComputeJob, ComputeTask, Computed, InputPlace, Job, Member, OutputPlace, Protocol,
-    PublicPlace, Shown, Task, read_input,
+    PublicPlace, Shown, Task, Words, read_input, size,
 };
 use hushwire_compute::{Computation, Visibility};
 use hushwire_fault::code;
@@ -49,7 +48,8 @@ what it costs.
 Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used, \
 5 refused because it would not be safe.";
 
-/// Compute on numbers and columns of CSV files. Each owner's process reads its own file; no other one sees it.
+/// Compute on numbers and columns of CSV files. Each owner's process reads its own file; no other
+/// one sees it.
 #[derive(Args)]
 #[command(arg_required_else_help = true, after_help = HELP)]
 pub(crate) struct LocalComputeArgs {
@@ -58,8 +58,9 @@ pub(crate) struct LocalComputeArgs {
     file: PathBuf,
     #[command(flatten)]
     values: ValueArgs,
-    /// The protocol of the parties: rep3 (three), yao, gmw or, where it is built in, two (two), authgarble:N (N, of which all but one may
-    /// cheat), authgarble:N:ywz20 (the same in fewer bytes) [default: the job's, else rep3]
+    /// The protocol of the parties: rep3 (three), yao, gmw or, where it is built in, two (two),
+    /// authgarble:N (N, of which all but one may cheat), authgarble:N:ywz20 (the same in fewer
+    /// bytes) [default: the job's, else rep3]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(protocols()).try_map(|s| s.parse::<Protocol>()))]
     protocol: Option<Protocol>,
     /// The scheme of yao's gates [default: the job's, else mi]
@@ -68,16 +69,19 @@ pub(crate) struct LocalComputeArgs {
     /// The OT extension of yao and gmw [default: the job's, else softspoken4]
     #[arg(long, value_name = "NAME", value_parser = hushwire::job::extension)]
     ot: Option<hushwire_ot::Protocol>,
-    /// Compute threads of each of three or n parties' processes [default: the job's, else 2 of three and 1 of n]
+    /// Compute threads of each of three or n parties' processes [default: the job's, else 2 of
+    /// three and 1 of n]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]
     threads: Option<u16>,
-    /// Memory that values and work on them may take at each of three parties, as in 2GiB: pieces of columns are
-    /// shortened to keep to it, and a computation that takes more in any pieces is refused [default: the job's, else no limit]
+    /// Memory that values and work on them may take at each of three parties, as in 2GiB: pieces of
+    /// columns are shortened to keep to it, and a computation that takes more in any pieces is
+    /// refused [default: the job's, else no limit]
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     memory: Option<u64>,
     #[command(flatten)]
     between: Between,
-    /// The model of the network between them: none, lan, wan, or rate and round trip as in 1Gbps,5ms
+    /// The model of the network between them: none, lan, wan, or rate and round trip as in
+    /// 1Gbps,5ms
     #[arg(long, value_name = "NET", default_value = "none")]
     net: String,
     #[command(flatten)]
@@ -187,15 +191,21 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
         }
     })?;
     bar.finish_and_clear();
-    let learnt = gather(&ended)?;
-    let mut of_kind = task.report(&learnt);
-    of_kind.remarks.splice(0..0, public);
-    let ands = of_kind.ands.map(|ands| format!(": {ands} ANDs")).unwrap_or_default();
+    let mut learnt = gather(&ended)?;
+    learnt.remarks.splice(0..0, public);
+    let ands = if learnt.ands > 0 { format!(": {} ANDs", learnt.ands) } else { String::new() };
     let how = (args.between.transport.as_str(), shape, backend);
-    let report = KindReport::new("local compute", of_kind, begun, how, task.agreement().members(), &ended);
+    let report = KindReport::new(
+        "local compute",
+        task.report(&learnt),
+        begun,
+        how,
+        task.agreement().members(),
+        &ended,
+    );
     let (work, chosen, number) = (task.work(&learnt), task.chosen(), report.number());
     let first = format!("computed {work} among {number} parties with {chosen}{ands}\n");
-    log::note!("{}", report.for_people(&first));
+    log::note!("{}", report.for_people(&first, "", ""));
     for (name, place) in &outputs {
         if let OutputPlace::Csv(path) | OutputPlace::File(path) = place {
             log::note!("output {name} is in {}", path.display());

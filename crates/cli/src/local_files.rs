@@ -3,14 +3,10 @@
 use crate::{
     error::Error,
     files::{NewFile, RunFiles},
-    member_cmd::unknown_kind,
     out,
 };
 use clap::Args;
-use hushwire::job::{
-    CircuitJob, ComputeJob, ComputeTask, Job, Member, Prepared, PsiTask, Task,
-    aes_ctr::{AesCtrJob, KeySource},
-};
+use hushwire::job::{Job, Member};
 use hushwire_wire::Identity;
 use std::{
     fmt::Write,
@@ -62,17 +58,7 @@ impl Made {
 pub(crate) fn run(args: &FilesArgs) -> Result<(), Error> {
     let job = Job::read(&args.job)?;
     // A job that cannot run needs no files.
-    let members = match &job {
-        Job::Circuit(job) => Prepared::new(job)?.agreement().members(),
-        Job::Psi(job) => PsiTask::new(job)?.agreement().members(),
-        Job::Compute(job) => ComputeTask::new(job)?.agreement().members(),
-        Job::AesCtr(job) => job.agreement().members(),
-        #[cfg(feature = "sql")]
-        Job::Query(job) => hushwire::job::QueryTask::new(job)?.agreement().members(),
-        #[cfg(feature = "nn")]
-        Job::Infer(job) => hushwire::job::InferTask::new(job)?.agreement().members(),
-        _ => return Err(unknown_kind()),
-    };
+    let members = job.agreement()?.members();
     RunFiles::default().allows("with --dir", &args.dir)?;
     DirBuilder::new().mode(0o700).create(&args.dir).map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => Error::refused(
@@ -132,78 +118,6 @@ fn file_of(job: &Job, own: &Made, all: &[Made], port: u16) -> String {
         };
         line(format!("\n[[peers]]\n{who}\npin = \"{}\"", peer.identity.pin()));
     }
-    match job {
-        Job::Circuit(job) => values(job, &own.member).into_iter().for_each(line),
-        Job::Psi(_) => line(format!("\n[inputs]\ncsv = {{ file = \"{}.csv\" }}", own.member.key())),
-        Job::AesCtr(job) => encryption(job, own).into_iter().for_each(line),
-        Job::Compute(job) => columns(job, &own.member).into_iter().for_each(line),
-        Job::Query(job) => tables(job, &own.member).into_iter().for_each(line),
-        Job::Infer(job) if job.owner == own.member => {
-            line("\n[inputs]\nmodel = { file = \"model.onnx\" }".into());
-        }
-        Job::Infer(job) if job.client == own.member => {
-            let files = "input = { file = \"input.npy\" }\n\n[outputs]\noutput = { file = \"output.npy\" }";
-            line(format!("\n[inputs]\n{files}"));
-        }
-        _ => {}
-    }
+    job.lines_for(&own.member).into_iter().for_each(line);
     text
-}
-
-/// The values that a member of a circuit's job brings.
-fn values(job: &CircuitJob, me: &Member) -> Vec<String> {
-    let inputs = job.inputs.iter().filter(|input| input.from == *me).map(|input| match &input.sample {
-        Some(sample) if job.instances == 1 => format!("{} = {{ hex = \"{sample}\" }}", quoted(&input.name)),
-        _ => format!("{} = {{ file = \"{}.bin\" }}", quoted(&input.name), input.name),
-    });
-    let inputs: Vec<_> = inputs.collect();
-    if inputs.is_empty() { inputs } else { [vec!["\n[inputs]".to_owned()], inputs].concat() }
-}
-
-/// The columns that a member of a computation brings.
-fn columns(job: &ComputeJob, me: &Member) -> Vec<String> {
-    let Ok(task) = ComputeTask::new(job) else { return vec![] };
-    let inputs = task.computation().inputs().enumerate().filter(|(i, _)| task.owner(*i) == Some(me));
-    let inputs: Vec<_> = inputs
-        .map(|(_, (name, _))| format!("{name} = {{ csv = \"{name}.csv\", column = \"{name}\" }}"))
-        .collect();
-    if inputs.is_empty() { inputs } else { [vec!["\n[inputs]".to_owned()], inputs].concat() }
-}
-
-/// The tables that a member of a query brings.
-fn tables(job: &hushwire::job::QueryJob, me: &Member) -> Vec<String> {
-    let mine = job.tables.iter().filter(|table| table.parts.iter().any(|part| part.owner == *me));
-    let line = |table: &hushwire::job::QueryTable| {
-        // The owners of parts rehearse in one directory.
-        let file = match (&table.parts[..], me) {
-            ([_], _) => table.name.clone(),
-            (_, Member::Client(name)) => format!("{}-{name}", table.name),
-            (_, Member::Party(i)) => format!("{}-party{i}", table.name),
-        };
-        format!("{} = {{ file = \"{file}.csv\" }}", quoted(&table.name))
-    };
-    let inputs: Vec<_> = mine.map(line).collect();
-    if inputs.is_empty() { inputs } else { [vec!["\n[inputs]".to_owned()], inputs].concat() }
-}
-
-/// The files of a member of an encryption.
-fn encryption(job: &AesCtrJob, own: &Made) -> Vec<String> {
-    let place = |name: &str, file: &str| format!("{name} = {{ file = \"{file}\" }}");
-    let (data, result) = (AesCtrJob::DATA, AesCtrJob::RESULT);
-    match &own.member {
-        Member::Party(_) if job.key == KeySource::Given => vec![],
-        Member::Party(_) => vec!["\n[aes-ctr]".to_owned(), format!("key-share = \"{}.share\"", own.name())],
-        Member::Client(name) => {
-            let mut lines = vec!["\n[inputs]".to_owned(), place(data, &format!("{data}.bin"))];
-            lines.extend(job.key.is_the_owners().then(|| place(AesCtrJob::KEY, "key.bin")));
-            lines.extend(["\n[outputs]".to_owned(), place(result, &format!("{data}.bin.enc"))]);
-            lines.extend(["\n[aes-ctr]".to_owned(), format!("ledger = \"{name}.ledger\"")]);
-            lines
-        }
-    }
-}
-
-/// A TOML key; names may hold dots.
-fn quoted(name: &str) -> String {
-    if name.contains('.') { format!("\"{name}\"") } else { name.to_owned() }
 }

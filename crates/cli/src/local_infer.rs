@@ -1,24 +1,22 @@
-//! `hushwire local infer`: a network on an array among processes of this machine, the model's owner and the client apart.
+//! `hushwire local infer`: a network on an array among processes of this machine, the model's owner
+//! and the client apart.
 
 use crate::{
     error::Error,
     files::{self, Passing, RunFiles, is_stream, one_stream, reads},
-    inferred::{self, InferReport},
     log,
     member_cmd::has_aes,
     model_cmd::{NumbersArgs, Ring, SamplesArgs, Warned, of_file, planned, wrapped},
     options::{Between, Common},
     out, price, progress,
-    run_report::{OfMember, deliver, split},
-    size,
+    run_report::{KindReport, deliver},
     supervisor::run_all,
-    told::Told,
 };
 use clap::Args;
 use hushwire::LocalJob as Local;
 use hushwire::job::{
-    ComputationSource, Fault, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member,
-    OutputPlace, Protocol, Task, array_in, network_in, read_array, samples,
+    ComputationSource, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member, OutputPlace,
+    Protocol, Task, Words, array_in, inferred_lines, network_in, read_array, samples,
 };
 use hushwire_nn::{Array, Floats, Labels, Network, Numbers, Samples, Secure, judged};
 use serde::Serialize;
@@ -50,7 +48,8 @@ from inputs that are made up. Members of a job file have it written down: see do
 Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used, \
 5 refused because it would not be safe.";
 
-/// Run a neural network on an input. The model's owner shows no weights, the client no input; three parties compute on shares, or the two themselves.
+/// Run a neural network on an input. The model's owner shows no weights, the client no input; three
+/// parties compute on shares, or the two themselves.
 #[derive(Args)]
 #[command(arg_required_else_help = true, after_help = HELP)]
 pub(crate) struct LocalInferArgs {
@@ -66,16 +65,19 @@ pub(crate) struct LocalInferArgs {
     /// The file of the classes' names, one a line, or -
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
-    /// The protocol: rep3, three parties between owner and client, or two, the owner and the client alone
+    /// The protocol: rep3, three parties between owner and client, or two, the owner and the client
+    /// alone
     #[arg(long, value_name = "NAME", default_value = "rep3", value_parser = ["rep3", "two"])]
     protocol: String,
     /// Linear layers of protocol two: he, under encryption, or ot
     #[arg(long, value_name = "KIND")]
     linear: Option<Linear>,
-    /// The extension of oblivious transfer of protocol two: softspoken2 sends most, ferret-b11 least, and auto is the quickest over --net
+    /// The extension of oblivious transfer of protocol two: softspoken2 sends most, ferret-b11
+    /// least, and auto is the quickest over --net
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = hushwire::job::extension_or_auto)]
     ot: Extension,
-    /// OTs of protocol two made ahead of their use, beside it: yes, no, or auto, which is where rounds take long or cores are to spare
+    /// OTs of protocol two made ahead of their use, beside it: yes, no, or auto, which is where
+    /// rounds take long or cores are to spare
     #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = hushwire::job::ahead_or_auto)]
     ahead: Ahead,
     #[command(flatten)]
@@ -90,7 +92,8 @@ pub(crate) struct LocalInferArgs {
     explain: bool,
     #[command(flatten)]
     between: Between,
-    /// The model of the network between them: none, lan, wan, or rate and round trip as in 1Gbps,5ms
+    /// The model of the network between them: none, lan, wan, or rate and round trip as in
+    /// 1Gbps,5ms
     #[arg(long, value_name = "NET", default_value = "none")]
     net: String,
     #[command(flatten)]
@@ -126,7 +129,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let off_on_samples = choice.finding.as_ref().map(Warned::of);
     let secure = planned(&args.model, &network, choice.numbers)?;
     let member = |name: &str| name.parse::<Member>().map_err(|e| Error::internal("naming members", e));
-    let protocol = args.protocol.parse::<Protocol>().map_err(Error::Usage)?;
+    let protocol = args.protocol.parse::<Protocol>().map_err(|e| Error::Usage(e.to_string()))?;
     let [owner, client] = if protocol == Protocol::Two { THEMSELVES } else { APART };
     let job = InferJob {
         protocol,
@@ -212,26 +215,11 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     // What is off on the input itself matters more than what is off on samples.
     let warnings: Vec<Warned> = found.or(off_on_samples).into_iter().collect();
     warnings.iter().for_each(Warned::note);
-    let members = task.agreement().members().into_iter().zip(&ended);
-    let (parties, clients) = split(
-        members.map(|(member, process)| (member.clone(), OfMember::of(member.key(), process))).collect(),
-    );
-    let report = Report {
-        command: "local infer",
-        version: env!("CARGO_PKG_VERSION"),
-        of_kind: task.report(&learnt),
-        numbers: Ring::of(&choice),
-        warnings,
-        rounds: parties.iter().map(|p| p.rounds).max().unwrap_or(0),
-        seconds: begun.elapsed().as_secs_f64(),
-        run_seconds: parties.iter().map(|p| p.seconds).fold(0.0, f64::max),
-        transport: args.between.transport.clone(),
-        net: shape.to_string(),
-        aes_tier: backend.tier().name(),
-        parties,
-        clients,
-    };
-    log::note!("{}", report.for_people().trim_end());
+    let of_kind = Figures { of_member: task.report(&learnt), numbers: Ring::of(&choice), warnings };
+    let how = (args.between.transport.as_str(), shape, backend);
+    let members = task.agreement().members();
+    let report = KindReport::new("local infer", of_kind, begun, how, members, &ended);
+    log::note!("{}", report.for_people("", "", ""));
     if let Some(passing) = passing {
         let told = passing.show();
         deliver(None, &report, json, args.common.json.as_deref())?;
@@ -241,14 +229,15 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         log::note!("the output is in {}", path.display());
     }
     let printed = args.output.is_none() || args.labels.is_some();
-    let printed = if printed { inferred::lines(&task, &learnt, &labels) } else { String::new() };
+    let printed = if printed { inferred_lines(&task, &learnt, &labels) } else { String::new() };
     deliver(Some(printed.into_bytes()), &report, json, args.common.json.as_deref())
 }
 
 /// A model's file, its network, the inputs from which scales come, and the input.
 type Aside = (PathBuf, Arc<Network>, Samples, Array);
 
-/// The warning about values that wrap on this input: in floating point, which takes about as long as a fast run.
+/// The warning about values that wrap on this input: in floating point, which takes about as long
+/// as a fast run.
 fn overflow(
     model: &Path,
     network: &Network,
@@ -263,7 +252,8 @@ fn overflow(
     Ok(wrapped(network.layers.iter().map(|layer| layer.name.as_str()).zip(rooms)))
 }
 
-/// The warning about an output that is not near that in floating point. One that is too large to have come back is read from its file.
+/// The warning about an output that is not near that in floating point. One that is too large to
+/// have come back is read from its file.
 fn off(
     aside: &Aside,
     numbers: Numbers,
@@ -353,44 +343,13 @@ fn explained(task: &InferTask, network: &Network, secure: &Secure, aes: bool) ->
     Ok(text)
 }
 
-/// The report; its fields are the JSON's.
+/// An inference's fields of the report.
 #[derive(Serialize)]
-struct Report {
-    command: &'static str,
-    version: &'static str,
+struct Figures {
     #[serde(flatten)]
-    of_kind: InferReport,
+    of_member: <InferTask as Words>::Report,
     #[serde(flatten)]
     numbers: Ring,
     /// Faults of the numbers, on sample inputs and on this one.
     warnings: Vec<Warned>,
-    /// Exchanges one after the other, of the busiest party.
-    rounds: u64,
-    /// The whole command, until the result was there.
-    seconds: f64,
-    /// From the first connection on, of the slowest party.
-    run_seconds: f64,
-    transport: String,
-    net: String,
-    aes_tier: &'static str,
-    parties: Vec<OfMember>,
-    clients: Vec<OfMember>,
-}
-
-impl Report {
-    /// A few lines.
-    fn for_people(&self) -> String {
-        let sent: Vec<_> = self.parties.iter().map(|p| size::show(p.bytes_sent)).collect();
-        let memory = self.parties.iter().chain(&self.clients).filter_map(|p| p.peak_memory_bytes).max();
-        format!(
-            "time: {:.2} s; {:.2} s while connected\nsent by each party: {} in {} rounds\nwith: {}, AES {}, memory a process: {}\n",
-            self.seconds,
-            self.run_seconds,
-            sent.join(", "),
-            self.rounds,
-            self.transport,
-            self.aes_tier,
-            memory.map_or("unknown".to_owned(), size::show)
-        )
-    }
 }

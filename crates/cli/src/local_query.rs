@@ -1,4 +1,5 @@
-//! `hushwire local query`: SQL over CSV and Parquet files among processes of this machine, each with its owner's files.
+//! `hushwire local query`: SQL over CSV and Parquet files among processes of this machine, each
+//! with its owner's files.
 
 use crate::{
     error::Error,
@@ -9,13 +10,12 @@ use crate::{
     out, price, progress,
     run_report::{KindReport, deliver},
     supervisor::run_all,
-    told::{Told, aligned},
 };
 use clap::Args;
 use hushwire::LocalJob as Local;
 use hushwire::job::{
     Answer, Fault, InputPlace, Job, Member, OutputPlace, Pad, QueryJob, QueryPartOf, QueryTable, QueryTask,
-    Task, check_output, count, declaration, infer,
+    Task, Words, aligned, check_output, count, declaration, infer,
 };
 use std::{
     fmt::Write,
@@ -39,18 +39,20 @@ the feature parquet. Column names, types and row counts are public; \
 Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed, 4 a file could not be used, \
 5 refused because it would not be safe.";
 
-/// Ask a question in SQL of CSV and Parquet files. Each owner's process reads its own file; three parties compute on shares of them.
+/// Ask a question in SQL of CSV and Parquet files. Each owner's process reads its own file; three
+/// parties compute on shares of them.
 #[derive(Args)]
 #[command(arg_required_else_help = true, after_help = HELP)]
 pub(crate) struct LocalQueryArgs {
-    /// A table, or a part of one: its name, its file (CSV, or Parquet where its name ends so; - is CSV on standard input), and who
-    /// brings it
+    /// A table, or a part of one: its name, its file (CSV, or Parquet where its name ends so; - is
+    /// CSV on standard input), and who brings it
     #[arg(long = "table", value_name = "NAME=FILE@OWNER", required = true)]
     tables: Vec<String>,
     /// The key of a table: columns of which no two rows have the same values
     #[arg(long, value_name = "TABLE=COLUMN,…")]
     key: Vec<String>,
-    /// The file that declares types and keys of tables: name, columns and key of each, as in job files [default: types are inferred]
+    /// The file that declares types and keys of tables: name, columns and key of each, as in job
+    /// files [default: types are inferred]
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
     /// The query
@@ -62,11 +64,12 @@ pub(crate) struct LocalQueryArgs {
     /// Who learns the result
     #[arg(long, value_name = "MEMBER", default_value = "analyst")]
     to: Vec<String>,
-    /// The file of the result, CSV or Parquet by its name, which appears when it is whole; - is standard output, as CSV [default: standard
-    /// output, as a table for people]
+    /// The file of the result, CSV or Parquet by its name, which appears when it is whole; - is
+    /// standard output, as CSV [default: standard output, as a table for people]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// The public number of rows of each part: none for its own, 2^k for the next power of two, or a number
+    /// The public number of rows of each part: none for its own, 2^k for the next power of two, or
+    /// a number
     #[arg(long, value_name = "ROWS", default_value = "none")]
     pad: Pad,
     /// Leave out groups of fewer rows than this
@@ -75,7 +78,8 @@ pub(crate) struct LocalQueryArgs {
     /// Most pairs of a join neither of whose sides is unique by its keys
     #[arg(long, value_name = "ROWS")]
     join_bound: Option<u64>,
-    /// Join by tags of keys where one side's are unique: faster, and parties 1 and 2 learn how many rows of either side have one key
+    /// Join by tags of keys where one side's are unique: faster, and parties 1 and 2 learn how many
+    /// rows of either side have one key
     #[arg(long)]
     tag_join: bool,
     /// Show the plan, its price and what each member learns, and run nothing
@@ -83,7 +87,8 @@ pub(crate) struct LocalQueryArgs {
     explain: bool,
     #[command(flatten)]
     between: Between,
-    /// The model of the network between them: none, lan, wan, or rate and round trip as in 1Gbps,5ms
+    /// The model of the network between them: none, lan, wan, or rate and round trip as in
+    /// 1Gbps,5ms
     #[arg(long, value_name = "NET", default_value = "none")]
     net: String,
     #[command(flatten)]
@@ -134,7 +139,8 @@ impl LocalQueryArgs {
         given.collect()
     }
 
-    /// The tables, whose types and row counts are those of the files, and the columns without values.
+    /// The tables, whose types and row counts are those of the files, and the columns without
+    /// values.
     fn declared(&self, given: &[Given]) -> Result<(Vec<QueryTable>, Vec<Guess>), Error> {
         let mut names: Vec<&str> = vec![];
         for part in given {
@@ -283,7 +289,7 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
         1 => "1 row; ".to_owned(),
         count => format!("{count} rows; "),
     });
-    log::note!("{}", report.for_people(&rows));
+    log::note!("{}", report.for_people(&rows, "", ""));
     let price = task.price(has_aes(backend))?;
     log::note!("predicted: {}", price::over(&price, shape));
     if let Some(passing) = passing {

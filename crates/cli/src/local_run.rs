@@ -6,17 +6,16 @@ use crate::{
     log,
     member_cmd::{announce, has_aes, other_kind, progress},
     run_args::RunArgs,
-    run_report::{self, OfMember, RunReport, split},
+    run_report::{KindReport, deliver},
     supervisor::{OfProcess, run_all},
-    told::Told,
 };
 use hushwire::LocalJob as Local;
 use hushwire::job::{
     BitOrderChoice, CircuitJob, CircuitSource, InputPlace, Job, Member, OutputPlace, Outputs, Plan, Prepared,
-    Protocol, nearest,
+    Protocol, Words, nearest,
 };
-use hushwire_aes::Backend;
 use hushwire_wire::Shape;
+use serde::Serialize;
 use std::{collections::BTreeMap, path::PathBuf, time::Instant};
 use tracing::debug;
 use zeroize::Zeroizing;
@@ -88,16 +87,19 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
     }
     bar.finish_and_clear();
     let outputs = gather(&ended)?;
-    let shown = run_report::with_names(plan, outputs.digits.iter().map(|(j, hex)| (j, hex)));
-    let report = report(args, &prepared, backend, shape, &outputs, members.into_iter().zip(ended), begun);
-    log::note!("{}", report.for_people(plan).trim_end());
+    let how = (args.between.transport.as_str(), shape, backend);
+    let figures = Figures::new(&prepared, &outputs);
+    let mut report = KindReport::new("local run", figures, begun, how, members, &ended);
+    let ands = prepared.program.ands() as f64 * plan.instances as f64;
+    report.of_kind.ands_per_second = ands / report.run_seconds();
+    log::note!("{}", for_people(&report, &prepared));
     if let Some(passing) = streamed {
         let told = passing.show();
-        run_report::deliver(None, &report, json, args.common.json.as_deref())?;
+        deliver(None, &report, json, args.common.json.as_deref())?;
         return told;
     }
     files.iter().for_each(|(name, path)| log::note!("output {name} is in {}", path.display()));
-    run_report::deliver(Some(run_report::lines(&shown)), &report, json, args.common.json.as_deref())
+    deliver(Some(prepared.printed(&outputs)), &report, json, args.common.json.as_deref())
 }
 
 /// The job file with what the command line changes, or a job around a circuit.
@@ -239,40 +241,50 @@ fn gather(ended: &[OfProcess<Outputs>]) -> Result<Outputs, Error> {
     Ok(Outputs { digits: shown.into_iter().collect(), ..Outputs::default() })
 }
 
-fn report(
-    args: &RunArgs,
-    prepared: &Prepared,
-    backend: Backend,
-    shape: Shape,
-    outputs: &Outputs,
-    members: impl Iterator<Item = (Member, OfProcess<Outputs>)>,
-    begun: Instant,
-) -> RunReport {
-    let (plan, program) = (&prepared.plan, &prepared.program);
-    let members = members.map(|(member, process)| {
-        let of = OfMember::of(member.key(), &process);
-        (member, of)
-    });
-    let (parties, clients) = split(members.collect());
-    let run_seconds = parties.iter().map(|p| p.seconds).fold(0.0, f64::max);
-    RunReport {
-        command: "local run",
-        version: env!("CARGO_PKG_VERSION"),
-        of_kind: prepared.report(outputs),
-        circuit_digest: hex::encode(plan.circuit_digest),
-        bit_order: plan.bit_order.name(),
-        and_depth: program.depth(),
-        rounds: parties.iter().map(|p| p.rounds).max().unwrap_or(0),
-        seconds: begun.elapsed().as_secs_f64(),
-        run_seconds,
-        ands_per_second: program.ands() as f64 * plan.instances as f64 / run_seconds,
-        transport: args.between.transport.clone(),
-        net: shape.to_string(),
-        aes_tier: backend.tier().name(),
-        threads: plan.threads * plan.beside,
-        lanes_per_thread: plan.lanes,
-        batch: plan.batch,
-        parties,
-        clients,
+/// A circuit's fields of the report besides a member's.
+#[derive(Serialize)]
+struct Figures {
+    #[serde(flatten)]
+    of_member: <Prepared as Words>::Report,
+    circuit_digest: String,
+    bit_order: &'static str,
+    /// Layers of AND gates.
+    and_depth: usize,
+    ands_per_second: f64,
+    threads: u16,
+    lanes_per_thread: u16,
+    batch: u32,
+}
+
+impl Figures {
+    fn new(prepared: &Prepared, outputs: &Outputs) -> Self {
+        let (plan, program) = (&prepared.plan, &prepared.program);
+        Self {
+            of_member: prepared.report(outputs),
+            circuit_digest: hex::encode(plan.circuit_digest),
+            bit_order: plan.bit_order.name(),
+            and_depth: program.depth(),
+            ands_per_second: 0.0,
+            threads: plan.threads * plan.beside,
+            lanes_per_thread: plan.lanes,
+            batch: plan.batch,
+        }
     }
+}
+
+/// A few lines about the run, and the outputs that nobody learns.
+fn for_people(report: &KindReport<Figures>, Prepared { plan, program, .. }: &Prepared) -> String {
+    let Figures { and_depth, ands_per_second, threads, .. } = &report.of_kind;
+    let times = if plan.instances == 1 { "once".to_owned() } else { format!("{} times", plan.instances) };
+    let (circuit, number, with) = (&plan.circuit, report.number(), plan.computing());
+    let ands = program.ands();
+    let first = format!(
+        "computed {circuit} {times} among {number} parties with {with}: {ands} ANDs, depth {and_depth}\n"
+    );
+    let (rate, threads) =
+        (format!(", {ands_per_second:.3e} ANDs/s"), format!(", threads a party: {threads}"));
+    let unlearnt = plan.outputs.iter().filter(|(_, to)| to.is_empty());
+    let unlearnt =
+        unlearnt.map(|(name, _)| format!("\noutput {name} goes to 0 members, so that nobody learns it"));
+    report.for_people(&first, &rate, &threads) + &unlearnt.collect::<String>()
 }

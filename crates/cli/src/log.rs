@@ -1,7 +1,8 @@
-//! The words of a command on stderr beside its results: notes, warnings, errors, and with `-v` its actions.
+//! The words of a command on stderr beside its results: notes, warnings, errors, and with `-v` its
+//! actions.
 //!
-//! In text, notes and errors stand there as they are, for people. In JSON every line is an object, notes and errors
-//! too, for programs. Values, keys and shares are never logged, by nobody.
+//! In text, notes and errors stand there as they are, for people. In JSON every line is an object,
+//! notes and errors too, for programs. Values, keys and shares are never logged, by nobody.
 
 use crate::error::Error;
 use anstream::AutoStream;
@@ -39,7 +40,8 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Colours, for terminals that have them, and not where NO_COLOR is set: [`anstream`] drops them elsewhere.
+/// Colours, for terminals that have them, and not where NO_COLOR is set: [`anstream`] drops them
+/// elsewhere.
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
@@ -90,7 +92,8 @@ impl Write for Told {
     }
 }
 
-/// Writes lines with colours, where those are wanted, in one piece: other processes may write there too.
+/// Writes lines with colours, where those are wanted, in one piece: other processes may write there
+/// too.
 fn put(text: &str) {
     let mut whole = AutoStream::new(Vec::<u8>::new(), AutoStream::choice(&io::stderr()));
     // Memory takes everything.
@@ -107,8 +110,8 @@ pub(crate) fn shows_progress() -> bool {
     !QUIET.load(Ordering::Relaxed) && !json() && io::stderr().is_terminal()
 }
 
-/// Says something that a person may want to know, in one line or several; see [`note!`]. Text that files, peers and arguments
-/// have in it cannot do anything to a terminal.
+/// Says something that a person may want to know, in one line or several; see [`note!`]. Text that
+/// files, peers and arguments have in it cannot do anything to a terminal.
 pub(crate) fn say(text: fmt::Arguments<'_>) {
     let text = text.to_string();
     let text = text.split('\n').map(printable).collect::<Vec<Cow<'_, str>>>().join("\n");
@@ -130,8 +133,8 @@ pub(crate) fn warn(text: impl fmt::Display) {
     }
 }
 
-/// Says why the command failed, in one line, and in a second one where to read more. Only the first error is reported: a command may report
-/// it before its end.
+/// Says why the command failed, in one line, and in a second one where to read more. Only the first
+/// error is reported: a command may report it before its end.
 pub(crate) fn failed(e: &Error) {
     if FAILED.swap(true, Ordering::Relaxed) {
         return;

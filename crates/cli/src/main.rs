@@ -15,8 +15,6 @@ mod doctor;
 mod error;
 mod explain;
 mod files;
-#[cfg(feature = "nn")]
-mod inferred;
 mod job;
 mod job_cmd;
 mod keys;
@@ -46,9 +44,7 @@ mod report;
 mod run_args;
 mod run_report;
 mod secrecy;
-mod size;
 mod supervisor;
-mod told;
 mod version;
 
 use args::{Cli, Command, LocalJob};
@@ -112,7 +108,8 @@ fn numbers(command: clap::Command) -> clap::Command {
     command.allow_negative_numbers(true).mut_subcommands(numbers)
 }
 
-/// The command that the command line asks for; or, where it is wrong or asked for help, how that ended.
+/// The command that the command line asks for; or, where it is wrong or asked for help, how that
+/// ended.
 fn by_a_person() -> Result<Command, ExitCode> {
     let args = with_run(std::env::args_os().collect());
     out::start(&args);
@@ -160,7 +157,8 @@ fn started_by_us() -> Option<Command> {
 /// The exit code of a process that a bug has ended.
 const PANICKED: i32 = 101;
 
-/// A bug in one thread ends the process, so that no other thread waits for it. A decoder that gives up on a file is none.
+/// A bug in one thread ends the process, so that no other thread waits for it. A decoder that gives
+/// up on a file is none.
 fn end_on_panic() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

@@ -1,4 +1,5 @@
-//! `hushwire man`: the manual pages, from the same description of the command line as `--help` and the completions.
+//! `hushwire man`: the manual pages, from the same description of the command line as `--help` and
+//! the completions.
 
 use crate::{
     args::Cli,
@@ -17,7 +18,8 @@ Examples:
 /// The directory of the pages.
 #[derive(Args)]
 pub(crate) struct ManArgs {
-    /// Write a page for each command into this directory [default: the first page, to standard output]
+    /// Write a page for each command into this directory [default: the first page, to standard
+    /// output]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -44,7 +46,8 @@ fn command() -> Command {
     command
 }
 
-/// A page for the command and for each one below it: names as in `hushwire-local-run`, and what stands in them.
+/// A page for the command and for each one below it: names as in `hushwire-local-run`, and what
+/// stands in them.
 fn pages(command: Command) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
     let below: Vec<Command> = command.get_subcommands().filter(|c| !c.is_hide_set()).cloned().collect();

@@ -1,15 +1,12 @@
-//! A member of a local run: a process that hears its part on stdin, and runs as `party` and `client` do.
+//! A member of a local run: a process that hears its part on stdin, and runs as `party` and
+//! `client` do.
 
 use crate::{
     control::{Ended, FromMember, Ready, ToMember, orders, peak_memory, tell},
     error::Error,
-    local::plainly,
 };
 use hushwire::LocalMember;
-use hushwire::job::{
-    ComputeTask, Event, Fault, Job, Member, Observer, Outcome, Prepared, PsiTask, Task, aes_ctr::AesCtrPart,
-};
-use serde::Serialize;
+use hushwire::job::{Event, Fault, Member, Observer, Outcome, Runs, Visitor};
 use std::{
     process,
     sync::{Arc, Mutex, PoisonError, mpsc::Receiver},
@@ -47,41 +44,32 @@ fn member(orders: &Receiver<ToMember>) -> Result<Ended, Fault> {
     let Ok(ToMember::Job(order)) = orders.recv() else { return Err(unexpected()) };
     let (job, own) = *order;
     let me = own.name().clone();
-    let ended = match &job {
-        Job::Circuit(job) => Prepared::new(job).and_then(|task| joined(orders, own, &task, |_| None)),
-        Job::Compute(job) => ComputeTask::new(job).and_then(|task| joined(orders, own, &task, |_| None)),
-        Job::Psi(job) => PsiTask::new(job).and_then(|task| joined(orders, own, &task, |_| None)),
-        #[cfg(feature = "sql")]
-        Job::Query(job) => {
-            hushwire::job::QueryTask::new(job).and_then(|task| joined(orders, own, &task, |_| None))
-        }
-        #[cfg(feature = "nn")]
-        Job::Infer(job) => {
-            hushwire::job::InferTask::new(job).and_then(|task| joined(orders, own, &task, |_| None))
-        }
-        Job::AesCtr(job) => {
-            let key_id = |part: &AesCtrPart| part.key_id().map(hex::encode);
-            joined(orders, own, job, key_id).map_err(plainly)
-        }
-        _ => Err(unexpected()),
-    };
+    let ended = job.visit(Joins { orders, own }).and_then(|ended| ended);
     ended.map_err(|e| e.by(&me))
 }
 
-/// Opens this member's files, meets the others, and runs its side. `key_id` names the key of which it keeps a share.
-fn joined<T: Task<Learnt: Serialize>>(
-    orders: &Receiver<ToMember>,
+/// Opens this member's files, meets the others, and runs its side.
+struct Joins<'a> {
+    orders: &'a Receiver<ToMember>,
     own: LocalMember,
-    task: &T,
-    key_id: impl Fn(&T::Part) -> Option<String>,
-) -> Result<Ended, Fault> {
-    let observer = observer();
-    let opened = own.start()?.observer(observer).open(task)?;
-    tell(&FromMember::Ready(Ready { peer: opened.peer(), key_id: key_id(opened.part()) }));
-    let Ok(ToMember::Meet(all)) = orders.recv() else { return Err(unexpected()) };
-    let Outcome { learnt, stats } = opened.run(&all)?;
-    let learnt = serde_json::to_value(learnt).map_err(|e| Fault::internal("telling the supervisor", e))?;
-    Ok(Ended { outcome: Outcome { learnt, stats }, peak_memory_bytes: peak_memory() })
+}
+
+impl Visitor for Joins<'_> {
+    type Out = Result<Ended, Fault>;
+
+    fn visit<K: Runs>(self, job: &K) -> Self::Out {
+        let Self { orders, own } = self;
+        let ended = || {
+            let opened = own.start()?.observer(observer()).open(&job.task()?)?;
+            tell(&FromMember::Ready(Ready { peer: opened.peer(), key_id: K::key_id(opened.part()) }));
+            let Ok(ToMember::Meet(all)) = orders.recv() else { return Err(unexpected()) };
+            let Outcome { learnt, stats } = opened.run(&all)?;
+            let learnt = serde_json::to_value(learnt);
+            let learnt = learnt.map_err(|e| Fault::internal("telling the supervisor", e))?;
+            Ok(Ended { outcome: Outcome { learnt, stats }, peak_memory_bytes: peak_memory() })
+        };
+        ended().map_err(|e: Fault| e.with_names(&K::local_name))
+    }
 }
 
 /// Passes on what a person may want to know, now and then.

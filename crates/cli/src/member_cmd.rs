@@ -1,7 +1,6 @@
 //! `hushwire party` and `hushwire client`: one member of a job, for real.
 
 use crate::{
-    compute_cmd::remark,
     control::peak_memory,
     error::Error,
     log,
@@ -9,13 +8,11 @@ use crate::{
     progress,
     run_args::{MemberArgs, PartyArgs},
     run_report::{self, OfMember},
-    size,
-    told::Told,
 };
 use hushwire::Member;
 use hushwire::job::{
-    Agreement, Allowed, ClientFile, ComputeTask, Event, Fault, Forecast, Job, MemberConfig, MemberFile,
-    Observer, PartyFile, Phase, Preparable, Preparation, Prepared, PsiTask, Task, excuse,
+    Agreement, Allowed, ClientFile, Event, Fault, Forecast, Job, MemberConfig, MemberFile, Observer,
+    PartyFile, Phase, Runs, Visitor, Words, excuse, size,
 };
 use hushwire_aes::{Backend, Tier};
 use hushwire_machine::Excuse;
@@ -38,13 +35,8 @@ pub(crate) fn party(args: &PartyArgs) -> Result<(), Error> {
     let member = checked(args, &file.member)?;
     let config = MemberConfig::of_party(file, &args.run, backend).map_err(|e| e.by(&member))?;
     let config = allowing(args, config)?;
-    match prepare {
-        None => run_job(args, config),
-        Some(times) => {
-            let ahead = Ahead { times: *times, up_to: (*up_to).into(), symbol };
-            prepare_runs(args, &ahead, config)
-        }
-    }
+    let ahead = prepare.map(|times| Ahead { times, up_to: (*up_to).into(), symbol });
+    run_job(args, ahead.as_ref(), config)
 }
 
 /// `hushwire client`
@@ -54,7 +46,7 @@ pub(crate) fn client(args: &MemberArgs) -> Result<(), Error> {
     let member = checked(args, &file.0)?;
     let config = MemberConfig::of_client(file, &args.run, backend).map_err(|e| e.by(&member))?;
     let config = allowing(args, config)?;
-    run_job(args, config)
+    run_job(args, None, config)
 }
 
 /// The member that a file belongs to, after its transport and other warnings have been checked.
@@ -93,72 +85,39 @@ struct Ahead<'a> {
     symbol: &'a [String],
 }
 
-/// `hushwire party --prepare`
-fn prepare_runs(args: &MemberArgs, ahead: &Ahead<'_>, config: MemberConfig) -> Result<(), Error> {
-    match or_excuse(Job::read(&args.job).map_err(Error::Job), &config, None)? {
-        Job::Compute(job) => {
-            let loaded = job.computation.load().map(Arc::new).map_err(Error::Job);
-            let computation = or_excuse(loaded, &config, None)?;
-            let mut job = job;
-            let symbols = symbols(ahead.symbol, &computation);
-            job.symbols.extend(or_excuse(symbols, &config, None)?);
-            let task = or_excuse(ComputeTask::of(&job, computation).map_err(Error::Job), &config, None)?;
-            remark(task.computation());
-            prepare(args, Ok(task), ahead, config)
+/// Plans a job of any kind, and runs it, or preprocessing for it.
+fn run_job(args: &MemberArgs, ahead: Option<&Ahead<'_>>, config: MemberConfig) -> Result<(), Error> {
+    let job = or_excuse(Job::read(&args.job).map_err(Error::Job), &config, None)?;
+    job.visit(Planned { args, ahead, config })?
+}
+
+struct Planned<'a> {
+    args: &'a MemberArgs,
+    ahead: Option<&'a Ahead<'a>>,
+    config: MemberConfig,
+}
+
+impl Visitor for Planned<'_> {
+    type Out = Result<(), Error>;
+
+    fn visit<K: Runs>(self, job: &K) -> Self::Out {
+        let Self { args, ahead, config } = self;
+        let Some(Ahead { times, up_to, symbol }) = ahead else {
+            let task = or_excuse(job.task().map_err(Error::Job), &config, None)?;
+            return member(args, &task, config);
+        };
+        if !symbol.is_empty() && K::KEY != Some("computation") {
+            let what = "--symbol: only computations have lengths; leave it out";
+            return Err(Error::Usage(what.to_owned()));
         }
-        _ if !ahead.symbol.is_empty() => {
-            Err(Error::Usage("--symbol: only computations have lengths; leave it out".to_owned()))
-        }
-        Job::Circuit(job) => prepare(args, Prepared::new(&job), ahead, config),
-        #[cfg(feature = "nn")]
-        Job::Infer(job) => prepare(args, hushwire::job::InferTask::new(&job), ahead, config),
-        _ => {
+        let symbols = or_excuse(symbols(symbol, None), &config, None)?;
+        let Some(task) = or_excuse(job.ahead(&symbols, *times).map_err(Error::Job), &config, None)? else {
             let what = "only jobs of circuits, computations and inferences can be prepared";
             let remedy = "name one of these with protocol authgarble, or run this one as it is";
-            Err(Error::Usage(format!("{what}; {remedy}")))
-        }
+            return Err(Error::Usage(format!("{what}; {remedy}")));
+        };
+        member(args, &task.up_to(*up_to), config)
     }
-}
-
-fn prepare(
-    args: &MemberArgs,
-    job: Result<impl Preparable + Clone + Send + Sync + 'static, Fault>,
-    ahead: &Ahead<'_>,
-    config: MemberConfig,
-) -> Result<(), Error> {
-    let task = job.and_then(|job| Ok(Preparation::new(job, ahead.times)?.up_to(ahead.up_to)));
-    let task = or_excuse(task.map_err(Error::Job), &config, None)?;
-    noted(&task);
-    member(args, &task, config)
-}
-
-/// Plans a job of any kind, and runs it.
-fn run_job(args: &MemberArgs, config: MemberConfig) -> Result<(), Error> {
-    match or_excuse(Job::read(&args.job).map_err(Error::Job), &config, None)? {
-        Job::Circuit(job) => run_task(args, Prepared::new(&job), config, noted),
-        Job::AesCtr(job) => member(args, &job, config),
-        Job::Psi(job) => run_task(args, PsiTask::new(&job), config, |_| ()),
-        Job::Compute(job) => {
-            run_task(args, ComputeTask::new(&job), config, |task| remark(task.computation()))
-        }
-        #[cfg(feature = "sql")]
-        Job::Query(job) => run_task(args, hushwire::job::QueryTask::new(&job), config, |_| ()),
-        #[cfg(feature = "nn")]
-        Job::Infer(job) => run_task(args, hushwire::job::InferTask::new(&job), config, |_| ()),
-        _ => Err(unknown_kind()),
-    }
-}
-
-/// Runs what was planned, after its remarks.
-fn run_task<T: Told>(
-    args: &MemberArgs,
-    task: Result<T, Fault>,
-    config: MemberConfig,
-    remarks: impl FnOnce(&T),
-) -> Result<(), Error> {
-    let task = or_excuse(task.map_err(Error::Job), &config, None)?;
-    remarks(&task);
-    member(args, &task, config)
 }
 
 /// Adds the jobs that the command line allows.
@@ -174,32 +133,10 @@ fn allowing(args: &MemberArgs, mut config: MemberConfig) -> Result<MemberConfig,
     Ok(config)
 }
 
-/// A kind of job that the library has and the command line does not.
-pub(crate) fn unknown_kind() -> Error {
-    let (words, features) = match (cfg!(feature = "sql"), cfg!(feature = "nn")) {
-        (true, true) => return Error::internal("planning the job", "its kind is not known here"),
-        (true, false) => ("models", "nn"),
-        (false, true) => ("SQL", "sql"),
-        (false, false) => ("SQL and models", "sql,nn"),
-    };
-    let how = format!("cargo build --release -p hushwire-cli --features {features}");
-    Error::Usage(format!("this hushwire was built without {words}: build it with `{how}`"))
-}
-
 /// A job of another kind than a command runs.
 pub(crate) fn other_kind(path: &Path, job: &Job) -> Error {
     let path = path.display();
-    let (what, run) = match job {
-        Job::Circuit(_) => ("a circuit's", format!("`hushwire local run {path}`")),
-        Job::AesCtr(_) => ("an encryption's", "`hushwire local aes-ctr --in FILE`".to_owned()),
-        Job::Psi(_) => ("an intersection's", "`hushwire local psi --a A.csv --b B.csv …`".to_owned()),
-        Job::Compute(_) => ("a computation's", format!("`hushwire local compute {path} --in …`")),
-        Job::Query(_) => ("a query's", "`hushwire local query --table NAME=FILE@OWNER --sql …`".to_owned()),
-        Job::Infer(_) => {
-            ("an inference's", "`hushwire local infer --model MODEL.onnx --input INPUT.npy`".to_owned())
-        }
-        _ => return unknown_kind(),
-    };
+    let (what, run) = job.in_words(&path.to_string());
     Error::Usage(format!(
         "{path} is {what} job; run it with {run}, or rehearse it with `hushwire local files`"
     ))
@@ -218,10 +155,6 @@ fn check_transport(args: &MemberArgs, transport: TransportKind) -> Result<(), Er
     Err(Error::refused(what, remedy))
 }
 
-fn noted(task: &impl Task) {
-    task.notes().iter().for_each(|note| log::note!("note: {note}"));
-}
-
 /// The content of a member's `--json`.
 #[derive(Serialize)]
 struct MemberReport<R> {
@@ -235,7 +168,9 @@ struct MemberReport<R> {
     measured: OfMember,
 }
 
-fn member<T: Told>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Result<(), Error> {
+fn member<T: Words>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Result<(), Error> {
+    task.warnings().iter().for_each(log::warn);
+    task.notes().iter().for_each(|note| log::note!("note: {note}"));
     config.files.set_force(args.common.replace.force);
     config.files.reads("the job file", &args.job);
     task.reads().into_iter().for_each(|(role, path)| config.files.reads(role, &path));
@@ -250,7 +185,7 @@ fn member<T: Told>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Res
     };
     let (me, transport, tier) =
         (config.me.clone(), config.transport.to_string(), config.backend.tier().name());
-    if transport == "tcp-insecure" {
+    if config.transport == TransportKind::TcpInsecure {
         log::warn("tcp-insecure has no secrecy and no authentication; it is for measuring");
     }
     let others: Vec<_> = plan.members().into_iter().filter(|m| *m != me).map(|m| m.to_string()).collect();
@@ -311,7 +246,8 @@ pub(crate) fn progress(extent: u64, unit: &'static str) -> ProgressBar {
     progress::bar(extent, unit)
 }
 
-/// Says what a long run will take over such a network, before it begins; `network` is how people call it.
+/// Says what a long run will take over such a network, before it begins; `network` is how people
+/// call it.
 pub(crate) fn announce(forecast: &Forecast, net: Shape, network: &str) {
     let seconds = forecast.seconds(net);
     if seconds < LONG {
@@ -343,8 +279,8 @@ fn said(bar: &ProgressBar) -> Observer {
     })
 }
 
-/// Tells a person what happens, and with `-v` when: of a run that has a `course`, what is under way.
-/// `forecast` hears how much there is to do, before any of it is done.
+/// Tells a person what happens, and with `-v` when: of a run that has a `course`, what is under
+/// way. `forecast` hears how much there is to do, before any of it is done.
 fn observer(
     bar: &ProgressBar,
     begun: Instant,

@@ -59,13 +59,16 @@ enum ModelCommand {
 /// The ring and its numbers.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct NumbersArgs {
-    /// Bits of every number, 16 to 64, or auto: the fewest of 32 to 64 with which results on sample inputs are within 1 % of those in floating point. The members of a job learn the choice
+    /// Bits of every number, 16 to 64, or auto: the fewest of 32 to 64 with which results on sample
+    /// inputs are within 1 % of those in floating point. The members of a job learn the choice
     #[arg(long, value_name = "N", default_value = "auto", value_parser = bits_or_auto)]
     bits: Bits,
-    /// Fractional bits of inputs and outputs, 4 to 32, and 8 fewer than --bits at most [default: about a third]
+    /// Fractional bits of inputs and outputs, 4 to 32, and 8 fewer than --bits at most [default:
+    /// about a third]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(4..=32))]
     frac: Option<u8>,
-    /// Bits that are cut behind each layer with weights, 1 to 58: --bits less --frac less 2 at most [default: six tenths of what --frac leaves, up to 24]
+    /// Bits that are cut behind each layer with weights, 1 to 58: --bits less --frac less 2 at most
+    /// [default: six tenths of what --frac leaves, up to 24]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=58))]
     cut: Option<u8>,
 }
@@ -92,10 +95,12 @@ impl NumbersArgs {
 /// The inputs from which scales and the number of bits come.
 #[derive(Args, Clone)]
 pub(crate) struct SamplesArgs {
-    /// Inputs from which scales and the number of bits come, as a NumPy file [default: inputs that are made up]
+    /// Inputs from which scales and the number of bits come, as a NumPy file [default: inputs that
+    /// are made up]
     #[arg(long, value_name = "FILE")]
     pub(crate) calibrate: Option<PathBuf>,
-    /// The range of made-up inputs, as in 0,255 [default: normally distributed, of mean 0 and deviation 1]
+    /// The range of made-up inputs, as in 0,255 [default: normally distributed, of mean 0 and
+    /// deviation 1]
     #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true, conflicts_with = "calibrate")]
     pub(crate) range: Option<Range>,
 }
@@ -124,7 +129,8 @@ struct OneArgs {
 struct CheckArgs {
     /// The model's ONNX file
     model: PathBuf,
-    /// A sample input as a NumPy file, or several along the first axis [default: one that is made up]
+    /// A sample input as a NumPy file, or several along the first axis [default: one that is made
+    /// up]
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
     #[command(flatten)]
@@ -212,7 +218,8 @@ impl Warned {
     }
 }
 
-/// A warning about layers whose values wrap, of all with the room that is left to them: 0 is a value of just one more than fits.
+/// A warning about layers whose values wrap, of all with the room that is left to them: 0 is a
+/// value of just one more than fits.
 pub(crate) fn wrapped<'a>(rooms: impl Iterator<Item = (&'a str, f32)>) -> Option<Warned> {
     let mut wrapped = rooms.filter(|(_, room)| *room <= 0.0);
     let (name, room) = wrapped.next()?;

@@ -1,5 +1,5 @@
-//! `hushwire psi`: a few keys against a large published list. The owner publishes once and answers; who asks learns which of its keys
-//! are in the list.
+//! `hushwire psi`: a few keys against a large published list. The owner publishes once and answers;
+//! who asks learns which of its keys are in the list.
 
 mod answer;
 mod link;
@@ -8,10 +8,10 @@ mod secret;
 use crate::{
     error::Error,
     files::{Replace, RunFiles, is_stream, reads, unnamed},
-    log, out, progress, size,
+    log, out, progress,
 };
 use clap::{Args, Subcommand};
-use hushwire::job::{Fault, Stamp, read_once, refuse_once};
+use hushwire::job::{Fault, Stamp, read_once, refuse_once, size};
 use hushwire_fault::{Who, code};
 use hushwire_files::{Access, FileError, Rows, check_output, is_parquet, write_parquet, write_rows};
 use hushwire_psi::{
@@ -74,13 +74,15 @@ enum OprfCommand {
 /// The keys of a file.
 #[derive(Args)]
 struct KeyArgs {
-    /// The file, CSV whose first line names its columns, or (called .parquet) Parquet; of publish, - is CSV by standard input
+    /// The file, CSV whose first line names its columns, or (called .parquet) Parquet; of publish, -
+    /// is CSV by standard input
     #[arg(long = "in", value_name = "FILE")]
     input: PathBuf,
     /// The column with the keys; given several times, the columns that make a key together
     #[arg(long, value_name = "NAME", required = true)]
     key: Vec<String>,
-    /// The form in which keys are compared, the same for the list and who asks: trim, "nfc case", email, phone:+49, exact
+    /// The form in which keys are compared, the same for the list and who asks: trim, "nfc case",
+    /// email, phone:+49, exact
     #[arg(long, value_name = "FORM", default_value = "trim")]
     normalise: Vec<String>,
 }
@@ -89,7 +91,8 @@ struct KeyArgs {
 struct PublishArgs {
     #[command(flatten)]
     keys: KeyArgs,
-    /// The file of the secret key, made if it is not there; whoever has it can try out keys on the list
+    /// The file of the secret key, made if it is not there; whoever has it can try out keys on the
+    /// list
     #[arg(long, value_name = "FILE")]
     secret: PathBuf,
     /// The file to write the list to; - is standard output
@@ -117,7 +120,8 @@ struct QueryArgs {
     /// The time to wait for the owner, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     wait: u64,
-    /// The file to write the rows to whose keys are in the list, Parquet if it is called .parquet; - is standard output
+    /// The file to write the rows to whose keys are in the list, Parquet if it is called .parquet; -
+    /// is standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
     #[command(flatten)]

@@ -19,7 +19,8 @@ pub(crate) struct Common {
     pub(crate) json: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) replace: Replace,
-    /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: the widest of this CPU]
+    /// The AES instructions to use: portable, neon, aesni, vaes256 or vaes512 [default: the widest
+    /// of this CPU]
     #[arg(long, value_name = "TIER", env = hushwire_aes::ENV, hide_env_values = true)]
     aes_backend: Option<String>,
 }
@@ -33,7 +34,8 @@ impl Common {
         }
     }
 
-    /// Starts the file of `--json`, where that is a file. `job` names the runs that may replace each other's.
+    /// Starts the file of `--json`, where that is a file. `job` names the runs that may replace
+    /// each other's.
     pub(crate) fn json_file(&self, files: &mut RunFiles, job: &str) -> Result<Option<NewFile>, Error> {
         json_file(files, self.json.as_deref(), job, 0o600)
     }
@@ -42,7 +44,8 @@ impl Common {
 /// The transport between processes of this machine.
 #[derive(Args)]
 pub(crate) struct Between {
-    /// The transport between the processes: tcp-tls, unix, shm, or tcp-insecure to measure what TLS costs
+    /// The transport between the processes: tcp-tls, unix, shm, or tcp-insecure to measure what TLS
+    /// costs
     #[arg(long, value_name = "NAME", default_value = "tcp-tls", value_parser = ["tcp-tls", "tcp-insecure", "unix", "shm"])]
     pub(crate) transport: String,
 }

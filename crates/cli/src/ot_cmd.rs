@@ -13,10 +13,9 @@ use crate::{
     options::Common,
     out,
     run_report::deliver,
-    size,
 };
 use clap::{Args, Subcommand};
-use hushwire::job::Forecast;
+use hushwire::job::{Forecast, size};
 use hushwire_aes::Backend;
 use hushwire_ot::{Level, Protocol};
 use hushwire_wire::Shape;
@@ -63,7 +62,8 @@ enum OtCommand {
 
 #[derive(Args)]
 struct SendArgs {
-    /// Pairs of messages, one pair a line: two numbers of up to 32 hexadecimal digits; - is standard input
+    /// Pairs of messages, one pair a line: two numbers of up to 32 hexadecimal digits; - is
+    /// standard input
     #[arg(long, value_name = "FILE")]
     messages: PathBuf,
     #[command(flatten)]
@@ -75,7 +75,8 @@ struct RecvArgs {
     /// The choice from each pair, one line each: 0 or 1; - is standard input
     #[arg(long, value_name = "FILE")]
     choices: PathBuf,
-    /// The file to write the chosen messages to, which appears when it is whole; one that is there stays; - is standard output
+    /// The file to write the chosen messages to, which appears when it is whole; one that is there
+    /// stays; - is standard output
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     #[command(flatten)]
@@ -93,14 +94,16 @@ struct LinkArgs {
     /// The other side's pin, which `hushwire keys pin` prints there; only tcp-tls needs it
     #[arg(long, value_name = "PIN")]
     pin: Option<String>,
-    /// The extension, the same at both sides: iknp, alsz, kos, softspoken2, softspoken4, softspoken8, ferret-b9 to
-    /// ferret-b13
+    /// The extension, the same at both sides: iknp, alsz, kos, softspoken2, softspoken4,
+    /// softspoken8, ferret-b9 to ferret-b13
     #[arg(long, value_name = "NAME", default_value = "softspoken4", value_parser = protocol)]
     protocol: Protocol,
-    /// The security, the same at both sides: against a malicious other side, or a semi-honest one, which is faster
+    /// The security, the same at both sides: against a malicious other side, or a semi-honest one,
+    /// which is faster
     #[arg(long, value_name = "LEVEL", default_value = "malicious", value_parser = level)]
     security: Level,
-    /// The transport between the processes: tcp-tls; on one host also unix or shm; tcp-insecure to measure what TLS costs
+    /// The transport between the processes: tcp-tls; on one host also unix or shm; tcp-insecure to
+    /// measure what TLS costs
     #[arg(long, value_name = "NAME", default_value = "tcp-tls", value_parser = ["tcp-tls", "tcp-insecure", "unix", "shm"])]
     transport: String,
     /// The time to wait for the other side, in seconds
@@ -114,7 +117,8 @@ struct LinkArgs {
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct PlaceArgs {
-    /// Wait for the other side here, HOST:PORT or unix:/path; one side listens, the other one connects
+    /// Wait for the other side here, HOST:PORT or unix:/path; one side listens, the other one
+    /// connects
     #[arg(long, value_name = "ADDRESS", value_parser = hushwire::job::address)]
     listen: Option<String>,
     /// The address on which the other side listens

@@ -16,8 +16,9 @@ use zeroize::Zeroizing;
 /// The options of every command that runs a computation on values.
 #[derive(Args)]
 pub(crate) struct ValueArgs {
-    /// Where an input lies: a column of a CSV file, several columns of a matrix as in x=a.csv:p,q, or a file of records,
-    /// least significant byte first; - is standard input. Without a column, that of the input's name
+    /// Where an input lies: a column of a CSV file, several columns of a matrix as in x=a.csv:p,q,
+    /// or a file of records, least significant byte first; - is standard input. Without a column,
+    /// that of the input's name
     #[arg(long = "in", value_name = "[OWNER/]NAME=FILE[:COLUMN]")]
     inputs: Vec<String>,
     /// An input's elements themselves; other users see them in process lists
@@ -26,8 +27,8 @@ pub(crate) struct ValueArgs {
     /// The length that a symbol stands for, where no input says it
     #[arg(long, value_name = "NAME=NUMBER")]
     symbol: Vec<String>,
-    /// The file to write an output to, which appears when it is whole: CSV where it is called so, else records. Others are
-    /// printed
+    /// The file to write an output to, which appears when it is whole: CSV where it is called so,
+    /// else records. Others are printed
     #[arg(long, value_name = "NAME=FILE")]
     out: Vec<String>,
 }
@@ -46,7 +47,8 @@ fn unknown(option: &str, name: &str, known: &[&str]) -> Error {
 }
 
 impl ValueArgs {
-    /// Refuses standard input for two of the inputs, or for one and the computation itself, which is `file`: before anything of it is read.
+    /// Refuses standard input for two of the inputs, or for one and the computation itself, which
+    /// is `file`: before anything of it is read.
     pub(crate) fn streams(&self, file: &Path) -> Result<(), Error> {
         let inputs = self.inputs.iter().filter_map(|whole| whole.split_once('='));
         let inputs = inputs.map(|(name, rest)| (format!("--in {name}"), Some(located(rest).0)));
@@ -92,7 +94,8 @@ impl ValueArgs {
         })
     }
 
-    /// The owners of secret inputs, as they stand before their names: a member of the computation or of the job.
+    /// The owners of secret inputs, as they stand before their names: a member of the computation
+    /// or of the job.
     pub(crate) fn owners(&self, computation: &Computation, job: &mut ComputeJob) -> Result<(), Error> {
         let all = self.inputs.iter().map(|whole| ("--in", whole));
         for (option, whole) in all.chain(self.value.iter().map(|whole| ("--value", whole))) {
@@ -134,7 +137,7 @@ impl ValueArgs {
 
     /// Lengths, by symbol.
     pub(crate) fn symbols(&self, computation: &Computation) -> Result<BTreeMap<String, u64>, Error> {
-        symbols(&self.symbol, computation)
+        symbols(&self.symbol, Some(computation))
     }
 
     /// Every output's file, by name.
@@ -160,14 +163,17 @@ impl ValueArgs {
     }
 }
 
-/// `NAME=NUMBER` for symbols.
-pub(crate) fn symbols(given: &[String], computation: &Computation) -> Result<BTreeMap<String, u64>, Error> {
-    let names: Vec<&str> = computation.symbols().iter().map(String::as_str).collect();
+/// `NAME=NUMBER` for symbols, of a computation where it is known already.
+pub(crate) fn symbols(
+    given: &[String],
+    computation: Option<&Computation>,
+) -> Result<BTreeMap<String, u64>, Error> {
+    let names = computation.map(|c| c.symbols().iter().map(String::as_str).collect::<Vec<_>>());
     let mut all = BTreeMap::new();
     for whole in given {
         let (name, number) = pair("--symbol", whole, "name=number, as in n=1000")?;
-        if !names.contains(&name) {
-            return Err(unknown("--symbol", name, &names));
+        if let Some(names) = names.as_ref().filter(|names| !names.contains(&name)) {
+            return Err(unknown("--symbol", name, names));
         }
         let number = number.parse::<u64>().map_err(|e| {
             let cause = match e.kind() {

@@ -1,7 +1,7 @@
 //! Forecasts in words.
 
-use crate::{progress, size};
-use hushwire::job::Forecast;
+use crate::progress;
+use hushwire::job::{Forecast, size};
 use hushwire_wire::Shape;
 use std::time::Duration;
 

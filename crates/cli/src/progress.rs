@@ -1,6 +1,7 @@
 //! Bars for people at a terminal.
 
 use crate::log;
+use hushwire::job::size;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle, style::ProgressTracker};
 use std::{
     collections::VecDeque,
@@ -8,7 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// LOCAL: rates are those of the last seconds: what a run did before it stalled says nothing of when it ends.
+/// LOCAL: rates are those of the last seconds: what a run did before it stalled says nothing of
+/// when it ends.
 const WINDOW: Duration = Duration::from_secs(5);
 /// LOCAL: how often a line is drawn when nothing moves.
 const TICK: Duration = Duration::from_secs(1);
@@ -108,7 +110,7 @@ impl Recent {
         let rate = self.rate();
         match self.shows {
             Shows::Rate { bytes: true } => {
-                format!("{}/s", crate::size::show(rate.unwrap_or_default() as u64))
+                format!("{}/s", size::show(rate.unwrap_or_default() as u64))
             }
             Shows::Rate { bytes: false } => format!("{}/s", short(rate.unwrap_or_default())),
             Shows::Left => {

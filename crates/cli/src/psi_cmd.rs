@@ -1,4 +1,5 @@
-//! `hushwire local psi`: two parties as processes on this machine, each with a table's file that the other does not see.
+//! `hushwire local psi`: two parties as processes on this machine, each with a table's file that
+//! the other does not see.
 
 mod report;
 
@@ -60,7 +61,8 @@ pub(crate) struct PsiArgs {
     /// Party B's file; - is CSV by standard input
     #[arg(long, value_name = "B.csv")]
     b: PathBuf,
-    /// The column with the keys, in both files; given several times, the columns that make a key together
+    /// The column with the keys, in both files; given several times, the columns that make a key
+    /// together
     #[arg(long, visible_alias = "column", value_name = "NAME", required_unless_present_all = ["key_a", "key_b"])]
     key: Vec<String>,
     /// The same in A's file [default: --key]
@@ -73,42 +75,45 @@ pub(crate) struct PsiArgs {
     /// code are of +49), exact; given once, or once for each column of the key [default: trim]
     #[arg(long, value_name = "FORM")]
     normalise: Vec<String>,
-    /// The result: items tells which keys are in both files, by the rows that have them; flags tells one party all of its rows
-    /// with a column in_both; size tells both parties how many keys are in both files; sum:COLUMN,count the same, and the sum of that
-    /// column of B's file over the rows with such a key (of A's: sum:COLUMN@a,count); columns:NAME,NAME tells one party the rows that have
-    /// such a key, with these columns of the other file behind its own
+    /// The result: items tells which keys are in both files, by the rows that have them; flags
+    /// tells one party all of its rows with a column in_both; size tells both parties how many keys
+    /// are in both files; sum:COLUMN,count the same, and the sum of that column of B's file over
+    /// the rows with such a key (of A's: sum:COLUMN@a,count); columns:NAME,NAME tells one party the
+    /// rows that have such a key, with these columns of the other file behind its own
     #[arg(long, value_name = "WHAT", default_value = "items")]
     reveal: String,
-    /// The bytes of text that a row has at most in the columns that --reveal columns:… names, all together: each row sends as many, so that
-    /// nobody sees how long its fields are [default: 64]
+    /// The bytes of text that a row has at most in the columns that --reveal columns:… names, all
+    /// together: each row sends as many, so that nobody sees how long its fields are [default: 64]
     #[arg(long, value_name = "N")]
     payload_bytes: Option<usize>,
     /// The party that learns the result: a, b or both [default: both; of flags and columns, a]
     #[arg(long, value_name = "WHO", value_parser = ["a", "b", "both"])]
     to: Option<String>,
-    /// The method: vole (an oblivious PRF; items, flags and columns of millions of keys), circuit (the same with a circuit behind it; flags,
-    /// sizes and sums), phasing or scs (circuits of hash tables, or of sorted sets, for thousands) [default: vole; of a size or a sum,
-    /// circuit]
+    /// The method: vole (an oblivious PRF; items, flags and columns of millions of keys), circuit
+    /// (the same with a circuit behind it; flags, sizes and sums), phasing or scs (circuits of hash
+    /// tables, or of sorted sets, for thousands) [default: vole; of a size or a sum, circuit]
     #[arg(long, visible_alias = "circuit", value_name = "NAME", value_parser = ["vole", "circuit", "phasing", "scs"])]
     method: Option<String>,
     /// The security: against semi-honest parties, or with vole against malicious ones
     #[arg(long, value_name = "LEVEL", default_value = "semi-honest", value_parser = ["semi-honest", "malicious"])]
     security: String,
-    /// The store of vole and circuit: clustered (fast), or band (fewer bytes on a slow link, more processor time) [default: clustered]
+    /// The store of vole and circuit: clustered (fast), or band (fewer bytes on a slow link, more
+    /// processor time) [default: clustered]
     #[arg(long, value_name = "KIND", value_parser = ["clustered", "band"])]
     store: Option<String>,
-    /// The most different keys of either party, or of A and of B, as in 1000000,5000; who brings more is refused before anything is
-    /// computed [default: 1048576, or four times the other's]
+    /// The most different keys of either party, or of A and of B, as in 1000000,5000; who brings
+    /// more is refused before anything is computed [default: 1048576, or four times the other's]
     #[arg(long, value_name = "N[,N]", value_delimiter = ',', num_args = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     most_items: Vec<u64>,
-    /// The protocol of phasing and scs: yao (garbled circuits, few rounds) or gmw (shares of bits, many rounds) [default: yao]
+    /// The protocol of phasing and scs: yao (garbled circuits, few rounds) or gmw (shares of bits,
+    /// many rounds) [default: yao]
     #[arg(long, value_name = "NAME", value_parser = ["yao", "gmw"])]
     protocol: Option<String>,
     /// The scheme of yao's gates: prp, mi, mi4, circ, prf or three-halves [default: mi]
     #[arg(long, value_name = "NAME", value_parser = Scheme::PRIVATE.map(Scheme::name))]
     scheme: Option<String>,
-    /// The file to write the result to, which appears when it is whole: A's where both learn it; Parquet if it is called .parquet; - is
-    /// standard output [default: -]
+    /// The file to write the result to, which appears when it is whole: A's where both learn it;
+    /// Parquet if it is called .parquet; - is standard output [default: -]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// The file to write B's result to, where both learn it; without it B's is not written

@@ -1,9 +1,8 @@
 //! The cost of a run, for people and for programs.
 
-use crate::{
-    args::AesCtrArgs, control::peak_memory, error::Error, job::Files, out, size, supervisor::OfProcess,
-};
+use crate::{args::AesCtrArgs, control::peak_memory, error::Error, job::Files, out, supervisor::OfProcess};
 use hushwire::job::aes_ctr::{DeviceUse, Iv, KeyMode, Learnt, Terms};
+use hushwire::job::size;
 use hushwire_aes::Backend;
 use hushwire_rep3::zero_words;
 use serde::Serialize;

@@ -38,38 +38,46 @@ pub(crate) struct RunArgs {
     /// The job file; - is standard input
     #[arg(value_name = "JOB.toml", required_unless_present = "circuit")]
     pub(crate) job: Option<PathBuf>,
-    /// In place of a job file: a circuit file, or a built-in such as less:32 (see `hushwire circuit list`)
+    /// In place of a job file: a circuit file, or a built-in such as less:32 (see
+    /// `hushwire circuit list`)
     #[arg(long, value_name = "NAME or FILE", conflicts_with = "job")]
     pub(crate) circuit: Option<String>,
-    /// Values by the input's place or name, as in 0=0x2a,1=dec:99; other users see them in process lists
+    /// Values by the input's place or name, as in 0=0x2a,1=dec:99; other users see them in process
+    /// lists
     #[arg(long, value_name = "I=NUMBER,…", value_delimiter = ',')]
     pub(crate) inputs: Vec<String>,
     /// A file with an input's values, ⌈bits/8⌉ bytes for each instance; - is standard input
     #[arg(long, value_name = "I=FILE")]
     pub(crate) input_file: Vec<String>,
-    /// The file to write an output's values to, which appears when it is whole; - is standard output
+    /// The file to write an output's values to, which appears when it is whole; - is standard
+    /// output
     #[arg(long, value_name = "J=FILE")]
     pub(crate) output: Vec<String>,
     /// The number of instances, each on its own values [default: the job's, else 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=hushwire::job::MOST_INSTANCES))]
     pub(crate) instances: Option<u64>,
-    /// The protocol of the parties: rep3 with three parties, yao or gmw with two, authgarble:N with N of which all but one may cheat, authgarble:N:ywz20 the same in fewer bytes [default: the job's, else rep3]
+    /// The protocol of the parties: rep3 with three parties, yao or gmw with two, authgarble:N with
+    /// N of which all but one may cheat, authgarble:N:ywz20 the same in fewer bytes [default: the
+    /// job's, else rep3]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Protocol::WRITTEN).try_map(|s| s.parse::<Protocol>()))]
     pub(crate) protocol: Option<Protocol>,
-    /// The scheme of yao's gates: prp, mi, mi4, circ, prf or three-halves [default: the job's, else mi]
+    /// The scheme of yao's gates: prp, mi, mi4, circ, prf or three-halves [default: the job's, else
+    /// mi]
     #[arg(long, value_name = "NAME", value_parser = hushwire::job::private_scheme)]
     pub(crate) scheme: Option<Scheme>,
-    /// The OT extension of yao and gmw: iknp, softspoken2, softspoken4, softspoken8, ferret-b9 to ferret-b13
-    /// [default: the job's, else softspoken4]
+    /// The OT extension of yao and gmw: iknp, softspoken2, softspoken4, softspoken8, ferret-b9 to
+    /// ferret-b13 [default: the job's, else softspoken4]
     #[arg(long, value_name = "NAME", value_parser = hushwire::job::extension)]
     pub(crate) ot: Option<hushwire_ot::Protocol>,
-    /// The bit of a value that wire 0 is; auto: least significant, and most significant for files of the older format
+    /// The bit of a value that wire 0 is; auto: least significant, and most significant for files
+    /// of the older format
     #[arg(long, value_name = "ORDER", value_parser = BitOrderChoice::ALL.map(BitOrderChoice::name))]
     pub(crate) bit_order: Option<String>,
     /// Compute threads of each party's process [default: the job's, else 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]
     pub(crate) threads: Option<u16>,
-    /// Batches in flight on each thread, which hide the time of messages; yao and gmw have 1 [default: the job's, else 2]
+    /// Batches in flight on each thread, which hide the time of messages; yao and gmw have 1
+    /// [default: the job's, else 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=16))]
     pub(crate) lanes: Option<u16>,
     /// Instances that are computed at once [default: the job's, else what fits memory, up to 4096]
@@ -77,7 +85,8 @@ pub(crate) struct RunArgs {
     pub(crate) batch: Option<u32>,
     #[command(flatten)]
     pub(crate) between: Between,
-    /// The model of the network between them: none, lan, wan, or rate and round trip as in 1Gbps,5ms
+    /// The model of the network between them: none, lan, wan, or rate and round trip as in
+    /// 1Gbps,5ms
     #[arg(long, value_name = "NET", default_value = "none")]
     pub(crate) net: String,
     #[command(flatten)]
@@ -121,14 +130,16 @@ Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed
 pub(crate) struct PartyArgs {
     #[command(flatten)]
     pub(crate) member: MemberArgs,
-    /// Make the preprocessing of protocol authgarble for so many runs of this job, a circuit's or a computation's, and nothing else: it
-    /// waits, sealed, in the directory that the party's file names, and each run takes of it once what all parties have
+    /// Make the preprocessing of protocol authgarble for so many runs of this job, a circuit's or a
+    /// computation's, and nothing else: it waits, sealed, in the directory that the party's file
+    /// names, and each run takes of it once what all parties have
     #[arg(long, value_name = "RUNS")]
     pub(crate) prepare: Option<u32>,
     /// The last phase that --prepare makes
     #[arg(long, value_name = "PHASE", value_enum, default_value_t, requires = "prepare")]
     pub(crate) up_to: UpTo,
-    /// With --prepare: the length that a symbol of a computation will stand for, where the job does not say
+    /// With --prepare: the length that a symbol of a computation will stand for, where the job does
+    /// not say
     #[arg(long, value_name = "NAME=NUMBER", requires = "prepare")]
     pub(crate) symbol: Vec<String>,
 }
@@ -164,11 +175,12 @@ pub(crate) struct MemberArgs {
     /// The run's label, the same at every member: a run with another one is not joined
     #[arg(long, value_name = "LABEL", default_value = "")]
     pub(crate) run: String,
-    /// Take part over tcp-insecure if the member's file says so: everybody between the hosts reads and changes everything
+    /// Take part over tcp-insecure if the member's file says so: everybody between the hosts reads
+    /// and changes everything
     #[arg(long)]
     pub(crate) allow_insecure: bool,
-    /// Take part in jobs of this digest, and in others that are named so, here or in the member's file, and in no more; `hushwire job
-    /// digest` prints it
+    /// Take part in jobs of this digest, and in others that are named so, here or in the member's
+    /// file, and in no more; `hushwire job digest` prints it
     #[arg(long, value_name = "DIGEST")]
     pub(crate) allow: Vec<TermsDigest>,
     /// The same for all digests in a file, one in each line; what follows # is a remark

@@ -2,8 +2,8 @@
 
 use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 
-/// No core dump of this process, whatever pattern the system has for them, and no debugger of the same user in it. What
-/// it starts has the limit too, and sets the rest itself.
+/// No core dump of this process, whatever pattern the system has for them, and no debugger of the
+/// same user in it. What it starts has the limit too, and sets the rest itself.
 pub(crate) fn keep_memory_private() {
     // Lowering a limit of one's own is never refused.
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });

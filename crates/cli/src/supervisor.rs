@@ -69,8 +69,8 @@ struct Party {
 }
 
 impl Supervisor {
-    /// Starts a process of this program for each, and waits until all have opened their files and listen. `who` is
-    /// how messages name a member.
+    /// Starts a process of this program for each, and waits until all have opened their files and
+    /// listen. `who` is how messages name a member.
     pub(crate) fn start(
         job: &Job,
         members: Vec<LocalMember>,
@@ -276,8 +276,9 @@ impl<L: DeserializeOwned> OfProcess<L> {
     }
 }
 
-/// Runs all members as processes to their ends, in the agreement's order. `phases` name what is under way before members
-/// meet, and then; `progress` hears how much the first one has done, of how much.
+/// Runs all members as processes to their ends, in the agreement's order. `phases` name what is
+/// under way before members meet, and then; `progress` hears how much the first one has done, of
+/// how much.
 pub(crate) fn run_all<T: Task<Learnt: DeserializeOwned>>(
     local: Local<'_, T>,
     job: &Job,

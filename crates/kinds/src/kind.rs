@@ -1,118 +1,115 @@
-//! The kinds of jobs, by the first key of a job file. A kind is a module: its table in the file, its plan, the files that
-//! each member reads and writes, its part of a run, and its forecast ([`Task`](hushwire_session::Task), [`Part`](hushwire_session::Part)).
+//! What a kind of job has besides its [`Task`]: its table in a job file, words for people, fields
+//! for programs.
 
-use crate::{CircuitJob, ComputeJob, InferJob, PsiJob, QueryJob, encrypt::AesCtrJob};
-use hushwire_session::{
-    Fault, suggest,
-    toml_file::{Section, Source},
-};
-use serde::{Deserialize, Serialize};
-use std::path::Path;
+use hushwire_machine::PartyId;
+use hushwire_session::{Fault, Member, Preparation, Task, toml_file::Section};
+use serde::{Serialize, de::DeserializeOwned};
+use std::collections::BTreeMap;
 
-/// A job of any kind, as its file has it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Job {
-    /// A circuit on members' values.
-    Circuit(CircuitJob),
-    /// Encryption of a client's file.
-    AesCtr(AesCtrJob),
-    /// A private set intersection of two parties' CSV columns.
-    Psi(PsiJob),
-    /// A computation on numbers, columns and tensors.
-    Compute(ComputeJob),
-    /// SQL over members' tables.
-    Query(QueryJob),
-    /// A neural network on a client's input.
-    Infer(InferJob),
-}
-
-/// The key that names the kind, taken from a file's top.
-fn kind(top: &mut Section<'_>) -> Result<&'static str, Fault> {
-    let parse = |name: &str| {
-        let known = Job::KINDS.into_iter().find(|kind| *kind == name);
-        known.ok_or_else(|| {
-            format!("no kind of job is called {name:?}; {}", suggest::remedy(name, &Job::KINDS))
-        })
-    };
-    let kind = top.take("kind").map(|value| value.parsed(parse, "leave it out for a circuit"));
-    // A computation says by its key what it is.
-    let unsaid = match (top.has("computation"), top.has("sql"), top.has("network")) {
-        (true, ..) => "compute",
-        (_, true, _) => "query",
-        (_, _, true) => "infer",
-        _ => Job::KINDS[0],
-    };
-    Ok(kind.transpose()?.unwrap_or(unsaid))
-}
-
-impl Job {
-    /// Names of the kinds; the first one is that of a file that does not say.
-    pub const KINDS: [&str; 6] = ["circuit", "psi", AesCtrJob::KIND, "compute", "query", "infer"];
+/// A kind of job; its value is a job of that kind, as its file has it.
+pub trait JobKind: Sized {
+    /// The name under `kind` in job files.
+    const NAME: &'static str;
+    /// The key by which a file without `kind` is of this kind.
+    const KEY: Option<&'static str> = None;
+    /// Its jobs in words, as `a circuit's`.
+    const WHOSE: &'static str;
 
     /// Reads a job file.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it does not make sense; the message names the line.
-    pub fn read(path: &Path) -> Result<Self, Fault> {
-        Self::from_source(&Source::read(path)?)
-    }
+    /// A line of it does not make sense; the message names the line.
+    fn from_section(top: Section<'_>) -> Result<Self, Fault>;
 
-    /// Reads the text of a job file; `path` is for messages, and where paths in it start from.
+    /// The command that runs the job in the file `path` on this machine.
+    fn command(path: &str) -> String;
+
+    /// The lines of the tables `[inputs]`, `[outputs]` and others in a member's own file: to
+    /// rehearse the job.
+    fn lines_for(&self, member: &Member) -> Vec<String>;
+}
+
+/// A kind of job that this build runs.
+pub trait Runs: JobKind {
+    /// A job, read and planned.
+    type Task: Words;
+
+    /// Reads what the job names, and plans it.
     ///
     /// # Errors
-    /// A line does not make sense.
-    pub fn parse(text: &str, path: &Path) -> Result<Self, Fault> {
-        Self::from_source(&Source::new(path, text))
+    /// A file cannot be read, or the job does not make sense.
+    fn task(&self) -> Result<Self::Task, Fault>;
+
+    /// Preprocessing for a number of runs of it, where symbols have these lengths; none for a kind
+    /// that takes none.
+    ///
+    /// # Errors
+    /// As [`Runs::task`], or its protocol has no preprocessing.
+    fn ahead(&self, symbols: &BTreeMap<String, u64>, times: u32) -> Result<Option<Preparation>, Fault> {
+        let _ = (symbols, times);
+        Ok(None)
     }
 
-    fn from_source(source: &Source) -> Result<Self, Fault> {
-        let mut top = source.sections()?;
-        if top.has("peers") {
-            let remedy = "name it with --config, and the job file, which all members have alike, before it";
-            return Err(top.error("this is a member's own file", remedy));
-        }
-        match kind(&mut top)? {
-            AesCtrJob::KIND => AesCtrJob::from_section(top).map(Self::AesCtr),
-            "psi" => PsiJob::from_section(top).map(Self::Psi),
-            "compute" => ComputeJob::from_section(top).map(Self::Compute),
-            "query" => QueryJob::from_section(top).map(Self::Query),
-            "infer" => InferJob::from_section(top).map(Self::Infer),
-            _ => CircuitJob::from_section(top).map(Self::Circuit),
-        }
+    /// The key of which a member keeps a share.
+    fn key_id(part: &<Self::Task as Task>::Part) -> Option<String> {
+        let _ = part;
+        None
+    }
+
+    /// The name of a member where all are processes of one machine, if people know it by another
+    /// than the job's.
+    fn local_name(member: PartyId) -> Option<String> {
+        let _ = member;
+        None
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The words and figures of a planned job.
+pub trait Words: Task<Learnt: Serialize + DeserializeOwned> + Clone + Send + Sync + 'static {
+    /// Its own fields of a report.
+    type Report: Serialize;
 
-    fn parsed(text: &str) -> Result<Job, String> {
-        Job::parse(text, Path::new("job.toml")).map_err(|e| e.to_string())
+    /// The end of the progress bar and its unit; 0 where only the run tells.
+    fn extent(&self) -> (u64, &'static str);
+
+    /// The parts of a run, in turn, in words, each with the progress from which on it is under way:
+    /// nothing where that has no parts.
+    ///
+    /// # Errors
+    /// It is too large to be run.
+    fn course(&self) -> Result<Vec<(u64, String)>, Fault> {
+        Ok(vec![])
     }
 
-    #[test]
-    fn a_file_without_a_kind_is_a_circuits() {
-        let text = "protocol = \"rep3\"\ncircuit = \"less:32\"\n";
-        let without = parsed(text);
-        assert!(matches!(without, Ok(Job::Circuit(_))), "{without:?}");
-        assert_eq!(without, parsed(&format!("kind = \"circuit\"\n{text}")));
+    /// What the job may not mean.
+    fn warnings(&self) -> Vec<String> {
+        vec![]
     }
 
-    #[test]
-    fn a_kind_that_is_not_known_is_named_with_its_line_and_the_near_one() {
-        let error = parsed("protocol = \"rep3\"\nkind = \"circut\"\n").err().unwrap_or_default();
-        assert!(error.contains("line 2") && error.contains("did you mean `circuit`?"), "{error}");
+    /// What an operator reads beside the terms: lines, and the same by name for programs.
+    fn beside_terms(&self) -> (Vec<String>, serde_json::Map<String, serde_json::Value>) {
+        Default::default()
     }
 
-    #[cfg(all(feature = "nn", feature = "two"))]
-    #[test]
-    fn names_of_a_field_that_are_not_known_have_the_near_one_as_remedy() {
-        let text = "kind = \"infer\"\nprotocol = \"two\"\not = \"ferret_b11\"\n";
-        let error = parsed(text).err().unwrap_or_default();
-        assert!(error.ends_with("; did you mean `ferret-b11`?"), "the near one alone: {error}");
-        let error = parsed("kind = \"infer\"\not = \"fast\"\n").err().unwrap_or_default();
-        assert!(error.ends_with("; write ot = \"auto\""), "{error}");
+    /// The work of a run, as `5 instances of less:32`.
+    fn work(&self, learnt: &Self::Learnt) -> String;
+
+    /// Results as they are printed.
+    fn printed(&self, learnt: &Self::Learnt) -> Vec<u8> {
+        let _ = learnt;
+        vec![]
     }
+
+    /// Results and what they are of, for programs.
+    fn report(&self, learnt: &Self::Learnt) -> Self::Report;
+}
+
+/// The table `[inputs]`, unless there are none.
+pub(crate) fn inputs(lines: Vec<String>) -> Vec<String> {
+    if lines.is_empty() { lines } else { [vec!["\n[inputs]".to_owned()], lines].concat() }
+}
+
+/// A TOML key; names may hold dots.
+pub(crate) fn quoted(name: &str) -> String {
+    if name.contains('.') { format!("\"{name}\"") } else { name.to_owned() }
 }

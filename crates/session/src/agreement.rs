@@ -1,7 +1,8 @@
 //! The agreement of all members before anything is computed, whatever kind of job it is.
 //!
-//! The handshake compares two 32-byte digests. The first is eight tags of four bytes, one for each field, so that both
-//! sides can say *what* differs; the second is one BLAKE3 digest of all fields, which is what binds.
+//! The handshake compares two 32-byte digests. The first is eight tags of four bytes, one for each
+//! field, so that both sides can say *what* differs; the second is one BLAKE3 digest of all fields,
+//! which is what binds.
 
 use crate::{Fault, Member, Protocol};
 use hushwire_fault::{Who, code};
@@ -19,7 +20,8 @@ pub struct Field {
     pub text: String,
     /// Its value as people are shown it, where that is another text.
     pub shown: Option<String>,
-    /// The text of it among the job's [`Terms`](crate::Terms); none of sizes and of how the work is cut.
+    /// The text of it among the job's [`Terms`](crate::Terms); none of sizes and of how the work is
+    /// cut.
     pub term: Option<String>,
 }
 
@@ -35,7 +37,8 @@ impl Field {
         Self { term: None, ..Self::new(name, text) }
     }
 
-    /// The same field as another text among the terms: without versions, which change with releases.
+    /// The same field as another text among the terms: without versions, which change with
+    /// releases.
     #[must_use]
     pub fn meaning(self, term: impl Into<String>) -> Self {
         Self { term: Some(term.into()), ..self }
@@ -58,7 +61,8 @@ impl Field {
     }
 }
 
-/// AGREEMENT: the kind, before everything else. Circuits, the first kind, go without, as in releases that had no other.
+/// AGREEMENT: the kind, before everything else. Circuits, the first kind, go without, as in
+/// releases that had no other.
 fn prefix(kind: &str) -> Option<&str> {
     (kind != "circuit").then_some(kind)
 }
@@ -76,14 +80,16 @@ pub struct Agreement {
     pub clients: Vec<String>,
     /// Everything that binds. The first eight are named where they differ.
     pub fields: Vec<Field>,
-    /// Lanes between each two parties. The last one is for control: session keys, and the word that all is done.
+    /// Lanes between each two parties. The last one is for control: session keys, and the word that
+    /// all is done.
     pub lanes: u16,
     /// Lanes between a client and each party.
     pub client_lanes: u16,
 }
 
 impl Agreement {
-    /// Four bytes for each of the first eight fields: names what differs. Jobs of two kinds differ in all of them.
+    /// Four bytes for each of the first eight fields: names what differs. Jobs of two kinds differ
+    /// in all of them.
     #[must_use]
     pub fn tags(&self) -> [u8; 4 * TAGS] {
         let mut tags = [0; 4 * TAGS];
@@ -105,8 +111,8 @@ impl Agreement {
         *hash.finalize().as_bytes()
     }
 
-    /// Our fields where tags differ, as `instances (ours: 8)`; empty when none does. Of another job altogether, the one
-    /// answer says which ours is.
+    /// Our fields where tags differ, as `instances (ours: 8)`; empty when none does. Of another job
+    /// altogether, the one answer says which ours is.
     #[must_use]
     pub fn differences(&self, theirs: &[u8; 4 * TAGS]) -> Vec<String> {
         let ours = self.tags();

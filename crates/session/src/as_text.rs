@@ -1,4 +1,5 @@
-//! Values in messages between our own processes: paths, whatever their bytes, and bytes, as hexadecimal digits.
+//! Values in messages between our own processes: paths, whatever their bytes, and bytes, as
+//! hexadecimal digits.
 #![allow(missing_docs, reason = "serde's `with` calls them")]
 
 use serde::{Deserialize, Deserializer, Serializer, de::Error};

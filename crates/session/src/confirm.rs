@@ -6,11 +6,12 @@ use hushwire_machine::{Channel, NetError, PartyId};
 
 const STEP: &str = "confirmation";
 
-/// Says to every peer that this member is done, and waits until all have said so. Links stay open meanwhile, so that
-/// nothing still under way is lost.
+/// Says to every peer that this member is done, and waits until all have said so. Links stay open
+/// meanwhile, so that nothing still under way is lost.
 ///
-/// Clients do not meet each other. A party therefore hears its clients first, then the other parties, and answers clients
-/// last: whoever has heard all parties knows that every member is done.
+/// Clients do not meet each other. A party therefore hears its clients first, then the other
+/// parties, and answers clients last: whoever has heard all parties knows that every member is
+/// done.
 pub(crate) fn all_done(plan: &Agreement, channels: &mut [Channel]) -> Result<(), Fault> {
     let word = word(plan);
     let (mut clients, mut parties): (Vec<_>, Vec<_>) =

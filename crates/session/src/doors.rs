@@ -14,7 +14,7 @@ pub const IN: &str = "sharing inputs";
 const OUT: &str = "opening outputs";
 const COMPARE: &str = "comparing shares of inputs";
 
-/// Those of one thread, batch after batch.
+/// The ways of one thread, batch after batch.
 pub struct Doors {
     /// The role of this party.
     pub role: Role,
@@ -61,8 +61,8 @@ fn ranges(bytes: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
 }
 
 impl Doors {
-    /// Shares of all inputs of a batch, one after the other. `own` are those that this party brings; `turn` is the number that
-    /// clients give the batch.
+    /// Shares of all inputs of a batch, one after the other. `own` are those that this party
+    /// brings; `turn` is the number that clients give the batch.
     pub fn share(
         &mut self,
         batch: &mut Batch,
@@ -99,8 +99,8 @@ impl Doors {
         Ok(shares)
     }
 
-    /// Takes the verdict on clients' shares of all batches begun so far. No output is opened, and `io` serves nothing
-    /// else, before.
+    /// Takes the verdict on clients' shares of all batches begun so far. No output is opened, and
+    /// `io` serves nothing else, before.
     pub fn compared(&mut self) -> Result<(), Failed> {
         let Some(comparison) = self.comparison.take() else { return Ok(()) };
         comparison.end(&mut self.io)?.map_or(Ok(()), |found| Err(Failed::Job(self.deviates(found))))
@@ -129,8 +129,8 @@ impl Doors {
         )
     }
 
-    /// Gives each recipient what it lacks of a batch's outputs. Those that this party learns come back. Clients have nothing, so
-    /// they hear every party's own share, masked by a zero-share.
+    /// Gives each recipient what it lacks of a batch's outputs. Those that this party learns come
+    /// back. Clients have nothing, so they hear every party's own share, masked by a zero-share.
     pub fn open(
         &mut self,
         batch: &mut Batch,

@@ -1,4 +1,5 @@
-//! Engines: a party's side of the protocols without clients that run circuits, one interface for all of them.
+//! Engines: a party's side of the protocols without clients that run circuits, one interface for
+//! all of them.
 //!
 //! ```text
 //! all     commit to 32 fresh bytes each, then open them ─► the run's name, and one for each engine
@@ -30,8 +31,9 @@ pub const SETUP: &str = "oblivious transfer set-up";
 
 /// One party's side of a protocol, set up on channels that serve it alone.
 pub trait Engine: Send {
-    /// Computes a program: the inputs that this party brings go in and the outputs that it learns come out, in the circuit's
-    /// order. `left` are the instances of this run and of the same program's later ones: for so many preprocessing is made.
+    /// Computes a program: the inputs that this party brings go in and the outputs that it learns
+    /// come out, in the circuit's order. `left` are the instances of this run and of the same
+    /// program's later ones: preprocessing is made for all of them.
     ///
     /// # Errors
     /// A channel failed, a peer deviated, or this party cannot go on.
@@ -44,7 +46,8 @@ pub trait Engine: Send {
         left: u64,
     ) -> Result<Planes, Failure>;
 
-    /// Takes preprocessing that was made before, for the next runs; protocols without preprocessing have none to take.
+    /// Takes preprocessing that was made before, for the next runs; protocols without preprocessing
+    /// have none to take.
     fn take(&mut self, ahead: Ahead) {
         drop(ahead);
     }
@@ -55,15 +58,16 @@ pub trait Engine: Send {
 pub struct Seat {
     /// The party's number.
     pub index: u8,
-    /// The name of this run and no other: every party's fresh bytes make it new, whatever the session's id, and no party can
-    /// choose it.
+    /// The name of this run and no other: every party's fresh bytes make it new, whatever the
+    /// session's id, and no party can choose it.
     pub context: Context,
     agreement: Arc<Agreement>,
     watch: Option<Watch>,
 }
 
 impl Seat {
-    /// Names the run. The channels are those to each peer, in the order of parties, for all but computing.
+    /// Names the run. The channels are those to each peer, in the order of parties, for all but
+    /// computing.
     ///
     /// # Errors
     /// A channel failed, or this member is no party.
@@ -90,7 +94,8 @@ impl Seat {
         channels(member, self.index, 0, lane)
     }
 
-    /// An engine on these channels, under a name of no other; LOCAL: `threads` share its work, where the protocol can.
+    /// An engine on these channels, under a name of no other; LOCAL: `threads` share its work,
+    /// where the protocol can.
     ///
     /// # Errors
     /// The set-up failed.
@@ -197,7 +202,8 @@ pub enum Failure {
     Net(NetError),
     /// The other one of two parties deviated.
     Peer(Fault),
-    /// One of several parties deviated, who is known or not, as a check found out that has a name or has none.
+    /// One of several parties deviated, who is known or not, as a check found out that has a name
+    /// or has none.
     Among(Fault, Option<PartyId>, Option<String>),
     /// This party cannot go on.
     Ours(Fault),

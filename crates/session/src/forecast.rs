@@ -1,5 +1,5 @@
-//! A run's rounds, bytes and time, from its plan and its circuit alone: the costs that protocols declare, and the rates at which
-//! they were measured to compute.
+//! A run's rounds, bytes and time, from its plan and its circuit alone: the costs that protocols
+//! declare, and the rates at which they were measured to compute.
 
 #[cfg(feature = "two")]
 mod pair;
@@ -21,7 +21,7 @@ pub struct Forecast {
     pub work: u64,
     /// The unit of `work`: ANDs, blocks or OTs.
     pub unit: &'static str,
-    /// Exchanges one after the other on the busiest lane, without those of set-ups.
+    /// Exchanges one after the other on the busiest lane, without set-ups.
     pub rounds: u64,
     /// Payload, without set-ups and TLS.
     pub bytes_sent: u64,
@@ -32,7 +32,7 @@ pub struct Forecast {
     /// The costs between three parties whose messages take at least this long: these use more trees
     /// in place of ripples.
     farther: [Option<(Duration, Cost)>; 2],
-    /// Of two parties on numbers: their time is that of two lanes.
+    /// Of two parties on numbers: their time is the time of two lanes.
     #[cfg(feature = "two")]
     pair: Option<pair::Pair>,
 }
@@ -72,11 +72,12 @@ const fn set_up(protocol: Protocol) -> u64 {
     }
 }
 
-/// Bits that a party sends for a triple with the extension that there is without a word: [`hushwire_gmw::triples_cost`] says more.
+/// Bits that a party sends for a triple with the default extension:
+/// [`hushwire_gmw::triples_cost`] says more.
 const TRIPLE_BITS: usize = 31;
 
-/// LOCAL: ANDs that a thread computes in a second, on a CPU with AES instructions and without. Half of what
-/// docs/benchmarks.md has of AES-NI, as parties seldom have their CPU for themselves.
+/// LOCAL: ANDs that a thread computes in a second, on a CPU with AES instructions and without. Half
+/// of what docs/benchmarks.md has of AES-NI, as parties seldom have their CPU for themselves.
 const fn rates(protocol: Protocol, scheme: Option<Scheme>) -> [f64; 2] {
     match (protocol, scheme) {
         (Protocol::Rep3, _) => [5e8, 5e7],
@@ -129,7 +130,8 @@ impl Forecast {
         }
     }
 
-    /// Of a program that runs once, on one thread. Authenticated garbling has all of its phases but the set-up in it.
+    /// Of a program that runs once, on one thread. Authenticated garbling has all of its phases but
+    /// the set-up in it.
     #[must_use]
     pub fn of_program(chosen: Chosen, program: &Program, seats: &Seats, aes_instructions: bool) -> Self {
         let Cost { rounds, bytes_sent } = match chosen.protocol.authenticated() {
@@ -143,9 +145,10 @@ impl Forecast {
         Self { work: ands, rounds, bytes_sent, compute, ..Self::of_set_up(chosen.protocol) }
     }
 
-    /// Of steps on shares of numbers and bits, on one thread: `sent` are the bytes of the party that sends most. Three parties
-    /// compute about as much for a bit that they send, whatever it is of. `farther` are rounds and bytes where messages are under way
-    /// for 75 µs and for a millisecond at least.
+    /// Of steps on shares of numbers and bits, on one thread: `sent` are the bytes of the party
+    /// that sends most. Three parties compute about as much for a bit that they send, whatever it
+    /// is of. `farther` are rounds and bytes where messages are under way for 75 µs and for a
+    /// millisecond at least.
     #[must_use]
     pub fn of_steps((rounds, sent): (u64, u64), farther: [(u64, u64); 2], aes_instructions: bool) -> Self {
         let [with, without] = rates(Protocol::Rep3, None);
@@ -165,7 +168,8 @@ impl Forecast {
         }
     }
 
-    /// Of steps of two parties on numbers, with OTs by the extension of `chosen`: bytes and rounds are exact for the party that sends most.
+    /// Of steps of two parties on numbers, with OTs by the extension of `chosen`: bytes and rounds
+    /// are exact for the party that sends most.
     #[cfg(feature = "two")]
     pub fn of_pair(chosen: Chosen, plan: &hushwire_two::Plan, aes_instructions: bool) -> Self {
         let ot = chosen_ot(chosen.ot);
@@ -174,8 +178,8 @@ impl Forecast {
         Self { work, unit: "OTs", rounds, bytes_sent, pair: Some(pair), ..Self::of_set_up(Protocol::Two) }
     }
 
-    /// Of so many ANDs of two parties on one thread, under Yao's protocol with a scheme or under GMW: what is known where there is
-    /// no plan. Rounds are not counted.
+    /// For a number of ANDs of two parties on one thread, under Yao's protocol with a scheme or
+    /// under GMW: what is known where there is no plan. Rounds are not counted.
     #[must_use]
     pub fn of_two(scheme: Option<Scheme>, ands: u64, aes_instructions: bool) -> Self {
         let protocol = if scheme.is_some() { Protocol::Yao } else { Protocol::Gmw };
@@ -209,7 +213,7 @@ impl Forecast {
         }
     }
 
-    /// Of the encryption of so many bytes, or their decryption, in batches of blocks.
+    /// For the encryption or decryption of `bytes` bytes in batches of blocks.
     #[must_use]
     pub fn of_bytes(size: KeySize, sbox: Sbox, bytes: u64, cut: Batching, aes_instructions: bool) -> Self {
         let Batching { instances: blocks, batch: chunk, threads, lanes } = cut;
@@ -233,7 +237,7 @@ impl Forecast {
         }
     }
 
-    /// Of so many chosen oblivious transfers. Rounds are not counted.
+    /// For `count` chosen oblivious transfers. Rounds are not counted.
     #[must_use]
     pub fn of_ots(ot: hushwire_ot::Protocol, level: Level, count: usize, aes_instructions: bool) -> Self {
         let both = ot.cost(level, Functionality::Ot, count.max(1));
@@ -255,7 +259,8 @@ impl Forecast {
         farther.map_or(near, |(_, cost)| *cost)
     }
 
-    /// The time over such a network in seconds: what is sent and what is computed overlap, round trips come on top.
+    /// The time over such a network in seconds: what is sent and what is computed overlap, round
+    /// trips come on top.
     #[must_use]
     pub fn seconds(&self, net: Shape) -> f64 {
         let waits = |rounds: u64| rounds as f64 * net.rtt.as_secs_f64() / 2.0;
@@ -271,8 +276,8 @@ impl Forecast {
     }
 }
 
-/// The cost of all phases of authenticated garbling among `n` parties but the set-up, to the party with most rounds and the one with
-/// most bytes.
+/// The cost of all phases of authenticated garbling among `n` parties but the set-up, to the party
+/// with most rounds and the one with most bytes.
 fn all_phases(chosen: Chosen, n: u8, task: &Task) -> Cost {
     let parties = usize::from(n);
     let made = preprocess_cost(parties, chosen_ot(chosen.ot), task.need());
@@ -305,7 +310,8 @@ fn batch(chosen: Chosen, program: &Program, seats: &Seats, n: usize) -> Cost {
         Protocol::Authgarble(_) | Protocol::Ywz20(_) => {
             let ands = program.ands() * n as u64;
             let (each, made) = authenticated(chosen_ot(chosen.ot), chosen.protocol, ands);
-            // Coins, checks and openings of a set-up and a run: about as many whatever the circuit is.
+            // Coins, checks and openings of a set-up and a run: their number hardly depends on the
+            // circuit is.
             Cost { rounds: made.max(40) + 40, bytes_sent: ands * each as u64 + 16 * ends * 8 }
         }
         Protocol::Yao => {
@@ -323,12 +329,12 @@ fn batch(chosen: Chosen, program: &Program, seats: &Seats, n: usize) -> Cost {
     }
 }
 
-/// The extension that there is without a word.
+/// The default extension.
 fn chosen_ot(given: Option<hushwire_ot::Protocol>) -> hushwire_ot::Protocol {
     given.unwrap_or(hushwire_ot::Protocol::SoftSpoken4)
 }
 
-/// Bytes that a garbler sends for one of so many ANDs of authenticated garbling, and rounds of
+/// Bytes that a garbler sends for one of `all` ANDs of authenticated garbling, and rounds of
 /// their preprocessing.
 fn authenticated(ot: hushwire_ot::Protocol, protocol: Protocol, all: u64) -> (usize, u64) {
     let Some((n, form)) = protocol.authenticated() else { return (0, 0) };

@@ -1,5 +1,5 @@
-//! Files of symmetric keys: where a member keeps its share of one and the ledger of its counters, and the marks by which such
-//! files are known, so that no output replaces them.
+//! Files of symmetric keys: where a member keeps its share of one and the ledger of its counters,
+//! and the marks by which such files are known, so that no output replaces them.
 
 use crate::{Fault, as_text, toml_file::Section};
 use serde::{Deserialize, Serialize};
@@ -19,9 +19,10 @@ pub struct KeyPlaces {
     pub ledger: Option<PathBuf>,
     /// Of the owner: the first counter block; drawn or found in the ledger where it is not given.
     pub iv: Option<Iv>,
-    /// Of the owner: whether a ledger that is not there was lost, and no counter may be chosen under the key.
+    /// Of the owner: whether a ledger that is not there was lost, and no counter may be chosen
+    /// under the key.
     pub history_lost: bool,
-    /// The form in which a person said all this, for remedies.
+    /// The form in which a person gave these settings, for remedies.
     pub said: Said,
 }
 
@@ -50,15 +51,14 @@ impl KeyPlaces {
     pub(crate) fn from_section(mut section: Section<'_>) -> Result<Self, Fault> {
         let key_share = section.take("key-share").map(|v| v.path()).transpose()?;
         let ledger = section.take("ledger").map(|v| v.path()).transpose()?;
-        let iv =
-            section.take("iv").map(|v| v.parsed(Iv::from_hex, "write 32 hexadecimal digits")).transpose()?;
+        let iv = section.parsed("iv", Iv::from_hex, "write 32 hexadecimal digits")?;
         if let Some(decrypt) = section.take("decrypt") {
             return Err(decrypt.error(
                 "is said in the job file, so that all members agree on it",
                 "write direction = \"decrypt\" there, and leave it out here",
             ));
         }
-        let history_lost = section.take("history-lost").map(|v| v.flag()).transpose()?.unwrap_or_default();
+        let history_lost = section.flag("history-lost")?;
         section.finish()?;
         Ok(Self { key_share, ledger, iv, history_lost, said: Said::File })
     }
@@ -80,7 +80,8 @@ impl Iv {
         Ok(Self(u128::from_be_bytes(iv)))
     }
 
-    /// A fresh one. Two of them start fewer than 2^36 blocks (1 TiB) apart with a probability below 2^-91.
+    /// A fresh one. Two of them start fewer than 2^36 blocks (1 TiB) apart with a probability below
+    /// 2^-91.
     ///
     /// # Errors
     /// The operating system gives no randomness.

@@ -5,9 +5,10 @@
 //! party or client file ─► identity, peers, places ┴─► MemberConfig ─► run ─► outputs
 //! ```
 //!
-//! A [`Task`] is a job of some kind, read and planned; its [`Agreement`] is what the handshake compares, its [`Terms`] what an
-//! operator allows. A [`PartyFile`] or [`ClientFile`] is a member's own: key, peers and their pins, where values lie. [`run()`] is
-//! one member's side, from inputs to outputs; the kind's [`Part`] computes in between.
+//! A [`Task`] is a job of some kind, read and planned; its [`Agreement`] is what the handshake
+//! compares, its [`Terms`] what an operator allows. A [`PartyFile`] or [`ClientFile`] is a member's
+//! own: key, peers and their pins, where values lie. [`run()`] is one member's side, from inputs to
+//! outputs; the kind's [`Part`] computes in between.
 //!
 //! | module | |
 //! |---|---|
@@ -35,6 +36,7 @@ pub mod run;
 mod run_files;
 mod seats;
 pub mod shelves;
+pub mod size;
 pub mod suggest;
 mod terms;
 pub mod threads;

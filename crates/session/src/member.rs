@@ -28,7 +28,8 @@ impl Member {
         }
     }
 
-    /// Its number on the wire; `clients` are those of the job, in order. `None` for a client that is not among them.
+    /// Its number on the wire; `clients` are the job's, in order. `None` for a client that
+    /// is not among them.
     #[must_use]
     pub fn id(&self, clients: &[String]) -> Option<PartyId> {
         match self {
@@ -79,7 +80,7 @@ impl FromStr for Member {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if let Some(name) = text.strip_prefix("client:") {
-            // Computations and queries name members without a word on their kind.
+            // Computations and queries name members without their kind.
             return match index(name) {
                 Some(_) => Err(format!("{name:?} is a party's name; give the client another one")),
                 None => check_name(name).map(|()| Self::Client(name.to_owned())),

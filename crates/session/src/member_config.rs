@@ -10,10 +10,11 @@ use hushwire_machine::{Net, NetError, PartyId, Presented, Reason, SessionId};
 use hushwire_wire::{self as wire, Identity, Listener, PeerConfig, SessionConfig, Shape, TransportKind};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
-/// LOCAL: how long all peers together may take to come, where nothing else is said.
+/// LOCAL: how long all peers together may take to come, by default.
 pub(crate) const CONNECT: Duration = Duration::from_secs(60);
-/// LOCAL: how long no byte may move while a step waits for a peer that is alive, where nothing else is said. Dead peers
-/// are noticed within seconds whatever this is; an owner may have to wait for a long computation to end.
+/// LOCAL: how long no byte may move while a step waits for a peer that is alive, where nothing else
+/// is said. Dead peers are noticed within seconds whatever this is; an owner may have to wait for a
+/// long computation to end.
 pub(crate) const STALL: Duration = Duration::from_secs(3600);
 
 /// An event of a run under way, for the program that waits.
@@ -26,7 +27,8 @@ pub enum Event {
     Connected,
     /// That many instances are done, of that many.
     Progress(u64, u64),
-    /// This member cannot take part, or has heard that another cannot, and tells the others before it ends.
+    /// This member cannot take part, or has heard that another cannot, and tells the others before
+    /// it ends.
     Failed(Fault),
 }
 
@@ -63,15 +65,16 @@ pub struct MemberConfig {
     pub keys: KeyPlaces,
     /// The directory of preprocessing that is made ahead, where this party keeps any.
     pub shelf: Option<PathBuf>,
-    /// The jobs in which this member takes part; any, where nothing is said.
+    /// The jobs in which this member takes part; all, where none are named.
     pub allowed: Option<Allowed>,
-    /// The files that this member reads besides its inputs, and whether outputs may replace files of others.
+    /// The files that this member reads besides its inputs, and whether outputs may replace files
+    /// of others.
     pub files: RunFiles,
 }
 
-/// The session's name from a label that all members give. It may serve again: the session's id, which hashes and
-/// pseudo-random sharings rest on, covers what every party draws afresh (see [`wire::Net::session`]). Members of runs
-/// with other labels refuse each other.
+/// The session's name from a label that all members give. It may serve again: the session's id,
+/// which hashes and pseudo-random sharings rest on, covers what every party draws afresh (see
+/// [`wire::Net::session`]). Members of runs with other labels refuse each other.
 #[must_use]
 pub fn session_of(label: &str) -> SessionId {
     let mut id = [0; 16];
@@ -80,7 +83,8 @@ pub fn session_of(label: &str) -> SessionId {
 }
 
 impl MemberConfig {
-    /// A member over TLS that knows no peers and has no values yet, in the session of the empty label.
+    /// A member over TLS that knows no peers and has no values yet, in the session of the empty
+    /// label.
     #[must_use]
     pub fn new(me: Member, identity: Identity, listener: Option<Arc<Listener>>) -> Self {
         Self {
@@ -154,7 +158,8 @@ impl MemberConfig {
         config
     }
 
-    /// Allows these jobs besides those that are allowed already; where none were named so far, no others are from now on.
+    /// Allows these jobs besides those that are allowed already; where none were named so far, no
+    /// others are from now on.
     pub fn allow(&mut self, digests: impl IntoIterator<Item = TermsDigest>) {
         self.allowed.get_or_insert_default().extend(digests);
     }
@@ -162,13 +167,13 @@ impl MemberConfig {
     /// Whether this member takes part in a job of these terms.
     ///
     /// # Errors
-    /// Jobs are named in which it does, and this is none of them.
+    /// It names the jobs in which it takes part, and this job is not among them.
     pub fn allows(&self, terms: &Terms) -> Result<(), Fault> {
         self.allowed.as_ref().map_or(Ok(()), |allowed| allowed.check(terms))
     }
 
-    /// Keeps outputs away from the files of inputs. [`run()`](crate::run()) does so; earlier, it keeps away what a
-    /// program writes beside the outputs.
+    /// Keeps outputs away from the files of inputs. [`run()`](crate::run()) does so; earlier, it
+    /// keeps away what a program writes beside the outputs.
     pub fn protect_inputs(&mut self) {
         for (name, input) in &self.inputs {
             if let Some(path) = input.path() {
@@ -343,7 +348,8 @@ pub fn explain(plan: &Agreement, e: NetError) -> Fault {
 mod tests {
     use super::*;
 
-    /// The numbers of the clients `130` and `bob` on the wire are 129 and 130: whoever is missing is blamed, and nobody else.
+    /// The numbers of the clients `130` and `bob` on the wire are 129 and 130: whoever is missing
+    /// is blamed, and nobody else.
     #[test]
     fn a_client_called_by_a_number_of_the_wire_is_blamed_itself() {
         let plan = Agreement {

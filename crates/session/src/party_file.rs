@@ -1,4 +1,5 @@
-//! The party file and the client file: who one is, where the others are, and where values lie. Each member has its own.
+//! The party file and the client file: who one is, where the others are, and where values lie. Each
+//! member has its own.
 
 use crate::{
     Allowed, Fault, Member, Warning, as_text,
@@ -21,7 +22,7 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// The place of an input's value. No `Debug`: values may stand in it.
+/// The place of an input's value. No `Debug`: values may be in it.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InputPlace {
@@ -33,7 +34,8 @@ pub enum InputPlace {
     HexFile(#[serde(with = "as_text::path")] PathBuf),
     /// The bytes that [`InputPlace::File`] would have.
     Memory(#[serde(with = "as_text::bytes")] Arc<Zeroizing<Vec<u8>>>),
-    /// Columns of the CSV file there, an [`InputPlace::File`] or an [`InputPlace::Memory`]: of computations.
+    /// Columns of the CSV file there, an [`InputPlace::File`] or an [`InputPlace::Memory`]: of
+    /// computations.
     Csv(Box<InputPlace>, Vec<String>),
     /// Elements as text, with commas between them: of computations.
     Values(#[serde(with = "as_text::secret")] Zeroizing<String>),
@@ -72,7 +74,8 @@ pub enum OutputPlace {
     Csv(#[serde(with = "as_text::path")] PathBuf),
     /// Back to the caller, in a file that never has a name: of encryptions.
     Unnamed,
-    /// Back to the caller as hexadecimal digits: for one instance. Of kinds whose outputs are text, as text.
+    /// Back to the caller as hexadecimal digits: for one instance. Of kinds whose outputs are text,
+    /// as text.
     Show,
     /// Back to the caller, as the bytes that [`OutputPlace::File`] would have.
     Memory,
@@ -117,15 +120,15 @@ pub struct MemberFile {
     pub keys: KeyPlaces,
     /// The directory of preprocessing that was made ahead, where it keeps any.
     pub shelf: Option<PathBuf>,
-    /// The jobs in which it takes part; any, where nothing is said.
+    /// The jobs in which it takes part; all, where none are named.
     pub allowed: Option<Allowed>,
-    /// The file in which some of their digests stand.
+    /// The file with some of their digests.
     pub allow_file: Option<PathBuf>,
     /// Warnings: settings that are not wrong and should not stay so.
     pub warnings: Vec<Warning>,
 }
 
-/// A party file. No `Debug`: inputs may stand in it.
+/// A party file. No `Debug`: inputs may be in it.
 #[derive(Clone)]
 pub struct PartyFile {
     /// The address on which this party listens.
@@ -134,7 +137,7 @@ pub struct PartyFile {
     pub member: MemberFile,
 }
 
-/// A client file. No `Debug`: inputs may stand in it.
+/// A client file. No `Debug`: inputs may be in it.
 #[derive(Clone)]
 pub struct ClientFile(pub MemberFile);
 
@@ -233,8 +236,7 @@ impl MemberFile {
 
     fn rest(mut top: Section<'_>, me: Member) -> Result<Self, Fault> {
         let key = top.need("key", "key = \"party0.pem\"")?.path()?;
-        let transport = top.take("transport");
-        let transport = transport.map(|v| v.parsed(transport_named, "write \"tcp-tls\"")).transpose()?;
+        let transport = top.parsed("transport", transport_named, "write \"tcp-tls\"")?;
         let connect_timeout = top.take("connect-timeout").map(|v| v.duration()).transpose()?;
         let stall = top.take("stall").map(|v| v.duration()).transpose()?;
         let peers = match top.take("peers") {
@@ -286,7 +288,8 @@ impl MemberFile {
     /// Certificate and private key of this member.
     ///
     /// # Errors
-    /// The key file cannot be read, or holds something else; others may read or change it ([`read_private_key`]).
+    /// The key file cannot be read, or holds something else; others may read or change it
+    /// ([`read_private_key`]).
     pub fn identity(&self) -> Result<Identity, Fault> {
         Identity::from_pem(&read_private_key(&self.key)?)
             .map_err(|e| Fault::file("use the key", &self.key, e.cause(), e.remedy()))
@@ -326,7 +329,8 @@ fn transport_named(name: &str) -> Result<TransportKind, String> {
     })
 }
 
-/// An address, `host:port`, not yet resolved, or `unix:/path`. An IPv6 address stands in brackets before its port.
+/// An address, `host:port`, not yet resolved, or `unix:/path`. An IPv6 address is in brackets
+/// before its port.
 ///
 /// # Errors
 /// It is neither; the text says so.
@@ -334,7 +338,8 @@ pub fn address(text: &str) -> Result<String, String> {
     if text.strip_prefix("unix:").is_some_and(|path| !path.is_empty()) {
         return Ok(text.to_owned());
     }
-    // What has colons left is an IPv6 address, in brackets or as std takes it, or one without its port.
+    // What has colons left is an IPv6 address, in brackets or as std takes it, or one without its
+    // port.
     let is_host = |host: &str| {
         !host.is_empty()
             && (!host.contains(':')

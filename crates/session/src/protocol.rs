@@ -1,6 +1,6 @@
 //! The protocols by name: how many parties each has, and what else it must be told.
 
-use crate::{Fault, Link, Member, suggest};
+use crate::{Fault, Link, Member, suggest::Unknown};
 use hushwire_authgarble::Form;
 use hushwire_fault::code;
 use hushwire_garble::Scheme;
@@ -11,7 +11,8 @@ use std::{fmt, str::FromStr};
 /// The most parties that a protocol has.
 pub const MOST_PARTIES: u8 = 8;
 
-/// The protocol between computing parties. All but [`Protocol::Authgarble`] and [`Protocol::Ywz20`] are semi-honest.
+/// The protocol between computing parties. All but [`Protocol::Authgarble`] and [`Protocol::Ywz20`]
+/// are semi-honest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
@@ -23,7 +24,7 @@ pub enum Protocol {
     Gmw,
     /// Two parties on numbers: computations alone, in builds with the feature `two`.
     Two,
-    /// So many parties, of which all but one may be corrupt and deviate.
+    /// A number of parties, of which all but one may be corrupt and deviate.
     Authgarble(u8),
     /// The same among three and more, with half gates: fewer bytes and one more round.
     Ywz20(u8),
@@ -32,7 +33,8 @@ pub enum Protocol {
 impl Protocol {
     /// The protocols whose number of parties is fixed, in the order of [`Self::NAMES`].
     pub const ALL: [Self; 3] = [Self::Rep3, Self::Yao, Self::Gmw];
-    /// Names in job files and `--protocol`, in the order of [`Self::ALL`]; `authgarble:5` has five parties.
+    /// Names in job files and `--protocol`, in the order of [`Self::ALL`]; `authgarble:5` has five
+    /// parties.
     pub const NAMES: &[&str] = if cfg!(feature = "two") {
         &["rep3", "yao", "gmw", "authgarble", "two"]
     } else {
@@ -73,7 +75,7 @@ impl Protocol {
         }
     }
 
-    /// The same among `n` parties, where it may have as many.
+    /// The same among `n` parties, where it may have that number.
     #[must_use]
     pub const fn among(self, n: u8) -> Self {
         match self {
@@ -235,7 +237,8 @@ pub struct Chosen {
     pub linear: Linear,
     /// The link by which the extension was chosen, where nobody named one.
     pub link: Option<Link>,
-    /// Whether two parties on numbers make OTs ahead of their use; none: as far from each other as they are.
+    /// Whether two parties on numbers make OTs ahead of their use; none: as far from each other as
+    /// they are.
     pub ahead: Option<bool>,
 }
 
@@ -276,9 +279,10 @@ impl Chosen {
     /// As members agree on it.
     pub fn agreed(self) -> String {
         let text = self.text(Scheme::agreed);
-        // Of the first revision the evaluator between two did not prove what it says of ANDs, and parties of more did not compare
-        // what they were told of preprocessing; of the second nobody offered garbled circuits; of the third two parties compared hashes of MACs;
-        // of the fourth computations took nothing from disk.
+        // Of the first revision the evaluator between two did not prove what it says of ANDs, and
+        // parties of more did not compare what they were told of preprocessing; of the second
+        // nobody offered garbled circuits; of the third two parties compared hashes of MACs; of the
+        // fourth computations took nothing from disk.
         let name = self.protocol.to_string();
         if self.protocol.authenticated().is_some() {
             text.replacen(&name, &format!("{name} revision 5"), 1)
@@ -315,13 +319,13 @@ fn take_private() -> String {
 ///
 /// # Errors
 /// It hides none, or no scheme has that name.
-pub fn private_scheme(name: &str) -> Result<Scheme, String> {
+pub fn private_scheme(name: &str) -> Result<Scheme, Unknown> {
     if name == Scheme::PrivacyFree.name() {
-        return Err(format!("{REVEALS}; {}", take_private()));
+        return Err(Unknown::with(REVEALS, take_private()));
     }
     let known = Scheme::PRIVATE.map(Scheme::name);
     let found = Scheme::PRIVATE.into_iter().find(|scheme| scheme.name() == name);
-    found.ok_or_else(|| format!("no garbling scheme is called {name:?}; {}", suggest::remedy(name, &known)))
+    found.ok_or_else(|| Unknown::among(format!("no garbling scheme is called {name:?}"), name, &known))
 }
 
 /// The extensions of oblivious transfer that semi-honest protocols take.
@@ -332,23 +336,24 @@ pub fn extensions() -> impl Iterator<Item = Extension> {
 /// One of [`extensions`].
 ///
 /// # Errors
-/// None of them has that name.
-pub fn extension(name: &str) -> Result<Extension, String> {
+/// No extension has that name.
+pub fn extension(name: &str) -> Result<Extension, Unknown> {
     let known: Vec<_> = extensions().map(Extension::name).collect();
     extensions()
         .find(|e| e.name() == name)
-        .ok_or_else(|| format!("no semi-honest OT is called {name:?}; {}", suggest::remedy(name, &known)))
+        .ok_or_else(|| Unknown::among(format!("no semi-honest OT is called {name:?}"), name, &known))
 }
 
 /// One of [`extensions`], or none where the link is to decide, which is called `auto`.
 ///
 /// # Errors
-/// None of them has that name.
-pub fn extension_or_auto(name: &str) -> Result<Option<Extension>, String> {
+/// No extension has that name.
+pub fn extension_or_auto(name: &str) -> Result<Option<Extension>, Unknown> {
     if name == "auto" { Ok(None) } else { extension(name).map(Some) }
 }
 
-/// Whether OTs are made ahead of their use: `yes`, `no`, or none where the parties' distance is to decide, which is called `auto`.
+/// Whether OTs are made ahead of their use: `yes`, `no`, or none where the parties' distance is to
+/// decide, which is called `auto`.
 ///
 /// # Errors
 /// It is called otherwise.
@@ -381,9 +386,9 @@ pub fn words(parties: u8) -> String {
 }
 
 impl FromStr for Protocol {
-    type Err = String;
+    type Err = Unknown;
 
-    fn from_str(name: &str) -> Result<Self, String> {
+    fn from_str(name: &str) -> Result<Self, Unknown> {
         if let Some(rest) = name.strip_prefix("authgarble") {
             let mut words = rest.split(':');
             let parties = match [words.next(), words.next()] {
@@ -395,17 +400,17 @@ impl FromStr for Protocol {
             let Some(parties) = parties.filter(|_| words.next().is_none()) else {
                 let remedy =
                     format!("write authgarble:N for N parties, 2 to {MOST_PARTIES}, or authgarble:N:ywz20");
-                return Err(format!("no protocol is called {name:?}; {remedy}"));
+                return Err(Unknown::with(format!("no protocol is called {name:?}"), remedy));
             };
             let protocol = Self::Authgarble(parties);
-            return variant.map_or(Ok(protocol), |variant| protocol.variant(variant));
+            return variant.map_or(Ok(protocol), |variant| Ok(protocol.variant(variant)?));
         }
         let two = cfg!(feature = "two").then_some(Self::Two);
         Self::ALL
             .into_iter()
             .chain(two)
             .find(|p| p.name() == name)
-            .ok_or_else(|| format!("no protocol is called {name:?}; {}", suggest::remedy(name, Self::NAMES)))
+            .ok_or_else(|| Unknown::among(format!("no protocol is called {name:?}"), name, Self::NAMES))
     }
 }
 
@@ -496,7 +501,7 @@ mod tests {
         // Parties of other variants do not meet.
         let agreed = |protocol| Chosen::new(protocol, None, None).map(Chosen::agreed).expect("a choice");
         assert_ne!(agreed(Protocol::Authgarble(3)), agreed(Protocol::Ywz20(3)));
-        let error = "yoa".parse::<Protocol>().err().unwrap_or_default();
+        let error = "yoa".parse::<Protocol>().err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains("yoa") && error.contains("`yao`"), "{error}");
     }
 
@@ -530,9 +535,9 @@ mod tests {
         assert!(Protocol::Authgarble(3).extension(Some(Extension::Iknp)).is_err());
         assert_eq!(Protocol::Authgarble(3).extension(None).ok(), Some(Some(Extension::SoftSpoken4)));
         assert!(extension("kos").is_err() && extension("ferret-b12") == Ok(Extension::FerretB12));
-        let error = private_scheme("privacy-free").err().unwrap_or_default();
+        let error = private_scheme("privacy-free").err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains("hides nothing") && error.contains("prp"), "{error}");
-        let error = private_scheme("three-halfs").err().unwrap_or_default();
+        let error = private_scheme("three-halfs").err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains("`three-halves`"), "{error}");
     }
 }

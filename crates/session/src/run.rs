@@ -1,9 +1,11 @@
 //! Runs one member's side of a job of any kind, from its inputs to its outputs.
 //!
 //! ```text
-//! everybody  opens what it reads and starts what it writes; meets the others, who have the same agreement
+//! everybody  opens what it reads and starts what it writes; meets the others, who have the same
+//!            agreement
 //! kind       computes: see `circuit.rs` and its neighbours
-//! everybody  writes its outputs to disk without a name; says so to all; names them when all have said so
+//! everybody  writes its outputs to disk without a name; says so to all; names them when all have
+//!            said so
 //! ```
 
 use crate::{
@@ -32,12 +34,14 @@ pub trait Task {
     /// The terms that all members must have alike.
     fn agreement(&self) -> Agreement;
 
-    /// The terms of the job, whose digest operators allow: of an agreement's fields those that are neither sizes nor how the work is cut.
+    /// The terms of the job, whose digest operators allow: of an agreement's fields those that are
+    /// neither sizes nor how the work is cut.
     fn terms(&self) -> Terms {
         Terms::of(&self.agreement())
     }
 
-    /// Whether the agreement has digests of files that the job names, other than of what it computes: a member that declines keeps them to itself.
+    /// Whether the agreement has digests of files that the job names, other than of what it
+    /// computes: a member that declines keeps them to itself.
     fn tells_of_files(&self) -> bool {
         false
     }
@@ -47,20 +51,22 @@ pub trait Task {
         &[]
     }
 
-    /// Files that the job itself names, with their roles, as `the circuit`: no output replaces them.
+    /// Files that the job itself names, with their roles, as `the circuit`: no output replaces
+    /// them.
     fn reads(&self) -> Vec<(String, PathBuf)> {
         vec![]
     }
 
-    /// The forecast of a run on a CPU with AES instructions or without, as soon as it can be told: from the job alone, or
-    /// from the `extent` of the work, ANDs or bytes, of which the first [`Event::Progress`](crate::Event) of a run tells.
+    /// The forecast of a run on a CPU with AES instructions or without, as soon as it can be told:
+    /// from the job alone, or from the `extent` of the work, ANDs or bytes, of which the first
+    /// [`Event::Progress`](crate::Event) of a run tells.
     fn forecast(&self, aes_instructions: bool, extent: Option<u64>) -> Option<Forecast> {
         let _ = (aes_instructions, extent);
         None
     }
 
-    /// Opens the inputs of the member `config.me` and starts its outputs through `config.files`. It comes before anybody is
-    /// dialled, so that files that do not do show at once.
+    /// Opens the inputs of the member `config.me` and starts its outputs through `config.files`. It
+    /// comes before anybody is dialled, so that files that do not do show at once.
     ///
     /// # Errors
     /// A file cannot be used, a value is missing, or is nobody's.
@@ -72,7 +78,8 @@ pub trait Part {
     /// The result that the member learns.
     type Learnt;
 
-    /// Computes, until nothing but the last word is left to say. The links come back, and stay open until it is said.
+    /// Computes, until nothing but the last word is left to say. The links come back, and stay open
+    /// until then.
     ///
     /// # Errors
     /// Something failed here or elsewhere.
@@ -84,7 +91,7 @@ pub trait Part {
     /// The disk refused.
     fn prepare(&mut self) -> Result<(), Fault>;
 
-    /// Names the outputs: everybody has said that all is done.
+    /// Names the outputs: every member is done.
     ///
     /// # Errors
     /// The disk refused.
@@ -109,7 +116,8 @@ pub struct Stats {
     pub bytes_sent: u64,
     /// Payload bytes from all peers.
     pub bytes_received: u64,
-    /// Exchanges among the parties one after the other; a stream of messages is one of two parties. 0 for clients.
+    /// Exchanges among the parties one after the other; a stream of messages is one of two parties.
+    /// 0 for clients.
     pub rounds: u64,
 }
 
@@ -131,7 +139,8 @@ pub fn run<T: Task>(
         return Err(excuse(&config, None, observer, refused.telling(Excuse::Job)));
     }
     if let Err(refused) = config.allows(&task.terms()) {
-        // Whoever wrote the job may have named files of this machine in it: then nothing of them is in what is told.
+        // Whoever wrote the job may have named files of this machine in it: then nothing of them is
+        // in what is told.
         let plan = Some(&agreement).filter(|_| !task.tells_of_files());
         return Err(if refused.kind() == Kind::Refused {
             excused(&config, plan, observer, refused, Reason::Declined)
@@ -150,7 +159,8 @@ pub fn run<T: Task>(
 /// name, once all have been told or after a few seconds. `plan` is missing where the job cannot be
 /// read.
 pub fn excuse(config: &MemberConfig, plan: Option<&Agreement>, observer: &Observer, e: Fault) -> Fault {
-    // Where jobs are allowed one by one, whoever wrote this one hears nothing of why it cannot be read here.
+    // Where jobs are allowed one by one, whoever wrote this one hears nothing of why it cannot be
+    // read here.
     let hides = plan.is_none() && config.allowed.is_some();
     let why = if hides { Reason::Declined } else { Reason::Local(e.tells()) };
     excused(config, plan, observer, e, why)
@@ -202,8 +212,8 @@ pub fn run_part<P: Part>(
     member.and_then(|member| member.run(part)).map_err(|e| e.by(&me))
 }
 
-/// A member's channels once its own part is done. They stay open until the last word: closing one could overtake data
-/// on it.
+/// A member's channels once its own part is done. They stay open until the last word: closing one
+/// could overtake data on it.
 pub struct Links {
     /// Between them, one to and one from every peer.
     pub word: Vec<Channel>,
@@ -273,7 +283,7 @@ impl MemberSession {
         }
     }
 
-    /// The rounds of computing come back: the last word is none of them.
+    /// The rounds of computing come back: the confirmation is not counted.
     fn compute_and_confirm(&mut self, part: &mut impl Part) -> Result<u64, Fault> {
         let mut links = part.compute(self)?;
         let rounds = self.rounds();
@@ -282,8 +292,8 @@ impl MemberSession {
         confirm::all_done(&self.agreement, &mut links.word).map(|()| rounds)
     }
 
-    /// Exchanges one after the other. Among three parties those of the control lane come first, where it is part of
-    /// computing; the others run beside each other.
+    /// Exchanges one after the other. Among three parties those of the control lane come first,
+    /// where it is part of computing; the others run beside each other.
     fn rounds(&self) -> u64 {
         if self.agreement.protocol != Protocol::Rep3 {
             return self.turns.rounds();
@@ -311,7 +321,8 @@ impl MemberSession {
     }
 }
 
-/// The first of several members' or threads' errors that says more than that others ended, if there is one.
+/// The first of several members' or threads' errors that says more than that others ended, if there
+/// is one.
 ///
 /// # Errors
 /// That one.

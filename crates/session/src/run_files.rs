@@ -1,4 +1,5 @@
-//! The files of one run: what it reads, and what it will write. Every output of every command goes through here.
+//! The files of one run: what it reads, and what it will write. Every output of every command goes
+//! through here.
 
 use crate::{
     Fault,
@@ -13,11 +14,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// LOCAL: a private key shows itself within so many bytes.
+/// LOCAL: a private key shows itself within this number of bytes.
 const KEY_WITHIN: u64 = 64 << 10;
 
-/// The rule for outputs: none of them is a file that the run reads, a key, or another output, under whatever name, and a
-/// file that is there already is replaced only if the same job wrote it last, or if that is forced.
+/// The rule for outputs: no output is a file that the run reads, a key, or another output, under
+/// whatever name, and a file that is there already is replaced only if the same job wrote it last,
+/// or if that is forced.
 ///
 /// Inputs are named before the first output is created.
 #[derive(Debug, Default)]
@@ -106,19 +108,20 @@ impl RunFiles {
         self.writes.extend(other.writes);
     }
 
-    /// Protects a directory of keys, which need not hold any yet: no output goes into it. One that holds shares of a key is protected
-    /// without a word.
+    /// Protects a directory of keys, which need not hold any yet: no output goes into it. One that
+    /// holds shares of a key is always protected.
     pub fn keys_in(&mut self, directory: &Path) {
         self.keys.push(resolve(directory));
     }
 
-    /// Forgets what was noted of an output that was for the moment, and of which no run will write another.
+    /// Forgets what was noted of an output that was for the moment, and of which no run will write
+    /// another.
     pub fn forget(path: &Path) {
         Claim::forget(&resolve(path));
     }
 
-    /// Looks whether `job` may write to `path`, for another process that will. `option` is how the user named it, as
-    /// `with --out`.
+    /// Looks whether `job` may write to `path`, for another process that will. `option` is how the
+    /// user named it, as `with --out`.
     ///
     /// # Errors
     /// It may not; the message says why.
@@ -126,9 +129,10 @@ impl RunFiles {
         self.claim(option, path, job).map(drop)
     }
 
-    /// Starts a file that is to become `path`, and holds it against other runs until it is there or dropped. The same
-    /// `job` may replace it later. With a `mode` of 0600 the file has that mode whatever was there; any other mode is
-    /// subject to the umask, and gives way to that of a file that is replaced.
+    /// Starts a file that is to become `path`, and holds it against other runs until it is there or
+    /// dropped. The same `job` may replace it later. With a `mode` of 0600 the file has that mode
+    /// whatever was there; any other mode is subject to the umask, and gives way to that of a file
+    /// that is replaced.
     ///
     /// # Errors
     /// It is a file that this run reads, a key, a file of somebody else's, or another run writes it
@@ -148,7 +152,8 @@ impl RunFiles {
         self.output(option, path).map(drop)
     }
 
-    /// Looks whether an output may be called so at all, before a program does anything that cannot be undone.
+    /// Looks whether an output may be called so at all, before a program does anything that cannot
+    /// be undone.
     ///
     /// # Errors
     /// It is a file that this run reads, or a key; or it cannot be written.

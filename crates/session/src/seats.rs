@@ -1,10 +1,12 @@
-//! The members who bring a circuit's inputs and learn its outputs, as protocols without clients take them.
+//! The members who bring a circuit's inputs and learn its outputs, as protocols without clients
+//! take them.
 
 use crate::Member;
 use hushwire_authgarble::Roles;
 use hushwire_circuit::{Program, TwoParty};
 
-/// Owners of inputs and recipients of outputs, in the circuit's order. Nobody but parties is counted.
+/// Owners of inputs and recipients of outputs, in the circuit's order. Nobody but parties is
+/// counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seats {
     /// The owner of each input.

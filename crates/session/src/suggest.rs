@@ -1,5 +1,6 @@
 //! The near one, for a word that is not known.
 
+use std::fmt;
 use strsim::osa_distance;
 
 /// The candidate that may have been meant with `word`, a typing error away, if any is near enough.
@@ -17,6 +18,65 @@ pub fn remedy(word: &str, candidates: &[&str]) -> String {
         Some(near) => format!("did you mean `{near}`?"),
         None if candidates.is_empty() => "leave it out".to_owned(),
         None => format!("there are {}", list(candidates)),
+    }
+}
+
+/// A name that nothing has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    cause: String,
+    remedy: Option<String>,
+    /// Whether the remedy is a name that may have been meant.
+    is_near: bool,
+}
+
+impl Unknown {
+    /// Nothing has the name `word`, and these are the names that there are.
+    #[must_use]
+    pub fn among(cause: String, word: &str, names: &[&str]) -> Self {
+        let is_near = nearest(word, names.iter().copied()).is_some();
+        Self { cause, remedy: Some(remedy(word, names)), is_near }
+    }
+
+    /// The same with another remedy.
+    #[must_use]
+    pub fn with(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { cause: cause.into(), remedy: Some(remedy.into()), is_near: false }
+    }
+}
+
+impl From<String> for Unknown {
+    fn from(cause: String) -> Self {
+        Self { cause, remedy: None, is_near: false }
+    }
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.remedy {
+            Some(remedy) => write!(f, "{}; {remedy}", self.cause),
+            None => f.write_str(&self.cause),
+        }
+    }
+}
+
+impl std::error::Error for Unknown {}
+
+/// An error of a text that a file has.
+pub trait Misread: fmt::Display {
+    /// The cause and the remedy, where the remedy is a name that may have been meant.
+    fn near(&self) -> Option<(&str, &str)> {
+        None
+    }
+}
+
+impl Misread for String {}
+
+impl Misread for &str {}
+
+impl Misread for Unknown {
+    fn near(&self) -> Option<(&str, &str)> {
+        self.remedy.as_deref().filter(|_| self.is_near).map(|remedy| (self.cause.as_str(), remedy))
     }
 }
 

@@ -1,15 +1,16 @@
 //! The terms of a job, their digest, and the digests that a member allows.
 //!
-//! Terms are the part of an agreement that an operator approves once, for runs to come: what is computed, by which
-//! protocol, of whose data in which form, and who learns what of it. Sizes, lengths and how the work is cut are no terms, and
-//! neither is anything of a single run: addresses, labels, keys, fresh randomness.
+//! Terms are the part of an agreement that an operator approves once, for runs to come: what is
+//! computed, by which protocol, of whose data in which form, and who learns what of it. Sizes,
+//! lengths and how the work is cut are no terms, and neither is anything of a single run:
+//! addresses, labels, keys, fresh randomness.
 
 use crate::{Agreement, Fault, open_input};
 use hushwire_fault::code;
 use hushwire_machine::printable;
 use std::{collections::BTreeSet, fmt, io::Read, path::Path, str::FromStr};
 
-/// AGREEMENT: the domain of the digest. It stands in files of operators, and outlives releases.
+/// AGREEMENT: the domain of the digest. It is in files of operators, and outlives releases.
 const CONTEXT: &str = "hushwire job terms v1";
 /// The text in front of a digest's digits, so that it is not taken for a pin.
 const PREFIX: &str = "blake3:";
@@ -50,8 +51,8 @@ impl Terms {
         &self.terms
     }
 
-    /// The digest: BLAKE3, deriving a key in a context of its own, of the kind and of each name and text in order, each behind its
-    /// length in bytes as 64 bits, least significant byte first.
+    /// The digest: BLAKE3, deriving a key in a context of its own, of the kind and of each name and
+    /// text in order, each behind its length in bytes as 64 bits, least significant byte first.
     #[must_use]
     pub fn digest(&self) -> TermsDigest {
         let mut hash = blake3::Hasher::new_derive_key(CONTEXT);
@@ -100,7 +101,8 @@ impl FromStr for TermsDigest {
 pub struct Allowed(BTreeSet<TermsDigest>);
 
 impl Allowed {
-    /// Reads a file with one digest in each line; blank lines and what follows `#` are passed over. `-` is standard input.
+    /// Reads a file with one digest in each line; blank lines and what follows `#` are passed over.
+    /// `-` is standard input.
     ///
     /// # Errors
     /// The file cannot be read, or a line is no digest; the message names the line.

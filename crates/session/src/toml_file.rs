@@ -1,6 +1,9 @@
 //! TOML files read strictly: every key is known, and every error names its line.
 
-use crate::{Fault, open_input, suggest};
+use crate::{
+    Fault, open_input,
+    suggest::{self, Misread},
+};
 use hushwire_fault::code;
 use hushwire_files::mark;
 use std::{
@@ -84,7 +87,7 @@ pub struct Section<'a> {
     known: Vec<&'static str>,
 }
 
-/// A value and where it stands.
+/// A value and its place.
 pub struct Value<'a> {
     source: &'a Source,
     span: Range<usize>,
@@ -93,7 +96,7 @@ pub struct Value<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// The file in which it stands.
+    /// The file of the section.
     pub fn file(&self) -> &Path {
         self.source.path()
     }
@@ -124,12 +127,46 @@ impl<'a> Section<'a> {
         })
     }
 
+    /// The text of a key that may be missing, read by `parse`.
+    ///
+    /// # Errors
+    /// It is no text, or does not make sense.
+    pub fn parsed<T, E: Misread>(
+        &mut self,
+        key: &'static str,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+        remedy: &str,
+    ) -> Result<Option<T>, Fault> {
+        self.take(key).map(|value| value.parsed(parse, remedy)).transpose()
+    }
+
+    /// The whole number of a key that may be missing.
+    ///
+    /// # Errors
+    /// It is no number, or out of range.
+    pub fn number(
+        &mut self,
+        key: &'static str,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Result<Option<u64>, Fault> {
+        self.take(key).map(|value| value.number(range)).transpose()
+    }
+
+    /// Whether a key that may be missing is true.
+    ///
+    /// # Errors
+    /// It is neither true nor false.
+    pub fn flag(&mut self, key: &'static str) -> Result<bool, Fault> {
+        self.take(key).map_or(Ok(false), |value| value.flag())
+    }
+
     /// Whether a key is there.
     pub fn has(&self, key: &str) -> bool {
         self.table.get_ref().contains_key(key)
     }
 
-    /// The error of a section without a key that was taken in vain; one that is there and unknown says more.
+    /// The error of a section without a key that was taken in vain; one that is there and unknown
+    /// says more.
     pub fn lacks(self, key: &str, example: &str) -> Fault {
         let (source, span) = (self.source, self.table.span());
         let missing =
@@ -219,7 +256,7 @@ impl<'a> Value<'a> {
     }
 
     /// The text, read by `parse`.
-    pub fn parsed<T, E: std::fmt::Display>(
+    pub fn parsed<T, E: Misread>(
         &self,
         parse: impl FnOnce(&str) -> Result<T, E>,
         remedy: &str,
@@ -227,8 +264,7 @@ impl<'a> Value<'a> {
         parse(self.text()?).map_err(|e| {
             let text = e.to_string();
             // One way out is enough, and the near one is the better.
-            let near = text.rsplit_once("; ").filter(|(_, near)| near.starts_with("did you mean "));
-            let (cause, remedy) = near.unwrap_or((&text, remedy));
+            let (cause, remedy) = e.near().unwrap_or((&text, remedy));
             self.error(format!("cannot be used: {cause}"), remedy)
         })
     }

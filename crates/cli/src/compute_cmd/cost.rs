@@ -79,7 +79,7 @@ pub(super) struct Refusal {
 }
 
 pub(super) fn costs(args: &CostArgs, c: &Computation) -> Result<Costs, Error> {
-    let mut lengths = symbols(&args.of.symbol, c)?;
+    let mut lengths = symbols(&args.of.symbol, Some(c))?;
     for name in c.symbols() {
         lengths.entry(name.clone()).or_insert(ROWS);
     }

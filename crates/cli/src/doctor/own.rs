@@ -1,6 +1,7 @@
 //! The requirements of a run on this host.
 
 use super::{Patient, report::Check};
+use hushwire::job::size;
 use hushwire_aes::Backend;
 use hushwire_machine::NetError;
 use hushwire_wire::{Listener, TransportKind, Validity};
@@ -116,7 +117,7 @@ fn machine() -> Check {
     let tier = Backend::best().tier().name();
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let memory = sysinfo();
-    let memory = crate::size::show(memory.totalram.saturating_mul(u64::from(memory.mem_unit)));
+    let memory = size::show(memory.totalram.saturating_mul(u64::from(memory.mem_unit)));
     let found = format!("{cores} cores, {memory}, AES with {tier}, {}", cpu_model());
     if tier == "portable" {
         let remedy = "use a CPU with AES instructions, or let the virtual machine see them";

@@ -103,7 +103,8 @@ fn measured(checks: &[Check]) -> bool {
     checks.iter().any(|check| check.check == "round trip" && check.verdict != Verdict::Skipped)
 }
 
-/// Whether the peer answered but could not be greeted: it may want to look at us while our time lasts.
+/// Whether the peer answered but could not be greeted: it may want to look at us while our time
+/// lasts.
 fn turned_away(checks: &[Check]) -> bool {
     let ok = |name| checks.iter().any(|check| check.check == name && check.verdict == Verdict::Ok);
     ok("reachable") && !ok("version")
@@ -252,7 +253,8 @@ impl Rounds<'_> {
         }
     }
 
-    /// Waits a little and says whether to dial again: the peer may not be there yet, and there is time.
+    /// Waits a little and says whether to dial again: the peer may not be there yet, and there is
+    /// time.
     fn goes_on_after(&self, peer: &PeerConfig, e: &NetError) -> bool {
         debug!(peer = %peer.id, %e, "not yet");
         let passes = matches!(e, NetError::Connect { .. } | NetError::Io { .. } | NetError::Closed { .. });

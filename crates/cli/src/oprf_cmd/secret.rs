@@ -6,7 +6,8 @@ use hushwire_psi::oprf::Key;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// So that no output ever replaces it (`RunFiles`), and no command reads it from a file that others can read.
+/// So that no output ever replaces it (`RunFiles`), and no command reads it from a file that others
+/// can read.
 const BEGIN: &str = "-----BEGIN HUSHWIRE PSI PRIVATE KEY-----";
 const END: &str = "-----END HUSHWIRE PSI PRIVATE KEY-----";
 

@@ -53,7 +53,8 @@ impl Link {
         let meter = Meter::new();
         channel.tap(meter.tap());
         log::note!("connected");
-        // Each side's part is fresh, so that the name is, and committed to, so that neither side can choose it.
+        // Each side's part is fresh, so that the name is, and committed to, so that neither side
+        // can choose it.
         let toss = Toss::new(DOMAIN, &terms.tags(), me.id().0);
         let toss = toss.map_err(|e| Error::internal("naming the run", e))?;
         let sid = toss.among("names", std::slice::from_mut(&mut channel)).map_err(explain)?;
@@ -75,7 +76,8 @@ impl Link {
         sent.map_err(|e| self.failed(e))
     }
 
-    /// The receiver's side of all OTs: the chosen messages, which the checks of its level have covered.
+    /// The receiver's side of all OTs: the chosen messages, which the checks of its level have
+    /// covered.
     pub(super) fn receive(&mut self, choices: &[u8], count: usize) -> Result<Blocks, Error> {
         let bar = progress(self.terms.count);
         let mut chosen = Zeroizing::new(vec![Block::ZERO; count]);

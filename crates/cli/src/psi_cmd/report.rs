@@ -1,19 +1,14 @@
 //! The result and the cost of `local psi`.
 
 use super::PsiArgs;
-use crate::{
-    error::Error,
-    run_report::OfMember,
-    size,
-    supervisor::OfProcess,
-    told::{PsiReport, Told},
-};
-use hushwire::job::{Intersection, PsiTask};
+use crate::{error::Error, run_report::OfMember, supervisor::OfProcess};
+use hushwire::job::{Intersection, PsiReport, PsiTask, Words, size};
 use hushwire_aes::Backend;
 use hushwire_psi::Side;
 use serde::Serialize;
 
-/// The result of `side` as it is printed, `None` where it is in a file. Both parties must have found as many keys.
+/// The result of `side` as it is printed, `None` where it is in a file. Both parties must have
+/// found as many keys.
 pub(super) fn result(ended: &[OfProcess<Intersection>], side: Side) -> Result<Option<Vec<u8>>, Error> {
     let differ = || {
         let cause = "the parties found different things".to_owned();
@@ -68,52 +63,11 @@ impl Report {
 
     /// A few lines.
     pub(super) fn for_people(&self) -> String {
-        let PsiReport {
-            reveal,
-            method,
-            security,
-            store,
-            protocol,
-            scheme,
-            keys: [a, b],
-            found,
-            sum,
-            columns,
-            value_bits,
-            ands,
-            ..
-        } = &self.of_kind;
-        let what = match (reveal.as_str(), found.unwrap_or_default()) {
-            ("flags", found) => {
-                let side = if self.of_b { "B" } else { "A" };
-                format!("{found} of party {side}'s rows have a key that is in both files")
-            }
-            (_, found) if sum.is_some() => {
-                format!("{found} keys are in both files, and their rows come to {}", sum.unwrap_or_default())
-            }
-            (_, 1) => "1 key is in both files".to_owned(),
-            (_, found) => format!("{found} keys are in both files"),
-        };
-        let what = columns.as_ref().map_or(what.clone(), |columns| {
-            let other = if self.of_b { "A" } else { "B" };
-            format!("{what}, with party {other}'s {}", columns.join(", "))
-        });
-        let with = scheme.map_or_else(String::new, |scheme| format!(" ({scheme})"));
-        let how = match protocol {
-            Some(protocol) => {
-                format!(
-                    "{protocol}{with} and the circuit {method}: {ands} ANDs on values of {value_bits} bits"
-                )
-            }
-            None => {
-                let store = store.map_or_else(String::new, |store| format!(", {store} store"));
-                format!("{method} ({security}{store}), values of {value_bits} bits")
-            }
-        };
+        let [what, how] = self.of_kind.lines(self.of_b);
         let sent: Vec<_> = self.parties.iter().map(|p| size::show(p.bytes_sent)).collect();
         let memory = self.parties.iter().filter_map(|p| p.peak_memory_bytes).max();
         format!(
-            "{what}: {a} different keys at A, {b} at B\n\
+            "{what}\n\
              computed with {how}, {:.2} s\n\
              sent: {} by A, {} by B, over {} in {} rounds; memory a process: {}",
             self.seconds,

@@ -1,8 +1,9 @@
-//! The batches of a run whose parties keep nothing from one to the next but their engine: planes of own inputs in, planes of what
-//! one learns out, on several threads.
+//! The batches of a run whose parties keep nothing from one to the next but their engine: planes of
+//! own inputs in, planes of what one learns out, on several threads.
 //!
 //! ```text
-//! all       ids of preprocessing that waits on their shelves, where the protocol has any: what all have is taken
+//! all       ids of preprocessing that waits on their shelves, where the protocol has any: what all
+//!           have is taken
 //! thread t  set-up, then batches t, t + threads, …
 //! ```
 

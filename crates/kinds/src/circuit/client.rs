@@ -1,4 +1,5 @@
-//! A client's side: it shares its inputs to the parties as it reads them, and adds up what it learns.
+//! A client's side: it shares its inputs to the parties as it reads them, and adds up what it
+//! learns.
 
 use crate::{
     Plan,

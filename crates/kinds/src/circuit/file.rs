@@ -5,7 +5,7 @@ use hushwire_ot::Protocol as Extension;
 use hushwire_session::{
     Fault, Member, Protocol, check_name,
     protocol::{self, by_name},
-    suggest,
+    suggest::Unknown,
     toml_file::{Section, Source, Value},
 };
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,8 @@ impl fmt::Display for CircuitSource {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BitOrderChoice {
-    /// Least significant for built-ins and Fashion files, most significant for files of the old format.
+    /// Least significant for built-ins and Fashion files, most significant for files of the old
+    /// format.
     #[default]
     Auto,
     /// Wire 0 is the least significant bit.
@@ -65,12 +66,12 @@ impl BitOrderChoice {
 }
 
 impl FromStr for BitOrderChoice {
-    type Err = String;
+    type Err = Unknown;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Unknown> {
         Self::ALL.into_iter().find(|o| o.name() == text).ok_or_else(|| {
             let names = Self::ALL.map(Self::name);
-            format!("{text:?} is no bit order; {}", suggest::remedy(text, &names))
+            Unknown::among(format!("{text:?} is no bit order"), text, &names)
         })
     }
 }
@@ -152,14 +153,11 @@ impl CircuitJob {
         let protocol = top.need("protocol", "protocol = \"rep3\"")?;
         let protocol: Protocol = protocol.parsed(str::parse, "write protocol = \"rep3\"")?;
         let protocol = among(&mut top, protocol)?;
-        let scheme = top.take("scheme").map(|v| v.parsed(protocol::private_scheme, "write scheme = \"mi\""));
-        let ot = top.take("ot").map(|v| v.parsed(protocol::extension, "write ot = \"softspoken4\""));
-        let (scheme, ot) = (scheme.transpose()?, ot.transpose()?);
+        let scheme = top.parsed("scheme", protocol::private_scheme, "write scheme = \"mi\"")?;
+        let ot = top.parsed("ot", protocol::extension, "write ot = \"softspoken4\"")?;
         let circuit = circuit(&mut top)?;
-        let bit_order = top.take("bit-order");
-        let bit_order =
-            bit_order.map(|v| v.parsed(str::parse, "write \"auto\", \"lsb\" or \"msb\"")).transpose()?;
-        let instances = top.take("instances").map(|v| v.number(1..=MOST_INSTANCES)).transpose()?;
+        let bit_order = top.parsed("bit-order", str::parse, "write \"auto\", \"lsb\" or \"msb\"")?;
+        let instances = top.number("instances", 1..=MOST_INSTANCES)?;
         let inputs = named(top.take("inputs"), "input", |section, name| {
             let from = section.need("from", "from = \"party0\"")?;
             let from = from.parsed(member_of(protocol), for_example(protocol))?;
@@ -221,7 +219,8 @@ pub(crate) fn among(top: &mut Section<'_>, protocol: Protocol) -> Result<Protoco
     Ok(variant.transpose()?.unwrap_or(protocol))
 }
 
-/// Reads a member; a party must be one of the protocol's. Clients are for the plan to judge, which knows all of them.
+/// Reads a member; a party must be one of the protocol's. Clients are for the plan to judge, which
+/// knows all of them.
 fn member_of(protocol: Protocol) -> impl Fn(&str) -> Result<Member, String> {
     move |text| {
         let member: Member = text.parse()?;

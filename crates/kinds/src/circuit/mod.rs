@@ -5,21 +5,26 @@
 //! prepare  Prepared     the job with its circuit read
 //! plan     Plan         what members agree on, and how the work is cut
 //! place, value          values at their owners and recipients
-//! part     CircuitPart  a member's part of a run
+//! part     CircuitPart  the values of one member
+//! run                   its part of a run
+//! words                 for people and for programs
 //! ```
 //!
 //! ```text
-//! owner      value = x_0 ⊕ x_1 ⊕ x_2 as bit planes, batch by batch; shares go to the parties or grow from seeds
+//! owner      value = x_0 ⊕ x_1 ⊕ x_2 as bit planes, batch by batch; shares go to the parties or
+//!            grow from seeds
 //! parties    batch by batch on threads × lanes: circuit on shares, one message a layer
 //! recipient  hears the share that it lacks; nobody else hears anything
 //! ```
 //!
-//! Two parties give their values to the engines of their protocol, and learn from them what they may: see `two_party.rs`.
+//! Two parties give their values to the engines of their protocol, and learn from them what they
+//! may: see `two_party.rs`.
 //!
-//! **Security.** Semi-honest, one corrupted party, and any clients with it. With three parties, a party's own input costs
-//! one message: of its shares one is zero, one is expanded from a key that it shares with its left neighbour, and the rest
-//! goes to the right one. A client's input is shared afresh. The outputs that a client hears are masked with a fresh
-//! zero-share first, since shares of linear outputs would tell more than their sum.
+//! **Security.** Semi-honest, one corrupted party, and any clients with it. With three parties, a
+//! party's own input costs one message: of its shares one is zero, one is expanded from a key that
+//! it shares with its left neighbour, and the rest goes to the right one. A client's input is
+//! shared afresh. The outputs that a client hears are masked with a fresh zero-share first, since
+//! shares of linear outputs would tell more than their sum.
 
 mod batches;
 mod client;
@@ -30,10 +35,12 @@ mod party;
 mod place;
 mod plan;
 mod prepare;
+mod run;
 mod value;
+mod words;
 
 pub(crate) use file::among;
 pub use file::{BitOrderChoice, CircuitJob, CircuitSource, Input, MOST_INSTANCES, Output, Parameters};
 pub use part::Outputs;
-pub use plan::{FIELDS, Plan};
+pub use plan::Plan;
 pub use prepare::{Found, Prepared};

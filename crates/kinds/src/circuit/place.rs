@@ -47,7 +47,8 @@ impl Source {
             InputPlace::HexFile(path) => {
                 single("name a file of records with `file`")?;
                 let mut digits = Zeroizing::new(String::new());
-                // Decimal digits are the most, less than one for three bits; more than there may be, blanks and a line end.
+                // Decimal digits are the most, less than one for three bits; more than there may
+                // be, blanks and a line end.
                 let most = width.div_ceil(3) as u64 + 64;
                 let read = File::open(path).and_then(|f| f.take(most).read_to_string(&mut digits));
                 read.map_err(|e| Fault::io("read", path, &e))?;
@@ -288,7 +289,8 @@ impl Sink {
     }
 }
 
-/// Takes apart the instances from the `first` on of outputs that a member learns, by their places in the circuit.
+/// Takes apart the instances from the `first` on of outputs that a member learns, by their places
+/// in the circuit.
 pub(crate) fn put(
     plan: &Plan,
     sinks: &[Option<Sink>],

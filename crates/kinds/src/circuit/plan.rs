@@ -15,7 +15,8 @@ const BATCH: u64 = 4096;
 const BATCH_BYTES: u64 = 8 << 20;
 /// AGREEMENT: bytes of the labels of all registers of a batch.
 const LABEL_BYTES: u64 = 32 << 20;
-/// AGREEMENT: ANDs of a batch of authenticated garbling: each takes some hundred bytes of triples and tables.
+/// AGREEMENT: ANDs of a batch of authenticated garbling: each takes some hundred bytes of triples
+/// and tables.
 const AUTHENTICATED: u64 = 1 << 17;
 /// Bytes of a label.
 const LABEL: u64 = 16;
@@ -25,10 +26,6 @@ const THREADS: u16 = 2;
 const LANES: u16 = 2;
 /// Batches are counted by the shards of the session's randomness.
 const MOST_BATCHES: u64 = u32::MAX as u64;
-
-/// Fields of the agreement on a circuit's job.
-pub const FIELDS: [&str; 8] =
-    ["protocol", "circuit", "bit order", "instances", "inputs", "outputs", "batch", "threads and lanes"];
 
 /// One run, as everybody agrees on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +56,8 @@ pub struct Plan {
     pub batch: u32,
     /// Compute threads of each party, each with batches of its own.
     pub threads: u16,
-    /// LOCAL: threads that share the work of each of these on a batch, among n parties: where there are fewer batches than threads.
+    /// LOCAL: threads that share the work of each of these on a batch, among n parties: where there
+    /// are fewer batches than threads.
     pub beside: u16,
     /// Batches in flight on each thread; 1 where two parties compute.
     pub lanes: u16,
@@ -71,8 +69,8 @@ impl Plan {
     /// Fits a job to its circuit. `bit_order` is what `auto` came to.
     ///
     /// # Errors
-    /// The job lists other inputs or outputs than the circuit has, asks for what its protocol does not have, or has too
-    /// many instances or clients.
+    /// The job lists other inputs or outputs than the circuit has, asks for what its protocol does
+    /// not have, or has too many instances or clients.
     pub fn new(job: &CircuitJob, program: &Program, bit_order: BitOrderChoice) -> Result<Self, Fault> {
         count("inputs", job.inputs.len(), program.inputs())?;
         count("outputs", job.outputs.len(), program.outputs())?;
@@ -95,7 +93,8 @@ impl Plan {
         }
         // A short job needs fewer connections.
         let threads = u64::from(given.threads.unwrap_or(THREADS)).min(batches);
-        // Only where the job says so: parties that have no core of their own for each thread lose by it.
+        // Only where the job says so: parties that have no core of their own for each thread lose
+        // by it.
         let shared = job.protocol.authenticated().and(given.threads);
         let beside = shared.map_or(1, |asked| asked / threads as u16);
         let lanes = u64::from(lanes(job)?).min(batches.div_ceil(threads));
@@ -148,28 +147,6 @@ impl Plan {
     /// Everything that binds, and the links that members make.
     #[must_use]
     pub fn agreement(&self) -> Agreement {
-        let fields = FIELDS.into_iter().zip(self.texts()).map(|(name, text)| match name {
-            "protocol" => Field::new(name, text).meaning(self.computing()),
-            "circuit" => {
-                let shown = Some(format!("{}, digest {}", self.circuit, &text[..16]));
-                Field { shown, ..Field::new(name, text) }
-            }
-            "instances" | "batch" | "threads and lanes" => Field::size(name, text),
-            _ => Field::new(name, text),
-        });
-        Agreement {
-            kind: "circuit",
-            title: self.circuit.clone(),
-            protocol: self.protocol,
-            clients: self.clients.clone(),
-            fields: fields.collect(),
-            lanes: self.threads * self.lanes + 1,
-            client_lanes: self.threads,
-        }
-    }
-
-    /// Every field as text, in the order of [`FIELDS`].
-    fn texts(&self) -> [String; 8] {
         let join = |list: Vec<String>| list.join(", ");
         let inputs = self.inputs.iter().zip(&self.input_widths);
         let inputs = inputs.map(|((name, from), width)| format!("{name}: {width} bits from {}", from.key()));
@@ -177,16 +154,29 @@ impl Plan {
             let to: Vec<_> = to.iter().map(Member::key).collect();
             format!("{name}: {width} bits to {}", to.join(" and "))
         });
-        [
-            format!("{}, plan version {PLAN_VERSION}", self.chosen().agreed()),
-            hex::encode(self.circuit_digest),
-            self.bit_order.name().to_owned(),
-            self.instances.to_string(),
-            join(inputs.collect()),
-            join(outputs.collect()),
-            self.batch.to_string(),
-            format!("{} and {}", self.threads, self.lanes),
-        ]
+        let digest = hex::encode(self.circuit_digest);
+        let shown = Some(format!("{}, digest {}", self.circuit, &digest[..16]));
+        let protocol = format!("{}, plan version {PLAN_VERSION}", self.chosen().agreed());
+        let cut = format!("{} and {}", self.threads, self.lanes);
+        let fields = vec![
+            Field::new("protocol", protocol).meaning(self.computing()),
+            Field { shown, ..Field::new("circuit", digest) },
+            Field::new("bit order", self.bit_order.name()),
+            Field::size("instances", self.instances.to_string()),
+            Field::new("inputs", join(inputs.collect())),
+            Field::new("outputs", join(outputs.collect())),
+            Field::size("batch", self.batch.to_string()),
+            Field::size("threads and lanes", cut),
+        ];
+        Agreement {
+            kind: "circuit",
+            title: self.circuit.clone(),
+            protocol: self.protocol,
+            clients: self.clients.clone(),
+            fields,
+            lanes: self.threads * self.lanes + 1,
+            client_lanes: self.threads,
+        }
     }
 
     /// Batches of the whole job.
@@ -202,8 +192,8 @@ impl Plan {
         (self.instances - first).min(u64::from(self.batch)) as usize
     }
 
-    /// Names the runs that may replace each other's file of output `name`, for [`RunFiles`](hushwire_session::RunFiles): those of the same circuit,
-    /// whatever the protocol.
+    /// Names the runs that may replace each other's file of output `name`, for
+    /// [`RunFiles`](hushwire_session::RunFiles): those of the same circuit, whatever the protocol.
     #[must_use]
     pub fn writer(&self, name: &str) -> String {
         format!("output {name} of {} {}", self.circuit, hex::encode(&self.circuit_digest[..8]))
@@ -235,8 +225,8 @@ impl Plan {
     }
 }
 
-/// The largest power of two that keeps a batch's registers within memory. A share of a register is a bit, a garbled one a
-/// label.
+/// The largest power of two that keeps a batch's registers within memory. A share of a register is
+/// a bit, a garbled one a label.
 fn fitting_batch(protocol: Protocol, program: &Program) -> u32 {
     let (registers, mut batch) = (program.registers() as u64, BATCH);
     let fits = |batch: u64| match protocol {
@@ -261,7 +251,8 @@ fn admitted(job: &CircuitJob) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Two parties keep one batch in flight on a thread: garbling streams, and more threads hide the rounds of triples.
+/// Two parties keep one batch in flight on a thread: garbling streams, and more threads hide the
+/// rounds of triples.
 fn lanes(job: &CircuitJob) -> Result<u16, Fault> {
     match (job.protocol, job.parameters.lanes) {
         (Protocol::Rep3, given) => Ok(given.unwrap_or(LANES)),

@@ -28,7 +28,7 @@ pub struct Prepared {
 pub struct Found {
     /// As protocols run it.
     pub program: Program,
-    /// The bit order that `auto` stands for with this circuit.
+    /// The bit order that `auto` means with this circuit.
     pub natural_order: BitOrderChoice,
 }
 
@@ -125,7 +125,8 @@ impl Preparable for Prepared {
 }
 
 impl CircuitJob {
-    /// A job for a circuit alone: of `n` parties party `i mod n` brings input `i`, and party 0 learns every output.
+    /// A job for a circuit alone: of `n` parties party `i mod n` brings input `i`, and party 0
+    /// learns every output.
     #[must_use]
     pub fn around(protocol: Protocol, circuit: CircuitSource, program: &Program) -> Self {
         let from = |i: usize| Member::Party((i % usize::from(protocol.parties())) as u8);

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! lsb   wire i is bit i of the number; a record is ⌈width/8⌉ bytes, least significant first
-//! msb   wire 0 is the number's most significant bit; a record is ⌈width/8⌉ bytes, most significant first
+//! msb   wire 0 is the number's most significant bit; a record is ⌈width/8⌉ bytes, most significant
+//!       first
 //! ```
 //! Text is the number in both, as [`hushwire_circuit::text`] has it. Wires are packed as
 //! [`hushwire_circuit::planes`] has it: wire `i` is bit `i % 8` of byte `i / 8`.
@@ -19,10 +20,12 @@ pub(crate) fn turn(order: BitOrderChoice, width: usize, record: &mut [u8]) {
     if order != BitOrderChoice::Msb {
         return;
     }
-    // Bit i of the number, least significant first, becomes wire width-1-i: all bits of the padded bytes are
-    // reversed, then the padding is shifted out. A record is the bytes in reverse, which saves one reversal.
+    // Bit i of the number, least significant first, becomes wire width-1-i: all bits of the padded
+    // bytes are reversed, then the padding is shifted out. A record is the bytes in reverse, which
+    // saves one reversal.
     let pad = 8 * record.len() - width;
-    // Here byte 0 is most significant; its top `pad` bits are zero. Wire order within a byte is from bit 7 down.
+    // Here byte 0 is most significant; its top `pad` bits are zero. Wire order within a byte is
+    // from bit 7 down.
     if pad > 0 {
         shift_up(record, pad);
     }

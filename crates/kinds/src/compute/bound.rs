@@ -1,4 +1,5 @@
-//! A computation whose lengths all have numbers: what each member does alone, and the form of the rest.
+//! A computation whose lengths all have numbers: what each member does alone, and the form of the
+//! rest.
 
 use super::{
     file::refused,
@@ -34,7 +35,8 @@ pub(crate) struct Extent {
     pub(crate) addition: Addition,
 }
 
-/// Whether all values of a computation without symbols, those in between as well, are of a size that a machine takes.
+/// Whether all values of a computation without symbols, those in between as well, are of a size
+/// that a machine takes.
 ///
 /// # Errors
 /// The first that is not.
@@ -42,21 +44,23 @@ pub fn fits(computation: &Computation) -> Result<(), Fault> {
     computation.nodes().iter().try_for_each(|node| Extent::new(&node.ty).map(drop))
 }
 
-/// Refuses a computation whose values take more bytes at a party than so many, in the order in which they stand: of each a share of two
-/// words, from where it is computed to where it is last read. Nothing is made of these sizes before.
+/// Refuses a computation whose values take more than `most` bytes at a party, in their
+/// order: of each a share of two words, from where it is computed to where it is last
+/// read. Nothing is made of these sizes before.
 pub(super) fn within(computation: &Computation, most: u64) -> Result<(), Fault> {
     held(computation, most, |elements, bits| {
         elements.checked_mul(bits).map(|bits| 2 * (bits as u64).div_ceil(8))
     })
 }
 
-/// The same before three parties' plan, which knows better what values take, and shortens pieces, but has lists of places itself: of elements,
-/// a word each, to `most` bytes, or to what a plan may take however little that is.
+/// The same before three parties' plan, which knows better what values take, and shortens pieces,
+/// but has lists of places itself: of elements, a word each, to `most` bytes, or to what a plan may
+/// take however little that is.
 pub(super) fn plannable(computation: &Computation, most: u64) -> Result<(), Fault> {
     held(computation, most.max(PLAN_BYTES), |elements, _| (elements as u64).checked_mul(8))
 }
 
-/// Holds values' `bytes`, of so many elements of so many bits, to `most` at once.
+/// Holds values' `bytes`, of a number of elements of a number of bits, to `most` at once.
 fn held(
     computation: &Computation,
     most: u64,
@@ -148,7 +152,8 @@ impl Extent {
     }
 }
 
-/// A computation whose lengths all have numbers, between members of a job, cut into what each does alone and the rest.
+/// A computation whose lengths all have numbers, between members of a job, cut into what each does
+/// alone and the rest.
 #[derive(Clone)]
 pub struct Bound {
     /// The computation.
@@ -227,8 +232,8 @@ impl Bound {
         self.cut.shared()
     }
 
-    /// The course of a run in steps: how many are done when each wave begins, and the node of the computation that is then under way; nothing
-    /// where parties run it as a circuit.
+    /// The course of a run in steps: how many are done when each wave begins, and the node of the
+    /// computation that is then under way; nothing where parties run it as a circuit.
     ///
     /// # Errors
     /// It is too large to be run.
@@ -238,7 +243,8 @@ impl Bound {
         Ok(plan.course().iter().map(|leg| (leg.done as u64, of(leg.node))).collect())
     }
 
-    /// The records that a member brings to the rest, in order, of its own inputs in theirs: what it does alone happens here.
+    /// The records that a member brings to the rest, in order, of its own inputs in theirs: what it
+    /// does alone happens here.
     pub(super) fn brought(
         &self,
         me: &Member,
@@ -265,13 +271,13 @@ impl Bound {
         Ok(brought.iter().map(|tensor| Zeroizing::new(tensor.records())).collect())
     }
 
-    /// The form in which the protocol's parties run it, which follows from the computation alone: a circuit where there is
-    /// no other.
+    /// The form in which the protocol's parties run it, which follows from the computation alone: a
+    /// circuit where there is no other.
     pub(crate) fn form(&self, chosen: Chosen) -> Result<Form, Fault> {
         self.form_within(chosen, None)
     }
 
-    /// The same; a circuit whose bits take more bytes than so many is refused before it is made.
+    /// The same; a circuit whose bits take more than `most` bytes is refused before it is made.
     pub(super) fn form_within(&self, chosen: Chosen, most: Option<u64>) -> Result<Form, Fault> {
         let steps = match chosen.protocol {
             Protocol::Rep3 => Plan::new(self.rest()).ok(),
@@ -332,8 +338,8 @@ impl Bound {
         all.filter(move |(to, _)| to.contains(me)).map(|(_, extent)| extent)
     }
 
-    /// The forecasts of a run of two parties on numbers with each of these extensions, on CPUs with AES instructions: the same at both, whatever
-    /// theirs are. None of a run of another form.
+    /// The forecasts of a run of two parties on numbers with each of these extensions, on CPUs with
+    /// AES instructions: the same at both, whatever theirs are. None of a run of another form.
     ///
     /// # Errors
     /// It is too large to be run.
@@ -354,8 +360,9 @@ impl Bound {
         }
     }
 
-    /// The forecast of a run on a CPU with AES instructions or without, and its AND gates: those of the circuit that it is, or those that two
-    /// parties on numbers compute on bits; none of three parties' steps, which are of many kinds.
+    /// The forecast of a run on a CPU with AES instructions or without, and its AND gates: those of
+    /// the circuit that it is, or those that two parties on numbers compute on bits; none of three
+    /// parties' steps, which are of many kinds.
     ///
     /// # Errors
     /// It is too large to be run.

@@ -1,4 +1,5 @@
-//! A party without clients whose protocol runs circuits: its links, set up once, and a computation on them.
+//! A party without clients whose protocol runs circuits: its links, set up once, and a computation
+//! on them.
 
 use super::{
     bound::{Bound, Extent, Form},

@@ -51,8 +51,9 @@ impl Engine for Client {
         lengths.at_client(&member.agreement, &mut self.to, &mut self.from)
     }
 
-    /// Sends the records of its inputs, in order; those of what it learns come back. An input is shared, and its records go, before the next is
-    /// looked at: a party takes all of them as one message, which is the same bytes.
+    /// Sends the records of its inputs, in order; the records of what it learns come back. An input
+    /// is shared, and its records go, before the next is looked at: a party takes all of them as
+    /// one message, which is the same bytes.
     fn run(
         &mut self,
         member: &MemberSession,

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 const TIMED: usize = 3;
 const STEP: &str = "measuring delays";
 
-/// Times exchanges with all others, of which every party hears: the longest of the parties' shortest. A party that begins late finds the other's message there, and the
-/// other one waits as much longer, in turns: two exchanges in a row take twice the delay at both.
+/// Times exchanges with all others, of which every party hears: the longest of the parties'
+/// shortest. A party that begins late finds the other's message there, and the other one waits as
+/// much longer, in turns: two exchanges in a row take twice the delay at both.
 pub(super) fn announced(control: &mut [Channel]) -> Result<Duration, NetError> {
     let mut exchange = |own: u64| -> Result<Vec<u64>, NetError> {
         let (own, mut theirs) = (own.to_le_bytes(), vec![[0; 8]; control.len()]);
@@ -29,7 +30,8 @@ pub(super) fn announced(control: &mut [Channel]) -> Result<Duration, NetError> {
     Ok(Duration::from_nanos(theirs.into_iter().fold(own, u64::max)))
 }
 
-/// Half of the shortest time of two exchanges in a row, in nanoseconds; `times` are those at which exchanges end.
+/// Half of the shortest time of two exchanges in a row, in nanoseconds; `times` are those at which
+/// exchanges end.
 fn shortest(times: &[Instant]) -> u64 {
     let pairs = times.windows(3).map(|three| (three[2] - three[0]).as_nanos() / 2);
     pairs.min().and_then(|least| u64::try_from(least).ok()).unwrap_or(u64::MAX)
@@ -39,7 +41,8 @@ fn shortest(times: &[Instant]) -> u64 {
 mod tests {
     use super::*;
 
-    /// Parties of whom one begins a delay later than the other: exchanges take no time and twice the delay, in turns.
+    /// Parties of whom one begins a delay later than the other: exchanges take no time and twice
+    /// the delay, in turns.
     #[test]
     fn who_begins_late_measures_the_same() {
         let begun = Instant::now();

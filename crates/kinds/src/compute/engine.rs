@@ -36,7 +36,8 @@ pub(super) trait Engine: Send {
         Ok(())
     }
 
-    /// Runs a computation: records of this member's inputs go in, in order, and those of what it learns come out.
+    /// Runs a computation: records of this member's inputs go in, in order, and records of what it
+    /// learns come out.
     fn run(
         &mut self,
         member: &MemberSession,
@@ -46,7 +47,7 @@ pub(super) trait Engine: Send {
         go_on: GoOn<'_>,
     ) -> Result<Vec<Records>, Fault>;
 
-    /// The links to other members besides those of computing.
+    /// The links to other members that are not for computing.
     fn links(&mut self) -> Links<'_>;
 
     /// The phases of the last run that came from this party's shelf, where there is one.
@@ -58,7 +59,8 @@ pub(super) trait Engine: Send {
     fn into_links(self: Box<Self>) -> run::Links;
 }
 
-/// Links to other members: at a party each leads to somebody and from somebody, at a client one way.
+/// Links to other members: at a party each leads to somebody and from somebody, at a client one
+/// way.
 #[derive(Default)]
 pub(super) struct Links<'e> {
     pub(super) both: Vec<&'e mut Channel>,

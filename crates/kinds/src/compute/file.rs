@@ -89,13 +89,14 @@ pub struct ComputeJob {
     /// The means of two parties' linear layers.
     #[serde(default)]
     pub linear: Option<Linear>,
-    /// Whether two parties make OTs ahead of their use; none: where they are far from each other, or have cores to spare.
+    /// Whether two parties make OTs ahead of their use; none: where they are far from each other,
+    /// or have cores to spare.
     #[serde(default)]
     pub ahead: Option<bool>,
     /// The computation.
     pub computation: ComputationSource,
-    /// Of members of the computation, which members of the job they are. Those that are not here are the clients of their
-    /// names, or the parties `party0`, `party1`, `party2`.
+    /// Of members of the computation, which members of the job they are. Those that are not here
+    /// are the clients of their names, or the parties `party0`, `party1`, `party2`.
     pub members: BTreeMap<String, Member>,
     /// Lengths that are agreed before the run; owners' inputs say the others.
     pub symbols: BTreeMap<String, u64>,
@@ -111,9 +112,10 @@ pub struct ComputeJob {
     /// Compute threads of each of three or n parties; two have one.
     #[serde(default)]
     pub threads: Option<u16>,
-    /// Bytes that values and work on them may take at each party. Of three, pieces of columns are shortened to keep to it, and a
-    /// computation that takes more in any pieces is refused; of others one whose values, or whose circuit's bits, take more. `None`: any,
-    /// but 2 GiB where owners say lengths that nobody bounds.
+    /// Bytes that values and work on them may take at each party. Of three, pieces of columns are
+    /// shortened to keep to it, and a computation that takes more in any pieces is refused; of
+    /// others one whose values, or whose circuit's bits, take more. `None`: any, but 2 GiB where
+    /// owners say lengths that nobody bounds.
     #[serde(default)]
     pub memory: Option<u64>,
 }
@@ -140,14 +142,13 @@ impl ComputeJob {
     }
 
     pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, Fault> {
-        let protocol = top.take("protocol").map(|v| v.parsed(str::parse, "write protocol = \"rep3\""));
-        let protocol = crate::circuit::among(&mut top, protocol.transpose()?.unwrap_or(Protocol::Rep3))?;
-        let scheme = top.take("scheme").map(|v| v.parsed(protocol::private_scheme, "write scheme = \"mi\""));
-        let ot = top.take("ot").map(|v| v.parsed(protocol::extension, "write ot = \"softspoken4\""));
-        let linear = top.take("linear").map(|v| v.parsed(str::parse, "write linear = \"he\" or \"ot\""));
-        let ahead = top.take("ahead").map(|v| v.parsed(protocol::ahead_or_auto, "write ahead = \"auto\""));
-        let (scheme, ot, linear) = (scheme.transpose()?, ot.transpose()?, linear.transpose()?);
-        let ahead = ahead.transpose()?.flatten();
+        let protocol = top.parsed("protocol", str::parse, "write protocol = \"rep3\"")?;
+        let protocol = crate::circuit::among(&mut top, protocol.unwrap_or(Protocol::Rep3))?;
+        let scheme = top.parsed("scheme", protocol::private_scheme, "write scheme = \"mi\"")?;
+        let ot = top.parsed("ot", protocol::extension, "write ot = \"softspoken4\"")?;
+        let linear = top.parsed("linear", str::parse, "write linear = \"he\" or \"ot\"")?;
+        let ahead = top.parsed("ahead", protocol::ahead_or_auto, "write ahead = \"auto\"")?;
+        let ahead = ahead.flatten();
         let computation = top.need("computation", "computation = \"bill.hwc\"")?.path()?;
         let who = |value: Value<'_>| value.parsed(str::parse, "write \"party0\" or \"client:alice\"");
         let members = table(&mut top, "members", who)?;
@@ -200,8 +201,8 @@ fn length(value: &Value<'_>) -> Result<Length, Fault> {
 /// Compute threads, and bytes of memory, where a job says so.
 fn parameters(value: Value<'_>) -> Result<(Option<u16>, Option<u64>), Fault> {
     let mut section = value.section()?;
-    let threads = section.take("threads").map(|v| v.number(1..=128)).transpose()?;
-    let memory = section.take("memory").map(|v| v.number(1..=1 << 50)).transpose()?;
+    let threads = section.number("threads", 1..=128)?;
+    let memory = section.number("memory", 1..=1 << 50)?;
     section.finish()?;
     Ok((threads.map(|n| n as u16), memory))
 }

@@ -1,12 +1,15 @@
-//! Lengths that the job does not bind: owners say what their inputs have, and all members come to the same.
+//! Lengths that the job does not bind: owners say what their inputs have, and all members come to
+//! the same.
 //!
 //! ```text
-//! client → party   what it knows            8 bytes for each symbol, least significant first; all bits set where it knows none
+//! client → party   what it knows            8 bytes for each symbol, least significant first; all
+//!                                           bits set where it knows none
 //! party ↔ party    what it knows and heard
 //! party → client   what all came to
 //! ```
-//! Every party hears what every other heard, so that a client who told two of them different numbers ends the run. Who brings nothing that
-//! has a length says nothing of it, and what was agreed on as the most holds for whoever says it.
+//! Every party hears what every other heard, so that a client who told two of them different
+//! numbers ends the run. Who brings nothing that has a length says nothing of it, and what was
+//! agreed on as the most holds for whoever says it.
 
 use hushwire_fault::{Text, code};
 use hushwire_machine::Channel;
@@ -24,10 +27,10 @@ pub(super) struct Open {
     pub(super) most: Option<u64>,
 }
 
-/// Numbers of such symbols, and who said each first.
+/// Numbers of such symbols, and who named each first.
 pub(super) type Told = BTreeMap<String, (u64, Member)>;
 
-/// Symbols in the computation's order, the number of each, and who said it.
+/// Symbols in the computation's order, the number of each, and who named it.
 pub(super) struct Lengths {
     symbols: Vec<Open>,
     me: Member,
@@ -66,7 +69,7 @@ impl Lengths {
                     open.within(n, from)?;
                     *found = Some((n, from.clone()));
                 }
-                // What a party says of others' inputs, clients have said here as well.
+                // What a party says of others' inputs, clients have told this party as well.
                 None => match owners.iter().find(|owner| is_client(owner)) {
                     None => return Err(not_its(from, symbol, n)),
                     Some(client) => {
@@ -102,7 +105,8 @@ impl Lengths {
         all.collect()
     }
 
-    /// A party's side: `clients` first, then the links to the other parties, each of which leads to one of them and from one.
+    /// A party's side: `clients` first, then the links to the other parties, each of which leads to
+    /// one of them and from one.
     pub(super) fn at_party<'a>(
         mut self,
         agreement: &Agreement,

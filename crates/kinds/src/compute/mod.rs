@@ -1,24 +1,28 @@
-//! Computations on numbers, columns and tensors as jobs: [`hushwire_compute`] on members' CSV columns and records.
+//! Computations on numbers, columns and tensors as jobs: [`hushwire_compute`] on members' CSV
+//! columns and records.
 //!
 //! ```text
 //! file     ComputeJob    the keys of a job file of this kind
-//! plan     ComputeTask   the computation, which member of the job each of its members is; the agreement
+//! plan     ComputeTask   the computation, which member of the job each of its members is; the
+//!                        agreement
 //! public   values that all members know
 //! bound    Bound         with lengths: what each member does alone, and the form of the rest
 //! lengths  what owners know of symbols, gathered once all are connected
 //! part     ComputePart   reads inputs, computes, writes outputs
-//! engine   Engine        a member's links, set up once; computations run on them one after the other: three, pair, circuits, client
+//! engine   Engine        a member's links, set up once; computations run on them one after the
+//!                        other: three, pair, circuits, client
 //! session  ComputeSession   the same for programs, parties and clients
 //! ```
 //!
-//! **Lengths.** Symbols that the job does not bind are bound by those who bring inputs that have them. Every member learns
-//! them; parties that came to different ones end.
+//! **Lengths.** Symbols that the job does not bind are bound by those who bring inputs that have
+//! them. Every member learns them; parties that came to different ones end.
 //!
-//! **Alone.** What follows from one owner's inputs and public values is computed by that owner in the open, before anything is shared
-//! ([`hushwire_compute::Cut`]). Members agree on the whole computation, and derive the same cut.
+//! **Alone.** What follows from one owner's inputs and public values is computed by that owner in
+//! the open, before anything is shared ([`hushwire_compute::Cut`]). Members agree on the whole
+//! computation, and derive the same cut.
 //!
-//! **Values.** An input is packed into bit planes, a plane for each bit of an element, and shared as they are; the outputs come
-//! out of the computation in the same form.
+//! **Values.** An input is packed into bit planes, a plane for each bit of an element, and shared
+//! as they are; the outputs come out of the computation in the same form.
 
 mod bound;
 mod circuits;
@@ -35,9 +39,11 @@ mod plan;
 mod public;
 mod run;
 mod session;
+mod task;
 mod threads;
 mod three;
 mod values;
+mod words;
 
 pub use bound::{Bound, fits};
 pub use file::{ComputationSource, ComputeJob};

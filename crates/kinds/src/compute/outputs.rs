@@ -31,6 +31,36 @@ impl Shown {
         Self { scalar: scalar.to_string(), lengths: lengths.to_vec(), elements: elements.collect() }
     }
 
+    /// The output for programs: truth values, integers of up to 64 bits as numbers, everything else
+    /// as text, in lists as its axes are.
+    #[must_use]
+    pub fn json(&self) -> serde_json::Value {
+        let kind = Scalar::parse(&self.scalar);
+        let one = |text: &String| match kind {
+            Some(Scalar::Bool) => serde_json::Value::from(text == "true"),
+            Some(Scalar::Int { bits: ..=64, .. } | Scalar::Place) => {
+                serde_json::from_str(text).unwrap_or_else(|_| text.clone().into())
+            }
+            _ => text.clone().into(),
+        };
+        fn lists(
+            lengths: &[usize],
+            elements: &mut dyn Iterator<Item = serde_json::Value>,
+        ) -> serde_json::Value {
+            match lengths.split_first() {
+                None => elements.next().unwrap_or_default(),
+                Some((n, inner)) => (0..*n).map(|_| lists(inner, elements)).collect::<Vec<_>>().into(),
+            }
+        }
+        lists(&self.lengths, &mut self.elements.iter().map(one))
+    }
+
+    /// The output as it is printed under its name.
+    #[must_use]
+    pub fn line(&self, name: &str) -> String {
+        format!("{name}={self}\n")
+    }
+
     /// A CSV file: a column for each place behind the first axis, under the output's name.
     #[must_use]
     pub fn csv(&self, name: &str) -> Zeroizing<String> {
@@ -125,7 +155,8 @@ enum To {
     Csv(NewFile),
 }
 
-/// Starts what the member learns, by the output's place: what cannot be written shows before anything is connected.
+/// Starts what the member learns, by the output's place: what cannot be written shows before
+/// anything is connected.
 pub(super) fn sinks(task: &ComputeTask, config: &mut MemberConfig) -> Result<Vec<(usize, Sink)>, Fault> {
     let MemberConfig { me, outputs, files, .. } = config;
     let name = |j: usize| task.computation().outputs()[j].name.as_str();
@@ -156,6 +187,12 @@ pub(super) fn sinks(task: &ComputeTask, config: &mut MemberConfig) -> Result<Vec
 }
 
 impl Sink {
+    /// One whose records stay in memory, for whoever takes them.
+    #[cfg(any(feature = "nn", feature = "sql"))]
+    pub(super) fn kept() -> Self {
+        Self { name: String::new(), to: To::Nowhere, value: None }
+    }
+
     pub(super) fn put(&mut self, extent: &Extent, records: Zeroizing<Vec<u8>>) {
         self.value = Some((extent.clone(), records));
     }

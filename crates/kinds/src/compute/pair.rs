@@ -55,8 +55,8 @@ impl Engine for Pair {
         lengths.at_party(&member.agreement, &mut control, std::iter::empty())
     }
 
-    /// If the pieces for the parties' distance take more memory than they may, it uses the short pieces of near parties; it refuses
-    /// a run that takes more even in these.
+    /// If the pieces for the parties' distance take more memory than they may, it uses the short
+    /// pieces of near parties; it refuses a run that takes more even in these.
     fn fit(&mut self, form: &Form, task: &ComputeTask, told: &Told) -> Result<(), Fault> {
         self.party.set_distance(self.distance);
         let (Form::Pair(plan), Some(most)) = (form, task.most_memory(told)) else { return Ok(()) };

@@ -2,10 +2,12 @@
 
 use super::{
     ComputeTask, Computed,
+    bound::Bound,
     outputs::{Sink, sinks},
     run,
     values::Values,
 };
+use hushwire_compute::Type;
 use hushwire_fault::code;
 use hushwire_session::{
     Event, Fault, FromDisk, InputPlace, Member, MemberConfig, Part,
@@ -13,6 +15,11 @@ use hushwire_session::{
     suggest,
 };
 use std::collections::BTreeMap;
+#[cfg(any(feature = "nn", feature = "sql"))]
+use zeroize::Zeroizing;
+
+/// The step of opening inputs, as errors name it.
+const READING: &str = "reading inputs";
 
 /// The inputs of one member, read, and its outputs, begun.
 pub struct ComputePart {
@@ -21,59 +28,123 @@ pub struct ComputePart {
     sinks: Vec<(usize, Sink)>,
     /// The numbers that its inputs, and the job, give symbols.
     symbols: BTreeMap<String, u64>,
+    /// The computation with these lengths, where no others are to be heard.
+    bound: Option<Bound>,
     ands: u64,
     from_disk: Option<FromDisk>,
     /// Remarks on its inputs for their owner.
     remarks: Vec<String>,
 }
 
+/// A member's inputs.
+pub(super) struct Brought {
+    pub(super) inputs: BTreeMap<String, Values>,
+    /// The numbers that they, and the job, give symbols.
+    pub(super) symbols: BTreeMap<String, u64>,
+    remarks: Vec<String>,
+}
+
+impl Brought {
+    /// The inputs of `me`, of which `value` has each by its name and type, with symbols that are
+    /// known before.
+    pub(super) fn new(
+        task: &ComputeTask,
+        me: &Member,
+        remedy: impl Fn(&str) -> String,
+        mut value: impl FnMut(&str, &Type, &BTreeMap<String, u64>) -> Option<Result<Values, Fault>>,
+    ) -> Result<Self, Fault> {
+        let mut brought = Self { inputs: BTreeMap::new(), symbols: task.known().clone(), remarks: vec![] };
+        let mut lengths = BTreeMap::new();
+        for (_, name, ty) in task.inputs_of(me) {
+            let lacks = || {
+                let cause = format!("{me} has no values for input `{name}`");
+                Fault::new(code::COMPUTATION, READING, cause, remedy(name))
+            };
+            let mut values = value(name, ty, &brought.symbols).ok_or_else(lacks)??;
+            task.promised(name, &values)?;
+            brought.remarks.extend(values.remark.take());
+            lengths.insert(name.to_owned(), values.lengths.clone());
+            brought.symbols = task.lengths(&brought.symbols, &lengths)?;
+            brought.inputs.insert(name.to_owned(), values);
+        }
+        Ok(brought)
+    }
+
+    /// Refuses a name that is no input of `me`.
+    pub(super) fn check<'a>(
+        task: &ComputeTask,
+        me: &Member,
+        mut names: impl Iterator<Item = &'a String>,
+    ) -> Result<(), Fault> {
+        let own: Vec<&str> = task.inputs_of(me).map(|(_, name, _)| name).collect();
+        let odd = names.find(|name| !own.contains(&name.as_str()));
+        odd.map_or(Ok(()), |odd| {
+            let cause = format!("{me} does not bring an input called `{odd}`");
+            Err(Fault::new(code::COMPUTATION, READING, cause, suggest::remedy(odd, &own)))
+        })
+    }
+}
+
 impl ComputePart {
     pub(super) fn open(task: &ComputeTask, config: &mut MemberConfig) -> Result<Self, Fault> {
         let me = config.me.clone();
         task.complete()?;
-        let names: Vec<&str> = task.inputs_of(&me).map(|(_, name, _)| name).collect();
-        if let Some(odd) = config.inputs.keys().find(|name| !names.contains(&name.as_str())) {
-            let cause = format!("{me} does not bring an input called `{odd}`");
-            return Err(Fault::new(code::COMPUTATION, "reading inputs", cause, suggest::remedy(odd, &names)));
-        }
-        let mut symbols = task.known().clone();
-        let (mut inputs, mut lengths, mut remarks) = (BTreeMap::new(), BTreeMap::new(), vec![]);
-        for (_, name, ty) in task.inputs_of(&me) {
-            let place = config.inputs.get_mut(name).ok_or_else(|| lacks(&me, name))?;
-            let mut values = match place {
+        Brought::check(task, &me, config.inputs.keys())?;
+        let remedy = |name: &str| format!("add {name} = {{ csv = \"…\", column = \"…\" }} under [inputs]");
+        let brought = Brought::new(task, &me, remedy, |name, ty, symbols| {
+            Some(match config.inputs.get_mut(name)? {
                 // The only copy, where nobody else has one.
-                InputPlace::Memory(bytes) => Values::taken(name, ty, std::mem::take(bytes), &symbols)?,
-                place => Values::read(name, ty, place, &symbols)?,
-            };
-            task.promised(name, &values)?;
-            remarks.extend(values.remark.take());
-            lengths.insert(name.to_owned(), values.lengths.clone());
-            symbols = task.lengths(&symbols, &lengths)?;
-            inputs.insert(name.to_owned(), values);
-        }
-        let own = task.own(&symbols, &me)?;
-        if task.unbound().iter().all(|symbol| symbols.contains_key(symbol)) {
-            // What these lengths violate shows before anybody is dialled.
-            task.bound_within(&symbols, &own)?;
-        }
-        let sinks = sinks(task, config)?;
-        Ok(Self { task: task.clone(), inputs, sinks, symbols, ands: 0, from_disk: None, remarks })
+                InputPlace::Memory(bytes) => Values::taken(name, ty, std::mem::take(bytes), symbols),
+                place => Values::read(name, ty, place, symbols),
+            })
+        })?;
+        Self::new(task, &me, brought, |_| sinks(task, config))
+    }
+
+    fn new(
+        task: &ComputeTask,
+        me: &Member,
+        Brought { inputs, symbols, remarks }: Brought,
+        sinks: impl FnOnce(&ComputeTask) -> Result<Vec<(usize, Sink)>, Fault>,
+    ) -> Result<Self, Fault> {
+        let (own, open) = (task.own(&symbols, me)?, task.unbound());
+        // What these lengths violate shows before anybody is dialled. Where nobody else has a say
+        // in them, it is what runs.
+        let all = open.iter().all(|symbol| symbols.contains_key(symbol));
+        let bound = all.then(|| task.bound_within(&symbols, &own)).transpose()?;
+        let (bound, sinks) = (bound.filter(|_| open.is_empty()), sinks(task)?);
+        let task = task.clone();
+        Ok(Self { task, inputs, sinks, symbols, bound, ands: 0, from_disk: None, remarks })
     }
 }
 
 #[cfg(any(feature = "nn", feature = "sql"))]
 impl ComputePart {
+    /// Of a kind that makes records of the elements of its members' files, and takes what they
+    /// learn by [`ComputePart::learnt`].
+    pub(crate) fn of(
+        task: &ComputeTask,
+        me: &Member,
+        mut records: BTreeMap<String, Zeroizing<Vec<u8>>>,
+    ) -> Result<Self, Fault> {
+        let brought = Brought::new(
+            task,
+            me,
+            |_| "bring them".to_owned(),
+            |name, ty, _| {
+                let (records, lengths) = (records.remove(name)?, ty.shape.lengths()?);
+                Some(Ok(Values { scalar: ty.scalar, lengths, records, remark: None }))
+            },
+        )?;
+        Self::new(task, me, brought, |task| Ok(task.outputs_of(me).map(|j| (j, Sink::kept())).collect()))
+    }
+
     /// The records of what this member learns, by the output's place, once they are computed.
     pub(crate) fn learnt(&self) -> impl Iterator<Item = (usize, &super::bound::Extent, &[u8])> {
         self.sinks
             .iter()
             .filter_map(|(j, sink)| sink.records().map(|(extent, records)| (*j, extent, records)))
     }
-}
-
-fn lacks(me: &Member, name: &str) -> Fault {
-    let remedy = format!("add {name} = {{ csv = \"…\", column = \"…\" }} under [inputs]");
-    Fault::new(code::COMPUTATION, "reading inputs", format!("{me} has no values for input `{name}`"), remedy)
 }
 
 impl Part for ComputePart {
@@ -89,8 +160,10 @@ impl Part for ComputePart {
             observer(Event::Progress(done, whole));
             true
         };
-        let ran =
-            run::run(&mut *engine, member, &self.task, std::mem::take(&mut self.symbols), own, &mut hears)?;
+        let ran = {
+            let ready = (std::mem::take(&mut self.symbols), self.bound.take());
+            run::run(&mut *engine, member, &self.task, ready, own, &mut hears)?
+        };
         (self.symbols, self.ands, self.from_disk) = (ran.symbols, ran.ands, engine.taken());
         for ((j, sink), records) in self.sinks.iter_mut().zip(ran.learnt) {
             sink.put(&ran.bound.outputs[*j], records);

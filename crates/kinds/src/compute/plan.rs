@@ -1,8 +1,8 @@
 //! The agreement on a computation, and what its members bring and learn.
 
 use super::{
-    Bound, ComputationSource, ComputeJob, ComputePart,
-    bound::{Form, fits, plannable, within},
+    Bound, ComputationSource, ComputeJob,
+    bound::{fits, plannable, within},
     file::{self, refused},
     lengths::{Open, Told, says},
     public::Public,
@@ -11,15 +11,14 @@ use super::{
 };
 use hushwire_compute::{Computation, ComputeError, Dim, Tensor, Type, Visibility};
 use hushwire_fault::code;
-use hushwire_session::{
-    Agreement, Chosen, Fault, Field, Forecast, Member, MemberConfig, Protocol, Task, protocol,
-    shelves::{Preparable, Wants},
-};
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use hushwire_session::{Agreement, Chosen, Fault, Field, Member, Protocol, protocol};
+use std::{collections::BTreeMap, sync::Arc};
 
-/// AGREEMENT: bytes that a computation may take at each party where members tell lengths, and neither a bound on them nor memory was agreed on.
+/// AGREEMENT: bytes that a computation may take at each party where members tell lengths, and
+/// neither a bound on them nor memory was agreed on.
 const UNAGREED: u64 = 2 << 30;
-/// AGREEMENT: the meaning of the fields, the cut, the way in which computations become circuits, and the bytes that a run sends.
+/// AGREEMENT: the meaning of the fields, the cut, the way in which computations become circuits,
+/// and the bytes that a run sends.
 const PLAN_VERSION: u32 = 12;
 
 /// A computation's job, read and planned.
@@ -29,7 +28,7 @@ pub struct ComputeTask {
     chosen: Chosen,
     threads: u16,
     computation: Arc<Computation>,
-    /// Of the computation's inputs; none of those that all know.
+    /// The owners of the computation's inputs; none for an input that all know.
     owners: Vec<Option<Member>>,
     public: Arc<Public>,
     /// Of the computation's outputs.
@@ -47,7 +46,8 @@ impl ComputeTask {
     /// Reads the computation and plans its run.
     ///
     /// # Errors
-    /// The computation cannot be read, a member of it has no place in the protocol, or an input is brought by nobody.
+    /// The computation cannot be read, a member of it has no place in the protocol, or an input is
+    /// brought by nobody.
     pub fn new(job: &ComputeJob) -> Result<Self, Fault> {
         Self::of(job, Arc::new(job.computation.load()?))
     }
@@ -120,6 +120,11 @@ impl ComputeTask {
         &self.job
     }
 
+    /// Remarks on public values that were rounded.
+    pub(super) fn remarks(&self) -> &[String] {
+        &self.public.remarks
+    }
+
     /// The computation, whose lengths may be symbols.
     #[must_use]
     pub fn computation(&self) -> &Computation {
@@ -151,7 +156,7 @@ impl ComputeTask {
         &self.members
     }
 
-    /// The owner of an input, by its place; none of one that all know.
+    /// The owner of an input, by its place; none for an input that all know.
     #[must_use]
     pub fn owner(&self, input: usize) -> Option<&Member> {
         self.owners[input].as_ref()
@@ -207,8 +212,9 @@ impl ComputeTask {
         self.computation.symbols().iter().filter(unbound).cloned().collect()
     }
 
-    /// The numbers that the job gives to symbols that are no input's length. Nobody's values fix them, and a computation may add them up and
-    /// compare with them: they are terms, as numbers that stand in the computation are.
+    /// The numbers that the job gives to symbols that are no input's length. Nobody's values fix
+    /// them, and a computation may add them up and compare with them: they are terms, as numbers
+    /// that stand in the computation are.
     fn free_symbols(&self) -> Option<String> {
         let fixed = |symbol: &str| self.computation.inputs().any(|(_, ty)| has(ty, symbol));
         let free = self.job.symbols.iter().filter(|(name, _)| !fixed(name));
@@ -246,7 +252,7 @@ impl ComputeTask {
         found.map_err(|e| file::unfit(&e))
     }
 
-    /// The numbers that this member's inputs say, none of which is more than was agreed on.
+    /// The numbers that this member's inputs say, each at most what was agreed on.
     pub(super) fn own(&self, symbols: &BTreeMap<String, u64>, me: &Member) -> Result<Told, Fault> {
         let own = |open: Open| {
             let n = *symbols.get(&open.symbol)?;
@@ -283,7 +289,8 @@ impl ComputeTask {
         // What follows from public values may have had no length before.
         computation.check_promises(&self.public.values).map_err(|e| refused(&e))?;
         fits(&computation).map_err(|e| says(told, e))?;
-        // Three parties' plans know better what they take, and shorten pieces; without a word this is the more generous.
+        // Three parties' plans know better what they take, and shorten pieces; by default this
+        // is the more generous.
         let planned = self.job.protocol == Protocol::Rep3 && self.job.memory.is_some();
         if let Some(most) = self.most_memory(told) {
             let held = if planned { plannable } else { within };
@@ -298,13 +305,62 @@ impl ComputeTask {
         Bound::new(computation, cut, self.public.clone(), self.recipients.clone())
     }
 
-    /// Names the runs that may replace each other's file of output `name`: those of the same computation with the same numbers, whatever its
-    /// inputs' lengths.
+    /// Names the runs that may replace each other's file of output `name`: those of the same
+    /// computation with the same numbers, whatever its inputs' lengths.
     #[must_use]
     pub fn writer(&self, name: &str) -> String {
         let digest = hex::encode(&self.computation.digest()[..8]);
         let numbers = self.free_symbols().map(|numbers| format!(" with {numbers}")).unwrap_or_default();
         format!("output {name} of {} {digest}{numbers}", self.computation.name())
+    }
+
+    /// What members agree on.
+    pub(super) fn agreed(&self) -> Agreement {
+        let join = |list: Vec<String>| list.join(", ");
+        let digest = hex::encode(self.computation.digest());
+        let name = self.computation.name();
+        let members = self.computation.members().iter().zip(&self.members);
+        let bounds = self.job.bounds.iter().map(|(name, n)| format!("{name} <= {n}"));
+        let symbols = self.job.symbols.iter().map(|(name, n)| format!("{name} = {n}")).chain(bounds);
+        let owners = self.job.owners.iter().map(|(name, is)| format!("{name}: {}", is.key()));
+        let public = self.public.digests();
+        Agreement {
+            kind: "compute",
+            title: name.to_owned(),
+            protocol: self.job.protocol,
+            clients: self.clients.clone(),
+            fields: vec![
+                Field::new("protocol", format!("{}, compute version {PLAN_VERSION}", self.chosen.agreed()))
+                    .meaning(self.chosen.to_string()),
+                Field {
+                    shown: Some(format!("{name}, digest {}", &digest[..16])),
+                    ..Field::new("computation", digest.clone())
+                },
+                Field::new(
+                    "members",
+                    join(members.map(|(name, is)| format!("{name}: {}", is.key())).collect()),
+                ),
+                Field { term: self.free_symbols(), ..Field::size("symbols", join(symbols.collect())) },
+                Field::size("threads", self.threads.to_string()),
+                // Pieces depend on it.
+                Field::size(
+                    "memory",
+                    self.job.memory.map_or("any".to_owned(), |bytes| format!("{bytes} bytes")),
+                ),
+                Field::new("owners", join(owners.collect())),
+                Field {
+                    shown: Some(join(
+                        public.iter().map(|(name, hex)| format!("{name} {}", &hex[..16])).collect(),
+                    )),
+                    ..Field::new(
+                        "public values",
+                        join(public.iter().map(|(name, hex)| format!("{name}: {hex}")).collect()),
+                    )
+                },
+            ],
+            lanes: lanes(self.job.protocol, self.threads),
+            client_lanes: 1,
+        }
     }
 }
 
@@ -313,7 +369,8 @@ fn has(ty: &Type, symbol: &str) -> bool {
     ty.shape.0.iter().any(|dim| matches!(dim, Dim::Symbol(name) if **name == *symbol))
 }
 
-/// The owner of each input: the member that its type names, the one that the job names of a secret one, none of a public one.
+/// The owner of each input: the member that its type names, the one that the job names of a secret
+/// one, none of a public one.
 fn owners(
     job: &ComputeJob,
     computation: &Computation,
@@ -368,105 +425,4 @@ fn member_of(job: &ComputeJob, names: &[String], i: usize) -> Result<Member, Fau
         cause,
         format!("say which party each is under [members], as in {name} = \"party0\", or take protocol rep3"),
     ))
-}
-
-impl Task for ComputeTask {
-    type Learnt = super::Computed;
-    type Part = ComputePart;
-
-    fn notes(&self) -> &[String] {
-        &self.public.remarks
-    }
-
-    fn agreement(&self) -> Agreement {
-        let join = |list: Vec<String>| list.join(", ");
-        let digest = hex::encode(self.computation.digest());
-        let name = self.computation.name();
-        let members = self.computation.members().iter().zip(&self.members);
-        let bounds = self.job.bounds.iter().map(|(name, n)| format!("{name} <= {n}"));
-        let symbols = self.job.symbols.iter().map(|(name, n)| format!("{name} = {n}")).chain(bounds);
-        let owners = self.job.owners.iter().map(|(name, is)| format!("{name}: {}", is.key()));
-        let public = self.public.digests();
-        Agreement {
-            kind: "compute",
-            title: name.to_owned(),
-            protocol: self.job.protocol,
-            clients: self.clients.clone(),
-            fields: vec![
-                Field::new("protocol", format!("{}, compute version {PLAN_VERSION}", self.chosen.agreed()))
-                    .meaning(self.chosen.to_string()),
-                Field {
-                    shown: Some(format!("{name}, digest {}", &digest[..16])),
-                    ..Field::new("computation", digest.clone())
-                },
-                Field::new(
-                    "members",
-                    join(members.map(|(name, is)| format!("{name}: {}", is.key())).collect()),
-                ),
-                Field { term: self.free_symbols(), ..Field::size("symbols", join(symbols.collect())) },
-                Field::size("threads", self.threads.to_string()),
-                // Pieces depend on it.
-                Field::size(
-                    "memory",
-                    self.job.memory.map_or("any".to_owned(), |bytes| format!("{bytes} bytes")),
-                ),
-                Field::new("owners", join(owners.collect())),
-                Field {
-                    shown: Some(join(
-                        public.iter().map(|(name, hex)| format!("{name} {}", &hex[..16])).collect(),
-                    )),
-                    ..Field::new(
-                        "public values",
-                        join(public.iter().map(|(name, hex)| format!("{name}: {hex}")).collect()),
-                    )
-                },
-            ],
-            lanes: lanes(self.job.protocol, self.threads),
-            client_lanes: 1,
-        }
-    }
-
-    fn tells_of_files(&self) -> bool {
-        self.job.public.values().any(|place| place.path().is_some())
-    }
-
-    fn reads(&self) -> Vec<(String, PathBuf)> {
-        let text = match &self.job.computation {
-            ComputationSource::File(path) => Some(("the computation".to_owned(), path.clone())),
-            ComputationSource::Text(_) => None,
-        };
-        let public = self.job.public.iter();
-        let public = public
-            .filter_map(|(name, place)| Some((format!("public input {name}"), place.path()?.to_owned())));
-        text.into_iter().chain(public).collect()
-    }
-
-    fn forecast(&self, aes_instructions: bool, ands: Option<u64>) -> Option<Forecast> {
-        let Chosen { protocol, scheme, .. } = self.chosen;
-        // Three parties count steps, each of which takes a time of its own.
-        let ands = ands.filter(|_| protocol != Protocol::Rep3);
-        ands.map(|ands| Forecast::of_ands(protocol, scheme, ands, aes_instructions))
-    }
-
-    fn open(&self, config: &mut MemberConfig) -> Result<ComputePart, Fault> {
-        ComputePart::open(self, config)
-    }
-}
-
-impl Preparable for ComputeTask {
-    /// Of the circuit that it is.
-    fn wants(&self) -> Result<Wants, Fault> {
-        self.complete()?;
-        if let Some(symbol) = self.unbound().first() {
-            let cause = format!("its size depends on {symbol}, which only a run's inputs say");
-            let remedy =
-                format!("write {symbol} = … under [symbols] of the job, or say it with --symbol {symbol}=…");
-            return Err(Fault::new(code::COMPUTATION, "preprocessing", cause, remedy));
-        }
-        let bound = self.bound(self.known())?;
-        let Form::Circuit(program) = bound.form_within(self.chosen, self.most_memory(&Told::new()))? else {
-            return Err(Fault::internal("preprocessing", "its protocol runs no circuits"));
-        };
-        Ok(Wants::once(self.chosen, &program, &bound.seats, self.threads))
-    }
 }

@@ -1,4 +1,5 @@
-//! Values that all members know: the job has them, and members compare digests of them before a run.
+//! Values that all members know: the job has them, and members compare digests of them before a
+//! run.
 
 use super::file::unfit;
 use super::values::Values;
@@ -34,7 +35,7 @@ impl From<&Tensor> for PublicPlace {
 }
 
 impl PublicPlace {
-    /// The place that stands in a job file.
+    /// The place that a job file names.
     pub(super) fn of(value: Value<'_>) -> Result<Self, Fault> {
         let line = value.error("is no place of elements", "write a file, a csv with its column, or values");
         let remedy = "put the file beside the job or below it, and name it from there";
@@ -49,7 +50,8 @@ impl PublicPlace {
             InputPlace::Values(text) => Self::Values(text.to_string()),
             _ => return Err(line),
         };
-        // All members hear a digest of it: whoever wrote the job does not choose among all files of who runs it.
+        // All members hear a digest of it: whoever wrote the job does not choose among all files of
+        // who runs it.
         match place.path() {
             Some(path) if !is_below(path, &folder) => Err(outside),
             _ => Ok(place),

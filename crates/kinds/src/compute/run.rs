@@ -39,13 +39,13 @@ pub(super) fn open(
     })
 }
 
-/// Agrees on lengths, of which this member knows `symbols`, and runs a computation: this member's inputs go in, and records of
-/// its outputs come out.
+/// Agrees on lengths, of which this member knows `symbols` unless it is bound already, and runs a
+/// computation: this member's inputs go in, and records of its outputs come out.
 pub(super) fn run(
     engine: &mut dyn Engine,
     member: &MemberSession,
     task: &ComputeTask,
-    mut symbols: BTreeMap<String, u64>,
+    (mut symbols, ready): (BTreeMap<String, u64>, Option<Bound>),
     own: BTreeMap<String, Values>,
     go_on: GoOn<'_>,
 ) -> Result<Ran, Fault> {
@@ -56,7 +56,7 @@ pub(super) fn run(
         told = engine.agree(member, lengths)?;
         symbols.extend(told.iter().map(|(symbol, (n, _))| (symbol.clone(), *n)));
     }
-    let bound = task.bound_within(&symbols, &told)?;
+    let bound = ready.map_or_else(|| task.bound_within(&symbols, &told), Ok)?;
     let own = bound.brought(me, own)?;
     // Clients take it for the form in which values come and go.
     let form = bound.form_within(task.chosen(), task.most_memory(&told)).map_err(|e| says(&told, e))?;

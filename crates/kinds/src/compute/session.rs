@@ -3,6 +3,7 @@
 use super::{
     ComputationSource, ComputeJob, ComputeTask, PublicPlace,
     engine::{Engine, Links, cancelled},
+    part::Brought,
     run, threads as cut,
     values::Values,
 };
@@ -23,7 +24,7 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// AGREEMENT: the bytes that sessions send besides those of computations.
+/// AGREEMENT: the bytes that sessions send besides computations.
 const VERSION: u32 = 4;
 const AGREE: &str = "agreeing on the computation";
 
@@ -122,8 +123,8 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// Ends the run under way, and the session with it: the others are told. A session that is cancelled between two runs
-    /// ends at the next.
+    /// Ends the run under way, and the session with it: the others are told. A session that is
+    /// cancelled between two runs ends at the next.
     pub fn cancel(&self) {
         self.asked.store(true, Ordering::SeqCst);
         if let Some(watch) = &self.watch {
@@ -132,10 +133,11 @@ impl Cancel {
     }
 }
 
-/// One member's session with the others: handshake, keys and set-ups happen once, and any number of computations runs on them.
+/// One member's session with the others: handshake, keys and set-ups happen once, and any number of
+/// computations runs on them.
 ///
-/// All members run the same computations in the same order, clients those as well in which they have no part; before each they
-/// compare its digest. After an error the session is of no more use.
+/// All members run the same computations in the same order, clients those as well in which they
+/// have no part; before each they compare its digest. After an error the session is of no more use.
 pub struct ComputeSession {
     member: MemberSession,
     engine: Box<dyn Engine>,
@@ -168,11 +170,13 @@ fn agreement(chosen: Chosen, threads: u16, clients: &[String]) -> Agreement {
 }
 
 impl ComputeSession {
-    /// Meets the other members, parties to compute on so many threads each (none: a default, the same everywhere), and these clients, in
-    /// an order that all have alike. `observer` hears who is missing, and the progress of each run.
+    /// Meets the other members, parties to compute on this number of threads each (none: a default,
+    /// the same everywhere), and these clients, in an order that all have alike. `observer` hears
+    /// who is missing, and the progress of each run.
     ///
     /// # Errors
-    /// The others did not come, are not those of the pins, or have another protocol, other threads or other clients.
+    /// The others did not come, are not those of the pins, or have another protocol, other threads
+    /// or other clients.
     pub fn connect(
         config: MemberConfig,
         chosen: Chosen,
@@ -212,8 +216,8 @@ impl ComputeSession {
         &self.member.config.me
     }
 
-    /// Says which member of the session one of computations is. Those of which nothing is said are the parties or the clients of
-    /// their names, or the parties in their order.
+    /// Says which member of the session one of computations is. Members that are not named are
+    /// the parties or the clients of their names, or the parties in their order.
     pub fn assign(&mut self, name: &str, member: Member) {
         self.members.insert(name.to_owned(), member);
     }
@@ -223,8 +227,9 @@ impl ComputeSession {
         self.owners.insert(input.to_owned(), owner);
     }
 
-    /// Says how many bytes values and work on them may take at each party, as [`ComputeJob::memory`] does, the same at all members: by default 2 GiB
-    /// where members' inputs say how long they are.
+    /// Says how many bytes values and work on them may take at each party, as
+    /// [`ComputeJob::memory`] does, the same at all members: by default 2 GiB where members' inputs
+    /// say how long they are.
     pub fn allow(&mut self, memory: u64) {
         self.memory = Some(memory);
     }
@@ -241,11 +246,13 @@ impl ComputeSession {
         self.member.stats()
     }
 
-    /// Runs a computation: what this member brings goes in by name, and so do public inputs; what it learns comes out by name.
+    /// Runs a computation: what this member brings goes in by name, and so do public inputs; what
+    /// it learns comes out by name.
     ///
     /// # Errors
-    /// An input is missing or does not fit, members run different computations or bring different lengths, the run was
-    /// cancelled, or somebody failed. The session is of no more use then. A fork of the process that opened the session is refused.
+    /// An input is missing or does not fit, members run different computations or bring different
+    /// lengths, the run was cancelled, or somebody failed. The session is of no more use then. A
+    /// fork of the process that opened the session is refused.
     pub fn run(
         &mut self,
         computation: &Computation,
@@ -314,41 +321,19 @@ impl ComputeSession {
             return Err(Fault::new(code::COMPUTATION, "planning the job", cause, remedy));
         }
         let me = self.me().clone();
-        let own = |name: &String| task.inputs_of(&me).any(|(_, input, _)| input == *name);
-        if let Some(odd) = inputs.keys().find(|name| !own(name) && !job.public.contains_key(*name)) {
-            let names: Vec<&str> = task.inputs_of(&me).map(|(_, name, _)| name).collect();
-            let cause = format!("{me} does not bring an input called `{odd}`");
-            return Err(Fault::new(
-                code::COMPUTATION,
-                "reading inputs",
-                cause,
-                hushwire_session::suggest::remedy(odd, &names),
-            ));
-        }
-        let (mut own, mut lengths) = (BTreeMap::new(), BTreeMap::new());
-        for (_, name, ty) in task.inputs_of(&me) {
-            let value = inputs.get(name).ok_or_else(|| {
-                Fault::new(
-                    code::COMPUTATION,
-                    "reading inputs",
-                    format!("{me} has no values for input `{name}`"),
-                    "bring them",
-                )
-            })?;
-            let values = value.values(name, ty)?;
-            task.promised(name, &values)?;
-            lengths.insert(name.to_owned(), values.lengths.clone());
-            own.insert(name.to_owned(), values);
-        }
-        let symbols = task.lengths(task.known(), &lengths)?;
-        task.own(&symbols, &me)?;
+        Brought::check(&task, &me, inputs.keys().filter(|name| !job.public.contains_key(*name)))?;
+        let remedy = |_: &str| "bring them".to_owned();
+        let value = |name: &str, ty: &_, _: &_| Some(inputs.get(name)?.values(name, ty));
+        let brought = Brought::new(&task, &me, remedy, value)?;
+        task.own(&brought.symbols, &me)?;
         self.agree(&task)?;
         let (observer, asked) = (self.member.observer.clone(), self.asked.clone());
         let mut hears = |done, whole| {
             observer(Event::Progress(done, whole));
             !asked.load(Ordering::SeqCst)
         };
-        let ran = run::run(&mut *self.engine, &self.member, &task, symbols, own, &mut hears)?;
+        let ready = (brought.symbols, None);
+        let ran = run::run(&mut *self.engine, &self.member, &task, ready, brought.inputs, &mut hears)?;
         let learns = task.outputs_of(&me).zip(ran.learnt);
         let tensor = |(j, records): (usize, Zeroizing<Vec<u8>>)| {
             let extent = &ran.bound.outputs[j];
@@ -358,7 +343,8 @@ impl ComputeSession {
         Ok(learns.map(tensor).collect())
     }
 
-    /// Compares with the other members what is to be computed, among whom. Clients do not hear each other, but every party's word.
+    /// Compares with the other members what is to be computed, among whom. Clients do not hear each
+    /// other, but every party's word.
     fn agree(&mut self, task: &ComputeTask) -> Result<(), Fault> {
         let (own, agreement) = (task.agreement().digest(), self.member.agreement.clone());
         let net = |e| explain(&agreement, e).during(AGREE);

@@ -22,7 +22,8 @@ pub(super) fn threads(protocol: Protocol, asked: Option<u16>) -> Result<u16, (St
     }
 }
 
-/// Lanes between parties: those of computing, among them that of OTs between two parties on numbers, and that of control.
+/// Lanes between parties: those of computing, among them that of OTs between two parties on
+/// numbers, and that of control.
 pub(super) fn lanes(protocol: Protocol, threads: u16) -> u16 {
     match protocol {
         Protocol::Rep3 => Cut::new(threads, Duration::ZERO).lanes() as u16 + 1,
@@ -31,12 +32,14 @@ pub(super) fn lanes(protocol: Protocol, threads: u16) -> u16 {
     }
 }
 
-/// The way in which a run is cut between parties so far from each other that rounds count: with no more of them than without pieces.
+/// The way in which a run is cut between parties so far from each other that rounds count: with no
+/// more of them than without pieces.
 pub(super) fn far(threads: u16) -> Cut {
     Cut::new(threads, Duration::MAX)
 }
 
-/// A plan's cut, in pieces as short as the memory that it may take asks for; refuses a plan that takes more in any pieces.
+/// A plan's cut, in pieces as short as the memory that it may take asks for; refuses a plan that
+/// takes more in any pieces.
 pub(super) fn within(plan: &Plan, cut: Cut, memory: Option<u64>) -> Result<Cut, Fault> {
     let Some(most) = memory.filter(|most| *most < u64::MAX) else { return Ok(cut) };
     if let Some(cut) = plan.cut_within(cut, most) {

@@ -28,7 +28,8 @@ use zeroize::Zeroizing;
 pub(super) struct Three {
     me: Member,
     party: Party,
-    /// To the right neighbour and from the left one, and the other way round: session keys, lengths, the last word.
+    /// To the right neighbour and from the left one, and the other way round: session keys,
+    /// lengths, the last word.
     control: [Channel; 2],
     /// To the left neighbour and from the right one: products, of lane 0.
     ring: Channel,
@@ -36,7 +37,7 @@ pub(super) struct Three {
     doors: Doors,
     /// Both of every further lane.
     lanes: Vec<[Channel; 2]>,
-    /// The cut that threads and delays say, and that of the next run.
+    /// The cut by threads and delays, and the cut of the next run.
     usual: Cut,
     cut: Cut,
     ws: CircuitWorkspace,
@@ -223,17 +224,18 @@ fn each(
     Shares { own: one(&shares.own), next: one(&shares.next) }
 }
 
-/// Shares of planes as those of a circuit's registers.
+/// Shares of planes as shares of a circuit's registers.
 fn circuit_of(extents: &[Extent], planes: &Shares) -> Shares {
     each(extents, planes, Extent::bytes, Extent::spread, Extent::bits)
 }
 
-/// Shares of a circuit's registers as those of planes.
+/// Shares of a circuit's registers as shares of planes.
 fn planes_of(extents: &[Extent], registers: &Shares) -> Shares {
     each(extents, registers, Extent::bits, Extent::gather, Extent::bytes)
 }
 
-/// One instance of a circuit has a byte for each bit, element after element; planes have eight rows in one.
+/// One instance of a circuit has a byte for each bit, element after element; planes have eight rows
+/// in one.
 impl Extent {
     /// Bits of all elements.
     pub(super) fn bits(&self) -> usize {

@@ -105,7 +105,8 @@ impl Values {
         Self::of_records(name, ty, records, &PathBuf::from(format!("input {name}")), symbols)
     }
 
-    /// Columns of a CSV file: one for a vector or a single element, as many as the second axis has for a matrix.
+    /// Columns of a CSV file: one for a vector or a single element, as many as the second axis has
+    /// for a matrix.
     fn of_csv(name: &str, ty: &Type, from: &InputPlace, columns: &[String]) -> Result<Self, Fault> {
         let memory = PathBuf::from(format!("input {name}"));
         let (path, rows) = match from {
@@ -226,7 +227,8 @@ fn all_of(mut file: impl Read) -> std::io::Result<Zeroizing<Vec<u8>>> {
     file.read_to_end(&mut bytes).map(|_| bytes)
 }
 
-/// The lengths of so many elements, which follow one another: at most one of them is not known before.
+/// The lengths of a number of elements, which follow one another: at most one of them is not known
+/// before.
 fn lengths(
     name: &str,
     ty: &Type,
@@ -236,7 +238,8 @@ fn lengths(
     let refuse = |cause: String, remedy: &str| {
         Err(Fault::new(code::VALUES, format!("reading input {name}"), cause, remedy))
     };
-    // Nothing that is brought would do: of the computation and not of a file, as every other member says it.
+    // Nothing that is brought would do: of the computation and not of a file, as every other member
+    // says it.
     let uncounted = || {
         let cause = format!("{ty} has more elements than can be counted");
         Err(Fault::new(code::PLACES, format!("reading input {name}"), cause, "take smaller lengths"))

@@ -1,4 +1,5 @@
-//! The ledger of a run that uses up counters: reserved before any of them is used, completed before the result has its name.
+//! The ledger of a run that uses up counters: reserved before any of them is used, completed before
+//! the result has its name.
 
 use super::{
     cut::Terms,
@@ -19,7 +20,8 @@ pub(super) struct Book {
 }
 
 impl Book {
-    /// The `ledger` of `dir`, read under `lock`, for a run that writes the file of absolute name `out`.
+    /// The `ledger` of `dir`, read under `lock`, for a run that writes the file of absolute name
+    /// `out`.
     pub(super) fn new(dir: KeyDir, ledger: Ledger, lock: Locked, out: String) -> Self {
         Self { dir, ledger, lock: Some(lock), out }
     }
@@ -50,7 +52,8 @@ impl Book {
         self.lock = None;
     }
 
-    /// Notes the digest of the output just before it gets its name, so that its counter is found when it is decrypted.
+    /// Notes the digest of the output just before it gets its name, so that its counter is found
+    /// when it is decrypted.
     pub(super) fn written(&self, iv: Iv, digest: Option<String>) -> Result<(), Fault> {
         // Others may have written meanwhile.
         let lock = self.dir.lock()?;

@@ -1,4 +1,5 @@
-//! The terms of one encryption, as the three parties and the owner agree on them, and how the file is cut.
+//! The terms of one encryption, as the three parties and the owner agree on them, and how the file
+//! is cut.
 
 use super::keystream;
 use hushwire_rep3::{KeySize, Sbox};
@@ -6,17 +7,20 @@ use hushwire_session::Iv;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// AGREEMENT: blocks that a lane computes at once, where memory allows: 128 KiB, which stay in the cache.
+/// AGREEMENT: blocks that a lane computes at once, where memory allows: 128 KiB, which stay in the
+/// cache.
 pub(super) const CHUNK_BLOCKS: u32 = 8192;
 /// Below this many blocks a message is shorter than a packet, and more memory is not what helps.
 const LEAST_CHUNK_BLOCKS: u32 = 256;
 /// AGREEMENT: lanes in flight on one thread: while one waits for the network, the others compute.
 pub(super) const LANES: u16 = 2;
-/// AGREEMENT: instances of a device's batch: five cores on one lane, 128 each. The owner chooses before devices are asked.
+/// AGREEMENT: instances of a device's batch: five cores on one lane, 128 each. The owner chooses
+/// before devices are asked.
 pub(super) const DEVICE_INSTANCES: u32 = 640;
 /// AGREEMENT: batches under way in contexts of a device.
 pub(super) const DEVICE_CONTEXTS: u16 = 4;
-/// The memory of a process in a run with devices, without that of the simulated devices. Measured, rounded up.
+/// The memory of a process in a run with devices, without that of the simulated devices. Measured,
+/// rounded up.
 const DEVICES_BYTES: u64 = 48 << 20;
 /// A session's batches, but the one of the key.
 const MOST_CHUNKS: u32 = u32::MAX;
@@ -78,8 +82,8 @@ pub struct Cut {
     pub threads: u16,
     /// Lanes of each thread.
     pub lanes: u16,
-    /// The parties that are hardware. With any, all run AES as a circuit, in batches of a device's size; `None`: with
-    /// AES's own kernels.
+    /// The parties that are hardware. With any, all run AES as a circuit, in batches of a device's
+    /// size; `None`: with AES's own kernels.
     pub hdl: Option<Vec<u8>>,
 }
 
@@ -132,7 +136,8 @@ impl Terms {
         (c % u32::from(self.cut.threads)) as u16
     }
 
-    /// The party (0, 1 or 2) to whom the owner sends its share of chunk `c`; the others expand theirs.
+    /// The party (0, 1 or 2) to whom the owner sends its share of chunk `c`; the others expand
+    /// theirs.
     #[must_use]
     pub fn explicit(c: u32) -> usize {
         (c % 3) as usize
@@ -145,10 +150,12 @@ impl Terms {
     }
 }
 
-/// The memory of a party with everything but lanes: program, TLS, the first heap. Measured, rounded up.
+/// The memory of a party with everything but lanes: program, TLS, the first heap. Measured, rounded
+/// up.
 const BASE_BYTES: u64 = 33 << 19;
 
-/// Bytes that a lane keeps for each block of its chunk: shares, S-box values and messages. Measured, rounded up.
+/// Bytes that a lane keeps for each block of its chunk: shares, S-box values and messages.
+/// Measured, rounded up.
 fn lane_bytes_per_block(sbox: Sbox) -> u64 {
     match sbox {
         Sbox::Tower => 320,
@@ -162,11 +169,12 @@ fn lane_bytes_per_block(sbox: Sbox) -> u64 {
 /// The reason why a file cannot be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// A process needs at least so many bytes of memory.
+    /// A process needs at least this number of bytes.
     Memory(u64),
     /// No circuit has that S-box.
     NoCircuit,
-    /// The file is longer than `most` bytes, which is as much as can be counted in chunks of `chunk_blocks`.
+    /// The file is longer than `most` bytes, which is as much as can be counted in chunks of
+    /// `chunk_blocks`.
     TooLong {
         /// The longest file that fits, in bytes.
         most: u64,
@@ -208,7 +216,8 @@ impl Cut {
         Ok(Cut { threads, ..cut(chunk_blocks, lanes) })
     }
 
-    /// For runs with hardware parties: batches of a device with one lane, a few of them under way on one thread.
+    /// For runs with hardware parties: batches of a device with one lane, a few of them under way
+    /// on one thread.
     ///
     /// # Errors
     /// No circuit has that S-box, the memory is too little, or the file too long.
@@ -229,7 +238,7 @@ impl Cut {
         })
     }
 
-    /// Whether the chunks of a file of so many bytes can be counted.
+    /// Whether the chunks of a file of this length can be counted.
     pub(super) fn counts(&self, bytes: u64) -> bool {
         count(bytes, self.chunk_blocks).is_ok()
     }

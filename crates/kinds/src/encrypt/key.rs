@@ -44,8 +44,8 @@ impl Key {
         })
     }
 
-    /// From a file of 16, 24 or 32 raw bytes, or of twice as many hexadecimal digits and a line end. Hexadecimal digits
-    /// are never taken for raw bytes: as those they would be a weak key.
+    /// From a file of 16, 24 or 32 raw bytes, or of twice as many hexadecimal digits and a line
+    /// end. Hexadecimal digits are never taken for raw bytes: as those they would be a weak key.
     ///
     /// # Errors
     /// The file cannot be read, or holds something else.

@@ -9,8 +9,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A key directory that is there. One that holds no key and no ledger when this goes is left as it was before: of a run that failed
-/// before it had a key nothing stays.
+/// A key directory that is there. One that holds no key and no ledger when this goes is left as it
+/// was before: of a run that failed before it had a key nothing stays.
 pub struct KeyDir {
     path: PathBuf,
     open_to_others: bool,
@@ -32,7 +32,8 @@ pub enum Holds {
     Key,
 }
 
-/// LOCAL: how often a directory or a lock is made anew that another run, which fails, has removed meanwhile.
+/// LOCAL: how often a directory or a lock is made anew that another run, which fails, has removed
+/// meanwhile.
 const TRIES: usize = 100;
 /// The name of the lock's file.
 const LOCK: &str = "lock";
@@ -129,7 +130,8 @@ impl KeyDir {
         Err(Fault::file("lock", &path, "it comes and goes", "see what removes it"))
     }
 
-    /// Removes the lock's file where nothing else is in the directory and nobody holds it, and the directory if it was made for this.
+    /// Removes the lock's file where nothing else is in the directory and nobody holds it, and the
+    /// directory if it was made for this.
     fn tidy(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.path)? {
             if entry?.file_name() != LOCK {

@@ -1,4 +1,5 @@
-//! The engines with which a party computes shares of the keystream: AES's own kernels, its circuit in software, or a device.
+//! The engines with which a party computes shares of the keystream: AES's own kernels, its circuit
+//! in software, or a device.
 
 use super::cut::Terms;
 use hushwire_circuit::{Layered, Planes, Program, named, planes};
@@ -32,7 +33,7 @@ pub(super) enum Engine {
     Blocks(Sbox, Arc<ExpandedKeys>),
     /// With a circuit, and shares of the planes of the round keys.
     Circuit(Arc<Program>, Arc<Shares>),
-    /// With the same circuit, in so many contexts.
+    /// With the same circuit, in a number of contexts.
     Device(Device, usize),
 }
 
@@ -58,7 +59,8 @@ fn wrong(e: impl std::fmt::Display) -> Fault {
 }
 
 impl Engine {
-    /// As the terms say; a device is loaded with the session's keys, the circuit and the round keys.
+    /// As the terms say; a device is loaded with the session's keys, the circuit and the round
+    /// keys.
     ///
     /// # Errors
     /// The device failed.
@@ -158,8 +160,8 @@ impl Batch {
     }
 }
 
-/// Shares of the planes of counter blocks, which are public. A block is a big-endian number in the circuit, so that bit
-/// `i` of the counter is wire `i`.
+/// Shares of the planes of counter blocks, which are public. A block is a big-endian number in the
+/// circuit, so that bit `i` of the counter is wire `i`.
 fn counters(role: Role, first: u128, blocks: usize) -> Shares {
     let values = (0..blocks).flat_map(|i| first.wrapping_add(i as u128).to_le_bytes());
     Shares::public(role, &Planes::pack(&values.collect::<Vec<u8>>(), BLOCK, blocks))

@@ -72,14 +72,14 @@ pub(super) enum NoIv {
 }
 
 impl Ledger {
-    /// The first range that `blocks` counters from `iv` would run into. Ranges under other keys count as well: an
-    /// imported key may be the one that was given earlier.
+    /// The first range that `blocks` counters from `iv` would run into. Ranges under other keys
+    /// count as well: an imported key may be the one that was given earlier.
     pub(super) fn clash(&self, iv: Iv, blocks: u64) -> Option<&Range> {
         self.ranges.iter().find(|range| overlap(range.iv.0, range.blocks, iv.0, blocks))
     }
 
-    /// The initial counter of a ciphertext. It is known by its content, under whatever name; where an earlier version
-    /// recorded no digest, by name and length.
+    /// The initial counter of a ciphertext. It is known by its content, under whatever name; where
+    /// an earlier version recorded no digest, by name and length.
     ///
     /// # Errors
     /// No range is its, or one under another key.

@@ -1,8 +1,10 @@
 //! Encryption of a file with AES in counter mode, under a key that exists only as shares.
 //!
 //! ```text
-//! owner of the file   shares the file to the parties by addition as it reads it, and adds up what comes back
-//! parties             keystream on shares, chunk by chunk on threads × lanes; each adds its share of the file
+//! owner of the file   shares the file to the parties by addition as it reads it, and adds up what
+//!                     comes back
+//! parties             keystream on shares, chunk by chunk on threads × lanes; each adds its share
+//!                     of the file
 //! ```
 //!
 //! | module | |
@@ -15,14 +17,15 @@
 //! | `wire` | the messages between a party and the owner |
 //! | `open`, `owner`, `party`, `stream` | the parts of a run |
 //!
-//! **Agreement.** The job says everything that lengths depend on but the length of the file. That, the counter and the
-//! key's name are the owner's terms, which it gives every party with its first message. The parties compare tags of the
-//! terms, and of their shares of the key, as of any client's shares ([`hushwire_rep3::Comparison`]), before they compute or
-//! store anything: an owner that gave two of them different counters could learn of the key from errors in the keystream.
+//! **Agreement.** The job says everything that lengths depend on but the length of the file. That,
+//! the counter and the key's name are the owner's terms, which it gives every party with its first
+//! message. The parties compare tags of the terms, and of their shares of the key, as of any
+//! client's shares ([`hushwire_rep3::Comparison`]), before they compute or store anything: an owner
+//! that gave two of them different counters could learn of the key from errors in the keystream.
 //!
-//! **Security.** Semi-honest, one corrupted party, with the owner on its side or not. Each party has one additive share
-//! of the file, that nobody else holds; there is nothing to compare about it, and an owner that deviates there changes its
-//! own result.
+//! **Security.** Semi-honest, one corrupted party, with the owner on its side or not. Each party
+//! has one additive share of the file, that nobody else holds; there is nothing to compare about
+//! it, and an owner that deviates there changes its own result.
 
 mod book;
 mod cut;
@@ -37,6 +40,7 @@ pub mod share_file;
 mod spec;
 mod stream;
 mod wire;
+mod words;
 
 pub use cut::{Cut, KeyMode, Terms, Unfit};
 pub use hushwire_session::{Iv, KeyPlaces as AesCtrPlaces, Said, draw};

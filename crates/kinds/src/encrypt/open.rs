@@ -25,7 +25,8 @@ fn usage(cause: impl std::fmt::Display, remedy: &str) -> Fault {
     Fault::new(code::ENCRYPTION, STEP, cause, remedy)
 }
 
-/// Opens the input, chooses key and counter, and starts the output. Nothing but an empty ledger's directory is written.
+/// Opens the input, chooses key and counter, and starts the output. Nothing but an empty ledger's
+/// directory is written.
 pub(super) fn open(job: &AesCtrJob, config: &mut MemberConfig) -> Result<OwnersFiles, Fault> {
     let names: &[&str] =
         if job.key.is_the_owners() { &[AesCtrJob::DATA, AesCtrJob::KEY] } else { &[AesCtrJob::DATA] };
@@ -69,7 +70,8 @@ pub(super) fn open(job: &AesCtrJob, config: &mut MemberConfig) -> Result<OwnersF
         },
     };
     let Counters { iv, expects, book } = counters;
-    // A ledger is of one key that is kept, so that what it wrote last may be replaced by what it writes next.
+    // A ledger is of one key that is kept, so that what it wrote last may be replaced by what it
+    // writes next.
     let writer = match (job.direction.decrypts(), job.key, &key, &places.ledger) {
         (true, ..) => format!("aes-ctr, decrypting {}", resolve(&data.path).display()),
         (false, KeySource::Given, Some(key), _) => format!("aes-ctr under key {}", key.fingerprint()),

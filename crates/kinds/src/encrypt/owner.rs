@@ -29,7 +29,8 @@ const KEY: &str = "key set-up";
 const SEND: &str = "sharing the file";
 const RECEIVE: &str = "receiving the result";
 
-/// The owner's choices, made before anybody is dialled. Whoever makes them has looked that the counters are free.
+/// The owner's choices, made before anybody is dialled. Whoever makes them has looked that the
+/// counters are free.
 pub(super) struct OwnersFiles {
     /// The file that goes in, at its begin.
     pub(super) input: Box<dyn Input>,
@@ -90,7 +91,8 @@ impl Output {
 pub(super) enum Expected {
     /// Any or none: the history of the key is lost, and that is known.
     Any,
-    /// None, so that they draw one; or the one of this name, under which a run was begun and nothing written.
+    /// None, so that they draw one; or the one of this name, under which a run was begun and
+    /// nothing written.
     New(Option<String>),
     /// The one of this name, as hexadecimal digits.
     Key(String),
@@ -198,7 +200,8 @@ impl Owner {
         })
     }
 
-    /// The terms, once the parties have said which keys they keep: these must be of one key, and of the expected one.
+    /// The terms, once the parties have named the keys that they keep: these must be of one key,
+    /// and of the expected one.
     fn terms(&self, held: &[Option<KeyId>; 3]) -> Result<Terms, Fault> {
         let (key, key_id) = match self.job.key {
             KeySource::Given => (KeyMode::Given, None),
@@ -316,8 +319,8 @@ fn expected(expects: &Expected, found: Option<&str>) -> Result<(), Fault> {
     }
 }
 
-/// The links of a direction that is done. Of one that failed they close now, and before that everybody hears that this
-/// member failed: it did not die.
+/// The links of a direction that is done. Of one that failed they close now, and before that
+/// everybody hears that this member failed: it did not die.
 fn end(
     ended: Result<(), Fault>,
     links: Channels,

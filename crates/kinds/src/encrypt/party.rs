@@ -1,4 +1,5 @@
-//! A party's part: it joins the ring, comes to shares of the round keys, and computes keystream on shares.
+//! A party's part: it joins the ring, comes to shares of the round keys, and computes keystream on
+//! shares.
 
 use super::{
     Learnt,
@@ -61,8 +62,8 @@ impl Desk<'_> {
 }
 
 impl Party {
-    /// Reads the share of a key that is kept, holds the place of one that will be, and starts the device of a party that
-    /// is hardware.
+    /// Reads the share of a key that is kept, holds the place of one that will be, and starts the
+    /// device of a party that is hardware.
     pub(super) fn open(job: &AesCtrJob, index: u8, config: &mut MemberConfig) -> Result<Self, Fault> {
         let Some(role) = Role::new(index) else {
             return Err(Fault::internal("taking part", "no such party"));
@@ -166,8 +167,8 @@ impl Party {
         self.learnt
     }
 
-    /// Says which key this party keeps, and takes the owner's terms: all three parties have the same, and shares of one key,
-    /// when this returns.
+    /// Says which key this party keeps, and takes the owner's terms: all three parties have the
+    /// same, and shares of one key, when this returns.
     fn hear(
         &mut self,
         desk: &mut Desk<'_>,
@@ -241,7 +242,7 @@ impl Party {
         let keys = |shares: &Shares| ExpandedKeys::from_shares(self.role, size, shares, 1);
         let keys = match (expanded, key) {
             (Some(expanded), _) => keys(&expanded).map_err(wrong)?,
-            // Nothing is encrypted, so that nothing need be said.
+            // Nothing is encrypted, so that nothing need be told.
             _ if terms.chunks() == 0 => {
                 keys(&Shares::public(self.role, &vec![0; size.expanded_bytes()])).map_err(wrong)?
             }
@@ -262,7 +263,8 @@ impl Party {
         Ok(keys)
     }
 
-    /// Keeps this party's share of a new key. The three files appear when all of them are on the disk.
+    /// Keeps this party's share of a new key. The three files appear when all of them are on the
+    /// disk.
     fn store(&mut self, desk: &mut Desk<'_>, id: &str, key: &Shares) -> Result<(), Fault> {
         let mut bytes = KeyId::default();
         let named = hex::decode_to_slice(id, &mut bytes).is_ok();
@@ -271,7 +273,8 @@ impl Party {
         };
         share_file::write(&file, self.role, &bytes, key)?;
         file.sync()?;
-        // What comes in the first hop says that the left neighbour is ready, in the second that the right one is.
+        // What comes in the first hop says that the left neighbour is ready, in the second that the
+        // right one is.
         for _ in 0..2 {
             desk.forward.exchange(KEPT_STEP, &[1], &mut [0]).map_err(|e| desk.failed(e))?;
         }
@@ -280,7 +283,7 @@ impl Party {
     }
 }
 
-/// This party's device, which runs so many instances in a batch.
+/// This party's device, which runs `instances` instances in a batch.
 fn start_device(instances: usize) -> Result<Device, Fault> {
     let device = Device::start(&hushwire_hdl::find()?)?;
     device.expect_instances(instances)?;

@@ -14,8 +14,8 @@ use zeroize::Zeroizing;
 pub use codec::KeyId;
 pub use hushwire_session::share_path as path;
 
-/// The size of the key of which a share lies at `path`, by the length of the file. A file of another length is judged when
-/// it is read.
+/// The size of the key of which a share lies at `path`, by the length of the file. A file of
+/// another length is judged when it is read.
 #[must_use]
 pub fn key_size(path: &Path) -> KeySize {
     let meta = std::fs::metadata(path);

@@ -1,4 +1,5 @@
-//! The job file of an encryption: whose file it is, where the key comes from, and how the parties compute.
+//! The job file of an encryption: whose file it is, where the key comes from, and how the parties
+//! compute.
 
 use super::{
     cut::{CHUNK_BLOCKS, Cut, DEVICE_CONTEXTS, DEVICE_INSTANCES, LANES},
@@ -6,7 +7,8 @@ use super::{
 };
 use hushwire_rep3::{KeySize, Sbox};
 use hushwire_session::{
-    Agreement, Fault, Field, Member, Protocol, suggest,
+    Agreement, Fault, Field, Member, Protocol,
+    suggest::Unknown,
     toml_file::{Section, Value},
 };
 use serde::{Deserialize, Serialize};
@@ -54,17 +56,18 @@ impl KeySource {
 }
 
 impl FromStr for KeySource {
-    type Err = String;
+    type Err = Unknown;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Unknown> {
         let all = [Self::Kept, Self::Imported, Self::Given];
         all.into_iter()
             .find(|source| source.name() == text)
-            .ok_or_else(|| format!("no key comes from {text:?}; {}", suggest::remedy(text, &Self::NAMES)))
+            .ok_or_else(|| Unknown::among(format!("no key comes from {text:?}"), text, &Self::NAMES))
     }
 }
 
-/// The use of the keystream. Parties compute the same for both, and allow each by itself: its owner counts differently.
+/// The use of the keystream. Parties compute the same for both, and allow each by itself: its owner
+/// counts differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
@@ -96,12 +99,12 @@ impl Direction {
 }
 
 impl FromStr for Direction {
-    type Err = String;
+    type Err = Unknown;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Unknown> {
         let mut all = [Self::Encrypt, Self::Decrypt].into_iter();
         all.find(|direction| direction.name() == text)
-            .ok_or_else(|| format!("there is no direction {text:?}; {}", suggest::remedy(text, &Self::NAMES)))
+            .ok_or_else(|| Unknown::among(format!("there is no direction {text:?}"), text, &Self::NAMES))
     }
 }
 
@@ -151,12 +154,10 @@ impl AesCtrJob {
         }
         let owner = top.need("owner", "owner = \"client:alice\"")?;
         let owner = owner.parsed(client, "write owner = \"client:alice\"")?;
-        let direction = top.take("direction");
-        let direction =
-            direction.map(|v| v.parsed(str::parse, "write direction = \"encrypt\"")).transpose()?;
-        let key = top.take("key").map(|v| v.parsed(str::parse, "write key = \"kept\"")).transpose()?;
+        let direction = top.parsed("direction", str::parse, "write direction = \"encrypt\"")?;
+        let key = top.parsed("key", str::parse, "write key = \"kept\"")?;
         let key_bits = top.take("key-bits").map(|v| key_bits(&v)).transpose()?.unwrap_or(128);
-        let sbox = top.take("sbox").map(|v| v.parsed(str::parse, "write sbox = \"tower\"")).transpose()?;
+        let sbox = top.parsed("sbox", str::parse, "write sbox = \"tower\"")?;
         let hardware = top.take("hardware").map(|v| hardware(v, sbox, key_bits)).transpose()?;
         let parameters = top.take("parameters").map(|v| parameters(v, hardware.is_some())).transpose()?;
         top.finish()?;
@@ -216,10 +217,10 @@ impl AesCtrJob {
     }
 }
 
-fn three(name: &str) -> Result<(), String> {
+fn three(name: &str) -> Result<(), Unknown> {
     match name.parse::<Protocol>()? {
         Protocol::Rep3 => Ok(()),
-        other => Err(format!("{other} has no shares of three parties, by whom files are encrypted")),
+        other => Err(format!("{other} has no shares of three parties, by whom files are encrypted").into()),
     }
 }
 

@@ -1,4 +1,5 @@
-//! The chunks of one thread at a party: a keystream share each, to which this party's share of the data is added.
+//! The chunks of one thread at a party: a keystream share each, to which this party's share of the
+//! data is added.
 
 use super::{
     cut::Terms,

@@ -96,8 +96,8 @@ pub(super) fn public(terms: &Terms) -> Option<[u8; TERMS]> {
     Some(message)
 }
 
-/// Reads the owner's first message at a party that keeps a share of key `held`; the error is a cause. An owner's terms must
-/// be of the job, and of the key that this party has.
+/// Reads the owner's first message at a party that keeps a share of key `held`; the error is a
+/// cause. An owner's terms must be of the job, and of the key that this party has.
 pub(super) fn decode_terms(
     job: &AesCtrJob,
     held: Option<&KeyId>,
@@ -207,7 +207,8 @@ mod tests {
                 trace.hear("party", 0, &encode_held((mode == KeyMode::Kept).then_some(&id)));
                 let terms = encode_terms(&terms(mode, key_id), &seed, expanded).unwrap_or_default();
                 trace.hear("owner", 0, &terms);
-                // The data less what two parties expand from their seeds, which is nowhere on the wire.
+                // The data less what two parties expand from their seeds, which is nowhere on the
+                // wire.
                 for chunk in 0..3 {
                     let mut data = vec![0xda; 100];
                     for party in 0..2 {

@@ -1,6 +1,6 @@
 //! The job file of an inference.
 
-use crate::ComputationSource;
+use crate::{ComputationSource, kind::JobKind};
 use hushwire_ot::Protocol as Extension;
 use hushwire_session::{
     Fault, Linear, Link, Member, Protocol,
@@ -21,7 +21,8 @@ use serde::{Deserialize, Serialize};
 pub struct InferJob {
     /// The protocol of the parties.
     pub protocol: Protocol,
-    /// The extension of oblivious transfer of two parties; none: the one that is quickest over their link.
+    /// The extension of oblivious transfer of two parties; none: the one that is quickest over
+    /// their link.
     #[serde(default, with = "by_name")]
     pub ot: Option<Extension>,
     /// The link between two parties, where it is to choose the extension.
@@ -30,12 +31,13 @@ pub struct InferJob {
     /// The means of two parties' linear layers; encryption unless it says otherwise.
     #[serde(default)]
     pub linear: Option<Linear>,
-    /// Whether two parties make OTs ahead of their use; none: where they are far from each other, or have cores to spare.
+    /// Whether two parties make OTs ahead of their use; none: where they are far from each other,
+    /// or have cores to spare.
     #[serde(default)]
     pub ahead: Option<bool>,
     /// The network's computation, as `hushwire model plan` writes it.
     pub network: ComputationSource,
-    /// Bits of the network's numbers; none: as many as the network has, which `hushwire model plan`
+    /// Bits of the network's numbers; none: the network's own, which `hushwire model plan`
     /// chooses from the model.
     #[serde(default)]
     pub bits: Option<u8>,
@@ -58,22 +60,41 @@ fn bits(value: &Value<'_>) -> Result<Option<u8>, Fault> {
         .map_err(|_| value.error("`bits` is no number from 16 to 64", "write bits = \"auto\", or bits = 32"))
 }
 
-impl InferJob {
-    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, Fault> {
-        let protocol = top.take("protocol").map(|v| v.parsed(str::parse, "write protocol = \"rep3\""));
-        let protocol = protocol.transpose()?.unwrap_or(Protocol::Rep3);
-        let ot = top.take("ot").map(|v| v.parsed(protocol::extension_or_auto, "write ot = \"auto\""));
-        let link = top.take("link").map(|v| v.parsed(str::parse, "write link = \"lan\""));
-        let linear = top.take("linear").map(|v| v.parsed(str::parse, "write linear = \"he\" or \"ot\""));
-        let ahead = top.take("ahead").map(|v| v.parsed(protocol::ahead_or_auto, "write ahead = \"auto\""));
-        let (ot, link, linear) = (ot.transpose()?.flatten(), link.transpose()?, linear.transpose()?);
-        let ahead = ahead.transpose()?.flatten();
+impl JobKind for InferJob {
+    const NAME: &'static str = "infer";
+    const KEY: Option<&'static str> = Some("network");
+    const WHOSE: &'static str = "an inference's";
+
+    fn command(_: &str) -> String {
+        "`hushwire local infer --model MODEL.onnx --input INPUT.npy`".to_owned()
+    }
+
+    fn lines_for(&self, me: &Member) -> Vec<String> {
+        let lines = if self.owner == *me {
+            "\n[inputs]\nmodel = { file = \"model.onnx\" }"
+        } else if self.client == *me {
+            "\n[inputs]\ninput = { file = \"input.npy\" }\n\n[outputs]\noutput = { file = \"output.npy\" }"
+        } else {
+            return vec![];
+        };
+        vec![lines.to_owned()]
+    }
+
+    fn from_section(mut top: Section<'_>) -> Result<Self, Fault> {
+        let protocol = top.parsed("protocol", str::parse, "write protocol = \"rep3\"")?;
+        let protocol = protocol.unwrap_or(Protocol::Rep3);
+        let ot = top.parsed("ot", protocol::extension_or_auto, "write ot = \"auto\"")?;
+        let link = top.parsed("link", str::parse, "write link = \"lan\"")?;
+        let linear = top.parsed("linear", str::parse, "write linear = \"he\" or \"ot\"")?;
+        let ahead = top.parsed("ahead", protocol::ahead_or_auto, "write ahead = \"auto\"")?;
+        let ot = ot.flatten();
+        let ahead = ahead.flatten();
         let network = top.need("network", "network = \"squeezenet.hwc\"")?.path()?;
         let who = "write \"party0\" or \"client:hospital\"";
         let owner = top.need("owner", "owner = \"client:hospital\"")?.parsed(str::parse, who)?;
         let client = top.need("client", "client = \"client:patient\"")?.parsed(str::parse, who)?;
         let bits = top.take("bits").map(|v| bits(&v)).transpose()?.flatten();
-        let threads = top.take("threads").map(|v| v.number(1..=128)).transpose()?.map(|n| n as u16);
+        let threads = top.number("threads", 1..=128)?.map(|n| n as u16);
         top.finish()?;
         Ok(InferJob {
             protocol,

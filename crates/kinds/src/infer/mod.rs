@@ -1,4 +1,5 @@
-//! A neural network on a client's input as a job: [`hushwire_nn`]'s computation of the network, with ONNX and NumPy files at its ends.
+//! A neural network on a client's input as a job: [`hushwire_nn`]'s computation of the network,
+//! with ONNX and NumPy files at its ends.
 //!
 //! ```text
 //! file   InferJob    the keys of a job file of this kind
@@ -11,9 +12,13 @@ mod file;
 mod part;
 #[cfg(feature = "nn")]
 mod plan;
+#[cfg(feature = "nn")]
+mod words;
 
 pub use file::InferJob;
 #[cfg(feature = "nn")]
 pub use part::{InferPart, array_in, model, network_in, network_of, read_array, samples};
 #[cfg(feature = "nn")]
 pub use plan::{InferTask, Inferred};
+#[cfg(feature = "nn")]
+pub use words::lines as inferred_lines;

@@ -6,7 +6,7 @@ use hushwire_compute::Tensor;
 use hushwire_fault::code;
 use hushwire_nn::{Array, INPUT, Members, Network, Range, Samples, Secure, decode, encode, npy, onnx::Model};
 use hushwire_session::{
-    Fault, InputPlace, MemberConfig, NewFile, OutputPlace, Part, Task, open_input,
+    Fault, InputPlace, MemberConfig, NewFile, OutputPlace, Part, open_input,
     run::{Links, MemberSession},
     suggest,
 };
@@ -14,7 +14,6 @@ use std::{
     collections::BTreeMap,
     io::{Read, Write},
     path::Path,
-    sync::Arc,
 };
 use zeroize::Zeroizing;
 
@@ -208,8 +207,8 @@ impl InferPart {
             inputs.insert(INPUT.to_owned(), tensor);
         }
         config.protect_inputs();
-        let records = |tensor: Tensor| InputPlace::Memory(Arc::new(Zeroizing::new(tensor.records())));
-        config.inputs = inputs.into_iter().map(|(name, tensor)| (name, records(tensor))).collect();
+        let records = |tensor: Tensor| Zeroizing::new(tensor.records());
+        let inputs = inputs.into_iter().map(|(name, tensor)| (name, records(tensor))).collect();
 
         let place = config.outputs.remove(OUTPUT).filter(|_| learns);
         if let Some(odd) = config.outputs.keys().next() {
@@ -232,10 +231,7 @@ impl InferPart {
                 ));
             }
         };
-        let outputs = task.compute().outputs_of(&me);
-        config.outputs =
-            outputs.map(|j| (task.computation().outputs()[j].name.clone(), OutputPlace::Memory)).collect();
-        let inner = task.compute().open(config)?;
+        let inner = ComputePart::of(task.compute(), &me, inputs)?;
         Ok(Self { inner, learns, file, learnt: Inferred::default() })
     }
 }

@@ -26,7 +26,8 @@ pub struct InferTask {
     by_link: Vec<(Extension, f64)>,
 }
 
-/// The extensions of oblivious transfer between which a link chooses: of those that are equally quick, the first.
+/// The extensions of oblivious transfer between which a link chooses: of those that are equally
+/// quick, the first.
 const BY_LINK: [Extension; 3] = [Extension::SoftSpoken4, Extension::SoftSpoken2, Extension::FerretB11];
 
 /// The result of an inference at a member.
@@ -100,8 +101,8 @@ impl InferTask {
         self.compute.chosen()
     }
 
-    /// The extensions of oblivious transfer between which the link has chosen, with the seconds that a run is predicted to take; none where
-    /// the job names one, or has none.
+    /// The extensions of oblivious transfer between which the link has chosen, with the seconds
+    /// that a run is predicted to take; none where the job names one, or has none.
     #[must_use]
     pub fn by_link(&self) -> &[(Extension, f64)] {
         &self.by_link
@@ -113,7 +114,8 @@ impl InferTask {
         self.numbers
     }
 
-    /// Names the runs that may replace each other's output: those of the same network with the same scales, whatever its weights.
+    /// Names the runs that may replace each other's output: those of the same network with the same
+    /// scales, whatever its weights.
     #[must_use]
     pub fn writer(&self) -> String {
         self.compute.writer("output")
@@ -141,7 +143,8 @@ impl InferTask {
     }
 }
 
-/// The extension that is predicted to be quickest over the job's link, where the job names none, and the predictions.
+/// The extension that is predicted to be quickest over the job's link, where the job names none,
+/// and the predictions.
 fn by_link(job: &InferJob, compute: ComputeTask) -> Result<(ComputeTask, Vec<(Extension, f64)>), Fault> {
     if job.protocol != Protocol::Two || job.ot.is_some() {
         return match job.link {
@@ -167,7 +170,8 @@ impl Task for InferTask {
 
     fn agreement(&self) -> Agreement {
         let mut agreement = self.compute.agreement();
-        // A part of the text that binds, and not of the term, which stays the same from release to release.
+        // A part of the text that binds, and not of the term, which stays the same from release to
+        // release.
         let protocol = agreement.fields.iter_mut().filter(|field| field.name == "protocol");
         protocol.for_each(|field| field.text += &format!(", inference version {VERSION}"));
         Agreement { kind: "infer", title: "inference".to_owned(), ..agreement }

@@ -17,8 +17,8 @@ use std::{fmt, str::FromStr};
 pub enum PsiMethod {
     /// An oblivious PRF of digests, [`hushwire_psi::plain`]: items and flags of sets of any size.
     Vole,
-    /// An oblivious PRF of digests whose outputs a circuit compares, [`hushwire_psi::circuit`]: flags, a number or a sum, of sets of any
-    /// size.
+    /// An oblivious PRF of digests whose outputs a circuit compares, [`hushwire_psi::circuit`]:
+    /// flags, a number or a sum, of sets of any size.
     Bins,
     /// A circuit that compares whole sets, as the seed's papers have it.
     Circuit(Method),
@@ -92,22 +92,25 @@ impl FromStr for PsiSecurity {
 /// An intersection, as its file has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PsiJob {
-    /// The method; `None` for [`PsiMethod::Vole`] where it can reveal that, and else [`PsiMethod::Bins`]; where `protocol`, `scheme` or `ot`
-    /// is given, for the circuit of whole sets with fewer ANDs.
+    /// The method; `None` for [`PsiMethod::Vole`] where it can reveal that, and else
+    /// [`PsiMethod::Bins`]; where `protocol`, `scheme` or `ot` is given, for the circuit of whole
+    /// sets with fewer ANDs.
     #[serde(default, with = "by_name")]
     pub method: Option<PsiMethod>,
     /// The adversary that the run withstands; [`PsiSecurity::Malicious`] is of the method vole.
     #[serde(with = "by_name::one")]
     pub security: PsiSecurity,
-    /// The most different keys of party 0 and of party 1; `None`: 2^20, or four times the other's. Who brings a set learns of every key in it
-    /// whether the other has it, and memory follows from both sizes.
+    /// The most different keys of party 0 and of party 1; `None`: 2^20, or four times the other's.
+    /// Who brings a set learns of every key in it whether the other has it, and memory follows from
+    /// both sizes.
     #[serde(default)]
     pub most_items: [Option<u64>; 2],
-    /// The kind of store that the receiver's digests go into, of the methods [`PsiMethod::Vole`] and [`PsiMethod::Bins`]; `None` for
-    /// [`Store::Clustered`].
+    /// The kind of store that the receiver's digests go into, of the methods [`PsiMethod::Vole`]
+    /// and [`PsiMethod::Bins`]; `None` for [`Store::Clustered`].
     #[serde(default, with = "by_name")]
     pub store: Option<Store>,
-    /// The protocol that computes circuits: [`Protocol::Yao`], which is there without a word, or [`Protocol::Gmw`].
+    /// The protocol that computes circuits: [`Protocol::Yao`], the default, or
+    /// [`Protocol::Gmw`].
     pub protocol: Option<Protocol>,
     /// The garbling scheme, where the protocol garbles.
     #[serde(default, with = "by_name")]
@@ -118,20 +121,24 @@ pub struct PsiJob {
     /// The part of the intersection that is learnt.
     #[serde(with = "by_name::one")]
     pub reveal: PsiReveal,
-    /// The columns that make a key, of party 0's file and of party 1's: as many, in one order.
+    /// The columns that make a key, of party 0's file and of party 1's: the same number, in one
+    /// order.
     pub columns: [Vec<String>; 2],
     /// The forms of their fields: one for each column, or one for all of them.
     #[serde(with = "by_name::all")]
     pub forms: Vec<Normal>,
-    /// The parties that learn it; empty for both, and party 0 alone where flags or columns are revealed.
+    /// The parties that learn it; empty for both, and party 0 alone where flags or columns are
+    /// revealed.
     pub to: Vec<Member>,
-    /// The bytes of text that a row has at most in the columns that the other party learns; 64 if it does not say.
+    /// The bytes of text that a row has at most in the columns that the other party learns; 64 if
+    /// it does not say.
     #[serde(default)]
     pub payload_bytes: Option<usize>,
 }
 
 impl PsiJob {
-    /// With everything else as it is by default, and keys of one column that is called alike in both files.
+    /// With everything else as it is by default, and keys of one column that is called alike in
+    /// both files.
     #[must_use]
     pub fn new(reveal: impl Into<PsiReveal>, column: &str) -> Self {
         let columns = [column, column].map(|column| vec![column.to_owned()]);
@@ -156,7 +163,8 @@ impl PsiJob {
     /// The key's columns in party `index`'s file, each with its form.
     ///
     /// # Errors
-    /// There is none, one comes twice, or forms are neither one nor as many; the message says which.
+    /// There is none, one comes twice, or forms are neither one nor one for each column; the
+    /// message says which.
     pub fn key(&self, index: u8) -> Result<KeySpec, String> {
         let columns = &self.columns[usize::from(index == 1)];
         let form = |i: usize| match self.forms.as_slice() {
@@ -171,11 +179,9 @@ impl PsiJob {
     }
 
     pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, Fault> {
-        let protocol = top.take("protocol").map(|v| v.parsed(str::parse, "write protocol = \"yao\""));
-        let protocol = protocol.transpose()?;
-        let scheme = top.take("scheme").map(|v| v.parsed(protocol::private_scheme, "write scheme = \"mi\""));
-        let ot = top.take("ot").map(|v| v.parsed(protocol::extension, "write ot = \"softspoken4\""));
-        let (scheme, ot) = (scheme.transpose()?, ot.transpose()?);
+        let protocol = top.parsed("protocol", str::parse, "write protocol = \"yao\"")?;
+        let scheme = top.parsed("scheme", protocol::private_scheme, "write scheme = \"mi\"")?;
+        let ot = top.parsed("ot", protocol::extension, "write ot = \"softspoken4\"")?;
         let reveal = top.take("reveal").map(|v| {
             v.parsed(
                 str::parse,
@@ -188,8 +194,7 @@ impl PsiJob {
             top.take("security").map(|v| v.parsed(str::parse, "write \"semi-honest\" or \"malicious\""));
         let security = security.transpose()?.unwrap_or(PsiSecurity::SemiHonest);
         let most_items = top.take("most-items").map(most_items).transpose()?.unwrap_or_default();
-        let store = top.take("store").map(|v| v.parsed(str::parse, "write \"clustered\" or \"band\""));
-        let store = store.transpose()?;
+        let store = top.parsed("store", str::parse, "write \"clustered\" or \"band\"")?;
         let columns = columns(&mut top)?;
         let forms = top.take("normalise").map(forms).transpose()?.unwrap_or_default();
         let to = top.take("to").map(recipients).transpose()?.unwrap_or_default();

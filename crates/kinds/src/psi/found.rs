@@ -38,8 +38,8 @@ pub(super) enum Learnt {
         count: u64,
         sum: i64,
     },
-    /// For each row whether its key is in both; how many different keys are; the rows with which a key comes first, where keys
-    /// stay.
+    /// For each row whether its key is in both; how many different keys are; the rows with which a
+    /// key comes first, where keys stay.
     Rows {
         flags: Vec<bool>,
         found: u64,
@@ -54,9 +54,10 @@ pub(super) struct Theirs {
     payloads: Payloads,
     /// Of each row, which of the common keys it has.
     of_row: Vec<Option<u32>>,
-    /// Whether a payload did not open, or is none of these columns.
+    /// Whether a payload did not open, or does not have these columns.
     ///
-    /// SECURITY: known to nobody else, or a corrupt sender learns whether the key is common whose payload it damaged.
+    /// SECURITY: known to nobody else, or a corrupt sender learns whether the key is common whose
+    /// payload it damaged.
     pub(super) is_damaged: bool,
 }
 
@@ -86,7 +87,7 @@ impl Theirs {
 pub(super) struct Find<'a> {
     pub(super) task: &'a PsiTask,
     pub(super) index: u8,
-    /// Named by what both parties said freshly, after their sets were read.
+    /// Named by fresh bytes of both parties, after their sets were read.
     pub(super) context: Context,
     pub(super) observer: &'a mut dyn FnMut(u64, u64),
 }
@@ -95,7 +96,8 @@ pub(super) struct Find<'a> {
 type Kept = (Ended, Option<Keys>);
 
 impl Find<'_> {
-    /// `payloads` are those of this party's different keys, where it brings columns for the other one.
+    /// `payloads` are those of this party's different keys, where it brings columns for the other
+    /// one.
     pub(super) fn by_vole(
         mut self,
         channel: &mut Channel,
@@ -170,7 +172,8 @@ impl Find<'_> {
         Ok((Ended { learnt, sizes, method: PsiMethod::Bins, width, ands }, kept))
     }
 
-    /// The different keys as digests under the session's name, and the keys themselves where they are kept.
+    /// The different keys as digests under the session's name, and the keys themselves where they
+    /// are kept.
     fn set(&self, keys: Keys, keep: bool) -> (Set<ItemDigest>, Option<Keys>) {
         let digester = Digester::new(&self.context.sid);
         let digests = |keys: &mut dyn Iterator<Item = &[u8]>, out: &mut Vec<ItemDigest>| {

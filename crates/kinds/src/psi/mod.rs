@@ -7,11 +7,12 @@
 //! part   PsiPart   reads keys, writes the result
 //! reveal PsiReveal the part that is learnt
 //! tried  PsiTries  the keys that a party which deviates can try
-//! found  Find      the intersection by a circuit of whole sets, or by an oblivious PRF of digests, with a circuit of its outputs or without
+//! found  Find      the intersection by a circuit of whole sets, or by an oblivious PRF of digests,
+//!                  with a circuit of its outputs or without
 //! ```
 //!
-//! The protocol, what it hides and what it does not, is [`hushwire_psi`]'s. The one input of a party is called `csv`, and its
-//! one output `result`.
+//! The protocol, what it hides and what it does not, is [`hushwire_psi`]'s. The one input of a
+//! party is called `csv`, and its one output `result`.
 
 mod chosen;
 #[cfg(test)]
@@ -23,6 +24,7 @@ mod plan;
 mod reveal;
 mod rows;
 mod tried;
+mod words;
 
 pub use file::{PsiJob, PsiMethod, PsiSecurity};
 pub use part::PsiPart;
@@ -31,6 +33,7 @@ pub use plan::{Common, Intersection, PsiTask};
 pub use reveal::PsiReveal;
 pub use rows::Stamp;
 pub use tried::PsiTries;
+pub use words::PsiReport;
 
 /// The input's name in member files.
 const CSV: &str = "csv";

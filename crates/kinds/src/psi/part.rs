@@ -39,7 +39,8 @@ pub struct PsiPart {
     /// Whether the result goes back to the caller.
     shows: bool,
     ended: Option<Ended>,
-    /// An error of the result itself, told when the peer waits for nothing more: it would hear of common rows otherwise.
+    /// An error of the result itself, told when the peer waits for nothing more: it would hear of
+    /// common rows otherwise.
     late: Option<Fault>,
     text: Option<Vec<u8>>,
 }
@@ -97,7 +98,7 @@ impl PsiPart {
         })
     }
 
-    /// Tells its owner how keys are compared, where that is not how they stand.
+    /// Tells its owner how keys are compared, where they are not compared as they are.
     fn remarks(&self) -> Vec<String> {
         let (Some(keys), columns) = (&self.keys, self.spec.columns()) else { return vec![] };
         let LeftOut { empty, malformed, first_malformed } = keys.left_out();
@@ -142,7 +143,7 @@ impl PsiPart {
     }
 }
 
-/// A key's field as it stands; several as a line of CSV.
+/// A key's field as it is; several as a line of CSV.
 fn line(key: &[u8]) -> Result<String, FileError> {
     let mut fields = Keys::fields(key);
     if fields.len() == 1 {

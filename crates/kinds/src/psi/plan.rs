@@ -17,7 +17,8 @@ use std::path::Path;
 
 /// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
 const PLAN_VERSION: u32 = 13;
-/// AGREEMENT: bytes of text of a row in the columns that the other party learns, where a job does not say.
+/// AGREEMENT: bytes of text of a row in the columns that the other party learns, where a job does
+/// not say.
 const PAYLOAD_BYTES: usize = 64;
 
 /// A party's result.
@@ -25,18 +26,21 @@ const PAYLOAD_BYTES: usize = 64;
 pub enum Common {
     /// The number of keys in both files.
     Size(u64),
-    /// The number of keys in both files, and the sum of a column over the rows that have one of them.
+    /// The number of keys in both files, and the sum of a column over the rows that have one of
+    /// them.
     Sum {
         /// Common keys.
         count: u64,
         /// The sum.
         sum: i64,
     },
-    /// The keys in both files, in the order of this party's; fields of a key of several columns as a line of CSV.
+    /// The keys in both files, in the order of this party's; fields of a key of several columns as
+    /// a line of CSV.
     Items(Vec<String>),
     /// For each row of this party's file, whether its key is in both.
     Flags(Vec<bool>),
-    /// The keys in both files as in [`Common::Items`], and of each the other party's fields in the columns that were agreed.
+    /// The keys in both files as in [`Common::Items`], and of each the other party's fields in the
+    /// columns that were agreed.
     Columns {
         /// The keys.
         keys: Vec<String>,
@@ -59,7 +63,8 @@ pub struct Intersection {
     pub text: Option<Vec<u8>>,
     /// Keys in both files; `None` where nothing is learnt.
     pub found: Option<u64>,
-    /// Rows of this party's file whose key is in both; `None` where no more than a number is learnt.
+    /// Rows of this party's file whose key is in both; `None` where no more than a number is
+    /// learnt.
     pub rows: Option<u64>,
     /// Different keys of party 0 and of party 1.
     pub keys: [usize; 2],
@@ -264,8 +269,8 @@ impl PsiTask {
         &self.to
     }
 
-    /// The number of the party whose set goes into the store, of sets of these sizes: who learns alone, has the numbers that
-    /// are added up, or has fewer items.
+    /// The number of the party whose set goes into the store, of sets of these sizes: who learns
+    /// alone, has the numbers that are added up, or has fewer items.
     pub(super) fn receiver(&self, [a, b]: [usize; 2]) -> u8 {
         match (self.to.as_slice(), &self.job.reveal) {
             ([Member::Party(one)], _) => *one,
@@ -288,7 +293,8 @@ impl PsiTask {
         if index == a { Side::A } else { Side::B }
     }
 
-    /// Names the runs that may replace each other's result: those of the same terms, of whatever rows.
+    /// Names the runs that may replace each other's result: those of the same terms, of whatever
+    /// rows.
     #[must_use]
     pub fn writer(&self) -> String {
         format!("output {RESULT} of psi {}", self.terms().digest())

@@ -24,7 +24,8 @@ pub enum PsiReveal {
         /// The party's number.
         of: u8,
     },
-    /// To one party: which keys are in both sets, and of these the fields that the other party has in some columns.
+    /// To one party: which keys are in both sets, and of these the fields that the other party has
+    /// in some columns.
     Columns {
         /// The columns, in the other party's file.
         names: Vec<String>,
@@ -92,7 +93,7 @@ impl FromStr for PsiReveal {
     }
 }
 
-/// Names as a line of CSV, so that one with a comma stands in quotes.
+/// Names as a line of CSV, so that a name with a comma is in quotes.
 fn listed(text: &str) -> Result<Vec<String>, String> {
     let wrong =
         |cause: String| format!("{cause}: write columns:NAME,NAME, and a name with a comma in quotes");

@@ -34,7 +34,8 @@ enum Source {
     Memory(Arc<Zeroizing<Vec<u8>>>),
 }
 
-/// The state of a file that is read for its keys, and again for the result: another if it has changed or gives place to another.
+/// The state of a file that is read for its keys, and again for the result: another if it has
+/// changed or gives place to another.
 #[derive(PartialEq, Eq)]
 pub struct Stamp(Option<FileState>);
 
@@ -82,7 +83,8 @@ impl Table {
         }
     }
 
-    /// Writes rows with set flags, with columns of the other party where there are any, or all rows with their flags.
+    /// Writes rows with set flags, with columns of the other party where there are any, or all rows
+    /// with their flags.
     pub(super) fn write(
         &self,
         reveal: &PsiReveal,
@@ -98,7 +100,8 @@ impl Table {
         }
     }
 
-    /// Whether all rows can be in a result, before anything runs: an error that depends on which ones are would tell of them.
+    /// Whether all rows can be in a result, before anything runs: an error that depends on which
+    /// ones are would tell of them.
     pub(super) fn check(&self, reveal: &PsiReveal, as_parquet: bool) -> Result<(), FileError> {
         check_result(&self.path, &mut self.open()?, *reveal == PsiReveal::Flags, as_parquet)
     }

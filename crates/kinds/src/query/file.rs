@@ -1,5 +1,6 @@
 //! The job file of a query.
 
+use crate::kind::{JobKind, inputs, quoted};
 use hushwire_fault::code;
 use hushwire_session::{
     Fault, Member,
@@ -31,7 +32,8 @@ pub struct QueryJob {
     pub min_group: u64,
     /// Most pairs of a join neither of whose sides is unique by its keys.
     pub join_bound: Option<u64>,
-    /// Whether joins with a unique side go by tags of keys, which show parties 1 and 2 how often keys repeat.
+    /// Whether joins with a unique side go by tags of keys, which show parties 1 and 2 how often
+    /// keys repeat.
     pub tag_joins: bool,
     /// The tables that it may name.
     pub tables: Vec<QueryTable>,
@@ -78,7 +80,8 @@ fn texts(value: hushwire_session::toml_file::Value<'_>) -> Result<Vec<String>, F
 }
 
 impl QueryTable {
-    /// The tables that a schema file declares, without parts: `[[tables]]` with name, columns, and a key where there is one.
+    /// The tables that a schema file declares, without parts: `[[tables]]` with name, columns, and
+    /// a key where there is one.
     ///
     /// # Errors
     /// The file cannot be read, or a line of it does not make sense.
@@ -109,15 +112,37 @@ impl QueryTable {
     }
 }
 
-impl QueryJob {
-    pub(crate) fn from_section(mut top: Section<'_>) -> Result<Self, Fault> {
+impl JobKind for QueryJob {
+    const NAME: &'static str = "query";
+    const KEY: Option<&'static str> = Some("sql");
+    const WHOSE: &'static str = "a query's";
+
+    fn command(_: &str) -> String {
+        "`hushwire local query --table NAME=FILE@OWNER --sql …`".to_owned()
+    }
+
+    fn lines_for(&self, me: &Member) -> Vec<String> {
+        let mine = self.tables.iter().filter(|table| table.parts.iter().any(|part| part.owner == *me));
+        let line = |table: &QueryTable| {
+            // The owners of parts rehearse in one directory.
+            let file = match (&table.parts[..], me) {
+                ([_], _) => table.name.clone(),
+                (_, Member::Client(name)) => format!("{}-{name}", table.name),
+                (_, Member::Party(i)) => format!("{}-party{i}", table.name),
+            };
+            format!("{} = {{ file = \"{file}.csv\" }}", quoted(&table.name))
+        };
+        inputs(mine.map(line).collect())
+    }
+
+    fn from_section(mut top: Section<'_>) -> Result<Self, Fault> {
         let sql = top.need("sql", "sql = \"SELECT …\"")?.text()?.to_owned();
         let to = top.need("to", "to = [\"client:analyst\"]")?.list()?;
         let to = to.iter().map(|m| m.parsed(str::parse, "write \"party0\" or \"client:analyst\""));
         let to: Vec<Member> = to.collect::<Result<_, _>>()?;
         let min_group = top.take("min-group").map_or(Ok(0), |v| v.number(0..=1 << 40))?;
-        let join_bound = top.take("join-bound").map(|v| v.number(1..=1 << 40)).transpose()?;
-        let tag_joins = top.take("tag-joins").map_or(Ok(false), |v| v.flag())?;
+        let join_bound = top.number("join-bound", 1..=1 << 40)?;
+        let tag_joins = top.flag("tag-joins")?;
         let mut tables = vec![];
         for mut table in top.need("tables", "[[tables]] with name, columns and parts")?.sections()? {
             let declared = QueryTable::declared(&mut table)?;
@@ -125,7 +150,7 @@ impl QueryJob {
             let remedy = "write who brings it and how many rows, as in \"client:alice 1000\"";
             let parts = parts.iter().map(|v| v.parsed(QueryPartOf::parse, remedy));
             let parts = parts.collect::<Result<_, _>>()?;
-            let padded = table.take("padded").map_or(Ok(false), |v| v.flag())?;
+            let padded = table.flag("padded")?;
             table.finish()?;
             tables.push(QueryTable { parts, padded, ..declared });
         }

@@ -10,11 +10,11 @@ use crate::ComputePart;
 use hushwire_compute::Tensor;
 use hushwire_fault::code;
 use hushwire_session::{
-    Fault, InputPlace, MemberConfig, NewFile, OutputPlace, Part, Task,
+    Fault, InputPlace, MemberConfig, NewFile, OutputPlace, Part,
     run::{Links, MemberSession},
     suggest,
 };
-use std::{collections::BTreeMap, io::Write, sync::Arc};
+use std::{collections::BTreeMap, io::Write};
 use zeroize::Zeroizing;
 
 /// A result's rows: fields as text, NULLs as none.
@@ -32,7 +32,8 @@ pub struct QueryPart {
     /// Whether the rows go back to the caller.
     shows: bool,
     rows: Option<Fields>,
-    /// An error of the result itself. Only who learns the result may know of it: it is told when nobody waits for this member any more.
+    /// An error of the result itself. Only who learns the result may know of it: it is told when
+    /// nobody waits for this member any more.
     late: Option<Fault>,
 }
 
@@ -78,8 +79,7 @@ impl QueryPart {
             read(table, place, &task.digest_key(), &ascii, |rows| incoming.take(rows).map_err(taken))?;
             inputs.extend(incoming.finish().map_err(taken)?);
         }
-        let memory = |records| InputPlace::Memory(Arc::new(Zeroizing::new(records)));
-        config.inputs = inputs.into_iter().map(|(name, records)| (name, memory(records))).collect();
+        let inputs = inputs.into_iter().map(|(name, records)| (name, Zeroizing::new(records))).collect();
 
         let place = config.outputs.remove(RESULT).filter(|_| learns);
         if let Some(odd) = config.outputs.keys().next() {
@@ -102,16 +102,12 @@ impl QueryPart {
             _ => None,
         };
         let shows = learns && matches!(place, None | Some(OutputPlace::Show | OutputPlace::Memory));
-        config.outputs = task
-            .compute()
-            .outputs_of(&me)
-            .map(|j| (query.computation().outputs()[j].name.clone(), OutputPlace::Memory))
-            .collect();
-        let inner = task.compute().open(config)?;
+        let inner = ComputePart::of(task.compute(), &me, inputs)?;
         Ok(Self { task: task.clone(), inner, learns, file, parquet, shows, rows: None, late: None })
     }
 
-    /// The result as text, and as a file has it where there is one. Whatever fails here follows from the result.
+    /// The result as text, and as a file has it where there is one. Whatever fails here follows
+    /// from the result.
     fn formed(&self) -> Result<(Fields, Vec<u8>), Fault> {
         let query = self.task.query();
         let outputs = self.inner.learnt().map(|(j, extent, records)| {
@@ -153,7 +149,8 @@ impl Part for QueryPart {
                 }
                 self.rows = Some(rows);
             }
-            // An error now would tell everybody that a promise is broken, of rows that they may have chosen to find that out.
+            // An error now would tell everybody that a promise is broken, of rows that they may
+            // have chosen to find that out.
             Err(e) => self.late = Some(e),
         }
         Ok(())

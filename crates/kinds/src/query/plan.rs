@@ -147,7 +147,8 @@ impl QueryTask {
         &self.job
     }
 
-    /// The key of digests, one for each query: all members know it, so that all owners' equal strings have equal digests.
+    /// The key of digests, one for each query: all members know it, so that all owners' equal
+    /// strings have equal digests.
     pub(super) fn digest_key(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("hushwire 2026-11-23 digests of strings in a query");
         let mut put = |text: &str| {
@@ -162,7 +163,8 @@ impl QueryTask {
         *hasher.finalize().as_bytes()
     }
 
-    /// Names the runs that may replace each other's result: those of the same terms, of whatever rows.
+    /// Names the runs that may replace each other's result: those of the same terms, of whatever
+    /// rows.
     #[must_use]
     pub fn writer(&self) -> String {
         format!("the result of query {}", self.terms().digest())
@@ -179,7 +181,8 @@ impl QueryTask {
         &self.compute
     }
 
-    /// The place of each part of the tables that the query reads that `member` brings: the table's among those, and the part's.
+    /// The place of each part of the tables that the query reads that `member` brings: the table's
+    /// among those, and the part's.
     pub(super) fn parts_of(&self, member: &Member) -> Vec<(usize, usize)> {
         let name = name_of(member);
         let of = |(at, table): (usize, &Table)| {
@@ -197,7 +200,8 @@ impl QueryTask {
         self.compute.bound(&BTreeMap::new())
     }
 
-    /// The operators of a run in turn, in words, each with the steps that are done when it comes to be under way.
+    /// The operators of a run in turn, in words, each with the steps that are done when it comes to
+    /// be under way.
     ///
     /// # Errors
     /// It is too large to be run.
@@ -242,7 +246,8 @@ impl Task for QueryTask {
         // Shown as people wrote them: the digest that operators know is that of all terms.
         let sql =
             Field { shown: Some(begin(&self.job.sql)), ..Field::new("sql", digest.to_hex().to_string()) };
-        // Types that lead to one computation may still be different ones: a decimal's point is in no share.
+        // Types that lead to one computation may still be different ones: a decimal's point is in
+        // no share.
         let names: Vec<&str> = self.job.tables.iter().map(|table| table.name.as_str()).collect();
         let tables = format!("{:?}", self.job.tables);
         let tables = Field { shown: Some(begin(&names.join(", "))), ..Field::new("tables", tables) };
@@ -250,8 +255,8 @@ impl Task for QueryTask {
         Agreement { kind: "query", title: "query".to_owned(), fields, ..inner }
     }
 
-    /// The query and its options, the tables that are declared, their owners, and who learns the result. No row counts, and
-    /// nothing of how this release plans it.
+    /// The query and its options, the tables that are declared, their owners, and who learns the
+    /// result. No row counts, and nothing of how this release plans it.
     fn terms(&self) -> Terms {
         let QueryJob { sql, to, min_group, join_bound, tag_joins, tables } = &self.job;
         let sorted = |mut keys: Vec<String>| {
@@ -268,7 +273,7 @@ impl Task for QueryTask {
         tables.sort_by(|a, b| a.name.cmp(&b.name));
         for table in tables {
             terms.push(("table", table.name.clone()));
-            // Planning has read them; a column that could not be read would stand as it is written.
+            // Planning has read them; a column that could not be read would stay as it is written.
             let canonical = |text: &String| {
                 schema::column(text).map_or(text.clone(), |column| schema::declaration(&column))
             };
@@ -291,7 +296,8 @@ mod tests {
     use super::*;
     use crate::query::{QueryPartOf, QueryTable};
 
-    /// Members whose queries differ are told no digest but that of all terms, which other commands print.
+    /// Members whose queries differ are told no digest but that of all terms, which other commands
+    /// print.
     #[test]
     fn what_differs_is_shown_as_it_is_written() {
         let task = |sql: &str, column: &str| {

@@ -21,16 +21,16 @@ const STREAM: &str = "on standard input";
 /// The public number of rows of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pad {
-    /// As many as there are.
+    /// The rows that there are.
     None,
     /// The next power of two.
     PowerOfTwo,
-    /// So many.
+    /// A number of rows.
     To(u64),
 }
 
 impl Pad {
-    /// The rows of a part of so many; `None` if they are more than there may be.
+    /// The rows of a part of `rows`; `None` if they are more than there may be.
     #[must_use]
     pub fn rows(self, rows: u64) -> Option<u64> {
         match self {
@@ -53,7 +53,8 @@ impl FromStr for Pad {
     }
 }
 
-/// A string's digest of 64 or 128 bits under the query's key. Two strings have the same with a chance of 2^-64, or 2^-128.
+/// A string's digest of 64 or 128 bits under the query's key. Two strings have the same with a
+/// chance of 2^-64, or 2^-128.
 fn digest(key: &[u8; 32], text: &str, bits: u8) -> Value {
     let hash = blake3::keyed_hash(key, text.as_bytes());
     let first = &hash.as_bytes()[..usize::from(bits / 8)];
@@ -63,15 +64,18 @@ fn digest(key: &[u8; 32], text: &str, bits: u8) -> Value {
 /// LOCAL: rows that are read at a time.
 const PIECE: usize = 1 << 12;
 
-/// Reads the rows of a table's part, of the columns that a schema has, and hands them on a piece at a time: no more of the file is in memory.
-/// Empty fields of CSV are NULL where a column may be. Digests are under `key`.
+/// Reads the rows of a table's part, of the columns that a schema has, and hands them on a piece at
+/// a time: no more of the file is in memory. Empty fields of CSV are NULL where a column may be.
+/// Digests are under `key`.
 ///
 /// The columns in the places `ascii` hold no other characters.
 ///
-/// Of keys a digest of 128 bits is kept, by which a row that repeats one is found; that two of n keys have one is less likely than n² / 2^129.
+/// Of keys a digest of 128 bits is kept, by which a row that repeats one is found; that two of n
+/// keys have one is less likely than n² / 2^129.
 ///
 /// # Errors
-/// The file lacks a column, a field is no value of its column's type, or two rows have the same key.
+/// The file lacks a column, a field is no value of its column's type, or two rows have the same
+/// key.
 pub(super) fn read(
     table: &Table,
     place: &InputPlace,
@@ -167,14 +171,16 @@ fn of_column(step: String, name: &str, e: &Fault) -> Fault {
     Fault::new(code::ROWS, step, format!("column {name}: {}", e.cause()), e.remedy()).whole()
 }
 
-/// The columns of a table's files, with the narrowest types that take their fields, and the rows of each. What a Parquet file declares
-/// bounds the choice: its strings stay strings. Files of one table are seen one after the other.
+/// The columns of a table's files, with the narrowest types that take their fields, and the rows of
+/// each. What a Parquet file declares bounds the choice: its strings stay strings. Files of one
+/// table are seen one after the other.
 ///
 /// # Errors
-/// A file cannot be read, or the files name other columns; a column is of numbers, one of which no type holds.
+/// A file cannot be read, or the files name other columns; a column is of numbers, one of which no
+/// type holds.
 pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, Fault> {
     let (mut names, mut seen, mut counts) = (vec![], vec![], vec![]);
-    // Of each column, where the first number stands that no type holds.
+    // Of each column, the place of the first number that no type holds.
     let mut odd: Vec<Option<String>> = vec![];
     for place in files {
         let mut file = Source::open(STREAM, place)?;

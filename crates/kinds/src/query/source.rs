@@ -34,7 +34,7 @@ pub(super) struct Source<'a> {
 /// A row's fields.
 #[derive(Clone, Copy)]
 pub(super) enum Fields<'a> {
-    /// With its line, in a file whose columns stand at these places.
+    /// With its line, in a file whose columns are at these places.
     Csv(&'a csv::ByteRecord, &'a [usize]),
     /// With its number.
     #[cfg(feature = "parquet")]
@@ -139,7 +139,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The types of chosen columns that the file declares, as SQL; a string's has no length. None of CSV.
+    /// The types of chosen columns that the file declares, as SQL; a string's has no length. None
+    /// of CSV.
     pub(super) fn declared(&self) -> Vec<Option<String>> {
         match &self.of {
             Of::Csv(_) => vec![None; self.places.len()],

@@ -1,4 +1,5 @@
-//! An owner of a file who says different things to different parties: it is named, and nothing is computed or stored.
+//! An owner of a file who says different things to different parties: it is named, and nothing is
+//! computed or stored.
 
 use hushwire_kinds::{
     Job,
@@ -39,7 +40,8 @@ fn honest(job: &AesCtrJob) -> [Vec<u8>; 3] {
     })
 }
 
-/// Runs the parties against an owner who says `messages`. Their errors come back, and which of them keep a share.
+/// Runs the parties against an owner who says `messages`. Their errors come back, and which of them
+/// keep a share.
 fn play(job: &AesCtrJob, messages: &[Vec<u8>; 3]) -> ([String; 3], [bool; 3]) {
     play_with(job, messages, |_| {})
 }

@@ -1,4 +1,5 @@
-//! Computations among n parties that take preprocessing from disk, over real links, each party a thread.
+//! Computations among n parties that take preprocessing from disk, over real links, each party a
+//! thread.
 
 use crate::n_party::{Kept, copied};
 use hushwire_compute::Computation;
@@ -83,7 +84,7 @@ fn prepare(kept: &Kept, job: &ComputeJob, times: u32, up_to: Phase) {
 }
 
 fn prepared(kept: &Kept, job: &ComputeJob, times: u32, up_to: Phase) -> Vec<Result<Outcome<u64>, Fault>> {
-    let task = Preparation::new(planned(job), times).unwrap_or_else(|e| panic!("{e}")).up_to(up_to);
+    let task = Preparation::new(&planned(job), times).unwrap_or_else(|e| panic!("{e}")).up_to(up_to);
     // No inputs are named.
     kept.each(kept.configs(&ALL, |_, _| {}), |_, config, observer| run(&task, config, observer))
 }
@@ -128,7 +129,8 @@ fn other_variants_take_what_was_made_for_them_alone() {
     assert_eq!(took(&kept, &halves(job())).1, [1, 1]);
 }
 
-/// Rows, a public value, or who learns what: circuits of others wait. Triples serve whatever takes as many.
+/// Rows, a public value, or who learns what: circuits of others wait. Triples serve whatever takes
+/// as many.
 #[test]
 fn circuits_serve_what_they_were_garbled_for_and_triples_what_takes_as_many() {
     let kept = Kept::new();
@@ -177,7 +179,8 @@ fn files_that_are_put_back_end_the_run() {
     }
 }
 
-/// Of runs at the same time, each with processes of all parties on the same shelves, one at most has a file.
+/// Of runs at the same time, each with processes of all parties on the same shelves, one at most
+/// has a file.
 #[test]
 fn of_runs_at_once_one_takes_a_file() {
     for up_to in [Phase::FunctionIndependent, Phase::FunctionDependent] {
@@ -214,7 +217,7 @@ fn of_runs_at_once_one_takes_a_file() {
 fn parties_that_prepare_other_things_are_told_so() {
     let kept = Kept::new();
     let of = |job: &ComputeJob, times, up_to| {
-        Preparation::new(planned(job), times).unwrap_or_else(|e| panic!("{e}")).up_to(up_to)
+        Preparation::new(&planned(job), times).unwrap_or_else(|e| panic!("{e}")).up_to(up_to)
     };
     let ours = of(&for_rows(3), 2, Phase::FunctionIndependent);
     let mut more = for_rows(3);
@@ -254,7 +257,7 @@ fn only_what_is_known_before_a_run_can_be_prepared() {
     let error = refused(&without);
     assert!(error.contains("public input most"), "{error}");
     let three = ComputeJob { protocol: Protocol::Rep3, ..for_rows(3) };
-    let error = Preparation::new(planned(&three), 1).err().expect("an error");
+    let error = Preparation::new(&planned(&three), 1).err().expect("an error");
     assert!(error.to_string().contains("protocol rep3 has no preprocessing"), "{error}");
     // More than was agreed on as the most.
     let mut bounded = job();
@@ -263,16 +266,17 @@ fn only_what_is_known_before_a_run_can_be_prepared() {
     assert!(ComputeTask::new(&bounded).is_err());
 }
 
-/// A member that declines keeps digests of the job's files to itself: of what is prepared as of what is run.
+/// A member that declines keeps digests of the job's files to itself: of what is prepared as of
+/// what is run.
 #[test]
 fn files_that_a_job_names_are_not_told_by_who_declines() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("most.bin");
     fs::write(&path, 139u32.to_le_bytes()).expect("a file");
     let mut job = for_rows(3);
-    assert!(!Preparation::new(planned(&job), 1).unwrap_or_else(|e| panic!("{e}")).tells_of_files());
+    assert!(!Preparation::new(&planned(&job), 1).unwrap_or_else(|e| panic!("{e}")).tells_of_files());
     job.public.insert("most".into(), PublicPlace::File(path.clone()));
-    let task = Preparation::new(planned(&job), 1).unwrap_or_else(|e| panic!("{e}"));
+    let task = Preparation::new(&planned(&job), 1).unwrap_or_else(|e| panic!("{e}"));
     assert!(task.tells_of_files());
     assert!(task.reads().iter().any(|(_, read)| *read == path));
 }

@@ -1,4 +1,5 @@
-//! Files that somebody else wrote, or that are damaged: read, or refused with the line, and nothing else.
+//! Files that somebody else wrote, or that are damaged: read, or refused with the line, and nothing
+//! else.
 
 use crate::files;
 

@@ -1,4 +1,5 @@
-//! A client that tells parties different things: the run ends at all of them, and nothing that depends on it is opened.
+//! A client that tells parties different things: the run ends at all of them, and nothing that
+//! depends on it is opened.
 
 use hushwire_aes::Backend;
 use hushwire_kinds::{ComputationSource, ComputeJob, ComputeTask};
@@ -28,7 +29,8 @@ enum Lie {
     Share(usize),
 }
 
-/// Mallory by hand, with honest shares of 1, 2, 3 but for the lie; whether the parties went on to the end.
+/// Mallory by hand, with honest shares of 1, 2, 3 but for the lie; whether the parties went on to
+/// the end.
 fn mallory(task: &ComputeTask, config: &MemberConfig, lie: Lie) {
     let agreement = task.agreement();
     let peer = |peer: &Peer| PeerConfig {
@@ -142,7 +144,8 @@ fn a_client_that_tells_parties_different_things_ends_the_run() {
     }
 }
 
-/// Whatever a client says, no party reserves memory for more than was agreed on, or for more than 2 GiB where nothing was.
+/// Whatever a client says, no party reserves memory for more than was agreed on, or for more than 2
+/// GiB where nothing was.
 #[test]
 fn a_client_that_says_a_length_beyond_all_bounds_ends_the_run() {
     let mut job = ComputeJob::new(Protocol::Rep3, ComputationSource::Text(TEXT.replace("u8", "u64")));

@@ -1,4 +1,5 @@
-//! A client whose shares do not fit together: the job ends before anything that depends on them is opened.
+//! A client whose shares do not fit together: the job ends before anything that depends on them is
+//! opened.
 
 use crate::common::{self, World};
 use hushwire_aes::Backend;
@@ -9,8 +10,9 @@ use hushwire_session::{InputPlace, Member, MemberConfig, Observer, OutputPlace, 
 use hushwire_wire::{PeerConfig, SessionConfig, connect};
 use std::{fs, sync::Arc, thread};
 
-/// `o = (x AND y) AND (NOT x AND y)` is 0 whatever x and y are, and is y where shares of x do not fit together; mallory's
-/// other two inputs are there so that a batch has an explicit share of every component.
+/// `o = (x AND y) AND (NOT x AND y)` is 0 whatever x and y are, and is y where shares of x do not
+/// fit together; mallory's other two inputs are there so that a batch has an explicit share of
+/// every component.
 const CIRCUIT: &str = "7 11\n4 1 1 1 1\n1 1\n\n2 1 0 3 4 AND\n1 1 0 5 INV\n2 1 5 3 6 AND\n2 1 4 6 7 AND\n\
                        2 1 1 2 8 AND\n2 1 7 8 9 AND\n2 1 7 9 10 XOR\n";
 /// Mallory's, of one bit each.
@@ -39,7 +41,8 @@ fn world(threads: usize) -> World {
     World::of(&job, &[("zero.txt", CIRCUIT)])
 }
 
-/// The messages to a client of the test's own: each party's share of each batch, in order, until it hears no more.
+/// The messages to a client of the test's own: each party's share of each batch, in order, until it
+/// hears no more.
 struct Heard {
     opened: Vec<[Option<Vec<u8>>; 3]>,
 }
@@ -118,7 +121,8 @@ impl Heard {
     }
 }
 
-/// Runs the job with `lie` in mallory's shares. The result has everybody else's errors, and the messages to mallory.
+/// Runs the job with `lie` in mallory's shares. The result has everybody else's errors, and the
+/// messages to mallory.
 fn play(threads: usize, lie: Option<Lie>) -> (World, Vec<(Member, String)>, Heard) {
     let world = world(threads);
     fs::write(
@@ -162,7 +166,8 @@ fn honest_shares_are_opened() {
             let [Some(a), Some(b), Some(c)] = shares else { panic!("not everything was opened") };
             assert!(a.iter().zip(b).zip(c).all(|((a, b), c)| a ^ b ^ c == 0), "the circuit is 0");
         }
-        // Mallory never says that she is done, so that the others keep nothing; but nobody says that she deviates.
+        // Mallory never says that she is done, so that the others keep nothing; but nobody says
+        // that she deviates.
         assert!(ended.iter().all(|(_, said)| !said.contains("different shares")), "{ended:?}");
     }
 }

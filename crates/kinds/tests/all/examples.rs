@@ -62,7 +62,8 @@ fn the_computations_that_ship_are_read_and_their_columns_are_there() {
     }
 }
 
-/// Every block of TOML in the documentation is a job, a party file, a client file, or a part of one that says so.
+/// Every block of TOML in the documentation is a job, a party file, a client file, or a part of one
+/// that says so.
 #[test]
 fn what_the_documentation_shows_is_read() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/jobs.md");

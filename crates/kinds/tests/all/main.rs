@@ -1,4 +1,5 @@
-//! Jobs from outside: files, plans, and members on loopback. One program, so that it is linked once.
+//! Jobs from outside: files, plans, and members on loopback. One program, so that it is linked
+//! once.
 
 mod aes_ctr;
 mod ahead;

@@ -1,4 +1,5 @@
-//! Memory of computations as circuits beside what they may take. Every case is a process of its own, whose peak the system tells.
+//! Memory of computations as circuits beside what they may take. Every case is a process of its
+//! own, whose peak the system tells.
 #![cfg(target_os = "linux")]
 
 use hushwire_kinds::{ComputationSource, ComputeJob, ComputeTask};
@@ -19,7 +20,8 @@ const CASES: [(&str, u64); 9] = [
     ("median(x + y)", 400),
 ];
 
-/// `authgarble` is not among them: its preprocessing takes more than a circuit's bits (docs/jobs.md).
+/// `authgarble` is not among them: its preprocessing takes more than a circuit's bits
+/// (docs/jobs.md).
 const PROTOCOLS: [Protocol; 2] = [Protocol::Gmw, Protocol::Yao];
 
 /// Bytes that a circuit's bit may take, as jobs reckon.

@@ -1,4 +1,5 @@
-//! Jobs of n parties of whom all but one may be corrupt, over real links, each party a thread, judged by the plain evaluator.
+//! Jobs of n parties of whom all but one may be corrupt, over real links, each party a thread,
+//! judged by the plain evaluator.
 
 use crate::common::{World, check};
 use hushwire_kinds::{ComputationSource, ComputeJob, ComputeTask, Outputs};
@@ -31,7 +32,8 @@ fn any_party_brings_and_learns() {
     check(&among(3), "add:4", 3, &["party1", "party1"], &[&[]], "");
 }
 
-/// Three parties are those that there are without a word, and the command line's name is that of a file.
+/// Three parties are those that there are without a word, and the command line's name is that of a
+/// file.
 #[test]
 fn the_number_of_parties() {
     let all = ["party0", "party1", "party2"];
@@ -71,7 +73,8 @@ fn another_number_of_parties_is_another_job() {
     }
 }
 
-/// Five people, none of whom trusts another, learn the sum of their salaries, and each whether it earns less than the mean.
+/// Five people, none of whom trusts another, learn the sum of their salaries, and each whether it
+/// earns less than the mean.
 #[test]
 fn five_salaries() {
     const TEXT: &str = include_str!("../../../../examples/compute/salaries-five.hwc");
@@ -240,7 +243,7 @@ impl Kept {
     }
 
     fn prepare_up_to(&self, times: u32, up_to: Phase) {
-        let task = Preparation::new(self.world.prepared.clone(), times).unwrap_or_else(|e| panic!("{e}"));
+        let task = Preparation::new(&self.world.prepared, times).unwrap_or_else(|e| panic!("{e}"));
         let task = task.up_to(up_to);
         for end in self.run(&task, &[0, 1, 2]) {
             let end = end.unwrap_or_else(|e| panic!("{e}"));
@@ -277,7 +280,8 @@ fn preprocessing_made_ahead_serves_one_run_each() {
     assert!(kept.sum(&all) > whole / 2);
 }
 
-/// A stock binds each party to its place: who meets again in another order goes without, and it waits for the order that it was made in.
+/// A stock binds each party to its place: who meets again in another order goes without, and it
+/// waits for the order that it was made in.
 #[test]
 fn preprocessing_serves_parties_in_the_order_that_made_it() {
     let mut kept = Kept::new();
@@ -358,13 +362,13 @@ fn preprocessing_that_is_put_back_is_refused() {
 fn only_authgarble_is_prepared_and_where_there_is_a_place() {
     let two = ["party0", "party1"];
     let yao = World::under("protocol = \"yao\"", "add:8", 1, &two, &[&two], "");
-    let error = Preparation::new(yao.prepared.clone(), 1).err().expect("an error");
+    let error = Preparation::new(&yao.prepared, 1).err().expect("an error");
     assert!(error.to_string().contains("no preprocessing"), "{error}");
     let kept = Kept::new();
     for times in [0, 1001] {
-        assert!(Preparation::new(kept.world.prepared.clone(), times).is_err());
+        assert!(Preparation::new(&kept.world.prepared, times).is_err());
     }
-    let task = Preparation::new(kept.world.prepared.clone(), 1).unwrap_or_else(|e| panic!("{e}"));
+    let task = Preparation::new(&kept.world.prepared, 1).unwrap_or_else(|e| panic!("{e}"));
     for end in kept.run(&task, &[]) {
         let error = end.expect_err("it has no shelf").to_string();
         assert!(error.contains("[authgarble]") && error.contains("shelf"), "{error}");
@@ -376,7 +380,8 @@ fn disk(independent: u16, dependent: u16) -> Vec<Option<FromDisk>> {
     vec![Some(FromDisk { function_independent: independent, function_dependent: dependent }); 3]
 }
 
-/// Circuits garbled ahead leave the online phase to one run each; they come before stocks, which stay.
+/// Circuits garbled ahead leave the online phase to one run each; they come before stocks, which
+/// stay.
 #[test]
 fn circuits_garbled_ahead_serve_one_run_each() {
     let kept = Kept::new();
@@ -432,7 +437,8 @@ fn circuits_garbled_ahead_are_of_one_job() {
     assert_eq!(other.summed(&all).1, disk(2, 2));
 }
 
-/// Where one party has lost its copies the others are told who it is, nothing is used, and the run does all phases.
+/// Where one party has lost its copies the others are told who it is, nothing is used, and the run
+/// does all phases.
 #[test]
 fn a_party_that_lost_its_circuits_is_named() {
     let kept = Kept::new();

@@ -12,7 +12,8 @@ use zeroize::Zeroizing;
 /// The salaries of three people, of whom two are one party.
 const SALARIES: &str = include_str!("../../../../examples/compute/salaries.hwc");
 
-/// Runs both parties of a task over TLS; each brings its inputs, and learns into memory those outputs that `outputs` names for it.
+/// Runs both parties of a task over TLS; each brings its inputs, and learns into memory those
+/// outputs that `outputs` names for it.
 fn run_two(
     task: &ComputeTask,
     inputs: [Vec<(&str, InputPlace)>; 2],
@@ -76,9 +77,10 @@ fn salaries_between_two() {
     assert_eq!([&records[0][&2], &records[1][&3], &records[0][&4]], [&vec![1], &vec![0], &vec![0]]);
 }
 
-/// A product of private matrices takes OTs one way alone, and rectifiers of a party's own numbers none: the party that sends most sends what was
-/// forecast, and a set-up besides. So few OTs are made alike between parties who are near and far. Messages that follow each other one way are one round of a
-/// job, and exchanges of a forecast: the product's and the outputs'.
+/// A product of private matrices takes OTs one way alone, and rectifiers of a party's own numbers
+/// none: the party that sends most sends what was forecast, and a set-up besides. So few OTs are
+/// made alike between parties who are near and far. Messages that follow each other one way are one
+/// round of a job, and exchanges of a forecast: the product's and the outputs'.
 #[test]
 fn bytes_and_rounds_of_two_are_as_forecast() {
     let text = "computation c\nmembers a, b\ninput x: i32[1, 300] from a\ninput w: i32[300, 90] from b\n\
@@ -125,8 +127,9 @@ pub(crate) fn median(protocol: Protocol, rows: u64, memory: Option<u64>) -> [Res
     ends.map(|end| end.map(|outcome| outcome.learnt.records.into_iter().flat_map(|(_, r)| r).collect()))
 }
 
-/// A run that takes more than was agreed on, or than there is by default for lengths that inputs tell, is refused before anything is opened, by the
-/// protocol of numbers as by the one of circuits.
+/// A run that takes more than was agreed on, or than there is by default for lengths that inputs
+/// tell, is refused before anything is opened, by the protocol of numbers as by the one of
+/// circuits.
 #[test]
 fn runs_beyond_their_memory_are_refused() {
     for (protocol, rows, memory) in [

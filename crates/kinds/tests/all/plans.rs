@@ -1,7 +1,8 @@
-//! Plans: every field that members must agree on shows in the digests, and is named where it differs.
+//! Plans: every field that members must agree on shows in the digests, and is named where it
+//! differs.
 
 use hushwire_circuit::named;
-use hushwire_kinds::{BitOrderChoice, CircuitJob, FIELDS, Plan};
+use hushwire_kinds::{BitOrderChoice, CircuitJob, Plan};
 use hushwire_session::{Member, Protocol};
 use std::path::Path;
 
@@ -72,7 +73,8 @@ fn a_difference_in_any_field_is_named() {
     other.protocol = Protocol::Gmw;
     assert!(other.agreement().differences(&ours.agreement().tags())[0].starts_with("protocol (ours: gmw"));
     named.extend(["bit order", "protocol"]);
-    assert!(FIELDS.iter().all(|field| named.contains(field)), "a field is not covered here");
+    let fields = ours.agreement().fields;
+    assert!(fields.iter().all(|field| named.contains(&field.name)), "a field is not covered here");
 }
 
 #[test]
@@ -227,7 +229,8 @@ fn batches_keep_to_the_memory() {
     };
     assert_eq!(batch("yao", "less:32", 32 << 20), 4096);
     assert_eq!(batch("gmw", "less:32", 32 << 20), 4096);
-    // 4096 inputs of a label each: no more than 64 instances' worth of them at a time, and one at the least.
+    // 4096 inputs of a label each: no more than 64 instances' worth of them at a time, and one at
+    // the least.
     let wide = batch("yao", "add:8192", 32 << 20);
     assert!((1..4096).contains(&wide) && wide < batch("gmw", "add:8192", 0), "{wide}");
 }

@@ -1,4 +1,5 @@
-//! Intersections as jobs: two parties with a CSV file each, over TCP with TLS, compared with sets of the standard library.
+//! Intersections as jobs: two parties with a CSV file each, over TCP with TLS, compared with sets
+//! of the standard library.
 
 use hushwire_kinds::{Common, Intersection, Job, PsiReveal, PsiTask};
 use hushwire_session::{
@@ -303,7 +304,8 @@ fn results_are_files_that_appear_when_both_have_confirmed() {
     assert!(error.kind() == Kind::Refused && error.to_string().contains("overwrite input csv"), "{error}");
 }
 
-/// Two files that write one thing differently have one key for it, in the order of columns that the job has.
+/// Two files that write one thing differently have one key for it, in the order of columns that the
+/// job has.
 #[test]
 fn keys_of_several_columns_are_compared_in_their_forms() {
     let a = "name,phone,id\n Zoe\u{308} ,030 123456,1\nAnn,+49 30 99999,2\nBob,none,3\nAnn,,4\n";

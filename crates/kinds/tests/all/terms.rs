@@ -1,4 +1,5 @@
-//! Terms of jobs, whose digests operators allow: what they bind, what they leave out, and members that decline.
+//! Terms of jobs, whose digests operators allow: what they bind, what they leave out, and members
+//! that decline.
 
 use hushwire_aes::Backend;
 use hushwire_kinds::{ComputeTask, Job, Prepared, PsiTask};
@@ -26,7 +27,8 @@ fn digest_in(text: &str, dir: &Path) -> TermsDigest {
     terms.unwrap_or_else(|e| panic!("{text}: {e}")).digest()
 }
 
-/// Each of `terms` makes a job of its own of `base`, `sizes` do not. A change is a piece of text and what stands in its place.
+/// Each of `terms` makes a job of its own of `base`, `sizes` do not. A change is a piece of text
+/// and what stands in its place.
 fn bind(base: &str, terms: &[(&str, &str)], sizes: &[(&str, &str)], dir: &Path) {
     let digest = |(from, to): &(&str, &str)| {
         assert!(base.contains(from), "{from} is no part of {base}");
@@ -95,7 +97,8 @@ fn terms_of_each_kind_bind_and_sizes_do_not() {
     );
 }
 
-/// Owners and public values of computations, too; and results are of the terms that tell what they are.
+/// Owners and public values of computations, too; and results are of the terms that tell what they
+/// are.
 #[test]
 fn owners_public_values_and_what_a_result_tells_are_terms() {
     let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
@@ -213,7 +216,8 @@ fn no_output_replaces_the_list_of_jobs_that_a_member_allows() {
     assert!(error.is_some_and(|e| e.to_string().contains("the jobs that this member allows")));
 }
 
-/// A result is replaced by a later run of the same question about other rows, not by one that tells more.
+/// A result is replaced by a later run of the same question about other rows, not by one that tells
+/// more.
 #[cfg(feature = "sql")]
 #[test]
 fn results_of_queries_are_of_the_same_terms_and_members_have_names_of_their_own() {

@@ -43,7 +43,8 @@ fn every_scheme_and_extension() {
     }
 }
 
-/// The bytes and rounds are those of the protocols: 32 bytes for each AND of half gates, and few rounds however deep a circuit is.
+/// The bytes and rounds are those of the protocols: 32 bytes for each AND of half gates, and few
+/// rounds however deep a circuit is.
 #[test]
 fn bytes_and_rounds() {
     let inputs: &[&str] = &["party0", "party1"];

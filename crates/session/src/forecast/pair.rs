@@ -1,4 +1,5 @@
-//! The time of two parties on numbers: OTs on a lane of their own, in turn with the steps that use them or ahead of them.
+//! The time of two parties on numbers: OTs on a lane of their own, in turn with the steps that use
+//! them or ahead of them.
 
 use super::time;
 use hushwire_machine::Cost;
@@ -7,8 +8,10 @@ use hushwire_two::{Distance, Plan, Tally};
 use hushwire_wire::Shape;
 use std::time::Duration;
 
-/// LOCAL: nanoseconds of a core for a correlated OT that it sends or receives, with AES instructions: put to use, and made by an extension. From runs of SqueezeNet
-/// on a machine that others used (docs/benchmarks.md). Builds with other numbers may choose another extension, which they agree on by its name.
+/// LOCAL: nanoseconds of a core for a correlated OT that it sends or receives, with AES
+/// instructions: put to use, and made by an extension. From runs of SqueezeNet on a machine that
+/// others used (docs/benchmarks.md). Builds with other numbers may choose another extension, which
+/// they agree on by its name.
 const USED: f64 = 13.0;
 
 const fn made(ot: Protocol) -> f64 {
@@ -74,7 +77,8 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// With the party that sends most; and the OTs that a party sends and receives, and what a meter counts where parties are near.
+    /// With the party that sends most; and the OTs that a party sends and receives, and what a
+    /// meter counts where parties are near.
     pub(super) fn new(plan: &Plan, ot: Protocol, ahead: Option<bool>, aes: bool) -> (Self, u64, Cost) {
         let slower = if aes { 1.0 } else { 16.0 };
         let at = |distance: Distance| {
@@ -105,7 +109,8 @@ impl Pair {
         let (busy, waiting) = (ots.overlapping(net), waits(ots.cost.rounds, net));
         let used = steps.in_turn(net) + waits(steps.cost.rounds, net) + self.alone.as_secs_f64();
         if self.ahead.unwrap_or(far) {
-            // Behind the first lot they go beside the steps, but one core and one link serve both: what passes meanwhile are rounds.
+            // Behind the first lot they go beside the steps, but one core and one link serve both:
+            // what passes meanwhile are rounds.
             let rest = 1.0 - first;
             first * (busy + waiting) + (rest * (busy + waiting)).max(rest * busy + used)
         } else {
@@ -138,7 +143,8 @@ mod tests {
         assert!(close, "{found:?} for {expected:?}");
     }
 
-    /// In turn it is the sum of both lanes; ahead rounds of all but the first lot pass beside the steps. Parties that are far have them ahead where nobody says otherwise.
+    /// In turn it is the sum of both lanes; ahead rounds of all but the first lot pass beside the
+    /// steps. Parties that are far have them ahead where nobody says otherwise.
     #[test]
     fn rounds_of_ots_ahead_pass_beside_the_steps() {
         // A second for 125 MB, 10 ms for a round.

@@ -4,12 +4,15 @@
 //! run   all ──► all: for each size that threads take, ids of its files: circuits', then stocks'
 //!       of three and more, all ──► all: a hash of the ids of everybody, 32 bytes;
 //!       the run ends where two differ
-//!       each thread takes circuits, else a stock: the least id that all have and no thread before it takes, and marks it as used
+//!       each thread takes circuits, else a stock: the least id that all have and no thread before
+//!       it takes, and marks it as used
 //! ```
 //!
-//! Whoever says other ids to one party than to another would make them take files that do not fit, of which MACs fail with the name of a
-//! party that did nothing. So the parties compare what each was told before a file counts as used; where they differ, nobody can say
-//! who of the others lied, and nobody is named. Where there is none that all have, the run preprocesses as it goes, and says who lacks a copy.
+//! Whoever says other ids to one party than to another would make them take files that do not fit,
+//! of which MACs fail with the name of a party that did nothing. So the parties compare what each
+//! was told before a file counts as used; where they differ, nobody can say who of the others lied,
+//! and nobody is named. Where there is none that all have, the run preprocesses as it goes, and
+//! says who lacks a copy.
 
 use super::{STEP, Want, Wants, garbled_prefix, prefix, refused, shelf};
 use crate::{
@@ -24,7 +27,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 const MEETING: &str = "comparing preprocessing";
-/// AGREEMENT: files of a size that a party offers, beyond one for each thread that takes it: not all parties have the same.
+/// AGREEMENT: files of a size that a party offers, beyond one for each thread that takes it: not
+/// all parties have the same.
 const SPARE: usize = 8;
 /// Bytes of an id.
 const ID: usize = 16;
@@ -33,7 +37,8 @@ const OFFERS: &str = "hushwire 2026 authgarble shelf offers v1";
 
 type Id = [u8; ID];
 
-/// Threads of a run that took a phase of authenticated garbling from disk, where it was made before.
+/// Threads of a run that took a phase of authenticated garbling from disk, where it was made
+/// before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FromDisk {
     /// Triples and masks.
@@ -63,7 +68,8 @@ impl Ahead {
     }
 }
 
-/// The sizes that threads take, as begins of names, each once, and for each thread the place of its own among them.
+/// The sizes that threads take, as begins of names, each once, and for each thread the place of its
+/// own among them.
 fn sizes(prefixes: Vec<String>) -> (Vec<String>, Vec<usize>) {
     let mut sizes: Vec<String> = vec![];
     let places = prefixes.into_iter().map(|prefix| {
@@ -76,7 +82,8 @@ fn sizes(prefixes: Vec<String>) -> (Vec<String>, Vec<usize>) {
     (sizes, places)
 }
 
-/// For each thread of party `index`, what all parties have on their disks, if there is anything. It counts as used from here on.
+/// For each thread of party `index`, what all parties have on their disks, if there is anything. It
+/// counts as used from here on.
 pub fn meet(
     wants: &Wants,
     member: &MemberSession,
@@ -159,7 +166,8 @@ fn take_stock(shelf: &Shelf, member: &MemberSession, name: &str, place: [usize; 
     Ok(Ahead::Stock(Box::new(stock)))
 }
 
-/// Lines for people: the phases that come from disk, and the parties without whose copies this party's files wait.
+/// Lines for people: the phases that come from disk, and the parties without whose copies this
+/// party's files wait.
 fn notes(offers: &[Vec<u8>], places: &[usize], index: usize, threads: usize, taken: &[Ahead]) -> Vec<String> {
     let FromDisk { function_independent, function_dependent } = from_disk(taken);
     let mut notes = vec![];
@@ -187,7 +195,8 @@ fn notes(offers: &[Vec<u8>], places: &[usize], index: usize, threads: usize, tak
     notes
 }
 
-/// The parties that have none of the files of a size that party `index` offers; nobody where that one has none.
+/// The parties that have none of the files of a size that party `index` offers; nobody where that
+/// one has none.
 fn lacking(offers: &[Vec<u8>], places: &[usize], index: usize, place: usize) -> Vec<usize> {
     let own = ids(&offers[index], places, place);
     let lacks = |p: &usize| !own.is_empty() && ids(&offers[*p], places, place).is_disjoint(&own);
@@ -199,7 +208,7 @@ fn exchange(control: &mut [Channel], index: usize, own: Vec<u8>) -> Result<Optio
     let mut all = to_all(control, &own)?;
     all.insert(index, own);
     if all.len() == 2 {
-        // What one said, the other heard.
+        // Both know what the other one has sent.
         return Ok(Some(all));
     }
     let mut hash = blake3::Hasher::new_derive_key(OFFERS);
@@ -212,7 +221,7 @@ fn exchange(control: &mut [Channel], index: usize, own: Vec<u8>) -> Result<Optio
     Ok(others.iter().all(|other| other == heard.as_bytes()).then_some(all))
 }
 
-/// Says the same to every other party, and hears as many bytes from each.
+/// Sends the same bytes to every other party, and hears the same number from each.
 fn to_all(control: &mut [Channel], own: &[u8]) -> Result<Vec<Vec<u8>>, NetError> {
     for channel in &mut *control {
         channel.start(MEETING, own)?;
@@ -244,7 +253,8 @@ fn choose(offers: &[Vec<u8>], places: &[usize]) -> Vec<Option<Id>> {
         offers.iter().map(of).reduce(|a, b| &a & &b).unwrap_or_default()
     };
     let common: Vec<_> = (0..sizes).map(common).collect();
-    // A file's name tells its size, but who offers one under two sizes shall not have it taken twice.
+    // A file's name tells its size, but who offers one under two sizes shall not have it taken
+    // twice.
     let mut taken = BTreeSet::new();
     let choice = |place: &usize| {
         let id = common[*place].iter().find(|id| !taken.contains(*id)).copied();
@@ -282,7 +292,8 @@ mod tests {
         assert_eq!(ids(choose(&[offers(two, &[&[], &[]]), offers(two, &[&[], &[]])], two)), [None, None]);
     }
 
-    /// Party 2 says of another stock to 0 than to 1, and then to each that it heard what that one heard.
+    /// Party 2 says of another stock to 0 than to 1, and then to each that it heard what that one
+    /// heard.
     #[test]
     fn stocks_are_taken_where_all_were_told_the_same() {
         let own = [[7, 5], [7, 5], [5, 7]].map(|ids| ids.map(|id| [id; ID]).concat());

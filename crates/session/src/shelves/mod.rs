@@ -1,4 +1,5 @@
-//! Preprocessing ahead of a run, for protocol authgarble: files that wait in a directory of each party, sealed under its key.
+//! Preprocessing ahead of a run, for protocol authgarble: files that wait in a directory of each
+//! party, sealed under its key.
 //!
 //! ```text
 //! begin of a name   n parties - this party's place - hash of all parties' pins -
@@ -8,7 +9,8 @@
 //!                   function-dependent: serves this circuit alone
 //! ```
 //!
-//! The id is the same at all parties. [`Wants`] says what a job's threads take, `preparation` makes files of it, `meet` takes them.
+//! The id is the same at all parties. [`Wants`] says what a job's threads take, `preparation` makes
+//! files of it, `meet` takes them.
 
 mod meet;
 mod preparation;
@@ -26,9 +28,11 @@ use zeroize::Zeroizing;
 
 /// The step, as errors name it.
 const STEP: &str = "preprocessing";
-/// AGREEMENT: triples of a stock at most, as far as that is a batch: they are made in memory. What a thread takes beyond, it makes in its run.
+/// AGREEMENT: triples of a stock at most, as far as that is a batch: they are made in memory. What
+/// a thread takes beyond, it makes in its run.
 const MOST: u64 = 1 << 21;
-/// AGREEMENT: bytes of the evaluator's tables in a file of garbled circuits at most, as far as that is a batch: they lie in memory, twice.
+/// AGREEMENT: bytes of the evaluator's tables in a file of garbled circuits at most, as far as that
+/// is a batch: they lie in memory, twice.
 const MOST_TABLES: u64 = 1 << 28;
 /// AGREEMENT: circuits in a file at most.
 const MOST_CIRCUITS: usize = 1 << 12;
@@ -52,7 +56,8 @@ struct Want {
 }
 
 impl Wants {
-    /// Of a program, with the instances of each thread's batches, in turn; LOCAL: `beside` threads share the work of each of these.
+    /// Of a program, with the instances of each thread's batches, in turn; LOCAL: `beside` threads
+    /// share the work of each of these.
     pub fn new<B: Iterator<Item = u64> + Clone>(
         chosen: Chosen,
         program: &Program,
@@ -73,7 +78,7 @@ impl Wants {
         Self { chosen, threads: threads.map(want).collect(), beside }
     }
 
-    /// Of a circuit that runs once, with so many threads that share its work.
+    /// For a circuit that runs once; `threads` share its work.
     pub fn once(chosen: Chosen, program: &Program, seats: &Seats, threads: u16) -> Self {
         Self::new(chosen, program, seats, std::iter::once(std::iter::once(1)), threads)
     }
@@ -84,7 +89,7 @@ impl Wants {
     }
 }
 
-/// The first batches: as many as hold `most` instances together, or one.
+/// The first batches: the most that hold `most` instances together, or one.
 fn whole_batches(batches: impl Iterator<Item = u64>, most: u64) -> impl Iterator<Item = u64> {
     let mut sum = 0;
     batches.take_while(move |instances| {
@@ -96,7 +101,8 @@ fn whole_batches(batches: impl Iterator<Item = u64>, most: u64) -> impl Iterator
 
 /// The begin of the names of stocks that a thread of party `index` takes.
 ///
-/// Parties that meet again in another order are other parties to a stock: it binds each of them to its place.
+/// Parties that meet again in another order are other parties to a stock: it binds each of them to
+/// its place.
 fn prefix(chosen: Chosen, config: &MemberConfig, index: usize, need: Need) -> String {
     let ot = chosen.ot.map_or("none", hushwire_ot::Protocol::name);
     let Need { triples, masks } = need;
@@ -117,7 +123,7 @@ fn company(chosen: Chosen, config: &MemberConfig, index: usize) -> String {
     format!("n{n}-p{index}-{}-", among(config, n))
 }
 
-/// A short name of the parties in their order: stocks of other company do not stand in the way.
+/// A short name of the parties in their order: stocks of other parties are not in the way.
 fn among(config: &MemberConfig, n: u8) -> String {
     let mut hash = blake3::Hasher::new_derive_key("hushwire 2026 authgarble shelf company v1");
     for party in (0..n).map(Member::Party) {
@@ -127,7 +133,8 @@ fn among(config: &MemberConfig, n: u8) -> String {
     hash.finalize().to_hex()[..16].to_owned()
 }
 
-/// The base64 text of a private key, whatever else its file holds and however it is broken into lines.
+/// The base64 text of a private key, whatever else its file holds and however it is broken into
+/// lines.
 fn private_key(pem: &str) -> Option<Zeroizing<String>> {
     let (_, from) = pem.split_once("-----BEGIN PRIVATE KEY-----")?;
     let (key, _) = from.split_once("-----END PRIVATE KEY-----")?;

@@ -1,5 +1,5 @@
-//! Preprocessing for runs that are still to come: as a run as far as the run's name; then on every thread set-up, preprocessing and, of
-//! circuits, garbling, and to the shelf.
+//! Preprocessing for runs that are still to come: as a run as far as the run's name; then on every
+//! thread set-up, preprocessing and, of circuits, garbling, and to the shelf.
 
 use super::{STEP, Want, Wants, garbled_prefix, prefix, refused, shelf};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     threads::{COMPUTE, on_threads},
 };
 use hushwire_machine::Channel;
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 /// Files for each thread that one command makes.
 const MOST_TIMES: u32 = 1000;
@@ -44,24 +44,33 @@ pub trait Preparable: Task {
     fn wants(&self) -> Result<Wants, Fault>;
 }
 
-/// Preprocessing for runs of a job that are still to come, and nothing of the job itself: members bring no inputs.
+/// Preprocessing for runs of a job that are still to come, and nothing of the job itself: members
+/// bring no inputs.
 #[derive(Clone)]
-pub struct Preparation<T> {
-    /// The job.
-    pub job: T,
+pub struct Preparation {
+    /// The agreement on the job.
+    pub job: Agreement,
     /// Runs that it is for.
     pub times: u32,
     /// The last phase that is made.
     pub up_to: Phase,
+    /// Warnings about the job.
+    pub warnings: Vec<String>,
+    terms: Terms,
+    tells_of_files: bool,
+    notes: Vec<String>,
+    reads: Vec<(String, PathBuf)>,
+    wants: Arc<Result<Wants, Fault>>,
 }
 
-impl<T: Preparable> Preparation<T> {
+impl Preparation {
     /// For `times` runs.
     ///
     /// # Errors
     /// The job has another protocol than authgarble, or the number is none that one command makes.
-    pub fn new(job: T, times: u32) -> Result<Self, Fault> {
-        let protocol = job.agreement().protocol;
+    pub fn new(job: &impl Preparable, times: u32) -> Result<Self, Fault> {
+        let agreement = job.agreement();
+        let protocol = agreement.protocol;
         if protocol.authenticated().is_none() {
             let cause = format!("protocol {protocol} has no preprocessing");
             return Err(Fault::usage(STEP, cause, "take authgarble, or run the job as it is"));
@@ -70,7 +79,18 @@ impl<T: Preparable> Preparation<T> {
             let remedy = format!("prepare 1 to {MOST_TIMES} runs at once");
             return Err(Fault::usage(STEP, format!("{times} runs cannot be prepared"), remedy));
         }
-        Ok(Self { job, times, up_to: Phase::default() })
+        Ok(Self {
+            job: agreement,
+            times,
+            up_to: Phase::default(),
+            warnings: vec![],
+            terms: job.terms(),
+            tells_of_files: job.tells_of_files(),
+            notes: job.notes().to_vec(),
+            reads: job.reads(),
+            // What is wrong with it shows when files are opened, as of any job.
+            wants: Arc::new(job.wants()),
+        })
     }
 
     /// The same as far as another phase.
@@ -80,13 +100,13 @@ impl<T: Preparable> Preparation<T> {
     }
 }
 
-impl<T: Preparable> Task for Preparation<T> {
+impl Task for Preparation {
     /// Files that were made.
     type Learnt = u64;
     type Part = PreparationPart;
 
     fn agreement(&self) -> Agreement {
-        let mut agreement = self.job.agreement();
+        let mut agreement = self.job.clone();
         // Whoever runs the job meets nobody who prepares it.
         agreement.kind = "preprocessing";
         agreement.title = format!("preprocessing for {}", agreement.title);
@@ -96,21 +116,21 @@ impl<T: Preparable> Task for Preparation<T> {
         agreement
     }
 
-    /// Those of the runs that it serves: who allows them allows this.
+    /// The terms of the runs that it serves: who allows them allows this.
     fn terms(&self) -> Terms {
-        self.job.terms()
+        self.terms.clone()
     }
 
     fn tells_of_files(&self) -> bool {
-        self.job.tells_of_files()
+        self.tells_of_files
     }
 
     fn notes(&self) -> &[String] {
-        self.job.notes()
+        &self.notes
     }
 
     fn reads(&self) -> Vec<(String, PathBuf)> {
-        self.job.reads()
+        self.reads.clone()
     }
 
     fn forecast(&self, _: bool, _: Option<u64>) -> Option<Forecast> {
@@ -124,8 +144,11 @@ impl<T: Preparable> Task for Preparation<T> {
         };
         // It is made here, and shows at once if it cannot be.
         shelf(dir, &config.identity)?;
+        if let Err(e) = &*self.wants {
+            return Err(e.clone());
+        }
         Ok(PreparationPart {
-            wants: self.job.wants()?,
+            wants: self.wants.clone(),
             times: self.times,
             up_to: self.up_to,
             dir: dir.clone(),
@@ -135,7 +158,7 @@ impl<T: Preparable> Task for Preparation<T> {
 
 /// A party's part of preprocessing.
 pub struct PreparationPart {
-    wants: Wants,
+    wants: Arc<Result<Wants, Fault>>,
     times: u32,
     up_to: Phase,
     dir: PathBuf,
@@ -145,16 +168,17 @@ impl Part for PreparationPart {
     type Learnt = u64;
 
     fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
-        let ((seat, control), chosen) = (Seat::take(member)?, self.wants.chosen);
-        let lanes = (0..self.wants.threads()).map(|t| seat.channels(member, t));
+        let wants = self.wants.as_ref().as_ref().map_err(Clone::clone)?;
+        let ((seat, control), chosen) = (Seat::take(member)?, wants.chosen);
+        let lanes = (0..wants.threads()).map(|t| seat.channels(member, t));
         let lanes = lanes.collect::<Result<Vec<_>, _>>()?;
         let (config, index) = (&member.config, usize::from(seat.index));
         let kept = on_threads((0..).zip(lanes).collect(), |(t, mut channels): (u16, Vec<Channel>)| {
             let shelf = shelf(&self.dir, &config.identity)?;
             let mut party =
-                seat.authenticated(chosen, &seat.context.child("thread", t.into()), self.wants.beside)?;
+                seat.authenticated(chosen, &seat.context.child("thread", t.into()), wants.beside)?;
             let failed = |e| Failure::from(e).told(&seat, COMPUTE);
-            let Want { need, circuits } = &self.wants.threads[usize::from(t)];
+            let Want { need, circuits } = &wants.threads[usize::from(t)];
             for _ in 0..self.times {
                 let kept = match self.up_to {
                     Phase::FunctionIndependent => {
@@ -180,6 +204,7 @@ impl Part for PreparationPart {
     }
 
     fn commit(self) -> Result<u64, Fault> {
-        Ok(u64::from(self.times) * u64::from(self.wants.threads()))
+        let threads = self.wants.as_ref().as_ref().map_or(0, Wants::threads);
+        Ok(u64::from(self.times) * u64::from(threads))
     }
 }

@@ -1,4 +1,5 @@
-//! The bytes of a share file: no part of the rest of the program, so that the fuzzer reads them with the same source.
+//! The bytes of a share file: no part of the rest of the program, so that the fuzzer reads them
+//! with the same source.
 //!
 //! ```text
 //! magic "HWSHARE1" │ party, 1 byte │ zeros, 7 │ key id, 16 │ own ‖ next, 2k │ BLAKE3 of all, 32
@@ -23,7 +24,7 @@ pub(crate) const fn len(size: KeySize) -> usize {
     SHARES + 2 * size.key_bytes() + SUM
 }
 
-/// The size of the key whose share has so many bytes.
+/// The size of the key whose share has this length.
 pub(crate) fn size_of(bytes: u64) -> Option<KeySize> {
     KeySize::ALL.into_iter().find(|size| len(*size) as u64 == bytes)
 }

@@ -3,7 +3,8 @@
 use super::codec::{decode, encode};
 use hushwire_rep3::Role;
 
-/// Reads them as every party's, as they are and with a checksum that is right: what is taken is what would be written.
+/// Reads them as every party's, as they are and with a checksum that is right: what is taken is
+/// what would be written.
 pub(crate) fn fed(bytes: &[u8]) {
     let mended = bytes.get(..bytes.len().saturating_sub(32)).unwrap_or_default();
     let mended = [mended, blake3::hash(mended).as_bytes()].concat();

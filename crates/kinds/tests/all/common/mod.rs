@@ -9,8 +9,8 @@ use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, thread, time::Dur
 /// The first line of a job.
 pub(crate) const REP3: &str = "protocol = \"rep3\"";
 
-/// Runs a job with random inputs from files, and compares every recipient's file with the evaluator's. The result is
-/// everybody's measurements.
+/// Runs a job with random inputs from files, and compares every recipient's file with the
+/// evaluator's. The result is everybody's measurements.
 pub(crate) fn check(
     protocol: &str,
     circuit: &str,

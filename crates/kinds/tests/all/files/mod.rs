@@ -10,8 +10,8 @@ fn program() -> &'static Program {
     MADE.get_or_init(|| named::program("less:32").expect("a circuit of ours"))
 }
 
-/// Reads them as each kind of file: what is wrong is told with its line, and a job that is right makes a plan, or is told
-/// why not.
+/// Reads them as each kind of file: what is wrong is told with its line, and a job that is right
+/// makes a plan, or is told why not.
 pub(crate) fn fed(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let lines = 1 + text.matches('\n').count();

@@ -18,7 +18,10 @@ const UNITS: [(&str, u64); 13] = [
 ];
 
 /// Reads `256MiB`, `1 GiB`, `500MB`, `64M` (binary) or plain bytes.
-pub(crate) fn parse(text: &str) -> Result<u64, String> {
+///
+/// # Errors
+/// It is no whole number with such a unit, or larger than any memory.
+pub fn parse(text: &str) -> Result<u64, String> {
     let trimmed = text.trim();
     let lower = trimmed.to_ascii_lowercase();
     let found = UNITS
@@ -34,7 +37,8 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
 }
 
 /// `12.3 MiB`, for people.
-pub(crate) fn show(bytes: u64) -> String {
+#[must_use]
+pub fn show(bytes: u64) -> String {
     let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
     match units.iter().find(|(_, shift)| bytes >> shift > 0) {
         Some((unit, shift)) => format!("{:.1} {unit}", bytes as f64 / f64::from(1 << shift)),

@@ -1,14 +1,30 @@
-//! The result of an inference: in lines, and in reports.
+//! An inference in words and in figures.
 
-use crate::told::Told;
-use hushwire::job::{FromDisk, InferTask, Inferred, Protocol};
+use super::{InferJob, InferTask, Inferred};
+use crate::kind::{Runs, Words};
 use hushwire_compute::Scalar;
 use hushwire_nn::{Array, Labels};
+use hushwire_session::{Fault, FromDisk, Preparation, Protocol};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
-/// The output in lines: of every sample along the first axis the places that the network found, or its likeliest classes; else all
-/// elements. Nothing where this member does not learn it. The labels are as many as classes, or none.
-pub(crate) fn lines(task: &InferTask, learnt: &Inferred, labels: &Labels) -> String {
+impl Runs for InferJob {
+    type Task = InferTask;
+
+    fn task(&self) -> Result<InferTask, Fault> {
+        InferTask::new(self)
+    }
+
+    fn ahead(&self, _: &BTreeMap<String, u64>, times: u32) -> Result<Option<Preparation>, Fault> {
+        Preparation::new(&self.task()?, times).map(Some)
+    }
+}
+
+/// The output in lines: of every sample along the first axis the places that the network found, or
+/// its likeliest classes; else all elements. Nothing where this member does not learn it. The
+/// number of labels is the number of classes, or 0.
+#[must_use]
+pub fn lines(task: &InferTask, learnt: &Inferred, labels: &Labels) -> String {
     let mut text = String::new();
     let mut line = |line: String| text.extend([&line, "\n"]);
     let Some(lengths) = &learnt.lengths else { return text };
@@ -54,7 +70,7 @@ pub(crate) fn lines(task: &InferTask, learnt: &Inferred, labels: &Labels) -> Str
 
 /// Fields of an inference in a member's report.
 #[derive(Serialize)]
-pub(crate) struct InferReport {
+pub struct InferReport {
     network: String,
     protocol: Protocol,
     /// The OT extension of two parties.
@@ -68,7 +84,7 @@ pub(crate) struct InferReport {
     from_disk: Option<FromDisk>,
 }
 
-impl Told for InferTask {
+impl Words for InferTask {
     type Report = InferReport;
 
     fn extent(&self) -> (u64, &'static str) {

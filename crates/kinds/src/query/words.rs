@@ -1,14 +1,23 @@
-//! The words and figures of queries.
+//! A query in words and in figures.
 
-use super::Told;
-use hushwire::job::{Answer, Fault, QueryTask};
+use super::{Answer, QueryJob, QueryTask};
+use crate::kind::{Runs, Words};
 use hushwire_machine::Cost;
+use hushwire_session::Fault;
 use hushwire_wire::Shape;
 use serde::Serialize;
 
+impl Runs for QueryJob {
+    type Task = QueryTask;
+
+    fn task(&self) -> Result<QueryTask, Fault> {
+        QueryTask::new(self)
+    }
+}
+
 /// Fields of a query in a member's report.
 #[derive(Serialize)]
-pub(crate) struct QueryReport {
+pub struct QueryReport {
     sql: String,
     protocol: &'static str,
     /// Names and types of the result's columns.
@@ -17,7 +26,8 @@ pub(crate) struct QueryReport {
     count: Option<u64>,
     /// The rows' fields as text; those that went to a file are not here.
     rows: Vec<Vec<Option<String>>>,
-    /// Rounds and payload of the party that sends most, as the plan has them: sorts as they are likely, set-ups not counted.
+    /// Rounds and payload of the party that sends most, as the plan has them: sorts as they are
+    /// likely, set-ups not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     predicted: Option<Predicted>,
 }
@@ -33,7 +43,8 @@ struct Predicted {
 }
 
 /// A result for people: columns side by side, numbers to the right.
-pub(crate) fn aligned(answer: &Answer) -> String {
+#[must_use]
+pub fn aligned(answer: &Answer) -> String {
     let shown = |field: &Option<String>| {
         // Owners' text may not move a terminal's cursor.
         let text = field.as_deref().unwrap_or("NULL");
@@ -61,7 +72,7 @@ pub(crate) fn aligned(answer: &Answer) -> String {
     header + &rule + &body
 }
 
-impl Told for QueryTask {
+impl Words for QueryTask {
     type Report = QueryReport;
 
     fn extent(&self) -> (u64, &'static str) {

@@ -1,0 +1,212 @@
+//! A job of any kind, and the table of kinds.
+
+use crate::{
+    CircuitJob, ComputeJob, InferJob, PsiJob, QueryJob,
+    encrypt::AesCtrJob,
+    kind::{JobKind, Runs, Words},
+};
+use hushwire_fault::code;
+use hushwire_session::{
+    Agreement, Fault, Member, Task, Terms,
+    suggest::Unknown,
+    toml_file::{Section, Source},
+};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Does something with a planned job, of whatever kind.
+pub trait Visitor {
+    /// What comes of it.
+    type Out;
+
+    /// Does it with a job of one kind.
+    fn visit<K: Runs>(self, job: &K) -> Self::Out;
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident($job:ty) $(in $feature:literal)?),+ $(,)?) => {
+        /// A job of any kind, as its file has it.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        #[non_exhaustive]
+        pub enum Job {
+            $($(#[$doc])* $kind($job),)+
+        }
+
+        impl Job {
+            /// Names of the kinds; the first one is the kind of a file that names none.
+            pub const KINDS: &[&str] = &[$(<$job as JobKind>::NAME),+];
+
+            /// The keys by which files without `kind` are of these kinds.
+            const KEYS: &[Option<&str>] = &[$(<$job as JobKind>::KEY),+];
+
+            fn of_kind(name: &str, top: Section<'_>) -> Result<Self, Fault> {
+                $(if name == <$job as JobKind>::NAME {
+                    return <$job as JobKind>::from_section(top).map(Self::$kind);
+                })+
+                Err(Fault::internal("reading the job", "its kind is none of the table"))
+            }
+
+            /// Lets a visitor see the job as one of its kind.
+            ///
+            /// # Errors
+            /// This build does not run that kind.
+            pub fn visit<V: Visitor>(&self, visitor: V) -> Result<V::Out, Fault> {
+                match self {
+                    $($(#[cfg(feature = $feature)])? Self::$kind(job) => Ok(visitor.visit(job)),)+
+                    #[allow(unreachable_patterns, reason = "not of a build with all features")]
+                    _ => Err(self.missing()),
+                }
+            }
+
+            /// The feature that this build would need.
+            fn missing(&self) -> Fault {
+                let feature = match self {
+                    $(Self::$kind(_) => [$($feature,)? ""][0],)+
+                };
+                let how = format!("cargo build --release -p hushwire-cli --features {feature}");
+                let cause = format!("this hushwire was built without jobs of {}: build it with `{how}`", self.kind());
+                Fault::of(code::COMMAND_LINE, &[("cause", cause.into())])
+            }
+
+            /// The name of its kind.
+            #[must_use]
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$kind(_) => <$job as JobKind>::NAME,)+
+                }
+            }
+
+            /// Jobs of its kind in words, as `a circuit's`, and the command that runs the one in
+            /// the file `path` on this machine.
+            #[must_use]
+            pub fn in_words(&self, path: &str) -> (&'static str, String) {
+                match self {
+                    $(Self::$kind(_) => (<$job as JobKind>::WHOSE, <$job as JobKind>::command(path)),)+
+                }
+            }
+
+            /// The lines of a member's own file that are of this kind, to rehearse the job.
+            #[must_use]
+            pub fn lines_for(&self, member: &Member) -> Vec<String> {
+                match self {
+                    $(Self::$kind(job) => job.lines_for(member),)+
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A circuit on members' values.
+    Circuit(CircuitJob),
+    /// A private set intersection of two parties' CSV columns.
+    Psi(PsiJob),
+    /// Encryption of a client's file.
+    AesCtr(AesCtrJob),
+    /// A computation on numbers, columns and tensors.
+    Compute(ComputeJob),
+    /// SQL over members' tables.
+    Query(QueryJob) in "sql",
+    /// A neural network on a client's input.
+    Infer(InferJob) in "nn",
+}
+
+impl Job {
+    /// Reads a job file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it does not make sense; the message names the line.
+    pub fn read(path: &Path) -> Result<Self, Fault> {
+        Self::from_source(&Source::read(path)?)
+    }
+
+    /// Reads the text of a job file; `path` is for messages, and where paths in it start from.
+    ///
+    /// # Errors
+    /// A line does not make sense.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, Fault> {
+        Self::from_source(&Source::new(path, text))
+    }
+
+    fn from_source(source: &Source) -> Result<Self, Fault> {
+        let mut top = source.sections()?;
+        if top.has("peers") {
+            let remedy = "name it with --config, and the job file, which all members have alike, before it";
+            return Err(top.error("this is a member's own file", remedy));
+        }
+        let parse = |name: &str| {
+            let known = Self::KINDS.iter().find(|kind| **kind == name);
+            let unknown = || format!("no kind of job is called {name:?}");
+            known.copied().ok_or_else(|| Unknown::among(unknown(), name, Self::KINDS))
+        };
+        let named = top.parsed("kind", parse, "leave it out for a circuit")?;
+        let by_key = Self::KEYS.iter().position(|key| key.is_some_and(|key| top.has(key)));
+        Self::of_kind(named.unwrap_or(Self::KINDS[by_key.unwrap_or(0)]), top)
+    }
+
+    /// The agreement of its members.
+    ///
+    /// # Errors
+    /// The job cannot be planned.
+    pub fn agreement(&self) -> Result<Agreement, Fault> {
+        struct OfMembers;
+        impl Visitor for OfMembers {
+            type Out = Result<Agreement, Fault>;
+            fn visit<K: Runs>(self, job: &K) -> Self::Out {
+                Ok(job.task()?.agreement())
+            }
+        }
+        self.visit(OfMembers)?
+    }
+
+    /// The job's terms, and what an operator reads beside them.
+    ///
+    /// # Errors
+    /// The job cannot be planned.
+    #[expect(clippy::type_complexity, reason = "as `Words::beside_terms` has it")]
+    pub fn terms(&self) -> Result<(Terms, (Vec<String>, serde_json::Map<String, serde_json::Value>)), Fault> {
+        struct OfOperators;
+        impl Visitor for OfOperators {
+            type Out = Result<(Terms, (Vec<String>, serde_json::Map<String, serde_json::Value>)), Fault>;
+            fn visit<K: Runs>(self, job: &K) -> Self::Out {
+                let task = job.task()?;
+                Ok((task.terms(), task.beside_terms()))
+            }
+        }
+        self.visit(OfOperators)?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Job, String> {
+        Job::parse(text, Path::new("job.toml")).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn a_file_without_a_kind_is_a_circuits() {
+        let text = "protocol = \"rep3\"\ncircuit = \"less:32\"\n";
+        let without = parsed(text);
+        assert!(matches!(without, Ok(Job::Circuit(_))), "{without:?}");
+        assert_eq!(without, parsed(&format!("kind = \"circuit\"\n{text}")));
+    }
+
+    #[test]
+    fn a_kind_that_is_not_known_is_named_with_its_line_and_the_near_one() {
+        let error = parsed("protocol = \"rep3\"\nkind = \"circut\"\n").err().unwrap_or_default();
+        assert!(error.contains("line 2") && error.contains("did you mean `circuit`?"), "{error}");
+    }
+
+    #[cfg(all(feature = "nn", feature = "two"))]
+    #[test]
+    fn names_of_a_field_that_are_not_known_have_the_near_one_as_remedy() {
+        let text = "kind = \"infer\"\nprotocol = \"two\"\not = \"ferret_b11\"\n";
+        let error = parsed(text).err().unwrap_or_default();
+        assert!(error.ends_with("; did you mean `ferret-b11`?"), "the near one alone: {error}");
+        let error = parsed("kind = \"infer\"\not = \"fast\"\n").err().unwrap_or_default();
+        assert!(error.ends_with("; write ot = \"auto\""), "{error}");
+    }
+}
