@@ -14,9 +14,9 @@
 //! the computation and its lengths alone.
 //!
 //! A back end has four traits. [`Sharing`] is what a party holds of a value. [`Primitives`] are the
-//! steps that the back end has alone. [`Backend`] says which forms and steps are cheap for it, while
-//! a computation is lowered. [`Runtime`] computes [`Local`] primitives, runs [`Talk`] primitives as
-//! machines, and prices steps.
+//! steps that the back end has alone. [`Backend`] says which forms and steps are cheap for it,
+//! while a computation is lowered. [`Runtime`] computes [`Local`] primitives, runs [`Talk`]
+//! primitives as machines, and prices steps.
 #![forbid(unsafe_code)]
 
 mod backend;

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! switch of rows x, y      t = s (y − x), x ← x + t, y ← y − t
-//! shares of t              s is the chooser's, and it has its share of y − x; of the other party's share a correlated OT
+//! shares of t              s is the chooser's, and it has its share of y − x; of the other party's
+//!                          share a correlated OT
 //!                          makes the product, with s as the choice and that share as the payload
 //! ```
 //!

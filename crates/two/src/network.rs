@@ -2,7 +2,8 @@
 //! alone.
 //!
 //! ```text
-//! columns   0, 1, …, D − 1, D − 2, …, 0     D = ⌈log2 n⌉; column d swaps values 2^d apart, x and x + 2^d with bit d of x = 0
+//! columns   0, 1, …, D − 1, D − 2, …, 0     D = ⌈log2 n⌉; column d swaps values 2^d apart, x and
+//!                                           x + 2^d with bit d of x = 0
 //! switches  about n log2 n − n / 2
 //! ```
 //!

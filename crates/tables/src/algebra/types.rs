@@ -1,8 +1,9 @@
 //! Types of columns, and values in the clear.
 
-use crate::plain::numbers::DAY;
 use core::fmt;
 
+/// The microseconds of a day.
+pub(crate) const DAY: i128 = 86_400_000_000;
 /// The largest number of bytes of a string.
 pub const MAX_TEXT: u16 = 512;
 /// The largest number of decimal digits of a number.

@@ -3,9 +3,8 @@
 use super::{
     arithmetic::Arithmetic,
     bounds::NUMBERS,
-    types::{Column, ColumnType, MAX_DIGITS, Range},
+    types::{Column, ColumnType, DAY, MAX_DIGITS, Range},
 };
-use crate::plain::numbers::DAY;
 
 /// The type of an expression's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,10 +13,7 @@ use super::{
     divide::{Divisor, Quotient, divided},
     numbers::{number, resized, truth, width, zero},
 };
-use crate::{
-    algebra::{ColumnType, Range, Value, fitted, has_range, rescaled},
-    plain::numbers::DAY,
-};
+use crate::algebra::{ColumnType, DAY, Range, Value, fitted, has_range, rescaled};
 use hushwire_compute::{Builder, Comparison, Op, Scalar, Shape, Tensor, Val};
 
 /// The scalar of a type's values within a range.

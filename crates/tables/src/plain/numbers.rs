@@ -1,9 +1,6 @@
 //! Converts numbers between steps of types, and days to dates.
 
-use crate::algebra::{ColumnType, Mean, Quotient, Range, UPPER};
-
-/// The microseconds of a day.
-pub(crate) const DAY: i128 = 86_400_000_000;
+use crate::algebra::{ColumnType, DAY, Mean, Quotient, Range, UPPER};
 
 /// `n / d`, rounded to the nearest, halves away from 0; `d` is positive.
 pub(crate) fn nearest(n: i128, d: i128) -> i128 {
