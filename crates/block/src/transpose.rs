@@ -32,7 +32,7 @@ pub fn bits_with(tier: Tier, gfni: bool, src: &[u8], rows: usize, cols: usize, d
     let bytes = (rows / 8).checked_mul(cols).expect("the matrix fits in memory");
     assert!(src.len() == bytes && dst.len() == bytes, "{rows} × {cols} bits are {bytes} bytes");
     if bytes > 0 {
-        dispatch(tier, gfni, Bits { src, dst, rows, cols, streamed: false });
+        dispatch(tier, gfni, BitMatrix { src, dst, rows, cols, streamed: false });
     }
 }
 
@@ -58,7 +58,7 @@ fn turn128(tier: Tier, gfni: bool, rows: &[Block], out: &mut [Block], streamed: 
     assert!(!rows.is_empty() && rows.len().is_multiple_of(128), "{} blocks are not 128 rows", rows.len());
     assert_eq!(out.len(), rows.len(), "a block for every column");
     let (cols, src, dst) = (rows.len(), as_bytes(rows), as_bytes_mut(out));
-    dispatch(tier, gfni, Bits { src, dst, rows: 128, cols, streamed });
+    dispatch(tier, gfni, BitMatrix { src, dst, rows: 128, cols, streamed });
 }
 
 /// Transposes 64 rows of W blocks, row-major, to 128 W columns of one word: bit `r` of `out[c]` is
@@ -94,7 +94,7 @@ pub fn rows64(tier: Tier, gfni: bool, rows: &[Block], out: &mut [u64]) {
     }
 }
 
-struct Bits<'a> {
+struct BitMatrix<'a> {
     src: &'a [u8],
     dst: &'a mut [u8],
     rows: usize,
@@ -107,12 +107,12 @@ struct Bits<'a> {
 /// that cache.
 const STRIP: usize = 2048;
 
-impl Kernel for Bits<'_> {
+impl Kernel for BitMatrix<'_> {
     const GFNI: bool = true;
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        let Bits { src, dst, rows, cols, streamed } = self;
+        let BitMatrix { src, dst, rows, cols, streamed } = self;
         let (width, height) = (cols / 8, rows / 8);
         let direct = width <= 2 * STRIP;
         let mut strip = vec![0; if direct { 0 } else { 128 * STRIP }];

@@ -18,7 +18,7 @@ use thiserror::Error;
 use crate::{
     map::{DATA_AT, Map},
     pass,
-    side::Side,
+    side::RingSide,
 };
 
 /// LOCAL: the capacities that this side accepts in a ring from the other.
@@ -106,7 +106,7 @@ impl Ring {
     /// The error of the system call that maps the memory or watches the socket.
     pub fn producer(self, lifeline: BorrowedFd<'_>) -> io::Result<Producer> {
         let map = Map::new(self.memory.as_fd(), self.capacity)?;
-        let side = Side::new(map, self.room, self.bytes, lifeline)?;
+        let side = RingSide::new(map, self.room, self.bytes, lifeline)?;
         Ok(Producer { side, capacity: self.capacity as u64, head: 0, tail: 0 })
     }
 
@@ -116,7 +116,7 @@ impl Ring {
     /// The error of the system call that maps the memory or watches the socket.
     pub fn consumer(self, lifeline: BorrowedFd<'_>) -> io::Result<Consumer> {
         let map = Map::new(self.memory.as_fd(), self.capacity)?;
-        let side = Side::new(map, self.bytes, self.room, lifeline)?;
+        let side = RingSide::new(map, self.bytes, self.room, lifeline)?;
         Ok(Consumer { side, capacity: self.capacity as u64, head: 0, tail: 0 })
     }
 }
@@ -129,7 +129,7 @@ fn held(head: u64, tail: u64, capacity: u64, (ours, theirs): (u64, u64)) -> Resu
 
 /// The end that writes.
 pub struct Producer {
-    side: Side,
+    side: RingSide,
     capacity: u64,
     /// Bytes ever written: this side's own count, never read back from memory.
     head: u64,
@@ -151,7 +151,7 @@ impl Producer {
         }
         let mut room = self.capacity - self.held(self.tail)?;
         if room < out.len() as u64 {
-            self.tail = Side::load(&header.tail.0);
+            self.tail = RingSide::load(&header.tail.0);
             room = self.capacity - self.held(self.tail)?;
         }
         let taken = room.min(out.len() as u64);
@@ -176,7 +176,7 @@ impl Producer {
         self.side.doze(&header.writer_sleeps.0, || {
             // An impossible position ends the sleep: `write` reports it.
             header.reader_gone.0.load(Ordering::Relaxed) != 0
-                || self.held(Side::load(&header.tail.0)) != Ok(self.capacity)
+                || self.held(RingSide::load(&header.tail.0)) != Ok(self.capacity)
         })
     }
 
@@ -203,7 +203,7 @@ impl Drop for Producer {
 
 /// The end that reads.
 pub struct Consumer {
-    side: Side,
+    side: RingSide,
     capacity: u64,
     /// Bytes ever written, when this side last looked.
     head: u64,
@@ -223,7 +223,7 @@ impl Consumer {
         if held < into.len() as u64 {
             // Loaded before the index: bytes that the writer wrote before it left are read first.
             let gone = self.side.ended.get() || header.writer_gone.0.load(Ordering::Acquire) != 0;
-            self.head = Side::load(&header.head.0);
+            self.head = RingSide::load(&header.head.0);
             held = self.held(self.head)?;
             if gone && held == 0 {
                 return Err(RingError::Gone);
@@ -256,7 +256,7 @@ impl Consumer {
         self.side.doze(&header.reader_sleeps.0, || {
             // An impossible position ends the sleep: `read` reports it.
             header.writer_gone.0.load(Ordering::Relaxed) != 0
-                || self.held(Side::load(&header.head.0)) != Ok(0)
+                || self.held(RingSide::load(&header.head.0)) != Ok(0)
         })
     }
 

@@ -18,7 +18,7 @@ use rustix::{
 use crate::map::Map;
 
 /// One end of a ring.
-pub(crate) struct Side {
+pub(crate) struct RingSide {
     pub(crate) map: Map,
     /// The counter of the other side's signals.
     pub(crate) ear: OwnedFd,
@@ -34,7 +34,7 @@ pub(crate) struct Side {
     process: u32,
 }
 
-impl Side {
+impl RingSide {
     pub(crate) fn new(map: Map, ear: OwnedFd, bell: OwnedFd, lifeline: BorrowedFd<'_>) -> io::Result<Self> {
         let lifeline = lifeline.try_clone_to_owned()?;
         let (ended, dozes, process) = (Cell::new(false), Cell::new(false), std::process::id());

@@ -7,7 +7,8 @@ use crate::{Kernel, Tier};
 /// CPU has it.
 ///
 /// # Panics
-/// If the CPU lacks `tier` (check with [`Cpu::has`] first; `hushwire-aes::Backend` does).
+/// If the CPU lacks `tier` (check with [`Cpu::has`](crate::Cpu::has) first; `hushwire-aes::Backend`
+/// does).
 pub fn dispatch<K: Kernel>(tier: Tier, gfni: bool, kernel: K) -> K::Out {
     assert!(cpu().has(tier), "this CPU lacks the AES tier {tier}");
     #[cfg(target_arch = "x86_64")]

@@ -6,8 +6,9 @@
 //! to party r      it lacks x_{r+2}, which its right neighbour has as `next`: slot 0
 //! ```
 //!
-//! Both take one round and the bytes of the column: a bringer sends them once, and each party that learns hears them once. Who is
-//! asked for nothing sends nothing. Of [`Bits`] the same, with ⊕ in place of + and −.
+//! Both take one round. Each machine transfers the bytes of the column: the party that brings it
+//! sends them once, and each party that learns it receives them once. A party that need not send
+//! sends nothing. For [`Bits`], ⊕ takes the place of + and −.
 
 use super::{
     bilinear::{bytes_of, read, write},
