@@ -20,26 +20,26 @@
 #![forbid(unsafe_code)]
 
 mod backend;
-mod engine;
 mod form;
 mod local;
 mod lower;
 mod picks;
 mod prim;
 mod run;
+mod runtime;
 mod share;
 mod size;
 mod steps;
 mod wave;
 
 pub use backend::Backend;
-pub use engine::Runtime;
 pub use form::{StepValue, misplaced};
 pub use local::local;
 pub use lower::{Forms, Lowered, PlanLowering};
 pub use picks::{Moves, PickRun, Picks};
 pub use prim::{KeyOrder, Local, Prim, Primitives, Reorder, Sign, StepRows, Talk, gathered, wires};
 pub use run::LiveValues;
+pub use runtime::Runtime;
 pub use share::{Residue, Sharing, WordMap, flattened, gathered_bits, picked, piece, some_planes, stacked};
 pub use size::{Axis, Pooling, Size, Slot};
 pub use steps::{Extent, PlanStep, PlanSteps, StepPiece, Watch};

@@ -1,9 +1,9 @@
 //! Steps without a message.
 
 use crate::{
-    engine::Runtime,
     form::StepValue,
     prim::{Local, gathered},
+    runtime::Runtime,
     share::{WordMap, flattened, gathered_bits, picked},
     steps::PlanStep,
 };

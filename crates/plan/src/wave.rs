@@ -1,9 +1,9 @@
 //! A wave's steps, cut into pieces, and their values put together.
 
 use crate::{
-    engine::Runtime,
     form::{Joined, StepValue},
     prim::{Primitives, StepRows},
+    runtime::Runtime,
     share::piece,
     size::Slot,
     steps::{Extent, PlanStep, StepPiece},

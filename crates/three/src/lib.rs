@@ -22,7 +22,6 @@ mod cost;
 mod course;
 mod cut;
 mod doors;
-mod engine;
 mod error;
 mod form;
 mod lanes;
@@ -32,6 +31,7 @@ mod memory;
 mod plan;
 mod prim;
 mod run;
+mod runtime;
 #[doc(hidden)]
 pub mod test_support;
 #[cfg(test)]

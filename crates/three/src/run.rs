@@ -2,10 +2,10 @@
 
 use crate::{
     Cut, Door, Plan, ThreeError,
-    engine::Own,
     form::{Held, RingWords, StepValue, in_ring, lowered},
     lanes::{Lanes, Stop},
     prim::Three,
+    runtime::Own,
 };
 use hushwire_machine::Channel;
 use hushwire_plan::{LiveValues, local, misplaced};

@@ -7,12 +7,12 @@ use crate::{
     ahead::Shelf,
     distance::Distance,
     encrypted::{EncryptedLayer, LayerJob, LayerKeys, signed},
-    engine::Supplies,
     form::{StepValue, WordShare},
     kit::Kit,
     plan::{BEGIN, Plan, Spent, read},
     prim::{StepWay, Two, way},
     run::PlanRun,
+    runtime::Supplies,
     supply::{Lot, Supply},
     talk::{opened, share_bytes},
 };

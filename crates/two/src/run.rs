@@ -3,10 +3,10 @@
 use crate::{
     TwoError,
     encrypted::within,
-    engine::{Brought, Own},
     form::StepValue,
     plan::{Plan, Spent},
     prim::{PlanInput, StepWay, Two, way},
+    runtime::{Brought, Own},
 };
 use hushwire_compute::Tensor;
 use hushwire_machine::Cost;

@@ -2,11 +2,11 @@
 
 use crate::{
     TwoError,
-    engine::joined,
     form::{StepValue, WordShare, column, planes_of_bits},
     kit::Kit,
     prim::{OwnTalk, Two},
     ring::{pack, packed, unpack},
+    runtime::joined,
 };
 use hushwire_block::Wiped;
 use hushwire_circuit::{Planes, planes::plane_bytes};

@@ -7,11 +7,11 @@ use super::{
 use crate::{
     Distance, Plan, Products, TwoError,
     encrypted::{LayerJob, LayerKeys, signed},
-    engine::Supplies,
     form::{StepValue, WordShare},
     plan::BEGIN,
     prim::{OwnTalk, StepWay, way},
     run::PlanRun,
+    runtime::Supplies,
     talk::{opened, share_bytes},
 };
 use hushwire_aes::Backend;
