@@ -519,7 +519,7 @@ table! {
     717 LABELS File "Labels for another number of classes"
         "there are {found} for {classes} classes"
         "write one label a line, in the model's order"
-    718 NETWORK_UNKNOWN File "A published network that does not exist"
+    718 NETWORK_UNKNOWN Usage "A published network that does not exist"
         "no network is called {network}"
         "take one of {known}"
 

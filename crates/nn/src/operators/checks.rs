@@ -8,6 +8,7 @@ use crate::{
     zoo,
 };
 use hushwire_compute::evaluate;
+use hushwire_fault::Code;
 use hushwire_two::{Plan, Products};
 
 /// The network of a model, read from its file, and a sample input.
@@ -19,9 +20,9 @@ fn of(model: &Model) -> (Network, Array) {
 }
 
 /// The error of a model that is refused.
-pub(super) fn refused(model: &Model) -> String {
+pub(super) fn refused(model: &Model) -> Code {
     let read = Model::read(&model.to_bytes()).and_then(|model| Network::new(model, None));
-    read.expect_err("it is refused").to_string()
+    read.expect_err("it is refused").code()
 }
 
 /// Compares a model's output on a sample input with the elements from `formula`: up to about a

@@ -83,6 +83,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
 mod tests {
     use super::super::checks::{check, refused};
     use crate::zoo::Writer;
+    use hushwire_fault::code;
 
     /// With one number, with one for each channel, and with more axes than the value has, from
     /// either side.
@@ -136,11 +137,11 @@ mod tests {
         let mut w = Writer::new("mul", 1, &[2, 3, 4]);
         let weights = w.weights(&[3], vec![1.0; 3]);
         let y = w.op("Mul", &["input", &weights], &[]);
-        assert!(refused(&w.finish(&y)).contains("axes are as long, or of length 1"));
+        assert_eq!(refused(&w.finish(&y)), code::OPERATOR);
         let mut w = Writer::new("mul", 1, &[2, 3, 4]);
         let [a, b] = [1.0, 2.0].map(|x| w.weights(&[3, 1], vec![x; 3]));
         let known = w.op("Mul", &[&a, &b], &[]);
         let y = w.op("Add", &["input", &known], &[]);
-        assert!(refused(&w.finish(&y)).contains("it multiplies weights"));
+        assert_eq!(refused(&w.finish(&y)), code::OPERATOR);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{network, sample};
 use hushwire_compute::evaluate;
+use hushwire_fault::{Fault, code};
 use hushwire_nn::{
     Array, Floats, INPUT, Members, Network, Numbers, Report, Secure, decode,
     onnx::{Attribute, Model, ValueInfo},
@@ -114,16 +115,22 @@ fn numbers_that_do_not_fit_are_refused() {
     let secure = Secure::new(&network, Numbers::default(), &Members::default()).unwrap();
     let input = Array::new(&[1, 4], vec![1.0; 4]);
     let greatest = network.calibrated([&input]).unwrap();
-    let error = secure.weights(&network, &greatest, 1).unwrap_err().to_string();
-    assert!(error.contains("gemm_0") && error.contains("reach 4000"), "{error}");
-    let error = secure.input(&Array::new(&[1, 4], vec![1e9; 4])).unwrap_err().to_string();
-    assert!(error.contains("element 0 does not fit"), "{error}");
-    let error = secure.input(&Array::new(&[4, 1], vec![1.0; 4])).unwrap_err().to_string();
-    assert!(error.contains("[4, 1]") && error.contains("[1, 4]"), "{error}");
-    assert!(error.contains("model plan --shape 4,1"), "{error}");
+    let has = |error: Fault, code, fields: &[(&str, &str)]| {
+        assert_eq!(error.code(), code, "{error}");
+        for (name, value) in fields {
+            assert_eq!(error.field(name).as_deref(), Some(*value), "{error}");
+        }
+    };
+    let error = secure.weights(&network, &greatest, 1).unwrap_err();
+    has(error, code::LAYER_TOO_LARGE, &[("layer", "gemm_0"), ("greatest", "4000.0000")]);
+    let error = secure.input(&Array::new(&[1, 4], vec![1e9; 4])).unwrap_err();
+    has(error, code::ELEMENT_TOO_LARGE, &[("element", "0")]);
+    let error = secure.input(&Array::new(&[4, 1], vec![1.0; 4])).unwrap_err();
+    assert!(error.remedy().contains("--shape 4,1"), "{error}");
+    has(error, code::SHAPE, &[("found", "[4, 1]"), ("expected", "[1, 4]")]);
     for odd in [f32::NAN, f32::INFINITY] {
-        let error = secure.input(&Array::new(&[1, 4], vec![0.0, odd, 1.0, 1.0])).unwrap_err().to_string();
-        assert!(error.contains("element 1 is not finite"), "{error}");
+        let error = secure.input(&Array::new(&[1, 4], vec![0.0, odd, 1.0, 1.0])).unwrap_err();
+        has(error, code::NOT_FINITE, &[("element", "1")]);
     }
 }
 
@@ -319,6 +326,6 @@ fn several_outputs_are_refused() {
     let second = ValueInfo { name: "input".into(), lengths: None };
     model.graph.outputs.push(second);
     let refused = Secure::new(&network(&model, None), Numbers::default(), &Members::default());
-    let refused = refused.unwrap_err().to_string();
-    assert!(refused.contains("it has 2 outputs: gemm_0, input"), "{refused}");
+    let refused = refused.unwrap_err();
+    assert_eq!((refused.code(), refused.field("outputs")), (code::OUTPUTS, Some("gemm_0, input".into())));
 }
