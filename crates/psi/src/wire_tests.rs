@@ -1,7 +1,7 @@
 //! Pins the bytes of every protocol on the wire in the file of digests.
 
 use crate::{
-    Method, Protocol, Reveal, Side, Store, Terms, circuit, intersect,
+    Method, Protocol, PsiSide, PsiTerms, Reveal, Store, circuit, intersect,
     oprf::{Budget, Key, answer, ask},
     plain::{Digester, ItemDigest, Parameters, Payloads, Receiver, Sender},
     random::seeded,
@@ -125,16 +125,16 @@ fn by_circuits(all: &mut Digests) {
     for reveal in [Reveal::Size, Reveal::Items, Reveal::Flags] {
         for method in [Method::Scs, Method::Phasing] {
             for protocol in [Protocol::Yao, Protocol::Gmw] {
-                let terms = Terms { circuit: Some(method), protocol, ..Terms::new(reveal) };
+                let terms = PsiTerms { circuit: Some(method), protocol, ..PsiTerms::new(reveal) };
                 let trace = Trace::new();
-                let side = |side: Side, keys: std::ops::Range<u32>| {
+                let side = |side: PsiSide, keys: std::ops::Range<u32>| {
                     move |channel: &mut Channel| {
                         let keys: Vec<String> = keys.map(|i| format!("customer {i}")).collect();
                         intersect(channel, side, &keys, &terms, Backend::best(), &mut |_, _| {})
                             .expect("an honest run");
                     }
                 };
-                both(&trace, side(Side::A, 0..20), side(Side::B, 12..40));
+                both(&trace, side(PsiSide::A, 0..20), side(PsiSide::B, 12..40));
                 all.ran(&format!("psi/{method}/{protocol}/{reveal}"), &trace);
             }
         }

@@ -7,7 +7,7 @@
 //! al., CRYPTO 2021, section 6, call it overfitting).
 //!
 //! ```text
-//! solved   m: so many equations are solved at will
+//! solved   m: the number of equations that are solved at will
 //! most     k such that of q = 2^40 hashed items no k + 1 fulfil theirs, but for a chance of 2^−40:
 //!          rows of k + 1 items have rank m at most, and h hits
 //!          the image with probability 2^(−128 (k + 1 − m)); union over the sets: C(q, k + 1) ·
