@@ -447,7 +447,8 @@ mod tests {
         assert!(chi < 70.0, "{chi}: {counts:?}");
     }
 
-    /// A peer that knows its messages: the messages of both, and how `hello` ends.
+    /// Runs `hello` beside a peer that is written out here. Returns both parties' messages, and how
+    /// `hello` ends.
     #[expect(clippy::type_complexity, reason = "two hellos and an ending")]
     fn beside(
         side: PsiSide,

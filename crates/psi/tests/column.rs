@@ -1,4 +1,4 @@
-//! Keys, payloads and errors of files with columns.
+//! Files that are fine, and the errors for those that are not.
 
 use hushwire_files::{FilePlace, Rows, csv_line, write_columns};
 use hushwire_psi::{Beside, Carried, KeyColumn, KeySpec, PsiError, Set, TableKeys};

@@ -4,7 +4,8 @@
 //! ```text
 //! store        ≤ bins · (P[a bin gets more than its capacity] + P[a full bin has no solution])
 //! polynomial   two points are equal: n (n − 1) / 2 · 2^−64
-//! band         w = m: random bits: Σ_{i < n} 2^{i − m} ≤ 2^{n − m};  else the queue's bound besides, n e^{−η (w − 8)} (`band`)
+//! band         w = m: random bits: Σ_{i < n} 2^{i − m} ≤ 2^{n − m};
+//!              else the queue's bound besides, n e^{−η (w − 8)} (`band`)
 //! clustered    more dependencies than dense entries, or a core that is too large to be eliminated
 //! ```
 //! **Dependencies.** Rows whose sparse parts cancel. There are A_s = C(n, s) · 2^−m Σ_j C(m, j)

@@ -156,8 +156,8 @@ fn round_of_payloads(parameters: &Parameters, receiver: &[u64], sender: &[u64]) 
     sealed[0].0
 }
 
-/// A payload is changed on the way. An honest receiver counts it if the item is common, and cannot
-/// know of others; the malicious mode compares transcripts.
+/// A payload is changed on the way. A party that follows the protocol counts it if the item is
+/// common, and cannot know of others; the malicious mode compares what was sent.
 #[test]
 fn changed_payloads_are_noticed() {
     let items: Vec<u64> = (0..7).collect();
@@ -197,8 +197,8 @@ fn changed_payloads_are_noticed() {
         spoil(&|message| message.rotate_left(record));
         spoil(&|message| message.fill(0));
         if security == Level::SemiHonest {
-            // Some of the 29 changes hit common items, which are three of seven; turned and zeroed
-            // payloads hit all three.
+            // Some of the 29 changes by place hit common items; three of the seven changed first
+            // bytes do; a rotated and a zeroed message hit all three.
             assert!((3 + 3 + 3..29 + 9).contains(&damaged), "{damaged}");
         }
     }
@@ -220,7 +220,7 @@ fn truncated_and_replayed_payloads_are_noticed() {
             });
             assert!(matches!(end, Err(PsiError::Net(_))), "{security:?}: {end:?}");
         }
-        // An earlier run with another store. Its items differ so much that no band is the same.
+        // An earlier run, whose store is sized for 40 items: all its bands differ.
         let mut before = vec![];
         let others = Parameters { receiver_items: 40, ..parameters };
         let earlier = round_of_payloads(&others, &items[..4], &items);
