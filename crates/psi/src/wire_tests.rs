@@ -1,8 +1,8 @@
 //! Pins the bytes of every protocol on the wire in the file of digests.
 
 use crate::{
-    Method, Protocol, PsiSide, PsiTerms, Reveal, Store, circuit, intersect,
-    oprf::{Budget, Key, answer, ask},
+    CircuitProtocol, Method, PsiSide, PsiTerms, Reveal, Store, circuit, intersect,
+    oprf::{Budget, ListKey, answer, ask},
     plain::{Digester, ItemDigest, Parameters, Payloads, Receiver, Sender},
     random::seeded,
 };
@@ -124,7 +124,7 @@ fn by_opprf(all: &mut Digests) {
 fn by_circuits(all: &mut Digests) {
     for reveal in [Reveal::Size, Reveal::Items, Reveal::Flags] {
         for method in [Method::Scs, Method::Phasing] {
-            for protocol in [Protocol::Yao, Protocol::Gmw] {
+            for protocol in [CircuitProtocol::Yao, CircuitProtocol::Gmw] {
                 let terms = PsiTerms { circuit: Some(method), protocol, ..PsiTerms::new(reveal) };
                 let trace = Trace::new();
                 let side = |side: PsiSide, keys: std::ops::Range<u32>| {
@@ -159,7 +159,7 @@ fn queries(all: &mut Digests) {
         &trace,
         |channel| drop(ask(channel, &items).expect("an honest owner").expect("few items")),
         |channel| {
-            let key = Key::draw().expect("it draws from a seed");
+            let key = ListKey::draw().expect("it draws from a seed");
             assert_eq!(answer(channel, &key, 9, &Endless).expect("an honest asker"), Ok(3));
         },
     );
