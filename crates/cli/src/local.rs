@@ -16,7 +16,7 @@ use hushwire::job::{
     self as engine, Fault, InputPlace, Kind, Member, Observer, Outcome, OutputPlace, Peer, Runs, Task,
     aes_ctr::{AesCtrJob, AesCtrPart, KeyMode, Learnt, Said, share_file},
 };
-use hushwire::{LocalJob as Local, LocalMembers, Opened};
+use hushwire::{LocalJob, LocalMembers, Opened};
 use hushwire_aes::Backend;
 use hushwire_wire::Shape;
 use indicatif::ProgressBar;
@@ -95,7 +95,7 @@ fn encrypt(
 ) -> Result<(Run, Option<NewFile>, ProgressBar), Error> {
     let task = choice.job.clone();
     let to = if is_stream(&files.out) { OutputPlace::Unnamed } else { OutputPlace::File(files.out.clone()) };
-    let mut local = Local::new(&task).transport(args.between.kind()?).backend(backend);
+    let mut local = LocalJob::new(&task).transport(args.between.kind()?).backend(backend);
     local = local.data(files.data()).result(to).said(Said::Options);
     local = local.history_lost(choice.history_lost);
     if let Some(iv) = choice.iv {

@@ -17,7 +17,7 @@ use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
-use hushwire::LocalJob as Local;
+use hushwire::LocalJob;
 use hushwire::job::{
     ComputationSource, ComputeJob, ComputeTask, Computed, InputPlace, Job, Member, OutputPlace, Protocol,
     PublicPlace, Shown, Task, Words, read_input, size,
@@ -165,7 +165,7 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
         run.check("with --out", path, &task.writer(name))?;
     }
     let json = args.common.json_file(&mut run, &format!("local compute, {}", computation.name()))?;
-    let mut local = Local::new(&task).transport(args.between.kind()?).shape(shape).backend(backend);
+    let mut local = LocalJob::new(&task).transport(args.between.kind()?).shape(shape).backend(backend);
     local = local.force(args.common.replace.force);
     for (i, (name, _)) in computation.inputs().enumerate() {
         let Some(owner) = task.owner(i) else { continue };

@@ -13,7 +13,7 @@ use crate::{
     supervisor::run_all,
 };
 use clap::Args;
-use hushwire::LocalJob as Local;
+use hushwire::LocalJob;
 use hushwire::job::{
     ComputationSource, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member, OutputPlace,
     Protocol, Task, Words, array_in, inferred_lines, network_in, read_array, samples,
@@ -166,7 +166,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         run.check("with --output", path, &task.writer())?;
     }
     let json = args.common.json_file(&mut run, "local infer")?;
-    let mut local = Local::new(&task).transport(args.between.kind()?).shape(shape).backend(backend);
+    let mut local = LocalJob::new(&task).transport(args.between.kind()?).shape(shape).backend(backend);
     local = local.force(args.common.replace.force);
     local = local.bring(job.owner.clone(), "model", model);
     if let Some(place) = calibration {

@@ -12,7 +12,7 @@ use crate::{
     supervisor::run_all,
 };
 use clap::Args;
-use hushwire::LocalJob as Local;
+use hushwire::LocalJob;
 use hushwire::job::{
     Answer, Fault, InputPlace, Job, Member, OutputPlace, Pad, QueryJob, QueryPartOf, QueryTable, QueryTask,
     Task, Words, aligned, check_output, count, declaration, infer,
@@ -248,7 +248,7 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
         run.check("with --out", path, &task.writer())?;
     }
     let json = args.common.json_file(&mut run, "local query")?;
-    let mut local = Local::new(&task).transport(args.between.kind()?).shape(shape).backend(backend);
+    let mut local = LocalJob::new(&task).transport(args.between.kind()?).shape(shape).backend(backend);
     local = local.force(args.common.replace.force);
     let read: Vec<&str> = task.query().tables().iter().map(|table| table.name.as_str()).collect();
     for part in given.iter().filter(|part| read.contains(&part.table.as_str())) {

@@ -9,7 +9,7 @@ use crate::{
     run_report::{KindReport, deliver},
     supervisor::{OfProcess, run_all},
 };
-use hushwire::LocalJob as Local;
+use hushwire::LocalJob;
 use hushwire::job::{
     BitOrderChoice, CircuitJob, CircuitSource, InputPlace, Job, Member, OutputPlace, Outputs, Plan, Prepared,
     Protocol, Words, nearest,
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
     let bar = progress(plan.instances, "instances");
     let network = if shape == Shape::NONE { "on this machine".to_owned() } else { format!("over {shape}") };
     announce(&Prepared::forecast(&prepared, has_aes(backend)), shape, &network);
-    let mut local = Local::new(&prepared).transport(transport).shape(shape).backend(backend);
+    let mut local = LocalJob::new(&prepared).transport(transport).shape(shape).backend(backend);
     local = local.force(args.common.replace.force);
     for ((name, owner), place) in plan.inputs.iter().zip(inputs) {
         local = local.bring(owner.clone(), name, place);

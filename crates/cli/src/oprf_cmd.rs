@@ -15,8 +15,8 @@ use hushwire::job::{Fault, Stamp, read_once, refuse_once, size};
 use hushwire_fault::{Who, code};
 use hushwire_files::{Access, FileError, Rows, check_output, is_parquet, write_parquet, write_rows};
 use hushwire_psi::{
-    KeyColumn, KeySpec, Keys, LeftOut, PsiError, Set,
-    oprf::{List, PublishError, Refusal, Terms, ask, digest, publish},
+    KeyColumn, KeySpec, LeftOut, PsiError, Set, TableKeys,
+    oprf::{List, ListRefusal, ListTerms, PublishError, ask, digest, publish},
 };
 use link::{LinkArgs, Side};
 use secret::Secret;
@@ -165,8 +165,8 @@ impl KeyArgs {
         let spec = self.spec()?;
         let forms: Vec<_> = spec.columns().iter().map(|column| column.normal.agreed()).collect();
         let keys = match is_stream(&self.input) {
-            true => Keys::from_csv(&self.input, std::io::stdin().lock(), &spec),
-            false => Keys::read(&self.input, &spec),
+            true => TableKeys::from_csv(&self.input, std::io::stdin().lock(), &spec),
+            false => TableKeys::read(&self.input, &spec),
         };
         let keys = keys.map_err(of_file)?;
         let LeftOut { empty, malformed, first_malformed } = keys.left_out();
@@ -215,7 +215,7 @@ fn publish_list(args: &PublishArgs) -> Result<(), Error> {
         true => Secret::read(&args.secret)?,
         false => {
             let made =
-                Secret { key: hushwire_psi::oprf::Key::draw().map_err(of_file)?, forms: forms.clone() };
+                Secret { key: hushwire_psi::oprf::ListKey::draw().map_err(of_file)?, forms: forms.clone() };
             files
                 .create("with --secret", &args.secret, RunFiles::ONCE, 0o600)?
                 .write(made.text().as_bytes())?;
@@ -289,7 +289,7 @@ fn query(args: &QueryArgs) -> Result<(), Error> {
         let cause = format!("the list has keys in the form {}, and these would be in {forms}", list.forms());
         return Err(Error::Usage(format!("--normalise: {cause}")));
     }
-    let terms = Terms { public: list.public(), forms };
+    let terms = ListTerms { public: list.public(), forms };
     let link =
         args.link.prepare(Side::Asker(args.connect.clone(), Duration::from_secs(args.wait)), &terms)?;
     let mut open = link.open()?.ok_or_else(|| link.nobody())?;
@@ -335,13 +335,13 @@ fn query(args: &QueryArgs) -> Result<(), Error> {
     Ok(())
 }
 
-fn refused(refusal: Refusal, asked: usize) -> Error {
+fn refused(refusal: ListRefusal, asked: usize) -> Error {
     let (cause, remedy) = match refusal {
-        Refusal::AtOnce(most) => (
+        ListRefusal::AtOnce(most) => (
             format!("the owner answers {most} keys at once, and these are {asked}"),
             "split the file, or ask the owner for a larger --most",
         ),
-        Refusal::ForNow(left) => (
+        ListRefusal::ForNow(left) => (
             format!("the owner answers {left} more keys for now, and these are {asked}"),
             "ask again later, or ask the owner for more --per-hour",
         ),

@@ -14,12 +14,12 @@ use crate::{
     supervisor::{OfProcess, run_all},
 };
 use clap::Args;
-use hushwire::LocalJob as Local;
+use hushwire::LocalJob;
 use hushwire::job::{InputPlace, Intersection, Job, Member, OutputPlace, PsiJob, PsiReveal, PsiTask, Task};
 use hushwire_aes::Backend;
 use hushwire_fault::PartyId;
 use hushwire_garble::Scheme;
-use hushwire_psi::Side;
+use hushwire_psi::PsiSide;
 use hushwire_wire::Shape;
 use indicatif::ProgressBar;
 use std::{
@@ -126,13 +126,13 @@ pub(crate) struct PsiArgs {
 }
 
 impl PsiArgs {
-    fn key(&self, side: Side) -> &[String] {
-        let own = if side == Side::A { &self.key_a } else { &self.key_b };
+    fn key(&self, side: PsiSide) -> &[String] {
+        let own = if side == PsiSide::A { &self.key_a } else { &self.key_b };
         if own.is_empty() { &self.key } else { own }
     }
 
-    fn file(&self, side: Side) -> &Path {
-        if side == Side::A { &self.a } else { &self.b }
+    fn file(&self, side: PsiSide) -> &Path {
+        if side == PsiSide::A { &self.a } else { &self.b }
     }
 
     /// The job, as its file would have it.
@@ -169,7 +169,7 @@ impl PsiArgs {
     }
 
     /// A party's rows: its process opens its file, and is given what came by standard input.
-    fn rows(&self, side: Side) -> Result<InputPlace, Error> {
+    fn rows(&self, side: PsiSide) -> Result<InputPlace, Error> {
         let path = self.file(side);
         if !is_stream(path) {
             return Ok(InputPlace::File(path.to_owned()));
@@ -183,11 +183,11 @@ fn parsed<T: FromStr<Err: std::fmt::Display>>(text: Option<&str>) -> Result<Opti
 }
 
 /// The parties, in the order of their processes.
-const SIDES: [Side; 2] = [Side::A, Side::B];
+const SIDES: [PsiSide; 2] = [PsiSide::A, PsiSide::B];
 
 /// As messages name it.
-fn name(side: Side) -> &'static str {
-    if side == Side::A { "party A" } else { "party B" }
+fn name(side: PsiSide) -> &'static str {
+    if side == PsiSide::A { "party A" } else { "party B" }
 }
 
 /// Runs both.
@@ -210,7 +210,7 @@ pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
     let job = format!("local psi of {} and {}", absolute(&args.a), absolute(&args.b));
     let json = args.common.json_file(&mut files, &job)?;
     let task = PsiTask::new(&args.job()?).map_err(|e| of_sides(e.into()))?;
-    let learners: Vec<Side> =
+    let learners: Vec<PsiSide> =
         (0..).zip(SIDES).filter(|(i, _)| task.learns(&Member::Party(*i))).map(|(_, s)| s).collect();
     if args.out_b.is_some() && learners.len() < 2 {
         return Err(Error::Usage("--out-b is for a result that both parties learn; use --out".into()));
@@ -230,7 +230,7 @@ pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
     let bar = progress::bar(0, if task.protocol().is_some() { "ANDs" } else { "messages" });
     let ended = compute(args, &task, backend, &bar, &outs)?;
     bar.finish_and_clear();
-    let first = learners.first().copied().unwrap_or(Side::A);
+    let first = learners.first().copied().unwrap_or(PsiSide::A);
     let text = report::result(&ended, first)?;
     for out in outs {
         out.deliver()?;
@@ -245,7 +245,7 @@ pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
 
 /// A file of a result, and where the party's process puts it.
 struct Out {
-    side: Side,
+    side: PsiSide,
     file: NewFile,
     passing: Passing,
 }
@@ -267,8 +267,8 @@ fn compute(
     bar: &ProgressBar,
     outs: &[Out],
 ) -> Result<Vec<OfProcess<Intersection>>, Error> {
-    let rows = [args.rows(Side::A)?, args.rows(Side::B)?];
-    let mut local = Local::new(task).transport(args.between.kind()?).backend(backend).rows(rows);
+    let rows = [args.rows(PsiSide::A)?, args.rows(PsiSide::B)?];
+    let mut local = LocalJob::new(task).transport(args.between.kind()?).backend(backend).rows(rows);
     for (i, side) in (0..).zip(SIDES).filter(|(i, _)| task.learns(&Member::Party(*i))) {
         let place = match outs.iter().find(|out| out.side == side) {
             Some(out) => OutputPlace::File(out.passing.file()),

@@ -8,7 +8,7 @@ use crate::{
     member::arguments,
 };
 use hushwire::job::{Fault, Job, Member, Outcome, Peer, Task, aes_ctr::Learnt};
-use hushwire::{LocalJob as Local, LocalMember, LocalMembers};
+use hushwire::{LocalJob, LocalMember, LocalMembers};
 use hushwire_fault::{PartyId, Who, code};
 use indicatif::ProgressBar;
 use serde::de::DeserializeOwned;
@@ -280,7 +280,7 @@ impl<L: DeserializeOwned> OfProcess<L> {
 /// under way before members meet, and then; `progress` hears how much the first one has done, of
 /// how much.
 pub(crate) fn run_all<T: Task<Learnt: DeserializeOwned>>(
-    local: Local<'_, T>,
+    local: LocalJob<'_, T>,
     job: &Job,
     who: impl Fn(&Member) -> String,
     phases: [&'static str; 2],

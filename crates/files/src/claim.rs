@@ -1,9 +1,11 @@
-//! The process that writes a file now, and the state written there last: a small record for each output, kept apart from it.
+//! The process that writes a file now, and the state written there last: a small record for each
+//! output, kept apart from it.
 //!
-//! A record lies in the user's state directory (`$XDG_STATE_HOME/hushwire/outputs`, else `~/.local/state/…`, else a
-//! directory of the user's own among temporary files), named by a hash of the output's path. Its lock is the claim on the
-//! path: the system drops it with the process that holds it, however that ends. A written file is known by inode, length
-//! and time, not by a hash of the content, which would give small secret outputs away after they are deleted.
+//! A record lies in the user's state directory (`$XDG_STATE_HOME/hushwire/outputs`, else
+//! `~/.local/state/…`, else a directory of the user's own among temporary files), named by a hash
+//! of the output's path. Its lock is the claim on the path: the system drops it with the process
+//! that holds it, however that ends. A written file is known by inode, length and time, not by a
+//! hash of the content, which would give small secret outputs away after they are deleted.
 
 use hushwire_fault::{Excuse, Fault, code};
 use serde::{Deserialize, Serialize};
@@ -37,7 +39,8 @@ struct Written {
     state: FileState,
 }
 
-/// The state by which a file is known again, unless somebody wrote to it or put another in its place.
+/// The state by which a file is known again, unless somebody wrote to it or put another in its
+/// place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileState {
     inode: u64,
@@ -139,7 +142,8 @@ fn lock(path: &Path) -> Result<File, TryLockError> {
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let file = options.open(path).map_err(TryLockError::Error)?;
         file.try_lock()?;
-        // A record that was forgotten between the two holds back nobody: the next run makes another of its name.
+        // A record that was forgotten between the two holds back nobody: the next run makes another
+        // of its name.
         if file.metadata().map_err(TryLockError::Error)?.nlink() > 0 {
             return Ok(file);
         }

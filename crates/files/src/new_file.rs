@@ -14,8 +14,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file under way. Where the file system can, it has no name until [`NewFile::commit`], so that not even a killed
-/// process leaves anything behind; elsewhere it has a hidden one, removed on drop.
+/// A file that is being written. It has no name until [`NewFile::commit`] where the file system
+/// permits that, so that not even a killed process leaves anything behind. Elsewhere it has a
+/// hidden name, which is removed on drop.
 pub struct NewFile {
     target: PathBuf,
     dir: PathBuf,
@@ -29,11 +30,11 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Starts a file that is to become `target`. One that is for its owner alone (no bit of `mode` is for others) has
-    /// that mode whatever is there now. Of any other, `mode` is subject to the umask, and a file that is there now keeps
-    /// its permissions when it is replaced.
+    /// Starts a file that is to become `target`. A file for its owner alone (no bit of `mode` is
+    /// for others) has that mode whatever is there now. For any other file, `mode` is subject to
+    /// the umask, and a file that is replaced passes its permissions on.
     ///
-    /// Files that must not be replaced are for the caller to know.
+    /// The caller knows which files must not be replaced.
     ///
     /// # Errors
     /// The target is a directory or a device, or its directory cannot be written.
@@ -81,8 +82,8 @@ impl NewFile {
         Ok(new)
     }
 
-    /// Starts a file for its owner alone that never gets a name, in `dir`, which others may write as well: nothing that is there already
-    /// is opened, replaced or in the way.
+    /// Starts a file for its owner alone that never gets a name, in `dir`, which others may write
+    /// as well: nothing that is there already is opened, replaced or in the way.
     ///
     /// # Errors
     /// The directory cannot be written.
@@ -223,7 +224,8 @@ impl NewFile {
             self.named = Some(hidden);
         }
         if let Some(named) = &self.named {
-            // Where nothing may be replaced: a link fails if a file came there meanwhile. The hidden name goes in the end.
+            // Where nothing may be replaced: a link fails if a file came there meanwhile. The
+            // hidden name goes in the end.
             let linked = (self.replaces == Some(None)).then(|| fs::hard_link(named, &self.target));
             match linked {
                 Some(Ok(())) => {}

@@ -1,7 +1,8 @@
-//! NumPy's array files, format 1.0 to 3.0: numbers of any width are read as floats of 32 bits, and floats are written.
+//! NumPy's array files, format 1.0 to 3.0: numbers of any width are read as floats of 32 bits, and
+//! floats are written.
 //!
-//! The format is that of NumPy's `numpy.lib.format`. Elements are stored one behind the other in the
-//! order of rows or of columns; numbers of either byte order are read.
+//! The format is that of NumPy's `numpy.lib.format`. Elements are stored one behind the other in
+//! the order of rows or of columns; numbers of either byte order are read.
 
 use std::fmt;
 

@@ -12,7 +12,8 @@ const DOING: &str = "use the key";
 /// The PEM text of a private key, with its certificate; `-` is standard input.
 ///
 /// # Errors
-/// The file cannot be read or is no text; [`Kind::Refused`](hushwire_fault::Kind::Refused) where its permissions let others read or change it.
+/// The file cannot be read or is no text; [`Kind::Refused`](hushwire_fault::Kind::Refused) where
+/// its permissions let others read or change it.
 pub fn read_private_key(path: &Path) -> Result<Zeroizing<String>, Fault> {
     let file = open_input(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => {
@@ -21,7 +22,7 @@ pub fn read_private_key(path: &Path) -> Result<Zeroizing<String>, Fault> {
         }
         _ => Fault::io("read the key", path, &e),
     })?;
-    // Of the file that was opened, whatever has its name by now.
+    // The file that was opened counts, and not what has its name by now.
     let meta = file.metadata().map_err(|e| Fault::io("read the key", path, &e))?;
     let mut text = Zeroizing::new(String::new());
     file.take(LONGEST).read_to_string(&mut text).map_err(|e| match e.kind() {

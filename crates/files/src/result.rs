@@ -33,7 +33,8 @@ pub fn csv_line(fields: &[String]) -> Result<String, FileError> {
     Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 
-/// The rows of a table whose flags are set, under the names of its columns. `path` is what errors name.
+/// The rows of a table whose flags are set, under the names of its columns. `path` is what errors
+/// name.
 ///
 /// # Errors
 /// The table cannot be read, or has not as many rows; `out` takes no more.
@@ -50,10 +51,12 @@ pub fn write_rows(
     writer.flush().map_err(FileError::output)
 }
 
-/// A table with a flag for each of its rows, 1 or 0, in a last column `in_both`. `path` is what errors name.
+/// A table with a flag for each of its rows, 1 or 0, in a last column `in_both`. `path` is what
+/// errors name.
 ///
 /// # Errors
-/// The table cannot be read, has not as many rows, or has a column `in_both` already; `out` takes no more.
+/// The table cannot be read, has not as many rows, or has a column `in_both` already; `out` takes
+/// no more.
 pub fn write_flags(
     path: &Path,
     rows: &mut Rows<'_>,
@@ -73,7 +76,8 @@ pub fn write_flags(
     writer.flush().map_err(FileError::output)
 }
 
-/// The rows of a table whose flags are set, with columns of the other party behind its own. `path` is what errors name.
+/// The rows of a table whose flags are set, with columns of the other party behind its own. `path`
+/// is what errors name.
 ///
 /// # Errors
 /// As [`write_rows`].
@@ -101,11 +105,12 @@ pub fn write_columns(
     writer.flush().map_err(FileError::output)
 }
 
-/// The rows of a table whose flags are set, or `all` of them with a last column `in_both`, as a Parquet file: of a Parquet file with its
-/// types, of CSV as text. `path` is what errors name.
+/// The rows of a table whose flags are set, or `all` of them with a last column `in_both`, as a
+/// Parquet file: of a Parquet file with its types, of CSV as text. `path` is what errors name.
 ///
 /// # Errors
-/// As [`write_rows`]; a field of CSV is not UTF-8; the table has a column `in_both`; this build writes no Parquet.
+/// As [`write_rows`]; a field of CSV is not UTF-8; the table has a column `in_both`; this build
+/// writes no Parquet.
 pub fn write_parquet(
     path: &Path,
     rows: &mut Rows<'_>,
@@ -116,11 +121,12 @@ pub fn write_parquet(
     parquet(path, rows, flags, if all { More::Flags } else { More::Nothing }, out)
 }
 
-/// Whether any rows of a table can be in a result, of `all` rows with flags, as CSV or as Parquet: checked of all rows before anything runs,
-/// so that no error tells which of them are common.
+/// Whether any rows of a table can be in a result, of `all` rows with flags, as CSV or as Parquet:
+/// checked of all rows before anything runs, so that no error tells which of them are common.
 ///
 /// # Errors
-/// The table cannot be read; with flags, it has a column `in_both` already; for CSV, a column has no text; for Parquet, a field of CSV is not UTF-8.
+/// The table cannot be read; with flags, it has a column `in_both` already; for CSV, a column has
+/// no text; for Parquet, a field of CSV is not UTF-8.
 pub fn check_result(path: &Path, rows: &mut Rows<'_>, all: bool, as_parquet: bool) -> Result<(), FileError> {
     if all {
         room_for_flags(path, rows)?;
@@ -181,7 +187,7 @@ pub fn write_parquet_columns(
 #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "nobody writes them"))]
 enum More<'a> {
     Nothing,
-    /// Of all rows, the flags.
+    /// The flags, beside all rows.
     Flags,
     Columns(&'a dyn MoreColumns),
 }
@@ -194,7 +200,7 @@ fn parquet(
     more: More<'_>,
     out: impl Write + Send,
 ) -> Result<(), FileError> {
-    use crate::parquet::{Column, Copied, Field, Kind, Writer};
+    use crate::parquet::{Copied, ParquetColumn, ParquetField, ParquetType, Writer};
     let all = matches!(more, More::Flags);
     if let Some(file) = rows.parquet() {
         let copied = match more {
@@ -206,20 +212,21 @@ fn parquet(
         return file.copy(flags, Copied::With(copied.names(), &field), out);
     }
     let names = names(rows);
-    let mut columns: Vec<Column> = names.iter().map(|name| Column::new(name, Kind::Text, false)).collect();
+    let mut columns: Vec<ParquetColumn> =
+        names.iter().map(|name| ParquetColumn::new(name, ParquetType::Text, false)).collect();
     let width = columns.len();
     if all {
         room_for_flags(path, rows)?;
-        columns.push(Column::new(FLAG, Kind::Boolean, false));
+        columns.push(ParquetColumn::new(FLAG, ParquetType::Boolean, false));
     }
     let theirs = if let More::Columns(beside) = &more { beside.names() } else { &[] };
-    columns.extend(theirs.iter().map(|name| Column::new(name, Kind::Text, false)));
+    columns.extend(theirs.iter().map(|name| ParquetColumn::new(name, ParquetType::Text, false)));
     let mut table = Writer::new(out, &columns)?;
     let (mut group, mut marks, mut at) = (vec![csv::ByteRecord::new(); GROUP], vec![], 0);
     let mut put = |group: &[csv::ByteRecord], marks: &[bool]| {
         table.group(group.len(), |row, column| match column {
-            column if column == width && all => Field::Boolean(marks[row]),
-            column => Field::Text(group[row].get(column).unwrap_or_default()),
+            column if column == width && all => ParquetField::Boolean(marks[row]),
+            column => ParquetField::Text(group[row].get(column).unwrap_or_default()),
         })
     };
     let changed = || FileError::changed(path);
@@ -262,7 +269,8 @@ fn parquet(
     Err(FileError::output("this hushwire was built without Parquet"))
 }
 
-/// All rows with their flags. A table that was read once and is read again may be another one by then.
+/// All rows with their flags. A table that was read once and is read again may be another one by
+/// then.
 fn each(
     path: &Path,
     rows: &mut Rows<'_>,

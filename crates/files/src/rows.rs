@@ -1,5 +1,6 @@
-//! The rows of a table's file: CSV ([`crate::strict`]), or with the feature `parquet` files that are called so, whose values are read as the
-//! text that CSV would have for them.
+//! The rows of a table's file. A file whose name ends in `.parquet` is Parquet, and needs the
+//! feature of that name; any other file is CSV ([`crate::strict`]). Values of Parquet are read as
+//! the text that CSV would have for them.
 
 #[cfg(feature = "parquet")]
 use crate::parquet;
@@ -69,7 +70,8 @@ impl Rows<'static> {
     /// Opens a file, and reads the names of its columns.
     ///
     /// # Errors
-    /// The file cannot be read; its first line is not as RFC 4180 has it; or it is called Parquet and is none, or this build reads none.
+    /// The file cannot be read; its first line is not as RFC 4180 has it; or it is called Parquet
+    /// and is none, or this build reads none.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         check_input(path)?;
         #[cfg(feature = "parquet")]
@@ -91,7 +93,7 @@ impl Rows<'static> {
 }
 
 impl<'a> Rows<'a> {
-    /// As [`Rows::open`], of CSV from anything; `path` is what errors name.
+    /// Reads CSV from any source. Errors name `path`.
     ///
     /// # Errors
     /// As [`Rows::open`].
@@ -146,7 +148,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Says which columns are wanted of the records that follow, and gives their places in these.
+    /// Chooses the columns of the records that follow. Returns their places in these records.
     ///
     /// # Errors
     /// As [`Rows::column`], of each.
@@ -161,7 +163,7 @@ impl<'a> Rows<'a> {
         Ok(places)
     }
 
-    /// Says that all columns are wanted of the records that follow, which is so of CSV without a word.
+    /// Chooses all columns for the records that follow. For CSV this is the default.
     ///
     /// # Errors
     /// A column has values that have no text.

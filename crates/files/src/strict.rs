@@ -1,12 +1,12 @@
-//! CSV files as RFC 4180 has them: what deviates is refused with its place. The parser behind this accepts anything, and a
-//! stray quote would join rows.
+//! CSV files as RFC 4180 has them: what deviates is refused with its place. The parser behind this
+//! accepts anything, and a stray quote would join rows.
 //!
 //! ```text
 //! file       record, line end, record, …, line end or not     line end: CR LF, or LF alone
 //! field      "…" with quotes doubled, or text without quotes, CR, LF and commas
 //! ```
-//! An empty line holds no record. A record with its line end has [`RECORD`] bytes at most: a quote that is never closed would otherwise take the rest
-//! of a file, of any length, into memory.
+//! An empty line holds no record. A record with its line end has [`RECORD`] bytes at most: a quote
+//! that is never closed would otherwise take the rest of a file, of any length, into memory.
 
 use crate::{FileError, FilePlace};
 use std::{
@@ -99,7 +99,8 @@ impl DeviationKind {
         }
     }
 
-    /// The format whose files begin so, where that cannot be text. `head` has [`HEAD`] bytes, or all of a shorter file.
+    /// The format whose files begin so, where that cannot be text. `head` has [`HEAD`] bytes, or
+    /// all of a shorter file.
     fn of(head: &[u8]) -> Option<Self> {
         let begins = |with: &[u8]| head.starts_with(with);
         match () {
@@ -164,7 +165,7 @@ impl From<Spot> for FilePlace {
     }
 }
 
-/// Hands bytes on as long as they are as they should be.
+/// A reader that hands bytes on as long as they follow the grammar.
 pub(crate) struct Strict<R> {
     inner: R,
     at: At,
@@ -177,8 +178,9 @@ pub(crate) struct Strict<R> {
     length: usize,
     /// The first bytes, while their number is below [`HEAD`].
     head: Vec<u8>,
-    /// Lines in which records begin that were handed on and not yet asked for. The parser has another count: for it empty lines, and the line
-    /// feed behind a carriage return, belong to the record after them.
+    /// Lines in which records begin that were handed on and not yet asked for. The parser has
+    /// another count: for it empty lines, and the line feed behind a carriage return, belong to the
+    /// record after them.
     begins: VecDeque<u64>,
 }
 
@@ -248,7 +250,8 @@ impl<R: Read> Strict<R> {
         Ok(())
     }
 
-    /// Takes bytes that have no quote and no carriage return, where none is open: there is nothing in them to be refused.
+    /// Takes bytes that have no quote and no carriage return, where none is open: there is nothing
+    /// in them to be refused.
     fn pass(&mut self, chunk: &[u8]) {
         for line in chunk.split_inclusive(|byte| *byte == b'\n') {
             if self.length == 0 && line != b"\n" {

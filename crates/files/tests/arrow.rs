@@ -1,10 +1,11 @@
-//! Files that Arrow's Python library wrote (pyarrow 26.0.1): `pyarrow.parquet.write_table(…, row_group_size=2, store_schema=False)` of three
-//! rows, the middle one NULL in all columns, with zstd and format 2.6; with gzip, format 1.0 and times in 96 bits; with lz4 and data pages
-//! of version 2.
+//! Files that Arrow's Python library wrote (pyarrow 26.0.1):
+//! `pyarrow.parquet.write_table(…, row_group_size=2, store_schema=False)` of three rows, the middle
+//! one NULL in all columns, with zstd and format 2.6; with gzip, format 1.0 and times in 96 bits;
+//! with lz4 and data pages of version 2.
 
 #![cfg(feature = "parquet")]
 
-use hushwire_files::parquet::{Kind, Rows};
+use hushwire_files::parquet::{ParquetType, Rows};
 use std::path::{Path, PathBuf};
 
 fn vector(name: &str) -> PathBuf {
@@ -35,7 +36,7 @@ fn files_of_arrow_are_read_with_their_types() {
         assert_eq!(rows.count(), 3, "{codec}");
         let places = ROWS.map(|(name, ..)| rows.place(name).expect(name));
         for (at, (name, kind, ..)) in places.iter().zip(ROWS) {
-            let shown = rows.columns()[*at].kind.as_ref().map(Kind::to_string);
+            let shown = rows.columns()[*at].kind.as_ref().map(ParquetType::to_string);
             assert_eq!(shown.as_deref(), Some(kind), "{codec}: {name}");
         }
         rows.choose(&places).expect(codec);

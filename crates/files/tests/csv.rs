@@ -287,7 +287,8 @@ proptest! {
         if open {
             csv.truncate(csv.trim_ascii_end().len().max(csv.len() - end.len()));
         }
-        // What begins like a mark is one, and what begins like UTF-16 or like packed bytes is no text.
+        // What begins like a mark is one, and what begins like UTF-16 or like packed bytes is no
+        // text.
         prop_assume!(![&b"\xef\xbb\xbf"[..], b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"]
             .iter()
             .any(|begin| csv.starts_with(begin)));

@@ -1,4 +1,5 @@
-//! Two owners, three parties, one circuit: Alice and Bob learn who is richer, and the parties learn nothing.
+//! Two owners, three parties, one circuit: Alice and Bob learn who is richer, and the parties learn
+//! nothing.
 //!
 //! `cargo run -p hushwire --example millionaires`
 

@@ -1,12 +1,15 @@
 //! A new protocol, whole: opening a shared value so that a lying party is caught.
 //!
-//! The companion of `docs/dev/new-protocol.md`. `cargo run -p hushwire --example new_protocol` runs it, and
-//! `cargo test -p hushwire --example new_protocol` also lets parties cheat.
+//! The companion of `docs/dev/new-protocol.md`. `cargo run -p hushwire --example new_protocol` runs
+//! it, and `cargo test -p hushwire --example new_protocol` also lets parties cheat.
 //!
-//! **Functionality.** Shares of a byte string (`own`, `next`) → the string, to all three parties, or an abort.
-//! **Paper.** Folklore: every share is held by two parties, so that one sends it and the other a hash of it.
+//! **Functionality.** Shares of a byte string (`own`, `next`) → the string, to all three parties,
+//! or an abort.
+//! **Paper.** Folklore: every share is held by two parties, so that one sends it and the other a
+//! hash of it.
 //! **Security.** One corrupted party that may deviate; BLAKE3 collision resistance (128 bits).
-//! **Rounds and bytes.** One round; `n` bytes to the left and 32 to the right. **Constant time.** The value becomes public.
+//! **Rounds and bytes.** One round; `n` bytes to the left and 32 to the right. **Constant time.**
+//! The value becomes public.
 
 use hushwire::{
     aes::Backend,
@@ -25,7 +28,8 @@ const HASH_BYTES: usize = 32;
 /// Errors of this protocol.
 #[derive(Debug)]
 enum Error {
-    /// The share that came is not the one that its other holder has. It never says which bytes differ.
+    /// The share that came is not the one that its other holder has. It never says which bytes
+    /// differ.
     Abort,
     /// The peer, the step and the remedy.
     Net(NetError),
@@ -123,7 +127,8 @@ mod tests {
     use super::*;
     use hushwire::machine::drive::{Lockstep, Place};
 
-    /// Every message of an honest run costs what is declared, and every one that is changed ends it.
+    /// Every message of an honest run costs what is declared, and every one that is changed ends
+    /// it.
     #[test]
     fn honest_parties_learn_the_value_and_every_lie_is_caught() {
         let mut parties = openings(b"a value");

@@ -1,4 +1,5 @@
-//! Two parties in one process: a million random correlated OTs, checked, then a chosen OT of three messages.
+//! Two parties in one process: a million random correlated OTs, checked, then a chosen OT of three
+//! messages.
 //!
 //! `cargo run --release -p hushwire --example oblivious_transfer`
 
@@ -17,7 +18,8 @@ type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 /// A million at a time: a multiple of a chunk's 8192, so that nothing is left over.
 const OTS: usize = 1 << 20;
 
-/// Both parties agree on this before they begin, and use it once: draw it, or derive it from the session.
+/// Both parties agree on this before they begin, and use it once: draw it, or derive it from the
+/// session.
 fn context() -> Context {
     Context { sid: Sid([42; 32]), backend: Backend::best() }
 }

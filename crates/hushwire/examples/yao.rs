@@ -1,4 +1,5 @@
-//! Two parties learn which of them has more, and nothing else: Yao's protocol on a comparison, a thousand times at once.
+//! Two parties learn which of them has more, and nothing else: Yao's protocol on a comparison, a
+//! thousand times at once.
 //!
 //! `cargo run -p hushwire --example yao`
 
@@ -22,8 +23,9 @@ const PAIRS: usize = 1000;
 
 /// One party's side: the same function for both. `numbers` are this party's alone.
 fn party(role: Role, channel: &mut Channel, numbers: &[u32]) -> Outcome<Vec<u8>> {
-    // Both agree on all of this: a name for the session that is never used twice, the terms, the circuit, who brings
-    // and who learns what. A peer that has something else gives an error at both ends.
+    // Both agree on all of this: a name for the session that is never used twice, the terms, the
+    // circuit, who brings and who learns what. A peer that has something else gives an error at
+    // both ends.
     let context = Context { sid: Sid([43; 32]), backend: Backend::best() };
     let program = named::program("less:32")?;
     let roles = TwoParty::new(&program, vec![0, 1], vec![[true, true]]);

@@ -9,7 +9,8 @@ use std::path::Path;
 
 /// A circuit's job, put together key by key as a job file has them (docs/jobs.md).
 ///
-/// Members are named as in files: `party0`, `client:alice`. A name that is none is the error of [`CircuitBuilder::build`].
+/// Members are named as in files: `party0`, `client:alice`. A name that is none is the error of
+/// [`CircuitBuilder::build`].
 #[derive(Clone, Debug)]
 pub struct CircuitBuilder {
     job: CircuitJob,

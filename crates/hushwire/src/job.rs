@@ -1,4 +1,5 @@
-//! Jobs: members and their files, the agreement, the run ([`hushwire_session`]), and the kinds of jobs ([`hushwire_kinds`]).
+//! Jobs: members and their files, the agreement, the run ([`hushwire_session`]), and the kinds of
+//! jobs ([`hushwire_kinds`]).
 
 pub use hushwire_kinds::*;
 pub use hushwire_session::*;

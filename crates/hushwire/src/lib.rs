@@ -1,7 +1,8 @@
 //! Hushwire's library in one crate: what a Rust program adds to compute among several parties.
 //!
-//! Each program below is complete. The parties are threads of one process, which send the messages that they
-//! would send over a network. For processes on several machines, see [below](#across-machines).
+//! Each program below is complete. The parties are threads of one process, which send the messages
+//! that they would send over a network. For processes on several machines, see
+//! [below](#across-machines).
 //!
 //! # Oblivious transfer
 //! ```
@@ -28,8 +29,9 @@
 #![cfg_attr(feature = "n-party", doc = include_str!("../examples/n_party.rs"))]
 #![cfg_attr(feature = "n-party", doc = "```\n")]
 //! # Jobs
-//! A job says what is computed, who brings what and who learns what. [`LocalJob`] runs all its members in this
-//! process. Here two owners bring numbers, three parties compute, and none of these learns a number:
+//! A job says what is computed, who brings what and who learns what. [`LocalJob`] runs all its
+//! members in this process. Here two owners bring numbers, three parties compute, and none of these
+//! learns a number:
 //!
 //! ```
 #![doc = include_str!("../examples/millionaires.rs")]
@@ -72,32 +74,32 @@
 //! ```
 //!
 //! # Across machines
-//! - [`Member`] is one member of a job whose others are elsewhere. [`job::Job::read`] reads a job of any kind from
-//!   its file.
-//! - [`Party::connect`] and [`Client::connect`] join a session for computations, as [`Local::three`] does for all
-//!   parties at once.
-//! - [`wire::connect`] gives links to other processes, and `Net::channel` of these a channel for [`ot::send`],
-//!   [`garble::garble`] and any other protocol.
+//! - [`Member`] is one member of a job whose others are elsewhere. [`job::Job::read`] reads a job
+//!   of any kind from its file.
+//! - [`Party::connect`] and [`Client::connect`] join a session for computations, as
+//!   [`Local::three`] does for all parties at once.
+//! - [`wire::connect`] gives links to other processes, and `Net::channel` makes a channel of these
+//!   for [`ot::send`], [`garble::garble`] and any other protocol.
 //!
 //! The commands `hushwire local`, `party` and `client` are calls of this library.
 //!
 //! # Modules
 //! | module | content |
 //! |---|---|
-//! | [`compute`] | computations on numbers and tensors: builder, text, plain evaluator |
+//! | [`compute`] | computations on numbers, columns and tensors: builder, text, evaluator |
 //! | [`job`] | jobs, member files, the agreement, the engine |
 //! | [`files`] | CSV and Parquet tables, results, keys on disk |
-//! | [`circuit`] | Boolean circuits by name, from files, or gate by gate; plain evaluator |
+//! | [`circuit`] | Boolean circuits by name, from Bristol files, or gate by gate |
 //! | [`rep3`] | three parties on replicated shares |
-//! | [`garble`], [`gmw`], [`ot`] | two parties: garbling, shares of bits, oblivious transfer |
+//! | [`garble`], [`gmw`], [`ot`] | two parties: garbled circuits, shares of bits, OTs |
 //! | [`psi`] | two parties: private set intersection |
-//! | [`machine`], [`wire`] | protocols as machines; transports, handshake, liveness |
+//! | [`machine`], [`wire`] | protocols as machines; channels, transports, the handshake |
 //! | [`aes`], [`prg`], [`block`], [`simd`] | kernels, randomness and blocks |
 //!
-//! The features `sql`, `models`, `two` and `n-party` are on by default and add the modules of their names;
-//! `parquet` adds Parquet files. Each crate's documentation states its security model. `examples/first_circuit.rs`,
-//! `yao.rs` and `oblivious_transfer.rs` are protocols step by step; `examples/new_protocol.rs` is the companion
-//! of `docs/dev/new-protocol.md`.
+//! The features `sql`, `models`, `two` and `n-party` are on by default and add the modules of their
+//! names; `parquet` adds Parquet files. Each crate's documentation states its security model.
+//! `examples/first_circuit.rs`, `yao.rs` and `oblivious_transfer.rs` are protocols step by step;
+//! `examples/new_protocol.rs` is the companion of `docs/dev/new-protocol.md`.
 #![forbid(unsafe_code)]
 
 mod builder;
@@ -123,7 +125,7 @@ pub use member::{LocalMember, Member, Opened};
 #[cfg(feature = "models")]
 pub use model::LocalModel;
 pub use pair::local_pair;
-pub use places::Places;
+pub use places::LocalPlaces;
 #[cfg(feature = "sql")]
 pub use query::LocalQuery;
 pub use session::{Client, Party};

@@ -3,7 +3,7 @@
 use crate::job::{
     Cancel, Chosen, Fault, Member, MemberConfig, Observer, Peer, Protocol, Stats, Value, first_error,
 };
-use crate::{Party, places::Places, session::named};
+use crate::{Party, places::LocalPlaces, session::named};
 use hushwire_compute::{Computation, Tensor, Visibility};
 use hushwire_machine::SessionId;
 use hushwire_wire::{Identity, Listener, TransportKind};
@@ -35,12 +35,12 @@ use std::{collections::BTreeMap, sync::Arc, thread};
 pub struct Local {
     parties: Vec<Party>,
     /// Sockets that must outlive the parties.
-    _places: Places,
+    _places: LocalPlaces,
 }
 
 impl Local {
-    /// Three parties on replicated shares ([`Protocol::Rep3`]), each with a default number of compute
-    /// threads. Security: semi-honest, at most one party is corrupt.
+    /// Three parties on replicated shares ([`Protocol::Rep3`]), each with a default number of
+    /// compute threads. Security: semi-honest, at most one party is corrupt.
     ///
     /// # Errors
     /// The system has no randomness, or no room for sockets.
@@ -48,7 +48,8 @@ impl Local {
         Self::open(Chosen::new(Protocol::Rep3, None, None)?, None, Arc::new(|_| {}))
     }
 
-    /// Two parties on additive shares of numbers ([`Protocol::Two`]). Security: semi-honest, κ = 128.
+    /// Two parties on additive shares of numbers ([`Protocol::Two`]). Security: semi-honest,
+    /// κ = 128.
     ///
     /// # Errors
     /// As [`Local::three`].
@@ -57,8 +58,8 @@ impl Local {
         Self::open(Chosen::new(Protocol::Two, None, None)?, None, Arc::new(|_| {}))
     }
 
-    /// `n` parties, 2 to 8, by authenticated garbling ([`Protocol::Authgarble`]): computations run as
-    /// Boolean circuits. Security: malicious with abort, all parties but one may be corrupt.
+    /// `n` parties, 2 to 8, by authenticated garbling ([`Protocol::Authgarble`]): computations run
+    /// as Boolean circuits. Security: malicious with abort, all parties but one may be corrupt.
     ///
     /// # Errors
     /// `n` is no number of parties of that protocol; as [`Local::three`].
@@ -71,16 +72,17 @@ impl Local {
         Self::open(Chosen::new(Protocol::Authgarble(n), None, None)?, None, Arc::new(|_| {}))
     }
 
-    /// The parties of any protocol. `threads` are the compute threads of each of three or n parties;
-    /// `None` is a default. All parties share this machine's processors: one thread each is enough for
-    /// as many processors as parties. `observer` hears the progress of each run at the first party.
+    /// The parties of any protocol. `threads` are the compute threads of each of three or n
+    /// parties; `None` is a default. All parties share this machine's processors: one thread each
+    /// is enough for as many processors as parties. `observer` hears the progress of each run at
+    /// the first party.
     ///
     /// # Errors
     /// As [`Local::three`]; the protocol takes no such number of threads.
     pub fn open(chosen: Chosen, threads: Option<u16>, observer: Observer) -> Result<Self, Fault> {
         let wrong = |e: &dyn std::fmt::Display| Fault::internal("starting the session", e);
         let session = SessionId::fresh().map_err(|e| wrong(&e))?;
-        let places = Places::of(TransportKind::Unix)?;
+        let places = LocalPlaces::of(TransportKind::Unix)?;
         let (mut configs, mut peers) = (vec![], vec![]);
         for index in 0..chosen.protocol.parties() {
             let me = Member::Party(index);
@@ -102,12 +104,12 @@ impl Local {
         Ok(Self { parties, _places: places })
     }
 
-    /// Runs a computation: all inputs go in by name, and all outputs come out by name. Its members are
-    /// the parties in their order; where it has more members, one party acts for several.
+    /// Runs a computation: all inputs go in by name, and all outputs come out by name. Its members
+    /// are the parties in their order; where it has more members, one party acts for several.
     ///
     /// # Errors
-    /// An input is missing or does not fit its declared type, or the run was cancelled. The session is
-    /// of no more use then.
+    /// An input is missing or does not fit its declared type, or the run was cancelled. The session
+    /// is of no more use then.
     pub fn run<'n, V: Into<Value>>(
         &mut self,
         computation: &Computation,

@@ -8,7 +8,7 @@ use crate::job::{
 };
 use crate::{
     member::{LocalMember, Opened},
-    places::Places,
+    places::LocalPlaces,
 };
 use hushwire_aes::Backend;
 use hushwire_machine::SessionId;
@@ -16,12 +16,13 @@ use hushwire_wire::{Identity, Shape, TransportKind};
 use std::{collections::BTreeMap, path::Path, sync::Arc, thread};
 use zeroize::Zeroizing;
 
-/// A run of all members on this machine, each with its own key, links and values: the same protocol, messages and checks as
-/// across machines.
+/// A run of all members on this machine, each with its own key, links and values: the same
+/// protocol, messages and checks as across machines.
 ///
-/// [`LocalJob::run`] has them as threads of this process, which holds everybody's values then. It is for trying, for tests, and
-/// for programs that only want the result. [`LocalJob::members`] is for a program that starts a process for each, as
-/// `hushwire local` does; members that trust each other less run as [`Member`](crate::Member)s on machines of their own.
+/// [`LocalJob::run`] has them as threads of this process, which holds everybody's values then. It
+/// is for trying, for tests, and for programs that only want the result. [`LocalJob::members`] is
+/// for a program that starts a process for each, as `hushwire local` does; members that trust each
+/// other less run as [`Member`](crate::Member)s on machines of their own.
 pub struct LocalJob<'a, T: Task> {
     task: &'a T,
     aes_ctr: BTreeMap<Member, AesCtrPlaces>,
@@ -156,7 +157,7 @@ impl<'a, T: Task> LocalJob<'a, T> {
         }
         let wrong = |e: &dyn std::fmt::Display| Fault::internal("starting the run", e);
         let session = SessionId::fresh().map_err(|e| wrong(&e))?;
-        let places = Places::of(self.transport)?;
+        let places = LocalPlaces::of(self.transport)?;
         let mut members = vec![];
         for me in self.task.agreement().members() {
             let identity = Identity::generate(&me.to_string()).map_err(|e| wrong(&e))?;
@@ -182,12 +183,13 @@ impl<'a, T: Task> LocalJob<'a, T> {
     }
 }
 
-/// The members of a local run, and the places where they listen, which are there until this is dropped.
+/// The members of a local run, and the places where they listen, which are there until this is
+/// dropped.
 pub struct LocalMembers {
     /// In the agreement's order: parties, then clients.
     pub members: Vec<LocalMember>,
     /// Sockets that must outlive the members.
-    pub places: Places,
+    pub places: LocalPlaces,
 }
 
 /// The ends of all members.
@@ -218,13 +220,15 @@ impl<T: Task> Ended<'_, T> {
 }
 
 impl LocalJob<'_, Prepared> {
-    /// One instance's value of an input, at its owner: digits, `0x…` or `dec:…` as docs/jobs.md has them.
+    /// One instance's value of an input, at its owner: digits, `0x…` or `dec:…` as docs/jobs.md has
+    /// them.
     #[must_use]
     pub fn input(self, name: &str, value: &str) -> Self {
         self.value(name, InputPlace::Hex(Zeroizing::new(value.to_owned())))
     }
 
-    /// All instances' values of an input, at its owner: records as docs/jobs.md has them, one after the other.
+    /// All instances' values of an input, at its owner: records as docs/jobs.md has them, one after
+    /// the other.
     #[must_use]
     pub fn records(self, name: &str, records: Vec<u8>) -> Self {
         self.value(name, InputPlace::Memory(Arc::new(Zeroizing::new(records))))
@@ -242,7 +246,8 @@ impl LocalJob<'_, Prepared> {
         self
     }
 
-    /// Lets every recipient have the records of its outputs in memory, in place of digits: of jobs with many instances.
+    /// Lets every recipient have the records of its outputs in memory, in place of digits: of jobs
+    /// with many instances.
     #[must_use]
     pub fn in_memory(mut self) -> Self {
         for (name, to) in &self.task.plan.outputs {
@@ -275,7 +280,8 @@ impl LocalJob<'_, AesCtrJob> {
         self.aes_ctr.entry(Member::Client(self.task.owner.clone())).or_default()
     }
 
-    /// The directory of the key, made where it is not there: the parties' shares of it, and the owner's ledger of counters.
+    /// The directory of the key, made where it is not there: the parties' shares of it, and the
+    /// owner's ledger of counters.
     #[must_use]
     pub fn keys(mut self, dir: &Path) -> Self {
         self.owner().ledger = Some(dir.to_path_buf());
@@ -314,7 +320,8 @@ impl LocalJob<'_, AesCtrJob> {
         self
     }
 
-    /// Goes on with a key whose ledger is lost: counters are drawn from now on, and may not be chosen.
+    /// Goes on with a key whose ledger is lost: counters are drawn from now on, and may not be
+    /// chosen.
     #[must_use]
     pub fn history_lost(mut self, lost: bool) -> Self {
         self.owner().history_lost = lost;

@@ -11,14 +11,16 @@ use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 use zeroize::Zeroize;
 
-/// One member of a run: what `hushwire party` and `hushwire client` are, and each process of a local run.
+/// One member of a run: what `hushwire party` and `hushwire client` are, and each process of a
+/// local run.
 pub struct Member {
     config: MemberConfig,
     observer: Observer,
 }
 
 impl Member {
-    /// The party that a party file describes. It listens from now on. `label` keeps apart runs that must not be mixed up.
+    /// The party that a party file describes. It listens from now on. `label` keeps apart runs that
+    /// must not be mixed up.
     ///
     /// # Errors
     /// The file or its key cannot be used, or the address cannot be had.
@@ -60,7 +62,8 @@ impl Member {
         self
     }
 
-    /// The files that the run reads besides inputs and the member's own, and what its outputs may replace.
+    /// The files that the run reads besides inputs and the member's own, and what its outputs may
+    /// replace.
     #[must_use]
     pub fn files(mut self, files: RunFiles) -> Self {
         let own = std::mem::replace(&mut self.config.files, files);
@@ -68,8 +71,8 @@ impl Member {
         self
     }
 
-    /// Takes part in the jobs whose terms have this digest, and in others that are allowed by the file or by another call, and in no
-    /// more.
+    /// Takes part in the jobs whose terms have this digest, and in others that are allowed by the
+    /// file or by another call, and in no more.
     #[must_use]
     pub fn allow(mut self, digest: TermsDigest) -> Self {
         self.config.allow([digest]);
@@ -137,8 +140,9 @@ impl<P: Part> Opened<P> {
     }
 }
 
-/// A member of a local run that does not listen yet, and may go to another process as it is: everything it needs but the
-/// job and where the others are. No `Debug`: it holds a private key and inputs.
+/// A member of a local run that does not listen yet, and may go to another process as it is:
+/// everything it needs but the job and where the others are. No `Debug`: it holds a private key and
+/// inputs.
 #[derive(Serialize, Deserialize)]
 pub struct LocalMember {
     pub(crate) me: Name,

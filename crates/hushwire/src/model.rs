@@ -14,13 +14,13 @@ pub struct LocalModel {
 }
 
 impl Local {
-    /// A neural network on one input. `onnx` are the bytes of an ONNX file, whose weights the model's owner alone knows;
-    /// `input` is the client's, in the shape that the network takes. The client alone learns the
-    /// output. The architecture and all shapes are public.
+    /// A neural network on one input. `onnx` are the bytes of an ONNX file, whose weights the
+    /// model's owner alone knows; `input` is the client's, in the shape that the network takes. The
+    /// client alone learns the output. The architecture and all shapes are public.
     ///
-    /// Numbers are in fixed point; the ring is the smallest in which results on made-up inputs are near those
-    /// in floating point. Three parties compute, unless [`LocalModel::two`] asks for owner and client
-    /// alone. Security: semi-honest. `docs/models.md` lists the operators.
+    /// Numbers are in fixed point; the ring is the smallest in which results on made-up inputs are
+    /// near those in floating point. Three parties compute, unless [`LocalModel::two`] asks for
+    /// owner and client alone. Security: semi-honest. `docs/models.md` lists the operators.
     #[must_use]
     pub fn model(onnx: &[u8], input: &Array) -> LocalModel {
         LocalModel { protocol: Protocol::Rep3, model: InputPlace::memory(onnx), input: input.clone() }
@@ -39,7 +39,8 @@ impl LocalModel {
     /// Runs the network. Returns its output.
     ///
     /// # Errors
-    /// The bytes are no model of supported operators, or the input has another shape than the network takes.
+    /// The bytes are no model of supported operators, or the input has another shape than the
+    /// network takes.
     pub fn run(self) -> Result<Array, Fault> {
         let network = network_in(&self.model, Some(&self.input.lengths))?;
         let samples = samples(&network, None, None)?;

@@ -1,14 +1,14 @@
-//! Oblivious transfer between two parties: [`send`] and [`receive`] for a batch of messages, and all
-//! of [`hushwire_ot`] for everything else.
+//! Oblivious transfer between two parties: [`send`] and [`receive`] for a batch of messages, and
+//! all of [`hushwire_ot`] for everything else.
 //!
 //! The sender has pairs of messages of 16 bytes, the receiver a choice bit for each pair. The
 //! receiver learns the chosen message of each pair, and nothing of the other one. The sender learns
 //! nothing of the choices.
 //!
-//! **Security.** Against a malicious peer, κ = 128: Chou–Orlandi base OTs and SoftSpoken OT extension
-//! with trees of 16 leaves, whose consistency check precedes every message. Other extensions, and
-//! correlated or random OTs by the million, are [`Sender`] and [`Receiver`] of [`open_sender`] and
-//! [`open_receiver`].
+//! **Security.** Against a malicious peer, κ = 128: Chou–Orlandi base OTs and SoftSpoken OT
+//! extension with trees of 16 leaves, whose consistency check precedes every message. Other
+//! extensions, and correlated or random OTs by the million, are [`Sender`] and [`Receiver`] of
+//! [`open_sender`] and [`open_receiver`].
 
 use crate::pair::name;
 use hushwire_aes::Backend;

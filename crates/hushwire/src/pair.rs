@@ -8,15 +8,15 @@ use std::{thread, time::Duration};
 const STALL: Duration = Duration::from_secs(60);
 const STARTING: &str = "starting the parties";
 
-/// Runs both sides of a two-party protocol in this process, each on a thread of its own with its end
-/// of a channel, and returns the results of both. The channel is a queue in memory: the parties send
-/// the bytes that they would send over a network.
+/// Runs both sides of a two-party protocol in this process, each on a thread of its own with its
+/// end of a channel, and returns the results of both. The channel is a queue in memory: the parties
+/// send the bytes that they would send over a network.
 ///
 /// Over a network, each process gets its channel from [`wire::connect`](crate::wire::connect).
 ///
 /// # Errors
-/// One side failed. If both did, the error is that of the side whose failure did not follow from the
-/// other one's.
+/// One side failed. If both did, the error is that of the side whose failure did not follow from
+/// the other one's.
 ///
 /// # Examples
 /// ```

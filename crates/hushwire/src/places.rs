@@ -9,11 +9,12 @@ use std::{
     path::PathBuf,
 };
 
-/// Loopback ports that the system chooses, or Unix sockets in a directory that is removed when this is dropped.
+/// Loopback ports that the system chooses, or Unix sockets in a directory that is removed when this
+/// is dropped.
 #[derive(Debug)]
-pub struct Places(Option<PathBuf>, Process);
+pub struct LocalPlaces(Option<PathBuf>, Process);
 
-impl Places {
+impl LocalPlaces {
     /// Places for a transport.
     ///
     /// # Errors
@@ -40,7 +41,7 @@ impl Places {
     }
 }
 
-impl Drop for Places {
+impl Drop for LocalPlaces {
     fn drop(&mut self) {
         // A fork leaves the directory to the process that made it.
         if let Some(dir) = self.0.as_ref().filter(|_| self.1.is_here()) {

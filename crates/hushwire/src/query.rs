@@ -15,10 +15,10 @@ pub struct LocalQuery {
 }
 
 impl Local {
-    /// A query in SQL over tables that owners bring, among three parties that learn nothing of their
-    /// values. Each table is a name and the text of a CSV file, whose first line names the columns. Each has an
-    /// owner of its own. The types of columns are the narrowest that take their fields; they are public, as are the
-    /// numbers of rows.
+    /// A query in SQL over tables that owners bring, among three parties that learn nothing of
+    /// their values. Each table is a name and the text of a CSV file, whose first line names the
+    /// columns. Each has an owner of its own. The types of columns are the narrowest that take
+    /// their fields; they are public, as are the numbers of rows.
     ///
     /// Security: semi-honest, at most one party is corrupt. `docs/sql.md` says what can be asked.
     ///
@@ -67,8 +67,8 @@ impl LocalQuery {
         Ok(())
     }
 
-    /// Promises that no two rows of `table` have the same value in `column`. A join needs the promise
-    /// for one of its sides. The table's owner checks it before the run.
+    /// Promises that no two rows of `table` have the same value in `column`. A join needs the
+    /// promise for one of its sides. The table's owner checks it before the run.
     #[must_use]
     pub fn key(mut self, table: &str, column: &str) -> Self {
         match self.job.tables.iter_mut().find(|known| known.name == table) {

@@ -8,16 +8,19 @@ use std::{collections::BTreeMap, sync::Arc};
 
 /// One party of a session: it meets the others once, and any number of computations runs on that.
 ///
-/// All members run the same computations in the same order; before each, they compare its digest. Members of a computation are
-/// the parties and the clients of their names, or the parties in their order, unless [`Party::assign`] says otherwise.
+/// All members run the same computations in the same order; before each, they compare its digest.
+/// Members of a computation are the parties and the clients of their names, or the parties in their
+/// order, unless [`Party::assign`] says otherwise.
 pub struct Party(pub(crate) ComputeSession);
 
-/// A member of a session of three parties that does not compute: it brings values as shares, and learns what it may. It calls the same
-/// computations as the parties, also those in which it has no part.
+/// A member of a session of three parties that does not compute: it brings values as shares, and
+/// learns what it may. It calls the same computations as the parties, also those in which it has no
+/// part.
 pub struct Client(ComputeSession);
 
 impl Party {
-    /// Meets the other two parties, as `config` names them; [`MemberConfig::of_party`] reads one from a party file.
+    /// Meets the other two parties, as `config` names them; [`MemberConfig::of_party`] reads one
+    /// from a party file.
     ///
     /// # Errors
     /// The others did not come, or are not those of the pins.
@@ -26,8 +29,8 @@ impl Party {
         Self::connect_with(config, Chosen::new(Protocol::Rep3, None, None)?, None, &silent)
     }
 
-    /// The same with any protocol, and with as many compute threads as all parties have (none: a default). `observer` hears who is
-    /// missing, and the progress of each run.
+    /// The same with any protocol, and with as many compute threads as all parties have (none: a
+    /// default). `observer` hears who is missing, and the progress of each run.
     ///
     /// # Errors
     /// As [`Party::connect`].
@@ -50,7 +53,8 @@ impl Party {
 }
 
 impl Client {
-    /// Meets the three parties, as `config` names them, in a session with these clients, of which it is one.
+    /// Meets the three parties, as `config` names them, in a session with these clients, of which
+    /// it is one.
     ///
     /// # Errors
     /// The parties did not come, are not those of the pins, or expect other clients.
@@ -77,18 +81,19 @@ macro_rules! members {
                 self.0.own(input, owner);
             }
 
-            /// Says how many bytes values and work on them may take at each party, the same at all members: 2 GiB, where nobody does and inputs say how
-            /// long they are.
+            /// Says how many bytes values and work on them may take at each party, the same at all
+            /// members: 2 GiB, where nobody does and inputs say how long they are.
             pub fn allow(&mut self, memory: u64) {
                 self.0.allow(memory);
             }
 
-            /// Runs a computation: what this member brings goes in by name, and so do public inputs, which all members have
-            /// alike; what it learns comes out by name.
+            /// Runs a computation: what this member brings goes in by name, and so do public
+            /// inputs, which all members have alike; what it learns comes out by name.
             ///
             /// # Errors
-            /// An input is missing or does not fit, members run different computations or bring different lengths, the run was
-            /// cancelled, or somebody failed. The session is of no more use then.
+            /// An input is missing or does not fit, members run different computations or bring
+            /// different lengths, the run was cancelled, or somebody failed. The session is of no
+            /// more use then.
             pub fn run<'n, V: Into<Value>>(
                 &mut self,
                 computation: &Computation,

@@ -30,8 +30,9 @@ fn ok<T>(result: Result<T, impl Display>) -> T {
 
 /// Runs `child` in a fork of this process, which must end well.
 fn in_child(child: impl FnOnce() -> Result<(), String>) {
-    // SAFETY: no other thread of this program runs anything but its library's watchers, which the child does not wait for,
-    // and glibc's allocator is whole after a fork. The child ends below, whatever it does.
+    // SAFETY: no other thread of this program runs anything but its library's watchers, which the
+    // child does not wait for, and glibc's allocator is whole after a fork. The child ends below,
+    // whatever it does.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
         let ended = panic::catch_unwind(panic::AssertUnwindSafe(child));
@@ -52,7 +53,8 @@ fn in_child(child: impl FnOnce() -> Result<(), String>) {
     assert_eq!((waited, status), (pid, 0), "the child ends well");
 }
 
-/// Forks; the child's `step` of what is held must be refused as `during`. The child drops what it holds, too.
+/// Forks; the child's `step` of what is held must be refused as `during`. The child drops what it
+/// holds, too.
 fn refused<T, U>(held: T, during: &str, step: impl FnOnce(&mut T) -> Result<U, Option<String>>) -> T {
     let mut held = Some(held);
     in_child(|| {

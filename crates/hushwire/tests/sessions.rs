@@ -154,7 +154,8 @@ fn brings(index: u8, visibility: Visibility) -> bool {
     }
 }
 
-/// Random computations of public, private and secret inputs, the inputs, and what the evaluator makes of them.
+/// Random computations of public, private and secret inputs, the inputs, and what the evaluator
+/// makes of them.
 fn random() -> Vec<(Computation, Values, Values)> {
     let all = (0..60).filter_map(|seed| {
         let c = test_support::computation(seed);

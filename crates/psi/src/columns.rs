@@ -7,7 +7,7 @@
 //! ```
 
 use crate::{
-    Keys, PsiError, Set,
+    PsiError, Set, TableKeys,
     plain::{Digester, Payloads},
     random,
 };
@@ -87,7 +87,7 @@ impl Carried {
         &self,
         path: &Path,
         open: impl Fn() -> Result<Rows<'r>, FileError>,
-        keys: &Keys,
+        keys: &TableKeys,
     ) -> Result<Payloads, PsiError> {
         let set = different(keys)?;
         let mut rows = open()?;
@@ -227,7 +227,7 @@ impl MoreColumns for Beside<'_> {
 }
 
 /// The different keys, as digests that stay on this machine.
-fn different(keys: &Keys) -> Result<Set<[u8; 32]>, PsiError> {
+fn different(keys: &TableKeys) -> Result<Set<[u8; 32]>, PsiError> {
     let mut secret = Sid([0; 32]);
     random::fill(&mut secret.0)?;
     let digester = Digester::new(&secret);

@@ -1,6 +1,6 @@
 //! The protocols that can compute a circuit.
 
-use crate::{PsiError, Side, Terms, plan::Protocol, random};
+use crate::{PsiError, PsiSide, PsiTerms, plan::CircuitProtocol, random};
 use hushwire_circuit::{Planes, Program, TwoParty};
 use hushwire_garble::{Role, yao};
 use hushwire_machine::Channel;
@@ -16,18 +16,18 @@ pub(crate) enum CircuitEngine {
 impl CircuitEngine {
     pub(crate) fn open(
         channel: &mut Channel,
-        side: Side,
+        side: PsiSide,
         context: &Context,
-        terms: &Terms,
+        terms: &PsiTerms,
     ) -> Result<CircuitEngine, PsiError> {
         let seed = random::seed()?;
         Ok(match terms.protocol {
-            Protocol::Yao => {
-                let role = if side == Side::A { Role::Evaluator } else { Role::Garbler };
+            CircuitProtocol::Yao => {
+                let role = if side == PsiSide::A { Role::Evaluator } else { Role::Garbler };
                 let terms = yao::Terms { scheme: terms.scheme, ot: terms.ot };
                 CircuitEngine::Yao(Box::new(yao::Party::open(channel, role, context, terms, &seed)?))
             }
-            Protocol::Gmw => {
+            CircuitProtocol::Gmw => {
                 let party = hushwire_gmw::Party::open(channel, side.number(), context, terms.ot, &seed)?;
                 CircuitEngine::Gmw(Box::new(party))
             }

@@ -11,7 +11,7 @@ use std::{collections::HashMap, ops::Range};
 
 /// The side of a party. B garbles: its tables are larger, and a garbler's inputs need no OTs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
+pub enum PsiSide {
     /// Learns flags.
     A,
     /// The other side.
@@ -22,12 +22,12 @@ pub enum Side {
 const A: usize = 1;
 const B: usize = 0;
 
-impl Side {
+impl PsiSide {
     /// This side's party number in a protocol.
     pub(crate) const fn number(self) -> usize {
         match self {
-            Side::A => A,
-            Side::B => B,
+            PsiSide::A => A,
+            PsiSide::B => B,
         }
     }
 }
@@ -54,7 +54,7 @@ pub enum Method {
 
 /// The protocol that computes the circuits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Protocol {
+pub enum CircuitProtocol {
     /// Garbled circuits.
     Yao,
     /// Shares of bits.
@@ -63,13 +63,13 @@ pub enum Protocol {
 
 /// The terms that both parties agree on before they meet. AGREEMENT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Terms {
+pub struct PsiTerms {
     /// The result that is revealed.
     pub reveal: Reveal,
     /// The method of comparing sets; `None` for the one with fewer ANDs.
     pub circuit: Option<Method>,
     /// The protocol that computes the circuits.
-    pub protocol: Protocol,
+    pub protocol: CircuitProtocol,
     /// The scheme of the garbled gates, with Yao's protocol.
     pub scheme: Scheme,
     /// The extension that makes the oblivious transfers.
@@ -78,12 +78,12 @@ pub struct Terms {
     pub most: Most,
 }
 
-impl Terms {
+impl PsiTerms {
     /// Terms with default values for everything else.
     #[must_use]
-    pub fn new(reveal: Reveal) -> Terms {
+    pub fn new(reveal: Reveal) -> PsiTerms {
         let (scheme, ot) = (Scheme::default(), Extension::SoftSpoken4);
-        Terms { reveal, circuit: None, protocol: Protocol::Yao, scheme, ot, most: Most::default() }
+        PsiTerms { reveal, circuit: None, protocol: CircuitProtocol::Yao, scheme, ot, most: Most::default() }
     }
 
     pub(crate) fn digest(&self) -> [u8; 32] {
@@ -123,10 +123,10 @@ macro_rules! names {
         }
     };
 }
-names!(Side, A "a", B "b");
+names!(PsiSide, A "a", B "b");
 names!(Reveal, Size "size", Items "items", Flags "flags");
 names!(Method, Scs "scs", Phasing "phasing");
-names!(Protocol, Yao "yao", Gmw "gmw");
+names!(CircuitProtocol, Yao "yao", Gmw "gmw");
 
 /// LOCAL: the largest number of keys of a set.
 pub(crate) const MOST_KEYS: usize = 1 << 22;
@@ -184,7 +184,7 @@ pub(crate) enum TablePiece {
 }
 
 impl TablePlan {
-    pub(crate) fn new(terms: &Terms, sizes: [usize; 2]) -> Result<TablePlan, PsiError> {
+    pub(crate) fn new(terms: &PsiTerms, sizes: [usize; 2]) -> Result<TablePlan, PsiError> {
         let [a, b] = sizes;
         let width = value_width(sizes);
         let tables = tables_of(sizes, width);
@@ -223,7 +223,7 @@ impl TablePlan {
     }
 
     /// The number of ANDs of all pieces; pieces of one size have equally many.
-    fn piecewise(&self, terms: &Terms) -> u64 {
+    fn piecewise(&self, terms: &PsiTerms) -> u64 {
         let mut known = HashMap::new();
         let mut ands = |piece: &TablePiece| {
             let size = match piece {
@@ -236,7 +236,7 @@ impl TablePlan {
     }
 
     /// The sorted sets' program.
-    pub(crate) fn scs(&self, terms: &Terms) -> (Program, TwoParty) {
+    pub(crate) fn scs(&self, terms: &PsiTerms) -> (Program, TwoParty) {
         scs(terms, self.sizes, self.width)
     }
 
@@ -254,7 +254,7 @@ impl TablePlan {
     }
 
     /// The program of a piece.
-    pub(crate) fn piece(&self, terms: &Terms, piece: &TablePiece) -> (Program, TwoParty) {
+    pub(crate) fn piece(&self, terms: &PsiTerms, piece: &TablePiece) -> (Program, TwoParty) {
         let tables = match piece {
             TablePiece::Bins(bins) => PhasingTables { bins: bins.len(), stash: 0, theirs: 0, ..self.tables },
             TablePiece::Stash(values) => PhasingTables { bins: 0, theirs: values.len(), ..self.tables },
@@ -269,9 +269,9 @@ impl TablePlan {
 }
 
 /// A learns values that are shuffled under B's control bits; nobody learns where they were.
-fn scs(terms: &Terms, [a, b]: [usize; 2], width: usize) -> (Program, TwoParty) {
+fn scs(terms: &PsiTerms, [a, b]: [usize; 2], width: usize) -> (Program, TwoParty) {
     // Yao's cost is ANDs, GMW's is layers.
-    let compare = if terms.protocol == Protocol::Yao { Compare::Small } else { Compare::Fast };
+    let compare = if terms.protocol == CircuitProtocol::Yao { Compare::Small } else { Compare::Fast };
     let shape = SortShape { width, key: width, compare };
     let (program, owners, learns) = match terms.reveal {
         Reveal::Size => (psi::size("psi-scs", a, b, shape), vec![A, B], [true; 2]),
@@ -289,13 +289,13 @@ mod tests {
 
     #[test]
     fn any_other_term_is_another_digest() {
-        let ours = Terms::new(Reveal::Size);
+        let ours = PsiTerms::new(Reveal::Size);
         for theirs in [
-            Terms { reveal: Reveal::Items, ..ours },
-            Terms { circuit: Some(Method::Scs), ..ours },
-            Terms { protocol: Protocol::Gmw, ..ours },
-            Terms { scheme: Scheme::Prp, ..ours },
-            Terms { ot: Extension::Iknp, ..ours },
+            PsiTerms { reveal: Reveal::Items, ..ours },
+            PsiTerms { circuit: Some(Method::Scs), ..ours },
+            PsiTerms { protocol: CircuitProtocol::Gmw, ..ours },
+            PsiTerms { scheme: Scheme::Prp, ..ours },
+            PsiTerms { ot: Extension::Iknp, ..ours },
         ] {
             assert_ne!(ours.digest(), theirs.digest(), "{theirs:?}");
         }
@@ -306,15 +306,15 @@ mod tests {
     #[test]
     fn circuits_reveal_to_whom_it_was_agreed() {
         for reveal in [Reveal::Size, Reveal::Items, Reveal::Flags] {
-            for protocol in [Protocol::Yao, Protocol::Gmw] {
-                let terms = Terms { protocol, circuit: Some(Method::Scs), ..Terms::new(reveal) };
+            for protocol in [CircuitProtocol::Yao, CircuitProtocol::Gmw] {
+                let terms = PsiTerms { protocol, circuit: Some(Method::Scs), ..PsiTerms::new(reveal) };
                 let plan = TablePlan::new(&terms, [20, 30]).expect("it is small");
                 let (program, roles) = plan.scs(&terms);
                 let width = if reveal == Reveal::Size { 5 } else { psi::kept(20, 30) * plan.width };
                 assert_eq!(roles.learns, [[reveal == Reveal::Size, true]], "{terms:?}");
                 assert_eq!(program.outputs(), [width], "{terms:?}");
 
-                let terms = Terms { circuit: Some(Method::Phasing), ..terms };
+                let terms = PsiTerms { circuit: Some(Method::Phasing), ..terms };
                 let plan = TablePlan::new(&terms, [20, 30]).expect("it is small");
                 for piece in plan.pieces() {
                     let (program, roles) = plan.piece(&terms, &piece);

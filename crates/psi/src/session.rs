@@ -11,7 +11,7 @@
 //! ```
 
 use crate::{
-    Method, PsiError, Reveal, Side, Terms,
+    Method, PsiError, PsiSide, PsiTerms, Reveal,
     engine::CircuitEngine,
     plan::{MOST_KEYS, SIZE_BITS, TablePiece, TablePlan},
     random,
@@ -73,9 +73,9 @@ pub struct Outcome {
 /// If there are more keys than 32 bits can count (the caller's bug).
 pub fn intersect(
     channel: &mut Channel,
-    side: Side,
+    side: PsiSide,
     keys: &[impl AsRef<[u8]>],
-    terms: &Terms,
+    terms: &PsiTerms,
     backend: Backend,
     observer: &mut Observer<'_>,
 ) -> Result<Outcome, PsiError> {
@@ -93,7 +93,7 @@ pub fn intersect(
         // Both know the sizes, and so the result.
         outcome.found = match (terms.reveal, side) {
             (Reveal::Size, _) => Found::Size(0),
-            (Reveal::Flags, Side::B) => Found::Nothing,
+            (Reveal::Flags, PsiSide::B) => Found::Nothing,
             _ => Found::Keys(vec![false; keys.len()]),
         };
         return Ok(outcome);
@@ -114,9 +114,9 @@ pub fn intersect(
 /// Agrees on the run's name and the sizes of both sets.
 fn hello(
     channel: &mut Channel,
-    side: Side,
+    side: PsiSide,
     count: usize,
-    terms: &Terms,
+    terms: &PsiTerms,
 ) -> Result<([u8; 32], [usize; 2]), PsiError> {
     let whole = |whose: &str, count: u64| PsiError::TooLarge {
         whose: whose.to_owned(),
@@ -129,7 +129,7 @@ fn hello(
         return Err(whole("this party has", count as u64));
     }
     let (mut ours, mut theirs) = ([0; 73], [0; 73]);
-    let me = usize::from(side == Side::B);
+    let me = usize::from(side == PsiSide::B);
     let mut fresh = [0; 32];
     random::fill(&mut fresh)?;
     let toss = Toss::with(DOMAINS[0], &terms.digest(), me as u8, fresh);
@@ -150,8 +150,8 @@ fn hello(
     }
     let other = other as usize;
     let (hellos, sizes) = match side {
-        Side::A => ([ours, theirs], [count, other]),
-        Side::B => ([theirs, ours], [other, count]),
+        PsiSide::A => ([ours, theirs], [count, other]),
+        PsiSide::B => ([theirs, ours], [other, count]),
     };
     terms.most.check(sizes, me)?;
     let (mut commitment, mut opening) = ([0; 32], [0; 32]);
@@ -174,7 +174,7 @@ struct Own {
 /// Tries salts until both parties' values fit.
 fn fit(
     channel: &mut Channel,
-    side: Side,
+    side: PsiSide,
     keys: &[impl AsRef<[u8]>],
     plan: &TablePlan,
     sid: &[u8; 32],
@@ -194,7 +194,7 @@ fn fit(
 }
 
 /// The values under a salt; `None` if two are equal, or they do not fit.
-fn place(side: Side, keys: &[impl AsRef<[u8]>], plan: &TablePlan, salt: &Salt) -> Option<Own> {
+fn place(side: PsiSide, keys: &[impl AsRef<[u8]>], plan: &TablePlan, salt: &Salt) -> Option<Own> {
     let mut values = room(keys.len());
     values.extend(keys.iter().map(|key| salt.value(key.as_ref(), plan.width)));
     let equal = sorted(&values).windows(2).fold(false, |any, two| any | (two[0] == two[1]));
@@ -204,8 +204,8 @@ fn place(side: Side, keys: &[impl AsRef<[u8]>], plan: &TablePlan, salt: &Salt) -
     let (mut placed, mut simple) = (None, WideValues::default());
     if plan.method == Method::Phasing {
         match side {
-            Side::A => placed = Some(cuckoo(&values, salt, &plan.tables)?),
-            Side::B => simple = simple_items(&values, salt, &plan.tables)?,
+            PsiSide::A => placed = Some(cuckoo(&values, salt, &plan.tables)?),
+            PsiSide::B => simple = simple_items(&values, salt, &plan.tables)?,
         }
     }
     Some(Own { values, cuckoo: placed, simple })
@@ -217,8 +217,8 @@ fn malformed(channel: &Channel, message: &'static str, what: &'static str) -> Ps
 
 struct CircuitRun<'a, 'o> {
     channel: &'a mut Channel,
-    side: Side,
-    terms: &'a Terms,
+    side: PsiSide,
+    terms: &'a PsiTerms,
     plan: &'a TablePlan,
     salt: Salt,
     own: Own,
@@ -232,7 +232,7 @@ impl CircuitRun<'_, '_> {
     fn scs(&mut self) -> Result<Found, PsiError> {
         let (program, roles) = self.plan.scs(self.terms);
         let mut inputs = bits(&sorted(&self.own.values), self.plan.width);
-        if self.side == Side::B && self.terms.reveal != Reveal::Size {
+        if self.side == PsiSide::B && self.terms.reveal != Reveal::Size {
             let [a, b] = self.plan.sizes;
             let controls = shuffle::route(&secret_order(psi::kept(a, b))?);
             append(&mut inputs, controls.iter().map(|bit| u8::from(*bit)));
@@ -244,7 +244,7 @@ impl CircuitRun<'_, '_> {
         }
         let mut values = room(learnt.len() / self.plan.width);
         values.extend(learnt.chunks_exact(self.plan.width).map(number).filter(|v| *v != 0));
-        let found = if self.side == Side::A { self.own_keys(&values, "items")? } else { vec![] };
+        let found = if self.side == PsiSide::A { self.own_keys(&values, "items")? } else { vec![] };
         self.tell(found)
     }
 
@@ -269,7 +269,7 @@ impl CircuitRun<'_, '_> {
                 (TablePiece::Stash(_), _, Some(stash)) => bits(stash, plan.width),
                 (TablePiece::Stash(range), ..) => bits(&values[range.clone()], plan.width),
             };
-            if self.side == Side::B && terms.reveal == Reveal::Size {
+            if self.side == PsiSide::B && terms.reveal == Reveal::Size {
                 let mut mask = [0; 4];
                 random::fill(&mut mask)?;
                 let mask = u32::from_le_bytes(mask);
@@ -280,7 +280,7 @@ impl CircuitRun<'_, '_> {
             assert_eq!(inputs.len(), roles.input_bits(&program, self.side.number()));
             let learnt = self.engine.run(self.channel, &program, &roles, inputs)?;
             match (terms.reveal, self.side, piece) {
-                (_, Side::B, _) => {}
+                (_, PsiSide::B, _) => {}
                 (Reveal::Size, ..) => share = share.wrapping_add(number(&learnt) as u32),
                 (_, _, TablePiece::Bins(bins)) => {
                     flags[bins].iter_mut().zip(learnt.iter()).for_each(|(flag, bit)| *flag = *bit == 1);
@@ -312,11 +312,11 @@ impl CircuitRun<'_, '_> {
     /// A's result, which is also sent to B if both learn it.
     fn tell(&mut self, found: Vec<bool>) -> Result<Found, PsiError> {
         if self.terms.reveal == Reveal::Flags {
-            return Ok(if self.side == Side::A { Found::Keys(found) } else { Found::Nothing });
+            return Ok(if self.side == PsiSide::A { Found::Keys(found) } else { Found::Nothing });
         }
         let places = self.plan.sizes[0].min(self.plan.sizes[1]);
         let mut message = Zeroizing::new(vec![0; places * ITEM]);
-        if self.side == Side::A {
+        if self.side == PsiSide::A {
             let mut own = room(found.len());
             own.extend(self.own.values.iter().zip(&found).filter(|(_, found)| **found).map(|(v, _)| *v));
             // B does not learn their order in the file.
@@ -451,15 +451,16 @@ mod tests {
     /// `hello` ends.
     #[expect(clippy::type_complexity, reason = "two hellos and an ending")]
     fn beside(
-        side: Side,
+        side: PsiSide,
         opens: fn(&Toss, [u8; 32]) -> [u8; 32],
     ) -> ([[u8; 73]; 2], Result<([u8; 32], [usize; 2]), PsiError>) {
-        let (ids, terms) = ([PartyId(0), PartyId(1)], Terms::new(Reveal::Size));
+        let (ids, terms) = ([PartyId(0), PartyId(1)], PsiTerms::new(Reveal::Size));
         let mut nets = hushwire_machine::inproc::mesh(&ids, 1, std::time::Duration::from_secs(60));
         let mut channel = |me: usize| nets[me].channel(0, Some(ids[1 - me]), Some(ids[1 - me])).expect("new");
         let (mut ours, mut theirs) = (channel(0), channel(1));
         let peer = std::thread::spawn(move || {
-            let toss = Toss::new(DOMAINS[0], &terms.digest(), u8::from(side == Side::A)).expect("it draws");
+            let toss =
+                Toss::new(DOMAINS[0], &terms.digest(), u8::from(side == PsiSide::A)).expect("it draws");
             let (mut heard, mut said) = ([0; 73], [0; 73]);
             theirs.recv("hello", &mut heard).expect("it comes");
             said[..32].copy_from_slice(&toss.commitment());
@@ -474,17 +475,17 @@ mod tests {
         });
         let ended = hello(&mut ours, side, 3, &terms);
         let [heard, said] = peer.join().expect("it ends");
-        (if side == Side::A { [heard, said] } else { [said, heard] }, ended)
+        (if side == PsiSide::A { [heard, said] } else { [said, heard] }, ended)
     }
 
     /// The run's name is of both parties' fresh bytes and sizes, and so are salts.
     #[test]
     fn runs_are_named_by_what_both_say_freshly() {
         let mut names = std::collections::HashSet::new();
-        for side in [Side::A, Side::A, Side::B, Side::B] {
+        for side in [PsiSide::A, PsiSide::A, PsiSide::B, PsiSide::B] {
             let (hellos, ended) = beside(side, |toss, _| toss.opening());
             let (sid, sizes) = ended.expect("they agree");
-            assert_eq!(sizes, if side == Side::A { [3, 5] } else { [5, 3] });
+            assert_eq!(sizes, if side == PsiSide::A { [3, 5] } else { [5, 3] });
             assert!(names.insert(sid), "a name comes again");
             assert!(hellos.iter().all(|hello| names.iter().all(|name| *name != hello[..32])));
         }
@@ -497,7 +498,7 @@ mod tests {
         let other = |_: &Toss, heard: [u8; 32]| heard.map(|byte| byte ^ 1);
         let same = |_: &Toss, heard: [u8; 32]| heard;
         for opens in [other as fn(&Toss, [u8; 32]) -> [u8; 32], same] {
-            let (_, ended) = beside(Side::A, opens);
+            let (_, ended) = beside(PsiSide::A, opens);
             let Err(PsiError::Net(NetError::Deviated { peer, .. })) = ended else { panic!("{ended:?}") };
             assert_eq!(peer, Some(PartyId(1)));
         }
@@ -506,9 +507,9 @@ mod tests {
     #[test]
     fn two_keys_of_one_value_take_the_next_salt() {
         for circuit in [Method::Scs, Method::Phasing] {
-            let terms = Terms { circuit: Some(circuit), ..Terms::new(Reveal::Size) };
+            let terms = PsiTerms { circuit: Some(circuit), ..PsiTerms::new(Reveal::Size) };
             let plan = TablePlan::new(&terms, [2, 2]).expect("it is small");
-            let placed = |keys: [&str; 2]| place(Side::A, &keys, &plan, &Salt::new(&[1; 32], 0)).is_some();
+            let placed = |keys: [&str; 2]| place(PsiSide::A, &keys, &plan, &Salt::new(&[1; 32], 0)).is_some();
             assert!(placed(["ann", "bob"]) && !placed(["ann", "ann"]));
         }
     }

@@ -1,8 +1,8 @@
 //! Pins the bytes of every protocol on the wire in the file of digests.
 
 use crate::{
-    Method, Protocol, Reveal, Side, Store, Terms, circuit, intersect,
-    oprf::{Budget, Key, answer, ask},
+    CircuitProtocol, Method, PsiSide, PsiTerms, Reveal, Store, circuit, intersect,
+    oprf::{Budget, ListKey, answer, ask},
     plain::{Digester, ItemDigest, Parameters, Payloads, Receiver, Sender},
     random::seeded,
 };
@@ -124,17 +124,17 @@ fn by_opprf(all: &mut Digests) {
 fn by_circuits(all: &mut Digests) {
     for reveal in [Reveal::Size, Reveal::Items, Reveal::Flags] {
         for method in [Method::Scs, Method::Phasing] {
-            for protocol in [Protocol::Yao, Protocol::Gmw] {
-                let terms = Terms { circuit: Some(method), protocol, ..Terms::new(reveal) };
+            for protocol in [CircuitProtocol::Yao, CircuitProtocol::Gmw] {
+                let terms = PsiTerms { circuit: Some(method), protocol, ..PsiTerms::new(reveal) };
                 let trace = Trace::new();
-                let side = |side: Side, keys: std::ops::Range<u32>| {
+                let side = |side: PsiSide, keys: std::ops::Range<u32>| {
                     move |channel: &mut Channel| {
                         let keys: Vec<String> = keys.map(|i| format!("customer {i}")).collect();
                         intersect(channel, side, &keys, &terms, Backend::best(), &mut |_, _| {})
                             .expect("an honest run");
                     }
                 };
-                both(&trace, side(Side::A, 0..20), side(Side::B, 12..40));
+                both(&trace, side(PsiSide::A, 0..20), side(PsiSide::B, 12..40));
                 all.ran(&format!("psi/{method}/{protocol}/{reveal}"), &trace);
             }
         }
@@ -159,7 +159,7 @@ fn queries(all: &mut Digests) {
         &trace,
         |channel| drop(ask(channel, &items).expect("an honest owner").expect("few items")),
         |channel| {
-            let key = Key::draw().expect("it draws from a seed");
+            let key = ListKey::draw().expect("it draws from a seed");
             assert_eq!(answer(channel, &key, 9, &Endless).expect("an honest asker"), Ok(3));
         },
     );

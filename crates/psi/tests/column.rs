@@ -1,20 +1,20 @@
 //! Files that are fine, and the errors for those that are not.
 
 use hushwire_files::{FilePlace, Rows, csv_line, write_columns};
-use hushwire_psi::{Beside, Carried, KeyColumn, KeySpec, Keys, PsiError, Set};
+use hushwire_psi::{Beside, Carried, KeyColumn, KeySpec, PsiError, Set, TableKeys};
 use proptest::prelude::*;
 use std::path::Path;
 
-fn read(csv: &[u8], name: &str) -> Result<Keys, String> {
-    Keys::from_csv(Path::new("a.csv"), csv, &KeySpec::column(name)).map_err(|e| e.to_string())
+fn read(csv: &[u8], name: &str) -> Result<TableKeys, String> {
+    TableKeys::from_csv(Path::new("a.csv"), csv, &KeySpec::column(name)).map_err(|e| e.to_string())
 }
 
 /// The fields of each row's key.
-fn each(keys: &Keys) -> Vec<Option<Vec<String>>> {
-    keys.each().map(|key| key.map(Keys::fields)).collect()
+fn each(keys: &TableKeys) -> Vec<Option<Vec<String>>> {
+    keys.each().map(|key| key.map(TableKeys::fields)).collect()
 }
 
-fn set(keys: Keys) -> Set<[u8; 32]> {
+fn set(keys: TableKeys) -> Set<[u8; 32]> {
     Set::new(keys, |key| *blake3::hash(key).as_bytes())
 }
 
@@ -42,7 +42,7 @@ fn files_of_many_programs_are_read() {
     assert_eq!(keys(b"id,x\na,\"two\nlines\"\nb c,\xff\n"), expected, "other columns may hold anything");
     assert_eq!(keys(b"id\n"), Ok(vec![]));
     assert_eq!(count(b"id\nAnn\nann\n"), Ok(2));
-    assert_eq!(set(Keys::of(["x", "y", "x"])).by_row().collect::<Vec<_>>(), [Some(0), Some(1), Some(0)]);
+    assert_eq!(set(TableKeys::of(["x", "y", "x"])).by_row().collect::<Vec<_>>(), [Some(0), Some(1), Some(0)]);
 }
 
 #[test]
@@ -69,7 +69,8 @@ fn what_is_wrong_is_said_with_file_line_and_remedy() {
         error(b"x,id\n1,2\n3,\xff\xfe\n", "id"),
         "cannot read a.csv, line 3: the key in column id is not UTF-8; save the file as UTF-8 at both parties"
     );
-    let missing = Keys::read(Path::new("/nowhere/a.csv"), &KeySpec::column("id")).err().unwrap().to_string();
+    let missing =
+        TableKeys::read(Path::new("/nowhere/a.csv"), &KeySpec::column("id")).err().unwrap().to_string();
     assert!(
         missing.starts_with("cannot read /nowhere/a.csv: ") && missing.ends_with("; check the spelling"),
         "{missing}"
@@ -86,7 +87,7 @@ fn keys_of_several_columns_are_no_others_keys() {
     };
     let csv = "first,last,mail\nab,c,A@x\na,bc, a@X\nab,,b@x\n,c,c@x\nab,c,none\n";
     let keys = |names: &[(&str, &str)]| {
-        Keys::from_csv(Path::new("a.csv"), csv.as_bytes(), &spec(names).unwrap()).unwrap()
+        TableKeys::from_csv(Path::new("a.csv"), csv.as_bytes(), &spec(names).unwrap()).unwrap()
     };
     let names = keys(&[("first", "trim"), ("last", "trim")]);
     let field = |a: &str, b: &str| Some(vec![a.to_owned(), b.to_owned()]);
@@ -116,7 +117,7 @@ fn carried(names: &[&str], bytes: usize) -> Result<Carried, String> {
 /// The fields that go with each different key of column `k`.
 fn payloads(csv: &str, carried: &Carried) -> Result<Vec<Vec<String>>, String> {
     let path = Path::new("b.csv");
-    let keys = Keys::from_csv(path, csv.as_bytes(), &KeySpec::column("k")).expect("keys");
+    let keys = TableKeys::from_csv(path, csv.as_bytes(), &KeySpec::column("k")).expect("keys");
     let payloads = carried.read(path, || Rows::new(path, csv.as_bytes()), &keys);
     let payloads = payloads.map_err(|e| {
         assert!(matches!(e, PsiError::File(_)), "{e:?}");
@@ -206,7 +207,7 @@ fn columns_that_cannot_be_carried_are_named_with_their_row() {
     assert!(read(&long).expect_err("long").contains("the widest row has 5000 bytes, and 4096 are the most"));
     let path = Path::new("b.csv");
     let latin = b"k,plan,gr\xc3\xb6\xc3\x9fe\nx,\xe4,1\n";
-    let keys = Keys::from_csv(path, &latin[..], &KeySpec::column("k")).expect("keys");
+    let keys = TableKeys::from_csv(path, &latin[..], &KeySpec::column("k")).expect("keys");
     let odd = wide.read(path, || Rows::new(path, &latin[..]), &keys).expect_err("Latin-1").to_string();
     assert!(odd.contains("line 2: column plan is not UTF-8"), "{odd}");
     // A file that changed since its keys were read.
@@ -231,8 +232,11 @@ fn columns_of_the_other_party_stand_behind_those_of_the_table() {
     let path = Path::new("a.csv");
     let text = "id,k\n1,x\n2,\"y, z\"\n3,\n4,x\n";
     let theirs = carried(&["plan", "note"], 30).expect("columns");
-    let keys =
-        Keys::from_csv(path, &b"k,plan,note\nx,gold,\"a \"\"b\"\"\"\nw,tin,\n"[..], &KeySpec::column("k"));
+    let keys = TableKeys::from_csv(
+        path,
+        &b"k,plan,note\nx,gold,\"a \"\"b\"\"\"\nw,tin,\n"[..],
+        &KeySpec::column("k"),
+    );
     let other = "k,plan,note\nx,gold,\"a \"\"b\"\"\"\nw,tin,\n";
     let payloads =
         theirs.read(path, || Rows::new(path, other.as_bytes()), &keys.expect("keys")).expect("fields");

@@ -3,7 +3,9 @@
 use hushwire_aes::Backend;
 use hushwire_block::registry;
 use hushwire_machine::{Channel, PartyId, Tap, Toss, inproc};
-use hushwire_psi::{Found, KeySpec, Keys, Method, Outcome, PsiError, Reveal, Set, Side, Terms, intersect};
+use hushwire_psi::{
+    Found, KeySpec, Method, Outcome, PsiError, PsiSide, PsiTerms, Reveal, Set, TableKeys, intersect,
+};
 use proptest::prelude::*;
 use std::{
     collections::HashSet,
@@ -20,14 +22,18 @@ fn channels() -> [Channel; 2] {
 }
 
 /// Both parties, on threads of their own.
-fn both(terms: [Terms; 2], sets: [&[String]; 2]) -> [Result<Outcome, PsiError>; 2] {
+fn both(terms: [PsiTerms; 2], sets: [&[String]; 2]) -> [Result<Outcome, PsiError>; 2] {
     over(channels(), terms, sets)
 }
 
-fn over(channels: [Channel; 2], terms: [Terms; 2], sets: [&[String]; 2]) -> [Result<Outcome, PsiError>; 2] {
+fn over(
+    channels: [Channel; 2],
+    terms: [PsiTerms; 2],
+    sets: [&[String]; 2],
+) -> [Result<Outcome, PsiError>; 2] {
     let [mut a, mut b] = channels;
-    let run = |channel: &mut Channel, side: Side| {
-        let i = usize::from(side == Side::B);
+    let run = |channel: &mut Channel, side: PsiSide| {
+        let i = usize::from(side == PsiSide::B);
         let mut last = None;
         let outcome = intersect(channel, side, sets[i], &terms[i], Backend::best(), &mut |done, of| {
             // The first report has none done of `of`, every later one more.
@@ -45,16 +51,16 @@ fn over(channels: [Channel; 2], terms: [Terms; 2], sets: [&[String]; 2]) -> [Res
         let [first, second] = [0, 1].map(|end| registry::here().end(end));
         let other = scope.spawn(move || {
             let _end = second.enter();
-            run(&mut b, Side::B)
+            run(&mut b, PsiSide::B)
         });
         let _end = first.enter();
-        let first = run(&mut a, Side::A);
+        let first = run(&mut a, PsiSide::A);
         drop(a);
         [first, other.join().unwrap()]
     })
 }
 
-fn check(terms: Terms, sets: [&[String]; 2]) -> [Outcome; 2] {
+fn check(terms: PsiTerms, sets: [&[String]; 2]) -> [Outcome; 2] {
     let [a, b] = both([terms; 2], sets).map(Result::unwrap);
     let hashed: Vec<HashSet<&String>> = sets.iter().map(|set| set.iter().collect()).collect();
     let expected = |i: usize| sets[i].iter().map(|key| hashed[1 - i].contains(key)).collect::<Vec<bool>>();
@@ -84,7 +90,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
     fn intersections_are_those_of_sets(a in 0usize..60, b in 0usize..60, shift in 0usize..60, kind in 0usize..6) {
-        let terms = Terms { circuit: METHODS[kind % 2], ..Terms::new(ALL[kind / 2]) };
+        let terms = PsiTerms { circuit: METHODS[kind % 2], ..PsiTerms::new(ALL[kind / 2]) };
         check(terms, [&keys(0, a), &keys(shift, shift + b)]);
     }
 }
@@ -93,7 +99,7 @@ proptest! {
 fn every_circuit_reveals_what_was_agreed() {
     for reveal in ALL {
         for circuit in METHODS {
-            let terms = Terms { circuit, ..Terms::new(reveal) };
+            let terms = PsiTerms { circuit, ..PsiTerms::new(reveal) };
             for (a, b) in
                 [(0..0, 0..5), (0..5, 0..0), (0..0, 0..0), (0..1, 0..1), (0..1, 1..2), (0..40, 20..23)]
             {
@@ -109,10 +115,10 @@ fn every_circuit_reveals_what_was_agreed() {
 #[test]
 fn large_tables_run_in_pieces() {
     for reveal in ALL {
-        let terms = Terms { circuit: Some(Method::Phasing), ..Terms::new(reveal) };
+        let terms = PsiTerms { circuit: Some(Method::Phasing), ..PsiTerms::new(reveal) };
         check(terms, [&keys(0, 20), &keys(10, 3_010)]);
     }
-    let terms = Terms { circuit: Some(Method::Phasing), ..Terms::new(Reveal::Flags) };
+    let terms = PsiTerms { circuit: Some(Method::Phasing), ..PsiTerms::new(Reveal::Flags) };
     check(terms, [&keys(0, 2), &keys(1, 10_001)]);
 }
 
@@ -129,7 +135,7 @@ impl Tap for Sent {
 }
 
 /// All messages of A and of B, after the one byte of each salt.
-fn messages(terms: Terms, sets: [&[String]; 2]) -> [Vec<Vec<u8>>; 2] {
+fn messages(terms: PsiTerms, sets: [&[String]; 2]) -> [Vec<Vec<u8>>; 2] {
     let (mut channels, sent) = (channels(), [Sent::default(), Sent::default()]);
     channels.iter_mut().zip(&sent).for_each(|(channel, sent)| channel.tap(Box::new(sent.clone())));
     over(channels, [terms; 2], sets).into_iter().for_each(|ended| drop(ended.unwrap()));
@@ -139,7 +145,7 @@ fn messages(terms: Terms, sets: [&[String]; 2]) -> [Vec<Vec<u8>>; 2] {
 #[test]
 fn lengths_of_messages_tell_sizes_and_nothing_else() {
     for (reveal, circuit) in ALL.into_iter().flat_map(|reveal| METHODS.map(|circuit| (reveal, circuit))) {
-        let terms = Terms { circuit, ..Terms::new(reveal) };
+        let terms = PsiTerms { circuit, ..PsiTerms::new(reveal) };
         let lengths = |from: usize| {
             let messages = messages(terms, [&keys(0, 20), &keys(from, from + 30)]);
             messages.map(|all| all.iter().map(Vec::len).collect::<Vec<_>>())
@@ -152,7 +158,7 @@ fn lengths_of_messages_tell_sizes_and_nothing_else() {
 #[test]
 fn items_are_told_in_order_and_filled_up() {
     for circuit in METHODS {
-        let terms = Terms { circuit, ..Terms::new(Reveal::Items) };
+        let terms = PsiTerms { circuit, ..PsiTerms::new(Reveal::Items) };
         let [sent, _] = messages(terms, [&keys(0, 20), &keys(10, 40)]);
         let values =
             sent.last().unwrap().chunks_exact(16).map(|value| u128::from_le_bytes(value.try_into().unwrap()));
@@ -165,7 +171,7 @@ fn items_are_told_in_order_and_filled_up() {
 /// A number of each piece of the tables would tell A more than the sum.
 #[test]
 fn what_a_learns_of_a_size_before_the_last_message_is_masked() {
-    let terms = Terms { circuit: Some(Method::Phasing), ..Terms::new(Reveal::Size) };
+    let terms = PsiTerms { circuit: Some(Method::Phasing), ..PsiTerms::new(Reveal::Size) };
     let last = || messages(terms, [&keys(0, 20), &keys(10, 40)]).map(|all| all.last().cloned().unwrap());
     let runs = [last(), last()];
     for side in 0..2 {
@@ -183,7 +189,7 @@ fn what_a_learns_of_a_size_before_the_last_message_is_masked() {
 
 #[test]
 fn the_cheaper_circuit_is_taken() {
-    let circuit = |reveal, a, b| check(Terms::new(reveal), [&keys(0, a), &keys(0, b)])[0].clone();
+    let circuit = |reveal, a, b| check(PsiTerms::new(reveal), [&keys(0, a), &keys(0, b)])[0].clone();
     let few = circuit(Reveal::Flags, 1, 50);
     assert_eq!((few.circuit, few.ands), (Method::Phasing, 50 * (few.width as u64 - 1)));
     assert_eq!(circuit(Reveal::Size, 40, 40).circuit, Method::Scs);
@@ -193,7 +199,7 @@ fn the_cheaper_circuit_is_taken() {
 #[test]
 fn parties_that_want_something_else_hear_so() {
     let sets = [keys(0, 3), keys(0, 3)];
-    let terms = [Terms::new(Reveal::Size), Terms::new(Reveal::Items)];
+    let terms = [PsiTerms::new(Reveal::Size), PsiTerms::new(Reveal::Items)];
     for result in both(terms, [&sets[0], &sets[1]]) {
         let error = result.unwrap_err();
         assert!(matches!(error, PsiError::Terms { peer: Some(_) }), "{error}");
@@ -203,10 +209,12 @@ fn parties_that_want_something_else_hear_so() {
 #[test]
 fn two_parties_of_one_side_hear_so() {
     let [mut a, mut b] = channels();
-    let (set, terms) =
-        (keys(0, 3), Terms { protocol: hushwire_psi::Protocol::Gmw, ..Terms::new(Reveal::Size) });
+    let (set, terms) = (
+        keys(0, 3),
+        PsiTerms { protocol: hushwire_psi::CircuitProtocol::Gmw, ..PsiTerms::new(Reveal::Size) },
+    );
     let run = |channel: &mut Channel| {
-        intersect(channel, Side::A, &set, &terms, Backend::best(), &mut |_, _| {}).unwrap_err()
+        intersect(channel, PsiSide::A, &set, &terms, Backend::best(), &mut |_, _| {}).unwrap_err()
     };
     let errors = thread::scope(|scope| {
         let other = scope.spawn(|| run(&mut b));
@@ -229,9 +237,9 @@ fn a_bin_that_memory_could_not_hold_is_refused() {
         b.exchange("name", &toss.opening(), &mut [0; 32]).unwrap();
     });
     let most = hushwire_psi::Most([Some(1 << 22); 2]);
-    let terms = Terms { circuit: Some(Method::Phasing), most, ..Terms::new(Reveal::Flags) };
+    let terms = PsiTerms { circuit: Some(Method::Phasing), most, ..PsiTerms::new(Reveal::Flags) };
     let error =
-        intersect(&mut a, Side::A, &keys(0, 17), &terms, Backend::best(), &mut |_, _| {}).unwrap_err();
+        intersect(&mut a, PsiSide::A, &keys(0, 17), &terms, Backend::best(), &mut |_, _| {}).unwrap_err();
     assert!(matches!(error, PsiError::TooLarge { .. }), "{error}");
     peer.join().unwrap();
 }
@@ -245,7 +253,7 @@ fn a_peer_with_impossible_numbers_is_named() {
         theirs[32..40].copy_from_slice(&count.to_le_bytes());
         theirs
     };
-    let terms = || Terms::new(Reveal::Items);
+    let terms = || PsiTerms::new(Reveal::Items);
     for (count, salt) in [(u64::MAX, None), (1 << 40, None), (3, Some(7u8))] {
         let [mut a, mut b] = channels();
         let peer = thread::spawn(move || {
@@ -261,7 +269,8 @@ fn a_peer_with_impossible_numbers_is_named() {
             }
         });
         let keys = keys(0, 3);
-        let error = intersect(&mut a, Side::A, &keys, &terms(), Backend::best(), &mut |_, _| {}).unwrap_err();
+        let error =
+            intersect(&mut a, PsiSide::A, &keys, &terms(), Backend::best(), &mut |_, _| {}).unwrap_err();
         match salt {
             None => assert!(matches!(error, PsiError::TooLarge { .. }), "{error}"),
             Some(_) => assert!(matches!(error, PsiError::Malformed { message: "salt", .. }), "{error}"),
@@ -273,21 +282,21 @@ fn a_peer_with_impossible_numbers_is_named() {
 #[test]
 fn duplicates_count_once_and_rows_keep_their_order() {
     let keys =
-        |text: &str| Keys::from_csv("x.csv".as_ref(), text.as_bytes(), &KeySpec::column("id")).unwrap();
+        |text: &str| TableKeys::from_csv("x.csv".as_ref(), text.as_bytes(), &KeySpec::column("id")).unwrap();
     let sets = ["name,id\nx,7\ny, 8 \nz,7\nw,\n\"v, w\",9\n", "id\n9\n9\n7\n"].map(|text| {
         let keys = keys(text);
         let set = Set::of(&keys, |key| *blake3::hash(key).as_bytes());
         let mut texts: Vec<Option<String>> = vec![None; set.items().len()];
         for (key, item) in keys.each().zip(set.by_row()) {
             if let (Some(key), Some(item)) = (key, item) {
-                texts[item] = Keys::fields(key).pop();
+                texts[item] = TableKeys::fields(key).pop();
             }
         }
         (set, texts.into_iter().map(Option::unwrap).collect::<Vec<_>>())
     });
     let [(a, ours), (_, theirs)] = sets;
     assert_eq!(ours, ["7", "8", "9"]);
-    let [outcome, _] = check(Terms::new(Reveal::Flags), [&ours, &theirs]);
+    let [outcome, _] = check(PsiTerms::new(Reveal::Flags), [&ours, &theirs]);
     let Found::Keys(found) = outcome.found else { panic!("A learns flags") };
     assert_eq!(a.flags(&found), [true, false, true, false, true]);
 }

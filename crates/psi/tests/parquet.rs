@@ -3,10 +3,10 @@
 
 use hushwire_files::{
     FileError, FilePlace, Rows,
-    parquet::{Column, Field, Kind, write},
+    parquet::{ParquetColumn, ParquetField, ParquetType, write},
     write_columns, write_flags, write_parquet, write_parquet_columns, write_rows,
 };
-use hushwire_psi::{Beside, Carried, KeyColumn, KeySpec, Keys, amounts};
+use hushwire_psi::{Beside, Carried, KeyColumn, KeySpec, TableKeys, amounts};
 use std::{fs::File, path::Path};
 
 /// name, a number that may be NULL, a day.
@@ -22,15 +22,15 @@ const CSV: &str = "name,n,day\n Ann@X.org,7,1970-01-01\nbob,,1970-01-02\n,-2,197
 
 fn table(path: &Path) {
     let columns = [
-        Column::new("name", Kind::Text, true),
-        Column::new("n", Kind::Integer { bits: 32 }, true),
-        Column::new("day", Kind::Date, false),
+        ParquetColumn::new("name", ParquetType::Text, true),
+        ParquetColumn::new("n", ParquetType::Integer { bits: 32 }, true),
+        ParquetColumn::new("day", ParquetType::Date, false),
     ];
     let file = File::create(path).expect("a file");
     write(file, &columns, ROWS.len(), |row, column| match (ROWS[row], column) {
-        ((name, ..), 0) => name.map_or(Field::Null, |name| Field::Text(name.as_bytes())),
-        ((_, n, _), 1) => n.map_or(Field::Null, Field::Number),
-        ((.., day), _) => Field::Number(day),
+        ((name, ..), 0) => name.map_or(ParquetField::Null, |name| ParquetField::Text(name.as_bytes())),
+        ((_, n, _), 1) => n.map_or(ParquetField::Null, ParquetField::Number),
+        ((.., day), _) => ParquetField::Number(day),
     })
     .expect("written");
 }
@@ -49,7 +49,7 @@ fn keys_and_numbers_are_those_of_the_same_csv() {
     let [parquet, csv] = ["t.parquet", "t.csv"].map(|name| dir.path().join(name));
     table(&parquet);
     std::fs::write(&csv, CSV).expect("written");
-    let each = |keys: &Keys| keys.each().map(|key| key.map(<[u8]>::to_vec)).collect::<Vec<_>>();
+    let each = |keys: &TableKeys| keys.each().map(|key| key.map(<[u8]>::to_vec)).collect::<Vec<_>>();
     for columns in [
         &[("name", "trim")][..],
         &[("name", "exact")],
@@ -57,13 +57,13 @@ fn keys_and_numbers_are_those_of_the_same_csv() {
         &[("n", "trim")],
         &[("day", "trim"), ("name", "nfc case")],
     ] {
-        let [a, b] = [&parquet, &csv].map(|path| Keys::read(path, &spec(columns)).expect("keys"));
+        let [a, b] = [&parquet, &csv].map(|path| TableKeys::read(path, &spec(columns)).expect("keys"));
         assert_eq!(each(&a), each(&b), "{columns:?}");
         assert_eq!((a.rows(), a.samples()), (b.rows(), b.samples()));
         let [a, b] = [a, b].map(|keys| keys.left_out());
         assert_eq!((a.empty, a.malformed), (b.empty, b.malformed));
     }
-    let email = Keys::read(&parquet, &spec(&[("name", "email")])).expect("keys");
+    let email = TableKeys::read(&parquet, &spec(&[("name", "email")])).expect("keys");
     assert_eq!(email.left_out().first_malformed, Some(FilePlace::Row(2)));
     let sums = [&parquet, &csv].map(|path| {
         let mut rows = Rows::open(path).expect("open");
@@ -137,7 +137,8 @@ fn files_that_do_not_serve_are_errors_with_their_place() {
     let [good, bad, csv] = ["good.parquet", "bad.parquet", "t.csv"].map(|name| dir.path().join(name));
     table(&good);
     let bytes = std::fs::read(&good).expect("read");
-    let error = |result: Result<Keys, FileError>| result.err().map_or_else(String::new, |e| e.to_string());
+    let error =
+        |result: Result<TableKeys, FileError>| result.err().map_or_else(String::new, |e| e.to_string());
     for (bytes, words) in [
         (&bytes[..bytes.len() - 1], "it is no good Parquet"),
         (&bytes[8..], "it is no good Parquet"),
@@ -145,12 +146,12 @@ fn files_that_do_not_serve_are_errors_with_their_place() {
         (b"", "it is no good Parquet"),
     ] {
         std::fs::write(&bad, bytes).expect("written");
-        let e = error(Keys::read(&bad, &spec(&[("name", "trim")])));
+        let e = error(TableKeys::read(&bad, &spec(&[("name", "trim")])));
         assert!(e.contains("bad.parquet") && e.contains(words), "{e}");
     }
-    let e = error(Keys::read(&good, &spec(&[("mail", "trim")])));
+    let e = error(TableKeys::read(&good, &spec(&[("mail", "trim")])));
     assert!(e.contains("no column is called mail; there are name, n, day"), "{e}");
-    let e = error(Keys::read(&dir.path().join("none.parquet"), &spec(&[("name", "trim")])));
+    let e = error(TableKeys::read(&dir.path().join("none.parquet"), &spec(&[("name", "trim")])));
     assert!(e.contains("check the spelling"), "{e}");
     let e = amounts(&good, &mut Rows::open(&good).expect("open"), "day").expect_err("days").to_string();
     assert!(e.contains("row 1: column day has \"1970-01-01\""), "{e}");
@@ -177,7 +178,7 @@ fn columns_of_the_other_party_go_from_either_format_to_either() {
     // Rows of one key have other days, and those of no key count for nothing.
     let spec = KeySpec::column("name");
     let payloads = [&parquet, &csv].map(|path| {
-        let keys = Keys::read(path, &spec).expect("keys");
+        let keys = TableKeys::read(path, &spec).expect("keys");
         theirs.read(path, || Rows::open(path), &keys).expect("fields")
     });
     assert_eq!(payloads[0], payloads[1]);
@@ -185,7 +186,7 @@ fn columns_of_the_other_party_go_from_either_format_to_either() {
     let e = theirs.read(
         &parquet,
         || Rows::open(&parquet),
-        &Keys::read(&parquet, &KeySpec::column("n")).expect("keys"),
+        &TableKeys::read(&parquet, &KeySpec::column("n")).expect("keys"),
     );
     let e = e.expect_err("two rows have 7").to_string();
     assert!(e.contains("row 4: its key is that of row 1, with another field in day; "), "{e}");

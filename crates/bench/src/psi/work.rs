@@ -6,7 +6,7 @@ use hushwire_aes::Backend;
 use hushwire_machine::{Channel, Meter, drive::Driver};
 use hushwire_ot::{Context, Level, Sid};
 use hushwire_prg::Seed;
-use hushwire_psi::{Found, Side, Store, Terms, circuit, intersect, plain};
+use hushwire_psi::{Found, PsiSide, PsiTerms, Store, circuit, intersect, plain};
 
 use super::Point;
 use crate::{BoxError, bounds::count, net};
@@ -219,10 +219,10 @@ fn run(
             circuit(point, context, is_sender, channel, &seed)
         }
         Method::Phasing | Method::Scs => {
-            let mut terms = Terms::new(hushwire_psi::Reveal::Items);
+            let mut terms = PsiTerms::new(hushwire_psi::Reveal::Items);
             let scs = point.method == Method::Scs;
             terms.circuit = Some(if scs { hushwire_psi::Method::Scs } else { hushwire_psi::Method::Phasing });
-            let side = if is_sender { Side::B } else { Side::A };
+            let side = if is_sender { PsiSide::B } else { PsiSide::A };
             let keys: Vec<String> =
                 (0..n).map(|i| u64::from_le_bytes(item(i, n, is_sender)).to_string()).collect();
             let outcome = intersect(channel, side, &keys, &terms, context.backend, &mut |_, _| {})?;

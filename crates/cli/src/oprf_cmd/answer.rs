@@ -7,7 +7,7 @@ use super::{
 use crate::{error::Error, log};
 use clap::Args;
 use hushwire::job::Fault;
-use hushwire_psi::oprf::{Budget, Refusal, Terms, answer};
+use hushwire_psi::oprf::{Budget, ListRefusal, ListTerms, answer};
 use hushwire_wire::Listener;
 use std::{
     path::PathBuf,
@@ -153,7 +153,7 @@ impl Drop for Leave<'_> {
 
 pub(super) fn run(args: &AnswerArgs) -> Result<(), Error> {
     let secret = Secret::read(&args.secret)?;
-    let terms = Terms { public: secret.key.public(), forms: secret.forms.clone() };
+    let terms = ListTerms { public: secret.key.public(), forms: secret.forms.clone() };
     let listener = Listener::bind(&args.listen).map_err(|e| Fault::from(e).during("listening"))?;
     let link = args.link.prepare(Side::Owner(listener), &terms)?;
     let budget = Shared(Mutex::new(Hourly::new(args.per_hour)));
@@ -200,8 +200,8 @@ fn one(mut open: Link<'_>, secret: &Secret, most: u64, budget: &impl Budget) -> 
     let answered = answer(&mut open.channel, &secret.key, most, budget).map_err(|e| open.failed(e))?;
     let told = match answered {
         Ok(count) => format!("answered {count} keys"),
-        Err(Refusal::AtOnce(_)) => "refused a query: more keys than --most".to_owned(),
-        Err(Refusal::ForNow(left)) => format!("refused a query: {left} keys are left of --per-hour"),
+        Err(ListRefusal::AtOnce(_)) => "refused a query: more keys than --most".to_owned(),
+        Err(ListRefusal::ForNow(left)) => format!("refused a query: {left} keys are left of --per-hour"),
     };
     open.confirm()?;
     Ok(told)
@@ -242,7 +242,7 @@ mod tests {
     /// any rate.
     #[test]
     fn an_asker_that_goes_mid_answer_is_charged() {
-        let key = hushwire_psi::oprf::Key::draw().unwrap_or_else(|e| panic!("{e}"));
+        let key = hushwire_psi::oprf::ListKey::draw().unwrap_or_else(|e| panic!("{e}"));
         let ids = [0, 1].map(hushwire_machine::PartyId);
         // A part of the answer at a time, as on a network.
         let mut nets = hushwire_machine::inproc::mesh_capped(&ids, 1, Duration::from_secs(60), 64);

@@ -4,7 +4,7 @@ use crate::{error::Error, files::RunFiles, keys, log};
 use clap::Args;
 use hushwire::job::{Fault, session_of};
 use hushwire_machine::{Channel, Net, NetError, PartyId, Reason};
-use hushwire_psi::{PsiError, oprf::Terms};
+use hushwire_psi::{PsiError, oprf::ListTerms};
 use hushwire_wire::{Identity, Listener, PeerConfig, Pin, SessionConfig, TransportKind, connect_observed};
 use std::{
     path::PathBuf,
@@ -66,7 +66,7 @@ impl LinkArgs {
         files.reads("this side's private key", &self.identity);
     }
 
-    pub(super) fn prepare(&self, side: Side, terms: &Terms) -> Result<Prepared, Error> {
+    pub(super) fn prepare(&self, side: Side, terms: &ListTerms) -> Result<Prepared, Error> {
         let pin = self.pin.parse().map_err(|e| Error::Usage(format!("--pin: {e}")))?;
         let identity = keys::identity(&self.identity)?;
         if let Side::Owner(listener) = &side {

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use hushwire::job::read_private_key;
-use hushwire_psi::oprf::Key;
+use hushwire_psi::oprf::ListKey;
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -20,7 +20,7 @@ const END: &str = "-----END HUSHWIRE PSI PRIVATE KEY-----";
 /// -----END HUSHWIRE PSI PRIVATE KEY-----
 /// ```
 pub(super) struct Secret {
-    pub(super) key: Key,
+    pub(super) key: ListKey,
     pub(super) forms: String,
 }
 
@@ -44,7 +44,7 @@ impl Secret {
         };
         let mut bytes = Zeroizing::new([0; 32]);
         let decoded =
-            hex::decode_to_slice(digits, &mut bytes[..]).ok().and_then(|()| Key::from_bytes(&bytes));
+            hex::decode_to_slice(digits, &mut bytes[..]).ok().and_then(|()| ListKey::from_bytes(&bytes));
         let key = decoded.ok_or_else(|| wrong("its key is damaged"))?;
         Ok(Self { key, forms: (*forms).to_owned() })
     }

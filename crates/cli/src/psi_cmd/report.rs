@@ -4,18 +4,18 @@ use super::PsiArgs;
 use crate::{error::Error, run_report::OfMember, supervisor::OfProcess};
 use hushwire::job::{Intersection, PsiReport, PsiTask, Words, size};
 use hushwire_aes::Backend;
-use hushwire_psi::Side;
+use hushwire_psi::PsiSide;
 use serde::Serialize;
 
 /// The result of `side` as it is printed, `None` where it is in a file. Both parties must have
 /// found as many keys.
-pub(super) fn result(ended: &[OfProcess<Intersection>], side: Side) -> Result<Option<Vec<u8>>, Error> {
+pub(super) fn result(ended: &[OfProcess<Intersection>], side: PsiSide) -> Result<Option<Vec<u8>>, Error> {
     let differ = || {
         let cause = "the parties found different things".to_owned();
         Error::internal("comparing results", cause)
     };
     let found: Vec<u64> = ended.iter().filter_map(|process| process.outcome.learnt.found).collect();
-    let own = ended.get(usize::from(side == Side::B)).ok_or_else(differ)?;
+    let own = ended.get(usize::from(side == PsiSide::B)).ok_or_else(differ)?;
     match found.as_slice() {
         [first, rest @ ..] if rest.iter().all(|found| found == first) => Ok(own.outcome.learnt.text.clone()),
         _ => Err(differ()),
@@ -45,15 +45,15 @@ impl Report {
         task: &PsiTask,
         backend: Backend,
         ended: &[OfProcess<Intersection>],
-        side: Side,
+        side: PsiSide,
         seconds: f64,
     ) -> Self {
         let parties = ["a", "b"].iter().zip(ended);
         Report {
             command: "local psi",
             version: env!("CARGO_PKG_VERSION"),
-            of_kind: task.report(&ended[usize::from(side == Side::B)].outcome.learnt),
-            of_b: side == Side::B,
+            of_kind: task.report(&ended[usize::from(side == PsiSide::B)].outcome.learnt),
+            of_b: side == PsiSide::B,
             seconds,
             transport: args.between.transport.clone(),
             aes_tier: backend.tier().name(),

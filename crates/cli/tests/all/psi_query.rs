@@ -2,7 +2,7 @@
 
 use crate::common::{Place, Ran};
 use hushwire_machine::{Net, PartyId};
-use hushwire_psi::oprf::{List, Terms};
+use hushwire_psi::oprf::{List, ListTerms};
 use hushwire_testkit::Port;
 use hushwire_wire::{Identity, PeerConfig, SessionConfig, TransportKind, connect};
 use std::{
@@ -146,7 +146,7 @@ fn queries_at_the_same_time_are_all_answered_from_one_budget() {
 /// A session with the owner in which nothing is asked.
 fn connected(world: &World) -> Net {
     let list = List::open(&world.place.at("all.list")).unwrap_or_else(|e| panic!("{e}"));
-    let terms = Terms { public: list.public(), forms: list.forms().to_owned() };
+    let terms = ListTerms { public: list.public(), forms: list.forms().to_owned() };
     let pem = String::from_utf8(world.place.get("asker.pem")).unwrap_or_else(|e| panic!("{e}"));
     let identity = Identity::from_pem(&pem).unwrap_or_else(|e| panic!("{e}"));
     let pin = world.pins[0].parse().unwrap_or_else(|e| panic!("{e}"));

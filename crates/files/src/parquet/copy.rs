@@ -1,4 +1,4 @@
-//! Rows of one file in another, as they stand.
+//! Rows of one file in another file, without any change.
 
 use super::{Rows, rows::guarded, write::refused};
 use crate::FileError;
@@ -20,7 +20,8 @@ use std::{io::Write, path::Path, sync::Arc};
 /// LOCAL: rows of a column that are decoded at once.
 const BATCH: usize = 4096;
 
-/// Gives a field of a column behind the file's own, by the number of its row in the file and its own among those columns.
+/// Gives a field of a column behind the file's own, by the number of its row in the file and its
+/// own among those columns.
 pub type Beside<'a> = dyn Fn(usize, usize) -> &'a [u8] + 'a;
 
 /// The rows that a copy has.
@@ -55,12 +56,12 @@ impl Copied<'_> {
 }
 
 impl Rows {
-    /// Writes rows of the file as another file, whatever has been read of it and chosen: all columns with their types, nested ones
-    /// too. `flags` are of its rows, one for each.
+    /// Writes rows of the file as another file, whatever has been read of it and chosen: all
+    /// columns with their types, nested ones too. `flags` are of its rows, one for each.
     ///
     /// # Errors
-    /// The file has not as many rows, or cannot be decoded; it has a column of a last one's name; `to` refuses, and the error names
-    /// no file.
+    /// The file has not as many rows, or cannot be decoded; it has a column of a last one's name;
+    /// `to` refuses, and the error names no file.
     pub fn copy(&self, flags: &[bool], copied: Copied<'_>, to: impl Write + Send) -> Result<(), FileError> {
         let wrong = |cause: String, remedy: &str| Err(FileError::new(self.path(), None, cause, remedy));
         if flags.len() as u64 != self.count() {

@@ -8,7 +8,7 @@ use std::fmt;
 
 /// The type of a column, which says how its fields are written as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ParquetType {
     /// true and false.
     Boolean,
     /// Whole numbers of 16, 32 or 64 bits with a sign.
@@ -33,37 +33,37 @@ pub enum Kind {
     Text,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ParquetType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kind::Boolean => f.write_str("BOOLEAN"),
-            Kind::Integer { bits: 16 } => f.write_str("SMALLINT"),
-            Kind::Integer { bits: 32 } => f.write_str("INTEGER"),
-            Kind::Integer { .. } => f.write_str("BIGINT"),
-            Kind::Decimal { precision, scale } => write!(f, "DECIMAL({precision}, {scale})"),
-            Kind::Date => f.write_str("DATE"),
-            Kind::Timestamp => f.write_str("TIMESTAMP"),
-            Kind::Double => f.write_str("DOUBLE"),
-            Kind::Text => f.write_str("VARCHAR"),
+            ParquetType::Boolean => f.write_str("BOOLEAN"),
+            ParquetType::Integer { bits: 16 } => f.write_str("SMALLINT"),
+            ParquetType::Integer { bits: 32 } => f.write_str("INTEGER"),
+            ParquetType::Integer { .. } => f.write_str("BIGINT"),
+            ParquetType::Decimal { precision, scale } => write!(f, "DECIMAL({precision}, {scale})"),
+            ParquetType::Date => f.write_str("DATE"),
+            ParquetType::Timestamp => f.write_str("TIMESTAMP"),
+            ParquetType::Double => f.write_str("DOUBLE"),
+            ParquetType::Text => f.write_str("VARCHAR"),
         }
     }
 }
 
 /// A column of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct ParquetColumn {
     /// Its name; of a nested one the path.
     pub name: String,
     /// Its type; `None` where there is none for it here.
-    pub kind: Option<Kind>,
+    pub kind: Option<ParquetType>,
     /// Whether fields may be NULL.
     pub nullable: bool,
 }
 
-impl Column {
+impl ParquetColumn {
     /// A column of a type.
     #[must_use]
-    pub fn new(name: &str, kind: Kind, nullable: bool) -> Self {
+    pub fn new(name: &str, kind: ParquetType, nullable: bool) -> Self {
         Self { name: name.to_owned(), kind: Some(kind), nullable }
     }
 }
@@ -82,7 +82,7 @@ pub(crate) enum TextForm {
 }
 
 /// The type of a file's column, and the form of its values.
-pub(crate) fn of(column: &ColumnDescriptor) -> Option<(Kind, TextForm)> {
+pub(crate) fn of(column: &ColumnDescriptor) -> Option<(ParquetType, TextForm)> {
     let flat = column.max_rep_level() == 0 && column.path().parts().len() == 1;
     if !flat || column.self_type().get_basic_info().repetition() == Repetition::REPEATED {
         return None;
@@ -90,21 +90,21 @@ pub(crate) fn of(column: &ColumnDescriptor) -> Option<(Kind, TextForm)> {
     let decimal = |precision: i32, scale: i32| {
         let (p, s) = (u8::try_from(precision).ok()?, u8::try_from(scale).ok()?);
         let fits = (1..=38).contains(&p) && s <= p;
-        fits.then_some((Kind::Decimal { precision: p, scale: s }, TextForm::Scaled(s)))
+        fits.then_some((ParquetType::Decimal { precision: p, scale: s }, TextForm::Scaled(s)))
     };
     let whole = |bits: i32, signed: bool| match (bits, signed) {
-        (..=16, true) | (..=8, false) => (Kind::Integer { bits: 16 }, TextForm::Plain),
-        (..=32, true) | (..=16, false) => (Kind::Integer { bits: 32 }, TextForm::Plain),
-        (..=32, false) => (Kind::Integer { bits: 64 }, TextForm::Unsigned),
-        (_, true) => (Kind::Integer { bits: 64 }, TextForm::Plain),
-        (_, false) => (Kind::Decimal { precision: 20, scale: 0 }, TextForm::Unsigned),
+        (..=16, true) | (..=8, false) => (ParquetType::Integer { bits: 16 }, TextForm::Plain),
+        (..=32, true) | (..=16, false) => (ParquetType::Integer { bits: 32 }, TextForm::Plain),
+        (..=32, false) => (ParquetType::Integer { bits: 64 }, TextForm::Unsigned),
+        (_, true) => (ParquetType::Integer { bits: 64 }, TextForm::Plain),
+        (_, false) => (ParquetType::Decimal { precision: 20, scale: 0 }, TextForm::Unsigned),
     };
-    let text = Some((Kind::Text, TextForm::Plain));
+    let text = Some((ParquetType::Text, TextForm::Plain));
     let physical = column.physical_type();
     let is_bytes = matches!(physical, Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY);
     match (physical, column.logical_type_ref()) {
         (_, Some(LogicalType::Decimal(d))) => decimal(d.precision, d.scale),
-        (Physical::INT32, Some(LogicalType::Date)) => Some((Kind::Date, TextForm::Days)),
+        (Physical::INT32, Some(LogicalType::Date)) => Some((ParquetType::Date, TextForm::Days)),
         (Physical::INT32 | Physical::INT64, Some(LogicalType::Integer(t))) => {
             Some(whole(t.bit_width.into(), t.is_signed))
         }
@@ -114,20 +114,22 @@ pub(crate) fn of(column: &ColumnDescriptor) -> Option<(Kind, TextForm)> {
                 TimeUnit::MICROS => 2,
                 TimeUnit::NANOS => 3,
             };
-            Some((Kind::Timestamp, TextForm::Ticks(ticks)))
+            Some((ParquetType::Timestamp, TextForm::Ticks(ticks)))
         }
-        (Physical::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Uuid)) => Some((Kind::Text, TextForm::Uuid)),
+        (Physical::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Uuid)) => {
+            Some((ParquetType::Text, TextForm::Uuid))
+        }
         (Physical::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json)) => text,
         (_, Some(_)) => None,
         // Older files have these words instead.
         (_, None) => match column.converted_type() {
             ConvertedType::DECIMAL => decimal(column.type_precision(), column.type_scale()),
-            ConvertedType::DATE if physical == Physical::INT32 => Some((Kind::Date, TextForm::Days)),
+            ConvertedType::DATE if physical == Physical::INT32 => Some((ParquetType::Date, TextForm::Days)),
             ConvertedType::TIMESTAMP_MILLIS if physical == Physical::INT64 => {
-                Some((Kind::Timestamp, TextForm::Ticks(1)))
+                Some((ParquetType::Timestamp, TextForm::Ticks(1)))
             }
             ConvertedType::TIMESTAMP_MICROS if physical == Physical::INT64 => {
-                Some((Kind::Timestamp, TextForm::Ticks(2)))
+                Some((ParquetType::Timestamp, TextForm::Ticks(2)))
             }
             ConvertedType::INT_8 | ConvertedType::INT_16 => Some(whole(16, true)),
             ConvertedType::UINT_8 => Some(whole(8, false)),
@@ -136,11 +138,11 @@ pub(crate) fn of(column: &ColumnDescriptor) -> Option<(Kind, TextForm)> {
             ConvertedType::UINT_64 => Some(whole(64, false)),
             ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON if is_bytes => text,
             ConvertedType::NONE | ConvertedType::INT_32 | ConvertedType::INT_64 => match physical {
-                Physical::BOOLEAN => Some((Kind::Boolean, TextForm::Plain)),
+                Physical::BOOLEAN => Some((ParquetType::Boolean, TextForm::Plain)),
                 Physical::INT32 => Some(whole(32, true)),
                 Physical::INT64 => Some(whole(64, true)),
-                Physical::INT96 => Some((Kind::Timestamp, TextForm::Ticks(3))),
-                Physical::FLOAT | Physical::DOUBLE => Some((Kind::Double, TextForm::Plain)),
+                Physical::INT96 => Some((ParquetType::Timestamp, TextForm::Ticks(3))),
+                Physical::FLOAT | Physical::DOUBLE => Some((ParquetType::Double, TextForm::Plain)),
                 Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY => text,
             },
             _ => None,

@@ -1,7 +1,7 @@
 //! Rows of a file, a batch of each column at a time.
 
 use super::{
-    Column,
+    ParquetColumn,
     fields::{self, Odd},
     kind::{self, TextForm},
 };
@@ -165,7 +165,7 @@ enum Fault {
 pub struct Rows {
     path: PathBuf,
     reader: SerializedFileReader<File>,
-    columns: Vec<Column>,
+    columns: Vec<ParquetColumn>,
     forms: Vec<Option<TextForm>>,
     chosen: Vec<usize>,
     chunks: Vec<Chunk>,
@@ -181,7 +181,8 @@ thread_local! {
     static DECODING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is within the decoder: a panic is caught then, and becomes an error. Hooks that end the process look at it.
+/// Whether this thread is within the decoder: a panic is caught then, and becomes an error. Hooks
+/// that end the process look at it.
 #[must_use]
 pub fn is_decoding() -> bool {
     DECODING.get()
@@ -220,7 +221,8 @@ impl Rows {
     /// As [`Rows::open`].
     pub fn new(path: &Path, file: File) -> Result<Self, FileError> {
         let mut begin = [0; 4];
-        // Whatever else is wrong with a shorter file, or one that cannot be read so, the decoder says.
+        // Whatever else is wrong with a shorter file, or one that cannot be read so, the decoder
+        // says.
         if file.read_exact_at(&mut begin, 0).is_ok() && !matches!(&begin, b"PAR1" | b"PARE") {
             let cause = "it is no good Parquet: it does not begin as Parquet does";
             let remedy =
@@ -233,7 +235,11 @@ impl Rows {
         for column in meta.schema_descr().columns() {
             let of = kind::of(column);
             let nullable = column.max_def_level() > 0;
-            columns.push(Column { name: column.path().string(), kind: of.map(|(kind, _)| kind), nullable });
+            columns.push(ParquetColumn {
+                name: column.path().string(),
+                kind: of.map(|(kind, _)| kind),
+                nullable,
+            });
             forms.push(of.map(|(_, form)| form));
         }
         let groups = reader.metadata().row_groups();
@@ -252,7 +258,7 @@ impl Rows {
 
     /// Columns of the file.
     #[must_use]
-    pub fn columns(&self) -> &[Column] {
+    pub fn columns(&self) -> &[ParquetColumn] {
         &self.columns
     }
 
@@ -303,7 +309,8 @@ impl Rows {
         }
     }
 
-    /// Chooses the columns of records, by their places, before the first is read. Others are not decoded.
+    /// Chooses the columns of records, by their places, before the first is read. Others are not
+    /// decoded.
     ///
     /// # Errors
     /// One of them has no type here.

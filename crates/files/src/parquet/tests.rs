@@ -1,30 +1,30 @@
-use super::{Column, Copied, Field, Kind, Rows, is_decoding, write};
+use super::{Copied, ParquetColumn, ParquetField, ParquetType, Rows, is_decoding, write};
 use std::{fs, path::Path};
 
-fn kinds() -> Vec<Column> {
+fn kinds() -> Vec<ParquetColumn> {
     [
-        ("truth", Kind::Boolean),
-        ("small", Kind::Integer { bits: 16 }),
-        ("whole", Kind::Integer { bits: 32 }),
-        ("big", Kind::Integer { bits: 64 }),
-        ("cents", Kind::Decimal { precision: 7, scale: 2 }),
-        ("more", Kind::Decimal { precision: 18, scale: 18 }),
-        ("most", Kind::Decimal { precision: 38, scale: 1 }),
-        ("day", Kind::Date),
-        ("time", Kind::Timestamp),
-        ("real", Kind::Double),
-        ("text", Kind::Text),
+        ("truth", ParquetType::Boolean),
+        ("small", ParquetType::Integer { bits: 16 }),
+        ("whole", ParquetType::Integer { bits: 32 }),
+        ("big", ParquetType::Integer { bits: 64 }),
+        ("cents", ParquetType::Decimal { precision: 7, scale: 2 }),
+        ("more", ParquetType::Decimal { precision: 18, scale: 18 }),
+        ("most", ParquetType::Decimal { precision: 38, scale: 1 }),
+        ("day", ParquetType::Date),
+        ("time", ParquetType::Timestamp),
+        ("real", ParquetType::Double),
+        ("text", ParquetType::Text),
     ]
-    .map(|(name, kind)| Column::new(name, kind, true))
+    .map(|(name, kind)| ParquetColumn::new(name, kind, true))
     .into()
 }
 
 /// Two rows of values, and a row of NULLs between them.
-fn value(row: usize, column: usize) -> Field<'static> {
-    let n = |a: i128, b: i128| Field::Number(if row == 0 { a } else { b });
+fn value(row: usize, column: usize) -> ParquetField<'static> {
+    let n = |a: i128, b: i128| ParquetField::Number(if row == 0 { a } else { b });
     match (row, column) {
-        (1, _) => Field::Null,
-        (_, 0) => Field::Boolean(row == 0),
+        (1, _) => ParquetField::Null,
+        (_, 0) => ParquetField::Boolean(row == 0),
         (_, 1) => n(-32_768, 32_767),
         (_, 2) => n(i32::MIN.into(), 7),
         (_, 3) => n(i64::MIN.into(), i64::MAX.into()),
@@ -33,8 +33,8 @@ fn value(row: usize, column: usize) -> Field<'static> {
         (_, 6) => n(10i128.pow(38) - 1, -12),
         (_, 7) => n(-1, 20_780),
         (_, 8) => n(-1, 1_795_442_700_000_000),
-        (_, 9) => Field::Real(if row == 0 { -0.125 } else { 1e21 }),
-        _ => Field::Text(if row == 0 { b"" } else { "Zürich, \"x\"\n".as_bytes() }),
+        (_, 9) => ParquetField::Real(if row == 0 { -0.125 } else { 1e21 }),
+        _ => ParquetField::Text(if row == 0 { b"" } else { "Zürich, \"x\"\n".as_bytes() }),
     }
 }
 
@@ -107,12 +107,15 @@ fn every_kind_comes_back_as_the_text_that_csv_has() {
 fn many_rows_and_groups_keep_their_order() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("t.parquet");
-    let columns = [Column::new("n", Kind::Integer { bits: 64 }, false), Column::new("odd", Kind::Text, true)];
+    let columns = [
+        ParquetColumn::new("n", ParquetType::Integer { bits: 64 }, false),
+        ParquetColumn::new("odd", ParquetType::Text, true),
+    ];
     let count = (1 << 17) + 5000;
     write(fs::File::create(&path).expect("a file"), &columns, count, |row, column| match (column, row % 2) {
-        (0, _) => Field::Number(row as i128),
-        (_, 0) => Field::Null,
-        _ => Field::Text(b"odd"),
+        (0, _) => ParquetField::Number(row as i128),
+        (_, 0) => ParquetField::Null,
+        _ => ParquetField::Text(b"odd"),
     })
     .expect("written");
     let mut rows = Rows::open(&path).expect("open");
@@ -123,19 +126,19 @@ fn many_rows_and_groups_keep_their_order() {
         assert_eq!(record.get(1).is_some(), i % 2 == 1);
     }
     assert!(rows.read().expect("read").is_none() && rows.count() == count as u64);
-    write(fs::File::create(&path).expect("a file"), &columns, 0, |_, _| Field::Null).expect("written");
+    write(fs::File::create(&path).expect("a file"), &columns, 0, |_, _| ParquetField::Null).expect("written");
     assert_eq!(all(&path), Ok(vec![]));
 }
 
 #[test]
 fn fields_of_another_type_are_not_written() {
     for (kind, field) in [
-        (Kind::Integer { bits: 32 }, Field::Number(1 << 31)),
-        (Kind::Boolean, Field::Number(1)),
-        (Kind::Text, Field::Real(1.0)),
-        (Kind::Date, Field::Null),
+        (ParquetType::Integer { bits: 32 }, ParquetField::Number(1 << 31)),
+        (ParquetType::Boolean, ParquetField::Number(1)),
+        (ParquetType::Text, ParquetField::Real(1.0)),
+        (ParquetType::Date, ParquetField::Null),
     ] {
-        let e = write(vec![], &[Column::new("c", kind, false)], 1, |_, _| field).expect_err("refused");
+        let e = write(vec![], &[ParquetColumn::new("c", kind, false)], 1, |_, _| field).expect_err("refused");
         assert!(e.to_string().contains("column c has a value that is not of its type"), "{e}");
     }
 }
@@ -167,7 +170,8 @@ fn broken_files_are_errors_that_name_them() {
     assert!(e.contains("check the spelling"), "{e}");
 }
 
-/// Rows of every kind, and more than a batch and a group of them, against the same rows taken from the text.
+/// Rows of every kind, and more than a batch and a group of them, against the same rows taken from
+/// the text.
 #[test]
 fn copies_have_the_marked_rows_as_they_stand() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -202,12 +206,15 @@ fn copies_have_the_marked_rows_as_they_stand() {
     let e = copy(&[true; 3], Copied::All("day")).expect_err("twice").to_string();
     assert!(e.contains("it has a column day already"), "{e}");
 
-    let columns = [Column::new("n", Kind::Integer { bits: 64 }, false), Column::new("odd", Kind::Text, true)];
+    let columns = [
+        ParquetColumn::new("n", ParquetType::Integer { bits: 64 }, false),
+        ParquetColumn::new("odd", ParquetType::Text, true),
+    ];
     let count = (1 << 17) + 5000;
     write(fs::File::create(&path).expect("a file"), &columns, count, |row, column| match (column, row % 2) {
-        (0, _) => Field::Number(row as i128),
-        (_, 0) => Field::Null,
-        _ => Field::Text(b"odd"),
+        (0, _) => ParquetField::Number(row as i128),
+        (_, 0) => ParquetField::Null,
+        _ => ParquetField::Text(b"odd"),
     })
     .expect("written");
     let flags: Vec<bool> = (0..count).map(|i| i % 7 < 2 && i > 4096).collect();

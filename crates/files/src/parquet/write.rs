@@ -1,6 +1,6 @@
 //! Tables as files.
 
-use super::{Column, Kind};
+use super::{ParquetColumn, ParquetType};
 use crate::FileError;
 use parquet::{
     basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical},
@@ -22,16 +22,17 @@ const GROUP: usize = 1 << 17;
 
 /// A value to be written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Field<'a> {
+pub enum ParquetField<'a> {
     /// None.
     Null,
     /// A truth value.
     Boolean(bool),
-    /// A whole number; of a decimal steps of 10^-scale, of a date days since 1970-01-01, of a timestamp microseconds since then.
+    /// A whole number; of a decimal steps of 10^-scale, of a date days since 1970-01-01, of a
+    /// timestamp microseconds since then.
     Number(i128),
-    /// A number of a [`Kind::Double`].
+    /// A number of a [`ParquetType::Double`].
     Real(f64),
-    /// Bytes of a [`Kind::Text`].
+    /// Bytes of a [`ParquetType::Text`].
     Text(&'a [u8]),
 }
 
@@ -40,14 +41,14 @@ pub(crate) fn refused(e: &Encoder) -> FileError {
 }
 
 /// The column's type in the file.
-fn declared(column: &Column) -> Result<Type, Encoder> {
+fn declared(column: &ParquetColumn) -> Result<Type, Encoder> {
     let kind = column.kind.ok_or_else(|| Encoder::General(format!("column {} has no type", column.name)))?;
     let repetition = if column.nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     let (physical, logical) = match kind {
-        Kind::Boolean => (Physical::BOOLEAN, None),
-        Kind::Integer { bits: 64 } => (Physical::INT64, Some(LogicalType::integer(64, true))),
-        Kind::Integer { bits } => (Physical::INT32, Some(LogicalType::integer(bits as i8, true))),
-        Kind::Decimal { precision, scale } => {
+        ParquetType::Boolean => (Physical::BOOLEAN, None),
+        ParquetType::Integer { bits: 64 } => (Physical::INT64, Some(LogicalType::integer(64, true))),
+        ParquetType::Integer { bits } => (Physical::INT32, Some(LogicalType::integer(bits as i8, true))),
+        ParquetType::Decimal { precision, scale } => {
             let physical = match precision {
                 ..=9 => Physical::INT32,
                 10..=18 => Physical::INT64,
@@ -55,15 +56,15 @@ fn declared(column: &Column) -> Result<Type, Encoder> {
             };
             (physical, Some(LogicalType::decimal(scale.into(), precision.into())))
         }
-        Kind::Date => (Physical::INT32, Some(LogicalType::Date)),
-        Kind::Timestamp => (Physical::INT64, Some(LogicalType::timestamp(false, TimeUnit::MICROS))),
-        Kind::Double => (Physical::DOUBLE, None),
-        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        ParquetType::Date => (Physical::INT32, Some(LogicalType::Date)),
+        ParquetType::Timestamp => (Physical::INT64, Some(LogicalType::timestamp(false, TimeUnit::MICROS))),
+        ParquetType::Double => (Physical::DOUBLE, None),
+        ParquetType::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
     };
     let mut made = Type::primitive_type_builder(&column.name, physical)
         .with_repetition(repetition)
         .with_logical_type(logical);
-    if let Kind::Decimal { precision, scale } = kind {
+    if let ParquetType::Decimal { precision, scale } = kind {
         made = made.with_precision(precision.into()).with_scale(scale.into());
     }
     if physical == Physical::FIXED_LEN_BYTE_ARRAY {
@@ -75,14 +76,14 @@ fn declared(column: &Column) -> Result<Type, Encoder> {
 /// The fields of a column that are there, as `one` makes them, and a level for each row.
 fn put<'a, T: DataType>(
     writer: &mut SerializedColumnWriter<'_>,
-    column: &Column,
-    fields: impl Iterator<Item = Field<'a>>,
-    one: impl Fn(Field<'a>) -> Option<T::T>,
+    column: &ParquetColumn,
+    fields: impl Iterator<Item = ParquetField<'a>>,
+    one: impl Fn(ParquetField<'a>) -> Option<T::T>,
 ) -> Result<(), Encoder> {
     let wrong = || Encoder::General(format!("column {} has a value that is not of its type", column.name));
     let (mut levels, mut values) = (vec![], vec![]);
     for field in fields {
-        let there = field != Field::Null;
+        let there = field != ParquetField::Null;
         levels.push(i16::from(there));
         if there {
             values.push(one(field).ok_or_else(wrong)?);
@@ -95,19 +96,19 @@ fn put<'a, T: DataType>(
     Ok(())
 }
 
-fn number<T: TryFrom<i128>>(field: Field<'_>) -> Option<T> {
-    if let Field::Number(n) = field { n.try_into().ok() } else { None }
+fn number<T: TryFrom<i128>>(field: ParquetField<'_>) -> Option<T> {
+    if let ParquetField::Number(n) = field { n.try_into().ok() } else { None }
 }
 
-/// Writes a table of so many rows, whose fields are asked for by row and column, each once.
+/// Writes a table of `rows` rows. `field` gives each field once, by row and column.
 ///
 /// # Errors
 /// `to` refuses, or a field is not of its column's type.
 pub fn write<'a>(
     to: impl Write + Send,
-    columns: &[Column],
+    columns: &[ParquetColumn],
     rows: usize,
-    field: impl Fn(usize, usize) -> Field<'a>,
+    field: impl Fn(usize, usize) -> ParquetField<'a>,
 ) -> Result<(), FileError> {
     let mut table = Writer::new(to, columns)?;
     for begin in (0..rows).step_by(GROUP) {
@@ -116,10 +117,10 @@ pub fn write<'a>(
     table.finish()
 }
 
-/// A table under way, of which a group of rows is held at a time.
+/// A table that is being written, one group of rows at a time.
 pub struct Writer<W: Write + Send> {
     file: SerializedFileWriter<W>,
-    columns: Vec<Column>,
+    columns: Vec<ParquetColumn>,
 }
 
 impl<W: Write + Send> Writer<W> {
@@ -127,7 +128,7 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// # Errors
     /// `to` refuses, or a column has no type.
-    pub fn new(to: W, columns: &[Column]) -> Result<Self, FileError> {
+    pub fn new(to: W, columns: &[ParquetColumn]) -> Result<Self, FileError> {
         let begin = || {
             let fields = columns
                 .iter()
@@ -144,14 +145,14 @@ impl<W: Write + Send> Writer<W> {
         Ok(Self { file, columns: columns.to_vec() })
     }
 
-    /// Writes so many rows, whose fields are asked for by row and column, each once.
+    /// Writes a group of `rows` rows. `field` gives each field once, by row and column.
     ///
     /// # Errors
     /// As [`write()`].
     pub fn group<'a>(
         &mut self,
         rows: usize,
-        field: impl Fn(usize, usize) -> Field<'a>,
+        field: impl Fn(usize, usize) -> ParquetField<'a>,
     ) -> Result<(), FileError> {
         let Self { file, columns } = self;
         let mut work = || {
@@ -180,35 +181,30 @@ impl<W: Write + Send> Writer<W> {
 /// The fields of a column, by its type.
 fn put_column<'a>(
     w: &mut SerializedColumnWriter<'_>,
-    column: &Column,
-    all: impl Iterator<Item = Field<'a>>,
+    column: &ParquetColumn,
+    all: impl Iterator<Item = ParquetField<'a>>,
 ) -> Result<(), Encoder> {
     match column.kind {
-        Some(Kind::Boolean) => {
-            put::<BoolType>(
-                w,
-                column,
-                all,
-                |f| {
-                    if let Field::Boolean(truth) = f { Some(truth) } else { None }
-                },
-            )
-        }
-        Some(Kind::Integer { bits: 64 } | Kind::Timestamp | Kind::Decimal { precision: 10..=18, .. }) => {
-            put::<Int64Type>(w, column, all, number)
-        }
-        Some(Kind::Integer { .. } | Kind::Date | Kind::Decimal { precision: ..=9, .. }) => {
-            put::<Int32Type>(w, column, all, number)
-        }
-        Some(Kind::Decimal { .. }) => put::<FixedLenByteArrayType>(w, column, all, |f| {
+        Some(ParquetType::Boolean) => put::<BoolType>(w, column, all, |f| {
+            if let ParquetField::Boolean(truth) = f { Some(truth) } else { None }
+        }),
+        Some(
+            ParquetType::Integer { bits: 64 }
+            | ParquetType::Timestamp
+            | ParquetType::Decimal { precision: 10..=18, .. },
+        ) => put::<Int64Type>(w, column, all, number),
+        Some(
+            ParquetType::Integer { .. } | ParquetType::Date | ParquetType::Decimal { precision: ..=9, .. },
+        ) => put::<Int32Type>(w, column, all, number),
+        Some(ParquetType::Decimal { .. }) => put::<FixedLenByteArrayType>(w, column, all, |f| {
             let steps = number::<i128>(f)?;
             Some(FixedLenByteArray::from(steps.to_be_bytes().to_vec()))
         }),
-        Some(Kind::Double) => {
-            put::<DoubleType>(w, column, all, |f| if let Field::Real(x) = f { Some(x) } else { None })
+        Some(ParquetType::Double) => {
+            put::<DoubleType>(w, column, all, |f| if let ParquetField::Real(x) = f { Some(x) } else { None })
         }
-        Some(Kind::Text) | None => put::<ByteArrayType>(w, column, all, |f| {
-            if let Field::Text(text) = f { Some(ByteArray::from(text.to_vec())) } else { None }
+        Some(ParquetType::Text) | None => put::<ByteArrayType>(w, column, all, |f| {
+            if let ParquetField::Text(text) = f { Some(ByteArray::from(text.to_vec())) } else { None }
         }),
     }
 }

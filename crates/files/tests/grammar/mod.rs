@@ -1,4 +1,5 @@
-//! A plain reading of RFC 4180's grammar, beside which tests and the fuzz target `csv` put the reader of files.
+//! A plain reading of RFC 4180's grammar, beside which tests and the fuzz target `csv` put the
+//! reader of files.
 
 use hushwire_files::{FileError, FilePlace, Rows};
 use std::path::Path;

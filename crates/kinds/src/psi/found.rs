@@ -15,7 +15,7 @@ use hushwire_machine::{
 use hushwire_ot::{Context, Level};
 use hushwire_prg::Seed;
 use hushwire_psi::{
-    Beside, Carried, Found, Keys, Most, Outcome, PsiError, Set, Side, Terms, circuit, intersect,
+    Beside, Carried, Found, Most, Outcome, PsiError, PsiSide, PsiTerms, Set, TableKeys, circuit, intersect,
     plain::{Digester, ItemDigest, Opened, Parameters, Payloads, Receiver, Sender, cost},
 };
 use zeroize::Zeroizing;
@@ -93,7 +93,7 @@ pub(super) struct Find<'a> {
 }
 
 /// The keys come back where they are kept.
-type Kept = (Ended, Option<Keys>);
+type Kept = (Ended, Option<TableKeys>);
 
 impl Find<'_> {
     /// `payloads` are those of this party's different keys, where it brings columns for the other
@@ -101,7 +101,7 @@ impl Find<'_> {
     pub(super) fn by_vole(
         mut self,
         channel: &mut Channel,
-        keys: Keys,
+        keys: TableKeys,
         keep: bool,
         payloads: Payloads,
     ) -> Result<Kept, PsiError> {
@@ -138,7 +138,7 @@ impl Find<'_> {
     pub(super) fn by_bins(
         self,
         channel: &mut Channel,
-        keys: Keys,
+        keys: TableKeys,
         keep: bool,
         amounts: &[i64],
         reveal: circuit::Reveal,
@@ -174,7 +174,7 @@ impl Find<'_> {
 
     /// The different keys as digests under the session's name, and the keys themselves where they
     /// are kept.
-    fn set(&self, keys: Keys, keep: bool) -> (Set<ItemDigest>, Option<Keys>) {
+    fn set(&self, keys: TableKeys, keep: bool) -> (Set<ItemDigest>, Option<TableKeys>) {
         let digester = Digester::new(&self.context.sid);
         let digests = |keys: &mut dyn Iterator<Item = &[u8]>, out: &mut Vec<ItemDigest>| {
             digester.digest_into(self.context.backend, keys, out);
@@ -240,8 +240,8 @@ impl Find<'_> {
     pub(super) fn by_circuit(
         self,
         channel: &mut Channel,
-        keys: Keys,
-        terms: &Terms,
+        keys: TableKeys,
+        terms: &PsiTerms,
     ) -> Result<Kept, PsiError> {
         // Digests find equal keys here, and are seen by nobody.
         let mut secret = Zeroizing::new([0; 32]);
@@ -261,7 +261,7 @@ impl Find<'_> {
             }
         };
         let Outcome { sizes: [a, b], circuit, width, ands, .. } = outcome;
-        let sizes = if self.task.side(0) == Side::A { [a, b] } else { [b, a] };
+        let sizes = if self.task.side(0) == PsiSide::A { [a, b] } else { [b, a] };
         Ok((Ended { learnt, sizes, method: PsiMethod::Circuit(circuit), width, ands }, Some(keys)))
     }
 }

@@ -8,7 +8,7 @@ use super::{
 };
 use hushwire_files::{FileError, csv_line, is_parquet};
 use hushwire_machine::{PartyId, Reason};
-use hushwire_psi::{KeySpec, Keys, LeftOut, Normal, PsiError, Sample, amounts, plain::Payloads};
+use hushwire_psi::{KeySpec, LeftOut, Normal, PsiError, Sample, TableKeys, amounts, plain::Payloads};
 use hushwire_session::{
     Agreement, Event, Fault, Member, MemberConfig, NewFile, OutputPlace, Part,
     engine::{Failure, Seat},
@@ -28,7 +28,7 @@ pub struct PsiPart {
     table: Table,
     spec: KeySpec,
     /// Until they are digests, or to the end where keys themselves go back to the caller.
-    keys: Option<Keys>,
+    keys: Option<TableKeys>,
     /// Of each row, where they are added up.
     amounts: Zeroizing<Vec<i64>>,
     /// Of each different key, where the other party learns columns.
@@ -53,7 +53,7 @@ impl PsiPart {
         let spec = task.job.key(index).map_err(|e| Fault::internal(STEP, e))?;
         let again = task.tells_rows() || task.summed(index).is_some();
         let table = Table::new(task.csv(config)?, again)?;
-        let keys = table.open().and_then(|mut rows| Keys::from_rows(table.path(), &mut rows, &spec));
+        let keys = table.open().and_then(|mut rows| TableKeys::from_rows(table.path(), &mut rows, &spec));
         let keys = keys.map_err(of_file)?;
         let amounts = match task.summed(index) {
             None => Zeroizing::default(),
@@ -130,7 +130,7 @@ impl PsiPart {
             (Learnt::Rows { .. }, _) if !self.shows => Common::Filed,
             (Learnt::Rows { flags, .. }, PsiReveal::Flags) => Common::Flags(flags.clone()),
             (Learnt::Rows { flags, first, theirs, .. }, _) => {
-                let keys = self.keys.iter().flat_map(Keys::each).zip(flags).zip(first).enumerate();
+                let keys = self.keys.iter().flat_map(TableKeys::each).zip(flags).zip(first).enumerate();
                 let common = keys.filter(|(_, ((_, found), first))| **found && **first);
                 let (mut keys, mut fields) = (vec![], vec![]);
                 for (row, ((key, _), _)) in common {
@@ -145,7 +145,7 @@ impl PsiPart {
 
 /// A key's field as it is; several as a line of CSV.
 fn line(key: &[u8]) -> Result<String, FileError> {
-    let mut fields = Keys::fields(key);
+    let mut fields = TableKeys::fields(key);
     if fields.len() == 1 {
         return Ok(fields.remove(0));
     }

@@ -7,7 +7,7 @@ use super::{
 };
 use hushwire_fault::{PartyId, Text, code};
 use hushwire_files::{check_output, is_parquet};
-use hushwire_psi::{Carried, Method, Most, Reveal, Side, Store, Terms, circuit};
+use hushwire_psi::{Carried, Method, Most, PsiSide, PsiTerms, Reveal, Store, circuit};
 use hushwire_session::{
     Agreement, Fault, Field, Forecast, InputPlace, Member, MemberConfig, OutputPlace, Protocol, Task,
     as_text, by_name, suggest,
@@ -96,7 +96,7 @@ pub struct PsiTask {
 pub(super) enum Way {
     Vole,
     Bins(circuit::Reveal),
-    Circuit(Terms),
+    Circuit(PsiTerms),
 }
 
 /// The remedy where one party is to learn, in a job's file and on a command line.
@@ -117,8 +117,8 @@ impl PsiTask {
     pub fn new(job: &PsiJob) -> Result<Self, Fault> {
         let chosen = job.protocol.unwrap_or(Protocol::Yao);
         let protocol = match chosen {
-            Protocol::Yao => hushwire_psi::Protocol::Yao,
-            Protocol::Gmw => hushwire_psi::Protocol::Gmw,
+            Protocol::Yao => hushwire_psi::CircuitProtocol::Yao,
+            Protocol::Gmw => hushwire_psi::CircuitProtocol::Gmw,
             Protocol::Rep3 | Protocol::Two | Protocol::Authgarble(_) | Protocol::Ywz20(_) => {
                 return Err(wrong(
                     "an intersection has two parties, and no protocol of more",
@@ -201,13 +201,13 @@ impl PsiTask {
             (Chosen::Circuit(_), None) => {
                 return Err(wrong("circuits of whole sets add nothing up", "take the method circuit"));
             }
-            (Chosen::Circuit(circuit), Some(reveal)) => Way::Circuit(Terms {
+            (Chosen::Circuit(circuit), Some(reveal)) => Way::Circuit(PsiTerms {
                 protocol,
                 circuit,
                 scheme: scheme.unwrap_or_default(),
                 ot: ot.unwrap_or(hushwire_ot::Protocol::SoftSpoken4),
                 most: Most(if to == [Member::Party(1)] { [of_b, of_a] } else { [of_a, of_b] }),
-                ..Terms::new(if one { Reveal::Flags } else { reveal })
+                ..PsiTerms::new(if one { Reveal::Flags } else { reveal })
             }),
         };
         let protocol = if method == Chosen::Bins { Protocol::Gmw } else { chosen };
@@ -288,9 +288,9 @@ impl PsiTask {
     }
 
     /// Side A is who learns flags, and party 0 where both learn.
-    pub(super) fn side(&self, index: u8) -> Side {
+    pub(super) fn side(&self, index: u8) -> PsiSide {
         let a = if let [Member::Party(one)] = self.to.as_slice() { *one } else { 0 };
-        if index == a { Side::A } else { Side::B }
+        if index == a { PsiSide::A } else { PsiSide::B }
     }
 
     /// Names the runs that may replace each other's result: those of the same terms, of whatever

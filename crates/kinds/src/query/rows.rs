@@ -272,7 +272,7 @@ pub(super) fn csv(schema: &Schema, rows: &[Vec<Option<String>>]) -> Result<Vec<u
 /// A number has 39 digits: arithmetic may have it, and no decimal of a file.
 #[cfg(feature = "parquet")]
 pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[Row]) -> Result<(), Fault> {
-    use hushwire_files::parquet::{self, Field, Kind as Type};
+    use hushwire_files::parquet::{self, ParquetField as Field, ParquetType as Type};
     let kind = |ty: ColumnType| match ty {
         ColumnType::Boolean => Type::Boolean,
         ColumnType::SmallInt => Type::Integer { bits: 16 },
@@ -295,7 +295,8 @@ pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[R
         }
     }
     let columns = schema.columns().iter();
-    let columns: Vec<_> = columns.map(|c| parquet::Column::new(&c.name, kind(c.ty), c.nullable)).collect();
+    let columns: Vec<_> =
+        columns.map(|c| parquet::ParquetColumn::new(&c.name, kind(c.ty), c.nullable)).collect();
     let field = |row: usize, at: usize| match (&rows[row][at], types[at]) {
         (Value::Null, _) => Field::Null,
         (Value::Boolean(truth), _) => Field::Boolean(*truth),
@@ -391,7 +392,9 @@ mod tests {
     #[cfg(feature = "parquet")]
     #[test]
     fn doubles_of_parquet_are_as_wide_as_their_numbers() {
-        use hushwire_files::parquet::{Column, Field, Kind, write};
+        use hushwire_files::parquet::{
+            ParquetColumn as Column, ParquetField as Field, ParquetType as Kind, write,
+        };
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.parquet");
         let inferred = |numbers: &[f64]| {

@@ -45,7 +45,7 @@ fn the_intersection_that_ships_is_read_and_its_column_is_in_both_files() {
     PsiTask::new(&job).unwrap_or_else(|e| panic!("{e}"));
     for (file, index) in ["shop.csv", "charity.csv"].into_iter().zip(0..) {
         let key = job.key(index).unwrap_or_else(|e| panic!("{e}"));
-        hushwire_psi::Keys::read(&dir.join(file), &key).unwrap_or_else(|e| panic!("{e}"));
+        hushwire_psi::TableKeys::read(&dir.join(file), &key).unwrap_or_else(|e| panic!("{e}"));
     }
 }
 

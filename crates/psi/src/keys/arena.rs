@@ -45,7 +45,7 @@ pub struct Sample {
 /// Blocks are wiped when dropped, and never grow. The buffers through which the file was read are
 /// not wiped.
 #[derive(Default)]
-pub struct Keys {
+pub struct TableKeys {
     blocks: Vec<Zeroizing<Vec<u8>>>,
     rows: usize,
     keyed: usize,
@@ -53,7 +53,7 @@ pub struct Keys {
     samples: Vec<Sample>,
 }
 
-impl Keys {
+impl TableKeys {
     /// Reads the keys of a file with columns, as [`Rows`] reads it.
     ///
     /// # Errors
@@ -63,18 +63,18 @@ impl Keys {
         Self::from_rows(path, &mut Rows::open(path)?, spec)
     }
 
-    /// [`Keys::read`] for CSV from any source; errors name `path`.
+    /// [`TableKeys::read`] for CSV from any source; errors name `path`.
     ///
     /// # Errors
-    /// As [`Keys::read`].
+    /// As [`TableKeys::read`].
     pub fn from_csv(path: &Path, csv: impl Read, spec: &KeySpec) -> Result<Self, FileError> {
         Self::from_rows(path, &mut Rows::new(path, csv)?, spec)
     }
 
-    /// [`Keys::read`] for rows, which are read to their end.
+    /// [`TableKeys::read`] for rows, which are read to their end.
     ///
     /// # Errors
-    /// As [`Keys::read`].
+    /// As [`TableKeys::read`].
     pub fn from_rows(path: &Path, rows: &mut Rows<'_>, spec: &KeySpec) -> Result<Self, FileError> {
         let (places, mut keys, mut key) = (spec.places(rows)?, Self::default(), Encoded::default());
         while rows.read()?.is_some() {
@@ -211,7 +211,7 @@ impl<'a> Iterator for KeyRecords<'a> {
     }
 }
 
-impl Drop for Keys {
+impl Drop for TableKeys {
     fn drop(&mut self) {
         use zeroize::Zeroize;
         for sample in &mut self.samples {

@@ -20,7 +20,7 @@ mod phone;
 mod set;
 mod spec;
 
-pub use arena::{Keys, LeftOut, Sample};
+pub use arena::{LeftOut, Sample, TableKeys};
 pub use normal::{Formed, Normal};
 pub use set::Set;
 pub use spec::{KeyColumn, KeySpec};

@@ -1,6 +1,6 @@
 //! Finds different keys by sorting digests.
 
-use super::Keys;
+use super::TableKeys;
 use zeroize::{Zeroize, Zeroizing};
 
 /// The index of a row without a key.
@@ -22,17 +22,20 @@ pub struct Set<D: Zeroize> {
 
 impl<D: Copy + Ord + AsRef<[u8]> + Zeroize> Set<D> {
     /// The set of all keys under a collision-free digest: equal digests mean equal keys.
-    pub fn new(keys: Keys, mut digest: impl FnMut(&[u8]) -> D) -> Self {
+    pub fn new(keys: TableKeys, mut digest: impl FnMut(&[u8]) -> D) -> Self {
         Self::by(keys, |keys, out| out.extend(keys.map(&mut digest)))
     }
 
     /// [`Set::new`] that keeps the keys.
-    pub fn of(keys: &Keys, mut digest: impl FnMut(&[u8]) -> D) -> Self {
+    pub fn of(keys: &TableKeys, mut digest: impl FnMut(&[u8]) -> D) -> Self {
         Self::of_by(keys, |keys, out| out.extend(keys.map(&mut digest)))
     }
 
     /// [`Set::new`] with a function that appends the digests of many keys.
-    pub fn by(keys: Keys, mut digests: impl FnMut(&mut dyn Iterator<Item = &[u8]>, &mut Vec<D>)) -> Self {
+    pub fn by(
+        keys: TableKeys,
+        mut digests: impl FnMut(&mut dyn Iterator<Item = &[u8]>, &mut Vec<D>),
+    ) -> Self {
         let mut set = Self::with_room(&keys);
         keys.drain(|rows| set.push(rows, &mut digests));
         set.unify();
@@ -40,14 +43,17 @@ impl<D: Copy + Ord + AsRef<[u8]> + Zeroize> Set<D> {
     }
 
     /// [`Set::by`] that keeps the keys.
-    pub fn of_by(keys: &Keys, mut digests: impl FnMut(&mut dyn Iterator<Item = &[u8]>, &mut Vec<D>)) -> Self {
+    pub fn of_by(
+        keys: &TableKeys,
+        mut digests: impl FnMut(&mut dyn Iterator<Item = &[u8]>, &mut Vec<D>),
+    ) -> Self {
         let mut set = Self::with_room(keys);
         set.push(&mut keys.each(), &mut digests);
         set.unify();
         set
     }
 
-    fn with_room(keys: &Keys) -> Self {
+    fn with_room(keys: &TableKeys) -> Self {
         Self { items: room(keys.keyed()), count: 0, of_row: room(keys.rows()) }
     }
 
@@ -187,13 +193,13 @@ mod tests {
                 }));
             }
             for digest in [weak, strong] {
-                let keys = Keys::of(&texts);
+                let keys = TableKeys::of(&texts);
                 prop_assert_eq!(keys.keyed(), texts.iter().filter(|t| !t.is_empty()).count());
                 let set = Set::of(&keys, digest);
                 prop_assert_eq!(set.by_row().collect::<Vec<_>>(), rows.clone());
                 prop_assert_eq!(set.items().len(), order.len());
                 let firsts = order.iter().map(|text| {
-                    digest(keys.each().flatten().find(|key| Keys::fields(key) == [text.as_str()]).expect("it is there"))
+                    digest(keys.each().flatten().find(|key| TableKeys::fields(key) == [text.as_str()]).expect("it is there"))
                 });
                 prop_assert_eq!(set.items().to_vec(), firsts.collect::<Vec<_>>());
                 let found: Vec<bool> = (0..order.len()).map(|i| i % 2 == 0).collect();
@@ -208,11 +214,11 @@ mod tests {
         let long = "x".repeat(3 << 20);
         let texts: Vec<String> =
             (0..90_000).map(|i| format!("{i:040}")).chain([long.clone(), long]).collect();
-        let keys = Keys::of(&texts);
+        let keys = TableKeys::of(&texts);
         assert!(
             keys.each()
                 .flatten()
-                .map(Keys::fields)
+                .map(TableKeys::fields)
                 .zip(&texts)
                 .all(|(fields, text)| fields == [text.as_str()])
         );

@@ -10,7 +10,7 @@
 //! asker does the same. The digest detects damage, which would make a key of the list seem absent;
 //! the public key identifies the owner.
 
-use super::{Item, Key, PublicKey};
+use super::{Item, ListKey, PublicKey};
 use hushwire_files::FileError;
 use std::{
     fs::File,
@@ -49,7 +49,7 @@ fn cut(value: u128, bits: u32) -> (u32, u64) {
 /// # Errors
 /// `out` fails, or there are more items than 32 bits can count.
 pub fn publish(
-    key: &Key,
+    key: &ListKey,
     items: &[Item],
     forms: &str,
     threads: usize,
@@ -237,7 +237,7 @@ mod tests {
         super::super::digest(&i.to_le_bytes())
     }
 
-    fn list(dir: &Path, key: &Key, items: &[Item]) -> (List, Vec<u8>) {
+    fn list(dir: &Path, key: &ListKey, items: &[Item]) -> (List, Vec<u8>) {
         let (path, mut bytes) = (dir.join("list"), vec![]);
         publish(key, items, "trim", 2, |_| {}, &mut bytes).expect("it is small");
         std::fs::write(&path, &bytes).expect("a file");
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn lists_hold_what_was_published_and_nothing_else() {
-        let (dir, key) = (tempfile::tempdir().expect("a directory"), Key::draw().expect("random bytes"));
+        let (dir, key) = (tempfile::tempdir().expect("a directory"), ListKey::draw().expect("random bytes"));
         for n in [0, 1, 31, 33, 200] {
             let items: Vec<Item> = (0..n).map(item).collect();
             let (list, bytes) = list(dir.path(), &key, &items);
@@ -256,14 +256,14 @@ mod tests {
             assert!(key.values(&items).into_iter().all(|value| list.contains(value).expect("it is read")));
             assert!(!key.values(&others).into_iter().any(|value| list.contains(value).expect("it is read")));
             // Under another key, nothing is found.
-            let other = Key::draw().expect("random bytes").values(&items);
+            let other = ListKey::draw().expect("random bytes").values(&items);
             assert!(!other.into_iter().any(|value| list.contains(value).expect("it is read")));
         }
     }
 
     #[test]
     fn what_is_no_list_is_refused() {
-        let (dir, key) = (tempfile::tempdir().expect("a directory"), Key::draw().expect("random bytes"));
+        let (dir, key) = (tempfile::tempdir().expect("a directory"), ListKey::draw().expect("random bytes"));
         let items: Vec<Item> = (0..100).map(item).collect();
         let (whole, bytes) = list(dir.path(), &key, &items);
         let path = dir.path().join("changed");

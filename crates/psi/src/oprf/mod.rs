@@ -35,8 +35,8 @@ mod session;
 mod suite;
 
 pub use list::{List, PublishError, publish};
-pub use session::{Budget, Refusal, Terms, answer, ask};
-pub use suite::{Key, PublicKey};
+pub use session::{Budget, ListRefusal, ListTerms, answer, ask};
+pub use suite::{ListKey, PublicKey};
 
 /// AGREEMENT: separates these digests from any other use of BLAKE3.
 const DOMAIN: &str = "hushwire psi oprf item v1";
@@ -44,7 +44,7 @@ const DOMAIN: &str = "hushwire psi oprf item v1";
 /// An item: the digest of a key's encoding.
 pub type Item = [u8; 32];
 
-/// The digest of a key's encoding, as [`Keys::each`](crate::Keys::each) gives it.
+/// The digest of a key's encoding, as [`TableKeys::each`](crate::Keys::each) gives it.
 #[must_use]
 pub fn digest(key: &[u8]) -> Item {
     let mut hash = blake3::Hasher::new_derive_key(DOMAIN);

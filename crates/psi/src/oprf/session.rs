@@ -12,7 +12,7 @@
 //! ```
 
 use super::{
-    Item, Key, PublicKey,
+    Item, ListKey, PublicKey,
     suite::{POINT, finalize, hash_to_group, number, point, scalar},
 };
 use crate::PsiError;
@@ -25,14 +25,14 @@ const DOMAIN: &str = "hushwire psi oprf terms v1";
 
 /// The terms on which asker and owner must agree: the key and the forms of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct ListTerms {
     /// The owner's public key.
     pub public: PublicKey,
     /// The normal forms of keys.
     pub forms: String,
 }
 
-impl Terms {
+impl ListTerms {
     /// The terms' digest, for a handshake.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
@@ -43,7 +43,7 @@ impl Terms {
 
 /// The owner's refusal of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum ListRefusal {
     /// It has more items than the owner answers at once, which is this number.
     AtOnce(u64),
     /// It has more items than the owner still answers for now, which is this number.
@@ -54,15 +54,15 @@ pub enum Refusal {
 ///
 /// # Errors
 /// The owner sends a malformed point, or the channel failed.
-pub fn ask(channel: &mut Channel, items: &[Item]) -> Result<Result<Vec<u128>, Refusal>, PsiError> {
+pub fn ask(channel: &mut Channel, items: &[Item]) -> Result<Result<Vec<u128>, ListRefusal>, PsiError> {
     channel.send("items asked", &(items.len() as u64).to_le_bytes())?;
     let mut verdict = [0; 9];
     channel.recv("verdict", &mut verdict)?;
     let most = verdict[1..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
     match verdict[0] {
         0 => {}
-        1 => return Ok(Err(Refusal::AtOnce(most))),
-        2 => return Ok(Err(Refusal::ForNow(most))),
+        1 => return Ok(Err(ListRefusal::AtOnce(most))),
+        2 => return Ok(Err(ListRefusal::ForNow(most))),
         _ => return Err(malformed(channel, "verdict", "neither 0, 1 nor 2")),
     }
     let mut blinds: Zeroizing<Vec<Scalar>> = Zeroizing::new(Vec::with_capacity(items.len()));
@@ -109,17 +109,17 @@ pub trait Budget {
 /// The asker sends a malformed point, or the channel failed.
 pub fn answer(
     channel: &mut Channel,
-    key: &Key,
+    key: &ListKey,
     at_once: u64,
     budget: &impl Budget,
-) -> Result<Result<u64, Refusal>, PsiError> {
+) -> Result<Result<u64, ListRefusal>, PsiError> {
     let mut count = [0; 8];
     channel.recv("items asked", &mut count)?;
     let count = u64::from_le_bytes(count);
     let taken = if count > at_once {
-        Err((1, Refusal::AtOnce(at_once), at_once))
+        Err((1, ListRefusal::AtOnce(at_once), at_once))
     } else {
-        budget.take(count).map_err(|left| (2, Refusal::ForNow(left), left))
+        budget.take(count).map_err(|left| (2, ListRefusal::ForNow(left), left))
     };
     let mut verdict = [0; 9];
     if let Err((code, refusal, most)) = taken {
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn what_is_asked_is_what_the_owner_evaluates() {
-        let key = Key::draw().expect("random bytes");
+        let key = ListKey::draw().expect("random bytes");
         let items: Vec<Item> = (0..9u8).map(|i| super::super::digest(&[i])).collect();
         for count in [0, 1, 9] {
             let [mut asker, mut owner] = channels();
@@ -208,11 +208,11 @@ mod tests {
     #[test]
     fn limits_are_told() {
         let items = [[1; 32]; 5];
-        for (at_once, for_now, refusal) in [(4, 9, Refusal::AtOnce(4)), (5, 2, Refusal::ForNow(2))] {
+        for (at_once, for_now, refusal) in [(4, 9, ListRefusal::AtOnce(4)), (5, 2, ListRefusal::ForNow(2))] {
             let [mut asker, mut owner] = channels();
             let left = Left::new(for_now);
             let budget = left.clone();
-            let answered = thread::spawn(move || answer(&mut owner, &Key::draw()?, at_once, &budget));
+            let answered = thread::spawn(move || answer(&mut owner, &ListKey::draw()?, at_once, &budget));
             assert_eq!(ask(&mut asker, &items).expect("a verdict"), Err(refusal));
             assert_eq!(answered.join().expect("it ends").expect("a verdict"), Err(refusal));
             assert_eq!(left.now(), for_now, "nothing is answered");
@@ -227,7 +227,7 @@ mod tests {
         let open = || {
             let [asker, mut owner] = channels();
             let budget = left.clone();
-            (asker, thread::spawn(move || answer(&mut owner, &Key::draw()?, 9, &budget)))
+            (asker, thread::spawn(move || answer(&mut owner, &ListKey::draw()?, 9, &budget)))
         };
         let verdict = |asker: &mut Channel, count: u64| {
             asker.send("items asked", &count.to_le_bytes()).expect("it goes");
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(verdict(&mut slow, 5), (0, 0));
         let (mut other, of_other) = open();
         assert_eq!(verdict(&mut other, 4), (2, 3), "5 of 8 are taken");
-        assert_eq!(of_other.join().expect("it ends").expect("a verdict"), Err(Refusal::ForNow(3)));
+        assert_eq!(of_other.join().expect("it ends").expect("a verdict"), Err(ListRefusal::ForNow(3)));
         drop(slow);
         assert!(of_slow.join().expect("it ends").is_err());
         assert_eq!(left.now(), 8, "nobody asked for them");
@@ -268,7 +268,7 @@ mod tests {
             let [mut asker, mut owner] = channels();
             let left = Left::new(9);
             let budget = left.clone();
-            let answered = thread::spawn(move || answer(&mut owner, &Key::draw()?, 9, &budget).map(drop));
+            let answered = thread::spawn(move || answer(&mut owner, &ListKey::draw()?, 9, &budget).map(drop));
             asker.send("items asked", &4u64.to_le_bytes()).expect("it goes");
             asker.recv("verdict", &mut [0; 9]).expect("it comes");
             // The owner works for the first three.

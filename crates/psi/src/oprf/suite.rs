@@ -56,12 +56,12 @@ pub(super) fn scalar() -> Result<Scalar, PsiError> {
 
 /// The owner's key. Wiped when dropped.
 #[derive(Clone)]
-pub struct Key(pub(super) Scalar);
+pub struct ListKey(pub(super) Scalar);
 
 /// The public key, which reveals nothing about the key.
 pub type PublicKey = [u8; 32];
 
-impl Key {
+impl ListKey {
     /// Draws a fresh key.
     ///
     /// # Errors
@@ -99,7 +99,7 @@ impl Key {
     }
 }
 
-impl Drop for Key {
+impl Drop for ListKey {
     fn drop(&mut self) {
         self.0.zeroize();
     }
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn published_vectors_hold() {
         let key = word("5ebcea5ee37023ccb9fc2d2019f9d7737be85591ae8652ffa9ef0f4d37063b0e");
-        let key = Key::from_bytes(&key).expect("a scalar");
+        let key = ListKey::from_bytes(&key).expect("a scalar");
         let blind = word("64d37aed22a27f5191de1c1d69fadb899d8862b58eb4220029e036ec4c1f6706");
         let blind = Scalar::from_canonical_bytes(blind).expect("a scalar");
         for (input, blinded, evaluated, output) in [
@@ -157,13 +157,13 @@ mod tests {
 
     #[test]
     fn values_at_once_are_those_one_by_one() {
-        let key = Key::draw().expect("random bytes");
+        let key = ListKey::draw().expect("random bytes");
         let items: Vec<super::super::Item> = (0..20u8).map(|i| [i; 32]).collect();
         let one =
             |item: &super::super::Item| number(&finalize(item, &(hash_to_group(item) * key.0).compress()));
         assert_eq!(key.values(&items), items.iter().map(one).collect::<Vec<_>>());
-        assert_eq!(Key::from_bytes(&key.to_bytes()).map(|k| k.public()), Some(key.public()));
-        assert!(Key::from_bytes(&[0; 32]).is_none() && Key::from_bytes(&[0xff; 32]).is_none());
+        assert_eq!(ListKey::from_bytes(&key.to_bytes()).map(|k| k.public()), Some(key.public()));
+        assert!(ListKey::from_bytes(&[0; 32]).is_none() && ListKey::from_bytes(&[0xff; 32]).is_none());
     }
 
     #[test]

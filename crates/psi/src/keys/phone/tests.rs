@@ -1,5 +1,5 @@
 use super::*;
-use crate::{KeyColumn, KeySpec, Keys, Normal};
+use crate::{KeyColumn, KeySpec, Normal, TableKeys};
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -197,8 +197,8 @@ fn files_that_write_numbers_differently_have_the_same_keys() {
         let spec =
             KeySpec::new(vec![KeyColumn { name: "p".to_owned(), normal }]).unwrap_or_else(|e| panic!("{e}"));
         let keys = |csv: &str| {
-            let keys =
-                Keys::from_csv(Path::new("p.csv"), csv.as_bytes(), &spec).unwrap_or_else(|e| panic!("{e}"));
+            let keys = TableKeys::from_csv(Path::new("p.csv"), csv.as_bytes(), &spec)
+                .unwrap_or_else(|e| panic!("{e}"));
             keys.each().map(|key| key.map(<[u8]>::to_vec)).collect::<Vec<_>>()
         };
         assert_eq!(keys(a), keys(b), "{code}");
