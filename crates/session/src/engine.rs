@@ -2,7 +2,7 @@
 //! all of them.
 //!
 //! ```text
-//! all     commit to 32 fresh bytes each, then open them ─► the run's name; every engine has a name under it
+//! all     commit to 32 fresh bytes each, then open them ─► the run's name, and one for each engine
 //! engine  a channel to each peer: planes of own inputs in, planes of what this party learns out
 //! ```
 //!
