@@ -15,8 +15,8 @@ use crate::{
 use clap::Args;
 use hushwire::LocalJob;
 use hushwire::job::{
-    ComputationSource, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member, OutputPlace,
-    Protocol, Task, Words, array_in, inferred_lines, network_in, read_array, samples,
+    ComputationSource, Fault, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member,
+    OutputPlace, Protocol, Task, Words, array_in, inferred_lines, network_in, read_array, samples,
 };
 use hushwire_nn::{Array, Floats, Labels, Network, Numbers, Samples, Secure, judged};
 use serde::Serialize;
