@@ -90,7 +90,7 @@ pub trait Ands<P: Part>: Sized + Send {
     /// clear.
     const VALUES: bool = false;
 
-    /// Of a session. The garbler has a seed.
+    /// The gates of a session. The garbler has a seed.
     ///
     /// # Panics
     /// If the scheme is another family's (the caller's bug).

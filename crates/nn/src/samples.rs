@@ -6,8 +6,9 @@
 //! second group has inputs whose products with every column are about equally large. Without it, a
 //! column of small weights would seem irrelevant.
 
+use crate::error::shape;
 use crate::{
-    Array, Floats, Kind, Network, NnError, Secure,
+    Array, Fault, Floats, Kind, Network, Secure,
     operators::{Add, Affine, Dense},
     zoo::{self, Random},
 };
@@ -71,11 +72,12 @@ impl Samples {
     ///
     /// # Errors
     /// They do not have the network's shape, or an element is not finite.
-    pub fn given(network: &Network, array: &Array) -> Result<Self, NnError> {
+    pub fn given(network: &Network, array: &Array) -> Result<Self, Fault> {
         let lengths = network.input_lengths();
         if array.lengths.get(1..) != lengths.get(1..) || array.lengths.is_empty() || array.data.is_empty() {
-            let cause = format!("they have the shape {:?}, and the network takes {lengths:?}", array.lengths);
-            return Err(NnError::new("calibration inputs", cause, "bring inputs of that shape, any number"));
+            let shapes = (format!("{:?}", array.lengths), format!("{lengths:?}"));
+            let remedy = "bring any number of inputs of that shape";
+            return Err(shape(shapes, remedy).at("calibration inputs"));
         }
         // Takes as many inputs at once as the network does; repeats the first ones if the last
         // batch is short.
@@ -91,7 +93,7 @@ impl Samples {
     ///
     /// # Errors
     /// The network's values on them are not finite.
-    pub fn made_up(network: &Network, range: Option<Range>) -> Result<Self, NnError> {
+    pub fn made_up(network: &Network, range: Option<Range>) -> Result<Self, Fault> {
         let lengths = network.input_lengths();
         let one = |seed| match range {
             None => zoo::sample(lengths, seed),
@@ -121,7 +123,7 @@ impl Samples {
         Self::of(network, groups, MADE_UP_HEADROOM, true)
     }
 
-    fn of(network: &Network, groups: Vec<Vec<Array>>, headroom: u8, made_up: bool) -> Result<Self, NnError> {
+    fn of(network: &Network, groups: Vec<Vec<Array>>, headroom: u8, made_up: bool) -> Result<Self, Fault> {
         let plain = network.calibrated(groups.iter().take(1).flatten())?;
         let more = network.calibrated(groups.iter().skip(1).flatten())?;
         let greatest = plain.iter().zip(&more).map(|(x, y)| x.max(*y)).collect();
@@ -219,7 +221,7 @@ impl Network {
     ///
     /// # Errors
     /// An input has another shape than the network takes.
-    pub fn calibrated<'a>(&self, inputs: impl IntoIterator<Item = &'a Array>) -> Result<Vec<f32>, NnError> {
+    pub fn calibrated<'a>(&self, inputs: impl IntoIterator<Item = &'a Array>) -> Result<Vec<f32>, Fault> {
         let mut greatest = vec![0f32; self.layers.len()];
         for input in inputs {
             let floats = Floats::new(self, input, false)?;

@@ -1,7 +1,7 @@
 //! The choices of a back end.
 
 use crate::{
-    lower::{Forms, Lower, Lowered},
+    lower::{Forms, Lowered, PlanLowering},
     prim::{Primitives, Talk},
     size::{Size, Slot},
 };
@@ -11,7 +11,7 @@ use std::ops::Range;
 /// The choices of a back end while a computation is lowered.
 pub trait Backend: Primitives {
     /// The reason why there is no plan.
-    type Refusal: From<ComputeError>;
+    type PlanRefusal: From<ComputeError>;
 
     /// Who runs plans, for errors.
     const PARTIES: &'static str;
@@ -19,39 +19,40 @@ pub trait Backend: Primitives {
     /// Bits of the ring of a scalar's numbers; none for what is no number, or wider than words.
     fn ring(&self, scalar: Scalar) -> Option<u32>;
     /// The form of input `k`, which is node `at`.
-    fn input(lower: &mut Lower<'_, Self>, at: usize, k: usize) -> Lowered<Forms>;
+    fn input(lower: &mut PlanLowering<'_, Self>, at: usize, k: usize) -> Lowered<Forms>;
     /// The value of an output.
-    fn output(lower: &mut Lower<'_, Self>, at: usize) -> Lowered<Slot>;
+    fn output(lower: &mut PlanLowering<'_, Self>, at: usize) -> Lowered<Slot>;
     /// A step was added: the last one.
-    fn added(lower: &mut Lower<'_, Self>);
+    fn added(lower: &mut PlanLowering<'_, Self>);
     /// A node was lowered.
     ///
     /// # Errors
     /// The plan is larger than it may be.
-    fn lowered(lower: &Lower<'_, Self>) -> Result<(), Self::Refusal>;
+    fn lowered(lower: &PlanLowering<'_, Self>) -> Result<(), Self::PlanRefusal>;
     /// Bits that a circuit may have beside the steps so far; `None` where there is no limit.
-    fn most_bits(lower: &Lower<'_, Self>) -> Option<usize>;
+    fn most_bits(lower: &PlanLowering<'_, Self>) -> Option<usize>;
     /// Whether an operation is computed on words. Some ring has the numbers of its operands.
-    fn on_words(lower: &Lower<'_, Self>, op: &Op, args: &[usize]) -> bool;
+    fn on_words(lower: &PlanLowering<'_, Self>, op: &Op, args: &[usize]) -> bool;
 
-    /// Whether so many bits are joined by one circuit, in place of a step for each level of a tree.
+    /// Whether this many bits are joined by one circuit, in place of a step for each level of a
+    /// tree.
     fn joins_at_once(elements: usize) -> bool;
-    /// Whether so many elements of a value that may be words are copied down as words.
-    fn copies_words(lower: &Lower<'_, Self>, of: usize, elements: usize) -> bool;
+    /// Whether this many elements of a value that may be words are copied down as words.
+    fn copies_words(lower: &PlanLowering<'_, Self>, of: usize, elements: usize) -> bool;
 
     /// Words → some of their bits, of the first on.
-    fn to_bits(lower: &mut Lower<'_, Self>, bits: Range<usize>, rows: usize) -> Talk<Self>;
+    fn to_bits(lower: &mut PlanLowering<'_, Self>, bits: Range<usize>, rows: usize) -> Talk<Self>;
     /// The words of a value that there is in a narrow form.
     fn of_narrow(narrow: Size, ring: u32) -> Talk<Self>;
     /// The facts about values that a product of them needs.
-    fn factors(lower: &Lower<'_, Self>, reads: [Slot; 2]) -> Self::Factors;
+    fn factors(lower: &PlanLowering<'_, Self>, reads: [Slot; 2]) -> Self::FactorFacts;
     /// A product, row by row.
-    fn product(lower: &mut Lower<'_, Self>, reads: [Slot; 2]) -> Slot;
+    fn product(lower: &mut PlanLowering<'_, Self>, reads: [Slot; 2]) -> Slot;
     /// A product of matrices.
-    fn matmul(lower: &mut Lower<'_, Self>, reads: [Slot; 2], shape: [usize; 3]) -> Slot;
+    fn matmul(lower: &mut PlanLowering<'_, Self>, reads: [Slot; 2], shape: [usize; 3]) -> Slot;
     /// A convolution.
     fn conv2d(
-        lower: &mut Lower<'_, Self>,
+        lower: &mut PlanLowering<'_, Self>,
         args: &[usize],
         way: (Steps, u32),
         to: &[usize],
@@ -59,26 +60,31 @@ pub trait Backend: Primitives {
     ) -> Lowered<Forms>;
     /// The words of a value whose least and greatest elements are found by comparing words; none
     /// where bits are compared.
-    fn comparable(lower: &mut Lower<'_, Self>, of: usize) -> Lowered<Option<Slot>>;
+    fn comparable(lower: &mut PlanLowering<'_, Self>, of: usize) -> Lowered<Option<Slot>>;
     /// Whether maxima of this value with 0, or of its windows, are rectifiers.
-    fn rectifies(lower: &Lower<'_, Self>, of: usize, windows: bool) -> bool;
+    fn rectifies(lower: &PlanLowering<'_, Self>, of: usize, windows: bool) -> bool;
     /// Numbers without their lowest bits where they are positive, else 0; none where the back end
     /// has no step of its own for that.
-    fn rectified(lower: &mut Lower<'_, Self>, of: usize, by: u32) -> Lowered<Option<Forms>>;
+    fn rectified(lower: &mut PlanLowering<'_, Self>, of: usize, by: u32) -> Lowered<Option<Forms>>;
     /// The same of the greatest element of each window of a value. `nodes` are those of the pool
     /// and of the maximum with 0.
-    fn rectified_pool(lower: &mut Lower<'_, Self>, of: usize, nodes: [usize; 2], by: u32) -> Lowered<Forms>;
+    fn rectified_pool(
+        lower: &mut PlanLowering<'_, Self>,
+        of: usize,
+        nodes: [usize; 2],
+        by: u32,
+    ) -> Lowered<Forms>;
     /// The order that puts the rows with one value of their flag before the rows with the other,
     /// and keeps the order of rows with the same flag.
-    fn partition(lower: &mut Lower<'_, Self>, flags: Slot, ones_first: bool) -> Slot;
+    fn partition(lower: &mut PlanLowering<'_, Self>, flags: Slot, ones_first: bool) -> Slot;
     /// An order that brings equal keys together.
-    fn meet(lower: &mut Lower<'_, Self>, args: &[usize], first: usize) -> Lowered<Slot>;
+    fn meet(lower: &mut PlanLowering<'_, Self>, args: &[usize], first: usize) -> Lowered<Slot>;
     /// An order of known places: at each, the row that comes there.
-    fn known_order(lower: &mut Lower<'_, Self>, places: Slot) -> Slot;
+    fn known_order(lower: &mut PlanLowering<'_, Self>, places: Slot) -> Slot;
     /// The rows that an order brings, as words of 64 bits.
-    fn places(lower: &mut Lower<'_, Self>, order: Slot, rows: usize) -> Slot;
+    fn places(lower: &mut PlanLowering<'_, Self>, order: Slot, rows: usize) -> Slot;
     /// An order of rows, moved by another.
-    fn composed(lower: &mut Lower<'_, Self>, args: &[usize]) -> Lowered<Slot>;
+    fn composed(lower: &mut PlanLowering<'_, Self>, args: &[usize]) -> Lowered<Slot>;
     /// The first `kept` flagged rows; none where that is a circuit.
-    fn compact(lower: &mut Lower<'_, Self>, args: &[usize], kept: usize) -> Lowered<Option<Forms>>;
+    fn compact(lower: &mut PlanLowering<'_, Self>, args: &[usize], kept: usize) -> Lowered<Option<Forms>>;
 }

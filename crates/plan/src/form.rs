@@ -8,24 +8,24 @@ use hushwire_compute::Tensor;
 use std::{ops::Range, sync::Arc};
 
 /// A value in one form, as a party has it.
-pub enum Form<B: Sharing> {
+pub enum StepValue<B: Sharing> {
     /// Elements that all parties know.
     Known(Arc<Tensor>),
     /// Shares of bit planes.
-    Bits(Arc<B::Bits>),
+    Bits(Arc<B::BitShares>),
     /// Shares of numbers.
-    Words(B::Words),
+    Words(B::WordShares),
     /// The party's part of an order of rows.
-    Order(B::Order),
+    Order(B::RowOrder),
 }
 
-impl<B: Sharing> Clone for Form<B> {
+impl<B: Sharing> Clone for StepValue<B> {
     fn clone(&self) -> Self {
         match self {
-            Form::Known(tensor) => Form::Known(tensor.clone()),
-            Form::Bits(bits) => Form::Bits(bits.clone()),
-            Form::Words(words) => Form::Words(words.clone()),
-            Form::Order(order) => Form::Order(order.clone()),
+            StepValue::Known(tensor) => StepValue::Known(tensor.clone()),
+            StepValue::Bits(bits) => StepValue::Bits(bits.clone()),
+            StepValue::Words(words) => StepValue::Words(words.clone()),
+            StepValue::Order(order) => StepValue::Order(order.clone()),
         }
     }
 }
@@ -38,65 +38,65 @@ pub fn misplaced() -> ! {
     unreachable!("a plan keeps to its forms")
 }
 
-impl<B: Sharing> Form<B> {
+impl<B: Sharing> StepValue<B> {
     /// A value of bits.
-    pub fn of_bits(bits: B::Bits) -> Self {
-        Form::Bits(Arc::new(bits))
+    pub fn of_bits(bits: B::BitShares) -> Self {
+        StepValue::Bits(Arc::new(bits))
     }
 
     /// A value that all know.
     #[must_use]
     pub fn of_known(tensor: Tensor) -> Self {
-        Form::Known(Arc::new(tensor))
+        StepValue::Known(Arc::new(tensor))
     }
 
     /// Elements of a value that is no order.
     #[must_use]
     pub fn rows(&self) -> usize {
         match self {
-            Form::Known(tensor) => tensor.len(),
-            Form::Bits(bits) => B::size_of_bits(bits)[1],
-            Form::Words(words) => B::size_of_words(words).1,
-            Form::Order(_) => misplaced(),
+            StepValue::Known(tensor) => tensor.len(),
+            StepValue::Bits(bits) => B::size_of_bits(bits)[1],
+            StepValue::Words(words) => B::size_of_words(words).1,
+            StepValue::Order(_) => misplaced(),
         }
     }
 
     /// The elements of a known value.
     #[must_use]
     pub fn known(&self) -> &Arc<Tensor> {
-        if let Form::Known(tensor) = self { tensor } else { misplaced() }
+        if let StepValue::Known(tensor) = self { tensor } else { misplaced() }
     }
 
     /// The planes of a value of bits.
     #[must_use]
-    pub fn bits(&self) -> &Arc<B::Bits> {
-        if let Form::Bits(bits) = self { bits } else { misplaced() }
+    pub fn bits(&self) -> &Arc<B::BitShares> {
+        if let StepValue::Bits(bits) = self { bits } else { misplaced() }
     }
 
     /// The words of a value of words.
     #[must_use]
-    pub fn words(&self) -> &B::Words {
-        if let Form::Words(words) = self { words } else { misplaced() }
+    pub fn words(&self) -> &B::WordShares {
+        if let StepValue::Words(words) = self { words } else { misplaced() }
     }
 
     /// The order that a value is.
     #[must_use]
-    pub fn order(&self) -> &B::Order {
-        if let Form::Order(order) = self { order } else { misplaced() }
+    pub fn order(&self) -> &B::RowOrder {
+        if let StepValue::Order(order) = self { order } else { misplaced() }
     }
 
     /// Whether this is shares of such a size that nobody else has.
     pub(crate) fn is_alone(&mut self, size: Size) -> bool {
         match self {
-            Form::Bits(bits) => {
+            StepValue::Bits(bits) => {
                 let [width, rows] = B::size_of_bits(bits);
                 size == Size::Bits(width, rows) && Arc::get_mut(bits).and_then(B::planes_mut).is_some()
             }
-            Form::Words(words) => {
+            StepValue::Words(words) => {
                 let (ring, rows) = B::size_of_words(words);
                 size == Size::Words(ring, rows) && B::is_alone(words)
             }
-            Form::Known(_) | Form::Order(_) => false,
+            StepValue::Known(_) | StepValue::Order(_) => false,
         }
     }
 }
@@ -106,50 +106,52 @@ pub(crate) enum Joined<B: Sharing> {
     /// Nothing has come yet.
     Nothing,
     /// The pieces that have come; zeros elsewhere.
-    Parts(Form<B>),
+    Parts(StepValue<B>),
     /// A value that the step reads, of the same kind and size, over which pieces are put; nobody
     /// else has it.
-    Over(Form<B>),
+    Over(StepValue<B>),
     /// All of it, in one piece.
-    Whole(Form<B>),
+    Whole(StepValue<B>),
 }
 
 impl<B: Sharing> Joined<B> {
     /// Takes a piece of a value of `of` rows.
-    pub(crate) fn put(&mut self, of: usize, rows: &Range<usize>, piece: Form<B>) {
+    pub(crate) fn put(&mut self, of: usize, rows: &Range<usize>, piece: StepValue<B>) {
         if rows.len() == of {
             *self = Joined::Whole(piece);
             return;
         }
         if let Joined::Nothing = self {
             *self = Joined::Parts(match &piece {
-                Form::Known(known) => Form::of_known(Tensor::zeros(known.scalar(), &[of])),
-                Form::Bits(bits) => Form::of_bits(B::zero_bits(B::size_of_bits(bits)[0], of)),
-                Form::Words(words) => Form::Words(B::zero_words(B::size_of_words(words).0, of)),
-                Form::Order(_) => misplaced(),
+                StepValue::Known(known) => StepValue::of_known(Tensor::zeros(known.scalar(), &[of])),
+                StepValue::Bits(bits) => StepValue::of_bits(B::zero_bits(B::size_of_bits(bits)[0], of)),
+                StepValue::Words(words) => StepValue::Words(B::zero_words(B::size_of_words(words).0, of)),
+                StepValue::Order(_) => misplaced(),
             });
         }
         let (Joined::Parts(all) | Joined::Over(all)) = self else { misplaced() };
         match (all, piece) {
-            (Form::Known(all), Form::Known(piece)) => {
+            (StepValue::Known(all), StepValue::Known(piece)) => {
                 let all = Arc::get_mut(all).expect("nobody else has it yet");
                 for (i, at) in rows.clone().enumerate() {
                     all.element_mut(at).copy_from_slice(piece.element(i));
                 }
             }
-            (Form::Bits(all), Form::Bits(piece)) => put_bits::<B>(all, rows, &piece),
-            (Form::Words(all), Form::Words(piece)) => B::put_words(all, rows, &piece),
-            (Form::Known(_) | Form::Bits(_) | Form::Words(_) | Form::Order(_), _) => misplaced(),
+            (StepValue::Bits(all), StepValue::Bits(piece)) => put_bits::<B>(all, rows, &piece),
+            (StepValue::Words(all), StepValue::Words(piece)) => B::put_words(all, rows, &piece),
+            (StepValue::Known(_) | StepValue::Bits(_) | StepValue::Words(_) | StepValue::Order(_), _) => {
+                misplaced()
+            }
         }
     }
 
     /// The value that is written over.
-    pub(crate) fn over(&self) -> &Form<B> {
+    pub(crate) fn over(&self) -> &StepValue<B> {
         if let Joined::Over(form) = self { form } else { misplaced() }
     }
 
     /// The value, all of whose pieces have come, or the one that would be written over.
-    pub(crate) fn take(&mut self) -> Form<B> {
+    pub(crate) fn take(&mut self) -> StepValue<B> {
         match std::mem::replace(self, Joined::Nothing) {
             Joined::Nothing => misplaced(),
             Joined::Parts(form) | Joined::Over(form) | Joined::Whole(form) => form,

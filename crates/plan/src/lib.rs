@@ -1,7 +1,8 @@
 //! Plans of typed computations: one lowering and one schedule for all back ends that run on shares.
 //!
 //! ```text
-//! Computation ── Lower ──► Steps ── Values ──► waves: local steps, then all ready steps abreast
+//! Computation ── PlanLowering ──► PlanSteps ── LiveValues ──► waves: local steps, then all ready
+//!                                                             steps abreast, in pieces
 //!
 //! a value's forms     known   all parties have it
 //!                     words   shares of numbers modulo a power of two
@@ -10,8 +11,12 @@
 //! ```
 //!
 //! All steps, with the form and size of every value, are fixed before anything runs. They depend on
-//! the computation and its lengths alone. A [`Backend`] says which forms are cheap for it. It
-//! computes the values of [`Local`] primitives, and runs [`Talk`] primitives as machines.
+//! the computation and its lengths alone.
+//!
+//! A back end has four traits. [`Sharing`] is what a party holds of a value. [`Primitives`] are the
+//! steps that the back end has alone. [`Backend`] says which forms and steps are cheap for it, while
+//! a computation is lowered. [`Runtime`] computes [`Local`] primitives, runs [`Talk`] primitives as
+//! machines, and prices steps.
 #![forbid(unsafe_code)]
 
 mod backend;
@@ -28,14 +33,14 @@ mod steps;
 mod wave;
 
 pub use backend::Backend;
-pub use engine::Engine;
-pub use form::{Form, misplaced};
+pub use engine::Runtime;
+pub use form::{StepValue, misplaced};
 pub use local::local;
-pub use lower::{Forms, Lower, Lowered};
-pub use picks::{Moves, Picks, Run};
-pub use prim::{Key, Local, Prim, Primitives, Reorder, Sign, Talk, gathered, wires};
-pub use run::Values;
+pub use lower::{Forms, Lowered, PlanLowering};
+pub use picks::{Moves, PickRun, Picks};
+pub use prim::{KeyOrder, Local, Prim, Primitives, Reorder, Sign, StepRows, Talk, gathered, wires};
+pub use run::LiveValues;
 pub use share::{Residue, Sharing, WordMap, flattened, gathered_bits, picked, piece, some_planes, stacked};
 pub use size::{Axis, Pooling, Size, Slot};
-pub use steps::{Extent, Piece, Step, Steps, Watch};
-pub use wave::{Flight, Group, Place, Task, Wave, home, land};
+pub use steps::{Extent, PlanStep, PlanSteps, StepPiece, Watch};
+pub use wave::{Flight, Group, PiecePlace, Task, Wave, home, land};

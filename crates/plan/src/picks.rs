@@ -15,7 +15,7 @@ use std::{
 
 /// Places that follow each other in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Run {
+pub enum PickRun {
     /// `len` places from one on, a step from each to the next.
     Steps {
         /// The first.
@@ -39,15 +39,17 @@ pub enum Run {
 /// Places among all elements of several values, one behind the other.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Picks {
-    runs: Vec<Run>,
+    runs: Vec<PickRun>,
     len: usize,
 }
 
 /// A run of steps within one value, or a run of turns of which each side is within one value.
 #[derive(Clone, Copy)]
-enum Placed {
-    Steps { of: usize, from: usize, step: isize, len: usize },
-    Turns { of: [usize; 2], from: [usize; 2], len: usize },
+struct Placed {
+    /// The value of a run of steps; those of the sides of a run of turns.
+    of: [usize; 2],
+    /// Its places within them.
+    run: PickRun,
 }
 
 /// All runs. A run of steps is within one value, and so is each side of a run of turns.
@@ -64,7 +66,7 @@ impl Moves {
         let mut at = 0;
         for run in &self.0 {
             run.copy_bits(planes, out, at);
-            at += run.len();
+            at += run.run.len();
         }
     }
 }
@@ -92,9 +94,9 @@ impl Picks {
             let turn = |three: &[usize]| three[2] == three[0] + 1;
             let turns = if steps > 2 { 0 } else { 2 + rest.windows(3).take_while(|t| turn(t)).count() };
             let run = if turns > steps + 1 && rest.len() > 1 {
-                Run::Turns { first: *from, second: rest[1], len: turns }
+                PickRun::Turns { first: *from, second: rest[1], len: turns }
             } else {
-                Run::Steps { from: *from, step, len: steps }
+                PickRun::Steps { from: *from, step, len: steps }
             };
             rest = &rest[run.len()..];
             picks.push(run);
@@ -103,13 +105,13 @@ impl Picks {
     }
 
     /// Runs, one behind the other.
-    pub fn of_runs(runs: impl IntoIterator<Item = Run>) -> Picks {
+    pub fn of_runs(runs: impl IntoIterator<Item = PickRun>) -> Picks {
         let mut picks = Picks::default();
         runs.into_iter().for_each(|run| picks.push(run));
         picks
     }
 
-    /// The same places of each of `parts` that are so many elements long.
+    /// The same places of each of `parts`, which have `each` elements.
     #[must_use]
     pub fn of_each(parts: usize, each: usize, places: &[usize]) -> Picks {
         let (one, mut picks) = (Picks::of(places), Picks::default());
@@ -117,10 +119,12 @@ impl Picks {
         picks
     }
 
-    fn push(&mut self, run: Run) {
+    fn push(&mut self, run: PickRun) {
         self.len += run.len();
-        if let (Some(Run::Steps { from, step: 1, len }), Run::Steps { from: next, step: 1, len: more }) =
-            (self.runs.last_mut(), run)
+        if let (
+            Some(PickRun::Steps { from, step: 1, len }),
+            PickRun::Steps { from: next, step: 1, len: more },
+        ) = (self.runs.last_mut(), run)
             && *from + *len == next
         {
             *len += more;
@@ -146,13 +150,13 @@ impl Picks {
         self.runs.iter().flat_map(|run| (0..run.len()).map(|i| run.place(i)))
     }
 
-    /// Whether it takes each of so many elements in order.
+    /// Whether it takes each of this many elements in order.
     #[must_use]
     pub fn is_all(&self, elements: usize) -> bool {
-        self.runs == [Run::Steps { from: 0, step: 1, len: elements }]
+        self.runs == [PickRun::Steps { from: 0, step: 1, len: elements }]
     }
 
-    /// The runs among values of so many elements each.
+    /// The runs among values of these lengths.
     #[must_use]
     pub fn within(&self, lengths: &[usize]) -> Moves {
         let starts: Vec<usize> = lengths
@@ -171,7 +175,7 @@ impl Picks {
             let mut rest = run;
             while rest.len() > 0 {
                 let one = match rest {
-                    Run::Steps { from, step, len } => {
+                    PickRun::Steps { from, step, len } => {
                         let (of, at) = find(from);
                         let more = match step {
                             0 => len,
@@ -180,17 +184,18 @@ impl Picks {
                         };
                         let taken = len.min(more.saturating_add(1));
                         let from = from.wrapping_add_signed(step.wrapping_mul(taken as isize));
-                        rest = Run::Steps { from, step, len: len - taken };
-                        Placed::Steps { of, from: at, step, len: taken }
+                        rest = PickRun::Steps { from, step, len: len - taken };
+                        Placed { of: [of; 2], run: PickRun::Steps { from: at, step, len: taken } }
                     }
-                    Run::Turns { first, second, len } => {
-                        let [(a, at), (b, behind)] = [first, second].map(find);
-                        let most = [lengths[a] - at, lengths[b] - behind];
+                    PickRun::Turns { first, second, len } => {
+                        let [(a, at), (b, beside)] = [first, second].map(find);
+                        let most = [lengths[a] - at, lengths[b] - beside];
                         let whole = most[0] >= len.div_ceil(2) && most[1] >= len / 2;
                         let taken = if whole { len } else { 2 * most[0].min(most[1]) };
                         let turns = taken.div_ceil(2);
-                        rest = Run::Turns { first: first + turns, second: second + turns, len: len - taken };
-                        Placed::Turns { of: [a, b], from: [at, behind], len: taken }
+                        rest =
+                            PickRun::Turns { first: first + turns, second: second + turns, len: len - taken };
+                        Placed { of: [a, b], run: PickRun::Turns { first: at, second: beside, len: taken } }
                     }
                 };
                 placed.push(one);
@@ -200,54 +205,49 @@ impl Picks {
     }
 }
 
-impl Run {
-    /// The same run so many elements further.
-    fn behind(self, elements: usize) -> Run {
+impl PickRun {
+    /// The same run, this many elements further.
+    fn behind(self, elements: usize) -> PickRun {
         match self {
-            Run::Steps { from, step, len } => Run::Steps { from: from + elements, step, len },
-            Run::Turns { first, second, len } => {
-                Run::Turns { first: first + elements, second: second + elements, len }
+            PickRun::Steps { from, step, len } => PickRun::Steps { from: from + elements, step, len },
+            PickRun::Turns { first, second, len } => {
+                PickRun::Turns { first: first + elements, second: second + elements, len }
             }
         }
     }
 
     fn place(self, i: usize) -> usize {
         match self {
-            Run::Steps { from, step, .. } => from.wrapping_add_signed(step.wrapping_mul(i as isize)),
-            Run::Turns { first, second, .. } => [first, second][i % 2] + i / 2,
+            PickRun::Steps { from, step, .. } => from.wrapping_add_signed(step.wrapping_mul(i as isize)),
+            PickRun::Turns { first, second, .. } => [first, second][i % 2] + i / 2,
         }
     }
 
     fn len(self) -> usize {
         match self {
-            Run::Steps { len, .. } | Run::Turns { len, .. } => len,
+            PickRun::Steps { len, .. } | PickRun::Turns { len, .. } => len,
         }
     }
 }
 
 impl Placed {
-    fn len(self) -> usize {
-        match self {
-            Placed::Steps { len, .. } | Placed::Turns { len, .. } => len,
-        }
-    }
-
     /// Copies the run's elements, each value's of which are in a slice.
     fn copy<T: Copy>(self, values: &[&[T]], out: &mut Vec<T>) {
-        match self {
-            Placed::Steps { of, from, step: 1, len } => out.extend_from_slice(&values[of][from..][..len]),
-            Placed::Steps { of, from, step: 0, len } => out.resize(out.len() + len, values[of][from]),
-            Placed::Steps { of, from, step, len } if step > 0 => {
-                out.extend(values[of][from..].iter().step_by(step.unsigned_abs()).take(len));
+        let [x, y] = self.of.map(|of| values[of]);
+        match self.run {
+            PickRun::Steps { from, step: 1, len } => out.extend_from_slice(&x[from..][..len]),
+            PickRun::Steps { from, step: 0, len } => out.resize(out.len() + len, x[from]),
+            PickRun::Steps { from, step, len } if step > 0 => {
+                out.extend(x[from..].iter().step_by(step.unsigned_abs()).take(len));
             }
-            Placed::Steps { of, from, step, len } => {
-                out.extend(values[of][..=from].iter().rev().step_by(step.unsigned_abs()).take(len));
+            PickRun::Steps { from, step, len } => {
+                out.extend(x[..=from].iter().rev().step_by(step.unsigned_abs()).take(len));
             }
-            Placed::Turns { of: [a, b], from: [first, second], len } => {
-                let (first, second) = (&values[a][first..], &values[b][second..]);
-                out.extend(first.iter().zip(second).take(len / 2).flat_map(|(a, b)| [*a, *b]));
+            PickRun::Turns { first, second, len } => {
+                let (x, y) = (&x[first..], &y[second..]);
+                out.extend(x.iter().zip(y).take(len / 2).flat_map(|(x, y)| [*x, *y]));
                 if len % 2 == 1 {
-                    out.push(first[len / 2]);
+                    out.push(x[len / 2]);
                 }
             }
         }
@@ -256,59 +256,42 @@ impl Placed {
     /// Copies the run's bits, each value's of which are in a plane, to bits `at` and on, which are
     /// 0.
     fn copy_bits(self, planes: &[&[u8]], out: &mut [u8], at: usize) {
-        let len = self.len();
-        match self {
-            Placed::Steps { of, from, step: 1, .. } if len < SHORT => {
-                let bits = (word(planes[of], from) & ((1 << len) - 1)) << (at % 8);
+        let (len, [x, y]) = (self.run.len(), self.of.map(|of| planes[of]));
+        // Element i of the run.
+        let bit = |i: usize| {
+            let (plane, place) = (planes[self.of[i % 2]], self.run.place(i));
+            plane[place / 8] >> (place % 8) & 1
+        };
+        match self.run {
+            PickRun::Steps { from, step: 1, .. } if len < SHORT => {
+                let bits = (word(x, from) & ((1 << len) - 1)) << (at % 8);
                 let out = &mut out[at / 8..(at + len).div_ceil(8)];
                 out.iter_mut().zip(bits.to_le_bytes()).for_each(|(out, bits)| *out |= bits);
             }
-            _ if len < SHORT => {
-                for i in 0..len {
-                    let (of, place) = self.place(i);
-                    let bit = planes[of][place / 8] >> (place % 8) & 1;
-                    out[(at + i) / 8] |= bit << ((at + i) % 8);
-                }
+            _ if len < SHORT => (0..len).for_each(|i| out[(at + i) / 8] |= bit(i) << ((at + i) % 8)),
+            PickRun::Steps { from, step: 1, .. } if at.is_multiple_of(8) => {
+                xor_range(x, from, len, &mut out[at / 8..]);
             }
-            Placed::Steps { of, from, step: 1, .. } if at.is_multiple_of(8) => {
-                xor_range(planes[of], from, len, &mut out[at / 8..]);
-            }
-            Placed::Steps { of, from, step: 1, .. } => put(out, at, len, |i| word(planes[of], from + 64 * i)),
-            Placed::Steps { of, from, step: 0, .. } => {
-                let bit = planes[of][from / 8] >> (from % 8) & 1;
-                put(out, at, len, |_| 0u64.wrapping_sub(bit.into()));
-            }
-            Placed::Steps { of, from, step: 2, .. } => {
-                let even = |place| u64::from(every_second(word(planes[of], place)));
+            PickRun::Steps { from, step: 1, .. } => put(out, at, len, |i| word(x, from + 64 * i)),
+            PickRun::Steps { step: 0, .. } => put(out, at, len, |_| 0u64.wrapping_sub(bit(0).into())),
+            PickRun::Steps { from, step: 2, .. } => {
+                let even = |place| u64::from(every_second(word(x, place)));
                 put(out, at, len, |i| even(from + 128 * i) | even(from + 128 * i + 64) << 32);
             }
-            Placed::Steps { of, from, step: -1, .. } => put(out, at, len, |i| {
+            PickRun::Steps { from, step: -1, .. } => put(out, at, len, |i| {
                 let last = from - 64 * i;
                 match last.checked_sub(63) {
-                    Some(first) => word(planes[of], first).reverse_bits(),
-                    None => (word(planes[of], 0) << (63 - last)).reverse_bits(),
+                    Some(first) => word(x, first).reverse_bits(),
+                    None => (word(x, 0) << (63 - last)).reverse_bits(),
                 }
             }),
-            Placed::Turns { of: [a, b], from: [first, second], .. } => put(out, at, len, |i| {
-                let half = |of: usize, from: usize| spread(word(planes[of], from + 32 * i) as u32);
-                half(a, first) | half(b, second) << 1
+            PickRun::Turns { first, second, .. } => put(out, at, len, |i| {
+                let half = |plane: &[u8], from: usize| spread(word(plane, from + 32 * i) as u32);
+                half(x, first) | half(y, second) << 1
             }),
-            Placed::Steps { .. } => put(out, at, len, |i| {
-                (64 * i..len.min(64 * (i + 1))).fold(0, |word, k| {
-                    let (of, place) = self.place(k);
-                    word | u64::from(planes[of][place / 8] >> (place % 8) & 1) << (k % 64)
-                })
+            PickRun::Steps { .. } => put(out, at, len, |i| {
+                (64 * i..len.min(64 * (i + 1))).fold(0, |word, k| word | u64::from(bit(k)) << (k % 64))
             }),
-        }
-    }
-
-    /// The value of element `i` of the run, and the place in it.
-    fn place(self, i: usize) -> (usize, usize) {
-        match self {
-            Placed::Steps { of, from, step, .. } => {
-                (of, from.wrapping_add_signed(step.wrapping_mul(i as isize)))
-            }
-            Placed::Turns { of, from, .. } => (of[i % 2], from[i % 2] + i / 2),
         }
     }
 }
@@ -413,7 +396,7 @@ mod tests {
         }
         assert_eq!(Picks::of(&(3..900).collect::<Vec<_>>()).runs.len(), 1);
         let turns: Vec<usize> = (0..99).map(|i| i / 2 + i % 2 * 400).collect();
-        assert_eq!(Picks::of(&turns).runs, [Run::Turns { first: 0, second: 400, len: 99 }]);
+        assert_eq!(Picks::of(&turns).runs, [PickRun::Turns { first: 0, second: 400, len: 99 }]);
         assert!(Picks::of(&[0, 1, 2]).is_all(3) && !Picks::of(&[0, 1, 2]).is_all(4));
     }
 

@@ -15,27 +15,36 @@ use std::sync::Arc;
 /// The primitives that a back end has alone.
 pub trait Primitives: Sharing {
     /// A primitive without a message that it has alone.
-    type Local;
+    type OwnLocal;
     /// A primitive with messages that it has alone.
-    type Talk;
+    type OwnTalk;
     /// The facts about its factors that a product needs.
-    type Factors;
+    type FactorFacts;
     /// Whether a value may be opened in pieces.
     const OPENS_IN_PIECES: bool;
 
     /// The size of an own primitive's value.
-    fn size_of_local(own: &Self::Local, reads: &[Size]) -> Size;
-    /// The size of an own primitive's value.
-    fn size_of_talk(own: &Self::Talk, reads: &[Size]) -> Size;
-    /// Whether each row of an own primitive's value is computed from the same row of what it reads.
-    fn is_row_by_row(own: &Self::Talk) -> bool;
-    /// The parts of an order by keys of so many bits.
+    fn size_of_local(own: &Self::OwnLocal, reads: &[Size]) -> Size;
+    /// The size of an own primitive's value, and how its rows are computed.
+    fn size_of_talk(own: &Self::OwnTalk, reads: &[Size]) -> (Size, StepRows);
+    /// The parts of an order by keys of `bits` bits.
     fn stages(rows: usize, bits: usize) -> usize;
+}
+
+/// How the rows of a step's value are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepRows {
+    /// All at once: the step is not cut.
+    Whole,
+    /// Each from the same row of what the step reads, so that the step may be cut.
+    Each,
+    /// As [`Self::Each`]; they may be written over a value of the same size that the step reads.
+    Over,
 }
 
 /// How a key of a sort counts.
 #[derive(Clone, Copy, Debug)]
-pub struct Key {
+pub struct KeyOrder {
     /// Whether its numbers have a sign.
     pub signed: bool,
     /// Whether the greatest comes first.
@@ -63,7 +72,7 @@ impl Sign {
     }
 }
 
-/// A primitive without a message. Arguments are values in the forms that stand beside each.
+/// A primitive without a message. Each has the forms of its arguments beside it.
 pub enum Local<B: Primitives> {
     /// The input of this number, as it comes, and its form. No arguments.
     Input(usize, Size),
@@ -126,7 +135,7 @@ pub enum Local<B: Primitives> {
     /// An order, undone.
     Invert,
     /// A primitive that the back end has alone.
-    Own(B::Local),
+    Own(B::OwnLocal),
 }
 
 /// A primitive in which parties talk, and that makes orders of rows or moves rows by them.
@@ -136,11 +145,11 @@ pub enum Reorder {
         /// Rows.
         rows: usize,
         /// How keys count.
-        keys: Vec<Key>,
+        keys: Vec<KeyOrder>,
     },
     /// Words, the place to which each row goes → that order.
     ToOrder,
-    /// Bits or words in rows of so many elements, and an order → the rows in it.
+    /// Bits or words in rows of `inner` elements, and an order → the rows in it.
     Permute {
         /// Elements of a row.
         inner: usize,
@@ -152,12 +161,12 @@ pub enum Talk<B: Primitives> {
     /// Bits → words of a ring.
     ToWords(u32),
     /// The product of words with words, element by element.
-    Product(B::Factors),
+    Product(B::FactorFacts),
     /// Words of r × k times words of k × c.
-    MatMul([usize; 3], B::Factors),
+    MatMul([usize; 3], B::FactorFacts),
     /// One bit each, words, words → the second where it is 1, else the third.
     Choose,
-    /// Words < words → one bit each. Of numbers as wide as their ring alone.
+    /// Words < words → one bit each. The numbers are as wide as their ring.
     Less {
         /// Whether they have a sign.
         signed: bool,
@@ -166,7 +175,7 @@ pub enum Talk<B: Primitives> {
     LessBounded,
     /// Words = words → one bit each, likewise.
     Equal,
-    /// Words without so many lower bits, rounded towards −∞.
+    /// Words without their lowest bits, rounded towards −∞.
     Truncate {
         /// Bits.
         by: u32,
@@ -189,7 +198,7 @@ pub enum Talk<B: Primitives> {
         lengths: Vec<usize>,
     },
     /// A primitive that the back end has alone.
-    Own(B::Talk),
+    Own(B::OwnTalk),
 }
 
 /// The work of a step.
@@ -239,124 +248,101 @@ impl<B: Primitives> Prim<B> {
         if program.ands() > 0 { Talk::Block(program).into() } else { Local::Block(program).into() }
     }
 
-    /// A program on everything, whose outputs are elements of a width, so many of them.
+    /// A program on everything. Its outputs have a width and a number of elements.
     #[must_use]
     pub fn flat(program: Arc<Program>, size: [usize; 2]) -> Self {
         if program.ands() > 0 { Talk::Flat(program, size).into() } else { Local::Flat(program, size).into() }
     }
 
-    /// By what it is told from others that read the same; none where two are taken for different.
-    pub(crate) fn same(&self) -> Option<Same> {
+    pub(crate) fn facts(&self, reads: &[Size]) -> Facts {
         match self {
-            Prim::Local(local) => local.same(),
-            Prim::Talk(talk) => talk.same(),
+            Prim::Local(local) => local.facts(reads),
+            Prim::Talk(talk) => talk.facts(reads),
         }
+    }
+}
+
+/// What follows from a primitive and the sizes of what it reads.
+pub(crate) struct Facts {
+    /// The size of its value.
+    pub(crate) size: Size,
+    pub(crate) rows: StepRows,
+    /// By what it is told from others that read the same; none where two are taken for different.
+    pub(crate) same: Option<Same>,
+}
+
+impl Facts {
+    fn of(size: Size, rows: StepRows) -> Self {
+        Facts { size, rows, same: None }
+    }
+
+    fn like(self, same: Same) -> Self {
+        Facts { same: Some(same), ..self }
     }
 }
 
 impl<B: Primitives> Local<B> {
-    fn same(&self) -> Option<Same> {
+    fn facts(&self, reads: &[Size]) -> Facts {
+        let of = |size: Size| Facts::of(size, StepRows::Whole);
         match self {
-            Local::Pick(picks) => Some(Same::Pick(picks.clone())),
-            Local::Block(program) => Some(Same::Block(Arc::as_ptr(program))),
-            Local::AsBits => Some(Same::AsBits),
-            Local::AsWords(ring) => Some(Same::AsWords(*ring)),
-            Local::Narrow(ring) => Some(Same::Narrow(*ring)),
-            Local::Invert => Some(Same::Invert),
-            Local::Input(..)
-            | Local::Known(_)
-            | Local::Apply { .. }
-            | Local::Gather { .. }
-            | Local::Sum { .. }
-            | Local::Scale
-            | Local::Shift(_)
-            | Local::Fold { .. }
-            | Local::PoolSum(_)
-            | Local::MatMulKnown { .. }
-            | Local::Flat(..)
-            | Local::Own(_) => None,
-        }
-    }
-
-    pub(crate) fn size(&self, reads: &[Size]) -> Size {
-        match self {
-            Local::Input(_, size) => *size,
-            Local::Known(tensor) => Size::Known(tensor.scalar().bits(), tensor.len()),
-            Local::Apply { scalar, lengths, .. } => Size::Known(scalar.bits(), lengths.iter().product()),
-            Local::AsBits => Size::Bits(reads[0].width(), reads[0].rows()),
-            Local::AsWords(ring) | Local::Narrow(ring) => Size::Words(*ring, reads[0].rows()),
-            Local::Pick(picks) => reads[0].with_rows(picks.len()),
-            Local::Gather { inner, .. } => reads[0].with_rows(reads[1].rows() * inner),
-            Local::Fold { axis, prefix: false } => reads[0].with_rows(axis.series()),
-            Local::PoolSum(pooling) => reads[0].with_rows(pooling.windows()),
+            Local::Input(_, size) => of(*size),
+            Local::Known(tensor) => of(Size::Known(tensor.scalar().bits(), tensor.len())),
+            Local::Apply { scalar, lengths, .. } => of(Size::Known(scalar.bits(), lengths.iter().product())),
+            Local::AsBits => of(Size::Bits(reads[0].width(), reads[0].rows())).like(Same::AsBits),
+            Local::AsWords(ring) => of(Size::Words(*ring, reads[0].rows())).like(Same::AsWords(*ring)),
+            Local::Narrow(ring) => of(Size::Words(*ring, reads[0].rows())).like(Same::Narrow(*ring)),
+            Local::Pick(picks) => of(reads[0].with_rows(picks.len())).like(Same::Pick(picks.clone())),
+            Local::Gather { inner, .. } => of(reads[0].with_rows(reads[1].rows() * inner)),
+            Local::Fold { axis, prefix: false } => of(reads[0].with_rows(axis.series())),
+            Local::PoolSum(pooling) => of(reads[0].with_rows(pooling.windows())),
             Local::MatMulKnown { shape: [rows, _, columns], left } => {
-                reads[usize::from(*left)].with_rows(rows * columns)
+                of(reads[usize::from(*left)].with_rows(rows * columns))
             }
-            Local::Block(program) => Size::Bits(program.output_bits(), reads[0].rows()),
-            Local::Flat(_, [width, rows]) => Size::Bits(*width, *rows),
-            Local::Sum { .. }
-            | Local::Scale
-            | Local::Shift(_)
-            | Local::Fold { prefix: true, .. }
-            | Local::Invert => reads[0],
-            Local::Own(own) => B::size_of_local(own, reads),
+            Local::Block(program) => of(block_size(program, reads)).like(Same::Block(Arc::as_ptr(program))),
+            Local::Flat(_, [width, rows]) => of(Size::Bits(*width, *rows)),
+            Local::Invert => of(reads[0]).like(Same::Invert),
+            Local::Sum { .. } | Local::Scale | Local::Shift(_) | Local::Fold { prefix: true, .. } => {
+                of(reads[0])
+            }
+            Local::Own(own) => of(B::size_of_local(own, reads)),
         }
     }
 }
 
+fn block_size(program: &Program, reads: &[Size]) -> Size {
+    Size::Bits(program.output_bits(), reads[0].rows())
+}
+
 impl<B: Primitives> Talk<B> {
-    fn same(&self) -> Option<Same> {
+    fn facts(&self, reads: &[Size]) -> Facts {
+        let whole = |size: Size| Facts::of(size, StepRows::Whole);
+        let each = |size: Size| Facts::of(size, StepRows::Each);
+        let over = |size: Size| Facts::of(size, StepRows::Over);
         match self {
-            Talk::Block(program) => Some(Same::Block(Arc::as_ptr(program))),
-            Talk::ToWords(ring) => Some(Same::ToWords(*ring)),
-            Talk::Reorder(Reorder::Permute { inner }) => Some(Same::Permute(*inner)),
-            Talk::Product(_)
-            | Talk::MatMul(..)
-            | Talk::Choose
-            | Talk::Less { .. }
-            | Talk::LessBounded
-            | Talk::Equal
-            | Talk::Truncate { .. }
-            | Talk::Reorder(Reorder::Sort { .. } | Reorder::ToOrder)
-            | Talk::Flat(..)
-            | Talk::Open { .. }
-            | Talk::Own(_) => None,
-        }
-    }
-
-    pub(crate) fn size(&self, reads: &[Size]) -> Size {
-        match self {
-            Talk::ToWords(ring) => Size::Words(*ring, reads[0].rows()),
-            Talk::MatMul([rows, _, columns], _) => reads[0].with_rows(rows * columns),
-            Talk::Choose => reads[1],
-            Talk::Less { .. } | Talk::LessBounded | Talk::Equal => Size::Bits(1, reads[0].rows()),
+            Talk::ToWords(ring) => each(Size::Words(*ring, reads[0].rows())).like(Same::ToWords(*ring)),
+            Talk::Product(_) => over(reads[0]),
+            Talk::MatMul([rows, _, columns], _) => whole(reads[0].with_rows(rows * columns)),
+            Talk::Choose => over(reads[1]),
+            Talk::Less { .. } | Talk::LessBounded | Talk::Equal => each(Size::Bits(1, reads[0].rows())),
+            Talk::Truncate { .. } => each(reads[0]),
             Talk::Reorder(Reorder::Sort { rows, .. }) => {
-                Size::Order(*rows, B::stages(*rows, reads.iter().map(|size| size.width()).sum()))
+                let bits = reads.iter().map(|size| size.width()).sum();
+                whole(Size::Order(*rows, B::stages(*rows, bits)))
             }
-            Talk::Reorder(Reorder::ToOrder) => Size::Order(reads[0].rows(), usize::from(reads[0].rows() > 1)),
-            Talk::Block(program) => Size::Bits(program.output_bits(), reads[0].rows()),
-            Talk::Flat(_, [width, rows]) => Size::Bits(*width, *rows),
-            Talk::Open { scalar, lengths } => Size::Known(scalar.bits(), lengths.iter().product()),
-            Talk::Product(_) | Talk::Truncate { .. } | Talk::Reorder(Reorder::Permute { .. }) => reads[0],
-            Talk::Own(own) => B::size_of_talk(own, reads),
-        }
-    }
-
-    /// Whether its value's rows are those of what it reads, each computed for itself.
-    #[must_use]
-    pub fn is_row_by_row(&self) -> bool {
-        match self {
-            Talk::ToWords(_)
-            | Talk::Product(_)
-            | Talk::Choose
-            | Talk::Less { .. }
-            | Talk::LessBounded
-            | Talk::Equal
-            | Talk::Truncate { .. }
-            | Talk::Block(_) => true,
-            Talk::MatMul(..) | Talk::Reorder(_) | Talk::Flat(..) => false,
-            Talk::Open { .. } => B::OPENS_IN_PIECES,
-            Talk::Own(own) => B::is_row_by_row(own),
+            Talk::Reorder(Reorder::ToOrder) => {
+                whole(Size::Order(reads[0].rows(), usize::from(reads[0].rows() > 1)))
+            }
+            Talk::Reorder(Reorder::Permute { inner }) => whole(reads[0]).like(Same::Permute(*inner)),
+            Talk::Block(program) => over(block_size(program, reads)).like(Same::Block(Arc::as_ptr(program))),
+            Talk::Flat(_, [width, rows]) => whole(Size::Bits(*width, *rows)),
+            Talk::Open { scalar, lengths } => {
+                let size = Size::Known(scalar.bits(), lengths.iter().product());
+                if B::OPENS_IN_PIECES { each(size) } else { whole(size) }
+            }
+            Talk::Own(own) => {
+                let (size, rows) = B::size_of_talk(own, reads);
+                Facts::of(size, rows)
+            }
         }
     }
 }
@@ -373,7 +359,7 @@ pub fn gathered(rows: usize, inner: usize, places: &Tensor) -> Result<Picks, Com
     Ok(Picks::of(&rows.flat_map(|r| r * inner..(r + 1) * inner).collect::<Vec<_>>()))
 }
 
-/// Bytes of a circuit's wires, in so many shares, for planes of so many bytes.
+/// Bytes of a circuit's wires, for a number of shares, and planes of `plane` bytes.
 #[must_use]
 pub fn wires(program: &Program, plane: usize, shares: usize) -> u64 {
     let stages = program.stages();

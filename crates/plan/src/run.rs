@@ -1,29 +1,29 @@
 //! The values of a run under way.
 
 use crate::{
-    form::Form,
+    form::StepValue,
     prim::{Local, Prim, Primitives, Talk},
     size::Slot,
-    steps::{Step, Steps},
+    steps::{PlanStep, PlanSteps},
     wave::Wave,
 };
 use std::sync::Arc;
 
 /// The values of a run: each stays until its last reader has run.
-pub struct Values<'p, B: Primitives> {
-    steps: &'p Steps<B>,
-    values: Vec<Option<Form<B>>>,
+pub struct LiveValues<'p, B: Primitives> {
+    steps: &'p PlanSteps<B>,
+    values: Vec<Option<StepValue<B>>>,
     /// For each value, the number of steps that will still read it; outputs are read once more.
     readers: Vec<usize>,
     ran: Vec<bool>,
 }
 
-impl<'p, B: Primitives> Values<'p, B> {
+impl<'p, B: Primitives> LiveValues<'p, B> {
     /// Nothing has run.
     #[must_use]
-    pub fn new(steps: &'p Steps<B>) -> Self {
+    pub fn new(steps: &'p PlanSteps<B>) -> Self {
         let values = steps.iter().map(|_| None).collect();
-        Values { steps, values, readers: steps.readers(), ran: vec![false; steps.len()] }
+        LiveValues { steps, values, readers: steps.readers(), ran: vec![false; steps.len()] }
     }
 
     /// Steps that have run.
@@ -33,18 +33,18 @@ impl<'p, B: Primitives> Values<'p, B> {
     }
 
     /// Takes a step's value. A value that nobody reads is dropped at once.
-    fn put(&mut self, slot: Slot, form: Form<B>) {
+    fn put(&mut self, slot: Slot, form: StepValue<B>) {
         self.values[slot] = (self.readers[slot] > 0).then_some(form);
         self.ran[slot] = true;
     }
 
     /// The values that a step reads. Those that nobody reads again are dropped here.
-    fn take(&mut self, at: Slot) -> Vec<Form<B>> {
+    fn take(&mut self, at: Slot) -> Vec<StepValue<B>> {
         self.steps[at].reads.iter().map(|slot| self.read(*slot)).collect()
     }
 
     /// A value for one of its readers; the last one has it alone.
-    fn read(&mut self, slot: Slot) -> Form<B> {
+    fn read(&mut self, slot: Slot) -> StepValue<B> {
         self.readers[slot] -= 1;
         let value = &mut self.values[slot];
         let form = if self.readers[slot] == 0 { value.take() } else { value.clone() };
@@ -58,7 +58,7 @@ impl<'p, B: Primitives> Values<'p, B> {
     /// The errors of the function.
     pub fn alone<E>(
         &mut self,
-        mut make: impl FnMut(&'p Step<B>, &'p Local<B>, &[Form<B>]) -> Result<Form<B>, E>,
+        mut make: impl FnMut(&'p PlanStep<B>, &'p Local<B>, &[StepValue<B>]) -> Result<StepValue<B>, E>,
     ) -> Result<(), E> {
         let steps = self.steps;
         for (at, step) in steps.iter().enumerate() {
@@ -87,8 +87,8 @@ impl<'p, B: Primitives> Values<'p, B> {
     pub fn end(&mut self, wave: Wave<'p, B>) {
         for (step, at, form) in wave.end() {
             let form = match (step.talk(), form) {
-                (Some(Talk::Open { lengths, .. }), Form::Known(all)) if all.lengths() != lengths => {
-                    Form::of_known(Arc::unwrap_or_clone(all).reshaped(lengths))
+                (Some(Talk::Open { lengths, .. }), StepValue::Known(all)) if all.lengths() != lengths => {
+                    StepValue::of_known(Arc::unwrap_or_clone(all).reshaped(lengths))
                 }
                 (_, form) => form,
             };
@@ -98,7 +98,7 @@ impl<'p, B: Primitives> Values<'p, B> {
 
     /// The values of outputs, in order. All steps have run.
     #[must_use]
-    pub fn outputs(mut self) -> Vec<Form<B>> {
+    pub fn outputs(mut self) -> Vec<StepValue<B>> {
         self.steps.outputs().iter().map(|slot| self.read(*slot)).collect()
     }
 }

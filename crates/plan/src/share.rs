@@ -1,7 +1,7 @@
 //! The shares that parties hold of values, and the maps that move and sum elements share by share.
 
 use crate::{
-    form::Form,
+    form::StepValue,
     picks::{Moves, Picks},
     size::{Axis, Pooling},
 };
@@ -9,40 +9,41 @@ use hushwire_circuit::planes::plane_bytes;
 use hushwire_compute::Tensor;
 use std::{ops::Range, sync::Arc};
 
-/// The secret sharing of a back end. Shares add up, so that a linear map acts on each of them alone.
+/// The secret sharing of a back end. Shares add up, so that a linear map acts on each of them
+/// alone.
 pub trait Sharing: Sized {
     /// A party's shares of bit planes: plane after plane, ⌈rows/8⌉ bytes each.
-    type Bits;
+    type BitShares;
     /// A party's shares of numbers modulo a power of two.
-    type Words: Clone;
+    type WordShares: Clone;
     /// A party's part of an order of rows.
-    type Order: Clone;
+    type RowOrder: Clone;
 
     /// Planes, and rows.
-    fn size_of_bits(bits: &Self::Bits) -> [usize; 2];
+    fn size_of_bits(bits: &Self::BitShares) -> [usize; 2];
     /// Planes of zeros.
-    fn zero_bits(width: usize, rows: usize) -> Self::Bits;
+    fn zero_bits(width: usize, rows: usize) -> Self::BitShares;
     /// The party's shares of planes.
-    fn planes(bits: &Self::Bits) -> impl Iterator<Item = &[u8]>;
+    fn planes(bits: &Self::BitShares) -> impl Iterator<Item = &[u8]>;
     /// The same to be written, where nobody else has them.
-    fn planes_mut(bits: &mut Self::Bits) -> Option<impl Iterator<Item = &mut [u8]>>;
+    fn planes_mut(bits: &mut Self::BitShares) -> Option<impl Iterator<Item = &mut [u8]>>;
 
     /// Bits of the ring of words, and rows.
-    fn size_of_words(words: &Self::Words) -> (u32, usize);
+    fn size_of_words(words: &Self::WordShares) -> (u32, usize);
     /// Words of zeros.
-    fn zero_words(ring: u32, rows: usize) -> Self::Words;
+    fn zero_words(ring: u32, rows: usize) -> Self::WordShares;
     /// Words of the same ring, of which each share is made of the same share of what is read. The
-    /// result has so many rows.
-    fn mapped(reads: &[&Self::Words], map: &WordMap<'_>, rows: usize) -> Self::Words;
+    /// result has `rows` rows.
+    fn mapped(reads: &[&Self::WordShares], map: &WordMap<'_>, rows: usize) -> Self::WordShares;
     /// The same numbers modulo less.
-    fn narrowed(words: &Self::Words, ring: u32) -> Self::Words;
+    fn narrowed(words: &Self::WordShares, ring: u32) -> Self::WordShares;
     /// Puts a piece in its rows. Nobody else has the words.
-    fn put_words(words: &mut Self::Words, rows: &Range<usize>, piece: &Self::Words);
+    fn put_words(words: &mut Self::WordShares, rows: &Range<usize>, piece: &Self::WordShares);
     /// Whether nobody else has the words.
-    fn is_alone(words: &mut Self::Words) -> bool;
+    fn is_alone(words: &mut Self::WordShares) -> bool;
 
     /// An order, undone.
-    fn inverted(order: &Self::Order) -> Self::Order;
+    fn inverted(order: &Self::RowOrder) -> Self::RowOrder;
 }
 
 /// A number modulo a power of two.
@@ -99,7 +100,7 @@ pub enum WordMap<'a> {
     /// Elements from their places.
     Move(&'a Moves),
     /// Some rows.
-    Piece(&'a Range<usize>),
+    StepPiece(&'a Range<usize>),
 }
 
 impl WordMap<'_> {
@@ -124,17 +125,17 @@ impl WordMap<'_> {
             WordMap::Fold(axis, prefix) => axis.sums(x, *prefix, out),
             WordMap::PoolSum(pooling) => pooling.sums(x, out),
             WordMap::Move(moves) => moves.copy(reads, out),
-            WordMap::Piece(rows) => out.extend_from_slice(&x[(*rows).clone()]),
+            WordMap::StepPiece(rows) => out.extend_from_slice(&x[(*rows).clone()]),
         }
     }
 }
 
 /// Bits of which each share is made of the same share of what is read, by a map to planes of zeros.
 fn mapped_bits<B: Sharing>(
-    reads: &[&B::Bits],
+    reads: &[&B::BitShares],
     [width, rows]: [usize; 2],
     map: impl Fn(&[&[u8]], &mut [u8]),
-) -> B::Bits {
+) -> B::BitShares {
     let mut made = B::zero_bits(width, rows);
     let mut shares: Vec<_> = reads.iter().map(|bits| B::planes(bits)).collect();
     for to in B::planes_mut(&mut made).expect("they are new") {
@@ -144,7 +145,7 @@ fn mapped_bits<B: Sharing>(
 }
 
 /// Elements of values of one form, counted through all of them, one behind the other.
-pub fn picked<B: Sharing>(reads: &[&Form<B>], picks: &Picks) -> Form<B> {
+pub fn picked<B: Sharing>(reads: &[&StepValue<B>], picks: &Picks) -> StepValue<B> {
     if let [form] = reads
         && picks.is_all(form.rows())
     {
@@ -152,13 +153,13 @@ pub fn picked<B: Sharing>(reads: &[&Form<B>], picks: &Picks) -> Form<B> {
     }
     let lengths: Vec<usize> = reads.iter().map(|form| form.rows()).collect();
     let moves = picks.within(&lengths);
-    if let Form::Words(_) = reads[0] {
-        let words: Vec<&B::Words> = reads.iter().map(|form| form.words()).collect();
-        return Form::Words(B::mapped(&words, &WordMap::Move(&moves), picks.len()));
+    if let StepValue::Words(_) = reads[0] {
+        let words: Vec<&B::WordShares> = reads.iter().map(|form| form.words()).collect();
+        return StepValue::Words(B::mapped(&words, &WordMap::Move(&moves), picks.len()));
     }
-    let bits: Vec<&B::Bits> = reads.iter().map(|form| &**form.bits()).collect();
+    let bits: Vec<&B::BitShares> = reads.iter().map(|form| &**form.bits()).collect();
     let [width, _] = B::size_of_bits(bits[0]);
-    Form::of_bits(mapped_bits::<B>(&bits, [width, picks.len()], |of, to| {
+    StepValue::of_bits(mapped_bits::<B>(&bits, [width, picks.len()], |of, to| {
         for (plane, to) in to.chunks_exact_mut(plane_bytes(picks.len()).max(1)).enumerate() {
             let one = |(of, rows): (&&'_ [u8], &usize)| plane * plane_bytes(*rows)..of.len();
             let planes: Vec<&[u8]> = of.iter().zip(&lengths).map(|part| &part.0[one(part)]).collect();
@@ -168,14 +169,16 @@ pub fn picked<B: Sharing>(reads: &[&Form<B>], picks: &Picks) -> Form<B> {
 }
 
 /// Rows of a value of bits or words, from a multiple of eight on; all of what is known.
-pub fn piece<B: Sharing>(form: &Form<B>, rows: &Range<usize>) -> Form<B> {
+pub fn piece<B: Sharing>(form: &StepValue<B>, rows: &Range<usize>) -> StepValue<B> {
     match form {
-        Form::Known(_) | Form::Order(_) => form.clone(),
-        Form::Words(words) => Form::Words(B::mapped(&[words], &WordMap::Piece(rows), rows.len())),
-        Form::Bits(bits) => {
+        StepValue::Known(_) | StepValue::Order(_) => form.clone(),
+        StepValue::Words(words) => {
+            StepValue::Words(B::mapped(&[words], &WordMap::StepPiece(rows), rows.len()))
+        }
+        StepValue::Bits(bits) => {
             let [width, all] = B::size_of_bits(bits);
             let (height, len) = (plane_bytes(all), plane_bytes(rows.len()));
-            Form::of_bits(mapped_bits::<B>(&[bits], [width, rows.len()], |of, to| {
+            StepValue::of_bits(mapped_bits::<B>(&[bits], [width, rows.len()], |of, to| {
                 for (to, plane) in to.chunks_exact_mut(len.max(1)).zip(0..) {
                     to.copy_from_slice(&of[0][plane * height + rows.start / 8..][..len]);
                 }
@@ -185,7 +188,7 @@ pub fn piece<B: Sharing>(form: &Form<B>, rows: &Range<usize>) -> Form<B> {
 }
 
 /// Puts a piece in its rows, which begin with a multiple of eight.
-pub(crate) fn put_bits<B: Sharing>(bits: &mut Arc<B::Bits>, rows: &Range<usize>, piece: &B::Bits) {
+pub(crate) fn put_bits<B: Sharing>(bits: &mut Arc<B::BitShares>, rows: &Range<usize>, piece: &B::BitShares) {
     let (height, len) = (plane_bytes(B::size_of_bits(bits)[1]), plane_bytes(rows.len()));
     let to = Arc::get_mut(bits).and_then(B::planes_mut).expect("nobody else has them");
     for (to, from) in to.zip(B::planes(piece)) {
@@ -196,7 +199,7 @@ pub(crate) fn put_bits<B: Sharing>(bits: &mut Arc<B::Bits>, rows: &Range<usize>,
 }
 
 /// Every bit of every element, element after element, as one row.
-pub fn flattened<B: Sharing>(bits: &B::Bits) -> B::Bits {
+pub fn flattened<B: Sharing>(bits: &B::BitShares) -> B::BitShares {
     let [width, rows] = B::size_of_bits(bits);
     let height = plane_bytes(rows);
     mapped_bits::<B>(&[bits], [width * rows, 1], |of, to| {
@@ -207,7 +210,7 @@ pub fn flattened<B: Sharing>(bits: &B::Bits) -> B::Bits {
 }
 
 /// The reverse of [`flattened`], of the bits from one on.
-pub fn gathered_bits<B: Sharing>(row: &B::Bits, from: usize, [width, rows]: [usize; 2]) -> B::Bits {
+pub fn gathered_bits<B: Sharing>(row: &B::BitShares, from: usize, [width, rows]: [usize; 2]) -> B::BitShares {
     let height = plane_bytes(rows);
     mapped_bits::<B>(&[row], [width, rows], |of, to| {
         for (i, bit) in of[0][from..][..width * rows].iter().enumerate() {
@@ -218,7 +221,7 @@ pub fn gathered_bits<B: Sharing>(row: &B::Bits, from: usize, [width, rows]: [usi
 }
 
 /// Some planes.
-pub fn some_planes<B: Sharing>(bits: &B::Bits, planes: Range<usize>) -> B::Bits {
+pub fn some_planes<B: Sharing>(bits: &B::BitShares, planes: Range<usize>) -> B::BitShares {
     let [_, rows] = B::size_of_bits(bits);
     let first = planes.start * plane_bytes(rows);
     mapped_bits::<B>(&[bits], [planes.len(), rows], |of, to| {
@@ -226,8 +229,8 @@ pub fn some_planes<B: Sharing>(bits: &B::Bits, planes: Range<usize>) -> B::Bits 
     })
 }
 
-/// Planes of several values of so many rows, one above the other, and the first `width` of them.
-pub fn stacked<B: Sharing>(parts: &[&B::Bits], [width, rows]: [usize; 2]) -> B::Bits {
+/// Planes of several values of as many rows, one above the other, and the first `width` of them.
+pub fn stacked<B: Sharing>(parts: &[&B::BitShares], [width, rows]: [usize; 2]) -> B::BitShares {
     mapped_bits::<B>(parts, [width, rows], |of, to| {
         let mut rest = to;
         for from in of {

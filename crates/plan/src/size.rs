@@ -10,7 +10,7 @@ pub type Slot = usize;
 /// The form and size of a step's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// Elements of so many bits that all parties know: bits, elements.
+    /// Elements that all parties know: bits of each, elements.
     Known(usize, usize),
     /// Shares of bit planes: planes, elements.
     Bits(usize, usize),
@@ -54,7 +54,7 @@ impl Size {
         }
     }
 
-    /// As many elements of the same form.
+    /// The same form with another number of elements.
     #[must_use]
     pub fn with_rows(self, rows: usize) -> Size {
         match self {
@@ -135,7 +135,7 @@ impl Along {
     }
 }
 
-/// Windows over planes, which stand one behind the other.
+/// Windows over planes, which lie one behind the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Pooling {
     pub(crate) planes: usize,

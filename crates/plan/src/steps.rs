@@ -1,24 +1,26 @@
 //! Steps and their order: local steps run at once, then all ready steps run abreast, as a wave.
 
 use crate::{
-    prim::{Prim, Primitives, Talk},
+    prim::{Prim, Primitives, StepRows, Talk},
     size::{Size, Slot},
 };
 use std::ops::{Deref, Range};
 
 /// A primitive and what it reads, all computed before.
-pub struct Step<B: Primitives> {
+pub struct PlanStep<B: Primitives> {
     /// Its work.
     pub prim: Prim<B>,
     /// The values that it reads.
     pub reads: Vec<Slot>,
     /// The form and size of its value.
     pub size: Size,
+    /// How the rows of its value are computed.
+    pub rows: StepRows,
     /// The computation's node that it is a part of.
     pub node: usize,
 }
 
-impl<B: Primitives> Step<B> {
+impl<B: Primitives> PlanStep<B> {
     /// Its work, where the parties talk.
     pub fn talk(&self) -> Option<&Talk<B>> {
         match &self.prim {
@@ -46,17 +48,17 @@ pub struct Extent {
 }
 
 /// A part of a step: which, and which of its rows.
-pub type Piece = (Slot, Range<usize>);
+pub type StepPiece = (Slot, Range<usize>);
 
 /// The steps that compute a computation, the same at all parties.
-pub struct Steps<B: Primitives> {
-    steps: Vec<Step<B>>,
+pub struct PlanSteps<B: Primitives> {
+    steps: Vec<PlanStep<B>>,
     outputs: Vec<Slot>,
 }
 
-impl<B: Primitives> Deref for Steps<B> {
-    type Target = [Step<B>];
-    fn deref(&self) -> &[Step<B>] {
+impl<B: Primitives> Deref for PlanSteps<B> {
+    type Target = [PlanStep<B>];
+    fn deref(&self) -> &[PlanStep<B>] {
         &self.steps
     }
 }
@@ -66,15 +68,15 @@ impl<B: Primitives> Deref for Steps<B> {
 pub trait Watch {
     /// A step without a message runs.
     fn local(&mut self, at: Slot);
-    /// The steps of a wave run, after so many others.
+    /// The steps of a wave run, after `done` others.
     fn wave(&mut self, wave: &[Slot], done: usize);
     /// A value's last reader has run.
     fn goes(&mut self, at: Slot);
 }
 
-impl<B: Primitives> Steps<B> {
+impl<B: Primitives> PlanSteps<B> {
     /// The steps from which outputs follow, in order.
-    pub(crate) fn needed(mut steps: Vec<Step<B>>, mut outputs: Vec<Slot>) -> Steps<B> {
+    pub(crate) fn needed(mut steps: Vec<PlanStep<B>>, mut outputs: Vec<Slot>) -> PlanSteps<B> {
         let mut needed = vec![false; steps.len()];
         outputs.iter().for_each(|slot| needed[*slot] = true);
         for at in (0..steps.len()).rev() {
@@ -92,7 +94,7 @@ impl<B: Primitives> Steps<B> {
         steps.retain(|_| is_needed.next() == Some(true));
         let reads = steps.iter_mut().flat_map(|step| &mut step.reads);
         reads.chain(&mut outputs).for_each(|slot| *slot = places[*slot]);
-        Steps { steps, outputs }
+        PlanSteps { steps, outputs }
     }
 
     /// Goes through all steps that talk, so that a back end can number them.
@@ -125,11 +127,11 @@ impl<B: Primitives> Steps<B> {
     /// The rows of a step, and whether it is cut.
     #[must_use]
     pub fn extent(&self, at: Slot) -> Extent {
-        let cuts = self.steps[at].talk().is_some_and(Talk::is_row_by_row);
+        let cuts = self.steps[at].rows != StepRows::Whole;
         Extent { at, rows: self.rows_read(at), cuts }
     }
 
-    /// The sizes of what a piece of so many rows reads and makes; those of the step where it is not
+    /// The sizes of what a piece of `rows` rows reads and makes; those of the step where it is not
     /// cut.
     #[must_use]
     pub fn piece_sizes(&self, at: Slot, rows: usize) -> (Vec<Size>, Size) {
@@ -138,7 +140,7 @@ impl<B: Primitives> Steps<B> {
         (self.sizes_read(at).into_iter().map(part).collect(), part(self.steps[at].size))
     }
 
-    /// Of each value, how many read it; outputs are read once more.
+    /// The number of steps that read each value; outputs are read once more.
     pub(crate) fn readers(&self) -> Vec<usize> {
         let mut readers = vec![0; self.steps.len()];
         let read = self.steps.iter().flat_map(|step| &step.reads).chain(&self.outputs);

@@ -1,12 +1,12 @@
 //! A wave's steps, cut into pieces, and their values put together.
 
 use crate::{
-    engine::Engine,
-    form::{Form, Joined},
-    prim::{Primitives, Talk},
+    engine::Runtime,
+    form::{Joined, StepValue},
+    prim::{Primitives, StepRows},
     share::piece,
     size::Slot,
-    steps::{Extent, Piece, Step},
+    steps::{Extent, PlanStep, StepPiece},
 };
 use hushwire_machine::drive::{Abreast, With};
 use std::{
@@ -17,18 +17,18 @@ use std::{
 /// A step of a wave.
 pub struct Task<'p, B: Primitives> {
     /// The step.
-    pub step: &'p Step<B>,
+    pub step: &'p PlanStep<B>,
     /// Its rows, and whether it is cut.
     pub extent: Extent,
     /// The values that it reads: those of a step that runs whole are its machine's alone once it
     /// has begun. `None` is the one in whose memory the value is made, which lies in `made`.
-    reads: Mutex<Vec<Option<Form<B>>>>,
+    reads: Mutex<Vec<Option<StepValue<B>>>>,
     made: Mutex<Joined<B>>,
 }
 
 impl<'p, B: Primitives> Task<'p, B> {
-    fn new(step: &'p Step<B>, extent: Extent, reads: Vec<Form<B>>) -> Self {
-        let mut reads: Vec<Option<Form<B>>> = reads.into_iter().map(Some).collect();
+    fn new(step: &'p PlanStep<B>, extent: Extent, reads: Vec<StepValue<B>>) -> Self {
+        let mut reads: Vec<Option<StepValue<B>>> = reads.into_iter().map(Some).collect();
         let made = match home(step, extent, &mut reads).and_then(Option::take) {
             Some(form) => Joined::Over(form),
             None => Joined::Nothing,
@@ -37,15 +37,15 @@ impl<'p, B: Primitives> Task<'p, B> {
     }
 
     /// The values that it reads, whole; they are the caller's from then on.
-    pub fn whole(&self) -> Vec<Form<B>> {
+    pub fn whole(&self) -> Vec<StepValue<B>> {
         let reads = std::mem::take(&mut *lock(&self.reads));
         reads.into_iter().map(|read| read.unwrap_or_else(|| lock(&self.made).take())).collect()
     }
 
-    /// Rows of the values that it reads. Of the one that is written over these rows are as they
+    /// Rows of the values that it reads. In the one that is written over, these rows are as they
     /// were, since pieces are read before they are made, and no two have a row in common.
-    fn rows(&self, rows: &Range<usize>) -> Vec<Form<B>> {
-        let of = |read: &Option<Form<B>>| match read {
+    fn rows(&self, rows: &Range<usize>) -> Vec<StepValue<B>> {
+        let of = |read: &Option<StepValue<B>>| match read {
             Some(form) => piece(form, rows),
             None => piece(lock(&self.made).over(), rows),
         };
@@ -53,7 +53,7 @@ impl<'p, B: Primitives> Task<'p, B> {
     }
 
     /// Takes the value of some rows.
-    pub fn put(&self, rows: &Range<usize>, form: Form<B>) {
+    pub fn put(&self, rows: &Range<usize>, form: StepValue<B>) {
         lock(&self.made).put(self.extent.rows, rows, form);
     }
 }
@@ -65,25 +65,12 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The value in whose memory a step's may be made: of the same kind and size, read by nobody else,
 /// rows each for themselves. Fresh memory would cost more than the step.
 pub fn home<'r, B: Primitives>(
-    step: &Step<B>,
+    step: &PlanStep<B>,
     extent: Extent,
-    reads: &'r mut [Option<Form<B>>],
-) -> Option<&'r mut Option<Form<B>>> {
-    let may = extent.cuts
-        && step.talk().is_some_and(|talk| match talk {
-            Talk::Block(_) | Talk::Product(_) | Talk::Choose => true,
-            Talk::ToWords(_)
-            | Talk::MatMul(..)
-            | Talk::Less { .. }
-            | Talk::LessBounded
-            | Talk::Equal
-            | Talk::Truncate { .. }
-            | Talk::Reorder(_)
-            | Talk::Flat(..)
-            | Talk::Open { .. }
-            | Talk::Own(_) => false,
-        });
-    let fits = |form: &mut Form<B>| form.is_alone(step.size);
+    reads: &'r mut [Option<StepValue<B>>],
+) -> Option<&'r mut Option<StepValue<B>>> {
+    let may = extent.cuts && step.rows == StepRows::Over;
+    let fits = |form: &mut StepValue<B>| form.is_alone(step.size);
     reads.iter_mut().filter(|_| may).find_map(|read| read.as_mut().is_some_and(fits).then_some(read))
 }
 
@@ -91,16 +78,16 @@ pub fn home<'r, B: Primitives>(
 pub struct Wave<'p, B: Primitives>(Vec<Arc<Task<'p, B>>>);
 
 /// Pieces that share rounds, not yet begun.
-pub struct Group<'p, E: Engine>(Vec<(Place<'p, E>, E::Supplies)>);
+pub struct Group<'p, E: Runtime>(Vec<(PiecePlace<'p, E>, E::Supplies)>);
 
 /// Pieces that share rounds, under way, and what each is.
-pub type Flight<'p, E> = With<Abreast<<E as Engine>::Machine<'p>>, Vec<Place<'p, E>>>;
+pub type Flight<'p, E> = With<Abreast<<E as Runtime>::StepMachine<'p>>, Vec<PiecePlace<'p, E>>>;
 
 /// The task that a piece is of, and its rows.
-pub type Place<'p, B> = (Arc<Task<'p, B>>, Range<usize>);
+pub type PiecePlace<'p, B> = (Arc<Task<'p, B>>, Range<usize>);
 
 impl<'p, B: Primitives> Wave<'p, B> {
-    pub(crate) fn new(ready: impl Iterator<Item = (&'p Step<B>, Extent, Vec<Form<B>>)>) -> Self {
+    pub(crate) fn new(ready: impl Iterator<Item = (&'p PlanStep<B>, Extent, Vec<StepValue<B>>)>) -> Self {
         Wave(ready.map(|(step, extent, reads)| Arc::new(Task::new(step, extent, reads))).collect())
     }
 
@@ -126,20 +113,20 @@ impl<'p, B: Primitives> Wave<'p, B> {
     }
 
     /// The values, after all pieces have landed.
-    pub(crate) fn end(self) -> impl Iterator<Item = (&'p Step<B>, Slot, Form<B>)> {
+    pub(crate) fn end(self) -> impl Iterator<Item = (&'p PlanStep<B>, Slot, StepValue<B>)> {
         self.0.into_iter().map(|task| (task.step, task.extent.at, lock(&task.made).take()))
     }
 }
 
-impl<'p, E: Engine> Wave<'p, E> {
+impl<'p, E: Runtime> Wave<'p, E> {
     /// Pieces that share rounds, each with its supplies.
-    pub fn group(&self, pieces: Vec<(Piece, E::Supplies)>) -> Group<'p, E> {
-        let place = |((at, rows), supplies): (Piece, _)| ((self.task(at).clone(), rows), supplies);
+    pub fn group(&self, pieces: Vec<(StepPiece, E::Supplies)>) -> Group<'p, E> {
+        let place = |((at, rows), supplies): (StepPiece, _)| ((self.task(at).clone(), rows), supplies);
         Group(pieces.into_iter().map(place).collect())
     }
 }
 
-impl<'p, E: Engine> Group<'p, E> {
+impl<'p, E: Runtime> Group<'p, E> {
     /// Whether there is no piece.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -149,8 +136,8 @@ impl<'p, E: Engine> Group<'p, E> {
     /// Begins all pieces.
     ///
     /// # Errors
-    /// As [`Engine::begin`].
-    pub fn begin(self) -> Result<Flight<'p, E>, E::Failure> {
+    /// As [`Runtime::begin`].
+    pub fn begin(self) -> Result<Flight<'p, E>, E::RunFailure> {
         let (mut machines, mut places) = (vec![], vec![]);
         for ((task, rows), supplies) in self.0 {
             let Extent { rows: all, cuts, .. } = task.extent;
@@ -165,8 +152,8 @@ impl<'p, E: Engine> Group<'p, E> {
 /// Puts the values of a flight that has ended where they belong.
 ///
 /// # Errors
-/// As [`Engine::end`].
-pub fn land<E: Engine>(flight: Flight<'_, E>) -> Result<(), E::Failure> {
+/// As [`Runtime::end`].
+pub fn land<E: Runtime>(flight: Flight<'_, E>) -> Result<(), E::RunFailure> {
     for (machine, (task, rows)) in flight.machine.into_machines().zip(flight.with) {
         task.put(&rows, E::end(machine)?);
     }

@@ -1,5 +1,6 @@
-//! Times of products and sorts of 64-bit numbers among three parties of this process, over plain TCP and a modelled round trip:
-//! `rates [rows] [round trip in ms] [what: products, sort] [runs]`. Both as the parties' delay cuts them; products also whole.
+//! Times of products and sorts of 64-bit numbers among three parties of this process, over plain
+//! TCP and a modelled round trip: `rates [rows] [round trip in ms] [what: products, sort] [runs]`.
+//! Both as the parties' delay cuts them; products also whole.
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Tensor};

@@ -1,10 +1,10 @@
 //! The cost of a plan, without anybody's data.
 
-use crate::{Cut, Plan, ThreeError, form::Form, prim::Three};
+use crate::{Cut, Plan, ThreeError, form::StepValue, prim::Three};
 use hushwire_aes::Backend;
 use hushwire_compute::{Scalar, Tensor};
 use hushwire_machine::Cost;
-use hushwire_plan::{Engine, Extent, Reorder, Sharing, Size, Slot, Talk};
+use hushwire_plan::{Extent, Reorder, Runtime, Sharing, Size, Slot, Talk};
 use hushwire_rep3::{
     Party, Role,
     ring::{Permutation, sort_bound, sort_expected},
@@ -16,34 +16,38 @@ use std::collections::{HashMap, hash_map::Entry};
 pub struct PlanCost {
     /// Rounds one after the other, and bytes sent.
     pub cost: Cost,
-    /// Whether it is exact. That of a sort depends on the random order that it opens, and is bounded.
+    /// Whether it is exact. The cost of a sort depends on the random order that it opens: it is a
+    /// bound.
     pub exact: bool,
 }
 
 /// Shares of zeros.
-pub(crate) fn zeros(size: Size, party: &mut Party) -> Result<Form, ThreeError> {
+pub(crate) fn zeros(size: Size, party: &mut Party) -> Result<StepValue, ThreeError> {
     Ok(match size {
-        Size::Known(width, rows) => Form::of_known(Tensor::zeros(Scalar::Bits(width as u16), &[rows])),
-        Size::Bits(width, rows) => Form::of_bits(Three::zero_bits(width, rows)),
-        Size::Words(ring, rows) => Form::Words(Three::zero_words(ring, rows)),
-        Size::Order(rows, _) => Form::Order((Permutation::random(&mut party.next_batch()?, rows)?, false)),
+        Size::Known(width, rows) => StepValue::of_known(Tensor::zeros(Scalar::Bits(width as u16), &[rows])),
+        Size::Bits(width, rows) => StepValue::of_bits(Three::zero_bits(width, rows)),
+        Size::Words(ring, rows) => StepValue::Words(Three::zero_words(ring, rows)),
+        Size::Order(rows, _) => {
+            StepValue::Order((Permutation::random(&mut party.next_batch()?, rows)?, false))
+        }
     })
 }
 
 /// All that prices depend on beside sizes.
-pub(crate) struct Terms<'r> {
+pub(crate) struct PriceTerms<'r> {
     pub(crate) party: &'r mut Party,
     pub(crate) cut: Cut,
     pub(crate) of_sort: OfSort,
 }
 
-/// The cost of a sort for a party: of so many rows, by keys of so many bits, with levels that are
-/// wide from so many pairs on.
+/// The cost of a sort for a party, by rows, bits of keys, and the number of pairs from which on
+/// levels are wide.
 type OfSort = fn(Role, usize, usize, usize) -> Cost;
 
 impl Plan {
-    /// The cost of a run that is cut so, for the party of this number, 0 to 2: party 0 deals more than the others. Rounds are those of the
-    /// busiest lane. Machines are made on zeros and never run.
+    /// The cost of a run that is cut so, for the party of this number, 0 to 2: party 0 deals more
+    /// than the others. Rounds are those of the busiest lane. Machines are made on zeros and never
+    /// run.
     ///
     /// # Errors
     /// More rows than machines take.
@@ -68,7 +72,7 @@ impl Plan {
     fn cost_by(&self, party: usize, cut: Cut, of_sort: OfSort) -> Result<PlanCost, ThreeError> {
         let [a, b, c] = Party::three(Backend::best());
         let mut party = [Some(a), Some(b), Some(c)][party].take().expect("party 0, 1 or 2");
-        let mut terms = Terms { party: &mut party, cut, of_sort };
+        let mut terms = PriceTerms { party: &mut party, cut, of_sort };
         let mut sum = PlanCost { exact: true, ..PlanCost::default() };
         for wave in self.steps.waves() {
             let one = self.wave_cost(&wave, &mut terms)?;
@@ -79,7 +83,7 @@ impl Plan {
         Ok(sum)
     }
 
-    fn wave_cost(&self, wave: &[Slot], terms: &mut Terms<'_>) -> Result<Cost, ThreeError> {
+    fn wave_cost(&self, wave: &[Slot], terms: &mut PriceTerms<'_>) -> Result<Cost, ThreeError> {
         let (cut, extents) = (terms.cut, self.extents(wave));
         // Pieces of one length cost the same.
         let mut known: HashMap<(Slot, usize), Cost> = HashMap::new();
@@ -105,8 +109,8 @@ impl Plan {
         matches!(sort, Some(Talk::Reorder(Reorder::Sort { rows, .. })) if *rows > 1)
     }
 
-    /// The cost of a piece of so many rows.
-    fn piece_cost(&self, at: Slot, rows: usize, terms: &mut Terms<'_>) -> Result<Cost, ThreeError> {
+    /// The cost of a piece of `rows` rows.
+    fn piece_cost(&self, at: Slot, rows: usize, terms: &mut PriceTerms<'_>) -> Result<Cost, ThreeError> {
         let (reads, made) = self.steps.piece_sizes(at, rows);
         let price = |talk: &Talk<Three>| Three::price(terms, talk, &reads, made, self.steps.rows_read(at));
         self.steps[at].talk().map_or(Ok(Cost::default()), price)

@@ -1,4 +1,4 @@
-//! The course of a run beforehand: the operations that are under way when so many steps are done.
+//! The course of a run beforehand: the operation under way for each number of steps done.
 
 use crate::{
     Plan,

@@ -6,38 +6,48 @@
 //! lanes        t0 t1 t2 t3: group g on lane g mod lanes, one behind the other
 //! ```
 //!
-//! A piece goes through all of its rounds while it is in the cache, where a whole column would go through memory at each. Pieces behind
-//! each other on a lane take rounds of their own, so that the farther the parties are from each other, the longer pieces are; as many
-//! groups as there are lanes take no more rounds than one. Bytes are the same for every cut.
+//! A piece goes through all of its rounds while it is in the cache, where a whole column would go
+//! through memory at each. Pieces behind each other on a lane take rounds of their own, so that the
+//! farther the parties are from each other, the longer pieces are; as many groups as there are
+//! lanes take no more rounds than one. Bytes are the same for every cut.
 
-use hushwire_plan::{Extent, Piece};
+use hushwire_plan::{Extent, StepPiece};
 use std::{ops::Range, time::Duration};
 
-/// AGREEMENT: rows that a message of a bit each keeps a lane busy for, a nanosecond that it is under way.
+/// AGREEMENT: rows that a message of a bit each keeps a lane busy for, a nanosecond that it is
+/// under way.
 const ROWS_A_NANOSECOND: u64 = 1;
-/// AGREEMENT: rows of a piece at most, where parties are close to each other: what it works on stays in the second cache.
+/// AGREEMENT: rows of a piece at most, where parties are close to each other: what it works on
+/// stays in the second cache.
 const NEAR: usize = 1 << 15;
 /// AGREEMENT: rows of a piece at least.
 const LEAST: usize = 1 << 13;
 /// AGREEMENT: rows of a piece at least, where memory is short.
 const SHORTEST: usize = 1 << 10;
-/// AGREEMENT: rows up to which fewer rounds are worth more ANDs, where parties are close to each other.
+/// AGREEMENT: rows up to which fewer rounds are worth more ANDs, where parties are close to each
+/// other.
 const FEW: usize = 1 << 14;
-/// AGREEMENT: nanoseconds that a message is under way, a row more of those. A tree in place of a ripple of 64 to 84 bits saves about that many
-/// rounds and costs as many ANDs twice, a row: about a nanosecond each, computed by three parties and on a line of 10 Gb/s.
+/// AGREEMENT: nanoseconds that a message is under way, a row more of those. A tree in place of a
+/// ripple of 64 to 84 bits saves about that many rounds and costs as many ANDs twice, a row: about
+/// a nanosecond each, computed by three parties and on a line of 10 Gb/s.
 const NANOSECONDS_A_ROW: u64 = 2;
-/// AGREEMENT: rows beyond which bytes outweigh rounds wherever parties are: those of a tree take seconds on a line of 100 Mb/s.
+/// AGREEMENT: rows beyond which bytes outweigh rounds wherever parties are: those of a tree take
+/// seconds on a line of 100 Mb/s.
 const MANY: usize = 1 << 21;
 /// AGREEMENT: lanes of a thread. While one waits for the others, the other computes.
 const LANES: usize = 2;
-/// AGREEMENT: pieces' rows in a message of a column that is permuted: long enough for the system's calls, short enough for the second cache.
+/// AGREEMENT: pieces' rows in a message of a column that is permuted: long enough for the system's
+/// calls, short enough for the second cache.
 const IN_MESSAGE: usize = 4;
-/// AGREEMENT: pieces' rows beyond which steps that run whole take turns: their memory outweighs what one computes while another waits.
+/// AGREEMENT: pieces' rows beyond which steps that run whole take turns: their memory outweighs
+/// what one computes while another waits.
 const ALONE: usize = 64;
-/// Pieces begin on whole bytes of bit planes, and have no fewer rows than circuits take without packing bits.
+/// Pieces begin on whole bytes of bit planes, and have no fewer rows than circuits take without
+/// packing bits.
 const UNIT: usize = 64;
 
-/// The way in which a run is cut. All of it is AGREEMENT: masks depend on pieces, and messages are cut as lanes are.
+/// The way in which a run is cut. All of it is AGREEMENT: masks depend on pieces, and messages are
+/// cut as lanes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     threads: usize,
@@ -56,9 +66,10 @@ impl Cut {
         Cut { threads: 1, lanes: 1, least: usize::MAX, most: usize::MAX, few: FEW }
     }
 
-    /// For so many compute threads of each party, at least one, whose messages are under way for so long: half of the round trip, which
-    /// parties measure and announce when they meet. It also says where comparisons and conversions take a tree in place of a ripple, in the
-    /// levels of a sort as elsewhere.
+    /// For `threads` compute threads of each party, at least one, whose messages are under way for
+    /// `delay`: half of the round trip, which parties measure and announce when they meet. It also
+    /// says where comparisons and conversions take a tree in place of a ripple, in the levels of a
+    /// sort as elsewhere.
     #[must_use]
     pub fn new(threads: u16, delay: Duration) -> Cut {
         let nanoseconds = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
@@ -68,7 +79,7 @@ impl Cut {
         Cut { threads: usize::from(threads.max(1)), lanes: LANES, least: LEAST, most, few }
     }
 
-    /// With pieces of so many rows, whatever the lanes.
+    /// With pieces of `rows` rows, whatever the lanes.
     #[must_use]
     pub fn with_rows(self, rows: usize) -> Cut {
         let rows = rows.max(UNIT);
@@ -93,7 +104,8 @@ impl Cut {
         self.threads * self.lanes
     }
 
-    /// Rows up to which fewer rounds are worth more ANDs: steps of so many, and levels of a sort, compare and add by a tree.
+    /// Rows up to which fewer rounds are worth more ANDs: such steps, and levels of a sort, compare
+    /// and add by a tree.
     #[must_use]
     pub fn few(&self) -> usize {
         self.few
@@ -104,7 +116,7 @@ impl Cut {
         self.most.saturating_mul(IN_MESSAGE)
     }
 
-    /// With trees up to so many rows, whatever the delay: for predictions.
+    /// With trees up to `few` rows, whatever the delay: for predictions.
     #[must_use]
     pub fn with_few(self, few: usize) -> Cut {
         Cut { few, ..self }
@@ -125,7 +137,8 @@ impl Cut {
         (rows / self.least).min(self.lanes()).max(rows / self.most).max(1)
     }
 
-    /// The rows of each piece of a step that alone has a wave, and whose rows are computed each for itself.
+    /// The rows of each piece of a step that alone has a wave, and whose rows are computed each for
+    /// itself.
     #[must_use]
     pub fn pieces_of(&self, rows: usize) -> Vec<Range<usize>> {
         let groups = self.groups(&[Extent { at: 0, rows, cuts: true }]);
@@ -133,9 +146,9 @@ impl Cut {
     }
 
     /// The groups of a wave. Some are empty where long steps take turns.
-    pub(crate) fn groups(&self, steps: &[Extent]) -> Vec<Vec<Piece>> {
+    pub(crate) fn groups(&self, steps: &[Extent]) -> Vec<Vec<StepPiece>> {
         let mut groups = vec![];
-        let mut put = |group: usize, piece: Piece| {
+        let mut put = |group: usize, piece: StepPiece| {
             if groups.len() <= group {
                 groups.resize_with(group + 1, Vec::new);
             }
@@ -144,7 +157,8 @@ impl Cut {
         let (mut whole, mut alone) = (0, 0);
         for Extent { at, rows, cuts } in steps.iter().copied() {
             if !cuts {
-                // Long ones have a lane each; there are no more of them than lanes, and so no more rounds.
+                // Long ones have a lane each; there are no more of them than lanes, and so no more
+                // rounds.
                 let group = if rows > self.most.saturating_mul(ALONE) {
                     alone += 1;
                     let turn = (alone - 1) / self.threads;

@@ -1,4 +1,5 @@
-//! The form in which values come and go: bits, or numbers where they are only summed and multiplied.
+//! The form in which values come and go: bits, or numbers where they are only summed and
+//! multiplied.
 
 use hushwire_compute::{Computation, Op, Reduction, Scalar};
 use hushwire_plan::Size;
@@ -20,7 +21,7 @@ impl Door {
         Door { scalar, elements, ring: None }
     }
 
-    /// That of a value of this size.
+    /// The door of a value of this size.
     pub(crate) fn of(scalar: Scalar, size: Size) -> Self {
         let ring = if let Size::Words(ring, _) = size { Some(ring) } else { None };
         Door { scalar, elements: size.rows(), ring }
@@ -31,7 +32,8 @@ impl Door {
         self.ring.map_or(bits, |ring| Size::Words(ring, self.elements))
     }
 
-    /// How shares add up: those of bit planes by ⊕, those of numbers as words of 1, 2, 4 or 8 bytes.
+    /// How shares add up: those of bit planes by ⊕, those of numbers as words of 1, 2, 4 or 8
+    /// bytes.
     #[must_use]
     pub fn addition(&self) -> Addition {
         self.ring.map_or(Addition::Xor, |ring| Addition::Words((ring / 8) as u8))
@@ -65,7 +67,8 @@ impl Want {
     }
 }
 
-/// Of each node, whether numbers serve all that read it: nothing is asked of its bits, and something of its numbers.
+/// Whether numbers serve all that read a node, for each node: nothing is asked of its bits, and
+/// something of its numbers.
 pub(crate) fn numbers(computation: &Computation, has_ring: impl Fn(Scalar) -> bool) -> Vec<bool> {
     let nodes = computation.nodes();
     let mut wants = vec![Want::Either; nodes.len()];

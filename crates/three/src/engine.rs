@@ -2,9 +2,9 @@
 
 use crate::{
     Cut, ThreeError,
-    cost::{Terms, zeros},
-    form::{Form, Held, Words, in_ring, known_bits, known_numbers},
-    machines::{Ready, begin},
+    cost::{PriceTerms, zeros},
+    form::{Held, RingWords, StepValue, in_ring, known_bits, known_numbers},
+    machines::{ReadyMachine, begin},
     prim::{OwnLocal, Three},
     windows::convolved_with_known,
 };
@@ -12,7 +12,7 @@ use hushwire_aes::Backend;
 use hushwire_circuit::Program;
 use hushwire_compute::Tensor;
 use hushwire_machine::Cost;
-use hushwire_plan::{Engine, Reorder, Size, Step, Talk, misplaced};
+use hushwire_plan::{PlanStep, Reorder, Runtime, Size, Talk, misplaced};
 use hushwire_rep3::{
     Batch, Rep3, Role, ShareError, pool,
     ring::{Bits, Column, Factors, OnBits, matmul_known},
@@ -24,18 +24,18 @@ pub(crate) struct Own<'r> {
     pub(crate) role: Role,
     pub(crate) batch: &'r mut Batch,
     /// Inputs that no step has taken.
-    pub(crate) inputs: &'r mut [Option<Form>],
+    pub(crate) inputs: &'r mut [Option<StepValue>],
 }
 
-impl Engine for Three {
-    type Party<'r> = Own<'r>;
-    type Failure = ThreeError;
+impl Runtime for Three {
+    type LocalParty<'r> = Own<'r>;
+    type RunFailure = ThreeError;
     type Supplies = (Batch, Cut);
-    type Machine<'p> = Box<dyn Ready + 'p>;
-    type Price = Result<Cost, ThreeError>;
-    type Terms<'r> = Terms<'r>;
+    type StepMachine<'p> = Box<dyn ReadyMachine + 'p>;
+    type StepPrice = Result<Cost, ThreeError>;
+    type PriceTerms<'r> = PriceTerms<'r>;
 
-    fn input_value(party: &mut Own<'_>, k: usize, _: Size) -> Form {
+    fn input_value(party: &mut Own<'_>, k: usize, _: Size) -> StepValue {
         party.inputs[k].take().unwrap_or_else(|| misplaced())
     }
 
@@ -43,8 +43,8 @@ impl Engine for Three {
         known_bits(party.role, known).expect("planes of that size")
     }
 
-    fn known_words(party: &mut Own<'_>, known: &Tensor, ring: u32) -> Words {
-        fn words<W: Held>(role: Role, known: &Tensor) -> Words {
+    fn known_words(party: &mut Own<'_>, known: &Tensor, ring: u32) -> RingWords {
+        fn words<W: Held>(role: Role, known: &Tensor) -> RingWords {
             W::words(Column::known(role, &known_numbers::<W>(known)))
         }
         in_ring!(ring, words(party.role, known))
@@ -53,10 +53,10 @@ impl Engine for Three {
     fn matmul_known(
         party: &mut Own<'_>,
         shape: [usize; 3],
-        words: &Words,
+        words: &RingWords,
         known: &Tensor,
         left: bool,
-    ) -> Result<Words, ThreeError> {
+    ) -> Result<RingWords, ThreeError> {
         Ok(in_ring!(words.ring(), matmul(party.batch.backend(), shape, words, known, left))?)
     }
 
@@ -65,8 +65,8 @@ impl Engine for Three {
         Ok(OnBits::run(party.batch, program.clone(), reads)?.finish())
     }
 
-    fn own(party: &mut Own<'_>, own: &OwnLocal, reads: &[Form]) -> Result<Form, ThreeError> {
-        Ok(Form::Words(match own {
+    fn own(party: &mut Own<'_>, own: &OwnLocal, reads: &[StepValue]) -> Result<StepValue, ThreeError> {
+        Ok(StepValue::Words(match own {
             OwnLocal::Conv2dKnown { geometry, left } => {
                 let [x, y] = [&reads[0], &reads[1]];
                 let ring = if *left { y } else { x }.words().ring();
@@ -86,26 +86,26 @@ impl Engine for Three {
     /// Values that nobody else has are let go of once the machine is there.
     fn begin<'p>(
         (batch, cut): (Batch, Cut),
-        step: &'p Step<Three>,
-        reads: Vec<Form>,
+        step: &'p PlanStep<Three>,
+        reads: Vec<StepValue>,
         of: usize,
-    ) -> Result<Box<dyn Ready + 'p>, ThreeError> {
+    ) -> Result<Box<dyn ReadyMachine + 'p>, ThreeError> {
         step.talk().map_or_else(|| misplaced(), |talk| begin(batch, talk, &reads, of, cut))
     }
 
-    fn end(machine: Box<dyn Ready + '_>) -> Result<Form, ThreeError> {
+    fn end(machine: Box<dyn ReadyMachine + '_>) -> Result<StepValue, ThreeError> {
         machine.finish()
     }
 
     /// Machines are made on zeros and never run.
     fn price(
-        terms: &mut Terms<'_>,
+        terms: &mut PriceTerms<'_>,
         talk: &Talk<Three>,
         reads: &[Size],
         _: Size,
         of: usize,
     ) -> Result<Cost, ThreeError> {
-        let Terms { party, cut, of_sort } = terms;
+        let PriceTerms { party, cut, of_sort } = terms;
         if let Talk::Reorder(Reorder::Sort { rows, .. }) = talk {
             let keys = reads.iter().map(|size| size.width()).sum();
             return Ok(of_sort(party.role(), *rows, keys, cut.few()));
@@ -119,25 +119,26 @@ impl Engine for Three {
 fn matmul<W: Held>(
     backend: Backend,
     shape: [usize; 3],
-    words: &Words,
+    words: &RingWords,
     known: &Tensor,
     left: bool,
-) -> Result<Words, ShareError> {
+) -> Result<RingWords, ShareError> {
     let (words, known) = (W::column(words), known_numbers::<W>(known));
     let factors = if left { Factors::LeftKnown(&known, words) } else { Factors::RightKnown(words, &known) };
     matmul_known(backend, shape, factors).map(W::words)
 }
 
-/// Where the rows of zeros and of ones begin, in a summand of the flags: of `T` ones among `n` rows.
+/// Where the rows of zeros and of ones begin, in a summand of the flags: of `T` ones among `n`
+/// rows.
 fn begins<W: Held>(flags: &[W], ones_first: bool, known: bool) -> [W; 2] {
     let all = flags.iter().fold(W::default(), |sum, flag| sum.plus(*flag));
     let rows = if known { W::of(flags.len() as u64) } else { W::default() };
     if ones_first { [all, W::default()] } else { [W::default(), rows.minus(all)] }
 }
 
-/// Of flags, with `S` ones up to row `i`: a zero goes to where zeros begin and `i − S` farther, a one to where ones begin and `S − 1` farther. What
-/// all know is in x_0 alone.
-fn farther<W: Held>(role: Role, flags: &Words, ones_first: bool) -> Words {
+/// With `S` ones up to row `i` of flags, a zero goes to where zeros begin and `i − S` farther, a
+/// one to where ones begin and `S − 1` farther. What all know is in x_0 alone.
+fn farther<W: Held>(role: Role, flags: &RingWords, ones_first: bool) -> RingWords {
     let flags = W::column(flags);
     let share = |held: usize, flags: &[W]| {
         let known = role.constant_slot() == Some(held);
@@ -154,7 +155,7 @@ fn farther<W: Held>(role: Role, flags: &Words, ones_first: bool) -> Words {
 }
 
 /// Where rows go if they are zeros, and what they go farther besides.
-fn targets<W: Held>(role: Role, [flags, farther]: [&Words; 2], ones_first: bool) -> Words {
+fn targets<W: Held>(role: Role, [flags, farther]: [&RingWords; 2], ones_first: bool) -> RingWords {
     let (flags, farther) = (W::column(flags), W::column(farther));
     let share = |held: usize, flags: &[W], farther: &[W]| {
         let known = role.constant_slot() == Some(held);

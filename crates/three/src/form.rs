@@ -10,35 +10,35 @@ use hushwire_rep3::{
 use std::{ops::Range, sync::Arc};
 
 /// A value in one form.
-pub(crate) type Form = hushwire_plan::Form<Three>;
+pub(crate) type StepValue = hushwire_plan::StepValue<Three>;
 
 /// Shares of numbers in one of the rings.
 #[derive(Clone)]
-pub(crate) enum Words {
+pub(crate) enum RingWords {
     U8(Arc<Column<u8>>),
     U16(Arc<Column<u16>>),
     U32(Arc<Column<u32>>),
     U64(Arc<Column<u64>>),
 }
 
-/// A word whose columns [`Words`] holds.
+/// A word whose columns [`RingWords`] holds.
 pub(crate) trait Held: Word + Residue {
-    fn words(column: Column<Self>) -> Words;
-    fn column(words: &Words) -> &Arc<Column<Self>>;
-    fn column_mut(words: &mut Words) -> &mut Arc<Column<Self>>;
+    fn words(column: Column<Self>) -> RingWords;
+    fn column(words: &RingWords) -> &Arc<Column<Self>>;
+    fn column_mut(words: &mut RingWords) -> &mut Arc<Column<Self>>;
 }
 
 macro_rules! held {
     ($($word:ident $ring:ident)*) => {$(
         impl Held for $word {
-            fn words(column: Column<Self>) -> Words {
-                Words::$ring(Arc::new(column))
+            fn words(column: Column<Self>) -> RingWords {
+                RingWords::$ring(Arc::new(column))
             }
-            fn column(words: &Words) -> &Arc<Column<Self>> {
-                if let Words::$ring(column) = words { column } else { misplaced() }
+            fn column(words: &RingWords) -> &Arc<Column<Self>> {
+                if let RingWords::$ring(column) = words { column } else { misplaced() }
             }
-            fn column_mut(words: &mut Words) -> &mut Arc<Column<Self>> {
-                if let Words::$ring(column) = words { column } else { misplaced() }
+            fn column_mut(words: &mut RingWords) -> &mut Arc<Column<Self>> {
+                if let RingWords::$ring(column) = words { column } else { misplaced() }
             }
         }
     )*};
@@ -46,7 +46,7 @@ macro_rules! held {
 
 held!(u8 U8 u16 U16 u32 U32 u64 U64);
 
-/// Runs a function of a word's type for a ring of so many bits, chosen at run time.
+/// Runs a function of a word's type for a ring of a number of bits, chosen at run time.
 macro_rules! in_ring {
     ($ring:expr, $function:ident($($argument:expr),* $(,)?)) => {
         match $ring {
@@ -60,26 +60,26 @@ macro_rules! in_ring {
 
 pub(crate) use in_ring;
 
-impl Words {
+impl RingWords {
     pub(crate) fn ring(&self) -> u32 {
         match self {
-            Words::U8(_) => 8,
-            Words::U16(_) => 16,
-            Words::U32(_) => 32,
-            Words::U64(_) => 64,
+            RingWords::U8(_) => 8,
+            RingWords::U16(_) => 16,
+            RingWords::U32(_) => 32,
+            RingWords::U64(_) => 64,
         }
     }
 }
 
-fn zeros<W: Held>(rows: usize) -> Words {
+fn zeros<W: Held>(rows: usize) -> RingWords {
     W::words(Column::zeros(rows))
 }
 
-fn rows<W: Held>(words: &Words) -> usize {
+fn rows<W: Held>(words: &RingWords) -> usize {
     W::column(words).rows()
 }
 
-fn mapped<W: Held>(reads: &[&Words], map: &WordMap<'_>, rows: usize) -> Words {
+fn mapped<W: Held>(reads: &[&RingWords], map: &WordMap<'_>, rows: usize) -> RingWords {
     let columns: Vec<&Column<W>> = reads.iter().map(|words| &**W::column(words)).collect();
     let share = |of: fn(&Column<W>) -> &[W]| {
         let mut out = pool::room(rows);
@@ -89,36 +89,36 @@ fn mapped<W: Held>(reads: &[&Words], map: &WordMap<'_>, rows: usize) -> Words {
     W::words(Rep3 { own: share(|column| &column.own), next: share(|column| &column.next) })
 }
 
-fn narrowed<W: Held>(words: &Words) -> Words {
-    fn from<V: Held, W: Held>(words: &Words) -> Words {
+fn narrowed<W: Held>(words: &RingWords) -> RingWords {
+    fn from<V: Held, W: Held>(words: &RingWords) -> RingWords {
         let column = V::column(words);
         let cut = |share: &[V]| pool::collect(share.iter().map(|x| W::of(x.number())));
         W::words(Rep3 { own: cut(&column.own), next: cut(&column.next) })
     }
     match words {
-        Words::U8(_) => from::<u8, W>(words),
-        Words::U16(_) => from::<u16, W>(words),
-        Words::U32(_) => from::<u32, W>(words),
-        Words::U64(_) => from::<u64, W>(words),
+        RingWords::U8(_) => from::<u8, W>(words),
+        RingWords::U16(_) => from::<u16, W>(words),
+        RingWords::U32(_) => from::<u32, W>(words),
+        RingWords::U64(_) => from::<u64, W>(words),
     }
 }
 
-fn put<W: Held>(to: &mut Words, rows: &Range<usize>, from: &Words) {
+fn put<W: Held>(to: &mut RingWords, rows: &Range<usize>, from: &RingWords) {
     let (to, from) = (W::column_mut(to), W::column(from));
     let to = Arc::get_mut(to).expect("nobody else has it");
     to.own[rows.clone()].copy_from_slice(&from.own);
     to.next[rows.clone()].copy_from_slice(&from.next);
 }
 
-fn is_alone<W: Held>(words: &mut Words) -> bool {
+fn is_alone<W: Held>(words: &mut RingWords) -> bool {
     Arc::get_mut(W::column_mut(words)).is_some()
 }
 
 impl Sharing for Three {
-    type Bits = Bits;
-    type Words = Words;
+    type BitShares = Bits;
+    type WordShares = RingWords;
     /// Row p(i) comes i-th, or the other way round where it is inverse.
-    type Order = (Arc<Permutation>, bool);
+    type RowOrder = (Arc<Permutation>, bool);
 
     fn size_of_bits(bits: &Bits) -> [usize; 2] {
         [bits.width(), bits.rows()]
@@ -137,27 +137,27 @@ impl Sharing for Three {
         bits.alone().map(|shares| [&mut shares.own[..], &mut shares.next].into_iter())
     }
 
-    fn size_of_words(words: &Words) -> (u32, usize) {
+    fn size_of_words(words: &RingWords) -> (u32, usize) {
         (words.ring(), in_ring!(words.ring(), rows(words)))
     }
 
-    fn zero_words(ring: u32, rows: usize) -> Words {
+    fn zero_words(ring: u32, rows: usize) -> RingWords {
         in_ring!(ring, zeros(rows))
     }
 
-    fn mapped(reads: &[&Words], map: &WordMap<'_>, rows: usize) -> Words {
+    fn mapped(reads: &[&RingWords], map: &WordMap<'_>, rows: usize) -> RingWords {
         in_ring!(reads[0].ring(), mapped(reads, map, rows))
     }
 
-    fn narrowed(words: &Words, ring: u32) -> Words {
+    fn narrowed(words: &RingWords, ring: u32) -> RingWords {
         in_ring!(ring, narrowed(words))
     }
 
-    fn put_words(words: &mut Words, rows: &Range<usize>, piece: &Words) {
+    fn put_words(words: &mut RingWords, rows: &Range<usize>, piece: &RingWords) {
         in_ring!(words.ring(), put(words, rows, piece));
     }
 
-    fn is_alone(words: &mut Words) -> bool {
+    fn is_alone(words: &mut RingWords) -> bool {
         in_ring!(words.ring(), is_alone(words))
     }
 
@@ -167,7 +167,7 @@ impl Sharing for Three {
 }
 
 /// Both shares without the bits above a number's. A ring may be wider than its numbers, and above
-/// them stands what was carried there: nobody may learn it, so that shares go without.
+/// them is what was carried there: nobody may learn it, so that shares go without.
 pub(crate) fn lowered<W: Held>(column: &Arc<Column<W>>, bits: usize) -> Arc<Column<W>> {
     if bits >= W::BITS {
         return column.clone();

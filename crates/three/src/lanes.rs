@@ -1,4 +1,5 @@
-//! The lanes of a run: groups of a wave on each, one behind the other, and threads that keep several lanes in flight.
+//! The lanes of a run: groups of a wave on each, one behind the other, and threads that keep
+//! several lanes in flight.
 
 use crate::{Cut, ThreeError, prim::Three};
 use hushwire_block::registry;

@@ -9,11 +9,12 @@
 //!                     order   a permutation of rows        what sorting gives, and permuting takes
 //! ```
 //!
-//! A value is brought from one form to another where an operation asks for it, once. Every result has the bits of
-//! [`hushwire_compute::evaluate`].
+//! A value is brought from one form to another where an operation asks for it, once. Every result
+//! has the bits of [`hushwire_compute::evaluate`].
 //!
-//! **Security.** That of [`hushwire_rep3`]: semi-honest, one party. Which steps run, and their sizes, follow from the computation and its
-//! bound lengths alone. Values are opened where the computation says `reveal`, and in a sort as [`hushwire_rep3::ring`] says.
+//! **Security.** That of [`hushwire_rep3`]: semi-honest, one party. Which steps run, and their
+//! sizes, follow from the computation and its bound lengths alone. Values are opened where the
+//! computation says `reveal`, and in a sort as [`hushwire_rep3::ring`] says.
 //! **Rounds and bytes.** [`Plan::cost`].
 #![forbid(unsafe_code)]
 

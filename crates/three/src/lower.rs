@@ -10,7 +10,7 @@ use hushwire_plan::{Backend, Forms, Local, Lowered, Pooling, Prim, Reorder, Size
 use hushwire_rep3::ring::Geometry;
 use std::{ops::Range, sync::Arc};
 
-type Lower<'a> = hushwire_plan::Lower<'a, Three>;
+type PlanLowering<'a> = hushwire_plan::PlanLowering<'a, Three>;
 
 /// Bits of the narrowest ring that holds a number; none for what is no number, or wider than 64
 /// bits.
@@ -25,18 +25,18 @@ fn to_bits(bits: Range<usize>, rectified: bool) -> Talk<Three> {
 }
 
 /// An order of rows of which words say which comes.
-fn order_of(lower: &mut Lower<'_>, places: Slot) -> Slot {
+fn order_of(lower: &mut PlanLowering<'_>, places: Slot) -> Slot {
     let goes = lower.step(Reorder::ToOrder, vec![places]);
     lower.step(Local::Invert, vec![goes])
 }
 
 /// Whether a value is numbers alone.
-fn is_words(lower: &Lower<'_>, at: usize) -> bool {
+fn is_words(lower: &PlanLowering<'_>, at: usize) -> bool {
     lower.has_words(at) && !lower.has_bits(at)
 }
 
 impl Backend for Three {
-    type Refusal = ComputeError;
+    type PlanRefusal = ComputeError;
     const PARTIES: &'static str = "three parties";
 
     fn ring(&self, scalar: Scalar) -> Option<u32> {
@@ -44,7 +44,7 @@ impl Backend for Three {
     }
 
     /// An input that all members know comes as shares like the rest, and is opened.
-    fn input(lower: &mut Lower<'_>, at: usize, k: usize) -> Lowered<Forms> {
+    fn input(lower: &mut PlanLowering<'_>, at: usize, k: usize) -> Lowered<Forms> {
         let (scalar, lengths) = (lower.scalar(at), lower.lengths(at)?);
         let is_public = lower.computation.nodes()[at].ty.visibility == Visibility::Public;
         let mut door = Door::bits(scalar, lengths.iter().product());
@@ -57,7 +57,7 @@ impl Backend for Three {
     }
 
     /// As numbers where it is that alone, else as bits.
-    fn output(lower: &mut Lower<'_>, at: usize) -> Lowered<Slot> {
+    fn output(lower: &mut PlanLowering<'_>, at: usize) -> Lowered<Slot> {
         let forms = lower.forms(at);
         match (forms.words, lower.ring(lower.scalar(at))) {
             (Some(slot), Some(_)) if forms.bits.is_none() && forms.known.is_none() => Ok(slot),
@@ -65,20 +65,20 @@ impl Backend for Three {
         }
     }
 
-    fn added(_: &mut Lower<'_>) {}
+    fn added(_: &mut PlanLowering<'_>) {}
 
-    fn lowered(_: &Lower<'_>) -> Result<(), ComputeError> {
+    fn lowered(_: &PlanLowering<'_>) -> Result<(), ComputeError> {
         Ok(())
     }
 
-    fn most_bits(_: &Lower<'_>) -> Option<usize> {
+    fn most_bits(_: &PlanLowering<'_>) -> Option<usize> {
         None
     }
 
     /// Sums and choices stay in the form in which their operands are. All else is cheaper on words
     /// where some operand is, none has bits already, and they fill their ring; but a circuit has a
     /// known bound of a minimum or maximum built in.
-    fn on_words(lower: &Lower<'_>, op: &Op, args: &[usize]) -> bool {
+    fn on_words(lower: &PlanLowering<'_>, op: &Op, args: &[usize]) -> bool {
         let any = |args: &[usize]| args.iter().any(|a| lower.has_words(*a));
         let is_full =
             |at: usize| ring(lower.scalar(at)).is_some_and(|r| r as usize == lower.scalar(at).bits());
@@ -97,11 +97,11 @@ impl Backend for Three {
     }
 
     /// A choice between words takes one round, as one between bits does.
-    fn copies_words(_: &Lower<'_>, _: usize, _: usize) -> bool {
+    fn copies_words(_: &PlanLowering<'_>, _: usize, _: usize) -> bool {
         true
     }
 
-    fn to_bits(_: &mut Lower<'_>, bits: Range<usize>, _: usize) -> Talk<Three> {
+    fn to_bits(_: &mut PlanLowering<'_>, bits: Range<usize>, _: usize) -> Talk<Three> {
         to_bits(bits, false)
     }
 
@@ -109,18 +109,18 @@ impl Backend for Three {
         Talk::ToWords(ring)
     }
 
-    fn factors(_: &Lower<'_>, _: [Slot; 2]) {}
+    fn factors(_: &PlanLowering<'_>, _: [Slot; 2]) {}
 
-    fn product(lower: &mut Lower<'_>, reads: [Slot; 2]) -> Slot {
+    fn product(lower: &mut PlanLowering<'_>, reads: [Slot; 2]) -> Slot {
         lower.step(Talk::Product(()), reads.to_vec())
     }
 
-    fn matmul(lower: &mut Lower<'_>, reads: [Slot; 2], shape: [usize; 3]) -> Slot {
+    fn matmul(lower: &mut PlanLowering<'_>, reads: [Slot; 2], shape: [usize; 3]) -> Slot {
         lower.step(Talk::MatMul(shape, ()), reads.to_vec())
     }
 
     fn conv2d(
-        lower: &mut Lower<'_>,
+        lower: &mut PlanLowering<'_>,
         args: &[usize],
         (steps, groups): (hushwire_compute::Steps, u32),
         _: &[usize],
@@ -147,21 +147,21 @@ impl Backend for Three {
     }
 
     /// Bits once, and comparisons of bits.
-    fn comparable(_: &mut Lower<'_>, _: usize) -> Lowered<Option<Slot>> {
+    fn comparable(_: &mut PlanLowering<'_>, _: usize) -> Lowered<Option<Slot>> {
         Ok(None)
     }
 
-    fn rectifies(lower: &Lower<'_>, of: usize, _: bool) -> bool {
+    fn rectifies(lower: &PlanLowering<'_>, of: usize, _: bool) -> bool {
         is_words(lower, of)
     }
 
-    fn rectified(lower: &mut Lower<'_>, of: usize, by: u32) -> Lowered<Option<Forms>> {
+    fn rectified(lower: &mut PlanLowering<'_>, of: usize, by: u32) -> Lowered<Option<Forms>> {
         let (slot, bits) = (lower.own_words(of)?, lower.scalar(of).bits());
         Ok(Some(Forms::narrow(lower.step(to_bits(by as usize..bits, true), vec![slot]))))
     }
 
     fn rectified_pool(
-        lower: &mut Lower<'_>,
+        lower: &mut PlanLowering<'_>,
         from: usize,
         [pool, max]: [usize; 2],
         by: u32,
@@ -185,7 +185,7 @@ impl Backend for Three {
     /// product chooses; the places, once shuffled, are opened: a uniform permutation, whatever the
     /// bits are. There are fewer rows than 2^32 wherever rows are permuted, so that places take no
     /// wider words.
-    fn partition(lower: &mut Lower<'_>, flags: Slot, ones_first: bool) -> Slot {
+    fn partition(lower: &mut PlanLowering<'_>, flags: Slot, ones_first: bool) -> Slot {
         let ones = lower.step(Talk::ToWords(32), vec![flags]);
         let more = lower.step(Local::Own(OwnLocal::Farther { ones_first }), vec![ones]);
         let chosen = lower.step(Talk::Product(()), vec![ones, more]);
@@ -193,35 +193,35 @@ impl Backend for Three {
         lower.step(Reorder::ToOrder, vec![places])
     }
 
-    fn meet(lower: &mut Lower<'_>, args: &[usize], first: usize) -> Lowered<Slot> {
+    fn meet(lower: &mut PlanLowering<'_>, args: &[usize], first: usize) -> Lowered<Slot> {
         let rows = lower.lengths(args[0])?[0];
         let reads = args.iter().map(|a| lower.bits(*a)).collect::<Lowered<_>>()?;
         Ok(lower.step(Talk::Own(OwnTalk::Meet { rows, first }), reads))
     }
 
-    fn known_order(lower: &mut Lower<'_>, places: Slot) -> Slot {
+    fn known_order(lower: &mut PlanLowering<'_>, places: Slot) -> Slot {
         let places = lower.step(Local::AsWords(64), vec![places]);
         order_of(lower, places)
     }
 
-    fn places(lower: &mut Lower<'_>, order: Slot, rows: usize) -> Slot {
+    fn places(lower: &mut PlanLowering<'_>, order: Slot, rows: usize) -> Slot {
         lower.step(Talk::Own(OwnTalk::Places { rows }), vec![order])
     }
 
-    fn composed(lower: &mut Lower<'_>, args: &[usize]) -> Lowered<Slot> {
+    fn composed(lower: &mut PlanLowering<'_>, args: &[usize]) -> Lowered<Slot> {
         let (by, places) = (lower.order(args[1])?, lower.words(args[0], 64)?);
         let places = lower.step(Reorder::Permute { inner: 1 }, vec![places, by]);
         Ok(order_of(lower, places))
     }
 
-    fn compact(lower: &mut Lower<'_>, args: &[usize], kept: usize) -> Lowered<Option<Forms>> {
+    fn compact(lower: &mut PlanLowering<'_>, args: &[usize], kept: usize) -> Lowered<Option<Forms>> {
         let Some(ring) = lower.ring(lower.scalar(args[1])) else { return Ok(None) };
         let reads = vec![lower.words(args[0], 64)?, lower.words(args[1], ring)?];
         Ok(Some(Forms::words(lower.step(Talk::Own(OwnTalk::Compact { kept }), reads))))
     }
 }
 
-/// A number of so many bits if it is positive, else 0, without the sign.
+/// A number of `width` bits if it is positive, else 0, without the sign.
 fn rectifier(width: usize) -> Circuit {
     let mut b = Builder::new();
     let x = b.input(width);

@@ -2,7 +2,7 @@
 
 use crate::{
     Cut, ThreeError,
-    form::{Form, Held, Words, in_ring, lowered},
+    form::{Held, RingWords, StepValue, in_ring, lowered},
     prim::{OwnTalk, Three},
     windows::convolved,
 };
@@ -13,7 +13,7 @@ use hushwire_machine::{
     drive::{Machine, With},
 };
 use hushwire_plan::{
-    Key, Picks, Reorder, Run, Sharing, Talk, flattened, gathered_bits, picked, some_planes, stacked,
+    KeyOrder, PickRun, Picks, Reorder, Sharing, Talk, flattened, gathered_bits, picked, some_planes, stacked,
 };
 use hushwire_rep3::{
     Batch, Rep3, Role, pool,
@@ -28,27 +28,27 @@ use std::{ops::Range, sync::Arc};
 pub(crate) const MEETING: usize = 1 << 18;
 
 /// A step under way, or a piece of one.
-pub(crate) trait Ready: Machine<Error = NetError> + Send {
-    fn finish(self: Box<Self>) -> Result<Form, ThreeError>;
+pub(crate) trait ReadyMachine: Machine<Error = NetError> + Send {
+    fn finish(self: Box<Self>) -> Result<StepValue, ThreeError>;
 }
 
 /// A machine, and the value that it leaves.
-impl<M, F> Ready for With<M, F>
+impl<M, F> ReadyMachine for With<M, F>
 where
     M: Machine<Error = NetError> + Send,
-    F: FnOnce(M) -> Result<Form, ThreeError> + Send,
+    F: FnOnce(M) -> Result<StepValue, ThreeError> + Send,
 {
-    fn finish(self: Box<Self>) -> Result<Form, ThreeError> {
+    fn finish(self: Box<Self>) -> Result<StepValue, ThreeError> {
         (self.with)(self.machine)
     }
 }
 
-/// Begins a step that talks, or a piece of it, on values of as many rows. The whole step has `of` rows. Values that nobody else has are let go
-/// of once they are dropped by the caller.
+/// Begins a step that talks, or a piece of it, on values of as many rows. The whole step has `of`
+/// rows. Values that nobody else has are let go of once they are dropped by the caller.
 pub(crate) fn begin<'p>(
     mut batch: Batch,
     talk: &'p Talk<Three>,
-    reads: &[Form],
+    reads: &[StepValue],
     of: usize,
     cut: Cut,
 ) -> Begun<'p> {
@@ -72,19 +72,19 @@ pub(crate) fn begin<'p>(
             let rows = reads[0].rows();
             let lengths = if rows == of { lengths.clone() } else { vec![rows] };
             match &reads[0] {
-                Form::Words(words) => in_ring!(words.ring(), open_words(role, *scalar, lengths, words)),
+                StepValue::Words(words) => in_ring!(words.ring(), open_words(role, *scalar, lengths, words)),
                 other => open_bits(role, *scalar, lengths, other.bits()),
             }
         }
         Talk::Reorder(Reorder::Sort { rows, keys }) => {
-            let key = |(form, key): (&Form, &Key)| SortKey {
+            let key = |(form, key): (&StepValue, &KeyOrder)| SortKey {
                 bits: form.bits().clone(),
                 signed: key.signed,
                 descending: key.descending,
             };
             let keys: Vec<SortKey> = reads.iter().zip(keys).map(key).collect();
             let machine = Sort::wide_from(batch, *rows, &keys, few)?;
-            ready(machine, |sort: Sort| Ok(Form::Order((sort.finish(), false))))
+            ready(machine, |sort: Sort| Ok(StepValue::Order((sort.finish(), false))))
         }
         // Flags need no adder.
         Talk::ToWords(ring) if reads[0].bits().width() == 1 => in_ring!(*ring, inject(&mut batch, &reads[0])),
@@ -94,15 +94,17 @@ pub(crate) fn begin<'p>(
         Talk::Choose => in_ring!(ring(1), choose(&mut batch, reads)),
         Talk::Reorder(Reorder::ToOrder) => {
             let machine = match reads[0].words() {
-                Words::U32(places) => FromPlaces::of_narrow(&mut batch, places.clone())?,
+                RingWords::U32(places) => FromPlaces::of_narrow(&mut batch, places.clone())?,
                 places => FromPlaces::new(&mut batch, u64::column(places))?,
             };
             ready(machine.in_pieces(cut.rows_of_message()), |made: FromPlaces| {
-                Ok(Form::Order((made.finish()?, false)))
+                Ok(StepValue::Order((made.finish()?, false)))
             })
         }
         Talk::Reorder(Reorder::Permute { inner }) => match &reads[0] {
-            Form::Words(words) => in_ring!(words.ring(), permuted(&mut batch, cut, &reads[0], &reads[1])),
+            StepValue::Words(words) => {
+                in_ring!(words.ring(), permuted(&mut batch, cut, &reads[0], &reads[1]))
+            }
             _ => permuted_bits(&mut batch, cut, &reads[0], *inner, &reads[1]),
         },
         Talk::Less { signed } => in_ring!(ring(0), less(&mut batch, reads, *signed, adder)),
@@ -121,12 +123,12 @@ pub(crate) fn begin<'p>(
         Talk::Own(OwnTalk::Meet { rows, first }) => {
             let keys: Vec<_> = reads.iter().map(|form| form.bits().clone()).collect();
             let machine = Meet::pieces_of(batch, *rows, &keys, *first, few.min(MEETING))?;
-            ready(machine, |meet: Meet| Ok(Form::Order((meet.finish(), false))))
+            ready(machine, |meet: Meet| Ok(StepValue::Order((meet.finish(), false))))
         }
         Talk::Own(OwnTalk::Compact { kept }) => in_ring!(ring(1), compact(batch, reads, *kept)),
         Talk::Own(OwnTalk::Places { rows }) => {
             let numbers: Vec<u64> = (0..*rows as u64).collect();
-            let numbers = Form::Words(u64::words(Column::known(role, &numbers)));
+            let numbers = StepValue::Words(u64::words(Column::known(role, &numbers)));
             permuted::<u64>(&mut batch, cut, &numbers, &reads[0])
         }
     }
@@ -144,7 +146,7 @@ fn open_bits<'p>(role: Role, scalar: Scalar, lengths: Vec<usize>, bits: &Arc<Bit
 }
 
 /// Numbers to all three parties.
-fn open_words<'p, W: Held>(role: Role, scalar: Scalar, lengths: Vec<usize>, words: &Words) -> Begun<'p> {
+fn open_words<'p, W: Held>(role: Role, scalar: Scalar, lengths: Vec<usize>, words: &RingWords) -> Begun<'p> {
     known(Reveal::to_all(role, lowered(W::column(words), scalar.bits()))?, move |reveal: Reveal<W>| {
         let numbers = reveal.finish().expect("all three learn it");
         Tensor::from_words(scalar, &lengths, numbers.iter().map(|number| number.number().into()))
@@ -156,13 +158,13 @@ fn known<'p, M>(machine: M, finish: impl FnOnce(M) -> Tensor + Send + 'p) -> Beg
 where
     M: Machine<Error = NetError> + Send + 'p,
 {
-    ready(machine, move |m| Ok(Form::of_known(finish(m))))
+    ready(machine, move |m| Ok(StepValue::of_known(finish(m))))
 }
 
-pub(crate) type Begun<'p> = Result<Box<dyn Ready + 'p>, ThreeError>;
+pub(crate) type Begun<'p> = Result<Box<dyn ReadyMachine + 'p>, ThreeError>;
 
 /// A machine and its end.
-fn ready<'p, M>(machine: M, finish: impl FnOnce(M) -> Result<Form, ThreeError> + Send + 'p) -> Begun<'p>
+fn ready<'p, M>(machine: M, finish: impl FnOnce(M) -> Result<StepValue, ThreeError> + Send + 'p) -> Begun<'p>
 where
     M: Machine<Error = NetError> + Send + 'p,
 {
@@ -174,7 +176,7 @@ pub(crate) fn column<'p, W: Held, M>(machine: M, finish: impl FnOnce(M) -> Colum
 where
     M: Machine<Error = NetError> + Send + 'p,
 {
-    ready(machine, move |m| Ok(Form::Words(W::words(finish(m)))))
+    ready(machine, move |m| Ok(StepValue::Words(W::words(finish(m)))))
 }
 
 /// A machine that leaves bits.
@@ -182,12 +184,12 @@ fn strings<'p, M>(machine: M, finish: impl FnOnce(M) -> Bits + Send + 'p) -> Beg
 where
     M: Machine<Error = NetError> + Send + 'p,
 {
-    ready(machine, move |m| Ok(Form::of_bits(finish(m))))
+    ready(machine, move |m| Ok(StepValue::of_bits(finish(m))))
 }
 
 fn to_bits<'p, W: Held>(
     batch: &mut Batch,
-    x: &Form,
+    x: &StepValue,
     bits: &Range<usize>,
     rectified: bool,
     adder: Adder,
@@ -200,47 +202,47 @@ fn to_bits<'p, W: Held>(
     strings(machine, OnNumbers::finish)
 }
 
-fn to_words<'p, W: Held>(batch: &mut Batch, x: &Form, adder: Adder) -> Begun<'p> {
+fn to_words<'p, W: Held>(batch: &mut Batch, x: &StepValue, adder: Adder) -> Begun<'p> {
     column(ToNumbers::<W>::new(batch, x.bits(), adder)?, ToNumbers::finish)
 }
 
-fn inject<'p, W: Held>(batch: &mut Batch, x: &Form) -> Begun<'p> {
+fn inject<'p, W: Held>(batch: &mut Batch, x: &StepValue) -> Begun<'p> {
     column(Inject::<W>::new(batch, x.bits()), Inject::finish)
 }
 
-fn product<'p, W: Held>(batch: &mut Batch, reads: &[Form]) -> Begun<'p> {
+fn product<'p, W: Held>(batch: &mut Batch, reads: &[StepValue]) -> Begun<'p> {
     let [x, y] = [0, 1].map(|i| W::column(reads[i].words()).clone());
     column(Product::new(batch.context(), x, y)?, Product::finish)
 }
 
-fn matmul<'p, W: Held>(batch: &mut Batch, reads: &[Form], shape: [usize; 3]) -> Begun<'p> {
+fn matmul<'p, W: Held>(batch: &mut Batch, reads: &[StepValue], shape: [usize; 3]) -> Begun<'p> {
     let [x, y] = [0, 1].map(|i| W::column(reads[i].words()).clone());
     column(MatMul::new(batch.context(), shape, x, y)?, MatMul::finish)
 }
 
-fn choose<'p, W: Held>(batch: &mut Batch, reads: &[Form]) -> Begun<'p> {
+fn choose<'p, W: Held>(batch: &mut Batch, reads: &[StepValue]) -> Begun<'p> {
     let [x, y] = [1, 2].map(|i| W::column(reads[i].words()));
     column(Select::new(batch, reads[0].bits(), x, y)?, Select::finish)
 }
 
-fn less<'p, W: Held>(batch: &mut Batch, reads: &[Form], signed: bool, adder: Adder) -> Begun<'p> {
+fn less<'p, W: Held>(batch: &mut Batch, reads: &[StepValue], signed: bool, adder: Adder) -> Begun<'p> {
     let [x, y] = [0, 1].map(|i| W::column(reads[i].words()));
     strings(OnNumbers::less(batch, x, y, signed, adder)?, OnNumbers::finish)
 }
 
-fn less_bounded<'p, W: Held>(batch: &mut Batch, reads: &[Form], adder: Adder) -> Begun<'p> {
+fn less_bounded<'p, W: Held>(batch: &mut Batch, reads: &[StepValue], adder: Adder) -> Begun<'p> {
     let [x, y] = [0, 1].map(|i| W::column(reads[i].words()));
     strings(OnNumbers::less_bounded(batch, x, y, adder)?, OnNumbers::finish)
 }
 
-fn equal<'p, W: Held>(batch: &mut Batch, reads: &[Form]) -> Begun<'p> {
+fn equal<'p, W: Held>(batch: &mut Batch, reads: &[StepValue]) -> Begun<'p> {
     let [x, y] = [0, 1].map(|i| W::column(reads[i].words()));
     strings(OnNumbers::equal(batch, x, y)?, OnNumbers::finish)
 }
 
 fn truncate<'p, W: Held>(
     batch: &mut Batch,
-    reads: &[Form],
+    reads: &[StepValue],
     bits: u32,
     signed: bool,
     adder: Adder,
@@ -252,7 +254,7 @@ fn permute<G: Group>(
     batch: &mut Batch,
     cut: Cut,
     columns: Vec<Arc<Column<G::Word>>>,
-    by: &Form,
+    by: &StepValue,
 ) -> Result<Permute<G>, ThreeError> {
     let (order, inverse) = by.order();
     let machine =
@@ -261,7 +263,7 @@ fn permute<G: Group>(
 }
 
 /// Rows of words in an order.
-fn permuted<'p, W: Held>(batch: &mut Batch, cut: Cut, x: &Form, by: &Form) -> Begun<'p> {
+fn permuted<'p, W: Held>(batch: &mut Batch, cut: Cut, x: &StepValue, by: &StepValue) -> Begun<'p> {
     let columns = columns_of(W::column(x.words()), by.order().0.rows());
     column(permute::<Sum<W>>(batch, cut, columns, by)?, |m| interleaved(m.finish()))
 }
@@ -293,14 +295,14 @@ fn interleaved<W: Held>(mut columns: Vec<Column<W>>) -> Column<W> {
     Rep3 { own: of(|column| &column.own), next: of(|column| &column.next) }
 }
 
-fn compact<'p, W: Held>(batch: Batch, reads: &[Form], kept: usize) -> Begun<'p> {
+fn compact<'p, W: Held>(batch: Batch, reads: &[StepValue], kept: usize) -> Begun<'p> {
     let (flags, all) = (u64::column(reads[0].words()), W::column(reads[1].words()));
     let machine = Compact::<W>::new(batch, flags, &columns_of(all, flags.rows()), kept)?;
     column(machine, |m| interleaved(m.finish()))
 }
 
 /// The same of bits: flags a byte at a time, longer strings 64 bits.
-fn permuted_bits<'p>(batch: &mut Batch, cut: Cut, x: &Form, inner: usize, by: &Form) -> Begun<'p> {
+fn permuted_bits<'p>(batch: &mut Batch, cut: Cut, x: &StepValue, inner: usize, by: &StepValue) -> Begun<'p> {
     let permuted = if x.bits().width() <= 8 { permuted_strings::<u8> } else { permuted_strings::<u64> };
     permuted(batch, cut, x, inner, by)
 }
@@ -308,9 +310,9 @@ fn permuted_bits<'p>(batch: &mut Batch, cut: Cut, x: &Form, inner: usize, by: &F
 fn permuted_strings<'p, W: Held>(
     batch: &mut Batch,
     cut: Cut,
-    x: &Form,
+    x: &StepValue,
     inner: usize,
-    by: &Form,
+    by: &StepValue,
 ) -> Begun<'p> {
     let (rows, width, backend) = (by.order().0.rows(), x.bits().width(), batch.backend());
     if inner == 1 && width <= W::BITS {
@@ -323,7 +325,7 @@ fn permuted_strings<'p, W: Held>(
     let limbs = width.div_ceil(W::BITS);
     let mut columns = vec![];
     for k in 0..inner {
-        let own = Run::Steps { from: k, step: inner as isize, len: rows };
+        let own = PickRun::Steps { from: k, step: inner as isize, len: rows };
         let one = picked(&[x], &Picks::of_runs([own]));
         for limb in 0..limbs {
             let planes = W::BITS * limb..width.min(W::BITS * (limb + 1));
@@ -338,14 +340,14 @@ fn permuted_strings<'p, W: Held>(
             let parts =
                 limbs.iter().map(|limb| Bits::of_words(backend, limb)).collect::<Result<Vec<_>, _>>()?;
             let parts: Vec<&Bits> = parts.iter().collect();
-            values.push(Form::of_bits(stacked::<Three>(&parts, [width, rows])));
+            values.push(StepValue::of_bits(stacked::<Three>(&parts, [width, rows])));
         }
         if values.is_empty() {
-            return Ok(Form::of_bits(Three::zero_bits(width, 0)));
+            return Ok(StepValue::of_bits(Three::zero_bits(width, 0)));
         }
         let turns = (0..rows).flat_map(|r| (0..inner).map(move |k| k * rows + r));
         let picks = if inner == 1 {
-            Picks::of_runs([Run::Steps { from: 0, step: 1, len: rows }])
+            Picks::of_runs([PickRun::Steps { from: 0, step: 1, len: rows }])
         } else {
             Picks::of(&turns.collect::<Vec<_>>())
         };

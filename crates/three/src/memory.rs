@@ -5,7 +5,7 @@ use crate::{
     machines::MEETING,
     prim::{OwnTalk, Three},
 };
-use hushwire_plan::{Local, Piece, Prim, Reorder, Size, Slot, Talk, Watch, wires};
+use hushwire_plan::{Local, Prim, Reorder, Size, Slot, StepPiece, Talk, Watch, wires};
 
 impl Plan {
     /// Bytes that values and what works on them take at one party, at most: every value from its
@@ -22,7 +22,7 @@ impl Plan {
         live.most
     }
 
-    /// The cut with which a run takes at most so many bytes, as [`Plan::memory`] counts: this one,
+    /// The cut with which a run takes at most `bytes` bytes, as [`Plan::memory`] counts: this one,
     /// or one with shorter pieces and more rounds, as few as that needs; none where the shortest
     /// take more, since values, sorts, permutations, compactions, products of matrices and
     /// convolutions are there whole. AGREEMENT: all parties say the same.
@@ -38,7 +38,7 @@ impl Plan {
     fn work(&self, wave: &[Slot], cut: Cut) -> u64 {
         let mut lanes = vec![0; cut.lanes()];
         for (i, group) in cut.groups(&self.extents(wave)).into_iter().enumerate() {
-            let of = |(at, rows): Piece| {
+            let of = |(at, rows): StepPiece| {
                 let (reads, made) = self.steps.piece_sizes(at, rows.len());
                 self.steps[at].talk().map_or(0, |talk| work(talk, &reads, made))
             };
@@ -115,7 +115,7 @@ fn work(talk: &Talk<Three>, reads: &[Size], made: Size) -> u64 {
         Talk::Flat(program, _) => 24 * (read + made) + wires(program, 1, 2),
         Talk::Truncate { .. } => 40 * read,
         Talk::Less { .. } | Talk::LessBounded | Talk::Equal | Talk::Own(OwnTalk::ToBits { .. }) => 16 * read,
-        // Of a row its tag, twice, beside its place; and the encryption of some rows at a time, of
+        // The tag of a row, twice, beside its place; and the encryption of some rows at a time, of
         // most where parties are far.
         Talk::Own(OwnTalk::Meet { rows, .. }) => {
             4 * read + 96 * *rows as u64 + 256 * (*rows).min(MEETING) as u64

@@ -2,11 +2,11 @@
 
 use crate::{Door, doors, lower::ring, prim::Three};
 use hushwire_compute::{Computation, ComputeError};
-use hushwire_plan::{Lower, Steps};
+use hushwire_plan::{PlanLowering, PlanSteps};
 
 /// The steps that compute a computation, the same at all parties.
 pub struct Plan {
-    pub(crate) steps: Steps<Three>,
+    pub(crate) steps: PlanSteps<Three>,
     /// The form of each input.
     pub(crate) inputs: Vec<Door>,
     /// The form in which each output goes.
@@ -33,7 +33,7 @@ impl Plan {
     fn with(computation: &Computation, rings: bool) -> Result<Plan, ComputeError> {
         let numbers = doors::numbers(computation, |scalar| ring(scalar).filter(|_| rings).is_some());
         let three = Three { rings, numbers, doors: vec![] };
-        let (steps, Three { doors: inputs, .. }) = Lower::new(computation, three).plan()?;
+        let (steps, Three { doors: inputs, .. }) = PlanLowering::new(computation, three).plan()?;
         let outputs = computation.outputs().iter().zip(steps.outputs());
         let scalar = |output: &hushwire_compute::Output| computation.node(output.value).ty.scalar;
         let outputs = outputs.map(|(output, slot)| Door::of(scalar(output), steps[*slot].size)).collect();

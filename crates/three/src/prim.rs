@@ -1,7 +1,7 @@
 //! The primitives that three parties alone have.
 
 use crate::Door;
-use hushwire_plan::{Primitives, Size};
+use hushwire_plan::{Primitives, Size, StepRows};
 use hushwire_rep3::ring::Geometry;
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use std::ops::Range;
 pub(crate) struct Three {
     /// Whether numbers may be in rings.
     pub(crate) rings: bool,
-    /// Of each node, whether numbers serve all that read it.
+    /// Whether numbers serve all that read a node, for each node.
     pub(crate) numbers: Vec<bool>,
     /// The form of each input.
     pub(crate) doors: Vec<Door>,
@@ -43,9 +43,9 @@ pub(crate) enum OwnTalk {
 }
 
 impl Primitives for Three {
-    type Local = OwnLocal;
-    type Talk = OwnTalk;
-    type Factors = ();
+    type OwnLocal = OwnLocal;
+    type OwnTalk = OwnTalk;
+    type FactorFacts = ();
     const OPENS_IN_PIECES: bool = true;
 
     fn size_of_local(own: &OwnLocal, reads: &[Size]) -> Size {
@@ -57,27 +57,19 @@ impl Primitives for Three {
         }
     }
 
-    fn size_of_talk(own: &OwnTalk, reads: &[Size]) -> Size {
+    fn size_of_talk(own: &OwnTalk, reads: &[Size]) -> (Size, StepRows) {
+        let whole = |size: Size| (size, StepRows::Whole);
         match own {
             OwnTalk::ToBits { bits, rectified } => {
-                Size::Bits(bits.len() - usize::from(*rectified), reads[0].rows())
+                (Size::Bits(bits.len() - usize::from(*rectified), reads[0].rows()), StepRows::Each)
             }
-            OwnTalk::Conv2d(geometry) => reads[0].with_rows(geometry.results().unwrap_or(0)),
-            OwnTalk::Meet { rows, .. } => Size::Order(*rows, 1),
+            OwnTalk::Conv2d(geometry) => whole(reads[0].with_rows(geometry.results().unwrap_or(0))),
+            OwnTalk::Meet { rows, .. } => whole(Size::Order(*rows, 1)),
             OwnTalk::Compact { kept } => {
                 let inner = reads[1].rows().checked_div(reads[0].rows()).unwrap_or(0);
-                reads[1].with_rows(kept * inner)
+                whole(reads[1].with_rows(kept * inner))
             }
-            OwnTalk::Places { rows } => Size::Words(64, *rows),
-        }
-    }
-
-    fn is_row_by_row(own: &OwnTalk) -> bool {
-        match own {
-            OwnTalk::ToBits { .. } => true,
-            OwnTalk::Conv2d(_) | OwnTalk::Meet { .. } | OwnTalk::Compact { .. } | OwnTalk::Places { .. } => {
-                false
-            }
+            OwnTalk::Places { rows } => whole(Size::Words(64, *rows)),
         }
     }
 

@@ -3,24 +3,27 @@
 use crate::{
     Cut, Door, Plan, ThreeError,
     engine::Own,
-    form::{Form, Held, Words, in_ring, lowered},
+    form::{Held, RingWords, StepValue, in_ring, lowered},
     lanes::{Lanes, Stop},
     prim::Three,
 };
 use hushwire_machine::Channel;
-use hushwire_plan::{Values, local, misplaced};
+use hushwire_plan::{LiveValues, local, misplaced};
 use hushwire_rep3::{
     Batch, Party, Role, ShareError, Shares, pool,
     ring::{Bits, Column},
 };
 use std::{borrow::BorrowMut, sync::Arc};
 
-/// Runs a plan as one of three parties. A lane is a ring, which leads to the left neighbour and from the right one, and a channel that
-/// leads the other way; there are as many as the cut has. `inputs` are shares of all inputs in bytes, as [`Plan::inputs`] says; gives those
-/// of all outputs, as [`Plan::outputs`] says. `go_on` is asked between rounds, on this thread, with the steps done and all steps.
+/// Runs a plan as one of three parties. A lane is a ring, which leads to the left neighbour and
+/// from the right one, and a channel that leads the other way; there are as many as the cut has.
+/// `inputs` are shares of all inputs in bytes, as [`Plan::inputs`] says; gives those of all
+/// outputs, as [`Plan::outputs`] says. `go_on` is asked between rounds, on this thread, with the
+/// steps done and all steps.
 ///
 /// # Errors
-/// Shares of another size; a value that is known and does not fit; a channel failed; `go_on` said no.
+/// Shares of another size; a value that is known and does not fit; a channel failed; `go_on` gave
+/// false.
 ///
 /// # Panics
 /// If there are not as many lanes as the cut has (the caller's bug).
@@ -32,7 +35,7 @@ pub fn run<C: BorrowMut<Channel> + Send>(
     inputs: Vec<Shares>,
     go_on: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Result<Vec<Shares>, ThreeError> {
-    let mut run = Run::new(party.role(), plan, cut, inputs)?;
+    let mut run = PlanRun::new(party.role(), plan, cut, inputs)?;
     let mut lanes = Lanes::new(cut, lanes);
     loop {
         run.alone(&mut party.next_batch()?)?;
@@ -56,16 +59,16 @@ type Wave<'p> = hushwire_plan::Wave<'p, Three>;
 type Group<'p> = hushwire_plan::Group<'p, Three>;
 
 /// The values of a plan under way.
-pub(crate) struct Run<'p> {
+pub(crate) struct PlanRun<'p> {
     role: Role,
     plan: &'p Plan,
     cut: Cut,
-    values: Values<'p, Three>,
+    values: LiveValues<'p, Three>,
     /// Inputs that no step has taken.
-    inputs: Vec<Option<Form>>,
+    inputs: Vec<Option<StepValue>>,
 }
 
-impl<'p> Run<'p> {
+impl<'p> PlanRun<'p> {
     pub(crate) fn new(role: Role, plan: &'p Plan, cut: Cut, inputs: Vec<Shares>) -> Result<Self, ThreeError> {
         let wrong =
             |expected, found| ShareError::Length { what: "the shares of all inputs", expected, found };
@@ -80,7 +83,7 @@ impl<'p> Run<'p> {
         }
         let inputs = inputs.into_iter().zip(&plan.inputs);
         let inputs = inputs.map(|(shares, door)| came(shares, *door).map(Some)).collect::<Result<_, _>>()?;
-        Ok(Run { role, plan, cut, values: Values::new(&plan.steps), inputs })
+        Ok(PlanRun { role, plan, cut, values: LiveValues::new(&plan.steps), inputs })
     }
 
     /// Runs all steps that need no message and whose values are there.
@@ -115,20 +118,20 @@ impl<'p> Run<'p> {
 }
 
 /// The form of an input from its shares in bytes, which are as long as they must be.
-fn came(shares: Shares, door: Door) -> Result<Form, ShareError> {
-    fn words<W: Held>(shares: &Shares) -> Words {
+fn came(shares: Shares, door: Door) -> Result<StepValue, ShareError> {
+    fn words<W: Held>(shares: &Shares) -> RingWords {
         let all = |share: &[u8]| pool::collect(share.chunks_exact(W::BYTES).map(W::read));
         W::words(Column { own: all(&shares.own), next: all(&shares.next) })
     }
     Ok(match door.ring {
-        None => Form::Bits(Arc::new(Bits::new(door.scalar.bits(), door.elements, shares)?)),
-        Some(ring) => Form::Words(in_ring!(ring, words(&shares))),
+        None => StepValue::Bits(Arc::new(Bits::new(door.scalar.bits(), door.elements, shares)?)),
+        Some(ring) => StepValue::Words(in_ring!(ring, words(&shares))),
     })
 }
 
 /// Shares of an output in bytes.
-fn goes(form: Form, door: Door) -> Shares {
-    fn words<W: Held>(words: &Words, bits: usize) -> Shares {
+fn goes(form: StepValue, door: Door) -> Shares {
+    fn words<W: Held>(words: &RingWords, bits: usize) -> Shares {
         let column = lowered(W::column(words), bits);
         let all = |share: &[W]| {
             let mut bytes = pool::zeros(share.len() * W::BYTES);
@@ -138,7 +141,7 @@ fn goes(form: Form, door: Door) -> Shares {
         Shares { own: all(&column.own), next: all(&column.next) }
     }
     match (door.ring, form) {
-        (None, Form::Bits(bits)) => Arc::unwrap_or_clone(bits).trimmed().into_shares(),
+        (None, StepValue::Bits(bits)) => Arc::unwrap_or_clone(bits).trimmed().into_shares(),
         (Some(ring), form) => in_ring!(ring, words(form.words(), door.scalar.bits())),
         (None, _) => misplaced(),
     }

@@ -11,7 +11,8 @@ use hushwire_compute::{
 };
 use hushwire_plan::Talk;
 
-/// `z` of pictures x and, where they are convolved, kernels y. With `as_words` both are products before.
+/// `z` of pictures x and, where they are convolved, kernels y. With `as_words` both are products
+/// before.
 fn computation(scalar: &str, x: [usize; 4], y: [usize; 4], as_words: bool, z: &str) -> Computation {
     let factor = if as_words { "x = a * a\ny = b * b" } else { "x = a + 0\ny = b + 0" };
     let text = format!(
@@ -48,7 +49,8 @@ fn windows_are_the_evaluators() {
     assert!(ran.iter().all(|ran| *ran >= 60), "{ran:?}");
 }
 
-/// The bytes of party 1, which deals nothing, that `z` costs beyond 96 words that are made of nothing but x.
+/// The bytes of party 1, which deals nothing, that `z` costs beyond 96 words that are made of
+/// nothing but x.
 fn added(scalar: &str, x: [usize; 4], y: [usize; 4], z: &str) -> u64 {
     let cost = |z: &str| {
         Plan::new(&computation(scalar, x, y, true, z)).unwrap().cost(1, Cut::whole()).unwrap().cost.bytes_sent

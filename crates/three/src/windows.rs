@@ -1,7 +1,7 @@
 //! Convolutions: one message of results, whatever is summed, and none where a factor is known.
 
 use crate::{
-    form::{Form, Held, Words, known_numbers},
+    form::{Held, RingWords, StepValue, known_numbers},
     machines::{Begun, column},
 };
 use hushwire_aes::Backend;
@@ -44,8 +44,9 @@ fn turned_share<W: Held>(from: &[W], lengths: [usize; 4], axes: [usize; 4]) -> V
     out
 }
 
-/// Lengths of pictures, filters and results with channels first, as computations have them, and the axes that bring channels last;
-/// of results the lengths are those with channels last, and the axes bring them back.
+/// Lengths of pictures, filters and results with channels first, as computations have them, and the
+/// axes that bring channels last; of results the lengths are those with channels last, and the axes
+/// bring them back.
 struct Axes([([usize; 4], [usize; 4]); 3]);
 
 impl Axes {
@@ -65,9 +66,9 @@ impl Axes {
 pub(crate) fn convolved_with_known<W: Held>(
     backend: Backend,
     geometry: &Geometry,
-    [x, y]: [&Form; 2],
+    [x, y]: [&StepValue; 2],
     left: bool,
-) -> Result<Words, ShareError> {
+) -> Result<RingWords, ShareError> {
     let Axes([pictures, filters, results]) = Axes::of(geometry)?;
     let z = if left {
         let known = turned_share(&known_numbers::<W>(x.known()), pictures.0, pictures.1);
@@ -84,8 +85,8 @@ pub(crate) fn convolved_with_known<W: Held>(
 /// Channels are last while pictures are convolved: rows of a window are runs of memory then.
 pub(crate) fn convolved<'p, W: Held>(
     batch: &mut Batch,
-    x: &Words,
-    y: &Words,
+    x: &RingWords,
+    y: &RingWords,
     geometry: &Geometry,
 ) -> Begun<'p> {
     let Axes([pictures, filters, results]) = Axes::of(geometry)?;

@@ -1,4 +1,5 @@
-//! Memory of a run beside what its plan says. Every case is a process of its own, whose peak the system tells.
+//! Memory of a run beside what its plan says. Every case is a process of its own, whose peak the
+//! system tells.
 #![cfg(target_os = "linux")]
 
 use hushwire_aes::Backend;
@@ -43,7 +44,8 @@ fn cut() -> Cut {
     Cut::new(1, Duration::ZERO)
 }
 
-/// Three parties on shares that are bytes of zeros: the steps do not depend on values. Gives what all of them took.
+/// Three parties on shares that are bytes of zeros: the steps do not depend on values. Gives what
+/// all of them took.
 fn measured(case: usize) -> u64 {
     let (plan, cut) = (plan(case), cut());
     let before = peak();
@@ -72,15 +74,16 @@ fn one_case() {
     }
 }
 
-/// The memory taken is at most so much more than was said, and no less than this part of it.
+/// The memory taken, in parts of what was stated: at most, and at least.
 const MOST: f64 = 1.5;
 const LEAST: f64 = 0.2;
 
-/// Peaks of processes of their own, a case each: what a party took, and what its plan said.
+/// Peaks of processes of their own, a case each: what a party took, and what its plan stated.
 fn compare(cases: impl Iterator<Item = usize>) {
     let mut wrong = vec![];
     for case in cases {
-        // A third of what three took in one process; what an allocator keeps for each thread is part of it.
+        // A third of what three took in one process; what an allocator keeps for each thread is
+        // part of it.
         let (took, said) = (took(&case.to_string()) as f64 / 3.0, plan(case).memory(cut()) as f64);
         let (name, ratio) = (CASES[case].0, took / said);
         println!("{name}: {:.1} of {:.1} MiB: {ratio:.2}", took / 1_048_576.0, said / 1_048_576.0);

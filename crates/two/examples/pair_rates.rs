@@ -1,4 +1,5 @@
-//! Rates of operations on shares between two parties of this process, a thread each: `rates [rows] [ring] [ot]`.
+//! Rates of operations on shares between two parties of this process, a thread each: `rates [rows]
+//! [ring] [ot]`.
 
 use hushwire_aes::Backend;
 use hushwire_machine::{Meter, PartyId, inproc};
@@ -12,7 +13,7 @@ use std::{
 
 const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
 
-/// Operations, each with the elements that a run of so many rows makes.
+/// Operations, each with the elements that a run of `rows` rows makes.
 fn operations(rows: usize) -> Vec<(&'static str, Operation, usize)> {
     let shape = [rows.min(1 << 12), 16, 16];
     vec![

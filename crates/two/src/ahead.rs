@@ -5,8 +5,9 @@
 //!         over the channel of OTs              over the channel of steps
 //! ```
 //!
-//! Both parties make the same lots in the order in which their plan uses them, so that no word is needed about it. Both makers stop at the same lot, but for one that
-//! a party has taken before the other: so neither waits much longer for the other than runs wait for each other.
+//! Both parties make the same lots in the order in which their plan uses them, so that no word is
+//! needed about it. Both makers stop at the same lot, but for one that a party has taken before the
+//! other: so neither waits much longer for the other than runs wait for each other.
 
 use crate::{
     TwoError,
@@ -22,8 +23,9 @@ use std::{
     thread,
 };
 
-/// AGREEMENT: OTs, sent and received, that are made and not in use, of 16 bytes each: 16 MiB, unless a single lot has more. With 64 MiB a run of SqueezeNet took
-/// some per cent more processor time; over 100 Mbit/s and 40 ms neither 64 nor 512 MiB made that for CIFAR quicker.
+/// AGREEMENT: OTs, sent and received, that are made and not in use, of 16 bytes each: 16 MiB,
+/// unless a single lot has more. With 64 MiB a run of SqueezeNet took some per cent more processor
+/// time; over 100 Mbit/s and 40 ms neither 64 nor 512 MiB made that for CIFAR quicker.
 pub(crate) const AHEAD: usize = 1 << 20;
 
 /// The name of the thread that makes lots, as debuggers and `/proc` show it.
@@ -32,14 +34,14 @@ const MAKER: &str = "ots ahead";
 /// The place between a thread that makes lots and the one that uses them.
 #[derive(Default)]
 pub(crate) struct Shelf {
-    state: Mutex<State>,
+    state: Mutex<ShelfState>,
     news: Condvar,
-    /// Of the channels of both threads.
+    /// Ends the waits of the channels of both threads.
     cut: Cut,
 }
 
 #[derive(Default)]
-struct State {
+struct ShelfState {
     /// With the OTs of each.
     lots: VecDeque<(Lot, usize)>,
     /// OTs on the shelf, and of the lot that is being made.
@@ -64,10 +66,10 @@ impl Shelf {
         supply.channel.until(Some(&shelf.cut));
         let here = registry::here();
         let used = thread::scope(|scope| {
-            let _end = End(&shelf);
+            let _end = EndsBoth(&shelf);
             let fill = || {
                 let _here = here.enter();
-                let _end = End(&shelf);
+                let _end = EndsBoth(&shelf);
                 shelf.fill(supply, distance, tallies);
             };
             let maker = thread::Builder::new().name(MAKER.to_owned()).spawn_scoped(scope, fill);
@@ -107,15 +109,15 @@ impl Shelf {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ShelfState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+    fn wait<'s>(&self, state: MutexGuard<'s, ShelfState>) -> MutexGuard<'s, ShelfState> {
         self.news.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until there is room for a lot of so many OTs; false where nobody takes it.
+    /// Waits until there is room for a lot of `ots` OTs; false where nobody takes it.
     fn room(&self, ots: usize) -> bool {
         let mut state = self.lock();
         while !state.over && state.held > 0 && state.held + ots > AHEAD {
@@ -160,9 +162,9 @@ impl Shelf {
 }
 
 /// Ends the other thread when one panics.
-struct End<'s>(&'s Shelf);
+struct EndsBoth<'s>(&'s Shelf);
 
-impl Drop for End<'_> {
+impl Drop for EndsBoth<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.end(true);

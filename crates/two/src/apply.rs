@@ -3,7 +3,7 @@
 use crate::{
     Party, Sign, TwoError,
     kit::Kit,
-    ops::{Made, Shape, minus, plus},
+    ops::{MatrixShape, Operated, minus, plus},
     ring::Holders,
     tally::{self, Tally},
 };
@@ -17,15 +17,16 @@ pub enum Operation {
     Relu,
     /// The greater of signed numbers whose difference does not wrap: two columns.
     Max,
-    /// Numbers without so many lower bits, rounded towards −∞; exact: one column.
+    /// Numbers without their lowest bits, rounded towards −∞; exact: one column.
     Truncate {
         /// Bits.
         by: u32,
         /// The range of the numbers, as far as it is known.
         sign: Sign,
     },
-    /// The same, or one less: without the carry out of the lowest bits. Only for [`Sign::Positive`] and [`Sign::Short`]. Which it is depends on
-    /// the bits cut off: not for what is shown to a party that may not learn of them.
+    /// The same, or one less: without the carry out of the lowest bits. Only for [`Sign::Positive`]
+    /// and [`Sign::Short`]. Which it is depends on the bits cut off: not for what is shown to a
+    /// party that may not learn of them.
     TruncateBelow {
         /// Bits.
         by: u32,
@@ -34,11 +35,11 @@ pub enum Operation {
     },
     /// Products row by row: two columns.
     Multiply,
-    /// A product of matrices of so many rows, inner elements and columns: two columns, which have the matrices row by row.
+    /// A product of matrices: two columns, which have the matrices row by row.
     MatMul {
         /// Rows, inner, columns.
         shape: [usize; 3],
-        /// Of each factor, which parties' shares are not 0: one alone of what is private to it.
+        /// The parties whose shares of each factor are not 0: one party for what is private to it.
         holders: [[bool; 2]; 2],
     },
 }
@@ -57,7 +58,7 @@ impl Operation {
         }
     }
 
-    /// The cost on so many rows in one piece, besides that of making OTs.
+    /// The cost on `rows` rows in one piece, without making OTs.
     #[must_use]
     pub fn tally(&self, ring: u32, rows: usize) -> Tally {
         match self {
@@ -69,7 +70,7 @@ impl Operation {
         }
     }
 
-    pub(crate) async fn run(&self, kit: &mut Kit, ring: u32, x: &[Vec<u64>]) -> Made<Wiped<Vec<u64>>> {
+    pub(crate) async fn run(&self, kit: &mut Kit, ring: u32, x: &[Vec<u64>]) -> Operated<Wiped<Vec<u64>>> {
         const BOTH: [Holders; 2] = [[true; 2]; 2];
         match self {
             Operation::Relu => kit.relu(&x[0], ring).await,
@@ -79,7 +80,7 @@ impl Operation {
             Operation::TruncateBelow { by, sign } => kit.truncate_below(&x[0], ring, *by, *sign).await,
             Operation::Multiply => kit.multiply(&x[0], &x[1], BOTH, ring).await,
             Operation::MatMul { shape, holders } => {
-                let shape: Shape = *shape;
+                let shape: MatrixShape = *shape;
                 kit.matmul([&x[0], &x[1]], shape, *holders, ring).await
             }
         }
@@ -87,14 +88,15 @@ impl Operation {
 }
 
 impl Party {
-    /// An operation on this party's shares of as many rows each, modulo 2^`ring`; gives its share of the result. Both parties call it alike.
+    /// An operation on this party's shares of as many rows each, modulo 2^`ring`; gives its share
+    /// of the result. Both parties call it alike.
     ///
     /// # Errors
     /// An OT message is malformed, the channel failed, or a run before failed.
     ///
     /// # Panics
-    /// If there are other columns than the operation takes, columns of different lengths, no ring of 1 to 64 bits, or a shift that is no less
-    /// than the ring (the caller's bug).
+    /// If there are other columns than the operation takes, columns of different lengths, no ring
+    /// of 1 to 64 bits, or a shift that is no less than the ring (the caller's bug).
     pub fn apply(
         &mut self,
         channel: &mut Channel,

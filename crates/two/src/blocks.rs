@@ -1,7 +1,7 @@
 //! Blocks of OTs: cleared when they go, in memory that the next ones take.
 //!
-//! A piece of a step has some megabytes of them, several times over. Memory that goes back to the system comes again page by page, which took a third
-//! of the time of comparisons.
+//! A piece of a step has some megabytes of them, several times over. Memory that goes back to the
+//! system comes again page by page, which took a third of the time of comparisons.
 
 use hushwire_block::{Block, Wipe, as_bytes_mut};
 use std::{
@@ -10,7 +10,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// LOCAL: vectors that are kept in one place, the fewest blocks of one that is kept, and the most: by a thread, and where they go back to another one.
+/// LOCAL: vectors that are kept in one place, the fewest blocks of one that is kept, and the most:
+/// by a thread, and where they go back to another one.
 const KEPT: usize = 32;
 const LEAST: usize = 1 << 10;
 const MOST: [usize; 2] = [1 << 19, 1 << 21];
@@ -20,14 +21,14 @@ const MOST: [usize; 2] = [1 << 19, 1 << 21];
 struct Spare(Vec<Vec<Block>>);
 
 impl Spare {
-    /// The one with room for so many that fits best, unless it is far too large.
+    /// The one with room for `n` blocks that fits best, unless it is far too large.
     fn take(&mut self, n: usize) -> Option<Vec<Block>> {
         let fits = |of: &Vec<Block>| (n..=n.max(LEAST) * 4).contains(&of.capacity());
         let best = (0..self.0.len()).filter(|k| fits(&self.0[*k])).min_by_key(|k| self.0[*k].capacity());
         best.map(|k| self.0.swap_remove(k))
     }
 
-    /// So many zeros; those that are kept are not written again.
+    /// Zeros; those that are kept are not written again.
     fn zeros(&mut self, n: usize) -> Vec<Block> {
         let mut own = self.take(n).unwrap_or_else(|| Vec::with_capacity(n));
         own.resize(n, Block::ZERO);
@@ -55,45 +56,45 @@ impl Home {
     }
 
     /// Zeros in memory of this place.
-    pub(crate) fn zeros(&self, n: usize) -> Blocks {
-        Blocks { own: self.lock().zeros(n), home: Some(self.clone()) }
+    pub(crate) fn zeros(&self, n: usize) -> WipedBlocks {
+        WipedBlocks { own: self.lock().zeros(n), home: Some(self.clone()) }
     }
 }
 
 /// Blocks, cleared when they go.
 #[derive(Default)]
-pub(crate) struct Blocks {
+pub(crate) struct WipedBlocks {
     own: Vec<Block>,
     /// Nothing where they go back to the thread that drops them.
     home: Option<Home>,
 }
 
-impl Blocks {
+impl WipedBlocks {
     pub(crate) fn zeros(n: usize) -> Self {
         SPARE.with_borrow_mut(|spare| spare.zeros(n)).into()
     }
 }
 
-impl From<Vec<Block>> for Blocks {
+impl From<Vec<Block>> for WipedBlocks {
     fn from(own: Vec<Block>) -> Self {
-        Blocks { own, home: None }
+        WipedBlocks { own, home: None }
     }
 }
 
-impl Deref for Blocks {
+impl Deref for WipedBlocks {
     type Target = [Block];
     fn deref(&self) -> &[Block] {
         &self.own
     }
 }
 
-impl DerefMut for Blocks {
+impl DerefMut for WipedBlocks {
     fn deref_mut(&mut self) -> &mut [Block] {
         &mut self.own
     }
 }
 
-impl Drop for Blocks {
+impl Drop for WipedBlocks {
     fn drop(&mut self) {
         // What was never filled has held nothing.
         as_bytes_mut(&mut self.own).wipe();
@@ -108,34 +109,34 @@ impl Drop for Blocks {
 
 /// Some of an allotment's blocks, which are cleared when the last part goes.
 #[derive(Clone)]
-pub(crate) struct Part {
-    all: Arc<Blocks>,
+pub(crate) struct BlocksPart {
+    all: Arc<WipedBlocks>,
     range: Range<usize>,
 }
 
-impl Part {
+impl BlocksPart {
     /// Those at these places of it.
-    pub(crate) fn part(&self, range: Range<usize>) -> Part {
+    pub(crate) fn part(&self, range: Range<usize>) -> BlocksPart {
         let from = self.range.start;
         assert!(range.start <= range.end && range.end <= self.range.len(), "blocks that were allotted");
-        Part { all: self.all.clone(), range: from + range.start..from + range.end }
+        BlocksPart { all: self.all.clone(), range: from + range.start..from + range.end }
     }
 }
 
-impl From<Blocks> for Part {
-    fn from(all: Blocks) -> Self {
+impl From<WipedBlocks> for BlocksPart {
+    fn from(all: WipedBlocks) -> Self {
         let range = 0..all.len();
-        Part { all: Arc::new(all), range }
+        BlocksPart { all: Arc::new(all), range }
     }
 }
 
-impl From<Vec<Block>> for Part {
+impl From<Vec<Block>> for BlocksPart {
     fn from(all: Vec<Block>) -> Self {
-        Blocks::from(all).into()
+        WipedBlocks::from(all).into()
     }
 }
 
-impl Deref for Part {
+impl Deref for BlocksPart {
     type Target = [Block];
     fn deref(&self) -> &[Block] {
         &self.all[self.range.clone()]
@@ -149,16 +150,16 @@ mod tests {
     #[test]
     fn memory_is_cleared_and_comes_again() {
         let block = Block::from_u128(7);
-        let mut first = Blocks::zeros(3000);
+        let mut first = WipedBlocks::zeros(3000);
         first.fill(block);
         let place = first.as_ptr();
         drop(first);
-        let mut again = Blocks::zeros(2500);
+        let mut again = WipedBlocks::zeros(2500);
         assert_eq!(again.as_ptr(), place);
         again.own.resize(again.own.capacity(), Block::ZERO);
         assert!(!again.contains(&block));
-        assert_ne!(Blocks::zeros(2000).as_ptr(), place, "it is in use");
-        assert_eq!(*Blocks::zeros(2), [Block::ZERO; 2]);
+        assert_ne!(WipedBlocks::zeros(2000).as_ptr(), place, "it is in use");
+        assert_eq!(*WipedBlocks::zeros(2), [Block::ZERO; 2]);
     }
 
     #[test]
@@ -168,7 +169,7 @@ mod tests {
         let place = first.as_ptr() as usize;
         first[7] = Block::from_u128(7);
         std::thread::spawn(move || drop(first)).join().expect("no panic");
-        assert_ne!(Blocks::zeros(5000).as_ptr() as usize, place, "it has a place of its own");
+        assert_ne!(WipedBlocks::zeros(5000).as_ptr() as usize, place, "it has a place of its own");
         let again = home.zeros(5000);
         assert_eq!(again.as_ptr() as usize, place);
         assert!(again.iter().all(|block| *block == Block::ZERO));
@@ -179,8 +180,8 @@ mod tests {
     fn zeros_are_zeros_whatever_was_there() {
         let block = Block::from_u128(7);
         for (filled, n) in [(3000, 2500), (2500, 3000), (3000, 3000), (2000, 4000), (4000, 2000)] {
-            Blocks::zeros(filled).fill(block);
-            let mut zeros = Blocks::zeros(n);
+            WipedBlocks::zeros(filled).fill(block);
+            let mut zeros = WipedBlocks::zeros(n);
             assert!(zeros.len() == n && zeros.iter().all(|block| *block == Block::ZERO), "{filled} {n}");
             zeros.fill(block);
         }
@@ -188,7 +189,7 @@ mod tests {
 
     #[test]
     fn parts_are_where_they_were() {
-        let all: Part = (0..9).map(Block::from_u128).collect::<Vec<_>>().into();
+        let all: BlocksPart = (0..9).map(Block::from_u128).collect::<Vec<_>>().into();
         let inner = all.part(2..8).part(1..4);
         assert_eq!(*inner, [3, 4, 5].map(Block::from_u128));
         drop(all);

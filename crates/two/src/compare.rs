@@ -1,42 +1,45 @@
 //! Comparisons of two private numbers: digits by 1-of-16 OT, then a tree of ANDs.
 //!
-//! Party S holds a, party R holds b. For each digit of at most four bits S makes, for every value m that R's digit may have, the
-//! two bits (a > m, a = m) under a mask; R takes the one of its digit. Neighbouring digits join: `gt = gt_hi ⊕ eq_hi·gt_lo`,
-//! `eq = eq_hi·eq_lo`.
+//! Party S holds a, party R holds b. For each digit of at most four bits S makes, for every value m
+//! that R's digit may have, the two bits (a > m, a = m) under a mask; R takes the one of its digit.
+//! Neighbouring digits join: `gt = gt_hi ⊕ eq_hi·gt_lo`, `eq = eq_hi·eq_lo`.
 //!
-//! **Source.** D. Rathee et al., "CrypTFlow2", CCS 2020, section 3.1. Deviations: an OT of 16 comes from four correlated OTs by eight
-//! hashes at the sender and two at the receiver ([`crate::digits`]).
-//! An AND of one bit with two takes two correlated OTs. Half of the rows have the roles swapped, so that both parties work alike.
-//! **Cost of a row.** One OT for each bit; a digit of d bits d + 2·2^d bits; a join 2 OTs and 2 + 2·2 bits, or 2 + 2 where no equality is
-//! asked for.
+//! **Source.** D. Rathee et al., "CrypTFlow2", CCS 2020, section 3.1. Deviations: an OT of 16 comes
+//! from four correlated OTs by eight hashes at the sender and two at the receiver
+//! ([`crate::digits`]). An AND of one bit with two takes two correlated OTs. Half of the rows have
+//! the roles swapped, so that both parties work alike.
+//! **Cost of a row.** One OT for each bit; a digit of d bits d + 2·2^d bits; a join 2 OTs and 2 +
+//! 2·2 bits, or 2 + 2 where no equality is asked for.
 
 use crate::{
     digits::DIGIT,
-    kit::{Kit, Run},
+    kit::{Kit, OtRun},
     ring::packed,
 };
 use hushwire_block::Wiped;
 
-/// Rows of which party 0 is the sender, out of `rows`: the first ones. Party 1 is that of the others.
+/// Rows of which party 0 is the sender, out of `rows`: the first ones. Party 1 is that of the
+/// others.
 pub(crate) fn half(rows: usize) -> usize {
     rows.div_ceil(2)
 }
 
 /// A part of the numbers, and whether it is asked if both are equal there.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub(crate) struct ComparePart {
     pub(crate) from: u32,
     pub(crate) bits: u32,
     pub(crate) equal: bool,
 }
 
-impl Part {
+impl ComparePart {
     /// The first bits of numbers, of which only the order is asked.
     pub(crate) fn order(bits: u32) -> Self {
-        Part { from: 0, bits, equal: false }
+        ComparePart { from: 0, bits, equal: false }
     }
 
-    /// Digits, the lowest first: where each begins, its bits, and whether its equality is asked for.
+    /// Digits, the lowest first: where each begins, its bits, and whether its equality is asked
+    /// for.
     pub(crate) fn digits(self) -> Vec<(u32, u32, bool)> {
         let digit = |k: u32| {
             let at = k * DIGIT;
@@ -48,7 +51,7 @@ impl Part {
 
 /// Shares of a > b and, where it is asked for, of a = b; a bit in each byte.
 #[derive(Clone, Default)]
-pub(crate) struct Order {
+pub(crate) struct ComparedPart {
     pub(crate) greater: Wiped<Vec<u8>>,
     pub(crate) equal: Option<Wiped<Vec<u8>>>,
 }
@@ -59,30 +62,32 @@ pub(crate) fn table_bytes<'a>(rows: usize, digits: impl Iterator<Item = &'a (u32
 }
 
 impl Kit {
-    /// Compares the parties' own numbers, which have been cut to the parts' bits: of the first [`half`] of the rows party 0's is a, of the
-    /// others party 1's. An order for each part.
-    pub(crate) async fn compare(&mut self, own: &[u64], parts: &[Part]) -> Vec<Order> {
+    /// Compares the parties' own numbers, which have been cut to the parts' bits: of the first
+    /// [`half`] of the rows party 0's is a, of the others party 1's. An order for each part.
+    pub(crate) async fn compare(&mut self, own: &[u64], parts: &[ComparePart]) -> Vec<ComparedPart> {
         self.compare_limbs(&[own], parts).await
     }
 
     /// The same for numbers whose lower 64 bits come first, then the upper ones. Parts of several
     /// words begin at bit 0.
-    async fn compare_limbs(&mut self, own: &[&[u64]], parts: &[Part]) -> Vec<Order> {
+    async fn compare_limbs(&mut self, own: &[&[u64]], parts: &[ComparePart]) -> Vec<ComparedPart> {
         let rows = own[0].len();
         let mut trees = self.leaves(own, parts).await;
         while trees.iter().any(|tree| tree.len() > 1) {
             trees = self.level(trees).await;
         }
-        let nothing = |tree: Vec<Order>| {
+        let nothing = |tree: Vec<ComparedPart>| {
             let all = |bit: u8| Wiped::new(vec![bit; rows]);
             let equal = u8::from(self.index == 0);
-            tree.into_iter().next().unwrap_or_else(|| Order { greater: all(0), equal: Some(all(equal)) })
+            tree.into_iter()
+                .next()
+                .unwrap_or_else(|| ComparedPart { greater: all(0), equal: Some(all(equal)) })
         };
         trees.into_iter().map(nothing).collect()
     }
 
     /// The digits of all parts. Two rounds.
-    async fn leaves(&mut self, limbs: &[&[u64]], parts: &[Part]) -> Vec<Vec<Order>> {
+    async fn leaves(&mut self, limbs: &[&[u64]], parts: &[ComparePart]) -> Vec<Vec<ComparedPart>> {
         let (h, n) = (half(limbs[0].len()), limbs[0].len());
         let (sent, received) = if self.index == 0 { (0..h, h..n) } else { (h..n, 0..h) };
         let all: Vec<_> = parts.iter().flat_map(|part| part.digits()).collect();
@@ -113,7 +118,7 @@ impl Kit {
             heard = rest;
             let both = if self.index == 0 { [&said[..], &taken] } else { [&taken[..], &said] };
             let both = Wiped::new(both.concat());
-            leaves.push(Order {
+            leaves.push(ComparedPart {
                 greater: Wiped::new(both.iter().map(|x| x & 1).collect()),
                 equal: equal.then(|| Wiped::new(both.iter().map(|x| x >> 1).collect())),
             });
@@ -123,7 +128,7 @@ impl Kit {
     }
 
     /// Neighbours join. Two rounds.
-    async fn level(&mut self, trees: Vec<Vec<Order>>) -> Vec<Vec<Order>> {
+    async fn level(&mut self, trees: Vec<Vec<ComparedPart>>) -> Vec<Vec<ComparedPart>> {
         let pairs = || trees.iter().flat_map(|tree| tree.chunks_exact(2));
         let rows = pairs().map(|two| two[1].greater.len()).sum();
         let [mut u, mut v] = [(); 2].map(|()| Wiped::new(Vec::with_capacity(rows)));
@@ -136,19 +141,19 @@ impl Kit {
                 Some(equal) => v.extend(low.greater.iter().zip(&equal[..]).map(|(g, e)| g | e << 1)),
                 None => v.extend_from_slice(&low.greater),
             }
-            runs.push(Run { count: above.len(), width: 1 + u32::from(low.equal.is_some()) });
+            runs.push(OtRun { count: above.len(), width: 1 + u32::from(low.equal.is_some()) });
         }
         let products = self.and(&u, &v, &runs).await;
         let mut at = 0;
-        let mut join = |two: &[Order]| {
+        let mut join = |two: &[ComparedPart]| {
             let made = &products[at..at + two[0].greater.len()];
             at += made.len();
-            Order {
+            ComparedPart {
                 greater: Wiped::new(two[1].greater.iter().zip(made).map(|(g, x)| g ^ x & 1).collect()),
                 equal: two[0].equal.as_ref().map(|_| Wiped::new(made.iter().map(|x| x >> 1).collect())),
             }
         };
-        let mut up = |mut tree: Vec<Order>| {
+        let mut up = |mut tree: Vec<ComparedPart>| {
             let odd = (tree.len() % 2 == 1).then(|| tree.pop()).flatten();
             tree.chunks_exact(2).map(&mut join).chain(odd).collect()
         };
@@ -156,12 +161,12 @@ impl Kit {
     }
 
     /// Shares of whether the sum of both parties' numbers of `bits` bits reaches 2^bits.
-    pub(crate) async fn carries(&mut self, own: &[u64], parts: &[Part]) -> Vec<Order> {
+    pub(crate) async fn carries(&mut self, own: &[u64], parts: &[ComparePart]) -> Vec<ComparedPart> {
         self.carries_of(&[own], parts).await
     }
 
     /// The same for numbers of several words.
-    pub(crate) async fn carries_of(&mut self, limbs: &[&[u64]], parts: &[Part]) -> Vec<Order> {
+    pub(crate) async fn carries_of(&mut self, limbs: &[&[u64]], parts: &[ComparePart]) -> Vec<ComparedPart> {
         // x_S + x_R ≥ 2^w where x_S > 2^w − 1 − x_R.
         let h = half(limbs[0].len());
         let turned = |(i, x): (usize, &u64)| if (i < h) == (self.index == 0) { *x } else { !x };

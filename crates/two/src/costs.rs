@@ -12,16 +12,17 @@ use std::collections::BTreeMap;
 /// The cost of a session's first run, set-up excluded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Costs {
-    /// All of it: OTs and triples, steps, the comparison of plans, the opening of outputs. OTs go by a lane of their own, and rounds are those of the busier
-    /// lane, as a meter counts them.
+    /// All of it: OTs and triples, steps, the comparison of plans, the opening of outputs. OTs go
+    /// by a lane of their own, and rounds are those of the busier lane, as a meter counts them.
     pub all: Tally,
-    /// Of that, making OTs and triples.
+    /// The part of making OTs and triples.
     pub ots: Tally,
     /// And the rest: steps, the comparison of plans, the opening of outputs.
     pub steps: Tally,
     /// OTs of the first lot, which nothing is beside ([`Tally::ots`]).
     pub first: usize,
-    /// Of all of it, each node's of the computation, by its number: of making its OTs, then of its steps. Pieces that share their rounds count as the first one's.
+    /// The part of each node of the computation, by its number: making its OTs, then its steps.
+    /// Pieces that share their rounds count for the node of the first one.
     pub nodes: BTreeMap<usize, Tally>,
 }
 
@@ -37,7 +38,8 @@ impl Ledger {
         Self { ways: [0, 1].map(|_| Chunks::new(ot)) }
     }
 
-    /// Bytes of each window that party 0 says, and party 1, while as many OTs are made as each is the sender of.
+    /// Bytes of each window that party 0 says, and party 1, while as many OTs are made as each is
+    /// the sender of.
     pub(crate) fn windows(&mut self, counts: [usize; 2], distance: Distance) -> [Vec<usize>; 2] {
         let mut said: [Vec<usize>; 2] = Default::default();
         for (sender, (way, count)) in self.ways.iter_mut().zip(counts).enumerate() {
@@ -68,14 +70,15 @@ impl Ledger {
 }
 
 impl Plan {
-    /// The cost of a run besides that of making OTs and triples: the comparison of plans, the steps, the opening of outputs.
+    /// The cost of a run besides that of making OTs and triples: the comparison of plans, the
+    /// steps, the opening of outputs.
     #[must_use]
     pub fn tally(&self, distance: Distance) -> Tally {
         self.walk(distance, None).steps
     }
 
-    /// The cost of a session's first run with OTs and triples by such an extension. Later runs may send less: they take what the OTs
-    /// of those before have left over.
+    /// The cost of a session's first run with OTs and triples by such an extension. Later runs may
+    /// send less: they take what the OTs of those before have left over.
     #[must_use]
     pub fn costs(&self, ot: Protocol, distance: Distance) -> Costs {
         self.walk(distance, Some(Ledger::new(ot)))

@@ -1,4 +1,5 @@
-//! Digits of comparisons by 1-of-16 OT, from correlated OTs of their bits; [`crate::compare`] has the protocol.
+//! Digits of comparisons by 1-of-16 OT, from correlated OTs of their bits; [`crate::compare`] has
+//! the protocol.
 //!
 //! ```text
 //! halves    a digit's lower two bits l and the rest h
@@ -7,14 +8,16 @@
 //! pads      two bits each: H(K_l ⊕ iΔ) ⊕ H(K_h ⊕ jΔ) at bit 2m for the value m = 4j + i
 //! ```
 //!
-//! Of a hash 32 bits are taken, and of those each value has two of its own: a pad of which one hash is unknown has bits of it that no other
-//! pad has. So eight hashes make sixteen pads, and the receiver makes two.
+//! A hash gives 32 bits, and each value has two of its own among these: a pad of which one hash is
+//! unknown has bits of it that no other pad has. So eight hashes make sixteen pads, and the
+//! receiver makes two.
 //!
-//! **Source.** M. Naor, B. Pinkas, "Computationally Secure Oblivious Transfer", J. Cryptology 2005, section 3: 1-of-N from OTs of the bits.
+//! **Source.** M. Naor, B. Pinkas, "Computationally Secure Oblivious Transfer", J. Cryptology 2005,
+//! section 3: 1-of-N from OTs of the bits.
 
 use crate::{
-    blocks::Blocks,
-    kit::{Kit, STRIP, Sent, Side},
+    blocks::WipedBlocks,
+    kit::{Kit, OtSide, STRIP, SentOts},
     ring::{pack_words, unpack_words},
 };
 use hushwire_aes::{Backend, Taken};
@@ -87,7 +90,7 @@ impl Half {
         }
     }
 
-    /// As many Δ to each key as its OTs' corrections say, which the peer said.
+    /// Adds Δ to each key as often as the corrections of its OTs say, which the peer sent.
     fn turn(self, keys: &mut [Block], turned: &[u8], d: usize, multiples: &[Block]) {
         for (key, turned) in keys.iter_mut().zip(turned.chunks_exact(d)) {
             let bits = &turned[self.from..self.from + self.bits];
@@ -114,7 +117,7 @@ impl Half {
 pub(crate) const NOBODYS: usize = 4;
 
 /// mΔ for all halves m of digits, and for [`NOBODYS`].
-pub(crate) fn multiples(delta: Block) -> Blocks {
+pub(crate) fn multiples(delta: Block) -> WipedBlocks {
     let one = delta.to_u128();
     let two = double(one);
     [0, one, two, one ^ two, double(two)].map(Block::from_u128).to_vec().into()
@@ -128,23 +131,25 @@ fn table(a: u64) -> u32 {
 }
 
 impl Kit {
-    /// The sender's messages of a digit of `d` bits of each number in `a`, from bit `from` on, and its shares; the OTs are those from `at` on.
+    /// The sender's messages of a digit of `d` bits of each number in `a`, from bit `from` on, and
+    /// its shares; the OTs are those from `at` on.
     pub(crate) fn say_digits(
         &mut self,
-        sent: &Sent,
+        sent: &SentOts,
         at: usize,
         a: &[u64],
         [from, d]: [u32; 2],
         message: &mut Vec<u8>,
     ) -> Wiped<Vec<u8>> {
         let (rows, bits) = (a.len(), d as usize);
-        // SECURITY: this party's share comes from a key that no digit has. That of digit 0 would tell it to a peer whose digit is 0.
-        let own = self.tweaks(Side::Sent, rows);
+        // SECURITY: this party's share comes from a key that no digit has. The key of digit 0 would
+        // tell it to a peer whose digit is 0.
+        let own = self.tweaks(OtSide::Sent, rows);
         let multiples = multiples(self.delta());
         let nobodys = [(multiples[NOBODYS], 3)];
-        let tweaks = [(); 2].map(|()| self.tweaks(Side::Sent, rows));
+        let tweaks = [(); 2].map(|()| self.tweaks(OtSide::Sent, rows));
         let room = rows.min(STRIP);
-        let mut keys = Blocks::zeros(room);
+        let mut keys = WipedBlocks::zeros(room);
         let [mut words, mut pads] = [(); 2].map(|()| Wiped::new(vec![0u32; room]));
         let mut shares = Wiped::new(Vec::with_capacity(rows));
         for (a, start) in a.chunks(STRIP).zip((0..).step_by(STRIP)) {
@@ -158,10 +163,10 @@ impl Kit {
                 half.keys(self.backend(), &sent.q[of.clone()], bits, keys);
                 half.turn(keys, &sent.turned[of.clone()], bits, &multiples);
                 let taken = half.taken(d, &multiples);
-                self.tables(Side::Sent, tweak + start as u128, keys, &taken[..half.values()], pads);
+                self.tables(OtSide::Sent, tweak + start as u128, keys, &taken[..half.values()], pads);
                 words.iter_mut().zip(&*pads).for_each(|(word, pad)| *word ^= pad);
             }
-            self.tables(Side::Sent, own + start as u128, keys, &nobodys, pads);
+            self.tables(OtSide::Sent, own + start as u128, keys, &nobodys, pads);
             for (word, share) in words.iter_mut().zip(&*pads) {
                 *word ^= ((share & 1) * 0x5555_5555) | ((share >> 1) * 0xaaaa_aaaa);
             }
@@ -171,7 +176,8 @@ impl Kit {
         shares
     }
 
-    /// The receiver's shares of a digit of each number in `b`, and the bytes that follow the digits'.
+    /// The receiver's shares of a digit of each number in `b`, and the bytes that follow the
+    /// digits'.
     pub(crate) fn hear_digits<'a>(
         &mut self,
         t: &[Block],
@@ -180,10 +186,10 @@ impl Kit {
         heard: &'a [u8],
     ) -> (Wiped<Vec<u8>>, &'a [u8]) {
         let (rows, bits) = (b.len(), d as usize);
-        self.tweaks(Side::Received, rows);
-        let tweaks = [(); 2].map(|()| self.tweaks(Side::Received, rows));
+        self.tweaks(OtSide::Received, rows);
+        let tweaks = [(); 2].map(|()| self.tweaks(OtSide::Received, rows));
         let room = rows.min(STRIP);
-        let mut keys = Blocks::zeros(room);
+        let mut keys = WipedBlocks::zeros(room);
         let [mut words, mut pads] = [(); 2].map(|()| Wiped::new(vec![0u32; room]));
         let mut shares = Wiped::new(Vec::with_capacity(rows));
         let (said, rest) = unpack_words(heard, rows, 2 << d);
@@ -193,7 +199,7 @@ impl Kit {
             words.copy_from_slice(said);
             for (half, tweak) in Half::of(d).zip(tweaks) {
                 half.keys(self.backend(), &t[bits * start..bits * (start + n)], bits, keys);
-                self.tables(Side::Received, tweak + start as u128, keys, &[(Block::ZERO, u32::MAX)], pads);
+                self.tables(OtSide::Received, tweak + start as u128, keys, &[(Block::ZERO, u32::MAX)], pads);
                 words.iter_mut().zip(&*pads).for_each(|(word, pad)| *word ^= pad);
             }
             let digits = b.iter().map(|b| b >> from & ((1 << d) - 1));
@@ -229,7 +235,8 @@ mod tests {
         }
     }
 
-    /// Of every two values one half differs at least, and there the pad has bits of a hash that no other value takes.
+    /// Every two values differ in one half at least, and there the pad has bits of a hash that no
+    /// other value takes.
     #[test]
     fn each_value_has_bits_of_its_own_in_each_half() {
         let multiples = multiples(Block::from_u128(7));

@@ -1,7 +1,8 @@
 //! Convolutions by weights that one party has, under encryption.
 //!
-//! The weights' party holds x_E and w, the other x_C of x = x_E + x_C: x_E * w is local, x_C goes encrypted, and the answer is x_C * w less a mask, which
-//! is a share of it. Two messages; the first one of a kind has the public key before it.
+//! The weights' party holds x_E and w, the other x_C of x = x_E + x_C: x_E * w is local, x_C goes
+//! encrypted, and the answer is x_C * w less a mask, which is a share of it. Two messages; the
+//! first one of a kind has the public key before it.
 
 use crate::{Tally, TwoError, ring::mask};
 use hushwire_aes::Backend;
@@ -17,14 +18,14 @@ use zeroize::Zeroizing;
 type Name = (Set, u32, usize);
 
 /// A layer of a plan, of the weights of party `evaluator`.
-pub(crate) struct Layer {
+pub(crate) struct EncryptedLayer {
     pub(crate) linear: Linear,
     pub(crate) evaluator: usize,
     /// Whether no step before has the same keys.
     pub(crate) first: bool,
 }
 
-impl Layer {
+impl EncryptedLayer {
     /// Upload and answer, and the key where it is the first to need it.
     pub(crate) fn tally(&self) -> Tally {
         let key = if self.first { Evaluator::key_bytes(self.linear.set()) } else { 0 };
@@ -66,16 +67,16 @@ pub(crate) fn within(weights: &Tensor, linear: &Linear) -> Result<(), TwoError> 
 
 /// Keys of a session. Each pair serves one party as evaluator.
 #[derive(Default)]
-pub(crate) struct Keys(BTreeMap<Name, Side>);
+pub(crate) struct LayerKeys(BTreeMap<Name, KeySide>);
 
 /// A party's side of a pair of keys.
-pub(crate) enum Side {
+pub(crate) enum KeySide {
     Encrypts(Box<Encryptor>),
     Evaluates(Box<Evaluator>),
 }
 
 /// A layer to be computed.
-pub(crate) struct Job<'a> {
+pub(crate) struct LayerJob<'a> {
     pub(crate) linear: &'a Linear,
     pub(crate) evaluator: usize,
     pub(crate) weights: &'a [i64],
@@ -85,9 +86,9 @@ pub(crate) struct Job<'a> {
 }
 
 /// This party's side of the keys, for the next layer, and its share.
-type Made = (Side, Vec<u64>);
+type LayerMade = (KeySide, Vec<u64>);
 
-impl<'a> Job<'a> {
+impl<'a> LayerJob<'a> {
     fn name(&self) -> Name {
         (self.linear.set(), self.linear.ring(), self.evaluator)
     }
@@ -98,9 +99,9 @@ impl<'a> Job<'a> {
         index: usize,
         backend: Backend,
         seed: &Seed,
-        keys: &mut Keys,
-    ) -> Line<'a, Made, TwoError> {
-        let Job { linear, evaluator, weights, x, threads } = *self;
+        keys: &mut LayerKeys,
+    ) -> Line<'a, LayerMade, TwoError> {
+        let LayerJob { linear, evaluator, weights, x, threads } = *self;
         let (set, ring, name) = (linear.set(), linear.ring(), self.name());
         let kept = keys.0.remove(&name);
         let seed = seed.derive("two keys", &[ring as u8, evaluator as u8, set.primes() as u8]);
@@ -108,7 +109,7 @@ impl<'a> Job<'a> {
         if index != evaluator {
             return Line::new(|talk| async move {
                 let mut own = match kept {
-                    Some(Side::Encrypts(own)) => own,
+                    Some(KeySide::Encrypts(own)) => own,
                     _ => Box::new(Encryptor::new(backend, set, ring, &seed)),
                 };
                 let mut said = if key_bytes > 0 { own.public_key() } else { vec![] };
@@ -117,14 +118,14 @@ impl<'a> Job<'a> {
                 let into = linear.answer_bytes();
                 let answer = talk.exchange("products of encrypted numbers", vec![], into).await;
                 let share = own.open(linear, &answer, threads)?;
-                Ok((Side::Encrypts(own), share))
+                Ok((KeySide::Encrypts(own), share))
             });
         }
         Line::new(|talk| async move {
             let into = key_bytes + linear.upload_bytes();
             let heard = talk.exchange("encrypted numbers", vec![], into).await;
             let mut own = match kept {
-                Some(Side::Evaluates(own)) => own,
+                Some(KeySide::Evaluates(own)) => own,
                 _ => Box::new(Evaluator::new(backend, set, ring, &heard[..key_bytes], &seed)?),
             };
             let (answer, share) = own.answer(linear, &heard[key_bytes..], weights, threads)?;
@@ -132,12 +133,12 @@ impl<'a> Job<'a> {
             let words: Wiped<Vec<u64>> = Wiped::new(weights.iter().map(|w| w.cast_unsigned()).collect());
             let [share, plain] = [share, linear.plain(backend, x, &words, threads)].map(Wiped::new);
             let sum = share.iter().zip(&plain[..]).map(|(a, b)| a.wrapping_add(*b) & mask(ring)).collect();
-            Ok((Side::Evaluates(own), sum))
+            Ok((KeySide::Evaluates(own), sum))
         })
     }
 
     /// The share that it leaves; keys are kept.
-    pub(crate) fn end(&self, play: Line<'_, Made, TwoError>, keys: &mut Keys) -> Vec<u64> {
+    pub(crate) fn end(&self, play: Line<'_, LayerMade, TwoError>, keys: &mut LayerKeys) -> Vec<u64> {
         let (side, share) = play.finish();
         keys.0.insert(self.name(), side);
         share

@@ -2,10 +2,10 @@
 
 use crate::{
     TwoError,
-    form::{Form, Words, numbers},
+    form::{StepValue, WordShare, numbers},
     kit::{Cots, Kit},
     ops::local_matmul,
-    order::Order,
+    order::SharedOrder,
     prim::{OwnLocal, OwnTalk, Two},
     talk::{opened_bytes, run},
     tally::{self, Tally},
@@ -15,7 +15,7 @@ use hushwire_compute::Tensor;
 use hushwire_gmw::Stock;
 use hushwire_machine::drive::Line;
 use hushwire_ot::Context;
-use hushwire_plan::{Engine, Size, Step, Talk, gathered_bits};
+use hushwire_plan::{PlanStep, Runtime, Size, Talk, gathered_bits};
 use std::sync::Arc;
 
 /// A party's own inputs, and nothing of the other's.
@@ -36,22 +36,22 @@ pub(crate) struct Supplies {
     pub(crate) ots: (Cots, Stock),
 }
 
-impl Engine for Two {
-    type Party<'r> = Own<'r>;
-    type Failure = TwoError;
+impl Runtime for Two {
+    type LocalParty<'r> = Own<'r>;
+    type RunFailure = TwoError;
     type Supplies = Supplies;
-    type Machine<'p> = Line<'p, Form, TwoError>;
-    type Price = Tally;
-    type Terms<'r> = ();
+    type StepMachine<'p> = Line<'p, StepValue, TwoError>;
+    type StepPrice = Tally;
+    type PriceTerms<'r> = ();
 
-    fn input_value(party: &mut Own<'_>, k: usize, size: Size) -> Form {
+    fn input_value(party: &mut Own<'_>, k: usize, size: Size) -> StepValue {
         let own = party.brought[k].as_ref();
         if let Size::Words(ring, rows) = size {
             let own = own.map_or_else(|| vec![0; rows], |tensor| numbers(tensor, ring));
-            return Form::Words(Words::new(ring, own));
+            return StepValue::Words(WordShare::new(ring, own));
         }
         let zeros = || Planes::zeros(size.width(), size.rows());
-        Form::of_bits(own.map_or_else(zeros, Tensor::to_planes))
+        StepValue::of_bits(own.map_or_else(zeros, Tensor::to_planes))
     }
 
     /// Party 0's share is the value, the other one 0.
@@ -60,21 +60,21 @@ impl Engine for Two {
         if party.index == 0 { known.to_planes() } else { zeros() }
     }
 
-    fn known_words(party: &mut Own<'_>, known: &Tensor, ring: u32) -> Words {
+    fn known_words(party: &mut Own<'_>, known: &Tensor, ring: u32) -> WordShare {
         let zeros = || vec![0; known.len()];
-        Words::new(ring, if party.index == 0 { numbers(known, ring) } else { zeros() })
+        WordShare::new(ring, if party.index == 0 { numbers(known, ring) } else { zeros() })
     }
 
     fn matmul_known(
         _: &mut Own<'_>,
         shape: [usize; 3],
-        x: &Words,
+        x: &WordShare,
         known: &Tensor,
         left: bool,
-    ) -> Result<Words, TwoError> {
+    ) -> Result<WordShare, TwoError> {
         let known = numbers(known, x.ring);
         let [a, b] = if left { [&known[..], &x.own] } else { [&x.own[..], &known] };
-        Ok(Words::new(x.ring, local_matmul(a, b, shape, x.ring)))
+        Ok(WordShare::new(x.ring, local_matmul(a, b, shape, x.ring)))
     }
 
     /// It is affine, and party 0 has what the circuit makes of zeros.
@@ -89,32 +89,32 @@ impl Engine for Two {
         Ok(made)
     }
 
-    fn own(_: &mut Own<'_>, own: &OwnLocal, reads: &[Form]) -> Result<Form, TwoError> {
+    fn own(_: &mut Own<'_>, own: &OwnLocal, reads: &[StepValue]) -> Result<StepValue, TwoError> {
         Ok(match own {
             OwnLocal::AsOrder => {
                 let places = numbers(reads[0].known(), 32).into_iter().map(|place| place as u32);
-                Form::Order(Arc::new(Order::known(places.collect())))
+                StepValue::Order(Arc::new(SharedOrder::known(places.collect())))
             }
-            OwnLocal::Then => Form::Order(Arc::new(reads[0].order().then(reads[1].order()))),
+            OwnLocal::Then => StepValue::Order(Arc::new(reads[0].order().then(reads[1].order()))),
             OwnLocal::Part { from, size } => {
                 let size = [size.width(), size.rows()];
-                Form::of_bits(gathered_bits::<Two>(reads[0].bits(), *from, size))
+                StepValue::of_bits(gathered_bits::<Two>(reads[0].bits(), *from, size))
             }
         })
     }
 
     fn begin<'p>(
         Supplies { index, context, ots: (cots, stock) }: Supplies,
-        step: &'p Step<Two>,
-        reads: Vec<Form>,
+        step: &'p PlanStep<Two>,
+        reads: Vec<StepValue>,
         _: usize,
-    ) -> Result<Line<'p, Form, TwoError>, TwoError> {
+    ) -> Result<Line<'p, StepValue, TwoError>, TwoError> {
         Ok(Line::new(move |talk| async move {
             run(&mut Kit::new(talk, index, &context, cots), stock, step, &reads).await
         }))
     }
 
-    fn end(machine: Line<'_, Form, TwoError>) -> Result<Form, TwoError> {
+    fn end(machine: Line<'_, StepValue, TwoError>) -> Result<StepValue, TwoError> {
         Ok(machine.finish())
     }
 

@@ -8,7 +8,8 @@ use hushwire_ot::OtError;
 use std::fmt;
 use thiserror::Error;
 
-/// SECURITY: results of layers under encryption that a session opens at most: each layer's flooding hides as many.
+/// SECURITY: results of layers under encryption that a session opens at most: each layer's flooding
+/// hides as many.
 pub const COEFFICIENTS: u64 = 1 << 26;
 
 /// The reason why a run ended without a result. The party is lost then: open a new session.

@@ -2,7 +2,7 @@
 
 use crate::{
     ops::planes_of,
-    order::Order,
+    order::SharedOrder,
     prim::Two,
     ring::{mask, unpack_bits},
 };
@@ -13,26 +13,26 @@ use hushwire_plan::{Sharing, WordMap};
 use std::{iter, ops::Range, sync::Arc};
 
 /// A value in one form.
-pub(crate) type Form = hushwire_plan::Form<Two>;
+pub(crate) type StepValue = hushwire_plan::StepValue<Two>;
 
 /// This party's share of numbers modulo 2^ring.
 #[derive(Clone)]
-pub(crate) struct Words {
+pub(crate) struct WordShare {
     pub(crate) ring: u32,
     pub(crate) own: Arc<Wiped<Vec<u64>>>,
 }
 
-impl Words {
-    pub(crate) fn new(ring: u32, own: impl Into<Wiped<Vec<u64>>>) -> Words {
-        Words { ring, own: Arc::new(own.into()) }
+impl WordShare {
+    pub(crate) fn new(ring: u32, own: impl Into<Wiped<Vec<u64>>>) -> WordShare {
+        WordShare { ring, own: Arc::new(own.into()) }
     }
 }
 
 impl Sharing for Two {
     /// Shares add up by exclusive or.
-    type Bits = Planes;
-    type Words = Words;
-    type Order = Arc<Order>;
+    type BitShares = Planes;
+    type WordShares = WordShare;
+    type RowOrder = Arc<SharedOrder>;
 
     fn size_of_bits(bits: &Planes) -> [usize; 2] {
         [bits.width(), bits.instances()]
@@ -50,35 +50,35 @@ impl Sharing for Two {
         Some(iter::once(&mut bits[..]))
     }
 
-    fn size_of_words(words: &Words) -> (u32, usize) {
+    fn size_of_words(words: &WordShare) -> (u32, usize) {
         (words.ring, words.own.len())
     }
 
-    fn zero_words(ring: u32, rows: usize) -> Words {
-        Words::new(ring, vec![0; rows])
+    fn zero_words(ring: u32, rows: usize) -> WordShare {
+        WordShare::new(ring, vec![0; rows])
     }
 
-    fn mapped(reads: &[&Words], map: &WordMap<'_>, rows: usize) -> Words {
+    fn mapped(reads: &[&WordShare], map: &WordMap<'_>, rows: usize) -> WordShare {
         let (ring, mut out) = (reads[0].ring, Wiped::new(Vec::with_capacity(rows)));
         map.apply(&reads.iter().map(|words| &words.own[..]).collect::<Vec<_>>(), &mut out);
         out.iter_mut().for_each(|x| *x &= mask(ring));
-        Words::new(ring, out)
+        WordShare::new(ring, out)
     }
 
-    fn narrowed(words: &Words, ring: u32) -> Words {
-        Words::new(ring, words.own.iter().map(|x| x & mask(ring)).collect::<Vec<_>>())
+    fn narrowed(words: &WordShare, ring: u32) -> WordShare {
+        WordShare::new(ring, words.own.iter().map(|x| x & mask(ring)).collect::<Vec<_>>())
     }
 
-    fn put_words(words: &mut Words, rows: &Range<usize>, piece: &Words) {
+    fn put_words(words: &mut WordShare, rows: &Range<usize>, piece: &WordShare) {
         let own = Arc::get_mut(&mut words.own).expect("nobody else has it");
         own[rows.clone()].copy_from_slice(&piece.own);
     }
 
-    fn is_alone(words: &mut Words) -> bool {
+    fn is_alone(words: &mut WordShare) -> bool {
         Arc::get_mut(&mut words.own).is_some()
     }
 
-    fn inverted(order: &Arc<Order>) -> Arc<Order> {
+    fn inverted(order: &Arc<SharedOrder>) -> Arc<SharedOrder> {
         Arc::new(order.inverse())
     }
 }

@@ -8,13 +8,14 @@
 //! shares       −H(q')             H(t) + c(payload)                 of c·v modulo 2^ℓ
 //! ```
 //!
-//! **Source.** Correlated OT: G. Asharov, Y. Lindell, T. Schneider, M. Zohner, CCS 2013, section 5.4; products from it: N. Gilboa,
-//! "Two party RSA key generation", Crypto 1999. An OT is used once, and each block of pads has a tweak of its own under a key of its own
-//! allotment, so that H is what the `ot` crate's hash is: tweakable circular correlation robust.
+//! **Source.** Correlated OT: G. Asharov, Y. Lindell, T. Schneider, M. Zohner, CCS 2013, section
+//! 5.4; products from it: N. Gilboa, "Two party RSA key generation", Crypto 1999. An OT is used
+//! once, and each block of pads has a tweak of its own under a key of its own allotment, so that H
+//! is what the `ot` crate's hash is: tweakable circular correlation robust.
 
 use crate::{
     TwoError,
-    blocks::{Blocks, Part},
+    blocks::{BlocksPart, WipedBlocks},
     lanes::{self, LANES},
     long::LONG,
     ring::{Packer, Unpacker, mask, pack_bits, pack_few, packed, unpack_bits, unpack_few},
@@ -25,7 +26,8 @@ use hushwire_machine::drive::Talk;
 use hushwire_ot::Context;
 use std::ops::Range;
 
-/// AGREEMENT: OTs that are hashed at a time, so that their pads stay in the cache: a multiple of eight, since payload of a strip is in whole bytes.
+/// AGREEMENT: OTs that are hashed at a time, so that their pads stay in the cache: a multiple of
+/// eight, since payload of a strip is in whole bytes.
 pub(crate) const STRIP: usize = 512;
 
 /// AGREEMENT: bits of payload in a message, unless a single vector has more.
@@ -34,19 +36,19 @@ const CHUNK: usize = 1 << 25;
 /// One party's correlated OTs for one use: those that it sends and those that it receives.
 pub(crate) struct Cots {
     pub(crate) delta: Block,
-    pub(crate) q: Part,
-    pub(crate) t: Part,
+    pub(crate) q: BlocksPart,
+    pub(crate) t: BlocksPart,
 }
 
-/// OTs that this party sends, with the choices that the peer said.
-pub(crate) struct Sent {
-    pub(crate) q: Part,
+/// OTs that this party sends, with the choices that the peer sent.
+pub(crate) struct SentOts {
+    pub(crate) q: BlocksPart,
     /// c ⊕ r of each, in bytes of their own: the peer's message, which is public.
     pub(crate) turned: Vec<u8>,
     delta: Block,
 }
 
-impl Sent {
+impl SentOts {
     /// q' of an OT.
     #[inline(always)]
     pub(crate) fn key(&self, g: usize) -> Block {
@@ -78,14 +80,14 @@ pub(crate) struct Kit {
 
 /// The direction of some OTs, as one party sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Side {
+pub(crate) enum OtSide {
     Sent,
     Received,
 }
 
-/// So many OTs in a row, with payload of one width.
+/// OTs in a row, with payload of one width.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Run {
+pub(crate) struct OtRun {
     pub(crate) count: usize,
     pub(crate) width: u32,
 }
@@ -94,7 +96,7 @@ pub(crate) struct Run {
 pub(crate) type Chunk = Vec<(usize, usize, u32)>;
 
 /// A payload in messages: vectors of `each` numbers.
-pub(crate) fn chunks(runs: &[Run], each: usize) -> Vec<Chunk> {
+pub(crate) fn chunks(runs: &[OtRun], each: usize) -> Vec<Chunk> {
     let (mut all, mut chunk, mut bits, mut at) = (vec![], vec![], 0, 0);
     let each = if each < LONG { each } else { each.next_multiple_of(LANES) };
     for run in runs {
@@ -125,7 +127,7 @@ pub(crate) fn chunk_bytes(chunk: &Chunk, each: usize) -> usize {
     if each < LONG { packed(bits, each) } else { lanes::bytes(bits * each.div_ceil(LANES)) }
 }
 
-fn count(runs: &[Run]) -> usize {
+fn count(runs: &[OtRun]) -> usize {
     runs.iter().map(|run| run.count).sum()
 }
 
@@ -144,19 +146,19 @@ impl Kit {
         self.backend
     }
 
-    fn key(&self, side: Side) -> usize {
-        if side == Side::Sent { self.index } else { 1 - self.index }
+    fn key(&self, side: OtSide) -> usize {
+        if side == OtSide::Sent { self.index } else { 1 - self.index }
     }
 
     /// The first of `n` fresh tweaks of that direction: both parties count alike.
-    pub(crate) fn tweaks(&mut self, side: Side, n: usize) -> u128 {
-        let next = &mut self.tweaks[if side == Side::Sent { self.index } else { 1 - self.index }];
+    pub(crate) fn tweaks(&mut self, side: OtSide, n: usize) -> u128 {
+        let next = &mut self.tweaks[if side == OtSide::Sent { self.index } else { 1 - self.index }];
         *next += n as u128;
         *next - n as u128
     }
 
     /// Pads of some blocks.
-    pub(crate) fn hash(&self, side: Side, tweak: u128, x: &[Block], out: &mut [Block]) {
+    pub(crate) fn hash(&self, side: OtSide, tweak: u128, x: &[Block], out: &mut [Block]) {
         self.backend.tccr::<1>(&self.keys[self.key(side)], tweak, x, out);
     }
 
@@ -165,19 +167,20 @@ impl Kit {
     }
 
     /// Unused blocks that the receiver holds.
-    fn receive(&mut self, n: usize) -> Part {
+    fn receive(&mut self, n: usize) -> BlocksPart {
         let from = self.used[1];
         self.used[1] += n;
         self.cots.t.part(from..from + n)
     }
 
     /// Words of bits of pads of some keys, as [`Backend::tccr_tables`] has them.
-    pub(crate) fn tables(&self, side: Side, tweak: u128, x: &[Block], of: &[Taken], out: &mut [u32]) {
+    pub(crate) fn tables(&self, side: OtSide, tweak: u128, x: &[Block], of: &[Taken], out: &mut [u32]) {
         self.backend.tccr_tables(&self.keys[self.key(side)], tweak, x, of, out);
     }
 
-    /// The next OTs, for choices that each party brings as bits in bytes of their own: `sends` that it sends, and t. One round.
-    pub(crate) async fn choose(&mut self, choices: &[u8], sends: usize) -> (Sent, Part) {
+    /// The next OTs, for choices that each party brings as bits in bytes of their own: `sends` that
+    /// it sends, and t. One round.
+    pub(crate) async fn choose(&mut self, choices: &[u8], sends: usize) -> (SentOts, BlocksPart) {
         let t = self.receive(choices.len());
         registry::once("correlated OT", &t);
         let said: Vec<u8> = choices.iter().zip(t.iter()).map(|(c, t)| c ^ u8::from(t.lsb())).collect();
@@ -186,18 +189,19 @@ impl Kit {
         self.used[0] += sends;
         let q = self.cots.q.part(from..from + sends);
         registry::once("correlated OT", &q);
-        (Sent { q, turned: unpack_bits(&heard, sends), delta: self.cots.delta }, t)
+        (SentOts { q, turned: unpack_bits(&heard, sends), delta: self.cots.delta }, t)
     }
 
-    /// Products of choices with vectors of `each` numbers: `corr(g, vector)` writes the vector of OT g that this party sends;
-    /// `put(side, g, shares)` takes its shares, modulo 2^width. One round, and one for each message of payload.
+    /// Products of choices with vectors of `each` numbers: `corr(g, vector)` writes the vector of
+    /// OT g that this party sends; `put(side, g, shares)` takes its shares, modulo 2^width. One
+    /// round, and one for each message of payload.
     pub(crate) async fn products(
         &mut self,
         choices: &[u8],
-        [sent, received]: [&[Run]; 2],
+        [sent, received]: [&[OtRun]; 2],
         each: usize,
         corr: impl Fn(usize, &mut [u64]),
-        mut put: impl FnMut(Side, usize, &[u64]),
+        mut put: impl FnMut(OtSide, usize, &[u64]),
     ) -> Result<(), TwoError> {
         let (q, t) = self.choose(choices, count(sent)).await;
         let mut out = chunks(sent, each).into_iter();
@@ -229,18 +233,18 @@ impl Kit {
 
     fn say_run(
         &mut self,
-        q: &Sent,
+        q: &SentOts,
         [first, count, each]: [usize; 3],
         width: u32,
         corr: &impl Fn(usize, &mut [u64]),
-        put: &mut impl FnMut(Side, usize, &[u64]),
+        put: &mut impl FnMut(OtSide, usize, &[u64]),
         packer: &mut Packer,
     ) {
         let (held, delta) = (128 / width as usize, self.cots.delta);
         let blocks = each.div_ceil(held);
         let room = count.min(STRIP);
-        let [mut keys, mut others] = [(); 2].map(|()| Blocks::zeros(room));
-        let [mut zeros, mut ones] = [(); 2].map(|()| Blocks::zeros(blocks * room));
+        let [mut keys, mut others] = [(); 2].map(|()| WipedBlocks::zeros(room));
+        let [mut zeros, mut ones] = [(); 2].map(|()| WipedBlocks::zeros(blocks * room));
         let [mut vector, mut shares] = [(); 2].map(|()| Wiped::new(vec![0u64; each]));
         for start in (first..first + count).step_by(STRIP) {
             let n = STRIP.min(first + count - start);
@@ -248,9 +252,9 @@ impl Kit {
             q.keys(start..start + n, keys);
             others.iter_mut().zip(&*keys).for_each(|(other, key)| *other = *key ^ delta);
             for j in 0..blocks {
-                let tweak = self.tweaks(Side::Sent, n);
-                self.hash(Side::Sent, tweak, keys, &mut zeros[j * n..][..n]);
-                registry::strand(1, || self.hash(Side::Sent, tweak, others, &mut ones[j * n..][..n]));
+                let tweak = self.tweaks(OtSide::Sent, n);
+                self.hash(OtSide::Sent, tweak, keys, &mut zeros[j * n..][..n]);
+                registry::strand(1, || self.hash(OtSide::Sent, tweak, others, &mut ones[j * n..][..n]));
             }
             for g in 0..n {
                 corr(start + g, &mut vector);
@@ -263,7 +267,7 @@ impl Kit {
                         (zero, one) = (zero >> width, one >> width);
                     }
                 }
-                put(Side::Sent, start + g, &shares);
+                put(OtSide::Sent, start + g, &shares);
             }
         }
     }
@@ -274,19 +278,19 @@ impl Kit {
         choices: &[u8],
         [first, count, each]: [usize; 3],
         width: u32,
-        put: &mut impl FnMut(Side, usize, &[u64]),
+        put: &mut impl FnMut(OtSide, usize, &[u64]),
         unpacker: &mut Unpacker<'_>,
     ) {
         let held = 128 / width as usize;
         let blocks = each.div_ceil(held);
-        let mut pads = Blocks::zeros(blocks * count.min(STRIP));
+        let mut pads = WipedBlocks::zeros(blocks * count.min(STRIP));
         let mut shares = Wiped::new(vec![0u64; each]);
         for start in (first..first + count).step_by(STRIP) {
             let t = &t[start..(start + STRIP).min(first + count)];
             let n = t.len();
             for j in 0..blocks {
-                let tweak = self.tweaks(Side::Received, n);
-                self.hash(Side::Received, tweak, t, &mut pads[j * n..][..n]);
+                let tweak = self.tweaks(OtSide::Received, n);
+                self.hash(OtSide::Received, tweak, t, &mut pads[j * n..][..n]);
             }
             for g in 0..n {
                 let chosen = u64::from(choices[start + g]).wrapping_neg();
@@ -297,31 +301,31 @@ impl Kit {
                         pad >>= width;
                     }
                 }
-                put(Side::Received, start + g, &shares);
+                put(OtSide::Received, start + g, &shares);
             }
         }
     }
 
-    /// Shares of u·v of shared bits u and shared strings v of `width` bits, 1 or 2, in bytes; runs of as many rows have one width each.
-    /// Two rounds, two OTs a row, one each way.
-    pub(crate) async fn and(&mut self, u: &[u8], v: &[u8], runs: &[Run]) -> Wiped<Vec<u8>> {
+    /// Shares of u·v of shared bits u and shared strings v of `width` bits, 1 or 2, in bytes; runs
+    /// of as many rows have one width each. Two rounds, two OTs a row, one each way.
+    pub(crate) async fn and(&mut self, u: &[u8], v: &[u8], runs: &[OtRun]) -> Wiped<Vec<u8>> {
         let n = u.len();
         let (q, t) = self.choose(u, n).await;
-        let [sent, received] = [Side::Sent, Side::Received].map(|side| self.tweaks(side, n));
+        let [sent, received] = [OtSide::Sent, OtSide::Received].map(|side| self.tweaks(side, n));
         let mut message = Vec::with_capacity(and_bytes(runs));
         let mut out = Wiped::new(vec![0; n]);
-        // Of H(q') the two lowest bits, of H(q' ⊕ Δ) the next ones.
+        // The two lowest bits of H(q'), and the next ones of H(q' ⊕ Δ).
         let both = [(Block::ZERO, 3), (self.cots.delta, 3 << 2)];
         let room = n.min(STRIP);
-        let mut keys = Blocks::zeros(room);
+        let mut keys = WipedBlocks::zeros(room);
         let [mut pairs, mut pads] = [(); 2].map(|()| Wiped::new(vec![0u32; room]));
         let mut said = Wiped::new(vec![0u8; room]);
         for (rows, width) in strips(runs) {
             let (at, most, count) = (rows.start as u128, mask(width) as u8, rows.len());
             let (keys, pairs, pads) = (&mut keys[..count], &mut pairs[..count], &mut pads[..count]);
             q.keys(rows.clone(), keys);
-            self.tables(Side::Sent, sent + at, keys, &both, pairs);
-            self.tables(Side::Received, received + at, &t[rows.clone()], &[(Block::ZERO, 15)], pads);
+            self.tables(OtSide::Sent, sent + at, keys, &both, pairs);
+            self.tables(OtSide::Received, received + at, &t[rows.clone()], &[(Block::ZERO, 15)], pads);
             let (u, v, out, said) = (&u[rows.clone()], &v[rows.clone()], &mut out[rows], &mut said[..count]);
             for i in 0..count {
                 let [zero, one, pad] = [pairs[i], pairs[i] >> 2, pads[i] >> (2 * u[i])].map(|x| x as u8);
@@ -345,12 +349,12 @@ impl Kit {
 }
 
 /// Bytes of the payload of ANDs. Each run begins a byte.
-pub(crate) fn and_bytes(runs: &[Run]) -> usize {
+pub(crate) fn and_bytes(runs: &[OtRun]) -> usize {
     runs.iter().map(|run| packed(run.count, run.width as usize)).sum()
 }
 
 /// The rows of each run, a strip at a time, and their width.
-fn strips(runs: &[Run]) -> impl Iterator<Item = (Range<usize>, u32)> {
+fn strips(runs: &[OtRun]) -> impl Iterator<Item = (Range<usize>, u32)> {
     let mut first = 0;
     runs.iter().flat_map(move |run| {
         let (from, to) = (first, first + run.count);

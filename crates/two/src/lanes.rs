@@ -1,7 +1,7 @@
 //! Payload of long vectors in eight lanes of 64 bits, so that eight numbers are packed at a time.
 //!
-//! Number i of a vector is in lane i mod 8. A row is a word of each lane; a lane's numbers follow each other without gaps, the lowest bit first.
-//! Pads are taken from their blocks in the same way.
+//! Number i of a vector is in lane i mod 8. A row is a word of each lane; a lane's numbers follow
+//! each other without gaps, the lowest bit first. Pads are taken from their blocks in the same way.
 
 use crate::ring::mask;
 use hushwire_aes::Backend;
@@ -16,7 +16,7 @@ const ROW: usize = 8 * LANES;
 /// Most vectors of a row.
 const VECTORS: usize = ROW / 16;
 
-/// Bytes of so many bits in each lane.
+/// Bytes of `bits` bits in each lane.
 pub(crate) const fn bytes(bits: usize) -> usize {
     bits.div_ceil(64) * ROW
 }
@@ -55,10 +55,10 @@ impl<'a> Unpacker<'a> {
 }
 
 /// A row in a tier's vectors, of which wide ones need fewer.
-type Row<L> = [<L as Lanes>::V; VECTORS];
+type LaneRow<L> = [<L as Lanes>::V; VECTORS];
 
 #[inline(always)]
-fn load<L: Lanes>(l: L, bytes: &[u8; ROW]) -> Row<L> {
+fn load<L: Lanes>(l: L, bytes: &[u8; ROW]) -> LaneRow<L> {
     let mut row = [l.zero(); VECTORS];
     for (v, bytes) in row.iter_mut().zip(bytes.chunks_exact(L::BYTES)) {
         *v = l.load(bytes);
@@ -67,7 +67,7 @@ fn load<L: Lanes>(l: L, bytes: &[u8; ROW]) -> Row<L> {
 }
 
 #[inline(always)]
-fn store<L: Lanes>(l: L, row: &Row<L>) -> [u8; ROW] {
+fn store<L: Lanes>(l: L, row: &LaneRow<L>) -> [u8; ROW] {
     let mut bytes = [0; ROW];
     for (v, bytes) in row.iter().zip(bytes.chunks_exact_mut(L::BYTES)) {
         l.store(*v, bytes);
@@ -82,21 +82,21 @@ fn word<L: Lanes>(l: L, word: u64) -> L::V {
 }
 
 /// A [`Packer`] in registers.
-struct Out<'a, L: Lanes> {
+struct OutRows<'a, L: Lanes> {
     to: &'a mut Packer,
-    held: Row<L>,
+    held: LaneRow<L>,
     bits: u32,
 }
 
-impl<'a, L: Lanes> Out<'a, L> {
+impl<'a, L: Lanes> OutRows<'a, L> {
     #[inline(always)]
     fn new(l: L, to: &'a mut Packer) -> Self {
-        Out { held: load(l, &to.held), bits: to.bits, to }
+        OutRows { held: load(l, &to.held), bits: to.bits, to }
     }
 
     /// Appends a number of at most `width` bits to each lane.
     #[inline(always)]
-    fn push(&mut self, l: L, numbers: &Row<L>, width: u32) {
+    fn push(&mut self, l: L, numbers: &LaneRow<L>, width: u32) {
         for (held, x) in self.held.iter_mut().zip(numbers) {
             *held = l.or(*held, l.shl64_by(*x, self.bits));
         }
@@ -118,21 +118,21 @@ impl<'a, L: Lanes> Out<'a, L> {
 }
 
 /// An [`Unpacker`] in registers.
-struct In<'a, 'b, L: Lanes> {
+struct InRows<'a, 'b, L: Lanes> {
     from: &'a mut Unpacker<'b>,
-    held: Row<L>,
+    held: LaneRow<L>,
     bits: u32,
 }
 
-impl<'a, 'b, L: Lanes> In<'a, 'b, L> {
+impl<'a, 'b, L: Lanes> InRows<'a, 'b, L> {
     #[inline(always)]
     fn new(l: L, from: &'a mut Unpacker<'b>) -> Self {
-        In { held: load(l, &from.held), bits: from.bits, from }
+        InRows { held: load(l, &from.held), bits: from.bits, from }
     }
 
     /// The next number of each lane, and above its `width` bits whatever follows.
     #[inline(always)]
-    fn pull(&mut self, l: L, width: u32) -> Row<L> {
+    fn pull(&mut self, l: L, width: u32) -> LaneRow<L> {
         let mut numbers = self.held;
         if self.bits >= width {
             for held in &mut self.held {
@@ -173,8 +173,8 @@ impl Kernel for Say<'_, '_> {
         let (width, one, ones) = (self.width, word(l, 1), word(l, u64::MAX));
         let mask = word(l, mask(width));
         let [mut zero, mut other] = self.pads.map(Unpacker::new);
-        let [mut zero, mut other] = [In::new(l, &mut zero), In::new(l, &mut other)];
-        let mut out = Out::new(l, self.packer);
+        let [mut zero, mut other] = [InRows::new(l, &mut zero), InRows::new(l, &mut other)];
+        let mut out = OutRows::new(l, self.packer);
         for (vector, shares) in self.vector.iter().zip(self.shares) {
             let (pad, other) = (zero.pull(l, width), other.pull(l, width));
             let mut said = [l.zero(); VECTORS];
@@ -191,7 +191,8 @@ impl Kernel for Say<'_, '_> {
     }
 }
 
-/// Appends H_0 − H_1 + v for each number v of a vector, whose length is a multiple of [`LANES`]; shares become −H_0. All modulo 2^width.
+/// Appends H_0 − H_1 + v for each number v of a vector, whose length is a multiple of [`LANES`];
+/// shares become −H_0. All modulo 2^width.
 pub(crate) fn say(
     backend: Backend,
     vector: &[u64],
@@ -219,7 +220,7 @@ impl Kernel for Hear<'_, '_> {
     fn run<L: Lanes>(self, l: L) {
         let (width, chosen, mask) = (self.width, word(l, self.chosen), word(l, mask(self.width)));
         let mut pads = Unpacker::new(self.pads);
-        let (mut pads, mut said) = (In::new(l, &mut pads), In::new(l, self.unpacker));
+        let (mut pads, mut said) = (InRows::new(l, &mut pads), InRows::new(l, self.unpacker));
         for shares in self.shares {
             let (pad, said) = (pads.pull(l, width), said.pull(l, width));
             for j in 0..ROW / L::BYTES {
@@ -231,7 +232,8 @@ impl Kernel for Hear<'_, '_> {
     }
 }
 
-/// Shares H + (what was said), the latter where `chosen` is all ones and not where it is 0, modulo 2^width.
+/// Shares H + (what was sent), the latter where `chosen` is all ones and not where it is 0, modulo
+/// 2^width.
 pub(crate) fn hear(
     backend: Backend,
     pads: &[u8],
@@ -264,7 +266,8 @@ mod tests {
     }
 
     proptest! {
-        /// Vectors one behind the other, of any widths, on every tier, beside plain arithmetic; the receiver's shares complete the sender's.
+        /// Vectors one behind the other, of any widths, on every tier, beside plain arithmetic; the
+        /// receiver's shares complete the sender's.
         #[test]
         fn vectors_are_packed_as_their_definition_says(
             vectors in prop::collection::vec((1u32..=64, 1usize..20), 1..6),

@@ -8,15 +8,18 @@
 //!                   bits    shares of bit planes           logic, by circuits
 //! ```
 //!
-//! A value is brought from one form to another where an operation asks for it, once; a ring has exactly as many bits as the numbers of its
-//! scalar. Every result has the bits of [`hushwire_compute::evaluate`].
+//! A value is brought from one form to another where an operation asks for it, once; a ring has
+//! exactly as many bits as the numbers of its scalar. Every result has the bits of
+//! [`hushwire_compute::evaluate`].
 //!
-//! **Functionality.** A [`Computation`](hushwire_compute::Computation), each party with inputs of its own → the outputs, to whom they are due.
-//! **Papers.** Comparisons, shifts and choices as D. Rathee et al., "CrypTFlow2", CCS 2020, have them; products by N. Gilboa, Crypto 1999;
-//! circuits by [`hushwire_gmw`]; [`Party::convolve`] by [`hushwire_bfv`].
-//! **Security.** Semi-honest, one corrupted party; what the OTs assume, κ = 128. Which steps run, and the lengths of all messages, follow
-//! from the computation and its bound lengths alone, except for the number of comparisons in a
-//! sort. Values are opened where the computation says `reveal`;
+//! **Functionality.** A [`Computation`](hushwire_compute::Computation), each party with inputs of
+//! its own → the outputs, to whom they are due.
+//! **Papers.** Comparisons, shifts and choices as D. Rathee et al., "CrypTFlow2", CCS 2020, have
+//! them; products by N. Gilboa, Crypto 1999; circuits by [`hushwire_gmw`]; [`Party::convolve`] by
+//! [`hushwire_bfv`].
+//! **Security.** Semi-honest, one corrupted party; what the OTs assume, κ = 128. Which steps run,
+//! and the lengths of all messages, follow from the computation and its bound lengths alone, except
+//! for the number of comparisons in a sort. Values are opened where the computation says `reveal`;
 //! sorts and compactions open orders of rows shuffled by a permutation that no party knows.
 //! **Rounds and bytes.** [`Plan::costs`]; besides OTs, [`Plan::tally`].
 #![forbid(unsafe_code)]

@@ -1,8 +1,9 @@
-//! Products of choices with long vectors, an OT at a time: its pads stay in the first cache, and its numbers go eight at a time.
+//! Products of choices with long vectors, an OT at a time: its pads stay in the first cache, and
+//! its numbers go eight at a time.
 
 use crate::{
-    blocks::Blocks,
-    kit::{Chunk, Kit, Sent, Side, chunk_bytes},
+    blocks::WipedBlocks,
+    kit::{Chunk, Kit, OtSide, SentOts, chunk_bytes},
     lanes::{self, LANES, Packer, Unpacker, bytes},
 };
 use hushwire_block::{Block, Wiped, as_bytes, registry};
@@ -10,7 +11,8 @@ use hushwire_block::{Block, Wiped, as_bytes, registry};
 /// AGREEMENT: numbers of a vector from which on it is a long one, and goes in whole rows of lanes.
 pub(crate) const LONG: usize = 64;
 
-/// AGREEMENT: numbers whose pads are made at a time. In each lane they have as many whole words as a number has bits.
+/// AGREEMENT: numbers whose pads are made at a time. In each lane they have as many whole words as
+/// a number has bits.
 const PIECE: usize = 64 * LANES;
 
 /// Blocks of the pads of `n` numbers.
@@ -20,18 +22,18 @@ fn blocks(n: usize, width: u32) -> usize {
 
 /// Room for the pads of a piece, and for the key that they are all made from.
 struct Pads {
-    keys: Blocks,
-    pads: Blocks,
+    keys: WipedBlocks,
+    pads: WipedBlocks,
 }
 
 impl Pads {
     fn new(each: usize, width: u32) -> Self {
-        let [keys, pads] = [(); 2].map(|()| Blocks::zeros(blocks(each.min(PIECE), width)));
+        let [keys, pads] = [(); 2].map(|()| WipedBlocks::zeros(blocks(each.min(PIECE), width)));
         Pads { keys, pads }
     }
 
     /// The pads of a key with tweaks from `tweak` on.
-    fn of(&mut self, kit: &Kit, side: Side, tweak: u128, key: Block, blocks: usize) -> &[u8] {
+    fn of(&mut self, kit: &Kit, side: OtSide, tweak: u128, key: Block, blocks: usize) -> &[u8] {
         let (keys, pads) = (&mut self.keys[..blocks], &mut self.pads[..blocks]);
         keys.fill(key);
         kit.hash(side, tweak, keys, pads);
@@ -40,14 +42,15 @@ impl Pads {
 }
 
 impl Kit {
-    /// The payload of some OTs that this party sends; `corr` and `put` as [`Kit::products`] has them.
+    /// The payload of some OTs that this party sends; `corr` and `put` as [`Kit::products`] has
+    /// them.
     pub(crate) fn say_long(
         &mut self,
-        q: &Sent,
+        q: &SentOts,
         chunk: Chunk,
         each: usize,
         corr: &impl Fn(usize, &mut [u64]),
-        put: &mut impl FnMut(Side, usize, &[u64]),
+        put: &mut impl FnMut(OtSide, usize, &[u64]),
     ) -> Vec<u8> {
         let mut packer = Packer::new(chunk_bytes(&chunk, each));
         let [mut vector, mut shares] = [(); 2].map(|()| Wiped::new(vec![0; each.next_multiple_of(LANES)]));
@@ -58,13 +61,14 @@ impl Kit {
                 let key = q.key(g);
                 for (vector, shares) in vector.chunks(PIECE).zip(shares.chunks_mut(PIECE)) {
                     let blocks = blocks(vector.len(), width);
-                    let tweak = self.tweaks(Side::Sent, blocks);
-                    let zeros = zeros.of(self, Side::Sent, tweak, key, blocks);
-                    let ones =
-                        registry::strand(1, || ones.of(self, Side::Sent, tweak, key ^ self.delta(), blocks));
+                    let tweak = self.tweaks(OtSide::Sent, blocks);
+                    let zeros = zeros.of(self, OtSide::Sent, tweak, key, blocks);
+                    let ones = registry::strand(1, || {
+                        ones.of(self, OtSide::Sent, tweak, key ^ self.delta(), blocks)
+                    });
                     lanes::say(self.backend(), vector, [zeros, ones], width, shares, &mut packer);
                 }
-                put(Side::Sent, g, &shares[..each]);
+                put(OtSide::Sent, g, &shares[..each]);
             }
         }
         packer.finish()
@@ -77,7 +81,7 @@ impl Kit {
         choices: &[u8],
         chunk: Chunk,
         each: usize,
-        put: &mut impl FnMut(Side, usize, &[u64]),
+        put: &mut impl FnMut(OtSide, usize, &[u64]),
         heard: &[u8],
     ) {
         let mut unpacker = Unpacker::new(heard);
@@ -88,11 +92,11 @@ impl Kit {
                 let chosen = u64::from(choices[g]).wrapping_neg();
                 for shares in shares.chunks_mut(PIECE) {
                     let blocks = blocks(shares.len(), width);
-                    let tweak = self.tweaks(Side::Received, blocks);
-                    let pads = pads.of(self, Side::Received, tweak, *t, blocks);
+                    let tweak = self.tweaks(OtSide::Received, blocks);
+                    let pads = pads.of(self, OtSide::Received, tweak, *t, blocks);
                     lanes::hear(self.backend(), pads, chosen, width, shares, &mut unpacker);
                 }
-                put(Side::Received, g, &shares[..each]);
+                put(OtSide::Received, g, &shares[..each]);
             }
         }
     }

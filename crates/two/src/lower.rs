@@ -5,16 +5,16 @@ mod layers;
 use crate::{
     TwoError,
     distance::PIECE,
-    prim::{Input, OwnLocal, OwnTalk, Products, Two},
+    prim::{OwnLocal, OwnTalk, PlanInput, Products, Two},
     ring::Holders,
     room::{REGISTER, room},
 };
 use hushwire_circuit::{Builder, Layered, Program, words as gates};
 use hushwire_compute::{Computation, Op, Scalar, Tensor, Visibility, circuits};
-use hushwire_plan::{Axis, Backend, Forms, Local, Lowered, Picks, Prim, Reorder, Run, Size, Slot, Talk};
+use hushwire_plan::{Axis, Backend, Forms, Local, Lowered, PickRun, Picks, Prim, Reorder, Size, Slot, Talk};
 use std::{collections::HashMap, ops::Range, sync::Arc};
 
-pub(crate) type Lower<'a> = hushwire_plan::Lower<'a, Two>;
+pub(crate) type PlanLowering<'a> = hushwire_plan::PlanLowering<'a, Two>;
 
 /// The rows up to which fewer rounds are worth more ANDs. AGREEMENT.
 const FEW: usize = 1 << 12;
@@ -34,7 +34,7 @@ const PLACE: u32 = 32;
 const BOTH: Holders = [true; 2];
 
 impl Two {
-    /// Nothing yet, for lists of at most so many bytes.
+    /// Nothing yet, for lists of at most `most` bytes.
     ///
     /// # Errors
     /// A length has no number yet.
@@ -43,23 +43,23 @@ impl Two {
         owners: &[usize],
         products: Products,
         most: u64,
-    ) -> Lowered<Lower<'a>> {
+    ) -> Lowered<PlanLowering<'a>> {
         let two = Two { inputs: vec![], holders: vec![], adders: HashMap::new(), products, lists: 0, most };
-        let mut lower = Lower::new(computation, two);
+        let mut lower = PlanLowering::new(computation, two);
         let nodes = computation.nodes().iter().enumerate();
         for ((at, node), owner) in nodes.filter(|(_, node)| matches!(node.op, Op::Input(_))).zip(owners) {
-            let input = Input { owner: *owner, scalar: node.ty.scalar, lengths: lower.lengths(at)? };
+            let input = PlanInput { owner: *owner, scalar: node.ty.scalar, lengths: lower.lengths(at)? };
             lower.backend.inputs.push(input);
         }
         Ok(lower)
     }
 
     /// Everything as one circuit; the values of its outputs.
-    pub(crate) fn as_one(lower: &mut Lower<'_>) -> Lowered<Vec<Slot>> {
+    pub(crate) fn as_one(lower: &mut PlanLowering<'_>) -> Lowered<Vec<Slot>> {
         let c = lower.computation;
         let program = lower.within(|bits| circuits::program_within(c, bits), || circuits::program(c))?;
         let inputs = lower.backend.inputs.iter();
-        let size = |input: &Input| Size::Bits(input.scalar.bits(), input.lengths.iter().product());
+        let size = |input: &PlanInput| Size::Bits(input.scalar.bits(), input.lengths.iter().product());
         let sizes: Vec<Size> = inputs.map(size).collect();
         let reads = sizes.into_iter().enumerate().map(|(k, size)| lower.come(k, size)).collect();
         let bits = program.output_bits();
@@ -78,7 +78,7 @@ impl Two {
 }
 
 /// The party that alone has a value.
-fn holder(lower: &Lower<'_>, slot: Slot) -> Option<usize> {
+fn holder(lower: &PlanLowering<'_>, slot: Slot) -> Option<usize> {
     match lower.backend.holders[slot] {
         [true, false] => Some(0),
         [false, true] => Some(1),
@@ -89,7 +89,7 @@ fn holder(lower: &Lower<'_>, slot: Slot) -> Option<usize> {
 /// A product of which one factor is private to a party and the same all along each row of the
 /// other: OTs for the bits of a factor serve its whole row. Nothing where rows are short, or too
 /// many for a piece.
-fn by_rows(lower: &mut Lower<'_>, [a, b]: [Slot; 2]) -> Option<Slot> {
+fn by_rows(lower: &mut PlanLowering<'_>, [a, b]: [Slot; 2]) -> Option<Slot> {
     let ring = lower.size(a).width();
     let (x, factors) = [(a, b), (b, a)].into_iter().find_map(|(x, of)| {
         let Prim::Local(Local::Pick(picks)) = &lower.steps[of].prim else { return None };
@@ -108,32 +108,32 @@ fn by_rows(lower: &mut Lower<'_>, [a, b]: [Slot; 2]) -> Option<Slot> {
 }
 
 /// One number that both know, as a place of each row.
-fn repeated(lower: &mut Lower<'_>, number: usize, rows: usize) -> Slot {
+fn repeated(lower: &mut PlanLowering<'_>, number: usize, rows: usize) -> Slot {
     let known = lower.known(Tensor::from_words(Scalar::unsigned(64), &[1], [number as u128]));
     let one = lower.step(Local::AsWords(PLACE), vec![known]);
     lower.pick(same(0, rows), vec![one])
 }
 
-/// One element so many times.
+/// One element `len` times.
 fn same(from: usize, len: usize) -> Picks {
-    Picks::of_runs([Run::Steps { from, step: 0, len }])
+    Picks::of_runs([PickRun::Steps { from, step: 0, len }])
 }
 
-fn sum(lower: &mut Lower<'_>, reads: [Slot; 2], minus: bool) -> Slot {
+fn sum(lower: &mut PlanLowering<'_>, reads: [Slot; 2], minus: bool) -> Slot {
     lower.step(Local::Sum { minus }, reads.to_vec())
 }
 
 impl Backend for Two {
-    type Refusal = TwoError;
+    type PlanRefusal = TwoError;
     const PARTIES: &'static str = "two parties";
 
-    /// As many bits as the number has.
+    /// The ring has the bits of the number.
     fn ring(&self, scalar: Scalar) -> Option<u32> {
         (scalar.is_number() && scalar.bits() <= 64).then(|| scalar.bits() as u32)
     }
 
     /// In the form in which it is asked for first: its owner has it in both.
-    fn input(lower: &mut Lower<'_>, at: usize, k: usize) -> Lowered<Forms> {
+    fn input(lower: &mut PlanLowering<'_>, at: usize, k: usize) -> Lowered<Forms> {
         let node = &lower.computation.nodes()[at];
         if node.ty.visibility != Visibility::Public {
             return Ok(Forms::input(k));
@@ -143,7 +143,7 @@ impl Backend for Two {
         Ok(Forms::known(lower.open(slot, scalar, lengths)))
     }
 
-    fn output(lower: &mut Lower<'_>, at: usize) -> Lowered<Slot> {
+    fn output(lower: &mut PlanLowering<'_>, at: usize) -> Lowered<Slot> {
         let forms = lower.forms(at);
         match (forms.known, forms.words, forms.narrow) {
             (Some(slot), ..) | (_, Some(slot), _) => Ok(slot),
@@ -152,7 +152,7 @@ impl Backend for Two {
         }
     }
 
-    fn added(lower: &mut Lower<'_>) {
+    fn added(lower: &mut PlanLowering<'_>) {
         let (Some(step), two) = (lower.steps.last(), &mut lower.backend) else { return };
         let holders = match &step.prim {
             Prim::Talk(_) => BOTH,
@@ -184,12 +184,12 @@ impl Backend for Two {
     }
 
     /// Refuses lists that are longer than they may be.
-    fn lowered(lower: &Lower<'_>) -> Result<(), TwoError> {
+    fn lowered(lower: &PlanLowering<'_>) -> Result<(), TwoError> {
         let (takes, may) = (lower.backend.lists, lower.backend.most);
         if takes <= may { Ok(()) } else { Err(TwoError::Memory { takes, may }) }
     }
 
-    fn most_bits(lower: &Lower<'_>) -> Option<usize> {
+    fn most_bits(lower: &PlanLowering<'_>) -> Option<usize> {
         let (lists, most) = (lower.backend.lists, lower.backend.most);
         let left = most.saturating_sub(lists) / REGISTER;
         (most < u64::MAX).then(|| usize::try_from(left).unwrap_or(usize::MAX))
@@ -197,7 +197,7 @@ impl Backend for Two {
 
     /// Sums are free, and comparisons and choices by OT cost less than circuits of bits that are
     /// not there.
-    fn on_words(lower: &Lower<'_>, op: &Op, args: &[usize]) -> bool {
+    fn on_words(lower: &PlanLowering<'_>, op: &Op, args: &[usize]) -> bool {
         let any = |args: &[usize]| args.iter().any(|a| lower.has_words(*a));
         match op {
             Op::Add | Op::Sub | Op::Neg => true,
@@ -215,15 +215,20 @@ impl Backend for Two {
     }
 
     /// A choice between words takes two OTs and two rounds, one between bits two OTs a bit and one
-    /// round. There are two choices a row, and two for each level.
-    fn copies_words(lower: &Lower<'_>, of: usize, elements: usize) -> bool {
-        let (bits, forms) = (lower.scalar(of).bits(), lower.forms(of));
-        let (ots, rounds) = (4 * elements * bits.saturating_sub(1), 2 * elements.max(1).ilog2() as usize);
-        (forms.words.is_some() || forms.narrow.is_some()) && !lower.has_bits(of)
-            || ots as u64 > ROUND * rounds as u64
+    /// round. There are two choices a row, and two for each level. Words that are brought to bits
+    /// take an adder.
+    fn copies_words(lower: &PlanLowering<'_>, of: usize, elements: usize) -> bool {
+        let (bits, levels) = (lower.scalar(of).bits(), 2 * elements.max(1).ilog2() as usize);
+        let carries = if lower.forms(of).input.is_some() || lower.has_bits(of) {
+            0
+        } else {
+            1 + bits.max(1).ilog2() as usize
+        };
+        let ots = elements * (4 * bits.saturating_sub(1) + 2 * bits * carries);
+        ots as u64 > ROUND * levels.saturating_sub(carries) as u64
     }
 
-    fn to_bits(lower: &mut Lower<'_>, bits: Range<usize>, rows: usize) -> Talk<Two> {
+    fn to_bits(lower: &mut PlanLowering<'_>, bits: Range<usize>, rows: usize) -> Talk<Two> {
         let fast = rows <= FEW;
         let make = || {
             let mut b = Builder::new();
@@ -242,11 +247,11 @@ impl Backend for Two {
         }
     }
 
-    fn factors(lower: &Lower<'_>, reads: [Slot; 2]) -> [Holders; 2] {
+    fn factors(lower: &PlanLowering<'_>, reads: [Slot; 2]) -> [Holders; 2] {
         reads.map(|slot| lower.backend.holders[slot])
     }
 
-    fn product(lower: &mut Lower<'_>, reads: [Slot; 2]) -> Slot {
+    fn product(lower: &mut PlanLowering<'_>, reads: [Slot; 2]) -> Slot {
         if let Some(slot) = by_rows(lower, reads) {
             return slot;
         }
@@ -254,12 +259,12 @@ impl Backend for Two {
         lower.step(Talk::Product(holders), reads.to_vec())
     }
 
-    fn matmul(lower: &mut Lower<'_>, reads: [Slot; 2], shape: [usize; 3]) -> Slot {
+    fn matmul(lower: &mut PlanLowering<'_>, reads: [Slot; 2], shape: [usize; 3]) -> Slot {
         layers::encrypted_matmul(lower, reads, shape).unwrap_or_else(|| layers::matmul(lower, reads, shape))
     }
 
     fn conv2d(
-        lower: &mut Lower<'_>,
+        lower: &mut PlanLowering<'_>,
         args: &[usize],
         way: (hushwire_compute::Steps, u32),
         to: &[usize],
@@ -271,7 +276,7 @@ impl Backend for Two {
     /// Words whose differences are signed numbers of their ring: the narrow ones that there are,
     /// and with a bit more where they are of the whole ring, which takes a comparison each, and
     /// leaves one of three to each comparison after.
-    fn comparable(lower: &mut Lower<'_>, of: usize) -> Lowered<Option<Slot>> {
+    fn comparable(lower: &mut PlanLowering<'_>, of: usize) -> Lowered<Option<Slot>> {
         if !lower.has_words(of) {
             return Ok(None);
         }
@@ -285,7 +290,7 @@ impl Backend for Two {
         Ok(Some(lower.step(Talk::Own(OwnTalk::Widen), vec![slot])))
     }
 
-    fn rectifies(lower: &Lower<'_>, of: usize, windows: bool) -> bool {
+    fn rectifies(lower: &PlanLowering<'_>, of: usize, windows: bool) -> bool {
         let bits = lower.scalar(of).bits() as u32;
         let is_whole = || lower.forms(of).narrow.is_none() && !lower.is_bounded(of, of, bits);
         lower.has_words(of) && (!windows || is_whole())
@@ -293,7 +298,7 @@ impl Backend for Two {
 
     /// One comparison in two parts has the sign and the carry, and what is left is small. Without
     /// bits that go it is a choice.
-    fn rectified(lower: &mut Lower<'_>, of: usize, by: u32) -> Lowered<Option<Forms>> {
+    fn rectified(lower: &mut PlanLowering<'_>, of: usize, by: u32) -> Lowered<Option<Forms>> {
         if by == 0 {
             return Ok(None);
         }
@@ -302,7 +307,7 @@ impl Backend for Two {
     }
 
     fn rectified_pool(
-        lower: &mut Lower<'_>,
+        lower: &mut PlanLowering<'_>,
         from: usize,
         [pool, max]: [usize; 2],
         by: u32,
@@ -314,11 +319,11 @@ impl Backend for Two {
         lower.greatest_of_windows(from, pool, slot)
     }
 
-    fn partition(lower: &mut Lower<'_>, flags: Slot, ones_first: bool) -> Slot {
+    fn partition(lower: &mut PlanLowering<'_>, flags: Slot, ones_first: bool) -> Slot {
         let rows = lower.size(flags).rows();
         let ones = lower.step(Talk::ToWords(PLACE), vec![flags]);
         let axis = Axis::of(&[rows], 0);
-        // Of each row how many ones there are up to it, and how many zeros before it, if it is
+        // For each row, how many ones there are up to it, and how many zeros before it, if it is
         // none.
         let up_to = lower.step(Local::Fold { axis, prefix: true }, vec![ones]);
         let numbers = lower.numbers(rows, PLACE);
@@ -338,26 +343,26 @@ impl Backend for Two {
         lower.step(Reorder::ToOrder, vec![places])
     }
 
-    fn meet(lower: &mut Lower<'_>, args: &[usize], _: usize) -> Lowered<Slot> {
+    fn meet(lower: &mut PlanLowering<'_>, args: &[usize], _: usize) -> Lowered<Slot> {
         lower.sort(args, &vec![false; args.len()])
     }
 
-    fn known_order(lower: &mut Lower<'_>, places: Slot) -> Slot {
+    fn known_order(lower: &mut PlanLowering<'_>, places: Slot) -> Slot {
         lower.step(Local::Own(OwnLocal::AsOrder), vec![places])
     }
 
-    fn places(lower: &mut Lower<'_>, order: Slot, rows: usize) -> Slot {
+    fn places(lower: &mut PlanLowering<'_>, order: Slot, rows: usize) -> Slot {
         let all = lower.numbers(rows, 64);
         lower.step(Reorder::Permute { inner: 1 }, vec![all, order])
     }
 
-    fn composed(lower: &mut Lower<'_>, args: &[usize]) -> Lowered<Slot> {
+    fn composed(lower: &mut PlanLowering<'_>, args: &[usize]) -> Lowered<Slot> {
         let reads = vec![lower.order(args[0])?, lower.order(args[1])?];
         Ok(lower.step(Local::Own(OwnLocal::Then), reads))
     }
 
     /// The flagged rows in front, and zeros behind them; a circuit of few rows.
-    fn compact(lower: &mut Lower<'_>, args: &[usize], kept: usize) -> Lowered<Option<Forms>> {
+    fn compact(lower: &mut PlanLowering<'_>, args: &[usize], kept: usize) -> Lowered<Option<Forms>> {
         let of = lower.lengths(args[1])?;
         let (rows, inner) = (of[0], of[1..].iter().product::<usize>());
         if rows <= FEW_ROWS {
@@ -366,7 +371,7 @@ impl Backend for Two {
         let flags = lower.bits(args[0])?;
         let by = Two::partition(lower, flags, true);
         let each = lower.pick(
-            Picks::of_runs((0..rows).map(|from| Run::Steps { from, step: 0, len: inner })),
+            Picks::of_runs((0..rows).map(|from| PickRun::Steps { from, step: 0, len: inner })),
             vec![flags],
         );
         let (scalar, x) = (lower.scalar(args[1]), lower.either(args[1])?);

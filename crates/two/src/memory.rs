@@ -5,12 +5,12 @@ use crate::{
     ahead::AHEAD,
     distance::Distance,
     plan::Plan,
-    prim::{Way, way},
-    room::{Room, room, size_bytes, tensor_bytes},
+    prim::{StepWay, way},
+    room::{StepRoom, room, size_bytes, tensor_bytes},
     supply::CALL,
     tally::Tally,
 };
-use hushwire_plan::{Piece, Slot, Watch};
+use hushwire_plan::{Slot, StepPiece, Watch};
 
 /// Bytes of a correlated OT: a block.
 const OT: u64 = 16;
@@ -47,19 +47,19 @@ impl Plan {
         if takes <= may { Ok(()) } else { Err(TwoError::Memory { takes, may }) }
     }
 
-    /// Bytes that a step takes, with the work on so many of its rows.
-    fn room(&self, at: Slot, rows: usize) -> Room {
+    /// Bytes that a step takes, with the work on `rows` of its rows.
+    fn room(&self, at: Slot, rows: usize) -> StepRoom {
         room(&self.steps[at], &self.steps.sizes_read(at), rows)
     }
 
     /// Bytes, besides OTs, of pieces that share their rounds.
-    fn work(&self, group: &[Piece], distance: Distance) -> u64 {
+    fn work(&self, group: &[StepPiece], distance: Distance) -> u64 {
         group.iter().map(|piece| self.work_of(piece, distance)).fold(0, u64::saturating_add)
     }
 
-    fn work_of(&self, piece: &Piece, distance: Distance) -> u64 {
+    fn work_of(&self, piece: &StepPiece, distance: Distance) -> u64 {
         let (at, rows) = (piece.0, piece.1.len());
-        if let Way::Reorder(_) = way(&self.steps[at]) {
+        if let StepWay::Reorder(_) = way(&self.steps[at]) {
             // Its rows, and the lot that takes most.
             let lot = |lot: Vec<Tally>| -> u64 { lot.iter().map(work_of_tally).sum() };
             let lots = self.lots_of(&[(at, 0..0)], distance).into_iter().map(lot).max().unwrap_or(0);

@@ -14,9 +14,9 @@
 //! of switches by OT. Deviation: OTs are correlated, and their pads are the shares behind a switch.
 
 use crate::{
-    blocks::Blocks,
-    kit::{Kit, Side},
-    network::{Network, Shape, Switch},
+    blocks::WipedBlocks,
+    kit::{Kit, OtSide},
+    network::{Network, NetworkShape, Switch},
     ring::{Packer, Unpacker, packed},
     tally::Tally,
     wide::{mask, pull, push, strips},
@@ -28,7 +28,7 @@ const PAYLOAD: usize = 1 << 25;
 
 /// This party's share of rows. All rows have the same columns, of at most 128 bits each.
 #[derive(Clone, Default)]
-pub(crate) struct Rows {
+pub(crate) struct ShareRows {
     pub(crate) widths: Vec<u32>,
     /// Whether columns are bits, which add up by exclusive or, or numbers.
     pub(crate) bits: bool,
@@ -36,8 +36,8 @@ pub(crate) struct Rows {
     pub(crate) own: Wiped<Vec<u128>>,
 }
 
-impl Rows {
-    /// The columns of rows of so many bits.
+impl ShareRows {
+    /// The columns of rows of `bits` bits.
     pub(crate) fn columns_of(bits: usize) -> Vec<u32> {
         (0..bits.div_ceil(128)).map(|k| (bits - 128 * k).min(128) as u32).collect()
     }
@@ -47,11 +47,11 @@ impl Rows {
     }
 
     /// Rows by their places: row `i` is row `from[i]`.
-    pub(crate) fn picked(&self, from: &[u32]) -> Rows {
+    pub(crate) fn picked(&self, from: &[u32]) -> ShareRows {
         let each = self.widths.len();
         let mut own = Wiped::new(Vec::with_capacity(self.own.len()));
         from.iter().for_each(|row| own.extend_from_slice(&self.own[*row as usize * each..][..each]));
-        Rows { widths: self.widths.clone(), bits: self.bits, own }
+        ShareRows { widths: self.widths.clone(), bits: self.bits, own }
     }
 
     /// A switch: what is added to the first row and taken from the second.
@@ -75,7 +75,7 @@ impl Rows {
     }
 }
 
-/// AGREEMENT: the number of switches in a piece, for rows of so many bits and a most number of OTs.
+/// AGREEMENT: the number of switches in a piece, for rows of `row` bits and at most `ots` OTs.
 pub(crate) fn piece(row: usize, ots: usize) -> usize {
     (PAYLOAD / row.max(1)).clamp(1, ots)
 }
@@ -87,7 +87,7 @@ pub(crate) fn walk_tallies(
     chooser: usize,
     ots: usize,
 ) -> impl Iterator<Item = Tally> {
-    let (switches, each) = (Shape::new(rows).switches(), piece(row, ots));
+    let (switches, each) = (NetworkShape::new(rows).switches(), piece(row, ots));
     let tally = move |first: usize| piece_tally(each.min(switches - first), row, chooser);
     // Rows without bits do not move.
     let switches = if row == 0 { 0 } else { switches };
@@ -99,27 +99,27 @@ pub(crate) fn piece_tally(switches: usize, row: usize, chooser: usize) -> Tally 
     Tally::choices(of(switches)).then(Tally::message(of(packed(switches, row))))
 }
 
-fn places(shape: Shape, switch: Switch) -> [usize; 2] {
+fn places(shape: NetworkShape, switch: Switch) -> [usize; 2] {
     let x = switch.place as usize;
     [x, x + shape.stride(usize::from(switch.column))]
 }
 
 impl Kit {
     /// Some switches, of which this party knows the network.
-    pub(crate) async fn chosen(&mut self, network: &Network, switches: &[Switch], rows: &mut Rows) {
-        let shape = Shape::new(rows.rows());
+    pub(crate) async fn chosen(&mut self, network: &Network, switches: &[Switch], rows: &mut ShareRows) {
+        let shape = NetworkShape::new(rows.rows());
         let choices = Wiped::new(switches.iter().map(|s| network.bit(*s)).collect::<Vec<u8>>());
         let (_, t) = self.choose(&choices, 0).await;
         let row: usize = rows.widths.iter().map(|w| *w as usize).sum();
         let heard = self.talk.exchange("payload", vec![], packed(switches.len(), row)).await;
         let mut unpacker = Unpacker::new(&heard);
         let columns = rows.widths.len();
-        let mut pads = Blocks::zeros(columns * crate::kit::STRIP.min(switches.len()));
+        let mut pads = WipedBlocks::zeros(columns * crate::kit::STRIP.min(switches.len()));
         for strip in strips(switches.len()) {
             let n = strip.len();
             for pads in pads.chunks_mut(n.max(1)).take(columns) {
-                let tweak = self.tweaks(Side::Received, n);
-                self.hash(Side::Received, tweak, &t[strip.clone()], pads);
+                let tweak = self.tweaks(OtSide::Received, n);
+                self.hash(OtSide::Received, tweak, &t[strip.clone()], pads);
             }
             for (k, at) in strip.enumerate() {
                 let (places, chosen) = (places(shape, switches[at]), u128::from(choices[at]).wrapping_neg());
@@ -139,24 +139,24 @@ impl Kit {
     }
 
     /// The same switches at the party that does not know the network.
-    pub(crate) async fn offered(&mut self, switches: &[Switch], rows: &mut Rows) {
-        let shape = Shape::new(rows.rows());
+    pub(crate) async fn offered(&mut self, switches: &[Switch], rows: &mut ShareRows) {
+        let shape = NetworkShape::new(rows.rows());
         let (q, _) = self.choose(&[], switches.len()).await;
         let row: usize = rows.widths.iter().map(|w| *w as usize).sum();
         let mut packer = Packer::new(packed(switches.len(), row));
         let (columns, room) = (rows.widths.len(), crate::kit::STRIP.min(switches.len()));
-        let [mut keys, mut others] = [(); 2].map(|()| Blocks::zeros(room));
-        let [mut zeros, mut ones] = [(); 2].map(|()| Blocks::zeros(columns * room));
+        let [mut keys, mut others] = [(); 2].map(|()| WipedBlocks::zeros(room));
+        let [mut zeros, mut ones] = [(); 2].map(|()| WipedBlocks::zeros(columns * room));
         for strip in strips(switches.len()) {
             let n = strip.len();
             q.keys(strip.clone(), &mut keys[..n]);
             let delta = self.delta();
             others[..n].iter_mut().zip(&keys[..n]).for_each(|(other, key)| *other = *key ^ delta);
             for column in 0..columns {
-                let tweak = self.tweaks(Side::Sent, n);
-                self.hash(Side::Sent, tweak, &keys[..n], &mut zeros[column * n..][..n]);
+                let tweak = self.tweaks(OtSide::Sent, n);
+                self.hash(OtSide::Sent, tweak, &keys[..n], &mut zeros[column * n..][..n]);
                 let ones = &mut ones[column * n..][..n];
-                registry::strand(1, || self.hash(Side::Sent, tweak, &others[..n], ones));
+                registry::strand(1, || self.hash(OtSide::Sent, tweak, &others[..n], ones));
             }
             for (k, at) in strip.enumerate() {
                 let places = places(shape, switches[at]);
@@ -195,7 +195,7 @@ mod tests {
                 let network = Network::random(&mut prg, n);
                 let order: Vec<u32> = {
                     let mut order: Vec<u32> = (0..n as u32).collect();
-                    let shape = Shape::new(n);
+                    let shape = NetworkShape::new(n);
                     for switch in shape.walk(backward).filter(|s| network.bit(*s) == 1) {
                         let [x, y] = places(shape, switch);
                         order.swap(x, y);
@@ -210,10 +210,11 @@ mod tests {
                 };
                 let shares = [drawn(), drawn()];
                 let row: usize = widths.iter().map(|w| *w as usize).sum();
-                let switches: Vec<Switch> = Shape::new(n).walk(backward).collect();
+                let switches: Vec<Switch> = NetworkShape::new(n).walk(backward).collect();
                 let tally = piece_tally(switches.len(), row, chooser);
                 let (made, spent) = both(tally.cots, |mut kit, i| {
-                    let mut rows = Rows { widths: widths.clone(), bits, own: Wiped::new(shares[i].clone()) };
+                    let mut rows =
+                        ShareRows { widths: widths.clone(), bits, own: Wiped::new(shares[i].clone()) };
                     let (network, switches) = (&network, &switches);
                     async move {
                         if i == chooser {

@@ -24,15 +24,15 @@ pub(crate) struct Switch {
     pub(crate) place: u32,
 }
 
-/// The network of so many values.
+/// The network of `n` values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub(crate) struct NetworkShape {
     n: usize,
 }
 
-impl Shape {
+impl NetworkShape {
     pub(crate) const fn new(n: usize) -> Self {
-        Shape { n }
+        NetworkShape { n }
     }
 
     /// D.
@@ -83,7 +83,7 @@ impl Shape {
 
 /// A network with its switches set.
 pub(crate) struct Network {
-    shape: Shape,
+    shape: NetworkShape,
     /// A bit for each place of each column.
     bits: Wiped<Vec<u8>>,
 }
@@ -101,7 +101,7 @@ impl Network {
     /// The network whose value `i` in the end is value `from[i]` in the beginning.
     pub(crate) fn route(mut from: Wiped<Vec<u32>>) -> Network {
         let n = from.len();
-        let shape = Shape::new(n);
+        let shape = NetworkShape::new(n);
         let height = n.div_ceil(8);
         let mut network = Network { shape, bits: Wiped::new(vec![0; shape.columns() * height]) };
         let [mut inverse, mut next] = [(); 2].map(|()| Wiped::new(vec![0u32; n]));
@@ -110,7 +110,7 @@ impl Network {
             let stride = 1 << depth;
             odd.fill(UNSET);
             (0..stride.min(n)).for_each(|first| {
-                let part = Part { first, stride, n: (n - first).div_ceil(stride) };
+                let part = NetworkPart { first, stride, n: (n - first).div_ceil(stride) };
                 part.halve(&from, &mut inverse, &mut odd);
                 network.set(depth, &part, &from, &inverse, &odd, &mut next);
             });
@@ -122,7 +122,7 @@ impl Network {
     fn set(
         &mut self,
         depth: usize,
-        part: &Part,
+        part: &NetworkPart,
         from: &[u32],
         inverse: &[u32],
         odd: &[u8],
@@ -157,13 +157,13 @@ impl Network {
 const UNSET: u8 = 2;
 
 /// The values of a part of the network: `n` of them, `stride` apart.
-struct Part {
+struct NetworkPart {
     first: usize,
     stride: usize,
     n: usize,
 }
 
-impl Part {
+impl NetworkPart {
     fn at(&self, i: usize) -> usize {
         self.first + i * self.stride
     }
@@ -270,14 +270,14 @@ mod tests {
     #[test]
     fn switches_are_counted() {
         for n in (0..300).chain([1 << 12, (1 << 12) + 1]) {
-            let shape = Shape::new(n);
+            let shape = NetworkShape::new(n);
             for column in 0..shape.columns() {
                 let found = (0..n).filter(|place| shape.has(column, *place)).count();
                 assert_eq!(shape.count(column), found, "{n} values, column {column}");
             }
             assert_eq!(shape.walk(true).count(), shape.switches());
         }
-        let million = Shape::new(1_000_000).switches();
+        let million = NetworkShape::new(1_000_000).switches();
         assert!(million < 1_000_000 * 20 - 400_000, "{million}");
     }
 

@@ -1,11 +1,12 @@
 //! Operations on shares: each party calls them with its own shares, in the same order.
 //!
-//! Numbers are shared as x = x_0 + x_1 modulo 2^ℓ, bits as b = b_0 ⊕ b_1. Bits stand in bytes of their own.
+//! Numbers are shared as x = x_0 + x_1 modulo 2^ℓ, bits as b = b_0 ⊕ b_1. Bits stand in bytes of
+//! their own.
 
 use crate::{
     TwoError,
-    compare::{Part, half},
-    kit::{Kit, Run, Side},
+    compare::{ComparePart, half},
+    kit::{Kit, OtRun, OtSide},
     ring::{Holders, mask},
 };
 use hushwire_block::Wiped;
@@ -14,10 +15,10 @@ use hushwire_gmw::{CircuitBatch, CircuitWorkspace, Stock};
 use hushwire_machine::drive::{Exchanged, Machine};
 use std::sync::Arc;
 
-pub(crate) type Made<T> = Result<T, TwoError>;
+pub(crate) type Operated<T> = Result<T, TwoError>;
 
 /// Matrices and their shape: `rows` × `inner` by `inner` × `columns`.
-pub(crate) type Shape = [usize; 3];
+pub(crate) type MatrixShape = [usize; 3];
 
 impl Kit {
     /// Whether this party is the sender in a row, where both are in half of them each.
@@ -33,7 +34,7 @@ impl Kit {
 
     /// Highest bits of numbers of `ring` bits.
     pub(crate) async fn signs(&mut self, x: &[u64], ring: u32) -> Wiped<Vec<u8>> {
-        let mut signs = self.carries(x, &[Part::order(ring - 1)]).await.remove(0).greater;
+        let mut signs = self.carries(x, &[ComparePart::order(ring - 1)]).await.remove(0).greater;
         signs.iter_mut().zip(x).for_each(|(sign, x)| *sign ^= (x >> (ring - 1) & 1) as u8);
         signs
     }
@@ -53,7 +54,7 @@ impl Kit {
         let one = if signed { x } else { y };
         let u: Wiped<Vec<u8>> = Wiped::new(x.iter().zip(y).map(|(x, y)| x ^ y).collect());
         let v: Wiped<Vec<u8>> = Wiped::new(d.iter().zip(one).map(|(d, s)| d ^ s).collect());
-        let mut less = self.and(&u, &v, &[Run { count: n, width: 1 }]).await;
+        let mut less = self.and(&u, &v, &[OtRun { count: n, width: 1 }]).await;
         less.iter_mut().zip(d).for_each(|(less, d)| *less ^= d);
         less
     }
@@ -65,26 +66,27 @@ impl Kit {
         for (i, d) in own.iter_mut().enumerate() {
             *d = if self.sends(i, x.len()) { *d } else { d.wrapping_neg() & mask(ring) };
         }
-        let part = Part { from: 0, bits: ring, equal: true };
+        let part = ComparePart { from: 0, bits: ring, equal: true };
         self.compare(&own, &[part]).await.remove(0).equal.expect("it was asked for")
     }
 
-    /// The same signed numbers in a ring of one bit more. With u = x + 2^(ℓ−1), which has no sign, u = u_0 + u_1 − 2^ℓ w, and of w modulo 2, which
-    /// is all that counts modulo 2^(ℓ+1), the shares of the bit are shares of the number.
+    /// The same signed numbers in a ring of one bit more. With u = x + 2^(ℓ−1), which has no sign,
+    /// u = u_0 + u_1 − 2^ℓ w, and of w modulo 2, which is all that counts modulo 2^(ℓ+1), the
+    /// shares of the bit are shares of the number.
     pub(crate) async fn widen(&mut self, x: &[u64], ring: u32) -> Wiped<Vec<u64>> {
         let offset = if self.index == 0 { 1 << (ring - 1) } else { 0 };
         let u: Wiped<Vec<u64>> = Wiped::new(x.iter().map(|x| x.wrapping_add(offset) & mask(ring)).collect());
-        let wraps = self.carries(&u, &[Part::order(ring)]).await.remove(0).greater;
+        let wraps = self.carries(&u, &[ComparePart::order(ring)]).await.remove(0).greater;
         let one = |(u, w): (&u64, &u8)| (u | u64::from(*w) << ring).wrapping_sub(offset) & mask(ring + 1);
         Wiped::new(u.iter().zip(&wraps[..]).map(one).collect())
     }
 
     /// b·x of shared bits and numbers. Two OTs a row, one each way.
-    pub(crate) async fn times_bit(&mut self, b: &[u8], x: &[u64], ring: u32) -> Made<Wiped<Vec<u64>>> {
+    pub(crate) async fn times_bit(&mut self, b: &[u8], x: &[u64], ring: u32) -> Operated<Wiped<Vec<u64>>> {
         // b x_0 = b_0 x_0 + b_1 (1 − 2 b_0) x_0, and likewise x_1.
         let part = |bit: u8, x: u64| u64::from(bit).wrapping_neg() & x;
         let mut sum: Wiped<Vec<u64>> = Wiped::new(b.iter().zip(x).map(|(b, x)| part(*b, *x)).collect());
-        let run = [Run { count: x.len(), width: ring }];
+        let run = [OtRun { count: x.len(), width: ring }];
         let corr = |g: usize, vector: &mut [u64]| vector[0] = x[g].wrapping_sub(part(b[g], x[g]) << 1);
         let put = |_, g: usize, shares: &[u64]| sum[g] = sum[g].wrapping_add(shares[0]) & mask(ring);
         self.products(b, [&run, &run], 1, corr, put).await?;
@@ -98,13 +100,14 @@ impl Kit {
         x: &[u64],
         y: &[u64],
         ring: u32,
-    ) -> Made<Wiped<Vec<u64>>> {
+    ) -> Operated<Wiped<Vec<u64>>> {
         let moved = self.times_bit(b, &minus(x, y, ring), ring).await?;
         Ok(plus(&moved, y, ring))
     }
 
-    /// The numbers in [0, ∞) as they are, 0 in place of the others, which are signed. As x > 0 it would be as good: one comparison and a product.
-    pub(crate) async fn relu(&mut self, x: &[u64], ring: u32) -> Made<Wiped<Vec<u64>>> {
+    /// The numbers in [0, ∞) as they are, 0 in place of the others, which are signed. As x > 0 it
+    /// would be as good: one comparison and a product.
+    pub(crate) async fn relu(&mut self, x: &[u64], ring: u32) -> Operated<Wiped<Vec<u64>>> {
         let mut keep = self.signs(x, ring).await;
         if self.index == 0 {
             keep.iter_mut().for_each(|b| *b ^= 1);
@@ -112,18 +115,19 @@ impl Kit {
         self.times_bit(&keep, x, ring).await
     }
 
-    /// Products of own bits of both parties, one for each of `rows` rows of each run, modulo 2^width: those who send bring theirs as the
-    /// number, those who receive as the choice.
+    /// Products of own bits of both parties, one for each of `rows` rows of each run, modulo
+    /// 2^width: those who send bring theirs as the number, those who receive as the choice.
     pub(crate) async fn bits_by_bits(
         &mut self,
         bits: &[&[u8]],
         widths: &[u32],
-    ) -> Made<Vec<Wiped<Vec<u64>>>> {
+    ) -> Operated<Vec<Wiped<Vec<u64>>>> {
         let rows = bits.first().map_or(0, |b| b.len());
         let [sent, received] = self.turns(rows);
         let used: Vec<usize> = (0..bits.len()).filter(|k| widths[*k] > 0).collect();
-        let runs =
-            |count: usize| -> Vec<Run> { used.iter().map(|k| Run { count, width: widths[*k] }).collect() };
+        let runs = |count: usize| -> Vec<OtRun> {
+            used.iter().map(|k| OtRun { count, width: widths[*k] }).collect()
+        };
         let choices: Vec<u8> = used.iter().flat_map(|k| bits[*k][received.clone()].iter().copied()).collect();
         let choices = Wiped::new(choices);
         let mut out = vec![Wiped::new(vec![0; rows]); bits.len()];
@@ -131,7 +135,7 @@ impl Kit {
             vector[0] = u64::from(bits[used[g / sent.len()]][sent.start + g % sent.len()]);
         };
         let put = |side, g: usize, shares: &[u64]| {
-            let of = if side == Side::Sent { &sent } else { &received };
+            let of = if side == OtSide::Sent { &sent } else { &received };
             out[used[g / of.len()]][of.start + g % of.len()] = shares[0];
         };
         let (out_runs, in_runs) = (runs(sent.len()), runs(received.len()));
@@ -139,8 +143,9 @@ impl Kit {
         Ok(out)
     }
 
-    /// Numbers from their bits, the lowest first. An OT a bit, in half of the rows each way; none for the ring's highest.
-    pub(crate) async fn words_of(&mut self, bits: &[&[u8]], ring: u32) -> Made<Wiped<Vec<u64>>> {
+    /// Numbers from their bits, the lowest first. An OT a bit, in half of the rows each way; none
+    /// for the ring's highest.
+    pub(crate) async fn words_of(&mut self, bits: &[&[u8]], ring: u32) -> Operated<Wiped<Vec<u64>>> {
         let bits = &bits[..bits.len().min(ring as usize)];
         let widths: Vec<u32> = (0..bits.len() as u32).map(|i| ring - 1 - i).collect();
         let products = self.bits_by_bits(bits, &widths).await?;
@@ -155,14 +160,15 @@ impl Kit {
         Ok(out)
     }
 
-    /// Products of matrices modulo 2^ring, of which each factor may be private to one party. The factor with fewer elements gives the choices.
+    /// Products of matrices modulo 2^ring, of which each factor may be private to one party. The
+    /// factor with fewer elements gives the choices.
     pub(crate) async fn matmul(
         &mut self,
         [a, b]: [&[u64]; 2],
-        shape: Shape,
+        shape: MatrixShape,
         holders: [Holders; 2],
         ring: u32,
-    ) -> Made<Wiped<Vec<u64>>> {
+    ) -> Operated<Wiped<Vec<u64>>> {
         let [rows, inner, columns] = shape;
         let mut out = Wiped::new(local_matmul(a, b, shape, ring));
         if columns > rows {
@@ -183,69 +189,66 @@ impl Kit {
     async fn crossed(
         &mut self,
         [a, b]: [&[u64]; 2],
-        [rows, inner, columns]: Shape,
+        [rows, inner, columns]: MatrixShape,
         holders: [Holders; 2],
         ring: u32,
-    ) -> Made<Wiped<Vec<u64>>> {
-        let (me, peer) = (self.index, 1 - self.index);
-        let entries = inner * columns;
-        let runs = |is: bool| -> Vec<Run> {
-            let run = |i| Run { count: entries, width: ring - i };
-            if is { (0..ring).map(run).collect() } else { vec![] }
-        };
-        let receives = holders[1][me] && holders[0][peer];
-        let sends = holders[0][me] && holders[1][peer];
-        let mut choices = Wiped::new(vec![]);
-        if receives {
-            choices.extend((0..ring).flat_map(|i| b.iter().map(move |b| (b >> i & 1) as u8)));
-        }
-        // Vectors are columns of A.
+    ) -> Operated<Wiped<Vec<u64>>> {
+        // Vectors are columns of A; so are those of the result, as they come.
         let columns_of_a = Wiped::new(transposed(a, rows, inner));
-        // Column by column, as vectors come.
         let mut out = Wiped::new(vec![0u64; rows * columns]);
-        let corr = |g: usize, vector: &mut [u64]| {
-            vector.copy_from_slice(&columns_of_a[g % entries / columns * rows..][..rows]);
-        };
-        let put = |_, g: usize, shares: &[u64]| {
-            let column = out[g % columns * rows..][..rows].iter_mut();
-            column.zip(shares).for_each(|(out, share)| *out = out.wrapping_add(share << (g / entries)));
-        };
-        let (sent, received) = (runs(sends), runs(receives));
-        self.products(&choices, [&sent, &received], rows, corr, put).await?;
-        out.iter_mut().for_each(|out| *out &= mask(ring));
+        let vector = |entry: usize| &columns_of_a[entry / columns * rows..][..rows];
+        let place = |entry: usize| entry % columns * rows;
+        self.by_bits(b, rows, holders, ring, (vector, place), &mut out).await?;
         Ok(Wiped::new(transposed(&out, columns, rows)))
     }
 
-    /// Products of rows of numbers, as many in each, with a factor for each row, whose bits are choices.
-    pub(crate) async fn multiply(
+    /// Adds the products of each number in `b` with a vector of `each` numbers of the other party
+    /// to those of `out` from the number's place on. The bits of numbers are choices.
+    async fn by_bits<'a>(
         &mut self,
-        rows: &[u64],
-        factors: &[u64],
+        b: &[u64],
+        each: usize,
         holders: [Holders; 2],
         ring: u32,
-    ) -> Made<Wiped<Vec<u64>>> {
-        let (me, peer, n) = (self.index, 1 - self.index, factors.len());
-        let each = rows.len().checked_div(n).unwrap_or(1);
-        let runs = |is: bool| -> Vec<Run> {
-            if is { (0..ring).map(|i| Run { count: n, width: ring - i }).collect() } else { vec![] }
+        (vector, place): (impl Fn(usize) -> &'a [u64], impl Fn(usize) -> usize),
+        out: &mut [u64],
+    ) -> Operated<()> {
+        let (me, peer, n) = (self.index, 1 - self.index, b.len());
+        let runs = |is: bool| -> Vec<OtRun> {
+            if is { (0..ring).map(|i| OtRun { count: n, width: ring - i }).collect() } else { vec![] }
         };
         let receives = holders[1][me] && holders[0][peer];
         let sends = holders[0][me] && holders[1][peer];
         let mut choices = Wiped::new(vec![]);
         if receives {
             choices.reserve_exact(n * ring as usize);
-            choices.extend((0..ring).flat_map(|i| factors.iter().map(move |f| (f >> i & 1) as u8)));
+            choices.extend((0..ring).flat_map(|i| b.iter().map(move |b| (b >> i & 1) as u8)));
         }
-        let own = rows.iter().enumerate().map(|(at, x)| x.wrapping_mul(factors[at / each]));
-        let mut out: Wiped<Vec<u64>> = Wiped::new(own.collect());
+        let corr = |g: usize, own: &mut [u64]| own.copy_from_slice(vector(g % n));
         let put = |_, g: usize, shares: &[u64]| {
-            let row = out[g % n * each..][..each].iter_mut();
+            let row = out[place(g % n)..][..each].iter_mut();
             row.zip(shares).for_each(|(out, share)| *out = out.wrapping_add(share << (g / n)));
         };
-        let corr = |g: usize, vector: &mut [u64]| vector.copy_from_slice(&rows[g % n * each..][..each]);
         let (sent, received) = (runs(sends), runs(receives));
         self.products(&choices, [&sent, &received], each, corr, put).await?;
         out.iter_mut().for_each(|out| *out &= mask(ring));
+        Ok(())
+    }
+
+    /// Products of rows of numbers, as many in each, with a factor for each row, whose bits are
+    /// choices.
+    pub(crate) async fn multiply(
+        &mut self,
+        rows: &[u64],
+        factors: &[u64],
+        holders: [Holders; 2],
+        ring: u32,
+    ) -> Operated<Wiped<Vec<u64>>> {
+        let each = rows.len().checked_div(factors.len()).unwrap_or(1);
+        let own = rows.iter().enumerate().map(|(at, x)| x.wrapping_mul(factors[at / each]));
+        let mut out: Wiped<Vec<u64>> = Wiped::new(own.collect());
+        let vector = |row: usize| &rows[row * each..][..each];
+        self.by_bits(factors, each, holders, ring, (vector, |row| row * each), &mut out).await?;
         Ok(out)
     }
 
@@ -255,7 +258,7 @@ impl Kit {
         program: Arc<Program>,
         inputs: &Planes,
         stock: Stock,
-    ) -> Made<Planes> {
+    ) -> Operated<Planes> {
         if inputs.instances() == 0 {
             return Ok(Planes::zeros(program.output_bits(), 0));
         }
@@ -266,7 +269,7 @@ impl Kit {
     }
 
     /// Any machine with one slot, as a part of a protocol.
-    async fn machine<M: Machine<Error: Into<TwoError>>>(&mut self, machine: &mut M) -> Made<()> {
+    async fn machine<M: Machine<Error: Into<TwoError>>>(&mut self, machine: &mut M) -> Operated<()> {
         let mut round = machine.round(0);
         let mut own = vec![];
         if let Some(first) = round {
@@ -299,7 +302,7 @@ impl Kit {
         ring: u32,
         program: Arc<Program>,
         stock: Stock,
-    ) -> Made<Planes> {
+    ) -> Operated<Planes> {
         let own = planes_of(x, ring);
         let other = Planes::zeros(ring as usize, x.len());
         let both = if self.index == 0 { [own, other] } else { [other, own] };
@@ -327,7 +330,7 @@ fn transposed(a: &[u64], rows: usize, columns: usize) -> Vec<u64> {
     (0..columns).flat_map(|c| (0..rows).map(move |r| a[r * columns + c])).collect()
 }
 
-pub(crate) fn local_matmul(a: &[u64], b: &[u64], [rows, inner, columns]: Shape, ring: u32) -> Vec<u64> {
+pub(crate) fn local_matmul(a: &[u64], b: &[u64], [rows, inner, columns]: MatrixShape, ring: u32) -> Vec<u64> {
     let mut out = vec![0u64; rows * columns];
     for r in 0..rows {
         let out = &mut out[r * columns..][..columns];

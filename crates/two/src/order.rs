@@ -13,7 +13,7 @@ use crate::network::Network;
 use std::{ops::Range, sync::Arc};
 
 #[derive(Clone)]
-pub(crate) struct Stage {
+pub(crate) struct OrderStage {
     /// This party's; none where the order is known.
     pub(crate) network: Option<Arc<Network>>,
     /// Place `i` gets row `places[i]`.
@@ -23,24 +23,26 @@ pub(crate) struct Stage {
 
 /// An order of rows: place by place the row that comes there.
 #[derive(Clone, Default)]
-pub(crate) struct Order {
-    pub(crate) stages: Vec<Stage>,
+pub(crate) struct SharedOrder {
+    pub(crate) stages: Vec<OrderStage>,
 }
 
-impl Order {
+impl SharedOrder {
     /// An order that both know.
-    pub(crate) fn known(places: Vec<u32>) -> Order {
-        Order { stages: vec![Stage { network: None, places: Arc::new(places), inverted: false }] }
+    pub(crate) fn known(places: Vec<u32>) -> SharedOrder {
+        SharedOrder { stages: vec![OrderStage { network: None, places: Arc::new(places), inverted: false }] }
     }
 
-    pub(crate) fn inverse(&self) -> Order {
+    pub(crate) fn inverse(&self) -> SharedOrder {
         let stages = self.stages.iter().rev().cloned();
-        Order { stages: stages.map(|stage| Stage { inverted: !stage.inverted, ..stage }).collect() }
+        SharedOrder {
+            stages: stages.map(|stage| OrderStage { inverted: !stage.inverted, ..stage }).collect(),
+        }
     }
 
     /// This order, followed by the other one.
-    pub(crate) fn then(&self, other: &Order) -> Order {
-        Order { stages: [&self.stages[..], &other.stages].concat() }
+    pub(crate) fn then(&self, other: &SharedOrder) -> SharedOrder {
+        SharedOrder { stages: [&self.stages[..], &other.stages].concat() }
     }
 }
 

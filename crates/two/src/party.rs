@@ -6,13 +6,13 @@ use crate::{
     COEFFICIENTS, Operation, Tally, TwoError,
     ahead::Shelf,
     distance::Distance,
-    encrypted::{Job, Keys, Layer, signed},
+    encrypted::{EncryptedLayer, LayerJob, LayerKeys, signed},
     engine::Supplies,
-    form::{Form, Words},
+    form::{StepValue, WordShare},
     kit::Kit,
     plan::{BEGIN, Plan, Spent, read},
-    prim::{Two, Way, way},
-    run::Run,
+    prim::{StepWay, Two, way},
+    run::PlanRun,
     supply::{Lot, Supply},
     talk::{opened, share_bytes},
 };
@@ -24,7 +24,7 @@ use hushwire_machine::{
     drive::{Abreast, Driver, Line},
 };
 use hushwire_ot::{Context, Protocol};
-use hushwire_plan::{Piece, Wave, land};
+use hushwire_plan::{StepPiece, Wave, land};
 use hushwire_prg::Seed;
 use std::{collections::BTreeMap, time::Instant};
 use zeroize::Zeroizing;
@@ -35,12 +35,12 @@ pub struct Party {
     context: Context,
     /// Not there while a run has it.
     supply: Option<Supply>,
-    /// Of keys of encryption.
+    /// The seed of keys of encryption.
     seed: Seed,
     /// The generator of networks, and how many were drawn.
     moves: Seed,
     shuffles: u64,
-    keys: Keys,
+    keys: LayerKeys,
     driver: Driver,
     distance: Distance,
     /// LOCAL: threads of layers under encryption.
@@ -49,7 +49,7 @@ pub struct Party {
     ahead: Option<bool>,
     /// Results that layers under encryption have opened.
     opened: u64,
-    /// Of the last run's nodes.
+    /// What each node of the last run took.
     spent: BTreeMap<usize, Spent>,
     meter: Option<Meter>,
     runs: u64,
@@ -63,14 +63,16 @@ pub struct Party {
 }
 
 impl Party {
-    /// Sets up OTs both ways. `ots` is a channel that makes them and carries nothing else; `context` and `ot` are agreed; `seed` is this party's secret
-    /// randomness, for this session alone.
+    /// Sets up OTs both ways. `ots` is a channel that makes them and carries nothing else;
+    /// `context` and `ot` are agreed; `seed` is this party's secret randomness, for this session
+    /// alone.
     ///
     /// # Errors
     /// `ot` has no semi-honest form, an OT message is malformed, or the channel failed.
     ///
     /// # Panics
-    /// If `index` is neither 0 nor 1, or the channel does not lead to the peer and back (the caller's bug).
+    /// If `index` is neither 0 nor 1, or the channel does not lead to the peer and back (the
+    /// caller's bug).
     pub fn open(
         ots: Channel,
         index: usize,
@@ -82,7 +84,7 @@ impl Party {
         let supply = Some(Supply::open(ots, index, context, ot, seed)?);
         let (context, driver) = (*context, Driver::new());
         let moves = seed.derive("two shuffles", &context.sid.0);
-        let (seed, keys) = (seed.derive("two encryption", &context.sid.0), Keys::default());
+        let (seed, keys) = (seed.derive("two encryption", &context.sid.0), LayerKeys::default());
         let (threads, ahead, opened, spent) = (1, None, 0, BTreeMap::new());
         Ok(Party {
             index,
@@ -124,26 +126,29 @@ impl Party {
         self.distance = distance;
     }
 
-    /// The same with so many threads for layers under encryption: one party waits while the other multiplies.
+    /// The same with this many threads for layers under encryption: one party waits while the other
+    /// multiplies.
     #[must_use]
     pub fn threads(self, threads: usize) -> Party {
         Party { threads, ..self }
     }
 
-    /// The same with OTs made ahead of their use, by a thread beside that of a run, or in turn with what uses them. They are made ahead where both parties would
-    /// have it so; a party of which nothing is said would where rounds count, and where it has more than two threads.
+    /// The same with OTs made ahead of their use, by a thread beside that of a run, or in turn with
+    /// what uses them. They are made ahead where both parties would have it so; a party without a
+    /// setting would where rounds count, and where it has more than two threads.
     #[must_use]
     pub fn ahead(self, ahead: bool) -> Party {
         Party { ahead: Some(ahead), ..self }
     }
 
-    /// On the two cores of one machine both parties keep both busy, and run as long either way or longer.
+    /// On the two cores of one machine both parties keep both busy, and run as long either way or
+    /// longer.
     fn would_be_ahead(&self) -> bool {
         self.ahead.unwrap_or(self.distance == Distance::Far || self.threads > 2)
     }
 
-    /// The same with a meter that counts on this party's channel, and from here on on that of OTs, a lane of its own: what it reads is told by
-    /// node ([`Self::spent`]).
+    /// The same with a meter that counts on this party's channel, and from here on on that of OTs,
+    /// a lane of its own: what it reads is told by node ([`Self::spent`]).
     #[must_use]
     pub fn metered(mut self, meter: &Meter) -> Party {
         if let Some(supply) = &mut self.supply {
@@ -153,19 +158,21 @@ impl Party {
         Party { meter: Some(meter.clone()), ..self }
     }
 
-    /// The channel of OTs, when no run follows; nothing where a run left it to a thread that panicked.
+    /// The channel of OTs, when no run follows; nothing where a run left it to a thread that
+    /// panicked.
     #[must_use]
     pub fn into_channel(self) -> Option<Channel> {
         self.supply.map(|supply| supply.channel)
     }
 
-    /// Runs a plan. `own` are the inputs that this party brings, in the computation's order; gives the outputs that it learns, likewise.
-    /// `go_on` is asked between rounds, with the steps done and all steps.
+    /// Runs a plan. `own` are the inputs that this party brings, in the computation's order; gives
+    /// the outputs that it learns, likewise. `go_on` is asked between rounds, with the steps done
+    /// and all steps.
     ///
     /// # Errors
-    /// Other inputs than the plan takes; the parties disagree on what is run; an operation on known values failed; an OT
-    /// message is malformed; the channel failed; `go_on` said no; a run before failed; this is a fork of the process that
-    /// opened the session.
+    /// Other inputs than the plan takes; the parties disagree on what is run; an operation on known
+    /// values failed; an OT message is malformed; the channel failed; `go_on` gave false; a run
+    /// before failed; this is a fork of the process that opened the session.
     pub fn run(
         &mut self,
         channel: &mut Channel,
@@ -174,7 +181,7 @@ impl Party {
         go_on: &mut dyn FnMut(usize, usize) -> bool,
     ) -> Result<Vec<Tensor>, TwoError> {
         self.process.check("a run of two parties")?;
-        let mut run = Run::new(self.index, plan, own)?;
+        let mut run = PlanRun::new(self.index, plan, own)?;
         if std::mem::replace(&mut self.lost, true) {
             return Err(TwoError::Lost);
         }
@@ -201,7 +208,7 @@ impl Party {
     fn steps(
         &mut self,
         channel: &mut Channel,
-        run: &mut Run<'_>,
+        run: &mut PlanRun<'_>,
         go_on: &mut dyn FnMut(usize, usize) -> bool,
         lots: &mut dyn FnMut(&[Tally]) -> Result<Lot, TwoError>,
     ) -> Result<(), TwoError> {
@@ -221,7 +228,7 @@ impl Party {
                 // Pieces that share their rounds are mostly of one node.
                 let (task, rows) = (wave.task(group[0].0), &group[0].1);
                 let made = match way(task.step) {
-                    Way::Reorder(reorder) => {
+                    StepWay::Reorder(reorder) => {
                         let (done, all) = (run.done(), plan.steps.len());
                         let go_on = &mut || go_on(done, all);
                         let mut mover =
@@ -229,14 +236,14 @@ impl Party {
                         task.put(rows, mover.run(reorder, task.step.size, &task.whole())?);
                         mover.made
                     }
-                    Way::Encrypted(layer) => {
+                    StepWay::Encrypted(layer) => {
                         let lot = lots(&plan.tallies(&group))?;
                         let reads = task.whole();
                         let made = self.layer(channel, layer, [reads[0].words(), reads[1].words()])?;
-                        task.put(rows, Form::Words(Words::new(layer.linear.ring(), made)));
+                        task.put(rows, StepValue::Words(WordShare::new(layer.linear.ring(), made)));
                         lot.cost
                     }
-                    Way::Pieces | Way::Products => {
+                    StepWay::Pieces | StepWay::Products => {
                         let lot = lots(&plan.tallies(&group))?;
                         let cost = lot.cost;
                         self.group(channel, &wave, group, lot)?;
@@ -255,7 +262,7 @@ impl Party {
         &mut self,
         channel: &mut Channel,
         wave: &Wave<'_, Two>,
-        pieces: Vec<Piece>,
+        pieces: Vec<StepPiece>,
         lot: Lot,
     ) -> Result<(), TwoError> {
         let mut group = vec![];
@@ -295,7 +302,8 @@ impl Party {
         Ok(abreast.into_machines().flat_map(|play| play.finish().into_inner()).collect())
     }
 
-    /// The time that each node of the last run took, by its number, and what it sent where there is a meter.
+    /// The time that each node of the last run took, by its number, and what it sent where there is
+    /// a meter.
     #[must_use]
     pub fn spent(&self) -> &BTreeMap<usize, Spent> {
         &self.spent
@@ -305,21 +313,21 @@ impl Party {
     fn layer(
         &mut self,
         channel: &mut Channel,
-        layer: &Layer,
-        [weights, x]: [&Words; 2],
+        layer: &EncryptedLayer,
+        [weights, x]: [&WordShare; 2],
     ) -> Result<Vec<u64>, TwoError> {
         let (linear, evaluator) = (&layer.linear, layer.evaluator);
         let weights = signed(&weights.own, weights.ring);
         let weights = if self.index == evaluator { &weights[..] } else { &[] };
         self.lost = false;
-        let job = Job { linear, evaluator, weights, x: &x.own, threads: self.threads };
+        let job = LayerJob { linear, evaluator, weights, x: &x.own, threads: self.threads };
         let made = self.encrypted(channel, &job)?;
         self.lost = true;
         Ok(made)
     }
 
     /// A layer under encryption.
-    fn encrypted(&mut self, channel: &mut Channel, job: &Job<'_>) -> Result<Vec<u64>, TwoError> {
+    fn encrypted(&mut self, channel: &mut Channel, job: &LayerJob<'_>) -> Result<Vec<u64>, TwoError> {
         if std::mem::replace(&mut self.lost, true) {
             return Err(TwoError::Lost);
         }
@@ -333,14 +341,18 @@ impl Party {
         Ok(job.end(play, &mut self.keys))
     }
 
-    /// A convolution of numbers, of which `x` is this party's share, by weights that party `evaluator` has and brings; the other brings none. Gives this party's
-    /// share of the results. Both parties call it alike, with the same layer, whose count of coefficients is that of all layers which the session runs.
+    /// A convolution of numbers, of which `x` is this party's share, by weights that party
+    /// `evaluator` has and brings; the other brings none. Gives this party's share of the results.
+    /// Both parties call it alike, with the same layer, whose count of coefficients is that of all
+    /// layers which the session runs.
     ///
     /// # Errors
-    /// A weight is greater than the layer says; a message of the peer's is malformed; the channel failed; a run before failed.
+    /// A weight is greater than the layer says; a message of the peer's is malformed; the channel
+    /// failed; a run before failed.
     ///
     /// # Panics
-    /// If shares or weights are not of the layer's shape, or there is no such party (the caller's bug).
+    /// If shares or weights are not of the layer's shape, or there is no such party (the caller's
+    /// bug).
     pub fn convolve(
         &mut self,
         channel: &mut Channel,
@@ -350,7 +362,7 @@ impl Party {
         x: &[u64],
     ) -> Result<Vec<u64>, TwoError> {
         assert!(evaluator < 2, "parties are 0 and 1");
-        self.encrypted(channel, &Job { linear, evaluator, weights, x, threads: self.threads })
+        self.encrypted(channel, &LayerJob { linear, evaluator, weights, x, threads: self.threads })
     }
 
     /// A context for the pads of one piece: no other has it.
@@ -359,8 +371,8 @@ impl Party {
         self.context.child("two piece", self.pieces)
     }
 
-    /// Both parties compare what they are about to run, and tell whether OTs are made ahead: where one alone did it, its thread would wait for the other through
-    /// all steps that take none.
+    /// Both parties compare what they are about to run, and tell whether OTs are made ahead: where
+    /// one alone did it, its thread would wait for the other through all steps that take none.
     fn agree(&mut self, channel: &mut Channel, plan: &Plan) -> Result<bool, TwoError> {
         let mut hash = blake3::Hasher::new_derive_key("hushwire two run v4");
         hash.update(&self.context.sid.0);
@@ -380,7 +392,12 @@ impl Party {
     }
 
     /// Opens outputs to those who learn them, and to nobody else.
-    fn reveal(&self, channel: &mut Channel, plan: &Plan, forms: &[Form]) -> Result<Vec<Tensor>, TwoError> {
+    fn reveal(
+        &self,
+        channel: &mut Channel,
+        plan: &Plan,
+        forms: &[StepValue],
+    ) -> Result<Vec<Tensor>, TwoError> {
         let shares = |party: usize| -> Vec<Vec<u8>> {
             let due = plan.outputs.iter().zip(forms).filter(|(output, _)| output.to[party]);
             due.map(|(output, form)| share_bytes(form, output.scalar.bits())).collect()
@@ -392,7 +409,7 @@ impl Party {
         }
         let mut rest = &arrived[..];
         let due = plan.outputs.iter().zip(forms).filter(|(output, _)| output.to[self.index]);
-        let open = |((output, form), own): ((&crate::plan::Output, &Form), Vec<u8>)| {
+        let open = |((output, form), own): ((&crate::plan::PlanOutput, &StepValue), Vec<u8>)| {
             let (other, left) = rest.split_at(own.len());
             rest = left;
             opened(form, output.scalar, &output.lengths, [&own, other])

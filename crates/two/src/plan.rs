@@ -3,16 +3,16 @@
 use crate::{
     COEFFICIENTS, TwoError,
     distance::{Distance, PIECE},
-    encrypted::Layer,
+    encrypted::EncryptedLayer,
     lower::ROUND,
-    prim::{Input, OwnTalk, Products, Two, Way, way},
+    prim::{OwnTalk, PlanInput, Products, StepWay, Two, way},
     strings,
     talk::opened_bytes,
     tally::Tally,
 };
 use hushwire_compute::{Computation, Scalar};
 use hushwire_machine::{Channel, Cost, Meter};
-use hushwire_plan::{Engine, Local, Piece, Prim, Slot, Step, Steps, Talk};
+use hushwire_plan::{Local, PlanStep, PlanSteps, Prim, Runtime, Slot, StepPiece, Talk};
 use std::{collections::BTreeSet, time::Duration};
 
 /// The time that a node of a computation took at a party, and what it sent.
@@ -20,7 +20,7 @@ use std::{collections::BTreeSet, time::Duration};
 pub struct Spent {
     /// All of it: OTs, messages and waiting, too.
     pub all: Duration,
-    /// Of that, products of matrices and kernels.
+    /// The part of products of matrices and kernels.
     pub products: Duration,
     /// The count of a meter meanwhile, where the party has one.
     pub cost: Cost,
@@ -34,14 +34,14 @@ const NETWORK: usize = 64;
 
 /// An output: its value and type, and which parties learn it.
 #[derive(Clone, Debug)]
-pub(crate) struct Output {
+pub(crate) struct PlanOutput {
     pub(crate) slot: Slot,
     pub(crate) scalar: Scalar,
     pub(crate) lengths: Vec<usize>,
     pub(crate) to: [bool; 2],
 }
 
-impl Output {
+impl PlanOutput {
     pub(crate) fn elements(&self) -> usize {
         self.lengths.iter().product()
     }
@@ -49,9 +49,9 @@ impl Output {
 
 /// The steps that compute a computation, the same at both parties.
 pub struct Plan {
-    pub(crate) steps: Steps<Two>,
-    pub(crate) inputs: Vec<Input>,
-    pub(crate) outputs: Vec<Output>,
+    pub(crate) steps: PlanSteps<Two>,
+    pub(crate) inputs: Vec<PlanInput>,
+    pub(crate) outputs: Vec<PlanOutput>,
     pub(crate) digest: [u8; 32],
 }
 
@@ -93,7 +93,7 @@ impl Plan {
         Plan::with_lists(computation, owners, learns, products, u64::MAX)
     }
 
-    /// The same with lists of at most about so many bytes, with the programs of circuits. It fails
+    /// The same with lists of at most about `most` bytes, with the programs of circuits. It fails
     /// before it takes more memory.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl Plan {
         if rows.is_none_or(|rows| rows > NETWORK) {
             return Ok(plan);
         }
-        // Of few rows a sorting network may take less, which one circuit has with all that reads
+        // For few rows a sorting network may take less, which one circuit has with all that reads
         // its order.
         let mut lower = Two::lower(computation, owners, products, most)?;
         let Ok(slots) = Two::as_one(&mut lower) else { return Ok(plan) };
@@ -156,7 +156,7 @@ impl Plan {
 
     fn of(
         computation: &Computation,
-        (mut steps, two): (Steps<Two>, Two),
+        (mut steps, two): (PlanSteps<Two>, Two),
         learns: &[[bool; 2]],
         digest: [u8; 32],
     ) -> Plan {
@@ -171,15 +171,15 @@ impl Plan {
         let output = |((output, slot), to): ((&hushwire_compute::Output, &Slot), &[bool; 2])| {
             let ty = &computation.node(output.value).ty;
             let lengths = ty.shape.lengths().unwrap_or_default();
-            Output { slot: *slot, scalar: ty.scalar, lengths, to: *to }
+            PlanOutput { slot: *slot, scalar: ty.scalar, lengths, to: *to }
         };
         let outputs = outputs.map(output).collect();
         Plan { steps, inputs: two.inputs, outputs, digest }
     }
 
     /// Layers under encryption.
-    pub(crate) fn layers(&self) -> impl Iterator<Item = (&Step<Two>, &Layer)> {
-        let layer = |step| if let Way::Encrypted(layer) = way(step) { Some((step, layer)) } else { None };
+    pub(crate) fn layers(&self) -> impl Iterator<Item = (&PlanStep<Two>, &EncryptedLayer)> {
+        let layer = |step| if let StepWay::Encrypted(layer) = way(step) { Some((step, layer)) } else { None };
         self.steps.iter().filter_map(layer)
     }
 
@@ -210,7 +210,7 @@ impl Plan {
     }
 
     /// The cost of a piece.
-    pub(crate) fn tally_of(&self, (at, rows): &Piece) -> Tally {
+    pub(crate) fn tally_of(&self, (at, rows): &StepPiece) -> Tally {
         self.tally_of_rows(*at, rows.len())
     }
 
@@ -222,22 +222,22 @@ impl Plan {
     }
 
     /// The costs of pieces that share their rounds.
-    pub(crate) fn tallies(&self, group: &[Piece]) -> Vec<Tally> {
+    pub(crate) fn tallies(&self, group: &[StepPiece]) -> Vec<Tally> {
         group.iter().map(|piece| self.tally_of(piece)).collect()
     }
 
-    /// The costs of all pieces that share their rounds, in the order of a run. Those of a sort are
-    /// estimates.
+    /// The costs of all pieces that share their rounds, in the order of a run. The costs of a sort
+    /// are estimates.
     pub(crate) fn lots(&self, distance: Distance) -> impl Iterator<Item = Vec<Tally>> + Send {
         let groups = self.steps.waves().into_iter().flat_map(move |wave| self.groups(&wave, distance));
         groups.flat_map(move |group| self.lots_of(&group, distance))
     }
 
     /// The costs of pieces that share their rounds: of one that moves rows lot after lot.
-    pub(crate) fn lots_of(&self, group: &[Piece], distance: Distance) -> Vec<Vec<Tally>> {
+    pub(crate) fn lots_of(&self, group: &[StepPiece], distance: Distance) -> Vec<Vec<Tally>> {
         if let [(at, _)] = group
             && let (step, reads) = (&self.steps[*at], self.steps.sizes_read(*at))
-            && let Way::Reorder(reorder) = way(step)
+            && let StepWay::Reorder(reorder) = way(step)
         {
             return strings::lots(reorder, &reads, step.size.rows(), distance);
         }
@@ -247,15 +247,15 @@ impl Plan {
     /// Whether steps move rows. Their lots depend on opened values, so no OTs are made ahead of
     /// such a run.
     pub(crate) fn moves(&self) -> bool {
-        self.steps.iter().any(|step| matches!(way(step), Way::Reorder(_)))
+        self.steps.iter().any(|step| matches!(way(step), StepWay::Reorder(_)))
     }
 
     /// The steps of a wave in pieces, those side by side that share rounds. AGREEMENT.
-    pub(crate) fn groups(&self, wave: &[Slot], distance: Distance) -> Vec<Vec<Piece>> {
+    pub(crate) fn groups(&self, wave: &[Slot], distance: Distance) -> Vec<Vec<StepPiece>> {
         let (mut groups, mut group, mut held) = (vec![], vec![], Tally::default());
         for at in wave {
             let rows = self.steps.rows_read(*at);
-            let is_alone = matches!(way(&self.steps[*at]), Way::Reorder(_) | Way::Encrypted(_));
+            let is_alone = matches!(way(&self.steps[*at]), StepWay::Reorder(_) | StepWay::Encrypted(_));
             let mut start = 0;
             loop {
                 let most = if self.is_whole(*at) { rows } else { self.fitting(*at, rows - start) };
@@ -301,7 +301,7 @@ impl Plan {
     }
 
     /// Bytes of a share of an output that is opened.
-    pub(crate) fn opened_bytes(&self, output: &Output) -> usize {
+    pub(crate) fn opened_bytes(&self, output: &PlanOutput) -> usize {
         opened_bytes(output.scalar, self.steps[output.slot].size)
     }
 }

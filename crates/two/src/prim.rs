@@ -1,14 +1,14 @@
 //! The primitives that two parties alone have.
 
-use crate::{encrypted::Layer, order::sorts, ring::Holders};
+use crate::{encrypted::EncryptedLayer, order::sorts, ring::Holders};
 use hushwire_circuit::Program;
 use hushwire_compute::Scalar;
-use hushwire_plan::{Local, Prim, Primitives, Reorder, Size, Step, Talk};
+use hushwire_plan::{Local, PlanStep, Prim, Primitives, Reorder, Size, StepRows, Talk};
 use std::{collections::HashMap, sync::Arc};
 
 /// An input: which party brings it, and its type.
 #[derive(Clone, Debug)]
-pub(crate) struct Input {
+pub(crate) struct PlanInput {
     pub(crate) owner: usize,
     pub(crate) scalar: Scalar,
     pub(crate) lengths: Vec<usize>,
@@ -26,8 +26,8 @@ pub enum Products {
 
 /// Two parties: what they keep while a computation is lowered.
 pub(crate) struct Two {
-    pub(crate) inputs: Vec<Input>,
-    /// Of each step's words or bits, which parties' shares are not 0.
+    pub(crate) inputs: Vec<PlanInput>,
+    /// The parties whose shares of each step's words or bits are not 0.
     pub(crate) holders: Vec<Holders>,
     /// Circuits that add shares, by their width and whether they take few rounds.
     pub(crate) adders: HashMap<(u32, bool), Arc<Program>>,
@@ -55,19 +55,19 @@ pub(crate) enum OwnTalk {
     Rows([Holders; 2]),
     /// The same signed numbers modulo twice as much: words → words.
     Widen,
-    /// Words without so many lower bits, 0 in place of those below 0, modulo as much less: words →
+    /// Words without their lowest bits, 0 in place of those below 0, modulo as much less: words →
     /// words.
     Rectify { by: u32 },
     /// The same numbers, from 0 on, modulo more: words → words of a ring.
     Extend(u32),
     /// Images by the weights that one party has, under encryption: weights and images, as words.
-    Encrypted(Layer),
+    Encrypted(EncryptedLayer),
 }
 
 impl Primitives for Two {
-    type Local = OwnLocal;
-    type Talk = OwnTalk;
-    type Factors = [Holders; 2];
+    type OwnLocal = OwnLocal;
+    type OwnTalk = OwnTalk;
+    type FactorFacts = [Holders; 2];
     const OPENS_IN_PIECES: bool = false;
 
     fn size_of_local(own: &OwnLocal, reads: &[Size]) -> Size {
@@ -78,24 +78,19 @@ impl Primitives for Two {
         }
     }
 
-    fn size_of_talk(own: &OwnTalk, reads: &[Size]) -> Size {
+    fn size_of_talk(own: &OwnTalk, reads: &[Size]) -> (Size, StepRows) {
         let (ring, rows) = (reads[0].ring(), reads[0].rows());
+        let each = |size: Size| (size, StepRows::Each);
         match own {
-            OwnTalk::ToBits(program) => Size::Bits(program.output_bits(), rows),
-            OwnTalk::Rows(_) => reads[0],
-            OwnTalk::Widen => Size::Words(ring + 1, rows),
-            OwnTalk::Rectify { by } => Size::Words(ring - by, rows),
-            OwnTalk::Extend(to) => Size::Words(*to, rows),
+            OwnTalk::ToBits(program) => each(Size::Bits(program.output_bits(), rows)),
+            OwnTalk::Rows(_) => (reads[0], StepRows::Whole),
+            OwnTalk::Widen => each(Size::Words(ring + 1, rows)),
+            OwnTalk::Rectify { by } => each(Size::Words(ring - by, rows)),
+            OwnTalk::Extend(to) => each(Size::Words(*to, rows)),
             OwnTalk::Encrypted(layer) => {
-                Size::Words(layer.linear.ring(), layer.linear.coefficients() as usize)
+                let results = layer.linear.coefficients() as usize;
+                (Size::Words(layer.linear.ring(), results), StepRows::Whole)
             }
-        }
-    }
-
-    fn is_row_by_row(own: &OwnTalk) -> bool {
-        match own {
-            OwnTalk::ToBits(_) | OwnTalk::Widen | OwnTalk::Rectify { .. } | OwnTalk::Extend(_) => true,
-            OwnTalk::Rows(_) | OwnTalk::Encrypted(_) => false,
         }
     }
 
@@ -105,7 +100,7 @@ impl Primitives for Two {
 }
 
 /// The way in which parties take a step.
-pub(crate) enum Way<'p> {
+pub(crate) enum StepWay<'p> {
     /// Without messages, or in pieces beside those of other steps.
     Pieces,
     /// The same, of a product of matrices.
@@ -113,14 +108,14 @@ pub(crate) enum Way<'p> {
     /// Alone: its OTs are made as it goes, in lots of its own.
     Reorder(&'p Reorder),
     /// Alone: its messages are its own.
-    Encrypted(&'p Layer),
+    Encrypted(&'p EncryptedLayer),
 }
 
 /// The way of a step.
-pub(crate) fn way(step: &Step<Two>) -> Way<'_> {
+pub(crate) fn way(step: &PlanStep<Two>) -> StepWay<'_> {
     match &step.prim {
         Prim::Local(local) => match local {
-            Local::MatMulKnown { .. } => Way::Products,
+            Local::MatMulKnown { .. } => StepWay::Products,
             Local::Input(..)
             | Local::Known(_)
             | Local::Apply { .. }
@@ -137,11 +132,11 @@ pub(crate) fn way(step: &Step<Two>) -> Way<'_> {
             | Local::Block(_)
             | Local::Flat(..)
             | Local::Invert
-            | Local::Own(OwnLocal::Part { .. } | OwnLocal::AsOrder | OwnLocal::Then) => Way::Pieces,
+            | Local::Own(OwnLocal::Part { .. } | OwnLocal::AsOrder | OwnLocal::Then) => StepWay::Pieces,
         },
         Prim::Talk(talk) => match talk {
-            Talk::Reorder(reorder) => Way::Reorder(reorder),
-            Talk::MatMul(..) => Way::Products,
+            Talk::Reorder(reorder) => StepWay::Reorder(reorder),
+            Talk::MatMul(..) => StepWay::Products,
             Talk::ToWords(_)
             | Talk::Product(_)
             | Talk::Choose
@@ -151,14 +146,14 @@ pub(crate) fn way(step: &Step<Two>) -> Way<'_> {
             | Talk::Truncate { .. }
             | Talk::Block(_)
             | Talk::Flat(..)
-            | Talk::Open { .. } => Way::Pieces,
+            | Talk::Open { .. } => StepWay::Pieces,
             Talk::Own(own) => match own {
-                OwnTalk::Encrypted(layer) => Way::Encrypted(layer),
+                OwnTalk::Encrypted(layer) => StepWay::Encrypted(layer),
                 OwnTalk::ToBits(_)
                 | OwnTalk::Rows(_)
                 | OwnTalk::Widen
                 | OwnTalk::Rectify { .. }
-                | OwnTalk::Extend(_) => Way::Pieces,
+                | OwnTalk::Extend(_) => StepWay::Pieces,
             },
         },
     }

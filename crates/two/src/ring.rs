@@ -144,7 +144,7 @@ pub(crate) fn unpack_few(bytes: &[u8], count: usize, bits: u32) -> (Vec<u8>, &[u
     (out, rest)
 }
 
-/// Appends numbers of so many bits, at most 32; each call begins a byte.
+/// Appends numbers of `bits` bits, at most 32; each call begins a byte.
 pub(crate) fn pack_words(words: &[u32], bits: u32, out: &mut Vec<u8>) {
     if bits == 32 {
         return out.extend(words.iter().flat_map(|word| word.to_le_bytes()));

@@ -3,7 +3,7 @@
 use crate::prim::{OwnLocal, OwnTalk, Two};
 use hushwire_circuit::{Program, planes::plane_bytes};
 use hushwire_compute::Scalar;
-use hushwire_plan::{Local, Prim, Reorder, Size, Step, Talk, wires};
+use hushwire_plan::{Local, PlanStep, Prim, Reorder, Size, Talk, wires};
 
 /// LOCAL: bytes of a circuit's register in a program: places where it is written and read.
 pub(crate) const REGISTER: u64 = 32;
@@ -31,7 +31,7 @@ pub(crate) fn size_bytes(size: Size) -> u64 {
 }
 
 /// Bytes that a step takes.
-pub(crate) struct Room {
+pub(crate) struct StepRoom {
     /// The plan's lists for it. Programs of bits have a row, and steps of one kind share them.
     pub(crate) lists: u64,
     /// Its value. The plan has what it knows.
@@ -41,15 +41,15 @@ pub(crate) struct Room {
     pub(crate) work: u64,
 }
 
-/// The memory of a step that reads values of these sizes, with the work on so many of its rows.
+/// The memory of a step that reads values of these sizes, with the work on `rows` of its rows.
 /// Every kind of step has its own.
-pub(crate) fn room(step: &Step<Two>, reads: &[Size], rows: usize) -> Room {
+pub(crate) fn room(step: &PlanStep<Two>, reads: &[Size], rows: usize) -> StepRoom {
     let (n, made) = (rows as u64, step.size.rows() as u64);
     let part = |size: Size| size_bytes(size.with_rows(rows));
-    let work = |work: u64| Room { lists: STEP, value: size_bytes(step.size), work };
+    let work = |work: u64| StepRoom { lists: STEP, value: size_bytes(step.size), work };
     let tensor = |scalar: Scalar, times: u64| {
         let value = tensor_bytes(scalar, step.size.rows());
-        Room { value, ..work(times * value) }
+        StepRoom { value, ..work(times * value) }
     };
     let block = |program: &Program| {
         let read: u64 = reads.iter().map(|size| part(*size)).sum();
@@ -59,7 +59,7 @@ pub(crate) fn room(step: &Step<Two>, reads: &[Size], rows: usize) -> Room {
     let flat = |program: &Program| {
         let bits = program.input_bits() + program.output_bits();
         let registers = program.registers() as u64;
-        Room {
+        StepRoom {
             lists: STEP + REGISTER * registers,
             ..work(4 * bits as u64 + wires(program, 1, 1) + registers)
         }
@@ -69,9 +69,9 @@ pub(crate) fn room(step: &Step<Two>, reads: &[Size], rows: usize) -> Room {
             // Elements on their way to planes.
             Local::Input(_, Size::Bits(..)) | Local::AsBits => work(2 * size_bytes(step.size).max(8 * made)),
             Local::Known(known) => {
-                Room { lists: STEP + tensor_bytes(known.scalar(), known.len()), ..work(0) }
+                StepRoom { lists: STEP + tensor_bytes(known.scalar(), known.len()), ..work(0) }
             }
-            Local::Pick(picks) => Room { lists: STEP + 8 * picks.len() as u64, ..work(0) },
+            Local::Pick(picks) => StepRoom { lists: STEP + 8 * picks.len() as u64, ..work(0) },
             Local::Input(..)
             | Local::AsWords(_)
             | Local::Narrow(_)

@@ -4,33 +4,33 @@ use crate::{
     TwoError,
     encrypted::within,
     engine::{Brought, Own},
-    form::Form,
+    form::StepValue,
     plan::{Plan, Spent},
-    prim::{Input, Two, Way, way},
+    prim::{PlanInput, StepWay, Two, way},
 };
 use hushwire_compute::Tensor;
 use hushwire_machine::Cost;
-use hushwire_plan::{Step, Values, Wave, local};
+use hushwire_plan::{LiveValues, PlanStep, Wave, local};
 use std::{collections::BTreeMap, time::Instant};
 
 /// The values of a plan under way.
-pub(crate) struct Run<'p> {
+pub(crate) struct PlanRun<'p> {
     index: usize,
     pub(crate) plan: &'p Plan,
     brought: Brought,
-    values: Values<'p, Two>,
-    /// Of nodes.
+    values: LiveValues<'p, Two>,
+    /// What each node took.
     pub(crate) spent: BTreeMap<usize, Spent>,
 }
 
-impl<'p> Run<'p> {
+impl<'p> PlanRun<'p> {
     /// `own` are this party's inputs, in order.
     pub(crate) fn new(index: usize, plan: &'p Plan, own: Vec<Tensor>) -> Result<Self, TwoError> {
         let expected = plan.inputs.iter().filter(|input| input.owner == index).count();
         if own.len() != expected {
             return Err(TwoError::Inputs { found: own.len(), expected });
         }
-        let fits = |input: &Input, tensor: &Tensor| {
+        let fits = |input: &PlanInput, tensor: &Tensor| {
             tensor.scalar() == input.scalar && tensor.lengths() == &input.lengths[..]
         };
         let (mut brought, mut own) = (vec![], own.into_iter().enumerate());
@@ -46,7 +46,7 @@ impl<'p> Run<'p> {
                 within(weights, &layer.linear)?;
             }
         }
-        Ok(Run { index, plan, brought, values: Values::new(&plan.steps), spent: BTreeMap::new() })
+        Ok(PlanRun { index, plan, brought, values: LiveValues::new(&plan.steps), spent: BTreeMap::new() })
     }
 
     pub(crate) fn done(&self) -> usize {
@@ -66,7 +66,7 @@ impl<'p> Run<'p> {
     }
 
     /// A step, or a part of it, took the time since then.
-    pub(crate) fn took(&mut self, step: &Step<Two>, begun: Instant, cost: Cost) {
+    pub(crate) fn took(&mut self, step: &PlanStep<Two>, begun: Instant, cost: Cost) {
         took(&mut self.spent, step, begun, cost);
     }
 
@@ -80,17 +80,17 @@ impl<'p> Run<'p> {
         self.values.end(wave);
     }
 
-    pub(crate) fn outputs(self) -> Vec<Form> {
+    pub(crate) fn outputs(self) -> Vec<StepValue> {
         self.values.outputs()
     }
 }
 
-fn took(spent: &mut BTreeMap<usize, Spent>, step: &Step<Two>, begun: Instant, cost: Cost) {
+fn took(spent: &mut BTreeMap<usize, Spent>, step: &PlanStep<Two>, begun: Instant, cost: Cost) {
     let (spent, time) = (spent.entry(step.node).or_default(), begun.elapsed());
     spent.all += time;
     spent.cost.rounds += cost.rounds;
     spent.cost.bytes_sent += cost.bytes_sent;
-    if matches!(way(step), Way::Products | Way::Encrypted(_)) {
+    if matches!(way(step), StepWay::Products | StepWay::Encrypted(_)) {
         spent.products += time;
     }
 }

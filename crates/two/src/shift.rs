@@ -1,15 +1,17 @@
 //! Numbers without their lower bits.
 //!
-//! With u = x + offset, which has no sign, u = u_0 + u_1 − 2^ℓ w, and ⌊u / 2^s⌋ = (u_0 ≫ s) + (u_1 ≫ s) + c − 2^(ℓ−s) w, where c is the carry out of
-//! the lowest s bits and w that out of all ℓ. One comparison in two parts has both; where the highest bit of u is 0, w is m_0 ∨ m_1 of the
-//! shares' highest bits.
+//! With u = x + offset, which has no sign, u = u_0 + u_1 − 2^ℓ w, and ⌊u / 2^s⌋ = (u_0 ≫ s) + (u_1
+//! ≫ s) + c − 2^(ℓ−s) w, where c is the carry out of the lowest s bits and w that out of all ℓ. One
+//! comparison in two parts has both; where the highest bit of u is 0, w is m_0 ∨ m_1 of the shares'
+//! highest bits.
 //!
-//! **Source.** D. Rathee et al., "CrypTFlow2", CCS 2020, section 4; the form for known signs: Z. Huang et al., "Cheetah", USENIX Security 2022, section 5.
+//! **Source.** D. Rathee et al., "CrypTFlow2", CCS 2020, section 4; the form for known signs: Z.
+//! Huang et al., "Cheetah", USENIX Security 2022, section 5.
 
 use crate::{
-    compare::Part,
-    kit::{Kit, Run},
-    ops::Made,
+    compare::ComparePart,
+    kit::{Kit, OtRun},
+    ops::Operated,
     ring::mask,
 };
 use hushwire_block::Wiped;
@@ -32,14 +34,14 @@ impl Kit {
         ring: u32,
         by: u32,
         sign: Sign,
-    ) -> Made<Wiped<Vec<u64>>> {
+    ) -> Operated<Wiped<Vec<u64>>> {
         if by == 0 {
             return Ok(Wiped::new(x.to_vec()));
         }
         let u = self.offset(x, ring, sign);
-        let mut parts = vec![Part::order(by)];
+        let mut parts = vec![ComparePart::order(by)];
         if !sign.is_known() {
-            parts.push(Part { from: by, bits: ring - by, equal: true });
+            parts.push(ComparePart { from: by, bits: ring - by, equal: true });
         }
         let mut orders = self.carries(&u, &parts).await.into_iter();
         let low = orders.next().expect("a part each").greater;
@@ -47,7 +49,7 @@ impl Kit {
             None => top(&u, ring),
             Some(high) => {
                 let equal = high.equal.expect("it was asked for");
-                let through = self.and(&equal, &low, &[Run { count: low.len(), width: 1 }]).await;
+                let through = self.and(&equal, &low, &[OtRun { count: low.len(), width: 1 }]).await;
                 let mut wrap = high.greater;
                 wrap.iter_mut().zip(&through[..]).for_each(|(wrap, t)| *wrap ^= t);
                 wrap
@@ -61,14 +63,15 @@ impl Kit {
         Ok(self.unwrapped(&y, &wrap, &products[1], ring, by, sign))
     }
 
-    /// The same, or one less: exact but for the carry out of the lowest bits. Only where the highest bit is known.
+    /// The same, or one less: exact but for the carry out of the lowest bits. Only where the
+    /// highest bit is known.
     pub(crate) async fn truncate_below(
         &mut self,
         x: &[u64],
         ring: u32,
         by: u32,
         sign: Sign,
-    ) -> Made<Wiped<Vec<u64>>> {
+    ) -> Operated<Wiped<Vec<u64>>> {
         assert!(sign.is_known(), "the cheap form is for numbers of a known sign");
         if by == 0 {
             return Ok(Wiped::new(x.to_vec()));
@@ -80,20 +83,21 @@ impl Kit {
         Ok(self.unwrapped(&y, &wrap, &products[0], ring, by, sign))
     }
 
-    /// Signed numbers without their `by` lowest bits, rounded towards −∞, and 0 in place of those below 0; modulo 2^(ring − by), which is all that
-    /// is left of them. One comparison in two parts has the carry out of the lowest bits and the sign.
-    pub(crate) async fn rectify(&mut self, x: &[u64], ring: u32, by: u32) -> Made<Wiped<Vec<u64>>> {
-        let parts = [Part::order(by), Part { from: by, bits: ring - 1 - by, equal: true }];
+    /// Signed numbers without their `by` lowest bits, rounded towards −∞, and 0 in place of those
+    /// below 0; modulo 2^(ring − by), which is all that is left of them. One comparison in two
+    /// parts has the carry out of the lowest bits and the sign.
+    pub(crate) async fn rectify(&mut self, x: &[u64], ring: u32, by: u32) -> Operated<Wiped<Vec<u64>>> {
+        let parts = [ComparePart::order(by), ComparePart { from: by, bits: ring - 1 - by, equal: true }];
         let mut orders = self.carries(x, &parts).await.into_iter();
         let [low, high] = [(); 2].map(|()| orders.next().expect("a part each"));
         let (low, equal) = (low.greater, high.equal.expect("it was asked for"));
-        let through = self.and(&equal, &low, &[Run { count: low.len(), width: 1 }]).await;
+        let through = self.and(&equal, &low, &[OtRun { count: low.len(), width: 1 }]).await;
         // The highest bit is 0: those of both shares and the carry into them.
         let mut keep = top(x, ring);
         let flip = u8::from(self.index == 0);
         let carries = high.greater.iter().zip(&through[..]);
         keep.iter_mut().zip(carries).for_each(|(keep, (g, t))| *keep ^= g ^ t ^ flip);
-        // Of the wrap of all bits nothing is left modulo 2^(ring − by).
+        // The wrap of all bits is 0 modulo 2^(ring − by).
         let left = ring - by;
         let products = self.bits_by_bits(&[&low], &[left - 1]).await?;
         let carry = low.iter().zip(&products[0][..]).map(|(b, p)| u64::from(*b).wrapping_sub(p << 1));
@@ -102,8 +106,9 @@ impl Kit {
         self.times_bit(&keep, &y, left).await
     }
 
-    /// Numbers in [0, 2^(ring − 1)) in the ring of `to` bits: with a highest bit of 0 shares wrap where one of theirs is 1.
-    pub(crate) async fn extend(&mut self, x: &[u64], ring: u32, to: u32) -> Made<Wiped<Vec<u64>>> {
+    /// Numbers in [0, 2^(ring − 1)) in the ring of `to` bits: with a highest bit of 0 shares wrap
+    /// where one of theirs is 1.
+    pub(crate) async fn extend(&mut self, x: &[u64], ring: u32, to: u32) -> Operated<Wiped<Vec<u64>>> {
         let top = top(x, ring);
         let products = self.bits_by_bits(&[&top], &[to - ring]).await?;
         let one = |((x, m), p): ((&u64, &u8), &u64)| {

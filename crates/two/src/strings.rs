@@ -2,8 +2,8 @@
 
 use crate::{
     distance::{Distance, PIECE},
-    form::{Form, Words},
-    moves::{Rows, walk_tallies},
+    form::{StepValue, WordShare},
+    moves::{ShareRows, walk_tallies},
     order::{number_bits, sorts},
     ring::packed,
     tally::Tally,
@@ -11,11 +11,11 @@ use crate::{
 };
 use hushwire_block::Wiped;
 use hushwire_circuit::{Planes, planes::plane_bytes, ranking};
-use hushwire_plan::{Key, Reorder, Size};
+use hushwire_plan::{KeyOrder, Reorder, Size};
 use std::ops::Range;
 
 /// Some bits of the keys of each row, the first key most significant, so that less comes first.
-pub(crate) fn strings(party: usize, keys: &[Key], reads: &[Form], bits: Range<usize>) -> Rows {
+pub(crate) fn strings(party: usize, keys: &[KeyOrder], reads: &[StepValue], bits: Range<usize>) -> ShareRows {
     let planes: Vec<(&Planes, usize, bool)> = keys
         .iter()
         .zip(reads)
@@ -35,20 +35,20 @@ pub(crate) fn strings(party: usize, keys: &[Key], reads: &[Form], bits: Range<us
             *own |= (u128::from(bytes[row / 8] >> (row % 8) & 1) ^ turned) << at;
         }
     }
-    Rows { widths: vec![bits.len() as u32], bits: true, own }
+    ShareRows { widths: vec![bits.len() as u32], bits: true, own }
 }
 
-/// Rows of a step's value, so many elements each.
-pub(crate) fn rows_of(form: &Form, inner: usize) -> Rows {
+/// Rows of a step's value, `inner` elements each.
+pub(crate) fn rows_of(form: &StepValue, inner: usize) -> ShareRows {
     match form {
-        Form::Words(words) => {
+        StepValue::Words(words) => {
             let own = Wiped::new(words.own.iter().map(|x| u128::from(*x)).collect());
-            Rows { widths: vec![words.ring; inner], bits: false, own }
+            ShareRows { widths: vec![words.ring; inner], bits: false, own }
         }
         form => {
             let planes = form.bits();
             let (width, elements) = (planes.width(), planes.instances());
-            let widths = Rows::columns_of(width * inner);
+            let widths = ShareRows::columns_of(width * inner);
             let rows = elements.checked_div(inner).unwrap_or(0);
             let mut own = Wiped::new(vec![0u128; rows * widths.len()]);
             for plane in 0..width {
@@ -59,17 +59,17 @@ pub(crate) fn rows_of(form: &Form, inner: usize) -> Rows {
                     own[element / inner * widths.len() + at / 128] |= bit << (at % 128);
                 }
             }
-            Rows { widths, bits: true, own }
+            ShareRows { widths, bits: true, own }
         }
     }
 }
 
 /// The reverse of [`rows_of`], of a value of this size.
-pub(crate) fn form_of(rows: &Rows, inner: usize, size: Size) -> Form {
+pub(crate) fn form_of(rows: &ShareRows, inner: usize, size: Size) -> StepValue {
     match size {
         Size::Words(ring, _) => {
             let own: Vec<u64> = rows.own.iter().map(|x| *x as u64).collect();
-            Form::Words(Words::new(ring, own))
+            StepValue::Words(WordShare::new(ring, own))
         }
         _ => {
             let (width, elements) = (size.width(), size.rows());
@@ -82,7 +82,7 @@ pub(crate) fn form_of(rows: &Rows, inner: usize, size: Size) -> Form {
                     bytes[element / 8] |= (bit as u8) << (element % 8);
                 }
             }
-            Form::of_bits(planes)
+            StepValue::of_bits(planes)
         }
     }
 }
@@ -118,7 +118,7 @@ fn shuffles(rows: usize, row: usize, stages: usize, distance: Distance) -> Lots 
     (0..stages).flat_map(|_| both()).map(|tally| vec![tally]).collect()
 }
 
-/// The costs of a step that moves so many rows, in the order of a run. Those of a sort are
+/// The costs of a step that moves `rows` rows, in the order of a run. The costs of a sort are
 /// estimates; all others are exact.
 pub(crate) fn lots(reorder: &Reorder, reads: &[Size], rows: usize, distance: Distance) -> Lots {
     let mut all = vec![];

@@ -15,9 +15,9 @@ pub(crate) const STEP: &str = "OTs ahead of their use";
 
 /// OTs and triples of pieces that share their rounds.
 pub(crate) struct Lot {
-    /// Of each piece.
+    /// The OTs and triples of each piece.
     pub(crate) pieces: Vec<(Cots, Stock)>,
-    /// Of making them, where a meter counts.
+    /// The cost of making them, where a meter counts.
     pub(crate) cost: Cost,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Supply {
     receiver: Receiver<SemiHonest>,
     /// Whether the sender's messages make chunks.
     silent: bool,
-    /// Tells what the peer says next: what is said one way is not always as long as what is said the other way.
+    /// Tells the length of what the peer sends next: messages are not always as long both ways.
     ledger: Ledger,
     home: Home,
     out: [Vec<u8>; 2],
@@ -71,7 +71,8 @@ impl Supply {
         Ok(Lot { pieces, cost: read(self.meter.as_ref(), &self.channel).since(before) })
     }
 
-    /// Lengths of the windows that the peer says while this party sends and receives so many OTs.
+    /// Lengths of the windows that the peer says while this party sends and receives these numbers
+    /// of OTs.
     fn heard(&mut self, sent: usize, received: usize, distance: Distance) -> Vec<usize> {
         let counts = if self.index == 0 { [sent, received] } else { [received, sent] };
         let [first, second] = self.ledger.windows(counts, distance);
@@ -93,7 +94,7 @@ impl Supply {
         Ok(Cots { delta: self.sender.delta(), q: q.into(), t: t.into() })
     }
 
-    /// So many triples, in whole bytes.
+    /// `count` triples, in whole bytes.
     fn triples(&mut self, distance: Distance, mut count: u64) -> Result<Stock, TwoError> {
         let mut stock = Stock::new();
         while count > 0 {

@@ -3,7 +3,7 @@
 use crate::{
     TwoError,
     engine::joined,
-    form::{Form, Words, column, planes_of_bits},
+    form::{StepValue, WordShare, column, planes_of_bits},
     kit::Kit,
     prim::{OwnTalk, Two},
     ring::{pack, packed, unpack},
@@ -12,24 +12,24 @@ use hushwire_block::Wiped;
 use hushwire_circuit::{Planes, planes::plane_bytes};
 use hushwire_compute::{Scalar, Tensor};
 use hushwire_gmw::Stock;
-use hushwire_plan::{Size, Step, Talk, flattened, gathered_bits, misplaced};
+use hushwire_plan::{PlanStep, Size, Talk, flattened, gathered_bits, misplaced};
 
 /// The value of a step that talks, or of some of its rows.
 pub(crate) async fn run(
     kit: &mut Kit,
     stock: Stock,
-    step: &Step<Two>,
-    reads: &[Form],
-) -> Result<Form, TwoError> {
+    step: &PlanStep<Two>,
+    reads: &[StepValue],
+) -> Result<StepValue, TwoError> {
     let numbers = |k: usize| &reads[k].words().own[..];
-    let words = |own: Wiped<Vec<u64>>| Ok(Form::Words(Words::new(step.size.ring(), own)));
-    let bits = |bits: Wiped<Vec<u8>>| Ok(Form::of_bits(planes_of_bits(&bits)));
+    let words = |own: Wiped<Vec<u64>>| Ok(StepValue::Words(WordShare::new(step.size.ring(), own)));
+    let bits = |bits: Wiped<Vec<u8>>| Ok(StepValue::of_bits(planes_of_bits(&bits)));
     let Some(talk) = step.talk() else { misplaced() };
     match talk {
         Talk::Own(OwnTalk::ToBits(program)) => {
             let x = reads[0].words();
             let made = kit.bits_of(&x.own, x.ring, program.clone(), stock).await?;
-            Ok(Form::of_bits(made))
+            Ok(StepValue::of_bits(made))
         }
         Talk::ToWords(_) => {
             let x = reads[0].bits();
@@ -61,19 +61,19 @@ pub(crate) async fn run(
         Talk::Block(program) => {
             let inputs = joined(&reads.iter().map(|form| &**form.bits()).collect::<Vec<_>>());
             let made = kit.circuit(program.clone(), &inputs, stock).await?;
-            Ok(Form::of_bits(made))
+            Ok(StepValue::of_bits(made))
         }
         Talk::Flat(program, size) => {
             let rows: Vec<Planes> = reads.iter().map(|form| flattened::<Two>(form.bits())).collect();
             let inputs = Planes::join(1, rows);
             let made = kit.circuit(program.clone(), &inputs, stock).await?;
-            Ok(Form::of_bits(gathered_bits::<Two>(&made, 0, *size)))
+            Ok(StepValue::of_bits(gathered_bits::<Two>(&made, 0, *size)))
         }
         Talk::Open { scalar, lengths } => {
             let share = share_bytes(&reads[0], scalar.bits());
             let into = share.len();
             let heard = kit.talk.exchange("opening", share.clone(), into).await;
-            Ok(Form::of_known(opened(&reads[0], *scalar, lengths, [&share, &heard])))
+            Ok(StepValue::of_known(opened(&reads[0], *scalar, lengths, [&share, &heard])))
         }
         // Those have messages of their own.
         Talk::Reorder(_) | Talk::Own(OwnTalk::Encrypted(_)) => misplaced(),
@@ -81,12 +81,12 @@ pub(crate) async fn run(
 }
 
 /// A share as it is opened.
-pub(crate) fn share_bytes(form: &Form, bits: usize) -> Vec<u8> {
+pub(crate) fn share_bytes(form: &StepValue, bits: usize) -> Vec<u8> {
     match form {
-        Form::Words(words) => pack(&words.own, bits as u32),
-        Form::Bits(planes) => (**planes).clone().trimmed().to_vec(),
-        Form::Known(_) => vec![],
-        Form::Order(_) => misplaced(),
+        StepValue::Words(words) => pack(&words.own, bits as u32),
+        StepValue::Bits(planes) => (**planes).clone().trimmed().to_vec(),
+        StepValue::Known(_) => vec![],
+        StepValue::Order(_) => misplaced(),
     }
 }
 
@@ -101,18 +101,18 @@ pub(crate) fn opened_bytes(scalar: Scalar, size: Size) -> usize {
 }
 
 /// The value of two shares that were opened, of which one is of this form.
-pub(crate) fn opened(form: &Form, scalar: Scalar, lengths: &[usize], shares: [&[u8]; 2]) -> Tensor {
+pub(crate) fn opened(form: &StepValue, scalar: Scalar, lengths: &[usize], shares: [&[u8]; 2]) -> Tensor {
     let n = lengths.iter().product::<usize>();
     match form {
-        Form::Known(tensor) => (**tensor).clone().reshaped(lengths),
-        Form::Words(_) => {
+        StepValue::Known(tensor) => (**tensor).clone().reshaped(lengths),
+        StepValue::Words(_) => {
             let bits = scalar.bits() as u32;
             assert_eq!(shares[0].len(), packed(n, bits as usize));
             let [a, b] = shares.map(|share| unpack(share, n, bits));
             let sums = a.iter().zip(b).map(|(a, b)| u128::from(a.wrapping_add(b)));
             Tensor::from_words(scalar, lengths, sums)
         }
-        Form::Bits(_) => {
+        StepValue::Bits(_) => {
             let mut planes = Planes::zeros(scalar.bits(), n);
             assert_eq!(shares[0].len(), scalar.bits() * plane_bytes(n));
             for share in shares {
@@ -120,6 +120,6 @@ pub(crate) fn opened(form: &Form, scalar: Scalar, lengths: &[usize], shares: [&[
             }
             Tensor::from_planes(scalar, lengths, &planes.trimmed())
         }
-        Form::Order(_) => misplaced(),
+        StepValue::Order(_) => misplaced(),
     }
 }

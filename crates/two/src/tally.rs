@@ -1,9 +1,9 @@
 //! The cost of operations, from sizes alone.
 
 use crate::{
-    compare::{Part, half, table_bytes},
-    kit::{Run, and_bytes, chunk_bytes, chunks},
-    ops::Shape,
+    compare::{ComparePart, half, table_bytes},
+    kit::{OtRun, and_bytes, chunk_bytes, chunks},
+    ops::MatrixShape,
     ring::{Holders, packed},
     shift::wrap_width,
 };
@@ -26,13 +26,14 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Of this party.
+    /// The cost for one party.
     #[must_use]
     pub fn cost(&self, party: usize) -> Cost {
         Cost { rounds: self.rounds, bytes_sent: self.bytes[party] }
     }
 
-    /// OTs of both directions, a triple as two of them: as one that is sent and one that is received.
+    /// OTs of both directions, a triple as two of them: as one that is sent and one that is
+    /// received.
     #[must_use]
     pub fn ots(&self) -> usize {
         self.cots[0] + self.cots[1] + 2 * self.triples as usize
@@ -75,7 +76,7 @@ fn turns(rows: usize) -> [usize; 2] {
 }
 
 /// Products of choices with vectors of `each` numbers; the runs are those that each party sends.
-pub(crate) fn products(runs: [&[Run]; 2], each: usize) -> Tally {
+pub(crate) fn products(runs: [&[OtRun]; 2], each: usize) -> Tally {
     let cots = runs.map(|runs| runs.iter().map(|run| run.count).sum());
     let parts = runs.map(|runs| chunks(runs, each));
     let bytes = [0, 1].map(|i| parts[i].iter().map(|chunk| chunk_bytes(chunk, each) as u64).sum());
@@ -83,13 +84,13 @@ pub(crate) fn products(runs: [&[Run]; 2], each: usize) -> Tally {
     Tally::choices(cots).then(Tally { rounds, bytes, ..Tally::default() })
 }
 
-fn and(runs: &[Run]) -> Tally {
+fn and(runs: &[OtRun]) -> Tally {
     let count = runs.iter().map(|run| run.count).sum();
     Tally::choices([count; 2]).then(Tally::message([and_bytes(runs); 2]))
 }
 
 /// A comparison of numbers in parts.
-pub(crate) fn compare(rows: usize, parts: &[Part]) -> Tally {
+pub(crate) fn compare(rows: usize, parts: &[ComparePart]) -> Tally {
     let turns = turns(rows);
     let digits: Vec<Vec<_>> = parts.iter().map(|part| part.digits()).collect();
     let bits: u32 = digits.iter().flatten().map(|(_, d, _)| d).sum();
@@ -99,7 +100,7 @@ pub(crate) fn compare(rows: usize, parts: &[Part]) -> Tally {
         digits.iter().map(|tree| tree.iter().map(|(_, _, equal)| *equal).collect()).collect();
     while trees.iter().any(|tree| tree.len() > 1) {
         let joins = trees.iter().flat_map(|tree| tree.chunks_exact(2));
-        let runs: Vec<Run> = joins.map(|two| Run { count: rows, width: 1 + u32::from(two[0]) }).collect();
+        let runs: Vec<OtRun> = joins.map(|two| OtRun { count: rows, width: 1 + u32::from(two[0]) }).collect();
         all = all.then(and(&runs));
         trees.iter_mut().for_each(|tree| *tree = tree.chunks(2).map(|two| two[0]).collect());
     }
@@ -108,26 +109,26 @@ pub(crate) fn compare(rows: usize, parts: &[Part]) -> Tally {
 
 /// The highest bits of numbers.
 pub(crate) fn signs(rows: usize, ring: u32) -> Tally {
-    compare(rows, &[Part::order(ring - 1)])
+    compare(rows, &[ComparePart::order(ring - 1)])
 }
 
 pub(crate) fn less(rows: usize, ring: u32) -> Tally {
-    signs(3 * rows, ring).then(and(&[Run { count: rows, width: 1 }]))
+    signs(3 * rows, ring).then(and(&[OtRun { count: rows, width: 1 }]))
 }
 
 pub(crate) fn equal(rows: usize, ring: u32) -> Tally {
-    compare(rows, &[Part { from: 0, bits: ring, equal: true }])
+    compare(rows, &[ComparePart { from: 0, bits: ring, equal: true }])
 }
 
 pub(crate) fn times_bit(rows: usize, ring: u32) -> Tally {
-    let run = [Run { count: rows, width: ring }];
+    let run = [OtRun { count: rows, width: ring }];
     products([&run, &run], 1)
 }
 
 fn bits_by_bits(rows: usize, widths: impl Iterator<Item = u32>) -> Tally {
     let widths: Vec<u32> = widths.filter(|w| *w > 0).collect();
-    let runs =
-        turns(rows).map(|count| widths.iter().map(|width| Run { count, width: *width }).collect::<Vec<_>>());
+    let runs = turns(rows)
+        .map(|count| widths.iter().map(|width| OtRun { count, width: *width }).collect::<Vec<_>>());
     products([&runs[0], &runs[1]], 1)
 }
 
@@ -141,16 +142,16 @@ pub(crate) fn truncate(rows: usize, ring: u32, by: u32, sign: Sign) -> Tally {
     }
     let last = bits_by_bits(rows, [ring - 1, wrap_width(by, sign)].into_iter());
     if sign.is_known() {
-        return compare(rows, &[Part::order(by)]).then(last);
+        return compare(rows, &[ComparePart::order(by)]).then(last);
     }
-    let parts = [Part::order(by), Part { from: by, bits: ring - by, equal: true }];
-    compare(rows, &parts).then(and(&[Run { count: rows, width: 1 }])).then(last)
+    let parts = [ComparePart::order(by), ComparePart { from: by, bits: ring - by, equal: true }];
+    compare(rows, &parts).then(and(&[OtRun { count: rows, width: 1 }])).then(last)
 }
 
 /// Numbers from 0 on without lower bits, 0 in place of others.
 pub(crate) fn rectify(rows: usize, ring: u32, by: u32) -> Tally {
-    let parts = [Part::order(by), Part { from: by, bits: ring - 1 - by, equal: true }];
-    let sign = compare(rows, &parts).then(and(&[Run { count: rows, width: 1 }]));
+    let parts = [ComparePart::order(by), ComparePart { from: by, bits: ring - 1 - by, equal: true }];
+    let sign = compare(rows, &parts).then(and(&[OtRun { count: rows, width: 1 }]));
     let carry = bits_by_bits(rows, [ring - by - 1].into_iter());
     sign.then(carry).then(times_bit(rows, ring - by))
 }
@@ -162,7 +163,7 @@ pub(crate) fn extend(rows: usize, ring: u32, to: u32) -> Tally {
 
 /// One bit more of signed numbers.
 pub(crate) fn widen(rows: usize, ring: u32) -> Tally {
-    compare(rows, &[Part::order(ring)])
+    compare(rows, &[ComparePart::order(ring)])
 }
 
 /// Without the carry out of the lowest bits.
@@ -170,7 +171,7 @@ pub(crate) fn truncate_below(rows: usize, by: u32, sign: Sign) -> Tally {
     if by == 0 { Tally::default() } else { bits_by_bits(rows, [wrap_width(by, sign)].into_iter()) }
 }
 
-pub(crate) fn matmul(shape: Shape, holders: [Holders; 2], ring: u32) -> Tally {
+pub(crate) fn matmul(shape: MatrixShape, holders: [Holders; 2], ring: u32) -> Tally {
     let [rows, inner, columns] = shape;
     let [a, b] = holders;
     if columns > rows {
@@ -187,13 +188,13 @@ pub(crate) fn multiply(rows: usize, each: usize, holders: [Holders; 2], ring: u3
 /// Bits of `entries` numbers as choices.
 fn crossed(entries: usize, each: usize, [a, b]: [Holders; 2], ring: u32) -> Tally {
     let runs = [0, 1].map(|sender: usize| {
-        let run = |i| Run { count: entries, width: ring - i };
+        let run = |i| OtRun { count: entries, width: ring - i };
         if a[sender] && b[1 - sender] { (0..ring).map(run).collect() } else { vec![] }
     });
     products([&runs[0], &runs[1]], each)
 }
 
-/// A circuit on so many rows.
+/// A circuit on `rows` rows.
 pub(crate) fn circuit(program: &Program, rows: usize) -> Tally {
     if rows == 0 || program.ands() == 0 {
         return Tally::default();

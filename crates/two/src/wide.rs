@@ -4,9 +4,9 @@
 //! number.
 
 use crate::{
-    blocks::Blocks,
-    compare::{Part, half},
-    kit::{Kit, STRIP, Side},
+    blocks::WipedBlocks,
+    compare::{ComparePart, half},
+    kit::{Kit, OtSide, STRIP},
     ring::{Packer, Unpacker, packed},
     tally::Tally,
 };
@@ -38,7 +38,7 @@ fn limbs(x: &[u128], bits: u32) -> Vec<Wiped<Vec<u64>>> {
     (0..bits.div_ceil(64).max(1)).map(limb).collect()
 }
 
-/// The cost of numbers from so many bits.
+/// The cost of numbers from `bits` bits.
 pub(crate) fn words_tally(rows: usize, bits: u32) -> Tally {
     let count = [half(rows), rows - half(rows)];
     let said: u32 = (1..=bits).sum();
@@ -46,9 +46,9 @@ pub(crate) fn words_tally(rows: usize, bits: u32) -> Tally {
     Tally::choices(cots).then(Tally::message(count.map(|n| packed(n, said as usize))))
 }
 
-/// The cost of comparisons of numbers of so many bits.
+/// The cost of comparisons of numbers of `bits` bits.
 pub(crate) fn less_tally(rows: usize, bits: u32) -> Tally {
-    crate::tally::compare(rows, &[Part::order(bits)])
+    crate::tally::compare(rows, &[ComparePart::order(bits)])
 }
 
 impl Kit {
@@ -61,7 +61,7 @@ impl Kit {
         let mut choices = Wiped::new(Vec::with_capacity(received.len() * bits as usize));
         (0..bits).for_each(|i| choices.extend(received.clone().map(|row| bit(i, row))));
         let (q, t) = self.choose(&choices, sent.len() * bits as usize).await;
-        // Of bit i the product of both shares is needed modulo 2^(bits − i).
+        // The product of both shares of bit i is needed modulo 2^(bits − i).
         let mut out = Wiped::new(vec![0u128; n]);
         let mut add = |i: u32, row: usize, product: u128| {
             let number = u128::from(bit(i, row)).wrapping_sub(product << 1);
@@ -70,15 +70,15 @@ impl Kit {
         let said: u32 = (1..=bits).sum();
         let mut packer = Packer::new(packed(sent.len(), said as usize));
         let room = sent.len().max(received.len()).min(STRIP);
-        let [mut keys, mut zeros, mut ones] = [(); 3].map(|()| Blocks::zeros(room));
+        let [mut keys, mut zeros, mut ones] = [(); 3].map(|()| WipedBlocks::zeros(room));
         for i in 0..bits {
             for strip in strips(sent.len()) {
                 let (n, first) = (strip.len(), i as usize * sent.len() + strip.start);
-                let tweak = self.tweaks(Side::Sent, n);
+                let tweak = self.tweaks(OtSide::Sent, n);
                 q.keys(first..first + n, &mut keys[..n]);
-                self.hash(Side::Sent, tweak, &keys[..n], &mut zeros[..n]);
+                self.hash(OtSide::Sent, tweak, &keys[..n], &mut zeros[..n]);
                 keys[..n].iter_mut().for_each(|key| *key ^= self.delta());
-                registry::strand(1, || self.hash(Side::Sent, tweak, &keys[..n], &mut ones[..n]));
+                registry::strand(1, || self.hash(OtSide::Sent, tweak, &keys[..n], &mut ones[..n]));
                 for (k, row) in strip.clone().enumerate() {
                     let [zero, one] = [&zeros, &ones].map(|pads| pads[k].to_u128());
                     let row = sent.start + row;
@@ -94,8 +94,8 @@ impl Kit {
         for i in 0..bits {
             for strip in strips(received.len()) {
                 let (n, first) = (strip.len(), i as usize * received.len() + strip.start);
-                let tweak = self.tweaks(Side::Received, n);
-                self.hash(Side::Received, tweak, &t[first..first + n], &mut zeros[..n]);
+                let tweak = self.tweaks(OtSide::Received, n);
+                self.hash(OtSide::Received, tweak, &t[first..first + n], &mut zeros[..n]);
                 for (k, row) in strip.enumerate() {
                     let chosen = u128::from(choices[first + k]).wrapping_neg();
                     let said = pull(&mut unpacker, bits - i) & chosen;
@@ -106,7 +106,7 @@ impl Kit {
         out
     }
 
-    /// x < y of numbers of so many bits that are shared modulo 2^(bits + 1).
+    /// x < y of numbers of `bits` bits that are shared modulo 2^(bits + 1).
     pub(crate) async fn wide_less(&mut self, x: &[u128], y: &[u128], bits: u32) -> Wiped<Vec<u8>> {
         let apart = |(x, y): (&u128, &u128)| x.wrapping_sub(*y) & mask(bits + 1);
         let difference: Wiped<Vec<u128>> = Wiped::new(x.iter().zip(y).map(apart).collect());
@@ -118,7 +118,7 @@ impl Kit {
 
     async fn wide_carries(&mut self, limbs: &[Wiped<Vec<u64>>], bits: u32) -> Wiped<Vec<u8>> {
         let limbs: Vec<&[u64]> = limbs.iter().map(|limb| &limb[..]).collect();
-        self.carries_of(&limbs, &[Part::order(bits)]).await.remove(0).greater
+        self.carries_of(&limbs, &[ComparePart::order(bits)]).await.remove(0).greater
     }
 }
 

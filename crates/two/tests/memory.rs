@@ -1,4 +1,5 @@
-//! Memory of a run beside what its plan says. Every case is a process of its own, whose peak the system tells.
+//! Memory of a run beside what its plan says. Every case is a process of its own, whose peak the
+//! system tells.
 #![cfg(target_os = "linux")]
 
 use hushwire_aes::Backend;
@@ -10,7 +11,8 @@ use hushwire_testkit::{case, peak, took};
 use hushwire_two::{Distance, Party, Plan, Products};
 use std::{thread, time::Duration};
 
-/// Kinds of steps: rows, and a computation on columns x and y of them. Each also runs with a quarter of the rows.
+/// Kinds of steps: rows, and a computation on columns x and y of them. Each also runs with a
+/// quarter of the rows.
 const CASES: [(&str, u64, &str); 19] = [
     ("products", 1 << 18, "output z = x * y to m"),
     ("a sort", 1 << 13, "output z = permute(y, order(x)) to m"),
@@ -46,7 +48,8 @@ fn plan(body: &str, rows: u64) -> Plan {
     Plan::with(&computation, &[0, 1], &learns, Products::Ot).unwrap()
 }
 
-/// Two parties on threads; gives what a first run of a few rows took of memory, and what all of it took.
+/// Two parties on threads; gives what a first run of a few rows took of memory, and what all of it
+/// took.
 fn measured(body: &str, rows: u64) -> [u64; 2] {
     let first = plan("output z = x * y to m", 64);
     let ids = [PartyId(0), PartyId(1)];
@@ -93,11 +96,12 @@ fn one_case() {
     }
 }
 
-/// The memory taken is at most so much more than was stated: what an allocator keeps for each thread is part of it.
+/// The memory taken is at most so much more than was stated: what an allocator keeps for each
+/// thread is part of it.
 const MOST: f64 = 1.25;
 const SLACK: u64 = 4 << 20;
 
-/// Peaks of processes of their own, a case each: what a party took, and what its plan said.
+/// Peaks of processes of their own, a case each: what a party took, and what its plan stated.
 fn compare(cases: impl Iterator<Item = (usize, u64)>) {
     let mut wrong = vec![];
     for (case, rows) in cases {
@@ -136,7 +140,8 @@ fn every_kind_of_step_takes_what_its_plan_says() {
     compare((0..CASES.len()).flat_map(sizes));
 }
 
-/// A statement that follows the rows: a plan of four times as many states about as many times the memory, or less where pieces bound it.
+/// A statement that follows the rows: a plan of four times as many states about as many times the
+/// memory, or less where pieces bound it.
 #[test]
 fn statements_grow_with_rows() {
     for (name, _, body) in &CASES[..CASES.len() - 1] {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::prose::{self, Fence, Layout};
 use crate::source::{self, Comment};
-use crate::{COLUMNS, circles, links, names, tree};
+use crate::{COLUMNS, circles, floors, links, names, tree};
 
 /// The pseudo-crate of pages in Markdown.
 const PAGES: &str = "docs";
@@ -67,6 +67,9 @@ pub(crate) fn check(given: &[&str]) -> Result<(), String> {
     for place in &places {
         findings.extend(styles(place)?.iter().map(Finding::to_string));
         findings.extend(circles_of(place)?);
+        if place == PAGES {
+            findings.extend(floors::wrong()?);
+        }
     }
     if given.is_empty() {
         findings.extend(names::shared()?);

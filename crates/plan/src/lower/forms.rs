@@ -1,7 +1,7 @@
 //! The forms of nodes' values, and the ways between them.
 
-use super::{Lower, Lowered};
-use crate::{Backend, Local, Picks, Run, Size, Slot, Talk};
+use super::{Lowered, PlanLowering};
+use crate::{Backend, Local, PickRun, Picks, Size, Slot, Talk};
 use hushwire_compute::{Op, Scalar};
 
 /// The steps that have a node's value, a form each.
@@ -60,7 +60,7 @@ impl Forms {
     }
 }
 
-impl<B: Backend> Lower<'_, B> {
+impl<B: Backend> PlanLowering<'_, B> {
     /// The forms that a node has so far.
     pub fn forms(&self, at: usize) -> Forms {
         self.forms[at]
@@ -182,14 +182,14 @@ impl<B: Backend> Lower<'_, B> {
         if self.elements(at)? < 2 || !self.repeated(at, &mut runs)? {
             return Ok(self.step(prim(), vec![slot]));
         }
-        let of = |(from, (_, len)): (usize, &(Slot, usize))| Run::Steps { from, step: 0, len: *len };
+        let of = |(from, (_, len)): (usize, &(Slot, usize))| PickRun::Steps { from, step: 0, len: *len };
         let picks = Picks::of_runs(runs.iter().enumerate().map(of));
         let elements = runs.iter().map(|(slot, _)| self.step(prim(), vec![*slot])).collect();
         Ok(self.pick(picks, elements))
     }
 
     /// Appends the single known elements of which a value is made, each with the times that it
-    /// stands there; false if it is made otherwise.
+    /// is there; false if it is made otherwise.
     fn repeated(&self, at: usize, runs: &mut Vec<(Slot, usize)>) -> Lowered<bool> {
         let node = &self.computation.nodes()[at];
         match (&node.op, &node.arguments[..]) {
@@ -210,7 +210,7 @@ impl<B: Backend> Lower<'_, B> {
         }
     }
 
-    /// Numbers from 0 on as so many bits, with zeros above.
+    /// Numbers from 0 on as `to` bits, with zeros above.
     pub(crate) fn wider(&mut self, slot: Slot, to: usize) -> Slot {
         let from = self.size(slot).width();
         if from == to {
@@ -225,7 +225,7 @@ impl<B: Backend> Lower<'_, B> {
         if from == to {
             return slot;
         }
-        let one = Run::Steps { from: 0, step: 0, len: to.iter().product() };
+        let one = PickRun::Steps { from: 0, step: 0, len: to.iter().product() };
         self.pick(Picks::of_runs([one]), vec![slot])
     }
 

@@ -13,7 +13,10 @@ mod windows;
 
 pub use forms::Forms;
 
-use crate::{Backend, Local, Picks, Prim, Size, Slot, Step, Steps, prim::Same};
+use crate::{
+    Backend, Local, Picks, PlanStep, PlanSteps, Prim, Size, Slot,
+    prim::{Facts, Same},
+};
 use hushwire_circuit::Program;
 use hushwire_compute::{
     Computation, ComputeError, Node, Op, Range, Scalar, Tensor, Value,
@@ -26,13 +29,13 @@ use std::{
 };
 
 /// The lowering of a computation, under way.
-pub struct Lower<'a, B: Backend> {
+pub struct PlanLowering<'a, B: Backend> {
     /// The state that the back end keeps meanwhile.
     pub backend: B,
     /// The computation.
     pub computation: &'a Computation,
     /// The steps so far.
-    pub steps: Vec<Step<B>>,
+    pub steps: Vec<PlanStep<B>>,
     forms: Vec<Forms>,
     /// Blocks that were made before: an operation, its operands' scalars and those built in.
     blocks: HashMap<BlockKey, Arc<Program>>,
@@ -54,11 +57,11 @@ fn refuse(cause: impl Into<String>, remedy: &str) -> ComputeError {
     ComputeError::Type { cause: cause.into(), remedy: remedy.into() }
 }
 
-impl<'a, B: Backend> Lower<'a, B> {
+impl<'a, B: Backend> PlanLowering<'a, B> {
     /// Nothing yet.
     #[must_use]
     pub fn new(computation: &'a Computation, backend: B) -> Self {
-        Lower {
+        PlanLowering {
             backend,
             computation,
             steps: vec![],
@@ -76,7 +79,7 @@ impl<'a, B: Backend> Lower<'a, B> {
     /// # Errors
     /// A length has no number yet, an operation that the back end does not run, or a plan that is
     /// larger than it may be.
-    pub fn plan(mut self) -> Result<(Steps<B>, B), B::Refusal> {
+    pub fn plan(mut self) -> Result<(PlanSteps<B>, B), B::PlanRefusal> {
         let mut inputs = 0..;
         for (at, node) in self.computation.nodes().iter().enumerate() {
             self.now = at;
@@ -95,8 +98,8 @@ impl<'a, B: Backend> Lower<'a, B> {
 
     /// The steps so far from which these values come.
     #[must_use]
-    pub fn into_steps(self, outputs: Vec<Slot>) -> (Steps<B>, B) {
-        (Steps::needed(self.steps, outputs), self.backend)
+    pub fn into_steps(self, outputs: Vec<Slot>) -> (PlanSteps<B>, B) {
+        (PlanSteps::needed(self.steps, outputs), self.backend)
     }
 
     /// Bits of the ring of a scalar's numbers.
@@ -108,18 +111,15 @@ impl<'a, B: Backend> Lower<'a, B> {
     pub fn step(&mut self, prim: impl Into<Prim<B>>, reads: Vec<Slot>) -> Slot {
         let prim = prim.into();
         let slot = self.steps.len();
-        if let Some(same) = prim.same() {
+        let sizes: Vec<Size> = reads.iter().map(|slot| self.steps[*slot].size).collect();
+        let Facts { size, rows, same } = prim.facts(&sizes);
+        if let Some(same) = same {
             match self.made.entry((same, reads.clone())) {
                 Entry::Occupied(made) => return *made.get(),
                 Entry::Vacant(place) => *place.insert(slot),
             };
         }
-        let sizes: Vec<Size> = reads.iter().map(|slot| self.steps[*slot].size).collect();
-        let size = match &prim {
-            Prim::Local(local) => local.size(&sizes),
-            Prim::Talk(talk) => talk.size(&sizes),
-        };
-        self.steps.push(Step { prim, reads, size, node: self.now });
+        self.steps.push(PlanStep { prim, reads, size, rows, node: self.now });
         B::added(self);
         slot
     }

@@ -1,11 +1,11 @@
 //! Operations on numbers of a ring.
 
-use super::{Forms, Lower, Lowered};
+use super::{Forms, Lowered, PlanLowering};
 use crate::{Backend, Local, Sign, Slot, Talk};
 use hushwire_compute::{Comparison, Node, Op, Scalar, Tensor};
 use std::sync::Arc;
 
-impl<B: Backend> Lower<'_, B> {
+impl<B: Backend> PlanLowering<'_, B> {
     /// The step on numbers of a ring, or nothing where it is better done otherwise.
     pub(super) fn number(
         &mut self,

@@ -1,10 +1,10 @@
 //! Orders of rows, and values moved by them.
 
-use super::{Forms, Lower, Lowered};
-use crate::{Backend, Key, Local, Reorder, Slot};
+use super::{Forms, Lowered, PlanLowering};
+use crate::{Backend, KeyOrder, Local, Reorder, Slot};
 use hushwire_compute::{Node, Op, Scalar};
 
-impl<B: Backend> Lower<'_, B> {
+impl<B: Backend> PlanLowering<'_, B> {
     /// The step of an operation on orders; `None` for other operations.
     pub(super) fn ordering(&mut self, node: &Node, args: &[usize], to: &[usize]) -> Lowered<Option<Forms>> {
         Ok(Some(match &node.op {
@@ -52,7 +52,7 @@ impl<B: Backend> Lower<'_, B> {
     /// As [`Self::bits`].
     pub fn sort(&mut self, args: &[usize], descending: &[bool]) -> Lowered<Slot> {
         let reads = args.iter().map(|a| self.bits(*a)).collect::<Lowered<Vec<Slot>>>()?;
-        let key = |(a, descending): (&usize, &bool)| Key {
+        let key = |(a, descending): (&usize, &bool)| KeyOrder {
             signed: self.scalar(*a).is_signed(),
             descending: *descending,
         };

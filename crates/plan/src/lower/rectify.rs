@@ -1,15 +1,15 @@
 //! Rectifiers: maxima with 0 that a back end computes in a step of its own. If the lowest bits are
 //! shifted out next, the same step drops them.
 //!
-//! `max(x, 0) >> by` is computed where the shift stands, if nothing else reads the maximum. So is
+//! `max(x, 0) >> by` is computed where the shift is, if nothing else reads the maximum. So is
 //! `max(pool(x), 0) >> by`. Its pool compares numbers without their lowest bits: the result is the
 //! same, and the compared numbers are shorter.
 
-use super::{Forms, Lower, Lowered};
+use super::{Forms, Lowered, PlanLowering};
 use crate::Backend;
 use hushwire_compute::{Node, Op, Reduction};
 
-impl<B: Backend> Lower<'_, B> {
+impl<B: Backend> PlanLowering<'_, B> {
     fn node_at(&self, at: usize) -> &Node {
         &self.computation.nodes()[at]
     }

@@ -1,13 +1,13 @@
 //! Reductions and scans along an axis, in as few rounds as a tree has levels.
 
-use super::{Forms, Lower, Lowered};
+use super::{Forms, Lowered, PlanLowering};
 use crate::{Axis, Backend, Local, Picks, Size, Slot, Talk};
 use hushwire_compute::{Comparison, Node, Op, Reduction, Scalar, Scan, Tensor};
 
 /// Places of elements that are compared with each other or joined, as many in each series.
 pub(super) type Series = Vec<Vec<usize>>;
 
-impl<B: Backend> Lower<'_, B> {
+impl<B: Backend> PlanLowering<'_, B> {
     pub(super) fn reduce(
         &mut self,
         reduction: Reduction,

@@ -8,7 +8,7 @@
 //!                       than a window has elements along it
 //! ```
 
-use super::{Forms, Lower, Lowered, series::Series};
+use super::{Forms, Lowered, PlanLowering, series::Series};
 use crate::{Backend, Local, Picks, Pooling, Prim, Sign, Size, Slot, Talk};
 use hushwire_compute::{Node, Op, Reduction, Scalar, Steps, back_end::pooled};
 use std::cmp::Ordering;
@@ -43,7 +43,7 @@ fn passes(lengths: &[usize], size: [u32; 2], steps: Steps) -> Option<Vec<Series>
     Some(all)
 }
 
-impl<B: Backend> Lower<'_, B> {
+impl<B: Backend> PlanLowering<'_, B> {
     pub(super) fn pool(
         &mut self,
         node: &Node,
@@ -112,7 +112,7 @@ impl<B: Backend> Lower<'_, B> {
     /// Sums of `count` elements of a value, by their number.
     pub(super) fn quotient(&mut self, sums: Slot, from: usize, count: usize) -> Forms {
         let (scalar, bits) = (self.scalar(from), self.scalar(from).bits());
-        // Of numbers from 0 on, towards 0 is towards −∞.
+        // For numbers from 0 on, towards 0 is towards −∞.
         let below_top = self.range(from).is_some_and(|r| {
             let most = r.high.checked_mul(count as i128);
             r.low >= 0 && most.is_some_and(|most| most >> (bits - 1) == 0)
@@ -221,7 +221,7 @@ impl<B: Backend> Lower<'_, B> {
         pooling: Pooling,
     ) -> Slot {
         let Pooling { planes, rows, columns } = pooling;
-        // Columns that are a stride apart stand together, so that a window's elements are runs of
+        // Columns that are a stride apart come together, so that a window's elements are runs of
         // bits.
         let turn = |column: usize| {
             let (phase, turns) = (column % columns.stride, columns.n % columns.stride);

@@ -57,7 +57,7 @@ mod two_core;
 pub(crate) use decode::{Decode, Shift, no_addition};
 pub use kind::Store;
 #[cfg(test)]
-pub(crate) use layout::Form;
+pub(crate) use layout::StoreForm;
 pub(crate) use layout::{Binned, DENSE, Layout};
 pub(crate) use module::Module;
 pub(crate) use store::Encoder;

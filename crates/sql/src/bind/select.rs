@@ -9,10 +9,11 @@ use super::{
     subquery::{attached, of_no_row},
 };
 use crate::{
-    SqlError,
-    error::At,
+    Fault,
+    error::{At, fault, refused_at, unsupported},
     logical::{Facts, Id, Ids, Key, Plan, conjuncts, map, reads},
 };
+use hushwire_fault::code;
 use hushwire_tables::{
     algebra::{Aggregate, Column, Expr, Function, Relation, Schema},
     plain::{Tables, evaluate},
@@ -78,7 +79,7 @@ impl<'q> Binder<'q> {
         order: &'q [ast::OrderByExpr],
         outer: Option<&Env<'_>>,
         exists: bool,
-    ) -> Result<Selected, SqlError> {
+    ) -> Result<Selected, Fault> {
         refuse_clauses(select)?;
         let (mut pool, scope) = self.from(&select.from, outer)?;
         let env = Env { scope: &scope, outer, barred: None };
@@ -102,7 +103,7 @@ impl<'q> Binder<'q> {
                     || reads(&condition).iter().any(|id| made.iter().any(|s| s.id == *id))
                 {
                     let clause = "a column of the query around beside a subquery";
-                    return Err(SqlError::unsupported(at, clause));
+                    return Err(unsupported(at, clause));
                 } else {
                     correlated.push((condition, at));
                 }
@@ -143,7 +144,7 @@ impl<'q> Binder<'q> {
         if !correlated.is_empty() && !windows.is_empty() {
             // A window spans the rows that match one row of the enclosing query; here it would span
             // all rows.
-            return Err(SqlError::unsupported(select, "a window function in a correlated subquery"));
+            return Err(unsupported(select, "a window function in a correlated subquery"));
         }
 
         let mut plan = plan;
@@ -153,7 +154,7 @@ impl<'q> Binder<'q> {
             let by_query = !keys.is_empty() || outer.is_none();
             plan = self.grouped(plan, keys, &mut correlated, &own, &figures, by_query, &mut groups)?;
         }
-        let rewritten = |binder: &Self, expr: &Expr, at: At| -> Result<Expr, SqlError> {
+        let rewritten = |binder: &Self, expr: &Expr, at: At| -> Result<Expr, Fault> {
             if !grouped {
                 return Ok(expr.clone());
             }
@@ -165,9 +166,8 @@ impl<'q> Binder<'q> {
                 None => Ok(made),
                 Some(id) => {
                     let at = binder.named.get(&id).copied().filter(|at| at.0.is_some()).unwrap_or(at);
-                    let cause =
-                        format!("{} is neither in GROUP BY nor in an aggregate", binder.columns.of(id).name);
-                    Err(SqlError::at(at, cause, "group by it, or write MIN or MAX of it"))
+                    let name = &binder.columns.of(id).name;
+                    Err(fault(at, code::COLUMN_UNGROUPED, &[("column", name)]))
                 }
             }
         };
@@ -257,7 +257,7 @@ impl<'q> Binder<'q> {
         correlated: &mut [(Expr, At)],
         sorted: &[Key],
         at: At,
-    ) -> Result<Plan, SqlError> {
+    ) -> Result<Plan, Fault> {
         let mut keys: Vec<Id> = vec![];
         let inner = plan.ids();
         let by = correlated.iter().flat_map(|(e, _)| reads(e)).filter(|id| inner.contains(id));
@@ -268,7 +268,7 @@ impl<'q> Binder<'q> {
         }
         if sorted.iter().any(|key| !keys.contains(&key.id)) {
             let cause = "SELECT DISTINCT is ordered by what its list has not";
-            return Err(SqlError::at(at, cause, "order by columns of the list"));
+            return Err(refused_at(at, cause, "order by columns of the list"));
         }
         let firm = self.catalog.tables().iter().all(|table| table.parts.len() == 1);
         if firm && Facts::of(&plan, self.catalog).is_unique(&keys.iter().copied().collect()) {
@@ -289,12 +289,12 @@ impl<'q> Binder<'q> {
         Plan::Group { input: Box::new(input), keys: fewest, aggregates, asked }
     }
 
-    fn group_by(&mut self, select: &'q ast::Select, env: &Env<'_>) -> Result<Vec<Expr>, SqlError> {
+    fn group_by(&mut self, select: &'q ast::Select, env: &Env<'_>) -> Result<Vec<Expr>, Fault> {
         let ast::GroupByExpr::Expressions(all, modifiers) = &select.group_by else {
-            return Err(SqlError::unsupported(&select.group_by, "GROUP BY ALL"));
+            return Err(unsupported(&select.group_by, "GROUP BY ALL"));
         };
         if !modifiers.is_empty() {
-            return Err(SqlError::unsupported(&select.group_by, "GROUP BY with ROLLUP, CUBE or TOTALS"));
+            return Err(unsupported(&select.group_by, "GROUP BY with ROLLUP, CUBE or TOTALS"));
         }
         let mut keys = vec![];
         for key in all {
@@ -321,7 +321,7 @@ impl<'q> Binder<'q> {
                     }
                 }
                 (None, ast::Expr::Rollup(_) | ast::Expr::Cube(_) | ast::Expr::GroupingSets(_)) => {
-                    Err(SqlError::unsupported(key, "GROUP BY with ROLLUP, CUBE or GROUPING SETS"))
+                    Err(unsupported(key, "GROUP BY with ROLLUP, CUBE or GROUPING SETS"))
                 }
                 (None, key) => self.expr(env, &mut calls, key),
             }?;
@@ -344,7 +344,7 @@ impl<'q> Binder<'q> {
         figures: &[(Id, Aggregate)],
         asked: bool,
         groups: &mut Groups,
-    ) -> Result<Plan, SqlError> {
+    ) -> Result<Plan, Fault> {
         let mut more = vec![];
         for key in keys {
             let name = match &key {
@@ -369,7 +369,7 @@ impl<'q> Binder<'q> {
             };
             let Some((inner, outer)) = sides else {
                 let clause = "an aggregate in a subquery that is not correlated by columns that are equal";
-                return Err(SqlError::unsupported(*at, clause));
+                return Err(unsupported(*at, clause));
             };
             let id = self.id_of("key", inner, &mut more)?;
             if !groups.keys.iter().any(|(_, known)| *known == id) {
@@ -392,13 +392,13 @@ impl<'q> Binder<'q> {
         calls: &mut Calls<'q>,
         item: &'q ast::SelectItem,
         items: &mut Vec<Item>,
-    ) -> Result<(), SqlError> {
+    ) -> Result<(), Fault> {
         use ast::{SelectItem as S, SelectItemQualifiedWildcardKind as W};
         let at: At = item.into();
         let (expr, name) = match item {
             S::UnnamedExpr(expr) => (expr, name_of(expr)),
             S::ExprWithAlias { expr, alias } => (expr, alias.value.clone()),
-            S::ExprWithAliases { .. } => return Err(SqlError::unsupported(at, "several aliases")),
+            S::ExprWithAliases { .. } => return Err(unsupported(at, "several aliases")),
             S::Wildcard(options) | S::QualifiedWildcard(_, options) => {
                 let plain = options.opt_ilike.is_none()
                     && options.opt_exclude.is_none()
@@ -406,12 +406,12 @@ impl<'q> Binder<'q> {
                     && options.opt_replace.is_none()
                     && options.opt_rename.is_none();
                 if !plain {
-                    return Err(SqlError::unsupported(at, "* with EXCEPT, REPLACE or RENAME"));
+                    return Err(unsupported(at, "* with EXCEPT, REPLACE or RENAME"));
                 }
                 let table = match item {
                     S::QualifiedWildcard(W::ObjectName(name), _) => match &name.0[..] {
                         [ast::ObjectNamePart::Identifier(name)] => Some(name),
-                        _ => return Err(SqlError::unsupported(at, "such a name before *")),
+                        _ => return Err(unsupported(at, "such a name before *")),
                     },
                     _ => None,
                 };
@@ -423,7 +423,7 @@ impl<'q> Binder<'q> {
                     }
                 }
                 if items.len() == before {
-                    return Err(SqlError::at(at, "* stands for no column here", "name tables in FROM"));
+                    return Err(refused_at(at, "* stands for no column here", "name tables in FROM"));
                 }
                 return Ok(());
             }
@@ -440,7 +440,7 @@ impl<'q> Binder<'q> {
         calls: &mut Calls<'q>,
         order: &'q [ast::OrderByExpr],
         items: &[Item],
-    ) -> Result<Vec<(Expr, Key, At)>, SqlError> {
+    ) -> Result<Vec<(Expr, Key, At)>, Fault> {
         let mut keys = vec![];
         for key in order {
             let at = At::of(&key.expr);
@@ -497,7 +497,7 @@ fn name_of(expr: &ast::Expr) -> String {
     }
 }
 
-fn refuse_clauses(select: &ast::Select) -> Result<(), SqlError> {
+fn refuse_clauses(select: &ast::Select) -> Result<(), Fault> {
     let found = [
         (matches!(select.distinct, Some(ast::Distinct::On(_))), "DISTINCT ON"),
         (select.top.is_some(), "TOP"),
@@ -514,7 +514,7 @@ fn refuse_clauses(select: &ast::Select) -> Result<(), SqlError> {
         (select.projection.is_empty(), "an empty list"),
     ];
     match found.into_iter().find(|(there, _)| *there) {
-        Some((_, clause)) => Err(SqlError::unsupported(select, clause)),
+        Some((_, clause)) => Err(unsupported(select, clause)),
         None => Ok(()),
     }
 }

@@ -4,9 +4,12 @@ use super::{
     bounds::{Mean, Variance, sum_range},
     expr::Expr,
     types::{Column, ColumnType, MAX_DIGITS, Range, Schema},
-    typing::{ExprType, FEWER},
+    typing::ExprType,
 };
-use crate::TableError;
+use crate::{
+    Fault,
+    error::{Refused, refused},
+};
 use std::fmt;
 
 /// A figure of a group's rows. Rows whose argument is NULL do not count; a figure without any row
@@ -83,12 +86,11 @@ impl Aggregate {
 
     /// The figure's column for groups of at most `rows` rows. `grouped` says that no group is
     /// empty.
-    pub(super) fn check(&self, schema: &Schema, rows: u64, grouped: bool) -> Result<Column, TableError> {
-        let wrong =
-            |cause: String, remedy: &str| Err(TableError::ty(format!("{}: {cause}", self.function), remedy));
+    pub(super) fn check(&self, schema: &Schema, rows: u64, grouped: bool) -> Result<Column, Fault> {
         let Some(argument) = &self.argument else {
             if self.function != Function::CountRows {
-                return wrong("no argument".into(), "only COUNT(*) has none");
+                let cause = format!("{} without an argument", self.function);
+                return Err(refused(cause, "give it one: only COUNT(*) has none"));
             }
             let range = Range { low: 0, high: rows.into() };
             return Ok(ExprType { ty: ColumnType::BigInt, nullable: false, range }.column(&self.name));
@@ -97,25 +99,21 @@ impl Aggregate {
         let nullable = of.nullable || !grouped;
         let made = match self.function {
             Function::CountRows => {
-                return wrong(
-                    "an argument".into(),
-                    "COUNT(*) has none; COUNT of an argument is another function",
-                );
+                let remedy = "leave it out, or take COUNT of the argument, which is another function";
+                return Err(refused("COUNT(*) of an argument", remedy));
             }
             Function::Count => {
                 let range = Range { low: 0, high: rows.into() };
                 ExprType { ty: ColumnType::BigInt, nullable: false, range }
             }
             Function::Min | Function::Max if !of.ty.is_ordered() => {
-                let remedy = "digests are equal or not and have no order; declare the column as VARCHAR(n)";
-                return wrong(format!("an argument of {}", of.ty), remedy);
+                return Err(Refused::no_order(&[of]).of(self.function));
             }
             Function::Min | Function::Max => ExprType { nullable, ..of },
             _ if !of.ty.is_numeric() => {
-                return wrong(
-                    format!("an argument of {}", of.ty),
-                    "it takes numbers; MIN and MAX take all that has an order, and COUNT takes anything",
-                );
+                let remedy =
+                    "give it numbers, or take MIN or MAX of values with an order, or COUNT of any values";
+                return Err(Refused::operands(&[of], remedy).of(self.function));
             }
             Function::Sum => {
                 let (range, leaves) = sum_range(of.range, rows);
@@ -128,11 +126,7 @@ impl Aggregate {
             }
             Function::VariancePopulation | Function::VarianceSample => {
                 let Some(variance) = variance_of(of, rows) else {
-                    let cause = format!(
-                        "an argument of {}, whose squares may have more than {MAX_DIGITS} digits",
-                        of.ty
-                    );
-                    return wrong(cause, FEWER);
+                    return Err(Refused::digits(&[of], "squares").of(self.function));
                 };
                 let nullable = nullable || variance.may_leave() || self.function == Function::VarianceSample;
                 let range = variance.mean.range;

@@ -10,7 +10,7 @@ mod three;
 mod ties;
 
 use crate::{
-    Query, TableError,
+    Fault, Query,
     algebra::*,
     functions::{
         coalesce,
@@ -135,7 +135,7 @@ impl Data {
 }
 
 /// Runs a relation both ways; the result.
-pub(crate) fn check(relation: &Relation, data: &Data) -> Result<Vec<Row>, TableError> {
+pub(crate) fn check(relation: &Relation, data: &Data) -> Result<Vec<Row>, Fault> {
     let query = Query::new("query", relation, &["analyst"]).unwrap();
     let outputs = evaluate(query.computation(), &data.inputs(&query)).unwrap();
     let (mut expected, mut found) = match (plain::evaluate(relation, &data.tables()), query.rows(&outputs)) {
@@ -228,8 +228,13 @@ fn rows_that_come_in_pieces_are_the_same_inputs() {
     assert!(rows_of_other_tables().is_err());
 }
 
-fn rows_of_other_tables() -> Result<(), TableError> {
+fn rows_of_other_tables() -> Result<(), Fault> {
     let mut data = Data::default();
     let relation = data.table(&mut Dice(1), "t", columns(), 2);
     Query::new("q", &relation, &["b"])?.incoming("u", 0).map(drop)
+}
+
+/// The promise that an error says is broken.
+fn promise_of(e: &Fault) -> String {
+    e.field("promise").unwrap_or_else(|| panic!("{e}"))
 }

@@ -8,7 +8,7 @@ mod wire;
 
 use crate::{
     Cut, Plan, ThreeError,
-    run::Run,
+    run::PlanRun,
     test_support::{opened, shared},
 };
 use hushwire_aes::Backend;
@@ -43,10 +43,10 @@ fn three(
         }
     }
     let mut parties = Party::three(backend);
-    let mut runs: Vec<Run<'_>> = parties
+    let mut runs: Vec<PlanRun<'_>> = parties
         .iter()
         .zip(shares)
-        .map(|(party, inputs)| Run::new(party.role(), plan, cut, inputs))
+        .map(|(party, inputs)| PlanRun::new(party.role(), plan, cut, inputs))
         .collect::<Result<_, _>>()?;
     let (mut cost, mut declared) = (Cost::default(), true);
     loop {
@@ -84,7 +84,7 @@ fn three(
         cost.rounds += rounds.into_iter().max().unwrap();
         runs.iter_mut().zip(waves).for_each(|(run, wave)| run.end(wave));
     }
-    let outputs: Vec<Vec<Shares>> = runs.into_iter().map(Run::outputs).collect();
+    let outputs: Vec<Vec<Shares>> = runs.into_iter().map(PlanRun::outputs).collect();
     let opened = plan.outputs().enumerate().map(|(k, door)| {
         let all = [0, 1, 2].map(|p| &outputs[p][k]);
         (0..3).for_each(|p| assert_eq!(all[p].next, all[(p + 1) % 3].own, "shares fit"));

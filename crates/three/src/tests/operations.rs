@@ -1,7 +1,8 @@
-//! Operations, each against the evaluator: at the edges of numbers, in every form, and at the cost that is declared.
+//! Operations, each against the evaluator: at the edges of numbers, in every form, and at the cost
+//! that is declared.
 
 use super::{check, check_cut, given, text};
-use crate::{Cut, Plan, run::Run, test_support::shared};
+use crate::{Cut, Plan, run::PlanRun, test_support::shared};
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Tensor, test_support::inputs};
 use hushwire_machine::drive::{Lockstep, Place};
@@ -38,10 +39,12 @@ fn each_operation_in_each_form_at_edges() {
     }
 }
 
-/// The sign of a difference is the order where no difference wraps, up to the last one, and is not taken for it beyond.
+/// The sign of a difference is the order where no difference wraps, up to the last one, and is not
+/// taken for it beyond.
 #[test]
 fn comparisons_are_by_the_sign_where_ranges_allow_it() {
-    // Of each case the ranges of x and y, what is added to their squares, and whether x² < y² goes by the sign, and y² < x².
+    // The ranges of x and y of each case, what is added to their squares, and whether x² < y² goes
+    // by the sign, and y² < x².
     let cases = [
         // Squares are 0 … 121, and 0 … 144 in the second case: their difference is no i8.
         ("u8", ["0..12", "0..12"], [0, 0], [true, true]),
@@ -131,7 +134,7 @@ fn what_stands_past_the_last_row_is_not_opened() {
     let shares = share(&mut prg, &[0xff; 8]).map(|s| vec![s]);
     let mut flights = vec![];
     for (mut party, inputs) in Party::three(Backend::best()).into_iter().zip(shares) {
-        let mut run = Run::new(party.role(), &plan, Cut::whole(), inputs).unwrap();
+        let mut run = PlanRun::new(party.role(), &plan, Cut::whole(), inputs).unwrap();
         run.alone(&mut party.next_batch().unwrap()).unwrap();
         flights.extend(run.wave(&mut party).unwrap().1.into_iter().map(|group| group.begin().unwrap()));
     }
@@ -181,7 +184,8 @@ fn sorts_between_parties_that_are_far_apart_compare_by_trees() {
     assert!(far.bytes_sent > near.bytes_sent);
 }
 
-/// A ring may be wider than its numbers: what was carried above them is not opened, nor does it go out.
+/// A ring may be wider than its numbers: what was carried above them is not opened, nor does it go
+/// out.
 #[test]
 fn what_stands_above_a_number_is_not_opened() {
     let c = text(
@@ -200,7 +204,7 @@ fn what_stands_above_a_number_is_not_opened() {
     let (mut flights, mut runs) = (vec![], vec![]);
     for (p, mut party) in Party::three(Backend::best()).into_iter().enumerate() {
         let own = shares.iter().map(|s| s[p].clone()).collect();
-        let mut run = Run::new(party.role(), &plan, Cut::whole(), own).unwrap();
+        let mut run = PlanRun::new(party.role(), &plan, Cut::whole(), own).unwrap();
         run.alone(&mut party.next_batch().unwrap()).unwrap();
         let (wave, groups) = run.wave(&mut party).unwrap();
         flights.extend(groups.into_iter().map(|group| group.begin().unwrap()));
@@ -222,8 +226,8 @@ fn what_stands_above_a_number_is_not_opened() {
     }
 }
 
-/// Keys that meet are in a random order, of which nothing here depends: how many rows stand before the first of a key's, say. The cost is
-/// exact, unlike a sort's.
+/// Keys that meet are in a random order, of which nothing here depends: how many rows come before
+/// the first of a key's, say. The cost is exact, unlike a sort's.
 #[test]
 fn rows_meet_by_tags_of_their_keys() {
     for rows in [1, 2, 9, 65] {

@@ -69,7 +69,8 @@ fn minima_maxima_and_shifts_of_numbers_stay_numbers() {
     }
 }
 
-/// A circuit has a number of the computation built in, whatever steps it comes through, and no AND for what follows from it.
+/// A circuit has a number of the computation built in, whatever steps it comes through, and no AND
+/// for what follows from it.
 #[test]
 fn numbers_of_the_computation_are_built_in_however_they_are_made() {
     let bytes = |with: &str| {

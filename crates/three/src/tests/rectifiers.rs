@@ -13,7 +13,8 @@ fn computation(scalar: &str, x: [usize; 4], body: &str) -> Computation {
     text.parse().unwrap_or_else(|e| panic!("{e}: {text}"))
 }
 
-/// Whatever reads a rectifier, a pool before it, or both, on numbers that fill their ring and others.
+/// Whatever reads a rectifier, a pool before it, or both, on numbers that fill their ring and
+/// others.
 #[test]
 fn rectifiers_are_the_evaluators() {
     let mut dice = Dice::new(7);
@@ -48,7 +49,8 @@ fn rectifiers_are_the_evaluators() {
     }
 }
 
-/// Maxima with other numbers, or with more zeros than numbers, are no rectifiers; cuts go from one bit to all of them.
+/// Maxima with other numbers, or with more zeros than numbers, are no rectifiers; cuts go from one
+/// bit to all of them.
 #[test]
 fn what_looks_like_a_rectifier_is_the_evaluators() {
     for scalar in ["i8", "i37"] {

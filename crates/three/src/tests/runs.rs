@@ -3,15 +3,15 @@
 use super::{Values, check, check_cut, given, text};
 use crate::{
     Cut, Plan, ThreeError,
-    form::{Form, Words},
+    form::{RingWords, StepValue},
     prim::Three,
-    run::{Run, run},
+    run::{PlanRun, run},
     test_support::{opened, shared},
 };
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Op, evaluate};
 use hushwire_machine::{Channel, SessionId};
-use hushwire_plan::{Extent, Size, Step, Talk, home};
+use hushwire_plan::{Extent, PlanStep, Size, StepRows, Talk, home};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Party, Role, Shares, ring::Column};
 use hushwire_testkit::{Transport, run_three};
@@ -43,7 +43,7 @@ fn shares_of_another_size_are_refused() {
         let bytes = width * rows.div_ceil(8);
         Shares { own: vec![0; bytes], next: vec![0; bytes] }
     };
-    let refused = |shares| Run::new(Role::ALL[0], &plan, Cut::whole(), shares);
+    let refused = |shares| PlanRun::new(Role::ALL[0], &plan, Cut::whole(), shares);
     for wrong in [vec![], vec![bits(8, 9)], vec![bits(7, 3)], vec![bits(8, 3), bits(8, 3)]] {
         assert!(matches!(refused(wrong), Err(ThreeError::Share(_))));
     }
@@ -153,7 +153,8 @@ fn a_run_that_is_cancelled_ends_between_rounds() {
     }
 }
 
-/// Rows move in several messages, steps that take turns among them: bits of two widths, numbers, and places.
+/// Rows move in several messages, steps that take turns among them: bits of two widths, numbers,
+/// and places.
 #[test]
 fn long_columns_are_moved_in_pieces() {
     let rows = 4500;
@@ -169,7 +170,8 @@ fn long_columns_are_moved_in_pieces() {
     assert!(pieces.bytes_sent == whole.bytes_sent && pieces.rounds > whole.rounds);
 }
 
-/// Values that others read, or that go out, stay as they are, where steps that run in pieces make theirs over others.
+/// Values that others read, or that go out, stay as they are, where steps that run in pieces make
+/// theirs over others.
 #[test]
 fn values_that_are_read_again_are_not_written_over() {
     let rows = 500;
@@ -190,8 +192,8 @@ fn a_value_is_made_over_one_of_its_size_that_nobody_else_has() {
     let column = |rows: usize| Arc::new(Column::<u32>::zeros(rows));
     let over = |cuts: bool, reads: [Arc<Column<u32>>; 2]| {
         let (prim, size) = (Talk::<Three>::Product(()).into(), Size::Words(32, 100));
-        let step = Step { prim, reads: vec![], size, node: 0 };
-        let mut reads = reads.map(|column| Some(Form::Words(Words::U32(column))));
+        let step = PlanStep { prim, reads: vec![], size, rows: StepRows::Over, node: 0 };
+        let mut reads = reads.map(|column| Some(StepValue::Words(RingWords::U32(column))));
         home(&step, Extent { at: 0, rows: 100, cuts }, &mut reads).and_then(Option::take)?;
         reads.iter().position(Option::is_none)
     };

@@ -1,15 +1,15 @@
 //! Products of matrices and convolutions; kernels and matrices that one party alone has under
 //! encryption.
 
-use super::{Lower, holder};
+use super::{PlanLowering, holder};
 use crate::{
     COEFFICIENTS,
-    encrypted::Layer,
+    encrypted::EncryptedLayer,
     prim::{OwnTalk, Products, Two},
 };
 use hushwire_bfv::{Conv, Linear};
 use hushwire_compute::{Op, Shape, Steps, back_end::Convolution};
-use hushwire_plan::{Backend, Local, Lowered, Picks, Run, Slot, Talk};
+use hushwire_plan::{Backend, Local, Lowered, PickRun, Picks, Slot, Talk};
 
 /// AGREEMENT: groups of channels of a convolution, each an upload and an answer at least, beyond
 /// which OTs are less.
@@ -21,20 +21,20 @@ fn fitting(conv: Conv, ring: u32, images: usize) -> Option<Linear> {
     (8..ring).rev().find_map(linear).map(|linear| linear.images(images))
 }
 
-/// The kernels of a group, of which each has so many numbers.
+/// The kernels of a group. Each has this many numbers.
 fn taps_of(group: usize, numbers: usize) -> Picks {
-    Picks::of_runs([Run::Steps { from: group * numbers, step: 1, len: numbers }])
+    Picks::of_runs([PickRun::Steps { from: group * numbers, step: 1, len: numbers }])
 }
 
 /// A product of matrices by OT.
-pub(super) fn matmul(lower: &mut Lower<'_>, reads: [Slot; 2], shape: [usize; 3]) -> Slot {
+pub(super) fn matmul(lower: &mut PlanLowering<'_>, reads: [Slot; 2], shape: [usize; 3]) -> Slot {
     let holders = Two::factors(lower, reads);
     lower.step(Talk::MatMul(shape, holders), reads.to_vec())
 }
 
 /// A convolution: of each group, kernels in rows times windows in columns.
 pub(super) fn conv2d(
-    lower: &mut Lower<'_>,
+    lower: &mut PlanLowering<'_>,
     args: &[usize],
     (steps, groups): (Steps, u32),
     to: &[usize],
@@ -58,7 +58,7 @@ pub(super) fn conv2d(
     }
     // Kernels in rows that both know.
     let scalar = lower.scalar(args[1]);
-    let apply = |lower: &mut Lower<'_>, op, of: Slot, n: usize| {
+    let apply = |lower: &mut PlanLowering<'_>, op, of: Slot, n: usize| {
         lower.step(Local::Apply { op, scalar, lengths: vec![n] }, vec![of])
     };
     let flat = known.map(|known| {
@@ -100,14 +100,14 @@ pub(super) fn conv2d(
     Ok(lower.pick(Picks::of(&picks), parts))
 }
 
-fn layer(lower: &mut Lower<'_>, linear: Linear, evaluator: usize, reads: [Slot; 2]) -> Slot {
-    let layer = Layer { linear, evaluator, first: false };
+fn layer(lower: &mut PlanLowering<'_>, linear: Linear, evaluator: usize, reads: [Slot; 2]) -> Slot {
+    let layer = EncryptedLayer { linear, evaluator, first: false };
     lower.step(Talk::Own(OwnTalk::Encrypted(layer)), reads.to_vec())
 }
 
 /// A convolution of images by kernels; nothing where OTs make it.
 fn encrypted_conv(
-    lower: &mut Lower<'_>,
+    lower: &mut PlanLowering<'_>,
     [x, weights]: [Slot; 2],
     [of, kernels]: [&[usize]; 2],
     steps: Steps,
@@ -164,7 +164,7 @@ fn encrypted_conv(
 
 /// A product of matrices; nothing where OTs make it.
 pub(super) fn encrypted_matmul(
-    lower: &mut Lower<'_>,
+    lower: &mut PlanLowering<'_>,
     reads: [Slot; 2],
     [rows, inner, columns]: [usize; 3],
 ) -> Option<Slot> {

@@ -17,11 +17,11 @@
 use super::Party;
 use crate::{
     TwoError,
-    form::Form,
+    form::StepValue,
     kit::Kit,
-    moves::{Rows, piece, piece_tally},
-    network::{Network, Shape, Switch},
-    order::{Order, Stage, inverse, number_bits, sorts},
+    moves::{ShareRows, piece, piece_tally},
+    network::{Network, NetworkShape, Switch},
+    order::{OrderStage, SharedOrder, inverse, number_bits, sorts},
     ring::{pack, pack_bits, packed, unpack, unpack_bits},
     strings::{cut, form_of, pairs_tally, rows_of, strings},
     supply::Lot,
@@ -34,7 +34,7 @@ use hushwire_machine::{
     Channel, Cost,
     drive::{Abreast, Line},
 };
-use hushwire_plan::{Key, Reorder, Size};
+use hushwire_plan::{KeyOrder, Reorder, Size};
 use hushwire_prg::Prg;
 use std::{future::Future, sync::Arc};
 
@@ -53,10 +53,15 @@ pub(super) struct Mover<'a> {
 }
 
 impl Mover<'_> {
-    pub(super) fn run(&mut self, reorder: &Reorder, size: Size, reads: &[Form]) -> Result<Form, TwoError> {
+    pub(super) fn run(
+        &mut self,
+        reorder: &Reorder,
+        size: Size,
+        reads: &[StepValue],
+    ) -> Result<StepValue, TwoError> {
         Ok(match reorder {
-            Reorder::Sort { rows, keys } => Form::Order(Arc::new(self.sort(*rows, keys, reads)?)),
-            Reorder::ToOrder => Form::Order(Arc::new(self.places(&reads[0])?)),
+            Reorder::Sort { rows, keys } => StepValue::Order(Arc::new(self.sort(*rows, keys, reads)?)),
+            Reorder::ToOrder => StepValue::Order(Arc::new(self.places(&reads[0])?)),
             Reorder::Permute { inner } => {
                 let rows = self.applied(reads[1].order(), rows_of(&reads[0], *inner))?;
                 form_of(&rows, *inner, size)
@@ -100,17 +105,17 @@ impl Mover<'_> {
     fn moved(
         &mut self,
         network: &Network,
-        mut rows: Rows,
+        mut rows: ShareRows,
         chooser: usize,
         backward: bool,
-    ) -> Result<Rows, TwoError> {
+    ) -> Result<ShareRows, TwoError> {
         let row: usize = rows.widths.iter().map(|w| *w as usize).sum();
         if row == 0 {
             return Ok(rows);
         }
         let each = piece(row, self.party.distance.cots());
         let is_mine = self.party.index == chooser;
-        let mut switches = Shape::new(rows.rows()).walk(backward);
+        let mut switches = NetworkShape::new(rows.rows()).walk(backward);
         loop {
             let now: Vec<Switch> = switches.by_ref().take(each).collect();
             if now.is_empty() {
@@ -133,15 +138,20 @@ impl Mover<'_> {
     }
 
     /// Rows moved by both networks.
-    fn shuffled(&mut self, network: &Network, rows: Rows, backward: bool) -> Result<Rows, TwoError> {
+    fn shuffled(
+        &mut self,
+        network: &Network,
+        rows: ShareRows,
+        backward: bool,
+    ) -> Result<ShareRows, TwoError> {
         let [first, second] = if backward { [1, 0] } else { [0, 1] };
         let rows = self.moved(network, rows, first, backward)?;
         self.moved(network, rows, second, backward)
     }
 
     /// Rows in an order.
-    fn applied(&mut self, order: &Order, mut rows: Rows) -> Result<Rows, TwoError> {
-        for Stage { network, places, inverted } in &order.stages {
+    fn applied(&mut self, order: &SharedOrder, mut rows: ShareRows) -> Result<ShareRows, TwoError> {
+        for OrderStage { network, places, inverted } in &order.stages {
             if *inverted {
                 let there = inverse(places).ok_or_else(|| self.unordered())?;
                 rows = rows.picked(&there);
@@ -161,10 +171,10 @@ impl Mover<'_> {
     }
 
     /// The order in which each row goes to the place that it has.
-    fn places(&mut self, places: &Form) -> Result<Order, TwoError> {
+    fn places(&mut self, places: &StepValue) -> Result<SharedOrder, TwoError> {
         let rows = rows_of(places, 1);
         if rows.rows() < 2 {
-            return Ok(Order::default());
+            return Ok(SharedOrder::default());
         }
         let (network, n, bits) = (self.network(rows.rows()), rows.rows(), rows.widths[0]);
         let rows = self.shuffled(&network, rows, false)?;
@@ -178,14 +188,14 @@ impl Mover<'_> {
         let places = opened.and_then(|opened| inverse(&opened)).ok_or_else(|| self.unordered())?;
         #[cfg(test)]
         self.party.orders.push(places.clone());
-        Ok(Order {
-            stages: vec![Stage { network: Some(network), places: Arc::new(places), inverted: false }],
+        Ok(SharedOrder {
+            stages: vec![OrderStage { network: Some(network), places: Arc::new(places), inverted: false }],
         })
     }
 
     /// The order of rows by keys. The sort is stable.
-    fn sort(&mut self, n: usize, keys: &[Key], reads: &[Form]) -> Result<Order, TwoError> {
-        let mut order = Order::default();
+    fn sort(&mut self, n: usize, keys: &[KeyOrder], reads: &[StepValue]) -> Result<SharedOrder, TwoError> {
+        let mut order = SharedOrder::default();
         let bits = reads.iter().map(|form| form.bits().width()).sum();
         for bits in sorts(n, bits) {
             let mut rows = strings(self.party.index, keys, reads, bits);
@@ -202,7 +212,7 @@ impl Mover<'_> {
     }
 
     /// The order of distinct strings of bits.
-    fn sorted(&mut self, strings: Rows) -> Result<Stage, TwoError> {
+    fn sorted(&mut self, strings: ShareRows) -> Result<OrderStage, TwoError> {
         let (n, bits) = (strings.rows(), strings.widths[0]);
         let network = self.network(n);
         let strings = self.shuffled(&network, strings, false)?;
@@ -229,7 +239,7 @@ impl Mover<'_> {
         let places = ranking.order().ok_or_else(|| self.unordered())?.to_vec();
         #[cfg(test)]
         self.party.orders.push(places.clone());
-        Ok(Stage { network: Some(network), places: Arc::new(places), inverted: false })
+        Ok(OrderStage { network: Some(network), places: Arc::new(places), inverted: false })
     }
 
     /// Numbers modulo 2^(bits + 1) from strings of bits.

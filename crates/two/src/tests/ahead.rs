@@ -26,7 +26,8 @@ fn lots() -> impl Iterator<Item = Vec<Tally>> + Send {
 /// One party's channel of steps and its supply.
 type Side = (Channel, Supply);
 
-/// Runs `first` beside `second`, which hears when `first` is done, and sees that neither waits for the other as long as links are patient.
+/// Runs `first` beside `second`, which hears when `first` is done, and sees that neither waits for
+/// the other as long as links are patient.
 fn both<T: Send>(first: impl FnOnce(Side) -> T + Send, second: impl FnOnce(Side, Receiver<()>) + Send) -> T {
     let ([a, b], begun) = (links(), Instant::now());
     let open = |index: usize, [channel, ots]: [Channel; 2]| {
@@ -115,7 +116,7 @@ fn a_panic_of_either_ends_the_other() {
     }
 }
 
-/// A maker stops when so many OTs wait, and goes on when some are taken.
+/// A maker stops when this many OTs wait, and goes on when some are taken.
 #[test]
 fn a_maker_is_not_ahead_without_bound() {
     let side = |(mut channel, mut supply): Side| {

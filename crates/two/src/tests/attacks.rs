@@ -4,7 +4,7 @@ use super::pair::{both, context, dealt, prg, random, shared};
 use crate::{
     Operation, TwoError,
     digits::{NOBODYS, multiples as multiples_of},
-    kit::{Cots, Kit, Run, Side},
+    kit::{Cots, Kit, OtRun, OtSide},
     lanes::LANES,
     long::LONG,
     ring::{mask, pack, pack_bits, unpack, unpack_bits},
@@ -26,11 +26,11 @@ fn kit(index: usize, cots: Cots) -> Kit {
 fn vectors(width: u32, each: usize, corr: impl Fn(usize) -> u64 + Sync) -> (Vec<u8>, Vec<u64>) {
     let choices = vec![1u8, 0, 1, 1, 0];
     let n = choices.len();
-    let runs = [Run { count: n, width }];
+    let runs = [OtRun { count: n, width }];
     let (_, spent) = both([n, 0], |mut kit, i| {
         let (choices, corr) = (choices.clone(), &corr);
         async move {
-            let (choices, runs): (&[u8], [&[Run]; 2]) =
+            let (choices, runs): (&[u8], [&[OtRun]; 2]) =
                 if i == 0 { (&[], [&runs, &[]]) } else { (&choices, [&[], &runs]) };
             let corr = |_, vector: &mut [u64]| vector.iter_mut().enumerate().for_each(|(m, v)| *v = corr(m));
             kit.products(choices, runs, each, corr, |_, _, _| {}).await
@@ -58,7 +58,7 @@ fn messages_are_recomputed_from_what_made_them() {
     // Three numbers of 37 bits in a block of pads: two blocks for five.
     let pads = |x: &[Block]| {
         let mut out = vec![vec![Block::ZERO; 5]; 2];
-        out.iter_mut().enumerate().for_each(|(j, out)| kit.hash(Side::Sent, 5 * j as u128, x, out));
+        out.iter_mut().enumerate().for_each(|(j, out)| kit.hash(OtSide::Sent, 5 * j as u128, x, out));
         move |g: usize, m: usize| (out[m / 3][g].to_u128() >> (37 * (m % 3))) as u64
     };
     let (zero, one) = (pads(&turned), pads(&ones));
@@ -70,7 +70,8 @@ fn messages_are_recomputed_from_what_made_them() {
     }
 }
 
-/// Without a tweak the second block of a vector's pads is the first, and differences of numbers show.
+/// Without a tweak the second block of a vector's pads is the first, and differences of numbers
+/// show.
 #[test]
 fn pads_of_a_vector_have_tweaks() {
     let (width, each) = (64, 4);
@@ -85,8 +86,8 @@ fn pads_of_a_vector_have_tweaks() {
     let kit = kit(0, sender);
     let ones: Vec<Block> = q.iter().map(|q| *q ^ kit.delta()).collect();
     let mut pads = [vec![Block::ZERO; 5], vec![Block::ZERO; 5]];
-    kit.hash(Side::Sent, 0, &q, &mut pads[0]);
-    kit.hash(Side::Sent, 0, &ones, &mut pads[1]);
+    kit.hash(OtSide::Sent, 0, &q, &mut pads[0]);
+    kit.hash(OtSide::Sent, 0, &ones, &mut pads[1]);
     let bad = |g: usize, m: usize| {
         let pad = |k: usize| (pads[k][g].to_u128() >> (64 * (m % 2))) as u64;
         pad(0).wrapping_sub(pad(1)).wrapping_add(corr(m))
@@ -95,7 +96,8 @@ fn pads_of_a_vector_have_tweaks() {
     assert_eq!(differs(&|g, m| payload[g * each + m]), 0, "and finds nothing where they do not");
 }
 
-/// Likewise where vectors are long: neither within a piece of pads, nor from piece to piece, nor from OT to OT does a pad come again.
+/// Likewise where vectors are long: neither within a piece of pads, nor from piece to piece, nor
+/// from OT to OT does a pad come again.
 #[test]
 fn pads_of_a_long_vector_have_tweaks() {
     const EACH: usize = 1200;
@@ -103,12 +105,13 @@ fn pads_of_a_long_vector_have_tweaks() {
     let (_, payload) = vectors(width, EACH, zeros);
     let seen: std::collections::HashSet<u64> = payload.iter().copied().collect();
     assert_eq!((payload.len(), seen.len()), (5 * EACH, 5 * EACH), "of 64 bits none comes twice by chance");
-    // The same OTs with tweaks that begin again at each piece: its numbers are those of the piece before.
+    // The same OTs with tweaks that begin again at each piece: its numbers are those of the piece
+    // before.
     let [sender, _] = dealt([5, 0]);
     let q = sender.q.to_vec();
     let kit = kit(0, sender);
     let mut pieces = [(); 2].map(|()| vec![Block::ZERO; 256]);
-    pieces.iter_mut().for_each(|pads| kit.hash(Side::Sent, 0, &[q[0]; 256], pads));
+    pieces.iter_mut().for_each(|pads| kit.hash(OtSide::Sent, 0, &[q[0]; 256], pads));
     assert_eq!(pieces[0], pieces[1], "the attack works where tweaks begin again");
 }
 
@@ -116,7 +119,7 @@ fn pads_of_a_long_vector_have_tweaks() {
 /// count their tweaks from 0.
 #[test]
 fn each_direction_has_a_key_of_its_own() {
-    let pads = |index: usize, side: Side| {
+    let pads = |index: usize, side: OtSide| {
         let mut pads = [Block::ZERO];
         kit(index, Cots { delta: Block::ZERO, q: vec![].into(), t: vec![].into() }).hash(
             side,
@@ -127,10 +130,10 @@ fn each_direction_has_a_key_of_its_own() {
         pads
     };
     for index in [0, 1] {
-        assert_ne!(pads(index, Side::Sent), pads(index, Side::Received));
+        assert_ne!(pads(index, OtSide::Sent), pads(index, OtSide::Received));
         assert_eq!(
-            pads(index, Side::Sent),
-            pads(1 - index, Side::Received),
+            pads(index, OtSide::Sent),
+            pads(1 - index, OtSide::Received),
             "both parties have the same two"
         );
     }
@@ -170,7 +173,8 @@ fn no_digit_has_the_key_of_a_share() {
     for (i, x) in multiples.iter().enumerate() {
         assert!(multiples[..i].iter().all(|y| x != y), "multiples of Δ are distinct");
     }
-    // Differences of keys are multiples of Δ by what halves of digits differ in: none is that of nobody's key.
+    // Differences of keys are multiples of Δ by what halves of digits differ in: none is that of
+    // nobody's key.
     for (a, b) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
         assert_eq!(multiples[a] ^ multiples[b], multiples[a ^ b], "keys are linear in halves of digits");
         assert_ne!(multiples[a] ^ multiples[NOBODYS], multiples[b]);
@@ -178,23 +182,26 @@ fn no_digit_has_the_key_of_a_share() {
     let n = 64;
     let cots = dealt([4 * n, 0]);
     let t = cots[1].t.to_vec();
-    // All digits are 0: a > 0 and a = 0 for a = 3 are (1, 0), and shares of it must not be what t tells.
+    // All digits are 0: a > 0 and a = 0 for a = 3 are (1, 0), and shares of it must not be what t
+    // tells.
     let (orders, _) = both([4 * n, 4 * n], |mut kit, i| async move {
         let own = vec![if i == 0 { 3u64 } else { 0 }; 2 * n];
-        Ok(kit.compare(&own, &[crate::compare::Part::order(4)]).await.remove(0).greater)
+        Ok(kit.compare(&own, &[crate::compare::ComparePart::order(4)]).await.remove(0).greater)
     });
     let receiver = kit(1, Cots { delta: Block::ZERO, q: vec![].into(), t: t.clone().into() });
-    // Both halves of a digit 0 have the keys that t gives; twice a block is what multiples of it say.
+    // Both halves of a digit 0 have the keys that t gives; twice a block is what multiples of it
+    // say.
     let keys: Vec<Block> = t.chunks_exact(4).map(|four| four[2] ^ multiples_of(four[3])[2]).collect();
     let mut pads = vec![Block::ZERO; keys.len()];
-    receiver.hash(Side::Received, 0, &keys, &mut pads);
+    receiver.hash(OtSide::Received, 0, &keys, &mut pads);
     let guessed =
         pads.iter().zip(&orders[0][..]).filter(|(pad, share)| u8::from(pad.lsb()) == **share).count();
     assert!((n / 4..3 * n / 4).contains(&guessed), "{guessed} of {n} by chance");
     assert!((0..n).all(|i| orders[0][i] ^ orders[1][i] == 1), "3 > 0");
 }
 
-/// Every bit of every message is 1 in about half of many runs, whatever the numbers are, and lengths are those of other numbers.
+/// Every bit of every message is 1 in about half of many runs, whatever the numbers are, and
+/// lengths are those of other numbers.
 #[test]
 fn messages_are_masked() {
     let rows = 512;

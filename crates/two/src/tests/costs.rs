@@ -49,11 +49,13 @@ fn compare(c: &Computation, plan: &Plan, owners: &[usize], ot: Protocol, distanc
     }
 }
 
-/// Every operation with messages, both kinds of products, extensions in which either end speaks, both distances.
+/// Every operation with messages, both kinds of products, extensions in which either end speaks,
+/// both distances.
 #[test]
 fn nodes_and_runs_cost_what_is_declared() {
     let c = network();
-    // A circuit of few rows, and moves of more; what a sort takes follows from the order that it opens.
+    // A circuit of few rows, and moves of more; what a sort takes follows from the order that it
+    // opens.
     let few = |rows: usize| {
         text(&format!(
             "input x: u8[{rows}] from m\ninput y: u8[{rows}] from m\noutput a = compact(x < y, x, rows=4) to m"
@@ -70,7 +72,8 @@ fn nodes_and_runs_cost_what_is_declared() {
     let mut talks = |plan: &Plan| {
         for talk in plan.steps.iter().filter_map(|step| step.talk()) {
             let own = if let Talk::Own(own) = talk { Some(discriminant(own)) } else { None };
-            seen.insert((discriminant(talk), own));
+            let order = if let Talk::Reorder(reorder) = talk { Some(discriminant(reorder)) } else { None };
+            seen.insert((discriminant(talk), own, order));
         }
     };
     moves.iter().for_each(&mut talks);

@@ -1,16 +1,15 @@
-//! The lane of OTs in runs that make them ahead: faults of it, a peer that says more or less there than was agreed, and the order of messages.
+//! The lane of OTs in runs that make them ahead: faults of it, a peer that says more or less there
+//! than was agreed, and the order of messages.
 
 use super::{
     random::text,
-    session::{links, own},
+    session::{links, own, sessions, sessions_over},
 };
-use crate::{Distance, Party, Plan, TwoError};
+use crate::{Distance, Plan, TwoError};
 use hushwire_aes::Backend;
-use hushwire_block::registry;
 use hushwire_compute::{Computation, Tensor, evaluate, test_support::inputs};
 use hushwire_machine::{Channel, Meter, PartyId, Rx, Tap, Tx, Wait};
-use hushwire_ot::{Context, OtError, Protocol, Sid};
-use hushwire_prg::Seed;
+use hushwire_ot::{OtError, Protocol};
 use std::{
     io::{self, ErrorKind, Read, Write},
     net::Shutdown,
@@ -32,7 +31,7 @@ enum Fault {
     Damaged,
     /// A byte is left out.
     Shorter,
-    /// A byte is said twice.
+    /// A byte is sent twice.
     Longer,
 }
 
@@ -102,7 +101,8 @@ impl Rx for End {
     }
 }
 
-/// The lane of OTs of both parties, of which the second has the fault; on it no byte may be missing for eight seconds.
+/// The lane of OTs of both parties, of which the second has the fault; on it no byte may be missing
+/// for eight seconds.
 fn lanes(fault: Option<(usize, Fault)>, armed: &Arc<AtomicBool>) -> [Channel; 2] {
     let (a, b) = UnixStream::pair().expect("a pair");
     [(a, None), (b, fault)].map(|(stream, fault)| {
@@ -116,41 +116,30 @@ fn lanes(fault: Option<(usize, Fault)>, armed: &Arc<AtomicBool>) -> [Channel; 2]
 }
 
 /// Both parties' results, OTs made ahead at both.
-fn ended(plan: &Plan, own: [Vec<Tensor>; 2], ot: Protocol, fault: Option<(usize, Fault)>) -> Ends {
+fn ended(plan: &Plan, own: &[Vec<Tensor>; 2], ot: Protocol, fault: Option<(usize, Fault)>) -> Ends {
     let armed = Arc::new(AtomicBool::new(false));
-    let ends = links().into_iter().zip(lanes(fault, &armed)).zip(own).enumerate();
-    let _watch = registry::watch();
-    thread::scope(|scope| {
-        let armed = &armed;
-        let party = |(i, (([mut channel, _], ots), own)): (usize, (([Channel; 2], Channel), _))| {
-            let end = registry::here().end(i);
-            scope.spawn(move || {
-                let _end = end.enter();
-                let context = Context { sid: Sid([5; 32]), backend: Backend::best() };
-                let seed = Seed::from_bytes([i as u8 + 1; 16]);
-                let party = Party::open(ots, i, &context, ot, &seed).expect("a set-up");
-                if i == 1 {
-                    armed.store(true, Ordering::SeqCst);
-                }
-                party.ahead(true).run(&mut channel, plan, own, &mut |_, _| true)
-            })
-        };
-        let running: Vec<_> = ends.map(party).collect();
-        running.into_iter().map(|party| party.join().expect("no party panics")).collect()
+    let [[a, _], [b, _]] = links();
+    let [of_a, of_b] = lanes(fault, &armed);
+    sessions_over([[a, of_a], [b, of_b]], Backend::best(), ot, |i, mut party, channel| {
+        if i == 1 {
+            armed.store(true, Ordering::SeqCst);
+        }
+        party.run(channel, plan, own[i].clone(), &mut |_, _| true)
     })
 }
 
-type Ends = Vec<Result<Vec<Tensor>, TwoError>>;
+type Ends = [Result<Vec<Tensor>, TwoError>; 2];
 
-/// Of two comparisons, one after the other.
+/// A plan of two comparisons, one after the other.
 fn clipped(rows: usize) -> (Computation, Plan) {
     let c = text(&format!("input x: i32[{rows}] from m\noutput y = min(max(x, 0), 1000) to m"));
     let plan = Plan::new(&c, &[0], &[[true; 2]]).unwrap();
     (c, plan)
 }
 
-/// A lane that goes, and one on which less comes than was agreed, end both with errors of the network, and soon. Other bytes, and more of them, give other OTs: no
-/// more than the peer could do to its own (a link with TLS ends there), and nobody waits or panics.
+/// A lane that goes, and one on which less comes than was agreed, end both with errors of the
+/// network, and soon. Other bytes, and more of them, give other OTs: no more than the peer could do
+/// to its own (a link with TLS ends there), and nobody waits or panics.
 #[test]
 fn faults_of_the_lane_end_both() {
     let (c, plan) = clipped(40_000);
@@ -159,12 +148,12 @@ fn faults_of_the_lane_end_both() {
     let own = || [0, 1].map(|i| own(&c, &given, &[0], i));
     // In the midst of lots that are made while others are used.
     for (ot, good) in [(Protocol::SoftSpoken4, 900_000), (Protocol::FerretB10, 40_000)] {
-        for made in ended(&plan, own(), ot, None) {
+        for made in ended(&plan, &own(), ot, None) {
             assert_eq!(made.expect("an honest run")[0], *expected, "{ot}");
         }
         let fails = |fault| {
             let begun = Instant::now();
-            let ends = ended(&plan, own(), ot, Some((good, fault)));
+            let ends = ended(&plan, &own(), ot, Some((good, fault)));
             assert!(begun.elapsed() < Duration::from_mins(1), "{ot}: {fault:?} takes long");
             let right = |made: &Vec<Tensor>| made[0] == *expected;
             assert!(!ends.iter().flatten().any(right), "{ot}: {fault:?} came too late");
@@ -183,13 +172,13 @@ fn faults_of_the_lane_end_both() {
     }
 }
 
-/// Waits before the first step's message until all OTs of the run have been said, for a time.
+/// Waits before the first step's message until all OTs of the run have been sent, for a time.
 struct Late {
     meter: Meter,
     all: u64,
     messages: usize,
     patience: Duration,
-    /// All OTs had been said then.
+    /// All OTs had been sent then.
     were: Arc<AtomicBool>,
 }
 
@@ -210,7 +199,8 @@ impl Tap for Late {
     fn incoming(&mut self, _from: PartyId, _lane: u16, _msg: &mut [u8]) {}
 }
 
-/// Where both would make OTs ahead, those of all steps are made while the first one waits; else they are made in turn.
+/// Where both would make OTs ahead, those of all steps are made while the first one waits; else
+/// they are made in turn.
 #[test]
 fn steps_and_their_ots_go_beside_each_other() {
     let (c, plan) = clipped(8000);
@@ -218,28 +208,14 @@ fn steps_and_their_ots_go_beside_each_other() {
     let ot = Protocol::SoftSpoken4;
     assert!(plan.lots(Distance::Near).count() > 2);
     for (ahead, patience) in [([true; 2], 60_000), ([true, false], 200), ([false; 2], 200)] {
-        let _watch = registry::watch();
-        let ran = thread::scope(|scope| {
-            let party = |(i, [mut channel, ots]): (usize, [Channel; 2])| {
-                let (plan, own) = (&plan, own(&c, &given, &[0], i));
-                let end = registry::here().end(i);
-                scope.spawn(move || {
-                    let _end = end.enter();
-                    let context = Context { sid: Sid([6; 32]), backend: Backend::best() };
-                    let seed = Seed::from_bytes([i as u8 + 1; 16]);
-                    let (meter, were) = (Meter::new(), Arc::new(AtomicBool::new(false)));
-                    let party = Party::open(ots, i, &context, ot, &seed).expect("a set-up");
-                    let mut party = party.metered(&meter).ahead(ahead[i]);
-                    let all = plan.costs(ot, Distance::Near).ots.bytes[i];
-                    let patience = Duration::from_millis(patience);
-                    let late = Late { meter, all, messages: 0, patience, were: were.clone() };
-                    channel.tap(Box::new(late));
-                    party.run(&mut channel, plan, own, &mut |_, _| true).expect("an honest run");
-                    were.load(Ordering::SeqCst)
-                })
-            };
-            let running: Vec<_> = links().into_iter().enumerate().map(party).collect();
-            running.into_iter().map(|party| party.join().expect("no party panics")).collect::<Vec<_>>()
+        let ran = sessions(ot, |i, party, channel| {
+            let (meter, were) = (Meter::new(), Arc::new(AtomicBool::new(false)));
+            let mut party = party.metered(&meter).ahead(ahead[i]);
+            let all = plan.costs(ot, Distance::Near).ots.bytes[i];
+            let patience = Duration::from_millis(patience);
+            channel.tap(Box::new(Late { meter, all, messages: 0, patience, were: were.clone() }));
+            party.run(channel, &plan, own(&c, &given, &[0], i), &mut |_, _| true).expect("an honest run");
+            were.load(Ordering::SeqCst)
         });
         assert!(ran.iter().all(|were| *were == (ahead == [true; 2])), "{ahead:?}: {ran:?}");
     }

@@ -10,7 +10,7 @@ use hushwire_machine::Meter;
 use hushwire_ot::Protocol;
 use hushwire_plan::{Reorder, Talk};
 
-/// A computation of two columns of so many rows, with many equal keys in `k`.
+/// A computation of two columns of `n` rows, with many equal keys in `k`.
 fn rows(n: usize, ty: &str, body: &str) -> Computation {
     text(&format!(
         "input x: {ty}[{n}] from m\ninput y: {ty}[{n}] from m\ninput k: u2[{n}] from m\ninput f: bool[{n}] from m\n\

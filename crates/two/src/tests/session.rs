@@ -15,7 +15,7 @@ use std::{thread, time::Duration};
 
 const IDS: [PartyId; 2] = [PartyId(0), PartyId(1)];
 
-/// Of each party the channels of steps and of OTs, over queues in memory.
+/// The channels of steps and of OTs of each party, over queues in memory.
 pub(crate) fn links() -> [[Channel; 2]; 2] {
     let mut nets = inproc::mesh_capped(&IDS, 2, Duration::from_secs(120), usize::MAX).into_iter();
     [1, 0].map(|peer| {
@@ -29,23 +29,33 @@ pub(crate) fn sessions<T: Send>(
     ot: Protocol,
     party: impl Fn(usize, Party, &mut Channel) -> T + Sync,
 ) -> [T; 2] {
+    sessions_over(links(), Backend::best(), ot, party)
+}
+
+/// The same over these channels of steps and of OTs.
+pub(crate) fn sessions_over<T: Send>(
+    links: [[Channel; 2]; 2],
+    backend: Backend,
+    ot: Protocol,
+    party: impl Fn(usize, Party, &mut Channel) -> T + Sync,
+) -> [T; 2] {
     let party = &party;
     let _watch = registry::watch();
     let results: Vec<T> = thread::scope(|scope| {
-        let links = links().into_iter().enumerate();
+        let links = links.into_iter().enumerate();
         let threads: Vec<_> = links
             .map(|(i, [mut channel, ots])| {
                 let end = registry::here().end(i);
                 scope.spawn(move || {
                     let _end = end.enter();
-                    let context = Context { sid: Sid([9; 32]), backend: Backend::best() };
+                    let context = Context { sid: Sid([9; 32]), backend };
                     let seed = Seed::from_bytes([i as u8 + 1; 16]);
                     let open = Party::open(ots, i, &context, ot, &seed).expect("a set-up");
                     party(i, open.ahead(true), &mut channel)
                 })
             })
             .collect();
-        threads.into_iter().map(|t| t.join().expect("the party ends")).collect()
+        threads.into_iter().map(|t| t.join().expect("no party panics")).collect()
     });
     results.try_into().ok().expect("two parties")
 }
@@ -87,7 +97,8 @@ fn a_session_runs_several_computations() {
     }
 }
 
-/// Both parties send in a run, beside its OTs, as much as the plan says: with a meter around a run of which the OTs are known.
+/// Both parties send in a run, beside its OTs, as much as the plan says: with a meter around a run
+/// of which the OTs are known.
 #[test]
 fn the_meter_reads_what_is_declared() {
     let c = text(
@@ -107,7 +118,8 @@ fn the_meter_reads_what_is_declared() {
     }
 }
 
-/// A factor for each channel, private to one party: OTs for its bits serve all of a channel, whichever comes first in the product.
+/// A factor for each channel, private to one party: OTs for its bits serve all of a channel,
+/// whichever comes first in the product.
 #[test]
 fn channels_by_a_factor_each() {
     for product in ["x * broadcast(w, [2, 3, 4, 5])", "broadcast(w, [2, 3, 4, 5]) * x"] {
@@ -151,7 +163,8 @@ fn what_ends_a_run() {
     assert!(lost.is_err());
 }
 
-/// Parties far from each other take fewer rounds to the same result, and one who takes the other for near is told.
+/// Parties far from each other take fewer rounds to the same result, and one who takes the other
+/// for near is told.
 #[test]
 fn distance_counts_rounds() {
     let c = text("input x: i32[20000] from m\noutput y = max(x, 0) to m");
@@ -173,7 +186,8 @@ fn distance_counts_rounds() {
     assert!(run([Distance::Far, Distance::Near]).iter().all(Result::is_err));
 }
 
-/// A party that goes in the midst of a layer, with OTs made ahead at both, ends the other with an error of the network.
+/// A party that goes in the midst of a layer, with OTs made ahead at both, ends the other with an
+/// error of the network.
 #[test]
 fn a_party_that_leaves_ends_the_other() {
     let c = text("input x: i32[60000] from m\noutput y = max(x, 0) / 3 to m");
@@ -196,7 +210,8 @@ fn a_party_that_leaves_ends_the_other() {
     }
 }
 
-/// Where one party would not have OTs made ahead they are made in turn at both; messages are as many and as long either way.
+/// Where one party would not have OTs made ahead they are made in turn at both; messages are as
+/// many and as long either way.
 #[test]
 fn ots_are_made_ahead_or_in_turn() {
     let c = text("input x: i32[40000] from m\noutput y = max(x, 0) / 3 to m");
@@ -280,7 +295,8 @@ fn operations_on_shares() {
     }
 }
 
-/// Layers under encryption, of either party's weights, are those by OT and those in the open; keys serve a second time.
+/// Layers under encryption, of either party's weights, are those by OT and those in the open; keys
+/// serve a second time.
 #[test]
 fn layers_under_encryption() {
     let conv = Conv { channels: 3, image: [6, 5], outputs: 4, kernel: [3, 2], strides: [1, 1] };

@@ -2,16 +2,12 @@
 
 use super::{
     random::{plan_of, text},
-    session::{links, own},
+    session::{links, own, sessions_over},
 };
-use crate::Party;
 use hushwire_aes::Backend;
-use hushwire_block::registry;
 use hushwire_compute::test_support::inputs;
-use hushwire_ot::{Context, Protocol, Sid};
-use hushwire_prg::Seed;
+use hushwire_ot::Protocol;
 use hushwire_testkit::{Digests, Trace, suite::PLANS};
-use std::thread;
 
 /// A plan that three parties do not have: their product is one message.
 const PRODUCT: (&str, &str) =
@@ -22,23 +18,15 @@ fn trace(backend: Backend, body: &str, ot: Protocol, ahead: bool) -> Trace {
     let c = text(body);
     let (plan, owners) = plan_of(&c, 1).expect("a plan");
     let (given, trace) = (inputs(&c, 3, 0), Trace::new());
-    let _watch = registry::watch();
-    thread::scope(|scope| {
-        for (i, [mut channel, mut ots]) in links().into_iter().enumerate() {
-            for channel in [&mut channel, &mut ots] {
-                channel.tap(trace.tap(i));
-            }
-            let (plan, given, owners, c, end) = (&plan, &given, &owners, &c, registry::here().end(i));
-            scope.spawn(move || {
-                let _end = end.enter();
-                let context = Context { sid: Sid([9; 32]), backend };
-                let seed = Seed::from_bytes([i as u8 + 1; 16]);
-                let mut party = Party::open(ots, i, &context, ot, &seed).expect("a set-up").ahead(ahead);
-                for _ in 0..2 {
-                    let ran = party.run(&mut channel, plan, own(c, given, owners, i), &mut |_, _| true);
-                    ran.expect("an honest run");
-                }
-            });
+    let mut links = links();
+    for (i, link) in links.iter_mut().enumerate() {
+        link.iter_mut().for_each(|channel| channel.tap(trace.tap(i)));
+    }
+    sessions_over(links, backend, ot, |i, party, channel| {
+        let mut party = party.ahead(ahead);
+        for _ in 0..2 {
+            let ran = party.run(channel, &plan, own(&c, &given, &owners, i), &mut |_, _| true);
+            ran.expect("an honest run");
         }
     });
     trace
