@@ -40,8 +40,8 @@ pub(crate) fn too_large(place: impl Into<At>, cause: impl IntoText, remedy: impl
     refused_at(place, cause, remedy).coded(code::QUERY_TOO_LARGE)
 }
 
-/// The parser's error. The parser gives its place as words at the end of the message, and none where
-/// the query ends too early.
+/// The parser's error. The parser gives its place as words at the end of the message, and none
+/// where the query ends too early.
 pub(crate) fn of_parser(e: ParserError, query: &str) -> Fault {
     let text = match e {
         ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,

@@ -70,7 +70,8 @@ impl<'t> Incoming<'t> {
         Ok(Incoming { table, part, rows, taken: 0, columns, valid })
     }
 
-    /// The fault of rows that differ from what was agreed. It holds no value of a row, because other members may read it.
+    /// The fault of rows that differ from what was agreed. It holds no value of a row, because
+    /// other members may read it.
     fn refuse(&self, code: Code, places: &[(&'static str, &dyn Display)]) -> Fault {
         Fault::filled(code, places).at(format_args!("table {}", self.table.name))
     }
